@@ -1,0 +1,204 @@
+//! Why something could not run, in words that a person can act on.
+//!
+//! An [`Error`] is about the input. A run that started always ends in an outcome whose
+//! [`Status`](crate::driver::Status) says how: reaching a cap is no error.
+
+/// What was wrong with the input, where, and what would be right.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A number of atoms, a rank or another count lies outside its range.
+    #[error("{what} is {value}; it must lie between {min} and {max}")]
+    OutOfRange {
+        /// The name of the count, such as `k`.
+        what: &'static str,
+        /// The value that was given.
+        value: usize,
+        /// The smallest admissible value.
+        min: usize,
+        /// The largest admissible value.
+        max: usize,
+    },
+    /// There are no rows, no columns or no observations.
+    #[error("{what} is empty; at least one is needed")]
+    Empty {
+        /// What was empty.
+        what: &'static str,
+    },
+    /// Two lengths that must agree do not.
+    #[error("{what} has length {found}, but {expected} is needed ({why})")]
+    Length {
+        /// What has the wrong length.
+        what: &'static str,
+        /// Its length.
+        found: usize,
+        /// The length that would be right.
+        expected: usize,
+        /// What it has to agree with.
+        why: &'static str,
+    },
+    /// A value in a matrix is NaN or infinite.
+    #[error("the {what} holds {value} at row {row}, column {column} (counted from 0); every value must be finite")]
+    NotFinite {
+        /// Which matrix.
+        what: &'static str,
+        /// The row, counted from 0.
+        row: usize,
+        /// The column, counted from 0.
+        column: usize,
+        /// The offending value.
+        value: f64,
+    },
+    /// A value in a vector is not admissible.
+    #[error("the {what} holds {value} at position {index} (counted from 0); {right}")]
+    Value {
+        /// Which vector.
+        what: &'static str,
+        /// The position, counted from 0.
+        index: usize,
+        /// The offending value.
+        value: f64,
+        /// What would be right.
+        right: &'static str,
+    },
+    /// A row, column or feature index points outside.
+    #[error("the {what} at position {position} is {index}, but there are only {bound} (indices count from 0)")]
+    Index {
+        /// Which list of indices.
+        what: &'static str,
+        /// The place in that list.
+        position: usize,
+        /// The index found there.
+        index: usize,
+        /// How many there are to point at.
+        bound: usize,
+    },
+    /// A group has no members.
+    #[error("group {group} (counted from 0) has no members; remove it or give it at least one index")]
+    EmptyGroup {
+        /// The group, counted from 0.
+        group: usize,
+    },
+    /// A group points outside the features.
+    #[error("group {group} holds index {index}, but there are only {bound} features (indices count from 0)")]
+    GroupIndex {
+        /// The group, counted from 0.
+        group: usize,
+        /// The index that points outside.
+        index: usize,
+        /// The number of features.
+        bound: usize,
+    },
+    /// An index stands twice where it may stand only once.
+    #[error("index {index} stands twice in group {group} (counted from 0); list each member once")]
+    RepeatedInGroup {
+        /// The group, counted from 0.
+        group: usize,
+        /// The index that stands twice.
+        index: usize,
+    },
+    /// Two groups of a disjoint set share an index.
+    #[error(
+        "index {index} belongs to groups {first} and {second} (counted from 0); disjoint groups share none: use OverlappingGroups"
+    )]
+    SharedIndex {
+        /// The shared index.
+        index: usize,
+        /// The first group that holds it.
+        first: usize,
+        /// The second group that holds it.
+        second: usize,
+    },
+    /// An option has a value that makes no sense.
+    #[error("option {name} is {value}; {right}")]
+    Option {
+        /// The option.
+        name: &'static str,
+        /// The value that was given.
+        value: f64,
+        /// What would be right.
+        right: &'static str,
+    },
+    /// Compressed columns or rows whose arrays contradict each other.
+    #[error("the compressed sparse {what} is malformed at position {position}: {right}")]
+    Compressed {
+        /// Columns or rows.
+        what: &'static str,
+        /// Where in the pointer array.
+        position: usize,
+        /// What would be right.
+        right: &'static str,
+    },
+    /// The operator and the constraint set live in different spaces.
+    #[error("the design acts on {operator}, the constraint set on {set}; build both for the same space")]
+    Domain {
+        /// The operator's domain.
+        operator: String,
+        /// The set's domain.
+        set: String,
+    },
+    /// Fits that run in lockstep do not look at the same data.
+    #[error(
+        "fit {fit} (counted from 0) looks at other data than fit 0; fits in lockstep share one operator: give each a view of the same reference"
+    )]
+    Lockstep {
+        /// The fit, counted from 0.
+        fit: usize,
+    },
+    /// A saved state that does not belong to this problem, or is damaged.
+    #[error("the saved state cannot be continued: {reason}")]
+    Checkpoint {
+        /// What does not fit.
+        reason: String,
+    },
+}
+
+/// `Ok` when `min ≤ value ≤ max`.
+pub(crate) fn check_range(what: &'static str, value: usize, min: usize, max: usize) -> Result<(), Error> {
+    if value < min || value > max {
+        return Err(Error::OutOfRange { what, value, min, max });
+    }
+    Ok(())
+}
+
+/// `Ok` when `found == expected`.
+pub(crate) fn check_length(what: &'static str, found: usize, expected: usize, why: &'static str) -> Result<(), Error> {
+    if found != expected {
+        return Err(Error::Length { what, found, expected, why });
+    }
+    Ok(())
+}
+
+/// `Ok` when every value passes `test`.
+pub(crate) fn check_values(
+    what: &'static str,
+    values: &[f64],
+    right: &'static str,
+    test: impl Fn(f64) -> bool,
+) -> Result<(), Error> {
+    match values.iter().position(|&v| !test(v)) {
+        Some(index) => Err(Error::Value { what, index, value: values[index], right }),
+        None => Ok(()),
+    }
+}
+
+/// `Ok` when every index lies below `bound`.
+pub(crate) fn check_indices(what: &'static str, indices: &[usize], bound: usize) -> Result<(), Error> {
+    match indices.iter().position(|&i| i >= bound) {
+        Some(position) => Err(Error::Index { what, position, index: indices[position], bound }),
+        None => Ok(()),
+    }
+}
+
+/// `Ok` when an option's value passes `test`.
+pub(crate) fn check_option(
+    name: &'static str,
+    value: f64,
+    right: &'static str,
+    test: impl Fn(f64) -> bool,
+) -> Result<(), Error> {
+    if !test(value) {
+        return Err(Error::Option { name, value, right });
+    }
+    Ok(())
+}
