@@ -1,0 +1,197 @@
+//! A dense column-major matrix that can be saved, with its products done by faer.
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatMut, MatRef, Par};
+use serde::{Deserialize, Serialize};
+
+/// A dense matrix in column-major order: factors, bases and small cores.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Matrix {
+    rows: usize,
+    columns: usize,
+    data: Vec<f64>,
+}
+
+impl Matrix {
+    /// The zero matrix.
+    pub fn zeros(rows: usize, columns: usize) -> Self {
+        Self { rows, columns, data: vec![0.0; rows * columns] }
+    }
+
+    /// The entries `f(row, column)`.
+    pub fn from_fn(rows: usize, columns: usize, f: impl Fn(usize, usize) -> f64) -> Self {
+        let data = (0..columns).flat_map(|j| (0..rows).map(move |i| (i, j))).map(|(i, j)| f(i, j));
+        Self { rows, columns, data: data.collect() }
+    }
+
+    /// A matrix around its column-major entries.
+    ///
+    /// # Panics
+    /// When `data` does not hold `rows·columns` values.
+    pub fn from_columns(rows: usize, columns: usize, data: Vec<f64>) -> Self {
+        assert_eq!(data.len(), rows * columns, "a {rows}x{columns} matrix needs that many values");
+        Self { rows, columns, data }
+    }
+
+    pub(crate) fn from_faer(m: MatRef<'_, f64>) -> Self {
+        Self::from_fn(m.nrows(), m.ncols(), |i, j| m[(i, j)])
+    }
+
+    pub(crate) fn faer(&self) -> MatRef<'_, f64> {
+        MatRef::from_column_major_slice(&self.data, self.rows, self.columns)
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The number of columns.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// The entries, column by column.
+    pub fn data(&self) -> &[f64] {
+        &self.data
+    }
+
+    pub(crate) fn data_mut(&mut self) -> &mut [f64] {
+        &mut self.data
+    }
+
+    /// One column.
+    pub fn column(&self, j: usize) -> &[f64] {
+        &self.data[j * self.rows..(j + 1) * self.rows]
+    }
+
+    /// One column, to write into.
+    pub fn column_mut(&mut self, j: usize) -> &mut [f64] {
+        &mut self.data[j * self.rows..(j + 1) * self.rows]
+    }
+
+    /// One entry.
+    pub fn at(&self, i: usize, j: usize) -> f64 {
+        self.data[i + j * self.rows]
+    }
+
+    /// The first `count` columns.
+    pub fn leading_columns(&self, count: usize) -> Self {
+        Self::from_columns(self.rows, count, self.data[..count * self.rows].to_vec())
+    }
+
+    /// The block of `rows × columns` entries whose upper left corner is `(row, column)`.
+    pub fn block(&self, row: usize, column: usize, rows: usize, columns: usize) -> Self {
+        Self::from_fn(rows, columns, |i, j| self.at(row + i, column + j))
+    }
+
+    /// self·b. O(rows·columns·b.columns).
+    pub fn times(&self, b: &Self) -> Self {
+        product(self.faer(), b.faer())
+    }
+
+    /// selfᵀ·b.
+    pub fn transposed_times(&self, b: &Self) -> Self {
+        product(self.faer().transpose(), b.faer())
+    }
+
+    /// self·bᵀ.
+    pub fn times_transposed(&self, b: &Self) -> Self {
+        product(self.faer(), b.faer().transpose())
+    }
+
+    /// selfᵀ.
+    pub fn transposed(&self) -> Self {
+        Self::from_fn(self.columns, self.rows, |i, j| self.at(j, i))
+    }
+
+    /// self + a·b.
+    pub fn plus(&self, a: f64, b: &Self) -> Self {
+        let data = self.data.iter().zip(&b.data).map(|(x, y)| x + a * y).collect();
+        Self { data, ..*self }
+    }
+
+    /// a·self.
+    pub fn scaled(&self, a: f64) -> Self {
+        Self { data: self.data.iter().map(|x| a * x).collect(), ..*self }
+    }
+
+    /// [self b], side by side.
+    pub fn beside(&self, b: &Self) -> Self {
+        assert_eq!(self.rows, b.rows, "matrices side by side have as many rows");
+        let data = [self.data.as_slice(), &b.data].concat();
+        Self { rows: self.rows, columns: self.columns + b.columns, data }
+    }
+
+    /// Multiplies column j by `factors[j]`.
+    pub fn scale_columns(&mut self, factors: &[f64]) {
+        for (j, &factor) in factors.iter().enumerate() {
+            self.column_mut(j).iter_mut().for_each(|v| *v *= factor);
+        }
+    }
+
+    /// The Frobenius norm.
+    pub fn norm(&self) -> f64 {
+        super::norm(&self.data)
+    }
+
+    /// The sum of products of the entries.
+    pub fn dot(&self, b: &Self) -> f64 {
+        super::dot(&self.data, &b.data)
+    }
+
+    /// An orthonormal basis of the column space (thin Householder QR). O(rows·columns²).
+    pub fn orthonormalized(&self) -> Self {
+        Self::from_faer(self.faer().qr().compute_thin_Q().as_ref())
+    }
+
+    /// Thin SVD as (U, singular values in falling order, V); `None` when it fails on values
+    /// that are not finite.
+    pub fn svd(&self) -> Option<(Self, Vec<f64>, Self)> {
+        if self.rows == 0 || self.columns == 0 {
+            return Some((Self::zeros(self.rows, 0), Vec::new(), Self::zeros(self.columns, 0)));
+        }
+        let svd = self.faer().thin_svd().ok()?;
+        let values = svd.S().column_vector().iter().copied().collect();
+        Some((Self::from_faer(svd.U()), values, Self::from_faer(svd.V())))
+    }
+}
+
+/// a·b on one thread: the order of its sums must not depend on the number of threads.
+fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Matrix {
+    let mut out = Matrix::zeros(a.nrows(), b.ncols());
+    let (rows, columns) = (out.rows, out.columns);
+    let target = MatMut::from_column_major_slice_mut(&mut out.data, rows, columns);
+    matmul(target, Accum::Replace, a, b, 1.0, Par::Seq);
+    out
+}
+
+impl From<&Mat<f64>> for Matrix {
+    fn from(m: &Mat<f64>) -> Self {
+        Self::from_faer(m.as_ref())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_agree_with_their_definition() {
+        let a = Matrix::from_fn(4, 3, |i, j| (i * 3 + j) as f64 - 5.0);
+        let b = Matrix::from_fn(3, 2, |i, j| (i + 2 * j) as f64);
+        let naive = Matrix::from_fn(4, 2, |i, j| (0..3).map(|l| a.at(i, l) * b.at(l, j)).sum());
+        assert_eq!(a.times(&b), naive);
+        assert_eq!(a.transposed().transposed_times(&b), naive);
+        assert_eq!(a.times_transposed(&b.transposed()), naive);
+    }
+
+    #[test]
+    fn svd_rebuilds_the_matrix() {
+        let a = Matrix::from_fn(5, 3, |i, j| ((i * 7 + j * 3) % 5) as f64 - 1.5);
+        let (mut u, s, v) = a.svd().unwrap();
+        assert!(s.windows(2).all(|w| w[0] >= w[1]));
+        u.scale_columns(&s);
+        assert!(u.times_transposed(&v).plus(-1.0, &a).norm() < 1e-13);
+    }
+}

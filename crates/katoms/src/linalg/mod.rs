@@ -1,0 +1,38 @@
+//! The ground: what the linear-algebra crate does not give.
+//!
+//! Everything here is deterministic: a sum is taken in an order that does not depend on the
+//! number of threads.
+
+pub mod kernels;
+mod matrix;
+mod solve;
+mod top_k;
+mod truncated_svd;
+
+pub use matrix::Matrix;
+pub use solve::solve_symmetric;
+pub use top_k::top_k;
+pub use truncated_svd::{Multiply, TruncatedSvd, truncated_svd};
+
+/// Σ a_i·b_i, in eight interleaved sums.
+pub fn dot(a: &[f64], b: &[f64]) -> f64 {
+    kernels::dot(a, b)
+}
+
+/// The Euclidean norm, safe against overflow and underflow.
+pub fn norm(a: &[f64]) -> f64 {
+    let square = dot(a, a);
+    if square.is_normal() && square < 1e300 && square > 1e-300 {
+        return square.sqrt();
+    }
+    let largest = a.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
+    if largest == 0.0 || !largest.is_finite() {
+        return largest;
+    }
+    largest * a.iter().map(|v| (v / largest).powi(2)).sum::<f64>().sqrt()
+}
+
+/// a·x + b·y, entry by entry.
+pub fn combine(a: f64, x: &[f64], b: f64, y: &[f64]) -> Vec<f64> {
+    x.iter().zip(y).map(|(x, y)| a * x + b * y).collect()
+}

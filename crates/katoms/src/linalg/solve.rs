@@ -1,0 +1,79 @@
+//! Small symmetric systems: Cholesky, and a least-norm answer where Cholesky fails.
+
+use faer::Side;
+use faer::linalg::solvers::Solve;
+
+use super::Matrix;
+
+/// Below this share of the largest eigenvalue a direction counts as missing.
+const RANK_TOLERANCE: f64 = 1e-12;
+
+/// Solves G·x = b for a symmetric positive semidefinite G. O(n³).
+///
+/// Duplicated or constant columns make a Gram matrix singular; then the answer is the one of
+/// least norm, so that duplicates share the weight and nothing blows up.
+pub fn solve_symmetric(g: &Matrix, b: &[f64]) -> Vec<f64> {
+    let right = Matrix::from_columns(b.len(), 1, b.to_vec());
+    if well_conditioned(g)
+        && let Ok(cholesky) = g.faer().llt(Side::Lower)
+    {
+        let x = Matrix::from(&cholesky.solve(right.faer()));
+        if x.data().iter().all(|v| v.is_finite()) && pivots_are_sound(&cholesky, g) {
+            return x.data().to_vec();
+        }
+    }
+    least_norm(g, &right)
+}
+
+fn well_conditioned(g: &Matrix) -> bool {
+    (0..g.columns()).all(|j| g.at(j, j) > 0.0)
+}
+
+/// A pivot that lost nearly all of its diagonal entry means a dependent column.
+fn pivots_are_sound(cholesky: &faer::linalg::solvers::Llt<f64>, g: &Matrix) -> bool {
+    let l = cholesky.L();
+    (0..g.columns()).all(|j| l[(j, j)].powi(2) > RANK_TOLERANCE * g.at(j, j))
+}
+
+fn least_norm(g: &Matrix, b: &Matrix) -> Vec<f64> {
+    let n = g.columns();
+    let Ok(eigen) = g.faer().self_adjoint_eigen(Side::Lower) else {
+        return vec![0.0; n];
+    };
+    let vectors = Matrix::from_faer(eigen.U());
+    let values: Vec<f64> = eigen.S().column_vector().iter().copied().collect();
+    let cut = RANK_TOLERANCE * values.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
+    let mut along = vectors.transposed_times(b);
+    for (c, value) in along.column_mut(0).iter_mut().zip(values) {
+        *c = if value > cut { *c / value } else { 0.0 };
+    }
+    vectors.times(&along).data().to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn solves_a_regular_system() {
+        let g = Matrix::from_columns(2, 2, vec![4.0, 1.0, 1.0, 3.0]);
+        let x = solve_symmetric(&g, &[1.0, 2.0]);
+        assert!((4.0 * x[0] + x[1] - 1.0).abs() < 1e-14);
+        assert!((x[0] + 3.0 * x[1] - 2.0).abs() < 1e-14);
+    }
+
+    #[test]
+    fn duplicated_columns_share_the_weight() {
+        let g = Matrix::from_columns(2, 2, vec![1.0; 4]);
+        let x = solve_symmetric(&g, &[2.0, 2.0]);
+        assert!((x[0] - 1.0).abs() < 1e-12 && (x[1] - 1.0).abs() < 1e-12, "{x:?}");
+    }
+
+    #[test]
+    fn a_zero_column_gets_no_weight() {
+        let g = Matrix::from_columns(2, 2, vec![2.0, 0.0, 0.0, 0.0]);
+        let x = solve_symmetric(&g, &[4.0, 0.0]);
+        assert!((x[0] - 2.0).abs() < 1e-13);
+        assert_eq!(x[1], 0.0);
+    }
+}
