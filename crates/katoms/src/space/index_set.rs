@@ -1,0 +1,72 @@
+//! A set of features: the coordinate subspace that a sparse vector lives in.
+
+use serde::{Deserialize, Serialize};
+
+use super::{SparseVec, Subspace};
+
+/// Indices in rising order, each once, out of `0..dim`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IndexSet {
+    dim: usize,
+    indices: Vec<usize>,
+}
+
+impl IndexSet {
+    /// The set of these indices; order and repetitions do not matter.
+    ///
+    /// # Panics
+    /// When an index is not below `dim`.
+    pub fn new(dim: usize, mut indices: Vec<usize>) -> Self {
+        indices.sort_unstable();
+        indices.dedup();
+        assert!(indices.last().is_none_or(|&i| i < dim), "an index is outside 0..{dim}");
+        Self { dim, indices }
+    }
+
+    /// The size of the space.
+    pub fn dim(&self) -> usize {
+        self.dim
+    }
+
+    /// The indices, rising.
+    pub fn indices(&self) -> &[usize] {
+        &self.indices
+    }
+
+    /// Whether `index` is in the set. O(log n).
+    pub fn contains(&self, index: usize) -> bool {
+        self.indices.binary_search(&index).is_ok()
+    }
+
+    /// self ∪ other. O(|self| + |other|).
+    pub fn union(&self, other: &Self) -> Self {
+        let mut indices = Vec::with_capacity(self.indices.len() + other.indices.len());
+        indices.extend_from_slice(&self.indices);
+        indices.extend_from_slice(&other.indices);
+        Self::new(self.dim, indices)
+    }
+
+    /// self \ other.
+    pub fn without(&self, other: &Self) -> Self {
+        let indices = self.indices.iter().copied().filter(|&i| !other.contains(i)).collect();
+        Self { dim: self.dim, indices }
+    }
+}
+
+impl Subspace<SparseVec> for IndexSet {
+    fn dimension(&self) -> usize {
+        self.indices.len()
+    }
+    fn basis(&self, i: usize) -> SparseVec {
+        SparseVec::sorted(self.dim, vec![self.indices[i]], vec![1.0])
+    }
+    fn point(&self, coordinates: &[f64]) -> SparseVec {
+        SparseVec::sorted(self.dim, self.indices.clone(), coordinates.to_vec())
+    }
+    fn coordinates(&self, x: &SparseVec) -> Vec<f64> {
+        self.indices.iter().map(|&i| x.value_at(i)).collect()
+    }
+    fn entered_since(&self, before: &Self) -> usize {
+        self.without(before).indices.len()
+    }
+}

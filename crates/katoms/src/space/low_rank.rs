@@ -1,0 +1,281 @@
+//! A matrix of low rank, kept in factors.
+
+use serde::{Deserialize, Serialize};
+
+use super::basis::{extended, join, padded};
+use super::{Point, Subspace};
+use crate::error::{Error, check_length};
+use crate::linalg::Matrix;
+
+/// left·core·rightᵀ, where `left` and `right` have orthonormal columns. Never densified.
+///
+/// Norms are norms of the small core: going through orthonormal bases avoids the cancellation
+/// that Gram matrices of the factors suffer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LowRank {
+    left: Matrix,
+    core: Matrix,
+    right: Matrix,
+}
+
+/// {U·M·Vᵀ}: what the atoms of a low-rank matrix span.
+#[derive(Debug, Clone)]
+pub struct Span {
+    left: Matrix,
+    right: Matrix,
+}
+
+/// {U·Aᵀ + B·Vᵀ}: the tangent space of the matrices of that rank at a point with these spaces.
+#[derive(Debug, Clone)]
+pub struct TangentSpace {
+    left: Matrix,
+    right: Matrix,
+}
+
+impl LowRank {
+    /// left·rightᵀ, from factors with as many columns each.
+    ///
+    /// # Errors
+    /// When the factors have different numbers of columns.
+    ///
+    /// ```
+    /// use katoms::linalg::Matrix;
+    /// use katoms::space::{LowRank, Point};
+    /// let (p, q) = (Matrix::from_fn(4, 1, |i, _| i as f64), Matrix::from_fn(3, 1, |_, _| 2.0));
+    /// let x = LowRank::from_factors(&p, &q)?;
+    /// assert!((x.entry(3, 2) - 6.0).abs() < 1e-12);
+    /// # Ok::<(), katoms::Error>(())
+    /// ```
+    pub fn from_factors(left: &Matrix, right: &Matrix) -> Result<Self, Error> {
+        check_length("right factor", right.columns(), left.columns(), "as many columns as the left factor")?;
+        let (u, v) = (extended(&empty(left.rows()), left), extended(&empty(right.rows()), right));
+        let core = u.transposed_times(left).times_transposed(&v.transposed_times(right));
+        Ok(Self { left: u, core, right: v })
+    }
+
+    /// left·core·rightᵀ, where both bases are orthonormal already.
+    pub(crate) fn from_bases(left: Matrix, core: Matrix, right: Matrix) -> Self {
+        debug_assert_eq!((left.columns(), right.columns()), (core.rows(), core.columns()));
+        Self { left, core, right }
+    }
+
+    /// The orthonormal basis of the columns.
+    pub fn left(&self) -> &Matrix {
+        &self.left
+    }
+
+    /// The coefficients between the bases.
+    pub fn core(&self) -> &Matrix {
+        &self.core
+    }
+
+    /// The orthonormal basis of the rows.
+    pub fn right(&self) -> &Matrix {
+        &self.right
+    }
+
+    /// The larger of the two bases' sizes: an upper bound on the rank.
+    pub fn rank_bound(&self) -> usize {
+        self.core.rows().max(self.core.columns())
+    }
+
+    /// Singular values in falling order. O(rank³).
+    pub fn singular_values(&self) -> Vec<f64> {
+        self.core.svd().map_or(Vec::new(), |(_, values, _)| values)
+    }
+
+    /// One entry. O(rank²).
+    pub fn entry(&self, i: usize, j: usize) -> f64 {
+        let row = |b: &Matrix, i: usize| (0..b.columns()).map(|c| b.at(i, c)).collect::<Vec<_>>();
+        let (l, r) = (row(&self.left, i), row(&self.right, j));
+        (0..r.len()).map(|b| r[b] * crate::linalg::dot(self.core.column(b), &l)).sum()
+    }
+
+    /// The best approximation of rank at most `rank`: a small SVD of the core. O((p+q)·rank² + rank³).
+    pub fn truncated(&self, rank: usize) -> Self {
+        let Some((u, values, v)) = self.core.svd() else {
+            return self.clone();
+        };
+        let kept = rank.min(values.iter().take_while(|&&s| s > f64::EPSILON * values[0]).count());
+        let mut core = Matrix::zeros(kept, kept);
+        for (i, value) in values.iter().take(kept).enumerate() {
+            core.column_mut(i)[i] = *value;
+        }
+        let (left, right) = (self.left.times(&u.leading_columns(kept)), self.right.times(&v.leading_columns(kept)));
+        Self { left, core, right }
+    }
+}
+
+impl Span {
+    /// The basis of the column space.
+    pub fn left(&self) -> &Matrix {
+        &self.left
+    }
+
+    /// The basis of the row space.
+    pub fn right(&self) -> &Matrix {
+        &self.right
+    }
+
+    /// The tangent space at a point with this span.
+    pub fn tangent(&self) -> TangentSpace {
+        TangentSpace { left: self.left.clone(), right: self.right.clone() }
+    }
+
+    /// The span of this and of further left and right directions.
+    pub fn extended(&self, left: &Matrix, right: &Matrix) -> Self {
+        Self { left: extended(&self.left, left), right: extended(&self.right, right) }
+    }
+}
+
+impl TangentSpace {
+    /// U.
+    pub fn left(&self) -> &Matrix {
+        &self.left
+    }
+
+    /// V.
+    pub fn right(&self) -> &Matrix {
+        &self.right
+    }
+
+    /// The projection U·UᵀM + M·VVᵀ − U·UᵀM·VVᵀ of a matrix M given by `mv` = M·V and
+    /// `mtu` = Mᵀ·U. Its bases extend U and V.
+    pub(crate) fn project(&self, mv: &Matrix, mtu: &Matrix) -> LowRank {
+        let (left, right) = (extended(&self.left, mv), extended(&self.right, mtu));
+        // In these bases M has no block outside both U and V: that is the tangent space.
+        let by_columns = left.transposed_times(mv);
+        let by_rows = right.transposed_times(mtu);
+        let core = Matrix::from_fn(left.columns(), right.columns(), |i, j| match (i, j) {
+            (i, j) if j < self.right.columns() => by_columns.at(i, j),
+            (i, j) if i < self.left.columns() => by_rows.at(j, i),
+            _ => 0.0,
+        });
+        LowRank { left, core, right }
+    }
+}
+
+fn empty(rows: usize) -> Matrix {
+    Matrix::zeros(rows, 0)
+}
+
+impl Point for LowRank {
+    type Domain = (usize, usize);
+    type Support = Span;
+    type Search = TangentSpace;
+
+    fn zero((rows, columns): (usize, usize)) -> Self {
+        Self { left: empty(rows), core: Matrix::zeros(0, 0), right: empty(columns) }
+    }
+    fn domain(&self) -> (usize, usize) {
+        (self.left.rows(), self.right.rows())
+    }
+    fn support(&self) -> Span {
+        Span { left: self.left.clone(), right: self.right.clone() }
+    }
+    fn combine(a: f64, x: &Self, b: f64, y: &Self) -> Self {
+        if b == 0.0 {
+            return Self { core: x.core.scaled(a), ..x.clone() };
+        }
+        if a == 0.0 {
+            return Self { core: y.core.scaled(b), ..y.clone() };
+        }
+        let (left, right) = (join(&x.left, &y.left), join(&x.right, &y.right));
+        let of_y = left.of_second.times(&y.core).times_transposed(&right.of_second);
+        let core = padded(&x.core, of_y.rows(), of_y.columns()).scaled(a).plus(b, &of_y);
+        Self { left: left.basis, core, right: right.basis }
+    }
+    fn dot(&self, other: &Self) -> f64 {
+        let (l, r) = (self.left.transposed_times(&other.left), self.right.transposed_times(&other.right));
+        self.core.dot(&l.times(&other.core).times_transposed(&r))
+    }
+    fn norm(&self) -> f64 {
+        self.core.norm()
+    }
+    fn on(&self, t: &Span) -> Self {
+        let (l, r) = (t.left.transposed_times(&self.left), t.right.transposed_times(&self.right));
+        Self { left: t.left.clone(), core: l.times(&self.core).times_transposed(&r), right: t.right.clone() }
+    }
+}
+
+impl Subspace<LowRank> for Span {
+    fn dimension(&self) -> usize {
+        self.left.columns() * self.right.columns()
+    }
+    fn basis(&self, i: usize) -> LowRank {
+        let mut coordinates = vec![0.0; self.dimension()];
+        coordinates[i] = 1.0;
+        self.point(&coordinates)
+    }
+    fn point(&self, coordinates: &[f64]) -> LowRank {
+        let core = Matrix::from_columns(self.left.columns(), self.right.columns(), coordinates.to_vec());
+        LowRank { left: self.left.clone(), core, right: self.right.clone() }
+    }
+    fn coordinates(&self, x: &LowRank) -> Vec<f64> {
+        x.on(self).core.data().to_vec()
+    }
+    /// The number of column directions that were not there before, each weighted by the square
+    /// of the sine of its angle, rounded.
+    fn entered_since(&self, before: &Self) -> usize {
+        let inside = before.left.transposed_times(&self.left).norm().powi(2);
+        (self.left.columns() as f64 - inside).max(0.0).round() as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(rows: usize, columns: usize, rank: usize, seed: usize) -> LowRank {
+        let f = |i: usize, j: usize, s: usize| ((i * 13 + j * 29 + s * 5 + 3) % 17) as f64 - 8.0;
+        let left = Matrix::from_fn(rows, rank, |i, j| f(i, j, seed));
+        let right = Matrix::from_fn(columns, rank, |i, j| f(i, j, seed + 4));
+        LowRank::from_factors(&left, &right).unwrap()
+    }
+
+    fn dense(x: &LowRank) -> Matrix {
+        x.left.times(&x.core).times_transposed(&x.right)
+    }
+
+    #[test]
+    fn arithmetic_agrees_with_dense_matrices() {
+        let (x, y) = (sample(9, 7, 2, 0), sample(9, 7, 3, 1));
+        let sum = LowRank::combine(2.0, &x, -0.5, &y);
+        let naive = dense(&x).scaled(2.0).plus(-0.5, &dense(&y));
+        assert!(dense(&sum).plus(-1.0, &naive).norm() < 1e-11 * naive.norm());
+        assert!((sum.norm() - naive.norm()).abs() < 1e-11 * naive.norm());
+        assert!((x.dot(&y) - dense(&x).dot(&dense(&y))).abs() < 1e-10 * x.norm() * y.norm());
+        assert!((x.entry(4, 3) - dense(&x).at(4, 3)).abs() < 1e-11);
+    }
+
+    #[test]
+    fn the_distance_of_close_points_does_not_cancel() {
+        let x = sample(30, 20, 3, 0);
+        let y = LowRank::combine(1.0, &x, 1e-9, &sample(30, 20, 3, 2));
+        let expected = 1e-9 * sample(30, 20, 3, 2).norm();
+        assert!((x.distance(&y) / expected - 1.0).abs() < 1e-3, "{} {expected}", x.distance(&y));
+        assert_eq!(x.distance(&x), 0.0);
+    }
+
+    #[test]
+    fn the_tangent_projection_is_the_formula() {
+        let (x, m) = (sample(8, 6, 2, 0), dense(&sample(8, 6, 4, 3)));
+        let (u, v) = (x.left(), x.right());
+        let found = x.support().tangent().project(&m.times(v), &m.transposed_times(u));
+        let uum = u.times(&u.transposed_times(&m));
+        let mvv = m.times(v).times_transposed(v);
+        let uumvv = u.times(&u.transposed_times(&mvv));
+        let formula = uum.plus(1.0, &mvv).plus(-1.0, &uumvv);
+        assert!(dense(&found).plus(-1.0, &formula).norm() < 1e-11 * m.norm());
+    }
+
+    #[test]
+    fn truncation_is_the_best_approximation() {
+        let x = sample(10, 8, 4, 0);
+        let values = x.singular_values();
+        let y = x.truncated(2);
+        let error = values[2..].iter().map(|s| s * s).sum::<f64>().sqrt();
+        assert!((x.distance(&y) - error).abs() < 1e-10 * x.norm());
+        assert_eq!(y.rank_bound(), 2);
+    }
+}

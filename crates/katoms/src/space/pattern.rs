@@ -1,0 +1,184 @@
+//! Which entries of a matrix are observed, ordered for products from either side.
+
+use rayon::prelude::*;
+
+use crate::error::{Error, check_indices, check_length, check_range};
+use crate::linalg::Matrix;
+
+/// Observed entries whose products one thread takes on at a time.
+const CHUNK: usize = 4096;
+
+/// The places of the observed entries of a matrix, in the order in which they were given, with
+/// an index by row and one by column.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pattern {
+    shape: (usize, usize),
+    places: Vec<(u32, u32)>,
+    by_row: Index,
+    by_column: Index,
+}
+
+/// For each line (row or column): the positions across it, and which observation stands there.
+#[derive(Debug, Clone, PartialEq)]
+struct Index {
+    starts: Vec<usize>,
+    across: Vec<u32>,
+    slots: Vec<u32>,
+}
+
+impl Pattern {
+    /// The pattern of the entries (rows[e], columns[e]). An entry may be observed repeatedly.
+    ///
+    /// # Errors
+    /// When lengths disagree, an index is outside or nothing is observed.
+    pub fn new(shape: (usize, usize), rows: &[usize], columns: &[usize]) -> Result<Self, Error> {
+        let most = u32::MAX as usize;
+        check_range("the number of rows", shape.0, 1, most)?;
+        check_range("the number of columns", shape.1, 1, most)?;
+        check_range("the number of observed entries", rows.len(), 1, most)?;
+        check_length("columns", columns.len(), rows.len(), "one for each observed entry, as rows")?;
+        check_indices("row index", rows, shape.0)?;
+        check_indices("column index", columns, shape.1)?;
+        let places: Vec<(u32, u32)> = rows.iter().zip(columns).map(|(&i, &j)| (i as u32, j as u32)).collect();
+        let by_row = Index::new(shape.0, places.iter().copied());
+        let by_column = Index::new(shape.1, places.iter().map(|&(i, j)| (j, i)));
+        Ok(Self { shape, places, by_row, by_column })
+    }
+
+    /// (rows, columns) of the whole matrix.
+    pub fn shape(&self) -> (usize, usize) {
+        self.shape
+    }
+
+    /// The number of observed entries.
+    pub fn observed(&self) -> usize {
+        self.places.len()
+    }
+
+    /// The (row, column) of each observed entry, in the given order.
+    pub fn places(&self) -> &[(u32, u32)] {
+        &self.places
+    }
+
+    /// out[e] = (left·rightᵀ) at the e-th observed place. O(observed·rank).
+    pub fn gather(&self, left: &Matrix, right: &Matrix, out: &mut [f64]) {
+        // Transposed factors have the numbers of one product side by side.
+        let (left, right) = (left.transposed(), right.transposed());
+        let arch = pulp::Arch::new();
+        out.par_chunks_mut(CHUNK).zip(self.places.par_chunks(CHUNK)).for_each(|(out, places)| {
+            arch.dispatch(|| {
+                for (o, &(i, j)) in out.iter_mut().zip(places) {
+                    *o = lane_dot(left.column(i as usize), right.column(j as usize));
+                }
+            });
+        });
+    }
+
+    /// out[e] = the entry of G at the e-th place: the sum of `values` over the observations there.
+    pub(crate) fn sum_repeated(&self, values: &[f64], out: &mut [f64]) {
+        let mut sums = std::collections::HashMap::with_capacity(values.len());
+        for (place, value) in self.places.iter().zip(values) {
+            *sums.entry(place).or_insert(0.0) += value;
+        }
+        out.iter_mut().zip(&self.places).for_each(|(o, place)| *o = sums[place]);
+    }
+
+    /// G·b, where G holds `values` at the observed places. O(observed·columns of b).
+    pub fn times(&self, values: &[f64], b: &Matrix) -> Matrix {
+        self.by_row.times(values, b)
+    }
+
+    /// Gᵀ·b.
+    pub fn transposed_times(&self, values: &[f64], b: &Matrix) -> Matrix {
+        self.by_column.times(values, b)
+    }
+}
+
+impl Index {
+    fn new(lines: usize, places: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
+        let mut starts = vec![0; lines + 1];
+        places.clone().for_each(|(line, _)| starts[line as usize + 1] += 1);
+        (0..lines).for_each(|line| starts[line + 1] += starts[line]);
+        let mut next = starts.clone();
+        let (mut across, mut slots) = (vec![0; starts[lines]], vec![0; starts[lines]]);
+        for (slot, (line, other)) in places.enumerate() {
+            let at = &mut next[line as usize];
+            (across[*at], slots[*at]) = (other, slot as u32);
+            *at += 1;
+        }
+        Self { starts, across, slots }
+    }
+
+    /// Each line's combination of the rows of `b`, one line after the other: a thread owns a line,
+    /// so the order of the sums is fixed.
+    fn times(&self, values: &[f64], b: &Matrix) -> Matrix {
+        let lines = self.starts.len() - 1;
+        let width = b.columns();
+        if width == 0 {
+            return Matrix::zeros(lines, 0);
+        }
+        let b = b.transposed();
+        let mut out = vec![0.0; lines * width];
+        let arch = pulp::Arch::new();
+        out.par_chunks_mut(width).enumerate().with_min_len(16).for_each(|(line, out)| {
+            arch.dispatch(|| {
+                for e in self.starts[line]..self.starts[line + 1] {
+                    let value = values[self.slots[e] as usize];
+                    let row = b.column(self.across[e] as usize);
+                    out.iter_mut().zip(row).for_each(|(o, r)| *o += value * r);
+                }
+            });
+        });
+        Matrix::from_columns(width, lines, out).transposed()
+    }
+}
+
+/// A dot product in eight lanes, to be inlined into a dispatched loop.
+#[inline(always)]
+fn lane_dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut lanes = [0.0; 8];
+    let (a_blocks, b_blocks) = (a.chunks_exact(8), b.chunks_exact(8));
+    let tail: f64 = a_blocks.remainder().iter().zip(b_blocks.remainder()).map(|(x, y)| x * y).sum();
+    for (x, y) in a_blocks.zip(b_blocks) {
+        (0..8).for_each(|l| lanes[l] += x[l] * y[l]);
+    }
+    lanes.iter().sum::<f64>() + tail
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_agree_with_a_dense_matrix() {
+        let (rows, columns) = ([3, 0, 2, 0, 3], [1, 2, 0, 0, 1]);
+        let values = [1.0, 2.0, 3.0, 4.0, 5.0];
+        let pattern = Pattern::new((4, 3), &rows, &columns).unwrap();
+        let mut dense = Matrix::zeros(4, 3);
+        for e in 0..5 {
+            dense.column_mut(columns[e])[rows[e]] += values[e];
+        }
+        let (b, c) =
+            (Matrix::from_fn(3, 2, |i, j| (i + 3 * j) as f64), Matrix::from_fn(4, 2, |i, j| (i * j) as f64 - 1.0));
+        assert_eq!(pattern.times(&values, &b), dense.times(&b));
+        assert_eq!(pattern.transposed_times(&values, &c), dense.transposed_times(&c));
+    }
+
+    #[test]
+    fn gather_reads_the_product() {
+        let (l, r) = (Matrix::from_fn(4, 11, |i, j| (i + j) as f64), Matrix::from_fn(3, 11, |i, j| (i * j) as f64));
+        let pattern = Pattern::new((4, 3), &[3, 0], &[1, 2]).unwrap();
+        let product = l.times_transposed(&r);
+        let mut out = [0.0; 2];
+        pattern.gather(&l, &r, &mut out);
+        assert_eq!(out, [product.at(3, 1), product.at(0, 2)]);
+    }
+
+    #[test]
+    fn places_outside_are_named() {
+        let error = Pattern::new((2, 2), &[0, 2], &[0, 0]).unwrap_err();
+        assert_eq!(error, Error::Index { what: "row index", position: 1, index: 2, bound: 2 });
+        assert!(Pattern::new((2, 2), &[], &[]).is_err());
+        assert!(Pattern::new((2, 2), &[0], &[0, 1]).is_err());
+    }
+}
