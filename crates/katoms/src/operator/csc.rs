@@ -1,0 +1,212 @@
+//! Compressed sparse columns: three slices, borrowed or owned. Rows are converted once.
+
+use std::borrow::Cow;
+use std::fmt::Debug;
+
+use rayon::prelude::*;
+
+use super::{ColumnMoments, LinearOperator, Moments, is_its_own_base};
+use crate::error::{Error, check_length, check_range};
+use crate::linalg::kernels::{self, Real};
+use crate::space::{IndexSet, SparseVec};
+
+/// Columns that one thread takes at a time.
+const COLUMN_CHUNK: usize = 256;
+
+/// An integer that sparse matrices are indexed with: SciPy has i32 and i64, others u32 and usize.
+pub trait SparseIndex: Copy + Send + Sync + Debug + 'static {
+    /// The index, or a huge one where it is negative.
+    fn get(self) -> usize;
+    /// The index as this type; the caller has checked that it fits.
+    fn from_usize(i: usize) -> Self;
+}
+
+macro_rules! sparse_index {
+    ($($t:ty),*) => {$(
+        impl SparseIndex for $t {
+            fn get(self) -> usize {
+                usize::try_from(self).unwrap_or(usize::MAX)
+            }
+            fn from_usize(i: usize) -> Self {
+                i as $t
+            }
+        }
+    )*};
+}
+sparse_index!(u32, u64, usize, i32, i64);
+
+/// A sparse design matrix, column after column.
+///
+/// ```
+/// use katoms::operator::{Csc, LinearOperator};
+/// // [[1, 0], [0, 3], [2, 0]]
+/// let a = Csc::new(3, 2, &[0_usize, 2, 3][..], &[0_u32, 2, 1][..], &[1.0, 2.0, 3.0][..])?;
+/// let mut g = a.new_covector();
+/// a.adjoint(&[1.0, 1.0, 1.0], &mut g);
+/// assert_eq!(g, [3.0, 3.0]);
+/// # Ok::<(), katoms::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Csc<'a, T: Real, I: SparseIndex, P: SparseIndex = usize> {
+    rows: usize,
+    columns: usize,
+    starts: Cow<'a, [P]>,
+    indices: Cow<'a, [I]>,
+    values: Cow<'a, [T]>,
+}
+
+impl<'a, T: Real, I: SparseIndex, P: SparseIndex> Csc<'a, T, I, P> {
+    /// A matrix from SciPy's `indptr`, `indices` and `data` of a CSC matrix, not copied.
+    /// Row indices within a column may come in any order; equal ones add up.
+    ///
+    /// # Errors
+    /// When the arrays contradict each other or a value is not finite.
+    pub fn new(
+        rows: usize,
+        columns: usize,
+        starts: impl Into<Cow<'a, [P]>>,
+        indices: impl Into<Cow<'a, [I]>>,
+        values: impl Into<Cow<'a, [T]>>,
+    ) -> Result<Self, Error> {
+        let a = Self { rows, columns, starts: starts.into(), indices: indices.into(), values: values.into() };
+        check_compressed("columns", (columns, rows), &a.starts, &a.indices, a.values.len())?;
+        if let Some(at) = kernels::first_not_finite(&a.values) {
+            let column = a.starts.partition_point(|s| s.get() <= at) - 1;
+            let (row, value) = (a.indices[at].get(), a.values[at].to_f64());
+            return Err(Error::NotFinite { what: "design matrix", row, column, value });
+        }
+        Ok(a)
+    }
+
+    /// The number of stored entries.
+    pub fn stored(&self) -> usize {
+        self.values.len()
+    }
+
+    fn column(&self, j: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let range = self.starts[j].get()..self.starts[j + 1].get();
+        self.indices[range.clone()].iter().zip(&self.values[range]).map(|(i, v)| (i.get(), v.to_f64()))
+    }
+
+    fn column_dot(&self, j: usize, r: &[f64]) -> f64 {
+        self.column(j).map(|(i, v)| v * r[i]).sum()
+    }
+}
+
+impl<T: Real, I: SparseIndex> Csc<'static, T, I, usize> {
+    /// A matrix from the three arrays of compressed sparse *rows*, converted once. O(stored).
+    ///
+    /// # Errors
+    /// As [`Csc::new`].
+    pub fn from_rows<P: SparseIndex>(
+        rows: usize,
+        columns: usize,
+        starts: &[P],
+        indices: &[I],
+        values: &[T],
+    ) -> Result<Self, Error> {
+        check_compressed("rows", (rows, columns), starts, indices, values.len())?;
+        if let Some(at) = kernels::first_not_finite(values) {
+            let row = starts.partition_point(|s| s.get() <= at) - 1;
+            let (column, value) = (indices[at].get(), values[at].to_f64());
+            return Err(Error::NotFinite { what: "design matrix", row, column, value });
+        }
+        let mut column_starts = vec![0; columns + 1];
+        indices.iter().for_each(|j| column_starts[j.get() + 1] += 1);
+        (0..columns).for_each(|j| column_starts[j + 1] += column_starts[j]);
+        let mut next = column_starts.clone();
+        let (mut row_indices, mut moved) = (indices.to_vec(), values.to_vec());
+        for i in 0..rows {
+            for e in starts[i].get()..starts[i + 1].get() {
+                let at = &mut next[indices[e].get()];
+                (row_indices[*at], moved[*at]) = (I::from_usize(i), values[e]);
+                *at += 1;
+            }
+        }
+        Csc::new(rows, columns, column_starts, row_indices, moved)
+    }
+}
+
+/// `lines` are columns or rows, `across` is the number of the other kind.
+fn check_compressed<I: SparseIndex, P: SparseIndex>(
+    what: &'static str,
+    (lines, across): (usize, usize),
+    starts: &[P],
+    indices: &[I],
+    stored: usize,
+) -> Result<(), Error> {
+    if lines == 0 || across == 0 {
+        return Err(Error::Empty { what: "the design matrix" });
+    }
+    check_length("starts", starts.len(), lines + 1, "one for each line, and the end")?;
+    check_length("indices", indices.len(), stored, "one for each value")?;
+    if starts[0].get() != 0 {
+        return Err(Error::Compressed { what, position: 0, right: "the first start must be 0" });
+    }
+    if let Some(at) = starts.windows(2).position(|w| w[1].get() < w[0].get()) {
+        return Err(Error::Compressed { what, position: at + 1, right: "starts must not fall" });
+    }
+    check_range("the last start", starts[lines].get(), stored, stored)?;
+    match indices.iter().position(|i| i.get() >= across) {
+        Some(position) => {
+            let what = if what == "columns" { "row index" } else { "column index" };
+            Err(Error::Index { what, position, index: indices[position].get(), bound: across })
+        }
+        None => Ok(()),
+    }
+}
+
+impl<T: Real, I: SparseIndex, P: SparseIndex> LinearOperator for Csc<'_, T, I, P> {
+    type Point = SparseVec;
+    type Covector = Vec<f64>;
+    is_its_own_base!();
+
+    fn domain(&self) -> usize {
+        self.columns
+    }
+    fn n_outputs(&self) -> usize {
+        self.rows
+    }
+    fn new_covector(&self) -> Vec<f64> {
+        vec![0.0; self.columns]
+    }
+    fn apply(&self, x: &SparseVec, out: &mut [f64]) {
+        out.fill(0.0);
+        for (j, a) in x.entries() {
+            self.column(j).for_each(|(i, v)| out[i] += a * v);
+        }
+    }
+    fn apply_covector(&self, g: &Vec<f64>, out: &mut [f64]) {
+        self.apply(&SparseVec::full(g), out);
+    }
+    fn adjoint(&self, r: &[f64], out: &mut Vec<f64>) {
+        out.resize(self.columns, 0.0);
+        out.par_chunks_mut(COLUMN_CHUNK).enumerate().for_each(|(chunk, out)| {
+            for (j, o) in out.iter_mut().enumerate() {
+                *o = self.column_dot(chunk * COLUMN_CHUNK + j, r);
+            }
+        });
+    }
+    fn adjoint_on(&self, r: &[f64], t: &IndexSet) -> SparseVec {
+        let values = t.indices().iter().map(|&j| self.column_dot(j, r)).collect();
+        SparseVec::sorted(t.dim(), t.indices().to_vec(), values)
+    }
+}
+
+impl<T: Real, I: SparseIndex, P: SparseIndex> ColumnMoments for Csc<'_, T, I, P> {
+    fn moments(&self, weights: &[f64]) -> Moments {
+        let total: f64 = weights.iter().sum();
+        let one = |j: usize| {
+            let mean = self.column_dot(j, weights) / total;
+            // Entries that are not stored are zeros: they stand mean away from the mean.
+            let (mut square, mut stored) = (0.0, 0.0);
+            for (i, v) in self.column(j) {
+                square += weights[i] * (v - mean).powi(2);
+                stored += weights[i];
+            }
+            (mean, (square + (total - stored).max(0.0) * mean * mean) / total)
+        };
+        let (means, variances) = (0..self.columns).into_par_iter().map(one).unzip();
+        Moments { means, variances }
+    }
+}

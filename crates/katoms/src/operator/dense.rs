@@ -1,0 +1,201 @@
+//! Dense designs: f32 or f64, either order, owned or borrowed.
+
+use std::borrow::Cow;
+
+use rayon::prelude::*;
+
+use super::{ColumnMoments, LinearOperator, Moments, is_its_own_base};
+use crate::error::{Error, check_length};
+use crate::linalg::kernels::{self, Real};
+use crate::space::{IndexSet, SparseVec};
+
+/// Entries of work below which a second thread costs more than it brings.
+const PARALLEL_WORK: usize = 1 << 18;
+/// Rows that one thread takes at a time when predictions are computed in parallel.
+const ROW_CHUNK: usize = 1024;
+
+/// The order in which the entries of a matrix follow each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// Column after column (Fortran, R, Julia): the faster one here.
+    ColumnMajor,
+    /// Row after row (C, NumPy's default).
+    RowMajor,
+}
+
+/// A dense design matrix. Borrowed data are not copied.
+///
+/// ```
+/// use katoms::operator::{Dense, LinearOperator};
+/// let data = [1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0];
+/// let a = Dense::column_major(&data, 2, 3)?;      // columns (1,2), (3,4), (5,6)
+/// let mut g = a.new_covector();
+/// a.adjoint(&[1.0, -1.0], &mut g);
+/// assert_eq!(g, [-1.0, -1.0, -1.0]);
+/// # Ok::<(), katoms::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Dense<'a, T: Real> {
+    data: Cow<'a, [T]>,
+    rows: usize,
+    columns: usize,
+    layout: Layout,
+}
+
+impl<'a, T: Real> Dense<'a, T> {
+    /// A matrix whose columns follow each other. Reads the data once, to find NaN and ∞.
+    ///
+    /// # Errors
+    /// When it is empty, its length is not rows·columns, or a value is not finite.
+    pub fn column_major(data: impl Into<Cow<'a, [T]>>, rows: usize, columns: usize) -> Result<Self, Error> {
+        Self::new(data.into(), rows, columns, Layout::ColumnMajor)
+    }
+
+    /// A matrix whose rows follow each other. Reads the data once, to find NaN and ∞.
+    ///
+    /// # Errors
+    /// As [`Dense::column_major`].
+    pub fn row_major(data: impl Into<Cow<'a, [T]>>, rows: usize, columns: usize) -> Result<Self, Error> {
+        Self::new(data.into(), rows, columns, Layout::RowMajor)
+    }
+
+    fn new(data: Cow<'a, [T]>, rows: usize, columns: usize, layout: Layout) -> Result<Self, Error> {
+        if rows == 0 || columns == 0 {
+            return Err(Error::Empty { what: "the design matrix" });
+        }
+        let expected = rows.checked_mul(columns).unwrap_or(usize::MAX);
+        check_length("design matrix", data.len(), expected, "rows times columns")?;
+        let a = Self { data, rows, columns, layout };
+        if let Some(at) = kernels::first_not_finite(&a.data) {
+            let (row, column) = a.place(at);
+            return Err(Error::NotFinite { what: "design matrix", row, column, value: a.data[at].to_f64() });
+        }
+        Ok(a)
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The number of columns.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// The order of the entries.
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// (row, column) of a position in the data.
+    fn place(&self, at: usize) -> (usize, usize) {
+        match self.layout {
+            Layout::ColumnMajor => (at % self.rows, at / self.rows),
+            Layout::RowMajor => (at / self.columns, at % self.columns),
+        }
+    }
+
+    /// out += A[first_row.., :]·x for the rows that `out` covers.
+    fn add_rows(&self, x: &SparseVec, first_row: usize, out: &mut [f64]) {
+        match self.layout {
+            Layout::ColumnMajor => {
+                for (j, v) in x.entries() {
+                    let start = j * self.rows + first_row;
+                    kernels::axpy(v, &self.data[start..start + out.len()], out);
+                }
+            }
+            Layout::RowMajor => {
+                for (i, o) in out.iter_mut().enumerate() {
+                    let row = &self.data[(first_row + i) * self.columns..][..self.columns];
+                    *o += x.entries().map(|(j, v)| v * row[j].to_f64()).sum::<f64>();
+                }
+            }
+        }
+    }
+
+    fn column_dot(&self, j: usize, r: &[f64]) -> f64 {
+        match self.layout {
+            Layout::ColumnMajor => kernels::dot(&self.data[j * self.rows..(j + 1) * self.rows], r),
+            Layout::RowMajor => (0..self.rows).map(|i| self.data[i * self.columns + j].to_f64() * r[i]).sum(),
+        }
+    }
+}
+
+impl<T: Real> LinearOperator for Dense<'_, T> {
+    type Point = SparseVec;
+    type Covector = Vec<f64>;
+    is_its_own_base!();
+
+    fn domain(&self) -> usize {
+        self.columns
+    }
+    fn n_outputs(&self) -> usize {
+        self.rows
+    }
+    fn new_covector(&self) -> Vec<f64> {
+        vec![0.0; self.columns]
+    }
+    fn apply(&self, x: &SparseVec, out: &mut [f64]) {
+        out.fill(0.0);
+        if self.rows * x.indices().len() < PARALLEL_WORK {
+            return self.add_rows(x, 0, out);
+        }
+        out.par_chunks_mut(ROW_CHUNK).enumerate().for_each(|(chunk, out)| self.add_rows(x, chunk * ROW_CHUNK, out));
+    }
+    fn apply_covector(&self, g: &Vec<f64>, out: &mut [f64]) {
+        self.apply(&SparseVec::full(g), out);
+    }
+    fn adjoint(&self, r: &[f64], out: &mut Vec<f64>) {
+        out.resize(self.columns, 0.0);
+        match self.layout {
+            Layout::ColumnMajor => kernels::adjoint_columns(&self.data, r, out),
+            Layout::RowMajor => kernels::adjoint_rows(&self.data, r, out),
+        }
+    }
+    fn adjoint_block(&self, rs: &[&[f64]], out: &mut [Vec<f64>]) {
+        out.iter_mut().for_each(|g| g.resize(self.columns, 0.0));
+        let mut out: Vec<&mut [f64]> = out.iter_mut().map(Vec::as_mut_slice).collect();
+        match self.layout {
+            Layout::ColumnMajor => kernels::adjoint_columns_block(&self.data, rs, &mut out),
+            Layout::RowMajor => kernels::adjoint_rows_block(&self.data, rs, &mut out),
+        }
+    }
+    fn adjoint_on(&self, r: &[f64], t: &IndexSet) -> SparseVec {
+        let one = |&j: &usize| self.column_dot(j, r);
+        let values = if self.rows * t.indices().len() < PARALLEL_WORK {
+            t.indices().iter().map(one).collect()
+        } else {
+            t.indices().par_iter().with_min_len(8).map(one).collect()
+        };
+        SparseVec::sorted(t.dim(), t.indices().to_vec(), values)
+    }
+}
+
+impl<T: Real> ColumnMoments for Dense<'_, T> {
+    fn moments(&self, weights: &[f64]) -> Moments {
+        let total: f64 = weights.iter().sum();
+        let mut means = self.new_covector();
+        self.adjoint(weights, &mut means);
+        means.iter_mut().for_each(|m| *m /= total);
+        let mut variances = vec![0.0; self.columns];
+        match self.layout {
+            Layout::ColumnMajor => {
+                variances.par_iter_mut().zip(self.data.par_chunks(self.rows)).zip(&means).for_each(
+                    |((variance, column), mean)| {
+                        *variance = column.iter().zip(weights).map(|(v, w)| w * (v.to_f64() - mean).powi(2)).sum();
+                    },
+                );
+            }
+            Layout::RowMajor => {
+                for (row, w) in self.data.chunks(self.columns).zip(weights) {
+                    for ((variance, v), mean) in variances.iter_mut().zip(row).zip(&means) {
+                        *variance += w * (v.to_f64() - mean).powi(2);
+                    }
+                }
+            }
+        }
+        variances.iter_mut().for_each(|v| *v /= total);
+        Moments { means, variances }
+    }
+}

@@ -1,0 +1,87 @@
+//! One more column, of ones.
+
+use std::borrow::Cow;
+
+use super::{LinearOperator, adjoint_through_base};
+use crate::space::{IndexSet, Point, SparseVec};
+
+/// [A 1]: the last coordinate is the intercept. Combine it with
+/// [`Always`](crate::set::Always), which selects it without counting it.
+#[derive(Debug, Clone)]
+pub struct WithIntercept<A> {
+    inner: A,
+}
+
+impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> WithIntercept<A> {
+    /// The operator with a column of ones behind its own.
+    pub fn new(inner: A) -> Self {
+        Self { inner }
+    }
+
+    /// The index of the column of ones.
+    pub fn index(&self) -> usize {
+        self.inner.domain()
+    }
+
+    /// A fitted point without its intercept, and the intercept.
+    pub fn split(&self, x: &SparseVec) -> (SparseVec, f64) {
+        (self.inner_part(x), x.value_at(self.index()))
+    }
+
+    fn inner_part(&self, x: &SparseVec) -> SparseVec {
+        let (indices, values) = x.entries().filter(|e| e.0 < self.index()).unzip();
+        SparseVec::sorted(self.index(), indices, values)
+    }
+}
+
+impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator for WithIntercept<A> {
+    type Point = SparseVec;
+    type Covector = Vec<f64>;
+    type Base = A::Base;
+
+    fn domain(&self) -> usize {
+        self.inner.domain() + 1
+    }
+    fn n_outputs(&self) -> usize {
+        self.inner.n_outputs()
+    }
+    fn new_covector(&self) -> Vec<f64> {
+        vec![0.0; self.domain()]
+    }
+    fn apply(&self, x: &SparseVec, out: &mut [f64]) {
+        let (part, intercept) = self.split(x);
+        self.inner.apply(&part, out);
+        out.iter_mut().for_each(|o| *o += intercept);
+    }
+    fn apply_covector(&self, g: &Vec<f64>, out: &mut [f64]) {
+        self.apply(&SparseVec::full(g), out);
+    }
+    fn adjoint(&self, r: &[f64], out: &mut Vec<f64>) {
+        adjoint_through_base(self, r, out);
+    }
+    fn adjoint_on(&self, r: &[f64], t: &IndexSet) -> SparseVec {
+        let inside = t.indices().iter().copied().filter(|&j| j < self.index()).collect();
+        let g = self.inner.adjoint_on(r, &IndexSet::new(self.index(), inside));
+        debug_assert!(g.support().dim() == self.index());
+        let (mut indices, mut values) = (g.indices().to_vec(), g.values().to_vec());
+        if t.contains(self.index()) {
+            indices.push(self.index());
+            values.push(r.iter().sum());
+        }
+        SparseVec::sorted(self.domain(), indices, values)
+    }
+    fn has_cheap_columns(&self) -> bool {
+        self.inner.has_cheap_columns()
+    }
+    fn base(&self) -> &A::Base {
+        self.inner.base()
+    }
+    fn to_base<'r>(&self, r: &'r [f64]) -> Cow<'r, [f64]> {
+        self.inner.to_base(r)
+    }
+    fn from_base(&self, r: &[f64], g: &mut Vec<f64>) {
+        g.truncate(self.index());
+        self.inner.from_base(r, g);
+        g.push(r.iter().sum());
+    }
+}

@@ -1,0 +1,163 @@
+//! What multiplies: designs, observed entries, linear maps — and the views on them.
+//!
+//! An operator knows two products, A·x and Aᵀ·r. Only [`LinearOperator::adjoint`] reads all of the
+//! data; everything else touches the columns of a small point.
+//!
+//! A *view* (standardised columns, a subset of rows, an intercept, …) never copies the data. It
+//! changes a residual before the pass and the gradient after it. Therefore many views of the
+//! same data can share one pass: [`adjoint_many`].
+
+mod counted;
+mod csc;
+mod dct;
+mod dense;
+mod entries;
+mod intercept;
+mod matrix_free;
+mod matrix_map;
+mod moments;
+mod row_weights;
+mod rows;
+mod standardized;
+
+use std::borrow::Cow;
+
+use crate::space::{Covector, Point};
+
+pub use counted::{Counted, Counts};
+pub use csc::{Csc, SparseIndex};
+pub use dct::subsampled_dct;
+pub use dense::{Dense, Layout};
+pub use entries::Entries;
+pub use intercept::WithIntercept;
+pub use matrix_free::MatrixFree;
+pub use matrix_map::MatrixMap;
+pub use moments::{ColumnMoments, Moments};
+pub use row_weights::RowWeights;
+pub use rows::Rows;
+pub use standardized::Standardized;
+
+/// The domain of an operator's points.
+pub type DomainOf<A> = <<A as LinearOperator>::Point as Point>::Domain;
+/// The supports of an operator's points.
+pub type SupportOf<A> = <<A as LinearOperator>::Point as Point>::Support;
+
+/// A linear map from a space of points to vectors of predictions.
+pub trait LinearOperator: Sync {
+    /// What it multiplies.
+    type Point: Point;
+    /// What its adjoint gives.
+    type Covector: Covector<Self::Point>;
+    /// The operator that does the passes: itself, or what a view looks at.
+    type Base: LinearOperator<Covector = Self::Covector>;
+
+    /// The size of the space it acts on.
+    fn domain(&self) -> DomainOf<Self>;
+    /// The number of predictions.
+    fn n_outputs(&self) -> usize;
+    /// A covector of zeros, to be filled by [`LinearOperator::adjoint`].
+    fn new_covector(&self) -> Self::Covector;
+    /// out = A·x. Touches only x's columns.
+    fn apply(&self, x: &Self::Point, out: &mut [f64]);
+    /// out = Aᵀ·r: the one full pass over the data.
+    fn adjoint(&self, r: &[f64], out: &mut Self::Covector);
+    /// Aᵀ·r restricted to a support. Touches only its columns.
+    fn adjoint_on(&self, r: &[f64], t: &SupportOf<Self>) -> Self::Point;
+    /// The same pass for many residuals. Each result has the bits that `adjoint` would give.
+    fn adjoint_block(&self, rs: &[&[f64]], out: &mut [Self::Covector]) {
+        for (r, out) in rs.iter().zip(out) {
+            self.adjoint(r, out);
+        }
+    }
+    /// out = A·g for a covector g, as a power iteration needs it. A full read of the data.
+    fn apply_covector(&self, g: &Self::Covector, out: &mut [f64]);
+    /// Whether `apply` costs little for a point of one atom. If not, a refit works by
+    /// conjugate gradients, which needs no single columns.
+    fn has_cheap_columns(&self) -> bool {
+        true
+    }
+
+    /// The operator that does the passes.
+    fn base(&self) -> &Self::Base;
+    /// The residual that the base's adjoint takes.
+    fn to_base<'r>(&self, r: &'r [f64]) -> Cow<'r, [f64]> {
+        Cow::Borrowed(r)
+    }
+    /// Turns the base's Aᵀ·`to_base(r)` into this view's Aᵀ·r.
+    fn from_base(&self, r: &[f64], g: &mut Self::Covector) {
+        let _ = (r, g);
+    }
+}
+
+/// One pass over the base for one residual of each view: out[i] = operators[i]ᵀ·rs[i].
+///
+/// All views must look at the same base; the caller has checked it.
+pub fn adjoint_many<A: LinearOperator>(operators: &[&A], rs: &[&[f64]], out: &mut [A::Covector]) {
+    let Some(first) = operators.first() else { return };
+    let pulled: Vec<Cow<'_, [f64]>> = operators.iter().zip(rs).map(|(a, r)| a.to_base(r)).collect();
+    let pulled: Vec<&[f64]> = pulled.iter().map(AsRef::as_ref).collect();
+    first.base().adjoint_block(&pulled, out);
+    for ((a, r), g) in operators.iter().zip(rs).zip(out) {
+        a.from_base(r, g);
+    }
+}
+
+/// What a view's `adjoint` is: the base's pass between the view's two changes.
+fn adjoint_through_base<A: LinearOperator>(view: &A, r: &[f64], out: &mut A::Covector) {
+    view.base().adjoint(&view.to_base(r), out);
+    view.from_base(r, out);
+}
+
+/// The lines that an operator without a base of its own shares with its kind.
+macro_rules! is_its_own_base {
+    () => {
+        type Base = Self;
+        fn base(&self) -> &Self {
+            self
+        }
+    };
+}
+use is_its_own_base;
+
+impl<A: LinearOperator> LinearOperator for &A {
+    type Point = A::Point;
+    type Covector = A::Covector;
+    type Base = A::Base;
+
+    fn domain(&self) -> DomainOf<A> {
+        (**self).domain()
+    }
+    fn n_outputs(&self) -> usize {
+        (**self).n_outputs()
+    }
+    fn new_covector(&self) -> A::Covector {
+        (**self).new_covector()
+    }
+    fn apply(&self, x: &A::Point, out: &mut [f64]) {
+        (**self).apply(x, out);
+    }
+    fn adjoint(&self, r: &[f64], out: &mut A::Covector) {
+        (**self).adjoint(r, out);
+    }
+    fn adjoint_on(&self, r: &[f64], t: &SupportOf<A>) -> A::Point {
+        (**self).adjoint_on(r, t)
+    }
+    fn adjoint_block(&self, rs: &[&[f64]], out: &mut [A::Covector]) {
+        (**self).adjoint_block(rs, out);
+    }
+    fn apply_covector(&self, g: &A::Covector, out: &mut [f64]) {
+        (**self).apply_covector(g, out);
+    }
+    fn has_cheap_columns(&self) -> bool {
+        (**self).has_cheap_columns()
+    }
+    fn base(&self) -> &A::Base {
+        (**self).base()
+    }
+    fn to_base<'r>(&self, r: &'r [f64]) -> Cow<'r, [f64]> {
+        (**self).to_base(r)
+    }
+    fn from_base(&self, r: &[f64], g: &mut A::Covector) {
+        (**self).from_base(r, g);
+    }
+}

@@ -1,0 +1,73 @@
+//! Rows multiplied by numbers.
+
+use std::borrow::Cow;
+
+use super::{DomainOf, LinearOperator, SupportOf, adjoint_through_base};
+use crate::error::{Error, check_length, check_values};
+
+/// diag(w)·A. Least squares with weights √v on both sides is the weighted problem; a loss
+/// takes sample weights directly, so this view is for rows that carry units.
+#[derive(Debug, Clone)]
+pub struct RowWeights<A> {
+    inner: A,
+    weights: Vec<f64>,
+}
+
+impl<A: LinearOperator> RowWeights<A> {
+    /// A view with these factors.
+    ///
+    /// # Errors
+    /// When the length is wrong or a factor is not finite.
+    pub fn new(inner: A, weights: Vec<f64>) -> Result<Self, Error> {
+        check_length("row weights", weights.len(), inner.n_outputs(), "one for each row")?;
+        check_values("row weights", &weights, "every weight must be finite", f64::is_finite)?;
+        Ok(Self { inner, weights })
+    }
+
+    fn weighted(&self, r: &[f64]) -> Vec<f64> {
+        r.iter().zip(&self.weights).map(|(r, w)| r * w).collect()
+    }
+}
+
+impl<A: LinearOperator> LinearOperator for RowWeights<A> {
+    type Point = A::Point;
+    type Covector = A::Covector;
+    type Base = A::Base;
+
+    fn domain(&self) -> DomainOf<A> {
+        self.inner.domain()
+    }
+    fn n_outputs(&self) -> usize {
+        self.inner.n_outputs()
+    }
+    fn new_covector(&self) -> A::Covector {
+        self.inner.new_covector()
+    }
+    fn apply(&self, x: &A::Point, out: &mut [f64]) {
+        self.inner.apply(x, out);
+        out.iter_mut().zip(&self.weights).for_each(|(o, w)| *o *= w);
+    }
+    fn apply_covector(&self, g: &A::Covector, out: &mut [f64]) {
+        self.inner.apply_covector(g, out);
+        out.iter_mut().zip(&self.weights).for_each(|(o, w)| *o *= w);
+    }
+    fn adjoint(&self, r: &[f64], out: &mut A::Covector) {
+        adjoint_through_base(self, r, out);
+    }
+    fn adjoint_on(&self, r: &[f64], t: &SupportOf<A>) -> A::Point {
+        self.inner.adjoint_on(&self.weighted(r), t)
+    }
+    fn has_cheap_columns(&self) -> bool {
+        self.inner.has_cheap_columns()
+    }
+    fn base(&self) -> &A::Base {
+        self.inner.base()
+    }
+    fn to_base<'r>(&self, r: &'r [f64]) -> Cow<'r, [f64]> {
+        let weighted = self.weighted(r);
+        Cow::Owned(self.inner.to_base(&weighted).into_owned())
+    }
+    fn from_base(&self, r: &[f64], g: &mut A::Covector) {
+        self.inner.from_base(&self.weighted(r), g);
+    }
+}

@@ -1,0 +1,97 @@
+//! Some of the rows: folds, half-samples, bootstraps.
+
+use std::borrow::Cow;
+
+use super::{ColumnMoments, DomainOf, LinearOperator, Moments, SupportOf, adjoint_through_base};
+use crate::error::{Error, check_indices, check_range};
+
+/// The predictions at the given rows, in the given order; a row may come repeatedly.
+///
+/// A residual on the subset is a residual on all rows with zeros elsewhere, so subsets of the
+/// same data share their passes.
+#[derive(Debug, Clone)]
+pub struct Rows<A> {
+    inner: A,
+    rows: Vec<usize>,
+}
+
+impl<A: LinearOperator> Rows<A> {
+    /// A view of these rows.
+    ///
+    /// # Errors
+    /// When no row is given or one is outside.
+    pub fn new(inner: A, rows: Vec<usize>) -> Result<Self, Error> {
+        check_range("the number of rows", rows.len(), 1, usize::MAX)?;
+        check_indices("row", &rows, inner.n_outputs())?;
+        Ok(Self { inner, rows })
+    }
+
+    /// The rows, in order.
+    pub fn rows(&self) -> &[usize] {
+        &self.rows
+    }
+
+    fn pick(&self, all: &[f64], out: &mut [f64]) {
+        out.iter_mut().zip(&self.rows).for_each(|(o, &i)| *o = all[i]);
+    }
+
+    fn scattered(&self, r: &[f64]) -> Vec<f64> {
+        let mut all = vec![0.0; self.inner.n_outputs()];
+        for (&i, v) in self.rows.iter().zip(r) {
+            all[i] += v;
+        }
+        all
+    }
+}
+
+impl<A: LinearOperator> LinearOperator for Rows<A> {
+    type Point = A::Point;
+    type Covector = A::Covector;
+    type Base = A::Base;
+
+    fn domain(&self) -> DomainOf<A> {
+        self.inner.domain()
+    }
+    fn n_outputs(&self) -> usize {
+        self.rows.len()
+    }
+    fn new_covector(&self) -> A::Covector {
+        self.inner.new_covector()
+    }
+    /// Computes every row of the inner operator's prediction, then picks.
+    fn apply(&self, x: &A::Point, out: &mut [f64]) {
+        let mut all = vec![0.0; self.inner.n_outputs()];
+        self.inner.apply(x, &mut all);
+        self.pick(&all, out);
+    }
+    fn apply_covector(&self, g: &A::Covector, out: &mut [f64]) {
+        let mut all = vec![0.0; self.inner.n_outputs()];
+        self.inner.apply_covector(g, &mut all);
+        self.pick(&all, out);
+    }
+    fn adjoint(&self, r: &[f64], out: &mut A::Covector) {
+        adjoint_through_base(self, r, out);
+    }
+    fn adjoint_on(&self, r: &[f64], t: &SupportOf<A>) -> A::Point {
+        self.inner.adjoint_on(&self.scattered(r), t)
+    }
+    fn has_cheap_columns(&self) -> bool {
+        self.inner.has_cheap_columns()
+    }
+    fn base(&self) -> &A::Base {
+        self.inner.base()
+    }
+    fn to_base<'r>(&self, r: &'r [f64]) -> Cow<'r, [f64]> {
+        let all = self.scattered(r);
+        Cow::Owned(self.inner.to_base(&all).into_owned())
+    }
+    fn from_base(&self, r: &[f64], g: &mut A::Covector) {
+        self.inner.from_base(&self.scattered(r), g);
+    }
+}
+
+impl<A: LinearOperator + ColumnMoments> ColumnMoments for Rows<A> {
+    fn moments(&self, weights: &[f64]) -> Moments {
+        self.inner.moments(&self.scattered(weights))
+    }
+}

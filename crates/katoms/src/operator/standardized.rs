@@ -1,0 +1,124 @@
+//! Centred and scaled columns, without a copy: a rank-one correction.
+
+use std::borrow::Cow;
+
+use super::{ColumnMoments, LinearOperator, Moments, adjoint_through_base};
+use crate::error::{Error, check_length, check_values};
+use crate::space::{IndexSet, Point, SparseVec};
+
+/// Columns (x_j − centre_j) / scale_j of the operator it looks at.
+///
+/// (A − 1·cᵀ)·S⁻¹ is never formed: predictions lose Σ c_j·x_j/s_j, and a gradient loses c·Σr.
+#[derive(Debug, Clone)]
+pub struct Standardized<A> {
+    inner: A,
+    centres: Vec<f64>,
+    scales: Vec<f64>,
+}
+
+impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> Standardized<A> {
+    /// A view with these centres and scales.
+    ///
+    /// # Errors
+    /// When a length is wrong, a centre is not finite or a scale is not positive.
+    pub fn new(inner: A, centres: Vec<f64>, scales: Vec<f64>) -> Result<Self, Error> {
+        check_length("centres", centres.len(), inner.domain(), "one for each column")?;
+        check_length("scales", scales.len(), inner.domain(), "one for each column")?;
+        check_values("centres", &centres, "every centre must be finite", f64::is_finite)?;
+        let positive = |v: f64| v.is_finite() && v > 0.0;
+        check_values("scales", &scales, "every scale must be finite and above 0", positive)?;
+        Ok(Self { inner, centres, scales })
+    }
+
+    /// A view whose columns have mean 0 and variance 1 under the row weights. A constant column
+    /// becomes zero, which no fit selects for a gain.
+    ///
+    /// # Errors
+    /// When a weight is negative or not finite, or all are zero.
+    pub fn fit(inner: A, weights: &[f64]) -> Result<Self, Error>
+    where
+        A: ColumnMoments,
+    {
+        check_length("weights", weights.len(), inner.n_outputs(), "one for each row")?;
+        let admissible = |w: f64| w.is_finite() && w >= 0.0;
+        check_values("weights", weights, "every weight must be finite and at least 0", admissible)?;
+        if weights.iter().all(|&w| w == 0.0) {
+            return Err(Error::Value { what: "weights", index: 0, value: 0.0, right: "at least one must be above 0" });
+        }
+        let Moments { means, variances } = inner.moments(weights);
+        // Rounding leaves a constant column a variance of about (ε·mean)².
+        let scale = |(m, v): (&f64, &f64)| if *v > (1e-14 * m).powi(2) { v.sqrt() } else { 1.0 };
+        let scales = means.iter().zip(&variances).map(scale).collect();
+        Self::new(inner, means, scales)
+    }
+
+    /// The centres that are subtracted.
+    pub fn centres(&self) -> &[f64] {
+        &self.centres
+    }
+
+    /// The scales that are divided by.
+    pub fn scales(&self) -> &[f64] {
+        &self.scales
+    }
+
+    /// A fitted point on the original scale, and the constant that its predictions need.
+    pub fn to_original(&self, x: &SparseVec) -> (SparseVec, f64) {
+        let original = x.map(|j, v| v / self.scales[j]);
+        let constant = -self.shift(&original);
+        (original, constant)
+    }
+
+    fn shift(&self, original: &SparseVec) -> f64 {
+        original.entries().map(|(j, v)| v * self.centres[j]).sum()
+    }
+}
+
+impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator for Standardized<A> {
+    type Point = SparseVec;
+    type Covector = Vec<f64>;
+    type Base = A::Base;
+
+    fn domain(&self) -> usize {
+        self.inner.domain()
+    }
+    fn n_outputs(&self) -> usize {
+        self.inner.n_outputs()
+    }
+    fn new_covector(&self) -> Vec<f64> {
+        self.inner.new_covector()
+    }
+    fn apply(&self, x: &SparseVec, out: &mut [f64]) {
+        let (original, constant) = self.to_original(x);
+        self.inner.apply(&original, out);
+        out.iter_mut().for_each(|o| *o += constant);
+    }
+    fn apply_covector(&self, g: &Vec<f64>, out: &mut [f64]) {
+        self.apply(&SparseVec::full(g), out);
+    }
+    fn adjoint(&self, r: &[f64], out: &mut Vec<f64>) {
+        adjoint_through_base(self, r, out);
+    }
+    fn adjoint_on(&self, r: &[f64], t: &IndexSet) -> SparseVec {
+        let total: f64 = r.iter().sum();
+        let g = self.inner.adjoint_on(r, t);
+        debug_assert_eq!(g.support(), *t);
+        g.map(|j, v| (v - total * self.centres[j]) / self.scales[j])
+    }
+    fn has_cheap_columns(&self) -> bool {
+        self.inner.has_cheap_columns()
+    }
+    fn base(&self) -> &A::Base {
+        self.inner.base()
+    }
+    fn to_base<'r>(&self, r: &'r [f64]) -> Cow<'r, [f64]> {
+        self.inner.to_base(r)
+    }
+    fn from_base(&self, r: &[f64], g: &mut Vec<f64>) {
+        self.inner.from_base(r, g);
+        let total: f64 = r.iter().sum();
+        for ((g, centre), scale) in g.iter_mut().zip(&self.centres).zip(&self.scales) {
+            *g = (*g - total * centre) / scale;
+        }
+    }
+}
