@@ -1,0 +1,101 @@
+//! Σ wᵢ·(log(1 + exp zᵢ) − yᵢ·zᵢ), labels 0 and 1.
+
+use super::Loss;
+use super::weights::Weights;
+use crate::error::{Error, check_values};
+
+/// The (weighted) negative log-likelihood of labels 0 and 1, with z the log-odds of a 1.
+#[derive(Debug, Clone)]
+pub struct Logistic {
+    labels: Vec<f64>,
+    weights: Weights,
+}
+
+impl Logistic {
+    /// The loss of these labels.
+    ///
+    /// # Errors
+    /// When there are none or one is neither 0 nor 1.
+    ///
+    /// ```
+    /// use katoms::loss::{Logistic, Loss};
+    /// let loss = Logistic::new(vec![0.0, 1.0])?;
+    /// assert!((loss.value(&[0.0, 0.0]) - 2.0 * 2.0_f64.ln()).abs() < 1e-15);
+    /// # Ok::<(), katoms::Error>(())
+    /// ```
+    pub fn new(labels: impl Into<Vec<f64>>) -> Result<Self, Error> {
+        let labels = labels.into();
+        if labels.is_empty() {
+            return Err(Error::Empty { what: "the labels" });
+        }
+        check_values("labels", &labels, "every label must be 0 or 1", |v| v == 0.0 || v == 1.0)?;
+        Ok(Self { labels, weights: Weights::default() })
+    }
+
+    /// The same with sample weights.
+    ///
+    /// # Errors
+    /// When their number is wrong, one is negative or not finite, or all are zero.
+    pub fn weighted(self, weights: impl Into<Vec<f64>>) -> Result<Self, Error> {
+        let weights = Weights::new(weights.into(), self.labels.len())?;
+        Ok(Self { weights, ..self })
+    }
+
+    /// The probability of a 1 at log-odds z, for any z.
+    pub fn probability(z: f64) -> f64 {
+        // exp only of numbers ≤ 0, so that it cannot overflow
+        let e = (-z.abs()).exp();
+        if z >= 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) }
+    }
+}
+
+impl Loss for Logistic {
+    fn n_outputs(&self) -> usize {
+        self.labels.len()
+    }
+    fn value(&self, z: &[f64]) -> f64 {
+        let one = |(i, (y, z)): (usize, (&f64, &f64))| {
+            // log(1 + exp z) − y·z with the large parts cancelled by hand: exact far out
+            let margin = if *y == 1.0 { -z } else { *z };
+            self.weights.at(i) * (margin.max(0.0) + (-margin.abs()).exp().ln_1p())
+        };
+        self.labels.iter().zip(z).enumerate().map(one).sum()
+    }
+    fn gradient(&self, z: &[f64], r: &mut [f64]) {
+        for (i, r) in r.iter_mut().enumerate() {
+            // p − 1 would cancel for a well-fitted 1: −(1 − p) does not
+            let wrong = if self.labels[i] == 1.0 { -Self::probability(-z[i]) } else { Self::probability(z[i]) };
+            *r = self.weights.at(i) * wrong;
+        }
+    }
+    fn curvature(&self, z: &[f64], h: &mut [f64]) {
+        for (i, h) in h.iter_mut().enumerate() {
+            *h = self.weights.at(i) * Self::probability(z[i]) * Self::probability(-z[i]);
+        }
+    }
+    fn curvature_bound(&self) -> f64 {
+        0.25 * self.weights.largest()
+    }
+    fn is_quadratic(&self) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loss::contract;
+
+    #[test]
+    fn keeps_the_contract() {
+        let loss = Logistic::new(vec![1.0, 0.0, 1.0, 0.0]).unwrap();
+        contract::check(&loss);
+        contract::check(&loss.weighted(vec![2.0, 0.0, 0.3, 1.0]).unwrap());
+    }
+
+    #[test]
+    fn a_label_that_is_no_label_is_named() {
+        let error = Logistic::new(vec![0.0, 2.0]).unwrap_err();
+        assert_eq!(error, Error::Value { what: "labels", index: 1, value: 2.0, right: "every label must be 0 or 1" });
+    }
+}

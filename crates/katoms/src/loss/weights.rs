@@ -1,0 +1,28 @@
+//! Sample weights: absent, or one for each row.
+
+use crate::error::{Error, check_length, check_values};
+
+/// Weights of the observations; absent weights are ones.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Weights(Option<Vec<f64>>);
+
+impl Weights {
+    pub fn new(weights: Vec<f64>, rows: usize) -> Result<Self, Error> {
+        check_length("sample weights", weights.len(), rows, "one for each observation")?;
+        let admissible = |w: f64| w.is_finite() && w >= 0.0;
+        check_values("sample weights", &weights, "every weight must be finite and at least 0", admissible)?;
+        if weights.iter().all(|&w| w == 0.0) {
+            let right = "at least one must be above 0";
+            return Err(Error::Value { what: "sample weights", index: 0, value: 0.0, right });
+        }
+        Ok(Self(Some(weights)))
+    }
+
+    pub fn at(&self, i: usize) -> f64 {
+        self.0.as_ref().map_or(1.0, |w| w[i])
+    }
+
+    pub fn largest(&self) -> f64 {
+        self.0.as_ref().map_or(1.0, |w| w.iter().fold(0.0, |m, &v| m.max(v)))
+    }
+}
