@@ -1,0 +1,107 @@
+//! At most k nonzero entries.
+
+use super::{ConstraintSet, Exchange, Expand, Structure};
+use crate::error::{Error, check_range};
+use crate::linalg::top_k;
+use crate::space::{IndexSet, Point, SparseVec};
+
+/// {x : ‖x‖₀ ≤ k}.
+///
+/// ```
+/// use katoms::set::{ConstraintSet, KSparse};
+/// use katoms::space::SparseVec;
+/// let set = KSparse::new(2, 4)?;
+/// let x = set.project(SparseVec::from_dense(&[1.0, -3.0, 0.0, 2.0]));
+/// assert_eq!(x.to_dense(), [0.0, -3.0, 0.0, 2.0]);
+/// assert_eq!(KSparse::new(0, 4).unwrap_err().to_string(), "k is 0; it must lie between 1 and 4");
+/// # Ok::<(), katoms::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KSparse {
+    k: usize,
+    dim: usize,
+}
+
+impl KSparse {
+    /// Vectors of length `dim` with at most `k` entries.
+    ///
+    /// # Errors
+    /// When k is 0 or above `dim`.
+    pub fn new(k: usize, dim: usize) -> Result<Self, Error> {
+        if dim == 0 {
+            return Err(Error::Empty { what: "the space" });
+        }
+        check_range("k", k, 1, dim)?;
+        Ok(Self { k, dim })
+    }
+}
+
+impl ConstraintSet for KSparse {
+    type Point = SparseVec;
+
+    fn domain(&self) -> usize {
+        self.dim
+    }
+    fn atoms(&self) -> usize {
+        self.k
+    }
+    fn with_atoms(&self, k: usize) -> Result<Self, Error> {
+        Self::new(k, self.dim)
+    }
+    fn structure(&self) -> Structure {
+        Structure::Coordinates
+    }
+    /// O(stored entries).
+    fn project(&self, v: SparseVec) -> SparseVec {
+        if v.indices().len() <= self.k {
+            return v;
+        }
+        let magnitudes: Vec<f64> = v.values().iter().map(|v| v.abs()).collect();
+        v.keep(&top_k(&magnitudes, self.k))
+    }
+}
+
+impl Expand<Vec<f64>> for KSparse {
+    /// O(n).
+    fn expand(&self, g: &Vec<f64>, u: &IndexSet) -> IndexSet {
+        IndexSet::new(self.dim, strongest_outside(g, u, self.k)).union(u)
+    }
+}
+
+impl Exchange<Vec<f64>> for KSparse {
+    fn exchanges(&self, x: &SparseVec, g: &Vec<f64>, count: usize) -> Vec<IndexSet> {
+        let support = x.support();
+        let inside = strongest_outside(g, &support, count);
+        let gains: Vec<f64> = inside.iter().map(|&j| g[j].abs()).collect();
+        let losses: Vec<f64> = x.values().iter().map(|v| -v.abs()).collect();
+        let weak = top_k(&losses, count).into_iter().map(|p| vec![x.indices()[p]]).collect();
+        let weak = if x.indices().len() < self.k { vec![Vec::new()] } else { weak };
+        exchanged(&support, &weak, &by_gain(inside.into_iter().map(|j| vec![j]).collect(), &gains))
+    }
+}
+
+/// The `count` coordinates outside `u` with the largest |g|. O(n).
+fn strongest_outside(g: &[f64], u: &IndexSet, count: usize) -> Vec<usize> {
+    let mut scores: Vec<f64> = g.iter().map(|v| v.abs()).collect();
+    u.indices().iter().for_each(|&i| scores[i] = f64::NEG_INFINITY);
+    let mut best = top_k(&scores, count.min(g.len() - u.indices().len()));
+    best.retain(|&i| scores[i] > 0.0);
+    best
+}
+
+/// The groups of coordinates in falling order of their gain.
+pub(super) fn by_gain(groups: Vec<Vec<usize>>, gains: &[f64]) -> Vec<Vec<usize>> {
+    let mut order: Vec<usize> = (0..groups.len()).collect();
+    order.sort_by(|&a, &b| gains[b].total_cmp(&gains[a]));
+    order.into_iter().map(|i| groups[i].clone()).collect()
+}
+
+/// The support with one of `weak` replaced by one of `strong`, for every pair.
+pub(super) fn exchanged(support: &IndexSet, weak: &[Vec<usize>], strong: &[Vec<usize>]) -> Vec<IndexSet> {
+    let dim = support.dim();
+    let pairs = weak.iter().flat_map(|out| strong.iter().map(move |into| (out, into)));
+    let swap = |(out, into): (&Vec<usize>, &Vec<usize>)| {
+        support.without(&IndexSet::new(dim, out.clone())).union(&IndexSet::new(dim, into.clone()))
+    };
+    pairs.map(swap).collect()
+}

@@ -1,0 +1,137 @@
+//! Matrices of rank at most k.
+
+use super::{ConstraintSet, Exchange, Expand, Structure};
+use crate::error::{Error, check_range};
+use crate::linalg::{Matrix, Multiply, truncated_svd};
+use crate::space::{LowRank, MatrixCovector, Point, Span, TangentSpace};
+
+/// New directions need not be exact: the steps that follow turn them.
+const PAIR_TOLERANCE: f64 = 1e-3;
+const PAIR_ROUNDS: usize = 8;
+
+/// How many new directions line 1 of Algorithm 1 brings in when the rank is already full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RankSearch {
+    /// None: a step moves along the tangent space alone, which turns the spaces by itself.
+    #[default]
+    Tangent,
+    /// k, as the paper has it: the leading singular pairs of the gradient outside.
+    LeadingPairs,
+}
+
+/// {X : rank X ≤ k}.
+///
+/// ```
+/// use katoms::set::{ConstraintSet, Rank};
+/// assert_eq!(Rank::new(3, (5, 4))?.atoms(), 3);
+/// assert!(Rank::new(5, (5, 4)).is_err());
+/// # Ok::<(), katoms::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rank {
+    k: usize,
+    shape: (usize, usize),
+    search: RankSearch,
+}
+
+impl Rank {
+    /// Matrices of this shape and of rank at most `k`.
+    ///
+    /// # Errors
+    /// When k is 0 or above the smaller side.
+    pub fn new(k: usize, shape: (usize, usize)) -> Result<Self, Error> {
+        if shape.0 == 0 || shape.1 == 0 {
+            return Err(Error::Empty { what: "the matrix" });
+        }
+        check_range("the rank", k, 1, shape.0.min(shape.1))?;
+        Ok(Self { k, shape, search: RankSearch::default() })
+    }
+
+    /// The same set with another search space.
+    pub fn searching(self, search: RankSearch) -> Self {
+        Self { search, ..self }
+    }
+}
+
+/// (I − UUᵀ)·G·(I − VVᵀ), by its products alone.
+struct Outside<'a> {
+    g: &'a MatrixCovector,
+    u: &'a Span,
+}
+
+fn reject(basis: &Matrix, b: &Matrix) -> Matrix {
+    b.plus(-1.0, &basis.times(&basis.transposed_times(b)))
+}
+
+impl Multiply for Outside<'_> {
+    fn shape(&self) -> (usize, usize) {
+        self.g.shape()
+    }
+    fn times(&self, b: &Matrix) -> Matrix {
+        reject(self.u.left(), &self.g.times(&reject(self.u.right(), b)))
+    }
+    fn transposed_times(&self, b: &Matrix) -> Matrix {
+        reject(self.u.right(), &self.g.transposed_times(&reject(self.u.left(), b)))
+    }
+}
+
+impl Rank {
+    /// The span of `u` and of the `count` leading singular pairs of the gradient outside of it.
+    fn with_leading_pairs(&self, g: &MatrixCovector, u: &Span, count: usize) -> Span {
+        let taken = u.left().columns().max(u.right().columns());
+        let count = count.min(self.shape.0.min(self.shape.1).saturating_sub(taken));
+        if count == 0 {
+            return u.clone();
+        }
+        let pairs = truncated_svd(&Outside { g, u }, count, PAIR_TOLERANCE, PAIR_ROUNDS);
+        u.extended(&pairs.left, &pairs.right)
+    }
+}
+
+impl ConstraintSet for Rank {
+    type Point = LowRank;
+
+    fn domain(&self) -> (usize, usize) {
+        self.shape
+    }
+    fn atoms(&self) -> usize {
+        self.k
+    }
+    fn with_atoms(&self, k: usize) -> Result<Self, Error> {
+        Ok(Self::new(k, self.shape)?.searching(self.search))
+    }
+    fn structure(&self) -> Structure {
+        Structure::RankOne
+    }
+    /// A small SVD of the core.
+    fn project(&self, v: LowRank) -> LowRank {
+        v.truncated(self.k)
+    }
+}
+
+impl Expand<MatrixCovector> for Rank {
+    /// The tangent space at U, where U is first filled up with the leading singular pairs of the
+    /// gradient outside of it: as many as k leaves free (at the start all of them, after a stage
+    /// of growth the new ones).
+    fn expand(&self, g: &MatrixCovector, u: &Span) -> TangentSpace {
+        let wanted = match self.search {
+            RankSearch::Tangent => self.k.saturating_sub(u.left().columns()),
+            RankSearch::LeadingPairs => self.k,
+        };
+        self.with_leading_pairs(g, u, wanted).tangent()
+    }
+}
+
+impl Exchange<MatrixCovector> for Rank {
+    /// The weakest singular pair out, the gradient's leading pair outside in: one proposal.
+    fn exchanges(&self, x: &LowRank, g: &MatrixCovector, _: usize) -> Vec<Span> {
+        let kept = if x.rank_bound() < self.k { x.clone() } else { x.truncated(self.k - 1) };
+        let proposal = self.with_leading_pairs(g, &x.support(), 1);
+        let new = |all: &Matrix, old: usize| all.block(0, old, all.rows(), all.columns() - old);
+        let (left, right) = (new(proposal.left(), x.left().columns()), new(proposal.right(), x.right().columns()));
+        if left.columns() == 0 || right.columns() == 0 {
+            return Vec::new();
+        }
+        vec![kept.support().extended(&left, &right)]
+    }
+}
