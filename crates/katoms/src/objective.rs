@@ -1,0 +1,221 @@
+//! f(x) = ℓ(A·x) + ½λ‖x‖²: the function that is minimised.
+//!
+//! A point travels with its image A·x ([`Evaluated`]), so that values, slopes and curvatures cost
+//! O(m). Only [`Objective::gradient`] reads all of the data.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, check_length, check_option};
+use crate::linalg;
+use crate::loss::Loss;
+use crate::operator::{LinearOperator, SupportOf};
+use crate::space::{Covector, Point, Subspace};
+
+/// A point and its image. The fields are private: an image cannot go stale.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Evaluated<P> {
+    x: P,
+    ax: Vec<f64>,
+}
+
+impl<P: Point> Evaluated<P> {
+    /// The point.
+    pub fn point(&self) -> &P {
+        &self.x
+    }
+
+    /// Its image A·x: the predictions.
+    pub fn image(&self) -> &[f64] {
+        &self.ax
+    }
+
+    /// a·x + b·y with its image, which is not multiplied out again.
+    pub fn combine(a: f64, x: &Self, b: f64, y: &Self) -> Self {
+        Self { x: P::combine(a, &x.x, b, &y.x), ax: linalg::combine(a, &x.ax, b, &y.ax) }
+    }
+
+    /// The point alone.
+    pub fn into_point(self) -> P {
+        self.x
+    }
+}
+
+/// What a fit has read: full passes, and columns outside of them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cost {
+    /// Gradients, each one full pass over the data.
+    pub passes: usize,
+    /// Columns touched outside of passes, each as often as it was touched.
+    pub columns: usize,
+}
+
+/// ℓ(A·x) + ½λ‖x‖², where some coordinates may be free of the ridge.
+#[derive(Debug)]
+pub struct Objective<A: LinearOperator, L> {
+    operator: A,
+    loss: L,
+    ridge: f64,
+    free_of_ridge: Option<SupportOf<A>>,
+    passes: AtomicUsize,
+    columns: AtomicUsize,
+}
+
+impl<A: LinearOperator, L: Loss> Objective<A, L> {
+    /// The loss of the operator's predictions.
+    ///
+    /// # Errors
+    /// When the loss wants another number of predictions than the operator gives.
+    ///
+    /// ```
+    /// use katoms::{Objective, loss::LeastSquares, operator::Dense};
+    /// let design = Dense::column_major(&[1.0, 0.0, 0.0, 1.0], 2, 2)?;
+    /// let error = Objective::new(&design, LeastSquares::new(vec![1.0])?).unwrap_err();
+    /// assert!(error.to_string().contains("length 1, but 2 is needed"));
+    /// # Ok::<(), katoms::Error>(())
+    /// ```
+    pub fn new(operator: A, loss: L) -> Result<Self, Error> {
+        check_length("target", loss.n_outputs(), operator.n_outputs(), "one value for each row of the design")?;
+        let (passes, columns) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Ok(Self { operator, loss, ridge: 0.0, free_of_ridge: None, passes, columns })
+    }
+
+    /// Adds ½λ‖x‖².
+    ///
+    /// # Errors
+    /// When λ is negative or not finite.
+    pub fn ridge(mut self, lambda: f64) -> Result<Self, Error> {
+        check_option("ridge", lambda, "it must be finite and at least 0", |v| v.is_finite() && v >= 0.0)?;
+        self.ridge = lambda;
+        Ok(self)
+    }
+
+    /// Takes the ridge off a subspace: an intercept is not shrunk.
+    pub fn free_of_ridge(mut self, subspace: SupportOf<A>) -> Self {
+        self.free_of_ridge = Some(subspace);
+        self
+    }
+
+    /// What multiplies.
+    pub fn operator(&self) -> &A {
+        &self.operator
+    }
+
+    /// The loss.
+    pub fn loss(&self) -> &L {
+        &self.loss
+    }
+
+    /// λ.
+    pub fn ridge_weight(&self) -> f64 {
+        self.ridge
+    }
+
+    /// What has been read through this objective so far.
+    pub fn cost(&self) -> Cost {
+        Cost { passes: self.passes.load(Ordering::Relaxed), columns: self.columns.load(Ordering::Relaxed) }
+    }
+
+    pub(crate) fn count_pass(&self) {
+        self.passes.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn count_columns(&self, columns: usize) {
+        self.columns.fetch_add(columns, Ordering::Relaxed);
+    }
+
+    /// x with its image. Touches only x's columns.
+    pub fn at(&self, x: A::Point) -> Evaluated<A::Point> {
+        let mut ax = vec![0.0; self.operator.n_outputs()];
+        self.operator.apply(&x, &mut ax);
+        self.count_columns(x.support().dimension());
+        Evaluated { x, ax }
+    }
+
+    /// f(x). O(m).
+    pub fn value(&self, x: &Evaluated<A::Point>) -> f64 {
+        self.loss.value(&x.ax) + 0.5 * self.ridge * self.ridged(&x.x, &x.x)
+    }
+
+    /// A number that f never goes below.
+    pub fn lower_bound(&self) -> f64 {
+        self.loss.lower_bound()
+    }
+
+    /// ∇ℓ at the image: the residual that a pass multiplies. O(m).
+    pub fn residual(&self, x: &Evaluated<A::Point>) -> Vec<f64> {
+        let mut r = vec![0.0; x.ax.len()];
+        self.loss.gradient(&x.ax, &mut r);
+        r
+    }
+
+    /// g = ∇f(x): the one full pass over the data.
+    pub fn gradient(&self, x: &Evaluated<A::Point>, g: &mut A::Covector) {
+        self.operator.adjoint(&self.residual(x), g);
+        self.count_pass();
+        self.add_ridge(&x.x, g);
+    }
+
+    /// What the ridge adds to a gradient at x.
+    pub(crate) fn add_ridge(&self, x: &A::Point, g: &mut A::Covector) {
+        if self.ridge > 0.0 {
+            g.add(self.ridge, &self.ridged_part(x));
+        }
+    }
+
+    /// ∇f(x) restricted to a support. Touches only its columns.
+    pub fn gradient_on(&self, x: &Evaluated<A::Point>, t: &SupportOf<A>) -> A::Point {
+        let g = self.hessian_part(&self.residual(x), t);
+        A::Point::combine(1.0, &g, self.ridge, &self.ridged_part(&x.x).on(t))
+    }
+
+    /// The Hessian at a point whose curvatures are `h`, times d, restricted to a support that d
+    /// lies in.
+    pub fn hessian_times(&self, h: &[f64], d: &Evaluated<A::Point>, t: &SupportOf<A>) -> A::Point {
+        let weighted: Vec<f64> = h.iter().zip(&d.ax).map(|(h, z)| h * z).collect();
+        let curved = self.hessian_part(&weighted, t);
+        A::Point::combine(1.0, &curved, self.ridge, &self.ridged_part(&d.x).on(t))
+    }
+
+    fn hessian_part(&self, r: &[f64], t: &SupportOf<A>) -> A::Point {
+        self.count_columns(t.dimension());
+        self.operator.adjoint_on(r, t)
+    }
+
+    /// The diagonal of ∇²ℓ at the image. O(m).
+    pub fn curvatures(&self, x: &Evaluated<A::Point>) -> Vec<f64> {
+        let mut h = vec![0.0; x.ax.len()];
+        self.loss.curvature(&x.ax, &mut h);
+        h
+    }
+
+    /// ⟨∇f(x), d⟩, from the images alone. O(m).
+    pub fn slope(&self, x: &Evaluated<A::Point>, d: &Evaluated<A::Point>) -> f64 {
+        linalg::dot(&self.residual(x), &d.ax) + self.ridge * self.ridged(&x.x, &d.x)
+    }
+
+    /// ⟨d, ∇²f(x)·d⟩, from the images alone. O(m).
+    pub fn bend(&self, x: &Evaluated<A::Point>, d: &Evaluated<A::Point>) -> f64 {
+        let curved: f64 = self.curvatures(x).iter().zip(&d.ax).map(|(h, z)| h * z * z).sum();
+        curved + self.ridge * self.ridged(&d.x, &d.x)
+    }
+
+    /// The second derivative of the ridge along basis vector `i` of a support.
+    pub(crate) fn ridge_on_basis(&self, t: &SupportOf<A>, i: usize) -> f64 {
+        let e = t.basis(i);
+        self.ridge * self.ridged(&e, &e)
+    }
+
+    /// ⟨x, y⟩ outside of what is free of the ridge.
+    fn ridged(&self, x: &A::Point, y: &A::Point) -> f64 {
+        if self.ridge == 0.0 { 0.0 } else { self.ridged_part(x).dot(y) }
+    }
+
+    fn ridged_part(&self, x: &A::Point) -> A::Point {
+        match &self.free_of_ridge {
+            Some(free) => A::Point::combine(1.0, x, -1.0, &x.on(free)),
+            None => x.clone(),
+        }
+    }
+}
