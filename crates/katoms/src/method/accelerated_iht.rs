@@ -1,0 +1,229 @@
+//! Accelerated iterative hard thresholding: Algorithm 1 of Khanna and Kyrillidis, "IHT dies hard:
+//! Provable convergence for accelerated Iterative Hard Thresholding" (2018).
+//!
+//! minimise f(x) subject to x being made of at most k atoms.
+//!
+//! | paper | code | |
+//! |---|---|---|
+//! | x_i, x_{i+1} | `x`, `x_next` | iterates of at most k atoms |
+//! | u_i, 𝒰_i | `u`, `u.point().support()` | the extrapolated point, at most 2k atoms |
+//! | ∇f(u_i) | `g` | the gradient that the driver brings: the one pass |
+//! | 𝒯_i | `t` | where the step may move, at most 3k atoms |
+//! | ∇_𝒯 f(u_i) | `g_t` | the restricted gradient, with its image |
+//! | μ_i, τ | `mu`, `tau` | step and momentum |
+//! | Π_k | `set.project` | |
+//!
+//! Plain IHT is τ = 0; on matrices that is singular value projection (SVP); HTP is τ = 0 with a
+//! refit in every iteration.
+//!
+//! The line search can cycle on correlated designs, because its step is longer than 1/β. The
+//! *safeguard* is a descent test: a step that does not lower f(x) is halved; if no step from the
+//! extrapolated point u descends, the momentum is dropped and the next gradient is taken at x; if
+//! none from x itself does, x is a fixed point.
+
+use serde::{Deserialize, Serialize};
+
+use super::momentum::MomentumMemory;
+use super::refit::refit_on;
+use super::step::StepMemory;
+use super::{Method, Momentum, Move, Progress, Refit, Step};
+use crate::error::Error;
+use crate::loss::Loss;
+use crate::objective::{Evaluated, Objective};
+use crate::operator::LinearOperator;
+use crate::set::{Expand, Structure};
+use crate::space::{Covector, Point, Subspace};
+
+/// Halvings of a step before the safeguard gives up on it.
+const HALVINGS: usize = 30;
+
+/// Whether a step must lower f.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Safeguard {
+    /// Steps are taken as they come, as in the paper.
+    Off,
+    /// A step that does not lower f is shortened.
+    Descent,
+}
+
+/// Algorithm 1 with its parts.
+///
+/// ```
+/// use katoms::method::{AcceleratedIht, Momentum, Refit, Safeguard, Step};
+/// // the paper's setting
+/// let paper = AcceleratedIht {
+///     step: Step::InverseLipschitz,
+///     momentum: Momentum::Constant(0.25),
+///     refit: Refit::Never,
+///     safeguard: Safeguard::Off,
+/// };
+/// assert_eq!(paper, AcceleratedIht { refit: Refit::Never, ..paper });
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AcceleratedIht {
+    /// How far a step goes. Default: restricted line search.
+    pub step: Step,
+    /// How far the iterate is extrapolated.
+    pub momentum: Momentum,
+    /// Whether the iterate is optimised over its support.
+    pub refit: Refit,
+    /// Whether a step must lower f. Default: it must.
+    pub safeguard: Safeguard,
+}
+
+impl AcceleratedIht {
+    /// The defaults for a structure, chosen by measurement (`cargo run --release -p katoms-bench
+    /// --bin heart`): coordinates are refitted in every iteration, which leaves momentum nothing to
+    /// gain; matrices, whose refit is dear, are extrapolated by the closed form.
+    pub fn for_structure(structure: Structure) -> Self {
+        let (momentum, refit) = match structure {
+            Structure::Coordinates => (Momentum::Constant(0.0), Refit::EveryIteration),
+            Structure::RankOne => (Momentum::ClosedForm, Refit::Never),
+        };
+        Self { step: Step::LineSearch, momentum, refit, safeguard: Safeguard::Descent }
+    }
+
+    /// Plain IHT with this step: no momentum, no refit, no safeguard.
+    pub fn plain(step: Step) -> Self {
+        Self { step, momentum: Momentum::Constant(0.0), refit: Refit::Never, safeguard: Safeguard::Off }
+    }
+
+    /// Lines 2 and 3 at the first of the steps μ, μ/2, … that passes the safeguard.
+    fn descend<A, L, S>(
+        &self,
+        f: &Objective<A, L>,
+        set: &S,
+        state: &IhtState<A::Point>,
+        g_t: &Evaluated<A::Point>,
+        mut mu: f64,
+    ) -> Option<(Evaluated<A::Point>, f64)>
+    where
+        A: LinearOperator,
+        L: Loss,
+        S: Expand<A::Covector, Point = A::Point>,
+    {
+        for _ in 0..HALVINGS {
+            let v = A::Point::combine(1.0, state.u.point(), -mu, g_t.point()); // 2: ū
+            let x_next = self.refitted(f, set.project(v), &state.x); //           3: x⁺ = Π_k(ū)
+            let passes = match self.safeguard {
+                Safeguard::Off => true,
+                Safeguard::Descent => f.value(&x_next) < state.objective,
+            };
+            if passes {
+                return Some((x_next, mu));
+            }
+            if x_next == state.x {
+                break; // shorter steps lead nowhere else
+            }
+            mu *= 0.5;
+        }
+        None
+    }
+
+    /// The projected point with its image, optimised over its support if so chosen. On the support
+    /// of x, which was optimised before, that is x itself.
+    fn refitted<A: LinearOperator, L: Loss>(
+        &self,
+        f: &Objective<A, L>,
+        projected: A::Point,
+        x: &Evaluated<A::Point>,
+    ) -> Evaluated<A::Point> {
+        if self.refit != Refit::EveryIteration {
+            return f.at(projected);
+        }
+        let support = projected.support();
+        let same_size = support.dimension() == x.point().support().dimension();
+        if same_size && support.entered_since(&x.point().support()) == 0 {
+            return x.clone();
+        }
+        refit_on(f, f.at(projected), &support)
+    }
+}
+
+/// Where Algorithm 1 stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(bound = "P: Point")]
+pub struct IhtState<P> {
+    x: Evaluated<P>,
+    u: Evaluated<P>,
+    objective: f64,
+    extrapolated: bool,
+    step: StepMemory,
+    momentum: MomentumMemory,
+}
+
+impl<A, L, S> Method<A, L, S> for AcceleratedIht
+where
+    A: LinearOperator,
+    L: Loss,
+    S: Expand<A::Covector, Point = A::Point>,
+{
+    type State = IhtState<A::Point>;
+
+    fn start(&self, f: &Objective<A, L>, set: &S, x0: A::Point) -> Result<Self::State, Error> {
+        self.step.check()?;
+        self.momentum.check()?;
+        let x = f.at(set.project(x0));
+        let (u, objective) = (x.clone(), f.value(&x));
+        let (step, momentum) = (self.step.prepare(f), MomentumMemory::default());
+        Ok(IhtState { x, u, objective, extrapolated: false, step, momentum })
+    }
+
+    fn query<'s>(&self, state: &'s Self::State) -> &'s Evaluated<A::Point> {
+        &state.u
+    }
+
+    fn iterate<'s>(&self, state: &'s Self::State) -> &'s Evaluated<A::Point> {
+        &state.x
+    }
+
+    fn advance(&self, f: &Objective<A, L>, set: &S, state: &mut Self::State, g: &A::Covector) -> Progress {
+        let t = set.expand(g, &state.u.point().support()); //            1: 𝒯 ← supp Π_k(∇_{𝒰ᶜ} f(u)) ∪ 𝒰
+        let g_t = f.at(g.on(&t)); //                                        ∇_𝒯 f(u), with its image
+        let mu = self.step.size(f, &state.u, &g_t, &mut state.step);
+        let Some((x_next, mu)) = self.descend(f, set, state, &g_t, mu) else {
+            return no_descent(state, mu);
+        };
+        let moved = Evaluated::combine(1.0, &x_next, -1.0, &state.x);
+        let tau = self.momentum.weight(f, &x_next, &moved, &mut state.momentum);
+        let u_next = Evaluated::combine(1.0, &x_next, tau, &moved); //   4: u⁺ = x⁺ + τ(x⁺ − x)
+
+        let objective = f.value(&x_next);
+        let change = moved.point().norm() / x_next.point().norm();
+        let progress = Progress {
+            objective,
+            change: if change.is_nan() { 0.0 } else { change },
+            entered: x_next.point().support().entered_since(&state.x.point().support()),
+            step: mu,
+            momentum: tau,
+            kind: Move::Moved,
+        };
+        (state.x, state.u) = (x_next, u_next);
+        (state.objective, state.extrapolated) = (objective, tau != 0.0);
+        progress
+    }
+
+    fn finish(&self, f: &Objective<A, L>, state: &mut Self::State) {
+        if self.refit == Refit::AtEnd {
+            let support = state.x.point().support();
+            state.x = refit_on(f, state.x.clone(), &support);
+            state.objective = f.value(&state.x);
+            Method::<A, L, S>::restart(self, state);
+        }
+    }
+
+    fn restart(&self, state: &mut Self::State) {
+        state.u = state.x.clone();
+        state.extrapolated = false;
+        state.momentum = MomentumMemory::default();
+    }
+}
+
+/// No step lowers f: from the extrapolated point back to the iterate, from the iterate nowhere.
+fn no_descent<P: Point>(state: &mut IhtState<P>, mu: f64) -> Progress {
+    let kind = if state.extrapolated { Move::Restarted } else { Move::Fixed };
+    state.u = state.x.clone();
+    state.extrapolated = false;
+    state.momentum = MomentumMemory::default();
+    Progress { objective: state.objective, change: 0.0, entered: 0, step: mu, momentum: 0.0, kind }
+}

@@ -1,0 +1,181 @@
+//! Refits ("debiasing"): the minimum of f over the support of a point.
+//!
+//! One Newton method serves every loss and structure; for least squares its first step is exact.
+//! The Newton system is solved by Cholesky on the support's columns, or by conjugate gradients
+//! where the support is large or columns are not to be had one by one.
+
+use crate::linalg::{Matrix, solve_symmetric};
+use crate::loss::Loss;
+use crate::objective::{Evaluated, Objective};
+use crate::operator::{LinearOperator, SupportOf};
+use crate::space::{Point, Subspace};
+
+/// Supports up to this dimension are refitted by Cholesky, O(m·d²); larger ones by conjugate
+/// gradients, O(m·d) an iteration.
+const DIRECT_LIMIT: usize = 512;
+/// Newton steps for a loss that is not quadratic. On separable classes f has no minimum; then
+/// this bounds how far the coefficients run.
+const NEWTON_STEPS: usize = 30;
+/// A Newton step that promises less than this share of f(start) is the last one.
+const DECREMENT: f64 = 1e-14;
+const CG_ITERATIONS: usize = 300;
+const CG_TOLERANCE: f64 = 1e-13;
+
+/// When to minimise f over the support of the iterate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refit {
+    /// Not at all.
+    Never,
+    /// Once, when the run ends.
+    AtEnd,
+    /// In every iteration, before the momentum.
+    EveryIteration,
+}
+
+/// The minimum of f over a support, from a point in it. Touches only the support's columns.
+pub fn refit_on<A: LinearOperator, L: Loss>(
+    f: &Objective<A, L>,
+    start: Evaluated<A::Point>,
+    t: &SupportOf<A>,
+) -> Evaluated<A::Point> {
+    if t.dimension() == 0 {
+        return start;
+    }
+    if f.operator().has_cheap_columns() && t.dimension() <= DIRECT_LIMIT {
+        let mut system = DirectSystem::new(f, t);
+        newton(f, start, |x| system.step(f, x, t))
+    } else {
+        newton(f, start, |x| conjugate_gradients(f, x, t))
+    }
+}
+
+/// Newton's method with halving: `step` gives −(∇²f)⁻¹∇f on the support, and the decrease that
+/// it promises.
+fn newton<A: LinearOperator, L: Loss>(
+    f: &Objective<A, L>,
+    mut x: Evaluated<A::Point>,
+    mut step: impl FnMut(&Evaluated<A::Point>) -> (A::Point, f64),
+) -> Evaluated<A::Point> {
+    let mut here = f.value(&x);
+    let enough = DECREMENT * here;
+    // For a quadratic the second step is iterative refinement: it wins back what forming the
+    // normal equations lost.
+    let steps = if f.loss().is_quadratic() { 2 } else { NEWTON_STEPS };
+    for _ in 0..steps {
+        let (direction, promise) = step(&x);
+        if !(promise > 0.0) {
+            break;
+        }
+        let d = f.at(direction);
+        let Some((next, there)) = first_descent(f, &x, &d, here) else { break };
+        (x, here) = (next, there);
+        if promise <= enough {
+            break;
+        }
+    }
+    x
+}
+
+/// x + d, x + d/2, …: the first that does not raise f.
+fn first_descent<A: LinearOperator, L: Loss>(
+    f: &Objective<A, L>,
+    x: &Evaluated<A::Point>,
+    d: &Evaluated<A::Point>,
+    here: f64,
+) -> Option<(Evaluated<A::Point>, f64)> {
+    (0..30).find_map(|halvings| {
+        let next = Evaluated::combine(1.0, x, 0.5_f64.powi(halvings), d);
+        let there = f.value(&next);
+        (there <= here).then_some((next, there))
+    })
+}
+
+/// The support's columns, and the Gram matrix where it does not change.
+struct DirectSystem {
+    columns: Matrix,
+    ridge: Vec<f64>,
+    gram: Option<Matrix>,
+}
+
+impl DirectSystem {
+    fn new<A: LinearOperator, L: Loss>(f: &Objective<A, L>, t: &SupportOf<A>) -> Self {
+        let mut columns = Matrix::zeros(f.operator().n_outputs(), t.dimension());
+        for i in 0..t.dimension() {
+            columns.column_mut(i).copy_from_slice(f.at(t.basis(i)).image());
+        }
+        let ridge = (0..t.dimension()).map(|i| f.ridge_on_basis(t, i)).collect();
+        Self { columns, ridge, gram: None }
+    }
+
+    fn step<A: LinearOperator, L: Loss>(
+        &mut self,
+        f: &Objective<A, L>,
+        x: &Evaluated<A::Point>,
+        t: &SupportOf<A>,
+    ) -> (A::Point, f64) {
+        let residual = f.residual(x);
+        let residual = Matrix::from_columns(residual.len(), 1, residual);
+        let mut gradient = self.columns.transposed_times(&residual).data().to_vec();
+        let coordinates = t.coordinates(x.point());
+        for ((g, ridge), c) in gradient.iter_mut().zip(&self.ridge).zip(coordinates) {
+            *g += ridge * c;
+        }
+        if self.gram.is_none() || !f.loss().is_quadratic() {
+            self.gram = Some(self.weighted_gram(&f.curvatures(x)));
+        }
+        let step = self.gram.as_ref().map_or_else(Vec::new, |gram| solve_symmetric(gram, &gradient));
+        let promise = 0.5 * crate::linalg::dot(&gradient, &step);
+        let step: Vec<f64> = step.iter().map(|v| -v).collect();
+        (t.point(&step), promise)
+    }
+
+    fn weighted_gram(&self, h: &[f64]) -> Matrix {
+        let mut gram = if h.iter().all(|&h| h == 1.0) {
+            self.columns.transposed_times(&self.columns)
+        } else {
+            let mut weighted = self.columns.clone();
+            for j in 0..weighted.columns() {
+                weighted.column_mut(j).iter_mut().zip(h).for_each(|(v, h)| *v *= h);
+            }
+            weighted.transposed_times(&self.columns)
+        };
+        for (i, ridge) in self.ridge.iter().enumerate() {
+            gram.column_mut(i)[i] += ridge;
+        }
+        gram
+    }
+}
+
+/// The Newton step by conjugate gradients: two products with the support's columns an iteration.
+fn conjugate_gradients<A: LinearOperator, L: Loss>(
+    f: &Objective<A, L>,
+    x: &Evaluated<A::Point>,
+    t: &SupportOf<A>,
+) -> (A::Point, f64) {
+    let h = f.curvatures(x);
+    let gradient = f.gradient_on(x, t);
+    let mut step = A::Point::zero(gradient.domain());
+    let mut residual = A::Point::combine(-1.0, &gradient, 0.0, &gradient);
+    let mut direction = residual.clone();
+    let mut square = residual.norm().powi(2);
+    let enough = square * CG_TOLERANCE * CG_TOLERANCE;
+    for _ in 0..CG_ITERATIONS.min(2 * t.dimension()) {
+        if !(square > enough) {
+            break;
+        }
+        let d = f.at(direction);
+        let curved = f.hessian_times(&h, &d, t);
+        let bend = d.point().dot(&curved);
+        if !(bend > 0.0) {
+            break;
+        }
+        let a = square / bend;
+        step = A::Point::combine(1.0, &step, a, d.point());
+        residual = A::Point::combine(1.0, &residual, -a, &curved);
+        let next = residual.norm().powi(2);
+        direction = A::Point::combine(1.0, &residual, next / square, d.point());
+        square = next;
+    }
+    let promise = -0.5 * gradient.dot(&step);
+    (step, promise)
+}

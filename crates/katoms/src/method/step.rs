@@ -1,0 +1,145 @@
+//! Step sizes: a rule returns a number and does not know the loop.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, check_option};
+use crate::linalg;
+use crate::loss::Loss;
+use crate::objective::{Evaluated, Objective};
+use crate::operator::LinearOperator;
+use crate::space::Point;
+
+/// Power iterations for λ_max, and the relative change that ends them.
+const POWER_ITERATIONS: usize = 100;
+const POWER_TOLERANCE: f64 = 1e-4;
+
+/// How far to go along the restricted gradient.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Step {
+    /// Always this.
+    Fixed(f64),
+    /// 1/λ_max of the Hessian's bound, by power iteration: one pass an iteration, before the run.
+    /// Far too short for wide data; the paper uses it.
+    InverseLipschitz,
+    /// 2/(α+β), from known restricted curvatures.
+    TwoOverSum {
+        /// The least curvature along 3k atoms.
+        alpha: f64,
+        /// The largest curvature along 3k atoms.
+        beta: f64,
+    },
+    /// ‖∇_T f‖² / ⟨∇_T f, ∇²f·∇_T f⟩: exact along the restricted gradient for least squares.
+    #[default]
+    LineSearch,
+    /// Halves an optimistic step until the quadratic model lies above f.
+    Backtracking,
+}
+
+impl Step {
+    pub(super) fn check(&self) -> Result<(), Error> {
+        let positive = |v: f64| v.is_finite() && v > 0.0;
+        match *self {
+            Self::Fixed(mu) => check_option("step", mu, "it must be finite and above 0", positive),
+            Self::TwoOverSum { alpha, beta } => {
+                check_option("alpha", alpha, "it must be finite and at least 0", |v| v.is_finite() && v >= 0.0)?;
+                check_option("beta", beta, "it must be finite and above 0", positive)
+            }
+            Self::InverseLipschitz | Self::LineSearch | Self::Backtracking => Ok(()),
+        }
+    }
+
+    /// What is computed once, before the run: the step, where it does not change.
+    pub(super) fn prepare<A: LinearOperator, L: Loss>(&self, f: &Objective<A, L>) -> StepMemory {
+        let constant = match *self {
+            Self::Fixed(mu) => mu,
+            Self::TwoOverSum { alpha, beta } => 2.0 / (alpha + beta),
+            Self::InverseLipschitz => 1.0 / largest_curvature(f),
+            Self::LineSearch | Self::Backtracking => f64::NAN,
+        };
+        StepMemory { constant, last: None }
+    }
+
+    /// μ at u along g_t = ∇_T f(u). O(m).
+    pub(super) fn size<A: LinearOperator, L: Loss>(
+        &self,
+        f: &Objective<A, L>,
+        u: &Evaluated<A::Point>,
+        g_t: &Evaluated<A::Point>,
+        memory: &mut StepMemory,
+    ) -> f64 {
+        let mu = match self {
+            Self::Fixed(_) | Self::TwoOverSum { .. } | Self::InverseLipschitz => memory.constant,
+            Self::LineSearch => line_search(f, u, g_t),
+            // A step may grow again: twice the last one is tried first.
+            Self::Backtracking => backtracking(f, u, g_t, memory.last.map(|mu| 2.0 * mu)),
+        };
+        memory.last = Some(mu);
+        mu
+    }
+}
+
+/// What a step rule remembers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StepMemory {
+    constant: f64,
+    last: Option<f64>,
+}
+
+/// ‖g‖²/⟨g, ∇²f·g⟩, or 0 where the gradient vanishes.
+pub(crate) fn line_search<A: LinearOperator, L: Loss>(
+    f: &Objective<A, L>,
+    u: &Evaluated<A::Point>,
+    g_t: &Evaluated<A::Point>,
+) -> f64 {
+    let square = g_t.point().norm().powi(2);
+    let bend = f.bend(u, g_t);
+    if square > 0.0 && bend > 0.0 { square / bend } else { 0.0 }
+}
+
+/// The first μ among guess, guess/2, … for which f(u − μg) ≤ f(u) − μ/2·‖g‖².
+fn backtracking<A: LinearOperator, L: Loss>(
+    f: &Objective<A, L>,
+    u: &Evaluated<A::Point>,
+    g_t: &Evaluated<A::Point>,
+    guess: Option<f64>,
+) -> f64 {
+    let here = f.value(u);
+    let square = g_t.point().norm().powi(2);
+    let mut mu = guess.unwrap_or_else(|| 4.0 * line_search(f, u, g_t));
+    for _ in 0..60 {
+        let there = f.value(&Evaluated::combine(1.0, u, -mu, g_t));
+        if there <= here - 0.5 * mu * square {
+            break;
+        }
+        mu *= 0.5;
+    }
+    mu
+}
+
+/// An upper estimate of the Hessian's largest eigenvalue: λ_max(AᵀA) by power iteration, times the
+/// loss's largest curvature, plus the ridge. One pass an iteration.
+pub fn largest_curvature<A: LinearOperator, L: Loss>(f: &Objective<A, L>) -> f64 {
+    let a = f.operator();
+    let m = a.n_outputs();
+    // AAᵀ has the same λ_max, and its vectors are dense for every structure.
+    let mut r: Vec<f64> = (0..m).map(|i| 1.0 + (i as f64 * 0.754_877).fract()).collect();
+    let mut g = a.new_covector();
+    let mut before = 0.0;
+    for _ in 0..POWER_ITERATIONS {
+        let length = linalg::norm(&r);
+        r.iter_mut().for_each(|v| *v /= length);
+        a.adjoint(&r, &mut g);
+        f.count_pass();
+        a.apply_covector(&g, &mut r);
+        let now = linalg::norm(&r);
+        if !(now > 0.0) {
+            break;
+        }
+        if (now - before).abs() <= POWER_TOLERANCE * now {
+            before = now;
+            break;
+        }
+        before = now;
+    }
+    f.loss().curvature_bound() * before + f.ridge_weight()
+}
