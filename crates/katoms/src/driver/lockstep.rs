@@ -1,0 +1,51 @@
+//! Many fits, one pass: their residuals become one block.
+
+use std::time::Instant;
+
+use super::Run;
+use crate::error::Error;
+use crate::loss::Loss;
+use crate::method::Method;
+use crate::operator::{LinearOperator, adjoint_many};
+use crate::set::Expand;
+
+/// Runs all fits to their ends. In each round the fits that still run share one pass over the data
+/// that all of them look at; each makes the same moves as it would alone.
+///
+/// Every fit needs an objective of its own (folds have different rows, responses different
+/// targets), over views of one operator.
+///
+/// # Errors
+/// When the fits do not look at the same data.
+pub fn lockstep<A, L, S, M>(runs: &mut [Run<'_, A, L, S, M>]) -> Result<(), Error>
+where
+    A: LinearOperator,
+    L: Loss,
+    S: Expand<A::Covector, Point = A::Point>,
+    M: Method<A, L, S>,
+{
+    if let Some((first, others)) = runs.split_first() {
+        let base = first.f.operator().base();
+        if let Some(at) = others.iter().position(|run| !std::ptr::eq(run.f.operator().base(), base)) {
+            return Err(Error::Lockstep { fit: at + 1 });
+        }
+    }
+    loop {
+        let mut active: Vec<&mut Run<'_, A, L, S, M>> = runs.iter_mut().filter(|run| !run.is_done()).collect();
+        if active.is_empty() {
+            return Ok(());
+        }
+        let clock = Instant::now();
+        let costs: Vec<_> = active.iter().map(|run| run.f.cost()).collect();
+        let residuals: Vec<Vec<f64>> = active.iter().map(|run| run.f.residual(run.query())).collect();
+        let residuals: Vec<&[f64]> = residuals.iter().map(Vec::as_slice).collect();
+        let operators: Vec<&A> = active.iter().map(|run| run.f.operator()).collect();
+        let mut gradients: Vec<A::Covector> = operators.iter().map(|a| a.base().new_covector()).collect();
+        adjoint_many(&operators, &residuals, &mut gradients);
+        for ((run, g), before) in active.iter_mut().zip(&mut gradients).zip(costs) {
+            run.f.count_pass();
+            run.f.add_ridge(run.query().point(), g);
+            run.advance(g, before, clock);
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Runs any method: takes the gradient at the query, hands it to the method, applies the stop
+//! rules, tells the observer, keeps the clock and the counts.
+//!
+//! Because the driver owns the gradient, [many fits share a pass](lockstep), a run can be
+//! [saved and resumed](Run::save), and [k can grow in stages](Stages) under any method.
+
+mod checkpoint;
+mod lockstep;
+mod outcome;
+mod quality;
+mod run;
+mod stages;
+mod stop;
+mod trace;
+
+pub use lockstep::lockstep;
+pub use outcome::{Outcome, Status};
+pub use quality::{Quality, stationarity};
+pub use run::{Options, Run, solve};
+pub use stages::Stages;
+pub use stop::Stop;
+pub use trace::{Event, Trace};

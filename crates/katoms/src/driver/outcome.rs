@@ -1,0 +1,45 @@
+//! What a run gives back.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Quality, Trace};
+
+/// How a run ended. Only [`Status::Converged`] is success.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Status {
+    /// A convergence rule held.
+    Converged,
+    /// The cap on iterations was reached first.
+    IterationCap,
+    /// The cap on passes was reached first.
+    PassCap,
+    /// The time limit was reached first.
+    TimeLimit,
+    /// The observer stopped the run.
+    Stopped,
+    /// f left all bounds: the step or the momentum is too large.
+    Diverged,
+}
+
+/// The answer, how it was reached and how good it is.
+#[derive(Debug, Clone)]
+pub struct Outcome<P> {
+    /// The point: at most k atoms.
+    pub point: P,
+    /// How the run ended.
+    pub status: Status,
+    /// The number of moves.
+    pub iterations: usize,
+    /// Full passes over the data, the one for the quality statement included.
+    pub passes: usize,
+    /// Columns touched outside of passes.
+    pub columns: usize,
+    /// Seconds of work, without the observers' and without the quality statement's.
+    pub seconds: f64,
+    /// f at the point.
+    pub objective: f64,
+    /// How good the point is; `None` when that was not asked for.
+    pub quality: Option<Quality>,
+    /// Every move.
+    pub trace: Trace,
+}

@@ -1,0 +1,89 @@
+//! How good a point is: stationary? improvable by one exchange?
+
+use crate::loss::Loss;
+use crate::method::refit_on;
+use crate::objective::{Evaluated, Objective};
+use crate::operator::LinearOperator;
+use crate::set::{Exchange, Expand};
+use crate::space::{Covector, Point, Subspace};
+
+/// A step counts as taken when f falls by this share of ‖x⁺ − x‖²/(2μ).
+const SUFFICIENT: f64 = 0.01;
+const HALVINGS: usize = 40;
+/// Weak atoms inside × strong atoms outside that are tried, and the same for large supports.
+const TRIED: usize = 3;
+const TRIED_LARGE: usize = 1;
+const LARGE: usize = 1000;
+/// An exchange improves when it lowers f by more than this share.
+const IMPROVES: f64 = 1e-9;
+
+/// A fit this close to the lower bound, relative to f(0), leaves an exchange nothing to gain.
+const PERFECT: f64 = 1e-20;
+
+/// A statement about a point, at the price of one pass.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Quality {
+    /// How far the longest descending IHT step from the point moves, relative to its norm.
+    /// 0 at a fixed point, which every optimal point is.
+    pub stationarity: f64,
+    /// How much the best of the tried exchanges of one atom lowers f; 0 when none does.
+    pub exchange_gain: f64,
+    /// The number of exchanges that were tried: the most promising ones, each refitted.
+    pub exchanges_tried: usize,
+}
+
+impl Quality {
+    /// Whether exchanging one atom (of those tried) for another improves the fit.
+    pub fn improvable(&self) -> bool {
+        self.exchange_gain > 0.0
+    }
+
+    /// The quality of x, where g = ∇f(x).
+    pub(super) fn of<A, L, S>(f: &Objective<A, L>, set: &S, x: &Evaluated<A::Point>, g: &A::Covector) -> Self
+    where
+        A: LinearOperator,
+        L: Loss,
+        S: Expand<A::Covector, Point = A::Point> + Exchange<A::Covector>,
+    {
+        let here = f.value(x);
+        let most = f.value(&f.at(A::Point::zero(x.point().domain()))).max(here) - f.lower_bound();
+        if here - f.lower_bound() <= PERFECT * most {
+            return Self { stationarity: stationarity(f, set, x, g), exchange_gain: 0.0, exchanges_tried: 0 };
+        }
+        let count = if x.point().support().dimension() > LARGE { TRIED_LARGE } else { TRIED };
+        let proposals = set.exchanges(x.point(), g, count);
+        let exchanges_tried = proposals.len();
+        let after = |t| f.value(&refit_on(f, f.at(x.point().on(&t)), &t));
+        let best = proposals.into_iter().map(after).fold(here, f64::min);
+        let gain = here - best;
+        let exchange_gain = if gain > IMPROVES * here { gain } else { 0.0 };
+        Self { stationarity: stationarity(f, set, x, g), exchange_gain, exchanges_tried }
+    }
+}
+
+/// ‖x − Π_k(x − μ∇_T f(x))‖ / ‖x‖ at the first μ of the line search's step and its halves that
+/// lowers f enough. For steps below 1/β every move does, so the search ends; at a point where no
+/// such step moves, the residual is 0: that is the L-stationarity of Beck and Eldar.
+pub fn stationarity<A, L, S>(f: &Objective<A, L>, set: &S, x: &Evaluated<A::Point>, g: &A::Covector) -> f64
+where
+    A: LinearOperator,
+    L: Loss,
+    S: Expand<A::Covector, Point = A::Point>,
+{
+    let t = set.expand(g, &x.point().support());
+    let g_t = f.at(g.on(&t));
+    let mut mu = crate::method::line_search(f, x, &g_t);
+    let here = f.value(x);
+    for _ in 0..HALVINGS {
+        let next = f.at(set.project(A::Point::combine(1.0, x.point(), -mu, g_t.point())));
+        let moved = next.point().distance(x.point());
+        if moved == 0.0 {
+            return 0.0;
+        }
+        if here - f.value(&next) >= SUFFICIENT * moved * moved / (2.0 * mu) {
+            return moved / x.point().norm().max(next.point().norm());
+        }
+        mu *= 0.5;
+    }
+    0.0
+}

@@ -1,0 +1,309 @@
+//! One fit, from its start to its outcome.
+
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use super::{Event, Outcome, Quality, Stages, Status, Stop, Trace, stationarity};
+use crate::error::Error;
+use crate::loss::Loss;
+use crate::method::{Method, Progress};
+use crate::objective::{Cost, Evaluated, Objective};
+use crate::operator::LinearOperator;
+use crate::set::{ConstraintSet, Exchange, Expand};
+use crate::space::Point;
+
+/// How a run is driven. Checked once, before it starts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// When it ends.
+    pub stop: Stop,
+    /// How k grows.
+    pub stages: Stages,
+}
+
+impl Options {
+    /// The defaults for a set.
+    pub fn for_set(set: &impl ConstraintSet) -> Self {
+        Self { stop: Stop::default(), stages: Stages::for_set(set) }
+    }
+}
+
+/// A running fit. [`Run::step`] moves it; [`Run::outcome`] ends it.
+///
+/// ```
+/// use katoms::driver::{Options, Run};
+/// use katoms::{Objective, loss::LeastSquares, method::AcceleratedIht, operator::Dense, set::*};
+/// let design = Dense::column_major(&[1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 3.0], 3, 3)?;
+/// let f = Objective::new(&design, LeastSquares::new(vec![1.0, 4.0, 0.0])?)?;
+/// let set = KSparse::new(2, 3)?;
+/// let method = AcceleratedIht::for_structure(set.structure());
+/// let mut run = Run::new(&f, &set, &method, Options::for_set(&set))?;
+/// while !run.is_done() {
+///     let event = run.step();
+///     assert!(event.objective <= 8.5);
+/// }
+/// assert_eq!(run.outcome().point.indices(), [0, 1]);
+/// # Ok::<(), katoms::Error>(())
+/// ```
+pub struct Run<'a, A: LinearOperator, L, S, M: Method<A, L, S>> {
+    pub(super) f: &'a Objective<A, L>,
+    pub(super) target: &'a S,
+    pub(super) method: &'a M,
+    pub(super) options: Options,
+    /// The set of the current stage.
+    pub(super) set: S,
+    pub(super) progress: Standing<M::State>,
+    gradient: A::Covector,
+}
+
+/// What changes while a run goes on: all that a checkpoint holds.
+#[derive(Clone, serde::Serialize, serde::Deserialize)]
+#[serde(bound = "T: serde::Serialize + serde::de::DeserializeOwned")]
+pub(super) struct Standing<T> {
+    pub state: T,
+    pub stage: usize,
+    pub iterations_in_stage: usize,
+    pub trace: Trace,
+    pub status: Option<Status>,
+    pub start_gap: f64,
+    pub cost: Cost,
+    pub seconds: f64,
+}
+
+impl<'a, A, L, S, M> Run<'a, A, L, S, M>
+where
+    A: LinearOperator,
+    L: Loss,
+    S: Expand<A::Covector, Point = A::Point>,
+    M: Method<A, L, S>,
+{
+    /// A run from zero.
+    ///
+    /// # Errors
+    /// When the set and the operator live in different spaces, or an option makes no sense.
+    pub fn new(f: &'a Objective<A, L>, set: &'a S, method: &'a M, options: Options) -> Result<Self, Error> {
+        Self::starting_at(f, set, method, options, A::Point::zero(set.domain()))
+    }
+
+    /// A run from a given point, which is projected first.
+    ///
+    /// # Errors
+    /// As [`Run::new`].
+    pub fn starting_at(
+        f: &'a Objective<A, L>,
+        target: &'a S,
+        method: &'a M,
+        options: Options,
+        x0: A::Point,
+    ) -> Result<Self, Error> {
+        let clock = Instant::now();
+        check_domains(f, target, &x0)?;
+        options.stop.check()?;
+        options.stages.check(target.atoms())?;
+        let before = f.cost();
+        let set = stage_set(target, &options.stages, 0)?;
+        let state = method.start(f, &set, x0)?;
+        let start_gap = f.value(method.iterate(&state)) - f.lower_bound();
+        let progress = Standing {
+            state,
+            stage: 0,
+            iterations_in_stage: 0,
+            trace: Trace::new(),
+            status: None,
+            start_gap,
+            cost: cost_since(before, f.cost()),
+            seconds: clock.elapsed().as_secs_f64(),
+        };
+        let gradient = f.operator().new_covector();
+        Ok(Self { f, target, method, options, set, progress, gradient })
+    }
+
+    /// Whether the run has ended.
+    pub fn is_done(&self) -> bool {
+        self.progress.status.is_some()
+    }
+
+    /// The answer so far.
+    pub fn iterate(&self) -> &A::Point {
+        self.method.iterate(&self.progress.state).point()
+    }
+
+    /// Every move so far.
+    pub fn trace(&self) -> &[Event] {
+        &self.progress.trace
+    }
+
+    /// One gradient, one move.
+    pub fn step(&mut self) -> Event {
+        let clock = Instant::now();
+        let before = self.f.cost();
+        let mut gradient = std::mem::replace(&mut self.gradient, self.f.operator().new_covector());
+        self.f.gradient(self.query(), &mut gradient);
+        let event = self.advance(&gradient, before, clock);
+        self.gradient = gradient;
+        event
+    }
+
+    /// Ends the run as the observer wishes.
+    pub fn stop(&mut self) {
+        self.progress.status.get_or_insert(Status::Stopped);
+    }
+
+    pub(super) fn query(&self) -> &Evaluated<A::Point> {
+        self.method.query(&self.progress.state)
+    }
+
+    /// A move with the gradient at the query, whoever computed it since `clock` and `before`.
+    pub(super) fn advance(&mut self, g: &A::Covector, before: Cost, clock: Instant) -> Event {
+        let stationary = self.is_stationary(g);
+        let moved = self.method.advance(self.f, &self.set, &mut self.progress.state, g);
+        let spent = cost_since(before, self.f.cost());
+        self.progress.cost.passes += spent.passes;
+        self.progress.cost.columns += spent.columns;
+        self.progress.seconds += clock.elapsed().as_secs_f64();
+        let event = self.event(moved);
+        self.progress.trace.push(event);
+        self.progress.iterations_in_stage += 1;
+        self.judge(&event, stationary);
+        event
+    }
+
+    /// Whether the iterate meets the stationarity rule, where there is one. The gradient at the query
+    /// serves when the query is the iterate; under momentum the rule costs a pass of its own.
+    fn is_stationary(&self, g: &A::Covector) -> bool {
+        let Some(bound) = self.options.stop.stationarity else { return false };
+        let x = self.method.iterate(&self.progress.state);
+        if self.query() == x {
+            return stationarity(self.f, &self.set, x, g) <= bound;
+        }
+        let mut own = self.f.operator().new_covector();
+        self.f.gradient(x, &mut own);
+        stationarity(self.f, &self.set, x, &own) <= bound
+    }
+
+    fn event(&self, moved: Progress) -> Event {
+        let Progress { objective, change, entered, step, momentum, kind } = moved;
+        let Cost { passes, columns } = self.progress.cost;
+        let (iteration, atoms) = (self.progress.trace.len() + 1, self.set.atoms());
+        let seconds = self.progress.seconds;
+        Event { iteration, atoms, objective, change, entered, step, momentum, kind, passes, columns, seconds }
+    }
+
+    /// Ends the run or the stage, if the rules say so.
+    fn judge(&mut self, event: &Event, stationary: bool) {
+        let gap = event.objective - self.f.lower_bound();
+        let verdict = self.options.stop.verdict(event, gap, self.progress.start_gap);
+        let verdict = if stationary && verdict != Some(Status::Diverged) { Some(Status::Converged) } else { verdict };
+        let last_stage = self.progress.stage == self.options.stages.before.len();
+        let perfect = gap <= self.options.stop.perfect * self.progress.start_gap;
+        if verdict == Some(Status::Converged) && !last_stage && !perfect {
+            self.next_stage();
+        } else if verdict.is_some() {
+            self.progress.status = verdict;
+            self.method.finish(self.f, &mut self.progress.state);
+        } else if !last_stage && self.stage_is_over(event) {
+            self.next_stage();
+        }
+    }
+
+    fn stage_is_over(&self, event: &Event) -> bool {
+        let stages = &self.options.stages;
+        let earlier = self.progress.trace.iter().rev().nth(1).map_or(f64::INFINITY, |e| e.objective);
+        let slow = event.objective > (1.0 - stages.decrease) * earlier;
+        self.progress.iterations_in_stage >= stages.iterations || (self.progress.iterations_in_stage > 1 && slow)
+    }
+
+    fn next_stage(&mut self) {
+        self.progress.stage += 1;
+        self.progress.iterations_in_stage = 0;
+        // The stages were checked before the run; an out-of-range one cannot appear here.
+        if let Ok(set) = stage_set(self.target, &self.options.stages, self.progress.stage) {
+            self.set = set;
+        }
+        self.method.restart(&mut self.progress.state);
+    }
+
+    /// The outcome without a statement of quality, and without its pass.
+    pub fn outcome_unchecked(self) -> Outcome<A::Point> {
+        let status = self.progress.status.unwrap_or(Status::Stopped);
+        let x = self.method.iterate(&self.progress.state);
+        Outcome {
+            status,
+            iterations: self.progress.trace.len(),
+            passes: self.progress.cost.passes,
+            columns: self.progress.cost.columns,
+            seconds: self.progress.seconds,
+            objective: self.f.value(x),
+            quality: None,
+            point: x.point().clone(),
+            trace: self.progress.trace,
+        }
+    }
+
+    /// The outcome, with a statement of quality that costs one more pass.
+    pub fn outcome(self) -> Outcome<A::Point>
+    where
+        S: Expand<A::Covector> + Exchange<A::Covector>,
+    {
+        let before = self.f.cost();
+        let x = self.method.iterate(&self.progress.state);
+        let mut g = self.f.operator().new_covector();
+        self.f.gradient(x, &mut g);
+        let quality = Quality::of(self.f, self.target, x, &g);
+        let spent = cost_since(before, self.f.cost());
+        let outcome = self.outcome_unchecked();
+        let (passes, columns) = (outcome.passes + spent.passes, outcome.columns + spent.columns);
+        Outcome { passes, columns, quality: Some(quality), ..outcome }
+    }
+}
+
+/// Runs a method to its end. The observer sees every move and may stop the run; its time is off
+/// the clock.
+///
+/// # Errors
+/// As [`Run::new`].
+pub fn solve<A, L, S, M>(
+    f: &Objective<A, L>,
+    set: &S,
+    method: &M,
+    options: Options,
+    mut observer: impl FnMut(&Event, &A::Point) -> ControlFlow<()>,
+) -> Result<Outcome<A::Point>, Error>
+where
+    A: LinearOperator,
+    L: Loss,
+    S: Expand<A::Covector, Point = A::Point> + Exchange<A::Covector>,
+    M: Method<A, L, S>,
+{
+    let mut run = Run::new(f, set, method, options)?;
+    while !run.is_done() {
+        let event = run.step();
+        if observer(&event, run.iterate()).is_break() {
+            run.stop();
+        }
+    }
+    Ok(run.outcome())
+}
+
+fn check_domains<A, L, S>(f: &Objective<A, L>, set: &S, x0: &A::Point) -> Result<(), Error>
+where
+    A: LinearOperator,
+    L: Loss,
+    S: ConstraintSet<Point = A::Point>,
+{
+    let operator = f.operator().domain();
+    for domain in [set.domain(), x0.domain()] {
+        if domain != operator {
+            return Err(Error::Domain { operator: format!("{operator:?}"), set: format!("{domain:?}") });
+        }
+    }
+    Ok(())
+}
+
+fn stage_set<S: ConstraintSet>(target: &S, stages: &Stages, stage: usize) -> Result<S, Error> {
+    stages.before.get(stage).map_or_else(|| Ok(target.clone()), |&k| target.with_atoms(k))
+}
+
+fn cost_since(before: Cost, now: Cost) -> Cost {
+    Cost { passes: now.passes - before.passes, columns: now.columns - before.columns }
+}

@@ -1,0 +1,76 @@
+//! When a run ends.
+
+use super::{Event, Status};
+use crate::error::{Error, check_option, check_range};
+use crate::method::Move;
+
+/// An objective this many times its start has left for good.
+const DIVERGED: f64 = 1e12;
+
+/// Stop rules; whichever holds first ends the run. All are relative: scaling the data changes nothing.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stop {
+    /// Converged when ‖x⁺ − x‖ ≤ tolerance·‖x⁺‖: the paper's rule. Default 1e-6.
+    pub tolerance: f64,
+    /// Converged when the [stationarity residual](super::stationarity) of the iterate is at most
+    /// this. Under momentum that costs a second pass an iteration. Default: not used.
+    pub stationarity: Option<f64>,
+    /// Converged when f is this close to its lower bound, relative to f at the start: nothing
+    /// is left to gain. Default 1e-20, a residual of 1e-10.
+    pub perfect: f64,
+    /// The most iterations. Default 1000.
+    pub iterations: usize,
+    /// The most passes over the data. Default: no limit.
+    pub passes: Option<usize>,
+    /// The most seconds. Default: no limit.
+    pub seconds: Option<f64>,
+}
+
+impl Default for Stop {
+    fn default() -> Self {
+        Self { tolerance: 1e-6, stationarity: None, perfect: 1e-20, iterations: 1000, passes: None, seconds: None }
+    }
+}
+
+impl Stop {
+    pub(super) fn check(&self) -> Result<(), Error> {
+        let share = |v: f64| (0.0..1.0).contains(&v);
+        check_option("tolerance", self.tolerance, "it must be at least 0 and below 1", share)?;
+        check_option("stationarity", self.stationarity.unwrap_or(0.0), "it must be at least 0 and below 1", share)?;
+        check_option("perfect", self.perfect, "it must be at least 0 and below 1", share)?;
+        check_option("seconds", self.seconds.unwrap_or(1.0), "it must be above 0", |v| v > 0.0)?;
+        check_range("the cap on passes", self.passes.unwrap_or(1), 1, usize::MAX)?;
+        check_range("the cap on iterations", self.iterations, 1, usize::MAX)
+    }
+
+    /// How the run ends after this event, if it does. `gap` is f − lower bound, now and at the start.
+    pub(super) fn verdict(&self, event: &Event, gap: f64, start_gap: f64) -> Option<Status> {
+        if !gap.is_finite() || gap > DIVERGED * start_gap.max(f64::MIN_POSITIVE) {
+            return Some(Status::Diverged);
+        }
+        if gap <= self.perfect * start_gap || self.settled(event) {
+            return Some(Status::Converged);
+        }
+        self.exhausted(event)
+    }
+
+    fn settled(&self, event: &Event) -> bool {
+        match event.kind {
+            Move::Fixed => true,
+            Move::Restarted => false,
+            Move::Moved => event.change <= self.tolerance,
+        }
+    }
+
+    fn exhausted(&self, event: &Event) -> Option<Status> {
+        if event.iteration >= self.iterations {
+            Some(Status::IterationCap)
+        } else if self.passes.is_some_and(|cap| event.passes >= cap) {
+            Some(Status::PassCap)
+        } else if self.seconds.is_some_and(|limit| event.seconds >= limit) {
+            Some(Status::TimeLimit)
+        } else {
+            None
+        }
+    }
+}
