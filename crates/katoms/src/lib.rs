@@ -1,0 +1,61 @@
+//! Models made of exactly *k atoms* — k features, k groups, a matrix of rank k — in a handful of
+//! passes over the data:
+//!
+//! > minimise f(x) subject to ‖x‖₀,𝒜 ≤ k
+//!
+//! where f is convex and smooth and 𝒜 is a set of atoms: coordinates, groups of them (which may
+//! overlap), or rank-one matrices. At its heart is accelerated iterative hard thresholding
+//! ([Algorithm 1](method::AcceleratedIht) of "IHT dies hard", Khanna and Kyrillidis).
+//!
+//! ```
+//! use katoms::{Objective, fit, loss::LeastSquares, operator::Dense, set::KSparse};
+//!
+//! // 4 observations of 3 features, column after column
+//! let x = [1.0, 2.0, 3.0, 4.0,   1.0, -1.0, 1.0, -1.0,   0.0, 1.0, 1.0, 0.0];
+//! let y = vec![2.0, 4.0, 6.0, 8.0];
+//! let f = Objective::new(Dense::column_major(&x, 4, 3)?, LeastSquares::new(y)?)?;
+//! let outcome = fit(&f, &KSparse::new(1, 3)?)?;
+//! assert_eq!(outcome.point.indices(), [0]);
+//! assert!((outcome.point.value_at(0) - 2.0).abs() < 1e-12);
+//! # Ok::<(), katoms::Error>(())
+//! ```
+//!
+//! Data runs downhill: [`linalg`] ← [`space`] ← [`operator`], [`set`]; [`loss`]; [`Objective`] ←
+//! [`method`], [`driver`]. The only expensive thing is a full pass over the data,
+//! [`operator::LinearOperator::adjoint`]; everything else touches a few columns.
+
+pub mod driver;
+mod error;
+pub mod linalg;
+pub mod loss;
+pub mod method;
+mod objective;
+pub mod operator;
+pub mod set;
+pub mod simulate;
+pub mod space;
+pub mod theory;
+
+pub use driver::{Options, Outcome, Status, Stop};
+pub use error::Error;
+pub use objective::{Cost, Evaluated, Objective};
+
+use loss::Loss;
+use method::AcceleratedIht;
+use operator::LinearOperator;
+use set::{Exchange, Expand};
+use std::ops::ControlFlow;
+
+/// The fit with every default: accelerated IHT, as measured best for the set's structure.
+///
+/// # Errors
+/// When the objective and the set live in different spaces.
+pub fn fit<A, L, S>(f: &Objective<A, L>, set: &S) -> Result<Outcome<A::Point>, Error>
+where
+    A: LinearOperator,
+    L: Loss,
+    S: Expand<A::Covector, Point = A::Point> + Exchange<A::Covector>,
+{
+    let method = AcceleratedIht::for_structure(set.structure());
+    driver::solve(f, set, &method, Options::for_set(set), |_, _| ControlFlow::Continue(()))
+}
