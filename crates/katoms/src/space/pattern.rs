@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use crate::error::{Error, check_indices, check_length, check_range};
 use crate::linalg::Matrix;
+use crate::linalg::kernels::{self, PaddedRows};
 
 /// Observed entries whose products one thread takes on at a time.
 const CHUNK: usize = 4096;
@@ -62,16 +63,10 @@ impl Pattern {
 
     /// out[e] = (left·rightᵀ) at the e-th observed place. O(observed·rank).
     pub fn gather(&self, left: &Matrix, right: &Matrix, out: &mut [f64]) {
-        // Transposed factors have the numbers of one product side by side.
-        let (left, right) = (left.transposed(), right.transposed());
-        let arch = pulp::Arch::new();
-        out.par_chunks_mut(CHUNK).zip(self.places.par_chunks(CHUNK)).for_each(|(out, places)| {
-            arch.dispatch(|| {
-                for (o, &(i, j)) in out.iter_mut().zip(places) {
-                    *o = lane_dot(left.column(i as usize), right.column(j as usize));
-                }
-            });
-        });
+        let (left, right) = (PaddedRows::new(left), PaddedRows::new(right));
+        out.par_chunks_mut(CHUNK)
+            .zip(self.places.par_chunks(CHUNK))
+            .for_each(|(out, places)| kernels::dots(&left, &right, places, out));
     }
 
     /// out[e] = the entry of G at the e-th place: the sum of `values` over the observations there.
@@ -113,36 +108,15 @@ impl Index {
     /// so the order of the sums is fixed.
     fn times(&self, values: &[f64], b: &Matrix) -> Matrix {
         let lines = self.starts.len() - 1;
-        let width = b.columns();
-        if width == 0 {
-            return Matrix::zeros(lines, 0);
-        }
-        let b = b.transposed();
-        let mut out = vec![0.0; lines * width];
-        let arch = pulp::Arch::new();
-        out.par_chunks_mut(width).enumerate().with_min_len(16).for_each(|(line, out)| {
-            arch.dispatch(|| {
-                for e in self.starts[line]..self.starts[line + 1] {
-                    let value = values[self.slots[e] as usize];
-                    let row = b.column(self.across[e] as usize);
-                    out.iter_mut().zip(row).for_each(|(o, r)| *o += value * r);
-                }
-            });
+        let rows = PaddedRows::new(b);
+        let mut out = PaddedRows::zeros(lines, b.columns());
+        out.rows_mut().enumerate().with_min_len(16).for_each(|(line, out)| {
+            let entries = self.starts[line]..self.starts[line + 1];
+            let terms: Vec<(u32, f64)> = entries.map(|e| (self.across[e], values[self.slots[e] as usize])).collect();
+            kernels::add_rows(&rows, &terms, out);
         });
-        Matrix::from_columns(width, lines, out).transposed()
+        out.matrix(b.columns())
     }
-}
-
-/// A dot product in eight lanes, to be inlined into a dispatched loop.
-#[inline(always)]
-fn lane_dot(a: &[f64], b: &[f64]) -> f64 {
-    let mut lanes = [0.0; 8];
-    let (a_blocks, b_blocks) = (a.chunks_exact(8), b.chunks_exact(8));
-    let tail: f64 = a_blocks.remainder().iter().zip(b_blocks.remainder()).map(|(x, y)| x * y).sum();
-    for (x, y) in a_blocks.zip(b_blocks) {
-        (0..8).for_each(|l| lanes[l] += x[l] * y[l]);
-    }
-    lanes.iter().sum::<f64>() + tail
 }
 
 #[cfg(test)]
@@ -172,6 +146,24 @@ mod tests {
         let mut out = [0.0; 2];
         pattern.gather(&l, &r, &mut out);
         assert_eq!(out, [product.at(3, 1), product.at(0, 2)]);
+    }
+
+    #[test]
+    fn bits_do_not_depend_on_the_threads() {
+        let (rows, columns): (Vec<_>, Vec<_>) = (0..3 * CHUNK).map(|e| (e * 7 % 101, e * 11 % 97)).unzip();
+        let pattern = Pattern::new((101, 97), &rows, &columns).unwrap();
+        let l = Matrix::from_fn(101, 13, |i, j| ((i + 5 * j) as f64).sin());
+        let r = Matrix::from_fn(97, 13, |i, j| ((3 * i + j) as f64).cos());
+        let on = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                let mut out = vec![0.0; pattern.observed()];
+                pattern.gather(&l, &r, &mut out);
+                let (times, transposed) = (pattern.times(&out, &r), pattern.transposed_times(&out, &l));
+                (out, times, transposed)
+            })
+        };
+        assert_eq!(on(1), on(2));
     }
 
     #[test]

@@ -1,0 +1,139 @@
+//! The one full pass over a dense design, Φᵀr, at the speed of the memory.
+//!
+//! Storage is `f32` or `f64`; every product and every sum is taken in `f64`.
+//!
+//! The bits of a result depend on its column and its residual alone, never on the number of
+//! threads, the neighbouring columns or the other residuals of a block:
+//!
+//! - column-major, row i is added to lane i mod 8 of its column, in the order of the rows, and
+//!   the eight lanes are added in a fixed order;
+//! - row-major, the rows are added one by one, in order.
+//!
+//! Lanes are part of the definition, not of the machine: all machines with a fused multiply-add
+//! give the same bits, whatever their vector width. The loops are plain Rust over `[f64; 8]`,
+//! compiled for each instruction set by [`pulp::Arch::dispatch`]. What is dispatched is a
+//! `WithSimd` with `#[inline(always)]`, and its hot loops are `for` loops: a closure may stay a
+//! function of its own, and that is SSE2.
+
+// Loops over indices run along several arrays at once, and their lengths are constants.
+#![allow(clippy::needless_range_loop)]
+
+mod columns;
+mod gather;
+mod rows;
+mod streams;
+#[cfg(test)]
+mod tests;
+
+use pulp::{Arch, Simd, WithSimd};
+use rayon::prelude::*;
+
+use columns::{LANES, sum_lanes};
+pub use columns::{adjoint_columns, adjoint_columns_block};
+pub(crate) use gather::{PaddedRows, add_rows, dots};
+pub use rows::{adjoint_rows, adjoint_rows_block};
+use streams::fma;
+
+/// Bytes of a column-major design, or of values to check, in one task.
+const TASK_BYTES: usize = 1 << 21;
+
+/// A number type that designs are stored in.
+pub trait Real: Copy + Send + Sync + PartialEq + std::fmt::Debug + 'static {
+    /// The same number, exactly. O(1).
+    fn to_f64(self) -> f64;
+    /// Neither NaN nor infinite. O(1).
+    fn finite(self) -> bool;
+}
+
+macro_rules! real {
+    ($T:ty) => {
+        impl Real for $T {
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                self.into()
+            }
+            #[inline(always)]
+            fn finite(self) -> bool {
+                self.is_finite()
+            }
+        }
+    };
+}
+real!(f32);
+real!(f64);
+
+/// Σᵢ column\[i\]·r\[i\]: the same bits as the column's entry of [`adjoint_columns`].
+///
+/// O(m), on the calling thread.
+///
+/// # Panics
+/// If the lengths differ.
+pub fn dot<T: Real>(column: &[T], r: &[f64]) -> f64 {
+    assert_eq!(column.len(), r.len(), "column and residual differ");
+    Arch::new().dispatch(Dot { column, r })
+}
+
+struct Dot<'a, T> {
+    column: &'a [T],
+    r: &'a [f64],
+}
+
+impl<T: Real> WithSimd for Dot<'_, T> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> f64 {
+        let [sums] = columns::add_rows::<S, T, 1, true>([[0.0; LANES]], &[self.column], self.r);
+        sum_lanes(sums)
+    }
+}
+
+/// out\[i\] += a·column\[i\]. O(m), on the calling thread.
+///
+/// # Panics
+/// If the lengths differ.
+pub fn axpy<T: Real>(a: f64, column: &[T], out: &mut [f64]) {
+    assert_eq!(column.len(), out.len(), "column and out differ");
+    Arch::new().dispatch(Axpy { a, column, out });
+}
+
+struct Axpy<'a, T> {
+    a: f64,
+    column: &'a [T],
+    out: &'a mut [f64],
+}
+
+impl<T: Real> WithSimd for Axpy<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        for (y, &x) in self.out.iter_mut().zip(self.column) {
+            *y = fma::<S>(self.a, x.to_f64(), *y);
+        }
+    }
+}
+
+/// The position of the first value that is NaN or infinite.
+///
+/// O(mn), one read of the data, or less if there is such a value; parallel.
+pub fn first_not_finite<T: Real>(data: &[T]) -> Option<usize> {
+    let arch = Arch::new();
+    let length = TASK_BYTES / size_of::<T>();
+    let finite = |part: &[T]| arch.dispatch(AllFinite(part));
+    let part = if data.len() <= length { 0 } else { data.par_chunks(length).position_first(|part| !finite(part))? };
+    let start = part * length;
+    let within = data[start..].iter().position(|x| !x.finite())?;
+    Some(start + within)
+}
+
+struct AllFinite<'a, T>(&'a [T]);
+
+impl<T: Real> WithSimd for AllFinite<'_, T> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> bool {
+        self.0.iter().fold(true, |all, x| all & x.finite())
+    }
+}

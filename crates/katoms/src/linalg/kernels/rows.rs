@@ -1,0 +1,123 @@
+//! Φᵀr of a row-major design.
+
+use pulp::{Arch, Simd, WithSimd};
+
+use super::Real;
+use super::streams::{GROUP, STEP, STRIP, Strip, blocks, fma, for_each_part, prefetch, shape};
+
+/// Columns in one task, at most: their sums stay in L2.
+pub(super) const ROW_TASK: usize = 4096;
+
+/// Φᵀr of a row-major design: out\[j\] = Σᵢ data\[i·columns + j\]·r\[i\].
+///
+/// O(mn), one read of the data; parallel over blocks of columns, so that the order of each sum is
+/// fixed.
+///
+/// # Panics
+/// If `data` does not hold `r.len()` rows of `out.len()` columns.
+pub fn adjoint_rows<T: Real>(data: &[T], r: &[f64], out: &mut [f64]) {
+    adjoint_rows_block(data, &[r], &mut [out]);
+}
+
+/// [`adjoint_rows`] for several residuals: `outs[q]` has the bits of `rs[q]` alone.
+///
+/// O(mnq) for q residuals, but one read of the data from memory; parallel over blocks of columns.
+///
+/// # Panics
+/// As [`adjoint_rows`], for each pair; or if `rs` and `outs` differ in length.
+pub fn adjoint_rows_block<T: Real>(data: &[T], rs: &[&[f64]], outs: &mut [&mut [f64]]) {
+    let Some((_, columns)) = shape(data, rs, outs) else {
+        return;
+    };
+    let arch = Arch::new();
+    // Equal tasks, four or a multiple: wide ones read faster, but a last small one leaves threads idle.
+    let tasks = columns.div_ceil(ROW_TASK).next_multiple_of(4).max(4);
+    let width = columns.div_ceil(tasks).next_multiple_of(STEP).max(STRIP);
+    for_each_part(outs, width, |first, outs| {
+        let data = data.get(first..).unwrap_or(&[]); // no rows, no data
+        arch.dispatch(Rows { data, columns, rs, outs });
+    });
+}
+
+/// The leading columns of row-major `data`, as many as each of `outs` is long; its rows are
+/// `columns` apart.
+pub(super) struct Rows<'a, 'b, T> {
+    pub(super) data: &'a [T],
+    pub(super) columns: usize,
+    pub(super) rs: &'a [&'a [f64]],
+    pub(super) outs: &'a mut [&'b mut [f64]],
+}
+
+impl<T: Real> Rows<'_, '_, T> {
+    /// Adds `R` rows, from row `i`, to every result.
+    #[inline(always)]
+    fn group<S: Simd, const R: usize>(&mut self, strip: &mut Strip<R>, i: usize) {
+        let width = self.outs[0].len();
+        let mut rows: [&[T]; R] = [&[]; R];
+        for s in 0..R {
+            rows[s] = &self.data[(i + s) * self.columns..][..width];
+        }
+        let at = |r: &[f64]| -> [f64; R] { std::array::from_fn(|s| r[i + s]) };
+        if let ([r], [out]) = (self.rs, &mut *self.outs) {
+            return add_far::<S, T, R>(&rows, &at(r), out);
+        }
+        for start in (0..width).step_by(STRIP) {
+            let rows = strip.load(&rows, start);
+            for (r, out) in self.rs.iter().zip(&mut *self.outs) {
+                let out = &mut out[start..][..rows[0].len()];
+                add_near::<S, f64, R>(&rows, &at(r), out);
+            }
+        }
+    }
+}
+
+impl<T: Real> WithSimd for Rows<'_, '_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, _: S) {
+        self.outs.iter_mut().for_each(|out| out.fill(0.0));
+        let rows = self.rs[0].len();
+        let grouped = rows - rows % GROUP;
+        let (mut strip, mut single) = Strip::both();
+        for i in (0..grouped).step_by(GROUP) {
+            self.group::<S, GROUP>(&mut strip, i);
+        }
+        for i in grouped..rows {
+            self.group::<S, 1>(&mut single, i);
+        }
+    }
+}
+
+/// out += Σ over the rows: row·r, row after row. The rows are in cache.
+#[inline(always)]
+fn add_near<S: Simd, T: Real, const R: usize>(rows: &[&[T]; R], r: &[f64; R], out: &mut [f64]) {
+    let mut x = *rows;
+    for s in 0..R {
+        x[s] = &rows[s][..out.len()];
+    }
+    for (j, sum) in out.iter_mut().enumerate() {
+        for s in 0..R {
+            *sum = fma::<S>(x[s][j].to_f64(), r[s], *sum);
+        }
+    }
+}
+
+/// [`add_near`], the rows in memory.
+#[inline(always)]
+fn add_far<S: Simd, T: Real, const R: usize>(rows: &[&[T]; R], r: &[f64; R], out: &mut [f64]) {
+    let (sums, rest) = out.as_chunks_mut::<STEP>();
+    let x = blocks(rows, sums.len());
+    for (b, sums) in sums.iter_mut().enumerate() {
+        let mut sum = *sums; // in registers: a prefetch counts as a write to any memory
+        for s in 0..R {
+            prefetch(x[s].as_ptr().wrapping_add(b));
+            for l in 0..STEP {
+                sum[l] = fma::<S>(x[s][b][l].to_f64(), r[s], sum[l]);
+            }
+        }
+        *sums = sum;
+    }
+    let ends = rows.map(|row| row.as_chunks::<STEP>().1);
+    add_near::<S, T, R>(&ends, r, rest);
+}

@@ -1,0 +1,117 @@
+//! What both layouts share: tasks, and several streams of memory read side by side.
+
+use pulp::Simd;
+use rayon::prelude::*;
+
+use super::Real;
+
+/// Values of a stream that are read at a time: one cache line of `f32`, two of `f64`.
+pub(super) const STEP: usize = 16;
+/// Columns, or rows of a row-major design, read at once: one stream of memory each.
+pub(super) const GROUP: usize = 8;
+/// Values of each stream that several residuals share: `GROUP` times as many stay in L1.
+pub(super) const STRIP: usize = 256;
+/// Bytes between the value in use and the one asked for.
+const AHEAD: usize = 1024;
+const CACHE_LINE: usize = 64;
+
+/// Rows and columns, or `None` if there is no residual.
+pub(super) fn shape<T>(data: &[T], rs: &[&[f64]], outs: &[&mut [f64]]) -> Option<(usize, usize)> {
+    assert_eq!(rs.len(), outs.len(), "as many results as residuals");
+    let (rows, columns) = (rs.first()?.len(), outs.first()?.len());
+    assert!(rs.iter().all(|r| r.len() == rows), "residuals differ");
+    assert!(outs.iter().all(|y| y.len() == columns), "results differ");
+    let size = rows * columns;
+    assert_eq!(data.len(), size, "not {rows} rows of {columns} columns");
+    Some((rows, columns))
+}
+
+/// Calls `task(first, parts)` for every `width` columns, in parallel: `parts[q]` is
+/// `outs[q][first..]`, at most `width` of it.
+pub(super) fn for_each_part<F>(outs: &mut [&mut [f64]], width: usize, task: F)
+where
+    F: Fn(usize, &mut [&mut [f64]]) + Sync,
+{
+    let columns = outs[0].len();
+    if columns <= width {
+        return task(0, outs);
+    }
+    let mut parts: Vec<Vec<&mut [f64]>> = Vec::new();
+    parts.resize_with(columns.div_ceil(width), || Vec::with_capacity(outs.len()));
+    for out in outs {
+        for (part, piece) in parts.iter_mut().zip(out.chunks_mut(width)) {
+            part.push(piece);
+        }
+    }
+    parts.par_iter_mut().enumerate().for_each(|(p, part)| task(p * width, part));
+}
+
+/// a·b + c, in one rounding where the instruction set can: AVX2 and wider, and NEON. Without the
+/// instruction, `mul_add` would be a slow call.
+#[inline(always)]
+pub(super) fn fma<S: Simd>(a: f64, b: f64, c: f64) -> f64 {
+    if size_of::<S::f64s>() >= 32 || cfg!(target_arch = "aarch64") { a.mul_add(b, c) } else { a * b + c }
+}
+
+/// Asks for the cache lines that are [`AHEAD`] bytes after those of `*block`: the hardware does so
+/// by itself only within a page. Worth an eighth of the speed for `f32`.
+#[inline(always)]
+pub(super) fn prefetch<T>(block: *const [T; STEP]) {
+    #[cfg(target_arch = "x86_64")]
+    for line in 0..size_of::<[T; STEP]>() / CACHE_LINE {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let address = block.cast::<i8>().wrapping_add(AHEAD + line * CACHE_LINE);
+        // SAFETY: a hint, not an access: it takes any address, mapped or not.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(address) };
+    }
+}
+
+/// The first `steps` whole blocks of each: lengths that the compiler knows to be equal leave no
+/// bounds checks in the loops.
+#[inline(always)]
+pub(super) fn blocks<'a, T, const C: usize>(streams: &[&'a [T]; C], steps: usize) -> [&'a [[T; STEP]]; C] {
+    let mut blocks: [&[[T; STEP]]; C] = [&[]; C];
+    for c in 0..C {
+        blocks[c] = &streams[c].as_chunks().0[..steps];
+    }
+    blocks
+}
+
+/// Copies of short streams, in `f64`: converted once for all residuals.
+#[repr(align(64))]
+pub(super) struct Strip<const C: usize>([[f64; STRIP]; C]);
+
+impl Strip<GROUP> {
+    /// Room for a whole group, and for one stream that is left over.
+    #[inline(always)]
+    pub(super) fn both() -> (Self, Strip<1>) {
+        (Self([[0.0; STRIP]; GROUP]), Strip([[0.0; STRIP]]))
+    }
+}
+
+impl<const C: usize> Strip<C> {
+    /// The streams from `start`, at most [`STRIP`] values of each.
+    #[inline(always)]
+    pub(super) fn load<T: Real>(&mut self, streams: &[&[T]; C], start: usize) -> [&[f64]; C] {
+        let length = STRIP.min(streams[0].len() - start);
+        let mut from = *streams;
+        for c in 0..C {
+            from[c] = &streams[c][start..][..length];
+        }
+        let x = blocks(&from, length / STEP);
+        for b in 0..length / STEP {
+            for c in 0..C {
+                prefetch(x[c].as_ptr().wrapping_add(b));
+                for l in 0..STEP {
+                    self.0[c][b * STEP + l] = x[c][b][l].to_f64();
+                }
+            }
+        }
+        for c in 0..C {
+            for i in length - length % STEP..length {
+                self.0[c][i] = from[c][i].to_f64();
+            }
+        }
+        self.0.each_ref().map(|stream| &stream[..length])
+    }
+}

@@ -1,0 +1,210 @@
+//! Contracts of the kernels: near a naive loop, and the same bits however they are called.
+
+use super::columns::Columns;
+use super::rows::{ROW_TASK, Rows};
+use super::*;
+
+/// Numbers of both signs in [-1, 1), the same ones every time.
+fn numbers(length: usize, seed: u64) -> Vec<f64> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    };
+    (0..length).map(|_| next()).collect()
+}
+
+fn narrow(x: &[f64]) -> Vec<f32> {
+    x.iter().map(|&x| x as f32).collect()
+}
+
+fn bits(x: &[f64]) -> Vec<u64> {
+    x.iter().map(|x| x.to_bits()).collect()
+}
+
+type Adjoint<T> = fn(&[T], &[f64], &mut [f64]);
+type Block<T> = fn(&[T], &[&[f64]], &mut [&mut [f64]]);
+
+fn call<T: Real>(adjoint: Adjoint<T>, data: &[T], r: &[f64], columns: usize) -> Vec<f64> {
+    let mut out = vec![f64::NAN; columns]; // overwritten, not added to
+    adjoint(data, r, &mut out);
+    out
+}
+
+fn call_block<T: Real>(block: Block<T>, data: &[T], rs: &[&[f64]], columns: usize) -> Vec<Vec<f64>> {
+    let mut outs = vec![vec![f64::NAN; columns]; rs.len()];
+    let mut views: Vec<&mut [f64]> = outs.iter_mut().map(Vec::as_mut_slice).collect();
+    block(data, rs, &mut views);
+    outs
+}
+
+fn in_pool<R: Send>(threads: usize, f: impl FnOnce() -> R + Send) -> R {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(f)
+}
+
+/// Row counts around the lanes, the step and the strip; column counts around the group.
+fn shapes() -> Vec<(usize, usize)> {
+    let rows = (0..70).chain([255, 256, 257, 600]);
+    let columns = [0, 1, 7, 8, 9, 63, 64, 65];
+    let mut shapes: Vec<_> = rows.flat_map(|m| columns.iter().map(move |&n| (m, n))).collect();
+    // Several tasks: of rows by their width, of columns by their bytes.
+    shapes.extend([(1, 1000), (23, 1000), (3, 2 * ROW_TASK + 37), (1001, 1037)]);
+    shapes
+}
+
+fn near_naive<T: Real>(data: &[T], m: usize, n: usize) {
+    let r = numbers(m, 2);
+    let by_columns = call(adjoint_columns, data, &r, n);
+    let by_rows = call(adjoint_rows, data, &r, n);
+    for j in 0..n {
+        let check = |got: f64, at: &dyn Fn(usize) -> usize| {
+            let (mut sum, mut scale) = (0.0, 0.0);
+            for i in 0..m {
+                let product = data[at(i)].to_f64() * r[i];
+                sum += product;
+                scale += product.abs();
+            }
+            assert!((got - sum).abs() <= 1e-12 * scale, "{m} x {n}, {j}: {got}, not {sum}");
+        };
+        check(by_columns[j], &|i| i + j * m);
+        check(by_rows[j], &|i| i * n + j);
+    }
+}
+
+#[test]
+fn adjoints_are_near_a_naive_loop() {
+    for (m, n) in shapes() {
+        let data = numbers(m * n, 1);
+        near_naive(&data, m, n);
+        near_naive(&narrow(&data), m, n);
+    }
+}
+
+fn dots_match<T: Real>(data: &[T], m: usize, n: usize) {
+    let r = numbers(m, 2);
+    let out = call(adjoint_columns, data, &r, n);
+    let dots: Vec<f64> = (0..n).map(|j| dot(&data[j * m..][..m], &r)).collect();
+    assert_eq!(bits(&dots), bits(&out), "{m} x {n}");
+}
+
+#[test]
+fn dot_has_the_bits_of_the_adjoint() {
+    for (m, n) in shapes() {
+        let data = numbers(m * n, 3);
+        dots_match(&data, m, n);
+        dots_match(&narrow(&data), m, n);
+    }
+}
+
+fn block_matches<T: Real>(one: Adjoint<T>, block: Block<T>, data: &[T], m: usize, n: usize) {
+    for count in [0, 1, 2, 3, 5, 8] {
+        let rs: Vec<Vec<f64>> = (0..count).map(|q| numbers(m, 4 + q)).collect();
+        let rs: Vec<&[f64]> = rs.iter().map(Vec::as_slice).collect();
+        for (r, out) in rs.iter().zip(&call_block(block, data, &rs, n)) {
+            assert_eq!(bits(out), bits(&call(one, data, r, n)), "{m} x {n}, {count} residuals");
+        }
+    }
+}
+
+#[test]
+fn block_has_the_bits_of_one_by_one() {
+    for (m, n) in shapes() {
+        let data = numbers(m * n, 5);
+        block_matches(adjoint_columns, adjoint_columns_block, &data, m, n);
+        block_matches(adjoint_rows, adjoint_rows_block, &data, m, n);
+        let data = narrow(&data);
+        block_matches(adjoint_columns, adjoint_columns_block, &data, m, n);
+        block_matches(adjoint_rows, adjoint_rows_block, &data, m, n);
+    }
+}
+
+fn threads_agree<T: Real>(data: &[T], m: usize, n: usize) {
+    let rs: Vec<Vec<f64>> = (0..3).map(|q| numbers(m, 7 + q)).collect();
+    let rs: Vec<&[f64]> = rs.iter().map(Vec::as_slice).collect();
+    for adjoint in [adjoint_columns::<T>, adjoint_rows::<T>] {
+        let on = |threads| in_pool(threads, || bits(&call(adjoint, data, rs[0], n)));
+        assert_eq!(on(1), on(2), "{m} x {n}");
+    }
+    for block in [adjoint_columns_block::<T>, adjoint_rows_block::<T>] {
+        let on = |threads| in_pool(threads, || bits(&call_block(block, data, &rs, n).concat()));
+        assert_eq!(on(1), on(2), "{m} x {n}, {} residuals", rs.len());
+    }
+}
+
+#[test]
+fn bits_do_not_depend_on_the_threads() {
+    for (m, n) in [(37, 2 * ROW_TASK + 37), (1001, 1037)] {
+        let data = numbers(m * n, 6);
+        threads_agree(&data, m, n);
+        threads_agree(&narrow(&data), m, n);
+    }
+}
+
+#[test]
+fn without_vector_instructions_the_sums_are_near() {
+    let (m, n) = (75, 19);
+    let (data, r) = (numbers(m * n, 10), numbers(m, 11));
+    let mut by_columns = vec![0.0; n];
+    let (rs, outs) = (&[&r[..]], &mut [&mut by_columns[..]]);
+    pulp::Scalar::new().vectorize(Columns { data: &data, rs, outs });
+    let mut by_rows = vec![0.0; n];
+    let outs = &mut [&mut by_rows[..]];
+    pulp::Scalar::new().vectorize(Rows { data: &data, columns: n, rs, outs });
+    let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-13);
+    assert!(near(&by_columns, &call(adjoint_columns, &data, &r, n)));
+    assert!(near(&by_rows, &call(adjoint_rows, &data, &r, n)));
+}
+
+#[test]
+fn single_precision_is_widened_before_the_product() {
+    // In f32 the 1e-12 would be lost.
+    let x = [1.0 + f32::EPSILON, -1.0];
+    assert_eq!(dot(&x, &[1.0 + 1e-12, 1.0]), f64::from(x[0]) * (1.0 + 1e-12) - 1.0);
+}
+
+#[test]
+fn axpy_adds_the_scaled_column() {
+    for m in 0..70 {
+        let x = narrow(&numbers(m, 8));
+        let y = numbers(m, 9);
+        let mut out = y.clone();
+        axpy(0.7, &x, &mut out);
+        for i in 0..m {
+            let exact = y[i] + 0.7 * f64::from(x[i]);
+            assert!((out[i] - exact).abs() <= 1e-15, "{m}, {i}");
+        }
+    }
+}
+
+#[test]
+fn first_not_finite_is_the_first() {
+    for length in [0, 1, 7, 8, 9, 65, 1000] {
+        let mut data = vec![f64::MAX; length];
+        assert_eq!(first_not_finite(&data), None);
+        // From the end on: those after the first do not count.
+        for i in (0..length).rev() {
+            data[i] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY][i % 3];
+            assert_eq!(first_not_finite(&data), Some(i));
+        }
+    }
+}
+
+#[test]
+fn first_not_finite_looks_into_every_task() {
+    let task = TASK_BYTES / size_of::<f32>();
+    let mut data = vec![-0.5f32; 3 * task + 5];
+    assert_eq!(first_not_finite(&data), None);
+    let positions = [3 * task + 4, 3 * task, 3 * task - 1, task + 9, task, task - 1, 0];
+    for (k, i) in positions.into_iter().enumerate() {
+        data[i] = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY][k % 3];
+        assert_eq!(first_not_finite(&data), Some(i));
+    }
+}
+
+#[test]
+#[should_panic(expected = "not 3 rows of 2 columns")]
+fn wrong_shape_panics() {
+    adjoint_columns(&[0.0; 5], &[0.0; 3], &mut [0.0; 2]);
+}
