@@ -129,7 +129,7 @@ impl<A: LinearOperator, L: Loss> Objective<A, L> {
     pub fn at(&self, x: A::Point) -> Evaluated<A::Point> {
         let mut ax = vec![0.0; self.operator.n_outputs()];
         self.operator.apply(&x, &mut ax);
-        self.count_columns(x.support().dimension());
+        self.count_columns(x.support_size());
         Evaluated { x, ax }
     }
 

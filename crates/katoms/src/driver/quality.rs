@@ -5,7 +5,7 @@ use crate::method::refit_on;
 use crate::objective::{Evaluated, Objective};
 use crate::operator::LinearOperator;
 use crate::set::{Exchange, Expand};
-use crate::space::{Covector, Point, Subspace};
+use crate::space::{Covector, Point};
 
 /// A step counts as taken when f falls by this share of ‖x⁺ − x‖²/(2μ).
 const SUFFICIENT: f64 = 0.01;
@@ -50,7 +50,7 @@ impl Quality {
         if here - f.lower_bound() <= PERFECT * most {
             return Self { stationarity: stationarity(f, set, x, g), exchange_gain: 0.0, exchanges_tried: 0 };
         }
-        let count = if x.point().support().dimension() > LARGE { TRIED_LARGE } else { TRIED };
+        let count = if x.point().support_size() > LARGE { TRIED_LARGE } else { TRIED };
         let proposals = set.exchanges(x.point(), g, count);
         let exchanges_tried = proposals.len();
         let after = |t| f.value(&refit_on(f, f.at(x.point().on(&t)), &t));

@@ -34,11 +34,17 @@ impl Matrix {
     }
 
     pub(crate) fn from_faer(m: MatRef<'_, f64>) -> Self {
-        Self::from_fn(m.nrows(), m.ncols(), |i, j| m[(i, j)])
+        let mut out = Self::zeros(m.nrows(), m.ncols());
+        out.faer_mut().copy_from(m);
+        out
     }
 
     pub(crate) fn faer(&self) -> MatRef<'_, f64> {
         MatRef::from_column_major_slice(&self.data, self.rows, self.columns)
+    }
+
+    pub(crate) fn faer_mut(&mut self) -> MatMut<'_, f64> {
+        MatMut::from_column_major_slice_mut(&mut self.data, self.rows, self.columns)
     }
 
     /// The number of rows.
@@ -54,10 +60,6 @@ impl Matrix {
     /// The entries, column by column.
     pub fn data(&self) -> &[f64] {
         &self.data
-    }
-
-    pub(crate) fn data_mut(&mut self) -> &mut [f64] {
-        &mut self.data
     }
 
     /// One column.
@@ -102,7 +104,7 @@ impl Matrix {
 
     /// selfᵀ.
     pub fn transposed(&self) -> Self {
-        Self::from_fn(self.columns, self.rows, |i, j| self.at(j, i))
+        Self::from_faer(self.faer().transpose())
     }
 
     /// self + a·b.
@@ -160,9 +162,7 @@ impl Matrix {
 /// a·b on one thread: the order of its sums must not depend on the number of threads.
 fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Matrix {
     let mut out = Matrix::zeros(a.nrows(), b.ncols());
-    let (rows, columns) = (out.rows, out.columns);
-    let target = MatMut::from_column_major_slice_mut(&mut out.data, rows, columns);
-    matmul(target, Accum::Replace, a, b, 1.0, Par::Seq);
+    matmul(out.faer_mut(), Accum::Replace, a, b, 1.0, Par::Seq);
     out
 }
 

@@ -132,8 +132,7 @@ impl AcceleratedIht {
             return f.at(projected);
         }
         let support = projected.support();
-        let same_size = support.dimension() == x.point().support().dimension();
-        if same_size && support.entered_since(&x.point().support()) == 0 {
+        if support == x.point().support() {
             return x.clone();
         }
         refit_on(f, f.at(projected), &support)

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 
 use rayon::prelude::*;
 
+use super::moments::corrected;
 use super::{ColumnMoments, LinearOperator, Moments, is_its_own_base};
 use crate::error::{Error, check_length, check_range};
 use crate::linalg::kernels::{self, Real};
@@ -88,6 +89,18 @@ impl<'a, T: Real, I: SparseIndex, P: SparseIndex> Csc<'a, T, I, P> {
         self.indices[range.clone()].iter().zip(&self.values[range]).map(|(i, v)| (i.get(), v.to_f64()))
     }
 
+    /// The column in the order of its rows, equal ones added up.
+    fn merged_column(&self, j: usize) -> Vec<(usize, f64)> {
+        let mut entries: Vec<(usize, f64)> = self.column(j).collect();
+        entries.sort_by_key(|e| e.0);
+        entries.dedup_by(|next, kept| {
+            let equal = next.0 == kept.0;
+            kept.1 += if equal { next.1 } else { 0.0 };
+            equal
+        });
+        entries
+    }
+
     fn column_dot(&self, j: usize, r: &[f64]) -> f64 {
         self.column(j).map(|(i, v)| v * r[i]).sum()
     }
@@ -138,7 +151,7 @@ fn check_compressed<I: SparseIndex, P: SparseIndex>(
     if lines == 0 || across == 0 {
         return Err(Error::Empty { what: "the design matrix" });
     }
-    check_length("starts", starts.len(), lines + 1, "one for each line, and the end")?;
+    check_length("starts", starts.len(), lines.saturating_add(1), "one for each line, and the end")?;
     check_length("indices", indices.len(), stored, "one for each value")?;
     if starts[0].get() != 0 {
         return Err(Error::Compressed { what, position: 0, right: "the first start must be 0" });
@@ -198,13 +211,16 @@ impl<T: Real, I: SparseIndex, P: SparseIndex> ColumnMoments for Csc<'_, T, I, P>
         let total: f64 = weights.iter().sum();
         let one = |j: usize| {
             let mean = self.column_dot(j, weights) / total;
-            // Entries that are not stored are zeros: they stand mean away from the mean.
-            let (mut square, mut stored) = (0.0, 0.0);
-            for (i, v) in self.column(j) {
+            let (mut deviation, mut square, mut stored) = (0.0, 0.0, 0.0);
+            for (i, v) in self.merged_column(j) {
+                deviation += weights[i] * (v - mean);
                 square += weights[i] * (v - mean).powi(2);
                 stored += weights[i];
             }
-            (mean, (square + (total - stored).max(0.0) * mean * mean) / total)
+            // Entries that are not stored are zeros: they stand mean away from the mean. In the
+            // order of the rows, the weights of a full column add up to exactly the total.
+            let absent = (total - stored).max(0.0);
+            corrected(mean, (deviation - absent * mean) / total, (square + absent * mean * mean) / total)
         };
         let (means, variances) = (0..self.columns).into_par_iter().map(one).unzip();
         Moments { means, variances }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use rayon::prelude::*;
 
+use super::moments::corrected;
 use super::{ColumnMoments, LinearOperator, Moments, is_its_own_base};
 use crate::error::{Error, check_length};
 use crate::linalg::kernels::{self, Real};
@@ -178,24 +179,37 @@ impl<T: Real> ColumnMoments for Dense<'_, T> {
         let mut means = self.new_covector();
         self.adjoint(weights, &mut means);
         means.iter_mut().for_each(|m| *m /= total);
-        let mut variances = vec![0.0; self.columns];
+        let (mut deviations, mut variances) = (vec![0.0; self.columns], vec![0.0; self.columns]);
         match self.layout {
             Layout::ColumnMajor => {
-                variances.par_iter_mut().zip(self.data.par_chunks(self.rows)).zip(&means).for_each(
-                    |((variance, column), mean)| {
-                        *variance = column.iter().zip(weights).map(|(v, w)| w * (v.to_f64() - mean).powi(2)).sum();
-                    },
-                );
+                deviations
+                    .par_iter_mut()
+                    .zip(&mut variances)
+                    .zip(self.data.par_chunks(self.rows))
+                    .zip(&means)
+                    .for_each(|(((deviation, variance), column), mean)| {
+                        for (v, w) in column.iter().zip(weights) {
+                            let d = v.to_f64() - mean;
+                            *deviation += w * d;
+                            *variance += w * d * d;
+                        }
+                    });
             }
             Layout::RowMajor => {
                 for (row, w) in self.data.chunks(self.columns).zip(weights) {
-                    for ((variance, v), mean) in variances.iter_mut().zip(row).zip(&means) {
-                        *variance += w * (v.to_f64() - mean).powi(2);
+                    for (((deviation, variance), v), mean) in
+                        deviations.iter_mut().zip(&mut variances).zip(row).zip(&means)
+                    {
+                        let d = v.to_f64() - mean;
+                        *deviation += w * d;
+                        *variance += w * d * d;
                     }
                 }
             }
         }
-        variances.iter_mut().for_each(|v| *v /= total);
+        for ((mean, deviation), variance) in means.iter_mut().zip(deviations).zip(&mut variances) {
+            (*mean, *variance) = corrected(*mean, deviation / total, *variance / total);
+        }
         Moments { means, variances }
     }
 }

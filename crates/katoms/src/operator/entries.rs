@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{LinearOperator, is_its_own_base};
+use super::{LinearOperator, add_low_rank_part, is_its_own_base};
 use crate::error::Error;
 use crate::linalg::Matrix;
 use crate::space::{Entrywise, LowRank, MatrixCovector, Pattern, Span};
@@ -58,6 +58,7 @@ impl LinearOperator for Entries {
         if let Entrywise::Observed { values, .. } = g.entries() {
             self.pattern.sum_repeated(values, out);
         }
+        add_low_rank_part(self, g, out);
     }
     /// O(observed): the residual is the gradient.
     fn adjoint(&self, r: &[f64], out: &mut MatrixCovector) {

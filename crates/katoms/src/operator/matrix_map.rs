@@ -1,6 +1,6 @@
 //! A general linear map of a matrix: affine rank minimisation.
 
-use super::{LinearOperator, is_its_own_base};
+use super::{LinearOperator, add_low_rank_part, is_its_own_base};
 use crate::error::{Error, check_length};
 use crate::linalg::Matrix;
 use crate::space::{Entrywise, LowRank, MatrixCovector, Point, Span, SparseVec};
@@ -22,7 +22,8 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> MatrixMap<A> {
     /// # Errors
     /// When the operator does not have rows·columns columns.
     pub fn new(operator: A, shape: (usize, usize)) -> Result<Self, Error> {
-        check_length("operator", operator.domain(), shape.0 * shape.1, "one column for each matrix entry")?;
+        let entries = shape.0.saturating_mul(shape.1);
+        check_length("operator", operator.domain(), entries, "one column for each matrix entry")?;
         Ok(Self { operator, shape })
     }
 
@@ -73,6 +74,7 @@ where
         if let Entrywise::Dense(m) = g.entries() {
             self.operator.apply_covector(&m.data().to_vec(), out);
         }
+        add_low_rank_part(self, g, out);
     }
     fn adjoint(&self, r: &[f64], out: &mut MatrixCovector) {
         *out.entries_mut() = Entrywise::Dense(self.dense_adjoint(r));

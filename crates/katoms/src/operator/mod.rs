@@ -22,7 +22,7 @@ mod standardized;
 
 use std::borrow::Cow;
 
-use crate::space::{Covector, Point};
+use crate::space::{Covector, LowRank, MatrixCovector, Point};
 
 pub use counted::{Counted, Counts};
 pub use csc::{Csc, SparseIndex};
@@ -106,6 +106,15 @@ pub fn adjoint_many<A: LinearOperator>(operators: &[&A], rs: &[&[f64]], out: &mu
 fn adjoint_through_base<A: LinearOperator>(view: &A, r: &[f64], out: &mut A::Covector) {
     view.base().adjoint(&view.to_base(r), out);
     view.from_base(r, out);
+}
+
+/// out += A·x for the multiple x of a point that a ridge has added to a gradient.
+fn add_low_rank_part<A: LinearOperator<Point = LowRank>>(a: &A, g: &MatrixCovector, out: &mut [f64]) {
+    if let Some(x) = g.low_rank() {
+        let mut part = vec![0.0; out.len()];
+        a.apply(x, &mut part);
+        out.iter_mut().zip(part).for_each(|(o, p)| *o += p);
+    }
 }
 
 /// The lines that an operator without a base of its own shares with its kind.

@@ -9,6 +9,13 @@ pub struct Moments {
     pub variances: Vec<f64>,
 }
 
+/// Mean and variance from an estimate of the mean and the average deviation and squared deviation
+/// from it. The estimate's rounding grows with the number of rows; without the correction (Chan,
+/// Golub and LeVeque 1983) a long constant column would seem to vary.
+pub(super) fn corrected(mean: f64, deviation: f64, square: f64) -> (f64, f64) {
+    (mean + deviation, (square - deviation * deviation).max(0.0))
+}
+
 /// Operators whose columns have moments. Two reads of the data.
 pub trait ColumnMoments {
     /// The moments under the given row weights, which are not negative and not all zero.

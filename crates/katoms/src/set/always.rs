@@ -24,7 +24,7 @@ impl<S: ConstraintSet<Point = SparseVec>> Always<S> {
     /// A set in which these coordinates are always selected.
     ///
     /// # Errors
-    /// When a coordinate is outside, or fewer than k others are left.
+    /// When a coordinate is outside, or no other is left.
     pub fn new(inner: S, always: Vec<usize>) -> Result<Self, Error> {
         check_indices("always-selected index", &always, inner.domain())?;
         let kept = IndexSet::new(inner.domain(), always);

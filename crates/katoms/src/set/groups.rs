@@ -1,6 +1,6 @@
 //! At most k disjoint groups of coordinates.
 
-use super::k_sparse::{by_gain, exchanged};
+use super::k_sparse::{by_gain, exchanged, strongest};
 use super::{ConstraintSet, Exchange, Expand, Structure};
 use crate::error::{Error, check_length, check_range, check_values};
 use crate::linalg::top_k;
@@ -174,7 +174,10 @@ impl ConstraintSet for Groups {
 impl Expand<Vec<f64>> for Groups {
     /// O(n).
     fn expand(&self, g: &Vec<f64>, u: &IndexSet) -> IndexSet {
-        let (best, _) = self.strongest_outside(g, u, self.k);
+        // A group that u holds in part competes with the rest of it: a warm start may need it.
+        let mut rest = g.clone();
+        u.indices().iter().for_each(|&i| rest[i] = 0.0);
+        let (best, _) = self.strongest_outside(&rest, &IndexSet::new(self.dim, Vec::new()), self.k);
         self.indices_of(&best).union(u)
     }
 }
@@ -189,7 +192,7 @@ impl Exchange<Vec<f64>> for Groups {
         let inside: Vec<usize> = (0..touched.len()).filter(|&group| touched[group]).collect();
         let energies = self.scores(x.entries());
         let losses: Vec<f64> = inside.iter().map(|&group| -energies[group]).collect();
-        let weak = top_k(&losses, count).into_iter().map(|p| self.members[inside[p]].clone()).collect();
+        let weak = strongest(&losses, count).into_iter().map(|p| self.members[inside[p]].clone()).collect();
         let weak = if inside.len() < self.k { vec![Vec::new()] } else { weak };
         exchanged(&support, &weak, &by_gain(strong, &gains))
     }

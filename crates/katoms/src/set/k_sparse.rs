@@ -74,7 +74,7 @@ impl Exchange<Vec<f64>> for KSparse {
         let inside = strongest_outside(g, &support, count);
         let gains: Vec<f64> = inside.iter().map(|&j| g[j].abs()).collect();
         let losses: Vec<f64> = x.values().iter().map(|v| -v.abs()).collect();
-        let weak = top_k(&losses, count).into_iter().map(|p| vec![x.indices()[p]]).collect();
+        let weak = strongest(&losses, count).into_iter().map(|p| vec![x.indices()[p]]).collect();
         let weak = if x.indices().len() < self.k { vec![Vec::new()] } else { weak };
         exchanged(&support, &weak, &by_gain(inside.into_iter().map(|j| vec![j]).collect(), &gains))
     }
@@ -86,6 +86,13 @@ fn strongest_outside(g: &[f64], u: &IndexSet, count: usize) -> Vec<usize> {
     u.indices().iter().for_each(|&i| scores[i] = f64::NEG_INFINITY);
     let mut best = top_k(&scores, count.min(g.len() - u.indices().len()));
     best.retain(|&i| scores[i] > 0.0);
+    best
+}
+
+/// The positions of the `count` largest gains, the largest first.
+pub(super) fn strongest(gains: &[f64], count: usize) -> Vec<usize> {
+    let mut best = top_k(gains, count);
+    best.sort_by(|&a, &b| gains[b].total_cmp(&gains[a]));
     best
 }
 

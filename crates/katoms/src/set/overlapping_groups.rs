@@ -8,10 +8,9 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use super::groups::{check_group_weights, check_members};
-use super::k_sparse::exchanged;
+use super::k_sparse::{exchanged, strongest};
 use super::{ConstraintSet, Exchange, Expand, Guarantee, Structure};
 use crate::error::{Error, check_range};
-use crate::linalg::top_k;
 use crate::space::{IndexSet, Point, SparseVec};
 
 /// {x : the nonzeros of x lie in the union of at most k of the groups}.
@@ -155,20 +154,21 @@ impl Expand<Vec<f64>> for OverlappingGroups {
 
 impl Exchange<Vec<f64>> for OverlappingGroups {
     fn exchanges(&self, x: &SparseVec, g: &Vec<f64>, count: usize) -> Vec<IndexSet> {
-        let support = x.support();
         let cover = self.greedy_cover(&mut self.dense_energy(x.entries()), self.k);
+        // Stored zeros outside of the cover are no group's: kept, they would be atoms beyond k.
+        let support = x.on(&self.indices_of(&cover)).support();
         // What leaves with a group are the coordinates that no other chosen group holds.
         let own = |position: usize| {
             let others: Vec<usize> = cover.iter().copied().filter(|&g| g != cover[position]).collect();
             support.without(&self.indices_of(&others)).indices().to_vec()
         };
         let alone: Vec<Vec<usize>> = (0..cover.len()).map(own).collect();
-        let loss = |out: &Vec<usize>| -out.iter().map(|&i| x.value_at(i).powi(2)).sum::<f64>();
-        let losses: Vec<f64> = alone.iter().map(loss).collect();
-        let weak: Vec<Vec<usize>> = top_k(&losses, count).into_iter().map(|p| alone[p].clone()).collect();
+        let energy = |out: &Vec<usize>| out.iter().map(|&i| x.value_at(i).powi(2)).sum::<f64>();
+        let losses: Vec<f64> = alone.iter().zip(&cover).map(|(out, &g)| -self.weights[g] * energy(out)).collect();
+        let weak: Vec<Vec<usize>> = strongest(&losses, count).into_iter().map(|p| alone[p].clone()).collect();
         let weak = if cover.len() < self.k { vec![Vec::new()] } else { weak };
         let mut energy = self.dense_energy(g.iter().copied().enumerate());
-        support.indices().iter().for_each(|&i| energy[i] = 0.0);
+        x.indices().iter().for_each(|&i| energy[i] = 0.0);
         let strong = self.greedy_cover(&mut energy, count);
         let strong: Vec<Vec<usize>> = strong.into_iter().map(|g| self.members[g].clone()).collect();
         exchanged(&support, &weak, &strong)

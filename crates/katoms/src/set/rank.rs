@@ -5,9 +5,16 @@ use crate::error::{Error, check_range};
 use crate::linalg::{Matrix, Multiply, truncated_svd};
 use crate::space::{LowRank, MatrixCovector, Point, Span, TangentSpace};
 
-/// New directions need not be exact: the steps that follow turn them.
-const PAIR_TOLERANCE: f64 = 1e-3;
-const PAIR_ROUNDS: usize = 8;
+/// Directions that fill up the rank need not be exact: the steps that follow turn them.
+const FILLING: Accuracy = Accuracy { tolerance: 1e-3, rounds: 8 };
+/// The paper's search asks for the leading pairs themselves.
+const LEADING: Accuracy = Accuracy { tolerance: 1e-12, rounds: 300 };
+
+#[derive(Clone, Copy)]
+struct Accuracy {
+    tolerance: f64,
+    rounds: usize,
+}
 
 /// How many new directions line 1 of Algorithm 1 brings in when the rank is already full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -77,13 +84,13 @@ impl Multiply for Outside<'_> {
 
 impl Rank {
     /// The span of `u` and of the `count` leading singular pairs of the gradient outside of it.
-    fn with_leading_pairs(&self, g: &MatrixCovector, u: &Span, count: usize) -> Span {
+    fn with_leading_pairs(&self, g: &MatrixCovector, u: &Span, count: usize, accuracy: Accuracy) -> Span {
         let taken = u.left().columns().max(u.right().columns());
         let count = count.min(self.shape.0.min(self.shape.1).saturating_sub(taken));
         if count == 0 {
             return u.clone();
         }
-        let pairs = truncated_svd(&Outside { g, u }, count, PAIR_TOLERANCE, PAIR_ROUNDS);
+        let pairs = truncated_svd(&Outside { g, u }, count, accuracy.tolerance, accuracy.rounds);
         u.extended(&pairs.left, &pairs.right)
     }
 }
@@ -114,11 +121,11 @@ impl Expand<MatrixCovector> for Rank {
     /// gradient outside of it: as many as k leaves free (at the start all of them, after a stage
     /// of growth the new ones).
     fn expand(&self, g: &MatrixCovector, u: &Span) -> TangentSpace {
-        let wanted = match self.search {
-            RankSearch::Tangent => self.k.saturating_sub(u.left().columns()),
-            RankSearch::LeadingPairs => self.k,
+        let (wanted, accuracy) = match self.search {
+            RankSearch::Tangent => (self.k.saturating_sub(u.left().columns()), FILLING),
+            RankSearch::LeadingPairs => (self.k, LEADING),
         };
-        self.with_leading_pairs(g, u, wanted).tangent()
+        self.with_leading_pairs(g, u, wanted, accuracy).tangent()
     }
 }
 
@@ -126,7 +133,7 @@ impl Exchange<MatrixCovector> for Rank {
     /// The weakest singular pair out, the gradient's leading pair outside in: one proposal.
     fn exchanges(&self, x: &LowRank, g: &MatrixCovector, _: usize) -> Vec<Span> {
         let kept = if x.rank_bound() < self.k { x.clone() } else { x.truncated(self.k - 1) };
-        let proposal = self.with_leading_pairs(g, &x.support(), 1);
+        let proposal = self.with_leading_pairs(g, &x.support(), 1, FILLING);
         let new = |all: &Matrix, old: usize| all.block(0, old, all.rows(), all.columns() - old);
         let (left, right) = (new(proposal.left(), x.left().columns()), new(proposal.right(), x.right().columns()));
         if left.columns() == 0 || right.columns() == 0 {

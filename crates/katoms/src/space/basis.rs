@@ -4,7 +4,7 @@
 //! added to. Recognising that (a comparison of memory) saves every factorisation of a sum.
 
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
-use faer::{MatMut, Par, Side};
+use faer::{Par, Side};
 
 use crate::linalg::Matrix;
 
@@ -77,9 +77,7 @@ fn cholesky_qr(m: &Matrix) -> Option<Matrix> {
         return None;
     }
     let mut q = m.transposed();
-    let (rows, columns) = (q.rows(), q.columns());
-    let target = MatMut::from_column_major_slice_mut(q.data_mut(), rows, columns);
-    solve_lower_triangular_in_place(l, target, Par::Seq);
+    solve_lower_triangular_in_place(l, q.faer_mut(), Par::Seq);
     Some(q.transposed())
 }
 

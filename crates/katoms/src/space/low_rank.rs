@@ -19,7 +19,7 @@ pub struct LowRank {
 }
 
 /// {U·M·Vᵀ}: what the atoms of a low-rank matrix span.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Span {
     left: Matrix,
     right: Matrix,
@@ -101,7 +101,10 @@ impl LowRank {
         for (i, value) in values.iter().take(kept).enumerate() {
             core.column_mut(i)[i] = *value;
         }
-        let (left, right) = (self.left.times(&u.leading_columns(kept)), self.right.times(&v.leading_columns(kept)));
+        let (left, right) = rayon::join(
+            || self.left.times(&u.leading_columns(kept)),
+            || self.right.times(&v.leading_columns(kept)),
+        );
         Self { left, core, right }
     }
 }
@@ -124,7 +127,8 @@ impl Span {
 
     /// The span of this and of further left and right directions.
     pub fn extended(&self, left: &Matrix, right: &Matrix) -> Self {
-        Self { left: extended(&self.left, left), right: extended(&self.right, right) }
+        let (left, right) = rayon::join(|| extended(&self.left, left), || extended(&self.right, right));
+        Self { left, right }
     }
 }
 
@@ -142,10 +146,9 @@ impl TangentSpace {
     /// The projection U·UᵀM + M·VVᵀ − U·UᵀM·VVᵀ of a matrix M given by `mv` = M·V and
     /// `mtu` = Mᵀ·U. Its bases extend U and V.
     pub(crate) fn project(&self, mv: &Matrix, mtu: &Matrix) -> LowRank {
-        let (left, right) = (extended(&self.left, mv), extended(&self.right, mtu));
+        let (left, right) = rayon::join(|| extended(&self.left, mv), || extended(&self.right, mtu));
         // In these bases M has no block outside both U and V: that is the tangent space.
-        let by_columns = left.transposed_times(mv);
-        let by_rows = right.transposed_times(mtu);
+        let (by_columns, by_rows) = rayon::join(|| left.transposed_times(mv), || right.transposed_times(mtu));
         let core = Matrix::from_fn(left.columns(), right.columns(), |i, j| match (i, j) {
             (i, j) if j < self.right.columns() => by_columns.at(i, j),
             (i, j) if i < self.left.columns() => by_rows.at(j, i),
@@ -173,6 +176,9 @@ impl Point for LowRank {
     fn support(&self) -> Span {
         Span { left: self.left.clone(), right: self.right.clone() }
     }
+    fn support_size(&self) -> usize {
+        self.left.columns() * self.right.columns()
+    }
     fn combine(a: f64, x: &Self, b: f64, y: &Self) -> Self {
         if b == 0.0 {
             return Self { core: x.core.scaled(a), ..x.clone() };
@@ -180,7 +186,7 @@ impl Point for LowRank {
         if a == 0.0 {
             return Self { core: y.core.scaled(b), ..y.clone() };
         }
-        let (left, right) = (join(&x.left, &y.left), join(&x.right, &y.right));
+        let (left, right) = rayon::join(|| join(&x.left, &y.left), || join(&x.right, &y.right));
         let of_y = left.of_second.times(&y.core).times_transposed(&right.of_second);
         let core = padded(&x.core, of_y.rows(), of_y.columns()).scaled(a).plus(b, &of_y);
         Self { left: left.basis, core, right: right.basis }

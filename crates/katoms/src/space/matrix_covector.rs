@@ -42,6 +42,11 @@ impl MatrixCovector {
     pub fn entries(&self) -> &Entrywise {
         &self.entries
     }
+
+    /// The part that a ridge has added.
+    pub(crate) fn low_rank(&self) -> Option<&LowRank> {
+        self.low_rank.as_ref()
+    }
 }
 
 impl Multiply for MatrixCovector {
@@ -75,7 +80,8 @@ impl Multiply for MatrixCovector {
 
 impl Covector<LowRank> for MatrixCovector {
     fn on(&self, t: &TangentSpace) -> LowRank {
-        t.project(&self.times(t.right()), &self.transposed_times(t.left()))
+        let (mv, mtu) = rayon::join(|| self.times(t.right()), || self.transposed_times(t.left()));
+        t.project(&mv, &mtu)
     }
     fn add(&mut self, a: f64, x: &LowRank) {
         use super::Point;

@@ -42,6 +42,8 @@ pub trait Point: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send
     fn domain(&self) -> Self::Domain;
     /// The span of its atoms.
     fn support(&self) -> Self::Support;
+    /// The dimension of the support, without building it.
+    fn support_size(&self) -> usize;
     /// a·x + b·y. A coefficient of exactly 0 leaves that point's atoms out.
     fn combine(a: f64, x: &Self, b: f64, y: &Self) -> Self;
     /// ⟨self, other⟩.
@@ -57,7 +59,7 @@ pub trait Point: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send
 }
 
 /// A linear subspace with an orthonormal basis: what a refit optimises over.
-pub trait Subspace<P>: Clone + Debug + Send + Sync {
+pub trait Subspace<P>: Clone + Debug + PartialEq + Send + Sync {
     /// Its dimension.
     fn dimension(&self) -> usize;
     /// The basis vector number `i`.

@@ -123,6 +123,9 @@ impl Point for SparseVec {
     fn support(&self) -> IndexSet {
         IndexSet::new(self.dim, self.indices.clone())
     }
+    fn support_size(&self) -> usize {
+        self.indices.len()
+    }
     fn combine(a: f64, x: &Self, b: f64, y: &Self) -> Self {
         if b == 0.0 {
             return x.map(|_, v| a * v);

@@ -1,0 +1,262 @@
+//! The contract of a linear operator, checked against the explicit matrix that it stands for.
+
+use std::ops::Range;
+
+use katoms::linalg::{Matrix, Multiply, dot, norm};
+use katoms::operator::{ColumnMoments, LinearOperator, Moments, adjoint_many};
+use katoms::simulate::{generator, low_rank_factors, normals, sparse_signal};
+use katoms::space::{Covector, Entrywise, LowRank, MatrixCovector, Point, SparseVec};
+use proptest::collection::vec;
+use proptest::prelude::Strategy;
+
+/// What the contract needs of a space: samples, and everything written out.
+pub trait Space: Point {
+    type Gradient: Covector<Self>;
+    fn sample(domain: Self::Domain, seed: u64) -> Self;
+    /// The search space at a point, which holds the point.
+    fn search(&self) -> Self::Search;
+    fn flat(&self) -> Vec<f64>;
+    fn gradient_domain(g: &Self::Gradient) -> Self::Domain;
+    fn flat_gradient(g: &Self::Gradient) -> Vec<f64>;
+    fn of_gradient(g: &Self::Gradient) -> Self;
+    /// The stored numbers, bit by bit.
+    fn bits(g: &Self::Gradient) -> Vec<u64>;
+}
+
+impl Space for SparseVec {
+    type Gradient = Vec<f64>;
+    fn sample(domain: usize, seed: u64) -> Self {
+        sparse_signal(domain, 1 + domain / 2, seed)
+    }
+    fn search(&self) -> Self::Search {
+        self.support()
+    }
+    fn flat(&self) -> Vec<f64> {
+        self.to_dense()
+    }
+    fn gradient_domain(g: &Vec<f64>) -> usize {
+        g.len()
+    }
+    fn flat_gradient(g: &Vec<f64>) -> Vec<f64> {
+        g.clone()
+    }
+    fn of_gradient(g: &Vec<f64>) -> Self {
+        Self::full(g)
+    }
+    fn bits(g: &Vec<f64>) -> Vec<u64> {
+        g.iter().map(|v| v.to_bits()).collect()
+    }
+}
+
+impl Space for LowRank {
+    type Gradient = MatrixCovector;
+    fn sample((rows, columns): (usize, usize), seed: u64) -> Self {
+        let (left, right) = low_rank_factors(rows, columns, 2.min(rows).min(columns), seed);
+        Self::from_factors(&left, &right).unwrap()
+    }
+    fn search(&self) -> Self::Search {
+        self.support().tangent()
+    }
+    fn flat(&self) -> Vec<f64> {
+        self.left().times(self.core()).times_transposed(self.right()).data().to_vec()
+    }
+    fn gradient_domain(g: &MatrixCovector) -> (usize, usize) {
+        g.shape()
+    }
+    fn flat_gradient(g: &MatrixCovector) -> Vec<f64> {
+        g.times(&identity(g.shape().1)).data().to_vec()
+    }
+    fn of_gradient(g: &MatrixCovector) -> Self {
+        let unit = identity(g.shape().1);
+        Self::from_factors(&g.times(&unit), &unit).unwrap()
+    }
+    fn bits(g: &MatrixCovector) -> Vec<u64> {
+        let stored = match g.entries() {
+            Entrywise::Observed { values, .. } => values,
+            Entrywise::Dense(m) => m.data(),
+        };
+        stored.iter().map(|v| v.to_bits()).collect()
+    }
+}
+
+/// The whole contract, for the operator and for a reference to it. Row i of `truth` is what
+/// output i takes of the flattened point.
+pub fn holds<A>(a: &A, truth: &Matrix)
+where
+    A: LinearOperator<Point: Space<Gradient = A::Covector>>,
+{
+    check(a, truth);
+    check(&a, truth);
+}
+
+fn check<A>(a: &A, truth: &Matrix)
+where
+    A: LinearOperator<Point: Space<Gradient = A::Covector>>,
+{
+    has_the_shape_of(a, truth);
+    multiplies_as(a, truth);
+    restrictions_are_those_of_the_adjoint(a, truth);
+    a_block_is_one_by_one(a);
+    covectors_are_multiplied_as_points(a, truth);
+}
+
+fn has_the_shape_of<A>(a: &A, truth: &Matrix)
+where
+    A: LinearOperator<Point: Space<Gradient = A::Covector>>,
+{
+    assert_eq!(a.n_outputs(), truth.rows());
+    let zero = a.new_covector();
+    assert_eq!(A::Point::gradient_domain(&zero), a.domain());
+    assert_eq!(A::Point::flat_gradient(&zero), vec![0.0; truth.columns()]);
+}
+
+/// A·x, Aᵀ·r, linearity, and outputs that are overwritten whatever they held.
+fn multiplies_as<A>(a: &A, truth: &Matrix)
+where
+    A: LinearOperator<Point: Space<Gradient = A::Covector>>,
+{
+    let (x, y) = (A::Point::sample(a.domain(), 1), A::Point::sample(a.domain(), 2));
+    let size = 1.0 + truth.norm();
+    let (ax, ay) = (apply(a, &x), apply(a, &y));
+    near(&ax, &times(truth, &x.flat()), size * x.norm());
+    assert_eq!(apply(a, &A::Point::zero(a.domain())), vec![0.0; a.n_outputs()]);
+    let combined = apply(a, &A::Point::combine(2.0, &x, -3.0, &y));
+    let expected: Vec<f64> = ax.iter().zip(&ay).map(|(ax, ay)| 2.0 * ax - 3.0 * ay).collect();
+    near(&combined, &expected, size * (x.norm() + y.norm()));
+
+    let r = residual(a.n_outputs(), 3);
+    let g = adjoint(a, &r);
+    near(&A::Point::flat_gradient(&g), &times(&truth.transposed(), &r), size * norm(&r));
+    let mut stale = adjoint(a, &residual(a.n_outputs(), 4));
+    stale.add(0.5, &x);
+    a.adjoint(&r, &mut stale);
+    assert_eq!(A::Point::flat_gradient(&stale), A::Point::flat_gradient(&g), "what was there before shows");
+}
+
+/// ⟨A·x, r⟩ = ⟨x, Aᵀ·r⟩ through either restriction, and `adjoint_on` = `adjoint` then `on`.
+fn restrictions_are_those_of_the_adjoint<A>(a: &A, truth: &Matrix)
+where
+    A: LinearOperator<Point: Space<Gradient = A::Covector>>,
+{
+    let (x, r) = (A::Point::sample(a.domain(), 5), residual(a.n_outputs(), 6));
+    let scale = (1.0 + truth.norm()) * norm(&r);
+    let g = adjoint(a, &r);
+    let (on_support, on_search) = (a.adjoint_on(&r, &x.support()), g.on(&x.search()));
+    let product = dot(&apply(a, &x), &r);
+    near(&[x.dot(&on_support), x.dot(&on_search)], &[product; 2], scale * x.norm());
+
+    for t in [x.support(), A::Point::sample(a.domain(), 7).support(), A::Point::of_gradient(&g).support()] {
+        let (found, expected) = (a.adjoint_on(&r, &t), A::Point::of_gradient(&g).on(&t));
+        near(&found.flat(), &expected.flat(), scale);
+        assert_eq!(found.domain(), a.domain());
+    }
+    let nothing = a.adjoint_on(&r, &A::Point::zero(a.domain()).support());
+    assert_eq!(nothing.norm(), 0.0);
+}
+
+/// A block, and a shared pass of equal views, have the bits of single passes.
+fn a_block_is_one_by_one<A>(a: &A)
+where
+    A: LinearOperator<Point: Space<Gradient = A::Covector>>,
+{
+    for count in [0, 1, 2, 5] {
+        let rs: Vec<Vec<f64>> = (0..count).map(|q| residual(a.n_outputs(), 10 + q)).collect();
+        let rs: Vec<&[f64]> = rs.iter().map(Vec::as_slice).collect();
+        let single: Vec<_> = rs.iter().map(|r| A::Point::bits(&adjoint(a, r))).collect();
+        let mut block = vec![a.new_covector(); rs.len()];
+        a.adjoint_block(&rs, &mut block);
+        assert_eq!(block.iter().map(A::Point::bits).collect::<Vec<_>>(), single);
+        let mut shared = vec![a.new_covector(); rs.len()];
+        adjoint_many(&vec![a; rs.len()], &rs, &mut shared);
+        assert_eq!(shared.iter().map(A::Point::bits).collect::<Vec<_>>(), single);
+    }
+}
+
+/// `apply_covector` is `apply` of the same numbers, so that A·Aᵀ is symmetric and psd.
+fn covectors_are_multiplied_as_points<A>(a: &A, truth: &Matrix)
+where
+    A: LinearOperator<Point: Space<Gradient = A::Covector>>,
+{
+    let (r, s) = (residual(a.n_outputs(), 8), residual(a.n_outputs(), 9));
+    let scale = (1.0 + truth.norm()).powi(2) * norm(&r) * (norm(&s) + norm(&r));
+    let (mut g, h) = (adjoint(a, &r), adjoint(a, &s));
+    let (aatr, aats) = (apply_covector(a, &g), apply_covector(a, &h));
+    near(&aatr, &apply(a, &A::Point::of_gradient(&g)), scale);
+    near(&[dot(&s, &aatr)], &[dot(&r, &aats)], scale);
+    near(&[dot(&r, &aatr)], &[norm(&A::Point::flat_gradient(&g)).powi(2)], scale);
+    // A ridge adds a multiple of the point to a gradient.
+    let x = A::Point::sample(a.domain(), 11);
+    g.add(-2.0, &x);
+    let expected: Vec<f64> = aatr.iter().zip(apply(a, &x)).map(|(g, x)| g - 2.0 * x).collect();
+    near(&apply_covector(a, &g), &expected, scale + (1.0 + truth.norm()) * x.norm());
+}
+
+pub fn apply<A: LinearOperator>(a: &A, x: &A::Point) -> Vec<f64> {
+    let mut out = vec![f64::NAN; a.n_outputs()];
+    a.apply(x, &mut out);
+    out
+}
+
+pub fn adjoint<A: LinearOperator>(a: &A, r: &[f64]) -> A::Covector {
+    let mut g = a.new_covector();
+    a.adjoint(r, &mut g);
+    g
+}
+
+fn apply_covector<A: LinearOperator>(a: &A, g: &A::Covector) -> Vec<f64> {
+    let mut out = vec![f64::NAN; a.n_outputs()];
+    a.apply_covector(g, &mut out);
+    out
+}
+
+/// Every number within rounding of a computation with terms up to `scale`.
+#[track_caller]
+pub fn near(found: &[f64], expected: &[f64], scale: f64) {
+    assert_eq!(found.len(), expected.len());
+    for (i, (f, e)) in found.iter().zip(expected).enumerate() {
+        assert!((f - e).abs() <= 1e-12 * scale, "{f} instead of {e} at {i} (scale {scale})");
+    }
+}
+
+pub fn residual(length: usize, seed: u64) -> Vec<f64> {
+    normals(length, &mut generator(seed, 9))
+}
+
+pub fn random_matrix(rows: usize, columns: usize, seed: u64) -> Matrix {
+    Matrix::from_columns(rows, columns, normals(rows * columns, &mut generator(seed, 8)))
+}
+
+/// A matrix with entries in (−10, 10), of every small shape.
+pub fn any_matrix(sizes: Range<usize>) -> impl Strategy<Value = Matrix> {
+    use proptest::prelude::*;
+    (sizes.clone(), sizes).prop_flat_map(|(rows, columns)| {
+        vec(-10.0..10.0, rows * columns).prop_map(move |data| Matrix::from_columns(rows, columns, data))
+    })
+}
+
+fn times(m: &Matrix, x: &[f64]) -> Vec<f64> {
+    let row = |i| (0..m.columns()).map(|j| m.at(i, j) * x[j]).sum();
+    (0..m.rows()).map(row).collect()
+}
+
+fn identity(size: usize) -> Matrix {
+    Matrix::from_fn(size, size, |i, j| f64::from(u8::from(i == j)))
+}
+
+/// The moments are the textbook's, in a plain loop.
+pub fn moments_are_naive(a: &impl ColumnMoments, truth: &Matrix, weights: &[f64]) {
+    let (found, expected) = (a.moments(weights), naive_moments(truth, weights));
+    let size = 1.0 + truth.norm();
+    near(&found.means, &expected.means, size);
+    near(&found.variances, &expected.variances, size * size);
+}
+
+pub fn naive_moments(truth: &Matrix, weights: &[f64]) -> Moments {
+    let total: f64 = weights.iter().sum();
+    let average = |j: usize, f: &dyn Fn(f64) -> f64| {
+        truth.column(j).iter().zip(weights).map(|(v, w)| w * f(*v)).sum::<f64>() / total
+    };
+    let means: Vec<f64> = (0..truth.columns()).map(|j| average(j, &|v| v)).collect();
+    let variances = (0..truth.columns()).map(|j| average(j, &|v| (v - means[j]).powi(2))).collect();
+    Moments { means, variances }
+}

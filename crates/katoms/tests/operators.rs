@@ -1,0 +1,286 @@
+//! The operators that hold data: contract, equivalences, bad input.
+
+#[path = "common/operators.rs"]
+mod common;
+
+use common::{adjoint, any_matrix, apply, holds, moments_are_naive, near, random_matrix, residual};
+use katoms::Error;
+use katoms::linalg::Matrix;
+use katoms::operator::{
+    Csc, Dense, Entries, Layout, LinearOperator, MatrixFree, MatrixMap, SparseIndex, subsampled_dct,
+};
+use katoms::simulate::sparse_signal;
+use katoms::space::{IndexSet, SparseVec};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// Around the eight lanes and groups of the kernels, and more columns than one thread takes.
+const SHAPES: [(usize, usize); 7] = [(1, 1), (1, 7), (6, 1), (9, 5), (16, 8), (23, 41), (5, 600)];
+
+fn row_major(m: &Matrix) -> Vec<f64> {
+    m.transposed().data().to_vec()
+}
+
+fn narrow(data: &[f64]) -> Vec<f32> {
+    data.iter().map(|&v| v as f32).collect()
+}
+
+/// The matrix that is stored when `m` is narrowed.
+fn rounded(m: &Matrix) -> Matrix {
+    Matrix::from_fn(m.rows(), m.columns(), |i, j| f64::from(m.at(i, j) as f32))
+}
+
+/// About half of the entries, so that some lines are empty and some full.
+fn random_sparse(rows: usize, columns: usize) -> Matrix {
+    let m = random_matrix(rows, columns, 1);
+    Matrix::from_fn(rows, columns, |i, j| if m.at(i, j).abs() > 0.7 { m.at(i, j) } else { 0.0 })
+}
+
+/// The three arrays of compressed columns.
+fn compressed<I: SparseIndex, P: SparseIndex>(m: &Matrix) -> (Vec<P>, Vec<I>, Vec<f64>) {
+    let (mut starts, mut indices, mut values) = (vec![P::from_usize(0)], Vec::new(), Vec::new());
+    for j in 0..m.columns() {
+        for (i, &v) in m.column(j).iter().enumerate().filter(|e| *e.1 != 0.0) {
+            indices.push(I::from_usize(i));
+            values.push(v);
+        }
+        starts.push(P::from_usize(values.len()));
+    }
+    (starts, indices, values)
+}
+
+fn csc(m: &Matrix) -> Csc<'static, f64, u32> {
+    let (starts, indices, values) = compressed::<u32, usize>(m);
+    Csc::new(m.rows(), m.columns(), starts, indices, values).unwrap()
+}
+
+fn matrix_free(m: &Matrix) -> MatrixFree {
+    let (forward, backward) = (m.clone(), m.transposed());
+    let product = |m: &Matrix, x: &[f64], out: &mut [f64]| {
+        out.copy_from_slice(m.times(&Matrix::from_columns(x.len(), 1, x.to_vec())).data());
+    };
+    let shape = (m.rows(), m.columns());
+    MatrixFree::new(shape, move |x, out| product(&forward, x, out), move |r, out| product(&backward, r, out)).unwrap()
+}
+
+/// The map of a flattened matrix to its entries.
+fn selection((rows, columns): (usize, usize), places: &[(usize, usize)]) -> Matrix {
+    Matrix::from_fn(places.len(), rows * columns, |e, at| f64::from(u8::from(places[e] == (at % rows, at / rows))))
+}
+
+fn entries(shape: (usize, usize), places: &[(usize, usize)]) -> Result<Entries, Error> {
+    let (rows, columns): (Vec<usize>, Vec<usize>) = places.iter().copied().unzip();
+    Entries::new(shape, &rows, &columns)
+}
+
+#[test]
+fn dense_designs_keep_the_contract() {
+    for (rows, columns) in SHAPES {
+        let m = random_matrix(rows, columns, 1);
+        let (by_columns, by_rows) = (m.data(), row_major(&m));
+        holds(&Dense::column_major(by_columns, rows, columns).unwrap(), &m);
+        holds(&Dense::column_major(by_columns.to_vec(), rows, columns).unwrap(), &m);
+        holds(&Dense::row_major(&by_rows, rows, columns).unwrap(), &m);
+        holds(&Dense::row_major(by_rows.clone(), rows, columns).unwrap(), &m);
+        let (by_columns, by_rows) = (narrow(by_columns), narrow(&by_rows));
+        holds(&Dense::column_major(&by_columns, rows, columns).unwrap(), &rounded(&m));
+        holds(&Dense::column_major(by_columns.clone(), rows, columns).unwrap(), &rounded(&m));
+        holds(&Dense::row_major(&by_rows, rows, columns).unwrap(), &rounded(&m));
+        holds(&Dense::row_major(by_rows.clone(), rows, columns).unwrap(), &rounded(&m));
+    }
+}
+
+/// Enough rows that products on a few columns run on several threads.
+#[test]
+fn tall_dense_designs_keep_the_contract() {
+    let m = random_matrix(100_003, 5, 2);
+    let m = Matrix::from_fn(m.rows(), m.columns(), |i, j| m.at(i, j) / (m.rows() as f64).sqrt());
+    holds(&Dense::column_major(m.data(), m.rows(), m.columns()).unwrap(), &m);
+    holds(&Dense::row_major(row_major(&m), m.rows(), m.columns()).unwrap(), &m);
+}
+
+#[test]
+fn a_dense_design_says_what_it_is() {
+    let a = Dense::row_major(vec![0.0_f32; 6], 2, 3).unwrap();
+    assert_eq!((a.rows(), a.columns(), a.layout()), (2, 3, Layout::RowMajor));
+    assert!(a.has_cheap_columns());
+}
+
+fn compressed_columns_keep_the_contract<I: SparseIndex, P: SparseIndex>() {
+    for (rows, columns) in SHAPES {
+        let m = random_sparse(rows, columns);
+        let (starts, indices, values) = compressed::<I, P>(&m);
+        let borrowed = Csc::new(rows, columns, &starts, &indices, &values).unwrap();
+        assert_eq!(borrowed.stored(), values.len());
+        holds(&borrowed, &m);
+        let single = Csc::new(rows, columns, starts.clone(), indices.clone(), narrow(&values)).unwrap();
+        holds(&single, &rounded(&m));
+        let (starts, indices, values) = compressed::<I, P>(&m.transposed());
+        holds(&Csc::from_rows(rows, columns, &starts, &indices, &values).unwrap(), &m);
+    }
+}
+
+#[test]
+fn sparse_designs_keep_the_contract_whatever_the_indices() {
+    compressed_columns_keep_the_contract::<u32, usize>();
+    compressed_columns_keep_the_contract::<i32, i32>();
+    compressed_columns_keep_the_contract::<i64, i64>();
+    compressed_columns_keep_the_contract::<usize, u64>();
+}
+
+#[test]
+fn matrix_free_operators_keep_the_contract() {
+    for (rows, columns) in SHAPES {
+        let m = random_matrix(rows, columns, 3);
+        holds(&matrix_free(&m), &m);
+        assert!(!matrix_free(&m).has_cheap_columns());
+    }
+}
+
+/// Row `row` of the orthonormal DCT-II, by its formula.
+fn cosines(n: usize, rows: &[usize]) -> Matrix {
+    let scale = |row: usize| if row == 0 { 1.0 / n as f64 } else { 2.0 / n as f64 }.sqrt();
+    let angle = |row: usize, i: usize| std::f64::consts::PI * row as f64 * (i as f64 + 0.5) / n as f64;
+    Matrix::from_fn(rows.len(), n, |e, i| scale(rows[e]) * angle(rows[e], i).cos())
+}
+
+#[test]
+fn dct_keeps_the_contract() {
+    for (n, rows) in [(1, vec![0]), (8, vec![5, 0, 7]), (13, vec![2, 2, 0, 0, 12]), (30, (0..30).collect())] {
+        holds(&subsampled_dct(n, rows.clone()).unwrap(), &cosines(n, &rows));
+    }
+}
+
+#[test]
+fn observed_entries_keep_the_contract() {
+    let all: Vec<(usize, usize)> = (0..20).map(|e| (e % 4, e / 4)).collect();
+    let some = [(3, 4), (0, 0), (2, 1), (1, 4)];
+    let repeated = [(3, 4), (0, 0), (3, 4), (2, 1), (3, 4), (0, 0)];
+    for places in [&all[..], &some, &repeated, &some[..1]] {
+        holds(&entries((4, 5), places).unwrap(), &selection((4, 5), places));
+    }
+    holds(&entries((1, 1), &[(0, 0)]).unwrap(), &selection((1, 1), &[(0, 0)]));
+}
+
+#[test]
+fn matrix_maps_keep_the_contract() {
+    for (rows, columns) in [(1, 1), (4, 3), (2, 7)] {
+        let m = random_matrix(9, rows * columns, 4);
+        let dense = Dense::column_major(m.data(), m.rows(), m.columns()).unwrap();
+        holds(&MatrixMap::new(&dense, (rows, columns)).unwrap(), &m);
+        holds(&MatrixMap::new(matrix_free(&m), (rows, columns)).unwrap(), &m);
+        let m = random_sparse(9, rows * columns);
+        holds(&MatrixMap::new(csc(&m), (rows, columns)).unwrap(), &m);
+    }
+}
+
+/// What is stored in f32 differs by the rounding of its entries, and by nothing else.
+#[test]
+fn single_precision_is_within_the_rounding_of_its_storage() {
+    let m = random_matrix(50, 30, 5);
+    let double = Dense::column_major(m.data(), 50, 30).unwrap();
+    let single = Dense::column_major(narrow(m.data()), 50, 30).unwrap();
+    let (x, r) = (sparse_signal(30, 6, 1), residual(50, 2));
+    let half = f64::from(f32::EPSILON) / 2.0;
+    let (wide, thin) = (apply(&double, &x), apply(&single, &x));
+    for i in 0..50 {
+        let bound: f64 = x.entries().map(|(j, v)| (m.at(i, j) * v).abs()).sum::<f64>() * half;
+        assert!((wide[i] - thin[i]).abs() <= bound * (1.0 + 1e-6));
+    }
+    let (wide, thin) = (adjoint(&double, &r), adjoint(&single, &r));
+    assert_ne!(wide, thin);
+    for j in 0..30 {
+        let bound: f64 = r.iter().zip(m.column(j)).map(|(r, v)| (r * v).abs()).sum::<f64>() * half;
+        assert!((wide[j] - thin[j]).abs() <= bound * (1.0 + 1e-6));
+    }
+}
+
+#[test]
+fn moments_agree_in_every_storage() {
+    let m = random_sparse(25, 300);
+    let mut uneven: Vec<f64> = residual(25, 7).iter().map(|w| w.abs()).collect();
+    uneven[3..9].fill(0.0);
+    for weights in [vec![1.0; 25], uneven] {
+        moments_are_naive(&Dense::column_major(m.data(), 25, 300).unwrap(), &m, &weights);
+        moments_are_naive(&Dense::row_major(row_major(&m), 25, 300).unwrap(), &m, &weights);
+        moments_are_naive(&Dense::row_major(narrow(&row_major(&m)), 25, 300).unwrap(), &rounded(&m), &weights);
+        moments_are_naive(&csc(&m), &m, &weights);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn one_matrix_is_one_operator_in_every_storage(m in any_matrix(1..12)) {
+        let shape = (m.rows(), m.columns());
+        let all = [
+            &Dense::column_major(m.data(), shape.0, shape.1).unwrap() as &dyn Products,
+            &Dense::row_major(row_major(&m), shape.0, shape.1).unwrap(),
+            &csc(&m),
+            &matrix_free(&m),
+        ];
+        let (x, r) = (sparse_signal(shape.1, 3, 1), residual(shape.0, 2));
+        let scale = m.norm() * 10.0;
+        let some = IndexSet::new(shape.1, x.indices().to_vec());
+        let first = all[0].products(&x, &r, &some);
+        for other in &all[1..] {
+            let other = other.products(&x, &r, &some);
+            first.iter().zip(&other).for_each(|(a, b)| near(a, b, scale));
+        }
+    }
+
+    /// Entries in any order, some of them repeated, which add up.
+    #[test]
+    fn repeated_sparse_entries_add_up(
+        (rows, columns) in (1..12_usize, 1..12_usize),
+        places in vec((0..100_usize, 0..100_usize, -10.0..10.0), 0..40),
+    ) {
+        let places: Vec<_> = places.into_iter().map(|(i, j, v)| (i % rows, j % columns, v)).collect();
+        let mut m = Matrix::zeros(rows, columns);
+        places.iter().for_each(|&(i, j, v)| m.column_mut(j)[i] += v);
+        let by = |lines: usize, line: &dyn Fn(&(usize, usize, f64)) -> usize| {
+            let mut sorted = places.clone();
+            sorted.sort_by_key(|e| line(e));
+            let starts: Vec<usize> = (0..=lines).map(|l| sorted.partition_point(|e| line(e) < l)).collect();
+            (starts, sorted)
+        };
+        let (starts, sorted) = by(columns, &|e| e.1);
+        let (indices, values): (Vec<usize>, Vec<f64>) = sorted.iter().map(|e| (e.0, e.2)).unzip();
+        let from_columns = Csc::new(rows, columns, starts, indices, values).unwrap();
+        let (starts, sorted) = by(rows, &|e| e.0);
+        let (indices, values): (Vec<usize>, Vec<f64>) = sorted.iter().map(|e| (e.1, e.2)).unzip();
+        let from_rows = Csc::from_rows(rows, columns, &starts, &indices, &values).unwrap();
+        let weights: Vec<f64> = (0..rows).map(|i| 1.0 + (i % 3) as f64).collect();
+        for a in [from_columns, from_rows] {
+            holds(&a, &m);
+            moments_are_naive(&a, &m, &weights);
+        }
+    }
+
+    #[test]
+    fn any_observed_places_keep_the_contract(
+        shape in (1..12_usize, 1..12_usize),
+        places in vec((0..100_usize, 0..100_usize), 1..30),
+    ) {
+        let places: Vec<_> = places.into_iter().map(|(i, j)| (i % shape.0, j % shape.1)).collect();
+        holds(&entries(shape, &places).unwrap(), &selection(shape, &places));
+    }
+
+    #[test]
+    fn any_dct_rows_keep_the_contract(n in 1..40_usize, rows in vec(0..100_usize, 1..12)) {
+        let rows: Vec<usize> = rows.into_iter().map(|i| i % n).collect();
+        holds(&subsampled_dct(n, rows.clone()).unwrap(), &cosines(n, &rows));
+    }
+}
+
+/// The three products of an operator on vectors, whatever its type.
+trait Products {
+    fn products(&self, x: &SparseVec, r: &[f64], t: &IndexSet) -> [Vec<f64>; 3];
+}
+
+impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> Products for A {
+    fn products(&self, x: &SparseVec, r: &[f64], t: &IndexSet) -> [Vec<f64>; 3] {
+        [apply(self, x), adjoint(self, r), self.adjoint_on(r, t).values().to_vec()]
+    }
+}

@@ -1,0 +1,326 @@
+//! The views of an operator: contract, equality with an explicit copy, shared passes, counts, bad input.
+
+#[path = "common/operators.rs"]
+mod common;
+
+use std::fmt::Debug;
+
+use common::{
+    Space, adjoint, any_matrix, apply, holds, moments_are_naive, naive_moments, near, random_matrix, residual,
+};
+use katoms::Error;
+use katoms::linalg::Matrix;
+use katoms::operator::{
+    Counted, Counts, Csc, Dense, Entries, LinearOperator, MatrixMap, RowWeights, Rows, Standardized, WithIntercept,
+    adjoint_many,
+};
+use katoms::space::{IndexSet, SparseVec};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+fn dense(m: &Matrix) -> Dense<'_, f64> {
+    Dense::column_major(m.data(), m.rows(), m.columns()).unwrap()
+}
+
+/// Every entry stored, the rows of each column from the last to the first.
+fn backward_csc(m: &Matrix) -> Csc<'static, f64, u32> {
+    let starts: Vec<usize> = (0..=m.columns()).map(|j| j * m.rows()).collect();
+    let indices: Vec<u32> = (0..m.columns()).flat_map(|_| (0..m.rows() as u32).rev()).collect();
+    let values: Vec<f64> = (0..m.columns()).flat_map(|j| m.column(j).iter().rev().copied()).collect();
+    Csc::new(m.rows(), m.columns(), starts, indices, values).unwrap()
+}
+
+// The copies that the views save.
+
+fn standardized(m: &Matrix, centres: &[f64], scales: &[f64]) -> Matrix {
+    Matrix::from_fn(m.rows(), m.columns(), |i, j| (m.at(i, j) - centres[j]) / scales[j])
+}
+
+fn standardized_by_moments(m: &Matrix, weights: &[f64]) -> Matrix {
+    let moments = naive_moments(m, weights);
+    let scales: Vec<f64> = moments.variances.iter().map(|v| if *v > 1e-24 { v.sqrt() } else { 1.0 }).collect();
+    standardized(m, &moments.means, &scales)
+}
+
+fn picked(m: &Matrix, rows: &[usize]) -> Matrix {
+    Matrix::from_fn(rows.len(), m.columns(), |i, j| m.at(rows[i], j))
+}
+
+fn weighted(m: &Matrix, weights: &[f64]) -> Matrix {
+    Matrix::from_fn(m.rows(), m.columns(), |i, j| weights[i] * m.at(i, j))
+}
+
+fn with_ones(m: &Matrix) -> Matrix {
+    m.beside(&Matrix::from_fn(m.rows(), 1, |_, _| 1.0))
+}
+
+const PICKED: [usize; 7] = [4, 0, 8, 4, 4, 1, 0];
+
+#[test]
+fn standardized_columns_are_a_copy_without_the_copy() {
+    let m = random_matrix(9, 6, 1);
+    let (centres, scales) = (residual(6, 2), vec![0.5, 2.0, 1.0, 3.0, 0.1, 7.0]);
+    let view = Standardized::new(dense(&m), centres.clone(), scales.clone()).unwrap();
+    assert_eq!((view.centres(), view.scales()), (&centres[..], &scales[..]));
+    holds(&view, &standardized(&m, &centres, &scales));
+    for weights in [vec![1.0; 9], vec![0.5, 0.0, 2.0, 1.0, 3.0, 0.0, 1.5, 0.25, 4.0]] {
+        holds(&Standardized::fit(dense(&m), &weights).unwrap(), &standardized_by_moments(&m, &weights));
+        holds(&Standardized::fit(backward_csc(&m), &weights).unwrap(), &standardized_by_moments(&m, &weights));
+    }
+}
+
+#[test]
+fn a_standardized_fit_has_the_same_predictions_on_the_original_scale() {
+    let m = random_matrix(9, 6, 1);
+    let view = Standardized::fit(dense(&m), &[1.0; 9]).unwrap();
+    let x = SparseVec::new(6, vec![1, 4, 5], vec![2.0, -1.0, 0.5]).unwrap();
+    let (original, constant) = view.to_original(&x);
+    let predictions: Vec<f64> = apply(&dense(&m), &original).iter().map(|z| z + constant).collect();
+    near(&predictions, &apply(&view, &x), 10.0);
+}
+
+/// A naive mean of many equal numbers is a little off, and the deviation must not be scaled up.
+#[test]
+fn a_constant_column_becomes_zero_however_long() {
+    let rows = 20_001;
+    let m = Matrix::from_fn(rows, 3, |i, j| [0.1, (i % 7) as f64, 1e6 / 3.0][j]);
+    let by_rows = Dense::row_major(m.transposed().data().to_vec(), rows, 3).unwrap();
+    let fractions: Vec<f64> = (0..rows).map(|i| 1.0 / (1 + i % 11) as f64).collect();
+    for weights in [vec![1.0; rows], fractions] {
+        constants_vanish(&Standardized::fit(dense(&m), &weights).unwrap());
+        constants_vanish(&Standardized::fit(&by_rows, &weights).unwrap());
+        constants_vanish(&Standardized::fit(backward_csc(&m), &weights).unwrap());
+    }
+}
+
+fn constants_vanish<A>(view: &Standardized<A>)
+where
+    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+{
+    assert_eq!((view.scales()[0], view.scales()[2]), (1.0, 1.0));
+    assert!((view.scales()[1] - 2.0).abs() < 0.01);
+    near(&apply(view, &SparseVec::new(3, vec![0], vec![1.0]).unwrap()), &vec![0.0; view.n_outputs()], 0.1);
+    near(&apply(view, &SparseVec::new(3, vec![2], vec![1.0]).unwrap()), &vec![0.0; view.n_outputs()], 1e6 / 3.0);
+}
+
+#[test]
+fn picked_rows_are_copied_rows() {
+    let m = random_matrix(9, 6, 3);
+    let view = Rows::new(dense(&m), PICKED.to_vec()).unwrap();
+    assert_eq!(view.rows(), PICKED);
+    let copy = picked(&m, &PICKED);
+    holds(&view, &copy);
+    let weights = [1.0, 0.0, 2.0, 0.5, 1.0, 3.0, 0.25];
+    moments_are_naive(&view, &copy, &weights);
+    moments_are_naive(&Rows::new(backward_csc(&m), PICKED.to_vec()).unwrap(), &copy, &weights);
+    holds(&Standardized::fit(&view, &weights).unwrap(), &standardized_by_moments(&copy, &weights));
+}
+
+#[test]
+fn row_weights_and_intercept_are_their_copies() {
+    let m = random_matrix(9, 6, 4);
+    let weights = [1.0, 0.0, -2.0, 0.5, 1.0, 3.0, 0.25, -0.0, 1e-3];
+    holds(&RowWeights::new(dense(&m), weights.to_vec()).unwrap(), &weighted(&m, &weights));
+    let view = WithIntercept::new(dense(&m));
+    assert_eq!(view.index(), 6);
+    holds(&view, &with_ones(&m));
+    let x = SparseVec::new(7, vec![2, 6], vec![3.0, -4.0]).unwrap();
+    assert_eq!(view.split(&x), (SparseVec::new(6, vec![2], vec![3.0]).unwrap(), -4.0));
+    holds(&Counted::new(dense(&m)), &m);
+}
+
+/// The order of views matters: each must hand the residual on in its inner view's terms.
+#[test]
+fn nested_views_are_nested_copies() {
+    let m = random_matrix(9, 6, 5);
+    let (centres, scales) = (residual(7, 6), vec![0.5, 2.0, 1.0, 3.0, 0.2, 7.0, 4.0]);
+    let (nine, seven) = (residual(9, 7), residual(7, 8));
+    let a = dense(&m);
+    let copy = picked(&m, &PICKED);
+
+    let inside =
+        Standardized::new(Rows::new(&a, PICKED.to_vec()).unwrap(), centres[..6].to_vec(), scales[..6].to_vec());
+    let inside = inside.unwrap();
+    let inside_copy = standardized(&copy, &centres[..6], &scales[..6]);
+    holds(&inside, &inside_copy);
+    holds(&WithIntercept::new(&inside), &with_ones(&inside_copy));
+    holds(&RowWeights::new(&inside, seven.clone()).unwrap(), &weighted(&inside_copy, &seven));
+
+    let outside = Rows::new(RowWeights::new(&a, nine.clone()).unwrap(), PICKED.to_vec()).unwrap();
+    holds(&outside, &picked(&weighted(&m, &nine), &PICKED));
+    let ones = WithIntercept::new(WithIntercept::new(&outside));
+    holds(&ones, &with_ones(&with_ones(&picked(&weighted(&m, &nine), &PICKED))));
+    let ones = RowWeights::new(WithIntercept::new(Rows::new(&a, PICKED.to_vec()).unwrap()), seven.clone()).unwrap();
+    let ones_copy = weighted(&with_ones(&copy), &seven);
+    holds(&ones, &ones_copy);
+    let scaled = Standardized::new(&ones, centres.clone(), scales.clone()).unwrap();
+    holds(&scaled, &standardized(&ones_copy, &centres, &scales));
+    holds(&Counted::new(&scaled), &standardized(&ones_copy, &centres, &scales));
+    holds(
+        &Rows::new(&scaled, vec![6, 2, 6]).unwrap(),
+        &picked(&standardized(&ones_copy, &centres, &scales), &[6, 2, 6]),
+    );
+    assert!(scaled.has_cheap_columns());
+}
+
+#[test]
+fn views_of_maps_of_matrices_are_their_copies() {
+    let m = random_matrix(9, 11, 9);
+    let weights = residual(9, 10);
+    let map = MatrixMap::new(WithIntercept::new(dense(&m)), (4, 3)).unwrap();
+    let truth = with_ones(&m);
+    holds(&map, &truth);
+    holds(&Rows::new(&map, PICKED.to_vec()).unwrap(), &picked(&truth, &PICKED));
+    let (rows, columns) = ([0, 3, 1, 0, 2, 2, 3, 1, 0], [0, 2, 1, 0, 0, 1, 1, 2, 2]);
+    let seen = Entries::new((4, 3), &rows, &columns).unwrap();
+    let truth = Matrix::from_fn(9, 12, |e, at| f64::from(u8::from((at % 4, at / 4) == (rows[e], columns[e]))));
+    let view = Rows::new(RowWeights::new(&seen, weights.clone()).unwrap(), PICKED.to_vec()).unwrap();
+    holds(&view, &picked(&weighted(&truth, &weights), &PICKED));
+    assert!(!view.has_cheap_columns());
+}
+
+/// One pass for views of one base gives each view's own adjoint, bit for bit.
+fn share_a_pass<A>(views: &[&A])
+where
+    A: LinearOperator<Point: Space<Gradient = A::Covector>>,
+{
+    let rs: Vec<Vec<f64>> = views.iter().zip(20..).map(|(v, seed)| residual(v.n_outputs(), seed)).collect();
+    let rs: Vec<&[f64]> = rs.iter().map(Vec::as_slice).collect();
+    let mut shared: Vec<_> = views.iter().map(|v| v.new_covector()).collect();
+    adjoint_many(views, &rs, &mut shared);
+    for ((view, r), g) in views.iter().zip(rs).zip(shared) {
+        assert_eq!(A::Point::bits(&g), A::Point::bits(&adjoint(*view, r)));
+    }
+}
+
+#[test]
+fn folds_share_their_passes() {
+    let m = random_matrix(9, 6, 11);
+    let a = Counted::new(dense(&m));
+    let fold = |rows: &[usize], centre: f64| {
+        let rows = RowWeights::new(Rows::new(&a, rows.to_vec()).unwrap(), vec![1.0 + centre; rows.len()]).unwrap();
+        WithIntercept::new(Standardized::new(rows, vec![centre; 6], vec![2.0 - centre; 6]).unwrap())
+    };
+    let folds = [fold(&[0, 1, 2, 3], 0.5), fold(&[8, 7, 8], 0.25), fold(&PICKED, -1.0)];
+    let folds: Vec<_> = folds.iter().collect();
+    share_a_pass(&folds);
+    assert_eq!(a.take().passes, 1 + folds.len(), "one together, then each alone");
+    share_a_pass(&folds[..0]);
+    assert_eq!(a.take(), Counts::default());
+
+    let seen = Entries::new((4, 3), &[0, 3, 1, 3], &[0, 2, 1, 2]).unwrap();
+    let halves = [Rows::new(&seen, vec![0, 2]).unwrap(), Rows::new(&seen, vec![3, 1, 1]).unwrap()];
+    share_a_pass(&[&halves[0], &halves[1]]);
+}
+
+#[test]
+fn passes_and_columns_are_counted() {
+    let m = random_matrix(9, 6, 12);
+    let a = Counted::new(dense(&m));
+    let counts =
+        |passes, columns, distinct: &[usize]| Counts { passes, columns, distinct: distinct.iter().copied().collect() };
+    assert_eq!(a.take(), counts(0, 0, &[]));
+    let (x, r) = (SparseVec::new(6, vec![1, 4], vec![1.0, 0.0]).unwrap(), residual(9, 1));
+    apply(&a, &x);
+    assert_eq!(a.take(), counts(0, 2, &[1, 4]), "a stored zero is a column too");
+    apply(&a, &x);
+    a.adjoint_on(&r, &IndexSet::new(6, vec![5, 4, 0]));
+    assert_eq!(a.take(), counts(0, 5, &[0, 1, 4, 5]));
+    let g = adjoint(&a, &r);
+    assert_eq!(a.take(), counts(1, 0, &[]));
+    a.apply_covector(&g, &mut [0.0; 9]);
+    assert_eq!(a.take(), counts(1, 0, &[]), "a full read");
+    a.adjoint_block(&[&r, &r, &r], &mut vec![a.new_covector(); 3]);
+    adjoint(&a, &r);
+    assert_eq!(a.take(), counts(2, 0, &[]), "a block is one pass");
+}
+
+#[test]
+fn views_read_no_more_than_they_show() {
+    let m = random_matrix(9, 6, 13);
+    let a = Counted::new(dense(&m));
+    let rows = Rows::new(&a, PICKED.to_vec()).unwrap();
+    let view = WithIntercept::new(Standardized::new(rows, vec![1.0; 6], vec![2.0; 6]).unwrap());
+    let (x, r) = (SparseVec::new(7, vec![3, 6], vec![1.0, 2.0]).unwrap(), residual(7, 1));
+    apply(&view, &x);
+    view.adjoint_on(&r, &IndexSet::new(7, vec![3, 5, 6]));
+    let counts = a.take();
+    assert_eq!((counts.passes, counts.columns), (0, 3), "the column of ones is not read");
+    assert_eq!(counts.distinct.into_iter().collect::<Vec<_>>(), [3, 5]);
+    adjoint(&view, &r);
+    assert_eq!(a.take().passes, 1);
+}
+
+#[track_caller]
+fn refused<T: Debug>(result: Result<T, Error>, expected: Error) {
+    assert_eq!(result.unwrap_err(), expected);
+}
+
+#[test]
+fn views_refuse_wrong_lengths_and_rows_outside() {
+    let m = random_matrix(9, 6, 14);
+    let a = dense(&m);
+    let length = |what, found, expected, why| Error::Length { what, found, expected, why };
+    refused(Rows::new(&a, vec![]), Error::OutOfRange { what: "the number of rows", value: 0, min: 1, max: usize::MAX });
+    refused(Rows::new(&a, vec![8, 9]), Error::Index { what: "row", position: 1, index: 9, bound: 9 });
+    let inner = Rows::new(&a, PICKED.to_vec()).unwrap();
+    refused(Rows::new(&inner, vec![0, 6, 7]), Error::Index { what: "row", position: 2, index: 7, bound: 7 });
+    refused(RowWeights::new(&a, vec![1.0; 8]), length("row weights", 8, 9, "one for each row"));
+    refused(Standardized::new(&a, vec![0.0; 7], vec![1.0; 6]), length("centres", 7, 6, "one for each column"));
+    refused(Standardized::new(&a, vec![0.0; 6], vec![1.0; 5]), length("scales", 5, 6, "one for each column"));
+    refused(Standardized::fit(&a, &[1.0; 10]), length("weights", 10, 9, "one for each row"));
+}
+
+#[test]
+fn views_refuse_numbers_that_make_no_sense() {
+    let m = random_matrix(9, 6, 14);
+    let a = dense(&m);
+    let with = |value: f64, length: usize| {
+        let mut values = vec![1.0; length];
+        values[4] = value;
+        values
+    };
+    let bad = |what, value, right| Error::Value { what, index: 4, value, right };
+    for value in [f64::INFINITY, f64::NEG_INFINITY] {
+        refused(RowWeights::new(&a, with(value, 9)), bad("row weights", value, "every weight must be finite"));
+        let centres = Standardized::new(&a, with(value, 6), vec![1.0; 6]);
+        refused(centres, bad("centres", value, "every centre must be finite"));
+    }
+    for value in [f64::INFINITY, 0.0, -1.0] {
+        let scales = Standardized::new(&a, vec![1.0; 6], with(value, 6));
+        refused(scales, bad("scales", value, "every scale must be finite and above 0"));
+    }
+    for value in [f64::INFINITY, -1e-300] {
+        let right = "every weight must be finite and at least 0";
+        refused(Standardized::fit(&a, &with(value, 9)), bad("weights", value, right));
+    }
+    let zero = Error::Value { what: "weights", index: 0, value: 0.0, right: "at least one must be above 0" };
+    refused(Standardized::fit(&a, &[0.0; 9]), zero);
+    // NaN equals nothing, not even in an error.
+    let nan = |e: Error, name: &str| matches!(e, Error::Value { what, index: 4, value, .. } if what == name && value.is_nan());
+    assert!(nan(RowWeights::new(&a, with(f64::NAN, 9)).unwrap_err(), "row weights"));
+    assert!(nan(Standardized::new(&a, with(f64::NAN, 6), vec![1.0; 6]).unwrap_err(), "centres"));
+    assert!(nan(Standardized::new(&a, vec![1.0; 6], with(f64::NAN, 6)).unwrap_err(), "scales"));
+    assert!(nan(Standardized::fit(&a, &with(f64::NAN, 9)).unwrap_err(), "weights"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_fold_of_any_design_is_its_copy(
+        m in any_matrix(1..12),
+        rows in vec(0..100_usize, 1..12),
+        weights in vec(0.1..3.0, 12),
+    ) {
+        let rows: Vec<usize> = rows.into_iter().map(|i| i % m.rows()).collect();
+        let weights = &weights[..rows.len()];
+        let copy = picked(&m, &rows);
+        let by_rows = Dense::row_major(m.transposed().data().to_vec(), m.rows(), m.columns()).unwrap();
+        let fold = Standardized::fit(Rows::new(by_rows, rows.clone()).unwrap(), weights).unwrap();
+        let fold_copy = standardized_by_moments(&copy, weights);
+        holds(&WithIntercept::new(&fold), &with_ones(&fold_copy));
+        holds(&Standardized::fit(Rows::new(backward_csc(&m), rows).unwrap(), weights).unwrap(), &fold_copy);
+        holds(&RowWeights::new(fold, weights.to_vec()).unwrap(), &weighted(&fold_copy, weights));
+    }
+}
