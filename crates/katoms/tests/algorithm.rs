@@ -136,8 +136,13 @@ fn every_momentum_rule_recovers_the_planted_vector() {
     let a = problem.operator();
     let f = problem.squares(&a);
     let set = KSparse::new(6, 200).unwrap();
-    let rules =
-        [Momentum::Constant(0.0), Momentum::Constant(0.25), Momentum::ClosedForm, Momentum::Monotone(0.25), Momentum::Nesterov];
+    let rules = [
+        Momentum::Constant(0.0),
+        Momentum::Constant(0.25),
+        Momentum::ClosedForm,
+        Momentum::Monotone(0.25),
+        Momentum::Nesterov,
+    ];
     for momentum in rules {
         for safeguard in [Safeguard::Off, Safeguard::Descent] {
             let method = AcceleratedIht { step: Step::LineSearch, momentum, refit: Refit::Never, safeguard };
@@ -248,7 +253,8 @@ fn conjugate_gradients_and_cholesky_agree() {
         move |r, out| out.copy_from_slice(backward.transposed_times(&column(r)).data()),
     )
     .unwrap();
-    let (f, g) = (problem.squares(&a), Objective::new(&free, LeastSquares::new(problem.target.clone()).unwrap()).unwrap());
+    let (f, g) =
+        (problem.squares(&a), Objective::new(&free, LeastSquares::new(problem.target.clone()).unwrap()).unwrap());
     for size in [400, 600] {
         let t = IndexSet::new(n, (0..size).collect());
         let start = t.point(&vec![0.0; size]);
@@ -370,7 +376,8 @@ fn a_ridge_on_a_matrix_shrinks_it() -> Result<(), Error> {
     let stop = Stop { tolerance: 1e-10, ..Stop::default() };
     let set = Rank::new(2, (20, 15))?;
     let method = AcceleratedIht::for_structure(set.structure());
-    let outcome = solve(&f, &set, &method, Options { stop, ..Options::for_set(&set) }, |_, _| ControlFlow::Continue(()))?;
+    let outcome =
+        solve(&f, &set, &method, Options { stop, ..Options::for_set(&set) }, |_, _| ControlFlow::Continue(()))?;
     // min ½‖X − M‖² + ½‖X‖² has X = M/2
     let half = LowRank::combine(0.5, &truth, 0.0, &truth);
     assert!(outcome.point.distance(&half) <= 1e-7 * half.norm(), "{:e}", outcome.point.distance(&half));

@@ -135,6 +135,11 @@ where
 
     /// One gradient, one move.
     pub fn step(&mut self) -> Event {
+        // Entering the thread pool once a move is cheap; once for each product it is not.
+        rayon::scope(|_| self.step_inside())
+    }
+
+    fn step_inside(&mut self) -> Event {
         let clock = Instant::now();
         let before = self.f.cost();
         let mut gradient = std::mem::replace(&mut self.gradient, self.f.operator().new_covector());

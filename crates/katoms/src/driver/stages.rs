@@ -24,12 +24,11 @@ impl Stages {
         Self { before: Vec::new(), iterations: 1, decrease: 0.0 }
     }
 
-    /// 1, 2, 4, … up to k/4, then k/4, k/2, ¾k: each stage at most doubles the atoms.
+    /// …, k/16, k/4: each stage has four times the atoms of the one before.
     pub fn growing(k: usize) -> Self {
-        let mut before: Vec<usize> = (0..).map(|i| 1 << i).take_while(|&j| 4 * j < k).collect();
-        before.extend([k / 4, k / 2, 3 * k / 4]);
-        before.retain(|&j| j > 0 && j < k);
-        before.dedup();
+        let quarters = (1..).map(|i| (k as f64 / 4_f64.powi(i)).round() as usize);
+        let mut before: Vec<usize> = quarters.take_while(|&j| j > 0).filter(|&j| j < k).collect();
+        before.reverse();
         Self { before, iterations: 15, decrease: 0.1 }
     }
 
@@ -59,7 +58,8 @@ mod tests {
 
     #[test]
     fn growing_stages_rise_and_stay_below_k() {
-        assert_eq!(Stages::growing(60).before, [1, 2, 4, 8, 15, 30, 45]);
+        assert_eq!(Stages::growing(60).before, [1, 4, 15]);
+        assert_eq!(Stages::growing(30).before, [2, 8]);
         assert_eq!(Stages::growing(1).before, [0usize; 0]);
         assert_eq!(Stages::growing(2).before, [1]);
         for k in 1..300 {

@@ -1,7 +1,7 @@
 //! A dense column-major matrix that can be saved, with its products done by faer.
 
 use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatMut, MatRef, Par};
+use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
 use serde::{Deserialize, Serialize};
 
 /// A dense matrix in column-major order: factors, bases and small cores.
@@ -145,6 +145,14 @@ impl Matrix {
     /// An orthonormal basis of the column space (thin Householder QR). O(rows·columns²).
     pub fn orthonormalized(&self) -> Self {
         Self::from_faer(self.faer().qr().compute_thin_Q().as_ref())
+    }
+
+    /// Eigenvalues of a symmetric matrix in falling order, and their vectors; `None` when it fails on
+    /// values that are not finite. O(n³).
+    pub fn symmetric_eigen(&self) -> Option<(Vec<f64>, Self)> {
+        let eigen = self.faer().self_adjoint_eigen(Side::Lower).ok()?;
+        let values = eigen.S().column_vector().iter().rev().copied().collect();
+        Some((values, Self::from_faer(eigen.U().reverse_cols())))
     }
 
     /// Thin SVD as (U, singular values in falling order, V); `None` when it fails on values

@@ -37,11 +37,9 @@ fn pivots_are_sound(cholesky: &faer::linalg::solvers::Llt<f64>, g: &Matrix) -> b
 
 fn least_norm(g: &Matrix, b: &Matrix) -> Vec<f64> {
     let n = g.columns();
-    let Ok(eigen) = g.faer().self_adjoint_eigen(Side::Lower) else {
+    let Some((values, vectors)) = g.symmetric_eigen() else {
         return vec![0.0; n];
     };
-    let vectors = Matrix::from_faer(eigen.U());
-    let values: Vec<f64> = eigen.S().column_vector().iter().copied().collect();
     let cut = RANK_TOLERANCE * values.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
     let mut along = vectors.transposed_times(b);
     for (c, value) in along.column_mut(0).iter_mut().zip(values) {

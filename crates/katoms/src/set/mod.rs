@@ -36,7 +36,7 @@ pub enum Structure {
 }
 
 /// Points made of at most k atoms.
-pub trait ConstraintSet: Clone + Debug + Sync {
+pub trait ConstraintSet: Clone + Debug + Send + Sync {
     /// The points.
     type Point: Point;
     /// The space the set lives in.

@@ -117,15 +117,18 @@ impl ConstraintSet for Rank {
 }
 
 impl Expand<MatrixCovector> for Rank {
-    /// The tangent space at U, where U is first filled up with the leading singular pairs of the
-    /// gradient outside of it: as many as k leaves free (at the start all of them, after a stage
-    /// of growth the new ones).
+    /// The tangent space at the iterate, whose directions lead in U: measured against the tangent
+    /// space at all of U, it needs about as many steps of half the cost. The iterate is first filled
+    /// up with the leading singular pairs of the gradient outside of it, as many as k leaves free: at
+    /// the start all of them, after a stage of growth the new ones.
     fn expand(&self, g: &MatrixCovector, u: &Span) -> TangentSpace {
-        let (wanted, accuracy) = match self.search {
-            RankSearch::Tangent => (self.k.saturating_sub(u.left().columns()), FILLING),
-            RankSearch::LeadingPairs => (self.k, LEADING),
-        };
-        self.with_leading_pairs(g, u, wanted, accuracy).tangent()
+        match self.search {
+            RankSearch::Tangent => {
+                let free = self.k.saturating_sub(u.left().columns());
+                self.with_leading_pairs(g, u, free, FILLING).tangent(self.k)
+            }
+            RankSearch::LeadingPairs => self.with_leading_pairs(g, u, self.k, LEADING).tangent(usize::MAX),
+        }
     }
 }
 

@@ -14,22 +14,36 @@ const NEGLIGIBLE: f64 = 1e-13;
 /// The least ratio of pivots for which a Cholesky factor of the Gram matrix can be trusted.
 const CONDITION: f64 = 1e-6;
 
-/// A basis that holds two others: `first` is its leading part, `second = basis·of_second`.
+/// A basis that holds two others: `first` is its leading part, `second = basis·of_second`, where
+/// `None` says that `second` is its leading part too.
 pub(super) struct Joined {
     pub basis: Matrix,
-    pub of_second: Matrix,
+    pub of_second: Option<Matrix>,
+}
+
+impl Joined {
+    /// of_second·m: the coordinates that m has in `second`, in the joined basis.
+    pub(super) fn embed(&self, m: &Matrix) -> Matrix {
+        match &self.of_second {
+            Some(of_second) => of_second.times(m),
+            None => padded(m, self.basis.columns(), m.columns()),
+        }
+    }
 }
 
 /// The span of both bases. O(rows·columns²), or O(rows·columns) where one extends the other.
 pub(super) fn join(first: &Matrix, second: &Matrix) -> Joined {
     if extends(second, first) {
-        return Joined { basis: second.clone(), of_second: identity(second.columns(), second.columns()) };
+        return Joined { basis: second.clone(), of_second: None };
     }
     if extends(first, second) {
-        return Joined { basis: first.clone(), of_second: identity(first.columns(), second.columns()) };
+        return Joined { basis: first.clone(), of_second: None };
     }
-    let basis = extended(first, second);
-    let of_second = basis.transposed_times(second);
+    let shared =
+        (0..first.columns().min(second.columns())).take_while(|&j| first.column(j) == second.column(j)).count();
+    let own = second.block(0, shared, second.rows(), second.columns() - shared);
+    let basis = extended(first, &own);
+    let of_second = Some(basis.transposed_times(second));
     Joined { basis, of_second }
 }
 
@@ -46,7 +60,7 @@ pub(super) fn extended(basis: &Matrix, more: &Matrix) -> Matrix {
     if scale == 0.0 {
         return basis.clone();
     }
-    let outside = orthogonal_to(basis, &orthogonal_to(basis, more));
+    let outside = orthogonal_to(basis, more);
     if basis.columns() + more.columns() <= basis.rows()
         && let Some(q) = cholesky_qr(&outside)
     {
@@ -76,9 +90,13 @@ fn cholesky_qr(m: &Matrix) -> Option<Matrix> {
     if !(least > CONDITION * most) {
         return None;
     }
-    let mut q = m.transposed();
-    solve_lower_triangular_in_place(l, q.faer_mut(), Par::Seq);
-    Some(q.transposed())
+    let mut inverse = identity(gram.columns());
+    solve_lower_triangular_in_place(l, inverse.faer_mut(), Par::Seq);
+    Some(m.times_transposed(&inverse))
+}
+
+fn identity(size: usize) -> Matrix {
+    Matrix::from_fn(size, size, |i, j| if i == j { 1.0 } else { 0.0 })
 }
 
 fn orthogonal_to(basis: &Matrix, m: &Matrix) -> Matrix {
@@ -87,10 +105,6 @@ fn orthogonal_to(basis: &Matrix, m: &Matrix) -> Matrix {
 
 fn extends(longer: &Matrix, shorter: &Matrix) -> bool {
     longer.columns() >= shorter.columns() && longer.data()[..shorter.data().len()] == *shorter.data()
-}
-
-fn identity(rows: usize, columns: usize) -> Matrix {
-    Matrix::from_fn(rows, columns, |i, j| if i == j { 1.0 } else { 0.0 })
 }
 
 #[cfg(test)]
@@ -103,7 +117,7 @@ mod tests {
 
     fn assert_orthonormal(m: &Matrix) {
         let gram = m.transposed_times(m);
-        assert!(gram.plus(-1.0, &identity(m.columns(), m.columns())).norm() < 1e-13);
+        assert!(gram.plus(-1.0, &identity(m.columns())).norm() < 1e-13);
     }
 
     #[test]
@@ -112,7 +126,7 @@ mod tests {
         let joined = join(&a, &b);
         assert_orthonormal(&joined.basis);
         assert!(extends(&joined.basis, &a));
-        assert!(joined.basis.times(&joined.of_second).plus(-1.0, &b).norm() < 1e-13);
+        assert!(joined.basis.times(&joined.embed(&identity(b.columns()))).plus(-1.0, &b).norm() < 1e-13);
     }
 
     #[test]
@@ -122,7 +136,7 @@ mod tests {
             let b = a.plus(size, &some(30, 4, 2)).orthonormalized();
             let joined = join(&a, &b);
             assert_orthonormal(&joined.basis);
-            assert!(joined.basis.times(&joined.of_second).plus(-1.0, &b).norm() < 1e-12);
+            assert!(joined.basis.times(&joined.embed(&identity(b.columns()))).plus(-1.0, &b).norm() < 1e-12);
         }
     }
 
@@ -131,6 +145,6 @@ mod tests {
         let (a, b) = (some(5, 4, 0).orthonormalized(), some(5, 4, 9).orthonormalized());
         let joined = join(&a, &b);
         assert!(joined.basis.columns() <= 5);
-        assert!(joined.basis.times(&joined.of_second).plus(-1.0, &b).norm() < 1e-12);
+        assert!(joined.basis.times(&joined.embed(&identity(b.columns()))).plus(-1.0, &b).norm() < 1e-12);
     }
 }

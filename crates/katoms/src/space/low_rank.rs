@@ -7,6 +7,10 @@ use super::{Point, Subspace};
 use crate::error::{Error, check_length};
 use crate::linalg::Matrix;
 
+/// The least σ_k²/σ_1² for which singular vectors are taken from a Gram matrix: they are then good to
+/// ten digits.
+const GRAM_SPREAD: f64 = 1e-6;
+
 /// left·core·rightᵀ, where `left` and `right` have orthonormal columns. Never densified.
 ///
 /// Norms are norms of the small core: going through orthonormal bases avoids the cancellation
@@ -25,11 +29,14 @@ pub struct Span {
     right: Matrix,
 }
 
-/// {U·Aᵀ + B·Vᵀ}: the tangent space of the matrices of that rank at a point with these spaces.
+/// {U·Aᵀ + B·Vᵀ}: the tangent space of the matrices of rank k at a point whose spaces are U and V.
+///
+/// U and V are the leading directions of larger bases, those of the extrapolated point. The
+/// restricted gradient extends these bases, so that adding it to that point factors nothing.
 #[derive(Debug, Clone)]
 pub struct TangentSpace {
-    left: Matrix,
-    right: Matrix,
+    bases: Span,
+    leading: usize,
 }
 
 impl LowRank {
@@ -91,21 +98,39 @@ impl LowRank {
         (0..r.len()).map(|b| r[b] * crate::linalg::dot(self.core.column(b), &l)).sum()
     }
 
-    /// The best approximation of rank at most `rank`: a small SVD of the core. O((p+q)·rank² + rank³).
+    /// The best approximation of rank at most `rank`: a small factorisation of the core.
+    /// O((p+q)·rank² + rank³).
     pub fn truncated(&self, rank: usize) -> Self {
-        let Some((u, values, v)) = self.core.svd() else {
-            return self.clone();
-        };
-        let kept = rank.min(values.iter().take_while(|&&s| s > f64::EPSILON * values[0]).count());
-        let mut core = Matrix::zeros(kept, kept);
-        for (i, value) in values.iter().take(kept).enumerate() {
-            core.column_mut(i)[i] = *value;
-        }
-        let (left, right) = rayon::join(
-            || self.left.times(&u.leading_columns(kept)),
-            || self.right.times(&v.leading_columns(kept)),
-        );
+        let kept = self.leading_by_gram(rank).or_else(|| self.leading_by_svd(rank));
+        let Some((u, core, v)) = kept else { return self.clone() };
+        let (left, right) = rayon::join(|| self.left.times(&u), || self.right.times(&v));
         Self { left, core, right }
+    }
+
+    /// The leading part u·core·vᵀ of the core by its SVD.
+    fn leading_by_svd(&self, rank: usize) -> Option<(Matrix, Matrix, Matrix)> {
+        let (u, values, v) = self.core.svd()?;
+        let kept = rank.min(values.iter().take_while(|&&s| s > f64::EPSILON * values[0]).count());
+        let diagonal = |i: usize, j: usize| if i == j { values[i] } else { 0.0 };
+        Some((u.leading_columns(kept), Matrix::from_fn(kept, kept, diagonal), v.leading_columns(kept)))
+    }
+
+    /// The same by the eigenvectors of coreᵀ·core, at half the price. Squaring costs accuracy where
+    /// the singular values spread; `None` there, and where the core is not much larger than wanted.
+    fn leading_by_gram(&self, rank: usize) -> Option<(Matrix, Matrix, Matrix)> {
+        if 2 * rank > self.core.columns() || rank > self.core.rows() {
+            return None;
+        }
+        let gram = self.core.transposed_times(&self.core);
+        let (values, vectors) = gram.symmetric_eigen()?;
+        if !(values[rank - 1] > GRAM_SPREAD * values[0]) {
+            return None;
+        }
+        let v = vectors.leading_columns(rank);
+        let image = self.core.times(&v);
+        let u = image.orthonormalized();
+        let core = u.transposed_times(&image);
+        Some((u, core, v))
     }
 }
 
@@ -120,9 +145,16 @@ impl Span {
         &self.right
     }
 
-    /// The tangent space at a point with this span.
-    pub fn tangent(&self) -> TangentSpace {
-        TangentSpace { left: self.left.clone(), right: self.right.clone() }
+    /// The span of the `count` leading directions on each side. In a combination a·x + b·y these
+    /// are the directions of x.
+    pub fn leading(&self, count: usize) -> Self {
+        let first = |basis: &Matrix| basis.leading_columns(count.min(basis.columns()));
+        Self { left: first(&self.left), right: first(&self.right) }
+    }
+
+    /// The tangent space at a point whose spaces are the `leading` directions of this span.
+    pub fn tangent(&self, leading: usize) -> TangentSpace {
+        TangentSpace { bases: self.clone(), leading }
     }
 
     /// The span of this and of further left and right directions.
@@ -134,24 +166,25 @@ impl Span {
 
 impl TangentSpace {
     /// U.
-    pub fn left(&self) -> &Matrix {
-        &self.left
+    pub fn left(&self) -> Matrix {
+        self.bases.leading(self.leading).left
     }
 
     /// V.
-    pub fn right(&self) -> &Matrix {
-        &self.right
+    pub fn right(&self) -> Matrix {
+        self.bases.leading(self.leading).right
     }
 
     /// The projection U·UᵀM + M·VVᵀ − U·UᵀM·VVᵀ of a matrix M given by `mv` = M·V and
-    /// `mtu` = Mᵀ·U. Its bases extend U and V.
+    /// `mtu` = Mᵀ·U.
     pub(crate) fn project(&self, mv: &Matrix, mtu: &Matrix) -> LowRank {
-        let (left, right) = rayon::join(|| extended(&self.left, mv), || extended(&self.right, mtu));
-        // In these bases M has no block outside both U and V: that is the tangent space.
+        let Span { left, right } = self.bases.extended(mv, mtu);
         let (by_columns, by_rows) = rayon::join(|| left.transposed_times(mv), || right.transposed_times(mtu));
+        // The columns of the core that belong to V are M·V, its rows that belong to U are UᵀM, and
+        // what lies outside both is zero: that is the tangent space.
         let core = Matrix::from_fn(left.columns(), right.columns(), |i, j| match (i, j) {
-            (i, j) if j < self.right.columns() => by_columns.at(i, j),
-            (i, j) if i < self.left.columns() => by_rows.at(j, i),
+            (i, j) if j < by_columns.columns() => by_columns.at(i, j),
+            (i, j) if i < by_rows.columns() => by_rows.at(j, i),
             _ => 0.0,
         });
         LowRank { left, core, right }
@@ -187,7 +220,7 @@ impl Point for LowRank {
             return Self { core: y.core.scaled(b), ..y.clone() };
         }
         let (left, right) = rayon::join(|| join(&x.left, &y.left), || join(&x.right, &y.right));
-        let of_y = left.of_second.times(&y.core).times_transposed(&right.of_second);
+        let of_y = right.embed(&left.embed(&y.core).transposed()).transposed();
         let core = padded(&x.core, of_y.rows(), of_y.columns()).scaled(a).plus(b, &of_y);
         Self { left: left.basis, core, right: right.basis }
     }
@@ -267,7 +300,7 @@ mod tests {
     fn the_tangent_projection_is_the_formula() {
         let (x, m) = (sample(8, 6, 2, 0), dense(&sample(8, 6, 4, 3)));
         let (u, v) = (x.left(), x.right());
-        let found = x.support().tangent().project(&m.times(v), &m.transposed_times(u));
+        let found = x.support().tangent(2).project(&m.times(v), &m.transposed_times(u));
         let uum = u.times(&u.transposed_times(&m));
         let mvv = m.times(v).times_transposed(v);
         let uumvv = u.times(&u.transposed_times(&mvv));

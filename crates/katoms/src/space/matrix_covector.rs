@@ -80,7 +80,7 @@ impl Multiply for MatrixCovector {
 
 impl Covector<LowRank> for MatrixCovector {
     fn on(&self, t: &TangentSpace) -> LowRank {
-        let (mv, mtu) = rayon::join(|| self.times(t.right()), || self.transposed_times(t.left()));
+        let (mv, mtu) = rayon::join(|| self.times(&t.right()), || self.transposed_times(&t.left()));
         t.project(&mv, &mtu)
     }
     fn add(&mut self, a: f64, x: &LowRank) {

@@ -55,7 +55,7 @@ impl Space for LowRank {
         Self::from_factors(&left, &right).unwrap()
     }
     fn search(&self) -> Self::Search {
-        self.support().tangent()
+        self.support().tangent(usize::MAX)
     }
     fn flat(&self) -> Vec<f64> {
         self.left().times(self.core()).times_transposed(self.right()).data().to_vec()
