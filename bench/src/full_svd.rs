@@ -39,7 +39,10 @@ impl Expand<MatrixCovector> for FullSvd {
 }
 
 impl Exchange<MatrixCovector> for FullSvd {
-    fn exchanges(&self, x: &LowRank, g: &MatrixCovector, count: usize) -> Vec<Span> {
-        self.0.exchanges(x, g, count)
+    fn removals(&self, x: &LowRank, count: usize) -> Vec<Span> {
+        self.0.removals(x, count)
+    }
+    fn additions(&self, x: &LowRank, g: &MatrixCovector, count: usize) -> Vec<Span> {
+        self.0.additions(x, g, count)
     }
 }

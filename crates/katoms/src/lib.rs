@@ -59,3 +59,16 @@ where
     let method = AcceleratedIht::for_structure(set.structure());
     driver::solve(f, set, &method, Options::for_set(set), |_, _| ControlFlow::Continue(()))
 }
+
+/// The Rust blocks of the written pages are tests.
+#[cfg(doctest)]
+mod pages {
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../../CONTRIBUTING.md")]
+    struct Contributing;
+    #[doc = include_str!("../../../docs/guide.md")]
+    struct Guide;
+    #[doc = include_str!("../../../docs/theory.md")]
+    struct Theory;
+}

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, check_length, check_option};
 use crate::linalg;
 use crate::loss::Loss;
-use crate::operator::{LinearOperator, SupportOf};
+use crate::operator::{LinearOperator, SupportOf, adjoint_many};
 use crate::space::{Covector, Point, Subspace};
 
 /// A point and its image. The fields are private: an image cannot go stale.
@@ -155,6 +155,17 @@ impl<A: LinearOperator, L: Loss> Objective<A, L> {
         self.operator.adjoint(&self.residual(x), g);
         self.count_pass();
         self.add_ridge(&x.x, g);
+    }
+
+    /// The gradients at several points, in one pass.
+    pub fn gradients(&self, xs: &[Evaluated<A::Point>]) -> Vec<A::Covector> {
+        let residuals: Vec<Vec<f64>> = xs.iter().map(|x| self.residual(x)).collect();
+        let residuals: Vec<&[f64]> = residuals.iter().map(Vec::as_slice).collect();
+        let mut gradients: Vec<A::Covector> = xs.iter().map(|_| self.operator.new_covector()).collect();
+        adjoint_many(&vec![&self.operator; xs.len()], &residuals, &mut gradients);
+        self.count_pass();
+        gradients.iter_mut().zip(xs).for_each(|(g, x)| self.add_ridge(&x.x, g));
+        gradients
     }
 
     /// What the ridge adds to a gradient at x.

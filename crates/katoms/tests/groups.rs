@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 use katoms::Error;
 use katoms::set::{ConstraintSet, Exchange, Expand, Groups, KSparse, OverlappingGroups};
 use katoms::simulate::{generator, normals};
-use katoms::space::{IndexSet, SparseVec};
+use katoms::space::{IndexSet, Point, SparseVec};
 use rand::{Rng, RngExt};
 
 fn whole_numbers(count: usize, rng: &mut impl Rng) -> Vec<f64> {
@@ -30,7 +30,8 @@ where
         let values = chosen.iter().map(|_| f64::from(rng.random_range(1..=4))).collect();
         let x = SparseVec::new(dim, chosen, values).unwrap();
         for count in [1, 2, 5] {
-            assert_eq!(a.exchanges(&x, &g, count), b.exchanges(&x, &g, count), "x = {x:?}, g = {g:?}");
+            assert_eq!(a.removals(&x, count), b.removals(&x, count), "x = {x:?}");
+            assert_eq!(a.additions(&x, &g, count), b.additions(&x, &g, count), "x = {x:?}, g = {g:?}");
         }
     }
 }
@@ -133,10 +134,11 @@ fn exchanges_of_overlapping_groups_stay_feasible_off_the_greedy_cover() {
     let set = OverlappingGroups::new(2, 5, members).unwrap();
     let x = SparseVec::new(5, vec![0, 1, 2, 3], vec![1.0, 3.0, 3.0, 1.0]).unwrap();
     let g = vec![0.0, 0.0, 0.0, 0.0, 1.0];
-    assert_eq!(set.exchanges(&x, &g, 2), [IndexSet::new(5, vec![1, 2, 4]), IndexSet::new(5, vec![0, 1, 4])]);
+    assert_eq!(set.removals(&x, 2), [IndexSet::new(5, vec![1, 2]), IndexSet::new(5, vec![0, 1])]);
     // A stored zero is no energy: one group is left to add, and it replaces nothing.
     let x = SparseVec::new(5, vec![0, 3], vec![1.0, 0.0]).unwrap();
-    assert_eq!(set.exchanges(&x, &g, 1), [IndexSet::new(5, vec![0, 4])]);
+    assert_eq!(set.removals(&x, 1), [IndexSet::new(5, vec![0])]);
+    assert_eq!(set.additions(&x.on(&set.removals(&x, 1)[0]), &g, 1), [IndexSet::new(5, vec![0, 4])]);
 }
 
 struct Instance {

@@ -143,8 +143,8 @@ fn the_search_at_zero_finds_the_leading_pairs() {
             for g in [gradient(&m), observed(&m)] {
                 let t = set.expand(&g, &LowRank::zero((p, n)).support());
                 assert_eq!((t.left().columns(), t.right().columns()), (k, k));
-                assert_orthonormal(t.left());
-                assert_orthonormal(t.right());
+                assert_orthonormal(&t.left());
+                assert_orthonormal(&t.right());
                 // For exact pairs the tangent projection is the truncated SVD itself.
                 assert_close(&dense(&g.on(&t)), &best(&m, k), 1e-3);
             }
@@ -157,7 +157,7 @@ fn at_full_rank_the_tangent_space_is_that_of_the_point() {
     let (x, g) = (low_rank(&halving(12, 9, 1)).truncated(3), gradient(&random(12, 9, 2)));
     let set = Rank::new(3, (12, 9)).unwrap();
     let t = set.expand(&g, &x.support());
-    assert_eq!((t.left(), t.right()), (x.left(), x.right()));
+    assert_eq!((&t.left(), &t.right()), (x.left(), x.right()));
     assert_close(&dense(&gradient(&dense(&x)).on(&t)), &dense(&x), 1e-13);
 }
 
@@ -167,8 +167,8 @@ fn leading_pairs_join_the_spaces_of_the_point() {
     let set = Rank::new(2, (30, 25)).unwrap().searching(RankSearch::LeadingPairs);
     let t = set.expand(&gradient(&m), &x.support());
     assert_eq!((t.left().columns(), t.right().columns()), (4, 4));
-    assert_orthonormal(t.left());
-    assert_orthonormal(t.right());
+    assert_orthonormal(&t.left());
+    assert_orthonormal(&t.right());
     assert_eq!((&t.left().leading_columns(2), &t.right().leading_columns(2)), (x.left(), x.right()));
     let rest = outside(&m, x.left(), x.right());
     let (l, r) = (t.left().block(0, 2, 30, 2), t.right().block(0, 2, 25, 2));
@@ -196,16 +196,19 @@ fn an_exchange_trades_the_weakest_pair_for_the_leading_one_outside() {
     let m = halving(14, 11, 5);
     for k in [1, 3, 10] {
         let x = low_rank(&halving(14, 11, 4)).truncated(k);
-        let proposals = Rank::new(k, (14, 11)).unwrap().exchanges(&x, &gradient(&m), 4);
-        let [span] = &proposals[..] else { panic!("{} proposals", proposals.len()) };
+        let set = Rank::new(k, (14, 11)).unwrap();
+        let removed = set.removals(&x, 4);
+        let [less] = &removed[..] else { panic!("{} proposals", removed.len()) };
+        assert_eq!(less.left().columns(), k - 1);
+        let kept = x.truncated(k - 1);
+        assert_holds(less, kept.left(), kept.right(), 1e-12);
+        let added = set.additions(&x.on(less), &gradient(&m), 4);
+        let [span] = &added[..] else { panic!("{} proposals", added.len()) };
         assert_eq!((span.left().columns(), span.right().columns()), (k, k));
         assert_orthonormal(span.left());
         assert_orthonormal(span.right());
-        let kept = x.truncated(k - 1);
-        if k > 1 {
-            assert_holds(span, kept.left(), kept.right(), 1e-12);
-        }
-        let (u, _, v) = outside(&m, x.left(), x.right()).svd().unwrap();
+        assert_holds(span, kept.left(), kept.right(), 1e-12);
+        let (u, _, v) = outside(&m, kept.left(), kept.right()).svd().unwrap();
         assert_holds(span, &u.leading_columns(1), &v.leading_columns(1), 1e-2);
     }
 }
@@ -214,13 +217,15 @@ fn an_exchange_trades_the_weakest_pair_for_the_leading_one_outside() {
 fn an_exchange_adds_where_there_is_room_and_ends_where_there_is_none() {
     let m = random(8, 6, 6);
     let x = low_rank(&m).truncated(2);
-    let proposals = Rank::new(4, (8, 6)).unwrap().exchanges(&x, &gradient(&random(8, 6, 9)), 1);
+    let set = Rank::new(4, (8, 6)).unwrap();
+    assert_eq!(set.removals(&x, 1), [x.support()]);
+    let proposals = set.additions(&x, &gradient(&random(8, 6, 9)), 1);
     assert_eq!(proposals.len(), 1);
     assert_eq!((proposals[0].left().columns(), proposals[0].right().columns()), (3, 3));
     assert_holds(&proposals[0], x.left(), x.right(), 1e-12);
     // Every direction is in use: nothing is outside.
     let whole = low_rank(&m);
-    assert!(Rank::new(6, (8, 6)).unwrap().exchanges(&whole, &gradient(&m), 1).is_empty());
+    assert!(Rank::new(6, (8, 6)).unwrap().additions(&whole, &gradient(&m), 1).is_empty());
 }
 
 #[test]

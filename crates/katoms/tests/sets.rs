@@ -123,12 +123,18 @@ fn check_expand<S: Expand<Vec<f64>, Point = SparseVec>>(set: &S, twin: &Twin, g:
 
 fn check_exchanges<S: Exchange<Vec<f64>, Point = SparseVec>>(set: &S, twin: &Twin, x: &SparseVec, g: &Vec<f64>) {
     for count in [1, 3] {
-        let proposals = set.exchanges(x, g, count);
-        assert!(proposals.len() <= count * count);
-        for t in proposals {
+        let removals = set.removals(x, count);
+        assert!(!removals.is_empty() && removals.len() <= count);
+        for t in removals {
             assert!(twin.free.iter().all(|&i| t.contains(i)), "{t:?} lacks what is always selected");
-            assert!(twin.atoms_needed(t.indices()) <= set.atoms(), "{t:?} from {x:?} in {set:?}");
-            assert!(t.indices().iter().any(|&i| x.value_at(i) == 0.0 && g[i] != 0.0), "{t:?} brings nothing in");
+            let less = x.on(&t);
+            assert!(twin.atoms_needed(less.indices()) < set.atoms(), "{t:?} from {x:?} in {set:?} leaves no room");
+            let additions = set.additions(&less, g, count);
+            assert!(additions.len() <= count);
+            for t in additions {
+                assert!(twin.atoms_needed(t.indices()) <= set.atoms(), "{t:?} from {x:?} in {set:?}");
+                assert!(t.indices().iter().any(|&i| less.value_at(i) == 0.0 && g[i] != 0.0), "{t:?} brings nothing in");
+            }
         }
     }
 }
@@ -226,7 +232,8 @@ fn always_nothing_is_the_inner_set() {
         let x = inner.project(SparseVec::full(&v));
         assert_eq!(set.project(SparseVec::full(&v)), x);
         assert_eq!(set.expand(&g, &x.support()), inner.expand(&g, &x.support()));
-        assert_eq!(set.exchanges(&x, &g, 2), inner.exchanges(&x, &g, 2));
+        assert_eq!(set.removals(&x, 2), inner.removals(&x, 2));
+        assert_eq!(set.additions(&x, &g, 2), inner.additions(&x, &g, 2));
     }
 }
 
@@ -238,9 +245,10 @@ fn always_selected_coordinates_are_not_counted() {
     assert_eq!((x.indices(), x.values()), (&[0, 2, 3][..], &[0.0, -2.0, 9.0][..]));
     let g = vec![9.0, 1.0, 5.0, 9.0, 2.0];
     assert_eq!(set.expand(&g, &IndexSet::new(5, vec![2])).indices(), [0, 2, 3, 4]);
-    let exchanged = set.exchanges(&x, &g, 2);
-    let exchanged: Vec<&[usize]> = exchanged.iter().map(IndexSet::indices).collect();
-    assert_eq!(exchanged, [[0, 3, 4], [0, 1, 3]]);
+    assert_eq!(set.removals(&x, 2), [IndexSet::new(5, vec![0, 3])]);
+    let added = set.additions(&x.on(&IndexSet::new(5, vec![0, 3])), &g, 2);
+    let added: Vec<&[usize]> = added.iter().map(IndexSet::indices).collect();
+    assert_eq!(added, [[0, 2, 3], [0, 3, 4]]);
 }
 
 #[test]
@@ -248,15 +256,14 @@ fn exchanges_bring_the_strongest_in_and_take_the_weakest_out() {
     let set = KSparse::new(3, 7).unwrap();
     let x = SparseVec::new(7, vec![1, 2, 5], vec![-2.0, 4.0, 1.0]).unwrap();
     let g = vec![3.0, 9.0, 9.0, 0.0, -5.0, 9.0, 3.0];
-    let proposals =
-        |count| -> Vec<Vec<usize>> { set.exchanges(&x, &g, count).iter().map(|t| t.indices().to_vec()).collect() };
-    assert_eq!(proposals(1), [[1, 2, 4]]);
-    assert_eq!(proposals(2), [[1, 2, 4], [0, 1, 2], [2, 4, 5], [0, 2, 5]]);
-    // Coordinate 3 has no gradient: it cannot help, so only three are strong.
-    assert_eq!(proposals(7).len(), 9);
-    let room = set.with_atoms(4).unwrap().exchanges(&x, &g, 2);
-    let room: Vec<&[usize]> = room.iter().map(IndexSet::indices).collect();
-    assert_eq!(room, [[1, 2, 4, 5], [0, 1, 2, 5]]);
+    let lists = |sets: Vec<IndexSet>| sets.iter().map(|t| t.indices().to_vec()).collect::<Vec<_>>();
+    assert_eq!(lists(set.removals(&x, 2)), [[1, 2], [2, 5]]);
+    assert_eq!(lists(set.removals(&x, 9)), [[1, 2], [2, 5], [1, 5]]);
+    assert_eq!(lists(set.additions(&x, &g, 2)), [[1, 2, 4, 5], [0, 1, 2, 5]]);
+    // Coordinate 3 has no gradient: it cannot help.
+    assert_eq!(set.additions(&x, &g, 9).len(), 3);
+    // With room for another atom, none needs to leave.
+    assert_eq!(set.with_atoms(4).unwrap().removals(&x, 2), [x.support()]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use rustdct::DctPlanner;
 use super::MatrixFree;
 use crate::error::{Error, check_indices, check_range};
 
-/// b = (D·x)[rows], where D is the orthonormal DCT-II of length n. O(n·log n) a product, no matrix.
+/// The entries `rows` of D·x, where D is the orthonormal DCT-II of length n. O(n·log n) a product, no matrix.
 ///
 /// # Errors
 /// When `n` is 0, no row is given, or a row is not below `n`.

@@ -64,7 +64,7 @@ impl<'a, T: Real> Dense<'a, T> {
         if rows == 0 || columns == 0 {
             return Err(Error::Empty { what: "the design matrix" });
         }
-        let expected = rows.checked_mul(columns).unwrap_or(usize::MAX);
+        let expected = rows.saturating_mul(columns);
         check_length("design matrix", data.len(), expected, "rows times columns")?;
         let a = Self { data, rows, columns, layout };
         if let Some(at) = kernels::first_not_finite(&a.data) {

@@ -21,7 +21,7 @@ pub struct Entries {
 }
 
 impl Entries {
-    /// The entries (rows[e], columns[e]) of a matrix of the given shape, in any order.
+    /// The entries (`rows[e]`, `columns[e]`) of a matrix of the given shape, in any order.
     ///
     /// # Errors
     /// When lengths disagree, an index is outside or nothing is observed.

@@ -76,12 +76,12 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
     fn base(&self) -> &A::Base {
         self.inner.base()
     }
-    fn to_base<'r>(&self, r: &'r [f64]) -> Cow<'r, [f64]> {
-        self.inner.to_base(r)
+    fn before_pass<'r>(&self, r: &'r [f64]) -> Cow<'r, [f64]> {
+        self.inner.before_pass(r)
     }
-    fn from_base(&self, r: &[f64], g: &mut Vec<f64>) {
+    fn after_pass(&self, r: &[f64], g: &mut Vec<f64>) {
         g.truncate(self.index());
-        self.inner.from_base(r, g);
+        self.inner.after_pass(r, g);
         g.push(r.iter().sum());
     }
 }

@@ -80,32 +80,32 @@ pub trait LinearOperator: Sync {
     /// The operator that does the passes.
     fn base(&self) -> &Self::Base;
     /// The residual that the base's adjoint takes.
-    fn to_base<'r>(&self, r: &'r [f64]) -> Cow<'r, [f64]> {
+    fn before_pass<'r>(&self, r: &'r [f64]) -> Cow<'r, [f64]> {
         Cow::Borrowed(r)
     }
-    /// Turns the base's Aᵀ·`to_base(r)` into this view's Aᵀ·r.
-    fn from_base(&self, r: &[f64], g: &mut Self::Covector) {
+    /// Turns the base's Aᵀ·`before_pass(r)` into this view's Aᵀ·r.
+    fn after_pass(&self, r: &[f64], g: &mut Self::Covector) {
         let _ = (r, g);
     }
 }
 
-/// One pass over the base for one residual of each view: out[i] = operators[i]ᵀ·rs[i].
+/// One pass over the base for one residual of each view: `out[i]` = `operators[i]`ᵀ·`rs[i]`.
 ///
 /// All views must look at the same base; the caller has checked it.
 pub fn adjoint_many<A: LinearOperator>(operators: &[&A], rs: &[&[f64]], out: &mut [A::Covector]) {
     let Some(first) = operators.first() else { return };
-    let pulled: Vec<Cow<'_, [f64]>> = operators.iter().zip(rs).map(|(a, r)| a.to_base(r)).collect();
+    let pulled: Vec<Cow<'_, [f64]>> = operators.iter().zip(rs).map(|(a, r)| a.before_pass(r)).collect();
     let pulled: Vec<&[f64]> = pulled.iter().map(AsRef::as_ref).collect();
     first.base().adjoint_block(&pulled, out);
     for ((a, r), g) in operators.iter().zip(rs).zip(out) {
-        a.from_base(r, g);
+        a.after_pass(r, g);
     }
 }
 
 /// What a view's `adjoint` is: the base's pass between the view's two changes.
 fn adjoint_through_base<A: LinearOperator>(view: &A, r: &[f64], out: &mut A::Covector) {
-    view.base().adjoint(&view.to_base(r), out);
-    view.from_base(r, out);
+    view.base().adjoint(&view.before_pass(r), out);
+    view.after_pass(r, out);
 }
 
 /// out += A·x for the multiple x of a point that a ridge has added to a gradient.
@@ -163,10 +163,10 @@ impl<A: LinearOperator> LinearOperator for &A {
     fn base(&self) -> &A::Base {
         (**self).base()
     }
-    fn to_base<'r>(&self, r: &'r [f64]) -> Cow<'r, [f64]> {
-        (**self).to_base(r)
+    fn before_pass<'r>(&self, r: &'r [f64]) -> Cow<'r, [f64]> {
+        (**self).before_pass(r)
     }
-    fn from_base(&self, r: &[f64], g: &mut A::Covector) {
-        (**self).from_base(r, g);
+    fn after_pass(&self, r: &[f64], g: &mut A::Covector) {
+        (**self).after_pass(r, g);
     }
 }

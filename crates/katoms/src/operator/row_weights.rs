@@ -63,11 +63,11 @@ impl<A: LinearOperator> LinearOperator for RowWeights<A> {
     fn base(&self) -> &A::Base {
         self.inner.base()
     }
-    fn to_base<'r>(&self, r: &'r [f64]) -> Cow<'r, [f64]> {
+    fn before_pass<'r>(&self, r: &'r [f64]) -> Cow<'r, [f64]> {
         let weighted = self.weighted(r);
-        Cow::Owned(self.inner.to_base(&weighted).into_owned())
+        Cow::Owned(self.inner.before_pass(&weighted).into_owned())
     }
-    fn from_base(&self, r: &[f64], g: &mut A::Covector) {
-        self.inner.from_base(&self.weighted(r), g);
+    fn after_pass(&self, r: &[f64], g: &mut A::Covector) {
+        self.inner.after_pass(&self.weighted(r), g);
     }
 }

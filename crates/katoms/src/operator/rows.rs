@@ -81,12 +81,12 @@ impl<A: LinearOperator> LinearOperator for Rows<A> {
     fn base(&self) -> &A::Base {
         self.inner.base()
     }
-    fn to_base<'r>(&self, r: &'r [f64]) -> Cow<'r, [f64]> {
+    fn before_pass<'r>(&self, r: &'r [f64]) -> Cow<'r, [f64]> {
         let all = self.scattered(r);
-        Cow::Owned(self.inner.to_base(&all).into_owned())
+        Cow::Owned(self.inner.before_pass(&all).into_owned())
     }
-    fn from_base(&self, r: &[f64], g: &mut A::Covector) {
-        self.inner.from_base(&self.scattered(r), g);
+    fn after_pass(&self, r: &[f64], g: &mut A::Covector) {
+        self.inner.after_pass(&self.scattered(r), g);
     }
 }
 

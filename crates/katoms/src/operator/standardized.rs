@@ -111,11 +111,11 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
     fn base(&self) -> &A::Base {
         self.inner.base()
     }
-    fn to_base<'r>(&self, r: &'r [f64]) -> Cow<'r, [f64]> {
-        self.inner.to_base(r)
+    fn before_pass<'r>(&self, r: &'r [f64]) -> Cow<'r, [f64]> {
+        self.inner.before_pass(r)
     }
-    fn from_base(&self, r: &[f64], g: &mut Vec<f64>) {
-        self.inner.from_base(r, g);
+    fn after_pass(&self, r: &[f64], g: &mut Vec<f64>) {
+        self.inner.after_pass(r, g);
         let total: f64 = r.iter().sum();
         for ((g, centre), scale) in g.iter_mut().zip(&self.centres).zip(&self.scales) {
             *g = (*g - total * centre) / scale;

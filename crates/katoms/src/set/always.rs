@@ -84,9 +84,13 @@ impl<S: Expand<Vec<f64>, Point = SparseVec>> Expand<Vec<f64>> for Always<S> {
 }
 
 impl<S: Exchange<Vec<f64>, Point = SparseVec>> Exchange<Vec<f64>> for Always<S> {
-    fn exchanges(&self, x: &SparseVec, g: &Vec<f64>, count: usize) -> Vec<IndexSet> {
+    fn removals(&self, x: &SparseVec, count: usize) -> Vec<IndexSet> {
         let (_, counted) = self.split(x);
-        let proposals = self.inner.exchanges(&counted, &self.without_kept(g), count);
-        proposals.into_iter().map(|t| t.union(&self.kept)).collect()
+        self.inner.removals(&counted, count).iter().map(|t| t.union(&self.kept)).collect()
+    }
+    fn additions(&self, x: &SparseVec, g: &Vec<f64>, count: usize) -> Vec<IndexSet> {
+        let (_, counted) = self.split(x);
+        let proposals = self.inner.additions(&counted, &self.without_kept(g), count);
+        proposals.iter().map(|t| t.union(&self.kept)).collect()
     }
 }

@@ -1,6 +1,6 @@
 //! At most k disjoint groups of coordinates.
 
-use super::k_sparse::{by_gain, exchanged, strongest};
+use super::k_sparse::strongest;
 use super::{ConstraintSet, Exchange, Expand, Structure};
 use crate::error::{Error, check_length, check_range, check_values};
 use crate::linalg::top_k;
@@ -99,15 +99,14 @@ impl Groups {
         touched
     }
 
-    /// The `count` untouched groups with the largest scores in g, and all scores. O(n).
-    fn strongest_outside(&self, g: &[f64], u: &IndexSet, count: usize) -> (Vec<usize>, Vec<f64>) {
+    /// The `count` groups with the largest scores in g among those that `admitted` allows, the largest
+    /// first. O(n).
+    fn strongest(&self, g: &[f64], count: usize, admitted: impl Fn(usize) -> bool) -> Vec<usize> {
         let mut scores = self.scores(g.iter().copied().enumerate());
-        let touched = self.touched(u);
-        scores.iter_mut().zip(&touched).filter(|(_, t)| **t).for_each(|(s, _)| *s = f64::NEG_INFINITY);
-        let free = touched.iter().filter(|t| !**t).count();
-        let mut best = top_k(&scores, count.min(free));
+        (0..scores.len()).filter(|&group| !admitted(group)).for_each(|group| scores[group] = f64::NEG_INFINITY);
+        let mut best = strongest(&scores, count);
         best.retain(|&group| scores[group] > 0.0);
-        (best, scores)
+        best
     }
 
     fn indices_of(&self, groups: &[usize]) -> IndexSet {
@@ -177,23 +176,27 @@ impl Expand<Vec<f64>> for Groups {
         // A group that u holds in part competes with the rest of it: a warm start may need it.
         let mut rest = g.clone();
         u.indices().iter().for_each(|&i| rest[i] = 0.0);
-        let (best, _) = self.strongest_outside(&rest, &IndexSet::new(self.dim, Vec::new()), self.k);
-        self.indices_of(&best).union(u)
+        self.indices_of(&self.strongest(&rest, self.k, |_| true)).union(u)
     }
 }
 
 impl Exchange<Vec<f64>> for Groups {
-    fn exchanges(&self, x: &SparseVec, g: &Vec<f64>, count: usize) -> Vec<IndexSet> {
+    fn removals(&self, x: &SparseVec, count: usize) -> Vec<IndexSet> {
         let support = x.support();
-        let (best, gains) = self.strongest_outside(g, &support, count);
-        let gains: Vec<f64> = best.iter().map(|&group| gains[group]).collect();
-        let strong = best.iter().map(|&group| self.members[group].clone()).collect();
         let touched = self.touched(&support);
         let inside: Vec<usize> = (0..touched.len()).filter(|&group| touched[group]).collect();
+        if inside.len() < self.k {
+            return vec![support];
+        }
         let energies = self.scores(x.entries());
         let losses: Vec<f64> = inside.iter().map(|&group| -energies[group]).collect();
-        let weak = strongest(&losses, count).into_iter().map(|p| self.members[inside[p]].clone()).collect();
-        let weak = if inside.len() < self.k { vec![Vec::new()] } else { weak };
-        exchanged(&support, &weak, &by_gain(strong, &gains))
+        let without = |p: usize| support.without(&self.indices_of(&[inside[p]]));
+        strongest(&losses, count).into_iter().map(without).collect()
+    }
+    fn additions(&self, x: &SparseVec, g: &Vec<f64>, count: usize) -> Vec<IndexSet> {
+        let support = x.support();
+        let touched = self.touched(&support);
+        let best = self.strongest(g, count, |group| !touched[group]);
+        best.into_iter().map(|group| support.union(&self.indices_of(&[group]))).collect()
     }
 }

@@ -69,46 +69,34 @@ impl Expand<Vec<f64>> for KSparse {
 }
 
 impl Exchange<Vec<f64>> for KSparse {
-    fn exchanges(&self, x: &SparseVec, g: &Vec<f64>, count: usize) -> Vec<IndexSet> {
+    fn removals(&self, x: &SparseVec, count: usize) -> Vec<IndexSet> {
         let support = x.support();
-        let inside = strongest_outside(g, &support, count);
-        let gains: Vec<f64> = inside.iter().map(|&j| g[j].abs()).collect();
+        if x.indices().len() < self.k {
+            return vec![support];
+        }
         let losses: Vec<f64> = x.values().iter().map(|v| -v.abs()).collect();
-        let weak = strongest(&losses, count).into_iter().map(|p| vec![x.indices()[p]]).collect();
-        let weak = if x.indices().len() < self.k { vec![Vec::new()] } else { weak };
-        exchanged(&support, &weak, &by_gain(inside.into_iter().map(|j| vec![j]).collect(), &gains))
+        let without = |p: usize| support.without(&IndexSet::new(self.dim, vec![x.indices()[p]]));
+        strongest(&losses, count).into_iter().map(without).collect()
+    }
+    fn additions(&self, x: &SparseVec, g: &Vec<f64>, count: usize) -> Vec<IndexSet> {
+        let support = x.support();
+        let with = |j: usize| support.union(&IndexSet::new(self.dim, vec![j]));
+        strongest_outside(g, &support, count).into_iter().map(with).collect()
     }
 }
 
-/// The `count` coordinates outside `u` with the largest |g|. O(n).
+/// The `count` coordinates outside `u` with the largest |g|, the largest first. O(n).
 fn strongest_outside(g: &[f64], u: &IndexSet, count: usize) -> Vec<usize> {
     let mut scores: Vec<f64> = g.iter().map(|v| v.abs()).collect();
     u.indices().iter().for_each(|&i| scores[i] = f64::NEG_INFINITY);
-    let mut best = top_k(&scores, count.min(g.len() - u.indices().len()));
+    let mut best = strongest(&scores, count);
     best.retain(|&i| scores[i] > 0.0);
     best
 }
 
-/// The positions of the `count` largest gains, the largest first.
-pub(super) fn strongest(gains: &[f64], count: usize) -> Vec<usize> {
-    let mut best = top_k(gains, count);
-    best.sort_by(|&a, &b| gains[b].total_cmp(&gains[a]));
+/// The positions of the `count` largest scores, the largest first. O(n + count·log count).
+pub(super) fn strongest(scores: &[f64], count: usize) -> Vec<usize> {
+    let mut best = top_k(scores, count);
+    best.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
     best
-}
-
-/// The groups of coordinates in falling order of their gain.
-pub(super) fn by_gain(groups: Vec<Vec<usize>>, gains: &[f64]) -> Vec<Vec<usize>> {
-    let mut order: Vec<usize> = (0..groups.len()).collect();
-    order.sort_by(|&a, &b| gains[b].total_cmp(&gains[a]));
-    order.into_iter().map(|i| groups[i].clone()).collect()
-}
-
-/// The support with one of `weak` replaced by one of `strong`, for every pair.
-pub(super) fn exchanged(support: &IndexSet, weak: &[Vec<usize>], strong: &[Vec<usize>]) -> Vec<IndexSet> {
-    let dim = support.dim();
-    let pairs = weak.iter().flat_map(|out| strong.iter().map(move |into| (out, into)));
-    let swap = |(out, into): (&Vec<usize>, &Vec<usize>)| {
-        support.without(&IndexSet::new(dim, out.clone())).union(&IndexSet::new(dim, into.clone()))
-    };
-    pairs.map(swap).collect()
 }

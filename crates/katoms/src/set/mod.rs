@@ -64,10 +64,12 @@ pub trait Expand<G>: ConstraintSet {
     fn expand(&self, g: &G, u: &<Self::Point as Point>::Support) -> <Self::Point as Point>::Search;
 }
 
-/// One atom out, one atom in: the neighbours of a point.
+/// One atom out, one atom in: the way to a point's neighbours.
 pub trait Exchange<G>: ConstraintSet {
-    /// Supports that differ from x's in one exchanged atom, the most promising first, at most
-    /// `count²` of them: each of `count` weak atoms inside against each of `count` strong ones
-    /// outside. A point with room for another atom gets additions instead.
-    fn exchanges(&self, x: &Self::Point, g: &G, count: usize) -> Vec<<Self::Point as Point>::Support>;
+    /// The supports of x without one of its `count` weakest atoms, the weakest first. A point with room
+    /// for another atom need not give one up: it gives its own support.
+    fn removals(&self, x: &Self::Point, count: usize) -> Vec<<Self::Point as Point>::Support>;
+    /// The supports of x with one more atom: each of the `count` strongest in g outside of x, the
+    /// strongest first.
+    fn additions(&self, x: &Self::Point, g: &G, count: usize) -> Vec<<Self::Point as Point>::Support>;
 }

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use super::groups::{check_group_weights, check_members};
-use super::k_sparse::{exchanged, strongest};
+use super::k_sparse::strongest;
 use super::{ConstraintSet, Exchange, Expand, Guarantee, Structure};
 use crate::error::{Error, check_range};
 use crate::space::{IndexSet, Point, SparseVec};
@@ -85,10 +85,7 @@ impl OverlappingGroups {
     /// The groups of the greedy cover of `energy`, in the order in which they were taken, at most
     /// `count`. `energy` loses what was covered. Near-linear in the total group size.
     pub fn greedy_cover(&self, energy: &mut [f64], count: usize) -> Vec<usize> {
-        let score = |energy: &[f64], group: usize| {
-            self.weights[group] * self.members[group].iter().map(|&i| energy[i]).sum::<f64>()
-        };
-        let fresh = |group| Candidate { score: score(energy, group), group, looked_at: 0 };
+        let fresh = |group| Candidate { score: self.score(energy, group), group, looked_at: 0 };
         let mut heap: BinaryHeap<Candidate> = (0..self.members.len()).map(fresh).collect();
         let mut taken = Vec::new();
         while let Some(best) = heap.pop() {
@@ -96,7 +93,7 @@ impl OverlappingGroups {
                 break;
             }
             if best.looked_at < taken.len() {
-                let score = score(energy, best.group);
+                let score = self.score(energy, best.group);
                 heap.push(Candidate { score, looked_at: taken.len(), ..best });
                 continue;
             }
@@ -104,6 +101,11 @@ impl OverlappingGroups {
             taken.push(best.group);
         }
         taken
+    }
+
+    /// Weight × energy of a group.
+    fn score(&self, energy: &[f64], group: usize) -> f64 {
+        self.weights[group] * self.members[group].iter().map(|&i| energy[i]).sum::<f64>()
     }
 
     fn dense_energy(&self, entries: impl Iterator<Item = (usize, f64)>) -> Vec<f64> {
@@ -153,24 +155,29 @@ impl Expand<Vec<f64>> for OverlappingGroups {
 }
 
 impl Exchange<Vec<f64>> for OverlappingGroups {
-    fn exchanges(&self, x: &SparseVec, g: &Vec<f64>, count: usize) -> Vec<IndexSet> {
+    fn removals(&self, x: &SparseVec, count: usize) -> Vec<IndexSet> {
         let cover = self.greedy_cover(&mut self.dense_energy(x.entries()), self.k);
         // Stored zeros outside of the cover are no group's: kept, they would be atoms beyond k.
         let support = x.on(&self.indices_of(&cover)).support();
+        if cover.len() < self.k {
+            return vec![support];
+        }
         // What leaves with a group are the coordinates that no other chosen group holds.
-        let own = |position: usize| {
-            let others: Vec<usize> = cover.iter().copied().filter(|&g| g != cover[position]).collect();
-            support.without(&self.indices_of(&others)).indices().to_vec()
+        let own = |&group: &usize| {
+            let others: Vec<usize> = cover.iter().copied().filter(|&other| other != group).collect();
+            support.without(&self.indices_of(&others))
         };
-        let alone: Vec<Vec<usize>> = (0..cover.len()).map(own).collect();
-        let energy = |out: &Vec<usize>| out.iter().map(|&i| x.value_at(i).powi(2)).sum::<f64>();
+        let alone: Vec<IndexSet> = cover.iter().map(own).collect();
+        let energy = |out: &IndexSet| out.indices().iter().map(|&i| x.value_at(i).powi(2)).sum::<f64>();
         let losses: Vec<f64> = alone.iter().zip(&cover).map(|(out, &g)| -self.weights[g] * energy(out)).collect();
-        let weak: Vec<Vec<usize>> = strongest(&losses, count).into_iter().map(|p| alone[p].clone()).collect();
-        let weak = if cover.len() < self.k { vec![Vec::new()] } else { weak };
+        strongest(&losses, count).into_iter().map(|p| support.without(&alone[p])).collect()
+    }
+    fn additions(&self, x: &SparseVec, g: &Vec<f64>, count: usize) -> Vec<IndexSet> {
+        let support = x.support();
         let mut energy = self.dense_energy(g.iter().copied().enumerate());
-        x.indices().iter().for_each(|&i| energy[i] = 0.0);
-        let strong = self.greedy_cover(&mut energy, count);
-        let strong: Vec<Vec<usize>> = strong.into_iter().map(|g| self.members[g].clone()).collect();
-        exchanged(&support, &weak, &strong)
+        support.indices().iter().for_each(|&i| energy[i] = 0.0);
+        let scores: Vec<f64> = (0..self.members.len()).map(|group| self.score(&energy, group)).collect();
+        let best = strongest(&scores, count).into_iter().filter(|&group| scores[group] > 0.0);
+        best.map(|group| support.union(&self.indices_of(&[group]))).collect()
     }
 }

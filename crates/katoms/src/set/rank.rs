@@ -133,15 +133,17 @@ impl Expand<MatrixCovector> for Rank {
 }
 
 impl Exchange<MatrixCovector> for Rank {
-    /// The weakest singular pair out, the gradient's leading pair outside in: one proposal.
-    fn exchanges(&self, x: &LowRank, g: &MatrixCovector, _: usize) -> Vec<Span> {
-        let kept = if x.rank_bound() < self.k { x.clone() } else { x.truncated(self.k - 1) };
-        let proposal = self.with_leading_pairs(g, &x.support(), 1, FILLING);
-        let new = |all: &Matrix, old: usize| all.block(0, old, all.rows(), all.columns() - old);
-        let (left, right) = (new(proposal.left(), x.left().columns()), new(proposal.right(), x.right().columns()));
-        if left.columns() == 0 || right.columns() == 0 {
-            return Vec::new();
-        }
-        vec![kept.support().extended(&left, &right)]
+    /// Without the weakest singular pair: one proposal.
+    fn removals(&self, x: &LowRank, _: usize) -> Vec<Span> {
+        let kept = if x.rank_bound() < self.k { x.support() } else { x.truncated(self.k - 1).support() };
+        vec![kept]
+    }
+    /// With the gradient's leading pair outside: one proposal, none where no direction is left.
+    fn additions(&self, x: &LowRank, g: &MatrixCovector, _: usize) -> Vec<Span> {
+        let support = x.support();
+        let with = self.with_leading_pairs(g, &support, 1, FILLING);
+        let grew = |now: &Matrix, before: &Matrix| now.columns() > before.columns();
+        let both = grew(with.left(), support.left()) && grew(with.right(), support.right());
+        if both { vec![with] } else { Vec::new() }
     }
 }

@@ -118,7 +118,7 @@ impl LowRank {
     /// The same by the eigenvectors of coreᵀ·core, at half the price. Squaring costs accuracy where
     /// the singular values spread; `None` there, and where the core is not much larger than wanted.
     fn leading_by_gram(&self, rank: usize) -> Option<(Matrix, Matrix, Matrix)> {
-        if 2 * rank > self.core.columns() || rank > self.core.rows() {
+        if rank == 0 || 2 * rank > self.core.columns() || rank > self.core.rows() {
             return None;
         }
         let gram = self.core.transposed_times(&self.core);

@@ -34,7 +34,7 @@ struct Index {
 }
 
 impl Pattern {
-    /// The pattern of the entries (rows[e], columns[e]). An entry may be observed repeatedly.
+    /// The pattern of the entries (`rows[e]`, `columns[e]`). An entry may be observed repeatedly.
     ///
     /// # Errors
     /// When lengths disagree, an index is outside or nothing is observed.
@@ -67,7 +67,7 @@ impl Pattern {
         &self.places
     }
 
-    /// out[e] = (left·rightᵀ) at the e-th observed place. O(observed·rank).
+    /// `out[e]` = (left·rightᵀ) at the e-th observed place. O(observed·rank).
     pub fn gather(&self, left: &Matrix, right: &Matrix, out: &mut [f64]) {
         if self.is_dense() {
             return self.by_row.gather_strips(left, right, out);

@@ -1,0 +1,396 @@
+//! The driver: stop rules, observers, stages, lockstep, checkpoints, quality.
+
+mod planted;
+
+use std::ops::ControlFlow;
+
+use katoms::driver::{Options, Run, Stages, lockstep, solve};
+use katoms::loss::LeastSquares;
+use katoms::method::{AcceleratedIht, Momentum, Move, Refit, Safeguard, Step, refit_on};
+use katoms::operator::{Counted, Dense, Entries, LinearOperator, Rows, Standardized};
+use katoms::set::{ConstraintSet, KSparse, Rank};
+use katoms::space::{IndexSet, LowRank, Point, SparseVec, Subspace};
+use katoms::{Error, Objective, Outcome, Status, Stop, fit, simulate};
+use planted::Planted;
+
+fn slow() -> AcceleratedIht {
+    AcceleratedIht { momentum: Momentum::ClosedForm, refit: Refit::Never, ..planted::defaults() }
+}
+
+fn ended(problem: &Planted, method: &AcceleratedIht, stop: Stop) -> Outcome<SparseVec> {
+    let a = problem.operator();
+    let f = problem.squares(&a);
+    let set = KSparse::new(5, problem.truth.dim()).unwrap();
+    let options = Options { stop, ..Options::for_set(&set) };
+    solve(&f, &set, method, options, |_, _| ControlFlow::Continue(())).unwrap()
+}
+
+#[test]
+fn each_stop_rule_ends_the_run_and_says_so() {
+    let problem = Planted::new(60, 100, 5, 0.3, 1);
+    let stop = Stop::default();
+    let converged = ended(&problem, &slow(), stop);
+    assert_eq!(converged.status, Status::Converged);
+    assert!(converged.trace.last().unwrap().change <= 1e-6);
+
+    let capped = ended(&problem, &slow(), Stop { iterations: 3, ..stop });
+    assert_eq!((capped.status, capped.iterations), (Status::IterationCap, 3));
+    let passes = ended(&problem, &slow(), Stop { passes: Some(2), ..stop });
+    assert_eq!((passes.status, passes.iterations, passes.passes), (Status::PassCap, 2, 4), "and two for the quality");
+    let hurried = ended(&problem, &slow(), Stop { seconds: Some(1e-12), ..stop });
+    assert_eq!((hurried.status, hurried.iterations), (Status::TimeLimit, 1));
+
+    let loose = ended(&problem, &slow(), Stop { stationarity: Some(1e-2), ..stop });
+    assert_eq!(loose.status, Status::Converged);
+    assert!(loose.iterations < converged.iterations);
+    assert!(loose.quality.unwrap().stationarity <= 1e-2);
+}
+
+#[test]
+fn a_perfect_fit_ends_the_run_without_another_pass() {
+    let problem = Planted::new(80, 100, 5, 0.0, 1);
+    let eager = ended(&problem, &planted::defaults(), Stop::default());
+    let patient = ended(&problem, &planted::defaults(), Stop { perfect: 0.0, ..Stop::default() });
+    assert_eq!(eager.point, patient.point);
+    assert_eq!(eager.iterations + 1, patient.iterations);
+    assert_eq!(patient.trace.last().unwrap().kind, Move::Fixed);
+}
+
+#[test]
+fn a_step_that_is_too_long_diverges_and_never_looks_like_success() {
+    let problem = Planted::new(60, 100, 5, 0.1, 2);
+    let outcome = ended(&problem, &AcceleratedIht::plain(Step::Fixed(50.0)), Stop::default());
+    assert_eq!(outcome.status, Status::Diverged);
+    let safe = AcceleratedIht { safeguard: Safeguard::Descent, ..AcceleratedIht::plain(Step::Fixed(50.0)) };
+    assert_eq!(ended(&problem, &safe, Stop::default()).status, Status::Converged);
+}
+
+#[test]
+fn an_observer_sees_every_move_and_may_stop() {
+    let problem = Planted::new(60, 100, 5, 0.3, 1);
+    let a = problem.operator();
+    let f = problem.squares(&a);
+    let set = KSparse::new(5, 100).unwrap();
+    let mut seen = Vec::new();
+    let outcome = solve(&f, &set, &slow(), Options::for_set(&set), |event, x| {
+        assert!(x.indices().len() <= 5);
+        seen.push(*event);
+        if seen.len() == 4 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })
+    .unwrap();
+    assert_eq!(outcome.status, Status::Stopped);
+    assert_eq!(outcome.trace, seen);
+    for (i, event) in seen.iter().enumerate() {
+        assert_eq!((event.iteration, event.passes, event.atoms), (i + 1, i + 1, 5));
+        assert!(event.step > 0.0 && event.columns > 0 && event.seconds > 0.0);
+    }
+    assert!(seen.windows(2).all(|w| w[1].objective < w[0].objective && w[1].columns > w[0].columns));
+    assert_eq!(seen[0].entered, 5);
+}
+
+#[test]
+fn stages_serve_vectors_too() {
+    let problem = Planted::new(150, 400, 20, 0.0, 3);
+    let a = problem.operator();
+    let f = problem.squares(&a);
+    let set = KSparse::new(20, 400).unwrap();
+    let options = Options { stages: Stages::growing(20), ..Options::for_set(&set) };
+    let outcome = solve(&f, &set, &planted::defaults(), options, |_, x| {
+        assert!(x.indices().len() <= 20);
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    let atoms: Vec<usize> = outcome.trace.iter().map(|e| e.atoms).collect();
+    assert!(atoms.is_sorted() && atoms[0] == 1 && atoms.contains(&5) && atoms.last() == Some(&20), "{atoms:?}");
+    assert!(outcome.point.distance(&problem.truth) < 1e-10);
+}
+
+/// Folds over one counted operator: each fit has its own rows and its own standardisation.
+#[test]
+fn fits_in_lockstep_make_the_same_moves_as_alone_and_share_each_pass() {
+    let (m, n) = (90, 150);
+    let problem = Planted::new(m, n, 6, 0.2, 4);
+    let counted = Counted::new(problem.operator());
+    let folds: Vec<Vec<usize>> = (0..3).map(|fold| (0..m).filter(|i| i % 3 != fold).collect()).collect();
+    let dense = problem.operator();
+    let views: Vec<_> = folds
+        .iter()
+        .map(|rows| {
+            let alone = Standardized::fit(Rows::new(&dense, rows.clone()).unwrap(), &[1.0; 60]).unwrap();
+            let (centres, scales) = (alone.centres().to_vec(), alone.scales().to_vec());
+            let shared = Standardized::new(Rows::new(&counted, rows.clone()).unwrap(), centres, scales).unwrap();
+            let target: Vec<f64> = rows.iter().map(|&i| problem.target[i]).collect();
+            (alone, shared, LeastSquares::new(target).unwrap())
+        })
+        .collect();
+    let sets: Vec<KSparse> = [3, 6].iter().map(|&k| KSparse::new(k, n).unwrap()).collect();
+    let objectives: Vec<_> = views
+        .iter()
+        .flat_map(|(_, shared, loss)| sets.iter().map(move |_| Objective::new(shared, loss).unwrap()))
+        .collect();
+    let method = slow();
+    let mut runs: Vec<_> = objectives
+        .iter()
+        .enumerate()
+        .map(|(i, f)| Run::new(f, &sets[i % 2], &method, Options::for_set(&sets[i % 2])).unwrap())
+        .collect();
+    counted.take();
+    lockstep(&mut runs).unwrap();
+    let longest = runs.iter().map(|run| run.trace().len()).max().unwrap();
+    assert_eq!(counted.take().passes, longest, "one pass a round, whatever the number of fits");
+
+    for (i, run) in runs.iter().enumerate() {
+        let f = Objective::new(&views[i / 2].0, &views[i / 2].2).unwrap();
+        let mut alone = Run::new(&f, &sets[i % 2], &method, Options::for_set(&sets[i % 2])).unwrap();
+        while !alone.is_done() {
+            alone.step();
+        }
+        assert_eq!(alone.iterate(), run.iterate(), "fit {i}");
+        assert_eq!(alone.trace().len(), run.trace().len());
+        let objectives = |run: &[katoms::driver::Event]| run.iter().map(|e| e.objective).collect::<Vec<_>>();
+        assert_eq!(objectives(alone.trace()), objectives(run.trace()));
+        assert!(run.is_done());
+    }
+}
+
+#[test]
+fn lockstep_refuses_fits_on_different_data() {
+    let (one, two) = (Planted::new(30, 40, 2, 0.1, 1), Planted::new(30, 40, 2, 0.1, 2));
+    let (a, b) = (one.operator(), two.operator());
+    let (f, g) = (one.squares(&a), two.squares(&b));
+    let set = KSparse::new(2, 40).unwrap();
+    let method = slow();
+    let mut runs = [&f, &g].map(|f| Run::new(f, &set, &method, Options::for_set(&set)).unwrap());
+    assert_eq!(lockstep(&mut runs).unwrap_err(), Error::Lockstep { fit: 1 });
+}
+
+#[test]
+fn a_resumed_run_makes_the_moves_of_an_uninterrupted_one() {
+    let problem = Planted::new(60, 100, 5, 0.3, 6);
+    let a = problem.operator();
+    let f = problem.squares(&a);
+    let set = KSparse::new(5, 100).unwrap();
+    let method = AcceleratedIht { momentum: Momentum::Nesterov, ..slow() };
+    let options = || Options { stages: Stages::growing(5), ..Options::for_set(&set) };
+    let mut whole = Run::new(&f, &set, &method, options()).unwrap();
+    let mut saved = Vec::new();
+    while !whole.is_done() {
+        saved.push(whole.save().unwrap());
+        whole.step();
+    }
+    assert!(saved.len() > 5);
+    for (moves, bytes) in saved.iter().enumerate() {
+        let mut resumed = Run::resume(&f, &set, &method, options(), bytes).unwrap();
+        assert_eq!(resumed.trace().len(), moves);
+        while !resumed.is_done() {
+            resumed.step();
+        }
+        assert_eq!(resumed.iterate(), whole.iterate());
+        let key =
+            |run: &Run<_, _, _, _>| run.trace().iter().map(|e| (e.objective, e.passes, e.atoms)).collect::<Vec<_>>();
+        assert_eq!(key(&resumed), key(&whole));
+    }
+    // A run that was capped goes on when it is resumed with a larger cap.
+    let mut capped =
+        Run::new(&f, &set, &method, Options { stop: Stop { iterations: 2, ..Stop::default() }, ..options() }).unwrap();
+    while !capped.is_done() {
+        capped.step();
+    }
+    let mut more = Run::resume(&f, &set, &method, options(), &capped.save().unwrap()).unwrap();
+    while !more.is_done() {
+        more.step();
+    }
+    assert_eq!(more.outcome().point, whole.outcome().point);
+}
+
+#[test]
+fn matrices_can_be_saved_too() -> Result<(), Error> {
+    let (left, right) = simulate::low_rank_factors(20, 25, 3, 1);
+    let truth = LowRank::from_factors(&left, &right)?;
+    let (rows, columns) = simulate::observed_places(20, 25, 0.6, 1);
+    let seen = Entries::new((20, 25), &rows, &columns)?;
+    let mut b = vec![0.0; rows.len()];
+    seen.apply(&truth, &mut b);
+    let f = Objective::new(&seen, LeastSquares::new(b)?)?;
+    let set = Rank::new(3, (20, 25))?;
+    let method = AcceleratedIht::for_structure(set.structure());
+    let mut whole = Run::new(&f, &set, &method, Options::for_set(&set))?;
+    for _ in 0..7 {
+        whole.step();
+    }
+    let bytes = whole.save()?;
+    let mut resumed = Run::resume(&f, &set, &method, Options::for_set(&set), &bytes)?;
+    for _ in 0..5 {
+        whole.step();
+        resumed.step();
+    }
+    assert_eq!(whole.iterate(), resumed.iterate());
+    Ok(())
+}
+
+#[test]
+fn a_saved_state_of_another_problem_is_refused() {
+    let problem = Planted::new(60, 100, 5, 0.3, 6);
+    let a = problem.operator();
+    let f = problem.squares(&a);
+    let set = KSparse::new(5, 100).unwrap();
+    let method = slow();
+    let mut run = Run::new(&f, &set, &method, Options::for_set(&set)).unwrap();
+    run.step();
+    let bytes = run.save().unwrap();
+    let reason = |f: &Objective<_, _>, set: &KSparse, bytes: &[u8]| {
+        let resumed = Run::resume(f, set, &method, Options::for_set(set), bytes);
+        resumed.err().map(|e| e.to_string()).unwrap_or_default()
+    };
+    assert_eq!(reason(&f, &set, &bytes), "");
+    assert!(reason(&f, &KSparse::new(6, 100).unwrap(), &bytes).contains("k was 5, now it is 6"));
+    let mut target = problem.target.clone();
+    target[0] += 1.0;
+    let other = Objective::new(&a, LeastSquares::new(target).unwrap()).unwrap();
+    assert!(reason(&other, &set, &bytes).contains("f at the saved point"));
+    for cut in 0..bytes.len() {
+        assert!(reason(&f, &set, &bytes[..cut]).contains("damaged"), "cut at {cut}");
+    }
+    let mut newer = bytes.clone();
+    newer[8] = 9;
+    assert!(reason(&f, &set, &newer).contains("version 9"));
+    assert!(reason(&f, &set, b"not a saved state at all").contains("cannot be continued"));
+}
+
+#[test]
+fn quality_tells_a_stuck_point_from_a_good_one() {
+    // Exhaustive truth on a small problem: the statement agrees with trying all exchanges.
+    let mut stuck = 0;
+    for seed in 0..30 {
+        let problem = Planted::new(20, 12, 3, 1.0, seed);
+        let a = problem.operator();
+        let f = problem.squares(&a);
+        let set = KSparse::new(3, 12).unwrap();
+        let outcome = fit(&f, &set).unwrap();
+        let quality = outcome.quality.unwrap();
+        let support = outcome.point.support();
+        let mut best = outcome.objective;
+        for &out in support.indices() {
+            for into in (0..12).filter(|&i| !support.contains(i)) {
+                let t = support.without(&IndexSet::new(12, vec![out])).union(&IndexSet::new(12, vec![into]));
+                best = best.min(f.value(&refit_on(&f, f.at(t.point(&[0.0; 3])), &t)));
+            }
+        }
+        let gain = outcome.objective - best;
+        assert!(quality.exchange_gain <= gain * (1.0 + 1e-9) + 1e-12, "seed {seed}: more than there is");
+        assert_eq!(quality.exchanges_tried, 9);
+        assert!(quality.stationarity < 1e-9);
+        if gain > 1e-9 * outcome.objective {
+            stuck += 1;
+            assert!(quality.improvable(), "seed {seed}: an exchange gains {gain}, the statement saw none");
+        }
+    }
+    assert!(stuck > 0, "no draw was hard enough to test anything");
+}
+
+#[test]
+fn a_point_that_is_not_stationary_is_told() {
+    let problem = Planted::new(60, 100, 5, 0.3, 1);
+    let outcome = ended(&problem, &slow(), Stop { iterations: 2, ..Stop::default() });
+    assert!(outcome.quality.unwrap().stationarity > 1e-3);
+}
+
+#[test]
+fn bad_options_are_refused_before_the_run() {
+    let problem = Planted::new(10, 20, 2, 0.0, 1);
+    let a = problem.operator();
+    let f = problem.squares(&a);
+    let set = KSparse::new(2, 20).unwrap();
+    let refused = |method: AcceleratedIht, options: Options| {
+        Run::new(&f, &set, &method, options).err().map(|e| e.to_string()).unwrap_or_default()
+    };
+    let good = Options::for_set(&set);
+    let stop = |stop: Stop| Options { stop, ..good.clone() };
+    let d = Stop::default();
+    assert_eq!(refused(planted::defaults(), good.clone()), "");
+    for bad in [f64::NAN, -1.0, 1.0] {
+        assert!(refused(planted::defaults(), stop(Stop { tolerance: bad, ..d })).contains("tolerance"));
+        assert!(refused(planted::defaults(), stop(Stop { stationarity: Some(bad), ..d })).contains("stationarity"));
+        assert!(refused(planted::defaults(), stop(Stop { perfect: bad, ..d })).contains("perfect"));
+    }
+    assert!(refused(planted::defaults(), stop(Stop { iterations: 0, ..d })).contains("iterations"));
+    assert!(refused(planted::defaults(), stop(Stop { passes: Some(0), ..d })).contains("passes"));
+    assert!(refused(planted::defaults(), stop(Stop { seconds: Some(0.0), ..d })).contains("seconds"));
+    let stages = |before: Vec<usize>| Options { stages: Stages { before, ..Stages::growing(2) }, ..good.clone() };
+    assert!(refused(planted::defaults(), stages(vec![0])).contains("atoms of a stage is 0"));
+    assert!(refused(planted::defaults(), stages(vec![2])).contains("atoms of a stage"));
+    assert!(refused(AcceleratedIht::plain(Step::Fixed(0.0)), good.clone()).contains("step is 0"));
+    assert!(refused(AcceleratedIht::plain(Step::Fixed(f64::INFINITY)), good.clone()).contains("step"));
+    let sum = Step::TwoOverSum { alpha: -1.0, beta: 1.0 };
+    assert!(refused(AcceleratedIht::plain(sum), good.clone()).contains("alpha"));
+    let tau = AcceleratedIht { momentum: Momentum::Constant(f64::NAN), ..planted::defaults() };
+    assert!(refused(tau, good).contains("momentum"));
+    assert!(problem.squares(&a).ridge(-1.0).is_err() && problem.squares(&a).ridge(f64::NAN).is_err());
+
+    let other = KSparse::new(2, 21).unwrap();
+    let error = Run::new(&f, &other, &planted::defaults(), Options::for_set(&other)).err().unwrap();
+    assert_eq!(error, Error::Domain { operator: "20".into(), set: "21".into() });
+    let x0 = SparseVec::zero(7);
+    assert!(Run::starting_at(&f, &set, &planted::defaults(), Options::for_set(&set), x0).is_err());
+    assert!(Objective::new(&a, LeastSquares::new(vec![1.0; 9]).unwrap()).is_err());
+}
+
+#[test]
+fn a_warm_start_is_projected_and_used() {
+    let problem = Planted::new(60, 100, 5, 0.1, 8);
+    let a = problem.operator();
+    let f = problem.squares(&a);
+    let set = KSparse::new(5, 100).unwrap();
+    let cold = fit(&f, &set).unwrap();
+    let method = planted::defaults();
+    let warm = Run::starting_at(&f, &set, &method, Options::for_set(&set), cold.point.clone()).unwrap();
+    assert_eq!(warm.iterate(), &cold.point);
+    let long = SparseVec::full(&vec![1.0; 100]);
+    let run = Run::starting_at(&f, &set, &method, Options::for_set(&set), long).unwrap();
+    assert_eq!(run.iterate().indices().len(), 5);
+}
+
+#[test]
+fn the_same_bits_at_one_and_two_threads() {
+    let problem = Planted::new(700, 3000, 40, 0.2, 9);
+    let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    let once = |threads: usize| {
+        pool(threads).install(|| {
+            let a = problem.operator();
+            let sparse = fit(&problem.squares(&a), &KSparse::new(40, 3000).unwrap()).unwrap();
+            let (left, right) = simulate::low_rank_factors(90, 70, 4, 2);
+            let truth = LowRank::from_factors(&left, &right).unwrap();
+            let (rows, columns) = simulate::observed_places(90, 70, 0.4, 2);
+            let seen = Entries::new((90, 70), &rows, &columns).unwrap();
+            let mut b = vec![0.0; rows.len()];
+            seen.apply(&truth, &mut b);
+            let f = Objective::new(&seen, LeastSquares::new(b).unwrap()).unwrap();
+            let low = fit(&f, &Rank::new(4, (90, 70)).unwrap()).unwrap();
+            (sparse.point, sparse.objective.to_bits(), low.point, low.objective.to_bits())
+        })
+    };
+    assert_eq!(once(1), once(2));
+}
+
+#[test]
+fn scaling_the_data_changes_no_support_and_no_iteration_count() {
+    let problem = Planted::new(120, 400, 10, 0.3, 10);
+    let methods = [planted::defaults(), slow(), AcceleratedIht { refit: Refit::AtEnd, ..slow() }];
+    for method in methods {
+        let run = |x_scale: f64, y_scale: f64| {
+            let design: Vec<f64> = problem.design.iter().map(|v| v * x_scale).collect();
+            let target: Vec<f64> = problem.target.iter().map(|v| v * y_scale).collect();
+            let a = Dense::column_major(design, 120, 400).unwrap();
+            let f = Objective::new(&a, LeastSquares::new(target).unwrap()).unwrap();
+            let set = KSparse::new(12, 400).unwrap();
+            let outcome = solve(&f, &set, &method, Options::for_set(&set), |_, _| ControlFlow::Continue(())).unwrap();
+            let improvable = outcome.quality.unwrap().improvable();
+            (outcome.point.indices().to_vec(), outcome.iterations, outcome.status, improvable)
+        };
+        let plain = run(1.0, 1.0);
+        for scale in [1e6, 1e-6] {
+            assert_eq!(run(1.0, scale), plain, "y times {scale}");
+            assert_eq!(run(scale, 1.0), plain, "X times {scale}");
+        }
+    }
+}
