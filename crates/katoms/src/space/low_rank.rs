@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::basis::{extended, join, padded};
-use super::{Point, Subspace};
+use super::{Point, Span, TangentSpace};
 use crate::error::{Error, check_length};
 use crate::linalg::Matrix;
 
@@ -20,23 +20,6 @@ pub struct LowRank {
     left: Matrix,
     core: Matrix,
     right: Matrix,
-}
-
-/// {U·M·Vᵀ}: what the atoms of a low-rank matrix span.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Span {
-    left: Matrix,
-    right: Matrix,
-}
-
-/// {U·Aᵀ + B·Vᵀ}: the tangent space of the matrices of rank k at a point whose spaces are U and V.
-///
-/// U and V are the leading directions of larger bases, those of the extrapolated point. The
-/// restricted gradient extends these bases, so that adding it to that point factors nothing.
-#[derive(Debug, Clone)]
-pub struct TangentSpace {
-    bases: Span,
-    leading: usize,
 }
 
 impl LowRank {
@@ -134,63 +117,6 @@ impl LowRank {
     }
 }
 
-impl Span {
-    /// The basis of the column space.
-    pub fn left(&self) -> &Matrix {
-        &self.left
-    }
-
-    /// The basis of the row space.
-    pub fn right(&self) -> &Matrix {
-        &self.right
-    }
-
-    /// The span of the `count` leading directions on each side. In a combination a·x + b·y these
-    /// are the directions of x.
-    pub fn leading(&self, count: usize) -> Self {
-        let first = |basis: &Matrix| basis.leading_columns(count.min(basis.columns()));
-        Self { left: first(&self.left), right: first(&self.right) }
-    }
-
-    /// The tangent space at a point whose spaces are the `leading` directions of this span.
-    pub fn tangent(&self, leading: usize) -> TangentSpace {
-        TangentSpace { bases: self.clone(), leading }
-    }
-
-    /// The span of this and of further left and right directions.
-    pub fn extended(&self, left: &Matrix, right: &Matrix) -> Self {
-        let (left, right) = rayon::join(|| extended(&self.left, left), || extended(&self.right, right));
-        Self { left, right }
-    }
-}
-
-impl TangentSpace {
-    /// U.
-    pub fn left(&self) -> Matrix {
-        self.bases.leading(self.leading).left
-    }
-
-    /// V.
-    pub fn right(&self) -> Matrix {
-        self.bases.leading(self.leading).right
-    }
-
-    /// The projection U·UᵀM + M·VVᵀ − U·UᵀM·VVᵀ of a matrix M given by `mv` = M·V and
-    /// `mtu` = Mᵀ·U.
-    pub(crate) fn project(&self, mv: &Matrix, mtu: &Matrix) -> LowRank {
-        let Span { left, right } = self.bases.extended(mv, mtu);
-        let (by_columns, by_rows) = rayon::join(|| left.transposed_times(mv), || right.transposed_times(mtu));
-        // The columns of the core that belong to V are M·V, its rows that belong to U are UᵀM, and
-        // what lies outside both is zero: that is the tangent space.
-        let core = Matrix::from_fn(left.columns(), right.columns(), |i, j| match (i, j) {
-            (i, j) if j < by_columns.columns() => by_columns.at(i, j),
-            (i, j) if i < by_rows.columns() => by_rows.at(j, i),
-            _ => 0.0,
-        });
-        LowRank { left, core, right }
-    }
-}
-
 fn empty(rows: usize) -> Matrix {
     Matrix::zeros(rows, 0)
 }
@@ -207,7 +133,7 @@ impl Point for LowRank {
         (self.left.rows(), self.right.rows())
     }
     fn support(&self) -> Span {
-        Span { left: self.left.clone(), right: self.right.clone() }
+        Span::new(self.left.clone(), self.right.clone())
     }
     fn support_size(&self) -> usize {
         self.left.columns() * self.right.columns()
@@ -232,32 +158,8 @@ impl Point for LowRank {
         self.core.norm()
     }
     fn on(&self, t: &Span) -> Self {
-        let (l, r) = (t.left.transposed_times(&self.left), t.right.transposed_times(&self.right));
-        Self { left: t.left.clone(), core: l.times(&self.core).times_transposed(&r), right: t.right.clone() }
-    }
-}
-
-impl Subspace<LowRank> for Span {
-    fn dimension(&self) -> usize {
-        self.left.columns() * self.right.columns()
-    }
-    fn basis(&self, i: usize) -> LowRank {
-        let mut coordinates = vec![0.0; self.dimension()];
-        coordinates[i] = 1.0;
-        self.point(&coordinates)
-    }
-    fn point(&self, coordinates: &[f64]) -> LowRank {
-        let core = Matrix::from_columns(self.left.columns(), self.right.columns(), coordinates.to_vec());
-        LowRank { left: self.left.clone(), core, right: self.right.clone() }
-    }
-    fn coordinates(&self, x: &LowRank) -> Vec<f64> {
-        x.on(self).core.data().to_vec()
-    }
-    /// The number of column directions that were not there before, each weighted by the square
-    /// of the sine of its angle, rounded.
-    fn entered_since(&self, before: &Self) -> usize {
-        let inside = before.left.transposed_times(&self.left).norm().powi(2);
-        (self.left.columns() as f64 - inside).max(0.0).round() as usize
+        let (l, r) = (t.left().transposed_times(&self.left), t.right().transposed_times(&self.right));
+        Self { left: t.left().clone(), core: l.times(&self.core).times_transposed(&r), right: t.right().clone() }
     }
 }
 
@@ -294,18 +196,6 @@ mod tests {
         let expected = 1e-9 * sample(30, 20, 3, 2).norm();
         assert!((x.distance(&y) / expected - 1.0).abs() < 1e-3, "{} {expected}", x.distance(&y));
         assert_eq!(x.distance(&x), 0.0);
-    }
-
-    #[test]
-    fn the_tangent_projection_is_the_formula() {
-        let (x, m) = (sample(8, 6, 2, 0), dense(&sample(8, 6, 4, 3)));
-        let (u, v) = (x.left(), x.right());
-        let found = x.support().tangent(2).project(&m.times(v), &m.transposed_times(u));
-        let uum = u.times(&u.transposed_times(&m));
-        let mvv = m.times(v).times_transposed(v);
-        let uumvv = u.times(&u.transposed_times(&mvv));
-        let formula = uum.plus(1.0, &mvv).plus(-1.0, &uumvv);
-        assert!(dense(&found).plus(-1.0, &formula).norm() < 1e-11 * m.norm());
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod index_set;
 mod low_rank;
 mod matrix_covector;
 mod pattern;
+mod span;
 mod sparse_vec;
 
 use std::fmt::Debug;
@@ -22,9 +23,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use index_set::IndexSet;
-pub use low_rank::{LowRank, Span, TangentSpace};
+pub use low_rank::LowRank;
 pub use matrix_covector::{Entrywise, MatrixCovector};
 pub use pattern::Pattern;
+pub use span::{Span, TangentSpace};
 pub use sparse_vec::SparseVec;
 
 /// A point that is a combination of few atoms, stored as such.

@@ -1,0 +1,22 @@
+# Each target is what you would type. `make help` lists them.
+
+.PHONY: help run test test-long bench
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+
+run: ## a demonstration: features found, a picture completed
+	cargo run --release --example demo
+
+test: ## format, lints, all tests, documentation
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	cargo test --workspace
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+
+test-long: test ## the same, then the long tests as well
+	cargo test --workspace --release -- --include-ignored
+
+bench: ## the figures of the README
+	cargo run --release -p katoms-bench --bin adjoint
+	cargo run --release -p katoms-bench --bin heart
