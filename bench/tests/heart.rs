@@ -81,6 +81,8 @@ fn completion_needs_at_most_sixty_iterations() -> Result<(), Error> {
             let near = x.distance(&problem.truth) <= 1e-4 * problem.truth.norm();
             if near || event.iteration > 60 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
+        let error = outcome.point.distance(&problem.truth) / problem.truth.norm();
+        assert!(error <= 1e-4, "seed {seed}: error {error:e} after {} iterations", outcome.iterations);
         assert!(outcome.iterations <= 60, "seed {seed}: {} iterations", outcome.iterations);
     }
     Ok(())

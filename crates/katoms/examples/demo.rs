@@ -82,6 +82,7 @@ fn tell_quality<P>(out: &mut impl Write, outcome: &Outcome<P>) -> Told {
         Status::TimeLimit => "stopped at the time limit",
         Status::Stopped => "stopped by the observer",
         Status::Diverged => "diverged",
+        Status::Stalled => "stalled: no step lowers the objective",
     };
     writeln!(out, "   run:     {ended} after {} iterations", outcome.iterations)?;
     if let Some(quality) = outcome.quality {

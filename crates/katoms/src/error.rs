@@ -145,6 +145,20 @@ pub enum Error {
         /// The fit, counted from 0.
         fit: usize,
     },
+    /// Fits that run in lockstep share an objective.
+    #[error(
+        "fit {fit} (counted from 0) shares its objective with an earlier one; give each fit an objective of its own"
+    )]
+    SharedObjective {
+        /// The fit, counted from 0.
+        fit: usize,
+    },
+    /// An index stands twice in a sparse vector.
+    #[error("index {index} stands twice in the sparse vector; list each entry once")]
+    RepeatedIndex {
+        /// The index that stands twice.
+        index: usize,
+    },
     /// A saved state that does not belong to this problem, or is damaged.
     #[error("the saved state cannot be continued: {reason}")]
     Checkpoint {

@@ -126,7 +126,11 @@ impl<A: LinearOperator, L: Loss> Objective<A, L> {
     }
 
     /// x with its image. Touches only x's columns.
+    ///
+    /// # Panics
+    /// When x lives in another space than the operator.
     pub fn at(&self, x: A::Point) -> Evaluated<A::Point> {
+        assert_eq!(x.domain(), self.operator.domain(), "the point lives in another space than the operator");
         let mut ax = vec![0.0; self.operator.n_outputs()];
         self.operator.apply(&x, &mut ax);
         self.count_columns(x.support_size());
@@ -177,7 +181,7 @@ impl<A: LinearOperator, L: Loss> Objective<A, L> {
 
     /// ∇f(x) restricted to a support. Touches only its columns.
     pub fn gradient_on(&self, x: &Evaluated<A::Point>, t: &SupportOf<A>) -> A::Point {
-        let g = self.hessian_part(&self.residual(x), t);
+        let g = self.pulled_back_on(&self.residual(x), t);
         A::Point::combine(1.0, &g, self.ridge, &self.ridged_part(&x.x).on(t))
     }
 
@@ -185,11 +189,11 @@ impl<A: LinearOperator, L: Loss> Objective<A, L> {
     /// lies in.
     pub fn hessian_times(&self, h: &[f64], d: &Evaluated<A::Point>, t: &SupportOf<A>) -> A::Point {
         let weighted: Vec<f64> = h.iter().zip(&d.ax).map(|(h, z)| h * z).collect();
-        let curved = self.hessian_part(&weighted, t);
+        let curved = self.pulled_back_on(&weighted, t);
         A::Point::combine(1.0, &curved, self.ridge, &self.ridged_part(&d.x).on(t))
     }
 
-    fn hessian_part(&self, r: &[f64], t: &SupportOf<A>) -> A::Point {
+    fn pulled_back_on(&self, r: &[f64], t: &SupportOf<A>) -> A::Point {
         self.count_columns(t.dimension());
         self.operator.adjoint_on(r, t)
     }

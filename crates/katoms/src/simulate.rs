@@ -45,7 +45,7 @@ pub fn autoregressive(rows: usize, columns: usize, correlation: f64, seed: u64) 
     for at in rows..data.len() {
         data[at] = correlation * data[at - rows] + fresh * data[at];
     }
-    for column in data.chunks_mut(rows) {
+    for column in data.chunks_mut(rows.max(1)) {
         let norm = crate::linalg::norm(column);
         column.iter_mut().for_each(|v| *v /= norm);
     }

@@ -105,6 +105,26 @@ fn singleton_groups_and_disjoint_overlaps_walk_the_same_path() {
 }
 
 #[test]
+fn the_largest_curvature_is_the_largest_squared_singular_value() {
+    for (rows, columns) in [(80, 400), (50, 20), (1, 7), (9, 1)] {
+        let design = simulate::gaussian(rows, columns, 3);
+        let a = Dense::column_major(&design, rows, columns).unwrap();
+        let f = Objective::new(&a, LeastSquares::new(vec![1.0; rows]).unwrap()).unwrap().ridge(0.5).unwrap();
+        let (_, values, _) = Matrix::from_columns(rows, columns, design.clone()).svd().unwrap();
+        let expected = values[0] * values[0] + 0.5;
+        let found = largest_curvature(&f);
+        assert!((found / expected - 1.0).abs() < 1e-5, "{rows} x {columns}: {found} {expected}");
+    }
+    let zeros = Dense::column_major(vec![0.0; 6], 2, 3).unwrap();
+    let f = Objective::new(&zeros, LeastSquares::new(vec![1.0; 2]).unwrap()).unwrap();
+    assert_eq!(largest_curvature(&f), 0.0);
+    let method = AcceleratedIht::plain(Step::InverseLipschitz);
+    let set = KSparse::new(1, 3).unwrap();
+    let outcome = solve(&f, &set, &method, Options::for_set(&set), |_, _| ControlFlow::Continue(())).unwrap();
+    assert!(outcome.point.values().iter().all(|v| *v == 0.0));
+}
+
+#[test]
 fn every_step_rule_recovers_the_planted_vector() {
     let problem = Planted::new(120, 200, 6, 0.0, 5);
     let a = problem.operator();

@@ -97,7 +97,9 @@ fn check_projection<S: ConstraintSet<Point = SparseVec>>(set: &S, twin: &Twin, v
     for v in [SparseVec::from_dense(values), SparseVec::full(values)] {
         let x = set.project(v.clone());
         assert!(x.entries().all(|(i, value)| value == v.value_at(i)), "{x:?} moves entries of {v:?}");
-        assert!(x.indices().iter().all(|i| v.indices().contains(i)), "{x:?} selects what {v:?} does not store");
+        let known = |i: &usize| v.indices().contains(i) || twin.free.contains(i);
+        assert!(x.indices().iter().all(known), "{x:?} selects what {v:?} does not store");
+        assert!(twin.free.iter().all(|i| x.indices().contains(i)), "{x:?} lacks what is always selected");
         assert!(twin.atoms_needed(x.indices()) <= set.atoms(), "{x:?} has too many atoms");
         assert_eq!(set.project(x.clone()), x, "not idempotent on {v:?}");
         let share = match set.guarantee() {

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::run::Standing;
-use super::{Options, Run};
+use super::run::{Standing, check};
+use super::{Options, Run, Status};
 use crate::error::Error;
 use crate::loss::Loss;
 use crate::method::Method;
@@ -23,7 +23,7 @@ struct Header {
     domain: String,
     outputs: usize,
     atoms: usize,
-    /// f at the saved iterate, to be found again: the data are the same.
+    /// f at the saved iterate, computed afresh: found again only on the same data.
     objective: f64,
 }
 
@@ -41,7 +41,7 @@ where
             domain: format!("{:?}", self.f.operator().domain()),
             outputs: self.f.operator().n_outputs(),
             atoms: self.target.atoms(),
-            objective: self.f.value(self.method.iterate(&self.progress.state)),
+            objective: self.f.value(&self.f.at(self.iterate().clone())),
         }
     }
 
@@ -50,12 +50,15 @@ where
     /// # Errors
     /// When the state cannot be written down, which no state of this crate does.
     pub fn save(&self) -> Result<Vec<u8>, Error> {
-        postcard::to_stdvec(&(self.header(), &self.progress))
-            .map_err(|e| Error::Checkpoint { reason: format!("it could not be encoded ({e})") })
+        let mut bytes = postcard::to_stdvec(&(self.header(), &self.progress))
+            .map_err(|e| Error::Checkpoint { reason: format!("it could not be encoded ({e})") })?;
+        bytes.extend(checksum(&bytes).to_le_bytes());
+        Ok(bytes)
     }
 
     /// A run that continues where [`Run::save`] was called. The method, the stages and the stop rules are the
-    /// caller's: a longer time limit is a reason to resume.
+    /// caller's: a longer time limit is a reason to resume. A run that was saved after it converged stays
+    /// ended.
     ///
     /// # Errors
     /// When the bytes are damaged, of another version or of another problem.
@@ -66,26 +69,26 @@ where
         options: Options,
         bytes: &[u8],
     ) -> Result<Self, Error> {
-        let damaged = |e: postcard::Error| Error::Checkpoint { reason: format!("the bytes are damaged ({e})") };
-        let (header, rest) = postcard::take_from_bytes::<Header>(bytes).map_err(damaged)?;
+        let refused = |reason: String| Error::Checkpoint { reason };
+        let damaged = |e: postcard::Error| refused(format!("the bytes are damaged ({e})"));
+        let (body, sum) = bytes.split_at(bytes.len().saturating_sub(size_of::<u64>()));
+        if checksum(body).to_le_bytes() != sum {
+            return Err(refused("the bytes are damaged, cut off or no saved state".into()));
+        }
+        let (header, rest) = postcard::take_from_bytes::<Header>(body).map_err(damaged)?;
         let (magic, version) = (header.magic, header.version);
         if magic != MAGIC || version != VERSION {
-            let reason = format!("it is of version {version}, this program reads version {VERSION}");
-            return Err(Error::Checkpoint { reason });
+            return Err(refused(format!("it is of version {version}, this program reads version {VERSION}")));
         }
-        let progress: Standing<M::State> = postcard::from_bytes(rest).map_err(damaged)?;
-        let mut run = Self::new(f, set, method, options)?;
-        if progress.stage > run.options.stages.before.len() {
-            return Err(Error::Checkpoint { reason: "it was saved with more stages than are now asked for".into() });
+        let mut progress: Standing<M::State> = postcard::from_bytes(rest).map_err(damaged)?;
+        if progress.stage > options.stages.before.len() {
+            return Err(refused("it was saved with more stages than are now asked for".into()));
         }
-        run.set = match run.options.stages.before.get(progress.stage) {
-            Some(&k) => set.with_atoms(k)?,
-            None => set.clone(),
-        };
-        run.progress = progress;
-        run.check_header(&header)?;
         // A cap that ended the saved run is not this run's.
-        run.progress.status = None;
+        progress.status = progress.status.filter(|status| matches!(status, Status::Converged | Status::Diverged));
+        check(f, set, &options, method.iterate(&progress.state).point())?;
+        let run = Self::standing(f, set, method, options, progress)?;
+        run.check_header(&header)?;
         Ok(run)
     }
 
@@ -110,4 +113,9 @@ where
         }
         Ok(())
     }
+}
+
+/// FNV-1a: enough to tell damage, not a safeguard against intent.
+fn checksum(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum, &byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

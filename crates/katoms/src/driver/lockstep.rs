@@ -16,7 +16,7 @@ use crate::set::Expand;
 /// targets), over views of one operator.
 ///
 /// # Errors
-/// When the fits do not look at the same data.
+/// When the fits do not look at the same data, or two share an objective.
 pub fn lockstep<A, L, S, M>(runs: &mut [Run<'_, A, L, S, M>]) -> Result<(), Error>
 where
     A: LinearOperator,
@@ -28,6 +28,12 @@ where
         let base = first.f.operator().base();
         if let Some(at) = others.iter().position(|run| !std::ptr::eq(run.f.operator().base(), base)) {
             return Err(Error::Lockstep { fit: at + 1 });
+        }
+    }
+    // An objective counts its passes: two fits that share one would count each other's.
+    for fit in 1..runs.len() {
+        if runs[..fit].iter().any(|run| std::ptr::eq(run.f, runs[fit].f)) {
+            return Err(Error::SharedObjective { fit });
         }
     }
     loop {
@@ -42,10 +48,11 @@ where
         let operators: Vec<&A> = active.iter().map(|run| run.f.operator()).collect();
         let mut gradients: Vec<A::Covector> = operators.iter().map(|a| a.base().new_covector()).collect();
         adjoint_many(&operators, &residuals, &mut gradients);
+        let pass = clock.elapsed();
         for ((run, g), before) in active.iter_mut().zip(&mut gradients).zip(costs) {
             run.f.count_pass();
             run.f.add_ridge(run.query().point(), g);
-            run.advance(g, before, clock);
+            run.advance(g, before, pass);
         }
     }
 }

@@ -15,6 +15,9 @@ pub enum Status {
     PassCap,
     /// The time limit was reached first.
     TimeLimit,
+    /// No step lowers f any more, though a step would still move: the objective is at odds with its
+    /// gradient, by rounding or by a loss that is not what it says.
+    Stalled,
     /// The observer stopped the run.
     Stopped,
     /// f left all bounds: the step or the momentum is too large.
@@ -30,7 +33,7 @@ pub struct Outcome<P> {
     pub status: Status,
     /// The number of moves.
     pub iterations: usize,
-    /// Full passes over the data, the one for the quality statement included.
+    /// Full passes over the data, those of the quality statement included.
     pub passes: usize,
     /// Columns touched outside of passes.
     pub columns: usize,

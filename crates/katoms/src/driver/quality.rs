@@ -9,6 +9,8 @@ use crate::space::{Covector, Point};
 
 /// A step counts as taken when f falls by this share of ‖x⁺ − x‖²/(2μ).
 const SUFFICIENT: f64 = 0.01;
+/// Differences of f below this share are rounding.
+const ROUNDING: f64 = 1e-14;
 const HALVINGS: usize = 40;
 /// Weak atoms inside × strong atoms outside that are tried, and the same for large supports.
 const TRIED: usize = 3;
@@ -55,7 +57,7 @@ impl Quality {
         let exchanges_tried = neighbours.len();
         let best = neighbours.into_iter().fold(here, f64::min);
         let gain = here - best;
-        let exchange_gain = if gain > IMPROVES * here { gain } else { 0.0 };
+        let exchange_gain = if gain > IMPROVES * (here - f.lower_bound()) { gain } else { 0.0 };
         Self { stationarity: stationarity(f, set, x, g), exchange_gain, exchanges_tried }
     }
 }
@@ -85,7 +87,8 @@ where
 
 /// ‖x − Π_k(x − μ∇_T f(x))‖ / ‖x‖ at the first μ of the line search's step and its halves that
 /// lowers f enough. For steps below 1/β every move does, so the search ends; at a point where no
-/// such step moves, the residual is 0: that is the L-stationarity of Beck and Eldar.
+/// such step moves, the residual is 0: that is the L-stationarity of Beck and Eldar. NaN where no step
+/// could be judged.
 pub fn stationarity<A, L, S>(f: &Objective<A, L>, set: &S, x: &Evaluated<A::Point>, g: &A::Covector) -> f64
 where
     A: LinearOperator,
@@ -94,18 +97,22 @@ where
 {
     let t = set.expand(g, &x.point().support());
     let g_t = f.at(g.on(&t));
+    if g_t.point().norm() == 0.0 {
+        return 0.0;
+    }
     let mut mu = crate::method::line_search(f, x, &g_t);
     let here = f.value(x);
+    let rounding = ROUNDING * (here - f.lower_bound());
     for _ in 0..HALVINGS {
         let next = f.at(set.project(A::Point::combine(1.0, x.point(), -mu, g_t.point())));
         let moved = next.point().distance(x.point());
-        if moved == 0.0 {
+        if moved == 0.0 && mu > 0.0 {
             return 0.0;
         }
-        if here - f.value(&next) >= SUFFICIENT * moved * moved / (2.0 * mu) {
+        if here - f.value(&next) >= SUFFICIENT * moved * moved / (2.0 * mu) - rounding {
             return moved / x.point().norm().max(next.point().norm());
         }
         mu *= 0.5;
     }
-    0.0
+    f64::NAN
 }

@@ -1,12 +1,12 @@
 //! One fit, from its start to its outcome.
 
 use std::ops::ControlFlow;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::{Event, Outcome, Quality, Stages, Status, Stop, Trace, stationarity};
 use crate::error::Error;
 use crate::loss::Loss;
-use crate::method::{Method, Progress};
+use crate::method::{Method, Move, Progress};
 use crate::objective::{Cost, Evaluated, Objective};
 use crate::operator::LinearOperator;
 use crate::set::{ConstraintSet, Exchange, Expand};
@@ -97,9 +97,7 @@ where
         x0: A::Point,
     ) -> Result<Self, Error> {
         let clock = Instant::now();
-        check_domains(f, target, &x0)?;
-        options.stop.check()?;
-        options.stages.check(target.atoms())?;
+        check(f, target, &options, &x0)?;
         let before = f.cost();
         let set = stage_set(target, &options.stages, 0)?;
         let state = method.start(f, &set, x0)?;
@@ -114,6 +112,18 @@ where
             cost: cost_since(before, f.cost()),
             seconds: clock.elapsed().as_secs_f64(),
         };
+        Self::standing(f, target, method, options, progress)
+    }
+
+    /// A run that stands where `progress` says.
+    pub(super) fn standing(
+        f: &'a Objective<A, L>,
+        target: &'a S,
+        method: &'a M,
+        options: Options,
+        progress: Standing<M::State>,
+    ) -> Result<Self, Error> {
+        let set = stage_set(target, &options.stages, progress.stage)?;
         let gradient = f.operator().new_covector();
         Ok(Self { f, target, method, options, set, progress, gradient })
     }
@@ -144,32 +154,52 @@ where
         let before = self.f.cost();
         let mut gradient = std::mem::replace(&mut self.gradient, self.f.operator().new_covector());
         self.f.gradient(self.query(), &mut gradient);
-        let event = self.advance(&gradient, before, clock);
+        let event = self.advance(&gradient, before, clock.elapsed());
         self.gradient = gradient;
         event
     }
 
     /// Ends the run as the observer wishes.
     pub fn stop(&mut self) {
-        self.progress.status.get_or_insert(Status::Stopped);
+        if !self.is_done() {
+            self.end(Status::Stopped);
+        }
+    }
+
+    fn end(&mut self, status: Status) {
+        let (clock, before) = (Instant::now(), self.f.cost());
+        self.method.finish(self.f, &mut self.progress.state);
+        self.book(before, clock.elapsed());
+        self.progress.status = Some(status);
+    }
+
+    /// Adds what was spent since `before`.
+    fn book(&mut self, before: Cost, time: Duration) {
+        let spent = cost_since(before, self.f.cost());
+        self.progress.cost.passes += spent.passes;
+        self.progress.cost.columns += spent.columns;
+        self.progress.seconds += time.as_secs_f64();
     }
 
     pub(super) fn query(&self) -> &Evaluated<A::Point> {
         self.method.query(&self.progress.state)
     }
 
-    /// A move with the gradient at the query, whoever computed it since `clock` and `before`.
-    pub(super) fn advance(&mut self, g: &A::Covector, before: Cost, clock: Instant) -> Event {
-        let stationary = self.is_stationary(g);
-        let moved = self.method.advance(self.f, &self.set, &mut self.progress.state, g);
-        let spent = cost_since(before, self.f.cost());
-        self.progress.cost.passes += spent.passes;
-        self.progress.cost.columns += spent.columns;
-        self.progress.seconds += clock.elapsed().as_secs_f64();
+    /// A move with the gradient at the query, whoever computed it in the time `spent`, since the
+    /// cost was `before`.
+    pub(super) fn advance(&mut self, g: &A::Covector, before: Cost, spent: Duration) -> Event {
+        let clock = Instant::now();
+        let moved = if self.is_stationary(g) {
+            let objective = self.f.value(self.method.iterate(&self.progress.state));
+            Progress { objective, change: 0.0, entered: 0, step: 0.0, momentum: 0.0, kind: Move::Fixed }
+        } else {
+            self.method.advance(self.f, &self.set, &mut self.progress.state, g)
+        };
+        self.book(before, spent + clock.elapsed());
         let event = self.event(moved);
         self.progress.trace.push(event);
         self.progress.iterations_in_stage += 1;
-        self.judge(&event, stationary);
+        self.judge(&event);
         event
     }
 
@@ -195,26 +225,24 @@ where
     }
 
     /// Ends the run or the stage, if the rules say so.
-    fn judge(&mut self, event: &Event, stationary: bool) {
+    fn judge(&mut self, event: &Event) {
         let gap = event.objective - self.f.lower_bound();
         let verdict = self.options.stop.verdict(event, gap, self.progress.start_gap);
-        let verdict = if stationary && verdict != Some(Status::Diverged) { Some(Status::Converged) } else { verdict };
         let last_stage = self.progress.stage == self.options.stages.before.len();
         let perfect = gap <= self.options.stop.perfect * self.progress.start_gap;
-        if verdict == Some(Status::Converged) && !last_stage && !perfect {
-            self.next_stage();
-        } else if verdict.is_some() {
-            self.progress.status = verdict;
-            self.method.finish(self.f, &mut self.progress.state);
-        } else if !last_stage && self.stage_is_over(event) {
-            self.next_stage();
+        match verdict {
+            Some(Status::Converged | Status::Stalled) if !last_stage && !perfect => self.next_stage(),
+            Some(status) => self.end(status),
+            None if !last_stage && self.stage_is_over(event) => self.next_stage(),
+            None => {}
         }
     }
 
     fn stage_is_over(&self, event: &Event) -> bool {
         let stages = &self.options.stages;
-        let earlier = self.progress.trace.iter().rev().nth(1).map_or(f64::INFINITY, |e| e.objective);
-        let slow = event.objective > (1.0 - stages.decrease) * earlier;
+        let lower = self.f.lower_bound();
+        let earlier = self.progress.trace.iter().rev().nth(1).map_or(f64::INFINITY, |e| e.objective - lower);
+        let slow = event.objective - lower > (1.0 - stages.decrease) * earlier;
         self.progress.iterations_in_stage >= stages.iterations || (self.progress.iterations_in_stage > 1 && slow)
     }
 
@@ -229,7 +257,8 @@ where
     }
 
     /// The outcome without a statement of quality, and without its pass.
-    pub fn outcome_unchecked(self) -> Outcome<A::Point> {
+    pub fn outcome_unchecked(mut self) -> Outcome<A::Point> {
+        self.stop();
         let status = self.progress.status.unwrap_or(Status::Stopped);
         let x = self.method.iterate(&self.progress.state);
         Outcome {
@@ -245,11 +274,12 @@ where
         }
     }
 
-    /// The outcome, with a statement of quality that costs one more pass.
-    pub fn outcome(self) -> Outcome<A::Point>
+    /// The outcome, with a statement of quality that costs two more passes, one where the fit is perfect.
+    pub fn outcome(mut self) -> Outcome<A::Point>
     where
         S: Expand<A::Covector> + Exchange<A::Covector>,
     {
+        self.stop();
         let before = self.f.cost();
         let x = self.method.iterate(&self.progress.state);
         let mut g = self.f.operator().new_covector();
@@ -290,19 +320,20 @@ where
     Ok(run.outcome())
 }
 
-fn check_domains<A, L, S>(f: &Objective<A, L>, set: &S, x0: &A::Point) -> Result<(), Error>
+pub(super) fn check<A, L, S>(f: &Objective<A, L>, set: &S, options: &Options, x: &A::Point) -> Result<(), Error>
 where
     A: LinearOperator,
     L: Loss,
     S: ConstraintSet<Point = A::Point>,
 {
     let operator = f.operator().domain();
-    for domain in [set.domain(), x0.domain()] {
+    for domain in [set.domain(), x.domain()] {
         if domain != operator {
             return Err(Error::Domain { operator: format!("{operator:?}"), set: format!("{domain:?}") });
         }
     }
-    Ok(())
+    options.stop.check()?;
+    options.stages.check(set.atoms())
 }
 
 fn stage_set<S: ConstraintSet>(target: &S, stages: &Stages, stage: usize) -> Result<S, Error> {

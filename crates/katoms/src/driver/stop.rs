@@ -20,7 +20,8 @@ pub struct Stop {
     pub perfect: f64,
     /// The most iterations. Default 1000.
     pub iterations: usize,
-    /// The most passes over the data. Default: no limit.
+    /// The most passes over the data, looked at between moves: what a move or the statement of
+    /// quality costs may come on top. Default: no limit.
     pub passes: Option<usize>,
     /// The most seconds. Default: no limit.
     pub seconds: Option<f64>,
@@ -51,6 +52,9 @@ impl Stop {
         if gap <= self.perfect * start_gap || self.settled(event) {
             return Some(Status::Converged);
         }
+        if event.kind == Move::Stalled {
+            return Some(Status::Stalled);
+        }
         self.exhausted(event)
     }
 
@@ -58,7 +62,8 @@ impl Stop {
         match event.kind {
             Move::Fixed => true,
             Move::Restarted => false,
-            Move::Moved => event.change <= self.tolerance,
+            // A stalled step that would hardly move is rounding at the end of the road.
+            Move::Moved | Move::Stalled => event.change <= self.tolerance,
         }
     }
 

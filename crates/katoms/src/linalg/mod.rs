@@ -1,7 +1,8 @@
 //! The ground: what the linear-algebra crate does not give.
 //!
 //! Everything here is deterministic: a sum is taken in an order that does not depend on the
-//! number of threads.
+//! number of threads. faer's factorisations follow its global parallelism, which is sequential unless a
+//! program that links katoms turns faer's `rayon` feature on.
 
 pub mod kernels;
 mod matrix;

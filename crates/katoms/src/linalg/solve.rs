@@ -11,22 +11,25 @@ const RANK_TOLERANCE: f64 = 1e-12;
 /// Solves G·x = b for a symmetric positive semidefinite G. O(n³).
 ///
 /// Duplicated or constant columns make a Gram matrix singular; then the answer is the one of
-/// least norm, so that duplicates share the weight and nothing blows up.
+/// least norm, so that duplicates share the weight and nothing blows up. G is brought to a diagonal of
+/// ones first: the scale of a column decides nothing.
+///
+/// # Panics
+/// When `b` is not as long as G is wide.
 pub fn solve_symmetric(g: &Matrix, b: &[f64]) -> Vec<f64> {
-    let right = Matrix::from_columns(b.len(), 1, b.to_vec());
-    if well_conditioned(g)
-        && let Ok(cholesky) = g.faer().llt(Side::Lower)
-    {
-        let x = Matrix::from(&cholesky.solve(right.faer()));
-        if x.data().iter().all(|v| v.is_finite()) && pivots_are_sound(&cholesky, g) {
-            return x.data().to_vec();
-        }
-    }
-    least_norm(g, &right)
+    let scale = |j: usize| if g.at(j, j) > 0.0 { 1.0 / g.at(j, j).sqrt() } else { 1.0 };
+    let scales: Vec<f64> = (0..g.columns()).map(scale).collect();
+    let unit = Matrix::from_fn(g.rows(), g.columns(), |i, j| scales[i] * g.at(i, j) * scales[j]);
+    let right = Matrix::from_fn(g.rows(), 1, |i, _| scales[i] * b[i]);
+    let x = by_cholesky(&unit, &right).unwrap_or_else(|| least_norm(&unit, &right));
+    x.iter().zip(&scales).map(|(x, s)| x * s).collect()
 }
 
-fn well_conditioned(g: &Matrix) -> bool {
-    (0..g.columns()).all(|j| g.at(j, j) > 0.0)
+/// `None` where a pivot says that the columns are dependent.
+fn by_cholesky(g: &Matrix, b: &Matrix) -> Option<Vec<f64>> {
+    let cholesky = g.faer().llt(Side::Lower).ok()?;
+    let x = Matrix::from(&cholesky.solve(b.faer()));
+    (pivots_are_sound(&cholesky, g) && x.data().iter().all(|v| v.is_finite())).then(|| x.data().to_vec())
 }
 
 /// A pivot that lost nearly all of its diagonal entry means a dependent column.
@@ -65,6 +68,14 @@ mod tests {
         let g = Matrix::from_columns(2, 2, vec![1.0; 4]);
         let x = solve_symmetric(&g, &[2.0, 2.0]);
         assert!((x[0] - 1.0).abs() < 1e-12 && (x[1] - 1.0).abs() < 1e-12, "{x:?}");
+    }
+
+    #[test]
+    fn the_scale_of_a_column_decides_nothing() {
+        // columns: a duplicated pair, and one of size 1e-8
+        let g = Matrix::from_columns(3, 3, vec![1.0, 1.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1e-16]);
+        let x = solve_symmetric(&g, &[2.0, 2.0, 3e-8]);
+        assert!((x[2] / 3e8 - 1.0).abs() < 1e-10, "{x:?}");
     }
 
     #[test]

@@ -19,12 +19,12 @@
 //! The line search can cycle on correlated designs, because its step is longer than 1/β. The
 //! *safeguard* is a descent test: a step that does not lower f(x) is halved; if no step from the
 //! extrapolated point u descends, the momentum is dropped and the next gradient is taken at x; if
-//! none from x itself does, x is a fixed point.
+//! a step from x leads back to x, x is a fixed point; if no step descends, the run has stalled.
 
 use serde::{Deserialize, Serialize};
 
 use super::momentum::MomentumMemory;
-use super::refit::refit_on;
+use super::refit::{Refitted, refit};
 use super::step::StepMemory;
 use super::{Method, Momentum, Move, Progress, Refit, Step};
 use crate::error::Error;
@@ -96,47 +96,67 @@ impl AcceleratedIht {
         state: &IhtState<A::Point>,
         g_t: &Evaluated<A::Point>,
         mut mu: f64,
-    ) -> Option<(Evaluated<A::Point>, f64)>
+    ) -> Result<Descent<A::Point>, Stuck>
     where
         A: LinearOperator,
         L: Loss,
         S: Expand<A::Covector, Point = A::Point>,
     {
+        let mut longest = None;
         for _ in 0..HALVINGS {
-            let v = A::Point::combine(1.0, state.u.point(), -mu, g_t.point()); // 2: ū
-            let x_next = self.refitted(f, set.project(v), &state.x); //           3: x⁺ = Π_k(ū)
+            let v = A::Point::combine(1.0, state.u.point(), -mu, g_t.point()); //   2: ū
+            let x_next = self.refitted(f, set.project(v), state); //                3: x⁺ = Π_k(ū)
             let passes = match self.safeguard {
                 Safeguard::Off => true,
-                Safeguard::Descent => f.value(&x_next) < state.objective,
+                Safeguard::Descent => f.value(&x_next.point) < state.objective,
             };
             if passes {
-                return Some((x_next, mu));
+                return Ok(Descent { x_next, mu });
             }
-            if x_next == state.x {
-                break; // shorter steps lead nowhere else
+            if x_next.point == state.x {
+                return Err(Stuck { kind: Move::Fixed, change: 0.0 }); // shorter steps lead nowhere else
             }
+            longest.get_or_insert_with(|| relative_change(x_next.point.point(), state.x.point()));
             mu *= 0.5;
         }
-        None
+        Err(Stuck { kind: Move::Stalled, change: longest.unwrap_or(0.0) })
     }
 
     /// The projected point with its image, optimised over its support if so chosen. On the support
-    /// of x, which was optimised before, that is x itself.
+    /// of x, where that is optimised already, it is x itself.
     fn refitted<A: LinearOperator, L: Loss>(
         &self,
         f: &Objective<A, L>,
         projected: A::Point,
-        x: &Evaluated<A::Point>,
-    ) -> Evaluated<A::Point> {
+        state: &IhtState<A::Point>,
+    ) -> Refitted<A::Point> {
         if self.refit != Refit::EveryIteration {
-            return f.at(projected);
+            return Refitted { point: f.at(projected), settled: false };
         }
         let support = projected.support();
-        if support == x.point().support() {
-            return x.clone();
+        if support != state.x.point().support() {
+            return refit(f, f.at(projected), &support);
         }
-        refit_on(f, f.at(projected), &support)
+        let point = state.x.clone();
+        if state.optimised { Refitted { point, settled: true } } else { refit(f, point, &support) }
     }
+}
+
+/// A step that passed the safeguard.
+struct Descent<P> {
+    x_next: Refitted<P>,
+    mu: f64,
+}
+
+/// Why no step did, and how far the longest one would have moved.
+struct Stuck {
+    kind: Move,
+    change: f64,
+}
+
+fn relative_change<P: Point>(x_next: &P, x: &P) -> f64 {
+    let moved = x_next.distance(x);
+    if moved == 0.0 { 0.0 } else { moved / x_next.norm() }
 }
 
 /// Where Algorithm 1 stands.
@@ -146,6 +166,8 @@ pub struct IhtState<P> {
     x: Evaluated<P>,
     u: Evaluated<P>,
     objective: f64,
+    /// Whether x is known to be the minimum over its support.
+    optimised: bool,
     extrapolated: bool,
     step: StepMemory,
     momentum: MomentumMemory,
@@ -162,10 +184,16 @@ where
     fn start(&self, f: &Objective<A, L>, set: &S, x0: A::Point) -> Result<Self::State, Error> {
         self.step.check()?;
         self.momentum.check()?;
-        let x = f.at(set.project(x0));
+        let x0 = set.project(x0);
+        let support = x0.support();
+        let start = match self.refit {
+            Refit::EveryIteration => refit(f, f.at(x0), &support),
+            Refit::Never | Refit::AtEnd => Refitted { point: f.at(x0), settled: false },
+        };
+        let Refitted { point: x, settled: optimised } = start;
         let (u, objective) = (x.clone(), f.value(&x));
         let (step, momentum) = (self.step.prepare(f), MomentumMemory::default());
-        Ok(IhtState { x, u, objective, extrapolated: false, step, momentum })
+        Ok(IhtState { x, u, objective, optimised, extrapolated: false, step, momentum })
     }
 
     fn query<'s>(&self, state: &'s Self::State) -> &'s Evaluated<A::Point> {
@@ -180,49 +208,56 @@ where
         let t = set.expand(g, &state.u.point().support()); //            1: 𝒯 ← supp Π_k(∇_{𝒰ᶜ} f(u)) ∪ 𝒰
         let g_t = f.at(g.on(&t)); //                                        ∇_𝒯 f(u), with its image
         let mu = self.step.size(f, &state.u, &g_t, &mut state.step);
-        let Some((x_next, mu)) = self.descend(f, set, state, &g_t, mu) else {
-            return no_descent(state, mu);
+        let (x_next, mu) = match self.descend(f, set, state, &g_t, mu) {
+            Ok(Descent { x_next, mu }) => (x_next, mu),
+            Err(stuck) => return no_descent(state, mu, &stuck),
         };
+        let Refitted { point: x_next, settled: optimised } = x_next;
         let moved = Evaluated::combine(1.0, &x_next, -1.0, &state.x);
         let tau = self.momentum.weight(f, &x_next, &moved, &mut state.momentum);
         let u_next = Evaluated::combine(1.0, &x_next, tau, &moved); //   4: u⁺ = x⁺ + τ(x⁺ − x)
 
         let objective = f.value(&x_next);
-        let change = moved.point().norm() / x_next.point().norm();
+        let length = moved.point().norm();
         let progress = Progress {
             objective,
-            change: if change.is_nan() { 0.0 } else { change },
+            change: if length == 0.0 { 0.0 } else { length / x_next.point().norm() },
             entered: x_next.point().support().entered_since(&state.x.point().support()),
             step: mu,
             momentum: tau,
             kind: Move::Moved,
         };
         (state.x, state.u) = (x_next, u_next);
-        (state.objective, state.extrapolated) = (objective, tau != 0.0);
+        (state.objective, state.optimised, state.extrapolated) = (objective, optimised, tau != 0.0);
         progress
     }
 
     fn finish(&self, f: &Objective<A, L>, state: &mut Self::State) {
         if self.refit == Refit::AtEnd {
             let support = state.x.point().support();
-            state.x = refit_on(f, state.x.clone(), &support);
+            state.x = refit(f, state.x.clone(), &support).point;
             state.objective = f.value(&state.x);
-            Method::<A, L, S>::restart(self, state);
+            state.restart();
         }
     }
 
     fn restart(&self, state: &mut Self::State) {
-        state.u = state.x.clone();
-        state.extrapolated = false;
-        state.momentum = MomentumMemory::default();
+        state.restart();
+    }
+}
+
+impl<P: Point> IhtState<P> {
+    /// Back to the iterate, without momentum.
+    fn restart(&mut self) {
+        self.u = self.x.clone();
+        self.extrapolated = false;
+        self.momentum = MomentumMemory::default();
     }
 }
 
 /// No step lowers f: from the extrapolated point back to the iterate, from the iterate nowhere.
-fn no_descent<P: Point>(state: &mut IhtState<P>, mu: f64) -> Progress {
-    let kind = if state.extrapolated { Move::Restarted } else { Move::Fixed };
-    state.u = state.x.clone();
-    state.extrapolated = false;
-    state.momentum = MomentumMemory::default();
-    Progress { objective: state.objective, change: 0.0, entered: 0, step: mu, momentum: 0.0, kind }
+fn no_descent<P: Point>(state: &mut IhtState<P>, mu: f64, stuck: &Stuck) -> Progress {
+    let kind = if state.extrapolated { Move::Restarted } else { stuck.kind };
+    state.restart();
+    Progress { objective: state.objective, change: stuck.change, entered: 0, step: mu, momentum: 0.0, kind }
 }

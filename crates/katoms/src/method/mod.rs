@@ -46,8 +46,10 @@ pub enum Move {
     Moved,
     /// No descent from the extrapolated point: the method returned to its iterate without momentum.
     Restarted,
-    /// No step length brings a descent: the iterate is a fixed point of the safeguarded method.
+    /// A step leads back to the iterate: it is a fixed point of the safeguarded method.
     Fixed,
+    /// No step length brings a descent. `change` says how far the longest one would have moved.
+    Stalled,
 }
 
 /// An algorithm in the form "give me a gradient here, and I move".

@@ -33,13 +33,31 @@ pub enum Refit {
 }
 
 /// The minimum of f over a support, from a point in it. Touches only the support's columns.
+///
+/// # Panics
+/// When the point or the support lives in another space than f.
 pub fn refit_on<A: LinearOperator, L: Loss>(
     f: &Objective<A, L>,
     start: Evaluated<A::Point>,
     t: &SupportOf<A>,
 ) -> Evaluated<A::Point> {
+    refit(f, start, t).point
+}
+
+/// What a refit reached.
+pub(super) struct Refitted<P> {
+    pub point: Evaluated<P>,
+    /// Whether it is the minimum. If not, another refit goes on from there.
+    pub settled: bool,
+}
+
+pub(super) fn refit<A: LinearOperator, L: Loss>(
+    f: &Objective<A, L>,
+    start: Evaluated<A::Point>,
+    t: &SupportOf<A>,
+) -> Refitted<A::Point> {
     if t.dimension() == 0 {
-        return start;
+        return Refitted { point: start, settled: true };
     }
     if f.operator().has_cheap_columns() && t.dimension() <= DIRECT_LIMIT {
         let mut system = DirectSystem::new(f, t);
@@ -53,27 +71,29 @@ pub fn refit_on<A: LinearOperator, L: Loss>(
 /// it promises.
 fn newton<A: LinearOperator, L: Loss>(
     f: &Objective<A, L>,
-    mut x: Evaluated<A::Point>,
+    mut point: Evaluated<A::Point>,
     mut step: impl FnMut(&Evaluated<A::Point>) -> (A::Point, f64),
-) -> Evaluated<A::Point> {
-    let mut here = f.value(&x);
-    let enough = DECREMENT * here;
+) -> Refitted<A::Point> {
+    let mut here = f.value(&point);
+    let enough = DECREMENT * (here - f.lower_bound());
     // For a quadratic the second step is iterative refinement: it wins back what forming the
     // normal equations lost.
     let steps = if f.loss().is_quadratic() { 2 } else { NEWTON_STEPS };
     for _ in 0..steps {
-        let (direction, promise) = step(&x);
+        let (direction, promise) = step(&point);
         if !(promise > 0.0) {
-            break;
+            return Refitted { point, settled: true };
         }
         let d = f.at(direction);
-        let Some((next, there)) = first_descent(f, &x, &d, here) else { break };
-        (x, here) = (next, there);
+        let Some((next, there)) = first_descent(f, &point, &d, here) else {
+            return Refitted { point, settled: true };
+        };
+        (point, here) = (next, there);
         if promise <= enough {
-            break;
+            return Refitted { point, settled: true };
         }
     }
-    x
+    Refitted { point, settled: false }
 }
 
 /// x + d, x + d/2, …: the first that does not raise f.

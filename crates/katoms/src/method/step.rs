@@ -3,22 +3,22 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, check_option};
-use crate::linalg;
+use crate::linalg::{self, Matrix};
 use crate::loss::Loss;
 use crate::objective::{Evaluated, Objective};
 use crate::operator::LinearOperator;
 use crate::space::Point;
 
-/// Power iterations for λ_max, and the relative change that ends them.
-const POWER_ITERATIONS: usize = 100;
-const POWER_TOLERANCE: f64 = 1e-4;
+/// Lanczos rounds for λ_max, and the relative change that ends them.
+const LANCZOS_ROUNDS: usize = 80;
+const LANCZOS_TOLERANCE: f64 = 1e-7;
 
 /// How far to go along the restricted gradient.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Step {
     /// Always this.
     Fixed(f64),
-    /// 1/λ_max of the Hessian's bound, by power iteration: one pass an iteration, before the run.
+    /// 1/λ_max of the Hessian's bound, by Lanczos' power iteration: two passes a round, before the run.
     /// Far too short for wide data; the paper uses it.
     InverseLipschitz,
     /// 2/(α+β), from known restricted curvatures.
@@ -53,7 +53,11 @@ impl Step {
         let constant = match *self {
             Self::Fixed(mu) => mu,
             Self::TwoOverSum { alpha, beta } => 2.0 / (alpha + beta),
-            Self::InverseLipschitz => 1.0 / largest_curvature(f),
+            Self::InverseLipschitz => match largest_curvature(f) {
+                // An operator of zeros: no step changes anything.
+                0.0 => 0.0,
+                beta => 1.0 / beta,
+            },
             Self::LineSearch | Self::Backtracking => f64::NAN,
         };
         StepMemory { constant, last: None }
@@ -73,7 +77,7 @@ impl Step {
             // A step may grow again: twice the last one is tried first.
             Self::Backtracking => backtracking(f, u, g_t, memory.last.map(|mu| 2.0 * mu)),
         };
-        memory.last = Some(mu);
+        memory.last = Some(mu).filter(|mu| *mu > 0.0);
         mu
     }
 }
@@ -116,30 +120,50 @@ fn backtracking<A: LinearOperator, L: Loss>(
     mu
 }
 
-/// An upper estimate of the Hessian's largest eigenvalue: λ_max(AᵀA) by power iteration, times the
-/// loss's largest curvature, plus the ridge. One pass an iteration.
+/// The Hessian's largest eigenvalue: λ_max(AᵀA) times the loss's largest curvature, plus the ridge.
+///
+/// Lanczos: the products of a power iteration, of which none is forgotten. On a wide Gaussian design,
+/// whose eigenvalues crowd at the edge, 80 rounds of plain power iteration end 1 % too low; the Ritz
+/// value also comes from below, but is good to six digits in fewer rounds. Two passes a round.
 pub fn largest_curvature<A: LinearOperator, L: Loss>(f: &Objective<A, L>) -> f64 {
     let a = f.operator();
-    let m = a.n_outputs();
-    // AAᵀ has the same λ_max, and its vectors are dense for every structure.
-    let mut r: Vec<f64> = (0..m).map(|i| 1.0 + (i as f64 * 0.754_877).fract()).collect();
-    let mut g = a.new_covector();
-    let mut before = 0.0;
-    for _ in 0..POWER_ITERATIONS {
-        let length = linalg::norm(&r);
-        r.iter_mut().for_each(|v| *v /= length);
-        a.adjoint(&r, &mut g);
+    // AAᵀ has the same λ_max as AᵀA, and its vectors are dense for every structure.
+    let mut q: Vec<f64> = (0..a.n_outputs()).map(|i| 1.0 + (i as f64 * 0.754_877).fract()).collect();
+    let length = linalg::norm(&q);
+    q.iter_mut().for_each(|v| *v /= length);
+    let (mut g, mut w) = (a.new_covector(), vec![0.0; a.n_outputs()]);
+    let (mut basis, mut diagonal, mut off) = (Vec::new(), Vec::new(), Vec::new());
+    let mut ritz = 0.0;
+    for _ in 0..LANCZOS_ROUNDS {
+        a.adjoint(&q, &mut g);
+        a.apply_covector(&g, &mut w);
         f.count_pass();
-        a.apply_covector(&g, &mut r);
-        let now = linalg::norm(&r);
-        if !(now > 0.0) {
+        f.count_pass();
+        diagonal.push(linalg::dot(&w, &q));
+        basis.push(q);
+        // Twice against all earlier vectors: rounding would bring the found directions back.
+        for v in basis.iter().chain(&basis) {
+            let along = linalg::dot(&w, v);
+            w = linalg::combine(1.0, &w, -along, v);
+        }
+        let before = std::mem::replace(&mut ritz, largest_ritz_value(&diagonal, &off));
+        let rest = linalg::norm(&w);
+        if (ritz - before).abs() <= LANCZOS_TOLERANCE * ritz || !(rest > f64::EPSILON * ritz) {
             break;
         }
-        if (now - before).abs() <= POWER_TOLERANCE * now {
-            before = now;
-            break;
-        }
-        before = now;
+        q = w.iter().map(|v| v / rest).collect();
+        off.push(rest);
     }
-    f.loss().curvature_bound() * before + f.ridge_weight()
+    f.loss().curvature_bound() * ritz + f.ridge_weight()
+}
+
+/// The largest eigenvalue of the tridiagonal matrix that Lanczos builds.
+fn largest_ritz_value(diagonal: &[f64], off: &[f64]) -> f64 {
+    let n = diagonal.len();
+    let tridiagonal = Matrix::from_fn(n, n, |i, j| match i.abs_diff(j) {
+        0 => diagonal[i],
+        1 => off[i.min(j)],
+        _ => 0.0,
+    });
+    tridiagonal.symmetric_eigen().map_or(f64::NAN, |(values, _)| values[0])
 }

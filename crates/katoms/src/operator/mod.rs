@@ -59,7 +59,8 @@ pub trait LinearOperator: Sync {
     fn new_covector(&self) -> Self::Covector;
     /// out = A·x. Touches only x's columns.
     fn apply(&self, x: &Self::Point, out: &mut [f64]);
-    /// out = Aᵀ·r: the one full pass over the data.
+    /// out = Aᵀ·r: the one full pass over the data. Whatever `out` holds is replaced, its length
+    /// included.
     fn adjoint(&self, r: &[f64], out: &mut Self::Covector);
     /// Aᵀ·r restricted to a support. Touches only its columns.
     fn adjoint_on(&self, r: &[f64], t: &SupportOf<Self>) -> Self::Point;

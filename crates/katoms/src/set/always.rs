@@ -2,7 +2,7 @@
 
 use super::{ConstraintSet, Exchange, Expand, Guarantee, Structure};
 use crate::error::{Error, check_indices};
-use crate::space::{IndexSet, Point, SparseVec};
+use crate::space::{IndexSet, Point, SparseVec, Subspace};
 
 /// The inner set on all coordinates but the given ones, which are free. An intercept is one.
 ///
@@ -67,8 +67,10 @@ impl<S: ConstraintSet<Point = SparseVec>> ConstraintSet for Always<S> {
     fn structure(&self) -> Structure {
         self.inner.structure()
     }
+    /// What is always selected is in the support, also where v has nothing there.
     fn project(&self, v: SparseVec) -> SparseVec {
-        let (free, counted) = self.split(&v);
+        let (_, counted) = self.split(&v);
+        let free = self.kept.point(&self.kept.coordinates(&v));
         SparseVec::combine(1.0, &self.inner.project(counted), 1.0, &free)
     }
     fn guarantee(&self) -> Guarantee {

@@ -1,7 +1,7 @@
 //! At most k disjoint groups of coordinates.
 
 use super::k_sparse::strongest;
-use super::{ConstraintSet, Exchange, Expand, Structure};
+use super::{ConstraintSet, Exchange, Expand, Guarantee, Structure};
 use crate::error::{Error, check_length, check_range, check_values};
 use crate::linalg::top_k;
 use crate::space::{IndexSet, Point, SparseVec};
@@ -140,6 +140,12 @@ pub(super) fn check_group_weights(weights: &[f64], groups: usize) -> Result<(), 
     check_values("group weights", weights, "every weight must be finite and above 0", positive)
 }
 
+/// w_min/w_max.
+pub(super) fn weight_ratio(weights: &[f64]) -> f64 {
+    let (least, most) = weights.iter().fold((f64::INFINITY, 0.0_f64), |(a, b), &w| (a.min(w), b.max(w)));
+    least / most
+}
+
 impl ConstraintSet for Groups {
     type Point = SparseVec;
 
@@ -167,6 +173,14 @@ impl ConstraintSet for Groups {
         }
         let inside = |&p: &usize| self.group_of[v.indices()[p]].is_some_and(|g| kept[g]);
         v.keep(&(0..v.indices().len()).filter(inside).collect::<Vec<_>>())
+    }
+    /// Exact without weights. With weights the kept weighted energy is the largest, so the kept energy is
+    /// at least w_min/w_max of the largest.
+    fn guarantee(&self) -> Guarantee {
+        match weight_ratio(&self.weights) {
+            1.0 => Guarantee::Exact,
+            ratio => Guarantee::Energy(ratio),
+        }
     }
 }
 

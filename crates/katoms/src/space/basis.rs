@@ -62,10 +62,10 @@ pub(super) fn extended(basis: &Matrix, more: &Matrix) -> Matrix {
     }
     let outside = orthogonal_to(basis, more);
     if basis.columns() + more.columns() <= basis.rows()
-        && let Some(q) = cholesky_qr(&outside)
+        && let Some(q) = cholesky_qr(&outside, NEGLIGIBLE * scale)
     {
         // Twice is enough: the second round removes what the first one's rounding left.
-        if let Some(q) = cholesky_qr(&orthogonal_to(basis, &q)) {
+        if let Some(q) = cholesky_qr(&orthogonal_to(basis, &q), 0.0) {
             return basis.beside(&q);
         }
     }
@@ -80,14 +80,14 @@ pub(super) fn extended(basis: &Matrix, more: &Matrix) -> Matrix {
 
 /// An orthonormal basis of well-conditioned columns, by products alone: m·L⁻ᵀ where mᵀm = L·Lᵀ.
 /// It is several times faster than Householder reflections. `None` where the columns are too
-/// close to dependent for it.
-fn cholesky_qr(m: &Matrix) -> Option<Matrix> {
+/// close to dependent for it, or smaller than `floor`.
+fn cholesky_qr(m: &Matrix, floor: f64) -> Option<Matrix> {
     let gram = m.transposed_times(m);
     let cholesky = gram.faer().llt(Side::Lower).ok()?;
     let l = cholesky.L();
     let pivots = (0..gram.columns()).map(|j| l[(j, j)]);
     let (least, most) = pivots.fold((f64::INFINITY, 0.0_f64), |(a, b), p| (a.min(p), b.max(p)));
-    if !(least > CONDITION * most) {
+    if !(least > floor.max(CONDITION * most)) {
         return None;
     }
     let mut inverse = identity(gram.columns());
@@ -138,6 +138,13 @@ mod tests {
             assert_orthonormal(&joined.basis);
             assert!(joined.basis.times(&joined.embed(&identity(b.columns()))).plus(-1.0, &b).norm() < 1e-12);
         }
+    }
+
+    #[test]
+    fn a_turned_basis_adds_no_directions() {
+        let a = some(20, 3, 0).orthonormalized();
+        let turned = a.times(&some(3, 3, 4).orthonormalized());
+        assert_eq!(join(&a, &turned).basis.columns(), 3);
     }
 
     #[test]

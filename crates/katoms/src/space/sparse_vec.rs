@@ -36,7 +36,7 @@ impl SparseVec {
         let mut entries: Vec<(usize, f64)> = indices.into_iter().zip(values).collect();
         entries.sort_by_key(|e| e.0);
         if let Some(w) = entries.windows(2).find(|w| w[0].0 == w[1].0) {
-            return Err(Error::RepeatedInGroup { group: 0, index: w[0].0 });
+            return Err(Error::RepeatedIndex { index: w[0].0 });
         }
         let (indices, values) = entries.into_iter().unzip();
         Ok(Self { dim, indices, values })
