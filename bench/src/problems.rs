@@ -1,5 +1,7 @@
 //! The problems whose figures are claimed: one function each, used by the benches and the tests.
 
+use std::path::Path;
+
 use katoms::linalg::{self, Matrix};
 use katoms::loss::{LeastSquares, Logistic};
 use katoms::operator::{Dense, Entries, LinearOperator};
@@ -32,8 +34,27 @@ pub struct Completion {
 /// Noiseless, wide, Gaussian, f32: 750 × 20,000 with 50 planted entries.
 pub fn wide(seed: u64) -> Result<Sparse<f32>, Error> {
     let (rows, columns, k) = (750, 20_000, 50);
-    let design = simulate::gaussian_f32(rows, columns, seed);
-    let truth = simulate::sparse_signal(columns, k, seed);
+    noiseless(simulate::gaussian_f32(rows, columns, seed), simulate::sparse_signal(columns, k, seed))
+}
+
+/// The same from a folder that `bench/numpy_draw.py` wrote.
+///
+/// # Errors
+/// When a file is missing or the data are not finite.
+pub fn stored(folder: &Path) -> Result<Sparse<f32>, Box<dyn std::error::Error>> {
+    let read = |name: &str| {
+        let path = folder.join(name);
+        std::fs::read(&path).map_err(|e| format!("{}: {e}; bench/numpy_draw.py writes it", path.display()))
+    };
+    let design = read("design.f32")?.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
+    let signal = read("signal.f64")?;
+    let values = signal.chunks_exact(8).map(|b| b.try_into().map_or(f64::NAN, f64::from_le_bytes));
+    Ok(noiseless(design, SparseVec::from_dense(&values.collect::<Vec<_>>()))?)
+}
+
+fn noiseless(design: Vec<f32>, truth: SparseVec) -> Result<Sparse<f32>, Error> {
+    let columns = truth.dim();
+    let rows = design.len() / columns.max(1);
     let mut target = vec![0.0; rows];
     Dense::column_major(&design, rows, columns)?.apply(&truth, &mut target);
     Ok(Sparse { design, rows, truth, target })

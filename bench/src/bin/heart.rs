@@ -5,6 +5,7 @@
 //! Without a name all sections run. Passes and iterations are exact; seconds are this machine's.
 
 use std::ops::ControlFlow;
+use std::path::Path;
 
 use katoms::driver::{Event, Run, Stages, solve};
 use katoms::linalg::Matrix;
@@ -74,12 +75,21 @@ fn variants() -> Result<(), Error> {
         ("AccIHT closed form, line search", variant(Step::LineSearch, Momentum::ClosedForm, Refit::Never)),
         ("AccIHT, line search, debiased", variant(Step::LineSearch, Momentum::ClosedForm, Refit::EveryIteration)),
     ];
-    println!("iterations (cap 1000) and relative errors, 10 seeds each: median [least, most]");
+    let draws = match std::env::var_os("KATOMS_DRAW") {
+        Some(folder) => match problems::stored(Path::new(&folder)) {
+            Ok(draw) => vec![draw],
+            Err(message) => {
+                eprintln!("skipped: {message}");
+                return Ok(());
+            }
+        },
+        None => (0..10).map(problems::wide).collect::<Result<_, _>>()?,
+    };
+    println!("iterations (cap 1000) and relative errors, {} draw(s): median [least, most]", draws.len());
     for k in [50, 244] {
         for (name, method) in &six {
             let (mut iterations, mut errors) = (Vec::new(), Vec::new());
-            for seed in 0..10 {
-                let problem = problems::wide(seed)?;
+            for problem in &draws {
                 let f = problem.squares()?;
                 let set = KSparse::new(k, problem.truth.dim())?;
                 // The trials stopped on the relative change alone.
