@@ -14,8 +14,12 @@ test: ## format, lints, all tests, documentation
 	cargo test --workspace
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
 
-test-long: test ## the same, then the long tests as well
-	cargo test --workspace --release -- --include-ignored
+test-long: test target/draw ## the same, then the long tests as well
+	KATOMS_DRAW=$(CURDIR)/target/draw cargo test --workspace --release -- --include-ignored
+
+target/draw: bench/numpy_draw.py # the draw on which the variants were first tried
+	python3 -m venv .venv && .venv/bin/pip install --quiet numpy
+	.venv/bin/python bench/numpy_draw.py target/draw
 
 bench: ## the figures of the README
 	cargo run --release -p katoms-bench --bin adjoint
