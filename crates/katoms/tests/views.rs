@@ -236,6 +236,23 @@ fn passes_and_columns_are_counted() {
 }
 
 #[test]
+fn a_block_through_a_view_is_one_pass() {
+    let m = Matrix::from_fn(6, 4, |i, j| (i * 4 + j) as f64 % 5.0 - 2.0);
+    let base = Counted::new(dense(&m));
+    let rows = Rows::new(&base, vec![0, 2, 3, 5]).unwrap();
+    let view = WithIntercept::new(Standardized::new(&rows, vec![0.5; 4], vec![2.0; 4]).unwrap());
+    let rs = [[1.0, -1.0, 2.0, 0.5], [0.0, 3.0, 1.0, -2.0]];
+    let mut block = vec![view.new_covector(); 2];
+    view.adjoint_block(&[&rs[0], &rs[1]], &mut block);
+    assert_eq!(base.take().passes, 1);
+    for (r, g) in rs.iter().zip(block) {
+        let mut alone = view.new_covector();
+        view.adjoint(r, &mut alone);
+        assert_eq!(alone, g);
+    }
+}
+
+#[test]
 fn views_read_no_more_than_they_show() {
     let m = random_matrix(9, 6, 13);
     let a = Counted::new(dense(&m));

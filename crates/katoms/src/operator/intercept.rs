@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{LinearOperator, adjoint_through_base};
+use super::{LinearOperator, passes_through_base};
 use crate::space::{IndexSet, SparseVec};
 
 /// [A 1]: the last coordinate is the intercept. Combine it with
@@ -37,7 +37,7 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> WithIntercept<A>
 impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator for WithIntercept<A> {
     type Point = SparseVec;
     type Covector = Vec<f64>;
-    type Base = A::Base;
+    passes_through_base!();
 
     fn domain(&self) -> usize {
         self.inner.domain() + 1
@@ -56,9 +56,6 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
     fn apply_covector(&self, g: &Vec<f64>, out: &mut [f64]) {
         self.apply(&SparseVec::full(g), out);
     }
-    fn adjoint(&self, r: &[f64], out: &mut Vec<f64>) {
-        adjoint_through_base(self, r, out);
-    }
     fn adjoint_on(&self, r: &[f64], t: &IndexSet) -> SparseVec {
         let inside = t.indices().iter().copied().filter(|&j| j < self.index()).collect();
         let g = self.inner.adjoint_on(r, &IndexSet::new(self.index(), inside));
@@ -68,12 +65,6 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
             values.push(r.iter().sum());
         }
         SparseVec::sorted(self.domain(), indices, values)
-    }
-    fn has_cheap_columns(&self) -> bool {
-        self.inner.has_cheap_columns()
-    }
-    fn base(&self) -> &A::Base {
-        self.inner.base()
     }
     fn before_pass<'r>(&self, r: &'r [f64]) -> Cow<'r, [f64]> {
         self.inner.before_pass(r)

@@ -103,12 +103,6 @@ pub fn adjoint_many<A: LinearOperator>(operators: &[&A], rs: &[&[f64]], out: &mu
     }
 }
 
-/// What a view's `adjoint` is: the base's pass between the view's two changes.
-fn adjoint_through_base<A: LinearOperator>(view: &A, r: &[f64], out: &mut A::Covector) {
-    view.base().adjoint(&view.before_pass(r), out);
-    view.after_pass(r, out);
-}
-
 /// out += A·x for the multiple x of a point that a ridge has added to a gradient.
 fn add_low_rank_part<A: LinearOperator<Point = LowRank>>(a: &A, g: &MatrixCovector, out: &mut [f64]) {
     if let Some(x) = g.low_rank() {
@@ -128,6 +122,27 @@ macro_rules! is_its_own_base {
     };
 }
 use is_its_own_base;
+
+/// The lines that the views share: their passes are the base's, also for many residuals at once.
+macro_rules! passes_through_base {
+    () => {
+        type Base = A::Base;
+        fn base(&self) -> &A::Base {
+            self.inner.base()
+        }
+        fn adjoint(&self, r: &[f64], out: &mut Self::Covector) {
+            self.base().adjoint(&self.before_pass(r), out);
+            self.after_pass(r, out);
+        }
+        fn adjoint_block(&self, rs: &[&[f64]], out: &mut [Self::Covector]) {
+            crate::operator::adjoint_many(&vec![self; rs.len()], rs, out);
+        }
+        fn has_cheap_columns(&self) -> bool {
+            self.inner.has_cheap_columns()
+        }
+    };
+}
+use passes_through_base;
 
 impl<A: LinearOperator> LinearOperator for &A {
     type Point = A::Point;

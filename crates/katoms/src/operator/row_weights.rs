@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{DomainOf, LinearOperator, SupportOf, adjoint_through_base};
+use super::{DomainOf, LinearOperator, SupportOf, passes_through_base};
 use crate::error::{Error, check_length, check_values};
 
 /// diag(w)·A. Least squares with weights √v on both sides is the weighted problem; a loss
@@ -32,7 +32,7 @@ impl<A: LinearOperator> RowWeights<A> {
 impl<A: LinearOperator> LinearOperator for RowWeights<A> {
     type Point = A::Point;
     type Covector = A::Covector;
-    type Base = A::Base;
+    passes_through_base!();
 
     fn domain(&self) -> DomainOf<A> {
         self.inner.domain()
@@ -51,17 +51,8 @@ impl<A: LinearOperator> LinearOperator for RowWeights<A> {
         self.inner.apply_covector(g, out);
         out.iter_mut().zip(&self.weights).for_each(|(o, w)| *o *= w);
     }
-    fn adjoint(&self, r: &[f64], out: &mut A::Covector) {
-        adjoint_through_base(self, r, out);
-    }
     fn adjoint_on(&self, r: &[f64], t: &SupportOf<A>) -> A::Point {
         self.inner.adjoint_on(&self.weighted(r), t)
-    }
-    fn has_cheap_columns(&self) -> bool {
-        self.inner.has_cheap_columns()
-    }
-    fn base(&self) -> &A::Base {
-        self.inner.base()
     }
     fn before_pass<'r>(&self, r: &'r [f64]) -> Cow<'r, [f64]> {
         let weighted = self.weighted(r);

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{ColumnMoments, DomainOf, LinearOperator, Moments, SupportOf, adjoint_through_base};
+use super::{ColumnMoments, DomainOf, LinearOperator, Moments, SupportOf, passes_through_base};
 use crate::error::{Error, check_indices, check_range};
 
 /// The predictions at the given rows, in the given order; a row may come repeatedly.
@@ -47,7 +47,7 @@ impl<A: LinearOperator> Rows<A> {
 impl<A: LinearOperator> LinearOperator for Rows<A> {
     type Point = A::Point;
     type Covector = A::Covector;
-    type Base = A::Base;
+    passes_through_base!();
 
     fn domain(&self) -> DomainOf<A> {
         self.inner.domain()
@@ -69,17 +69,8 @@ impl<A: LinearOperator> LinearOperator for Rows<A> {
         self.inner.apply_covector(g, &mut all);
         self.pick(&all, out);
     }
-    fn adjoint(&self, r: &[f64], out: &mut A::Covector) {
-        adjoint_through_base(self, r, out);
-    }
     fn adjoint_on(&self, r: &[f64], t: &SupportOf<A>) -> A::Point {
         self.inner.adjoint_on(&self.scattered(r), t)
-    }
-    fn has_cheap_columns(&self) -> bool {
-        self.inner.has_cheap_columns()
-    }
-    fn base(&self) -> &A::Base {
-        self.inner.base()
     }
     fn before_pass<'r>(&self, r: &'r [f64]) -> Cow<'r, [f64]> {
         let all = self.scattered(r);

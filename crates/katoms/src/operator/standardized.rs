@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{ColumnMoments, LinearOperator, Moments, adjoint_through_base};
+use super::{ColumnMoments, LinearOperator, Moments, passes_through_base};
 use crate::error::{Error, check_length, check_values};
 use crate::space::{IndexSet, Point, SparseVec};
 
@@ -77,7 +77,7 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> Standardized<A> 
 impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator for Standardized<A> {
     type Point = SparseVec;
     type Covector = Vec<f64>;
-    type Base = A::Base;
+    passes_through_base!();
 
     fn domain(&self) -> usize {
         self.inner.domain()
@@ -96,20 +96,11 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
     fn apply_covector(&self, g: &Vec<f64>, out: &mut [f64]) {
         self.apply(&SparseVec::full(g), out);
     }
-    fn adjoint(&self, r: &[f64], out: &mut Vec<f64>) {
-        adjoint_through_base(self, r, out);
-    }
     fn adjoint_on(&self, r: &[f64], t: &IndexSet) -> SparseVec {
         let total: f64 = r.iter().sum();
         let g = self.inner.adjoint_on(r, t);
         debug_assert_eq!(g.support(), *t);
         g.map(|j, v| (v - total * self.centres[j]) / self.scales[j])
-    }
-    fn has_cheap_columns(&self) -> bool {
-        self.inner.has_cheap_columns()
-    }
-    fn base(&self) -> &A::Base {
-        self.inner.base()
     }
     fn before_pass<'r>(&self, r: &'r [f64]) -> Cow<'r, [f64]> {
         self.inner.before_pass(r)
