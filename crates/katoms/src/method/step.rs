@@ -123,8 +123,8 @@ fn backtracking<A: LinearOperator, L: Loss>(
 /// The Hessian's largest eigenvalue: λ_max(AᵀA) times the loss's largest curvature, plus the ridge.
 ///
 /// Lanczos: the products of a power iteration, of which none is forgotten. On a wide Gaussian design,
-/// whose eigenvalues crowd at the edge, 80 rounds of plain power iteration end 1 % too low; the Ritz
-/// value also comes from below, but is good to six digits in fewer rounds. Two passes a round.
+/// whose eigenvalues crowd at the edge, a power iteration creeps up and stands still too low; the Ritz
+/// value comes from below too, but gets there. Two passes a round.
 pub fn largest_curvature<A: LinearOperator, L: Loss>(f: &Objective<A, L>) -> f64 {
     let a = f.operator();
     // AAᵀ has the same λ_max as AᵀA, and its vectors are dense for every structure.

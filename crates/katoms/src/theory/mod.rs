@@ -40,8 +40,8 @@
 //! 4. **The toy's ξ.** Its caption has ξ = 1 − α/β ≈ 0.94 for α ≈ 0.64, β ≈ 1.78. That
 //!    expression is 0.64; 0.94 is 2(κ−1)/(κ+1), for which the published range is empty. The
 //!    caption also speaks of supports of size k, where the lemma is about 3k; and over all pairs
-//!    of columns no 6×10 Gaussian matrix of 100,000 had κ₂ below 5.4 (median 31), against the
-//!    caption's 2.8. So its numbers may be those of a single support.
+//!    of columns none of 2,000 Gaussian 6×10 matrices has κ₂ below 5 (a test draws them),
+//!    against the caption's 2.8. So its numbers may be those of a single support.
 //! 5. **Φx* written as Φ_T x\***, as if supp x* lay inside the search set T_i. It need not. For
 //!    k-sparse vectors and disjoint groups the lemma holds all the same: T_i contains supp u_i
 //!    and the k largest atoms of the gradient outside it, so Π_k of the restricted step is Π_k

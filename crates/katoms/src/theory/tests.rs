@@ -165,6 +165,18 @@ fn perfect_conditioning_admits_every_momentum() {
 }
 
 #[test]
+fn no_gaussian_toy_is_as_well_conditioned_over_all_pairs_as_the_caption_says() {
+    let mut draws = Draws(3);
+    let least = (0..2000).map(|_| {
+        let phi: Vec<f64> = (0..6 * 10).map(|_| draws.normal()).collect();
+        let pairs = restricted_curvature(&phi, 6, 10, 2).unwrap();
+        pairs.beta / pairs.alpha
+    });
+    let least = least.fold(f64::INFINITY, f64::min);
+    assert!(least > 5.0, "{least}");
+}
+
+#[test]
 fn toy_of_the_caption() {
     let toy = Conditioning::new(0.64, 1.78).unwrap();
     assert!((toy.xi() - 0.94).abs() < 5e-3);
