@@ -31,6 +31,7 @@ pub mod loss;
 pub mod method;
 mod objective;
 pub mod operator;
+pub mod select;
 pub mod set;
 pub mod simulate;
 pub mod space;

@@ -1,7 +1,9 @@
 //! The contract of constraint sets on vectors, checked against naive twins on small spaces.
 
 use katoms::Error;
-use katoms::set::{Always, ConstraintSet, Exchange, Expand, Groups, Guarantee, KSparse, OverlappingGroups};
+use katoms::set::{
+    Always, ConstraintSet, CoordinateSet, Exchange, Expand, Groups, Guarantee, KSparse, OverlappingGroups,
+};
 use katoms::simulate::generator;
 use katoms::space::{IndexSet, Point, SparseVec};
 use proptest::prelude::*;

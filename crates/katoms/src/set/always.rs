@@ -1,6 +1,6 @@
 //! Atoms that are always selected and do not count.
 
-use super::{ConstraintSet, Exchange, Expand, Guarantee, Structure};
+use super::{Atoms, ConstraintSet, CoordinateSet, Exchange, Expand, Guarantee, Structure};
 use crate::error::{Error, check_indices};
 use crate::space::{IndexSet, Point, SparseVec, Subspace};
 
@@ -34,11 +34,6 @@ impl<S: ConstraintSet<Point = SparseVec>> Always<S> {
         Ok(Self { inner, kept })
     }
 
-    /// The coordinates that are always selected.
-    pub fn kept(&self) -> &IndexSet {
-        &self.kept
-    }
-
     /// A vector split into what is free and what the inner set constrains.
     fn split(&self, v: &SparseVec) -> (SparseVec, SparseVec) {
         (v.on(&self.kept), v.on(&v.support().without(&self.kept)))
@@ -49,6 +44,15 @@ impl<S: ConstraintSet<Point = SparseVec>> Always<S> {
         let mut g = g.to_vec();
         self.kept.indices().iter().for_each(|&i| g[i] = 0.0);
         g
+    }
+}
+
+impl<S: CoordinateSet> Always<S> {
+    /// The set with one more coordinate behind its own, which is always selected: the set that goes
+    /// with [`WithIntercept`](crate::operator::WithIntercept).
+    pub fn intercept(inner: &S) -> Self {
+        let at = inner.domain();
+        Self { inner: inner.embedded(at + 1), kept: IndexSet::new(at + 1, vec![at]) }
     }
 }
 
@@ -94,5 +98,21 @@ impl<S: Exchange<Vec<f64>, Point = SparseVec>> Exchange<Vec<f64>> for Always<S> 
         let (_, counted) = self.split(x);
         let proposals = self.inner.additions(&counted, &self.without_kept(g), count);
         proposals.iter().map(|t| t.union(&self.kept)).collect()
+    }
+}
+
+impl<S: CoordinateSet> CoordinateSet for Always<S> {
+    fn candidates(&self) -> Atoms {
+        self.inner.candidates().without(&self.kept)
+    }
+    fn kept(&self) -> IndexSet {
+        self.inner.kept().union(&self.kept)
+    }
+    fn chosen(&self, x: &SparseVec) -> Vec<usize> {
+        self.inner.chosen(&self.split(x).1)
+    }
+    fn embedded(&self, dim: usize) -> Self {
+        let dim = dim.max(self.domain());
+        Self { inner: self.inner.embedded(dim), kept: IndexSet::new(dim, self.kept.indices().to_vec()) }
     }
 }

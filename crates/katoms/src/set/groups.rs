@@ -1,7 +1,7 @@
 //! At most k disjoint groups of coordinates.
 
 use super::k_sparse::strongest;
-use super::{ConstraintSet, Exchange, Expand, Guarantee, Structure};
+use super::{Atoms, ConstraintSet, CoordinateSet, Exchange, Expand, Guarantee, Structure};
 use crate::error::{Error, check_length, check_range, check_values};
 use crate::linalg::top_k;
 use crate::space::{IndexSet, Point, SparseVec};
@@ -212,5 +212,21 @@ impl Exchange<Vec<f64>> for Groups {
         let touched = self.touched(&support);
         let best = self.strongest(g, count, |group| !touched[group]);
         best.into_iter().map(|group| support.union(&self.indices_of(&[group]))).collect()
+    }
+}
+
+impl CoordinateSet for Groups {
+    fn candidates(&self) -> Atoms {
+        Atoms::groups(&self.members, false)
+    }
+    fn chosen(&self, x: &SparseVec) -> Vec<usize> {
+        let touched = self.touched(&x.support());
+        (0..touched.len()).filter(|&group| touched[group]).collect()
+    }
+    fn embedded(&self, dim: usize) -> Self {
+        let mut set = self.clone();
+        set.dim = dim.max(self.dim);
+        set.group_of.resize(set.dim, None);
+        set
     }
 }

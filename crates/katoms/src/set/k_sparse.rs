@@ -1,6 +1,6 @@
 //! At most k nonzero entries.
 
-use super::{ConstraintSet, Exchange, Expand, Structure};
+use super::{Atoms, ConstraintSet, CoordinateSet, Exchange, Expand, Structure};
 use crate::error::{Error, check_range};
 use crate::linalg::top_k;
 use crate::space::{IndexSet, Point, SparseVec};
@@ -82,6 +82,18 @@ impl Exchange<Vec<f64>> for KSparse {
         let support = x.support();
         let with = |j: usize| support.union(&IndexSet::new(self.dim, vec![j]));
         strongest_outside(g, &support, count).into_iter().map(with).collect()
+    }
+}
+
+impl CoordinateSet for KSparse {
+    fn candidates(&self) -> Atoms {
+        Atoms::coordinates(self.dim)
+    }
+    fn chosen(&self, x: &SparseVec) -> Vec<usize> {
+        x.indices().to_vec()
+    }
+    fn embedded(&self, dim: usize) -> Self {
+        Self { dim: dim.max(self.dim), ..self.clone() }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Constraint sets: one per file. A set knows points and covectors, never operators or data.
 
 mod always;
+mod coordinates;
 mod groups;
 mod k_sparse;
 mod overlapping_groups;
@@ -12,6 +13,7 @@ use crate::error::Error;
 use crate::space::Point;
 
 pub use always::Always;
+pub use coordinates::{Atoms, CoordinateSet};
 pub use groups::Groups;
 pub use k_sparse::KSparse;
 pub use overlapping_groups::OverlappingGroups;

@@ -9,7 +9,7 @@ use std::collections::BinaryHeap;
 
 use super::groups::{check_group_weights, check_members, weight_ratio};
 use super::k_sparse::strongest;
-use super::{ConstraintSet, Exchange, Expand, Guarantee, Structure};
+use super::{Atoms, ConstraintSet, CoordinateSet, Exchange, Expand, Guarantee, Structure};
 use crate::error::{Error, check_range};
 use crate::space::{IndexSet, Point, SparseVec};
 
@@ -181,5 +181,20 @@ impl Exchange<Vec<f64>> for OverlappingGroups {
         let scores: Vec<f64> = (0..self.members.len()).map(|group| self.score(&energy, group)).collect();
         let best = strongest(&scores, count).into_iter().filter(|&group| scores[group] > 0.0);
         best.map(|group| support.union(&self.indices_of(&[group]))).collect()
+    }
+}
+
+impl CoordinateSet for OverlappingGroups {
+    fn candidates(&self) -> Atoms {
+        Atoms::groups(&self.members, true)
+    }
+    /// A greedy cover of the point's entries.
+    fn chosen(&self, x: &SparseVec) -> Vec<usize> {
+        let mut cover = self.greedy_cover(&mut self.dense_energy(x.entries()), self.k);
+        cover.sort_unstable();
+        cover
+    }
+    fn embedded(&self, dim: usize) -> Self {
+        Self { dim: dim.max(self.dim), ..self.clone() }
     }
 }

@@ -1,0 +1,72 @@
+//! Sets whose atoms are coordinates or groups of them: what a search over atoms must know.
+
+use super::{Exchange, Expand};
+use crate::space::{IndexSet, SparseVec};
+
+/// Every atom of a set as a list of coordinates. Atom `i` of a k-sparse set is coordinate `i`, atom
+/// `i` of groups is group `i`. An atom without coordinates cannot be chosen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Atoms {
+    starts: Vec<usize>,
+    members: Vec<usize>,
+    shared: bool,
+}
+
+impl Atoms {
+    /// Each coordinate below `dim` is an atom.
+    pub fn coordinates(dim: usize) -> Self {
+        Self { starts: (0..=dim).collect(), members: (0..dim).collect(), shared: false }
+    }
+
+    /// Atoms given by their coordinates; `shared` says whether some coordinate belongs to two.
+    pub fn groups(members: &[Vec<usize>], shared: bool) -> Self {
+        let mut starts = vec![0];
+        starts.extend(members.iter().scan(0, |end, group| {
+            *end += group.len();
+            Some(*end)
+        }));
+        Self { starts, members: members.concat(), shared }
+    }
+
+    /// The same atoms without some of their coordinates.
+    pub fn without(&self, left_out: &IndexSet) -> Self {
+        let rest = |atom| self.members(atom).iter().copied().filter(|&i| !left_out.contains(i)).collect();
+        Self::groups(&(0..self.len()).map(rest).collect::<Vec<_>>(), self.shared)
+    }
+
+    /// The number of atoms.
+    pub fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The coordinates of an atom.
+    pub fn members(&self, atom: usize) -> &[usize] {
+        &self.members[self.starts[atom]..self.starts[atom + 1]]
+    }
+
+    /// Whether some coordinate belongs to two atoms.
+    pub fn shared(&self) -> bool {
+        self.shared
+    }
+}
+
+/// A set whose atoms are coordinates or groups of them.
+pub trait CoordinateSet: Expand<Vec<f64>, Point = SparseVec> + Exchange<Vec<f64>> {
+    /// Every atom, without the coordinates that are [kept](CoordinateSet::kept).
+    fn candidates(&self) -> Atoms;
+    /// The coordinates that every point has and that count for nothing.
+    fn kept(&self) -> IndexSet {
+        IndexSet::new(self.domain(), Vec::new())
+    }
+    /// The atoms that a point is made of, rising.
+    fn chosen(&self, x: &SparseVec) -> Vec<usize>;
+    /// The same atoms in a space with more coordinates behind, which belong to none of them: room for
+    /// an intercept.
+    #[must_use]
+    fn embedded(&self, dim: usize) -> Self;
+}
