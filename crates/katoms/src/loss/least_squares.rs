@@ -64,6 +64,12 @@ impl Loss for LeastSquares {
     fn is_quadratic(&self) -> bool {
         true
     }
+    /// m·ln(2·value/m): normal noise of unknown variance, σ²/wᵢ at observation i, of which m have a
+    /// positive weight. Scaling all weights shifts it by a constant. −∞ at a perfect fit.
+    fn deviance(&self, value: f64) -> f64 {
+        let m = (0..self.target.len()).filter(|&i| self.weights.at(i) > 0.0).count() as f64;
+        m * (2.0 * value / m).ln()
+    }
 }
 
 #[cfg(test)]
@@ -76,6 +82,25 @@ mod tests {
         let loss = LeastSquares::new(vec![1.0, -2.0, 0.5]).unwrap();
         contract::check(&loss);
         contract::check(&loss.weighted(vec![2.0, 0.0, 0.3]).unwrap());
+    }
+
+    #[test]
+    fn the_deviance_is_that_of_normal_noise() {
+        // RSS = 8 over four observations: variance 2
+        let loss = LeastSquares::new(vec![2.0, -2.0, 0.0, 0.0]).unwrap();
+        let value = loss.value(&[0.0; 4]);
+        assert!((loss.deviance(value) - 4.0 * 2.0_f64.ln()).abs() < 1e-14);
+        assert_eq!(loss.deviance(0.0), f64::NEG_INFINITY);
+        // a weight of zero is an observation that is not there
+        let fewer = LeastSquares::new(vec![2.0, -2.0]).unwrap();
+        let masked = loss.clone().weighted(vec![1.0, 1.0, 0.0, 0.0]).unwrap();
+        assert_eq!(masked.deviance(3.0), fewer.deviance(3.0));
+        // weights in another unit: differences between models stay
+        let (light, heavy) = (loss.clone().weighted([1.0, 2.0, 3.0, 4.0]), loss.weighted([10.0, 20.0, 30.0, 40.0]));
+        let gain = |loss: LeastSquares| {
+            loss.deviance(loss.value(&[0.0; 4])) - loss.deviance(loss.value(&[1.0, -1.0, 0.5, 0.0]))
+        };
+        assert!((gain(light.unwrap()) - gain(heavy.unwrap())).abs() < 1e-13);
     }
 
     #[test]

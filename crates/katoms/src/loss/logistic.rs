@@ -79,6 +79,10 @@ impl Loss for Logistic {
     fn is_quadratic(&self) -> bool {
         false
     }
+    /// Twice the loss, which is the negative log-likelihood itself.
+    fn deviance(&self, value: f64) -> f64 {
+        2.0 * value
+    }
 }
 
 #[cfg(test)]
@@ -91,6 +95,14 @@ mod tests {
         let loss = Logistic::new(vec![1.0, 0.0, 1.0, 0.0]).unwrap();
         contract::check(&loss);
         contract::check(&loss.weighted(vec![2.0, 0.0, 0.3, 1.0]).unwrap());
+    }
+
+    #[test]
+    fn the_deviance_is_that_of_coin_tosses() {
+        let loss = Logistic::new(vec![1.0, 0.0, 1.0]).unwrap();
+        let z = [0.3, -1.2, 2.0];
+        let likelihood = Logistic::probability(0.3) * (1.0 - Logistic::probability(-1.2)) * Logistic::probability(2.0);
+        assert!((loss.deviance(loss.value(&z)) + 2.0 * likelihood.ln()).abs() < 1e-14);
     }
 
     #[test]

@@ -27,6 +27,11 @@ pub trait Loss: Debug + Sync {
     fn lower_bound(&self) -> f64 {
         0.0
     }
+    /// −2·log-likelihood up to a constant that does not depend on the model, at a loss of `value`. It
+    /// rises with the loss. As it stands here, the loss is the negative log-likelihood.
+    fn deviance(&self, value: f64) -> f64 {
+        2.0 * value
+    }
 }
 
 impl<L: Loss> Loss for &L {
@@ -51,6 +56,9 @@ impl<L: Loss> Loss for &L {
     fn lower_bound(&self) -> f64 {
         (**self).lower_bound()
     }
+    fn deviance(&self, value: f64) -> f64 {
+        (**self).deviance(value)
+    }
 }
 
 #[cfg(test)]
@@ -58,7 +66,7 @@ pub(crate) mod contract {
     //! What every loss must satisfy.
     use super::Loss;
 
-    /// Gradient and curvature against central differences, and finiteness far out.
+    /// Gradient and curvature against central differences, a deviance that rises, and finiteness far out.
     pub fn check(loss: &impl Loss) {
         let m = loss.n_outputs();
         let z: Vec<f64> = (0..m).map(|i| (i as f64 * 0.7).sin() * 2.0).collect();
@@ -80,6 +88,9 @@ pub(crate) mod contract {
             assert!((bend - h[i]).abs() < 1e-6 * (1.0 + h[i]), "curvature {i}: {bend} {}", h[i]);
             assert!(h[i] <= loss.curvature_bound() * (1.0 + 1e-15));
         }
+        let ladder = [1e-20, 1e-3, 1.0, 1e3].map(|above| loss.deviance(loss.lower_bound() + above));
+        assert!(ladder.iter().all(|d| d.is_finite()) && ladder.is_sorted_by(|a, b| a < b), "{ladder:?}");
+        assert_eq!(Loss::deviance(&loss, 0.7), loss.deviance(0.7));
         for far in [-1e3, 1e3] {
             let z = vec![far; m];
             loss.gradient(&z, &mut r);
