@@ -11,7 +11,7 @@ mod top_k;
 mod truncated_svd;
 
 pub use matrix::Matrix;
-pub use solve::solve_symmetric;
+pub use solve::{inverse_symmetric, solve_symmetric};
 pub use top_k::top_k;
 pub use truncated_svd::{Multiply, TruncatedSvd, truncated_svd};
 

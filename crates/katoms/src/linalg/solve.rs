@@ -1,7 +1,7 @@
 //! Small symmetric systems: Cholesky, and a least-norm answer where Cholesky fails.
 
 use faer::Side;
-use faer::linalg::solvers::Solve;
+use faer::linalg::solvers::{DenseSolveCore, Solve};
 
 use super::Matrix;
 
@@ -30,6 +30,18 @@ fn by_cholesky(g: &Matrix, b: &Matrix) -> Option<Vec<f64>> {
     let cholesky = g.faer().llt(Side::Lower).ok()?;
     let x = Matrix::from(&cholesky.solve(b.faer()));
     (pivots_are_sound(&cholesky, g) && x.data().iter().all(|v| v.is_finite())).then(|| x.data().to_vec())
+}
+
+/// G⁻¹ of a symmetric positive definite G; `None` where a pivot falls below this share of its diagonal
+/// entry: the columns are dependent. O(n³).
+pub fn inverse_symmetric(g: &Matrix, dependent: f64) -> Option<Matrix> {
+    if g.columns() == 0 {
+        return Some(Matrix::zeros(0, 0));
+    }
+    let cholesky = g.faer().llt(Side::Lower).ok()?;
+    let l = cholesky.L();
+    let sound = (0..g.columns()).all(|j| l[(j, j)].powi(2) > dependent * g.at(j, j));
+    sound.then(|| Matrix::from(&cholesky.inverse()))
 }
 
 /// A pivot that lost nearly all of its diagonal entry means a dependent column.

@@ -15,4 +15,59 @@ pub trait Quadratic: Sync {
     fn constant(&self) -> f64;
     /// Column j of G, the ridge included, where it is known.
     fn column(&self, j: usize) -> Option<Vec<f64>>;
+    /// Whether column j of G is known.
+    fn knows(&self, j: usize) -> bool;
+    /// The block of G at these coordinates, column after column, whether its columns are known or not.
+    fn block(&self, coordinates: &[usize]) -> Vec<f64>;
+}
+
+#[cfg(test)]
+pub(super) mod explicit {
+    //! A quadratic that is written out, for tests.
+    use super::Quadratic;
+    use crate::linalg::{Matrix, dot};
+
+    /// ½‖y − Φx‖² + ½·ridge·‖x‖², of which the columns of `known` are known.
+    pub struct Explicit {
+        pub gram: Matrix,
+        pub linear: Vec<f64>,
+        pub diagonal: Vec<f64>,
+        pub constant: f64,
+        pub known: Vec<bool>,
+    }
+
+    impl Explicit {
+        pub fn new(design: &Matrix, y: &[f64], ridge: f64) -> Self {
+            let n = design.columns();
+            let product = design.transposed_times(design);
+            let gram = Matrix::from_fn(n, n, |i, j| product.at(i, j) + if i == j { ridge } else { 0.0 });
+            let linear = (0..n).map(|j| dot(design.column(j), y)).collect();
+            let diagonal = (0..n).map(|j| gram.at(j, j)).collect();
+            Self { gram, linear, diagonal, constant: 0.5 * dot(y, y), known: vec![true; n] }
+        }
+    }
+
+    impl Quadratic for Explicit {
+        fn dim(&self) -> usize {
+            self.linear.len()
+        }
+        fn linear(&self) -> &[f64] {
+            &self.linear
+        }
+        fn diagonal(&self) -> &[f64] {
+            &self.diagonal
+        }
+        fn constant(&self) -> f64 {
+            self.constant
+        }
+        fn column(&self, j: usize) -> Option<Vec<f64>> {
+            self.known[j].then(|| self.gram.column(j).to_vec())
+        }
+        fn knows(&self, j: usize) -> bool {
+            self.known[j]
+        }
+        fn block(&self, c: &[usize]) -> Vec<f64> {
+            Matrix::from_fn(c.len(), c.len(), |a, b| self.gram.at(c[a], c[b])).data().to_vec()
+        }
+    }
 }

@@ -1,0 +1,83 @@
+//! Growing a model atom by atom, each size polished by exchanges: the path over k of a quadratic.
+
+use super::Quadratic;
+use super::swaps::Polish;
+use super::tableau::{Missing, Swaps, Tableau};
+use crate::set::Atoms;
+use crate::space::{IndexSet, SparseVec};
+
+/// The best model of one size so far.
+#[derive(Debug, Clone)]
+pub(super) struct Grown {
+    pub point: SparseVec,
+    /// −∇f at the point.
+    pub slopes: Vec<f64>,
+    pub objective: f64,
+    pub swaps: Swaps,
+}
+
+/// A model that grows through some sizes. It stops where a column of G is missing and goes on
+/// when it was brought.
+#[derive(Debug, Clone)]
+pub(super) struct Growth<'a> {
+    atoms: &'a Atoms,
+    kept: &'a IndexSet,
+    tableau: Tableau<'a>,
+    polish: Option<Polish<'a>>,
+    sizes: Vec<usize>,
+    /// One for each size that was reached.
+    pub models: Vec<Grown>,
+    /// Exchanges made.
+    pub exchanged: usize,
+    /// How many sizes the way back has seen.
+    back: usize,
+}
+
+impl<'a> Growth<'a> {
+    /// From no atom through the rising `sizes`. The columns of what is kept are known.
+    pub fn new(q: &impl Quadratic, atoms: &'a Atoms, kept: &'a IndexSet, sizes: Vec<usize>) -> Self {
+        let tableau = Tableau::new(q, atoms, kept, &[]);
+        Self { atoms, kept, tableau, polish: None, sizes, models: Vec::new(), exchanged: 0, back: 1 }
+    }
+
+    /// Goes on to the next size; false when every size has its model.
+    pub fn step(&mut self, q: &impl Quadratic) -> Result<bool, Missing> {
+        if let Some(&size) = self.sizes.get(self.models.len()) {
+            let swaps = self.polished(q, size)?;
+            let model = self.model(swaps);
+            self.models.push(model);
+            return Ok(true);
+        }
+        // The way back: a larger model without its least useful atoms may beat the smaller one.
+        let Some(at) = self.sizes.len().checked_sub(self.back + 1) else { return Ok(false) };
+        self.shrink(q, self.sizes[at]);
+        let swaps = self.polished(q, self.sizes[at])?;
+        if self.tableau.objective() < self.models[at].objective {
+            self.models[at] = self.model(swaps);
+        }
+        self.back += 1;
+        Ok(true)
+    }
+
+    fn model(&self, swaps: Swaps) -> Grown {
+        let (point, objective) = (self.tableau.point(), self.tableau.objective());
+        Grown { point, slopes: self.tableau.slopes(), objective, swaps }
+    }
+
+    fn shrink(&mut self, q: &impl Quadratic, size: usize) {
+        while self.tableau.chosen().len() > size {
+            let costs = self.tableau.removal_costs();
+            let cheapest = (0..costs.len()).reduce(|a, b| if costs[b] < costs[a] { b } else { a });
+            let Some(cheapest) = cheapest else { return };
+            self.tableau.remove(q, self.tableau.chosen()[cheapest]);
+        }
+    }
+
+    fn polished(&mut self, q: &impl Quadratic, size: usize) -> Result<Swaps, Missing> {
+        let polish = self.polish.get_or_insert_with(|| Polish::new(self.atoms, self.kept, size));
+        let swaps = polish.advance(q, &mut self.tableau)?;
+        self.exchanged += polish.made;
+        self.polish = None;
+        Ok(swaps)
+    }
+}

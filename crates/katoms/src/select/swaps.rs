@@ -1,0 +1,151 @@
+//! Exchanging atoms until no exchange lowers f: batches first, single swaps last.
+
+use super::tableau::{Missing, Swaps, Tableau};
+use super::{Quadratic, tableau::Swap};
+use crate::linalg::{Matrix, dot, solve_symmetric, top_k};
+use crate::set::Atoms;
+use crate::space::IndexSet;
+
+/// An exchange improves when it lowers f by more than this share.
+pub(super) const IMPROVES: f64 = 1e-9;
+/// Below this share of f(0) what a quadratic says about f is rounding.
+pub(super) const ROUNDING: f64 = 1e-13;
+/// Atoms whose columns are asked for together.
+const TOGETHER: usize = 16;
+
+/// Fills a tableau up to its size and exchanges its atoms. Can be called again after the missing
+/// columns were brought.
+#[derive(Debug, Clone)]
+pub(super) struct Polish<'a> {
+    atoms: &'a Atoms,
+    kept: &'a IndexSet,
+    size: usize,
+    /// The size of the next batch; 1 for single swaps.
+    batch: usize,
+    /// Exchanges made.
+    pub made: usize,
+    most: usize,
+}
+
+impl<'a> Polish<'a> {
+    pub fn new(atoms: &'a Atoms, kept: &'a IndexSet, size: usize) -> Self {
+        Self { atoms, kept, size, batch: size / 2, made: 0, most: 100 + 20 * size }
+    }
+
+    /// The same with a cap on the exchanges; none at all leaves the tableau as it is.
+    pub fn at_most(self, most: usize) -> Self {
+        let batch = if most == 0 { 0 } else { self.batch };
+        let size = if most == 0 { 0 } else { self.size };
+        Self { most: self.most.min(most), batch, size, ..self }
+    }
+
+    /// Goes on until no exchange improves f, or a column is missing. The swaps that remain tell how
+    /// good the end is.
+    pub fn advance(&mut self, q: &impl Quadratic, tableau: &mut Tableau<'a>) -> Result<Swaps, Missing> {
+        self.fill(q, tableau)?;
+        while self.batch > 1 && tableau.objective() > ROUNDING * q.constant() {
+            match self.better_batch(q, tableau) {
+                Some(chosen) => {
+                    let unknown = self.unknown(q, &chosen);
+                    if !unknown.is_empty() {
+                        return Err(Missing(unknown));
+                    }
+                    let next = Tableau::new(q, self.atoms, self.kept, &chosen);
+                    if next.objective() < tableau.objective() && self.made < self.most {
+                        *tableau = next;
+                        self.made += 1;
+                    } else {
+                        self.batch /= 2;
+                    }
+                }
+                None => self.batch /= 2,
+            }
+        }
+        loop {
+            let swaps = tableau.substitutes();
+            let here = tableau.objective();
+            let improves = |swap: &&Swap| swap.gain > IMPROVES * here;
+            let perfect = here <= ROUNDING * q.constant();
+            let Some(&best) = swaps.best.first().filter(improves).filter(|_| !perfect && self.made < self.most) else {
+                return Ok(swaps);
+            };
+            tableau.swap(q, best).map_err(|_| {
+                let others = swaps.best.iter().filter(improves).map(|swap| swap.into);
+                wanted(q, self.atoms, tableau, best.into, others)
+            })?;
+            self.made += 1;
+        }
+    }
+
+    /// Lets the best atoms in, one by one.
+    fn fill(&self, q: &impl Quadratic, tableau: &mut Tableau<'a>) -> Result<(), Missing> {
+        while tableau.chosen().len() < self.size {
+            let gains = tableau.entry_gains();
+            let open = |atom: &usize| !self.atoms.members(*atom).is_empty() && !tableau.chosen().contains(atom);
+            let best = (0..gains.len()).filter(open).reduce(|a, b| if gains[b] > gains[a] { b } else { a });
+            let Some(best) = best else { return Ok(()) };
+            tableau.choose(q, best).map_err(|_| wanted(q, self.atoms, tableau, best, std::iter::empty()))?;
+        }
+        Ok(())
+    }
+
+    /// The atoms with the `batch` least useful ones exchanged for as many that promise most, if that
+    /// lowers f.
+    fn better_batch(&self, q: &impl Quadratic, tableau: &Tableau<'a>) -> Option<Vec<usize>> {
+        let chosen = tableau.chosen();
+        let kept: Vec<f64> = tableau.removal_costs();
+        let stay = top_k(&kept, chosen.len().saturating_sub(self.batch));
+        let gains = tableau.entry_gains();
+        let come = top_k(&gains, self.batch).into_iter().filter(|&atom| gains[atom] > 0.0);
+        let next: Vec<usize> = stay.into_iter().map(|p| chosen[p]).chain(come).collect();
+        if next.len() < chosen.len() {
+            return None;
+        }
+        let coordinates = coordinates(self.atoms, self.kept, &next);
+        let better = minimum(q, &coordinates) < tableau.objective() * (1.0 - IMPROVES);
+        better.then_some(next)
+    }
+
+    fn unknown(&self, q: &impl Quadratic, chosen: &[usize]) -> Vec<usize> {
+        let known = |&&atom: &&usize| self.atoms.members(atom).iter().all(|&j| q.knows(j));
+        chosen.iter().filter(|atom| !known(atom)).copied().collect()
+    }
+}
+
+/// The coordinates of some atoms and of what is kept.
+fn coordinates(atoms: &Atoms, kept: &IndexSet, chosen: &[usize]) -> Vec<usize> {
+    let members = chosen.iter().flat_map(|&atom| atoms.members(atom).iter().copied());
+    IndexSet::new(kept.dim(), kept.indices().iter().copied().chain(members).collect()).indices().to_vec()
+}
+
+/// The minimum of the quadratic over some coordinates. O(d³), and no pass.
+pub(super) fn minimum(q: &impl Quadratic, coordinates: &[usize]) -> f64 {
+    let d = coordinates.len();
+    let right: Vec<f64> = coordinates.iter().map(|&j| q.linear()[j]).collect();
+    let x = solve_symmetric(&Matrix::from_columns(d, d, q.block(coordinates)), &right);
+    q.constant() - 0.5 * dot(&right, &x)
+}
+
+/// An atom whose column is missing, and others that are likely to be needed soon.
+pub(super) fn wanted(
+    q: &impl Quadratic,
+    atoms: &Atoms,
+    tableau: &Tableau<'_>,
+    first: usize,
+    others: impl Iterator<Item = usize>,
+) -> Missing {
+    let mut gains = tableau.entry_gains();
+    for (atom, gain) in gains.iter_mut().enumerate() {
+        if *gain > f64::NEG_INFINITY && atoms.members(atom).iter().all(|&j| q.knows(j)) {
+            *gain = f64::NEG_INFINITY;
+        }
+    }
+    let mut list = vec![first];
+    let likely = top_k(&gains, TOGETHER).into_iter().filter(|&atom| gains[atom] > 0.0);
+    for atom in others.chain(likely) {
+        if list.len() < TOGETHER && !list.contains(&atom) {
+            list.push(atom);
+        }
+    }
+    Missing(list)
+}

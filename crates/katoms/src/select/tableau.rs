@@ -1,0 +1,487 @@
+//! Atoms on a [`Sweep`]: which one to let in, which one to take out, which two to exchange.
+//!
+//! Everything is exact for the quadratic. After atom a has left, the slope and the room of an atom J
+//! outside are ρ_J + T·Γ⁻¹·x_a and R_J + T·Γ⁻¹·Tᵀ, where Γ is a's block of G_SS⁻¹, T is J's rows of a's
+//! columns of B, and R_J is the residual covariance of J's coordinates (for one coordinate, its room).
+//! So all k·(n − k) exchanges are compared without trying one.
+
+use rayon::prelude::*;
+
+use super::Quadratic;
+use super::sweep::{Strip, Sweep};
+use crate::linalg::{Matrix, solve_symmetric, top_k};
+use crate::set::Atoms;
+use crate::space::{IndexSet, SparseVec};
+
+/// Multiplications that the comparison of all exchanges of groups may cost; above, the groups that
+/// would bring most on top are compared.
+const AFFORDABLE: f64 = 4e9;
+const SHORTLIST: usize = 32;
+/// Groups are compared in parallel from this many on.
+const PARALLEL_GROUPS: usize = 64;
+
+/// Atoms that a move needs and whose columns are not known yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Missing(pub Vec<usize>);
+
+/// One atom out, one in.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Swap {
+    pub out: usize,
+    pub into: usize,
+    /// How much f falls; negative where it rises.
+    pub gain: f64,
+}
+
+/// The best substitute of each atom inside, and how they were found.
+#[derive(Debug, Clone)]
+pub(super) struct Swaps {
+    /// The best first.
+    pub best: Vec<Swap>,
+    /// The number of exchanges that were compared.
+    pub compared: usize,
+    /// Whether these are all that there are, and compared exactly.
+    pub exhaustive: bool,
+}
+
+/// A model of some atoms.
+#[derive(Debug, Clone)]
+pub(super) struct Tableau<'a> {
+    atoms: &'a Atoms,
+    chosen: Vec<usize>,
+    /// How many of the chosen atoms a coordinate belongs to.
+    held: Vec<u32>,
+    /// Coordinates of chosen atoms that depend on the others.
+    waiting: Vec<usize>,
+    sweep: Sweep,
+    /// The residual covariances of the coordinates of each group.
+    blocks: Option<Blocks>,
+}
+
+/// A square matrix for each atom, one after the other.
+#[derive(Debug, Clone)]
+struct Blocks {
+    starts: Vec<usize>,
+    values: Vec<f64>,
+}
+
+impl<'a> Tableau<'a> {
+    /// The model of these atoms and of what is always kept. The columns of all of them are known.
+    pub fn new(q: &impl Quadratic, atoms: &'a Atoms, kept: &IndexSet, chosen: &[usize]) -> Self {
+        let mut held = vec![0; q.dim()];
+        let mut coordinates: Vec<usize> = Vec::new();
+        let members = chosen.iter().flat_map(|&atom| atoms.members(atom));
+        for &j in kept.indices().iter().chain(members) {
+            if held[j] == 0 {
+                coordinates.push(j);
+            }
+            held[j] += 1;
+        }
+        let sweep = Sweep::at(q, &coordinates);
+        let waiting = coordinates.iter().copied().filter(|&j| sweep.position(j).is_none()).collect();
+        let mut tableau = Self { atoms, chosen: chosen.to_vec(), held, waiting, sweep, blocks: None };
+        let grouped = (0..atoms.len()).any(|atom| atoms.members(atom).len() > 1);
+        if grouped {
+            tableau.blocks = Some(tableau.residual_blocks(q));
+        }
+        tableau
+    }
+
+    /// G_JJ − B_J·G_SS·B_Jᵀ for every atom J: what S leaves of the block. O(Σ|J|²·|S|).
+    fn residual_blocks(&self, q: &impl Quadratic) -> Blocks {
+        let columns: Vec<Vec<f64>> = self.sweep.inside().iter().filter_map(|&j| q.column(j)).collect();
+        let one = |atom: usize| {
+            let members = self.atoms.members(atom);
+            let mut block = q.block(members);
+            for (b, &j) in members.iter().enumerate() {
+                for (p, column) in columns.iter().enumerate() {
+                    let seen = self.sweep.regression(j, p);
+                    for (a, &i) in members.iter().enumerate() {
+                        block[b * members.len() + a] -= seen * column[i];
+                    }
+                }
+            }
+            block
+        };
+        let blocks: Vec<Vec<f64>> = (0..self.atoms.len()).into_par_iter().map(one).collect();
+        let mut starts = vec![0];
+        starts.extend(blocks.iter().scan(0, |end, block| {
+            *end += block.len();
+            Some(*end)
+        }));
+        Blocks { starts, values: blocks.concat() }
+    }
+
+    /// The atoms, in the order in which they came.
+    pub fn chosen(&self) -> &[usize] {
+        &self.chosen
+    }
+
+    /// f at the minimum over these atoms.
+    pub fn objective(&self) -> f64 {
+        self.sweep.objective()
+    }
+
+    /// The minimum over these atoms.
+    pub fn point(&self) -> SparseVec {
+        let mut entries: Vec<(usize, f64)> =
+            self.sweep.inside().iter().copied().zip(self.sweep.values().iter().copied()).collect();
+        entries.extend(self.waiting.iter().map(|&j| (j, 0.0)));
+        entries.sort_by_key(|e| e.0);
+        let (indices, values) = entries.into_iter().unzip();
+        SparseVec::sorted(self.held.len(), indices, values)
+    }
+
+    /// −∇f at the minimum.
+    pub fn slopes(&self) -> Vec<f64> {
+        self.sweep.strips().iter().flat_map(|strip| strip.slopes.iter().copied()).collect()
+    }
+
+    fn is_chosen(&self, atom: usize) -> bool {
+        self.chosen.contains(&atom)
+    }
+
+    /// Lets an atom in.
+    pub fn choose(&mut self, q: &impl Quadratic, atom: usize) -> Result<(), Missing> {
+        self.check_known(q, atom)?;
+        self.chosen.push(atom);
+        for &j in self.atoms.members(atom) {
+            self.held[j] += 1;
+            if self.held[j] == 1 && !self.enter(q, j) {
+                self.waiting.push(j);
+            }
+        }
+        Ok(())
+    }
+
+    fn check_known(&self, q: &impl Quadratic, atom: usize) -> Result<(), Missing> {
+        let known = self.atoms.members(atom).iter().all(|&j| q.knows(j));
+        if known { Ok(()) } else { Err(Missing(vec![atom])) }
+    }
+
+    /// Takes an atom out, with the coordinates that no other chosen atom holds.
+    pub fn remove(&mut self, q: &impl Quadratic, atom: usize) {
+        self.chosen.retain(|&other| other != atom);
+        for &j in self.atoms.members(atom) {
+            self.held[j] -= 1;
+            if self.held[j] > 0 {
+                continue;
+            }
+            self.waiting.retain(|&other| other != j);
+            if let Some(position) = self.sweep.position(j) {
+                let (seen, corner) = self.sweep.leave(position);
+                self.update_blocks(&seen, 1.0 / corner);
+            }
+        }
+        // What depended on the coordinates that left may be independent now.
+        let waiting = std::mem::take(&mut self.waiting);
+        self.waiting = waiting.into_iter().filter(|&j| !self.enter(q, j)).collect();
+    }
+
+    fn enter(&mut self, q: &impl Quadratic, j: usize) -> bool {
+        let entered = self.sweep.enter(q, j);
+        if let Some((residual, pivot)) = &entered {
+            self.update_blocks(residual, -1.0 / pivot);
+        }
+        entered.is_some()
+    }
+
+    /// R_J += weight·v_J·v_Jᵀ for every atom.
+    fn update_blocks(&mut self, v: &[f64], weight: f64) {
+        let Some(blocks) = &mut self.blocks else { return };
+        for atom in 0..self.atoms.len() {
+            let members = self.atoms.members(atom);
+            let block = &mut blocks.values[blocks.starts[atom]..blocks.starts[atom + 1]];
+            for (column, &j) in block.chunks_mut(members.len().max(1)).zip(members) {
+                if v[j] != 0.0 {
+                    column.iter_mut().zip(members).for_each(|(r, &i)| *r += weight * v[j] * v[i]);
+                }
+            }
+        }
+    }
+
+    /// Exchanges two atoms.
+    pub fn swap(&mut self, q: &impl Quadratic, swap: Swap) -> Result<(), Missing> {
+        self.check_known(q, swap.into)?;
+        self.remove(q, swap.out);
+        self.choose(q, swap.into)
+    }
+
+    /// How much f falls when one more atom comes in, for each atom; −∞ where it cannot.
+    pub fn entry_gains(&self) -> Vec<f64> {
+        if self.blocks.is_some() {
+            let gain = |atom: usize| {
+                let members = self.free_members(atom);
+                if self.is_chosen(atom) || members.is_empty() {
+                    return f64::NEG_INFINITY;
+                }
+                self.quadratic_gain(atom, &members, None)
+            };
+            return (0..self.atoms.len()).into_par_iter().with_min_len(PARALLEL_GROUPS).map(gain).collect();
+        }
+        let mut gains = vec![f64::NEG_INFINITY; self.atoms.len()];
+        for strip in self.sweep.strips() {
+            for (i, ((slope, room), floor)) in strip.slopes.iter().zip(&strip.room).zip(&strip.floor).enumerate() {
+                if room > floor && !self.atoms.members(strip.first + i).is_empty() {
+                    gains[strip.first + i] = 0.5 * slope * slope / room;
+                }
+            }
+        }
+        gains
+    }
+
+    /// The coordinates that an atom would bring, by their place in it.
+    fn free_members(&self, atom: usize) -> Vec<usize> {
+        let members = self.atoms.members(atom);
+        (0..members.len()).filter(|&a| self.held[members[a]] == 0).collect()
+    }
+
+    /// ½·ρᵀR⁻¹ρ of an atom's free coordinates, after another atom has left or as things are.
+    fn quadratic_gain(&self, atom: usize, free: &[usize], without: Option<&Leaving>) -> f64 {
+        let Some(blocks) = &self.blocks else { return f64::NEG_INFINITY };
+        let members = self.atoms.members(atom);
+        let block = &blocks.values[blocks.starts[atom]..blocks.starts[atom + 1]];
+        let mut slopes: Vec<f64> = free.iter().map(|&a| self.sweep.slope(members[a])).collect();
+        let mut room = Matrix::from_fn(free.len(), free.len(), |a, b| block[free[b] * members.len() + free[a]]);
+        if let Some(leaving) = without {
+            let seen = Matrix::from_fn(free.len(), leaving.positions.len(), |a, p| {
+                self.sweep.regression(members[free[a]], leaving.positions[p])
+            });
+            let shift = seen.times(&Matrix::from_columns(leaving.pull.len(), 1, leaving.pull.clone()));
+            slopes.iter_mut().zip(shift.data()).for_each(|(s, d)| *s += d);
+            room = room.plus(1.0, &seen.times(&leaving.precision).times_transposed(&seen));
+        }
+        let step = solve_symmetric(&room, &slopes);
+        0.5 * crate::linalg::dot(&slopes, &step)
+    }
+
+    /// Γ⁻¹, Γ⁻¹·x_a and the cost of taking an atom out.
+    fn leaving(&self, atom: usize) -> Leaving {
+        let alone = self.atoms.members(atom).iter().filter(|&&j| self.held[j] == 1);
+        let positions: Vec<usize> = alone.filter_map(|&j| self.sweep.position(j)).collect();
+        let corner =
+            Matrix::from_fn(positions.len(), positions.len(), |a, b| self.sweep.inverse(positions[a], positions[b]));
+        let precision = crate::linalg::inverse_symmetric(&corner, 0.0)
+            .unwrap_or_else(|| Matrix::zeros(positions.len(), positions.len()));
+        let values: Vec<f64> = positions.iter().map(|&p| self.sweep.values()[p]).collect();
+        let pull = precision.times(&Matrix::from_columns(values.len(), 1, values.clone())).data().to_vec();
+        let cost = 0.5 * crate::linalg::dot(&values, &pull);
+        Leaving { positions, precision, pull, cost }
+    }
+
+    /// How much f rises when each chosen atom is taken out, in the order of `chosen`.
+    pub fn removal_costs(&self) -> Vec<f64> {
+        self.chosen.iter().map(|&atom| self.leaving(atom).cost).collect()
+    }
+
+    /// The best substitute of every chosen atom. O(n·k) for coordinates.
+    pub fn substitutes(&self) -> Swaps {
+        let mut swaps = if self.blocks.is_some() { self.group_substitutes() } else { self.coordinate_substitutes() };
+        swaps.best.sort_by(|a, b| b.gain.total_cmp(&a.gain));
+        swaps
+    }
+
+    fn coordinate_substitutes(&self) -> Swaps {
+        let leaving: Vec<(usize, usize)> = self
+            .chosen
+            .iter()
+            .filter_map(|&atom| Some((atom, self.sweep.position(*self.atoms.members(atom).first()?)?)))
+            .collect();
+        // Coordinates inside have no room but from their own leaving; they must not come back as it.
+        let barred: Vec<Vec<f64>> = self.sweep.strips().iter().map(|strip| self.barred(strip)).collect();
+        let one = |&(out, position): &(usize, usize)| {
+            let corner = self.sweep.inverse(position, position);
+            let (pull, cost) = (self.sweep.values()[position] / corner, self.cost_of(position));
+            let mut best = Swap { out, into: out, gain: f64::NEG_INFINITY };
+            for (strip, floor) in self.sweep.strips().iter().zip(&barred) {
+                let seen = strip.regression(position);
+                let scores = |i: usize| {
+                    let slope = strip.slopes[i] + pull * seen[i];
+                    let room = strip.room[i] + seen[i] * seen[i] / corner;
+                    if room > floor[i] { 0.5 * slope * slope / room } else { 0.0 }
+                };
+                let most = (0..strip.len()).map(scores).fold(0.0, f64::max);
+                if most > 0.0 && most - cost > best.gain {
+                    let at = (0..strip.len()).find(|&i| scores(i) >= most).unwrap_or(0);
+                    best = Swap { into: strip.first + at, gain: most - cost, ..best };
+                }
+            }
+            best
+        };
+        let best: Vec<Swap> = leaving.par_iter().with_min_len(4).map(one).collect();
+        let best: Vec<Swap> = best.into_iter().filter(|swap| swap.into != swap.out).collect();
+        let outside = barred.iter().flatten().filter(|floor| floor.is_finite()).count();
+        Swaps { best, compared: leaving.len() * outside, exhaustive: true }
+    }
+
+    fn cost_of(&self, position: usize) -> f64 {
+        0.5 * self.sweep.values()[position].powi(2) / self.sweep.inverse(position, position)
+    }
+
+    /// The floors of a strip, infinite for what cannot come in.
+    fn barred(&self, strip: &Strip) -> Vec<f64> {
+        let admissible = |j: usize| self.held[j] == 0 && !self.atoms.members(j).is_empty();
+        let floor = |(i, floor): (usize, &f64)| if admissible(strip.first + i) { *floor } else { f64::INFINITY };
+        strip.floor.iter().enumerate().map(floor).collect()
+    }
+
+    fn group_substitutes(&self) -> Swaps {
+        let outside: Vec<usize> = (0..self.atoms.len())
+            .filter(|&atom| !self.is_chosen(atom) && !self.free_members(atom).is_empty())
+            .collect();
+        let work = |atom: &usize| (self.atoms.members(*atom).len() as f64 + 4.0).powi(3);
+        let total = outside.iter().map(work).sum::<f64>() * self.chosen.len() as f64;
+        let affordable = total <= AFFORDABLE;
+        let candidates = if affordable { outside } else { self.shortlist(&outside) };
+        let one = |&out: &usize| {
+            let leaving = self.leaving(out);
+            let tried = candidates.iter().map(|&into| {
+                let free = self.free_members(into);
+                Swap { out, into, gain: self.quadratic_gain(into, &free, Some(&leaving)) - leaving.cost }
+            });
+            tried.max_by(|a, b| a.gain.total_cmp(&b.gain))
+        };
+        let best = self.chosen.par_iter().filter_map(one).collect();
+        // With shared coordinates an atom may bring back some that its partner takes away: then the
+        // exchange is at least as good as it looks here.
+        let exhaustive = affordable && !self.atoms.shared();
+        Swaps { best, compared: self.chosen.len() * candidates.len(), exhaustive }
+    }
+
+    fn shortlist(&self, outside: &[usize]) -> Vec<usize> {
+        let gains = self.entry_gains();
+        let scores: Vec<f64> = outside.iter().map(|&atom| gains[atom]).collect();
+        top_k(&scores, SHORTLIST).into_iter().map(|p| outside[p]).collect()
+    }
+}
+
+/// An atom about to leave.
+struct Leaving {
+    positions: Vec<usize>,
+    precision: Matrix,
+    pull: Vec<f64>,
+    cost: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::quadratic::explicit::Explicit;
+    use super::super::swaps::minimum;
+    use super::*;
+    use crate::simulate;
+    use crate::space::Point;
+
+    fn problem(seed: u64, columns: usize, ridge: f64) -> Explicit {
+        let rows = 30;
+        let design = Matrix::from_columns(rows, columns, simulate::autoregressive(rows, columns, 0.6, seed));
+        let y: Vec<f64> = simulate::gaussian(rows, 1, seed + 100);
+        Explicit::new(&design, &y, ridge)
+    }
+
+    fn nothing(dim: usize) -> IndexSet {
+        IndexSet::new(dim, Vec::new())
+    }
+
+    /// The coordinates of some atoms.
+    fn support(atoms: &Atoms, kept: &IndexSet, chosen: &[usize]) -> Vec<usize> {
+        let members = chosen.iter().flat_map(|&a| atoms.members(a).iter().copied());
+        IndexSet::new(kept.dim(), kept.indices().iter().copied().chain(members).collect()).indices().to_vec()
+    }
+
+    /// What a tableau says against the minimum over each support, found from scratch.
+    fn check(q: &Explicit, atoms: &Atoms, kept: &IndexSet, tableau: &Tableau<'_>) {
+        let near = |a: f64, b: f64, what: &str| assert!((a - b).abs() <= 1e-9 * q.constant, "{what}: {a} {b}");
+        let value = |chosen: &[usize]| minimum(q, &support(atoms, kept, chosen));
+        let chosen = tableau.chosen().to_vec();
+        let here = value(&chosen);
+        near(tableau.objective(), here, "objective");
+        let without = |out: usize| chosen.iter().copied().filter(|&a| a != out).collect::<Vec<_>>();
+        for (cost, &atom) in tableau.removal_costs().iter().zip(&chosen) {
+            near(*cost, value(&without(atom)) - here, "removal");
+        }
+        for (atom, gain) in tableau.entry_gains().iter().enumerate().filter(|(a, _)| !chosen.contains(a)) {
+            if gain.is_finite() {
+                near(*gain, here - value(&[chosen.as_slice(), &[atom]].concat()), "entry");
+            }
+        }
+        let swaps = tableau.substitutes();
+        assert!(swaps.exhaustive);
+        for swap in &swaps.best {
+            let rest = without(swap.out);
+            let outside = (0..atoms.len()).filter(|a| !chosen.contains(a) && !atoms.members(*a).is_empty());
+            let best = outside.map(|a| here - value(&[rest.as_slice(), &[a]].concat())).fold(f64::MIN, f64::max);
+            near(swap.gain, best, "exchange");
+        }
+    }
+
+    #[test]
+    fn every_entry_removal_and_exchange_is_foretold() {
+        for seed in 0..5 {
+            let (q, atoms) = (problem(seed, 40, 0.0), Atoms::coordinates(40));
+            let kept = nothing(40);
+            let mut tableau = Tableau::new(&q, &atoms, &kept, &[3, 17, 8]);
+            check(&q, &atoms, &kept, &tableau);
+            for atom in [21, 5, 39, 0] {
+                tableau.choose(&q, atom).unwrap();
+            }
+            check(&q, &atoms, &kept, &tableau);
+            tableau.remove(&q, 17);
+            let best = tableau.substitutes().best[0];
+            tableau.swap(&q, best).unwrap();
+            check(&q, &atoms, &kept, &tableau);
+            let fresh = Tableau::new(&q, &atoms, &kept, tableau.chosen());
+            assert!(fresh.point().distance(&tableau.point()) < 1e-9 * fresh.point().norm());
+        }
+    }
+
+    #[test]
+    fn groups_ridges_and_kept_coordinates_too() {
+        for seed in 0..5 {
+            let q = problem(seed, 40, 0.3);
+            let groups: Vec<Vec<usize>> = (0..10).map(|g| vec![g, 10 + g, 20 + 2 * g, 21 + 2 * g]).collect();
+            let kept = IndexSet::new(40, vec![4, 39]);
+            let atoms = Atoms::groups(&groups, false).without(&kept);
+            let mut tableau = Tableau::new(&q, &atoms, &kept, &[1, 4]);
+            check(&q, &atoms, &kept, &tableau);
+            tableau.choose(&q, 9).unwrap();
+            tableau.remove(&q, 1);
+            check(&q, &atoms, &kept, &tableau);
+            let best = tableau.substitutes().best[0];
+            tableau.swap(&q, best).unwrap();
+            check(&q, &atoms, &kept, &tableau);
+        }
+    }
+
+    #[test]
+    fn duplicated_and_empty_columns_do_not_spoil_it() {
+        let mut design = Matrix::from_columns(20, 6, simulate::gaussian(20, 6, 3));
+        let copy = design.column(1).to_vec();
+        design.column_mut(4).copy_from_slice(&copy);
+        design.column_mut(2).fill(0.0);
+        let q = Explicit::new(&design, &simulate::gaussian(20, 1, 4), 0.0);
+        let (atoms, kept) = (Atoms::coordinates(6), nothing(6));
+        let mut tableau = Tableau::new(&q, &atoms, &kept, &[1, 4]);
+        assert_eq!(tableau.point().indices(), [1, 4], "a dependent atom is a member without weight");
+        let alone = tableau.objective();
+        tableau.choose(&q, 2).unwrap();
+        assert_eq!(tableau.objective(), alone);
+        tableau.remove(&q, 1);
+        assert!((tableau.objective() - alone).abs() < 1e-12, "its twin takes its place");
+        assert!(tableau.point().value_at(4) != 0.0);
+        let swaps = tableau.substitutes();
+        let twin = swaps.best.iter().find(|s| s.out == 4 && s.into == 1);
+        assert!(twin.is_none_or(|s| s.gain.abs() < 1e-12), "{swaps:?}");
+    }
+
+    #[test]
+    fn a_missing_column_changes_nothing() {
+        let mut q = problem(1, 12, 0.0);
+        q.known[7] = false;
+        let (atoms, kept) = (Atoms::coordinates(12), nothing(12));
+        let mut tableau = Tableau::new(&q, &atoms, &kept, &[2, 3]);
+        let before = tableau.objective();
+        assert_eq!(tableau.choose(&q, 7), Err(Missing(vec![7])));
+        assert_eq!(tableau.swap(&q, Swap { out: 2, into: 7, gain: 0.0 }), Err(Missing(vec![7])));
+        assert_eq!((tableau.objective(), tableau.chosen()), (before, &[2, 3][..]));
+    }
+}
