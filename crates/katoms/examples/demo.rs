@@ -92,7 +92,7 @@ fn tell_quality<P>(out: &mut impl Write, outcome: &Outcome<P>) -> Told {
         } else {
             format!("not stationary: a gradient step would move it by {moved:.0e} of its length")
         };
-        let exchange = match (quality.exchanges_tried, quality.improvable()) {
+        let exchange = match (quality.exchanges_compared, quality.improvable()) {
             (0, _) => "the fit is perfect, so no exchange was tried".to_owned(),
             (1, false) => "the most promising exchange of an atom does not improve it".to_owned(),
             (tried, true) => {

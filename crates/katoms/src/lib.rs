@@ -21,7 +21,7 @@
 //! ```
 //!
 //! Data runs downhill: [`linalg`] ← [`space`] ← [`operator`], [`set`]; [`loss`]; [`Objective`] ←
-//! [`method`], [`driver`]. The only expensive thing is a full pass over the data,
+//! [`method`], [`driver`] ← [`select`]. The only expensive thing is a full pass over the data,
 //! [`operator::LinearOperator::adjoint`]; everything else touches a few columns.
 
 pub mod driver;
@@ -44,10 +44,11 @@ pub use objective::{Cost, Evaluated, Objective};
 use loss::Loss;
 use method::AcceleratedIht;
 use operator::LinearOperator;
-use set::{Exchange, Expand};
+use select::{Search, Searchable};
 use std::ops::ControlFlow;
 
-/// The fit with every default: accelerated IHT, as measured best for the set's structure.
+/// The best answer with every default: accelerated IHT from several starts, polished by exchanges of
+/// atoms, as far as the problem needs it.
 ///
 /// # Errors
 /// When the objective and the set live in different spaces.
@@ -55,10 +56,11 @@ pub fn fit<A, L, S>(f: &Objective<A, L>, set: &S) -> Result<Outcome<A::Point>, E
 where
     A: LinearOperator,
     L: Loss,
-    S: Expand<A::Covector, Point = A::Point> + Exchange<A::Covector>,
+    S: Searchable<A, L>,
 {
     let method = AcceleratedIht::for_structure(set.structure());
-    driver::solve(f, set, &method, Options::for_set(set), |_, _| ControlFlow::Continue(()))
+    let how = Search::for_structure(set.structure());
+    select::search(f, set, &method, Options::for_set(set), &how, |_, _| ControlFlow::Continue(()))
 }
 
 /// The Rust blocks of the written pages are tests.

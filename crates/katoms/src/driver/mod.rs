@@ -14,8 +14,10 @@ mod stop;
 mod trace;
 
 pub use lockstep::lockstep;
-pub use outcome::{Outcome, Status};
-pub use quality::{Quality, stationarity};
+pub use outcome::{Attempt, Outcome, Start, Status};
+pub(crate) use quality::PERFECT;
+pub use quality::{Certificate, NearTie, Quality, stationarity};
+pub(crate) use run::check_domain;
 pub use run::{Options, Run, solve};
 pub use stages::Stages;
 pub use stop::Stop;

@@ -24,6 +24,30 @@ pub enum Status {
     Diverged,
 }
 
+/// Where a search begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Start {
+    /// At zero: the method's first step thresholds the gradient.
+    Thresholded,
+    /// k grows in stages, each warm-started from the one before.
+    Grown,
+    /// The largest atoms along the path of the Lasso.
+    Lasso,
+}
+
+/// What one start of a search led to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Attempt {
+    /// Where it began.
+    pub start: Start,
+    /// f at its end.
+    pub objective: f64,
+    /// Exchanges of atoms that lowered f on its way.
+    pub exchanges: usize,
+    /// How its last run ended.
+    pub status: Status,
+}
+
 /// The answer, how it was reached and how good it is.
 #[derive(Debug, Clone)]
 pub struct Outcome<P> {
@@ -43,6 +67,8 @@ pub struct Outcome<P> {
     pub objective: f64,
     /// How good the point is; `None` when that was not asked for.
     pub quality: Option<Quality>,
+    /// The starts of a search, in order; empty for a single run.
+    pub attempts: Vec<Attempt>,
     /// Every move.
     pub trace: Trace,
 }

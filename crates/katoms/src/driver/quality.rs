@@ -20,29 +20,65 @@ const LARGE: usize = 1000;
 const IMPROVES: f64 = 1e-9;
 
 /// A fit this close to the lower bound, relative to f(0), leaves an exchange nothing to gain.
-const PERFECT: f64 = 1e-20;
+pub(crate) const PERFECT: f64 = 1e-20;
 
-/// A statement about a point, at the price of two passes; one where the fit is perfect.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// A statement about a point.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Quality {
     /// How far the longest descending IHT step from the point moves, relative to its norm.
     /// 0 at a fixed point, which every optimal point is.
     pub stationarity: f64,
-    /// How much the best of the tried exchanges of one atom lowers f; 0 when none does.
+    /// How much the best of the compared exchanges of one atom lowers f; 0 when none does.
     pub exchange_gain: f64,
-    /// The number of exchanges that were tried: the most promising ones, each refitted. What was not
-    /// tried may still improve the fit.
-    pub exchanges_tried: usize,
+    /// The number of exchanges that were compared.
+    pub exchanges_compared: usize,
+    /// Whether these are all that there are. If not, they are the most promising ones, and what was not
+    /// compared may still improve the fit.
+    pub exhaustive: bool,
+    /// Exchanges that would leave the fit nearly as likely, the nearest first: atoms that the data
+    /// hardly prefer to another.
+    pub near_ties: Vec<NearTie>,
+    /// How far f is at most from the best possible, where that can be proven.
+    pub certificate: Option<Certificate>,
+}
+
+/// An atom of the answer and one that could stand in its place.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NearTie {
+    /// The number of the atom inside: a coordinate, or a group.
+    pub inside: usize,
+    /// The number of its substitute.
+    pub outside: usize,
+    /// How much f rises by the exchange; 0 where it falls.
+    pub rise: f64,
+}
+
+/// A proof about the best possible value of f.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Certificate {
+    /// No point of the set has a lower f.
+    pub lower_bound: f64,
+    /// (f − lower bound) / f at the answer: 0 means proven best.
+    pub gap: f64,
+    /// What the proof cost.
+    pub passes: usize,
 }
 
 impl Quality {
-    /// Whether exchanging one atom (of those tried) for another improves the fit.
+    /// Whether exchanging one atom (of those compared) for another improves the fit.
     pub fn improvable(&self) -> bool {
         self.exchange_gain > 0.0
     }
 
-    /// The quality of x, where g = ∇f(x).
-    pub(super) fn of<A, L, S>(f: &Objective<A, L>, set: &S, x: &Evaluated<A::Point>, g: &A::Covector) -> Self
+    /// What is known about a point of this stationarity before any exchange was looked at.
+    pub(crate) fn stationary(stationarity: f64) -> Self {
+        let (near_ties, certificate) = (Vec::new(), None);
+        Self { stationarity, exchange_gain: 0.0, exchanges_compared: 0, exhaustive: false, near_ties, certificate }
+    }
+
+    /// The quality of x, where g = ∇f(x), from the most promising exchanges alone: a pass, none where the
+    /// fit is perfect. It serves every structure.
+    pub(crate) fn of<A, L, S>(f: &Objective<A, L>, set: &S, x: &Evaluated<A::Point>, g: &A::Covector) -> Self
     where
         A: LinearOperator,
         L: Loss,
@@ -51,14 +87,14 @@ impl Quality {
         let here = f.value(x);
         let most = f.value(&f.at(A::Point::zero(x.point().domain()))).max(here) - f.lower_bound();
         if here - f.lower_bound() <= PERFECT * most {
-            return Self { stationarity: stationarity(f, set, x, g), exchange_gain: 0.0, exchanges_tried: 0 };
+            return Self::stationary(stationarity(f, set, x, g));
         }
         let neighbours = neighbours(f, set, x);
-        let exchanges_tried = neighbours.len();
+        let exchanges_compared = neighbours.len();
         let best = neighbours.into_iter().fold(here, f64::min);
         let gain = here - best;
         let exchange_gain = if gain > IMPROVES * (here - f.lower_bound()) { gain } else { 0.0 };
-        Self { stationarity: stationarity(f, set, x, g), exchange_gain, exchanges_tried }
+        Self { exchange_gain, exchanges_compared, ..Self::stationary(stationarity(f, set, x, g)) }
     }
 }
 

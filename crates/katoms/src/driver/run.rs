@@ -269,6 +269,7 @@ where
             seconds: self.progress.seconds,
             objective: self.f.value(x),
             quality: None,
+            attempts: Vec::new(),
             point: x.point().clone(),
             trace: self.progress.trace,
         }
@@ -326,14 +327,27 @@ where
     L: Loss,
     S: ConstraintSet<Point = A::Point>,
 {
-    let operator = f.operator().domain();
-    for domain in [set.domain(), x.domain()] {
-        if domain != operator {
-            return Err(Error::Domain { operator: format!("{operator:?}"), set: format!("{domain:?}") });
-        }
+    check_domain(f, set)?;
+    let (operator, point) = (f.operator().domain(), x.domain());
+    if point != operator {
+        return Err(Error::Domain { operator: format!("{operator:?}"), set: format!("{point:?}") });
     }
     options.stop.check()?;
     options.stages.check(set.atoms())
+}
+
+/// Whether a set lives in the space that the operator acts on.
+pub(crate) fn check_domain<A, L, S>(f: &Objective<A, L>, set: &S) -> Result<(), Error>
+where
+    A: LinearOperator,
+    L: Loss,
+    S: ConstraintSet<Point = A::Point>,
+{
+    let (operator, set) = (f.operator().domain(), set.domain());
+    if set == operator {
+        return Ok(());
+    }
+    Err(Error::Domain { operator: format!("{operator:?}"), set: format!("{set:?}") })
 }
 
 fn stage_set<S: ConstraintSet>(target: &S, stages: &Stages, stage: usize) -> Result<S, Error> {

@@ -61,13 +61,13 @@ impl Stop {
     fn settled(&self, event: &Event) -> bool {
         match event.kind {
             Move::Fixed => true,
-            Move::Restarted => false,
+            Move::Restarted | Move::Exchanged => false,
             // A stalled step that would hardly move is rounding at the end of the road.
             Move::Moved | Move::Stalled => event.change <= self.tolerance,
         }
     }
 
-    fn exhausted(&self, event: &Event) -> Option<Status> {
+    pub(crate) fn exhausted(&self, event: &Event) -> Option<Status> {
         if event.iteration >= self.iterations {
             Some(Status::IterationCap)
         } else if self.passes.is_some_and(|cap| event.passes >= cap) {

@@ -48,6 +48,8 @@ pub enum Move {
     Restarted,
     /// A step leads back to the iterate: it is a fixed point of the safeguarded method.
     Fixed,
+    /// Atoms were exchanged for better ones, outside of the method.
+    Exchanged,
     /// No step length brings a descent. `change` says how far the longest one would have moved.
     Stalled,
 }

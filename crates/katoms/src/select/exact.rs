@@ -1,0 +1,265 @@
+//! Coordinates and groups of them: every exchange compared, through the quadratic of f.
+//!
+//! For least squares the quadratic is f itself; its columns are kept from start to start, so that a
+//! second start costs few passes. For other losses it is the picture around a point: the exchanges
+//! that look best in it are tried on f.
+
+use super::Quadratic;
+use super::gram::{Gram, affordable};
+use super::growth::Growth;
+use super::lasso::{Grid, LassoPath, Step};
+use super::neighbourhood::{GoOn, Neighbourhood, Polished, quick_quality};
+use super::swaps::{IMPROVES, Polish, minimum};
+use super::tableau::{Missing, Swap, Swaps, Tableau};
+use crate::driver::{NearTie, PERFECT, Quality, stationarity};
+use crate::linalg::top_k;
+use crate::loss::Loss;
+use crate::method::refit_on;
+use crate::objective::{Evaluated, Objective};
+use crate::operator::LinearOperator;
+use crate::set::{Atoms, CoordinateSet};
+use crate::space::{IndexSet, Point, SparseVec, Subspace};
+
+/// Multiplications up to which growing a model atom by atom is a small matter.
+const GROWTH: f64 = 4e9;
+/// Exchanges that are tried on f where the quadratic is only a picture of it.
+const TRIED: usize = 5;
+/// Two models are nearly tied when their deviances differ by less: the one is at least 1/e as likely.
+const NEAR: f64 = 2.0;
+const MOST_TIES: usize = 20;
+
+/// Every exchange of an atom inside for one outside.
+pub(super) struct Exact<'a, A: LinearOperator, L, S> {
+    f: &'a Objective<A, L>,
+    set: &'a S,
+    atoms: Atoms,
+    kept: IndexSet,
+    /// The quadratic of a quadratic loss.
+    gram: Option<Gram<'a, A, L>>,
+}
+
+impl<'a, A, L, S> Exact<'a, A, L, S>
+where
+    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+    L: Loss,
+    S: CoordinateSet,
+{
+    pub fn new(f: &'a Objective<A, L>, set: &'a S) -> Self {
+        Self { f, set, atoms: set.candidates(), kept: set.kept(), gram: None }
+    }
+
+    /// The quadratic, with the columns of these coordinates.
+    fn gram(&mut self, coordinates: &[usize]) -> Gram<'a, A, L> {
+        let mut gram = self.gram.take().unwrap_or_else(|| {
+            Gram::around(self.f, &self.f.at(SparseVec::zero(self.f.operator().domain())), coordinates)
+        });
+        gram.bring(coordinates);
+        gram
+    }
+
+    /// The coordinates of atoms.
+    fn coordinates(&self, atoms: &[usize]) -> Vec<usize> {
+        atoms.iter().flat_map(|&atom| self.atoms.members(atom).iter().copied()).collect()
+    }
+
+    /// The largest number of coordinates that k atoms can have.
+    fn most_coordinates(&self, k: usize) -> usize {
+        let sizes: Vec<f64> = (0..self.atoms.len()).map(|atom| self.atoms.members(atom).len() as f64).collect();
+        let largest = top_k(&sizes, k).into_iter().map(|atom| sizes[atom]).sum::<f64>();
+        self.kept.indices().len() + largest as usize
+    }
+
+    /// The point of some atoms on f itself.
+    fn refitted(&self, point: SparseVec) -> Evaluated<SparseVec> {
+        let support = point.support();
+        refit_on(self.f, self.f.at(point), &support)
+    }
+
+    fn is_perfect(&self, x: &Evaluated<SparseVec>) -> bool {
+        let zero = self.f.at(SparseVec::zero(x.point().domain()));
+        let lower = self.f.lower_bound();
+        let here = self.f.value(x);
+        here - lower <= PERFECT * (self.f.value(&zero).max(here) - lower)
+    }
+
+    /// The statement about x, whose exchanges were compared in a tableau.
+    fn quality(&self, x: &Evaluated<SparseVec>, slopes: &[f64], swaps: &Swaps, confirmed: bool) -> Quality {
+        let here = self.f.value(x);
+        let lower = self.f.lower_bound();
+        let best = swaps.best.first().map_or(0.0, |swap| swap.gain);
+        let gains = confirmed && best > IMPROVES * (here - lower);
+        let gradient = slopes.iter().map(|slope| -slope).collect();
+        let deviance = |value: f64| self.f.loss().deviance(value);
+        let tie = |swap: &Swap| {
+            let rise = (-swap.gain).max(0.0);
+            NearTie { inside: swap.out, outside: swap.into, rise }
+        };
+        let loss = self.f.loss().value(x.image());
+        let near = |tie: &NearTie| deviance(loss + tie.rise) - deviance(loss) < NEAR;
+        Quality {
+            exchange_gain: if gains { best } else { 0.0 },
+            exchanges_compared: swaps.compared,
+            exhaustive: swaps.exhaustive,
+            near_ties: swaps.best.iter().map(tie).filter(near).take(MOST_TIES).collect(),
+            ..Quality::stationary(stationarity(self.f, self.set, x, &gradient))
+        }
+    }
+
+    /// Exchanges on the quadratic, which is f.
+    fn polish_quadratic(&mut self, x: Evaluated<SparseVec>, most: usize) -> Polished<SparseVec> {
+        let chosen = self.set.chosen(x.point());
+        let mut known = self.coordinates(&chosen);
+        known.extend(self.kept.indices());
+        let mut gram = self.gram(&known);
+        let mut tableau = Tableau::new(&gram, &self.atoms, &self.kept, &chosen);
+        let mut polish = Polish::new(&self.atoms, &self.kept, self.set.atoms()).at_most(most);
+        let swaps = loop {
+            match polish.advance(&gram, &mut tableau) {
+                Ok(swaps) => break swaps,
+                Err(Missing(atoms)) => gram.bring(&self.coordinates(&atoms)),
+            }
+        };
+        let made = polish.made;
+        let x = if made > 0 { self.refitted(tableau.point()) } else { x };
+        let quality = self.quality(&x, &tableau.slopes(), &swaps, true);
+        self.gram = Some(gram);
+        Polished { x, exchanges: made, quality }
+    }
+
+    /// Exchanges that look good in the picture around x, tried on f.
+    fn polish_picture(&mut self, mut x: Evaluated<SparseVec>, most: usize) -> Polished<SparseVec> {
+        let mut exchanges = 0;
+        loop {
+            let chosen = self.set.chosen(x.point());
+            let mut known = self.coordinates(&chosen);
+            known.extend(self.kept.indices());
+            let gram = Gram::around(self.f, &x, &known);
+            let tableau = Tableau::new(&gram, &self.atoms, &self.kept, &chosen);
+            let swaps = tableau.substitutes();
+            let here = self.f.value(&x);
+            let better = if exchanges < most { self.best_tried(&x, &tableau, &swaps) } else { None };
+            match better {
+                Some(next) if self.f.value(&next) < here - IMPROVES * (here - self.f.lower_bound()) => {
+                    x = next;
+                    exchanges += 1;
+                }
+                _ => {
+                    // The gain that the picture promises was not there; ranks and ties are its own.
+                    let quality = self.quality(&x, &tableau.slopes(), &swaps, most == 0);
+                    return Polished { x, exchanges, quality: Quality { exhaustive: false, ..quality } };
+                }
+            }
+        }
+    }
+
+    /// The best of the exchanges that look best, and of one more atom where there is room.
+    fn best_tried(
+        &self,
+        x: &Evaluated<SparseVec>,
+        tableau: &Tableau<'_>,
+        swaps: &Swaps,
+    ) -> Option<Evaluated<SparseVec>> {
+        let chosen = tableau.chosen();
+        let without = |out: usize| chosen.iter().copied().filter(|&atom| atom != out).collect::<Vec<_>>();
+        let exchanged = swaps.best.iter().take(TRIED).map(|s| [without(s.out), vec![s.into]].concat());
+        let gains = tableau.entry_gains();
+        let room = chosen.len() < self.set.atoms();
+        let added = top_k(&gains, usize::from(room)).into_iter().filter(|&atom| gains[atom] > 0.0);
+        let added = added.map(|atom| [chosen.to_vec(), vec![atom]].concat());
+        let tried = exchanged.chain(added).map(|atoms| {
+            let mut all = self.coordinates(&atoms);
+            all.extend(self.kept.indices());
+            let support = IndexSet::new(self.kept.dim(), all);
+            refit_on(self.f, self.f.at(x.point().on(&support)), &support)
+        });
+        tried.min_by(|a, b| self.f.value(a).total_cmp(&self.f.value(b)))
+    }
+
+    fn polished(&mut self, x: Evaluated<SparseVec>, most: usize) -> Polished<SparseVec> {
+        let coordinates = x.point().support_size().max(self.most_coordinates(self.set.atoms()));
+        if self.is_perfect(&x) || !affordable(self.f.operator(), coordinates) {
+            let quality = quick_quality(self.f, self.set, &x);
+            return Polished { x, exchanges: 0, quality };
+        }
+        if self.f.loss().is_quadratic() { self.polish_quadratic(x, most) } else { self.polish_picture(x, most) }
+    }
+}
+
+impl<A, L, S> Neighbourhood<SparseVec> for Exact<'_, A, L, S>
+where
+    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+    L: Loss,
+    S: CoordinateSet,
+{
+    fn parameters(&self, x: &SparseVec) -> usize {
+        x.support_size()
+    }
+
+    fn candidates(&self) -> usize {
+        (0..self.atoms.len()).filter(|&atom| !self.atoms.members(atom).is_empty()).count()
+    }
+
+    fn polish(&mut self, x: Evaluated<SparseVec>) -> Polished<SparseVec> {
+        self.polished(x, usize::MAX)
+    }
+
+    fn judge(&mut self, x: &Evaluated<SparseVec>) -> Quality {
+        self.polished(x.clone(), 0).quality
+    }
+
+    fn grow(&mut self, sizes: &[usize], go_on: &mut GoOn<'_>) -> Option<Vec<Polished<SparseVec>>> {
+        let coordinates = self.most_coordinates(*sizes.last()?);
+        let work = self.f.operator().domain() as f64 * (coordinates as f64).powi(2);
+        let a = self.f.operator();
+        if !self.f.loss().is_quadratic() || work > GROWTH || !affordable(a, 2 * coordinates) {
+            return None;
+        }
+        let mut gram = self.gram(&self.kept.indices().to_vec());
+        let mut growth = Growth::new(&gram, &self.atoms, &self.kept, sizes.to_vec());
+        loop {
+            match growth.step(&gram) {
+                Ok(more) if more && go_on(growth.models.len()).is_continue() => {}
+                Ok(_) => break,
+                Err(Missing(atoms)) => gram.bring(&self.coordinates(&atoms)),
+            }
+        }
+        let models = growth.models.iter().map(|model| {
+            let x = self.refitted(model.point.clone());
+            let quality = self.quality(&x, &model.slopes, &model.swaps, true);
+            Polished { x, exchanges: growth.exchanged, quality }
+        });
+        let models = models.collect();
+        self.gram = Some(gram);
+        Some(models)
+    }
+
+    fn lasso(&mut self) -> Option<SparseVec> {
+        let k = self.set.atoms();
+        let single = (0..self.atoms.len()).all(|atom| self.atoms.members(atom).len() <= 1);
+        if !single || !self.f.loss().is_quadratic() || !affordable(self.f.operator(), 4 * k) {
+            return None;
+        }
+        let mut gram = self.gram(&self.kept.indices().to_vec());
+        let mut path = LassoPath::new(&gram, self.kept.indices(), Grid::default()).ok()?;
+        let mut best: Option<(f64, IndexSet)> = None;
+        loop {
+            match path.advance(&gram) {
+                Step::Needs(columns) => gram.bring(&columns),
+                Step::Point { x, .. } => {
+                    let scaled = x.map(|j, v| v * gram.diagonal()[j].sqrt());
+                    let support = self.set.project(scaled).support();
+                    if best.as_ref().is_some_and(|(_, seen)| *seen == support) {
+                        continue;
+                    }
+                    let value = minimum(&gram, support.indices());
+                    if best.as_ref().is_none_or(|(least, _)| value < *least) {
+                        best = Some((value, support));
+                    }
+                }
+                Step::Done => break,
+            }
+        }
+        self.gram = Some(gram);
+        best.map(|(_, support)| self.refitted(support.point(&vec![0.0; support.dimension()])).into_point())
+    }
+}

@@ -1,0 +1,117 @@
+//! What a search asks of a structure: better points near a point, and how good a point is.
+
+use std::ops::ControlFlow;
+
+use super::exact::Exact;
+use crate::driver::Quality;
+use crate::loss::Loss;
+use crate::objective::{Evaluated, Objective};
+use crate::operator::LinearOperator;
+use crate::set::{ConstraintSet, CoordinateSet, Exchange, Expand, Rank};
+use crate::space::{LowRank, MatrixCovector, Point, SparseVec};
+
+/// A point that exchanges have improved as far as they could.
+#[derive(Debug, Clone)]
+pub struct Polished<P> {
+    /// The point and its image.
+    pub x: Evaluated<P>,
+    /// Exchanges that lowered f.
+    pub exchanges: usize,
+    /// How good the point is.
+    pub quality: Quality,
+}
+
+/// Asked after each step of long work, with what is done so far.
+pub type GoOn<'a> = dyn FnMut(usize) -> ControlFlow<()> + 'a;
+
+/// Where a search looks for better points.
+pub trait Neighbourhood<P: Point> {
+    /// Exchanges atoms while that lowers f, and says how good the end is.
+    fn polish(&mut self, x: Evaluated<P>) -> Polished<P>;
+    /// The fitted numbers of a point.
+    fn parameters(&self, x: &P) -> usize;
+    /// The number of atoms to choose from.
+    fn candidates(&self) -> usize;
+    /// How good a point is.
+    fn judge(&mut self, x: &Evaluated<P>) -> Quality;
+    /// Models of these rising sizes, grown from nothing and polished; `None` where that cannot be had.
+    /// `go_on` hears the number of models after each step; when it breaks, those that are there remain.
+    fn grow(&mut self, sizes: &[usize], go_on: &mut GoOn<'_>) -> Option<Vec<Polished<P>>>;
+    /// The best point with k atoms along the path of the Lasso; `None` where there is none.
+    fn lasso(&mut self) -> Option<P>;
+}
+
+/// Sets that can be searched.
+pub trait Searchable<A: LinearOperator, L>: Expand<A::Covector, Point = A::Point> + Exchange<A::Covector> {
+    /// The neighbourhood of this set's points under f.
+    fn neighbourhood<'a>(&'a self, f: &'a Objective<A, L>) -> Box<dyn Neighbourhood<A::Point> + 'a>;
+}
+
+impl<A, L, S> Searchable<A, L> for S
+where
+    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+    L: Loss,
+    S: CoordinateSet,
+{
+    fn neighbourhood<'a>(&'a self, f: &'a Objective<A, L>) -> Box<dyn Neighbourhood<SparseVec> + 'a> {
+        Box::new(Exact::new(f, self))
+    }
+}
+
+impl<A, L> Searchable<A, L> for Rank
+where
+    A: LinearOperator<Point = LowRank, Covector = MatrixCovector>,
+    L: Loss,
+{
+    fn neighbourhood<'a>(&'a self, f: &'a Objective<A, L>) -> Box<dyn Neighbourhood<LowRank> + 'a> {
+        Box::new(Tried { f, set: self })
+    }
+}
+
+/// Singular pairs: they cannot be listed, so a few exchanges are tried and none is made; a refit on the
+/// new support would move every pair.
+struct Tried<'a, A: LinearOperator, L> {
+    f: &'a Objective<A, L>,
+    set: &'a Rank,
+}
+
+impl<A, L> Neighbourhood<LowRank> for Tried<'_, A, L>
+where
+    A: LinearOperator<Point = LowRank, Covector = MatrixCovector>,
+    L: Loss,
+{
+    /// r·(p + q − r) for a p × q matrix of rank r.
+    fn parameters(&self, x: &LowRank) -> usize {
+        let ((p, q), r) = (x.domain(), x.rank_bound());
+        r * (p + q).saturating_sub(r)
+    }
+    fn candidates(&self) -> usize {
+        let (p, q) = self.set.domain();
+        p.min(q)
+    }
+    fn polish(&mut self, x: Evaluated<LowRank>) -> Polished<LowRank> {
+        let quality = self.judge(&x);
+        Polished { x, exchanges: 0, quality }
+    }
+    fn judge(&mut self, x: &Evaluated<LowRank>) -> Quality {
+        quick_quality(self.f, self.set, x)
+    }
+    fn grow(&mut self, _: &[usize], _: &mut GoOn<'_>) -> Option<Vec<Polished<LowRank>>> {
+        None
+    }
+    fn lasso(&mut self) -> Option<LowRank> {
+        None
+    }
+}
+
+/// The quality as far as a gradient and a few exchanges tell it: two passes.
+pub(super) fn quick_quality<A, L, S>(f: &Objective<A, L>, set: &S, x: &Evaluated<A::Point>) -> Quality
+where
+    A: LinearOperator,
+    L: Loss,
+    S: Expand<A::Covector, Point = A::Point> + Exchange<A::Covector>,
+{
+    let mut g = f.operator().new_covector();
+    f.gradient(x, &mut g);
+    Quality::of(f, set, x, &g)
+}

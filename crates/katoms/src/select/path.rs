@@ -1,0 +1,204 @@
+//! The whole path over k: one model for each number of atoms.
+//!
+//! For least squares on coordinates or groups a model grows atom by atom and is polished by exchanges
+//! at each size, up and down again, on columns of the Gram matrix that all sizes share: a pass brings
+//! sixteen of them. Other losses and structures run the method from size to size, warm-started.
+
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use super::criteria::{Criterion, ModelSize};
+use super::neighbourhood::{GoOn, Polished, Searchable};
+use crate::driver::{Options, PERFECT, Quality, Run, Stages, Status, check_domain};
+use crate::error::{Error, check_range};
+use crate::loss::Loss;
+use crate::method::AcceleratedIht;
+use crate::objective::Objective;
+use crate::operator::LinearOperator;
+use crate::space::Point;
+
+/// The model of one size.
+#[derive(Debug, Clone)]
+pub struct Model<P> {
+    /// Its number of atoms.
+    pub atoms: usize,
+    /// Its fitted numbers, those of what is always selected included.
+    pub parameters: usize,
+    /// The point.
+    pub point: P,
+    /// f there.
+    pub objective: f64,
+    /// The loss there, without the ridge.
+    pub loss: f64,
+    /// −2·log-likelihood, up to a constant that all models share.
+    pub deviance: f64,
+    /// How the run that led here ended.
+    pub status: Status,
+    /// How good it is.
+    pub quality: Quality,
+}
+
+/// Models of rising sizes.
+#[derive(Debug, Clone)]
+pub struct Path<P> {
+    /// One for each size, rising.
+    pub models: Vec<Model<P>>,
+    /// Whether all sizes are there: not when the observer stopped the work.
+    pub complete: bool,
+    /// Full passes over the data in all.
+    pub passes: usize,
+    /// Columns touched outside of passes.
+    pub columns: usize,
+    /// Seconds of work.
+    pub seconds: f64,
+    /// The number of samples.
+    pub samples: usize,
+    /// The number of atoms to choose from.
+    pub candidates: usize,
+}
+
+impl<P> Path<P> {
+    /// The model with this many atoms.
+    pub fn model(&self, atoms: usize) -> Option<&Model<P>> {
+        self.models.iter().find(|model| model.atoms == atoms)
+    }
+
+    /// A criterion for each model. `candidates` is the original number of atoms, where some were thrown
+    /// out before: they were looked at, too.
+    ///
+    /// # Errors
+    /// When a model has more atoms than there were candidates, or the criterion's own option makes no
+    /// sense.
+    pub fn criterion(&self, criterion: Criterion, candidates: Option<usize>) -> Result<Vec<f64>, Error> {
+        let candidates = candidates.unwrap_or(self.candidates);
+        let size = |model: &Model<P>| {
+            let (parameters, atoms) = (model.parameters, model.atoms);
+            ModelSize { parameters, atoms, candidates, samples: self.samples }
+        };
+        self.models.iter().map(|model| criterion.value(model.deviance, size(model))).collect()
+    }
+
+    /// The model that a criterion prefers; of equals the smaller one.
+    ///
+    /// # Errors
+    /// As [`Path::criterion`], or when the path is empty.
+    pub fn best(&self, criterion: Criterion, candidates: Option<usize>) -> Result<&Model<P>, Error> {
+        let values = self.criterion(criterion, candidates)?;
+        let best = (0..values.len()).reduce(|a, b| if values[b] < values[a] { b } else { a });
+        best.map(|at| &self.models[at]).ok_or(Error::Empty { what: "the path" })
+    }
+}
+
+/// A model of each of the `sizes`, each with exactly that many atoms where the data has so many that
+/// matter. The observer hears how many models are there after each step, and may stop the work: what is
+/// there then remains.
+///
+/// # Errors
+/// When no size is given, sizes do not rise or are out of range, or the set and the operator live in
+/// different spaces.
+///
+/// ```
+/// use katoms::{Objective, loss::LeastSquares, operator::Dense, set::KSparse, simulate};
+/// use katoms::select::{Criterion, path};
+/// use std::ops::ControlFlow;
+/// let design = simulate::gaussian(50, 30, 1);
+/// let y: Vec<f64> = (0..50).map(|i| 3.0 * design[i] - 2.0 * design[50 + i]).collect();
+/// let y = simulate::noisy(&y, 0.1, 1);
+/// let f = Objective::new(Dense::column_major(&design, 50, 30)?, LeastSquares::new(y)?)?;
+/// let path = path(&f, &KSparse::new(1, 30)?, 1..=8, |_| ControlFlow::Continue(()))?;
+/// let best = path.best(Criterion::EBIC, None)?;
+/// assert_eq!(best.point.indices(), [0, 1]);
+/// # Ok::<(), katoms::Error>(())
+/// ```
+pub fn path<A, L, S>(
+    f: &Objective<A, L>,
+    set: &S,
+    sizes: impl IntoIterator<Item = usize>,
+    mut go_on: impl FnMut(usize) -> ControlFlow<()>,
+) -> Result<Path<A::Point>, Error>
+where
+    A: LinearOperator,
+    L: Loss,
+    S: Searchable<A, L>,
+{
+    let sizes: Vec<usize> = sizes.into_iter().collect();
+    check_sizes(&sizes)?;
+    // Every size is checked before the work begins.
+    let sets = sizes.iter().map(|&k| set.with_atoms(k)).collect::<Result<Vec<_>, _>>()?;
+    let (Some(largest), (clock, before)) = (sets.last(), (Instant::now(), f.cost())) else {
+        return Err(Error::Empty { what: "the list of sizes" });
+    };
+    check_domain(f, largest)?;
+    let mut hood = largest.neighbourhood(f);
+    let grown =
+        hood.grow(&sizes, &mut go_on).map(|models| models.into_iter().map(|m| (m, Status::Converged)).collect());
+    let models: Vec<(Polished<A::Point>, Status)> = match grown {
+        Some(models) => models,
+        None => stepped(f, &sets, &mut go_on)?,
+    };
+    let null = f.loss().value(f.at(A::Point::zero(set.domain())).image());
+    let floor = f.lower_bound() + PERFECT * (null - f.lower_bound());
+    let model = |((polished, status), &atoms): ((Polished<A::Point>, Status), &usize)| {
+        let Polished { x, quality, .. } = polished;
+        let loss = f.loss().value(x.image());
+        let parameters = hood.parameters(x.point());
+        let (objective, deviance) = (f.value(&x), f.loss().deviance(loss.max(floor)));
+        Model { atoms, parameters, point: x.into_point(), objective, loss, deviance, status, quality }
+    };
+    let models: Vec<Model<A::Point>> = models.into_iter().zip(&sizes).map(model).collect();
+    let cost = f.cost();
+    Ok(Path {
+        complete: models.len() == sizes.len(),
+        models,
+        passes: cost.passes - before.passes,
+        columns: cost.columns - before.columns,
+        seconds: clock.elapsed().as_secs_f64(),
+        samples: f.loss().n_outputs(),
+        candidates: hood.candidates(),
+    })
+}
+
+/// From size to size by the method, each warm-started from the one before.
+fn stepped<A, L, S>(
+    f: &Objective<A, L>,
+    sets: &[S],
+    go_on: &mut GoOn<'_>,
+) -> Result<Vec<(Polished<A::Point>, Status)>, Error>
+where
+    A: LinearOperator,
+    L: Loss,
+    S: Searchable<A, L>,
+{
+    let mut models: Vec<(Polished<A::Point>, Status)> = Vec::new();
+    for set in sets {
+        let method = AcceleratedIht::for_structure(set.structure());
+        let (x, stages) = match models.last() {
+            Some((polished, _)) => (polished.x.point().clone(), Stages::direct()),
+            None => (A::Point::zero(set.domain()), Stages::for_set(set)),
+        };
+        let options = Options { stages, ..Options::for_set(set) };
+        let mut run = Run::starting_at(f, set, &method, options, x)?;
+        while !run.is_done() {
+            run.step();
+        }
+        let outcome = run.outcome_unchecked();
+        let polished = set.neighbourhood(f).polish(f.at(outcome.point));
+        models.push((polished, outcome.status));
+        if go_on(models.len()).is_break() {
+            break;
+        }
+    }
+    Ok(models)
+}
+
+fn check_sizes(sizes: &[usize]) -> Result<(), Error> {
+    if sizes.is_empty() {
+        return Err(Error::Empty { what: "the list of sizes" });
+    }
+    let mut last = 0;
+    for &size in sizes {
+        check_range("a size of the path", size, last + 1, usize::MAX)?;
+        last = size;
+    }
+    Ok(())
+}

@@ -1,0 +1,350 @@
+//! The best answer: several starts, each polished by exchanges, until one is good enough.
+//!
+//! An easy problem pays nothing for this: a perfect fit, a residual at the level of the noise, or a
+//! first answer that no exchange of atoms improves ends the search. Otherwise the first start was
+//! stuck, and others are tried; two that lead to the same objective end it as well.
+
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use super::neighbourhood::{Neighbourhood, Polished, Searchable};
+use crate::driver::{Attempt, Event, Options, Outcome, PERFECT, Quality, Run, Stages, Start, Status, Stop, Trace};
+use crate::error::{Error, check_option};
+use crate::loss::Loss;
+use crate::method::{Method, Move};
+use crate::objective::{Cost, Evaluated, Objective};
+use crate::operator::LinearOperator;
+use crate::set::Structure;
+use crate::space::{Point, Subspace};
+
+/// Objectives that differ by less than this share are the same.
+const SAME: f64 = 1e-6;
+/// A method that moves on from a polished point is polished again, so often at most.
+const ROUNDS: usize = 10;
+
+/// How hard a search tries.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Search {
+    /// Where it begins, in this order, until an answer is good enough.
+    pub starts: Vec<Start>,
+    /// Whether atoms are exchanged, and starts after a stuck one are tried.
+    pub exchanges: bool,
+    /// Whether the answer comes with a statement of its quality. Without exchanges that costs a pass
+    /// or two.
+    pub quality: bool,
+    /// The standard deviation of the noise in a least-squares target, if it is known: an answer whose
+    /// residual is no larger ends the search.
+    pub noise: Option<f64>,
+}
+
+impl Search {
+    /// All starts that a structure has.
+    pub fn for_structure(structure: Structure) -> Self {
+        let starts = match structure {
+            Structure::Coordinates => vec![Start::Thresholded, Start::Grown, Start::Lasso],
+            // A matrix grows within its first run: see `Stages::for_set`.
+            Structure::RankOne => vec![Start::Thresholded],
+        };
+        Self { starts, exchanges: true, quality: true, noise: None }
+    }
+
+    /// One run of the method from zero, and nothing after it.
+    pub fn quick() -> Self {
+        Self { starts: vec![Start::Thresholded], exchanges: false, quality: false, noise: None }
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let noise = self.noise.unwrap_or(0.0);
+        check_option("noise", noise, "it must be finite and at least 0", |v| v.is_finite() && v >= 0.0)?;
+        if self.starts.is_empty() { Err(Error::Empty { what: "the list of starts" }) } else { Ok(()) }
+    }
+}
+
+/// The best answer that the search finds. The observer sees every move and may stop the search, which
+/// then gives the best answer so far.
+///
+/// # Errors
+/// When the set and the operator live in different spaces, or an option makes no sense.
+///
+/// ```
+/// use katoms::{Objective, Options, loss::LeastSquares, method::AcceleratedIht, operator::Dense, set::*};
+/// use katoms::select::{Search, search};
+/// use std::ops::ControlFlow;
+/// // y = x₀ + x₁, but x₂ is nearer to y than each of them
+/// let x = [1.0, 0.0, 0.0, 0.1,   0.0, 1.0, 0.0, 0.1,   1.0, 1.0, 0.5, 0.0,   0.0, 0.3, 1.0, 0.0];
+/// let f = Objective::new(Dense::column_major(&x, 4, 4)?, LeastSquares::new(vec![1.0, 1.0, 0.0, 0.2])?)?;
+/// let set = KSparse::new(2, 4)?;
+/// let method = AcceleratedIht::for_structure(set.structure());
+/// let options = Search::for_structure(set.structure());
+/// let outcome = search(&f, &set, &method, Options::for_set(&set), &options, |_, _| ControlFlow::Continue(()))?;
+/// assert_eq!(outcome.point.indices(), [0, 1]);
+/// # Ok::<(), katoms::Error>(())
+/// ```
+pub fn search<A, L, S, M>(
+    f: &Objective<A, L>,
+    set: &S,
+    method: &M,
+    options: Options,
+    search: &Search,
+    observer: impl FnMut(&Event, &A::Point) -> ControlFlow<()>,
+) -> Result<Outcome<A::Point>, Error>
+where
+    A: LinearOperator,
+    L: Loss,
+    S: Searchable<A, L>,
+    M: Method<A, L, S>,
+{
+    search.check()?;
+    let hood = set.neighbourhood(f);
+    let (clock, cost) = (Instant::now(), f.cost());
+    let mut seeker = Seeker {
+        f,
+        set,
+        method,
+        options,
+        search,
+        hood,
+        observer,
+        clock,
+        cost,
+        observed: 0.0,
+        trace: Trace::new(),
+        attempts: Vec::new(),
+        best: None,
+        cut: None,
+    };
+    for &start in &search.starts {
+        let Some(found) = seeker.attempt(start)? else { continue };
+        if seeker.settle(start, found) {
+            break;
+        }
+    }
+    Ok(seeker.outcome())
+}
+
+/// A search on its way.
+struct Seeker<'a, A: LinearOperator, L, S, M, O> {
+    f: &'a Objective<A, L>,
+    set: &'a S,
+    method: &'a M,
+    options: Options,
+    search: &'a Search,
+    hood: Box<dyn Neighbourhood<A::Point> + 'a>,
+    observer: O,
+    clock: Instant,
+    cost: Cost,
+    /// Seconds that the observer took.
+    observed: f64,
+    trace: Trace,
+    attempts: Vec<Attempt>,
+    best: Option<Found<A::Point>>,
+    /// Why the search ended before its time.
+    cut: Option<Status>,
+}
+
+/// Where a start led.
+struct Found<P> {
+    x: Evaluated<P>,
+    status: Status,
+    exchanges: usize,
+    quality: Option<Quality>,
+}
+
+impl<A, L, S, M, O> Seeker<'_, A, L, S, M, O>
+where
+    A: LinearOperator,
+    L: Loss,
+    S: Searchable<A, L>,
+    M: Method<A, L, S>,
+    O: FnMut(&Event, &A::Point) -> ControlFlow<()>,
+{
+    /// From a start to the end of its road; `None` where the structure has no such start.
+    fn attempt(&mut self, start: Start) -> Result<Option<Found<A::Point>>, Error> {
+        let zero = A::Point::zero(self.set.domain());
+        let stages = self.options.stages.clone();
+        let sizes: Vec<usize> = (1..=self.set.atoms()).collect();
+        match start {
+            Start::Thresholded => self.road(zero, stages).map(Some),
+            Start::Grown => match self.hood.grow(&sizes, &mut |_| ControlFlow::Continue(())) {
+                Some(models) => match models.into_iter().last() {
+                    Some(grown) => self.onward(grown).map(Some),
+                    None => Ok(None),
+                },
+                None => self.road(zero, Stages::growing(self.set.atoms())).map(Some),
+            },
+            Start::Lasso => match self.hood.lasso() {
+                Some(x) => self.road(x, Stages::direct()).map(Some),
+                None => Ok(None),
+            },
+        }
+    }
+
+    /// A run of the method, and what exchanges make of its end.
+    fn road(&mut self, x: A::Point, stages: Stages) -> Result<Found<A::Point>, Error> {
+        let (x, status) = self.run(x, stages)?;
+        if !self.search.exchanges || self.cut.is_some() || self.is_enough(&x) {
+            return Ok(Found { x, status, exchanges: 0, quality: None });
+        }
+        let polished = self.hood.polish(x);
+        let found = self.onward(polished)?;
+        Ok(Found { status: if found.exchanges == 0 { status } else { found.status }, ..found })
+    }
+
+    /// From a polished point on: where the method still moves, it is followed and polished again.
+    fn onward(&mut self, mut polished: Polished<A::Point>) -> Result<Found<A::Point>, Error> {
+        let (mut exchanges, mut status) = (polished.exchanges, Status::Converged);
+        self.tell(&polished);
+        for _ in 0..ROUNDS {
+            let tolerance = self.options.stop.tolerance;
+            let moves = polished.quality.stationarity > tolerance && polished.exchanges > 0;
+            if !moves || self.cut.is_some() || self.is_enough(&polished.x) {
+                break;
+            }
+            let before = self.f.value(&polished.x);
+            let (x, ended) = self.run(polished.x.point().clone(), Stages::direct())?;
+            if !(self.f.value(&x) < before) {
+                break;
+            }
+            status = ended;
+            polished = self.hood.polish(x);
+            exchanges += polished.exchanges;
+            self.tell(&polished);
+        }
+        Ok(Found { x: polished.x, status, exchanges, quality: Some(polished.quality) })
+    }
+
+    /// The method from x to its end.
+    fn run(&mut self, x: A::Point, stages: Stages) -> Result<(Evaluated<A::Point>, Status), Error> {
+        let options = Options { stop: self.remaining(), stages };
+        let offset = self.trace.len();
+        let mut run = Run::starting_at(self.f, self.set, self.method, options, x)?;
+        while !run.is_done() {
+            let event = run.step();
+            let event = Event { iteration: offset + event.iteration, ..self.stamped(event) };
+            self.trace.push(event);
+            if observe(&mut self.observer, &mut self.observed, &event, run.iterate()) {
+                self.cut = Some(Status::Stopped);
+                run.stop();
+            }
+        }
+        let outcome = run.outcome_unchecked();
+        if matches!(outcome.status, Status::IterationCap | Status::PassCap | Status::TimeLimit) {
+            self.cut = Some(outcome.status);
+        }
+        Ok((self.f.at(outcome.point), outcome.status))
+    }
+
+    /// What is left of the caps.
+    fn remaining(&self) -> Stop {
+        let stop = self.options.stop;
+        let spent = self.spent();
+        Stop {
+            iterations: stop.iterations.saturating_sub(self.trace.len()).max(1),
+            passes: stop.passes.map(|most| most.saturating_sub(spent.passes).max(1)),
+            seconds: stop.seconds.map(|most| (most - self.seconds()).max(f64::MIN_POSITIVE)),
+            ..stop
+        }
+    }
+
+    fn spent(&self) -> Cost {
+        let now = self.f.cost();
+        Cost { passes: now.passes - self.cost.passes, columns: now.columns - self.cost.columns }
+    }
+
+    fn seconds(&self) -> f64 {
+        self.clock.elapsed().as_secs_f64() - self.observed
+    }
+
+    /// An event with the cost of the whole search.
+    fn stamped(&self, event: Event) -> Event {
+        let Cost { passes, columns } = self.spent();
+        Event { passes, columns, seconds: self.seconds(), ..event }
+    }
+
+    /// Tells the observer of exchanges, and looks at the caps.
+    fn tell(&mut self, polished: &Polished<A::Point>) {
+        if polished.exchanges == 0 {
+            return;
+        }
+        let event = self.stamped(Event {
+            iteration: self.trace.len() + 1,
+            atoms: self.set.atoms(),
+            objective: self.f.value(&polished.x),
+            change: 0.0,
+            entered: polished.exchanges,
+            step: 0.0,
+            momentum: 0.0,
+            kind: Move::Exchanged,
+            passes: 0,
+            columns: 0,
+            seconds: 0.0,
+        });
+        self.trace.push(event);
+        if observe(&mut self.observer, &mut self.observed, &event, polished.x.point()) {
+            self.cut = Some(Status::Stopped);
+        } else {
+            self.cut = self.cut.or(self.options.stop.exhausted(&event));
+        }
+    }
+
+    /// Whether nothing, or nothing but noise, is left to gain.
+    fn is_enough(&self, x: &Evaluated<A::Point>) -> bool {
+        let (here, lower) = (self.f.value(x), self.f.lower_bound());
+        let zero = self.f.value(&self.f.at(A::Point::zero(self.set.domain())));
+        let noise = self.search.noise.map_or(0.0, |sigma| 0.5 * sigma * sigma * x.image().len() as f64);
+        here - lower <= (PERFECT * (zero.max(here) - lower)).max(noise)
+    }
+
+    /// Takes note of where a start led. Whether the search can end.
+    fn settle(&mut self, start: Start, found: Found<A::Point>) -> bool {
+        let objective = self.f.value(&found.x);
+        let attempt = Attempt { start, objective, exchanges: found.exchanges, status: found.status };
+        let least = self.best.as_ref().map_or(f64::INFINITY, |best| self.f.value(&best.x));
+        let agree = !self.attempts.is_empty() && (objective - least).abs() <= SAME * (least - self.f.lower_bound());
+        let untroubled = self.attempts.is_empty() && found.exchanges == 0;
+        let enough = agree || untroubled || self.cut.is_some() || self.is_enough(&found.x) || !self.search.exchanges;
+        self.attempts.push(attempt);
+        if objective < least {
+            self.best = Some(found);
+        }
+        enough
+    }
+
+    fn outcome(mut self) -> Outcome<A::Point> {
+        let zero = A::Point::zero(self.set.domain());
+        let none = Found { x: self.f.at(zero), status: Status::Stopped, exchanges: 0, quality: None };
+        let best = self.best.take().unwrap_or(none);
+        let seconds = self.seconds();
+        let quality = match best.quality {
+            Some(quality) => Some(quality),
+            None if self.search.quality => Some(self.hood.judge(&best.x)),
+            None => None,
+        };
+        let Cost { passes, columns } = self.spent();
+        Outcome {
+            status: self.cut.unwrap_or(best.status),
+            iterations: self.trace.len(),
+            passes,
+            columns,
+            seconds,
+            objective: self.f.value(&best.x),
+            quality: quality.filter(|_| self.search.quality),
+            attempts: self.attempts,
+            trace: self.trace,
+            point: best.x.into_point(),
+        }
+    }
+}
+
+/// Calls the observer, off the clock. Whether it wants to stop.
+fn observe<P>(
+    observer: &mut impl FnMut(&Event, &P) -> ControlFlow<()>,
+    observed: &mut f64,
+    event: &Event,
+    x: &P,
+) -> bool {
+    let clock = Instant::now();
+    let stop = observer(event, x).is_break();
+    *observed += clock.elapsed().as_secs_f64();
+    stop
+}
