@@ -34,6 +34,7 @@ pub(super) mod explicit {
         pub diagonal: Vec<f64>,
         pub constant: f64,
         pub known: Vec<bool>,
+        pub passes: usize,
     }
 
     impl Explicit {
@@ -43,7 +44,18 @@ pub(super) mod explicit {
             let gram = Matrix::from_fn(n, n, |i, j| product.at(i, j) + if i == j { ridge } else { 0.0 });
             let linear = (0..n).map(|j| dot(design.column(j), y)).collect();
             let diagonal = (0..n).map(|j| gram.at(j, j)).collect();
-            Self { gram, linear, diagonal, constant: 0.5 * dot(y, y), known: vec![true; n] }
+            Self { gram, linear, diagonal, constant: 0.5 * dot(y, y), known: vec![true; n], passes: 0 }
+        }
+
+        /// The same, with no column known.
+        pub fn unknown(design: &Matrix, y: &[f64]) -> Self {
+            Self { known: vec![false; design.columns()], ..Self::new(design, y, 0.0) }
+        }
+
+        /// Makes columns known, as a pass would.
+        pub fn fetch(&mut self, columns: &[usize]) {
+            self.passes += 1;
+            columns.iter().for_each(|&j| self.known[j] = true);
         }
     }
 

@@ -15,7 +15,7 @@ use crate::method::{Method, Move};
 use crate::objective::{Cost, Evaluated, Objective};
 use crate::operator::LinearOperator;
 use crate::set::Structure;
-use crate::space::{Point, Subspace};
+use crate::space::Point;
 
 /// Objectives that differ by less than this share are the same.
 const SAME: f64 = 1e-6;
