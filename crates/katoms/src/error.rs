@@ -153,6 +153,28 @@ pub enum Error {
         /// The fit, counted from 0.
         fit: usize,
     },
+    /// A sample has fewer rows than what is asked of it.
+    #[error("{what} has {rows} rows, but at least {needed} are needed: {why}")]
+    FewRows {
+        /// Which sample.
+        what: &'static str,
+        /// Its rows.
+        rows: usize,
+        /// The rows that would do.
+        needed: usize,
+        /// What they are needed for, and what to do.
+        why: &'static str,
+    },
+    /// A class that only one row has cannot be split.
+    #[error(
+        "class {class} has a single row ({row}, counted from 0), and a fit without that row would never see the class; merge it with another class or leave the row out"
+    )]
+    LonelyClass {
+        /// The class.
+        class: f64,
+        /// Its row, counted from 0.
+        row: usize,
+    },
     /// An index stands twice in a sparse vector.
     #[error("index {index} stands twice in the sparse vector; list each entry once")]
     RepeatedIndex {

@@ -1,8 +1,8 @@
 //! ½·Σ wᵢ·(yᵢ − zᵢ)².
 
-use super::Loss;
 use super::weights::Weights;
-use crate::error::{Error, check_values};
+use super::{Loss, Split};
+use crate::error::{Error, check_indices, check_values};
 
 /// Half the (weighted) sum of squared residuals: ½‖b − z‖².
 #[derive(Debug, Clone)]
@@ -72,6 +72,17 @@ impl Loss for LeastSquares {
     }
 }
 
+impl Split for LeastSquares {
+    fn subset(&self, rows: &[usize]) -> Result<Self, Error> {
+        check_indices("row", rows, self.target.len())?;
+        let target: Vec<f64> = rows.iter().map(|&i| self.target[i]).collect();
+        Ok(Self { weights: self.weights.subset(rows)?, ..Self::new(target)? })
+    }
+    fn weights(&self) -> Option<&[f64]> {
+        self.weights.given()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,5 +124,17 @@ mod tests {
         assert!(loss.clone().weighted(vec![1.0]).is_err());
         assert!(loss.clone().weighted(vec![1.0, -1.0]).is_err());
         assert!(loss.weighted(vec![0.0, 0.0]).is_err());
+    }
+
+    #[test]
+    fn rows_and_their_weights_make_a_loss() {
+        let loss = LeastSquares::new(vec![1.0, -2.0, 0.5]).unwrap();
+        contract::check_subset(&loss);
+        contract::check_subset(&loss.clone().weighted(vec![2.0, 0.0, 0.3]).unwrap());
+        assert_eq!(loss.subset(&[0, 3]).unwrap_err(), Error::Index { what: "row", position: 1, index: 3, bound: 3 });
+        assert_eq!(loss.subset(&[]).unwrap_err(), Error::Empty { what: "the target" });
+        let error = loss.weighted(vec![2.0, 0.0, 0.3]).unwrap().subset(&[1, 1]).unwrap_err();
+        let right = "among the rows of a sample at least one must be above 0";
+        assert_eq!(error, Error::Value { what: "sample weights", index: 1, value: 0.0, right });
     }
 }

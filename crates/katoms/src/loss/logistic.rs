@@ -1,8 +1,8 @@
 //! Σ wᵢ·(log(1 + exp zᵢ) − yᵢ·zᵢ), labels 0 and 1.
 
-use super::Loss;
 use super::weights::Weights;
-use crate::error::{Error, check_values};
+use super::{Loss, Split};
+use crate::error::{Error, check_indices, check_values};
 
 /// The (weighted) negative log-likelihood of labels 0 and 1, with z the log-odds of a 1.
 #[derive(Debug, Clone)]
@@ -85,6 +85,20 @@ impl Loss for Logistic {
     }
 }
 
+impl Split for Logistic {
+    fn subset(&self, rows: &[usize]) -> Result<Self, Error> {
+        check_indices("row", rows, self.labels.len())?;
+        let labels: Vec<f64> = rows.iter().map(|&i| self.labels[i]).collect();
+        Ok(Self { weights: self.weights.subset(rows)?, ..Self::new(labels)? })
+    }
+    fn weights(&self) -> Option<&[f64]> {
+        self.weights.given()
+    }
+    fn classes(&self) -> Option<&[f64]> {
+        Some(&self.labels)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -103,6 +117,17 @@ mod tests {
         let z = [0.3, -1.2, 2.0];
         let likelihood = Logistic::probability(0.3) * (1.0 - Logistic::probability(-1.2)) * Logistic::probability(2.0);
         assert!((loss.deviance(loss.value(&z)) + 2.0 * likelihood.ln()).abs() < 1e-14);
+    }
+
+    #[test]
+    fn rows_and_their_weights_make_a_loss() {
+        let loss = Logistic::new(vec![1.0, 0.0, 1.0, 0.0]).unwrap();
+        contract::check_subset(&loss);
+        contract::check_subset(&loss.clone().weighted(vec![2.0, 0.0, 0.3, 1.0]).unwrap());
+        assert_eq!(loss.subset(&[2, 3]).unwrap().classes(), Some(&[1.0, 0.0][..]));
+        assert_eq!(loss.subset(&[4]).unwrap_err(), Error::Index { what: "row", position: 0, index: 4, bound: 4 });
+        assert_eq!(loss.subset(&[]).unwrap_err(), Error::Empty { what: "the labels" });
+        assert!(loss.weighted(vec![2.0, 0.0, 0.3, 1.0]).unwrap().subset(&[1]).is_err());
     }
 
     #[test]

@@ -6,6 +6,8 @@ mod weights;
 
 use std::fmt::Debug;
 
+use crate::error::Error;
+
 pub use least_squares::LeastSquares;
 pub use logistic::Logistic;
 
@@ -31,6 +33,32 @@ pub trait Loss: Debug + Sync {
     /// rises with the loss. As it stands here, the loss is the negative log-likelihood.
     fn deviance(&self, value: f64) -> f64 {
         2.0 * value
+    }
+}
+
+/// A loss that can be asked about some of its rows alone: folds, half-samples, bootstraps.
+///
+/// ```
+/// use katoms::loss::{LeastSquares, Loss, Split};
+/// let loss = LeastSquares::new(vec![1.0, 2.0, 4.0])?.weighted(vec![1.0, 1.0, 2.0])?;
+/// let part = loss.subset(&[2, 0])?;
+/// assert_eq!(part.value(&[4.0, 0.0]), 0.5);
+/// assert_eq!(part.weights(), Some(&[2.0, 1.0][..]));
+/// # Ok::<(), katoms::Error>(())
+/// ```
+pub trait Split: Loss + Sized {
+    /// The same loss on these rows, in this order; a row may come repeatedly. Weights follow. O(rows).
+    ///
+    /// # Errors
+    /// When there is no row, one is outside, or all of them have weight 0.
+    fn subset(&self, rows: &[usize]) -> Result<Self, Error>;
+    /// The weight of each row, where they differ: what columns are centred and scaled with. O(1).
+    fn weights(&self) -> Option<&[f64]> {
+        None
+    }
+    /// The class of each row, where the loss tells classes apart: a split should spread them. O(1).
+    fn classes(&self) -> Option<&[f64]> {
+        None
     }
 }
 
@@ -64,7 +92,7 @@ impl<L: Loss> Loss for &L {
 #[cfg(test)]
 pub(crate) mod contract {
     //! What every loss must satisfy.
-    use super::Loss;
+    use super::{Loss, Split};
 
     /// Gradient and curvature against central differences, a deviance that rises, and finiteness far out.
     pub fn check(loss: &impl Loss) {
@@ -98,5 +126,27 @@ pub(crate) mod contract {
             assert!(loss.value(&z).is_finite() && loss.value(&z) >= loss.lower_bound());
             assert!(r.iter().chain(&h).all(|v| v.is_finite()));
         }
+    }
+
+    /// Row by row, a subset has the values, gradients and curvatures of the whole.
+    pub fn check_subset(loss: &impl Split) {
+        let m = loss.n_outputs();
+        let z: Vec<f64> = (0..m).map(|i| (i as f64 * 0.7).sin() * 2.0).collect();
+        let (mut r, mut h) = (vec![0.0; m], vec![0.0; m]);
+        loss.gradient(&z, &mut r);
+        loss.curvature(&z, &mut h);
+        let rows: Vec<usize> = (0..m).rev().chain([0]).collect();
+        let picked = |all: &[f64]| rows.iter().map(|&i| all[i]).collect::<Vec<f64>>();
+        let part = loss.subset(&rows).unwrap();
+        assert_eq!(part.n_outputs(), m + 1);
+        let (mut part_r, mut part_h) = (vec![0.0; m + 1], vec![0.0; m + 1]);
+        part.gradient(&picked(&z), &mut part_r);
+        part.curvature(&picked(&z), &mut part_h);
+        assert_eq!((part_r, part_h), (picked(&r), picked(&h)));
+        assert_eq!(part.weights().map(<[f64]>::to_vec), loss.weights().map(picked));
+        assert_eq!(part.classes().map(<[f64]>::to_vec), loss.classes().map(picked));
+        let again = loss.subset(&[0]).unwrap().value(&z[..1]);
+        let whole = loss.value(&z) + again;
+        assert!((part.value(&picked(&z)) - whole).abs() < 1e-12 * whole);
     }
 }

@@ -18,6 +18,21 @@ impl Weights {
         Ok(Self(Some(weights)))
     }
 
+    /// The weights of these rows, which are inside.
+    pub fn subset(&self, rows: &[usize]) -> Result<Self, Error> {
+        let Some(all) = &self.0 else { return Ok(Self(None)) };
+        let picked: Vec<f64> = rows.iter().map(|&i| all[i]).collect();
+        if let (Some(&index), true) = (rows.first(), picked.iter().all(|&w| w == 0.0)) {
+            let right = "among the rows of a sample at least one must be above 0";
+            return Err(Error::Value { what: "sample weights", index, value: 0.0, right });
+        }
+        Ok(Self(Some(picked)))
+    }
+
+    pub fn given(&self) -> Option<&[f64]> {
+        self.0.as_deref()
+    }
+
     pub fn at(&self, i: usize) -> f64 {
         self.0.as_ref().map_or(1.0, |w| w[i])
     }

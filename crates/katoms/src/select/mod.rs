@@ -3,6 +3,7 @@
 
 mod criteria;
 mod exact;
+mod folds;
 mod gram;
 mod growth;
 mod lasso;
@@ -10,14 +11,19 @@ mod neighbourhood;
 mod path;
 mod phase_transition;
 mod quadratic;
+mod sample;
 mod search;
+mod stability;
 mod swaps;
 mod sweep;
 mod tableau;
 
 pub use criteria::{Criterion, ModelSize};
+pub use folds::Folds;
 pub use neighbourhood::{GoOn, Neighbourhood, Polished, Searchable};
 pub use path::{Model, Path, path};
 pub use phase_transition::{Sign, phase_transition_k, weak_threshold};
 pub use quadratic::Quadratic;
+pub use sample::{Preparation, Sample};
 pub use search::{Search, search};
+pub use stability::{Selected, Stability, stability};

@@ -1,0 +1,156 @@
+//! Prepared samples: copies without the copy, and fits that know nothing of the other rows.
+
+#[path = "common/operators.rs"]
+#[allow(dead_code)] // the contract is enough here
+mod common;
+
+use common::{apply, holds, naive_moments, near, random_matrix};
+use katoms::Error;
+use katoms::linalg::Matrix;
+use katoms::loss::{LeastSquares, Logistic};
+use katoms::operator::{Dense, LinearOperator};
+use katoms::select::Preparation;
+use katoms::set::{ConstraintSet, CoordinateSet, Groups, KSparse};
+use katoms::space::SparseVec;
+use katoms::{fit, simulate};
+
+const PICKED: [usize; 7] = [4, 0, 8, 4, 5, 1, 0];
+
+fn dense(m: &Matrix) -> Dense<'_, f64> {
+    Dense::column_major(m.data(), m.rows(), m.columns()).unwrap()
+}
+
+fn target(rows: usize) -> LeastSquares {
+    LeastSquares::new(simulate::normals(rows, &mut simulate::generator(1, 9))).unwrap()
+}
+
+/// What a sample stands for, written out.
+fn copy(m: &Matrix, rows: &[usize], weights: &[f64], preparation: &Preparation) -> Matrix {
+    let picked = Matrix::from_fn(rows.len(), m.columns(), |i, j| m.at(rows[i], j));
+    let moments = naive_moments(&picked, weights);
+    let scaled = |i, j| match preparation.standardize {
+        true => (picked.at(i, j) - moments.means[j]) / moments.variances[j].sqrt(),
+        false => picked.at(i, j),
+    };
+    let columns = m.columns() + usize::from(preparation.intercept);
+    Matrix::from_fn(rows.len(), columns, |i, j| if j < m.columns() { scaled(i, j) } else { 1.0 })
+}
+
+fn preparations() -> impl Iterator<Item = Preparation> {
+    let choices = [(true, true), (true, false), (false, true), (false, false)];
+    choices.into_iter().map(|(standardize, intercept)| Preparation { standardize, intercept, ridge: 0.25 })
+}
+
+#[test]
+fn every_sample_is_its_copy() {
+    let m = random_matrix(9, 6, 1);
+    let design = dense(&m);
+    let weights = vec![0.5, 2.0, 1.0, 1.0, 3.0, 0.0, 1.0, 1.0, 0.25];
+    let picked: Vec<f64> = PICKED.iter().map(|&i| weights[i]).collect();
+    for preparation in preparations() {
+        let f = preparation.objective(&design, &target(9), PICKED.to_vec()).unwrap();
+        holds(f.operator(), &copy(&m, &PICKED, &[1.0; 7], &preparation));
+        let loss = target(9).weighted(weights.clone()).unwrap();
+        let f = preparation.objective(&design, &loss, PICKED.to_vec()).unwrap();
+        holds(f.operator(), &copy(&m, &PICKED, &picked, &preparation));
+        assert_eq!(f.ridge_weight(), 0.25);
+    }
+}
+
+#[test]
+fn a_point_predicts_the_same_in_the_units_of_the_design() {
+    let m = random_matrix(9, 6, 2);
+    let design = dense(&m);
+    for preparation in preparations() {
+        let f = preparation.objective(&design, &target(9), PICKED.to_vec()).unwrap();
+        let x = simulate::sparse_signal(f.operator().domain(), 5, 3);
+        let (coefficients, constant) = f.operator().to_original(&x);
+        assert_eq!(coefficients.dim(), 6);
+        let all = apply(&design, &coefficients);
+        let predictions: Vec<f64> = PICKED.iter().map(|&i| all[i] + constant).collect();
+        near(&predictions, &apply(f.operator(), &x), 10.0);
+    }
+}
+
+#[test]
+fn sets_keep_the_numbers_of_their_atoms() {
+    let k_sparse = KSparse::new(2, 6).unwrap();
+    let groups = Groups::new(1, 6, vec![vec![0, 5], vec![2, 3]]).unwrap();
+    for preparation in preparations() {
+        let dim = 6 + usize::from(preparation.intercept);
+        let set = preparation.set(&k_sparse).unwrap();
+        assert_eq!((set.domain(), set.atoms()), (dim, 2));
+        let mut x = simulate::sparse_signal(dim, dim, 1).to_dense();
+        x[2] = 7.0;
+        x[5] = -8.0;
+        let projected = set.project(SparseVec::full(&x));
+        assert_eq!(set.chosen(&projected), [2, 5]);
+        assert_eq!(projected.indices().len(), 2 + usize::from(preparation.intercept));
+        let set = preparation.set(&groups).unwrap();
+        assert_eq!(set.chosen(&set.project(SparseVec::full(&x))), [0]);
+    }
+}
+
+/// The ridge shrinks what is standardised, never the intercept: units and origins change nothing.
+#[test]
+fn units_and_origins_change_nothing() {
+    let m = random_matrix(30, 5, 4);
+    let moved = Matrix::from_fn(30, 5, |i, j| 10_f64.powi(j as i32) * m.at(i, j) + 5.0);
+    let y = simulate::normals(30, &mut simulate::generator(2, 9));
+    let mean = y[..20].iter().sum::<f64>() / 20.0;
+    let far: Vec<f64> = y.iter().map(|v| v + 1000.0).collect();
+    let preparation = Preparation { ridge: 3.0, ..Preparation::default() };
+    let rows: Vec<usize> = (0..20).collect();
+    let set = preparation.set(&KSparse::new(2, 5).unwrap()).unwrap();
+    let (here, there) = (dense(&m), dense(&moved));
+    let f = preparation.objective(&here, &LeastSquares::new(y).unwrap(), rows.clone()).unwrap();
+    let g = preparation.objective(&there, &LeastSquares::new(far).unwrap(), rows).unwrap();
+    let (x, z) = (fit(&f, &set).unwrap().point, fit(&g, &set).unwrap().point);
+    assert_eq!(x.indices(), z.indices());
+    assert_eq!(x.indices().len(), 3);
+    for &j in &x.indices()[..2] {
+        assert!((x.value_at(j) - z.value_at(j)).abs() < 1e-9);
+    }
+    assert!((z.value_at(5) - x.value_at(5) - 1000.0).abs() < 1e-9);
+    // With centred columns the free intercept is the mean, whatever the ridge.
+    assert!((x.value_at(5) - mean).abs() < 1e-9);
+}
+
+/// A row of weight 0 is no row, and a row of weight 2 is two.
+#[test]
+fn weights_are_repetitions() {
+    let m = random_matrix(12, 4, 5);
+    let design = dense(&m);
+    let labels: Vec<f64> = (0..12).map(|i| f64::from(u8::from(i % 3 == 0))).collect();
+    let loss = Logistic::new(labels).unwrap();
+    let mut weights = vec![1.0; 12];
+    (weights[3], weights[5]) = (2.0, 0.0);
+    for preparation in preparations() {
+        let set = preparation.set(&KSparse::new(2, 4).unwrap()).unwrap();
+        let weighted = loss.clone().weighted(weights.clone()).unwrap();
+        let f = preparation.objective(&design, &weighted, (0..12).collect()).unwrap();
+        let rows = (0..12).filter(|&i| i != 5).chain([3]).collect();
+        let g = preparation.objective(&design, &loss, rows).unwrap();
+        let (x, z) = (fit(&f, &set).unwrap().point, fit(&g, &set).unwrap().point);
+        assert_eq!(x.indices(), z.indices());
+        near(x.values(), z.values(), 1e6);
+    }
+}
+
+#[test]
+fn samples_that_cannot_be_are_named() {
+    let m = random_matrix(9, 6, 6);
+    let design = dense(&m);
+    let (ready, loss) = (Preparation::default(), target(9));
+    let error = ready.objective(&design, &target(8), vec![0, 1]).unwrap_err();
+    assert!(matches!(error, Error::Length { what: "target", found: 8, expected: 9, .. }));
+    let error = ready.objective(&design, &loss, vec![0, 9]).unwrap_err();
+    assert_eq!(error, Error::Index { what: "row", position: 1, index: 9, bound: 9 });
+    assert!(ready.objective(&design, &loss, vec![]).is_err());
+    let error = Preparation { ridge: f64::NAN, ..ready }.objective(&design, &loss, vec![0, 1]).unwrap_err();
+    assert!(matches!(error, Error::Option { name: "ridge", .. }));
+    let mut weights = vec![0.0; 9];
+    weights[8] = 1.0;
+    let error = ready.objective(&design, &loss.weighted(weights).unwrap(), vec![2, 3]).unwrap_err();
+    assert!(matches!(error, Error::Value { what: "sample weights", index: 2, .. }));
+}
