@@ -112,6 +112,11 @@ impl<A: LinearOperator, L: Loss> Objective<A, L> {
         self.ridge
     }
 
+    /// What the ridge leaves alone.
+    pub(crate) fn unridged(&self) -> Option<&SupportOf<A>> {
+        self.free_of_ridge.as_ref()
+    }
+
     /// What has been read through this objective so far.
     pub fn cost(&self) -> Cost {
         Cost { passes: self.passes.load(Ordering::Relaxed), columns: self.columns.load(Ordering::Relaxed) }
@@ -193,7 +198,8 @@ impl<A: LinearOperator, L: Loss> Objective<A, L> {
         A::Point::combine(1.0, &curved, self.ridge, &self.ridged_part(&d.x).on(t))
     }
 
-    fn pulled_back_on(&self, r: &[f64], t: &SupportOf<A>) -> A::Point {
+    /// Aᵀ·r restricted to a support. Touches only its columns.
+    pub(crate) fn pulled_back_on(&self, r: &[f64], t: &SupportOf<A>) -> A::Point {
         self.count_columns(t.dimension());
         self.operator.adjoint_on(r, t)
     }

@@ -53,14 +53,15 @@ pub struct NearTie {
     pub rise: f64,
 }
 
-/// A proof about the best possible value of f.
+/// What no point of the set can beat.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Certificate {
-    /// No point of the set has a lower f.
+    /// A number that f does not go below on the set.
     pub lower_bound: f64,
-    /// (f − lower bound) / f at the answer: 0 means proven best.
+    /// (f(x) − lower bound)/f(x): no point of the set is better than x by more than this share. 0 proves
+    /// that x is the best; below 0, x is not in the set.
     pub gap: f64,
-    /// What the proof cost.
+    /// The passes over the data that were made.
     pub passes: usize,
 }
 

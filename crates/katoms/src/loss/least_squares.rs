@@ -64,6 +64,14 @@ impl Loss for LeastSquares {
     fn is_quadratic(&self) -> bool {
         true
     }
+    /// aᵀy + ½·Σ aᵢ²/wᵢ.
+    fn conjugate(&self, a: &[f64]) -> Option<f64> {
+        let one = |(i, (y, a)): (usize, (&f64, &f64))| {
+            // 0/0 for a row that weighs nothing: it asks for a = 0 and gives 0
+            if *a == 0.0 { 0.0 } else { a * y + 0.5 * a * a / self.weights.at(i) }
+        };
+        Some(self.target.iter().zip(a).enumerate().map(one).sum())
+    }
     /// m·ln(2·value/m): normal noise of unknown variance, σ²/wᵢ at observation i, of which m have a
     /// positive weight. Scaling all weights shifts it by a constant. −∞ at a perfect fit.
     fn deviance(&self, value: f64) -> f64 {

@@ -79,10 +79,27 @@ impl Loss for Logistic {
     fn is_quadratic(&self) -> bool {
         false
     }
+    /// Minus the weighted entropy of the probabilities of the wrong label that the slopes a stand for.
+    fn conjugate(&self, a: &[f64]) -> Option<f64> {
+        let one = |(i, (y, a)): (usize, (&f64, &f64))| {
+            let (slope, weight) = (if *y == 1.0 { -a } else { *a }, self.weights.at(i));
+            if !(0.0..=weight).contains(&slope) {
+                return f64::INFINITY;
+            }
+            let wrong = if weight > 0.0 { slope / weight } else { 0.0 };
+            weight * (times_log(wrong, wrong.ln()) + times_log(1.0 - wrong, (-wrong).ln_1p()))
+        };
+        Some(self.labels.iter().zip(a).enumerate().map(one).sum())
+    }
     /// Twice the loss, which is the negative log-likelihood itself.
     fn deviance(&self, value: f64) -> f64 {
         2.0 * value
     }
+}
+
+/// p·log p, 0 at 0.
+fn times_log(p: f64, log: f64) -> f64 {
+    if p == 0.0 { 0.0 } else { p * log }
 }
 
 impl Split for Logistic {

@@ -29,6 +29,11 @@ pub trait Loss: Debug + Sync {
     fn lower_bound(&self) -> f64 {
         0.0
     }
+    /// ℓ*(a) = sup over z of aᵀz − ℓ(z), +∞ where there is no largest: what a proof of optimality needs.
+    /// `None` where it is not known.
+    fn conjugate(&self, a: &[f64]) -> Option<f64> {
+        let _ = a;
+    }
     /// −2·log-likelihood up to a constant that does not depend on the model, at a loss of `value`. It
     /// rises with the loss. As it stands here, the loss is the negative log-likelihood.
     fn deviance(&self, value: f64) -> f64 {
@@ -84,6 +89,9 @@ impl<L: Loss> Loss for &L {
     fn lower_bound(&self) -> f64 {
         (**self).lower_bound()
     }
+    fn conjugate(&self, a: &[f64]) -> Option<f64> {
+        (**self).conjugate(a)
+    }
     fn deviance(&self, value: f64) -> f64 {
         (**self).deviance(value)
     }
@@ -94,7 +102,8 @@ pub(crate) mod contract {
     //! What every loss must satisfy.
     use super::{Loss, Split};
 
-    /// Gradient and curvature against central differences, a deviance that rises, and finiteness far out.
+    /// Gradient and curvature against central differences, a deviance that rises, finiteness far out, and
+    /// the conjugate.
     pub fn check(loss: &impl Loss) {
         let m = loss.n_outputs();
         let z: Vec<f64> = (0..m).map(|i| (i as f64 * 0.7).sin() * 2.0).collect();
@@ -125,6 +134,25 @@ pub(crate) mod contract {
             loss.curvature(&z, &mut h);
             assert!(loss.value(&z).is_finite() && loss.value(&z) >= loss.lower_bound());
             assert!(r.iter().chain(&h).all(|v| v.is_finite()));
+        }
+        check_conjugate(loss, &z);
+    }
+
+    /// aᵀz ≤ ℓ(z) + ℓ*(a), with equality at a = ∇ℓ(z) and nowhere far from it.
+    fn check_conjugate(loss: &impl Loss, z: &[f64]) {
+        let gradient = |z: &[f64]| {
+            let mut r = vec![0.0; z.len()];
+            loss.gradient(z, &mut r);
+            r
+        };
+        let a = gradient(z);
+        let Some(conjugate) = loss.conjugate(&a) else { return };
+        for scale in [-3.0, 0.0, 0.5, 1.0, 40.0] {
+            let other: Vec<f64> = z.iter().map(|v| scale * v).collect();
+            let slack = loss.value(&other) + conjugate - crate::linalg::dot(&a, &other);
+            let size = 1.0 + conjugate.abs() + loss.value(&other);
+            assert!(slack >= -1e-12 * size, "{scale}: {slack}");
+            assert!((slack < 1e-12 * size) == (scale == 1.0), "{scale}: {slack}");
         }
     }
 

@@ -5,13 +5,14 @@
 //! that look best in it are tried on f.
 
 use super::Quadratic;
+use super::certificate::{Certify, certify};
 use super::gram::{Gram, affordable};
 use super::growth::Growth;
 use super::lasso::{Grid, LassoPath, Step};
 use super::neighbourhood::{GoOn, Neighbourhood, Polished, quick_quality};
 use super::swaps::{IMPROVES, Polish, minimum};
 use super::tableau::{Missing, Swap, Swaps, Tableau};
-use crate::driver::{NearTie, PERFECT, Quality, stationarity};
+use crate::driver::{Certificate, NearTie, PERFECT, Quality, stationarity};
 use crate::linalg::top_k;
 use crate::loss::Loss;
 use crate::method::refit_on;
@@ -205,6 +206,10 @@ where
 
     fn judge(&mut self, x: &Evaluated<SparseVec>) -> Quality {
         self.polished(x.clone(), 0).quality
+    }
+
+    fn certify(&mut self, x: &Evaluated<SparseVec>) -> Option<Certificate> {
+        certify(self.f, self.set, x, Certify::default()).ok().flatten()
     }
 
     fn grow(&mut self, sizes: &[usize], go_on: &mut GoOn<'_>) -> Option<Vec<Polished<SparseVec>>> {

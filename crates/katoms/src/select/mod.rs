@@ -1,6 +1,7 @@
 //! The best answer, and which k: starts, swaps, the whole path, cross-validation, stability, and how
 //! good an answer is.
 
+mod certificate;
 mod criteria;
 mod exact;
 mod folds;
@@ -18,6 +19,7 @@ mod swaps;
 mod sweep;
 mod tableau;
 
+pub use certificate::{Certify, certify};
 pub use criteria::{Criterion, ModelSize};
 pub use folds::Folds;
 pub use neighbourhood::{GoOn, Neighbourhood, Polished, Searchable};

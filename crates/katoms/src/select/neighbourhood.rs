@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::exact::Exact;
-use crate::driver::Quality;
+use crate::driver::{Certificate, Quality};
 use crate::loss::Loss;
 use crate::objective::{Evaluated, Objective};
 use crate::operator::LinearOperator;
@@ -34,6 +34,8 @@ pub trait Neighbourhood<P: Point> {
     fn candidates(&self) -> usize;
     /// How good a point is.
     fn judge(&mut self, x: &Evaluated<P>) -> Quality;
+    /// How far f(x) is at most from the best, where that can be proven. Costs a few passes.
+    fn certify(&mut self, x: &Evaluated<P>) -> Option<Certificate>;
     /// Models of these rising sizes, grown from nothing and polished; `None` where that cannot be had.
     /// `go_on` hears the number of models after each step; when it breaks, those that are there remain.
     fn grow(&mut self, sizes: &[usize], go_on: &mut GoOn<'_>) -> Option<Vec<Polished<P>>>;
@@ -95,6 +97,9 @@ where
     }
     fn judge(&mut self, x: &Evaluated<LowRank>) -> Quality {
         quick_quality(self.f, self.set, x)
+    }
+    fn certify(&mut self, _: &Evaluated<LowRank>) -> Option<Certificate> {
+        None
     }
     fn grow(&mut self, _: &[usize], _: &mut GoOn<'_>) -> Option<Vec<Polished<LowRank>>> {
         None

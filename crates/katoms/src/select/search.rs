@@ -8,7 +8,9 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use super::neighbourhood::{Neighbourhood, Polished, Searchable};
-use crate::driver::{Attempt, Event, Options, Outcome, PERFECT, Quality, Run, Stages, Start, Status, Stop, Trace};
+use crate::driver::{
+    Attempt, Certificate, Event, Options, Outcome, PERFECT, Quality, Run, Stages, Start, Status, Stop, Trace,
+};
 use crate::error::{Error, check_option};
 use crate::loss::Loss;
 use crate::method::{Method, Move};
@@ -19,6 +21,8 @@ use crate::space::Point;
 
 /// Objectives that differ by less than this share are the same.
 const SAME: f64 = 1e-6;
+/// An answer that is proven to be this near to the best, relative to f, is the best.
+const PROVEN: f64 = 1e-6;
 /// A method that moves on from a polished point is polished again, so often at most.
 const ROUNDS: usize = 10;
 
@@ -148,6 +152,7 @@ struct Found<P> {
     status: Status,
     exchanges: usize,
     quality: Option<Quality>,
+    certificate: Option<Certificate>,
 }
 
 impl<A, L, S, M, O> Seeker<'_, A, L, S, M, O>
@@ -183,7 +188,7 @@ where
     fn road(&mut self, x: A::Point, stages: Stages) -> Result<Found<A::Point>, Error> {
         let (x, status) = self.run(x, stages)?;
         if !self.search.exchanges || self.cut.is_some() || self.is_enough(&x) {
-            return Ok(Found { x, status, exchanges: 0, quality: None });
+            return Ok(Found { x, status, exchanges: 0, quality: None, certificate: None });
         }
         let polished = self.hood.polish(x);
         let found = self.onward(polished)?;
@@ -210,7 +215,7 @@ where
             exchanges += polished.exchanges;
             self.tell(&polished);
         }
-        Ok(Found { x: polished.x, status, exchanges, quality: Some(polished.quality) })
+        Ok(Found { x: polished.x, status, exchanges, quality: Some(polished.quality), certificate: None })
     }
 
     /// The method from x to its end.
@@ -296,7 +301,7 @@ where
     }
 
     /// Takes note of where a start led. Whether the search can end.
-    fn settle(&mut self, start: Start, found: Found<A::Point>) -> bool {
+    fn settle(&mut self, start: Start, mut found: Found<A::Point>) -> bool {
         let objective = self.f.value(&found.x);
         let attempt = Attempt { start, objective, exchanges: found.exchanges, status: found.status };
         let least = self.best.as_ref().map_or(f64::INFINITY, |best| self.f.value(&best.x));
@@ -305,14 +310,16 @@ where
         let enough = agree || untroubled || self.cut.is_some() || self.is_enough(&found.x) || !self.search.exchanges;
         self.attempts.push(attempt);
         if objective < least {
+            found.certificate = if self.search.quality { self.hood.certify(&found.x) } else { None };
             self.best = Some(found);
         }
-        enough
+        enough || self.best.as_ref().and_then(|best| best.certificate).is_some_and(|c| c.gap <= PROVEN)
     }
 
     fn outcome(mut self) -> Outcome<A::Point> {
         let zero = A::Point::zero(self.set.domain());
-        let none = Found { x: self.f.at(zero), status: Status::Stopped, exchanges: 0, quality: None };
+        let none =
+            Found { x: self.f.at(zero), status: Status::Stopped, exchanges: 0, quality: None, certificate: None };
         let best = self.best.take().unwrap_or(none);
         let seconds = self.seconds();
         let quality = match best.quality {
@@ -320,6 +327,7 @@ where
             None if self.search.quality => Some(self.hood.judge(&best.x)),
             None => None,
         };
+        let quality = quality.map(|quality| Quality { certificate: best.certificate, ..quality });
         let Cost { passes, columns } = self.spent();
         Outcome {
             status: self.cut.unwrap_or(best.status),

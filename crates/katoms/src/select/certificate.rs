@@ -1,0 +1,771 @@
+//! How far from the best a fit can be at most: a lower bound on f over the whole set.
+//!
+//! For every α, Fenchel's inequality ℓ(z) ≥ −αᵀz − ℓ*(−α) at z = Aβ gives, with λ the ridge,
+//!
+//! > f(β) ≥ −ℓ*(−α) + Σⱼ (½λβⱼ² − βⱼ·aⱼᵀα) ≥ −ℓ*(−α) − (1/2λ)·Σ over β's coordinates of (aⱼᵀα)²,
+//!
+//! as ½λb² − bc ≥ −c²/2λ. The k atoms of β hold at most the k largest energies, so
+//!
+//! > D(α) = −ℓ*(−α) − (1/2λ)·(the k largest energies of Aᵀα) ≤ the minimum of f over the set.
+//!
+//! For least squares −ℓ*(−α) = αᵀy − ½Σαᵢ²/wᵢ. An atom's energy is the sum over its coordinates; where
+//! groups overlap, what two of them share counts twice, which only lowers D. Coordinates that are always
+//! selected add their energy to every choice. One that is free of the ridge asks for aⱼᵀα = 0.
+//!
+//! The largest D is the minimum of the relaxation
+//!
+//! > ℓ(Aβ) + ½λ·Σ ‖β_g‖²/z_g over 0 ≤ z_g ≤ 1, Σ z_g ≤ k
+//!
+//! (the k-support norm), and α = −∇ℓ(Aβ) at its minimum attains it. Few atoms matter there: it is solved
+//! on a working set by accelerated proximal steps, which touch only that set's columns, and one pass says
+//! what D is and which atoms are missing.
+
+use crate::driver::Certificate;
+use crate::error::Error;
+use crate::linalg::{Matrix, dot, norm, solve_symmetric, top_k};
+use crate::loss::Loss;
+use crate::method::refit_on;
+use crate::objective::{Evaluated, Objective};
+use crate::operator::LinearOperator;
+use crate::set::{Atoms, CoordinateSet};
+use crate::space::{IndexSet, Point, SparseVec, Subspace};
+
+/// Coordinates free of the ridge up to which α is made orthogonal to their columns.
+const MOST_FREE: usize = 512;
+/// What is left of aⱼᵀα, relative to ‖aⱼ‖·‖α‖, counts as 0 below this.
+const ORTHOGONAL: f64 = 1e-11;
+/// A negative gap this small is rounding.
+const ROUNDING: f64 = 1e-9;
+/// Passes that could close no more than this share of the gap are not made.
+const WORTHWHILE: f64 = 1e-3;
+/// The atoms that may enter the working set after a pass, in multiples of k. Or as many as it has.
+const ENTER: usize = 4;
+/// An energy must exceed the threshold by this share to enter.
+const EXCEEDS: f64 = 1e-9;
+/// Proximal steps between two passes, and the relative length of a step that is the last one.
+const STEPS: usize = 100;
+const LAST_STEP: f64 = 1e-7;
+/// Cuts of the interval in which the best multiple of α lies, by a third each.
+const THIRDS: usize = 24;
+const SHARE_ITERATIONS: usize = 100;
+const SHARE_TOLERANCE: f64 = 1e-12;
+
+/// How hard to try. More passes never give a worse bound; where they can add nothing, they are not made.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Certify {
+    /// The most passes; the first is always made.
+    pub passes: usize,
+    /// The gap that is small enough.
+    pub enough: f64,
+}
+
+impl Default for Certify {
+    fn default() -> Self {
+        Self { passes: 20, enough: 1e-6 }
+    }
+}
+
+/// Bounds how much better than x a point of the set can be.
+///
+/// `None` where nothing can be proven in this way: without a ridge, for a loss whose
+/// [conjugate](Loss::conjugate) is not known, with very many coordinates free of the ridge, or where f(x)
+/// is not finite.
+///
+/// # Errors
+/// When the objective, the set and x do not live in the same space.
+///
+/// ```
+/// use katoms::{Objective, fit, loss::LeastSquares, operator::Dense, set::KSparse};
+/// use katoms::select::{Certify, certify};
+///
+/// let x = [1.0, 2.0, 3.0, 4.0,   1.0, -1.0, 1.0, -1.0,   0.0, 1.0, 1.0, 0.0];
+/// let design = Dense::column_major(&x, 4, 3)?;
+/// let f = Objective::new(&design, LeastSquares::new(vec![2.0, 4.1, 6.0, 7.9])?)?.ridge(0.1)?;
+/// let set = KSparse::new(1, 3)?;
+/// let best = f.at(fit(&f, &set)?.point);
+/// let proof = certify(&f, &set, &best, Certify::default())?.expect("there is a ridge");
+/// assert!(proof.gap < 1e-6, "no other feature is better");
+/// # Ok::<(), katoms::Error>(())
+/// ```
+pub fn certify<A, L, S>(
+    f: &Objective<A, L>,
+    set: &S,
+    x: &Evaluated<SparseVec>,
+    options: Certify,
+) -> Result<Option<Certificate>, Error>
+where
+    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+    L: Loss,
+    S: CoordinateSet,
+{
+    let operator = f.operator().domain();
+    for domain in [set.domain(), x.point().domain()] {
+        if domain != operator {
+            return Err(Error::Domain { operator: format!("{operator:?}"), set: format!("{domain:?}") });
+        }
+    }
+    let here = f.value(x);
+    let at_zero = f.loss().conjugate(&vec![0.0; x.image().len()]);
+    let few_free = f.unridged().is_none_or(|free| free.dimension() <= MOST_FREE);
+    let Some(conjugate) = at_zero.filter(|_| f.ridge_weight() > 0.0 && few_free && here.is_finite()) else {
+        return Ok(None);
+    };
+    // α = 0 proves what the loss alone says.
+    let first = Certificate { lower_bound: -conjugate, gap: f64::INFINITY, passes: 0 };
+    Ok(Some(Relaxation::new(f, set, x).ascend(set.chosen(x.point()), x, here, first, options)))
+}
+
+/// The convex problem whose minimum is the largest D.
+struct Relaxation<'a, A: LinearOperator<Point = SparseVec>, L> {
+    f: &'a Objective<A, L>,
+    atoms: Atoms,
+    k: usize,
+    /// Always selected, or free of the ridge: minimised over exactly, whatever the others are.
+    settled: IndexSet,
+    /// Those of them that the ridge holds.
+    ridged: IndexSet,
+    free: Vec<Vec<f64>>,
+    /// What the curvature never exceeds.
+    curvatures: Vec<f64>,
+}
+
+/// What each atom of the working set contributes, one after the other, and their sum.
+#[derive(Clone)]
+struct Iterate {
+    parts: Vec<f64>,
+    at: Evaluated<SparseVec>,
+}
+
+impl Iterate {
+    fn combine(a: f64, x: &Self, b: f64, y: &Self) -> Self {
+        let parts = crate::linalg::combine(a, &x.parts, b, &y.parts);
+        Self { parts, at: Evaluated::combine(a, &x.at, b, &y.at) }
+    }
+}
+
+impl<'a, A, L> Relaxation<'a, A, L>
+where
+    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+    L: Loss,
+{
+    fn new<S: CoordinateSet>(f: &'a Objective<A, L>, set: &S, x: &Evaluated<SparseVec>) -> Self {
+        let (kept, mut atoms) = (set.kept(), set.candidates());
+        let free = f.unridged().cloned().unwrap_or_else(|| IndexSet::new(set.domain(), Vec::new()));
+        if free.without(&kept).dimension() > 0 {
+            atoms = atoms.without(&free);
+        }
+        let (settled, ridged) = (kept.union(&free), kept.without(&free));
+        let free = (0..free.dimension()).map(|i| f.at(free.basis(i)).image().to_vec()).collect();
+        let mut curvatures = f.curvatures(x);
+        if !f.loss().is_quadratic() {
+            curvatures.fill(f.loss().curvature_bound());
+        }
+        Self { f, atoms, k: set.atoms(), settled, ridged, free, curvatures }
+    }
+
+    /// Passes until the gap is small enough, nothing is left to gain, or there were enough of them.
+    fn ascend(
+        &self,
+        chosen: Vec<usize>,
+        x: &Evaluated<SparseVec>,
+        here: f64,
+        first: Certificate,
+        options: Certify,
+    ) -> Certificate {
+        let mut best = first;
+        let mut working = Working::new(x.point().dim());
+        working.add(self, &chosen);
+        let mut iterate = self.start(&working, x.point());
+        let (mut reachable, mut steepness) = (f64::INFINITY, 1.0);
+        let mut g = self.f.operator().new_covector();
+        loop {
+            let alpha = self.dual_point(&iterate.at);
+            self.f.operator().adjoint(&alpha, &mut g);
+            self.f.count_pass();
+            let energies = self.energies(&g);
+            best.passes += 1;
+            best.lower_bound = best.lower_bound.max(self.bound(&alpha, &g, &energies));
+            best.gap = gap(here, best.lower_bound);
+            let gain = reachable - best.lower_bound;
+            let settled = gain <= WORTHWHILE * (here - best.lower_bound);
+            if best.passes >= options.passes || best.gap <= options.enough || settled {
+                return best;
+            }
+            working.enter(self, &energies);
+            iterate.parts.resize(working.places.len(), 0.0);
+            (iterate, reachable) = self.descend(&working, iterate, &mut steepness);
+        }
+    }
+
+    /// x as a sum of its atoms. What two of them share belongs to the first.
+    fn start(&self, working: &Working, x: &SparseVec) -> Iterate {
+        let mut left = x.on(&working.support).to_dense();
+        let members = working.atoms.iter().flat_map(|&atom| self.atoms.members(atom));
+        let parts: Vec<f64> = members.map(|&j| std::mem::take(&mut left[j])).collect();
+        let point = SparseVec::combine(1.0, &working.point(&parts), 1.0, &x.on(&self.settled));
+        Iterate { parts, at: self.settle(self.f.at(point)) }
+    }
+
+    /// The minimum over what is always selected or free of the ridge.
+    fn settle(&self, x: Evaluated<SparseVec>) -> Evaluated<SparseVec> {
+        if self.settled.dimension() == 0 { x } else { refit_on(self.f, x, &self.settled) }
+    }
+
+    /// α = −∇ℓ(Aβ), made orthogonal to the columns that are free of the ridge. At the minimum over
+    /// these it already is, but for rounding. The correction follows the curvature: rows without weight
+    /// stay at 0, and a small one does not leave where ℓ* is finite.
+    fn dual_point(&self, x: &Evaluated<SparseVec>) -> Vec<f64> {
+        let mut alpha: Vec<f64> = self.f.residual(x).iter().map(|r| -r).collect();
+        if self.free.is_empty() {
+            return alpha;
+        }
+        let h = self.f.curvatures(x);
+        let curved = |column: &Vec<f64>| column.iter().zip(&h).map(|(a, h)| a * h).collect::<Vec<f64>>();
+        let curved: Vec<Vec<f64>> = self.free.iter().map(curved).collect();
+        let gram = Matrix::from_fn(curved.len(), curved.len(), |i, j| dot(&self.free[i], &curved[j]));
+        // The second time takes away what the first one lost to rounding.
+        for _ in 0..2 {
+            let along: Vec<f64> = self.free.iter().map(|column| dot(column, &alpha)).collect();
+            for (c, column) in solve_symmetric(&gram, &along).into_iter().zip(&curved) {
+                alpha.iter_mut().zip(column).for_each(|(alpha, a)| *alpha -= c * a);
+            }
+        }
+        alpha
+    }
+
+    /// The steepest of some coordinates; 1 where columns are not to be had one by one.
+    fn scale(&self, members: &[usize]) -> f64 {
+        if !self.f.operator().has_cheap_columns() {
+            return 1.0;
+        }
+        let curvature = |&j: &usize| {
+            let column = self.f.at(SparseVec::sorted(self.settled.dim(), vec![j], vec![1.0]));
+            column.image().iter().zip(&self.curvatures).map(|(a, h)| h * a * a).sum::<f64>()
+        };
+        let steepest = members.iter().map(curvature).fold(0.0, f64::max);
+        if steepest > 0.0 { steepest } else { 1.0 }
+    }
+
+    /// The energy of each atom.
+    fn energies(&self, g: &[f64]) -> Vec<f64> {
+        let energy = |atom| self.atoms.members(atom).iter().map(|&j| g[j] * g[j]).sum();
+        (0..self.atoms.len()).map(energy).collect()
+    }
+
+    /// D at the best of the multiples tα, t ≤ 1, where g = Aᵀα; −∞ where α proves nothing. Far from the
+    /// minimum of the relaxation D(α) itself may be negative. Energies grow with t²: no pass is needed.
+    fn bound(&self, alpha: &[f64], g: &[f64], energies: &[f64]) -> f64 {
+        let orthogonal = |column: &Vec<f64>| dot(column, alpha).abs() <= ORTHOGONAL * norm(column) * norm(alpha);
+        let kept: f64 = self.ridged.indices().iter().map(|&j| g[j] * g[j]).sum();
+        let largest: f64 = top_k(energies, self.k).into_iter().map(|atom| energies[atom]).sum();
+        let energy = (kept + largest) / (2.0 * self.f.ridge_weight());
+        if !energies.iter().all(|e| e.is_finite()) || !self.free.iter().all(orthogonal) {
+            return f64::NEG_INFINITY;
+        }
+        let d = |t: f64| {
+            let scaled: Vec<f64> = alpha.iter().map(|a| -t * a).collect();
+            let d = -self.f.loss().conjugate(&scaled).unwrap_or(f64::INFINITY) - t * t * energy;
+            if d.is_finite() { d } else { f64::NEG_INFINITY }
+        };
+        let (mut best, mut low, mut high) = (d(1.0), 0.0, 1.0);
+        for _ in 0..THIRDS {
+            // D is concave: its largest value does not lie beyond the lower of two.
+            let (left, right) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
+            let (at_left, at_right) = (d(left), d(right));
+            if at_left < at_right {
+                low = left
+            } else {
+                high = right
+            }
+            best = best.max(at_left).max(at_right);
+        }
+        best
+    }
+
+    /// Accelerated proximal steps on the working set, with the momentum dropped where it points uphill.
+    /// Also the value reached: no D lies above the relaxation, so none lies above it.
+    fn descend(&self, working: &Working, start: Iterate, steepness: &mut f64) -> (Iterate, f64) {
+        let (mut x, mut ahead, mut inertia, mut penalty) = (start.clone(), start, 1.0_f64, f64::INFINITY);
+        for _ in 0..STEPS {
+            let g = self.f.pulled_back_on(&self.f.residual(&ahead.at), &working.support);
+            let next;
+            (next, penalty) = self.step(working, &ahead, g.values(), steepness);
+            let step = crate::linalg::combine(1.0, &next.parts, -1.0, &ahead.parts);
+            let progress = crate::linalg::combine(1.0, &next.parts, -1.0, &x.parts);
+            if working.inner(&step, &progress) < 0.0 {
+                inertia = 1.0;
+            }
+            let heavier = 0.5 * (1.0 + (1.0 + 4.0 * inertia * inertia).sqrt());
+            let momentum = (inertia - 1.0) / heavier;
+            let last = working.inner(&step, &step) <= LAST_STEP.powi(2) * working.inner(&next.parts, &next.parts);
+            ahead = Iterate::combine(1.0 + momentum, &next, -momentum, &x);
+            (x, inertia) = (next, heavier);
+            if last {
+                break;
+            }
+            ahead.at = self.settle(ahead.at);
+        }
+        x.at = self.settle(x.at);
+        let kept = x.at.point().on(&self.ridged).norm().powi(2);
+        let value = self.f.loss().value(x.at.image()) + 0.5 * self.f.ridge_weight() * kept + penalty;
+        (x, value)
+    }
+
+    /// One proximal step from `ahead`, where `g` is the gradient of the loss on the working set, and the
+    /// penalty after it. The steepness rises until the step's quadratic model lies above the loss.
+    fn step(&self, working: &Working, ahead: &Iterate, g: &[f64], steepness: &mut f64) -> (Iterate, f64) {
+        let scales = working.scales_of_parts();
+        loop {
+            let target = ahead.parts.iter().zip(&working.places).zip(&scales);
+            let target: Vec<f64> = target.map(|((x, &place), scale)| x - g[place] / (*steepness * scale)).collect();
+            let (parts, penalty) = working.shrink(target, *steepness, self.f.ridge_weight(), self.k);
+            let d = crate::linalg::combine(1.0, &parts, -1.0, &ahead.parts);
+            let along = self.f.at(working.point(&d));
+            let bend: f64 = along.image().iter().zip(&self.curvatures).map(|(z, h)| h * z * z).sum();
+            let model = working.inner(&d, &d);
+            let steep = bend > *steepness * model * (1.0 + ROUNDING);
+            if !steep || *steepness > f64::MAX.sqrt() {
+                return (Iterate { parts, at: Evaluated::combine(1.0, &ahead.at, 1.0, &along) }, penalty);
+            }
+            *steepness = (1.5 * *steepness).max(bend / model);
+        }
+    }
+}
+
+/// (f(x) − bound)/f(x), without the rounding below 0.
+fn gap(here: f64, bound: f64) -> f64 {
+    let above = here - bound;
+    if above <= 0.0 && above >= -ROUNDING * here { 0.0 } else { above / here }
+}
+
+/// The atoms that the relaxation is solved on.
+struct Working {
+    atoms: Vec<usize>,
+    /// Where the parts of each atom end.
+    ends: Vec<usize>,
+    /// The curvature along the steepest coordinate of each atom: steps do not depend on units.
+    scales: Vec<f64>,
+    support: IndexSet,
+    /// The place of each part in the support.
+    places: Vec<usize>,
+}
+
+impl Working {
+    fn new(dim: usize) -> Self {
+        let support = IndexSet::new(dim, Vec::new());
+        Self { atoms: Vec::new(), ends: Vec::new(), scales: Vec::new(), support, places: Vec::new() }
+    }
+
+    /// Adds atoms behind those that are there.
+    fn add<A, L>(&mut self, relaxation: &Relaxation<'_, A, L>, atoms: &[usize])
+    where
+        A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+        L: Loss,
+    {
+        for &atom in atoms {
+            let members = relaxation.atoms.members(atom);
+            self.ends.push(self.ends.last().copied().unwrap_or(0) + members.len());
+            self.scales.push(relaxation.scale(members));
+        }
+        self.atoms.extend(atoms);
+        let members: Vec<usize> = self.atoms.iter().flat_map(|&a| relaxation.atoms.members(a)).copied().collect();
+        self.support = IndexSet::new(self.support.dim(), members.clone());
+        let place = |j: &usize| self.support.indices().partition_point(|i| i < j);
+        self.places = members.iter().map(place).collect();
+    }
+
+    /// Adds the strongest of the atoms whose energy exceeds the k-th largest inside: at the minimum of
+    /// the relaxation none does.
+    fn enter<A, L>(&mut self, relaxation: &Relaxation<'_, A, L>, energies: &[f64])
+    where
+        A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+        L: Loss,
+    {
+        let inside: Vec<f64> = self.atoms.iter().map(|&atom| energies[atom]).collect();
+        let strong = top_k(&inside, relaxation.k);
+        let full = strong.len() == relaxation.k;
+        let threshold = if full { strong.iter().fold(f64::INFINITY, |m, &i| m.min(inside[i])) } else { 0.0 };
+        let mut outside = energies.to_vec();
+        self.atoms.iter().for_each(|&atom| outside[atom] = 0.0);
+        let mut entering = top_k(&outside, (ENTER * relaxation.k).max(self.atoms.len()));
+        entering.retain(|&atom| outside[atom] > threshold * (1.0 + EXCEEDS));
+        self.add(relaxation, &entering);
+    }
+
+    /// The sum of the parts.
+    fn point(&self, parts: &[f64]) -> SparseVec {
+        let mut values = vec![0.0; self.support.dimension()];
+        self.places.iter().zip(parts).for_each(|(&place, part)| values[place] += part);
+        self.support.point(&values)
+    }
+
+    /// The parts that belong to each atom.
+    fn ranges(&self) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| start..end)
+    }
+
+    fn scales_of_parts(&self) -> Vec<f64> {
+        self.ranges().zip(&self.scales).flat_map(|(range, &scale)| range.map(move |_| scale)).collect()
+    }
+
+    /// ⟨a, b⟩, each atom in its own units.
+    fn inner(&self, a: &[f64], b: &[f64]) -> f64 {
+        let one = |(range, scale): (std::ops::Range<usize>, &f64)| scale * dot(&a[range.clone()], &b[range]);
+        self.ranges().zip(&self.scales).map(one).sum()
+    }
+
+    /// The minimum of Σ (½·steepness·scale·‖v_g − target_g‖² + ½λ‖v_g‖²/z_g) over v and z, and its
+    /// penalty ½λ·Σ‖v_g‖²/z_g. With t_g = λ/(steepness·scale), v_g = target_g·z_g/(z_g + t_g), and
+    /// ‖target_g‖/(z_g + t_g) is the same for every z_g between 0 and 1.
+    fn shrink(&self, mut target: Vec<f64>, steepness: f64, lambda: f64, k: usize) -> (Vec<f64>, f64) {
+        let norms: Vec<f64> = self.ranges().map(|range| norm(&target[range])).collect();
+        let t: Vec<f64> = self.scales.iter().map(|scale| lambda / (steepness * scale)).collect();
+        let tau = rate(&norms, &t, k);
+        let mut penalty = 0.0;
+        for ((range, &norm), &t) in self.ranges().zip(&norms).zip(&t) {
+            let z = share(norm, t, tau);
+            target[range].iter_mut().for_each(|v| *v *= z / (z + t));
+            penalty += 0.5 * lambda * z * (norm / (z + t)).powi(2);
+        }
+        (target, penalty)
+    }
+}
+
+/// z = norm·τ − t, between 0 and 1.
+fn share(norm: f64, t: f64, tau: f64) -> f64 {
+    if norm == 0.0 { 0.0 } else { (norm * tau - t).clamp(0.0, 1.0) }
+}
+
+/// The τ at which the shares add up to k; +∞ where each atom can have all of its own. The sum rises with
+/// τ in straight pieces: Newton's method, kept between two bounds.
+fn rate(norms: &[f64], t: &[f64], k: usize) -> f64 {
+    if norms.iter().filter(|&&norm| norm > 0.0).count() <= k {
+        return f64::INFINITY;
+    }
+    // Here k + 1 atoms have all of their own.
+    let full = top_k(norms, k + 1).into_iter().map(|i| (1.0 + t[i]) / norms[i]);
+    let (mut low, mut high) = (0.0, full.fold(0.0, f64::max));
+    let mut tau = high;
+    for _ in 0..SHARE_ITERATIONS {
+        let (mut sum, mut slope) = (0.0, 0.0);
+        for (&norm, &t) in norms.iter().zip(t) {
+            let z = share(norm, t, tau);
+            sum += z;
+            slope += if z > 0.0 && z < 1.0 { norm } else { 0.0 };
+        }
+        let excess = sum - k as f64;
+        if excess.abs() <= SHARE_TOLERANCE * k as f64 {
+            break;
+        }
+        if excess > 0.0 {
+            high = tau
+        } else {
+            low = tau
+        }
+        tau -= excess / slope;
+        if !(low < tau && tau < high) {
+            tau = 0.5 * (low + high);
+        }
+    }
+    tau
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loss::{LeastSquares, Logistic};
+    use crate::operator::{Dense, WithIntercept};
+    use crate::set::{Always, Groups, KSparse, OverlappingGroups};
+    use crate::simulate;
+
+    const ROWS: usize = 20;
+    const DIM: usize = 12;
+    const RIDGES: [f64; 4] = [0.01, 0.1, 1.0, 10.0];
+
+    fn dense(data: &[f64], dim: usize) -> Dense<'_, f64> {
+        Dense::column_major(data, data.len() / dim, dim).unwrap()
+    }
+
+    fn target(design: &Dense<'_, f64>, k: usize, deviation: f64, seed: u64) -> Vec<f64> {
+        let mut y = vec![0.0; design.n_outputs()];
+        design.apply(&simulate::sparse_signal(design.domain(), k, seed), &mut y);
+        simulate::noisy(&y, deviation, seed)
+    }
+
+    fn weights() -> Vec<f64> {
+        (0..ROWS).map(|i| [0.0, 0.5, 1.0, 3.0][i % 4]).collect()
+    }
+
+    /// Every choice of k atoms out of `len`.
+    fn choices(len: usize, k: usize) -> Vec<Vec<usize>> {
+        if k == 0 {
+            return vec![Vec::new()];
+        }
+        let with = |last: usize| choices(last, k - 1).into_iter().map(move |c| [c, vec![last]].concat());
+        (k - 1..len).flat_map(with).collect()
+    }
+
+    /// The best point of a set: every choice of atoms is tried.
+    fn optimum<A, L, S>(f: &Objective<A, L>, set: &S) -> Evaluated<SparseVec>
+    where
+        A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+        L: Loss,
+        S: CoordinateSet,
+    {
+        let (atoms, dim) = (set.candidates(), set.domain());
+        let refit = |choice: Vec<usize>| {
+            let members = choice.iter().flat_map(|&a| atoms.members(a)).copied().collect();
+            refit_on(f, f.at(SparseVec::zero(dim)), &IndexSet::new(dim, members).union(&set.kept()))
+        };
+        let points = choices(atoms.len(), set.atoms()).into_iter().map(refit);
+        points.min_by(|x, y| f.value(x).total_cmp(&f.value(y))).unwrap()
+    }
+
+    /// The bound lies below the optimum from wherever it starts, and more passes do not lower it. Gives
+    /// the last gap.
+    fn holds<A, L, S>(f: &Objective<A, L>, set: &S) -> f64
+    where
+        A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+        L: Loss,
+        S: CoordinateSet,
+    {
+        let best = optimum(f, set);
+        let most = f.value(&best);
+        let mut gap = f64::NAN;
+        for x in [&f.at(SparseVec::zero(set.domain())), &best] {
+            let mut bound = f64::NEG_INFINITY;
+            for passes in [1, 2, 3, 4, 20] {
+                let proof = certify(f, set, x, Certify { passes, enough: 0.0 }).unwrap().unwrap();
+                assert!(proof.passes <= passes);
+                assert!(proof.lower_bound <= most * (1.0 + 1e-9), "{} above {most}", proof.lower_bound);
+                assert!(proof.lower_bound >= bound, "{} below {bound}", proof.lower_bound);
+                assert!((0.0..=1.0).contains(&proof.gap), "{proof:?}");
+                (bound, gap) = (proof.lower_bound, proof.gap);
+            }
+        }
+        gap
+    }
+
+    /// A check for seeds and ridges: the gap is closed where the ridge is large.
+    fn holds_for(check: impl Fn(&Dense<'_, f64>, u64, f64) -> f64) {
+        for seed in 0..12 {
+            let data = simulate::autoregressive(ROWS, DIM, 0.5, seed);
+            for ridge in RIDGES {
+                let gap = check(&dense(&data, DIM), seed, ridge);
+                assert!(ridge < 10.0 || gap < 0.02, "seed {seed}: {gap}");
+            }
+        }
+    }
+
+    fn least_squares(design: &Dense<'_, f64>, seed: u64) -> LeastSquares {
+        LeastSquares::new(target(design, 3, 0.1, seed)).unwrap()
+    }
+
+    #[test]
+    fn never_above_the_best_subset() {
+        let set = KSparse::new(3, DIM).unwrap();
+        holds_for(|a, seed, ridge| {
+            holds(&Objective::new(a, least_squares(a, seed)).unwrap().ridge(ridge).unwrap(), &set)
+        });
+    }
+
+    #[test]
+    fn never_above_with_weights_even_of_zero() {
+        let set = KSparse::new(3, DIM).unwrap();
+        holds_for(|a, seed, ridge| {
+            let loss = least_squares(a, seed).weighted(weights()).unwrap();
+            holds(&Objective::new(a, loss).unwrap().ridge(ridge).unwrap(), &set)
+        });
+    }
+
+    #[test]
+    fn never_above_with_groups() {
+        let members: Vec<Vec<usize>> = (0..6).map(|g| vec![g, g + 6]).collect();
+        let set = Groups::new(2, DIM, members).unwrap();
+        holds_for(|a, seed, ridge| {
+            holds(&Objective::new(a, least_squares(a, seed)).unwrap().ridge(ridge).unwrap(), &set)
+        });
+    }
+
+    #[test]
+    fn never_above_with_groups_that_overlap() {
+        let members: Vec<Vec<usize>> = (0..10).map(|g| vec![g, g + 1, g + 2]).collect();
+        let set = OverlappingGroups::new(2, DIM, members).unwrap();
+        for seed in 0..8 {
+            let data = simulate::autoregressive(ROWS, DIM, 0.5, seed);
+            let a = dense(&data, DIM);
+            for ridge in RIDGES {
+                holds(&Objective::new(&a, least_squares(&a, seed)).unwrap().ridge(ridge).unwrap(), &set);
+            }
+        }
+    }
+
+    #[test]
+    fn never_above_with_coordinates_that_are_kept() {
+        let set = Always::new(KSparse::new(3, DIM).unwrap(), vec![0, 7]).unwrap();
+        holds_for(|a, seed, ridge| {
+            holds(&Objective::new(a, least_squares(a, seed)).unwrap().ridge(ridge).unwrap(), &set)
+        });
+    }
+
+    #[test]
+    fn never_above_with_an_intercept_free_of_the_ridge() {
+        let set = Always::intercept(&Always::new(KSparse::new(2, DIM).unwrap(), vec![3]).unwrap());
+        let free = IndexSet::new(DIM + 1, vec![DIM]);
+        holds_for(|a, seed, ridge| {
+            let y: Vec<f64> = target(a, 3, 0.1, seed).into_iter().map(|y| y + 50.0).collect();
+            let loss = LeastSquares::new(y).unwrap().weighted(weights()).unwrap();
+            let f = Objective::new(WithIntercept::new(a), loss).unwrap().ridge(ridge).unwrap();
+            holds(&f.free_of_ridge(free.clone()), &set)
+        });
+    }
+
+    #[test]
+    fn never_above_with_a_candidate_free_of_the_ridge() {
+        let set = KSparse::new(3, DIM).unwrap();
+        for (seed, ridge) in (0..8).flat_map(|seed| RIDGES.map(|ridge| (seed, ridge))) {
+            let data = simulate::autoregressive(ROWS, DIM, 0.5, seed);
+            let a = dense(&data, DIM);
+            let f = Objective::new(&a, least_squares(&a, seed)).unwrap().ridge(ridge).unwrap();
+            holds(&f.free_of_ridge(IndexSet::new(DIM, vec![2])), &set);
+        }
+    }
+
+    #[test]
+    fn never_above_for_classes() {
+        let (inner, free) = (KSparse::new(2, DIM).unwrap(), IndexSet::new(DIM + 1, vec![DIM]));
+        let set = Always::intercept(&inner);
+        holds_for(|a, seed, ridge| {
+            let odds: Vec<f64> = target(a, 3, 0.1, seed).iter().map(|z| 4.0 * z + 0.5).collect();
+            let loss = Logistic::new(simulate::labels(&odds, seed)).unwrap();
+            let weighted = loss.clone().weighted(weights()).unwrap();
+            holds(&Objective::new(a, &weighted).unwrap().ridge(ridge).unwrap(), &inner);
+            let f = Objective::new(WithIntercept::new(a), loss).unwrap().ridge(ridge).unwrap();
+            holds(&f.free_of_ridge(free.clone()), &set)
+        });
+    }
+
+    /// A fit on a design with unit columns and ten planted atoms at a signal-to-noise ratio of 5.
+    fn planted(rows: usize, dim: usize, ridge: f64, scale: f64, options: Certify) -> Certificate {
+        let data = simulate::autoregressive(rows, dim, 0.0, 1);
+        let design = dense(&data, dim);
+        let y = target(&design, 10, (0.2 / rows as f64).sqrt(), 1).into_iter().map(|y| scale * y);
+        let f = Objective::new(&design, LeastSquares::new(y.collect::<Vec<_>>()).unwrap()).unwrap();
+        let (f, set) = (f.ridge(ridge).unwrap(), KSparse::new(10, dim).unwrap());
+        let x = f.at(crate::fit(&f, &set).unwrap().point);
+        let before = f.cost().passes;
+        let proof = certify(&f, &set, &x, options).unwrap().unwrap();
+        assert_eq!(f.cost().passes - before, proof.passes);
+        proof
+    }
+
+    #[test]
+    fn a_few_passes_reach_what_the_relaxation_can_prove() {
+        let figures = [
+            (1000, 2000, [(0.1, 0.062), (0.3, 0.012), (1.0, 0.002)]),
+            (200, 1000, [(0.1, 0.24), (0.3, 0.06), (1.0, 0.013)]),
+        ];
+        for (rows, dim, gaps) in figures {
+            for (ridge, gap) in gaps {
+                let first = planted(rows, dim, ridge, 1.0, Certify { passes: 1, ..Certify::default() });
+                let last = planted(rows, dim, ridge, 1.0, Certify::default());
+                assert!(last.gap < gap && last.gap < 0.5 * first.gap, "{rows}x{dim}, {ridge}: {last:?}");
+                assert!(last.passes <= 6, "{last:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_units_of_the_target_do_not_matter() {
+        let gaps = [1.0, 1e3].map(|scale| planted(100, 300, 0.3, scale, Certify::default()).gap);
+        assert!((gaps[0] - gaps[1]).abs() < 1e-9, "{gaps:?}");
+    }
+
+    #[test]
+    fn a_far_intercept_does_not_matter() {
+        let data = simulate::autoregressive(ROWS, DIM, 0.5, 3);
+        let a = dense(&data, DIM);
+        let set = Always::intercept(&KSparse::new(3, DIM).unwrap());
+        let gaps = [0.0, 1e5].map(|offset| {
+            let y: Vec<f64> = target(&a, 3, 0.1, 3).into_iter().map(|y| y + offset).collect();
+            let f = Objective::new(WithIntercept::new(&a), LeastSquares::new(y).unwrap()).unwrap();
+            let f = f.ridge(0.1).unwrap().free_of_ridge(IndexSet::new(DIM + 1, vec![DIM]));
+            let best = optimum(&f, &set);
+            certify(&f, &set, &best, Certify::default()).unwrap().unwrap().gap
+        });
+        assert!((gaps[0] - gaps[1]).abs() < 1e-6, "{gaps:?}");
+    }
+
+    #[test]
+    fn an_operator_without_columns_will_do() {
+        let (rows, dim) = (60, 128);
+        let design = crate::operator::subsampled_dct(dim, (0..rows).map(|i| (i * 37) % dim).collect()).unwrap();
+        let mut y = vec![0.0; rows];
+        design.apply(&simulate::sparse_signal(dim, 4, 0), &mut y);
+        let loss = LeastSquares::new(simulate::noisy(&y, 0.02, 0)).unwrap();
+        let f = Objective::new(&design, loss).unwrap().ridge(1.0).unwrap();
+        let set = KSparse::new(4, dim).unwrap();
+        let x = f.at(crate::fit(&f, &set).unwrap().point);
+        let proof = certify(&f, &set, &x, Certify::default()).unwrap().unwrap();
+        assert!((0.0..0.05).contains(&proof.gap), "{proof:?}");
+    }
+
+    /// A loss that keeps its conjugate to itself.
+    #[derive(Debug)]
+    struct Secret(LeastSquares);
+
+    impl Loss for Secret {
+        fn n_outputs(&self) -> usize {
+            self.0.n_outputs()
+        }
+        fn value(&self, z: &[f64]) -> f64 {
+            self.0.value(z)
+        }
+        fn gradient(&self, z: &[f64], r: &mut [f64]) {
+            self.0.gradient(z, r);
+        }
+        fn curvature(&self, z: &[f64], h: &mut [f64]) {
+            self.0.curvature(z, h);
+        }
+        fn curvature_bound(&self) -> f64 {
+            self.0.curvature_bound()
+        }
+        fn is_quadratic(&self) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn no_proof_without_a_ridge_or_a_conjugate() {
+        let data = simulate::autoregressive(ROWS, DIM, 0.5, 0);
+        let (a, set) = (dense(&data, DIM), KSparse::new(3, DIM).unwrap());
+        let f = Objective::new(&a, least_squares(&a, 0)).unwrap();
+        let x = f.at(SparseVec::zero(DIM));
+        assert_eq!(certify(&f, &set, &x, Certify::default()), Ok(None));
+        let f = Objective::new(&a, Secret(least_squares(&a, 0))).unwrap().ridge(1.0).unwrap();
+        assert_eq!(certify(&f, &set, &x, Certify::default()), Ok(None));
+    }
+
+    #[test]
+    fn another_space_is_named_and_a_point_outside_shows() {
+        let data = simulate::autoregressive(ROWS, DIM, 0.5, 0);
+        let a = dense(&data, DIM);
+        let f = Objective::new(&a, least_squares(&a, 0)).unwrap().ridge(1.0).unwrap();
+        let x = optimum(&f, &KSparse::new(6, DIM).unwrap());
+        let larger = KSparse::new(1, DIM + 1).unwrap();
+        assert!(matches!(certify(&f, &larger, &x, Certify::default()), Err(Error::Domain { .. })));
+        // six atoms where one is allowed
+        let proof = certify(&f, &KSparse::new(1, DIM).unwrap(), &x, Certify::default()).unwrap().unwrap();
+        assert!(proof.gap < 0.0, "{proof:?}");
+    }
+
+    #[test]
+    fn nothing_to_explain_is_explained() {
+        let data = simulate::autoregressive(ROWS, DIM, 0.5, 0);
+        let (a, set) = (dense(&data, DIM), KSparse::new(3, DIM).unwrap());
+        let f = Objective::new(&a, LeastSquares::new(vec![0.0; ROWS]).unwrap()).unwrap().ridge(1.0).unwrap();
+        let proof = certify(&f, &set, &f.at(SparseVec::zero(DIM)), Certify::default()).unwrap().unwrap();
+        assert_eq!((proof.lower_bound, proof.gap), (0.0, 0.0));
+    }
+}
