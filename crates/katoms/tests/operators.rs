@@ -3,11 +3,13 @@
 #[path = "common/operators.rs"]
 mod common;
 
-use common::{adjoint, any_matrix, apply, holds, moments_are_naive, near, random_matrix, residual};
+use common::{
+    adjoint, any_matrix, apply, holds, in_pool, moments_are_naive, naive_energies, near, random_matrix, residual,
+};
 use katoms::Error;
 use katoms::linalg::Matrix;
 use katoms::operator::{
-    Csc, Dense, Entries, Layout, LinearOperator, MatrixFree, MatrixMap, SparseIndex, subsampled_dct,
+    Csc, Dense, Entries, Layout, LinearOperator, MatrixFree, MatrixMap, Parts, SparseIndex, subsampled_dct,
 };
 use katoms::simulate::sparse_signal;
 use katoms::space::{IndexSet, SparseVec};
@@ -104,6 +106,7 @@ fn a_dense_design_says_what_it_is() {
     let a = Dense::row_major(vec![0.0_f32; 6], 2, 3).unwrap();
     assert_eq!((a.rows(), a.columns(), a.layout()), (2, 3, Layout::RowMajor));
     assert!(a.has_cheap_columns());
+    assert_eq!(a.energies(&[&[1.0, 2.0]], None), Some(vec![vec![0.0; 3]]));
 }
 
 fn compressed_columns_keep_the_contract<I: SparseIndex, P: SparseIndex>() {
@@ -206,6 +209,84 @@ fn moments_agree_in_every_storage() {
         moments_are_naive(&Dense::row_major(narrow(&row_major(&m)), 25, 300).unwrap(), &rounded(&m), &weights);
         moments_are_naive(&csc(&m), &m, &weights);
     }
+}
+
+/// Far from zero, Σ w·a² − c²·Σ w would have lost every digit.
+#[test]
+fn energies_about_a_centre_do_not_cancel() {
+    let m = random_matrix(25, 30, 6);
+    let far = Matrix::from_fn(25, 30, |i, j| 1e8 + m.at(i, j));
+    let weights: Vec<f64> = residual(25, 7).iter().map(|w| w.abs()).collect();
+    let centres = [1e8; 30];
+    let expected = naive_energies(&far, &weights, Some(&centres));
+    let energies = [
+        Dense::column_major(far.data(), 25, 30).unwrap().energies(&[&weights], Some(&centres)),
+        Dense::row_major(row_major(&far), 25, 30).unwrap().energies(&[&weights], Some(&centres)),
+        csc(&far).energies(&[&weights], Some(&centres)),
+    ];
+    for found in energies {
+        near(&found.unwrap()[0], &expected, 30.0);
+    }
+}
+
+/// Many rows, parts of all sizes, several tasks: more than a chunk of a kernel takes at a time.
+#[test]
+fn many_rows_in_parts_and_many_columns_in_tasks() {
+    let (rows, columns, count) = (5003, 130, 6);
+    let m = random_matrix(rows, columns, 8);
+    let labels: Vec<usize> = (0..rows).map(|i| if i < 3000 { i % 4 } else { (i * i + i / 7) % count }).collect();
+    let parts = Parts::new(labels.clone(), count).unwrap();
+    let rs: Vec<Vec<f64>> = (0..9).map(|q| residual(rows, 40 + q)).collect();
+    let rs: Vec<&[f64]> = rs.iter().map(Vec::as_slice).collect();
+    let check = |a: &(dyn ByParts + Sync), m: &Matrix| {
+        let of = |threads| in_pool(threads, || a.by_parts(&parts, &rs));
+        let found = of(2);
+        assert_eq!(found, of(1));
+        assert_eq!(found[..1], a.by_parts(&parts, &rs[..1]), "the other residuals show");
+        for (r, found) in rs.iter().zip(&found) {
+            for (p, g) in found.iter().enumerate() {
+                for (j, g) in g.iter().enumerate() {
+                    let expected: f64 = parts.rows(p).iter().map(|&i| m.at(i, j) * r[i]).sum();
+                    assert!((g - expected).abs() < 1e-10, "{p}, {j}: {g} instead of {expected}");
+                }
+            }
+        }
+    };
+    check(&Dense::column_major(m.data(), rows, columns).unwrap(), &m);
+    check(&Dense::row_major(row_major(&m), rows, columns).unwrap(), &m);
+    check(&Dense::column_major(narrow(m.data()), rows, columns).unwrap(), &rounded(&m));
+    check(&csc(&m), &m);
+}
+
+trait ByParts {
+    fn by_parts(&self, parts: &Parts, rs: &[&[f64]]) -> Vec<Vec<Vec<f64>>>;
+}
+
+impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> ByParts for A {
+    fn by_parts(&self, parts: &Parts, rs: &[&[f64]]) -> Vec<Vec<Vec<f64>>> {
+        let mut out = vec![Vec::new(); rs.len()];
+        self.adjoint_parts(parts, rs, &mut out);
+        out
+    }
+}
+
+#[test]
+fn parts_say_what_they_are_and_refuse_bad_labels() {
+    let parts = Parts::new(vec![2, 0, 1, 0, 2], 3).unwrap();
+    assert_eq!((parts.count(), parts.labels()), (3, &[2, 0, 1, 0, 2][..]));
+    assert_eq!([parts.rows(0), parts.rows(1), parts.rows(2)], [&[1, 3][..], &[2], &[0, 4]]);
+    assert_eq!(Parts::whole(3), Parts::new(vec![0; 3], 1).unwrap());
+    let refused = |labels: &[usize], count, expected| {
+        assert_eq!(Parts::new(labels.to_vec(), count).unwrap_err(), expected);
+    };
+    refused(&[], 1, Error::Empty { what: "the list of part labels" });
+    let range = |value| Error::OutOfRange { what: "the number of parts", value, min: 1, max: 2 };
+    refused(&[0, 0], 0, range(0));
+    refused(&[0, 1], 3, range(3));
+    refused(&[0, 2], 2, Error::Index { what: "part label", position: 1, index: 2, bound: 2 });
+    let right = "every part needs at least one row";
+    let what = "list of the parts' numbers of rows";
+    refused(&[2, 0, 2], 3, Error::Value { what, index: 1, value: 0.0, right });
 }
 
 proptest! {

@@ -6,13 +6,14 @@ mod common;
 use std::fmt::Debug;
 
 use common::{
-    Space, adjoint, any_matrix, apply, holds, moments_are_naive, naive_moments, near, random_matrix, residual,
+    Space, adjoint, any_matrix, apply, holds, moments_are_naive, naive_energies, naive_moments, near, random_matrix,
+    residual,
 };
 use katoms::Error;
 use katoms::linalg::Matrix;
 use katoms::operator::{
-    Counted, Counts, Csc, Dense, Entries, LinearOperator, MatrixMap, RowWeights, Rows, Standardized, WithIntercept,
-    adjoint_many,
+    Counted, Counts, Csc, Dense, Entries, LinearOperator, MatrixMap, Parts, RowWeights, Rows, Standardized,
+    WithIntercept, adjoint_many,
 };
 use katoms::space::{IndexSet, SparseVec};
 use proptest::collection::vec;
@@ -233,6 +234,45 @@ fn passes_and_columns_are_counted() {
     a.adjoint_block(&[&r, &r, &r], &mut vec![a.new_covector(); 3]);
     adjoint(&a, &r);
     assert_eq!(a.take(), counts(2, 0, &[]), "a block is one pass");
+}
+
+/// Parts and energies are one read of the data through any view.
+#[test]
+fn parts_and_energies_are_one_pass() {
+    let m = random_matrix(9, 6, 15);
+    let base = Counted::new(dense(&m));
+    let view = WithIntercept::new(RowWeights::new(&base, residual(9, 1)).unwrap());
+    let standardized = WithIntercept::new(Standardized::new(&base, vec![0.5; 6], vec![2.0; 6]).unwrap());
+    let some = Rows::new(&standardized, PICKED.to_vec()).unwrap();
+    let (nine, seven) = (residual(9, 2), residual(7, 3));
+    let mut out = vec![Vec::new(); 2];
+    view.adjoint_parts(&Parts::new(vec![0, 1, 2, 0, 1, 2, 0, 1, 2], 3).unwrap(), &[&nine, &nine], &mut out);
+    assert_eq!(base.take().passes, 1);
+    // PICKED has row 4 three times: in one part, then in two.
+    for labels in [[0, 1, 1, 0, 0, 1, 1], [0, 1, 1, 0, 1, 0, 0]] {
+        some.adjoint_parts(&Parts::new(labels.to_vec(), 2).unwrap(), &[&seven, &seven], &mut out);
+        assert_eq!(base.take().passes, 1);
+    }
+    let ones = [1.0; 9];
+    assert!(view.energies(&[&ones, &ones], None).is_some());
+    assert_eq!(base.take().passes, 1);
+    assert!(some.energies(&[&ones[..7], &ones[..7]], Some(&[0.5; 7])).is_some());
+    assert_eq!(base.take().passes, 1);
+    assert!(view.energies(&[&ones], Some(&[0.5; 7])).is_none(), "a centre under factors is no centre");
+    assert_eq!(base.take(), Counts::default());
+}
+
+/// The view's own centre and one on top of it are both taken off before squaring.
+#[test]
+fn energies_of_standardized_columns_do_not_cancel() {
+    let m = random_matrix(9, 6, 16);
+    let far = Matrix::from_fn(9, 6, |i, j| 1e8 + m.at(i, j));
+    let exact = Matrix::from_fn(9, 6, |i, j| (far.at(i, j) - 1e8) / 2.0);
+    let view = Standardized::new(dense(&far), vec![1e8; 6], vec![2.0; 6]).unwrap();
+    let w = [0.5, 0.0, 2.0, 1.0, 3.0, 0.0, 1.5, 0.25, 4.0];
+    near(&view.energies(&[&w], None).unwrap()[0], &naive_energies(&exact, &w, None), 10.0);
+    let quarter = [0.25; 6]; // a half on the scale of the data, which stays exact there
+    near(&view.energies(&[&w], Some(&quarter)).unwrap()[0], &naive_energies(&exact, &w, Some(&quarter)), 10.0);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
-use super::{DomainOf, LinearOperator, SupportOf, is_its_own_base};
+use super::{DomainOf, LinearOperator, Parts, SupportOf, is_its_own_base};
 use crate::space::SparseVec;
 
 /// What was read so far.
@@ -80,6 +80,16 @@ impl<A: LinearOperator<Point = SparseVec>> LinearOperator for Counted<A> {
     fn adjoint_block(&self, rs: &[&[f64]], out: &mut [A::Covector]) {
         self.lock().passes += 1;
         self.inner.adjoint_block(rs, out);
+    }
+    fn adjoint_parts(&self, parts: &Parts, rs: &[&[f64]], out: &mut [Vec<A::Covector>]) {
+        self.lock().passes += 1;
+        self.inner.adjoint_parts(parts, rs, out);
+    }
+    /// Counted as a pass, if there is an answer.
+    fn energies(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
+        let energies = self.inner.energies(weights, centres)?;
+        self.lock().passes += 1;
+        Some(energies)
     }
     fn has_cheap_columns(&self) -> bool {
         self.inner.has_cheap_columns()

@@ -6,7 +6,8 @@ use std::fmt::Debug;
 use rayon::prelude::*;
 
 use super::moments::corrected;
-use super::{ColumnMoments, LinearOperator, Moments, is_its_own_base};
+use super::parts::part_major;
+use super::{ColumnMoments, LinearOperator, Moments, Parts, is_its_own_base};
 use crate::error::{Error, check_length, check_range};
 use crate::linalg::kernels::{self, Real};
 use crate::space::{IndexSet, SparseVec};
@@ -199,6 +200,52 @@ impl<T: Real, I: SparseIndex, P: SparseIndex> LinearOperator for Csc<'_, T, I, P
                 *o = self.column_dot(chunk * COLUMN_CHUNK + j, r);
             }
         });
+    }
+    /// Reads each column once: every entry goes to the part of its row.
+    fn adjoint_parts(&self, parts: &Parts, rs: &[&[f64]], out: &mut [Vec<Vec<f64>>]) {
+        let count = rs.len();
+        let mut out = part_major(out, parts.count(), self.columns);
+        if out.is_empty() {
+            return;
+        }
+        // All residuals of a row side by side, as a row's entries meet them.
+        let side_by_side: Vec<f64> = (0..self.rows).flat_map(|i| rs.iter().map(move |r| r[i])).collect();
+        kernels::for_each_part(&mut out, COLUMN_CHUNK, |first, out| {
+            let mut sums = vec![0.0; out.len()];
+            for j in 0..out[0].len() {
+                sums.fill(-0.0); // what an iterator's sum starts from: one part has the adjoint's bits
+                for (i, v) in self.column(first + j) {
+                    let r = &side_by_side[i * count..][..count];
+                    let sums = &mut sums[parts.labels()[i] * count..][..count];
+                    sums.iter_mut().zip(r).for_each(|(sum, r)| *sum += v * r);
+                }
+                out.iter_mut().zip(&sums).for_each(|(out, sum)| out[j] = *sum);
+            }
+        });
+    }
+    fn energies(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
+        let mut energies = vec![self.new_covector(); weights.len()];
+        let mut out: Vec<&mut [f64]> = energies.iter_mut().map(Vec::as_mut_slice).collect();
+        if out.is_empty() {
+            return Some(energies);
+        }
+        let totals: Vec<f64> = weights.iter().map(|w| w.iter().sum()).collect();
+        kernels::for_each_part(&mut out, COLUMN_CHUNK, |first, out| {
+            for j in 0..out[0].len() {
+                let centre = centres.map_or(0.0, |c| c[first + j]);
+                let column = self.merged_column(first + j);
+                for ((out, w), total) in out.iter_mut().zip(weights).zip(&totals) {
+                    let (mut energy, mut stored) = (0.0, 0.0);
+                    for &(i, v) in &column {
+                        energy += w[i] * (v - centre).powi(2);
+                        stored += w[i];
+                    }
+                    // As in the moments: what is not stored is a zero.
+                    out[j] = energy + (total - stored).max(0.0) * centre.powi(2);
+                }
+            }
+        });
+        Some(energies)
     }
     fn adjoint_on(&self, r: &[f64], t: &IndexSet) -> SparseVec {
         let values = t.indices().iter().map(|&j| self.column_dot(j, r)).collect();

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use rayon::prelude::*;
 
 use super::moments::corrected;
-use super::{ColumnMoments, LinearOperator, Moments, is_its_own_base};
+use super::parts::part_major;
+use super::{ColumnMoments, LinearOperator, Moments, Parts, is_its_own_base};
 use crate::error::{Error, check_length};
 use crate::linalg::kernels::{self, Real};
 use crate::space::{IndexSet, SparseVec};
@@ -161,6 +162,23 @@ impl<T: Real> LinearOperator for Dense<'_, T> {
             Layout::ColumnMajor => kernels::adjoint_columns_block(&self.data, rs, &mut out),
             Layout::RowMajor => kernels::adjoint_rows_block(&self.data, rs, &mut out),
         }
+    }
+    fn adjoint_parts(&self, parts: &Parts, rs: &[&[f64]], out: &mut [Vec<Vec<f64>>]) {
+        let mut out = part_major(out, parts.count(), self.columns);
+        match self.layout {
+            Layout::ColumnMajor => kernels::adjoint_columns_parts(&self.data, parts.sorted(), rs, &mut out),
+            Layout::RowMajor => kernels::adjoint_rows_parts(&self.data, parts.sorted(), rs, &mut out),
+        }
+    }
+    fn energies(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
+        let centres = centres.map_or_else(|| Cow::Owned(self.new_covector()), Cow::Borrowed);
+        let mut energies = vec![self.new_covector(); weights.len()];
+        let mut out: Vec<&mut [f64]> = energies.iter_mut().map(Vec::as_mut_slice).collect();
+        match self.layout {
+            Layout::ColumnMajor => kernels::energies_columns(&self.data, weights, &centres, &mut out),
+            Layout::RowMajor => kernels::energies_rows(&self.data, weights, &centres, &mut out),
+        }
+        Some(energies)
     }
     fn adjoint_on(&self, r: &[f64], t: &IndexSet) -> SparseVec {
         let one = |&j: &usize| self.column_dot(j, r);

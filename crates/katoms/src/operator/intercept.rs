@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{LinearOperator, passes_through_base};
+use super::{LinearOperator, Parts, passes_through_base};
 use crate::space::{IndexSet, SparseVec};
 
 /// [A 1]: the last coordinate is the intercept. Combine it with
@@ -65,6 +65,20 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
             values.push(r.iter().sum());
         }
         SparseVec::sorted(self.domain(), indices, values)
+    }
+    fn adjoint_parts(&self, parts: &Parts, rs: &[&[f64]], out: &mut [Vec<Vec<f64>>]) {
+        self.inner.adjoint_parts(parts, rs, out);
+        for (r, out) in rs.iter().zip(out) {
+            out.iter_mut().enumerate().for_each(|(p, g)| g.push(parts.total(p, r)));
+        }
+    }
+    fn energies(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
+        let mut energies = self.inner.energies(weights, centres.map(|c| &c[..self.index()]))?;
+        let centre = centres.map_or(0.0, |c| c[self.index()]);
+        for (energies, w) in energies.iter_mut().zip(weights) {
+            energies.push(w.iter().sum::<f64>() * (1.0 - centre).powi(2));
+        }
+        Some(energies)
     }
     fn before_pass<'r>(&self, r: &'r [f64]) -> Cow<'r, [f64]> {
         self.inner.before_pass(r)

@@ -16,6 +16,7 @@ mod intercept;
 mod matrix_free;
 mod matrix_map;
 mod moments;
+mod parts;
 mod row_weights;
 mod rows;
 mod standardized;
@@ -33,6 +34,7 @@ pub use intercept::WithIntercept;
 pub use matrix_free::MatrixFree;
 pub use matrix_map::MatrixMap;
 pub use moments::{ColumnMoments, Moments};
+pub use parts::Parts;
 pub use row_weights::RowWeights;
 pub use rows::Rows;
 pub use standardized::Standardized;
@@ -69,6 +71,20 @@ pub trait LinearOperator: Sync {
         for (r, out) in rs.iter().zip(out) {
             self.adjoint(r, out);
         }
+    }
+    /// The same pass part by part of the rows: `out[q][p]` = A_pᵀ·r_p, where the rows outside of part
+    /// p count nothing and r is `rs[q]`. Whatever `out[q]` holds is replaced, its length included.
+    /// There are as many labels as predictions. With a single part it has the bits of `adjoint_block`.
+    fn adjoint_parts(&self, parts: &Parts, rs: &[&[f64]], out: &mut [Vec<Self::Covector>]) {
+        parts::adjoint_masked(self, parts, rs, out);
+    }
+    /// Σᵢ wᵢ·(aᵢⱼ − cⱼ)² for every column j and every weighting w, in one read of the data; without
+    /// centres, c = 0. `None` where columns are not cheap. The weights are finite and not negative.
+    ///
+    /// Centring before squaring keeps the digits that Σ w·a² − c²·Σ w would lose.
+    fn energies(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
+        let _ = (weights, centres);
+        None
     }
     /// out = A·g for a covector g, as a power iteration needs it. A full read of the data.
     fn apply_covector(&self, g: &Self::Covector, out: &mut [f64]);
@@ -169,6 +185,12 @@ impl<A: LinearOperator> LinearOperator for &A {
     }
     fn adjoint_block(&self, rs: &[&[f64]], out: &mut [A::Covector]) {
         (**self).adjoint_block(rs, out);
+    }
+    fn adjoint_parts(&self, parts: &Parts, rs: &[&[f64]], out: &mut [Vec<A::Covector>]) {
+        (**self).adjoint_parts(parts, rs, out);
+    }
+    fn energies(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
+        (**self).energies(weights, centres)
     }
     fn apply_covector(&self, g: &A::Covector, out: &mut [f64]) {
         (**self).apply_covector(g, out);

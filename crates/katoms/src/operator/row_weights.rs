@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{DomainOf, LinearOperator, SupportOf, passes_through_base};
+use super::{DomainOf, LinearOperator, Parts, SupportOf, passes_through_base};
 use crate::error::{Error, check_length, check_values};
 
 /// diag(w)·A. Least squares with weights √v on both sides is the weighted problem; a loss
@@ -53,6 +53,20 @@ impl<A: LinearOperator> LinearOperator for RowWeights<A> {
     }
     fn adjoint_on(&self, r: &[f64], t: &SupportOf<A>) -> A::Point {
         self.inner.adjoint_on(&self.weighted(r), t)
+    }
+    fn adjoint_parts(&self, parts: &Parts, rs: &[&[f64]], out: &mut [Vec<A::Covector>]) {
+        let weighted: Vec<Vec<f64>> = rs.iter().map(|r| self.weighted(r)).collect();
+        let weighted: Vec<&[f64]> = weighted.iter().map(Vec::as_slice).collect();
+        self.inner.adjoint_parts(parts, &weighted, out);
+    }
+    /// `None` with centres: they are other ones in every row of the inner columns, c / factor.
+    fn energies(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
+        if centres.is_some() {
+            return None;
+        }
+        let squared: Vec<Vec<f64>> = weights.iter().map(|w| self.weighted(&self.weighted(w))).collect();
+        let squared: Vec<&[f64]> = squared.iter().map(Vec::as_slice).collect();
+        self.inner.energies(&squared, None)
     }
     fn before_pass<'r>(&self, r: &'r [f64]) -> Cow<'r, [f64]> {
         let weighted = self.weighted(r);

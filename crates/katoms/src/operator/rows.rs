@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::{ColumnMoments, DomainOf, LinearOperator, Moments, SupportOf, passes_through_base};
+use super::parts::adjoint_masked;
+use super::{ColumnMoments, DomainOf, LinearOperator, Moments, Parts, SupportOf, passes_through_base};
 use crate::error::{Error, check_indices, check_range};
 
 /// The predictions at the given rows, in the given order; a row may come repeatedly.
@@ -33,6 +34,20 @@ impl<A: LinearOperator> Rows<A> {
 
     fn pick(&self, all: &[f64], out: &mut [f64]) {
         out.iter_mut().zip(&self.rows).for_each(|(o, &i)| *o = all[i]);
+    }
+
+    /// The parts as the inner rows see them, or `None` where a row that comes repeatedly is in two.
+    /// A row that does not come has no residual: its part does not matter.
+    fn inner_parts(&self, parts: &Parts) -> Option<Parts> {
+        let mut labels = vec![usize::MAX; self.inner.n_outputs()];
+        for (&i, &part) in self.rows.iter().zip(parts.labels()) {
+            if labels[i] != usize::MAX && labels[i] != part {
+                return None;
+            }
+            labels[i] = part;
+        }
+        labels.iter_mut().filter(|part| **part == usize::MAX).for_each(|part| *part = 0);
+        Parts::new(labels, parts.count()).ok()
     }
 
     fn scattered(&self, r: &[f64]) -> Vec<f64> {
@@ -71,6 +86,17 @@ impl<A: LinearOperator> LinearOperator for Rows<A> {
     }
     fn adjoint_on(&self, r: &[f64], t: &SupportOf<A>) -> A::Point {
         self.inner.adjoint_on(&self.scattered(r), t)
+    }
+    fn adjoint_parts(&self, parts: &Parts, rs: &[&[f64]], out: &mut [Vec<A::Covector>]) {
+        let Some(inner) = self.inner_parts(parts) else { return adjoint_masked(self, parts, rs, out) };
+        let scattered: Vec<Vec<f64>> = rs.iter().map(|r| self.scattered(r)).collect();
+        let scattered: Vec<&[f64]> = scattered.iter().map(Vec::as_slice).collect();
+        self.inner.adjoint_parts(&inner, &scattered, out);
+    }
+    fn energies(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
+        let scattered: Vec<Vec<f64>> = weights.iter().map(|w| self.scattered(w)).collect();
+        let scattered: Vec<&[f64]> = scattered.iter().map(Vec::as_slice).collect();
+        self.inner.energies(&scattered, centres)
     }
     fn before_pass<'r>(&self, r: &'r [f64]) -> Cow<'r, [f64]> {
         let all = self.scattered(r);

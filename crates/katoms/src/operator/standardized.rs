@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{ColumnMoments, LinearOperator, Moments, passes_through_base};
+use super::{ColumnMoments, LinearOperator, Moments, Parts, passes_through_base};
 use crate::error::{Error, check_length, check_values};
 use crate::space::{IndexSet, Point, SparseVec};
 
@@ -69,6 +69,13 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> Standardized<A> 
         (original, constant)
     }
 
+    /// Turns the inner gradient of a residual with this total into the view's.
+    fn correct(&self, total: f64, g: &mut [f64]) {
+        for ((g, centre), scale) in g.iter_mut().zip(&self.centres).zip(&self.scales) {
+            *g = (*g - total * centre) / scale;
+        }
+    }
+
     fn shift(&self, original: &SparseVec) -> f64 {
         original.entries().map(|(j, v)| v * self.centres[j]).sum()
     }
@@ -102,14 +109,31 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
         debug_assert_eq!(g.support(), *t);
         g.map(|j, v| (v - total * self.centres[j]) / self.scales[j])
     }
+    fn adjoint_parts(&self, parts: &Parts, rs: &[&[f64]], out: &mut [Vec<Vec<f64>>]) {
+        self.inner.adjoint_parts(parts, rs, out);
+        for (r, out) in rs.iter().zip(out) {
+            for (p, g) in out.iter_mut().enumerate() {
+                self.correct(parts.total(p, r), g);
+            }
+        }
+    }
+    /// The inner columns are centred before they are squared, so that nothing cancels.
+    fn energies(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
+        let shifted: Option<Vec<f64>> = centres.map(|outer| {
+            let all = self.centres.iter().zip(&self.scales).zip(outer);
+            all.map(|((centre, scale), outer)| centre + scale * outer).collect()
+        });
+        let mut energies = self.inner.energies(weights, Some(shifted.as_deref().unwrap_or(&self.centres)))?;
+        for energies in &mut energies {
+            energies.iter_mut().zip(&self.scales).for_each(|(e, scale)| *e = *e / scale / scale);
+        }
+        Some(energies)
+    }
     fn before_pass<'r>(&self, r: &'r [f64]) -> Cow<'r, [f64]> {
         self.inner.before_pass(r)
     }
     fn after_pass(&self, r: &[f64], g: &mut Vec<f64>) {
         self.inner.after_pass(r, g);
-        let total: f64 = r.iter().sum();
-        for ((g, centre), scale) in g.iter_mut().zip(&self.centres).zip(&self.scales) {
-            *g = (*g - total * centre) / scale;
-        }
+        self.correct(r.iter().sum(), g);
     }
 }

@@ -1,9 +1,10 @@
 //! The contract of a linear operator, checked against the explicit matrix that it stands for.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use katoms::linalg::{Matrix, Multiply, dot, norm};
-use katoms::operator::{ColumnMoments, LinearOperator, Moments, adjoint_many};
+use katoms::operator::{ColumnMoments, LinearOperator, Moments, Parts, adjoint_many};
 use katoms::simulate::{generator, low_rank_factors, normals, sparse_signal};
 use katoms::space::{Covector, Entrywise, LowRank, MatrixCovector, Point, SparseVec};
 use proptest::collection::vec;
@@ -98,6 +99,8 @@ where
     restrictions_are_those_of_the_adjoint(a, truth);
     a_block_is_one_by_one(a);
     covectors_are_multiplied_as_points(a, truth);
+    parts_are_masked_residuals(a, truth);
+    energies_are_sums_of_squares(a, truth);
 }
 
 fn has_the_shape_of<A>(a: &A, truth: &Matrix)
@@ -189,6 +192,96 @@ where
     g.add(-2.0, &x);
     let expected: Vec<f64> = aatr.iter().zip(apply(a, &x)).map(|(g, x)| g - 2.0 * x).collect();
     near(&apply_covector(a, &g), &expected, scale + (1.0 + truth.norm()) * x.norm());
+}
+
+/// Every part's adjoint is that of the residual on its rows alone, and together they are the whole.
+/// Neither the threads nor what was there before show.
+fn parts_are_masked_residuals<A>(a: &A, truth: &Matrix)
+where
+    A: LinearOperator<Point: Space<Gradient = A::Covector>>,
+{
+    let rows = a.n_outputs();
+    let of = |parts: &Parts, rs: &[&[f64]]| {
+        let mut out = vec![Vec::new(); rs.len()];
+        a.adjoint_parts(parts, rs, &mut out);
+        out
+    };
+    for residuals in [0, 1, 6] {
+        let rs: Vec<Vec<f64>> = (0..residuals).map(|q| residual(rows, 12 + q)).collect();
+        let rs: Vec<&[f64]> = rs.iter().map(Vec::as_slice).collect();
+        let mut block = vec![a.new_covector(); rs.len()];
+        a.adjoint_block(&rs, &mut block);
+        for (parts, whole) in of(&Parts::whole(rows), &rs).iter().zip(&block) {
+            assert_eq!(parts.iter().map(A::Point::bits).collect::<Vec<_>>(), [A::Point::bits(whole)]);
+        }
+        for count in [2, 3, 7] {
+            // Uneven parts, and rows of a part that do not follow each other.
+            let labels = |i: usize| if i < count { count - 1 - i } else { i * i % (count + 2) % count };
+            let Ok(parts) = Parts::new((0..rows).map(labels).collect(), count) else { continue };
+            let mut found = vec![vec![adjoint(a, &residual(rows, 4)); count + 1]; rs.len()];
+            a.adjoint_parts(&parts, &rs, &mut found);
+            for ((r, found), whole) in rs.iter().zip(&found).zip(&block) {
+                let scale = (1.0 + truth.norm()) * norm(r);
+                assert_eq!(found.len(), count);
+                let mut sum = vec![0.0; truth.columns()];
+                for (p, g) in found.iter().enumerate() {
+                    let masked: Vec<f64> = (0..rows).map(|i| if labels(i) == p { r[i] } else { 0.0 }).collect();
+                    let flat = A::Point::flat_gradient(g);
+                    near(&flat, &times(&truth.transposed(), &masked), scale);
+                    sum.iter_mut().zip(flat).for_each(|(sum, g)| *sum += g);
+                }
+                near(&sum, &A::Point::flat_gradient(whole), scale);
+            }
+            let bits = |out: Vec<Vec<A::Covector>>| out.concat().iter().map(A::Point::bits).collect::<Vec<_>>();
+            let on = |threads| in_pool(threads, || bits(of(&parts, &rs)));
+            assert_eq!(on(1), bits(found));
+            assert_eq!(on(3), on(1));
+        }
+    }
+}
+
+/// Σ w·(a − c)², where there is an answer, is that of the matrix; one read for all weightings gives
+/// each its own bits.
+fn energies_are_sums_of_squares<A>(a: &A, truth: &Matrix)
+where
+    A: LinearOperator<Point: Space<Gradient = A::Covector>>,
+{
+    let mut weights: Vec<Vec<f64>> =
+        (0..5).map(|q| residual(a.n_outputs(), 20 + q).iter().map(|w| w.abs()).collect()).collect();
+    weights[1].fill(1.0);
+    weights[2].iter_mut().step_by(2).for_each(|w| *w = 0.0);
+    weights[3].fill(0.0);
+    let weights: Vec<&[f64]> = weights.iter().map(Vec::as_slice).collect();
+    let centres = residual(truth.columns(), 30);
+    assert!(a.has_cheap_columns() || a.energies(&weights, None).is_none());
+    for centres in [None, Some(&centres[..])] {
+        let Some(found) = a.energies(&weights, centres) else { continue };
+        assert_eq!(found.len(), weights.len());
+        for (found, w) in found.iter().zip(&weights) {
+            let expected = naive_energies(truth, w, centres);
+            near(found, &expected, (1.0 + truth.norm() + centres.map_or(0.0, norm)).powi(2) * (1.0 + norm(w)));
+            assert_eq!(a.energies(&[w], centres).unwrap(), [found.clone()]);
+        }
+        assert_eq!(in_pool(1, || a.energies(&weights, centres)).unwrap(), found);
+        assert_eq!(in_pool(3, || a.energies(&weights, centres)).unwrap(), found);
+        assert_eq!(a.energies(&[], centres).unwrap(), Vec::<Vec<f64>>::new());
+    }
+}
+
+pub fn naive_energies(truth: &Matrix, w: &[f64], centres: Option<&[f64]>) -> Vec<f64> {
+    let one = |j: usize| {
+        let centre = centres.map_or(0.0, |c| c[j]);
+        truth.column(j).iter().zip(w).map(|(v, w)| w * (v - centre).powi(2)).sum()
+    };
+    (0..truth.columns()).map(one).collect()
+}
+
+/// The same computation on this many threads. The pools are kept: there are many computations.
+pub fn in_pool<R: Send>(threads: usize, f: impl FnOnce() -> R + Send) -> R {
+    static POOLS: LazyLock<[rayon::ThreadPool; 4]> = LazyLock::new(|| {
+        std::array::from_fn(|n| rayon::ThreadPoolBuilder::new().num_threads(n.max(1)).build().unwrap())
+    });
+    POOLS[threads].install(f)
 }
 
 pub fn apply<A: LinearOperator>(a: &A, x: &A::Point) -> Vec<f64> {

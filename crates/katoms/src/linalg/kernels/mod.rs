@@ -9,6 +9,9 @@
 //!   the eight lanes are added in a fixed order;
 //! - row-major, the rows are added one by one, in order.
 //!
+//! By parts of the rows, each part is a design of its own in this; but column-major, a part starts
+//! again at lane 0 every [`tiles::CHUNK`] rows of the design.
+//!
 //! Lanes are part of the definition, not of the machine: all machines with a fused multiply-add
 //! give the same bits, whatever their vector width. The loops are plain Rust over `[f64; 8]`,
 //! compiled for each instruction set by [`pulp::Arch::dispatch`]. What is dispatched is a
@@ -24,15 +27,20 @@ mod rows;
 mod streams;
 #[cfg(test)]
 mod tests;
+mod tiles;
 
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
+pub use columns::adjoint_columns;
 use columns::{LANES, sum_lanes};
-pub use columns::{adjoint_columns, adjoint_columns_block};
 pub(crate) use gather::{PaddedRows, add_rows, dots};
 pub use rows::{adjoint_rows, adjoint_rows_block};
+pub(crate) use rows::{adjoint_rows_parts, energies_rows};
 use streams::fma;
+pub(crate) use streams::for_each_part;
+pub use tiles::adjoint_columns_block;
+pub(crate) use tiles::{adjoint_columns_parts, energies_columns};
 
 /// Bytes of a column-major design, or of values to check, in one task.
 const TASK_BYTES: usize = 1 << 21;
@@ -83,7 +91,7 @@ impl<T: Real> WithSimd for Dot<'_, T> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> f64 {
-        let [sums] = columns::add_rows::<S, T, 1, true>([[0.0; LANES]], &[self.column], self.r);
+        let [sums] = columns::add_rows::<S, T, 1>([[0.0; LANES]], &[self.column], self.r);
         sum_lanes(sums)
     }
 }

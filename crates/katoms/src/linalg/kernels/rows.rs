@@ -3,7 +3,7 @@
 use pulp::{Arch, Simd, WithSimd};
 
 use super::Real;
-use super::streams::{GROUP, STEP, STRIP, Strip, blocks, fma, for_each_part, prefetch, shape};
+use super::streams::{GROUP, STEP, STRIP, Strip, blocks, fma, for_each_part, parts_shape, prefetch, shape};
 
 /// Columns in one task, at most: their sums stay in L2.
 pub(super) const ROW_TASK: usize = 4096;
@@ -30,13 +30,50 @@ pub fn adjoint_rows_block<T: Real>(data: &[T], rs: &[&[f64]], outs: &mut [&mut [
         return;
     };
     let arch = Arch::new();
-    // Equal tasks, four or a multiple: wide ones read faster, but a last small one leaves threads idle.
-    let tasks = columns.div_ceil(ROW_TASK).next_multiple_of(4).max(4);
-    let width = columns.div_ceil(tasks).next_multiple_of(STEP).max(STRIP);
-    for_each_part(outs, width, |first, outs| {
+    for_each_part(outs, task_width(columns), |first, outs| {
         let data = data.get(first..).unwrap_or(&[]); // no rows, no data
-        arch.dispatch(Rows { data, columns, rs, outs });
+        arch.dispatch(Rows { data, columns, picked: None, centres: None, rs, outs });
     });
+}
+
+/// [`adjoint_rows_block`] part by part: `outs[p·rs.len() + q]` is that of the rows
+/// `order[starts[p]..starts[p + 1]]` and of `rs[q]`.
+///
+/// O(mnq), one read of the data; parallel over blocks of columns.
+pub(crate) fn adjoint_rows_parts<T: Real>(
+    data: &[T],
+    (order, starts): (&[usize], &[usize]),
+    rs: &[&[f64]],
+    outs: &mut [&mut [f64]],
+) {
+    let Some((_, columns)) = parts_shape(data, (order, starts), rs, outs) else { return };
+    let arch = Arch::new();
+    for_each_part(outs, task_width(columns), |first, outs| {
+        let data = data.get(first..).unwrap_or(&[]);
+        for (part, outs) in starts.windows(2).zip(outs.chunks_mut(rs.len())) {
+            let picked = Some(&order[part[0]..part[1]]);
+            arch.dispatch(Rows { data, columns, picked, centres: None, rs, outs });
+        }
+    });
+}
+
+/// `outs[q][j]` = Σᵢ weights\[q\]\[i\]·(data\[i·columns + j\] − centres\[j\])², row-major.
+///
+/// O(mnq), one read of the data; parallel over blocks of columns.
+pub(crate) fn energies_rows<T: Real>(data: &[T], weights: &[&[f64]], centres: &[f64], outs: &mut [&mut [f64]]) {
+    let Some((_, columns)) = shape(data, weights, outs) else { return };
+    assert_eq!(centres.len(), columns, "a centre for each column");
+    let arch = Arch::new();
+    for_each_part(outs, task_width(columns), |first, outs| {
+        let data = data.get(first..).unwrap_or(&[]);
+        arch.dispatch(Rows { data, columns, picked: None, centres: Some(&centres[first..]), rs: weights, outs });
+    });
+}
+
+/// Equal tasks, four or a multiple: wide ones read faster, but a last small one leaves threads idle.
+fn task_width(columns: usize) -> usize {
+    let tasks = columns.div_ceil(ROW_TASK).next_multiple_of(4).max(4);
+    columns.div_ceil(tasks).next_multiple_of(STEP).max(STRIP)
 }
 
 /// The leading columns of row-major `data`, as many as each of `outs` is long; its rows are
@@ -44,27 +81,44 @@ pub fn adjoint_rows_block<T: Real>(data: &[T], rs: &[&[f64]], outs: &mut [&mut [
 pub(super) struct Rows<'a, 'b, T> {
     pub(super) data: &'a [T],
     pub(super) columns: usize,
+    /// These rows only, in this order.
+    pub(super) picked: Option<&'a [usize]>,
+    /// Squared distances from these instead of the values.
+    pub(super) centres: Option<&'a [f64]>,
     pub(super) rs: &'a [&'a [f64]],
     pub(super) outs: &'a mut [&'b mut [f64]],
 }
 
 impl<T: Real> Rows<'_, '_, T> {
-    /// Adds `R` rows, from row `i`, to every result.
+    /// Adds `R` rows, from the `i`-th, to every result.
     #[inline(always)]
     fn group<S: Simd, const R: usize>(&mut self, strip: &mut Strip<R>, i: usize) {
         let width = self.outs[0].len();
+        let places: [usize; R] = match self.picked {
+            Some(picked) => std::array::from_fn(|s| picked[i + s]),
+            None => std::array::from_fn(|s| i + s),
+        };
         let mut rows: [&[T]; R] = [&[]; R];
         for s in 0..R {
-            rows[s] = &self.data[(i + s) * self.columns..][..width];
+            rows[s] = &self.data[places[s] * self.columns..][..width];
         }
-        let at = |r: &[f64]| -> [f64; R] { std::array::from_fn(|s| r[i + s]) };
-        if let ([r], [out]) = (self.rs, &mut *self.outs) {
+        let at = |r: &[f64]| -> [f64; R] { std::array::from_fn(|s| r[places[s]]) };
+        if let ([r], [out], None) = (self.rs, &mut *self.outs, self.centres) {
             return add_far::<S, T, R>(&rows, &at(r), out);
         }
         for start in (0..width).step_by(STRIP) {
-            let rows = strip.load(&rows, start);
+            let length = strip.load(&rows, start);
+            if let Some(centres) = self.centres {
+                let centres = &centres[start..][..length];
+                for s in 0..R {
+                    for (x, centre) in strip.0[s].iter_mut().zip(centres) {
+                        *x = (*x - centre) * (*x - centre);
+                    }
+                }
+            }
+            let rows = strip.0.each_ref().map(|row| &row[..length]);
             for (r, out) in self.rs.iter().zip(&mut *self.outs) {
-                let out = &mut out[start..][..rows[0].len()];
+                let out = &mut out[start..][..length];
                 add_near::<S, f64, R>(&rows, &at(r), out);
             }
         }
@@ -77,9 +131,9 @@ impl<T: Real> WithSimd for Rows<'_, '_, T> {
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, _: S) {
         self.outs.iter_mut().for_each(|out| out.fill(0.0));
-        let rows = self.rs[0].len();
+        let rows = self.picked.map_or(self.rs[0].len(), <[usize]>::len);
         let grouped = rows - rows % GROUP;
-        let (mut strip, mut single) = Strip::both();
+        let (mut strip, mut single) = (Strip::new(), Strip::new());
         for i in (0..grouped).step_by(GROUP) {
             self.group::<S, GROUP>(&mut strip, i);
         }

@@ -26,9 +26,24 @@ pub(super) fn shape<T>(data: &[T], rs: &[&[f64]], outs: &[&mut [f64]]) -> Option
     Some((rows, columns))
 }
 
+/// [`shape`] where there are `rs.len()` results for each part of the rows: part p is
+/// `order[starts[p]..starts[p + 1]]`.
+pub(super) fn parts_shape<T>(
+    data: &[T],
+    (order, starts): (&[usize], &[usize]),
+    rs: &[&[f64]],
+    outs: &[&mut [f64]],
+) -> Option<(usize, usize)> {
+    assert_eq!(outs.len(), rs.len() * starts.len().saturating_sub(1), "as many results as residuals and parts");
+    let shape = shape(data, rs, outs.get(..rs.len())?)?;
+    assert!(outs.iter().all(|y| y.len() == shape.1), "results differ");
+    assert_eq!(order.len(), shape.0, "parts of other rows");
+    Some(shape)
+}
+
 /// Calls `task(first, parts)` for every `width` columns, in parallel: `parts[q]` is
 /// `outs[q][first..]`, at most `width` of it.
-pub(super) fn for_each_part<F>(outs: &mut [&mut [f64]], width: usize, task: F)
+pub(crate) fn for_each_part<F>(outs: &mut [&mut [f64]], width: usize, task: F)
 where
     F: Fn(usize, &mut [&mut [f64]]) + Sync,
 {
@@ -79,20 +94,17 @@ pub(super) fn blocks<'a, T, const C: usize>(streams: &[&'a [T]; C], steps: usize
 
 /// Copies of short streams, in `f64`: converted once for all residuals.
 #[repr(align(64))]
-pub(super) struct Strip<const C: usize>([[f64; STRIP]; C]);
-
-impl Strip<GROUP> {
-    /// Room for a whole group, and for one stream that is left over.
-    #[inline(always)]
-    pub(super) fn both() -> (Self, Strip<1>) {
-        (Self([[0.0; STRIP]; GROUP]), Strip([[0.0; STRIP]]))
-    }
-}
+pub(super) struct Strip<const C: usize>(pub(super) [[f64; STRIP]; C]);
 
 impl<const C: usize> Strip<C> {
-    /// The streams from `start`, at most [`STRIP`] values of each.
     #[inline(always)]
-    pub(super) fn load<T: Real>(&mut self, streams: &[&[T]; C], start: usize) -> [&[f64]; C] {
+    pub(super) fn new() -> Self {
+        Self([[0.0; STRIP]; C])
+    }
+
+    /// Loads the streams from `start`, at most [`STRIP`] values of each, and says how many.
+    #[inline(always)]
+    pub(super) fn load<T: Real>(&mut self, streams: &[&[T]; C], start: usize) -> usize {
         let length = STRIP.min(streams[0].len() - start);
         let mut from = *streams;
         for c in 0..C {
@@ -112,6 +124,16 @@ impl<const C: usize> Strip<C> {
                 self.0[c][i] = from[c][i].to_f64();
             }
         }
-        self.0.each_ref().map(|stream| &stream[..length])
+        length
+    }
+
+    /// Loads the given places of each stream, at most [`STRIP`] of them.
+    #[inline(always)]
+    pub(super) fn gather<T: Real>(&mut self, streams: &[&[T]; C], places: &[usize]) {
+        for (k, &place) in places.iter().enumerate().take(STRIP) {
+            for c in 0..C {
+                self.0[c][k] = streams[c][place].to_f64();
+            }
+        }
     }
 }

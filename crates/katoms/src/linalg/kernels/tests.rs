@@ -147,11 +147,10 @@ fn without_vector_instructions_the_sums_are_near() {
     let (m, n) = (75, 19);
     let (data, r) = (numbers(m * n, 10), numbers(m, 11));
     let mut by_columns = vec![0.0; n];
-    let (rs, outs) = (&[&r[..]], &mut [&mut by_columns[..]]);
-    pulp::Scalar::new().vectorize(Columns { data: &data, rs, outs });
+    pulp::Scalar::new().vectorize(Columns { data: &data, r: &r, out: &mut by_columns });
     let mut by_rows = vec![0.0; n];
-    let outs = &mut [&mut by_rows[..]];
-    pulp::Scalar::new().vectorize(Rows { data: &data, columns: n, rs, outs });
+    let (rs, outs) = (&[&r[..]], &mut [&mut by_rows[..]]);
+    pulp::Scalar::new().vectorize(Rows { data: &data, columns: n, picked: None, centres: None, rs, outs });
     let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-13);
     assert!(near(&by_columns, &call(adjoint_columns, &data, &r, n)));
     assert!(near(&by_rows, &call(adjoint_rows, &data, &r, n)));
