@@ -33,6 +33,7 @@ pub trait Loss: Debug + Sync {
     /// `None` where it is not known.
     fn conjugate(&self, a: &[f64]) -> Option<f64> {
         let _ = a;
+        None
     }
     /// −2·log-likelihood up to a constant that does not depend on the model, at a loss of `value`. It
     /// rises with the loss. As it stands here, the loss is the negative log-likelihood.

@@ -50,12 +50,13 @@ where
     }
 
     /// The quadratic, with the columns of these coordinates.
-    fn gram(&mut self, coordinates: &[usize]) -> Gram<'a, A, L> {
-        let mut gram = self.gram.take().unwrap_or_else(|| {
-            Gram::around(self.f, &self.f.at(SparseVec::zero(self.f.operator().domain())), coordinates)
-        });
-        gram.bring(coordinates);
-        gram
+    fn gram(&mut self, coordinates: &[usize]) -> Option<Gram<'a, A, L>> {
+        if let Some(mut gram) = self.gram.take() {
+            gram.bring(coordinates);
+            return Some(gram);
+        }
+        let zero = self.f.at(SparseVec::zero(self.f.operator().domain()));
+        Gram::around(self.f, &zero, coordinates)
     }
 
     /// The coordinates of atoms.
@@ -107,11 +108,11 @@ where
     }
 
     /// Exchanges on the quadratic, which is f.
-    fn polish_quadratic(&mut self, x: Evaluated<SparseVec>, most: usize) -> Polished<SparseVec> {
+    fn polish_quadratic(&mut self, x: &Evaluated<SparseVec>, most: usize) -> Option<Polished<SparseVec>> {
         let chosen = self.set.chosen(x.point());
         let mut known = self.coordinates(&chosen);
         known.extend(self.kept.indices());
-        let mut gram = self.gram(&known);
+        let mut gram = self.gram(&known)?;
         let mut tableau = Tableau::new(&gram, &self.atoms, &self.kept, &chosen);
         let mut polish = Polish::new(&self.atoms, &self.kept, self.set.atoms()).at_most(most);
         let swaps = loop {
@@ -121,20 +122,20 @@ where
             }
         };
         let made = polish.made;
-        let x = if made > 0 { self.refitted(tableau.point()) } else { x };
+        let x = if made > 0 { self.refitted(tableau.point()) } else { x.clone() };
         let quality = self.quality(&x, &tableau.slopes(), &swaps, true);
         self.gram = Some(gram);
-        Polished { x, exchanges: made, quality }
+        Some(Polished { x, exchanges: made, quality })
     }
 
     /// Exchanges that look good in the picture around x, tried on f.
-    fn polish_picture(&mut self, mut x: Evaluated<SparseVec>, most: usize) -> Polished<SparseVec> {
-        let mut exchanges = 0;
+    fn polish_picture(&mut self, x: &Evaluated<SparseVec>, most: usize) -> Option<Polished<SparseVec>> {
+        let (mut x, mut exchanges) = (x.clone(), 0);
         loop {
             let chosen = self.set.chosen(x.point());
             let mut known = self.coordinates(&chosen);
             known.extend(self.kept.indices());
-            let gram = Gram::around(self.f, &x, &known);
+            let gram = Gram::around(self.f, &x, &known)?;
             let tableau = Tableau::new(&gram, &self.atoms, &self.kept, &chosen);
             let swaps = tableau.substitutes();
             let here = self.f.value(&x);
@@ -147,7 +148,7 @@ where
                 _ => {
                     // The gain that the picture promises was not there; ranks and ties are its own.
                     let quality = self.quality(&x, &tableau.slopes(), &swaps, most == 0);
-                    return Polished { x, exchanges, quality: Quality { exhaustive: false, ..quality } };
+                    return Some(Polished { x, exchanges, quality: Quality { exhaustive: false, ..quality } });
                 }
             }
         }
@@ -178,11 +179,17 @@ where
 
     fn polished(&mut self, x: Evaluated<SparseVec>, most: usize) -> Polished<SparseVec> {
         let coordinates = x.point().support_size().max(self.most_coordinates(self.set.atoms()));
-        if self.is_perfect(&x) || !affordable(self.f.operator(), coordinates) {
+        let compared = if self.is_perfect(&x) || !affordable(self.f.operator(), coordinates) {
+            None
+        } else if self.f.loss().is_quadratic() {
+            self.polish_quadratic(&x, most)
+        } else {
+            self.polish_picture(&x, most)
+        };
+        compared.unwrap_or_else(|| {
             let quality = quick_quality(self.f, self.set, &x);
-            return Polished { x, exchanges: 0, quality };
-        }
-        if self.f.loss().is_quadratic() { self.polish_quadratic(x, most) } else { self.polish_picture(x, most) }
+            Polished { x, exchanges: 0, quality }
+        })
     }
 }
 
@@ -219,7 +226,7 @@ where
         if !self.f.loss().is_quadratic() || work > GROWTH || !affordable(a, 2 * coordinates) {
             return None;
         }
-        let mut gram = self.gram(&self.kept.indices().to_vec());
+        let mut gram = self.gram(&self.kept.indices().to_vec())?;
         let mut growth = Growth::new(&gram, &self.atoms, &self.kept, sizes.to_vec());
         loop {
             match growth.step(&gram) {
@@ -244,7 +251,7 @@ where
         if !single || !self.f.loss().is_quadratic() || !affordable(self.f.operator(), 4 * k) {
             return None;
         }
-        let mut gram = self.gram(&self.kept.indices().to_vec());
+        let mut gram = self.gram(&self.kept.indices().to_vec())?;
         let mut path = LassoPath::new(&gram, self.kept.indices(), Grid::default()).ok()?;
         let mut best: Option<(f64, IndexSet)> = None;
         loop {

@@ -36,19 +36,19 @@ where
     L: Loss,
 {
     /// The picture around x, with these columns of G: two passes. For a quadratic loss it is the same
-    /// around every x.
-    pub fn around(f: &'a Objective<A, L>, x: &Evaluated<SparseVec>, columns: &[usize]) -> Self {
+    /// around every x. `None` where columns are not cheap.
+    pub fn around(f: &'a Objective<A, L>, x: &Evaluated<SparseVec>, columns: &[usize]) -> Option<Self> {
         let curvatures = f.curvatures(x);
         let constant = f.value(x) - f.slope(x, x) + 0.5 * f.bend(x, x);
         let mut pushed = f.residual(x);
         for ((r, h), z) in pushed.iter_mut().zip(&curvatures).zip(x.image()) {
             *r = h * z - *r;
         }
-        let diagonal = diagonal(f, &curvatures);
+        let diagonal = diagonal(f, &curvatures)?;
 
         let mut gram = Self { f, curvatures, linear: Vec::new(), diagonal, constant, columns: BTreeMap::new() };
-        gram.linear = gram.pass(Some(pushed), columns).unwrap_or_default();
-        gram
+        gram.linear = gram.pass(Some(pushed), columns)?;
+        Some(gram)
     }
 
     /// Brings columns of G: one pass, if any of them is not known yet.
@@ -87,22 +87,16 @@ where
     }
 }
 
-/// Σ h_i·a_ij² + ridge for every column: one pass.
-fn diagonal<A, L>(f: &Objective<A, L>, h: &[f64]) -> Vec<f64>
+/// Σ hᵢ·aᵢⱼ² + ridge for every column: one pass. `None` where columns are not cheap.
+fn diagonal<A, L>(f: &Objective<A, L>, h: &[f64]) -> Option<Vec<f64>>
 where
     A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
     L: Loss,
 {
-    let n = f.operator().domain();
-    let mut image = vec![0.0; h.len()];
+    let mut diagonal = f.operator().energies(&[h], None)?.pop()?;
     f.count_pass();
-    (0..n)
-        .map(|j| {
-            let t = IndexSet::new(n, vec![j]);
-            f.operator().apply(&t.basis(0), &mut image);
-            image.iter().zip(h).map(|(a, h)| h * a * a).sum::<f64>() + f.ridge_on_basis(&t, 0)
-        })
-        .collect()
+    f.add_ridge(&SparseVec::full(&vec![1.0; diagonal.len()]), &mut diagonal);
+    Some(diagonal)
 }
 
 impl<A, L> Quadratic for Gram<'_, A, L>

@@ -3,12 +3,14 @@
 
 mod certificate;
 mod criteria;
+mod cross_validation;
 mod exact;
 mod folds;
 mod gram;
 mod growth;
 mod lasso;
 mod neighbourhood;
+mod part_gram;
 mod path;
 mod phase_transition;
 mod quadratic;
@@ -21,6 +23,7 @@ mod tableau;
 
 pub use certificate::{Certify, certify};
 pub use criteria::{Criterion, ModelSize};
+pub use cross_validation::{Choice, CrossValidation, Fitted, Score, Validated, cross_validate};
 pub use folds::Folds;
 pub use neighbourhood::{GoOn, Neighbourhood, Polished, Searchable};
 pub use path::{Model, Path, path};

@@ -191,7 +191,7 @@ where
     Ok(models)
 }
 
-fn check_sizes(sizes: &[usize]) -> Result<(), Error> {
+pub(super) fn check_sizes(sizes: &[usize]) -> Result<(), Error> {
     if sizes.is_empty() {
         return Err(Error::Empty { what: "the list of sizes" });
     }

@@ -69,6 +69,15 @@ impl Preparation {
     {
         check_length("target", loss.n_outputs(), design.n_outputs(), "one value for each row of the design")?;
         let loss = loss.subset(&rows)?;
+        self.objective_on(self.sample(design, &loss, rows)?, design.domain(), loss)
+    }
+
+    /// The view of these rows; `loss` is the loss on them.
+    pub(super) fn sample<'a, A, L>(&self, design: &'a A, loss: &L, rows: Vec<usize>) -> Result<Sample<'a, A>, Error>
+    where
+        A: LinearOperator<Point = SparseVec, Covector = Vec<f64>> + ColumnMoments,
+        L: Split,
+    {
         let ones = vec![1.0; rows.len()];
         let rows = Rows::new(design, rows)?;
         let columns = if self.standardize {
@@ -76,8 +85,16 @@ impl Preparation {
         } else {
             Standardized::new(rows, vec![0.0; design.domain()], vec![1.0; design.domain()])?
         };
-        let sample = Sample { columns, intercept: self.intercept };
-        let free = IndexSet::new(sample.domain(), (design.domain()..sample.domain()).collect());
+        Ok(Sample { columns, intercept: self.intercept })
+    }
+
+    /// The objective of a sample, owned or borrowed, of a design with this many columns.
+    pub(super) fn objective_on<B, L>(&self, sample: B, columns: usize, loss: L) -> Result<Objective<B, L>, Error>
+    where
+        B: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+        L: Split,
+    {
+        let free = IndexSet::new(sample.domain(), (columns..sample.domain()).collect());
         Ok(Objective::new(sample, loss)?.ridge(self.ridge)?.free_of_ridge(free))
     }
 
@@ -156,6 +173,9 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
     }
     fn has_cheap_columns(&self) -> bool {
         self.columns.has_cheap_columns()
+    }
+    fn energies(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
+        on_view!(self, view => view.energies(weights, centres))
     }
     fn base(&self) -> &A::Base {
         self.columns.base()

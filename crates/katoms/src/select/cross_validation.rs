@@ -1,0 +1,372 @@
+//! Cross-validation of k, and of a ridge: every fold and every k from shared passes.
+//!
+//! For least squares the paths of all training sets grow side by side on one store of Gram columns, part
+//! by part of the rows: what one of them asks for is there for all. Other losses run a fit for each fold,
+//! ridge and k in [`lockstep`]: each pass serves all of them. Every training set is centred and scaled
+//! with its own moments, so nothing of a held-out row reaches the model that is judged on it.
+
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use super::folds::Folds;
+use super::growth::Growth;
+use super::part_gram::{PartGram, Setting};
+use super::path::check_sizes;
+use super::sample::{Preparation, Sample};
+use super::tableau::Missing;
+use crate::driver::{Options, Run, lockstep};
+use crate::error::{Error, check_length, check_option};
+use crate::loss::Split;
+use crate::method::AcceleratedIht;
+use crate::objective::Objective;
+use crate::operator::{ColumnMoments, LinearOperator, Parts};
+use crate::set::{Always, CoordinateSet};
+use crate::space::SparseVec;
+
+/// Columns that the store of a cross-validation may hold: this many numbers, 2 GiB.
+const MOST: usize = 1 << 28;
+
+/// What is validated, and how the data are prepared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CrossValidation {
+    /// Numbers of atoms, rising.
+    pub sizes: Vec<usize>,
+    /// Ridges on the standardised scale, for all rows; a training set gets its share. Default: 0 alone.
+    pub ridges: Vec<f64>,
+    /// Whether columns are scaled to variance 1 in each training set. Default: they are.
+    pub standardize: bool,
+    /// Whether a model has an intercept. Default: it has.
+    pub intercept: bool,
+}
+
+impl CrossValidation {
+    /// These numbers of atoms, with every default.
+    pub fn new(sizes: impl IntoIterator<Item = usize>) -> Self {
+        Self { sizes: sizes.into_iter().collect(), ridges: vec![0.0], standardize: true, intercept: true }
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        check_sizes(&self.sizes)?;
+        if self.ridges.is_empty() {
+            return Err(Error::Empty { what: "the list of ridges" });
+        }
+        let admissible = |v: f64| v.is_finite() && v >= 0.0;
+        self.ridges
+            .iter()
+            .try_for_each(|&ridge| check_option("ridge", ridge, "it must be finite and at least 0", admissible))
+    }
+
+    fn preparation(&self, ridge: f64) -> Preparation {
+        Preparation { standardize: self.standardize, intercept: self.intercept, ridge }
+    }
+}
+
+/// A number of atoms and a ridge.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Choice {
+    /// The number of atoms.
+    pub atoms: usize,
+    /// The ridge.
+    pub ridge: f64,
+}
+
+/// How a choice does on rows that its models have not seen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Score {
+    /// What was validated.
+    pub choice: Choice,
+    /// The mean held-out loss of each fold: half the mean squared error, or the mean negative
+    /// log-likelihood.
+    pub folds: Vec<f64>,
+    /// Their mean.
+    pub mean: f64,
+    /// The standard error of the mean.
+    pub error: f64,
+}
+
+/// A model of all rows, in the units of the design.
+#[derive(Debug, Clone)]
+pub struct Fitted {
+    /// Its coefficients.
+    pub coefficients: SparseVec,
+    /// The constant of its predictions.
+    pub intercept: f64,
+    /// Its size and ridge.
+    pub choice: Choice,
+    /// The loss on all rows.
+    pub loss: f64,
+}
+
+/// What a cross-validation tells.
+#[derive(Debug, Clone)]
+pub struct Validated {
+    /// Ridge by ridge, size by size.
+    pub scores: Vec<Score>,
+    /// The models of all rows, in the same order.
+    pub models: Vec<Fitted>,
+    /// Passes over the data.
+    pub passes: usize,
+    /// Seconds of work.
+    pub seconds: f64,
+}
+
+impl Validated {
+    /// The place of the score that is least.
+    fn least(&self) -> usize {
+        let better = |a: usize, b: usize| if self.scores[b].mean < self.scores[a].mean { b } else { a };
+        (0..self.scores.len()).reduce(better).unwrap_or(0)
+    }
+
+    /// The place of the smallest model, under the ridge of the best one, whose score is within a standard
+    /// error of the best.
+    fn within_one_error(&self) -> usize {
+        let least = self.least();
+        let best = &self.scores[least];
+        let near = |s: &Score| s.choice.ridge == best.choice.ridge && s.mean <= best.mean + best.error;
+        self.scores.iter().position(near).unwrap_or(least)
+    }
+
+    /// The choice with the least held-out loss.
+    pub fn min(&self) -> Choice {
+        self.scores[self.least()].choice
+    }
+
+    /// The fewest atoms whose held-out loss is within one standard error of the least.
+    pub fn one_se(&self) -> Choice {
+        self.scores[self.within_one_error()].choice
+    }
+
+    /// The model of all rows at a choice.
+    pub fn model(&self, choice: Choice) -> Option<&Fitted> {
+        self.models.iter().find(|model| model.choice == choice)
+    }
+}
+
+/// Validates every size and ridge on every fold.
+///
+/// # Errors
+/// When a size is out of range, a ridge is negative, or the design, the target, the set and the folds do
+/// not fit together.
+///
+/// ```
+/// use katoms::{loss::LeastSquares, operator::Dense, set::KSparse, simulate};
+/// use katoms::select::{CrossValidation, Folds, cross_validate};
+/// let design = simulate::gaussian(60, 40, 1);
+/// let y: Vec<f64> = (0..60).map(|i| 7.0 + 3.0 * design[i] - 2.0 * design[60 + i]).collect();
+/// let loss = LeastSquares::new(simulate::noisy(&y, 0.1, 1))?;
+/// let design = Dense::column_major(&design, 60, 40)?;
+/// let folds = Folds::random(60, 5, 0)?;
+/// let validated = cross_validate(&design, &loss, &KSparse::new(1, 40)?, &folds, &CrossValidation::new(1..=6))?;
+/// let model = validated.model(validated.one_se()).ok_or("every choice has a model")?;
+/// assert_eq!(model.coefficients.indices(), [0, 1]);
+/// assert!((model.intercept - 7.0).abs() < 0.1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn cross_validate<A, L, S>(
+    design: &A,
+    loss: &L,
+    set: &S,
+    folds: &Folds,
+    options: &CrossValidation,
+) -> Result<Validated, Error>
+where
+    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>> + ColumnMoments,
+    L: Split,
+    S: CoordinateSet,
+{
+    let clock = Instant::now();
+    options.check()?;
+    let rows = design.n_outputs();
+    check_length("target", loss.n_outputs(), rows, "one value for each row of the design")?;
+    check_length("folds", folds.labels().len(), rows, "one label for each row of the design")?;
+    check_length("coordinates of the set", set.domain(), design.domain(), "one for each column of the design")?;
+    options.sizes.iter().try_for_each(|&k| set.with_atoms(k).map(|_| ()))?;
+    let sides = Sides::new(loss, folds)?;
+    let by_quadratics = if loss.is_quadratic() { by_quadratics(design, loss, set, folds, options)? } else { None };
+    let (fits, passes) = match by_quadratics {
+        Some(found) => found,
+        None => by_runs(design, loss, set, folds, options)?,
+    };
+    let mut scores = Vec::new();
+    let mut models = Vec::new();
+    for &ridge in &options.ridges {
+        for &atoms in &options.sizes {
+            let choice = Choice { atoms, ridge };
+            let of = |fold: Option<usize>| fits.iter().find(|fit| fit.choice == choice && fit.left_out == fold);
+            let held_out = (0..folds.count()).filter_map(|fold| Some(sides.loss(design, of(Some(fold))?, fold)));
+            let held_out: Vec<f64> = held_out.collect();
+            scores.push(score(choice, held_out));
+            models.extend(of(None).map(|fit| {
+                let loss = loss.value(&predictions(design, &fit.coefficients, fit.intercept));
+                Fitted { coefficients: fit.coefficients.clone(), intercept: fit.intercept, choice, loss }
+            }));
+        }
+    }
+    Ok(Validated { scores, models, passes, seconds: clock.elapsed().as_secs_f64() })
+}
+
+fn score(choice: Choice, folds: Vec<f64>) -> Score {
+    let count = folds.len() as f64;
+    let mean = folds.iter().sum::<f64>() / count;
+    let square: f64 = folds.iter().map(|v| (v - mean).powi(2)).sum();
+    Score { choice, folds, mean, error: (square / (count - 1.0) / count).sqrt() }
+}
+
+fn predictions<A>(design: &A, coefficients: &SparseVec, intercept: f64) -> Vec<f64>
+where
+    A: LinearOperator<Point = SparseVec>,
+{
+    let mut out = vec![0.0; design.n_outputs()];
+    design.apply(coefficients, &mut out);
+    out.iter_mut().for_each(|z| *z += intercept);
+    out
+}
+
+/// The fit of a training set, in the units of the design.
+struct Fit {
+    left_out: Option<usize>,
+    choice: Choice,
+    coefficients: SparseVec,
+    intercept: f64,
+}
+
+/// The rows that each fold holds out, with their loss.
+struct Sides<L> {
+    held_out: Vec<(Vec<usize>, L)>,
+}
+
+impl<L: Split> Sides<L> {
+    fn new(loss: &L, folds: &Folds) -> Result<Self, Error> {
+        let one = |fold| {
+            let rows = folds.held_out(fold);
+            loss.subset(&rows).map(|loss| (rows, loss))
+        };
+        Ok(Self { held_out: (0..folds.count()).map(one).collect::<Result<_, _>>()? })
+    }
+
+    /// The mean loss on the rows that a fold holds out.
+    fn loss<A: LinearOperator<Point = SparseVec>>(&self, design: &A, fit: &Fit, fold: usize) -> f64 {
+        let (rows, loss) = &self.held_out[fold];
+        let all = predictions(design, &fit.coefficients, fit.intercept);
+        let predicted: Vec<f64> = rows.iter().map(|&i| all[i]).collect();
+        let weight = loss.weights().map_or(rows.len() as f64, |weights| weights.iter().sum());
+        loss.value(&predicted) / weight
+    }
+}
+
+type Fits = (Vec<Fit>, usize);
+
+/// Every training set's path on one store of Gram columns. `None` where that cannot be had.
+fn by_quadratics<A, L, S>(
+    design: &A,
+    loss: &L,
+    set: &S,
+    folds: &Folds,
+    options: &CrossValidation,
+) -> Result<Option<Fits>, Error>
+where
+    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>> + ColumnMoments,
+    L: Split,
+    S: CoordinateSet,
+{
+    let (atoms, kept) = (set.candidates(), set.kept());
+    let most = options.sizes.last().copied().unwrap_or(1)
+        * (0..atoms.len()).map(|a| atoms.members(a).len()).max().unwrap_or(1);
+    let room = most.saturating_mul(3 * (folds.count() + 1)).saturating_mul(design.domain());
+    if !design.has_cheap_columns() || room > MOST {
+        return Ok(None);
+    }
+    let preparation = options.preparation(0.0);
+    let parts = Parts::new(folds.labels().to_vec(), folds.count())?;
+    let Some(mut gram) = PartGram::new(design, loss, parts, &preparation)? else { return Ok(None) };
+    let sides: Vec<Option<usize>> = [None].into_iter().chain((0..folds.count()).map(Some)).collect();
+    let pairs = options.ridges.iter().flat_map(|&ridge| sides.iter().map(move |&left_out| (ridge, left_out)));
+    let settings: Vec<Setting> = pairs.map(|(ridge, out)| Setting::new(&gram, out, &preparation, ridge)).collect();
+    gram.bring(kept.indices());
+    let begin = |s: &Setting| Growth::new(&s.training(&gram), &atoms, &kept, options.sizes.clone());
+    let mut growths: Vec<Growth<'_>> = settings.iter().map(begin).collect();
+    loop {
+        // Each goes as far as it can; then one pass brings what any of them lacks.
+        let missing = growths.par_iter_mut().zip(&settings).map(|(growth, s)| {
+            let training = s.training(&gram);
+            loop {
+                match growth.step(&training) {
+                    Ok(true) => {}
+                    Ok(false) => return Vec::new(),
+                    Err(Missing(atoms)) => return atoms,
+                }
+            }
+        });
+        let missing: Vec<usize> = missing.collect::<Vec<_>>().concat();
+        if missing.is_empty() {
+            break;
+        }
+        gram.bring(&missing.iter().flat_map(|&atom| atoms.members(atom).iter().copied()).collect::<Vec<_>>());
+    }
+    let mut fits = Vec::new();
+    for (growth, s) in growths.iter().zip(&settings) {
+        for (model, &atoms) in growth.models.iter().zip(&options.sizes) {
+            let (coefficients, intercept) = gram.to_original(&s.moments, &model.point);
+            fits.push(Fit { left_out: s.left_out, choice: Choice { atoms, ridge: s.ridge }, coefficients, intercept });
+        }
+    }
+    Ok(Some((fits, gram.passes)))
+}
+
+/// One of the fits that run in lockstep.
+struct Task<'a, A, L, S>
+where
+    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+{
+    f: Objective<&'a Sample<'a, A>, L>,
+    set: &'a Always<S>,
+    sample: &'a Sample<'a, A>,
+    left_out: Option<usize>,
+    choice: Choice,
+}
+
+/// A run for each fold, ridge and size, all in lockstep.
+fn by_runs<A, L, S>(design: &A, loss: &L, set: &S, folds: &Folds, options: &CrossValidation) -> Result<Fits, Error>
+where
+    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>> + ColumnMoments,
+    L: Split,
+    S: CoordinateSet,
+{
+    let preparation = options.preparation(0.0);
+    let all: Vec<usize> = (0..design.n_outputs()).collect();
+    let rows = |left_out: Option<usize>| left_out.map_or_else(|| all.clone(), |fold| folds.training(fold));
+    let sides: Vec<Option<usize>> = [None].into_iter().chain((0..folds.count()).map(Some)).collect();
+    let losses = sides.iter().map(|&out| loss.subset(&rows(out))).collect::<Result<Vec<_>, _>>()?;
+    let one = |(&out, loss): (&Option<usize>, &L)| preparation.sample(design, loss, rows(out));
+    let samples = sides.iter().zip(&losses).map(one).collect::<Result<Vec<_>, _>>()?;
+    let sets: Vec<Always<S>> =
+        options.sizes.iter().map(|&k| preparation.set(&set.with_atoms(k)?)).collect::<Result<_, _>>()?;
+    let method = AcceleratedIht::for_structure(set.structure());
+    let mut tasks = Vec::new();
+    for &ridge in &options.ridges {
+        for ((sample, loss), &left_out) in samples.iter().zip(&losses).zip(&sides) {
+            let share = ridge * sample.n_outputs() as f64 / design.n_outputs() as f64;
+            let everything: Vec<usize> = (0..sample.n_outputs()).collect();
+            for (set, &atoms) in sets.iter().zip(&options.sizes) {
+                let preparation = Preparation { ridge: share, ..preparation };
+                let f = preparation.objective_on(sample, design.domain(), loss.subset(&everything)?)?;
+                tasks.push(Task { f, set, sample, left_out, choice: Choice { atoms, ridge } });
+            }
+        }
+    }
+    let mut runs = tasks
+        .iter()
+        .map(|task| Run::new(&task.f, task.set, &method, Options::for_set(task.set)))
+        .collect::<Result<Vec<_>, _>>()?;
+    lockstep(&mut runs)?;
+    let points: Vec<SparseVec> = runs.iter().map(|run| run.iterate().clone()).collect();
+    let passes = runs.iter().map(|run| run.trace().len()).max().unwrap_or(0);
+    drop(runs);
+    let moments = if options.standardize { 2 * sides.len() } else { 0 };
+    let fits = tasks.iter().zip(points).map(|(task, x)| {
+        let (coefficients, intercept) = task.sample.to_original(&x);
+        Fit { left_out: task.left_out, choice: task.choice, coefficients, intercept }
+    });
+    Ok((fits.collect(), passes + moments))
+}
