@@ -1,5 +1,6 @@
-//! What the benches share: pictures and real data.
+//! What the benches share: problems, baselines, pictures and real data.
 
+pub mod baselines;
 pub mod full_svd;
 pub mod problems;
 
