@@ -9,7 +9,7 @@ use super::{Data, Model, PERFECT};
 /// Iterations of one run at most.
 const ITERATIONS: usize = 200;
 /// A run ends after so many iterations without a better model.
-const PATIENCE: usize = 10;
+const PATIENCE: usize = 50;
 
 /// The k atoms of largest |φ_jᵀy|/‖φ_j‖, refitted. One pass.
 pub fn oblivious(data: &Data<'_>, k: usize) -> Model {
