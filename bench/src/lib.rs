@@ -1,7 +1,10 @@
-//! What the benches share: pictures and real data.
+//! What the benches share: problems, baselines, pictures and real data.
 
+pub mod baselines;
+pub mod figure;
 pub mod full_svd;
 pub mod problems;
+pub mod scores;
 
 use std::fs::File;
 use std::io::BufReader;

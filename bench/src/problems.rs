@@ -52,7 +52,7 @@ pub fn stored(folder: &Path) -> Result<Sparse<f32>, Box<dyn std::error::Error>> 
     Ok(noiseless(design, SparseVec::from_dense(&values.collect::<Vec<_>>()))?)
 }
 
-fn noiseless(design: Vec<f32>, truth: SparseVec) -> Result<Sparse<f32>, Error> {
+fn noiseless<T: linalg::kernels::Real>(design: Vec<T>, truth: SparseVec) -> Result<Sparse<T>, Error> {
     let columns = truth.dim();
     let rows = design.len() / columns.max(1);
     let mut target = vec![0.0; rows];
@@ -60,18 +60,82 @@ fn noiseless(design: Vec<f32>, truth: SparseVec) -> Result<Sparse<f32>, Error> {
     Ok(Sparse { design, rows, truth, target })
 }
 
-/// The training half of the paper's `correlated` problem: 400 × 200, AR(1) 0.4, 20 planted
-/// entries, a signal-to-noise ratio of 10 (of variances).
+/// How the planted entries of [`recovery`] are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// Normal values: some are small.
+    Gaussian,
+    /// All of the same size.
+    Signs,
+}
+
+impl Kind {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Gaussian, Self::Signs];
+
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Gaussian => "gaussian",
+            Self::Signs => "signs",
+        }
+    }
+
+    /// The kind of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+/// Exact recovery: 200 × 1000, Gaussian, noiseless, k planted entries. All k and kinds of a draw share
+/// its design; places are drawn anew for each k.
+pub fn recovery(draw: u64, k: usize, kind: Kind) -> Result<Sparse<f64>, Error> {
+    let (rows, columns) = (200, 1000);
+    let signal = simulate::sparse_signal(columns, k, 1000 * draw + k as u64);
+    let truth = match kind {
+        Kind::Gaussian => signal,
+        Kind::Signs => signal.map(|_, v| v.signum()),
+    };
+    noiseless(simulate::gaussian(rows, columns, draw), truth)
+}
+
+/// A path over k: 1000 × 20,000, Gaussian, 25 planted entries, a signal-to-noise ratio of 5 (of
+/// variances).
+pub fn path_problem(seed: u64) -> Result<Sparse<f64>, Error> {
+    let (rows, columns, k) = (1000, 20_000, 25);
+    let clean = noiseless(simulate::gaussian(rows, columns, seed), simulate::sparse_signal(columns, k, seed))?;
+    let deviation = linalg::norm(&clean.target) / (5.0 * rows as f64).sqrt();
+    Ok(Sparse { target: simulate::noisy(&clean.target, deviation, seed), ..clean })
+}
+
+/// A problem with rows kept back to test on.
+pub struct Halves {
+    /// What is fitted.
+    pub train: Sparse<f64>,
+    /// The design of the other half, column-major.
+    pub test_design: Vec<f64>,
+    /// Its target.
+    pub test_target: Vec<f64>,
+}
+
+/// The training half of [`correlated_halves`].
 pub fn correlated(seed: u64) -> Result<Sparse<f64>, Error> {
+    Ok(correlated_halves(seed)?.train)
+}
+
+/// The paper's `correlated` problem: two halves of 400 × 200, AR(1) 0.4, 20 planted entries, a
+/// signal-to-noise ratio of 10 (of variances, in the training half).
+pub fn correlated_halves(seed: u64) -> Result<Halves, Error> {
     let (all, rows, columns, k) = (800, 400, 200, 20);
     let whole = simulate::autoregressive(all, columns, 0.4, seed);
-    let design: Vec<f64> = whole.chunks(all).flat_map(|column| column[..rows].to_vec()).collect();
+    let half = |from: usize| whole.chunks(all).flat_map(|column| column[from..from + rows].to_vec()).collect();
     let truth = simulate::sparse_signal(columns, k, seed);
-    let mut clean = vec![0.0; rows];
-    Dense::column_major(&design, rows, columns)?.apply(&truth, &mut clean);
-    let deviation = linalg::norm(&clean) / (10.0 * rows as f64).sqrt();
-    let target = simulate::noisy(&clean, deviation, seed);
-    Ok(Sparse { design, rows, truth, target })
+    let train = noiseless::<f64>(half(0), truth.clone())?;
+    let test = noiseless::<f64>(half(rows), truth)?;
+    let deviation = linalg::norm(&train.target) / (10.0 * rows as f64).sqrt();
+    let mut target = simulate::noisy(&[train.target.as_slice(), &test.target].concat(), deviation, seed);
+    let test_target = target.split_off(rows);
+    Ok(Halves { train: Sparse { target, ..train }, test_design: test.design, test_target })
 }
 
 /// Two classes: 1000 × 3000, AR(1) 0.4, columns of variance 1, 20 planted coefficients ±1.
@@ -154,5 +218,40 @@ impl Completion {
     /// Never in practice.
     pub fn squares(&self) -> Result<Objective<&Entries, LeastSquares>, Error> {
         Objective::new(&self.seen, LeastSquares::new(self.values.clone())?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_draw_has_one_design_and_its_own_signals() -> Result<(), Error> {
+        let (a, b) = (recovery(3, 30, Kind::Gaussian)?, recovery(3, 40, Kind::Signs)?);
+        assert_eq!(a.design, b.design);
+        assert_eq!((a.truth.indices().len(), b.truth.indices().len()), (30, 40));
+        assert!(b.truth.values().iter().all(|v| v.abs() == 1.0));
+        assert_eq!(recovery(3, 40, Kind::Gaussian)?.truth.indices(), b.truth.indices());
+        assert_ne!(recovery(4, 30, Kind::Gaussian)?.truth.indices(), a.truth.indices());
+        Ok(())
+    }
+
+    /// The halves continue the draws of the training half as it always was.
+    #[test]
+    fn the_training_half_is_what_it_was() -> Result<(), Error> {
+        let (all, rows, columns) = (800, 400, 200);
+        for seed in 0..3 {
+            let halves = correlated_halves(seed)?;
+            let whole = simulate::autoregressive(all, columns, 0.4, seed);
+            let design: Vec<f64> = whole.chunks(all).flat_map(|column| column[..rows].to_vec()).collect();
+            let mut clean = vec![0.0; rows];
+            Dense::column_major(&design, rows, columns)?.apply(&halves.train.truth, &mut clean);
+            let deviation = linalg::norm(&clean) / (10.0 * rows as f64).sqrt();
+            assert_eq!(halves.train.target, simulate::noisy(&clean, deviation, seed));
+            assert_eq!(halves.train.design, design);
+            assert_eq!(halves.test_design[rows], whole[all + rows]);
+            assert_eq!(halves.test_target.len(), rows);
+        }
+        Ok(())
     }
 }
