@@ -7,11 +7,11 @@
 //! - `figure`: FOLDER/recovery.svg and a table, from all those files and the peers';
 //! - `correlated`: support and prediction on the AR(1) design, into FOLDER/correlated_METHOD.csv, and
 //!   a table of all such files;
-//! - `path`: objectives along k = 1, …, 50 on the wide noisy problem;
-//! - `cv`: k by five-fold cross-validation there.
+//! - `path`: passes and objectives along k = 1, …, 50 on a wide noisy problem, against OMP's;
+//! - `cv`: the time of a five-fold cross-validation there, against the plain path's.
 //!
 //! FOLDER is `target/best` unless told. Options: `--draws N` (20, of recovery), `--full` (100 draws and every k
-//! from 30 to 80 in place of every fifth), `--methods a,b` (those only; the files of the others stay).
+//! from 30 to 80 in place of every fifth; more seeds), `--methods a,b` (those only; the files of the others stay).
 //! Then, with the peers:
 //!
 //! ```text
@@ -23,13 +23,17 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Instant;
 
-use katoms::fit;
+use katoms::loss::LeastSquares;
+use katoms::operator::{Counted, Counts};
+use katoms::select::{self, CrossValidation, Folds, Preparation, cross_validate};
 use katoms::set::KSparse;
 use katoms::space::SparseVec;
+use katoms::{Objective, fit};
 use katoms_bench::baselines::{self, Data, Model, at_most};
 use katoms_bench::figure::{HEADER, Tally};
 use katoms_bench::problems::{self, Halves, Kind, Sparse};
@@ -85,6 +89,7 @@ struct Asked {
     section: String,
     folder: PathBuf,
     draws: u64,
+    full: bool,
     ks: Vec<usize>,
     methods: Vec<(&'static str, Method)>,
 }
@@ -128,7 +133,7 @@ impl Asked {
         let folder = plain.next().map_or_else(|| PathBuf::from("target/best"), PathBuf::from);
         let ks = (30..=80).step_by(if full { 1 } else { 5 }).collect();
         let draws = draws.unwrap_or(if full { 100 } else { 20 });
-        Ok(Self { section, folder, draws, ks, methods })
+        Ok(Self { section, folder, draws, full, ks, methods })
     }
 }
 
@@ -288,77 +293,70 @@ fn correlated_table(folder: &Path) -> Outcome<()> {
 }
 
 const LONGEST: usize = 50;
-/// Those of the methods whose one run gives the whole path.
-type PathMethod = fn(&Data<'_>) -> Vec<Model>;
-const PATHS: [(&str, PathMethod); 3] = [
-    ("omp", |data| baselines::omp(data, LONGEST)),
-    ("forward", |data| baselines::forward_regression(data, LONGEST)),
-    ("foba", |data| baselines::foba(data, 2 * LONGEST, 0.5)),
-];
 
-/// Objectives along k, and the seconds of the whole path.
+/// Our path against OMP's: passes, and objectives at every k.
 fn path(asked: &Asked) -> Outcome<()> {
-    println!("1000 x 20000 f64, 25 planted, SNR 5: objective at k, over that of forward regression");
-    let ks: Vec<usize> = (5..=LONGEST).step_by(5).collect();
-    println!("{:12}{}", "k", ks.iter().map(|k| format!("{k:9}")).collect::<String>());
-    for seed in 0..3 {
+    let seeds = if asked.full { 20 } else { 3 };
+    println!("1000 x 20000 f64, 25 planted, SNR 5, k = 1, ..., {LONGEST}: ours against OMP's");
+    println!("pass-equivalents: entries read, over the entries of the design");
+    let (mut worst, mut worse, mut models) = (f64::NEG_INFINITY, 0, 0);
+    for seed in 0..seeds {
         let problem = problems::path_problem(seed)?;
-        let data = data(&problem)?;
-        let tell = |name: &str, objectives: &[f64], base: &[f64], seconds: f64, of: usize| {
-            let cells: String = objectives.iter().zip(base).map(|(o, b)| format!("{:9.5}", o / b)).collect();
-            println!("{name:12}{cells}   {seconds:.2} s for {of} models");
-        };
-        let at =
-            |path: &[Model]| ks.iter().map(|&k| at_most(path, k).map_or(f64::NAN, |m| m.objective)).collect::<Vec<_>>();
-        let base = at(&baselines::forward_regression(&data, LONGEST));
-        for (name, run) in PATHS.iter().filter(|p| asked.methods.iter().any(|m| m.0 == p.0)) {
-            let start = Instant::now();
-            let path = run(&data);
-            tell(name, &at(&path), &base, start.elapsed().as_secs_f64(), path.len());
-        }
-        for (name, run) in asked.methods.iter().filter(|m| PATHS.iter().all(|p| p.0 != m.0)) {
-            let start = Instant::now();
-            let found = ks.iter().map(|&k| run(&problem, k)).collect::<Result<Vec<_>, _>>()?;
-            let seconds = start.elapsed().as_secs_f64();
-            let objective = |x: &SparseVec| 0.5 * scores::square_error(&problem.design, &problem.target, x);
-            tell(name, &found.iter().map(objective).collect::<Vec<_>>(), &base, seconds, ks.len());
-        }
+        let counted = Counted::new(problem.operator()?);
+        let f = Objective::new(&counted, LeastSquares::new(problem.target.clone())?)?;
+        let set = KSparse::new(1, problem.truth.dim())?;
+        let start = Instant::now();
+        let ours = select::path(&f, &set, 1..=LONGEST, |_| ControlFlow::Continue(()))?;
+        let seconds = start.elapsed().as_secs_f64();
+        let Counts { passes, columns, .. } = counted.take();
+        let equivalents = passes as f64 + columns as f64 / problem.truth.dim() as f64;
+        let start = Instant::now();
+        let omp = baselines::omp(&data(&problem)?, LONGEST);
+        let omp_seconds = start.elapsed().as_secs_f64();
+        let excess: Vec<f64> = ours.models.iter().zip(&omp).map(|(o, p)| o.objective / p.objective - 1.0).collect();
+        let most = excess.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let mean = excess.iter().sum::<f64>() / excess.len() as f64;
+        let above = excess.iter().filter(|e| **e > 1e-9).count();
+        (worst, worse, models) = (most.max(worst), worse + above, models + excess.len());
+        println!(
+            "seed {seed:2}: {passes} passes, {equivalents:.2} pass-equivalents, {seconds:.2} s (OMP {omp_seconds:.2} s); \
+             objective over OMP's: mean {mean:+.2e}, worst {most:+.2e}, {above} of {} above",
+            excess.len()
+        );
     }
+    println!("in all: worst {worst:+.2e}, {worse} of {models} models above OMP's");
     Ok(())
 }
 
-/// k by five-fold cross-validation over a path, for the methods whose one run gives it.
+/// Five-fold cross-validation over twenty values of k against the plain path over them, in turns.
 fn cv(asked: &Asked) -> Outcome<()> {
-    const FOLDS: usize = 5;
-    println!("1000 x 20000 f64, 25 planted, SNR 5: {FOLDS} folds, k = 1, ..., {LONGEST}");
-    for seed in 0..3 {
+    let (folds, seeds) = (5, if asked.full { 10 } else { 3 });
+    println!("1000 x 20000 f64, 25 planted, SNR 5: {folds} folds, k = 2, 4, ..., 40, against the plain path over them");
+    for seed in 0..seeds {
         let problem = problems::path_problem(seed)?;
-        let (rows, columns) = (problem.rows, problem.truth.dim());
-        for (name, run) in PATHS.iter().filter(|p| asked.methods.iter().any(|m| m.0 == p.0)) {
-            let start = Instant::now();
-            let mut errors = vec![0.0; LONGEST];
-            for fold in 0..FOLDS {
-                let (inside, outside): (Vec<usize>, Vec<usize>) = (0..rows).partition(|i| i % FOLDS != fold);
-                let part = |kept: &[usize]| {
-                    let design =
-                        problem.design.chunks(rows).flat_map(|c| kept.iter().map(|&i| c[i])).collect::<Vec<_>>();
-                    (design, kept.iter().map(|&i| problem.target[i]).collect::<Vec<_>>())
-                };
-                let ((design, y), (test_design, test_y)) = (part(&inside), part(&outside));
-                let path = run(&Data::new(&design, inside.len(), columns, &y)?);
-                for (k, error) in errors.iter_mut().enumerate() {
-                    if let Some(model) = at_most(&path, k + 1) {
-                        *error += scores::square_error(&test_design, &test_y, &model.vector(columns)?) / rows as f64;
-                    }
-                }
-            }
-            let seconds = start.elapsed().as_secs_f64();
-            let best = errors.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1)).map_or(0, |e| e.0 + 1);
-            let path = run(&data(&problem)?);
-            let found = at_most(&path, best)
-                .map_or(0, |m| m.support.iter().filter(|j| problem.truth.indices().contains(j)).count());
-            println!("seed {seed} {name:10} k = {best:2}, {found:2} of 25 planted found, {seconds:.2} s");
-        }
+        let (design, loss) = (problem.operator()?, LeastSquares::new(problem.target.clone())?);
+        let set = KSparse::new(1, problem.truth.dim())?;
+        let sizes: Vec<usize> = (2..=40).step_by(2).collect();
+        let rows = (0..problem.rows).collect();
+        let start = Instant::now();
+        let preparation = Preparation::default();
+        let f = preparation.objective(&design, &loss, rows)?;
+        let plain = select::path(&f, &preparation.set(&set)?, sizes.clone(), |_| ControlFlow::Continue(()))?;
+        let plain_seconds = start.elapsed().as_secs_f64();
+        let start = Instant::now();
+        let splits = Folds::random(problem.rows, folds, seed)?;
+        let validated = cross_validate(&design, &loss, &set, &splits, &CrossValidation::new(sizes))?;
+        let seconds = start.elapsed().as_secs_f64();
+        let (least, sparse) = (validated.min().atoms, validated.one_se().atoms);
+        let model = validated.model(validated.one_se()).ok_or("every choice has a model")?;
+        let found = model.coefficients.indices().iter().filter(|j| problem.truth.indices().contains(j)).count();
+        println!(
+            "seed {seed}: {seconds:.2} s and {} passes; the path {plain_seconds:.2} s and {} passes: ratio {:.2}; \
+             k_min {least}, k_1se {sparse} with {found} planted",
+            validated.passes,
+            plain.passes,
+            seconds / plain_seconds
+        );
     }
     Ok(())
 }

@@ -85,20 +85,21 @@ fn tell_quality<P>(out: &mut impl Write, outcome: &Outcome<P>) -> Told {
         Status::Stalled => "stalled: no step lowers the objective",
     };
     writeln!(out, "   run:     {ended} after {} iterations", outcome.iterations)?;
-    if let Some(quality) = outcome.quality {
+    if let Some(quality) = &outcome.quality {
         let moved = quality.stationarity;
         let still = if moved <= Stop::default().tolerance {
             format!("stationary: a gradient step would move it by {moved:.0e} of its length")
         } else {
             format!("not stationary: a gradient step would move it by {moved:.0e} of its length")
         };
+        let which = if quality.exhaustive { "possible" } else { "most promising" };
         let exchange = match (quality.exchanges_compared, quality.improvable()) {
             (0, _) => "the fit is perfect, so no exchange was tried".to_owned(),
-            (1, false) => "the most promising exchange of an atom does not improve it".to_owned(),
-            (tried, true) => {
-                format!("one of {tried} exchanges of an atom improves it by {:.1e}", quality.exchange_gain)
+            (compared, true) => {
+                format!("one of the {compared} {which} exchanges improves it by {:.1e}", quality.exchange_gain)
             }
-            (tried, false) => format!("none of the {tried} most promising exchanges of an atom improves it"),
+            (1, false) => format!("the {which} exchange of an atom does not improve it"),
+            (compared, false) => format!("none of the {compared} {which} exchanges of an atom improves it"),
         };
         writeln!(out, "   answer:  {still};\n            {exchange}")?;
     }

@@ -27,6 +27,9 @@ use crate::space::SparseVec;
 /// Columns that the store of a cross-validation may hold: this many numbers, 2 GiB.
 const MOST: usize = 1 << 28;
 
+/// Atoms whose columns a training set asks for at a time: all of them ask together.
+const TOGETHER: usize = 4;
+
 /// What is validated, and how the data are prepared.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CrossValidation {
@@ -284,7 +287,8 @@ where
     let pairs = options.ridges.iter().flat_map(|&ridge| sides.iter().map(move |&left_out| (ridge, left_out)));
     let settings: Vec<Setting> = pairs.map(|(ridge, out)| Setting::new(&gram, out, &preparation, ridge)).collect();
     gram.bring(kept.indices());
-    let begin = |s: &Setting| Growth::new(&s.training(&gram), &atoms, &kept, options.sizes.clone());
+    let begin =
+        |s: &Setting| Growth::new(&s.training(&gram), &atoms, &kept, options.sizes.clone()).asking_for(TOGETHER);
     let mut growths: Vec<Growth<'_>> = settings.iter().map(begin).collect();
     loop {
         // Each goes as far as it can; then one pass brings what any of them lacks.

@@ -31,13 +31,20 @@ pub(super) struct Growth<'a> {
     pub exchanged: usize,
     /// How many sizes the way back has seen.
     back: usize,
+    /// Atoms whose columns are asked for together, where that is not left to the polish.
+    together: Option<usize>,
 }
 
 impl<'a> Growth<'a> {
     /// From no atom through the rising `sizes`. The columns of what is kept are known.
     pub fn new(q: &impl Quadratic, atoms: &'a Atoms, kept: &'a IndexSet, sizes: Vec<usize>) -> Self {
         let tableau = Tableau::new(q, atoms, kept, &[]);
-        Self { atoms, kept, tableau, polish: None, sizes, models: Vec::new(), exchanged: 0, back: 1 }
+        Self { atoms, kept, tableau, polish: None, sizes, models: Vec::new(), exchanged: 0, back: 1, together: None }
+    }
+
+    /// The same, asking for the columns of this many atoms at a time.
+    pub fn asking_for(self, together: usize) -> Self {
+        Self { together: Some(together), ..self }
     }
 
     /// Goes on to the next size; false when every size has its model.
@@ -74,7 +81,10 @@ impl<'a> Growth<'a> {
     }
 
     fn polished(&mut self, q: &impl Quadratic, size: usize) -> Result<Swaps, Missing> {
-        let polish = self.polish.get_or_insert_with(|| Polish::new(self.atoms, self.kept, size));
+        let polish = self.polish.get_or_insert_with(|| {
+            let polish = Polish::single(self.atoms, self.kept, size);
+            self.together.map_or(polish.clone(), |together| polish.asking_for(together))
+        });
         let swaps = polish.advance(q, &mut self.tableau)?;
         self.exchanged += polish.made;
         self.polish = None;

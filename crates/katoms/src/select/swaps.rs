@@ -10,8 +10,8 @@ use crate::space::IndexSet;
 pub(super) const IMPROVES: f64 = 1e-9;
 /// Below this share of f(0) what a quadratic says about f is rounding.
 pub(super) const ROUNDING: f64 = 1e-13;
-/// Atoms whose columns are asked for together.
-const TOGETHER: usize = 16;
+/// Atoms whose columns are asked for together: more save passes, but bring columns that nobody needs.
+const TOGETHER: usize = 12;
 
 /// Fills a tableau up to its size and exchanges its atoms. Can be called again after the missing
 /// columns were brought.
@@ -22,14 +22,27 @@ pub(super) struct Polish<'a> {
     size: usize,
     /// The size of the next batch; 1 for single swaps.
     batch: usize,
+    /// Atoms whose columns are asked for together.
+    together: usize,
     /// Exchanges made.
     pub made: usize,
     most: usize,
 }
 
 impl<'a> Polish<'a> {
+    /// Single swaps: enough for a model that comes from a neighbouring size.
+    pub fn single(atoms: &'a Atoms, kept: &'a IndexSet, size: usize) -> Self {
+        Self { atoms, kept, size, batch: 1, together: TOGETHER, made: 0, most: 100 + 20 * size }
+    }
+
+    /// Batches of half of the atoms, a quarter, …, then single swaps: for a model from anywhere.
     pub fn new(atoms: &'a Atoms, kept: &'a IndexSet, size: usize) -> Self {
-        Self { atoms, kept, size, batch: size / 2, made: 0, most: 100 + 20 * size }
+        Self { batch: size / 2, ..Self::single(atoms, kept, size) }
+    }
+
+    /// The same, asking for the columns of this many atoms at a time.
+    pub fn asking_for(self, together: usize) -> Self {
+        Self { together, ..self }
     }
 
     /// The same with a cap on the exchanges; none at all leaves the tableau as it is.
@@ -71,7 +84,7 @@ impl<'a> Polish<'a> {
             };
             tableau.swap(q, best).map_err(|_| {
                 let others = swaps.best.iter().filter(improves).map(|swap| swap.into);
-                wanted(q, self.atoms, tableau, best.into, others)
+                self.wanted(q, tableau, best.into, others)
             })?;
             self.made += 1;
         }
@@ -84,7 +97,7 @@ impl<'a> Polish<'a> {
             let open = |atom: &usize| !self.atoms.members(*atom).is_empty() && !tableau.chosen().contains(atom);
             let best = (0..gains.len()).filter(open).reduce(|a, b| if gains[b] > gains[a] { b } else { a });
             let Some(best) = best else { return Ok(()) };
-            tableau.choose(q, best).map_err(|_| wanted(q, self.atoms, tableau, best, std::iter::empty()))?;
+            tableau.choose(q, best).map_err(|_| self.wanted(q, tableau, best, std::iter::empty()))?;
         }
         Ok(())
     }
@@ -110,6 +123,30 @@ impl<'a> Polish<'a> {
         let known = |&&atom: &&usize| self.atoms.members(atom).iter().all(|&j| q.knows(j));
         chosen.iter().filter(|atom| !known(atom)).copied().collect()
     }
+
+    /// An atom whose column is missing, and others that are likely to be needed soon.
+    fn wanted(
+        &self,
+        q: &impl Quadratic,
+        tableau: &Tableau<'_>,
+        first: usize,
+        others: impl Iterator<Item = usize>,
+    ) -> Missing {
+        let mut gains = tableau.entry_gains();
+        for (atom, gain) in gains.iter_mut().enumerate() {
+            if *gain > f64::NEG_INFINITY && self.atoms.members(atom).iter().all(|&j| q.knows(j)) {
+                *gain = f64::NEG_INFINITY;
+            }
+        }
+        let mut list = vec![first];
+        let likely = top_k(&gains, self.together).into_iter().filter(|&atom| gains[atom] > 0.0);
+        for atom in others.chain(likely) {
+            if list.len() < self.together && !list.contains(&atom) {
+                list.push(atom);
+            }
+        }
+        Missing(list)
+    }
 }
 
 /// The coordinates of some atoms and of what is kept.
@@ -124,28 +161,4 @@ pub(super) fn minimum(q: &impl Quadratic, coordinates: &[usize]) -> f64 {
     let right: Vec<f64> = coordinates.iter().map(|&j| q.linear()[j]).collect();
     let x = solve_symmetric(&Matrix::from_columns(d, d, q.block(coordinates)), &right);
     q.constant() - 0.5 * dot(&right, &x)
-}
-
-/// An atom whose column is missing, and others that are likely to be needed soon.
-pub(super) fn wanted(
-    q: &impl Quadratic,
-    atoms: &Atoms,
-    tableau: &Tableau<'_>,
-    first: usize,
-    others: impl Iterator<Item = usize>,
-) -> Missing {
-    let mut gains = tableau.entry_gains();
-    for (atom, gain) in gains.iter_mut().enumerate() {
-        if *gain > f64::NEG_INFINITY && atoms.members(atom).iter().all(|&j| q.knows(j)) {
-            *gain = f64::NEG_INFINITY;
-        }
-    }
-    let mut list = vec![first];
-    let likely = top_k(&gains, TOGETHER).into_iter().filter(|&atom| gains[atom] > 0.0);
-    for atom in others.chain(likely) {
-        if list.len() < TOGETHER && !list.contains(&atom) {
-            list.push(atom);
-        }
-    }
-    Missing(list)
 }
