@@ -44,8 +44,9 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 /// A model of at most k atoms.
 type Method = fn(&Sparse<f64>, usize) -> Result<SparseVec, katoms::Error>;
 
-const METHODS: [(&str, Method); 8] = [
+const METHODS: [(&str, Method); 9] = [
     ("katoms", ours),
+    ("katoms-ridge", with_ridge),
     ("omp", |p, k| along(p, k, |data| baselines::omp(data, k))),
     ("forward", |p, k| along(p, k, |data| baselines::forward_regression(data, k))),
     // FoBa is not told k: it grows as far as it can, and takes useless atoms back.
@@ -64,6 +65,16 @@ const CORRELATED_HEADER: &str = "seed,k,method,auc,r2";
 /// What is compared with the others.
 fn ours(problem: &Sparse<f64>, k: usize) -> Result<SparseVec, katoms::Error> {
     Ok(fit(&problem.squares()?, &KSparse::new(k, problem.truth.dim())?)?.point)
+}
+
+/// The same with a ridge that five-fold cross-validation chooses: for more atoms than there are.
+fn with_ridge(problem: &Sparse<f64>, k: usize) -> Result<SparseVec, katoms::Error> {
+    let (design, loss) = (problem.operator()?, LeastSquares::new(problem.target.clone())?);
+    let set = KSparse::new(k, problem.truth.dim())?;
+    let ridges = vec![0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5];
+    let options = CrossValidation { ridges, standardize: false, intercept: false, ..CrossValidation::new([k]) };
+    let validated = cross_validate(&design, &loss, &set, &Folds::random(problem.rows, 5, 0)?, &options)?;
+    Ok(fit(&problem.squares()?.ridge(validated.min().ridge)?, &set)?.point)
 }
 
 fn data(problem: &Sparse<f64>) -> Result<Data<'_>, katoms::Error> {
@@ -263,9 +274,10 @@ fn correlated(asked: &Asked) -> Outcome<()> {
     correlated_table(&asked.folder)
 }
 
-/// Means over the seeds of all files `correlated_*.csv`.
+/// Means over the seeds of all files `correlated_*.csv`, and by how many standard errors of the mean
+/// difference each is above ours.
 fn correlated_table(folder: &Path) -> Outcome<()> {
-    let mut cells: BTreeMap<String, BTreeMap<usize, (f64, f64, f64)>> = BTreeMap::new();
+    let mut cells: BTreeMap<String, BTreeMap<usize, BTreeMap<u64, [f64; 2]>>> = BTreeMap::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         let text = match path.extension() {
@@ -273,23 +285,40 @@ fn correlated_table(folder: &Path) -> Outcome<()> {
             _ => continue,
         };
         let Some(rows) = text.strip_prefix(CORRELATED_HEADER) else { continue };
-        for line in rows.lines().filter(|l| !l.is_empty()) {
-            let [_, k, method, auc, r2] = line.trim().split(',').collect::<Vec<_>>()[..] else {
+        for line in rows.lines().filter(|l| !l.trim().is_empty()) {
+            let [seed, k, method, auc, r2] = line.trim().split(',').collect::<Vec<_>>()[..] else {
                 return Err(format!("{}: `{line}` is not {CORRELATED_HEADER}", path.display()).into());
             };
-            let cell = cells.entry(method.into()).or_default().entry(k.parse()?).or_default();
-            *cell = (cell.0 + 1.0, cell.1 + auc.parse::<f64>()?, cell.2 + r2.parse::<f64>()?);
+            let of_k = cells.entry(method.into()).or_default().entry(k.parse()?).or_default();
+            of_k.insert(seed.parse()?, [auc.parse()?, r2.parse()?]);
         }
     }
     let ks: Vec<usize> = (5..=40).step_by(5).collect();
     for (what, pick) in [("AUC", 0), ("test R2", 1)] {
-        println!("{what:16}{}", ks.iter().map(|k| format!("{k:8}")).collect::<String>());
-        for (method, line) in &cells {
-            let mean = |k| line.get(k).map_or(f64::NAN, |c| if pick == 0 { c.1 / c.0 } else { c.2 / c.0 });
-            println!("{method:16}{}", ks.iter().map(|k| format!("{:8.4}", mean(k))).collect::<String>());
+        println!("{what:16}{}", ks.iter().map(|k| format!("{k:15}")).collect::<String>());
+        for (method, of_method) in &cells {
+            let cell = |k: &usize| {
+                let values = of_method.get(k)?;
+                let mean = values.values().map(|v| v[pick]).sum::<f64>() / values.len() as f64;
+                let ours = cells.get("katoms-ridge")?.get(k)?;
+                let over: Vec<f64> = values.iter().filter_map(|(s, v)| Some(v[pick] - ours.get(s)?[pick])).collect();
+                Some(format!("{mean:8.4} {:+6.1}", in_errors(&over)))
+            };
+            let line: String = ks.iter().map(|k| format!("{:>15}", cell(k).unwrap_or_default())).collect();
+            println!("{method:16}{line}");
         }
     }
+    println!("second number: standard errors by which a method's mean is above that of katoms-ridge, seed by seed");
     Ok(())
+}
+
+/// A mean in units of its standard error.
+fn in_errors(values: &[f64]) -> f64 {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let square: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
+    let error = (square / (count - 1.0) / count).sqrt();
+    if error > 0.0 { mean / error } else { 0.0 }
 }
 
 const LONGEST: usize = 50;
