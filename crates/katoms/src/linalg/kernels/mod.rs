@@ -10,7 +10,7 @@
 //! - row-major, the rows are added one by one, in order.
 //!
 //! By parts of the rows, each part is a design of its own in this; but column-major, a part starts
-//! again at lane 0 every [`tiles::CHUNK`] rows of the design.
+//! again at lane 0 every [`strips::CHUNK`] rows of the design.
 //!
 //! Lanes are part of the definition, not of the machine: all machines with a fused multiply-add
 //! give the same bits, whatever their vector width. The loops are plain Rust over `[f64; 8]`,
@@ -25,9 +25,9 @@ mod columns;
 mod gather;
 mod rows;
 mod streams;
+mod strips;
 #[cfg(test)]
 mod tests;
-mod tiles;
 
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
@@ -39,8 +39,8 @@ pub use rows::{adjoint_rows, adjoint_rows_block};
 pub(crate) use rows::{adjoint_rows_parts, energies_rows};
 use streams::fma;
 pub(crate) use streams::for_each_part;
-pub use tiles::adjoint_columns_block;
-pub(crate) use tiles::{adjoint_columns_parts, energies_columns};
+pub use strips::adjoint_columns_block;
+pub(crate) use strips::{adjoint_columns_parts, energies_columns};
 
 /// Bytes of a column-major design, or of values to check, in one task.
 const TASK_BYTES: usize = 1 << 21;

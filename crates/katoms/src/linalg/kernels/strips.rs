@@ -1,7 +1,7 @@
 //! Φᵀr of a column-major design for several residuals, or for several parts of the rows.
 //!
-//! A strip of eight columns is copied into L1, then multiplied by every residual: a tile of a few
-//! columns and a few residuals at a time, whose sums stay in registers.
+//! A strip of eight columns is copied into L1, then multiplied by every residual. Tiles of four columns
+//! and four residuals, which load less, were 1.1 to 1.2 times as fast: too little for a second loop.
 
 use std::ops::Range;
 
@@ -124,12 +124,12 @@ fn run<T: Real>(data: &[T], residuals: &Residuals<'_>, centres: Option<&[f64]>, 
     for_each_part(outs, task_width::<T>(rows), |first, outs| {
         let data = &data[first * rows..];
         let centres = centres.map(|c| &c[first..]);
-        arch.dispatch(Tiles { data, rows, residuals, centres, outs });
+        arch.dispatch(Strips { data, rows, residuals, centres, outs });
     });
 }
 
 /// The leading columns of column-major `data`, as many as each of `outs` is long.
-struct Tiles<'a, 'b, T> {
+struct Strips<'a, 'b, T> {
     data: &'a [T],
     rows: usize,
     residuals: &'a Residuals<'a>,
@@ -138,10 +138,10 @@ struct Tiles<'a, 'b, T> {
     outs: &'a mut [&'b mut [f64]],
 }
 
-impl<T: Real> Tiles<'_, '_, T> {
+impl<T: Real> Strips<'_, '_, T> {
     /// `C` columns, from `first` in steps of `stride`, against every residual.
     #[inline(always)]
-    fn group<S: Simd, const C: usize>(&mut self, simd: S, work: &mut Work<C>, first: usize, stride: usize) {
+    fn group<S: Simd, const C: usize>(&mut self, work: &mut Work<C>, first: usize, stride: usize) {
         let mut columns: [&[T]; C] = [&[]; C];
         for c in 0..C {
             columns[c] = &self.data[(first + c * stride) * self.rows..][..self.rows];
@@ -149,11 +149,12 @@ impl<T: Real> Tiles<'_, '_, T> {
         let count = self.residuals.count;
         work.sums.fill([[0.0; LANES]; C]);
         let mut rest = self.residuals.blocks.as_slice();
+        let mut next = self.rows.min(CHUNK);
         for piece in &self.residuals.pieces {
             let length = match &piece.rows {
                 Ok(range) => work.strip.load(&columns, range.start),
                 Err(picked) => {
-                    work.strip.gather(&columns, picked);
+                    work.strip.gather(&columns, picked, next);
                     picked.len()
                 }
             };
@@ -166,9 +167,10 @@ impl<T: Real> Tiles<'_, '_, T> {
                 }
                 work.strip.0[c][length..length.next_multiple_of(LANES)].fill(0.0);
             }
+            next += length;
             let (rs, after) = rest.split_at(count * piece.blocks());
             rest = after;
-            multiply::<S, C>(simd, &work.strip, rs, &mut work.sums[piece.part * count..][..count]);
+            multiply::<S, C>(&work.strip, rs, &mut work.sums[piece.part * count..][..count]);
         }
         for (sums, out) in work.sums.iter().zip(&mut *self.outs) {
             for c in 0..C {
@@ -191,34 +193,29 @@ impl<const C: usize> Work<C> {
     }
 }
 
-impl<T: Real> WithSimd for Tiles<'_, '_, T> {
+impl<T: Real> WithSimd for Strips<'_, '_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(mut self, simd: S) {
+    fn with_simd<S: Simd>(mut self, _: S) {
         // Streams as in `Columns`.
         let columns = self.outs[0].len();
         let stride = columns / GROUP;
         let (mut work, mut single) = (Work::new(self.outs.len()), Work::new(self.outs.len()));
         for first in 0..stride {
-            self.group::<S, GROUP>(simd, &mut work, first, stride);
+            self.group::<S, GROUP>(&mut work, first, stride);
         }
         for first in stride * GROUP..columns {
-            self.group::<S, 1>(simd, &mut single, first, 1);
+            self.group::<S, 1>(&mut single, first, 1);
         }
     }
 }
 
 /// Adds the products of a strip with every residual to the sums.
 #[inline(always)]
-fn multiply<S: Simd, const C: usize>(simd: S, strip: &Strip<C>, rs: &[[f64; LANES]], sums: &mut [[[f64; LANES]; C]]) {
+fn multiply<S: Simd, const C: usize>(strip: &Strip<C>, rs: &[[f64; LANES]], sums: &mut [[[f64; LANES]; C]]) {
     let blocks = rs.len() / sums.len();
-    let tiled = match LANES / S::F64_LANES {
-        1 => tiles::<S, C, 4, 4, 1>(simd, strip, rs, blocks, sums),
-        2 => tiles::<S, C, 2, 2, 2>(simd, strip, rs, blocks, sums),
-        _ => 0,
-    };
-    for q in tiled..sums.len() {
+    for q in 0..sums.len() {
         sums[q] = one::<S, C>(strip, &rs[q * blocks..][..blocks], sums[q]);
     }
 }
@@ -242,55 +239,4 @@ fn one<S: Simd, const C: usize>(
         }
     }
     sums
-}
-
-/// Adds the products of a strip with as many residuals as fill tiles, and says how many. A tile is
-/// `W` columns and `Q` residuals, `N` registers for the lanes of each pair: the more pairs, the
-/// fewer loads for each product. One residual at a time needs more loads than products.
-#[inline(always)]
-fn tiles<S: Simd, const C: usize, const W: usize, const Q: usize, const N: usize>(
-    simd: S,
-    strip: &Strip<C>,
-    rs: &[[f64; LANES]],
-    blocks: usize,
-    sums: &mut [[[f64; LANES]; C]],
-) -> usize {
-    if C % W != 0 {
-        return 0;
-    }
-    let rs = S::as_simd_f64s(rs.as_flattened()).0;
-    let (tiles, _) = sums.as_chunks_mut::<Q>();
-    for (t, sums) in tiles.iter_mut().enumerate() {
-        let mut r: [&[[S::f64s; N]]; Q] = [&[]; Q];
-        for q in 0..Q {
-            r[q] = &rs[(t * Q + q) * blocks * N..].as_chunks().0[..blocks];
-        }
-        for first in (0..C).step_by(W) {
-            let mut x: [&[[S::f64s; N]]; W] = [&[]; W];
-            for c in 0..W {
-                x[c] = &S::as_simd_f64s(&strip.0[first + c]).0.as_chunks().0[..blocks];
-            }
-            let mut sum = [[[simd.splat_f64s(0.0); N]; W]; Q];
-            for q in 0..Q {
-                for c in 0..W {
-                    sum[q][c].copy_from_slice(&S::as_simd_f64s(&sums[q][first + c]).0[..N]);
-                }
-            }
-            for b in 0..blocks {
-                for q in 0..Q {
-                    for c in 0..W {
-                        for n in 0..N {
-                            sum[q][c][n] = simd.mul_add_e_f64s(x[c][b][n], r[q][b][n], sum[q][c][n]);
-                        }
-                    }
-                }
-            }
-            for q in 0..Q {
-                for c in 0..W {
-                    S::as_mut_simd_f64s(&mut sums[q][first + c]).0[..N].copy_from_slice(&sum[q][c]);
-                }
-            }
-        }
-    }
-    tiles.len() * Q
 }
