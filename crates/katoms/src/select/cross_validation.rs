@@ -14,6 +14,7 @@ use super::growth::Growth;
 use super::part_gram::{PartGram, Setting};
 use super::path::check_sizes;
 use super::sample::{Preparation, Sample};
+use super::shrinkage::shrunk;
 use super::tableau::Missing;
 use crate::driver::{Options, Run, lockstep};
 use crate::error::{Error, check_length, check_option};
@@ -37,6 +38,10 @@ pub struct CrossValidation {
     pub sizes: Vec<usize>,
     /// Ridges on the standardised scale, for all rows; a training set gets its share. Default: 0 alone.
     pub ridges: Vec<f64>,
+    /// How strongly weak atoms of a chosen model are pulled towards zero: a coefficient of t standard
+    /// errors keeps about t²/(t² + c). For least squares. Default: 0 alone, which is not at all. It pays
+    /// where k may be larger than the number of atoms that matter; 4, 9 and 16 are good to try.
+    pub shrinkages: Vec<f64>,
     /// Whether columns are scaled to variance 1 in each training set. Default: they are.
     pub standardize: bool,
     /// Whether a model has an intercept. Default: it has.
@@ -46,18 +51,35 @@ pub struct CrossValidation {
 impl CrossValidation {
     /// These numbers of atoms, with every default.
     pub fn new(sizes: impl IntoIterator<Item = usize>) -> Self {
-        Self { sizes: sizes.into_iter().collect(), ridges: vec![0.0], standardize: true, intercept: true }
+        Self {
+            sizes: sizes.into_iter().collect(),
+            ridges: vec![0.0],
+            shrinkages: vec![0.0],
+            standardize: true,
+            intercept: true,
+        }
     }
 
     fn check(&self) -> Result<(), Error> {
         check_sizes(&self.sizes)?;
-        if self.ridges.is_empty() {
-            return Err(Error::Empty { what: "the list of ridges" });
+        for (what, list) in [("ridge", &self.ridges), ("shrinkage", &self.shrinkages)] {
+            if list.is_empty() {
+                let what = if what == "ridge" { "the list of ridges" } else { "the list of shrinkages" };
+                return Err(Error::Empty { what });
+            }
+            let admissible = |v: f64| v.is_finite() && v >= 0.0;
+            list.iter().try_for_each(|&v| check_option(what, v, "it must be finite and at least 0", admissible))?;
         }
-        let admissible = |v: f64| v.is_finite() && v >= 0.0;
-        self.ridges
-            .iter()
-            .try_for_each(|&ridge| check_option("ridge", ridge, "it must be finite and at least 0", admissible))
+        Ok(())
+    }
+
+    /// Everything that is validated: ridge by ridge, shrinkage by shrinkage, size by size.
+    fn choices(&self) -> impl Iterator<Item = Choice> + '_ {
+        self.ridges.iter().flat_map(move |&ridge| {
+            self.shrinkages
+                .iter()
+                .flat_map(move |&shrinkage| self.sizes.iter().map(move |&atoms| Choice { atoms, ridge, shrinkage }))
+        })
     }
 
     fn preparation(&self, ridge: f64) -> Preparation {
@@ -65,13 +87,15 @@ impl CrossValidation {
     }
 }
 
-/// A number of atoms and a ridge.
+/// A number of atoms, a ridge and a shrinkage.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Choice {
     /// The number of atoms.
     pub atoms: usize,
     /// The ridge.
     pub ridge: f64,
+    /// How strongly weak atoms are pulled towards zero.
+    pub shrinkage: f64,
 }
 
 /// How a choice does on rows that its models have not seen.
@@ -121,12 +145,13 @@ impl Validated {
         (0..self.scores.len()).reduce(better).unwrap_or(0)
     }
 
-    /// The place of the smallest model, under the ridge of the best one, whose score is within a standard
-    /// error of the best.
+    /// The place of the smallest model, under the ridge and the shrinkage of the best one, whose score is
+    /// within a standard error of the best.
     fn within_one_error(&self) -> usize {
         let least = self.least();
         let best = &self.scores[least];
-        let near = |s: &Score| s.choice.ridge == best.choice.ridge && s.mean <= best.mean + best.error;
+        let alike = |s: &Score| Choice { atoms: best.choice.atoms, ..s.choice } == best.choice;
+        let near = |s: &Score| alike(s) && s.mean <= best.mean + best.error;
         self.scores.iter().position(near).unwrap_or(least)
     }
 
@@ -189,22 +214,22 @@ where
     let by_quadratics = if loss.is_quadratic() { by_quadratics(design, loss, set, folds, options)? } else { None };
     let (fits, passes) = match by_quadratics {
         Some(found) => found,
+        None if options.shrinkages != [0.0] => {
+            let right = "it must be 0 alone: this loss, or a design this large, has no shrinkage";
+            return Err(Error::Option { name: "shrinkage", value: options.shrinkages[0], right });
+        }
         None => by_runs(design, loss, set, folds, options)?,
     };
     let mut scores = Vec::new();
     let mut models = Vec::new();
-    for &ridge in &options.ridges {
-        for &atoms in &options.sizes {
-            let choice = Choice { atoms, ridge };
-            let of = |fold: Option<usize>| fits.iter().find(|fit| fit.choice == choice && fit.left_out == fold);
-            let held_out = (0..folds.count()).filter_map(|fold| Some(sides.loss(design, of(Some(fold))?, fold)));
-            let held_out: Vec<f64> = held_out.collect();
-            scores.push(score(choice, held_out));
-            models.extend(of(None).map(|fit| {
-                let loss = loss.value(&predictions(design, &fit.coefficients, fit.intercept));
-                Fitted { coefficients: fit.coefficients.clone(), intercept: fit.intercept, choice, loss }
-            }));
-        }
+    for choice in options.choices() {
+        let of = |fold: Option<usize>| fits.iter().find(|fit| fit.choice == choice && fit.left_out == fold);
+        let held_out = (0..folds.count()).filter_map(|fold| Some(sides.loss(design, of(Some(fold))?, fold)));
+        scores.push(score(choice, held_out.collect()));
+        models.extend(of(None).map(|fit| {
+            let loss = loss.value(&predictions(design, &fit.coefficients, fit.intercept));
+            Fitted { coefficients: fit.coefficients.clone(), intercept: fit.intercept, choice, loss }
+        }));
     }
     Ok(Validated { scores, models, passes, seconds: clock.elapsed().as_secs_f64() })
 }
@@ -310,9 +335,16 @@ where
     }
     let mut fits = Vec::new();
     for (growth, s) in growths.iter().zip(&settings) {
+        let training = s.training(&gram);
         for (model, &atoms) in growth.models.iter().zip(&options.sizes) {
-            let (coefficients, intercept) = gram.to_original(&s.moments, &model.point);
-            fits.push(Fit { left_out: s.left_out, choice: Choice { atoms, ridge: s.ridge }, coefficients, intercept });
+            for &shrinkage in &options.shrinkages {
+                let variance = 2.0 * model.objective / s.moments.weight;
+                let pulled = || shrunk(&training, &model.point, &kept, variance, shrinkage);
+                let point = if shrinkage > 0.0 { pulled() } else { model.point.clone() };
+                let (coefficients, intercept) = gram.to_original(&s.moments, &point);
+                let choice = Choice { atoms, ridge: s.ridge, shrinkage };
+                fits.push(Fit { left_out: s.left_out, choice, coefficients, intercept });
+            }
         }
     }
     Ok(Some((fits, gram.passes)))
@@ -355,7 +387,7 @@ where
             for (set, &atoms) in sets.iter().zip(&options.sizes) {
                 let preparation = Preparation { ridge: share, ..preparation };
                 let f = preparation.objective_on(sample, design.domain(), loss.subset(&everything)?)?;
-                tasks.push(Task { f, set, sample, left_out, choice: Choice { atoms, ridge } });
+                tasks.push(Task { f, set, sample, left_out, choice: Choice { atoms, ridge, shrinkage: 0.0 } });
             }
         }
     }

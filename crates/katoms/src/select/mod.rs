@@ -16,6 +16,7 @@ mod phase_transition;
 mod quadratic;
 mod sample;
 mod search;
+mod shrinkage;
 mod stability;
 mod swaps;
 mod sweep;

@@ -279,6 +279,10 @@ where
         column.iter_mut().enumerate().for_each(|(i, c)| *c = self.corrected(*c, i, j));
         Some(column)
     }
+    fn entry(&self, i: usize, j: usize) -> Option<f64> {
+        let parts = self.gram.columns.get(&j)?;
+        Some(self.corrected(self.kept(parts).map(|part| part[i]).sum(), i, j))
+    }
     fn block(&self, coordinates: &[usize]) -> Vec<f64> {
         if let [j] = coordinates {
             return vec![self.setting.diagonal[*j]];

@@ -15,6 +15,10 @@ pub trait Quadratic: Sync {
     fn constant(&self) -> f64;
     /// Column j of G, the ridge included, where it is known.
     fn column(&self, j: usize) -> Option<Vec<f64>>;
+    /// The entry (i, j) of G, where column j is known.
+    fn entry(&self, i: usize, j: usize) -> Option<f64> {
+        self.column(j).map(|column| column[i])
+    }
     /// Whether column j of G is known.
     fn knows(&self, j: usize) -> bool;
     /// The block of G at these coordinates, column after column, whether its columns are known or not.
