@@ -1,6 +1,6 @@
 # Each target is what you would type. `make help` lists them.
 
-.PHONY: help run test test-long bench
+.PHONY: help run test test-long bench peers
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -24,3 +24,15 @@ target/draw: bench/numpy_draw.py # the draw on which the variants were first tri
 bench: ## the figures of the README
 	cargo run --release -p katoms-bench --bin adjoint
 	cargo run --release -p katoms-bench --bin heart
+	cargo run --release -p katoms-bench --bin best path
+	cargo run --release -p katoms-bench --bin best reuse
+	cargo run --release -p katoms-bench --bin best cv
+
+# `make peers SIZE=--full` takes 100 draws and every k: about an hour on two cores.
+peers: ## recovery and prediction beside scikit-learn's Lasso: tables, and the figure target/best/recovery.svg
+	cargo run --release -p katoms-bench --bin best draws target/best $(SIZE)
+	python3 -m venv .venv && .venv/bin/pip install --quiet numpy scikit-learn
+	.venv/bin/python bench/peers/lasso_recovery.py target/best
+	.venv/bin/python bench/peers/lasso_correlated.py target/best
+	cargo run --release -p katoms-bench --bin best recovery target/best $(SIZE)
+	cargo run --release -p katoms-bench --bin best correlated target/best
