@@ -1,6 +1,6 @@
 //! What katoms does, in seconds and with simulated data: `make run`.
 //!
-//! First the main job, k features out of many. Then a picture with most of its pixels hidden,
+//! First the main job, k features out of many. Then the same without being told k. Then a picture with most of its pixels hidden,
 //! completed as a matrix of rank k; original, seen and completed go side by side into a PNG file.
 //!
 //! `cargo run --release --example demo [FILE.png]` (target/demo.png unless told)
@@ -8,6 +8,7 @@
 use std::error::Error;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -15,6 +16,7 @@ use std::time::Instant;
 use katoms::linalg::{Matrix, norm};
 use katoms::loss::LeastSquares;
 use katoms::operator::{Dense, Entries, LinearOperator};
+use katoms::select::{Criterion, CrossValidation, Folds, cross_validate, path};
 use katoms::set::{KSparse, Rank};
 use katoms::space::LowRank;
 use katoms::{Objective, Outcome, Status, Stop, fit, simulate};
@@ -57,7 +59,7 @@ fn features(out: &mut impl Write) -> Told {
         out,
         "   {rows} observations of {columns} features. {k} features matter; the noise is half the signal.\n"
     )?;
-    let f = Objective::new(design, LeastSquares::new(target)?)?;
+    let f = Objective::new(&design, LeastSquares::new(target.clone())?)?;
     let outcome = fit(&f, &KSparse::new(k, columns)?)?;
 
     writeln!(out, "   iteration    objective    entered    passes    seconds")?;
@@ -70,7 +72,35 @@ fn features(out: &mut impl Write) -> Told {
     }
     let found = outcome.point.indices().iter().filter(|&&j| truth.value_at(j) != 0.0).count();
     writeln!(out, "\n   found:   {found} of the {k} planted features")?;
-    tell_quality(out, &outcome)
+    tell_quality(out, &outcome)?;
+    which_k(out, &design, target)
+}
+
+/// The same without being told k: the path, a criterion, and five folds.
+fn which_k(out: &mut impl Write, design: &Dense<'_, f32>, target: Vec<f64>) -> Told {
+    let sizes: Vec<usize> = (2..=30).step_by(2).collect();
+    let set = KSparse::new(1, design.columns())?;
+    let folds = Folds::random(target.len(), 5, 1)?;
+    let loss = LeastSquares::new(target)?;
+    let f = Objective::new(design, &loss)?;
+    let path = path(&f, &set, sizes.clone(), |_| ControlFlow::Continue(()))?;
+    let validated = cross_validate(design, &loss, &set, &folds, &CrossValidation::new(sizes))?;
+    let by_criterion = path.best(Criterion::EBIC, None)?.atoms;
+    let (least, sparse) = (validated.min().atoms, validated.one_se().atoms);
+
+    writeln!(out, "2. How many features?")?;
+    writeln!(out, "   The whole path in {} passes; five folds of it in {}.\n", path.passes, validated.passes)?;
+    writeln!(out, "      k    objective    held-out loss")?;
+    let most = validated.scores.iter().map(|score| score.mean).fold(0.0, f64::max);
+    for (model, score) in path.models.iter().zip(&validated.scores) {
+        let bar = "#".repeat((40.0 * score.mean / most).round() as usize);
+        let marks = [(least, "least"), (sparse, "fewest within one standard error"), (by_criterion, "EBIC")];
+        let marks: Vec<&str> = marks.iter().filter(|mark| mark.0 == model.atoms).map(|mark| mark.1).collect();
+        let told = if marks.is_empty() { String::new() } else { format!("  <- {}", marks.join(", ")) };
+        writeln!(out, "   {:4} {:12.6} {:9.5} {bar}{told}", model.atoms, model.objective, score.mean)?;
+    }
+    writeln!(out)?;
+    Ok(())
 }
 
 /// How the run ended and how good its answer is, in words.
@@ -114,7 +144,7 @@ fn picture(out: &mut impl Write, path: &Path, preview: bool) -> Told {
     let (rows, columns) = simulate::observed_places(shape.0, shape.1, 0.35, 1);
     let values: Vec<f64> = rows.iter().zip(&columns).map(|(&i, &j)| original.at(i, j)).collect();
 
-    writeln!(out, "2. A picture")?;
+    writeln!(out, "3. A picture")?;
     writeln!(out, "   {} x {} pixels, rank {rank}; {} % of them are hidden.\n", shape.0, shape.1, 65)?;
     let f = Objective::new(Entries::new(shape, &rows, &columns)?, LeastSquares::new(values.clone())?)?;
     let clock = Instant::now();
