@@ -10,8 +10,11 @@ use super::gram::{Gram, affordable};
 use super::growth::Growth;
 use super::lasso::{Grid, LassoPath, Step};
 use super::neighbourhood::{GoOn, Neighbourhood, Polished, quick_quality};
+use super::phase_transition::{Sign, phase_transition_k};
 use super::swaps::{IMPROVES, Polish, minimum};
 use super::tableau::{Missing, Swap, Swaps, Tableau};
+use std::ops::ControlFlow;
+
 use crate::driver::{Certificate, NearTie, PERFECT, Quality, stationarity};
 use crate::linalg::top_k;
 use crate::loss::Loss;
@@ -23,6 +26,12 @@ use crate::space::{IndexSet, Point, SparseVec, Subspace};
 
 /// Multiplications up to which growing a model atom by atom is a small matter.
 const GROWTH: f64 = 4e9;
+/// Columns times squared coordinates up to which other starts take milliseconds.
+const SMALL: f64 = 1e7;
+/// Stages in which a model grows to k.
+const STAGES: usize = 10;
+/// The Lasso is followed until it has this many times k atoms.
+const LASSO_ATOMS: usize = 4;
 /// Exchanges that are tried on f where the quadratic is only a picture of it.
 const TRIED: usize = 5;
 /// Two models are nearly tied when their deviances differ by less: the one is at least 1/e as likely.
@@ -177,6 +186,33 @@ where
         tried.min_by(|a, b| self.f.value(a).total_cmp(&self.f.value(b)))
     }
 
+    fn grown(&mut self, sizes: &[usize], go_on: &mut GoOn<'_>, and_back: bool) -> Option<Vec<Polished<SparseVec>>> {
+        let coordinates = self.most_coordinates(*sizes.last()?);
+        let work = self.f.operator().domain() as f64 * (coordinates as f64).powi(2);
+        let a = self.f.operator();
+        if !self.f.loss().is_quadratic() || work > GROWTH || !affordable(a, 2 * coordinates) {
+            return None;
+        }
+        let mut gram = self.gram(&self.kept.indices().to_vec())?;
+        let growth = Growth::new(&gram, &self.atoms, &self.kept, sizes.to_vec());
+        let mut growth = if and_back { growth } else { growth.one_way() };
+        loop {
+            match growth.step(&gram) {
+                Ok(more) if more && go_on(growth.models.len()).is_continue() => {}
+                Ok(_) => break,
+                Err(Missing(atoms)) => gram.bring(&self.coordinates(&atoms)),
+            }
+        }
+        let models = growth.models.iter().map(|model| {
+            let x = self.refitted(model.point.clone());
+            let quality = self.quality(&x, &model.slopes, &model.swaps, true);
+            Polished { x, exchanges: growth.exchanged, quality }
+        });
+        let models = models.collect();
+        self.gram = Some(gram);
+        Some(models)
+    }
+
     fn polished(&mut self, x: Evaluated<SparseVec>, most: usize) -> Polished<SparseVec> {
         let coordinates = x.point().support_size().max(self.most_coordinates(self.set.atoms()));
         let compared = if self.is_perfect(&x) || !affordable(self.f.operator(), coordinates) {
@@ -199,6 +235,13 @@ where
     L: Loss,
     S: CoordinateSet,
 {
+    fn is_hard(&self) -> bool {
+        let (rows, columns) = (self.f.operator().n_outputs(), self.f.operator().domain());
+        let coordinates = self.most_coordinates(self.set.atoms());
+        let small = columns as f64 * (coordinates as f64).powi(2) <= SMALL;
+        small || phase_transition_k(rows, columns, Sign::Any).is_ok_and(|most| 2 * coordinates > most)
+    }
+
     fn parameters(&self, x: &SparseVec) -> usize {
         x.support_size()
     }
@@ -220,29 +263,14 @@ where
     }
 
     fn grow(&mut self, sizes: &[usize], go_on: &mut GoOn<'_>) -> Option<Vec<Polished<SparseVec>>> {
-        let coordinates = self.most_coordinates(*sizes.last()?);
-        let work = self.f.operator().domain() as f64 * (coordinates as f64).powi(2);
-        let a = self.f.operator();
-        if !self.f.loss().is_quadratic() || work > GROWTH || !affordable(a, 2 * coordinates) {
-            return None;
-        }
-        let mut gram = self.gram(&self.kept.indices().to_vec())?;
-        let mut growth = Growth::new(&gram, &self.atoms, &self.kept, sizes.to_vec());
-        loop {
-            match growth.step(&gram) {
-                Ok(more) if more && go_on(growth.models.len()).is_continue() => {}
-                Ok(_) => break,
-                Err(Missing(atoms)) => gram.bring(&self.coordinates(&atoms)),
-            }
-        }
-        let models = growth.models.iter().map(|model| {
-            let x = self.refitted(model.point.clone());
-            let quality = self.quality(&x, &model.slopes, &model.swaps, true);
-            Polished { x, exchanges: growth.exchanged, quality }
-        });
-        let models = models.collect();
-        self.gram = Some(gram);
-        Some(models)
+        self.grown(sizes, go_on, true)
+    }
+
+    fn grow_to_k(&mut self) -> Option<Polished<SparseVec>> {
+        let k = self.set.atoms();
+        let mut sizes: Vec<usize> = (1..=STAGES).map(|stage| (k * stage).div_ceil(STAGES)).collect();
+        sizes.dedup();
+        self.grown(&sizes, &mut |_| ControlFlow::Continue(()), false)?.pop()
     }
 
     fn lasso(&mut self) -> Option<SparseVec> {
@@ -258,6 +286,9 @@ where
             match path.advance(&gram) {
                 Step::Needs(columns) => gram.bring(&columns),
                 Step::Point { x, .. } => {
+                    if x.support_size() > LASSO_ATOMS * k + self.kept.indices().len() {
+                        break;
+                    }
                     let scaled = x.map(|j, v| v * gram.diagonal()[j].sqrt());
                     let support = self.set.project(scaled).support();
                     if best.as_ref().is_some_and(|(_, seen)| *seen == support) {

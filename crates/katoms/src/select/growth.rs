@@ -29,7 +29,7 @@ pub(super) struct Growth<'a> {
     pub models: Vec<Grown>,
     /// Exchanges made.
     pub exchanged: usize,
-    /// How many sizes the way back has seen.
+    /// How many sizes the way back has seen; all of them where it is not gone.
     back: usize,
     /// Atoms whose columns are asked for together, where that is not left to the polish.
     together: Option<usize>,
@@ -40,6 +40,11 @@ impl<'a> Growth<'a> {
     pub fn new(q: &impl Quadratic, atoms: &'a Atoms, kept: &'a IndexSet, sizes: Vec<usize>) -> Self {
         let tableau = Tableau::new(q, atoms, kept, &[]);
         Self { atoms, kept, tableau, polish: None, sizes, models: Vec::new(), exchanged: 0, back: 1, together: None }
+    }
+
+    /// The same without the way back, for those who want the last size alone.
+    pub fn one_way(self) -> Self {
+        Self { back: self.sizes.len(), ..self }
     }
 
     /// The same, asking for the columns of this many atoms at a time.

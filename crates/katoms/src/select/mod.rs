@@ -31,5 +31,5 @@ pub use path::{Model, Path, path};
 pub use phase_transition::{Sign, phase_transition_k, weak_threshold};
 pub use quadratic::Quadratic;
 pub use sample::{Preparation, Sample};
-pub use search::{Search, search};
+pub use search::{Escalate, Search, search};
 pub use stability::{Selected, Stability, stability};

@@ -28,6 +28,8 @@ pub type GoOn<'a> = dyn FnMut(usize) -> ControlFlow<()> + 'a;
 pub trait Neighbourhood<P: Point> {
     /// Exchanges atoms while that lowers f, and says how good the end is.
     fn polish(&mut self, x: Evaluated<P>) -> Polished<P>;
+    /// Whether the problem is hard, or so small that it costs nothing to treat it so.
+    fn is_hard(&self) -> bool;
     /// The fitted numbers of a point.
     fn parameters(&self, x: &P) -> usize;
     /// The number of atoms to choose from.
@@ -39,6 +41,8 @@ pub trait Neighbourhood<P: Point> {
     /// Models of these rising sizes, grown from nothing and polished; `None` where that cannot be had.
     /// `go_on` hears the number of models after each step; when it breaks, those that are there remain.
     fn grow(&mut self, sizes: &[usize], go_on: &mut GoOn<'_>) -> Option<Vec<Polished<P>>>;
+    /// The model of k atoms, grown in a few stages and polished in each; `None` where that cannot be had.
+    fn grow_to_k(&mut self) -> Option<Polished<P>>;
     /// The best point with k atoms along the path of the Lasso; `None` where there is none.
     fn lasso(&mut self) -> Option<P>;
 }
@@ -82,6 +86,9 @@ where
     A: LinearOperator<Point = LowRank, Covector = MatrixCovector>,
     L: Loss,
 {
+    fn is_hard(&self) -> bool {
+        true
+    }
     /// r·(p + q − r) for a p × q matrix of rank r.
     fn parameters(&self, x: &LowRank) -> usize {
         let ((p, q), r) = (x.domain(), x.rank_bound());
@@ -102,6 +109,9 @@ where
         None
     }
     fn grow(&mut self, _: &[usize], _: &mut GoOn<'_>) -> Option<Vec<Polished<LowRank>>> {
+        None
+    }
+    fn grow_to_k(&mut self) -> Option<Polished<LowRank>> {
         None
     }
     fn lasso(&mut self) -> Option<LowRank> {

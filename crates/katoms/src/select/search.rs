@@ -2,7 +2,7 @@
 //!
 //! An easy problem pays nothing for this: a perfect fit, a residual at the level of the noise, or a
 //! first answer that no exchange of atoms improves ends the search. Otherwise the first start was
-//! stuck, and others are tried; two that lead to the same objective end it as well.
+//! stuck; if the problem is hard, others are tried, and two that lead to the same objective end it.
 
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -26,13 +26,26 @@ const PROVEN: f64 = 1e-6;
 /// A method that moves on from a polished point is polished again, so often at most.
 const ROUNDS: usize = 10;
 
+/// When a search goes on to another start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Escalate {
+    /// When the first start was stuck, so that exchanges improved it, and the problem is either hard or
+    /// small. Hard: k is above half of what the [phase transition](super::phase_transition_k) allows for
+    /// as many rows and columns. Small: other starts cost next to nothing.
+    WhenHard,
+    /// When the first start was stuck. A large problem may take ten times as long for a part of a per cent.
+    WhenStuck,
+}
+
 /// How hard a search tries.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Search {
     /// Where it begins, in this order, until an answer is good enough.
     pub starts: Vec<Start>,
-    /// Whether atoms are exchanged, and starts after a stuck one are tried.
+    /// Whether atoms are exchanged.
     pub exchanges: bool,
+    /// When starts after the first are tried. Without exchanges none is.
+    pub escalate: Escalate,
     /// Whether the answer comes with a statement of its quality. Without exchanges that costs a pass
     /// or two.
     pub quality: bool,
@@ -49,12 +62,13 @@ impl Search {
             // A matrix grows within its first run: see `Stages::for_set`.
             Structure::RankOne => vec![Start::Thresholded],
         };
-        Self { starts, exchanges: true, quality: true, noise: None }
+        Self { starts, exchanges: true, escalate: Escalate::WhenHard, quality: true, noise: None }
     }
 
     /// One run of the method from zero, and nothing after it.
     pub fn quick() -> Self {
-        Self { starts: vec![Start::Thresholded], exchanges: false, quality: false, noise: None }
+        let starts = vec![Start::Thresholded];
+        Self { starts, exchanges: false, escalate: Escalate::WhenHard, quality: false, noise: None }
     }
 
     fn check(&self) -> Result<(), Error> {
@@ -167,14 +181,10 @@ where
     fn attempt(&mut self, start: Start) -> Result<Option<Found<A::Point>>, Error> {
         let zero = A::Point::zero(self.set.domain());
         let stages = self.options.stages.clone();
-        let sizes: Vec<usize> = (1..=self.set.atoms()).collect();
         match start {
             Start::Thresholded => self.road(zero, stages).map(Some),
-            Start::Grown => match self.hood.grow(&sizes, &mut |_| ControlFlow::Continue(())) {
-                Some(models) => match models.into_iter().last() {
-                    Some(grown) => self.onward(grown).map(Some),
-                    None => Ok(None),
-                },
+            Start::Grown => match self.hood.grow_to_k() {
+                Some(grown) => self.onward(grown).map(Some),
                 None => self.road(zero, Stages::growing(self.set.atoms())).map(Some),
             },
             Start::Lasso => match self.hood.lasso() {
@@ -307,7 +317,9 @@ where
         let least = self.best.as_ref().map_or(f64::INFINITY, |best| self.f.value(&best.x));
         let agree = !self.attempts.is_empty() && (objective - least).abs() <= SAME * (least - self.f.lower_bound());
         let untroubled = self.attempts.is_empty() && found.exchanges == 0;
-        let enough = agree || untroubled || self.cut.is_some() || self.is_enough(&found.x) || !self.search.exchanges;
+        let easy = self.search.escalate == Escalate::WhenHard && !self.hood.is_hard();
+        let done = agree || untroubled || easy || self.cut.is_some();
+        let enough = done || self.is_enough(&found.x) || !self.search.exchanges;
         self.attempts.push(attempt);
         if objective < least {
             found.certificate = if self.search.quality { self.hood.certify(&found.x) } else { None };
