@@ -1,5 +1,27 @@
-//! The best answer, and which k: starts, swaps, the whole path, cross-validation, stability, and how
-//! good an answer is.
+//! The best answer, how good it is, which k, and how sure that is.
+//!
+//! | question | function | answer |
+//! |---|---|---|
+//! | What are the best k atoms? | [`fit`](crate::fit), or [`search`] with options | [`Outcome`](crate::Outcome) |
+//! | How good are they? | the same | [`Quality`](crate::driver::Quality) |
+//! | How far from the best at most? | [`certify`]; with a ridge the search does it | [`Certificate`] |
+//! | What is the model of each size? | [`path`](path()) | [`Path`] |
+//! | Which size, by a criterion? | [`Path::best`] with a [`Criterion`] | [`Model`] |
+//! | Which size and ridge, by held-out rows? | [`cross_validate`] on [`Folds`] | [`Validated`] |
+//! | How many atoms can the data carry? | [`phase_transition_k`] | a number |
+//! | Which atoms would other data choose? | [`stability`](stability()) | [`Selected`] |
+//! | How are rows standardised, with an intercept? | [`Preparation`] | an objective and its set |
+//!
+//! Everything works on any [`CoordinateSet`](crate::set::CoordinateSet); a search and a path also on
+//! matrices of a [`Rank`](crate::set::Rank). What is exact for least squares is a picture for other losses:
+//! exchanges are ranked on the second-order picture of f around a point and tried on f itself.
+//!
+//! Below the surface, f is a [`Quadratic`] of which some columns are known. One pass brings many columns,
+//! and what is computed from them reads the data no more: every exchange of two atoms, growth atom by
+//! atom, the Lasso path. For a structure of your own that is no set of coordinates, [`Searchable`]
+//! and [`Neighbourhood`] are what a search asks for.
+//!
+//! [`Certificate`]: crate::driver::Certificate
 
 mod certificate;
 mod criteria;
