@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use super::neighbourhood::{Neighbourhood, Polished, Searchable};
 use crate::driver::{
-    Attempt, Certificate, Event, Options, Outcome, PERFECT, Quality, Run, Stages, Start, Status, Stop, Trace,
+    Attempt, Certificate, Event, Options, Outcome, PERFECT, Quality, Run, Stages, Start, Status, Stop, Trace, check,
 };
 use crate::error::{Error, check_option};
 use crate::loss::Loss;
@@ -29,9 +29,11 @@ const ROUNDS: usize = 10;
 /// How hard a search tries.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Search {
-    /// Where it begins, in this order, until an answer is good enough.
+    /// Where it begins, in this order, until an answer is good enough. A start that the structure does not
+    /// have is left out; where none is left, the search begins at zero.
     pub starts: Vec<Start>,
-    /// Whether atoms are exchanged, and starts after a stuck one are tried.
+    /// Whether atoms are exchanged, and starts after a stuck one are tried. Without, a model grows by the
+    /// method alone.
     pub exchanges: bool,
     /// Whether the answer comes with a statement of its quality. Without exchanges that costs a pass
     /// or two.
@@ -99,6 +101,7 @@ where
     M: Method<A, L, S>,
 {
     search.check()?;
+    check(f, set, &options, &A::Point::zero(set.domain()))?;
     let hood = set.neighbourhood(f);
     let (clock, cost) = (Instant::now(), f.cost());
     let mut seeker = Seeker {
@@ -119,9 +122,14 @@ where
     };
     for &start in &search.starts {
         let Some(found) = seeker.attempt(start)? else { continue };
-        if seeker.settle(start, found) {
+        if seeker.settle(start, found) || seeker.is_capped() {
             break;
         }
+    }
+    if seeker.attempts.is_empty()
+        && let Some(found) = seeker.attempt(Start::Thresholded)?
+    {
+        seeker.settle(Start::Thresholded, found);
     }
     Ok(seeker.outcome())
 }
@@ -170,7 +178,7 @@ where
         let sizes: Vec<usize> = (1..=self.set.atoms()).collect();
         match start {
             Start::Thresholded => self.road(zero, stages).map(Some),
-            Start::Grown => match self.hood.grow(&sizes, &mut |_| ControlFlow::Continue(())) {
+            Start::Grown => match self.grown(&sizes) {
                 Some(models) => match models.into_iter().last() {
                     Some(grown) => self.onward(grown).map(Some),
                     None => Ok(None),
@@ -182,6 +190,22 @@ where
                 None => Ok(None),
             },
         }
+    }
+
+    /// Models grown by exchanges, as far as the caps let them; `None` where that cannot be had or is not
+    /// wanted.
+    fn grown(&mut self, sizes: &[usize]) -> Option<Vec<Polished<A::Point>>> {
+        if !self.search.exchanges {
+            return None;
+        }
+        let Self { f, hood, cost, clock, observed, trace, options, .. } = self;
+        hood.grow(sizes, &mut |_| {
+            let (passes, seconds) = (f.cost().passes - cost.passes, clock.elapsed().as_secs_f64() - *observed);
+            match options.stop.reached(trace.len(), passes, seconds) {
+                Some(_) => ControlFlow::Break(()),
+                None => ControlFlow::Continue(()),
+            }
+        })
     }
 
     /// A run of the method, and what exchanges make of its end.
@@ -211,6 +235,9 @@ where
                 break;
             }
             status = ended;
+            if self.cut.is_some() {
+                return Ok(Found { x, status, exchanges, quality: None, certificate: None });
+            }
             polished = self.hood.polish(x);
             exchanges += polished.exchanges;
             self.tell(&polished);
@@ -288,8 +315,15 @@ where
         if observe(&mut self.observer, &mut self.observed, &event, polished.x.point()) {
             self.cut = Some(Status::Stopped);
         } else {
-            self.cut = self.cut.or(self.options.stop.exhausted(&event));
+            self.is_capped();
         }
+    }
+
+    /// Looks at the caps: whether the search has to end.
+    fn is_capped(&mut self) -> bool {
+        let reached = self.options.stop.reached(self.trace.len(), self.spent().passes, self.seconds());
+        self.cut = self.cut.or(reached);
+        self.cut.is_some()
     }
 
     /// Whether nothing, or nothing but noise, is left to gain.
