@@ -321,7 +321,7 @@ where
     Ok(run.outcome())
 }
 
-pub(super) fn check<A, L, S>(f: &Objective<A, L>, set: &S, options: &Options, x: &A::Point) -> Result<(), Error>
+pub(crate) fn check<A, L, S>(f: &Objective<A, L>, set: &S, options: &Options, x: &A::Point) -> Result<(), Error>
 where
     A: LinearOperator,
     L: Loss,

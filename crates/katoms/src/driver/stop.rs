@@ -21,7 +21,8 @@ pub struct Stop {
     /// The most iterations. Default 1000.
     pub iterations: usize,
     /// The most passes over the data, looked at between moves: what a move or the statement of
-    /// quality costs may come on top. Default: no limit.
+    /// quality costs may come on top. In a search the exchanges after a run are one move, and so is the
+    /// path of the Lasso. Default: no limit.
     pub passes: Option<usize>,
     /// The most seconds. Default: no limit.
     pub seconds: Option<f64>,
@@ -67,12 +68,17 @@ impl Stop {
         }
     }
 
-    pub(crate) fn exhausted(&self, event: &Event) -> Option<Status> {
-        if event.iteration >= self.iterations {
+    fn exhausted(&self, event: &Event) -> Option<Status> {
+        self.reached(event.iteration, event.passes, event.seconds)
+    }
+
+    /// The cap that was reached, if one was.
+    pub(crate) fn reached(&self, iterations: usize, passes: usize, seconds: f64) -> Option<Status> {
+        if iterations >= self.iterations {
             Some(Status::IterationCap)
-        } else if self.passes.is_some_and(|cap| event.passes >= cap) {
+        } else if self.passes.is_some_and(|cap| passes >= cap) {
             Some(Status::PassCap)
-        } else if self.seconds.is_some_and(|limit| event.seconds >= limit) {
+        } else if self.seconds.is_some_and(|limit| seconds >= limit) {
             Some(Status::TimeLimit)
         } else {
             None

@@ -11,10 +11,8 @@ use super::growth::Growth;
 use super::lasso::{Grid, LassoPath, Step};
 use super::neighbourhood::{GoOn, Neighbourhood, Polished, quick_quality};
 use super::phase_transition::{Sign, phase_transition_k};
-use super::swaps::{IMPROVES, Polish, minimum};
+use super::swaps::{IMPROVES, Polish, ROUNDING, minimum};
 use super::tableau::{Missing, Swap, Swaps, Tableau};
-use std::ops::ControlFlow;
-
 use crate::driver::{Certificate, NearTie, PERFECT, Quality, stationarity};
 use crate::linalg::top_k;
 use crate::loss::Loss;
@@ -37,6 +35,8 @@ const TRIED: usize = 5;
 /// Two models are nearly tied when their deviances differ by less: the one is at least 1/e as likely.
 const NEAR: f64 = 2.0;
 const MOST_TIES: usize = 20;
+/// A point this near to the minimum over its atoms, relative to its norm, is that minimum.
+const SETTLED: f64 = 1e-9;
 
 /// Every exchange of an atom inside for one outside.
 pub(super) struct Exact<'a, A: LinearOperator, L, S> {
@@ -86,11 +86,14 @@ where
         refit_on(self.f, self.f.at(point), &support)
     }
 
+    /// f(0), above its lower bound.
+    fn null(&self) -> f64 {
+        self.f.value(&self.f.at(SparseVec::zero(self.f.operator().domain()))) - self.f.lower_bound()
+    }
+
     fn is_perfect(&self, x: &Evaluated<SparseVec>) -> bool {
-        let zero = self.f.at(SparseVec::zero(x.point().domain()));
-        let lower = self.f.lower_bound();
-        let here = self.f.value(x);
-        here - lower <= PERFECT * (self.f.value(&zero).max(here) - lower)
+        let here = self.f.value(x) - self.f.lower_bound();
+        here <= PERFECT * self.null().max(here)
     }
 
     /// The statement about x, whose exchanges were compared in a tableau.
@@ -98,8 +101,10 @@ where
         let here = self.f.value(x);
         let lower = self.f.lower_bound();
         let best = swaps.best.first().map_or(0.0, |swap| swap.gain);
-        let gains = confirmed && best > IMPROVES * (here - lower);
+        let gains = confirmed && best > (IMPROVES * (here - lower)).max(ROUNDING * self.null());
         let gradient = slopes.iter().map(|slope| -slope).collect();
+        // What is left of the slopes at a perfect fit is rounding.
+        let stationarity = if self.is_perfect(x) { 0.0 } else { stationarity(self.f, self.set, x, &gradient) };
         let deviance = |value: f64| self.f.loss().deviance(value);
         let tie = |swap: &Swap| {
             let rise = (-swap.gain).max(0.0);
@@ -112,7 +117,7 @@ where
             exchanges_compared: swaps.compared,
             exhaustive: swaps.exhaustive,
             near_ties: swaps.best.iter().map(tie).filter(near).take(MOST_TIES).collect(),
-            ..Quality::stationary(stationarity(self.f, self.set, x, &gradient))
+            ..Quality::stationary(stationarity)
         }
     }
 
@@ -124,17 +129,40 @@ where
         let mut gram = self.gram(&known)?;
         let mut tableau = Tableau::new(&gram, &self.atoms, &self.kept, &chosen);
         let mut polish = Polish::new(&self.atoms, &self.kept, self.set.atoms()).at_most(most);
-        let swaps = loop {
+        let mut swaps = loop {
             match polish.advance(&gram, &mut tableau) {
                 Ok(swaps) => break swaps,
                 Err(Missing(atoms)) => gram.bring(&self.coordinates(&atoms)),
             }
         };
         let made = polish.made;
-        let x = if made > 0 { self.refitted(tableau.point()) } else { x.clone() };
-        let quality = self.quality(&x, &tableau.slopes(), &swaps, true);
+        let here = self.f.value(x);
+        if made > 0 || tableau.chosen().len() > chosen.len() {
+            let next = self.refitted(tableau.point());
+            // An atom that fills a place and brings nothing is no exchange.
+            let least = if made > 0 { 0.0 } else { IMPROVES * (here - self.f.lower_bound()) };
+            if here - self.f.value(&next) > least {
+                let quality = self.quality(&next, &tableau.slopes(), &swaps, true);
+                self.gram = Some(gram);
+                return Some(Polished { x: next, exchanges: made.max(1), quality });
+            }
+        }
+        // Groups that overlap may be covered by others than those that x was made of: then the tableau
+        // is about another point.
+        let held = IndexSet::new(self.kept.dim(), known);
+        let covered = x.point().entries().all(|(j, v)| v == 0.0 || held.contains(j));
+        let quality = (made == 0 && covered).then(|| {
+            let mut slopes = tableau.slopes();
+            if x.point().distance(&tableau.point()) > SETTLED * x.point().norm() {
+                // x is not the minimum over its atoms: the statement is about x all the same.
+                slopes = gram.slopes_at(x.point());
+                let above = (here - tableau.objective()).max(0.0);
+                swaps.best.iter_mut().for_each(|swap| swap.gain += above);
+            }
+            self.quality(x, &slopes, &swaps, true)
+        });
         self.gram = Some(gram);
-        Some(Polished { x, exchanges: made, quality })
+        Some(Polished { x: x.clone(), exchanges: 0, quality: quality? })
     }
 
     /// Exchanges that look good in the picture around x, tried on f.
@@ -266,11 +294,11 @@ where
         self.grown(sizes, go_on, true)
     }
 
-    fn grow_to_k(&mut self) -> Option<Polished<SparseVec>> {
+    fn grow_to_k(&mut self, go_on: &mut GoOn<'_>) -> Option<Polished<SparseVec>> {
         let k = self.set.atoms();
         let mut sizes: Vec<usize> = (1..=STAGES).map(|stage| (k * stage).div_ceil(STAGES)).collect();
         sizes.dedup();
-        self.grown(&sizes, &mut |_| ControlFlow::Continue(()), false)?.pop()
+        self.grown(&sizes, go_on, false)?.pop()
     }
 
     fn lasso(&mut self) -> Option<SparseVec> {

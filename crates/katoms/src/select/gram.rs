@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::Quadratic;
 use crate::linalg::Matrix;
+use crate::linalg::kernels::axpy;
 use crate::loss::Loss;
 use crate::objective::{Evaluated, Objective};
 use crate::operator::{LinearOperator, adjoint_many};
@@ -54,6 +55,17 @@ where
     /// Brings columns of G: one pass, if any of them is not known yet.
     pub fn bring(&mut self, columns: &[usize]) {
         self.pass(None, columns);
+    }
+
+    /// −∇f at a point whose columns are known.
+    pub fn slopes_at(&self, x: &SparseVec) -> Vec<f64> {
+        let mut slopes = self.linear.clone();
+        for (j, v) in x.entries() {
+            if let Some(column) = self.columns.get(&j) {
+                axpy(-v, column, &mut slopes);
+            }
+        }
+        slopes
     }
 
     /// One pass for the columns that are not known, and for another residual.
@@ -129,7 +141,7 @@ where
         let unknown = coordinates.iter().filter(|j| !self.columns.contains_key(j));
         let fresh: BTreeMap<usize, SparseVec> = {
             let all = IndexSet::new(self.dim(), coordinates.to_vec());
-            unknown.map(|&j| (j, self.f.operator().adjoint_on(&self.curved(j), &all))).collect()
+            unknown.map(|&j| (j, self.f.pulled_back_on(&self.curved(j), &all))).collect()
         };
         let entry = |i: usize, j: usize| match (self.columns.get(&j), self.columns.get(&i)) {
             (Some(column), _) => column[i],

@@ -10,6 +10,7 @@ use crate::space::{IndexSet, SparseVec};
 #[derive(Debug, Clone)]
 pub(super) struct Grown {
     pub point: SparseVec,
+    chosen: Vec<usize>,
     /// −∇f at the point.
     pub slopes: Vec<f64>,
     pub objective: f64,
@@ -31,6 +32,8 @@ pub(super) struct Growth<'a> {
     pub exchanged: usize,
     /// How many sizes the way back has seen; all of them where it is not gone.
     back: usize,
+    /// How many sizes the second way up has seen.
+    up: usize,
     /// Atoms whose columns are asked for together, where that is not left to the polish.
     together: Option<usize>,
 }
@@ -39,7 +42,8 @@ impl<'a> Growth<'a> {
     /// From no atom through the rising `sizes`. The columns of what is kept are known.
     pub fn new(q: &impl Quadratic, atoms: &'a Atoms, kept: &'a IndexSet, sizes: Vec<usize>) -> Self {
         let tableau = Tableau::new(q, atoms, kept, &[]);
-        Self { atoms, kept, tableau, polish: None, sizes, models: Vec::new(), exchanged: 0, back: 1, together: None }
+        let models = Vec::new();
+        Self { atoms, kept, tableau, polish: None, sizes, models, exchanged: 0, back: 1, up: 0, together: None }
     }
 
     /// The same without the way back, for those who want the last size alone.
@@ -61,7 +65,7 @@ impl<'a> Growth<'a> {
             return Ok(true);
         }
         // The way back: a larger model without its least useful atoms may beat the smaller one.
-        let Some(at) = self.sizes.len().checked_sub(self.back + 1) else { return Ok(false) };
+        let Some(at) = self.sizes.len().checked_sub(self.back + 1) else { return self.climb(q) };
         self.shrink(q, self.sizes[at]);
         let swaps = self.polished(q, self.sizes[at])?;
         if self.tableau.objective() < self.models[at].objective {
@@ -73,7 +77,25 @@ impl<'a> Growth<'a> {
 
     fn model(&self, swaps: Swaps) -> Grown {
         let (point, objective) = (self.tableau.point(), self.tableau.objective());
-        Grown { point, slopes: self.tableau.slopes(), objective, swaps }
+        Grown { point, chosen: self.tableau.chosen().to_vec(), slopes: self.tableau.slopes(), objective, swaps }
+    }
+
+    /// Up again: where the way back has found a model that beats a larger one, the larger one grows from
+    /// it. False when every pair was looked at.
+    fn climb(&mut self, q: &impl Quadratic) -> Result<bool, Missing> {
+        let Some(&size) = self.sizes.get(self.up + 1) else { return Ok(false) };
+        let (smaller, larger) = (&self.models[self.up], &self.models[self.up + 1]);
+        if smaller.objective < larger.objective {
+            if self.polish.is_none() {
+                self.tableau = Tableau::new(q, self.atoms, self.kept, &smaller.chosen);
+            }
+            let swaps = self.polished(q, size)?;
+            if self.tableau.objective() < self.models[self.up + 1].objective {
+                self.models[self.up + 1] = self.model(swaps);
+            }
+        }
+        self.up += 1;
+        Ok(true)
     }
 
     fn shrink(&mut self, q: &impl Quadratic, size: usize) {

@@ -42,7 +42,8 @@ pub trait Neighbourhood<P: Point> {
     /// `go_on` hears the number of models after each step; when it breaks, those that are there remain.
     fn grow(&mut self, sizes: &[usize], go_on: &mut GoOn<'_>) -> Option<Vec<Polished<P>>>;
     /// The model of k atoms, grown in a few stages and polished in each; `None` where that cannot be had.
-    fn grow_to_k(&mut self) -> Option<Polished<P>>;
+    /// When `go_on` breaks, what has grown so far.
+    fn grow_to_k(&mut self, go_on: &mut GoOn<'_>) -> Option<Polished<P>>;
     /// The best point with k atoms along the path of the Lasso; `None` where there is none.
     fn lasso(&mut self) -> Option<P>;
 }
@@ -111,7 +112,7 @@ where
     fn grow(&mut self, _: &[usize], _: &mut GoOn<'_>) -> Option<Vec<Polished<LowRank>>> {
         None
     }
-    fn grow_to_k(&mut self) -> Option<Polished<LowRank>> {
+    fn grow_to_k(&mut self, _: &mut GoOn<'_>) -> Option<Polished<LowRank>> {
         None
     }
     fn lasso(&mut self) -> Option<LowRank> {

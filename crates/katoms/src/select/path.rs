@@ -2,7 +2,7 @@
 //!
 //! For least squares on coordinates or groups a model grows atom by atom and is polished by exchanges
 //! at each size, up and down again, on columns of the Gram matrix that all sizes share: a pass brings
-//! sixteen of them. Other losses and structures run the method from size to size, warm-started.
+//! a dozen of them. Other losses and structures run the method from size to size, warm-started.
 
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -51,7 +51,7 @@ pub struct Path<P> {
     pub columns: usize,
     /// Seconds of work.
     pub seconds: f64,
-    /// The number of samples.
+    /// The number of samples of positive weight.
     pub samples: usize,
     /// The number of atoms to choose from.
     pub candidates: usize,
@@ -136,7 +136,10 @@ where
         Some(models) => models,
         None => stepped(f, &sets, &mut go_on)?,
     };
-    let null = f.loss().value(f.at(A::Point::zero(set.domain())).image());
+    let zero = f.at(A::Point::zero(set.domain()));
+    let null = f.loss().value(zero.image());
+    // A row without weight has no curvature either.
+    let samples = f.curvatures(&zero).iter().filter(|h| **h > 0.0).count();
     let floor = f.lower_bound() + PERFECT * (null - f.lower_bound());
     let model = |((polished, status), &atoms): ((Polished<A::Point>, Status), &usize)| {
         let Polished { x, quality, .. } = polished;
@@ -153,7 +156,7 @@ where
         passes: cost.passes - before.passes,
         columns: cost.columns - before.columns,
         seconds: clock.elapsed().as_secs_f64(),
-        samples: f.loss().n_outputs(),
+        samples,
         candidates: hood.candidates(),
     })
 }

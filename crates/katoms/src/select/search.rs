@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use super::neighbourhood::{Neighbourhood, Polished, Searchable};
 use crate::driver::{
-    Attempt, Certificate, Event, Options, Outcome, PERFECT, Quality, Run, Stages, Start, Status, Stop, Trace,
+    Attempt, Certificate, Event, Options, Outcome, PERFECT, Quality, Run, Stages, Start, Status, Stop, Trace, check,
 };
 use crate::error::{Error, check_option};
 use crate::loss::Loss;
@@ -40,9 +40,10 @@ pub enum Escalate {
 /// How hard a search tries.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Search {
-    /// Where it begins, in this order, until an answer is good enough.
+    /// Where it begins, in this order, until an answer is good enough. A start that the structure does not
+    /// have is left out; where none is left, the search begins at zero.
     pub starts: Vec<Start>,
-    /// Whether atoms are exchanged.
+    /// Whether atoms are exchanged. Without, a model grows by the method alone.
     pub exchanges: bool,
     /// When starts after the first are tried. Without exchanges none is.
     pub escalate: Escalate,
@@ -113,6 +114,7 @@ where
     M: Method<A, L, S>,
 {
     search.check()?;
+    check(f, set, &options, &A::Point::zero(set.domain()))?;
     let hood = set.neighbourhood(f);
     let (clock, cost) = (Instant::now(), f.cost());
     let mut seeker = Seeker {
@@ -133,9 +135,14 @@ where
     };
     for &start in &search.starts {
         let Some(found) = seeker.attempt(start)? else { continue };
-        if seeker.settle(start, found) {
+        if seeker.settle(start, found) || seeker.is_capped() {
             break;
         }
+    }
+    if seeker.attempts.is_empty()
+        && let Some(found) = seeker.attempt(Start::Thresholded)?
+    {
+        seeker.settle(Start::Thresholded, found);
     }
     Ok(seeker.outcome())
 }
@@ -183,7 +190,7 @@ where
         let stages = self.options.stages.clone();
         match start {
             Start::Thresholded => self.road(zero, stages).map(Some),
-            Start::Grown => match self.hood.grow_to_k() {
+            Start::Grown => match self.grown() {
                 Some(grown) => self.onward(grown).map(Some),
                 None => self.road(zero, Stages::growing(self.set.atoms())).map(Some),
             },
@@ -192,6 +199,22 @@ where
                 None => Ok(None),
             },
         }
+    }
+
+    /// A model grown by exchanges, as far as the caps let it; `None` where that cannot be had or is not
+    /// wanted.
+    fn grown(&mut self) -> Option<Polished<A::Point>> {
+        if !self.search.exchanges {
+            return None;
+        }
+        let Self { f, hood, cost, clock, observed, trace, options, .. } = self;
+        hood.grow_to_k(&mut |_| {
+            let (passes, seconds) = (f.cost().passes - cost.passes, clock.elapsed().as_secs_f64() - *observed);
+            match options.stop.reached(trace.len(), passes, seconds) {
+                Some(_) => ControlFlow::Break(()),
+                None => ControlFlow::Continue(()),
+            }
+        })
     }
 
     /// A run of the method, and what exchanges make of its end.
@@ -221,6 +244,9 @@ where
                 break;
             }
             status = ended;
+            if self.cut.is_some() {
+                return Ok(Found { x, status, exchanges, quality: None, certificate: None });
+            }
             polished = self.hood.polish(x);
             exchanges += polished.exchanges;
             self.tell(&polished);
@@ -298,8 +324,15 @@ where
         if observe(&mut self.observer, &mut self.observed, &event, polished.x.point()) {
             self.cut = Some(Status::Stopped);
         } else {
-            self.cut = self.cut.or(self.options.stop.exhausted(&event));
+            self.is_capped();
         }
+    }
+
+    /// Looks at the caps: whether the search has to end.
+    fn is_capped(&mut self) -> bool {
+        let reached = self.options.stop.reached(self.trace.len(), self.spent().passes, self.seconds());
+        self.cut = self.cut.or(reached);
+        self.cut.is_some()
     }
 
     /// Whether nothing, or nothing but noise, is left to gain.

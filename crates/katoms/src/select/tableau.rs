@@ -80,8 +80,9 @@ impl<'a> Tableau<'a> {
         let sweep = Sweep::at(q, &coordinates);
         let waiting = coordinates.iter().copied().filter(|&j| sweep.position(j).is_none()).collect();
         let mut tableau = Self { atoms, chosen: chosen.to_vec(), held, waiting, sweep, blocks: None };
-        let grouped = (0..atoms.len()).any(|atom| atoms.members(atom).len() > 1);
-        if grouped {
+        // Coordinates need no blocks, but only where each atom has the number of its coordinate.
+        let plain = |atom: usize| atoms.members(atom).iter().all(|&j| j == atom);
+        if atoms.len() != q.dim() || !(0..atoms.len()).all(plain) {
             tableau.blocks = Some(tableau.residual_blocks(q));
         }
         tableau
@@ -309,9 +310,22 @@ impl<'a> Tableau<'a> {
             best
         };
         let best: Vec<Swap> = leaving.par_iter().with_min_len(4).map(one).collect();
-        let best: Vec<Swap> = best.into_iter().filter(|swap| swap.into != swap.out).collect();
+        let best = best.into_iter().filter(|swap| swap.into != swap.out).chain(self.idle_substitutes()).collect();
         let outside = barred.iter().flatten().filter(|floor| floor.is_finite()).count();
-        Swaps { best, compared: leaving.len() * outside, exhaustive: true }
+        Swaps { best, compared: self.chosen.len() * outside, exhaustive: true }
+    }
+
+    /// An atom that depends on the others leaves for nothing: its best substitute is the best entry.
+    fn idle_substitutes(&self) -> Vec<Swap> {
+        let idle = |atom: &usize| self.atoms.members(*atom).iter().any(|j| self.waiting.contains(j));
+        let idle: Vec<usize> = self.chosen.iter().copied().filter(idle).collect();
+        if idle.is_empty() {
+            return Vec::new();
+        }
+        let gains = self.entry_gains();
+        let outside = (0..gains.len()).filter(|&atom| self.held[atom] == 0 && gains[atom] > 0.0);
+        let best = outside.reduce(|a, b| if gains[b] > gains[a] { b } else { a });
+        best.map_or_else(Vec::new, |into| idle.iter().map(|&out| Swap { out, into, gain: gains[into] }).collect())
     }
 
     fn cost_of(&self, position: usize) -> f64 {
