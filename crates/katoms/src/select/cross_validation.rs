@@ -115,9 +115,14 @@ pub struct Validated {
 }
 
 impl Validated {
-    /// The place of the score that is least.
+    /// The place of the score that is least; of equals the one with the fewest atoms.
     fn least(&self) -> usize {
-        let better = |a: usize, b: usize| if self.scores[b].mean < self.scores[a].mean { b } else { a };
+        let better = |a: usize, b: usize| {
+            let (old, new) = (&self.scores[a], &self.scores[b]);
+            let fewer = new.mean == old.mean && new.choice.atoms < old.choice.atoms;
+            let replaces = new.mean < old.mean || fewer || (old.mean.is_nan() && !new.mean.is_nan());
+            if replaces { b } else { a }
+        };
         (0..self.scores.len()).reduce(better).unwrap_or(0)
     }
 
@@ -127,15 +132,23 @@ impl Validated {
         let least = self.least();
         let best = &self.scores[least];
         let near = |s: &Score| s.choice.ridge == best.choice.ridge && s.mean <= best.mean + best.error;
-        self.scores.iter().position(near).unwrap_or(least)
+        let candidates = (0..self.scores.len()).filter(|&at| near(&self.scores[at]));
+        candidates.min_by_key(|&at| self.scores[at].choice.atoms).unwrap_or(least)
     }
 
-    /// The choice with the least held-out loss.
+    /// The choice with the least held-out loss; of equals the one with the fewest atoms.
+    ///
+    /// # Panics
+    /// If there is no score.
     pub fn min(&self) -> Choice {
         self.scores[self.least()].choice
     }
 
-    /// The fewest atoms whose held-out loss is within one standard error of the least.
+    /// The fewest atoms whose held-out loss is within one standard error of the least, with the ridge of
+    /// the least.
+    ///
+    /// # Panics
+    /// If there is no score.
     pub fn one_se(&self) -> Choice {
         self.scores[self.within_one_error()].choice
     }
@@ -216,6 +229,11 @@ fn score(choice: Choice, folds: Vec<f64>) -> Score {
     Score { choice, folds, mean, error: (square / (count - 1.0) / count).sqrt() }
 }
 
+/// What the rows of a loss weigh together.
+fn weight<L: Split>(loss: &L) -> f64 {
+    loss.weights().map_or(loss.n_outputs() as f64, |weights| weights.iter().sum())
+}
+
 fn predictions<A>(design: &A, coefficients: &SparseVec, intercept: f64) -> Vec<f64>
 where
     A: LinearOperator<Point = SparseVec>,
@@ -253,8 +271,7 @@ impl<L: Split> Sides<L> {
         let (rows, loss) = &self.held_out[fold];
         let all = predictions(design, &fit.coefficients, fit.intercept);
         let predicted: Vec<f64> = rows.iter().map(|&i| all[i]).collect();
-        let weight = loss.weights().map_or(rows.len() as f64, |weights| weights.iter().sum());
-        loss.value(&predicted) / weight
+        loss.value(&predicted) / weight(loss)
     }
 }
 
@@ -350,7 +367,7 @@ where
     let mut tasks = Vec::new();
     for &ridge in &options.ridges {
         for ((sample, loss), &left_out) in samples.iter().zip(&losses).zip(&sides) {
-            let share = ridge * sample.n_outputs() as f64 / design.n_outputs() as f64;
+            let share = ridge * weight(loss) / weight(&losses[0]);
             let everything: Vec<usize> = (0..sample.n_outputs()).collect();
             for (set, &atoms) in sets.iter().zip(&options.sizes) {
                 let preparation = Preparation { ridge: share, ..preparation };
