@@ -359,8 +359,7 @@ where
     let rows = |left_out: Option<usize>| left_out.map_or_else(|| all.clone(), |fold| folds.training(fold));
     let sides: Vec<Option<usize>> = [None].into_iter().chain((0..folds.count()).map(Some)).collect();
     let losses = sides.iter().map(|&out| loss.subset(&rows(out))).collect::<Result<Vec<_>, _>>()?;
-    let one = |(&out, loss): (&Option<usize>, &L)| preparation.sample(design, loss, rows(out));
-    let samples = sides.iter().zip(&losses).map(one).collect::<Result<Vec<_>, _>>()?;
+    let (samples, reads) = preparation.samples(design, &losses, sides.iter().map(|&out| rows(out)).collect())?;
     let sets: Vec<Always<S>> =
         options.sizes.iter().map(|&k| preparation.set(&set.with_atoms(k)?)).collect::<Result<_, _>>()?;
     let method = AcceleratedIht::for_structure(set.structure());
@@ -384,10 +383,9 @@ where
     let points: Vec<SparseVec> = runs.iter().map(|run| run.iterate().clone()).collect();
     let passes = runs.iter().map(|run| run.trace().len()).max().unwrap_or(0);
     drop(runs);
-    let moments = if options.standardize { 2 * sides.len() } else { 0 };
     let fits = tasks.iter().zip(points).map(|(task, x)| {
         let (coefficients, intercept) = task.sample.to_original(&x);
         Fit { left_out: task.left_out, choice: task.choice, coefficients, intercept }
     });
-    Ok((fits.collect(), passes + moments))
+    Ok((fits.collect(), passes + reads))
 }
