@@ -33,6 +33,7 @@ pub use entries::Entries;
 pub use intercept::WithIntercept;
 pub use matrix_free::MatrixFree;
 pub use matrix_map::MatrixMap;
+pub(crate) use moments::is_constant;
 pub use moments::{ColumnMoments, Moments};
 pub use parts::Parts;
 pub use row_weights::RowWeights;

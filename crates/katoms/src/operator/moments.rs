@@ -16,6 +16,11 @@ pub(super) fn corrected(mean: f64, deviation: f64, square: f64) -> (f64, f64) {
     (mean + deviation, (square - deviation * deviation).max(0.0))
 }
 
+/// Whether a column with these moments is constant: rounding leaves it a variance of about (ε·mean)².
+pub(crate) fn is_constant(mean: f64, variance: f64) -> bool {
+    variance <= (1e-14 * mean).powi(2)
+}
+
 /// Operators whose columns have moments. Two reads of the data.
 pub trait ColumnMoments {
     /// The moments under the given row weights, which are not negative and not all zero.

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::moments::is_constant;
 use super::{ColumnMoments, LinearOperator, Moments, Parts, passes_through_base};
 use crate::error::{Error, check_length, check_values};
 use crate::space::{IndexSet, Point, SparseVec};
@@ -45,9 +46,14 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> Standardized<A> 
         if weights.iter().all(|&w| w == 0.0) {
             return Err(Error::Value { what: "weights", index: 0, value: 0.0, right: "at least one must be above 0" });
         }
-        let Moments { means, variances } = inner.moments(weights);
-        // Rounding leaves a constant column a variance of about (ε·mean)².
-        let scale = |(m, v): (&f64, &f64)| if *v > (1e-14 * m).powi(2) { v.sqrt() } else { 1.0 };
+        let moments = inner.moments(weights);
+        Self::with_moments(inner, moments)
+    }
+
+    /// The same with moments that are known.
+    pub(crate) fn with_moments(inner: A, moments: Moments) -> Result<Self, Error> {
+        let Moments { means, variances } = moments;
+        let scale = |(&m, &v): (&f64, &f64)| if is_constant(m, v) { 1.0 } else { v.sqrt() };
         let scales = means.iter().zip(&variances).map(scale).collect();
         Self::new(inner, means, scales)
     }

@@ -139,9 +139,14 @@ pub struct Validated {
 }
 
 impl Validated {
-    /// The place of the score that is least.
+    /// The place of the score that is least; of equals the one with the fewest atoms.
     fn least(&self) -> usize {
-        let better = |a: usize, b: usize| if self.scores[b].mean < self.scores[a].mean { b } else { a };
+        let better = |a: usize, b: usize| {
+            let (old, new) = (&self.scores[a], &self.scores[b]);
+            let fewer = new.mean == old.mean && new.choice.atoms < old.choice.atoms;
+            let replaces = new.mean < old.mean || fewer || (old.mean.is_nan() && !new.mean.is_nan());
+            if replaces { b } else { a }
+        };
         (0..self.scores.len()).reduce(better).unwrap_or(0)
     }
 
@@ -152,15 +157,23 @@ impl Validated {
         let best = &self.scores[least];
         let alike = |s: &Score| Choice { atoms: best.choice.atoms, ..s.choice } == best.choice;
         let near = |s: &Score| alike(s) && s.mean <= best.mean + best.error;
-        self.scores.iter().position(near).unwrap_or(least)
+        let candidates = (0..self.scores.len()).filter(|&at| near(&self.scores[at]));
+        candidates.min_by_key(|&at| self.scores[at].choice.atoms).unwrap_or(least)
     }
 
-    /// The choice with the least held-out loss.
+    /// The choice with the least held-out loss; of equals the one with the fewest atoms.
+    ///
+    /// # Panics
+    /// If there is no score.
     pub fn min(&self) -> Choice {
         self.scores[self.least()].choice
     }
 
-    /// The fewest atoms whose held-out loss is within one standard error of the least.
+    /// The fewest atoms whose held-out loss is within one standard error of the least, with the ridge of
+    /// the least.
+    ///
+    /// # Panics
+    /// If there is no score.
     pub fn one_se(&self) -> Choice {
         self.scores[self.within_one_error()].choice
     }
@@ -241,6 +254,11 @@ fn score(choice: Choice, folds: Vec<f64>) -> Score {
     Score { choice, folds, mean, error: (square / (count - 1.0) / count).sqrt() }
 }
 
+/// What the rows of a loss weigh together.
+fn weight<L: Split>(loss: &L) -> f64 {
+    loss.weights().map_or(loss.n_outputs() as f64, |weights| weights.iter().sum())
+}
+
 fn predictions<A>(design: &A, coefficients: &SparseVec, intercept: f64) -> Vec<f64>
 where
     A: LinearOperator<Point = SparseVec>,
@@ -278,8 +296,7 @@ impl<L: Split> Sides<L> {
         let (rows, loss) = &self.held_out[fold];
         let all = predictions(design, &fit.coefficients, fit.intercept);
         let predicted: Vec<f64> = rows.iter().map(|&i| all[i]).collect();
-        let weight = loss.weights().map_or(rows.len() as f64, |weights| weights.iter().sum());
-        loss.value(&predicted) / weight
+        loss.value(&predicted) / weight(loss)
     }
 }
 
@@ -374,15 +391,14 @@ where
     let rows = |left_out: Option<usize>| left_out.map_or_else(|| all.clone(), |fold| folds.training(fold));
     let sides: Vec<Option<usize>> = [None].into_iter().chain((0..folds.count()).map(Some)).collect();
     let losses = sides.iter().map(|&out| loss.subset(&rows(out))).collect::<Result<Vec<_>, _>>()?;
-    let one = |(&out, loss): (&Option<usize>, &L)| preparation.sample(design, loss, rows(out));
-    let samples = sides.iter().zip(&losses).map(one).collect::<Result<Vec<_>, _>>()?;
+    let (samples, reads) = preparation.samples(design, &losses, sides.iter().map(|&out| rows(out)).collect())?;
     let sets: Vec<Always<S>> =
         options.sizes.iter().map(|&k| preparation.set(&set.with_atoms(k)?)).collect::<Result<_, _>>()?;
     let method = AcceleratedIht::for_structure(set.structure());
     let mut tasks = Vec::new();
     for &ridge in &options.ridges {
         for ((sample, loss), &left_out) in samples.iter().zip(&losses).zip(&sides) {
-            let share = ridge * sample.n_outputs() as f64 / design.n_outputs() as f64;
+            let share = ridge * weight(loss) / weight(&losses[0]);
             let everything: Vec<usize> = (0..sample.n_outputs()).collect();
             for (set, &atoms) in sets.iter().zip(&options.sizes) {
                 let preparation = Preparation { ridge: share, ..preparation };
@@ -399,10 +415,9 @@ where
     let points: Vec<SparseVec> = runs.iter().map(|run| run.iterate().clone()).collect();
     let passes = runs.iter().map(|run| run.trace().len()).max().unwrap_or(0);
     drop(runs);
-    let moments = if options.standardize { 2 * sides.len() } else { 0 };
     let fits = tasks.iter().zip(points).map(|(task, x)| {
         let (coefficients, intercept) = task.sample.to_original(&x);
         Fit { left_out: task.left_out, choice: task.choice, coefficients, intercept }
     });
-    Ok((fits.collect(), passes + moments))
+    Ok((fits.collect(), passes + reads))
 }

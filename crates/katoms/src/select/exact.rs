@@ -9,7 +9,7 @@ use super::certificate::{Certify, certify};
 use super::gram::{Gram, affordable};
 use super::growth::Growth;
 use super::lasso::{Grid, LassoPath, Step};
-use super::neighbourhood::{GoOn, Neighbourhood, Polished, quick_quality};
+use super::neighbourhood::{GoOn, Neighbourhood, Polished, Searchable, quick_quality};
 use super::phase_transition::{Sign, phase_transition_k};
 use super::swaps::{IMPROVES, Polish, ROUNDING, minimum};
 use super::tableau::{Missing, Swap, Swaps, Tableau};
@@ -97,14 +97,14 @@ where
     }
 
     /// The statement about x, whose exchanges were compared in a tableau.
-    fn quality(&self, x: &Evaluated<SparseVec>, slopes: &[f64], swaps: &Swaps, confirmed: bool) -> Quality {
+    fn quality(&self, set: &S, x: &Evaluated<SparseVec>, slopes: &[f64], swaps: &Swaps, confirmed: bool) -> Quality {
         let here = self.f.value(x);
         let lower = self.f.lower_bound();
         let best = swaps.best.first().map_or(0.0, |swap| swap.gain);
         let gains = confirmed && best > (IMPROVES * (here - lower)).max(ROUNDING * self.null());
         let gradient = slopes.iter().map(|slope| -slope).collect();
         // What is left of the slopes at a perfect fit is rounding.
-        let stationarity = if self.is_perfect(x) { 0.0 } else { stationarity(self.f, self.set, x, &gradient) };
+        let stationarity = if self.is_perfect(x) { 0.0 } else { stationarity(self.f, set, x, &gradient) };
         let deviance = |value: f64| self.f.loss().deviance(value);
         let tie = |swap: &Swap| {
             let rise = (-swap.gain).max(0.0);
@@ -142,7 +142,7 @@ where
             // An atom that fills a place and brings nothing is no exchange.
             let least = if made > 0 { 0.0 } else { IMPROVES * (here - self.f.lower_bound()) };
             if here - self.f.value(&next) > least {
-                let quality = self.quality(&next, &tableau.slopes(), &swaps, true);
+                let quality = self.quality(self.set, &next, &tableau.slopes(), &swaps, true);
                 self.gram = Some(gram);
                 return Some(Polished { x: next, exchanges: made.max(1), quality });
             }
@@ -159,7 +159,7 @@ where
                 let above = (here - tableau.objective()).max(0.0);
                 swaps.best.iter_mut().for_each(|swap| swap.gain += above);
             }
-            self.quality(x, &slopes, &swaps, true)
+            self.quality(self.set, x, &slopes, &swaps, true)
         });
         self.gram = Some(gram);
         Some(Polished { x: x.clone(), exchanges: 0, quality: quality? })
@@ -184,7 +184,7 @@ where
                 }
                 _ => {
                     // The gain that the picture promises was not there; ranks and ties are its own.
-                    let quality = self.quality(&x, &tableau.slopes(), &swaps, most == 0);
+                    let quality = self.quality(self.set, &x, &tableau.slopes(), &swaps, most == 0);
                     return Some(Polished { x, exchanges, quality: Quality { exhaustive: false, ..quality } });
                 }
             }
@@ -231,14 +231,15 @@ where
                 Err(Missing(atoms)) => gram.bring(&self.coordinates(&atoms)),
             }
         }
-        let models = growth.models.iter().map(|model| {
+        let models = growth.models.iter().zip(sizes).map(|(model, &size)| {
+            let set = self.set.with_atoms(size).ok()?;
             let x = self.refitted(model.point.clone());
-            let quality = self.quality(&x, &model.slopes, &model.swaps, true);
-            Polished { x, exchanges: growth.exchanged, quality }
+            let quality = self.quality(&set, &x, &model.slopes, &model.swaps, true);
+            Some(Polished { x, exchanges: growth.exchanged, quality })
         });
         let models = models.collect();
         self.gram = Some(gram);
-        Some(models)
+        models
     }
 
     fn polished(&mut self, x: Evaluated<SparseVec>, most: usize) -> Polished<SparseVec> {
@@ -254,6 +255,17 @@ where
             let quality = quick_quality(self.f, self.set, &x);
             Polished { x, exchanges: 0, quality }
         })
+    }
+}
+
+impl<A, L, S> Searchable<A, L> for S
+where
+    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+    L: Loss,
+    S: CoordinateSet,
+{
+    fn neighbourhood<'a>(&'a self, f: &'a Objective<A, L>) -> Box<dyn Neighbourhood<SparseVec> + 'a> {
+        Box::new(Exact::new(f, self))
     }
 }
 

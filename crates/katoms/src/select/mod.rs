@@ -43,6 +43,7 @@ mod stability;
 mod swaps;
 mod sweep;
 mod tableau;
+mod tried;
 
 pub use certificate::{Certify, certify};
 pub use criteria::{Criterion, ModelSize};

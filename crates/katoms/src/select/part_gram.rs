@@ -2,13 +2,16 @@
 //!
 //! The rows fall into parts, the folds. A pass by parts brings columns of Z_pᵀWZ_p for every part p; the
 //! training set that leaves fold q out is the sum over the other parts. So a column that one fold needs
-//! is there for all folds, for every ridge and for the fit on all rows, at the price of one. Centring and
-//! scaling with a training set's own moments is a rank-one correction and a factor:
+//! is there for all folds, for every ridge and for the fit on all rows, at the price of one.
 //!
-//! (Z − 1μᵀ)ᵀW(Z − 1μᵀ) = ZᵀWZ − (Σw)·μμᵀ
+//! Every part is centred on its own means μ_p, and a training set puts its parts together as Chan, Golub
+//! and LeVeque (1983) do:
 //!
-//! Z is the design, standardised with the moments of all rows: then μ is small, and nothing cancels.
-//! What the other rows lend to Z in this way the training set's own moments take out again exactly.
+//! (Z − 1μᵀ)ᵀW(Z − 1μᵀ) = Σ_p (Z_p − 1μ_pᵀ)ᵀW(Z_p − 1μ_pᵀ) + (Σw)_p·(μ_p − μ)(μ_p − μ)ᵀ
+//!
+//! No term is large where the sum is small, so nothing cancels, and a row that is held out, however far
+//! off, is in no term. Scaling is a factor. Z is the design less a centre for each column, the median of
+//! its parts' means: a column far from 0 comes near it, and a part that is far off moves no other.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -18,7 +21,7 @@ use super::sample::Preparation;
 use crate::error::Error;
 use crate::linalg::Matrix;
 use crate::loss::Loss;
-use crate::operator::{ColumnMoments, LinearOperator, Parts, Standardized};
+use crate::operator::{LinearOperator, Parts, Standardized};
 use crate::space::{IndexSet, SparseVec, Subspace};
 
 /// What is known of the data, part by part.
@@ -26,6 +29,7 @@ pub(super) struct PartGram<'a, A> {
     design: Standardized<&'a A>,
     parts: Parts,
     weights: Vec<f64>,
+    centred: bool,
     sums: Vec<Sums>,
     columns: BTreeMap<usize, Vec<Vec<f64>>>,
     blocks: Mutex<BTreeMap<Vec<usize>, Vec<Vec<f64>>>>,
@@ -33,76 +37,90 @@ pub(super) struct PartGram<'a, A> {
     pub passes: usize,
 }
 
-/// The sums over one part.
+/// The sums over one part, about the part's own means; about 0 where nothing is centred.
 #[derive(Debug, Clone)]
 struct Sums {
     /// Σw.
     weight: f64,
-    /// Σwy.
+    /// The mean of y.
     target: f64,
     /// Σwy².
     square: f64,
-    /// Zᵀw.
-    columns: Vec<f64>,
+    /// The means of the columns of Z.
+    means: Vec<f64>,
     /// ZᵀWy.
     products: Vec<f64>,
     /// Σwz².
     energies: Vec<f64>,
 }
 
+/// The share of an energy that is rounding.
+const ROUNDING: f64 = 1e-13;
+/// A column that varies by less than this share of its mean is constant: a mean of many rows is not
+/// known better.
+const CONSTANT: f64 = 1e-12;
+
 impl<'a, A> PartGram<'a, A>
 where
-    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>> + ColumnMoments,
+    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
 {
-    /// The first sums. `None` where the columns of the design are not cheap.
+    /// The first sums: two passes. `None` where the columns of the design are not cheap.
     ///
     /// # Errors
-    /// When all weights are 0.
+    /// When a mean is not finite.
     pub fn new(
         design: &'a A,
         loss: &impl Loss,
         parts: Parts,
         preparation: &Preparation,
     ) -> Result<Option<Self>, Error> {
-        let m = design.n_outputs();
+        let (m, n) = (design.n_outputs(), design.domain());
         let (mut slopes, mut weights) = (vec![0.0; m], vec![0.0; m]);
         loss.gradient(&vec![0.0; m], &mut slopes);
         loss.curvature(&vec![0.0; m], &mut weights);
-        let pulls: Vec<f64> = slopes.iter().map(|r| -r).collect();
-        let n = design.domain();
         let centred = preparation.standardize || preparation.intercept;
-        let design = if centred {
-            Standardized::fit(design, &weights)?
-        } else {
-            Standardized::new(design, vec![0.0; n], vec![1.0; n])?
-        };
-        let within = |v: &[f64], p: usize| -> Vec<f64> {
-            v.iter().zip(parts.labels()).map(|(v, &label)| if label == p { *v } else { 0.0 }).collect()
-        };
-        let masked: Vec<Vec<f64>> = (0..parts.count()).map(|p| within(&weights, p)).collect();
-        let masks: Vec<&[f64]> = masked.iter().map(Vec::as_slice).collect();
-        let Some(energies) = design.energies(&masks, None) else { return Ok(None) };
+        let total = |v: &[f64], p: usize| parts.rows(p).iter().map(|&i| v[i]).sum::<f64>();
+        let totals: Vec<f64> = (0..parts.count()).map(|p| total(&weights, p)).collect();
+        let mean = |sum: f64, p: usize| if centred && totals[p] > 0.0 { sum / totals[p] } else { 0.0 };
+        let targets: Vec<f64> = (0..parts.count()).map(|p| mean(-total(&slopes, p), p)).collect();
+        let pulls: Vec<f64> = (0..m).map(|i| -slopes[i] - weights[i] * targets[parts.labels()[i]]).collect();
+
         let mut both = vec![Vec::new(), Vec::new()];
         design.adjoint_parts(&parts, &[&weights, &pulls], &mut both);
         let (Some(products), Some(columns)) = (both.pop(), both.pop()) else { return Ok(None) };
-        let square = |(r, w): (&f64, &f64)| if *w > 0.0 { r * r / w } else { 0.0 };
-        let sums =
-            energies.into_iter().zip(columns).zip(products).enumerate().map(|(p, ((energies, columns), products))| {
-                let pulled = within(&pulls, p);
-                Sums {
-                    weight: masked[p].iter().sum(),
-                    target: pulled.iter().sum(),
-                    square: pulled.iter().zip(&masked[p]).map(square).sum(),
-                    columns,
-                    products,
-                    energies,
-                }
-            });
-        let sums = sums.collect();
-        // Standardising reads the design twice, the sums once and once more.
-        let passes = if centred { 4 } else { 2 };
+        let centre = |j: usize| middle((0..parts.count()).map(|p| mean(columns[p][j], p)).collect());
+        let centres: Vec<f64> = (0..n).map(centre).collect();
+        let masked: Vec<Vec<f64>> = (0..parts.count())
+            .map(|p| weights.iter().zip(parts.labels()).map(|(w, &label)| if label == p { *w } else { 0.0 }).collect())
+            .collect();
+        let masks: Vec<&[f64]> = masked.iter().map(Vec::as_slice).collect();
+        let Some(energies) = design.energies(&masks, Some(&centres)) else { return Ok(None) };
+
+        let square = |i: usize| if weights[i] > 0.0 { pulls[i] * pulls[i] / weights[i] } else { 0.0 };
+        let about_own_mean = |(energy, mean): (f64, &f64), weight: f64| {
+            let rest = energy - weight * mean * mean;
+            if rest > ROUNDING * energy { rest } else { 0.0 }
+        };
+        let one = |(p, ((energies, columns), mut products)): (usize, ((Vec<f64>, Vec<f64>), Vec<f64>))| {
+            let means: Vec<f64> = match centred {
+                true => columns.iter().zip(&centres).map(|(&sum, centre)| mean(sum, p) - centre).collect(),
+                false => vec![0.0; n],
+            };
+            let left = total(&pulls, p);
+            products.iter_mut().zip(&centres).for_each(|(product, centre)| *product -= left * centre);
+            Sums {
+                weight: totals[p],
+                target: targets[p],
+                square: parts.rows(p).iter().map(|&i| square(i)).sum(),
+                energies: energies.into_iter().zip(&means).map(|e| about_own_mean(e, totals[p])).collect(),
+                means,
+                products,
+            }
+        };
+        let sums = energies.into_iter().zip(columns).zip(products).enumerate().map(one).collect();
+        let design = Standardized::new(design, centres, vec![1.0; n])?;
         let (columns, blocks) = (BTreeMap::new(), Mutex::default());
-        Ok(Some(Self { design, parts, weights, sums, columns, blocks, passes }))
+        Ok(Some(Self { design, parts, weights, centred, sums, columns, blocks, passes: 2 }))
     }
 
     /// Whether a column is known.
@@ -125,10 +143,18 @@ where
         self.columns.extend(wanted.into_iter().zip(out));
     }
 
-    /// Column j of Z.
+    /// Column j of Z, every part about its own mean.
     fn image(&self, j: usize) -> Vec<f64> {
         let mut image = vec![0.0; self.weights.len()];
         self.design.apply(&IndexSet::new(self.design.domain(), vec![j]).basis(0), &mut image);
+        if self.centred {
+            // From the column itself, which knows its means better than a pass over everything.
+            for (p, sums) in self.sums.iter().enumerate().filter(|(_, sums)| sums.weight > 0.0) {
+                let rows = self.parts.rows(p);
+                let mean = rows.iter().map(|&i| self.weights[i] * image[i]).sum::<f64>() / sums.weight;
+                rows.iter().for_each(|&i| image[i] -= mean);
+            }
+        }
         image
     }
 
@@ -138,8 +164,9 @@ where
 
     /// The block of Z_pᵀWZ_p for every part.
     fn blocks(&self, coordinates: &[usize]) -> Vec<Vec<f64>> {
-        let mut known = self.blocks.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some(blocks) = known.get(coordinates) {
+        // Not held during the work below: a thread that waits there for others may come here again.
+        let known = || self.blocks.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(blocks) = known().get(coordinates) {
             return blocks.clone();
         }
         let images: Vec<Vec<f64>> = coordinates.iter().map(|&j| self.image(j)).collect();
@@ -149,8 +176,13 @@ where
             Matrix::from_fn(coordinates.len(), coordinates.len(), entry).data().to_vec()
         };
         let blocks: Vec<Vec<f64>> = (0..self.parts.count()).map(one).collect();
-        known.insert(coordinates.to_vec(), blocks.clone());
+        known().insert(coordinates.to_vec(), blocks.clone());
         blocks
+    }
+
+    /// The sums of the parts that a training set keeps.
+    fn kept(&self, left_out: Option<usize>) -> impl Iterator<Item = &Sums> + Clone {
+        self.sums.iter().enumerate().filter(move |(p, _)| Some(*p) != left_out).map(|(_, s)| s)
     }
 
     /// A fitted point of a training set in the units of the design, and the constant that its
@@ -159,27 +191,39 @@ where
         let coefficients = x.map(|j, v| v / training.scales[j]);
         let shift: f64 = coefficients.entries().map(|(j, v)| v * training.means[j]).sum();
         let (original, constant) = self.design.to_original(&coefficients);
-        (original, training.target - shift + constant)
+        (original, training.intercept - shift + constant)
     }
 
     /// The moments of a training set, in units of Z.
     pub fn moments(&self, left_out: Option<usize>, preparation: &Preparation) -> Moments {
-        let kept: Vec<&Sums> = (0..self.sums.len()).filter(|&p| Some(p) != left_out).map(|p| &self.sums[p]).collect();
-        let weight: f64 = kept.iter().map(|s| s.weight).sum();
+        let kept = self.kept(left_out);
+        let weight: f64 = kept.clone().map(|s| s.weight).sum();
+        let average = |of: &dyn Fn(&Sums) -> f64| kept.clone().map(|s| s.weight * of(s)).sum::<f64>() / weight;
         let n = self.design.domain();
-        let total =
-            |of: fn(&Sums) -> &Vec<f64>| -> Vec<f64> { (0..n).map(|j| kept.iter().map(|s| of(s)[j]).sum()).collect() };
-        let centred = preparation.standardize || preparation.intercept;
-        let mut means = if centred { total(|s| &s.columns) } else { vec![0.0; n] };
-        means.iter_mut().for_each(|m| *m /= weight);
-        let energies = total(|s| &s.energies);
-        let variance = |j: usize| (energies[j] / weight - means[j] * means[j]).max(0.0);
-        // A column that is constant in the training set becomes zero, which no fit selects.
-        let scale = |j: usize| if variance(j) > 1e-20 { variance(j).sqrt() } else { f64::INFINITY };
-        let scales = (0..n).map(|j| if preparation.standardize { scale(j) } else { 1.0 }).collect();
-        let target = if preparation.intercept { kept.iter().map(|s| s.target).sum::<f64>() / weight } else { 0.0 };
-        Moments { weight, means, scales, target }
+        let means: Vec<f64> = (0..n).map(|j| average(&|s| s.means[j])).collect();
+        let target = average(&|s| s.target);
+        let energy = |j: usize| kept.clone().map(|s| s.energies[j] + s.weight * (s.means[j] - means[j]).powi(2)).sum();
+        let energies: Vec<f64> = (0..n).map(energy).collect();
+        let scale = |j: usize| {
+            let deviation = (energies[j] / weight).sqrt();
+            let constant = CONSTANT * (self.design.centres()[j] + means[j]).abs();
+            match preparation.standardize {
+                // A column that is constant in the training set becomes zero, which no fit selects.
+                _ if self.centred && deviation <= constant => f64::INFINITY,
+                true => deviation,
+                false => 1.0,
+            }
+        };
+        let scales = (0..n).map(scale).collect();
+        let intercept = if preparation.intercept { target } else { 0.0 };
+        Moments { weight, means, scales, energies, target, intercept }
     }
+}
+
+/// The value in the middle; of two the lower one.
+fn middle(mut values: Vec<f64>) -> f64 {
+    let at = (values.len() - 1) / 2;
+    *values.select_nth_unstable_by(at, f64::total_cmp).1
 }
 
 /// What a training set is centred and scaled with.
@@ -188,7 +232,12 @@ pub(super) struct Moments {
     pub weight: f64,
     means: Vec<f64>,
     scales: Vec<f64>,
+    /// Σw(z − mean)².
+    energies: Vec<f64>,
+    /// The mean of y.
     target: f64,
+    /// The same, where the model has an intercept.
+    intercept: f64,
 }
 
 /// The quadratic of one training set.
@@ -213,24 +262,19 @@ pub(super) struct Setting {
 impl Setting {
     pub fn new<A>(gram: &PartGram<'_, A>, left_out: Option<usize>, preparation: &Preparation, ridge: f64) -> Self
     where
-        A: LinearOperator<Point = SparseVec, Covector = Vec<f64>> + ColumnMoments,
+        A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
     {
         let moments = gram.moments(left_out, preparation);
         let share = ridge * moments.weight / gram.sums.iter().map(|s| s.weight).sum::<f64>();
-        let kept = || gram.sums.iter().enumerate().filter(|(p, _)| Some(*p) != left_out).map(|(_, s)| s);
-        let target: f64 = kept().map(|s| s.target).sum();
-        let n = gram.design.domain();
-        let linear = (0..n)
-            .map(|j| (kept().map(|s| s.products[j]).sum::<f64>() - moments.means[j] * target) / moments.scales[j])
-            .collect();
-        let diagonal = (0..n)
-            .map(|j| {
-                let energy = kept().map(|s| s.energies[j]).sum::<f64>() - moments.weight * moments.means[j].powi(2);
-                energy.max(0.0) / moments.scales[j].powi(2) + share
-            })
-            .collect();
-        let square: f64 = kept().map(|s| s.square).sum();
-        let constant = 0.5 * (square - moments.weight * moments.target * moments.target).max(0.0);
+        let kept = gram.kept(left_out);
+        let product = |j: usize| {
+            let apart = |s: &Sums| s.weight * (s.means[j] - moments.means[j]) * (s.target - moments.target);
+            kept.clone().map(|s| s.products[j] + apart(s)).sum::<f64>() / moments.scales[j]
+        };
+        let linear = (0..gram.design.domain()).map(product).collect();
+        let energies = moments.energies.iter().zip(&moments.scales);
+        let diagonal = energies.map(|(energy, scale)| energy / scale.powi(2) + share).collect();
+        let constant = 0.5 * kept.map(|s| s.square + s.weight * (s.target - moments.intercept).powi(2)).sum::<f64>();
         Self { left_out, moments, ridge, share, linear, diagonal, constant }
     }
 
@@ -239,23 +283,33 @@ impl Setting {
     }
 }
 
-impl<A> Training<'_, '_, A> {
-    /// A sum of parts at (i, j), centred and scaled.
-    fn corrected(&self, sum: f64, i: usize, j: usize) -> f64 {
-        let Moments { weight, means, scales, .. } = &self.setting.moments;
+impl<A> Training<'_, '_, A>
+where
+    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+{
+    /// A sum over parts at (i, j), about the means of the training set and scaled.
+    fn scaled(&self, sum: f64, i: usize, j: usize) -> f64 {
+        let scales = &self.setting.moments.scales;
         let ridge = if i == j { self.setting.share } else { 0.0 };
-        (sum - weight * means[i] * means[j]) / (scales[i] * scales[j]) + ridge
+        sum / (scales[i] * scales[j]) + ridge
     }
 
-    fn kept<'v>(&self, parts: &'v [Vec<f64>]) -> impl Iterator<Item = &'v Vec<f64>> {
+    /// The parts that the training set keeps, with their sums.
+    fn kept<'v>(&'v self, parts: &'v [Vec<f64>]) -> impl Iterator<Item = (&'v Vec<f64>, &'v Sums)> {
         let left_out = self.setting.left_out;
-        parts.iter().enumerate().filter(move |(p, _)| Some(*p) != left_out).map(|(_, v)| v)
+        let all = parts.iter().zip(&self.gram.sums).enumerate();
+        all.filter(move |(p, _)| Some(*p) != left_out).map(|(_, both)| both)
+    }
+
+    /// How far a part's mean of column j is from the training set's.
+    fn apart(&self, sums: &Sums, j: usize) -> f64 {
+        sums.means[j] - self.setting.moments.means[j]
     }
 }
 
 impl<A> Quadratic for Training<'_, '_, A>
 where
-    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>> + ColumnMoments,
+    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
 {
     fn dim(&self) -> usize {
         self.setting.linear.len()
@@ -275,13 +329,20 @@ where
     fn column(&self, j: usize) -> Option<Vec<f64>> {
         let parts = self.gram.columns.get(&j)?;
         let mut column = vec![0.0; self.dim()];
-        self.kept(parts).for_each(|part| column.iter_mut().zip(part).for_each(|(c, v)| *c += v));
-        column.iter_mut().enumerate().for_each(|(i, c)| *c = self.corrected(*c, i, j));
+        let centre = &self.setting.moments.means;
+        for (part, sums) in self.kept(parts) {
+            let apart = sums.weight * self.apart(sums, j);
+            for ((c, v), (mean, centre)) in column.iter_mut().zip(part).zip(sums.means.iter().zip(centre)) {
+                *c += v + apart * (mean - centre);
+            }
+        }
+        column.iter_mut().enumerate().for_each(|(i, c)| *c = self.scaled(*c, i, j));
         Some(column)
     }
     fn entry(&self, i: usize, j: usize) -> Option<f64> {
         let parts = self.gram.columns.get(&j)?;
-        Some(self.corrected(self.kept(parts).map(|part| part[i]).sum(), i, j))
+        let one = |(part, sums): (&Vec<f64>, &Sums)| part[i] + sums.weight * self.apart(sums, i) * self.apart(sums, j);
+        Some(self.scaled(self.kept(parts).map(one).sum(), i, j))
     }
     fn block(&self, coordinates: &[usize]) -> Vec<f64> {
         if let [j] = coordinates {
@@ -290,8 +351,11 @@ where
         let parts = self.gram.blocks(coordinates);
         let d = coordinates.len();
         let entry = |a: usize, b: usize| {
-            let sum = self.kept(&parts).map(|part| part[a + b * d]).sum();
-            self.corrected(sum, coordinates[a], coordinates[b])
+            let (i, j) = (coordinates[a], coordinates[b]);
+            let one = |(part, sums): (&Vec<f64>, &Sums)| {
+                part[a + b * d] + sums.weight * self.apart(sums, i) * self.apart(sums, j)
+            };
+            self.scaled(self.kept(&parts).map(one).sum(), i, j)
         };
         Matrix::from_fn(d, d, entry).data().to_vec()
     }

@@ -8,10 +8,10 @@
 
 use std::borrow::Cow;
 
-use crate::error::{Error, check_length};
+use crate::error::{Error, check_indices, check_length};
 use crate::loss::Split;
 use crate::objective::Objective;
-use crate::operator::{ColumnMoments, LinearOperator, Rows, Standardized, WithIntercept};
+use crate::operator::{ColumnMoments, LinearOperator, Moments, Rows, Standardized, WithIntercept, is_constant};
 use crate::set::{Always, CoordinateSet};
 use crate::space::{IndexSet, SparseVec};
 
@@ -88,6 +88,40 @@ impl Preparation {
         Ok(Sample { columns, intercept: self.intercept })
     }
 
+    /// The views of many samples, and how often their standardising read the design: four times for all
+    /// of them, where columns are cheap, and twice for each one that needs a look of its own.
+    pub(super) fn samples<'a, A, L>(
+        &self,
+        design: &'a A,
+        losses: &[L],
+        rows: Vec<Vec<usize>>,
+    ) -> Result<(Vec<Sample<'a, A>>, usize), Error>
+    where
+        A: LinearOperator<Point = SparseVec, Covector = Vec<f64>> + ColumnMoments,
+        L: Split,
+    {
+        let mut known: Vec<Option<Moments>> = vec![None; rows.len()];
+        let mut reads = 0;
+        if self.standardize && rows.len() > 2 && design.has_cheap_columns() {
+            known = moments_of_all(design, &weightings(design.n_outputs(), losses, &rows)?).unwrap_or(known);
+            reads = 4;
+        }
+        let mut samples = Vec::with_capacity(rows.len());
+        for ((rows, loss), known) in rows.into_iter().zip(losses).zip(known) {
+            samples.push(match known {
+                Some(moments) => {
+                    let columns = Standardized::with_moments(Rows::new(design, rows)?, moments)?;
+                    Sample { columns, intercept: self.intercept }
+                }
+                None => {
+                    reads += if self.standardize { 2 } else { 0 };
+                    self.sample(design, loss, rows)?
+                }
+            });
+        }
+        Ok((samples, reads))
+    }
+
     /// The objective of a sample, owned or borrowed, of a design with this many columns.
     pub(super) fn objective_on<B, L>(&self, sample: B, columns: usize, loss: L) -> Result<Objective<B, L>, Error>
     where
@@ -106,6 +140,60 @@ impl Preparation {
     pub fn set<S: CoordinateSet>(&self, set: &S) -> Result<Always<S>, Error> {
         if self.intercept { Ok(Always::intercept(set)) } else { Always::new(set.clone(), Vec::new()) }
     }
+}
+
+/// What each row of the design weighs in each sample.
+fn weightings<L: Split>(all: usize, losses: &[L], rows: &[Vec<usize>]) -> Result<Vec<Vec<f64>>, Error> {
+    let one = |(loss, rows): (&L, &Vec<usize>)| {
+        check_indices("row", rows, all)?;
+        let mut weights = vec![0.0; all];
+        for (place, &row) in rows.iter().enumerate() {
+            weights[row] += loss.weights().map_or(1.0, |weights| weights[place]);
+        }
+        Ok(weights)
+    };
+    losses.iter().zip(rows).map(one).collect()
+}
+
+/// A variance that is a smaller share of the squared distance to the centre has lost too many digits.
+const LOST: f64 = 1e-6;
+/// The share of an energy that is rounding.
+const ROUNDING: f64 = 1e-13;
+
+/// The moments under many weightings in four reads; `None` for a weighting whose variances lose digits,
+/// because it is far from the others. `None` for all where columns are not cheap.
+///
+/// With c the mean of all, Σw(a − c)² is that of the mean and of the spread about it: mean and spread of
+/// a weighting are near those of all, so little cancels.
+fn moments_of_all<A>(design: &A, weightings: &[Vec<f64>]) -> Option<Vec<Option<Moments>>>
+where
+    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>> + ColumnMoments,
+{
+    let together: Vec<f64> = (0..design.n_outputs()).map(|i| weightings.iter().map(|w| w[i]).sum()).collect();
+    let all = design.moments(&together);
+    let views: Vec<&[f64]> = weightings.iter().map(Vec::as_slice).collect();
+    let energies = design.energies(&views, Some(&all.means))?;
+    let mut sums = vec![design.new_covector(); views.len()];
+    design.adjoint_block(&views, &mut sums);
+    let one = |((weights, energies), sums): ((&Vec<f64>, Vec<f64>), Vec<f64>)| {
+        let total: f64 = weights.iter().sum();
+        let column = |j: usize| {
+            let (centre, mean) = (all.means[j], sums[j] / total);
+            let apart = (mean - centre).powi(2);
+            let variance = energies[j] / total - apart;
+            if is_constant(centre, all.variances[j]) {
+                Some((centre, 0.0))
+            } else if variance > LOST * apart {
+                Some((mean, variance))
+            } else {
+                // A column of zeros: what is rare is often not there.
+                (sums[j] == 0.0 && variance <= ROUNDING * apart).then_some((0.0, 0.0))
+            }
+        };
+        let (means, variances) = (0..sums.len()).map(column).collect::<Option<Vec<_>>>()?.into_iter().unzip();
+        Some(Moments { means, variances })
+    };
+    Some(weightings.iter().zip(energies).zip(sums).map(one).collect())
 }
 
 /// Some rows of a design, with centred and scaled columns and a column of ones where wanted, and without
@@ -185,5 +273,70 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
     }
     fn after_pass(&self, r: &[f64], g: &mut Vec<f64>) {
         on_view!(self, view => view.after_pass(r, g));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loss::LeastSquares;
+    use crate::operator::Dense;
+    use crate::simulate::{generator, normals};
+
+    const ROWS: usize = 40;
+
+    /// A plain column, one far from 0, a constant one, one of a single row, and a plain one.
+    fn columns(wild: f64) -> Vec<f64> {
+        let mut data = normals(5 * ROWS, &mut generator(3, 0));
+        data[ROWS..2 * ROWS].iter_mut().for_each(|v| *v += 1e6);
+        data[2 * ROWS..3 * ROWS].fill(0.1);
+        data[3 * ROWS..4 * ROWS].fill(0.0);
+        data[3 * ROWS + 7] = 2.0;
+        data[4 * ROWS + 7] *= wild;
+        data
+    }
+
+    /// Samples together and one by one have the same centres and scales; the reads that it took.
+    fn reads(wild: f64, weighted: bool) -> usize {
+        let data = columns(wild);
+        let design = Dense::column_major(&data, ROWS, 5).unwrap();
+        let mut loss = LeastSquares::new(vec![1.0; ROWS]).unwrap();
+        if weighted {
+            loss = loss.weighted((0..ROWS).map(|i| (i % 4) as f64).collect::<Vec<_>>()).unwrap();
+        }
+        // Two of five samples have row 7; the first has it twice.
+        let rows: Vec<Vec<usize>> = vec![
+            (0..20).chain([7, 3]).collect(),
+            (20..40).collect(),
+            (0..40).step_by(2).collect(),
+            (7..33).collect(),
+            (8..20).collect(),
+        ];
+        let losses: Vec<LeastSquares> = rows.iter().map(|rows| loss.subset(rows).unwrap()).collect();
+        let preparation = Preparation::default();
+        let (samples, reads) = preparation.samples(&design, &losses, rows.clone()).unwrap();
+        for ((sample, loss), rows) in samples.iter().zip(&losses).zip(rows) {
+            let alone = preparation.sample(&design, loss, rows).unwrap();
+            for j in 0..5 {
+                let (found, expected) = (sample.columns.centres()[j], alone.columns.centres()[j]);
+                assert!((found - expected).abs() <= 1e-14 * (1.0 + expected.abs()), "centre {j}: {found} {expected}");
+                let (found, expected) = (sample.columns.scales()[j], alone.columns.scales()[j]);
+                assert!((found - expected).abs() <= 1e-9 * expected, "scale {j}: {found} {expected}");
+            }
+        }
+        reads
+    }
+
+    #[test]
+    fn many_samples_are_standardised_as_one_by_one() {
+        assert_eq!((reads(1.0, false), reads(1.0, true)), (4, 4));
+    }
+
+    /// A row beyond all measure shifts the common centre; the samples without it look for themselves.
+    #[test]
+    fn samples_without_a_wild_row_get_a_look_of_their_own() {
+        for wild in [1e6, 1e12] {
+            assert_eq!(reads(wild, false), 4 + 2 * 3);
+        }
     }
 }
