@@ -61,7 +61,7 @@ pub struct Outcome<P> {
     pub passes: usize,
     /// Columns touched outside of passes.
     pub columns: usize,
-    /// Seconds of work, without the observers' and without the quality statement's.
+    /// Seconds of work, without the observers'. A single run's are without the quality statement's.
     pub seconds: f64,
     /// f at the point.
     pub objective: f64,
