@@ -724,9 +724,9 @@ fn one_row_at_a_time_is_the_hat_matrix() {
     let (x, mean) = (data.x.column(0), data.mean(data.x.column(0)));
     let spread: f64 = x.iter().map(|v| (v - mean).powi(2)).sum();
     let model = &validated.models[0];
-    for i in 0..15 {
-        let leverage = 1.0 / 15.0 + (x[i] - mean).powi(2) / spread;
-        let residual = data.y[i] - model.intercept - model.coefficients.value_at(0) * x[i];
+    for (i, &x) in x.iter().enumerate() {
+        let leverage = 1.0 / 15.0 + (x - mean).powi(2) / spread;
+        let residual = data.y[i] - model.intercept - model.coefficients.value_at(0) * x;
         near(validated.scores[0].folds[i], 0.5 * (residual / (1.0 - leverage)).powi(2), 1e-9, "left out");
     }
 }
