@@ -411,9 +411,15 @@ where
     (coefficients, intercept, outcome.passes)
 }
 
-/// Every fold, ridge and size by a fit of its own: held-out losses, whole models, passes.
-fn is_one_by_one<A, L, S>(design: &A, loss: &L, weights: &[f64], set: &S, folds: &Folds, options: &CrossValidation)
-where
+/// Every fold, ridge and size by a fit of its own: held-out losses and whole models, with this precision.
+fn is_one_by_one<A, L, S>(
+    design: &A,
+    (loss, weights): (&L, &[f64]),
+    set: &S,
+    folds: &Folds,
+    options: &CrossValidation,
+    relative: f64,
+) where
     A: LinearOperator<Point = SparseVec, Covector = Vec<f64>> + ColumnMoments,
     L: Split,
     S: CoordinateSet,
@@ -434,13 +440,13 @@ where
             design.apply(&coefficients, &mut out);
             let predicted: Vec<f64> = held_out.iter().map(|&i| out[i] + intercept).collect();
             let expected = loss.subset(&held_out).unwrap().value(&predicted) / of(&held_out);
-            near(score.folds[fold], expected, 1e-9, &format!("{:?}, fold {fold}, {options:?}", score.choice));
+            near(score.folds[fold], expected, relative, &format!("{:?}, fold {fold}, {options:?}", score.choice));
         }
         let (coefficients, intercept, _) = one_fit(design, loss, set, all.clone(), prepared(&all));
         assert_eq!(model.coefficients.indices(), coefficients.indices());
         let pairs = model.coefficients.values().iter().zip(coefficients.values());
-        pairs.for_each(|(found, expected)| near(*found, *expected, 1e-8, "coefficient"));
-        assert!((model.intercept - intercept).abs() < 1e-8 * (1.0 + intercept.abs()));
+        pairs.for_each(|(found, expected)| near(*found, *expected, 10.0 * relative, "coefficient"));
+        assert!((model.intercept - intercept).abs() < 10.0 * relative * (1.0 + intercept.abs()));
     }
 }
 
@@ -453,10 +459,16 @@ fn classes_are_validated_as_by_fits_one_by_one() {
     for (standardize, intercept) in preparations() {
         let options = CrossValidation { ridges: vec![0.2, 2.0], ..options([1, 3], standardize, intercept) };
         let loss = classes(&data, 13);
-        is_one_by_one(&data.dense(), &loss, &[1.0; 70], &set, &folds, &options);
-        let loss = loss.weighted(data.weights.clone()).unwrap();
-        is_one_by_one(&data.dense(), &loss, &data.weights, &set, &folds, &options);
-        is_one_by_one(&data.dense(), &loss, &data.weights, &groups, &folds, &options);
+        let weighted = loss.clone().weighted(data.weights.clone()).unwrap();
+        // With their own moments the samples are the same to the bit. With shared ones they differ in the
+        // last digit, and that can decide whether a fit ends a step earlier.
+        let own = Watched { energies: false, ..Watched::new(&data) };
+        is_one_by_one(&own, (&loss, &[1.0; 70]), &set, &folds, &options, 1e-9);
+        is_one_by_one(&own, (&weighted, &data.weights), &set, &folds, &options, 1e-9);
+        is_one_by_one(&own, (&weighted, &data.weights), &groups, &folds, &options, 1e-9);
+        is_one_by_one(&data.dense(), (&loss, &[1.0; 70]), &set, &folds, &options, 1e-6);
+        is_one_by_one(&data.dense(), (&weighted, &data.weights), &set, &folds, &options, 1e-6);
+        is_one_by_one(&data.dense(), (&weighted, &data.weights), &groups, &folds, &options, 1e-6);
     }
 }
 
@@ -476,16 +488,18 @@ struct Watched<'a> {
     data: Dense<'a, f64>,
     moments: AtomicUsize,
     cheap: bool,
+    energies: bool,
 }
 
 impl<'a> Watched<'a> {
     fn new(data: &'a Data) -> Self {
-        Self { counted: Counted::new(data.dense()), data: data.dense(), moments: AtomicUsize::new(0), cheap: true }
+        let (counted, moments) = (Counted::new(data.dense()), AtomicUsize::new(0));
+        Self { counted, data: data.dense(), moments, cheap: true, energies: true }
     }
 
     /// As an operator that knows no single columns.
     fn without_columns(data: &'a Data) -> Self {
-        Self { cheap: false, ..Self::new(data) }
+        Self { cheap: false, energies: false, ..Self::new(data) }
     }
 
     /// Reads since the last call.
@@ -531,7 +545,7 @@ impl<'a> LinearOperator for Watched<'a> {
         self.counted.adjoint_parts(parts, rs, out);
     }
     fn energies(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
-        if self.cheap { self.counted.energies(weights, centres) } else { None }
+        if self.energies { self.counted.energies(weights, centres) } else { None }
     }
     fn apply_covector(&self, g: &Vec<f64>, out: &mut [f64]) {
         self.counted.apply_covector(g, out);
@@ -714,14 +728,15 @@ fn one_row_at_a_time_is_the_hat_matrix() {
     let (x, mean) = (data.x.column(0), data.mean(data.x.column(0)));
     let spread: f64 = x.iter().map(|v| (v - mean).powi(2)).sum();
     let model = &validated.models[0];
-    for i in 0..15 {
-        let leverage = 1.0 / 15.0 + (x[i] - mean).powi(2) / spread;
-        let residual = data.y[i] - model.intercept - model.coefficients.value_at(0) * x[i];
+    for (i, &x) in x.iter().enumerate() {
+        let leverage = 1.0 / 15.0 + (x - mean).powi(2) / spread;
+        let residual = data.y[i] - model.intercept - model.coefficients.value_at(0) * x;
         near(validated.scores[0].folds[i], 0.5 * (residual / (1.0 - leverage)).powi(2), 1e-9, "left out");
     }
 }
 
-/// Of ten seeds: the planted support at one standard error in all, and a minimum near the planted number.
+/// The planted support at one standard error for every seed, and a minimum near the planted number: 5 for
+/// eight of them, 6 and 8 for the others.
 #[test]
 fn planted_atoms_are_found_at_about_their_number() {
     let mut minima = Vec::new();
@@ -741,7 +756,6 @@ fn planted_atoms_are_found_at_about_their_number() {
         assert_eq!(validated.model(one_se).unwrap().coefficients.indices(), truth.indices(), "seed {seed}");
         minima.push(min.atoms);
     }
-    println!("{minima:?}");
     assert!(minima.iter().all(|k| (5..=8).contains(k)), "{minima:?}");
 }
 

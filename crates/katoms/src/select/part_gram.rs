@@ -101,7 +101,7 @@ where
             let rest = energy - weight * mean * mean;
             if rest > ROUNDING * energy { rest } else { 0.0 }
         };
-        let one = |(p, ((energies, columns), mut products)): (usize, ((Vec<f64>, Vec<f64>), Vec<f64>))| {
+        let one = |p: usize, energies: Vec<f64>, columns: Vec<f64>, mut products: Vec<f64>| {
             let means: Vec<f64> = match centred {
                 true => columns.iter().zip(&centres).map(|(&sum, centre)| mean(sum, p) - centre).collect(),
                 false => vec![0.0; n],
@@ -117,7 +117,8 @@ where
                 products,
             }
         };
-        let sums = energies.into_iter().zip(columns).zip(products).enumerate().map(one).collect();
+        let all = energies.into_iter().zip(columns).zip(products).enumerate();
+        let sums = all.map(|(p, ((energies, columns), products))| one(p, energies, columns, products)).collect();
         let design = Standardized::new(design, centres, vec![1.0; n])?;
         let (columns, blocks) = (BTreeMap::new(), Mutex::default());
         Ok(Some(Self { design, parts, weights, centred, sums, columns, blocks, passes: 2 }))
