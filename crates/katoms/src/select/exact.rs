@@ -221,7 +221,8 @@ where
         if !self.f.loss().is_quadratic() || work > GROWTH || !affordable(a, 2 * coordinates) {
             return None;
         }
-        let mut gram = self.gram(&self.kept.indices().to_vec())?;
+        let kept = self.kept.clone();
+        let mut gram = self.gram(kept.indices())?;
         let growth = Growth::new(&gram, &self.atoms, &self.kept, sizes.to_vec());
         let mut growth = if and_back { growth } else { growth.one_way() };
         loop {
@@ -319,7 +320,8 @@ where
         if !single || !self.f.loss().is_quadratic() || !affordable(self.f.operator(), 4 * k) {
             return None;
         }
-        let mut gram = self.gram(&self.kept.indices().to_vec())?;
+        let kept = self.kept.clone();
+        let mut gram = self.gram(kept.indices())?;
         let mut path = LassoPath::new(&gram, self.kept.indices(), Grid::default()).ok()?;
         let mut best: Option<(f64, IndexSet)> = None;
         loop {

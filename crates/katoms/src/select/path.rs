@@ -132,7 +132,7 @@ where
     let mut hood = largest.neighbourhood(f);
     let grown =
         hood.grow(&sizes, &mut go_on).map(|models| models.into_iter().map(|m| (m, Status::Converged)).collect());
-    let models: Vec<(Polished<A::Point>, Status)> = match grown {
+    let models: Ended<A::Point> = match grown {
         Some(models) => models,
         None => stepped(f, &sets, &mut go_on)?,
     };
@@ -161,18 +161,17 @@ where
     })
 }
 
+/// Models, and how the run that led to each ended.
+type Ended<P> = Vec<(Polished<P>, Status)>;
+
 /// From size to size by the method, each warm-started from the one before.
-fn stepped<A, L, S>(
-    f: &Objective<A, L>,
-    sets: &[S],
-    go_on: &mut GoOn<'_>,
-) -> Result<Vec<(Polished<A::Point>, Status)>, Error>
+fn stepped<A, L, S>(f: &Objective<A, L>, sets: &[S], go_on: &mut GoOn<'_>) -> Result<Ended<A::Point>, Error>
 where
     A: LinearOperator,
     L: Loss,
     S: Searchable<A, L>,
 {
-    let mut models: Vec<(Polished<A::Point>, Status)> = Vec::new();
+    let mut models: Ended<A::Point> = Vec::new();
     for set in sets {
         let method = AcceleratedIht::for_structure(set.structure());
         let (x, stages) = match models.last() {

@@ -10,7 +10,7 @@
 //! - row-major, the rows are added one by one, in order.
 //!
 //! By parts of the rows, each part is a design of its own in this; but column-major, a part starts
-//! again at lane 0 every [`strips::CHUNK`] rows of the design.
+//! again at lane 0 every `strips::CHUNK` rows of the design.
 //!
 //! Lanes are part of the definition, not of the machine: all machines with a fused multiply-add
 //! give the same bits, whatever their vector width. The loops are plain Rust over `[f64; 8]`,
