@@ -195,11 +195,11 @@ fn starts_are_tried_in_their_order_until_two_agree() {
             assert_eq!(tried, starts[..tried.len()]);
             let objectives: Vec<f64> = outcome.attempts.iter().map(|attempt| attempt.objective).collect();
             assert_eq!(outcome.objective, least(&objectives));
-            let stuck = outcome.attempts[0].exchanges > 0;
-            assert_eq!(tried.len() > 1, stuck && starts.len() > 1);
+            // So small a problem is worth a second start in any case.
+            assert_eq!(tried.len() > 1, starts.len() > 1);
             let (last, before) = objectives.split_last().unwrap();
             let agree = !before.is_empty() && (last / least(before) - 1.0).abs() <= 1e-6;
-            assert!(agree || !stuck || tried.len() == starts.len());
+            assert!(agree || tried.len() == starts.len());
             all += usize::from(tried.len() == 3);
             fewer += usize::from(agree && tried.len() == 2);
         }

@@ -193,11 +193,11 @@ impl Validated {
 /// ```
 /// use katoms::{loss::LeastSquares, operator::Dense, set::KSparse, simulate};
 /// use katoms::select::{CrossValidation, Folds, cross_validate};
-/// let design = simulate::gaussian(60, 40, 1);
-/// let y: Vec<f64> = (0..60).map(|i| 7.0 + 3.0 * design[i] - 2.0 * design[60 + i]).collect();
+/// let design = simulate::gaussian(200, 40, 1);
+/// let y: Vec<f64> = (0..200).map(|i| 7.0 + 3.0 * design[i] - 2.0 * design[200 + i]).collect();
 /// let loss = LeastSquares::new(simulate::noisy(&y, 0.1, 1))?;
-/// let design = Dense::column_major(&design, 60, 40)?;
-/// let folds = Folds::random(60, 5, 0)?;
+/// let design = Dense::column_major(&design, 200, 40)?;
+/// let folds = Folds::random(200, 5, 0)?;
 /// let validated = cross_validate(&design, &loss, &KSparse::new(1, 40)?, &folds, &CrossValidation::new(1..=6))?;
 /// let model = validated.model(validated.one_se()).ok_or("every choice has a model")?;
 /// assert_eq!(model.coefficients.indices(), [0, 1]);

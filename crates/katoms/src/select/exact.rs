@@ -276,11 +276,16 @@ where
     L: Loss,
     S: CoordinateSet,
 {
+    fn is_small(&self) -> bool {
+        let coordinates = self.most_coordinates(self.set.atoms());
+        let work = self.f.operator().domain() as f64 * (coordinates as f64).powi(2);
+        self.f.loss().is_quadratic() && affordable(self.f.operator(), coordinates) && work <= SMALL
+    }
+
     fn is_hard(&self) -> bool {
         let (rows, columns) = (self.f.operator().n_outputs(), self.f.operator().domain());
         let coordinates = self.most_coordinates(self.set.atoms());
-        let small = columns as f64 * (coordinates as f64).powi(2) <= SMALL;
-        small || phase_transition_k(rows, columns, Sign::Any).is_ok_and(|most| 2 * coordinates > most)
+        phase_transition_k(rows, columns, Sign::Any).is_ok_and(|most| 2 * coordinates > most)
     }
 
     fn parameters(&self, x: &SparseVec) -> usize {

@@ -27,7 +27,9 @@ pub type GoOn<'a> = dyn FnMut(usize) -> ControlFlow<()> + 'a;
 pub trait Neighbourhood<P: Point> {
     /// Exchanges atoms while that lowers f, and says how good the end is.
     fn polish(&mut self, x: Evaluated<P>) -> Polished<P>;
-    /// Whether the problem is hard, or so small that it costs nothing to treat it so.
+    /// Whether the problem is so small that other starts take milliseconds.
+    fn is_small(&self) -> bool;
+    /// Whether the problem is hard, as far as its shape tells.
     fn is_hard(&self) -> bool;
     /// The fitted numbers of a point.
     fn parameters(&self, x: &P) -> usize;

@@ -29,9 +29,9 @@ const ROUNDS: usize = 10;
 /// When a search goes on to another start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Escalate {
-    /// When the first start was stuck, so that exchanges improved it, and the problem is either hard or
-    /// small. Hard: k is above half of what the [phase transition](super::phase_transition_k) allows for
-    /// as many rows and columns. Small: other starts cost next to nothing.
+    /// When the first start was stuck, so that exchanges improved it, and the problem is hard: k is above
+    /// half of what the [phase transition](super::phase_transition_k) allows for as many rows and columns.
+    /// And when the problem is so small that other starts take milliseconds.
     WhenHard,
     /// When the first start was stuck. A large problem may take ten times as long for a part of a per cent.
     WhenStuck,
@@ -86,18 +86,20 @@ impl Search {
 /// When the set and the operator live in different spaces, or an option makes no sense.
 ///
 /// ```
-/// use katoms::{Objective, Options, loss::LeastSquares, method::AcceleratedIht, operator::Dense, set::*};
+/// use katoms::{Objective, Options, loss::LeastSquares, method::AcceleratedIht, operator::Dense, set::*, simulate};
 /// use katoms::select::{Search, search};
 /// use std::ops::ControlFlow;
-/// // y = x₀ + x₁, but x₂ is nearer to y than each of them
-/// let x = [1.0, 0.0, 0.0, 0.1,   0.0, 1.0, 0.0, 0.1,   1.0, 1.0, 0.5, 0.0,   0.0, 0.3, 1.0, 0.0];
-/// let f = Objective::new(Dense::column_major(&x, 4, 4)?, LeastSquares::new(vec![1.0, 1.0, 0.0, 0.2])?)?;
-/// let set = KSparse::new(2, 4)?;
+/// let x = simulate::autoregressive(40, 60, 0.8, 3); // neighbours are alike
+/// let y = simulate::noisy(&x[..40], 0.1, 3);
+/// let f = Objective::new(Dense::column_major(&x, 40, 60)?, LeastSquares::new(y)?)?;
+/// let set = KSparse::new(5, 60)?;
 /// let method = AcceleratedIht::for_structure(set.structure());
 /// let options = Search::for_structure(set.structure());
 /// let outcome = search(&f, &set, &method, Options::for_set(&set), &options, |_, _| ControlFlow::Continue(()))?;
-/// assert_eq!(outcome.point.indices(), [0, 1]);
-/// # Ok::<(), katoms::Error>(())
+/// let quality = outcome.quality.ok_or("it was asked for")?;
+/// assert!(quality.exhaustive && !quality.improvable());
+/// assert_eq!(quality.exchanges_compared, 5 * 55);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn search<A, L, S, M>(
     f: &Objective<A, L>,
@@ -349,8 +351,9 @@ where
         let attempt = Attempt { start, objective, exchanges: found.exchanges, status: found.status };
         let least = self.best.as_ref().map_or(f64::INFINITY, |best| self.f.value(&best.x));
         let agree = !self.attempts.is_empty() && (objective - least).abs() <= SAME * (least - self.f.lower_bound());
-        let untroubled = self.attempts.is_empty() && found.exchanges == 0;
-        let easy = self.search.escalate == Escalate::WhenHard && !self.hood.is_hard();
+        let small = self.hood.is_small();
+        let untroubled = self.attempts.is_empty() && found.exchanges == 0 && !small;
+        let easy = self.search.escalate == Escalate::WhenHard && !small && !self.hood.is_hard();
         let done = agree || untroubled || easy || self.cut.is_some();
         let enough = done || self.is_enough(&found.x) || !self.search.exchanges;
         self.attempts.push(attempt);

@@ -29,6 +29,9 @@ where
     A: LinearOperator<Point = LowRank, Covector = MatrixCovector>,
     L: Loss,
 {
+    fn is_small(&self) -> bool {
+        false
+    }
     fn is_hard(&self) -> bool {
         true
     }
