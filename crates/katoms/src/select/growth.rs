@@ -1,8 +1,9 @@
 //! Growing a model atom by atom, each size polished by exchanges: the path over k of a quadratic.
 
 use super::Quadratic;
-use super::swaps::Polish;
+use super::swaps::{IMPROVES, Polish, TOGETHER};
 use super::tableau::{Missing, Swaps, Tableau};
+use crate::linalg::top_k;
 use crate::set::Atoms;
 use crate::space::{IndexSet, SparseVec};
 
@@ -30,6 +31,8 @@ pub(super) struct Growth<'a> {
     pub models: Vec<Grown>,
     /// Exchanges made.
     pub exchanged: usize,
+    /// A model that grows by the correlation with the residual, as OMP's does, and how many sizes it has seen.
+    second: Option<(Tableau<'a>, usize)>,
     /// How many sizes the way back has seen; all of them where it is not gone.
     back: usize,
     /// How many sizes the second way up has seen.
@@ -42,13 +45,13 @@ impl<'a> Growth<'a> {
     /// From no atom through the rising `sizes`. The columns of what is kept are known.
     pub fn new(q: &impl Quadratic, atoms: &'a Atoms, kept: &'a IndexSet, sizes: Vec<usize>) -> Self {
         let tableau = Tableau::new(q, atoms, kept, &[]);
-        let models = Vec::new();
-        Self { atoms, kept, tableau, polish: None, sizes, models, exchanged: 0, back: 1, up: 0, together: None }
+        let (models, second) = (Vec::new(), Some((tableau.clone(), 0)));
+        Self { atoms, kept, tableau, polish: None, sizes, models, exchanged: 0, second, back: 1, up: 0, together: None }
     }
 
     /// The same without the way back, for those who want the last size alone.
     pub fn one_way(self) -> Self {
-        Self { back: self.sizes.len(), ..self }
+        Self { back: self.sizes.len(), second: None, ..self }
     }
 
     /// The same, asking for the columns of this many atoms at a time.
@@ -64,6 +67,9 @@ impl<'a> Growth<'a> {
             self.models.push(model);
             return Ok(true);
         }
+        if let Some((other, seen)) = self.second.take() {
+            return self.hear(q, other, seen);
+        }
         // The way back: a larger model without its least useful atoms may beat the smaller one.
         let Some(at) = self.sizes.len().checked_sub(self.back + 1) else { return self.climb(q) };
         self.shrink(q, self.sizes[at]);
@@ -78,6 +84,54 @@ impl<'a> Growth<'a> {
     fn model(&self, swaps: Swaps) -> Grown {
         let (point, objective) = (self.tableau.point(), self.tableau.objective());
         Grown { point, chosen: self.tableau.chosen().to_vec(), slopes: self.tableau.slopes(), objective, swaps }
+    }
+
+    /// A second opinion: the model that takes in the atom most correlated with the residual, instead of the
+    /// one that lowers f most. Where it is better at a size, it is polished and taken. So no model is worse
+    /// than OMP's.
+    fn hear(&mut self, q: &impl Quadratic, mut other: Tableau<'a>, seen: usize) -> Result<bool, Missing> {
+        let Some(&size) = self.sizes.get(seen).filter(|_| !other.is_grouped()) else {
+            // The way back begins at the largest model, whoever found it.
+            if let Some(largest) = self.models.last() {
+                self.tableau = Tableau::new(q, self.atoms, self.kept, &largest.chosen);
+            }
+            return Ok(true);
+        };
+        if self.polish.is_none() {
+            if let Err(missing) = self.pursue(q, &mut other, size) {
+                self.second = Some((other, seen));
+                return Err(missing);
+            }
+            if !(other.objective() < self.models[seen].objective * (1.0 - IMPROVES)) {
+                self.second = Some((other, seen + 1));
+                return Ok(true);
+            }
+            self.tableau = other.clone();
+        }
+        let swaps = match self.polished(q, size) {
+            Ok(swaps) => swaps,
+            Err(missing) => {
+                self.second = Some((other, seen));
+                return Err(missing);
+            }
+        };
+        self.models[seen] = self.model(swaps);
+        self.second = Some((other, seen + 1));
+        Ok(true)
+    }
+
+    /// Lets in the atoms that are most correlated with the residual, one by one.
+    fn pursue(&self, q: &impl Quadratic, other: &mut Tableau<'a>, size: usize) -> Result<(), Missing> {
+        while other.chosen().len() < size {
+            let scores = other.correlations();
+            let together = self.together.unwrap_or(TOGETHER);
+            let mut best = top_k(&scores, together);
+            best.retain(|&atom| scores[atom] > 0.0);
+            best.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
+            let Some(&first) = best.first() else { return Ok(()) };
+            other.choose(q, first).map_err(|_| Missing(best))?;
+        }
+        Ok(())
     }
 
     /// Up again: where the way back has found a model that beats a larger one, the larger one grows from

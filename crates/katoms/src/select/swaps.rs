@@ -11,7 +11,7 @@ pub(super) const IMPROVES: f64 = 1e-9;
 /// Below this share of f(0) what a quadratic says about f is rounding.
 pub(super) const ROUNDING: f64 = 1e-13;
 /// Atoms whose columns are asked for together: more save passes, but bring columns that nobody needs.
-const TOGETHER: usize = 12;
+pub(super) const TOGETHER: usize = 12;
 
 /// Fills a tableau up to its size and exchanges its atoms. Can be called again after the missing
 /// columns were brought.
