@@ -44,8 +44,8 @@ fn hard_signals_are_recovered_more_often_than_by_pursuits() -> Result<(), Error>
 /// 1000 × 20,000, SNR 5, k = 1, …, 50: few passes, and no worse than OMP's 50.
 #[test]
 fn the_path_reads_little_and_is_no_worse_than_omp() -> Result<(), Error> {
-    let (mut above, mut models) = (0, 0);
-    for seed in 0..2 {
+    // Seed 10 is one where a model of ours was worse before OMP's was heard.
+    for seed in [0, 10] {
         let problem = problems::path_problem(seed)?;
         let counted = Counted::new(problem.operator()?);
         let f = Objective::new(&counted, LeastSquares::new(problem.target.clone())?)?;
@@ -59,12 +59,9 @@ fn the_path_reads_little_and_is_no_worse_than_omp() -> Result<(), Error> {
             assert_eq!(model.point.indices().len(), model.atoms);
             assert!(model.quality.exhaustive && !model.quality.improvable(), "k {}", model.atoms);
             let ratio = model.objective / omp.objective;
-            assert!(ratio <= 1.005, "seed {seed}, k {}: {ratio}", model.atoms);
-            above += usize::from(ratio > 1.0 + 1e-9);
-            models += 1;
+            assert!(ratio <= 1.0 + 1e-8, "seed {seed}, k {}: {ratio}", model.atoms);
         }
     }
-    assert!(above * 20 <= models, "{above} of {models} models above OMP's");
     Ok(())
 }
 
