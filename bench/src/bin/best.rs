@@ -364,7 +364,7 @@ fn path(asked: &Asked) -> Outcome<()> {
 
 /// Three ways to go from k to k + 1: which one reads least?
 ///
-/// - our path: sixteen-odd columns of the Gram matrix a pass;
+/// - our path: a dozen columns of the Gram matrix a pass;
 /// - the method, warm-started: a pass for each move;
 /// - gradients with a bound: a column j needs no work while |φⱼᵀr_old| + ‖φⱼ‖‖r − r_old‖ stays below the entry
 ///   threshold, the largest |φⱼᵀr| outside (columns of norm 1). Every column that is read renews its own r_old.

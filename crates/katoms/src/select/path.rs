@@ -2,7 +2,8 @@
 //!
 //! For least squares on coordinates or groups a model grows atom by atom and is polished by exchanges
 //! at each size; then a model that grows as OMP's does is heard, and the way back gone. All of it works on
-//! columns of the Gram matrix that all sizes share: a pass brings a dozen of them. Other losses and structures run the method from size to size, warm-started.
+//! columns of the Gram matrix that all sizes share: a pass brings a dozen of them. Other losses and
+//! structures run the method from size to size, warm-started.
 
 use std::ops::ControlFlow;
 use std::time::Instant;

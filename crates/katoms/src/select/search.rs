@@ -33,7 +33,7 @@ pub enum Escalate {
     /// half of what the [phase transition](super::phase_transition_k) allows for as many rows and columns.
     /// And when the problem is so small that other starts take milliseconds.
     WhenHard,
-    /// When the first start was stuck. A large problem may take ten times as long for a part of a per cent.
+    /// When the first start was stuck. A large problem may take many times as long for little.
     WhenStuck,
 }
 
