@@ -19,7 +19,7 @@ use planted::Planted;
 /// The iterates of a run, at most `count`.
 fn iterates<S, M>(f: &Objective<&Dense<'_, f64>, LeastSquares>, set: &S, method: &M, count: usize) -> Vec<SparseVec>
 where
-    S: katoms::set::Expand<Vec<f64>, Point = SparseVec>,
+    S: katoms::set::Expand<Vec<f64>, Point = SparseVec> + katoms::set::Exchange<Vec<f64>>,
     M: for<'a, 'b> katoms::method::Method<&'a Dense<'b, f64>, LeastSquares, S>,
 {
     let mut run = Run::new(f, set, method, Options::for_set(set)).unwrap();

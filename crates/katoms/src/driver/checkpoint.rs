@@ -3,16 +3,15 @@
 use serde::{Deserialize, Serialize};
 
 use super::run::{Standing, check};
-use super::{Options, Run, Status};
+use super::{Constraint, Options, Run, Status};
 use crate::error::Error;
 use crate::loss::Loss;
 use crate::method::Method;
 use crate::objective::Objective;
 use crate::operator::LinearOperator;
-use crate::set::Expand;
 
 /// Goes up whenever the bytes change their meaning.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const MAGIC: [u8; 8] = *b"katoms\0s";
 
 /// What a saved state belongs to.
@@ -31,7 +30,7 @@ impl<'a, A, L, S, M> Run<'a, A, L, S, M>
 where
     A: LinearOperator,
     L: Loss,
-    S: Expand<A::Covector, Point = A::Point>,
+    S: Constraint<A, L>,
     M: Method<A, L, S>,
 {
     fn header(&self) -> Header {
@@ -40,7 +39,7 @@ where
             version: VERSION,
             domain: format!("{:?}", self.f.operator().domain()),
             outputs: self.f.operator().n_outputs(),
-            atoms: self.target.atoms(),
+            atoms: self.target.most_atoms(),
             objective: self.f.value(&self.f.at(self.iterate().clone())),
         }
     }

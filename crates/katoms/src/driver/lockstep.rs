@@ -2,12 +2,11 @@
 
 use std::time::Instant;
 
-use super::Run;
+use super::{Constraint, Run};
 use crate::error::Error;
 use crate::loss::Loss;
 use crate::method::Method;
 use crate::operator::{LinearOperator, adjoint_many};
-use crate::set::Expand;
 
 /// Runs all fits to their ends. In each round the fits that still run share one pass over the data
 /// that all of them look at; each makes the same moves as it would alone.
@@ -21,7 +20,7 @@ pub fn lockstep<A, L, S, M>(runs: &mut [Run<'_, A, L, S, M>]) -> Result<(), Erro
 where
     A: LinearOperator,
     L: Loss,
-    S: Expand<A::Covector, Point = A::Point>,
+    S: Constraint<A, L>,
     M: Method<A, L, S>,
 {
     if let Some((first, others)) = runs.split_first() {

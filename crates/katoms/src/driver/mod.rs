@@ -5,6 +5,7 @@
 //! [saved and resumed](Run::save), and [k can grow in stages](Stages) under any method.
 
 mod checkpoint;
+mod constraint;
 mod lockstep;
 mod outcome;
 mod quality;
@@ -13,6 +14,7 @@ mod stages;
 mod stop;
 mod trace;
 
+pub use constraint::Constraint;
 pub use lockstep::lockstep;
 pub use outcome::{Attempt, Outcome, Start, Status};
 pub(crate) use quality::PERFECT;

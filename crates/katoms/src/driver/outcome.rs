@@ -63,7 +63,7 @@ pub struct Outcome<P> {
     pub columns: usize,
     /// Seconds of work, without the observers'. A single run's are without the quality statement's.
     pub seconds: f64,
-    /// f at the point.
+    /// What is minimised, at the point: f, and a penalty where there is one.
     pub objective: f64,
     /// How good the point is; `None` when that was not asked for.
     pub quality: Option<Quality>,

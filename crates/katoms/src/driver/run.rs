@@ -3,13 +3,13 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use super::{Event, Outcome, Quality, Stages, Status, Stop, Trace, stationarity};
+use super::{Constraint, Event, Outcome, Stages, Status, Stop, Trace};
 use crate::error::Error;
 use crate::loss::Loss;
 use crate::method::{Method, Move, Progress};
 use crate::objective::{Cost, Evaluated, Objective};
 use crate::operator::LinearOperator;
-use crate::set::{ConstraintSet, Exchange, Expand};
+use crate::set::ConstraintSet;
 use crate::space::Point;
 
 /// How a run is driven. Checked once, before it starts.
@@ -22,9 +22,16 @@ pub struct Options {
 }
 
 impl Options {
-    /// The defaults for a set.
+    /// The defaults for a set of k atoms.
     pub fn for_set(set: &impl ConstraintSet) -> Self {
         Self { stop: Stop::default(), stages: Stages::for_set(set) }
+    }
+}
+
+/// Without stages: the defaults where atoms are not counted, for balls and penalties.
+impl Default for Options {
+    fn default() -> Self {
+        Self { stop: Stop::default(), stages: Stages::direct() }
     }
 }
 
@@ -74,7 +81,7 @@ impl<'a, A, L, S, M> Run<'a, A, L, S, M>
 where
     A: LinearOperator,
     L: Loss,
-    S: Expand<A::Covector, Point = A::Point>,
+    S: Constraint<A, L>,
     M: Method<A, L, S>,
 {
     /// A run from zero.
@@ -82,7 +89,7 @@ where
     /// # Errors
     /// When the set and the operator live in different spaces, or an option makes no sense.
     pub fn new(f: &'a Objective<A, L>, set: &'a S, method: &'a M, options: Options) -> Result<Self, Error> {
-        Self::starting_at(f, set, method, options, A::Point::zero(set.domain()))
+        Self::starting_at(f, set, method, options, A::Point::zero(set.space()))
     }
 
     /// A run from a given point, which is projected first.
@@ -99,9 +106,9 @@ where
         let clock = Instant::now();
         check(f, target, &options, &x0)?;
         let before = f.cost();
-        let set = stage_set(target, &options.stages, 0)?;
+        let set = stage_set::<A, L, S>(target, &options.stages, 0)?;
         let state = method.start(f, &set, x0)?;
-        let start_gap = f.value(method.iterate(&state)) - f.lower_bound();
+        let start_gap = value(f, &set, method.iterate(&state)) - f.lower_bound();
         let progress = Standing {
             state,
             stage: 0,
@@ -123,7 +130,7 @@ where
         options: Options,
         progress: Standing<M::State>,
     ) -> Result<Self, Error> {
-        let set = stage_set(target, &options.stages, progress.stage)?;
+        let set = stage_set::<A, L, S>(target, &options.stages, progress.stage)?;
         let gradient = f.operator().new_covector();
         Ok(Self { f, target, method, options, set, progress, gradient })
     }
@@ -136,6 +143,11 @@ where
     /// The answer so far.
     pub fn iterate(&self) -> &A::Point {
         self.method.iterate(&self.progress.state).point()
+    }
+
+    /// What is minimised, at the answer so far.
+    pub(super) fn objective(&self) -> f64 {
+        value(self.f, &self.set, self.method.iterate(&self.progress.state))
     }
 
     /// Every move so far.
@@ -190,8 +202,7 @@ where
     pub(super) fn advance(&mut self, g: &A::Covector, before: Cost, spent: Duration) -> Event {
         let clock = Instant::now();
         let moved = if self.is_stationary(g) {
-            let objective = self.f.value(self.method.iterate(&self.progress.state));
-            Progress { objective, change: 0.0, entered: 0, step: 0.0, momentum: 0.0, kind: Move::Fixed }
+            Progress::still(self.objective(), Move::Fixed)
         } else {
             self.method.advance(self.f, &self.set, &mut self.progress.state, g)
         };
@@ -209,19 +220,19 @@ where
         let Some(bound) = self.options.stop.stationarity else { return false };
         let x = self.method.iterate(&self.progress.state);
         if self.query() == x {
-            return stationarity(self.f, &self.set, x, g) <= bound;
+            return self.set.stationarity(self.f, x, g) <= bound;
         }
         let mut own = self.f.operator().new_covector();
         self.f.gradient(x, &mut own);
-        stationarity(self.f, &self.set, x, &own) <= bound
+        self.set.stationarity(self.f, x, &own) <= bound
     }
 
     fn event(&self, moved: Progress) -> Event {
-        let Progress { objective, change, entered, step, momentum, kind } = moved;
+        let Progress { objective, gap, change, entered, step, momentum, kind } = moved;
         let Cost { passes, columns } = self.progress.cost;
-        let (iteration, atoms) = (self.progress.trace.len() + 1, self.set.atoms());
+        let (iteration, atoms) = (self.progress.trace.len() + 1, self.set.most_atoms());
         let seconds = self.progress.seconds;
-        Event { iteration, atoms, objective, change, entered, step, momentum, kind, passes, columns, seconds }
+        Event { iteration, atoms, objective, gap, change, entered, step, momentum, kind, passes, columns, seconds }
     }
 
     /// Ends the run or the stage, if the rules say so.
@@ -250,7 +261,7 @@ where
         self.progress.stage += 1;
         self.progress.iterations_in_stage = 0;
         // The stages were checked before the run; an out-of-range one cannot appear here.
-        if let Ok(set) = stage_set(self.target, &self.options.stages, self.progress.stage) {
+        if let Ok(set) = stage_set::<A, L, S>(self.target, &self.options.stages, self.progress.stage) {
             self.set = set;
         }
         self.method.restart(&mut self.progress.state);
@@ -267,7 +278,7 @@ where
             passes: self.progress.cost.passes,
             columns: self.progress.cost.columns,
             seconds: self.progress.seconds,
-            objective: self.f.value(x),
+            objective: self.objective(),
             quality: None,
             attempts: Vec::new(),
             point: x.point().clone(),
@@ -276,16 +287,13 @@ where
     }
 
     /// The outcome, with a statement of quality that costs two more passes, one where the fit is perfect.
-    pub fn outcome(mut self) -> Outcome<A::Point>
-    where
-        S: Expand<A::Covector> + Exchange<A::Covector>,
-    {
+    pub fn outcome(mut self) -> Outcome<A::Point> {
         self.stop();
         let before = self.f.cost();
         let x = self.method.iterate(&self.progress.state);
         let mut g = self.f.operator().new_covector();
         self.f.gradient(x, &mut g);
-        let quality = Quality::of(self.f, self.target, x, &g);
+        let quality = self.target.quality(self.f, x, &g);
         let spent = cost_since(before, self.f.cost());
         let outcome = self.outcome_unchecked();
         let (passes, columns) = (outcome.passes + spent.passes, outcome.columns + spent.columns);
@@ -308,7 +316,7 @@ pub fn solve<A, L, S, M>(
 where
     A: LinearOperator,
     L: Loss,
-    S: Expand<A::Covector, Point = A::Point> + Exchange<A::Covector>,
+    S: Constraint<A, L>,
     M: Method<A, L, S>,
 {
     let mut run = Run::new(f, set, method, options)?;
@@ -325,7 +333,7 @@ pub(crate) fn check<A, L, S>(f: &Objective<A, L>, set: &S, options: &Options, x:
 where
     A: LinearOperator,
     L: Loss,
-    S: ConstraintSet<Point = A::Point>,
+    S: Constraint<A, L>,
 {
     check_domain(f, set)?;
     let (operator, point) = (f.operator().domain(), x.domain());
@@ -333,7 +341,7 @@ where
         return Err(Error::Domain { operator: format!("{operator:?}"), set: format!("{point:?}") });
     }
     options.stop.check()?;
-    options.stages.check(set.atoms())
+    options.stages.check(set.most_atoms())
 }
 
 /// Whether a set lives in the space that the operator acts on.
@@ -341,17 +349,30 @@ pub(crate) fn check_domain<A, L, S>(f: &Objective<A, L>, set: &S) -> Result<(), 
 where
     A: LinearOperator,
     L: Loss,
-    S: ConstraintSet<Point = A::Point>,
+    S: Constraint<A, L>,
 {
-    let (operator, set) = (f.operator().domain(), set.domain());
+    let (operator, set) = (f.operator().domain(), set.space());
     if set == operator {
         return Ok(());
     }
     Err(Error::Domain { operator: format!("{operator:?}"), set: format!("{set:?}") })
 }
 
-fn stage_set<S: ConstraintSet>(target: &S, stages: &Stages, stage: usize) -> Result<S, Error> {
-    stages.before.get(stage).map_or_else(|| Ok(target.clone()), |&k| target.with_atoms(k))
+fn stage_set<A, L, S>(target: &S, stages: &Stages, stage: usize) -> Result<S, Error>
+where
+    A: LinearOperator,
+    S: Constraint<A, L>,
+{
+    stages.before.get(stage).map_or_else(|| Ok(target.clone()), |&k| target.with_most_atoms(k))
+}
+
+/// What is minimised: f, and what x pays on top.
+fn value<A: LinearOperator, L: Loss, S: Constraint<A, L>>(
+    f: &Objective<A, L>,
+    set: &S,
+    x: &Evaluated<A::Point>,
+) -> f64 {
+    f.value(x) + set.penalty(x.point())
 }
 
 fn cost_since(before: Cost, now: Cost) -> Cost {

@@ -12,6 +12,9 @@ const DIVERGED: f64 = 1e12;
 pub struct Stop {
     /// Converged when ‖x⁺ − x‖ ≤ tolerance·‖x⁺‖: the paper's rule. Default 1e-6.
     pub tolerance: f64,
+    /// Converged when the method proves that the objective is this close to its minimum, relative to the
+    /// objective at the start. Where a method tells a gap, that decides, and `tolerance` does not. Default 1e-6.
+    pub gap: f64,
     /// Converged when the [stationarity residual](super::stationarity) of the iterate is at most
     /// this. Under momentum that costs a second pass an iteration. Default: not used.
     pub stationarity: Option<f64>,
@@ -30,7 +33,15 @@ pub struct Stop {
 
 impl Default for Stop {
     fn default() -> Self {
-        Self { tolerance: 1e-6, stationarity: None, perfect: 1e-20, iterations: 1000, passes: None, seconds: None }
+        Self {
+            tolerance: 1e-6,
+            gap: 1e-6,
+            stationarity: None,
+            perfect: 1e-20,
+            iterations: 1000,
+            passes: None,
+            seconds: None,
+        }
     }
 }
 
@@ -39,6 +50,7 @@ impl Stop {
         let share = |v: f64| (0.0..1.0).contains(&v);
         check_option("tolerance", self.tolerance, "it must be at least 0 and below 1", share)?;
         check_option("stationarity", self.stationarity.unwrap_or(0.0), "it must be at least 0 and below 1", share)?;
+        check_option("gap", self.gap, "it must be at least 0 and below 1", share)?;
         check_option("perfect", self.perfect, "it must be at least 0 and below 1", share)?;
         check_option("seconds", self.seconds.unwrap_or(1.0), "it must be above 0", |v| v > 0.0)?;
         check_range("the cap on passes", self.passes.unwrap_or(1), 1, usize::MAX)?;
@@ -50,7 +62,7 @@ impl Stop {
         if !gap.is_finite() || gap > DIVERGED * start_gap.max(f64::MIN_POSITIVE) {
             return Some(Status::Diverged);
         }
-        if gap <= self.perfect * start_gap || self.settled(event) {
+        if gap <= self.perfect * start_gap || self.settled(event, start_gap) {
             return Some(Status::Converged);
         }
         if event.kind == Move::Stalled {
@@ -59,12 +71,13 @@ impl Stop {
         self.exhausted(event)
     }
 
-    fn settled(&self, event: &Event) -> bool {
-        match event.kind {
-            Move::Fixed => true,
-            Move::Restarted | Move::Exchanged => false,
+    fn settled(&self, event: &Event, start_gap: f64) -> bool {
+        match (event.kind, event.gap) {
+            (Move::Fixed, _) => true,
+            (Move::Restarted | Move::Exchanged, _) => false,
+            (_, Some(proven)) => proven <= self.gap * start_gap,
             // A stalled step that would hardly move is rounding at the end of the road.
-            Move::Moved | Move::Stalled => event.change <= self.tolerance,
+            (Move::Moved | Move::Stalled, None) => event.change <= self.tolerance,
         }
     }
 

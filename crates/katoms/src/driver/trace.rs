@@ -11,8 +11,10 @@ pub struct Event {
     pub iteration: usize,
     /// The number of atoms that were allowed: it grows with the stages.
     pub atoms: usize,
-    /// f at the new iterate.
+    /// What is minimised, at the new iterate: f, and a penalty where there is one.
     pub objective: f64,
+    /// How far the objective is at most from its minimum, where the method proves it.
+    pub gap: Option<f64>,
     /// ‖x⁺ − x‖ / ‖x⁺‖.
     pub change: f64,
     /// Atoms of x⁺ that were not in x.

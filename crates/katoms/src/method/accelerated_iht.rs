@@ -26,13 +26,13 @@ use serde::{Deserialize, Serialize};
 use super::momentum::MomentumMemory;
 use super::refit::{Refitted, refit};
 use super::step::StepMemory;
-use super::{Method, Momentum, Move, Progress, Refit, Step};
+use super::{Method, Momentum, Move, Progress, Refit, Step, relative_change};
 use crate::error::Error;
 use crate::loss::Loss;
 use crate::objective::{Evaluated, Objective};
 use crate::operator::LinearOperator;
 use crate::set::{Expand, Structure};
-use crate::space::{Covector, Point, Subspace};
+use crate::space::{Covector, Point};
 
 /// Halvings of a step before the safeguard gives up on it.
 const HALVINGS: usize = 30;
@@ -154,11 +154,6 @@ struct Stuck {
     change: f64,
 }
 
-fn relative_change<P: Point>(x_next: &P, x: &P) -> f64 {
-    let moved = x_next.distance(x);
-    if moved == 0.0 { 0.0 } else { moved / x_next.norm() }
-}
-
 /// Where Algorithm 1 stands.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(bound = "P: Point")]
@@ -218,15 +213,8 @@ where
         let u_next = Evaluated::combine(1.0, &x_next, tau, &moved); //   4: u⁺ = x⁺ + τ(x⁺ − x)
 
         let objective = f.value(&x_next);
-        let length = moved.point().norm();
-        let progress = Progress {
-            objective,
-            change: if length == 0.0 { 0.0 } else { length / x_next.point().norm() },
-            entered: x_next.point().support().entered_since(&state.x.point().support()),
-            step: mu,
-            momentum: tau,
-            kind: Move::Moved,
-        };
+        let progress =
+            Progress { step: mu, momentum: tau, ..Progress::moved(objective, x_next.point(), state.x.point()) };
         (state.x, state.u) = (x_next, u_next);
         (state.objective, state.optimised, state.extrapolated) = (objective, optimised, tau != 0.0);
         progress
@@ -259,5 +247,5 @@ impl<P: Point> IhtState<P> {
 fn no_descent<P: Point>(state: &mut IhtState<P>, mu: f64, stuck: &Stuck) -> Progress {
     let kind = if state.extrapolated { Move::Restarted } else { stuck.kind };
     state.restart();
-    Progress { objective: state.objective, change: stuck.change, entered: 0, step: mu, momentum: 0.0, kind }
+    Progress { change: stuck.change, step: mu, ..Progress::still(state.objective, kind) }
 }

@@ -15,6 +15,7 @@ use serde::de::DeserializeOwned;
 use crate::error::Error;
 use crate::objective::{Evaluated, Objective};
 use crate::operator::LinearOperator;
+use crate::space::{Point, Subspace};
 
 pub use accelerated_iht::{AcceleratedIht, IhtState, Safeguard};
 pub use momentum::{Momentum, MomentumMemory};
@@ -25,8 +26,10 @@ pub use step::{Step, largest_curvature};
 /// What one move did.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
-    /// f at the new iterate.
+    /// What is minimised, at the new iterate: f, and a penalty where there is one.
     pub objective: f64,
+    /// A bound on how far the objective is from its minimum, where the method has one.
+    pub gap: Option<f64>,
     /// ‖x⁺ − x‖ / ‖x⁺‖.
     pub change: f64,
     /// Atoms of x⁺ that were not in x.
@@ -37,6 +40,26 @@ pub struct Progress {
     pub momentum: f64,
     /// How the move went.
     pub kind: Move,
+}
+
+impl Progress {
+    /// A move from x to x⁺, without what only the method knows: a step, a momentum, a gap.
+    pub fn moved<P: Point>(objective: f64, x_next: &P, x: &P) -> Self {
+        let change = relative_change(x_next, x);
+        let entered = x_next.support().entered_since(&x.support());
+        Self { change, entered, ..Self::still(objective, Move::Moved) }
+    }
+
+    /// No move at all.
+    pub fn still(objective: f64, kind: Move) -> Self {
+        Self { objective, gap: None, change: 0.0, entered: 0, step: 0.0, momentum: 0.0, kind }
+    }
+}
+
+/// ‖x⁺ − x‖ / ‖x⁺‖.
+fn relative_change<P: Point>(x_next: &P, x: &P) -> f64 {
+    let moved = x_next.distance(x);
+    if moved == 0.0 { 0.0 } else { moved / x_next.norm() }
 }
 
 /// How a move went.

@@ -313,6 +313,7 @@ where
             iteration: self.trace.len() + 1,
             atoms: self.set.atoms(),
             objective: self.f.value(&polished.x),
+            gap: None,
             change: 0.0,
             entered: polished.exchanges,
             step: 0.0,
