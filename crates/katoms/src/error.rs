@@ -137,6 +137,9 @@ pub enum Error {
         /// The set's domain.
         set: String,
     },
+    /// Stages were asked of a constraint that does not count atoms.
+    #[error("a ball or a penalty does not count atoms, so k cannot grow in stages; run it with `Stages::direct()`")]
+    NotCounted,
     /// Fits that run in lockstep do not look at the same data.
     #[error(
         "fit {fit} (counted from 0) looks at other data than fit 0; fits in lockstep share one operator: give each a view of the same reference"

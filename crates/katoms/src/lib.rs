@@ -20,7 +20,7 @@
 //! # Ok::<(), katoms::Error>(())
 //! ```
 //!
-//! Data runs downhill: [`linalg`] ← [`space`] ← [`operator`], [`set`]; [`loss`]; [`Objective`] ←
+//! Data runs downhill: [`linalg`] ← [`space`] ← [`operator`], [`set`], [`penalty`]; [`loss`]; [`Objective`] ←
 //! [`method`], [`driver`] ← [`select`]. The only expensive thing is a full pass over the data,
 //! [`operator::LinearOperator::adjoint`]; everything else touches a few columns.
 
@@ -31,6 +31,7 @@ pub mod loss;
 pub mod method;
 mod objective;
 pub mod operator;
+pub mod penalty;
 pub mod select;
 pub mod set;
 pub mod simulate;

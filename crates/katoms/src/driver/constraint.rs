@@ -1,11 +1,14 @@
 //! What the driver asks of whatever a fit is subject to: a set of k atoms, a ball, a penalty.
 
-use super::{Quality, stationarity};
+use super::{Certificate, Quality, stationarity};
 use crate::error::Error;
 use crate::loss::Loss;
+use crate::method::duality;
 use crate::objective::{Evaluated, Objective};
 use crate::operator::{DomainOf, LinearOperator};
+use crate::penalty::{L1, Penalty};
 use crate::set::{Exchange, Expand};
+use crate::space::{Point, SparseVec};
 
 /// What x is subject to while f is minimised. Every set that counts atoms is one, by `Expand` and
 /// `Exchange`; balls and penalties are too.
@@ -52,3 +55,60 @@ where
         Quality::of(f, self, x, g)
     }
 }
+
+/// A certificate for a point at which the objective is `objective` and cannot go below `lower_bound`.
+pub(crate) fn certified(objective: f64, lower_bound: f64) -> Certificate {
+    let above = objective - lower_bound;
+    let gap = if above > 0.0 { above / objective.abs().max(f64::MIN_POSITIVE) } else { 0.0 };
+    Certificate { lower_bound, gap, passes: 0 }
+}
+
+/// The proven gap of a penalised objective, as a share of the objective at zero. NaN without a proof.
+fn penalised_stationarity<A, L, P>(f: &Objective<A, L>, penalty: &P, x: &Evaluated<A::Point>, g: &A::Covector) -> f64
+where
+    A: LinearOperator,
+    L: Loss,
+    P: Penalty<A::Covector, Point = A::Point>,
+{
+    let here = f.value(x) + penalty.value(x.point());
+    let zero = f.value(&f.at(A::Point::zero(penalty.domain()))) - f.lower_bound();
+    match duality::lower_bound(f, penalty, x, g) {
+        Some(bound) if here > bound => (here - bound) / zero.max(f64::MIN_POSITIVE),
+        Some(_) => 0.0,
+        None => f64::NAN,
+    }
+}
+
+/// The lines that penalties share: their quality is a proven gap.
+macro_rules! pays {
+    ($penalty:ty, $point:ty, $covector:ty) => {
+        impl<A, L> Constraint<A, L> for $penalty
+        where
+            A: LinearOperator<Point = $point, Covector = $covector>,
+            L: Loss,
+        {
+            fn space(&self) -> DomainOf<A> {
+                self.domain()
+            }
+            fn most_atoms(&self) -> usize {
+                self.atoms()
+            }
+            fn with_most_atoms(&self, _: usize) -> Result<Self, Error> {
+                Err(Error::NotCounted)
+            }
+            fn penalty(&self, x: &$point) -> f64 {
+                self.value(x)
+            }
+            fn stationarity(&self, f: &Objective<A, L>, x: &Evaluated<$point>, g: &$covector) -> f64 {
+                penalised_stationarity(f, self, x, g)
+            }
+            fn quality(&self, f: &Objective<A, L>, x: &Evaluated<$point>, g: &$covector) -> Quality {
+                let here = f.value(x) + self.value(x.point());
+                let certificate = duality::lower_bound(f, self, x, g).map(|bound| certified(here, bound));
+                Quality { certificate, ..Quality::stationary(penalised_stationarity(f, self, x, g)) }
+            }
+        }
+    };
+}
+
+pays!(L1, SparseVec, Vec<f64>);

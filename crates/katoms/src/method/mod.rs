@@ -5,6 +5,7 @@
 //! ([`Method::advance`]). The [driver](crate::driver) does everything else.
 
 mod accelerated_iht;
+pub(crate) mod duality;
 mod momentum;
 mod refit;
 mod step;
