@@ -1,11 +1,8 @@
 //! The views of an operator: contract, equality with an explicit copy, shared passes, counts, bad input.
 
-#[path = "common/operators.rs"]
-mod common;
-
 use std::fmt::Debug;
 
-use common::{
+use crate::contract::{
     Space, adjoint, any_matrix, apply, holds, moments_are_naive, naive_energies, naive_moments, near, random_matrix,
     residual,
 };

@@ -1,9 +1,8 @@
 //! The path over k: one model for each size, from shared columns or from run to run.
 
-mod planted;
-
 use std::ops::ControlFlow;
 
+use crate::planted::Planted;
 use katoms::loss::{LeastSquares, Logistic, Loss};
 use katoms::method::refit_on;
 use katoms::operator::{Counted, Dense, Entries, LinearOperator, Rows, WithIntercept, subsampled_dct};
@@ -11,7 +10,6 @@ use katoms::select::{Criterion, Path, path};
 use katoms::set::{Always, ConstraintSet, CoordinateSet, Groups, KSparse, OverlappingGroups, Rank};
 use katoms::space::{IndexSet, LowRank, Point, SparseVec, Subspace};
 use katoms::{Error, Objective, Status, fit, simulate};
-use planted::Planted;
 
 const ALL: [Criterion; 4] = [Criterion::Aic, Criterion::Bic, Criterion::EBIC, Criterion::Gic];
 

@@ -1,9 +1,8 @@
 //! The search for the best answer: starts, exchanges, what it says about its answer, what it costs.
 
-mod planted;
-
 use std::ops::ControlFlow;
 
+use crate::planted::{Planted, defaults};
 use katoms::driver::{NearTie, Options, Start, solve};
 use katoms::loss::{LeastSquares, Logistic, Loss};
 use katoms::method::{AcceleratedIht, Momentum, Move, Refit, refit_on};
@@ -12,7 +11,6 @@ use katoms::select::{Search, Searchable, search};
 use katoms::set::{Always, ConstraintSet, CoordinateSet, Groups, KSparse, OverlappingGroups, Rank, Structure};
 use katoms::space::{IndexSet, LowRank, Point, SparseVec, Subspace};
 use katoms::{Error, Objective, Outcome, Status, Stop, fit, simulate};
-use planted::Planted;
 
 const STARTS: [Start; 3] = [Start::Thresholded, Start::Grown, Start::Lasso];
 
@@ -43,7 +41,7 @@ where
     S: CoordinateSet,
 {
     let options = Options { stop, ..Options::for_set(set) };
-    search(f, set, &planted::defaults(), options, how, |_, _| ControlFlow::Continue(()))
+    search(f, set, &defaults(), options, how, |_, _| ControlFlow::Continue(()))
 }
 
 /// The minimum of f over some coordinates.
@@ -175,7 +173,7 @@ fn quick_is_one_run_and_no_statement() {
     let (f, set) = (problem.squares(&a), KSparse::new(8, 60).unwrap());
     let quick = searched(&f, &set, &Search::quick(), Stop::default()).unwrap();
     let go = |_: &katoms::driver::Event, _: &SparseVec| ControlFlow::Continue(());
-    let solved = solve(&f, &set, &planted::defaults(), Options::for_set(&set), go).unwrap();
+    let solved = solve(&f, &set, &defaults(), Options::for_set(&set), go).unwrap();
     assert_eq!((quick.attempts.len(), quick.quality.clone()), (1, None));
     assert_eq!((&quick.point, quick.status, quick.iterations), (&solved.point, solved.status, solved.iterations));
     assert_eq!(quick.passes + 2, solved.passes, "without the two of the statement");
@@ -305,7 +303,7 @@ fn an_easy_problem_pays_nothing() {
         let f = Objective::new(&counted, LeastSquares::new(problem.target.clone()).unwrap()).unwrap();
         let set = KSparse::new(6, 200).unwrap();
         let go = |_: &katoms::driver::Event, _: &SparseVec| ControlFlow::Continue(());
-        let solved = solve(&f, &set, &planted::defaults(), Options::for_set(&set), go).unwrap();
+        let solved = solve(&f, &set, &defaults(), Options::for_set(&set), go).unwrap();
         assert_eq!(counted.take().passes, solved.passes);
         let outcome = fit(&f, &set).unwrap();
         assert_eq!(outcome.attempts.len(), 1);
@@ -368,14 +366,13 @@ fn an_observer_stops_the_search_at_any_move() {
         later += usize::from(whole.attempts.len() > 1);
         for last in 1..=whole.trace.len() {
             let mut seen = Vec::new();
-            let outcome =
-                search(&f, &set, &planted::defaults(), Options::for_set(&set), &thorough(), |event, x: &SparseVec| {
-                    assert!(x.indices().len() <= 8);
-                    assert!((f.value(&f.at(x.clone())) / event.objective - 1.0).abs() < 1e-12);
-                    seen.push(event.objective);
-                    if seen.len() == last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-                })
-                .unwrap();
+            let outcome = search(&f, &set, &defaults(), Options::for_set(&set), &thorough(), |event, x: &SparseVec| {
+                assert!(x.indices().len() <= 8);
+                assert!((f.value(&f.at(x.clone())) / event.objective - 1.0).abs() < 1e-12);
+                seen.push(event.objective);
+                if seen.len() == last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            })
+            .unwrap();
             assert_eq!(seen.len(), last, "a stopped search tells of no more moves");
             assert_eq!((outcome.status, outcome.iterations), (Status::Stopped, last));
             assert!(outcome.point.indices().len() <= 8);
@@ -454,7 +451,7 @@ fn classes_are_searched_too() {
         let f = Objective::new(&a, classes(&problem)).unwrap().ridge(0.05).unwrap();
         let set = KSparse::new(5, 60).unwrap();
         let (found, plain) =
-            (fit(&f, &set).unwrap(), solve(&f, &set, &planted::defaults(), Options::for_set(&set), go).unwrap());
+            (fit(&f, &set).unwrap(), solve(&f, &set, &defaults(), Options::for_set(&set), go).unwrap());
         assert!(found.objective <= plain.objective * (1.0 + 1e-12));
         assert!(!found.quality.unwrap().exhaustive);
         better += usize::from(found.objective < plain.objective * (1.0 - 1e-6));
@@ -487,7 +484,7 @@ fn planted_groups_are_found_where_a_plain_run_fails() {
         a.apply(&SparseVec::new(90, planted.clone(), values).unwrap(), &mut y);
         let f = Objective::new(&a, LeastSquares::new(simulate::noisy(&y, 0.01, seed)).unwrap()).unwrap();
         let go = |_: &katoms::driver::Event, _: &SparseVec| ControlFlow::Continue(());
-        let plain = solve(&f, &set, &planted::defaults(), Options::for_set(&set), go).unwrap();
+        let plain = solve(&f, &set, &defaults(), Options::for_set(&set), go).unwrap();
         let outcome = fit(&f, &set).unwrap();
         assert!(outcome.objective <= plain.objective * (1.0 + 1e-12));
         assert_eq!(outcome.point.support(), IndexSet::new(90, of_atoms(&set, &set.chosen(&outcome.point))));
@@ -516,7 +513,7 @@ fn overlapping_groups_are_searched_and_never_worse_than_a_plain_run() {
         let mut y = vec![0.0; 40];
         a.apply(&SparseVec::new(58, planted, values).unwrap(), &mut y);
         let f = Objective::new(&a, LeastSquares::new(simulate::noisy(&y, 0.1, seed)).unwrap()).unwrap();
-        let plain = solve(&f, &set, &planted::defaults(), Options::for_set(&set), go).unwrap();
+        let plain = solve(&f, &set, &defaults(), Options::for_set(&set), go).unwrap();
         for start in STARTS {
             let how = Search { starts: vec![start], ..thorough() };
             let outcome = searched(&f, &set, &how, Stop::default()).unwrap();
@@ -592,7 +589,7 @@ fn without_columns_it_is_a_plain_run() {
     let f = Objective::new(&a, LeastSquares::new(simulate::noisy(&y, 0.02, 0)).unwrap()).unwrap();
     let set = KSparse::new(4, dim).unwrap();
     let go = |_: &katoms::driver::Event, _: &SparseVec| ControlFlow::Continue(());
-    let plain = solve(&f, &set, &planted::defaults(), Options::for_set(&set), go).unwrap();
+    let plain = solve(&f, &set, &defaults(), Options::for_set(&set), go).unwrap();
     let outcome = fit(&f, &set).unwrap();
     assert_eq!((&outcome.point, outcome.attempts.len(), outcome.passes), (&plain.point, 1, plain.passes));
     let quality = outcome.quality.unwrap();
@@ -756,7 +753,7 @@ fn what_has_not_converged_is_told() {
     let problem = Planted::new(60, 100, 5, 0.3, 1);
     let a = problem.operator();
     let (f, set) = (problem.squares(&a), KSparse::new(5, 100).unwrap());
-    let slow = AcceleratedIht { momentum: Momentum::ClosedForm, refit: Refit::Never, ..planted::defaults() };
+    let slow = AcceleratedIht { momentum: Momentum::ClosedForm, refit: Refit::Never, ..defaults() };
     let options = || Options { stop: Stop { iterations: 2, ..Stop::default() }, ..Options::for_set(&set) };
     let go = |_: &katoms::driver::Event, _: &SparseVec| ControlFlow::Continue(());
     let plain = solve(&f, &set, &slow, options(), go).unwrap();

@@ -1,10 +1,6 @@
 //! Prepared samples: copies without the copy, and fits that know nothing of the other rows.
 
-#[path = "common/operators.rs"]
-#[allow(dead_code)] // the contract is enough here
-mod common;
-
-use common::{apply, holds, naive_moments, near, random_matrix};
+use crate::contract::{apply, holds, naive_moments, near, random_matrix};
 use katoms::Error;
 use katoms::linalg::Matrix;
 use katoms::loss::{LeastSquares, Logistic};

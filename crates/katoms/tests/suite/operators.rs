@@ -1,9 +1,6 @@
 //! The operators that hold data: contract, equivalences, bad input.
 
-#[path = "common/operators.rs"]
-mod common;
-
-use common::{
+use crate::contract::{
     adjoint, any_matrix, apply, holds, in_pool, moments_are_naive, naive_energies, near, random_matrix, residual,
 };
 use katoms::Error;

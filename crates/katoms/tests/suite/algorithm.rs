@@ -1,9 +1,8 @@
 //! Algorithm 1: equivalences iterate by iterate, planted recoveries, cost.
 
-mod planted;
-
 use std::ops::ControlFlow;
 
+use crate::planted::{Planted, defaults};
 use katoms::driver::{Options, Run, Stages, solve};
 use katoms::linalg::{Matrix, top_k};
 use katoms::loss::{LeastSquares, Logistic};
@@ -14,7 +13,6 @@ use katoms::operator::{
 use katoms::set::{Always, ConstraintSet, Groups, KSparse, OverlappingGroups, Rank};
 use katoms::space::{IndexSet, LowRank, Point, SparseVec, Subspace};
 use katoms::{Error, Objective, Status, Stop, fit, simulate};
-use planted::Planted;
 
 /// The iterates of a run, at most `count`.
 fn iterates<S, M>(f: &Objective<&Dense<'_, f64>, LeastSquares>, set: &S, method: &M, count: usize) -> Vec<SparseVec>
@@ -95,7 +93,7 @@ fn singleton_groups_and_disjoint_overlaps_walk_the_same_path() {
     let a = problem.operator();
     let f = problem.squares(&a);
     let singles: Vec<Vec<usize>> = (0..80).map(|i| vec![i]).collect();
-    let method = AcceleratedIht { momentum: Momentum::ClosedForm, refit: Refit::Never, ..planted::defaults() };
+    let method = AcceleratedIht { momentum: Momentum::ClosedForm, refit: Refit::Never, ..defaults() };
     let sparse = iterates(&f, &KSparse::new(5, 80).unwrap(), &method, 50);
     let groups = iterates(&f, &Groups::new(5, 80, singles.clone()).unwrap(), &method, 50);
     let overlapping = iterates(&f, &OverlappingGroups::new(5, 80, singles).unwrap(), &method, 50);
@@ -179,7 +177,7 @@ fn the_closed_form_is_the_best_extrapolation() {
     let a = problem.operator();
     let f = problem.squares(&a);
     let set = KSparse::new(5, 100).unwrap();
-    let method = AcceleratedIht { momentum: Momentum::ClosedForm, refit: Refit::Never, ..planted::defaults() };
+    let method = AcceleratedIht { momentum: Momentum::ClosedForm, refit: Refit::Never, ..defaults() };
     let mut run = Run::new(&f, &set, &method, Options::for_set(&set)).unwrap();
     let (mut x, mut compared) = (run.iterate().clone(), 0);
     while !run.is_done() {
@@ -228,7 +226,7 @@ fn an_iteration_touches_at_most_3k_columns_and_makes_one_pass() {
     ] {
         let f = Objective::new(&counted, LeastSquares::new(problem.target.clone()).unwrap()).unwrap();
         let set = KSparse::new(7, 300).unwrap();
-        let method = AcceleratedIht { momentum, refit, ..planted::defaults() };
+        let method = AcceleratedIht { momentum, refit, ..defaults() };
         let mut run = Run::new(&f, &set, &method, Options::for_set(&set)).unwrap();
         counted.take();
         while !run.is_done() {

@@ -1,11 +1,10 @@
 //! Cross-validation: the same as fold by fold by hand, and nothing of a held-out row in its model.
 
-mod planted;
-
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::planted::defaults;
 use katoms::driver::{Options, Run};
 use katoms::linalg::Matrix;
 use katoms::loss::{LeastSquares, Logistic, Split};
@@ -620,7 +619,7 @@ fn fits_in_lockstep_pass_as_often_as_the_longest() {
 fn half_samples_are_standardised_from_four_reads() {
     let data = Data::new(80, 30, 22);
     let set = KSparse::new(3, 30).unwrap();
-    let method = planted::defaults();
+    let method = defaults();
     let options = Stability::default();
     let design = Watched::new(&data);
     let selected = stability(&design, &data.loss(), &set, &method, &options).unwrap();

@@ -1,9 +1,8 @@
 //! The driver: stop rules, observers, stages, lockstep, checkpoints, quality.
 
-mod planted;
-
 use std::ops::ControlFlow;
 
+use crate::planted::{Planted, defaults};
 use katoms::driver::{Options, Run, Stages, lockstep, solve};
 use katoms::loss::{LeastSquares, Loss};
 use katoms::method::{AcceleratedIht, Momentum, Move, Refit, Safeguard, Step, refit_on};
@@ -11,10 +10,9 @@ use katoms::operator::{Counted, Dense, Entries, LinearOperator, Rows, Standardiz
 use katoms::set::{ConstraintSet, KSparse, Rank};
 use katoms::space::{IndexSet, LowRank, Point, SparseVec, Subspace};
 use katoms::{Error, Objective, Outcome, Status, Stop, fit, simulate};
-use planted::Planted;
 
 fn slow() -> AcceleratedIht {
-    AcceleratedIht { momentum: Momentum::ClosedForm, refit: Refit::Never, ..planted::defaults() }
+    AcceleratedIht { momentum: Momentum::ClosedForm, refit: Refit::Never, ..defaults() }
 }
 
 fn ended(problem: &Planted, method: &AcceleratedIht, stop: Stop) -> Outcome<SparseVec> {
@@ -49,8 +47,8 @@ fn each_stop_rule_ends_the_run_and_says_so() {
 #[test]
 fn a_perfect_fit_ends_the_run_without_another_pass() {
     let problem = Planted::new(80, 100, 5, 0.0, 1);
-    let eager = ended(&problem, &planted::defaults(), Stop::default());
-    let patient = ended(&problem, &planted::defaults(), Stop { perfect: 0.0, ..Stop::default() });
+    let eager = ended(&problem, &defaults(), Stop::default());
+    let patient = ended(&problem, &defaults(), Stop { perfect: 0.0, ..Stop::default() });
     assert_eq!(eager.point, patient.point);
     assert_eq!(eager.iterations + 1, patient.iterations);
     assert_eq!(patient.trace.last().unwrap().kind, Move::Fixed);
@@ -143,7 +141,7 @@ fn stages_serve_vectors_too() {
     let f = problem.squares(&a);
     let set = KSparse::new(20, 400).unwrap();
     let options = Options { stages: Stages::growing(20), ..Options::for_set(&set) };
-    let outcome = solve(&f, &set, &planted::defaults(), options, |_, x| {
+    let outcome = solve(&f, &set, &defaults(), options, |_, x| {
         assert!(x.indices().len() <= 20);
         ControlFlow::Continue(())
     })
@@ -320,7 +318,7 @@ fn quality_tells_a_stuck_point_from_a_good_one() {
         let problem = Planted::new(20, 12, 3, 1.0, seed);
         let a = problem.operator();
         let f = problem.squares(&a);
-        let outcome = ended(&problem, &planted::defaults(), Stop::default());
+        let outcome = ended(&problem, &defaults(), Stop::default());
         let quality = outcome.quality.unwrap();
         let support = outcome.point.support();
         let mut best = outcome.objective;
@@ -361,31 +359,31 @@ fn bad_options_are_refused_before_the_run() {
     let good = Options::for_set(&set);
     let stop = |stop: Stop| Options { stop, ..good.clone() };
     let d = Stop::default();
-    assert_eq!(refused(planted::defaults(), good.clone()), "");
+    assert_eq!(refused(defaults(), good.clone()), "");
     for bad in [f64::NAN, -1.0, 1.0] {
-        assert!(refused(planted::defaults(), stop(Stop { tolerance: bad, ..d })).contains("tolerance"));
-        assert!(refused(planted::defaults(), stop(Stop { stationarity: Some(bad), ..d })).contains("stationarity"));
-        assert!(refused(planted::defaults(), stop(Stop { perfect: bad, ..d })).contains("perfect"));
+        assert!(refused(defaults(), stop(Stop { tolerance: bad, ..d })).contains("tolerance"));
+        assert!(refused(defaults(), stop(Stop { stationarity: Some(bad), ..d })).contains("stationarity"));
+        assert!(refused(defaults(), stop(Stop { perfect: bad, ..d })).contains("perfect"));
     }
-    assert!(refused(planted::defaults(), stop(Stop { iterations: 0, ..d })).contains("iterations"));
-    assert!(refused(planted::defaults(), stop(Stop { passes: Some(0), ..d })).contains("passes"));
-    assert!(refused(planted::defaults(), stop(Stop { seconds: Some(0.0), ..d })).contains("seconds"));
+    assert!(refused(defaults(), stop(Stop { iterations: 0, ..d })).contains("iterations"));
+    assert!(refused(defaults(), stop(Stop { passes: Some(0), ..d })).contains("passes"));
+    assert!(refused(defaults(), stop(Stop { seconds: Some(0.0), ..d })).contains("seconds"));
     let stages = |before: Vec<usize>| Options { stages: Stages { before, ..Stages::growing(2) }, ..good.clone() };
-    assert!(refused(planted::defaults(), stages(vec![0])).contains("atoms of a stage is 0"));
-    assert!(refused(planted::defaults(), stages(vec![2])).contains("atoms of a stage"));
+    assert!(refused(defaults(), stages(vec![0])).contains("atoms of a stage is 0"));
+    assert!(refused(defaults(), stages(vec![2])).contains("atoms of a stage"));
     assert!(refused(AcceleratedIht::plain(Step::Fixed(0.0)), good.clone()).contains("step is 0"));
     assert!(refused(AcceleratedIht::plain(Step::Fixed(f64::INFINITY)), good.clone()).contains("step"));
     let sum = Step::TwoOverSum { alpha: -1.0, beta: 1.0 };
     assert!(refused(AcceleratedIht::plain(sum), good.clone()).contains("alpha"));
-    let tau = AcceleratedIht { momentum: Momentum::Constant(f64::NAN), ..planted::defaults() };
+    let tau = AcceleratedIht { momentum: Momentum::Constant(f64::NAN), ..defaults() };
     assert!(refused(tau, good).contains("momentum"));
     assert!(problem.squares(&a).ridge(-1.0).is_err() && problem.squares(&a).ridge(f64::NAN).is_err());
 
     let other = KSparse::new(2, 21).unwrap();
-    let error = Run::new(&f, &other, &planted::defaults(), Options::for_set(&other)).err().unwrap();
+    let error = Run::new(&f, &other, &defaults(), Options::for_set(&other)).err().unwrap();
     assert_eq!(error, Error::Domain { operator: "20".into(), set: "21".into() });
     let x0 = SparseVec::zero(7);
-    assert!(Run::starting_at(&f, &set, &planted::defaults(), Options::for_set(&set), x0).is_err());
+    assert!(Run::starting_at(&f, &set, &defaults(), Options::for_set(&set), x0).is_err());
     assert!(Objective::new(&a, LeastSquares::new(vec![1.0; 9]).unwrap()).is_err());
 }
 
@@ -396,13 +394,13 @@ fn a_warm_start_is_projected_and_used() {
     let f = problem.squares(&a);
     let set = KSparse::new(5, 100).unwrap();
     let cold = fit(&f, &set).unwrap();
-    let method = planted::defaults();
+    let method = defaults();
     let warm = Run::starting_at(&f, &set, &method, Options::for_set(&set), cold.point.clone()).unwrap();
     assert!(warm.iterate().distance(&cold.point) <= 1e-12 * cold.point.norm());
     // A start on the right support with wrong values is optimised, not taken for an answer.
     let half = cold.point.map(|_, v| 0.5 * v);
     for safeguard in [Safeguard::Off, Safeguard::Descent] {
-        let method = AcceleratedIht { safeguard, ..planted::defaults() };
+        let method = AcceleratedIht { safeguard, ..defaults() };
         let mut run = Run::starting_at(&f, &set, &method, Options::for_set(&set), half.clone()).unwrap();
         while !run.is_done() {
             run.step();
@@ -439,7 +437,7 @@ fn the_same_bits_at_one_and_two_threads() {
 #[test]
 fn scaling_the_data_changes_no_support_and_no_iteration_count() {
     let problem = Planted::new(120, 400, 10, 0.3, 10);
-    let methods = [planted::defaults(), slow(), AcceleratedIht { refit: Refit::AtEnd, ..slow() }];
+    let methods = [defaults(), slow(), AcceleratedIht { refit: Refit::AtEnd, ..slow() }];
     for method in methods {
         let run = |x_scale: f64, y_scale: f64| {
             let design: Vec<f64> = problem.design.iter().map(|v| v * x_scale).collect();

@@ -1,0 +1,17 @@
+//! The tests of the library, in one program: each of many would compile the same methods again.
+
+mod algorithm;
+mod bad_designs;
+mod contract;
+mod cross_validation;
+mod driver;
+mod groups;
+mod methods;
+mod operators;
+mod path;
+mod planted;
+mod rank;
+mod samples;
+mod search;
+mod sets;
+mod views;
