@@ -8,6 +8,7 @@ mod accelerated_iht;
 mod momentum;
 mod refit;
 mod step;
+mod thresholding;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -22,6 +23,11 @@ pub use momentum::{Momentum, MomentumMemory};
 pub use refit::{Refit, refit_on};
 pub(crate) use step::line_search;
 pub use step::{Step, largest_curvature};
+pub use thresholding::{
+    AlpsState, AlpsVersion, Cgiht, CgihtState, Cosamp, DoreState, DoubleOverrelaxation, EcmeDore, EcmeState, FastIht, FastState,
+    Frame, GraHtp, Grasp, HardThresholdingPursuit, MatrixAlps, NihtState, NormalisedIht, PursuitState,
+    RestrictedEstimate, SubspacePursuit, SubspaceState, SupportRestart, Walk,
+};
 
 /// What one move did.
 #[derive(Debug, Clone, Copy, PartialEq)]

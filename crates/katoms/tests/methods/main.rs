@@ -2,6 +2,7 @@
 
 #[path = "../planted/mod.rs"]
 mod planted;
+mod thresholding;
 
 #[test]
 fn smoke() {}
