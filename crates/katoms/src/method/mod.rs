@@ -24,8 +24,8 @@ pub use refit::{Refit, refit_on};
 pub(crate) use step::line_search;
 pub use step::{Step, largest_curvature};
 pub use thresholding::{
-    AlpsState, AlpsVersion, Cgiht, CgihtState, Cosamp, DoreState, DoubleOverrelaxation, EcmeDore, EcmeState, FastIht, FastState,
-    Frame, GraHtp, Grasp, HardThresholdingPursuit, MatrixAlps, NihtState, NormalisedIht, PursuitState,
+    AlpsState, AlpsVersion, Cgiht, CgihtState, Cosamp, DoreState, DoubleOverrelaxation, EcmeDore, EcmeState, FastIht,
+    FastState, Frame, GraHtp, Grasp, HardThresholdingPursuit, MatrixAlps, NihtState, NormalisedIht, PursuitState,
     RestrictedEstimate, SubspacePursuit, SubspaceState, SupportRestart, Walk,
 };
 

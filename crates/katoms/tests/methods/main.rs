@@ -3,6 +3,7 @@
 #[path = "../planted/mod.rs"]
 mod planted;
 mod thresholding;
+mod thresholding_rank;
 
 #[test]
 fn smoke() {}

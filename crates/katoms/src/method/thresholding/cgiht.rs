@@ -20,11 +20,11 @@
 //!   but the tail of older directions.
 //! - A conjugate step that raises f is replaced by the step of [`NormalisedIht`] from the same gradient, and so is a
 //!   step with β = 0. So f never rises, and the first step is normalised IHT's. The paper has no test of f.
-//! - For matrices Proj is onto the tangent space, where the paper takes the column space; "the support stays" means that
-//!   no direction enters, up to the rounding of [`Subspace::entered_since`](crate::space::Subspace::entered_since).
+//! - For matrices Proj is onto the tangent space, where the paper takes the column space. "The support stays" means
+//!   that no direction enters, as [`Subspace::entered_since`](crate::space::Subspace::entered_since) counts them.
 //! - For other losses the products of images are those of the Hessian at x.
 //!
-//! One pass an iteration. Columns: at most k for each of Proj r, Proj p, x⁺.
+//! One pass an iteration. Columns: at most k for each of Proj r, Proj p, x⁺. The trace shows β as the momentum.
 
 use serde::{Deserialize, Serialize};
 
@@ -199,7 +199,7 @@ where
 
     fn advance(&self, f: &Objective<A, L>, set: &S, state: &mut Self::State, g: &A::Covector) -> Progress {
         let along = restricted::<A, S>(set, state.x.point(), g);
-        let square = along.g_gamma.norm().powi(2);
+        let (gamma, square) = (along.gamma(state.x.point()), along.g_gamma.norm().powi(2));
         let step = match self.conjugate(f, set, state, (g, &along.g_gamma)) {
             Some(step) => step,
             None => match self.base.step_along(f, set, &state.x, along) {
@@ -212,7 +212,7 @@ where
         };
         let Step { taken: Taken { x_next, objective, mu, g_t }, beta } = step;
         let progress = Progress::moved(objective, x_next.point(), state.x.point());
-        let stayed = x_next.point().support().entered_since(&state.x.point().support()) == 0;
+        let stayed = x_next.point().support().entered_since(&gamma) == 0;
         let p = A::Point::combine(-1.0, &g_t, 0.0, &g_t);
         *state = CgihtState { x: x_next, objective, past: Some(Past { p, square, stayed }) };
         Progress { step: mu, momentum: beta, ..progress }

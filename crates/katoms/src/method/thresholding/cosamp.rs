@@ -11,6 +11,9 @@
 //! | b | `b` | the minimum of f on T |
 //! | bₖ | `set.project` | |
 //!
+//! The paper prunes b and goes on. In noise that walk often settles at a point that fits worse than an earlier one,
+//! since b was optimal for other atoms. Therefore the default refits what is kept; [`Cosamp::published`] does not.
+//!
 //! f may rise and the walk may cycle: the paper's guarantee needs a restricted isometry of 4k atoms, and none is
 //! checked. Therefore the answer is the best point of the walk, and a walk that comes back to where it was ends as
 //! stalled. Above about 3k atoms a row each, the least squares on T are not determined: those of least norm are
@@ -43,19 +46,30 @@ use crate::space::{Point, SparseVec};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cosamp {
-    /// When f is minimised over the k atoms that are kept. Default: never, as in the paper; in noise another
-    /// choice fits better.
+    /// When f is minimised over the k atoms that are kept. Default: in every iteration.
     pub refit: Refit,
 }
 
 impl Default for Cosamp {
     fn default() -> Self {
+        Self { refit: Refit::EveryIteration }
+    }
+}
+
+impl Cosamp {
+    /// As published: what is kept is not refitted.
+    pub fn published() -> Self {
         Self { refit: Refit::Never }
     }
 }
 
 /// The k atoms of b, optimised if so chosen.
-pub(super) fn pruned<A, L, S>(f: &Objective<A, L>, set: &S, b: Evaluated<SparseVec>, refit: Refit) -> Evaluated<SparseVec>
+pub(super) fn pruned<A, L, S>(
+    f: &Objective<A, L>,
+    set: &S,
+    b: Evaluated<SparseVec>,
+    refit: Refit,
+) -> Evaluated<SparseVec>
 where
     A: LinearOperator<Point = SparseVec>,
     L: Loss,

@@ -15,17 +15,15 @@
 //! The rows are decorrelated: what falls in every iteration is that weighted sum of squares, not f. Both are zero
 //! at the same points. On correlated *columns* this helps little; on rows of unequal scale it does.
 //!
-//! (ΦΦᵀ)⁻¹ is not formed, which would cost a pass for each row. It is applied by conjugate residuals, two passes a
-//! round, so that any operator serves; where ΦΦᵀ is singular that gives the pseudo-inverse. An iteration then costs two solves
-//! and two passes, the driver's among them, which is not used. For a Gaussian design of 200 × 1000 a solve is about 25
-//! rounds. On a *tight frame*, ΦΦᵀ = c·I (rows of an orthonormal transform, observed entries), nothing is to be solved and an
-//! iteration costs the driver's pass alone: say so by [`Frame::Tight`].
+//! How (ΦΦᵀ)⁻¹ is applied is the price of the method: [`Frame`] has three ways. An iteration needs it twice, and costs two
+//! passes beside that: the driver's, which is not used, and the direction. On a tight frame it costs the driver's alone.
 //!
 //! It serves least squares without ridge; with weights the residual is the unweighted one.
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, check_option};
+use super::frame::{Frame, Inverse};
+use crate::error::Error;
 use crate::linalg;
 use crate::loss::Loss;
 use crate::method::{Method, Move, Progress, relative_change};
@@ -33,23 +31,6 @@ use crate::objective::{Evaluated, Objective};
 use crate::operator::LinearOperator;
 use crate::set::Expand;
 use crate::space::{Covector, Point};
-
-/// Rounds of one solve at most.
-const ROUNDS: usize = 500;
-/// How far ΦΦᵀ·v may be from a multiple of v on a tight frame.
-const TIGHT: f64 = 1e-8;
-
-/// What is known of ΦΦᵀ.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Frame {
-    /// Nothing: it is inverted by conjugate residuals to this relative residual.
-    General {
-        /// The relative residual that ends a solve.
-        tolerance: f64,
-    },
-    /// It is a multiple of the identity. Tested with one vector, at the cost of two passes.
-    Tight,
-}
 
 /// ECME hard thresholding, over-relaxed.
 ///
@@ -82,8 +63,7 @@ impl Default for EcmeDore {
 pub struct EcmeState<P> {
     x: Seen<P>,
     before: Seen<P>,
-    /// c, on a tight frame.
-    scale: f64,
+    inverse: Inverse,
 }
 
 /// A point with y − Φx and (ΦΦᵀ)⁻¹(y − Φx). All three are affine in x.
@@ -114,53 +94,16 @@ impl<P: Point> Seen<P> {
     }
 }
 
-/// ΦΦᵀ·v. Two passes.
-fn gram_times<A: LinearOperator, L: Loss>(f: &Objective<A, L>, v: &[f64]) -> Vec<f64> {
-    let (mut g, mut out) = (f.operator().new_covector(), vec![0.0; v.len()]);
-    f.operator().adjoint(v, &mut g);
-    f.operator().apply_covector(&g, &mut out);
-    f.count_pass();
-    f.count_pass();
-    out
-}
-
-/// w with ΦΦᵀ·w ≈ r, by conjugate residuals: the least residual over the Krylov spaces. Two passes a round.
-fn conjugate_residuals<A: LinearOperator, L: Loss>(f: &Objective<A, L>, r: &[f64], tolerance: f64) -> Vec<f64> {
-    let mut w = vec![0.0; r.len()];
-    let mut rest = r.to_vec();
-    let enough = tolerance * linalg::norm(r);
-    if !(enough > 0.0) {
-        return w;
-    }
-    let mut image = gram_times(f, &rest);
-    let (mut p, mut of_p) = (rest.clone(), image.clone());
-    let mut square = linalg::dot(&rest, &image);
-    let nothing = tolerance * tolerance * square;
-    for _ in 0..ROUNDS {
-        let bend = linalg::dot(&of_p, &of_p);
-        if !(square > nothing && bend > 0.0) {
-            break;
-        }
-        let a = square / bend;
-        w = linalg::combine(1.0, &w, a, &p);
-        rest = linalg::combine(1.0, &rest, -a, &of_p);
-        if linalg::norm(&rest) <= enough {
-            break;
-        }
-        image = gram_times(f, &rest);
-        let next = linalg::dot(&rest, &image);
-        p = linalg::combine(1.0, &rest, next / square, &p);
-        of_p = linalg::combine(1.0, &image, next / square, &of_p);
-        square = next;
-    }
-    w
+/// A point with its residual and what the inverse makes of it.
+fn see<A: LinearOperator, L: Loss>(f: &Objective<A, L>, x: Evaluated<A::Point>, inverse: &Inverse) -> Seen<A::Point> {
+    let unweighted = |(g, h): (&f64, &f64)| if *h > 0.0 { -g / h } else { 0.0 };
+    let residual: Vec<f64> = f.residual(&x).iter().zip(&f.curvatures(&x)).map(unweighted).collect();
+    let solved = inverse.times(f, &residual);
+    Seen { x, residual, solved }
 }
 
 impl EcmeDore {
-    fn check<A: LinearOperator, L: Loss>(&self, f: &Objective<A, L>) -> Result<(), Error> {
-        if let Frame::General { tolerance } = self.frame {
-            check_option("tolerance", tolerance, "it must lie between 0 and 1", |t| t > 0.0 && t < 1.0)?;
-        }
+    fn check<A: LinearOperator, L: Loss>(f: &Objective<A, L>) -> Result<(), Error> {
         if f.loss().is_quadratic() && f.ridge_weight() == 0.0 {
             return Ok(());
         }
@@ -170,45 +113,17 @@ impl EcmeDore {
         })
     }
 
-    /// c of a tight frame.
-    fn scale<A: LinearOperator, L: Loss>(&self, f: &Objective<A, L>) -> Result<f64, Error> {
-        if self.frame != Frame::Tight {
-            return Ok(1.0);
-        }
-        let v: Vec<f64> = (0..f.operator().n_outputs()).map(|i| 1.0 + (i as f64 * 0.754_877).fract()).collect();
-        let image = gram_times(f, &v);
-        let scale = linalg::dot(&v, &image) / linalg::dot(&v, &v);
-        let off = linalg::norm(&linalg::combine(1.0, &image, -scale, &v));
-        if scale > 0.0 && off <= TIGHT * scale * linalg::norm(&v) {
-            return Ok(scale);
-        }
-        Err(Error::Unsuitable {
-            method: "a tight frame",
-            needs: "rows that are orthogonal and of one norm; Frame::General serves every design",
-        })
-    }
-
-    /// A point with its residual and what the inverse makes of it.
-    fn see<A: LinearOperator, L: Loss>(&self, f: &Objective<A, L>, x: Evaluated<A::Point>, scale: f64) -> Seen<A::Point> {
-        let unweighted = |(g, h): (&f64, &f64)| if *h > 0.0 { -g / h } else { 0.0 };
-        let residual: Vec<f64> = f.residual(&x).iter().zip(&f.curvatures(&x)).map(unweighted).collect();
-        let solved = match self.frame {
-            Frame::General { tolerance } => conjugate_residuals(f, &residual, tolerance),
-            Frame::Tight => residual.iter().map(|r| r / scale).collect(),
-        };
-        Seen { x, residual, solved }
-    }
-
     /// Φᵀ(ΦΦᵀ)⁻¹(y − Φx) with the opposite sign. No pass where that is a multiple of ∇f, which `g` holds.
     fn direction<A: LinearOperator, L: Loss>(
-        &self,
         f: &Objective<A, L>,
         state: &EcmeState<A::Point>,
         g: &A::Covector,
     ) -> (A::Covector, f64) {
         let h = f.curvatures(&state.x.x);
-        if self.frame == Frame::Tight && h.iter().all(|v| *v == h[0] && *v > 0.0) {
-            return (g.clone(), 1.0 / (state.scale * h[0]));
+        if let Inverse::Scale(scale) = state.inverse
+            && h.iter().all(|v| *v == h[0] && *v > 0.0)
+        {
+            return (g.clone(), scale / h[0]);
         }
         let mut direction = f.operator().new_covector();
         f.operator().adjoint(&state.x.solved, &mut direction);
@@ -226,10 +141,10 @@ where
     type State = EcmeState<A::Point>;
 
     fn start(&self, f: &Objective<A, L>, set: &S, x0: A::Point) -> Result<Self::State, Error> {
-        self.check(f)?;
-        let scale = self.scale(f)?;
-        let x = self.see(f, f.at(set.project(x0)), scale);
-        Ok(EcmeState { before: x.clone(), x, scale })
+        Self::check(f)?;
+        let inverse = self.frame.inverse(f)?;
+        let x = see(f, f.at(set.project(x0)), &inverse);
+        Ok(EcmeState { before: x.clone(), x, inverse })
     }
 
     fn query<'s>(&self, state: &'s Self::State) -> &'s Evaluated<A::Point> {
@@ -242,15 +157,15 @@ where
 
     fn advance(&self, f: &Objective<A, L>, set: &S, state: &mut Self::State, g: &A::Covector) -> Progress {
         let x = &state.x;
-        let (direction, length) = self.direction(f, state, g);
+        let (direction, length) = Self::direction(f, state, g);
         let d_t = direction.on(&set.expand(&direction, &x.x.point().support()));
         let v = A::Point::combine(1.0, x.x.point(), -length, &d_t);
-        let bar = self.see(f, f.at(set.project(v)), state.scale); //                step 1: s̄
+        let bar = see(f, f.at(set.project(v)), &state.inverse); //                step 1: s̄
         if bar.x.point() == x.x.point() {
             return Progress::still(f.value(&x.x), Move::Fixed);
         }
         let z = bar.over_relaxed(x).over_relaxed(&state.before); //                  steps 2 and 3: z̃
-        let tilde = self.see(f, f.at(set.project(z.x.into_point())), state.scale); //step 4: s̃
+        let tilde = see(f, f.at(set.project(z.x.into_point())), &state.inverse); //step 4: s̃
         let next = if tilde.objective() < bar.objective() { tilde } else { bar }; // step 5: the better one
         let moved = Progress { step: length.abs(), ..Progress::moved(f.value(&next.x), next.x.point(), x.x.point()) };
         if !(next.objective() <= x.objective()) {

@@ -13,9 +13,9 @@
 //!
 //! It is CoSaMP for a general loss; on least squares, with the defaults, it is [`Cosamp`](super::Cosamp). The paper
 //! gives three ways to b: the minimum, a restricted Newton step and a restricted gradient step. Here a Newton
-//! step is halved until f does not rise, and a gradient step has the length of the line search. Its variant with
-//! debiasing is `refit: Refit::EveryIteration`. As in CoSaMP f may rise: the answer is the best point of the walk,
-//! and a walk that cycles ends as stalled.
+//! step is halved until f does not rise, and a gradient step has the length of the line search. The default is its
+//! variant with debiasing; `refit: Refit::Never` is the plain one. As in CoSaMP f may rise: the answer is the best
+//! point of the walk, and a walk that cycles ends as stalled.
 //!
 //! On separable classes f has no minimum on T; the refit's cap on Newton steps, or a ridge, keeps b finite. The paper
 //! adds a ridge.
@@ -63,13 +63,13 @@ pub enum RestrictedEstimate {
 pub struct Grasp {
     /// How b is found. Default: the minimum.
     pub estimate: RestrictedEstimate,
-    /// When f is minimised over the k atoms that are kept. Default: never.
+    /// When f is minimised over the k atoms that are kept. Default: in every iteration, the paper's debiasing.
     pub refit: Refit,
 }
 
 impl Default for Grasp {
     fn default() -> Self {
-        Self { estimate: RestrictedEstimate::Minimum, refit: Refit::Never }
+        Self { estimate: RestrictedEstimate::Minimum, refit: Refit::EveryIteration }
     }
 }
 

@@ -15,10 +15,10 @@
 //! Matrix ALPS I has no memory and takes a second gradient at W, which it follows within the column space: the
 //! paper's cheap debiasing. Matrix ALPS II has memory and takes one gradient, at Q.
 //!
-//! S is here the tangent space at [X D] ([`RankSearch::LeadingPairs`]), which holds the paper's span and spares it a second
-//! projection; whatever the set's own search is, this one is used. So Matrix ALPS II is
-//! [`AcceleratedIht`](crate::method::AcceleratedIht) with line search and closed-form momentum, without safeguard, on that
-//! search. Neither is monotone. The answer is the best point of the walk.
+//! S is here the tangent space at X and D ([`RankSearch::LeadingPairs`]), which holds the paper's span; whatever the
+//! set's own search is, this one is used. So Matrix ALPS II is [`AcceleratedIht`](crate::method::AcceleratedIht)
+//! with line search and closed-form momentum, without safeguard, on that search. Neither version is monotone. The
+//! answer is the best point of the walk.
 //!
 //! One pass an iteration for II, two for I.
 

@@ -16,6 +16,7 @@ mod cgiht;
 mod cosamp;
 mod ecme;
 mod fast_iht;
+mod frame;
 mod grahtp;
 mod grasp;
 mod matrix_alps;
@@ -27,8 +28,9 @@ mod walk;
 
 pub use cgiht::{Cgiht, CgihtState, SupportRestart};
 pub use cosamp::Cosamp;
-pub use ecme::{EcmeDore, EcmeState, Frame};
+pub use ecme::{EcmeDore, EcmeState};
 pub use fast_iht::{FastIht, FastState};
+pub use frame::Frame;
 pub use grahtp::GraHtp;
 pub use grasp::{Grasp, RestrictedEstimate};
 pub use matrix_alps::{AlpsState, AlpsVersion, MatrixAlps};

@@ -87,6 +87,13 @@ pub(super) struct Restricted<P> {
     pub g_gamma: P,
 }
 
+impl<P: Point> Restricted<P> {
+    /// Γ at u: its support, at a point without atoms that of the restricted gradient.
+    pub(super) fn gamma(&self, u: &P) -> P::Support {
+        if u.support_size() == 0 { self.g_gamma.support() } else { u.support() }
+    }
+}
+
 /// ∇f on T and on Γ, the support of u: all of T at a point without atoms, and for matrices.
 pub(super) fn restricted<A, S>(set: &S, u: &A::Point, g: &A::Covector) -> Restricted<A::Point>
 where
@@ -95,11 +102,8 @@ where
 {
     let support = u.support();
     let g_t = g.on(&set.expand(g, &support));
-    let g_gamma = if u.support_size() == 0 || set.structure() == Structure::RankOne {
-        g_t.clone()
-    } else {
-        g_t.on(&support)
-    };
+    let g_gamma =
+        if u.support_size() == 0 || set.structure() == Structure::RankOne { g_t.clone() } else { g_t.on(&support) };
     Restricted { g_t, g_gamma }
 }
 

@@ -10,9 +10,9 @@
 //! | T̃^ℓ | `t` | T^{ℓ−1} and the k atoms strongest in Φ*y_r |
 //! | x_p | `wide` | the minimum of f on T̃ |
 //!
-//! As [`Cosamp`](super::Cosamp) with k candidates in place of 2k, and a refit on the k that are kept. It ends, as in the
-//! paper, when f does not fall: at a fixed point where the support stays, stalled otherwise. So f falls throughout.
-//! Its loss may be any; the paper's is least squares.
+//! It is [`Cosamp`](super::Cosamp) with k candidates in place of 2k, and a refit on the k that are kept. It ends, as
+//! in the paper, when f does not fall: at a fixed point where the support stays, stalled otherwise. So f falls
+//! throughout. The loss may be any; the paper's is least squares.
 //!
 //! One pass an iteration. Columns: the at most 2k of T̃ and the k that are kept, twice over for least squares.
 

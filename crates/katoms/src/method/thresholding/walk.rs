@@ -55,17 +55,20 @@ impl<P: Point> Walk<P> {
         L: Loss,
     {
         let there = f.value(&next);
+        if !there.is_finite() {
+            return Progress::still(there, Move::Stalled); // the driver calls it diverged
+        }
         let stays = next.point() == self.x.point();
         if there < self.lowest {
             (self.lowest, self.best) = (there, next.clone());
         }
         let moved = Progress::moved(self.lowest, next.point(), self.x.point());
         let astray = relative_change(next.point(), self.best.point());
-        let change = if there.is_nan() { f64::NAN } else { moved.change.max(astray) };
+        let change = moved.change.max(astray);
         let kind = if stays && change == 0.0 {
             Move::Fixed
-        } else if self.returned(next.point()) && change > SAME {
-            Move::Stalled
+        } else if (self.returned(next.point()) || moved.change <= SAME) && change > SAME {
+            Move::Stalled // a cycle, or settled at a worse point
         } else {
             Move::Moved
         };
