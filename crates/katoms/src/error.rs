@@ -184,6 +184,14 @@ pub enum Error {
         /// The index that stands twice.
         index: usize,
     },
+    /// A method that does not serve this loss or this data.
+    #[error("{method} needs {needs}")]
+    Unsuitable {
+        /// The method.
+        method: &'static str,
+        /// What it needs, and what to do.
+        needs: &'static str,
+    },
     /// A saved state that does not belong to this problem, or is damaged.
     #[error("the saved state cannot be continued: {reason}")]
     Checkpoint {

@@ -222,6 +222,12 @@ impl<A: LinearOperator, L: Loss> Objective<A, L> {
         curved + self.ridge * self.ridged(&d.x, &d.x)
     }
 
+    /// ⟨c, ∇²f(x)·d⟩, from the images alone. O(m).
+    pub fn bend_between(&self, x: &Evaluated<A::Point>, c: &Evaluated<A::Point>, d: &Evaluated<A::Point>) -> f64 {
+        let curved: f64 = self.curvatures(x).iter().zip(&c.ax).zip(&d.ax).map(|((h, z), w)| h * z * w).sum();
+        curved + self.ridge * self.ridged(&c.x, &d.x)
+    }
+
     /// The second derivative of the ridge along basis vector `i` of a support.
     pub(crate) fn ridge_on_basis(&self, t: &SupportOf<A>, i: usize) -> f64 {
         let e = t.basis(i);

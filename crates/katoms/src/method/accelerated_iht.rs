@@ -88,6 +88,19 @@ impl AcceleratedIht {
         Self { step, momentum: Momentum::Constant(0.0), refit: Refit::Never, safeguard: Safeguard::Off }
     }
 
+    /// Singular value projection: plain IHT on [`Rank`](crate::set::Rank), by P. Jain, R. Meka and I. Dhillon,
+    /// "Guaranteed rank minimization via singular value projection" (2010). Their step is 1/(1 + δ) for maps
+    /// of restricted isometry δ and 1/((1 + δ)·p) for a share p of observed entries; the line search needs
+    /// neither. One pass an iteration.
+    ///
+    /// ```
+    /// use katoms::method::{AcceleratedIht, Step};
+    /// assert_eq!(AcceleratedIht::svp(Step::LineSearch), AcceleratedIht::plain(Step::LineSearch));
+    /// ```
+    pub fn svp(step: Step) -> Self {
+        Self::plain(step)
+    }
+
     /// Lines 2 and 3 at the first of the steps μ, μ/2, … that passes the safeguard.
     fn descend<A, L, S>(
         &self,

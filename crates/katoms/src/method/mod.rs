@@ -9,6 +9,7 @@ pub(crate) mod duality;
 mod momentum;
 mod refit;
 mod step;
+mod thresholding;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -23,6 +24,11 @@ pub use momentum::{Momentum, MomentumMemory};
 pub use refit::{Refit, refit_on};
 pub(crate) use step::line_search;
 pub use step::{Step, largest_curvature};
+pub use thresholding::{
+    AlpsState, AlpsVersion, Cgiht, CgihtState, Cosamp, DoreState, DoubleOverrelaxation, EcmeDore, EcmeState, FastIht,
+    FastState, Frame, GraHtp, Grasp, HardThresholdingPursuit, MatrixAlps, NihtState, NormalisedIht, PursuitState,
+    RestrictedEstimate, SubspacePursuit, SubspaceState, SupportRestart, Walk,
+};
 
 /// What one move did.
 #[derive(Debug, Clone, Copy, PartialEq)]

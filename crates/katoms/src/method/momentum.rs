@@ -77,8 +77,8 @@ impl Momentum {
     }
 }
 
-/// argmin over t of f(x + t·d). Exact for least squares; damped Newton otherwise.
-fn minimizer_along<A: LinearOperator, L: Loss>(
+/// argmin over t of f(x + t·d). Exact for least squares; damped Newton otherwise. O(m).
+pub(super) fn minimizer_along<A: LinearOperator, L: Loss>(
     f: &Objective<A, L>,
     x: &Evaluated<A::Point>,
     d: &Evaluated<A::Point>,

@@ -56,14 +56,26 @@ pub(super) fn refit<A: LinearOperator, L: Loss>(
     start: Evaluated<A::Point>,
     t: &SupportOf<A>,
 ) -> Refitted<A::Point> {
+    // For a quadratic the second step is iterative refinement: it wins back what forming the
+    // normal equations lost.
+    newton_steps(f, start, t, if f.loss().is_quadratic() { 2 } else { NEWTON_STEPS })
+}
+
+/// At most `steps` Newton steps over a support. Touches only its columns.
+pub(super) fn newton_steps<A: LinearOperator, L: Loss>(
+    f: &Objective<A, L>,
+    start: Evaluated<A::Point>,
+    t: &SupportOf<A>,
+    steps: usize,
+) -> Refitted<A::Point> {
     if t.dimension() == 0 {
         return Refitted { point: start, settled: true };
     }
     if f.operator().has_cheap_columns() && t.dimension() <= DIRECT_LIMIT {
         let mut system = DirectSystem::new(f, t);
-        newton(f, start, |x| system.step(f, x, t))
+        newton(f, start, steps, |x| system.step(f, x, t))
     } else {
-        newton(f, start, |x| conjugate_gradients(f, x, t))
+        newton(f, start, steps, |x| conjugate_gradients(f, x, t))
     }
 }
 
@@ -72,13 +84,11 @@ pub(super) fn refit<A: LinearOperator, L: Loss>(
 fn newton<A: LinearOperator, L: Loss>(
     f: &Objective<A, L>,
     mut point: Evaluated<A::Point>,
+    steps: usize,
     mut step: impl FnMut(&Evaluated<A::Point>) -> (A::Point, f64),
 ) -> Refitted<A::Point> {
     let mut here = f.value(&point);
     let enough = DECREMENT * (here - f.lower_bound());
-    // For a quadratic the second step is iterative refinement: it wins back what forming the
-    // normal equations lost.
-    let steps = if f.loss().is_quadratic() { 2 } else { NEWTON_STEPS };
     for _ in 0..steps {
         let (direction, promise) = step(&point);
         if !(promise > 0.0) {

@@ -1,0 +1,661 @@
+//! Hard thresholding of vectors: recoveries, equivalences with naive twins, cost.
+
+use katoms::driver::{Options, Run, Stages, lockstep};
+use katoms::linalg::{Matrix, norm, solve_symmetric, top_k};
+use katoms::loss::{LeastSquares, Logistic};
+use katoms::method::{
+    AcceleratedIht, Cgiht, Cosamp, DoubleOverrelaxation, EcmeDore, FastIht, Frame, GraHtp, Grasp,
+    HardThresholdingPursuit, Method, Momentum, NormalisedIht, Refit, RestrictedEstimate, Safeguard, Step,
+    SubspacePursuit, SupportRestart,
+};
+use katoms::operator::{Dense, LinearOperator, subsampled_dct};
+use katoms::set::{Exchange, Expand, Groups, KSparse, OverlappingGroups};
+use katoms::space::{Point, SparseVec};
+use katoms::{Error, Objective, Outcome, Status, Stop, simulate};
+
+use crate::planted::Planted;
+
+type Squares<'a> = Objective<&'a Dense<'a, f64>, LeastSquares>;
+
+/// A run to its end, without the statement of quality.
+fn run<A, L, S, M>(f: &Objective<A, L>, set: &S, method: &M) -> Outcome<SparseVec>
+where
+    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+    L: katoms::loss::Loss,
+    S: Expand<Vec<f64>, Point = SparseVec> + Exchange<Vec<f64>>,
+    M: Method<A, L, S>,
+{
+    let mut run = Run::new(f, set, method, Options::for_set(set)).unwrap();
+    while !run.is_done() {
+        run.step();
+    }
+    run.outcome_unchecked()
+}
+
+/// The answers after each move, at most `count`.
+fn iterates<S, M>(f: &Squares<'_>, set: &S, method: &M, count: usize) -> Vec<SparseVec>
+where
+    S: Expand<Vec<f64>, Point = SparseVec> + Exchange<Vec<f64>>,
+    M: for<'a> Method<&'a Dense<'a, f64>, LeastSquares, S>,
+{
+    let mut run = Run::new(f, set, method, Options::for_set(set)).unwrap();
+    let mut seen = Vec::new();
+    while !run.is_done() && seen.len() < count {
+        run.step();
+        seen.push(run.iterate().clone());
+    }
+    seen
+}
+
+/// Calls a macro or a closure for every method of the family, with its name.
+macro_rules! each_method {
+    ($call:ident) => {
+        $call!("NIHT", NormalisedIht::default());
+        $call!("DORE", DoubleOverrelaxation::default());
+        $call!("FIHT", FastIht::default());
+        $call!("CGIHT", Cgiht::default());
+        $call!("CGIHT restarted", Cgiht::restarted());
+        $call!("HTP", HardThresholdingPursuit::default());
+        $call!("HTP normalised", HardThresholdingPursuit::normalised());
+        $call!("GraHTP", GraHtp::default());
+        $call!("FGraHTP", GraHtp::fast());
+        $call!("CoSaMP", Cosamp::default());
+        $call!("SP", SubspacePursuit);
+        $call!("GraSP", Grasp::default());
+        $call!("GraSP Newton", Grasp { estimate: RestrictedEstimate::Newton, ..Grasp::default() });
+        $call!("GraSP gradient", Grasp { estimate: RestrictedEstimate::Gradient, refit: Refit::EveryIteration });
+    };
+}
+
+#[test]
+fn every_method_recovers_the_planted_vector_with_one_pass_an_iteration() {
+    for seed in 1..4 {
+        let problem = Planted::new(100, 300, 8, 0.0, seed);
+        let a = problem.operator();
+        let f = problem.squares(&a);
+        let set = KSparse::new(8, 300).unwrap();
+        macro_rules! recovers {
+            ($name:expr, $method:expr) => {
+                let outcome = run(&f, &set, &$method);
+                let error = outcome.point.distance(&problem.truth);
+                assert_eq!(outcome.status, Status::Converged, "{} seed {seed}: {error:e}", $name);
+                assert!(error < 1e-4, "{} seed {seed}: {error:e}", $name);
+                assert!(outcome.iterations <= 100, "{} seed {seed}: {} iterations", $name, outcome.iterations);
+                assert_eq!(outcome.passes, outcome.iterations, "{} seed {seed}", $name);
+            };
+        }
+        each_method!(recovers);
+    }
+}
+
+#[test]
+fn safeguarded_methods_never_raise_the_objective() {
+    let (rows, columns) = (80, 200);
+    let design = simulate::autoregressive(rows, columns, 0.9, 3);
+    let a = Dense::column_major(&design, rows, columns).unwrap();
+    let mut clean = vec![0.0; rows];
+    a.apply(&simulate::sparse_signal(columns, 8, 3), &mut clean);
+    let f = Objective::new(&a, LeastSquares::new(simulate::noisy(&clean, 0.02, 3)).unwrap()).unwrap();
+    let set = KSparse::new(8, columns).unwrap();
+    let mut total = 0;
+    macro_rules! falls {
+        ($name:expr, $method:expr) => {
+            let outcome = run(&f, &set, &$method);
+            let values: Vec<f64> = outcome.trace.iter().map(|e| e.objective).collect();
+            assert!(values.windows(2).all(|w| w[1] <= w[0]), "{}: {values:?}", $name);
+            total += values.len();
+        };
+    }
+    falls!("NIHT", NormalisedIht::default());
+    falls!("DORE", DoubleOverrelaxation::default());
+    falls!("FIHT", FastIht::default());
+    falls!("CGIHT", Cgiht::default());
+    falls!("CGIHT restarted", Cgiht::restarted());
+    falls!("SP", SubspacePursuit);
+    assert!(total > 40, "{total} moves");
+}
+
+/// Dense vectors and matrices: the naive twins' world.
+struct Naive {
+    design: Matrix,
+    target: Matrix,
+}
+
+impl Naive {
+    fn new(problem: &Planted) -> Self {
+        let design = Matrix::from_columns(problem.rows, problem.truth.dim(), problem.design.clone());
+        Self { design, target: Matrix::from_columns(problem.rows, 1, problem.target.clone()) }
+    }
+
+    fn residual(&self, x: &[f64]) -> Matrix {
+        self.target.plus(-1.0, &self.design.times(&Matrix::from_columns(x.len(), 1, x.to_vec())))
+    }
+
+    fn correlations(&self, x: &[f64]) -> Vec<f64> {
+        self.design.transposed_times(&self.residual(x)).data().to_vec()
+    }
+
+    fn image_square(&self, x: &[f64]) -> f64 {
+        self.design.times(&Matrix::from_columns(x.len(), 1, x.to_vec())).norm().powi(2)
+    }
+
+    fn least_squares(&self, support: &[usize]) -> Vec<f64> {
+        let rows = self.design.rows();
+        let columns = support.iter().flat_map(|&j| self.design.column(j).to_vec()).collect();
+        let columns = Matrix::from_columns(rows, support.len(), columns);
+        let solution =
+            solve_symmetric(&columns.transposed_times(&columns), columns.transposed_times(&self.target).data());
+        let mut x = vec![0.0; self.design.columns()];
+        support.iter().zip(solution).for_each(|(&j, v)| x[j] = v);
+        x
+    }
+}
+
+fn largest(v: &[f64], k: usize) -> Vec<usize> {
+    top_k(&v.iter().map(|v| v.abs()).collect::<Vec<_>>(), k)
+}
+
+fn kept(v: &[f64], support: &[usize]) -> Vec<f64> {
+    (0..v.len()).map(|i| if support.contains(&i) { v[i] } else { 0.0 }).collect()
+}
+
+#[track_caller]
+fn assert_near(found: &SparseVec, x: &[f64], at: usize) {
+    let difference: Vec<f64> = found.to_dense().iter().zip(x).map(|(a, b)| a - b).collect();
+    assert!(norm(&difference) <= 1e-9 * norm(x).max(1e-300), "iteration {at}: {:e}", norm(&difference));
+}
+
+#[test]
+fn normalised_iht_is_the_papers_algorithm() {
+    let (k, c, kappa) = (6, 0.01, 2.0);
+    let mut shrunk = 0;
+    for seed in [3, 4, 5] {
+        let problem = Planted::new(40, 120, k, 0.1, seed);
+        let a = problem.operator();
+        let naive = Naive::new(&problem);
+        let found = iterates(&problem.squares(&a), &KSparse::new(k, 120).unwrap(), &NormalisedIht::default(), 25);
+        let mut x = vec![0.0; 120];
+        let mut gamma = largest(&naive.correlations(&x), k);
+        for (at, step) in found.iter().enumerate() {
+            let g = naive.correlations(&x);
+            let g_gamma = kept(&g, &gamma);
+            let mut mu = norm(&g_gamma).powi(2) / naive.image_square(&g_gamma);
+            loop {
+                let moved: Vec<f64> = x.iter().zip(&g).map(|(x, g)| x + mu * g).collect();
+                let support = largest(&moved, k);
+                let next = kept(&moved, &support);
+                let d: Vec<f64> = next.iter().zip(&x).map(|(a, b)| a - b).collect();
+                let omega = (1.0 - c) * norm(&d).powi(2) / naive.image_square(&d);
+                if support == gamma || mu <= omega {
+                    (x, gamma) = (next, support);
+                    break;
+                }
+                mu /= kappa * (1.0 - c);
+                shrunk += 1;
+            }
+            assert_near(step, &x, at);
+        }
+        assert!(found.len() > 10);
+    }
+    assert!(shrunk > 0, "the test of the step never bites");
+}
+
+#[test]
+fn cosamp_is_the_papers_algorithm_and_grasp_is_cosamp() {
+    let k = 5;
+    let problem = Planted::new(60, 150, k, 0.2, 2);
+    let a = problem.operator();
+    let (f, set, naive) = (problem.squares(&a), KSparse::new(k, 150).unwrap(), Naive::new(&problem));
+    for refit in [Refit::Never, Refit::EveryIteration] {
+        let found = iterates(&f, &set, &Cosamp { refit }, 12);
+        assert_eq!(found, iterates(&f, &set, &Grasp { refit, ..Grasp::default() }, 12));
+        let (mut x, mut support, mut best) = (vec![0.0; 150], Vec::new(), (f64::INFINITY, vec![0.0; 150]));
+        for (at, step) in found.iter().enumerate() {
+            let mut merged = [largest(&naive.correlations(&x), 2 * k), support].concat();
+            merged.sort_unstable();
+            merged.dedup();
+            let b = naive.least_squares(&merged);
+            support = largest(&b, k);
+            x = if refit == Refit::Never { kept(&b, &support) } else { naive.least_squares(&support) };
+            let value = naive.residual(&x).norm();
+            if value < best.0 {
+                best = (value, x.clone());
+            }
+            assert_near(step, &best.1, at);
+        }
+        assert!(found.len() > 2);
+    }
+}
+
+#[test]
+fn subspace_pursuit_is_the_papers_algorithm() {
+    let k = 8;
+    let problem = Planted::new(60, 200, k, 0.1, 5);
+    let a = problem.operator();
+    let (f, naive) = (problem.squares(&a), Naive::new(&problem));
+    let found = iterates(&f, &KSparse::new(k, 200).unwrap(), &SubspacePursuit, 30);
+    let mut support = Vec::new();
+    let mut x = vec![0.0; 200];
+    for (at, step) in found.iter().enumerate() {
+        let mut merged = [largest(&naive.correlations(&x), k), support.clone()].concat();
+        merged.sort_unstable();
+        merged.dedup();
+        let chosen = largest(&naive.least_squares(&merged), k);
+        let next = naive.least_squares(&chosen);
+        if naive.residual(&next).norm() < naive.residual(&x).norm() * (1.0 - 1e-12) {
+            (x, support) = (next, chosen);
+        }
+        assert_near(step, &x, at);
+    }
+    assert!(found.len() > 2);
+}
+
+#[test]
+fn pursuits_are_accelerated_iht_with_a_refit_and_no_momentum() {
+    let problem = Planted::new(60, 150, 8, 0.1, 6);
+    let a = problem.operator();
+    let (f, set) = (problem.squares(&a), KSparse::new(8, 150).unwrap());
+    for step in [Step::Fixed(1.0), Step::Fixed(0.3), Step::LineSearch] {
+        let momentum = Momentum::Constant(0.0);
+        let iht = AcceleratedIht { step, momentum, refit: Refit::EveryIteration, safeguard: Safeguard::Off };
+        let raw = iterates(&f, &set, &iht, 15);
+        let found = iterates(&f, &set, &HardThresholdingPursuit { step }, 15);
+        assert_eq!(found, iterates(&f, &set, &GraHtp { step, refit: Refit::EveryIteration }, 15));
+        let mut best: Option<&SparseVec> = None;
+        let value = |x: &SparseVec| f.value(&f.at(x.clone()));
+        for (found, raw) in found.iter().zip(&raw) {
+            best = best.filter(|b| value(b) <= value(raw)).or(Some(raw));
+            assert_eq!(Some(found), best, "{step:?}");
+        }
+        assert!(found.len() > 2, "{step:?}");
+    }
+}
+
+#[test]
+fn a_pursuit_that_cycles_stalls_with_the_best_point_it_saw() {
+    // Columns of norm about 3: a step of 1 is far too long.
+    let mut stalled = 0;
+    for seed in 0..6 {
+        let mut problem = Planted::new(40, 100, 6, 0.3, seed);
+        problem.design.iter_mut().for_each(|v| *v *= 3.0);
+        let a = problem.operator();
+        let f = problem.squares(&a);
+        let outcome = run(&f, &KSparse::new(6, 100).unwrap(), &HardThresholdingPursuit::default());
+        assert!(outcome.iterations < 200, "a cycle is noticed");
+        let lowest = outcome.trace.iter().map(|e| e.objective).fold(f64::INFINITY, f64::min);
+        assert_eq!(outcome.objective, lowest);
+        stalled += usize::from(outcome.status == Status::Stalled);
+    }
+    assert!(stalled > 0);
+}
+
+#[test]
+fn over_relaxation_is_never_behind_the_step_it_starts_from() {
+    let problem = Planted::new(60, 200, 8, 0.1, 7);
+    let a = problem.operator();
+    let (f, set) = (problem.squares(&a), KSparse::new(8, 200).unwrap());
+    let (method, base) = (DoubleOverrelaxation::default(), NormalisedIht::default());
+    let mut run = Run::new(&f, &set, &method, Options::for_set(&set)).unwrap();
+    let (mut ahead, mut moves) = (0, 0);
+    while !run.is_done() && moves < 30 {
+        let mut plain = Run::starting_at(&f, &set, &base, Options::for_set(&set), run.iterate().clone()).unwrap();
+        let (over, plain) = (run.step().objective, plain.step().objective);
+        assert!(over <= plain, "{over} {plain}");
+        ahead += usize::from(over < plain);
+        moves += 1;
+    }
+    assert!(ahead > 2, "{ahead} of {moves}");
+}
+
+#[test]
+fn conjugate_directions_end_after_as_many_steps_as_there_are_columns() {
+    // All atoms are chosen: CGIHT is the conjugate gradient method.
+    let n = 12;
+    let problem = Planted::new(40, n, 5, 0.5, 8);
+    let a = problem.operator();
+    let f = problem.squares(&a);
+    let set = KSparse::new(n, n).unwrap();
+    let optimum = Naive::new(&problem).least_squares(&(0..n).collect::<Vec<_>>());
+    let stop = Stop { tolerance: 0.0, iterations: n, ..Stop::default() };
+    let options = Options { stop, ..Options::for_set(&set) };
+    for restart in [SupportRestart::Never, SupportRestart::OnChange] {
+        let method = Cgiht { restart, ..Cgiht::default() };
+        let mut run = Run::new(&f, &set, &method, options.clone()).unwrap();
+        let sizes: Vec<f64> = (0..n).map_while(|_| (!run.is_done()).then(|| run.step().change)).collect();
+        assert_near(run.iterate(), &optimum, n);
+        assert!(sizes[n - 3] > 1e-9, "not before: {sizes:?}");
+    }
+}
+
+#[test]
+fn first_steps_without_a_past_are_those_of_normalised_iht() {
+    let problem = Planted::new(60, 200, 8, 0.1, 9);
+    let a = problem.operator();
+    let (f, set) = (problem.squares(&a), KSparse::new(8, 200).unwrap());
+    let plain = iterates(&f, &set, &NormalisedIht::default(), 1);
+    assert_eq!(plain, iterates(&f, &set, &Cgiht::default(), 1));
+    assert_eq!(plain, iterates(&f, &set, &Cgiht::restarted(), 1));
+    assert_eq!(plain, iterates(&f, &set, &FastIht::default(), 1));
+}
+
+#[test]
+fn ecme_is_the_papers_algorithm() {
+    let k = 6;
+    let problem = Planted::new(40, 120, k, 0.1, 4);
+    let a = problem.operator();
+    let naive = Naive::new(&problem);
+    let gram = naive.design.times_transposed(&naive.design);
+    let weighted = |x: &[f64]| solve_symmetric(&gram, naive.residual(x).data());
+    let square = |x: &[f64]| katoms::linalg::dot(naive.residual(x).data(), &weighted(x));
+    let line = |a: &[f64], b: &[f64], t: f64| -> Vec<f64> { a.iter().zip(b).map(|(a, b)| a + t * (a - b)).collect() };
+    // the best point on the line from b through a, by the values at three points of a parabola
+    let best_on_line = |a: &[f64], b: &[f64]| {
+        let (low, mid, high) = (square(&line(a, b, -1.0)), square(a), square(&line(a, b, 1.0)));
+        let (slope, bend) = (0.5 * (high - low), high - 2.0 * mid + low);
+        line(a, b, if bend > 0.0 { -slope / bend } else { 0.0 })
+    };
+    let method = EcmeDore { frame: Frame::General { tolerance: 1e-12 } };
+    let found = iterates(&problem.squares(&a), &KSparse::new(k, 120).unwrap(), &method, 12);
+    let (mut x, mut before) = (vec![0.0; 120], vec![0.0; 120]);
+    for (at, step) in found.iter().enumerate() {
+        let w = weighted(&x);
+        let moved = naive.design.transposed_times(&Matrix::from_columns(40, 1, w));
+        let moved: Vec<f64> = x.iter().zip(moved.data()).map(|(x, d)| x + d).collect();
+        let bar = kept(&moved, &largest(&moved, k));
+        let z = best_on_line(&best_on_line(&bar, &x), &before);
+        let tilde = kept(&z, &largest(&z, k));
+        let next = if square(&tilde) < square(&bar) { tilde } else { bar };
+        before = std::mem::replace(&mut x, next);
+        assert!(square(&x) <= square(&before) * (1.0 + 1e-9), "what ECME minimises falls");
+        let difference: Vec<f64> = step.to_dense().iter().zip(&x).map(|(a, b)| a - b).collect();
+        assert!(norm(&difference) <= 1e-6 * norm(&x), "iteration {at}: {:e}", norm(&difference));
+    }
+    assert!(found.len() > 5);
+}
+
+#[test]
+fn ecme_on_a_tight_frame_needs_no_solve() {
+    let (n, k) = (256, 8);
+    let rows: Vec<usize> = (0..96).map(|i| (i * 83 + 7) % n).collect();
+    let a = subsampled_dct(n, rows).unwrap();
+    let truth = simulate::sparse_signal(n, k, 2);
+    let mut y = vec![0.0; 96];
+    a.apply(&truth, &mut y);
+    let f = Objective::new(&a, LeastSquares::new(y).unwrap()).unwrap();
+    let set = KSparse::new(k, n).unwrap();
+    let tight = run(&f, &set, &EcmeDore { frame: Frame::Tight });
+    let general = run(&f, &set, &EcmeDore::default());
+    assert!(tight.point.distance(&truth) < 1e-5, "{:e}", tight.point.distance(&truth));
+    assert_eq!((tight.status, general.status), (Status::Converged, Status::Converged));
+    assert_eq!(tight.iterations, general.iterations);
+    assert!(tight.point.distance(&general.point) < 1e-8);
+    assert_eq!(tight.passes, 2 + tight.iterations);
+    // start: one solve of one round; then the driver's pass, the direction and two solves
+    assert_eq!(general.passes, 2 + 6 * general.iterations);
+
+    let problem = Planted::new(30, 80, 3, 0.0, 1);
+    let gaussian = problem.operator();
+    let f = problem.squares(&gaussian);
+    let set = KSparse::new(3, 80).unwrap();
+    let error = Run::new(&f, &set, &EcmeDore { frame: Frame::Tight }, Options::for_set(&set)).err().unwrap();
+    assert!(error.to_string().contains("rows that are orthogonal"), "{error}");
+    let outcome = run(&f, &set, &EcmeDore::default());
+    assert!(outcome.status == Status::Converged && outcome.point.distance(&problem.truth) < 1e-5);
+    let factored = run(&f, &set, &EcmeDore { frame: Frame::Factored });
+    assert!(factored.point.distance(&outcome.point) < 1e-6);
+    // 30 rows in one block, a product for each; then the driver's pass and the direction
+    assert_eq!(factored.passes, 31 + 2 * factored.iterations);
+}
+
+#[test]
+fn scaling_the_data_changes_no_answer() {
+    let problem = Planted::new(60, 150, 6, 0.1, 3);
+    let (large, small) = (1e6, 1e-6);
+    let scaled = |design: f64, target: f64| Planted {
+        rows: 60,
+        design: problem.design.iter().map(|v| v * design).collect(),
+        truth: problem.truth.clone(),
+        target: problem.target.iter().map(|v| v * target).collect(),
+    };
+    let set = KSparse::new(6, 150).unwrap();
+    let a = problem.operator();
+    let f = problem.squares(&a);
+    for (design, target) in [(1.0, large), (1.0, small), (large, 1.0), (small, large)] {
+        let other = scaled(design, target);
+        let b = other.operator();
+        let g = other.squares(&b);
+        macro_rules! agrees {
+            ("HTP", $method:expr) => {}; // its step of 1 is for columns of norm 1
+            ($name:expr, $method:expr) => {
+                let (plain, other) = (run(&f, &set, &$method), run(&g, &set, &$method));
+                assert_eq!(plain.status, other.status, "{} {design} {target}", $name);
+                assert_eq!(plain.point.indices(), other.point.indices(), "{} {design} {target}", $name);
+            };
+        }
+        each_method!(agrees);
+        agrees!("ECME", EcmeDore::default());
+    }
+}
+
+#[test]
+fn degenerate_data_bring_neither_nan_nor_panic() {
+    let full = Planted::new(20, 12, 3, 0.3, 1);
+    let doubled: Vec<f64> = full.design.iter().chain(&full.design).copied().collect();
+    let mut gaps = full.design.clone();
+    gaps[..3 * 20].fill(0.0);
+    let cases: Vec<(&str, Vec<f64>, Vec<f64>, usize)> = vec![
+        ("zero target", full.design.clone(), vec![0.0; 20], 3),
+        ("zero design", vec![0.0; 20 * 12], full.target.clone(), 3),
+        ("zero columns", gaps, full.target.clone(), 4),
+        ("every column", full.design.clone(), full.target.clone(), 12),
+        ("twins", doubled, full.target.clone(), 4),
+        ("one row", full.design[..12].to_vec(), vec![1.5], 2),
+    ];
+    for (case, design, target, k) in cases {
+        let (rows, columns) = (target.len(), design.len() / target.len());
+        let a = Dense::column_major(&design, rows, columns).unwrap();
+        let f = Objective::new(&a, LeastSquares::new(target).unwrap()).unwrap();
+        let set = KSparse::new(k, columns).unwrap();
+        let at_zero = f.value(&f.at(SparseVec::zero(columns)));
+        macro_rules! survives {
+            ($name:expr, $method:expr) => {
+                let outcome = run(&f, &set, &$method);
+                assert!(outcome.point.values().iter().all(|v| v.is_finite()), "{} {case}", $name);
+                assert!(outcome.objective <= at_zero, "{} {case}: {} {at_zero}", $name, outcome.objective);
+                assert_ne!(outcome.status, Status::Diverged, "{} {case}", $name);
+            };
+        }
+        each_method!(survives);
+        let outcome = run(&f, &set, &EcmeDore::default());
+        assert!(outcome.point.values().iter().all(|v| v.is_finite()), "ECME {case}");
+    }
+}
+
+#[test]
+fn bad_options_are_named() {
+    let problem = Planted::new(20, 30, 2, 0.0, 1);
+    let a = problem.operator();
+    let f = problem.squares(&a);
+    let set = KSparse::new(2, 30).unwrap();
+    macro_rules! refused {
+        ($method:expr, $words:expr) => {
+            let error: Error = Run::new(&f, &set, &$method, Options::for_set(&set)).err().unwrap();
+            assert!(error.to_string().contains($words), "{error}");
+        };
+    }
+    refused!(NormalisedIht { c: 1.0, kappa: 2.0 }, "option c is 1");
+    refused!(NormalisedIht { c: 0.5, kappa: 2.0 }, "option kappa is 2");
+    let base = NormalisedIht { c: f64::NAN, kappa: 2.0 };
+    refused!(DoubleOverrelaxation { base }, "option c is NaN");
+    refused!(FastIht { base }, "option c");
+    refused!(Cgiht { base, ..Cgiht::default() }, "option c");
+    refused!(HardThresholdingPursuit { step: Step::Fixed(0.0) }, "option step is 0");
+    refused!(GraHtp { step: Step::Fixed(-1.0), refit: Refit::Never }, "option step is -1");
+    refused!(EcmeDore { frame: Frame::General { tolerance: 0.0 } }, "option tolerance is 0");
+    let f = problem.squares(&a).ridge(0.1).unwrap();
+    let error = Run::new(&f, &set, &EcmeDore::default(), Options::for_set(&set)).err().unwrap();
+    assert!(error.to_string().contains("least squares without a ridge"), "{error}");
+}
+
+#[test]
+fn a_resumed_run_ends_where_an_uninterrupted_one_does() {
+    let problem = Planted::new(60, 200, 8, 0.1, 12);
+    let a = problem.operator();
+    let (f, set) = (problem.squares(&a), KSparse::new(8, 200).unwrap());
+    macro_rules! resumes {
+        ($name:expr, $method:expr) => {
+            let (method, options) = ($method, Options::for_set(&set));
+            let whole = run(&f, &set, &method);
+            let mut first = Run::new(&f, &set, &method, options.clone()).unwrap();
+            first.step();
+            first.step();
+            let bytes = first.save().unwrap();
+            let mut second = Run::resume(&f, &set, &method, options, &bytes).unwrap();
+            while !second.is_done() {
+                second.step();
+            }
+            let second = second.outcome_unchecked();
+            assert_eq!((second.point, second.iterations), (whole.point, whole.iterations), "{}", $name);
+        };
+    }
+    each_method!(resumes);
+    resumes!("ECME", EcmeDore::default());
+}
+
+#[test]
+fn fits_in_lockstep_move_as_they_would_alone() {
+    let problem = Planted::new(60, 200, 6, 0.1, 13);
+    let a = problem.operator();
+    let other = simulate::noisy(&problem.target, 0.01, 5);
+    let set = KSparse::new(6, 200).unwrap();
+    macro_rules! together {
+        ($method:expr) => {
+            let g = Objective::new(&a, LeastSquares::new(other.clone()).unwrap()).unwrap();
+            let (f, method) = (problem.squares(&a), $method);
+            let alone = [run(&f, &set, &method), run(&g, &set, &method)];
+            let mut runs = [&f, &g].map(|f| Run::new(f, &set, &method, Options::for_set(&set)).unwrap());
+            lockstep(&mut runs).unwrap();
+            for (run, alone) in runs.into_iter().zip(alone) {
+                let outcome = run.outcome_unchecked();
+                assert_eq!((outcome.point, outcome.passes), (alone.point, alone.passes));
+            }
+        };
+    }
+    together!(NormalisedIht::default());
+    together!(Cgiht::default());
+    together!(Cosamp::default());
+}
+
+#[test]
+fn groups_are_recovered_and_singletons_walk_the_path_of_coordinates() {
+    let (groups, size, k) = (60, 4, 4);
+    let n = groups * size;
+    let members: Vec<Vec<usize>> = (0..groups).map(|g| (0..size).map(|i| g + i * groups).collect()).collect();
+    let set = Groups::new(k, n, members.clone()).unwrap();
+    let overlapping = OverlappingGroups::new(k, n, members.clone()).unwrap();
+    let singles: Vec<Vec<usize>> = (0..n).map(|i| vec![i]).collect();
+    let (single, sparse) = (Groups::new(k, n, singles).unwrap(), KSparse::new(k, n).unwrap());
+    for seed in 1..3 {
+        let mut problem = Planted::new(90, n, 1, 0.0, seed);
+        let chosen: Vec<usize> = (0..k).flat_map(|j| members[(7 * j + seed as usize) % groups].clone()).collect();
+        let values = simulate::normals(chosen.len(), &mut simulate::generator(seed, 9));
+        problem.truth = SparseVec::new(n, chosen, values).unwrap();
+        let a = Dense::column_major(&problem.design, 90, n).unwrap();
+        a.apply(&problem.truth, &mut problem.target);
+        let f = problem.squares(&a);
+        macro_rules! recovers {
+            ($name:expr, $method:expr) => {
+                let outcome = run(&f, &set, &$method);
+                let error = outcome.point.distance(&problem.truth) / problem.truth.norm();
+                assert!(error < 1e-4 && outcome.status == Status::Converged, "{} {error:e}", $name);
+                assert_eq!(iterates(&f, &single, &$method, 9), iterates(&f, &sparse, &$method, 9), "{}", $name);
+            };
+        }
+        recovers!("NIHT", NormalisedIht::default());
+        recovers!("DORE", DoubleOverrelaxation::default());
+        recovers!("FIHT", FastIht::default());
+        recovers!("CGIHT", Cgiht::default());
+        recovers!("HTP", HardThresholdingPursuit::normalised());
+        recovers!("CoSaMP", Cosamp::default());
+        for outcome in [
+            run(&f, &overlapping, &NormalisedIht::default()),
+            run(&f, &overlapping, &Cgiht::default()),
+            run(&f, &overlapping, &HardThresholdingPursuit::normalised()),
+        ] {
+            assert!(outcome.point.distance(&problem.truth) < 1e-4 * problem.truth.norm());
+            assert_eq!(outcome.status, Status::Converged);
+        }
+    }
+}
+
+#[test]
+fn a_diverging_step_is_called_so() {
+    let problem = Planted::new(40, 80, 4, 0.1, 2);
+    let a = problem.operator();
+    let f = problem.squares(&a);
+    let method = GraHtp { step: Step::Fixed(1e3), refit: Refit::Never };
+    let outcome = run(&f, &KSparse::new(4, 80).unwrap(), &method);
+    assert_eq!(outcome.status, Status::Diverged);
+    assert!(outcome.objective.is_finite());
+}
+
+#[test]
+fn cosamp_as_published_settles_in_noise_where_the_refitted_one_is_better() {
+    let problem = Planted::new(100, 300, 10, 0.1, 1);
+    let a = problem.operator();
+    let (f, set) = (problem.squares(&a), KSparse::new(10, 300).unwrap());
+    let (published, refitted) = (run(&f, &set, &Cosamp::published()), run(&f, &set, &Cosamp::default()));
+    assert_eq!(refitted.status, Status::Converged);
+    assert!(refitted.objective < published.objective);
+    // The answer is the best point of the walk, whatever the walk ends with.
+    let lowest = published.trace.iter().map(|e| e.objective).fold(f64::INFINITY, f64::min);
+    assert_eq!(published.objective, lowest);
+    let at_end = run(&f, &set, &Cosamp { refit: Refit::AtEnd });
+    assert!(at_end.objective < published.objective && at_end.iterations == published.iterations);
+}
+
+#[test]
+fn a_planted_logistic_support_is_found() {
+    for seed in 1..4 {
+        let (rows, columns, k) = (400, 60, 3);
+        let design = simulate::gaussian(rows, columns, seed);
+        let a = Dense::column_major(&design, rows, columns).unwrap();
+        let truth = SparseVec::new(columns, vec![4, 17, 31], vec![50.0, -60.0, 45.0]).unwrap();
+        let mut z = vec![0.0; rows];
+        a.apply(&truth, &mut z);
+        let f = Objective::new(&a, Logistic::new(simulate::labels(&z, seed)).unwrap()).unwrap();
+        let set = KSparse::new(k, columns).unwrap();
+        macro_rules! finds {
+            ($name:expr, $method:expr) => {
+                let outcome = run(&f, &set, &$method);
+                assert_eq!(outcome.point.indices(), truth.indices(), "{} seed {seed}", $name);
+                assert_eq!(outcome.status, Status::Converged, "{} seed {seed}", $name);
+                assert!(outcome.iterations < 200, "{} seed {seed}: {}", $name, outcome.iterations);
+            };
+        }
+        finds!("GraSP", Grasp { refit: Refit::EveryIteration, ..Grasp::default() });
+        finds!("GraSP Newton", Grasp { estimate: RestrictedEstimate::Newton, refit: Refit::EveryIteration });
+        finds!("GraHTP", GraHtp::default());
+        finds!("FGraHTP", GraHtp::fast());
+        finds!("NIHT", NormalisedIht::default());
+        finds!("DORE", DoubleOverrelaxation::default());
+        finds!("FIHT", FastIht::default());
+        finds!("CGIHT", Cgiht::default());
+    }
+}
+
+#[test]
+fn the_answer_after_stages_has_k_atoms() {
+    let problem = Planted::new(80, 200, 8, 0.0, 4);
+    let a = problem.operator();
+    let (f, set) = (problem.squares(&a), KSparse::new(8, 200).unwrap());
+    let options = Options { stages: Stages::growing(8), ..Options::for_set(&set) };
+    for method in [HardThresholdingPursuit::normalised(), HardThresholdingPursuit::default()] {
+        let mut run = Run::new(&f, &set, &method, options.clone()).unwrap();
+        while !run.is_done() {
+            run.step();
+        }
+        let outcome = run.outcome_unchecked();
+        assert!(outcome.point.distance(&problem.truth) < 1e-10, "{:?}", outcome.status);
+    }
+}
