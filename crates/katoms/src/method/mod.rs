@@ -10,6 +10,11 @@ mod momentum;
 mod refit;
 mod step;
 
+mod block_descent;
+mod fista;
+mod proximal;
+mod twist;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -23,6 +28,11 @@ pub use momentum::{Momentum, MomentumMemory};
 pub use refit::{Refit, refit_on};
 pub(crate) use step::line_search;
 pub use step::{Step, largest_curvature};
+
+pub use block_descent::{BlockDescent, BlockDescentState};
+pub use fista::{Fista, FistaState, Restart};
+pub use proximal::ProximalStep;
+pub use twist::{Twist, TwistState};
 
 /// What one move did.
 #[derive(Debug, Clone, Copy, PartialEq)]
