@@ -38,6 +38,9 @@ use crate::operator::LinearOperator;
 use crate::penalty::Penalty;
 use crate::space::Point;
 
+/// A rise of F by less than this share is rounding.
+const ROUNDING: f64 = 1e-14;
+
 /// TwIST with its parts, for any penalty and loss.
 ///
 /// ```
@@ -106,8 +109,12 @@ impl Twist {
             return None;
         }
         let objective = value(f, penalty, &x_next);
-        let passes = self.safeguard == Safeguard::Off || objective <= state.objective;
-        passes.then_some((x_next, objective))
+        (!self.rises(objective, state.objective)).then_some((x_next, objective))
+    }
+
+    /// Whether F must not rise and does, by more than rounding: near the minimum F is flat long before x is there.
+    fn rises(&self, objective: f64, before: f64) -> bool {
+        self.safeguard == Safeguard::Descent && !(objective <= before + ROUNDING * before.abs())
     }
 }
 
@@ -172,8 +179,8 @@ where
                 let objective = value(f, penalty, &x_next);
                 if d.point().norm() == 0.0 {
                     kind = Move::Fixed;
-                } else if self.safeguard == Safeguard::Descent && objective > state.objective {
-                    // The model lies above f, so F rises by rounding only, or by a fixed step that is too long.
+                } else if self.rises(objective, state.objective) {
+                    // A step that was tested descends: this one was given, and is too long.
                     let (change, gap) = (relative_change(x_next.point(), state.x.point()), state.gap(state.objective));
                     return Progress { change, gap, step: mu, ..Progress::still(state.objective, Move::Stalled) };
                 }

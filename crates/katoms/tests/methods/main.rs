@@ -3,5 +3,8 @@
 #[path = "../planted/mod.rs"]
 mod planted;
 
+mod group_lasso;
+mod proximal;
+
 #[test]
 fn smoke() {}

@@ -44,6 +44,8 @@ use working::{Chosen, Working};
 const EPOCHS_BETWEEN: usize = 10;
 /// A gap below this share of F is rounding.
 const ROUNDING: f64 = 1e-15;
+/// A rise of F by less than this share is too.
+const RISE: f64 = 1e-14;
 
 /// Block coordinate descent on working sets, for [`GroupLasso`] and any loss.
 ///
@@ -177,8 +179,9 @@ where
     }
 
     fn advance(&self, f: &Objective<A, L>, penalty: &GroupLasso, state: &mut Self::State, g: &Vec<f64>) -> Progress {
+        let known = state.bound;
         if let Some(bound) = duality::lower_bound(f, penalty, &state.x, g) {
-            state.bound = state.bound.max(bound);
+            state.bound = known.max(bound);
         }
         let chosen = self.choose(penalty, state.x.point(), g); //                    W
         let working = Working::new(f, &state.x, chosen);
@@ -186,7 +189,9 @@ where
         let x_next = self.descend(f, penalty, working, enough); //                   β_W by block descent
         let objective = value(f, penalty, &x_next);
         let change = relative_change(x_next.point(), state.x.point());
-        if change == 0.0 || objective >= state.objective {
+        // Near the minimum F is flat long before x is there; then the bound still rises.
+        let stuck = !(objective < state.objective) && state.bound <= known;
+        if change == 0.0 || stuck || objective > (1.0 + RISE) * state.objective {
             let kind = if change == 0.0 { Move::Fixed } else { Move::Stalled };
             let gap = state.gap(state.objective);
             return Progress { change, gap, ..Progress::still(state.objective, kind) };
