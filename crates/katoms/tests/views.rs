@@ -12,8 +12,8 @@ use common::{
 use katoms::Error;
 use katoms::linalg::Matrix;
 use katoms::operator::{
-    Counted, Counts, Csc, Dense, Entries, LatentCopies, LinearOperator, MatrixMap, Parts, RowWeights, Rows, Standardized,
-    WithIntercept, adjoint_many,
+    Counted, Counts, Csc, Dense, Entries, LatentCopies, LinearOperator, MatrixMap, Parts, RowWeights, Rows,
+    Standardized, WithIntercept, adjoint_many,
 };
 use katoms::space::{IndexSet, SparseVec};
 use proptest::collection::vec;

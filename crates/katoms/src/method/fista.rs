@@ -28,7 +28,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::proximal::{Taken, at, descend, first_length, settled, value};
+use super::proximal::{Taken, at, descend, first_length, gap_above, settled, stalled, value};
 use super::{Method, Move, Progress, ProximalStep, duality};
 use crate::error::Error;
 use crate::loss::Loss;
@@ -98,6 +98,14 @@ impl<P: Point> FistaState<P> {
         self.u = self.x.clone();
         self.t = 1.0;
     }
+
+    /// y_{k+1} = x_k + τ(x_k − x_{k−1}) and τ, where x_k − x_{k−1} is `moved`.
+    fn extrapolated(&mut self, moved: &Evaluated<P>) -> (Evaluated<P>, f64) {
+        let t_next = 0.5 * (1.0 + (1.0 + 4.0 * self.t * self.t).sqrt()); // t_{k+1}
+        let tau = (self.t - 1.0) / t_next;
+        self.t = t_next;
+        (Evaluated::combine(1.0, &self.x, tau, moved), tau)
+    }
 }
 
 impl<A, L, H> Method<A, L, H> for Fista
@@ -130,16 +138,21 @@ where
         }
         let mu = state.mu.unwrap_or_else(|| first_length(f, penalty, &state.u, g));
         let Some(taken) = descend(f, penalty, self.step, (&state.u, g), mu) else {
-            return Progress { step: mu, ..Progress::still(state.objective, Move::Stalled) };
+            return stalled(state.objective, gap_above(state.bound, state.objective), mu);
         };
         let Taken { x_next, d, mu, allowed } = taken; //                          x_k = p_L(y_k)
         let objective = value(f, penalty, &x_next);
         let moved = Evaluated::combine(1.0, &x_next, -1.0, &state.x);
-        let (still, extrapolated) = (moved.point().norm() == 0.0, state.u != state.x);
         let uphill = match self.restart {
             Restart::Never => false,
             Restart::Objective => objective > state.objective,
             Restart::Gradient => d.point().dot(moved.point()) < 0.0,
+        };
+        let still = moved.point().norm() == 0.0;
+        let kind = match (still, state.u == state.x) {
+            (true, true) => Move::Fixed, // a proximal step from x leads to x: the minimum
+            (true, false) => Move::Restarted,
+            (false, _) => Move::Moved,
         };
         let progress = Progress::moved(objective, x_next.point(), state.x.point());
         (state.x, state.objective) = (x_next, objective);
@@ -149,20 +162,11 @@ where
             self.regrow(state, mu);
             0.0
         } else {
-            let t_next = 0.5 * (1.0 + (1.0 + 4.0 * state.t * state.t).sqrt()); // t_{k+1}
-            let tau = (state.t - 1.0) / t_next;
-            let u = Evaluated::combine(1.0, &state.x, tau, &moved); //                 y_{k+1} = x_k + τ(x_k − x_{k−1})
+            let (u, tau) = state.extrapolated(&moved);
             state.u = if tau > 0.0 { settled(f, penalty, u) } else { u };
-            state.t = t_next;
             tau
         };
-        let kind = match (still, extrapolated) {
-            (true, false) => Move::Fixed, // a proximal step from x leads to x: the minimum
-            (true, true) => Move::Restarted,
-            (false, _) => Move::Moved,
-        };
-        let gap = state.bound.is_finite().then(|| (objective - state.bound).max(0.0));
-        Progress { gap, step: mu, momentum: tau, kind, ..progress }
+        Progress { gap: gap_above(state.bound, objective), step: mu, momentum: tau, kind, ..progress }
     }
 
     fn finish(&self, _: &Objective<A, L>, _: &mut Self::State) {}

@@ -13,7 +13,7 @@
 //! that minimum when it is multiplied out. That reads the free columns only, and makes the lower bound of
 //! [`duality`](super::duality) one.
 
-use super::{largest_curvature, refit_on};
+use super::{Move, Progress, largest_curvature, refit_on};
 use crate::error::{Error, check_option};
 use crate::linalg;
 use crate::loss::Loss;
@@ -136,6 +136,16 @@ where
     H: Penalty<A::Covector, Point = A::Point>,
 {
     f.value(x) + penalty.value(x.point())
+}
+
+/// How far an objective is at most from its minimum; none without a bound.
+pub(super) fn gap_above(bound: f64, objective: f64) -> Option<f64> {
+    bound.is_finite().then(|| (objective - bound).max(0.0))
+}
+
+/// No step is short enough: the loss is not what it says. That is no convergence, however little moved.
+pub(super) fn stalled(objective: f64, gap: Option<f64>, mu: f64) -> Progress {
+    Progress { change: f64::INFINITY, gap, step: mu, ..Progress::still(objective, Move::Stalled) }
 }
 
 /// What becomes of a step that met this curvature.

@@ -29,8 +29,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::proximal::{Taken, at, curvature_along, descend, first_length, shortened, value};
-use super::{Method, Move, Progress, ProximalStep, Safeguard, duality, relative_change};
+use super::proximal::{at, curvature_along, descend, first_length, gap_above, shortened, stalled, value};
+use super::{Method, Move, Progress, ProximalStep, Safeguard, duality};
 use crate::error::{Error, check_option};
 use crate::loss::Loss;
 use crate::objective::{Evaluated, Objective};
@@ -132,12 +132,6 @@ pub struct TwistState<P> {
     mu: Option<f64>,
 }
 
-impl<P: Point> TwistState<P> {
-    fn gap(&self, objective: f64) -> Option<f64> {
-        self.bound.is_finite().then(|| (objective - self.bound).max(0.0))
-    }
-}
-
 impl<A, L, H> Method<A, L, H> for Twist
 where
     A: LinearOperator,
@@ -167,30 +161,29 @@ where
             state.bound = state.bound.max(bound);
         }
         let mut mu = state.mu.unwrap_or_else(|| first_length(f, penalty, &state.x, g));
-        let mut kind = Move::Moved;
         let (x_next, objective) = match self.two_step(f, penalty, state, g, &mut mu) {
             Some(taken) => taken,
             None => {
+                let gap = gap_above(state.bound, state.objective);
                 let Some(taken) = descend(f, penalty, self.step, (&state.x, g), mu) else {
-                    return Progress { step: mu, ..Progress::still(state.objective, Move::Stalled) };
+                    return stalled(state.objective, gap, mu);
                 };
-                let Taken { x_next, d, mu: short, .. } = taken; // x_{t+1} = Γ(x_t)
-                mu = short;
-                let objective = value(f, penalty, &x_next);
-                if d.point().norm() == 0.0 {
-                    kind = Move::Fixed;
-                } else if self.rises(objective, state.objective) {
-                    // A step that was tested descends: this one was given, and is too long.
-                    let (change, gap) = (relative_change(x_next.point(), state.x.point()), state.gap(state.objective));
-                    return Progress { change, gap, step: mu, ..Progress::still(state.objective, Move::Stalled) };
+                mu = taken.mu;
+                let objective = value(f, penalty, &taken.x_next); //                x_{t+1} = Γ(x_t)
+                if taken.d.point().norm() == 0.0 {
+                    return Progress { gap, step: mu, ..Progress::still(objective, Move::Fixed) };
                 }
-                (x_next, objective)
+                if self.rises(objective, state.objective) {
+                    // A step that was tested descends: this one was given, and is too long.
+                    return stalled(state.objective, gap, mu);
+                }
+                (taken.x_next, objective)
             }
         };
         let progress = Progress::moved(objective, x_next.point(), state.x.point());
         let before = std::mem::replace(&mut state.x, x_next).into_point();
         (state.before, state.objective, state.mu) = (Some(before), objective, Some(mu));
-        Progress { gap: state.gap(objective), step: mu, kind, ..progress }
+        Progress { gap: gap_above(state.bound, objective), step: mu, ..progress }
     }
 
     fn finish(&self, _: &Objective<A, L>, _: &mut Self::State) {}

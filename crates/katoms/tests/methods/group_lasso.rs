@@ -259,7 +259,8 @@ fn block_descent_resumes_and_does_not_mind_scales() {
 #[test]
 fn degenerate_groups_end_well() {
     // a group of zeros, two equal groups
-    let design = [[0.0; 8], [1.0, 2.0, 0.0, -1.0, 0.5, 1.0, 0.0, 2.0], [1.0, 2.0, 0.0, -1.0, 0.5, 1.0, 0.0, 2.0]].concat();
+    let design =
+        [[0.0; 8], [1.0, 2.0, 0.0, -1.0, 0.5, 1.0, 0.0, 2.0], [1.0, 2.0, 0.0, -1.0, 0.5, 1.0, 0.0, 2.0]].concat();
     let (zeros, none) = (vec![0.0; 24], vec![0.0; 4]);
     let target = vec![1.0, 2.0, 3.0, 4.0];
     let penalty = GroupLasso::new(0.5, 6, vec![vec![0, 1], vec![2, 3], vec![4, 5]]).unwrap();

@@ -245,7 +245,11 @@ fn an_intercept_is_minimised_out() {
     assert!(gap < 1e-9, "{gap}");
 }
 
-fn answer_at_scales(method: &impl for<'a> Method<&'a Dense<'a, f64>, LeastSquares, L1>, y: f64, design: f64) -> (Vec<f64>, usize) {
+fn answer_at_scales(
+    method: &impl for<'a> Method<&'a Dense<'a, f64>, LeastSquares, L1>,
+    y: f64,
+    design: f64,
+) -> (Vec<f64>, usize) {
     let problem = Planted::new(50, 90, 4, 0.1, 11);
     let scaled: Vec<f64> = problem.design.iter().map(|v| design * v).collect();
     let a = Dense::column_major(&scaled, 50, 90).unwrap();
@@ -316,7 +320,8 @@ fn degenerate_problems_end_well() {
         let penalty = L1::new(0.5, 4).unwrap();
         let (fista, twist) = (Fista::default(), Twist::default());
         let x0 = SparseVec::from_dense(&[1.0, 0.0, -2.0, 3.0]);
-        let mut runs = vec![run(&f, &penalty, &fista, to_gap(1e-9, 500)).0, run(&f, &penalty, &twist, to_gap(1e-9, 5000)).0];
+        let mut runs =
+            vec![run(&f, &penalty, &fista, to_gap(1e-9, 500)).0, run(&f, &penalty, &twist, to_gap(1e-9, 5000)).0];
         let mut warm = Run::starting_at(&f, &penalty, &fista, to_gap(1e-9, 500), x0).unwrap();
         while !warm.is_done() {
             warm.step();

@@ -29,7 +29,7 @@ mod working;
 
 use serde::{Deserialize, Serialize};
 
-use super::proximal::{at, value};
+use super::proximal::{at, gap_above, value};
 use super::{Method, Move, Progress, duality, relative_change};
 use crate::error::{Error, check_option, check_range};
 use crate::linalg::{norm, top_k};
@@ -100,7 +100,8 @@ impl BlockDescent {
         let mut groups = top_k(&scores, self.first.max(2 * in_use).min(members.len()));
         groups.retain(|&group| scores[group] > 0.0);
         groups.sort_unstable();
-        let priced = groups.iter().map(|&group| Chosen { members: members[group].clone(), price: penalty.price(group) });
+        let priced =
+            groups.iter().map(|&group| Chosen { members: members[group].clone(), price: penalty.price(group) });
         let free = penalty.free().map_or_else(Vec::new, |free| free.indices().to_vec());
         priced.chain(free.into_iter().map(|j| Chosen { members: vec![j], price: 0.0 })).collect()
     }
@@ -148,12 +149,6 @@ pub struct BlockDescentState {
     bound: f64,
 }
 
-impl BlockDescentState {
-    fn gap(&self, objective: f64) -> Option<f64> {
-        self.bound.is_finite().then(|| (objective - self.bound).max(0.0))
-    }
-}
-
 impl<A, L> Method<A, L, GroupLasso> for BlockDescent
 where
     A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
@@ -185,7 +180,7 @@ where
         }
         let chosen = self.choose(penalty, state.x.point(), g); //                    W
         let working = Working::new(f, &state.x, chosen);
-        let enough = state.gap(state.objective).map(|gap| self.share * gap);
+        let enough = gap_above(state.bound, state.objective).map(|gap| self.share * gap);
         let x_next = self.descend(f, penalty, working, enough); //                   β_W by block descent
         let objective = value(f, penalty, &x_next);
         let change = relative_change(x_next.point(), state.x.point());
@@ -193,12 +188,12 @@ where
         let stuck = !(objective < state.objective) && state.bound <= known;
         if change == 0.0 || stuck || objective > (1.0 + RISE) * state.objective {
             let kind = if change == 0.0 { Move::Fixed } else { Move::Stalled };
-            let gap = state.gap(state.objective);
+            let gap = gap_above(state.bound, state.objective);
             return Progress { change, gap, ..Progress::still(state.objective, kind) };
         }
         let progress = Progress::moved(objective, x_next.point(), state.x.point());
         (state.x, state.objective) = (x_next, objective);
-        Progress { gap: state.gap(objective), ..progress }
+        Progress { gap: gap_above(state.bound, objective), ..progress }
     }
 
     fn finish(&self, _: &Objective<A, L>, _: &mut Self::State) {}
