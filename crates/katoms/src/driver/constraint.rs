@@ -6,7 +6,7 @@ use crate::loss::Loss;
 use crate::method::duality;
 use crate::objective::{Evaluated, Objective};
 use crate::operator::{DomainOf, LinearOperator};
-use crate::penalty::{L1, Penalty};
+use crate::penalty::{GroupLasso, L1, Penalty};
 use crate::set::{Exchange, Expand};
 use crate::space::{Point, SparseVec};
 
@@ -112,3 +112,4 @@ macro_rules! pays {
 }
 
 pays!(L1, SparseVec, Vec<f64>);
+pays!(GroupLasso, SparseVec, Vec<f64>);

@@ -11,6 +11,11 @@ mod refit;
 mod step;
 mod thresholding;
 
+mod block_descent;
+mod fista;
+mod proximal;
+mod twist;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -29,6 +34,11 @@ pub use thresholding::{
     FastState, Frame, GraHtp, Grasp, HardThresholdingPursuit, MatrixAlps, NihtState, NormalisedIht, PursuitState,
     RestrictedEstimate, SubspacePursuit, SubspaceState, SupportRestart, Walk,
 };
+
+pub use block_descent::{BlockDescent, BlockDescentState};
+pub use fista::{Fista, FistaState, Restart};
+pub use proximal::ProximalStep;
+pub use twist::{Twist, TwistState};
 
 /// What one move did.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -2,7 +2,7 @@
 
 use super::Penalty;
 use crate::error::{Error, check_length, check_option, check_values};
-use crate::space::SparseVec;
+use crate::space::{IndexSet, SparseVec};
 
 /// A gradient on coordinates without weight that is below this share of the largest is rounding.
 const VANISHES: f64 = 1e-10;
@@ -70,6 +70,11 @@ impl L1 {
     }
 }
 
+/// size/price, where sizes come up to `largest`; 0 for a size that is rounding and free.
+pub(super) fn share_of_price(size: f64, price: f64, largest: f64) -> f64 {
+    if price == 0.0 && size <= VANISHES * largest { 0.0 } else { size / price }
+}
+
 /// v, brought towards zero by t.
 pub(crate) fn soft_threshold(v: f64, t: f64) -> f64 {
     if v.abs() <= t { 0.0 } else { v - t.copysign(v) }
@@ -97,10 +102,13 @@ impl Penalty<Vec<f64>> for L1 {
     /// max |gⱼ|/(λwⱼ). A free coordinate must have no gradient, up to rounding. O(n).
     fn polar(&self, g: &Vec<f64>) -> f64 {
         let largest = g.iter().fold(0.0_f64, |m, g| m.max(g.abs()));
-        let share = |(j, g): (usize, &f64)| match self.price(j) {
-            0.0 if g.abs() <= VANISHES * largest => 0.0,
-            price => g.abs() / price,
-        };
+        let share = |(j, g): (usize, &f64)| share_of_price(g.abs(), self.price(j), largest);
         g.iter().enumerate().map(share).fold(0.0, f64::max)
+    }
+    /// The coordinates of weight 0. O(n).
+    fn free(&self) -> Option<IndexSet> {
+        let weights = self.weights.as_ref()?;
+        let free: Vec<usize> = (0..self.dim).filter(|&j| weights[j] == 0.0).collect();
+        (!free.is_empty()).then(|| IndexSet::new(self.dim, free))
     }
 }

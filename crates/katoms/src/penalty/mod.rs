@@ -4,12 +4,15 @@
 //! penalty: it is smooth, and the objective's [ridge](crate::Objective::ridge). The elastic net is
 //! [`L1`] with a ridge.
 
+mod group;
 mod l1;
 
 use std::fmt::Debug;
 
 use crate::space::Point;
 
+pub use group::GroupLasso;
+pub(crate) use group::shrink;
 pub use l1::L1;
 
 /// h(x) ≥ 0: a norm of x times a weight.
@@ -26,4 +29,9 @@ pub trait Penalty<G>: Clone + Debug + Send + Sync {
     fn step(&self, x: &Self::Point, g: &G, mu: f64) -> Self::Point;
     /// h°(g) = sup ⟨g, x⟩/h(x). Zero minimises h + ⟨g, ·⟩ where this is at most 1.
     fn polar(&self, g: &G) -> f64;
+    /// What pays nothing, as an intercept does. There a gradient must vanish before h° says anything, so methods
+    /// minimise over it in every move.
+    fn free(&self) -> Option<<Self::Point as Point>::Support> {
+        None
+    }
 }

@@ -35,14 +35,7 @@ impl Groups {
     /// When a group is empty, an index is outside or stands twice, or k is out of range.
     pub fn new(k: usize, dim: usize, mut members: Vec<Vec<usize>>) -> Result<Self, Error> {
         check_members(dim, &mut members)?;
-        let mut group_of = vec![None; dim];
-        for (group, indices) in members.iter().enumerate() {
-            for &index in indices {
-                if let Some(first) = group_of[index].replace(group) {
-                    return Err(Error::SharedIndex { index, first, second: group });
-                }
-            }
-        }
+        let group_of = group_of_each(dim, &members)?;
         check_range("k", k, 1, members.len())?;
         let weights = vec![1.0; members.len()];
         Ok(Self { k, dim, members, group_of, weights })
@@ -114,8 +107,21 @@ impl Groups {
     }
 }
 
+/// The group of each coordinate, where groups share none.
+pub(crate) fn group_of_each(dim: usize, members: &[Vec<usize>]) -> Result<Vec<Option<usize>>, Error> {
+    let mut group_of = vec![None; dim];
+    for (group, indices) in members.iter().enumerate() {
+        for &index in indices {
+            if let Some(first) = group_of[index].replace(group) {
+                return Err(Error::SharedIndex { index, first, second: group });
+            }
+        }
+    }
+    Ok(group_of)
+}
+
 /// Sorts each group and refuses what cannot be one.
-pub(super) fn check_members(dim: usize, members: &mut [Vec<usize>]) -> Result<(), Error> {
+pub(crate) fn check_members(dim: usize, members: &mut [Vec<usize>]) -> Result<(), Error> {
     if dim == 0 || members.is_empty() {
         return Err(Error::Empty { what: "the list of groups" });
     }

@@ -15,6 +15,7 @@ use crate::space::Point;
 pub use always::Always;
 pub use coordinates::{Atoms, CoordinateSet};
 pub use groups::Groups;
+pub(crate) use groups::{check_members, group_of_each};
 pub use k_sparse::KSparse;
 pub use overlapping_groups::OverlappingGroups;
 pub use rank::{Rank, RankSearch};

@@ -9,8 +9,8 @@ use crate::contract::{
 use katoms::Error;
 use katoms::linalg::Matrix;
 use katoms::operator::{
-    Counted, Counts, Csc, Dense, Entries, LinearOperator, MatrixMap, Parts, RowWeights, Rows, Standardized,
-    WithIntercept, adjoint_many,
+    Counted, Counts, Csc, Dense, Entries, LatentCopies, LinearOperator, MatrixMap, Parts, RowWeights, Rows,
+    Standardized, WithIntercept, adjoint_many,
 };
 use katoms::space::{IndexSet, SparseVec};
 use proptest::collection::vec;
@@ -125,6 +125,30 @@ fn row_weights_and_intercept_are_their_copies() {
     let x = SparseVec::new(7, vec![2, 6], vec![3.0, -4.0]).unwrap();
     assert_eq!(view.split(&x), (SparseVec::new(6, vec![2], vec![3.0]).unwrap(), -4.0));
     holds(&Counted::new(dense(&m)), &m);
+}
+
+#[test]
+fn latent_copies_are_copied_columns() {
+    let m = random_matrix(9, 6, 17);
+    let groups = vec![vec![4, 0], vec![0, 3, 5], vec![3]];
+    let origins = [0, 4, 0, 3, 5, 3];
+    let copy = Matrix::from_fn(9, 6, |i, c| m.at(i, origins[c]));
+    let base = Counted::new(dense(&m));
+    let view = LatentCopies::new(&base, groups.clone()).unwrap();
+    assert_eq!((view.origins(), view.groups()), (&origins[..], vec![vec![0, 1], vec![2, 3, 4], vec![5]]));
+    holds(&view, &copy);
+    let v = SparseVec::new(6, vec![0, 2, 4, 5], vec![1.0, 2.0, -1.0, 0.5]).unwrap();
+    assert_eq!(view.collapse(&v).to_dense(), [3.0, 0.0, 0.0, 0.5, 0.0, -1.0]);
+    base.take();
+    apply(&view, &v);
+    assert_eq!(base.take().columns, 3, "a column with two copies is read once");
+    // copies that agree on a centre can be centred, others cannot
+    assert!(view.energies(&[&[1.0; 9]], Some(&[1.0, 2.0, 1.0, 3.0, 0.0, 3.0])).is_some());
+    assert!(view.energies(&[&[1.0; 9]], Some(&[1.0, 2.0, 1.5, 3.0, 0.0, 3.0])).is_none());
+    let inside = Standardized::new(dense(&m), residual(6, 6), vec![0.5, 2.0, 1.0, 3.0, 0.2, 7.0]).unwrap();
+    let inside_copy = standardized(&m, &residual(6, 6), &[0.5, 2.0, 1.0, 3.0, 0.2, 7.0]);
+    let copy = Matrix::from_fn(9, 6, |i, c| inside_copy.at(i, origins[c]));
+    holds(&WithIntercept::new(LatentCopies::new(&inside, groups).unwrap()), &with_ones(&copy));
 }
 
 /// The order of views matters: each must hand the residual on in its inner view's terms.

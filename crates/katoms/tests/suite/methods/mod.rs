@@ -1,4 +1,6 @@
 //! Every method of the catalogue: planted problems, equivalences, pass counts. One file for each family.
 
+mod group_lasso;
+mod proximal;
 mod thresholding;
 mod thresholding_rank;
