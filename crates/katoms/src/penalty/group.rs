@@ -22,8 +22,8 @@ use crate::space::{IndexSet, SparseVec};
 /// let penalty = GroupLasso::new(2.0, 4, vec![vec![0, 2], vec![1]])?.weighted(vec![1.0, 1.0])?;
 /// let x = SparseVec::from_dense(&[3.0, 0.0, -4.0, 7.0]);
 /// assert_eq!(penalty.value(&x), 10.0);
-/// // each group of x − g goes towards zero by λ, as a whole; the last coordinate is in none
-/// assert_eq!(penalty.step(&x, &vec![0.0, -1.0, 0.0, 0.0], 0.5).to_dense(), [2.4, 0.0, -3.2, 7.0]);
+/// // each group of x − μg goes towards zero by μλ, as a whole; the last coordinate is in none
+/// assert_eq!(penalty.step(&x, &vec![0.0, -1.0, 0.0, 0.0], 1.25).to_dense(), [1.5, 0.0, -2.0, 7.0]);
 /// assert_eq!(penalty.polar(&vec![3.0, -1.0, 4.0, 0.0]), 2.5);
 /// # Ok::<(), katoms::Error>(())
 /// ```

@@ -117,7 +117,7 @@ fn groups_of_one_are_the_lasso_bit_by_bit() {
     assert_eq!(objectives(&lasso.1), objectives(&grouped.1));
 }
 
-/// Four members each, and a third of the groups carry the signal.
+/// Four members each; four of the groups carry the signal.
 fn planted_groups(rows: usize, groups: usize, seed: u64) -> (Planted, Vec<Vec<usize>>, BTreeSet<usize>) {
     let members: Vec<Vec<usize>> = (0..groups).map(|g| (4 * g..4 * g + 4).collect()).collect();
     let chosen: BTreeSet<usize> = simulate::sparse_signal(groups, 4, seed).indices().iter().copied().collect();

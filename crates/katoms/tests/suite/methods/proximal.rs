@@ -281,7 +281,9 @@ where
     let options = to_gap(1e-10, 1000);
     let whole = run(f, penalty, method, options.clone()).0;
     let mut first = Run::new(f, penalty, method, options.clone()).unwrap();
-    (0..7).for_each(|_| drop(first.step()));
+    for _ in 0..7 {
+        first.step();
+    }
     let mut second = Run::resume(f, penalty, method, options, &first.save().unwrap()).unwrap();
     while !second.is_done() {
         second.step();
