@@ -36,6 +36,16 @@ impl<P: Point> Evaluated<P> {
         Self { x: P::combine(a, &x.x, b, &y.x), ax: linalg::combine(a, &x.ax, b, &y.ax) }
     }
 
+    /// Σ wᵢ·xᵢ with its image, which is not multiplied out again. O(m·terms).
+    pub(crate) fn sum(domain: P::Domain, weights: &[f64], terms: &[Self], outputs: usize) -> Self {
+        let pairs: Vec<(f64, &P)> = weights.iter().zip(terms).map(|(&w, t)| (w, &t.x)).collect();
+        let mut ax = vec![0.0; outputs];
+        for (w, term) in weights.iter().zip(terms).filter(|(w, _)| **w != 0.0) {
+            ax.iter_mut().zip(&term.ax).for_each(|(o, z)| *o += w * z);
+        }
+        Self { x: P::sum(domain, &pairs), ax }
+    }
+
     /// The point alone.
     pub fn into_point(self) -> P {
         self.x
@@ -214,6 +224,18 @@ impl<A: LinearOperator, L: Loss> Objective<A, L> {
     /// ⟨∇f(x), d⟩, from the images alone. O(m).
     pub fn slope(&self, x: &Evaluated<A::Point>, d: &Evaluated<A::Point>) -> f64 {
         linalg::dot(&self.residual(x), &d.ax) + self.ridge * self.ridged(&x.x, &d.x)
+    }
+
+    /// ⟨∇f(x), d⟩ for several d, from the images alone. O(m) each.
+    pub(crate) fn slopes(&self, x: &Evaluated<A::Point>, ds: &[Evaluated<A::Point>]) -> Vec<f64> {
+        let residual = self.residual(x);
+        ds.iter().map(|d| linalg::dot(&residual, &d.ax) + self.ridge * self.ridged(&x.x, &d.x)).collect()
+    }
+
+    /// ⟨d, ∇²f·e⟩ for several e, where the Hessian is that of a point with the curvatures `h`. O(m) each.
+    pub(crate) fn bends(&self, h: &[f64], d: &Evaluated<A::Point>, es: &[Evaluated<A::Point>]) -> Vec<f64> {
+        let curved: Vec<f64> = h.iter().zip(&d.ax).map(|(h, z)| h * z).collect();
+        es.iter().map(|e| linalg::dot(&curved, &e.ax) + self.ridge * self.ridged(&d.x, &e.x)).collect()
     }
 
     /// ⟨d, ∇²f(x)·d⟩, from the images alone. O(m).
