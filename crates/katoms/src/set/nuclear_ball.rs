@@ -2,13 +2,13 @@
 
 use super::{LinearMinimize, ball_threshold, check_radius, filled_with_zero};
 use crate::error::Error;
-use crate::linalg::{Matrix, truncated_svd};
+use crate::linalg::{Matrix, leading_pair};
 use crate::space::{LowRank, MatrixCovector, Point};
 
-/// The leading pair is iterated until its singular value stands still to this accuracy. A Frank–Wolfe gap
-/// is as accurate as that value: λ·σ₁ enters it.
-const TOLERANCE: f64 = 1e-11;
-const ROUNDS: usize = 400;
+/// The leading pair is sought until its residual is this share of σ₁. A Frank–Wolfe gap is as accurate as λ·σ₁,
+/// and the error of σ₁ is of the order of this squared.
+const TOLERANCE: f64 = 1e-6;
+const STEPS: usize = 500;
 
 /// {X : ‖X‖_* ≤ λ}. Its vertices are λ·u·vᵀ for unit vectors u and v.
 ///
@@ -87,14 +87,11 @@ impl LinearMinimize<MatrixCovector> for NuclearBall {
     fn domain(&self) -> (usize, usize) {
         self.shape
     }
-    /// The leading singular pair of the gradient, by products with a few vectors. Zero where a product is
+    /// The leading singular pair of the gradient, by products with single vectors. Zero where a product is
     /// not finite.
     fn argmin(&self, g: &MatrixCovector) -> LowRank {
-        let svd = truncated_svd(g, 1, TOLERANCE, ROUNDS);
-        if svd.values.is_empty() {
-            return LowRank::zero(self.shape);
-        }
-        self.pair(svd.left.column(0), svd.right.column(0), -self.radius)
+        let Some(pair) = leading_pair(g, TOLERANCE, STEPS) else { return LowRank::zero(self.shape) };
+        self.pair(&pair.left, &pair.right, -self.radius)
     }
     /// One vertex for each singular pair of the projection.
     fn decompose(&self, x: LowRank) -> Vec<(f64, LowRank)> {

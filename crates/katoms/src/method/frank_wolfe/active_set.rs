@@ -49,13 +49,6 @@ impl<P: Point> ActiveSet<P> {
         Evaluated::sum(domain, weights, &self.atoms, outputs)
     }
 
-    /// Makes the weights sum to 1 again; those that are only rounding become 0.
-    pub(super) fn normalise(&mut self) {
-        self.weights.iter_mut().filter(|w| !(**w > f64::EPSILON)).for_each(|w| *w = 0.0);
-        let total: f64 = self.weights.iter().sum();
-        self.weights.iter_mut().for_each(|w| *w /= total);
-    }
-
     /// Drops the atoms of weight 0.
     pub(super) fn drop_zeros(&mut self) {
         let kept: Vec<bool> = self.weights.iter().map(|w| *w > 0.0).collect();
@@ -84,6 +77,14 @@ impl<P: Point> ActiveSet<P> {
         }
         Matrix::from_fn(self.atoms.len(), self.atoms.len(), |i, j| self.gram[i.max(j)][i.min(j)])
     }
+}
+
+/// Weights that sum to 1 again; those that are only rounding become 0.
+pub(super) fn normalised(mut weights: Vec<f64>) -> Vec<f64> {
+    weights.iter_mut().filter(|w| !(**w > f64::EPSILON)).for_each(|w| *w = 0.0);
+    let total: f64 = weights.iter().sum();
+    weights.iter_mut().for_each(|w| *w /= total);
+    weights
 }
 
 /// The items whose mark is true. There may be fewer items than marks.

@@ -5,8 +5,10 @@
 //! simplex by an active-set method. For least squares one step is exact. Only the images of the atoms are
 //! touched: no pass, no column.
 
-use super::active_set::ActiveSet;
+use super::active_set::{ActiveSet, normalised};
 use super::line_search::step_along;
+use super::simplex;
+use super::state::descends;
 use crate::error::{Error, check_option};
 use crate::linalg::dot;
 use crate::loss::Loss;
@@ -44,9 +46,13 @@ impl Correction {
     }
 }
 
-/// Moves the weights to the minimum over the hull, until the gap there is at most `enough`. O(m·atoms +
-/// atoms³) a step for least squares; O(m·atoms²) otherwise.
-pub(super) fn correct<A: LinearOperator, L: Loss>(f: &Objective<A, L>, active: &mut ActiveSet<A::Point>, enough: f64) {
+/// Moves the weights to the minimum over the hull, until the gap there is at most `enough`, and gives the
+/// point. O(m·atoms + atoms³) a step for least squares; O(m·atoms²) otherwise.
+pub(super) fn correct<A: LinearOperator, L: Loss>(
+    f: &Objective<A, L>,
+    active: &mut ActiveSet<A::Point>,
+    enough: f64,
+) -> Evaluated<A::Point> {
     let domain = f.operator().domain();
     let mut x = active.combined(domain, &active.weights);
     let mut here = f.value(&x);
@@ -54,22 +60,23 @@ pub(super) fn correct<A: LinearOperator, L: Loss>(f: &Objective<A, L>, active: &
         let slopes = f.slopes(&x, &active.atoms);
         let least = slopes.iter().fold(f64::INFINITY, |m, s| m.min(*s));
         if !(dot(&slopes, &active.weights) - least > enough) {
-            return;
+            break;
         }
         let q = active.hessian(f, &x);
-        let mut weights = super::simplex::minimizer(&q, &slopes, &active.weights);
+        let mut weights = normalised(simplex::minimizer(&q, &slopes, &active.weights));
         let mut next = active.combined(domain, &weights);
-        if !(f.value(&next) < here) {
+        if !descends(f.value(&next), here) {
             let gamma = step_along(f, &x, &Evaluated::combine(-1.0, &x, 1.0, &next), 1.0);
-            weights.iter_mut().zip(&active.weights).for_each(|(v, w)| *v = w + gamma * (*v - w));
+            let between = weights.iter().zip(&active.weights).map(|(v, w)| w + gamma * (v - w));
+            weights = normalised(between.collect());
             next = active.combined(domain, &weights);
         }
         let there = f.value(&next);
-        if !(there < here) {
-            return;
+        if !descends(there, here) {
+            break;
         }
         active.weights = weights;
-        active.normalise();
         (x, here) = (next, there);
     }
+    x
 }

@@ -105,7 +105,13 @@ where
         }
         // x := (1 − γ)·x + γ·s; a full step is s itself, without zeros where x was.
         let next = if gamma < 1.0 { Evaluated::combine(1.0, &state.x, gamma, &d) } else { s };
-        state.arrive(f, next, gamma, self.step == FrankWolfeStep::Diminishing)
+        match self.step {
+            FrankWolfeStep::LineSearch => state.arrive(f, next, gamma),
+            FrankWolfeStep::Diminishing => {
+                let objective = f.value(&next);
+                state.move_to(next, objective, gamma)
+            }
+        }
     }
 
     fn finish(&self, _: &Objective<A, L>, _: &mut Self::State) {}
