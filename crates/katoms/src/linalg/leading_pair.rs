@@ -42,7 +42,9 @@ pub fn leading_pair(m: &impl Multiply, tolerance: f64, most: usize) -> Option<Si
             return None;
         }
         let image = m.transposed_times(&column(&u)).data().to_vec();
-        (alphas.push(alpha), us.push(u), vs.push(v));
+        alphas.push(alpha);
+        us.push(u);
+        vs.push(v);
         let next = unit(orthogonal_to(&vs, image));
         let rest = next.as_ref().map_or(0.0, |n| n.1);
         let last = us.len() == most || !(rest > f64::EPSILON * alphas[0]);

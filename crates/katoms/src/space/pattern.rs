@@ -221,6 +221,9 @@ mod tests {
             (Matrix::from_fn(3, 2, |i, j| (i + 3 * j) as f64), Matrix::from_fn(4, 2, |i, j| (i * j) as f64 - 1.0));
         assert_eq!(pattern.times(&values, &b), dense.times(&b));
         assert_eq!(pattern.transposed_times(&values, &c), dense.transposed_times(&c));
+        let (b, c) = (b.leading_columns(1), c.leading_columns(1));
+        assert_eq!(pattern.times(&values, &b), dense.times(&b));
+        assert_eq!(pattern.transposed_times(&values, &c), dense.transposed_times(&c));
     }
 
     #[test]

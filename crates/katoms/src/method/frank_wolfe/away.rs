@@ -32,7 +32,7 @@ use crate::set::LinearMinimize;
 
 /// Away-steps Frank–Wolfe: it may also move away from the worst atom. Linear convergence on polytopes, such
 /// as the ℓ1 ball, where f is strongly convex or f(x) = ℓ(A·x) with a strongly convex ℓ (Lacoste-Julien and
-/// Jaggi, Theorems 1 and 11). On sets with round faces the plain method's rate is what is proven.
+/// Jaggi, Theorem 1 and its extension). On sets with round faces the plain method's rate is what is proven.
 ///
 /// ```
 /// use katoms::driver::{Options, solve};
@@ -82,7 +82,7 @@ where
         let (v, away_gap) = state.worst_atom(f); //                          4: v_t, the worst atom of 𝒮
         let gap = -f.slope(&state.x, &Evaluated::combine(-1.0, &state.x, 1.0, &s));
         if !(gap > 0.0) {
-            return state.fixed(); //                                         5: the gap is 0
+            return state.without_slope(gap); //                              5: the gap is 0
         }
         state.prove(gap);
         let s = state.active.admit(s);

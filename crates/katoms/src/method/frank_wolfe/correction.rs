@@ -15,9 +15,9 @@ use crate::loss::Loss;
 use crate::objective::{Evaluated, Objective};
 use crate::operator::LinearOperator;
 
-/// Newton steps. For a quadratic the ones after the first win back what rounding took.
+/// Newton steps. For a quadratic the first is exact, and the next iteration's wins back what rounding took.
 const NEWTON_STEPS: usize = 20;
-const QUADRATIC_STEPS: usize = 3;
+const QUADRATIC_STEPS: usize = 1;
 
 /// Whether f is minimised over the hull of the atoms after a step.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

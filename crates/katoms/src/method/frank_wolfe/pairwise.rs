@@ -1,5 +1,6 @@
 //! Pairwise Frank–Wolfe: Algorithm 2 of Lacoste-Julien and Jaggi, "On the Global Linear Convergence of
-//! Frank-Wolfe Optimization Variants" (2015), after Mitchell, Demyanov and Malozemov (1974).
+//! Frank-Wolfe Optimization Variants" (2015), after Mitchell, Demyanov and Malozemov, "Finding the point of
+//! a polyhedron closest to the origin" (1974).
 //!
 //! minimise f(x) subject to x ∈ conv(𝒜). The symbols, the start and the cost are those of
 //! [away-steps Frank–Wolfe](super::AwayFrankWolfe), except that lines 6 to 10 move weight from the worst
@@ -21,7 +22,7 @@ use crate::set::LinearMinimize;
 
 /// Pairwise Frank–Wolfe: weight moves from the worst atom to the best one. Linear convergence on polytopes,
 /// such as the ℓ1 ball, where f is strongly convex or f(x) = ℓ(A·x) with a strongly convex ℓ, in the
-/// iterations that are no swaps (Lacoste-Julien and Jaggi, Theorems 1 and 11). Iterates stay sparse.
+/// iterations that are no swaps (Lacoste-Julien and Jaggi, Theorem 1 and its extension). Iterates stay sparse.
 ///
 /// ```
 /// use katoms::driver::{Options, solve};
@@ -69,7 +70,7 @@ where
         let (from, _) = state.worst_atom(f); //                              4: v_t, the worst atom of 𝒮
         let gap = -f.slope(&state.x, &Evaluated::combine(-1.0, &state.x, 1.0, &s));
         if !(gap > 0.0) {
-            return state.fixed(); //                                         5: the gap is 0
+            return state.without_slope(gap); //                              5: the gap is 0
         }
         state.prove(gap);
         let to = state.active.admit(s);

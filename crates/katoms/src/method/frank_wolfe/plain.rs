@@ -12,13 +12,13 @@
 //! | g(x) | `gap` | ⟨∇f(x), x − s⟩, at least f(x) − f* |
 //! | k | `state.t` | moves so far |
 //!
-//! Where we differ. The default step is the line search (Algorithm 1 with its remark), which costs O(m) here. It starts
-//! at zero, or wherever the caller says, not at a vertex. A [`Correction`] makes it the fully-corrective
-//! variant (Algorithm 4 of Jaggi, Algorithm 3 of Lacoste-Julien and Jaggi): f is minimised over the hull of the atoms
-//! found so far, on matrices over the nonnegative weights of the rank-one atoms found.
+//! Where we differ. The default step is the line search (Algorithm 3), which costs O(m) here. The start is zero,
+//! or wherever the caller says, not a vertex. With a [`Correction`] it is the fully-corrective variant (Algorithm
+//! 4): f is minimised over the hull of the atoms found so far; on matrices, over nonnegative weights of the
+//! rank-one atoms found.
 //!
-//! An iteration is one pass and the columns of one vertex. Without correction no atoms are kept, and the rank of a matrix grows by one
-//! an iteration until it is full; directions are dropped only below rounding.
+//! An iteration is one pass and the columns of one vertex. Without correction no atoms are kept, and the rank of
+//! a matrix grows by one an iteration until it is full; directions are dropped only below rounding.
 
 use super::correction::Correction;
 use super::line_search::step_along;
@@ -92,7 +92,7 @@ where
         let d = Evaluated::combine(-1.0, &state.x, 1.0, &s);
         let gap = -f.slope(&state.x, &d);
         if !(gap > 0.0) {
-            return state.fixed();
+            return state.without_slope(gap);
         }
         state.prove(gap);
         let gamma = match self.step {

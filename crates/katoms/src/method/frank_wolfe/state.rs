@@ -155,8 +155,12 @@ impl<P: Point> FrankWolfeState<P> {
         Some((self.objective - self.lower_bound).max(f64::EPSILON * self.objective.abs()))
     }
 
-    /// No vertex is better than x, to first order: x is optimal.
-    pub(super) fn fixed(&self) -> Progress {
+    /// No vertex is better than x, to first order: x is optimal. Nothing is known where the gap is not a number.
+    pub(super) fn without_slope(&mut self, gap: f64) -> Progress {
+        if gap.is_nan() {
+            return Progress { change: f64::NAN, ..Progress::still(self.objective, Move::Stalled) };
+        }
+        self.prove(gap);
         Progress { gap: self.proven(), ..Progress::still(self.objective, Move::Fixed) }
     }
 
