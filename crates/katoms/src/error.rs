@@ -119,6 +119,16 @@ pub enum Error {
         /// What would be right.
         right: &'static str,
     },
+    /// Stages were asked of a set that does not count atoms.
+    #[error(
+        "{what} does not count atoms, so a fit in it cannot grow to {atoms} of them in a stage; use Stages::direct()"
+    )]
+    Uncounted {
+        /// The set.
+        what: &'static str,
+        /// The number of atoms that was asked for.
+        atoms: usize,
+    },
     /// Compressed columns or rows whose arrays contradict each other.
     #[error("the compressed sparse {what} is malformed at position {position}: {right}")]
     Compressed {

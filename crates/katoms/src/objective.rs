@@ -5,6 +5,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, check_length, check_option};
@@ -12,6 +13,9 @@ use crate::linalg;
 use crate::loss::Loss;
 use crate::operator::{LinearOperator, SupportOf, adjoint_many};
 use crate::space::{Covector, Point, Subspace};
+
+/// Entries of an image that one thread sums at a time.
+const CHUNK: usize = 4096;
 
 /// A point and its image. The fields are private: an image cannot go stale.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,6 +38,19 @@ impl<P: Point> Evaluated<P> {
     /// a·x + b·y with its image, which is not multiplied out again.
     pub fn combine(a: f64, x: &Self, b: f64, y: &Self) -> Self {
         Self { x: P::combine(a, &x.x, b, &y.x), ax: linalg::combine(a, &x.ax, b, &y.ax) }
+    }
+
+    /// Σ wᵢ·xᵢ with its image, which is not multiplied out again. O(m·terms).
+    pub(crate) fn sum(domain: P::Domain, weights: &[f64], terms: &[Self], outputs: usize) -> Self {
+        let pairs: Vec<(f64, &P)> = weights.iter().zip(terms).map(|(&w, t)| (w, &t.x)).collect();
+        let mut ax = vec![0.0; outputs];
+        // A thread owns a chunk of the image, so the order of the sums is fixed.
+        ax.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, out)| {
+            for (w, term) in weights.iter().zip(terms).filter(|(w, _)| **w != 0.0) {
+                out.iter_mut().zip(&term.ax[chunk * CHUNK..]).for_each(|(o, z)| *o += w * z);
+            }
+        });
+        Self { x: P::sum(domain, &pairs), ax }
     }
 
     /// The point alone.
@@ -214,6 +231,24 @@ impl<A: LinearOperator, L: Loss> Objective<A, L> {
     /// ⟨∇f(x), d⟩, from the images alone. O(m).
     pub fn slope(&self, x: &Evaluated<A::Point>, d: &Evaluated<A::Point>) -> f64 {
         linalg::dot(&self.residual(x), &d.ax) + self.ridge * self.ridged(&x.x, &d.x)
+    }
+
+    /// ⟨∇f(x), d⟩ for several d, from the images alone. O(m) each.
+    pub(crate) fn slopes(&self, x: &Evaluated<A::Point>, ds: &[Evaluated<A::Point>]) -> Vec<f64> {
+        let residual = self.residual(x);
+        ds.par_iter()
+            .with_min_len(16)
+            .map(|d| linalg::dot(&residual, &d.ax) + self.ridge * self.ridged(&x.x, &d.x))
+            .collect()
+    }
+
+    /// ⟨d, ∇²f·e⟩ for several e, where the Hessian is that of a point with the curvatures `h`. O(m) each.
+    pub(crate) fn bends(&self, h: &[f64], d: &Evaluated<A::Point>, es: &[Evaluated<A::Point>]) -> Vec<f64> {
+        let curved: Vec<f64> = h.iter().zip(&d.ax).map(|(h, z)| h * z).collect();
+        es.par_iter()
+            .with_min_len(16)
+            .map(|e| linalg::dot(&curved, &e.ax) + self.ridge * self.ridged(&d.x, &e.x))
+            .collect()
     }
 
     /// ⟨d, ∇²f(x)·d⟩, from the images alone. O(m).

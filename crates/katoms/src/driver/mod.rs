@@ -4,6 +4,7 @@
 //! Because the driver owns the gradient, [many fits share a pass](lockstep), a run can be
 //! [saved and resumed](Run::save), and [k can grow in stages](Stages) under any method.
 
+mod ball;
 mod checkpoint;
 mod constraint;
 mod lockstep;
@@ -14,6 +15,7 @@ mod stages;
 mod stop;
 mod trace;
 
+pub use ball::frank_wolfe_gap;
 pub use constraint::Constraint;
 pub use lockstep::lockstep;
 pub use outcome::{Attempt, Outcome, Start, Status};

@@ -5,11 +5,13 @@
 //! program that links katoms turns faer's `rayon` feature on.
 
 pub mod kernels;
+mod leading_pair;
 mod matrix;
 mod solve;
 mod top_k;
 mod truncated_svd;
 
+pub use leading_pair::{SingularPair, leading_pair};
 pub use matrix::Matrix;
 pub use solve::{inverse_symmetric, solve_symmetric};
 pub use top_k::top_k;

@@ -6,6 +6,7 @@
 
 mod accelerated_iht;
 pub(crate) mod duality;
+mod frank_wolfe;
 mod momentum;
 mod refit;
 mod step;
@@ -25,6 +26,7 @@ use crate::operator::LinearOperator;
 use crate::space::{Point, Subspace};
 
 pub use accelerated_iht::{AcceleratedIht, IhtState, Safeguard};
+pub use frank_wolfe::{AwayFrankWolfe, Correction, FrankWolfe, FrankWolfeState, FrankWolfeStep, PairwiseFrankWolfe};
 pub use momentum::{Momentum, MomentumMemory};
 pub use refit::{Refit, refit_on};
 pub(crate) use step::line_search;

@@ -2,21 +2,27 @@
 
 mod always;
 mod coordinates;
+mod group_ball;
 mod groups;
 mod k_sparse;
+mod l1_ball;
+mod nuclear_ball;
 mod overlapping_groups;
 mod rank;
 
 use std::fmt::Debug;
 
-use crate::error::Error;
+use crate::error::{Error, check_option};
 use crate::space::Point;
 
 pub use always::Always;
 pub use coordinates::{Atoms, CoordinateSet};
+pub use group_ball::GroupBall;
 pub use groups::Groups;
 pub(crate) use groups::{check_members, group_of_each};
 pub use k_sparse::KSparse;
+pub use l1_ball::L1Ball;
+pub use nuclear_ball::NuclearBall;
 pub use overlapping_groups::OverlappingGroups;
 pub use rank::{Rank, RankSearch};
 
@@ -75,4 +81,55 @@ pub trait Exchange<G>: ConstraintSet {
     /// The supports of x with one more atom: each of the `count` strongest in g outside of x, the
     /// strongest first.
     fn additions(&self, x: &Self::Point, g: &G, count: usize) -> Vec<<Self::Point as Point>::Support>;
+}
+
+/// A convex set that is known by its vertices: what Frank–Wolfe methods need. It contains zero.
+pub trait LinearMinimize<G>: Clone + Debug + Send + Sync {
+    /// The points.
+    type Point: Point;
+    /// The space the set lives in.
+    fn domain(&self) -> <Self::Point as Point>::Domain;
+    /// The oracle: a vertex at which ⟨g, ·⟩ is least over the set. Ties go to the smaller index.
+    fn argmin(&self, g: &G) -> Self::Point;
+    /// x as Σ weight·atom, where the weights are not negative and sum to 1, and an atom is a vertex or
+    /// zero. A point outside is first brought into the set.
+    fn decompose(&self, x: Self::Point) -> Vec<(f64, Self::Point)>;
+}
+
+/// The terms of a convex combination, with zero for what their weights leave of 1.
+fn filled_with_zero<P: Point>(mut terms: Vec<(f64, P)>, zero: P) -> Vec<(f64, P)> {
+    terms.retain(|t| t.0 > f64::EPSILON);
+    let total: f64 = terms.iter().map(|t| t.0).sum();
+    // A point on the surface has no share of zero, only rounding.
+    if total < 1.0 - 1e-14 {
+        terms.push((1.0 - total, zero));
+    } else {
+        terms.iter_mut().for_each(|t| t.0 /= total);
+    }
+    terms
+}
+
+fn check_radius(radius: f64) -> Result<(), Error> {
+    check_option("radius", radius, "it must be finite and above 0", |v| v.is_finite() && v > 0.0)
+}
+
+/// θ for which Σ wᵢ·max(tᵢ − θ·wᵢ, 0) = radius: the threshold of a projection onto a weighted ball, after
+/// Duchi, Shalev-Shwartz, Singer and Chandra (2008). 0 where Σ wᵢ·tᵢ is within it. The tᵢ are not
+/// negative. O(n·log n).
+fn ball_threshold(t: &[f64], w: impl Fn(usize) -> f64, radius: f64) -> f64 {
+    if t.iter().enumerate().map(|(i, t)| w(i) * t).sum::<f64>() <= radius {
+        return 0.0;
+    }
+    let mut order: Vec<usize> = (0..t.len()).collect();
+    order.sort_by(|&a, &b| (t[b] / w(b)).total_cmp(&(t[a] / w(a))));
+    let (mut above, mut squares, mut theta) = (-radius, 0.0, 0.0);
+    for i in order {
+        if squares > 0.0 && t[i] <= theta * w(i) {
+            break;
+        }
+        above += w(i) * t[i];
+        squares += w(i) * w(i);
+        theta = above / squares;
+    }
+    theta.max(0.0)
 }

@@ -103,7 +103,8 @@ fn orthogonal_to(basis: &Matrix, m: &Matrix) -> Matrix {
     m.plus(-1.0, &basis.times(&basis.transposed_times(m)))
 }
 
-fn extends(longer: &Matrix, shorter: &Matrix) -> bool {
+/// Whether the columns of `shorter` lead in `longer`. O(entries of `shorter`).
+pub(super) fn extends(longer: &Matrix, shorter: &Matrix) -> bool {
     longer.columns() >= shorter.columns() && longer.data()[..shorter.data().len()] == *shorter.data()
 }
 

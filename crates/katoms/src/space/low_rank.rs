@@ -150,6 +150,26 @@ impl Point for LowRank {
         let core = padded(&x.core, of_y.rows(), of_y.columns()).scaled(a).plus(b, &of_y);
         Self { left: left.basis, core, right: right.basis }
     }
+    /// One orthonormal basis for all terms on each side. O((p+q)·rank²), where the rank is the sum of all.
+    fn sum((rows, columns): (usize, usize), terms: &[(f64, &Self)]) -> Self {
+        let kept: Vec<_> = terms.iter().filter(|(a, x)| *a != 0.0 && x.core.norm() > 0.0).collect();
+        let side = |rows: usize, of: fn(&Self) -> &Matrix| {
+            let all = kept.iter().flat_map(|(_, x)| of(x).data()).copied().collect::<Vec<f64>>();
+            let all = Matrix::from_columns(rows, all.len() / rows.max(1), all);
+            let basis = extended(&empty(rows), &all);
+            (basis.transposed_times(&all), basis)
+        };
+        let ((l, left), (r, right)) = rayon::join(|| side(rows, Self::left), || side(columns, Self::right));
+        let mut core = Matrix::zeros(left.columns(), right.columns());
+        let (mut i, mut j) = (0, 0);
+        for (a, x) in kept {
+            let (height, width) = (x.core.rows(), x.core.columns());
+            let part = l.block(0, i, l.rows(), height).times(&x.core);
+            core = core.plus(*a, &part.times_transposed(&r.block(0, j, r.rows(), width)));
+            (i, j) = (i + height, j + width);
+        }
+        Self { left, core, right }
+    }
     fn dot(&self, other: &Self) -> f64 {
         let (l, r) = (self.left.transposed_times(&other.left), self.right.transposed_times(&other.right));
         self.core.dot(&l.times(&other.core).times_transposed(&r))
@@ -185,6 +205,9 @@ mod tests {
         let naive = dense(&x).scaled(2.0).plus(-0.5, &dense(&y));
         assert!(dense(&sum).plus(-1.0, &naive).norm() < 1e-11 * naive.norm());
         assert!((sum.norm() - naive.norm()).abs() < 1e-11 * naive.norm());
+        let same = LowRank::sum((9, 7), &[(2.0, &x), (0.0, &x), (-0.5, &y)]);
+        assert!(dense(&same).plus(-1.0, &naive).norm() < 1e-11 * naive.norm());
+        assert_eq!(LowRank::sum((9, 7), &[(0.0, &x)]).rank_bound(), 0);
         assert!((x.dot(&y) - dense(&x).dot(&dense(&y))).abs() < 1e-10 * x.norm() * y.norm());
         assert!((x.entry(4, 3) - dense(&x).at(4, 3)).abs() < 1e-11);
     }

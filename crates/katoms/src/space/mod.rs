@@ -48,6 +48,9 @@ pub trait Point: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send
     fn support_size(&self) -> usize;
     /// a·x + b·y. A coefficient of exactly 0 leaves that point's atoms out.
     fn combine(a: f64, x: &Self, b: f64, y: &Self) -> Self;
+    /// Σ a·x over the terms (a, x); 0 where there are none. A coefficient of exactly 0 leaves that point's
+    /// atoms out.
+    fn sum(domain: Self::Domain, terms: &[(f64, &Self)]) -> Self;
     /// ⟨self, other⟩.
     fn dot(&self, other: &Self) -> f64;
     /// √⟨self, self⟩.

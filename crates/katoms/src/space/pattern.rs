@@ -89,12 +89,21 @@ impl Pattern {
 
     /// G·b, where G holds `values` at the observed places. O(observed·columns of b).
     pub fn times(&self, values: &[f64], b: &Matrix) -> Matrix {
-        if self.is_dense() { self.by_row.times_strips(values, b) } else { self.by_row.times(values, b) }
+        self.product(&self.by_row, values, b)
     }
 
     /// Gᵀ·b.
     pub fn transposed_times(&self, values: &[f64], b: &Matrix) -> Matrix {
-        if self.is_dense() { self.by_column.times_strips(values, b) } else { self.by_column.times(values, b) }
+        self.product(&self.by_column, values, b)
+    }
+
+    /// The product along the lines of an index, by the way that suits its width.
+    fn product(&self, lines: &Index, values: &[f64], b: &Matrix) -> Matrix {
+        match b.columns() {
+            1 => lines.times_vector(values, b.column(0)),
+            _ if self.is_dense() => lines.times_strips(values, b),
+            _ => lines.times(values, b),
+        }
     }
 
     fn is_dense(&self) -> bool {
@@ -172,6 +181,14 @@ impl Index {
         Matrix::from_columns(width, self.lines(), out).transposed()
     }
 
+    /// [`Index::times`] with a single column, which is not worth a strip.
+    fn times_vector(&self, values: &[f64], b: &[f64]) -> Matrix {
+        let term = |e: usize| values[self.slots[e] as usize] * b[self.across[e] as usize];
+        let one = |line: usize| (self.starts[line]..self.starts[line + 1]).map(term).sum();
+        let out: Vec<f64> = (0..self.lines()).into_par_iter().with_min_len(64).map(one).collect();
+        Matrix::from_columns(self.lines(), 1, out)
+    }
+
     /// Each line's combination of the rows of `b`, one line after the other: a thread owns a line,
     /// so the order of the sums is fixed.
     fn times(&self, values: &[f64], b: &Matrix) -> Matrix {
@@ -202,6 +219,9 @@ mod tests {
         }
         let (b, c) =
             (Matrix::from_fn(3, 2, |i, j| (i + 3 * j) as f64), Matrix::from_fn(4, 2, |i, j| (i * j) as f64 - 1.0));
+        assert_eq!(pattern.times(&values, &b), dense.times(&b));
+        assert_eq!(pattern.transposed_times(&values, &c), dense.transposed_times(&c));
+        let (b, c) = (b.leading_columns(1), c.leading_columns(1));
         assert_eq!(pattern.times(&values, &b), dense.times(&b));
         assert_eq!(pattern.transposed_times(&values, &c), dense.transposed_times(&c));
     }

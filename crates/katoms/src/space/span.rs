@@ -1,6 +1,6 @@
 //! The subspaces of matrices: what a low-rank point spans, and where a step from it may move.
 
-use super::basis::extended;
+use super::basis::{extended, extends};
 use super::{LowRank, Point, Subspace};
 use crate::linalg::Matrix;
 
@@ -102,6 +102,9 @@ impl Subspace<LowRank> for Span {
     /// The number of column directions that were not there before, each weighted by the square
     /// of the sine of its angle, rounded.
     fn entered_since(&self, before: &Self) -> usize {
+        if extends(&self.left, &before.left) {
+            return self.left.columns() - before.left.columns();
+        }
         let inside = before.left.transposed_times(&self.left).norm().powi(2);
         (self.left.columns() as f64 - inside).max(0.0).round() as usize
     }

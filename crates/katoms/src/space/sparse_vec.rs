@@ -152,6 +152,25 @@ impl Point for SparseVec {
             out.values.push(value);
         }
     }
+    /// O(stored entries of all terms, sorted).
+    fn sum(dim: usize, terms: &[(f64, &Self)]) -> Self {
+        let kept = terms.iter().filter(|(a, _)| *a != 0.0);
+        let mut entries: Vec<(usize, f64)> =
+            kept.flat_map(|&(a, x)| x.entries().map(move |(i, v)| (i, a * v))).collect();
+        // Stable: equal indices are added in the order of the terms.
+        entries.sort_by_key(|e| e.0);
+        let mut out = Self::zero(dim);
+        for (index, value) in entries {
+            match (out.indices.last(), out.values.last_mut()) {
+                (Some(&last), Some(total)) if last == index => *total += value,
+                _ => {
+                    out.indices.push(index);
+                    out.values.push(value);
+                }
+            }
+        }
+        out
+    }
     fn dot(&self, other: &Self) -> f64 {
         self.entries().map(|(i, v)| v * other.value_at(i)).sum()
     }
@@ -187,6 +206,10 @@ mod tests {
         let z = SparseVec::combine(2.0, &x, -1.0, &y);
         assert_eq!(z.to_dense(), [-3.0, 2.0, 0.0, 0.0, 3.0, 1.0]);
         assert_eq!(SparseVec::combine(1.0, &x, 0.0, &y), x);
+        let sum = SparseVec::sum(6, &[(2.0, &x), (-1.0, &y)]);
+        assert_eq!(sum, z);
+        assert_eq!(SparseVec::sum(6, &[(1.0, &x), (0.0, &y)]), x);
+        assert_eq!(SparseVec::sum(6, &[]), SparseVec::zero(6));
         assert_eq!(x.dot(&y), 2.0);
         assert_eq!(x.distance(&y), (9.0_f64 + 1.0 + 1.0 + 1.0).sqrt());
     }

@@ -1,5 +1,7 @@
 //! Every method of the catalogue: planted problems, equivalences, pass counts. One file for each family.
 
+mod balls;
+mod frank_wolfe;
 mod group_lasso;
 mod proximal;
 mod thresholding;
