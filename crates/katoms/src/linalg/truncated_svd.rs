@@ -77,7 +77,7 @@ fn settled(before: &[f64], now: &[f64], rank: usize, tolerance: f64) -> bool {
     !before.is_empty() && (0..rank).all(|i| (now[i] - before[i]).abs() <= tolerance * now[i] + f64::EPSILON * now[0])
 }
 
-fn random_block(rows: usize, columns: usize) -> Matrix {
+pub(super) fn random_block(rows: usize, columns: usize) -> Matrix {
     let mut rng = ChaCha8Rng::seed_from_u64(0x6b61_746f_6d73);
     let data = (0..rows * columns).map(|_| StandardNormal.sample(&mut rng)).collect();
     Matrix::from_columns(rows, columns, data)
