@@ -5,12 +5,14 @@
 //! [`L1`] with a ridge.
 
 mod l1;
+mod nuclear;
 
 use std::fmt::Debug;
 
 use crate::space::Point;
 
 pub use l1::L1;
+pub use nuclear::Nuclear;
 
 /// h(x) ≥ 0: a norm of x times a weight.
 pub trait Penalty<G>: Clone + Debug + Send + Sync {
