@@ -5,9 +5,12 @@
 //! ([`Method::advance`]). The [driver](crate::driver) does everything else.
 
 mod accelerated_iht;
+mod bfgd;
 pub(crate) mod duality;
 mod momentum;
 mod refit;
+mod riemannian_cg;
+mod soft_impute;
 mod step;
 
 use serde::Serialize;
@@ -19,8 +22,11 @@ use crate::operator::LinearOperator;
 use crate::space::{Point, Subspace};
 
 pub use accelerated_iht::{AcceleratedIht, IhtState, Safeguard};
+pub use bfgd::{Bfgd, BfgdState, FactorStep};
 pub use momentum::{Momentum, MomentumMemory};
 pub use refit::{Refit, refit_on};
+pub use riemannian_cg::{RiemannianCg, RiemannianCgState};
+pub use soft_impute::{SoftImpute, SoftImputeState};
 pub(crate) use step::line_search;
 pub use step::{Step, largest_curvature};
 

@@ -3,5 +3,8 @@
 #[path = "../planted/mod.rs"]
 mod planted;
 
+mod low_rank;
+mod nuclear;
+
 #[test]
 fn smoke() {}
