@@ -15,6 +15,8 @@ const GUARD: usize = 8;
 const DEPTH: usize = 3;
 /// Restarts before the best so far is returned.
 const RESTARTS: usize = 60;
+/// A largest value that changes by less than this share has settled.
+const SETTLED: f64 = 1e-10;
 
 /// Which singular pairs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,7 +27,8 @@ pub enum Wanted {
     Leading(usize),
 }
 
-/// The wanted singular pairs of `m`, each with ‖Mᵀu − σv‖ ≤ `tolerance`·σ₁. `start` holds guesses of
+/// The wanted singular pairs of `m`, each with ‖Mᵀu − σv‖ ≤ `tolerance`·σ₁. M·v = σ·u holds to rounding, so
+/// they are the exact pairs of a matrix that is this close to `m`. `start` holds guesses of
 /// right vectors in its columns, as many as are known. A restart costs four products with `m` and as
 /// many with its transpose, of as many columns as are wanted and some more. The same every time.
 ///
@@ -51,23 +54,22 @@ pub fn singular_pairs(m: &impl Multiply, wanted: Wanted, start: &Matrix, toleran
     block.leading(wanted)
 }
 
-/// The largest singular value, to a share of 1e-10: never too small by more than rounding, as long as
-/// the leading pair was found at all.
+/// The largest singular value. It approaches from below; once a restart changes it by less than a share
+/// of 1e-10, it is rounded up by ten times that.
 pub fn spectral_norm(m: &impl Multiply) -> f64 {
-    let Some(mut block) = Block::new(m, Wanted::Leading(1), &Matrix::zeros(m.shape().1, 0)) else { return f64::NAN };
+    let wanted = Wanted::Leading(1);
+    let Some(mut block) = Block::new(m, wanted, &Matrix::zeros(m.shape().1, 0)) else { return f64::NAN };
     for _ in 0..RESTARTS {
-        let residual = block.residual(m);
-        let error = norm(residual.column(0));
-        // A value is far closer than its residual says: by the square of it, over the gap.
-        if error <= 1e-6 * block.value(0) {
-            return block.value(0) * (1.0 + 1e-10);
-        }
-        match block.improved(m, &residual, Wanted::Leading(1)) {
+        let before = block.value(0);
+        match block.improved(m, &block.residual(m), wanted) {
             Some(better) => block = better,
             None => break,
         }
+        if block.value(0) - before <= SETTLED * before {
+            break;
+        }
     }
-    block.value(0) * (1.0 + 1e-6)
+    block.value(0) * (1.0 + 10.0 * SETTLED)
 }
 
 fn nothing((rows, columns): (usize, usize)) -> TruncatedSvd {
@@ -90,11 +92,22 @@ impl Block {
             Wanted::Leading(count) => count.max(start.columns()),
         };
         let width = (known + GUARD).min(rows).min(columns);
+        if (DEPTH + 1) * width >= rows.min(columns) {
+            return Self::whole(m);
+        }
         let known = extended(&Matrix::zeros(columns, 0), start);
         let fresh = random_block(columns, width.saturating_sub(known.columns()));
         let right = extended(&known, &fresh);
         let image = m.times(&right);
         Self::best(&right, &image, width)
+    }
+
+    /// All pairs at once, where the space of a restart would be as large as the matrix.
+    fn whole(m: &impl Multiply) -> Option<Self> {
+        let columns = m.shape().1;
+        let (left, values, right) =
+            m.times(&Matrix::from_fn(columns, columns, |i, j| if i == j { 1.0 } else { 0.0 })).svd()?;
+        Some(Self { left, values, right })
     }
 
     /// The best `width` pairs with right vectors in the span of `basis`, whose images are known.
@@ -156,6 +169,9 @@ impl Block {
         let fresh = if missing > 0 { count.max(GUARD) } else { 0 };
         let width = (self.values.len() + fresh).min(rows).min(columns);
         let fresh = width - self.values.len();
+        if (DEPTH + 1) * width >= rows.min(columns) {
+            return Self::whole(m);
+        }
         let mut known = self.left.clone();
         known.scale_columns(&self.values);
         let mut basis = self.right.clone();
@@ -199,11 +215,11 @@ mod tests {
 
     #[test]
     fn finds_all_pairs_above_a_threshold() {
-        // 25 values lie above 0.5, far more than the first block holds, and the edge is narrow.
-        let values: Vec<f64> = (0..50).map(|i| 1.0 - 0.0199 * f64::from(i)).collect();
-        let m = with_spectrum(70, 60, &values);
-        let pairs = singular_pairs(&m, Wanted::Above(0.5), &none(60), 1e-11);
-        assert_eq!(pairs.values.len(), values.iter().filter(|&&v| v > 0.5).count());
+        // 16 values lie above 0.9, twice what the first block holds, and the edge is narrow.
+        let values: Vec<f64> = (0..150).map(|i| 1.0 - 0.0066 * f64::from(i)).collect();
+        let m = with_spectrum(260, 200, &values);
+        let pairs = singular_pairs(&m, Wanted::Above(0.9), &none(200), 1e-11);
+        assert_eq!(pairs.values.len(), values.iter().filter(|&&v| v > 0.9).count());
         for (found, value) in pairs.values.iter().zip(&values) {
             assert!((found - value).abs() < 1e-10, "{found} {value}");
         }

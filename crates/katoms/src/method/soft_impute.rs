@@ -20,7 +20,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Method, Move, Progress, duality, largest_curvature, relative_change};
+use super::{Method, Move, Progress, duality, largest_curvature};
 use crate::error::{Error, check_option};
 use crate::loss::Loss;
 use crate::objective::{Evaluated, Objective};
@@ -32,6 +32,8 @@ use crate::space::{LowRank, MatrixCovector};
 const DOUBLINGS: usize = 40;
 /// Differences of the objective below this share are rounding.
 const ROUNDING: f64 = 1e-14;
+/// So are moves below this share of the iterate: the singular vectors are no better known.
+const STILL: f64 = 1e-12;
 
 /// Soft-Impute. One pass an iteration; the rest is a truncated SVD of "low rank + gradient" that starts
 /// at the iterate, and the largest singular value of the gradient for the gap.
@@ -104,14 +106,15 @@ where
             if x_next == state.x {
                 return Progress { gap, step, ..Progress::still(objective, Move::Fixed) };
             }
-            if objective < state.objective {
-                let moved = Progress::moved(objective, x_next.point(), state.x.point());
+            let moved = Progress::moved(objective, x_next.point(), state.x.point());
+            if moved.change <= STILL {
+                return Progress { gap, step, change: moved.change, ..Progress::still(state.objective, Move::Stalled) };
+            }
+            // The gap goes on falling when the objective, which is flat at its minimum, no longer can.
+            let rounding = ROUNDING * (state.objective - f.lower_bound()).abs();
+            if objective <= state.objective + rounding || !objective.is_finite() {
                 (state.x, state.objective) = (x_next, objective); //                2(a)iii
                 return Progress { gap, step, ..moved };
-            }
-            if !(objective - state.objective > ROUNDING * (state.objective - f.lower_bound()).abs()) {
-                let change = relative_change(x_next.point(), state.x.point());
-                return Progress { gap, step, change, ..Progress::still(state.objective, Move::Stalled) };
             }
             state.curvature *= 2.0;
         }

@@ -5,8 +5,9 @@ use crate::error::{Error, check_option};
 use crate::linalg::{Matrix, Multiply, Wanted, singular_pairs, spectral_norm};
 use crate::space::{LowRank, MatrixCovector};
 
-/// The residual of a singular pair, as a share of the largest value.
-const ACCURACY: f64 = 1e-10;
+/// The residual of a singular pair, as a share of the largest value. The proximal map does not expand, so
+/// the step is this exact, whatever the gaps between the values are.
+const ACCURACY: f64 = 1e-9;
 
 /// λ·‖X‖_*, the convex relative of a bound on the rank.
 ///

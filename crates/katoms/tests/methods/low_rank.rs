@@ -348,7 +348,9 @@ where
     let (f, other) = (seen.squares(), seen.squares());
     let alone = finished(&f, &set, method, options());
     let mut half = Run::new(&f, &set, method, options()).unwrap();
-    (0..7).for_each(|_| drop(half.step()));
+    for _ in 0..7 {
+        half.step();
+    }
     let mut rest = Run::resume(&f, &set, method, options(), &half.save().unwrap()).unwrap();
     while !rest.is_done() {
         rest.step();
