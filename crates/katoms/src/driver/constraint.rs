@@ -6,9 +6,9 @@ use crate::loss::Loss;
 use crate::method::duality;
 use crate::objective::{Evaluated, Objective};
 use crate::operator::{DomainOf, LinearOperator};
-use crate::penalty::{GroupLasso, L1, Penalty};
+use crate::penalty::{GroupLasso, L1, Nuclear, Penalty};
 use crate::set::{Exchange, Expand};
-use crate::space::{Point, SparseVec};
+use crate::space::{LowRank, MatrixCovector, Point, SparseVec};
 
 /// What x is subject to while f is minimised. Every set that counts atoms is one, by `Expand` and
 /// `Exchange`; balls and penalties are too.
@@ -113,3 +113,4 @@ macro_rules! pays {
 
 pays!(L1, SparseVec, Vec<f64>);
 pays!(GroupLasso, SparseVec, Vec<f64>);
+pays!(Nuclear, LowRank, MatrixCovector);

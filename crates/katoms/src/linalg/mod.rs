@@ -7,12 +7,16 @@
 pub mod kernels;
 mod leading_pair;
 mod matrix;
+mod orthonormal;
+mod singular_pairs;
 mod solve;
 mod top_k;
 mod truncated_svd;
 
 pub use leading_pair::{SingularPair, leading_pair};
 pub use matrix::Matrix;
+pub(crate) use orthonormal::extended;
+pub use singular_pairs::{Wanted, singular_pairs, spectral_norm};
 pub use solve::{inverse_symmetric, solve_symmetric};
 pub use top_k::top_k;
 pub use truncated_svd::{Multiply, TruncatedSvd, truncated_svd};

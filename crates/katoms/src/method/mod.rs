@@ -5,10 +5,13 @@
 //! ([`Method::advance`]). The [driver](crate::driver) does everything else.
 
 mod accelerated_iht;
+mod bfgd;
 pub(crate) mod duality;
 mod frank_wolfe;
 mod momentum;
 mod refit;
+mod riemannian_cg;
+mod soft_impute;
 mod step;
 mod thresholding;
 
@@ -27,8 +30,11 @@ use crate::space::{Point, Subspace};
 
 pub use accelerated_iht::{AcceleratedIht, IhtState, Safeguard};
 pub use frank_wolfe::{AwayFrankWolfe, Correction, FrankWolfe, FrankWolfeState, FrankWolfeStep, PairwiseFrankWolfe};
+pub use bfgd::{Bfgd, BfgdState, FactorStep};
 pub use momentum::{Momentum, MomentumMemory};
 pub use refit::{Refit, refit_on};
+pub use riemannian_cg::{RiemannianCg, RiemannianCgState};
+pub use soft_impute::{SoftImpute, SoftImputeState};
 pub(crate) use step::line_search;
 pub use step::{Step, largest_curvature};
 pub use thresholding::{

@@ -6,6 +6,7 @@
 
 mod group;
 mod l1;
+mod nuclear;
 
 use std::fmt::Debug;
 
@@ -14,6 +15,7 @@ use crate::space::Point;
 pub use group::GroupLasso;
 pub(crate) use group::shrink;
 pub use l1::L1;
+pub use nuclear::Nuclear;
 
 /// h(x) ≥ 0: a norm of x times a weight.
 pub trait Penalty<G>: Clone + Debug + Send + Sync {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::basis::{extended, join, padded};
 use super::{Point, Span, TangentSpace};
 use crate::error::{Error, check_length};
-use crate::linalg::Matrix;
+use crate::linalg::{Matrix, Multiply};
 
 /// The least σ_k²/σ_1² for which singular vectors are taken from a Gram matrix: they are then good to
 /// ten digits.
@@ -119,6 +119,19 @@ impl LowRank {
 
 fn empty(rows: usize) -> Matrix {
     Matrix::zeros(rows, 0)
+}
+
+/// Products from the right to the left: nothing larger than the factors appears.
+impl Multiply for LowRank {
+    fn shape(&self) -> (usize, usize) {
+        self.domain()
+    }
+    fn times(&self, b: &Matrix) -> Matrix {
+        self.left.times(&self.core.times(&self.right.transposed_times(b)))
+    }
+    fn transposed_times(&self, b: &Matrix) -> Matrix {
+        self.right.times(&self.core.transposed_times(&self.left.transposed_times(b)))
+    }
 }
 
 impl Point for LowRank {

@@ -62,7 +62,7 @@ impl Multiply for MatrixCovector {
             Entrywise::Dense(m) => m.times(b),
         };
         match &self.low_rank {
-            Some(x) => product.plus(1.0, &x.left().times(&x.core().times(&x.right().transposed_times(b)))),
+            Some(x) => product.plus(1.0, &x.times(b)),
             None => product,
         }
     }
@@ -72,7 +72,7 @@ impl Multiply for MatrixCovector {
             Entrywise::Dense(m) => m.transposed_times(b),
         };
         match &self.low_rank {
-            Some(x) => product.plus(1.0, &x.right().times(&x.core().transposed_times(&x.left().transposed_times(b)))),
+            Some(x) => product.plus(1.0, &x.transposed_times(b)),
             None => product,
         }
     }

@@ -3,6 +3,8 @@
 mod balls;
 mod frank_wolfe;
 mod group_lasso;
+mod low_rank;
+mod nuclear;
 mod proximal;
 mod thresholding;
 mod thresholding_rank;

@@ -1,0 +1,127 @@
+//! Soft-Impute: Algorithm 1 of Mazumder, Hastie and Tibshirani, "Spectral regularization algorithms for
+//! learning large incomplete matrices" (Journal of Machine Learning Research, 2010).
+//!
+//! minimise ½‖P_Ω(Y) − P_Ω(X)‖² + λ‖X‖_*, and more generally f(X) + λ‖X‖_*.
+//!
+//! | paper | code | |
+//! |---|---|---|
+//! | Z_old, Z_new | `x`, `x_next` | iterates of low rank |
+//! | P_Ω(Y) + P_Ω^⊥(Z_old) | x − ∇f(x) | what is seen, filled in with the iterate |
+//! | S_λ | `penalty.step` | the SVD with its singular values brought towards zero by λ |
+//!
+//! Filling in and thresholding is a proximal step of length 1: where each entry was seen once with a
+//! weight of at most 1, f has no curvature above 1. For other operators, weights and losses the step is
+//! 1/L, with L the largest curvature; an L that turns out too small is doubled. So the objective falls
+//! in every iteration, which is the paper's Lemma 2. It is within O(1/t) of its minimum after t
+//! iterations (Theorem 2).
+//!
+//! We add to the paper a proof of how far the minimum is at most: the best of the lower bounds
+//! that the gradients gave so far.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Method, Move, Progress, duality, largest_curvature};
+use crate::error::{Error, check_option};
+use crate::loss::Loss;
+use crate::objective::{Evaluated, Objective};
+use crate::operator::LinearOperator;
+use crate::penalty::{Nuclear, Penalty};
+use crate::space::{LowRank, MatrixCovector};
+
+/// Doublings of L before a step is given up.
+const DOUBLINGS: usize = 40;
+/// Differences of the objective below this share are rounding.
+const ROUNDING: f64 = 1e-14;
+/// So are moves below this share of the iterate: the singular vectors are no better known.
+const STILL: f64 = 1e-12;
+
+/// Soft-Impute. One pass an iteration; the rest is a truncated SVD of "low rank + gradient" that starts
+/// at the iterate, and the largest singular value of the gradient for the gap.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use katoms::driver::{Options, solve};
+/// use katoms::{Objective, loss::LeastSquares, method::SoftImpute, operator::Entries, penalty::Nuclear};
+/// let (rows, columns) = ([0, 0, 1, 1, 2], [0, 1, 0, 1, 0]);
+/// let seen = Entries::new((3, 2), &rows, &columns)?;
+/// let f = Objective::new(&seen, LeastSquares::new(vec![1.0, 2.0, 2.0, 4.0, 3.0])?)?;
+/// let penalty = Nuclear::new(0.1, (3, 2))?;
+/// let outcome = solve(&f, &penalty, &SoftImpute::default(), Options::default(), |_, _| ControlFlow::Continue(()))?;
+/// assert!((outcome.point.entry(2, 1) - 6.0).abs() < 0.5);      // (i+1)·(j+1), shrunken
+/// # Ok::<(), katoms::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct SoftImpute {
+    /// L, the largest curvature of f, where it is known. Default: measured before the run by Lanczos'
+    /// iteration, which for observed entries is one round of two passes.
+    pub curvature: Option<f64>,
+}
+
+/// Where Soft-Impute stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SoftImputeState {
+    x: Evaluated<LowRank>,
+    objective: f64,
+    curvature: f64,
+    /// The best lower bound so far, where the loss gives one.
+    bound: Option<f64>,
+}
+
+impl<A, L> Method<A, L, Nuclear> for SoftImpute
+where
+    A: LinearOperator<Point = LowRank, Covector = MatrixCovector>,
+    L: Loss,
+{
+    type State = SoftImputeState;
+
+    fn start(&self, f: &Objective<A, L>, penalty: &Nuclear, x0: LowRank) -> Result<Self::State, Error> {
+        if let Some(curvature) = self.curvature {
+            check_option("curvature", curvature, "it must be finite and above 0", |v| v.is_finite() && v > 0.0)?;
+        }
+        let curvature = self.curvature.unwrap_or_else(|| largest_curvature(f));
+        let x = f.at(x0);
+        let objective = f.value(&x) + penalty.value(x.point());
+        // Without curvature f is constant: any step will do.
+        let curvature = if curvature > 0.0 { curvature } else { 1.0 };
+        Ok(SoftImputeState { x, objective, curvature, bound: None })
+    }
+
+    fn query<'s>(&self, state: &'s Self::State) -> &'s Evaluated<LowRank> {
+        &state.x
+    }
+
+    fn iterate<'s>(&self, state: &'s Self::State) -> &'s Evaluated<LowRank> {
+        &state.x
+    }
+
+    fn advance(&self, f: &Objective<A, L>, penalty: &Nuclear, state: &mut Self::State, g: &MatrixCovector) -> Progress {
+        if let Some(bound) = duality::lower_bound(f, penalty, &state.x, g) {
+            state.bound = Some(state.bound.map_or(bound, |best| best.max(bound)));
+        }
+        for _ in 0..DOUBLINGS {
+            let step = 1.0 / state.curvature;
+            let x_next = f.at(penalty.step(state.x.point(), g, step)); //           2(a)i: Z_new = S_λ(filled in)
+            let objective = f.value(&x_next) + penalty.value(x_next.point());
+            let gap = state.bound.map(|bound| (objective.min(state.objective) - bound).max(0.0));
+            if x_next == state.x {
+                return Progress { gap, step, ..Progress::still(objective, Move::Fixed) };
+            }
+            let moved = Progress::moved(objective, x_next.point(), state.x.point());
+            if moved.change <= STILL {
+                return Progress { gap, step, change: moved.change, ..Progress::still(state.objective, Move::Stalled) };
+            }
+            // The gap goes on falling when the objective, which is flat at its minimum, no longer can.
+            let rounding = ROUNDING * (state.objective - f.lower_bound()).abs();
+            if objective <= state.objective + rounding || !objective.is_finite() {
+                (state.x, state.objective) = (x_next, objective); //                2(a)iii
+                return Progress { gap, step, ..moved };
+            }
+            state.curvature *= 2.0;
+        }
+        Progress::still(state.objective, Move::Stalled)
+    }
+
+    fn finish(&self, _: &Objective<A, L>, _: &mut Self::State) {}
+
+    fn restart(&self, _: &mut Self::State) {}
+}
