@@ -29,8 +29,8 @@ use crate::operator::LinearOperator;
 use crate::space::{Point, Subspace};
 
 pub use accelerated_iht::{AcceleratedIht, IhtState, Safeguard};
-pub use frank_wolfe::{AwayFrankWolfe, Correction, FrankWolfe, FrankWolfeState, FrankWolfeStep, PairwiseFrankWolfe};
 pub use bfgd::{Bfgd, BfgdState, FactorStep};
+pub use frank_wolfe::{AwayFrankWolfe, Correction, FrankWolfe, FrankWolfeState, FrankWolfeStep, PairwiseFrankWolfe};
 pub use momentum::{Momentum, MomentumMemory};
 pub use refit::{Refit, refit_on};
 pub use riemannian_cg::{RiemannianCg, RiemannianCgState};
