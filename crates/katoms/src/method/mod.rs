@@ -75,6 +75,10 @@ pub enum Move {
     Exchanged,
     /// No step length brings a descent. `change` says how far the longest one would have moved.
     Stalled,
+    /// Atoms came or went, and more may: the size of the change says nothing about the end.
+    Grown,
+    /// The method moved, and its own rule says that this was the last move: it has all its atoms, say.
+    Completed,
 }
 
 /// An algorithm in the form "give me a gradient here, and I move".
