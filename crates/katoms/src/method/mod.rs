@@ -5,6 +5,7 @@
 //! ([`Method::advance`]). The [driver](crate::driver) does everything else.
 
 mod accelerated_iht;
+mod greedy;
 mod momentum;
 mod refit;
 mod step;
@@ -18,6 +19,7 @@ use crate::operator::LinearOperator;
 use crate::space::{Point, Subspace};
 
 pub use accelerated_iht::{AcceleratedIht, IhtState, Safeguard};
+pub use greedy::{Foba, FobaState, ForwardRegression, ForwardState, GreedyState, Oblivious, Omp};
 pub use momentum::{Momentum, MomentumMemory};
 pub use refit::{Refit, refit_on};
 pub(crate) use step::line_search;

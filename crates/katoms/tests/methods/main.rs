@@ -3,5 +3,7 @@
 #[path = "../planted/mod.rs"]
 mod planted;
 
+mod greedy;
+
 #[test]
 fn smoke() {}
