@@ -8,9 +8,9 @@
 //! | [`Foba`] | brings most after a refit | those that have become cheap |
 //!
 //! Each model is the minimum of f over its atoms. What is brought is measured in f, so the scale of a
-//! column or of the target decides nothing. What a set always keeps (an intercept) is in the model from the
-//! start and counts for nothing; the ridge counts as one more row for each coordinate. A start with atoms
-//! is a model to grow from.
+//! column or of the target decides nothing, and weights of groups play no part. What a set always keeps (an
+//! intercept) is in the model from the start and counts for nothing; the ridge counts as one more row for
+//! each coordinate. A start with atoms is a model to grow from.
 //!
 //! A run ends with the status `Converged` when the method's own rule ends it: all k atoms are there, or
 //! no other atom lowers f.
