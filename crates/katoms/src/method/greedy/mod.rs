@@ -18,6 +18,7 @@
 mod factor;
 mod foba;
 mod forward_regression;
+mod frame;
 mod model;
 mod oblivious;
 mod omp;

@@ -15,7 +15,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::model::{Direction, Frame, Model, Problem};
+use super::frame::{Direction, Frame};
+use super::model::{Model, Problem};
 use super::rooms::Rooms;
 use crate::loss::Loss;
 use crate::operator::{LinearOperator, adjoint_many};
