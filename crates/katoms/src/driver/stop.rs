@@ -73,8 +73,8 @@ impl Stop {
 
     fn settled(&self, event: &Event, start_gap: f64) -> bool {
         match (event.kind, event.gap) {
-            (Move::Fixed, _) => true,
-            (Move::Restarted | Move::Exchanged, _) => false,
+            (Move::Fixed | Move::Completed, _) => true,
+            (Move::Restarted | Move::Exchanged | Move::Grown, _) => false,
             (_, Some(proven)) => proven <= self.gap * start_gap,
             // A stalled step that would hardly move is rounding at the end of the road.
             (Move::Moved | Move::Stalled, None) => event.change <= self.tolerance,

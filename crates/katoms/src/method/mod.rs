@@ -8,6 +8,7 @@ mod accelerated_iht;
 mod bfgd;
 pub(crate) mod duality;
 mod frank_wolfe;
+mod greedy;
 mod momentum;
 mod refit;
 mod riemannian_cg;
@@ -31,6 +32,7 @@ use crate::space::{Point, Subspace};
 pub use accelerated_iht::{AcceleratedIht, IhtState, Safeguard};
 pub use bfgd::{Bfgd, BfgdState, FactorStep};
 pub use frank_wolfe::{AwayFrankWolfe, Correction, FrankWolfe, FrankWolfeState, FrankWolfeStep, PairwiseFrankWolfe};
+pub use greedy::{Foba, FobaState, ForwardRegression, ForwardState, GreedyState, Oblivious, Omp};
 pub use momentum::{Momentum, MomentumMemory};
 pub use refit::{Refit, refit_on};
 pub use riemannian_cg::{RiemannianCg, RiemannianCgState};
@@ -100,6 +102,10 @@ pub enum Move {
     Exchanged,
     /// No step length brings a descent. `change` says how far the longest one would have moved.
     Stalled,
+    /// Atoms came or went, and more may: the size of the change says nothing about the end.
+    Grown,
+    /// The method moved, and its own rule says that this was the last move: it has all its atoms, say.
+    Completed,
 }
 
 /// An algorithm in the form "give me a gradient here, and I move".

@@ -2,6 +2,7 @@
 
 mod balls;
 mod frank_wolfe;
+mod greedy;
 mod group_lasso;
 mod low_rank;
 mod nuclear;
