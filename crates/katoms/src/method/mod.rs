@@ -6,19 +6,18 @@
 
 mod accelerated_iht;
 mod bfgd;
+mod block_descent;
 pub(crate) mod duality;
+mod fista;
 mod frank_wolfe;
 mod greedy;
 mod momentum;
+mod proximal;
 mod refit;
 mod riemannian_cg;
 mod soft_impute;
 mod step;
 mod thresholding;
-
-mod block_descent;
-mod fista;
-mod proximal;
 mod twist;
 
 use serde::Serialize;
@@ -31,9 +30,12 @@ use crate::space::{Point, Subspace};
 
 pub use accelerated_iht::{AcceleratedIht, IhtState, Safeguard};
 pub use bfgd::{Bfgd, BfgdState, FactorStep};
+pub use block_descent::{BlockDescent, BlockDescentState};
+pub use fista::{Fista, FistaState, Restart};
 pub use frank_wolfe::{AwayFrankWolfe, Correction, FrankWolfe, FrankWolfeState, FrankWolfeStep, PairwiseFrankWolfe};
 pub use greedy::{Foba, FobaState, ForwardRegression, ForwardState, GreedyState, Oblivious, Omp};
 pub use momentum::{Momentum, MomentumMemory};
+pub use proximal::ProximalStep;
 pub use refit::{Refit, refit_on};
 pub use riemannian_cg::{RiemannianCg, RiemannianCgState};
 pub use soft_impute::{SoftImpute, SoftImputeState};
@@ -44,10 +46,6 @@ pub use thresholding::{
     FastState, Frame, GraHtp, Grasp, HardThresholdingPursuit, MatrixAlps, NihtState, NormalisedIht, PursuitState,
     RestrictedEstimate, SubspacePursuit, SubspaceState, SupportRestart, Walk,
 };
-
-pub use block_descent::{BlockDescent, BlockDescentState};
-pub use fista::{Fista, FistaState, Restart};
-pub use proximal::ProximalStep;
 pub use twist::{Twist, TwistState};
 
 /// What one move did.
