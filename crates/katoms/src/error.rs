@@ -147,6 +147,18 @@ pub enum Error {
         /// The set's domain.
         set: String,
     },
+    /// A name that no method has.
+    #[error("there is no method `{name}`{problem}; did you mean `{nearest}`? There are: {known}")]
+    UnknownMethod {
+        /// The name.
+        name: String,
+        /// For which problem it was asked.
+        problem: String,
+        /// The nearest name that exists.
+        nearest: &'static str,
+        /// All names that exist.
+        known: String,
+    },
     /// Stages were asked of a constraint that does not count atoms.
     #[error("a ball or a penalty does not count atoms, so k cannot grow in stages; run it with `Stages::direct()`")]
     NotCounted,

@@ -22,6 +22,8 @@ struct Header {
     domain: String,
     outputs: usize,
     atoms: usize,
+    /// Which method's state it is.
+    method: String,
     /// f at the saved iterate, computed afresh: found again only on the same data.
     objective: f64,
 }
@@ -40,6 +42,7 @@ where
             domain: format!("{:?}", self.f.operator().domain()),
             outputs: self.f.operator().n_outputs(),
             atoms: self.target.most_atoms(),
+            method: self.method.label().into(),
             objective: self.f.value(&self.f.at(self.iterate().clone())),
         }
     }
@@ -78,6 +81,10 @@ where
         let (magic, version) = (header.magic, header.version);
         if magic != MAGIC || version != VERSION {
             return Err(refused(format!("it is of version {version}, this program reads version {VERSION}")));
+        }
+        if header.method != method.label() {
+            let (then, now) = (&header.method, method.label());
+            return Err(refused(format!("it was saved by the method {then}, now the method is {now}")));
         }
         let mut progress: Standing<M::State> = postcard::from_bytes(rest).map_err(damaged)?;
         if progress.stage > options.stages.before.len() {

@@ -5,8 +5,10 @@
 //! ([`Method::advance`]). The [driver](crate::driver) does everything else.
 
 mod accelerated_iht;
+mod any;
 mod bfgd;
 mod block_descent;
+pub mod catalogue;
 pub(crate) mod duality;
 mod fista;
 mod frank_wolfe;
@@ -29,6 +31,7 @@ use crate::operator::LinearOperator;
 use crate::space::{Point, Subspace};
 
 pub use accelerated_iht::{AcceleratedIht, IhtState, Safeguard};
+pub use any::{AtomMethod, AtomState, RankMethod, RankState};
 pub use bfgd::{Bfgd, BfgdState, FactorStep};
 pub use block_descent::{BlockDescent, BlockDescentState};
 pub use fista::{Fista, FistaState, Restart};
@@ -124,6 +127,10 @@ pub trait Method<A: LinearOperator, L, S>: Sync {
     fn iterate<'s>(&self, state: &'s Self::State) -> &'s Evaluated<A::Point>;
     /// The end of a run, or of a stage of it: what is done once. The answer may change.
     fn finish(&self, f: &Objective<A, L>, state: &mut Self::State);
+    /// Tells methods apart whose states look alike: a saved state is refused by another method.
+    fn label(&self) -> &'static str {
+        std::any::type_name::<Self>()
+    }
     /// Forgets the momentum: the next query is the iterate.
     fn restart(&self, state: &mut Self::State);
 }
