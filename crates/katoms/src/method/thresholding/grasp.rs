@@ -52,7 +52,7 @@ pub enum RestrictedEstimate {
 /// use std::ops::ControlFlow;
 /// use katoms::driver::{Options, solve};
 /// use katoms::{Objective, loss::Logistic, method::Grasp, operator::Dense, set::KSparse};
-/// let design = Dense::column_major(&[-2.0, 1.0, -1.0, 2.0, 0.3, -0.2, 0.1, 0.2], 4, 2)?;
+/// let design = Dense::column_major(&[-2.0, 1.0, -1.0, 2.0, 1.0, 2.0, 2.0, 1.0], 4, 2)?;
 /// let f = Objective::new(&design, Logistic::new(vec![0.0, 0.0, 1.0, 1.0])?)?.ridge(0.1)?;
 /// let set = KSparse::new(1, 2)?;
 /// let outcome = solve(&f, &set, &Grasp::default(), Options::for_set(&set), |_, _| ControlFlow::Continue(()))?;

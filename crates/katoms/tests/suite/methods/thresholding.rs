@@ -327,6 +327,70 @@ fn conjugate_directions_end_after_as_many_steps_as_there_are_columns() {
     }
 }
 
+/// Passes until the residual is below 1e-6 of the target, by Algorithm 1 of CGIHT with full directions.
+fn passes_with_full_directions(naive: &Naive, k: usize) -> usize {
+    let n = naive.design.columns();
+    let mut x = vec![0.0; n];
+    let (mut p, mut support) = (vec![0.0; n], largest(&naive.correlations(&x), k));
+    let image = |v: &[f64]| naive.design.times(&Matrix::from_columns(n, 1, v.to_vec())).data().to_vec();
+    for passes in 1..200 {
+        let r = naive.correlations(&x);
+        let (of_r, of_p) = (image(&kept(&r, &support)), image(&kept(&p, &support)));
+        let bend = katoms::linalg::dot(&of_p, &of_p);
+        let beta = if bend > 0.0 { -katoms::linalg::dot(&of_r, &of_p) / bend } else { 0.0 };
+        p = r.iter().zip(&p).map(|(r, p)| r + beta * p).collect();
+        let on_support = kept(&p, &support);
+        let alpha = katoms::linalg::dot(&kept(&r, &support), &on_support) / naive.image_square(&on_support);
+        let w: Vec<f64> = x.iter().zip(&p).map(|(x, p)| x + alpha * p).collect();
+        support = largest(&w, k);
+        x = kept(&w, &support);
+        if naive.residual(&x).norm() <= 1e-6 * naive.target.norm() {
+            return passes;
+        }
+    }
+    200
+}
+
+#[test]
+fn conjugate_directions_that_are_kept_in_part_do_as_well_as_full_ones() {
+    let k = 10;
+    let (mut ours, mut full, mut plain) = (0, 0, 0);
+    for seed in 1..6 {
+        let problem = Planted::new(80, 240, k, 0.0, seed);
+        let a = problem.operator();
+        let (f, set) = (problem.squares(&a), KSparse::new(k, 240).unwrap());
+        let enough = 0.5 * (1e-6 * norm(&problem.target)).powi(2);
+        let passes = |outcome: Outcome<SparseVec>| {
+            1 + outcome.trace.iter().position(|e| e.objective <= enough).unwrap_or(outcome.iterations)
+        };
+        ours += passes(run(&f, &set, &Cgiht::default()));
+        plain += passes(run(&f, &set, &NormalisedIht::default()));
+        full += passes_with_full_directions(&Naive::new(&problem), k);
+    }
+    assert!(10 * ours <= 11 * full, "{ours} {full}");
+    assert!(5 * ours < 4 * plain, "{ours} {plain}");
+}
+
+#[test]
+fn fast_iht_extrapolates_to_the_best_point_of_the_line() {
+    let problem = Planted::new(60, 150, 6, 0.2, 2);
+    let a = problem.operator();
+    let (f, set, method) = (problem.squares(&a), KSparse::new(6, 150).unwrap(), FastIht::default());
+    let mut run = Run::new(&f, &set, &method, Options::for_set(&set)).unwrap();
+    let (mut x, mut compared) = (run.iterate().clone(), 0);
+    while !run.is_done() {
+        let event = run.step();
+        let next = run.iterate().clone();
+        let value = |tau: f64| f.value(&f.at(SparseVec::combine(1.0 + tau, &next, -tau, &x)));
+        if event.change > 1e-3 {
+            compared += 1;
+            assert!([-0.1, 0.1].iter().all(|shift| value(event.momentum) <= value(event.momentum + shift)));
+        }
+        x = next;
+    }
+    assert!(compared > 2);
+}
+
 #[test]
 fn first_steps_without_a_past_are_those_of_normalised_iht() {
     let problem = Planted::new(60, 200, 8, 0.1, 9);
