@@ -99,6 +99,14 @@ pub fn recovery(draw: u64, k: usize, kind: Kind) -> Result<Sparse<f64>, Error> {
     noiseless(simulate::gaussian(rows, columns, draw), truth)
 }
 
+/// Gaussian, noiseless, k planted entries.
+///
+/// # Errors
+/// When k is above the number of columns.
+pub fn planted(rows: usize, columns: usize, k: usize, seed: u64) -> Result<Sparse<f64>, Error> {
+    noiseless(simulate::gaussian(rows, columns, seed), simulate::sparse_signal(columns, k, seed))
+}
+
 /// A path over k: 1000 × 20,000, Gaussian, 25 planted entries, a signal-to-noise ratio of 5 (of
 /// variances).
 pub fn path_problem(seed: u64) -> Result<Sparse<f64>, Error> {
