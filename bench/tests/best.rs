@@ -30,7 +30,7 @@ fn hard_signals_are_recovered_more_often_than_by_pursuits() -> Result<(), Error>
             let problem = problems::recovery(draw, k, kind)?;
             let data = Data::new(&problem.design, problem.rows, problem.truth.dim(), &problem.target)?;
             ours += usize::from(recovered(&problem, k)?);
-            let path = baselines::omp(&data, k);
+            let path = baselines::omp(&data, k)?;
             omp += usize::from(at_most(&path, k).map_or(Ok(false), |m| recovered_by(&problem, m))?);
             cosamp += usize::from(recovered_by(&problem, &baselines::cosamp(&data, k))?);
             htp += usize::from(recovered_by(&problem, &baselines::htp(&data, k))?);
@@ -55,7 +55,7 @@ fn the_path_reads_little_and_is_no_worse_than_omp() -> Result<(), Error> {
         assert!(equivalents <= 40.0, "seed {seed}: {equivalents} pass-equivalents");
         assert_eq!(passes, path.passes, "what is told is what was read");
         let data = Data::new(&problem.design, problem.rows, problem.truth.dim(), &problem.target)?;
-        for (model, omp) in path.models.iter().zip(baselines::omp(&data, 50)) {
+        for (model, omp) in path.models.iter().zip(baselines::omp(&data, 50)?) {
             assert_eq!(model.point.indices().len(), model.atoms);
             assert!(model.quality.exhaustive && !model.quality.improvable(), "k {}", model.atoms);
             let ratio = model.objective / omp.objective;

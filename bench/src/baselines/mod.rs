@@ -1,5 +1,5 @@
-//! What others would run: greedy and iterative methods for k-sparse least squares, each written as
-//! well as its authors would.
+//! What others would run: greedy and iterative methods for k-sparse least squares, the library's own or
+//! each written as well as its authors would.
 //!
 //! All work on an explicit design. Columns count by their direction: every correlation is divided by
 //! the norm of its column.
@@ -122,8 +122,8 @@ impl Model {
     }
 }
 
-/// The model of a path with at most k atoms that fits best. A path of [`omp`], [`forward_regression`] or
-/// [`foba`] ends early where the fit is perfect.
+/// The model of a path with at most k atoms that fits best. A path of [`omp`] or [`forward_regression`]
+/// ends early where the fit is perfect.
 pub fn at_most(path: &[Model], k: usize) -> Option<&Model> {
     let small = path.iter().filter(|m| m.support.len() <= k);
     small.min_by(|a, b| a.objective.total_cmp(&b.objective))

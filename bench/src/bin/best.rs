@@ -53,8 +53,8 @@ const METHODS: [(&str, Method); 9] = [
     ("katoms-shrunk", shrunk),
     ("omp", |p, k| along(p, k, |data| baselines::omp(data, k))),
     ("forward", |p, k| along(p, k, |data| baselines::forward_regression(data, k))),
-    // FoBa is not told k: it grows as far as it can, and takes useless atoms back.
-    ("foba", |p, k| along(p, k, |data| baselines::foba(data, p.rows, 0.5))),
+    // FoBa grows as far as it can, and takes useless atoms back.
+    ("foba", |p, k| baselines::foba(&data(p)?, k, p.rows.max(k))?.vector(p.truth.dim())),
     ("cosamp", |p, k| single(p, |data| baselines::cosamp(data, k))),
     ("subspace", |p, k| single(p, |data| baselines::subspace_pursuit(data, k))),
     ("htp", |p, k| single(p, |data| baselines::htp(data, k))),
@@ -92,9 +92,9 @@ fn single(problem: &Sparse<f64>, method: impl Fn(&Data<'_>) -> Model) -> Result<
 fn along(
     problem: &Sparse<f64>,
     k: usize,
-    method: impl Fn(&Data<'_>) -> Vec<Model>,
+    method: impl Fn(&Data<'_>) -> Result<Vec<Model>, katoms::Error>,
 ) -> Result<SparseVec, katoms::Error> {
-    let path = method(&data(problem)?);
+    let path = method(&data(problem)?)?;
     at_most(&path, k)
         .map_or_else(|| SparseVec::new(problem.truth.dim(), vec![], vec![]), |m| m.vector(problem.truth.dim()))
 }
@@ -345,7 +345,7 @@ fn path(asked: &Asked) -> Outcome<()> {
         let Counts { passes, columns, .. } = counted.take();
         let equivalents = passes as f64 + columns as f64 / problem.truth.dim() as f64;
         let start = Instant::now();
-        let omp = baselines::omp(&data(&problem)?, LONGEST);
+        let omp = baselines::omp(&data(&problem)?, LONGEST)?;
         let omp_seconds = start.elapsed().as_secs_f64();
         let excess: Vec<f64> = ours.models.iter().zip(&omp).map(|(o, p)| o.objective / p.objective - 1.0).collect();
         let most = excess.iter().copied().fold(f64::NEG_INFINITY, f64::max);
