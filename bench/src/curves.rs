@@ -85,7 +85,8 @@ fn sparse() -> Result<Vec<Panel>, Error> {
 
     let largest = L1::new(1.0, problem.truth.dim())?.polar(&gradient_at_zero(&f));
     let l1 = L1::new(0.01 * largest, problem.truth.dim())?;
-    let singles = GroupLasso::new(l1.lambda(), problem.truth.dim(), (0..problem.truth.dim()).map(|j| vec![j]).collect())?;
+    let singles =
+        GroupLasso::new(l1.lambda(), problem.truth.dim(), (0..problem.truth.dim()).map(|j| vec![j]).collect())?;
     let least = minimum(&f, &l1, &Lasso::default())?;
     let convex = vec![
         curve("lasso", &f, &l1, &Lasso::default(), least)?,
