@@ -6,6 +6,7 @@
 
 mod accelerated_iht;
 pub(crate) mod duality;
+pub(crate) mod lasso;
 mod momentum;
 mod refit;
 mod step;
@@ -19,6 +20,7 @@ use crate::operator::LinearOperator;
 use crate::space::{Point, Subspace};
 
 pub use accelerated_iht::{AcceleratedIht, IhtState, Safeguard};
+pub use lasso::{Lasso, LassoState};
 pub use momentum::{Momentum, MomentumMemory};
 pub use refit::{Refit, refit_on};
 pub(crate) use step::line_search;
