@@ -162,6 +162,16 @@ pub enum Error {
     /// Stages were asked of a constraint that does not count atoms.
     #[error("a ball or a penalty does not count atoms, so k cannot grow in stages; run it with `Stages::direct()`")]
     NotCounted,
+    /// A method needs what the operator or the loss does not have.
+    #[error("{method} needs {what}; {instead}")]
+    Unsupported {
+        /// The method.
+        method: &'static str,
+        /// What it needs.
+        what: &'static str,
+        /// What to do instead.
+        instead: &'static str,
+    },
     /// Fits that run in lockstep do not look at the same data.
     #[error(
         "fit {fit} (counted from 0) looks at other data than fit 0; fits in lockstep share one operator: give each a view of the same reference"

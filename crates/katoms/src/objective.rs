@@ -221,6 +221,12 @@ impl<A: LinearOperator, L: Loss> Objective<A, L> {
         self.operator.adjoint_on(r, t)
     }
 
+    /// The same for many r. Touches each of the columns once.
+    pub(crate) fn pulled_back_block_on(&self, rs: &[&[f64]], t: &SupportOf<A>) -> Vec<A::Point> {
+        self.count_columns(t.dimension());
+        self.operator.adjoint_block_on(rs, t)
+    }
+
     /// The diagonal of ∇²ℓ at the image. O(m).
     pub fn curvatures(&self, x: &Evaluated<A::Point>) -> Vec<f64> {
         let mut h = vec![0.0; x.ax.len()];

@@ -77,6 +77,10 @@ impl<A: LinearOperator<Point = SparseVec>> LinearOperator for Counted<A> {
         self.count_columns(t.indices());
         self.inner.adjoint_on(r, t)
     }
+    fn adjoint_block_on(&self, rs: &[&[f64]], t: &SupportOf<A>) -> Vec<SparseVec> {
+        self.count_columns(t.indices());
+        self.inner.adjoint_block_on(rs, t)
+    }
     fn adjoint_block(&self, rs: &[&[f64]], out: &mut [A::Covector]) {
         self.lock().passes += 1;
         self.inner.adjoint_block(rs, out);

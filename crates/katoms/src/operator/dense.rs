@@ -16,6 +16,9 @@ const PARALLEL_WORK: usize = 1 << 18;
 /// Rows that one thread takes at a time when predictions are computed in parallel.
 const ROW_CHUNK: usize = 1024;
 
+/// Columns that are brought together for a product with many residuals.
+const GATHERED: usize = 256;
+
 /// The order in which the entries of a matrix follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
@@ -116,6 +119,18 @@ impl<'a, T: Real> Dense<'a, T> {
         }
     }
 
+    /// Copies of some columns, one after the other.
+    fn gathered(&self, columns: &[usize]) -> Vec<T> {
+        match self.layout {
+            Layout::ColumnMajor => {
+                columns.iter().flat_map(|&j| &self.data[j * self.rows..(j + 1) * self.rows]).copied().collect()
+            }
+            Layout::RowMajor => {
+                columns.iter().flat_map(|&j| self.data.iter().skip(j).step_by(self.columns)).copied().collect()
+            }
+        }
+    }
+
     fn column_dot(&self, j: usize, r: &[f64]) -> f64 {
         match self.layout {
             Layout::ColumnMajor => kernels::dot(&self.data[j * self.rows..(j + 1) * self.rows], r),
@@ -179,6 +194,19 @@ impl<T: Real> LinearOperator for Dense<'_, T> {
             Layout::RowMajor => kernels::energies_rows(&self.data, weights, &centres, &mut out),
         }
         Some(energies)
+    }
+    /// Columns are brought together, then multiplied as a pass multiplies them. With many residuals that
+    /// copy costs little.
+    fn adjoint_block_on(&self, rs: &[&[f64]], t: &IndexSet) -> Vec<SparseVec> {
+        let mut values = vec![Vec::with_capacity(t.indices().len()); rs.len()];
+        for some in t.indices().chunks(GATHERED) {
+            let columns = self.gathered(some);
+            let mut products = vec![vec![0.0; some.len()]; rs.len()];
+            let mut outs: Vec<&mut [f64]> = products.iter_mut().map(Vec::as_mut_slice).collect();
+            kernels::adjoint_columns_block(&columns, rs, &mut outs);
+            values.iter_mut().zip(products).for_each(|(values, products)| values.extend(products));
+        }
+        values.into_iter().map(|values| SparseVec::sorted(t.dim(), t.indices().to_vec(), values)).collect()
     }
     fn adjoint_on(&self, r: &[f64], t: &IndexSet) -> SparseVec {
         let one = |&j: &usize| self.column_dot(j, r);

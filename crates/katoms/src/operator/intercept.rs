@@ -32,6 +32,21 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> WithIntercept<A>
         let (indices, values) = x.entries().filter(|e| e.0 < self.index()).unzip();
         SparseVec::sorted(self.index(), indices, values)
     }
+
+    /// What of a support lies in the inner operator's space.
+    fn inside(&self, t: &IndexSet) -> IndexSet {
+        IndexSet::new(self.index(), t.indices().iter().copied().filter(|&j| j < self.index()).collect())
+    }
+
+    /// The gradient of r on t, from that on what is inside.
+    fn with_total(&self, r: &[f64], g: SparseVec, t: &IndexSet) -> SparseVec {
+        let (mut indices, mut values) = (g.indices().to_vec(), g.values().to_vec());
+        if t.contains(self.index()) {
+            indices.push(self.index());
+            values.push(r.iter().sum());
+        }
+        SparseVec::sorted(self.domain(), indices, values)
+    }
 }
 
 impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator for WithIntercept<A> {
@@ -57,14 +72,11 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
         self.apply(&SparseVec::full(g), out);
     }
     fn adjoint_on(&self, r: &[f64], t: &IndexSet) -> SparseVec {
-        let inside = t.indices().iter().copied().filter(|&j| j < self.index()).collect();
-        let g = self.inner.adjoint_on(r, &IndexSet::new(self.index(), inside));
-        let (mut indices, mut values) = (g.indices().to_vec(), g.values().to_vec());
-        if t.contains(self.index()) {
-            indices.push(self.index());
-            values.push(r.iter().sum());
-        }
-        SparseVec::sorted(self.domain(), indices, values)
+        self.with_total(r, self.inner.adjoint_on(r, &self.inside(t)), t)
+    }
+    fn adjoint_block_on(&self, rs: &[&[f64]], t: &IndexSet) -> Vec<SparseVec> {
+        let inner = self.inner.adjoint_block_on(rs, &self.inside(t));
+        rs.iter().zip(inner).map(|(r, g)| self.with_total(r, g, t)).collect()
     }
     fn adjoint_parts(&self, parts: &Parts, rs: &[&[f64]], out: &mut [Vec<Vec<f64>>]) {
         self.inner.adjoint_parts(parts, rs, out);

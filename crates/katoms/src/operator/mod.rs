@@ -69,6 +69,10 @@ pub trait LinearOperator: Sync {
     fn adjoint(&self, r: &[f64], out: &mut Self::Covector);
     /// Aᵀ·r restricted to a support. Touches only its columns.
     fn adjoint_on(&self, r: &[f64], t: &SupportOf<Self>) -> Self::Point;
+    /// The same for many residuals. Touches each of the columns once.
+    fn adjoint_block_on(&self, rs: &[&[f64]], t: &SupportOf<Self>) -> Vec<Self::Point> {
+        rs.iter().map(|r| self.adjoint_on(r, t)).collect()
+    }
     /// The same pass for many residuals. Each result has the bits that `adjoint` would give.
     fn adjoint_block(&self, rs: &[&[f64]], out: &mut [Self::Covector]) {
         for (r, out) in rs.iter().zip(out) {
@@ -185,6 +189,9 @@ impl<A: LinearOperator> LinearOperator for &A {
     }
     fn adjoint_on(&self, r: &[f64], t: &SupportOf<A>) -> A::Point {
         (**self).adjoint_on(r, t)
+    }
+    fn adjoint_block_on(&self, rs: &[&[f64]], t: &SupportOf<A>) -> Vec<A::Point> {
+        (**self).adjoint_block_on(rs, t)
     }
     fn adjoint_block(&self, rs: &[&[f64]], out: &mut [A::Covector]) {
         (**self).adjoint_block(rs, out);

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::moments::is_constant;
 use super::{ColumnMoments, LinearOperator, Moments, Parts, passes_through_base};
 use crate::error::{Error, check_length, check_values};
-use crate::space::{IndexSet, Point, SparseVec};
+use crate::space::{IndexSet, SparseVec};
 
 /// Columns (x_j − centre_j) / scale_j of the operator it looks at.
 ///
@@ -82,6 +82,12 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> Standardized<A> 
         }
     }
 
+    /// The same for the gradient of r on a support.
+    fn corrected_on(&self, r: &[f64], g: SparseVec) -> SparseVec {
+        let total: f64 = r.iter().sum();
+        g.map(|j, v| (v - total * self.centres[j]) / self.scales[j])
+    }
+
     fn shift(&self, original: &SparseVec) -> f64 {
         original.entries().map(|(j, v)| v * self.centres[j]).sum()
     }
@@ -110,10 +116,11 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
         self.apply(&SparseVec::full(g), out);
     }
     fn adjoint_on(&self, r: &[f64], t: &IndexSet) -> SparseVec {
-        let total: f64 = r.iter().sum();
-        let g = self.inner.adjoint_on(r, t);
-        debug_assert_eq!(g.support(), *t);
-        g.map(|j, v| (v - total * self.centres[j]) / self.scales[j])
+        self.corrected_on(r, self.inner.adjoint_on(r, t))
+    }
+    fn adjoint_block_on(&self, rs: &[&[f64]], t: &IndexSet) -> Vec<SparseVec> {
+        let inner = self.inner.adjoint_block_on(rs, t);
+        rs.iter().zip(inner).map(|(r, g)| self.corrected_on(r, g)).collect()
     }
     fn adjoint_parts(&self, parts: &Parts, rs: &[&[f64]], out: &mut [Vec<Vec<f64>>]) {
         self.inner.adjoint_parts(parts, rs, out);

@@ -8,28 +8,14 @@
 //! * The *working set* W holds the coordinates that ever looked worth moving. The minimum over W is checked
 //!   against the gradient in all coordinates; those with |gradient| > λ join W. Only they need a column
 //!   of G, and the path halts to ask for it: [`Step::Needs`].
-//! * The *active set* within W holds the free coordinates and those that are not zero. On it, with the
-//!   signs fixed, the minimum is one linear system, whose Cholesky factor is kept and changed by one
-//!   coordinate at a time. A step towards that minimum ends where a coordinate reaches zero, which then
-//!   leaves; at the minimum the coordinate with the largest |gradient| > λ enters. Every step lowers the
-//!   objective, so the minimum over W is reached in finitely many: it does not matter how small λ is,
-//!   as it would to coordinate descent.
+//! * The minimum over W is [`Working`]'s: exact, by active sets.
 
 use super::Quadratic;
 use crate::error::{Error, check_indices, check_option, check_range};
-use crate::linalg::{dot, kernels::axpy};
+use crate::linalg::kernels::axpy;
+use crate::method::lasso::{Member, SLACK, Working};
 use crate::space::SparseVec;
 
-/// A coordinate outside the active set is left there up to |gradient| = λ·(1 + this).
-const SLACK: f64 = 1e-7;
-/// The gradient on the active set is zero when it is below this share of λ.
-const STATIONARY: f64 = 1e-10;
-/// Newton steps on the same active set: the second and later ones only mend rounding.
-const POLISHES: usize = 3;
-/// What a column must keep of its squared norm, beside the active ones, to be independent of them.
-const INDEPENDENT: f64 = 1e-10;
-/// Steps of the active set for each coordinate of W, before the point is taken as it is.
-const STEPS: usize = 20;
 /// A λ_max below this share of the largest |b| is rounding: the free coordinates explain everything.
 const NOTHING_LEFT: f64 = 1e-12;
 /// Coordinates that W takes in, and columns that are asked for, in one go: as many at least.
@@ -86,6 +72,8 @@ pub(crate) struct LassoPath {
     at: usize,
     /// √G_jj; 0 for coordinates that never enter.
     scales: Vec<f64>,
+    /// Whether a coordinate carries no penalty.
+    free: Vec<bool>,
     /// In all coordinates, at the last check.
     gradient: Vec<f64>,
     /// Coordinates on their way into the working set.
@@ -110,9 +98,13 @@ impl LassoPath {
         let mut pending: Vec<usize> = free.iter().copied().filter(|&j| scales[j] > 0.0).collect();
         pending.sort_unstable();
         pending.dedup();
-        let working = Working { free: pending.len(), ..Working::default() };
-        let in_working = vec![false; scales.len()];
-        Ok(Self { grid, largest: None, at: 0, scales, gradient, pending, in_working, working })
+        let free = {
+            let mut free = vec![false; scales.len()];
+            pending.iter().for_each(|&j| free[j] = true);
+            free
+        };
+        let (in_working, working) = (vec![false; scales.len()], Working::default());
+        Ok(Self { grid, largest: None, at: 0, scales, free, gradient, pending, in_working, working })
     }
 
     /// Goes on to the next λ, or to the next column that is missing.
@@ -171,7 +163,10 @@ impl LassoPath {
                 continue;
             }
             let Some(column) = q.column(j) else { return Err(vec![j]) };
-            self.working.admit(j, &column, &self.scales, q.linear());
+            let cross: Vec<f64> = self.working.members().iter().map(|&i| column[i]).collect();
+            let price = if self.free[j] { 0.0 } else { self.scales[j] };
+            let (square, linear) = (self.scales[j].powi(2), q.linear()[j]);
+            self.working.admit(&Member { coordinate: j, cross: &cross, square, linear, price });
             self.in_working[j] = true;
         }
         self.pending.clear();
@@ -181,7 +176,7 @@ impl LassoPath {
     /// A pass that brings a few columns may as well bring those that will be asked for next: the ones
     /// with the largest gradients.
     fn with_likely_ones(&self, q: &impl Quadratic, missing: Vec<usize>) -> Vec<usize> {
-        let few = BATCH.saturating_sub(missing.len()).max(self.working.members.len() / AHEAD);
+        let few = BATCH.saturating_sub(missing.len()).max(self.working.members().len() / AHEAD);
         let count = missing.len().max(few);
         let mut taken = self.in_working.clone();
         self.pending.iter().for_each(|&j| taken[j] = true);
@@ -193,9 +188,9 @@ impl LassoPath {
     /// The gradient in all coordinates, from the columns of those that are not zero.
     fn check(&mut self, q: &impl Quadratic) -> Result<(), Vec<usize>> {
         let mut gradient: Vec<f64> = q.linear().iter().map(|b| -b).collect();
-        for (j, z) in self.working.nonzeros() {
+        for (j, x) in self.working.entries() {
             let Some(column) = q.column(j) else { return Err(vec![j]) };
-            axpy(z / self.scales[j], &column, &mut gradient);
+            axpy(x, &column, &mut gradient);
         }
         for (g, &s) in gradient.iter_mut().zip(&self.scales) {
             *g = if s > 0.0 { *g / s } else { 0.0 };
@@ -210,7 +205,7 @@ impl LassoPath {
         let held = lambda * (1.0 + SLACK);
         let outside = (0..self.scales.len()).filter(|&j| self.gradient[j].abs() > held && !self.in_working[j]);
         let mut violators = self.by_gradient(outside.collect());
-        violators.truncate(self.working.members.len().max(BATCH));
+        violators.truncate(self.working.members().len().max(BATCH));
         violators
     }
 
@@ -221,194 +216,10 @@ impl LassoPath {
     }
 
     fn point(&self) -> SparseVec {
-        let mut entries: Vec<(usize, f64)> = self.working.nonzeros().map(|(j, z)| (j, z / self.scales[j])).collect();
+        let mut entries: Vec<(usize, f64)> = self.working.entries().collect();
         entries.sort_unstable_by_key(|e| e.0);
         let (indices, values) = entries.into_iter().unzip();
         SparseVec::sorted(self.scales.len(), indices, values)
-    }
-}
-
-/// The working set: its block of the Gram matrix, and the minimum over it.
-#[derive(Debug, Clone, Default)]
-struct Working {
-    /// The coordinate of each member; the free ones come first.
-    members: Vec<usize>,
-    free: usize,
-    /// The columns of the Gram matrix, on the members.
-    gram: Vec<Vec<f64>>,
-    linear: Vec<f64>,
-    gradient: Vec<f64>,
-    z: Vec<f64>,
-    /// The sign that an active member holds; 0 for free ones and for those at rest.
-    signs: Vec<f64>,
-    /// The active members, in the order of the factor.
-    active: Vec<usize>,
-    factor: Factor,
-}
-
-impl Working {
-    /// Takes in coordinate j, at zero. O(members).
-    fn admit(&mut self, j: usize, column: &[f64], scales: &[f64], linear: &[f64]) {
-        let scaled = |i: usize| column[i] / scales[i] / scales[j];
-        let mut own: Vec<f64> = self.members.iter().map(|&i| scaled(i)).collect();
-        for (theirs, &g) in self.gram.iter_mut().zip(&own) {
-            theirs.push(g);
-        }
-        own.push(scaled(j));
-        let b = linear[j] / scales[j];
-        let gradient = self.active.iter().map(|&p| own[p] * self.z[p]).sum::<f64>() - b;
-        self.gram.push(own);
-        self.members.push(j);
-        self.linear.push(b);
-        self.gradient.push(gradient);
-        self.z.push(0.0);
-        self.signs.push(0.0);
-        let member = self.members.len() - 1;
-        if member < self.free {
-            self.enter(member, 0.0);
-        }
-    }
-
-    /// The minimum over the working set. O(members·active) for each step.
-    fn minimize(&mut self, lambda: f64) {
-        let tolerance = if lambda.is_finite() { STATIONARY * lambda } else { 0.0 };
-        let mut polishes = 0;
-        for _ in 0..STEPS * (self.members.len() + 1) {
-            let slope: Vec<f64> = self.active.iter().map(|&p| self.gradient[p] + self.penalty(p, lambda)).collect();
-            if polishes == POLISHES || slope.iter().all(|s| s.abs() <= tolerance) {
-                let Some(violator) = self.violator(lambda) else { return };
-                self.enter(violator, -self.gradient[violator].signum());
-                polishes = 0;
-                continue;
-            }
-            match self.step(&self.factor.solve(slope)) {
-                Some(reached_zero) => {
-                    self.leave(reached_zero);
-                    polishes = 0;
-                }
-                None => polishes += 1,
-            }
-            self.refresh();
-        }
-    }
-
-    /// The slope of the penalty at an active member.
-    fn penalty(&self, p: usize, lambda: f64) -> f64 {
-        if p < self.free { 0.0 } else { lambda * self.signs[p] }
-    }
-
-    /// The member at rest that λ holds least.
-    fn violator(&self, lambda: f64) -> Option<usize> {
-        let at_rest = (self.free..self.members.len()).filter(|&p| self.signs[p] == 0.0);
-        let strongest = at_rest.max_by(|&p, &q| self.gradient[p].abs().total_cmp(&self.gradient[q].abs()))?;
-        (self.gradient[strongest].abs() > lambda * (1.0 + SLACK)).then_some(strongest)
-    }
-
-    /// Makes a member active.
-    ///
-    /// A column that depends on the active ones enters all the same: the factor takes it for nearly
-    /// independent, the step along the dependence is long, and ends where one of them reaches zero.
-    /// Only a free coordinate, which no other could replace, stays at zero.
-    fn enter(&mut self, p: usize, sign: f64) {
-        let cross = self.active.iter().map(|&a| self.gram[p][a]).collect();
-        let independent = self.factor.push(cross, self.gram[p][p]);
-        if p < self.free && !independent {
-            self.factor.remove(self.active.len());
-            return;
-        }
-        self.signs[p] = sign;
-        self.active.push(p);
-    }
-
-    /// Takes the active member at this place to rest.
-    fn leave(&mut self, place: usize) {
-        let p = self.active.remove(place);
-        self.factor.remove(place);
-        self.z[p] = 0.0;
-        self.signs[p] = 0.0;
-    }
-
-    /// Moves the active members by −`towards`, or as far as their signs last: the place of the one
-    /// that reaches zero.
-    fn step(&mut self, towards: &[f64]) -> Option<usize> {
-        let (mut length, mut reached_zero) = (1.0, None);
-        for (place, (&p, &d)) in self.active.iter().zip(towards).enumerate() {
-            // a sign of 0 is a free coordinate's
-            let falls = d * self.signs[p] > 0.0 && self.z[p].abs() <= length * d.abs();
-            if falls {
-                (length, reached_zero) = (self.z[p].abs() / d.abs(), Some(place));
-            }
-        }
-        for (&p, &d) in self.active.iter().zip(towards) {
-            self.z[p] -= length * d;
-        }
-        reached_zero
-    }
-
-    /// The gradient on the members, afresh: sums of many steps would gather their rounding.
-    fn refresh(&mut self) {
-        self.gradient.iter_mut().zip(&self.linear).for_each(|(g, b)| *g = -b);
-        for &p in &self.active {
-            axpy(self.z[p], &self.gram[p], &mut self.gradient);
-        }
-    }
-
-    /// The coordinates that are free or not zero, with their values.
-    fn nonzeros(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
-        let entries = self.members.iter().copied().zip(self.z.iter().copied()).enumerate();
-        entries.filter(|(p, (_, z))| *p < self.free || *z != 0.0).map(|(_, entry)| entry)
-    }
-}
-
-/// The Cholesky factor L of a Gram matrix that gains and loses one column at a time.
-#[derive(Debug, Clone, Default)]
-struct Factor {
-    /// The rows of L, each up to its diagonal.
-    rows: Vec<Vec<f64>>,
-}
-
-impl Factor {
-    /// Appends a column with these products with the others and this square; whether it is independent
-    /// of them. O(columns²).
-    fn push(&mut self, cross: Vec<f64>, square: f64) -> bool {
-        let mut row = self.forward(cross);
-        let left = square - dot(&row, &row);
-        row.push(left.max(INDEPENDENT).sqrt());
-        self.rows.push(row);
-        left > INDEPENDENT
-    }
-
-    /// Takes a column out; rotations bring what is left back to a triangle. O(columns²).
-    fn remove(&mut self, place: usize) {
-        self.rows.remove(place);
-        for i in place..self.rows.len() {
-            let (a, b) = (self.rows[i][i], self.rows[i][i + 1]);
-            let length = a.hypot(b);
-            let (c, s) = (a / length, b / length);
-            for row in &mut self.rows[i..] {
-                (row[i], row[i + 1]) = (c * row[i] + s * row[i + 1], c * row[i + 1] - s * row[i]);
-            }
-            self.rows[i].truncate(i + 1);
-        }
-    }
-
-    /// The solution of L·Lᵀ·x = b. O(columns²).
-    fn solve(&self, b: Vec<f64>) -> Vec<f64> {
-        let mut x = self.forward(b);
-        for (i, row) in self.rows.iter().enumerate().rev() {
-            x[i] /= row[i];
-            let xi = x[i];
-            axpy(-xi, &row[..i], &mut x[..i]);
-        }
-        x
-    }
-
-    /// The solution of L·x = b.
-    fn forward(&self, mut b: Vec<f64>) -> Vec<f64> {
-        for (i, row) in self.rows.iter().enumerate() {
-            b[i] = (b[i] - dot(&row[..i], &b[..i])) / row[i];
-        }
-        b
     }
 }
 
@@ -649,27 +460,6 @@ mod tests {
             let a = matrix(5, 12, entries.into_iter().map(f64::from).collect());
             let y: Vec<f64> = y.into_iter().map(f64::from).collect();
             path(&mut Explicit::unknown(&a, &y), &free, Grid { count: 15, smallest: 1e-4 });
-        }
-
-        #[test]
-        fn the_factor_follows_its_columns(places in prop::collection::vec(0usize..6, 1..6), seed in 0u64..100) {
-            let gram = { let a = matrix(12, 6, gaussian(12, 6, seed)); a.transposed_times(&a) };
-            let (mut factor, mut kept) = (Factor::default(), Vec::new());
-            for j in 0..6 {
-                prop_assert!(factor.push(kept.iter().map(|&i| gram.at(i, j)).collect(), gram.at(j, j)));
-                kept.push(j);
-            }
-            for place in places {
-                if place < kept.len() {
-                    kept.remove(place);
-                    factor.remove(place);
-                }
-            }
-            let x = factor.solve(vec![1.0; kept.len()]);
-            for &i in &kept {
-                let product: f64 = kept.iter().zip(&x).map(|(&j, x)| gram.at(i, j) * x).sum();
-                prop_assert!((product - 1.0).abs() < 1e-9);
-            }
         }
     }
 }

@@ -10,6 +10,7 @@
 //! | Which size and ridge, by held-out rows? | [`cross_validate`] on [`Folds`] | [`Validated`] |
 //! | How many atoms can the data carry? | [`phase_transition_k`] | a number |
 //! | Which atoms would other data choose? | [`stability`](stability()) | [`Selected`] |
+//! | What are the minima of the Lasso, for falling λ? | [`lasso_path`](lasso_path()) | [`LassoPath`] |
 //! | How are rows standardised, with an intercept? | [`Preparation`] | an objective and its set |
 //!
 //! Everything works on any [`CoordinateSet`](crate::set::CoordinateSet); a search and a path also on
@@ -31,6 +32,7 @@ mod folds;
 mod gram;
 mod growth;
 mod lasso;
+mod lasso_path;
 mod neighbourhood;
 mod nuclear_path;
 mod part_gram;
@@ -50,6 +52,7 @@ pub use certificate::{Certify, certify};
 pub use criteria::{Criterion, ModelSize};
 pub use cross_validation::{Choice, CrossValidation, Fitted, Score, Validated, cross_validate};
 pub use folds::Folds;
+pub use lasso_path::{LassoPath, LassoPathOptions, LassoPoint, lasso_path};
 pub use neighbourhood::{GoOn, Neighbourhood, Polished, Searchable};
 pub use nuclear_path::{NuclearFit, NuclearPath, soft_impute_path};
 pub use path::{Model, Path, path};

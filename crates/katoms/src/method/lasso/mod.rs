@@ -1,0 +1,160 @@
+//! The Lasso by working sets and a duality gap.
+//!
+//! minimise F(x) = f(x) + λ·Σ wⱼ|xⱼ|, where f(x) = ℓ(Ax) + ½ρ‖x‖².
+//!
+//! The problem is Tibshirani's, "Regression shrinkage and selection via the Lasso" (1996); with ρ > 0 it is
+//! the elastic net of Zou and Hastie (2005). The method follows Massias, Gramfort, Salmon, "Celer: a fast
+//! solver for the Lasso with dual extrapolation" (2018), Algorithm 4.
+//!
+//! | paper | code | |
+//! |---|---|---|
+//! | β^t | `x` | the iterate |
+//! | Xᵀ(y − Xβ^t) | `g` | minus the gradient that the driver brings: the one pass |
+//! | 𝒟(θ^t) | `bound` | the best lower bound so far |
+//! | g^t | `gap` | F(x) − bound |
+//! | 𝒲_t | `restricted` | the working set |
+//! | p_1 | `first` | its size at the start |
+//! | p_t = 2·‖β^t‖₀ | `growth` | how fast it grows |
+//! | ε̲ | `accuracy` | the restricted problem is solved to this share of the gap |
+//!
+//! Where we differ. The working set takes in only coordinates that violate the optimality conditions, ranked
+//! by |gⱼ|/(λwⱼ): the distance of the paper needs the norms of all columns, which is a pass. It never
+//! lets one go. The restricted problem is no coordinate descent but an [active set](working) method,
+//! exact for least squares; other losses go through a sequence of quadratics. An exact minimum needs no
+//! extrapolated dual point.
+
+mod factor;
+mod newton;
+mod restricted;
+mod working;
+
+use serde::{Deserialize, Serialize};
+
+use super::duality::lower_bound;
+use super::{Method, Move, Progress};
+use crate::error::{Error, check_option, check_range};
+use crate::loss::Loss;
+use crate::objective::{Evaluated, Objective};
+use crate::operator::LinearOperator;
+use crate::penalty::{L1, Penalty};
+use crate::space::{Point, SparseVec};
+
+pub(crate) use restricted::{Restricted, Standpoint};
+pub(crate) use working::{Member, SLACK, Working};
+
+/// The Lasso, the elastic net (with the objective's ridge) and their kin for other losses.
+///
+/// An iteration is one pass, and touches the columns of the working set: for least squares once for every
+/// 64 coordinates that join it, for other losses once for each second-order picture. Beside the data it
+/// holds a square matrix of the size of the working set.
+///
+/// ```
+/// use katoms::driver::{Options, solve};
+/// use katoms::{Objective, Status, loss::LeastSquares, method::Lasso, operator::Dense, penalty::L1};
+/// use std::ops::ControlFlow;
+/// // orthonormal columns: every coefficient goes towards zero by λ
+/// let identity = [1.0, 0.0, 0.0,  0.0, 1.0, 0.0,  0.0, 0.0, 1.0];
+/// let f = Objective::new(Dense::column_major(&identity, 3, 3)?, LeastSquares::new(vec![3.0, -0.5, -2.0])?)?;
+/// let lasso = solve(&f, &L1::new(1.0, 3)?, &Lasso::default(), Options::default(), |_, _| ControlFlow::Continue(()))?;
+/// assert_eq!(lasso.status, Status::Converged);
+/// assert_eq!(lasso.point.to_dense(), [2.0, 0.0, -1.0]);
+/// # Ok::<(), katoms::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Lasso {
+    /// As many coordinates may join the working set in an iteration at least. Default 100, as in the paper.
+    pub first: usize,
+    /// The working set may grow to this many times the support. Default 2, as in the paper.
+    pub growth: usize,
+    /// The accuracy of the restricted problem, as a share of the gap, where it is not solved exactly. Default
+    /// 0.3, as in the paper.
+    pub accuracy: f64,
+}
+
+impl Default for Lasso {
+    fn default() -> Self {
+        Self { first: 100, growth: 2, accuracy: 0.3 }
+    }
+}
+
+impl Lasso {
+    pub(crate) fn check<A, L>(&self, f: &Objective<A, L>) -> Result<(), Error>
+    where
+        A: LinearOperator,
+        L: Loss,
+    {
+        check_range("the first size of a working set", self.first, 1, usize::MAX)?;
+        check_range("the growth of a working set", self.growth, 1, usize::MAX)?;
+        let right = "it must lie above 0 and below 1";
+        check_option("accuracy", self.accuracy, right, |v| v > 0.0 && v < 1.0)?;
+        let (method, instead) = ("the Lasso by working sets", "use FISTA (`method::Fista`)");
+        if !f.operator().has_cheap_columns() {
+            return Err(Error::Unsupported { method, what: "an operator with cheap columns", instead });
+        }
+        if f.loss().conjugate(&vec![0.0; f.loss().n_outputs()]).is_none() {
+            return Err(Error::Unsupported { method, what: "a loss that knows its conjugate", instead });
+        }
+        Ok(())
+    }
+}
+
+/// What changes from move to move.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct LassoState {
+    restricted: Restricted,
+    /// The best lower bound so far.
+    bound: f64,
+}
+
+impl<A, L> Method<A, L, L1> for Lasso
+where
+    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+    L: Loss,
+{
+    type State = LassoState;
+
+    /// The restricted minimum on what is free and the support of x0. No pass.
+    fn start(&self, f: &Objective<A, L>, penalty: &L1, x0: SparseVec) -> Result<LassoState, Error> {
+        self.check(f)?;
+        let mut restricted = Restricted::new(f, penalty, x0);
+        if restricted.size() > 0 {
+            restricted.minimize(f, penalty, 0.0);
+        }
+        Ok(LassoState { restricted, bound: f.lower_bound() })
+    }
+
+    fn query<'s>(&self, state: &'s LassoState) -> &'s Evaluated<SparseVec> {
+        state.restricted.x()
+    }
+
+    fn advance(&self, f: &Objective<A, L>, penalty: &L1, state: &mut LassoState, g: &Vec<f64>) -> Progress {
+        let value = |x: &Evaluated<SparseVec>| f.value(x) + penalty.value(x.point());
+        let LassoState { restricted, bound } = state;
+        let x = restricted.x().clone();
+        // 𝒟(θ): the best dual point so far
+        *bound = bound.max(lower_bound(f, penalty, &x, g).unwrap_or(f64::NEG_INFINITY));
+        let gap = value(&x) - *bound;
+        // 𝒲: the working set, at most doubled
+        let most = self.first.max(self.growth.saturating_mul(x.point().support_size()));
+        let violators = restricted.violators(penalty, g, most);
+        restricted.admit(f, penalty, &violators);
+        // β: the restricted problem
+        restricted.minimize(f, penalty, self.accuracy * gap);
+        let objective = value(restricted.x());
+        let gap = Some((objective - *bound).max(0.0));
+        if violators.is_empty() && restricted.x() == &x {
+            // Nothing to take in and nothing to move: what is left of the gap is rounding.
+            let kind = if gap == Some(0.0) { Move::Fixed } else { Move::Stalled };
+            return Progress { gap, ..Progress::still(objective, kind) };
+        }
+        Progress { gap, ..Progress::moved(objective, restricted.x().point(), x.point()) }
+    }
+
+    fn iterate<'s>(&self, state: &'s LassoState) -> &'s Evaluated<SparseVec> {
+        state.restricted.x()
+    }
+
+    fn finish(&self, _: &Objective<A, L>, _: &mut LassoState) {}
+
+    fn restart(&self, _: &mut LassoState) {}
+}

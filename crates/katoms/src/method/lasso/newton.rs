@@ -1,0 +1,111 @@
+//! The restricted minimum of a loss that is not quadratic: proximal Newton.
+//!
+//! Lee, Sun, Saunders, "Proximal Newton-type methods for minimizing composite functions" (2014). At each
+//! point the loss is replaced by its second-order picture, of which the penalised minimum is exact. A
+//! step goes there, or as far as the objective descends enough. Nothing but the columns of the working
+//! set is touched.
+
+use super::restricted::{Picture, bring, point};
+use super::working::Working;
+use crate::linalg::{Matrix, solve_symmetric};
+use crate::loss::Loss;
+use crate::objective::{Evaluated, Objective};
+use crate::operator::LinearOperator;
+use crate::penalty::{L1, Penalty};
+use crate::space::{IndexSet, Point, SparseVec, Subspace};
+
+/// The most pictures.
+const PICTURES: usize = 50;
+/// Halvings of a step.
+const HALVINGS: usize = 30;
+/// The share of the predicted decrease that a step must bring.
+const SUFFICIENT: f64 = 1e-4;
+/// Curvatures below this share of the largest possible one are lifted: a picture needs some.
+const FLAT: f64 = 1e-12;
+/// Newton steps on what is free alone.
+const FREE_STEPS: usize = 5;
+
+/// A point within about `accuracy` of the minimum over `members`, from x.
+pub(super) fn minimize<A, L>(
+    f: &Objective<A, L>,
+    penalty: &L1,
+    members: &[usize],
+    x: &Evaluated<SparseVec>,
+    accuracy: f64,
+) -> Evaluated<SparseVec>
+where
+    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+    L: Loss,
+{
+    let mut x = x.clone();
+    for _ in 0..PICTURES {
+        let picture = Picture::around(f, &x).bent_at_least(FLAT * f.loss().curvature_bound());
+        let mut working = Working::default();
+        bring(f, &picture, penalty, members, &mut working);
+        working.go_to(|j| x.point().value_at(j));
+        working.minimize(penalty.lambda());
+        let towards = f.at(point(penalty.domain(), &working));
+        let Some((next, predicted)) = descend(f, penalty, &x, &towards) else { break };
+        x = next;
+        if predicted <= accuracy {
+            break;
+        }
+    }
+    fit_free(f, penalty, members, x)
+}
+
+/// The first of the steps 1, ½, ¼, … towards a point that descends enough, and the decrease that the
+/// picture predicts. `None` where there is none.
+fn descend<A, L>(
+    f: &Objective<A, L>,
+    penalty: &L1,
+    x: &Evaluated<SparseVec>,
+    towards: &Evaluated<SparseVec>,
+) -> Option<(Evaluated<SparseVec>, f64)>
+where
+    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+    L: Loss,
+{
+    let value = |x: &Evaluated<SparseVec>| f.value(x) + penalty.value(x.point());
+    let here = value(x);
+    let slope = f.slope(x, &Evaluated::combine(1.0, towards, -1.0, x));
+    let predicted = -(slope + penalty.value(towards.point()) - penalty.value(x.point()));
+    let mut t = 1.0;
+    for _ in 0..HALVINGS {
+        let next = if t == 1.0 { towards.clone() } else { Evaluated::combine(1.0 - t, x, t, towards) };
+        if predicted > 0.0 && value(&next) <= here - SUFFICIENT * t * predicted && value(&next) < here {
+            return Some((next, predicted));
+        }
+        t *= 0.5;
+    }
+    None
+}
+
+/// The minimum over the free coordinates alone: a bound from duality asks for no slope there.
+fn fit_free<A, L>(
+    f: &Objective<A, L>,
+    penalty: &L1,
+    members: &[usize],
+    mut x: Evaluated<SparseVec>,
+) -> Evaluated<SparseVec>
+where
+    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+    L: Loss,
+{
+    let free = members.iter().copied().filter(|&j| penalty.price(j) == 0.0).collect();
+    let free = IndexSet::new(penalty.domain(), free);
+    for _ in 0..if free.indices().is_empty() { 0 } else { FREE_STEPS } {
+        let g = f.gradient_on(&x, &free);
+        let h = f.curvatures(&x);
+        let columns = (0..free.dimension()).map(|i| f.hessian_times(&h, &f.at(free.basis(i)), &free));
+        let hessian: Vec<f64> = columns.flat_map(|column| column.values().to_vec()).collect();
+        let d = solve_symmetric(&Matrix::from_columns(free.dimension(), free.dimension(), hessian), g.values());
+        let next = Evaluated::combine(1.0, &x, -1.0, &f.at(free.point(&d)));
+        let smaller = f.gradient_on(&next, &free).norm() < g.norm();
+        if !smaller || !(f.value(&next) <= f.value(&x) * (1.0 + f64::EPSILON)) {
+            break;
+        }
+        x = next;
+    }
+    x
+}

@@ -1,0 +1,188 @@
+//! A penalised objective, restricted to a working set of coordinates: its minimum without a pass.
+
+use serde::{Deserialize, Serialize};
+
+use super::newton;
+use super::working::{Member, Place, SLACK, Working};
+use crate::linalg::dot;
+use crate::loss::Loss;
+use crate::objective::{Evaluated, Objective};
+use crate::operator::LinearOperator;
+use crate::penalty::{L1, Penalty};
+use crate::space::{IndexSet, SparseVec};
+
+/// Coordinates whose columns are held at one time.
+const HELD: usize = 64;
+
+/// The working set W, and the best point found on it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Restricted {
+    members: Vec<usize>,
+    /// Whether a coordinate need not be looked at any more: a member, or a column of zeros.
+    inside: Vec<bool>,
+    /// The Gram matrix on W, where the loss is quadratic.
+    kept: Option<Working>,
+    x: Evaluated<SparseVec>,
+}
+
+/// Where the search for the minimum on W stands.
+#[derive(Debug, Clone)]
+pub(crate) struct Standpoint {
+    x: Evaluated<SparseVec>,
+    place: Option<Place>,
+}
+
+impl Standpoint {
+    /// The point.
+    pub(crate) fn x(&self) -> &Evaluated<SparseVec> {
+        &self.x
+    }
+}
+
+impl Restricted {
+    /// W is what is free and the support of x0, and the point is x0. Touches the columns of W.
+    pub(crate) fn new<A, L>(f: &Objective<A, L>, penalty: &L1, x0: SparseVec) -> Self
+    where
+        A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+        L: Loss,
+    {
+        let n = penalty.domain();
+        let first: Vec<usize> = (0..n).filter(|&j| penalty.price(j) == 0.0 || x0.value_at(j) != 0.0).collect();
+        let kept = f.loss().is_quadratic().then(Working::default);
+        let mut new = Self { members: Vec::new(), inside: vec![false; n], kept, x: f.at(x0) };
+        new.admit(f, penalty, &first);
+        if let Some(working) = &mut new.kept {
+            working.go_to(|j| new.x.point().value_at(j));
+        }
+        new
+    }
+
+    /// The point.
+    pub(crate) fn x(&self) -> &Evaluated<SparseVec> {
+        &self.x
+    }
+
+    /// The size of W.
+    pub(crate) fn size(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Where it stands.
+    pub(crate) fn standpoint(&self) -> Standpoint {
+        Standpoint { x: self.x.clone(), place: self.kept.as_ref().map(Working::place) }
+    }
+
+    /// Goes back to where it stood; W stays.
+    pub(crate) fn return_to(&mut self, standpoint: Standpoint) {
+        self.x = standpoint.x;
+        if let (Some(working), Some(place)) = (&mut self.kept, standpoint.place) {
+            working.return_to(place);
+        }
+    }
+
+    /// Takes coordinates into W. Touches their columns and those of W once for every [`HELD`] of them.
+    pub(crate) fn admit<A, L>(&mut self, f: &Objective<A, L>, penalty: &L1, coordinates: &[usize])
+    where
+        A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+        L: Loss,
+    {
+        let new: Vec<usize> = coordinates.iter().copied().filter(|&j| !self.inside[j]).collect();
+        new.iter().for_each(|&j| self.inside[j] = true);
+        if let Some(working) = &mut self.kept {
+            bring(f, &Picture::around(f, &self.x), penalty, &new, working);
+        }
+        self.members.extend(new);
+    }
+
+    /// The minimum over W, where the loss is quadratic; otherwise a point within about `accuracy` of it.
+    pub(crate) fn minimize<A, L>(&mut self, f: &Objective<A, L>, penalty: &L1, accuracy: f64)
+    where
+        A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+        L: Loss,
+    {
+        match &mut self.kept {
+            Some(working) => {
+                working.minimize(penalty.lambda());
+                self.x = f.at(point(penalty.domain(), working));
+            }
+            None => self.x = newton::minimize(f, penalty, &self.members, &self.x, accuracy),
+        }
+    }
+
+    /// At most so many coordinates outside of W whose gradient exceeds this share of their price, the
+    /// strongest first. O(n).
+    pub(crate) fn exceeding(&self, penalty: &L1, g: &[f64], share: f64, most: usize) -> Vec<usize> {
+        let strength = |j: usize| g[j].abs() / penalty.price(j);
+        let outside = (0..g.len()).filter(|&j| !self.inside[j] && strength(j) > share);
+        let mut exceeding: Vec<(f64, usize)> = outside.map(|j| (strength(j), j)).collect();
+        exceeding.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        exceeding.truncate(most);
+        exceeding.into_iter().map(|(_, j)| j).collect()
+    }
+
+    /// Those whose price does not hold them at zero.
+    pub(crate) fn violators(&self, penalty: &L1, g: &[f64], most: usize) -> Vec<usize> {
+        self.exceeding(penalty, g, 1.0 + SLACK, most)
+    }
+}
+
+/// f around a point, on predictions: ½·Σ hᵢzᵢ² − pᵀz up to a constant. Exact where the loss is quadratic.
+pub(super) struct Picture {
+    /// h: the curvatures.
+    curvatures: Vec<f64>,
+    /// p = h∘Ax − ∇ℓ(Ax).
+    pushed: Vec<f64>,
+}
+
+impl Picture {
+    pub(super) fn around<A: LinearOperator, L: Loss>(f: &Objective<A, L>, x: &Evaluated<A::Point>) -> Self {
+        let curvatures = f.curvatures(x);
+        let slopes = f.residual(x);
+        let pushed = curvatures.iter().zip(x.image()).zip(slopes).map(|((h, z), r)| h * z - r).collect();
+        Self { curvatures, pushed }
+    }
+
+    /// The same with curvatures of at least this.
+    pub(super) fn bent_at_least(self, least: f64) -> Self {
+        Self { curvatures: self.curvatures.into_iter().map(|h| h.max(least)).collect(), ..self }
+    }
+
+    fn curved(&self, column: &[f64]) -> Vec<f64> {
+        column.iter().zip(&self.curvatures).map(|(a, h)| a * h).collect()
+    }
+}
+
+/// Makes coordinates members; those whose column is zero stay out. No pass.
+pub(super) fn bring<A, L>(f: &Objective<A, L>, around: &Picture, penalty: &L1, new: &[usize], working: &mut Working)
+where
+    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+    L: Loss,
+{
+    let n = penalty.domain();
+    for some in new.chunks(HELD) {
+        let columns: Vec<Evaluated<SparseVec>> =
+            some.iter().map(|&j| f.at(SparseVec::sorted(n, vec![j], vec![1.0]))).collect();
+        let curved: Vec<Vec<f64>> = columns.iter().map(|column| around.curved(column.image())).collect();
+        let rs: Vec<&[f64]> = curved.iter().map(Vec::as_slice).collect();
+        let all = IndexSet::new(n, working.members().iter().chain(some).copied().collect());
+        let products = f.pulled_back_block_on(&rs, &all);
+        for ((&j, column), product) in some.iter().zip(&columns).zip(&products) {
+            let cross: Vec<f64> = working.members().iter().map(|&i| product.value_at(i)).collect();
+            let ridge = f.ridge_on_basis(&IndexSet::new(n, vec![j]), 0);
+            let square = product.value_at(j) + ridge;
+            if square > 0.0 && square.is_finite() {
+                let linear = dot(column.image(), &around.pushed);
+                let price = penalty.price(j) / penalty.lambda();
+                working.admit(&Member { coordinate: j, cross: &cross, square, linear, price });
+            }
+        }
+    }
+}
+
+/// The point of a working set.
+pub(super) fn point(dim: usize, working: &Working) -> SparseVec {
+    let mut entries: Vec<(usize, f64)> = working.entries().collect();
+    entries.sort_unstable_by_key(|e| e.0);
+    let (indices, values) = entries.into_iter().unzip();
+    SparseVec::sorted(dim, indices, values)
+}
