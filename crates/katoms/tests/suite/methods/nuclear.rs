@@ -11,7 +11,7 @@ use katoms::select::{NuclearPath, soft_impute_path};
 use katoms::space::{Entrywise, LowRank, MatrixCovector, Pattern, Point};
 use katoms::{Error, Status, Stop, simulate};
 
-use crate::low_rank::{Seen, dense, finished, low_rank};
+use super::low_rank::{Seen, dense, finished, low_rank};
 
 fn random(rows: usize, columns: usize, stream: u64) -> Matrix {
     Matrix::from_columns(rows, columns, simulate::normals(rows * columns, &mut simulate::generator(17, stream)))
