@@ -26,28 +26,43 @@ pub struct SingularPair {
 /// is not finite.
 pub fn leading_pair(m: &impl Multiply, tolerance: f64, most: usize) -> Option<SingularPair> {
     let (rows, columns) = m.shape();
+    if rows >= columns {
+        return bidiagonalised((rows, columns), |v| m.times(v), |u| m.transposed_times(u), tolerance, most);
+    }
+    // From the shorter side: its vectors are then all there after as many steps.
+    let turned = bidiagonalised((columns, rows), |v| m.transposed_times(v), |u| m.times(u), tolerance, most)?;
+    Some(SingularPair { left: turned.right, right: turned.left, ..turned })
+}
+
+/// The leading pair of a matrix of at least as many rows as columns, from its products.
+fn bidiagonalised(
+    (rows, columns): (usize, usize),
+    times: impl Fn(&Matrix) -> Matrix,
+    transposed_times: impl Fn(&Matrix) -> Matrix,
+    tolerance: f64,
+    most: usize,
+) -> Option<SingularPair> {
     let column = |v: &[f64]| Matrix::from_columns(v.len(), 1, v.to_vec());
+    let finite = |m: Matrix| m.data().iter().all(|v| v.is_finite()).then(|| m.data().to_vec());
     let (mut us, mut vs): (Vec<Vec<f64>>, Vec<Vec<f64>>) = (Vec::new(), Vec::new());
     let (mut alphas, mut betas) = (Vec::new(), Vec::new());
     let mut v = unit(super::truncated_svd::random_block(columns, 1).data().to_vec())?.0;
-    let most = most.clamp(1, rows.min(columns));
+    let most = most.clamp(1, columns);
     loop {
-        let (u, alpha) = match unit(orthogonal_to(&us, m.times(&column(&v)).data().to_vec())) {
+        let (u, alpha) = match unit(orthogonal_to(&us, finite(times(&column(&v)))?)) {
             Some(direction) => direction,
-            // M·v lies in what is known already: so does all that M reaches from here.
             None if us.is_empty() => (first_axis(rows), 0.0),
-            None => return assembled(&us, &vs, &alphas, &betas).map(|found| found.0),
+            // M·v lies in what is known already: a row of zeros ends the search.
+            None => (vec![0.0; rows], 0.0),
         };
-        if !alpha.is_finite() {
-            return None;
-        }
-        let image = m.transposed_times(&column(&u)).data().to_vec();
+        let image = finite(transposed_times(&column(&u)))?;
         alphas.push(alpha);
         us.push(u);
         vs.push(v);
         let next = unit(orthogonal_to(&vs, image));
         let rest = next.as_ref().map_or(0.0, |n| n.1);
-        let last = us.len() == most || !(rest > f64::EPSILON * alphas[0]);
+        let scale = alphas.iter().fold(0.0_f64, |m, a| m.max(*a));
+        let last = us.len() == most || !(rest > f64::EPSILON * scale);
         if last || us.len().is_multiple_of(LOOK) {
             let (pair, end) = assembled(&us, &vs, &alphas, &betas)?;
             if last || rest * end <= tolerance * pair.value {
