@@ -232,7 +232,7 @@ mod tests {
     fn the_spectral_norm_of_clustered_values() {
         for values in [vec![2.0; 12], vec![3.0, 3.0 - 1e-9, 1.0], vec![5.0]] {
             let m = with_spectrum(40, 30, &values);
-            assert!((spectral_norm(&m) / values[0] - 1.0).abs() < 1e-9, "{}", spectral_norm(&m));
+            assert!((spectral_norm(&m) / values[0] - 1.0).abs() < 2e-9, "{}", spectral_norm(&m));
         }
         assert_eq!(spectral_norm(&Matrix::zeros(5, 4)), 0.0);
         assert!(spectral_norm(&Matrix::from_fn(3, 3, |_, _| f64::NAN)).is_nan());
