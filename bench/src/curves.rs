@@ -87,7 +87,7 @@ fn sparse() -> Result<Vec<Panel>, Error> {
     let l1 = L1::new(0.01 * largest, problem.truth.dim())?;
     let singles =
         GroupLasso::new(l1.lambda(), problem.truth.dim(), (0..problem.truth.dim()).map(|j| vec![j]).collect())?;
-    let least = minimum(&f, &l1, &Lasso::default())?;
+    let least = minimum(&f, &l1, &Lasso::default(), 1e-14)?;
     let convex = vec![
         curve("lasso", &f, &l1, &Lasso::default(), least)?,
         curve("block-descent", &f, &singles, &BlockDescent::default(), least)?,
@@ -117,7 +117,7 @@ fn matrix() -> Result<Vec<Panel>, Error> {
     let ball = NuclearBall::new(radius, (150, 120))?;
     let largest = Nuclear::new(1.0, (150, 120))?.polar(&gradient_at_zero(&f));
     let nuclear = Nuclear::new(0.01 * largest, (150, 120))?;
-    let least = minimum(&f, &nuclear, &Fista::default())?;
+    let least = minimum(&f, &nuclear, &Fista::default(), 1e-9)?;
     let by_norm = vec![
         curve("frank-wolfe (ball)", &f, &ball, &FrankWolfe::default(), 0.0)?,
         curve("soft-impute (penalty)", &f, &nuclear, &SoftImpute::default(), least)?,
@@ -148,15 +148,15 @@ where
     Ok(Curve { name: name.into(), points })
 }
 
-/// The least objective, to all digits.
-fn minimum<A, L, S, M>(f: &Objective<A, L>, set: &S, method: &M) -> Result<f64, Error>
+/// The least objective, proven up to this share.
+fn minimum<A, L, S, M>(f: &Objective<A, L>, set: &S, method: &M, gap: f64) -> Result<f64, Error>
 where
     A: LinearOperator,
     L: Loss,
     S: Constraint<A, L>,
     M: Method<A, L, S>,
 {
-    let stop = Stop { gap: 1e-15, iterations: 20_000, ..Stop::default() };
+    let stop = Stop { gap, iterations: 5000, ..Stop::default() };
     let outcome = solve(f, set, method, Options { stop, ..Options::default() }, |_, _| ControlFlow::Continue(()))?;
     Ok(outcome.objective)
 }

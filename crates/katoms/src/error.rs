@@ -159,9 +159,6 @@ pub enum Error {
         /// All names that exist.
         known: String,
     },
-    /// Stages were asked of a constraint that does not count atoms.
-    #[error("a ball or a penalty does not count atoms, so k cannot grow in stages; run it with `Stages::direct()`")]
-    NotCounted,
     /// A method needs what the operator or the loss does not have.
     #[error("{method} needs {what}; {instead}")]
     Unsupported {

@@ -93,8 +93,8 @@ macro_rules! pays {
             fn most_atoms(&self) -> usize {
                 self.atoms()
             }
-            fn with_most_atoms(&self, _: usize) -> Result<Self, Error> {
-                Err(Error::NotCounted)
+            fn with_most_atoms(&self, atoms: usize) -> Result<Self, Error> {
+                Err(Error::Uncounted { what: "a penalty", atoms })
             }
             fn penalty(&self, x: &$point) -> f64 {
                 self.value(x)
