@@ -51,6 +51,7 @@ fn draw_panel(area: &Area<'_>, panel: &Panel) -> Result<(), Box<dyn Error>> {
     let mut chart = ChartBuilder::on(&plot)
         .caption(&panel.title, ("sans-serif", 19))
         .margin(10)
+        .margin_right(26)
         .x_label_area_size(42)
         .y_label_area_size(64)
         .build_cartesian_2d((1.0..PASSES as f64).log_scale(), (FLOOR..1.0).log_scale())?;
@@ -66,10 +67,14 @@ fn draw_panel(area: &Area<'_>, panel: &Panel) -> Result<(), Box<dyn Error>> {
         .axis_desc_style(("sans-serif", 15))
         .draw()?;
     let styled: Vec<(&Curve, ShapeStyle)> = panel.curves.iter().enumerate().map(|(i, c)| (c, style(i, c))).collect();
-    // Ours last, on top.
-    for (curve, style) in styled.iter().rev() {
+    for (i, (curve, style)) in styled.iter().enumerate() {
         let points = curve.points.iter().map(|&(passes, gap)| (passes.max(1) as f64, gap.clamp(FLOOR, 1.0)));
-        chart.draw_series(LineSeries::new(points, *style))?;
+        // A line that lies on an earlier one is dashed, so that both are seen.
+        if panel.curves[..i].iter().any(|earlier| earlier.covers(curve)) {
+            chart.draw_series(DashedLineSeries::new(points, 7, 9, *style))?;
+        } else {
+            chart.draw_series(LineSeries::new(points, *style))?;
+        }
     }
     for (i, (curve, style)) in styled.iter().enumerate() {
         let (x, y) = (30 + 235 * (i as i32 % 2), 8 + 18 * (i as i32 / 2));

@@ -99,12 +99,10 @@ pub fn recovery(draw: u64, k: usize, kind: Kind) -> Result<Sparse<f64>, Error> {
     noiseless(simulate::gaussian(rows, columns, draw), truth)
 }
 
-/// Gaussian, noiseless, k planted entries.
-///
-/// # Errors
-/// When k is above the number of columns.
-pub fn planted(rows: usize, columns: usize, k: usize, seed: u64) -> Result<Sparse<f64>, Error> {
-    noiseless(simulate::gaussian(rows, columns, seed), simulate::sparse_signal(columns, k, seed))
+/// 300 × 1000, AR(1) with a correlation of 0.5 between neighbours, noiseless, 50 planted entries: a problem that
+/// not every method solves.
+pub fn neighbours(seed: u64) -> Result<Sparse<f64>, Error> {
+    noiseless(simulate::autoregressive(300, 1000, 0.5, seed), simulate::sparse_signal(1000, 50, seed))
 }
 
 /// A path over k: 1000 × 20,000, Gaussian, 25 planted entries, a signal-to-noise ratio of 5 (of

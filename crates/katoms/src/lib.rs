@@ -73,6 +73,8 @@ mod pages {
     struct Contributing;
     #[doc = include_str!("../../../docs/guide.md")]
     struct Guide;
+    #[doc = include_str!("../../../docs/methods.md")]
+    struct Methods;
     #[doc = include_str!("../../../docs/theory.md")]
     struct Theory;
 }
