@@ -349,8 +349,6 @@ where
         }
     }
 
-    fn finish(&self, _: &Objective<A, L>, _: &mut Self::State) {}
-
     /// The rank may have grown.
     fn restart(&self, state: &mut Self::State) {
         state.filled = false;

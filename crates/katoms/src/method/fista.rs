@@ -169,8 +169,6 @@ where
         Progress { gap: gap_above(state.bound, objective), step: mu, momentum: tau, kind, ..progress }
     }
 
-    fn finish(&self, _: &Objective<A, L>, _: &mut Self::State) {}
-
     fn restart(&self, state: &mut Self::State) {
         state.restart();
     }

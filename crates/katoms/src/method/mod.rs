@@ -127,12 +127,16 @@ pub trait Method<A: LinearOperator, L, S>: Sync {
     fn advance(&self, f: &Objective<A, L>, set: &S, state: &mut Self::State, g: &A::Covector) -> Progress;
     /// The answer so far.
     fn iterate<'s>(&self, state: &'s Self::State) -> &'s Evaluated<A::Point>;
-    /// The end of a run, or of a stage of it: what is done once. The answer may change.
-    fn finish(&self, f: &Objective<A, L>, state: &mut Self::State);
+    /// The end of a run: what is done once. The answer may change.
+    fn finish(&self, f: &Objective<A, L>, state: &mut Self::State) {
+        let _ = (f, state);
+    }
     /// Tells methods apart whose states look alike: a saved state is refused by another method.
     fn label(&self) -> &'static str {
         std::any::type_name::<Self>()
     }
     /// Forgets the momentum: the next query is the iterate.
-    fn restart(&self, state: &mut Self::State);
+    fn restart(&self, state: &mut Self::State) {
+        let _ = state;
+    }
 }

@@ -220,8 +220,6 @@ where
         progress
     }
 
-    fn finish(&self, _: &Objective<A, L>, _: &mut Self::State) {}
-
     fn restart(&self, state: &mut Self::State) {
         state.last = None;
     }

@@ -120,8 +120,4 @@ where
         }
         Progress::still(state.objective, Move::Stalled)
     }
-
-    fn finish(&self, _: &Objective<A, L>, _: &mut Self::State) {}
-
-    fn restart(&self, _: &mut Self::State) {}
 }

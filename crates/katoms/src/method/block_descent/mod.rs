@@ -195,8 +195,4 @@ where
         (state.x, state.objective) = (x_next, objective);
         Progress { gap: gap_above(state.bound, objective), ..progress }
     }
-
-    fn finish(&self, _: &Objective<A, L>, _: &mut Self::State) {}
-
-    fn restart(&self, _: &mut Self::State) {}
 }

@@ -93,7 +93,4 @@ where
         };
         state.follow(f, direction, self.correction, gap) //                  11–13: line search, x, α and 𝒮
     }
-
-    fn finish(&self, _: &Objective<A, L>, _: &mut Self::State) {}
-    fn restart(&self, _: &mut Self::State) {}
 }

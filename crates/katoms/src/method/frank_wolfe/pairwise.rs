@@ -77,7 +77,4 @@ where
         let direction = Direction::Pairwise { from, to }; //                 6–10: d := s − v, γ_max := α_v
         state.follow(f, direction, self.correction, gap) //                  11–13: line search, x, α and 𝒮
     }
-
-    fn finish(&self, _: &Objective<A, L>, _: &mut Self::State) {}
-    fn restart(&self, _: &mut Self::State) {}
 }

@@ -113,7 +113,4 @@ where
             }
         }
     }
-
-    fn finish(&self, _: &Objective<A, L>, _: &mut Self::State) {}
-    fn restart(&self, _: &mut Self::State) {}
 }

@@ -160,10 +160,6 @@ where
         let last = state.now.model.chosen.len() >= most;
         Progress { kind: if last { Move::Completed } else { Move::Grown }, ..progress }
     }
-
-    fn finish(&self, _: &Objective<A, L>, _: &mut FobaState) {}
-
-    fn restart(&self, _: &mut FobaState) {}
 }
 
 impl FobaState {

@@ -92,8 +92,4 @@ where
         }
         now.model.progress(&problem, &before)
     }
-
-    fn finish(&self, _: &Objective<A, L>, _: &mut ForwardState) {}
-
-    fn restart(&self, _: &mut ForwardState) {}
 }

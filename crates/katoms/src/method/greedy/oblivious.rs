@@ -83,8 +83,4 @@ where
         state.model = Model::given(x_next, objective, chosen);
         progress
     }
-
-    fn finish(&self, _: &Objective<A, L>, _: &mut GreedyState) {}
-
-    fn restart(&self, _: &mut GreedyState) {}
 }

@@ -107,8 +107,4 @@ where
         }
         model.progress(&problem, &before)
     }
-
-    fn finish(&self, _: &Objective<A, L>, _: &mut GreedyState) {}
-
-    fn restart(&self, _: &mut GreedyState) {}
 }

@@ -153,8 +153,4 @@ where
     fn iterate<'s>(&self, state: &'s LassoState) -> &'s Evaluated<SparseVec> {
         state.restricted.x()
     }
-
-    fn finish(&self, _: &Objective<A, L>, _: &mut LassoState) {}
-
-    fn restart(&self, _: &mut LassoState) {}
 }

@@ -218,8 +218,6 @@ where
         Progress { step: mu, momentum: beta, ..progress }
     }
 
-    fn finish(&self, _: &Objective<A, L>, _: &mut Self::State) {}
-
     fn restart(&self, state: &mut Self::State) {
         state.past = None;
     }

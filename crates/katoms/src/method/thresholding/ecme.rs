@@ -176,8 +176,6 @@ where
         moved
     }
 
-    fn finish(&self, _: &Objective<A, L>, _: &mut Self::State) {}
-
     fn restart(&self, state: &mut Self::State) {
         state.before = state.x.clone();
     }

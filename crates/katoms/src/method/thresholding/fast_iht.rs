@@ -126,8 +126,6 @@ where
         Progress { step: mu, momentum: tau, ..progress }
     }
 
-    fn finish(&self, _: &Objective<A, L>, _: &mut Self::State) {}
-
     fn restart(&self, state: &mut Self::State) {
         state.restart();
     }

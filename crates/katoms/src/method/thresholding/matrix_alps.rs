@@ -137,8 +137,6 @@ where
         Progress { step: mu, momentum: tau, ..state.walk.go(f, x_next) }
     }
 
-    fn finish(&self, _: &Objective<A, L>, _: &mut Self::State) {}
-
     fn restart(&self, state: &mut Self::State) {
         state.walk.restart();
         state.u = state.walk.here().clone();

@@ -233,8 +233,4 @@ where
             }
         }
     }
-
-    fn finish(&self, _: &Objective<A, L>, _: &mut Self::State) {}
-
-    fn restart(&self, _: &mut Self::State) {}
 }

@@ -103,8 +103,6 @@ where
         Progress { step: mu, momentum, ..moved }
     }
 
-    fn finish(&self, _: &Objective<A, L>, _: &mut Self::State) {}
-
     fn restart(&self, state: &mut Self::State) {
         state.before = state.x.clone();
     }

@@ -190,8 +190,6 @@ where
         self.parts().advance(f, set, state, g)
     }
 
-    fn finish(&self, _: &Objective<A, L>, _: &mut Self::State) {}
-
     fn restart(&self, state: &mut Self::State) {
         state.restart();
     }

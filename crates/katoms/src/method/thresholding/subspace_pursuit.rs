@@ -91,8 +91,4 @@ where
         let change = if stays { 0.0 } else { relative_change(x_next.point(), x.point()) };
         Progress { change, ..Progress::still(state.objective, kind) }
     }
-
-    fn finish(&self, _: &Objective<A, L>, _: &mut Self::State) {}
-
-    fn restart(&self, _: &mut Self::State) {}
 }
