@@ -22,6 +22,8 @@ struct Header {
     domain: String,
     outputs: usize,
     atoms: usize,
+    /// Of all that the constraint says of itself: groups, a radius, a weight of a penalty.
+    constraint: u64,
     /// Which method's state it is.
     method: String,
     /// f at the saved iterate, computed afresh: found again only on the same data.
@@ -42,6 +44,7 @@ where
             domain: format!("{:?}", self.f.operator().domain()),
             outputs: self.f.operator().n_outputs(),
             atoms: self.target.most_atoms(),
+            constraint: checksum(format!("{:?}", self.target).as_bytes()),
             method: self.method.label().into(),
             objective: self.f.value(&self.f.at(self.iterate().clone())),
         }
@@ -113,6 +116,10 @@ where
         }
         if saved.atoms != now.atoms {
             return differs("k", saved.atoms.to_string(), now.atoms.to_string());
+        }
+        if saved.constraint != now.constraint {
+            let reason = "it belongs to another problem: the set or the penalty was another one";
+            return Err(Error::Checkpoint { reason: reason.into() });
         }
         if saved.objective != now.objective {
             return differs("f at the saved point", saved.objective.to_string(), now.objective.to_string());

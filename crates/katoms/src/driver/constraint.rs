@@ -1,5 +1,7 @@
 //! What the driver asks of whatever a fit is subject to: a set of k atoms, a ball, a penalty.
 
+use std::fmt::Debug;
+
 use super::{Certificate, Quality, stationarity};
 use crate::error::Error;
 use crate::loss::Loss;
@@ -12,7 +14,7 @@ use crate::space::{LowRank, MatrixCovector, Point, SparseVec};
 
 /// What x is subject to while f is minimised. Every set that counts atoms is one, by `Expand` and
 /// `Exchange`; balls and penalties are too.
-pub trait Constraint<A: LinearOperator, L>: Clone + Send + Sync {
+pub trait Constraint<A: LinearOperator, L>: Clone + Debug + Send + Sync {
     /// The space it lives in.
     fn space(&self) -> DomainOf<A>;
     /// The most atoms that a point can have.

@@ -1,6 +1,7 @@
 //! Every method of the catalogue: planted problems, equivalences, pass counts. One file for each family.
 
 mod balls;
+mod by_name;
 mod frank_wolfe;
 mod greedy;
 mod group_lasso;
