@@ -3,5 +3,7 @@
 #[path = "../planted/mod.rs"]
 mod planted;
 
+mod lasso;
+
 #[test]
 fn smoke() {}
