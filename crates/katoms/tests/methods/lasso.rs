@@ -214,6 +214,30 @@ fn a_hundred_lambdas_share_passes() {
     assert!(path.points.iter().all(|p| p.passes <= 10));
 }
 
+#[test]
+fn a_tall_design_is_read_once() {
+    let fixture = fixture("elastic");
+    let dim = fixture.columns + 1;
+    let loss = LeastSquares::new(fixture.target.clone()).unwrap();
+    let f = Objective::new(design(&fixture), loss).unwrap().ridge(0.7).unwrap();
+    let f = f.free_of_ridge(IndexSet::new(dim, vec![dim - 1]));
+    let options = LassoPathOptions { count: 20, gap: 1e-12, ..LassoPathOptions::default() };
+    let path = walk(&f, &with_intercept(1.0, dim), &options);
+    assert_eq!((path.passes, path.points.len()), (1, 20));
+    for point in &path.points {
+        // what the Gram matrix says, the rows say as well
+        let penalty = with_intercept(point.lambda, dim);
+        let x = f.at(point.point.clone());
+        let objective = f.value(&x) + penalty.value(x.point());
+        assert!((objective - point.objective).abs() <= 1e-13 * norm(&fixture.target).powi(2));
+        let alone = fit(&f, &penalty, 1e-12);
+        assert!(point.gap >= point.objective - alone.objective - 1e-13 * alone.objective);
+        assert_eq!(point.status, Status::Converged);
+        assert_close(&point.point, &alone.point.to_dense(), 1e-6);
+        assert_optimal(&f, &penalty, &point.point, 1e-7);
+    }
+}
+
 fn zero(dim: usize) -> SparseVec {
     SparseVec::from_dense(&vec![0.0; dim])
 }
