@@ -125,10 +125,10 @@ fn logistic_fits_are_scikit_learns_alone_and_along_a_path() {
     let dim = fixture.columns + 1;
     let f = Objective::new(design(&fixture), Logistic::new(fixture.target.clone()).unwrap()).unwrap();
     let lambdas: Vec<f64> = fixture.models.iter().map(|model| model.lambda).collect();
-    let options = LassoPathOptions { lambdas: Some(lambdas), gap: 1e-13, ..LassoPathOptions::default() };
+    let options = LassoPathOptions { lambdas: Some(lambdas), gap: 1e-12, ..LassoPathOptions::default() };
     let path = walk(&f, &with_intercept(1.0, dim), &options);
     for (model, point) in fixture.models.iter().zip(&path.points) {
-        let outcome = fit(&f, &with_intercept(model.lambda, dim), 1e-13);
+        let outcome = fit(&f, &with_intercept(model.lambda, dim), 1e-12);
         assert_eq!((outcome.status, point.status), (Status::Converged, Status::Converged));
         assert_close(&outcome.point, &model.x, 1e-6);
         assert_close(&point.point, &model.x, 1e-6);
@@ -212,6 +212,24 @@ fn a_hundred_lambdas_share_passes() {
     assert!(path.points.iter().all(|p| p.status == Status::Converged && p.gap <= 1e-6 * f.value(&f.at(zero(1000)))));
     assert!(path.passes <= 30, "{} passes", path.passes);
     assert!(path.points.iter().all(|p| p.passes <= 10));
+}
+
+#[test]
+fn every_point_of_a_logistic_path_is_proven() {
+    // more columns than rows: the labels can be told apart perfectly, and the end of the path nearly does
+    let (rows, columns) = (60, 150);
+    let data = simulate::autoregressive(rows, columns, 0.5, 10);
+    let odds: Vec<f64> = (0..rows).map(|i| 1.0 + 20.0 * data[i] - 20.0 * data[7 * rows + i]).collect();
+    let a = WithIntercept::new(Dense::column_major(data, rows, columns).unwrap());
+    let f = Objective::new(a, Logistic::new(simulate::labels(&odds, 10)).unwrap()).unwrap();
+    let options = LassoPathOptions { count: 40, smallest: 0.01, gap: 1e-8, ..LassoPathOptions::default() };
+    let path = walk(&f, &with_intercept(1.0, columns + 1), &options);
+    for point in &path.points {
+        assert_eq!(point.status, Status::Converged, "{} {}", point.lambda, point.gap);
+        assert_optimal(&f, &with_intercept(point.lambda, columns + 1), &point.point, 1e-4);
+    }
+    assert!(path.passes <= 60, "{} passes", path.passes);
+    assert!(f.loss().value(f.at(path.points[39].point.clone()).image()) < 2.0);
 }
 
 #[test]
