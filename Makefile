@@ -29,10 +29,13 @@ bench: ## the figures of the README
 	cargo run --release -p katoms-bench --bin best cv
 
 # `make peers SIZE=--full` takes 100 draws and every k: about an hour on two cores.
-peers: ## recovery and prediction beside scikit-learn's Lasso: tables, and the figure target/best/recovery.svg
+peers: ## recovery, prediction and paths beside scikit-learn's Lasso: tables, and the figure target/best/recovery.svg
 	cargo run --release -p katoms-bench --bin best draws target/best $(SIZE)
 	python3 -m venv .venv && .venv/bin/pip install --quiet numpy scikit-learn
 	.venv/bin/python bench/peers/lasso_recovery.py target/best
 	.venv/bin/python bench/peers/lasso_correlated.py target/best
 	cargo run --release -p katoms-bench --bin best recovery target/best $(SIZE)
 	cargo run --release -p katoms-bench --bin best correlated target/best
+	cargo run --release -p katoms-bench --bin lasso draws target/lasso
+	.venv/bin/python bench/peers/lasso_path.py target/lasso
+	cargo run --release -p katoms-bench --bin lasso target/lasso

@@ -8,6 +8,7 @@ use super::moments::corrected;
 use super::parts::part_major;
 use super::{ColumnMoments, LinearOperator, Moments, Parts, is_its_own_base};
 use crate::error::{Error, check_length};
+use crate::linalg::Matrix;
 use crate::linalg::kernels::{self, Real};
 use crate::space::{IndexSet, SparseVec};
 
@@ -17,7 +18,7 @@ const PARALLEL_WORK: usize = 1 << 18;
 const ROW_CHUNK: usize = 1024;
 
 /// Columns that are brought together for a product with many residuals.
-const GATHERED: usize = 256;
+const GATHERED: usize = 128;
 
 /// The order in which the entries of a matrix follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,16 +120,18 @@ impl<'a, T: Real> Dense<'a, T> {
         }
     }
 
-    /// Copies of some columns, one after the other.
-    fn gathered(&self, columns: &[usize]) -> Vec<T> {
-        match self.layout {
-            Layout::ColumnMajor => {
-                columns.iter().flat_map(|&j| &self.data[j * self.rows..(j + 1) * self.rows]).copied().collect()
-            }
-            Layout::RowMajor => {
-                columns.iter().flat_map(|&j| self.data.iter().skip(j).step_by(self.columns)).copied().collect()
+    /// Copies of some columns.
+    fn gathered(&self, columns: &[usize]) -> Matrix {
+        let mut data = Vec::with_capacity(self.rows * columns.len());
+        for &j in columns {
+            match self.layout {
+                Layout::ColumnMajor => {
+                    data.extend(self.data[j * self.rows..(j + 1) * self.rows].iter().map(|v| v.to_f64()));
+                }
+                Layout::RowMajor => data.extend(self.data.iter().skip(j).step_by(self.columns).map(|v| v.to_f64())),
             }
         }
+        Matrix::from_columns(self.rows, columns.len(), data)
     }
 
     fn column_dot(&self, j: usize, r: &[f64]) -> f64 {
@@ -195,18 +198,17 @@ impl<T: Real> LinearOperator for Dense<'_, T> {
         }
         Some(energies)
     }
-    /// Columns are brought together, then multiplied as a pass multiplies them. With many residuals that
-    /// copy costs little.
+    /// Some columns at a time are brought together and multiplied as matrices.
     fn adjoint_block_on(&self, rs: &[&[f64]], t: &IndexSet) -> Vec<SparseVec> {
-        let mut values = vec![Vec::with_capacity(t.indices().len()); rs.len()];
-        for some in t.indices().chunks(GATHERED) {
-            let columns = self.gathered(some);
-            let mut products = vec![vec![0.0; some.len()]; rs.len()];
-            let mut outs: Vec<&mut [f64]> = products.iter_mut().map(Vec::as_mut_slice).collect();
-            kernels::adjoint_columns_block(&columns, rs, &mut outs);
-            values.iter_mut().zip(products).for_each(|(values, products)| values.extend(products));
-        }
-        values.into_iter().map(|values| SparseVec::sorted(t.dim(), t.indices().to_vec(), values)).collect()
+        let residuals = Matrix::from_columns(self.rows, rs.len(), rs.concat());
+        let product = |some: &[usize]| self.gathered(some).transposed_times(&residuals);
+        let products: Vec<Matrix> = if self.rows * t.indices().len() * rs.len() < PARALLEL_WORK {
+            t.indices().chunks(GATHERED).map(product).collect()
+        } else {
+            t.indices().par_chunks(GATHERED).map(product).collect()
+        };
+        let values = |q: usize| products.iter().flat_map(|product| product.column(q)).copied().collect();
+        (0..rs.len()).map(|q| SparseVec::sorted(t.dim(), t.indices().to_vec(), values(q))).collect()
     }
     fn adjoint_on(&self, r: &[f64], t: &IndexSet) -> SparseVec {
         let one = |&j: &usize| self.column_dot(j, r);

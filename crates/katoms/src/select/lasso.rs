@@ -166,7 +166,7 @@ impl LassoPath {
             let cross: Vec<f64> = self.working.members().iter().map(|&i| column[i]).collect();
             let price = if self.free[j] { 0.0 } else { self.scales[j] };
             let (square, linear) = (self.scales[j].powi(2), q.linear()[j]);
-            self.working.admit(&Member { coordinate: j, cross: &cross, square, linear, price });
+            self.working.admit(&[Member { coordinate: j, cross: &cross, square, linear, price }]);
             self.in_working[j] = true;
         }
         self.pending.clear();

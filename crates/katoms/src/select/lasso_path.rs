@@ -8,6 +8,9 @@
 //! not, the gradient says which coordinates the working set lacks; they come in, and so do those that would
 //! be lacking a few λ further on if gradients stayed as they are. After a pass that proved all of its
 //! points, the next one looks at twice as many.
+//!
+//! With least squares and no more columns than rows the working set is everything from the start. Then the Gram
+//! matrix proves the gaps, and λ_max is the only pass.
 
 use std::ops::ControlFlow;
 
@@ -16,14 +19,24 @@ use crate::error::{Error, check_option, check_range, check_values};
 use crate::loss::Loss;
 use crate::method::Lasso;
 use crate::method::duality::lower_bound;
-use crate::method::lasso::{Restricted, Standpoint};
+use crate::method::lasso::{Proven, Restricted, Standpoint};
 use crate::objective::{Evaluated, Objective};
 use crate::operator::LinearOperator;
 use crate::penalty::{L1, Penalty};
 use crate::space::{Point, SparseVec};
 
 /// The most points that share a pass.
-const SHARED: usize = 16;
+const SHARED: usize = 8;
+/// The working set takes in what would be lacking this many λ further on. More would mean fewer passes, and
+/// a larger working set.
+const LOOK: usize = 2;
+/// Of the λ that are not done, so many say what they lack: the later ones lack too much.
+const HEARD: usize = 2;
+/// Coordinates that join the working set in one go: as many at least, and at most half as many as there are.
+const FEW: usize = 10;
+/// With no more columns than rows, and no more than this, every coordinate is in the working set from the
+/// start: its Gram matrix is all that the path needs.
+const SMALL: usize = 2000;
 /// Below this share of f at zero, what the free coordinates leave is rounding.
 const NOTHING_LEFT: f64 = 1e-24;
 /// A restricted problem that is not solved exactly is solved to this share of the gap that is asked for.
@@ -43,14 +56,11 @@ pub struct LassoPathOptions {
     pub gap: f64,
     /// The most passes for one λ. Default 100.
     pub passes: usize,
-    /// How the working set grows.
-    pub method: Lasso,
 }
 
 impl Default for LassoPathOptions {
     fn default() -> Self {
-        let method = Lasso::default();
-        Self { count: 100, smallest: 1e-3, lambdas: None, gap: 1e-6, passes: 100, method }
+        Self { count: 100, smallest: 1e-3, lambdas: None, gap: 1e-6, passes: 100 }
     }
 }
 
@@ -94,7 +104,7 @@ pub struct LassoPoint {
     /// [`Status::Converged`] where the gap is as small as was asked for. [`Status::Stalled`] where rounding is in the
     /// way, [`Status::PassCap`] where the passes did not suffice.
     pub status: Status,
-    /// The passes that looked at this λ; one may look at several.
+    /// The passes that looked at this λ; one may look at several. 0 where the Gram matrix of all columns did.
     pub passes: usize,
 }
 
@@ -159,13 +169,17 @@ where
     L: Loss,
 {
     options.check()?;
-    options.method.check(f)?;
+    Lasso::default().check(f)?;
     check_domain(f, penalty)?;
     let before = f.cost();
     let mut walk = Walk::new(f, penalty, options)?;
     while walk.told < walk.lambdas.len() {
         // Entering the thread pool once is cheap; once for each product it is not.
-        rayon::scope(|_| walk.round());
+        rayon::scope(|_| {
+            if !walk.prove_next() {
+                walk.round();
+            }
+        });
         if walk.tell(&mut go_on).is_break() {
             break;
         }
@@ -201,6 +215,8 @@ struct Walk<'a, A: LinearOperator, L> {
     points: Vec<Option<LassoPoint>>,
     /// How often each λ was looked at.
     looks: Vec<usize>,
+    /// The gap of each λ at the last look.
+    gaps: Vec<f64>,
     /// How many of the points the observer has heard of.
     told: usize,
     /// How many λ the next pass looks at.
@@ -233,9 +249,22 @@ where
             lambdas.iter().map(|&lambda| penalty.with_lambda(lambda)).collect::<Result<_, _>>()?
         };
         let (points, looks) = (vec![None; lambdas.len()], vec![0; lambdas.len()]);
+        let gaps = vec![f64::INFINITY; lambdas.len()];
         let enough = options.gap * left;
-        let mut walk =
-            Self { f, options, penalties, lambdas, largest, enough, restricted, points, looks, told: 0, ahead: 1 };
+        let mut walk = Self {
+            f,
+            options,
+            penalties,
+            lambdas,
+            largest,
+            enough,
+            restricted,
+            points,
+            looks,
+            gaps,
+            told: 0,
+            ahead: 1,
+        };
         walk.start(&gradient);
         Ok(walk)
     }
@@ -252,7 +281,25 @@ where
             self.looks[i] = 1;
             self.points[i] = Some(self.done(i, judged, Status::Converged));
         }
+        let n = gradient.len();
+        if self.f.loss().is_quadratic() && n <= self.f.operator().n_outputs().min(SMALL) {
+            let all: Vec<usize> = (0..n).collect();
+            return self.restricted.admit(self.f, &self.penalties[0], &all);
+        }
         self.look_ahead(0, &gradient);
+    }
+
+    /// The next point, where the Gram matrix alone can prove it; whether it can.
+    fn prove_next(&mut self) -> bool {
+        let Some(i) = (self.told..self.lambdas.len()).find(|&i| self.points[i].is_none()) else { return true };
+        let Some(Proven { point, objective, gap }) = self.restricted.proven(self.f, &self.penalties[i]) else {
+            return false;
+        };
+        if gap <= self.enough {
+            let (lambda, status, passes) = (self.lambdas[i], Status::Converged, self.looks[i]);
+            self.points[i] = Some(LassoPoint { lambda, point, objective, gap, status, passes });
+        }
+        gap <= self.enough
     }
 
     /// Some λ ahead solved on the working set, one pass for all of them, and what it says.
@@ -271,14 +318,19 @@ where
         let furthest = judged.last().map(|judged| judged.gradient.clone()).unwrap_or_default();
         let mut first_open = None;
         let mut lacking = Vec::new();
+        let mut failed = 0;
         for (at, (&i, judged)) in block.iter().zip(judged).enumerate() {
             self.looks[i] += 1;
             let missing = self.missing(i, &judged);
             match self.status(i, &judged, &missing) {
                 Some(status) => self.points[i] = Some(self.done(i, judged, status)),
                 None => {
+                    self.gaps[i] = judged.gap;
                     first_open.get_or_insert(at);
-                    lacking.extend(missing);
+                    failed += 1;
+                    if failed <= HEARD {
+                        lacking.extend(missing);
+                    }
                 }
             }
         }
@@ -298,8 +350,7 @@ where
         if judged.gap <= self.enough {
             return Vec::new();
         }
-        let Lasso { first, growth, .. } = self.options.method;
-        let most = first.max(growth.saturating_mul(judged.x.point().support_size()));
+        let most = FEW.max(judged.x.point().support_size() / 2);
         self.restricted.violators(&self.penalties[i], &judged.gradient, most)
     }
 
@@ -307,8 +358,8 @@ where
     /// λ number i.
     fn look_ahead(&mut self, i: usize, gradient: &[f64]) {
         let open = (0..self.lambdas.len()).filter(|&i| self.points[i].is_none());
-        let Some(end) = open.take(self.ahead).last() else { return };
-        let most = self.options.method.first.max(self.restricted.size());
+        let Some(end) = open.take(self.ahead.min(LOOK)).last() else { return };
+        let most = FEW.max(self.restricted.size() / 2);
         let coming = self.restricted.exceeding(&self.penalties[end], gradient, 1.0, most);
         self.restricted.admit(self.f, &self.penalties[i], &coming);
     }
@@ -324,7 +375,7 @@ where
     fn status(&self, i: usize, judged: &Judged, missing: &[usize]) -> Option<Status> {
         if judged.gap <= self.enough {
             Some(Status::Converged)
-        } else if missing.is_empty() && self.looks[i] > 1 {
+        } else if missing.is_empty() && judged.gap >= 0.5 * self.gaps[i] {
             Some(Status::Stalled)
         } else if self.looks[i] >= self.options.passes {
             Some(Status::PassCap)

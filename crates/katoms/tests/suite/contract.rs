@@ -194,7 +194,7 @@ where
     assert_eq!(A::Point::flat_gradient(&stale), A::Point::flat_gradient(&g), "what was there before shows");
 }
 
-/// ⟨A·x, r⟩ = ⟨x, Aᵀ·r⟩ through either restriction, and `adjoint_on` = `adjoint` then `on`.
+/// ⟨A·x, r⟩ = ⟨x, Aᵀ·r⟩ through either restriction, `adjoint_on` = `adjoint` then `on`, and its block is one by one.
 fn restrictions_are_those_of_the_adjoint<A>(a: &A, truth: &Matrix)
 where
     A: LinearOperator<Point: Space<Gradient = A::Covector>>,
@@ -210,6 +210,10 @@ where
         let (found, expected) = (a.adjoint_on(&r, &t), A::Point::of_gradient(&g).on(&t));
         near(&found.flat(), &expected.flat(), scale);
         assert_eq!(found.domain(), a.domain());
+        let other = residual(a.n_outputs(), 8);
+        let block = a.adjoint_block_on(&[&r, &other], &t);
+        near(&block[0].flat(), &found.flat(), scale);
+        near(&block[1].flat(), &a.adjoint_on(&other, &t).flat(), (1.0 + truth.norm()) * norm(&other));
     }
     let nothing = a.adjoint_on(&r, &A::Point::zero(a.domain()).support());
     assert_eq!(nothing.norm(), 0.0);

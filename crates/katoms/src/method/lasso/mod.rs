@@ -39,7 +39,7 @@ use crate::operator::LinearOperator;
 use crate::penalty::{L1, Penalty};
 use crate::space::{Point, SparseVec};
 
-pub(crate) use restricted::{Restricted, Standpoint};
+pub(crate) use restricted::{Proven, Restricted, Standpoint};
 pub(crate) use working::{Member, SLACK, Working};
 
 /// The Lasso, the elastic net (with the objective's ridge) and their kin for other losses.
@@ -132,6 +132,7 @@ where
         let LassoState { restricted, bound } = state;
         let x = restricted.x().clone();
         // 𝒟(θ): the best dual point so far
+        let before = *bound;
         *bound = bound.max(lower_bound(f, penalty, &x, g).unwrap_or(f64::NEG_INFINITY));
         let gap = value(&x) - *bound;
         // 𝒲: the working set, at most doubled
@@ -142,8 +143,8 @@ where
         restricted.minimize(f, penalty, self.accuracy * gap);
         let objective = value(restricted.x());
         let gap = Some((objective - *bound).max(0.0));
-        if violators.is_empty() && restricted.x() == &x {
-            // Nothing to take in and nothing to move: what is left of the gap is rounding.
+        if violators.is_empty() && objective >= value(&x) && (*bound <= before || restricted.x() == &x) {
+            // Nothing to take in and nothing to gain on either side: what is left of the gap is rounding.
             let kind = if gap == Some(0.0) { Move::Fixed } else { Move::Stalled };
             return Progress { gap, ..Progress::still(objective, kind) };
         }

@@ -22,6 +22,8 @@ const HALVINGS: usize = 30;
 const SUFFICIENT: f64 = 1e-4;
 /// Curvatures below this share of the largest possible one are lifted: a picture needs some.
 const FLAT: f64 = 1e-12;
+/// Changes of the objective below this share of it are rounding.
+const ROUNDING: f64 = 1e-14;
 /// Newton steps on what is free alone.
 const FREE_STEPS: usize = 5;
 
@@ -46,8 +48,10 @@ where
         working.minimize(penalty.lambda());
         let towards = f.at(point(penalty.domain(), &working));
         let Some((next, predicted)) = descend(f, penalty, &x, &towards) else { break };
+        let value = f.value(&x) + penalty.value(x.point());
         x = next;
-        if predicted <= accuracy {
+        // A gap falls as the root of the error: this decrease is one of a gap of about `accuracy`.
+        if predicted * value.abs() <= accuracy * accuracy {
             break;
         }
     }
@@ -70,6 +74,11 @@ where
     let here = value(x);
     let slope = f.slope(x, &Evaluated::combine(1.0, towards, -1.0, x));
     let predicted = -(slope + penalty.value(towards.point()) - penalty.value(x.point()));
+    let rounding = ROUNDING * here.abs();
+    if predicted.abs() <= rounding {
+        // The objective cannot tell any more; the slopes still can.
+        return (value(towards) <= here + rounding).then(|| (towards.clone(), 0.0));
+    }
     let mut t = 1.0;
     for _ in 0..HALVINGS {
         let next = if t == 1.0 { towards.clone() } else { Evaluated::combine(1.0 - t, x, t, towards) };
@@ -101,8 +110,8 @@ where
         let hessian: Vec<f64> = columns.flat_map(|column| column.values().to_vec()).collect();
         let d = solve_symmetric(&Matrix::from_columns(free.dimension(), free.dimension(), hessian), g.values());
         let next = Evaluated::combine(1.0, &x, -1.0, &f.at(free.point(&d)));
-        let smaller = f.gradient_on(&next, &free).norm() < g.norm();
-        if !smaller || !(f.value(&next) <= f.value(&x) * (1.0 + f64::EPSILON)) {
+        // The objective is too flat to tell the last digits; the slope tells them.
+        if f.gradient_on(&next, &free).norm() >= g.norm() {
             break;
         }
         x = next;

@@ -9,7 +9,7 @@ use crate::loss::Loss;
 use crate::objective::{Evaluated, Objective};
 use crate::operator::LinearOperator;
 use crate::penalty::{L1, Penalty};
-use crate::space::{IndexSet, SparseVec};
+use crate::space::{IndexSet, Point, SparseVec};
 
 /// Coordinates whose columns are held at one time.
 const HELD: usize = 64;
@@ -23,6 +23,13 @@ pub(crate) struct Restricted {
     /// The Gram matrix on W, where the loss is quadratic.
     kept: Option<Working>,
     x: Evaluated<SparseVec>,
+}
+
+/// A point with its objective, and how far that is from the minimum at most.
+pub(crate) struct Proven {
+    pub(crate) point: SparseVec,
+    pub(crate) objective: f64,
+    pub(crate) gap: f64,
 }
 
 /// Where the search for the minimum on W stands.
@@ -109,6 +116,31 @@ impl Restricted {
         }
     }
 
+    /// The minimum over W with its objective and its gap, where W is everything and the loss is quadratic:
+    /// then the Gram matrix is all there is to know, and no row is touched. `None` elsewhere.
+    ///
+    /// With r = ∇ℓ(Ax) and c = f(0), Fenchel's bound at s·r is
+    /// c − ½s²·xᵀGx − s(1 − s)·bᵀx − (1 − s)²·(c − min ℓ).
+    pub(crate) fn proven<A, L>(&mut self, f: &Objective<A, L>, penalty: &L1) -> Option<Proven>
+    where
+        A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+        L: Loss,
+    {
+        let working = self.kept.as_mut().filter(|_| self.inside.iter().all(|inside| *inside))?;
+        working.minimize(penalty.lambda());
+        let n = penalty.domain();
+        let mut gradient = vec![0.0; n];
+        working.gradient().for_each(|(j, g)| gradient[j] = g);
+        let s = 1.0 / penalty.polar(&gradient).max(1.0);
+        let (square, linear) = working.forms();
+        let constant = f.value(&f.at(SparseVec::zero(n)));
+        let point = point(n, working);
+        let objective = constant + 0.5 * square - linear + penalty.value(&point);
+        let left = (1.0 - s).powi(2) * (constant - f.lower_bound());
+        let bound = constant - 0.5 * s * s * square - s * (1.0 - s) * linear - left;
+        Some(Proven { point, objective, gap: (objective - bound).max(0.0) })
+    }
+
     /// At most so many coordinates outside of W whose gradient exceeds this share of their price, the
     /// strongest first. O(n).
     pub(crate) fn exceeding(&self, penalty: &L1, g: &[f64], share: f64, most: usize) -> Vec<usize> {
@@ -166,16 +198,32 @@ where
         let rs: Vec<&[f64]> = curved.iter().map(Vec::as_slice).collect();
         let all = IndexSet::new(n, working.members().iter().chain(some).copied().collect());
         let products = f.pulled_back_block_on(&rs, &all);
-        for ((&j, column), product) in some.iter().zip(&columns).zip(&products) {
-            let cross: Vec<f64> = working.members().iter().map(|&i| product.value_at(i)).collect();
-            let ridge = f.ridge_on_basis(&IndexSet::new(n, vec![j]), 0);
-            let square = product.value_at(j) + ridge;
-            if square > 0.0 && square.is_finite() {
-                let linear = dot(column.image(), &around.pushed);
-                let price = penalty.price(j) / penalty.lambda();
-                working.admit(&Member { coordinate: j, cross: &cross, square, linear, price });
-            }
-        }
+        let place = |j: &usize| all.indices().binary_search(j).unwrap_or(usize::MAX);
+        let square = |at: usize| {
+            let ridge = f.ridge_on_basis(&IndexSet::new(n, vec![some[at]]), 0);
+            products[at].values()[place(&some[at])] + ridge
+        };
+        let usable: Vec<usize> = (0..some.len()).filter(|&at| square(at) > 0.0 && square(at).is_finite()).collect();
+        let mut places: Vec<usize> = working.members().iter().map(place).collect();
+        places.extend(usable.iter().map(|&at| place(&some[at])));
+        let before = working.members().len();
+        let crosses: Vec<Vec<f64>> = usable
+            .iter()
+            .enumerate()
+            .map(|(i, &at)| places[..before + i].iter().map(|&p| products[at].values()[p]).collect())
+            .collect();
+        let members: Vec<Member<'_>> = usable
+            .iter()
+            .zip(&crosses)
+            .map(|(&at, cross)| Member {
+                coordinate: some[at],
+                cross,
+                square: square(at),
+                linear: dot(columns[at].image(), &around.pushed),
+                price: penalty.price(some[at]) / penalty.lambda(),
+            })
+            .collect();
+        working.admit(&members);
     }
 }
 

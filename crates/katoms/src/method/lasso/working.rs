@@ -16,7 +16,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::factor::Factor;
-use crate::linalg::kernels::axpy;
+use crate::linalg::{dot, kernels::axpy};
 
 /// A coordinate outside the active set is left there up to |gradient| = price·(1 + this).
 pub(crate) const SLACK: f64 = 1e-9;
@@ -54,12 +54,25 @@ pub(crate) struct Place {
     /// The active members, in the order of the factor.
     active: Vec<usize>,
     factor: Factor,
+    known: Known,
+}
+
+/// How the gradient is known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+enum Known {
+    /// From the point, on all members.
+    #[default]
+    Afresh,
+    /// On the active members it follows the steps, which gathers rounding; on the others it is from the point.
+    Followed,
+    /// On the active members it follows the steps; on the others it is behind.
+    Behind,
 }
 
 /// A coordinate that becomes a member, raw.
 pub(crate) struct Member<'a> {
     pub(crate) coordinate: usize,
-    /// Its products with the members that are there, in their order.
+    /// Its products with the members that are there and those that come before it, in their order.
     pub(crate) cross: &'a [f64],
     /// Its own entry of the diagonal, above 0.
     pub(crate) square: f64,
@@ -75,26 +88,32 @@ impl Working {
         &self.members
     }
 
-    /// Takes in a coordinate, at zero. O(members).
-    pub(crate) fn admit(&mut self, new: &Member<'_>) {
-        let scale = new.square.sqrt();
-        let mut own: Vec<f64> = new.cross.iter().zip(&self.scales).map(|(g, s)| g / s / scale).collect();
-        for (theirs, &g) in self.gram.iter_mut().zip(&own) {
-            theirs.push(g);
+    /// Takes in coordinates, at zero. O(members) for each.
+    pub(crate) fn admit(&mut self, new: &[Member<'_>]) {
+        let before = self.members.len();
+        self.scales.extend(new.iter().map(|member| member.square.sqrt()));
+        let scales = &self.scales;
+        let scaled = |at: usize, i: usize| new[at].cross[i] / scales[i] / scales[before + at];
+        for (i, column) in self.gram.iter_mut().enumerate() {
+            column.extend((0..new.len()).map(|at| scaled(at, i)));
         }
-        own.push(1.0);
-        let linear = new.linear / scale;
-        let at = &mut self.at;
-        at.gradient.push(at.active.iter().map(|&p| own[p] * at.z[p]).sum::<f64>() - linear);
-        at.z.push(0.0);
-        at.signs.push(0.0);
-        self.gram.push(own);
-        self.members.push(new.coordinate);
-        self.scales.push(scale);
-        self.linear.push(linear);
-        self.prices.push(new.price / scale);
-        if new.price == 0.0 {
-            self.enter_free(self.members.len() - 1);
+        for at in 0..new.len() {
+            let earlier = (0..before + at).map(|i| scaled(at, i));
+            let later = (at + 1..new.len()).map(|later| scaled(later, before + at));
+            self.gram.push(earlier.chain([1.0]).chain(later).collect());
+        }
+        for (at, member) in new.iter().enumerate() {
+            let (p, scale) = (before + at, self.scales[before + at]);
+            self.members.push(member.coordinate);
+            self.linear.push(member.linear / scale);
+            self.prices.push(member.price / scale);
+            let moved: f64 = self.at.active.iter().map(|&a| self.gram[p][a] * self.at.z[a]).sum();
+            self.at.gradient.push(moved - self.linear[p]);
+            self.at.z.push(0.0);
+            self.at.signs.push(0.0);
+            if member.price == 0.0 {
+                self.enter_free(p);
+            }
         }
     }
 
@@ -141,24 +160,42 @@ impl Working {
         stored.map(|p| (self.members[p], self.at.z[p] / self.scales[p]))
     }
 
+    /// The gradient on the members, raw, with their coordinates.
+    pub(crate) fn gradient(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+        (0..self.members.len()).map(|p| (self.members[p], self.at.gradient[p] * self.scales[p]))
+    }
+
+    /// (xᵀGx, bᵀx).
+    pub(crate) fn forms(&self) -> (f64, f64) {
+        let linear = dot(&self.linear, &self.at.z);
+        (dot(&self.at.gradient, &self.at.z) + linear, linear)
+    }
+
     /// The minimum at λ; at λ = ∞ only the free coordinates move. O(members·active) for each step.
     pub(crate) fn minimize(&mut self, lambda: f64) {
         let mut polishes = 0;
         for _ in 0..STEPS * (self.members.len() + 1) {
             let slope: Vec<f64> = self.at.active.iter().map(|&p| self.slope(p, lambda)).collect();
-            if polishes == POLISHES || self.vanishes(&slope, lambda) {
-                let violators = self.violators(lambda);
-                if violators.is_empty() {
-                    return;
-                }
-                self.enter_together(&violators);
-                polishes = 0;
+            if polishes < POLISHES && !self.vanishes(&slope, lambda) {
+                let leaving = self.step(&self.at.factor.solve(slope.clone()), &slope);
+                polishes = if leaving.is_empty() { polishes + 1 } else { 0 };
+                leaving.into_iter().rev().for_each(|place| self.leave(place));
                 continue;
             }
-            let leaving = self.step(&self.at.factor.solve(slope));
-            polishes = if leaving.is_empty() { polishes + 1 } else { 0 };
-            leaving.into_iter().rev().for_each(|place| self.leave(place));
+            if self.at.known == Known::Behind {
+                self.refresh_at_rest();
+            }
+            let violators = self.violators(lambda);
+            if !violators.is_empty() {
+                self.enter_together(&violators);
+                polishes = 0;
+            } else if self.at.known == Known::Followed {
+                self.refresh();
+            } else {
+                return;
+            }
         }
+        self.refresh();
     }
 
     /// The gradient with the slope of the penalty, at an active member.
@@ -225,31 +262,43 @@ impl Working {
 
     /// Moves the active members by −`towards`, or as far as their signs last: the places of those that
     /// reach zero, rising.
-    fn step(&mut self, towards: &[f64]) -> Vec<usize> {
+    fn step(&mut self, towards: &[f64], slope: &[f64]) -> Vec<usize> {
         let at = &mut self.at;
         // a sign of 0 is a free coordinate's
         let falls = |p: usize, d: f64| d * at.signs[p] > 0.0;
         let reach = |(&p, &d): (&usize, &f64)| if falls(p, d) { at.z[p].abs() / d.abs() } else { f64::INFINITY };
         let reaches: Vec<f64> = at.active.iter().zip(towards).map(reach).collect();
         let nearest = reaches.iter().copied().fold(f64::INFINITY, f64::min);
-        let leaving =
-            if nearest <= 1.0 { (0..reaches.len()).filter(|&i| reaches[i] == nearest).collect() } else { vec![] };
-        if nearest > 0.0 {
-            for (&p, &d) in at.active.iter().zip(towards) {
-                at.z[p] -= nearest.min(1.0) * d;
+        let length = nearest.min(1.0);
+        if length > 0.0 {
+            for ((&p, d), slope) in at.active.iter().zip(towards).zip(slope) {
+                at.z[p] -= length * d;
+                // The step solves for a slope of zero.
+                at.gradient[p] -= length * slope;
             }
-            for &place in &leaving {
-                let p: usize = at.active[place];
-                at.z[p] = 0.0;
-            }
-            self.refresh();
+            at.known = Known::Behind;
         }
-        leaving
+        (0..reaches.len()).filter(|&place| nearest <= 1.0 && reaches[place] == nearest).collect()
+    }
+
+    /// The gradient on the members at rest.
+    fn refresh_at_rest(&mut self) {
+        if 2 * self.at.active.len() < self.members.len() {
+            return self.refresh();
+        }
+        let at = &mut self.at;
+        for p in 0..self.members.len() {
+            if self.prices[p] > 0.0 && at.signs[p] == 0.0 {
+                at.gradient[p] = dot(&self.gram[p], &at.z) - self.linear[p];
+            }
+        }
+        at.known = Known::Followed;
     }
 
     /// The gradient on the members, afresh: sums of many steps would gather their rounding.
     fn refresh(&mut self) {
         let at = &mut self.at;
+        at.known = Known::Afresh;
         at.gradient.iter_mut().zip(&self.linear).for_each(|(g, b)| *g = -b);
         for &p in &at.active {
             if at.z[p] != 0.0 {

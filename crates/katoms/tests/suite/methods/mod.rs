@@ -5,6 +5,7 @@ mod by_name;
 mod frank_wolfe;
 mod greedy;
 mod group_lasso;
+mod lasso;
 mod low_rank;
 mod nuclear;
 mod proximal;
