@@ -12,7 +12,7 @@ use katoms::select::{LassoPath, LassoPathOptions, lasso_path};
 use katoms::space::{IndexSet, SparseVec};
 use katoms::{Error, Objective, Outcome, Status, Stop, simulate};
 
-use super::planted::Planted;
+use crate::planted::Planted;
 
 type Design = WithIntercept<Dense<'static, f64>>;
 
