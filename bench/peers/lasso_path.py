@@ -42,7 +42,7 @@ def largest_gap(design, y, alphas, coefficients):
 def main():
     parser = argparse.ArgumentParser(description="scikit-learn's Lasso path")
     parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--repeats", type=int, default=1)
+    parser.add_argument("--repeats", type=int, default=3)
     asked = parser.parse_args()
     with open(asked.folder / "sklearn.csv", "w", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
