@@ -159,16 +159,6 @@ pub enum Error {
         /// All names that exist.
         known: String,
     },
-    /// A method needs what the operator or the loss does not have.
-    #[error("{method} needs {what}; {instead}")]
-    Unsupported {
-        /// The method.
-        method: &'static str,
-        /// What it needs.
-        what: &'static str,
-        /// What to do instead.
-        instead: &'static str,
-    },
     /// Fits that run in lockstep do not look at the same data.
     #[error(
         "fit {fit} (counted from 0) looks at other data than fit 0; fits in lockstep share one operator: give each a view of the same reference"

@@ -87,12 +87,18 @@ impl Lasso {
         check_range("the growth of a working set", self.growth, 1, usize::MAX)?;
         let right = "it must lie above 0 and below 1";
         check_option("accuracy", self.accuracy, right, |v| v > 0.0 && v < 1.0)?;
-        let (method, instead) = ("the Lasso by working sets", "use FISTA (`method::Fista`)");
+        let method = "the Lasso by working sets";
         if !f.operator().has_cheap_columns() {
-            return Err(Error::Unsupported { method, what: "an operator with cheap columns", instead });
+            return Err(Error::Unsuitable {
+                method,
+                needs: "an operator with cheap columns; Fista serves every operator",
+            });
         }
         if f.loss().conjugate(&vec![0.0; f.loss().n_outputs()]).is_none() {
-            return Err(Error::Unsupported { method, what: "a loss that knows its conjugate", instead });
+            return Err(Error::Unsuitable {
+                method,
+                needs: "a loss that knows its conjugate; Fista serves every loss",
+            });
         }
         Ok(())
     }
