@@ -376,5 +376,5 @@ fn what_makes_no_sense_is_named() {
     let f = Objective::new(free, LeastSquares::new(vec![1.0; 4]).unwrap()).unwrap();
     let (penalty, method) = (L1::new(1.0, 4).unwrap(), Lasso::default());
     let refused = Run::new(&f, &penalty, &method, Options::default());
-    assert!(refused.map(|_| ()).unwrap_err().to_string().contains("FISTA"));
+    assert!(refused.map(|_| ()).unwrap_err().to_string().contains("Fista"));
 }
