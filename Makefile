@@ -11,11 +11,12 @@ run: ## a demonstration: features found, a picture completed
 test: ## format, lints, all tests, documentation
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
-	cargo test --workspace
+	cargo test --workspace --lib --tests
+	cargo test --workspace --doc
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
 
 test-long: test target/draw ## the same, then the long tests as well
-	KATOMS_DRAW=$(CURDIR)/target/draw cargo test --workspace --release -- --include-ignored
+	KATOMS_DRAW=$(CURDIR)/target/draw cargo test --workspace --lib --tests --release -- --include-ignored
 
 target/draw: bench/numpy_draw.py # the draw on which the variants were first tried
 	python3 -m venv .venv && .venv/bin/pip install --quiet numpy

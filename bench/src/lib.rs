@@ -1,6 +1,8 @@
 //! What the benches share: problems, baselines, pictures and real data.
 
 pub mod baselines;
+#[cfg(test)]
+mod claims;
 pub mod curves;
 pub mod curves_figure;
 pub mod figure;

@@ -1,7 +1,7 @@
 //! What docs/methods.md says of the figure, as a test. Passes are exact, so this holds on any machine.
 
+use crate::curves::{self, Panel};
 use katoms::Error;
-use katoms_bench::curves::{self, Panel};
 
 #[test]
 fn the_figure_shows_what_the_page_says() -> Result<(), Error> {

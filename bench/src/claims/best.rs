@@ -3,14 +3,14 @@
 
 use std::ops::ControlFlow;
 
+use crate::baselines::{self, Data, at_most};
+use crate::problems::{self, Kind, Sparse};
+use crate::scores;
 use katoms::loss::LeastSquares;
 use katoms::operator::{Counted, Counts};
 use katoms::select::{self, CrossValidation, Folds, cross_validate};
 use katoms::set::KSparse;
 use katoms::{Error, Objective, fit};
-use katoms_bench::baselines::{self, Data, at_most};
-use katoms_bench::problems::{self, Kind, Sparse};
-use katoms_bench::scores;
 
 fn recovered(problem: &Sparse<f64>, k: usize) -> Result<bool, Error> {
     let found = fit(&problem.squares()?, &KSparse::new(k, problem.truth.dim())?)?.point;

@@ -4,13 +4,13 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use crate::problems::{self, Completion, Sparse};
+use crate::{data_folder, grey_picture, psnr};
 use katoms::driver::{Run, solve};
 use katoms::method::{AcceleratedIht, Momentum, Refit, Safeguard, Step, refit_on};
 use katoms::set::{ConstraintSet, KSparse, Rank};
 use katoms::space::Point;
 use katoms::{Error, Options, Status, Stop, fit};
-use katoms_bench::problems::{self, Completion, Sparse};
-use katoms_bench::{data_folder, grey_picture, psnr};
 
 #[test]
 fn wide_problem_needs_few_passes() -> Result<(), Error> {
