@@ -26,7 +26,7 @@ struct Header {
     constraint: u64,
     /// Which method's state it is.
     method: String,
-    /// f at the saved iterate, computed afresh: found again only on the same data.
+    /// f at the saved iterate, computed afresh: found again only on the same data, unless the iterate is zero.
     objective: f64,
 }
 

@@ -286,7 +286,8 @@ where
         }
     }
 
-    /// The outcome, with a statement of quality that costs two more passes, one where the fit is perfect.
+    /// The outcome, with a statement of quality that costs two more passes; one where the fit is perfect, and for
+    /// balls and penalties.
     pub fn outcome(mut self) -> Outcome<A::Point> {
         self.stop();
         let before = self.f.cost();

@@ -216,6 +216,10 @@ where
         let t = set.expand(g, &state.u.point().support()); //            1: 𝒯 ← supp Π_k(∇_{𝒰ᶜ} f(u)) ∪ 𝒰
         let g_t = f.at(g.on(&t)); //                                        ∇_𝒯 f(u), with its image
         let mu = self.step.size(f, &state.u, &g_t, &mut state.step);
+        if mu == 0.0 && g_t.point().norm() > 0.0 {
+            // f is flat along its own gradient: nothing says that u is stationary.
+            return no_descent(state, mu, &Stuck { kind: Move::Stalled, change: f64::INFINITY });
+        }
         let (x_next, mu) = match self.descend(f, set, state, &g_t, mu) {
             Ok(Descent { x_next, mu }) => (x_next, mu),
             Err(stuck) => return no_descent(state, mu, &stuck),

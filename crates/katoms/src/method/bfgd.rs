@@ -178,12 +178,15 @@ impl Bfgd {
         A: LinearOperator<Point = LowRank, Covector = MatrixCovector>,
         L: Loss,
     {
+        if self.step == FactorStep::LineSearch {
+            return self.minimum_along(f, state, d);
+        }
         let (size, l) = (state.size(), state.curvature.unwrap_or(0.0));
         let first_size = *state.first_size.get_or_insert(size);
-        match self.step {
-            FactorStep::LineSearch => self.minimum_along(f, state, d),
-            FactorStep::Theory if self.balance == 0.0 => 1.0 / (15.0 * l * size + 3.0 * spectral_norm(g)),
-            FactorStep::Theory => 1.0 / (12.0 * l * (0.5 * self.balance).max(1.0) * first_size),
+        if self.balance == 0.0 {
+            1.0 / (15.0 * l * size + 3.0 * spectral_norm(g))
+        } else {
+            1.0 / (12.0 * l * (0.5 * self.balance).max(1.0) * first_size)
         }
     }
 

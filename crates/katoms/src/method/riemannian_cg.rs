@@ -144,7 +144,8 @@ impl RiemannianCg {
         let along = f.at(eta.clone());
         let (slope, bend) = (f.slope(&state.x, &along), f.bend(&state.x, &along));
         if !(slope < 0.0) || !(bend > 0.0) {
-            return Err(Stuck { kind: Move::Stalled, change: 0.0 });
+            // Flat, or no descent: nothing says that x is stationary.
+            return Err(Stuck { kind: Move::Stalled, change: f64::INFINITY });
         }
         let mut step = -slope / bend; //                                                      4: t_i
         let mut longest = None;
@@ -154,7 +155,7 @@ impl RiemannianCg {
             if f.value(&x_next) <= state.objective + self.decrease * step * slope && x_next != state.x {
                 return Ok((x_next, step));
             }
-            if x_next == state.x {
+            if x_next == state.x && longest.is_none() {
                 return Err(Stuck { kind: Move::Fixed, change: 0.0 });
             }
             longest.get_or_insert_with(|| relative_change(x_next.point(), state.x.point()));

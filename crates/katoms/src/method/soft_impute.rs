@@ -20,6 +20,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::proximal::stalled;
 use super::{Method, Move, Progress, duality, largest_curvature};
 use crate::error::{Error, check_option};
 use crate::loss::Loss;
@@ -118,6 +119,7 @@ where
             }
             state.curvature *= 2.0;
         }
-        Progress::still(state.objective, Move::Stalled)
+        let gap = state.bound.map(|bound| (state.objective - bound).max(0.0));
+        stalled(state.objective, gap, 1.0 / state.curvature)
     }
 }

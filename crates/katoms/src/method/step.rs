@@ -12,6 +12,8 @@ use crate::space::Point;
 /// Lanczos rounds for λ_max, and the relative change that ends them.
 const LANCZOS_ROUNDS: usize = 80;
 const LANCZOS_TOLERANCE: f64 = 1e-7;
+/// Differences of f below this share are rounding.
+const ROUNDING: f64 = 1e-14;
 
 /// How far to go along the restricted gradient.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -112,7 +114,8 @@ fn backtracking<A: LinearOperator, L: Loss>(
     let mut mu = guess.unwrap_or_else(|| 4.0 * line_search(f, u, g_t));
     for _ in 0..60 {
         let there = f.value(&Evaluated::combine(1.0, u, -mu, g_t));
-        if there <= here - 0.5 * mu * square {
+        // On a quadratic the line search's own step is a tie, which rounding must not decide.
+        if there <= here - 0.5 * mu * square + ROUNDING * (here - f.lower_bound()) {
             break;
         }
         mu *= 0.5;

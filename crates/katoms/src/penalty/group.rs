@@ -134,16 +134,13 @@ impl Penalty<Vec<f64>> for GroupLasso {
         }
         SparseVec::from_dense(&v)
     }
-    /// max ‖g_G‖/(λw_G). What is free must have no gradient, up to rounding. O(n).
+    /// max ‖g_G‖/(λw_G). O(n).
     fn polar(&self, g: &Vec<f64>) -> f64 {
-        let largest = g.iter().fold(0.0_f64, |m, g| m.max(g.abs()));
         let share = |(group, members): (usize, &Vec<usize>)| {
             let part: Vec<f64> = members.iter().map(|&j| g[j]).collect();
-            share_of_price(linalg::norm(&part), self.price(group), largest)
+            share_of_price(linalg::norm(&part), self.price(group))
         };
-        let free = |(g, group): (&f64, &Option<usize>)| group.map_or(share_of_price(g.abs(), 0.0, largest), |_| 0.0);
-        let grouped = self.members.iter().enumerate().map(share).fold(0.0, f64::max);
-        g.iter().zip(&self.group_of).map(free).fold(grouped, f64::max)
+        self.members.iter().enumerate().map(share).fold(0.0, f64::max)
     }
     /// The groups of weight 0, and the coordinates in no group. O(n).
     fn free(&self) -> Option<IndexSet> {

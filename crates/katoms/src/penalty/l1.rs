@@ -4,9 +4,6 @@ use super::Penalty;
 use crate::error::{Error, check_length, check_option, check_values};
 use crate::space::{IndexSet, SparseVec};
 
-/// A gradient on coordinates without weight that is below this share of the largest is rounding.
-const VANISHES: f64 = 1e-10;
-
 /// λ·Σ wⱼ|xⱼ|. Weights are 1 unless given; a weight of 0 sets a coordinate free.
 ///
 /// ```
@@ -70,9 +67,9 @@ impl L1 {
     }
 }
 
-/// size/price, where sizes come up to `largest`; 0 for a size that is rounding and free.
-pub(super) fn share_of_price(size: f64, price: f64, largest: f64) -> f64 {
-    if price == 0.0 && size <= VANISHES * largest { 0.0 } else { size / price }
+/// size/price; 0 for what is free.
+pub(super) fn share_of_price(size: f64, price: f64) -> f64 {
+    if price == 0.0 { 0.0 } else { size / price }
 }
 
 /// v, brought towards zero by t.
@@ -99,10 +96,9 @@ impl Penalty<Vec<f64>> for L1 {
         v.iter_mut().enumerate().for_each(|(j, v)| *v = soft_threshold(*v, mu * self.price(j)));
         SparseVec::from_dense(&v)
     }
-    /// max |gⱼ|/(λwⱼ). A free coordinate must have no gradient, up to rounding. O(n).
+    /// max |gⱼ|/(λwⱼ). O(n).
     fn polar(&self, g: &Vec<f64>) -> f64 {
-        let largest = g.iter().fold(0.0_f64, |m, g| m.max(g.abs()));
-        let share = |(j, g): (usize, &f64)| share_of_price(g.abs(), self.price(j), largest);
+        let share = |(j, g): (usize, &f64)| share_of_price(g.abs(), self.price(j));
         g.iter().enumerate().map(share).fold(0.0, f64::max)
     }
     /// The coordinates of weight 0. O(n).

@@ -277,9 +277,13 @@ where
             if self.lambdas[i] < self.largest {
                 break;
             }
-            let judged = self.judge(i, null.clone(), gradient.clone());
+            let mut judged = self.judge(i, null.clone(), gradient.clone());
+            if self.largest == 0.0 {
+                judged.gap = 0.0; // f itself is at its minimum, whatever is paid on top
+            }
+            let status = if judged.gap <= self.enough { Status::Converged } else { Status::Stalled };
             self.looks[i] = 1;
-            self.points[i] = Some(self.done(i, judged, Status::Converged));
+            self.points[i] = Some(self.done(i, judged, status));
         }
         let n = gradient.len();
         if self.f.loss().is_quadratic() && n <= self.f.operator().n_outputs().min(SMALL) {

@@ -64,6 +64,8 @@ impl NuclearFit {
 /// # Ok::<(), katoms::Error>(())
 /// ```
 ///
+/// It is empty where zero is the minimum of f. The passes that found λ_max and the step are the first fit's.
+///
 /// # Errors
 /// When an option makes no sense.
 pub fn soft_impute_path<A, L>(
@@ -78,6 +80,7 @@ where
     check_range("the number of lambdas", path.count, 1, usize::MAX)?;
     check_option("least", path.least, "it must be above 0 and below 1", |v| v > 0.0 && v < 1.0)?;
     let shape = f.operator().domain();
+    let before = f.cost().passes;
     let mut point = LowRank::zero(shape);
     let mut g = f.operator().new_covector();
     f.gradient(&f.at(point.clone()), &mut g);
@@ -86,8 +89,9 @@ where
         // Zero is the minimum of f: no λ changes that.
         return Ok(Vec::new());
     }
-    let curvature = Some(method.curvature.unwrap_or_else(|| largest_curvature(f))).filter(|l| *l > 0.0);
-    let method = SoftImpute { curvature };
+    let measured = || Some(largest_curvature(f)).filter(|l| *l > 0.0);
+    let method = SoftImpute { curvature: method.curvature.or_else(measured) };
+    let mut set_up = f.cost().passes - before;
     let mut fits = Vec::with_capacity(path.count);
     for i in 1..=path.count {
         let lambda = largest * path.least.powf(i as f64 / path.count as f64);
@@ -97,7 +101,8 @@ where
         while !run.is_done() {
             run.step();
         }
-        let outcome = run.outcome_unchecked();
+        let mut outcome = run.outcome_unchecked();
+        outcome.passes += std::mem::take(&mut set_up);
         point = outcome.point.clone();
         fits.push(NuclearFit { lambda, outcome });
     }

@@ -1,4 +1,5 @@
-//! The tests of the library, in one program: each of many would compile the same methods again.
+//! The tests of the library, apart from the methods', in one program: each of many would compile the same parts
+//! again.
 
 mod algorithm;
 mod bad_designs;
@@ -6,7 +7,6 @@ mod contract;
 mod cross_validation;
 mod driver;
 mod groups;
-mod methods;
 mod operators;
 mod path;
 mod planted;

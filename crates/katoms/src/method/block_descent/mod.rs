@@ -187,8 +187,9 @@ where
         // Near the minimum F is flat long before x is there; then the bound still rises.
         let stuck = !(objective < state.objective) && state.bound <= known;
         if change == 0.0 || stuck || objective > (1.0 + RISE) * state.objective {
-            let kind = if change == 0.0 { Move::Fixed } else { Move::Stalled };
             let gap = gap_above(state.bound, state.objective);
+            // That the working set does not move proves nothing; a gap of zero does.
+            let kind = if change == 0.0 && gap.is_none_or(|gap| gap == 0.0) { Move::Fixed } else { Move::Stalled };
             return Progress { change, gap, ..Progress::still(state.objective, kind) };
         }
         let progress = Progress::moved(objective, x_next.point(), state.x.point());

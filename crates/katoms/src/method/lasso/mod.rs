@@ -64,7 +64,8 @@ pub(crate) use working::{Member, SLACK, Working};
 pub struct Lasso {
     /// As many coordinates may join the working set in an iteration at least. Default 100, as in the paper.
     pub first: usize,
-    /// The working set may grow to this many times the support. Default 2, as in the paper.
+    /// As many may join as this many times the support, where that is more. Default 2; in the paper that is the size of
+    /// the working set, from which coordinates leave again.
     pub growth: usize,
     /// The accuracy of the restricted problem, as a share of the gap, where it is not solved exactly. Default
     /// 0.3, as in the paper.
@@ -141,7 +142,7 @@ where
         let before = *bound;
         *bound = bound.max(lower_bound(f, penalty, &x, g).unwrap_or(f64::NEG_INFINITY));
         let gap = value(&x) - *bound;
-        // 𝒲: the working set, at most doubled
+        // 𝒲: those that violate the optimality conditions join
         let most = self.first.max(self.growth.saturating_mul(x.point().support_size()));
         let violators = restricted.violators(penalty, g, most);
         restricted.admit(f, penalty, &violators);

@@ -41,7 +41,7 @@ where
 {
     let mut x = x.clone();
     for _ in 0..PICTURES {
-        let picture = Picture::around(f, &x).bent_at_least(FLAT * f.loss().curvature_bound());
+        let picture = Picture::around(f, &x, FLAT * f.loss().curvature_bound());
         let mut working = Working::default();
         bring(f, &picture, penalty, members, &mut working);
         working.go_to(|j| x.point().value_at(j));

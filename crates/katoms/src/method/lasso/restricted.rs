@@ -13,6 +13,8 @@ use crate::space::{IndexSet, Point, SparseVec};
 
 /// Coordinates whose columns are held at one time.
 const HELD: usize = 64;
+/// Sums of numbers of this size are known up to this share of it.
+const ROUNDING: f64 = 16.0 * f64::EPSILON;
 
 /// The working set W, and the best point found on it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -96,7 +98,7 @@ impl Restricted {
         let new: Vec<usize> = coordinates.iter().copied().filter(|&j| !self.inside[j]).collect();
         new.iter().for_each(|&j| self.inside[j] = true);
         if let Some(working) = &mut self.kept {
-            bring(f, &Picture::around(f, &self.x), penalty, &new, working);
+            bring(f, &Picture::around(f, &self.x, 0.0), penalty, &new, working);
         }
         self.members.extend(new);
     }
@@ -138,7 +140,9 @@ impl Restricted {
         let objective = constant + 0.5 * square - linear + penalty.value(&point);
         let left = (1.0 - s).powi(2) * (constant - f.lower_bound());
         let bound = constant - 0.5 * s * s * square - s * (1.0 - s) * linear - left;
-        Some(Proven { point, objective, gap: (objective - bound).max(0.0) })
+        // All digits above the residual cancel: with a free intercept and a target far from zero, nearly all.
+        let rounding = ROUNDING * (constant.abs() + square.abs() + linear.abs());
+        Some(Proven { point, objective, gap: (objective - bound).max(0.0) + rounding })
     }
 
     /// At most so many coordinates outside of W whose gradient exceeds this share of their price, the
@@ -167,16 +171,12 @@ pub(super) struct Picture {
 }
 
 impl Picture {
-    pub(super) fn around<A: LinearOperator, L: Loss>(f: &Objective<A, L>, x: &Evaluated<A::Point>) -> Self {
-        let curvatures = f.curvatures(x);
+    /// With curvatures of at least `least`: where a loss is nearly flat, its picture would have no minimum.
+    pub(super) fn around<A: LinearOperator, L: Loss>(f: &Objective<A, L>, x: &Evaluated<A::Point>, least: f64) -> Self {
+        let curvatures: Vec<f64> = f.curvatures(x).into_iter().map(|h| h.max(least)).collect();
         let slopes = f.residual(x);
         let pushed = curvatures.iter().zip(x.image()).zip(slopes).map(|((h, z), r)| h * z - r).collect();
         Self { curvatures, pushed }
-    }
-
-    /// The same with curvatures of at least this.
-    pub(super) fn bent_at_least(self, least: f64) -> Self {
-        Self { curvatures: self.curvatures.into_iter().map(|h| h.max(least)).collect(), ..self }
     }
 
     fn curved(&self, column: &[f64]) -> Vec<f64> {

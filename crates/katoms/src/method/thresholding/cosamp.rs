@@ -16,10 +16,10 @@
 //!
 //! f may rise and the walk may cycle: the paper's guarantee needs a restricted isometry of 4k atoms, and none is
 //! checked. Therefore the answer is the best point of the walk, and a walk that comes back to where it was ends as
-//! stalled. Above about 3k atoms a row each, the least squares on T are not determined: those of least norm are
+//! stalled. With fewer than 3k rows the least squares on T are not determined: those of least norm are
 //! taken. For losses other than least squares this is [`Grasp`](super::Grasp) with a full minimisation.
 //!
-//! One pass an iteration. Columns: the at most 3k of T for the refit, twice over for least squares.
+//! One pass an iteration. Columns: three times the at most 3k of T for the refit, and 4k for what is kept.
 
 use super::candidates::candidates;
 use super::walk::Walk;

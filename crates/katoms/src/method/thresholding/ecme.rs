@@ -104,12 +104,15 @@ fn see<A: LinearOperator, L: Loss>(f: &Objective<A, L>, x: Evaluated<A::Point>, 
 
 impl EcmeDore {
     fn check<A: LinearOperator, L: Loss>(f: &Objective<A, L>) -> Result<(), Error> {
-        if f.loss().is_quadratic() && f.ridge_weight() == 0.0 {
+        // A row that counts nothing would still be a row of Φ.
+        let counts = |x: &Evaluated<A::Point>| f.curvatures(x).iter().all(|h| *h > 0.0);
+        let zero = || f.at(A::Point::zero(f.operator().domain()));
+        if f.loss().is_quadratic() && f.ridge_weight() == 0.0 && counts(&zero()) {
             return Ok(());
         }
         Err(Error::Unsuitable {
             method: "ECME thresholding",
-            needs: "least squares without a ridge; DoubleOverrelaxation serves every loss",
+            needs: "least squares without a ridge and without rows of weight 0; DoubleOverrelaxation serves every loss",
         })
     }
 

@@ -119,6 +119,11 @@ where
         let t = search.expand(g, &state.u.point().support()); //             1, 2: S ← D ∪ X
         let g_t = f.at(g.on(&t));
         if g_t.point().norm() == 0.0 {
+            // Stationary is Q; of X that says nothing.
+            if state.u != *state.walk.here() {
+                state.u = state.walk.here().clone();
+                return state.walk.still(Move::Restarted);
+            }
             return state.walk.still(Move::Fixed);
         }
         let mu = line_search(f, &state.u, &g_t); //                          3: μ

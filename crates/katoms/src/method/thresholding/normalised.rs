@@ -160,11 +160,15 @@ impl NormalisedIht {
             return Err(Progress::still(here, Move::Fixed));
         }
         let mut mu = step_length(f, x, &g);
+        if mu == 0.0 {
+            // f is flat along its own gradient: nothing says that x is stationary.
+            return Err(Progress { change: f64::INFINITY, ..Progress::still(here, Move::Stalled) });
+        }
         let mut longest = 0.0;
         for _ in 0..SHRINKINGS {
             let v = A::Point::combine(1.0, x.point(), -mu, &g.g_t);
             let x_next = f.at(set.project(v));
-            if mu > 0.0 && x_next.point() == x.point() {
+            if x_next.point() == x.point() {
                 return Err(Progress { step: mu, ..Progress::still(here, Move::Fixed) });
             }
             longest = f64::max(longest, relative_change(x_next.point(), x.point()));

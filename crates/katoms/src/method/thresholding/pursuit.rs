@@ -16,7 +16,7 @@
 //! A step of 1 suits columns of norm 1. [`HardThresholdingPursuit::normalised`] needs no scale: its step is
 //! the line search along the k strongest atoms outside, as the gradient vanishes on the support.
 //!
-//! One pass an iteration. Columns: at most 2k for the step, k for the thresholded point and k for the refit.
+//! One pass an iteration. Columns: at most 2k for the step, k for the thresholded point and 3k for the refit.
 
 use serde::{Deserialize, Serialize};
 
@@ -133,7 +133,8 @@ impl Pursuit {
         }
         let mu = self.step.size(f, x, &g_t, &mut state.step);
         if mu == 0.0 {
-            return state.walk.still(Move::Stalled);
+            // f is flat along its own gradient: nothing says that x is stationary.
+            return Progress { change: f64::INFINITY, ..state.walk.still(Move::Stalled) };
         }
         let v = A::Point::combine(1.0, x.point(), -mu, g_t.point()); //  HTP1: Π_k(x − μ∇f(x))
         let optimum = state.optimised.then_some(x);

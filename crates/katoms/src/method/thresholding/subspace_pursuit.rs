@@ -14,7 +14,7 @@
 //! in the paper, when f does not fall: at a fixed point where the support stays, stalled otherwise. So f falls
 //! throughout. The loss may be any; the paper's is least squares.
 //!
-//! One pass an iteration. Columns: the at most 2k of T̃ and the k that are kept, twice over for least squares.
+//! One pass an iteration. Columns: three times the at most 2k of T̃ for the refit, and 4k for what is kept.
 
 use serde::{Deserialize, Serialize};
 

@@ -15,7 +15,8 @@ const SAME: f64 = 1e-12;
 /// Where such a method stands. Its answer is the best point so far.
 ///
 /// A walk that only depends on where it stands ends in a fixed point or in a cycle. A cycle is found as by
-/// Brent: one point of the past is kept, and moved on after 1, 2, 4, … steps.
+/// Brent: one point of the past is kept, and moved on after 1, 2, 4, … steps. Where a step or a momentum is remembered
+/// too, a return to the same point need not be a cycle; the run ends there all the same, as stalled.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(bound = "P: Point")]
 pub struct Walk<P> {

@@ -34,7 +34,7 @@ struct Fixture {
 
 /// A problem of fixtures/lasso.txt, which fixtures/lasso.py writes.
 fn fixture(name: &str) -> Fixture {
-    let mut lines = include_str!("../../fixtures/lasso.txt").lines().skip_while(|line| !line.starts_with(name));
+    let mut lines = include_str!("../fixtures/lasso.txt").lines().skip_while(|line| !line.starts_with(name));
     let numbers = |line: &str| -> Vec<f64> { line.split(' ').map(|v| v.parse().unwrap()).collect() };
     let shape: Vec<usize> = lines.next().unwrap().split(' ').skip(1).map(|v| v.parse().unwrap()).collect();
     let [rows, columns, count] = shape[..] else { panic!("{shape:?}") };
@@ -329,6 +329,44 @@ fn a_saved_run_goes_on_as_if_nothing_had_happened() {
     }
     let resumed = resumed.outcome();
     assert_eq!((resumed.point, resumed.status, resumed.passes), (whole.point, whole.status, whole.passes));
+}
+
+/// An intercept takes up what a target has in common, however much that is: a proof must not rest on digits
+/// that are gone.
+#[test]
+fn a_target_far_from_zero_is_proven_by_what_is_left() {
+    let problem = Planted::new(80, 20, 5, 0.3, 12);
+    let far: Vec<f64> = problem.target.iter().map(|y| y + 1e7).collect();
+    let penalty = with_intercept(1.0, 21);
+    let options = LassoPathOptions { count: 20, smallest: 1e-2, ..LassoPathOptions::default() };
+    let path = |y: Vec<f64>| {
+        let a = WithIntercept::new(problem.operator());
+        walk(&Objective::new(a, LeastSquares::new(y).unwrap()).unwrap(), &penalty, &options)
+    };
+    let (near, far) = (path(problem.target.clone()), path(far));
+    for (near, far) in near.points.iter().zip(&far.points) {
+        assert_eq!(far.status, Status::Converged);
+        assert!((far.objective / near.objective - 1.0).abs() < 1e-4, "{} {}", near.objective, far.objective);
+    }
+}
+
+/// A free column may be of any length.
+#[test]
+fn the_scale_of_a_free_column_decides_nothing() {
+    for scale in [1e-9, 1e9] {
+        let problem = Planted::new(60, 100, 5, 0.3, 13);
+        let mut design = problem.design.clone();
+        design[..60].iter_mut().for_each(|v| *v *= scale);
+        let a = Dense::column_major(design, 60, 100).unwrap();
+        let f = Objective::new(&a, LeastSquares::new(problem.target.clone()).unwrap()).unwrap();
+        let weights = (0..100).map(|j| if j == 0 { 0.0 } else { 1.0 }).collect();
+        let penalty = L1::new(1.0, 100).unwrap().weighted(weights).unwrap();
+        let path = walk(&f, &penalty, &LassoPathOptions { count: 10, smallest: 0.05, ..LassoPathOptions::default() });
+        assert!(path.points.iter().all(|p| p.status == Status::Converged), "{scale:e}");
+        let lambda = path.points[9].lambda;
+        let single = fit(&f, &penalty.with_lambda(lambda).unwrap(), 1e-8);
+        assert_eq!(single.status, Status::Converged, "{scale:e}");
+    }
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn fixture() -> Vec<(&'static str, Vec<f64>)> {
         let mut words = line.split(' ');
         (words.next().unwrap(), words.map(|word| word.parse().unwrap()).collect())
     };
-    include_str!("../../fixtures/group_lasso.txt").lines().map(line).collect()
+    include_str!("../fixtures/group_lasso.txt").lines().map(line).collect()
 }
 
 /// The fixture's: uneven, out of order.

@@ -3,13 +3,13 @@
 use std::ops::ControlFlow;
 
 use katoms::driver::{Run, lockstep, solve};
-use katoms::loss::LeastSquares;
+use katoms::loss::{LeastSquares, Logistic};
 use katoms::method::catalogue::{self, Problem};
 use katoms::method::{AtomMethod, Fista, RankMethod};
-use katoms::operator::Entries;
+use katoms::operator::{Dense, Entries};
 use katoms::penalty::L1;
 use katoms::set::{Groups, KSparse, Rank};
-use katoms::space::{LowRank, Point};
+use katoms::space::{LowRank, Point, SparseVec};
 use katoms::{Objective, Options, Status, simulate};
 
 use crate::planted::Planted;
@@ -95,6 +95,26 @@ fn all_go_on_from_a_checkpoint_and_refuse_another_method_s() {
         let refused = Run::resume(&f, &set, &other, Options::for_set(&set), &bytes).err();
         let told = refused.is_some_and(|e| e.to_string().contains("saved by the method"));
         assert_eq!(told, name != "subspace-pursuit", "{name}");
+    }
+}
+
+#[test]
+fn a_flat_start_is_no_convergence() {
+    // So far on the wrong side that the logistic loss has no curvature left: every step has length zero.
+    let labels: Vec<f64> = (0..40).map(|i| f64::from(i % 2 == 0)).collect();
+    let design: Vec<f64> = (0..40).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
+    let a = Dense::column_major(&design, 40, 1).unwrap();
+    let f = Objective::new(&a, Logistic::new(labels).unwrap()).unwrap();
+    let set = KSparse::new(1, 1).unwrap();
+    for name in ["accelerated-iht", "iht", "normalised-iht", "dore", "cgiht", "fast-iht", "htp", "grahtp"] {
+        let method = AtomMethod::named(name).unwrap();
+        let x0 = SparseVec::from_dense(&[-1e4]);
+        let mut run = Run::starting_at(&f, &set, &method, Options::for_set(&set), x0).unwrap();
+        while !run.is_done() {
+            run.step();
+        }
+        let outcome = run.outcome_unchecked();
+        assert!(outcome.status != Status::Converged || outcome.objective < 1.0, "{name}: {}", outcome.objective);
     }
 }
 

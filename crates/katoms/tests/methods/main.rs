@@ -8,6 +8,8 @@ mod group_lasso;
 mod lasso;
 mod low_rank;
 mod nuclear;
+#[path = "../suite/planted.rs"]
+mod planted;
 mod proximal;
 mod thresholding;
 mod thresholding_rank;

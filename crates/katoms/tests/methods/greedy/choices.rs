@@ -23,7 +23,7 @@ fn nearly_normal(seed: u64, count: usize) -> Vec<f64> {
 #[test]
 fn omp_chooses_as_scikit_learn_does() {
     let numbers = |text: &str| text.split_whitespace().map(|v| v.parse().unwrap()).collect::<Vec<f64>>();
-    for line in include_str!("../../../fixtures/omp.txt").lines() {
+    for line in include_str!("../../fixtures/omp.txt").lines() {
         let parts: Vec<Vec<f64>> = line.split(';').map(numbers).collect();
         let [seed, rows, columns, correlation, k] = parts[0][..] else { panic!("{line}") };
         let (rows, columns, k) = (rows as usize, columns as usize, k as usize);
