@@ -6,9 +6,8 @@
 //! touched: no pass, no column.
 
 use super::active_set::{ActiveSet, normalised};
-use super::line_search::step_along;
+use super::line_search::{descends, step_along};
 use super::simplex;
-use super::state::descends;
 use crate::error::{Error, check_option};
 use crate::linalg::dot;
 use crate::loss::Loss;

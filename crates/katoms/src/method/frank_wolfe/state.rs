@@ -5,22 +5,13 @@ use serde::{Deserialize, Serialize};
 use super::Correction;
 use super::active_set::{ActiveSet, normalised};
 use super::correction::correct;
-use super::line_search::step_along;
+use super::line_search::{descends, step_along};
 use crate::loss::Loss;
 use crate::method::{Move, Progress};
 use crate::objective::{Evaluated, Objective};
 use crate::operator::LinearOperator;
 use crate::set::LinearMinimize;
 use crate::space::Point;
-
-/// Differences of f below this share are rounding. A step along a slope of −gap lowers f by about gap²/C: at
-/// a relative gap of 1e-8 that no longer shows in f, though the gap still falls.
-const ROUNDING: f64 = 1e-14;
-
-/// Whether f did not rise from `before` to `now`, up to rounding.
-pub(super) fn descends(now: f64, before: f64) -> bool {
-    now <= before + ROUNDING * before.abs()
-}
 
 /// The iterate, the atoms it is made of, and what is proven.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

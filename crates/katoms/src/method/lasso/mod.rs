@@ -25,6 +25,7 @@
 
 mod factor;
 mod newton;
+mod picture;
 mod restricted;
 mod working;
 

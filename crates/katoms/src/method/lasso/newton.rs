@@ -5,7 +5,7 @@
 //! step goes there, or as far as the objective descends enough. Nothing but the columns of the working
 //! set is touched.
 
-use super::restricted::{Picture, bring, point};
+use super::picture::{Picture, bring, point};
 use super::working::Working;
 use crate::linalg::{Matrix, solve_symmetric};
 use crate::loss::Loss;

@@ -3,16 +3,14 @@
 use serde::{Deserialize, Serialize};
 
 use super::newton;
-use super::working::{Member, Place, SLACK, Working};
-use crate::linalg::dot;
+use super::picture::{Picture, bring, point};
+use super::working::{Place, SLACK, Working};
 use crate::loss::Loss;
 use crate::objective::{Evaluated, Objective};
 use crate::operator::LinearOperator;
 use crate::penalty::{L1, Penalty};
-use crate::space::{IndexSet, Point, SparseVec};
+use crate::space::{Point, SparseVec};
 
-/// Coordinates whose columns are held at one time.
-const HELD: usize = 64;
 /// Sums of numbers of this size are known up to this share of it.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
 
@@ -160,77 +158,4 @@ impl Restricted {
     pub(crate) fn violators(&self, penalty: &L1, g: &[f64], most: usize) -> Vec<usize> {
         self.exceeding(penalty, g, 1.0 + SLACK, most)
     }
-}
-
-/// f around a point, on predictions: ½·Σ hᵢzᵢ² − pᵀz up to a constant. Exact where the loss is quadratic.
-pub(super) struct Picture {
-    /// h: the curvatures.
-    curvatures: Vec<f64>,
-    /// p = h∘Ax − ∇ℓ(Ax).
-    pushed: Vec<f64>,
-}
-
-impl Picture {
-    /// With curvatures of at least `least`: where a loss is nearly flat, its picture would have no minimum.
-    pub(super) fn around<A: LinearOperator, L: Loss>(f: &Objective<A, L>, x: &Evaluated<A::Point>, least: f64) -> Self {
-        let curvatures: Vec<f64> = f.curvatures(x).into_iter().map(|h| h.max(least)).collect();
-        let slopes = f.residual(x);
-        let pushed = curvatures.iter().zip(x.image()).zip(slopes).map(|((h, z), r)| h * z - r).collect();
-        Self { curvatures, pushed }
-    }
-
-    fn curved(&self, column: &[f64]) -> Vec<f64> {
-        column.iter().zip(&self.curvatures).map(|(a, h)| a * h).collect()
-    }
-}
-
-/// Makes coordinates members; those whose column is zero stay out. No pass.
-pub(super) fn bring<A, L>(f: &Objective<A, L>, around: &Picture, penalty: &L1, new: &[usize], working: &mut Working)
-where
-    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
-    L: Loss,
-{
-    let n = penalty.domain();
-    for some in new.chunks(HELD) {
-        let columns: Vec<Evaluated<SparseVec>> =
-            some.iter().map(|&j| f.at(SparseVec::sorted(n, vec![j], vec![1.0]))).collect();
-        let curved: Vec<Vec<f64>> = columns.iter().map(|column| around.curved(column.image())).collect();
-        let rs: Vec<&[f64]> = curved.iter().map(Vec::as_slice).collect();
-        let all = IndexSet::new(n, working.members().iter().chain(some).copied().collect());
-        let products = f.pulled_back_block_on(&rs, &all);
-        let place = |j: &usize| all.indices().binary_search(j).unwrap_or(usize::MAX);
-        let square = |at: usize| {
-            let ridge = f.ridge_on_basis(&IndexSet::new(n, vec![some[at]]), 0);
-            products[at].values()[place(&some[at])] + ridge
-        };
-        let usable: Vec<usize> = (0..some.len()).filter(|&at| square(at) > 0.0 && square(at).is_finite()).collect();
-        let mut places: Vec<usize> = working.members().iter().map(place).collect();
-        places.extend(usable.iter().map(|&at| place(&some[at])));
-        let before = working.members().len();
-        let crosses: Vec<Vec<f64>> = usable
-            .iter()
-            .enumerate()
-            .map(|(i, &at)| places[..before + i].iter().map(|&p| products[at].values()[p]).collect())
-            .collect();
-        let members: Vec<Member<'_>> = usable
-            .iter()
-            .zip(&crosses)
-            .map(|(&at, cross)| Member {
-                coordinate: some[at],
-                cross,
-                square: square(at),
-                linear: dot(columns[at].image(), &around.pushed),
-                price: penalty.price(some[at]) / penalty.lambda(),
-            })
-            .collect();
-        working.admit(&members);
-    }
-}
-
-/// The point of a working set.
-pub(super) fn point(dim: usize, working: &Working) -> SparseVec {
-    let mut entries: Vec<(usize, f64)> = working.entries().collect();
-    entries.sort_unstable_by_key(|e| e.0);
-    let (indices, values) = entries.into_iter().unzip();
-    SparseVec::sorted(dim, indices, values)
 }
