@@ -331,22 +331,25 @@ fn a_saved_run_goes_on_as_if_nothing_had_happened() {
     assert_eq!((resumed.point, resumed.status, resumed.passes), (whole.point, whole.status, whole.passes));
 }
 
-/// An intercept takes up what a target has in common, however much that is: a proof must not rest on digits
-/// that are gone.
+/// An intercept takes up what a target has in common. Where that is so much that the digits of a proof are gone,
+/// nothing is called proven.
 #[test]
-fn a_target_far_from_zero_is_proven_by_what_is_left() {
+fn a_target_far_from_zero_is_proven_or_not_said_to_be() {
     let problem = Planted::new(80, 20, 5, 0.3, 12);
-    let far: Vec<f64> = problem.target.iter().map(|y| y + 1e7).collect();
     let penalty = with_intercept(1.0, 21);
     let options = LassoPathOptions { count: 20, smallest: 1e-2, ..LassoPathOptions::default() };
-    let path = |y: Vec<f64>| {
+    let path = |offset: f64| {
+        let target: Vec<f64> = problem.target.iter().map(|y| y + offset).collect();
         let a = WithIntercept::new(problem.operator());
-        walk(&Objective::new(a, LeastSquares::new(y).unwrap()).unwrap(), &penalty, &options)
+        walk(&Objective::new(a, LeastSquares::new(target).unwrap()).unwrap(), &penalty, &options)
     };
-    let (near, far) = (path(problem.target.clone()), path(far));
-    for (near, far) in near.points.iter().zip(&far.points) {
-        assert_eq!(far.status, Status::Converged);
-        assert!((far.objective / near.objective - 1.0).abs() < 1e-4, "{} {}", near.objective, far.objective);
+    let near = path(0.0);
+    for offset in [1e3, 1e5, 1e7, 1e9] {
+        for (near, far) in near.points.iter().zip(&path(offset).points) {
+            let error = (far.objective / near.objective - 1.0).abs();
+            assert!(far.status != Status::Converged || error < 1e-4, "{offset:e}: {error:e}");
+            assert!(far.status == Status::Converged || offset > 1e4, "{offset:e}");
+        }
     }
 }
 
