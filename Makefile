@@ -25,6 +25,7 @@ target/draw: bench/numpy_draw.py # the draw on which the variants were first tri
 bench: ## the figures of the README
 	cargo run --release -p katoms-bench --bin adjoint
 	cargo run --release -p katoms-bench --bin heart
+	cargo run --release -p katoms-bench --bin methods
 	cargo run --release -p katoms-bench --bin best path
 	cargo run --release -p katoms-bench --bin best reuse
 	cargo run --release -p katoms-bench --bin best cv

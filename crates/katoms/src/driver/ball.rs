@@ -3,7 +3,8 @@
 //! f is convex, so f(x) − ⟨∇f(x), x − s⟩ with the vertex s that minimises ⟨∇f(x), ·⟩ is a number that f does
 //! not go below on the set (Jaggi, "Revisiting Frank-Wolfe", 2013). No pass beyond the gradient's.
 
-use super::{Certificate, Constraint, Quality};
+use super::constraint::certified;
+use super::{Constraint, Quality};
 use crate::error::Error;
 use crate::loss::Loss;
 use crate::objective::{Evaluated, Objective};
@@ -26,14 +27,12 @@ where
 /// A gap as a share of what there was to gain at zero.
 fn relative<A: LinearOperator, L: Loss>(f: &Objective<A, L>, x: &Evaluated<A::Point>, gap: f64) -> f64 {
     let most = f.value(&f.at(A::Point::zero(x.point().domain()))) - f.lower_bound();
-    if gap <= 0.0 { 0.0 } else { gap / most }
+    if gap <= 0.0 { 0.0 } else { gap / most.max(f64::MIN_POSITIVE) }
 }
 
 fn quality<A: LinearOperator, L: Loss>(f: &Objective<A, L>, x: &Evaluated<A::Point>, gap: f64) -> Quality {
     let here = f.value(x);
-    let lower_bound = (here - gap.max(0.0)).max(f.lower_bound());
-    let share = if here > lower_bound { (here - lower_bound) / here } else { 0.0 };
-    let certificate = Some(Certificate { lower_bound, gap: share, passes: 0 });
+    let certificate = Some(certified(here, (here - gap.max(0.0)).max(f.lower_bound())));
     Quality { certificate, ..Quality::stationary(relative(f, x, gap)) }
 }
 

@@ -59,7 +59,7 @@ where
 }
 
 /// A certificate for a point at which the objective is `objective` and cannot go below `lower_bound`.
-pub(crate) fn certified(objective: f64, lower_bound: f64) -> Certificate {
+pub(super) fn certified(objective: f64, lower_bound: f64) -> Certificate {
     let above = objective - lower_bound;
     let gap = if above > 0.0 { above / objective.abs().max(f64::MIN_POSITIVE) } else { 0.0 };
     Certificate { lower_bound, gap, passes: 0 }

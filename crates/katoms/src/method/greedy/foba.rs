@@ -54,8 +54,8 @@ use crate::space::SparseVec;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Foba {
     /// ε: the run ends when no addition lowers f by more than this share of f at the start (above its lower
-    /// bound). Zhang's theory wants about the noise that one atom fits, σ²·ln n over f at the start. Default 0: k and `most` end
-    /// the run.
+    /// bound). Zhang's theory wants about the noise that one atom fits, σ²·ln n over f at the start. Default 0:
+    /// k and `most` end the run.
     pub threshold: f64,
     /// ν: an atom goes when that costs at most this share of what was gained when this number of atoms
     /// was last reached. Default ½, as in the paper.
