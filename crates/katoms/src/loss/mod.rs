@@ -1,5 +1,6 @@
 //! Losses: one per file. A loss sees predictions, never features.
 
+mod any;
 mod least_squares;
 mod logistic;
 mod weights;
@@ -8,6 +9,7 @@ use std::fmt::Debug;
 
 use crate::error::Error;
 
+pub use any::AnyLoss;
 pub use least_squares::LeastSquares;
 pub use logistic::Logistic;
 

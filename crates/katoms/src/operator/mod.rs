@@ -7,6 +7,7 @@
 //! changes a residual before the pass and the gradient after it. Therefore many views of the
 //! same data can share one pass: [`adjoint_many`].
 
+mod any;
 mod counted;
 mod csc;
 mod dct;
@@ -26,6 +27,7 @@ use std::borrow::Cow;
 
 use crate::space::{Covector, LowRank, MatrixCovector, Point};
 
+pub use any::AnyDesign;
 pub use counted::{Counted, Counts};
 pub use csc::{Csc, SparseIndex};
 pub use dct::subsampled_dct;

@@ -1,6 +1,7 @@
 //! Constraint sets: one per file. A set knows points and covectors, never operators or data.
 
 mod always;
+mod any;
 mod coordinates;
 mod group_ball;
 mod groups;
@@ -16,6 +17,7 @@ use crate::error::{Error, check_option};
 use crate::space::Point;
 
 pub use always::Always;
+pub use any::AnyAtoms;
 pub use coordinates::{Atoms, CoordinateSet};
 pub use group_ball::GroupBall;
 pub use groups::Groups;

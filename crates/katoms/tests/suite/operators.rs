@@ -6,7 +6,7 @@ use crate::contract::{
 use katoms::Error;
 use katoms::linalg::Matrix;
 use katoms::operator::{
-    Csc, Dense, Entries, Layout, LinearOperator, MatrixFree, MatrixMap, Parts, SparseIndex, subsampled_dct,
+    AnyDesign, Csc, Dense, Entries, Layout, LinearOperator, MatrixFree, MatrixMap, Parts, SparseIndex, subsampled_dct,
 };
 use katoms::simulate::sparse_signal;
 use katoms::space::{IndexSet, SparseVec};
@@ -86,6 +86,18 @@ fn dense_designs_keep_the_contract() {
         holds(&Dense::column_major(by_columns.clone(), rows, columns).unwrap(), &rounded(&m));
         holds(&Dense::row_major(&by_rows, rows, columns).unwrap(), &rounded(&m));
         holds(&Dense::row_major(by_rows.clone(), rows, columns).unwrap(), &rounded(&m));
+    }
+}
+
+#[test]
+fn a_design_chosen_at_run_time_keeps_the_contract() {
+    for (rows, columns) in SHAPES {
+        let m = random_matrix(rows, columns, 3);
+        holds(&AnyDesign::from(Dense::row_major(row_major(&m), rows, columns).unwrap()), &m);
+        holds(&AnyDesign::from(Dense::column_major(narrow(m.data()), rows, columns).unwrap()), &rounded(&m));
+        let starts: Vec<usize> = (0..=columns).map(|j| j * rows).collect();
+        let indices: Vec<u32> = (0..columns).flat_map(|_| 0..rows as u32).collect();
+        holds(&AnyDesign::from(Csc::new(rows, columns, starts, indices, m.data()).unwrap()), &m);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use katoms::Error;
 use katoms::set::{
-    Always, ConstraintSet, CoordinateSet, Exchange, Expand, Groups, Guarantee, KSparse, OverlappingGroups,
+    Always, AnyAtoms, ConstraintSet, CoordinateSet, Exchange, Expand, Groups, Guarantee, KSparse, OverlappingGroups,
 };
 use katoms::simulate::generator;
 use katoms::space::{IndexSet, Point, SparseVec};
@@ -197,6 +197,15 @@ fn overlapping_groups_keep_the_contract() {
     let share = 1.0 - (-1.0_f64).exp();
     assert_eq!(build(2).guarantee(), Guarantee::Energy(share));
     check_contract(build, &Twin::new(9, &overlapping(), &[]));
+}
+
+#[test]
+fn sets_chosen_at_run_time_keep_the_contract() {
+    let coordinates = |k| AnyAtoms::Coordinates(KSparse::new(k, 7).unwrap());
+    check_contract(coordinates, &Twin::new(7, &singletons(7), &[]));
+    check_contract(|k| AnyAtoms::groups(k, 9, disjoint()).unwrap(), &Twin::new(9, &disjoint(), &[]));
+    check_contract(|k| AnyAtoms::groups(k, 9, overlapping()).unwrap(), &Twin::new(9, &overlapping(), &[]));
+    assert_eq!(AnyAtoms::groups(1, 4, vec![vec![0], vec![]]).unwrap_err(), Error::EmptyGroup { group: 1 });
 }
 
 #[test]

@@ -1,0 +1,3 @@
+//! The program `katoms`: arguments → plan → outcome → report.
+
+pub mod report;

@@ -1,0 +1,1 @@
+//! Whole jobs, with every choice made at run time.

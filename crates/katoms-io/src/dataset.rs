@@ -1,0 +1,131 @@
+//! What a fit needs of a file: a design, a target, names and groups.
+
+use std::path::PathBuf;
+
+use katoms::operator::AnyDesign;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::source::Source;
+
+/// What is done about missing values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Missing {
+    /// Nothing: they are counted, their columns named, and the work refused.
+    #[default]
+    Refuse,
+    /// The mean of the column takes their place; for words, a level of its own.
+    Mean,
+    /// Rows that have one are left out.
+    Drop,
+}
+
+/// What is asked of a file.
+#[derive(Debug, Clone, Default)]
+pub struct Ask {
+    /// The file, for messages.
+    pub path: PathBuf,
+    /// The column or array to predict. `None` where the file has labels of its own (svmlight), or for prediction.
+    pub target: Option<String>,
+    /// A file of its own that holds the target, in place of a column.
+    pub target_file: Option<PathBuf>,
+    /// Whether the target has two classes.
+    pub classes: bool,
+    /// The column of row weights.
+    pub weights: Option<String>,
+    /// Columns that every model has.
+    pub always: Vec<String>,
+    /// Columns that no model has (identifiers).
+    pub drop: Vec<String>,
+    /// A file of groups.
+    pub groups: Option<PathBuf>,
+    /// What is done about missing values.
+    pub missing: Missing,
+}
+
+/// A column of the design.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Feature {
+    /// Its name: the column's, or `column=level` for an indicator.
+    pub name: String,
+    /// The column of the file that it comes from.
+    pub column: String,
+    /// The level that an indicator stands for.
+    pub level: Option<String>,
+}
+
+/// Features that enter or leave together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Group {
+    /// Its name.
+    pub name: String,
+    /// The places of its features in the design, rising.
+    pub members: Vec<usize>,
+}
+
+/// What is predicted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Target {
+    /// Its name.
+    pub name: String,
+    /// Its values; for classes 0 and 1.
+    pub values: Vec<f64>,
+    /// The names of class 0 and class 1.
+    pub classes: Option<[String; 2]>,
+}
+
+/// What tells a data set from another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fingerprint {
+    /// The rows that the fit saw.
+    pub rows: usize,
+    /// The columns of the design.
+    pub columns: usize,
+    /// A checksum of design, target and weights.
+    pub checksum: String,
+}
+
+/// A data set, ready for a fit.
+#[derive(Debug)]
+pub struct Dataset {
+    /// One for each column of the design.
+    pub features: Vec<Feature>,
+    /// What is predicted; `None` where nothing was asked for.
+    pub target: Option<Target>,
+    /// The weight of each row.
+    pub weights: Option<Vec<f64>>,
+    /// The groups, where there are any: those of the file of groups, one for each categorical column, and one for
+    /// each other feature. `None` where every feature stands for itself.
+    pub groups: Option<Vec<Group>>,
+    /// The places of the features that every model has, rising.
+    pub always: Vec<usize>,
+    /// The rows of the file that the fit sees, rising, counted from 0.
+    pub rows: Vec<usize>,
+    /// What was done that a person should know: "3 rows with missing values were left out".
+    pub notes: Vec<String>,
+}
+
+impl Dataset {
+    /// The data set that is asked for.
+    ///
+    /// # Errors
+    /// When the file cannot give what is asked for; the error says what it has.
+    pub fn new(source: Source, ask: &Ask) -> Result<Self, Error> {
+        let _ = (source, ask);
+        todo!()
+    }
+
+    /// The design; borrows the numbers, copies nothing.
+    ///
+    /// # Errors
+    /// When a value is not finite.
+    pub fn design(&self) -> Result<AnyDesign<'_>, Error> {
+        todo!()
+    }
+
+    /// What tells this data set from another.
+    pub fn fingerprint(&self) -> Fingerprint {
+        todo!()
+    }
+}

@@ -1,0 +1,33 @@
+//! Named columns of numbers or words: what a CSV or Parquet file holds.
+
+/// A table: columns of equal length.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// The columns, in the order of the file.
+    pub columns: Vec<Column>,
+    /// The number of rows.
+    pub rows: usize,
+}
+
+/// A named column.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    /// Its name: from the header, or x1, x2, … where there is none.
+    pub name: String,
+    /// What it holds.
+    pub values: Values,
+}
+
+/// The values of a column.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Values {
+    /// Numbers; NaN where one is missing.
+    Numbers(Vec<f64>),
+    /// Words, each a place in the sorted list of levels; `None` where one is missing.
+    Words {
+        /// The different words, sorted.
+        levels: Vec<String>,
+        /// For each row, which.
+        codes: Vec<Option<u32>>,
+    },
+}

@@ -1,0 +1,103 @@
+//! Any design, chosen at run time: what a file or an array turns out to hold.
+
+use super::{ColumnMoments, Csc, Dense, LinearOperator, Moments, Parts, is_its_own_base};
+use crate::space::{IndexSet, SparseVec};
+
+/// A design whose storage is known only at run time. A call costs a read of the data, so the choice in
+/// front of it is free, and whatever runs on it is compiled once.
+///
+/// ```
+/// use katoms::operator::{AnyDesign, Dense, LinearOperator};
+/// let design: AnyDesign = Dense::column_major(vec![1.0_f32, 2.0, 3.0, 4.0], 2, 2)?.into();
+/// let mut g = design.new_covector();
+/// design.adjoint(&[1.0, 1.0], &mut g);
+/// assert_eq!(g, [3.0, 7.0]);
+/// # Ok::<(), katoms::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub enum AnyDesign<'a> {
+    /// Dense, in single precision.
+    F32(Dense<'a, f32>),
+    /// Dense, in double precision.
+    F64(Dense<'a, f64>),
+    /// Compressed sparse columns.
+    Sparse(Csc<'a, f64, u32, usize>),
+}
+
+/// A call on the design that it is.
+macro_rules! on_design {
+    ($any:expr, $design:ident => $call:expr) => {
+        match $any {
+            AnyDesign::F32($design) => $call,
+            AnyDesign::F64($design) => $call,
+            AnyDesign::Sparse($design) => $call,
+        }
+    };
+}
+
+impl LinearOperator for AnyDesign<'_> {
+    type Point = SparseVec;
+    type Covector = Vec<f64>;
+    is_its_own_base!();
+
+    fn domain(&self) -> usize {
+        on_design!(self, design => design.domain())
+    }
+    fn n_outputs(&self) -> usize {
+        on_design!(self, design => design.n_outputs())
+    }
+    fn new_covector(&self) -> Vec<f64> {
+        on_design!(self, design => design.new_covector())
+    }
+    fn apply(&self, x: &SparseVec, out: &mut [f64]) {
+        on_design!(self, design => design.apply(x, out));
+    }
+    fn adjoint(&self, r: &[f64], out: &mut Vec<f64>) {
+        on_design!(self, design => design.adjoint(r, out));
+    }
+    fn adjoint_on(&self, r: &[f64], t: &IndexSet) -> SparseVec {
+        on_design!(self, design => design.adjoint_on(r, t))
+    }
+    fn adjoint_block_on(&self, rs: &[&[f64]], t: &IndexSet) -> Vec<SparseVec> {
+        on_design!(self, design => design.adjoint_block_on(rs, t))
+    }
+    fn adjoint_block(&self, rs: &[&[f64]], out: &mut [Vec<f64>]) {
+        on_design!(self, design => design.adjoint_block(rs, out));
+    }
+    fn adjoint_parts(&self, parts: &Parts, rs: &[&[f64]], out: &mut [Vec<Vec<f64>>]) {
+        on_design!(self, design => design.adjoint_parts(parts, rs, out));
+    }
+    fn energies(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
+        on_design!(self, design => design.energies(weights, centres))
+    }
+    fn apply_covector(&self, g: &Vec<f64>, out: &mut [f64]) {
+        on_design!(self, design => design.apply_covector(g, out));
+    }
+    fn has_cheap_columns(&self) -> bool {
+        on_design!(self, design => design.has_cheap_columns())
+    }
+}
+
+impl ColumnMoments for AnyDesign<'_> {
+    fn moments(&self, weights: &[f64]) -> Moments {
+        on_design!(self, design => design.moments(weights))
+    }
+}
+
+impl<'a> From<Dense<'a, f32>> for AnyDesign<'a> {
+    fn from(design: Dense<'a, f32>) -> Self {
+        Self::F32(design)
+    }
+}
+
+impl<'a> From<Dense<'a, f64>> for AnyDesign<'a> {
+    fn from(design: Dense<'a, f64>) -> Self {
+        Self::F64(design)
+    }
+}
+
+impl<'a> From<Csc<'a, f64, u32, usize>> for AnyDesign<'a> {
+    fn from(design: Csc<'a, f64, u32, usize>) -> Self {
+        Self::Sparse(design)
+    }
+}
