@@ -1,1 +1,14 @@
-//! Whole jobs, with every choice made at run time.
+//! Whole jobs, with every choice made at run time: which storage, which loss, which atoms, which method.
+//!
+//! The program and the Python package make these choices when they see the data. Here is the one place where what
+//! they may choose from is compiled. No files, no printing: a [`Watch`] hears how the work goes on.
+//!
+//! | job | begins with |
+//! |---|---|
+//! | k features or groups that predict a target | [`Features`] |
+
+mod features;
+mod watch;
+
+pub use features::{Estimate, Features, How, Trail, TrailModel};
+pub use watch::{Silent, Watch};
