@@ -12,7 +12,7 @@ use katoms::set::{Always, AnyAtoms, ConstraintSet, CoordinateSet};
 use katoms::space::SparseVec;
 use katoms::{Error, Objective, Status};
 
-use crate::watch::Watch;
+use crate::watch::{Phase, Progress, Watch};
 
 /// A design, a target, and what a model may be made of.
 #[derive(Debug)]
@@ -153,16 +153,21 @@ impl<'a> Features<'a> {
             Some(bytes) => Run::resume(&f, &set, &method, options, bytes)?,
             None => Run::new(&f, &set, &method, options)?,
         };
+        let phase = Phase::Final { atoms: k };
         while !run.is_done() {
             let event = run.step();
-            if watch.moved(&event).is_break() {
+            let ended = run.is_done();
+            let answer = watch.tell(&Progress { phase, done: 0, of: 1, event: &event, ended, can_save: true });
+            if answer.saves() {
+                watch.keep(&run.save()?);
+            }
+            if answer.stops() {
                 run.stop();
             }
-            if watch.wants_state() {
-                watch.state(&run.save()?);
-            }
         }
-        let outcome = search_from(run, &search, |event, _| watch.moved(event))?;
+        let outcome = search_from(run, &search, |event, _| {
+            watch.tell(&Progress { phase, done: 0, of: 1, event, ended: false, can_save: false }).flow()
+        })?;
         let (coefficients, intercept) = f.operator().to_original(&outcome.point);
         Ok(Estimate {
             loss: self.loss.value(&self.predictions(&coefficients, intercept)),
@@ -189,7 +194,7 @@ impl<'a> Features<'a> {
     pub fn path(&self, sizes: &[usize], watch: &mut dyn Watch) -> Result<Trail, Error> {
         let f = self.objective()?;
         let set = self.preparation.set(&self.atoms.with_atoms(sizes.first().copied().unwrap_or(1))?)?;
-        let found = path(&f, &set, sizes.iter().copied(), |done| watch.counted(done))?;
+        let found = path(&f, &set, sizes.iter().copied(), |done| watch.counted(done).flow())?;
         let candidates = Some(self.candidates());
         let values = Trail::CRITERIA.map(|(_, criterion)| found.criterion(criterion, candidates));
         let best = Trail::CRITERIA.map(|(_, criterion)| found.best(criterion, candidates).map(|model| model.atoms));
@@ -234,7 +239,7 @@ impl<'a> Features<'a> {
             intercept: self.preparation.intercept,
             ..CrossValidation::new(sizes.iter().copied())
         };
-        cross_validate_while(self.design, &self.loss, &self.atoms, folds, &options, &mut |done| watch.counted(done))
+        cross_validate_while(self.design, &self.loss, &self.atoms, folds, &options, &mut |done| watch.counted(done).flow())
     }
 
     /// How often half-samples choose each atom.

@@ -11,4 +11,4 @@ mod features;
 mod watch;
 
 pub use features::{Estimate, Features, How, Trail, TrailModel};
-pub use watch::{Silent, Watch};
+pub use watch::{Answer, Phase, Progress, Unwatched, Watch};

@@ -1,33 +1,99 @@
-//! Who looks on while a job runs, and may end it.
+//! What a job tells while it works, and what it may be told back.
 
 use std::ops::ControlFlow;
 
 use katoms::driver::Event;
 
-/// Hears how the work goes on. Every answer may end it: what is there then remains.
-pub trait Watch {
-    /// A fit has moved.
-    fn moved(&mut self, event: &Event) -> ControlFlow<()> {
-        let _ = event;
-        ControlFlow::Continue(())
+/// Where a job stands after a move.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Progress<'a> {
+    /// What the fit is for, in a few words.
+    pub phase: Phase,
+    /// Fits that are done. The one that moves is not.
+    pub done: usize,
+    /// Fits that there will be at most.
+    pub of: usize,
+    /// The move.
+    pub event: &'a Event,
+    /// Whether this was the fit's last move.
+    pub ended: bool,
+    /// Whether the fit can be saved now.
+    pub can_save: bool,
+}
+
+/// What a fit is for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Phase {
+    /// To judge a choice on what was held out.
+    Trial {
+        /// The number of atoms that is tried.
+        atoms: usize,
+        /// The ridge that is tried.
+        ridge: f64,
+    },
+    /// The answer itself.
+    Final {
+        /// Its number of atoms.
+        atoms: usize,
+    },
+}
+
+/// What to do after a move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// Go on.
+    GoOn,
+    /// Hand over the state as bytes, where the fit can be saved, and go on.
+    Save,
+    /// End with the best answer so far.
+    Stop,
+    /// Both.
+    SaveAndStop,
+}
+
+impl Answer {
+    pub(crate) fn saves(self) -> bool {
+        matches!(self, Self::Save | Self::SaveAndStop)
     }
-    /// So many of the pieces that the job is made of are done: sizes of a path, fits of a validation.
-    fn counted(&mut self, done: usize) -> ControlFlow<()> {
-        let _ = done;
-        ControlFlow::Continue(())
+    pub(crate) fn stops(self) -> bool {
+        matches!(self, Self::Stop | Self::SaveAndStop)
     }
-    /// Whether the state of the running fit should be saved now. Asked after every move.
-    fn wants_state(&mut self) -> bool {
-        false
-    }
-    /// The state that was wanted: with these bytes the same job goes on from here.
-    fn state(&mut self, bytes: &[u8]) {
-        let _ = bytes;
+    pub(crate) fn flow(self) -> ControlFlow<()> {
+        if self.stops() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 
-/// Nobody.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Silent;
+/// Whoever watches a job. Its time is off the clock of the fits.
+///
+/// A closure from [`Progress`] to [`Answer`] is one that keeps no saved states.
+pub trait Watch {
+    /// Hears of a move.
+    fn tell(&mut self, progress: &Progress<'_>) -> Answer;
+    /// Hears that so many of the pieces that a job is made of are done: sizes of a path, fits of a validation.
+    fn counted(&mut self, done: usize) -> Answer {
+        let _ = done;
+        Answer::GoOn
+    }
+    /// Takes the saved state that it asked for. The job goes on from these bytes when it is given them.
+    fn keep(&mut self, state: &[u8]) {
+        let _ = state;
+    }
+}
 
-impl Watch for Silent {}
+impl<F: FnMut(&Progress<'_>) -> Answer> Watch for F {
+    fn tell(&mut self, progress: &Progress<'_>) -> Answer {
+        self(progress)
+    }
+}
+
+/// Nobody: the job runs to its end.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unwatched;
+
+impl Watch for Unwatched {
+    fn tell(&mut self, _: &Progress<'_>) -> Answer {
+        Answer::GoOn
+    }
+}
