@@ -21,6 +21,16 @@ pub enum Missing {
     Drop,
 }
 
+/// What is done about members of groups that the data do not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum UnknownMembers {
+    /// The file of groups is refused.
+    #[default]
+    Refuse,
+    /// They are left out. Gene sets usually name many genes that were not measured.
+    Skip,
+}
+
 /// What is asked of a file.
 #[derive(Debug, Clone, Default)]
 pub struct Ask {
@@ -38,8 +48,12 @@ pub struct Ask {
     pub always: Vec<String>,
     /// Columns that no model has (identifiers).
     pub drop: Vec<String>,
+    /// Columns that hold categories, also where they look like numbers or like identifiers.
+    pub categorical: Vec<String>,
     /// A file of groups.
     pub groups: Option<PathBuf>,
+    /// What is done about members of groups that the data do not have.
+    pub unknown_members: UnknownMembers,
     /// What is done about missing values.
     pub missing: Missing,
 }

@@ -11,6 +11,10 @@ pub struct ReadOptions {
     pub delimiter: Option<u8>,
     /// Whether a text table has a header. Default: found.
     pub header: Option<bool>,
+    /// Columns of a text table that hold categories even where they look like numbers: names, or numbers from 1.
+    pub categorical: Vec<String>,
+    /// Columns of a text table that nobody uses, so that nothing in them is an error: names, or numbers from 1.
+    pub drop: Vec<String>,
 }
 
 /// What a file holds.

@@ -1,0 +1,4 @@
+//! One file for each format.
+
+pub(crate) mod csv;
+mod sniff;
