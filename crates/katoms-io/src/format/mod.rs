@@ -1,0 +1,3 @@
+//! One format per file.
+
+pub mod csv;
