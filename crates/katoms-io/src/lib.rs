@@ -5,11 +5,25 @@
 //! what would be right. What is written appears whole or not at all.
 
 mod dataset;
+mod decompress;
 mod error;
+mod format;
+mod mapped;
+mod file_kind;
+mod read;
+mod save;
 mod source;
 mod table;
 
 pub use dataset::{Ask, Dataset, Feature, Fingerprint, Group, Missing, Target};
 pub use error::Error;
-pub use source::{Array, Numbers, Picture, ReadOptions, Source, Sparse};
+pub use format::csv_writer::write_csv;
+pub use format::matrix_market::{write_matrix_market_array, write_matrix_market_coordinate};
+pub use format::npy::write_npy;
+pub use format::parquet::write_parquet;
+pub use format::picture::write_png;
+pub use mapped::Mapped;
+pub use read::read;
+pub use save::save;
+pub use source::{Array, Numbers, Picture, ReadOptions, Source, Sparse, View};
 pub use table::{Column, Table, Values};
