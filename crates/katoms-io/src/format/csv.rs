@@ -73,8 +73,17 @@ fn is_missing(trimmed: &[u8]) -> bool {
 }
 
 /// A reader of records of any length.
-pub(super) fn reader(bytes: &[u8], delimiter: u8) -> csv::Reader<&[u8]> {
+pub(crate) fn reader(bytes: &[u8], delimiter: u8) -> csv::Reader<&[u8]> {
     ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_reader(bytes)
+}
+
+/// The line that a record starts at. The reader's own count stops before the line ends that it skips.
+pub(crate) fn line_of(bytes: &[u8], record: &ByteRecord) -> u64 {
+    let Some(position) = record.position() else { return 1 };
+    let start = usize::try_from(position.byte()).unwrap_or(usize::MAX);
+    let rest = bytes.get(start..).unwrap_or_default();
+    let skipped = rest.iter().take_while(|b| matches!(b, b'\r' | b'\n')).filter(|&&b| b == b'\n').count();
+    position.line() + skipped as u64
 }
 
 /// Refuses what is no text at all.
@@ -140,13 +149,8 @@ impl Text<'_> {
         }
     }
 
-    /// The line that a record starts at. The reader's own count stops before the line ends that it skips.
     fn line(&self, record: &ByteRecord) -> u64 {
-        let Some(position) = record.position() else { return 1 };
-        let start = usize::try_from(position.byte()).unwrap_or(usize::MAX);
-        let rest = self.bytes.get(start..).unwrap_or_default();
-        let skipped = rest.iter().take_while(|b| matches!(b, b'\r' | b'\n')).filter(|&&b| b == b'\n').count();
-        position.line() + skipped as u64
+        line_of(self.bytes, record)
     }
 
     /// The names of the columns: those of the header, or x1, x2, ….

@@ -13,7 +13,7 @@ const BYTES: usize = 1 << 18;
 
 /// The delimiter that cuts most of the first records into equally many fields, of several the one that gives most
 /// fields. A comma where none cuts anything.
-pub(super) fn delimiter(text: &[u8]) -> u8 {
+pub(crate) fn delimiter(text: &[u8]) -> u8 {
     let agreement = |delimiter: u8| {
         let lengths: Vec<usize> = first_records(text, delimiter).iter().map(ByteRecord::len).collect();
         let with = |n: usize| lengths.iter().filter(|&&l| l == n).count();
