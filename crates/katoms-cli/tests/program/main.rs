@@ -1,1 +1,4 @@
 //! The real program, in a folder of its own.
+
+mod browser;
+mod samples;
