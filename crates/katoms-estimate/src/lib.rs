@@ -1,1 +1,9 @@
 //! Whole jobs, with every choice made at run time.
+
+mod completion;
+mod watch;
+
+pub use completion::{
+    Centring, Clip, Completed, CompletedMatrix, Completion, Effects, Observed, Rule, Trial, complete,
+};
+pub use watch::{Answer, Phase, Progress, Unwatched, Watch};

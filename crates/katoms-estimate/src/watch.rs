@@ -1,0 +1,89 @@
+//! What a job tells while it works, and what it may be told back.
+
+use katoms::driver::Event;
+
+/// Where a job stands after a move.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Progress<'a> {
+    /// What the fit is for, in a few words.
+    pub phase: Phase,
+    /// Fits that are done. The one that moves is not.
+    pub done: usize,
+    /// Fits that there will be at most.
+    pub of: usize,
+    /// The move.
+    pub event: &'a Event,
+    /// Whether this was the fit's last move.
+    pub ended: bool,
+    /// Whether the fit can be saved now.
+    pub can_save: bool,
+}
+
+/// What a fit is for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Phase {
+    /// To judge a choice on what was held out.
+    Trial {
+        /// The number of atoms that is tried.
+        atoms: usize,
+        /// The ridge that is tried.
+        ridge: f64,
+    },
+    /// The answer itself.
+    Final {
+        /// Its number of atoms.
+        atoms: usize,
+    },
+}
+
+/// What to do after a move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// Go on.
+    GoOn,
+    /// Hand over the state as bytes, where the fit can be saved, and go on.
+    Save,
+    /// End with the best answer so far.
+    Stop,
+    /// Both.
+    SaveAndStop,
+}
+
+impl Answer {
+    pub(crate) fn saves(self) -> bool {
+        matches!(self, Self::Save | Self::SaveAndStop)
+    }
+    pub(crate) fn stops(self) -> bool {
+        matches!(self, Self::Stop | Self::SaveAndStop)
+    }
+}
+
+/// Whoever watches a job. Its time is off the clock of the fits.
+///
+/// A closure from [`Progress`] to [`Answer`] is one that keeps no saved states.
+pub trait Watch {
+    /// Hears of a move.
+    fn tell(&mut self, progress: &Progress<'_>) -> Answer;
+    /// Takes the saved state that it asked for. The job goes on from these bytes when it is given them.
+    fn keep(&mut self, state: &[u8]) {
+        let _ = state;
+    }
+}
+
+impl<F: FnMut(&Progress<'_>) -> Answer> Watch for F {
+    fn tell(&mut self, progress: &Progress<'_>) -> Answer {
+        self(progress)
+    }
+}
+
+/// Nobody: the job runs to its end.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unwatched;
+
+impl Watch for Unwatched {
+    fn tell(&mut self, _: &Progress<'_>) -> Answer {
+        Answer::GoOn
+    }
+}
