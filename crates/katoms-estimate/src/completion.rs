@@ -179,7 +179,7 @@ fn refit(
     let done = chosen.trials.len();
     let stop: Stop = last.budget.stop(how.stop);
     let phase = Phase::Final { atoms: chosen.rank };
-    let fitting = Fitting { f: &f, method: &how.method, stop, phase, done, of: done + 1 };
+    let fitting = Fitting { f: &f, method: &how.method, stop, settled: how.settled, phase, done, of: done + 1 };
     let seal = |state, seconds| Saved::to_bytes(chosen, state, seconds);
     let outcome = fitting.run(chosen.rank, begin, last.watch, Some(&seal))?;
     let Outcome { point, status, iterations, passes, seconds, quality, trace, .. } = outcome;

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use katoms::driver::{Run, Stages};
+use katoms::driver::{Event, Run, Stages, Status};
 use katoms::linalg;
 use katoms::loss::LeastSquares;
 use katoms::method::RankMethod;
@@ -61,6 +61,8 @@ pub(super) struct Fitting<'a> {
     pub f: &'a Squares,
     pub method: &'a RankMethod,
     pub stop: Stop,
+    /// Settled when f falls by less than this share within [`WINDOW`] moves.
+    pub settled: f64,
     pub phase: Phase,
     pub done: usize,
     pub of: usize,
@@ -80,6 +82,16 @@ impl Begin<'_> {
     pub fn is_grown(&self) -> bool {
         matches!(self, Self::Grown(_) | Self::Saved { grown: true, .. })
     }
+}
+
+/// Moves over which a fall of f is measured.
+const WINDOW: usize = 10;
+
+/// Whether f has nearly ceased to fall. Noisy entries leave a long valley in which the point still wanders and f
+/// does not; where they are exact, f falls by a share in every move.
+fn has_settled(trace: &[Event], rank: usize, share: f64) -> bool {
+    let Some([first, .., last]) = trace.last_chunk::<WINDOW>() else { return false };
+    first.atoms == rank && first.objective - last.objective < share * last.objective
 }
 
 /// Makes a whole saved state of the driver's bytes, after so many seconds.
@@ -102,20 +114,24 @@ impl Fitting<'_> {
             Begin::Grown(x) => Run::starting_at(self.f, &set, self.method, options, x)?,
             Begin::Saved { state, .. } => Run::resume(self.f, &set, self.method, options, state)?,
         };
-        while !run.is_done() {
+        let mut settled = false;
+        while !run.is_done() && !settled {
             let event = run.step();
+            settled = !run.is_done() && has_settled(run.trace(), rank, self.settled);
             let (phase, done, of) = (self.phase, self.done, self.of);
-            let (ended, can_save) = (run.is_done(), seal.is_some());
+            let (ended, can_save) = (run.is_done() || settled, seal.is_some());
             let answer = watch.tell(&Progress { phase, done, of, event: &event, ended, can_save });
             if let Some(seal) = seal
                 && answer.saves()
             {
                 watch.keep(&seal(run.save()?, event.seconds)?);
             }
-            if answer.stops() {
+            if answer.stops() && !settled {
                 run.stop();
             }
         }
-        Ok(if seal.is_some() { run.outcome() } else { run.outcome_unchecked() })
+        let outcome = if seal.is_some() { run.outcome() } else { run.outcome_unchecked() };
+        let status = if settled { Status::Converged } else { outcome.status };
+        Ok(Outcome { status, ..outcome })
     }
 }

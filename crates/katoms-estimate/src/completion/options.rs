@@ -69,6 +69,9 @@ pub struct Completion {
     /// When the fits end; the seconds are those of the whole job. A trial ends at a tolerance of 1e-4, if not
     /// earlier.
     pub stop: Stop,
+    /// A fit has also converged when its objective falls by less than this share in ten moves. Default 1e-6; for a
+    /// trial at least 1e-4.
+    pub settled: f64,
 }
 
 impl Completion {
@@ -85,6 +88,7 @@ impl Completion {
             rule: Rule::Least,
             seed: 0,
             stop: Stop::default(),
+            settled: 1e-6,
         }
     }
 
@@ -118,6 +122,7 @@ impl Completion {
         if let Clip::Range(low, high) = self.clip {
             option("clip", high, "the upper bound must be at least the lower one", low <= high)?;
         }
+        option("settled", self.settled, "it must be at least 0 and below 1", (0.0..1.0).contains(&self.settled))?;
         let share = self.held_out;
         option("held_out", share, "it must be above 0 and at most 0.5", share > 0.0 && share <= 0.5)
     }

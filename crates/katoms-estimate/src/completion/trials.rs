@@ -16,7 +16,7 @@ use crate::watch::{Phase, Watch};
 
 /// Where a trial ends: what is left moves no third digit of an error.
 const TOLERANCE: f64 = 1e-4;
-const ITERATIONS: usize = 200;
+const SETTLED: f64 = 1e-4;
 
 /// How well a choice did on what was held out.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -137,14 +137,18 @@ impl Chain<'_> {
     /// One fit, judged.
     fn attempt(&mut self, rank: usize, ridge: f64, start: Option<LowRank>) -> Result<LowRank, Error> {
         let f = self.problem.objective(ridge)?;
-        let stop = Stop {
-            tolerance: self.how.stop.tolerance.max(TOLERANCE),
-            iterations: self.how.stop.iterations.min(ITERATIONS),
-            ..self.budget.stop(self.how.stop)
-        };
+        let stop = Stop { tolerance: self.how.stop.tolerance.max(TOLERANCE), ..self.budget.stop(self.how.stop) };
         let done = self.trials.all.len();
         let phase = Phase::Trial { atoms: rank, ridge };
-        let fitting = Fitting { f: &f, method: &self.how.method, stop, phase, done, of: self.of };
+        let fitting = Fitting {
+            f: &f,
+            method: &self.how.method,
+            stop,
+            settled: self.how.settled.max(SETTLED),
+            phase,
+            done,
+            of: self.of,
+        };
         let outcome = fitting.run(rank, start.map_or(Begin::Zero, Begin::Grown), &mut *self.watch, None)?;
         let error = self.split.error(&outcome.point, &self.effects, self.clip);
         let least = choose(&self.trials.all, Rule::Least).map_or(f64::INFINITY, |t| self.trials.all[t].held_out_mse);
