@@ -42,6 +42,8 @@ pub struct Completed {
     pub rank: usize,
     /// Its λ.
     pub ridge: f64,
+    /// What was taken off first.
+    pub centring: Centring,
     /// Every choice that was tried, in order; empty where there was no choice.
     pub trials: Vec<Trial>,
     /// The root of the mean squared error on all observed entries.
@@ -92,8 +94,7 @@ impl Completed {
 /// // (i+1)·(j+1), of which (2, 2) was not seen
 /// let (rows, columns) = ([0, 0, 0, 1, 1, 1, 2, 2], [0, 1, 2, 0, 1, 2, 0, 1]);
 /// let seen = Observed::new((3, 3), &rows, &columns, &[1.0, 2.0, 3.0, 2.0, 4.0, 6.0, 3.0, 6.0])?;
-/// let how = Completion { ridges: vec![0.0], clip: katoms_estimate::Clip::Off, ..Completion::pictures([1]) };
-/// let completed = complete(&seen, &how, None, &mut Unwatched)?;
+/// let completed = complete(&seen, &Completion::exact(1), None, &mut Unwatched)?;
 /// assert!((completed.matrix.predict(&[2], &[2])?[0] - 9.0).abs() < 1e-4);
 /// # Ok::<(), katoms::Error>(())
 /// ```
@@ -119,7 +120,7 @@ pub fn complete(
             }
             chosen_of(how, tried)
         }
-        None => (Chosen::given(how.ranks[0], how.ridges[0]), Begin::Zero),
+        None => (Chosen::given(how.ranks[0], how.ridges[0], how.centring), Begin::Zero),
     };
     // A time limit counts anew; the driver's clock goes on from what was saved.
     let earlier = saved.as_ref().map_or(0.0, |saved| saved.seconds);
@@ -130,9 +131,10 @@ pub fn complete(
 /// What the trials say, and where the last fit begins.
 fn chosen_of<'a>(how: &Completion, tried: Trials) -> (Chosen, Begin<'a>) {
     let Trials { all, best, cut, passes, seconds, .. } = tried;
-    let (rank, ridge) =
-        trials::choose(&all, how.rule).map_or((how.ranks[0], how.ridges[0]), |t| (all[t].rank, all[t].ridge));
-    let chosen = Chosen { rank, ridge, grown: true, trials: all, whole: cut.is_none(), passes, seconds };
+    let taken = trials::choose(&all, how.rule).map(|t| all[t]);
+    let given = (how.ranks[0], how.ridges[0], how.centring);
+    let (rank, ridge, centring) = taken.map_or(given, |trial| (trial.rank, trial.ridge, trial.centring));
+    let chosen = Chosen { rank, ridge, centring, grown: true, trials: all, whole: cut.is_none(), passes, seconds };
     (chosen, Begin::Grown(best))
 }
 
@@ -145,6 +147,7 @@ fn without_refit(observed: &Observed, how: &Completion, tried: Trials) -> Comple
         held_out_rmse: taken.map(|trial| trial.held_out_rmse),
         rank: taken.map_or(how.ranks[0], |trial| trial.rank),
         ridge: taken.map_or(how.ridges[0], |trial| trial.ridge),
+        centring: taken.map_or(how.centring, |trial| trial.centring),
         iterations: taken.map_or(0, |trial| trial.iterations),
         matrix: CompletedMatrix::new(&best, effects, how.clip.bounds(observed), observed),
         trials: all,
@@ -173,7 +176,7 @@ fn refit(
     begin: Begin<'_>,
     last: &mut Last<'_>,
 ) -> Result<Completed, Error> {
-    let effects = Effects::fit(observed, how.centring);
+    let effects = Effects::fit(observed, chosen.centring);
     let problem = Problem::new(observed, &effects)?;
     let f = problem.objective(chosen.ridge)?;
     let done = chosen.trials.len();
@@ -189,6 +192,7 @@ fn refit(
         matrix: CompletedMatrix::new(&point, effects, how.clip.bounds(observed), observed),
         rank: chosen.rank,
         ridge: chosen.ridge,
+        centring: chosen.centring,
         trials: chosen.trials.clone(),
         held_out_rmse: taken,
         complete: chosen.whole && !matches!(status, Status::Stopped | Status::TimeLimit),

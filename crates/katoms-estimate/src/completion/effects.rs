@@ -1,5 +1,7 @@
 //! What is taken off a matrix before the low-rank part: a mean, and what rows and columns have of their own.
 
+use serde::{Deserialize, Serialize};
+
 use super::Observed;
 
 /// How many observations a row's or a column's effect is pulled towards zero by: an effect of n observations keeps
@@ -10,14 +12,16 @@ const SWEEPS: usize = 100;
 const SETTLED: f64 = 1e-10;
 
 /// What is taken off before the low-rank part is fitted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Centring {
-    /// Nothing: a picture, or a matrix that is itself of low rank.
+    /// Nothing: the matrix is itself of low rank, to the last digit.
     None,
     /// The mean of all.
     Mean,
     /// The mean, and an effect of each row and of each column: who rates high, what is rated high.
     Effects,
+    /// The effects, or nothing and the weakest ridge: whichever is better on what was held out.
+    Chosen,
 }
 
 /// mean + row effect + column effect.
@@ -40,7 +44,7 @@ impl Effects {
         match centring {
             Centring::None => still(0.0),
             Centring::Mean => still(mean),
-            Centring::Effects => still(mean).swept(observed),
+            Centring::Effects | Centring::Chosen => still(mean).swept(observed),
         }
     }
 

@@ -52,7 +52,7 @@ pub struct Completion {
     /// first, for as long as a weaker one is better. Whatever the unit of the values, 0.1 to 1 suit noisy ratings
     /// and 0 a matrix without noise. Default: 1, 0.3, 0.1, 0.03, 0.
     pub ridges: Vec<f64>,
-    /// What is taken off first. Default: the effects of rows and columns.
+    /// What is taken off first. Default: chosen; for ratings the effects of rows and columns.
     pub centring: Centring,
     /// What predictions are kept within. Default: what was seen.
     pub clip: Clip,
@@ -75,12 +75,12 @@ pub struct Completion {
 }
 
 impl Completion {
-    /// For ratings, and whatever else rows and columns have a level of their own in.
-    pub fn ratings(ranks: impl IntoIterator<Item = usize>) -> Self {
+    /// These ranks, with every default.
+    pub fn new(ranks: impl IntoIterator<Item = usize>) -> Self {
         Self {
             ranks: ranks.into_iter().collect(),
             ridges: RIDGES.to_vec(),
-            centring: Centring::Effects,
+            centring: Centring::Chosen,
             clip: Clip::Seen,
             method: RankMethod::RiemannianCg(Default::default()),
             held_out: 0.1,
@@ -92,13 +92,34 @@ impl Completion {
         }
     }
 
-    /// For pictures, and whatever else is itself of low rank: nothing is taken off.
-    pub fn pictures(ranks: impl IntoIterator<Item = usize>) -> Self {
-        Self { centring: Centring::None, ..Self::ratings(ranks) }
+    /// For ratings: people and things have a level of their own.
+    pub fn ratings(ranks: impl IntoIterator<Item = usize>) -> Self {
+        Self { centring: Centring::Effects, ..Self::new(ranks) }
+    }
+
+    /// For a matrix that is itself of this rank, without noise: nothing is taken off, shrunk, clipped or held out
+    /// for a choice.
+    pub fn exact(rank: usize) -> Self {
+        Self { centring: Centring::None, ridges: vec![0.0], clip: Clip::Off, ..Self::new([rank]) }
     }
 
     pub(super) fn has_choice(&self) -> bool {
-        self.ranks.len() > 1 || self.ridges.len() > 1
+        self.ranks.len() > 1 || self.ridges.len() > 1 || self.centring == Centring::Chosen
+    }
+
+    /// What is tried: each centring with its ridges, falling.
+    pub(super) fn chains(&self) -> Vec<(Centring, Vec<f64>)> {
+        let mut ridges = self.ridges.clone();
+        ridges.sort_by(|a, b| b.total_cmp(a));
+        ridges.dedup();
+        match self.centring {
+            Centring::Chosen => {
+                // Without centring a ridge would pull what is not seen towards zero, not towards a mean.
+                let weakest = ridges.last().copied().into_iter().collect();
+                vec![(Centring::Effects, ridges), (Centring::None, weakest)]
+            }
+            centring => vec![(centring, ridges)],
+        }
     }
 
     pub(super) fn check(&self, (p, q): (usize, usize)) -> Result<(), Error> {

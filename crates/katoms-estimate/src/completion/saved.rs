@@ -3,7 +3,7 @@
 use katoms::Error;
 use serde::{Deserialize, Serialize};
 
-use super::Trial;
+use super::{Centring, Trial};
 
 const MAGIC: [u8; 8] = *b"katoms\0c";
 /// Goes up whenever the bytes change their meaning.
@@ -26,6 +26,7 @@ pub(super) struct Saved {
 pub(super) struct Chosen {
     pub rank: usize,
     pub ridge: f64,
+    pub centring: Centring,
     /// Whether the fit began at a point that had grown already.
     pub grown: bool,
     pub trials: Vec<Trial>,
@@ -38,8 +39,8 @@ pub(super) struct Chosen {
 
 impl Chosen {
     /// No choice.
-    pub fn given(rank: usize, ridge: f64) -> Self {
-        Self { rank, ridge, grown: false, trials: Vec::new(), whole: true, passes: 0, seconds: 0.0 }
+    pub fn given(rank: usize, ridge: f64, centring: Centring) -> Self {
+        Self { rank, ridge, centring, grown: false, trials: Vec::new(), whole: true, passes: 0, seconds: 0.0 }
     }
 }
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fit::{Begin, Budget, Fitting, Problem};
 use super::held_out::Split;
-use super::{Completion, Effects, Observed, Rule};
+use super::{Centring, Completion, Effects, Observed, Rule};
 use crate::watch::{Phase, Watch};
 
 /// Where a trial ends: what is left moves no third digit of an error.
@@ -25,6 +25,8 @@ pub struct Trial {
     pub rank: usize,
     /// λ.
     pub ridge: f64,
+    /// What was taken off: one of the two where that was to be chosen.
+    pub centring: Centring,
     /// The root of the mean squared error on what was held out.
     pub held_out_rmse: f64,
     /// The mean squared error on what was held out, and its standard error.
@@ -74,33 +76,23 @@ pub(super) fn run(
     watch: &mut dyn Watch,
 ) -> Result<Trials, Error> {
     let split = Split::new(observed, how.held_out, how.seed)?;
-    let effects = Effects::fit(&split.seen, how.centring);
-    let problem = Problem::new(&split.seen, &effects)?;
-    let mut ridges = how.ridges.clone();
-    ridges.sort_by(|a, b| b.total_cmp(a));
-    ridges.dedup();
+    let chains = how.chains();
+    let of = chains.iter().map(|(_, ridges)| how.ranks.len() * ridges.len()).sum::<usize>() + 1;
     let clip = how.clip.bounds(&split.seen);
+    let none = Effects::fit(&split.seen, Centring::Mean);
     let zero = LowRank::zero(observed.shape());
-    let mut chain = Chain {
-        how,
-        split: &split,
-        problem,
-        clip,
-        budget,
-        watch,
-        of: how.ranks.len() * ridges.len() + 1,
-        trials: Trials { all: Vec::new(), best: zero, effects: effects.clone(), cut: None, passes: 0, seconds: 0.0 },
-        effects,
-    };
-    let (mut start, mut least) = (None, f64::INFINITY);
-    for ridge in ridges {
-        let (first, error) = chain.follow(ridge, start)?;
-        if chain.trials.cut.is_some() || error > least {
+    let mut trials = Trials { all: Vec::new(), best: zero, effects: none, cut: None, passes: 0, seconds: 0.0 };
+    for (centring, ridges) in chains {
+        let effects = Effects::fit(&split.seen, centring);
+        let problem = Problem::new(&split.seen, &effects)?;
+        let split = &split;
+        let mut chain = Chain { how, split, problem, centring, effects, clip, budget, of, watch, trials: &mut trials };
+        chain.follow_all(&ridges)?;
+        if trials.cut.is_some() {
             break;
         }
-        (start, least) = (first, error);
     }
-    Ok(chain.trials)
+    Ok(trials)
 }
 
 /// The trials on their way.
@@ -108,15 +100,29 @@ struct Chain<'a> {
     how: &'a Completion,
     split: &'a Split,
     problem: Problem,
+    centring: Centring,
     effects: Effects,
     clip: (f64, f64),
     budget: Budget,
-    watch: &'a mut dyn Watch,
     of: usize,
-    trials: Trials,
+    watch: &'a mut dyn Watch,
+    trials: &'a mut Trials,
 }
 
 impl Chain<'_> {
+    /// All ridges, for as long as a weaker one is better.
+    fn follow_all(&mut self, ridges: &[f64]) -> Result<(), Error> {
+        let (mut start, mut least) = (None, f64::INFINITY);
+        for &ridge in ridges {
+            let (first, error) = self.follow(ridge, start)?;
+            if self.trials.cut.is_some() || error > least {
+                break;
+            }
+            (start, least) = (first, error);
+        }
+        Ok(())
+    }
+
     /// All ranks under one ridge, for as long as they pay. The point of the first rank, and the least error.
     fn follow(&mut self, ridge: f64, mut start: Option<LowRank>) -> Result<(Option<LowRank>, f64), Error> {
         let (mut first, mut least, mut worse) = (None, f64::INFINITY, 0);
@@ -154,6 +160,7 @@ impl Chain<'_> {
         let least = choose(&self.trials.all, Rule::Least).map_or(f64::INFINITY, |t| self.trials.all[t].held_out_mse);
         if error.mean < least {
             self.trials.best = outcome.point.clone();
+            self.trials.effects = self.effects.clone();
         }
         self.trials.cut = matches!(outcome.status, Status::Stopped | Status::TimeLimit).then_some(outcome.status);
         self.trials.passes += outcome.passes;
@@ -161,6 +168,7 @@ impl Chain<'_> {
         self.trials.all.push(Trial {
             rank,
             ridge,
+            centring: self.centring,
             held_out_rmse: error.mean.sqrt(),
             held_out_mse: error.mean,
             standard_error: error.standard_error,
