@@ -6,9 +6,17 @@
 //! | job | begins with |
 //! |---|---|
 //! | k features or groups that predict a target | [`Features`] |
+//! | a matrix of rank k from some of its entries | [`complete`] |
+//! | a signal of k entries from few measurements | [`recover`] |
 
+mod completion;
 mod features;
+mod recovery;
 mod watch;
 
+pub use completion::{
+    Centring, Clip, Completed, CompletedMatrix, Completion, Effects, Observed, Rule, Trial, complete,
+};
 pub use features::{Estimate, Features, How, Trail, TrailModel};
+pub use recovery::{Recovered, Recovery, recover};
 pub use watch::{Answer, Phase, Progress, Unwatched, Watch};

@@ -1,6 +1,6 @@
 //! Any design, chosen at run time: what a file or an array turns out to hold.
 
-use super::{ColumnMoments, Csc, Dense, LinearOperator, Moments, Parts, is_its_own_base};
+use super::{ColumnMoments, Csc, Dense, LinearOperator, MatrixFree, Moments, Parts, is_its_own_base};
 use crate::space::{IndexSet, SparseVec};
 
 /// A design whose storage is known only at run time. A call costs a read of the data, so the choice in
@@ -22,6 +22,8 @@ pub enum AnyDesign<'a> {
     F64(Dense<'a, f64>),
     /// Compressed sparse columns.
     Sparse(Csc<'a, f64, u32, usize>),
+    /// Two functions in place of a matrix.
+    Free(MatrixFree),
 }
 
 /// A call on the design that it is.
@@ -31,6 +33,7 @@ macro_rules! on_design {
             AnyDesign::F32($design) => $call,
             AnyDesign::F64($design) => $call,
             AnyDesign::Sparse($design) => $call,
+            AnyDesign::Free($design) => $call,
         }
     };
 }
@@ -99,5 +102,11 @@ impl<'a> From<Dense<'a, f64>> for AnyDesign<'a> {
 impl<'a> From<Csc<'a, f64, u32, usize>> for AnyDesign<'a> {
     fn from(design: Csc<'a, f64, u32, usize>) -> Self {
         Self::Sparse(design)
+    }
+}
+
+impl From<MatrixFree> for AnyDesign<'_> {
+    fn from(design: MatrixFree) -> Self {
+        Self::Free(design)
     }
 }

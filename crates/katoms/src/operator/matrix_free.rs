@@ -1,12 +1,14 @@
 //! An operator given by two closures.
 
 use std::fmt;
+use std::sync::Arc;
 
-use super::{LinearOperator, is_its_own_base};
+use super::moments::corrected;
+use super::{ColumnMoments, LinearOperator, Moments, is_its_own_base};
 use crate::error::{Error, check_range};
 use crate::space::{Covector, IndexSet, SparseVec};
 
-type Product = Box<dyn Fn(&[f64], &mut [f64]) + Send + Sync>;
+type Product = Arc<dyn Fn(&[f64], &mut [f64]) + Send + Sync>;
 
 /// A·x and Aᵀ·r as functions of dense vectors: a fast transform, a simulation, a remote machine.
 ///
@@ -23,6 +25,7 @@ type Product = Box<dyn Fn(&[f64], &mut [f64]) + Send + Sync>;
 /// assert_eq!(g, [3.0, 2.0, 1.0]);
 /// # Ok::<(), katoms::Error>(())
 /// ```
+#[derive(Clone)]
 pub struct MatrixFree {
     rows: usize,
     columns: usize,
@@ -43,7 +46,7 @@ impl MatrixFree {
     ) -> Result<Self, Error> {
         check_range("the number of outputs", rows, 1, usize::MAX)?;
         check_range("the number of inputs", columns, 1, usize::MAX)?;
-        Ok(Self { rows, columns, forward: Box::new(forward), backward: Box::new(backward) })
+        Ok(Self { rows, columns, forward: Arc::new(forward), backward: Arc::new(backward) })
     }
 }
 
@@ -86,5 +89,26 @@ impl LinearOperator for MatrixFree {
     }
     fn has_cheap_columns(&self) -> bool {
         false
+    }
+}
+
+/// One call of the forward closure for each column.
+impl ColumnMoments for MatrixFree {
+    fn moments(&self, weights: &[f64]) -> Moments {
+        let total: f64 = weights.iter().sum();
+        let (mut unit, mut column) = (vec![0.0; self.columns], vec![0.0; self.rows]);
+        let mut moments = Moments { means: Vec::new(), variances: Vec::new() };
+        for j in 0..self.columns {
+            unit[j] = 1.0;
+            (self.forward)(&unit, &mut column);
+            unit[j] = 0.0;
+            let average =
+                |f: &dyn Fn(f64) -> f64| weights.iter().zip(&column).map(|(w, v)| w * f(*v)).sum::<f64>() / total;
+            let mean = average(&|v| v);
+            let (mean, variance) = corrected(mean, average(&|v| v - mean), average(&|v| (v - mean).powi(2)));
+            moments.means.push(mean);
+            moments.variances.push(variance);
+        }
+        moments
     }
 }

@@ -98,6 +98,9 @@ fn a_design_chosen_at_run_time_keeps_the_contract() {
         let starts: Vec<usize> = (0..=columns).map(|j| j * rows).collect();
         let indices: Vec<u32> = (0..columns).flat_map(|_| 0..rows as u32).collect();
         holds(&AnyDesign::from(Csc::new(rows, columns, starts, indices, m.data()).unwrap()), &m);
+        let free = AnyDesign::from(matrix_free(&m));
+        holds(&free, &m);
+        moments_are_naive(&free, &m, &vec![0.5; rows]);
     }
 }
 

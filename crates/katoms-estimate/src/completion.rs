@@ -1,0 +1,208 @@
+//! A matrix of rank k from some of its entries: ratings, pictures with holes, tables with blanks.
+//!
+//! > minimise ½·Σ (value − effects − Xᵢⱼ)² + ½λ‖X‖² over the entries that were seen, subject to rank X ≤ k
+//!
+//! The effects (a mean, and what each row and each column has of its own) are fitted first. Where there are several
+//! ranks or ridges, some entries are held out to choose; then all entries are fitted.
+
+mod effects;
+mod fit;
+mod held_out;
+mod model;
+mod observed;
+mod options;
+mod saved;
+mod trials;
+
+use std::time::Instant;
+
+use katoms::driver::{Quality, Status, Trace};
+use katoms::{Error, Outcome, Stop};
+
+pub use effects::{Centring, Effects};
+pub use model::CompletedMatrix;
+pub use observed::Observed;
+pub use options::{Clip, Completion, Rule};
+pub use trials::Trial;
+
+use crate::watch::{Phase, Watch};
+use fit::{Begin, Budget, Fitting, Problem};
+use saved::{Chosen, Saved};
+use trials::Trials;
+
+/// The share of the time that the choice may take; the last fit starts where it ended.
+const TRIAL_SHARE: f64 = 0.6;
+
+/// A completed matrix, how it was chosen and how the fit went.
+#[derive(Debug, Clone)]
+pub struct Completed {
+    /// The matrix: factors, effects, predictions.
+    pub matrix: CompletedMatrix,
+    /// Its rank: what was given, or chosen.
+    pub rank: usize,
+    /// Its λ.
+    pub ridge: f64,
+    /// What was taken off first.
+    pub centring: Centring,
+    /// Every choice that was tried, in order; empty where there was no choice.
+    pub trials: Vec<Trial>,
+    /// The root of the mean squared error on all observed entries.
+    pub seen_rmse: f64,
+    /// The same on what was held out, of the trial that was taken. The final fit knows those entries.
+    pub held_out_rmse: Option<f64>,
+    /// Whether the job did all that it was asked to. If not, it was stopped or the time was up, and the matrix is
+    /// the best so far; without a final fit it knows nothing of the held-out entries.
+    pub complete: bool,
+    /// Whether the final fit, to all entries, was reached.
+    pub refitted: bool,
+    /// How the last fit ended.
+    pub status: Status,
+    /// How good its point is; `None` for a trial.
+    pub quality: Option<Quality>,
+    /// Moves of the last fit.
+    pub iterations: usize,
+    /// Passes over the data, those of the trials included.
+    pub passes: usize,
+    /// Seconds of the fits, those of the trials included.
+    pub seconds: f64,
+    /// Every move of the last fit; empty where it was a trial.
+    pub trace: Trace,
+    /// Entries that were merged into another one at the same place.
+    pub repeated: usize,
+}
+
+impl Completed {
+    /// The trial with the least error on what was held out.
+    pub fn least(&self) -> Option<&Trial> {
+        trials::choose(&self.trials, Rule::Least).map(|t| &self.trials[t])
+    }
+
+    /// The trial of the smallest rank whose error is within one standard error of the least.
+    pub fn one_standard_error(&self) -> Option<&Trial> {
+        trials::choose(&self.trials, Rule::OneStandardError).map(|t| &self.trials[t])
+    }
+}
+
+/// Completes a matrix. `resume` are bytes that [`Watch::keep`] was given by the same job on the same data: it goes on
+/// with the final fit, by the same moves, and a time limit counts anew.
+///
+/// # Errors
+/// When an option makes no sense for the data, nothing can be held out, or the saved state is damaged or another job's.
+///
+/// ```
+/// use katoms_estimate::{Completion, Observed, Unwatched, complete};
+/// // (i+1)·(j+1), of which (2, 2) was not seen
+/// let (rows, columns) = ([0, 0, 0, 1, 1, 1, 2, 2], [0, 1, 2, 0, 1, 2, 0, 1]);
+/// let seen = Observed::new((3, 3), &rows, &columns, &[1.0, 2.0, 3.0, 2.0, 4.0, 6.0, 3.0, 6.0])?;
+/// let completed = complete(&seen, &Completion::exact(1), None, &mut Unwatched)?;
+/// assert!((completed.matrix.predict(&[2], &[2])?[0] - 9.0).abs() < 1e-4);
+/// # Ok::<(), katoms::Error>(())
+/// ```
+pub fn complete(
+    observed: &Observed,
+    how: &Completion,
+    resume: Option<&[u8]>,
+    watch: &mut dyn Watch,
+) -> Result<Completed, Error> {
+    how.check(observed.shape())?;
+    let clock = Instant::now();
+    let saved = resume.map(Saved::from_bytes).transpose()?;
+    let (chosen, begin) = match &saved {
+        Some(saved) => {
+            let begin = Begin::Saved { state: &saved.state, grown: saved.chosen.grown };
+            (saved.chosen.clone(), begin)
+        }
+        None if how.has_choice() => {
+            let budget = Budget { clock, seconds: how.stop.seconds.map(|most| TRIAL_SHARE * most) };
+            let tried = trials::run(observed, how, budget, watch)?;
+            if tried.cut == Some(Status::Stopped) {
+                return Ok(without_refit(observed, how, tried));
+            }
+            chosen_of(how, tried)
+        }
+        None => (Chosen::given(how.ranks[0], how.ridges[0], how.centring), Begin::Zero),
+    };
+    // A time limit counts anew; the driver's clock goes on from what was saved.
+    let earlier = saved.as_ref().map_or(0.0, |saved| saved.seconds);
+    let budget = Budget { clock, seconds: how.stop.seconds.map(|most| most + earlier) };
+    refit(observed, how, &chosen, begin, &mut Last { budget, watch })
+}
+
+/// What the trials say, and where the last fit begins.
+fn chosen_of<'a>(how: &Completion, tried: Trials) -> (Chosen, Begin<'a>) {
+    let Trials { all, best, cut, passes, seconds, .. } = tried;
+    let taken = trials::choose(&all, how.rule).map(|t| all[t]);
+    let given = (how.ranks[0], how.ridges[0], how.centring);
+    let (rank, ridge, centring) = taken.map_or(given, |trial| (trial.rank, trial.ridge, trial.centring));
+    let chosen = Chosen { rank, ridge, centring, grown: true, trials: all, whole: cut.is_none(), passes, seconds };
+    (chosen, Begin::Grown(best))
+}
+
+/// The best trial as the answer: the job was stopped before the last fit.
+fn without_refit(observed: &Observed, how: &Completion, tried: Trials) -> Completed {
+    let Trials { all, best, effects, passes, seconds, cut } = tried;
+    let taken = trials::choose(&all, Rule::Least).map(|t| all[t]);
+    Completed {
+        seen_rmse: taken.map_or(f64::NAN, |trial| trial.seen_rmse),
+        held_out_rmse: taken.map(|trial| trial.held_out_rmse),
+        rank: taken.map_or(how.ranks[0], |trial| trial.rank),
+        ridge: taken.map_or(how.ridges[0], |trial| trial.ridge),
+        centring: taken.map_or(how.centring, |trial| trial.centring),
+        iterations: taken.map_or(0, |trial| trial.iterations),
+        matrix: CompletedMatrix::new(&best, effects, how.clip.bounds(observed), observed),
+        trials: all,
+        complete: false,
+        refitted: false,
+        status: cut.unwrap_or(Status::Stopped),
+        quality: None,
+        passes,
+        seconds,
+        trace: Trace::new(),
+        repeated: observed.repeated(),
+    }
+}
+
+/// What the last fit needs beside its problem.
+struct Last<'a> {
+    budget: Budget,
+    watch: &'a mut dyn Watch,
+}
+
+/// The final fit, to all entries.
+fn refit(
+    observed: &Observed,
+    how: &Completion,
+    chosen: &Chosen,
+    begin: Begin<'_>,
+    last: &mut Last<'_>,
+) -> Result<Completed, Error> {
+    let effects = Effects::fit(observed, chosen.centring);
+    let problem = Problem::new(observed, &effects)?;
+    let f = problem.objective(chosen.ridge)?;
+    let done = chosen.trials.len();
+    let stop: Stop = last.budget.stop(how.stop);
+    let phase = Phase::Final { atoms: chosen.rank };
+    let fitting = Fitting { f: &f, method: &how.method, stop, settled: how.settled, phase, done, of: done + 1 };
+    let seal = |state, seconds| Saved::to_bytes(chosen, state, seconds);
+    let outcome = fitting.run(chosen.rank, begin, last.watch, Some(&seal))?;
+    let Outcome { point, status, iterations, passes, seconds, quality, trace, .. } = outcome;
+    let taken = trials::choose(&chosen.trials, how.rule).map(|t| chosen.trials[t].held_out_rmse);
+    Ok(Completed {
+        seen_rmse: problem.rmse(&point),
+        matrix: CompletedMatrix::new(&point, effects, how.clip.bounds(observed), observed),
+        rank: chosen.rank,
+        ridge: chosen.ridge,
+        centring: chosen.centring,
+        trials: chosen.trials.clone(),
+        held_out_rmse: taken,
+        complete: chosen.whole && !matches!(status, Status::Stopped | Status::TimeLimit),
+        refitted: true,
+        status,
+        quality,
+        iterations,
+        passes: passes + chosen.passes,
+        seconds: seconds + chosen.seconds,
+        trace,
+        repeated: observed.repeated(),
+    })
+}

@@ -1,0 +1,137 @@
+//! One fit of a given rank under a given ridge.
+
+use std::time::Instant;
+
+use katoms::driver::{Event, Run, Stages, Status};
+use katoms::linalg;
+use katoms::loss::LeastSquares;
+use katoms::method::RankMethod;
+use katoms::operator::{Entries, LinearOperator};
+use katoms::set::Rank;
+use katoms::space::LowRank;
+use katoms::{Error, Objective, Options, Outcome, Stop};
+
+use super::{Effects, Observed};
+use crate::watch::{Phase, Progress, Watch};
+
+/// The one objective of completion.
+pub(super) type Squares = Objective<Entries, LeastSquares>;
+
+/// What the effects leave of some entries.
+pub(super) struct Problem {
+    entries: Entries,
+    target: Vec<f64>,
+}
+
+impl Problem {
+    pub fn new(observed: &Observed, effects: &Effects) -> Result<Self, Error> {
+        let target = linalg::combine(1.0, observed.values(), -1.0, &effects.on(observed));
+        Ok(Self { entries: observed.entries()?, target })
+    }
+
+    pub fn objective(&self, ridge: f64) -> Result<Squares, Error> {
+        Objective::new(self.entries.clone(), LeastSquares::new(self.target.clone())?)?.ridge(ridge)
+    }
+
+    /// The root of the mean squared error on these entries.
+    pub fn rmse(&self, x: &LowRank) -> f64 {
+        let mut z = vec![0.0; self.target.len()];
+        self.entries.apply(x, &mut z);
+        linalg::norm(&linalg::combine(1.0, &z, -1.0, &self.target)) / (z.len() as f64).sqrt()
+    }
+}
+
+/// The time of a job, or of a part of it.
+#[derive(Clone, Copy)]
+pub(super) struct Budget {
+    pub clock: Instant,
+    pub seconds: Option<f64>,
+}
+
+impl Budget {
+    /// Stop rules with the seconds that are left.
+    pub fn stop(&self, stop: Stop) -> Stop {
+        let left = |most: f64| (most - self.clock.elapsed().as_secs_f64()).max(f64::MIN_POSITIVE);
+        Stop { seconds: self.seconds.map(left), ..stop }
+    }
+}
+
+/// A fit and its place in the job.
+pub(super) struct Fitting<'a> {
+    pub f: &'a Squares,
+    pub method: &'a RankMethod,
+    pub stop: Stop,
+    /// Settled when f falls by less than this share within [`WINDOW`] moves.
+    pub settled: f64,
+    pub phase: Phase,
+    pub done: usize,
+    pub of: usize,
+}
+
+/// Where a fit begins.
+pub(super) enum Begin<'a> {
+    /// At nothing: the rank grows in stages.
+    Zero,
+    /// At a point that has grown already.
+    Grown(LowRank),
+    /// Where the driver saved one that began `grown` or not.
+    Saved { state: &'a [u8], grown: bool },
+}
+
+impl Begin<'_> {
+    pub fn is_grown(&self) -> bool {
+        matches!(self, Self::Grown(_) | Self::Saved { grown: true, .. })
+    }
+}
+
+/// Moves over which a fall of f is measured.
+const WINDOW: usize = 10;
+
+/// Whether f has nearly ceased to fall. Noisy entries leave a long valley in which the point still wanders and f
+/// does not; where they are exact, f falls by a share in every move.
+fn has_settled(trace: &[Event], rank: usize, share: f64) -> bool {
+    let Some([first, .., last]) = trace.last_chunk::<WINDOW>() else { return false };
+    first.atoms == rank && first.objective - last.objective < share * last.objective
+}
+
+/// Makes a whole saved state of the driver's bytes, after so many seconds.
+pub(super) type Seal<'a> = &'a dyn Fn(Vec<u8>, f64) -> Result<Vec<u8>, Error>;
+
+impl Fitting<'_> {
+    /// Fits this rank. With a seal it is the answer itself, which can be saved and is told how good it is.
+    pub fn run(
+        &self,
+        rank: usize,
+        begin: Begin<'_>,
+        watch: &mut dyn Watch,
+        seal: Option<Seal<'_>>,
+    ) -> Result<Outcome<LowRank>, Error> {
+        let set = Rank::new(rank, self.f.operator().domain())?;
+        let stages = if begin.is_grown() { Stages::direct() } else { Stages::growing(rank) };
+        let options = Options { stop: self.stop, stages };
+        let mut run = match begin {
+            Begin::Zero => Run::new(self.f, &set, self.method, options)?,
+            Begin::Grown(x) => Run::starting_at(self.f, &set, self.method, options, x)?,
+            Begin::Saved { state, .. } => Run::resume(self.f, &set, self.method, options, state)?,
+        };
+        let mut settled = false;
+        while !run.is_done() && !settled {
+            let event = run.step();
+            settled = !run.is_done() && has_settled(run.trace(), rank, self.settled);
+            let (phase, done, of) = (self.phase, self.done, self.of);
+            let (ended, can_save) = (run.is_done() || settled, seal.is_some());
+            let answer = watch.tell(&Progress { phase, done, of, event: &event, ended, can_save });
+            if let Some(seal) = seal
+                && answer.saves()
+            {
+                watch.keep(&seal(run.save()?, event.seconds)?);
+            }
+            if answer.stops() && !settled {
+                run.stop();
+            }
+        }
+        let outcome = if seal.is_some() { run.outcome() } else { run.outcome_unchecked() };
+        let status = if settled { Status::Converged } else { outcome.status };
+        Ok(Outcome { status, ..outcome })
+    }
+}

@@ -1,0 +1,80 @@
+//! Which entries are kept back to judge a choice on.
+
+use katoms::Error;
+use katoms::operator::{Entries, LinearOperator};
+use katoms::simulate::generator;
+use katoms::space::LowRank;
+
+use super::{Clip, Effects, Observed};
+
+/// The stream of the generator that splits.
+const STREAM: u64 = 11;
+
+/// A split of the observed entries: what is fitted, and what judges it.
+pub(super) struct Split {
+    pub seen: Observed,
+    pub held: Observed,
+    places: Entries,
+}
+
+/// The mean squared error on held-out entries, and its standard error.
+pub(super) struct Error2 {
+    pub mean: f64,
+    pub standard_error: f64,
+}
+
+impl Split {
+    /// Holds out this share at random. No row and no column loses its last entry.
+    pub fn new(observed: &Observed, share: f64, seed: u64) -> Result<Self, Error> {
+        let total = observed.values().len();
+        let wanted = ((share * total as f64).round() as usize).max(1);
+        let (mut rows, mut columns) = observed.counts();
+        let mut held = vec![false; total];
+        let mut taken = 0;
+        for e in shuffled(total, seed) {
+            let (row, column) = (&mut rows[observed.rows()[e]], &mut columns[observed.columns()[e]]);
+            if taken < wanted && *row > 1 && *column > 1 {
+                (*row, *column, held[e]) = (*row - 1, *column - 1, true);
+                taken += 1;
+            }
+        }
+        if taken < 2 {
+            return Err(Error::FewRows {
+                what: "the set of entries that can be held out",
+                rows: taken,
+                needed: 2,
+                why: "every row and every column keeps one; give one rank and one ridge, and nothing is held out",
+            });
+        }
+        let positions = |wanted: bool| (0..total).filter(|&e| held[e] == wanted).collect::<Vec<_>>();
+        let (seen, held) = (observed.subset(&positions(false)), observed.subset(&positions(true)));
+        Ok(Self { places: held.entries()?, seen, held })
+    }
+
+    /// How far a point is off on what was held out.
+    pub fn error(&self, x: &LowRank, effects: &Effects, clip: (f64, f64)) -> Error2 {
+        let mut predicted = vec![0.0; self.held.values().len()];
+        self.places.apply(x, &mut predicted);
+        let squares: Vec<f64> = predicted
+            .iter()
+            .zip(effects.on(&self.held))
+            .zip(self.held.values())
+            .map(|((z, shift), value)| (Clip::within(z + shift, clip) - value).powi(2))
+            .collect();
+        let n = squares.len() as f64;
+        let mean = squares.iter().sum::<f64>() / n;
+        let variance = squares.iter().map(|s| (s - mean).powi(2)).sum::<f64>() / (n - 1.0);
+        Error2 { mean, standard_error: (variance / n).sqrt() }
+    }
+}
+
+/// 0..count in a random order (Fisher and Yates).
+fn shuffled(count: usize, seed: u64) -> Vec<usize> {
+    use rand::RngExt;
+    let mut rng = generator(seed, STREAM);
+    let mut order: Vec<usize> = (0..count).collect();
+    for i in (1..count).rev() {
+        order.swap(i, rng.random_range(0..=i));
+    }
+    order
+}

@@ -1,0 +1,104 @@
+//! A completed matrix: factors and effects, predictions at any place.
+
+use katoms::Error;
+use katoms::linalg::Matrix;
+use katoms::space::LowRank;
+
+use super::{Clip, Effects, Observed};
+
+/// mean + row effect + column effect + left·diag(singular values)·rightᵀ, kept within bounds. Never written out
+/// unless asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CompletedMatrix {
+    /// What was taken off.
+    pub effects: Effects,
+    /// Orthonormal columns, one for each singular value.
+    pub left: Matrix,
+    /// Falling.
+    pub singular_values: Vec<f64>,
+    /// Orthonormal columns, one for each singular value.
+    pub right: Matrix,
+    /// The least and the largest prediction.
+    pub bounds: (f64, f64),
+    /// Rows without an observation: their low-rank part is zero, so they have the column's effect and the mean.
+    pub empty_rows: Vec<usize>,
+    /// Columns without one.
+    pub empty_columns: Vec<usize>,
+    /// The mean of what was seen: the prediction in empty rows and columns where nothing was taken off.
+    pub fallback: Option<f64>,
+}
+
+impl CompletedMatrix {
+    pub(super) fn new(x: &LowRank, effects: Effects, bounds: (f64, f64), observed: &Observed) -> Self {
+        let (rows, columns) = observed.counts();
+        let empty = |counts: Vec<usize>| (0..counts.len()).filter(|&i| counts[i] == 0).collect::<Vec<_>>();
+        let (mut left, mut singular_values, mut right) = (x.left().clone(), Vec::new(), x.right().clone());
+        if let Some((u, values, v)) = x.core().svd() {
+            (left, right, singular_values) = (left.times(&u), right.times(&v), values);
+        }
+        let n = observed.values().len() as f64;
+        let centred = effects.mean != 0.0;
+        let fallback = (!centred).then(|| observed.values().iter().map(|v| v / n).sum());
+        let (empty_rows, empty_columns) = (empty(rows), empty(columns));
+        Self { effects, left, singular_values, right, bounds, empty_rows, empty_columns, fallback }
+    }
+
+    /// (rows, columns).
+    pub fn shape(&self) -> (usize, usize) {
+        (self.left.rows(), self.right.rows())
+    }
+
+    /// The prediction at each place (`rows[e]`, `columns[e]`). O(rank) each.
+    ///
+    /// # Errors
+    /// When the lengths differ or an index is outside.
+    pub fn predict(&self, rows: &[usize], columns: &[usize]) -> Result<Vec<f64>, Error> {
+        let (p, q) = self.shape();
+        for (what, indices, bound) in [("row index", rows, p), ("column index", columns, q)] {
+            if let Some(position) = indices.iter().position(|&i| i >= bound) {
+                return Err(Error::Index { what, position, index: indices[position], bound });
+            }
+        }
+        if rows.len() != columns.len() {
+            let (found, expected, why) = (columns.len(), rows.len(), "one for each row index");
+            return Err(Error::Length { what: "column index", found, expected, why });
+        }
+        Ok(rows.iter().zip(columns).map(|(&i, &j)| self.at(i, j, &self.scaled(i))).collect())
+    }
+
+    /// All predictions of one row. O(columns·rank).
+    ///
+    /// # Errors
+    /// When the row is outside.
+    pub fn row(&self, row: usize) -> Result<Vec<f64>, Error> {
+        if row >= self.shape().0 {
+            return Err(Error::Index { what: "row index", position: 0, index: row, bound: self.shape().0 });
+        }
+        let scaled = self.scaled(row);
+        Ok((0..self.shape().1).map(|column| self.at(row, column, &scaled)).collect())
+    }
+
+    /// The whole matrix, row by row. For matrices that fit into memory.
+    pub fn to_dense(&self) -> Vec<f64> {
+        let one = |row| {
+            let scaled = self.scaled(row);
+            (0..self.shape().1).map(move |column| self.at(row, column, &scaled))
+        };
+        (0..self.shape().0).flat_map(one).collect()
+    }
+
+    /// A row of left·diag(singular values).
+    fn scaled(&self, row: usize) -> Vec<f64> {
+        self.singular_values.iter().enumerate().map(|(a, s)| s * self.left.at(row, a)).collect()
+    }
+
+    fn at(&self, row: usize, column: usize, scaled: &[f64]) -> f64 {
+        if let Some(mean) = self.fallback
+            && (self.empty_rows.binary_search(&row).is_ok() || self.empty_columns.binary_search(&column).is_ok())
+        {
+            return Clip::within(mean, self.bounds);
+        }
+        let low_rank: f64 = scaled.iter().enumerate().map(|(a, s)| s * self.right.at(column, a)).sum();
+        Clip::within(self.effects.at(row, column) + low_rank, self.bounds)
+    }
+}

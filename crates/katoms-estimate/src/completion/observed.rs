@@ -1,0 +1,138 @@
+//! The entries of a matrix that were seen.
+
+use katoms::Error;
+use katoms::operator::Entries;
+
+/// Some entries of a matrix, each place once, by rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Observed {
+    shape: (usize, usize),
+    rows: Vec<usize>,
+    columns: Vec<usize>,
+    values: Vec<f64>,
+    repeated: usize,
+}
+
+impl Observed {
+    /// The values at the places (`rows[e]`, `columns[e]`), in any order. A place that comes repeatedly counts once,
+    /// with the mean of its values; [`Observed::repeated`] says how many were merged.
+    ///
+    /// # Errors
+    /// When there is no entry, lengths disagree, an index is outside or a value is not finite.
+    ///
+    /// ```
+    /// use katoms_estimate::Observed;
+    /// let seen = Observed::new((2, 3), &[1, 0, 1], &[2, 0, 2], &[4.0, 1.0, 5.0])?;
+    /// assert_eq!((seen.values(), seen.repeated()), (&[1.0, 4.5][..], 1));
+    /// # Ok::<(), katoms::Error>(())
+    /// ```
+    pub fn new(shape: (usize, usize), rows: &[usize], columns: &[usize], values: &[f64]) -> Result<Self, Error> {
+        check(shape, rows, columns, values)?;
+        let mut order: Vec<usize> = (0..values.len()).collect();
+        order.sort_by_key(|&e| (rows[e], columns[e]));
+        let mut all = Self { shape, rows: Vec::new(), columns: Vec::new(), values: Vec::new(), repeated: 0 };
+        let same = |a: &usize, b: &usize| (rows[*a], columns[*a]) == (rows[*b], columns[*b]);
+        for place in order.chunk_by(same) {
+            let sum: f64 = place.iter().map(|&e| values[e] / place.len() as f64).sum();
+            all.rows.push(rows[place[0]]);
+            all.columns.push(columns[place[0]]);
+            all.values.push(sum);
+            all.repeated += place.len() - 1;
+        }
+        Ok(all)
+    }
+
+    /// Matrices with as many rows as one, side by side: the channels of a picture. Column j of the c-th stands
+    /// behind all columns of those before it.
+    ///
+    /// # Errors
+    /// When there is none, or their numbers of rows differ.
+    pub fn beside(parts: &[Self]) -> Result<Self, Error> {
+        let Some(first) = parts.first() else { return Err(Error::Empty { what: "the list of matrices" }) };
+        let (mut rows, mut columns, mut values, mut width) = (Vec::new(), Vec::new(), Vec::new(), 0);
+        for part in parts {
+            if part.shape.0 != first.shape.0 {
+                let (found, expected) = (part.shape.0, first.shape.0);
+                let why = "matrices side by side have as many rows";
+                return Err(Error::Length { what: "a column of a matrix", found, expected, why });
+            }
+            rows.extend(&part.rows);
+            columns.extend(part.columns.iter().map(|j| width + j));
+            values.extend(&part.values);
+            width += part.shape.1;
+        }
+        let repeated = parts.iter().map(|part| part.repeated).sum();
+        Ok(Self { repeated, ..Self::new((first.shape.0, width), &rows, &columns, &values)? })
+    }
+
+    /// (rows, columns) of the whole matrix.
+    pub fn shape(&self) -> (usize, usize) {
+        self.shape
+    }
+    /// The row of each entry, in rising order.
+    pub fn rows(&self) -> &[usize] {
+        &self.rows
+    }
+    /// The column of each entry, rising within a row.
+    pub fn columns(&self) -> &[usize] {
+        &self.columns
+    }
+    /// The value of each entry.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+    /// How many entries were merged into another one at the same place.
+    pub fn repeated(&self) -> usize {
+        self.repeated
+    }
+
+    /// The least and the largest value.
+    pub fn range(&self) -> (f64, f64) {
+        let first = (f64::INFINITY, f64::NEG_INFINITY);
+        self.values.iter().fold(first, |(low, high), &v| (low.min(v), high.max(v)))
+    }
+
+    /// How many entries each row has, and each column.
+    pub(super) fn counts(&self) -> (Vec<usize>, Vec<usize>) {
+        let (mut rows, mut columns) = (vec![0; self.shape.0], vec![0; self.shape.1]);
+        self.rows.iter().for_each(|&i| rows[i] += 1);
+        self.columns.iter().for_each(|&j| columns[j] += 1);
+        (rows, columns)
+    }
+
+    /// Some of the entries, by their positions.
+    pub(super) fn subset(&self, kept: &[usize]) -> Self {
+        Self {
+            shape: self.shape,
+            rows: kept.iter().map(|&e| self.rows[e]).collect(),
+            columns: kept.iter().map(|&e| self.columns[e]).collect(),
+            values: kept.iter().map(|&e| self.values[e]).collect(),
+            repeated: 0,
+        }
+    }
+
+    /// What picks these entries out of a matrix.
+    pub(super) fn entries(&self) -> Result<Entries, Error> {
+        Entries::new(self.shape, &self.rows, &self.columns)
+    }
+}
+
+fn check(shape: (usize, usize), rows: &[usize], columns: &[usize], values: &[f64]) -> Result<(), Error> {
+    if values.is_empty() {
+        return Err(Error::Empty { what: "the list of observed entries" });
+    }
+    let why = "one for each observed value";
+    for (what, indices, bound) in [("row index", rows, shape.0), ("column index", columns, shape.1)] {
+        if indices.len() != values.len() {
+            return Err(Error::Length { what, found: indices.len(), expected: values.len(), why });
+        }
+        if let Some(position) = indices.iter().position(|&i| i >= bound) {
+            return Err(Error::Index { what, position, index: indices[position], bound });
+        }
+    }
+    if let Some(index) = values.iter().position(|v| !v.is_finite()) {
+        let right = "every observed value must be finite; leave unknown ones out";
+        return Err(Error::Value { what: "list of observed values", index, value: values[index], right });
+    }
+    Ok(())
+}

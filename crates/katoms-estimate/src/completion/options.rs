@@ -1,0 +1,150 @@
+//! How a matrix is completed.
+
+use katoms::method::RankMethod;
+use katoms::{Error, Stop};
+
+use super::{Centring, Observed};
+
+/// The ridges that are tried unless told, from the strongest on.
+const RIDGES: [f64; 5] = [1.0, 0.3, 0.1, 0.03, 0.0];
+
+/// What predictions are kept within.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Clip {
+    /// From the least to the largest value that was seen: stars of a rating, brightness of a picture.
+    Seen,
+    /// From the first to the second.
+    Range(f64, f64),
+    /// Nothing.
+    Off,
+}
+
+impl Clip {
+    /// The bounds for what was seen.
+    pub(super) fn bounds(self, observed: &Observed) -> (f64, f64) {
+        match self {
+            Self::Seen => observed.range(),
+            Self::Range(low, high) => (low, high),
+            Self::Off => (f64::NEG_INFINITY, f64::INFINITY),
+        }
+    }
+
+    pub(super) fn within(value: f64, (low, high): (f64, f64)) -> f64 {
+        value.max(low).min(high)
+    }
+}
+
+/// Which of the tried choices is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    /// The one with the least error on what was held out.
+    Least,
+    /// The smallest rank whose mean squared error is within one standard error of the least.
+    OneStandardError,
+}
+
+/// How a matrix is completed. Checked once, before anything is fitted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Completion {
+    /// The ranks that are tried, rising. A single one is not tried but taken.
+    pub ranks: Vec<usize>,
+    /// λ of ½λ‖X‖² beside ½Σ(value − X)² over what is seen; where there are several, each is tried, the strongest
+    /// first, for as long as a weaker one is better. Whatever the unit of the values, 0.1 to 1 suit noisy ratings
+    /// and 0 a matrix without noise. Default: 1, 0.3, 0.1, 0.03, 0.
+    pub ridges: Vec<f64>,
+    /// What is taken off first. Default: chosen; for ratings the effects of rows and columns.
+    pub centring: Centring,
+    /// What predictions are kept within. Default: what was seen.
+    pub clip: Clip,
+    /// The method. Default: Riemannian conjugate gradients.
+    pub method: RankMethod,
+    /// The share of the entries that is held out to choose. Default 0.1.
+    pub held_out: f64,
+    /// After this many ranks in a row that are no better, larger ones are not tried. Default 4.
+    pub patience: usize,
+    /// Which choice is taken. Default: the one with the least error.
+    pub rule: Rule,
+    /// Draws the held-out entries. Default 0.
+    pub seed: u64,
+    /// When the fits end; the seconds are those of the whole job. A trial ends at a tolerance of 1e-4, if not
+    /// earlier.
+    pub stop: Stop,
+    /// A fit has also converged when its objective falls by less than this share in ten moves. Default 1e-6; for a
+    /// trial at least 1e-4.
+    pub settled: f64,
+}
+
+impl Completion {
+    /// These ranks, with every default.
+    pub fn new(ranks: impl IntoIterator<Item = usize>) -> Self {
+        Self {
+            ranks: ranks.into_iter().collect(),
+            ridges: RIDGES.to_vec(),
+            centring: Centring::Chosen,
+            clip: Clip::Seen,
+            method: RankMethod::RiemannianCg(Default::default()),
+            held_out: 0.1,
+            patience: 4,
+            rule: Rule::Least,
+            seed: 0,
+            stop: Stop::default(),
+            settled: 1e-6,
+        }
+    }
+
+    /// For ratings: people and things have a level of their own.
+    pub fn ratings(ranks: impl IntoIterator<Item = usize>) -> Self {
+        Self { centring: Centring::Effects, ..Self::new(ranks) }
+    }
+
+    /// For a matrix that is itself of this rank, without noise: nothing is taken off, shrunk, clipped or held out
+    /// for a choice.
+    pub fn exact(rank: usize) -> Self {
+        Self { centring: Centring::None, ridges: vec![0.0], clip: Clip::Off, ..Self::new([rank]) }
+    }
+
+    pub(super) fn has_choice(&self) -> bool {
+        self.ranks.len() > 1 || self.ridges.len() > 1 || self.centring == Centring::Chosen
+    }
+
+    /// What is tried: each centring with its ridges, falling.
+    pub(super) fn chains(&self) -> Vec<(Centring, Vec<f64>)> {
+        let mut ridges = self.ridges.clone();
+        ridges.sort_by(|a, b| b.total_cmp(a));
+        ridges.dedup();
+        match self.centring {
+            Centring::Chosen => {
+                // Without centring a ridge would pull what is not seen towards zero, not towards a mean.
+                let weakest = ridges.last().copied().into_iter().collect();
+                vec![(Centring::Effects, ridges), (Centring::None, weakest)]
+            }
+            centring => vec![(centring, ridges)],
+        }
+    }
+
+    pub(super) fn check(&self, (p, q): (usize, usize)) -> Result<(), Error> {
+        let mut least = 1;
+        for &rank in &self.ranks {
+            if rank < least || rank > p.min(q) {
+                return Err(Error::OutOfRange { what: "the rank", value: rank, min: least, max: p.min(q) });
+            }
+            least = rank + 1;
+        }
+        if self.ranks.is_empty() || self.ridges.is_empty() {
+            let what = if self.ranks.is_empty() { "the list of ranks" } else { "the list of ridges" };
+            return Err(Error::Empty { what });
+        }
+        let option = |name, value: f64, right, holds: bool| {
+            if holds { Ok(()) } else { Err(Error::Option { name, value, right }) }
+        };
+        for &ridge in &self.ridges {
+            option("ridge", ridge, "it must be finite and at least 0", ridge.is_finite() && ridge >= 0.0)?;
+        }
+        if let Clip::Range(low, high) = self.clip {
+            option("clip", high, "the upper bound must be at least the lower one", low <= high)?;
+        }
+        option("settled", self.settled, "it must be at least 0 and below 1", (0.0..1.0).contains(&self.settled))?;
+        let share = self.held_out;
+        option("held_out", share, "it must be above 0 and at most 0.5", share > 0.0 && share <= 0.5)
+    }
+}

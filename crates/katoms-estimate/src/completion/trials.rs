@@ -1,0 +1,181 @@
+//! Which rank and which ridge: each is fitted to a part of the entries and judged on the rest.
+//!
+//! The strongest ridge comes first: its fits are quick, and where the values are noisy the weak ones, whose fits are
+//! slow, are never reached. A rank starts from the rank below; the first of a chain starts from the same rank under the
+//! ridge before.
+
+use katoms::driver::Status;
+use katoms::space::{LowRank, Point};
+use katoms::{Error, Stop};
+use serde::{Deserialize, Serialize};
+
+use super::fit::{Begin, Budget, Fitting, Problem};
+use super::held_out::Split;
+use super::{Centring, Completion, Effects, Observed, Rule};
+use crate::watch::{Phase, Watch};
+
+/// Where a trial ends: what is left moves no third digit of an error.
+const TOLERANCE: f64 = 1e-4;
+const SETTLED: f64 = 1e-4;
+
+/// How well a choice did on what was held out.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// The rank.
+    pub rank: usize,
+    /// λ.
+    pub ridge: f64,
+    /// What was taken off: one of the two where that was to be chosen.
+    pub centring: Centring,
+    /// The root of the mean squared error on what was held out.
+    pub held_out_rmse: f64,
+    /// The mean squared error on what was held out, and its standard error.
+    pub held_out_mse: f64,
+    /// The standard error of that mean.
+    pub standard_error: f64,
+    /// The root of the mean squared error on what was fitted, without bounds.
+    pub seen_rmse: f64,
+    /// Moves of the fit.
+    pub iterations: usize,
+    /// How the fit ended.
+    pub status: Status,
+}
+
+/// All trials, and what came of them.
+pub(super) struct Trials {
+    pub all: Vec<Trial>,
+    /// The best point so far, by the rule of least error, with the effects of what it was fitted to.
+    pub best: LowRank,
+    pub effects: Effects,
+    /// Why they ended before their time, where they did.
+    pub cut: Option<Status>,
+    pub passes: usize,
+    pub seconds: f64,
+}
+
+/// The index of the trial that a rule takes.
+pub(super) fn choose(trials: &[Trial], rule: Rule) -> Option<usize> {
+    let least = |of: &mut dyn Iterator<Item = usize>| {
+        of.min_by(|&a, &b| trials[a].held_out_mse.total_cmp(&trials[b].held_out_mse).then(a.cmp(&b)))
+    };
+    let best = least(&mut (0..trials.len()))?;
+    if rule == Rule::Least {
+        return Some(best);
+    }
+    let bound = trials[best].held_out_mse + trials[best].standard_error;
+    let within = |&t: &usize| trials[t].held_out_mse <= bound;
+    let rank = (0..trials.len()).filter(within).map(|t| trials[t].rank).min()?;
+    least(&mut (0..trials.len()).filter(|&t| trials[t].rank == rank))
+}
+
+/// Tries what there is to choose from.
+pub(super) fn run(
+    observed: &Observed,
+    how: &Completion,
+    budget: Budget,
+    watch: &mut dyn Watch,
+) -> Result<Trials, Error> {
+    let split = Split::new(observed, how.held_out, how.seed)?;
+    let chains = how.chains();
+    let of = chains.iter().map(|(_, ridges)| how.ranks.len() * ridges.len()).sum::<usize>() + 1;
+    let clip = how.clip.bounds(&split.seen);
+    let none = Effects::fit(&split.seen, Centring::Mean);
+    let zero = LowRank::zero(observed.shape());
+    let mut trials = Trials { all: Vec::new(), best: zero, effects: none, cut: None, passes: 0, seconds: 0.0 };
+    for (centring, ridges) in chains {
+        let effects = Effects::fit(&split.seen, centring);
+        let problem = Problem::new(&split.seen, &effects)?;
+        let split = &split;
+        let mut chain = Chain { how, split, problem, centring, effects, clip, budget, of, watch, trials: &mut trials };
+        chain.follow_all(&ridges)?;
+        if trials.cut.is_some() {
+            break;
+        }
+    }
+    Ok(trials)
+}
+
+/// The trials on their way.
+struct Chain<'a> {
+    how: &'a Completion,
+    split: &'a Split,
+    problem: Problem,
+    centring: Centring,
+    effects: Effects,
+    clip: (f64, f64),
+    budget: Budget,
+    of: usize,
+    watch: &'a mut dyn Watch,
+    trials: &'a mut Trials,
+}
+
+impl Chain<'_> {
+    /// All ridges, for as long as a weaker one is better.
+    fn follow_all(&mut self, ridges: &[f64]) -> Result<(), Error> {
+        let (mut start, mut least) = (None, f64::INFINITY);
+        for &ridge in ridges {
+            let (first, error) = self.follow(ridge, start)?;
+            if self.trials.cut.is_some() || error > least {
+                break;
+            }
+            (start, least) = (first, error);
+        }
+        Ok(())
+    }
+
+    /// All ranks under one ridge, for as long as they pay. The point of the first rank, and the least error.
+    fn follow(&mut self, ridge: f64, mut start: Option<LowRank>) -> Result<(Option<LowRank>, f64), Error> {
+        let (mut first, mut least, mut worse) = (None, f64::INFINITY, 0);
+        for &rank in &self.how.ranks {
+            let x = self.attempt(rank, ridge, start.take())?;
+            let error = self.trials.all.last().map_or(f64::INFINITY, |trial| trial.held_out_mse);
+            worse = if error < least { 0 } else { worse + 1 };
+            least = least.min(error);
+            first.get_or_insert_with(|| x.clone());
+            start = Some(x);
+            if self.trials.cut.is_some() || worse >= self.how.patience {
+                break;
+            }
+        }
+        Ok((first, least))
+    }
+
+    /// One fit, judged.
+    fn attempt(&mut self, rank: usize, ridge: f64, start: Option<LowRank>) -> Result<LowRank, Error> {
+        let f = self.problem.objective(ridge)?;
+        let stop = Stop { tolerance: self.how.stop.tolerance.max(TOLERANCE), ..self.budget.stop(self.how.stop) };
+        let done = self.trials.all.len();
+        let phase = Phase::Trial { atoms: rank, ridge };
+        let fitting = Fitting {
+            f: &f,
+            method: &self.how.method,
+            stop,
+            settled: self.how.settled.max(SETTLED),
+            phase,
+            done,
+            of: self.of,
+        };
+        let outcome = fitting.run(rank, start.map_or(Begin::Zero, Begin::Grown), &mut *self.watch, None)?;
+        let error = self.split.error(&outcome.point, &self.effects, self.clip);
+        let least = choose(&self.trials.all, Rule::Least).map_or(f64::INFINITY, |t| self.trials.all[t].held_out_mse);
+        if error.mean < least {
+            self.trials.best = outcome.point.clone();
+            self.trials.effects = self.effects.clone();
+        }
+        self.trials.cut = matches!(outcome.status, Status::Stopped | Status::TimeLimit).then_some(outcome.status);
+        self.trials.passes += outcome.passes;
+        self.trials.seconds += outcome.seconds;
+        self.trials.all.push(Trial {
+            rank,
+            ridge,
+            centring: self.centring,
+            held_out_rmse: error.mean.sqrt(),
+            held_out_mse: error.mean,
+            standard_error: error.standard_error,
+            seen_rmse: self.problem.rmse(&outcome.point),
+            iterations: outcome.iterations,
+            status: outcome.status,
+        });
+        Ok(outcome.point)
+    }
+}

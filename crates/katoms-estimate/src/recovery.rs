@@ -1,0 +1,310 @@
+//! A signal of k entries from fewer measurements than it has places: compressed sensing.
+//!
+//! > minimise ½‖b − A·x‖² subject to at most k entries of x not being 0
+//!
+//! Columns are taken as they are: nothing is centred or scaled, and there is no intercept. A is a matrix, or two
+//! functions in place of one, such as some rows of a cosine transform.
+
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use katoms::driver::{Attempt, Quality, Run, Stages, Status, Trace};
+use katoms::linalg;
+use katoms::loss::{AnyLoss, LeastSquares};
+use katoms::method::{AtomMethod, EcmeDore, Frame};
+use katoms::operator::{AnyDesign, Dense, LinearOperator};
+use katoms::select::{Preparation, Sample, Search, Sign, phase_transition_k, search};
+use katoms::set::{Always, AnyAtoms, ConstraintSet, KSparse};
+use katoms::space::{Point, SparseVec};
+use katoms::{Error, Objective, Options, Outcome, Stop};
+
+use crate::watch::{Phase, Progress, Watch};
+
+/// Numbers up to which an operator without a matrix is written out as one: a search needs its columns. 128 MiB.
+const WRITTEN_OUT: usize = 1 << 24;
+/// A residual this small, relative to b, leaves nothing to look for.
+const EXACT: f64 = 1e-8;
+
+/// What is tried in turn where columns are dear, until a try explains b.
+const IN_TURN: [(&str, Growth); 3] =
+    [("accelerated-iht", Growth::Direct), ("ecme-dore", Growth::Direct), ("accelerated-iht", Growth::Staged)];
+
+/// The one objective of recovery, which fits of features share.
+type Squares<'d> = Objective<Sample<'d, AnyDesign<'d>>, AnyLoss>;
+/// And its set.
+type Entries = Always<AnyAtoms>;
+
+/// Whether k is allowed from the start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Growth {
+    Direct,
+    Staged,
+}
+
+/// How a signal is recovered. Checked once, before anything is fitted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recovery {
+    /// The most entries that are not 0.
+    pub k: usize,
+    /// A single run of this method. Default: none but a search: several starts, polished by exchanges of entries
+    /// for as long as that helps. An operator without a matrix is written out for it; where it is too large, a few
+    /// methods are tried in turn.
+    pub method: Option<AtomMethod>,
+    /// The standard deviation of the noise in b, if it is known: a residual at its level ends the search.
+    pub noise: Option<f64>,
+    /// When it ends; the seconds are those of the whole job.
+    pub stop: Stop,
+}
+
+impl Recovery {
+    /// k entries, with every default.
+    pub fn new(k: usize) -> Self {
+        Self { k, method: None, noise: None, stop: Stop::default() }
+    }
+}
+
+/// A recovered signal, and how far it can be trusted.
+#[derive(Debug, Clone)]
+pub struct Recovered {
+    /// The signal.
+    pub x: SparseVec,
+    /// ‖b − A·x‖.
+    pub residual_norm: f64,
+    /// The same as a share of ‖b‖.
+    pub relative_residual: f64,
+    /// The most entries that so many measurements of so many places carry, were A Gaussian. Where k is larger, an
+    /// answer may explain b and still be another signal.
+    pub most_entries: usize,
+    /// Whether the job was neither stopped nor out of time.
+    pub complete: bool,
+    /// How it ended.
+    pub status: Status,
+    /// How good x is; `None` where that was not asked for.
+    pub quality: Option<Quality>,
+    /// The starts of a search; empty for single runs.
+    pub attempts: Vec<Attempt>,
+    /// Moves of all runs.
+    pub iterations: usize,
+    /// Products with all of A.
+    pub passes: usize,
+    /// Seconds of work.
+    pub seconds: f64,
+    /// Every move.
+    pub trace: Trace,
+}
+
+impl Recovered {
+    /// Whether k was larger than what the shape of A carries.
+    pub fn is_beyond_transition(&self, k: usize) -> bool {
+        k > self.most_entries
+    }
+}
+
+/// Recovers x of k entries from b = A·x. `resume` are bytes that [`Watch::keep`] was given by a single run of the same
+/// method on the same data. A search is not saved.
+///
+/// # Errors
+/// When k is out of range, b has the wrong length or a value that is not finite, an option makes no sense, or the
+/// saved state is damaged or another job's.
+///
+/// ```
+/// use katoms::operator::{AnyDesign, LinearOperator, subsampled_dct};
+/// use katoms::space::SparseVec;
+/// use katoms_estimate::{Recovery, Unwatched, recover};
+/// let transform = AnyDesign::from(subsampled_dct(32, vec![0, 3, 4, 9, 13, 17, 22, 26, 30, 31])?);
+/// let mut b = vec![0.0; 10];
+/// transform.apply(&SparseVec::new(32, vec![5, 20], vec![1.0, -2.0])?, &mut b);
+/// let found = recover(&transform, &b, &Recovery::new(2), None, &mut Unwatched)?;
+/// assert_eq!(found.x.indices(), [5, 20]);
+/// # Ok::<(), katoms::Error>(())
+/// ```
+pub fn recover(
+    design: &AnyDesign<'_>,
+    b: &[f64],
+    how: &Recovery,
+    resume: Option<&[u8]>,
+    watch: &mut dyn Watch,
+) -> Result<Recovered, Error> {
+    let columns = design.domain();
+    let set = AnyAtoms::Coordinates(KSparse::new(how.k, columns)?);
+    let written = match (&how.method, design) {
+        (None, AnyDesign::Free(_)) if design.n_outputs().saturating_mul(columns) <= WRITTEN_OUT => {
+            Some(written_out(design)?)
+        }
+        _ => None,
+    };
+    let plain = Preparation { standardize: false, intercept: false, ridge: 0.0 };
+    let loss = AnyLoss::from(LeastSquares::new(b)?);
+    let f = plain.objective(written.as_ref().unwrap_or(design), &loss, (0..design.n_outputs()).collect())?;
+    let set = plain.set(&set)?;
+    let job = Job { f: &f, set: &set, how, clock: Instant::now() };
+    let outcome = match &how.method {
+        Some(method) => job.single(method, resume, watch)?,
+        None if resume.is_some() => {
+            let reason = "a search is not saved; name the method whose run was saved".into();
+            return Err(Error::Checkpoint { reason });
+        }
+        None if f.operator().has_cheap_columns() => job.searched(watch)?,
+        None => job.in_turn(watch)?,
+    };
+    job.recovered(outcome, b)
+}
+
+/// The matrix of an operator that has none.
+fn written_out(design: &AnyDesign<'_>) -> Result<AnyDesign<'static>, Error> {
+    let (rows, columns) = (design.n_outputs(), design.domain());
+    let mut data = vec![0.0; rows * columns];
+    for (j, column) in data.chunks_mut(rows).enumerate() {
+        design.apply(&SparseVec::new(columns, vec![j], vec![1.0])?, column);
+    }
+    Ok(Dense::column_major(data, rows, columns)?.into())
+}
+
+/// A run of recovery.
+type Moving<'a, 'd> = Run<'a, Sample<'d, AnyDesign<'d>>, AnyLoss, Entries, AtomMethod>;
+
+/// Where a run stands in its job.
+#[derive(Clone, Copy)]
+struct Place {
+    done: usize,
+    of: usize,
+    can_save: bool,
+}
+
+fn is_cut(status: Status) -> bool {
+    matches!(status, Status::Stopped | Status::TimeLimit)
+}
+
+/// The better of two, with the cost of both. A run that was cut short says so.
+fn better(a: Outcome<SparseVec>, b: Outcome<SparseVec>) -> Outcome<SparseVec> {
+    let (iterations, passes, seconds) = (a.iterations + b.iterations, a.passes + b.passes, a.seconds + b.seconds);
+    let columns = a.columns + b.columns;
+    let cut = is_cut(b.status).then_some(b.status);
+    let best = if b.objective < a.objective { b } else { a };
+    Outcome { status: cut.unwrap_or(best.status), iterations, passes, columns, seconds, ..best }
+}
+
+struct Job<'a, 'd> {
+    f: &'a Squares<'d>,
+    set: &'a Entries,
+    how: &'a Recovery,
+    clock: Instant,
+}
+
+impl Job<'_, '_> {
+    /// One run of a method.
+    fn single(
+        &self,
+        method: &AtomMethod,
+        resume: Option<&[u8]>,
+        watch: &mut dyn Watch,
+    ) -> Result<Outcome<SparseVec>, Error> {
+        let options = Options { stop: self.how.stop, stages: Stages::direct() };
+        let mut run = match resume {
+            Some(state) => Run::resume(self.f, self.set, method, options, state)?,
+            None => Run::new(self.f, self.set, method, options)?,
+        };
+        self.drive(&mut run, Place { done: 0, of: 1, can_save: true }, watch)?;
+        Ok(run.outcome())
+    }
+
+    /// Steps a run to its end, tells of each move, and saves when asked.
+    fn drive(&self, run: &mut Moving<'_, '_>, place: Place, watch: &mut dyn Watch) -> Result<(), Error> {
+        let Place { done, of, can_save } = place;
+        let phase = Phase::Final { atoms: self.how.k };
+        while !run.is_done() {
+            let event = run.step();
+            let answer = watch.tell(&Progress { phase, done, of, event: &event, ended: run.is_done(), can_save });
+            if can_save && answer.saves() {
+                watch.keep(&run.save()?);
+            }
+            if answer.stops() {
+                run.stop();
+            }
+        }
+        Ok(())
+    }
+
+    /// A few methods, until one explains b. The best of their answers.
+    fn in_turn(&self, watch: &mut dyn Watch) -> Result<Outcome<SparseVec>, Error> {
+        let mut best: Option<Outcome<SparseVec>> = None;
+        let of = IN_TURN.len();
+        for (done, &(name, growth)) in IN_TURN.iter().enumerate() {
+            let method = Self::method(name)?;
+            let stages = match growth {
+                Growth::Direct => Stages::direct(),
+                Growth::Staged => Stages::growing(self.how.k),
+            };
+            let left = |most: f64| (most - self.clock.elapsed().as_secs_f64()).max(f64::MIN_POSITIVE);
+            let stop = Stop { seconds: self.how.stop.seconds.map(left), ..self.how.stop };
+            let mut run = match Run::new(self.f, self.set, &method, Options { stop, stages }) {
+                // Frames that are not tight are left to the others.
+                Err(Error::Unsuitable { .. }) => continue,
+                run => run?,
+            };
+            self.drive(&mut run, Place { done, of, can_save: false }, watch)?;
+            let next = run.outcome();
+            let ended = is_cut(next.status) || self.explains(&next);
+            best = Some(match best {
+                None => next,
+                Some(best) => better(best, next),
+            });
+            if ended {
+                break;
+            }
+        }
+        best.ok_or(Error::Empty { what: "the list of methods" })
+    }
+
+    fn method(name: &str) -> Result<AtomMethod, Error> {
+        Ok(match name {
+            "ecme-dore" => AtomMethod::EcmeDore(EcmeDore { frame: Frame::Tight }),
+            _ => AtomMethod::named(name)?,
+        })
+    }
+
+    /// Whether nothing, or nothing but noise, is left of b.
+    fn explains(&self, outcome: &Outcome<SparseVec>) -> bool {
+        let zero = self.f.value(&self.f.at(SparseVec::zero(self.f.operator().domain())));
+        let noise = self.how.noise.map_or(0.0, |s| 0.5 * s * s * self.f.operator().n_outputs() as f64);
+        outcome.objective <= (EXACT * EXACT * zero).max(noise)
+    }
+
+    /// The search with all starts.
+    fn searched(&self, watch: &mut dyn Watch) -> Result<Outcome<SparseVec>, Error> {
+        let how = Search { noise: self.how.noise, ..Search::for_structure(self.set.structure()) };
+        let options = Options { stop: self.how.stop, ..Options::for_set(self.set) };
+        let method = AtomMethod::named("accelerated-iht")?;
+        let phase = Phase::Final { atoms: self.how.k };
+        search(self.f, self.set, &method, options, &how, |event, _| {
+            let (done, of, ended, can_save) = (0, 1, false, false);
+            let answer = watch.tell(&Progress { phase, done, of, event, ended, can_save });
+            if answer.stops() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })
+    }
+
+    fn recovered(&self, outcome: Outcome<SparseVec>, b: &[f64]) -> Result<Recovered, Error> {
+        let Outcome { point, status, iterations, passes, seconds, quality, attempts, trace, .. } = outcome;
+        let x = self.f.operator().to_original(&point).0;
+        let image = self.f.at(point);
+        let residual_norm = linalg::norm(&linalg::combine(1.0, b, -1.0, image.image()));
+        let size = linalg::norm(b);
+        let relative_residual = if residual_norm == 0.0 { 0.0 } else { residual_norm / size };
+        let most_entries = phase_transition_k(b.len(), x.dim(), Sign::Any)?;
+        let complete = !is_cut(status);
+        Ok(Recovered {
+            x,
+            residual_norm,
+            relative_residual,
+            most_entries,
+            complete,
+            status,
+            quality,
+            attempts,
+            iterations,
+            passes,
+            seconds,
+            trace,
+        })
+    }
+}

@@ -1,0 +1,30 @@
+//! Whole jobs on planted data.
+
+mod completion;
+mod recovery;
+
+use katoms_estimate::{Answer, Progress, Watch};
+
+/// Saves and stops at a move of the last fit.
+pub struct Interrupt {
+    /// The move, counted from 1.
+    pub at: usize,
+    /// What was saved.
+    pub state: Vec<u8>,
+}
+
+impl Interrupt {
+    /// At this move.
+    pub fn at(at: usize) -> Self {
+        Self { at, state: Vec::new() }
+    }
+}
+
+impl Watch for Interrupt {
+    fn tell(&mut self, progress: &Progress<'_>) -> Answer {
+        if progress.can_save && progress.event.iteration == self.at { Answer::SaveAndStop } else { Answer::GoOn }
+    }
+    fn keep(&mut self, state: &[u8]) {
+        self.state = state.to_vec();
+    }
+}
