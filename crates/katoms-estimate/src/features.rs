@@ -239,7 +239,9 @@ impl<'a> Features<'a> {
             intercept: self.preparation.intercept,
             ..CrossValidation::new(sizes.iter().copied())
         };
-        cross_validate_while(self.design, &self.loss, &self.atoms, folds, &options, &mut |done| watch.counted(done).flow())
+        cross_validate_while(self.design, &self.loss, &self.atoms, folds, &options, &mut |done| {
+            watch.counted(done).flow()
+        })
     }
 
     /// How often half-samples choose each atom.

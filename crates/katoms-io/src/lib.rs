@@ -4,6 +4,7 @@
 //! a target, names, groups. [`Model`] is what a fit leaves behind. Every [`Error`] names the file, the place in it and
 //! what would be right. What is written appears whole or not at all.
 
+mod array;
 mod dataset;
 mod decompress;
 mod error;
