@@ -1,6 +1,6 @@
 //! From a source to a data set, step by step.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::columns::{self, Design, Part, Pieces};
 use super::frame::{Body, Frame, Opened};
@@ -29,10 +29,11 @@ pub(super) fn assemble(source: crate::Source, ask: &Ask, expected: Option<&Expec
         None => used_columns(&frame, ask, taken)?,
     };
     make_categorical(&mut frame, ask, expected)?;
-    let scan = Scan::new(&frame, &used)?;
+    let scanned: Vec<usize> = used.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
+    let scan = Scan::new(&frame, &scanned)?;
     let mut notes = Vec::new();
     let beside = [target.as_ref(), weights.as_ref()];
-    let rows = Kept { frame: &frame, columns: &used, scan: &scan, beside, ask }.rows(&mut notes)?;
+    let rows = Kept { frame: &frame, columns: &scanned, scan: &scan, beside, ask }.rows(&mut notes)?;
     let made = match expected {
         Some(expected) => columns::expected_pieces(&frame, expected, &used)?,
         None => Design { frame: &frame, columns: &used, rows: &rows, ask }.pieces(&mut notes)?,

@@ -165,10 +165,11 @@ pub(super) fn matched(frame: &Frame, expected: &Expected) -> Result<Vec<usize>, 
         };
         match place {
             Some(place) => places.push(place),
+            // the indicators of a column lack it together
+            None if absent.contains(&feature.column.as_str()) => {}
             None => absent.push(feature.column.as_str()),
         }
     }
-    absent.dedup();
     if absent.is_empty() {
         return Ok(places);
     }
