@@ -57,7 +57,7 @@ fn data(model: &Model, text: &str, missing: Missing) -> Dataset {
 fn a_round_trip_keeps_every_bit() {
     let mut odd = model();
     let values =
-        [-0.0, 5e-324, -2.2250738585072011e-308, f64::MAX, f64::MIN_POSITIVE, 0.1 + 0.2, 1e23, 2.0, 1e300 / 3.0];
+        [-0.0, 5e-324, -2.225_073_858_507_201e-308, f64::MAX, f64::MIN_POSITIVE, 0.1 + 0.2, 1e23, 2.0, 1e300 / 3.0];
     odd.coefficients = values.iter().enumerate().map(|(i, &v)| coefficient(&format!("x{i}"), v)).collect();
     odd.intercept = -0.0;
     for model in [model(), odd] {
