@@ -113,7 +113,8 @@ impl Kind {
 
 /// What the extensions of a name say: `x.csv.gz`.
 pub(crate) fn of_name(path: &Path) -> (Option<Compression>, Option<Kind>) {
-    let extension = |path: &Path| path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    let extension =
+        |path: &Path| path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
     match Compression::of_extension(&extension(path)) {
         None => (None, Kind::of_extension(&extension(path))),
         compression => (compression, Kind::of_extension(&extension(&path.with_extension("")))),

@@ -7,13 +7,15 @@
 mod dataset;
 mod decompress;
 mod error;
+mod file_kind;
 mod format;
 mod mapped;
-mod file_kind;
 mod read;
 mod save;
 mod source;
 mod table;
+#[cfg(test)]
+mod tests;
 
 pub use dataset::{Ask, Dataset, Feature, Fingerprint, Group, Missing, Target};
 pub use error::Error;

@@ -31,7 +31,8 @@ impl<T: Pod> Mapped<T> {
         // map. If another process makes it shorter, touching the lost pages ends this one with the signal SIGBUS:
         // the run fails and no wrong memory is read. Whoever needs neither keeps the file still during a run.
         let map = unsafe { Mmap::map(file) };
-        let map = map.map_err(|error| Error::System { path: path.into(), what: "cannot be mapped into memory", error })?;
+        let map =
+            map.map_err(|error| Error::System { path: path.into(), what: "cannot be mapped into memory", error })?;
         let fits = map.get(bytes.clone()).is_some_and(|bytes| bytemuck::try_cast_slice::<u8, T>(bytes).is_ok());
         Ok(fits.then_some(Self { map, bytes, kind: PhantomData }))
     }

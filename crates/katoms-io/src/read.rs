@@ -40,7 +40,10 @@ pub(crate) fn read_mapping_above(path: &Path, options: &ReadOptions, above: u64)
     let packed = Compression::of_bytes(&start);
     match (packed_by_name, packed) {
         (Some(name), None) => {
-            return Err(bad(path, format!("the name says {0}, but the bytes are not {0} data: rename it", name.name())));
+            return Err(bad(
+                path,
+                format!("the name says {0}, but the bytes are not {0} data: rename it", name.name()),
+            ));
         }
         (_, Some(packed)) => {
             let (bytes, start) = peeked(path, packed.decoder(BufReader::new(bytes)))?;
@@ -112,7 +115,8 @@ fn missing(path: &Path) -> String {
     }
     let wanted = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     let names = fs::read_dir(folder).into_iter().flatten().flatten();
-    let names = names.filter(|entry| entry.path().is_file()).map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let names =
+        names.filter(|entry| entry.path().is_file()).map(|entry| entry.file_name().to_string_lossy().into_owned());
     let close = names.map(|name| (strsim::damerau_levenshtein(&wanted, &name.to_lowercase()), name));
     // a third of the letters may differ; of names as near, the first in the alphabet
     let nearest = close.filter(|(distance, _)| *distance <= wanted.chars().count().div_ceil(3)).min();

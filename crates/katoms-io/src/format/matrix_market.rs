@@ -189,7 +189,8 @@ fn array(lines: &mut Lines, banner: &Banner, size: &str) -> Result<Source, Error
             for row in first(column)..rows {
                 let value = given.next().unwrap_or_default();
                 numbers[column * rows + row] = value;
-                numbers[row * rows + column] = if row == column || banner.symmetry != Symmetry::Skew { value } else { -value };
+                numbers[row * rows + column] =
+                    if row == column || banner.symmetry != Symmetry::Skew { value } else { -value };
             }
         }
         numbers

@@ -103,7 +103,8 @@ fn numbers_of(header: &Header, bytes: &[u8]) -> Numbers {
     macro_rules! decoded {
         ($kind:ty, $into:ty) => {{
             let (numbers, _) = bytes.as_chunks::<{ size_of::<$kind>() }>();
-            let one = |&b: &[u8; _]| if swapped { <$kind>::from_ne_bytes(reversed(b)) } else { <$kind>::from_ne_bytes(b) };
+            let one =
+                |&b: &[u8; _]| if swapped { <$kind>::from_ne_bytes(reversed(b)) } else { <$kind>::from_ne_bytes(b) };
             numbers.iter().map(|b| one(b) as $into).collect()
         }};
     }
@@ -161,7 +162,8 @@ fn refusal(code: &str) -> String {
 /// The bytes of an NPY file.
 pub fn write_npy(array: &Array) -> Vec<u8> {
     let order = if array.layout == Layout::ColumnMajor && !array.is_vector { "True" } else { "False" };
-    let shape = if array.is_vector { format!("({},)", array.rows) } else { format!("({}, {})", array.rows, array.columns) };
+    let shape =
+        if array.is_vector { format!("({},)", array.rows) } else { format!("({}, {})", array.rows, array.columns) };
     let code = match array.numbers.as_slice() {
         View::F32(_) => "<f4",
         View::F64(_) => "<f8",

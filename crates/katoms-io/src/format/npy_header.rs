@@ -82,7 +82,8 @@ impl Header {
     }
 
     fn entries(text: &str, start: usize) -> Option<Self> {
-        let (code, fortran_order, shape) = (entry(text, "descr")?, entry(text, "fortran_order")?, entry(text, "shape")?);
+        let (code, fortran_order, shape) =
+            (entry(text, "descr")?, entry(text, "fortran_order")?, entry(text, "shape")?);
         // records are a list of fields, anything else is a quoted code
         let code = match code.strip_prefix(['\'', '"']) {
             Some(code) => &code[..code.find(['\'', '"'])?],

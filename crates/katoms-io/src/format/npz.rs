@@ -16,7 +16,8 @@ use crate::source::{Array, Source, Sparse};
 /// # Errors
 /// When the archive is cut off or damaged, or one of its arrays is.
 pub fn read_bytes(path: &Path, bytes: &[u8]) -> Result<Source, Error> {
-    let whole = |error| bad(path, format!("the archive ends too early or is damaged ({error}); copy or write it again"));
+    let whole =
+        |error| bad(path, format!("the archive ends too early or is damaged ({error}); copy or write it again"));
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(whole)?;
     let (mut arrays, mut format) = (Vec::new(), None);
     for place in 0..archive.len() {
@@ -103,8 +104,11 @@ impl Parts<'_> {
     fn compressed(&self, by_rows: bool) -> Result<Sparse, Error> {
         let (rows, columns) = self.sides()?;
         let (slices, length) = if by_rows { (rows, columns) } else { (columns, rows) };
-        let starts: Vec<usize> =
-            self.major.iter().map(|&s| self.index("indptr", s, self.data.len() + 1).map(|s| s as usize)).collect::<Result<_, _>>()?;
+        let starts: Vec<usize> = self
+            .major
+            .iter()
+            .map(|&s| self.index("indptr", s, self.data.len() + 1).map(|s| s as usize))
+            .collect::<Result<_, _>>()?;
         let ends_well = starts.first() == Some(&0) && starts.last() == Some(&self.data.len());
         if starts.len() != slices + 1 || !ends_well || !starts.is_sorted() || self.minor.len() != self.data.len() {
             let problem = "the arrays data, indices and indptr do not belong together: indptr rises from 0 to the length \
@@ -129,14 +133,24 @@ impl Parts<'_> {
                 let side = |v| self.index("shape", v, u32::MAX as usize).map(|v| v as usize);
                 Ok((side(rows)?, side(columns)?))
             }
-            _ => Err(bad_at(self.path, ", array shape".into(), "a sparse matrix has two sides: its shape is two numbers")),
+            _ => Err(bad_at(
+                self.path,
+                ", array shape".into(),
+                "a sparse matrix has two sides: its shape is two numbers",
+            )),
         }
     }
 
     /// A whole number below `limit`.
     fn index(&self, name: &str, value: f64, limit: usize) -> Result<u32, Error> {
         let is_index = value >= 0.0 && value < limit as f64 && value <= f64::from(u32::MAX) && value.fract() == 0.0;
-        let wrong = || bad_at(self.path, format!(", array {name}"), format!("{value} is not a whole number from 0 to below {limit}"));
+        let wrong = || {
+            bad_at(
+                self.path,
+                format!(", array {name}"),
+                format!("{value} is not a whole number from 0 to below {limit}"),
+            )
+        };
         is_index.then_some(value as u32).ok_or_else(wrong)
     }
 

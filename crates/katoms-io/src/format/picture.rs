@@ -28,7 +28,8 @@ const MOST_PIXELS: usize = 1 << 28;
 /// # Errors
 /// When the file is cut off or damaged.
 pub fn read_png(path: &Path, bytes: &[u8]) -> Result<Picture, Error> {
-    let damaged = |error| bad(path, format!("the picture ends too early or is damaged ({error}); copy or write it again"));
+    let damaged =
+        |error| bad(path, format!("the picture ends too early or is damaged ({error}); copy or write it again"));
     let mut decoder = png::Decoder::new(Cursor::new(bytes));
     decoder.set_transformations(Transformations::EXPAND);
     let mut reader = decoder.read_info().map_err(damaged)?;
@@ -40,7 +41,9 @@ pub fn read_png(path: &Path, bytes: &[u8]) -> Result<Picture, Error> {
     reader.finish().map_err(damaged)?;
     samples.truncate(frame.buffer_size());
     let samples = match frame.bit_depth {
-        BitDepth::Sixteen => samples.as_chunks().0.iter().map(|&b| f64::from(u16::from_be_bytes(b)) / 65535.0).collect(),
+        BitDepth::Sixteen => {
+            samples.as_chunks().0.iter().map(|&b| f64::from(u16::from_be_bytes(b)) / 65535.0).collect()
+        }
         _ => eighths(&samples),
     };
     let (colours, has_alpha) = match frame.color_type {
@@ -57,7 +60,9 @@ pub fn read_png(path: &Path, bytes: &[u8]) -> Result<Picture, Error> {
 /// # Errors
 /// When the file is cut off or damaged.
 pub fn read_jpeg(path: &Path, bytes: &[u8]) -> Result<Picture, Error> {
-    let damaged = |error: String| bad(path, format!("the picture ends too early or is damaged ({error}); copy or write it again"));
+    let damaged = |error: String| {
+        bad(path, format!("the picture ends too early or is damaged ({error}); copy or write it again"))
+    };
     // not strict, the decoder would paint what is missing in grey
     let options = DecoderOptions::default().set_strict_mode(true).set_max_width(1 << 16).set_max_height(1 << 16);
     let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), options);
@@ -74,7 +79,9 @@ pub fn read_jpeg(path: &Path, bytes: &[u8]) -> Result<Picture, Error> {
 /// Rows and columns, if they are not too many.
 fn size_of_picture(path: &Path, width: usize, height: usize) -> Result<(usize, usize), Error> {
     let fits = width.checked_mul(height).is_some_and(|pixels| pixels <= MOST_PIXELS);
-    let problem = || format!("a picture of {height} rows and {width} columns is too large: at most {MOST_PIXELS} pixels are read");
+    let problem = || {
+        format!("a picture of {height} rows and {width} columns is too large: at most {MOST_PIXELS} pixels are read")
+    };
     fits.then_some((height, width)).ok_or_else(|| bad(path, problem()))
 }
 
@@ -85,7 +92,8 @@ fn eighths(samples: &[u8]) -> Vec<f64> {
 /// The picture of `stride` samples a pixel: `colours`, then perhaps how opaque it is.
 fn picture((rows, columns): (usize, usize), samples: &[f64], colours: usize, stride: usize) -> Picture {
     let channels = (0..colours).map(|c| samples.chunks_exact(stride).map(|pixel| pixel[c]).collect()).collect();
-    let seen = samples.chunks_exact(stride).map(|pixel| pixel.get(colours).is_none_or(|&opaque| opaque > 0.0)).collect();
+    let seen =
+        samples.chunks_exact(stride).map(|pixel| pixel.get(colours).is_none_or(|&opaque| opaque > 0.0)).collect();
     Picture { rows, columns, channels, seen }
 }
 

@@ -27,9 +27,8 @@ pub(crate) fn is_likely(text: &[u8]) -> bool {
     let first = lines.map(|line| line.split('#').next().unwrap_or_default()).find(|line| !line.trim().is_empty());
     let mut words = first.unwrap_or_default().split_ascii_whitespace();
     let is_label = words.next().is_some_and(|word| word.parse::<f64>().is_ok());
-    let is_pair = |word: &str| {
-        word.split_once(':').is_some_and(|(index, _)| index == "qid" || index.parse::<u32>().is_ok())
-    };
+    let is_pair =
+        |word: &str| word.split_once(':').is_some_and(|(index, _)| index == "qid" || index.parse::<u32>().is_ok());
     is_label && words.next().is_some_and(is_pair)
 }
 
@@ -58,11 +57,13 @@ impl Rows<'_> {
         let label = label.parse().map_err(no_label)?;
         let first = self.entries.len();
         for word in words {
-            let pair = word.split_once(':').ok_or_else(|| self.wrong(at(word), format!("`{word}` should be index:value")))?;
+            let pair =
+                word.split_once(':').ok_or_else(|| self.wrong(at(word), format!("`{word}` should be index:value")))?;
             if pair.0 == "qid" {
                 continue;
             }
-            let no_index = |_| self.wrong(at(word), format!("`{}` in `{word}` is not a whole number from 0 or 1 on", pair.0));
+            let no_index =
+                |_| self.wrong(at(word), format!("`{}` in `{word}` is not a whole number from 0 or 1 on", pair.0));
             let index: u32 = pair.0.parse().map_err(no_index)?;
             let no_value = |_| self.wrong(at(word), format!("`{}` in `{word}` is not a number", pair.1));
             let value = pair.1.parse().map_err(no_value)?;

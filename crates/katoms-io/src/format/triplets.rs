@@ -24,8 +24,14 @@ impl Triplets {
         let all: Vec<u32> = (0..u32::try_from(self.values.len()).ok()?).collect();
         let (by_row, _) = sorted_by(&self.rows, rows, &all)?;
         let (order, ends) = sorted_by(&self.columns, columns, &by_row)?;
-        let mut sparse =
-            Sparse { rows, columns, starts: reserved(columns.checked_add(1)?)?, indices: vec![], values: vec![], labels: None };
+        let mut sparse = Sparse {
+            rows,
+            columns,
+            starts: reserved(columns.checked_add(1)?)?,
+            indices: vec![],
+            values: vec![],
+            labels: None,
+        };
         sparse.starts.push(0);
         let mut from = 0;
         for end in ends {
@@ -83,7 +89,10 @@ mod tests {
             triplets.push(row, column, value);
         }
         let sparse = triplets.into_sparse(3, 3).unwrap();
-        assert_eq!((sparse.starts, sparse.indices, sparse.values), (vec![0, 1, 3, 3], vec![2, 0, 2], vec![3.0, 1.0, 5.5]));
+        assert_eq!(
+            (sparse.starts, sparse.indices, sparse.values),
+            (vec![0, 1, 3, 3], vec![2, 0, 2], vec![3.0, 1.0, 5.5])
+        );
     }
 
     #[test]
