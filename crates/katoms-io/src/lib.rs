@@ -17,6 +17,8 @@ mod read;
 mod save;
 mod source;
 mod table;
+#[cfg(test)]
+mod tests;
 
 pub use dataset::{Ask, Dataset, Expected, Feature, Fingerprint, Group, Missing, Target, UnknownMembers};
 pub use error::Error;

@@ -4,6 +4,8 @@ use std::path::Path;
 
 use crate::error::Error;
 
+#[cfg(feature = "parquet")]
+mod arrow_column;
 pub(crate) mod csv;
 pub mod csv_writer;
 pub mod matrix_market;
