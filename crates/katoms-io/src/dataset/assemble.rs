@@ -1,6 +1,6 @@
 //! From a source to a data set, step by step.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::columns::{self, Design, Part, Pieces};
 use super::frame::{Body, Frame, Opened};
@@ -52,6 +52,7 @@ pub(super) fn assemble(source: crate::Source, ask: &Ask, expected: Option<&Expec
     let target = target.map(|v| v.into_target(&frame, &rows, ask)).transpose()?;
     let weights = weights.map(|v| v.into_weights(&frame, &rows)).transpose()?;
     let features: Vec<Feature> = made.pieces.iter().map(|p| p.feature.clone()).collect();
+    check_names(&frame, &features)?;
     let unnamed_columns = (!frame.is_named).then_some(frame.names.len());
     let replaced = means.as_deref().filter(|_| columns::replaces(&scan, ask.missing));
     let always = places_of(&frame, &features, ask)?;
@@ -59,6 +60,18 @@ pub(super) fn assemble(source: crate::Source, ask: &Ask, expected: Option<&Expec
     let storage = fill(frame, &made, &rows, replaced);
     let levels = made.levels;
     Ok(Dataset { features, target, weights, groups, always, rows, notes, means, levels, unnamed_columns, storage })
+}
+
+/// Refuses a column that is called like an indicator of another one.
+fn check_names(frame: &Frame, features: &[Feature]) -> Result<(), Error> {
+    let mut seen = HashSet::new();
+    match features.iter().find(|f| !seen.insert(f.name.as_str())) {
+        None => Ok(()),
+        Some(Feature { name, .. }) => {
+            let path = frame.path.display();
+            Err(Error::Request(format!("{path}: column and indicator are both called \"{name}\"; rename the column")))
+        }
+    }
 }
 
 /// The columns that models may have.

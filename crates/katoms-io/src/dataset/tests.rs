@@ -131,6 +131,12 @@ fn a_single_word_is_no_feature() {
     assert!(problem("y\n1\n2\n", &target("y")).contains("no column is left"));
 }
 
+#[test]
+fn a_column_must_not_be_called_like_an_indicator() {
+    let message = problem("a,a=v,y\nu,1,1\nv,2,2\n", &target("y"));
+    assert_eq!(message, "d.csv: column and indicator are both called \"a=v\"; rename the column");
+}
+
 const GAPS: &str = "a,b,c,y\n1,,u,1\n,5,v,2\n3,6,,3\n5,7,u,\n7,8,v,5\n9,10,u,6\n";
 
 #[test]

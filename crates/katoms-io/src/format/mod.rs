@@ -18,6 +18,7 @@ pub mod picture;
 pub(crate) mod sniff;
 pub mod svmlight;
 pub mod triplets;
+mod words;
 
 /// An error about the whole of a file.
 pub(crate) fn bad(path: &Path, problem: impl Into<String>) -> Error {

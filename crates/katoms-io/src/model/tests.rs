@@ -188,3 +188,23 @@ fn numbers_that_are_not_finite_are_not_written() {
     odd.quality.as_mut().unwrap().rivals[0].rise = f64::NAN;
     assert!(odd.to_json().is_err());
 }
+
+#[test]
+fn a_model_cut_off_anywhere_is_refused() {
+    let text = model().to_json().unwrap();
+    let end = text.trim_end().len();
+    for cut in (0..end).filter(|&i| text.is_char_boundary(i)) {
+        assert!(back(&text[..cut]).unwrap_err().to_string().starts_with("m.json"), "{cut}");
+    }
+}
+
+#[test]
+fn a_coefficient_takes_what_the_data_know_of_its_feature() {
+    let text = "age,y\n1,1\n,2\n5,3\n";
+    let table = crate::format::csv::read_table(Path::new("d.csv"), text.as_bytes(), &ReadOptions::default()).unwrap();
+    let ask = Ask { target: Some("y".into()), missing: Missing::Mean, ..Ask::default() };
+    let data = Dataset::new(Source::Table(table), &ask).unwrap();
+    let expected = Coefficient { feature: feature("age"), value: 2.0, standardized: 4.0, mean: Some(3.0) };
+    assert_eq!(Coefficient::new(&data, 0, 2.0, 4.0), Some(expected));
+    assert_eq!(Coefficient::new(&data, 1, 2.0, 4.0), None);
+}
