@@ -15,7 +15,7 @@ const LOOKED_AT: u64 = 4096;
 
 /// Reads a file. What it is follows from the extension of its name (`.gz` and `.zst` aside) and from its first bytes:
 /// NPY, NPZ, MatrixMarket, svmlight, PNG, JPEG, Parquet, Arrow, else a text table. `-` is a text table from standard
-/// input. Large NPY files are mapped into memory, not read.
+/// input. Large NPY files are mapped into memory, not read: leave them alone until the work is done.
 ///
 /// # Errors
 /// When there is no such file, it cannot be read, its name and its bytes contradict each other, or its content is
@@ -63,21 +63,22 @@ pub(crate) fn read_mapping_above(path: &Path, options: &ReadOptions, above: u64)
 }
 
 /// What bytes of a known kind hold.
-fn decoded(path: &Path, kind: Kind, mut bytes: impl Read, options: &ReadOptions) -> Result<Source, Error> {
-    if kind == Kind::Text {
-        return csv::read_table(path, bytes, options).map(Source::Table);
-    }
-    let mut all = Vec::new();
-    bytes.read_to_end(&mut all).map_err(|error| unreadable(path, error))?;
+fn decoded<R: Read>(path: &Path, kind: Kind, bytes: R, options: &ReadOptions) -> Result<Source, Error> {
+    let all = |mut bytes: R| {
+        let mut all = Vec::new();
+        bytes.read_to_end(&mut all).map_err(|error| unreadable(path, error))?;
+        Ok::<_, Error>(all)
+    };
     match kind {
-        Kind::Npy => npy::read_bytes(path, &all).map(Source::Array),
-        Kind::Npz => npz::read_bytes(path, &all),
-        Kind::MatrixMarket => matrix_market::read_bytes(path, &all),
-        Kind::Svmlight => svmlight::read_bytes(path, &all).map(Source::Sparse),
-        Kind::Png => picture::read_png(path, &all).map(Source::Picture),
-        Kind::Jpeg => picture::read_jpeg(path, &all).map(Source::Picture),
-        Kind::Parquet => parquet::read_parquet(path, all).map(Source::Table),
-        Kind::Arrow | Kind::Text => parquet::read_arrow(path, all).map(Source::Table),
+        Kind::Text => csv::read_table(path, bytes, options).map(Source::Table),
+        Kind::Npy => npy::read_bytes(path, &all(bytes)?).map(Source::Array),
+        Kind::Npz => npz::read_bytes(path, &all(bytes)?),
+        Kind::MatrixMarket => matrix_market::read_bytes(path, &all(bytes)?),
+        Kind::Svmlight => svmlight::read_bytes(path, &all(bytes)?).map(Source::Sparse),
+        Kind::Png => picture::read_png(path, &all(bytes)?).map(Source::Picture),
+        Kind::Jpeg => picture::read_jpeg(path, &all(bytes)?).map(Source::Picture),
+        Kind::Parquet => parquet::read_parquet(path, all(bytes)?).map(Source::Table),
+        Kind::Arrow => parquet::read_arrow(path, all(bytes)?).map(Source::Table),
     }
 }
 
