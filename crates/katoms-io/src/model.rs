@@ -232,6 +232,7 @@ impl Model {
             levels: self.levels.clone(),
             unnamed_columns: self.unnamed_columns,
             target: Some(self.target.name.clone()),
+            classes: self.target.classes.clone(),
         }
     }
 

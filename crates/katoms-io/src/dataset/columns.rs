@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::frame::{Body, Frame};
-use super::rows::Scan;
 use super::{Ask, Expected, Feature, Missing};
 use crate::error::Error;
 use crate::names::{Names, counted, listed};
@@ -69,10 +68,39 @@ pub(super) struct Design<'d> {
     pub(super) columns: &'d [usize],
     pub(super) rows: &'d [usize],
     pub(super) ask: &'d Ask,
+    /// What a model expects; `None` for a fit.
+    pub(super) expected: Option<&'d Expected>,
 }
 
 impl Design<'_> {
+    /// The columns, made or found; there is at least one.
     pub(super) fn pieces(&self, notes: &mut Vec<String>) -> Result<Pieces, Error> {
+        let made = match self.expected {
+            Some(expected) => expected_pieces(self.frame, expected, self.columns)?,
+            None => self.made(notes)?,
+        };
+        if made.pieces.is_empty() && self.expected.is_none() {
+            let path = self.frame.path.display();
+            return Err(Error::Request(format!("{path}: no column is left to make a model of")));
+        }
+        if self.expected.is_some() {
+            note_unseen(self.frame, &made, self.rows, notes);
+        }
+        Ok(made)
+    }
+
+    /// What takes the place of missing values, where means do.
+    pub(super) fn means(&self, made: &Pieces) -> Result<Option<Vec<f64>>, Error> {
+        if self.ask.missing != Missing::Mean {
+            return Ok(None);
+        }
+        if let Some(means) = self.expected.and_then(|e| e.means.as_ref()) {
+            return Ok(Some(means.clone()));
+        }
+        made.pieces.iter().map(|piece| mean(self.frame, piece, self.rows)).collect::<Result<_, _>>().map(Some)
+    }
+
+    fn made(&self, notes: &mut Vec<String>) -> Result<Pieces, Error> {
         let mut made = Pieces { pieces: Vec::with_capacity(self.columns.len()), levels: BTreeMap::new() };
         let (mut categorical, mut constant) = (Vec::new(), Vec::new());
         for &column in self.columns {
@@ -203,7 +231,7 @@ fn unnamed_shift(frame: &Frame, expected: &Expected) -> Result<Option<usize>, Er
 }
 
 /// The columns of a design for a model.
-pub(super) fn expected_pieces(frame: &Frame, expected: &Expected, columns: &[usize]) -> Result<Pieces, Error> {
+fn expected_pieces(frame: &Frame, expected: &Expected, columns: &[usize]) -> Result<Pieces, Error> {
     let mut pieces = Vec::with_capacity(columns.len());
     for (feature, &column) in expected.features.iter().zip(columns) {
         let values = match &frame.body {
@@ -236,7 +264,7 @@ pub(super) fn expected_pieces(frame: &Frame, expected: &Expected, columns: &[usi
 }
 
 /// How many rows have a level that the fit did not see, column by column.
-pub(super) fn note_unseen(frame: &Frame, made: &Pieces, rows: &[usize], notes: &mut Vec<String>) {
+fn note_unseen(frame: &Frame, made: &Pieces, rows: &[usize], notes: &mut Vec<String>) {
     for (name, seen) in &made.levels {
         let column = made.pieces.iter().find(|p| p.feature.column == *name).map(|p| p.column);
         let values = match &frame.body {
@@ -257,14 +285,10 @@ pub(super) fn note_unseen(frame: &Frame, made: &Pieces, rows: &[usize], notes: &
     }
 }
 
-/// The mean of each piece over some rows, of what is not missing.
+/// The mean of a piece over some rows, of what is not missing.
 ///
 /// # Errors
-/// When a column has no value at all.
-pub(super) fn means(frame: &Frame, pieces: &[Piece], rows: &[usize]) -> Result<Vec<f64>, Error> {
-    pieces.iter().map(|piece| mean(frame, piece, rows)).collect()
-}
-
+/// When it has no value at all.
 fn mean(frame: &Frame, piece: &Piece, rows: &[usize]) -> Result<f64, Error> {
     let (mut sum, mut n) = (0.0, 0_usize);
     let mut add = |v: f64| {
@@ -293,9 +317,4 @@ fn mean(frame: &Frame, piece: &Piece, rows: &[usize]) -> Result<f64, Error> {
     Err(Error::Request(format!(
         "{path}: column \"{name}\" has no value at all, so no mean; leave it out (--drop {name})"
     )))
-}
-
-/// Whether a word can be missing without a loss: it is then a level of its own.
-pub(super) fn replaces(scan: &Scan, missing: Missing) -> bool {
-    missing == Missing::Mean && scan.counts.iter().any(|&n| n > 0)
 }

@@ -64,6 +64,11 @@ impl Scan {
         Ok(scan)
     }
 
+    /// Whether any value is missing.
+    pub(super) fn found_any(&self) -> bool {
+        self.counts.iter().any(|&n| n > 0)
+    }
+
     /// Counts a value that is not finite. Whether it may be: NaN is missing, ∞ is nothing.
     fn see(&mut self, place: usize, row: usize, value: f64) -> bool {
         self.counts.get_mut(place).into_iter().for_each(|n| *n += 1);

@@ -438,6 +438,26 @@ fn a_model_fills_gaps_with_the_means_that_its_fit_saw() {
 }
 
 #[test]
+fn a_model_knows_its_classes() {
+    let classes = Some(["no".to_owned(), "yes".to_owned()]);
+    let wanted = Expected { classes, ..expected(&["age"]) };
+    let ask = Ask { classes: true, ..target("y") };
+    // a single class is fine here
+    let data = Dataset::matching(source("age,y\n1,yes\n2,yes\n"), &wanted, &ask).unwrap();
+    assert_eq!(data.target.unwrap().values, [1.0, 1.0]);
+    assert_eq!(
+        Dataset::matching(source("age,y\n1,no\n2,maybe\n"), &wanted, &ask).unwrap_err().to_string(),
+        "d.csv, line 3, column 2 (y): \"maybe\", but the model's classes are no and yes"
+    );
+}
+
+#[test]
+fn a_model_of_no_feature_predicts_for_every_row() {
+    let data = Dataset::matching(source("a\n1\n2\n"), &Expected::default(), &ask()).unwrap();
+    assert_eq!((data.rows.len(), data.features.len()), (2, 0));
+}
+
+#[test]
 fn columns_without_names_are_found_by_their_places() {
     let wanted = Expected { unnamed_columns: Some(4), target: Some("x2".into()), ..expected(&["x4", "x1"]) };
     let with = |columns: usize| {
