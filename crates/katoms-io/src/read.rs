@@ -40,15 +40,12 @@ pub(crate) fn read_mapping_above(path: &Path, options: &ReadOptions, above: u64)
     let packed = Compression::of_bytes(&start);
     match (packed_by_name, packed) {
         (Some(name), None) => {
-            return Err(bad(
-                path,
-                format!("the name says {0}, but the bytes are not {0} data: rename it", name.name()),
-            ));
+            Err(bad(path, format!("the name says {0}, but the bytes are not {0} data: rename it", name.name())))
         }
         (_, Some(packed)) => {
             let (bytes, start) = peeked(path, packed.decoder(BufReader::new(bytes)))?;
             let kind = Kind::new(kind_by_name, &start).map_err(|problem| bad(path, problem))?;
-            decoded(path, kind, bytes, options)
+            decoded(path, kind, Box::new(bytes), options)
         }
         (None, None) => {
             let kind = Kind::new(kind_by_name, &start).map_err(|problem| bad(path, problem))?;
@@ -57,14 +54,14 @@ pub(crate) fn read_mapping_above(path: &Path, options: &ReadOptions, above: u64)
             {
                 return Ok(Source::Array(array));
             }
-            decoded(path, kind, bytes, options)
+            decoded(path, kind, Box::new(bytes), options)
         }
     }
 }
 
 /// What bytes of a known kind hold.
-fn decoded<R: Read>(path: &Path, kind: Kind, bytes: R, options: &ReadOptions) -> Result<Source, Error> {
-    let all = |mut bytes: R| {
+fn decoded(path: &Path, kind: Kind, bytes: Box<dyn Read + '_>, options: &ReadOptions) -> Result<Source, Error> {
+    let all = |mut bytes: Box<dyn Read + '_>| {
         let mut all = Vec::new();
         bytes.read_to_end(&mut all).map_err(|error| unreadable(path, error))?;
         Ok::<_, Error>(all)
@@ -82,8 +79,11 @@ fn decoded<R: Read>(path: &Path, kind: Kind, bytes: R, options: &ReadOptions) ->
     }
 }
 
+/// A reader of which the first bytes were looked at.
+type Peeked<R> = Chain<Cursor<Vec<u8>>, R>;
+
 /// The bytes of a reader, all of them, and a copy of the first.
-fn peeked<R: Read>(path: &Path, mut bytes: R) -> Result<(Chain<Cursor<Vec<u8>>, R>, Vec<u8>), Error> {
+fn peeked<R: Read>(path: &Path, mut bytes: R) -> Result<(Peeked<R>, Vec<u8>), Error> {
     let mut start = Vec::new();
     bytes.by_ref().take(LOOKED_AT).read_to_end(&mut start).map_err(|error| unreadable(path, error))?;
     Ok((Cursor::new(start.clone()).chain(bytes), start))

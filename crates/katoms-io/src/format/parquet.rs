@@ -54,8 +54,8 @@ fn damaged(path: &Path, error: &str) -> Error {
     bad(path, format!("the file ends too early or is damaged ({error}); copy or write it again"))
 }
 
-/// The readers check much, but some damage they only notice when it is too late for an error. A panic of theirs
-/// is one, too: nothing of what they were doing is used afterwards.
+/// The readers meet some damage with a panic: a buffer that would end behind the file, a negative length. It becomes an
+/// error here: nothing of what they were doing is used afterwards.
 fn guarded(path: &Path, work: impl FnOnce() -> Result<Table, Error>) -> Result<Table, Error> {
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
     outcome.unwrap_or_else(|_| Err(damaged(path, "its parts contradict each other")))

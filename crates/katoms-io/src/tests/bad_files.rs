@@ -56,7 +56,7 @@ fn a_file_that_may_not_be_read_is_said_so() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.npy");
     fs::write(&path, "x").unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
     // root may read everything
     if fs::File::open(&path).is_err() {
         let said = read(&path, &ReadOptions::default()).unwrap_err().to_string();
