@@ -7,7 +7,7 @@ use super::frame::{Body, Frame, Opened};
 use super::rows::{Kept, Scan};
 use super::storage::{Selection, Storage};
 use super::target::Vector;
-use super::{Ask, Dataset, Expected, Feature, Group};
+use super::{Ask, Dataset, Expected, Feature, Group, matching};
 use crate::error::Error;
 use crate::groups;
 use crate::names::Names;
@@ -22,7 +22,7 @@ pub(super) fn assemble(source: crate::Source, ask: &Ask, expected: Option<&Expec
     let weights = Vector::weights(&mut opened, ask)?;
     let mut frame = opened.frame;
     let used = match expected {
-        Some(expected) => columns::matched(&frame, expected)?,
+        Some(expected) => matching::matched(&frame, expected)?,
         None => used_columns(&frame, ask, [&target, &weights].map(|v| v.as_ref().and_then(|v| v.column)))?,
     };
     make_categorical(&mut frame, ask, expected)?;
