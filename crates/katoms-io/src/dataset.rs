@@ -4,6 +4,7 @@ mod assemble;
 mod checksum;
 mod columns;
 mod frame;
+mod matching;
 mod rows;
 mod storage;
 mod target;
@@ -126,6 +127,8 @@ pub struct Expected {
     pub unnamed_columns: Option<usize>,
     /// The target's name: a file of unnamed columns may lack that one.
     pub target: Option<String>,
+    /// The names of class 0 and class 1, for data that have the target.
+    pub classes: Option<[String; 2]>,
 }
 
 /// A data set, ready for a fit.

@@ -10,14 +10,16 @@ mod decompress;
 mod error;
 mod file_kind;
 mod format;
-mod groups;
+pub mod groups;
 mod mapped;
-mod model;
+pub mod model;
 mod names;
 mod read;
 mod save;
 mod source;
 mod table;
+#[cfg(test)]
+mod tests;
 
 pub use dataset::{Ask, Dataset, Expected, Feature, Fingerprint, Group, Missing, Target, UnknownMembers};
 pub use error::Error;

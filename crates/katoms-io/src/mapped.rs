@@ -25,11 +25,12 @@ impl<T: Pod> Mapped<T> {
     /// # Errors
     /// When the system refuses to map the file.
     pub(crate) fn new(path: &Path, file: &File, bytes: Range<usize>) -> Result<Option<Self>, Error> {
-        // SAFETY: the map is read-only, and bytes of any value are numbers (`Pod`). What is left is that someone else
-        // changes the file while we look. If another process writes to it, numbers change between two reads: the
-        // answer is then as wrong as if it had been written before, and no index or length is ever taken from the
-        // map. If another process makes it shorter, touching the lost pages ends this one with the signal SIGBUS:
-        // the run fails and no wrong memory is read. Whoever needs neither keeps the file still during a run.
+        // SAFETY: the map is read-only and private to this value, which outlives every slice of it, and any bytes are
+        // numbers (`Pod`). What cannot be promised is that no other process changes the file during the run. If one
+        // writes to it, numbers change under us: the answer is wrong, but no length or index is ever taken from the
+        // map. If one makes it shorter, touching the lost pages ends this process with SIGBUS: nothing is written,
+        // and no other memory is read. Both need a file that is written to while it is fitted; the documentation of
+        // `read` says not to.
         let map = unsafe { Mmap::map(file) };
         let map =
             map.map_err(|error| Error::System { path: path.into(), what: "cannot be mapped into memory", error })?;

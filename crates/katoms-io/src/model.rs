@@ -114,6 +114,15 @@ pub struct Coefficient {
     pub mean: Option<f64>,
 }
 
+impl Coefficient {
+    /// The weight of the feature at a place of the design; `None` where there is no such place.
+    pub fn new(data: &Dataset, place: usize, value: f64, standardized: f64) -> Option<Self> {
+        let feature = data.features.get(place)?.clone();
+        let mean = data.means.as_ref().and_then(|m| m.get(place)).copied();
+        Some(Self { feature, value, standardized, mean })
+    }
+}
+
 /// How good a fit is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Quality {
@@ -223,6 +232,7 @@ impl Model {
             levels: self.levels.clone(),
             unnamed_columns: self.unnamed_columns,
             target: Some(self.target.name.clone()),
+            classes: self.target.classes.clone(),
         }
     }
 

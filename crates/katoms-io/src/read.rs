@@ -15,7 +15,7 @@ const LOOKED_AT: u64 = 4096;
 
 /// Reads a file. What it is follows from the extension of its name (`.gz` and `.zst` aside) and from its first bytes:
 /// NPY, NPZ, MatrixMarket, svmlight, PNG, JPEG, Parquet, Arrow, else a text table. `-` is a text table from standard
-/// input. Large NPY files are mapped into memory, not read.
+/// input. Large NPY files are mapped into memory, not read: leave them alone until the work is done.
 ///
 /// # Errors
 /// When there is no such file, it cannot be read, its name and its bytes contradict each other, or its content is
@@ -40,15 +40,12 @@ pub(crate) fn read_mapping_above(path: &Path, options: &ReadOptions, above: u64)
     let packed = Compression::of_bytes(&start);
     match (packed_by_name, packed) {
         (Some(name), None) => {
-            return Err(bad(
-                path,
-                format!("the name says {0}, but the bytes are not {0} data: rename it", name.name()),
-            ));
+            Err(bad(path, format!("the name says {0}, but the bytes are not {0} data: rename it", name.name())))
         }
         (_, Some(packed)) => {
             let (bytes, start) = peeked(path, packed.decoder(BufReader::new(bytes)))?;
             let kind = Kind::new(kind_by_name, &start).map_err(|problem| bad(path, problem))?;
-            decoded(path, kind, bytes, options)
+            decoded(path, kind, Box::new(bytes), options)
         }
         (None, None) => {
             let kind = Kind::new(kind_by_name, &start).map_err(|problem| bad(path, problem))?;
@@ -57,32 +54,36 @@ pub(crate) fn read_mapping_above(path: &Path, options: &ReadOptions, above: u64)
             {
                 return Ok(Source::Array(array));
             }
-            decoded(path, kind, bytes, options)
+            decoded(path, kind, Box::new(bytes), options)
         }
     }
 }
 
 /// What bytes of a known kind hold.
-fn decoded(path: &Path, kind: Kind, mut bytes: impl Read, options: &ReadOptions) -> Result<Source, Error> {
-    if kind == Kind::Text {
-        return csv::read_table(path, bytes, options).map(Source::Table);
-    }
-    let mut all = Vec::new();
-    bytes.read_to_end(&mut all).map_err(|error| unreadable(path, error))?;
+fn decoded(path: &Path, kind: Kind, bytes: Box<dyn Read + '_>, options: &ReadOptions) -> Result<Source, Error> {
+    let all = |mut bytes: Box<dyn Read + '_>| {
+        let mut all = Vec::new();
+        bytes.read_to_end(&mut all).map_err(|error| unreadable(path, error))?;
+        Ok::<_, Error>(all)
+    };
     match kind {
-        Kind::Npy => npy::read_bytes(path, &all).map(Source::Array),
-        Kind::Npz => npz::read_bytes(path, &all),
-        Kind::MatrixMarket => matrix_market::read_bytes(path, &all),
-        Kind::Svmlight => svmlight::read_bytes(path, &all).map(Source::Sparse),
-        Kind::Png => picture::read_png(path, &all).map(Source::Picture),
-        Kind::Jpeg => picture::read_jpeg(path, &all).map(Source::Picture),
-        Kind::Parquet => parquet::read_parquet(path, all).map(Source::Table),
-        Kind::Arrow | Kind::Text => parquet::read_arrow(path, all).map(Source::Table),
+        Kind::Text => csv::read_table(path, bytes, options).map(Source::Table),
+        Kind::Npy => npy::read_bytes(path, &all(bytes)?).map(Source::Array),
+        Kind::Npz => npz::read_bytes(path, &all(bytes)?),
+        Kind::MatrixMarket => matrix_market::read_bytes(path, &all(bytes)?),
+        Kind::Svmlight => svmlight::read_bytes(path, &all(bytes)?).map(Source::Sparse),
+        Kind::Png => picture::read_png(path, &all(bytes)?).map(Source::Picture),
+        Kind::Jpeg => picture::read_jpeg(path, &all(bytes)?).map(Source::Picture),
+        Kind::Parquet => parquet::read_parquet(path, all(bytes)?).map(Source::Table),
+        Kind::Arrow => parquet::read_arrow(path, all(bytes)?).map(Source::Table),
     }
 }
 
+/// A reader of which the first bytes were looked at.
+type Peeked<R> = Chain<Cursor<Vec<u8>>, R>;
+
 /// The bytes of a reader, all of them, and a copy of the first.
-fn peeked<R: Read>(path: &Path, mut bytes: R) -> Result<(Chain<Cursor<Vec<u8>>, R>, Vec<u8>), Error> {
+fn peeked<R: Read>(path: &Path, mut bytes: R) -> Result<(Peeked<R>, Vec<u8>), Error> {
     let mut start = Vec::new();
     bytes.by_ref().take(LOOKED_AT).read_to_end(&mut start).map_err(|error| unreadable(path, error))?;
     Ok((Cursor::new(start.clone()).chain(bytes), start))

@@ -1,13 +1,13 @@
 //! From a source to a data set, step by step.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::columns::{self, Design, Part, Pieces};
 use super::frame::{Body, Frame, Opened};
 use super::rows::{Kept, Scan};
 use super::storage::{Selection, Storage};
 use super::target::Vector;
-use super::{Ask, Dataset, Expected, Feature, Group, Missing};
+use super::{Ask, Dataset, Expected, Feature, Group, matching};
 use crate::error::Error;
 use crate::groups;
 use crate::names::Names;
@@ -16,48 +16,47 @@ use crate::table::Values;
 /// The data set that is asked for, or the one that a model expects.
 pub(super) fn assemble(source: crate::Source, ask: &Ask, expected: Option<&Expected>) -> Result<Dataset, Error> {
     let mut opened = Opened::new(source, ask)?;
-    let target = if expected.is_some() && ask.target.is_none() && ask.target_file.is_none() {
-        None
-    } else {
-        Vector::target(&mut opened, ask)?
-    };
+    // a model needs no target, even where the file has labels
+    let wants_target = expected.is_none() || ask.target.is_some() || ask.target_file.is_some();
+    let target = if wants_target { Vector::target(&mut opened, ask)? } else { None };
     let weights = Vector::weights(&mut opened, ask)?;
-    let taken = [target.as_ref().and_then(|v| v.column), weights.as_ref().and_then(|v| v.column)];
     let mut frame = opened.frame;
     let used = match expected {
-        Some(expected) => columns::matched(&frame, expected)?,
-        None => used_columns(&frame, ask, taken)?,
+        Some(expected) => matching::matched(&frame, expected)?,
+        None => used_columns(&frame, ask, [&target, &weights].map(|v| v.as_ref().and_then(|v| v.column)))?,
     };
     make_categorical(&mut frame, ask, expected)?;
-    let scan = Scan::new(&frame, &used)?;
+    let scanned: Vec<usize> = used.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
+    let scan = Scan::new(&frame, &scanned)?;
     let mut notes = Vec::new();
     let beside = [target.as_ref(), weights.as_ref()];
-    let rows = Kept { frame: &frame, columns: &used, scan: &scan, beside, ask }.rows(&mut notes)?;
-    let made = match expected {
-        Some(expected) => columns::expected_pieces(&frame, expected, &used)?,
-        None => Design { frame: &frame, columns: &used, rows: &rows, ask }.pieces(&mut notes)?,
-    };
-    if made.pieces.is_empty() {
-        return Err(Error::Request(format!("{}: no column is left to make a model of", frame.path.display())));
-    }
-    if expected.is_some() {
-        columns::note_unseen(&frame, &made, &rows, &mut notes);
-    }
-    let means = match (ask.missing, expected.and_then(|e| e.means.clone())) {
-        (Missing::Mean, Some(means)) => Some(means),
-        (Missing::Mean, None) => Some(columns::means(&frame, &made.pieces, &rows)?),
-        _ => None,
-    };
-    let target = target.map(|v| v.into_target(&frame, &rows, ask)).transpose()?;
+    let rows = Kept { frame: &frame, columns: &scanned, scan: &scan, beside, ask }.rows(&mut notes)?;
+    let design = Design { frame: &frame, columns: &used, rows: &rows, ask, expected };
+    let made = design.pieces(&mut notes)?;
+    let means = design.means(&made)?;
+    let known = expected.and_then(|e| e.classes.as_ref());
+    let target = target.map(|v| v.into_target(&frame, &rows, ask, known)).transpose()?;
     let weights = weights.map(|v| v.into_weights(&frame, &rows)).transpose()?;
     let features: Vec<Feature> = made.pieces.iter().map(|p| p.feature.clone()).collect();
-    let unnamed_columns = (!frame.is_named).then_some(frame.names.len());
-    let replaced = means.as_deref().filter(|_| columns::replaces(&scan, ask.missing));
+    check_names(&frame, &features)?;
     let always = places_of(&frame, &features, ask)?;
     let groups = if expected.is_none() { grouped(&features, &made.levels, ask, &mut notes)? } else { None };
-    let storage = fill(frame, &made, &rows, replaced);
+    let unnamed_columns = (!frame.is_named).then_some(frame.names.len());
+    let storage = fill(frame, &made, &rows, means.as_deref().filter(|_| scan.found_any()));
     let levels = made.levels;
     Ok(Dataset { features, target, weights, groups, always, rows, notes, means, levels, unnamed_columns, storage })
+}
+
+/// Refuses a column that is called like an indicator of another one.
+fn check_names(frame: &Frame, features: &[Feature]) -> Result<(), Error> {
+    let mut seen = HashSet::new();
+    match features.iter().find(|f| !seen.insert(f.name.as_str())) {
+        None => Ok(()),
+        Some(Feature { name, .. }) => {
+            let path = frame.path.display();
+            Err(Error::Request(format!("{path}: column and indicator are both called \"{name}\"; rename the column")))
+        }
+    }
 }
 
 /// The columns that models may have.

@@ -25,36 +25,62 @@ impl Scan {
     /// When one is infinite.
     pub(super) fn new(frame: &Frame, columns: &[usize]) -> Result<Self, Error> {
         let mut scan = Self { counts: vec![0; columns.len()], rows: vec![false; frame.rows] };
-        for (count, &column) in scan.counts.iter_mut().zip(columns) {
-            let mut infinite = None;
-            let mut see = |row: usize, value: f64| {
-                if value.is_nan() {
-                    *count += 1;
-                    scan.rows.get_mut(row).iter_mut().for_each(|r| **r = true);
-                } else if value.is_infinite() {
-                    infinite.get_or_insert((row, value));
+        match &frame.body {
+            Body::Numbers(storage) => {
+                let mut places = vec![None; frame.names.len()];
+                for (place, &column) in columns.iter().enumerate() {
+                    places.get_mut(column).into_iter().for_each(|p| *p = Some(place));
                 }
-            };
-            match &frame.body {
-                Body::Numbers(storage) => storage.each(column, see),
-                Body::Columns(all) => match all.get(column) {
-                    Some(Values::Numbers(numbers)) => numbers.iter().enumerate().for_each(|(row, &v)| see(row, v)),
-                    Some(Values::Words { codes, .. }) => {
-                        let missing = codes.iter().enumerate().filter(|(_, code)| code.is_none());
-                        missing.for_each(|(row, _)| see(row, f64::NAN));
+                let mut infinite = None;
+                storage.each_stored(|column, row, value| {
+                    if !value.is_finite()
+                        && let Some(&Some(place)) = places.get(column)
+                        && !scan.see(place, row, value)
+                    {
+                        infinite.get_or_insert((column, row, value));
                     }
-                    None => {}
-                },
+                });
+                infinite.map_or(Ok(()), |(column, row, value)| Err(refused(frame, column, row, value)))?;
             }
-            if let Some((row, value)) = infinite {
-                let name = frame.name(column);
-                let problem =
-                    format!("{value} is not a finite number; correct it, or leave the column out (--drop {name})");
-                return Err(frame.error(row, column, problem));
+            Body::Columns(all) => {
+                for (place, &column) in columns.iter().enumerate() {
+                    match all.get(column) {
+                        Some(Values::Numbers(numbers)) => {
+                            for (row, &value) in numbers.iter().enumerate().filter(|(_, v)| !v.is_finite()) {
+                                if !scan.see(place, row, value) {
+                                    return Err(refused(frame, column, row, value));
+                                }
+                            }
+                        }
+                        Some(Values::Words { codes, .. }) => {
+                            let missing = codes.iter().enumerate().filter(|(_, code)| code.is_none());
+                            missing.for_each(|(row, _)| _ = scan.see(place, row, f64::NAN));
+                        }
+                        None => {}
+                    }
+                }
             }
         }
         Ok(scan)
     }
+
+    /// Whether any value is missing.
+    pub(super) fn found_any(&self) -> bool {
+        self.counts.iter().any(|&n| n > 0)
+    }
+
+    /// Counts a value that is not finite. Whether it may be: NaN is missing, ∞ is nothing.
+    fn see(&mut self, place: usize, row: usize, value: f64) -> bool {
+        self.counts.get_mut(place).into_iter().for_each(|n| *n += 1);
+        self.rows.get_mut(row).into_iter().for_each(|r| *r = true);
+        value.is_nan()
+    }
+}
+
+fn refused(frame: &Frame, column: usize, row: usize, value: f64) -> Error {
+    let name = frame.name(column);
+    let problem = format!("{value} is not a finite number; correct it, or leave the column out (--drop {name})");
+    frame.error(row, column, problem)
 }
 
 /// The rows that a fit sees.

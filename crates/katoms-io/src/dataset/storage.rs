@@ -73,22 +73,10 @@ impl Storage {
     /// Column, row and value of every stored entry that is not 0, in the order in which they lie.
     pub(super) fn each_stored(&self, mut see: impl FnMut(usize, usize, f64)) {
         match self {
-            Self::Dense(array) => {
-                let place = |at: usize| match array.layout {
-                    Layout::ColumnMajor => (at / array.rows, at % array.rows),
-                    Layout::RowMajor => (at % array.columns, at / array.columns),
-                };
-                let mut see = |(at, value): (usize, f64)| {
-                    if value != 0.0 {
-                        let (column, row) = place(at);
-                        see(column, row, value);
-                    }
-                };
-                match array.numbers.as_slice() {
-                    View::F32(v) => v.iter().map(|&v| f64::from(v)).enumerate().for_each(&mut see),
-                    View::F64(v) => v.iter().copied().enumerate().for_each(&mut see),
-                }
-            }
+            Self::Dense(array) => match array.numbers.as_slice() {
+                View::F32(v) => each_dense(v, array, f64::from, see),
+                View::F64(v) => each_dense(v, array, |v| v, see),
+            },
             Self::Sparse(sparse) => (0..sparse.columns).for_each(|column| {
                 self.each(column, |row, value| {
                     if value != 0.0 {
@@ -162,6 +150,30 @@ impl Storage {
         }
         let (rows, columns) = (selection.rows.len(), selection.columns.len());
         Self::Sparse(Sparse { rows, columns, starts, indices, values, labels: None })
+    }
+}
+
+/// The entries of a dense matrix that are not 0, in the order in which they lie: large ones are not read twice.
+fn each_dense<T: Copy>(
+    values: &[T],
+    array: &Array,
+    convert: impl Fn(T) -> f64,
+    mut see: impl FnMut(usize, usize, f64),
+) {
+    let line = match array.layout {
+        Layout::ColumnMajor => array.rows,
+        Layout::RowMajor => array.columns,
+    };
+    for (outer, line) in values.chunks(line.max(1)).enumerate() {
+        for (inner, &value) in line.iter().enumerate() {
+            let value = convert(value);
+            if value != 0.0 {
+                match array.layout {
+                    Layout::ColumnMajor => see(outer, inner, value),
+                    Layout::RowMajor => see(inner, outer, value),
+                }
+            }
+        }
     }
 }
 

@@ -157,33 +157,49 @@ impl Vector {
         }
     }
 
-    /// The target of some rows.
-    pub(super) fn into_target(self, frame: &Frame, rows: &[usize], ask: &Ask) -> Result<Target, Error> {
+    /// The target of some rows; `known`: the classes of a model.
+    pub(super) fn into_target(
+        self,
+        frame: &Frame,
+        rows: &[usize],
+        ask: &Ask,
+        known: Option<&[String; 2]>,
+    ) -> Result<Target, Error> {
         if !ask.classes {
-            let values = self.numbers(
-                frame,
-                rows,
-                "squares need a target of finite numbers (for two classes: --loss logistic)",
-            )?;
+            let wanted = "squares need a target of finite numbers (for two classes: --loss logistic)";
+            let values = self.numbers(frame, rows, wanted)?;
             return Ok(Target { name: self.name, values, classes: None });
         }
-        let levels = self.classes(frame, rows)?;
-        if levels.len() != 2 {
-            let found: Vec<String> =
-                levels.iter().map(|(name, rows)| format!("{name} ({})", counted(rows.len(), "row"))).collect();
-            let list = listed(found.iter().map(String::as_str));
-            let (path, name, n) = (self.path.display(), &self.name, counted(found.len(), "different value"));
-            let problem = format!(
-                "{path}: two classes need a target of exactly two different values; \"{name}\" has {n}: {list}"
-            );
-            return Err(Error::Request(problem));
-        }
+        let found = self.classes(frame, rows)?;
+        let classes = match known {
+            Some(known) => known.clone(),
+            None => self.two(&found)?,
+        };
         let mut values = vec![0.0; rows.len()];
-        let ones = levels.last().map(|(_, rows)| rows.as_slice()).unwrap_or_default();
-        ones.iter().for_each(|&i| values[i] = 1.0);
-        let mut names = levels.into_iter().map(|(name, _)| name);
-        let classes = [names.next().unwrap_or_default(), names.next().unwrap_or_default()];
+        for (name, members) in found {
+            if name == classes[1] {
+                members.iter().for_each(|&i| values[i] = 1.0);
+            } else if name != classes[0] {
+                let row = members.first().and_then(|&i| rows.get(i)).copied().unwrap_or_default();
+                let problem = format!("\"{name}\", but the model's classes are {} and {}", classes[0], classes[1]);
+                return Err(self.error(frame, row, problem));
+            }
+        }
         Ok(Target { name: self.name, values, classes: Some(classes) })
+    }
+
+    /// The names of two classes, where there are two.
+    fn two(&self, found: &[(String, Vec<usize>)]) -> Result<[String; 2], Error> {
+        if let [(first, _), (second, _)] = found {
+            return Ok([first.clone(), second.clone()]);
+        }
+        let found: Vec<String> =
+            found.iter().map(|(name, rows)| format!("{name} ({})", counted(rows.len(), "row"))).collect();
+        let list = listed(found.iter().map(String::as_str));
+        let (path, name, n) = (self.path.display(), &self.name, counted(found.len(), "different value"));
+        Err(Error::Request(format!(
+            "{path}: two classes need a target of exactly two different values; \"{name}\" has {n}: {list}"
+        )))
     }
 
     /// The different values, sorted, and for each the places among `rows` that have it.

@@ -1,1 +1,481 @@
+//! Data sets from files as people have them, and the messages where they cannot be had.
 
+use std::path::{Path, PathBuf};
+
+use katoms::operator::{AnyDesign, Layout, LinearOperator};
+use katoms::space::SparseVec;
+
+use super::*;
+use crate::source::{Array, Numbers, ReadOptions, Sparse};
+
+fn source(text: &str) -> Source {
+    Source::Table(crate::format::csv::read_table(Path::new("d.csv"), text.as_bytes(), &ReadOptions::default()).unwrap())
+}
+
+fn ask() -> Ask {
+    Ask { path: PathBuf::from("d.csv"), ..Ask::default() }
+}
+
+fn target(name: &str) -> Ask {
+    Ask { target: Some(name.into()), ..ask() }
+}
+
+fn problem(text: &str, ask: &Ask) -> String {
+    Dataset::new(source(text), ask).unwrap_err().to_string()
+}
+
+fn array(numbers: Numbers, rows: usize, columns: usize, layout: Layout) -> Source {
+    Source::Array(Array { numbers, rows, columns, layout, is_vector: false })
+}
+
+/// The columns of a design, through its products.
+fn columns(design: &AnyDesign<'_>) -> Vec<Vec<f64>> {
+    let n = design.domain();
+    let column = |j: usize| {
+        let mut out = vec![0.0; design.n_outputs()];
+        design.apply(&SparseVec::new(n, vec![j], vec![1.0]).unwrap(), &mut out);
+        out
+    };
+    (0..n).map(column).collect()
+}
+
+fn names(data: &Dataset) -> Vec<&str> {
+    data.features.iter().map(|f| f.name.as_str()).collect()
+}
+
+fn group(name: &str, members: &[usize]) -> Group {
+    Group { name: name.into(), members: members.into() }
+}
+
+const PEOPLE: &str = "id,age,city,y,w\n7,30,Bonn,1.5,1\n8,40,Ulm,2.5,2\n9,50,Bonn,3.5,0\n10,60,Aachen,4.5,1\n";
+
+#[test]
+fn a_table_becomes_a_design() {
+    let ask = Ask { weights: Some("w".into()), drop: vec!["id".into()], always: vec!["age".into()], ..target("y") };
+    let data = Dataset::new(source(PEOPLE), &ask).unwrap();
+    assert_eq!(names(&data), ["age", "city=Bonn", "city=Ulm"]);
+    let expected = [[30.0, 40.0, 50.0, 60.0], [1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 0.0]];
+    assert_eq!(columns(&data.design().unwrap()), expected);
+    let target = Target { name: "y".into(), values: vec![1.5, 2.5, 3.5, 4.5], classes: None };
+    assert_eq!(data.target, Some(target));
+    assert_eq!(data.weights, Some(vec![1.0, 2.0, 0.0, 1.0]));
+    assert_eq!(data.groups, Some(vec![group("age", &[0]), group("city", &[1, 2])]));
+    assert_eq!((data.always.as_slice(), data.rows.as_slice()), (&[0][..], &[0, 1, 2, 3][..]));
+    assert_eq!(data.notes, ["indicators for 1 categorical column: city (3 levels, against Aachen)"]);
+    assert_eq!(data.levels["city"], ["Aachen", "Bonn", "Ulm"]);
+}
+
+#[test]
+fn columns_are_named_by_number_too() {
+    let ask = Ask { drop: vec!["1".into(), "3".into(), "w".into()], ..target("4") };
+    let data = Dataset::new(source(PEOPLE), &ask).unwrap();
+    assert_eq!(names(&data), ["age"]);
+    assert_eq!(data.target.unwrap().name, "y");
+    assert_eq!(data.groups, None);
+}
+
+#[test]
+fn all_indicators_of_a_column_are_always_there() {
+    let data = Dataset::new(source(PEOPLE), &Ask { always: vec!["city".into()], ..target("y") }).unwrap();
+    assert_eq!(names(&data), ["id", "age", "city=Bonn", "city=Ulm", "w"]);
+    assert_eq!(data.always, [2, 3]);
+}
+
+#[test]
+fn unknown_names_are_answered_with_the_nearest() {
+    let unknown = |ask: &Ask| problem(PEOPLE, ask);
+    assert_eq!(
+        unknown(&target("agee")),
+        "d.csv: no column is called \"agee\" (--target); did you mean \"age\"? There are: id, age, city, y, w"
+    );
+    assert!(unknown(&Ask { weights: Some("ww".into()), ..target("y") }).contains("(--weights); did you mean \"w\"?"));
+    assert!(unknown(&Ask { drop: vec!["ide".into()], ..target("y") }).contains("(--drop); did you mean \"id\"?"));
+    assert!(
+        unknown(&Ask { always: vec!["citty".into()], ..target("y") }).contains("(--always); did you mean \"city\"?")
+    );
+    assert!(unknown(&Ask { categorical: vec!["ag".into()], ..target("y") }).contains("(--categorical); did you mean"));
+    assert!(unknown(&Ask { always: vec!["y".into()], ..target("y") }).contains("\"y\" (--always) is the target"));
+}
+
+#[test]
+fn an_identifier_is_refused_unless_it_is_meant() {
+    let text = "name,y\nann,1\nbob,2\ncid,3\ndan,4\neve,5\n";
+    assert_eq!(
+        problem(text, &target("y")),
+        "d.csv, column 1 (name): 5 different words in 5 rows: most likely an identifier; leave it out (--drop name), \
+         or say that it holds categories (--categorical name)"
+    );
+    let ask = Ask { categorical: vec!["name".into()], ..target("y") };
+    assert_eq!(Dataset::new(source(text), &ask).unwrap().features.len(), 4);
+    let many: String = (0..1000).map(|i| format!("w{},{i}\n", i % 101)).collect();
+    assert!(problem(&format!("name,y\n{many}"), &target("y")).contains("101 different words in 1000 rows"));
+    let mixed: String =
+        (0..100).map(|i| if i % 4 == 0 { format!("unknown,{i}\n") } else { format!("{i},{i}\n") }).collect();
+    assert!(problem(&format!("a,y\n{mixed}"), &target("y")).contains("most are numbers, but \"unknown\" is not"));
+}
+
+#[test]
+fn numbers_that_are_categories() {
+    let ask = Ask { categorical: vec!["a".into()], ..target("y") };
+    let data = Dataset::new(source("a,y\n10,1\n2,2\n10,3\n-1,4\n"), &ask).unwrap();
+    assert_eq!(names(&data), ["a=2", "a=10"]);
+    assert_eq!(data.levels["a"], ["-1", "2", "10"]);
+}
+
+#[test]
+fn a_single_word_is_no_feature() {
+    let data = Dataset::new(source("a,b,y\nx,1,1\nx,2,2\n"), &target("y")).unwrap();
+    assert_eq!(names(&data), ["b"]);
+    assert_eq!(data.notes, ["1 column of a single word left out: a"]);
+    assert!(problem("a,y\nx,1\nx,2\n", &target("y")).contains("no column is left"));
+    assert!(problem("y\n1\n2\n", &target("y")).contains("no column is left"));
+}
+
+#[test]
+fn a_column_must_not_be_called_like_an_indicator() {
+    let message = problem("a,a=v,y\nu,1,1\nv,2,2\n", &target("y"));
+    assert_eq!(message, "d.csv: column and indicator are both called \"a=v\"; rename the column");
+}
+
+const GAPS: &str = "a,b,c,y\n1,,u,1\n,5,v,2\n3,6,,3\n5,7,u,\n7,8,v,5\n9,10,u,6\n";
+
+#[test]
+fn missing_values_are_refused_and_counted() {
+    assert_eq!(
+        problem(GAPS, &target("y")),
+        "d.csv: 4 missing values in 4 columns: a (1), b (1), c (1), y (1); replace them by means (--missing mean) or \
+         leave their rows out (--missing drop)"
+    );
+    let wide: String = (0..7).map(|i| format!("c{i},")).collect();
+    let message = problem(&format!("{wide}y\n,,,,,,,1\n1,1,1,1,1,1,1,2\n,1,1,1,1,1,1,2\n"), &target("y"));
+    assert!(
+        message.contains("8 missing values in 7 columns: c0 (2), c1 (1), c2 (1), c3 (1), c4 (1) and 2 more;"),
+        "{message}"
+    );
+}
+
+#[test]
+fn missing_values_become_means() {
+    let data = Dataset::new(source(GAPS), &Ask { missing: Missing::Mean, ..target("y") }).unwrap();
+    assert_eq!(data.rows, [0, 1, 2, 4, 5]);
+    assert_eq!(names(&data), ["a", "b", "c=v", "c=(missing)"]);
+    let a = [1.0, 5.0, 3.0, 7.0, 9.0];
+    let b = [7.25, 5.0, 6.0, 8.0, 10.0];
+    assert_eq!(columns(&data.design().unwrap())[..2], [a, b]);
+    assert_eq!(columns(&data.design().unwrap())[3], [0.0, 0.0, 1.0, 0.0, 0.0]);
+    assert_eq!(data.means, Some(vec![5.0, 7.25, 0.4, 0.2]));
+    assert_eq!(data.target.unwrap().values, [1.0, 2.0, 3.0, 5.0, 6.0]);
+    assert_eq!(data.notes[0], "1 row without a target or weight left out");
+    assert!(data.notes[1].starts_with("3 missing values replaced by the column's mean"), "{:?}", data.notes);
+    let empty = problem("a,b,y\n,1,1\n,2,2\n", &Ask { missing: Missing::Mean, ..target("y") });
+    assert_eq!(empty, "d.csv: column \"a\" has no value at all, so no mean; leave it out (--drop a)");
+}
+
+#[test]
+fn rows_with_missing_values_are_left_out() {
+    let data = Dataset::new(source(GAPS), &Ask { missing: Missing::Drop, ..target("y") }).unwrap();
+    assert_eq!(data.rows, [4, 5]);
+    assert_eq!(columns(&data.design().unwrap()), [[7.0, 9.0], [8.0, 10.0], [1.0, 0.0]]);
+    assert_eq!(
+        data.notes[..2],
+        ["1 row without a target or weight left out", "3 rows with missing values left out, 2 remain"]
+    );
+    let nothing = problem("a,y\n,1\n,2\n", &Ask { missing: Missing::Drop, ..target("y") });
+    assert_eq!(nothing, "d.csv: every row has a missing value (a (2)); leave columns out (--drop)");
+    // what is dropped may miss anything
+    let data = Dataset::new(source("a,b,y\n,1,1\n,2,2\n"), &Ask { drop: vec!["a".into()], ..target("y") });
+    assert_eq!(data.unwrap().rows, [0, 1]);
+}
+
+#[test]
+fn infinity_is_refused_with_its_place() {
+    assert_eq!(
+        problem("a,y\n1,1\n\n-inf,2\n", &target("y")),
+        "d.csv, line 4, column 1 (a): -inf is not a finite number; correct it, or leave the column out (--drop a)"
+    );
+    assert!(
+        problem("a,y\n1,1\n2,inf\n", &target("y")).starts_with("d.csv, line 3, column 2 (y): inf, but squares need")
+    );
+    let numbers = Numbers::F32(vec![1.0, 2.0, f32::INFINITY, 4.0]);
+    let message = Dataset::new(array(numbers, 2, 2, Layout::RowMajor), &target("x2")).unwrap_err().to_string();
+    assert!(message.starts_with("d.csv, row 2, column 1: inf is not a finite number"), "{message}");
+}
+
+#[test]
+fn a_target_of_words_is_no_regression() {
+    assert_eq!(
+        problem("a,y\n1,yes\n2,no\n", &target("y")),
+        "d.csv, line 2, column 2 (y): \"yes\", but squares need a target of finite numbers (for two classes: --loss \
+         logistic)"
+    );
+}
+
+#[test]
+fn two_classes_are_sorted() {
+    let classes = |text: &str| {
+        let data = Dataset::new(source(text), &Ask { classes: true, ..target("y") })?;
+        let target = data.target.unwrap();
+        Ok::<_, Error>((target.values, target.classes.unwrap()))
+    };
+    let words = |a: &str, b: &str| [a.to_owned(), b.to_owned()];
+    assert_eq!(classes("a,y\n1,yes\n2,no\n3,yes\n").unwrap(), (vec![1.0, 0.0, 1.0], words("no", "yes")));
+    assert_eq!(classes("a,y\n1,10\n2,9\n3,9.0\n").unwrap(), (vec![1.0, 0.0, 0.0], words("9", "10")));
+    assert_eq!(classes("a,y\n1,0\n2,-0\n3,-1\n").unwrap(), (vec![1.0, 1.0, 0.0], words("-1", "0")));
+    assert_eq!(
+        classes("a,y\n1,x\n2,x\n").unwrap_err().to_string(),
+        "d.csv: two classes need a target of exactly two different values; \"y\" has 1 different value: x (2 rows)"
+    );
+    assert_eq!(
+        classes("a,y\n1,3\n2,1\n3,2\n4,1\n").unwrap_err().to_string(),
+        "d.csv: two classes need a target of exactly two different values; \"y\" has 3 different values: 1 (2 rows), \
+         2 (1 row), 3 (1 row)"
+    );
+}
+
+#[test]
+fn weights_are_checked() {
+    let with = |weights: [&str; 2]| {
+        let text = format!("a,y,w\n1,1,{}\n2,2,{}\n", weights[0], weights[1]);
+        problem(&text, &Ask { weights: Some("w".into()), ..target("y") })
+    };
+    assert_eq!(with(["1", "-2"]), "d.csv, line 3, column 3 (w): -2, but a weight is a finite number, 0 or more");
+    assert!(with(["1", "inf"]).starts_with("d.csv, line 3, column 3 (w): inf, but a weight"));
+    assert!(with(["x", "y"]).starts_with("d.csv, line 2, column 3 (w): \"x\", but a weight"));
+    assert_eq!(with(["0", "0"]), "d.csv: every weight (\"w\") is 0; at least one must be more");
+    assert!(with(["", "1"]).starts_with("d.csv: 1 missing value in 1 column: w (1)"));
+}
+
+fn is_borrowed(data: &Dataset, pointer: *const f32) -> bool {
+    matches!(&data.storage, Storage::Dense(Array { numbers: Numbers::F32(v), .. }) if v.as_ptr() == pointer)
+}
+
+#[test]
+fn an_array_is_not_copied_unless_something_is_taken_out() {
+    for layout in [Layout::ColumnMajor, Layout::RowMajor] {
+        let numbers = vec![1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0];
+        let pointer = numbers.as_ptr();
+        let data = Dataset::new(array(Numbers::F32(numbers), 3, 2, layout), &ask()).unwrap();
+        assert!(is_borrowed(&data, pointer));
+        assert_eq!(names(&data), ["x1", "x2"]);
+        assert!(matches!(data.design().unwrap(), AnyDesign::F32(_)));
+        let numbers = vec![1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0];
+        let data = Dataset::new(array(Numbers::F32(numbers), 3, 2, layout), &target("1")).unwrap();
+        let (x, y) = match layout {
+            Layout::ColumnMajor => ([4.0, 5.0, 6.0], [1.0, 2.0, 3.0]),
+            Layout::RowMajor => ([2.0, 4.0, 6.0], [1.0, 3.0, 5.0]),
+        };
+        assert_eq!((names(&data), columns(&data.design().unwrap())), (vec!["x2"], vec![x.to_vec()]));
+        assert_eq!(data.target.as_ref().unwrap().values, y);
+        assert!(matches!(data.design().unwrap(), AnyDesign::F32(_)));
+    }
+}
+
+#[test]
+fn an_array_may_miss_values() {
+    let nan = f64::NAN;
+    let gaps = || array(Numbers::F64(vec![1.0, nan, 3.0, 7.0, 8.0, 9.0]), 3, 2, Layout::ColumnMajor);
+    let with = |missing| Dataset::new(gaps(), &Ask { missing, ..ask() });
+    assert!(with(Missing::Refuse).unwrap_err().to_string().contains("1 missing value in 1 column: x1 (1)"));
+    let data = with(Missing::Mean).unwrap();
+    assert_eq!(columns(&data.design().unwrap()), [[1.0, 2.0, 3.0], [7.0, 8.0, 9.0]]);
+    let data = with(Missing::Drop).unwrap();
+    assert_eq!(
+        (columns(&data.design().unwrap()), data.rows.as_slice()),
+        (vec![vec![1.0, 3.0], vec![7.0, 9.0]], &[0, 2][..])
+    );
+}
+
+fn sparse(labels: Option<Vec<f64>>, value: f64) -> Sparse {
+    // [[1, 0], [0, value], [2, 0]]
+    Sparse { rows: 3, columns: 2, starts: vec![0, 2, 3], indices: vec![0, 2, 1], values: vec![1.0, 2.0, value], labels }
+}
+
+#[test]
+fn a_sparse_matrix_brings_its_labels() {
+    let data = Dataset::new(Source::Sparse(sparse(Some(vec![1.0, -1.0, 1.0]), 3.0)), &Ask { classes: true, ..ask() });
+    let data = data.unwrap();
+    assert!(matches!(data.design().unwrap(), AnyDesign::Sparse(_)));
+    assert_eq!(columns(&data.design().unwrap()), [[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]]);
+    let labels = data.target.unwrap();
+    assert_eq!((labels.values, labels.classes), (vec![1.0, 0.0, 1.0], Some(["-1".into(), "1".into()])));
+    let gaps = || Source::Sparse(sparse(None, f64::NAN));
+    let data = Dataset::new(gaps(), &Ask { missing: Missing::Mean, ..ask() }).unwrap();
+    assert_eq!(columns(&data.design().unwrap())[1], [0.0, 0.0, 0.0]);
+    let data = Dataset::new(gaps(), &Ask { missing: Missing::Drop, ..target("x2") }).unwrap();
+    assert_eq!((columns(&data.design().unwrap()), data.target.unwrap().values), (vec![vec![1.0, 2.0]], vec![0.0, 0.0]));
+}
+
+#[test]
+fn named_arrays() {
+    let matrix = |v: f64| Array {
+        numbers: Numbers::F64(vec![v; 4]),
+        rows: 2,
+        columns: 2,
+        layout: Layout::RowMajor,
+        is_vector: false,
+    };
+    let vector = |n: usize| Array {
+        numbers: Numbers::F32(vec![2.0; n]),
+        rows: n,
+        columns: 1,
+        layout: Layout::RowMajor,
+        is_vector: true,
+    };
+    let with = |arrays: Vec<(&str, Array)>, ask: &Ask| {
+        let arrays = arrays.into_iter().map(|(name, a)| (name.to_owned(), a)).collect();
+        Dataset::new(Source::Arrays { arrays, sparse: None }, ask)
+    };
+    let data = with(vec![("y", vector(2)), ("data", matrix(1.0))], &target("y")).unwrap();
+    assert_eq!((names(&data), data.target.clone().unwrap().values), (vec!["x1", "x2"], vec![2.0, 2.0]));
+    let data = with(vec![("other", matrix(1.0)), ("X", matrix(3.0))], &ask()).unwrap();
+    assert_eq!(columns(&data.design().unwrap())[0], [3.0, 3.0]);
+    let problem = |arrays, ask: &Ask| with(arrays, ask).unwrap_err().to_string();
+    assert!(problem(vec![("a", matrix(1.0)), ("b", matrix(1.0))], &ask()).contains("several matrices"));
+    assert!(problem(vec![("a", vector(1))], &ask()).contains("no matrix and no array called X"));
+    assert_eq!(
+        problem(vec![("yy", vector(2)), ("X", matrix(1.0))], &target("yyy")),
+        "d.csv: no column is called \"yyy\" (--target); did you mean \"yy\"? There are: yy, x1, x2"
+    );
+    assert_eq!(
+        problem(vec![("y", vector(3)), ("X", matrix(1.0))], &target("y")),
+        "d.csv: \"y\" has 3 values, d.csv has 2 rows; one each is wanted"
+    );
+    let sparse = Dataset::new(
+        Source::Arrays { arrays: vec![("y".into(), vector(3))], sparse: Some(sparse(None, 1.0)) },
+        &target("y"),
+    );
+    assert_eq!(sparse.unwrap().target.unwrap().values, [2.0, 2.0, 2.0]);
+}
+
+#[test]
+fn the_target_in_a_file_of_its_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = dir.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let one = file("one.csv", "height\n1\n2\n");
+    let two = file("two.csv", "u,v\n1,5\n2,6\n");
+    let short = file("short.csv", "1\n");
+    let with = |path: &Path, target: Option<&str>| {
+        let ask = Ask { target_file: Some(path.into()), target: target.map(Into::into), ..ask() };
+        Dataset::new(source("a,b\n1,2\n3,5\n"), &ask)
+    };
+    let found = with(&one, None).unwrap().target.unwrap();
+    assert_eq!((found.name.as_str(), found.values), ("height", vec![1.0, 2.0]));
+    assert_eq!(with(&two, Some("v")).unwrap().target.unwrap().values, [5.0, 6.0]);
+    assert!(with(&two, None).unwrap_err().to_string().contains("two.csv has 2 columns; name the target's"));
+    assert!(with(&short, None).unwrap_err().to_string().contains("has 1 value, d.csv has 2 rows"));
+    assert!(with(&dir.path().join("none.csv"), None).is_err());
+    let bad = file("bad.csv", "y\nyes\nno\n");
+    assert!(with(&bad, None).unwrap_err().to_string().contains("bad.csv, line 2, column 1 (y): \"yes\", but squares"));
+}
+
+#[test]
+fn the_fingerprint_is_of_the_data_not_of_their_storage() {
+    let print = |source: Source| Dataset::new(source, &ask()).unwrap().fingerprint();
+    let numbers = vec![1.0, 0.0, 2.0, -0.0, 3.0, 0.0];
+    let by_row = vec![1.0_f32, 0.0, 0.0, 3.0, 2.0, 0.0];
+    let first = print(array(Numbers::F64(numbers), 3, 2, Layout::ColumnMajor));
+    assert_eq!((first.rows, first.columns, first.checksum.len()), (3, 2, 16));
+    assert_eq!(print(array(Numbers::F32(by_row), 3, 2, Layout::RowMajor)), first);
+    assert_eq!(print(Source::Sparse(sparse(None, 3.0))), first);
+    assert_eq!(print(source("1,0\n0,3\n2,0\n")), first);
+    assert_ne!(print(source("1,0\n0,3\n0,2\n")), first);
+    assert_ne!(print(source("0,1\n3,0\n0,2\n")), first);
+    assert_ne!(print(source("1,0\n0,3.0000000000000004\n2,0\n")), first);
+    let with_target =
+        |y: &str| Dataset::new(source(&format!("a,y\n1,{y}\n2,2\n")), &target("y")).unwrap().fingerprint();
+    assert_ne!(with_target("1"), with_target("1.5"));
+    assert_eq!(with_target("1"), with_target("1"));
+}
+
+fn feature(name: &str) -> Feature {
+    let (column, level) = name.split_once('=').map_or((name, None), |(c, l)| (c, Some(l.to_owned())));
+    Feature { name: name.into(), column: column.into(), level }
+}
+
+fn expected(names: &[&str]) -> Expected {
+    let levels = [("city".to_owned(), ["Aachen", "Bonn", "Ulm"].map(String::from).to_vec())].into();
+    Expected { features: names.iter().map(|n| feature(n)).collect(), levels, ..Expected::default() }
+}
+
+#[test]
+fn a_model_finds_its_columns_by_name() {
+    let wanted = expected(&["city=Ulm", "age", "city=Bonn"]);
+    let text = "more,city,age\nNA,Ulm,1\nx,Aachen,2\ny,Bonn,3\n";
+    let data = Dataset::matching(source(text), &wanted, &ask()).unwrap();
+    assert_eq!(names(&data), ["city=Ulm", "age", "city=Bonn"]);
+    assert_eq!(columns(&data.design().unwrap()), [[1.0, 0.0, 0.0], [1.0, 2.0, 3.0], [0.0, 0.0, 1.0]]);
+    assert!(data.notes.is_empty());
+    let text = "city,age\nUlm,1\nKiel,2\nKiel,3\n";
+    let data = Dataset::matching(source(text), &wanted, &ask()).unwrap();
+    assert_eq!(columns(&data.design().unwrap())[2], [0.0, 0.0, 0.0]);
+    assert!(data.notes[0].starts_with("2 rows with a level of city that the fit did not see, the first \"Kiel\""));
+    assert_eq!(
+        Dataset::matching(source("a,b\n1,2\n"), &wanted, &ask()).unwrap_err().to_string(),
+        "d.csv lacks 2 columns that the model needs: city, age. There are: a, b"
+    );
+    assert_eq!(
+        Dataset::matching(source("city,age\nUlm,old\nUlm,young\n"), &wanted, &ask()).unwrap_err().to_string(),
+        "d.csv, line 2, column 2 (age): \"old\", but the model needs numbers in this column"
+    );
+}
+
+#[test]
+fn a_model_fills_gaps_with_the_means_that_its_fit_saw() {
+    let wanted = Expected { means: Some(vec![0.1, 42.0]), ..expected(&["city=Ulm", "age"]) };
+    let text = "city,age\nUlm,\n,2\n";
+    let data = Dataset::matching(source(text), &wanted, &Ask { missing: Missing::Mean, ..ask() }).unwrap();
+    assert_eq!(columns(&data.design().unwrap()), [[1.0, 0.0], [42.0, 2.0]]);
+    assert!(Dataset::matching(source(text), &wanted, &ask()).unwrap_err().to_string().contains("2 missing values"));
+    let both = Expected { means: Some(vec![0.1, 0.2]), ..expected(&["city=Ulm", "city=Bonn"]) };
+    let message = Dataset::matching(source("city\nUlm\n?\n"), &both, &ask()).unwrap_err().to_string();
+    assert!(message.contains("1 missing value in 1 column: city (1)"), "{message}");
+    let kept = Dataset::matching(source("city,age\nUlm,\nUlm,2\n"), &wanted, &Ask { missing: Missing::Drop, ..ask() });
+    assert_eq!(kept.unwrap().rows, [1]);
+}
+
+#[test]
+fn a_model_knows_its_classes() {
+    let classes = Some(["no".to_owned(), "yes".to_owned()]);
+    let wanted = Expected { classes, ..expected(&["age"]) };
+    let ask = Ask { classes: true, ..target("y") };
+    // a single class is fine here
+    let data = Dataset::matching(source("age,y\n1,yes\n2,yes\n"), &wanted, &ask).unwrap();
+    assert_eq!(data.target.unwrap().values, [1.0, 1.0]);
+    assert_eq!(
+        Dataset::matching(source("age,y\n1,no\n2,maybe\n"), &wanted, &ask).unwrap_err().to_string(),
+        "d.csv, line 3, column 2 (y): \"maybe\", but the model's classes are no and yes"
+    );
+}
+
+#[test]
+fn a_model_of_no_feature_predicts_for_every_row() {
+    let data = Dataset::matching(source("a\n1\n2\n"), &Expected::default(), &ask()).unwrap();
+    assert_eq!((data.rows.len(), data.features.len()), (2, 0));
+}
+
+#[test]
+fn columns_without_names_are_found_by_their_places() {
+    let wanted = Expected { unnamed_columns: Some(4), target: Some("x2".into()), ..expected(&["x4", "x1"]) };
+    let with = |columns: usize| {
+        let numbers = Numbers::F64((0..columns).map(|v| v as f64).collect());
+        Dataset::matching(array(numbers, 1, columns, Layout::RowMajor), &wanted, &ask())
+    };
+    assert_eq!(columns(&with(4).unwrap().design().unwrap()), [[3.0], [0.0]]);
+    // without the target the others move up
+    assert_eq!(columns(&with(3).unwrap().design().unwrap()), [[2.0], [0.0]]);
+    for n in [2, 5] {
+        let message = with(n).unwrap_err().to_string();
+        assert!(message.contains("without names; the model was made from 4"), "{message}");
+    }
+}
+
+#[test]
+fn a_picture_is_no_table() {
+    let picture = crate::source::Picture { rows: 1, columns: 1, channels: vec![vec![0.0]], seen: vec![true] };
+    let message = Dataset::new(Source::Picture(picture), &ask()).unwrap_err().to_string();
+    assert_eq!(message, "d.csv is a picture, not a table; `katoms complete` takes pictures");
+}

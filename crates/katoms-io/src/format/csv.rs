@@ -14,6 +14,7 @@ use std::path::Path;
 use csv::{ByteRecord, ReaderBuilder};
 
 use super::sniff;
+use super::words::Words;
 use crate::error::Error;
 use crate::names::{Names, counted};
 use crate::source::ReadOptions;
@@ -62,7 +63,7 @@ pub(super) fn cell(bytes: &[u8]) -> Cell {
     }
 }
 
-fn is_missing(trimmed: &[u8]) -> bool {
+pub(super) fn is_missing(trimmed: &[u8]) -> bool {
     let spelled = |word: &str| trimmed.eq_ignore_ascii_case(word.as_bytes());
     match trimmed {
         b"" | b"?" | b"." => true,
@@ -301,43 +302,6 @@ impl Cells {
                 f64::NAN
             }
         });
-    }
-}
-
-/// The words of a column, numbered as they come.
-#[derive(Default)]
-struct Words {
-    numbers: HashMap<String, u32>,
-    codes: Vec<Option<u32>>,
-}
-
-impl Words {
-    fn push(&mut self, field: &[u8]) {
-        let trimmed = field.trim_ascii();
-        if is_missing(trimmed) {
-            return self.codes.push(None);
-        }
-        let word = String::from_utf8_lossy(trimmed);
-        let next = self.numbers.len() as u32;
-        let code = self.numbers.get(word.as_ref()).copied().unwrap_or_else(|| {
-            self.numbers.insert(word.into_owned(), next);
-            next
-        });
-        self.codes.push(Some(code));
-    }
-
-    /// The words sorted, the codes to match.
-    fn into_values(self) -> Values {
-        let mut sorted: Vec<(String, u32)> = self.numbers.into_iter().collect();
-        sorted.sort_unstable();
-        let mut places = vec![0; sorted.len()];
-        for (place, (_, code)) in sorted.iter().enumerate() {
-            if let Some(p) = places.get_mut(*code as usize) {
-                *p = place as u32;
-            }
-        }
-        let codes = self.codes.into_iter().map(|c| c.and_then(|c| places.get(c as usize).copied())).collect();
-        Values::Words { levels: sorted.into_iter().map(|(word, _)| word).collect(), codes }
     }
 }
 

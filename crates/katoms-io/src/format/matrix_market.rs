@@ -163,11 +163,6 @@ fn array(lines: &mut Lines, banner: &Banner, size: &str) -> Result<Source, Error
     if banner.symmetry != Symmetry::General && rows != columns {
         return Err(lines.wrong(format!("a symmetric matrix is square, not {rows} × {columns}")));
     }
-    let first = |column: usize| match banner.symmetry {
-        Symmetry::General => 0,
-        Symmetry::Symmetric => column,
-        Symmetry::Skew => column + 1,
-    };
     let all = rows.checked_mul(columns).ok_or_else(|| lines.wrong(format!("`{size}` is more than can be")))?;
     let count = match banner.symmetry {
         Symmetry::General => all,
@@ -181,22 +176,21 @@ fn array(lines: &mut Lines, banner: &Banner, size: &str) -> Result<Source, Error
         given.push(lines.number(line)?);
     }
     lines.end(count)?;
-    let numbers = if banner.symmetry == Symmetry::General {
-        given
-    } else {
-        let (mut numbers, mut given) = (vec![0.0; all], given.into_iter());
-        for column in 0..columns {
-            for row in first(column)..rows {
-                let value = given.next().unwrap_or_default();
-                numbers[column * rows + row] = value;
-                numbers[row * rows + column] =
-                    if row == column || banner.symmetry != Symmetry::Skew { value } else { -value };
-            }
-        }
-        numbers
-    };
+    let numbers = if banner.symmetry == Symmetry::General { given } else { mirrored(given, rows, banner.symmetry) };
     let layout = Layout::ColumnMajor;
     Ok(Source::Array(Array { numbers: Numbers::F64(numbers), rows, columns, layout, is_vector: false }))
+}
+
+/// The square matrix of which the entries below the diagonal are given, and those on it unless they are all 0.
+fn mirrored(given: Vec<f64>, side: usize, symmetry: Symmetry) -> Vec<f64> {
+    let (first, sign) = if symmetry == Symmetry::Skew { (1, -1.0) } else { (0, 1.0) };
+    let places = (0..side).flat_map(|column| (column + first..side).map(move |row| (row, column)));
+    let mut numbers = vec![0.0; side * side];
+    for ((row, column), value) in places.zip(given) {
+        numbers[row * side + column] = sign * value;
+        numbers[column * side + row] = value;
+    }
+    numbers
 }
 
 /// The text of a sparse matrix.

@@ -4,6 +4,8 @@ use std::path::Path;
 
 use crate::error::Error;
 
+#[cfg(feature = "parquet")]
+mod arrow_column;
 pub(crate) mod csv;
 pub mod csv_writer;
 pub mod matrix_market;
@@ -16,6 +18,7 @@ pub mod picture;
 pub(crate) mod sniff;
 pub mod svmlight;
 pub mod triplets;
+mod words;
 
 /// An error about the whole of a file.
 pub(crate) fn bad(path: &Path, problem: impl Into<String>) -> Error {

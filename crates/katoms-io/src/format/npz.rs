@@ -3,6 +3,7 @@
 use std::io::{Cursor, Read};
 use std::path::Path;
 
+use katoms::operator::Layout;
 use zip::ZipArchive;
 
 use super::triplets::Triplets;
@@ -48,10 +49,9 @@ fn member(archive: &mut ZipArchive<Cursor<&[u8]>>, place: usize) -> Result<(Stri
 
 /// Takes the arrays of a sparse matrix of SciPy, where they are there.
 fn sparse_of(path: &Path, arrays: &mut Vec<(String, Array)>, format: Option<&str>) -> Result<Option<Sparse>, Error> {
-    let compressed = ["data", "indices", "indptr", "shape"];
     let names = match format {
         Some("coo") => ["data", "row", "col", "shape"],
-        _ => compressed,
+        _ => ["data", "indices", "indptr", "shape"],
     };
     if let Some(other @ ("bsr" | "dia" | "lil" | "dok")) = format {
         let advice = "save it with scipy.sparse.save_npz(\"FILE\", matrix.tocsr())";
@@ -70,8 +70,8 @@ fn sparse_of(path: &Path, arrays: &mut Vec<(String, Array)>, format: Option<&str
     arrays.retain(|(name, _)| name != "_is_array");
     match format {
         Some("coo") => parts.coordinates().map(Some),
-        Some("csc") => parts.compressed(false).map(Some),
-        _ => parts.compressed(true).map(Some),
+        Some("csc") => parts.compressed(Layout::ColumnMajor).map(Some),
+        _ => parts.compressed(Layout::RowMajor).map(Some),
     }
 }
 
@@ -100,8 +100,8 @@ impl Parts<'_> {
         self.finished(triplets, rows, columns)
     }
 
-    /// Row after row where `by_rows`, else column after column.
-    fn compressed(&self, by_rows: bool) -> Result<Sparse, Error> {
+    fn compressed(&self, layout: Layout) -> Result<Sparse, Error> {
+        let by_rows = layout == Layout::RowMajor;
         let (rows, columns) = self.sides()?;
         let (slices, length) = if by_rows { (rows, columns) } else { (columns, rows) };
         let starts: Vec<usize> = self

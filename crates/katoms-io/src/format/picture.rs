@@ -63,6 +63,10 @@ pub fn read_jpeg(path: &Path, bytes: &[u8]) -> Result<Picture, Error> {
     let damaged = |error: String| {
         bad(path, format!("the picture ends too early or is damaged ({error}); copy or write it again"))
     };
+    // the decoder takes a picture without its last marker for a whole one
+    if !bytes.windows(2).rev().any(|pair| pair == b"\xff\xd9") {
+        return Err(damaged("there is no end of image".into()));
+    }
     // not strict, the decoder would paint what is missing in grey
     let options = DecoderOptions::default().set_strict_mode(true).set_max_width(1 << 16).set_max_height(1 << 16);
     let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), options);

@@ -1,5 +1,6 @@
 //! svmlight, libsvm: a label and `index:value` pairs on each line.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::triplets::Triplets;
@@ -42,6 +43,24 @@ struct Rows<'a> {
     starts: Vec<usize>,
 }
 
+/// The indices of a row. They rise as a rule: a set is kept only from where they do not.
+#[derive(Default)]
+struct Indices {
+    rising: Vec<u32>,
+    others: Option<BTreeSet<u32>>,
+}
+
+impl Indices {
+    /// Whether this index is not there yet; it is from now on.
+    fn is_new(&mut self, index: u32) -> bool {
+        if self.others.is_none() && self.rising.last().is_none_or(|&last| last < index) {
+            self.rising.push(index);
+            return true;
+        }
+        self.others.get_or_insert_with(|| self.rising.iter().copied().collect()).insert(index)
+    }
+}
+
 impl Rows<'_> {
     fn wrong(&self, position: usize, problem: impl Into<String>) -> Error {
         bad_at(self.path, format!(", line {}, position {position}", self.line), problem)
@@ -55,7 +74,7 @@ impl Rows<'_> {
         let at = |word: &str| line[..word.as_ptr() as usize - line.as_ptr() as usize].chars().count() + 1;
         let no_label = |_| self.wrong(at(label), format!("`{label}` is not a number: each line starts with its label"));
         let label = label.parse().map_err(no_label)?;
-        let first = self.entries.len();
+        let mut row = Indices::default();
         for word in words {
             let pair =
                 word.split_once(':').ok_or_else(|| self.wrong(at(word), format!("`{word}` should be index:value")))?;
@@ -67,9 +86,7 @@ impl Rows<'_> {
             let index: u32 = pair.0.parse().map_err(no_index)?;
             let no_value = |_| self.wrong(at(word), format!("`{}` in `{word}` is not a number", pair.1));
             let value = pair.1.parse().map_err(no_value)?;
-            let row = &self.entries[first..];
-            // indices rise as a rule: only one that does not can be there already
-            if row.last().is_some_and(|last| last.0 >= index) && row.iter().any(|entry| entry.0 == index) {
+            if !row.is_new(index) {
                 return Err(self.wrong(at(word), format!("index {index} is there twice in this line")));
             }
             self.entries.push((index, value));

@@ -1,1 +1,210 @@
+//! Models through their file and back, and files that are none.
 
+use super::*;
+use crate::source::ReadOptions;
+
+fn feature(name: &str) -> Feature {
+    let (column, level) = name.split_once('=').map_or((name, None), |(c, l)| (c, Some(l.to_owned())));
+    Feature { name: name.into(), column: column.into(), level }
+}
+
+fn coefficient(name: &str, value: f64) -> Coefficient {
+    Coefficient { feature: feature(name), value, standardized: value / 3.0, mean: Some(0.1 + 0.2) }
+}
+
+fn model() -> Model {
+    Model {
+        schema: SCHEMA,
+        katoms: "0.1.0".into(),
+        command: "katoms fit d.csv --target y -k 2".into(),
+        loss: Loss::Squares,
+        k: 2,
+        target: ModelTarget { name: "y".into(), classes: None },
+        intercept: 1.0 / 3.0,
+        coefficients: vec![coefficient("age", 0.1), coefficient("city=Ulm", -1e-7), coefficient("city=Bonn", 2.0)],
+        atoms: vec!["age".into(), "city".into()],
+        levels: [("city".into(), vec!["Aachen".into(), "Bonn".into(), "Ulm".into()])].into(),
+        unnamed_columns: None,
+        standardize: true,
+        ridge: 0.0,
+        missing: Missing::Mean,
+        method: "accelerated-iht".into(),
+        status: "converged".into(),
+        objective: 12.5,
+        quality: Some(Quality {
+            stationarity: 1e-17,
+            exchanges_compared: 12,
+            exhaustive: true,
+            improvable: false,
+            rivals: vec![Rival { inside: "age".into(), outside: "height".into(), rise: 0.25 }],
+            gap: None,
+        }),
+        data: Fingerprint { rows: 10, columns: 3, checksum: "00ff00ff00ff00ff".into() },
+    }
+}
+
+fn back(text: &str) -> Result<Model, Error> {
+    Model::from_json(Path::new("m.json"), text.as_bytes())
+}
+
+fn data(model: &Model, text: &str, missing: Missing) -> Dataset {
+    let options = ReadOptions { categorical: model.categorical(), ..ReadOptions::default() };
+    let table = crate::format::csv::read_table(Path::new("d.csv"), text.as_bytes(), &options).unwrap();
+    model.dataset(Source::Table(table), &Ask { missing, ..Ask::default() }).unwrap()
+}
+
+#[test]
+fn a_round_trip_keeps_every_bit() {
+    let mut odd = model();
+    let values =
+        [-0.0, 5e-324, -2.225_073_858_507_201e-308, f64::MAX, f64::MIN_POSITIVE, 0.1 + 0.2, 1e23, 2.0, 1e300 / 3.0];
+    odd.coefficients = values.iter().enumerate().map(|(i, &v)| coefficient(&format!("x{i}"), v)).collect();
+    odd.intercept = -0.0;
+    for model in [model(), odd] {
+        let again = back(&model.to_json().unwrap()).unwrap();
+        assert_eq!(again, model);
+        assert_eq!(again.intercept.to_bits(), model.intercept.to_bits());
+        for (a, b) in again.coefficients.iter().zip(&model.coefficients) {
+            let bits = |c: &Coefficient| [c.value, c.standardized, c.mean.unwrap()].map(f64::to_bits);
+            assert_eq!(bits(a), bits(b), "{}", a.feature.name);
+        }
+        assert_eq!(again.to_json().unwrap(), model.to_json().unwrap());
+    }
+}
+
+#[test]
+fn the_file_reads_as_documented() {
+    let text = model().to_json().unwrap();
+    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let fields: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
+    let page = include_str!("../model.rs");
+    for field in &fields {
+        assert!(page.contains(&format!("//! | `{field}` |")), "{field}");
+    }
+    assert_eq!(page.matches("\n//! | `").count(), fields.len());
+    assert_eq!((value["loss"].as_str(), value["missing"].as_str()), (Some("squares"), Some("mean")));
+    assert_eq!(value["coefficients"][1]["level"].as_str(), Some("Ulm"));
+    assert!(value["coefficients"][0]["level"].is_null());
+    assert!(text.lines().count() > 20, "not pretty");
+}
+
+#[test]
+fn predictions_are_the_sums_and_keep_their_bits() {
+    let model = model();
+    let text = "city,age,other\nUlm,30,x\nBonn,40.5,y\nAachen,-1,x\nKiel,0,y\n";
+    let table = data(&model, text, Missing::Refuse);
+    let one = |age: f64, ulm: f64, bonn: f64| model.intercept + 0.1 * age + -1e-7 * ulm + 2.0 * bonn;
+    let expected = [one(30.0, 1.0, 0.0), one(40.5, 0.0, 1.0), one(-1.0, 0.0, 0.0), one(0.0, 0.0, 0.0)];
+    let predictions = model.predict(&table).unwrap();
+    assert_eq!(predictions, expected);
+    let again = back(&model.to_json().unwrap()).unwrap().predict(&table).unwrap();
+    let bits = |v: &[f64]| v.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+    assert_eq!(bits(&again), bits(&predictions));
+    assert_eq!(model.probability(&table).unwrap(), None);
+}
+
+#[test]
+fn gaps_are_filled_with_the_means_of_the_fit() {
+    let model = model();
+    let table = data(&model, "city,age\nAachen,NA\n", Missing::Mean);
+    assert_eq!(model.predict(&table).unwrap(), [model.intercept + 0.1 * (0.1 + 0.2)]);
+}
+
+#[test]
+fn categories_that_look_like_numbers_stay_categories() {
+    let mut model = model();
+    model.coefficients = vec![coefficient("zip=01", 5.0)];
+    model.levels = [("zip".into(), vec!["00".into(), "01".into()])].into();
+    let table = data(&model, "zip\n01\n00\n01\n", Missing::Refuse);
+    assert_eq!(model.predict(&table).unwrap(), [model.intercept + 5.0, model.intercept, model.intercept + 5.0]);
+}
+
+#[test]
+fn classes_have_probabilities() {
+    let mut model = model();
+    model.loss = Loss::Logistic;
+    model.target.classes = Some(["no".into(), "yes".into()]);
+    let model = back(&model.to_json().unwrap()).unwrap();
+    let table = data(&model, "city,age\nAachen,1e4\nAachen,-1e4\n", Missing::Refuse);
+    let p = model.probability(&table).unwrap().unwrap();
+    assert_eq!(p[0], 1.0);
+    assert!(p[1] >= 0.0 && p[1] < 1e-300);
+}
+
+#[test]
+fn data_that_lack_a_feature_give_no_predictions() {
+    let mut other = model();
+    other.coefficients.truncate(1);
+    let table = data(&other, "age,city\n1,Ulm\n", Missing::Refuse);
+    let message = model().predict(&table).unwrap_err().to_string();
+    assert_eq!(message, "the data lack \"city=Ulm\", which the model needs");
+}
+
+#[test]
+fn a_newer_schema_is_refused_whatever_else_it_holds() {
+    assert_eq!(
+        back("{\"schema\": 7, \"all\": \"new\"}").unwrap_err().to_string(),
+        "m.json: written by a newer katoms (schema 7; this one reads up to 1): update katoms"
+    );
+}
+
+#[test]
+fn files_that_are_no_models() {
+    let problem = |text: &str| back(text).unwrap_err().to_string();
+    assert_eq!(problem("{\"a\": 1}"), "m.json: not a model of katoms: it has no field `schema`");
+    assert!(problem("").starts_with("m.json, line 1, column 0: not a model of katoms: EOF"));
+    assert!(problem("[1, 2").starts_with("m.json, line 1, column "));
+    let text = model().to_json().unwrap();
+    let cut = &text[..text.len() / 2];
+    let lines = cut.lines().count();
+    assert!(problem(cut).starts_with(&format!("m.json, line {lines}, column ")), "{}", problem(cut));
+    for field in ["loss", "intercept", "coefficients", "data", "command", "k"] {
+        let mut value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        value.as_object_mut().unwrap().remove(field);
+        let message = problem(&value.to_string());
+        assert!(message.contains(&format!("missing field `{field}`")), "{message}");
+    }
+    assert!(problem(&text.replace("\"squares\"", "\"cubes\"")).contains("unknown variant `cubes`"));
+    assert!(
+        problem(&text.replace("\"squares\"", "\"logistic\""))
+            .ends_with("`loss` is logistic and `target` has no `classes`")
+    );
+    assert!(problem(&text.replace("12.5", "1e999")).contains("number out of range"));
+    assert!(problem(&text.replace("12.5", "null")).contains("invalid type: null"));
+    assert!(problem(&text.replace("city=Ulm", "age")).ends_with("feature \"age\" is there twice"));
+}
+
+#[test]
+fn numbers_that_are_not_finite_are_not_written() {
+    let mut odd = model();
+    odd.objective = f64::NAN;
+    assert!(odd.to_json().unwrap_err().to_string().ends_with("`objective` is NaN; it must be finite"));
+    let mut odd = model();
+    odd.coefficients[1].value = f64::INFINITY;
+    assert!(
+        odd.to_json().unwrap_err().to_string().ends_with("the coefficient of \"city=Ulm\" is inf; it must be finite")
+    );
+    let mut odd = model();
+    odd.quality.as_mut().unwrap().rivals[0].rise = f64::NAN;
+    assert!(odd.to_json().is_err());
+}
+
+#[test]
+fn a_model_cut_off_anywhere_is_refused() {
+    let text = model().to_json().unwrap();
+    let end = text.trim_end().len();
+    for cut in (0..end).filter(|&i| text.is_char_boundary(i)) {
+        assert!(back(&text[..cut]).unwrap_err().to_string().starts_with("m.json"), "{cut}");
+    }
+}
+
+#[test]
+fn a_coefficient_takes_what_the_data_know_of_its_feature() {
+    let text = "age,y\n1,1\n,2\n5,3\n";
+    let table = crate::format::csv::read_table(Path::new("d.csv"), text.as_bytes(), &ReadOptions::default()).unwrap();
+    let ask = Ask { target: Some("y".into()), missing: Missing::Mean, ..Ask::default() };
+    let data = Dataset::new(Source::Table(table), &ask).unwrap();
+    let expected = Coefficient { feature: feature("age"), value: 2.0, standardized: 4.0, mean: Some(3.0) };
+    assert_eq!(Coefficient::new(&data, 0, 2.0, 4.0), Some(expected));
+    assert_eq!(Coefficient::new(&data, 1, 2.0, 4.0), None);
+}

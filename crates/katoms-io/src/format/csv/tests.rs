@@ -193,3 +193,31 @@ fn a_quotation_mark_that_nothing_closes() {
     assert_eq!(words(&read(b"a,b\n1,x\n2,\"y\n\"\n").unwrap(), 1), [Some("x"), Some("y")]);
     assert_eq!(words(&read(b"a,b\n1,5\" pipe\n2,y\n").unwrap(), 1), [Some("5\" pipe"), Some("y")]);
 }
+
+#[test]
+fn damage_is_an_error_or_another_table_never_a_panic() {
+    let text = "\u{feff}a,b,\"c d\"\r\n1,x,\"u, v\"\r\n-2.5,,\"w \"\"q\"\"\"\r\n\r\n1e5,NA,z\r\n".as_bytes();
+    for cut in 0..text.len() {
+        _ = read(&text[..cut]);
+        for byte in [0, b'\n', b'\r', b'"', b',', b';', b'\t', b'9', b'x', 0xFF] {
+            let mut damaged = text.to_vec();
+            damaged[cut] = byte;
+            if let Ok(table) = read(&damaged) {
+                assert_eq!(table.lines.as_ref().map(Vec::len), Some(table.rows));
+                for column in &table.columns {
+                    let n = match &column.values {
+                        Values::Numbers(numbers) => numbers.len(),
+                        Values::Words { levels, codes } => {
+                            assert!(codes.iter().flatten().all(|&c| (c as usize) < levels.len()));
+                            codes.len()
+                        }
+                    };
+                    assert_eq!(n, table.rows);
+                }
+                let ask =
+                    crate::Ask { target: Some("1".into()), missing: crate::Missing::Mean, ..crate::Ask::default() };
+                _ = crate::Dataset::new(crate::Source::Table(table), &ask).map(|data| data.design().map(|_| ()));
+            }
+        }
+    }
+}

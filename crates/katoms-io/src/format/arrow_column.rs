@@ -1,0 +1,145 @@
+//! A column of Arrow, gathered from its parts.
+
+use std::collections::BTreeMap;
+
+use arrow_array::cast::AsArray;
+use arrow_array::temporal_conversions::as_datetime;
+use arrow_array::types::{
+    ArrowPrimitiveType, ArrowTemporalType, Date32Type, Date64Type, Decimal128Type, Float16Type, Float32Type,
+    Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::{DataType, TimeUnit};
+
+use crate::table::Values;
+
+/// What was gathered of a column.
+#[derive(Debug, Default)]
+pub(crate) struct Gathered {
+    numbers: Vec<f64>,
+    /// Each word with its place in the order of coming.
+    words: BTreeMap<String, u32>,
+    codes: Vec<Option<u32>>,
+}
+
+impl Gathered {
+    /// One more part. Nulls are missing values, truth values 0 and 1, dates and times words.
+    ///
+    /// # Errors
+    /// When the column holds neither numbers nor words: what it does hold.
+    pub(crate) fn push(&mut self, part: &ArrayRef) -> Result<(), String> {
+        macro_rules! numbers {
+            ($kind:ty, $to:expr) => {{
+                let to: fn(<$kind as ArrowPrimitiveType>::Native) -> f64 = $to;
+                self.numbers.extend(part.as_primitive::<$kind>().iter().map(|v| v.map_or(f64::NAN, to)))
+            }};
+        }
+        match part.data_type() {
+            DataType::Int8 => numbers!(Int8Type, f64::from),
+            DataType::Int16 => numbers!(Int16Type, f64::from),
+            DataType::Int32 => numbers!(Int32Type, f64::from),
+            DataType::Int64 => numbers!(Int64Type, |v| v as f64),
+            DataType::UInt8 => numbers!(UInt8Type, f64::from),
+            DataType::UInt16 => numbers!(UInt16Type, f64::from),
+            DataType::UInt32 => numbers!(UInt32Type, f64::from),
+            DataType::UInt64 => numbers!(UInt64Type, |v| v as f64),
+            DataType::Float16 => numbers!(Float16Type, f64::from),
+            DataType::Float32 => numbers!(Float32Type, f64::from),
+            DataType::Float64 => numbers!(Float64Type, |v| v),
+            DataType::Decimal128(_, scale) => {
+                let unit = 10_f64.powi(i32::from(*scale));
+                let one = |v: Option<i128>| v.map_or(f64::NAN, |v| v as f64 / unit);
+                self.numbers.extend(part.as_primitive::<Decimal128Type>().iter().map(one));
+            }
+            DataType::Boolean => {
+                let one = |v: Option<bool>| v.map_or(f64::NAN, |v| f64::from(u8::from(v)));
+                self.numbers.extend(part.as_boolean().iter().map(one));
+            }
+            DataType::Null => self.numbers.extend((0..part.len()).map(|_| f64::NAN)),
+            DataType::Dictionary(..) => return self.push_dictionary(part),
+            _ => return self.push_words(part),
+        }
+        Ok(())
+    }
+
+    fn push_words(&mut self, part: &ArrayRef) -> Result<(), String> {
+        match part.data_type() {
+            DataType::Utf8 => part.as_string::<i32>().iter().for_each(|word| self.push_word(word)),
+            DataType::LargeUtf8 => part.as_string::<i64>().iter().for_each(|word| self.push_word(word)),
+            DataType::Utf8View => part.as_string_view().iter().for_each(|word| self.push_word(word)),
+            DataType::Date32 => self.push_times::<Date32Type>(part),
+            DataType::Date64 => self.push_times::<Date64Type>(part),
+            DataType::Timestamp(TimeUnit::Second, _) => self.push_times::<TimestampSecondType>(part),
+            DataType::Timestamp(TimeUnit::Millisecond, _) => self.push_times::<TimestampMillisecondType>(part),
+            DataType::Timestamp(TimeUnit::Microsecond, _) => self.push_times::<TimestampMicrosecondType>(part),
+            DataType::Timestamp(TimeUnit::Nanosecond, _) => self.push_times::<TimestampNanosecondType>(part),
+            other => return Err(other.to_string()),
+        }
+        Ok(())
+    }
+
+    fn push_word(&mut self, word: Option<&str>) {
+        let code = word.map(|word| match self.words.get(word) {
+            Some(&code) => code,
+            None => {
+                let code = self.words.len() as u32;
+                self.words.insert(word.into(), code);
+                code
+            }
+        });
+        self.codes.push(code);
+    }
+
+    fn push_times<T: ArrowTemporalType>(&mut self, part: &ArrayRef)
+    where
+        i64: From<T::Native>,
+    {
+        for value in part.as_primitive::<T>().iter() {
+            let time = value.and_then(|value| as_datetime::<T>(value.into())).map(|time| time.to_string());
+            // a day needs no midnight
+            let day = time.as_deref().map(|time| time.strip_suffix(" 00:00:00").unwrap_or(time));
+            self.push_word(day);
+        }
+    }
+
+    /// Words or numbers that are kept once, and places among them.
+    fn push_dictionary(&mut self, part: &ArrayRef) -> Result<(), String> {
+        let dictionary = part.as_any_dictionary();
+        let mut once = Self::default();
+        once.push(dictionary.values())?;
+        // keys cannot be asked for where there is nothing they could stand for: all are nulls
+        if dictionary.values().is_empty() {
+            (0..part.len()).for_each(|_| self.push_word(None));
+            return Ok(());
+        }
+        // the keys of nulls mean nothing
+        let keys = dictionary.normalized_keys();
+        let keys = keys.into_iter().enumerate().map(|(row, key)| (!part.is_null(row)).then_some(key));
+        match once.values() {
+            Values::Numbers(numbers) => {
+                let number = |key: Option<usize>| key.and_then(|key| numbers.get(key)).copied().unwrap_or(f64::NAN);
+                self.numbers.extend(keys.map(number));
+            }
+            Values::Words { levels, codes } => {
+                let level = |key| codes.get(key).copied().flatten().and_then(|code| levels.get(code as usize));
+                keys.for_each(|key| self.push_word(key.and_then(level).map(String::as_str)));
+            }
+        }
+        Ok(())
+    }
+
+    /// What was gathered, words sorted.
+    pub(crate) fn values(self) -> Values {
+        if self.codes.is_empty() {
+            return Values::Numbers(self.numbers);
+        }
+        let mut sorted = vec![0; self.words.len()];
+        let mut levels = Vec::with_capacity(self.words.len());
+        for (place, (word, came)) in self.words.into_iter().enumerate() {
+            sorted[came as usize] = place as u32;
+            levels.push(word);
+        }
+        Values::Words { levels, codes: self.codes.iter().map(|code| code.map(|code| sorted[code as usize])).collect() }
+    }
+}

@@ -1,0 +1,40 @@
+//! Reading and writing, by files: those of other programs (`fixtures/make.py`), our own, and damaged ones.
+
+mod bad_files;
+mod compressed;
+mod damage;
+mod numbers;
+mod pictures;
+mod saving;
+mod sparse;
+#[cfg(feature = "parquet")]
+mod tables;
+
+use std::path::{Path, PathBuf};
+
+use crate::{Error, ReadOptions, Source, read};
+
+/// A file that another program wrote.
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name)
+}
+
+/// What a file of another program holds.
+fn given(name: &str) -> Result<Source, Error> {
+    read(&fixture(name), &ReadOptions::default())
+}
+
+/// What a file of this name and these bytes holds.
+fn written(name: &str, bytes: &[u8]) -> Result<Source, Error> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, bytes).unwrap();
+    read(&path, &ReadOptions::default())
+}
+
+/// What the error says, after the path.
+fn complaint(name: &str, bytes: &[u8]) -> String {
+    let said = written(name, bytes).unwrap_err().to_string();
+    let at = said.find(name).unwrap_or_else(|| panic!("the file is not named: {said}"));
+    said[at + name.len()..].to_string()
+}
