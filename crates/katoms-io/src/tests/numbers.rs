@@ -64,6 +64,12 @@ fn what_is_written_is_read_back() {
 }
 
 #[test]
+fn what_is_written_are_the_bytes_of_numpy() {
+    let array = array(given("f32_fortran.npy").unwrap());
+    assert_eq!(write_npy(&array), std::fs::read(fixture("f32_fortran.npy")).unwrap());
+}
+
+#[test]
 fn a_mapped_file_is_the_same_as_one_that_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.npy");
