@@ -30,7 +30,7 @@ pub(super) fn draw(coefficients: &Coefficients, width: f64) -> Option<String> {
     }
     let effects: Vec<f64> = rows.iter().map(|row| row.effect(unit)).collect();
     let name = |row: &super::Coefficient| match &row.group {
-        Some(group) if width > 500.0 && *group != row.name => format!("{} · {group}", row.name),
+        Some(group) if width > 500.0 && !row.name.starts_with(group.as_str()) => format!("{} · {group}", row.name),
         _ => row.name.clone(),
     };
     let names: Vec<String> = rows.iter().map(|row| name(row)).collect();

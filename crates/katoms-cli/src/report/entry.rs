@@ -28,19 +28,20 @@ pub(super) fn draw(path: &Path, width: f64) -> Option<String> {
         drawing.text((names, HEAD + row as f64 * ROW + 13.0), Anchor::End, "", &shortened(feature, names));
     }
     let rows: BTreeMap<&str, usize> = shown.iter().enumerate().map(|(i, f)| (*f, i)).collect();
-    // Labels of up to three digits need room.
-    let every = (26.0 / cell).ceil() as usize;
+    // Labels need room, next to the chosen one too.
+    let every = [1, 2, 5, 10, 20, 50].into_iter().find(|every| *every as f64 * cell >= 24.0).unwrap_or(100);
+    let near = |k: usize| path.chosen.is_some_and(|chosen| chosen.abs_diff(k) as f64 * cell < 24.0);
     for (column, size) in path.sizes.iter().enumerate() {
         let x = left + column as f64 * cell;
         let chosen = path.chosen == Some(size.k);
-        if chosen {
-            mark_chosen(&mut drawing, (x, cell), bottom, width);
-        }
-        if column.is_multiple_of(every.max(1)) || chosen {
+        if chosen || (size.k.is_multiple_of(every) && !near(size.k)) {
             let class = if chosen { "word t-chosen" } else { "tick" };
             drawing.text((x + cell / 2.0, HEAD - 8.0), Anchor::Middle, class, &size.k.to_string());
         }
         fill(&mut drawing, (x, cell), size, &rows);
+    }
+    if let Some(column) = path.sizes.iter().position(|size| path.chosen == Some(size.k)) {
+        mark_chosen(&mut drawing, (left + column as f64 * cell, cell), bottom, width);
     }
     let more = features.len() - shown.len();
     if more > 0 {
@@ -53,7 +54,7 @@ pub(super) fn draw(path: &Path, width: f64) -> Option<String> {
 /// One column: a box for each feature, filled where it is chosen.
 fn fill(drawing: &mut Drawing, (x, cell): (f64, f64), size: &PathSize, rows: &BTreeMap<&str, usize>) {
     let inside: BTreeSet<&str> = size.features.iter().map(String::as_str).collect();
-    let gap = (cell * 0.12).min(2.0);
+    let gap = if cell < 8.0 { 0.0 } else { 2.0 };
     for (name, row) in rows {
         let (at, extent) = ((x + gap / 2.0, HEAD + *row as f64 * ROW + 1.0), (cell - gap, ROW - 2.0));
         if inside.contains(name) {

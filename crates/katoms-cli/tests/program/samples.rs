@@ -83,7 +83,7 @@ pub fn regression() -> Report {
             measure: "mean squared error".into(),
             folds: 5,
             sizes: validation.collect(),
-            k_min: 12,
+            k_min: 14,
             k_1se: 7,
             chosen: Some(7),
         }),

@@ -92,7 +92,8 @@ pub(in super::super) fn criteria(path: &Path, width: f64) -> Option<String> {
         "criterion, above its least value"
     };
     let x = Axis::integers("atoms k", curves.iter().flat_map(|c| &c.2).map(|p| p.0))?;
-    let y = Axis::linear(title, curves.iter().flat_map(|c| &c.2).map(|p| p.1))?;
+    let values = curves.iter().flat_map(|c| &c.2).map(|p| p.1);
+    let y = if title == "loss" { Axis::linear(title, values)? } else { Axis::differences(title, values)? };
     let mut chart = Chart::new("What each size costs", landscape(width), x, y);
     let bold = path.chosen_by.as_deref().map(str::to_uppercase);
     for (name, tone, points) in &curves {
