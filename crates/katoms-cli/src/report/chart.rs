@@ -245,7 +245,7 @@ impl Chart {
 }
 
 fn y_ticks(size: Size) -> usize {
-    (size.height / 45.0) as usize
+    (size.height / 52.0) as usize
 }
 
 impl Shape {

@@ -78,7 +78,12 @@ pub fn regression() -> Report {
         ],
         coefficients: Some(house_coefficients()),
         convergence: Some(convergence()),
-        path: Some(Path { sizes, chosen: Some(7), chosen_by: Some("EBIC".into()), explained_name: "R²".into() }),
+        path: Some(Path {
+            sizes,
+            chosen: Some(7),
+            chosen_by: Some("cross-validation".into()),
+            explained_name: "R²".into(),
+        }),
         cross_validation: Some(CrossValidation {
             measure: "mean squared error".into(),
             folds: 5,

@@ -91,6 +91,9 @@ pub(in super::super) fn criteria(path: &Path, width: f64) -> Option<String> {
     } else {
         "criterion, above its least value"
     };
+    if curves.iter().all(|c| c.2.len() < 2) {
+        return None;
+    }
     let x = Axis::integers("atoms k", curves.iter().flat_map(|c| &c.2).map(|p| p.0))?;
     let values = curves.iter().flat_map(|c| &c.2).map(|p| p.1);
     let y = if title == "loss" { Axis::linear(title, values)? } else { Axis::differences(title, values)? };
@@ -142,8 +145,10 @@ fn mark_chosen(chart: &mut Chart, path: &Path) {
 /// The error on rows held out, with one standard error up and down.
 pub(in super::super) fn cross_validation(validation: &CrossValidation, width: f64) -> Option<String> {
     let sizes: Vec<_> = validation.sizes.iter().filter(|s| s.mean.is_finite() && s.error.is_finite()).collect();
-    let ks = || sizes.iter().map(|s| s.k as f64);
-    let x = Axis::integers("atoms k", ks())?;
+    if sizes.len() < 2 {
+        return None;
+    }
+    let x = Axis::integers("atoms k", sizes.iter().map(|s| s.k as f64))?;
     let y = Axis::linear(&validation.measure, sizes.iter().flat_map(|s| [s.mean - s.error, s.mean + s.error]))?;
     let label = format!("{} on rows held out, at each size", validation.measure);
     let mut chart = Chart::new(&label, landscape(width), x, y);
