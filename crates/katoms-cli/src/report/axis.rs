@@ -151,10 +151,25 @@ impl Axis {
             let linear = Self::between("", self.low(), self.high(), Kind::Linear);
             return linear.map(|axis| axis.ticks(about as usize)).unwrap_or_default();
         }
+        if decades <= 2.0 && about >= 4.0 {
+            return self.fine_log_ticks();
+        }
         let every = (decades / about).ceil().max(1.0);
         let count = (decades / every) as usize;
         let exponents = (0..=count).map(|i| (self.low.ceil() / every).ceil() * every + i as f64 * every);
         exponents.filter(|e| *e <= self.high).map(|e| (10_f64.powf(e), power_label(e as i32))).collect()
+    }
+
+    /// 1, 2 and 5 times powers of ten.
+    fn fine_log_ticks(&self) -> Vec<(f64, String)> {
+        let powers = self.low.floor() as i32..=self.high.ceil() as i32;
+        let all = powers.flat_map(|e| [1.0, 2.0, 5.0].map(|digit| (digit * 10_f64.powi(e), e)));
+        let label = |value: f64, e: i32| match e {
+            -3..6 => number::fixed(value, usize::try_from(-e).unwrap_or(0)),
+            _ => format!("{value:e}").replace('-', "−"),
+        };
+        let inside = all.filter(|(value, _)| (0.0..=1.0).contains(&self.place(*value)));
+        inside.map(|(value, e)| (value, label(value, e))).collect()
     }
 }
 
@@ -222,6 +237,7 @@ mod tests {
         assert_eq!(labels(Axis::integers("", [1.0, 4.0]), 10), ["1", "2", "3", "4"]);
         assert_eq!(labels(Axis::shares(""), 5), ["0 %", "20 %", "40 %", "60 %", "80 %", "100 %"]);
         assert_eq!(labels(Axis::log("", [1e-8, 1.0, 0.0]), 4), ["10⁻⁸", "10⁻⁶", "10⁻⁴", "0.01", "1"]);
+        assert_eq!(labels(Axis::log("", [0.3, 35.0]), 4), ["0.5", "1", "2", "5", "10", "20"]);
         assert_eq!(labels(Axis::log("", [2.0, 4.0]), 3), ["2", "3", "4"]);
         assert_eq!(labels(Axis::differences("", [0.0, 400.0]), 4), ["0", "1", "10", "100"]);
         assert_eq!(labels(Axis::differences("", [0.0, 4.0]), 2), ["0", "2", "4"]);

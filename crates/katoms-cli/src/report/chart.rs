@@ -196,13 +196,23 @@ impl Chart {
             drawing.rule((self.left, y), (self.right(), y), "grid");
             drawing.text((self.left - 7.0, y + 4.0), Anchor::End, "tick", &text);
         }
-        let about = ((self.right() - self.left) / 92.0) as usize;
-        for (value, text) in self.x.ticks(about) {
+        for (value, text) in self.x_ticks() {
             let x = self.across(self.x.place(value));
             drawing.rule((x, bottom), (x, bottom + 4.0), "rule");
             drawing.text((x, bottom + ROW), Anchor::Middle, "tick", &text);
         }
         drawing.rule((self.left, bottom), (self.right(), bottom), "rule");
+    }
+
+    /// As many as stand apart from each other.
+    fn x_ticks(&self) -> Vec<(f64, String)> {
+        let width = self.right() - self.left;
+        let fits = |ticks: &Vec<(f64, String)>| {
+            let widest = ticks.iter().map(|t| text_width(&t.1)).fold(0.0, f64::max);
+            ticks.windows(2).all(|t| (self.x.place(t[1].0) - self.x.place(t[0].0)) * width >= widest + 20.0)
+        };
+        let most = (width / 50.0) as usize;
+        (2..=most).rev().map(|about| self.x.ticks(about)).find(fits).unwrap_or_else(|| self.x.ticks(2))
     }
 
     /// Each in a row of its own, its text on the side where there is room.

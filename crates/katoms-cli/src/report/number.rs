@@ -16,6 +16,9 @@ pub(super) fn percent(share: f64) -> String {
         return "–".into();
     }
     let tenths = (share * 1000.0).round() / 10.0;
+    if tenths.abs() > 1e6 {
+        return format!("{} %", short(share.signum() * (share.abs() * 100.0).min(f64::MAX)));
+    }
     if tenths.fract() == 0.0 { format!("{tenths:.0} %") } else { format!("{tenths:.1} %") }
 }
 

@@ -113,3 +113,6 @@ fn rows<'a>(prefix: &str, facts: &'a [Fact]) -> Vec<Row<'a>> {
     };
     facts.iter().map(|fact| Row { id: format!("{prefix}-{}", word(&fact.label)), fact }).collect()
 }
+
+#[cfg(test)]
+mod tests;

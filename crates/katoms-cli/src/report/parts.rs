@@ -120,7 +120,7 @@ impl RegressionPart {
             target: regression.target.clone(),
             rows: counted(regression.observed.len(), "row"),
             fitted: regression.judged == Judged::OnFittedRows,
-            r_squared: r_squared.map(|share| fixed(share, 4)),
+            r_squared: r_squared.map(|share| if share > -100.0 { fixed(share, 4) } else { short(share) }),
             facts: residuals.map(residual_facts).unwrap_or_default(),
         }
     }
@@ -128,7 +128,8 @@ impl RegressionPart {
 
 /// "1 pass", "12 passes".
 fn passes(count: f64) -> String {
-    format!("{} pass{}", fixed(count, 0), if count == 1.0 { "" } else { "es" })
+    // The cast saturates.
+    format!("{} pass{}", whole(count as usize), if count == 1.0 { "" } else { "es" })
 }
 
 fn residual_facts(residuals: &Residuals) -> Vec<Fact> {
