@@ -25,12 +25,11 @@ pub fn chromium() -> Option<PathBuf> {
 pub struct Opened {
     /// The document after all scripts have run, as HTML.
     pub dom: String,
-    /// Lines of the console: errors of scripts, blocked or failed requests.
+    /// Lines of the console: errors of scripts, and what the page's own policy forbids: any script, any request.
     pub console: Vec<String>,
 }
 
-/// Opens a file without a window. Every name resolves to nowhere, so a request to elsewhere fails and is in the
-/// console.
+/// Opens a file without a window. Every name resolves to nowhere.
 pub fn dump_dom(browser: &Path, file: &Path) -> Opened {
     let profile = tempfile::tempdir().unwrap();
     let output = Command::new(browser)
@@ -38,13 +37,21 @@ pub fn dump_dom(browser: &Path, file: &Path) -> Opened {
         .args(["--disable-component-update", "--disable-sync", "--disable-extensions", "--disable-dev-shm-usage"])
         .args(["--enable-logging=stderr", "--host-resolver-rules=MAP * ~NOTFOUND", "--dump-dom"])
         .arg(format!("--user-data-dir={}", profile.path().display()))
-        .arg(format!("file://{}", file.display()))
+        .arg(address(file))
         .output()
         .unwrap();
     let dom = String::from_utf8(output.stdout).unwrap();
     let log = String::from_utf8_lossy(&output.stderr);
     assert!(dom.contains("</html>"), "the browser gave no page:\n{log}");
     Opened { dom, console: log.lines().filter(|line| line.contains("CONSOLE")).map(str::to_owned).collect() }
+}
+
+/// The address of a file, whatever its path holds.
+fn address(file: &Path) -> String {
+    let path = file.canonicalize().unwrap().display().to_string();
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(&byte);
+    let letter = |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    format!("file://{}", path.bytes().map(letter).collect::<String>())
 }
 
 impl Opened {
@@ -67,6 +74,7 @@ impl Opened {
     /// Nothing was fetched, nothing ran but what the page itself holds, and nothing was complained about.
     pub fn assert_self_contained(&self) {
         assert_eq!(self.console, Vec::<String>::new());
+        assert!(self.dom.contains("content=\"default-src 'none'; img-src data:;"), "no policy");
         assert_eq!(self.count("script"), 1, "only the data");
         assert_eq!(self.count("iframe") + self.count("object") + self.count("embed"), 0);
         for place in ["src=\"", "href=\"", "url("] {
@@ -125,6 +133,29 @@ fn injected() -> Report {
         }),
         fingerprint: Some(MARKUP.into()),
         ..Report::default()
+    }
+}
+
+/// What the other tests would see if a page did what it must not.
+#[test]
+fn a_browser_tells_of_errors_and_requests() {
+    let Some(browser) = chromium() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a page #1.html");
+    let open = |body: &str| {
+        // The head and the data of a page of ours.
+        let html = samples::minimal().to_html().replace("</main>", &format!("{body}</main>"));
+        std::fs::write(&file, html).unwrap();
+        dump_dom(&browser, &file)
+    };
+    open("<img src='data:,'>").assert_self_contained();
+    for wrong in ["<script>absent()</script>", "<img src='https://example.org/a.png'>", "<p style='color: url(a)'>"] {
+        let page = open(wrong);
+        assert!(std::panic::catch_unwind(|| page.assert_self_contained()).is_err(), "{wrong}");
+    }
+    for forbidden in ["<script>absent()</script>", "<img src='https://example.org/a.png'>"] {
+        let console = open(forbidden).console;
+        assert!(console.iter().any(|line| line.contains("Content Security Policy")), "{forbidden}: {console:?}");
     }
 }
 
