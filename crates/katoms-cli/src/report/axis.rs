@@ -5,11 +5,12 @@ use super::number;
 /// One axis.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Axis {
-    /// What it shows, with its unit.
-    pub title: String,
+    title: String,
     low: f64,
     high: f64,
     kind: Kind,
+    /// Where ticks may stand.
+    inner: (f64, f64),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +18,8 @@ enum Kind {
     Linear,
     Integers,
     Log,
+    /// By log(1 + value): zero has a place, and large values do not hide small ones.
+    Differences,
     Percent,
 }
 
@@ -45,7 +48,8 @@ impl Axis {
     pub(super) fn integers(title: &str, values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let (low, high) = range(values)?;
         let room = if high > low { (high - low) * 0.03 } else { 1.0 };
-        Self::between(title, low - room, high + room, Kind::Integers)
+        let axis = Self::between(title, low - room, high + room, Kind::Integers)?;
+        Some(Self { inner: (low, high), ..axis })
     }
 
     /// Around the positive ones of some values, by their logarithm.
@@ -56,25 +60,62 @@ impl Axis {
         Self::between(title, low, high, Kind::Log)
     }
 
+    /// From 0 to differences that may be large; by log(1 + value) where they are.
+    pub(super) fn differences(title: &str, values: impl IntoIterator<Item = f64>) -> Option<Self> {
+        let (_, high) = range(values)?;
+        if high <= 20.0 {
+            return Self::linear(title, [0.0, high]);
+        }
+        let high = high.ln_1p() / std::f64::consts::LN_10;
+        Self::between(title, -0.04 * high, 1.04 * high, Kind::Differences)
+    }
+
     fn between(title: &str, low: f64, high: f64, kind: Kind) -> Option<Self> {
         let sound = high > low && (high - low).is_finite();
-        sound.then(|| Self { title: title.into(), low, high, kind })
+        sound.then(|| Self { title: title.into(), low, high, kind, inner: (low, high) })
     }
 
     /// 0 at the low end, 1 at the high one.
     pub(super) fn place(&self, value: f64) -> f64 {
-        let value = if self.kind == Kind::Log { value.log10() } else { value };
+        let value = match self.kind {
+            Kind::Log => value.log10(),
+            Kind::Differences => value.ln_1p() / std::f64::consts::LN_10,
+            _ => value,
+        };
         (value - self.low) / (self.high - self.low)
     }
 
     /// The lowest value.
     pub(super) fn low(&self) -> f64 {
-        if self.kind == Kind::Log { 10_f64.powf(self.low) } else { self.low }
+        self.value(self.low)
     }
 
     /// The highest value.
     pub(super) fn high(&self) -> f64 {
-        if self.kind == Kind::Log { 10_f64.powf(self.high) } else { self.high }
+        self.value(self.high)
+    }
+
+    fn value(&self, place: f64) -> f64 {
+        match self.kind {
+            Kind::Log => 10_f64.powf(place),
+            Kind::Differences => 10_f64.powf(place) - 1.0,
+            _ => place,
+        }
+    }
+
+    /// What the axis shows, with the power of ten that its ticks leave out.
+    pub(super) fn heading(&self) -> String {
+        match self.power() {
+            0 => self.title.clone(),
+            power => format!("{}, × {}", self.title, raised(power)),
+        }
+    }
+
+    /// The power of ten, a multiple of three, without which the ticks would be long.
+    fn power(&self) -> i32 {
+        let size = self.low.abs().max(self.high.abs()).log10().floor() as i32;
+        let plain = matches!(self.kind, Kind::Log | Kind::Differences | Kind::Percent) || (-3..6).contains(&size);
+        if plain { 0 } else { size.div_euclid(3) * 3 }
     }
 
     /// About so many ticks: where, and what stands there.
@@ -82,6 +123,10 @@ impl Axis {
         let about = about.max(2) as f64;
         match self.kind {
             Kind::Log => self.log_ticks(about),
+            Kind::Differences => {
+                let powers = (0..=self.high.floor() as i32).map(|e| (10_f64.powi(e), power_label(e)));
+                std::iter::once((0.0, "0".into())).chain(powers).collect()
+            }
             Kind::Linear => self.even_ticks(nice_step((self.high - self.low) / about)),
             Kind::Integers => self.even_ticks(nice_step((self.high - self.low) / about).max(1.0)),
             Kind::Percent => {
@@ -92,24 +137,39 @@ impl Axis {
     }
 
     fn even_ticks(&self, step: f64) -> Vec<(f64, String)> {
-        let (first, last) = ((self.low / step).ceil(), (self.high / step).floor());
+        let (first, last) = ((self.inner.0 / step).ceil(), (self.inner.1 / step).floor());
         // A range so far from zero that steps are lost in its digits has no ticks worth their name.
         let count = (last - first).clamp(0.0, 100.0) as usize;
-        let size = self.low.abs().max(self.high.abs());
-        (0..=count).map(|i| (first + i as f64) * step).map(|v| (v, tick_label(v, step, size))).collect()
+        let unit = 10_f64.powi(self.power());
+        (0..=count).map(|i| (first + i as f64) * step).map(|v| (v, tick_label(v / unit, step / unit))).collect()
     }
 
     /// Powers of ten, every so many; within one decade, even steps.
     fn log_ticks(&self, about: f64) -> Vec<(f64, String)> {
         let decades = self.high.floor() - self.low.ceil();
         if decades < 1.0 {
-            let linear = Self { kind: Kind::Linear, low: self.low(), high: self.high(), title: String::new() };
-            return linear.even_ticks(nice_step((linear.high - linear.low) / about));
+            let linear = Self::between("", self.low(), self.high(), Kind::Linear);
+            return linear.map(|axis| axis.ticks(about as usize)).unwrap_or_default();
+        }
+        if decades <= 2.0 && about >= 4.0 {
+            return self.fine_log_ticks();
         }
         let every = (decades / about).ceil().max(1.0);
         let count = (decades / every) as usize;
         let exponents = (0..=count).map(|i| (self.low.ceil() / every).ceil() * every + i as f64 * every);
         exponents.filter(|e| *e <= self.high).map(|e| (10_f64.powf(e), power_label(e as i32))).collect()
+    }
+
+    /// 1, 2 and 5 times powers of ten.
+    fn fine_log_ticks(&self) -> Vec<(f64, String)> {
+        let powers = self.low.floor() as i32..=self.high.ceil() as i32;
+        let all = powers.flat_map(|e| [1.0, 2.0, 5.0].map(|digit| (digit * 10_f64.powi(e), e)));
+        let label = |value: f64, e: i32| match e {
+            -3..6 => number::fixed(value, usize::try_from(-e).unwrap_or(0)),
+            _ => format!("{value:e}").replace('-', "−"),
+        };
+        let inside = all.filter(|(value, _)| (0.0..=1.0).contains(&self.place(*value)));
+        inside.map(|(value, e)| (value, label(value, e))).collect()
     }
 }
 
@@ -119,28 +179,26 @@ fn range(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
     finite.fold(None, |range, v| range.map_or(Some((v, v)), |(low, high): (f64, f64)| Some((low.min(v), high.max(v)))))
 }
 
-/// 1, 2 or 5 times a power of ten, at least as much.
+/// The nearest of 1, 2 or 5 times a power of ten.
 fn nice_step(rough: f64) -> f64 {
     let power = 10_f64.powf(rough.log10().floor());
-    let factor = rough / power;
-    // The slack forgives the rounding of the logarithm.
-    let nice = [1.0, 2.0, 5.0].into_iter().find(|n| factor <= n * (1.0 + 1e-9)).unwrap_or(10.0);
+    let nice = match rough / power {
+        ..1.5 => 1.0,
+        ..3.5 => 2.0,
+        ..7.5 => 5.0,
+        _ => 10.0,
+    };
     nice * power
 }
 
-/// As many decimals as the step needs; in scientific form where it would be long.
-fn tick_label(value: f64, step: f64, size: f64) -> String {
-    let (step_power, size_power) = (step.log10().floor() as i32, size.log10().floor() as i32);
+/// As many decimals as the step needs.
+fn tick_label(value: f64, step: f64) -> String {
     if value.abs() < step * 1e-6 {
         return "0".into();
     }
-    let text = if size_power >= 6 || step_power < -4 {
-        let digits = usize::try_from(value.abs().log10().floor() as i32 - step_power).unwrap_or(0).min(15);
-        format!("{value:.digits$e}")
-    } else {
-        number::fixed(value, usize::try_from(-step_power).unwrap_or(0))
-    };
-    text.replace('-', "−")
+    // A step far below the size of the values would need digits without end.
+    let decimals = usize::try_from(-(step * (1.0 + 1e-9)).log10().floor() as i32).unwrap_or(0).min(12);
+    number::fixed(value, decimals).replace('-', "−")
 }
 
 /// "0.01", "100", "10⁻⁷".
@@ -148,17 +206,20 @@ fn power_label(exponent: i32) -> String {
     match exponent {
         -3..=-1 => number::fixed(10_f64.powi(exponent), exponent.unsigned_abs() as usize),
         0..=5 => number::fixed(10_f64.powi(exponent), 0),
-        _ => {
-            let raised = |c: char| match c {
-                '-' => '⁻',
-                '1' => '¹',
-                '2' => '²',
-                '3' => '³',
-                _ => c.to_digit(10).and_then(|d| char::from_u32(0x2070 + d)).unwrap_or(c),
-            };
-            format!("10{}", exponent.to_string().chars().map(raised).collect::<String>())
-        }
+        _ => raised(exponent),
     }
+}
+
+/// "10⁻⁷".
+fn raised(exponent: i32) -> String {
+    let small = |c: char| match c {
+        '-' => '⁻',
+        '1' => '¹',
+        '2' => '²',
+        '3' => '³',
+        _ => c.to_digit(10).and_then(|d| char::from_u32(0x2070 + d)).unwrap_or(c),
+    };
+    format!("10{}", exponent.to_string().chars().map(small).collect::<String>())
 }
 
 #[cfg(test)]
@@ -172,11 +233,25 @@ mod tests {
     #[test]
     fn ticks_are_round() {
         assert_eq!(labels(Axis::spanning("", -1.0, 1.0), 5), ["−1.0", "−0.5", "0", "0.5", "1.0"]);
-        assert_eq!(labels(Axis::spanning("", 0.0, 25000.0), 5), ["0", "5000", "10,000", "15,000", "20,000", "25,000"]);
+        assert_eq!(labels(Axis::spanning("", 0.0, 25000.0), 5), ["0", "5,000", "10,000", "15,000", "20,000", "25,000"]);
         assert_eq!(labels(Axis::integers("", [1.0, 4.0]), 10), ["1", "2", "3", "4"]);
         assert_eq!(labels(Axis::shares(""), 5), ["0 %", "20 %", "40 %", "60 %", "80 %", "100 %"]);
-        assert_eq!(labels(Axis::log("", [1e-8, 1.0, 0.0]), 4), ["10⁻⁸", "10⁻⁶", "0.01", "1"]);
-        assert_eq!(labels(Axis::log("", [2.0, 4.0]), 4), ["2", "3", "4"]);
+        assert_eq!(labels(Axis::log("", [1e-8, 1.0, 0.0]), 4), ["10⁻⁸", "10⁻⁶", "10⁻⁴", "0.01", "1"]);
+        assert_eq!(labels(Axis::log("", [0.3, 35.0]), 4), ["0.5", "1", "2", "5", "10", "20"]);
+        assert_eq!(labels(Axis::log("", [2.0, 4.0]), 3), ["2", "3", "4"]);
+        assert_eq!(labels(Axis::differences("", [0.0, 400.0]), 4), ["0", "1", "10", "100"]);
+        assert_eq!(labels(Axis::differences("", [0.0, 4.0]), 2), ["0", "2", "4"]);
+    }
+
+    #[test]
+    fn long_ticks_leave_a_power_to_the_heading() {
+        let axis = Axis::spanning("error", 0.0, 1.2e9);
+        assert_eq!(axis.as_ref().unwrap().heading(), "error, × 10⁹");
+        assert_eq!(labels(axis, 3), ["0", "0.5", "1.0"]);
+        let axis = Axis::spanning("error", 0.0, 4e-5);
+        assert_eq!(axis.as_ref().unwrap().heading(), "error, × 10⁻⁶");
+        assert_eq!(labels(axis, 2), ["0", "20", "40"]);
+        assert_eq!(Axis::spanning("error", 0.0, 9e5).unwrap().heading(), "error");
     }
 
     #[test]

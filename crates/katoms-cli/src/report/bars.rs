@@ -1,6 +1,6 @@
 //! Effects as bars, the largest at the top.
 
-use super::coefficients::{Coefficients, Unit};
+use super::coefficients::{Coefficient, Coefficients, Unit};
 use super::number;
 use super::svg::{Anchor, Drawing, Tone, shortened, text_width};
 
@@ -8,6 +8,8 @@ use super::svg::{Anchor, Drawing, Tone, shortened, text_width};
 pub(super) const BARS: usize = 40;
 
 const ROW: f64 = 22.0;
+/// The share of the width that names may take.
+const NAMES: f64 = 0.42;
 
 /// The columns of the picture, from left to right.
 struct Columns {
@@ -29,11 +31,7 @@ pub(super) fn draw(coefficients: &Coefficients, width: f64) -> Option<String> {
         return None;
     }
     let effects: Vec<f64> = rows.iter().map(|row| row.effect(unit)).collect();
-    let name = |row: &super::Coefficient| match &row.group {
-        Some(group) if width > 500.0 && *group != row.name => format!("{} · {group}", row.name),
-        _ => row.name.clone(),
-    };
-    let names: Vec<String> = rows.iter().map(|row| name(row)).collect();
+    let names: Vec<String> = rows.iter().map(|row| label(row, width * NAMES)).collect();
     let shares = width > 500.0 && rows.iter().any(|row| row.chosen_share.is_some());
     let columns = Columns::new(width, &names, &effects, if shares { 92.0 } else { 0.0 });
     let mut drawing = Drawing::new(width, &format!("Bar chart of {} effects, the largest first", rows.len()));
@@ -59,10 +57,17 @@ pub(super) fn draw(coefficients: &Coefficients, width: f64) -> Option<String> {
     Some(drawing.finish(bottom + 4.0))
 }
 
+/// The name, and the group where it says more and there is room.
+fn label(row: &Coefficient, room: f64) -> String {
+    let both = row.group.as_ref().map(|group| format!("{} · {group}", row.name));
+    let more = row.group.as_ref().is_some_and(|group| !row.name.starts_with(group.as_str()));
+    both.filter(|both| more && text_width(both) + 2.0 <= room).unwrap_or_else(|| row.name.clone())
+}
+
 impl Columns {
     fn new(width: f64, names: &[String], effects: &[f64], shares: f64) -> Self {
         let widest = |texts: &mut dyn Iterator<Item = f64>| texts.fold(0.0, f64::max);
-        let names = widest(&mut names.iter().map(|n| text_width(n) + 2.0)).min(width * 0.42);
+        let names = widest(&mut names.iter().map(|n| text_width(n) + 2.0)).min(width * NAMES);
         let figures = widest(&mut effects.iter().map(|&e| text_width(&number::short(e)))).max(46.0) + 12.0;
         let room = width - names - 10.0 - figures - shares;
         let low = effects.iter().copied().fold(0.0, f64::min);

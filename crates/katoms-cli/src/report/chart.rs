@@ -154,7 +154,7 @@ impl Chart {
     /// The chart.
     pub(super) fn finish(self) -> String {
         let mut drawing = Drawing::new(self.size.width, &self.label);
-        drawing.text((0.0, LETTER), Anchor::Start, "axis", &self.y.title);
+        drawing.text((0.0, LETTER), Anchor::Start, "axis", &self.y.heading());
         let top = self.draw_legend(&mut drawing, ROW + 4.0);
         let plot = top + self.places.len() as f64 * ROW + 4.0;
         let inner = plot + self.size.height;
@@ -164,7 +164,7 @@ impl Chart {
         self.marks.iter().for_each(|m| drawing.path(&m.class, &m.path, &m.title));
         drawing.append("</g>");
         let bottom = inner + ROW * 2.0 + 2.0;
-        drawing.text(((self.left + self.right()) / 2.0, bottom), Anchor::Middle, "axis", &self.x.title);
+        drawing.text(((self.left + self.right()) / 2.0, bottom), Anchor::Middle, "axis", &self.x.heading());
         drawing.finish(bottom + 6.0)
     }
 
@@ -196,8 +196,7 @@ impl Chart {
             drawing.rule((self.left, y), (self.right(), y), "grid");
             drawing.text((self.left - 7.0, y + 4.0), Anchor::End, "tick", &text);
         }
-        let about = ((self.right() - self.left) / 62.0) as usize;
-        for (value, text) in self.x.ticks(about) {
+        for (value, text) in self.x_ticks() {
             let x = self.across(self.x.place(value));
             drawing.rule((x, bottom), (x, bottom + 4.0), "rule");
             drawing.text((x, bottom + ROW), Anchor::Middle, "tick", &text);
@@ -205,13 +204,25 @@ impl Chart {
         drawing.rule((self.left, bottom), (self.right(), bottom), "rule");
     }
 
+    /// As many as stand apart from each other.
+    fn x_ticks(&self) -> Vec<(f64, String)> {
+        let width = self.right() - self.left;
+        let fits = |ticks: &Vec<(f64, String)>| {
+            let widest = ticks.iter().map(|t| text_width(&t.1)).fold(0.0, f64::max);
+            ticks.windows(2).all(|t| (self.x.place(t[1].0) - self.x.place(t[0].0)) * width >= widest + 20.0)
+        };
+        let most = (width / 50.0) as usize;
+        (2..=most).rev().map(|about| self.x.ticks(about)).find(fits).unwrap_or_else(|| self.x.ticks(2))
+    }
+
     /// Each in a row of its own, its text on the side where there is room.
     fn draw_places(&self, drawing: &mut Drawing, top: f64, bottom: f64) {
-        for (row, (value, tone, text)) in self.places.iter().enumerate() {
-            let share = self.x.place(*value);
-            if !(0.0..=1.0).contains(&share) {
-                continue;
-            }
+        let mut places: Vec<_> =
+            self.places.iter().map(|(value, tone, text)| (self.x.place(*value), tone, text)).collect();
+        places.retain(|p| (0.0..=1.0).contains(&p.0));
+        // The leftmost on top: the lines of the others begin below its text.
+        places.sort_by(|a, b| a.0.total_cmp(&b.0));
+        for (row, (share, tone, text)) in places.into_iter().enumerate() {
             let (x, y) = (self.across(share), top + row as f64 * ROW);
             drawing.rule((x, y + 2.0), (x, bottom), &format!("place {}", tone.class()));
             let (anchor, shift) = if share < 0.5 { (Anchor::Start, 5.0) } else { (Anchor::End, -5.0) };
@@ -244,7 +255,7 @@ impl Chart {
 }
 
 fn y_ticks(size: Size) -> usize {
-    (size.height / 45.0) as usize
+    (size.height / 52.0) as usize
 }
 
 impl Shape {

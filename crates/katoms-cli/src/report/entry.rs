@@ -1,6 +1,6 @@
 //! Which features are in the model at which size: a row each, in order of entry.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::number;
 use super::svg::{Anchor, Drawing, Tone, shortened, text_width};
@@ -27,20 +27,26 @@ pub(super) fn draw(path: &Path, width: f64) -> Option<String> {
     for (row, feature) in shown.iter().enumerate() {
         drawing.text((names, HEAD + row as f64 * ROW + 13.0), Anchor::End, "", &shortened(feature, names));
     }
-    let rows: BTreeMap<&str, usize> = shown.iter().enumerate().map(|(i, f)| (*f, i)).collect();
-    // Labels of up to three digits need room.
-    let every = (26.0 / cell).ceil() as usize;
+    let inside: Vec<BTreeSet<&str>> =
+        path.sizes.iter().map(|s| s.features.iter().map(String::as_str).collect()).collect();
+    for (row, feature) in shown.iter().enumerate() {
+        let chosen: Vec<bool> = inside.iter().map(|names| names.contains(feature)).collect();
+        let cells = Cells { left, width: cell, top: HEAD + row as f64 * ROW + 1.0 };
+        cells.draw(&mut drawing, &chosen, |from, to| said(feature, &path.sizes[from..=to]));
+    }
+    // Labels need room, next to the chosen one too.
+    let every = [1, 2, 5, 10, 20, 50].into_iter().find(|every| *every as f64 * cell >= 24.0).unwrap_or(100);
+    let near = |k: usize| path.chosen.is_some_and(|chosen| chosen.abs_diff(k) as f64 * cell < 24.0);
     for (column, size) in path.sizes.iter().enumerate() {
         let x = left + column as f64 * cell;
         let chosen = path.chosen == Some(size.k);
-        if chosen {
-            mark_chosen(&mut drawing, (x, cell), bottom, width);
-        }
-        if column.is_multiple_of(every.max(1)) || chosen {
+        if chosen || (size.k.is_multiple_of(every) && !near(size.k)) {
             let class = if chosen { "word t-chosen" } else { "tick" };
             drawing.text((x + cell / 2.0, HEAD - 8.0), Anchor::Middle, class, &size.k.to_string());
         }
-        fill(&mut drawing, (x, cell), size, &rows);
+    }
+    if let Some(column) = path.sizes.iter().position(|size| path.chosen == Some(size.k)) {
+        mark_chosen(&mut drawing, (left + column as f64 * cell, cell), bottom, width);
     }
     let more = features.len() - shown.len();
     if more > 0 {
@@ -50,16 +56,38 @@ pub(super) fn draw(path: &Path, width: f64) -> Option<String> {
     Some(drawing.finish(bottom + if more > 0 { 22.0 } else { 4.0 }))
 }
 
-/// One column: a box for each feature, filled where it is chosen.
-fn fill(drawing: &mut Drawing, (x, cell): (f64, f64), size: &PathSize, rows: &BTreeMap<&str, usize>) {
-    let inside: BTreeSet<&str> = size.features.iter().map(String::as_str).collect();
-    let gap = (cell * 0.12).min(2.0);
-    for (name, row) in rows {
-        let (at, extent) = ((x + gap / 2.0, HEAD + *row as f64 * ROW + 1.0), (cell - gap, ROW - 2.0));
-        if inside.contains(name) {
-            drawing.rectangle(at, extent, "bar t-model", &format!("{name}: in the model of size {}", size.k));
-        } else {
-            drawing.rectangle(at, extent, "empty", "");
+/// What is said of a feature that is in the models of some sizes.
+fn said(feature: &str, sizes: &[PathSize]) -> String {
+    match sizes {
+        [first, .., last] => format!("{feature}: in the models of size {} to {}", first.k, last.k),
+        [only] => format!("{feature}: in the model of size {}", only.k),
+        [] => feature.into(),
+    }
+}
+
+/// The boxes of one row.
+struct Cells {
+    left: f64,
+    width: f64,
+    top: f64,
+}
+
+impl Cells {
+    /// A box for each size, filled where the feature is chosen. Where boxes are narrow, neighbours become one: the
+    /// seams between them would show.
+    fn draw(&self, drawing: &mut Drawing, chosen: &[bool], said: impl Fn(usize, usize) -> String) {
+        let narrow = self.width < 8.0;
+        let gap = if narrow { 0.0 } else { 2.0 };
+        let places: Vec<usize> = (0..chosen.len()).collect();
+        for run in places.chunk_by(|&a, &b| narrow && chosen[a] == chosen[b]) {
+            let (from, to) = (run[0], run[run.len() - 1]);
+            let at = (self.left + from as f64 * self.width + gap / 2.0, self.top);
+            let extent = (run.len() as f64 * self.width - gap, ROW - 2.0);
+            if chosen[from] {
+                drawing.rectangle(at, extent, "bar t-model", &said(from, to));
+            } else {
+                drawing.rectangle(at, extent, "empty", "");
+            }
         }
     }
 }
@@ -100,6 +128,15 @@ mod tests {
         assert_eq!((svg.matches("bar t-model").count(), svg.matches("empty").count()), (6, 3));
         assert!(!svg.contains("chosen"));
         assert!(draw(&Path { chosen: Some(2), ..path() }, 400.0).unwrap().contains(">chosen<"));
+    }
+
+    #[test]
+    fn narrow_boxes_become_one() {
+        let sizes: Vec<PathSize> =
+            (1..=100).map(|k| PathSize { k, ..path().sizes[usize::from(k > 60)].clone() }).collect();
+        let svg = draw(&Path { sizes, ..Path::default() }, 400.0).unwrap();
+        assert_eq!((svg.matches("bar t-model").count(), svg.matches("empty").count()), (3, 3));
+        assert!(svg.contains("b: in the models of size 1 to 60"), "{svg}");
     }
 
     #[test]

@@ -16,6 +16,9 @@ pub(super) fn percent(share: f64) -> String {
         return "–".into();
     }
     let tenths = (share * 1000.0).round() / 10.0;
+    if tenths.abs() > 1e6 {
+        return format!("{} %", short(share.signum() * (share.abs() * 100.0).min(f64::MAX)));
+    }
     if tenths.fract() == 0.0 { format!("{tenths:.0} %") } else { format!("{tenths:.1} %") }
 }
 
@@ -62,8 +65,7 @@ pub(super) fn fixed(value: f64, decimals: usize) -> String {
 fn grouped(digits: &str) -> String {
     let mut out = String::new();
     for (i, digit) in digits.chars().enumerate() {
-        // Four digits read well without a comma.
-        if i > 0 && (digits.len() - i).is_multiple_of(3) && digits.len() > 4 {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);
@@ -83,7 +85,7 @@ mod tests {
             (1.0, "1.000"),
             (-12.3456, "-12.35"),
             (9.99996, "10.00"),
-            (1234.5, "1234"),
+            (1234.5, "1,234"),
             (123456.7, "123,457"),
             (1.5e7, "1.500e7"),
             (0.000123456, "0.0001235"),

@@ -29,6 +29,10 @@ struct Page<'a> {
     style: &'static str,
     asked: Vec<Row<'a>>,
     found: Vec<Row<'a>>,
+    /// Whether exchanges are spoken of, and wait to be explained.
+    exchanges: bool,
+    /// Whether there is anything to hover over.
+    charts: bool,
     coefficients: Option<CoefficientsPart>,
     convergence: Option<ConvergencePart>,
     path: Option<PathPart>,
@@ -49,6 +53,8 @@ impl<'a> Page<'a> {
             style: STYLE,
             asked: rows("asked", &report.question),
             found: rows("answer", &report.certainty),
+            exchanges: report.certainty.iter().any(|fact| fact.label.to_lowercase().contains("exchange")),
+            charts: report.coefficients.is_some() || report.path.is_some() || report.completion.is_some(),
             coefficients: report.coefficients.as_ref().and_then(CoefficientsPart::new),
             convergence: report.convergence.as_ref().and_then(ConvergencePart::new),
             path: report.path.as_ref().and_then(PathPart::new),
@@ -113,3 +119,6 @@ fn rows<'a>(prefix: &str, facts: &'a [Fact]) -> Vec<Row<'a>> {
     };
     facts.iter().map(|fact| Row { id: format!("{prefix}-{}", word(&fact.label)), fact }).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -56,8 +56,8 @@ impl ConvergencePart {
         convergence.moves.iter().filter_map(|m| m.label.as_deref()).for_each(|k| *kinds.entry(k).or_insert(0) += 1);
         Some(Self {
             figure: Figure::new(Place::Full, |width| figures::convergence(convergence, width)),
-            first: long(first.objective),
-            last: long(last.objective),
+            first: short(first.objective),
+            last: short(last.objective),
             moves: counted(convergence.moves.len(), "move"),
             passes: passes(last.passes),
             kinds: kinds.iter().map(|(kind, count)| format!("{} × {kind}", whole(*count))).collect(),
@@ -76,10 +76,11 @@ pub(super) struct PathPart {
 
 impl PathPart {
     pub(super) fn new(path: &Path) -> Option<Self> {
-        let place = if path.sizes.iter().any(|s| s.explained.is_some()) { Place::Half } else { Place::Full };
+        let explained = Figure::new(Place::Half, |width| figures::explained(path, width));
+        let place = if explained.is_some() { Place::Half } else { Place::Full };
         (!path.sizes.is_empty()).then(|| Self {
             criteria: Figure::new(place, |width| figures::criteria(path, width)),
-            explained: Figure::new(Place::Half, |width| figures::explained(path, width)),
+            explained,
             entry: Figure::new(Place::Full, |width| entry::draw(path, width)),
             table: tables::path(path),
             entries: tables::entries(path),
@@ -119,7 +120,7 @@ impl RegressionPart {
             target: regression.target.clone(),
             rows: counted(regression.observed.len(), "row"),
             fitted: regression.judged == Judged::OnFittedRows,
-            r_squared: r_squared.map(|share| fixed(share, 4)),
+            r_squared: r_squared.map(|share| if share > -100.0 { fixed(share, 4) } else { short(share) }),
             facts: residuals.map(residual_facts).unwrap_or_default(),
         }
     }
@@ -127,7 +128,8 @@ impl RegressionPart {
 
 /// "1 pass", "12 passes".
 fn passes(count: f64) -> String {
-    format!("{} pass{}", fixed(count, 0), if count == 1.0 { "" } else { "es" })
+    // The cast saturates.
+    format!("{} pass{}", whole(count as usize), if count == 1.0 { "" } else { "es" })
 }
 
 fn residual_facts(residuals: &Residuals) -> Vec<Fact> {

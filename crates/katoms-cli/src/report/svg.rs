@@ -135,21 +135,23 @@ pub(super) fn number(value: f64) -> String {
     format!("{}", hundredths + 0.0)
 }
 
-/// About how wide a text is, in letters of the usual size. No font is at hand, so it errs on the wide side.
+/// About how wide a text is, in letters of the usual size. No font is at hand: the letters are those of DejaVu
+/// Sans, which is wider than most.
 pub(super) fn text_width(text: &str) -> f64 {
     text.chars().map(letter_width).sum::<f64>() * LETTER
 }
 
 fn letter_width(letter: char) -> f64 {
     match letter {
-        'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | ' ' | 'f' | 't' | 'r' => 0.34,
-        'm' | 'w' | 'M' | 'W' | '%' | '@' => 0.92,
-        '0'..='9' => 0.6,
-        'A'..='Z' => 0.7,
+        'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | ' ' => 0.34,
+        'f' | 't' | 'r' | '(' | ')' | '-' | '/' => 0.42,
+        'm' | 'w' | 'M' | 'W' | '%' | '@' => 1.0,
+        '<' | '>' | '=' | '+' | '~' | '×' | '±' | '−' | '…' => 0.86,
+        'A'..='Z' => 0.74,
         // Wide scripts: about a square.
         '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{a4cf}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}' => 1.05,
         '\u{ff00}'..='\u{ff60}' | '\u{1f300}'..='\u{1faff}' => 1.3,
-        _ => 0.58,
+        _ => 0.64,
     }
 }
 
@@ -159,7 +161,7 @@ pub(super) fn shortened(text: &str, room: f64) -> String {
         return text.into();
     }
     let letters: Vec<char> = text.chars().collect();
-    let room = room / LETTER - 0.9;
+    let room = room / LETTER - letter_width('…');
     let take = |letters: &mut dyn Iterator<Item = &char>, room: f64| {
         let mut used = 0.0;
         letters

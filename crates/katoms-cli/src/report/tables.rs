@@ -5,12 +5,13 @@ use serde::Serialize;
 use super::coefficients::Coefficients;
 use super::diagnostics::Bin;
 use super::number::{long, percent, short, whole};
+use super::svg::Tone;
 use super::{Completion, CrossValidation, Path};
 
 /// So many rows at most: a browser slows down with more.
 const ROWS: usize = 5000;
 /// A longer table is folded.
-const OPEN: usize = 40;
+const OPEN: usize = 20;
 
 /// A table.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -19,6 +20,8 @@ pub(super) struct Table {
     pub summary: String,
     pub columns: Vec<Column>,
     pub rows: Vec<Row>,
+    /// Whether a row has a note.
+    pub noted: bool,
     /// Whether it is unfolded at first.
     pub open: bool,
     /// How many rows were left out.
@@ -37,6 +40,7 @@ pub(super) struct Column {
 pub(super) struct Row {
     pub cells: Vec<String>,
     pub note: Option<String>,
+    pub tone: &'static str,
 }
 
 /// A column in the making: its name, its class, what stands in it.
@@ -47,22 +51,26 @@ impl Table {
     fn new<'a, T>(noun: &str, items: &[T], makers: Vec<Maker<'a, T>>) -> Self {
         let shown = &items[..items.len().min(ROWS)];
         let makers: Vec<_> = makers.into_iter().filter(|m| shown.iter().any(|item| m.2(item).is_some())).collect();
-        let row = |item: &T| Row { cells: makers.iter().map(|m| m.2(item).unwrap_or_default()).collect(), note: None };
+        let row =
+            |item: &T| Row { cells: makers.iter().map(|m| m.2(item).unwrap_or_default()).collect(), ..Row::default() };
         let more = items.len() - shown.len();
         Self {
             summary: super::number::counted(items.len(), noun),
             columns: makers.iter().map(|m| Column { name: m.0.into(), class: m.1 }).collect(),
             rows: shown.iter().map(row).collect(),
+            noted: false,
             open: items.len() <= OPEN,
             more: (more > 0).then(|| whole(more)),
         }
     }
 
     /// Says something about the row of some place.
-    fn note(&mut self, place: Option<usize>, text: &str) {
+    fn note(&mut self, place: Option<usize>, tone: Tone, text: &str) {
         if let Some(row) = place.and_then(|place| self.rows.get_mut(place)) {
             let before = row.note.take().map(|note| note + ", ").unwrap_or_default();
             row.note = Some(before + text);
+            row.tone = tone.class();
+            self.noted = true;
         }
     }
 }
@@ -95,7 +103,7 @@ pub(super) fn path(path: &Path) -> Table {
         ("GIC", "number", Box::new(|s| s.gic.map(long))),
     ];
     let mut table = Table::new("size", &path.sizes, makers);
-    table.note(path.sizes.iter().position(|s| path.chosen == Some(s.k)), "chosen");
+    table.note(path.sizes.iter().position(|s| path.chosen == Some(s.k)), Tone::Chosen, "chosen");
     table
 }
 
@@ -128,10 +136,10 @@ pub(super) fn cross_validation(validation: &CrossValidation) -> Table {
     ];
     let mut table = Table::new("size", &validation.sizes, makers);
     let place = |k| validation.sizes.iter().position(|s| s.k == k);
-    table.note(place(validation.k_min), "least error");
-    table.note(place(validation.k_1se), "within one error");
+    table.note(place(validation.k_min), Tone::Other, "least error");
+    table.note(place(validation.k_1se), Tone::Other, "within one error");
     if let Some(k) = validation.chosen {
-        table.note(place(k), "chosen");
+        table.note(place(k), Tone::Chosen, "chosen");
     }
     table
 }
@@ -156,7 +164,7 @@ pub(super) fn ranks(completion: &Completion) -> Table {
         (measure, "number", Box::new(|r| Some(long(r.error)))),
     ];
     let mut table = Table::new("rank", &completion.ranks, makers);
-    table.note(completion.ranks.iter().position(|r| completion.chosen_rank == Some(r.rank)), "chosen");
+    table.note(completion.ranks.iter().position(|r| completion.chosen_rank == Some(r.rank)), Tone::Chosen, "chosen");
     table
 }
 

@@ -13,7 +13,7 @@ fn size(width: f64) -> Size {
 /// Singular values, largest first, by their logarithm where they span much.
 pub(in super::super) fn singular_values(completion: &Completion, width: f64) -> Option<String> {
     let values: Vec<f64> = completion.singular_values.iter().copied().filter(|v| v.is_finite()).collect();
-    let (first, last) = (values.first()?, values.last()?);
+    let [first, .., last] = &values[..] else { return None };
     let x = Axis::integers("place", (1..=values.len()).map(|i| i as f64))?;
     let y = if *last > 0.0 && first / last > 50.0 {
         Axis::log("singular value", values.iter().copied())?

@@ -10,7 +10,7 @@ use super::landscape;
 /// What an objective may differ by from rounding alone.
 const ROUNDING: f64 = 1e-14;
 
-/// Marks of kinds of moves; a seventh kind shares the last.
+/// Marks of kinds of moves; a fifth kind shares the last.
 const MARKS: [Shape; 4] = [Shape::Diamond, Shape::Triangle, Shape::Cross, Shape::Ring];
 
 /// The objective above its lowest value, by its logarithm, against passes.
@@ -67,8 +67,11 @@ fn mark_kinds(chart: &mut Chart, moves: &[&Step], height: &dyn Fn(&Step) -> f64)
     }
 }
 
-/// Each criterion above its least value, against k; the loss where there are no criteria.
-pub(in super::super) fn criteria(path: &Path, width: f64) -> Option<String> {
+/// A name, its tone, and what it is at each k.
+type Curve = (&'static str, Tone, Vec<(f64, f64)>);
+
+/// The criteria that were computed for two sizes or more, each above its least value.
+fn criterion_curves(path: &Path) -> Vec<Curve> {
     type Read = fn(&PathSize) -> Option<f64>;
     let all: [(&str, Tone, Read); 4] = [
         ("AIC", Tone::Aic, |s| s.aic),
@@ -76,27 +79,37 @@ pub(in super::super) fn criteria(path: &Path, width: f64) -> Option<String> {
         ("EBIC", Tone::Ebic, |s| s.ebic),
         ("GIC", Tone::Gic, |s| s.gic),
     ];
-    let curve = |read: Read| -> Vec<(f64, f64)> {
-        path.sizes.iter().filter_map(|s| Some((s.k as f64, read(s).filter(|v| v.is_finite())?))).collect()
-    };
-    let shifted = |points: Vec<(f64, f64)>| -> Vec<(f64, f64)> {
+    let shifted = |read: Read| {
+        let points = curve(path, read);
         let least = points.iter().map(|p| p.1).fold(f64::INFINITY, f64::min);
         points.into_iter().map(|(k, v)| (k, v - least)).collect()
     };
-    let curves = all.iter().map(|(name, tone, read)| (*name, *tone, shifted(curve(*read))));
-    let mut curves: Vec<_> = curves.filter(|c| c.2.len() > 1).collect();
-    let title = if curves.is_empty() {
-        curves.push(("loss", Tone::Model, curve(|s| Some(s.loss))));
-        "loss"
+    let curves = all.map(|(name, tone, read)| (name, tone, shifted(read)));
+    curves.into_iter().filter(|c: &Curve| c.2.len() > 1).collect()
+}
+
+fn curve(path: &Path, read: impl Fn(&PathSize) -> Option<f64>) -> Vec<(f64, f64)> {
+    path.sizes.iter().filter_map(|s| Some((s.k as f64, read(s).filter(|v| v.is_finite())?))).collect()
+}
+
+/// Each criterion above its least value, against k; the loss where there are no criteria.
+pub(in super::super) fn criteria(path: &Path, width: f64) -> Option<String> {
+    let mut curves = criterion_curves(path);
+    let y = if curves.is_empty() {
+        let loss = curve(path, |s| Some(s.loss));
+        let axis = Axis::linear("loss", loss.iter().map(|p| p.1));
+        curves.push(("loss", Tone::Model, loss));
+        axis?
     } else {
-        "criterion, above its least value"
+        Axis::differences("criterion, above its least value", curves.iter().flat_map(|c| &c.2).map(|p| p.1))?
     };
+    if curves.iter().all(|c| c.2.len() < 2) {
+        return None;
+    }
     let x = Axis::integers("atoms k", curves.iter().flat_map(|c| &c.2).map(|p| p.0))?;
-    let y = Axis::linear(title, curves.iter().flat_map(|c| &c.2).map(|p| p.1))?;
     let mut chart = Chart::new("What each size costs", landscape(width), x, y);
-    let bold = path.chosen_by.as_deref().map(str::to_uppercase);
     for (name, tone, points) in &curves {
-        if bold.as_deref() == Some(*name) {
+        if path.chosen_by.as_ref().is_some_and(|by| by.eq_ignore_ascii_case(name)) {
             chart.bold_line(*tone, points);
         } else {
             chart.line(*tone, points);
@@ -115,8 +128,7 @@ pub(in super::super) fn criteria(path: &Path, width: f64) -> Option<String> {
 
 /// The share explained, against k.
 pub(in super::super) fn explained(path: &Path, width: f64) -> Option<String> {
-    let shares = path.sizes.iter().filter_map(|s| Some((s.k as f64, s.explained.filter(|v| v.is_finite())?)));
-    let points: Vec<(f64, f64)> = shares.collect();
+    let points = curve(path, |s| s.explained);
     if points.len() < 2 {
         return None;
     }
@@ -141,8 +153,10 @@ fn mark_chosen(chart: &mut Chart, path: &Path) {
 /// The error on rows held out, with one standard error up and down.
 pub(in super::super) fn cross_validation(validation: &CrossValidation, width: f64) -> Option<String> {
     let sizes: Vec<_> = validation.sizes.iter().filter(|s| s.mean.is_finite() && s.error.is_finite()).collect();
-    let ks = || sizes.iter().map(|s| s.k as f64);
-    let x = Axis::integers("atoms k", ks())?;
+    if sizes.len() < 2 {
+        return None;
+    }
+    let x = Axis::integers("atoms k", sizes.iter().map(|s| s.k as f64))?;
     let y = Axis::linear(&validation.measure, sizes.iter().flat_map(|s| [s.mean - s.error, s.mean + s.error]))?;
     let label = format!("{} on rows held out, at each size", validation.measure);
     let mut chart = Chart::new(&label, landscape(width), x, y);
