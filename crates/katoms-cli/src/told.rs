@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn numbers_have_four_digits() {
         let told = [0.0, 1.0, -0.012345, 123.456, 98765.4, 1234567.0, 0.00012, f64::NAN];
-        let words = ["0", "1.000", "-0.01234", "123.5", "98765", "1.235e6", "1.200e-4", "NaN"];
+        let words = ["0", "1.000", "-0.01235", "123.5", "98765", "1.235e6", "1.200e-4", "NaN"];
         assert_eq!(told.map(number), words);
     }
 

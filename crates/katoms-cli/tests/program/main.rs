@@ -6,3 +6,4 @@ mod commands;
 mod desk;
 mod formats;
 mod interrupted;
+mod samples;
