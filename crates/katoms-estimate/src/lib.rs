@@ -1,5 +1,6 @@
 //! Whole jobs, with every choice made at run time.
 
+mod budget;
 mod completion;
 mod recovery;
 mod watch;

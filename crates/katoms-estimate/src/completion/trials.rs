@@ -9,9 +9,10 @@ use katoms::space::{LowRank, Point};
 use katoms::{Error, Stop};
 use serde::{Deserialize, Serialize};
 
-use super::fit::{Begin, Budget, Fitting, Problem};
+use super::fit::{Begin, Fitting, Problem};
 use super::held_out::Split;
 use super::{Centring, Completion, Effects, Observed, Rule};
+use crate::budget::Budget;
 use crate::watch::{Phase, Watch};
 
 /// Where a trial ends: what is left moves no third digit of an error.
@@ -143,7 +144,7 @@ impl Chain<'_> {
     /// One fit, judged.
     fn attempt(&mut self, rank: usize, ridge: f64, start: Option<LowRank>) -> Result<LowRank, Error> {
         let f = self.problem.objective(ridge)?;
-        let stop = Stop { tolerance: self.how.stop.tolerance.max(TOLERANCE), ..self.budget.stop(self.how.stop) };
+        let stop = Stop { tolerance: self.how.stop.tolerance.max(TOLERANCE), ..self.budget.left(self.how.stop, 0.0) };
         let done = self.trials.all.len();
         let phase = Phase::Trial { atoms: rank, ridge };
         let fitting = Fitting {

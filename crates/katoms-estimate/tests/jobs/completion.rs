@@ -312,6 +312,8 @@ fn bad_options_are_named() {
     let ridges = |ridges: &[f64]| refusal(&seen, &Completion { ridges: ridges.to_vec(), ..how.clone() });
     assert!(ridges(&[-1.0]).contains("option ridge is -1") && ridges(&[]).contains("the list of ridges"));
     assert!(refusal(&seen, &Completion { clip: Clip::Range(2.0, 1.0), ..how.clone() }).contains("option clip"));
+    let stop = Stop { seconds: Some(-2.0), ..Stop::default() };
+    assert!(refusal(&seen, &Completion { stop, ..how.clone() }).contains("option seconds is -2; it must be above 0"));
     let diagonal = Observed::new((3, 3), &[0, 1, 2], &[0, 1, 2], &[1.0, 2.0, 3.0]).unwrap();
     assert!(refusal(&diagonal, &how).contains("every row and every column keeps one"));
     assert!(matches!(RankMethod::named("omp"), Err(Error::UnknownMethod { .. })));
