@@ -78,9 +78,10 @@ pub struct Recovered {
     pub residual_norm: f64,
     /// The same as a share of ‖b‖.
     pub relative_residual: f64,
-    /// The most entries that so many measurements of so many places carry, were A Gaussian. Where k is larger, an
-    /// answer may explain b and still be another signal.
+    /// The most entries that so many measurements of so many places carry, were A Gaussian.
     pub most_entries: usize,
+    /// Whether k is larger: then x may explain b and still be another signal.
+    pub beyond_transition: bool,
     /// Whether the job was neither stopped nor out of time.
     pub complete: bool,
     /// How it ended.
@@ -97,13 +98,6 @@ pub struct Recovered {
     pub seconds: f64,
     /// Every move.
     pub trace: Trace,
-}
-
-impl Recovered {
-    /// Whether k was larger than what the shape of A carries.
-    pub fn is_beyond_transition(&self, k: usize) -> bool {
-        k > self.most_entries
-    }
 }
 
 /// Recovers x of k entries from b = A·x. `resume` are bytes that [`Watch::keep`] was given by a single run of the same
@@ -292,6 +286,7 @@ impl Job<'_, '_> {
             residual_norm,
             relative_residual,
             most_entries,
+            beyond_transition: self.how.k > most_entries,
             complete,
             status,
             quality,

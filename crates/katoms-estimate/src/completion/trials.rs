@@ -30,9 +30,9 @@ pub struct Trial {
     pub centring: Centring,
     /// The root of the mean squared error on what was held out.
     pub held_out_rmse: f64,
-    /// The mean squared error on what was held out, and its standard error.
+    /// Its square.
     pub held_out_mse: f64,
-    /// The standard error of that mean.
+    /// The standard error of that square, from the spread over the held-out entries.
     pub standard_error: f64,
     /// The root of the mean squared error on what was fitted, without bounds.
     pub seen_rmse: f64,
