@@ -95,6 +95,17 @@ fn the_planted_rank_is_chosen_under_noise() {
     }
 }
 
+/// Of 1 to 12 every fifth larger is tried: 7, 9 and 11 are passed over, and found where they are best.
+#[test]
+fn a_rank_that_was_passed_over_is_found() {
+    let whole = Whole::low_rank((80, 70), 7, 4).noisy(0.3, 4);
+    let how = Completion { ridges: vec![0.0], centring: Centring::None, ..Completion::new(1..=12) };
+    let found = completed(&whole.seen(0.7, 4), &how);
+    assert_eq!(found.rank, 7, "{:?}", found.trials);
+    let first: Vec<usize> = found.trials.iter().map(|trial| trial.rank).take(7).collect();
+    assert_eq!(first, [1, 2, 3, 4, 5, 6, 8]);
+}
+
 /// The error of the effects alone, by a fit whose ridge leaves nothing of the low rank.
 fn of_effects(whole: &Whole, seen: &Observed) -> f64 {
     let how = Completion { ridges: vec![1e9], ..Completion::ratings([1]) };
