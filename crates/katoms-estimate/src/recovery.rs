@@ -80,8 +80,6 @@ pub struct Recovered {
     pub relative_residual: f64,
     /// The most entries that so many measurements of so many places carry, were A Gaussian.
     pub most_entries: usize,
-    /// Whether k is larger: then x may explain b and still be another signal.
-    pub beyond_transition: bool,
     /// Whether the job was neither stopped nor out of time.
     pub complete: bool,
     /// How it ended.
@@ -98,6 +96,13 @@ pub struct Recovered {
     pub seconds: f64,
     /// Every move.
     pub trace: Trace,
+}
+
+impl Recovered {
+    /// Whether k is larger than what the shape of A carries: then x may explain b and still be another signal.
+    pub fn is_beyond_transition(&self, k: usize) -> bool {
+        k > self.most_entries
+    }
 }
 
 /// Recovers x of k entries from b = A·x. `resume` are bytes that [`Watch::keep`] was given by a single run of the same
@@ -286,7 +291,6 @@ impl Job<'_, '_> {
             residual_norm,
             relative_residual,
             most_entries,
-            beyond_transition: self.how.k > most_entries,
             complete,
             status,
             quality,

@@ -97,7 +97,8 @@ impl Fitting<'_> {
             Begin::Grown(x) => Run::starting_at(self.f, &set, self.method, options, x)?,
             Begin::Saved { state, .. } => Run::resume(self.f, &set, self.method, options, state)?,
         };
-        let mut settled = false;
+        // A run that was saved after its last move has settled already.
+        let mut settled = has_settled(run.trace(), rank, self.settled);
         while !run.is_done() && !settled {
             let event = run.step();
             settled = !run.is_done() && has_settled(run.trace(), rank, self.settled);

@@ -4,7 +4,7 @@ use katoms::method::RankMethod;
 use katoms::simulate::{generator, low_rank_factors, normals, observed_places};
 use katoms::{Error, Status, Stop};
 use katoms_estimate::{
-    Answer, Centring, Clip, Completed, Completion, Observed, Phase, Progress, Rule, Unwatched, complete,
+    Answer, Centring, Clip, Completed, Completion, Observed, Phase, Progress, Rule, Unwatched, Watch, complete,
 };
 
 use crate::Interrupt;
@@ -152,6 +152,30 @@ fn a_fit_goes_on_where_it_was_stopped() {
         assert_eq!((resumed.iterations, resumed.passes), (whole_run.iterations, whole_run.passes));
         assert!(resumed.complete && resumed.seen_rmse == whole_run.seen_rmse);
     }
+}
+
+/// Keeps the state after every move.
+#[derive(Default)]
+struct Diary(Vec<Vec<u8>>);
+
+impl Watch for Diary {
+    fn tell(&mut self, progress: &Progress<'_>) -> Answer {
+        if progress.can_save { Answer::Save } else { Answer::GoOn }
+    }
+    fn keep(&mut self, state: &[u8]) {
+        self.0.push(state.to_vec());
+    }
+}
+
+#[test]
+fn saving_changes_nothing_and_an_ended_fit_stays_ended() {
+    let seen = Whole::stars((50, 40), 18).seen(0.4, 18);
+    let how = Completion { ridges: vec![0.3], ..Completion::ratings([3]) };
+    let (plain, mut diary) = (completed(&seen, &how), Diary::default());
+    assert_eq!(complete(&seen, &how, None, &mut diary).unwrap().matrix, plain.matrix);
+    assert_eq!(diary.0.len(), plain.iterations);
+    let again = complete(&seen, &how, diary.0.last().map(Vec::as_slice), &mut Unwatched).unwrap();
+    assert_eq!((again.matrix, again.iterations, again.status), (plain.matrix, plain.iterations, plain.status));
 }
 
 /// From nothing, in stages, with every method.
