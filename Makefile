@@ -5,8 +5,14 @@
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
-run: ## a demonstration: features found, a picture completed
-	cargo run --release --example demo
+KATOMS = cargo run --quiet --release -p katoms-cli --no-default-features --
+
+run: ## the program on its examples: features chosen, a picture completed, reports to look at
+	cargo build --release -p katoms-cli --no-default-features
+	$(KATOMS) cv examples/houses.csv --target price -k 1..10 --choose 1se --out target/houses.json --report target/houses.html
+	$(KATOMS) fit examples/patients.csv --target outcome -k 2 --groups examples/pathways.gmt --report target/patients.html
+	$(KATOMS) complete examples/harbour.png --observed 0.4 --rank 20 --out target/harbour.png --report target/harbour.html
+	@echo "Open target/houses.html, target/patients.html and target/harbour.html in a browser."
 
 test: ## format, lints, all tests, documentation
 	cargo fmt --all --check

@@ -1,3 +1,66 @@
 //! The program `katoms`: arguments → plan → outcome → report.
+//!
+//! | room | what |
+//! |---|---|
+//! | [`run`] | from the arguments to the exit code |
+//! | `command` | one command a file: its arguments, its work, what it says |
+//! | `data` | arguments about data → a data set |
+//! | `watch` | progress, Ctrl-C, time limits, checkpoints |
+//! | `told` | what is said, where, and how numbers look |
+//! | [`report`] | one HTML file about a fit |
 
+mod command;
+mod data;
+mod finish;
 pub mod report;
+mod sizes;
+mod told;
+mod watch;
+mod words;
+
+use std::ffi::OsString;
+use std::io::{self, ErrorKind, Write};
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use command::Cli;
+use told::Told;
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    /// With what was asked for.
+    Done,
+    /// With less, where `--strict` asked for all of it.
+    Short,
+}
+
+/// Runs the program: 0 done, 1 not converged under `--strict`, 2 an input that cannot be used.
+pub fn run<A: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = A>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
+    let cli = match Cli::try_parse_from(&arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are no errors, and go to standard output.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    let told = Told::new(cli.quiet, &arguments);
+    match cli.command.run(&told) {
+        Ok(Ended::Done) => ExitCode::SUCCESS,
+        Ok(Ended::Short) => ExitCode::from(1),
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Nothing is left to do when even this cannot be written.
+            let _ = writeln!(io::stderr(), "katoms: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Whether the reader of standard output has gone, as in `katoms methods | head -1`: no failure of ours.
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|e| e.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == ErrorKind::BrokenPipe))
+}

@@ -1,3 +1,7 @@
-//! The program; everything is in the library.
+//! The program; everything is in the library, which the Python package calls as well.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    katoms_cli::run(std::env::args_os())
+}

@@ -1,12 +1,23 @@
-//! Whole jobs, with every choice made at run time.
+//! Whole jobs, with every choice made at run time: which storage, which loss, which atoms, which method.
+//!
+//! The program and the Python package make these choices when they see the data. Here is the one place where what
+//! they may choose from is compiled. No files, no printing: a [`Watch`] hears how the work goes on.
+//!
+//! | job | begins with |
+//! |---|---|
+//! | k features or groups that predict a target | [`Features`] |
+//! | a matrix of rank k from some of its entries | [`complete`] |
+//! | a signal of k entries from few measurements | [`recover`] |
 
 mod budget;
 mod completion;
+mod features;
 mod recovery;
 mod watch;
 
 pub use completion::{
     Centring, Clip, Completed, CompletedMatrix, Completion, Effects, Observed, Rule, Trial, complete,
 };
+pub use features::{Estimate, Features, How, Trail, TrailModel};
 pub use recovery::{Recovered, Recovery, recover};
 pub use watch::{Answer, Phase, Progress, Unwatched, Watch};

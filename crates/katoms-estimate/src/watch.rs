@@ -1,5 +1,7 @@
 //! What a job tells while it works, and what it may be told back.
 
+use std::ops::ControlFlow;
+
 use katoms::driver::Event;
 
 /// Where a job stands after a move.
@@ -58,6 +60,9 @@ impl Answer {
     pub(crate) fn stops(self) -> bool {
         matches!(self, Self::Stop | Self::SaveAndStop)
     }
+    pub(crate) fn flow(self) -> ControlFlow<()> {
+        if self.stops() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
 }
 
 /// Whoever watches a job. Its time is off the clock of the fits.
@@ -66,6 +71,11 @@ impl Answer {
 pub trait Watch {
     /// Hears of a move.
     fn tell(&mut self, progress: &Progress<'_>) -> Answer;
+    /// Hears that so many of the pieces that a job is made of are done: sizes of a path, fits of a validation.
+    fn counted(&mut self, done: usize) -> Answer {
+        let _ = done;
+        Answer::GoOn
+    }
     /// Takes the saved state that it asked for. The job goes on from these bytes when it is given them.
     fn keep(&mut self, state: &[u8]) {
         let _ = state;

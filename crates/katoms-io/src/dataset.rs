@@ -1,5 +1,16 @@
 //! What a fit needs of a file: a design, a target, names and groups.
 
+mod assemble;
+mod checksum;
+mod columns;
+mod frame;
+mod rows;
+mod storage;
+mod target;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use katoms::operator::AnyDesign;
@@ -7,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::source::Source;
+use storage::Storage;
 
 /// What is done about missing values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -19,6 +31,16 @@ pub enum Missing {
     Mean,
     /// Rows that have one are left out.
     Drop,
+}
+
+/// What is done about members of groups that the data do not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum UnknownMembers {
+    /// The file of groups is refused.
+    #[default]
+    Refuse,
+    /// They are left out. Gene sets usually name many genes that were not measured.
+    Skip,
 }
 
 /// What is asked of a file.
@@ -38,8 +60,12 @@ pub struct Ask {
     pub always: Vec<String>,
     /// Columns that no model has (identifiers).
     pub drop: Vec<String>,
+    /// Columns that hold categories, also where they look like numbers or like identifiers.
+    pub categorical: Vec<String>,
     /// A file of groups.
     pub groups: Option<PathBuf>,
+    /// What is done about members of groups that the data do not have.
+    pub unknown_members: UnknownMembers,
     /// What is done about missing values.
     pub missing: Missing,
 }
@@ -86,6 +112,22 @@ pub struct Fingerprint {
     pub checksum: String,
 }
 
+/// What a model expects of the data that it predicts for.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Expected {
+    /// The columns of the design, in this order.
+    pub features: Vec<Feature>,
+    /// What takes the place of a missing value of each feature under [`Missing::Mean`]: the means that the fit saw.
+    /// `None`: the means of the new data.
+    pub means: Option<Vec<f64>>,
+    /// The levels of each categorical column that the fit saw.
+    pub levels: BTreeMap<String, Vec<String>>,
+    /// The number of columns of a file whose columns have no names.
+    pub unnamed_columns: Option<usize>,
+    /// The target's name: a file of unnamed columns may lack that one.
+    pub target: Option<String>,
+}
+
 /// A data set, ready for a fit.
 #[derive(Debug)]
 pub struct Dataset {
@@ -104,6 +146,13 @@ pub struct Dataset {
     pub rows: Vec<usize>,
     /// What was done that a person should know: "3 rows with missing values were left out".
     pub notes: Vec<String>,
+    /// The mean of each feature, where means take the place of missing values.
+    pub means: Option<Vec<f64>>,
+    /// The levels of each categorical column, the reference level first.
+    pub levels: BTreeMap<String, Vec<String>>,
+    /// The number of columns of the file, where they have no names.
+    pub unnamed_columns: Option<usize>,
+    storage: Storage,
 }
 
 impl Dataset {
@@ -112,8 +161,17 @@ impl Dataset {
     /// # Errors
     /// When the file cannot give what is asked for; the error says what it has.
     pub fn new(source: Source, ask: &Ask) -> Result<Self, Error> {
-        let _ = (source, ask);
-        todo!()
+        assemble::assemble(source, ask, None)
+    }
+
+    /// The data set that a model predicts for: its features, found by their names. Other columns count for nothing.
+    /// Where columns have no names they are found by their places, and their number must be that of the fit's file.
+    /// A level that the fit did not see is none of the model's levels, and a note counts the rows.
+    ///
+    /// # Errors
+    /// When a column is absent, or a value is not what the model expects.
+    pub fn matching(source: Source, expected: &Expected, ask: &Ask) -> Result<Self, Error> {
+        assemble::assemble(source, ask, Some(expected))
     }
 
     /// The design; borrows the numbers, copies nothing.
@@ -121,11 +179,25 @@ impl Dataset {
     /// # Errors
     /// When a value is not finite.
     pub fn design(&self) -> Result<AnyDesign<'_>, Error> {
-        todo!()
+        self.storage.design()
     }
 
-    /// What tells this data set from another.
+    /// What tells this data set from another. The same data give the same, however they are stored.
     pub fn fingerprint(&self) -> Fingerprint {
-        todo!()
+        let parts = [self.target.as_ref().map(|t| &t.values), self.weights.as_ref()];
+        Fingerprint {
+            rows: self.rows.len(),
+            columns: self.features.len(),
+            checksum: checksum::checksum(&self.storage, parts.map(|p| p.map_or(&[][..], Vec::as_slice))),
+        }
+    }
+
+    /// out += factor·(column `j` of the design), row by row.
+    pub(crate) fn add_column(&self, j: usize, factor: f64, out: &mut [f64]) {
+        self.storage.each(j, |row, value| {
+            if let Some(o) = out.get_mut(row) {
+                *o += factor * value;
+            }
+        });
     }
 }

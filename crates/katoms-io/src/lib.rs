@@ -1,15 +1,35 @@
 //! Files → designs and targets; models ↔ files.
 //!
 //! `read` finds out what a file holds ([`Source`]). [`Dataset::new`] turns that into what a fit needs: a design,
-//! a target, names, groups. `Model` is what a fit leaves behind. Every [`Error`] names the file, the place in it and
+//! a target, names, groups. [`Model`] is what a fit leaves behind. Every [`Error`] names the file, the place in it and
 //! what would be right. What is written appears whole or not at all.
 
+mod array;
 mod dataset;
+mod decompress;
 mod error;
+mod file_kind;
+mod format;
+mod groups;
+mod mapped;
+mod model;
+mod names;
+mod read;
+mod save;
 mod source;
 mod table;
 
-pub use dataset::{Ask, Dataset, Feature, Fingerprint, Group, Missing, Target};
+pub use dataset::{Ask, Dataset, Expected, Feature, Fingerprint, Group, Missing, Target, UnknownMembers};
 pub use error::Error;
-pub use source::{Array, Numbers, Picture, ReadOptions, Source, Sparse};
+pub use format::csv_writer::write_csv;
+pub use format::matrix_market::{write_matrix_market_array, write_matrix_market_coordinate};
+pub use format::npy::write_npy;
+pub use format::parquet::write_parquet;
+pub use format::picture::write_png;
+pub use groups::{GroupFile, read_groups};
+pub use mapped::Mapped;
+pub use model::{Coefficient, Loss, Model, ModelTarget, Quality, Rival, SCHEMA};
+pub use read::read;
+pub use save::save;
+pub use source::{Array, Numbers, Picture, ReadOptions, Source, Sparse, View};
 pub use table::{Column, Table, Values};

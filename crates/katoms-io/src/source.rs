@@ -2,6 +2,7 @@
 
 use katoms::operator::Layout;
 
+use crate::mapped::Mapped;
 use crate::table::Table;
 
 /// How a file is read where its name and its bytes do not tell.
@@ -11,6 +12,10 @@ pub struct ReadOptions {
     pub delimiter: Option<u8>,
     /// Whether a text table has a header. Default: found.
     pub header: Option<bool>,
+    /// Columns of a text table that hold categories even where they look like numbers: names, or numbers from 1.
+    pub categorical: Vec<String>,
+    /// Columns of a text table that nobody uses, so that nothing in them is an error: names, or numbers from 1.
+    pub drop: Vec<String>,
 }
 
 /// What a file holds.
@@ -40,6 +45,52 @@ pub enum Numbers {
     F32(Vec<f32>),
     /// In memory, double precision.
     F64(Vec<f64>),
+    /// In a file, single precision.
+    MappedF32(Mapped<f32>),
+    /// In a file, double precision.
+    MappedF64(Mapped<f64>),
+}
+
+/// Numbers, wherever they are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum View<'a> {
+    /// Single precision.
+    F32(&'a [f32]),
+    /// Double precision.
+    F64(&'a [f64]),
+}
+
+impl Numbers {
+    /// The numbers, wherever they are; O(1).
+    pub fn as_slice(&self) -> View<'_> {
+        match self {
+            Self::F32(numbers) => View::F32(numbers),
+            Self::F64(numbers) => View::F64(numbers),
+            Self::MappedF32(numbers) => View::F32(numbers.as_slice()),
+            Self::MappedF64(numbers) => View::F64(numbers.as_slice()),
+        }
+    }
+
+    /// How many there are; O(1).
+    pub fn len(&self) -> usize {
+        match self.as_slice() {
+            View::F32(numbers) => numbers.len(),
+            View::F64(numbers) => numbers.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// A copy in double precision.
+    pub fn to_f64(&self) -> Vec<f64> {
+        match self.as_slice() {
+            View::F32(numbers) => numbers.iter().map(|&v| f64::from(v)).collect(),
+            View::F64(numbers) => numbers.to_vec(),
+        }
+    }
 }
 
 /// A matrix; a vector is one of a single column.

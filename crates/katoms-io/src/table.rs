@@ -7,6 +7,15 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// The number of rows.
     pub rows: usize,
+    /// The line of the file that each row starts at, counted from 1; `None` where a file has no lines.
+    pub lines: Option<Vec<u64>>,
+}
+
+impl Table {
+    /// A table of a file without lines.
+    pub fn new(columns: Vec<Column>, rows: usize) -> Self {
+        Self { columns, rows, lines: None }
+    }
 }
 
 /// A named column.

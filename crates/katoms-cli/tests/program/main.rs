@@ -1,1 +1,8 @@
-//! The real program, in a folder of its own.
+//! The real program, each test in a folder of its own.
+
+mod bad_input;
+mod browser;
+mod commands;
+mod desk;
+mod formats;
+mod interrupted;

@@ -1,5 +1,6 @@
 //! Many fits, one pass: their residuals become one block.
 
+use std::ops::ControlFlow;
 use std::time::Instant;
 
 use super::{Constraint, Run};
@@ -17,6 +18,21 @@ use crate::operator::{LinearOperator, adjoint_many};
 /// # Errors
 /// When the fits do not look at the same data, or two share an objective.
 pub fn lockstep<A, L, S, M>(runs: &mut [Run<'_, A, L, S, M>]) -> Result<(), Error>
+where
+    A: LinearOperator,
+    L: Loss,
+    S: Constraint<A, L>,
+    M: Method<A, L, S>,
+{
+    lockstep_while(runs, |_| ControlFlow::Continue(()))
+}
+
+/// The same, asking after each round whether to go on, with the number of fits that have ended. A break stops those
+/// that still run where they stand.
+pub(crate) fn lockstep_while<A, L, S, M>(
+    runs: &mut [Run<'_, A, L, S, M>],
+    mut go_on: impl FnMut(usize) -> ControlFlow<()>,
+) -> Result<(), Error>
 where
     A: LinearOperator,
     L: Loss,
@@ -52,6 +68,9 @@ where
             run.f.count_pass();
             run.f.add_ridge(run.query().point(), g);
             run.advance(g, before, pass);
+        }
+        if go_on(runs.iter().filter(|run| run.is_done()).count()).is_break() {
+            runs.iter_mut().for_each(Run::stop);
         }
     }
 }

@@ -18,6 +18,7 @@ mod trace;
 pub use ball::frank_wolfe_gap;
 pub use constraint::Constraint;
 pub use lockstep::lockstep;
+pub(crate) use lockstep::lockstep_while;
 pub use outcome::{Attempt, Outcome, Start, Status};
 pub(crate) use quality::PERFECT;
 pub use quality::{Certificate, NearTie, Quality, stationarity};

@@ -135,6 +135,16 @@ where
         Ok(Self { f, target, method, options, set, progress, gradient })
     }
 
+    /// What the run is about.
+    pub(crate) fn problem(&self) -> (&'a Objective<A, L>, &'a S, &'a M, Options) {
+        (self.f, self.target, self.method, self.options.clone())
+    }
+
+    /// What it has cost so far, and the seconds of work.
+    pub(crate) fn spent(&self) -> (Cost, f64) {
+        (self.progress.cost, self.progress.seconds)
+    }
+
     /// Whether the run has ended.
     pub fn is_done(&self) -> bool {
         self.progress.status.is_some()

@@ -2,21 +2,23 @@
 //!
 //! For least squares the paths of all training sets grow side by side on one store of Gram columns, part
 //! by part of the rows: what one of them asks for is there for all. Other losses run a fit for each fold,
-//! ridge and k in [`lockstep`]: each pass serves all of them. Every training set is centred and scaled
+//! ridge and k in [lockstep](crate::driver::lockstep): each pass serves all of them. Every training set is centred and scaled
 //! with its own moments, so nothing of a held-out row reaches the model that is judged on it.
 
+use std::ops::ControlFlow;
 use std::time::Instant;
 
 use rayon::prelude::*;
 
 use super::folds::Folds;
 use super::growth::Growth;
+use super::neighbourhood::GoOn;
 use super::part_gram::{PartGram, Setting};
 use super::path::check_sizes;
 use super::sample::{Preparation, Sample};
 use super::shrinkage::shrunk;
 use super::tableau::Missing;
-use crate::driver::{Options, Run, lockstep};
+use crate::driver::{Options, Run, lockstep_while};
 use crate::error::{Error, check_length, check_option};
 use crate::loss::Split;
 use crate::method::AcceleratedIht;
@@ -132,6 +134,8 @@ pub struct Validated {
     pub scores: Vec<Score>,
     /// The models of all rows, in the same order.
     pub models: Vec<Fitted>,
+    /// Whether everything that was asked for is there: not when the observer stopped the work.
+    pub complete: bool,
     /// Passes over the data.
     pub passes: usize,
     /// Seconds of work.
@@ -216,6 +220,28 @@ where
     L: Split,
     S: CoordinateSet,
 {
+    cross_validate_while(design, loss, set, folds, options, &mut |_| ControlFlow::Continue(()))
+}
+
+/// The same, asking now and then whether to go on. For least squares it hears how many sizes are done in every
+/// fold, and after a break these remain: at least one. For other losses it hears how many fits have ended, and after a
+/// break all of them are judged where they stand.
+///
+/// # Errors
+/// As [`cross_validate`].
+pub fn cross_validate_while<A, L, S>(
+    design: &A,
+    loss: &L,
+    set: &S,
+    folds: &Folds,
+    options: &CrossValidation,
+    go_on: &mut GoOn<'_>,
+) -> Result<Validated, Error>
+where
+    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>> + ColumnMoments,
+    L: Split,
+    S: CoordinateSet,
+{
     let clock = Instant::now();
     options.check()?;
     let rows = design.n_outputs();
@@ -224,19 +250,23 @@ where
     check_length("coordinates of the set", set.domain(), design.domain(), "one for each column of the design")?;
     options.sizes.iter().try_for_each(|&k| set.with_atoms(k).map(|_| ()))?;
     let sides = Sides::new(loss, folds)?;
-    let by_quadratics = if loss.is_quadratic() { by_quadratics(design, loss, set, folds, options)? } else { None };
-    let (fits, passes) = match by_quadratics {
+    let problem = Problem { design, loss, set, folds, options };
+    let by_quadratics = if loss.is_quadratic() { problem.by_quadratics(go_on)? } else { None };
+    let (fits, passes, complete) = match by_quadratics {
         Some(found) => found,
         None if options.shrinkages != [0.0] => {
             let right = "it must be 0 alone: this loss, or a design this large, has no shrinkage";
             return Err(Error::Option { name: "shrinkage", value: options.shrinkages[0], right });
         }
-        None => by_runs(design, loss, set, folds, options)?,
+        None => problem.by_runs(go_on)?,
     };
     let mut scores = Vec::new();
     let mut models = Vec::new();
     for choice in options.choices() {
         let of = |fold: Option<usize>| fits.iter().find(|fit| fit.choice == choice && fit.left_out == fold);
+        if of(None).is_none() {
+            continue;
+        }
         let held_out = (0..folds.count()).filter_map(|fold| Some(sides.loss(design, of(Some(fold))?, fold)));
         scores.push(score(choice, held_out.collect()));
         models.extend(of(None).map(|fit| {
@@ -244,7 +274,7 @@ where
             Fitted { coefficients: fit.coefficients.clone(), intercept: fit.intercept, choice, loss }
         }));
     }
-    Ok(Validated { scores, models, passes, seconds: clock.elapsed().as_secs_f64() })
+    Ok(Validated { scores, models, complete, passes, seconds: clock.elapsed().as_secs_f64() })
 }
 
 fn score(choice: Choice, folds: Vec<f64>) -> Score {
@@ -300,72 +330,8 @@ impl<L: Split> Sides<L> {
     }
 }
 
-type Fits = (Vec<Fit>, usize);
-
-/// Every training set's path on one store of Gram columns. `None` where that cannot be had.
-fn by_quadratics<A, L, S>(
-    design: &A,
-    loss: &L,
-    set: &S,
-    folds: &Folds,
-    options: &CrossValidation,
-) -> Result<Option<Fits>, Error>
-where
-    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>> + ColumnMoments,
-    L: Split,
-    S: CoordinateSet,
-{
-    let (atoms, kept) = (set.candidates(), set.kept());
-    let most = options.sizes.last().copied().unwrap_or(1)
-        * (0..atoms.len()).map(|a| atoms.members(a).len()).max().unwrap_or(1);
-    let room = most.saturating_mul(3 * (folds.count() + 1)).saturating_mul(design.domain());
-    if !design.has_cheap_columns() || room > MOST {
-        return Ok(None);
-    }
-    let preparation = options.preparation(0.0);
-    let parts = Parts::new(folds.labels().to_vec(), folds.count())?;
-    let Some(mut gram) = PartGram::new(design, loss, parts, &preparation)? else { return Ok(None) };
-    let sides: Vec<Option<usize>> = [None].into_iter().chain((0..folds.count()).map(Some)).collect();
-    let pairs = options.ridges.iter().flat_map(|&ridge| sides.iter().map(move |&left_out| (ridge, left_out)));
-    let settings: Vec<Setting> = pairs.map(|(ridge, out)| Setting::new(&gram, out, &preparation, ridge)).collect();
-    gram.bring(kept.indices());
-    let begin =
-        |s: &Setting| Growth::new(&s.training(&gram), &atoms, &kept, options.sizes.clone()).asking_for(TOGETHER);
-    let mut growths: Vec<Growth<'_>> = settings.iter().map(begin).collect();
-    loop {
-        // Each goes as far as it can; then one pass brings what any of them lacks.
-        let missing = growths.par_iter_mut().zip(&settings).map(|(growth, s)| {
-            let training = s.training(&gram);
-            loop {
-                match growth.step(&training) {
-                    Ok(true) => {}
-                    Ok(false) => return Vec::new(),
-                    Err(Missing(atoms)) => return atoms,
-                }
-            }
-        });
-        let missing: Vec<usize> = missing.collect::<Vec<_>>().concat();
-        if missing.is_empty() {
-            break;
-        }
-        gram.bring(&missing.iter().flat_map(|&atom| atoms.members(atom).iter().copied()).collect::<Vec<_>>());
-    }
-    let mut fits = Vec::new();
-    for (growth, s) in growths.iter().zip(&settings) {
-        let training = s.training(&gram);
-        for (model, &atoms) in growth.models.iter().zip(&options.sizes) {
-            for &shrinkage in &options.shrinkages {
-                let variance = 2.0 * model.objective / s.moments.weight;
-                let pulled = || shrunk(&training, &model.point, &kept, variance, shrinkage);
-                let point = if shrinkage > 0.0 { pulled() } else { model.point.clone() };
-                let (coefficients, intercept) = gram.to_original(&s.moments, &point);
-                let choice = Choice { atoms, ridge: s.ridge, shrinkage };
-                fits.push(Fit { left_out: s.left_out, choice, coefficients, intercept });
-            }
-        }
-    }
-    Ok(Some((fits, gram.passes)))
-}
+/// Fits, passes, and whether nothing is missing.
+type Fits = (Vec<Fit>, usize, bool);
 
 /// One of the fits that run in lockstep.
 struct Task<'a, A, L, S>
@@ -379,45 +345,122 @@ where
     choice: Choice,
 }
 
-/// A run for each fold, ridge and size, all in lockstep.
-fn by_runs<A, L, S>(design: &A, loss: &L, set: &S, folds: &Folds, options: &CrossValidation) -> Result<Fits, Error>
+/// Everything that a cross-validation is about.
+struct Problem<'a, A, L, S> {
+    design: &'a A,
+    loss: &'a L,
+    set: &'a S,
+    folds: &'a Folds,
+    options: &'a CrossValidation,
+}
+
+impl<A, L, S> Problem<'_, A, L, S>
 where
     A: LinearOperator<Point = SparseVec, Covector = Vec<f64>> + ColumnMoments,
     L: Split,
     S: CoordinateSet,
 {
-    let preparation = options.preparation(0.0);
-    let all: Vec<usize> = (0..design.n_outputs()).collect();
-    let rows = |left_out: Option<usize>| left_out.map_or_else(|| all.clone(), |fold| folds.training(fold));
-    let sides: Vec<Option<usize>> = [None].into_iter().chain((0..folds.count()).map(Some)).collect();
-    let losses = sides.iter().map(|&out| loss.subset(&rows(out))).collect::<Result<Vec<_>, _>>()?;
-    let (samples, reads) = preparation.samples(design, &losses, sides.iter().map(|&out| rows(out)).collect())?;
-    let sets: Vec<Always<S>> =
-        options.sizes.iter().map(|&k| preparation.set(&set.with_atoms(k)?)).collect::<Result<_, _>>()?;
-    let method = AcceleratedIht::for_structure(set.structure());
-    let mut tasks = Vec::new();
-    for &ridge in &options.ridges {
-        for ((sample, loss), &left_out) in samples.iter().zip(&losses).zip(&sides) {
-            let share = ridge * weight(loss) / weight(&losses[0]);
-            let everything: Vec<usize> = (0..sample.n_outputs()).collect();
-            for (set, &atoms) in sets.iter().zip(&options.sizes) {
-                let preparation = Preparation { ridge: share, ..preparation };
-                let f = preparation.objective_on(sample, design.domain(), loss.subset(&everything)?)?;
-                tasks.push(Task { f, set, sample, left_out, choice: Choice { atoms, ridge, shrinkage: 0.0 } });
+    /// Every training set's path on one store of Gram columns. `None` where that cannot be had.
+    fn by_quadratics(&self, go_on: &mut GoOn<'_>) -> Result<Option<Fits>, Error> {
+        let Self { design, loss, set, folds, options } = *self;
+        let (atoms, kept) = (set.candidates(), set.kept());
+        let most = options.sizes.last().copied().unwrap_or(1)
+            * (0..atoms.len()).map(|a| atoms.members(a).len()).max().unwrap_or(1);
+        let room = most.saturating_mul(3 * (folds.count() + 1)).saturating_mul(design.domain());
+        if !design.has_cheap_columns() || room > MOST {
+            return Ok(None);
+        }
+        let preparation = options.preparation(0.0);
+        let parts = Parts::new(folds.labels().to_vec(), folds.count())?;
+        let Some(mut gram) = PartGram::new(design, loss, parts, &preparation)? else { return Ok(None) };
+        let sides: Vec<Option<usize>> = [None].into_iter().chain((0..folds.count()).map(Some)).collect();
+        let pairs = options.ridges.iter().flat_map(|&ridge| sides.iter().map(move |&left_out| (ridge, left_out)));
+        let settings: Vec<Setting> = pairs.map(|(ridge, out)| Setting::new(&gram, out, &preparation, ridge)).collect();
+        gram.bring(kept.indices());
+        let begin =
+            |s: &Setting| Growth::new(&s.training(&gram), &atoms, &kept, options.sizes.clone()).asking_for(TOGETHER);
+        let mut growths: Vec<Growth<'_>> = settings.iter().map(begin).collect();
+        let complete = loop {
+            // Each goes as far as it can; then one pass brings what any of them lacks.
+            let missing = growths.par_iter_mut().zip(&settings).map(|(growth, s)| {
+                let training = s.training(&gram);
+                loop {
+                    match growth.step(&training) {
+                        Ok(true) => {}
+                        Ok(false) => return Vec::new(),
+                        Err(Missing(atoms)) => return atoms,
+                    }
+                }
+            });
+            let missing: Vec<usize> = missing.collect::<Vec<_>>().concat();
+            if missing.is_empty() {
+                break true;
+            }
+            let done = growths.iter().map(|growth| growth.models.len()).min().unwrap_or(0);
+            if done > 0 && go_on(done).is_break() {
+                break false;
+            }
+            gram.bring(&missing.iter().flat_map(|&atom| atoms.members(atom).iter().copied()).collect::<Vec<_>>());
+        };
+        let done = growths.iter().map(|growth| growth.models.len()).min().unwrap_or(0);
+        let mut fits = Vec::new();
+        for (growth, s) in growths.iter().zip(&settings) {
+            let training = s.training(&gram);
+            for (model, &atoms) in growth.models.iter().zip(&options.sizes).take(done) {
+                for &shrinkage in &options.shrinkages {
+                    let variance = 2.0 * model.objective / s.moments.weight;
+                    let pulled = || shrunk(&training, &model.point, &kept, variance, shrinkage);
+                    let point = if shrinkage > 0.0 { pulled() } else { model.point.clone() };
+                    let (coefficients, intercept) = gram.to_original(&s.moments, &point);
+                    let choice = Choice { atoms, ridge: s.ridge, shrinkage };
+                    fits.push(Fit { left_out: s.left_out, choice, coefficients, intercept });
+                }
             }
         }
+        Ok(Some((fits, gram.passes, complete)))
     }
-    let mut runs = tasks
-        .iter()
-        .map(|task| Run::new(&task.f, task.set, &method, Options::for_set(task.set)))
-        .collect::<Result<Vec<_>, _>>()?;
-    lockstep(&mut runs)?;
-    let points: Vec<SparseVec> = runs.iter().map(|run| run.iterate().clone()).collect();
-    let passes = runs.iter().map(|run| run.trace().len()).max().unwrap_or(0);
-    drop(runs);
-    let fits = tasks.iter().zip(points).map(|(task, x)| {
-        let (coefficients, intercept) = task.sample.to_original(&x);
-        Fit { left_out: task.left_out, choice: task.choice, coefficients, intercept }
-    });
-    Ok((fits.collect(), passes + reads))
+
+    /// A run for each fold, ridge and size, all in lockstep.
+    fn by_runs(&self, go_on: &mut GoOn<'_>) -> Result<Fits, Error> {
+        let Self { design, loss, set, folds, options } = *self;
+        let preparation = options.preparation(0.0);
+        let all: Vec<usize> = (0..design.n_outputs()).collect();
+        let rows = |left_out: Option<usize>| left_out.map_or_else(|| all.clone(), |fold| folds.training(fold));
+        let sides: Vec<Option<usize>> = [None].into_iter().chain((0..folds.count()).map(Some)).collect();
+        let losses = sides.iter().map(|&out| loss.subset(&rows(out))).collect::<Result<Vec<_>, _>>()?;
+        let (samples, reads) = preparation.samples(design, &losses, sides.iter().map(|&out| rows(out)).collect())?;
+        let sets: Vec<Always<S>> =
+            options.sizes.iter().map(|&k| preparation.set(&set.with_atoms(k)?)).collect::<Result<_, _>>()?;
+        let method = AcceleratedIht::for_structure(set.structure());
+        let mut tasks = Vec::new();
+        for &ridge in &options.ridges {
+            for ((sample, loss), &left_out) in samples.iter().zip(&losses).zip(&sides) {
+                let share = ridge * weight(loss) / weight(&losses[0]);
+                let everything: Vec<usize> = (0..sample.n_outputs()).collect();
+                for (set, &atoms) in sets.iter().zip(&options.sizes) {
+                    let preparation = Preparation { ridge: share, ..preparation };
+                    let f = preparation.objective_on(sample, design.domain(), loss.subset(&everything)?)?;
+                    tasks.push(Task { f, set, sample, left_out, choice: Choice { atoms, ridge, shrinkage: 0.0 } });
+                }
+            }
+        }
+        let mut runs = tasks
+            .iter()
+            .map(|task| Run::new(&task.f, task.set, &method, Options::for_set(task.set)))
+            .collect::<Result<Vec<_>, _>>()?;
+        let mut complete = true;
+        lockstep_while(&mut runs, |ended| {
+            let said = go_on(ended);
+            complete &= said.is_continue();
+            said
+        })?;
+        let points: Vec<SparseVec> = runs.iter().map(|run| run.iterate().clone()).collect();
+        let passes = runs.iter().map(|run| run.trace().len()).max().unwrap_or(0);
+        drop(runs);
+        let fits = tasks.iter().zip(points).map(|(task, x)| {
+            let (coefficients, intercept) = task.sample.to_original(&x);
+            Fit { left_out: task.left_out, choice: task.choice, coefficients, intercept }
+        });
+        Ok((fits.collect(), passes + reads, complete))
+    }
 }

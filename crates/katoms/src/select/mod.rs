@@ -50,7 +50,7 @@ mod tried;
 
 pub use certificate::{Certify, certify};
 pub use criteria::{Criterion, ModelSize};
-pub use cross_validation::{Choice, CrossValidation, Fitted, Score, Validated, cross_validate};
+pub use cross_validation::{Choice, CrossValidation, Fitted, Score, Validated, cross_validate, cross_validate_while};
 pub use folds::Folds;
 pub use lasso_path::{LassoPath, LassoPathOptions, LassoPoint, lasso_path};
 pub use neighbourhood::{GoOn, Neighbourhood, Polished, Searchable};
@@ -59,5 +59,5 @@ pub use path::{Model, Path, path};
 pub use phase_transition::{Sign, phase_transition_k, weak_threshold};
 pub use quadratic::Quadratic;
 pub use sample::{Preparation, Sample};
-pub use search::{Escalate, Search, search};
+pub use search::{Escalate, Search, search, search_from};
 pub use stability::{Selected, Stability, stability};

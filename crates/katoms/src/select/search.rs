@@ -116,41 +116,59 @@ where
     M: Method<A, L, S>,
 {
     search.check()?;
+    if search.starts.first() == Some(&Start::Thresholded) {
+        return search_from(Run::new(f, set, method, options)?, search, observer);
+    }
     check(f, set, &options, &A::Point::zero(set.domain()))?;
-    let hood = set.neighbourhood(f);
-    let (clock, cost) = (Instant::now(), f.cost());
-    let mut seeker = Seeker {
-        f,
-        set,
-        method,
-        options,
-        search,
-        hood,
-        observer,
-        clock,
-        cost,
-        observed: 0.0,
-        trace: Trace::new(),
-        attempts: Vec::new(),
-        best: None,
-        cut: None,
-    };
-    for &start in &search.starts {
-        let Some(found) = seeker.attempt(start)? else { continue };
-        if seeker.settle(start, found) || seeker.is_capped() {
-            break;
-        }
-    }
-    if seeker.attempts.is_empty()
-        && let Some(found) = seeker.attempt(Start::Thresholded)?
-    {
-        seeker.settle(Start::Thresholded, found);
-    }
-    Ok(seeker.outcome())
+    Seeker::new(f, set, method, options, search, observer).search()
+}
+
+/// The same search, where a run takes the place of the start at zero: one that the caller has moved by itself
+/// and saved on the way, or resumed. It comes first, whatever [`Search::starts`] says of it.
+///
+/// # Errors
+/// When an option of the search makes no sense.
+///
+/// ```
+/// use katoms::driver::{Options, Run};
+/// use katoms::{Objective, loss::LeastSquares, method::AcceleratedIht, operator::Dense, set::*, simulate};
+/// use katoms::select::{Search, search_from};
+/// use std::ops::ControlFlow;
+/// let x = simulate::gaussian(40, 60, 3);
+/// let f = Objective::new(Dense::column_major(&x, 40, 60)?, LeastSquares::new(x[..40].to_vec())?)?;
+/// let set = KSparse::new(1, 60)?;
+/// let method = AcceleratedIht::for_structure(set.structure());
+/// let mut run = Run::new(&f, &set, &method, Options::for_set(&set))?;
+/// run.step();
+/// let state = run.save()?; // to a file, against a power cut
+/// let run = Run::resume(&f, &set, &method, Options::for_set(&set), &state)?;
+/// let how = Search::for_structure(set.structure());
+/// let outcome = search_from(run, &how, |_, _| ControlFlow::Continue(()))?;
+/// assert_eq!(outcome.point.indices(), [0]);
+/// # Ok::<(), katoms::Error>(())
+/// ```
+pub fn search_from<A, L, S, M>(
+    run: Run<'_, A, L, S, M>,
+    search: &Search,
+    observer: impl FnMut(&Event, &A::Point) -> ControlFlow<()>,
+) -> Result<Outcome<A::Point>, Error>
+where
+    A: LinearOperator,
+    L: Loss,
+    S: Searchable<A, L>,
+    M: Method<A, L, S>,
+{
+    search.check()?;
+    let (f, set, method, options) = run.problem();
+    let mut seeker = Seeker::new(f, set, method, options, search, observer);
+    seeker.trace = run.trace().to_vec();
+    (seeker.earlier, seeker.earlier_seconds) = run.spent();
+    seeker.first = Some(run);
+    seeker.search()
 }
 
 /// A search on its way.
-struct Seeker<'a, A: LinearOperator, L, S, M, O> {
+struct Seeker<'a, A: LinearOperator, L, S, M: Method<A, L, S>, O> {
     f: &'a Objective<A, L>,
     set: &'a S,
     method: &'a M,
@@ -158,8 +176,13 @@ struct Seeker<'a, A: LinearOperator, L, S, M, O> {
     search: &'a Search,
     hood: Box<dyn Neighbourhood<A::Point> + 'a>,
     observer: O,
+    /// The run that the start at zero goes on with.
+    first: Option<Run<'a, A, L, S, M>>,
     clock: Instant,
     cost: Cost,
+    /// What that run had spent before the search began.
+    earlier: Cost,
+    earlier_seconds: f64,
     /// Seconds that the observer took.
     observed: f64,
     trace: Trace,
@@ -178,7 +201,7 @@ struct Found<P> {
     certificate: Option<Certificate>,
 }
 
-impl<A, L, S, M, O> Seeker<'_, A, L, S, M, O>
+impl<'a, A, L, S, M, O> Seeker<'a, A, L, S, M, O>
 where
     A: LinearOperator,
     L: Loss,
@@ -186,6 +209,54 @@ where
     M: Method<A, L, S>,
     O: FnMut(&Event, &A::Point) -> ControlFlow<()>,
 {
+    fn new(
+        f: &'a Objective<A, L>,
+        set: &'a S,
+        method: &'a M,
+        options: Options,
+        search: &'a Search,
+        observer: O,
+    ) -> Self {
+        Self {
+            f,
+            set,
+            method,
+            options,
+            search,
+            hood: set.neighbourhood(f),
+            observer,
+            first: None,
+            clock: Instant::now(),
+            cost: f.cost(),
+            earlier: Cost::default(),
+            earlier_seconds: 0.0,
+            observed: 0.0,
+            trace: Trace::new(),
+            attempts: Vec::new(),
+            best: None,
+            cut: None,
+        }
+    }
+
+    /// Start by start, until one is good enough.
+    fn search(mut self) -> Result<Outcome<A::Point>, Error> {
+        let given = self.first.is_some().then_some(Start::Thresholded);
+        let others = self.search.starts.iter().copied().filter(|&start| Some(start) != given);
+        let starts: Vec<Start> = given.into_iter().chain(others).collect();
+        for start in starts {
+            let Some(found) = self.attempt(start)? else { continue };
+            if self.settle(start, found) || self.is_capped() {
+                break;
+            }
+        }
+        if self.attempts.is_empty()
+            && let Some(found) = self.attempt(Start::Thresholded)?
+        {
+            self.settle(Start::Thresholded, found);
+        }
+        Ok(self.outcome())
+    }
+
     /// From a start to the end of its road; `None` where the structure has no such start.
     fn attempt(&mut self, start: Start) -> Result<Option<Found<A::Point>>, Error> {
         let zero = A::Point::zero(self.set.domain());
@@ -209,9 +280,12 @@ where
         if !self.search.exchanges {
             return None;
         }
-        let Self { f, hood, cost, clock, observed, trace, options, .. } = self;
+        let (spent, elapsed) = (self.spent(), self.seconds());
+        let (before, clock) = (self.f.cost(), Instant::now());
+        let Self { f, hood, trace, options, .. } = self;
         hood.grow_to_k(&mut |_| {
-            let (passes, seconds) = (f.cost().passes - cost.passes, clock.elapsed().as_secs_f64() - *observed);
+            let passes = spent.passes + f.cost().passes - before.passes;
+            let seconds = elapsed + clock.elapsed().as_secs_f64();
             match options.stop.reached(trace.len(), passes, seconds) {
                 Some(_) => ControlFlow::Break(()),
                 None => ControlFlow::Continue(()),
@@ -259,11 +333,13 @@ where
     /// The method from x to its end.
     fn run(&mut self, x: A::Point, stages: Stages) -> Result<(Evaluated<A::Point>, Status), Error> {
         let options = Options { stop: self.remaining(), stages };
-        let offset = self.trace.len();
-        let mut run = Run::starting_at(self.f, self.set, self.method, options, x)?;
+        let mut run = match self.first.take() {
+            Some(run) => run,
+            None => Run::starting_at(self.f, self.set, self.method, options, x)?,
+        };
         while !run.is_done() {
             let event = run.step();
-            let event = Event { iteration: offset + event.iteration, ..self.stamped(event) };
+            let event = Event { iteration: self.trace.len() + 1, ..self.stamped(event) };
             self.trace.push(event);
             if observe(&mut self.observer, &mut self.observed, &event, run.iterate()) {
                 self.cut = Some(Status::Stopped);
@@ -271,7 +347,7 @@ where
             }
         }
         let outcome = run.outcome_unchecked();
-        if matches!(outcome.status, Status::IterationCap | Status::PassCap | Status::TimeLimit) {
+        if matches!(outcome.status, Status::IterationCap | Status::PassCap | Status::TimeLimit | Status::Stopped) {
             self.cut = Some(outcome.status);
         }
         Ok((self.f.at(outcome.point), outcome.status))
@@ -291,11 +367,12 @@ where
 
     fn spent(&self) -> Cost {
         let now = self.f.cost();
-        Cost { passes: now.passes - self.cost.passes, columns: now.columns - self.cost.columns }
+        let Cost { passes, columns } = self.earlier;
+        Cost { passes: passes + now.passes - self.cost.passes, columns: columns + now.columns - self.cost.columns }
     }
 
     fn seconds(&self) -> f64 {
-        self.clock.elapsed().as_secs_f64() - self.observed
+        self.earlier_seconds + self.clock.elapsed().as_secs_f64() - self.observed
     }
 
     /// An event with the cost of the whole search.

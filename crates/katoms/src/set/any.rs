@@ -15,7 +15,7 @@ use crate::space::{IndexSet, SparseVec};
 /// assert!(matches!(pairs, AnyAtoms::Groups(_)) && matches!(sharing, AnyAtoms::Overlapping(_)));
 /// # Ok::<(), katoms::Error>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum AnyAtoms {
     /// k coordinates.
     Coordinates(KSparse),

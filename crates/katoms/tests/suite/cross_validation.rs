@@ -11,7 +11,8 @@ use katoms::loss::{LeastSquares, Logistic, Split};
 use katoms::method::AcceleratedIht;
 use katoms::operator::{ColumnMoments, Counted, Csc, Dense, LinearOperator, Moments, Parts};
 use katoms::select::{
-    Choice, CrossValidation, Fitted, Folds, Preparation, Score, Stability, Validated, cross_validate, path, stability,
+    Choice, CrossValidation, Fitted, Folds, Preparation, Score, Stability, Validated, cross_validate,
+    cross_validate_while, path, stability,
 };
 use katoms::set::{Always, ConstraintSet, CoordinateSet, Groups, KSparse};
 use katoms::simulate::{generator, normals};
@@ -645,7 +646,7 @@ fn validated(scores: Vec<Score>) -> Validated {
         loss: 1.0,
     };
     let models = scores.iter().map(fitted).collect();
-    Validated { scores, models, passes: 0, seconds: 0.0 }
+    Validated { scores, models, complete: true, passes: 0, seconds: 0.0 }
 }
 
 #[test]
@@ -793,6 +794,37 @@ fn what_makes_no_sense_is_named() {
 }
 
 /// More atoms than a training set has rows: the model takes what it can, and nothing is NaN.
+/// What is judged before a stop is what would have been judged anyway, or a path not yet improved from above.
+#[test]
+fn a_validation_that_is_stopped_keeps_the_sizes_that_it_has() {
+    let data = Data::new(60, 12, 3);
+    let folds = Folds::random(60, 4, 0).unwrap();
+    let options = CrossValidation::new(1..=10);
+    let (design, set) = (data.dense(), KSparse::new(1, 12).unwrap());
+    let whole = cross_validate(&design, &data.loss(), &set, &folds, &options).unwrap();
+    assert!(whole.complete && whole.scores.len() == 10 && whole.models.len() == 10);
+    let mut heard = Vec::new();
+    let stopped = cross_validate_while(&design, &data.loss(), &set, &folds, &options, &mut |done| {
+        heard.push(done);
+        ControlFlow::Break(())
+    });
+    let stopped = stopped.unwrap();
+    assert_eq!(heard.len(), 1);
+    assert_eq!((stopped.complete, stopped.scores.len(), stopped.models.len()), (false, heard[0], heard[0]));
+    assert!(heard[0] >= 1 && heard[0] < 10 && stopped.passes < whole.passes, "{heard:?}");
+    assert_eq!(stopped.scores[0].folds.len(), 4);
+    // classes: all sizes stand where they were
+    let loss = classes(&data, 1);
+    let mut rounds = 0;
+    let stopped = cross_validate_while(&design, &loss, &set, &folds, &options, &mut |_| {
+        rounds += 1;
+        if rounds == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    let stopped = stopped.unwrap();
+    assert_eq!((stopped.complete, stopped.scores.len(), rounds), (false, 10, 2));
+    assert!(stopped.scores.iter().all(|score| score.mean.is_finite()));
+}
+
 #[test]
 fn more_atoms_than_rows_leave_every_score_finite() {
     for (rows, count) in [(9, 3), (9, 9), (6, 2), (2, 2), (3, 3)] {

@@ -3,11 +3,11 @@
 use std::ops::ControlFlow;
 
 use crate::planted::{Planted, defaults};
-use katoms::driver::{NearTie, Options, Start, solve};
+use katoms::driver::{NearTie, Options, Run, Start, solve};
 use katoms::loss::{LeastSquares, Logistic, Loss};
 use katoms::method::{AcceleratedIht, Momentum, Move, Refit, refit_on};
 use katoms::operator::{Counted, Dense, Entries, LinearOperator, WithIntercept, subsampled_dct};
-use katoms::select::{Search, Searchable, search};
+use katoms::select::{Search, Searchable, search, search_from};
 use katoms::set::{Always, ConstraintSet, CoordinateSet, Groups, KSparse, OverlappingGroups, Rank, Structure};
 use katoms::space::{IndexSet, LowRank, Point, SparseVec, Subspace};
 use katoms::{Error, Objective, Outcome, Status, Stop, fit, simulate};
@@ -381,6 +381,51 @@ fn an_observer_stops_the_search_at_any_move() {
         }
     }
     assert!(later > 0);
+}
+
+/// A search from a run that was moved by hand, saved and resumed is the search itself: point, trace, costs.
+#[test]
+fn a_search_goes_on_from_a_run_wherever_that_stands() {
+    for (seed, steps) in [(0, 0), (1, 1), (2, 2), (3, 100)] {
+        let problem = hard(seed);
+        let a = problem.operator();
+        let (f, again) = (problem.squares(&a), problem.squares(&a));
+        let set = KSparse::new(8, 60).unwrap();
+        let whole = searched(&f, &set, &thorough(), Stop::default()).unwrap();
+        let method = defaults();
+        let mut run = Run::new(&again, &set, &method, Options::for_set(&set)).unwrap();
+        (0..steps).for_each(|_| {
+            if !run.is_done() {
+                run.step();
+            }
+        });
+        let state = run.save().unwrap();
+        drop(run);
+        let later = problem.squares(&a);
+        let run = Run::resume(&later, &set, &method, Options::for_set(&set), &state).unwrap();
+        let resumed = search_from(run, &thorough(), |_, _| ControlFlow::Continue(())).unwrap();
+        assert_eq!(resumed.point, whole.point);
+        assert_eq!((resumed.status, &resumed.quality), (whole.status, &whole.quality));
+        assert_eq!((resumed.passes, resumed.columns), (whole.passes, whole.columns), "after {steps} steps");
+        let moves = |outcome: &Outcome<SparseVec>| -> Vec<(usize, f64, usize)> {
+            outcome.trace.iter().map(|e| (e.iteration, e.objective, e.passes)).collect()
+        };
+        assert_eq!(moves(&resumed), moves(&whole));
+    }
+}
+
+/// A run that was stopped by hand is not gone on with: what it has is the answer.
+#[test]
+fn a_stopped_run_ends_the_search() {
+    let problem = hard(0);
+    let a = problem.operator();
+    let f = problem.squares(&a);
+    let (set, method) = (KSparse::new(8, 60).unwrap(), defaults());
+    let mut run = Run::new(&f, &set, &method, Options::for_set(&set)).unwrap();
+    run.step();
+    run.stop();
+    let outcome = search_from(run, &thorough(), |_, _| ControlFlow::Continue(())).unwrap();
+    assert_eq!((outcome.status, outcome.trace.len(), outcome.attempts.len()), (Status::Stopped, 1, 1));
 }
 
 #[test]

@@ -1,0 +1,224 @@
+//! `katoms complete`: a matrix or picture with missing entries.
+
+mod grid;
+mod page;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use katoms::method::RankMethod;
+use katoms::{Status, Stop};
+use katoms_estimate::{Completed, Completion, Rule, complete};
+use serde_json::json;
+
+use crate::Ended;
+use crate::finish::positive;
+use crate::sizes::Sizes;
+use crate::told::{Told, aligned, count, number};
+use crate::watch::{self, Companion};
+use crate::words;
+use grid::{Grid, Kind};
+
+/// `katoms complete`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  katoms complete ratings.csv --rank 1..8 --out completed.csv       person,film,rating: the rank is chosen
+  katoms complete holes.png --rank 20 --out whole.png               transparent pixels are filled
+  katoms complete photo.png --observed 0.35 --rank 30 --report r.html   hide 65 % and see
+  katoms complete table.csv --rank 2 --out filled.csv               empty cells are filled
+  katoms complete ratings.mtx --rank 10 --factors factors.json
+
+A tenth of the entries is held out to choose the rank, a ridge and whether rows and columns have a level of their own;
+then all of them are fitted.
+Ctrl-C ends with the best so far. With --checkpoint, the same command goes on where it was.")]
+pub struct CompleteArgs {
+    /// Row, column, value (CSV, Parquet, MatrixMarket); a table or matrix with empty cells (CSV, Parquet, NPY); a
+    /// picture (PNG, JPEG)
+    #[arg(value_name = "DATA")]
+    data: PathBuf,
+    /// The rank, or ranks of which one is chosen: 10, 2..40, 5,10,20
+    #[arg(long, short, value_name = "RANKS")]
+    rank: Sizes,
+    /// What a table holds [default: entries where it has three full columns, cells otherwise]
+    #[arg(long = "as", value_enum, value_name = "KIND", help_heading = "Data")]
+    kind: Option<Kind>,
+    /// A picture of the same size, whose black pixels are missing in the first
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    mask: Option<PathBuf>,
+    /// Keep this share of what is there, at random, and compare with the rest
+    #[arg(long, value_name = "SHARE", value_parser = share, help_heading = "Data")]
+    observed: Option<f64>,
+    /// λ of ½λ‖X‖², or several to choose from [default: chosen from 1, 0.3, 0.1, 0.03, 0]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Model")]
+    ridge: Vec<f64>,
+    /// The method (katoms methods --for rank) [default: riemannian-cg]
+    #[arg(long, value_name = "NAME", help_heading = "Model")]
+    method: Option<String>,
+    /// The share of the entries that is held out to choose
+    #[arg(long, value_name = "SHARE", default_value_t = 0.1, value_parser = share, help_heading = "Model")]
+    held_out: f64,
+    /// Take the smallest rank within one standard error of the best
+    #[arg(long, help_heading = "Model")]
+    one_se: bool,
+    /// What is hidden or held out is drawn with this
+    #[arg(long, default_value_t = 0, help_heading = "Model")]
+    seed: u64,
+    /// Write what was completed here: a picture as PNG, otherwise CSV or NPY by the name's ending
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    out: Option<PathBuf>,
+    /// Write the factors here, as JSON: small where the matrix is large
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    factors: Option<PathBuf>,
+    /// Write a report here: one HTML file that needs no network
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    report: Option<PathBuf>,
+    /// Print a summary as JSON on standard output
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+    /// End after so many seconds, with the best so far
+    #[arg(long, value_name = "SECONDS", value_parser = positive, help_heading = "Output")]
+    time_limit: Option<f64>,
+    /// Exit with 1 where the work did not converge
+    #[arg(long, help_heading = "Output")]
+    strict: bool,
+    /// Save the state here now and then; go on from it where it exists
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    checkpoint: Option<PathBuf>,
+}
+
+/// A number above 0 and below 1.
+fn share(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value > 0.0 && value < 1.0 => Ok(value),
+        _ => Err(format!("`{text}` must lie between 0 and 1, such as 0.35")),
+    }
+}
+
+impl CompleteArgs {
+    pub(super) fn run(&self, told: &Told) -> Result<Ended> {
+        watch::listen();
+        let source = katoms_io::read(&self.data, &katoms_io::ReadOptions::default())?;
+        let grid = Grid::new(source, &self.data, self.kind)?;
+        let grid = match &self.mask {
+            Some(mask) => grid.masked(mask)?,
+            None => grid,
+        };
+        let grid = match self.observed {
+            Some(share) => grid.hiding(share, self.seed)?,
+            None => grid,
+        };
+        grid.notes.iter().for_each(|note| told.say(format!("note: {note}")));
+        let how = self.how(&grid)?;
+        let observed = grid.observed()?;
+        let (p, q) = observed.shape();
+        if let Some(&rank) = self.rank.0.iter().find(|&&rank| rank > p.min(q)) {
+            bail!("--rank has {rank}, but a {p} × {q} matrix has at most rank {}", p.min(q));
+        }
+        let resume = watch::saved_state(self.checkpoint.as_deref())?;
+        if resume.is_some() {
+            told.say("going on from the checkpoint");
+        }
+        let pieces = (how.ranks.len() * how.ridges.len() > 1).then_some(how.ranks.len() * how.ridges.len() + 1);
+        let mut companion =
+            Companion::new(told, "completing", pieces, self.time_limit).saving_to(self.checkpoint.as_deref());
+        let completed = complete(&observed, &how, resume.as_deref(), &mut companion);
+        companion.finish()?;
+        let completed = completed.with_context(|| match &self.checkpoint {
+            Some(path) => format!("{} (delete {} to begin anew)", self.data.display(), path.display()),
+            None => self.data.display().to_string(),
+        })?;
+        self.deliver(&grid, &completed, told)?;
+        let done = completed.complete && completed.status == Status::Converged;
+        watch::forget(self.checkpoint.as_deref(), done);
+        Ok(if self.strict && !done { Ended::Short } else { Ended::Done })
+    }
+
+    fn how(&self, grid: &Grid) -> Result<Completion> {
+        let ranks = self.rank.0.iter().copied();
+        let mut how = if grid.is_sparse() { Completion::ratings(ranks) } else { Completion::new(ranks) };
+        if !self.ridge.is_empty() {
+            how.ridges.clone_from(&self.ridge);
+        }
+        if let Some(name) = &self.method {
+            how.method = RankMethod::named(name)?;
+        }
+        how.held_out = self.held_out;
+        how.rule = if self.one_se { Rule::OneStandardError } else { Rule::Least };
+        how.seed = self.seed;
+        how.stop = Stop { seconds: self.time_limit, ..Stop::default() };
+        Ok(how)
+    }
+
+    /// Tells, saves, reports.
+    fn deliver(&self, grid: &Grid, completed: &Completed, told: &Told) -> Result<()> {
+        told.say(text(grid, completed));
+        if !completed.complete || completed.status != Status::Converged {
+            told.warn(format!("{}: this is the best so far", words::status(completed.status)));
+        }
+        if let Some(path) = &self.out {
+            katoms_io::save(path, &grid.completed_file(path, &completed.matrix)?)?;
+            told.say(format!("completed -> {}", path.display()));
+        }
+        if let Some(path) = &self.factors {
+            katoms_io::save(path, grid.factors(completed)?.as_bytes())?;
+            told.say(format!("factors -> {}", path.display()));
+        }
+        if let Some(path) = &self.report {
+            katoms_io::save(path, page::report(grid, completed, &self.data, told)?.to_html().as_bytes())?;
+            told.say(format!("report -> {}", path.display()));
+        }
+        if self.json {
+            told.print_json(&summary(grid, completed))?;
+        }
+        Ok(())
+    }
+}
+
+fn summary(grid: &Grid, completed: &Completed) -> serde_json::Value {
+    let trials: Vec<_> = completed
+        .trials
+        .iter()
+        .map(
+            |t| json!({ "rank": t.rank, "ridge": t.ridge, "held_out_rmse": t.held_out_rmse, "seen_rmse": t.seen_rmse }),
+        )
+        .collect();
+    let hidden = grid.hidden_error(&completed.matrix);
+    json!({
+        "rank": completed.rank, "ridge": completed.ridge, "shape": grid.shape(), "seen": grid.seen(),
+        "seen_rmse": completed.seen_rmse, "held_out_rmse": completed.held_out_rmse, "trials": trials,
+        "hidden_rmse": hidden.map(|error| error.rmse), "psnr": hidden.and_then(|error| error.psnr),
+        "singular_values": completed.matrix.singular_values, "status": words::status_name(completed.status),
+        "complete": completed.complete, "iterations": completed.iterations, "passes": completed.passes,
+        "seconds": completed.seconds,
+    })
+}
+
+/// What a person reads on the terminal.
+fn text(grid: &Grid, completed: &Completed) -> String {
+    let mut text = format!("\n{}\n", grid.title(completed.rank));
+    if !completed.trials.is_empty() {
+        let row = |trial: &katoms_estimate::Trial| {
+            let chosen = trial.rank == completed.rank && trial.ridge == completed.ridge;
+            vec![
+                trial.rank.to_string(),
+                number(trial.ridge),
+                number(trial.held_out_rmse),
+                number(trial.seen_rmse),
+                if chosen { "chosen".into() } else { String::new() },
+            ]
+        };
+        let rows: Vec<Vec<String>> = completed.trials.iter().map(row).collect();
+        text += &format!("\n{}", aligned(&["rank", "ridge", "held-out error", "seen error", ""], &rows));
+    }
+    text += &format!("\nroot mean squared error on what was seen: {}\n", number(completed.seen_rmse));
+    if let Some(error) = completed.held_out_rmse {
+        text += &format!("on entries that were held out to choose: {}\n", number(error));
+    }
+    if let Some(error) = grid.hidden_error(&completed.matrix) {
+        let psnr = error.psnr.map_or(String::new(), |psnr| format!(", {psnr:.1} dB over the whole picture"));
+        text += &format!("on what was hidden: {}{psnr}\n", number(error.rmse));
+    }
+    let passes = count(completed.passes, "pass", "passes");
+    text + &format!("{}: {passes}, {:.2} s\n", words::status(completed.status), completed.seconds)
+}

@@ -1,0 +1,95 @@
+//! The report about a completion.
+
+use std::path::Path;
+
+use anyhow::Result;
+use katoms_estimate::Completed;
+
+use super::grid::Grid;
+use crate::report::{Completion, Convergence, Fact, Picture, RankError, Report, Step};
+use crate::told::{Told, number};
+use crate::words;
+
+/// Everything that is known, as a page.
+pub fn report(grid: &Grid, completed: &Completed, data: &Path, told: &Told) -> Result<Report> {
+    let hidden = grid.hidden_error(&completed.matrix);
+    let mut warnings = Vec::new();
+    if !completed.complete || completed.status != katoms::Status::Converged {
+        warnings.push(format!("{}: this is the best so far", words::status(completed.status)));
+    }
+    warnings.extend(grid.notes.iter().cloned());
+    let mut certainty = vec![
+        Fact::new("Status", words::status(completed.status)),
+        Fact::new("Rank", completed.rank.to_string()),
+        Fact::new("Error on what was seen", number(completed.seen_rmse)),
+    ];
+    certainty.extend(completed.held_out_rmse.map(|e| Fact::new("Error on entries held out to choose", number(e))));
+    certainty.extend(hidden.map(|error| Fact::new("Error on what was hidden", number(error.rmse))));
+    certainty.extend(hidden.and_then(|error| error.psnr).map(|psnr| Fact::new("PSNR", format!("{psnr:.1} dB"))));
+    certainty.push(Fact::new("Cost", format!("{} passes, {:.2} s", completed.passes, completed.seconds)));
+    let (p, q) = grid.shape();
+    let question = vec![
+        Fact::new("Data", data.display().to_string()),
+        Fact::new("Matrix", format!("{p} × {q}")),
+        Fact::new("Seen", format!("{} entries", grid.seen())),
+        Fact::new("Ridge", number(completed.ridge)),
+    ];
+    let step = |event: &katoms::driver::Event| Step {
+        passes: event.passes as f64,
+        objective: event.objective,
+        gap: event.gap,
+        label: None,
+    };
+    // Of several ridges at a rank the best one speaks for it.
+    let mut ranks: Vec<RankError> = Vec::new();
+    for trial in &completed.trials {
+        match ranks.iter_mut().find(|known| known.rank == trial.rank) {
+            Some(known) => known.error = known.error.min(trial.held_out_rmse),
+            None => ranks.push(RankError { rank: trial.rank, error: trial.held_out_rmse }),
+        }
+    }
+    ranks.sort_by_key(|known| known.rank);
+    let answer = match (hidden, completed.held_out_rmse) {
+        (Some(error), _) => {
+            format!("Pixels or entries that were hidden are met with an error of {}.", number(error.rmse))
+        }
+        (None, Some(error)) => format!("Entries that were held out are met with an error of {}.", number(error)),
+        (None, None) => format!("What was seen is met with an error of {}.", number(completed.seen_rmse)),
+    };
+    Ok(Report {
+        title: capitalised(&grid.title(completed.rank)),
+        answer,
+        command: told.command.clone(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        warnings,
+        question,
+        certainty,
+        convergence: (!completed.trace.is_empty())
+            .then(|| Convergence { moves: completed.trace.iter().map(step).collect() }),
+        completion: Some(Completion {
+            pictures: pictures(grid, completed)?,
+            singular_values: completed.matrix.singular_values.clone(),
+            ranks,
+            chosen_rank: Some(completed.rank),
+            measure: "root mean squared error".into(),
+        }),
+        ..Report::default()
+    })
+}
+
+fn pictures(grid: &Grid, completed: &Completed) -> Result<Vec<Picture>> {
+    if !grid.is_picture() {
+        return Ok(Vec::new());
+    }
+    let original = grid.original_picture().map(|picture| ("The original", picture));
+    let others = [("What was seen", grid.seen_picture()), ("Completed", grid.completed_picture(&completed.matrix))];
+    let one = |(caption, picture): (&str, katoms_io::Picture)| -> Result<Picture> {
+        Ok(Picture { caption: caption.into(), png: katoms_io::write_png(&picture)? })
+    };
+    original.into_iter().chain(others).map(one).collect()
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}

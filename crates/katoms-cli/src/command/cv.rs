@@ -1,0 +1,143 @@
+//! `katoms cv`: how many features, by cross-validation.
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use katoms::select::{Folds, Validated};
+use katoms_estimate::{How, Unwatched};
+use serde_json::json;
+
+use crate::Ended;
+use crate::data::{DataArgs, Loaded, LossChoice, ModelArgs};
+use crate::finish::{Finished, OutputArgs};
+use crate::sizes::Sizes;
+use crate::told::{Told, aligned, number};
+use crate::watch::{self, Companion};
+
+/// `katoms cv`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  katoms cv houses.csv --target price -k 1..12
+  katoms cv genes.npz --target y -k 1..30 --folds 10 --ridge 0,1,10 --choose 1se --report cv.html
+
+`min` is the size with the least held-out loss; `1se` the smallest whose loss is within one standard error of it: a
+smaller model that predicts about as well. All folds and sizes share their passes over the data.")]
+pub struct CvArgs {
+    #[command(flatten)]
+    data: DataArgs,
+    /// The sizes, such as 1..30, 2..40:2 or 1,5,10 [default: 1 to what the data can carry, at most 30]
+    #[arg(short, value_name = "SIZES")]
+    k: Option<Sizes>,
+    /// The parts of which each is held out once
+    #[arg(long, default_value_t = 5, help_heading = "Model")]
+    folds: usize,
+    #[command(flatten)]
+    model: ModelArgs,
+    /// Values of λ of ½λ‖x‖², of which one is chosen with k
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t = [0.0], help_heading = "Model")]
+    ridge: Vec<f64>,
+    /// Which size is fitted in the end
+    #[arg(long, value_enum, default_value_t = Chosen::Min, help_heading = "Model")]
+    choose: Chosen,
+    /// What folds are drawn with
+    #[arg(long, default_value_t = 0, help_heading = "Model")]
+    seed: u64,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Chosen {
+    Min,
+    #[value(name = "1se")]
+    OneSe,
+}
+
+impl CvArgs {
+    pub(super) fn run(&self, told: &Told) -> Result<Ended> {
+        watch::listen();
+        let loaded = self.data.load(&self.model, told)?;
+        let target = loaded.target()?;
+        let design = loaded.dataset.design()?;
+        let features = loaded.features(&design, self.model.preparation(0.0))?;
+        let sizes = loaded.sizes(self.k.as_ref(), &features)?;
+        let rows = target.values.len();
+        if self.folds < 2 || self.folds > rows {
+            bail!("--folds is {}; it must lie between 2 and the {rows} rows of the data", self.folds);
+        }
+        let folds = match loaded.loss {
+            LossChoice::Squares => Folds::random(rows, self.folds, self.seed)?,
+            LossChoice::Logistic => Folds::stratified(&target.values, self.folds, self.seed)?,
+        };
+        // For least squares sizes are counted, otherwise the fits of all sizes, ridges and folds.
+        let pieces = match loaded.loss {
+            LossChoice::Squares => sizes.len(),
+            LossChoice::Logistic => sizes.len() * self.ridge.len() * (self.folds + 1),
+        };
+        let mut companion = Companion::new(told, "cross-validating", Some(pieces), self.output.time_limit);
+        let validated = features.cross_validate(&sizes, &self.ridge, &folds, &mut companion);
+        let stopped = companion.finish()?;
+        let validated = validated.with_context(|| self.data.data.display().to_string())?;
+        let (min, one_se) = (validated.min(), validated.one_se());
+        let choice = if self.choose == Chosen::Min { min } else { one_se };
+        told.say(table(&validated, self.ridge.len() > 1));
+        let ridge = |value: f64| if self.ridge.len() > 1 { format!(", ridge {value}") } else { String::new() };
+        told.say(format!(
+            "least held-out loss at k = {}{}; fewest within one standard error: k = {}",
+            min.atoms,
+            ridge(min.ridge),
+            one_se.atoms
+        ));
+        told.say(format!(
+            "{} passes over the data for all folds and sizes, {:.2} s",
+            validated.passes, validated.seconds
+        ));
+        if stopped {
+            told.warn("ended early: the sizes above are those that were judged in every fold");
+        }
+        let features = loaded.features(&design, self.model.preparation(choice.ridge))?;
+        let estimate = features.fit(choice.atoms, &How::default(), &mut Unwatched)?;
+        let mut finished = Finished::new(&loaded, &features, estimate, choice.atoms);
+        finished.ridge = choice.ridge;
+        finished.prepared = (!self.model.no_standardize, !self.model.no_intercept);
+        let rule = if self.choose == Chosen::Min { "least held-out loss" } else { "one standard error" };
+        finished.chosen_by = Some(format!("{}-fold cross-validation, {rule}", self.folds));
+        finished.validated = Some(&validated);
+        if self.output.json {
+            finished.extra = Some(("cross_validation", json(&loaded, &validated)));
+        }
+        let ended = finished.deliver(&self.output, told)?;
+        Ok(if self.output.strict && !validated.complete { Ended::Short } else { ended })
+    }
+}
+
+fn table(validated: &Validated, ridges: bool) -> String {
+    let (min, one_se) = (validated.min(), validated.one_se());
+    let row = |score: &katoms::select::Score| {
+        let mut marks = Vec::new();
+        if score.choice == min {
+            marks.push("min");
+        }
+        if score.choice == one_se {
+            marks.push("1se");
+        }
+        let ridge = ridges.then(|| score.choice.ridge.to_string());
+        let rest = [number(score.mean), number(score.error), marks.join(" ")];
+        [score.choice.atoms.to_string()].into_iter().chain(ridge).chain(rest).collect()
+    };
+    let head: &[&str] =
+        if ridges { &["k", "ridge", "held-out loss", "± error", ""] } else { &["k", "held-out loss", "± error", ""] };
+    aligned(head, &validated.scores.iter().map(row).collect::<Vec<Vec<String>>>())
+}
+
+fn json(loaded: &Loaded, validated: &Validated) -> serde_json::Value {
+    let scores: Vec<_> = validated
+        .scores
+        .iter()
+        .map(|s| json!({ "k": s.choice.atoms, "ridge": s.choice.ridge, "mean": s.mean, "error": s.error, "folds": s.folds }))
+        .collect();
+    json!({
+        "scores": scores, "k_min": validated.min().atoms, "k_1se": validated.one_se().atoms,
+        "ridge": validated.min().ridge, "complete": validated.complete, "passes": validated.passes,
+        "seconds": validated.seconds, "loss": loaded.loss,
+    })
+}

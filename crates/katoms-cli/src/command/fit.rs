@@ -1,0 +1,86 @@
+//! `katoms fit`: the best model of k features or groups.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use katoms::Stop;
+use katoms_estimate::How;
+
+use crate::Ended;
+use crate::data::{DataArgs, ModelArgs};
+use crate::finish::{Finished, OutputArgs};
+use crate::told::Told;
+use crate::watch::{self, Companion};
+
+/// `katoms fit`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  katoms fit houses.csv --target price -k 5
+  katoms fit patients.csv --target died --loss logistic -k 8 --out model.json --report report.html
+  katoms fit genes.npz --target y -k 10 --groups pathways.gmt --unknown-members skip
+  katoms fit X.npy --target y.npy -k 50 --no-intercept --time-limit 60 --checkpoint state.katoms
+
+Without --method, accelerated IHT starts from several points, atoms are exchanged until no exchange improves the fit,
+and the answer says how good it is. With --method, that method runs once, and nothing follows it.
+
+Ctrl-C ends with the best model so far. With --checkpoint, the same command goes on where it was.")]
+pub struct FitArgs {
+    #[command(flatten)]
+    data: DataArgs,
+    /// The number of features, or of groups where there are groups
+    #[arg(short, value_name = "K")]
+    k: usize,
+    #[command(flatten)]
+    model: ModelArgs,
+    /// λ of ½λ‖x‖², on the standardised scale: pulls coefficients towards zero
+    #[arg(long, value_name = "LAMBDA", default_value_t = 0.0, help_heading = "Model")]
+    ridge: f64,
+    /// A single run of this method (katoms methods --for atoms)
+    #[arg(long, value_name = "NAME", help_heading = "Model")]
+    method: Option<String>,
+    /// How often would half of the rows choose each feature? So many pairs of halves are drawn, 25 unless told
+    #[arg(long, value_name = "PAIRS", num_args = 0..=1, default_missing_value = "25", help_heading = "Model")]
+    stability: Option<usize>,
+    /// What half-samples are drawn with
+    #[arg(long, default_value_t = 0, help_heading = "Model")]
+    seed: u64,
+    #[command(flatten)]
+    output: OutputArgs,
+    /// Save the state here now and then; go on from it where it exists
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    checkpoint: Option<PathBuf>,
+}
+
+impl FitArgs {
+    pub(super) fn run(&self, told: &Told) -> Result<Ended> {
+        watch::listen();
+        let loaded = self.data.load(&self.model, told)?;
+        loaded.target()?;
+        let design = loaded.dataset.design()?;
+        let features = loaded.features(&design, self.model.preparation(self.ridge))?;
+        loaded.check_size(self.k, &features)?;
+        let resume = watch::saved_state(self.checkpoint.as_deref())?;
+        if resume.is_some() {
+            told.say("going on from the checkpoint");
+        }
+        let stop = Stop { seconds: self.output.time_limit, ..Stop::default() };
+        let how = How { method: self.method.clone(), stop, resume };
+        let mut companion =
+            Companion::new(told, "fitting", None, self.output.time_limit).saving_to(self.checkpoint.as_deref());
+        let fitted = features.fit(self.k, &how, &mut companion);
+        companion.finish()?;
+        let estimate = fitted.with_context(|| match &self.checkpoint {
+            Some(path) => format!("{} (delete {} to begin anew)", self.data.data.display(), path.display()),
+            None => self.data.data.display().to_string(),
+        })?;
+        let mut finished = Finished::new(&loaded, &features, estimate, self.k);
+        finished.ridge = self.ridge;
+        finished.method = self.method.as_deref();
+        finished.prepared = (!self.model.no_standardize, !self.model.no_intercept);
+        finished.look_at_halves(self.stability, self.seed, self.output.report.is_some(), told)?;
+        let ended = finished.deliver(&self.output, told)?;
+        watch::forget(self.checkpoint.as_deref(), finished.is_converged());
+        Ok(ended)
+    }
+}

@@ -1,0 +1,89 @@
+//! `katoms methods`: the catalogue.
+
+use anyhow::Result;
+use clap::Args;
+use katoms::method::catalogue::{self, Entry, Problem};
+use serde_json::json;
+
+use crate::Ended;
+use crate::told::Told;
+
+/// `katoms methods`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  katoms methods              all of them
+  katoms methods omp          one of them
+  katoms methods --for rank   those that `katoms complete --method` takes
+
+`katoms fit --method` and `katoms recover --method` take those for atoms, `katoms complete --method` those for a rank.
+The others, for balls and penalties, are in the library.")]
+pub struct MethodsArgs {
+    /// Only this one
+    name: Option<String>,
+    /// Only those for such problems
+    #[arg(long = "for", value_name = "PROBLEM")]
+    problem: Option<ProblemName>,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum ProblemName {
+    Atoms,
+    Rank,
+    Ball,
+    Penalty,
+}
+
+impl ProblemName {
+    fn problem(self) -> Problem {
+        match self {
+            Self::Atoms => Problem::Atoms,
+            Self::Rank => Problem::Rank,
+            Self::Ball => Problem::Ball,
+            Self::Penalty => Problem::Penalty,
+        }
+    }
+}
+
+/// The commands whose `--method` takes it.
+fn taken_by(entry: &Entry) -> Vec<&'static str> {
+    let atoms = entry.problems.contains(&Problem::Atoms).then_some(["fit", "recover"]);
+    let rank = entry.problems.contains(&Problem::Rank).then_some("complete");
+    atoms.into_iter().flatten().chain(rank).collect()
+}
+
+impl MethodsArgs {
+    pub(super) fn run(&self, told: &Told) -> Result<Ended> {
+        let listed: Vec<&Entry> = match &self.name {
+            Some(name) => vec![catalogue::find(name)?],
+            None => {
+                let fits = |e: &&Entry| self.problem.is_none_or(|p| e.problems.contains(&p.problem()));
+                catalogue::entries().iter().filter(fits).collect()
+            }
+        };
+        if self.json {
+            let one = |e: &&Entry| {
+                json!({
+                    "name": e.name, "type": e.type_name, "structures": e.structures, "cost": e.cost,
+                    "guarantee": e.guarantee, "when": e.when, "commands": taken_by(e),
+                })
+            };
+            told.print_json(&listed.iter().map(one).collect::<Vec<_>>())?;
+            return Ok(Ended::Done);
+        }
+        let mut text = String::new();
+        for entry in listed {
+            let commands = match taken_by(entry).as_slice() {
+                [] => "the library only".to_owned(),
+                commands => commands.join(", "),
+            };
+            text += &format!("{}\n  takes      {}\n", entry.name, entry.structures);
+            text += &format!("  commands   {commands}\n  iteration  {}\n", entry.cost);
+            text += &format!("  proven     {}\n  choose     {}\n\n", entry.guarantee, entry.when);
+        }
+        told.print(&text)?;
+        Ok(Ended::Done)
+    }
+}

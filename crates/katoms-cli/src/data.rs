@@ -1,0 +1,282 @@
+//! Arguments about data → a data set, and the problem that a model of it is.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use clap::{Args, ValueEnum};
+use katoms::loss::{AnyLoss, LeastSquares, Logistic};
+use katoms::operator::AnyDesign;
+use katoms::select::{Preparation, Sign, phase_transition_k};
+use katoms::set::{AnyAtoms, KSparse};
+use katoms_estimate::Features;
+use katoms_io::{Ask, Dataset, Missing, ReadOptions, Source, Target, UnknownMembers, Values};
+use serde::Serialize;
+
+use crate::sizes::Sizes;
+use crate::told::{Told, count};
+
+/// Which file, and how its columns are meant.
+#[derive(Debug, Args)]
+pub struct DataArgs {
+    /// CSV, TSV, Parquet, Arrow, NPY, NPZ, MatrixMarket or svmlight; .gz and .zst are unpacked; `-` is CSV on
+    /// standard input
+    #[arg(value_name = "DATA")]
+    pub data: PathBuf,
+    /// The column to predict: its name, its number counted from 1, or a file of its own such as y.npy
+    #[arg(short, long, value_name = "COLUMN", help_heading = "Data")]
+    pub target: Option<String>,
+    /// A column with the weight of each row
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    pub weights: Option<String>,
+    /// A column that every model has and that counts for nothing; may be given repeatedly
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    pub always: Vec<String>,
+    /// A file of groups, which enter or leave a model as one: GMT, CSV of name,member, or JSON
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    pub groups: Option<PathBuf>,
+    /// What to do about members of groups that are no columns
+    #[arg(long, value_enum, default_value_t = UnknownChoice::Refuse, help_heading = "Data")]
+    pub unknown_members: UnknownChoice,
+    #[command(flatten)]
+    pub reading: ReadingArgs,
+}
+
+/// How a file is read; what every command that takes data has.
+#[derive(Debug, Args)]
+pub struct ReadingArgs {
+    /// A column to leave out, such as an identifier; may be given repeatedly
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    pub drop: Vec<String>,
+    /// A column of categories, also where it looks like numbers; may be given repeatedly
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    pub categorical: Vec<String>,
+    /// What to do about missing values
+    #[arg(long, value_enum, default_value_t = MissingChoice::Refuse, help_heading = "Data")]
+    pub missing: MissingChoice,
+    /// What separates the fields of a text table [default: found]
+    #[arg(long, value_name = "CHARACTER", help_heading = "Data")]
+    pub delimiter: Option<char>,
+    /// The first line of a text table is data [default: found]
+    #[arg(long, help_heading = "Data")]
+    pub no_header: bool,
+}
+
+/// What to do about missing values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MissingChoice {
+    /// Say where they are
+    Refuse,
+    /// The mean of the column; for categories a level of its own
+    Mean,
+    /// Leave such rows out
+    Drop,
+}
+
+/// What to do about members of groups that are no columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum UnknownChoice {
+    /// Say which they are
+    Refuse,
+    /// Leave them out
+    Skip,
+}
+
+/// What the target is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LossChoice {
+    /// Numbers: least squares
+    Squares,
+    /// Two classes: logistic regression
+    Logistic,
+}
+
+/// What a model is made of.
+#[derive(Debug, Args)]
+pub struct ModelArgs {
+    /// [default: squares, or logistic where the target is a word]
+    #[arg(long, value_enum, help_heading = "Model")]
+    pub loss: Option<LossChoice>,
+    /// No constant in the predictions
+    #[arg(long, help_heading = "Model")]
+    pub no_intercept: bool,
+    /// Leave columns in their own units: what is large then counts more, where there is a ridge
+    #[arg(long, help_heading = "Model")]
+    pub no_standardize: bool,
+}
+
+/// A data set with what was made of the arguments.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The file.
+    pub path: PathBuf,
+    /// What is in it.
+    pub dataset: Dataset,
+    /// What the target is.
+    pub loss: LossChoice,
+    /// What was done about missing values.
+    pub missing: Missing,
+}
+
+impl ReadingArgs {
+    /// How the file is read.
+    pub fn options(&self) -> Result<ReadOptions> {
+        let delimiter = match self.delimiter {
+            Some(c) if c.is_ascii() => Some(c as u8),
+            Some(c) => bail!("--delimiter is `{c}`; it must be one ASCII character, such as ; or a tab"),
+            None => None,
+        };
+        Ok(ReadOptions {
+            delimiter,
+            header: self.no_header.then_some(false),
+            categorical: self.categorical.clone(),
+            drop: self.drop.clone(),
+        })
+    }
+
+    /// What is done about missing values.
+    pub fn missing(&self) -> Missing {
+        match self.missing {
+            MissingChoice::Refuse => Missing::Refuse,
+            MissingChoice::Mean => Missing::Mean,
+            MissingChoice::Drop => Missing::Drop,
+        }
+    }
+}
+
+impl DataArgs {
+    /// Reads the file.
+    pub fn load(&self, model: &ModelArgs, told: &Told) -> Result<Loaded> {
+        let options = self.reading.options()?;
+        let source = katoms_io::read(&self.data, &options)?;
+        let loss = model.loss.unwrap_or_else(|| self.natural_loss(&source));
+        let dataset = Dataset::new(source, &self.ask(loss))?;
+        dataset.notes.iter().for_each(|note| told.say(format!("note: {note}")));
+        Ok(Loaded { path: self.data.clone(), dataset, loss, missing: self.reading.missing() })
+    }
+
+    /// Squares for numbers, logistic for words.
+    fn natural_loss(&self, source: &Source) -> LossChoice {
+        let Source::Table(table) = source else { return LossChoice::Squares };
+        let column = table.columns.iter().find(|column| Some(&column.name) == self.target.as_ref());
+        match column.map(|column| &column.values) {
+            Some(Values::Words { .. }) => LossChoice::Logistic,
+            _ => LossChoice::Squares,
+        }
+    }
+
+    fn ask(&self, loss: LossChoice) -> Ask {
+        // `y.npy` is a file; `y` is a column, whatever else is called so.
+        let is_file = |name: &&String| Path::new(name).extension().is_some() && Path::new(name).is_file();
+        let target_file = self.target.as_ref().filter(is_file).map(PathBuf::from);
+        Ask {
+            path: self.data.clone(),
+            target: if target_file.is_some() { None } else { self.target.clone() },
+            target_file,
+            classes: loss == LossChoice::Logistic,
+            weights: self.weights.clone(),
+            always: self.always.clone(),
+            drop: self.reading.drop.clone(),
+            groups: self.groups.clone(),
+            missing: self.reading.missing(),
+            categorical: self.reading.categorical.clone(),
+            unknown_members: match self.unknown_members {
+                UnknownChoice::Refuse => UnknownMembers::Refuse,
+                UnknownChoice::Skip => UnknownMembers::Skip,
+            },
+        }
+    }
+}
+
+impl ModelArgs {
+    /// How columns are made ready.
+    pub fn preparation(&self, ridge: f64) -> Preparation {
+        Preparation { standardize: !self.no_standardize, intercept: !self.no_intercept, ridge }
+    }
+}
+
+impl Loaded {
+    /// What is predicted.
+    ///
+    /// # Errors
+    /// When nothing was asked for.
+    pub fn target(&self) -> Result<&Target> {
+        match &self.dataset.target {
+            Some(target) => Ok(target),
+            None => bail!("which column is to be predicted? Say --target COLUMN"),
+        }
+    }
+
+    /// The problem that a model of this data is.
+    ///
+    /// # Errors
+    /// When the target does not go with the loss.
+    pub fn features<'a>(&self, design: &'a AnyDesign<'a>, preparation: Preparation) -> Result<Features<'a>> {
+        let values = self.target()?.values.clone();
+        let weights = self.dataset.weights.clone();
+        let loss: AnyLoss = match self.loss {
+            LossChoice::Squares => {
+                let loss = LeastSquares::new(values)?;
+                weights.map_or(Ok(loss.clone()), |weights| loss.weighted(weights))?.into()
+            }
+            LossChoice::Logistic => {
+                let loss = Logistic::new(values)?;
+                weights.map_or(Ok(loss.clone()), |weights| loss.weighted(weights))?.into()
+            }
+        };
+        let columns = self.dataset.features.len();
+        let atoms = match &self.dataset.groups {
+            Some(groups) => AnyAtoms::groups(1, columns, groups.iter().map(|g| g.members.clone()).collect())?,
+            None => AnyAtoms::Coordinates(KSparse::new(1, columns)?),
+        };
+        Ok(Features::new(design, loss, atoms, self.dataset.always.clone(), preparation)?)
+    }
+
+    /// The name of an atom: of a feature, or of a group.
+    pub fn atom(&self, atom: usize) -> &str {
+        match &self.dataset.groups {
+            Some(groups) => &groups[atom].name,
+            None => &self.dataset.features[atom].name,
+        }
+    }
+
+    /// What atoms are called.
+    pub fn atoms_are(&self) -> &'static str {
+        if self.dataset.groups.is_some() { "groups" } else { "features" }
+    }
+
+    /// Whether there are so many atoms to choose from.
+    ///
+    /// # Errors
+    /// When there are fewer.
+    pub fn check_size(&self, k: usize, features: &Features<'_>) -> Result<()> {
+        let most = features.candidates();
+        if k == 0 || k > most {
+            bail!(
+                "-k is {k}, but {} has {} to choose from; k must lie between 1 and {most}",
+                self.path.display(),
+                count(most, self.atoms_are().trim_end_matches('s'), self.atoms_are()),
+            );
+        }
+        Ok(())
+    }
+}
+
+/// The largest size that a path has where nothing was said.
+const DEFAULT_MOST: usize = 30;
+
+impl Loaded {
+    /// The sizes that were asked for, or a range that the data can carry.
+    ///
+    /// # Errors
+    /// When there are fewer atoms than asked for.
+    pub fn sizes(&self, asked: Option<&Sizes>, features: &Features<'_>) -> Result<Vec<usize>> {
+        if let Some(Sizes(sizes)) = asked {
+            sizes.iter().try_for_each(|&k| self.check_size(k, features))?;
+            return Ok(sizes.clone());
+        }
+        let (rows, columns) = (self.dataset.rows.len(), self.dataset.features.len());
+        let carried = phase_transition_k(rows, columns, Sign::Any)?.min(rows / 3).max(1);
+        Ok((1..=carried.min(features.candidates()).min(DEFAULT_MOST)).collect())
+    }
+}

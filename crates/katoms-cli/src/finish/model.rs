@@ -1,0 +1,67 @@
+//! The model file.
+
+use anyhow::Result;
+use katoms_io::{Coefficient, Loss, Model, ModelTarget, Quality, Rival, SCHEMA};
+
+use super::Finished;
+use crate::data::LossChoice;
+use crate::told::Told;
+use crate::words;
+
+impl Finished<'_> {
+    /// What is saved.
+    ///
+    /// # Errors
+    /// When nothing is predicted.
+    pub fn model(&self, told: &Told) -> Result<Model> {
+        let (dataset, estimate) = (&self.loaded.dataset, &self.estimate);
+        let target = self.loaded.target()?;
+        let coefficient = |(j, value): (usize, f64)| Coefficient {
+            feature: dataset.features[j].clone(),
+            value,
+            standardized: estimate.standardized.value_at(j),
+            mean: dataset.means.as_ref().map(|means| means[j]),
+        };
+        Ok(Model {
+            schema: SCHEMA,
+            katoms: env!("CARGO_PKG_VERSION").into(),
+            command: told.command.clone(),
+            loss: match self.loaded.loss {
+                LossChoice::Squares => Loss::Squares,
+                LossChoice::Logistic => Loss::Logistic,
+            },
+            k: self.k,
+            target: ModelTarget { name: target.name.clone(), classes: target.classes.clone() },
+            intercept: estimate.intercept,
+            coefficients: estimate.coefficients.entries().map(coefficient).collect(),
+            atoms: estimate.chosen.iter().map(|&atom| self.loaded.atom(atom).into()).collect(),
+            levels: dataset.levels.clone(),
+            unnamed_columns: dataset.unnamed_columns,
+            standardize: self.prepared.0,
+            ridge: self.ridge,
+            missing: self.loaded.missing,
+            method: self.method.unwrap_or("search").into(),
+            status: words::status_name(estimate.status).into(),
+            objective: estimate.objective,
+            quality: estimate.quality.as_ref().map(|quality| self.quality(quality)),
+            data: dataset.fingerprint(),
+        })
+    }
+
+    fn quality(&self, quality: &katoms::driver::Quality) -> Quality {
+        let name = |atom: usize| self.loaded.atom(atom).to_owned();
+        let rival = |tie: &katoms::driver::NearTie| Rival {
+            inside: name(tie.inside),
+            outside: name(tie.outside),
+            rise: tie.rise,
+        };
+        Quality {
+            stationarity: quality.stationarity,
+            exchanges_compared: quality.exchanges_compared,
+            exhaustive: quality.exhaustive,
+            improvable: quality.improvable(),
+            rivals: quality.near_ties.iter().map(rival).collect(),
+            gap: quality.certificate.map(|certificate| certificate.gap),
+        }
+    }
+}

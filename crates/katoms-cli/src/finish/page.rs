@@ -1,0 +1,217 @@
+//! The report about a model of features.
+
+use katoms::method::Move;
+use katoms_estimate::Trail;
+
+use super::Finished;
+use crate::data::LossChoice;
+use crate::report::{
+    Classification, Coefficient, Coefficients, Convergence, CrossValidation, Fact, HeldOutError, Judged, Path,
+    PathSize, Regression, Report, Step,
+};
+use crate::told::{Told, number};
+use crate::words;
+
+impl Finished<'_> {
+    /// Everything that is known, as a page.
+    pub fn report(&self, told: &Told) -> Report {
+        let mut warnings = Vec::new();
+        if !self.is_converged() {
+            warnings.push(format!("{}: this is the best model so far", words::status(self.estimate.status)));
+        }
+        warnings.extend(self.loaded.dataset.notes.iter().cloned());
+        let (regression, classification) = match self.loaded.loss {
+            LossChoice::Squares => (self.regression(), None),
+            LossChoice::Logistic => (None, self.classification()),
+        };
+        let data = self.loaded.dataset.fingerprint();
+        Report {
+            title: self.title(),
+            answer: self.answer(),
+            command: told.command.clone(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            warnings,
+            question: self.question(),
+            certainty: self.certainty(),
+            coefficients: Some(self.coefficients()),
+            convergence: Some(self.convergence()),
+            path: self.path.map(|(trail, chosen_by)| self.path(trail, chosen_by)),
+            cross_validation: self.cross_validation(),
+            regression,
+            classification,
+            completion: None,
+            fingerprint: Some(format!("{} rows, {} columns, checksum {}", data.rows, data.columns, data.checksum)),
+        }
+    }
+
+    fn answer(&self) -> String {
+        let mut names: Vec<&str> = self.estimate.chosen.iter().map(|&atom| self.loaded.atom(atom)).collect();
+        let more = names.len().saturating_sub(10);
+        names.truncate(10);
+        let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let verb = if self.estimate.chosen.len() == 1 { "was" } else { "were" };
+        format!("{}{rest} {verb} chosen: {}.", names.join(", "), self.fit_in_words())
+    }
+
+    fn question(&self) -> Vec<Fact> {
+        let dataset = &self.loaded.dataset;
+        let target = dataset.target.as_ref();
+        let loss = match self.loaded.loss {
+            LossChoice::Squares => "least squares",
+            LossChoice::Logistic => "logistic, two classes",
+        };
+        let mut facts = vec![
+            Fact::new("Data", self.loaded.path.display().to_string()),
+            Fact::new("Rows", dataset.rows.len().to_string()),
+            Fact::new("Candidates", format!("{} {}", self.features.candidates(), self.loaded.atoms_are())),
+            Fact::new("Target", target.map_or(String::new(), |target| target.name.clone())),
+            Fact::new("Loss", loss),
+            Fact::new("k", self.k.to_string()),
+        ];
+        facts.extend(self.chosen_by.iter().map(|rule| Fact::new("Chosen by", rule.clone())));
+        if let Some([zero, one]) = target.and_then(|target| target.classes.as_ref()) {
+            facts.push(Fact::new("Classes", format!("{one} against {zero}")));
+        }
+        if self.ridge > 0.0 {
+            facts.push(Fact::new("Ridge", number(self.ridge)));
+        }
+        if !dataset.always.is_empty() {
+            let names: Vec<&str> = dataset.always.iter().map(|&j| dataset.features[j].name.as_str()).collect();
+            facts.push(Fact::new("Always in", names.join(", ")));
+        }
+        let (standardised, intercept) = self.prepared;
+        let columns = if standardised { "standardised" } else { "in their own units" };
+        facts.push(Fact::new("Columns", columns));
+        facts.push(Fact::new("Intercept", if intercept { "yes" } else { "no" }));
+        facts.push(Fact::new("Method", self.method.unwrap_or("accelerated IHT, several starts, exchanges")));
+        facts
+    }
+
+    fn certainty(&self) -> Vec<Fact> {
+        let estimate = &self.estimate;
+        let mut facts = vec![
+            Fact::new("Status", words::status(estimate.status)),
+            Fact::new("Fit", self.fit_in_words()),
+            Fact::new("Objective", number(estimate.objective)),
+            Fact::new("Cost", format!("{} passes over the data, {:.2} s", estimate.passes, estimate.seconds)),
+        ];
+        facts.extend(self.quality_in_words().into_iter().map(|line| Fact::new("Quality", line)));
+        if let Some(halves) = &self.halves {
+            let often = estimate.chosen.iter().filter(|&&atom| halves.frequencies[atom] >= 0.9).count();
+            facts.push(Fact::new(
+                "Half-samples",
+                format!("{often} of {} are chosen by nine of ten half-samples", estimate.chosen.len()),
+            ));
+        }
+        facts
+    }
+
+    fn coefficients(&self) -> Coefficients {
+        let dataset = &self.loaded.dataset;
+        let ties = self.estimate.quality.as_ref().map_or(&[][..], |quality| &quality.near_ties);
+        let row = |(j, value): (usize, f64)| {
+            let atom = self.atom_of(j);
+            let rivals =
+                ties.iter().filter(|tie| Some(tie.inside) == atom).map(|tie| self.loaded.atom(tie.outside).into());
+            Coefficient {
+                name: dataset.features[j].name.clone(),
+                group: self.group_of(j),
+                value,
+                standardised: Some(self.estimate.standardized.value_at(j)),
+                chosen_share: self.halves.as_ref().zip(atom).map(|(halves, atom)| halves.frequencies[atom]),
+                rivals: rivals.collect(),
+            }
+        };
+        Coefficients {
+            rows: self.estimate.coefficients.entries().map(row).collect(),
+            intercept: self.prepared.1.then_some(self.estimate.intercept),
+            half_samples: self.halves.as_ref().map(|halves| halves.samples),
+        }
+    }
+
+    fn convergence(&self) -> Convergence {
+        let step = |event: &katoms::driver::Event| Step {
+            passes: event.passes as f64,
+            objective: event.objective,
+            gap: event.gap,
+            label: match event.kind {
+                Move::Exchanged => Some("exchange".into()),
+                Move::Restarted => Some("restart".into()),
+                Move::Grown => Some("growth".into()),
+                _ => None,
+            },
+        };
+        Convergence { moves: self.estimate.trace.iter().map(step).collect() }
+    }
+
+    fn path(&self, trail: &Trail, chosen_by: &str) -> Path {
+        let size = |model: &katoms_estimate::TrailModel| {
+            let [aic, bic, ebic, gic] = model.criteria;
+            PathSize {
+                k: model.atoms,
+                loss: model.loss,
+                explained: Some(1.0 - model.loss / trail.null_loss),
+                aic: Some(aic),
+                bic: Some(bic),
+                ebic: Some(ebic),
+                gic: Some(gic),
+                features: model.chosen.iter().map(|&atom| self.loaded.atom(atom).into()).collect(),
+            }
+        };
+        let explained_name = match self.loaded.loss {
+            LossChoice::Squares => "R²",
+            LossChoice::Logistic => "deviance explained",
+        };
+        Path {
+            sizes: trail.models.iter().map(size).collect(),
+            chosen: Some(self.k),
+            chosen_by: Some(chosen_by.into()),
+            explained_name: explained_name.into(),
+        }
+    }
+
+    fn cross_validation(&self) -> Option<CrossValidation> {
+        let validated = self.validated?;
+        let (min, one_se) = (validated.min(), validated.one_se());
+        let measure = match self.loaded.loss {
+            LossChoice::Squares => "half the mean squared error",
+            LossChoice::Logistic => "mean negative log-likelihood",
+        };
+        // Under several ridges the curve is that of the chosen one.
+        let alike = validated.scores.iter().filter(|score| score.choice.ridge == min.ridge);
+        let sizes = alike.map(|score| HeldOutError { k: score.choice.atoms, mean: score.mean, error: score.error });
+        Some(CrossValidation {
+            measure: measure.into(),
+            folds: validated.scores.first().map_or(0, |score| score.folds.len()),
+            sizes: sizes.collect(),
+            k_min: min.atoms,
+            k_1se: one_se.atoms,
+            chosen: Some(self.k),
+        })
+    }
+
+    fn regression(&self) -> Option<Regression> {
+        let target = self.loaded.dataset.target.as_ref()?;
+        Some(Regression {
+            target: target.name.clone(),
+            observed: target.values.clone(),
+            predicted: self.predictions(),
+            weights: self.loaded.dataset.weights.clone().unwrap_or_default(),
+            judged: Judged::OnFittedRows,
+        })
+    }
+
+    fn classification(&self) -> Option<Classification> {
+        let target = self.loaded.dataset.target.as_ref()?;
+        let [negative, positive] = target.classes.clone()?;
+        Some(Classification {
+            target: target.name.clone(),
+            positive,
+            negative,
+            labels: target.values.iter().map(|&y| y == 1.0).collect(),
+            probabilities: self.probabilities(),
+            weights: self.loaded.dataset.weights.clone().unwrap_or_default(),
+            judged: Judged::OnFittedRows,
+        })
+    }
+}

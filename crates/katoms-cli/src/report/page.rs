@@ -1,0 +1,115 @@
+//! From a report to the page: the template filled.
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::{AutoEscape, Environment, value::Serde};
+use serde::Serialize;
+
+use super::diagnostics::{self, Bin, Confusion, Residuals, Roc};
+use super::parts::{
+    ClassificationPart, CoefficientsPart, CompletionPart, ConvergencePart, PathPart, RegressionPart, ValidationPart,
+};
+use super::{Fact, Report};
+
+const TEMPLATE: &str = include_str!("template.html");
+const STYLE: &str = include_str!("style.css");
+
+/// The whole page.
+pub(super) fn render(report: &Report) -> String {
+    let mut environment = Environment::new();
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
+    environment.set_syntax(syntax.expect("the usual delimiters"));
+    // The template is part of the program, and the page holds texts, lists and nothing else: no data can break it.
+    environment.render_str(TEMPLATE, Serde(Page::new(report))).expect("the template of the report")
+}
+
+#[derive(Debug, Serialize)]
+struct Page<'a> {
+    report: &'a Report,
+    style: &'static str,
+    asked: Vec<Row<'a>>,
+    found: Vec<Row<'a>>,
+    coefficients: Option<CoefficientsPart>,
+    convergence: Option<ConvergencePart>,
+    path: Option<PathPart>,
+    validation: Option<ValidationPart>,
+    regression: Option<RegressionPart>,
+    classification: Option<ClassificationPart>,
+    completion: Option<CompletionPart>,
+    data: String,
+}
+
+impl<'a> Page<'a> {
+    fn new(report: &'a Report) -> Self {
+        let measured = Measured::new(report);
+        let regression = |part| RegressionPart::new(part, measured.r_squared, measured.residuals.as_ref());
+        let classes = |part| ClassificationPart::new(part, measured.roc.as_ref(), measured.calibration.as_deref());
+        Self {
+            report,
+            style: STYLE,
+            asked: rows("asked", &report.question),
+            found: rows("answer", &report.certainty),
+            coefficients: report.coefficients.as_ref().and_then(CoefficientsPart::new),
+            convergence: report.convergence.as_ref().and_then(ConvergencePart::new),
+            path: report.path.as_ref().and_then(PathPart::new),
+            validation: report.cross_validation.as_ref().and_then(ValidationPart::new),
+            regression: report.regression.as_ref().map(regression),
+            classification: report.classification.as_ref().map(classes),
+            completion: report.completion.as_ref().map(CompletionPart::new),
+            data: to_json(report, &measured),
+        }
+    }
+}
+
+/// What the page computes from predictions.
+#[derive(Debug, Default, Serialize)]
+struct Measured {
+    r_squared: Option<f64>,
+    residuals: Option<Residuals>,
+    auc: Option<f64>,
+    calibration: Option<Vec<Bin>>,
+    confusion: Option<Confusion>,
+    #[serde(skip)]
+    roc: Option<Roc>,
+}
+
+impl Measured {
+    fn new(report: &Report) -> Self {
+        let mut measured = Self::default();
+        if let Some(part) = &report.regression {
+            measured.r_squared = diagnostics::r_squared(&part.observed, &part.predicted, &part.weights);
+            measured.residuals = diagnostics::residuals(&part.observed, &part.predicted, &part.weights);
+        }
+        if let Some(part) = &report.classification {
+            measured.roc = diagnostics::roc(&part.labels, &part.probabilities, &part.weights);
+            measured.auc = measured.roc.as_ref().map(|roc| roc.auc);
+            measured.calibration = diagnostics::calibration(&part.labels, &part.probabilities, &part.weights);
+            measured.confusion = diagnostics::confusion(&part.labels, &part.probabilities, 0.5);
+        }
+        measured
+    }
+}
+
+/// What a program may read out of the page: JSON that cannot end the element it stands in.
+fn to_json(report: &Report, measured: &Measured) -> String {
+    #[derive(Serialize)]
+    struct Data<'a> {
+        report: &'a Report,
+        measured: &'a Measured,
+    }
+    serde_json::to_string(&Data { report, measured }).unwrap_or_default().replace('<', "\\u003c")
+}
+
+#[derive(Debug, Serialize)]
+struct Row<'a> {
+    id: String,
+    fact: &'a Fact,
+}
+
+fn rows<'a>(prefix: &str, facts: &'a [Fact]) -> Vec<Row<'a>> {
+    let word = |label: &str| {
+        let letters = label.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { ' ' });
+        letters.collect::<String>().split_whitespace().collect::<Vec<_>>().join("-")
+    };
+    facts.iter().map(|fact| Row { id: format!("{prefix}-{}", word(&fact.label)), fact }).collect()
+}

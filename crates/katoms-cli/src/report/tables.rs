@@ -1,0 +1,171 @@
+//! What charts show, as text.
+
+use serde::Serialize;
+
+use super::coefficients::Coefficients;
+use super::diagnostics::Bin;
+use super::number::{long, percent, short, whole};
+use super::{Completion, CrossValidation, Path};
+
+/// So many rows at most: a browser slows down with more.
+const ROWS: usize = 5000;
+/// A longer table is folded.
+const OPEN: usize = 40;
+
+/// A table.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub(super) struct Table {
+    /// What it lists, for its summary: "40 coefficients".
+    pub summary: String,
+    pub columns: Vec<Column>,
+    pub rows: Vec<Row>,
+    /// Whether it is unfolded at first.
+    pub open: bool,
+    /// How many rows were left out.
+    pub more: Option<String>,
+}
+
+/// A column and whether it holds numbers.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub(super) struct Column {
+    pub name: String,
+    pub class: &'static str,
+}
+
+/// A row and what is special about it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub(super) struct Row {
+    pub cells: Vec<String>,
+    pub note: Option<String>,
+}
+
+/// A column in the making: its name, its class, what stands in it.
+type Maker<'a, T> = (&'a str, &'static str, Box<dyn Fn(&T) -> Option<String> + 'a>);
+
+impl Table {
+    /// A row for each item. Columns in which no item has anything are left out.
+    fn new<'a, T>(noun: &str, items: &[T], makers: Vec<Maker<'a, T>>) -> Self {
+        let shown = &items[..items.len().min(ROWS)];
+        let makers: Vec<_> = makers.into_iter().filter(|m| shown.iter().any(|item| m.2(item).is_some())).collect();
+        let row = |item: &T| Row { cells: makers.iter().map(|m| m.2(item).unwrap_or_default()).collect(), note: None };
+        let more = items.len() - shown.len();
+        Self {
+            summary: super::number::counted(items.len(), noun),
+            columns: makers.iter().map(|m| Column { name: m.0.into(), class: m.1 }).collect(),
+            rows: shown.iter().map(row).collect(),
+            open: items.len() <= OPEN,
+            more: (more > 0).then(|| whole(more)),
+        }
+    }
+
+    /// Says something about the row of some place.
+    fn note(&mut self, place: Option<usize>, text: &str) {
+        if let Some(row) = place.and_then(|place| self.rows.get_mut(place)) {
+            let before = row.note.take().map(|note| note + ", ").unwrap_or_default();
+            row.note = Some(before + text);
+        }
+    }
+}
+
+/// The coefficients, the largest effect first.
+pub(super) fn coefficients(coefficients: &Coefficients) -> Table {
+    let rows = coefficients.sorted();
+    let nonempty = |text: String| (!text.is_empty()).then_some(text);
+    let makers: Vec<Maker<'_, &super::Coefficient>> = vec![
+        ("feature", "name", Box::new(|c| Some(c.name.clone()))),
+        ("group", "name", Box::new(|c| c.group.clone())),
+        ("coefficient", "number", Box::new(|c| Some(long(c.value)))),
+        ("standardised", "number", Box::new(|c| c.standardised.map(short))),
+        ("half-samples", "number", Box::new(|c| c.chosen_share.map(percent))),
+        ("could be replaced by", "name", Box::new(move |c| nonempty(c.rivals.join(", ")))),
+    ];
+    Table::new("coefficient", &rows, makers)
+}
+
+/// The sizes of a path, the chosen one noted.
+pub(super) fn path(path: &Path) -> Table {
+    let explained = if path.explained_name.is_empty() { "explained" } else { &path.explained_name };
+    let makers: Vec<Maker<'_, super::PathSize>> = vec![
+        ("k", "number", Box::new(|s| Some(s.k.to_string()))),
+        ("loss", "number", Box::new(|s| Some(long(s.loss)))),
+        (explained, "number", Box::new(|s| s.explained.map(percent))),
+        ("AIC", "number", Box::new(|s| s.aic.map(long))),
+        ("BIC", "number", Box::new(|s| s.bic.map(long))),
+        ("EBIC", "number", Box::new(|s| s.ebic.map(long))),
+        ("GIC", "number", Box::new(|s| s.gic.map(long))),
+    ];
+    let mut table = Table::new("size", &path.sizes, makers);
+    table.note(path.sizes.iter().position(|s| path.chosen == Some(s.k)), "chosen");
+    table
+}
+
+/// What came and went from size to size.
+pub(super) fn entries(path: &Path) -> Option<Table> {
+    if path.sizes.len() < 2 || path.sizes.iter().all(|s| s.features.is_empty()) {
+        return None;
+    }
+    let missing = |from: &[String], of: &[String]| {
+        let gone: Vec<&str> = of.iter().filter(|f| !from.contains(f)).map(String::as_str).collect();
+        (!gone.is_empty()).then(|| gone.join(", "))
+    };
+    let before = |place: usize| place.checked_sub(1).map_or(&[][..], |p| &path.sizes[p].features);
+    let places: Vec<usize> = (0..path.sizes.len()).collect();
+    let makers: Vec<Maker<'_, usize>> = vec![
+        ("k", "number", Box::new(|&i| Some(path.sizes[i].k.to_string()))),
+        ("came in", "name", Box::new(move |&i| missing(before(i), &path.sizes[i].features))),
+        ("went out", "name", Box::new(move |&i| missing(&path.sizes[i].features, before(i)))),
+    ];
+    let table = Table::new("size", &places, makers);
+    Some(Table { summary: "What came in and went out".into(), open: false, ..table })
+}
+
+/// The errors on rows held out.
+pub(super) fn cross_validation(validation: &CrossValidation) -> Table {
+    let makers: Vec<Maker<'_, super::HeldOutError>> = vec![
+        ("k", "number", Box::new(|s| Some(s.k.to_string()))),
+        (&validation.measure, "number", Box::new(|s| Some(long(s.mean)))),
+        ("standard error", "number", Box::new(|s| Some(short(s.error)))),
+    ];
+    let mut table = Table::new("size", &validation.sizes, makers);
+    let place = |k| validation.sizes.iter().position(|s| s.k == k);
+    table.note(place(validation.k_min), "least error");
+    table.note(place(validation.k_1se), "within one error");
+    if let Some(k) = validation.chosen {
+        table.note(place(k), "chosen");
+    }
+    table
+}
+
+/// Ranges of probability.
+pub(super) fn calibration(bins: &[Bin]) -> Table {
+    let range = |b: &Bin| format!("{:.0}–{:.0} %", b.lower * 100.0, b.upper * 100.0);
+    let makers: Vec<Maker<'_, Bin>> = vec![
+        ("probability", "number", Box::new(move |b| Some(range(b)))),
+        ("rows", "number", Box::new(|b| Some(whole(b.count)))),
+        ("predicted", "number", Box::new(|b| Some(percent(b.predicted)))),
+        ("observed", "number", Box::new(|b| Some(percent(b.observed)))),
+    ];
+    Table { open: false, summary: "Calibration".into(), ..Table::new("range", bins, makers) }
+}
+
+/// The errors at each rank.
+pub(super) fn ranks(completion: &Completion) -> Table {
+    let measure = if completion.measure.is_empty() { "error" } else { &completion.measure };
+    let makers: Vec<Maker<'_, super::RankError>> = vec![
+        ("rank", "number", Box::new(|r| Some(r.rank.to_string()))),
+        (measure, "number", Box::new(|r| Some(long(r.error)))),
+    ];
+    let mut table = Table::new("rank", &completion.ranks, makers);
+    table.note(completion.ranks.iter().position(|r| completion.chosen_rank == Some(r.rank)), "chosen");
+    table
+}
+
+/// Singular values.
+pub(super) fn singular_values(values: &[f64]) -> Table {
+    let numbered: Vec<(usize, f64)> = values.iter().copied().enumerate().collect();
+    let makers: Vec<Maker<'_, (usize, f64)>> = vec![
+        ("place", "number", Box::new(|v| Some((v.0 + 1).to_string()))),
+        ("singular value", "number", Box::new(|v| Some(long(v.1)))),
+    ];
+    Table { open: false, ..Table::new("singular value", &numbered, makers) }
+}

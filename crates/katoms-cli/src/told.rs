@@ -1,0 +1,125 @@
+//! What is said: machines read standard output, people standard error.
+
+use std::ffi::OsString;
+use std::io::{self, IsTerminal, Write};
+
+use anyhow::Result;
+use serde::Serialize;
+
+/// Where a command speaks.
+#[derive(Debug)]
+pub struct Told {
+    quiet: bool,
+    /// The command line, as a person would type it again.
+    pub command: String,
+}
+
+impl Told {
+    /// For this command line.
+    pub fn new(quiet: bool, arguments: &[OsString]) -> Self {
+        let words = arguments.iter().enumerate().map(|(at, word)| {
+            let word = word.to_string_lossy();
+            if at == 0 { "katoms".to_owned() } else { quoted(&word) }
+        });
+        Self { quiet, command: words.collect::<Vec<_>>().join(" ") }
+    }
+
+    /// A line for people; not with `--quiet`.
+    pub fn say(&self, line: impl AsRef<str>) {
+        if !self.quiet {
+            // A closed standard error is no reason to lose the work.
+            let _ = writeln!(io::stderr(), "{}", line.as_ref());
+        }
+    }
+
+    /// What a person must know, also with `--quiet`.
+    pub fn warn(&self, line: impl AsRef<str>) {
+        let _ = writeln!(io::stderr(), "katoms: {}", line.as_ref());
+    }
+
+    /// Whether a bar would be seen.
+    pub fn shows_progress(&self) -> bool {
+        !self.quiet && io::stderr().is_terminal()
+    }
+
+    /// What the command produces, on standard output.
+    pub fn print(&self, text: &str) -> Result<()> {
+        let mut out = io::stdout().lock();
+        out.write_all(text.as_bytes())?;
+        out.flush()?;
+        Ok(())
+    }
+
+    /// The same for machines.
+    pub fn print_json(&self, value: &impl Serialize) -> Result<()> {
+        self.print(&format!("{}\n", serde_json::to_string_pretty(value)?))
+    }
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./=,:+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) { word.into() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
+/// A number with as many digits as a person reads.
+pub fn number(value: f64) -> String {
+    let size = value.abs();
+    if value == 0.0 {
+        "0".into()
+    } else if !(1e-3..1e6).contains(&size) {
+        format!("{value:.3e}")
+    } else {
+        let digits = (3 - size.log10().floor() as i32).clamp(0, 6) as usize;
+        format!("{value:.digits$}")
+    }
+}
+
+/// A count with its word: `1 row`, `3 rows`.
+pub fn count(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
+/// Rows under headings; the first column to the left, the others to the right.
+pub fn aligned(headings: &[&str], rows: &[Vec<String>]) -> String {
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
+        cells.chain([headings[column].chars().count()]).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..headings.len()).map(width).collect();
+    let line = |cells: &mut dyn Iterator<Item = &str>| {
+        let mut line = String::new();
+        for (at, (cell, &width)) in cells.zip(&widths).enumerate() {
+            line += &if at == 0 { format!("  {cell:<width$}") } else { format!("  {cell:>width$}") };
+        }
+        line.truncate(line.trim_end().len());
+        line + "\n"
+    };
+    let head = line(&mut headings.iter().copied());
+    rows.iter().fold(head, |text, row| text + &line(&mut row.iter().map(String::as_str)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_four_digits() {
+        let told = [0.0, 1.0, -0.012345, 123.456, 98765.4, 1234567.0, 0.00012, f64::NAN];
+        let words = ["0", "1.000", "-0.01234", "123.5", "98765", "1.235e6", "1.200e-4", "NaN"];
+        assert_eq!(told.map(number), words);
+    }
+
+    #[test]
+    fn a_command_can_be_typed_again() {
+        let words = ["/usr/bin/katoms", "fit", "my data.csv", "--target", "it's", "-k", "10"].map(OsString::from);
+        let told = Told::new(false, &words);
+        assert_eq!(told.command, r"katoms fit 'my data.csv' --target 'it'\''s' -k 10");
+    }
+
+    #[test]
+    fn columns_are_aligned() {
+        let rows = [vec!["größe".into(), "1".into()], vec!["b".into(), "10".into()]];
+        assert_eq!(aligned(&["name", "value"], &rows), "  name   value\n  größe      1\n  b         10\n");
+    }
+}

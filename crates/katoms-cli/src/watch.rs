@@ -1,0 +1,182 @@
+//! Progress, Ctrl-C, time limits and checkpoints: all that happens beside the work.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use katoms::driver::{Event, Stop};
+use katoms_estimate::{Answer, Phase, Progress, Watch};
+
+use crate::told::{Told, number};
+
+/// How often Ctrl-C was pressed. A signal has no other place to go.
+static INTERRUPTS: AtomicUsize = AtomicUsize::new(0);
+/// What takes less shows no bar.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// Between two checkpoints.
+const SAVES: Duration = Duration::from_secs(5);
+
+/// Listens to Ctrl-C: once ends the work cleanly, twice at once.
+pub fn listen() {
+    // A second call in the same process, or a system without signals, leaves Ctrl-C as it was.
+    let _ = ctrlc::set_handler(|| {
+        if INTERRUPTS.fetch_add(1, Ordering::SeqCst) > 0 {
+            std::process::exit(130);
+        }
+        eprintln!("\nkatoms: ending with the best so far; press Ctrl-C again to end at once");
+    });
+}
+
+/// Whether Ctrl-C was pressed.
+pub fn is_interrupted() -> bool {
+    INTERRUPTS.load(Ordering::SeqCst) > 0
+}
+
+/// A job's companion: draws its bar, ends it, saves its states.
+pub struct Companion {
+    bar: ProgressBar,
+    started: Instant,
+    limit: Option<f64>,
+    shows: bool,
+    /// The relative change at the first move: the way to the tolerance is measured from here.
+    first_change: Option<f64>,
+    tolerance: f64,
+    checkpoint: Option<Checkpoint>,
+    /// Whether the work was ended before its time.
+    pub stopped: bool,
+}
+
+/// Where states are saved.
+struct Checkpoint {
+    path: PathBuf,
+    last: Instant,
+    failed: Option<katoms_io::Error>,
+}
+
+impl Companion {
+    /// For a job of this name, made of `pieces` where they can be counted.
+    pub fn new(told: &Told, name: &str, pieces: Option<usize>, limit: Option<f64>) -> Self {
+        let bar = ProgressBar::with_draw_target(pieces.map(|n| n as u64), ProgressDrawTarget::hidden());
+        let shape = match pieces {
+            Some(_) => "{prefix} [{bar:30}] {pos}/{len}  {msg}  {elapsed}, {eta} left",
+            None => "{prefix} {spinner} {msg}  {elapsed}",
+        };
+        if let Ok(style) = ProgressStyle::with_template(shape) {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        bar.set_prefix(name.to_owned());
+        let shows = told.shows_progress();
+        Self {
+            bar,
+            started: Instant::now(),
+            limit,
+            shows,
+            first_change: None,
+            tolerance: Stop::default().tolerance,
+            checkpoint: None,
+            stopped: false,
+        }
+    }
+
+    /// The same, saving states to this file.
+    pub fn saving_to(self, path: Option<&Path>) -> Self {
+        let checkpoint = path.map(|path| Checkpoint { path: path.into(), last: Instant::now(), failed: None });
+        Self { checkpoint, ..self }
+    }
+
+    /// Draws the bar once the work takes long.
+    fn show(&mut self) {
+        if self.shows && self.bar.is_hidden() && self.started.elapsed() > PATIENCE {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+            self.bar.enable_steady_tick(Duration::from_millis(200));
+        }
+    }
+
+    /// Whether the work goes on.
+    fn verdict(&mut self) -> Answer {
+        let late = self.limit.is_some_and(|limit| self.started.elapsed().as_secs_f64() > limit);
+        self.stopped |= late || is_interrupted();
+        let due = |c: &Checkpoint| c.failed.is_none() && (self.stopped || c.last.elapsed() > SAVES);
+        match (self.checkpoint.as_ref().is_some_and(due), self.stopped) {
+            (true, true) => Answer::SaveAndStop,
+            (true, false) => Answer::Save,
+            (false, true) => Answer::Stop,
+            (false, false) => Answer::GoOn,
+        }
+    }
+
+    /// About how many seconds a fit still takes, if its change goes on to fall as it did.
+    fn seconds_left(&mut self, event: &Event) -> Option<f64> {
+        let first = *self.first_change.get_or_insert(event.change);
+        let (way, gone) = ((first / self.tolerance).ln(), (first / event.change).ln());
+        let share = gone / way;
+        (share.is_finite() && share > 0.05 && share <= 1.0).then(|| event.seconds * (1.0 - share) / share)
+    }
+
+    /// The end of the job: the bar goes, and what could not be saved is told.
+    ///
+    /// # Errors
+    /// When a checkpoint could not be written.
+    pub fn finish(self) -> Result<bool> {
+        self.bar.finish_and_clear();
+        match self.checkpoint.and_then(|checkpoint| checkpoint.failed) {
+            Some(error) => Err(error).context("the checkpoint could not be saved"),
+            None => Ok(self.stopped),
+        }
+    }
+}
+
+impl Watch for Companion {
+    fn tell(&mut self, progress: &Progress<'_>) -> Answer {
+        self.show();
+        let event = progress.event;
+        let what = match progress.phase {
+            Phase::Trial { atoms, ridge } => format!("trying {atoms} (ridge {ridge}), "),
+            _ => String::new(),
+        };
+        let left = self.seconds_left(event).map_or(String::new(), |s| format!("  about {s:.0} s left"));
+        let (objective, passes) = (number(event.objective), event.passes);
+        self.bar.set_message(format!("{what}objective {objective}, {passes} passes, step {}{left}", event.iteration));
+        if progress.of > 1 {
+            self.bar.set_length(progress.of as u64);
+            self.bar.set_position(progress.done as u64);
+        }
+        self.verdict()
+    }
+
+    fn counted(&mut self, done: usize) -> Answer {
+        self.show();
+        self.bar.set_position(done as u64);
+        self.verdict()
+    }
+
+    fn keep(&mut self, state: &[u8]) {
+        if let Some(checkpoint) = &mut self.checkpoint {
+            checkpoint.failed = katoms_io::save(&checkpoint.path, state).err();
+            checkpoint.last = Instant::now();
+        }
+    }
+}
+
+/// The saved state in this file; nothing where there is no such file yet.
+///
+/// # Errors
+/// When there is one that cannot be read.
+pub fn saved_state(path: Option<&Path>) -> Result<Option<Vec<u8>>> {
+    let Some(path) = path else { return Ok(None) };
+    match std::fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error).with_context(|| format!("the checkpoint {} cannot be read", path.display())),
+    }
+}
+
+/// Removes the checkpoint of a job that is done; one that was cut short is kept, and the same command goes on from it.
+pub fn forget(path: Option<&Path>, is_done: bool) {
+    if let Some(path) = path.filter(|_| is_done) {
+        // It may never have been written.
+        let _ = std::fs::remove_file(path);
+    }
+}

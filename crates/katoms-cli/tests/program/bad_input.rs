@@ -1,0 +1,178 @@
+//! Bad input: each is named with its place, ends with exit code 2, and leaves nothing behind.
+
+use std::process::Command;
+
+use crate::desk::{Desk, Said, example};
+
+const FIT: &str = "fit d.csv --target y -k 1 --out m.json --report r.html";
+
+/// A table, a command on it that must be refused, and words that the message must have.
+fn refused(table: &str, words: &str, expected: &[&str]) {
+    let desk = Desk::new();
+    desk.write("d.csv", table);
+    let error = desk.refuses(words);
+    for word in expected {
+        assert!(error.contains(word), "`{word}` is not in: {error}");
+    }
+}
+
+#[test]
+fn a_missing_target() {
+    refused("a,prize\n1,2\n3,4\n5,7\n", &FIT.replace("y", "price"), &["price", "prize"]);
+    refused("a,y\n1,2\n3,4\n5,7\n", "fit d.csv -k 1", &["--target"]);
+}
+
+#[test]
+fn a_missing_file() {
+    refused("a,y\n1,2\n", "fit dd.csv --target y -k 1", &["dd.csv", "d.csv"]);
+}
+
+#[test]
+fn text_in_a_column_of_numbers() {
+    let rows: String = (0..30).map(|i| format!("{i},{},{}\n", i * i, 2 * i)).collect();
+    let table = format!("a,b,y\n{rows}7,twelve,9\n");
+    refused(&table, FIT, &["d.csv", "line 32", "column 2", "b", "twelve"]);
+}
+
+#[test]
+fn ragged_rows() {
+    refused("a,b,y\n1,2,3\n4,5\n6,7,8\n", FIT, &["d.csv", "line 3", "2", "3"]);
+}
+
+#[test]
+fn an_empty_file() {
+    refused("", FIT, &["d.csv", "empty"]);
+    refused("a,b,y\n", FIT, &["d.csv", "row"]);
+}
+
+#[test]
+fn missing_values() {
+    let table = "a,b,y\n1,2,3\n,5,4\n6,,8\n7,,1\n";
+    refused(table, FIT, &["3 missing", "a (1)", "b (2)", "--missing"]);
+    let desk = Desk::new();
+    desk.write("d.csv", table);
+    let dropped = desk.succeeds("fit d.csv --target y -k 1 --missing drop");
+    assert!(dropped.err.contains("3 rows"), "{}", dropped.err);
+    desk.succeeds("fit d.csv --target y -k 1 --missing mean");
+}
+
+#[test]
+fn a_truncated_npy() {
+    let desk = Desk::new();
+    let whole = std::fs::read(example("signal.npy")).unwrap();
+    desk.write("b.npy", &whole[..whole.len() - 9]);
+    desk.write("phi.npy", &whole[..40]);
+    let error = desk.refuses("recover --operator dct --rows b.npy --length 512 --measurements b.npy -k 3");
+    assert!(error.contains("b.npy") && error.contains("bytes"), "{error}");
+    let error = desk.refuses("recover --matrix phi.npy --measurements b.npy -k 3");
+    assert!(error.contains("phi.npy"), "{error}");
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn a_truncated_parquet() {
+    let desk = Desk::new();
+    let houses = example("houses.csv");
+    desk.succeeds(&format!("fit {houses} --target price -k 2 --out m.json -q"));
+    desk.succeeds(&format!("predict m.json {houses} --out p.parquet -q"));
+    let whole = std::fs::read(desk.path("p.parquet")).unwrap();
+    desk.write("cut.parquet", &whole[..whole.len() / 2]);
+    assert!(desk.refuses("inspect cut.parquet").contains("cut.parquet"));
+}
+
+#[test]
+fn a_target_of_one_class() {
+    refused("a,y\n1,no\n2,no\n3,no\n", FIT, &["y", "no", "two"]);
+    refused("a,y\n1,0\n2,1\n3,2\n", &format!("{FIT} --loss logistic"), &["y", "two"]);
+}
+
+#[test]
+fn text_as_a_target_of_numbers() {
+    refused("a,y\n1,no\n2,yes\n3,no\n", &format!("{FIT} --loss squares"), &["y", "logistic"]);
+}
+
+#[test]
+fn k_larger_than_the_columns() {
+    refused(
+        "a,b,y\n1,2,3\n2,2,4\n3,5,5\n",
+        &FIT.replace("-k 1", "-k 7"),
+        &["-k is 7", "2 features", "between 1 and 2"],
+    );
+    refused("a,b,y\n1,2,3\n2,2,4\n3,5,5\n", &FIT.replace("-k 1", "-k 0"), &["-k is 0"]);
+    refused("a,b,y\n1,2,3\n2,2,4\n3,5,5\n", "cv d.csv --target y -k 1..5 --folds 2", &["-k is 3"]);
+    refused("a,b,y\n1,2,3\n2,2,4\n3,5,5\n", "cv d.csv --target y -k 1..2 --folds 9", &["--folds is 9", "3 rows"]);
+}
+
+#[test]
+fn groups_that_name_unknown_columns() {
+    let desk = Desk::new();
+    desk.write("d.csv", "a,b,y\n1,2,3\n2,2,4\n3,5,5\n4,1,7\n");
+    desk.write("g.gmt", "one\tabout\ta\nother\tabout\tb\tc\tdd\n");
+    let error = desk.refuses("fit d.csv --target y -k 1 --groups g.gmt");
+    for word in ["g.gmt", "line 2", "c", "dd"] {
+        assert!(error.contains(word), "{error}");
+    }
+    let said = desk.succeeds("fit d.csv --target y -k 1 --groups g.gmt --unknown-members skip");
+    assert!(said.err.contains("2 members"), "{}", said.err);
+}
+
+#[test]
+fn a_model_of_a_newer_schema() {
+    let desk = Desk::new();
+    let houses = example("houses.csv");
+    desk.succeeds(&format!("fit {houses} --target price -k 2 --out m.json -q"));
+    let newer = desk.read("m.json").replace("\"schema\": 1", "\"schema\": 7");
+    desk.write("newer.json", newer);
+    let error = desk.refuses(&format!("predict newer.json {houses}"));
+    assert!(error.contains("newer.json") && error.contains("schema 7") && error.contains("update"), "{error}");
+    desk.write("broken.json", &desk.read("m.json")[..200]);
+    assert!(desk.refuses(&format!("predict broken.json {houses}")).contains("broken.json"));
+}
+
+#[test]
+fn values_that_are_not_finite() {
+    refused("a,y\n1,2\ninf,3\n4,5\n2,2\n", FIT, &["a", "inf"]);
+}
+
+#[test]
+fn wrong_options_are_named() {
+    let table = "a,b,y\n1,2,3\n2,2,4\n3,5,5\n4,4,4\n";
+    refused(table, &format!("{FIT} --ridge -1"), &["ridge"]);
+    refused(table, &format!("{FIT} --method opm"), &["did you mean `omp`"]);
+    refused(table, &format!("{FIT} --time-limit 0"), &["above 0"]);
+    refused(table, &format!("{FIT} --always z"), &["z"]);
+    refused(table, &format!("{FIT} --weights z"), &["z"]);
+    refused(table, "path d.csv --target y -k 5..2", &["1..30"]);
+}
+
+#[test]
+fn a_folder_that_does_not_exist() {
+    refused("a,y\n1,2\n2,3\n3,5\n", "fit d.csv --target y -k 1 --out nowhere/m.json", &["nowhere"]);
+}
+
+/// The disk is full before the model is written: the limit on the size of files, as a shell sets it.
+#[test]
+fn a_full_disk() {
+    let desk = Desk::new();
+    let houses = example("houses.csv");
+    desk.write("m.json", "the model of yesterday");
+    let program = env!("CARGO_BIN_EXE_katoms");
+    // The signal that comes with the limit is ignored, so that writing fails as it does on a full disk.
+    let script = format!("trap '' XFSZ; ulimit -f 1; '{program}' fit '{houses}' --target price -k 8 --out m.json -q");
+    let output = Command::new("bash").args(["-c", &script]).current_dir(desk.path("")).output().unwrap();
+    let said = Said::of(&output);
+    assert_eq!(said.code, Some(2), "{}", said.err);
+    assert!(said.err.contains("m.json"), "{}", said.err);
+    assert_eq!(desk.files(), ["m.json"]);
+    assert_eq!(desk.read("m.json"), "the model of yesterday");
+}
+
+#[test]
+fn a_completion_of_nothing() {
+    let desk = Desk::new();
+    desk.write("d.csv", "a,b\n1,2\n3,\n5,6\n");
+    assert!(desk.refuses("complete d.csv --rank 3").contains("at most rank 2"));
+    assert!(desk.refuses("complete d.csv --rank 1 --out x.txt").contains(".csv"));
+    assert!(desk.refuses("complete d.csv --rank 1 --mask d.csv").contains("mask"));
+    assert!(desk.refuses("complete d.csv --rank 1 --observed 35").contains("0.35"));
+}

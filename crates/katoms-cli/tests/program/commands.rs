@@ -1,0 +1,266 @@
+//! One test for each command, on the data that comes with the program.
+
+use crate::desk::{Desk, example};
+
+fn names(model: &serde_json::Value) -> Vec<String> {
+    let coefficients = model["coefficients"].as_array().unwrap();
+    coefficients.iter().map(|c| c["name"].as_str().unwrap().to_owned()).collect()
+}
+
+fn atoms(model: &serde_json::Value) -> Vec<String> {
+    model["atoms"].as_array().unwrap().iter().map(|a| a.as_str().unwrap().to_owned()).collect()
+}
+
+/// The price was made of these five, a categorical column among them.
+#[test]
+fn fit_finds_what_the_price_is_made_of() {
+    let desk = Desk::new();
+    let words = format!("fit {} --target price -k 5 --out model.json --report report.html", example("houses.csv"));
+    let said = desk.succeeds(&words);
+    assert!(said.out.is_empty(), "{}", said.out);
+    assert!(said.err.contains("5 of 13 groups predict price"), "{}", said.err);
+    assert!(said.err.contains("no exchange of one atom for another improves it (all"), "{}", said.err);
+    let model = desk.json("model.json");
+    let mut found = atoms(&model);
+    found.sort();
+    assert_eq!(found, ["age", "area", "bathrooms", "district", "garden"]);
+    // five districts: four indicators, in as one
+    assert_eq!(names(&model).iter().filter(|name| name.starts_with("district=")).count(), 4);
+    let area = model["coefficients"].as_array().unwrap().iter().find(|c| c["name"] == "area").unwrap();
+    assert!((area["value"].as_f64().unwrap() - 2.4).abs() < 0.05, "{area}");
+    assert_eq!(model["status"], "converged");
+    assert_eq!(model["schema"], 1);
+    assert!(model["command"].as_str().unwrap().starts_with("katoms fit "));
+    assert!(desk.read("report.html").contains("5 of 13 groups predict price"));
+    assert_eq!(desk.files(), ["model.json", "report.html"]);
+}
+
+#[test]
+fn fit_prints_json_for_machines_and_nothing_else() {
+    let desk = Desk::new();
+    let said = desk.succeeds(&format!("fit {} --target price -k 2 --json --quiet", example("houses.csv")));
+    assert!(said.err.is_empty(), "{}", said.err);
+    let all = said.json();
+    assert_eq!(all["model"]["k"], 2);
+    assert_eq!(all["run"]["status"], "converged");
+    assert!(all["run"]["passes"].as_u64().unwrap() >= 1);
+}
+
+/// Pathways 2 and 7 were made to matter; the groups share a gene.
+#[test]
+fn fit_chooses_groups_for_classes() {
+    let desk = Desk::new();
+    let (data, groups) = (example("patients.csv"), example("pathways.gmt"));
+    let words = format!("fit {data} --target outcome -k 2 --groups {groups} --always age --out m.json --stability 5");
+    let said = desk.succeeds(&words);
+    assert!(said.err.contains("AUC 0.9"), "{}", said.err);
+    assert!(said.err.contains("of halves"), "{}", said.err);
+    let model = desk.json("m.json");
+    let mut found = atoms(&model);
+    found.sort();
+    assert_eq!(found, ["pathway_2", "pathway_7"]);
+    assert_eq!(
+        (&model["loss"], &model["target"]["classes"]),
+        (&"logistic".into(), &serde_json::json!(["healthy", "relapse"]))
+    );
+    assert!(names(&model).contains(&"age".to_owned()));
+}
+
+/// Every option of the list has an effect.
+#[test]
+fn fit_takes_its_options() {
+    let desk = Desk::new();
+    desk.write("d.csv", "a,b,w,y\n1,0,1,3\n2,1,1,5\n3,0,1,7\n4,1,1,9\n5,0,0,100\n");
+    let coefficient = |words: &str| {
+        let model = desk.succeeds(&format!("fit d.csv --target y -k 1 --json -q {words}")).json()["model"].clone();
+        (names(&model), model["coefficients"][0]["value"].as_f64().unwrap(), model["intercept"].as_f64().unwrap())
+    };
+    // the last row weighs nothing: y = 1 + 2a
+    let (found, slope, constant) = coefficient("--weights w");
+    assert!(
+        found == ["a"] && (slope - 2.0).abs() < 1e-9 && (constant - 1.0).abs() < 1e-9,
+        "{found:?} {slope} {constant}"
+    );
+    let (_, shrunk, _) = coefficient("--weights w --ridge 5");
+    assert!(shrunk > 0.5 && shrunk < 1.9, "{shrunk}");
+    let (_, through_zero, constant) = coefficient("--weights w --no-intercept");
+    assert!(constant == 0.0 && (through_zero - (3.0 + 10.0 + 21.0 + 36.0) / 30.0).abs() < 1e-9, "{through_zero}");
+    let (_, raw, _) = coefficient("--weights w --no-standardize --ridge 5");
+    // Σ(a−ā)² = 5, Σ(a−ā)(y−ȳ) = 10: 10/(5+5)
+    assert!((raw - 1.0).abs() < 1e-9, "{raw}");
+    let (found, ..) = coefficient("--weights w --method omp");
+    assert_eq!(found, ["a"]);
+    let (found, ..) = coefficient("--weights w --drop a");
+    assert_eq!(found, ["b"]);
+    let (found, ..) = coefficient("--weights w --always b");
+    assert_eq!(found, ["a", "b"]);
+}
+
+#[test]
+fn path_tells_a_model_of_each_size() {
+    let desk = Desk::new();
+    let said = desk.succeeds(&format!("path {} --target price -k 1..8 --json --report p.html", example("houses.csv")));
+    let path = &said.json()["path"];
+    let models = path["models"].as_array().unwrap();
+    assert_eq!(models.len(), 8);
+    let explained: Vec<f64> = models.iter().map(|m| m["explained"].as_f64().unwrap()).collect();
+    assert!(explained.is_sorted() && explained[7] < 1.0, "{explained:?}");
+    assert_eq!(path["best"]["ebic"], 5);
+    assert_eq!(models[0]["chosen"], serde_json::json!(["area"]));
+    assert!(said.err.contains("EBIC prefers k = 5"), "{}", said.err);
+    assert!(desk.read("p.html").contains("EBIC"));
+}
+
+#[test]
+fn cv_chooses_and_fits() {
+    let desk = Desk::new();
+    let words =
+        format!("cv {} --target price -k 1..8 --folds 5 --json --out m.json --report cv.html", example("houses.csv"));
+    let said = desk.succeeds(&words);
+    let cv = &said.json()["cross_validation"];
+    assert_eq!(cv["scores"].as_array().unwrap().len(), 8);
+    let (min, one_se) = (cv["k_min"].as_u64().unwrap(), cv["k_1se"].as_u64().unwrap());
+    assert!(one_se <= min && one_se >= 4, "{min} {one_se}");
+    assert_eq!(desk.json("m.json")["k"].as_u64().unwrap(), min);
+    // the same folds, the same answer; another choice, another model
+    let again = desk.succeeds(&words).json();
+    assert_eq!(again["cross_validation"]["scores"], cv["scores"]);
+    let smaller = desk.succeeds(&format!("{words} --choose 1se")).json();
+    assert_eq!(smaller["model"]["k"].as_u64().unwrap(), one_se);
+    let classes = format!(
+        "cv {} --target outcome -k 1..4 --groups {} --json -q",
+        example("patients.csv"),
+        example("pathways.gmt")
+    );
+    assert_eq!(desk.succeeds(&classes).json()["cross_validation"]["k_min"], 2);
+}
+
+/// From a saved model the same bits come as from the fit.
+#[test]
+fn predict_gives_what_the_model_says() {
+    let desk = Desk::new();
+    let houses = example("houses.csv");
+    desk.succeeds(&format!("fit {houses} --target price -k 4 --out m.json -q"));
+    let said = desk.succeeds(&format!("predict m.json {houses}"));
+    let lines: Vec<&str> = said.out.lines().collect();
+    assert_eq!((lines[0], lines.len()), ("prediction", 241));
+    // by hand, from the file
+    let model = desk.json("m.json");
+    let text = std::fs::read_to_string(&houses).unwrap();
+    let head: Vec<&str> = text.lines().next().unwrap().split(',').collect();
+    for (line, predicted) in text.lines().skip(1).zip(&lines[1..]).step_by(17) {
+        let cells: Vec<&str> = line.split(',').collect();
+        let mut value = model["intercept"].as_f64().unwrap();
+        for c in model["coefficients"].as_array().unwrap() {
+            let cell = cells[head.iter().position(|h| *h == c["column"].as_str().unwrap()).unwrap()];
+            let x = match c["level"].as_str() {
+                Some(level) => f64::from(cell == level),
+                None => cell.parse().unwrap(),
+            };
+            value += c["value"].as_f64().unwrap() * x;
+        }
+        assert!((predicted.parse::<f64>().unwrap() - value).abs() < 1e-9 * value.abs(), "{line}");
+    }
+    // columns in another order, some absent that the model does not need
+    let reordered: String = text.lines().map(|l| l.split(',').rev().collect::<Vec<_>>().join(",") + "\n").collect();
+    desk.write("reordered.csv", reordered);
+    assert_eq!(desk.succeeds("predict m.json reordered.csv").out, said.out);
+    let error = desk.refuses(&format!("predict m.json {}", example("ratings.csv")));
+    assert!(error.contains("area"), "{error}");
+}
+
+#[test]
+fn predict_gives_probabilities_of_classes() {
+    let desk = Desk::new();
+    let patients = example("patients.csv");
+    desk.succeeds(&format!("fit {patients} --target outcome -k 6 --out m.json -q"));
+    desk.succeeds(&format!("predict m.json {patients} --out p.csv"));
+    let text = desk.read("p.csv");
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("prediction,probability"));
+    for line in lines {
+        let (class, probability) = line.split_once(',').unwrap();
+        let probability: f64 = probability.parse().unwrap();
+        assert_eq!(class, if probability > 0.5 { "relapse" } else { "healthy" });
+    }
+}
+
+#[test]
+fn inspect_tells_what_is_there() {
+    let desk = Desk::new();
+    desk.write("d.csv", "id,a,b,same,one,city\n1,1,2,1,7,x\n2,,3,,7,y\n3,5,4,5,7,x\n4,2,2,2,7,y\n");
+    let said = desk.succeeds("inspect d.csv");
+    assert!(said.out.contains("4 rows × 6 columns"), "{}", said.out);
+    assert!(said.out.contains("the same as a") && said.out.contains("constant"), "{}", said.out);
+    assert!(said.out.contains("2 values are missing"), "{}", said.out);
+    let seen = desk.succeeds("inspect d.csv --json").json();
+    assert_eq!(seen["columns_seen"][1]["missing"], 1);
+    assert_eq!(seen["columns_seen"][5]["levels"], 2);
+    assert!(desk.succeeds(&format!("inspect {}", example("harbour_seen.png"))).out.contains("transparent"));
+}
+
+#[test]
+fn theory_and_k_hint_calculate() {
+    let desk = Desk::new();
+    assert_eq!(desk.succeeds("k-hint --rows 7500 --columns 200000").out, "1074\n");
+    assert_eq!(desk.succeeds("k-hint -m 7500 -n 200000 --nonnegative --json").json()["k"], 1297);
+    let theory = desk.succeeds("theory --alpha 0.8 --beta 1.2 --tau 0.25 --json").json();
+    assert!((theory["kappa"].as_f64().unwrap() - 1.5).abs() < 1e-12);
+    assert!((theory["xi"].as_f64().unwrap() - 0.4).abs() < 1e-12);
+    assert!(theory["converges"].as_bool().unwrap() && theory["iterations"].as_u64().unwrap() > 0);
+    assert!(desk.succeeds("theory --alpha 0.8 --beta 1.2").out.contains("spectral radius"));
+    assert!(desk.refuses("theory --alpha 2 --beta 1").contains("alpha"));
+    assert!(desk.refuses("k-hint --rows 0 --columns 5").contains("rows"));
+}
+
+#[test]
+fn methods_are_listed() {
+    let desk = Desk::new();
+    let all = desk.succeeds("methods --json").json();
+    assert!(all.as_array().unwrap().len() > 20);
+    assert!(desk.succeeds("methods omp").out.contains("commands   fit, recover"));
+    assert!(!desk.succeeds("methods --for rank").out.contains("cosamp"));
+    assert!(desk.refuses("methods opm").contains("did you mean `omp`?"));
+    let houses = example("houses.csv");
+    for method in all.as_array().unwrap() {
+        let commands = method["commands"].to_string();
+        let fits = commands.contains("fit");
+        let words = format!("fit {houses} --target price -k 3 -q --method {}", method["name"].as_str().unwrap());
+        assert_eq!(desk.katoms(&words).code == Some(0), fits, "{words}");
+    }
+}
+
+#[test]
+fn shells_and_manuals_are_served() {
+    let desk = Desk::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        assert!(desk.succeeds(&format!("completions {shell}")).out.contains("katoms"), "{shell}");
+    }
+    assert!(desk.succeeds("man").out.starts_with(".ie"));
+    std::fs::create_dir(desk.path("man1")).unwrap();
+    desk.succeeds("man --folder man1");
+    assert!(desk.read("man1/katoms-fit.1").contains("katoms"));
+}
+
+#[test]
+fn help_has_examples_and_reaches_standard_output() {
+    let desk = Desk::new();
+    let commands = "fit path cv predict recover complete inspect theory k-hint methods completions man";
+    let whole = desk.succeeds("--help").out;
+    for command in commands.split(' ') {
+        assert!(whole.contains(command), "{command}");
+        let help = desk.succeeds(&format!("{command} --help"));
+        assert!(help.out.contains("Example") && help.err.is_empty(), "{command}: {}", help.out);
+    }
+    assert_eq!(desk.katoms("").code, Some(2));
+    assert!(desk.succeeds("--version").out.starts_with("katoms "));
+}
+
+/// `katoms methods | head -1`: the reader goes, and nobody complains.
+#[test]
+fn a_closed_pipe_is_no_failure() {
+    let desk = Desk::new();
+    let mut child = desk.command("methods --json").stdout(std::process::Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}

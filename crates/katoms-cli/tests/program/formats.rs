@@ -1,0 +1,239 @@
+//! Every format that a person may bring, through the program.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use crate::desk::{Desk, Said, example};
+
+/// The same small table in every way to write it; y = 1 + 2a − 3c.
+fn table(separator: &str) -> String {
+    let mut text = ["a", "b", "c", "y"].join(separator) + "\n";
+    for i in 0..12_i32 {
+        let (a, b, c) = (f64::from(i), f64::from(i * i % 7), f64::from(i * 5 % 11));
+        text += &([a, b, c, 1.0 + 2.0 * a - 3.0 * c].map(|v| v.to_string()).join(separator) + "\n");
+    }
+    text
+}
+
+/// The coefficients of a and c, whatever the columns are called.
+fn check(desk: &Desk, words: &str) {
+    let said = desk.succeeds(&format!("fit {words} -k 2 --json"));
+    let model = &said.json()["model"];
+    let values: Vec<f64> =
+        model["coefficients"].as_array().unwrap().iter().map(|c| c["value"].as_f64().unwrap()).collect();
+    assert!((values[0] - 2.0).abs() < 1e-6 && (values[1] + 3.0).abs() < 1e-6, "{words}: {values:?}");
+    assert!((model["intercept"].as_f64().unwrap() - 1.0).abs() < 1e-5, "{words}");
+}
+
+#[test]
+fn text_tables_of_every_kind() {
+    let desk = Desk::new();
+    for (name, separator) in [("d.csv", ","), ("d.tsv", "\t"), ("e.csv", ";"), ("p.txt", "|")] {
+        desk.write(name, table(separator));
+        check(&desk, &format!("{name} --target y"));
+    }
+    desk.write("windows.csv", format!("\u{feff}{}", table(",").replace('\n', "\r\n")));
+    check(&desk, "windows.csv --target y");
+    let bare: String = table(",").lines().skip(1).map(|line| format!("{line}\n")).collect();
+    desk.write("bare.csv", bare);
+    check(&desk, "bare.csv --target 4");
+}
+
+#[test]
+fn packed_tables() {
+    let desk = Desk::new();
+    desk.write("d.csv", table(","));
+    for (packer, arguments, name) in [("gzip", "-k", "d.csv.gz"), ("zstd", "-qk", "d.csv.zst")] {
+        match Command::new(packer).args([arguments, "d.csv"]).current_dir(desk.path("")).status() {
+            Ok(status) if status.success() => check(&desk, &format!("{name} --target y")),
+            _ => println!("skipped: there is no {packer} here"),
+        }
+    }
+}
+
+#[test]
+fn standard_input() {
+    let desk = Desk::new();
+    let mut child = desk
+        .command("fit - --target y -k 2 --json")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(table(",").as_bytes()).unwrap();
+    let said = Said::of(&child.wait_with_output().unwrap());
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert_eq!(said.json()["model"]["k"], 2);
+}
+
+#[test]
+fn svmlight_has_its_target_in_itself() {
+    let desk = Desk::new();
+    let lines = table(",")
+        .lines()
+        .skip(1)
+        .map(|line| {
+            let cells: Vec<&str> = line.split(',').collect();
+            format!("{} 1:{} 2:{} 3:{} # a comment\n", cells[3], cells[0], cells[1], cells[2])
+        })
+        .collect::<String>();
+    desk.write("d.svm", lines);
+    check(&desk, "d.svm");
+}
+
+#[test]
+fn matrix_market_with_a_target_of_its_own() {
+    let desk = Desk::new();
+    let (mut entries, mut target) = (String::new(), "y\n".to_owned());
+    let mut stored = 0;
+    for (i, line) in table(",").lines().skip(1).enumerate() {
+        let cells: Vec<&str> = line.split(',').collect();
+        for j in 0..3 {
+            if cells[j] != "0" {
+                entries += &format!("{} {} {}\n", i + 1, j + 1, cells[j]);
+                stored += 1;
+            }
+        }
+        target += &format!("{}\n", cells[3]);
+    }
+    desk.write("d.mtx", format!("%%MatrixMarket matrix coordinate real general\n% x\n12 3 {stored}\n{entries}"));
+    desk.write("y.csv", target);
+    check(&desk, "d.mtx --target y.csv");
+}
+
+/// Written by the program and read again.
+#[test]
+fn npy_and_parquet_come_back() {
+    let desk = Desk::new();
+    desk.write("d.csv", table(","));
+    // nothing is missing, rank 4 of 4 columns: what comes out is what went in
+    desk.succeeds("complete d.csv --rank 4 --ridge 0 --out d.npy -q");
+    check(&desk, "d.npy --target 4");
+    if cfg!(feature = "parquet") {
+        desk.succeeds("fit d.csv --target y -k 2 --out m.json -q");
+        desk.succeeds("predict m.json d.csv --out p.parquet -q");
+        let seen = desk.succeeds("inspect p.parquet --json").json();
+        assert_eq!((&seen["rows"], &seen["columns_seen"][0]["name"]), (&12.into(), &"prediction".into()));
+    } else {
+        desk.write("d.parquet", "PAR1");
+        let error = desk.refuses("inspect d.parquet");
+        assert!(error.contains("d.parquet") && error.contains("--features parquet"), "{error}");
+    }
+}
+
+/// Groups as GMT, CSV and JSON are the same groups.
+#[test]
+fn group_files_of_every_kind() {
+    let desk = Desk::new();
+    desk.write("d.csv", table(","));
+    desk.write("g.gmt", "first\tabout\ta\tc\nsecond\tabout\tb\n");
+    desk.write("g.csv", "name,member\nfirst,a\nfirst,c\nsecond,b\n");
+    desk.write("g.json", r#"{"first": ["a", "c"], "second": ["b"]}"#);
+    for groups in ["g.gmt", "g.csv", "g.json"] {
+        let said = desk.succeeds(&format!("fit d.csv --target y -k 1 --groups {groups} --json"));
+        assert_eq!(said.json()["model"]["atoms"], serde_json::json!(["first"]), "{groups}");
+    }
+}
+
+#[test]
+fn pictures_are_completed() {
+    let desk = Desk::new();
+    let picture = example("harbour.png");
+    let said =
+        desk.succeeds(&format!("complete {picture} --observed 0.4 --rank 12 --out w.png --report r.html --json"));
+    let summary = said.json();
+    assert!(summary["psnr"].as_f64().unwrap() > 20.0, "{summary}");
+    assert!(std::fs::read(desk.path("w.png")).unwrap().starts_with(b"\x89PNG"));
+    let page = desk.read("r.html");
+    assert_eq!(page.matches("data:image/png").count(), 3, "original, seen, completed");
+    // transparent pixels; a mask file that says the same
+    let seen = desk.succeeds(&format!("complete {} --rank 12 --json", example("harbour_seen.png"))).json();
+    let share = seen["seen"].as_u64().unwrap() as f64 / (3.0 * 240.0 * 160.0);
+    assert!((share - 0.4).abs() < 0.02, "{share}");
+    let masked = format!("complete {picture} --mask {} --rank 12 --json", example("harbour_seen.png"));
+    assert_eq!(desk.succeeds(&masked).json()["seen"], seen["seen"]);
+}
+
+#[test]
+fn ratings_are_completed_and_the_rank_is_chosen() {
+    let desk = Desk::new();
+    let words =
+        format!("complete {} --rank 1..6 --out c.csv --factors f.json --report r.html --json", example("ratings.csv"));
+    let said = desk.succeeds(&words);
+    let summary = said.json();
+    assert!(summary["held_out_rmse"].as_f64().unwrap() < 0.55, "{summary}");
+    assert!((1..=4).contains(&summary["rank"].as_u64().unwrap()), "{summary}");
+    let text = desk.read("c.csv");
+    assert_eq!(text.lines().count(), 121);
+    assert!(text.starts_with("person,film1,"), "{}", &text[..80]);
+    let factors = desk.json("f.json");
+    assert_eq!(factors["left"].as_array().unwrap().len(), 120);
+    // a prediction by the formula of the file is the one in the table, where nothing was seen
+    let ratings = std::fs::read_to_string(example("ratings.csv")).unwrap();
+    let (i, j) = (0..120)
+        .flat_map(|i| (0..60).map(move |j| (i, j)))
+        .find(|&(i, j)| {
+            let (person, film) = (factors["rows"][i].as_str().unwrap(), factors["columns"][j].as_str().unwrap());
+            !ratings.contains(&format!("\n{person},{film},"))
+        })
+        .unwrap();
+    let number = |v: &serde_json::Value| v.as_f64().unwrap();
+    let mut value =
+        number(&factors["mean"]) + number(&factors["row_effects"][i]) + number(&factors["column_effects"][j]);
+    for r in 0..factors["singular_values"].as_array().unwrap().len() {
+        value +=
+            number(&factors["left"][i][r]) * number(&factors["singular_values"][r]) * number(&factors["right"][j][r]);
+    }
+    let row =
+        text.lines().find(|line| line.starts_with(&format!("{},", factors["rows"][i].as_str().unwrap()))).unwrap();
+    let head: Vec<&str> = text.lines().next().unwrap().split(',').collect();
+    let place = head.iter().position(|h| *h == factors["columns"][j].as_str().unwrap()).unwrap();
+    let told: f64 = row.split(',').nth(place).unwrap().parse().unwrap();
+    assert!((told - value.clamp(1.0, 5.0)).abs() < 1e-9, "{told} {value}");
+}
+
+#[test]
+fn empty_cells_are_filled() {
+    let desk = Desk::new();
+    // rank one: (i+1)·(j+1), three cells empty
+    let mut text = "name,u,v,w\n".to_owned();
+    for i in 1..=8 {
+        let cell = |j: i32| {
+            if (i, j) == (2, 1) || (i, j) == (5, 3) || (i, j) == (8, 2) { String::new() } else { (i * j).to_string() }
+        };
+        text += &format!("r{i},{},{},{}\n", cell(1), cell(2), cell(3));
+    }
+    desk.write("d.csv", text);
+    desk.succeeds("complete d.csv --rank 1 --as cells --ridge 0 --out f.csv");
+    let filled = desk.read("f.csv");
+    let lines: Vec<&str> = filled.lines().collect();
+    assert_eq!(lines[0], "name,u,v,w");
+    let cells: Vec<&str> = lines[5].split(',').collect();
+    assert_eq!(cells[..3], ["r5", "5", "10"]);
+    assert!((cells[3].parse::<f64>().unwrap() - 15.0).abs() < 1.5, "{}", lines[5]);
+}
+
+#[test]
+fn signals_are_recovered() {
+    let desk = Desk::new();
+    let words = format!(
+        "recover --operator dct --rows {} --length 512 --measurements {} -k 12 --out x.npy --json",
+        example("signal_rows.npy"),
+        example("signal_measured.npy")
+    );
+    let said = desk.succeeds(&words);
+    assert!(said.json()["relative_residual"].as_f64().unwrap() < 1e-8, "{}", said.out);
+    let numbers = |bytes: Vec<u8>| -> Vec<f64> {
+        let body = &bytes[bytes.len() - 8 * 512..];
+        body.chunks(8).map(|c| f64::from_le_bytes(c.try_into().unwrap())).collect()
+    };
+    let found = numbers(std::fs::read(desk.path("x.npy")).unwrap());
+    let truth = numbers(std::fs::read(example("signal.npy")).unwrap());
+    assert!(found.iter().zip(&truth).all(|(a, b)| (a - b).abs() < 1e-8));
+    // the same with an explicit matrix
+    desk.write("phi.csv", "a,b,c,d\n1,0,0,1\n0,1,0,1\n0,0,1,1\n");
+    desk.write("b.csv", "b\n2\n2\n2\n");
+    let said = desk.succeeds("recover --matrix phi.csv --measurements b.csv -k 1 --json").json();
+    assert_eq!(said["signal"], serde_json::json!([{ "index": 3, "value": 2.0 }]));
+}

@@ -1,0 +1,107 @@
+//! Work that is cut short: Ctrl-C, time limits, checkpoints.
+
+use std::io::Write;
+use std::process::Stdio;
+use std::time::Duration;
+
+use crate::desk::{Desk, Said};
+
+/// A matrix of 4-byte numbers, and a target that is hard to explain: a fit takes many steps.
+fn slow_problem(desk: &Desk, rows: usize, columns: usize) {
+    let mut state = 1_u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f32 / (1 << 24) as f32 - 0.5
+    };
+    let header = |shape: String| {
+        let head = format!("{{'descr': '<f4', 'fortran_order': True, 'shape': {shape}, }}");
+        let padded = format!("{head:<117}\n");
+        let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+        bytes.extend(u16::try_from(padded.len()).unwrap().to_le_bytes());
+        bytes.extend(padded.as_bytes());
+        bytes
+    };
+    let mut design = header(format!("({rows}, {columns})"));
+    // neighbours are alike, so that steps are short
+    let mut last = vec![0.0_f32; rows];
+    for _ in 0..columns {
+        for value in &mut last {
+            *value = 0.95 * *value + next();
+            design.extend(value.to_le_bytes());
+        }
+    }
+    let mut target = header(format!("({rows},)"));
+    (0..rows).for_each(|_| target.extend(next().to_le_bytes()));
+    desk.write("x.npy", design);
+    desk.write("y.npy", target);
+}
+
+/// The plainest method takes hundreds of steps on such data.
+const FIT: &str = "fit x.npy --target y.npy -k 30 --method iht --json";
+
+#[test]
+fn a_time_limit_ends_with_the_best_so_far() {
+    let desk = Desk::new();
+    slow_problem(&desk, 300, 3000);
+    let said = desk.katoms(&format!("{FIT} --time-limit 0.01 --out m.json"));
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert!(said.err.contains("stopped") && said.err.contains("best model so far"), "{}", said.err);
+    let model = desk.json("m.json");
+    assert_ne!(model["status"], "converged");
+    assert_eq!(model["coefficients"].as_array().unwrap().len(), 30);
+    let strict = desk.katoms(&format!("{FIT} --time-limit 0.01 --strict"));
+    assert_eq!(strict.code, Some(1), "{}", strict.err);
+}
+
+/// Stopped and resumed again and again, the fit makes the moves that it makes alone.
+#[test]
+fn a_checkpoint_goes_on_where_it_was() {
+    let desk = Desk::new();
+    slow_problem(&desk, 300, 3000);
+    let whole = desk.succeeds(FIT).json();
+    let words = format!("{FIT} --checkpoint s.katoms --time-limit 0.02");
+    let mut rounds = 0;
+    let resumed = loop {
+        let said = desk.succeeds(&words).json();
+        rounds += 1;
+        if said["run"]["status"] == "converged" || rounds == 1000 {
+            break said;
+        }
+        assert!(desk.files().contains(&"s.katoms".to_owned()));
+    };
+    assert!(rounds > 1, "the first round already ended");
+    assert_eq!(resumed["model"]["coefficients"], whole["model"]["coefficients"]);
+    assert_eq!(resumed["run"]["iterations"], whole["run"]["iterations"]);
+    assert!(!desk.files().contains(&"s.katoms".to_owned()), "a job that is done keeps no state");
+}
+
+#[test]
+fn a_checkpoint_of_another_job_is_refused() {
+    let desk = Desk::new();
+    slow_problem(&desk, 100, 500);
+    desk.succeeds(&format!("{FIT} --checkpoint s.katoms --time-limit 0.001"));
+    let error = desk.refuses(&format!("{FIT} --checkpoint s.katoms").replace("-k 30", "-k 20"));
+    assert!(error.contains("k was 30, now it is 20") && error.contains("delete s.katoms"), "{error}");
+    desk.write("s.katoms", "no state at all");
+    assert!(desk.refuses(&format!("{FIT} --checkpoint s.katoms")).contains("delete s.katoms"));
+}
+
+/// One Ctrl-C while the program works: it ends by itself, with a model.
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_with_the_best_so_far() {
+    let desk = Desk::new();
+    slow_problem(&desk, 1000, 12_000);
+    let mut command = desk.command(&format!("{FIT} --out m.json --checkpoint s.katoms"));
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // The handler stands from the first moment of the work; the fit takes seconds.
+    std::thread::sleep(Duration::from_millis(1500));
+    let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    let _ = child.stdin.take().map(|mut stdin| stdin.flush());
+    let said = Said::of(&child.wait_with_output().unwrap());
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert!(said.err.contains("ending with the best so far"), "{}", said.err);
+    assert_eq!(desk.json("m.json")["status"], "stopped", "{}", said.err);
+    assert!(desk.files().contains(&"s.katoms".to_owned()));
+}

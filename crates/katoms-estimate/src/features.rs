@@ -1,0 +1,303 @@
+//! k features, or k groups of them, that predict a target.
+
+use katoms::driver::{Attempt, Options, Quality, Run, Stop, Trace};
+use katoms::loss::{AnyLoss, Loss};
+use katoms::method::AtomMethod;
+use katoms::operator::{AnyDesign, LinearOperator};
+use katoms::select::{
+    Criterion, CrossValidation, Folds, Preparation, Sample, Search, Selected, Stability, Validated,
+    cross_validate_while, path, search_from, stability,
+};
+use katoms::set::{Always, AnyAtoms, ConstraintSet, CoordinateSet};
+use katoms::space::SparseVec;
+use katoms::{Error, Objective, Status};
+
+use crate::watch::{Phase, Progress, Watch};
+
+/// A design, a target, and what a model may be made of.
+#[derive(Debug)]
+pub struct Features<'a> {
+    design: &'a AnyDesign<'a>,
+    loss: AnyLoss,
+    atoms: Always<AnyAtoms>,
+    preparation: Preparation,
+}
+
+/// How one model is looked for.
+#[derive(Debug, Clone, Default)]
+pub struct How {
+    /// A single run of this method and nothing after it. Default: accelerated IHT from several starts, polished by
+    /// exchanges of atoms.
+    pub method: Option<String>,
+    /// When it ends.
+    pub stop: Stop,
+    /// A saved state to go on from.
+    pub resume: Option<Vec<u8>>,
+}
+
+/// One model, in the units of the data.
+#[derive(Debug, Clone)]
+pub struct Estimate {
+    /// The coefficients.
+    pub coefficients: SparseVec,
+    /// The constant of the predictions.
+    pub intercept: f64,
+    /// The coefficients for columns of variance 1, where columns were standardised: what a feature's spread does.
+    pub standardized: SparseVec,
+    /// The atoms that were chosen, without those that are always in.
+    pub chosen: Vec<usize>,
+    /// How the search ended.
+    pub status: Status,
+    /// Its moves.
+    pub iterations: usize,
+    /// Its passes over the data; standardising reads them twice more.
+    pub passes: usize,
+    /// Its seconds.
+    pub seconds: f64,
+    /// What was minimised, ridge included.
+    pub objective: f64,
+    /// The loss alone.
+    pub loss: f64,
+    /// The loss of the model without atoms.
+    pub null_loss: f64,
+    /// How good the model is.
+    pub quality: Option<Quality>,
+    /// Where each start led.
+    pub attempts: Vec<Attempt>,
+    /// Every move.
+    pub trace: Trace,
+}
+
+/// Models of rising sizes, with what criteria say of them.
+#[derive(Debug, Clone)]
+pub struct Trail {
+    /// One for each size.
+    pub models: Vec<TrailModel>,
+    /// Whether all sizes are there.
+    pub complete: bool,
+    /// Passes over the data in all.
+    pub passes: usize,
+    /// Seconds of work.
+    pub seconds: f64,
+    /// The loss of the model without atoms.
+    pub null_loss: f64,
+    /// The best size by each criterion, in the order of [`Trail::CRITERIA`].
+    pub best: Vec<usize>,
+}
+
+impl Trail {
+    /// The criteria, by name.
+    pub const CRITERIA: [(&'static str, Criterion); 4] =
+        [("AIC", Criterion::Aic), ("BIC", Criterion::Bic), ("EBIC", Criterion::EBIC), ("GIC", Criterion::Gic)];
+}
+
+/// The model of one size.
+#[derive(Debug, Clone)]
+pub struct TrailModel {
+    /// Its number of atoms.
+    pub atoms: usize,
+    /// Which.
+    pub chosen: Vec<usize>,
+    /// The coefficients, in the units of the data.
+    pub coefficients: SparseVec,
+    /// The constant of the predictions.
+    pub intercept: f64,
+    /// What was minimised, ridge included.
+    pub objective: f64,
+    /// The loss alone.
+    pub loss: f64,
+    /// The criteria, in the order of [`Trail::CRITERIA`].
+    pub criteria: [f64; 4],
+    /// How the work on it ended.
+    pub status: Status,
+}
+
+type Ready<'a> = Objective<Sample<'a, AnyDesign<'a>>, AnyLoss>;
+
+impl<'a> Features<'a> {
+    /// Atoms of this design for this loss; the features in `always` are in every model and count for nothing.
+    ///
+    /// # Errors
+    /// When design, loss and atoms do not fit together.
+    pub fn new(
+        design: &'a AnyDesign<'a>,
+        loss: AnyLoss,
+        atoms: AnyAtoms,
+        always: Vec<usize>,
+        preparation: Preparation,
+    ) -> Result<Self, Error> {
+        Ok(Self { design, loss, atoms: Always::new(atoms, always)?, preparation })
+    }
+
+    /// The number of atoms that there are to choose from.
+    pub fn candidates(&self) -> usize {
+        let atoms = self.atoms.candidates();
+        (0..atoms.len()).filter(|&atom| !atoms.members(atom).is_empty()).count()
+    }
+
+    /// The model of k atoms.
+    ///
+    /// # Errors
+    /// When k is out of range, there is no such method, an option makes no sense, or the saved state is another job's.
+    pub fn fit(&self, k: usize, how: &How, watch: &mut dyn Watch) -> Result<Estimate, Error> {
+        let f = self.objective()?;
+        let set = self.preparation.set(&self.atoms.with_atoms(k)?)?;
+        let method = AtomMethod::named(how.method.as_deref().unwrap_or("accelerated-iht"))?;
+        let options = Options { stop: how.stop, ..Options::for_set(&set) };
+        let search = match how.method {
+            None => Search::for_structure(set.structure()),
+            // What was asked for is that method's answer, not the search's.
+            Some(_) => Search { quality: true, ..Search::quick() },
+        };
+        let mut run = match &how.resume {
+            Some(bytes) => Run::resume(&f, &set, &method, options, bytes)?,
+            None => Run::new(&f, &set, &method, options)?,
+        };
+        let phase = Phase::Final { atoms: k };
+        while !run.is_done() {
+            let event = run.step();
+            let ended = run.is_done();
+            let answer = watch.tell(&Progress { phase, done: 0, of: 1, event: &event, ended, can_save: true });
+            if answer.saves() {
+                watch.keep(&run.save()?);
+            }
+            if answer.stops() {
+                run.stop();
+            }
+        }
+        let outcome = search_from(run, &search, |event, _| {
+            watch.tell(&Progress { phase, done: 0, of: 1, event, ended: false, can_save: false }).flow()
+        })?;
+        let (coefficients, intercept) = f.operator().to_original(&outcome.point);
+        Ok(Estimate {
+            loss: self.loss.value(&self.predictions(&coefficients, intercept)),
+            null_loss: self.null_loss(),
+            chosen: set.chosen(&outcome.point),
+            standardized: without_intercept(&outcome.point, self.design.domain()),
+            coefficients,
+            intercept,
+            status: outcome.status,
+            iterations: outcome.iterations,
+            passes: outcome.passes,
+            seconds: outcome.seconds,
+            objective: outcome.objective,
+            quality: outcome.quality,
+            attempts: outcome.attempts,
+            trace: outcome.trace,
+        })
+    }
+
+    /// A model of each size, and what the criteria say. The watch hears how many sizes are done.
+    ///
+    /// # Errors
+    /// When sizes do not rise or are out of range.
+    pub fn path(&self, sizes: &[usize], watch: &mut dyn Watch) -> Result<Trail, Error> {
+        let f = self.objective()?;
+        let set = self.preparation.set(&self.atoms.with_atoms(sizes.first().copied().unwrap_or(1))?)?;
+        let found = path(&f, &set, sizes.iter().copied(), |done| watch.counted(done).flow())?;
+        let candidates = Some(self.candidates());
+        let values = Trail::CRITERIA.map(|(_, criterion)| found.criterion(criterion, candidates));
+        let best = Trail::CRITERIA.map(|(_, criterion)| found.best(criterion, candidates).map(|model| model.atoms));
+        let (values, best) = (all_of(values)?, all_of(best)?);
+        let one = |(at, model): (usize, &katoms::select::Model<SparseVec>)| {
+            let (coefficients, intercept) = f.operator().to_original(&model.point);
+            TrailModel {
+                atoms: model.atoms,
+                chosen: set.chosen(&model.point),
+                coefficients,
+                intercept,
+                objective: model.objective,
+                loss: model.loss,
+                criteria: [0, 1, 2, 3].map(|c: usize| values[c][at]),
+                status: model.status,
+            }
+        };
+        Ok(Trail {
+            models: found.models.iter().enumerate().map(one).collect(),
+            complete: found.complete,
+            passes: found.passes,
+            seconds: found.seconds,
+            null_loss: self.null_loss(),
+            best,
+        })
+    }
+
+    /// Every size on rows held out. The watch hears what [`cross_validate_while`] tells.
+    ///
+    /// # Errors
+    /// As [`cross_validate_while`].
+    pub fn cross_validate(
+        &self,
+        sizes: &[usize],
+        ridges: &[f64],
+        folds: &Folds,
+        watch: &mut dyn Watch,
+    ) -> Result<Validated, Error> {
+        let options = CrossValidation {
+            ridges: ridges.to_vec(),
+            standardize: self.preparation.standardize,
+            intercept: self.preparation.intercept,
+            ..CrossValidation::new(sizes.iter().copied())
+        };
+        cross_validate_while(self.design, &self.loss, &self.atoms, folds, &options, &mut |done| {
+            watch.counted(done).flow()
+        })
+    }
+
+    /// How often half-samples choose each atom.
+    ///
+    /// # Errors
+    /// When there are too few rows for half of them to carry k atoms.
+    pub fn stability(&self, k: usize, pairs: usize, seed: u64) -> Result<Selected, Error> {
+        let Preparation { standardize, intercept, ridge } = self.preparation;
+        // Half of the rows have half of the loss.
+        let options = Stability { pairs, seed, standardize, intercept, ridge: ridge / 2.0, ..Stability::default() };
+        let method = AtomMethod::named("accelerated-iht")?;
+        stability(self.design, &self.loss, &self.atoms.with_atoms(k)?, &method, &options)
+    }
+
+    /// The linear predictions of a model.
+    pub fn predictions(&self, coefficients: &SparseVec, intercept: f64) -> Vec<f64> {
+        let mut out = vec![0.0; self.design.n_outputs()];
+        self.design.apply(coefficients, &mut out);
+        out.iter_mut().for_each(|z| *z += intercept);
+        out
+    }
+
+    fn objective(&self) -> Result<Ready<'a>, Error> {
+        self.preparation.objective(self.design, &self.loss, (0..self.design.n_outputs()).collect())
+    }
+
+    /// The loss of the best constant; of 0 where there is no intercept.
+    fn null_loss(&self) -> f64 {
+        let rows = self.loss.n_outputs();
+        let mut constant = 0.0;
+        if self.preparation.intercept {
+            // Newton's steps on one number: exact at once for squares, and quadratic for the logistic loss.
+            for _ in 0..50 {
+                let (mut slope, mut bend) = (vec![0.0; rows], vec![0.0; rows]);
+                self.loss.gradient(&vec![constant; rows], &mut slope);
+                self.loss.curvature(&vec![constant; rows], &mut bend);
+                let step = slope.iter().sum::<f64>() / bend.iter().sum::<f64>();
+                if !step.is_finite() {
+                    break;
+                }
+                constant -= step;
+                if step.abs() <= f64::EPSILON * constant.abs() {
+                    break;
+                }
+            }
+        }
+        self.loss.value(&vec![constant; rows])
+    }
+}
+
+/// What is asked for all of an array, or the first error.
+fn all_of<T, const N: usize>(results: [Result<T, Error>; N]) -> Result<Vec<T>, Error> {
+    results.into_iter().collect()
+}
+
+/// The coefficients of the columns alone.
+fn without_intercept(x: &SparseVec, columns: usize) -> SparseVec {
+    SparseVec::from_dense(&x.to_dense()[..columns])
+}

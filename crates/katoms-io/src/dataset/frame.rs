@@ -1,0 +1,129 @@
+//! A source as columns with names and places, whatever its format.
+
+use std::path::PathBuf;
+
+use super::Ask;
+use super::storage::Storage;
+use crate::error::Error;
+use crate::names::{Context, listed};
+use crate::source::{Array, Source};
+use crate::table::Values;
+
+/// Columns with names.
+#[derive(Debug)]
+pub(super) struct Frame {
+    pub(super) path: PathBuf,
+    pub(super) names: Vec<String>,
+    pub(super) rows: usize,
+    pub(super) body: Body,
+    /// Whether the file has names. If not they are x1, x2, ….
+    pub(super) is_named: bool,
+    lines: Option<Vec<u64>>,
+}
+
+/// What the columns hold.
+#[derive(Debug)]
+pub(super) enum Body {
+    Columns(Vec<Values>),
+    Numbers(Storage),
+}
+
+/// A frame, and what else the file has.
+pub(super) struct Opened {
+    pub(super) frame: Frame,
+    /// The arrays beside the design, by name.
+    pub(super) arrays: Vec<(String, Array)>,
+    pub(super) labels: Option<Vec<f64>>,
+}
+
+impl Opened {
+    pub(super) fn new(source: Source, ask: &Ask) -> Result<Self, Error> {
+        let unnamed = |storage: Storage| Frame::unnamed(ask.path.clone(), storage);
+        let (frame, arrays, labels) = match source {
+            Source::Table(table) => {
+                let (names, columns) = table.columns.into_iter().map(|c| (c.name, c.values)).unzip();
+                let body = Body::Columns(columns);
+                let (path, rows, lines) = (ask.path.clone(), table.rows, table.lines);
+                (Frame { path, names, rows, body, is_named: true, lines }, Vec::new(), None)
+            }
+            Source::Array(array) => (unnamed(Storage::Dense(array)), Vec::new(), None),
+            Source::Sparse(mut sparse) => {
+                let labels = sparse.labels.take();
+                (unnamed(Storage::Sparse(sparse)), Vec::new(), labels)
+            }
+            Source::Arrays { mut arrays, sparse: Some(mut sparse) } => {
+                let labels = sparse.labels.take();
+                (unnamed(Storage::Sparse(sparse)), std::mem::take(&mut arrays), labels)
+            }
+            Source::Arrays { mut arrays, sparse: None } => {
+                let place = design_among(&arrays, ask)?;
+                let (_, array) = arrays.swap_remove(place);
+                (unnamed(Storage::Dense(array)), arrays, None)
+            }
+            Source::Picture(_) => {
+                let path = ask.path.display();
+                let problem = format!("{path} is a picture, not a table; `katoms complete` takes pictures");
+                return Err(Error::Request(problem));
+            }
+        };
+        if frame.rows == 0 {
+            return Err(Error::Request(format!("{}: there are no rows", ask.path.display())));
+        }
+        Ok(Self { frame, arrays, labels })
+    }
+}
+
+/// The array that is the design: X, or the only matrix.
+fn design_among(arrays: &[(String, Array)], ask: &Ask) -> Result<usize, Error> {
+    if let Some(place) = arrays.iter().position(|(name, _)| name == "X") {
+        return Ok(place);
+    }
+    let mut matrices = arrays.iter().enumerate().filter(|(_, (_, array))| !array.is_vector);
+    match (matrices.next(), matrices.next()) {
+        (Some((place, _)), None) => Ok(place),
+        (first, _) => {
+            let found = if first.is_some() { "several matrices" } else { "no matrix" };
+            let list = listed(arrays.iter().map(|(name, _)| name.as_str()));
+            let path = ask.path.display();
+            let problem = format!("{path} has {found} and no array called X; name the design X. There are: {list}");
+            Err(Error::Request(problem))
+        }
+    }
+}
+
+impl Frame {
+    fn unnamed(path: PathBuf, storage: Storage) -> Self {
+        let (rows, columns) = storage.shape();
+        let names = (1..=columns).map(|j| format!("x{j}")).collect();
+        Self { path, names, rows, body: Body::Numbers(storage), is_named: false, lines: None }
+    }
+
+    /// What an error about a name says.
+    pub(super) fn context<'c>(&self, role: &'c str) -> Context<'c> {
+        Context { path: self.path.display().to_string(), kind: "column", role }
+    }
+
+    pub(super) fn name(&self, column: usize) -> &str {
+        self.names.get(column).map_or("", String::as_str)
+    }
+
+    /// `, line 7, column 3 (age)`, or `, row 6, …` where a file has no lines.
+    pub(super) fn place(&self, row: usize, column: usize) -> String {
+        let line = self.lines.as_ref().and_then(|lines| lines.get(row));
+        let line = line.map_or_else(|| format!(", row {}", row + 1), |line| format!(", line {line}"));
+        let name = if self.is_named { format!(" ({})", self.name(column)) } else { String::new() };
+        format!("{line}, column {}{name}", column + 1)
+    }
+
+    pub(super) fn error(&self, row: usize, column: usize, problem: String) -> Error {
+        Error::Content { path: self.path.clone(), place: self.place(row, column), problem }
+    }
+
+    /// A copy of a column.
+    pub(super) fn column(&self, column: usize) -> Values {
+        match &self.body {
+            Body::Columns(columns) => columns.get(column).cloned().unwrap_or(Values::Numbers(Vec::new())),
+            Body::Numbers(storage) => Values::Numbers(storage.column(column)),
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Missing values: counted, then refused, replaced, or left out with their rows.
+
+use super::frame::{Body, Frame};
+use super::target::Vector;
+use super::{Ask, Missing};
+use crate::error::Error;
+use crate::names::counted;
+use crate::table::Values;
+
+/// The columns that a message names.
+const NAMED: usize = 5;
+
+/// The missing values of some columns.
+pub(super) struct Scan {
+    /// For each of the columns, how many.
+    pub(super) counts: Vec<usize>,
+    /// For each row, whether it has one.
+    rows: Vec<bool>,
+}
+
+impl Scan {
+    /// Looks at every value of some columns.
+    ///
+    /// # Errors
+    /// When one is infinite.
+    pub(super) fn new(frame: &Frame, columns: &[usize]) -> Result<Self, Error> {
+        let mut scan = Self { counts: vec![0; columns.len()], rows: vec![false; frame.rows] };
+        for (count, &column) in scan.counts.iter_mut().zip(columns) {
+            let mut infinite = None;
+            let mut see = |row: usize, value: f64| {
+                if value.is_nan() {
+                    *count += 1;
+                    scan.rows.get_mut(row).iter_mut().for_each(|r| **r = true);
+                } else if value.is_infinite() {
+                    infinite.get_or_insert((row, value));
+                }
+            };
+            match &frame.body {
+                Body::Numbers(storage) => storage.each(column, see),
+                Body::Columns(all) => match all.get(column) {
+                    Some(Values::Numbers(numbers)) => numbers.iter().enumerate().for_each(|(row, &v)| see(row, v)),
+                    Some(Values::Words { codes, .. }) => {
+                        let missing = codes.iter().enumerate().filter(|(_, code)| code.is_none());
+                        missing.for_each(|(row, _)| see(row, f64::NAN));
+                    }
+                    None => {}
+                },
+            }
+            if let Some((row, value)) = infinite {
+                let name = frame.name(column);
+                let problem =
+                    format!("{value} is not a finite number; correct it, or leave the column out (--drop {name})");
+                return Err(frame.error(row, column, problem));
+            }
+        }
+        Ok(scan)
+    }
+}
+
+/// The rows that a fit sees.
+pub(super) struct Kept<'k> {
+    pub(super) frame: &'k Frame,
+    pub(super) columns: &'k [usize],
+    pub(super) scan: &'k Scan,
+    /// Target and weights.
+    pub(super) beside: [Option<&'k Vector>; 2],
+    pub(super) ask: &'k Ask,
+}
+
+impl Kept<'_> {
+    /// The rows, rising; what was left out or replaced goes into the notes.
+    pub(super) fn rows(&self, notes: &mut Vec<String>) -> Result<Vec<usize>, Error> {
+        let mut missing: Vec<(&str, usize)> =
+            self.columns.iter().zip(&self.scan.counts).map(|(&c, &n)| (self.frame.name(c), n)).collect();
+        let in_features = missing.iter().map(|(_, n)| n).sum::<usize>();
+        let without = |row: usize| self.beside.iter().flatten().any(|v| v.is_missing(row));
+        for vector in self.beside.iter().flatten() {
+            missing.push((&vector.name, (0..self.frame.rows).filter(|&row| vector.is_missing(row)).count()));
+        }
+        missing.retain(|(_, n)| *n > 0);
+        if missing.is_empty() {
+            return Ok((0..self.frame.rows).collect());
+        }
+        if self.ask.missing == Missing::Refuse {
+            return Err(self.refusal(missing));
+        }
+        let is_incomplete = |row: usize| self.scan.rows.get(row).copied().unwrap_or_default();
+        let drops = self.ask.missing == Missing::Drop;
+        let (gone, kept): (Vec<usize>, Vec<usize>) =
+            (0..self.frame.rows).partition(|&row| without(row) || (drops && is_incomplete(row)));
+        if kept.is_empty() {
+            let path = self.frame.path.display();
+            let worst = named(missing);
+            return Err(Error::Request(format!(
+                "{path}: every row has a missing value ({worst}); leave columns out (--drop)"
+            )));
+        }
+        let n_without = gone.iter().filter(|&&row| without(row)).count();
+        if n_without > 0 {
+            notes.push(format!("{} without a target or weight left out", counted(n_without, "row")));
+        }
+        if gone.len() > n_without {
+            notes.push(format!(
+                "{} with missing values left out, {} remain",
+                counted(gone.len() - n_without, "row"),
+                kept.len()
+            ));
+        }
+        if !drops && in_features > 0 {
+            missing.retain(|(name, _)| !self.beside.iter().flatten().any(|v| v.name == *name));
+            let values = counted(in_features, "missing value");
+            notes.push(format!(
+                "{values} replaced by the column's mean, or for words by a level of their own: {}",
+                named(missing)
+            ));
+        }
+        Ok(kept)
+    }
+
+    fn refusal(&self, missing: Vec<(&str, usize)>) -> Error {
+        let (path, total) = (self.frame.path.display(), missing.iter().map(|(_, n)| n).sum());
+        let (values, columns) = (counted(total, "missing value"), counted(missing.len(), "column"));
+        let list = named(missing);
+        Error::Request(format!(
+            "{path}: {values} in {columns}: {list}; replace them by means (--missing mean) or leave their rows out \
+             (--missing drop)"
+        ))
+    }
+}
+
+/// `age (3), height (1) and 2 more`: those with most come first.
+fn named(mut missing: Vec<(&str, usize)>) -> String {
+    missing.sort_by_key(|&(_, n)| std::cmp::Reverse(n));
+    let more = missing.len().saturating_sub(NAMED);
+    let list = missing.iter().take(NAMED).map(|(name, n)| format!("{name} ({n})")).collect::<Vec<_>>().join(", ");
+    if more > 0 { format!("{list} and {more} more") } else { list }
+}

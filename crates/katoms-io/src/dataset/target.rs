@@ -1,0 +1,243 @@
+//! What is predicted, and the weights of the rows: found, checked, and for classes numbered.
+
+use std::path::{Path, PathBuf};
+
+use super::frame::{Frame, Opened};
+use super::{Ask, Target};
+use crate::error::Error;
+use crate::names::{Names, counted, listed};
+use crate::source::{Array, ReadOptions, Source};
+use crate::table::Values;
+
+/// A vector beside the design, one value for each row of the file.
+pub(super) struct Vector {
+    pub(super) name: String,
+    pub(super) values: Values,
+    /// Where it is in the design's file, if there.
+    pub(super) column: Option<usize>,
+    /// A file of its own, and the column there.
+    own: Option<(Frame, usize)>,
+    path: PathBuf,
+}
+
+impl Vector {
+    /// The target that is asked for.
+    pub(super) fn target(opened: &mut Opened, ask: &Ask) -> Result<Option<Self>, Error> {
+        let found = match (&ask.target_file, &ask.target) {
+            (Some(file), _) => Some(Self::of_file(file, ask)?),
+            (None, Some(name)) => Some(Self::named(opened, name, "--target")?),
+            (None, None) => opened.labels.take().map(|labels| Self {
+                name: "label".into(),
+                values: Values::Numbers(labels),
+                column: None,
+                own: None,
+                path: ask.path.clone(),
+            }),
+        };
+        found.map(|v| v.of_length(&opened.frame)).transpose()
+    }
+
+    /// The weights that are asked for.
+    pub(super) fn weights(opened: &mut Opened, ask: &Ask) -> Result<Option<Self>, Error> {
+        let found = ask.weights.as_ref().map(|name| Self::named(opened, name, "--weights")?.of_length(&opened.frame));
+        found.transpose()
+    }
+
+    /// An array of that name, or a column.
+    fn named(opened: &mut Opened, name: &str, role: &str) -> Result<Self, Error> {
+        let path = opened.frame.path.clone();
+        if let Some(at) = opened.arrays.iter().position(|(n, _)| n == name) {
+            let values = single_column(&opened.arrays[at].1).ok_or_else(|| {
+                Error::Request(format!("{}: array \"{name}\" ({role}) is a matrix; a vector is wanted", path.display()))
+            })?;
+            return Ok(Self { name: name.into(), values: Values::Numbers(values), column: None, own: None, path });
+        }
+        let arrays = opened.arrays.iter().map(|(n, _)| n.as_str());
+        let n_arrays = opened.arrays.len();
+        let column = match Names::new(opened.frame.names.iter().map(String::as_str)).find(name) {
+            Some(column) => column,
+            None => {
+                let names = Names::new(arrays.chain(opened.frame.names.iter().map(String::as_str)));
+                names.require(name, &opened.frame.context(role))?.saturating_sub(n_arrays)
+            }
+        };
+        let values = opened.frame.column(column);
+        Ok(Self { name: opened.frame.name(column).into(), values, column: Some(column), own: None, path })
+    }
+
+    /// The only column of a file, or the one of the target's name.
+    fn of_file(file: &Path, ask: &Ask) -> Result<Self, Error> {
+        let source = crate::read(file, &ReadOptions::default())?;
+        let inner = Ask { path: file.into(), ..Ask::default() };
+        let source = match source {
+            Source::Arrays { mut arrays, sparse: None } => {
+                let named = ask.target.as_ref().and_then(|t| arrays.iter().position(|(name, _)| name == t));
+                match named.or_else(|| (arrays.len() == 1).then_some(0)) {
+                    Some(place) => Source::Array(arrays.swap_remove(place).1),
+                    None => {
+                        let list = listed(arrays.iter().map(|(name, _)| name.as_str()));
+                        let path = file.display();
+                        return Err(Error::Request(format!(
+                            "{path}: name the target's array (--target); there are: {list}"
+                        )));
+                    }
+                }
+            }
+            other => other,
+        };
+        let frame = Opened::new(source, &inner)?.frame;
+        let names = Names::new(frame.names.iter().map(String::as_str));
+        let named = ask.target.as_ref().and_then(|t| names.find(t));
+        let column = match (named, frame.names.len()) {
+            (Some(column), _) => column,
+            (None, 1) => 0,
+            (None, n) => {
+                let (path, list) = (file.display(), listed(frame.names.iter().map(String::as_str)));
+                return Err(Error::Request(format!(
+                    "{path} has {n} columns; name the target's (--target); there are: {list}"
+                )));
+            }
+        };
+        let (values, name) = (frame.column(column), ask.target.clone());
+        let name = name.unwrap_or_else(|| if frame.is_named { frame.name(column).into() } else { "target".into() });
+        Ok(Self { name, values, column: None, own: Some((frame, column)), path: file.into() })
+    }
+
+    fn of_length(self, frame: &Frame) -> Result<Self, Error> {
+        let n = len(&self.values);
+        if n == frame.rows {
+            return Ok(self);
+        }
+        let (path, name, design) = (self.path.display(), &self.name, frame.path.display());
+        let rows = counted(frame.rows, "row");
+        Err(Error::Request(format!(
+            "{path}: \"{name}\" has {}, {design} has {rows}; one each is wanted",
+            counted(n, "value")
+        )))
+    }
+
+    /// An error about the value of a row.
+    pub(super) fn error(&self, frame: &Frame, row: usize, problem: String) -> Error {
+        match (&self.own, self.column) {
+            (Some((own, column)), _) => own.error(row, *column, problem),
+            (None, Some(column)) => frame.error(row, column, problem),
+            (None, None) => {
+                let place = format!(", {}, value {}", self.name, row + 1);
+                Error::Content { path: self.path.clone(), place, problem }
+            }
+        }
+    }
+
+    /// Whether the value of a row is missing.
+    pub(super) fn is_missing(&self, row: usize) -> bool {
+        match &self.values {
+            Values::Numbers(numbers) => numbers.get(row).is_none_or(|v| v.is_nan()),
+            Values::Words { codes, .. } => codes.get(row).is_none_or(Option::is_none),
+        }
+    }
+
+    /// The numbers of some rows.
+    fn numbers(&self, frame: &Frame, rows: &[usize], wanted: &str) -> Result<Vec<f64>, Error> {
+        match &self.values {
+            Values::Numbers(numbers) => {
+                let finite = |&row: &usize| match numbers.get(row) {
+                    Some(v) if v.is_finite() => Ok(*v),
+                    v => Err(self.error(frame, row, format!("{}, but {wanted}", v.copied().unwrap_or(f64::NAN)))),
+                };
+                rows.iter().map(finite).collect()
+            }
+            Values::Words { levels, codes } => {
+                let is_number = |word: &str| word.parse::<f64>().is_ok();
+                let word = |row: usize| codes.get(row).copied().flatten().and_then(|c| levels.get(c as usize));
+                let place = rows.iter().find_map(|&row| word(row).filter(|w| !is_number(w)).map(|w| (row, w)));
+                let (row, word) = place.or_else(|| rows.iter().find_map(|&r| word(r).map(|w| (r, w)))).unzip();
+                let (row, word) = (row.unwrap_or_default(), word.map_or("", String::as_str));
+                Err(self.error(frame, row, format!("\"{word}\", but {wanted}")))
+            }
+        }
+    }
+
+    /// The target of some rows.
+    pub(super) fn into_target(self, frame: &Frame, rows: &[usize], ask: &Ask) -> Result<Target, Error> {
+        if !ask.classes {
+            let values = self.numbers(
+                frame,
+                rows,
+                "squares need a target of finite numbers (for two classes: --loss logistic)",
+            )?;
+            return Ok(Target { name: self.name, values, classes: None });
+        }
+        let levels = self.classes(frame, rows)?;
+        if levels.len() != 2 {
+            let found: Vec<String> =
+                levels.iter().map(|(name, rows)| format!("{name} ({})", counted(rows.len(), "row"))).collect();
+            let list = listed(found.iter().map(String::as_str));
+            let (path, name, n) = (self.path.display(), &self.name, counted(found.len(), "different value"));
+            let problem = format!(
+                "{path}: two classes need a target of exactly two different values; \"{name}\" has {n}: {list}"
+            );
+            return Err(Error::Request(problem));
+        }
+        let mut values = vec![0.0; rows.len()];
+        let ones = levels.last().map(|(_, rows)| rows.as_slice()).unwrap_or_default();
+        ones.iter().for_each(|&i| values[i] = 1.0);
+        let mut names = levels.into_iter().map(|(name, _)| name);
+        let classes = [names.next().unwrap_or_default(), names.next().unwrap_or_default()];
+        Ok(Target { name: self.name, values, classes: Some(classes) })
+    }
+
+    /// The different values, sorted, and for each the places among `rows` that have it.
+    fn classes(&self, frame: &Frame, rows: &[usize]) -> Result<Vec<(String, Vec<usize>)>, Error> {
+        let mut order: Vec<usize> = (0..rows.len()).collect();
+        let mut classes: Vec<(String, Vec<usize>)> = Vec::new();
+        match &self.values {
+            Values::Numbers(_) => {
+                let numbers = self.numbers(frame, rows, "a class is a finite number or a word")?;
+                order.sort_by(|&a, &b| numbers[a].total_cmp(&numbers[b]));
+                let mut last = None;
+                for i in order {
+                    // 0 and −0 are one class
+                    if last.replace(numbers[i]) != Some(numbers[i]) {
+                        classes.push((format!("{}", numbers[i] + 0.0), Vec::new()));
+                    }
+                    classes.iter_mut().next_back().iter_mut().for_each(|(_, members)| members.push(i));
+                }
+            }
+            Values::Words { levels, codes } => {
+                classes = levels.iter().map(|level| (level.clone(), Vec::new())).collect();
+                for i in order {
+                    let code = codes.get(rows[i]).copied().flatten();
+                    code.and_then(|c| classes.get_mut(c as usize)).iter_mut().for_each(|(_, members)| members.push(i));
+                }
+                classes.retain(|(_, members)| !members.is_empty());
+            }
+        }
+        Ok(classes)
+    }
+
+    /// The weights of some rows.
+    pub(super) fn into_weights(self, frame: &Frame, rows: &[usize]) -> Result<Vec<f64>, Error> {
+        let wanted = "a weight is a finite number, 0 or more";
+        let weights = self.numbers(frame, rows, wanted)?;
+        if let Some((&row, v)) = rows.iter().zip(&weights).find(|(_, v)| **v < 0.0) {
+            return Err(self.error(frame, row, format!("{v}, but {wanted}")));
+        }
+        if weights.iter().all(|&v| v == 0.0) {
+            let (path, name) = (self.path.display(), &self.name);
+            return Err(Error::Request(format!("{path}: every weight (\"{name}\") is 0; at least one must be more")));
+        }
+        Ok(weights)
+    }
+}
+
+fn len(values: &Values) -> usize {
+    match values {
+        Values::Numbers(numbers) => numbers.len(),
+        Values::Words { codes, .. } => codes.len(),
+    }
+}
+
+/// The values of a vector, or of a matrix of one column or one row.
+fn single_column(array: &Array) -> Option<Vec<f64>> {
+    (array.columns == 1 || array.rows == 1).then(|| array.numbers.to_f64())
+}

@@ -1,0 +1,122 @@
+//! What kind of file a name and the first bytes speak of.
+
+use std::path::Path;
+
+use crate::decompress::Compression;
+use crate::format::{matrix_market, npy, picture, svmlight};
+
+/// What a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Text,
+    Npy,
+    Npz,
+    MatrixMarket,
+    Svmlight,
+    Png,
+    Jpeg,
+    Parquet,
+    Arrow,
+}
+
+impl Kind {
+    /// How people call it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Text => "a text table",
+            Self::Npy => "an NPY file",
+            Self::Npz => "an NPZ (ZIP) archive",
+            Self::MatrixMarket => "a MatrixMarket file",
+            Self::Svmlight => "an svmlight file",
+            Self::Png => "a PNG picture",
+            Self::Jpeg => "a JPEG picture",
+            Self::Parquet => "a Parquet file",
+            Self::Arrow => "an Arrow file",
+        }
+    }
+
+    /// Its usual extension.
+    pub(crate) fn extension(self) -> &'static str {
+        match self {
+            Self::Text => "csv",
+            Self::Npy => "npy",
+            Self::Npz => "npz",
+            Self::MatrixMarket => "mtx",
+            Self::Svmlight => "svm",
+            Self::Png => "png",
+            Self::Jpeg => "jpg",
+            Self::Parquet => "parquet",
+            Self::Arrow => "arrow",
+        }
+    }
+
+    fn of_extension(extension: &str) -> Option<Self> {
+        Some(match extension {
+            "csv" | "tsv" => Self::Text,
+            "npy" => Self::Npy,
+            "npz" => Self::Npz,
+            "mtx" | "mm" => Self::MatrixMarket,
+            "svm" | "svmlight" | "libsvm" | "svml" => Self::Svmlight,
+            "png" => Self::Png,
+            "jpg" | "jpeg" => Self::Jpeg,
+            "parquet" | "pq" => Self::Parquet,
+            "arrow" | "feather" | "ipc" => Self::Arrow,
+            _ => return None,
+        })
+    }
+
+    /// What the first bytes say; text tables and svmlight say nothing.
+    pub(crate) fn of_magic(start: &[u8]) -> Option<Self> {
+        let is_matrix = start.get(..matrix_market::MAGIC.len());
+        let known: [(&[u8], Self); 8] = [
+            (npy::MAGIC, Self::Npy),
+            (b"PK\x03\x04", Self::Npz),
+            (b"PK\x05\x06", Self::Npz),
+            (picture::PNG_MAGIC, Self::Png),
+            (picture::JPEG_MAGIC, Self::Jpeg),
+            (b"PAR1", Self::Parquet),
+            (b"ARROW1", Self::Arrow),
+            // the first message of a stream of Arrow
+            (b"\xff\xff\xff\xff", Self::Arrow),
+        ];
+        if is_matrix.is_some_and(|word| word.eq_ignore_ascii_case(matrix_market::MAGIC)) {
+            return Some(Self::MatrixMarket);
+        }
+        known.into_iter().find(|(magic, _)| start.starts_with(magic)).map(|(_, kind)| kind)
+    }
+
+    /// What a file is, from its name and its first bytes.
+    ///
+    /// # Errors
+    /// When they contradict each other, in words.
+    pub(crate) fn new(by_name: Option<Self>, start: &[u8]) -> Result<Self, String> {
+        let by_magic = Self::of_magic(start);
+        match (by_name, by_magic) {
+            (Some(name), Some(magic)) if name != magic => Err(format!(
+                "the name says {}, but the bytes are those of {}: rename it to end in .{}",
+                name.name(),
+                magic.name(),
+                magic.extension()
+            )),
+            (Some(name @ (Self::Text | Self::Svmlight)), None) => Ok(name),
+            (Some(name), None) if start.is_empty() => Err(format!("the file is empty; its name says {}", name.name())),
+            (Some(name), None) => Err(format!(
+                "the name says {}, but the bytes do not start like one: it is damaged or of another kind",
+                name.name()
+            )),
+            (_, Some(magic)) => Ok(magic),
+            (None, None) if svmlight::is_likely(start) => Ok(Self::Svmlight),
+            (None, None) => Ok(Self::Text),
+        }
+    }
+}
+
+/// What the extensions of a name say: `x.csv.gz`.
+pub(crate) fn of_name(path: &Path) -> (Option<Compression>, Option<Kind>) {
+    let extension =
+        |path: &Path| path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    match Compression::of_extension(&extension(path)) {
+        None => (None, Kind::of_extension(&extension(path))),
+        compression => (compression, Kind::of_extension(&extension(&path.with_extension("")))),
+    }
+}

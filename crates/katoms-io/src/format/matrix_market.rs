@@ -1,0 +1,232 @@
+//! MatrixMarket: a sparse (coordinate) or dense (array) matrix as text.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use katoms::operator::Layout;
+
+use super::triplets::Triplets;
+use super::{bad, bad_at};
+use crate::error::Error;
+use crate::source::{Array, Numbers, Source, Sparse, View};
+
+/// What every MatrixMarket file starts with.
+pub(crate) const MAGIC: &[u8] = b"%%MatrixMarket";
+
+/// What the entries below the diagonal say of those above.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Symmetry {
+    General,
+    Symmetric,
+    Skew,
+}
+
+/// What the first line says.
+struct Banner {
+    is_array: bool,
+    is_pattern: bool,
+    symmetry: Symmetry,
+}
+
+/// The matrix of a file.
+///
+/// # Errors
+/// When a line is wrong, missing or one too many; the error names the line.
+pub fn read_bytes(path: &Path, bytes: &[u8]) -> Result<Source, Error> {
+    let mut lines = Lines { path, rest: bytes, number: 0 };
+    let banner = lines.banner()?;
+    let size = lines.next()?.ok_or_else(|| bad(path, "the file ends before the line of sizes"))?;
+    if banner.is_array { array(&mut lines, &banner, size) } else { coordinate(&mut lines, &banner, size) }
+}
+
+/// The lines of a text that are no comments.
+struct Lines<'a> {
+    path: &'a Path,
+    rest: &'a [u8],
+    /// The number of the last line, counted from 1.
+    number: usize,
+}
+
+impl<'a> Lines<'a> {
+    fn wrong(&self, problem: impl Into<String>) -> Error {
+        bad_at(self.path, format!(", line {}", self.number), problem)
+    }
+
+    /// The next line, whatever it is.
+    fn any(&mut self) -> Result<Option<&'a str>, Error> {
+        if self.rest.is_empty() {
+            return Ok(None);
+        }
+        let end = self.rest.iter().position(|&b| b == b'\n').unwrap_or(self.rest.len());
+        let (line, rest) = self.rest.split_at(end);
+        (self.rest, self.number) = (rest.get(1..).unwrap_or_default(), self.number + 1);
+        let line = std::str::from_utf8(line).map_err(|_| self.wrong("the line is not text"))?;
+        Ok(Some(line.trim()))
+    }
+
+    /// The next line that is neither empty nor a comment.
+    fn next(&mut self) -> Result<Option<&'a str>, Error> {
+        while let Some(line) = self.any()? {
+            if !line.is_empty() && !line.starts_with('%') {
+                return Ok(Some(line));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The next entry of `count`, of which `done` were there.
+    fn entry(&mut self, done: usize, count: usize) -> Result<&'a str, Error> {
+        let problem = format!("the file ends after {done} entries, but {count} are promised; copy or write it again");
+        self.next()?.ok_or_else(|| self.wrong(problem))
+    }
+
+    fn end(&mut self, count: usize) -> Result<(), Error> {
+        match self.next()? {
+            None => Ok(()),
+            Some(_) => Err(self.wrong(format!("there are more entries than the {count} that are promised"))),
+        }
+    }
+
+    fn banner(&mut self) -> Result<Banner, Error> {
+        let line = self.any()?.unwrap_or_default().to_ascii_lowercase();
+        let known = "%%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric|skew-symmetric";
+        let [_, "matrix", form, field, symmetry] = line.split_ascii_whitespace().collect::<Vec<_>>()[..] else {
+            return Err(self.wrong(format!("the first line should be: {known}")));
+        };
+        let symmetry = match symmetry {
+            "general" => Symmetry::General,
+            "symmetric" => Symmetry::Symmetric,
+            "skew-symmetric" => Symmetry::Skew,
+            other => return Err(self.wrong(format!("{other} matrices are not read; the line should be: {known}"))),
+        };
+        match (form, field) {
+            ("coordinate" | "array", "real" | "double" | "integer") | ("coordinate", "pattern") => {}
+            _ => return Err(self.wrong(format!("{form} {field} is not read; the line should be: {known}"))),
+        }
+        Ok(Banner { is_array: form == "array", is_pattern: field == "pattern", symmetry })
+    }
+
+    /// N whole numbers.
+    fn counts<const N: usize>(&self, line: &str, names: &str) -> Result<[usize; N], Error> {
+        let parsed: Option<Vec<usize>> = line.split_ascii_whitespace().map(|word| word.parse().ok()).collect();
+        let counts = parsed.and_then(|counts| <[usize; N]>::try_from(counts).ok());
+        counts.ok_or_else(|| self.wrong(format!("`{line}` should be {names}")))
+    }
+
+    fn number(&self, word: &str) -> Result<f64, Error> {
+        word.parse().map_err(|_| self.wrong(format!("`{word}` is not a number")))
+    }
+
+    /// An index from 1 to `limit`, counted from 0.
+    fn index(&self, word: &str, limit: usize) -> Result<u32, Error> {
+        let index = word.parse::<usize>().ok().filter(|&index| 1 <= index && index <= limit);
+        let index = index.and_then(|index| u32::try_from(index - 1).ok());
+        index.ok_or_else(|| self.wrong(format!("`{word}` is not a place from 1 to {limit}")))
+    }
+}
+
+fn coordinate(lines: &mut Lines, banner: &Banner, size: &str) -> Result<Source, Error> {
+    let [rows, columns, count] = lines.counts(size, "three numbers: rows, columns, entries")?;
+    let size = lines.number;
+    if banner.symmetry != Symmetry::General && rows != columns {
+        return Err(lines.wrong(format!("a symmetric matrix is square, not {rows} × {columns}")));
+    }
+    let mut triplets = Triplets::default();
+    for done in 0..count {
+        let line = lines.entry(done, count)?;
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        let (row, column, value) = match (words[..].len(), banner.is_pattern) {
+            (2, true) => (words[0], words[1], 1.0),
+            (3, false) => (words[0], words[1], lines.number(words[2])?),
+            (_, true) => return Err(lines.wrong(format!("`{line}` should be a row and a column"))),
+            (_, false) => return Err(lines.wrong(format!("`{line}` should be a row, a column and a value"))),
+        };
+        let (row, column) = (lines.index(row, rows)?, lines.index(column, columns)?);
+        triplets.push(row, column, value);
+        match banner.symmetry {
+            Symmetry::Symmetric if row != column => triplets.push(column, row, value),
+            Symmetry::Skew if row != column => triplets.push(column, row, -value),
+            Symmetry::Skew if value != 0.0 => {
+                return Err(lines.wrong("a skew-symmetric matrix has nothing on its diagonal"));
+            }
+            _ => {}
+        }
+    }
+    lines.end(count)?;
+    let problem = format!("a sparse matrix of {rows} × {columns} does not fit in memory");
+    let sparse = (rows <= u32::MAX as usize).then(|| triplets.into_sparse(rows, columns)).flatten();
+    sparse.map(Source::Sparse).ok_or_else(|| bad_at(lines.path, format!(", line {size}"), problem))
+}
+
+fn array(lines: &mut Lines, banner: &Banner, size: &str) -> Result<Source, Error> {
+    let [rows, columns] = lines.counts(size, "two numbers: rows, columns")?;
+    if banner.symmetry != Symmetry::General && rows != columns {
+        return Err(lines.wrong(format!("a symmetric matrix is square, not {rows} × {columns}")));
+    }
+    let first = |column: usize| match banner.symmetry {
+        Symmetry::General => 0,
+        Symmetry::Symmetric => column,
+        Symmetry::Skew => column + 1,
+    };
+    let all = rows.checked_mul(columns).ok_or_else(|| lines.wrong(format!("`{size}` is more than can be")))?;
+    let count = match banner.symmetry {
+        Symmetry::General => all,
+        Symmetry::Symmetric => all / 2 + rows.div_ceil(2),
+        Symmetry::Skew => all / 2 - rows / 2,
+    };
+    // each number takes a line: the text bounds what is allocated before the numbers are there
+    let mut given = Vec::with_capacity(count.min(lines.rest.len()));
+    while given.len() < count {
+        let line = lines.entry(given.len(), count)?;
+        given.push(lines.number(line)?);
+    }
+    lines.end(count)?;
+    let numbers = if banner.symmetry == Symmetry::General {
+        given
+    } else {
+        let (mut numbers, mut given) = (vec![0.0; all], given.into_iter());
+        for column in 0..columns {
+            for row in first(column)..rows {
+                let value = given.next().unwrap_or_default();
+                numbers[column * rows + row] = value;
+                numbers[row * rows + column] =
+                    if row == column || banner.symmetry != Symmetry::Skew { value } else { -value };
+            }
+        }
+        numbers
+    };
+    let layout = Layout::ColumnMajor;
+    Ok(Source::Array(Array { numbers: Numbers::F64(numbers), rows, columns, layout, is_vector: false }))
+}
+
+/// The text of a sparse matrix.
+pub fn write_matrix_market_coordinate(sparse: &Sparse) -> Vec<u8> {
+    let mut text = String::from("%%MatrixMarket matrix coordinate real general\n");
+    // writing to a string cannot fail
+    let _ = writeln!(text, "{} {} {}", sparse.rows, sparse.columns, sparse.values.len());
+    for (column, ends) in sparse.starts.windows(2).enumerate() {
+        for entry in ends[0]..ends[1] {
+            let _ = writeln!(text, "{} {} {:?}", sparse.indices[entry] + 1, column + 1, sparse.values[entry]);
+        }
+    }
+    text.into_bytes()
+}
+
+/// The text of a dense matrix.
+pub fn write_matrix_market_array(array: &Array) -> Vec<u8> {
+    let mut text = String::from("%%MatrixMarket matrix array real general\n");
+    let _ = writeln!(text, "{} {}", array.rows, array.columns);
+    for column in 0..array.columns {
+        for row in 0..array.rows {
+            let place = match array.layout {
+                Layout::ColumnMajor => column * array.rows + row,
+                Layout::RowMajor => row * array.columns + column,
+            };
+            let _ = match array.numbers.as_slice() {
+                View::F32(numbers) => writeln!(text, "{:?}", numbers[place]),
+                View::F64(numbers) => writeln!(text, "{:?}", numbers[place]),
+            };
+        }
+    }
+    text.into_bytes()
+}

@@ -1,0 +1,181 @@
+//! NPY: one array of NumPy.
+//!
+//! Six bytes of magic, two of version, the length of the header, the header, then the numbers as they lie in memory.
+//! The header is a Python dictionary of three entries and is read here: crates that do so bring an array type along,
+//! or cannot tell where the numbers start, which a map needs.
+
+use std::fs::File;
+use std::ops::Range;
+use std::path::Path;
+
+use katoms::operator::Layout;
+
+use super::npy_header::{Header, Kind};
+use super::{bad, bad_at};
+use crate::error::Error;
+use crate::mapped::Mapped;
+use crate::source::{Array, Numbers, View};
+
+/// What every NPY file starts with.
+pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// Files longer than this are mapped, not read.
+pub(crate) const MAPPED_ABOVE: u64 = 64 << 20;
+
+/// The array of a file in memory. Integers become doubles, exactly up to 2⁵³.
+///
+/// # Errors
+/// When the header or the number of bytes is wrong, or the array does not hold numbers.
+pub fn read_bytes(path: &Path, bytes: &[u8]) -> Result<Array, Error> {
+    let header = Header::parse(bytes).map_err(|problem| bad(path, problem))?;
+    array_of(&header, bytes).map_err(|problem| bad(path, problem))
+}
+
+/// The array of a member of an archive, or `None` where it holds words or Python objects.
+///
+/// # Errors
+/// When the header or the number of bytes is wrong.
+pub(crate) fn read_member(path: &Path, name: &str, bytes: &[u8]) -> Result<Option<Array>, Error> {
+    let wrong = |problem| bad_at(path, format!(", array {name}"), problem);
+    let header = Header::parse(bytes).map_err(wrong)?;
+    if matches!(header.kind, Kind::Other(_)) {
+        return Ok(None);
+    }
+    array_of(&header, bytes).map(Some).map_err(wrong)
+}
+
+/// The words of an array that holds a single string.
+pub(crate) fn read_word(bytes: &[u8]) -> Option<String> {
+    let header = Header::parse(bytes).ok()?;
+    let is_text = matches!(&header.kind, Kind::Other(code) if code.contains(['S', 'U', 'a']));
+    // a string of NumPy is bytes, or characters of four bytes: for plain words the same, but for zeros
+    let letters = bytes.get(header.start..)?.iter().filter(|&&b| b != 0).map(|&b| char::from(b));
+    is_text.then(|| letters.collect())
+}
+
+/// The array of a file that lies on disk as it would in memory, mapped. `None` where it has to be read: it is not
+/// longer than `above`, or its numbers are not single or double precision of the byte order of this machine.
+///
+/// # Errors
+/// When the file is cut off, or the system refuses.
+pub(crate) fn map(path: &Path, file: &File, start: &[u8], above: u64) -> Result<Option<Array>, Error> {
+    let Ok(length) = file.metadata().map(|m| m.len()) else { return Ok(None) };
+    let Ok(header) = Header::parse(start) else { return Ok(None) };
+    if length <= above || header.is_swapped() {
+        return Ok(None);
+    }
+    let length = usize::try_from(length).map_err(|_| bad(path, "the file is larger than this machine can address"))?;
+    let range = numbers_in(&header, length).map_err(|problem| bad(path, problem))?;
+    let numbers = match header.kind {
+        Kind::F32 => Mapped::new(path, file, range)?.map(Numbers::MappedF32),
+        Kind::F64 => Mapped::new(path, file, range)?.map(Numbers::MappedF64),
+        _ => None,
+    };
+    numbers.map(|numbers| with_shape(&header, numbers)).transpose().map_err(|problem| bad(path, problem))
+}
+
+/// Where the numbers of a file of `length` bytes are.
+fn numbers_in(header: &Header, length: usize) -> Result<Range<usize>, String> {
+    let (size, count) = (header.kind.size(), header.count());
+    let needed = count.and_then(|n| n.checked_mul(size)).ok_or("the header promises more numbers than can be")?;
+    let there = length.saturating_sub(header.start);
+    if there < needed {
+        return Err(format!(
+            "the file ends too early: {there} bytes of numbers are there, {needed} are needed ({} numbers of {size} \
+             bytes); copy or write it again",
+            needed / size
+        ));
+    }
+    Ok(header.start..header.start + needed)
+}
+
+fn array_of(header: &Header, bytes: &[u8]) -> Result<Array, String> {
+    if let Kind::Other(code) = &header.kind {
+        return Err(refusal(code));
+    }
+    let bytes = &bytes[numbers_in(header, bytes.len())?];
+    with_shape(header, numbers_of(header, bytes))
+}
+
+/// The numbers of an array that are these bytes.
+fn numbers_of(header: &Header, bytes: &[u8]) -> Numbers {
+    let swapped = header.is_swapped();
+    macro_rules! decoded {
+        ($kind:ty, $into:ty) => {{
+            let (numbers, _) = bytes.as_chunks::<{ size_of::<$kind>() }>();
+            let one =
+                |&b: &[u8; _]| if swapped { <$kind>::from_ne_bytes(reversed(b)) } else { <$kind>::from_ne_bytes(b) };
+            numbers.iter().map(|b| one(b) as $into).collect()
+        }};
+    }
+    match header.kind {
+        Kind::F32 => Numbers::F32(decoded!(f32, f32)),
+        Kind::F64 => Numbers::F64(decoded!(f64, f64)),
+        Kind::I8 => Numbers::F64(decoded!(i8, f64)),
+        Kind::I16 => Numbers::F64(decoded!(i16, f64)),
+        Kind::I32 => Numbers::F64(decoded!(i32, f64)),
+        Kind::I64 => Numbers::F64(decoded!(i64, f64)),
+        Kind::U8 => Numbers::F64(decoded!(u8, f64)),
+        Kind::U16 => Numbers::F64(decoded!(u16, f64)),
+        Kind::U32 => Numbers::F64(decoded!(u32, f64)),
+        Kind::U64 => Numbers::F64(decoded!(u64, f64)),
+        Kind::Bool => Numbers::F64(bytes.iter().map(|&b| f64::from(u8::from(b != 0))).collect()),
+        Kind::Other(_) => Numbers::F64(Vec::new()),
+    }
+}
+
+fn reversed<const N: usize>(mut bytes: [u8; N]) -> [u8; N] {
+    bytes.reverse();
+    bytes
+}
+
+fn with_shape(header: &Header, numbers: Numbers) -> Result<Array, String> {
+    let (rows, columns, is_vector) = match header.shape[..] {
+        [] => (1, 1, true),
+        [rows] => (rows, 1, true),
+        [rows, columns] => (rows, columns, false),
+        _ => {
+            return Err(format!(
+                "the array has {} dimensions; a matrix (2) or a vector (1) is needed",
+                header.shape.len()
+            ));
+        }
+    };
+    let layout = if header.fortran_order || is_vector { Layout::ColumnMajor } else { Layout::RowMajor };
+    Ok(Array { numbers, rows, columns, layout, is_vector })
+}
+
+/// Why an array of this type cannot be used.
+fn refusal(code: &str) -> String {
+    let kind = match code.trim_start_matches(['<', '>', '|', '=']).chars().next() {
+        Some('O') => "Python objects",
+        Some('S' | 'U' | 'a') => "words",
+        Some('c') => "complex numbers",
+        Some('M' | 'm') => "dates or times",
+        Some('[' | 'V') => "records of several fields",
+        Some('f') => "numbers of a precision that is not read",
+        _ => "something else",
+    };
+    format!("the array holds {kind} (dtype {code}), not numbers: save it with .astype(\"float64\")")
+}
+
+/// The bytes of an NPY file.
+pub fn write_npy(array: &Array) -> Vec<u8> {
+    let order = if array.layout == Layout::ColumnMajor && !array.is_vector { "True" } else { "False" };
+    let shape =
+        if array.is_vector { format!("({},)", array.rows) } else { format!("({}, {})", array.rows, array.columns) };
+    let code = match array.numbers.as_slice() {
+        View::F32(_) => "<f4",
+        View::F64(_) => "<f8",
+    };
+    let header = format!("{{'descr': '{code}', 'fortran_order': {order}, 'shape': {shape}, }}");
+    // the numbers start at a multiple of 64 bytes; a line feed ends the header
+    let padded = (MAGIC.len() + 4 + header.len() + 1).next_multiple_of(64) - MAGIC.len() - 4;
+    let mut bytes = [MAGIC, &[1, 0], &(padded as u16).to_le_bytes()].concat();
+    bytes.extend_from_slice(format!("{header:<width$}\n", width = padded - 1).as_bytes());
+    match array.numbers.as_slice() {
+        View::F32(numbers) => numbers.iter().for_each(|v| bytes.extend_from_slice(&v.to_le_bytes())),
+        View::F64(numbers) => numbers.iter().for_each(|v| bytes.extend_from_slice(&v.to_le_bytes())),
+    }
+    bytes
+}

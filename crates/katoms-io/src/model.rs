@@ -1,0 +1,277 @@
+//! The model file: what a fit leaves behind, as JSON.
+//!
+//! | field | what it holds |
+//! |---|---|
+//! | `schema` | the version of this table: 1 |
+//! | `katoms` | the version of the program that wrote it |
+//! | `command` | the command line that made it |
+//! | `loss` | `squares` or `logistic` |
+//! | `k` | the atoms that were asked for |
+//! | `target` | `name`; `classes`: the names of class 0 and class 1, or null |
+//! | `intercept` | the prediction where every feature is 0 |
+//! | `coefficients` | a list of: `name` of the feature, `column` of the file, `level` (for an indicator, else null), `value` on the scale of the file, `standardized` (for columns of mean 0 and deviation 1), `mean` (what takes the place of a missing value, or null) |
+//! | `atoms` | the names of the chosen atoms: features, or groups |
+//! | `levels` | for each categorical column of the model its levels; the first is the one that the others are compared with |
+//! | `unnamed_columns` | how many columns the file had, where they have no names, else null |
+//! | `standardize` | whether the columns were standardised for the fit |
+//! | `ridge` | the weight of the ridge |
+//! | `missing` | what was done about missing values: `refuse`, `mean` or `drop` |
+//! | `method` | the method's name |
+//! | `status` | how the fit ended |
+//! | `objective` | the value that was minimised |
+//! | `quality` | how good the fit is, or null: `stationarity`, `exchanges_compared`, `exhaustive`, `improvable`, `rivals` (`inside`, `outside`, `rise`), `gap` (proven, or null) |
+//! | `data` | `rows`, `columns` and `checksum` of what the fit saw |
+//!
+//! The linear predictor of a row is `intercept` + Σ `value`·x, added up in the order of the list; an indicator's x is
+//! 1 where the column has the level. For `squares` it is the prediction, for `logistic` the log-odds of class 1. Every
+//! number keeps its bits through the file.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::dataset::{Ask, Dataset, Expected, Feature, Fingerprint, Missing};
+use crate::error::Error;
+use crate::source::Source;
+
+/// The version of the file that this program writes, and the newest that it reads.
+pub const SCHEMA: u32 = 1;
+
+/// What a fit leaves behind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Model {
+    /// The version of the file.
+    pub schema: u32,
+    /// The version of the program that wrote it.
+    pub katoms: String,
+    /// The command line that made it.
+    pub command: String,
+    /// What was minimised.
+    pub loss: Loss,
+    /// The atoms that were asked for.
+    pub k: usize,
+    /// What it predicts.
+    pub target: ModelTarget,
+    /// The prediction where every feature is 0.
+    pub intercept: f64,
+    /// The features and their weights.
+    pub coefficients: Vec<Coefficient>,
+    /// The names of the chosen atoms.
+    pub atoms: Vec<String>,
+    /// The levels of each categorical column of the model, the reference level first.
+    pub levels: BTreeMap<String, Vec<String>>,
+    /// The number of columns of the file, where they have no names.
+    pub unnamed_columns: Option<usize>,
+    /// Whether the columns were standardised for the fit.
+    pub standardize: bool,
+    /// The weight of the ridge.
+    pub ridge: f64,
+    /// What was done about missing values.
+    pub missing: Missing,
+    /// The method's name.
+    pub method: String,
+    /// How the fit ended.
+    pub status: String,
+    /// The value that was minimised.
+    pub objective: f64,
+    /// How good the fit is, where that was asked.
+    pub quality: Option<Quality>,
+    /// What tells the data from others.
+    pub data: Fingerprint,
+}
+
+/// What was minimised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Loss {
+    /// Half the sum of squares.
+    Squares,
+    /// Logistic, for two classes.
+    Logistic,
+}
+
+/// What a model predicts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelTarget {
+    /// Its name.
+    pub name: String,
+    /// The names of class 0 and class 1.
+    pub classes: Option<[String; 2]>,
+}
+
+/// A feature and its weight.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Coefficient {
+    /// The feature.
+    #[serde(flatten)]
+    pub feature: Feature,
+    /// On the scale of the file.
+    pub value: f64,
+    /// For columns of mean 0 and deviation 1.
+    pub standardized: f64,
+    /// What takes the place of a missing value.
+    pub mean: Option<f64>,
+}
+
+/// How good a fit is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Quality {
+    /// How far the longest descending step moves, relative to the point; 0 at a fixed point.
+    pub stationarity: f64,
+    /// The exchanges of one atom that were compared.
+    pub exchanges_compared: usize,
+    /// Whether these are all that there are.
+    pub exhaustive: bool,
+    /// Whether one of them improves the fit.
+    pub improvable: bool,
+    /// Atoms that could nearly as well stand in the place of others.
+    pub rivals: Vec<Rival>,
+    /// No model of this size is better by more than this share, where that is proven.
+    pub gap: Option<f64>,
+}
+
+/// An atom of the model and one that could stand in its place.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Rival {
+    /// The atom of the model.
+    pub inside: String,
+    /// The other one.
+    pub outside: String,
+    /// How much the objective rises by the exchange.
+    pub rise: f64,
+}
+
+impl Model {
+    /// The file's text.
+    ///
+    /// # Errors
+    /// When a number is not finite: JSON has no such numbers.
+    pub fn to_json(&self) -> Result<String, Error> {
+        self.check().map_err(|problem| Error::Request(format!("this model cannot be written: {problem}")))?;
+        let text = serde_json::to_string_pretty(self);
+        text.map(|t| t + "\n").map_err(|error| Error::Request(format!("this model cannot be written: {error}")))
+    }
+
+    /// A model from the bytes of a file.
+    ///
+    /// # Errors
+    /// When they are damaged, lack something, or are of a newer version; the error says where and what.
+    pub fn from_json(path: &Path, bytes: &[u8]) -> Result<Self, Error> {
+        /// What every version has.
+        #[derive(Deserialize)]
+        struct Version {
+            schema: Option<u32>,
+        }
+        let content = |place: String, problem: String| Error::Content { path: path.into(), place, problem };
+        let damaged = |error: serde_json::Error| {
+            let (line, column) = (error.line(), error.column());
+            let text = error.to_string();
+            let problem = text.rsplit_once(" at line ").map_or(text.as_str(), |(problem, _)| problem);
+            let place = if line == 0 { String::new() } else { format!(", line {line}, column {column}") };
+            content(place, format!("not a model of katoms: {problem}"))
+        };
+        match serde_json::from_slice::<Version>(bytes).map_err(damaged)?.schema {
+            None => return Err(content(String::new(), "not a model of katoms: it has no field `schema`".into())),
+            Some(schema) if schema > SCHEMA => {
+                let problem = format!(
+                    "written by a newer katoms (schema {schema}; this one reads up to {SCHEMA}): update katoms"
+                );
+                return Err(content(String::new(), problem));
+            }
+            Some(0) => return Err(content(String::new(), "not a model of katoms: schema 0; they count from 1".into())),
+            Some(_) => {}
+        }
+        let model: Self = serde_json::from_slice(bytes).map_err(damaged)?;
+        model.check().map_err(|problem| content(String::new(), format!("not a model of katoms: {problem}")))?;
+        Ok(model)
+    }
+
+    /// What no model may be without.
+    fn check(&self) -> Result<(), String> {
+        let quality = self.quality.iter();
+        let of_quality = quality.clone().flat_map(|q| [Some(q.stationarity), q.gap]).flatten();
+        let of_rivals = quality.flat_map(|q| &q.rivals).map(|r| r.rise);
+        let single = [("intercept", self.intercept), ("ridge", self.ridge), ("objective", self.objective)];
+        let of_fields = single.into_iter().chain(of_quality.chain(of_rivals).map(|v| ("quality", v)));
+        if let Some((name, value)) = of_fields.into_iter().find(|(_, v)| !v.is_finite()) {
+            return Err(format!("`{name}` is {value}; it must be finite"));
+        }
+        let mut names = std::collections::HashSet::new();
+        for c in &self.coefficients {
+            let numbers = [Some(c.value), Some(c.standardized), c.mean];
+            if let Some(value) = numbers.into_iter().flatten().find(|v| !v.is_finite()) {
+                return Err(format!("the coefficient of \"{}\" is {value}; it must be finite", c.feature.name));
+            }
+            if !names.insert(&c.feature.name) {
+                return Err(format!("feature \"{}\" is there twice", c.feature.name));
+            }
+        }
+        match (self.loss, &self.target.classes) {
+            (Loss::Logistic, None) => Err("`loss` is logistic and `target` has no `classes`".into()),
+            (Loss::Squares, Some(_)) => Err("`loss` is squares and `target` has `classes`".into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// What it expects of the data that it predicts for.
+    pub fn expected(&self) -> Expected {
+        let means: Option<Vec<f64>> = self.coefficients.iter().map(|c| c.mean).collect();
+        Expected {
+            features: self.coefficients.iter().map(|c| c.feature.clone()).collect(),
+            means: means.filter(|_| self.missing == Missing::Mean),
+            levels: self.levels.clone(),
+            unnamed_columns: self.unnamed_columns,
+            target: Some(self.target.name.clone()),
+        }
+    }
+
+    /// The columns of the file that hold categories, so that a reader does not take them for numbers.
+    pub fn categorical(&self) -> Vec<String> {
+        self.levels.keys().cloned().collect()
+    }
+
+    /// The data that it predicts for: its features, found by name.
+    ///
+    /// # Errors
+    /// As [`Dataset::matching`].
+    pub fn dataset(&self, source: Source, ask: &Ask) -> Result<Dataset, Error> {
+        Dataset::matching(source, &self.expected(), ask)
+    }
+
+    /// The linear predictor of each row: the prediction, or for classes the log-odds of class 1. The order of the
+    /// sums is fixed, so that the same model and data give the same bits.
+    ///
+    /// # Errors
+    /// When the data lack a feature.
+    pub fn predict(&self, data: &Dataset) -> Result<Vec<f64>, Error> {
+        let mut predictions = vec![self.intercept; data.rows.len()];
+        let places: std::collections::HashMap<&str, usize> =
+            data.features.iter().enumerate().map(|(place, f)| (f.name.as_str(), place)).collect();
+        for coefficient in &self.coefficients {
+            let name = &coefficient.feature.name;
+            let Some(&place) = places.get(name.as_str()) else {
+                return Err(Error::Request(format!("the data lack \"{name}\", which the model needs")));
+            };
+            data.add_column(place, coefficient.value, &mut predictions);
+        }
+        Ok(predictions)
+    }
+
+    /// The probability of class 1 in each row; `None` where there are no classes.
+    ///
+    /// # Errors
+    /// As [`Model::predict`].
+    pub fn probability(&self, data: &Dataset) -> Result<Option<Vec<f64>>, Error> {
+        match self.loss {
+            Loss::Squares => Ok(None),
+            Loss::Logistic => {
+                let odds = self.predict(data)?;
+                Ok(Some(odds.into_iter().map(katoms::loss::Logistic::probability).collect()))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

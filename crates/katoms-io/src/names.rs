@@ -1,0 +1,110 @@
+//! Finding columns by the names that a person gives.
+
+use std::collections::HashMap;
+
+use crate::error::Error;
+
+/// The names that a message lists before it says how many more there are.
+const LISTED: usize = 8;
+
+/// Names, and where each is.
+#[derive(Debug)]
+pub(crate) struct Names<'n> {
+    names: Vec<&'n str>,
+    places: HashMap<&'n str, usize>,
+}
+
+impl<'n> Names<'n> {
+    /// These names; of equal ones the first counts.
+    pub(crate) fn new(names: impl IntoIterator<Item = &'n str>) -> Self {
+        let names: Vec<&str> = names.into_iter().collect();
+        let places = names.iter().enumerate().rev().map(|(place, &name)| (name, place)).collect();
+        Self { names, places }
+    }
+
+    /// Where a name is; a number that is no name counts from 1.
+    pub(crate) fn find(&self, wanted: &str) -> Option<usize> {
+        let numbered = || wanted.parse::<usize>().ok().filter(|n| (1..=self.names.len()).contains(n)).map(|n| n - 1);
+        self.places.get(wanted).copied().or_else(numbered)
+    }
+
+    /// Where a name is, or an error that names the nearest one and the first few.
+    pub(crate) fn require(&self, wanted: &str, context: &Context<'_>) -> Result<usize, Error> {
+        self.find(wanted).ok_or_else(|| {
+            let Context { path, kind, role } = context;
+            let nearest = match self.nearest(wanted) {
+                Some(name) => format!("; did you mean \"{name}\"?"),
+                None => ".".into(),
+            };
+            let list = listed(self.names.iter().copied());
+            Error::Request(format!("{path}: no {kind} is called \"{wanted}\" ({role}){nearest} There are: {list}"))
+        })
+    }
+
+    /// The name that is most like the wanted one, where one is like it at all.
+    pub(crate) fn nearest(&self, wanted: &str) -> Option<&'n str> {
+        let wanted = wanted.to_lowercase();
+        let far = wanted.chars().count().max(3) / 2;
+        let with_distance = self.names.iter().map(|name| (strsim::levenshtein(&wanted, &name.to_lowercase()), *name));
+        with_distance.min_by_key(|&(d, _)| d).filter(|&(d, _)| d <= far).map(|(_, name)| name)
+    }
+}
+
+/// What an error about a name says besides the name.
+pub(crate) struct Context<'c> {
+    /// The file.
+    pub(crate) path: String,
+    /// What has the names: `column`.
+    pub(crate) kind: &'c str,
+    /// What the name was wanted for: `--target`.
+    pub(crate) role: &'c str,
+}
+
+/// The first few of a list, and how many more there are.
+pub(crate) fn listed<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
+    let more = names.len().saturating_sub(LISTED);
+    let mut list = names.take(LISTED).collect::<Vec<_>>().join(", ");
+    if more > 0 {
+        list += &format!(" and {more} more");
+    }
+    list
+}
+
+/// `1 row`, `2 rows`.
+pub(crate) fn counted(n: usize, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_comes_before_a_number() {
+        let names = Names::new(["3", "b", "c"]);
+        assert_eq!(
+            ["3", "b", "2", "1", "0", "4", "x"].map(|n| names.find(n)),
+            [Some(0), Some(1), Some(1), Some(0), None, None, None]
+        );
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_the_nearest() {
+        let names = Names::new(["age", "height", "weight"]);
+        let context = || Context { path: "d.csv".into(), kind: "column", role: "--target" };
+        assert_eq!(
+            names.require("Wieght", &context()).unwrap_err().to_string(),
+            "d.csv: no column is called \"Wieght\" (--target); did you mean \"weight\"? There are: age, height, weight"
+        );
+        assert_eq!(
+            names.require("zzzz", &context()).unwrap_err().to_string(),
+            "d.csv: no column is called \"zzzz\" (--target). There are: age, height, weight"
+        );
+    }
+
+    #[test]
+    fn a_long_list_is_cut() {
+        let names: Vec<String> = (1..=11).map(|i| format!("x{i}")).collect();
+        assert_eq!(listed(names.iter().map(String::as_str)), "x1, x2, x3, x4, x5, x6, x7, x8 and 3 more");
+    }
+}

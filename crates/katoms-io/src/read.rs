@@ -1,0 +1,127 @@
+//! Finds out what a file holds.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, Chain, Cursor, ErrorKind, Read};
+use std::path::Path;
+
+use crate::decompress::Compression;
+use crate::error::Error;
+use crate::file_kind::{self, Kind};
+use crate::format::{bad, csv, matrix_market, npy, npz, parquet, picture, svmlight};
+use crate::source::{ReadOptions, Source};
+
+/// How much of a file is looked at to find out what it is.
+const LOOKED_AT: u64 = 4096;
+
+/// Reads a file. What it is follows from the extension of its name (`.gz` and `.zst` aside) and from its first bytes:
+/// NPY, NPZ, MatrixMarket, svmlight, PNG, JPEG, Parquet, Arrow, else a text table. `-` is a text table from standard
+/// input. Large NPY files are mapped into memory, not read.
+///
+/// # Errors
+/// When there is no such file, it cannot be read, its name and its bytes contradict each other, or its content is
+/// wrong; the error says where and what would be right.
+pub fn read(path: &Path, options: &ReadOptions) -> Result<Source, Error> {
+    read_mapping_above(path, options, npy::MAPPED_ABOVE)
+}
+
+/// The same, with the length above which NPY files are mapped.
+pub(crate) fn read_mapping_above(path: &Path, options: &ReadOptions, above: u64) -> Result<Source, Error> {
+    if path.as_os_str() == "-" {
+        let (bytes, start) = peeked(path, io::stdin().lock())?;
+        let text: Box<dyn Read> = match Compression::of_bytes(&start) {
+            Some(compression) => compression.decoder(BufReader::new(bytes)),
+            None => Box::new(bytes),
+        };
+        return csv::read_table(path, text, options).map(Source::Table);
+    }
+    let file = opened(path)?;
+    let (bytes, start) = peeked(path, &file)?;
+    let (packed_by_name, kind_by_name) = file_kind::of_name(path);
+    let packed = Compression::of_bytes(&start);
+    match (packed_by_name, packed) {
+        (Some(name), None) => {
+            return Err(bad(
+                path,
+                format!("the name says {0}, but the bytes are not {0} data: rename it", name.name()),
+            ));
+        }
+        (_, Some(packed)) => {
+            let (bytes, start) = peeked(path, packed.decoder(BufReader::new(bytes)))?;
+            let kind = Kind::new(kind_by_name, &start).map_err(|problem| bad(path, problem))?;
+            decoded(path, kind, bytes, options)
+        }
+        (None, None) => {
+            let kind = Kind::new(kind_by_name, &start).map_err(|problem| bad(path, problem))?;
+            if kind == Kind::Npy
+                && let Some(array) = npy::map(path, &file, &start, above)?
+            {
+                return Ok(Source::Array(array));
+            }
+            decoded(path, kind, bytes, options)
+        }
+    }
+}
+
+/// What bytes of a known kind hold.
+fn decoded(path: &Path, kind: Kind, mut bytes: impl Read, options: &ReadOptions) -> Result<Source, Error> {
+    if kind == Kind::Text {
+        return csv::read_table(path, bytes, options).map(Source::Table);
+    }
+    let mut all = Vec::new();
+    bytes.read_to_end(&mut all).map_err(|error| unreadable(path, error))?;
+    match kind {
+        Kind::Npy => npy::read_bytes(path, &all).map(Source::Array),
+        Kind::Npz => npz::read_bytes(path, &all),
+        Kind::MatrixMarket => matrix_market::read_bytes(path, &all),
+        Kind::Svmlight => svmlight::read_bytes(path, &all).map(Source::Sparse),
+        Kind::Png => picture::read_png(path, &all).map(Source::Picture),
+        Kind::Jpeg => picture::read_jpeg(path, &all).map(Source::Picture),
+        Kind::Parquet => parquet::read_parquet(path, all).map(Source::Table),
+        Kind::Arrow | Kind::Text => parquet::read_arrow(path, all).map(Source::Table),
+    }
+}
+
+/// The bytes of a reader, all of them, and a copy of the first.
+fn peeked<R: Read>(path: &Path, mut bytes: R) -> Result<(Chain<Cursor<Vec<u8>>, R>, Vec<u8>), Error> {
+    let mut start = Vec::new();
+    bytes.by_ref().take(LOOKED_AT).read_to_end(&mut start).map_err(|error| unreadable(path, error))?;
+    Ok((Cursor::new(start.clone()).chain(bytes), start))
+}
+
+fn opened(path: &Path) -> Result<File, Error> {
+    match fs::metadata(path) {
+        Ok(there) if there.is_dir() => Err(bad(path, "this is a folder: name a file in it")),
+        Ok(_) => File::open(path).map_err(|error| unreadable(path, error)),
+        Err(error) => Err(unreadable(path, error)),
+    }
+}
+
+/// What the system said, in words.
+fn unreadable(path: &Path, error: io::Error) -> Error {
+    match error.kind() {
+        ErrorKind::NotFound => bad(path, missing(path)),
+        ErrorKind::PermissionDenied => bad(path, "there is no permission to read this file"),
+        // a decoder has said what is wrong with the data
+        ErrorKind::UnexpectedEof | ErrorKind::InvalidData => bad(path, error.to_string()),
+        _ => Error::System { path: path.into(), what: "cannot be read", error },
+    }
+}
+
+/// That there is no such file, and which one may be meant.
+fn missing(path: &Path) -> String {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        return format!("there is no such file, nor a folder {}", folder.display());
+    }
+    let wanted = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    let names = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names =
+        names.filter(|entry| entry.path().is_file()).map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let close = names.map(|name| (strsim::damerau_levenshtein(&wanted, &name.to_lowercase()), name));
+    // a third of the letters may differ; of names as near, the first in the alphabet
+    let nearest = close.filter(|(distance, _)| *distance <= wanted.chars().count().div_ceil(3)).min();
+    match nearest {
+        Some((_, name)) => format!("there is no such file; there is {}", folder.join(name).display()),
+        None => "there is no such file".into(),
+    }
+}

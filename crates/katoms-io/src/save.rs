@@ -1,0 +1,71 @@
+//! Files that appear whole or not at all.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+use crate::format::bad;
+
+/// Writes a file: beside its place first, then moved there, so that nobody ever sees half of it and what was there
+/// stays until the new file is whole. What is not a plain file (a pipe, a terminal) is written to directly.
+///
+/// # Errors
+/// When the system refuses; the error names the file and says what to do. Nothing is left behind.
+pub fn save(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    match fs::metadata(path) {
+        Ok(there) if there.is_dir() => return Err(bad(path, "this is a folder; name a file in it")),
+        Ok(there) if !there.is_file() => return write_through(path, bytes).map_err(|error| refused(path, error)),
+        _ => {}
+    }
+    // a link keeps pointing where it did: what it points at is replaced
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.into());
+    let beside = beside(&target).ok_or_else(|| bad(path, "this is not the name of a file"))?;
+    let written = write_and_move(&beside, &target, bytes);
+    written.map_err(|error| {
+        // whatever went wrong is what counts, not that the rest could not be removed
+        let _ = fs::remove_file(&beside);
+        refused(path, error)
+    })
+}
+
+/// A hidden name in the same folder, which no other process takes.
+fn beside(target: &Path) -> Option<PathBuf> {
+    let name = target.file_name()?.to_string_lossy();
+    Some(target.with_file_name(format!(".{name}.{}.part", std::process::id())))
+}
+
+fn write_and_move(beside: &Path, target: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::create(beside)?;
+    file.write_all(bytes)?;
+    if let Ok(there) = fs::metadata(target) {
+        file.set_permissions(there.permissions())?;
+    }
+    // on disk before the name points at it, or a crash could leave an empty file
+    file.sync_all()?;
+    drop(file);
+    fs::rename(beside, target)
+}
+
+fn write_through(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).open(path)?;
+    file.write_all(bytes)?;
+    file.flush()
+}
+
+/// What the system said, and what to do.
+fn refused(path: &Path, error: io::Error) -> Error {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match error.kind() {
+        ErrorKind::NotFound if !folder.exists() => {
+            bad(path, format!("cannot be written: there is no folder {}: create it first", folder.display()))
+        }
+        ErrorKind::PermissionDenied => {
+            bad(path, format!("cannot be written: there is no permission to write in {}", folder.display()))
+        }
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            bad(path, format!("cannot be written: the disk is full ({error}): make room or choose another place"))
+        }
+        _ => Error::System { path: path.into(), what: "cannot be written", error },
+    }
+}
