@@ -14,10 +14,8 @@ mod options;
 mod saved;
 mod trials;
 
-use std::time::Instant;
-
 use katoms::driver::{Quality, Status, Trace};
-use katoms::{Error, Outcome, Stop};
+use katoms::{Error, Outcome};
 
 pub use effects::{Centring, Effects};
 pub use model::CompletedMatrix;
@@ -25,8 +23,9 @@ pub use observed::Observed;
 pub use options::{Clip, Completion, Rule};
 pub use trials::Trial;
 
+use crate::budget::Budget;
 use crate::watch::{Phase, Watch};
-use fit::{Begin, Budget, Fitting, Problem};
+use fit::{Begin, Fitting, Problem};
 use saved::{Chosen, Saved};
 use trials::Trials;
 
@@ -105,7 +104,7 @@ pub fn complete(
     watch: &mut dyn Watch,
 ) -> Result<Completed, Error> {
     how.check(observed.shape())?;
-    let clock = Instant::now();
+    let budget = Budget::new(&how.stop)?;
     let saved = resume.map(Saved::from_bytes).transpose()?;
     let (chosen, begin) = match &saved {
         Some(saved) => {
@@ -113,8 +112,7 @@ pub fn complete(
             (saved.chosen.clone(), begin)
         }
         None if how.has_choice() => {
-            let budget = Budget { clock, seconds: how.stop.seconds.map(|most| TRIAL_SHARE * most) };
-            let tried = trials::run(observed, how, budget, watch)?;
+            let tried = trials::run(observed, how, budget.share(TRIAL_SHARE), watch)?;
             if tried.cut == Some(Status::Stopped) {
                 return Ok(without_refit(observed, how, tried));
             }
@@ -122,10 +120,9 @@ pub fn complete(
         }
         None => (Chosen::given(how.ranks[0], how.ridges[0], how.centring), Begin::Zero),
     };
-    // A time limit counts anew; the driver's clock goes on from what was saved.
-    let earlier = saved.as_ref().map_or(0.0, |saved| saved.seconds);
-    let budget = Budget { clock, seconds: how.stop.seconds.map(|most| most + earlier) };
-    refit(observed, how, &chosen, begin, &mut Last { budget, watch })
+    // A time limit counts anew, though the driver's clock goes on from where it was saved.
+    let stop = budget.left(how.stop, saved.as_ref().map_or(0.0, |saved| saved.seconds));
+    refit(observed, &Completion { stop, ..how.clone() }, &chosen, begin, watch)
 }
 
 /// What the trials say, and where the last fit begins.
@@ -162,29 +159,23 @@ fn without_refit(observed: &Observed, how: &Completion, tried: Trials) -> Comple
     }
 }
 
-/// What the last fit needs beside its problem.
-struct Last<'a> {
-    budget: Budget,
-    watch: &'a mut dyn Watch,
-}
-
 /// The final fit, to all entries.
 fn refit(
     observed: &Observed,
     how: &Completion,
     chosen: &Chosen,
     begin: Begin<'_>,
-    last: &mut Last<'_>,
+    watch: &mut dyn Watch,
 ) -> Result<Completed, Error> {
     let effects = Effects::fit(observed, chosen.centring);
     let problem = Problem::new(observed, &effects)?;
     let f = problem.objective(chosen.ridge)?;
     let done = chosen.trials.len();
-    let stop: Stop = last.budget.stop(how.stop);
     let phase = Phase::Final { atoms: chosen.rank };
-    let fitting = Fitting { f: &f, method: &how.method, stop, settled: how.settled, phase, done, of: done + 1 };
+    let fitting =
+        Fitting { f: &f, method: &how.method, stop: how.stop, settled: how.settled, phase, done, of: done + 1 };
     let seal = |state, seconds| Saved::to_bytes(chosen, state, seconds);
-    let outcome = fitting.run(chosen.rank, begin, last.watch, Some(&seal))?;
+    let outcome = fitting.run(chosen.rank, begin, watch, Some(&seal))?;
     let Outcome { point, status, iterations, passes, seconds, quality, trace, .. } = outcome;
     let taken = trials::choose(&chosen.trials, how.rule).map(|t| chosen.trials[t].held_out_rmse);
     Ok(Completed {

@@ -9,6 +9,7 @@
 //! | a matrix of rank k from some of its entries | [`complete`] |
 //! | a signal of k entries from few measurements | [`recover`] |
 
+mod budget;
 mod completion;
 mod features;
 mod recovery;

@@ -6,18 +6,18 @@
 //! functions in place of one, such as some rows of a cosine transform.
 
 use std::ops::ControlFlow;
-use std::time::Instant;
 
 use katoms::driver::{Attempt, Quality, Run, Stages, Status, Trace};
 use katoms::linalg;
 use katoms::loss::{AnyLoss, LeastSquares};
-use katoms::method::{AtomMethod, EcmeDore, Frame};
+use katoms::method::AtomMethod;
 use katoms::operator::{AnyDesign, Dense, LinearOperator};
 use katoms::select::{Preparation, Sample, Search, Sign, phase_transition_k, search};
 use katoms::set::{Always, AnyAtoms, ConstraintSet, KSparse};
 use katoms::space::{Point, SparseVec};
 use katoms::{Error, Objective, Options, Outcome, Stop};
 
+use crate::budget::Budget;
 use crate::watch::{Phase, Progress, Watch};
 
 /// Numbers up to which an operator without a matrix is written out as one: a search needs its columns. 128 MiB.
@@ -25,9 +25,15 @@ const WRITTEN_OUT: usize = 1 << 24;
 /// A residual this small, relative to b, leaves nothing to look for.
 const EXACT: f64 = 1e-8;
 
-/// What is tried in turn where columns are dear, until a try explains b.
-const IN_TURN: [(&str, Growth); 3] =
-    [("accelerated-iht", Growth::Direct), ("ecme-dore", Growth::Direct), ("accelerated-iht", Growth::Staged)];
+/// What is tried in turn where columns are dear, until a try explains b. On 1024 rows of a cosine transform of length
+/// 4096, whose transition is at 274, the first finds 6 of 6 signals of 219 signs and none of 246, the second all of
+/// these; of 328 normal values the first finds 5 of 6, the others all.
+const IN_TURN: [(&str, Growth); 4] = [
+    ("accelerated-iht", Growth::Direct),
+    ("dore", Growth::Direct),
+    ("accelerated-iht", Growth::Staged),
+    ("subspace-pursuit", Growth::Direct),
+];
 
 /// The one objective of recovery, which fits of features share.
 type Squares<'d> = Objective<Sample<'d, AnyDesign<'d>>, AnyLoss>;
@@ -72,8 +78,7 @@ pub struct Recovered {
     pub residual_norm: f64,
     /// The same as a share of ‖b‖.
     pub relative_residual: f64,
-    /// The most entries that so many measurements of so many places carry, were A Gaussian. Where k is larger, an
-    /// answer may explain b and still be another signal.
+    /// The most entries that so many measurements of so many places carry, were A Gaussian.
     pub most_entries: usize,
     /// Whether the job was neither stopped nor out of time.
     pub complete: bool,
@@ -94,7 +99,7 @@ pub struct Recovered {
 }
 
 impl Recovered {
-    /// Whether k was larger than what the shape of A carries.
+    /// Whether k is larger than what the shape of A carries: then x may explain b and still be another signal.
     pub fn is_beyond_transition(&self, k: usize) -> bool {
         k > self.most_entries
     }
@@ -125,6 +130,7 @@ pub fn recover(
     resume: Option<&[u8]>,
     watch: &mut dyn Watch,
 ) -> Result<Recovered, Error> {
+    let budget = Budget::new(&how.stop)?;
     let columns = design.domain();
     let set = AnyAtoms::Coordinates(KSparse::new(how.k, columns)?);
     let written = match (&how.method, design) {
@@ -137,7 +143,7 @@ pub fn recover(
     let loss = AnyLoss::from(LeastSquares::new(b)?);
     let f = plain.objective(written.as_ref().unwrap_or(design), &loss, (0..design.n_outputs()).collect())?;
     let set = plain.set(&set)?;
-    let job = Job { f: &f, set: &set, how, clock: Instant::now() };
+    let job = Job { f: &f, set: &set, how, budget };
     let outcome = match &how.method {
         Some(method) => job.single(method, resume, watch)?,
         None if resume.is_some() => {
@@ -188,7 +194,7 @@ struct Job<'a, 'd> {
     f: &'a Squares<'d>,
     set: &'a Entries,
     how: &'a Recovery,
-    clock: Instant,
+    budget: Budget,
 }
 
 impl Job<'_, '_> {
@@ -230,18 +236,13 @@ impl Job<'_, '_> {
         let mut best: Option<Outcome<SparseVec>> = None;
         let of = IN_TURN.len();
         for (done, &(name, growth)) in IN_TURN.iter().enumerate() {
-            let method = Self::method(name)?;
+            let method = AtomMethod::named(name)?;
             let stages = match growth {
                 Growth::Direct => Stages::direct(),
                 Growth::Staged => Stages::growing(self.how.k),
             };
-            let left = |most: f64| (most - self.clock.elapsed().as_secs_f64()).max(f64::MIN_POSITIVE);
-            let stop = Stop { seconds: self.how.stop.seconds.map(left), ..self.how.stop };
-            let mut run = match Run::new(self.f, self.set, &method, Options { stop, stages }) {
-                // Frames that are not tight are left to the others.
-                Err(Error::Unsuitable { .. }) => continue,
-                run => run?,
-            };
+            let stop = self.budget.left(self.how.stop, 0.0);
+            let mut run = Run::new(self.f, self.set, &method, Options { stop, stages })?;
             self.drive(&mut run, Place { done, of, can_save: false }, watch)?;
             let next = run.outcome();
             let ended = is_cut(next.status) || self.explains(&next);
@@ -254,13 +255,6 @@ impl Job<'_, '_> {
             }
         }
         best.ok_or(Error::Empty { what: "the list of methods" })
-    }
-
-    fn method(name: &str) -> Result<AtomMethod, Error> {
-        Ok(match name {
-            "ecme-dore" => AtomMethod::EcmeDore(EcmeDore { frame: Frame::Tight }),
-            _ => AtomMethod::named(name)?,
-        })
     }
 
     /// Whether nothing, or nothing but noise, is left of b.

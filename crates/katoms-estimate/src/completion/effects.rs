@@ -27,6 +27,8 @@ pub enum Centring {
 /// mean + row effect + column effect.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Effects {
+    /// Which of them there are.
+    pub centring: Centring,
     /// The mean; 0 without centring.
     pub mean: f64,
     /// Of each row; zeros unless asked for.
@@ -40,7 +42,7 @@ impl Effects {
         let (p, q) = observed.shape();
         let n = observed.values().len() as f64;
         let mean = observed.values().iter().map(|v| v / n).sum();
-        let still = |mean| Self { mean, rows: vec![0.0; p], columns: vec![0.0; q] };
+        let still = |mean| Self { centring, mean, rows: vec![0.0; p], columns: vec![0.0; q] };
         match centring {
             Centring::None => still(0.0),
             Centring::Mean => still(mean),

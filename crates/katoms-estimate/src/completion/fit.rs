@@ -1,7 +1,5 @@
 //! One fit of a given rank under a given ridge.
 
-use std::time::Instant;
-
 use katoms::driver::{Event, Run, Stages, Status};
 use katoms::linalg;
 use katoms::loss::LeastSquares;
@@ -38,21 +36,6 @@ impl Problem {
         let mut z = vec![0.0; self.target.len()];
         self.entries.apply(x, &mut z);
         linalg::norm(&linalg::combine(1.0, &z, -1.0, &self.target)) / (z.len() as f64).sqrt()
-    }
-}
-
-/// The time of a job, or of a part of it.
-#[derive(Clone, Copy)]
-pub(super) struct Budget {
-    pub clock: Instant,
-    pub seconds: Option<f64>,
-}
-
-impl Budget {
-    /// Stop rules with the seconds that are left.
-    pub fn stop(&self, stop: Stop) -> Stop {
-        let left = |most: f64| (most - self.clock.elapsed().as_secs_f64()).max(f64::MIN_POSITIVE);
-        Stop { seconds: self.seconds.map(left), ..stop }
     }
 }
 
@@ -114,7 +97,8 @@ impl Fitting<'_> {
             Begin::Grown(x) => Run::starting_at(self.f, &set, self.method, options, x)?,
             Begin::Saved { state, .. } => Run::resume(self.f, &set, self.method, options, state)?,
         };
-        let mut settled = false;
+        // A run that was saved after its last move has settled already.
+        let mut settled = has_settled(run.trace(), rank, self.settled);
         while !run.is_done() && !settled {
             let event = run.step();
             settled = !run.is_done() && has_settled(run.trace(), rank, self.settled);

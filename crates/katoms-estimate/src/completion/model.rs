@@ -4,7 +4,7 @@ use katoms::Error;
 use katoms::linalg::Matrix;
 use katoms::space::LowRank;
 
-use super::{Clip, Effects, Observed};
+use super::{Centring, Clip, Effects, Observed};
 
 /// mean + row effect + column effect + left·diag(singular values)·rightᵀ, kept within bounds. Never written out
 /// unless asked for.
@@ -37,8 +37,8 @@ impl CompletedMatrix {
             (left, right, singular_values) = (left.times(&u), right.times(&v), values);
         }
         let n = observed.values().len() as f64;
-        let centred = effects.mean != 0.0;
-        let fallback = (!centred).then(|| observed.values().iter().map(|v| v / n).sum());
+        let uncentred = effects.centring == Centring::None;
+        let fallback = uncentred.then(|| observed.values().iter().map(|v| v / n).sum());
         let (empty_rows, empty_columns) = (empty(rows), empty(columns));
         Self { effects, left, singular_values, right, bounds, empty_rows, empty_columns, fallback }
     }

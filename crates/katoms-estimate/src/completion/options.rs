@@ -46,7 +46,8 @@ pub enum Rule {
 /// How a matrix is completed. Checked once, before anything is fitted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Completion {
-    /// The ranks that are tried, rising. A single one is not tried but taken.
+    /// The ranks to choose from, rising. First each of them that is a fifth larger than the one tried before, then
+    /// those beside the best. A single one is taken.
     pub ranks: Vec<usize>,
     /// λ of ½λ‖X‖² beside ½Σ(value − X)² over what is seen; where there are several, each is tried, the strongest
     /// first, for as long as a weaker one is better. Whatever the unit of the values, 0.1 to 1 suit noisy ratings
@@ -60,7 +61,7 @@ pub struct Completion {
     pub method: RankMethod,
     /// The share of the entries that is held out to choose. Default 0.1.
     pub held_out: f64,
-    /// After this many ranks in a row that are no better, larger ones are not tried. Default 4.
+    /// After this many tried ranks in a row that are no better, larger ones are not tried. Default 3.
     pub patience: usize,
     /// Which choice is taken. Default: the one with the least error.
     pub rule: Rule,
@@ -84,7 +85,7 @@ impl Completion {
             clip: Clip::Seen,
             method: RankMethod::RiemannianCg(Default::default()),
             held_out: 0.1,
-            patience: 4,
+            patience: 3,
             rule: Rule::Least,
             seed: 0,
             stop: Stop::default(),
@@ -120,6 +121,18 @@ impl Completion {
             }
             centring => vec![(centring, ridges)],
         }
+    }
+
+    /// The ranks that are tried under every ridge: each a fifth above the last, and the largest.
+    pub(super) fn coarse_ranks(&self) -> Vec<usize> {
+        let mut coarse: Vec<usize> = Vec::new();
+        for &rank in &self.ranks {
+            let due = coarse.last().is_none_or(|&last| 5 * rank >= 6 * last);
+            if due || self.ranks.last() == Some(&rank) {
+                coarse.push(rank);
+            }
+        }
+        coarse
     }
 
     pub(super) fn check(&self, (p, q): (usize, usize)) -> Result<(), Error> {

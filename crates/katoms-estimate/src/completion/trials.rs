@@ -2,16 +2,17 @@
 //!
 //! The strongest ridge comes first: its fits are quick, and where the values are noisy the weak ones, whose fits are
 //! slow, are never reached. A rank starts from the rank below; the first of a chain starts from the same rank under the
-//! ridge before.
+//! ridge before. Ranks that were passed over are tried last, where they lie beside the best, and under its ridge.
 
 use katoms::driver::Status;
 use katoms::space::{LowRank, Point};
 use katoms::{Error, Stop};
 use serde::{Deserialize, Serialize};
 
-use super::fit::{Begin, Budget, Fitting, Problem};
+use super::fit::{Begin, Fitting, Problem};
 use super::held_out::Split;
 use super::{Centring, Completion, Effects, Observed, Rule};
+use crate::budget::Budget;
 use crate::watch::{Phase, Watch};
 
 /// Where a trial ends: what is left moves no third digit of an error.
@@ -29,9 +30,9 @@ pub struct Trial {
     pub centring: Centring,
     /// The root of the mean squared error on what was held out.
     pub held_out_rmse: f64,
-    /// The mean squared error on what was held out, and its standard error.
+    /// Its square.
     pub held_out_mse: f64,
-    /// The standard error of that mean.
+    /// The standard error of that square, from the spread over the held-out entries.
     pub standard_error: f64,
     /// The root of the mean squared error on what was fitted, without bounds.
     pub seen_rmse: f64,
@@ -77,44 +78,55 @@ pub(super) fn run(
 ) -> Result<Trials, Error> {
     let split = Split::new(observed, how.held_out, how.seed)?;
     let chains = how.chains();
-    let of = chains.iter().map(|(_, ridges)| how.ranks.len() * ridges.len()).sum::<usize>() + 1;
+    let ranks = how.coarse_ranks();
+    let passed_over = how.ranks.len() - ranks.len();
+    let of = chains.iter().map(|(_, ridges)| ranks.len() * ridges.len()).sum::<usize>() + passed_over + 1;
     let clip = how.clip.bounds(&split.seen);
     let none = Effects::fit(&split.seen, Centring::Mean);
     let zero = LowRank::zero(observed.shape());
-    let mut trials = Trials { all: Vec::new(), best: zero, effects: none, cut: None, passes: 0, seconds: 0.0 };
+    let trials = Trials { all: Vec::new(), best: zero, effects: none, cut: None, passes: 0, seconds: 0.0 };
+    let mut chain = Chain { how, split: &split, ranks, clip, budget, of, watch, trials };
     for (centring, ridges) in chains {
-        let effects = Effects::fit(&split.seen, centring);
-        let problem = Problem::new(&split.seen, &effects)?;
-        let split = &split;
-        let mut chain = Chain { how, split, problem, centring, effects, clip, budget, of, watch, trials: &mut trials };
-        chain.follow_all(&ridges)?;
-        if trials.cut.is_some() {
-            break;
+        chain.follow_all(&Centred::new(&split.seen, centring)?, &ridges)?;
+        if chain.trials.cut.is_some() {
+            return Ok(chain.trials);
         }
     }
-    Ok(trials)
+    chain.refine()?;
+    Ok(chain.trials)
+}
+
+/// What is fitted after a centring.
+struct Centred {
+    effects: Effects,
+    problem: Problem,
+}
+
+impl Centred {
+    fn new(seen: &Observed, centring: Centring) -> Result<Self, Error> {
+        let effects = Effects::fit(seen, centring);
+        Ok(Self { problem: Problem::new(seen, &effects)?, effects })
+    }
 }
 
 /// The trials on their way.
 struct Chain<'a> {
     how: &'a Completion,
     split: &'a Split,
-    problem: Problem,
-    centring: Centring,
-    effects: Effects,
+    ranks: Vec<usize>,
     clip: (f64, f64),
     budget: Budget,
     of: usize,
     watch: &'a mut dyn Watch,
-    trials: &'a mut Trials,
+    trials: Trials,
 }
 
 impl Chain<'_> {
     /// All ridges, for as long as a weaker one is better.
-    fn follow_all(&mut self, ridges: &[f64]) -> Result<(), Error> {
+    fn follow_all(&mut self, centred: &Centred, ridges: &[f64]) -> Result<(), Error> {
         let (mut start, mut least) = (None, f64::INFINITY);
         for &ridge in ridges {
-            let (first, error) = self.follow(ridge, start)?;
+            let (first, error) = self.follow(centred, ridge, start)?;
             if self.trials.cut.is_some() || error > least {
                 break;
             }
@@ -124,10 +136,15 @@ impl Chain<'_> {
     }
 
     /// All ranks under one ridge, for as long as they pay. The point of the first rank, and the least error.
-    fn follow(&mut self, ridge: f64, mut start: Option<LowRank>) -> Result<(Option<LowRank>, f64), Error> {
+    fn follow(
+        &mut self,
+        centred: &Centred,
+        ridge: f64,
+        mut start: Option<LowRank>,
+    ) -> Result<(Option<LowRank>, f64), Error> {
         let (mut first, mut least, mut worse) = (None, f64::INFINITY, 0);
-        for &rank in &self.how.ranks {
-            let x = self.attempt(rank, ridge, start.take())?;
+        for rank in self.ranks.clone() {
+            let x = self.attempt(centred, rank, ridge, start.take())?;
             let error = self.trials.all.last().map_or(f64::INFINITY, |trial| trial.held_out_mse);
             worse = if error < least { 0 } else { worse + 1 };
             least = least.min(error);
@@ -140,10 +157,49 @@ impl Chain<'_> {
         Ok((first, least))
     }
 
+    /// The ranks that were passed over on both sides of the best, from the best towards its neighbours, for as long
+    /// as they are better.
+    fn refine(&mut self) -> Result<(), Error> {
+        let Some(best) = choose(&self.trials.all, Rule::Least).map(|t| self.trials.all[t]) else { return Ok(()) };
+        let below = self.ranks.iter().rev().find(|&&rank| rank < best.rank).copied().unwrap_or(0);
+        let above = self.ranks.iter().find(|&&rank| rank > best.rank).copied().unwrap_or(best.rank);
+        let between = |low: usize, high: usize| {
+            self.how.ranks.iter().copied().filter(move |&rank| low < rank && rank < high).collect::<Vec<_>>()
+        };
+        let (larger, mut smaller) = (between(best.rank, above), between(below, best.rank));
+        smaller.reverse();
+        if larger.is_empty() && smaller.is_empty() {
+            return Ok(());
+        }
+        let centred = Centred::new(&self.split.seen, best.centring)?;
+        let start = self.trials.best.clone();
+        for side in [larger, smaller] {
+            let (mut x, mut least) = (start.clone(), best.held_out_mse);
+            for rank in side {
+                x = self.attempt(&centred, rank, best.ridge, Some(x))?;
+                let error = self.trials.all.last().map_or(f64::INFINITY, |trial| trial.held_out_mse);
+                if self.trials.cut.is_some() {
+                    return Ok(());
+                }
+                if error > least {
+                    break;
+                }
+                least = error;
+            }
+        }
+        Ok(())
+    }
+
     /// One fit, judged.
-    fn attempt(&mut self, rank: usize, ridge: f64, start: Option<LowRank>) -> Result<LowRank, Error> {
-        let f = self.problem.objective(ridge)?;
-        let stop = Stop { tolerance: self.how.stop.tolerance.max(TOLERANCE), ..self.budget.stop(self.how.stop) };
+    fn attempt(
+        &mut self,
+        centred: &Centred,
+        rank: usize,
+        ridge: f64,
+        start: Option<LowRank>,
+    ) -> Result<LowRank, Error> {
+        let f = centred.problem.objective(ridge)?;
+        let stop = Stop { tolerance: self.how.stop.tolerance.max(TOLERANCE), ..self.budget.left(self.how.stop, 0.0) };
         let done = self.trials.all.len();
         let phase = Phase::Trial { atoms: rank, ridge };
         let fitting = Fitting {
@@ -156,11 +212,11 @@ impl Chain<'_> {
             of: self.of,
         };
         let outcome = fitting.run(rank, start.map_or(Begin::Zero, Begin::Grown), &mut *self.watch, None)?;
-        let error = self.split.error(&outcome.point, &self.effects, self.clip);
+        let error = self.split.error(&outcome.point, &centred.effects, self.clip);
         let least = choose(&self.trials.all, Rule::Least).map_or(f64::INFINITY, |t| self.trials.all[t].held_out_mse);
         if error.mean < least {
             self.trials.best = outcome.point.clone();
-            self.trials.effects = self.effects.clone();
+            self.trials.effects = centred.effects.clone();
         }
         self.trials.cut = matches!(outcome.status, Status::Stopped | Status::TimeLimit).then_some(outcome.status);
         self.trials.passes += outcome.passes;
@@ -168,11 +224,11 @@ impl Chain<'_> {
         self.trials.all.push(Trial {
             rank,
             ridge,
-            centring: self.centring,
+            centring: centred.effects.centring,
             held_out_rmse: error.mean.sqrt(),
             held_out_mse: error.mean,
             standard_error: error.standard_error,
-            seen_rmse: self.problem.rmse(&outcome.point),
+            seen_rmse: centred.problem.rmse(&outcome.point),
             iterations: outcome.iterations,
             status: outcome.status,
         });

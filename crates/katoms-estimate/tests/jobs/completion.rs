@@ -4,7 +4,7 @@ use katoms::method::RankMethod;
 use katoms::simulate::{generator, low_rank_factors, normals, observed_places};
 use katoms::{Error, Status, Stop};
 use katoms_estimate::{
-    Answer, Centring, Clip, Completed, Completion, Observed, Phase, Progress, Rule, Unwatched, complete,
+    Answer, Centring, Clip, Completed, Completion, Observed, Phase, Progress, Rule, Unwatched, Watch, complete,
 };
 
 use crate::Interrupt;
@@ -95,6 +95,17 @@ fn the_planted_rank_is_chosen_under_noise() {
     }
 }
 
+/// Of 1 to 12 every fifth larger is tried: 7, 9 and 11 are passed over, and found where they are best.
+#[test]
+fn a_rank_that_was_passed_over_is_found() {
+    let whole = Whole::low_rank((80, 70), 7, 4).noisy(0.3, 4);
+    let how = Completion { ridges: vec![0.0], centring: Centring::None, ..Completion::new(1..=12) };
+    let found = completed(&whole.seen(0.7, 4), &how);
+    assert_eq!(found.rank, 7, "{:?}", found.trials);
+    let first: Vec<usize> = found.trials.iter().map(|trial| trial.rank).take(7).collect();
+    assert_eq!(first, [1, 2, 3, 4, 5, 6, 8]);
+}
+
 /// The error of the effects alone, by a fit whose ridge leaves nothing of the low rank.
 fn of_effects(whole: &Whole, seen: &Observed) -> f64 {
     let how = Completion { ridges: vec![1e9], ..Completion::ratings([1]) };
@@ -141,6 +152,30 @@ fn a_fit_goes_on_where_it_was_stopped() {
         assert_eq!((resumed.iterations, resumed.passes), (whole_run.iterations, whole_run.passes));
         assert!(resumed.complete && resumed.seen_rmse == whole_run.seen_rmse);
     }
+}
+
+/// Keeps the state after every move.
+#[derive(Default)]
+struct Diary(Vec<Vec<u8>>);
+
+impl Watch for Diary {
+    fn tell(&mut self, progress: &Progress<'_>) -> Answer {
+        if progress.can_save { Answer::Save } else { Answer::GoOn }
+    }
+    fn keep(&mut self, state: &[u8]) {
+        self.0.push(state.to_vec());
+    }
+}
+
+#[test]
+fn saving_changes_nothing_and_an_ended_fit_stays_ended() {
+    let seen = Whole::stars((50, 40), 18).seen(0.4, 18);
+    let how = Completion { ridges: vec![0.3], ..Completion::ratings([3]) };
+    let (plain, mut diary) = (completed(&seen, &how), Diary::default());
+    assert_eq!(complete(&seen, &how, None, &mut diary).unwrap().matrix, plain.matrix);
+    assert_eq!(diary.0.len(), plain.iterations);
+    let again = complete(&seen, &how, diary.0.last().map(Vec::as_slice), &mut Unwatched).unwrap();
+    assert_eq!((again.matrix, again.iterations, again.status), (plain.matrix, plain.iterations, plain.status));
 }
 
 /// From nothing, in stages, with every method.
@@ -312,6 +347,8 @@ fn bad_options_are_named() {
     let ridges = |ridges: &[f64]| refusal(&seen, &Completion { ridges: ridges.to_vec(), ..how.clone() });
     assert!(ridges(&[-1.0]).contains("option ridge is -1") && ridges(&[]).contains("the list of ridges"));
     assert!(refusal(&seen, &Completion { clip: Clip::Range(2.0, 1.0), ..how.clone() }).contains("option clip"));
+    let stop = Stop { seconds: Some(-2.0), ..Stop::default() };
+    assert!(refusal(&seen, &Completion { stop, ..how.clone() }).contains("option seconds is -2; it must be above 0"));
     let diagonal = Observed::new((3, 3), &[0, 1, 2], &[0, 1, 2], &[1.0, 2.0, 3.0]).unwrap();
     assert!(refusal(&diagonal, &how).contains("every row and every column keeps one"));
     assert!(matches!(RankMethod::named("omp"), Err(Error::UnknownMethod { .. })));
