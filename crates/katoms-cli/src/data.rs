@@ -97,7 +97,7 @@ pub struct ModelArgs {
     /// [default: squares, or logistic where the target is a word]
     #[arg(long, value_enum, help_heading = "Model")]
     pub loss: Option<LossChoice>,
-    /// No constant in the predictions
+    /// No constant in the predictions; columns then stay in their own units, since centring them brings one in
     #[arg(long, help_heading = "Model")]
     pub no_intercept: bool,
     /// Leave columns in their own units: what is large then counts more, where there is a ridge
@@ -116,6 +116,7 @@ pub struct Loaded {
     pub loss: LossChoice,
     /// What was done about missing values.
     pub missing: Missing,
+    has_group_file: bool,
 }
 
 impl ReadingArgs {
@@ -152,7 +153,8 @@ impl DataArgs {
         let loss = model.loss.unwrap_or_else(|| self.natural_loss(&source));
         let dataset = Dataset::new(source, &self.ask(loss))?;
         dataset.notes.iter().for_each(|note| told.say(format!("note: {note}")));
-        Ok(Loaded { path: self.data.clone(), dataset, loss, missing: self.reading.missing() })
+        let (path, missing) = (self.data.clone(), self.reading.missing());
+        Ok(Loaded { path, dataset, loss, missing, has_group_file: self.groups.is_some() })
     }
 
     /// Squares for numbers, logistic for words.
@@ -191,7 +193,9 @@ impl DataArgs {
 impl ModelArgs {
     /// How columns are made ready.
     pub fn preparation(&self, ridge: f64) -> Preparation {
-        Preparation { standardize: !self.no_standardize, intercept: !self.no_intercept, ridge }
+        // Centred columns leave a constant, which is what nobody wants here.
+        let standardize = !self.no_standardize && !self.no_intercept;
+        Preparation { standardize, intercept: !self.no_intercept, ridge }
     }
 }
 
@@ -242,7 +246,12 @@ impl Loaded {
 
     /// What atoms are called.
     pub fn atoms_are(&self) -> &'static str {
-        if self.dataset.groups.is_some() { "groups" } else { "features" }
+        match (&self.dataset.groups, self.has_group_file) {
+            (Some(_), true) => "groups",
+            // Only the indicators of a column of words make a group.
+            (Some(_), false) => "columns",
+            (None, _) => "features",
+        }
     }
 
     /// Whether there are so many atoms to choose from.

@@ -80,17 +80,23 @@ pub fn count(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
-/// Rows under headings; the first column to the left, the others to the right.
+/// Rows under headings: words to the left, numbers to the right.
 pub fn aligned(headings: &[&str], rows: &[Vec<String>]) -> String {
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
         cells.chain([headings[column].chars().count()]).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..headings.len()).map(width).collect();
+    let is_number = |cell: &String| cell.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == 'N');
+    let is_numeric = |column: usize| {
+        let mut cells = rows.iter().filter_map(|row| row.get(column)).filter(|cell| !cell.is_empty());
+        column > 0 && cells.all(is_number)
+    };
+    let to_the_right: Vec<bool> = (0..headings.len()).map(is_numeric).collect();
     let line = |cells: &mut dyn Iterator<Item = &str>| {
         let mut line = String::new();
         for (at, (cell, &width)) in cells.zip(&widths).enumerate() {
-            line += &if at == 0 { format!("  {cell:<width$}") } else { format!("  {cell:>width$}") };
+            line += &if to_the_right[at] { format!("  {cell:>width$}") } else { format!("  {cell:<width$}") };
         }
         line.truncate(line.trim_end().len());
         line + "\n"

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use katoms::Status;
 use katoms::driver::{Event, Stop};
 use katoms_estimate::{Answer, Phase, Progress, Watch};
 
@@ -45,7 +46,24 @@ pub struct Companion {
     tolerance: f64,
     checkpoint: Option<Checkpoint>,
     /// Whether the work was ended before its time.
+    stopped: bool,
+    /// Whether by the clock.
+    late: bool,
+}
+
+/// How the work went on.
+#[derive(Debug, Clone, Copy)]
+pub struct Cut {
+    /// Whether it was ended before its time.
     pub stopped: bool,
+    late: bool,
+}
+
+impl Cut {
+    /// What a fit says of itself, and by the clock where that stopped it.
+    pub fn status(self, status: Status) -> Status {
+        if self.late && status == Status::Stopped { Status::TimeLimit } else { status }
+    }
 }
 
 /// Where states are saved.
@@ -77,6 +95,7 @@ impl Companion {
             tolerance: Stop::default().tolerance,
             checkpoint: None,
             stopped: false,
+            late: false,
         }
     }
 
@@ -96,8 +115,8 @@ impl Companion {
 
     /// Whether the work goes on.
     fn verdict(&mut self) -> Answer {
-        let late = self.limit.is_some_and(|limit| self.started.elapsed().as_secs_f64() > limit);
-        self.stopped |= late || is_interrupted();
+        self.late |= self.limit.is_some_and(|limit| self.started.elapsed().as_secs_f64() > limit);
+        self.stopped |= self.late || is_interrupted();
         let due = |c: &Checkpoint| c.failed.is_none() && (self.stopped || c.last.elapsed() > SAVES);
         match (self.checkpoint.as_ref().is_some_and(due), self.stopped) {
             (true, true) => Answer::SaveAndStop,
@@ -119,11 +138,12 @@ impl Companion {
     ///
     /// # Errors
     /// When a checkpoint could not be written.
-    pub fn finish(self) -> Result<bool> {
+    pub fn finish(self) -> Result<Cut> {
         self.bar.finish_and_clear();
+        let cut = Cut { stopped: self.stopped, late: self.late };
         match self.checkpoint.and_then(|checkpoint| checkpoint.failed) {
             Some(error) => Err(error).context("the checkpoint could not be saved"),
-            None => Ok(self.stopped),
+            None => Ok(cut),
         }
     }
 }

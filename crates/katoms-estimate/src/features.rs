@@ -1,5 +1,7 @@
 //! k features, or k groups of them, that predict a target.
 
+use std::time::Instant;
+
 use katoms::driver::{Attempt, Options, Quality, Run, Stop, Trace};
 use katoms::loss::{AnyLoss, Loss};
 use katoms::method::AtomMethod;
@@ -29,7 +31,8 @@ pub struct How {
     /// A single run of this method and nothing after it. Default: accelerated IHT from several starts, polished by
     /// exchanges of atoms.
     pub method: Option<String>,
-    /// When it ends.
+    /// When it ends. While a single run goes on, the watch keeps the time, so that the run can be saved before it is
+    /// stopped.
     pub stop: Stop,
     /// A saved state to go on from.
     pub resume: Option<Vec<u8>>,
@@ -143,7 +146,8 @@ impl<'a> Features<'a> {
         let f = self.objective()?;
         let set = self.preparation.set(&self.atoms.with_atoms(k)?)?;
         let method = AtomMethod::named(how.method.as_deref().unwrap_or("accelerated-iht"))?;
-        let options = Options { stop: how.stop, ..Options::for_set(&set) };
+        // The watch keeps the time of the run: what a limit of the driver's own ends can be saved no more.
+        let options = Options { stop: Stop { seconds: None, ..how.stop }, ..Options::for_set(&set) };
         let search = match how.method {
             None => Search::for_structure(set.structure()),
             // What was asked for is that method's answer, not the search's.
@@ -153,7 +157,7 @@ impl<'a> Features<'a> {
             Some(bytes) => Run::resume(&f, &set, &method, options, bytes)?,
             None => Run::new(&f, &set, &method, options)?,
         };
-        let phase = Phase::Final { atoms: k };
+        let (phase, clock) = (Phase::Final { atoms: k }, Instant::now());
         while !run.is_done() {
             let event = run.step();
             let ended = run.is_done();
@@ -165,6 +169,9 @@ impl<'a> Features<'a> {
                 run.stop();
             }
         }
+        let earlier = run.trace().last().map_or(0.0, |event| event.seconds) - clock.elapsed().as_secs_f64();
+        let seconds = how.stop.seconds.map(|most| most + earlier.max(0.0));
+        let run = run.ending_by(Stop { seconds, ..how.stop });
         let outcome = search_from(run, &search, |event, _| {
             watch.tell(&Progress { phase, done: 0, of: 1, event, ended: false, can_save: false }).flow()
         })?;

@@ -33,7 +33,7 @@ pub struct CvArgs {
     #[command(flatten)]
     model: ModelArgs,
     /// Values of λ of ½λ‖x‖², of which one is chosen with k
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t = [0.0], help_heading = "Model")]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t = [0.0], allow_negative_numbers = true, help_heading = "Model")]
     ridge: Vec<f64>,
     /// Which size is fitted in the end
     #[arg(long, value_enum, default_value_t = Chosen::Min, help_heading = "Model")]
@@ -75,7 +75,7 @@ impl CvArgs {
         };
         let mut companion = Companion::new(told, "cross-validating", Some(pieces), self.output.time_limit);
         let validated = features.cross_validate(&sizes, &self.ridge, &folds, &mut companion);
-        let stopped = companion.finish()?;
+        let stopped = companion.finish()?.stopped;
         let validated = validated.with_context(|| self.data.data.display().to_string())?;
         let (min, one_se) = (validated.min(), validated.one_se());
         let choice = if self.choose == Chosen::Min { min } else { one_se };
@@ -98,7 +98,7 @@ impl CvArgs {
         let estimate = features.fit(choice.atoms, &How::default(), &mut Unwatched)?;
         let mut finished = Finished::new(&loaded, &features, estimate, choice.atoms);
         finished.ridge = choice.ridge;
-        finished.prepared = (!self.model.no_standardize, !self.model.no_intercept);
+        finished.preparation = self.model.preparation(finished.ridge);
         let rule = if self.choose == Chosen::Min { "least held-out loss" } else { "one standard error" };
         finished.chosen_by = Some(format!("{}-fold cross-validation, {rule}", self.folds));
         finished.validated = Some(&validated);

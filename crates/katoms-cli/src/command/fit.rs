@@ -34,7 +34,7 @@ pub struct FitArgs {
     #[command(flatten)]
     model: ModelArgs,
     /// λ of ½λ‖x‖², on the standardised scale: pulls coefficients towards zero
-    #[arg(long, value_name = "LAMBDA", default_value_t = 0.0, help_heading = "Model")]
+    #[arg(long, value_name = "LAMBDA", default_value_t = 0.0, allow_negative_numbers = true, help_heading = "Model")]
     ridge: f64,
     /// A single run of this method (katoms methods --for atoms)
     #[arg(long, value_name = "NAME", help_heading = "Model")]
@@ -69,15 +69,16 @@ impl FitArgs {
         let mut companion =
             Companion::new(told, "fitting", None, self.output.time_limit).saving_to(self.checkpoint.as_deref());
         let fitted = features.fit(self.k, &how, &mut companion);
-        companion.finish()?;
-        let estimate = fitted.with_context(|| match &self.checkpoint {
+        let cut = companion.finish()?;
+        let mut estimate = fitted.with_context(|| match &self.checkpoint {
             Some(path) => format!("{} (delete {} to begin anew)", self.data.data.display(), path.display()),
             None => self.data.data.display().to_string(),
         })?;
+        estimate.status = cut.status(estimate.status);
         let mut finished = Finished::new(&loaded, &features, estimate, self.k);
         finished.ridge = self.ridge;
         finished.method = self.method.as_deref();
-        finished.prepared = (!self.model.no_standardize, !self.model.no_intercept);
+        finished.preparation = self.model.preparation(finished.ridge);
         finished.look_at_halves(self.stability, self.seed, self.output.report.is_some(), told)?;
         let ended = finished.deliver(&self.output, told)?;
         watch::forget(self.checkpoint.as_deref(), finished.is_converged());

@@ -30,7 +30,7 @@ pub struct PathArgs {
     #[command(flatten)]
     model: ModelArgs,
     /// λ of ½λ‖x‖², on the standardised scale
-    #[arg(long, value_name = "LAMBDA", default_value_t = 0.0, help_heading = "Model")]
+    #[arg(long, value_name = "LAMBDA", default_value_t = 0.0, allow_negative_numbers = true, help_heading = "Model")]
     ridge: f64,
     /// Which size --out, --report and --json take for the model
     #[arg(long, value_enum, default_value_t = CriterionChoice::Ebic, help_heading = "Model")]
@@ -57,7 +57,7 @@ impl PathArgs {
         let sizes = loaded.sizes(self.k.as_ref(), &features)?;
         let mut companion = Companion::new(told, "path", Some(sizes.len()), self.output.time_limit);
         let trail = features.path(&sizes, &mut companion);
-        let stopped = companion.finish()?;
+        let stopped = companion.finish()?.stopped;
         let trail = trail.with_context(|| self.data.data.display().to_string())?;
         told.say(table(&loaded, &trail));
         let k = trail.best[self.criterion as usize];
@@ -70,7 +70,7 @@ impl PathArgs {
         let estimate = features.fit(k, &katoms_estimate::How::default(), &mut katoms_estimate::Unwatched)?;
         let mut finished = finish::Finished::new(&loaded, &features, estimate, k);
         finished.ridge = self.ridge;
-        finished.prepared = (!self.model.no_standardize, !self.model.no_intercept);
+        finished.preparation = self.model.preparation(finished.ridge);
         finished.chosen_by = Some(format!("{name} along the path"));
         finished.path = Some((&trail, name));
         if self.output.json {

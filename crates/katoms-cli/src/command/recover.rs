@@ -95,17 +95,20 @@ impl RecoverArgs {
             bail!("-k is {}, but the signal has {n} places; k must lie between 1 and {n}", self.k);
         }
         let method = self.method.as_deref().map(AtomMethod::named).transpose()?;
-        let stop = Stop { seconds: self.time_limit, ..Stop::default() };
+        // A single run is stopped by its companion, which saves it before.
+        let seconds = self.time_limit.filter(|_| method.is_none());
+        let stop = Stop { seconds, ..Stop::default() };
         let how = Recovery { method, noise: self.noise, stop, ..Recovery::new(self.k) };
         let resume = watch::saved_state(self.checkpoint.as_deref())?;
         let mut companion =
             Companion::new(told, "recovering", None, self.time_limit).saving_to(self.checkpoint.as_deref());
         let recovered = recover(&design, &b, &how, resume.as_deref(), &mut companion);
-        companion.finish()?;
-        let recovered = recovered.with_context(|| match &self.checkpoint {
+        let cut = companion.finish()?;
+        let mut recovered = recovered.with_context(|| match &self.checkpoint {
             Some(path) => format!("{} (delete {} to begin anew)", self.measurements.display(), path.display()),
             None => self.measurements.display().to_string(),
         })?;
+        recovered.status = cut.status(recovered.status);
         self.deliver(&recovered, n, told)?;
         let done = recovered.status == Status::Converged && recovered.complete;
         watch::forget(self.checkpoint.as_deref(), done);

@@ -9,7 +9,7 @@ use anyhow::Result;
 use clap::Args;
 use katoms::Status;
 use katoms::loss::Logistic;
-use katoms::select::{Selected, Validated};
+use katoms::select::{Preparation, Selected, Validated};
 use katoms_estimate::{Estimate, Features, Trail};
 use serde_json::{Value, json};
 
@@ -70,8 +70,8 @@ pub struct Finished<'a> {
     pub ridge: f64,
     /// The method that was asked for.
     pub method: Option<&'a str>,
-    /// Whether columns were standardised, and whether there is an intercept.
-    pub prepared: (bool, bool),
+    /// How columns were made ready.
+    pub preparation: Preparation,
     /// How often half-samples chose each atom.
     pub halves: Option<Selected>,
     /// The path, and the criterion that chose along it.
@@ -93,7 +93,7 @@ impl<'a> Finished<'a> {
             chosen_by: None,
             ridge: 0.0,
             method: None,
-            prepared: (true, true),
+            preparation: Preparation::default(),
             halves: None,
             path: None,
             validated: None,
@@ -257,7 +257,7 @@ impl<'a> Finished<'a> {
         if order.len() > LISTED {
             text += &format!("  … and {} more\n", order.len() - LISTED);
         }
-        if self.prepared.1 {
+        if self.preparation.intercept {
             text += &format!("  (intercept)  {}\n", number(self.estimate.intercept));
         }
         let Estimate { passes, seconds, status, .. } = &self.estimate;

@@ -37,7 +37,7 @@ impl Finished<'_> {
             atoms: estimate.chosen.iter().map(|&atom| self.loaded.atom(atom).into()).collect(),
             levels: dataset.levels.clone(),
             unnamed_columns: dataset.unnamed_columns,
-            standardize: self.prepared.0,
+            standardize: self.preparation.standardize,
             ridge: self.ridge,
             missing: self.loaded.missing,
             method: self.method.unwrap_or("search").into(),

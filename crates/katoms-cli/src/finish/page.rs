@@ -1,6 +1,7 @@
 //! The report about a model of features.
 
 use katoms::method::Move;
+use katoms::select::Preparation;
 use katoms_estimate::Trail;
 
 use super::Finished;
@@ -79,8 +80,8 @@ impl Finished<'_> {
             let names: Vec<&str> = dataset.always.iter().map(|&j| dataset.features[j].name.as_str()).collect();
             facts.push(Fact::new("Always in", names.join(", ")));
         }
-        let (standardised, intercept) = self.prepared;
-        let columns = if standardised { "standardised" } else { "in their own units" };
+        let Preparation { standardize, intercept, .. } = self.preparation;
+        let columns = if standardize { "standardised" } else { "in their own units" };
         facts.push(Fact::new("Columns", columns));
         facts.push(Fact::new("Intercept", if intercept { "yes" } else { "no" }));
         facts.push(Fact::new("Method", self.method.unwrap_or("accelerated IHT, several starts, exchanges")));
@@ -124,7 +125,7 @@ impl Finished<'_> {
         };
         Coefficients {
             rows: self.estimate.coefficients.entries().map(row).collect(),
-            intercept: self.prepared.1.then_some(self.estimate.intercept),
+            intercept: self.preparation.intercept.then_some(self.estimate.intercept),
             half_samples: self.halves.as_ref().map(|halves| halves.samples),
         }
     }

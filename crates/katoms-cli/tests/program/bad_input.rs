@@ -64,7 +64,7 @@ fn a_truncated_npy() {
     desk.write("phi.npy", &whole[..40]);
     let error = desk.refuses("recover --operator dct --rows b.npy --length 512 --measurements b.npy -k 3");
     assert!(error.contains("b.npy") && error.contains("bytes"), "{error}");
-    let error = desk.refuses("recover --matrix phi.npy --measurements b.npy -k 3");
+    let error = desk.refuses(&format!("recover --matrix phi.npy --measurements {} -k 3", example("signal.npy")));
     assert!(error.contains("phi.npy"), "{error}");
 }
 

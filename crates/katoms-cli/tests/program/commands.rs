@@ -18,7 +18,7 @@ fn fit_finds_what_the_price_is_made_of() {
     let words = format!("fit {} --target price -k 5 --out model.json --report report.html", example("houses.csv"));
     let said = desk.succeeds(&words);
     assert!(said.out.is_empty(), "{}", said.out);
-    assert!(said.err.contains("5 of 13 groups predict price"), "{}", said.err);
+    assert!(said.err.contains("5 of 13 columns predict price"), "{}", said.err);
     assert!(said.err.contains("no exchange of one atom for another improves it (all"), "{}", said.err);
     let model = desk.json("model.json");
     let mut found = atoms(&model);
@@ -31,7 +31,7 @@ fn fit_finds_what_the_price_is_made_of() {
     assert_eq!(model["status"], "converged");
     assert_eq!(model["schema"], 1);
     assert!(model["command"].as_str().unwrap().starts_with("katoms fit "));
-    assert!(desk.read("report.html").contains("5 of 13 groups predict price"));
+    assert!(desk.read("report.html").contains("5 of 13 columns predict price"));
     assert_eq!(desk.files(), ["model.json", "report.html"]);
 }
 

@@ -135,6 +135,11 @@ where
         Ok(Self { f, target, method, options, set, progress, gradient })
     }
 
+    /// Other stop rules from here on, such as a limit for what comes after the run.
+    pub fn ending_by(self, stop: Stop) -> Self {
+        Self { options: Options { stop, ..self.options }, ..self }
+    }
+
     /// What the run is about.
     pub(crate) fn problem(&self) -> (&'a Objective<A, L>, &'a S, &'a M, Options) {
         (self.f, self.target, self.method, self.options.clone())

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use katoms::method::RankMethod;
 use katoms::{Status, Stop};
-use katoms_estimate::{Completed, Completion, Rule, complete};
+use katoms_estimate::{Centring, Completed, Completion, Rule, complete};
 use serde_json::json;
 
 use crate::Ended;
@@ -50,7 +50,7 @@ pub struct CompleteArgs {
     #[arg(long, value_name = "SHARE", value_parser = share, help_heading = "Data")]
     observed: Option<f64>,
     /// λ of ½λ‖X‖², or several to choose from [default: chosen from 1, 0.3, 0.1, 0.03, 0]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Model")]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', allow_negative_numbers = true, help_heading = "Model")]
     ridge: Vec<f64>,
     /// The method (katoms methods --for rank) [default: riemannian-cg]
     #[arg(long, value_name = "NAME", help_heading = "Model")]
@@ -123,11 +123,12 @@ impl CompleteArgs {
         let mut companion =
             Companion::new(told, "completing", pieces, self.time_limit).saving_to(self.checkpoint.as_deref());
         let completed = complete(&observed, &how, resume.as_deref(), &mut companion);
-        companion.finish()?;
-        let completed = completed.with_context(|| match &self.checkpoint {
+        let cut = companion.finish()?;
+        let mut completed = completed.with_context(|| match &self.checkpoint {
             Some(path) => format!("{} (delete {} to begin anew)", self.data.display(), path.display()),
             None => self.data.display().to_string(),
         })?;
+        completed.status = cut.status(completed.status);
         self.deliver(&grid, &completed, told)?;
         let done = completed.complete && completed.status == Status::Converged;
         watch::forget(self.checkpoint.as_deref(), done);
@@ -199,17 +200,19 @@ fn text(grid: &Grid, completed: &Completed) -> String {
     let mut text = format!("\n{}\n", grid.title(completed.rank));
     if !completed.trials.is_empty() {
         let row = |trial: &katoms_estimate::Trial| {
-            let chosen = trial.rank == completed.rank && trial.ridge == completed.ridge;
+            let chosen = (trial.rank, trial.ridge, trial.centring)
+                == (completed.rank, completed.ridge, completed.matrix.effects.centring);
             vec![
                 trial.rank.to_string(),
                 number(trial.ridge),
+                if trial.centring == Centring::None { "no".into() } else { "yes".into() },
                 number(trial.held_out_rmse),
                 number(trial.seen_rmse),
                 if chosen { "chosen".into() } else { String::new() },
             ]
         };
         let rows: Vec<Vec<String>> = completed.trials.iter().map(row).collect();
-        text += &format!("\n{}", aligned(&["rank", "ridge", "held-out error", "seen error", ""], &rows));
+        text += &format!("\n{}", aligned(&["rank", "ridge", "levels", "held-out error", "seen error", ""], &rows));
     }
     text += &format!("\nroot mean squared error on what was seen: {}\n", number(completed.seen_rmse));
     if let Some(error) = completed.held_out_rmse {
