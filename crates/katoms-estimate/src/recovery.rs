@@ -5,14 +5,12 @@
 //! Columns are taken as they are: nothing is centred or scaled, and there is no intercept. A is a matrix, or two
 //! functions in place of one, such as some rows of a cosine transform.
 
-use std::ops::ControlFlow;
-
 use katoms::driver::{Attempt, Quality, Run, Stages, Status, Trace};
 use katoms::linalg;
 use katoms::loss::{AnyLoss, LeastSquares};
 use katoms::method::AtomMethod;
 use katoms::operator::{AnyDesign, Dense, LinearOperator};
-use katoms::select::{Preparation, Sample, Search, Sign, phase_transition_k, search};
+use katoms::select::{Preparation, Sample, Search, Sign, phase_transition_k, search_from};
 use katoms::set::{Always, AnyAtoms, ConstraintSet, KSparse};
 use katoms::space::{Point, SparseVec};
 use katoms::{Error, Objective, Options, Outcome, Stop};
@@ -105,8 +103,8 @@ impl Recovered {
     }
 }
 
-/// Recovers x of k entries from b = A·x. `resume` are bytes that [`Watch::keep`] was given by a single run of the same
-/// method on the same data. A search is not saved.
+/// Recovers x of k entries from b = A·x. `resume` are bytes that [`Watch::keep`] was given by the same job on the same
+/// data. Of a search the first run is saved; methods that are tried in turn are not.
 ///
 /// # Errors
 /// When k is out of range, b has the wrong length or a value that is not finite, an option makes no sense, or the
@@ -146,11 +144,11 @@ pub fn recover(
     let job = Job { f: &f, set: &set, how, budget };
     let outcome = match &how.method {
         Some(method) => job.single(method, resume, watch)?,
+        None if f.operator().has_cheap_columns() => job.searched(resume, watch)?,
         None if resume.is_some() => {
-            let reason = "a search is not saved; name the method whose run was saved".into();
+            let reason = "methods that are tried in turn are not saved; name the method whose run was saved".into();
             return Err(Error::Checkpoint { reason });
         }
-        None if f.operator().has_cheap_columns() => job.searched(watch)?,
         None => job.in_turn(watch)?,
     };
     job.recovered(outcome, b)
@@ -197,7 +195,7 @@ struct Job<'a, 'd> {
     budget: Budget,
 }
 
-impl Job<'_, '_> {
+impl<'d> Job<'_, 'd> {
     /// One run of a method.
     fn single(
         &self,
@@ -205,13 +203,23 @@ impl Job<'_, '_> {
         resume: Option<&[u8]>,
         watch: &mut dyn Watch,
     ) -> Result<Outcome<SparseVec>, Error> {
+        Ok(self.moved(method, resume, watch)?.outcome())
+    }
+
+    /// The run of a method, at its end.
+    fn moved<'m>(
+        &'m self,
+        method: &'m AtomMethod,
+        resume: Option<&[u8]>,
+        watch: &mut dyn Watch,
+    ) -> Result<Moving<'m, 'd>, Error> {
         let options = Options { stop: self.how.stop, stages: Stages::direct() };
         let mut run = match resume {
             Some(state) => Run::resume(self.f, self.set, method, options, state)?,
             None => Run::new(self.f, self.set, method, options)?,
         };
         self.drive(&mut run, Place { done: 0, of: 1, can_save: true }, watch)?;
-        Ok(run.outcome())
+        Ok(run)
     }
 
     /// Steps a run to its end, tells of each move, and saves when asked.
@@ -264,16 +272,14 @@ impl Job<'_, '_> {
         outcome.objective <= (EXACT * EXACT * zero).max(noise)
     }
 
-    /// The search with all starts.
-    fn searched(&self, watch: &mut dyn Watch) -> Result<Outcome<SparseVec>, Error> {
+    /// The search with all starts. Its first run can be saved.
+    fn searched(&self, resume: Option<&[u8]>, watch: &mut dyn Watch) -> Result<Outcome<SparseVec>, Error> {
         let how = Search { noise: self.how.noise, ..Search::for_structure(self.set.structure()) };
-        let options = Options { stop: self.how.stop, ..Options::for_set(self.set) };
         let method = AtomMethod::named("accelerated-iht")?;
+        let run = self.moved(&method, resume, watch)?;
         let phase = Phase::Final { atoms: self.how.k };
-        search(self.f, self.set, &method, options, &how, |event, _| {
-            let (done, of, ended, can_save) = (0, 1, false, false);
-            let answer = watch.tell(&Progress { phase, done, of, event, ended, can_save });
-            if answer.stops() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        search_from(run, &how, |event, _| {
+            watch.tell(&Progress { phase, done: 0, of: 1, event, ended: false, can_save: false }).flow()
         })
     }
 

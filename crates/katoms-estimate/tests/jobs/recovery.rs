@@ -100,7 +100,19 @@ fn a_named_method_goes_on_where_it_was_stopped() {
         assert_eq!((resumed.x, resumed.iterations), (whole.x.clone(), whole.iterations), "{name}");
         assert!(whole.x.distance(&truth) < 1e-4, "{name}");
         let error = recover(&design, &b, &Recovery::new(15), Some(&interrupt.state), &mut Unwatched).unwrap_err();
-        assert!(error.to_string().contains("a search is not saved; name the method"), "{error}");
+        assert!(error.to_string().contains("now the method is AcceleratedIht"), "{error}");
+    }
+}
+
+#[test]
+fn a_search_goes_on_where_it_was_stopped() {
+    for (design, k) in [(dense(60, 200, 12), 24), (transform(60, 200, 12), 20)] {
+        let b = measured(&design, &sparse_signal(200, k, 12));
+        let whole = recovered(&design, &b, &Recovery::new(k));
+        let mut interrupt = Interrupt::at(2);
+        assert!(!recover(&design, &b, &Recovery::new(k), None, &mut interrupt).unwrap().complete);
+        let resumed = recover(&design, &b, &Recovery::new(k), Some(&interrupt.state), &mut Unwatched).unwrap();
+        assert_eq!((resumed.x, resumed.iterations), (whole.x, whole.iterations));
     }
 }
 
