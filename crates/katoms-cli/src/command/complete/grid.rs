@@ -209,8 +209,10 @@ impl Grid {
                 picture.columns
             );
         }
-        let is_seen =
-            |pixel: usize| picture.seen[pixel] && picture.channels.iter().any(|channel| channel[pixel] >= 0.5);
+        // Where a mask has transparent pixels, they are what is missing, whatever the colour of the others.
+        let by_transparency = picture.seen.iter().any(|seen| !seen);
+        let is_light = |pixel: usize| picture.channels.iter().any(|channel| channel[pixel] >= 0.5);
+        let is_seen = |pixel: usize| if by_transparency { picture.seen[pixel] } else { is_light(pixel) };
         Ok(self.keeping(|i, j| is_seen(i * width + j % width)))
     }
 

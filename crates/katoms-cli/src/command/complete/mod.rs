@@ -43,7 +43,8 @@ pub struct CompleteArgs {
     /// What a table holds [default: entries where it has three full columns, cells otherwise]
     #[arg(long = "as", value_enum, value_name = "KIND", help_heading = "Data")]
     kind: Option<Kind>,
-    /// A picture of the same size, whose black pixels are missing in the first
+    /// A picture of the same size, whose transparent pixels, or black ones where none is transparent, are missing in
+    /// the first
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     mask: Option<PathBuf>,
     /// Keep this share of what is there, at random, and compare with the rest
