@@ -105,6 +105,7 @@ impl CvArgs {
         if self.output.json {
             finished.extra = Some(("cross_validation", json(&loaded, &validated)));
         }
+        finished.look_at_halves(None, self.seed, self.output.report.is_some(), told)?;
         let ended = finished.deliver(&self.output, told)?;
         Ok(if self.output.strict && !validated.complete { Ended::Short } else { ended })
     }

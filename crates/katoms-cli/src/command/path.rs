@@ -76,6 +76,7 @@ impl PathArgs {
         if self.output.json {
             finished.extra = Some(("path", self.json(&loaded, &trail)));
         }
+        finished.look_at_halves(None, 0, self.output.report.is_some(), told)?;
         let ended = finished.deliver(&self.output, told)?;
         Ok(if self.output.strict && !sure { Ended::Short } else { ended })
     }

@@ -20,7 +20,6 @@ impl Finished<'_> {
         if !self.is_converged() {
             warnings.push(format!("{}: this is the best model so far", words::status(self.estimate.status)));
         }
-        warnings.extend(self.loaded.dataset.notes.iter().cloned());
         let (regression, classification) = match self.loaded.loss {
             LossChoice::Squares => (self.regression(), None),
             LossChoice::Logistic => (None, self.classification()),
@@ -85,6 +84,7 @@ impl Finished<'_> {
         facts.push(Fact::new("Columns", columns));
         facts.push(Fact::new("Intercept", if intercept { "yes" } else { "no" }));
         facts.push(Fact::new("Method", self.method.unwrap_or("accelerated IHT, several starts, exchanges")));
+        facts.extend(dataset.notes.iter().map(|note| Fact::new("Note", note.clone())));
         facts
     }
 

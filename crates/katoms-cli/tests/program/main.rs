@@ -6,4 +6,5 @@ mod commands;
 mod desk;
 mod formats;
 mod interrupted;
+mod pages;
 mod samples;
