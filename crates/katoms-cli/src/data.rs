@@ -157,6 +157,17 @@ impl DataArgs {
         Ok(Loaded { path, dataset, loss, missing, has_group_file: self.groups.is_some() })
     }
 
+    /// The files that are read.
+    pub fn files(&self) -> [Option<&Path>; 3] {
+        [Some(&self.data), self.groups.as_deref(), self.target_file()]
+    }
+
+    /// `y.npy` is a file; `y` is a column, whatever else is called so.
+    fn target_file(&self) -> Option<&Path> {
+        let name = Path::new(self.target.as_ref()?);
+        (name.extension().is_some() && name.is_file()).then_some(name)
+    }
+
     /// Squares for numbers, logistic for words.
     fn natural_loss(&self, source: &Source) -> LossChoice {
         let Source::Table(table) = source else { return LossChoice::Squares };
@@ -168,9 +179,7 @@ impl DataArgs {
     }
 
     fn ask(&self, loss: LossChoice) -> Ask {
-        // `y.npy` is a file; `y` is a column, whatever else is called so.
-        let is_file = |name: &&String| Path::new(name).extension().is_some() && Path::new(name).is_file();
-        let target_file = self.target.as_ref().filter(is_file).map(PathBuf::from);
+        let target_file = self.target_file().map(PathBuf::from);
         Ask {
             path: self.data.clone(),
             target: if target_file.is_some() { None } else { self.target.clone() },
@@ -207,7 +216,7 @@ impl Loaded {
     pub fn target(&self) -> Result<&Target> {
         match &self.dataset.target {
             Some(target) => Ok(target),
-            None => bail!("which column is to be predicted? Say --target COLUMN"),
+            None => bail!("{}: which column is to be predicted? Say --target COLUMN", self.path.display()),
         }
     }
 
@@ -216,7 +225,12 @@ impl Loaded {
     /// # Errors
     /// When the target does not go with the loss.
     pub fn features<'a>(&self, design: &'a AnyDesign<'a>, preparation: Preparation) -> Result<Features<'a>> {
-        let values = self.target()?.values.clone();
+        let target = self.target()?;
+        let (values, first) = (target.values.clone(), target.values.first().copied().unwrap_or(0.0));
+        if self.loss == LossChoice::Squares && values.iter().all(|&v| v == first) {
+            let (path, name) = (self.path.display(), &target.name);
+            bail!("{path}: the target {name} is {first} in every row, so there is nothing to explain");
+        }
         let weights = self.dataset.weights.clone();
         let loss: AnyLoss = match self.loss {
             LossChoice::Squares => {
@@ -279,10 +293,18 @@ impl Loaded {
     ///
     /// # Errors
     /// When there are fewer atoms than asked for.
-    pub fn sizes(&self, asked: Option<&Sizes>, features: &Features<'_>) -> Result<Vec<usize>> {
+    pub fn sizes(&self, asked: Option<&Sizes>, features: &Features<'_>, told: &Told) -> Result<Vec<usize>> {
         if let Some(Sizes(sizes)) = asked {
-            sizes.iter().try_for_each(|&k| self.check_size(k, features))?;
-            return Ok(sizes.clone());
+            let most = features.candidates();
+            let kept: Vec<usize> = sizes.iter().copied().filter(|&k| k <= most).collect();
+            match (kept.is_empty(), sizes.first(), sizes.last()) {
+                (true, Some(&least), _) => self.check_size(least, features)?,
+                (false, _, Some(&last)) if last > most => {
+                    told.say(format!("note: sizes above {most} are left out: there are no more {}", self.atoms_are()));
+                }
+                _ => {}
+            }
+            return Ok(kept);
         }
         let (rows, columns) = (self.dataset.rows.len(), self.dataset.features.len());
         let carried = phase_transition_k(rows, columns, Sign::Any)?.min(rows / 3).max(1);

@@ -12,6 +12,7 @@
 mod command;
 mod data;
 mod finish;
+mod outputs;
 pub mod report;
 mod sizes;
 mod told;

@@ -1,7 +1,8 @@
 //! Progress, Ctrl-C, time limits and checkpoints: all that happens beside the work.
 
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -14,6 +15,8 @@ use crate::told::{Told, number};
 
 /// How often Ctrl-C was pressed. A signal has no other place to go.
 static INTERRUPTS: AtomicUsize = AtomicUsize::new(0);
+/// Whether a fit has begun: before that there is nothing to end with.
+static WORKING: AtomicBool = AtomicBool::new(false);
 /// What takes less shows no bar.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Between two checkpoints.
@@ -23,16 +26,11 @@ const SAVES: Duration = Duration::from_secs(5);
 pub fn listen() {
     // A second call in the same process, or a system without signals, leaves Ctrl-C as it was.
     let _ = ctrlc::set_handler(|| {
-        if INTERRUPTS.fetch_add(1, Ordering::SeqCst) > 0 {
+        if INTERRUPTS.fetch_add(1, Ordering::SeqCst) > 0 || !WORKING.load(Ordering::SeqCst) {
             std::process::exit(130);
         }
-        eprintln!("\nkatoms: ending with the best so far; press Ctrl-C again to end at once");
+        let _ = writeln!(io::stderr(), "\nkatoms: ending with the best so far; press Ctrl-C again to end at once");
     });
-}
-
-/// Whether Ctrl-C was pressed.
-pub fn is_interrupted() -> bool {
-    INTERRUPTS.load(Ordering::SeqCst) > 0
 }
 
 /// A job's companion: draws its bar, ends it, saves its states.
@@ -49,6 +47,8 @@ pub struct Companion {
     stopped: bool,
     /// Whether by the clock.
     late: bool,
+    /// Ctrl-C that an earlier job has heard.
+    interrupts: usize,
 }
 
 /// How the work went on.
@@ -76,6 +76,7 @@ struct Checkpoint {
 impl Companion {
     /// For a job of this name, made of `pieces` where they can be counted.
     pub fn new(told: &Told, name: &str, pieces: Option<usize>, limit: Option<f64>) -> Self {
+        WORKING.store(true, Ordering::SeqCst);
         let bar = ProgressBar::with_draw_target(pieces.map(|n| n as u64), ProgressDrawTarget::hidden());
         let shape = match pieces {
             Some(_) => "{prefix} [{bar:30}] {pos}/{len}  {msg}  {elapsed}, {eta} left",
@@ -96,6 +97,7 @@ impl Companion {
             checkpoint: None,
             stopped: false,
             late: false,
+            interrupts: INTERRUPTS.load(Ordering::SeqCst),
         }
     }
 
@@ -113,11 +115,11 @@ impl Companion {
         }
     }
 
-    /// Whether the work goes on.
-    fn verdict(&mut self) -> Answer {
+    /// Whether the work goes on, and whether its state is saved: now and then, at its end, and before it is stopped.
+    fn verdict(&mut self, ended: bool) -> Answer {
         self.late |= self.limit.is_some_and(|limit| self.started.elapsed().as_secs_f64() > limit);
-        self.stopped |= self.late || is_interrupted();
-        let due = |c: &Checkpoint| c.failed.is_none() && (self.stopped || c.last.elapsed() > SAVES);
+        self.stopped |= self.late || INTERRUPTS.load(Ordering::SeqCst) > self.interrupts;
+        let due = |c: &Checkpoint| c.failed.is_none() && (ended || self.stopped || c.last.elapsed() > SAVES);
         match (self.checkpoint.as_ref().is_some_and(due), self.stopped) {
             (true, true) => Answer::SaveAndStop,
             (true, false) => Answer::Save,
@@ -134,17 +136,14 @@ impl Companion {
         (share.is_finite() && share > 0.05 && share <= 1.0).then(|| event.seconds * (1.0 - share) / share)
     }
 
-    /// The end of the job: the bar goes, and what could not be saved is told.
-    ///
-    /// # Errors
-    /// When a checkpoint could not be written.
-    pub fn finish(self) -> Result<Cut> {
+    /// The end of the job: the bar goes, and a state that could not be saved is told. It is no reason to lose the
+    /// result.
+    pub fn finish(self, told: &Told) -> Cut {
         self.bar.finish_and_clear();
-        let cut = Cut { stopped: self.stopped, late: self.late };
-        match self.checkpoint.and_then(|checkpoint| checkpoint.failed) {
-            Some(error) => Err(error).context("the checkpoint could not be saved"),
-            None => Ok(cut),
+        if let Some(error) = self.checkpoint.and_then(|checkpoint| checkpoint.failed) {
+            told.warn(format!("the checkpoint could not be saved: {error}"));
         }
+        Cut { stopped: self.stopped, late: self.late }
     }
 }
 
@@ -163,13 +162,21 @@ impl Watch for Companion {
             self.bar.set_length(progress.of as u64);
             self.bar.set_position(progress.done as u64);
         }
-        self.verdict()
+        if progress.ended {
+            self.first_change = None;
+        }
+        self.verdict(progress.ended)
+    }
+
+    fn goes_on(&mut self) -> Answer {
+        self.show();
+        self.verdict(false)
     }
 
     fn counted(&mut self, done: usize) -> Answer {
         self.show();
         self.bar.set_position(done as u64);
-        self.verdict()
+        self.verdict(false)
     }
 
     fn keep(&mut self, state: &[u8]) {
@@ -188,7 +195,7 @@ pub fn saved_state(path: Option<&Path>) -> Result<Option<Vec<u8>>> {
     let Some(path) = path else { return Ok(None) };
     match std::fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error).with_context(|| format!("the checkpoint {} cannot be read", path.display())),
     }
 }

@@ -44,14 +44,19 @@ pub fn quality(quality: &Quality, attempts: &[Attempt], name: impl Fn(usize) -> 
         ));
     }
     let compared = quality.exchanges_compared;
-    let which = if quality.exhaustive { "all" } else { "the most promising" };
-    told.push(match (compared, quality.improvable()) {
-        (0, _) => "the fit is perfect, so no exchange was tried".into(),
-        (_, true) => format!(
-            "one of {which} {compared} exchanges of an atom improves it by {}: it is not the best",
-            number(quality.exchange_gain)
-        ),
-        (_, false) => format!("no exchange of one atom for another improves it ({which} {compared} compared)"),
+    let gain = number(quality.exchange_gain);
+    told.push(match (compared, quality.improvable(), quality.exhaustive) {
+        (0, ..) => "there was nothing to exchange: the fit is perfect, or every atom is in it".into(),
+        (_, true, true) => {
+            format!("one of all {compared} exchanges of an atom improves it by {gain}: it is not the best")
+        }
+        (_, true, false) => {
+            format!("one of {compared} exchanges that were tried improves it by {gain}: it is not the best")
+        }
+        (_, false, true) => format!("no exchange of one atom for another improves it (all {compared} compared)"),
+        (_, false, false) => {
+            format!("none of the {compared} most promising exchanges improves it; the others were not tried")
+        }
     });
     if attempts.len() > 1 {
         told.push(format!("{} starts were tried", attempts.len()));

@@ -3,17 +3,18 @@
 use std::time::Instant;
 
 use katoms::driver::{Attempt, Options, Quality, Run, Stop, Trace};
-use katoms::loss::{AnyLoss, Loss};
+use katoms::loss::{AnyLoss, Loss, Split};
 use katoms::method::AtomMethod;
 use katoms::operator::{AnyDesign, LinearOperator};
 use katoms::select::{
     Criterion, CrossValidation, Folds, Preparation, Sample, Search, Selected, Stability, Validated,
-    cross_validate_while, path, search_from, stability,
+    cross_validate_while, path, stability,
 };
 use katoms::set::{Always, AnyAtoms, ConstraintSet, CoordinateSet};
 use katoms::space::SparseVec;
 use katoms::{Error, Objective, Status};
 
+use crate::searching::searched;
 use crate::watch::{Phase, Progress, Watch};
 
 /// A design, a target, and what a model may be made of.
@@ -45,7 +46,7 @@ pub struct Estimate {
     pub coefficients: SparseVec,
     /// The constant of the predictions.
     pub intercept: f64,
-    /// The coefficients for columns of variance 1, where columns were standardised: what a feature's spread does.
+    /// What a standard deviation of each feature does: its coefficient times that.
     pub standardized: SparseVec,
     /// The atoms that were chosen, without those that are always in.
     pub chosen: Vec<usize>,
@@ -157,7 +158,8 @@ impl<'a> Features<'a> {
             Some(bytes) => Run::resume(&f, &set, &method, options, bytes)?,
             None => Run::new(&f, &set, &method, options)?,
         };
-        let (phase, clock) = (Phase::Final { atoms: k }, Instant::now());
+        let clock = Instant::now();
+        let phase = Phase::Final { atoms: k };
         while !run.is_done() {
             let event = run.step();
             let ended = run.is_done();
@@ -172,15 +174,13 @@ impl<'a> Features<'a> {
         let earlier = run.trace().last().map_or(0.0, |event| event.seconds) - clock.elapsed().as_secs_f64();
         let seconds = how.stop.seconds.map(|most| most + earlier.max(0.0));
         let run = run.ending_by(Stop { seconds, ..how.stop });
-        let outcome = search_from(run, &search, |event, _| {
-            watch.tell(&Progress { phase, done: 0, of: 1, event, ended: false, can_save: false }).flow()
-        })?;
+        let outcome = searched(run, &search, phase, watch)?;
         let (coefficients, intercept) = f.operator().to_original(&outcome.point);
         Ok(Estimate {
             loss: self.loss.value(&self.predictions(&coefficients, intercept)),
             null_loss: self.null_loss(),
             chosen: set.chosen(&outcome.point),
-            standardized: without_intercept(&outcome.point, self.design.domain()),
+            standardized: coefficients.map(|j, v| v * self.deviation(j)),
             coefficients,
             intercept,
             status: outcome.status,
@@ -271,6 +271,17 @@ impl<'a> Features<'a> {
         out
     }
 
+    /// The weighted standard deviation of a column.
+    fn deviation(&self, column: usize) -> f64 {
+        let Ok(unit) = SparseVec::new(self.design.domain(), vec![column], vec![1.0]) else { return 0.0 };
+        let values = self.predictions(&unit, 0.0);
+        let weight = |i: usize| self.loss.weights().map_or(1.0, |weights| weights[i]);
+        let total: f64 = (0..values.len()).map(weight).sum();
+        let mean = values.iter().enumerate().map(|(i, v)| weight(i) * v).sum::<f64>() / total;
+        let square: f64 = values.iter().enumerate().map(|(i, v)| weight(i) * (v - mean).powi(2)).sum();
+        (square / total).sqrt()
+    }
+
     fn objective(&self) -> Result<Ready<'a>, Error> {
         self.preparation.objective(self.design, &self.loss, (0..self.design.n_outputs()).collect())
     }
@@ -302,9 +313,4 @@ impl<'a> Features<'a> {
 /// What is asked for all of an array, or the first error.
 fn all_of<T, const N: usize>(results: [Result<T, Error>; N]) -> Result<Vec<T>, Error> {
     results.into_iter().collect()
-}
-
-/// The coefficients of the columns alone.
-fn without_intercept(x: &SparseVec, columns: usize) -> SparseVec {
-    SparseVec::from_dense(&x.to_dense()[..columns])
 }

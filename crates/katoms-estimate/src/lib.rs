@@ -13,6 +13,7 @@ mod budget;
 mod completion;
 mod features;
 mod recovery;
+mod searching;
 mod watch;
 
 pub use completion::{

@@ -10,12 +10,13 @@ use katoms::linalg;
 use katoms::loss::{AnyLoss, LeastSquares};
 use katoms::method::AtomMethod;
 use katoms::operator::{AnyDesign, Dense, LinearOperator};
-use katoms::select::{Preparation, Sample, Search, Sign, phase_transition_k, search_from};
+use katoms::select::{Preparation, Sample, Search, Sign, phase_transition_k};
 use katoms::set::{Always, AnyAtoms, ConstraintSet, KSparse};
 use katoms::space::{Point, SparseVec};
 use katoms::{Error, Objective, Options, Outcome, Stop};
 
 use crate::budget::Budget;
+use crate::searching::searched;
 use crate::watch::{Phase, Progress, Watch};
 
 /// Numbers up to which an operator without a matrix is written out as one: a search needs its columns. 128 MiB.
@@ -277,10 +278,7 @@ impl<'d> Job<'_, 'd> {
         let how = Search { noise: self.how.noise, ..Search::for_structure(self.set.structure()) };
         let method = AtomMethod::named("accelerated-iht")?;
         let run = self.moved(&method, resume, watch)?;
-        let phase = Phase::Final { atoms: self.how.k };
-        search_from(run, &how, |event, _| {
-            watch.tell(&Progress { phase, done: 0, of: 1, event, ended: false, can_save: false }).flow()
-        })
+        searched(run, &how, Phase::Final { atoms: self.how.k }, watch)
     }
 
     fn recovered(&self, outcome: Outcome<SparseVec>, b: &[f64]) -> Result<Recovered, Error> {

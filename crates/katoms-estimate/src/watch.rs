@@ -76,6 +76,10 @@ pub trait Watch {
         let _ = done;
         Answer::GoOn
     }
+    /// Asked within long moves, between two exchanges of atoms: only whether to stop counts.
+    fn goes_on(&mut self) -> Answer {
+        Answer::GoOn
+    }
     /// Takes the saved state that it asked for. The job goes on from these bytes when it is given them.
     fn keep(&mut self, state: &[u8]) {
         let _ = state;

@@ -3,12 +3,13 @@
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use katoms::select::{Folds, Validated};
-use katoms_estimate::{How, Unwatched};
+use katoms_estimate::How;
 use serde_json::json;
 
 use crate::Ended;
 use crate::data::{DataArgs, Loaded, LossChoice, ModelArgs};
 use crate::finish::{Finished, OutputArgs};
+use crate::outputs;
 use crate::sizes::Sizes;
 use crate::told::{Told, aligned, number};
 use crate::watch::{self, Companion};
@@ -55,11 +56,12 @@ enum Chosen {
 impl CvArgs {
     pub(super) fn run(&self, told: &Told) -> Result<Ended> {
         watch::listen();
+        outputs::check(&self.data.files(), &[self.output.out.as_deref(), self.output.report.as_deref()])?;
         let loaded = self.data.load(&self.model, told)?;
         let target = loaded.target()?;
         let design = loaded.dataset.design()?;
         let features = loaded.features(&design, self.model.preparation(0.0))?;
-        let sizes = loaded.sizes(self.k.as_ref(), &features)?;
+        let sizes = loaded.sizes(self.k.as_ref(), &features, told)?;
         let rows = target.values.len();
         if self.folds < 2 || self.folds > rows {
             bail!("--folds is {}; it must lie between 2 and the {rows} rows of the data", self.folds);
@@ -75,7 +77,7 @@ impl CvArgs {
         };
         let mut companion = Companion::new(told, "cross-validating", Some(pieces), self.output.time_limit);
         let validated = features.cross_validate(&sizes, &self.ridge, &folds, &mut companion);
-        let stopped = companion.finish()?.stopped;
+        let stopped = companion.finish(told).stopped;
         let validated = validated.with_context(|| self.data.data.display().to_string())?;
         let (min, one_se) = (validated.min(), validated.one_se());
         let choice = if self.choose == Chosen::Min { min } else { one_se };
@@ -91,11 +93,17 @@ impl CvArgs {
             "{} passes over the data for all folds and sizes, {:.2} s",
             validated.passes, validated.seconds
         ));
-        if stopped {
-            told.warn("ended early: the sizes above are those that were judged in every fold");
+        if !validated.complete {
+            told.warn(match loaded.loss {
+                LossChoice::Squares => "ended early: the sizes above are those that were judged in every fold",
+                LossChoice::Logistic => "ended early: the models above were judged where they stood",
+            });
         }
         let features = loaded.features(&design, self.model.preparation(choice.ridge))?;
-        let estimate = features.fit(choice.atoms, &How::default(), &mut Unwatched)?;
+        let mut companion = Companion::new(told, "fitting", None, None);
+        let fitted = features.fit(choice.atoms, &How::default(), &mut companion);
+        companion.finish(told);
+        let estimate = fitted?;
         let mut finished = Finished::new(&loaded, &features, estimate, choice.atoms);
         finished.ridge = choice.ridge;
         finished.preparation = self.model.preparation(finished.ridge);
@@ -105,7 +113,7 @@ impl CvArgs {
         if self.output.json {
             finished.extra = Some(("cross_validation", json(&loaded, &validated)));
         }
-        finished.look_at_halves(None, self.seed, self.output.report.is_some(), told)?;
+        finished.look_at_halves(None, self.seed, self.output.report.is_some() && !stopped, told);
         let ended = finished.deliver(&self.output, told)?;
         Ok(if self.output.strict && !validated.complete { Ended::Short } else { ended })
     }

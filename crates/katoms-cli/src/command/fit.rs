@@ -10,6 +10,7 @@ use katoms_estimate::How;
 use crate::Ended;
 use crate::data::{DataArgs, ModelArgs};
 use crate::finish::{Finished, OutputArgs};
+use crate::outputs;
 use crate::told::Told;
 use crate::watch::{self, Companion};
 
@@ -55,6 +56,8 @@ pub struct FitArgs {
 impl FitArgs {
     pub(super) fn run(&self, told: &Told) -> Result<Ended> {
         watch::listen();
+        let outputs = [self.output.out.as_deref(), self.output.report.as_deref(), self.checkpoint.as_deref()];
+        outputs::check(&self.data.files(), &outputs)?;
         let loaded = self.data.load(&self.model, told)?;
         loaded.target()?;
         let design = loaded.dataset.design()?;
@@ -69,7 +72,7 @@ impl FitArgs {
         let mut companion =
             Companion::new(told, "fitting", None, self.output.time_limit).saving_to(self.checkpoint.as_deref());
         let fitted = features.fit(self.k, &how, &mut companion);
-        let cut = companion.finish()?;
+        let cut = companion.finish(told);
         let mut estimate = fitted.with_context(|| match &self.checkpoint {
             Some(path) => format!("{} (delete {} to begin anew)", self.data.data.display(), path.display()),
             None => self.data.data.display().to_string(),
@@ -79,7 +82,7 @@ impl FitArgs {
         finished.ridge = self.ridge;
         finished.method = self.method.as_deref();
         finished.preparation = self.model.preparation(finished.ridge);
-        finished.look_at_halves(self.stability, self.seed, self.output.report.is_some(), told)?;
+        finished.look_at_halves(self.stability, self.seed, self.output.report.is_some() && !cut.stopped, told);
         let ended = finished.deliver(&self.output, told)?;
         watch::forget(self.checkpoint.as_deref(), finished.is_converged());
         Ok(ended)

@@ -3,12 +3,13 @@
 use anyhow::{Context, Result};
 use clap::Args;
 use katoms::Status;
-use katoms_estimate::Trail;
+use katoms_estimate::{How, Trail};
 use serde_json::json;
 
 use crate::Ended;
 use crate::data::{DataArgs, Loaded, ModelArgs};
 use crate::finish::{self, OutputArgs};
+use crate::outputs;
 use crate::sizes::Sizes;
 use crate::told::{Told, aligned, number};
 use crate::watch::{self, Companion};
@@ -50,24 +51,28 @@ enum CriterionChoice {
 impl PathArgs {
     pub(super) fn run(&self, told: &Told) -> Result<Ended> {
         watch::listen();
+        outputs::check(&self.data.files(), &[self.output.out.as_deref(), self.output.report.as_deref()])?;
         let loaded = self.data.load(&self.model, told)?;
         loaded.target()?;
         let design = loaded.dataset.design()?;
         let features = loaded.features(&design, self.model.preparation(self.ridge))?;
-        let sizes = loaded.sizes(self.k.as_ref(), &features)?;
+        let sizes = loaded.sizes(self.k.as_ref(), &features, told)?;
         let mut companion = Companion::new(told, "path", Some(sizes.len()), self.output.time_limit);
         let trail = features.path(&sizes, &mut companion);
-        let stopped = companion.finish()?.stopped;
+        let stopped = companion.finish(told).stopped;
         let trail = trail.with_context(|| self.data.data.display().to_string())?;
         told.say(table(&loaded, &trail));
         let k = trail.best[self.criterion as usize];
         let name = Trail::CRITERIA[self.criterion as usize].0;
         told.say(format!("{name} prefers k = {k}; {} passes over the data, {:.2} s", trail.passes, trail.seconds));
-        if stopped {
+        if !trail.complete {
             told.warn(format!("ended early: {} of {} sizes are there", trail.models.len(), sizes.len()));
         }
         let sure = trail.complete && trail.models.iter().all(|model| model.status == Status::Converged);
-        let estimate = features.fit(k, &katoms_estimate::How::default(), &mut katoms_estimate::Unwatched)?;
+        let mut companion = Companion::new(told, "fitting", None, None);
+        let fitted = features.fit(k, &How::default(), &mut companion);
+        companion.finish(told);
+        let estimate = fitted?;
         let mut finished = finish::Finished::new(&loaded, &features, estimate, k);
         finished.ridge = self.ridge;
         finished.preparation = self.model.preparation(finished.ridge);
@@ -76,7 +81,7 @@ impl PathArgs {
         if self.output.json {
             finished.extra = Some(("path", self.json(&loaded, &trail)));
         }
-        finished.look_at_halves(None, 0, self.output.report.is_some(), told)?;
+        finished.look_at_halves(None, 0, self.output.report.is_some() && !stopped, told);
         let ended = finished.deliver(&self.output, told)?;
         Ok(if self.output.strict && !sure { Ended::Short } else { ended })
     }

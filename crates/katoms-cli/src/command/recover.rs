@@ -13,6 +13,7 @@ use serde_json::json;
 
 use crate::Ended;
 use crate::finish::positive;
+use crate::outputs;
 use crate::told::{Told, aligned, count, number};
 use crate::watch::{self, Companion};
 use crate::words;
@@ -27,7 +28,7 @@ const LISTED: usize = 20;
   katoms recover --operator dct --rows rows.npy --length 4096 --measurements b.npy -k 50 --out x.npy
 
 The cosine transform is orthonormal (DCT-II); --rows has the numbers of the measured coefficients, counted from 0.
-How large may k be? katoms k-hint --rows m --columns n. With --checkpoint, name a --method: a search is not saved.")]
+How large may k be? katoms k-hint --rows m --columns n.")]
 pub struct RecoverArgs {
     /// The measurement matrix: NPY, NPZ, CSV, MatrixMarket, …
     #[arg(long, value_name = "FILE", required_unless_present = "operator", conflicts_with = "operator")]
@@ -65,8 +66,8 @@ pub struct RecoverArgs {
     /// Exit with 1 where the work did not converge
     #[arg(long, help_heading = "Output")]
     strict: bool,
-    /// Save the state of a --method here now and then; go on from it where it exists
-    #[arg(long, value_name = "FILE", requires = "method", help_heading = "Output")]
+    /// Save the state here now and then; go on from it where it exists
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     checkpoint: Option<PathBuf>,
 }
 
@@ -79,6 +80,9 @@ enum Operator {
 impl RecoverArgs {
     pub(super) fn run(&self, told: &Told) -> Result<Ended> {
         watch::listen();
+        let inputs = [self.matrix.as_deref(), self.rows.as_deref(), Some(self.measurements.as_path())];
+        outputs::check(&inputs, &[self.out.as_deref(), self.checkpoint.as_deref()])?;
+        outputs::check_ending(self.out.as_deref(), &["npy", "csv"])?;
         let b = vector(&self.measurements)?;
         let dataset = self.matrix.as_deref().map(matrix).transpose()?;
         let design = match (&dataset, &self.rows, self.length) {
@@ -103,7 +107,7 @@ impl RecoverArgs {
         let mut companion =
             Companion::new(told, "recovering", None, self.time_limit).saving_to(self.checkpoint.as_deref());
         let recovered = recover(&design, &b, &how, resume.as_deref(), &mut companion);
-        let cut = companion.finish()?;
+        let cut = companion.finish(told);
         let mut recovered = recovered.with_context(|| match &self.checkpoint {
             Some(path) => format!("{} (delete {} to begin anew)", self.measurements.display(), path.display()),
             None => self.measurements.display().to_string(),

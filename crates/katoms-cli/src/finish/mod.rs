@@ -107,25 +107,36 @@ impl<'a> Finished<'a> {
     }
 
     /// Draws half-samples: where asked to, and for a report of data that is not large.
-    pub fn look_at_halves(&mut self, pairs: Option<usize>, seed: u64, reporting: bool, told: &Told) -> Result<()> {
+    pub fn look_at_halves(&mut self, pairs: Option<usize>, seed: u64, reporting: bool, told: &Told) {
         let entries = self.loaded.dataset.rows.len() * self.loaded.dataset.features.len();
-        match pairs {
-            Some(pairs) => self.halves = Some(self.features.stability(self.k, pairs, seed)?),
-            None if reporting && entries <= SMALL && self.is_converged() => {
-                // Too few rows for halves is no reason to refuse a report.
-                self.halves = self.features.stability(self.k, PAIRS, seed).ok();
+        let unasked = reporting && self.is_converged();
+        let pairs = match pairs {
+            None if unasked && entries > SMALL => {
+                told.say("the report has no half-samples: they take long here; --stability asks for them");
+                None
             }
-            None if reporting => {
-                told.say("the report has no half-samples: they take long here; --stability asks for them")
-            }
+            None => unasked.then_some(PAIRS),
+            asked => asked,
+        };
+        // Too few rows for halves is no reason to lose the model.
+        match pairs.map(|pairs| self.features.stability(self.k, pairs, seed)) {
+            Some(Ok(halves)) => self.halves = Some(halves),
+            Some(Err(error)) => told.warn(format!("no half-samples: {error}")),
             None => {}
         }
-        Ok(())
     }
 
-    /// The share of the null loss that the model explains.
-    pub fn explained(&self) -> f64 {
-        1.0 - self.estimate.loss / self.estimate.null_loss
+    /// The share of the null loss that the model explains; nothing where there is none.
+    pub fn explained(&self) -> Option<f64> {
+        let share = 1.0 - self.estimate.loss / self.estimate.null_loss;
+        share.is_finite().then_some(share)
+    }
+
+    /// R² about the mean of the target.
+    fn r_squared(&self) -> Option<f64> {
+        let target = self.loaded.dataset.target.as_ref()?;
+        let weights = self.loaded.dataset.weights.as_deref().unwrap_or(&[]);
+        diagnostics::r_squared(&target.values, &self.predictions(), weights)
     }
 
     /// The linear predictions on the rows of the fit.
@@ -140,20 +151,27 @@ impl<'a> Finished<'a> {
 
     /// How well the model fits, in a few words.
     pub fn fit_in_words(&self) -> String {
-        let explained = number(100.0 * self.explained());
-        match self.loaded.loss {
-            LossChoice::Squares => format!("R² {:.4} on the rows of the fit", self.explained()),
+        let all = match self.loaded.loss {
+            LossChoice::Squares => self.r_squared().map(|share| format!("R² {share:.4}")),
             LossChoice::Logistic => {
-                let auc = self.auc().map_or(String::new(), |auc| format!("AUC {auc:.4}, "));
-                format!("{auc}{explained} % of the deviance explained, on the rows of the fit")
+                let explained =
+                    self.explained().map(|share| format!("{:.1} % of the deviance explained", 100.0 * share));
+                let auc = self.auc().map(|auc| format!("AUC {auc:.4}"));
+                Some(auc.into_iter().chain(explained).collect::<Vec<_>>().join(", "))
             }
-        }
+        };
+        format!("{} on the rows of the fit", all.unwrap_or_else(|| "no R²".into()))
     }
 
     fn auc(&self) -> Option<f64> {
         let labels: Vec<bool> = self.loaded.dataset.target.as_ref()?.values.iter().map(|&y| y == 1.0).collect();
         let weights = self.loaded.dataset.weights.as_deref().unwrap_or(&[]);
         diagnostics::auc(&labels, &self.probabilities(), weights)
+    }
+
+    /// Whether the classes are told apart without an error, so that no finite coefficients are the best.
+    fn separates(&self) -> bool {
+        self.loaded.loss == LossChoice::Logistic && self.ridge == 0.0 && self.auc() == Some(1.0)
     }
 
     /// What is known about the quality, a sentence each.
@@ -177,6 +195,9 @@ impl<'a> Finished<'a> {
         told.say(self.text());
         if !self.is_converged() {
             told.warn(format!("{}: this is the best model so far", words::status(self.estimate.status)));
+        }
+        if self.separates() {
+            told.warn("these features tell the classes apart without an error: larger coefficients always fit better, so theirs mean little; --ridge 1 keeps them finite");
         }
         if let Some(path) = &output.out {
             katoms_io::save(path, model.to_json()?.as_bytes())?;

@@ -22,6 +22,7 @@ impl Finished<'_> {
             standardized: estimate.standardized.value_at(j),
             mean: dataset.means.as_ref().map(|means| means[j]),
         };
+        let uses = |column: &str| estimate.coefficients.indices().iter().any(|&j| dataset.features[j].column == column);
         Ok(Model {
             schema: SCHEMA,
             katoms: env!("CARGO_PKG_VERSION").into(),
@@ -35,7 +36,12 @@ impl Finished<'_> {
             intercept: estimate.intercept,
             coefficients: estimate.coefficients.entries().map(coefficient).collect(),
             atoms: estimate.chosen.iter().map(|&atom| self.loaded.atom(atom).into()).collect(),
-            levels: dataset.levels.clone(),
+            levels: dataset
+                .levels
+                .iter()
+                .filter(|(column, _)| uses(column))
+                .map(|(c, l)| (c.clone(), l.clone()))
+                .collect(),
             unnamed_columns: dataset.unnamed_columns,
             standardize: self.preparation.standardize,
             ridge: self.ridge,

@@ -99,7 +99,7 @@ fn k_larger_than_the_columns() {
         &["-k is 7", "2 features", "between 1 and 2"],
     );
     refused("a,b,y\n1,2,3\n2,2,4\n3,5,5\n", &FIT.replace("-k 1", "-k 0"), &["-k is 0"]);
-    refused("a,b,y\n1,2,3\n2,2,4\n3,5,5\n", "cv d.csv --target y -k 1..5 --folds 2", &["-k is 3"]);
+    refused("a,b,y\n1,2,3\n2,2,4\n3,5,5\n", "cv d.csv --target y -k 3..5 --folds 2", &["-k is 3"]);
     refused("a,b,y\n1,2,3\n2,2,4\n3,5,5\n", "cv d.csv --target y -k 1..2 --folds 9", &["--folds is 9", "3 rows"]);
 }
 

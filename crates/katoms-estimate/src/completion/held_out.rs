@@ -1,5 +1,7 @@
 //! Which entries are kept back to judge a choice on.
 
+use std::collections::BTreeMap;
+
 use katoms::Error;
 use katoms::operator::{Entries, LinearOperator};
 use katoms::simulate::generator;
@@ -24,18 +26,29 @@ pub(super) struct Error2 {
 }
 
 impl Split {
-    /// Holds out this share at random. No row and no column loses its last entry.
-    pub fn new(observed: &Observed, share: f64, seed: u64) -> Result<Self, Error> {
+    /// Holds out this share at random. No row and no column loses its last entry. Of `tied` matrices side by side,
+    /// the entries at one place go together: what is missing is missing in all of them.
+    pub fn new(observed: &Observed, share: f64, seed: u64, tied: usize) -> Result<Self, Error> {
         let total = observed.values().len();
         let wanted = ((share * total as f64).round() as usize).max(1);
         let (mut rows, mut columns) = observed.counts();
+        let width = observed.shape().1 / tied;
+        let mut places: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+        for (e, (&i, &j)) in observed.rows().iter().zip(observed.columns()).enumerate() {
+            places.entry((i, j % width)).or_default().push(e);
+        }
+        let places: Vec<Vec<usize>> = places.into_values().collect();
         let mut held = vec![false; total];
         let mut taken = 0;
-        for e in shuffled(total, seed) {
-            let (row, column) = (&mut rows[observed.rows()[e]], &mut columns[observed.columns()[e]]);
-            if taken < wanted && *row > 1 && *column > 1 {
-                (*row, *column, held[e]) = (*row - 1, *column - 1, true);
-                taken += 1;
+        for place in shuffled(places.len(), seed) {
+            let entries = &places[place];
+            let row = observed.rows()[entries[0]];
+            let spare = rows[row] > entries.len() && entries.iter().all(|&e| columns[observed.columns()[e]] > 1);
+            if taken < wanted && spare {
+                rows[row] -= entries.len();
+                entries.iter().for_each(|&e| columns[observed.columns()[e]] -= 1);
+                entries.iter().for_each(|&e| held[e] = true);
+                taken += entries.len();
             }
         }
         if taken < 2 {

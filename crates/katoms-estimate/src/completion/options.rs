@@ -63,6 +63,9 @@ pub struct Completion {
     pub held_out: f64,
     /// After this many tried ranks in a row that are no better, larger ones are not tried. Default 3.
     pub patience: usize,
+    /// So many matrices stand side by side, such as the colours of a picture: their entries at one place are held out
+    /// together. Default 1.
+    pub tied: usize,
     /// Which choice is taken. Default: the one with the least error.
     pub rule: Rule,
     /// Draws the held-out entries. Default 0.
@@ -85,6 +88,7 @@ impl Completion {
             clip: Clip::Seen,
             method: RankMethod::RiemannianCg(Default::default()),
             held_out: 0.1,
+            tied: 1,
             patience: 3,
             rule: Rule::Least,
             seed: 0,
@@ -157,6 +161,8 @@ impl Completion {
             option("clip", high, "the upper bound must be at least the lower one", low <= high)?;
         }
         option("settled", self.settled, "it must be at least 0 and below 1", (0.0..1.0).contains(&self.settled))?;
+        let tied = self.tied;
+        option("tied", tied as f64, "it must divide the number of columns", tied > 0 && q.is_multiple_of(tied))?;
         let share = self.held_out;
         option("held_out", share, "it must be above 0 and at most 0.5", share > 0.0 && share <= 0.5)
     }

@@ -76,7 +76,7 @@ pub(super) fn run(
     budget: Budget,
     watch: &mut dyn Watch,
 ) -> Result<Trials, Error> {
-    let split = Split::new(observed, how.held_out, how.seed)?;
+    let split = Split::new(observed, how.held_out, how.seed, how.tied)?;
     let chains = how.chains();
     let ranks = how.coarse_ranks();
     let passed_over = how.ranks.len() - ranks.len();

@@ -4,6 +4,9 @@
 //! second start costs few passes. For other losses it is the picture around a point: the exchanges
 //! that look best in it are tried on f.
 
+use std::cell::OnceCell;
+use std::ops::ControlFlow;
+
 use super::Quadratic;
 use super::certificate::{Certify, certify};
 use super::gram::{Gram, affordable};
@@ -30,8 +33,13 @@ const SMALL: f64 = 1e7;
 const STAGES: usize = 10;
 /// The Lasso is followed until it has this many times k atoms.
 const LASSO_ATOMS: usize = 4;
-/// Exchanges that are tried on f where the quadratic is only a picture of it.
+/// Where the quadratic is only a picture of f: exchanges that look best in it and are tried, and how many of them
+/// may bring in the same atom.
 const TRIED: usize = 5;
+const PARTNERS: usize = 2;
+/// And the weakest atoms inside, each of which is tried for so many that promise most without it.
+const WEAKEST: usize = 4;
+const STRONGEST: usize = 3;
 /// Two models are nearly tied when their deviances differ by less: the one is at least 1/e as likely.
 const NEAR: f64 = 2.0;
 const MOST_TIES: usize = 20;
@@ -46,6 +54,16 @@ pub(super) struct Exact<'a, A: LinearOperator, L, S> {
     kept: IndexSet,
     /// The quadratic of a quadratic loss.
     gram: Option<Gram<'a, A, L>>,
+    /// A bound on the curvature along each coordinate, for other losses.
+    bounds: OnceCell<Vec<f64>>,
+}
+
+/// An exchange, or one more atom, on f itself.
+struct Trial {
+    out: Option<usize>,
+    into: usize,
+    x: Evaluated<SparseVec>,
+    value: f64,
 }
 
 impl<'a, A, L, S> Exact<'a, A, L, S>
@@ -55,7 +73,7 @@ where
     S: CoordinateSet,
 {
     pub fn new(f: &'a Objective<A, L>, set: &'a S) -> Self {
-        Self { f, set, atoms: set.candidates(), kept: set.kept(), gram: None }
+        Self { f, set, atoms: set.candidates(), kept: set.kept(), gram: None, bounds: OnceCell::new() }
     }
 
     /// The quadratic, with the columns of these coordinates.
@@ -97,11 +115,11 @@ where
     }
 
     /// The statement about x, whose exchanges were compared in a tableau.
-    fn quality(&self, set: &S, x: &Evaluated<SparseVec>, slopes: &[f64], swaps: &Swaps, confirmed: bool) -> Quality {
+    fn quality(&self, set: &S, x: &Evaluated<SparseVec>, slopes: &[f64], swaps: &Swaps) -> Quality {
         let here = self.f.value(x);
         let lower = self.f.lower_bound();
         let best = swaps.best.first().map_or(0.0, |swap| swap.gain);
-        let gains = confirmed && best > (IMPROVES * (here - lower)).max(ROUNDING * self.null());
+        let gains = best > (IMPROVES * (here - lower)).max(ROUNDING * self.null());
         let gradient = slopes.iter().map(|slope| -slope).collect();
         // What is left of the slopes at a perfect fit is rounding.
         let stationarity = if self.is_perfect(x) { 0.0 } else { stationarity(self.f, set, x, &gradient) };
@@ -122,7 +140,12 @@ where
     }
 
     /// Exchanges on the quadratic, which is f.
-    fn polish_quadratic(&mut self, x: &Evaluated<SparseVec>, most: usize) -> Option<Polished<SparseVec>> {
+    fn polish_quadratic(
+        &mut self,
+        x: &Evaluated<SparseVec>,
+        most: usize,
+        go_on: &mut GoOn<'_>,
+    ) -> Option<Polished<SparseVec>> {
         let chosen = self.set.chosen(x.point());
         let mut known = self.coordinates(&chosen);
         known.extend(self.kept.indices());
@@ -130,7 +153,7 @@ where
         let mut tableau = Tableau::new(&gram, &self.atoms, &self.kept, &chosen);
         let mut polish = Polish::new(&self.atoms, &self.kept, self.set.atoms()).at_most(most);
         let mut swaps = loop {
-            match polish.advance(&gram, &mut tableau) {
+            match polish.advance_while(&gram, &mut tableau, go_on) {
                 Ok(swaps) => break swaps,
                 Err(Missing(atoms)) => gram.bring(&self.coordinates(&atoms)),
             }
@@ -142,7 +165,7 @@ where
             // An atom that fills a place and brings nothing is no exchange.
             let least = if made > 0 { 0.0 } else { IMPROVES * (here - self.f.lower_bound()) };
             if here - self.f.value(&next) > least {
-                let quality = self.quality(self.set, &next, &tableau.slopes(), &swaps, true);
+                let quality = self.quality(self.set, &next, &tableau.slopes(), &swaps);
                 self.gram = Some(gram);
                 return Some(Polished { x: next, exchanges: made.max(1), quality });
             }
@@ -159,14 +182,19 @@ where
                 let above = (here - tableau.objective()).max(0.0);
                 swaps.best.iter_mut().for_each(|swap| swap.gain += above);
             }
-            self.quality(self.set, x, &slopes, &swaps, true)
+            self.quality(self.set, x, &slopes, &swaps)
         });
         self.gram = Some(gram);
         Some(Polished { x: x.clone(), exchanges: 0, quality: quality? })
     }
 
-    /// Exchanges that look good in the picture around x, tried on f.
-    fn polish_picture(&mut self, x: &Evaluated<SparseVec>, most: usize) -> Option<Polished<SparseVec>> {
+    /// Exchanges that look good around x, tried on f.
+    fn polish_picture(
+        &mut self,
+        x: &Evaluated<SparseVec>,
+        most: usize,
+        go_on: &mut GoOn<'_>,
+    ) -> Option<Polished<SparseVec>> {
         let (mut x, mut exchanges) = (x.clone(), 0);
         loop {
             let chosen = self.set.chosen(x.point());
@@ -174,44 +202,99 @@ where
             known.extend(self.kept.indices());
             let gram = Gram::around(self.f, &x, &known)?;
             let tableau = Tableau::new(&gram, &self.atoms, &self.kept, &chosen);
-            let swaps = tableau.substitutes();
+            let trials = self.trials(&x, &tableau);
             let here = self.f.value(&x);
-            let better = if exchanges < most { self.best_tried(&x, &tableau, &swaps) } else { None };
+            let best = trials.iter().min_by(|a, b| a.value.total_cmp(&b.value));
+            let better = best.filter(|trial| trial.value < here - IMPROVES * (here - self.f.lower_bound()));
             match better {
-                Some(next) if self.f.value(&next) < here - IMPROVES * (here - self.f.lower_bound()) => {
-                    x = next;
+                Some(trial) if exchanges < most && go_on(exchanges).is_continue() => {
+                    x = trial.x.clone();
                     exchanges += 1;
                 }
                 _ => {
-                    // The gain that the picture promises was not there; ranks and ties are its own.
-                    let quality = self.quality(self.set, &x, &tableau.slopes(), &swaps, most == 0);
-                    return Some(Polished { x, exchanges, quality: Quality { exhaustive: false, ..quality } });
+                    let swap = |t: &Trial| t.out.map(|out| Swap { out, into: t.into, gain: here - t.value });
+                    let mut best: Vec<Swap> = trials.iter().filter_map(swap).collect();
+                    best.sort_by(|a, b| b.gain.total_cmp(&a.gain));
+                    let swaps = Swaps { compared: best.len(), best, exhaustive: false };
+                    let quality = self.quality(self.set, &x, &tableau.slopes(), &swaps);
+                    return Some(Polished { x, exchanges, quality });
                 }
             }
         }
     }
 
-    /// The best of the exchanges that look best, and of one more atom where there is room.
-    fn best_tried(
+    /// Exchanges and, where there is room, one more atom, each refitted on f. Two ways to find them, since either
+    /// can be fooled. The quadratic picture knows how atoms stand in for each other, but promises the moon for a
+    /// rare column on which the fit is already sure. How much f falls at least by a step along a coordinate is
+    /// never too much, but knows nothing of what the others would do.
+    fn trials(&self, x: &Evaluated<SparseVec>, tableau: &Tableau<'_>) -> Vec<Trial> {
+        let chosen = tableau.chosen().to_vec();
+        let mut moves: Vec<(Option<usize>, usize)> = Vec::new();
+        for swap in tableau.substitutes().best {
+            let seen = moves.iter().filter(|m| m.1 == swap.into).count();
+            if seen < PARTNERS && moves.len() < TRIED {
+                moves.push((Some(swap.out), swap.into));
+            }
+        }
+        if chosen.len() < self.set.atoms() {
+            let gains = tableau.entry_gains();
+            moves.extend(top_k(&gains, 1).into_iter().filter(|&atom| gains[atom] > 0.0).map(|atom| (None, atom)));
+        }
+        let costs: Vec<f64> = tableau.removal_costs().into_iter().map(|cost| -cost).collect();
+        let outs: Vec<usize> = if costs.is_empty() { Vec::new() } else { top_k(&costs, WEAKEST) };
+        let outs: Vec<usize> = outs.into_iter().map(|place| chosen[place]).collect();
+        let without: Vec<_> = outs.iter().map(|&out| self.refitted_to(x, &chosen, Some(out), None)).collect();
+        if !without.is_empty() {
+            let gradients = self.f.gradients(&without);
+            for (&out, g) in outs.iter().zip(&gradients) {
+                let falls = self.least_falls(g, &chosen);
+                let into = top_k(&falls, STRONGEST).into_iter().filter(|&atom| falls[atom] > 0.0);
+                moves.extend(into.map(|atom| (Some(out), atom)));
+            }
+        }
+        moves.sort_unstable();
+        moves.dedup();
+        let trial = |(out, into): (Option<usize>, usize)| {
+            let next = self.refitted_to(x, &chosen, out, Some(into));
+            Trial { out, into, value: self.f.value(&next), x: next }
+        };
+        moves.into_iter().map(trial).collect()
+    }
+
+    /// The minimum over the chosen atoms without one and with another.
+    fn refitted_to(
         &self,
         x: &Evaluated<SparseVec>,
-        tableau: &Tableau<'_>,
-        swaps: &Swaps,
-    ) -> Option<Evaluated<SparseVec>> {
-        let chosen = tableau.chosen();
-        let without = |out: usize| chosen.iter().copied().filter(|&atom| atom != out).collect::<Vec<_>>();
-        let exchanged = swaps.best.iter().take(TRIED).map(|s| [without(s.out), vec![s.into]].concat());
-        let gains = tableau.entry_gains();
-        let room = chosen.len() < self.set.atoms();
-        let added = top_k(&gains, usize::from(room)).into_iter().filter(|&atom| gains[atom] > 0.0);
-        let added = added.map(|atom| [chosen.to_vec(), vec![atom]].concat());
-        let tried = exchanged.chain(added).map(|atoms| {
-            let mut all = self.coordinates(&atoms);
-            all.extend(self.kept.indices());
-            let support = IndexSet::new(self.kept.dim(), all);
-            refit_on(self.f, self.f.at(x.point().on(&support)), &support)
+        chosen: &[usize],
+        out: Option<usize>,
+        into: Option<usize>,
+    ) -> Evaluated<SparseVec> {
+        let atoms: Vec<usize> = chosen.iter().copied().filter(|&atom| Some(atom) != out).chain(into).collect();
+        let mut all = self.coordinates(&atoms);
+        all.extend(self.kept.indices());
+        let support = IndexSet::new(self.kept.dim(), all);
+        refit_on(self.f, self.f.at(x.point().on(&support)), &support)
+    }
+
+    /// How much f falls at least by a step along each atom outside: Σ g²/(2·bound) over its coordinates, exact for
+    /// one. The curvature of a coordinate is nowhere above the loss's bound times its energy.
+    fn least_falls(&self, g: &[f64], chosen: &[usize]) -> Vec<f64> {
+        let bounds = self.bounds.get_or_init(|| {
+            let ones = vec![1.0; self.f.operator().n_outputs()];
+            let energies = self.f.operator().energies(&[&ones], None).and_then(|mut e| e.pop());
+            self.f.count_pass();
+            let (curvature, ridge) = (self.f.loss().curvature_bound(), self.f.ridge_weight());
+            energies.unwrap_or_default().into_iter().map(|energy| curvature * energy + ridge).collect()
         });
-        tried.min_by(|a, b| self.f.value(a).total_cmp(&self.f.value(b)))
+        let fall = |&j: &usize| match bounds.get(j) {
+            Some(&bound) if bound > 0.0 => 0.5 * g[j] * g[j] / bound,
+            _ => 0.0,
+        };
+        let of_atom = |atom: usize| {
+            let fall = self.atoms.members(atom).iter().map(fall).sum();
+            if chosen.contains(&atom) { 0.0 } else { fall }
+        };
+        (0..self.atoms.len()).map(of_atom).collect()
     }
 
     fn grown(&mut self, sizes: &[usize], go_on: &mut GoOn<'_>, and_back: bool) -> Option<Vec<Polished<SparseVec>>> {
@@ -235,7 +318,7 @@ where
         let models = growth.models.iter().zip(sizes).map(|(model, &size)| {
             let set = self.set.with_atoms(size).ok()?;
             let x = self.refitted(model.point.clone());
-            let quality = self.quality(&set, &x, &model.slopes, &model.swaps, true);
+            let quality = self.quality(&set, &x, &model.slopes, &model.swaps);
             Some(Polished { x, exchanges: growth.exchanged, quality })
         });
         let models = models.collect();
@@ -243,14 +326,14 @@ where
         models
     }
 
-    fn polished(&mut self, x: Evaluated<SparseVec>, most: usize) -> Polished<SparseVec> {
+    fn polished(&mut self, x: Evaluated<SparseVec>, most: usize, go_on: &mut GoOn<'_>) -> Polished<SparseVec> {
         let coordinates = x.point().support_size().max(self.most_coordinates(self.set.atoms()));
         let compared = if self.is_perfect(&x) || !affordable(self.f.operator(), coordinates) {
             None
         } else if self.f.loss().is_quadratic() {
-            self.polish_quadratic(&x, most)
+            self.polish_quadratic(&x, most, go_on)
         } else {
-            self.polish_picture(&x, most)
+            self.polish_picture(&x, most, go_on)
         };
         compared.unwrap_or_else(|| {
             let quality = quick_quality(self.f, self.set, &x);
@@ -296,12 +379,12 @@ where
         (0..self.atoms.len()).filter(|&atom| !self.atoms.members(atom).is_empty()).count()
     }
 
-    fn polish(&mut self, x: Evaluated<SparseVec>) -> Polished<SparseVec> {
-        self.polished(x, usize::MAX)
+    fn polish(&mut self, x: Evaluated<SparseVec>, go_on: &mut GoOn<'_>) -> Polished<SparseVec> {
+        self.polished(x, usize::MAX, go_on)
     }
 
     fn judge(&mut self, x: &Evaluated<SparseVec>) -> Quality {
-        self.polished(x.clone(), 0).quality
+        self.polished(x.clone(), 0, &mut |_| ControlFlow::Continue(())).quality
     }
 
     fn certify(&mut self, x: &Evaluated<SparseVec>) -> Option<Certificate> {
@@ -319,7 +402,7 @@ where
         self.grown(&sizes, go_on, false)?.pop()
     }
 
-    fn lasso(&mut self) -> Option<SparseVec> {
+    fn lasso(&mut self, go_on: &mut GoOn<'_>) -> Option<SparseVec> {
         let k = self.set.atoms();
         let single = (0..self.atoms.len()).all(|atom| self.atoms.members(atom).len() <= 1);
         if !single || !self.f.loss().is_quadratic() || !affordable(self.f.operator(), 4 * k) {
@@ -330,6 +413,9 @@ where
         let mut path = LassoPath::new(&gram, self.kept.indices(), Grid::default()).ok()?;
         let mut best: Option<(f64, IndexSet)> = None;
         loop {
+            if go_on(0).is_break() {
+                break;
+            }
             match path.advance(&gram) {
                 Step::Needs(columns) => gram.bring(&columns),
                 Step::Point { x, .. } => {

@@ -59,5 +59,5 @@ pub use path::{Model, Path, path};
 pub use phase_transition::{Sign, phase_transition_k, weak_threshold};
 pub use quadratic::Quadratic;
 pub use sample::{Preparation, Sample};
-pub use search::{Escalate, Search, search, search_from};
+pub use search::{Escalate, Search, search, search_from, search_while};
 pub use stability::{Selected, Stability, stability};

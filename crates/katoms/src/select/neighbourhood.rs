@@ -25,8 +25,9 @@ pub type GoOn<'a> = dyn FnMut(usize) -> ControlFlow<()> + 'a;
 
 /// Where a search looks for better points.
 pub trait Neighbourhood<P: Point> {
-    /// Exchanges atoms while that lowers f, and says how good the end is.
-    fn polish(&mut self, x: Evaluated<P>) -> Polished<P>;
+    /// Exchanges atoms while that lowers f, and says how good the end is. `go_on` hears the number of exchanges
+    /// before each; when it breaks, none follows.
+    fn polish(&mut self, x: Evaluated<P>, go_on: &mut GoOn<'_>) -> Polished<P>;
     /// Whether the problem is so small that other starts take milliseconds.
     fn is_small(&self) -> bool;
     /// Whether the problem is hard, as far as its shape tells.
@@ -45,8 +46,9 @@ pub trait Neighbourhood<P: Point> {
     /// The model of k atoms, grown in a few stages and polished in each; `None` where that cannot be had.
     /// When `go_on` breaks, what has grown so far.
     fn grow_to_k(&mut self, go_on: &mut GoOn<'_>) -> Option<Polished<P>>;
-    /// The best point with k atoms along the path of the Lasso; `None` where there is none.
-    fn lasso(&mut self) -> Option<P>;
+    /// The best point with k atoms along the path of the Lasso; `None` where there is none. When `go_on` breaks, the
+    /// best so far.
+    fn lasso(&mut self, go_on: &mut GoOn<'_>) -> Option<P>;
 }
 
 /// Sets that can be searched.

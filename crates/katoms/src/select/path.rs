@@ -185,7 +185,7 @@ where
             run.step();
         }
         let outcome = run.outcome_unchecked();
-        let polished = set.neighbourhood(f).polish(f.at(outcome.point));
+        let polished = set.neighbourhood(f).polish(f.at(outcome.point), &mut |_| ControlFlow::Continue(()));
         models.push((polished, outcome.status));
         if go_on(models.len()).is_break() {
             break;

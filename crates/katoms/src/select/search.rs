@@ -7,7 +7,7 @@
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use super::neighbourhood::{Neighbourhood, Polished, Searchable};
+use super::neighbourhood::{GoOn, Neighbourhood, Polished, Searchable};
 use crate::driver::{
     Attempt, Certificate, Event, Options, Outcome, PERFECT, Quality, Run, Stages, Start, Status, Stop, Trace, check,
 };
@@ -158,9 +158,30 @@ where
     S: Searchable<A, L>,
     M: Method<A, L, S>,
 {
+    search_while(run, search, observer, &mut |_| ControlFlow::Continue(()))
+}
+
+/// The same, asking within long moves as well whether to go on: between two exchanges, two points of the Lasso path.
+/// The observer hears of a move only when it is made.
+///
+/// # Errors
+/// When an option of the search makes no sense.
+pub fn search_while<A, L, S, M>(
+    run: Run<'_, A, L, S, M>,
+    search: &Search,
+    observer: impl FnMut(&Event, &A::Point) -> ControlFlow<()>,
+    go_on: &mut GoOn<'_>,
+) -> Result<Outcome<A::Point>, Error>
+where
+    A: LinearOperator,
+    L: Loss,
+    S: Searchable<A, L>,
+    M: Method<A, L, S>,
+{
     search.check()?;
     let (f, set, method, options) = run.problem();
     let mut seeker = Seeker::new(f, set, method, options, search, observer);
+    seeker.go_on = Some(go_on);
     seeker.trace = run.trace().to_vec();
     (seeker.earlier, seeker.earlier_seconds) = run.spent();
     seeker.first = Some(run);
@@ -168,7 +189,7 @@ where
 }
 
 /// A search on its way.
-struct Seeker<'a, A: LinearOperator, L, S, M: Method<A, L, S>, O> {
+struct Seeker<'a, 'g, A: LinearOperator, L, S, M: Method<A, L, S>, O> {
     f: &'a Objective<A, L>,
     set: &'a S,
     method: &'a M,
@@ -176,6 +197,8 @@ struct Seeker<'a, A: LinearOperator, L, S, M: Method<A, L, S>, O> {
     search: &'a Search,
     hood: Box<dyn Neighbourhood<A::Point> + 'a>,
     observer: O,
+    /// Asked within long moves.
+    go_on: Option<&'g mut GoOn<'g>>,
     /// The run that the start at zero goes on with.
     first: Option<Run<'a, A, L, S, M>>,
     clock: Instant,
@@ -201,7 +224,7 @@ struct Found<P> {
     certificate: Option<Certificate>,
 }
 
-impl<'a, A, L, S, M, O> Seeker<'a, A, L, S, M, O>
+impl<'a, A, L, S, M, O> Seeker<'a, '_, A, L, S, M, O>
 where
     A: LinearOperator,
     L: Loss,
@@ -225,6 +248,7 @@ where
             search,
             hood: set.neighbourhood(f),
             observer,
+            go_on: None,
             first: None,
             clock: Instant::now(),
             cost: f.cost(),
@@ -267,7 +291,7 @@ where
                 Some(grown) => self.onward(grown).map(Some),
                 None => self.road(zero, Stages::growing(self.set.atoms())).map(Some),
             },
-            Start::Lasso => match self.hood.lasso() {
+            Start::Lasso => match self.within(|hood, go_on| hood.lasso(go_on)) {
                 Some(x) => self.road(x, Stages::direct()).map(Some),
                 None => Ok(None),
             },
@@ -280,16 +304,20 @@ where
         if !self.search.exchanges {
             return None;
         }
+        self.within(|hood, go_on| hood.grow_to_k(go_on))
+    }
+
+    /// A long move, which is asked about the caps and the caller's wish on its way.
+    fn within<T>(&mut self, work: impl FnOnce(&mut dyn Neighbourhood<A::Point>, &mut GoOn<'_>) -> T) -> T {
         let (spent, elapsed) = (self.spent(), self.seconds());
         let (before, clock) = (self.f.cost(), Instant::now());
-        let Self { f, hood, trace, options, .. } = self;
-        hood.grow_to_k(&mut |_| {
+        let Self { f, hood, trace, options, go_on, cut, .. } = self;
+        work(hood.as_mut(), &mut |done| {
             let passes = spent.passes + f.cost().passes - before.passes;
             let seconds = elapsed + clock.elapsed().as_secs_f64();
-            match options.stop.reached(trace.len(), passes, seconds) {
-                Some(_) => ControlFlow::Break(()),
-                None => ControlFlow::Continue(()),
-            }
+            let wish = go_on.as_mut().is_some_and(|go_on| go_on(done).is_break()).then_some(Status::Stopped);
+            *cut = cut.or(wish).or(options.stop.reached(trace.len(), passes, seconds));
+            if cut.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })
     }
 
@@ -299,7 +327,7 @@ where
         if !self.search.exchanges || self.cut.is_some() || self.is_enough(&x) {
             return Ok(Found { x, status, exchanges: 0, quality: None, certificate: None });
         }
-        let polished = self.hood.polish(x);
+        let polished = self.within(|hood, go_on| hood.polish(x, go_on));
         let found = self.onward(polished)?;
         Ok(Found { status: if found.exchanges == 0 { status } else { found.status }, ..found })
     }
@@ -323,7 +351,7 @@ where
             if self.cut.is_some() {
                 return Ok(Found { x, status, exchanges, quality: None, certificate: None });
             }
-            polished = self.hood.polish(x);
+            polished = self.within(|hood, go_on| hood.polish(x, go_on));
             exchanges += polished.exchanges;
             self.tell(&polished);
         }
@@ -436,7 +464,8 @@ where
         let enough = done || self.is_enough(&found.x) || !self.search.exchanges;
         self.attempts.push(attempt);
         if objective < least {
-            found.certificate = if self.search.quality { self.hood.certify(&found.x) } else { None };
+            let asked = self.search.quality && self.cut.is_none();
+            found.certificate = if asked { self.hood.certify(&found.x) } else { None };
             self.best = Some(found);
         }
         enough || self.best.as_ref().and_then(|best| best.certificate).is_some_and(|c| c.gap <= PROVEN)

@@ -1,5 +1,8 @@
 //! Exchanging atoms until no exchange lowers f: batches first, single swaps last.
 
+use std::ops::ControlFlow;
+
+use super::neighbourhood::GoOn;
 use super::tableau::{Missing, Swaps, Tableau};
 use super::{Quadratic, tableau::Swap};
 use crate::linalg::{Matrix, dot, solve_symmetric, top_k};
@@ -55,8 +58,19 @@ impl<'a> Polish<'a> {
     /// Goes on until no exchange improves f, or a column is missing. The swaps that remain tell how
     /// good the end is.
     pub fn advance(&mut self, q: &impl Quadratic, tableau: &mut Tableau<'a>) -> Result<Swaps, Missing> {
+        self.advance_while(q, tableau, &mut |_| ControlFlow::Continue(()))
+    }
+
+    /// The same, asking before each exchange whether to go on. After a break none is made.
+    pub fn advance_while(
+        &mut self,
+        q: &impl Quadratic,
+        tableau: &mut Tableau<'a>,
+        go_on: &mut GoOn<'_>,
+    ) -> Result<Swaps, Missing> {
         self.fill(q, tableau)?;
         while self.batch > 1 && tableau.objective() > ROUNDING * q.constant() {
+            self.heed(go_on);
             match self.better_batch(q, tableau) {
                 Some(chosen) => {
                     let unknown = self.unknown(q, &chosen);
@@ -75,6 +89,7 @@ impl<'a> Polish<'a> {
             }
         }
         loop {
+            self.heed(go_on);
             let swaps = tableau.substitutes();
             let here = tableau.objective();
             let improves = |swap: &&Swap| swap.gain > IMPROVES * here;
@@ -87,6 +102,13 @@ impl<'a> Polish<'a> {
                 self.wanted(q, tableau, best.into, others)
             })?;
             self.made += 1;
+        }
+    }
+
+    /// Makes no more exchanges once it is told to stop.
+    fn heed(&mut self, go_on: &mut GoOn<'_>) {
+        if go_on(self.made).is_break() {
+            (self.batch, self.most) = (0, self.made);
         }
     }
 

@@ -44,7 +44,7 @@ where
         let (p, q) = self.set.domain();
         p.min(q)
     }
-    fn polish(&mut self, x: Evaluated<LowRank>) -> Polished<LowRank> {
+    fn polish(&mut self, x: Evaluated<LowRank>, _: &mut GoOn<'_>) -> Polished<LowRank> {
         let quality = self.judge(&x);
         Polished { x, exchanges: 0, quality }
     }
@@ -60,7 +60,7 @@ where
     fn grow_to_k(&mut self, _: &mut GoOn<'_>) -> Option<Polished<LowRank>> {
         None
     }
-    fn lasso(&mut self) -> Option<LowRank> {
+    fn lasso(&mut self, _: &mut GoOn<'_>) -> Option<LowRank> {
         None
     }
 }

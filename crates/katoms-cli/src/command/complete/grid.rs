@@ -250,6 +250,11 @@ impl Grid {
         self.channels > 0
     }
 
+    /// The matrices that stand side by side; 0 where it is no picture.
+    pub fn channels(&self) -> usize {
+        self.channels
+    }
+
     /// Whether it came entry by entry, as ratings do.
     pub fn is_sparse(&self) -> bool {
         self.is_sparse

@@ -14,6 +14,7 @@ use serde_json::json;
 
 use crate::Ended;
 use crate::finish::positive;
+use crate::outputs;
 use crate::sizes::Sizes;
 use crate::told::{Told, aligned, count, number};
 use crate::watch::{self, Companion};
@@ -99,6 +100,9 @@ fn share(text: &str) -> Result<f64, String> {
 impl CompleteArgs {
     pub(super) fn run(&self, told: &Told) -> Result<Ended> {
         watch::listen();
+        let outputs = [&self.out, &self.factors, &self.report, &self.checkpoint].map(|path| path.as_deref());
+        outputs::check(&[Some(self.data.as_path()), self.mask.as_deref()], &outputs)?;
+        outputs::check_ending(self.out.as_deref(), &["png", "csv", "npy"])?;
         let source = katoms_io::read(&self.data, &katoms_io::ReadOptions::default())?;
         let grid = Grid::new(source, &self.data, self.kind)?;
         let grid = match &self.mask {
@@ -124,7 +128,7 @@ impl CompleteArgs {
         let mut companion =
             Companion::new(told, "completing", pieces, self.time_limit).saving_to(self.checkpoint.as_deref());
         let completed = complete(&observed, &how, resume.as_deref(), &mut companion);
-        let cut = companion.finish()?;
+        let cut = companion.finish(told);
         let mut completed = completed.with_context(|| match &self.checkpoint {
             Some(path) => format!("{} (delete {} to begin anew)", self.data.display(), path.display()),
             None => self.data.display().to_string(),
@@ -145,6 +149,7 @@ impl CompleteArgs {
         if let Some(name) = &self.method {
             how.method = RankMethod::named(name)?;
         }
+        how.tied = grid.channels().max(1);
         how.held_out = self.held_out;
         how.rule = if self.one_se { Rule::OneStandardError } else { Rule::Least };
         how.seed = self.seed;
