@@ -56,6 +56,9 @@ pub struct ReadingArgs {
     /// What separates the fields of a text table [default: found]
     #[arg(long, value_name = "CHARACTER", help_heading = "Data")]
     pub delimiter: Option<char>,
+    /// The first line of a text table holds names, also where these are numbers [default: found]
+    #[arg(long, conflicts_with = "no_header", help_heading = "Data")]
+    pub header: bool,
     /// The first line of a text table is data [default: found]
     #[arg(long, help_heading = "Data")]
     pub no_header: bool,
@@ -129,7 +132,7 @@ impl ReadingArgs {
         };
         Ok(ReadOptions {
             delimiter,
-            header: self.no_header.then_some(false),
+            header: (self.header || self.no_header).then_some(self.header),
             categorical: self.categorical.clone(),
             drop: self.drop.clone(),
         })

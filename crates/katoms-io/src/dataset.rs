@@ -4,7 +4,7 @@ mod assemble;
 mod checksum;
 mod columns;
 mod frame;
-mod matching;
+pub(crate) mod matching;
 mod rows;
 mod storage;
 mod target;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use katoms_io::{Ask, Column, Dataset, Model, Values};
+use katoms_io::{Ask, Column, Dataset, Model, Source, Values};
 use serde_json::json;
 
 use crate::Ended;
@@ -39,9 +39,7 @@ impl PredictArgs {
     pub(super) fn run(&self, told: &Told) -> Result<Ended> {
         let bytes = std::fs::read(&self.model).with_context(|| format!("{} cannot be read", self.model.display()))?;
         let model = Model::from_json(&self.model, &bytes)?;
-        let mut options = self.reading.options()?;
-        options.categorical.extend(model.categorical());
-        let source = katoms_io::read(&self.data, &options)?;
+        let source = self.source(&model)?;
         let ask = Ask { path: self.data.clone(), missing: self.reading.missing(), ..Ask::default() };
         let dataset = model.dataset(source, &ask)?;
         dataset.notes.iter().for_each(|note| told.say(format!("note: {note}")));
@@ -66,6 +64,22 @@ impl PredictArgs {
             None => {}
         }
         Ok(Ended::Done)
+    }
+
+    /// The data, with the model's categories read as such.
+    fn source(&self, model: &Model) -> Result<Source> {
+        let mut options = self.reading.options()?;
+        let said = options.categorical.clone();
+        options.categorical.extend(model.categorical());
+        let source = katoms_io::read(&self.data, &options)?;
+        let Source::Table(table) = &source else { return Ok(source) };
+        // Only what was read tells whether columns without names stand where they stood.
+        let moved = model.categorical_among(table.columns.len());
+        if table.has_names || moved == model.categorical() || self.data == Path::new("-") {
+            return Ok(source);
+        }
+        options.categorical = said.into_iter().chain(moved).collect();
+        Ok(katoms_io::read(&self.data, &options)?)
     }
 }
 

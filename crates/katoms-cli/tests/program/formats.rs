@@ -39,6 +39,43 @@ fn text_tables_of_every_kind() {
     check(&desk, "bare.csv --target 4");
 }
 
+/// Without names only places tell columns apart: a file that lacks the target is read as if it were there.
+#[test]
+fn columns_without_names_are_found_by_their_places() {
+    let desk = Desk::new();
+    // y = 1 + 2a − 3c, with y first; d holds categories written as 01, 02, 03
+    let rows: Vec<[String; 5]> = (0..24_i32)
+        .map(|i| {
+            let (a, b, c, d) = (i, i * i % 7, i * 5 % 11, i % 3 + 1);
+            [(1 + 2 * a - 3 * c + 40 * (d % 2)).to_string(), a.to_string(), b.to_string(), c.to_string(), format!("0{d}")]
+        })
+        .collect();
+    let lines = |from: usize| rows.iter().map(|row| row[from..].join(",") + "\n").collect::<String>();
+    desk.write("with.csv", lines(0));
+    desk.write("without.csv", lines(1));
+    desk.write("short.csv", lines(2));
+    desk.succeeds("fit with.csv --target 1 -k 3 --categorical 5 --out m.json -q");
+    assert_eq!(desk.json("m.json")["unnamed_columns"], 5);
+    let whole = desk.succeeds("predict m.json with.csv");
+    let predicted: Vec<f64> = whole.out.lines().skip(1).map(|line| line.parse().unwrap()).collect();
+    assert_eq!(predicted.len(), 24);
+    assert!(predicted.iter().zip(&rows).all(|(p, row)| (p - row[0].parse::<f64>().unwrap()).abs() < 1e-6));
+    assert_eq!(desk.succeeds("predict m.json without.csv").out, whole.out);
+    let error = desk.refuses("predict m.json short.csv");
+    assert!(error.contains("short.csv has 3 columns") && error.contains("made from 5"), "{error}");
+}
+
+/// Years above numbers are names where a person says so.
+#[test]
+fn a_header_of_numbers() {
+    let desk = Desk::new();
+    desk.write("d.csv", "2001,2002,2003\n1,5,2\n2,3,4\n3,1,6\n4,4,8\n");
+    assert_eq!(desk.succeeds("inspect d.csv --json").json()["rows"], 5);
+    let seen = desk.succeeds("inspect d.csv --header --json").json();
+    assert_eq!((&seen["rows"], &seen["columns_seen"][1]["name"]), (&4.into(), &"2002".into()));
+    assert!(desk.refuses("inspect d.csv --header --no-header").contains("--no-header"));
+}
+
 #[test]
 fn packed_tables() {
     let desk = Desk::new();
