@@ -26,7 +26,7 @@ pub use trials::Trial;
 use crate::budget::Budget;
 use crate::watch::{Phase, Watch};
 use fit::{Begin, Fitting, Problem};
-use saved::{Chosen, Saved};
+use saved::{Asked, Chosen, Saved};
 use trials::Trials;
 
 /// The share of the time that the choice may take; the last fit starts where it ended.
@@ -108,6 +108,7 @@ pub fn complete(
     let saved = resume.map(Saved::from_bytes).transpose()?;
     let (chosen, begin) = match &saved {
         Some(saved) => {
+            saved.asked.check(&Asked::of(how))?;
             let begin = Begin::Saved { state: &saved.state, grown: saved.chosen.grown };
             (saved.chosen.clone(), begin)
         }
@@ -174,7 +175,8 @@ fn refit(
     let phase = Phase::Final { atoms: chosen.rank };
     let fitting =
         Fitting { f: &f, method: &how.method, stop: how.stop, settled: how.settled, phase, done, of: done + 1 };
-    let seal = |state, seconds| Saved::to_bytes(chosen, state, seconds);
+    let asked = Asked::of(how);
+    let seal = |state, seconds| Saved::to_bytes(&asked, chosen, state, seconds);
     let outcome = fitting.run(chosen.rank, begin, watch, Some(&seal))?;
     let Outcome { point, status, iterations, passes, seconds, quality, trace, .. } = outcome;
     let taken = trials::choose(&chosen.trials, how.rule).map(|t| chosen.trials[t].held_out_rmse);
