@@ -135,6 +135,25 @@ fn cv_chooses_and_fits() {
     assert_eq!(desk.succeeds(&classes).json()["cross_validation"]["k_min"], 2);
 }
 
+/// A choice that the clock cut short stays short; the fit that followed it ends once, and keeps no state.
+#[test]
+fn a_completion_whose_choice_was_cut_short_ends() {
+    let desk = Desk::new();
+    let words = format!("complete {} --rank 1..9 --checkpoint s.katoms --strict", example("ratings.csv"));
+    let cut = desk.katoms(&format!("{words} --time-limit 0.000001"));
+    assert_eq!(cut.code, Some(1), "{}", cut.err);
+    assert!(cut.err.contains("time limit: this is the best so far"), "{}", cut.err);
+    assert_eq!(desk.files(), ["s.katoms"]);
+    let error = desk.refuses(&words.replace("1..9", "4"));
+    assert!(error.contains("now with 4") && error.contains("delete s.katoms"), "{error}");
+    let ended = desk.succeeds(&format!("{words} --report r.html --json"));
+    assert_eq!(ended.json()["status"], "converged");
+    assert!(ended.err.contains("the choice was cut short: 1 of at most"), "{}", ended.err);
+    assert!(!ended.err.contains("best so far"), "{}", ended.err);
+    assert!(desk.read("r.html").contains("the choice was cut short: 1 of at most"));
+    assert_eq!(desk.files(), ["r.html"], "a job that is done keeps no state");
+}
+
 /// From a saved model the same bits come as from the fit.
 #[test]
 fn predict_gives_what_the_model_says() {

@@ -89,6 +89,8 @@ pub(super) struct Chosen {
     pub trials: Vec<Trial>,
     /// Whether all was tried that was to be tried.
     pub whole: bool,
+    /// How many there were to try at most.
+    pub most: usize,
     /// What the trials cost.
     pub passes: usize,
     pub seconds: f64,
@@ -97,7 +99,7 @@ pub(super) struct Chosen {
 impl Chosen {
     /// No choice.
     pub fn given(rank: usize, ridge: f64, centring: Centring) -> Self {
-        Self { rank, ridge, centring, grown: false, trials: Vec::new(), whole: true, passes: 0, seconds: 0.0 }
+        Self { rank, ridge, centring, grown: false, trials: Vec::new(), whole: true, most: 0, passes: 0, seconds: 0.0 }
     }
 }
 

@@ -268,7 +268,7 @@ fn time_that_is_up_is_told() {
     let stop = Stop { seconds: Some(1e-9), ..Stop::default() };
     let found = completed(&seen, &Completion { stop, ..Completion::ratings(1..=6) });
     assert!(!found.complete && found.refitted);
-    assert_eq!((found.status, found.trials.len()), (Status::TimeLimit, 1));
+    assert_eq!((found.status, found.trials.len(), found.most_trials), (Status::TimeLimit, 1, 30));
 }
 
 #[test]

@@ -13,11 +13,7 @@ use crate::words;
 /// Everything that is known, as a page.
 pub fn report(grid: &Grid, completed: &Completed, data: &Path, told: &Told) -> Result<Report> {
     let hidden = grid.hidden_error(&completed.matrix);
-    let mut warnings = Vec::new();
-    if !completed.complete || completed.status != katoms::Status::Converged {
-        warnings.push(format!("{}: this is the best so far", words::status(completed.status)));
-    }
-    warnings.extend(grid.notes.iter().cloned());
+    let warnings = super::shortfall(completed).into_iter().chain(grid.notes.iter().cloned()).collect();
     let mut certainty = vec![
         Fact::new("Status", words::status(completed.status)),
         Fact::new("Rank", completed.rank.to_string()),
