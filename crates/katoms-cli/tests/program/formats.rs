@@ -144,9 +144,12 @@ fn matrix_market_with_a_target_of_its_own() {
 fn npy_and_parquet_come_back() {
     let desk = Desk::new();
     desk.write("d.csv", table(","));
-    // nothing is missing, rank 4 of 4 columns: what comes out is what went in
+    // nothing is missing: what comes out is the matrix itself, and only one of full rank is what went in
     desk.succeeds("complete d.csv --rank 4 --ridge 0 --out d.npy -q");
     check(&desk, "d.npy --target 4");
+    desk.succeeds("complete d.csv --rank 1 --ridge 0 --out one.csv -q");
+    assert_eq!(desk.read("one.csv").lines().count(), 13);
+    assert_ne!(desk.read("one.csv"), table(","));
     if cfg!(feature = "parquet") {
         desk.succeeds("fit d.csv --target y -k 2 --out m.json -q");
         desk.succeeds("predict m.json d.csv --out p.parquet -q");
@@ -190,6 +193,33 @@ fn pictures_are_completed() {
     assert!((share - 0.4).abs() < 0.02, "{share}");
     let masked = format!("complete {picture} --mask {} --rank 12 --json", example("harbour_seen.png"));
     assert_eq!(desk.succeeds(&masked).json()["seen"], seen["seen"]);
+}
+
+/// What was seen stands as it was, in a picture as in a table; what was hidden is predicted.
+#[test]
+fn what_was_seen_stands_as_it_was() {
+    let desk = Desk::new();
+    desk.succeeds(&format!("complete {} --rank 4 --ridge 0 --out w.png -q", example("harbour_seen.png")));
+    let picture = |path: &std::path::Path| match katoms_io::read(path, &katoms_io::ReadOptions::default()).unwrap() {
+        katoms_io::Source::Picture(picture) => picture,
+        other => panic!("{other:?}"),
+    };
+    let (before, after) = (picture(example("harbour_seen.png").as_ref()), picture(&desk.path("w.png")));
+    assert!(after.seen.iter().all(|&seen| seen));
+    for (b, a) in before.channels.iter().zip(&after.channels) {
+        for pixel in (0..b.len()).filter(|&pixel| before.seen[pixel]) {
+            assert!((b[pixel] - a[pixel]).abs() < 1e-9, "pixel {pixel}: {} {}", b[pixel], a[pixel]);
+        }
+    }
+    // of a whole table some is hidden: that much is predicted, the rest is as it was
+    desk.write("d.csv", table(","));
+    desk.succeeds("complete d.csv --as cells --rank 1 --ridge 0 --observed 0.7 --out c.csv -q");
+    let cells = |text: &str| -> Vec<f64> {
+        text.lines().skip(1).flat_map(|line| line.split(',').map(|c| c.parse().unwrap()).collect::<Vec<f64>>()).collect()
+    };
+    let (before, after) = (cells(&table(",")), cells(&desk.read("c.csv")));
+    let kept = before.iter().zip(&after).filter(|(b, a)| b == a).count();
+    assert!(kept > 24 && kept < 44, "{kept} of 48 stand as they were");
 }
 
 #[test]

@@ -296,9 +296,9 @@ impl Grid {
         Some(HiddenError { rmse: (hidden / self.hidden.len() as f64).sqrt(), psnr })
     }
 
-    /// The completed matrix as a picture.
-    pub fn completed_picture(&self, matrix: &CompletedMatrix) -> Picture {
-        self.picture(&matrix.to_dense(), vec![true; self.shape.0 * self.picture_size().1])
+    /// The completed matrix as a picture; what was seen stands as it was, unless that was all of it.
+    pub fn completed_picture(&self, matrix: &CompletedMatrix) -> Result<Picture> {
+        Ok(self.picture(&self.filled(matrix)?, vec![true; self.shape.0 * self.picture_size().1]))
     }
 
     /// What was seen as a picture; the rest is transparent.
@@ -336,7 +336,7 @@ impl Grid {
         Picture { rows, columns, channels: (0..self.channels).map(channel).collect(), seen }
     }
 
-    /// The bytes of a file with the completed matrix; what was seen stands as it was.
+    /// The bytes of a file with the completed matrix; what was seen stands as it was, unless that was all of it.
     pub fn completed_file(&self, path: &Path, matrix: &CompletedMatrix) -> Result<Vec<u8>> {
         let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
         let (p, q) = self.shape;
@@ -346,25 +346,28 @@ impl Grid {
             );
         }
         match (ending.as_str(), self.is_picture()) {
-            ("png", true) => Ok(katoms_io::write_png(&self.completed_picture(matrix))?),
+            ("png", true) => Ok(katoms_io::write_png(&self.completed_picture(matrix)?)?),
             ("png", false) => bail!("{}: only a picture can be written as PNG; choose .csv or .npy", path.display()),
-            ("npy", _) => Ok(katoms_io::write_npy(&Array::matrix(self.filled(matrix), p, q))),
-            ("csv", _) => Ok(katoms_io::write_csv(&self.completed_columns(matrix))),
+            ("npy", _) => Ok(katoms_io::write_npy(&Array::matrix(self.filled(matrix)?, p, q))),
+            ("csv", _) => Ok(katoms_io::write_csv(&self.completed_columns(matrix)?)),
             _ => bail!("{}: choose a name that ends in .png, .csv or .npy", path.display()),
         }
     }
 
-    /// The completed matrix, row after row, with what was seen as it was.
-    fn filled(&self, matrix: &CompletedMatrix) -> Vec<f64> {
-        let mut dense = matrix.to_dense();
-        for ((&i, &j), &value) in self.rows.iter().zip(&self.columns).zip(&self.values) {
-            dense[i * self.shape.1 + j] = value;
+    /// The completed matrix, row after row, with what was seen as it was. Where nothing was missing, the matrix of
+    /// low rank itself: anything else would give back what came in.
+    fn filled(&self, matrix: &CompletedMatrix) -> Result<Vec<f64>> {
+        let (mut dense, seen) = (matrix.to_dense(), self.observed()?);
+        if seen.values().len() < dense.len() {
+            for ((&i, &j), &value) in seen.rows().iter().zip(seen.columns()).zip(seen.values()) {
+                dense[i * self.shape.1 + j] = value;
+            }
         }
-        dense
+        Ok(dense)
     }
 
-    fn completed_columns(&self, matrix: &CompletedMatrix) -> Vec<Column> {
-        let dense = self.filled(matrix);
+    fn completed_columns(&self, matrix: &CompletedMatrix) -> Result<Vec<Column>> {
+        let dense = self.filled(matrix)?;
         let (p, q) = self.shape;
         let column = |j: usize| Values::Numbers((0..p).map(|i| dense[i * q + j]).collect());
         let (mut columns, names): (Vec<Column>, Vec<String>) = match &self.names {
@@ -373,7 +376,7 @@ impl Grid {
             Names::None => (Vec::new(), (1..=q).map(|j| format!("x{j}")).collect()),
         };
         columns.extend(names.into_iter().enumerate().map(|(j, name)| Column { name, values: column(j) }));
-        columns
+        Ok(columns)
     }
 
     /// The factors, with names, as JSON.

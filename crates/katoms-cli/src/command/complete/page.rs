@@ -78,7 +78,7 @@ fn pictures(grid: &Grid, completed: &Completed) -> Result<Vec<Picture>> {
         return Ok(Vec::new());
     }
     let original = grid.original_picture().map(|picture| ("The original", picture));
-    let others = [("What was seen", grid.seen_picture()), ("Completed", grid.completed_picture(&completed.matrix))];
+    let others = [("What was seen", grid.seen_picture()), ("Completed", grid.completed_picture(&completed.matrix)?)];
     let one = |(caption, picture): (&str, katoms_io::Picture)| -> Result<Picture> {
         Ok(Picture { caption: caption.into(), png: katoms_io::write_png(&picture)? })
     };
