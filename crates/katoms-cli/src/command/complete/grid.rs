@@ -195,7 +195,7 @@ impl Grid {
         grid
     }
 
-    /// The same without the pixels that are black in another picture.
+    /// The same without the pixels that are transparent or black in another picture.
     pub fn masked(self, mask: &Path) -> Result<Self> {
         let Source::Picture(picture) = katoms_io::read(mask, &ReadOptions::default())? else {
             bail!("{}: the mask must be a picture (PNG), white where a pixel is seen", mask.display());
@@ -213,7 +213,8 @@ impl Grid {
         let by_transparency = picture.seen.iter().any(|seen| !seen);
         let is_light = |pixel: usize| picture.channels.iter().any(|channel| channel[pixel] >= 0.5);
         let is_seen = |pixel: usize| if by_transparency { picture.seen[pixel] } else { is_light(pixel) };
-        Ok(self.keeping(|i, j| is_seen(i * width + j % width)))
+        // What lies under a mask is no truth to compare with: often it is paint.
+        Ok(self.parted(|i, j| is_seen(i * width + j % width)).0)
     }
 
     /// The same without all but this share of what is there, which is kept to compare with.
@@ -222,23 +223,22 @@ impl Grid {
         let (rows, columns) = simulate::observed_places(height, width, share, seed);
         let mut seen = vec![false; height * width];
         rows.iter().zip(&columns).for_each(|(&i, &j)| seen[i * width + j] = true);
-        let grid = self.keeping(|i, j| seen[i * width + j % width]);
+        let (grid, hidden) = self.parted(|i, j| seen[i * width + j % width]);
         if grid.values.is_empty() {
             bail!("--observed leaves nothing; give a larger share");
         }
-        Ok(grid)
+        Ok(Self { hidden, ..grid })
     }
 
-    /// What passes a test; the rest is hidden. The pixels of a colour picture are seen or hidden as one.
-    fn keeping(mut self, test: impl Fn(usize, usize) -> bool) -> Self {
+    /// What passes a test, and the rest. The pixels of a colour picture are seen or hidden as one.
+    fn parted(mut self, test: impl Fn(usize, usize) -> bool) -> (Self, Vec<(usize, usize, f64)>) {
         let entries: Vec<(usize, usize, f64)> =
             self.rows.iter().zip(&self.columns).zip(&self.values).map(|((&i, &j), &v)| (i, j, v)).collect();
         let (seen, hidden): (Vec<_>, Vec<_>) = entries.into_iter().partition(|&(i, j, _)| test(i, j));
         self.rows = seen.iter().map(|e| e.0).collect();
         self.columns = seen.iter().map(|e| e.1).collect();
         self.values = seen.iter().map(|e| e.2).collect();
-        self.hidden.extend(hidden);
-        self
+        (self, hidden)
     }
 
     fn picture_size(&self) -> (usize, usize) {
