@@ -167,6 +167,20 @@ fn a_full_disk() {
     assert_eq!(desk.read("m.json"), "the model of yesterday");
 }
 
+/// Large numbers in small files ask for no memory.
+#[test]
+fn numbers_that_are_too_large() {
+    let desk = Desk::new();
+    let places = (0..60).map(|e| format!("{} {} {}\n", e * 16_001 % 200_000 + 1, e * 7_919 % 200_000 + 1, e % 5 + 1));
+    let entries: String = places.collect();
+    desk.write("d.mtx", format!("%%MatrixMarket matrix coordinate real general\n200000 200000 60\n{entries}"));
+    let said = desk.succeeds("complete d.mtx --rank 1 --ridge 1 --observed 0.5 --json").json();
+    let seen = said["seen"].as_u64().unwrap();
+    assert!((15..45).contains(&seen) && said["hidden_rmse"].as_f64().is_some(), "{said}");
+    let error = desk.refuses("complete d.mtx --rank 1..100000000000");
+    assert!(error.contains("more than a million sizes"), "{error}");
+}
+
 #[test]
 fn a_completion_of_nothing() {
     let desk = Desk::new();

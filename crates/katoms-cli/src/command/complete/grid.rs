@@ -214,27 +214,31 @@ impl Grid {
         let is_light = |pixel: usize| picture.channels.iter().any(|channel| channel[pixel] >= 0.5);
         let is_seen = |pixel: usize| if by_transparency { picture.seen[pixel] } else { is_light(pixel) };
         // What lies under a mask is no truth to compare with: often it is paint.
-        Ok(self.parted(|i, j| is_seen(i * width + j % width)).0)
+        Ok(self.parted(|_, i, j| is_seen(i * width + j % width)).0)
     }
 
     /// The same without all but this share of what is there, which is kept to compare with.
     pub fn hiding(self, share: f64, seed: u64) -> Result<Self> {
         let (height, width) = self.picture_size();
-        let (rows, columns) = simulate::observed_places(height, width, share, seed);
-        let mut seen = vec![false; height * width];
-        rows.iter().zip(&columns).for_each(|(&i, &j)| seen[i * width + j] = true);
-        let (grid, hidden) = self.parted(|i, j| seen[i * width + j % width]);
+        // The pixels of a picture lie densely; of any other matrix only the entries count.
+        let places = if self.is_picture() { height * width } else { self.values.len() };
+        let mut seen = vec![false; places];
+        simulate::observed_places(1, places, share, seed).1.iter().for_each(|&place| seen[place] = true);
+        let is_picture = self.is_picture();
+        let (grid, hidden) = self.parted(|e, i, j| seen[if is_picture { i * width + j % width } else { e }]);
         if grid.values.is_empty() {
             bail!("--observed leaves nothing; give a larger share");
         }
         Ok(Self { hidden, ..grid })
     }
 
-    /// What passes a test, and the rest. The pixels of a colour picture are seen or hidden as one.
-    fn parted(mut self, test: impl Fn(usize, usize) -> bool) -> (Self, Vec<(usize, usize, f64)>) {
-        let entries: Vec<(usize, usize, f64)> =
-            self.rows.iter().zip(&self.columns).zip(&self.values).map(|((&i, &j), &v)| (i, j, v)).collect();
-        let (seen, hidden): (Vec<_>, Vec<_>) = entries.into_iter().partition(|&(i, j, _)| test(i, j));
+    /// What passes a test of entry, row and column, and the rest. The pixels of a colour picture are seen or hidden as
+    /// one.
+    fn parted(mut self, test: impl Fn(usize, usize, usize) -> bool) -> (Self, Vec<(usize, usize, f64)>) {
+        let (mut seen, mut hidden) = (Vec::new(), Vec::new());
+        for (e, ((&i, &j), &v)) in self.rows.iter().zip(&self.columns).zip(&self.values).enumerate() {
+            if test(e, i, j) { &mut seen } else { &mut hidden }.push((i, j, v));
+        }
         self.rows = seen.iter().map(|e| e.0).collect();
         self.columns = seen.iter().map(|e| e.1).collect();
         self.values = seen.iter().map(|e| e.2).collect();
