@@ -96,7 +96,7 @@ fn table_file(path: &Path, columns: &[Column]) -> Result<Vec<u8>> {
 fn predictions(model: &Model, dataset: &Dataset) -> Result<Vec<Column>> {
     let z = model.predict(dataset)?;
     let mut columns = Vec::new();
-    if dataset.rows.iter().enumerate().any(|(place, &row)| place != row) {
+    if dataset.rows.len() < dataset.file_rows {
         let rows = dataset.rows.iter().map(|&row| (row + 1) as f64).collect();
         columns.push(Column { name: "row".into(), values: Values::Numbers(rows) });
     }

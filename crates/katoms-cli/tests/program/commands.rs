@@ -188,6 +188,24 @@ fn predict_gives_what_the_model_says() {
     assert!(error.contains("area"), "{error}");
 }
 
+/// Where rows are left out, predictions say which row they are for, whichever it was.
+#[test]
+fn predict_names_the_rows_that_are_left() {
+    let desk = Desk::new();
+    desk.write("d.csv", "a,y\n1,3\n2,5\n3,7\n4,9\n");
+    desk.succeeds("fit d.csv --target y -k 1 --out m.json -q");
+    for (text, rows) in [("a\n1\n\"\"\n3\n", ["1", "3"]), ("a\n1\n3\nNA\n", ["1", "2"]), ("a\n?\n3\n1\n", ["2", "3"])] {
+        desk.write("new.csv", text);
+        let said = desk.succeeds("predict m.json new.csv --missing drop");
+        let lines: Vec<&str> = said.out.lines().collect();
+        assert_eq!(lines[0], "row,prediction", "{text}");
+        let first: Vec<&str> = lines[1..].iter().map(|line| line.split(',').next().unwrap()).collect();
+        assert_eq!(first, rows, "{text}");
+    }
+    desk.write("new.csv", "a\n1\n3\n");
+    assert!(desk.succeeds("predict m.json new.csv --missing drop").out.starts_with("prediction\n"));
+}
+
 #[test]
 fn predict_gives_probabilities_of_classes() {
     let desk = Desk::new();
