@@ -72,7 +72,11 @@ impl Grid {
                 for j in 0..sparse.columns {
                     columns.extend(std::iter::repeat_n(j, sparse.starts[j + 1] - sparse.starts[j]));
                 }
-                let rows = sparse.indices.iter().map(|&i| i as usize).collect();
+                let rows: Vec<usize> = sparse.indices.iter().map(|&i| i as usize).collect();
+                if let Some(e) = sparse.values.iter().position(|v| !v.is_finite()) {
+                    let place = format!(", row {}, column {}", rows[e] + 1, columns[e] + 1);
+                    return Err(infinite(path, place, sparse.values[e]));
+                }
                 let plain = Self::plain(rows, columns, sparse.values, (sparse.rows, sparse.columns));
                 Ok(Self { is_sparse: true, ..plain })
             }
@@ -94,7 +98,8 @@ impl Grid {
         let Values::Numbers(values) = &value.values else {
             bail!("{}: the third column ({}) must hold the values, as numbers", path.display(), value.name);
         };
-        let ((rows, row_names), (columns, column_names)) = (numbered(row, path)?, numbered(column, path)?);
+        check_finite(table, 3, path)?;
+        let ((rows, row_names), (columns, column_names)) = (numbered(table, 0, path)?, numbered(table, 1, path)?);
         let kept: Vec<usize> = (0..values.len()).filter(|&e| !values[e].is_nan()).collect();
         let pick = |all: &[usize]| kept.iter().map(|&e| all[e]).collect();
         let shape = (row_names.len(), column_names.len());
@@ -109,6 +114,7 @@ impl Grid {
     }
 
     fn of_cells(table: Table, path: &Path) -> Result<Self> {
+        check_finite(&table, table.columns.len(), path)?;
         let rows = table.rows;
         let (mut columns, mut carried) = (Vec::new(), Vec::new());
         for column in table.columns {
@@ -138,6 +144,9 @@ impl Grid {
         let (mut at, mut columns, mut values) = (Vec::new(), Vec::new(), Vec::new());
         for (j, column) in cells.iter().enumerate() {
             for (i, &value) in column.iter().enumerate().filter(|(_, v)| !v.is_nan()) {
+                if value.is_infinite() {
+                    return Err(infinite(path, format!(", row {}, column {}", i + 1, j + 1), value));
+                }
                 at.push(i);
                 columns.push(j);
                 values.push(value);
@@ -197,11 +206,14 @@ impl Grid {
 
     /// The same without the pixels that are transparent or black in another picture.
     pub fn masked(self, mask: &Path) -> Result<Self> {
+        if !self.is_picture() {
+            bail!("--mask goes with a picture (PNG, JPEG); leave the cells of a table empty that are missing");
+        }
         let Source::Picture(picture) = katoms_io::read(mask, &ReadOptions::default())? else {
             bail!("{}: the mask must be a picture (PNG), white where a pixel is seen", mask.display());
         };
         let (height, width) = self.picture_size();
-        if self.channels == 0 || (picture.rows, picture.columns) != (height, width) {
+        if (picture.rows, picture.columns) != (height, width) {
             bail!(
                 "{}: the mask has {} × {} pixels, the picture {height} × {width}; they must agree",
                 mask.display(),
@@ -423,29 +435,44 @@ fn natural_kind(table: &Table) -> Kind {
     if entries { Kind::Entries } else { Kind::Cells }
 }
 
+/// `, line 7, column 3 (age)`, or `, row 6, …` where a file has no lines.
+fn place(table: &Table, row: usize, column: usize) -> String {
+    let line = table.lines.as_ref().and_then(|lines| lines.get(row));
+    let line = line.map_or_else(|| format!("row {}", row + 1), |line| format!("line {line}"));
+    let name = if table.has_names { format!(" ({})", table.columns[column].name) } else { String::new() };
+    format!(", {line}, column {}{name}", column + 1)
+}
+
+/// Refuses a value that is there and not finite, in the first columns of a table.
+fn check_finite(table: &Table, columns: usize, path: &Path) -> Result<()> {
+    for (j, column) in table.columns.iter().take(columns).enumerate() {
+        let Values::Numbers(values) = &column.values else { continue };
+        if let Some(i) = values.iter().position(|v| v.is_infinite()) {
+            return Err(infinite(path, place(table, i, j), values[i]));
+        }
+    }
+    Ok(())
+}
+
+fn infinite(path: &Path, place: String, value: f64) -> anyhow::Error {
+    let problem = format!("{value}, but what is known must be finite; correct it, or leave it out as missing");
+    katoms_io::Error::Content { path: path.into(), place, problem }.into()
+}
+
 /// A column of labels as numbers from 0 on, and the label of each.
-fn numbered(column: &Column, path: &Path) -> Result<(Vec<usize>, Vec<String>)> {
-    match &column.values {
+fn numbered(table: &Table, column: usize, path: &Path) -> Result<(Vec<usize>, Vec<String>)> {
+    let empty = |row: usize| {
+        let problem = "the cell is empty; every entry needs a row and a column".into();
+        katoms_io::Error::Content { path: path.into(), place: place(table, row, column), problem }
+    };
+    match &table.columns[column].values {
         Values::Words { levels, codes } => {
-            let codes: Option<Vec<usize>> = codes.iter().map(|code| code.map(|c| c as usize)).collect();
-            match codes {
-                Some(codes) => Ok((codes, levels.clone())),
-                None => bail!(
-                    "{}: the column {} has an empty cell; every entry needs a row and a column",
-                    path.display(),
-                    column.name
-                ),
-            }
+            let code = |(row, code): (usize, &Option<u32>)| code.map(|c| c as usize).ok_or_else(|| empty(row));
+            Ok((codes.iter().enumerate().map(code).collect::<Result<_, _>>()?, levels.clone()))
         }
         Values::Numbers(values) => {
-            if let Some(at) = values.iter().position(|v| !v.is_finite()) {
-                bail!(
-                    "{}: the column {} has {} on entry {}; every entry needs a row and a column",
-                    path.display(),
-                    column.name,
-                    values[at],
-                    at + 1
-                );
+            if let Some(row) = values.iter().position(|v| v.is_nan()) {
+                return Err(empty(row).into());
             }
             let mut levels = values.clone();
             levels.sort_by(f64::total_cmp);
