@@ -284,6 +284,26 @@ fn empty_cells_are_filled() {
     assert!((cells[3].parse::<f64>().unwrap() - 15.0).abs() < 1.5, "{}", lines[5]);
 }
 
+/// A row of which nothing is known has what the file of factors calls the fallback, where nothing was taken off.
+#[test]
+fn factors_say_what_empty_rows_have() {
+    let desk = Desk::new();
+    let mut text = "a,b,c,d,e,f\n".to_owned();
+    for i in 0..14_u32 {
+        let cell = |j: u32| if i == 4 { String::new() } else { (1.4_f64.powi(i as i32) * 1.9_f64.powi(j as i32)).to_string() };
+        text += &((0..6).map(cell).collect::<Vec<_>>().join(",") + "\n");
+    }
+    desk.write("d.csv", text.replace(",,,,,", "NA,NA,NA,NA,NA,NA"));
+    desk.succeeds("complete d.csv --rank 1 --ridge 0 --out c.csv --factors f.json");
+    let factors = desk.json("f.json");
+    assert_eq!((&factors["empty_rows"], &factors["empty_columns"]), (&serde_json::json!([4]), &serde_json::json!([])));
+    assert!(factors["formula"].as_str().unwrap().contains("fallback"));
+    let fallback = factors["fallback"].as_f64().expect("nothing was taken off a matrix of rank one");
+    let filled = desk.read("c.csv");
+    let row: Vec<f64> = filled.lines().nth(5).unwrap().split(',').map(|cell| cell.parse().unwrap()).collect();
+    assert!(row.iter().all(|v| (v - fallback).abs() < 1e-9 * fallback), "{row:?} {fallback}");
+}
+
 #[test]
 fn signals_are_recovered() {
     let desk = Desk::new();

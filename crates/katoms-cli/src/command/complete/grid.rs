@@ -409,11 +409,12 @@ impl Grid {
         let bounds = [matrix.bounds.0, matrix.bounds.1].map(|bound| bound.is_finite().then_some(bound));
         Ok(serde_json::to_string_pretty(&json!({
             "schema": 1, "katoms": env!("CARGO_PKG_VERSION"), "kind": "completion",
-            "formula": "mean + row_effects[i] + column_effects[j] + sum over r of left[i][r] * singular_values[r] * right[j][r], kept within bounds",
+            "formula": "mean + row_effects[i] + column_effects[j] + sum over r of left[i][r] * singular_values[r] * right[j][r], kept within bounds; where fallback is a number, it stands alone in the rows and columns that nothing is known of (empty_rows, empty_columns, counted from 0)",
             "rank": completed.rank, "ridge": completed.ridge, "rows": row_names, "columns": column_names,
             "mean": matrix.effects.mean, "row_effects": matrix.effects.rows, "column_effects": matrix.effects.columns,
             "singular_values": matrix.singular_values, "left": rows_of(&matrix.left), "right": rows_of(&matrix.right),
-            "bounds": bounds,
+            "bounds": bounds, "fallback": matrix.fallback, "empty_rows": matrix.empty_rows,
+            "empty_columns": matrix.empty_columns,
         }))?)
     }
 }
