@@ -68,7 +68,7 @@ impl PredictArgs {
 
     /// The data, with the model's categories read as such.
     fn source(&self, model: &Model) -> Result<Source> {
-        let mut options = self.reading.options()?;
+        let mut options = self.reading.format.options()?;
         let said = options.categorical.clone();
         options.categorical.extend(model.categorical());
         let source = katoms_io::read(&self.data, &options)?;

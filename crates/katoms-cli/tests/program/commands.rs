@@ -236,6 +236,51 @@ fn inspect_tells_what_is_there() {
     assert!(desk.succeeds(&format!("inspect {}", example("harbour_seen.png"))).out.contains("transparent"));
 }
 
+/// Constant and duplicated columns are found in every kind of file, and what is not there is not constant.
+#[test]
+fn inspect_finds_constant_and_duplicated_columns() {
+    let desk = Desk::new();
+    // x2 is constant, x4 is x1 again; both orders of the numbers
+    let rows = [[1.0, 7.0, 0.0, 1.0], [2.0, 7.0, 5.0, 2.0], [0.0, 7.0, 4.0, 0.0_f64]];
+    let by_rows: Vec<f64> = rows.concat();
+    let by_columns: Vec<f64> = (0..4).flat_map(|j| rows.map(|row| row[j])).collect();
+    for (name, fortran, numbers) in [("rows.npy", "False", by_rows), ("columns.npy", "True", by_columns)] {
+        let head = format!("{{'descr': '<f8', 'fortran_order': {fortran}, 'shape': (3, 4), }}");
+        let padded = format!("{head:<117}\n");
+        let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+        bytes.extend(u16::try_from(padded.len()).unwrap().to_le_bytes());
+        bytes.extend(padded.as_bytes());
+        numbers.iter().for_each(|v| bytes.extend(v.to_le_bytes()));
+        desk.write(name, bytes);
+    }
+    let stored: Vec<String> = (0..3)
+        .flat_map(|i| (0..4).map(move |j| (i, j)))
+        .filter(|&(i, j)| rows[i][j] != 0.0)
+        .map(|(i, j)| format!("{} {} {}\n", i + 1, j + 1, rows[i][j]))
+        .collect();
+    let head = format!("%%MatrixMarket matrix coordinate real general\n3 5 {}\n", stored.len());
+    desk.write("d.mtx", head + &stored.concat());
+    for name in ["rows.npy", "columns.npy", "d.mtx"] {
+        let seen = desk.succeeds(&format!("inspect {name} --json")).json();
+        let columns = seen["columns_seen"].as_array().unwrap();
+        let constant: Vec<bool> = columns.iter().map(|c| c["constant"].as_bool().unwrap()).collect();
+        assert_eq!(constant[..4], [false, true, false, false], "{name}");
+        // the fifth of the sparse matrix has no entry: all zeros
+        assert!(constant[4..].iter().all(|&c| c), "{name}");
+        assert_eq!(columns[3]["duplicate_of"], "x1", "{name}");
+        assert!(columns[..3].iter().all(|c| c["duplicate_of"].is_null()), "{name}");
+        assert_eq!(columns[2]["range"], serde_json::json!([0.0, 3.0, 5.0]), "{name}");
+        let said = desk.succeeds(&format!("inspect {name}")).out;
+        assert!(said.contains("constant columns can explain nothing: x2"), "{said}");
+        assert!(said.contains("duplicates of an earlier column, of which a fit takes the first: x4"), "{said}");
+    }
+    desk.write("d.csv", "a,none,b\n1,NA,2\n2,,3\n3,?,4\n");
+    let seen = desk.succeeds("inspect d.csv --json").json();
+    assert_eq!((&seen["columns_seen"][1]["constant"], &seen["columns_seen"][1]["missing"]), (&false.into(), &3.into()));
+    assert!(desk.succeeds("inspect d.csv").out.contains("columns without any value: none"));
+    assert!(desk.refuses("inspect d.csv --missing drop").contains("--missing"));
+}
+
 #[test]
 fn theory_and_k_hint_calculate() {
     let desk = Desk::new();
