@@ -263,6 +263,19 @@ fn ratings_are_completed_and_the_rank_is_chosen() {
     assert!((told - value.clamp(1.0, 5.0)).abs() < 1e-9, "{told} {value}");
 }
 
+/// Of several values at a place the mean counts, is written, and a note says so.
+#[test]
+fn repeated_entries_are_averaged_and_told() {
+    let desk = Desk::new();
+    desk.write("d.csv", "who,what,stars\na,x,1\na,y,2\nb,x,3\nb,x,5\nb,z,2\na,x,2\n");
+    let said = desk.succeeds("complete d.csv --rank 1 --ridge 1 --out c.csv --report r.html");
+    assert!(said.err.contains("note: 2 entries repeat the place of another one"), "{}", said.err);
+    assert!(desk.read("r.html").contains("2 entries repeat"));
+    let text = desk.read("c.csv");
+    let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!((rows[0][1], rows[1][..3].to_vec(), rows[2][1]), ("x", vec!["a", "1.5", "2"], "4"));
+}
+
 #[test]
 fn empty_cells_are_filled() {
     let desk = Desk::new();

@@ -9,6 +9,8 @@ use katoms_estimate::{Completed, CompletedMatrix, Observed};
 use katoms_io::{Array, Column, Picture, ReadOptions, Source, Table, Values};
 use serde_json::json;
 
+use crate::told::count;
+
 /// Cells that are written out.
 const MOST_CELLS: usize = 200_000_000;
 
@@ -284,6 +286,16 @@ impl Grid {
     /// The entries that are known.
     pub fn observed(&self) -> Result<Observed> {
         Ok(Observed::new(self.shape, &self.rows, &self.columns, &self.values)?)
+    }
+
+    /// The same with a note on how many entries came at a place that another one has.
+    pub fn noting(mut self, repeated: usize) -> Self {
+        if repeated > 0 {
+            let entries = count(repeated, "entry repeats", "entries repeat");
+            self.notes
+                .push(format!("{entries} the place of another one; a place counts once, with the mean of its values"));
+        }
+        self
     }
 
     /// What was done, in a line.

@@ -109,9 +109,10 @@ impl CompleteArgs {
             Some(share) => grid.hiding(share, self.seed)?,
             None => grid,
         };
+        let observed = grid.observed()?;
+        let grid = grid.noting(observed.repeated());
         grid.notes.iter().for_each(|note| told.say(format!("note: {note}")));
         let how = self.how(&grid)?;
-        let observed = grid.observed()?;
         let (p, q) = observed.shape();
         if let Some(&rank) = self.rank.0.iter().find(|&&rank| rank > p.min(q)) {
             bail!("--rank has {rank}, but a {p} × {q} matrix has at most rank {}", p.min(q));

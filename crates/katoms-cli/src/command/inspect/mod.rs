@@ -138,7 +138,8 @@ impl Inspected {
         }
         let twice = named(&|column| column.duplicate_of.is_some());
         if !twice.is_empty() {
-            self.would.push(format!("duplicates of an earlier column, of which a fit takes the first: {}", some(&twice)));
+            self.would
+                .push(format!("duplicates of an earlier column, of which a fit takes the first: {}", some(&twice)));
         }
         self.columns_seen = seen;
         self
