@@ -47,7 +47,13 @@ fn columns_without_names_are_found_by_their_places() {
     let rows: Vec<[String; 5]> = (0..24_i32)
         .map(|i| {
             let (a, b, c, d) = (i, i * i % 7, i * 5 % 11, i % 3 + 1);
-            [(1 + 2 * a - 3 * c + 40 * (d % 2)).to_string(), a.to_string(), b.to_string(), c.to_string(), format!("0{d}")]
+            [
+                (1 + 2 * a - 3 * c + 40 * (d % 2)).to_string(),
+                a.to_string(),
+                b.to_string(),
+                c.to_string(),
+                format!("0{d}"),
+            ]
         })
         .collect();
     let lines = |from: usize| rows.iter().map(|row| row[from..].join(",") + "\n").collect::<String>();
@@ -218,7 +224,10 @@ fn what_was_seen_stands_as_it_was() {
     desk.write("d.csv", table(","));
     desk.succeeds("complete d.csv --as cells --rank 1 --ridge 0 --observed 0.7 --out c.csv -q");
     let cells = |text: &str| -> Vec<f64> {
-        text.lines().skip(1).flat_map(|line| line.split(',').map(|c| c.parse().unwrap()).collect::<Vec<f64>>()).collect()
+        text.lines()
+            .skip(1)
+            .flat_map(|line| line.split(',').map(|c| c.parse().unwrap()).collect::<Vec<f64>>())
+            .collect()
     };
     let (before, after) = (cells(&table(",")), cells(&desk.read("c.csv")));
     let kept = before.iter().zip(&after).filter(|(b, a)| b == a).count();
@@ -302,8 +311,8 @@ fn empty_cells_are_filled() {
 fn factors_say_what_empty_rows_have() {
     let desk = Desk::new();
     let mut text = "a,b,c,d,e,f\n".to_owned();
-    for i in 0..14_u32 {
-        let cell = |j: u32| if i == 4 { String::new() } else { (1.4_f64.powi(i as i32) * 1.9_f64.powi(j as i32)).to_string() };
+    for i in 0..14_i32 {
+        let cell = |j: i32| if i == 4 { String::new() } else { (1.4_f64.powi(i) * 1.9_f64.powi(j)).to_string() };
         text += &((0..6).map(cell).collect::<Vec<_>>().join(",") + "\n");
     }
     desk.write("d.csv", text.replace(",,,,,", "NA,NA,NA,NA,NA,NA"));

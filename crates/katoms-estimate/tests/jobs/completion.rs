@@ -216,9 +216,8 @@ fn a_saved_fit_of_another_question_is_refused() {
     let how = Completion::ratings(1..=3);
     let mut interrupt = Interrupt::at(1);
     complete(&seen, &how, None, &mut interrupt).unwrap();
-    let refused = |how: &Completion| {
-        complete(&seen, how, Some(&interrupt.state), &mut Unwatched).unwrap_err().to_string()
-    };
+    let refused =
+        |how: &Completion| complete(&seen, how, Some(&interrupt.state), &mut Unwatched).unwrap_err().to_string();
     for (other, words) in [
         (Completion { ranks: vec![4], ..how.clone() }, "ranks 1, 2, 3, and now with 4"),
         (Completion { ridges: vec![0.5], ..how.clone() }, "ridges 1.0, 0.3, 0.1, 0.03, 0.0, and now with 0.5"),

@@ -44,7 +44,20 @@ pub(super) fn assemble(source: crate::Source, ask: &Ask, expected: Option<&Expec
     let (unnamed_columns, file_rows) = ((!frame.is_named).then_some(frame.names.len()), frame.rows);
     let storage = fill(frame, &made, &rows, means.as_deref().filter(|_| scan.found_any()));
     let levels = made.levels;
-    Ok(Dataset { features, target, weights, groups, always, rows, file_rows, notes, means, levels, unnamed_columns, storage })
+    Ok(Dataset {
+        features,
+        target,
+        weights,
+        groups,
+        always,
+        rows,
+        file_rows,
+        notes,
+        means,
+        levels,
+        unnamed_columns,
+        storage,
+    })
 }
 
 /// Refuses a column that is called like an indicator of another one.
