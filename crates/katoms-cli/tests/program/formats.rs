@@ -132,9 +132,9 @@ fn matrix_market_with_a_target_of_its_own() {
     let mut stored = 0;
     for (i, line) in table(",").lines().skip(1).enumerate() {
         let cells: Vec<&str> = line.split(',').collect();
-        for j in 0..3 {
-            if cells[j] != "0" {
-                entries += &format!("{} {} {}\n", i + 1, j + 1, cells[j]);
+        for (j, &cell) in cells[..3].iter().enumerate() {
+            if cell != "0" {
+                entries += &format!("{} {} {cell}\n", i + 1, j + 1);
                 stored += 1;
             }
         }
