@@ -41,21 +41,31 @@ pub struct DataArgs {
     pub reading: ReadingArgs,
 }
 
-/// How a file is read; what every command that takes data has.
+/// How a file is read, and what is done about missing values.
 #[derive(Debug, Args)]
 pub struct ReadingArgs {
+    #[command(flatten)]
+    pub format: FormatArgs,
+    /// What to do about missing values
+    #[arg(long, value_enum, default_value_t = MissingChoice::Refuse, help_heading = "Data")]
+    pub missing: MissingChoice,
+}
+
+/// How a file is read.
+#[derive(Debug, Args)]
+pub struct FormatArgs {
     /// A column to leave out, such as an identifier; may be given repeatedly
     #[arg(long, value_name = "COLUMN", help_heading = "Data")]
     pub drop: Vec<String>,
     /// A column of categories, also where it looks like numbers; may be given repeatedly
     #[arg(long, value_name = "COLUMN", help_heading = "Data")]
     pub categorical: Vec<String>,
-    /// What to do about missing values
-    #[arg(long, value_enum, default_value_t = MissingChoice::Refuse, help_heading = "Data")]
-    pub missing: MissingChoice,
     /// What separates the fields of a text table [default: found]
     #[arg(long, value_name = "CHARACTER", help_heading = "Data")]
     pub delimiter: Option<char>,
+    /// The first line of a text table holds names, also where these are numbers [default: found]
+    #[arg(long, conflicts_with = "no_header", help_heading = "Data")]
+    pub header: bool,
     /// The first line of a text table is data [default: found]
     #[arg(long, help_heading = "Data")]
     pub no_header: bool,
@@ -119,7 +129,7 @@ pub struct Loaded {
     has_group_file: bool,
 }
 
-impl ReadingArgs {
+impl FormatArgs {
     /// How the file is read.
     pub fn options(&self) -> Result<ReadOptions> {
         let delimiter = match self.delimiter {
@@ -129,12 +139,14 @@ impl ReadingArgs {
         };
         Ok(ReadOptions {
             delimiter,
-            header: self.no_header.then_some(false),
+            header: (self.header || self.no_header).then_some(self.header),
             categorical: self.categorical.clone(),
             drop: self.drop.clone(),
         })
     }
+}
 
+impl ReadingArgs {
     /// What is done about missing values.
     pub fn missing(&self) -> Missing {
         match self.missing {
@@ -148,7 +160,7 @@ impl ReadingArgs {
 impl DataArgs {
     /// Reads the file.
     pub fn load(&self, model: &ModelArgs, told: &Told) -> Result<Loaded> {
-        let options = self.reading.options()?;
+        let options = self.reading.format.options()?;
         let source = katoms_io::read(&self.data, &options)?;
         let loss = model.loss.unwrap_or_else(|| self.natural_loss(&source));
         let dataset = Dataset::new(source, &self.ask(loss))?;
@@ -187,10 +199,10 @@ impl DataArgs {
             classes: loss == LossChoice::Logistic,
             weights: self.weights.clone(),
             always: self.always.clone(),
-            drop: self.reading.drop.clone(),
+            drop: self.reading.format.drop.clone(),
             groups: self.groups.clone(),
             missing: self.reading.missing(),
-            categorical: self.reading.categorical.clone(),
+            categorical: self.reading.format.categorical.clone(),
             unknown_members: match self.unknown_members {
                 UnknownChoice::Refuse => UnknownMembers::Refuse,
                 UnknownChoice::Skip => UnknownMembers::Skip,

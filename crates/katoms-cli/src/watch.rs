@@ -20,7 +20,7 @@ static WORKING: AtomicBool = AtomicBool::new(false);
 /// What takes less shows no bar.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Between two checkpoints.
-const SAVES: Duration = Duration::from_secs(5);
+const SAVES: Duration = Duration::from_secs(2);
 
 /// Listens to Ctrl-C: once ends the work cleanly, twice at once.
 pub fn listen() {

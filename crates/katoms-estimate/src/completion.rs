@@ -26,7 +26,7 @@ pub use trials::Trial;
 use crate::budget::Budget;
 use crate::watch::{Phase, Watch};
 use fit::{Begin, Fitting, Problem};
-use saved::{Chosen, Saved};
+use saved::{Asked, Chosen, Saved};
 use trials::Trials;
 
 /// The share of the time that the choice may take; the last fit starts where it ended.
@@ -45,6 +45,8 @@ pub struct Completed {
     pub centring: Centring,
     /// Every choice that was tried, in order; empty where there was no choice.
     pub trials: Vec<Trial>,
+    /// How many choices there were at most; fewer are tried where larger ranks or weaker ridges do not pay.
+    pub most_trials: usize,
     /// The root of the mean squared error on all observed entries.
     pub seen_rmse: f64,
     /// The same on what was held out, of the trial that was taken. The final fit knows those entries.
@@ -108,6 +110,7 @@ pub fn complete(
     let saved = resume.map(Saved::from_bytes).transpose()?;
     let (chosen, begin) = match &saved {
         Some(saved) => {
+            saved.asked.check(&Asked::of(how))?;
             let begin = Begin::Saved { state: &saved.state, grown: saved.chosen.grown };
             (saved.chosen.clone(), begin)
         }
@@ -127,17 +130,18 @@ pub fn complete(
 
 /// What the trials say, and where the last fit begins.
 fn chosen_of<'a>(how: &Completion, tried: Trials) -> (Chosen, Begin<'a>) {
-    let Trials { all, best, cut, passes, seconds, .. } = tried;
+    let Trials { all, best, cut, most, passes, seconds, .. } = tried;
     let taken = trials::choose(&all, how.rule).map(|t| all[t]);
     let given = (how.ranks[0], how.ridges[0], how.centring);
     let (rank, ridge, centring) = taken.map_or(given, |trial| (trial.rank, trial.ridge, trial.centring));
-    let chosen = Chosen { rank, ridge, centring, grown: true, trials: all, whole: cut.is_none(), passes, seconds };
+    let whole = cut.is_none();
+    let chosen = Chosen { rank, ridge, centring, grown: true, trials: all, whole, most, passes, seconds };
     (chosen, Begin::Grown(best))
 }
 
 /// The best trial as the answer: the job was stopped before the last fit.
 fn without_refit(observed: &Observed, how: &Completion, tried: Trials) -> Completed {
-    let Trials { all, best, effects, passes, seconds, cut } = tried;
+    let Trials { all, best, effects, passes, seconds, cut, most } = tried;
     let taken = trials::choose(&all, Rule::Least).map(|t| all[t]);
     Completed {
         seen_rmse: taken.map_or(f64::NAN, |trial| trial.seen_rmse),
@@ -148,6 +152,7 @@ fn without_refit(observed: &Observed, how: &Completion, tried: Trials) -> Comple
         iterations: taken.map_or(0, |trial| trial.iterations),
         matrix: CompletedMatrix::new(&best, effects, how.clip.bounds(observed), observed),
         trials: all,
+        most_trials: most,
         complete: false,
         refitted: false,
         status: cut.unwrap_or(Status::Stopped),
@@ -174,7 +179,8 @@ fn refit(
     let phase = Phase::Final { atoms: chosen.rank };
     let fitting =
         Fitting { f: &f, method: &how.method, stop: how.stop, settled: how.settled, phase, done, of: done + 1 };
-    let seal = |state, seconds| Saved::to_bytes(chosen, state, seconds);
+    let asked = Asked::of(how);
+    let seal = |state, seconds| Saved::to_bytes(&asked, chosen, state, seconds);
     let outcome = fitting.run(chosen.rank, begin, watch, Some(&seal))?;
     let Outcome { point, status, iterations, passes, seconds, quality, trace, .. } = outcome;
     let taken = trials::choose(&chosen.trials, how.rule).map(|t| chosen.trials[t].held_out_rmse);
@@ -185,6 +191,7 @@ fn refit(
         ridge: chosen.ridge,
         centring: chosen.centring,
         trials: chosen.trials.clone(),
+        most_trials: chosen.most,
         held_out_rmse: taken,
         complete: chosen.whole && !matches!(status, Status::Stopped | Status::TimeLimit),
         refitted: true,

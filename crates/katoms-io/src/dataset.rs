@@ -4,7 +4,7 @@ mod assemble;
 mod checksum;
 mod columns;
 mod frame;
-mod matching;
+pub(crate) mod matching;
 mod rows;
 mod storage;
 mod target;
@@ -147,6 +147,8 @@ pub struct Dataset {
     pub always: Vec<usize>,
     /// The rows of the file that the fit sees, rising, counted from 0.
     pub rows: Vec<usize>,
+    /// The number of rows of the file.
+    pub file_rows: usize,
     /// What was done that a person should know: "3 rows with missing values were left out".
     pub notes: Vec<String>,
     /// The mean of each feature, where means take the place of missing values.

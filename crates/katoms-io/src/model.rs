@@ -31,6 +31,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::dataset::matching::unnamed_place;
 use crate::dataset::{Ask, Dataset, Expected, Feature, Fingerprint, Missing};
 use crate::error::Error;
 use crate::source::Source;
@@ -239,6 +240,19 @@ impl Model {
     /// The columns of the file that hold categories, so that a reader does not take them for numbers.
     pub fn categorical(&self) -> Vec<String> {
         self.levels.keys().cloned().collect()
+    }
+
+    /// The same for a file of so many columns without names. Where it lacks the target, those behind it move up.
+    pub fn categorical_among(&self, columns: usize) -> Vec<String> {
+        let target = match self.unnamed_columns {
+            Some(had) if columns + 1 == had => unnamed_place(&self.target.name),
+            _ => None,
+        };
+        let moved = |name: String| match (target, unnamed_place(&name)) {
+            (Some(target), Some(place)) if place > target => format!("x{place}"),
+            _ => name,
+        };
+        self.categorical().into_iter().map(moved).collect()
     }
 
     /// The data that it predicts for: its features, found by name.

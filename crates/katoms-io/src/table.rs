@@ -9,12 +9,14 @@ pub struct Table {
     pub rows: usize,
     /// The line of the file that each row starts at, counted from 1; `None` where a file has no lines.
     pub lines: Option<Vec<u64>>,
+    /// Whether the file names its columns. If not they are x1, x2, …, and only their places tell them apart.
+    pub has_names: bool,
 }
 
 impl Table {
-    /// A table of a file without lines.
+    /// A table of a file without lines, whose columns have names.
     pub fn new(columns: Vec<Column>, rows: usize) -> Self {
-        Self { columns, rows, lines: None }
+        Self { columns, rows, lines: None, has_names: true }
     }
 }
 

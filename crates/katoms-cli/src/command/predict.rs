@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use katoms_io::{Ask, Column, Dataset, Model, Values};
+use katoms_io::{Ask, Column, Dataset, Model, Source, Values};
 use serde_json::json;
 
 use crate::Ended;
@@ -39,9 +39,7 @@ impl PredictArgs {
     pub(super) fn run(&self, told: &Told) -> Result<Ended> {
         let bytes = std::fs::read(&self.model).with_context(|| format!("{} cannot be read", self.model.display()))?;
         let model = Model::from_json(&self.model, &bytes)?;
-        let mut options = self.reading.options()?;
-        options.categorical.extend(model.categorical());
-        let source = katoms_io::read(&self.data, &options)?;
+        let source = self.source(&model)?;
         let ask = Ask { path: self.data.clone(), missing: self.reading.missing(), ..Ask::default() };
         let dataset = model.dataset(source, &ask)?;
         dataset.notes.iter().for_each(|note| told.say(format!("note: {note}")));
@@ -67,6 +65,22 @@ impl PredictArgs {
         }
         Ok(Ended::Done)
     }
+
+    /// The data, with the model's categories read as such.
+    fn source(&self, model: &Model) -> Result<Source> {
+        let mut options = self.reading.format.options()?;
+        let said = options.categorical.clone();
+        options.categorical.extend(model.categorical());
+        let source = katoms_io::read(&self.data, &options)?;
+        let Source::Table(table) = &source else { return Ok(source) };
+        // Only what was read tells whether columns without names stand where they stood.
+        let moved = model.categorical_among(table.columns.len());
+        if table.has_names || moved == model.categorical() || self.data == Path::new("-") {
+            return Ok(source);
+        }
+        options.categorical = said.into_iter().chain(moved).collect();
+        Ok(katoms_io::read(&self.data, &options)?)
+    }
 }
 
 /// A table as the name's ending wants it.
@@ -82,7 +96,7 @@ fn table_file(path: &Path, columns: &[Column]) -> Result<Vec<u8>> {
 fn predictions(model: &Model, dataset: &Dataset) -> Result<Vec<Column>> {
     let z = model.predict(dataset)?;
     let mut columns = Vec::new();
-    if dataset.rows.iter().enumerate().any(|(place, &row)| place != row) {
+    if dataset.rows.len() < dataset.file_rows {
         let rows = dataset.rows.iter().map(|&row| (row + 1) as f64).collect();
         columns.push(Column { name: "row".into(), values: Values::Numbers(rows) });
     }
@@ -90,7 +104,7 @@ fn predictions(model: &Model, dataset: &Dataset) -> Result<Vec<Column>> {
         None => columns.push(Column { name: "prediction".into(), values: Values::Numbers(z) }),
         Some(classes) => {
             let levels = classes.to_vec();
-            let codes = z.iter().map(|&z| Some(u32::from(z > 0.0))).collect();
+            let codes = z.iter().map(|&z| Some(u32::from(z >= 0.0))).collect();
             columns.push(Column { name: "prediction".into(), values: Values::Words { levels, codes } });
             let probabilities = z.into_iter().map(katoms::loss::Logistic::probability).collect();
             columns.push(Column { name: "probability".into(), values: Values::Numbers(probabilities) });

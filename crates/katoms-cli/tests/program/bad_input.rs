@@ -47,7 +47,7 @@ fn an_empty_file() {
 
 #[test]
 fn missing_values() {
-    let table = "a,b,y\n1,2,3\n,5,4\n6,,8\n7,,1\n";
+    let table = "a,b,y\n1,2,3\n2,5,4\n,5,4\n6,,8\n7,,1\n";
     refused(table, FIT, &["3 missing", "a (1)", "b (2)", "--missing"]);
     let desk = Desk::new();
     desk.write("d.csv", table);
@@ -167,12 +167,44 @@ fn a_full_disk() {
     assert_eq!(desk.read("m.json"), "the model of yesterday");
 }
 
+/// What cannot be completed is named with its place.
+#[test]
+fn completions_name_the_place() {
+    let desk = Desk::new();
+    desk.write("cells.csv", "name,a,b\nu,1,2\nv,3,\nw,5,inf\n");
+    let error = desk.refuses("complete cells.csv --rank 1");
+    assert!(error.contains("cells.csv, line 4, column 3 (b): inf"), "{error}");
+    desk.write("entries.csv", "p,q,v\na,x,1\na,y,2\n\nb,x,-inf\nb,y,3\n");
+    let error = desk.refuses("complete entries.csv --rank 1");
+    assert!(error.contains("entries.csv, line 5, column 3 (v): -inf"), "{error}");
+    desk.write("bare.csv", "1,1,4\n1,2,5\n,2,3\n");
+    let error = desk.refuses("complete bare.csv --as entries --rank 1");
+    assert!(error.contains("bare.csv, line 3, column 1: the cell is empty"), "{error}");
+    desk.write("d.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 3\n1 1 1\n2 3 inf\n1 2 2\n");
+    let error = desk.refuses("complete d.mtx --rank 1");
+    assert!(error.contains("d.mtx") && error.contains("inf"), "{error}");
+}
+
+/// Large numbers in small files ask for no memory.
+#[test]
+fn numbers_that_are_too_large() {
+    let desk = Desk::new();
+    let places = (0..60).map(|e| format!("{} {} {}\n", e * 16_001 % 200_000 + 1, e * 7_919 % 200_000 + 1, e % 5 + 1));
+    let entries: String = places.collect();
+    desk.write("d.mtx", format!("%%MatrixMarket matrix coordinate real general\n200000 200000 60\n{entries}"));
+    let said = desk.succeeds("complete d.mtx --rank 1 --ridge 1 --observed 0.5 --json").json();
+    let seen = said["seen"].as_u64().unwrap();
+    assert!((15..45).contains(&seen) && said["hidden_rmse"].as_f64().is_some(), "{said}");
+    let error = desk.refuses("complete d.mtx --rank 1..100000000000");
+    assert!(error.contains("more than a million sizes"), "{error}");
+}
+
 #[test]
 fn a_completion_of_nothing() {
     let desk = Desk::new();
     desk.write("d.csv", "a,b\n1,2\n3,\n5,6\n");
     assert!(desk.refuses("complete d.csv --rank 3").contains("at most rank 2"));
     assert!(desk.refuses("complete d.csv --rank 1 --out x.txt").contains(".csv"));
-    assert!(desk.refuses("complete d.csv --rank 1 --mask d.csv").contains("mask"));
+    assert!(desk.refuses("complete d.csv --rank 1 --mask d.csv").contains("--mask goes with a picture"));
     assert!(desk.refuses("complete d.csv --rank 1 --observed 35").contains("0.35"));
 }

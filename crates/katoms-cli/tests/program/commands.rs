@@ -135,6 +135,25 @@ fn cv_chooses_and_fits() {
     assert_eq!(desk.succeeds(&classes).json()["cross_validation"]["k_min"], 2);
 }
 
+/// A choice that the clock cut short stays short; the fit that followed it ends once, and keeps no state.
+#[test]
+fn a_completion_whose_choice_was_cut_short_ends() {
+    let desk = Desk::new();
+    let words = format!("complete {} --rank 1..9 --checkpoint s.katoms --strict", example("ratings.csv"));
+    let cut = desk.katoms(&format!("{words} --time-limit 0.000001"));
+    assert_eq!(cut.code, Some(1), "{}", cut.err);
+    assert!(cut.err.contains("time limit: this is the best so far"), "{}", cut.err);
+    assert_eq!(desk.files(), ["s.katoms"]);
+    let error = desk.refuses(&words.replace("1..9", "4"));
+    assert!(error.contains("now with 4") && error.contains("delete s.katoms"), "{error}");
+    let ended = desk.succeeds(&format!("{words} --report r.html --json"));
+    assert_eq!(ended.json()["status"], "converged");
+    assert!(ended.err.contains("the choice was cut short: 1 of at most"), "{}", ended.err);
+    assert!(!ended.err.contains("best so far"), "{}", ended.err);
+    assert!(desk.read("r.html").contains("the choice was cut short: 1 of at most"));
+    assert_eq!(desk.files(), ["r.html"], "a job that is done keeps no state");
+}
+
 /// From a saved model the same bits come as from the fit.
 #[test]
 fn predict_gives_what_the_model_says() {
@@ -169,6 +188,24 @@ fn predict_gives_what_the_model_says() {
     assert!(error.contains("area"), "{error}");
 }
 
+/// Where rows are left out, predictions say which row they are for, whichever it was.
+#[test]
+fn predict_names_the_rows_that_are_left() {
+    let desk = Desk::new();
+    desk.write("d.csv", "a,y\n1,3\n2,5\n3,7\n4,9\n");
+    desk.succeeds("fit d.csv --target y -k 1 --out m.json -q");
+    for (text, rows) in [("a\n1\n\"\"\n3\n", ["1", "3"]), ("a\n1\n3\nNA\n", ["1", "2"]), ("a\n?\n3\n1\n", ["2", "3"])] {
+        desk.write("new.csv", text);
+        let said = desk.succeeds("predict m.json new.csv --missing drop");
+        let lines: Vec<&str> = said.out.lines().collect();
+        assert_eq!(lines[0], "row,prediction", "{text}");
+        let first: Vec<&str> = lines[1..].iter().map(|line| line.split(',').next().unwrap()).collect();
+        assert_eq!(first, rows, "{text}");
+    }
+    desk.write("new.csv", "a\n1\n3\n");
+    assert!(desk.succeeds("predict m.json new.csv --missing drop").out.starts_with("prediction\n"));
+}
+
 #[test]
 fn predict_gives_probabilities_of_classes() {
     let desk = Desk::new();
@@ -181,7 +218,7 @@ fn predict_gives_probabilities_of_classes() {
     for line in lines {
         let (class, probability) = line.split_once(',').unwrap();
         let probability: f64 = probability.parse().unwrap();
-        assert_eq!(class, if probability > 0.5 { "relapse" } else { "healthy" });
+        assert_eq!(class, if probability >= 0.5 { "relapse" } else { "healthy" });
     }
 }
 
@@ -197,6 +234,51 @@ fn inspect_tells_what_is_there() {
     assert_eq!(seen["columns_seen"][1]["missing"], 1);
     assert_eq!(seen["columns_seen"][5]["levels"], 2);
     assert!(desk.succeeds(&format!("inspect {}", example("harbour_seen.png"))).out.contains("transparent"));
+}
+
+/// Constant and duplicated columns are found in every kind of file, and what is not there is not constant.
+#[test]
+fn inspect_finds_constant_and_duplicated_columns() {
+    let desk = Desk::new();
+    // x2 is constant, x4 is x1 again; both orders of the numbers
+    let rows = [[1.0, 7.0, 0.0, 1.0], [2.0, 7.0, 5.0, 2.0], [0.0, 7.0, 4.0, 0.0_f64]];
+    let by_rows: Vec<f64> = rows.concat();
+    let by_columns: Vec<f64> = (0..4).flat_map(|j| rows.map(|row| row[j])).collect();
+    for (name, fortran, numbers) in [("rows.npy", "False", by_rows), ("columns.npy", "True", by_columns)] {
+        let head = format!("{{'descr': '<f8', 'fortran_order': {fortran}, 'shape': (3, 4), }}");
+        let padded = format!("{head:<117}\n");
+        let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+        bytes.extend(u16::try_from(padded.len()).unwrap().to_le_bytes());
+        bytes.extend(padded.as_bytes());
+        numbers.iter().for_each(|v| bytes.extend(v.to_le_bytes()));
+        desk.write(name, bytes);
+    }
+    let stored: Vec<String> = (0..3)
+        .flat_map(|i| (0..4).map(move |j| (i, j)))
+        .filter(|&(i, j)| rows[i][j] != 0.0)
+        .map(|(i, j)| format!("{} {} {}\n", i + 1, j + 1, rows[i][j]))
+        .collect();
+    let head = format!("%%MatrixMarket matrix coordinate real general\n3 5 {}\n", stored.len());
+    desk.write("d.mtx", head + &stored.concat());
+    for name in ["rows.npy", "columns.npy", "d.mtx"] {
+        let seen = desk.succeeds(&format!("inspect {name} --json")).json();
+        let columns = seen["columns_seen"].as_array().unwrap();
+        let constant: Vec<bool> = columns.iter().map(|c| c["constant"].as_bool().unwrap()).collect();
+        assert_eq!(constant[..4], [false, true, false, false], "{name}");
+        // the fifth of the sparse matrix has no entry: all zeros
+        assert!(constant[4..].iter().all(|&c| c), "{name}");
+        assert_eq!(columns[3]["duplicate_of"], "x1", "{name}");
+        assert!(columns[..3].iter().all(|c| c["duplicate_of"].is_null()), "{name}");
+        assert_eq!(columns[2]["range"], serde_json::json!([0.0, 3.0, 5.0]), "{name}");
+        let said = desk.succeeds(&format!("inspect {name}")).out;
+        assert!(said.contains("constant columns can explain nothing: x2"), "{said}");
+        assert!(said.contains("duplicates of an earlier column, of which a fit takes the first: x4"), "{said}");
+    }
+    desk.write("d.csv", "a,none,b\n1,NA,2\n2,,3\n3,?,4\n");
+    let seen = desk.succeeds("inspect d.csv --json").json();
+    assert_eq!((&seen["columns_seen"][1]["constant"], &seen["columns_seen"][1]["missing"]), (&false.into(), &3.into()));
+    assert!(desk.succeeds("inspect d.csv").out.contains("columns without any value: none"));
+    assert!(desk.refuses("inspect d.csv --missing drop").contains("--missing"));
 }
 
 #[test]

@@ -39,6 +39,49 @@ fn text_tables_of_every_kind() {
     check(&desk, "bare.csv --target 4");
 }
 
+/// Without names only places tell columns apart: a file that lacks the target is read as if it were there.
+#[test]
+fn columns_without_names_are_found_by_their_places() {
+    let desk = Desk::new();
+    // y = 1 + 2a − 3c, with y first; d holds categories written as 01, 02, 03
+    let rows: Vec<[String; 5]> = (0..24_i32)
+        .map(|i| {
+            let (a, b, c, d) = (i, i * i % 7, i * 5 % 11, i % 3 + 1);
+            [
+                (1 + 2 * a - 3 * c + 40 * (d % 2)).to_string(),
+                a.to_string(),
+                b.to_string(),
+                c.to_string(),
+                format!("0{d}"),
+            ]
+        })
+        .collect();
+    let lines = |from: usize| rows.iter().map(|row| row[from..].join(",") + "\n").collect::<String>();
+    desk.write("with.csv", lines(0));
+    desk.write("without.csv", lines(1));
+    desk.write("short.csv", lines(2));
+    desk.succeeds("fit with.csv --target 1 -k 3 --categorical 5 --out m.json -q");
+    assert_eq!(desk.json("m.json")["unnamed_columns"], 5);
+    let whole = desk.succeeds("predict m.json with.csv");
+    let predicted: Vec<f64> = whole.out.lines().skip(1).map(|line| line.parse().unwrap()).collect();
+    assert_eq!(predicted.len(), 24);
+    assert!(predicted.iter().zip(&rows).all(|(p, row)| (p - row[0].parse::<f64>().unwrap()).abs() < 1e-6));
+    assert_eq!(desk.succeeds("predict m.json without.csv").out, whole.out);
+    let error = desk.refuses("predict m.json short.csv");
+    assert!(error.contains("short.csv has 3 columns") && error.contains("made from 5"), "{error}");
+}
+
+/// Years above numbers are names where a person says so.
+#[test]
+fn a_header_of_numbers() {
+    let desk = Desk::new();
+    desk.write("d.csv", "2001,2002,2003\n1,5,2\n2,3,4\n3,1,6\n4,4,8\n");
+    assert_eq!(desk.succeeds("inspect d.csv --json").json()["rows"], 5);
+    let seen = desk.succeeds("inspect d.csv --header --json").json();
+    assert_eq!((&seen["rows"], &seen["columns_seen"][1]["name"]), (&4.into(), &"2002".into()));
+    assert!(desk.refuses("inspect d.csv --header --no-header").contains("--no-header"));
+}
+
 #[test]
 fn packed_tables() {
     let desk = Desk::new();
@@ -89,9 +132,9 @@ fn matrix_market_with_a_target_of_its_own() {
     let mut stored = 0;
     for (i, line) in table(",").lines().skip(1).enumerate() {
         let cells: Vec<&str> = line.split(',').collect();
-        for j in 0..3 {
-            if cells[j] != "0" {
-                entries += &format!("{} {} {}\n", i + 1, j + 1, cells[j]);
+        for (j, &cell) in cells[..3].iter().enumerate() {
+            if cell != "0" {
+                entries += &format!("{} {} {cell}\n", i + 1, j + 1);
                 stored += 1;
             }
         }
@@ -107,9 +150,12 @@ fn matrix_market_with_a_target_of_its_own() {
 fn npy_and_parquet_come_back() {
     let desk = Desk::new();
     desk.write("d.csv", table(","));
-    // nothing is missing, rank 4 of 4 columns: what comes out is what went in
+    // nothing is missing: what comes out is the matrix itself, and only one of full rank is what went in
     desk.succeeds("complete d.csv --rank 4 --ridge 0 --out d.npy -q");
     check(&desk, "d.npy --target 4");
+    desk.succeeds("complete d.csv --rank 1 --ridge 0 --out one.csv -q");
+    assert_eq!(desk.read("one.csv").lines().count(), 13);
+    assert_ne!(desk.read("one.csv"), table(","));
     if cfg!(feature = "parquet") {
         desk.succeeds("fit d.csv --target y -k 2 --out m.json -q");
         desk.succeeds("predict m.json d.csv --out p.parquet -q");
@@ -152,7 +198,40 @@ fn pictures_are_completed() {
     let share = seen["seen"].as_u64().unwrap() as f64 / (3.0 * 240.0 * 160.0);
     assert!((share - 0.4).abs() < 0.02, "{share}");
     let masked = format!("complete {picture} --mask {} --rank 12 --json", example("harbour_seen.png"));
-    assert_eq!(desk.succeeds(&masked).json()["seen"], seen["seen"]);
+    let masked = desk.succeeds(&masked).json();
+    assert_eq!(masked["seen"], seen["seen"]);
+    // what lies under a mask is nothing to compare with
+    assert_eq!((&masked["hidden_rmse"], &masked["psnr"]), (&serde_json::Value::Null, &serde_json::Value::Null));
+}
+
+/// What was seen stands as it was, in a picture as in a table; what was hidden is predicted.
+#[test]
+fn what_was_seen_stands_as_it_was() {
+    let desk = Desk::new();
+    desk.succeeds(&format!("complete {} --rank 4 --ridge 0 --out w.png -q", example("harbour_seen.png")));
+    let picture = |path: &std::path::Path| match katoms_io::read(path, &katoms_io::ReadOptions::default()).unwrap() {
+        katoms_io::Source::Picture(picture) => picture,
+        other => panic!("{other:?}"),
+    };
+    let (before, after) = (picture(example("harbour_seen.png").as_ref()), picture(&desk.path("w.png")));
+    assert!(after.seen.iter().all(|&seen| seen));
+    for (b, a) in before.channels.iter().zip(&after.channels) {
+        for pixel in (0..b.len()).filter(|&pixel| before.seen[pixel]) {
+            assert!((b[pixel] - a[pixel]).abs() < 1e-9, "pixel {pixel}: {} {}", b[pixel], a[pixel]);
+        }
+    }
+    // of a whole table some is hidden: that much is predicted, the rest is as it was
+    desk.write("d.csv", table(","));
+    desk.succeeds("complete d.csv --as cells --rank 1 --ridge 0 --observed 0.7 --out c.csv -q");
+    let cells = |text: &str| -> Vec<f64> {
+        text.lines()
+            .skip(1)
+            .flat_map(|line| line.split(',').map(|c| c.parse().unwrap()).collect::<Vec<f64>>())
+            .collect()
+    };
+    let (before, after) = (cells(&table(",")), cells(&desk.read("c.csv")));
+    let kept = before.iter().zip(&after).filter(|(b, a)| b == a).count();
+    assert!(kept > 24 && kept < 44, "{kept} of 48 stand as they were");
 }
 
 #[test]
@@ -193,6 +272,19 @@ fn ratings_are_completed_and_the_rank_is_chosen() {
     assert!((told - value.clamp(1.0, 5.0)).abs() < 1e-9, "{told} {value}");
 }
 
+/// Of several values at a place the mean counts, is written, and a note says so.
+#[test]
+fn repeated_entries_are_averaged_and_told() {
+    let desk = Desk::new();
+    desk.write("d.csv", "who,what,stars\na,x,1\na,y,2\nb,x,3\nb,x,5\nb,z,2\na,x,2\n");
+    let said = desk.succeeds("complete d.csv --rank 1 --ridge 1 --out c.csv --report r.html");
+    assert!(said.err.contains("note: 2 entries repeat the place of another one"), "{}", said.err);
+    assert!(desk.read("r.html").contains("2 entries repeat"));
+    let text = desk.read("c.csv");
+    let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!((rows[0][1], rows[1][..3].to_vec(), rows[2][1]), ("x", vec!["a", "1.5", "2"], "4"));
+}
+
 #[test]
 fn empty_cells_are_filled() {
     let desk = Desk::new();
@@ -212,6 +304,26 @@ fn empty_cells_are_filled() {
     let cells: Vec<&str> = lines[5].split(',').collect();
     assert_eq!(cells[..3], ["r5", "5", "10"]);
     assert!((cells[3].parse::<f64>().unwrap() - 15.0).abs() < 1.5, "{}", lines[5]);
+}
+
+/// A row of which nothing is known has what the file of factors calls the fallback, where nothing was taken off.
+#[test]
+fn factors_say_what_empty_rows_have() {
+    let desk = Desk::new();
+    let mut text = "a,b,c,d,e,f\n".to_owned();
+    for i in 0..14_i32 {
+        let cell = |j: i32| if i == 4 { String::new() } else { (1.4_f64.powi(i) * 1.9_f64.powi(j)).to_string() };
+        text += &((0..6).map(cell).collect::<Vec<_>>().join(",") + "\n");
+    }
+    desk.write("d.csv", text.replace(",,,,,", "NA,NA,NA,NA,NA,NA"));
+    desk.succeeds("complete d.csv --rank 1 --ridge 0 --out c.csv --factors f.json");
+    let factors = desk.json("f.json");
+    assert_eq!((&factors["empty_rows"], &factors["empty_columns"]), (&serde_json::json!([4]), &serde_json::json!([])));
+    assert!(factors["formula"].as_str().unwrap().contains("fallback"));
+    let fallback = factors["fallback"].as_f64().expect("nothing was taken off a matrix of rank one");
+    let filled = desk.read("c.csv");
+    let row: Vec<f64> = filled.lines().nth(5).unwrap().split(',').map(|cell| cell.parse().unwrap()).collect();
+    assert!(row.iter().all(|v| (v - fallback).abs() < 1e-9 * fallback), "{row:?} {fallback}");
 }
 
 #[test]

@@ -74,7 +74,8 @@ const WINDOW: usize = 10;
 /// does not; where they are exact, f falls by a share in every move.
 fn has_settled(trace: &[Event], rank: usize, share: f64) -> bool {
     let Some([first, .., last]) = trace.last_chunk::<WINDOW>() else { return false };
-    first.atoms == rank && first.objective - last.objective < share * last.objective
+    // the difference itself: an objective that rises has not settled
+    first.atoms == rank && (first.objective - last.objective).abs() < share * last.objective
 }
 
 /// Makes a whole saved state of the driver's bytes, after so many seconds.
@@ -117,5 +118,40 @@ impl Fitting<'_> {
         let outcome = if seal.is_some() { run.outcome() } else { run.outcome_unchecked() };
         let status = if settled { Status::Converged } else { outcome.status };
         Ok(Outcome { status, ..outcome })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use katoms::method::Move;
+
+    /// A trace of these values of f, at rank 2.
+    fn trace(objective: impl Fn(usize) -> f64) -> Vec<Event> {
+        let event = |iteration: usize| Event {
+            iteration,
+            atoms: 2,
+            objective: objective(iteration),
+            gap: None,
+            change: 0.1,
+            entered: 0,
+            step: 1.0,
+            momentum: 0.0,
+            kind: Move::Moved,
+            passes: iteration,
+            columns: 0,
+            seconds: 0.0,
+        };
+        (1..=WINDOW).map(event).collect()
+    }
+
+    #[test]
+    fn only_what_stands_has_settled() {
+        let falling = trace(|i| 10.0 - i as f64 / 10.0);
+        let standing = trace(|i| 10.0 - i as f64 * 1e-9);
+        let rising = trace(|i| 10.0 + i as f64);
+        let settled = |trace: &[Event]| has_settled(trace, 2, 1e-6);
+        assert!(settled(&standing) && !settled(&falling) && !settled(&rising));
+        assert!(!has_settled(&standing, 3, 1e-6) && !settled(&standing[1..]));
     }
 }

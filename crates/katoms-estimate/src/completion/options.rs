@@ -2,6 +2,7 @@
 
 use katoms::method::RankMethod;
 use katoms::{Error, Stop};
+use serde::{Deserialize, Serialize};
 
 use super::{Centring, Observed};
 
@@ -35,7 +36,7 @@ impl Clip {
 }
 
 /// Which of the tried choices is taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Rule {
     /// The one with the least error on what was held out.
     Least,

@@ -1,24 +1,81 @@
 //! A job as bytes: what was chosen, and the driver's state of the fit.
 
+use std::fmt;
+
 use katoms::Error;
 use serde::{Deserialize, Serialize};
 
-use super::{Centring, Trial};
+use super::{Centring, Completion, Rule, Trial};
 
 const MAGIC: [u8; 8] = *b"katoms\0c";
 /// Goes up whenever the bytes change their meaning.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// All that a job needs to go on with its last fit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Saved {
     magic: [u8; 8],
     version: u32,
+    pub asked: Asked,
     pub chosen: Chosen,
     /// Seconds of the fit so far.
     pub seconds: f64,
     /// The driver's own bytes.
     pub state: Vec<u8>,
+}
+
+/// What a job was asked for, so far as the answer depends on it. Data and method are in the driver's bytes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Asked {
+    ranks: Vec<usize>,
+    ridges: Vec<f64>,
+    centring: Centring,
+    /// How a choice is made; `None` where there is nothing to choose.
+    choice: Option<Choice>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Choice {
+    held_out: f64,
+    rule: Rule,
+    seed: u64,
+    patience: usize,
+}
+
+impl Asked {
+    pub fn of(how: &Completion) -> Self {
+        let Completion { held_out, rule, seed, patience, .. } = *how;
+        let choice = how.has_choice().then_some(Choice { held_out, rule, seed, patience });
+        Self { ranks: how.ranks.clone(), ridges: how.ridges.clone(), centring: how.centring, choice }
+    }
+
+    /// Refuses a job that asks for something else now.
+    pub fn check(&self, now: &Self) -> Result<(), Error> {
+        let (was, is) = (&self.choice, &now.choice);
+        let told = [
+            differing("ranks", &self.ranks, &now.ranks),
+            differing("ridges", &self.ridges, &now.ridges),
+            differing("centring", &self.centring, &now.centring),
+            differing("share held out", &was.as_ref().map(|c| c.held_out), &is.as_ref().map(|c| c.held_out)),
+            differing("rule", &was.as_ref().map(|c| c.rule), &is.as_ref().map(|c| c.rule)),
+            differing("seed", &was.as_ref().map(|c| c.seed), &is.as_ref().map(|c| c.seed)),
+            differing("patience", &was.as_ref().map(|c| c.patience), &is.as_ref().map(|c| c.patience)),
+        ];
+        match told.into_iter().flatten().next() {
+            Some(reason) => Err(refused(reason)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What was asked for then and now, where that differs.
+fn differing<T: PartialEq + fmt::Debug>(what: &str, was: &T, is: &T) -> Option<String> {
+    let plain = |value: &T| {
+        let text = format!("{value:?}");
+        let inner = text.strip_prefix("Some(").and_then(|t| t.strip_suffix(')')).unwrap_or(&text);
+        inner.trim_matches(['[', ']']).to_owned()
+    };
+    (was != is).then(|| format!("it was asked for with {what} {}, and now with {}", plain(was), plain(is)))
 }
 
 /// What the last fit is to be, and how that was found.
@@ -32,6 +89,8 @@ pub(super) struct Chosen {
     pub trials: Vec<Trial>,
     /// Whether all was tried that was to be tried.
     pub whole: bool,
+    /// How many there were to try at most.
+    pub most: usize,
     /// What the trials cost.
     pub passes: usize,
     pub seconds: f64,
@@ -40,13 +99,14 @@ pub(super) struct Chosen {
 impl Chosen {
     /// No choice.
     pub fn given(rank: usize, ridge: f64, centring: Centring) -> Self {
-        Self { rank, ridge, centring, grown: false, trials: Vec::new(), whole: true, passes: 0, seconds: 0.0 }
+        Self { rank, ridge, centring, grown: false, trials: Vec::new(), whole: true, most: 0, passes: 0, seconds: 0.0 }
     }
 }
 
 impl Saved {
-    pub fn to_bytes(chosen: &Chosen, state: Vec<u8>, seconds: f64) -> Result<Vec<u8>, Error> {
-        let saved = Self { magic: MAGIC, version: VERSION, chosen: chosen.clone(), seconds, state };
+    pub fn to_bytes(asked: &Asked, chosen: &Chosen, state: Vec<u8>, seconds: f64) -> Result<Vec<u8>, Error> {
+        let (asked, chosen) = (asked.clone(), chosen.clone());
+        let saved = Self { magic: MAGIC, version: VERSION, asked, chosen, seconds, state };
         let mut bytes = postcard::to_stdvec(&saved).map_err(|e| refused(format!("it could not be encoded ({e})")))?;
         bytes.extend(checksum(&bytes).to_le_bytes());
         Ok(bytes)

@@ -50,6 +50,8 @@ pub(super) struct Trials {
     pub effects: Effects,
     /// Why they ended before their time, where they did.
     pub cut: Option<Status>,
+    /// How many there were to try at most.
+    pub most: usize,
     pub passes: usize,
     pub seconds: f64,
 }
@@ -84,7 +86,8 @@ pub(super) fn run(
     let clip = how.clip.bounds(&split.seen);
     let none = Effects::fit(&split.seen, Centring::Mean);
     let zero = LowRank::zero(observed.shape());
-    let trials = Trials { all: Vec::new(), best: zero, effects: none, cut: None, passes: 0, seconds: 0.0 };
+    let trials =
+        Trials { all: Vec::new(), best: zero, effects: none, cut: None, most: of - 1, passes: 0, seconds: 0.0 };
     let mut chain = Chain { how, split: &split, ranks, clip, budget, of, watch, trials };
     for (centring, ridges) in chains {
         chain.follow_all(&Centred::new(&split.seen, centring)?, &ridges)?;

@@ -209,6 +209,37 @@ fn a_saved_fit_of_other_data_is_refused() {
     assert!(refused(&seen, &interrupt.state).contains("damaged"));
 }
 
+/// What was chosen among other ranks or ridges is no answer to a new question.
+#[test]
+fn a_saved_fit_of_another_question_is_refused() {
+    let seen = Whole::stars((50, 40), 7).seen(0.4, 7);
+    let how = Completion::ratings(1..=3);
+    let mut interrupt = Interrupt::at(1);
+    complete(&seen, &how, None, &mut interrupt).unwrap();
+    let refused =
+        |how: &Completion| complete(&seen, how, Some(&interrupt.state), &mut Unwatched).unwrap_err().to_string();
+    for (other, words) in [
+        (Completion { ranks: vec![4], ..how.clone() }, "ranks 1, 2, 3, and now with 4"),
+        (Completion { ridges: vec![0.5], ..how.clone() }, "ridges 1.0, 0.3, 0.1, 0.03, 0.0, and now with 0.5"),
+        (Completion { centring: Centring::None, ..how.clone() }, "centring Effects, and now with None"),
+        (Completion { held_out: 0.2, ..how.clone() }, "share held out 0.1, and now with 0.2"),
+        (Completion { rule: Rule::OneStandardError, ..how.clone() }, "rule Least, and now with OneStandardError"),
+        (Completion { seed: 5, ..how.clone() }, "seed 0, and now with 5"),
+    ] {
+        let error = refused(&other);
+        assert!(error.contains(words), "{error}");
+    }
+    // another clock is the same question
+    let stop = Stop { seconds: Some(1000.0), ..how.stop };
+    assert!(complete(&seen, &Completion { stop, ..how.clone() }, Some(&interrupt.state), &mut Unwatched).is_ok());
+    // where nothing is chosen, nothing is drawn
+    let single = Completion::exact(2);
+    let mut interrupt = Interrupt::at(1);
+    complete(&seen, &single, None, &mut interrupt).unwrap();
+    let reseeded = Completion { seed: 5, ..single };
+    assert!(complete(&seen, &reseeded, Some(&interrupt.state), &mut Unwatched).is_ok());
+}
+
 #[test]
 fn a_stop_gives_the_best_so_far() {
     let whole = Whole::stars((50, 40), 11);
@@ -236,7 +267,7 @@ fn time_that_is_up_is_told() {
     let stop = Stop { seconds: Some(1e-9), ..Stop::default() };
     let found = completed(&seen, &Completion { stop, ..Completion::ratings(1..=6) });
     assert!(!found.complete && found.refitted);
-    assert_eq!((found.status, found.trials.len()), (Status::TimeLimit, 1));
+    assert_eq!((found.status, found.trials.len(), found.most_trials), (Status::TimeLimit, 1, 30));
 }
 
 #[test]

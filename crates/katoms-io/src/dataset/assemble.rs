@@ -25,7 +25,7 @@ pub(super) fn assemble(source: crate::Source, ask: &Ask, expected: Option<&Expec
         Some(expected) => matching::matched(&frame, expected)?,
         None => used_columns(&frame, ask, [&target, &weights].map(|v| v.as_ref().and_then(|v| v.column)))?,
     };
-    make_categorical(&mut frame, ask, expected)?;
+    make_categorical(&mut frame, ask, expected.map(|e| (e, used.as_slice())))?;
     let scanned: Vec<usize> = used.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
     let scan = Scan::new(&frame, &scanned)?;
     let mut notes = Vec::new();
@@ -41,10 +41,23 @@ pub(super) fn assemble(source: crate::Source, ask: &Ask, expected: Option<&Expec
     check_names(&frame, &features)?;
     let always = places_of(&frame, &features, ask)?;
     let groups = if expected.is_none() { grouped(&features, &made.levels, ask, &mut notes)? } else { None };
-    let unnamed_columns = (!frame.is_named).then_some(frame.names.len());
+    let (unnamed_columns, file_rows) = ((!frame.is_named).then_some(frame.names.len()), frame.rows);
     let storage = fill(frame, &made, &rows, means.as_deref().filter(|_| scan.found_any()));
     let levels = made.levels;
-    Ok(Dataset { features, target, weights, groups, always, rows, notes, means, levels, unnamed_columns, storage })
+    Ok(Dataset {
+        features,
+        target,
+        weights,
+        groups,
+        always,
+        rows,
+        file_rows,
+        notes,
+        means,
+        levels,
+        unnamed_columns,
+        storage,
+    })
 }
 
 /// Refuses a column that is called like an indicator of another one.
@@ -76,14 +89,16 @@ fn used_columns(frame: &Frame, ask: &Ask, taken: [Option<usize>; 2]) -> Result<V
     Ok(used)
 }
 
-/// Turns columns of numbers into words where they are said to be categories, or a model takes them as such.
-fn make_categorical(frame: &mut Frame, ask: &Ask, expected: Option<&Expected>) -> Result<(), Error> {
+/// Turns columns of numbers into words where they are said to be categories, or a model takes them as such; the
+/// model's features come with their places.
+fn make_categorical(frame: &mut Frame, ask: &Ask, expected: Option<(&Expected, &[usize])>) -> Result<(), Error> {
     let names = Names::new(frame.names.iter().map(String::as_str));
     let mut chosen = Vec::new();
     for name in &ask.categorical {
         chosen.push(names.require(name, &frame.context("--categorical"))?);
     }
-    chosen.extend(expected.iter().flat_map(|e| e.levels.keys()).filter_map(|name| names.find(name)));
+    let of_model = expected.iter().flat_map(|(expected, places)| expected.features.iter().zip(*places));
+    chosen.extend(of_model.filter(|(feature, _)| feature.level.is_some()).map(|(_, &place)| place));
     if chosen.is_empty() {
         return Ok(());
     }

@@ -98,7 +98,28 @@ impl Design<'_> {
         if let Some(means) = self.expected.and_then(|e| e.means.as_ref()) {
             return Ok(Some(means.clone()));
         }
-        made.pieces.iter().map(|piece| mean(self.frame, piece, self.rows)).collect::<Result<_, _>>().map(Some)
+        let sums: Vec<(f64, usize)> = match &self.frame.body {
+            Body::Columns(all) => made.pieces.iter().map(|piece| sum(all, piece, self.rows)).collect(),
+            Body::Numbers(storage) => {
+                let sums = storage.sums(self.rows);
+                made.pieces.iter().map(|piece| sums.get(piece.column).copied().unwrap_or_default()).collect()
+            }
+        };
+        made.pieces.iter().zip(sums).map(|(piece, sum)| self.mean(piece, sum)).collect::<Result<_, _>>().map(Some)
+    }
+
+    /// The mean of a piece, of its sum and how many values it has.
+    ///
+    /// # Errors
+    /// When it has none.
+    fn mean(&self, piece: &Piece, (sum, n): (f64, usize)) -> Result<f64, Error> {
+        if n > 0 {
+            return Ok(sum / n as f64);
+        }
+        let (path, name) = (self.frame.path.display(), self.frame.name(piece.column));
+        Err(Error::Request(format!(
+            "{path}: column \"{name}\" has no value at all, so no mean; leave it out (--drop {name})"
+        )))
     }
 
     fn made(&self, notes: &mut Vec<String>) -> Result<Pieces, Error> {
@@ -179,11 +200,8 @@ fn present<'l>(levels: &'l [String], codes: &[Option<u32>], rows: &[usize]) -> V
     found
 }
 
-/// The mean of a piece over some rows, of what is not missing.
-///
-/// # Errors
-/// When it has no value at all.
-fn mean(frame: &Frame, piece: &Piece, rows: &[usize]) -> Result<f64, Error> {
+/// The sum of a piece over some rows, of what is not missing, and how many values that are.
+fn sum(all: &[Values], piece: &Piece, rows: &[usize]) -> (f64, usize) {
     let (mut sum, mut n) = (0.0, 0_usize);
     let mut add = |v: f64| {
         if !v.is_nan() {
@@ -191,24 +209,12 @@ fn mean(frame: &Frame, piece: &Piece, rows: &[usize]) -> Result<f64, Error> {
             n += 1;
         }
     };
-    match &frame.body {
-        Body::Columns(all) => match (all.get(piece.column), piece.part) {
-            (Some(Values::Numbers(numbers)), _) => rows.iter().filter_map(|&r| numbers.get(r)).for_each(|&v| add(v)),
-            (Some(Values::Words { codes, .. }), Part::Level(level)) => {
-                rows.iter().filter_map(|&r| codes.get(r)).for_each(|&c| add(f64::from(u8::from(c == level))));
-            }
-            _ => add(0.0),
-        },
-        Body::Numbers(storage) => {
-            let values = storage.column(piece.column);
-            rows.iter().filter_map(|&r| values.get(r)).for_each(|&v| add(v));
+    match (all.get(piece.column), piece.part) {
+        (Some(Values::Numbers(numbers)), _) => rows.iter().filter_map(|&r| numbers.get(r)).for_each(|&v| add(v)),
+        (Some(Values::Words { codes, .. }), Part::Level(level)) => {
+            rows.iter().filter_map(|&r| codes.get(r)).for_each(|&c| add(f64::from(u8::from(c == level))));
         }
+        _ => add(0.0),
     }
-    if n > 0 {
-        return Ok(sum / n as f64);
-    }
-    let (path, name) = (frame.path.display(), frame.name(piece.column));
-    Err(Error::Request(format!(
-        "{path}: column \"{name}\" has no value at all, so no mean; leave it out (--drop {name})"
-    )))
+    (sum, n)
 }

@@ -43,8 +43,8 @@ impl Opened {
             Source::Table(table) => {
                 let (names, columns) = table.columns.into_iter().map(|c| (c.name, c.values)).unzip();
                 let body = Body::Columns(columns);
-                let (path, rows, lines) = (ask.path.clone(), table.rows, table.lines);
-                (Frame { path, names, rows, body, is_named: true, lines }, Vec::new(), None)
+                let (path, rows, lines, is_named) = (ask.path.clone(), table.rows, table.lines, table.has_names);
+                (Frame { path, names, rows, body, is_named, lines }, Vec::new(), None)
             }
             Source::Array(array) => (unnamed(Storage::Dense(array)), Vec::new(), None),
             Source::Sparse(mut sparse) => {

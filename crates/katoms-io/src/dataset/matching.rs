@@ -38,7 +38,7 @@ pub(super) fn matched(frame: &Frame, expected: &Expected) -> Result<Vec<usize>, 
 }
 
 /// The place of a column that has the name of its place: 6 for x7.
-fn unnamed_place(name: &str) -> Option<usize> {
+pub(crate) fn unnamed_place(name: &str) -> Option<usize> {
     name.strip_prefix('x').and_then(|n| n.parse::<usize>().ok()).and_then(|n| n.checked_sub(1))
 }
 

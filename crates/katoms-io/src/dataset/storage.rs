@@ -87,6 +87,24 @@ impl Storage {
         }
     }
 
+    /// For each column the sum over some rows of what is not missing, and how many values that are; in one pass.
+    pub(super) fn sums(&self, rows: &[usize]) -> Vec<(f64, usize)> {
+        let (all, columns) = self.shape();
+        let mut is_kept = vec![false; all];
+        rows.iter().for_each(|&row| is_kept.get_mut(row).into_iter().for_each(|kept| *kept = true));
+        let mut sums = vec![(0.0, rows.len()); columns];
+        self.each_stored(|column, row, value| {
+            if let (Some(true), Some((sum, n))) = (is_kept.get(row), sums.get_mut(column)) {
+                if value.is_nan() {
+                    *n = n.saturating_sub(1);
+                } else {
+                    *sum += value;
+                }
+            }
+        });
+        sums
+    }
+
     /// A column, zeros included.
     pub(super) fn column(&self, column: usize) -> Vec<f64> {
         let mut values = vec![0.0; self.shape().0];
@@ -108,26 +126,14 @@ impl Storage {
         match &self {
             Self::Dense(array) => {
                 let numbers = match array.numbers.as_slice() {
-                    View::F32(_) => Numbers::F32(self.gathered(selection, |v| v as f32)),
-                    View::F64(_) => Numbers::F64(self.gathered(selection, |v| v)),
+                    View::F32(v) => Numbers::F32(gathered(v, array, selection, |v| v as f32)),
+                    View::F64(v) => Numbers::F64(gathered(v, array, selection, |v| v)),
                 };
                 let (rows, columns) = (selection.rows.len(), selection.columns.len());
                 Self::Dense(Array { numbers, rows, columns, layout: Layout::ColumnMajor, is_vector: false })
             }
             Self::Sparse(_) => self.gathered_sparse(selection),
         }
-    }
-
-    /// The part, column after column.
-    fn gathered<T>(&self, selection: &Selection<'_>, convert: impl Fn(f64) -> T) -> Vec<T> {
-        let mut gathered = Vec::with_capacity(selection.rows.len() * selection.columns.len());
-        for (j, &column) in selection.columns.iter().enumerate() {
-            let values = self.column(column);
-            let mean = mean_of(selection, j);
-            let kept = selection.rows.iter().filter_map(|&row| values.get(row));
-            gathered.extend(kept.map(|&v| convert(if v.is_nan() { mean } else { v })));
-        }
-        gathered
     }
 
     fn gathered_sparse(&self, selection: &Selection<'_>) -> Self {
@@ -175,6 +181,36 @@ fn each_dense<T: Copy>(
             }
         }
     }
+}
+
+/// Rows that are copied together: large files are read from front to back, and what is written lies in runs.
+const BLOCK: usize = 64;
+
+/// A part of a dense matrix, column after column. `convert` brings a mean to the precision of the numbers.
+fn gathered<T: Copy + Default + Into<f64>>(
+    values: &[T],
+    array: &Array,
+    selection: &Selection<'_>,
+    convert: impl Fn(f64) -> T,
+) -> Vec<T> {
+    let n = selection.rows.len();
+    let mut gathered = vec![T::default(); n * selection.columns.len()];
+    // whole columns where these follow each other, blocks of rows where rows do
+    let (block, to_row, to_column) = match array.layout {
+        Layout::ColumnMajor => (n, 1, array.rows),
+        Layout::RowMajor => (BLOCK, array.columns, 1),
+    };
+    for (b, rows) in selection.rows.chunks(block.max(1)).enumerate() {
+        for (j, &column) in selection.columns.iter().enumerate() {
+            let mean = mean_of(selection, j);
+            let run = gathered.get_mut(j * n + b * block..).unwrap_or_default();
+            for (out, &row) in run.iter_mut().zip(rows) {
+                let value = values.get(row * to_row + column * to_column).copied().unwrap_or_default();
+                *out = if value.into().is_nan() { convert(mean) } else { value };
+            }
+        }
+    }
+    gathered
 }
 
 fn mean_of(selection: &Selection<'_>, column: usize) -> f64 {

@@ -285,6 +285,32 @@ fn an_array_may_miss_values() {
     );
 }
 
+/// A part of a matrix is the same part, whichever way the numbers lie: over several blocks of rows, with gaps.
+#[test]
+fn a_part_of_an_array_is_the_same_in_either_order() {
+    let (m, n) = (150, 5);
+    let at = |i: usize, j: usize| {
+        if (i * n + j).is_multiple_of(41) { f64::NAN } else { (i * 31 + j * 17) as f64 % 23.0 - 7.0 }
+    };
+    let by_rows: Vec<f64> = (0..m * n).map(|e| at(e / n, e % n)).collect();
+    let by_columns: Vec<f64> = (0..m * n).map(|e| at(e % m, e / m)).collect();
+    for missing in [Missing::Mean, Missing::Drop] {
+        let ask = Ask { missing, drop: vec!["3".into()], ..ask() };
+        let rows = Dataset::new(array(Numbers::F64(by_rows.clone()), m, n, Layout::RowMajor), &ask).unwrap();
+        let other = Dataset::new(array(Numbers::F64(by_columns.clone()), m, n, Layout::ColumnMajor), &ask).unwrap();
+        assert_eq!(rows.means, other.means);
+        let found = columns(&rows.design().unwrap());
+        assert_eq!(found, columns(&other.design().unwrap()));
+        for (place, &j) in [0, 1, 3, 4].iter().enumerate() {
+            let there: Vec<f64> = (0..m).map(|i| at(i, j)).filter(|v| !v.is_nan()).collect();
+            let mean = there.iter().sum::<f64>() / there.len() as f64;
+            let expected: Vec<f64> =
+                rows.rows.iter().map(|&i| if at(i, j).is_nan() { mean } else { at(i, j) }).collect();
+            assert_eq!(found[place], expected, "{missing:?}, column {j}");
+        }
+    }
+}
+
 fn sparse(labels: Option<Vec<f64>>, value: f64) -> Sparse {
     // [[1, 0], [0, value], [2, 0]]
     Sparse { rows: 3, columns: 2, starts: vec![0, 2, 3], indices: vec![0, 2, 1], values: vec![1.0, 2.0, value], labels }

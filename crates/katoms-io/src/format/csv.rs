@@ -38,7 +38,7 @@ pub(crate) fn read_table(path: &Path, mut text: impl Read, options: &ReadOptions
     let names = text.names()?;
     let (numbers, lines) = text.numbers(&names)?;
     let columns = text.columns(&names, numbers, options)?;
-    Ok(Table { columns, rows: lines.len(), lines: Some(lines) })
+    Ok(Table { columns, rows: lines.len(), lines: Some(lines), has_names: header })
 }
 
 /// What a cell holds.

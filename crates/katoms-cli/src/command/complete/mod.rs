@@ -113,9 +113,10 @@ impl CompleteArgs {
             Some(share) => grid.hiding(share, self.seed)?,
             None => grid,
         };
+        let observed = grid.observed()?;
+        let grid = grid.noting(observed.repeated());
         grid.notes.iter().for_each(|note| told.say(format!("note: {note}")));
         let how = self.how(&grid)?;
-        let observed = grid.observed()?;
         let (p, q) = observed.shape();
         if let Some(&rank) = self.rank.0.iter().find(|&&rank| rank > p.min(q)) {
             bail!("--rank has {rank}, but a {p} × {q} matrix has at most rank {}", p.min(q));
@@ -135,7 +136,8 @@ impl CompleteArgs {
         })?;
         completed.status = cut.status(completed.status);
         self.deliver(&grid, &completed, told)?;
-        let done = completed.complete && completed.status == Status::Converged;
+        // A choice that was cut short stays so: the checkpoint has only the last fit, and that is done.
+        let done = completed.status == Status::Converged;
         watch::forget(self.checkpoint.as_deref(), done);
         Ok(if self.strict && !done { Ended::Short } else { Ended::Done })
     }
@@ -160,9 +162,7 @@ impl CompleteArgs {
     /// Tells, saves, reports.
     fn deliver(&self, grid: &Grid, completed: &Completed, told: &Told) -> Result<()> {
         told.say(text(grid, completed));
-        if !completed.complete || completed.status != Status::Converged {
-            told.warn(format!("{}: this is the best so far", words::status(completed.status)));
-        }
+        shortfall(completed).into_iter().for_each(|words| told.warn(words));
         if let Some(path) = &self.out {
             katoms_io::save(path, &grid.completed_file(path, &completed.matrix)?)?;
             told.say(format!("completed -> {}", path.display()));
@@ -180,6 +180,15 @@ impl CompleteArgs {
         }
         Ok(())
     }
+}
+
+/// What the answer falls short of, if anything.
+fn shortfall(completed: &Completed) -> Option<String> {
+    if completed.status != Status::Converged {
+        return Some(format!("{}: this is the best so far", words::status(completed.status)));
+    }
+    let (tried, most) = (completed.trials.len(), completed.most_trials);
+    (!completed.complete).then(|| format!("the choice was cut short: {tried} of at most {most} were tried"))
 }
 
 fn summary(grid: &Grid, completed: &Completed) -> serde_json::Value {

@@ -5,28 +5,13 @@ use std::path::Path;
 use anyhow::Result;
 use katoms_estimate::Completed;
 
-use super::grid::Grid;
+use super::grid::{Grid, HiddenError};
 use crate::report::{Completion, Convergence, Fact, Picture, RankError, Report, Step};
 use crate::told::{Told, number};
 use crate::words;
 
 /// Everything that is known, as a page.
 pub fn report(grid: &Grid, completed: &Completed, data: &Path, told: &Told) -> Result<Report> {
-    let hidden = grid.hidden_error(&completed.matrix);
-    let mut warnings = Vec::new();
-    if !completed.complete || completed.status != katoms::Status::Converged {
-        warnings.push(format!("{}: this is the best so far", words::status(completed.status)));
-    }
-    warnings.extend(grid.notes.iter().cloned());
-    let mut certainty = vec![
-        Fact::new("Status", words::status(completed.status)),
-        Fact::new("Rank", completed.rank.to_string()),
-        Fact::new("Error on what was seen", number(completed.seen_rmse)),
-    ];
-    certainty.extend(completed.held_out_rmse.map(|e| Fact::new("Error on entries held out to choose", number(e))));
-    certainty.extend(hidden.map(|error| Fact::new("Error on what was hidden", number(error.rmse))));
-    certainty.extend(hidden.and_then(|error| error.psnr).map(|psnr| Fact::new("PSNR", format!("{psnr:.1} dB"))));
-    certainty.push(Fact::new("Cost", format!("{} passes, {:.2} s", completed.passes, completed.seconds)));
     let (p, q) = grid.shape();
     let question = vec![
         Fact::new("Data", data.display().to_string()),
@@ -40,7 +25,55 @@ pub fn report(grid: &Grid, completed: &Completed, data: &Path, told: &Told) -> R
         gap: event.gap,
         label: None,
     };
-    // Of several ridges at a rank the best one speaks for it.
+    let hidden = grid.hidden_error(&completed.matrix);
+    Ok(Report {
+        title: capitalised(&grid.title(completed.rank)),
+        answer: answer(completed, hidden),
+        command: told.command.clone(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        warnings: super::shortfall(completed).into_iter().chain(grid.notes.iter().cloned()).collect(),
+        question,
+        certainty: certainty(completed, hidden),
+        convergence: (!completed.trace.is_empty())
+            .then(|| Convergence { moves: completed.trace.iter().map(step).collect() }),
+        completion: Some(Completion {
+            pictures: pictures(grid, completed)?,
+            singular_values: completed.matrix.singular_values.clone(),
+            ranks: ranks(completed),
+            chosen_rank: Some(completed.rank),
+            measure: "root mean squared error".into(),
+        }),
+        ..Report::default()
+    })
+}
+
+/// The answer in a sentence.
+fn answer(completed: &Completed, hidden: Option<HiddenError>) -> String {
+    match (hidden, completed.held_out_rmse) {
+        (Some(error), _) => {
+            format!("Pixels or entries that were hidden are met with an error of {}.", number(error.rmse))
+        }
+        (None, Some(error)) => format!("Entries that were held out are met with an error of {}.", number(error)),
+        (None, None) => format!("What was seen is met with an error of {}.", number(completed.seen_rmse)),
+    }
+}
+
+/// How sure one can be of it.
+fn certainty(completed: &Completed, hidden: Option<HiddenError>) -> Vec<Fact> {
+    let mut facts = vec![
+        Fact::new("Status", words::status(completed.status)),
+        Fact::new("Rank", completed.rank.to_string()),
+        Fact::new("Error on what was seen", number(completed.seen_rmse)),
+    ];
+    facts.extend(completed.held_out_rmse.map(|e| Fact::new("Error on entries held out to choose", number(e))));
+    facts.extend(hidden.map(|error| Fact::new("Error on what was hidden", number(error.rmse))));
+    facts.extend(hidden.and_then(|error| error.psnr).map(|psnr| Fact::new("PSNR", format!("{psnr:.1} dB"))));
+    facts.push(Fact::new("Cost", format!("{} passes, {:.2} s", completed.passes, completed.seconds)));
+    facts
+}
+
+/// The error of each rank; of several ridges at a rank the best one speaks for it.
+fn ranks(completed: &Completed) -> Vec<RankError> {
     let mut ranks: Vec<RankError> = Vec::new();
     for trial in &completed.trials {
         match ranks.iter_mut().find(|known| known.rank == trial.rank) {
@@ -49,32 +82,7 @@ pub fn report(grid: &Grid, completed: &Completed, data: &Path, told: &Told) -> R
         }
     }
     ranks.sort_by_key(|known| known.rank);
-    let answer = match (hidden, completed.held_out_rmse) {
-        (Some(error), _) => {
-            format!("Pixels or entries that were hidden are met with an error of {}.", number(error.rmse))
-        }
-        (None, Some(error)) => format!("Entries that were held out are met with an error of {}.", number(error)),
-        (None, None) => format!("What was seen is met with an error of {}.", number(completed.seen_rmse)),
-    };
-    Ok(Report {
-        title: capitalised(&grid.title(completed.rank)),
-        answer,
-        command: told.command.clone(),
-        version: env!("CARGO_PKG_VERSION").into(),
-        warnings,
-        question,
-        certainty,
-        convergence: (!completed.trace.is_empty())
-            .then(|| Convergence { moves: completed.trace.iter().map(step).collect() }),
-        completion: Some(Completion {
-            pictures: pictures(grid, completed)?,
-            singular_values: completed.matrix.singular_values.clone(),
-            ranks,
-            chosen_rank: Some(completed.rank),
-            measure: "root mean squared error".into(),
-        }),
-        ..Report::default()
-    })
+    ranks
 }
 
 fn pictures(grid: &Grid, completed: &Completed) -> Result<Vec<Picture>> {
@@ -82,7 +90,7 @@ fn pictures(grid: &Grid, completed: &Completed) -> Result<Vec<Picture>> {
         return Ok(Vec::new());
     }
     let original = grid.original_picture().map(|picture| ("The original", picture));
-    let others = [("What was seen", grid.seen_picture()), ("Completed", grid.completed_picture(&completed.matrix))];
+    let others = [("What was seen", grid.seen_picture()), ("Completed", grid.completed_picture(&completed.matrix)?)];
     let one = |(caption, picture): (&str, katoms_io::Picture)| -> Result<Picture> {
         Ok(Picture { caption: caption.into(), png: katoms_io::write_png(&picture)? })
     };

@@ -1,18 +1,19 @@
 //! `katoms inspect`: what is in a file.
 
-use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+mod columns;
+
 use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
 use katoms::select::{Sign, phase_transition_k};
-use katoms_io::{Array, Column, Source, Sparse, Table, Values};
+use katoms_io::{Array, Source, Sparse, Table};
 use serde::Serialize;
 
 use crate::Ended;
-use crate::data::ReadingArgs;
+use crate::data::FormatArgs;
 use crate::told::{Told, aligned, count, number};
+use columns::Seen;
 
 /// Columns that are listed one by one.
 const LISTED: usize = 40;
@@ -27,25 +28,10 @@ pub struct InspectArgs {
     #[arg(value_name = "DATA")]
     data: PathBuf,
     #[command(flatten)]
-    reading: ReadingArgs,
+    format: FormatArgs,
     /// As JSON
     #[arg(long)]
     json: bool,
-}
-
-/// What is known about a column.
-#[derive(Debug, Serialize)]
-struct Seen {
-    name: String,
-    kind: &'static str,
-    missing: usize,
-    /// Different values; words only.
-    levels: Option<usize>,
-    /// Least, mean and largest; numbers only.
-    range: Option<[f64; 3]>,
-    constant: bool,
-    /// The first column that holds the same.
-    duplicate_of: Option<String>,
 }
 
 /// What is known about a file.
@@ -61,7 +47,7 @@ struct Inspected {
 impl InspectArgs {
     pub(super) fn run(&self, told: &Told) -> Result<Ended> {
         // Inspecting is for files that are not yet as they should be: only what cannot be read at all is an error.
-        let source = katoms_io::read(&self.data, &self.reading.options()?)?;
+        let source = katoms_io::read(&self.data, &self.format.options()?)?;
         let inspected = inspect(&source);
         if self.json {
             told.print_json(&inspected)?;
@@ -110,7 +96,7 @@ fn of_array(holds: &str, array: &Array) -> Inspected {
     let missing = array.count_missing();
     let mut inspected = of_shape(holds.into(), array.rows, array.columns);
     inspected.would = would(array.rows, array.columns, array.columns, missing);
-    inspected
+    inspected.with_columns(columns::of_array(array))
 }
 
 fn of_sparse(sparse: &Sparse) -> Inspected {
@@ -120,70 +106,50 @@ fn of_sparse(sparse: &Sparse) -> Inspected {
         of_shape(format!("a sparse matrix, {} % of it stored{labels}", number(share)), sparse.rows, sparse.columns);
     let missing = sparse.values.iter().filter(|v| v.is_nan()).count();
     inspected.would = would(sparse.rows, sparse.columns, sparse.columns, missing);
-    inspected
+    inspected.with_columns(columns::of_sparse(sparse))
 }
 
 fn of_table(table: &Table) -> Inspected {
-    let mut first_with: HashMap<u64, &str> = HashMap::new();
-    let mut columns_seen = Vec::new();
-    let (mut features, mut atoms, mut missing) = (0, 0, 0);
-    for column in &table.columns {
-        let same = first_with.get(&digest(column)).map(|name| (*name).to_owned());
-        first_with.entry(digest(column)).or_insert(&column.name);
-        let seen = Seen { duplicate_of: same, ..look_at(column) };
-        missing += seen.missing;
-        atoms += 1;
-        features += seen.levels.map_or(1, |levels| levels.saturating_sub(1));
-        columns_seen.push(seen);
+    let seen = columns::of_table(table);
+    let features = seen.iter().map(|column| column.levels.map_or(1, |levels| levels.saturating_sub(1))).sum();
+    let missing = seen.iter().map(|column| column.missing).sum();
+    let mut inspected = of_shape("a table".into(), table.rows, table.columns.len());
+    inspected.would = would(table.rows, table.columns.len(), features, missing);
+    inspected.with_columns(Some(seen))
+}
+
+impl Inspected {
+    /// The same with what is known about its columns; nothing where they are too many to look at.
+    fn with_columns(mut self, seen: Option<Vec<Seen>>) -> Self {
+        let Some(seen) = seen else {
+            self.would.push("too large to look for constant or duplicated columns".into());
+            return self;
+        };
+        let named = |of: &dyn Fn(&Seen) -> bool| -> Vec<&str> {
+            seen.iter().filter(|column| of(column)).map(|column| column.name.as_str()).collect()
+        };
+        let empty = named(&|column| column.range.is_none() && column.levels.unwrap_or(0) == 0);
+        if !empty.is_empty() {
+            self.would.push(format!("columns without any value: {}", some(&empty)));
+        }
+        let constant = named(&|column| column.constant);
+        if !constant.is_empty() {
+            self.would.push(format!("constant columns can explain nothing: {}", some(&constant)));
+        }
+        let twice = named(&|column| column.duplicate_of.is_some());
+        if !twice.is_empty() {
+            self.would
+                .push(format!("duplicates of an earlier column, of which a fit takes the first: {}", some(&twice)));
+        }
+        self.columns_seen = seen;
+        self
     }
-    let mut told = would(table.rows, atoms, features, missing);
-    let constant: Vec<&str> = columns_seen.iter().filter(|s| s.constant).map(|s| s.name.as_str()).collect();
-    if !constant.is_empty() {
-        told.push(format!("constant columns can explain nothing: {}", some(&constant)));
-    }
-    let twice: Vec<&str> = columns_seen.iter().filter(|s| s.duplicate_of.is_some()).map(|s| s.name.as_str()).collect();
-    if !twice.is_empty() {
-        told.push(format!("duplicates of an earlier column, of which a fit takes the first: {}", some(&twice)));
-    }
-    let holds = "a table".into();
-    Inspected { holds, rows: table.rows, columns: table.columns.len(), columns_seen, would: told }
 }
 
 /// A few names, and how many more there are.
 fn some(names: &[&str]) -> String {
     let more = if names.len() > 5 { format!(", and {} more", names.len() - 5) } else { String::new() };
     format!("{}{more}", names[..names.len().min(5)].join(", "))
-}
-
-fn look_at(column: &Column) -> Seen {
-    let name = column.name.clone();
-    match &column.values {
-        Values::Numbers(values) => {
-            let there: Vec<f64> = values.iter().copied().filter(|v| !v.is_nan()).collect();
-            let (least, largest) =
-                there.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &v| (a.min(v), b.max(v)));
-            let mean = there.iter().sum::<f64>() / there.len() as f64;
-            let range = (!there.is_empty()).then_some([least, mean, largest]);
-            let missing = values.len() - there.len();
-            let constant = there.iter().all(|&v| v == least);
-            Seen { name, kind: "numbers", missing, levels: None, range, constant, duplicate_of: None }
-        }
-        Values::Words { levels, codes } => {
-            let missing = codes.iter().filter(|code| code.is_none()).count();
-            let (kind, levels) = ("categories", levels.len());
-            Seen { name, kind, missing, levels: Some(levels), range: None, constant: levels < 2, duplicate_of: None }
-        }
-    }
-}
-
-/// Equal columns have equal digests; different ones practically never.
-fn digest(column: &Column) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    match &column.values {
-        Values::Numbers(values) => values.iter().for_each(|v| v.to_bits().hash(&mut hasher)),
-        Values::Words { levels, codes } => (levels, codes).hash(&mut hasher),
-    }
-    hasher.finish()
 }
 
 /// What a fit would do with data of this shape.

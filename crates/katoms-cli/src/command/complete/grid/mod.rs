@@ -1,0 +1,130 @@
+//! What is completed: entries, cells or pixels.
+
+mod hide;
+mod read;
+mod write;
+
+use anyhow::Result;
+use clap::ValueEnum;
+use katoms_estimate::{CompletedMatrix, Observed};
+use katoms_io::Column;
+
+use crate::told::count;
+
+/// What a table holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Kind {
+    /// A row, a column and a value on each line
+    Entries,
+    /// A value in each cell, some of them empty
+    Cells,
+}
+
+/// A matrix of which some entries are known; a colour picture is three of them side by side.
+#[derive(Debug)]
+pub struct Grid {
+    rows: Vec<usize>,
+    columns: Vec<usize>,
+    values: Vec<f64>,
+    shape: (usize, usize),
+    names: Names,
+    is_sparse: bool,
+    /// The channels of a picture: so many matrices side by side.
+    channels: usize,
+    /// What was hidden on purpose.
+    hidden: Vec<(usize, usize, f64)>,
+    /// What a person should know.
+    pub notes: Vec<String>,
+}
+
+/// What rows and columns are called.
+#[derive(Debug, Clone)]
+enum Names {
+    /// Of the rows and of the columns; those of the entries' three columns first.
+    Entries { heads: [String; 3], rows: Vec<String>, columns: Vec<String> },
+    /// Columns of a table, and columns of words that are carried along.
+    Cells { columns: Vec<String>, carried: Vec<Column> },
+    /// Nothing.
+    None,
+}
+
+/// How far the completed matrix is from what was hidden.
+#[derive(Debug, Clone, Copy)]
+pub struct HiddenError {
+    /// The root of the mean squared error.
+    pub rmse: f64,
+    /// The peak signal-to-noise ratio of the whole picture, in dB.
+    pub psnr: Option<f64>,
+}
+
+impl Grid {
+    fn picture_size(&self) -> (usize, usize) {
+        (self.shape.0, self.shape.1 / self.channels.max(1))
+    }
+
+    /// The matrices that stand side by side; 0 where it is no picture.
+    pub fn channels(&self) -> usize {
+        self.channels
+    }
+
+    /// Whether it is a picture.
+    pub fn is_picture(&self) -> bool {
+        self.channels > 0
+    }
+
+    /// Whether it came entry by entry, as ratings do.
+    pub fn is_sparse(&self) -> bool {
+        self.is_sparse
+    }
+
+    /// (rows, columns) of the matrix.
+    pub fn shape(&self) -> (usize, usize) {
+        self.shape
+    }
+
+    /// The number of entries that are known.
+    pub fn seen(&self) -> usize {
+        self.values.len()
+    }
+
+    /// The entries that are known.
+    pub fn observed(&self) -> Result<Observed> {
+        Ok(Observed::new(self.shape, &self.rows, &self.columns, &self.values)?)
+    }
+
+    /// The same with a note on how many entries came at a place that another one has.
+    pub fn noting(mut self, repeated: usize) -> Self {
+        if repeated > 0 {
+            let entries = count(repeated, "entry repeats", "entries repeat");
+            self.notes
+                .push(format!("{entries} the place of another one; a place counts once, with the mean of its values"));
+        }
+        self
+    }
+
+    /// What was done, in a line.
+    pub fn title(&self, rank: usize) -> String {
+        let share = 100.0 * self.values.len() as f64 / (self.shape.0 * self.shape.1).max(1) as f64;
+        let (height, width) = self.picture_size();
+        match self.channels {
+            0 => format!("a matrix of rank {rank}: {} × {}, {share:.1} % of it seen", self.shape.0, self.shape.1),
+            _ => format!("a picture of rank {rank}: {width} × {height} pixels, {share:.1} % of them seen"),
+        }
+    }
+
+    /// How far the completed matrix is from what was hidden; `None` where nothing was.
+    pub fn hidden_error(&self, matrix: &CompletedMatrix) -> Option<HiddenError> {
+        let (rows, columns): (Vec<usize>, Vec<usize>) = self.hidden.iter().map(|e| (e.0, e.1)).unzip();
+        let square = |predicted: Vec<f64>, truth: &mut dyn Iterator<Item = f64>| -> f64 {
+            predicted.iter().zip(truth).map(|(a, b)| (a - b).powi(2)).sum()
+        };
+        let hidden = square(matrix.predict(&rows, &columns).ok()?, &mut self.hidden.iter().map(|e| e.2));
+        if self.hidden.is_empty() {
+            return None;
+        }
+        let seen = square(matrix.predict(&self.rows, &self.columns).ok()?, &mut self.values.iter().copied());
+        let mean = (hidden + seen) / (self.hidden.len() + self.values.len()) as f64;
+        let psnr = (self.channels > 0 && mean > 0.0).then(|| -10.0 * mean.log10());
+        Some(HiddenError { rmse: (hidden / self.hidden.len() as f64).sqrt(), psnr })
+    }
+}

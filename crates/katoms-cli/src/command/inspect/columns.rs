@@ -1,0 +1,164 @@
+//! What is known about columns: each number is seen once, in the order in which they lie in the file.
+
+use std::collections::HashMap;
+use std::collections::hash_map::{DefaultHasher, Entry};
+use std::hash::{Hash, Hasher};
+
+use katoms::operator::Layout;
+use katoms_io::{Array, Sparse, Table, Values, View};
+use serde::Serialize;
+
+/// Numbers that are looked at one by one; more would take long, and nobody reads the list.
+const MOST_NUMBERS: usize = 50_000_000;
+/// Columns that are told one by one.
+const MOST_COLUMNS: usize = 1_000_000;
+
+/// What is known about a column.
+#[derive(Debug, Serialize)]
+pub struct Seen {
+    pub name: String,
+    pub kind: &'static str,
+    pub missing: usize,
+    /// Different values; words only.
+    pub levels: Option<usize>,
+    /// Least, mean and largest; numbers only.
+    pub range: Option<[f64; 3]>,
+    pub constant: bool,
+    /// The first column that holds the same.
+    pub duplicate_of: Option<String>,
+}
+
+/// A column and its digest: equal columns have equal ones, different columns practically never.
+type Digested = (Seen, u64);
+
+/// The columns of a table.
+pub fn of_table(table: &Table) -> Vec<Seen> {
+    let one = |column: &katoms_io::Column| match &column.values {
+        Values::Numbers(values) => {
+            let mut tally = Tally::default();
+            values.iter().for_each(|&v| tally.see(v));
+            tally.seen(column.name.clone())
+        }
+        Values::Words { levels, codes } => {
+            let missing = codes.iter().filter(|code| code.is_none()).count();
+            let mut digest = DefaultHasher::new();
+            (levels, codes).hash(&mut digest);
+            let (name, kind, levels) = (column.name.clone(), "categories", levels.len());
+            let constant = levels == 1;
+            let (range, duplicate_of) = (None, None);
+            (Seen { name, kind, missing, levels: Some(levels), range, constant, duplicate_of }, digest.finish())
+        }
+    };
+    with_duplicates(table.columns.iter().map(one))
+}
+
+/// The columns of a matrix; `None` where it is too large.
+pub fn of_array(array: &Array) -> Option<Vec<Seen>> {
+    if array.numbers.len() > MOST_NUMBERS || array.columns > MOST_COLUMNS {
+        return None;
+    }
+    let mut tallies: Vec<Tally> = (0..array.columns).map(|_| Tally::default()).collect();
+    match array.numbers.as_slice() {
+        View::F32(numbers) => see_all(numbers, array, &mut tallies),
+        View::F64(numbers) => see_all(numbers, array, &mut tallies),
+    }
+    Some(numbered(tallies))
+}
+
+fn see_all<T: Copy + Into<f64>>(numbers: &[T], array: &Array, tallies: &mut [Tally]) {
+    match array.layout {
+        Layout::ColumnMajor => {
+            let columns = numbers.chunks(array.rows.max(1));
+            columns.zip(tallies).for_each(|(column, tally)| column.iter().for_each(|&v| tally.see(v.into())));
+        }
+        Layout::RowMajor => {
+            for row in numbers.chunks(array.columns.max(1)) {
+                row.iter().zip(&mut *tallies).for_each(|(&v, tally)| tally.see(v.into()));
+            }
+        }
+    }
+}
+
+/// The columns of a sparse matrix; `None` where it is too large.
+pub fn of_sparse(sparse: &Sparse) -> Option<Vec<Seen>> {
+    if sparse.values.len() > MOST_NUMBERS || sparse.columns > MOST_COLUMNS {
+        return None;
+    }
+    let column = |bounds: &[usize]| {
+        let (mut tally, range) = (Tally::default(), bounds[0]..bounds[1]);
+        let entries = sparse.indices[range.clone()].iter().zip(&sparse.values[range]);
+        for (row, &value) in entries.filter(|(_, v)| **v != 0.0) {
+            row.hash(&mut tally.digest);
+            tally.see(value);
+        }
+        tally.see_zeros(sparse.rows);
+        tally
+    };
+    Some(numbered(sparse.starts.windows(2).map(column)))
+}
+
+/// Columns without names, which are x1, x2, ….
+fn numbered(tallies: impl IntoIterator<Item = Tally>) -> Vec<Seen> {
+    with_duplicates(tallies.into_iter().enumerate().map(|(j, tally)| tally.seen(format!("x{}", j + 1))))
+}
+
+/// Tells which columns hold what an earlier one holds.
+fn with_duplicates(columns: impl Iterator<Item = Digested>) -> Vec<Seen> {
+    let mut first_with: HashMap<u64, String> = HashMap::new();
+    let one = |(seen, digest): Digested| match first_with.entry(digest) {
+        Entry::Occupied(first) => Seen { duplicate_of: Some(first.get().clone()), ..seen },
+        Entry::Vacant(place) => {
+            place.insert(seen.name.clone());
+            seen
+        }
+    };
+    columns.map(one).collect()
+}
+
+/// A column of numbers, so far as it was seen.
+struct Tally {
+    there: usize,
+    missing: usize,
+    least: f64,
+    largest: f64,
+    sum: f64,
+    digest: DefaultHasher,
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        let (least, largest) = (f64::INFINITY, f64::NEG_INFINITY);
+        Self { there: 0, missing: 0, least, largest, sum: 0.0, digest: DefaultHasher::new() }
+    }
+}
+
+impl Tally {
+    fn see(&mut self, value: f64) {
+        if value.is_nan() {
+            self.missing += 1;
+            f64::NAN.to_bits().hash(&mut self.digest);
+            return;
+        }
+        self.there += 1;
+        self.sum += value;
+        (self.least, self.largest) = (self.least.min(value), self.largest.max(value));
+        // 0 and −0 are one number
+        (value + 0.0).to_bits().hash(&mut self.digest);
+    }
+
+    /// The zeros that a sparse column of so many rows does not store.
+    fn see_zeros(&mut self, rows: usize) {
+        if self.there + self.missing < rows {
+            self.there = rows - self.missing;
+            (self.least, self.largest) = (self.least.min(0.0), self.largest.max(0.0));
+        }
+    }
+
+    fn seen(self, name: String) -> Digested {
+        let Self { there, missing, least, largest, sum, digest } = self;
+        let range = (there > 0).then(|| [least, sum / there as f64, largest]);
+        // a column of which nothing is there is missing, not constant
+        let constant = there > 0 && least == largest;
+        (Seen { name, kind: "numbers", missing, levels: None, range, constant, duplicate_of: None }, digest.finish())
+    }
+}
