@@ -21,7 +21,8 @@ use crate::watch::{self, Companion};
   katoms cv genes.npz --target y -k 1..30 --folds 10 --ridge 0,1,10 --choose 1se --report cv.html
 
 `min` is the size with the least held-out loss; `1se` the smallest whose loss is within one standard error of it: a
-smaller model that predicts about as well. All folds and sizes share their passes over the data.")]
+smaller model that predicts about as well. The loss is half the mean squared error, or for classes the mean negative
+log-likelihood. All folds and sizes share their passes over the data.")]
 pub struct CvArgs {
     #[command(flatten)]
     data: DataArgs,

@@ -7,6 +7,7 @@ use katoms_cli::report::{
     Classification, Coefficient, Coefficients, CrossValidation, Fact, HeldOutError, Judged, Report,
 };
 
+use crate::desk::{Desk, example};
 use crate::samples;
 
 /// A browser on the `PATH`. Without one, says that the test is skipped.
@@ -191,4 +192,21 @@ fn pages_of_every_kind_open_without_complaint() {
         assert_eq!(page.count("svg"), 2 * charts, "{}", report.title);
         assert!(page.dom.contains(&format!("<h1>{}</h1>", report.title)));
     }
+}
+
+/// What the program itself writes, read back by a browser: the number on the page is the number in the JSON.
+#[test]
+fn the_programs_own_reports_open() {
+    let Some(browser) = chromium() else { return };
+    let desk = Desk::new();
+    let classes = format!("fit {} --target outcome -k 2 --groups {}", example("patients.csv"), example("pathways.gmt"));
+    let said = desk.succeeds(&format!("{classes} --report classes.html --json")).json();
+    let opened = dump_dom(&browser, &desk.path("classes.html"));
+    opened.assert_self_contained();
+    assert_eq!(opened.text("auc"), format!("{:.4}", said["run"]["auc"].as_f64().unwrap()));
+    let cv = format!("cv {} --target price -k 1..8 --report cv.html --json", example("houses.csv"));
+    let said = desk.succeeds(&cv).json();
+    let opened = dump_dom(&browser, &desk.path("cv.html"));
+    opened.assert_self_contained();
+    assert_eq!(opened.text("k-min"), said["cross_validation"]["k_min"].to_string());
 }

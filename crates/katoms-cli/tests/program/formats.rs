@@ -349,3 +349,34 @@ fn signals_are_recovered() {
     let said = desk.succeeds("recover --matrix phi.csv --measurements b.csv -k 1 --json").json();
     assert_eq!(said["signal"], serde_json::json!([{ "index": 3, "value": 2.0 }]));
 }
+
+/// Columnar files, as other programs write them.
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_goes_into_a_fit() {
+    let desk = Desk::new();
+    let text = table(",");
+    let column = |j: usize| {
+        let cells = text.lines().skip(1).map(|line| line.split(',').nth(j).unwrap().parse().unwrap());
+        katoms_io::Values::Numbers(cells.collect())
+    };
+    let names = ["a", "b", "c", "y"];
+    let columns: Vec<katoms_io::Column> = names
+        .iter()
+        .enumerate()
+        .map(|(j, name)| katoms_io::Column { name: (*name).into(), values: column(j) })
+        .collect();
+    desk.write("d.parquet", katoms_io::write_parquet(&columns).unwrap());
+    check(&desk, "d.parquet --target y");
+}
+
+/// A matrix of measurements in NPY, and an array of NPZ files as SciPy writes them.
+#[test]
+fn numpy_files_go_into_a_recovery() {
+    let desk = Desk::new();
+    let matrix = vec![1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 1.0];
+    desk.write("phi.npy", katoms_io::write_npy(&katoms_io::Array::matrix(matrix, 3, 4)));
+    desk.write("b.npy", katoms_io::write_npy(&katoms_io::Array::vector(vec![2.0, 2.0, 2.0])));
+    let said = desk.succeeds("recover --matrix phi.npy --measurements b.npy -k 1 --json --strict").json();
+    assert_eq!(said["signal"], serde_json::json!([{ "index": 3, "value": 2.0 }]));
+}

@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::desk::{Desk, Said};
+use crate::desk::{Desk, Said, example};
 
 /// A matrix of 4-byte numbers, and a target that is hard to explain: a fit takes many steps.
 fn slow_problem(desk: &Desk, rows: usize, columns: usize) {
@@ -129,4 +129,43 @@ fn ctrl_c_ends_with_the_best_so_far() {
         assert_eq!(model["status"], "stopped", "{}", said.err);
         assert!(desk.files().contains(&"s.katoms".to_owned()));
     }
+}
+
+/// Paths, validations and completions keep what they have, and say that it is not all.
+#[test]
+fn a_time_limit_leaves_what_is_there() {
+    let desk = Desk::new();
+    slow_problem(&desk, 200, 2000);
+    for words in ["path x.npy --target y.npy -k 1..30", "cv x.npy --target y.npy -k 1..30 --folds 4"] {
+        let said = desk.succeeds(&format!("{words} --time-limit 0.000001 --json"));
+        assert!(said.err.contains("ended early"), "{}", said.err);
+        assert!(said.json()["model"]["k"].as_u64().unwrap() >= 1);
+        assert_eq!(desk.katoms(&format!("{words} --time-limit 0.000001 --strict")).code, Some(1));
+    }
+    let picture = format!("complete {} --observed 0.4 --rank 8 --time-limit 0.000001", example("harbour.png"));
+    let said = desk.succeeds(&picture);
+    assert!(said.err.contains("stopped at the time limit"), "{}", said.err);
+    assert_eq!(desk.katoms(&format!("{picture} --strict")).code, Some(1));
+}
+
+/// On a terminal, work that takes more than a second shows a bar; the rest of standard error is the same.
+#[cfg(unix)]
+#[test]
+fn a_terminal_shows_a_bar() {
+    let desk = Desk::new();
+    slow_problem(&desk, 1000, 6000);
+    let program = env!("CARGO_BIN_EXE_katoms");
+    let typed = format!("{program} {FIT} --time-limit 4 > out.json");
+    match Command::new("script").args(["-qec", &typed, "terminal"]).current_dir(desk.path("")).output() {
+        Ok(output) if output.status.success() => {
+            let screen = desk.read("terminal");
+            assert!(
+                screen.contains("fitting") && screen.contains("objective") && screen.contains("passes"),
+                "{screen}"
+            );
+        }
+        _ => eprintln!("skipped: there is no `script` here to make a terminal"),
+    }
+    let piped = desk.succeeds(&format!("{FIT} --time-limit 2"));
+    assert!(!piped.err.contains("fitting"), "{}", piped.err);
 }

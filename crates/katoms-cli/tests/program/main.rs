@@ -7,4 +7,5 @@ mod desk;
 mod formats;
 mod interrupted;
 mod pages;
+mod real_data;
 mod samples;
