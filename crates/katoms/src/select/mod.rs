@@ -15,7 +15,8 @@
 //!
 //! Everything works on any [`CoordinateSet`](crate::set::CoordinateSet); a search and a path also on
 //! matrices of a [`Rank`](crate::set::Rank). What is exact for least squares is a picture for other losses:
-//! exchanges are ranked on the second-order picture of f around a point and tried on f itself.
+//! exchanges are ranked on the second-order picture of f around a point, and by how much they lower f at least; the
+//! best of either are tried on f itself.
 //!
 //! Below the surface, f is a [`Quadratic`] of which some columns are known. One pass brings many columns,
 //! and what is computed from them reads the data no more: every exchange of two atoms, growth atom by
