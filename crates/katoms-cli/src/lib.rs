@@ -5,7 +5,7 @@
 //! | [`run`] | from the arguments to the exit code |
 //! | `command` | one command a file: its arguments, its work, what it says |
 //! | `data` | arguments about data → a data set |
-//! | `watch` | progress, Ctrl-C, time limits, checkpoints |
+//! | `watch`, `work` | progress, Ctrl-C, time limits, checkpoints |
 //! | `told` | what is said, where, and how numbers look |
 //! | [`report`] | one HTML file about a fit |
 
@@ -18,6 +18,7 @@ mod sizes;
 mod told;
 mod watch;
 mod words;
+mod work;
 
 use std::ffi::OsString;
 use std::io::{self, ErrorKind, Write};

@@ -199,11 +199,3 @@ pub fn saved_state(path: Option<&Path>) -> Result<Option<Vec<u8>>> {
         Err(error) => Err(error).with_context(|| format!("the checkpoint {} cannot be read", path.display())),
     }
 }
-
-/// Removes the checkpoint of a job that is done; one that was cut short is kept, and the same command goes on from it.
-pub fn forget(path: Option<&Path>, is_done: bool) {
-    if let Some(path) = path.filter(|_| is_done) {
-        // It may never have been written.
-        let _ = std::fs::remove_file(path);
-    }
-}

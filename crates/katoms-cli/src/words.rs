@@ -43,6 +43,9 @@ pub fn quality(quality: &Quality, attempts: &[Attempt], name: impl Fn(usize) -> 
             number(quality.stationarity)
         ));
     }
+    if quality.stationarity.is_nan() {
+        told.push("whether a gradient step would move it could not be judged".into());
+    }
     let compared = quality.exchanges_compared;
     let gain = number(quality.exchange_gain);
     told.push(match (compared, quality.improvable(), quality.exhaustive) {

@@ -127,8 +127,9 @@ impl Coefficient {
 /// How good a fit is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Quality {
-    /// How far the longest descending step moves, relative to the point; 0 at a fixed point.
-    pub stationarity: f64,
+    /// How far the longest descending step moves, relative to the point; 0 at a fixed point, null where no step could
+    /// be judged.
+    pub stationarity: Option<f64>,
     /// The exchanges of one atom that were compared.
     pub exchanges_compared: usize,
     /// Whether these are all that there are.
@@ -200,7 +201,7 @@ impl Model {
     /// What no model may be without.
     fn check(&self) -> Result<(), String> {
         let quality = self.quality.iter();
-        let of_quality = quality.clone().flat_map(|q| [Some(q.stationarity), q.gap]).flatten();
+        let of_quality = quality.clone().flat_map(|q| [q.stationarity, q.gap]).flatten();
         let of_rivals = quality.flat_map(|q| &q.rivals).map(|r| r.rise);
         let single = [("intercept", self.intercept), ("ridge", self.ridge), ("objective", self.objective)];
         let of_fields = single.into_iter().chain(of_quality.chain(of_rivals).map(|v| ("quality", v)));

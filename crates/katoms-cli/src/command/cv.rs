@@ -76,7 +76,7 @@ impl CvArgs {
             LossChoice::Squares => sizes.len(),
             LossChoice::Logistic => sizes.len() * self.ridge.len() * (self.folds + 1),
         };
-        let mut companion = Companion::new(told, "cross-validating", Some(pieces), self.output.time_limit);
+        let mut companion = Companion::new(told, "cross-validating", Some(pieces), self.output.work.time_limit);
         let validated = features.cross_validate(&sizes, &self.ridge, &folds, &mut companion);
         let stopped = companion.finish(told).stopped;
         let validated = validated.with_context(|| self.data.data.display().to_string())?;
@@ -111,12 +111,14 @@ impl CvArgs {
         let rule = if self.choose == Chosen::Min { "least held-out loss" } else { "one standard error" };
         finished.chosen_by = Some(format!("{}-fold cross-validation, {rule}", self.folds));
         finished.validated = Some(&validated);
-        if self.output.json {
+        if self.output.work.json {
             finished.extra = Some(("cross_validation", json(&loaded, &validated)));
         }
-        finished.look_at_halves(None, self.seed, self.output.report.is_some() && !stopped, told);
+        if !stopped {
+            finished.look_at_halves(None, self.seed, self.output.report.is_some(), told);
+        }
         let ended = finished.deliver(&self.output, told)?;
-        Ok(if self.output.strict && !validated.complete { Ended::Short } else { ended })
+        Ok(if self.output.work.strict && !validated.complete { Ended::Short } else { ended })
     }
 }
 

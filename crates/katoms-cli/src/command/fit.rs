@@ -1,8 +1,6 @@
 //! `katoms fit`: the best model of k features or groups.
 
-use std::path::PathBuf;
-
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 use katoms::Stop;
 use katoms_estimate::How;
@@ -13,6 +11,7 @@ use crate::finish::{Finished, OutputArgs};
 use crate::outputs;
 use crate::told::Told;
 use crate::watch::{self, Companion};
+use crate::work::CheckpointArgs;
 
 /// `katoms fit`.
 #[derive(Debug, Args)]
@@ -48,43 +47,36 @@ pub struct FitArgs {
     seed: u64,
     #[command(flatten)]
     output: OutputArgs,
-    /// Save the state here now and then; go on from it where it exists
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    checkpoint: Option<PathBuf>,
+    #[command(flatten)]
+    checkpoint: CheckpointArgs,
 }
 
 impl FitArgs {
     pub(super) fn run(&self, told: &Told) -> Result<Ended> {
         watch::listen();
-        let outputs = [self.output.out.as_deref(), self.output.report.as_deref(), self.checkpoint.as_deref()];
+        let outputs = [self.output.out.as_deref(), self.output.report.as_deref(), self.checkpoint.path()];
         outputs::check(&self.data.files(), &outputs)?;
         let loaded = self.data.load(&self.model, told)?;
         loaded.target()?;
         let design = loaded.dataset.design()?;
         let features = loaded.features(&design, self.model.preparation(self.ridge))?;
         loaded.check_size(self.k, &features)?;
-        let resume = watch::saved_state(self.checkpoint.as_deref())?;
-        if resume.is_some() {
-            told.say("going on from the checkpoint");
-        }
-        let stop = Stop { seconds: self.output.time_limit, ..Stop::default() };
-        let how = How { method: self.method.clone(), stop, resume };
-        let mut companion =
-            Companion::new(told, "fitting", None, self.output.time_limit).saving_to(self.checkpoint.as_deref());
-        let fitted = features.fit(self.k, &how, &mut companion);
-        let cut = companion.finish(told);
-        let mut estimate = fitted.with_context(|| match &self.checkpoint {
-            Some(path) => format!("{} (delete {} to begin anew)", self.data.data.display(), path.display()),
-            None => self.data.data.display().to_string(),
+        let limit = self.output.work.time_limit;
+        let companion = Companion::new(told, "fitting", None, limit);
+        let (mut estimate, cut) = self.checkpoint.run(told, &self.data.data, companion, |resume, companion| {
+            let stop = Stop { seconds: limit, ..Stop::default() };
+            features.fit(self.k, &How { method: self.method.clone(), stop, resume }, companion)
         })?;
         estimate.status = cut.status(estimate.status);
         let mut finished = Finished::new(&loaded, &features, estimate, self.k);
         finished.ridge = self.ridge;
         finished.method = self.method.as_deref();
         finished.preparation = self.model.preparation(finished.ridge);
-        finished.look_at_halves(self.stability, self.seed, self.output.report.is_some() && !cut.stopped, told);
+        if !cut.stopped {
+            finished.look_at_halves(self.stability, self.seed, self.output.report.is_some(), told);
+        }
         let ended = finished.deliver(&self.output, told)?;
-        watch::forget(self.checkpoint.as_deref(), finished.is_converged());
+        self.checkpoint.forget(finished.is_converged());
         Ok(ended)
     }
 }

@@ -57,7 +57,7 @@ impl PathArgs {
         let design = loaded.dataset.design()?;
         let features = loaded.features(&design, self.model.preparation(self.ridge))?;
         let sizes = loaded.sizes(self.k.as_ref(), &features, told)?;
-        let mut companion = Companion::new(told, "path", Some(sizes.len()), self.output.time_limit);
+        let mut companion = Companion::new(told, "path", Some(sizes.len()), self.output.work.time_limit);
         let trail = features.path(&sizes, &mut companion);
         let stopped = companion.finish(told).stopped;
         let trail = trail.with_context(|| self.data.data.display().to_string())?;
@@ -78,12 +78,14 @@ impl PathArgs {
         finished.preparation = self.model.preparation(finished.ridge);
         finished.chosen_by = Some(format!("{name} along the path"));
         finished.path = Some((&trail, name));
-        if self.output.json {
+        if self.output.work.json {
             finished.extra = Some(("path", self.json(&loaded, &trail)));
         }
-        finished.look_at_halves(None, 0, self.output.report.is_some() && !stopped, told);
+        if !stopped {
+            finished.look_at_halves(None, 0, self.output.report.is_some(), told);
+        }
         let ended = finished.deliver(&self.output, told)?;
-        Ok(if self.output.strict && !sure { Ended::Short } else { ended })
+        Ok(if self.output.work.strict && !sure { Ended::Short } else { ended })
     }
 
     fn json(&self, loaded: &Loaded, trail: &Trail) -> serde_json::Value {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use katoms::method::AtomMethod;
 use katoms::operator::{AnyDesign, LinearOperator, subsampled_dct};
@@ -12,11 +12,11 @@ use katoms_io::{Ask, Column, Dataset, ReadOptions, Source, Values};
 use serde_json::json;
 
 use crate::Ended;
-use crate::finish::positive;
 use crate::outputs;
 use crate::told::{Told, aligned, count, number};
 use crate::watch::{self, Companion};
 use crate::words;
+use crate::work::{CheckpointArgs, WorkArgs};
 
 /// Entries that are told on the terminal.
 const LISTED: usize = 20;
@@ -57,18 +57,10 @@ pub struct RecoverArgs {
     /// Write the signal here: NPY (all of it) or CSV (index, value), by the name's ending
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     out: Option<PathBuf>,
-    /// Print the result as JSON on standard output
-    #[arg(long, help_heading = "Output")]
-    json: bool,
-    /// End after so many seconds, with the best so far
-    #[arg(long, value_name = "SECONDS", value_parser = positive, help_heading = "Output")]
-    time_limit: Option<f64>,
-    /// Exit with 1 where the work did not converge
-    #[arg(long, help_heading = "Output")]
-    strict: bool,
-    /// Save the state here now and then; go on from it where it exists
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    checkpoint: Option<PathBuf>,
+    #[command(flatten)]
+    work: WorkArgs,
+    #[command(flatten)]
+    checkpoint: CheckpointArgs,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -81,7 +73,7 @@ impl RecoverArgs {
     pub(super) fn run(&self, told: &Told) -> Result<Ended> {
         watch::listen();
         let inputs = [self.matrix.as_deref(), self.rows.as_deref(), Some(self.measurements.as_path())];
-        outputs::check(&inputs, &[self.out.as_deref(), self.checkpoint.as_deref()])?;
+        outputs::check(&inputs, &[self.out.as_deref(), self.checkpoint.path()])?;
         outputs::check_ending(self.out.as_deref(), &["npy", "csv"])?;
         let b = vector(&self.measurements)?;
         let dataset = self.matrix.as_deref().map(matrix).transpose()?;
@@ -100,23 +92,18 @@ impl RecoverArgs {
         }
         let method = self.method.as_deref().map(AtomMethod::named).transpose()?;
         // A single run is stopped by its companion, which saves it before.
-        let seconds = self.time_limit.filter(|_| method.is_none());
+        let seconds = self.work.time_limit.filter(|_| method.is_none());
         let stop = Stop { seconds, ..Stop::default() };
         let how = Recovery { method, noise: self.noise, stop, ..Recovery::new(self.k) };
-        let resume = watch::saved_state(self.checkpoint.as_deref())?;
-        let mut companion =
-            Companion::new(told, "recovering", None, self.time_limit).saving_to(self.checkpoint.as_deref());
-        let recovered = recover(&design, &b, &how, resume.as_deref(), &mut companion);
-        let cut = companion.finish(told);
-        let mut recovered = recovered.with_context(|| match &self.checkpoint {
-            Some(path) => format!("{} (delete {} to begin anew)", self.measurements.display(), path.display()),
-            None => self.measurements.display().to_string(),
+        let companion = Companion::new(told, "recovering", None, self.work.time_limit);
+        let (mut recovered, cut) = self.checkpoint.run(told, &self.measurements, companion, |state, companion| {
+            recover(&design, &b, &how, state.as_deref(), companion)
         })?;
         recovered.status = cut.status(recovered.status);
         self.deliver(&recovered, n, told)?;
         let done = recovered.status == Status::Converged && recovered.complete;
-        watch::forget(self.checkpoint.as_deref(), done);
-        Ok(if self.strict && !done { Ended::Short } else { Ended::Done })
+        self.checkpoint.forget(done);
+        Ok(self.work.ended(done))
     }
 
     fn deliver(&self, recovered: &Recovered, n: usize, told: &Told) -> Result<()> {
@@ -134,7 +121,7 @@ impl RecoverArgs {
             katoms_io::save(path, &signal_file(path, recovered)?)?;
             told.say(format!("signal -> {}", path.display()));
         }
-        if self.json {
+        if self.work.json {
             let signal: Vec<_> = recovered.x.entries().map(|(i, v)| json!({ "index": i, "value": v })).collect();
             told.print_json(&json!({
                 "length": n, "k": self.k, "signal": signal, "residual": recovered.residual_norm,

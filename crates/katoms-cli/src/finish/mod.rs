@@ -18,6 +18,7 @@ use crate::data::{Loaded, LossChoice};
 use crate::report::diagnostics;
 use crate::told::{Told, aligned, count, number};
 use crate::words;
+use crate::work::WorkArgs;
 
 /// Coefficients that are told on the terminal.
 const LISTED: usize = 30;
@@ -35,23 +36,8 @@ pub struct OutputArgs {
     /// Write a report here: one HTML file that needs no network
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub report: Option<PathBuf>,
-    /// Print the result as JSON on standard output
-    #[arg(long, help_heading = "Output")]
-    pub json: bool,
-    /// End after so many seconds, with the best so far
-    #[arg(long, value_name = "SECONDS", value_parser = positive, help_heading = "Output")]
-    pub time_limit: Option<f64>,
-    /// Exit with 1 where the work did not converge
-    #[arg(long, help_heading = "Output")]
-    pub strict: bool,
-}
-
-/// A number above 0.
-pub fn positive(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
-        _ => Err(format!("`{text}` must be a number above 0")),
-    }
+    #[command(flatten)]
+    pub work: WorkArgs,
 }
 
 /// A model and all that is known about it.
@@ -191,7 +177,6 @@ impl<'a> Finished<'a> {
 
     /// Tells, saves, reports.
     pub fn deliver(&self, output: &OutputArgs, told: &Told) -> Result<Ended> {
-        let model = self.model(told)?;
         told.say(self.text());
         if !self.is_converged() {
             told.warn(format!("{}: this is the best model so far", words::status(self.estimate.status)));
@@ -200,21 +185,21 @@ impl<'a> Finished<'a> {
             told.warn("these features tell the classes apart without an error: larger coefficients always fit better, so theirs mean little; --ridge 1 keeps them finite");
         }
         if let Some(path) = &output.out {
-            katoms_io::save(path, model.to_json()?.as_bytes())?;
+            katoms_io::save(path, self.model(told)?.to_json()?.as_bytes())?;
             told.say(format!("model -> {}", path.display()));
         }
         if let Some(path) = &output.report {
             katoms_io::save(path, self.report(told).to_html().as_bytes())?;
             told.say(format!("report -> {}", path.display()));
         }
-        if output.json {
-            let mut all = json!({ "model": model, "run": self.run(), "notes": self.loaded.dataset.notes });
+        if output.work.json {
+            let mut all = json!({ "model": self.model(told)?, "run": self.run(), "notes": self.loaded.dataset.notes });
             if let (Some(all), Some((name, extra))) = (all.as_object_mut(), &self.extra) {
                 all.insert((*name).into(), extra.clone());
             }
             told.print_json(&all)?;
         }
-        Ok(if output.strict && !self.is_converged() { Ended::Short } else { Ended::Done })
+        Ok(output.work.ended(self.is_converged()))
     }
 
     /// What the work cost and how it ended, for machines.

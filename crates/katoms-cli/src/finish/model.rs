@@ -62,7 +62,7 @@ impl Finished<'_> {
             rise: tie.rise,
         };
         Quality {
-            stationarity: quality.stationarity,
+            stationarity: Some(quality.stationarity).filter(|moved| moved.is_finite()),
             exchanges_compared: quality.exchanges_compared,
             exhaustive: quality.exhaustive,
             improvable: quality.improvable(),

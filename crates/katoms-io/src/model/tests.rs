@@ -32,7 +32,7 @@ fn model() -> Model {
         status: "converged".into(),
         objective: 12.5,
         quality: Some(Quality {
-            stationarity: 1e-17,
+            stationarity: Some(1e-17),
             exchanges_compared: 12,
             exhaustive: true,
             improvable: false,

@@ -5,7 +5,7 @@ mod page;
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::Args;
 use katoms::method::RankMethod;
 use katoms::{Status, Stop};
@@ -13,12 +13,12 @@ use katoms_estimate::{Centring, Completed, Completion, Rule, complete};
 use serde_json::json;
 
 use crate::Ended;
-use crate::finish::positive;
 use crate::outputs;
 use crate::sizes::Sizes;
 use crate::told::{Told, aligned, count, number};
 use crate::watch::{self, Companion};
 use crate::words;
+use crate::work::{CheckpointArgs, WorkArgs};
 use grid::{Grid, Kind};
 
 /// `katoms complete`.
@@ -75,18 +75,10 @@ pub struct CompleteArgs {
     /// Write a report here: one HTML file that needs no network
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     report: Option<PathBuf>,
-    /// Print a summary as JSON on standard output
-    #[arg(long, help_heading = "Output")]
-    json: bool,
-    /// End after so many seconds, with the best so far
-    #[arg(long, value_name = "SECONDS", value_parser = positive, help_heading = "Output")]
-    time_limit: Option<f64>,
-    /// Exit with 1 where the work did not converge
-    #[arg(long, help_heading = "Output")]
-    strict: bool,
-    /// Save the state here now and then; go on from it where it exists
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    checkpoint: Option<PathBuf>,
+    #[command(flatten)]
+    work: WorkArgs,
+    #[command(flatten)]
+    checkpoint: CheckpointArgs,
 }
 
 /// A number above 0 and below 1.
@@ -100,7 +92,8 @@ fn share(text: &str) -> Result<f64, String> {
 impl CompleteArgs {
     pub(super) fn run(&self, told: &Told) -> Result<Ended> {
         watch::listen();
-        let outputs = [&self.out, &self.factors, &self.report, &self.checkpoint].map(|path| path.as_deref());
+        let files = [&self.out, &self.factors, &self.report, &self.checkpoint.checkpoint];
+        let outputs = files.map(|path| path.as_deref());
         outputs::check(&[Some(self.data.as_path()), self.mask.as_deref()], &outputs)?;
         outputs::check_ending(self.out.as_deref(), &["png", "csv", "npy"])?;
         let source = katoms_io::read(&self.data, &katoms_io::ReadOptions::default())?;
@@ -121,25 +114,17 @@ impl CompleteArgs {
         if let Some(&rank) = self.rank.0.iter().find(|&&rank| rank > p.min(q)) {
             bail!("--rank has {rank}, but a {p} × {q} matrix has at most rank {}", p.min(q));
         }
-        let resume = watch::saved_state(self.checkpoint.as_deref())?;
-        if resume.is_some() {
-            told.say("going on from the checkpoint");
-        }
         let pieces = (how.ranks.len() * how.ridges.len() > 1).then_some(how.ranks.len() * how.ridges.len() + 1);
-        let mut companion =
-            Companion::new(told, "completing", pieces, self.time_limit).saving_to(self.checkpoint.as_deref());
-        let completed = complete(&observed, &how, resume.as_deref(), &mut companion);
-        let cut = companion.finish(told);
-        let mut completed = completed.with_context(|| match &self.checkpoint {
-            Some(path) => format!("{} (delete {} to begin anew)", self.data.display(), path.display()),
-            None => self.data.display().to_string(),
+        let companion = Companion::new(told, "completing", pieces, self.work.time_limit);
+        let (mut completed, cut) = self.checkpoint.run(told, &self.data, companion, |state, companion| {
+            complete(&observed, &how, state.as_deref(), companion)
         })?;
         completed.status = cut.status(completed.status);
         self.deliver(&grid, &completed, told)?;
         // A choice that was cut short stays so: the checkpoint has only the last fit, and that is done.
         let done = completed.status == Status::Converged;
-        watch::forget(self.checkpoint.as_deref(), done);
-        Ok(if self.strict && !done { Ended::Short } else { Ended::Done })
+        self.checkpoint.forget(done);
+        Ok(self.work.ended(done))
     }
 
     fn how(&self, grid: &Grid) -> Result<Completion> {
@@ -155,7 +140,7 @@ impl CompleteArgs {
         how.held_out = self.held_out;
         how.rule = if self.one_se { Rule::OneStandardError } else { Rule::Least };
         how.seed = self.seed;
-        how.stop = Stop { seconds: self.time_limit, ..Stop::default() };
+        how.stop = Stop { seconds: self.work.time_limit, ..Stop::default() };
         Ok(how)
     }
 
@@ -175,7 +160,7 @@ impl CompleteArgs {
             katoms_io::save(path, page::report(grid, completed, &self.data, told)?.to_html().as_bytes())?;
             told.say(format!("report -> {}", path.display()));
         }
-        if self.json {
+        if self.work.json {
             told.print_json(&summary(grid, completed))?;
         }
         Ok(())
