@@ -7,7 +7,7 @@ use katoms::driver::{Outcome, Run};
 use katoms::loss::Loss;
 use katoms::method::Method;
 use katoms::operator::LinearOperator;
-use katoms::select::{Search, Searchable, search_while};
+use katoms::select::{Search, Searchable, search_from};
 
 use crate::watch::{Phase, Progress, Watch};
 
@@ -25,7 +25,7 @@ where
     M: Method<A, L, S>,
 {
     let watch = RefCell::new(watch);
-    search_while(
+    search_from(
         run,
         how,
         |event, _| {

@@ -42,29 +42,6 @@ impl Observed {
         Ok(all)
     }
 
-    /// Matrices with as many rows as one, side by side: the channels of a picture. Column j of the c-th stands
-    /// behind all columns of those before it.
-    ///
-    /// # Errors
-    /// When there is none, or their numbers of rows differ.
-    pub fn beside(parts: &[Self]) -> Result<Self, Error> {
-        let Some(first) = parts.first() else { return Err(Error::Empty { what: "the list of matrices" }) };
-        let (mut rows, mut columns, mut values, mut width) = (Vec::new(), Vec::new(), Vec::new(), 0);
-        for part in parts {
-            if part.shape.0 != first.shape.0 {
-                let (found, expected) = (part.shape.0, first.shape.0);
-                let why = "matrices side by side have as many rows";
-                return Err(Error::Length { what: "a column of a matrix", found, expected, why });
-            }
-            rows.extend(&part.rows);
-            columns.extend(part.columns.iter().map(|j| width + j));
-            values.extend(&part.values);
-            width += part.shape.1;
-        }
-        let repeated = parts.iter().map(|part| part.repeated).sum();
-        Ok(Self { repeated, ..Self::new((first.shape.0, width), &rows, &columns, &values)? })
-    }
-
     /// (rows, columns) of the whole matrix.
     pub fn shape(&self) -> (usize, usize) {
         self.shape

@@ -323,22 +323,26 @@ fn predictions_stay_within_bounds() {
     assert_eq!(spread(Clip::Range(-0.5, 0.25)), (-0.5, 0.25));
 }
 
+/// Noise three times side by side: an entry that is held out alone is told by its copies, and one that is held out with
+/// them is not.
 #[test]
-fn channels_stand_side_by_side() {
-    let whole = Whole::low_rank((12, 18), 2, 14);
-    let third = |c: usize| {
-        let (rows, columns) = observed_places(12, 6, 0.8, 15 + c as u64);
-        let values: Vec<f64> = rows.iter().zip(&columns).map(|(&i, &j)| whole.at(i, 6 * c + j)).collect();
-        Observed::new((12, 6), &rows, &columns, &values).unwrap()
+fn what_is_missing_in_one_colour_is_missing_in_all() {
+    let (p, q) = (30, 20);
+    let noise = katoms::simulate::gaussian(p, q, 21);
+    let (rows, columns) = observed_places(p, q, 0.9, 22);
+    let three = |places: &[usize], step: usize| -> Vec<usize> {
+        (0..3).flat_map(|c| places.iter().map(move |&j| c * step + j)).collect()
     };
-    let all = Observed::beside(&[third(0), third(1), third(2)]).unwrap();
-    assert_eq!(all.shape(), (12, 18));
-    let found = completed(&all, &Completion::exact(2));
-    assert!(whole.rmse(&found.matrix.to_dense()) < 1e-4);
-    let short = Observed::new((5, 6), &[0], &[0], &[1.0]).unwrap();
-    let error = Observed::beside(&[third(0), short]).unwrap_err().to_string();
-    assert!(error.contains("has length 5, but 12 is needed (matrices side by side have as many rows)"), "{error}");
-    assert!(Observed::beside(&[]).is_err());
+    let values: Vec<f64> = (0..3).flat_map(|_| rows.iter().zip(&columns).map(|(&i, &j)| noise[j * p + i])).collect();
+    let seen = Observed::new((p, 3 * q), &three(&rows, 0), &three(&columns, q), &values).unwrap();
+    let held_out = |tied: usize| {
+        let how = Completion { tied, ridges: vec![0.0, 0.1], centring: Centring::None, ..Completion::new([12]) };
+        completed(&seen, &how).held_out_rmse.unwrap()
+    };
+    let (alone, together) = (held_out(1), held_out(3));
+    assert!(together > 0.8 && alone < 0.6 * together, "{alone} {together}");
+    let error = complete(&seen, &Completion { tied: 7, ..Completion::new([2]) }, None, &mut Unwatched).unwrap_err();
+    assert!(error.to_string().contains("it must divide the number of columns"), "{error}");
 }
 
 #[test]

@@ -5,26 +5,17 @@
 //! stuck; if the problem is hard, others are tried, and two that lead to the same objective end it.
 
 use std::ops::ControlFlow;
-use std::time::Instant;
 
-use super::neighbourhood::{GoOn, Neighbourhood, Polished, Searchable};
-use crate::driver::{
-    Attempt, Certificate, Event, Options, Outcome, PERFECT, Quality, Run, Stages, Start, Status, Stop, Trace, check,
-};
+use super::neighbourhood::{GoOn, Searchable};
+use super::seeker::Seeker;
+use crate::driver::{Event, Options, Outcome, Run, Start, check};
 use crate::error::{Error, check_option};
 use crate::loss::Loss;
-use crate::method::{Method, Move};
-use crate::objective::{Cost, Evaluated, Objective};
+use crate::method::Method;
+use crate::objective::Objective;
 use crate::operator::LinearOperator;
 use crate::set::Structure;
 use crate::space::Point;
-
-/// Objectives that differ by less than this share are the same.
-const SAME: f64 = 1e-6;
-/// An answer that is proven to be this near to the best, relative to f, is the best.
-const PROVEN: f64 = 1e-6;
-/// A method that moves on from a polished point is polished again, so often at most.
-const ROUNDS: usize = 10;
 
 /// When a search goes on to another start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,14 +108,16 @@ where
 {
     search.check()?;
     if search.starts.first() == Some(&Start::Thresholded) {
-        return search_from(Run::new(f, set, method, options)?, search, observer);
+        return search_from(Run::new(f, set, method, options)?, search, observer, &mut |_| ControlFlow::Continue(()));
     }
     check(f, set, &options, &A::Point::zero(set.domain()))?;
     Seeker::new(f, set, method, options, search, observer).search()
 }
 
 /// The same search, where a run takes the place of the start at zero: one that the caller has moved by itself
-/// and saved on the way, or resumed. It comes first, whatever [`Search::starts`] says of it.
+/// and saved on the way, or resumed. It comes first, whatever [`Search::starts`] says of it. `go_on` is asked within
+/// long moves as well, between two exchanges or two points of the Lasso path; the observer hears of a move only when it
+/// is made.
 ///
 /// # Errors
 /// When an option of the search makes no sense.
@@ -143,30 +136,11 @@ where
 /// let state = run.save()?; // to a file, against a power cut
 /// let run = Run::resume(&f, &set, &method, Options::for_set(&set), &state)?;
 /// let how = Search::for_structure(set.structure());
-/// let outcome = search_from(run, &how, |_, _| ControlFlow::Continue(()))?;
+/// let outcome = search_from(run, &how, |_, _| ControlFlow::Continue(()), &mut |_| ControlFlow::Continue(()))?;
 /// assert_eq!(outcome.point.indices(), [0]);
 /// # Ok::<(), katoms::Error>(())
 /// ```
 pub fn search_from<A, L, S, M>(
-    run: Run<'_, A, L, S, M>,
-    search: &Search,
-    observer: impl FnMut(&Event, &A::Point) -> ControlFlow<()>,
-) -> Result<Outcome<A::Point>, Error>
-where
-    A: LinearOperator,
-    L: Loss,
-    S: Searchable<A, L>,
-    M: Method<A, L, S>,
-{
-    search_while(run, search, observer, &mut |_| ControlFlow::Continue(()))
-}
-
-/// The same, asking within long moves as well whether to go on: between two exchanges, two points of the Lasso path.
-/// The observer hears of a move only when it is made.
-///
-/// # Errors
-/// When an option of the search makes no sense.
-pub fn search_while<A, L, S, M>(
     run: Run<'_, A, L, S, M>,
     search: &Search,
     observer: impl FnMut(&Event, &A::Point) -> ControlFlow<()>,
@@ -179,335 +153,5 @@ where
     M: Method<A, L, S>,
 {
     search.check()?;
-    let (f, set, method, options) = run.problem();
-    let mut seeker = Seeker::new(f, set, method, options, search, observer);
-    seeker.go_on = Some(go_on);
-    seeker.trace = run.trace().to_vec();
-    (seeker.earlier, seeker.earlier_seconds) = run.spent();
-    seeker.first = Some(run);
-    seeker.search()
-}
-
-/// A search on its way.
-struct Seeker<'a, 'g, A: LinearOperator, L, S, M: Method<A, L, S>, O> {
-    f: &'a Objective<A, L>,
-    set: &'a S,
-    method: &'a M,
-    options: Options,
-    search: &'a Search,
-    hood: Box<dyn Neighbourhood<A::Point> + 'a>,
-    observer: O,
-    /// Asked within long moves.
-    go_on: Option<&'g mut GoOn<'g>>,
-    /// The run that the start at zero goes on with.
-    first: Option<Run<'a, A, L, S, M>>,
-    clock: Instant,
-    cost: Cost,
-    /// What that run had spent before the search began.
-    earlier: Cost,
-    earlier_seconds: f64,
-    /// Seconds that the observer took.
-    observed: f64,
-    trace: Trace,
-    attempts: Vec<Attempt>,
-    best: Option<Found<A::Point>>,
-    /// Why the search ended before its time.
-    cut: Option<Status>,
-}
-
-/// Where a start led.
-struct Found<P> {
-    x: Evaluated<P>,
-    status: Status,
-    exchanges: usize,
-    quality: Option<Quality>,
-    certificate: Option<Certificate>,
-}
-
-impl<'a, A, L, S, M, O> Seeker<'a, '_, A, L, S, M, O>
-where
-    A: LinearOperator,
-    L: Loss,
-    S: Searchable<A, L>,
-    M: Method<A, L, S>,
-    O: FnMut(&Event, &A::Point) -> ControlFlow<()>,
-{
-    fn new(
-        f: &'a Objective<A, L>,
-        set: &'a S,
-        method: &'a M,
-        options: Options,
-        search: &'a Search,
-        observer: O,
-    ) -> Self {
-        Self {
-            f,
-            set,
-            method,
-            options,
-            search,
-            hood: set.neighbourhood(f),
-            observer,
-            go_on: None,
-            first: None,
-            clock: Instant::now(),
-            cost: f.cost(),
-            earlier: Cost::default(),
-            earlier_seconds: 0.0,
-            observed: 0.0,
-            trace: Trace::new(),
-            attempts: Vec::new(),
-            best: None,
-            cut: None,
-        }
-    }
-
-    /// Start by start, until one is good enough.
-    fn search(mut self) -> Result<Outcome<A::Point>, Error> {
-        let given = self.first.is_some().then_some(Start::Thresholded);
-        let others = self.search.starts.iter().copied().filter(|&start| Some(start) != given);
-        let starts: Vec<Start> = given.into_iter().chain(others).collect();
-        for start in starts {
-            let Some(found) = self.attempt(start)? else { continue };
-            if self.settle(start, found) || self.is_capped() {
-                break;
-            }
-        }
-        if self.attempts.is_empty()
-            && let Some(found) = self.attempt(Start::Thresholded)?
-        {
-            self.settle(Start::Thresholded, found);
-        }
-        Ok(self.outcome())
-    }
-
-    /// From a start to the end of its road; `None` where the structure has no such start.
-    fn attempt(&mut self, start: Start) -> Result<Option<Found<A::Point>>, Error> {
-        let zero = A::Point::zero(self.set.domain());
-        let stages = self.options.stages.clone();
-        match start {
-            Start::Thresholded => self.road(zero, stages).map(Some),
-            Start::Grown => match self.grown() {
-                Some(grown) => self.onward(grown).map(Some),
-                None => self.road(zero, Stages::growing(self.set.atoms())).map(Some),
-            },
-            Start::Lasso => match self.within(|hood, go_on| hood.lasso(go_on)) {
-                Some(x) => self.road(x, Stages::direct()).map(Some),
-                None => Ok(None),
-            },
-        }
-    }
-
-    /// A model grown by exchanges, as far as the caps let it; `None` where that cannot be had or is not
-    /// wanted.
-    fn grown(&mut self) -> Option<Polished<A::Point>> {
-        if !self.search.exchanges {
-            return None;
-        }
-        self.within(|hood, go_on| hood.grow_to_k(go_on))
-    }
-
-    /// A long move, which is asked about the caps and the caller's wish on its way.
-    fn within<T>(&mut self, work: impl FnOnce(&mut dyn Neighbourhood<A::Point>, &mut GoOn<'_>) -> T) -> T {
-        let (spent, elapsed) = (self.spent(), self.seconds());
-        let (before, clock) = (self.f.cost(), Instant::now());
-        let Self { f, hood, trace, options, go_on, cut, .. } = self;
-        work(hood.as_mut(), &mut |done| {
-            let passes = spent.passes + f.cost().passes - before.passes;
-            let seconds = elapsed + clock.elapsed().as_secs_f64();
-            let wish = go_on.as_mut().is_some_and(|go_on| go_on(done).is_break()).then_some(Status::Stopped);
-            *cut = cut.or(wish).or(options.stop.reached(trace.len(), passes, seconds));
-            if cut.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        })
-    }
-
-    /// A run of the method, and what exchanges make of its end.
-    fn road(&mut self, x: A::Point, stages: Stages) -> Result<Found<A::Point>, Error> {
-        let (x, status) = self.run(x, stages)?;
-        if !self.search.exchanges || self.cut.is_some() || self.is_enough(&x) {
-            return Ok(Found { x, status, exchanges: 0, quality: None, certificate: None });
-        }
-        let polished = self.within(|hood, go_on| hood.polish(x, go_on));
-        let found = self.onward(polished)?;
-        Ok(Found { status: if found.exchanges == 0 { status } else { found.status }, ..found })
-    }
-
-    /// From a polished point on: where the method still moves, it is followed and polished again.
-    fn onward(&mut self, mut polished: Polished<A::Point>) -> Result<Found<A::Point>, Error> {
-        let (mut exchanges, mut status) = (polished.exchanges, Status::Converged);
-        self.tell(&polished);
-        for _ in 0..ROUNDS {
-            let tolerance = self.options.stop.tolerance;
-            let moves = polished.quality.stationarity > tolerance && polished.exchanges > 0;
-            if !moves || self.cut.is_some() || self.is_enough(&polished.x) {
-                break;
-            }
-            let before = self.f.value(&polished.x);
-            let (x, ended) = self.run(polished.x.point().clone(), Stages::direct())?;
-            if !(self.f.value(&x) < before) {
-                break;
-            }
-            status = ended;
-            if self.cut.is_some() {
-                return Ok(Found { x, status, exchanges, quality: None, certificate: None });
-            }
-            polished = self.within(|hood, go_on| hood.polish(x, go_on));
-            exchanges += polished.exchanges;
-            self.tell(&polished);
-        }
-        Ok(Found { x: polished.x, status, exchanges, quality: Some(polished.quality), certificate: None })
-    }
-
-    /// The method from x to its end.
-    fn run(&mut self, x: A::Point, stages: Stages) -> Result<(Evaluated<A::Point>, Status), Error> {
-        let options = Options { stop: self.remaining(), stages };
-        let mut run = match self.first.take() {
-            Some(run) => run,
-            None => Run::starting_at(self.f, self.set, self.method, options, x)?,
-        };
-        while !run.is_done() {
-            let event = run.step();
-            let event = Event { iteration: self.trace.len() + 1, ..self.stamped(event) };
-            self.trace.push(event);
-            if observe(&mut self.observer, &mut self.observed, &event, run.iterate()) {
-                self.cut = Some(Status::Stopped);
-                run.stop();
-            }
-        }
-        let outcome = run.outcome_unchecked();
-        if matches!(outcome.status, Status::IterationCap | Status::PassCap | Status::TimeLimit | Status::Stopped) {
-            self.cut = Some(outcome.status);
-        }
-        Ok((self.f.at(outcome.point), outcome.status))
-    }
-
-    /// What is left of the caps.
-    fn remaining(&self) -> Stop {
-        let stop = self.options.stop;
-        let spent = self.spent();
-        Stop {
-            iterations: stop.iterations.saturating_sub(self.trace.len()).max(1),
-            passes: stop.passes.map(|most| most.saturating_sub(spent.passes).max(1)),
-            seconds: stop.seconds.map(|most| (most - self.seconds()).max(f64::MIN_POSITIVE)),
-            ..stop
-        }
-    }
-
-    fn spent(&self) -> Cost {
-        let now = self.f.cost();
-        let Cost { passes, columns } = self.earlier;
-        Cost { passes: passes + now.passes - self.cost.passes, columns: columns + now.columns - self.cost.columns }
-    }
-
-    fn seconds(&self) -> f64 {
-        self.earlier_seconds + self.clock.elapsed().as_secs_f64() - self.observed
-    }
-
-    /// An event with the cost of the whole search.
-    fn stamped(&self, event: Event) -> Event {
-        let Cost { passes, columns } = self.spent();
-        Event { passes, columns, seconds: self.seconds(), ..event }
-    }
-
-    /// Tells the observer of exchanges, and looks at the caps.
-    fn tell(&mut self, polished: &Polished<A::Point>) {
-        if polished.exchanges == 0 {
-            return;
-        }
-        let event = self.stamped(Event {
-            iteration: self.trace.len() + 1,
-            atoms: self.set.atoms(),
-            objective: self.f.value(&polished.x),
-            gap: None,
-            change: 0.0,
-            entered: polished.exchanges,
-            step: 0.0,
-            momentum: 0.0,
-            kind: Move::Exchanged,
-            passes: 0,
-            columns: 0,
-            seconds: 0.0,
-        });
-        self.trace.push(event);
-        if observe(&mut self.observer, &mut self.observed, &event, polished.x.point()) {
-            self.cut = Some(Status::Stopped);
-        } else {
-            self.is_capped();
-        }
-    }
-
-    /// Looks at the caps: whether the search has to end.
-    fn is_capped(&mut self) -> bool {
-        let reached = self.options.stop.reached(self.trace.len(), self.spent().passes, self.seconds());
-        self.cut = self.cut.or(reached);
-        self.cut.is_some()
-    }
-
-    /// Whether nothing, or nothing but noise, is left to gain.
-    fn is_enough(&self, x: &Evaluated<A::Point>) -> bool {
-        let (here, lower) = (self.f.value(x), self.f.lower_bound());
-        let zero = self.f.value(&self.f.at(A::Point::zero(self.set.domain())));
-        let noise = self.search.noise.map_or(0.0, |sigma| 0.5 * sigma * sigma * x.image().len() as f64);
-        here - lower <= (PERFECT * (zero.max(here) - lower)).max(noise)
-    }
-
-    /// Takes note of where a start led. Whether the search can end.
-    fn settle(&mut self, start: Start, mut found: Found<A::Point>) -> bool {
-        let objective = self.f.value(&found.x);
-        let attempt = Attempt { start, objective, exchanges: found.exchanges, status: found.status };
-        let least = self.best.as_ref().map_or(f64::INFINITY, |best| self.f.value(&best.x));
-        let agree = !self.attempts.is_empty() && (objective - least).abs() <= SAME * (least - self.f.lower_bound());
-        let small = self.hood.is_small();
-        let untroubled = self.attempts.is_empty() && found.exchanges == 0 && !small;
-        let easy = self.search.escalate == Escalate::WhenHard && !small && !self.hood.is_hard();
-        let done = agree || untroubled || easy || self.cut.is_some();
-        let enough = done || self.is_enough(&found.x) || !self.search.exchanges;
-        self.attempts.push(attempt);
-        if objective < least {
-            let asked = self.search.quality && self.cut.is_none();
-            found.certificate = if asked { self.hood.certify(&found.x) } else { None };
-            self.best = Some(found);
-        }
-        enough || self.best.as_ref().and_then(|best| best.certificate).is_some_and(|c| c.gap <= PROVEN)
-    }
-
-    fn outcome(mut self) -> Outcome<A::Point> {
-        let zero = A::Point::zero(self.set.domain());
-        let none =
-            Found { x: self.f.at(zero), status: Status::Stopped, exchanges: 0, quality: None, certificate: None };
-        let best = self.best.take().unwrap_or(none);
-        let seconds = self.seconds();
-        let quality = match best.quality {
-            Some(quality) => Some(quality),
-            None if self.search.quality => Some(self.hood.judge(&best.x)),
-            None => None,
-        };
-        let quality = quality.map(|quality| Quality { certificate: best.certificate, ..quality });
-        let Cost { passes, columns } = self.spent();
-        Outcome {
-            status: self.cut.unwrap_or(best.status),
-            iterations: self.trace.len(),
-            passes,
-            columns,
-            seconds,
-            objective: self.f.value(&best.x),
-            quality: quality.filter(|_| self.search.quality),
-            attempts: self.attempts,
-            trace: self.trace,
-            point: best.x.into_point(),
-        }
-    }
-}
-
-/// Calls the observer, off the clock. Whether it wants to stop.
-fn observe<P>(
-    observer: &mut impl FnMut(&Event, &P) -> ControlFlow<()>,
-    observed: &mut f64,
-    event: &Event,
-    x: &P,
-) -> bool {
-    let clock = Instant::now();
-    let stop = observer(event, x).is_break();
-    *observed += clock.elapsed().as_secs_f64();
-    stop
+    Seeker::from(run, search, observer, go_on).search()
 }

@@ -7,7 +7,7 @@ use katoms::driver::{NearTie, Options, Run, Start, solve};
 use katoms::loss::{LeastSquares, Logistic, Loss, Split};
 use katoms::method::{AcceleratedIht, Momentum, Move, Refit, refit_on};
 use katoms::operator::{Counted, Dense, Entries, LinearOperator, WithIntercept, subsampled_dct};
-use katoms::select::{Search, Searchable, search, search_from, search_while};
+use katoms::select::{Search, Searchable, search, search_from};
 use katoms::set::{Always, ConstraintSet, CoordinateSet, Groups, KSparse, OverlappingGroups, Rank, Structure};
 use katoms::space::{IndexSet, LowRank, Point, SparseVec, Subspace};
 use katoms::{Error, Objective, Outcome, Status, Stop, fit, simulate};
@@ -403,7 +403,9 @@ fn a_search_goes_on_from_a_run_wherever_that_stands() {
         drop(run);
         let later = problem.squares(&a);
         let run = Run::resume(&later, &set, &method, Options::for_set(&set), &state).unwrap();
-        let resumed = search_from(run, &thorough(), |_, _| ControlFlow::Continue(())).unwrap();
+        let resumed =
+            search_from(run, &thorough(), |_, _| ControlFlow::Continue(()), &mut |_| ControlFlow::Continue(()))
+                .unwrap();
         assert_eq!(resumed.point, whole.point);
         assert_eq!((resumed.status, &resumed.quality), (whole.status, &whole.quality));
         assert_eq!((resumed.passes, resumed.columns), (whole.passes, whole.columns), "after {steps} steps");
@@ -424,7 +426,8 @@ fn a_stopped_run_ends_the_search() {
     let mut run = Run::new(&f, &set, &method, Options::for_set(&set)).unwrap();
     run.step();
     run.stop();
-    let outcome = search_from(run, &thorough(), |_, _| ControlFlow::Continue(())).unwrap();
+    let outcome =
+        search_from(run, &thorough(), |_, _| ControlFlow::Continue(()), &mut |_| ControlFlow::Continue(())).unwrap();
     assert_eq!((outcome.status, outcome.trace.len(), outcome.attempts.len()), (Status::Stopped, 1, 1));
 }
 
@@ -553,9 +556,11 @@ fn a_search_stops_within_its_exchanges() {
         let a = problem.operator();
         let (f, again) = (problem.squares(&a), problem.squares(&a));
         let run = |f| Run::new(f, &set, &method, Options::for_set(&set)).unwrap();
-        let whole = search_from(run(&f), &thorough(), |_, _| ControlFlow::Continue(())).unwrap();
+        let whole =
+            search_from(run(&f), &thorough(), |_, _| ControlFlow::Continue(()), &mut |_| ControlFlow::Continue(()))
+                .unwrap();
         let wish = &mut |_| ControlFlow::Break(());
-        let stopped = search_while(run(&again), &thorough(), |_, _| ControlFlow::Continue(()), wish).unwrap();
+        let stopped = search_from(run(&again), &thorough(), |_, _| ControlFlow::Continue(()), wish).unwrap();
         if whole.attempts[0].exchanges > 0 {
             assert_eq!((stopped.status, stopped.attempts[0].exchanges), (Status::Stopped, 0));
             assert!(stopped.objective > whole.objective);
