@@ -17,12 +17,11 @@ pub mod report;
 mod sizes;
 mod told;
 mod watch;
-mod words;
+pub mod words;
 mod work;
 
 use std::ffi::OsString;
 use std::io::{self, ErrorKind, Write};
-use std::process::ExitCode;
 
 use clap::Parser;
 
@@ -39,25 +38,25 @@ enum Ended {
 }
 
 /// Runs the program: 0 done, 1 not converged under `--strict`, 2 an input that cannot be used.
-pub fn run<A: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = A>) -> ExitCode {
+pub fn run<A: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = A>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
     let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are no errors, and go to standard output.
             let _ = error.print();
-            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+            return u8::try_from(error.exit_code()).unwrap_or(2);
         }
     };
     let told = Told::new(cli.quiet, &arguments);
     match cli.command.run(&told) {
-        Ok(Ended::Done) => ExitCode::SUCCESS,
-        Ok(Ended::Short) => ExitCode::from(1),
-        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Ok(Ended::Done) => 0,
+        Ok(Ended::Short) => 1,
+        Err(error) if is_closed_pipe(&error) => 0,
         Err(error) => {
             // Nothing is left to do when even this cannot be written.
             let _ = writeln!(io::stderr(), "katoms: {error:#}");
-            ExitCode::from(2)
+            2
         }
     }
 }

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    katoms_cli::run(std::env::args_os())
+    katoms_cli::run(std::env::args_os()).into()
 }

@@ -12,6 +12,7 @@
 mod budget;
 mod completion;
 mod features;
+mod measure;
 mod recovery;
 mod searching;
 mod watch;
@@ -20,5 +21,6 @@ pub use completion::{
     Centring, Clip, Completed, CompletedMatrix, Completion, Effects, Observed, Rule, Trial, complete,
 };
 pub use features::{Estimate, Features, How, Trail, TrailModel};
+pub use measure::{accuracy, r_squared};
 pub use recovery::{Recovered, Recovery, recover};
 pub use watch::{Answer, Phase, Progress, Unwatched, Watch};

@@ -1,0 +1,302 @@
+//! k features or groups that predict a target: a model, a path, a validation, predictions.
+
+use katoms::loss::{AnyLoss, LeastSquares, Logistic};
+use katoms::operator::LinearOperator;
+use katoms::select::{Folds, Preparation};
+use katoms::set::{AnyAtoms, KSparse};
+use katoms::space::SparseVec;
+use katoms::{Error, Stop};
+use katoms_estimate::{Features, How, Trail};
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::answer;
+use crate::design::{Matrix, Raised};
+use crate::error::raised;
+use crate::listener::Listener;
+use crate::pool::on_threads;
+
+/// Adds the functions to the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(fit, module)?)?;
+    module.add_function(wrap_pyfunction!(path, module)?)?;
+    module.add_function(wrap_pyfunction!(cross_validate, module)?)?;
+    module.add_function(wrap_pyfunction!(default_sizes, module)?)?;
+    module.add_function(wrap_pyfunction!(predict, module)?)?;
+    module.add_function(wrap_pyfunction!(probabilities, module)?)?;
+    module.add_function(wrap_pyfunction!(r_squared, module)?)?;
+    module.add_function(wrap_pyfunction!(accuracy, module)?)
+}
+
+/// What is to be predicted, from which atoms, and how the columns are prepared.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Problem<'py> {
+    loss: String,
+    target: PyReadonlyArray1<'py, f64>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    groups: Option<Vec<Vec<usize>>>,
+    always: Vec<usize>,
+    l2: f64,
+    standardize: bool,
+    fit_intercept: bool,
+}
+
+/// How the work is done.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Work {
+    max_iter: usize,
+    tol: f64,
+    n_jobs: Option<usize>,
+    callback: Option<Py<PyAny>>,
+    /// What atoms are called where the quality is put into words.
+    names: Vec<String>,
+}
+
+impl Problem<'_> {
+    fn loss(&self) -> PyResult<AnyLoss> {
+        let target = self.target.as_slice()?.to_vec();
+        let weights = weights_of(self.weights.as_ref())?.map(<[f64]>::to_vec);
+        let made: Result<AnyLoss, Error> = match (self.loss.as_str(), weights) {
+            ("logistic", None) => Logistic::new(target).map(AnyLoss::from),
+            ("logistic", Some(weights)) => Logistic::new(target).and_then(|l| l.weighted(weights)).map(AnyLoss::from),
+            (_, None) => LeastSquares::new(target).map(AnyLoss::from),
+            (_, Some(weights)) => LeastSquares::new(target).and_then(|l| l.weighted(weights)).map(AnyLoss::from),
+        };
+        made.map_err(raised)
+    }
+
+    fn atoms(&self, dim: usize) -> Result<AnyAtoms, Error> {
+        match &self.groups {
+            Some(members) => AnyAtoms::groups(1, dim, members.clone()),
+            None => KSparse::new(1, dim).map(AnyAtoms::Coordinates),
+        }
+    }
+
+    fn preparation(&self) -> Preparation {
+        Preparation { standardize: self.standardize, intercept: self.fit_intercept, ridge: self.l2 }
+    }
+}
+
+/// A job on features, without the interpreter's lock, on as many threads as asked for. What it gives comes with what
+/// ended it from outside, if anything did.
+fn worked<T: Send>(
+    py: Python<'_>,
+    (design, problem, work): (&Matrix<'_>, &Problem<'_>, &Work),
+    job: impl FnOnce(&Features<'_>, &mut Listener) -> Result<T, Error> + Send,
+) -> PyResult<(T, Option<PyErr>)> {
+    let raising = Raised::default();
+    let design = design.design(&raising)?;
+    let (loss, atoms) = (problem.loss()?, problem.atoms(design.domain()).map_err(raised)?);
+    let (always, preparation) = (problem.always.clone(), problem.preparation());
+    let mut listener = Listener::new(work.callback.as_ref().map(|callback| callback.clone_ref(py)));
+    let threads = work.n_jobs;
+    let done = py.detach(|| {
+        on_threads(threads, || {
+            let features = Features::new(&design, loss, atoms, always, preparation)?;
+            job(&features, &mut listener)
+        })
+    })?;
+    let ended = raising.take().or(listener.raised());
+    match (done, ended) {
+        (Ok(answer), ended) => Ok((answer, ended)),
+        (Err(_), Some(ended)) => Err(ended),
+        (Err(error), None) => Err(raised(error)),
+    }
+}
+
+/// The model of k atoms.
+#[pyfunction]
+fn fit<'py>(
+    py: Python<'py>,
+    design: Matrix<'py>,
+    problem: Problem<'py>,
+    work: Work,
+    k: usize,
+    method: Option<String>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let stop = Stop { iterations: work.max_iter, tolerance: work.tol, ..Stop::default() };
+    let how = How { method, stop, resume: None };
+    let (found, ended) = worked(py, (&design, &problem, &work), |features, listener| features.fit(k, &how, listener))?;
+    let told = PyDict::new(py);
+    told.set_item("coef", answer::dense(py, &found.coefficients))?;
+    told.set_item("intercept", found.intercept)?;
+    told.set_item("support", answer::indices(py, found.coefficients.indices()))?;
+    told.set_item("standardized", answer::dense(py, &found.standardized))?;
+    told.set_item("chosen", answer::indices(py, &found.chosen))?;
+    told.set_item("status", answer::status(found.status))?;
+    told.set_item("iterations", found.iterations)?;
+    told.set_item("passes", found.passes)?;
+    told.set_item("seconds", found.seconds)?;
+    told.set_item("objective", found.objective)?;
+    told.set_item("loss", found.loss)?;
+    told.set_item("null_loss", found.null_loss)?;
+    let quality = found.quality.as_ref().map(|q| answer::quality(py, q, &found.attempts, &work.names)).transpose()?;
+    told.set_item("quality", quality)?;
+    told.set_item("trace", answer::trace(py, &found.trace)?)?;
+    told.set_item("ended_by", ended)?;
+    Ok(told)
+}
+
+/// A model of each size, and what the criteria say.
+#[pyfunction]
+fn path<'py>(
+    py: Python<'py>,
+    design: Matrix<'py>,
+    problem: Problem<'py>,
+    work: Work,
+    sizes: Vec<usize>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (found, ended) = worked(py, (&design, &problem, &work), |features, listener| features.path(&sizes, listener))?;
+    let models = found.models.iter().map(|model| {
+        let told = PyDict::new(py);
+        told.set_item("support_size", model.atoms)?;
+        told.set_item("chosen", answer::indices(py, &model.chosen))?;
+        told.set_item("support", answer::indices(py, model.coefficients.indices()))?;
+        told.set_item("coef", answer::dense(py, &model.coefficients))?;
+        told.set_item("intercept", model.intercept)?;
+        told.set_item("objective", model.objective)?;
+        told.set_item("loss", model.loss)?;
+        told.set_item("status", answer::status(model.status))?;
+        for ((name, _), value) in Trail::CRITERIA.iter().zip(model.criteria) {
+            told.set_item(name.to_lowercase(), value)?;
+        }
+        Ok(told)
+    });
+    let told = PyDict::new(py);
+    told.set_item("models", models.collect::<PyResult<Vec<_>>>()?)?;
+    let best = PyDict::new(py);
+    for ((name, _), size) in Trail::CRITERIA.iter().zip(&found.best) {
+        best.set_item(name.to_lowercase(), size)?;
+    }
+    told.set_item("best", best)?;
+    told.set_item("complete", found.complete)?;
+    told.set_item("passes", found.passes)?;
+    told.set_item("seconds", found.seconds)?;
+    told.set_item("null_loss", found.null_loss)?;
+    told.set_item("ended_by", ended)?;
+    Ok(told)
+}
+
+/// Rows held out: labels of folds, or how many, drawn with a seed.
+#[derive(FromPyObject)]
+pub enum Held {
+    /// The fold of each row.
+    Labels(Vec<usize>),
+    /// (how many folds, seed): random, and by classes where there are some.
+    Drawn(usize, u64),
+}
+
+/// Every size and ridge on rows held out.
+#[pyfunction]
+fn cross_validate<'py>(
+    py: Python<'py>,
+    design: Matrix<'py>,
+    problem: Problem<'py>,
+    work: Work,
+    sizes: Vec<usize>,
+    ridges: Vec<f64>,
+    held: Held,
+) -> PyResult<Bound<'py, PyDict>> {
+    let target = problem.target.as_slice()?;
+    let folds = match held {
+        Held::Labels(labels) => Folds::given(labels),
+        Held::Drawn(count, seed) if problem.loss == "logistic" => Folds::stratified(target, count, seed),
+        Held::Drawn(count, seed) => Folds::random(target.len(), count, seed),
+    };
+    let folds = folds.map_err(raised)?;
+    let (found, ended) = worked(py, (&design, &problem, &work), |features, listener| {
+        features.cross_validate(&sizes, &ridges, &folds, listener)
+    })?;
+    let scores = found.scores.iter().zip(&found.models).map(|(score, model)| {
+        let told = PyDict::new(py);
+        told.set_item("support_size", score.choice.atoms)?;
+        told.set_item("l2", score.choice.ridge)?;
+        told.set_item("folds", PyArray1::from_slice(py, &score.folds))?;
+        told.set_item("mean", score.mean)?;
+        told.set_item("error", score.error)?;
+        told.set_item("coef", answer::dense(py, &model.coefficients))?;
+        told.set_item("intercept", model.intercept)?;
+        told.set_item("loss", model.loss)?;
+        Ok(told)
+    });
+    let told = PyDict::new(py);
+    told.set_item("scores", scores.collect::<PyResult<Vec<_>>>()?)?;
+    if !found.scores.is_empty() {
+        for (name, choice) in [("min", found.min()), ("1se", found.one_se())] {
+            told.set_item(name, (choice.atoms, choice.ridge))?;
+        }
+    }
+    told.set_item("fold_of_row", answer::indices(py, folds.labels()))?;
+    told.set_item("complete", found.complete)?;
+    told.set_item("passes", found.passes)?;
+    told.set_item("seconds", found.seconds)?;
+    told.set_item("ended_by", ended)?;
+    Ok(told)
+}
+
+/// The sizes that these data can carry.
+#[pyfunction]
+fn default_sizes(py: Python<'_>, design: Matrix<'_>, problem: Problem<'_>, work: Work) -> PyResult<Vec<usize>> {
+    worked(py, (&design, &problem, &work), |features, _| Ok((1..=features.candidates().min(30)).collect())).map(|done| done.0)
+}
+
+/// intercept + X·coefficients, one for each row. Reads only the columns that the model has.
+#[pyfunction]
+fn predict<'py>(
+    py: Python<'py>,
+    design: Matrix<'py>,
+    coef: PyReadonlyArray1<'py, f64>,
+    intercept: f64,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let design = design.design(&Raised::default())?;
+    let coefficients = SparseVec::from_dense(coef.as_slice()?);
+    let out = py.detach(|| {
+        let mut out = vec![0.0; design.n_outputs()];
+        on_threads(None, || design.apply(&coefficients, &mut out))?;
+        out.iter_mut().for_each(|z| *z += intercept);
+        Ok::<_, PyErr>(out)
+    })?;
+    Ok(PyArray1::from_vec(py, out))
+}
+
+/// The probability of the second class at each linear prediction.
+#[pyfunction]
+fn probabilities<'py>(py: Python<'py>, linear: PyReadonlyArray1<'py, f64>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    Ok(PyArray1::from_iter(py, linear.as_slice()?.iter().map(|&z| Logistic::probability(z))))
+}
+
+/// R² of predictions.
+#[pyfunction]
+fn r_squared(
+    target: PyReadonlyArray1<'_, f64>,
+    predicted: PyReadonlyArray1<'_, f64>,
+    weights: Option<PyReadonlyArray1<'_, f64>>,
+) -> PyResult<f64> {
+    let (target, predicted, weights) = (target.as_slice()?, predicted.as_slice()?, weights_of(weights.as_ref())?);
+    check_rows(predicted.len(), &[("target", target.len()), ("sample weights", weights.map_or(predicted.len(), <[f64]>::len))])?;
+    Ok(katoms_estimate::r_squared(target, predicted, weights))
+}
+
+/// The weighted share of what is right.
+#[pyfunction]
+fn accuracy(right: PyReadonlyArray1<'_, bool>, weights: Option<PyReadonlyArray1<'_, f64>>) -> PyResult<f64> {
+    let (right, weights) = (right.as_slice()?, weights_of(weights.as_ref())?);
+    check_rows(right.len(), &[("sample weights", weights.map_or(right.len(), <[f64]>::len))])?;
+    Ok(katoms_estimate::accuracy(right.iter().copied(), weights))
+}
+
+fn weights_of<'a>(weights: Option<&'a PyReadonlyArray1<'_, f64>>) -> PyResult<Option<&'a [f64]>> {
+    Ok(weights.map(|weights| weights.as_slice()).transpose()?)
+}
+
+fn check_rows(rows: usize, lengths: &[(&'static str, usize)]) -> PyResult<()> {
+    match lengths.iter().find(|(_, found)| *found != rows) {
+        Some(&(what, found)) => {
+            Err(raised(Error::Length { what, found, expected: rows, why: "one for each row of the design" }))
+        }
+        None => Ok(()),
+    }
+}

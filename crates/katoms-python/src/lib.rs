@@ -1,0 +1,32 @@
+//! The thin crate under the Python package `katoms`: arrays in, answers out. No formula stands here.
+//!
+//! | room | what |
+//! |---|---|
+//! | `design` | arrays, sparse matrices and operators become designs, without a copy |
+//! | `features` | a model, a path, a validation, predictions |
+//! | `completion`, `recovery` | the other two jobs |
+//! | `listener` | Ctrl-C and callbacks |
+//! | `pool` | threads |
+//! | `answer` | what an outcome looks like in Python |
+//! | `error` | one exception for each kind of error |
+
+mod answer;
+mod design;
+mod error;
+mod features;
+mod listener;
+mod pool;
+mod program;
+mod theory;
+
+use pyo3::prelude::*;
+
+/// What the package `katoms` calls.
+#[pymodule]
+fn _katoms(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    error::register(module)?;
+    features::register(module)?;
+    theory::register(module)?;
+    module.add_function(wrap_pyfunction!(program::main, module)?)
+}

@@ -1,0 +1,29 @@
+"""Models made of exactly k atoms: k features, k groups, a matrix of rank k."""
+
+from katoms._interop import ConvergenceWarning, NotFittedError
+from katoms._katoms import __version__
+from katoms._paths import Path
+from katoms._quality import Quality
+from katoms.classification import (
+    GroupSparseClassifier,
+    GroupSparseClassifierCV,
+    SparseClassifier,
+    SparseClassifierCV,
+)
+from katoms.regression import GroupSparseRegressor, GroupSparseRegressorCV, SparseRegressor, SparseRegressorCV
+
+__all__ = [
+    "ConvergenceWarning",
+    "GroupSparseClassifier",
+    "GroupSparseClassifierCV",
+    "GroupSparseRegressor",
+    "GroupSparseRegressorCV",
+    "NotFittedError",
+    "Path",
+    "Quality",
+    "SparseClassifier",
+    "SparseClassifierCV",
+    "SparseRegressor",
+    "SparseRegressorCV",
+    "__version__",
+]

@@ -1,0 +1,286 @@
+"""From what people pass to what the kernels read: arrays without copies where that is possible."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from katoms._interop import DataConversionWarning, known_to_sklearn
+
+
+class Design(NamedTuple):
+    """A matrix for the kernels: an array, or the arrays of sparse columns."""
+
+    matrix: Any
+    shape: tuple[int, int]
+    names: np.ndarray | None
+
+
+def is_frame(X: Any) -> bool:
+    """Whether this is a frame of pandas or polars."""
+    return type(X).__module__.partition(".")[0] in ("pandas", "polars") and hasattr(X, "columns")
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether this is a sparse matrix or array of SciPy."""
+    return hasattr(X, "tocsc") and hasattr(X, "nnz")
+
+
+def design_of(X: Any) -> Design:
+    """A matrix of features. f32 and f64 arrays in either order, and sparse columns, are not copied."""
+    names = names_of(X)
+    if is_sparse(X):
+        return Design(_sparse(X), X.shape, names)
+    array = _dense(_frame_values(X) if is_frame(X) else X)
+    _check_shape(array.shape)
+    return Design(array, array.shape, names)
+
+
+def _sparse(X: Any) -> tuple:
+    if np.iscomplexobj(X.data if hasattr(X, "data") else X):
+        raise ValueError("Complex data not supported\nGive real and imaginary parts as columns of their own.")
+    _check_shape(X.shape)
+    X = X.tocsc()
+    data = np.ascontiguousarray(X.data, dtype=np.float64)
+    indices = X.indices.view(np.uint32) if X.indices.dtype == np.int32 else X.indices.astype(np.uint32)
+    return tuple(X.shape), X.indptr.astype(np.uintp), np.ascontiguousarray(indices), data
+
+
+def _frame_values(X: Any) -> np.ndarray:
+    values = X.to_numpy()
+    if values.dtype.kind in "fiub":
+        return values
+    for place, name in enumerate(X.columns):
+        column = values[:, place]
+        try:
+            column.astype(np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"column {name!r} holds {next(v for v in column if not _is_number(v))!r}, which is no number; "
+                "encode it (for example with pandas.get_dummies) or leave it out"
+            ) from None
+    return values
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _dense(X: Any) -> np.ndarray:
+    array = np.asarray(X)
+    if np.iscomplexobj(array):
+        raise ValueError("Complex data not supported\nGive real and imaginary parts as columns of their own.")
+    if array.ndim < 2:
+        raise ValueError(
+            f"Expected 2D array, got {array.ndim}D array instead. Reshape your data either using "
+            "array.reshape(-1, 1) if it is a single feature or array.reshape(1, -1) if it is a single sample."
+        )
+    if array.ndim > 2:
+        raise ValueError(f"Found array with dim {array.ndim}, but a matrix has 2: rows are samples, columns features.")
+    if array.dtype not in (np.float32, np.float64) or not array.dtype.isnative:
+        array = array.astype(np.float64)
+    if not (array.flags.c_contiguous or array.flags.f_contiguous):
+        array = np.asfortranarray(array)
+    return array
+
+
+def _check_shape(shape: tuple[int, ...]) -> None:
+    for count, what in zip(shape, ("sample(s)", "feature(s)")):
+        if count == 0:
+            raise ValueError(f"Found array with 0 {what} (shape={tuple(shape)}) while a minimum of 1 is required.")
+
+
+def names_of(X: Any) -> np.ndarray | None:
+    """The names of the columns, where they are text."""
+    if not is_frame(X):
+        return None
+    columns = list(X.columns)
+    if not all(isinstance(name, str) for name in columns):
+        if any(isinstance(name, str) for name in columns):
+            raise TypeError(
+                "Feature names are only supported if all input features have string names, but some columns here are "
+                "named otherwise. Make them text: X.columns = X.columns.astype(str)"
+            )
+        return None
+    return np.array(columns, dtype=object)
+
+
+def check_same_features(estimator: Any, design: Design) -> None:
+    """Whether a matrix has the columns that the estimator was fitted on, in the words of scikit-learn."""
+    what = type(estimator).__name__
+    fitted = getattr(estimator, "feature_names_in_", None)
+    if fitted is None and design.names is not None:
+        warnings.warn(f"X has feature names, but {what} was fitted without feature names", stacklevel=3)
+    elif fitted is not None and design.names is None:
+        warnings.warn(f"X does not have valid feature names, but {what} was fitted with feature names", stacklevel=3)
+    elif fitted is not None and list(fitted) != list(design.names):
+        raise ValueError(_other_names(set(fitted), set(design.names)))
+    if design.shape[1] != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {design.shape[1]} features, but {what} is expecting {estimator.n_features_in_} features as input."
+        )
+
+
+def _other_names(fitted: set, given: set) -> str:
+    message = "The feature names should match those that were passed during fit.\n"
+    for text, names in (
+        ("Feature names unseen at fit time:\n", sorted(given - fitted)),
+        ("Feature names seen at fit time, yet now missing:\n", sorted(fitted - given)),
+    ):
+        if names:
+            message += text + "".join(f"- {name}\n" for name in names[:5])
+            message += "- ...\n" if len(names) > 5 else ""
+    if fitted == given:
+        message += "Feature names must be in the same order as they were in fit.\n"
+    return message
+
+
+def column_of(y: Any, estimator: Any) -> np.ndarray:
+    """A target as one value for each row, of any type."""
+    if y is None:
+        what = type(estimator).__name__
+        raise ValueError(f"This {what} estimator requires y to be passed, but the target y is None.")
+    values = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
+    if np.iscomplexobj(values):
+        raise ValueError("Complex data not supported\nA target is one real number for each row.")
+    if values.ndim == 2 and values.shape[1] == 1:
+        message = "A column-vector y was passed when a 1d array was expected. Give y.ravel()."
+        warnings.warn(message, known_to_sklearn(DataConversionWarning), stacklevel=4)
+        values = values.ravel()
+    if values.ndim != 1:
+        raise ValueError(f"y should be a 1d array, got an array of shape {values.shape} instead.")
+    return values
+
+
+def numbers_of(values: Any, what: str) -> np.ndarray:
+    """A vector of numbers in double precision."""
+    vector = np.asarray(values)
+    if vector.ndim != 1:
+        raise ValueError(f"{what} must be a 1d array, got an array of shape {vector.shape} instead.")
+    return np.ascontiguousarray(vector, dtype=np.float64)
+
+
+def weights_of(sample_weight: Any, rows: int) -> np.ndarray | None:
+    """One weight for each row; None for equal ones."""
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, numbers.Number):
+        return np.full(rows, float(sample_weight))
+    return numbers_of(sample_weight, "Sample weights")
+
+
+def features_of(listed: Any, names: np.ndarray | None, count: int, what: str) -> list[int]:
+    """Indices of features that are listed by name, by index or by a mask."""
+    if listed is None:
+        return []
+    if isinstance(listed, (str, numbers.Integral)):
+        listed = [listed]
+    listed = list(listed)
+    if len(listed) == count and count > 0 and all(isinstance(v, (bool, np.bool_)) for v in listed):
+        return [j for j, wanted in enumerate(listed) if wanted]
+    return [_feature(item, names, count, what) for item in listed]
+
+
+def _feature(item: Any, names: np.ndarray | None, count: int, what: str) -> int:
+    if isinstance(item, str):
+        if names is None:
+            raise ValueError(f"{what} names {item!r}, but X has no column names; give indices, or a frame with names")
+        found = np.flatnonzero(names == item)
+        if len(found) != 1:
+            import difflib
+
+            near = difflib.get_close_matches(item, list(names), 1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            kind = "no column" if len(found) == 0 else "more than one column"
+            raise ValueError(f"{what} names {item!r}, but {kind} of X is called so{hint}")
+        return int(found[0])
+    if not isinstance(item, numbers.Integral) or isinstance(item, (bool, np.bool_)):
+        raise ValueError(f"{what} holds {item!r}; give indices (from 0) or names of columns")
+    if not -count <= item < count:
+        raise ValueError(f"{what} holds index {item}, but X has only {count} columns (indices count from 0)")
+    return int(item) % count
+
+
+def groups_of(groups: Any, names: np.ndarray | None, count: int) -> tuple[list[list[int]], list[str]]:
+    """Members and names of groups, from a label for each feature, sizes, lists, or a dictionary of lists."""
+    if isinstance(groups, dict):
+        members = [features_of(listed, names, count, f"group {name!r}") for name, listed in groups.items()]
+        return members, [str(name) for name in groups]
+    listed = groups.tolist() if isinstance(groups, np.ndarray) else list(groups)
+    if any(isinstance(item, (list, tuple, np.ndarray, set, range)) for item in listed):
+        members = [features_of(item, names, count, f"group {g}") for g, item in enumerate(listed)]
+        return members, [str(g) for g in range(len(members))]
+    return _flat_groups(listed, count)
+
+
+def _flat_groups(listed: list, count: int) -> tuple[list[list[int]], list[str]]:
+    whole = all(isinstance(v, numbers.Integral) and v > 0 for v in listed)
+    sizes = whole and sum(listed) == count
+    if len(listed) == count:
+        if sizes and count > 1:
+            raise ValueError(
+                "groups holds nothing but ones: as labels that is one group of all features, as sizes each feature "
+                "alone. Write the groups as lists of indices, or leave groups out for features alone."
+            )
+        labels = list(dict.fromkeys(listed))
+        return [[j for j, label in enumerate(listed) if label == wanted] for wanted in labels], [str(v) for v in labels]
+    if not sizes:
+        raise ValueError(
+            f"groups has {len(listed)} entries, but X has {count} columns. Give a label for each column, sizes that "
+            "add up to the columns, or a list of lists of columns."
+        )
+    ends = np.cumsum(listed)
+    return [list(range(end - size, end)) for end, size in zip(ends, listed)], [str(g) for g in range(len(listed))]
+
+
+def seed_of(random_state: Any) -> int:
+    """A seed from an int, a generator, or None, which is 0: the same input gives the same answer."""
+    if random_state is None:
+        return 0
+    if isinstance(random_state, numbers.Integral):
+        if random_state < 0:
+            raise ValueError(f"random_state is {random_state}; it must be at least 0, a generator or None")
+        return int(random_state)
+    draw = getattr(random_state, "integers", None) or getattr(random_state, "randint", None)
+    if draw is None:
+        raise ValueError(f"random_state is {random_state!r}; give an int, a NumPy generator or None")
+    return int(draw(0, 2**31 - 1))
+
+
+def threads_of(n_jobs: Any) -> int | None:
+    """A number of threads; None for all cores."""
+    if n_jobs is None or n_jobs == -1:
+        return None
+    if not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
+        raise ValueError(f"n_jobs is {n_jobs!r}; give a number of threads, or -1 or None for all cores")
+    import os
+
+    return int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
+
+
+def classes_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The two classes, and which rows have the second."""
+    if labels.dtype.kind == "f":
+        if not np.isfinite(labels).all():
+            row = int(np.flatnonzero(~np.isfinite(labels))[0])
+            raise ValueError(f"Input y contains NaN or infinity at row {row} (counted from 0); every row needs a class")
+        if (labels != np.floor(labels)).any():
+            raise ValueError(
+                "Unknown label type: continuous. A classifier expects classes; for numbers use SparseRegressor."
+            )
+    classes, places = np.unique(labels, return_inverse=True)
+    if len(classes) == 1:
+        raise ValueError(f"y has only one class, {classes[0]!r}; two are needed to tell them apart")
+    if len(classes) > 2:
+        raise ValueError(
+            "Only binary classification is supported. The type of the target is multiclass. "
+            f"y has {len(classes)} classes; sklearn.multiclass.OneVsRestClassifier makes one model for each."
+        )
+    return classes, places == 1

@@ -1,0 +1,167 @@
+"""Parts of docstrings that estimators share."""
+
+from __future__ import annotations
+
+import inspect
+
+SIZE = """
+support_size : int, sequence of int, or None, default=None
+    The number of {atoms}. Of several, ``ic_type`` chooses; None stands for 1 to what the data can carry, at most 30.
+"""
+
+SIZES = """
+support_size : int, sequence of int, or None, default=None
+    The numbers of {atoms} to choose from. None stands for 1 to what the data can carry, at most 30.
+"""
+
+GROUPS = """
+groups : list, array or dict, default=None
+    A label for each feature, sizes of groups of neighbours, lists of indices or of names (in any order, sharing
+    features if they like), or a dictionary of such lists. None makes each feature a group.
+"""
+
+RIDGE = """
+l2 : float, default=0.0
+    Weight of ``½·l2·‖coef‖²`` beside the loss (half the sum of squares, or the negative log-likelihood), for the
+    features as they are after standardising.
+"""
+
+RIDGES = """
+l2 : float or sequence of float, default=0.0
+    Weights of ``½·l2·‖coef‖²`` beside the loss to choose from, for the features as they are after standardising.
+"""
+
+COLUMNS = """
+fit_intercept : bool, default=True
+    Whether predictions have a constant, which counts as no atom.
+standardize : bool, default=True
+    Whether features are chosen at equal scale: with variance 1, or a mean square of 1 without an intercept. ``coef_`` is
+    in the units of the data all the same.
+always_select : list of int or str, default=None
+    Features that are in every model and count as no atom: indices or names.
+positive : bool, default=False
+    Whether coefficients must not be negative.
+bounds : pair, default=None
+    The least and the largest coefficient: numbers, or an array with one for each feature. 0 must lie between them.
+"""
+
+METHOD = """
+method : str, default=None
+    A single run of this method, by its name in :func:`katoms.methods`. None looks for the best answer: accelerated
+    iterative hard thresholding from several starts, then exchanges until none improves.
+"""
+
+CRITERION = """
+ic_type : {"ebic", "bic", "aic", "gic"}, default="ebic"
+    The information criterion that chooses among several sizes.
+"""
+
+FOLDS = """
+cv : int, splitter of scikit-learn, iterable of (train, test), or array of labels, default=5
+    The rows that are held out together; each row once.
+rule : {"min", "1se"}, default="min"
+    The least held-out loss, or the smallest model within one standard error of it.
+random_state : int, generator or None, default=None
+    Draws the folds; None is 0, so that the same input gives the same answer.
+"""
+
+WORK = """
+max_iter : int, default=1000
+    The most iterations of a run.
+tol : float, default=1e-6
+    A run has converged when a step moves the model by less than this share of its norm.
+warm_start : bool, default=False
+    Whether ``fit`` begins at the model of the fit before.
+n_jobs : int, default=None
+    Threads; None or -1 for all cores. The answer does not depend on it.
+verbose : int, default=0
+    Whether every move is printed.
+callback : callable, default=None
+    Called after every move with a dictionary (``iteration``, ``objective``, ``passes``, ...). A true answer ends the fit
+    with the best model so far.
+"""
+
+FITTED = """
+coef_ : ndarray of shape {shape}
+    The coefficients, in the units of the data.
+intercept_ : {intercept}
+    The constant.
+support_ : ndarray of int
+    The features in the model.
+support_size_ : int
+    The number of {atoms} that was given or chosen.
+n_iter_ : int
+    Iterations that were made.
+n_passes_ : int
+    Passes over the data that were made.
+status_ : str
+    How the fit ended: ``"converged"``, ``"iteration-cap"``, ``"stopped"``, ...
+quality_ : Quality
+    How good the model is: ``print(model.quality_)``.
+objective_, loss_, null_loss_ : float
+    What was minimised, the loss without the ridge, and the loss of the best constant.
+path_ : Path
+    The models of all sizes, where there were several.
+trace_ : list of dict
+    Every move.
+n_features_in_ : int
+    The number of features.
+feature_names_in_ : ndarray of str
+    Their names, where X had some.
+"""
+
+FITTED_CLASSES = """
+classes_ : ndarray of shape (2,)
+    The classes; the model tells the probability of the second.
+"""
+
+FITTED_GROUPS = """
+chosen_groups_ : list of str
+    The groups in the model.
+"""
+
+FITTED_FOLDS = """
+k_min_, k_1se_ : int
+    The size with the least held-out loss, and the smallest within one standard error of it.
+l2_ : float
+    The ridge that was chosen.
+cv_results_ : dict of str to ndarray
+    ``support_size``, ``l2``, ``mean_loss``, ``standard_error`` and ``fold_losses`` of everything that was tried.
+fold_of_row_ : ndarray of int
+    The fold that each row was held out in.
+"""
+
+
+SPARSE = {"parameters": [SIZE, RIDGE, COLUMNS, METHOD, CRITERION, WORK], "attributes": [FITTED], "atoms": "features"}
+SPARSE_CV = {
+    "parameters": [SIZES, RIDGES, FOLDS, COLUMNS, METHOD, WORK],
+    "attributes": [FITTED_FOLDS, FITTED],
+    "atoms": "features",
+}
+GROUPED = {
+    "parameters": [SIZE, GROUPS, RIDGE, COLUMNS, METHOD, CRITERION, WORK],
+    "attributes": [FITTED_GROUPS, FITTED],
+    "atoms": "groups",
+}
+GROUPED_CV = {
+    "parameters": [SIZES, GROUPS, RIDGES, FOLDS, COLUMNS, METHOD, WORK],
+    "attributes": [FITTED_GROUPS, FITTED_FOLDS, FITTED],
+    "atoms": "groups",
+}
+
+
+def documented(*, parameters: list[str], attributes: list[str], **words: str):
+    """Decorate a class: its docstring gets these parts in place of ``{parameters}`` and ``{attributes}``."""
+
+    def fill(parts: list[str]) -> str:
+        text = "\n".join(part.strip("\n") for part in parts)
+        for word, value in words.items():
+            text = text.replace("{" + word + "}", value)
+        return text
+
+    def decorate(cls):
+        text = inspect.cleandoc(cls.__doc__)
+        cls.__doc__ = text.replace("{parameters}", fill(parameters)).replace("{attributes}", fill(attributes))
+        return cls
+
+    return decorate

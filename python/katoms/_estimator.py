@@ -1,0 +1,171 @@
+"""What every estimator has in common: the protocol of scikit-learn, without importing it.
+
+Parameters, clones, tags, metadata routing and ``set_output`` work as scikit-learn expects them. Its modules are imported
+only by the methods that it calls itself.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+
+from katoms._interop import NotFittedError, known_to_sklearn
+
+_UNCHANGED = "$UNCHANGED$"
+
+#: What scikit-learn and others call the size of a model.
+ALIASES = {"n_nonzero_coefs": "support_size", "sparsity": "support_size"}
+
+
+def accepts_aliases(**aliases: str):
+    """Decorate a class: names that other packages use are taken, and a message tells what they are called here."""
+
+    def decorate(cls):
+        init = cls.__init__
+
+        @functools.wraps(init)
+        def wrapper(self, *args, **parameters):
+            for alias, name in aliases.items():
+                if alias in parameters:
+                    if name in parameters:
+                        raise TypeError(f"{alias} and {name} mean the same; give {name} alone")
+                    warnings.warn(f"{alias} is called {name} here, and taken as such", UserWarning, stacklevel=2)
+                    parameters[name] = parameters.pop(alias)
+            init(self, *args, **parameters)
+
+        cls.__init__ = wrapper
+        return cls
+
+    return decorate
+
+
+class Estimator:
+    """Parameters by name, as scikit-learn's ``BaseEstimator`` has them."""
+
+    @classmethod
+    def _parameters(cls) -> dict[str, inspect.Parameter]:
+        listed = inspect.signature(cls.__init__).parameters
+        return {name: parameter for name, parameter in listed.items() if name != "self"}
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters of this estimator, by name."""
+        return {name: getattr(self, name) for name in sorted(self._parameters())}
+
+    def set_params(self, **params: Any):
+        """Set parameters by name; returns the estimator."""
+        known = sorted(self._parameters())
+        for name, value in params.items():
+            if name not in known:
+                raise ValueError(f"Invalid parameter {name!r} for estimator {self}. Valid parameters are: {known}.")
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        def is_default(name: str, parameter: inspect.Parameter) -> bool:
+            value = getattr(self, name, parameter.default)
+            return value is parameter.default or (type(value) is type(parameter.default) and value == parameter.default)
+
+        said = [
+            f"{name}={getattr(self, name)!r}"
+            for name, parameter in self._parameters().items()
+            if not is_default(name, parameter)
+        ]
+        return f"{type(self).__name__}({', '.join(said)})"
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "n_features_in_")
+
+    def _check_fitted(self) -> None:
+        if not self.__sklearn_is_fitted__():
+            message = f"This {type(self).__name__} instance is not fitted yet; call fit with data first."
+            raise known_to_sklearn(NotFittedError)(message)
+
+    # Metadata routing: fit and score take sample weights.
+
+    def get_metadata_routing(self):
+        """Which metadata the methods of this estimator ask for (scikit-learn's metadata routing)."""
+        import copy
+
+        from sklearn.utils.metadata_routing import MetadataRequest
+
+        if hasattr(self, "_metadata_request"):
+            return copy.deepcopy(self._metadata_request)
+        request = MetadataRequest(owner=type(self).__name__)
+        for method in ("fit", "score"):
+            takes = inspect.signature(getattr(self, method)).parameters if hasattr(self, method) else {}
+            if "sample_weight" in takes:
+                getattr(request, method).add_request(param="sample_weight", alias=None)
+        return request
+
+    def _request(self, method: str, sample_weight):
+        request = self.get_metadata_routing()
+        if sample_weight != _UNCHANGED:
+            getattr(request, method).add_request(param="sample_weight", alias=sample_weight)
+        self._metadata_request = request
+        return self
+
+    def _tags(self, **tags):
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        given = {"target_tags": TargetTags(required=True), "input_tags": InputTags(sparse=True), **tags}
+        return Tags(**given)
+
+
+class TakesWeights:
+    """``set_fit_request`` and ``set_score_request`` for estimators whose ``fit`` and ``score`` take sample weights."""
+
+    def set_fit_request(self, *, sample_weight: bool | str | None = _UNCHANGED):
+        """Ask metadata routing to pass ``sample_weight`` to ``fit``; returns the estimator."""
+        return self._request("fit", sample_weight)
+
+    def set_score_request(self, *, sample_weight: bool | str | None = _UNCHANGED):
+        """Ask metadata routing to pass ``sample_weight`` to ``score``; returns the estimator."""
+        return self._request("score", sample_weight)
+
+
+class GivesFrames:
+    """``set_output``: what ``transform`` gives is an array, or a frame with the names of its columns."""
+
+    def set_output(self, *, transform: str | None = None):
+        """Choose what ``transform`` gives.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"} or None
+            An array, or a frame with the names of :meth:`get_feature_names_out`. None changes nothing.
+
+        Returns
+        -------
+        self
+        """
+        if transform is not None:
+            if transform not in ("default", "pandas", "polars"):
+                raise ValueError(f"transform is {transform!r}; it must be 'default', 'pandas' or 'polars'")
+            self._sklearn_output_config = {"transform": transform}
+        return self
+
+    def _framed(self, values, given):
+        """The values as the kind of container that was asked for; `given` is what they were made from."""
+        wanted = getattr(self, "_sklearn_output_config", {}).get("transform")
+        if wanted is None:
+            sklearn = sys.modules.get("sklearn")
+            wanted = "default" if sklearn is None else sklearn.get_config()["transform_output"]
+        if wanted == "pandas":
+            import pandas
+
+            return pandas.DataFrame(values, index=getattr(given, "index", None), columns=self.get_feature_names_out())
+        if wanted == "polars":
+            import polars
+
+            return polars.DataFrame(values, schema=list(self.get_feature_names_out()), orient="row")
+        return values
+
+
+def names_or_numbers(names: np.ndarray | None, count: int) -> np.ndarray:
+    """The names of features, or ``x0``, ``x1``, ... where they have none."""
+    return np.array([f"x{j}" for j in range(count)], dtype=object) if names is None else names

@@ -1,0 +1,27 @@
+"""Atoms that are groups of features."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+
+from katoms._checks import Design, groups_of
+from katoms._linear import LinearModel
+
+
+@dataclass(eq=False, repr=False)
+class Grouped(LinearModel):
+    """A linear model whose atoms are groups of features."""
+
+    _: KW_ONLY
+    groups: Any = None
+
+    def _members(self, design: Design) -> tuple[list[list[int]] | None, list[str]]:
+        if self.groups is None:
+            return super()._members(design)
+        return groups_of(self.groups, design.names, design.shape[1])
+
+    def _keep_groups(self, chosen: np.ndarray, names: list[str]) -> None:
+        self.chosen_groups_ = [names[group] for group in chosen]

@@ -1,0 +1,241 @@
+"""What the estimators of features have in common: from X and y to a model of k features or groups."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+
+from katoms import _katoms
+from katoms._checks import (
+    Design,
+    check_same_features,
+    column_of,
+    design_of,
+    features_of,
+    groups_of,
+    threads_of,
+    weights_of,
+)
+from katoms._estimator import Estimator, GivesFrames, TakesWeights, names_or_numbers
+from katoms._interop import ConvergenceWarning, known_to_sklearn
+from katoms._paths import sizes_of
+from katoms._quality import quality_of
+
+_ENDED_WELL = "converged"
+
+
+@dataclass(eq=False, repr=False)
+class LinearModel(TakesWeights, GivesFrames, Estimator):
+    """A linear predictor made of k features or groups."""
+
+    support_size: Any = None
+    _: KW_ONLY
+    l2: Any = 0.0
+    fit_intercept: bool = True
+    standardize: bool = True
+    always_select: Any = None
+    positive: bool = False
+    bounds: Any = None
+    method: str | None = None
+    max_iter: int = 1000
+    tol: float = 1e-6
+    warm_start: bool = False
+    n_jobs: int | None = None
+    verbose: int = 0
+    callback: Callable[[dict[str, Any]], Any] | None = None
+
+    def _finish(self, design: Design, problem: dict[str, Any], size: int, start: Any) -> None:
+        """Fit the model of one size, and keep what there is to know about it."""
+        work = self._work(design)
+        told = _katoms.fit(design.matrix, problem, work, size, self.method)
+        self.support_size_ = size
+        self.support_ = told["support"]
+        self._keep_coefficients(told["coef"], told["intercept"])
+        self.standardized_coef_ = told["standardized"]
+        self.n_iter_ = told["iterations"]
+        self.n_passes_ = told["passes"]
+        self.status_ = told["status"]
+        self.objective_ = told["objective"]
+        self.loss_ = told["loss"]
+        self.null_loss_ = told["null_loss"]
+        self.quality_ = quality_of(told["quality"])
+        self.trace_ = told["trace"]
+        self._keep_groups(told["chosen"], work["names"])
+        self._raise_if_ended(told)
+        if self.status_ != _ENDED_WELL:
+            message = (
+                f"{type(self).__name__} has not converged (status {self.status_!r} after {self.n_iter_} iterations); "
+                "raise max_iter or tol, or scale the features"
+            )
+            warnings.warn(message, known_to_sklearn(ConvergenceWarning), stacklevel=3)
+
+    def _keep_coefficients(self, coef: np.ndarray, intercept: float) -> None:
+        self.coef_, self.intercept_ = coef, intercept
+
+    def _linear_part(self) -> tuple[np.ndarray, float]:
+        """The coefficients as a vector, and the intercept as a number."""
+        return self.coef_, self.intercept_
+
+    def _keep_groups(self, chosen: np.ndarray, names: list[str]) -> None:
+        """Keep which groups were chosen, where there are groups."""
+
+    def _raise_if_ended(self, told: dict[str, Any]) -> None:
+        """Raise what ended the work from outside: the best model so far is kept."""
+        if told["ended_by"] is not None:
+            raise told["ended_by"]
+
+    # What the kernels are asked for.
+
+    def _read_first(self, X: Any) -> Design:
+        design = design_of(X)
+        self.n_features_in_ = design.shape[1]
+        if design.names is not None:
+            self.feature_names_in_ = design.names
+        else:
+            vars(self).pop("feature_names_in_", None)
+        return design
+
+    def _target(self, y: Any) -> np.ndarray:
+        return np.ascontiguousarray(column_of(y, self), dtype=np.float64)
+
+    def _members(self, design: Design) -> tuple[list[list[int]] | None, list[str]]:
+        """Groups, where there are some, and what atoms are called."""
+        return None, [str(name) for name in names_or_numbers(design.names, design.shape[1])]
+
+    def _problem(self, design: Design, target: np.ndarray, weights: np.ndarray | None) -> dict[str, Any]:
+        groups, _ = self._members(design)
+        always = features_of(self.always_select, design.names, design.shape[1], "always_select")
+        return {
+            "loss": self._loss,
+            "target": target,
+            "weights": weights,
+            "groups": groups,
+            "always": always,
+            "l2": 0.0 if isinstance(self.l2, (list, tuple, np.ndarray)) else float(self.l2),
+            "standardize": bool(self.standardize),
+            "fit_intercept": bool(self.fit_intercept),
+        }
+
+    def _work(self, design: Design) -> dict[str, Any]:
+        return {
+            "max_iter": self.max_iter,
+            "tol": self.tol,
+            "n_jobs": threads_of(self.n_jobs),
+            "callback": _callback(self.callback, self.verbose),
+            "names": self._members(design)[1],
+        }
+
+    def _sizes(self, design: Design, problem: dict[str, Any]) -> int | list[int]:
+        """One size, or several to choose from."""
+        if self.support_size is None:
+            return _katoms.default_sizes(design.matrix, problem, self._work(design))
+        if isinstance(self.support_size, numbers.Integral):
+            return int(self.support_size)
+        if isinstance(self.support_size, (str, numbers.Number)):
+            raise ValueError(f"support_size is {self.support_size!r}; give a whole number, several of them, or None")
+        return sizes_of(self.support_size)
+
+    def _start(self, design: Design) -> tuple[np.ndarray, float] | None:
+        if not self.warm_start or not hasattr(self, "coef_"):
+            return None
+        coef, intercept = self._linear_part()
+        return (coef, float(intercept)) if len(coef) == design.shape[1] else None
+
+    # What a fitted model does.
+
+    def _linear(self, X: Any) -> np.ndarray:
+        self._check_fitted()
+        design = design_of(X)
+        check_same_features(self, design)
+        return _katoms.predict(design.matrix, *self._linear_part())
+
+    def coef(self, support_size: int | None = None) -> np.ndarray:
+        """The coefficients of a size along the path; without a size, of the chosen model.
+
+        Parameters
+        ----------
+        support_size : int, optional
+            One of the sizes that the estimator was fitted with.
+
+        Returns
+        -------
+        ndarray, shaped as ``coef_``
+        """
+        self._check_fitted()
+        if support_size is None or support_size == self.support_size_:
+            return self.coef_
+        if not hasattr(self, "path_"):
+            raise ValueError(
+                f"support_size is {support_size}, but only size {self.support_size_} was fitted; "
+                "fit with several sizes, such as support_size=range(1, 11)"
+            )
+        return self.path_.coef(support_size).reshape(self.coef_.shape)
+
+    def get_support(self, indices: bool = False) -> np.ndarray:
+        """Which features are in the model: a mask, or their indices."""
+        self._check_fitted()
+        if indices:
+            return self.support_
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.support_] = True
+        return mask
+
+    def transform(self, X: Any):
+        """The columns of X that are in the model."""
+        self._check_fitted()
+        design = design_of(X)
+        check_same_features(self, design)
+        if isinstance(design.matrix, tuple):
+            return X.tocsc()[:, self.support_]
+        return self._framed(design.matrix[:, self.support_], X)
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None):
+        """Fit, and give the columns of X that are in the model."""
+        return self.fit(X, y, sample_weight).transform(X)
+
+    def inverse_transform(self, X: Any) -> np.ndarray:
+        """A matrix with these columns in their places, and zeros elsewhere."""
+        self._check_fitted()
+        columns = np.asarray(X)
+        if columns.ndim != 2 or columns.shape[1] != len(self.support_):
+            raise ValueError(f"X must have the {len(self.support_)} columns that transform gives")
+        full = np.zeros((columns.shape[0], self.n_features_in_), dtype=columns.dtype)
+        full[:, self.support_] = columns
+        return full
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """The names of the features in the model."""
+        self._check_fitted()
+        known = getattr(self, "feature_names_in_", None)
+        if input_features is not None:
+            given = np.asarray(input_features, dtype=object)
+            if known is not None and list(given) != list(known):
+                raise ValueError("input_features is not equal to feature_names_in_")
+            if len(given) != self.n_features_in_:
+                raise ValueError(f"input_features should have length equal to {self.n_features_in_}, the features of fit")
+            known = given
+        return names_or_numbers(known, self.n_features_in_)[self.support_]
+
+
+def _callback(callback: Any, verbose: Any):
+    """What is called after every move: the user's function, and a line to read."""
+    if not verbose:
+        return callback
+
+    def tell(progress: dict[str, Any]):
+        if "iteration" in progress:
+            print(
+                f"iteration {progress['iteration']}: objective {progress['objective']:.6g}, "
+                f"{progress['passes']} passes, {progress['seconds']:.2f} s",
+                flush=True,
+            )
+        else:
+            print(f"{progress['done']} done", flush=True)
+        return callback is not None and callback(progress)
+
+    return tell

@@ -1,0 +1,114 @@
+"""The size and the ridge by cross-validation."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+
+from katoms import _katoms
+from katoms._checks import Design, seed_of, weights_of
+from katoms._linear import LinearModel
+
+
+@dataclass(eq=False, repr=False)
+class Validated(LinearModel):
+    """A linear model whose size and ridge are chosen on rows held out."""
+
+    _: KW_ONLY
+    cv: Any = 5
+    rule: str = "min"
+    random_state: Any = None
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None):
+        """Choose on rows held out, then fit to all rows.
+
+        Parameters
+        ----------
+        X : array, SciPy sparse matrix, or frame of pandas or polars, of shape (n_samples, n_features)
+            Arrays of float32 or float64 in either order are read where they lie.
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
+            A row of weight 2 counts as two rows.
+
+        Returns
+        -------
+        self
+        """
+        if self.rule not in ("min", "1se"):
+            raise ValueError(f"rule is {self.rule!r}; it must be 'min' or '1se'")
+        design = self._read_first(X)
+        problem = self._problem(design, self._target(y), weights_of(sample_weight, design.shape[0]))
+        sizes = self._sizes(design, problem)
+        sizes = [sizes] if isinstance(sizes, int) else sizes
+        ridges = [float(self.l2)] if isinstance(self.l2, numbers.Number) else [float(ridge) for ridge in self.l2]
+        held = _folds(self.cv, X, y, design, seed_of(self.random_state))
+        told = _katoms.cross_validate(design.matrix, problem, self._work(design), sizes, ridges, held)
+        self._raise_if_ended(told)
+        self._keep_scores(told)
+        size, self.l2_ = told[self.rule]
+        chosen = next(one for one in told["scores"] if (one["support_size"], one["l2"]) == (size, self.l2_))
+        self._finish(design, {**problem, "l2": self.l2_}, size, (chosen["coef"], chosen["intercept"]))
+        return self
+
+    def _keep_scores(self, told: dict[str, Any]) -> None:
+        scores = told["scores"]
+        self.k_min_, self.k_1se_ = told["min"][0], told["1se"][0]
+        self.fold_of_row_ = told["fold_of_row"]
+        self.cv_results_ = {
+            "support_size": np.array([score["support_size"] for score in scores]),
+            "l2": np.array([score["l2"] for score in scores]),
+            "mean_loss": np.array([score["mean"] for score in scores]),
+            "standard_error": np.array([score["error"] for score in scores]),
+            "fold_losses": np.array([score["folds"] for score in scores]),
+            "coef": np.array([score["coef"] for score in scores]),
+            "intercept": np.array([score["intercept"] for score in scores]),
+        }
+
+    def coef(self, support_size: int | None = None) -> np.ndarray:
+        """The coefficients of a size, with the chosen ridge; without a size, of the chosen model.
+
+        Parameters
+        ----------
+        support_size : int, optional
+            One of the sizes that were validated.
+
+        Returns
+        -------
+        ndarray, shaped as ``coef_``
+        """
+        self._check_fitted()
+        if support_size is None or support_size == self.support_size_:
+            return self.coef_
+        tried = self.cv_results_
+        found = np.flatnonzero((tried["support_size"] == support_size) & (tried["l2"] == self.l2_))
+        if len(found) == 0:
+            sizes = ", ".join(str(size) for size in sorted(set(tried["support_size"].tolist())))
+            raise ValueError(f"support_size is {support_size}; the sizes that were validated are {sizes}")
+        return tried["coef"][found[0]].reshape(self.coef_.shape)
+
+
+def _folds(cv: Any, X: Any, y: Any, design: Design, seed: int):
+    """The fold of each row, or how many folds to draw."""
+    if cv is None:
+        return 5, seed
+    if isinstance(cv, numbers.Integral):
+        return int(cv), seed
+    rows = design.shape[0]
+    if isinstance(cv, np.ndarray) and cv.ndim == 1 and cv.shape[0] == rows:
+        return np.unique(cv, return_inverse=True)[1].tolist()
+    splits = list(cv.split(X, y) if hasattr(cv, "split") else cv)
+    labels = np.full(rows, -1)
+    held = 0
+    for fold, (_, test) in enumerate(splits):
+        test = np.flatnonzero(test) if np.asarray(test).dtype == bool else np.asarray(test)
+        labels[test] = fold
+        held += len(test)
+    if held != rows or (labels < 0).any():
+        raise ValueError(
+            f"cv holds out {held} rows in {len(splits)} folds, but each of the {rows} rows must be held out once; "
+            "use a number of folds, KFold, StratifiedKFold, GroupKFold, or an array with the fold of each row"
+        )
+    return labels.tolist()

@@ -1,0 +1,199 @@
+"""Logistic regression of two classes with k features or k groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from katoms import _docs, _katoms
+from katoms._by_criterion import ByCriterion
+from katoms._checks import classes_of, column_of, weights_of
+from katoms._docs import documented
+from katoms._estimator import ALIASES, accepts_aliases
+from katoms._grouped import Grouped
+from katoms._linear import LinearModel
+from katoms._validated import Validated
+
+_WORDS = {"shape": "(1, n_features)", "intercept": "ndarray of shape (1,)"}
+
+
+class Classifier(LinearModel):
+    """Logistic regression of two classes."""
+
+    _loss = "logistic"
+
+    def _target(self, y: Any) -> np.ndarray:
+        self.classes_, is_second = classes_of(column_of(y, self))
+        return is_second.astype(np.float64)
+
+    def _keep_coefficients(self, coef: np.ndarray, intercept: float) -> None:
+        self.coef_, self.intercept_ = coef.reshape(1, -1), np.array([intercept])
+
+    def _linear_part(self) -> tuple[np.ndarray, float]:
+        return self.coef_[0], float(self.intercept_[0])
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The log-odds of the second class.
+
+        Parameters
+        ----------
+        X : array, SciPy sparse matrix or frame, of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._linear(X)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probabilities of both classes, in the order of ``classes_``."""
+        second = _katoms.probabilities(self.decision_function(X))
+        return np.column_stack([1.0 - second, second])
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """The logarithms of the probabilities."""
+        return np.log(self.predict_proba(X))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The more probable class of each row."""
+        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows whose class is predicted."""
+        right = np.asarray(self.predict(X) == column_of(y, self))
+        return _katoms.accuracy(right, weights_of(sample_weight, len(right)))
+
+    def __sklearn_tags__(self):
+        from sklearn.utils import ClassifierTags
+
+        return self._tags(estimator_type="classifier", classifier_tags=ClassifierTags(multi_class=False))
+
+
+@accepts_aliases(**ALIASES)
+@documented(**_docs.SPARSE, **_WORDS)
+@dataclass(eq=False, repr=False)
+class SparseClassifier(Classifier, ByCriterion):
+    """Logistic regression of two classes with at most k features.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    See Also
+    --------
+    SparseClassifierCV : the size by cross-validation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from katoms import SparseClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 500))
+    >>> y = np.where(3 * X[:, 7] - 2 * X[:, 42] + rng.normal(size=300) > 0, "ill", "well")
+    >>> model = SparseClassifier(support_size=2).fit(X, y)
+    >>> model.support_
+    array([ 7, 42])
+    >>> model.classes_.tolist()
+    ['ill', 'well']
+    """
+
+
+@accepts_aliases(**ALIASES)
+@documented(**_docs.SPARSE_CV, **_WORDS)
+@dataclass(eq=False, repr=False)
+class SparseClassifierCV(Classifier, Validated):
+    """Logistic regression of two classes with at most k features, k chosen on rows held out.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    See Also
+    --------
+    SparseClassifier : a given size, or one by a criterion.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from katoms import SparseClassifierCV
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 500))
+    >>> y = np.where(3 * X[:, 7] - 2 * X[:, 42] + rng.normal(size=300) > 0, "ill", "well")
+    >>> model = SparseClassifierCV(support_size=range(1, 6), rule="1se").fit(X, y)
+    >>> model.k_1se_, model.support_
+    (2, array([ 7, 42]))
+    """
+
+
+@accepts_aliases(**ALIASES)
+@documented(**_docs.GROUPED, **_WORDS)
+@dataclass(eq=False, repr=False)
+class GroupSparseClassifier(Classifier, Grouped, ByCriterion):
+    """Logistic regression of two classes with the features of at most k groups.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    See Also
+    --------
+    GroupSparseClassifierCV : the number of groups by cross-validation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from katoms import GroupSparseClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 60))
+    >>> groups = np.arange(60) % 20  # features 3, 23 and 43 are group 3
+    >>> y = np.where(X[:, 3] - X[:, 23] + 2 * X[:, 43] + 0.5 * rng.normal(size=200) > 0, "ill", "well")
+    >>> model = GroupSparseClassifier(support_size=1, groups=groups).fit(X, y)
+    >>> model.chosen_groups_, model.support_
+    (['3'], array([ 3, 23, 43]))
+    """
+
+
+@accepts_aliases(**ALIASES)
+@documented(**_docs.GROUPED_CV, **_WORDS)
+@dataclass(eq=False, repr=False)
+class GroupSparseClassifierCV(Classifier, Grouped, Validated):
+    """Logistic regression of two classes with the features of at most k groups, k chosen on rows held out.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    See Also
+    --------
+    GroupSparseClassifier : a given number of groups, or one by a criterion.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from katoms import GroupSparseClassifierCV
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 60))
+    >>> groups = np.arange(60) % 20  # features 3, 23 and 43 are group 3
+    >>> y = np.where(X[:, 3] - X[:, 23] + 2 * X[:, 43] + 0.5 * rng.normal(size=200) > 0, "ill", "well")
+    >>> model = GroupSparseClassifierCV(support_size=range(1, 5), groups=groups, rule="1se").fit(X, y)
+    >>> model.k_1se_, model.chosen_groups_
+    (1, ['3'])
+    """

@@ -1,0 +1,182 @@
+"""Least squares with k features or k groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from katoms import _docs, _katoms
+from katoms._by_criterion import ByCriterion
+from katoms._checks import numbers_of, weights_of
+from katoms._docs import documented
+from katoms._estimator import ALIASES, accepts_aliases
+from katoms._grouped import Grouped
+from katoms._linear import LinearModel
+from katoms._validated import Validated
+
+_WORDS = {"shape": "(n_features,)", "intercept": "float"}
+
+
+class Regressor(LinearModel):
+    """Least squares."""
+
+    _loss = "squares"
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict the target.
+
+        Parameters
+        ----------
+        X : array, SciPy sparse matrix or frame, of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._linear(X)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R² of the predictions: 1 is perfect, 0 is what the mean does."""
+        predicted = self.predict(X)
+        return _katoms.r_squared(numbers_of(y, "y"), predicted, weights_of(sample_weight, len(predicted)))
+
+    def __sklearn_tags__(self):
+        from sklearn.utils import RegressorTags
+
+        return self._tags(estimator_type="regressor", regressor_tags=RegressorTags())
+
+
+@accepts_aliases(**ALIASES)
+@documented(**_docs.SPARSE, **_WORDS)
+@dataclass(eq=False, repr=False)
+class SparseRegressor(Regressor, ByCriterion):
+    """Least squares with at most k features: minimise ½‖y − Xb − c‖² subject to ‖b‖₀ ≤ k.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    See Also
+    --------
+    SparseRegressorCV : the size by cross-validation.
+    path : the models of all sizes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from katoms import SparseRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 500))
+    >>> y = 3 * X[:, 7] - 2 * X[:, 42] + 0.1 * rng.normal(size=100)
+    >>> model = SparseRegressor(support_size=2).fit(X, y)
+    >>> model.support_
+    array([ 7, 42])
+    >>> model.status_
+    'converged'
+
+    Without a size, a criterion chooses it:
+
+    >>> SparseRegressor().fit(X, y).support_size_
+    2
+    """
+
+
+@accepts_aliases(**ALIASES)
+@documented(**_docs.SPARSE_CV, **_WORDS)
+@dataclass(eq=False, repr=False)
+class SparseRegressorCV(Regressor, Validated):
+    """Least squares with at most k features, k chosen on rows held out.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    See Also
+    --------
+    SparseRegressor : a given size, or one by a criterion.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from katoms import SparseRegressorCV
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 500))
+    >>> y = 3 * X[:, 7] - 2 * X[:, 42] + 0.1 * rng.normal(size=100)
+    >>> model = SparseRegressorCV(support_size=range(1, 9), rule="1se").fit(X, y)
+    >>> model.k_1se_, model.support_
+    (2, array([ 7, 42]))
+    """
+
+
+@accepts_aliases(**ALIASES)
+@documented(**_docs.GROUPED, **_WORDS)
+@dataclass(eq=False, repr=False)
+class GroupSparseRegressor(Regressor, Grouped, ByCriterion):
+    """Least squares with the features of at most k groups.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    See Also
+    --------
+    GroupSparseRegressorCV : the number of groups by cross-validation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from katoms import GroupSparseRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 60))
+    >>> groups = np.arange(60) % 20  # features 3, 23 and 43 are group 3
+    >>> y = X[:, 3] - X[:, 23] + 2 * X[:, 43] + 0.1 * rng.normal(size=200)
+    >>> model = GroupSparseRegressor(support_size=1, groups=groups).fit(X, y)
+    >>> model.chosen_groups_, model.support_
+    (['3'], array([ 3, 23, 43]))
+    """
+
+
+@accepts_aliases(**ALIASES)
+@documented(**_docs.GROUPED_CV, **_WORDS)
+@dataclass(eq=False, repr=False)
+class GroupSparseRegressorCV(Regressor, Grouped, Validated):
+    """Least squares with the features of at most k groups, k chosen on rows held out.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    See Also
+    --------
+    GroupSparseRegressor : a given number of groups, or one by a criterion.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from katoms import GroupSparseRegressorCV
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 60))
+    >>> groups = np.arange(60) % 20  # features 3, 23 and 43 are group 3
+    >>> y = X[:, 3] - X[:, 23] + 2 * X[:, 43] + 0.1 * rng.normal(size=200)
+    >>> model = GroupSparseRegressorCV(support_size=range(1, 6), groups=groups, rule="1se").fit(X, y)
+    >>> model.k_1se_, model.chosen_groups_
+    (1, ['3'])
+    """
