@@ -10,6 +10,8 @@ from katoms.classification import (
     SparseClassifier,
     SparseClassifierCV,
 )
+from katoms.completion import MatrixCompletion, MatrixCompletionCV
+from katoms.recovery import Recovered, SparseRecovery, recover
 from katoms.regression import GroupSparseRegressor, GroupSparseRegressorCV, SparseRegressor, SparseRegressorCV
 
 __all__ = [
@@ -18,12 +20,17 @@ __all__ = [
     "GroupSparseClassifierCV",
     "GroupSparseRegressor",
     "GroupSparseRegressorCV",
+    "MatrixCompletion",
+    "MatrixCompletionCV",
     "NotFittedError",
     "Path",
     "Quality",
+    "Recovered",
     "SparseClassifier",
     "SparseClassifierCV",
+    "SparseRecovery",
     "SparseRegressor",
     "SparseRegressorCV",
     "__version__",
+    "recover",
 ]
