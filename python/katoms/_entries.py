@@ -64,7 +64,7 @@ def _without_na(X: Any) -> Any:
     try:
         return X.astype(np.float64)
     except (TypeError, ValueError):
-        return X
+        return X.astype(object).where(X.notna(), np.nan)
 
 
 def places_of(listed: Any, what: str, names: np.ndarray | None = None) -> np.ndarray:
@@ -80,4 +80,4 @@ def places_of(listed: Any, what: str, names: np.ndarray | None = None) -> np.nda
     if places.min() < 0:
         at = int(np.flatnonzero(places.ravel() < 0)[0])
         raise ValueError(f"{what} holds {places.ravel()[at]} at position {at}; indices count from 0")
-    return np.ascontiguousarray(places, dtype=np.uintp)
+    return np.asarray(places, dtype=np.uintp, order="C")

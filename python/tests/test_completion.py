@@ -195,7 +195,6 @@ def test_ratings_are_predicted_better_than_by_means():
     assert error < 0.8 * by_columns and error < 0.7 * by_mean
     # what was held out foretells what was hidden
     assert abs(model.held_out_rmse_ - error) < 0.15 * error
-    assert model.centring_ == "effects"
 
 
 def test_the_choice_is_told():

@@ -95,6 +95,18 @@ fn the_planted_rank_is_chosen_under_noise() {
     }
 }
 
+/// Every larger rank is exact too, and a trial's tolerance leaves an error that says nothing.
+#[test]
+fn the_smallest_of_exact_ranks_is_chosen() {
+    for seed in 0..3 {
+        let whole = Whole::low_rank((60, 40), 2, seed);
+        let found = completed(&whole.seen(0.6, seed), &Completion { clip: Clip::Off, ..Completion::new(1..=15) });
+        assert_eq!((found.rank, found.ridge, found.centring), (2, 0.0, Centring::None), "{:?}", found.trials);
+        assert_eq!(found.one_standard_error().unwrap().rank, 2);
+        assert!(whole.rmse(&found.matrix.to_dense()) < 1e-3);
+    }
+}
+
 /// Of 1 to 12 every fifth larger is tried: 7, 9 and 11 are passed over, and found where they are best.
 #[test]
 fn a_rank_that_was_passed_over_is_found() {
