@@ -10,6 +10,7 @@ from katoms.classification import (
     SparseClassifier,
     SparseClassifierCV,
 )
+from katoms.functions import methods, path, phase_transition_k, theory
 from katoms.regression import GroupSparseRegressor, GroupSparseRegressorCV, SparseRegressor, SparseRegressorCV
 
 __all__ = [
@@ -26,4 +27,8 @@ __all__ = [
     "SparseRegressor",
     "SparseRegressorCV",
     "__version__",
+    "methods",
+    "path",
+    "phase_transition_k",
+    "theory",
 ]
