@@ -12,6 +12,7 @@ from katoms.classification import (
 )
 from katoms.completion import MatrixCompletion, MatrixCompletionCV
 from katoms.recovery import Recovered, SparseRecovery, recover
+from katoms.functions import methods, path, phase_transition_k, theory
 from katoms.regression import GroupSparseRegressor, GroupSparseRegressorCV, SparseRegressor, SparseRegressorCV
 
 __all__ = [
@@ -33,4 +34,8 @@ __all__ = [
     "SparseRegressorCV",
     "__version__",
     "recover",
+    "methods",
+    "path",
+    "phase_transition_k",
+    "theory",
 ]

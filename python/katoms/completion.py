@@ -313,9 +313,9 @@ def _whole(rank: Any) -> int:
     return int(rank)
 
 
-def _clip(clip: Any) -> Any:
+def _clip(clip: Any) -> str | tuple[float, float]:
     if clip is None or (isinstance(clip, str) and clip == "seen"):
-        return clip
+        return "off" if clip is None else clip
     try:
         low, high = clip
         return float(low), float(high)

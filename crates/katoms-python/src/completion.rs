@@ -23,8 +23,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 enum Bounds {
     /// From the first to the second.
     Range(f64, f64),
-    /// What was seen.
-    Seen(String),
+    /// `"seen"`: from the least to the largest value that was seen; `"off"`: nothing.
+    Named(String),
 }
 
 /// What is wanted: `None` of ranks and ridges stands for the defaults.
@@ -34,7 +34,7 @@ pub struct Asked {
     ranks: Option<Vec<usize>>,
     ridges: Option<Vec<f64>>,
     centring: String,
-    clip: Option<Bounds>,
+    clip: Bounds,
     method: Option<String>,
     held_out: f64,
     rule: String,
@@ -60,10 +60,10 @@ impl Asked {
             "effects" => Centring::Effects,
             _ => Centring::Chosen,
         };
-        how.clip = match self.clip {
-            Some(Bounds::Range(low, high)) => Clip::Range(low, high),
-            Some(Bounds::Seen(_)) => Clip::Seen,
-            None => Clip::Off,
+        how.clip = match &self.clip {
+            Bounds::Range(low, high) => Clip::Range(*low, *high),
+            Bounds::Named(name) if name == "off" => Clip::Off,
+            Bounds::Named(_) => Clip::Seen,
         };
         how.rule = if self.rule == "1se" { Rule::OneStandardError } else { Rule::Least };
         (how.held_out, how.patience, how.seed, how.stop) = (self.held_out, self.patience, self.seed, work.stop());

@@ -1,7 +1,7 @@
 //! What Python calls a matrix, as a design. Dense arrays of either order and the arrays of a sparse matrix are borrowed.
 
 use katoms::operator::{AnyDesign, Csc, Dense, MatrixFree};
-use numpy::{Element, PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{Element, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 use crate::error::{KatomsError, raised};
