@@ -11,8 +11,8 @@ from katoms.classification import (
     SparseClassifierCV,
 )
 from katoms.completion import MatrixCompletion, MatrixCompletionCV
-from katoms.recovery import Recovered, SparseRecovery, recover
 from katoms.functions import methods, path, phase_transition_k, theory
+from katoms.recovery import Recovered, SparseRecovery, recover
 from katoms.regression import GroupSparseRegressor, GroupSparseRegressorCV, SparseRegressor, SparseRegressorCV
 
 __all__ = [
@@ -33,9 +33,9 @@ __all__ = [
     "SparseRegressor",
     "SparseRegressorCV",
     "__version__",
-    "recover",
     "methods",
     "path",
     "phase_transition_k",
+    "recover",
     "theory",
 ]

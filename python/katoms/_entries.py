@@ -17,17 +17,17 @@ class Entries(NamedTuple):
     names: np.ndarray | None
 
 
-def entries_of(X: Any) -> Entries:
-    """What was seen of a matrix. Arrays of float32 and float64 are not copied here."""
+def entries_of(X: Any, columns: int | None = None) -> Entries:
+    """What was seen of a matrix, with so many columns if that is known. Arrays of f32 and f64 are not copied here."""
     if isinstance(X, tuple):
-        return _listed(X)
+        return _listed(X, columns)
     if is_sparse(X):
         return _stored(X)
     design = design_of(_without_na(X))
     return Entries(design.matrix, design.shape, design.names)
 
 
-def _listed(X: tuple) -> Entries:
+def _listed(X: tuple, width: int | None) -> Entries:
     if len(X) not in (3, 4):
         raise ValueError(
             f"X is a tuple of {len(X)}; give (rows, columns, values), or (rows, columns, values, shape) where the last "
@@ -40,9 +40,13 @@ def _listed(X: tuple) -> Entries:
         if len(shape) != 2:
             raise ValueError(f"the shape is {X[3]!r}; give the numbers of rows and of columns")
     else:
-        shape = tuple(int(places.max()) + 1 if len(places) else 0 for places in (rows, columns))
+        shape = (_most(rows), _most(columns) if width is None else width)
     check_shape(shape)
     return Entries((shape, rows, columns, values), shape, None)
+
+
+def _most(places: np.ndarray) -> int:
+    return int(places.max()) + 1 if len(places) else 0
 
 
 def _stored(X: Any) -> Entries:

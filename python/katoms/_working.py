@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 from katoms._checks import threads_of
@@ -15,6 +16,14 @@ _ENDED_WELL = "converged"
 
 class Working(Estimator):
     """An estimator with ``max_iter``, ``tol``, ``n_jobs``, ``verbose`` and ``callback``."""
+
+    max_iter: int
+    tol: float
+    n_jobs: int | None
+    verbose: int
+    callback: Callable[[dict[str, Any]], Any] | None
+    status_: str
+    n_iter_: int
 
     def _how_to_work(self, names: list[str]) -> dict[str, Any]:
         return work_of(self.max_iter, self.tol, self.n_jobs, callback_of(self.callback, self.verbose), names)

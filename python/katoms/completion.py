@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from katoms import _docs, _katoms
-from katoms._checks import check_same_features, is_sparse, seed_of
+from katoms._checks import check_same_features, is_sparse, seed_of, threads_of
 from katoms._docs import documented
 from katoms._entries import Entries, entries_of, places_of
 from katoms._estimator import GivesFrames, feature_names_out
@@ -137,7 +137,7 @@ class Completing(GivesFrames, Working):
                     "X is a sparse matrix, and the predictions of all its places are dense; "
                     "use predict(rows, columns) for some places, or predict(X.toarray()) with NaN where nothing was seen"
                 )
-            return self._matrix.predict_rows(self._read(rows).seen, self._how_to_work([])["n_jobs"])
+            return self._matrix.predict_rows(self._read(rows).seen, threads_of(self.n_jobs))
         names = getattr(self, "feature_names_in_", None)
         places = np.broadcast_arrays(places_of(rows, "rows"), places_of(columns, "columns", names))
         flat = [np.ascontiguousarray(indices.ravel()) for indices in places]
@@ -162,15 +162,15 @@ class Completing(GivesFrames, Working):
 
         Parameters
         ----------
-        X : array or frame with NaN, SciPy sparse matrix, or tuple (rows, columns, values, shape)
-            As in :meth:`fit`.
+        X : array or frame with NaN, SciPy sparse matrix, or tuple (rows, columns, values)
+            As in :meth:`fit`. Rows of a tuple are numbered anew, from 0.
 
         Returns
         -------
         ndarray of shape (n_samples, n_features), or a frame after :meth:`set_output`
         """
         self._check_fitted()
-        filled = self._matrix.fill_rows(self._read(X).seen, self._how_to_work([])["n_jobs"])
+        filled = self._matrix.fill_rows(self._read(X).seen, threads_of(self.n_jobs))
         return self._framed(filled, X)
 
     def fit_transform(self, X: Any, y: Any = None):
@@ -183,7 +183,7 @@ class Completing(GivesFrames, Working):
         return feature_names_out(self, input_features)
 
     def _read(self, X: Any) -> Entries:
-        entries = entries_of(X)
+        entries = entries_of(X, self.n_features_in_)
         check_same_features(self, entries)
         return entries
 
@@ -297,7 +297,10 @@ class MatrixCompletionCV(Completing):
     def _asked(self) -> dict[str, Any]:
         if self.rule not in ("min", "1se"):
             raise ValueError(f"rule is {self.rule!r}; it must be 'min' or '1se'")
-        return {**super()._asked(), "held_out": self.held_out, "rule": self.rule, "patience": self.patience}
+        if not isinstance(self.patience, numbers.Integral) or self.patience < 1:
+            raise ValueError(f"patience is {self.patience!r}; it must be a whole number of at least 1")
+        held_out = {"held_out": float(self.held_out), "rule": self.rule, "patience": int(self.patience)}
+        return {**super()._asked(), **held_out}
 
     def _keep(self, told: dict[str, Any]) -> None:
         super()._keep(told)

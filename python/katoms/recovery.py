@@ -128,7 +128,7 @@ def recover(
     if support_size is None:
         raise ValueError("support_size is None; give the number of entries that are not 0")
     work = work_of(max_iter, tol, n_jobs, callback_of(callback, verbose), [])
-    sought = {"support_size": _size(support_size), "noise": noise, "method": method}
+    sought = {"support_size": _size(support_size), "noise": _noise(noise), "method": method}
     design = measuring_of(A)
     told = _katoms.recover(design.matrix, numbers_of(b, "b"), sought, work)
     if told["ended_by"] is not None:
@@ -231,7 +231,7 @@ class SparseRecovery(Working):
         design = measuring_of(X)
         target = np.ascontiguousarray(column_of(y, self), dtype=np.float64)
         size = None if self.support_size is None else _size(self.support_size)
-        sought = {"support_size": size, "noise": self.noise, "method": self.method}
+        sought = {"support_size": size, "noise": _noise(self.noise), "method": self.method}
         names = [] if design.names is None else [str(name) for name in design.names]
         told = _katoms.recover(design.matrix, target, sought, self._how_to_work(names))
         self._keep_features(design.shape[1], design.names)
@@ -291,6 +291,12 @@ def _size(support_size: Any) -> int:
     if support_size < 1:
         raise ValueError(f"support_size is {support_size}; it must be at least 1")
     return int(support_size)
+
+
+def _noise(noise: Any) -> float | None:
+    if noise is not None and not isinstance(noise, numbers.Real):
+        raise ValueError(f"noise is {noise!r}; give the standard deviation of the noise, or None")
+    return None if noise is None else float(noise)
 
 
 def _warn_beyond(told: dict[str, Any], shape: tuple[int, ...]) -> None:

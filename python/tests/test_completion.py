@@ -171,6 +171,15 @@ def test_rows_of_the_fit_get_what_they_have_there():
     assert not np.isnan(model.transform(X)).any()
 
 
+def test_new_rows_as_places():
+    model = MatrixCompletion(rank=2, l2=0.3, centring="effects").fit(holes(stars()))
+    new = np.full((3, 50), np.nan)
+    new[0, 2], new[2, 5] = 1.0, 4.0
+    np.testing.assert_array_equal(model.transform(([0, 2], [2, 5], [1.0, 4.0])), model.transform(new))
+    with pytest.raises(ValueError, match="column index at position 0 is 50, but there are only 50"):
+        model.transform(([0], [50], [1.0]))
+
+
 def test_a_row_without_entries_gets_the_columns_effects():
     model = MatrixCompletion(rank=2, l2=0.3, centring="effects").fit(holes(stars()))
     empty = model.transform(np.full((1, 50), np.nan))
@@ -390,6 +399,7 @@ def test_bad_parameters(parameters, words):
         ({"rank": [0, 1]}, "rank is 0; it must be at least 1"),
         ({"rank": "two"}, "rank is 'two'; give a whole number, several of them, or None"),
         ({"l2": []}, "the list of ridges is empty"),
+        ({"patience": 0}, "patience is 0; it must be a whole number of at least 1"),
     ],
 )
 def test_bad_parameters_of_a_choice(parameters, words):

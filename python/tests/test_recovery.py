@@ -297,6 +297,7 @@ def test_ctrl_c_ends_a_fit(kind):
         ({"A": np.full((60, 200), np.nan)}, "holds NaN at row 0, column 0"),
         ({"A": np.ones(60)}, "Expected 2D array, got 1D array"),
         ({"noise": -1.0}, "noise is -1"),
+        ({"noise": "white"}, "noise is 'white'; give the standard deviation"),
         ({"tol": -1.0}, "tolerance is -1"),
         ({"max_iter": -3}, "max_iter is -3"),
     ],

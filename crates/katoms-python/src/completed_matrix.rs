@@ -2,7 +2,7 @@
 
 use katoms::Error;
 use katoms::linalg::Matrix;
-use katoms_estimate::{Centring, CompletedMatrix as Completed, Effects};
+use katoms_estimate::{Centring, CompletedMatrix as Completed, Effects, Observed};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
@@ -12,7 +12,7 @@ use crate::answer;
 use crate::completion::centring_name;
 use crate::error::raised;
 use crate::pool::on_threads;
-use crate::seen::{Places, Seen};
+use crate::seen::Seen;
 
 /// mean + row effect + column effect + left·diag(singular values)·rightᵀ, kept within bounds.
 #[pyclass(module = "katoms._katoms", frozen)]
@@ -122,15 +122,15 @@ impl CompletedMatrix {
 
     /// The predictions of other rows, from what was seen of them.
     fn predict_rows<'py>(&self, py: Python<'py>, seen: Seen<'py>, n_jobs: Option<usize>) -> Rows<'py> {
-        self.rows(py, &seen.places()?, n_jobs)
+        let (shape, seen) = seen.if_any()?;
+        self.rows(py, shape, seen.as_ref(), n_jobs)
     }
 
     /// Other rows: what was seen of them, and predictions elsewhere.
     fn fill_rows<'py>(&self, py: Python<'py>, seen: Seen<'py>, n_jobs: Option<usize>) -> Rows<'py> {
-        let places = seen.places()?;
-        let filled = self.rows(py, &places, n_jobs)?;
-        // Of places that come repeatedly the fit takes the mean, and so does this.
-        if let Ok(seen) = seen.observed() {
+        let (shape, seen) = seen.if_any()?;
+        let filled = self.rows(py, shape, seen.as_ref(), n_jobs)?;
+        if let Some(seen) = &seen {
             let mut values = filled.readwrite();
             let mut values = values.as_array_mut();
             let kept = seen.rows().iter().zip(seen.columns()).zip(seen.values());
@@ -144,24 +144,28 @@ impl CompletedMatrix {
 type Rows<'py> = PyResult<Bound<'py, PyArray2<f64>>>;
 
 impl CompletedMatrix {
-    fn rows<'py>(&self, py: Python<'py>, seen: &Places, n_jobs: Option<usize>) -> Rows<'py> {
-        let shape = seen.shape;
+    fn rows<'py>(
+        &self,
+        py: Python<'py>,
+        shape: (usize, usize),
+        seen: Option<&Observed>,
+        n_jobs: Option<usize>,
+    ) -> Rows<'py> {
         if shape.1 != self.0.shape().1 {
             let (found, expected, why) = (shape.1, self.0.shape().1, "the columns of the matrix");
             return Err(raised(Error::Length { what: "row", found, expected, why }));
         }
-        let mut entries = vec![(Vec::new(), Vec::new()); shape.0];
-        for ((&row, &column), &value) in seen.rows.iter().zip(&seen.columns).zip(&seen.values) {
-            let Some((columns, values)) = entries.get_mut(row) else {
-                let error = Error::Index { what: "row index", position: 0, index: row, bound: shape.0 };
-                return Err(raised(error));
-            };
-            columns.push(column);
-            values.push(value);
-        }
-        let one = |(columns, values): &(Vec<usize>, Vec<f64>)| self.0.complete_row(columns, values);
+        let one = |row: usize| match seen {
+            None => self.0.complete_row(&[], &[]),
+            Some(seen) => {
+                // entries lie row by row
+                let (start, end) =
+                    (seen.rows().partition_point(|&r| r < row), seen.rows().partition_point(|&r| r <= row));
+                self.0.complete_row(&seen.columns()[start..end], &seen.values()[start..end])
+            }
+        };
         let done: Result<Vec<Vec<f64>>, Error> =
-            py.detach(|| on_threads(n_jobs, || entries.par_iter().map(one).collect()))?;
+            py.detach(|| on_threads(n_jobs, || (0..shape.0).into_par_iter().map(one).collect()))?;
         PyArray1::from_vec(py, done.map_err(raised)?.concat()).reshape([shape.0, shape.1])
     }
 }

@@ -28,32 +28,33 @@ pub struct Listed<'py>(
     PyReadonlyArray1<'py, f64>,
 );
 
-/// Places and values of some entries, and the shape of the whole.
-pub struct Places {
-    pub shape: (usize, usize),
-    pub rows: Vec<usize>,
-    pub columns: Vec<usize>,
-    pub values: Vec<f64>,
-}
+/// Shape, rows, columns and values, in the order of the input.
+type Places = ((usize, usize), Vec<usize>, Vec<usize>, Vec<f64>);
 
 impl Seen<'_> {
     /// What was seen, each place once. At least one entry is needed.
     pub fn observed(&self) -> PyResult<Observed> {
-        let Places { shape, rows, columns, values } = self.places()?;
+        let (shape, rows, columns, values) = self.places()?;
         Observed::new(shape, &rows, &columns, &values).map_err(raised)
     }
 
-    /// What was seen, in the order of the input.
-    pub fn places(&self) -> PyResult<Places> {
+    /// The shape, and what was seen if anything was.
+    pub fn if_any(&self) -> PyResult<((usize, usize), Option<Observed>)> {
+        let (shape, rows, columns, values) = self.places()?;
+        if rows.is_empty() && columns.is_empty() && values.is_empty() {
+            return Ok((shape, None));
+        }
+        let observed = Observed::new(shape, &rows, &columns, &values).map_err(raised)?;
+        Ok((shape, Some(observed)))
+    }
+
+    fn places(&self) -> PyResult<Places> {
         match self {
             Self::Single(array) => present(array).map_err(raised),
             Self::Double(array) => present(array).map_err(raised),
-            Self::Listed(Listed(shape, rows, columns, values)) => Ok(Places {
-                shape: *shape,
-                rows: rows.as_slice()?.to_vec(),
-                columns: columns.as_slice()?.to_vec(),
-                values: values.as_slice()?.to_vec(),
-            }),
+            Self::Listed(Listed(shape, rows, columns, values)) => {
+                Ok((*shape, rows.as_slice()?.to_vec(), columns.as_slice()?.to_vec(), values.as_slice()?.to_vec()))
+            }
         }
     }
 }
@@ -61,17 +62,17 @@ impl Seen<'_> {
 /// All entries that are not NaN, row by row.
 fn present<T: Element + Real>(array: &PyReadonlyArray2<'_, T>) -> Result<Places, Error> {
     let shape = (array.shape()[0], array.shape()[1]);
-    let mut places = Places { shape, rows: Vec::new(), columns: Vec::new(), values: Vec::new() };
+    let (mut rows, mut columns, mut values) = (Vec::new(), Vec::new(), Vec::new());
     for ((row, column), &value) in array.as_array().indexed_iter() {
         let value: f64 = value.to_f64();
         if value.is_infinite() {
             return Err(Error::NotFinite { what: "matrix", row, column, value });
         }
         if !value.is_nan() {
-            places.rows.push(row);
-            places.columns.push(column);
-            places.values.push(value);
+            rows.push(row);
+            columns.push(column);
+            values.push(value);
         }
     }
-    Ok(places)
+    Ok((shape, rows, columns, values))
 }
