@@ -110,10 +110,14 @@ class Estimator:
         return self
 
     def _tags(self, **tags):
-        from sklearn.utils import InputTags, Tags, TargetTags
+        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
 
-        given = {"target_tags": TargetTags(required=True), "input_tags": InputTags(sparse=True), **tags}
-        return Tags(**given)
+        usual = {
+            "target_tags": TargetTags(required=True),
+            "transformer_tags": TransformerTags(preserves_dtype=["float64", "float32"]),
+            "input_tags": InputTags(sparse=True),
+        }
+        return Tags(**{**usual, **tags})
 
 
 class TakesWeights:
