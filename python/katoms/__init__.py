@@ -10,6 +10,7 @@ from katoms.classification import (
     SparseClassifier,
     SparseClassifierCV,
 )
+from katoms.plots import plot_coefficients, plot_completion, plot_convergence, plot_cv, plot_path
 from katoms.regression import GroupSparseRegressor, GroupSparseRegressorCV, SparseRegressor, SparseRegressorCV
 
 __all__ = [
@@ -26,4 +27,9 @@ __all__ = [
     "SparseRegressor",
     "SparseRegressorCV",
     "__version__",
+    "plot_coefficients",
+    "plot_completion",
+    "plot_convergence",
+    "plot_cv",
+    "plot_path",
 ]

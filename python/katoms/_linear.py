@@ -93,7 +93,7 @@ class LinearModel(TakesWeights, GivesFrames, Estimator):
 
     def _read_first(self, X: Any) -> Design:
         design = design_of(X)
-        self.n_features_in_ = design.shape[1]
+        self.n_samples_fit_, self.n_features_in_ = design.shape
         if design.names is not None:
             self.feature_names_in_ = design.names
         else:
