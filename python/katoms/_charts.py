@@ -46,9 +46,10 @@ def trail_of(model: Any, ic_type: str | None) -> Trail:
     if isinstance(model, Path):
         return _trail_of_path(model, criterion_of(ic_type or "ebic"))
     if hasattr(model, "path_"):
-        return _trail_of_path(model.path_, criterion_of(ic_type or model.ic_type))
+        trail = _trail_of_path(model.path_, criterion_of(ic_type or model.ic_type))
+        return trail if ic_type else trail._replace(chosen=model.support_size_)
     tried = getattr(model, "cv_results_", {})
-    rows = np.flatnonzero(tried["l2"] == model.l2_) if "coef" in tried else []
+    rows = np.flatnonzero(tried["l2"] == model.l2_) if "coef" in tried else np.zeros(0, dtype=int)
     if len(rows) == 0:
         raise ValueError(
             f"plot_path needs models of several sizes, but this {type(model).__name__} was fitted with one; "
@@ -155,9 +156,9 @@ def name_blocks(ax: Axes, bars: Bars, places: np.ndarray) -> None:
         inside = places[bars.block[: len(places)] == number]
         if len(inside):
             ends = [inside[0] - 0.35, inside[-1] + 0.35]
-            across = ax.get_yaxis_transform()
-            ax.plot([1.01, 1.01], ends, color=drawing.GREY, linewidth=1.5, transform=across, clip_on=False)
-            ax.text(1.025, sum(ends) / 2, drawing.shortened(name), va="center", fontsize=drawing.SMALL, transform=across)
+            beside: dict[str, Any] = {"transform": ax.get_yaxis_transform(), "clip_on": False}
+            ax.plot([1.01, 1.01], ends, color=drawing.GREY, linewidth=1.5, **beside)
+            ax.text(1.025, sum(ends) / 2, drawing.shortened(name), va="center", fontsize=drawing.SMALL, **beside)
 
 
 def draw_convergence(ax: Axes, moves: list[dict[str, Any]], best: float) -> None:
@@ -169,13 +170,14 @@ def draw_convergence(ax: Axes, moves: list[dict[str, Any]], best: float) -> None
     heights = np.where(reached, foot, above)
     ax.plot(passes, heights, color=drawing.ACCENT, linewidth=1.5, zorder=3)
     ax.plot(passes[~reached], heights[~reached], "o", color=drawing.ACCENT, markersize=4, zorder=4)
-    ring = {"markerfacecolor": ax.get_facecolor(), "markeredgecolor": drawing.ACCENT, "markeredgewidth": 1.5}
-    ax.plot(passes[reached], heights[reached], "o", markersize=5, zorder=4, clip_on=False, **ring)
+    ring: dict[str, Any] = {"markerfacecolor": ax.get_facecolor(), "markeredgecolor": drawing.ACCENT, "clip_on": False}
+    ax.plot(passes[reached], heights[reached], "o", markersize=5, markeredgewidth=1.5, zorder=4, **ring)
     drawing.logarithmic_y(ax)
     if reached.any():
         ax.set_ylim(bottom=foot)
         last = np.flatnonzero(reached)[-1]
-        ax.annotate("best", (passes[last], foot), (0, 7), textcoords="offset points", ha="center", fontsize=drawing.SMALL)
+        at = (passes[last], foot)
+        ax.annotate("best", at, (0, 7), textcoords="offset points", ha="center", fontsize=drawing.SMALL)
     ax.set_ylabel("objective, above the best")
     ax.grid(axis="y", alpha=0.3, linewidth=0.7)
     ax.margins(x=0.03)
@@ -184,7 +186,7 @@ def draw_convergence(ax: Axes, moves: list[dict[str, Any]], best: float) -> None
 def mark_stages(ax: Axes, moves: list[dict[str, Any]]) -> None:
     """A line where a stage begins, and its size above the axes. Where stages are short, some sizes stay out."""
     atoms = np.array([move["atoms"] for move in moves])
-    begins = np.flatnonzero(np.diff(atoms, prepend=-1))
+    begins = np.flatnonzero(np.diff(atoms, prepend=-1)).tolist()
     # A stage begins after the last move of the one before.
     starts = [moves[max(at - 1, 0)]["passes"] for at in begins]
     texts = [f"k = {atoms[at]}" for at in begins]

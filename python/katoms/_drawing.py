@@ -44,7 +44,7 @@ def count_along_x(ax: Axes, label: str, counts: np.ndarray) -> None:
     counts = np.unique(counts)
     apart = len(counts) == 1 or np.diff(counts).min() > (counts[-1] - counts[0]) / 30
     few = len(counts) <= 12 and apart
-    ax.xaxis.set_major_locator(FixedLocator(counts) if few else MaxNLocator(integer=True, min_n_ticks=1))
+    ax.xaxis.set_major_locator(FixedLocator(counts.tolist()) if few else MaxNLocator(integer=True, min_n_ticks=1))
     ax.set_xlabel(label)
 
 
@@ -82,9 +82,8 @@ def label_ends(ax: Axes, x: float, ends: Sequence[tuple[float, str, float]]) -> 
     if len(ends) > room:
         kept = sorted(sorted(ends, key=lambda end: -end[2])[: room - 1])
         left_out = len(ends) - len(kept)
-        ax.annotate(
-            f"and {left_out} more", (1, 0), (16, -gap / 2), "axes fraction", "offset points", fontsize=SMALL, alpha=0.7
-        )
+        foot = (("data", "axes fraction"), "offset points")
+        ax.annotate(f"and {left_out} more", (x, 0), (16, -gap / 2), *foot, fontsize=SMALL, alpha=0.7)
         ends = kept
     if not ends:
         return

@@ -1,7 +1,7 @@
 """A fitted model as a card in a notebook.
 
-The card brings its own style, and takes text colour and background from the notebook, so that it reads well on light and
-on dark ones. Everything that is not ours is escaped.
+The card brings its own style, and takes text colour and background from the notebook, so that it reads well on light
+and on dark ones. Everything that is not ours is escaped.
 """
 
 from __future__ import annotations

@@ -91,17 +91,16 @@ def _draw_matrices(model: Any, X: Any, part: tuple[int, int], places: list[tuple
     known = seen[np.isfinite(seen)]
     low, high = (known.min(), known.max()) if len(known) else (completed.min(), completed.max())
     colours = drawing.pyplot().get_cmap("viridis").with_extremes(bad=HOLE)
-    drawn = None
+    aspect: Any = "equal" if _is_to_scale(part) else "auto"
+    drawn: Any = None
     for ax, kind in places:
         matrix = np.ma.masked_invalid(seen if kind == "seen" else completed)
-        aspect = "equal" if _is_to_scale(part) else "auto"
         drawn = ax.imshow(matrix, cmap=colours, vmin=low, vmax=high, interpolation="nearest", aspect=aspect)
         ax.set_title(_title(model, kind, seen, part), fontsize=10)
         ax.set_xlabel("column")
         if ax is places[0][0]:
             ax.set_ylabel("row")
-        for axis in (ax.xaxis, ax.yaxis):
-            axis.get_major_locator().set_params(integer=True, nbins=5)
+        ax.locator_params(integer=True, nbins=5)
     extend = {(False, False): "neither", (True, False): "min", (False, True): "max", (True, True): "both"}
     beyond = extend[bool(completed.min() < low), bool(completed.max() > high)]
     last = places[-1][0]
