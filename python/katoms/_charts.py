@@ -38,6 +38,8 @@ def size_label(model: Any) -> str:
     """What a size counts."""
     if isinstance(model, Path):
         return "support size"
+    if hasattr(model, "rank_"):
+        return "rank"
     return "number of groups" if is_grouped(model) else "number of features"
 
 
@@ -88,12 +90,12 @@ def draw_path(ax: Axes, trail: Trail) -> None:
             label=name,
         )
         if highlighted:
-            ends.append((float(values[-1]), name, float(abs(chosen[feature]))))
+            ends.append(drawing.End(trail.sizes[-1], values[-1], name, abs(chosen[feature])))
     ax.axhline(0, color=drawing.GREY, linewidth=0.8, zorder=1)
     ax.margins(x=0.02)
     ax.set_ylabel(trail.scale)
     drawing.mark_sizes(ax, [(trail.chosen, f"{trail.chosen}: {trail.why}")])
-    drawing.label_ends(ax, float(trail.sizes[-1]), ends)
+    drawing.label_ends(ax, ends)
 
 
 def _without_long_zeros(values: np.ndarray) -> np.ndarray:
@@ -103,6 +105,80 @@ def _without_long_zeros(values: np.ndarray) -> np.ndarray:
     near[:-1] |= inside[1:]
     near[1:] |= inside[:-1]
     return np.where(near, values, np.nan)
+
+
+class Validation(NamedTuple):
+    """Held-out losses: the size, mean, standard error and kind of each trial, and what was chosen."""
+
+    sizes: np.ndarray
+    means: np.ndarray
+    errors: np.ndarray
+    kinds: np.ndarray
+    kind: str
+    least: int
+    within: int
+
+
+def validation_of(model: Any) -> Validation | None:
+    """What an estimator knows of held-out losses, if anything."""
+    results = getattr(model, "cv_results_", {})
+    if "support_size" in results:
+        kinds = np.array([f"l2 = {ridge:g}" for ridge in results["l2"]])
+        means, marks = results["mean_loss"], (model.k_min_, model.k_1se_)
+        return Validation(
+            results["support_size"], means, results["standard_error"], kinds, f"l2 = {model.l2_:g}", *marks
+        )
+    if "rank" in results:
+        centred = len(set(results["centring"])) > 1
+        named = [_kind(*kind, centred) for kind in zip(results["l2"], results["centring"])]
+        kind, marks = _kind(model.l2_, model.centring_, centred), (model.rank_min_, model.rank_1se_)
+        means, errors = results["held_out_mse"], np.asarray(results["standard_error"], dtype=float)
+        return Validation(results["rank"], means, errors, np.array(named), kind, *marks)
+    return None
+
+
+def _kind(ridge: float, centring: str, centred: bool) -> str:
+    return f"l2 = {ridge:g}, centring {centring}" if centred else f"l2 = {ridge:g}"
+
+
+def draw_validation(ax: Axes, tried: Validation) -> None:
+    """Mean losses with their standard errors against the size: a line for each kind, the chosen one coloured."""
+    ends = []
+    kinds = list(dict.fromkeys(tried.kinds.tolist()))
+    for kind in kinds:
+        rows = np.flatnonzero(tried.kinds == kind)
+        rows = rows[np.argsort(tried.sizes[rows])]
+        chosen = kind == tried.kind
+        ax.errorbar(
+            tried.sizes[rows],
+            tried.means[rows],
+            tried.errors[rows],
+            color=drawing.ACCENT if chosen else drawing.GREY,
+            linewidth=1.75 if chosen else 1.2,
+            elinewidth=1,
+            capsize=2,
+            marker="o",
+            markersize=4 if chosen else 3,
+            zorder=3 if chosen else 2,
+            label=kind,
+        )
+        name = f"{kind}, chosen" if chosen else kind
+        ends.append(drawing.End(tried.sizes[rows[-1]], tried.means[rows[-1]], name, float(chosen)))
+    if 0 < 10 * tried.means.min() < tried.means.max():
+        drawing.logarithmic_y(ax)
+    ax.set_ylabel("held-out loss, mean ± 1 SE")
+    ax.grid(axis="y", alpha=0.3, linewidth=0.7)
+    ax.margins(x=0.03)
+    if len(kinds) > 1:
+        drawing.label_ends(ax, ends)
+
+
+def mark_choices(ax: Axes, least: int, within: int) -> None:
+    """The size of least loss, and the smallest within one standard error."""
+    if least == within:
+        drawing.mark_sizes(ax, [(least, f"{least}: least loss, none smaller within 1 SE")])
+    else:
+        drawing.mark_sizes(ax, [(within, f"{within}: smallest within 1 SE"), (least, f"{least}: least loss")])
 
 
 class Bars(NamedTuple):

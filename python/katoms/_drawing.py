@@ -5,7 +5,7 @@ Matplotlib is imported only when something is drawn. Its settings are read, neve
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 
 import numpy as np
 
@@ -71,36 +71,55 @@ def shortened(name: Any) -> str:
     return f"{text[:front].rstrip()}…{text[front + 1 - LONGEST_NAME :].lstrip()}"
 
 
-def label_ends(ax: Axes, x: float, ends: Sequence[tuple[float, str, float]]) -> None:
-    """Write names beside the right ends of lines, moved apart where they would overlap.
+class End(NamedTuple):
+    """Where a line ends, what it is called, and how much that matters."""
 
-    ``ends`` holds (height, name, weight). Where the axes are too low for all, the names of least weight stay out.
+    x: float
+    y: float
+    name: str
+    weight: float
+
+
+def label_ends(ax: Axes, ends: Sequence[End]) -> None:
+    """Write names of lines right of the axes, moved apart where they would overlap.
+
+    Where the axes are too low for all names, those of least weight stay out.
     """
     _, height = points(ax)
     gap = 1.3 * SMALL
     room = max(int(height / gap), 1)
     if len(ends) > room:
-        kept = sorted(sorted(ends, key=lambda end: -end[2])[: room - 1])
-        left_out = len(ends) - len(kept)
-        foot = (("data", "axes fraction"), "offset points")
-        ax.annotate(f"and {left_out} more", (x, 0), (16, -gap / 2), *foot, fontsize=SMALL, alpha=0.7)
+        kept = sorted(ends, key=lambda end: -end.weight)[: room - 1]
+        place = (f"and {len(ends) - len(kept)} more", (1, 0), (10, -gap / 2), "axes fraction", "offset points")
+        ax.annotate(*place, fontsize=SMALL, alpha=0.7)
         ends = kept
     if not ends:
         return
-    ends = sorted(ends)
-    at = in_points(ax, [(x, end[0]) for end in ends])[:, 1]
-    for (value, name, _), place, moved in zip(ends, at, spread(at, gap, (0.0, height))):
-        line = {"arrowstyle": "-", "color": GREY, "linewidth": 0.7, "shrinkA": 0, "shrinkB": 2, "relpos": (0, 0.5)}
-        ax.annotate(
-            shortened(name),
-            (x, value),
-            (16, moved - place),
-            textcoords="offset points",
-            va="center",
-            fontsize=SMALL,
-            arrowprops=line,
-            annotation_clip=False,
-        )
+    ends = sorted(ends, key=lambda end: end.y)
+    at = in_points(ax, [(end.x, end.y) for end in ends])[:, 1]
+    for end, place, moved in zip(ends, at, spread(at, gap, (0.0, height))):
+        _label_end(ax, end, moved - place)
+
+
+def _label_end(ax: Axes, end: End, rise: float) -> None:
+    """A name right of the axes, so many points above the end of its line."""
+    from matplotlib.transforms import ScaledTranslation, blended_transform_factory
+
+    inches = ax.figure.dpi_scale_trans
+    beside = blended_transform_factory(
+        ax.transAxes + ScaledTranslation(10 / 72, 0, inches), ax.transData + ScaledTranslation(0, rise / 72, inches)
+    )
+    line = {"arrowstyle": "-", "color": GREY, "linewidth": 0.7, "shrinkA": 0, "shrinkB": 2, "relpos": (0, 0.5)}
+    ax.annotate(
+        shortened(end.name),
+        (end.x, end.y),
+        (1, end.y),
+        textcoords=beside,
+        va="center",
+        fontsize=SMALL,
+        arrowprops=line,
+        annotation_clip=False,
+    )
 
 
 def spread(wanted: np.ndarray, gap: float, limits: tuple[float, float]) -> np.ndarray:
@@ -162,35 +181,3 @@ def _room_after(marks: Sequence[tuple[float, str]]) -> list[float]:
     """How much room the texts behind each need."""
     widths = [width_of(text) + SMALL for _, text in marks]
     return [sum(widths[number + 1 :]) for number in range(len(marks))]
-
-
-def held_out(ax: Axes, results: dict[str, Any], size: str, ridge: float) -> None:
-    """Mean held-out losses with their standard errors against the size: one line for each ridge."""
-    ridges = np.unique(results["l2"])
-    ends = []
-    for one in [*ridges[ridges != ridge], ridge]:
-        rows = np.flatnonzero(results["l2"] == one)
-        rows = rows[np.argsort(results[size][rows])]
-        sizes, losses = results[size][rows], results["mean_loss"][rows]
-        chosen = one == ridge
-        ax.errorbar(
-            sizes,
-            losses,
-            results["standard_error"][rows],
-            color=ACCENT if chosen else GREY,
-            linewidth=1.75 if chosen else 1.2,
-            elinewidth=1,
-            capsize=2,
-            marker="o",
-            markersize=4 if chosen else 3,
-            zorder=3 if chosen else 2,
-            label=f"l2 = {one:g}",
-        )
-        ends.append((float(losses[-1]), f"l2 = {one:g}{', chosen' if chosen else ''}", float(chosen)))
-    if (results["mean_loss"] > 0).all() and results["mean_loss"].max() > 10 * results["mean_loss"].min():
-        logarithmic_y(ax)
-    ax.set_ylabel("held-out loss, mean ± 1 SE")
-    ax.grid(axis="y", alpha=0.3, linewidth=0.7)
-    ax.margins(x=0.03)
-    if len(ridges) > 1:
-        label_ends(ax, float(results[size].max()), ends)

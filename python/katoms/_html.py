@@ -61,7 +61,7 @@ def card(model: Any) -> str:
         f'<div class="katoms-title">{escape(type(model).__name__)}</div>',
         f'<div class="katoms-repr">{escape(said)}</div>',
         '<div class="katoms-facts">' + " ".join(f"<span>{escape(fact)}</span>" for fact in _facts(model)) + "</div>",
-        _table(model) if hasattr(model, "standardized_coef_") else "",
+        _table(model) if hasattr(model, "support_") else "",
         "<ul>" + "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences) + "</ul>" if sentences else "",
         "</div>",
     ]
@@ -75,6 +75,13 @@ def _status(model: Any) -> str:
     return f'<div class="katoms-status katoms-warning">not converged: {escape(status)}</div>'
 
 
+_MEASURES = (
+    ("rmse_", "RMSE on what was seen"),
+    ("held_out_rmse_", "RMSE on what was held out"),
+    ("relative_residual_", "relative residual"),
+)
+
+
 def _facts(model: Any) -> list[str]:
     """What there is to say in a few words each; only what the model knows."""
     facts = [_shape(model), _size(model)]
@@ -83,8 +90,12 @@ def _facts(model: Any) -> list[str]:
         facts.append(f"loss {loss:.6g}")
     if loss is not None and null_loss:
         facts.append(f"{100 * (1 - loss / null_loss):.1f} % explained")
-    if hasattr(model, "k_min_"):
-        facts.append(f"cross-validation: k_min_ = {model.k_min_}, k_1se_ = {model.k_1se_}")
+    for attribute, what in _MEASURES:
+        if getattr(model, attribute, None) is not None:
+            facts.append(f"{what} {getattr(model, attribute):.4g}")
+    for least, within in (("k_min_", "k_1se_"), ("rank_min_", "rank_1se_")):
+        if hasattr(model, least):
+            facts.append(f"held out: {least} = {getattr(model, least)}, {within} = {getattr(model, within)}")
     if getattr(model, "l2_", 0):
         facts.append(f"l2 = {model.l2_:g}")
     for attribute, what in (("n_iter_", "iteration"), ("n_passes_", "pass")):
@@ -94,11 +105,10 @@ def _facts(model: Any) -> list[str]:
 
 
 def _shape(model: Any) -> str:
-    columns = getattr(model, "n_features_in_", None)
-    rows = getattr(model, "n_samples_fit_", None)
-    if columns is None:
-        return ""
-    return _counted(columns, "feature") if rows is None else f"{rows} rows × {columns} columns"
+    columns, rows = model.n_features_in_, getattr(model, "n_samples_fit_", None)
+    if hasattr(model, "factors_"):
+        rows = len(model.factors_[0])
+    return _counted(columns, "column") if rows is None else f"{rows} rows × {columns} columns"
 
 
 def _size(model: Any) -> str:
@@ -119,30 +129,29 @@ def _counted(count: int, what: str) -> str:
 
 
 def _table(model: Any) -> str:
-    coef, intercept = model._linear_part()
-    effects = np.ravel(model.standardized_coef_)
+    coef, standardized = np.ravel(model.coef_), getattr(model, "standardized_coef_", None)
+    effects = coef if standardized is None else np.ravel(standardized)
     order = sorted(model.support_, key=lambda j: (-abs(effects[j]), j))
     names = names_or_numbers(getattr(model, "feature_names_in_", None), model.n_features_in_)
     longest = max((abs(effects[j]) for j in order), default=0.0)
-    rows = [_row(str(names[j]), coef[j], effects[j], longest) for j in order[:MOST]]
+    told = [coef] if standardized is None else [coef, effects]
+    rows = [_row(str(names[j]), [column[j] for column in told], effects[j], longest) for j in order[:MOST]]
+    empty = "<td></td>" * len(told)
     if len(order) > MOST:
-        rows.append(f"<tr><td>and {len(order) - MOST} more</td><td></td><td></td><td></td></tr>")
+        rows.append(f"<tr><td>and {len(order) - MOST} more</td>{empty}<td></td></tr>")
     if getattr(model, "fit_intercept", False):
-        rows.append(f"<tr><td>intercept</td><td>{_number(intercept)}</td><td></td><td></td></tr>")
-    head = "<tr><th>feature</th><th>coefficient</th><th>per standard<br>deviation</th><th></th></tr>"
-    return f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
+        rows.append(f"<tr><td>intercept</td><td>{_number(np.ravel(model.intercept_)[0])}</td>{empty}</tr>")
+    heads = ["feature", "coefficient", "per standard<br>deviation"][: 1 + len(told)] + [""]
+    head = "".join(f"<th>{each}</th>" for each in heads)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 
-def _row(name: str, coefficient: float, effect: float, longest: float) -> str:
+def _row(name: str, numbers: list[float], effect: float, longest: float) -> str:
     share = 50 * abs(effect) / longest if longest > 0 else 0.0
-    negative = effect < 0
-    start = 50 - share if negative else 50
-    kind = ' class="katoms-negative"' if negative else ""
+    start, kind = (50 - share, ' class="katoms-negative"') if effect < 0 else (50, "")
     bar = f'<span{kind} style="margin-left:{start:.1f}%;width:{share:.1f}%"></span>'
-    return (
-        f"<tr><td>{escape(name)}</td><td>{_number(coefficient)}</td><td>{_number(effect)}</td>"
-        f'<td class="katoms-bar">{bar}</td></tr>'
-    )
+    cells = "".join(f"<td>{_number(number)}</td>" for number in numbers)
+    return f'<tr><td>{escape(name)}</td>{cells}<td class="katoms-bar">{bar}</td></tr>'
 
 
 def _number(value: float) -> str:

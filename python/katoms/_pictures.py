@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from katoms import _charts as charts
 from katoms import _drawing as drawing
 from katoms._checks import is_frame, is_sparse
 
@@ -20,16 +21,16 @@ HOLE = "#d9dde2"
 
 def draw_completion(model: Any, X: Any, shape: tuple[int, int] | None, ax: Any) -> np.ndarray:
     """The pictures that there are numbers for."""
-    validated = "rank" in getattr(model, "cv_results_", {})
-    pictures = (["seen", "completed"] if X is not None else []) + (["error"] if validated else [])
+    tried = charts.validation_of(model)
+    pictures = (["seen", "completed"] if X is not None else []) + (["error"] if tried is not None else [])
     pictures = pictures or ["completed"]
     part = _part(model, shape)
     axes = _axes_for(pictures, part, ax)
     matrices = [(place, one) for place, one in zip(axes, pictures) if one != "error"]
     if matrices:
         _draw_matrices(model, X, part, matrices)
-    if validated:
-        _draw_error(model, axes[-1])
+    if tried is not None:
+        _draw_error(model, axes[-1], tried)
     return axes
 
 
@@ -71,8 +72,8 @@ def _seen(X: Any, part: tuple[int, int]) -> np.ndarray:
     if is_sparse(X):
         X = X.tocoo()
         X = (X.row, X.col, X.data)
-    if isinstance(X, tuple) and len(X) == 3:
-        rows, columns, values = (np.asarray(each) for each in X)
+    if isinstance(X, tuple):
+        rows, columns, values = (np.asarray(each) for each in X[:3])
         inside = (rows < part[0]) & (columns < part[1])
         seen[rows[inside], columns[inside]] = values[inside]
         return seen
@@ -115,9 +116,8 @@ def _title(model: Any, kind: str, seen: np.ndarray, part: tuple[int, int]) -> st
     return f"seen: {np.isfinite(seen).mean():.0%}, holes grey{where}"
 
 
-def _draw_error(model: Any, ax: Axes) -> None:
-    results = model.cv_results_
+def _draw_error(model: Any, ax: Axes, tried: charts.Validation) -> None:
     drawing.axes_of(ax, (0, 0))
-    drawing.count_along_x(ax, "rank", results["rank"])
-    drawing.held_out(ax, results, "rank", getattr(model, "l2_", results["l2"][np.argmin(results["mean_loss"])]))
+    drawing.count_along_x(ax, "rank", tried.sizes)
+    charts.draw_validation(ax, tried)
     drawing.mark_sizes(ax, [(model.rank_, f"{model.rank_}: chosen")])

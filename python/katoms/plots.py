@@ -61,14 +61,15 @@ def plot_path(model: Any, *, ic_type: str | None = None, ax: Axes | None = None)
 
 
 def plot_cv(model: Any, *, ax: Axes | None = None) -> Axes:
-    """Draw the loss on held-out rows against the size, one line for each ridge.
+    """Draw the loss on what was held out against the size, one line for each ridge.
 
-    Bars reach one standard error up and down. ``k_min_`` and ``k_1se_`` are marked. The line of the chosen ridge is
-    coloured.
+    Bars reach one standard error up and down. The size of least loss and the smallest within one standard error are
+    marked. The line of the chosen ridge is coloured.
 
     Parameters
     ----------
     model : fitted estimator with cross-validation
+        One with ``cv_results_``, such as SparseRegressorCV.
     ax : matplotlib.axes.Axes, optional
         Where to draw. A new figure if None.
 
@@ -88,28 +89,24 @@ def plot_cv(model: Any, *, ax: Axes | None = None) -> Axes:
     'number of features'
     """
     _check_fitted(model, "plot_cv")
-    results = getattr(model, "cv_results_", {})
-    if "support_size" not in results:
+    tried = charts.validation_of(model)
+    if tried is None:
         raise ValueError(
             f"plot_cv needs losses on held-out rows, which {type(model).__name__} has not; "
             "fit an estimator with cross-validation, such as SparseRegressorCV"
         )
     ax = drawing.axes_of(ax, (7, 4.2))
-    drawing.count_along_x(ax, charts.size_label(model), results["support_size"])
-    drawing.held_out(ax, results, "support_size", model.l2_)
-    if model.k_min_ == model.k_1se_:
-        drawing.mark_sizes(ax, [(model.k_min_, f"{model.k_min_}: least loss, none smaller within 1 SE")])
-    else:
-        within, least = f"{model.k_1se_}: smallest within 1 SE", f"{model.k_min_}: least loss"
-        drawing.mark_sizes(ax, [(model.k_1se_, within), (model.k_min_, least)])
+    drawing.count_along_x(ax, charts.size_label(model), tried.sizes)
+    charts.draw_validation(ax, tried)
+    charts.mark_choices(ax, tried.least, tried.within)
     return ax
 
 
 def plot_coefficients(model: Any, *, max_features: int = 40, ax: Axes | None = None) -> Axes:
     """Draw the features of a model as bars, the strongest first.
 
-    A bar is as long as the effect of one standard deviation of the feature (``standardized_coef_``). With groups, the
-    features of a group stand together.
+    A bar is as long as the effect of one standard deviation of the feature (``standardized_coef_``), or as its
+    coefficient in a model without standard deviations. With groups, the features of a group stand together.
 
     Parameters
     ----------
@@ -134,10 +131,11 @@ def plot_coefficients(model: Any, *, max_features: int = 40, ax: Axes | None = N
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['x7', 'x4']
     """
-    _check_fitted(model, "plot_coefficients", "standardized_coef_")
+    _check_fitted(model, "plot_coefficients", "coef_")
     if max_features < 1:
         raise ValueError(f"max_features is {max_features}; at least 1 is needed")
-    effects = np.ravel(model.standardized_coef_)
+    standardized = getattr(model, "standardized_coef_", None)
+    effects = np.ravel(model.coef_ if standardized is None else standardized)
     bars = charts.bars_of(model, effects)
     features = bars.features[:max_features]
     # Half a bar of air between groups.
@@ -147,9 +145,10 @@ def plot_coefficients(model: Any, *, max_features: int = 40, ax: Axes | None = N
     charts.draw_bars(ax, effects[features], [names[feature] for feature in features], places)
     charts.name_blocks(ax, bars, places)
     what = "effect on the log-odds" if hasattr(model, "classes_") else "effect"
+    what = "coefficient" if standardized is None else f"{what} per standard deviation"
     left_out = len(bars.features) - len(features)
     more = f"\n({left_out} more features are not shown)" if left_out else ""
-    ax.set_xlabel(f"{what} per standard deviation{more}")
+    ax.set_xlabel(what + more)
     return ax
 
 

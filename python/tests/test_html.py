@@ -133,7 +133,7 @@ def test_validations_and_classifiers_have_cards(frame):
     X, y = frame
     validated = katoms.SparseRegressorCV([1, 2, 3]).fit(X, y)
     card = validated._repr_html_()
-    assert f"k_min_ = {validated.k_min_}, k_1se_ = {validated.k_1se_}" in card
+    assert f"held out: k_min_ = {validated.k_min_}, k_1se_ = {validated.k_1se_}" in card
     classifier = katoms.SparseClassifier(1).fit(X, y > 4)
     read = Reader(classifier._repr_html_())
     assert float(read.rows[-1][1].replace("−", "-")) == pytest.approx(classifier.intercept_[0], rel=1e-3)
