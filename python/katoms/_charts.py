@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 #: A difference of objectives below this share of them is rounding.
-ROUNDING = 1e-14
+ROUNDING = 1e-12
 
 
 class Trail(NamedTuple):
@@ -237,13 +237,22 @@ def name_blocks(ax: Axes, bars: Bars, places: np.ndarray) -> None:
             ax.text(1.025, sum(ends) / 2, drawing.shortened(name), va="center", fontsize=drawing.SMALL, **beside)
 
 
-def draw_convergence(ax: Axes, moves: list[dict[str, Any]], best: float) -> None:
-    """The objective above the best, against passes; what reached the best stands at the foot."""
-    passes = np.array([move["passes"] for move in moves])
-    above = np.array([move["objective"] for move in moves]) - best
+def draw_convergence(ax: Axes, moves: list[dict[str, Any]], best: float, start: float) -> None:
+    """The objective above the best, against passes; what reached the best stands at the foot.
+
+    ``start`` is what the best constant has, or NaN.
+    """
+    passes = np.array([0] + [move["passes"] for move in moves])
+    above = np.array([start] + [move["objective"] for move in moves]) - best
     reached = above <= ROUNDING * abs(best)
-    foot = above[~reached].min() / 10 if (~reached).any() else 1.0
+    real = above[np.isfinite(above) & ~reached]
+    foot = real.min() / 10 if len(real) else 1.0
     heights = np.where(reached, foot, above)
+    ax.plot(passes[:2], heights[:2], "o:", color=drawing.GREY, markersize=4, linewidth=1.2, zorder=2)
+    small: dict[str, Any] = {"textcoords": "offset points", "fontsize": drawing.SMALL}
+    if np.isfinite(start):
+        ax.annotate("constant", (0, heights[0]), (6, 0), va="center", **small)
+    passes, heights, reached = passes[1:], heights[1:], reached[1:]
     ax.plot(passes, heights, color=drawing.ACCENT, linewidth=1.5, zorder=3)
     ax.plot(passes[~reached], heights[~reached], "o", color=drawing.ACCENT, markersize=4, zorder=4)
     ring: dict[str, Any] = {"markerfacecolor": ax.get_facecolor(), "markeredgecolor": drawing.ACCENT, "clip_on": False}
@@ -251,9 +260,7 @@ def draw_convergence(ax: Axes, moves: list[dict[str, Any]], best: float) -> None
     drawing.logarithmic_y(ax)
     if reached.any():
         ax.set_ylim(bottom=foot)
-        last = np.flatnonzero(reached)[-1]
-        at = (passes[last], foot)
-        ax.annotate("best", at, (0, 7), textcoords="offset points", ha="center", fontsize=drawing.SMALL)
+        ax.annotate("best", (passes[reached][-1], foot), (0, 7), ha="center", **small)
     ax.set_ylabel("objective, above the best")
     ax.grid(axis="y", alpha=0.3, linewidth=0.7)
     ax.margins(x=0.03)

@@ -155,8 +155,8 @@ def plot_coefficients(model: Any, *, max_features: int = 40, ax: Axes | None = N
 def plot_convergence(model: Any, *, ax: Axes | None = None) -> Axes:
     """Draw how far the objective was above the best, against passes over the data.
 
-    Moves that reached the best are rings at the foot. Where the number of atoms grew in stages, the size of each stands
-    above the place where it begins.
+    Moves that reached the best are rings at the foot; the grey dot is the best constant. Where the number of atoms grew
+    in stages, the size of each stands above the place where it begins.
 
     Parameters
     ----------
@@ -185,8 +185,8 @@ def plot_convergence(model: Any, *, ax: Axes | None = None) -> Axes:
         raise ValueError(f"plot_convergence has nothing to draw: this {type(model).__name__} made no move")
     best = min([move["objective"] for move in moves] + [getattr(model, "objective_", np.inf)])
     ax = drawing.axes_of(ax, (7, 4.2))
-    drawing.count_along_x(ax, "passes over the data", np.array([move["passes"] for move in moves]))
-    charts.draw_convergence(ax, moves, best)
+    drawing.count_along_x(ax, "passes over the data", np.array([0] + [move["passes"] for move in moves]))
+    charts.draw_convergence(ax, moves, best, getattr(model, "null_loss_", np.nan))
     charts.mark_stages(ax, moves)
     return ax
 

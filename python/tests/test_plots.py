@@ -23,7 +23,7 @@ PLANTED = [1, 4, 9, 16, 25, 30, 36, 49]
 @pytest.fixture(scope="module")
 def frame():
     """y depends on eight of fifty features of different scale."""
-    rng = np.random.default_rng(3)
+    rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 50)) * rng.uniform(0.5, 3, 50)
     effects = np.array([3, -2.5, 2, -2, 1.5, 1.2, -1, 0.9])
     y = X[:, PLANTED] @ (effects / X[:, PLANTED].std(axis=0)) + 0.5 * rng.normal(size=200)
@@ -199,10 +199,13 @@ def test_held_out_losses_with_their_errors(validated):
 
 
 def test_both_sizes_are_marked(validated, frame):
-    for fitted in (validated, katoms.SparseRegressorCV([1, 2, 3], cv=4).fit(*frame)):
+    X, y = frame
+    noisy = katoms.SparseRegressorCV(range(1, 13), cv=4).fit(X, y + 4 * np.random.default_rng(1).normal(size=200))
+    assert validated.k_min_ == validated.k_1se_ and noisy.k_min_ > noisy.k_1se_
+    for fitted in (validated, noisy):
         ax = katoms.plot_cv(fitted)
         said = " ".join(texts(ax))
-        if fitted.k_min_ == fitted.k_1se_:
+        if fitted is validated:
             assert f"{fitted.k_min_}: least loss, none smaller within 1 SE" in said
         else:
             assert f"{fitted.k_min_}: least loss" in said and f"{fitted.k_1se_}: smallest within 1 SE" in said
@@ -210,7 +213,7 @@ def test_both_sizes_are_marked(validated, frame):
         assert marked == {fitted.k_min_, fitted.k_1se_}
 
 
-def test_neighbouring_marks_do_not_overlap(validated):
+def test_neighbouring_marks_do_not_overlap():
     _, ax = plt.subplots()
     ax.plot(range(31), range(31))
     drawing.mark_sizes(ax, [(29, "29: smallest within 1 SE"), (30, "30: least loss")])
@@ -278,18 +281,28 @@ def test_a_classifier_has_effects_on_the_log_odds(frame):
 
 
 def test_moves_are_drawn_above_the_best(frame):
-    model = katoms.SparseRegressor(8).fit(*frame)
+    model = katoms.SparseRegressor(8, method="iht").fit(*frame)
     ax = katoms.plot_convergence(model)
-    line = ax.get_lines()[0]
-    passes = [move["passes"] for move in model.trace_]
+    constant, line = ax.get_lines()[:2]
     objectives = np.array([move["objective"] for move in model.trace_])
-    above = objectives - min(objectives.min(), model.objective_)
-    assert ax.get_yscale() == "log" and line.get_xdata().tolist() == passes
-    real = above > 1e-14 * model.objective_
-    assert real.any()
-    assert np.allclose(line.get_ydata()[real], above[real], rtol=1e-12)
-    assert (line.get_ydata()[~real] == ax.get_ylim()[0]).all()
-    assert f"k = {model.trace_[-1]['atoms']}" in texts(ax)
+    best = min(objectives.min(), model.objective_)
+    assert ax.get_yscale() == "log"
+    assert constant.get_xydata()[0] == pytest.approx([0, model.null_loss_ - best])
+    assert line.get_xdata().tolist() == [move["passes"] for move in model.trace_]
+    above, drawn = objectives - best, line.get_ydata()
+    real = above > 1e-12 * best
+    assert real.sum() > 3 and not real.all()
+    assert np.array_equal(drawn[real], above[real])
+    assert (drawn[~real] == ax.get_ylim()[0]).all() and ax.get_ylim()[0] < above[real].min()
+    assert "k = 8" in texts(ax) and "best" in texts(ax)
+
+
+def test_a_fit_that_was_perfect_at_once_is_drawn():
+    X = np.eye(6)
+    model = katoms.SparseRegressor(1, fit_intercept=False, standardize=False).fit(X, 3 * X[:, 2])
+    ax = katoms.plot_convergence(model)
+    ax.figure.draw_without_rendering()
+    assert "best" in texts(ax)
 
 
 def test_stages_are_marked_where_they_begin():
@@ -297,7 +310,7 @@ def test_stages_are_marked_where_they_begin():
     moves = [{"passes": p, "atoms": k, "objective": 1.0 / p} for p, k in [(1, 1), (2, 1), (3, 2), (4, 2), (9, 4)]]
     from katoms import _charts as charts
 
-    charts.draw_convergence(ax, moves, 0.0)
+    charts.draw_convergence(ax, moves, 0.0, np.nan)
     charts.mark_stages(ax, moves)
     assert {text.get_text(): text.xy[0] for text in ax.texts} == {"k = 1": 1, "k = 2": 2, "k = 4": 4}
 
