@@ -10,6 +10,7 @@ from katoms.classification import (
     SparseClassifier,
     SparseClassifierCV,
 )
+from katoms.functions import methods, path, phase_transition_k, theory
 from katoms.plots import plot_coefficients, plot_completion, plot_convergence, plot_cv, plot_path
 from katoms.regression import GroupSparseRegressor, GroupSparseRegressorCV, SparseRegressor, SparseRegressorCV
 
@@ -27,9 +28,13 @@ __all__ = [
     "SparseRegressor",
     "SparseRegressorCV",
     "__version__",
+    "methods",
+    "path",
+    "phase_transition_k",
     "plot_coefficients",
     "plot_completion",
     "plot_convergence",
     "plot_cv",
     "plot_path",
+    "theory",
 ]

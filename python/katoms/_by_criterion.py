@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from katoms import _katoms
-from katoms._checks import weights_of
+from katoms._checks import Design, weights_of
 from katoms._linear import LinearModel
 from katoms._paths import Path, criterion_of
 
@@ -35,18 +35,24 @@ class ByCriterion(LinearModel):
         """
         design = self._read_first(X)
         problem = self._problem(design, self._target(y), weights_of(sample_weight, design.shape[0]))
-        sizes = self._sizes(design, problem)
-        start = self._start(design)
+        size, start = self._sizes(design, problem), self._start(design)
         vars(self).pop("path_", None)
-        if isinstance(sizes, list):
-            told = _katoms.path(design.matrix, problem, self._work(design), sizes)
-            self.path_ = Path(told, design.names)
-            self._raise_if_ended(told)
+        if isinstance(size, list):
+            self.path_ = self._walk(design, problem, size)
             size = self.path_.best(criterion_of(self.ic_type))
             place = self.path_.place(size)
             start = (self.path_.coefs[place], float(self.path_.intercepts[place]))
-        else:
-            size = sizes
         self._finish(design, problem, size, start)
         return self
 
+    def _path(self, X: Any, y: Any, sample_weight: Any) -> Path:
+        """The models of all sizes alone."""
+        design = self._read_first(X)
+        problem = self._problem(design, self._target(y), weights_of(sample_weight, design.shape[0]))
+        size = self._sizes(design, problem)
+        return self._walk(design, problem, [size] if isinstance(size, int) else size)
+
+    def _walk(self, design: Design, problem: dict[str, Any], sizes: list[int]) -> Path:
+        told = _katoms.path(design.matrix, problem, self._work(design), sizes)
+        self._raise_if_ended(told)
+        return Path(told, design.names)

@@ -1,8 +1,8 @@
 //! Files that appear whole or not at all.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::error::Error;
 use crate::format::bad;
@@ -20,31 +20,33 @@ pub fn save(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     }
     // a link keeps pointing where it did: what it points at is replaced
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.into());
-    let beside = beside(&target).ok_or_else(|| bad(path, "this is not the name of a file"))?;
-    let written = write_and_move(&beside, &target, bytes);
-    written.map_err(|error| {
-        // whatever went wrong is what counts, not that the rest could not be removed
-        let _ = fs::remove_file(&beside);
-        refused(path, error)
-    })
+    if target.file_name().is_none() {
+        return Err(bad(path, "this is not the name of a file"));
+    }
+    write_and_move(&target, bytes).map_err(|error| refused(path, error))
 }
 
-/// A hidden name in the same folder, which no other process takes.
-fn beside(target: &Path) -> Option<PathBuf> {
-    let name = target.file_name()?.to_string_lossy();
-    Some(target.with_file_name(format!(".{name}.{}.part", std::process::id())))
-}
-
-fn write_and_move(beside: &Path, target: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = File::create(beside)?;
+/// Whatever goes wrong, the file beside is removed.
+fn write_and_move(target: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut beside = tempfile::Builder::new();
+    beside.prefix(".katoms-").suffix(".part");
+    // A temporary file is its owner's alone; this one will be a file like any other.
+    #[cfg(unix)]
+    beside.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut file = beside.tempfile_in(folder(target))?;
     file.write_all(bytes)?;
     if let Ok(there) = fs::metadata(target) {
-        file.set_permissions(there.permissions())?;
+        file.as_file().set_permissions(there.permissions())?;
     }
     // on disk before the name points at it, or a crash could leave an empty file
-    file.sync_all()?;
-    drop(file);
-    fs::rename(beside, target)
+    file.as_file().sync_all()?;
+    file.persist(target)?;
+    Ok(())
+}
+
+/// The folder that a file is in.
+fn folder(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 fn write_through(path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -55,7 +57,7 @@ fn write_through(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// What the system said, and what to do.
 fn refused(path: &Path, error: io::Error) -> Error {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder(path);
     match error.kind() {
         ErrorKind::NotFound if !folder.exists() => {
             bad(path, format!("cannot be written: there is no folder {}: create it first", folder.display()))

@@ -1,0 +1,151 @@
+"""Functions: the models of all sizes, the theory, and the methods by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from katoms import _katoms
+from katoms._checks import column_of
+from katoms._paths import Path
+from katoms.classification import GroupSparseClassifier, SparseClassifier
+from katoms.regression import GroupSparseRegressor, SparseRegressor
+
+_LOSSES = {
+    ("squares", False): SparseRegressor,
+    ("squares", True): GroupSparseRegressor,
+    ("logistic", False): SparseClassifier,
+    ("logistic", True): GroupSparseClassifier,
+}
+
+
+def path(
+    X: Any,
+    y: Any,
+    support_sizes: Any = None,
+    *,
+    loss: str = "squares",
+    groups: Any = None,
+    sample_weight: Any = None,
+    **parameters: Any,
+) -> Path:
+    """Fit a model of each size, and judge them by information criteria.
+
+    Parameters
+    ----------
+    X : array, SciPy sparse matrix, or frame of pandas or polars, of shape (n_samples, n_features)
+    y : array of shape (n_samples,)
+    support_sizes : sequence of int, optional
+        The sizes; None stands for 1 to what the data can carry, at most 30.
+    loss : {"squares", "logistic"}, default="squares"
+    groups : optional
+        As in :class:`GroupSparseRegressor`; sizes then count groups.
+    sample_weight : array of shape (n_samples,), optional
+    **parameters
+        As in :class:`SparseRegressor`: ``l2``, ``fit_intercept``, ``standardize``, ``always_select``, ...
+
+    Returns
+    -------
+    Path
+
+    Examples
+    --------
+    >>> import numpy as np, katoms
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 50))
+    >>> y = 3 * X[:, 7] - 2 * X[:, 42] + 0.1 * rng.normal(size=100)
+    >>> found = katoms.path(X, y, support_sizes=range(1, 6))
+    >>> found.best("ebic"), found.supports[1]
+    (2, array([ 7, 42]))
+    """
+    if loss not in ("squares", "logistic"):
+        raise ValueError(f"loss is {loss!r}; it must be 'squares' or 'logistic'")
+    if groups is not None:
+        parameters["groups"] = groups
+    model = _LOSSES[loss, groups is not None](support_size=support_sizes, **parameters)
+    return model._path(X, column_of(y, model), sample_weight)
+
+
+def theory(
+    alpha: float,
+    beta: float,
+    *,
+    tau: float = 0.0,
+    signal: float = 1.0,
+    noise: float = 0.0,
+    beta_2k: float | None = None,
+    accuracy: float = 0.01,
+) -> dict[str, Any]:
+    """What is proven of accelerated iterative hard thresholding with step 2/(alpha+beta) and momentum ``tau``.
+
+    Parameters
+    ----------
+    alpha, beta : float
+        The least and the largest curvature over supports of 3k atoms.
+    tau : float, default=0.0
+        The momentum.
+    signal, noise : float
+        The norms of the signal and of the noise in the measurements.
+    beta_2k : float, optional
+        The largest curvature over 2k atoms, for the noise. Default: ``beta``.
+    accuracy : float, default=0.01
+        The error to be reached.
+
+    Returns
+    -------
+    dict
+        ``kappa``, ``xi``, ``step``, ``momentum`` (the range of tau that converges), ``radius`` (of the contraction),
+        ``converges``, ``floor`` (the error that remains), ``iterations`` to the accuracy (None: never); and
+        ``momentum_published``, ``iterations_published`` as the paper prints them.
+
+    Examples
+    --------
+    >>> import katoms
+    >>> told = katoms.theory(0.8, 1.2, tau=0.25)
+    >>> told["converges"], round(told["kappa"], 3)
+    (True, 1.5)
+    """
+    return _katoms.theory(alpha, beta, tau, signal, noise, beta_2k, accuracy)
+
+
+def phase_transition_k(n_samples: int, n_features: int, *, positive: bool = False) -> int:
+    """The most entries of a signal that so many random measurements carry (Donoho and Tanner).
+
+    Parameters
+    ----------
+    n_samples, n_features : int
+        The shape of the measurement matrix.
+    positive : bool, default=False
+        Whether it is known that no entry is negative.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> import katoms
+    >>> katoms.phase_transition_k(200, 1000)
+    49
+    """
+    return _katoms.phase_transition_k(n_samples, n_features, positive)
+
+
+def methods(problem: str | None = None) -> dict[str, str]:
+    """Every method by name, and when to choose it.
+
+    Parameters
+    ----------
+    problem : {"k atoms", "rank k", "a ball", "a penalty"}, optional
+        Only the methods for such a problem.
+
+    Returns
+    -------
+    dict of str to str
+
+    Examples
+    --------
+    >>> import katoms
+    >>> "accelerated-iht" in katoms.methods("k atoms")
+    True
+    """
+    return {name: when for name, problems, when in _katoms.methods() if problem is None or problem in problems}

@@ -1,0 +1,398 @@
+"""Models of features and groups: inputs of every kind, parameters, answers."""
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+
+import numpy as np
+import pandas
+import polars
+import pytest
+import scipy.sparse
+
+import katoms
+from katoms import exceptions
+from katoms._checks import design_of
+
+
+@pytest.fixture
+def planted():
+    """y depends on columns 3 and 11 of 40."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(150, 40))
+    return X, 2 * X[:, 3] - 3 * X[:, 11] + 5 + 0.1 * rng.normal(size=150)
+
+
+@pytest.fixture
+def classes(planted):
+    X, y = planted
+    return X, np.where(y - 5 + np.random.default_rng(2).normal(size=150) > 0, "yes", "no")
+
+
+def least_squares(X, y, support):
+    """An independent refit: coefficients and intercept."""
+    A = np.column_stack([X[:, support], np.ones(len(y))])
+    solution = np.linalg.lstsq(A, y, rcond=None)[0]
+    return solution[:-1], solution[-1]
+
+
+# What goes in.
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_arrays_of_either_order_and_precision_are_not_copied(planted, dtype, order):
+    X = np.asarray(planted[0], dtype=dtype, order=order)
+    assert np.shares_memory(design_of(X).matrix, X)
+    model = katoms.SparseRegressor(2).fit(X, planted[1])
+    assert model.support_.tolist() == [3, 11]
+    coef, intercept = least_squares(X.astype(float), planted[1], [3, 11])
+    assert np.allclose(model.coef_[[3, 11]], coef, atol=1e-9) and np.isclose(model.intercept_, intercept)
+    assert np.allclose(model.predict(X), X.astype(float) @ model.coef_ + model.intercept_)
+
+
+def test_read_only_memory_and_views_are_read(planted, tmp_path):
+    X, y = planted
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    assert np.shares_memory(design_of(mapped).matrix, mapped)
+    expected = katoms.SparseRegressor(2).fit(X, y).coef_
+    assert (katoms.SparseRegressor(2).fit(mapped, y).coef_ == expected).all()
+    wide = np.empty((150, 80))
+    wide[:, ::2] = X
+    assert np.allclose(katoms.SparseRegressor(2).fit(wide[:, ::2], y).coef_, expected)
+    assert np.allclose(katoms.SparseRegressor(2).fit(X.astype(">f8"), y).coef_, expected)
+
+
+@pytest.mark.parametrize("kind", ["csc", "csr", "coo", "lil"])
+@pytest.mark.parametrize("container", ["matrix", "array"])
+def test_sparse_matrices_are_as_dense_ones(kind, container):
+    rng = np.random.default_rng(3)
+    X = scipy.sparse.random(200, 60, density=0.1, random_state=4, data_rvs=rng.standard_normal)
+    y = X.toarray() @ np.where(np.isin(np.arange(60), [5, 50]), 3.0, 0.0) + 1 + 0.01 * rng.normal(size=200)
+    given = X.asformat(kind) if container == "matrix" else scipy.sparse.coo_array(X).asformat(kind)
+    model = katoms.SparseRegressor(2).fit(given, y)
+    dense = katoms.SparseRegressor(2).fit(X.toarray(), y)
+    assert model.support_.tolist() == [5, 50]
+    assert np.allclose(model.coef_, dense.coef_) and np.isclose(model.intercept_, dense.intercept_)
+    assert np.allclose(model.predict(given), dense.predict(X.toarray()))
+
+
+def test_sparse_columns_are_not_copied():
+    X = scipy.sparse.random(50, 20, density=0.3, format="csc", random_state=0)
+    _, _, indices, data = design_of(X).matrix
+    assert np.shares_memory(indices, X.indices) and np.shares_memory(data, X.data)
+
+
+def test_frames_bring_their_names(planted):
+    X, y = planted
+    names = [f"gene{j}" for j in range(40)]
+    for frame in (pandas.DataFrame(X, columns=names), polars.DataFrame(X, schema=names)):
+        model = katoms.SparseRegressor(2, always_select=["gene30"]).fit(frame, y)
+        assert list(model.feature_names_in_) == names
+        assert model.get_feature_names_out().tolist() == ["gene3", "gene11", "gene30"]
+        assert model.support_.tolist() == [3, 11, 30] and model.support_size_ == 2
+        assert np.allclose(model.predict(frame), X @ model.coef_ + model.intercept_)
+    with pytest.raises(ValueError, match="did you mean 'gene30'"):
+        katoms.SparseRegressor(2, always_select=["gene300"]).fit(frame, y)
+    text = pandas.DataFrame({"age": [1.0, 2.0, 3.0], "sex": ["m", "f", "m"]})
+    with pytest.raises(ValueError, match="column 'sex' holds 'm', which is no number; encode it"):
+        katoms.SparseRegressor(1).fit(text, [1.0, 2.0, 3.0])
+
+
+# What is asked for.
+
+
+GROUPS = {
+    "labels": [j % 10 for j in range(40)],
+    "labels of text": [f"g{j % 10}" for j in range(40)],
+    "lists": [[g, g + 10, g + 20, g + 30] for g in range(10)],
+    "lists in any order": [[g + 30, g, g + 20, g + 10] for g in range(10)][::-1],
+    "names": [[f"x{g}", f"x{g + 10}", f"x{g + 20}", f"x{g + 30}"] for g in range(10)],
+    "dictionary": {f"g{g}": [g, g + 10, g + 20, g + 30] for g in range(10)},
+}
+
+
+@pytest.mark.parametrize("groups", GROUPS.values(), ids=GROUPS)
+def test_groups_in_every_notation(groups):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(200, 40))
+    y = X[:, 3] - 2 * X[:, 13] + X[:, 23] + 0.5 * X[:, 33] + 3 * X[:, 6] - X[:, 16] + X[:, 26] + X[:, 36]
+    frame = pandas.DataFrame(X, columns=[f"x{j}" for j in range(40)])
+    model = katoms.GroupSparseRegressor(2, groups=groups).fit(frame, y)
+    assert model.support_.tolist() == [3, 6, 13, 16, 23, 26, 33, 36]
+    assert len(model.chosen_groups_) == 2
+
+
+def test_sizes_and_sharing_groups():
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(200, 12))
+    y = X[:, 3] + X[:, 4] - X[:, 5]
+    by_sizes = katoms.GroupSparseRegressor(1, groups=[3, 3, 6]).fit(X, y)
+    assert by_sizes.support_.tolist() == [3, 4, 5] and by_sizes.chosen_groups_ == ["1"]
+    sharing = katoms.GroupSparseRegressor(1, groups=[[0, 1, 3], [3, 4, 5], [5, 6, 7]]).fit(X, y)
+    assert sharing.support_.tolist() == [3, 4, 5]
+
+
+def test_groups_that_cannot_be_read_say_what_would_be_right():
+    X, y = np.eye(4), np.arange(4.0)
+    for groups, message in (
+        ([1, 1, 1, 1], "nothing but ones"),
+        ([1, 2], "groups has 2 entries, but X has 4 columns"),
+        ([[0, 9]], "group 0 holds index 9, but X has only 4 columns"),
+        ([[0], []], "group 1 .* has no members"),
+        ([["a"]], "X has no column names"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            katoms.GroupSparseRegressor(1, groups=groups).fit(X, y)
+
+
+def test_weights_stand_for_repetitions(planted):
+    X, y = planted
+    weights = np.random.default_rng(7).integers(0, 4, size=150)
+    weighted = katoms.SparseRegressor().fit(X, y, sample_weight=weights)
+    repeated = katoms.SparseRegressor().fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    assert weighted.support_size_ == repeated.support_size_
+    assert np.allclose(weighted.coef_, repeated.coef_)
+
+
+def test_without_an_intercept_nothing_is_centred(planted):
+    X, y = planted
+    model = katoms.SparseRegressor(2, fit_intercept=False).fit(X, y)
+    assert model.intercept_ == 0
+    expected = np.linalg.lstsq(X[:, model.support_], y, rcond=None)[0]
+    assert np.allclose(model.coef_[model.support_], expected)
+
+
+def test_a_range_of_sizes_is_judged_by_a_criterion(planted):
+    X, y = planted
+    model = katoms.SparseRegressor(range(1, 9), ic_type="bic").fit(X, y)
+    assert model.support_size_ == 2 == model.path_.best("bic")
+    assert np.allclose(model.coef(support_size=2), model.coef_)
+    assert np.count_nonzero(model.coef(support_size=5)) == 5
+    m, losses = 150, model.path_.losses
+    expected = m * np.log(2 * losses / m) + np.log(m) * (np.arange(1, 9) + 1)
+    assert np.allclose(np.diff(model.path_.criteria["bic"]), np.diff(expected))
+    with pytest.raises(ValueError, match="the path has models of the sizes 1, 2"):
+        model.coef(support_size=20)
+    with pytest.raises(ValueError, match="only size 2 was fitted"):
+        katoms.SparseRegressor(2).fit(X, y).coef(support_size=3)
+
+
+def test_path_is_the_estimators_path(planted):
+    X, y = planted
+    found = katoms.path(X, y, support_sizes=range(1, 9))
+    model = katoms.SparseRegressor(range(1, 9)).fit(X, y)
+    assert (found.coefs == model.path_.coefs).all() and found.best() == model.support_size_
+    assert katoms.path(X, y).support_sizes.tolist() == katoms.SparseRegressor().fit(X, y).path_.support_sizes.tolist()
+
+
+def test_classes_keep_their_names(classes):
+    X, y = classes
+    model = katoms.SparseClassifier(2).fit(X, y)
+    assert model.support_.tolist() == [3, 11] and model.classes_.tolist() == ["no", "yes"]
+    probabilities = model.predict_proba(X)
+    assert np.allclose(probabilities.sum(axis=1), 1)
+    assert np.allclose(probabilities[:, 1], 1 / (1 + np.exp(-model.decision_function(X))))
+    assert (model.predict(X) == np.where(probabilities[:, 1] > 0.5, "yes", "no")).all()
+    assert model.score(X, y) == np.mean(model.predict(X) == y)
+
+
+def test_cross_validation_keeps_what_it_saw(planted):
+    X, y = planted
+    model = katoms.SparseRegressorCV(range(1, 7), l2=[0.0, 1.0], rule="1se").fit(X, y)
+    results = model.cv_results_
+    assert results["fold_losses"].shape == (12, 5)
+    assert np.allclose(results["fold_losses"].mean(axis=1), results["mean_loss"])
+    assert model.k_1se_ == model.support_size_ == 2 <= model.k_min_
+    labels = model.fold_of_row_
+    again = katoms.SparseRegressorCV(range(1, 7), l2=[0.0, 1.0], rule="1se", cv=labels).fit(X, y)
+    assert (again.cv_results_["mean_loss"] == results["mean_loss"]).all()
+    held = labels == 0
+    inside = katoms.SparseRegressor(2).fit(X[~held], y[~held])
+    at = np.flatnonzero((results["support_size"] == 2) & (results["l2"] == 0))[0]
+    assert np.isclose(results["fold_losses"][at, 0], 0.5 * np.mean((inside.predict(X[held]) - y[held]) ** 2))
+
+
+def test_folds_in_every_notation(planted):
+    from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
+
+    X, y = planted
+    by_splitter = katoms.SparseRegressorCV([1, 2], cv=KFold(4)).fit(X, y)
+    by_splits = katoms.SparseRegressorCV([1, 2], cv=list(KFold(4).split(X))).fit(X, y)
+    assert (by_splitter.fold_of_row_ == by_splits.fold_of_row_).all()
+    assert katoms.SparseRegressorCV([1, 2], cv=4, random_state=1).fit(X, y).fold_of_row_.max() == 3
+    grouped = GroupKFold(3).split(X, y, groups=np.arange(150) // 10)
+    assert katoms.SparseRegressorCV([1, 2], cv=grouped).fit(X, y).fold_of_row_.max() == 2
+    with pytest.raises(ValueError, match="each of the 150 rows must be held out once"):
+        katoms.SparseRegressorCV([1, 2], cv=ShuffleSplit(3)).fit(X, y)
+
+
+# How it works.
+
+
+def test_a_method_by_name_and_a_name_that_no_method_has(planted):
+    X, y = planted
+    assert katoms.SparseRegressor(2, method="orthogonal-matching-pursuit").fit(X, y).support_.tolist() == [3, 11]
+    with pytest.raises(exceptions.UnknownMethodError, match="did you mean"):
+        katoms.SparseRegressor(2, method="orthogonal-matching").fit(X, y)
+
+
+def test_not_converging_is_a_warning_of_scikit_learn(planted):
+    from sklearn.exceptions import ConvergenceWarning
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 200)).cumsum(axis=1)
+    y = rng.normal(size=50)
+    with pytest.warns(ConvergenceWarning, match="has not converged.*raise max_iter") as caught:
+        model = katoms.SparseRegressor(10, method="iht", max_iter=2).fit(X, y)
+    assert issubclass(caught[0].category, katoms.ConvergenceWarning)
+    assert model.status_ == "iteration-cap" and model.n_iter_ == 2
+
+
+def test_warm_start_begins_at_the_last_answer(planted):
+    X, y = planted
+    model = katoms.SparseRegressor(2, method="iht", warm_start=True)
+    first = model.fit(X, y).n_iter_
+    assert model.fit(X, y).n_iter_ < first
+    assert model.support_.tolist() == [3, 11]
+
+
+def test_a_callback_sees_every_move_and_may_stop(planted):
+    X, y = planted
+    seen = []
+    model = katoms.SparseRegressor(2, method="iht", callback=seen.append).fit(X, y)
+    assert [move["iteration"] for move in seen] == list(range(1, model.n_iter_ + 1))
+    with pytest.warns(katoms.ConvergenceWarning):
+        stopped = katoms.SparseRegressor(2, method="iht", callback=lambda move: move["iteration"] == 3).fit(X, y)
+    assert stopped.status_ == "stopped" and stopped.n_iter_ == 3
+
+    def fails(move):
+        raise RuntimeError("as the callback says")
+
+    with pytest.raises(RuntimeError, match="as the callback says"):
+        katoms.SparseRegressor(2, callback=fails).fit(X, y)
+
+
+def test_verbose_prints(planted, capsys):
+    katoms.SparseRegressor(2, verbose=1).fit(*planted)
+    assert "iteration 1: objective" in capsys.readouterr().out
+
+
+def test_the_answer_does_not_depend_on_threads(planted):
+    X, y = planted
+    answers = [katoms.SparseRegressor(5, n_jobs=n).fit(X, y).coef_ for n in (None, 1, 2, -1)]
+    assert all((answer == answers[0]).all() for answer in answers)
+
+
+LONG = """
+import numpy as np, katoms
+rng = np.random.default_rng(0)
+X = rng.normal(size=(400, 4000)).cumsum(axis=1)
+y = rng.normal(size=400)
+model = katoms.SparseRegressor(60, method="iht", max_iter=10**9, tol=0.0)
+"""
+
+
+def test_ctrl_c_ends_a_fit_and_keeps_the_model():
+    script = LONG + """
+try:
+    print("begin", flush=True)
+    model.fit(X, y)
+except KeyboardInterrupt:
+    print(model.status_, model.coef_.shape[0], flush=True)
+"""
+    child = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "begin\n"
+    time.sleep(1)
+    child.send_signal(signal.SIGINT)
+    assert child.communicate()[0] == "stopped 4000\n"
+
+
+def test_other_threads_go_on_while_rust_works():
+    space = {}
+    exec(LONG, space)
+    counted = []
+    done = threading.Event()
+
+    def count():
+        while not done.is_set():
+            counted.append(1)
+            time.sleep(0)
+
+    thread = threading.Thread(target=count)
+    model = space["model"]
+    model.callback = lambda move: len(counted) > 1000 and move["iteration"] > 20
+    thread.start()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(space["X"], space["y"])
+    done.set()
+    thread.join()
+    assert len(counted) > 1000
+
+
+def test_a_forked_process_has_threads_of_its_own(planted):
+    import multiprocessing
+
+    X, y = planted
+    expected = katoms.SparseRegressor(2).fit(X, y).coef_
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        with multiprocessing.get_context("fork").Pool(1) as pool:
+            forked = pool.apply(_fit, (X, y))
+    assert (forked == expected).all()
+
+
+def _fit(X, y):
+    return katoms.SparseRegressor(2).fit(X, y).coef_
+
+
+# Bad days.
+
+
+def test_every_error_has_its_kind_and_the_words_of_the_program(planted):
+    X, y = planted
+    holed = X.copy()
+    holed[4, 2] = np.nan
+    for make, kind, message in (
+        (lambda: katoms.SparseRegressor(41).fit(X, y), exceptions.OutOfRangeError, "k is 41; it must lie between 1 and 40"),
+        (lambda: katoms.SparseRegressor(0).fit(X, y), exceptions.OutOfRangeError, "k is 0"),
+        (lambda: katoms.SparseRegressor(2).fit(holed, y), exceptions.NotFiniteError, "NaN at row 4, column 2"),
+        (lambda: katoms.SparseRegressor(2).fit(X, y[:-1]), exceptions.LengthError, "target has length 149"),
+        (lambda: katoms.SparseRegressor(2, l2=-1.0).fit(X, y), exceptions.OptionError, "ridge is -1"),
+        (lambda: katoms.SparseRegressor(2, tol=2.0).fit(X, y), exceptions.OptionError, "tolerance is 2"),
+        (lambda: katoms.SparseRegressor(2).fit(X, y, -np.ones(150)), exceptions.InadmissibleValueError, "weights"),
+        (lambda: katoms.SparseRegressor("two").fit(X, y), ValueError, "support_size is 'two'; give a whole number"),
+        (lambda: katoms.SparseRegressor([]).fit(X, y), ValueError, "support_size is empty"),
+        (lambda: katoms.SparseRegressor(None, ic_type="cp").fit(X, y), ValueError, "ic_type is 'cp'; it must be one of"),
+        (lambda: katoms.SparseRegressor(2, n_jobs=0).fit(X, y), ValueError, "n_jobs is 0"),
+        (lambda: katoms.SparseRegressorCV(rule="best").fit(X, y), ValueError, "rule is 'best'"),
+        (lambda: katoms.SparseRegressorCV([1], cv=1).fit(X, y), ValueError, "fold"),
+        (lambda: katoms.path(X, y, loss="hinge"), ValueError, "loss is 'hinge'"),
+    ):
+        with pytest.raises(kind, match=message):
+            make()
+        assert issubclass(kind, ValueError)
+
+
+def test_python_is_rust_to_the_bit(planted, tmp_path):
+    """The program reads the same numbers and gives the same model."""
+    import json
+
+    X, y = planted
+    np.savez(tmp_path / "data.npz", X=X, y=y)
+    for options, model in (
+        (["fit", "-k", "3"], katoms.SparseRegressor(3)),
+        (["fit", "-k", "3", "--ridge", "2.5"], katoms.SparseRegressor(3, l2=2.5)),
+        (["fit", "-k", "2", "--no-standardize"], katoms.SparseRegressor(2, standardize=False)),
+    ):
+        command = [sys.executable, "-m", "katoms", options[0], str(tmp_path / "data.npz"), "--target", "y", "--json"]
+        told = json.loads(subprocess.run(command + options[1:], capture_output=True, check=True, text=True).stdout)
+        model.fit(X, y)
+        by_name = {feature["name"]: feature["coefficient"] for feature in told["coefficients"]}
+        assert list(by_name.values()) == model.coef_[model.support_].tolist()
+        assert told["intercept"] == model.intercept_
