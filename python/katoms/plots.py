@@ -2,6 +2,8 @@
 
 Every function draws on the axes that it is given, or makes a figure, and returns the axes. Nothing is shown and no
 setting of Matplotlib is changed: ``plt.show()`` or ``ax.figure.savefig("model.png")`` is up to the caller.
+
+What draws is imported when it is needed, so that ``import katoms`` stays quick.
 """
 
 from __future__ import annotations
@@ -10,9 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from katoms import _charts as charts
-from katoms import _drawing as drawing
-from katoms import _pictures as pictures
 from katoms._estimator import Estimator, names_or_numbers
 from katoms._paths import Path
 
@@ -51,6 +50,9 @@ def plot_path(model: Any, *, ic_type: str | None = None, ax: Axes | None = None)
     >>> ax.get_xlabel()
     'number of features'
     """
+    from katoms import _charts as charts
+    from katoms import _drawing as drawing
+
     if not isinstance(model, Path):
         _check_fitted(model, "plot_path")
     trail = charts.trail_of(model, ic_type)
@@ -88,6 +90,9 @@ def plot_cv(model: Any, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'number of features'
     """
+    from katoms import _charts as charts
+    from katoms import _drawing as drawing
+
     _check_fitted(model, "plot_cv")
     tried = charts.validation_of(model)
     if tried is None:
@@ -131,6 +136,9 @@ def plot_coefficients(model: Any, *, max_features: int = 40, ax: Axes | None = N
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['x7', 'x4']
     """
+    from katoms import _charts as charts
+    from katoms import _drawing as drawing
+
     _check_fitted(model, "plot_coefficients", "coef_")
     if max_features < 1:
         raise ValueError(f"max_features is {max_features}; at least 1 is needed")
@@ -179,6 +187,9 @@ def plot_convergence(model: Any, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_yscale()
     'log'
     """
+    from katoms import _charts as charts
+    from katoms import _drawing as drawing
+
     _check_fitted(model, "plot_convergence", "trace_")
     moves = [move for move in model.trace_ if np.isfinite(move["objective"])]
     if not moves:
@@ -210,6 +221,8 @@ def plot_completion(model: Any, X: Any = None, shape: tuple[int, int] | None = N
         Seen and completed, where X is given. The error by rank, where the model has ``cv_results_``. The completed
         matrix alone, where there is neither.
     """
+    from katoms import _pictures as pictures
+
     _check_fitted(model, "plot_completion", "factors_")
     return pictures.draw_completion(model, X, shape, ax)
 

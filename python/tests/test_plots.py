@@ -343,7 +343,11 @@ def run(code):
 
 
 def test_matplotlib_is_not_imported_with_katoms():
-    assert run("import sys, katoms; print('matplotlib' in sys.modules, 'sklearn' in sys.modules)") == "False False"
+    heavy = {"matplotlib", "sklearn", "scipy", "pandas", "katoms._charts", "katoms._html"}
+    assert run(f"import sys, katoms; print({heavy} & set(sys.modules))") == "set()"
+    fitted = "katoms.SparseRegressor(1).fit(numpy.eye(4), [1.0, 2.0, 3.0, 5.0])"
+    code = f"import sys, numpy, katoms; {fitted}._repr_html_(); print('matplotlib' in sys.modules)"
+    assert run(code) == "False"
 
 
 def test_without_matplotlib_the_error_says_what_to_install():
