@@ -139,6 +139,26 @@ def test_validations_and_classifiers_have_cards(frame):
     assert float(read.rows[-1][1].replace("−", "-")) == pytest.approx(classifier.intercept_[0], rel=1e-3)
 
 
+@pytest.mark.skipif(not hasattr(katoms, "SparseRecovery"), reason="this build recovers no signals")
+def test_a_signal_has_a_card():
+    A = np.random.default_rng(2).normal(size=(30, 60))
+    model = katoms.SparseRecovery(2).fit(A, 2 * A[:, 5] - A[:, 40])
+    read = Reader(model._repr_html_())
+    assert not read.open
+    assert [row[:2] for row in read.rows[1:]] == [["x5", "2.000"], ["x40", "−1.000"]]
+
+
+@pytest.mark.skipif(not hasattr(katoms, "MatrixCompletion"), reason="this build completes no matrices")
+def test_a_completed_matrix_has_a_card():
+    X = np.outer(np.arange(1.0, 9.0), np.arange(1.0, 7.0))
+    X[2, 3] = np.nan
+    model = katoms.MatrixCompletion(rank=1, l2=0.0, centring="none").fit(X)
+    read = Reader(model._repr_html_())
+    said = " ".join(read.text)
+    assert not read.open and not read.rows
+    assert "8 rows × 6 columns" in said and "rank 1" in said and f"RMSE on what was seen {model.rmse_:.4g}" in said
+
+
 def test_a_refused_fit_leaves_no_card(frame):
     model = katoms.SparseRegressor(2)
     with pytest.raises(ValueError):

@@ -124,6 +124,14 @@ def test_a_path_of_standardised_coefficients_where_there_are_some(model):
     assert lines(ax)[f"x{feature}"].get_ydata()[-1] == 7 * path.coefs[-1, feature]
 
 
+def test_a_path_of_groups_counts_groups(frame):
+    model = katoms.GroupSparseRegressor(range(1, 5), groups=np.arange(50) // 5).fit(*frame)
+    ax = katoms.plot_path(model)
+    assert ax.get_xlabel() == "number of groups"
+    coloured = {name for name, line in lines(ax).items() if to_hex(line.get_color()) == drawing.ACCENT}
+    assert coloured == {NAMES[j] for j in model.support_}
+
+
 def test_labels_of_a_path_do_not_overlap(frame):
     X, y = frame
     model = katoms.SparseRegressor(range(1, 31), ic_type="aic").fit(X, y)
@@ -277,6 +285,16 @@ def test_a_classifier_has_effects_on_the_log_odds(frame):
     assert sorted(width for _, width, _ in bars_of(ax)) == sorted(np.ravel(model.standardized_coef_)[model.support_])
 
 
+@pytest.mark.skipif(not hasattr(katoms, "SparseRecovery"), reason="this build recovers no signals")
+def test_a_signal_is_drawn_by_its_entries():
+    A = np.random.default_rng(2).normal(size=(30, 60))
+    model = katoms.SparseRecovery(2).fit(A, 2 * A[:, 5] - A[:, 40])
+    ax = katoms.plot_coefficients(model)
+    assert [name for name, _, _ in bars_of(ax)] == ["x5", "x40"]
+    assert [width for _, width, _ in bars_of(ax)] == model.coef_[[5, 40]].tolist()
+    assert ax.get_xlabel() == "coefficient"
+
+
 # Moves.
 
 
@@ -420,6 +438,20 @@ class TestCompletion:
         assert sorted(line.get_xdata()) == sorted(model.cv_results_["rank"][rows])
         assert f"{model.rank_}: chosen" in texts(error)
         assert len(katoms.plot_completion(model, holes)) == 3
+
+    def test_every_ridge_and_centring_has_a_line(self, holes):
+        model = katoms.MatrixCompletionCV(rank=range(1, 5), l2=[0.0, 1.0]).fit(holes)
+        ax = katoms.plot_cv(model)
+        results = model.cv_results_
+        assert ax.get_xlabel() == "rank"
+        kinds = sorted(set(zip(results["l2"], results["centring"])))
+        assert len(ax.containers) == len(kinds) > 1
+        drawn = np.concatenate([container.lines[0].get_ydata() for container in ax.containers])
+        assert sorted(drawn) == sorted(results["held_out_mse"])
+        (chosen,) = [c for c in ax.containers if to_hex(c.lines[0].get_color()) == drawing.ACCENT]
+        rows = (results["l2"] == model.l2_) & (results["centring"] == model.centring_)
+        assert np.array_equal(chosen.lines[0].get_ydata(), results["held_out_mse"][rows])
+        assert model.rank_min_ in [line.get_xdata()[0] for line in ax.get_lines() if list(line.get_ydata()) == [0, 1]]
 
     def test_too_few_axes_are_refused(self, holes):
         model = katoms.MatrixCompletion(rank=2).fit(holes)
