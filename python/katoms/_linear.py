@@ -79,6 +79,7 @@ class LinearModel(TakesWeights, GivesFrames, Working):
 
     def _read_first(self, X: Any) -> Design:
         design = design_of(X)
+        self.n_samples_fit_ = design.shape[0]
         self._keep_features(design.shape[1], design.names)
         return design
 

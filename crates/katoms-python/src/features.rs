@@ -160,10 +160,10 @@ fn path<'py>(
 /// Rows held out: labels of folds, or how many, drawn with a seed.
 #[derive(FromPyObject)]
 pub enum Held {
+    /// (how many folds, seed): random, and by classes where there are some. A tuple, which a list of labels is not.
+    Drawn(usize, u64),
     /// The fold of each row.
     Labels(Vec<usize>),
-    /// (how many folds, seed): random, and by classes where there are some.
-    Drawn(usize, u64),
 }
 
 /// Every size and ridge on rows held out.
