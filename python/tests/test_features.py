@@ -169,8 +169,9 @@ def test_without_an_intercept_nothing_is_centred(planted):
 
 def test_a_range_of_sizes_is_judged_by_a_criterion(planted):
     X, y = planted
-    model = katoms.SparseRegressor(range(1, 9), ic_type="bic").fit(X, y)
-    assert model.support_size_ == 2 == model.path_.best("bic")
+    model = katoms.SparseRegressor(range(1, 9), ic_type="ebic").fit(X, y)
+    assert model.support_size_ == 2 == model.path_.best("ebic")
+    assert katoms.SparseRegressor(range(1, 9), ic_type="BIC").fit(X, y).support_size_ == model.path_.best("bic")
     assert np.allclose(model.coef(support_size=2), model.coef_)
     assert np.count_nonzero(model.coef(support_size=5)) == 5
     m, losses = 150, model.path_.losses
