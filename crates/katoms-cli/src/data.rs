@@ -107,7 +107,7 @@ pub struct ModelArgs {
     /// [default: squares, or logistic where the target is a word]
     #[arg(long, value_enum, help_heading = "Model")]
     pub loss: Option<LossChoice>,
-    /// No constant in the predictions; columns then stay in their own units, since centring them brings one in
+    /// No constant in the predictions; columns are then scaled and not centred, since centring them brings one in
     #[arg(long, help_heading = "Model")]
     pub no_intercept: bool,
     /// Leave columns in their own units: what is large then counts more, where there is a ridge
@@ -214,9 +214,7 @@ impl DataArgs {
 impl ModelArgs {
     /// How columns are made ready.
     pub fn preparation(&self, ridge: f64) -> Preparation {
-        // Centred columns leave a constant, which is what nobody wants here.
-        let standardize = !self.no_standardize && !self.no_intercept;
-        Preparation { standardize, intercept: !self.no_intercept, ridge }
+        Preparation { standardize: !self.no_standardize, intercept: !self.no_intercept, ridge }
     }
 }
 

@@ -44,7 +44,8 @@ pub struct CrossValidation {
     /// errors keeps about t²/(t² + c). For least squares. Default: 0 alone, which is not at all. It pays
     /// where k may be larger than the number of atoms that matter; 4, 9 and 16 are good to try.
     pub shrinkages: Vec<f64>,
-    /// Whether columns are scaled to variance 1 in each training set. Default: they are.
+    /// Whether columns are scaled to variance 1 in each training set; to a mean square of 1 without an intercept.
+    /// Default: they are.
     pub standardize: bool,
     /// Whether a model has an intercept. Default: it has.
     pub intercept: bool,

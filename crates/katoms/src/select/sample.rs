@@ -36,7 +36,8 @@ use crate::space::{IndexSet, SparseVec};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Preparation {
-    /// Whether columns get mean 0 and variance 1 within the sample. Default: they do.
+    /// Whether columns get mean 0 and variance 1 within the sample. Without an intercept they get a mean square of 1
+    /// and keep their origin, since centred columns would bring a constant in. Default: they do.
     pub standardize: bool,
     /// Whether predictions get a constant that counts as no atom. Default: they do.
     pub intercept: bool,
@@ -81,7 +82,8 @@ impl Preparation {
         let ones = vec![1.0; rows.len()];
         let rows = Rows::new(design, rows)?;
         let columns = if self.standardize {
-            Standardized::fit(rows, loss.weights().unwrap_or(&ones))?
+            let moments = rows.moments(loss.weights().unwrap_or(&ones));
+            self.standardized(rows, moments)?
         } else {
             Standardized::new(rows, vec![0.0; design.domain()], vec![1.0; design.domain()])?
         };
@@ -110,7 +112,7 @@ impl Preparation {
         for ((rows, loss), known) in rows.into_iter().zip(losses).zip(known) {
             samples.push(match known {
                 Some(moments) => {
-                    let columns = Standardized::with_moments(Rows::new(design, rows)?, moments)?;
+                    let columns = self.standardized(Rows::new(design, rows)?, moments)?;
                     Sample { columns, intercept: self.intercept }
                 }
                 None => {
@@ -120,6 +122,18 @@ impl Preparation {
             });
         }
         Ok((samples, reads))
+    }
+
+    /// Columns that are centred and scaled; only scaled, where no intercept takes up what centring leaves.
+    fn standardized<B>(&self, columns: B, moments: Moments) -> Result<Standardized<B>, Error>
+    where
+        B: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+    {
+        if self.intercept {
+            Standardized::with_moments(columns, moments)
+        } else {
+            Standardized::about_zero(columns, &moments)
+        }
     }
 
     /// The objective of a sample, owned or borrowed, of a design with this many columns.
@@ -206,10 +220,10 @@ pub struct Sample<'a, A> {
 
 impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> Sample<'_, A> {
     /// A fitted point in the units of the design, and the constant that its predictions need: the
-    /// intercept, and what centred columns leave.
+    /// intercept, and what centred columns leave. 0 where there is no intercept.
     pub fn to_original(&self, x: &SparseVec) -> (SparseVec, f64) {
         if !self.intercept {
-            return self.columns.to_original(x);
+            return (self.columns.to_original(x).0, 0.0);
         }
         let (scaled, intercept) = WithIntercept::new(&self.columns).split(x);
         let (coefficients, shift) = self.columns.to_original(&scaled);
@@ -297,7 +311,7 @@ mod tests {
     }
 
     /// Samples together and one by one have the same centres and scales; the reads that it took.
-    fn reads(wild: f64, weighted: bool) -> usize {
+    fn reads(wild: f64, weighted: bool, preparation: Preparation) -> usize {
         let data = columns(wild);
         let design = Dense::column_major(&data, ROWS, 5).unwrap();
         let mut loss = LeastSquares::new(vec![1.0; ROWS]).unwrap();
@@ -313,7 +327,6 @@ mod tests {
             (8..20).collect(),
         ];
         let losses: Vec<LeastSquares> = rows.iter().map(|rows| loss.subset(rows).unwrap()).collect();
-        let preparation = Preparation::default();
         let (samples, reads) = preparation.samples(&design, &losses, rows.clone()).unwrap();
         for ((sample, loss), rows) in samples.iter().zip(&losses).zip(rows) {
             let alone = preparation.sample(&design, loss, rows).unwrap();
@@ -329,14 +342,17 @@ mod tests {
 
     #[test]
     fn many_samples_are_standardised_as_one_by_one() {
-        assert_eq!((reads(1.0, false), reads(1.0, true)), (4, 4));
+        for intercept in [true, false] {
+            let preparation = Preparation { intercept, ..Preparation::default() };
+            assert_eq!((reads(1.0, false, preparation), reads(1.0, true, preparation)), (4, 4));
+        }
     }
 
     /// A row beyond all measure shifts the common centre; the samples without it look for themselves.
     #[test]
     fn samples_without_a_wild_row_get_a_look_of_their_own() {
         for wild in [1e6, 1e12] {
-            assert_eq!(reads(wild, false), 4 + 2 * 3);
+            assert_eq!(reads(wild, false, Preparation::default()), 4 + 2 * 3);
         }
     }
 }
