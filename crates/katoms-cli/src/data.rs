@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use katoms::loss::{AnyLoss, LeastSquares, Logistic};
 use katoms::operator::AnyDesign;
-use katoms::select::{Preparation, Sign, phase_transition_k};
+use katoms::select::Preparation;
 use katoms::set::{AnyAtoms, KSparse};
 use katoms_estimate::Features;
 use katoms_io::{Ask, Dataset, Missing, ReadOptions, Source, Target, UnknownMembers, Values};
@@ -295,9 +295,6 @@ impl Loaded {
     }
 }
 
-/// The largest size that a path has where nothing was said.
-const DEFAULT_MOST: usize = 30;
-
 impl Loaded {
     /// The sizes that were asked for, or a range that the data can carry.
     ///
@@ -316,8 +313,6 @@ impl Loaded {
             }
             return Ok(kept);
         }
-        let (rows, columns) = (self.dataset.rows.len(), self.dataset.features.len());
-        let carried = phase_transition_k(rows, columns, Sign::Any)?.min(rows / 3).max(1);
-        Ok((1..=carried.min(features.candidates()).min(DEFAULT_MOST)).collect())
+        Ok(features.default_sizes())
     }
 }

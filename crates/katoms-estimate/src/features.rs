@@ -1,21 +1,30 @@
 //! k features, or k groups of them, that predict a target.
 
+mod answers;
+
 use std::time::Instant;
 
-use katoms::driver::{Attempt, Options, Quality, Run, Stop, Trace};
+use katoms::driver::{Options, Run, Stop};
 use katoms::loss::{AnyLoss, Loss, Split};
 use katoms::method::AtomMethod;
 use katoms::operator::{AnyDesign, LinearOperator};
 use katoms::select::{
-    Criterion, CrossValidation, Folds, Preparation, Sample, Search, Selected, Stability, Validated,
-    cross_validate_while, path, stability,
+    CrossValidation, Folds, Preparation, Sample, Search, Selected, Sign, Stability, Validated, cross_validate_while,
+    path, phase_transition_k, stability,
 };
 use katoms::set::{Always, AnyAtoms, ConstraintSet, CoordinateSet};
 use katoms::space::SparseVec;
-use katoms::{Error, Objective, Status};
+use katoms::{Error, Objective};
+
+pub use answers::{Estimate, How, Trail, TrailModel};
 
 use crate::searching::searched;
 use crate::watch::{Phase, Progress, Watch};
+
+/// The largest size of a range that nobody chose.
+const DEFAULT_MOST: usize = 30;
+/// Observations that each atom of such a range has at least.
+const ROWS_PER_ATOM: usize = 3;
 
 /// A design, a target, and what a model may be made of.
 #[derive(Debug)]
@@ -26,95 +35,11 @@ pub struct Features<'a> {
     preparation: Preparation,
 }
 
-/// How one model is looked for.
-#[derive(Debug, Clone, Default)]
-pub struct How {
-    /// A single run of this method and nothing after it. Default: accelerated IHT from several starts, polished by
-    /// exchanges of atoms.
-    pub method: Option<String>,
-    /// When it ends. While a single run goes on, the watch keeps the time, so that the run can be saved before it is
-    /// stopped.
-    pub stop: Stop,
-    /// A saved state to go on from.
-    pub resume: Option<Vec<u8>>,
-}
-
-/// One model, in the units of the data.
-#[derive(Debug, Clone)]
-pub struct Estimate {
-    /// The coefficients.
-    pub coefficients: SparseVec,
-    /// The constant of the predictions.
-    pub intercept: f64,
-    /// What a standard deviation of each feature does: its coefficient times that.
-    pub standardized: SparseVec,
-    /// The atoms that were chosen, without those that are always in.
-    pub chosen: Vec<usize>,
-    /// How the search ended.
-    pub status: Status,
-    /// Its moves.
-    pub iterations: usize,
-    /// Its passes over the data; standardising reads them twice more.
-    pub passes: usize,
-    /// Its seconds.
-    pub seconds: f64,
-    /// What was minimised, ridge included.
-    pub objective: f64,
-    /// The loss alone.
-    pub loss: f64,
-    /// The loss of the model without atoms.
-    pub null_loss: f64,
-    /// How good the model is.
-    pub quality: Option<Quality>,
-    /// Where each start led.
-    pub attempts: Vec<Attempt>,
-    /// Every move.
-    pub trace: Trace,
-}
-
-/// Models of rising sizes, with what criteria say of them.
-#[derive(Debug, Clone)]
-pub struct Trail {
-    /// One for each size.
-    pub models: Vec<TrailModel>,
-    /// Whether all sizes are there.
-    pub complete: bool,
-    /// Passes over the data in all.
-    pub passes: usize,
-    /// Seconds of work.
-    pub seconds: f64,
-    /// The loss of the model without atoms.
-    pub null_loss: f64,
-    /// The best size by each criterion, in the order of [`Trail::CRITERIA`].
-    pub best: Vec<usize>,
-}
-
-impl Trail {
-    /// The criteria, by name.
-    pub const CRITERIA: [(&'static str, Criterion); 4] =
-        [("AIC", Criterion::Aic), ("BIC", Criterion::Bic), ("EBIC", Criterion::EBIC), ("GIC", Criterion::Gic)];
-}
-
-/// The model of one size.
-#[derive(Debug, Clone)]
-pub struct TrailModel {
-    /// Its number of atoms.
-    pub atoms: usize,
-    /// Which.
-    pub chosen: Vec<usize>,
-    /// The coefficients, in the units of the data.
-    pub coefficients: SparseVec,
-    /// The constant of the predictions.
-    pub intercept: f64,
-    /// What was minimised, ridge included.
-    pub objective: f64,
-    /// The loss alone.
-    pub loss: f64,
-    /// The criteria, in the order of [`Trail::CRITERIA`].
-    pub criteria: [f64; 4],
-    /// How the work on it ended.
-    pub status: Status,
-}
+/// A saved state is a start already.
+const RESUMED_ELSEWHERE: Error = Error::Unsuitable {
+    method: "a fit that goes on from a saved state",
+    needs: "no other start: leave out either the start or the saved state",
+};
 
 type Ready<'a> = Objective<Sample<'a, AnyDesign<'a>>, AnyLoss>;
 
@@ -139,10 +64,21 @@ impl<'a> Features<'a> {
         (0..atoms.len()).filter(|&atom| !atoms.members(atom).is_empty()).count()
     }
 
+    /// A range of sizes that the data can carry, for a choice among them: from 1 to what the phase transition allows for
+    /// as many [observations](Loss::observations) and columns, to a third of the observations, to 30, or to all atoms
+    /// that there are, whichever comes first. A row of weight 2 and that row twice give the same range.
+    pub fn default_sizes(&self) -> Vec<usize> {
+        let observations = self.loss.observations();
+        let carried = phase_transition_k(observations, self.design.domain(), Sign::Any).unwrap_or(1);
+        let most = carried.min(observations / ROWS_PER_ATOM).max(1);
+        (1..=most.min(self.candidates()).min(DEFAULT_MOST)).collect()
+    }
+
     /// The model of k atoms.
     ///
     /// # Errors
-    /// When k is out of range, there is no such method, an option makes no sense, or the saved state is another job's.
+    /// When k is out of range, there is no such method, an option makes no sense, the start has another length than
+    /// the design has columns, or the saved state is another job's.
     pub fn fit(&self, k: usize, how: &How, watch: &mut dyn Watch) -> Result<Estimate, Error> {
         let f = self.objective()?;
         let set = self.preparation.set(&self.atoms.with_atoms(k)?)?;
@@ -154,9 +90,12 @@ impl<'a> Features<'a> {
             // What was asked for is that method's answer, not the search's.
             Some(_) => Search { quality: true, ..Search::quick() },
         };
-        let mut run = match &how.resume {
-            Some(bytes) => Run::resume(&f, &set, &method, options, bytes)?,
-            None => Run::new(&f, &set, &method, options)?,
+        let start = how.start.as_ref().map(|(x, constant)| f.operator().from_original(x, *constant)).transpose()?;
+        let mut run = match (&how.resume, start) {
+            (Some(_), Some(_)) => return Err(RESUMED_ELSEWHERE),
+            (Some(bytes), None) => Run::resume(&f, &set, &method, options, bytes)?,
+            (None, Some(start)) => Run::starting_at(&f, &set, &method, options, start)?,
+            (None, None) => Run::new(&f, &set, &method, options)?,
         };
         let clock = Instant::now();
         let phase = Phase::Final { atoms: k };

@@ -8,7 +8,7 @@
 
 use std::borrow::Cow;
 
-use crate::error::{Error, check_indices, check_length};
+use crate::error::{Error, check_indices, check_length, check_option};
 use crate::loss::Split;
 use crate::objective::Objective;
 use crate::operator::{ColumnMoments, LinearOperator, Moments, Rows, Standardized, WithIntercept, is_constant};
@@ -228,6 +228,26 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> Sample<'_, A> {
         let (scaled, intercept) = WithIntercept::new(&self.columns).split(x);
         let (coefficients, shift) = self.columns.to_original(&scaled);
         (coefficients, intercept + shift)
+    }
+
+    /// The point whose predictions are these coefficients' and this constant's, both in the units of the design: what
+    /// [`Sample::to_original`] takes back. Without an intercept there is no room for the constant, and it is left out.
+    ///
+    /// # Errors
+    /// When there is not one coefficient for each column of the design, or the constant is not finite.
+    #[allow(clippy::wrong_self_convention)] // the units are the sample's, so it must be asked
+    pub fn from_original(&self, coefficients: &SparseVec, constant: f64) -> Result<SparseVec, Error> {
+        let columns = self.columns.domain();
+        check_length("start", coefficients.dim(), columns, "one coefficient for each column of the design")?;
+        check_option("intercept of the start", constant, "it must be finite", f64::is_finite)?;
+        let (centres, scales) = (self.columns.centres(), self.columns.scales());
+        let mut entries: Vec<(usize, f64)> = coefficients.entries().map(|(j, v)| (j, v * scales[j])).collect();
+        if self.intercept {
+            let shift: f64 = coefficients.entries().map(|(j, v)| v * centres[j]).sum();
+            entries.push((columns, constant + shift));
+        }
+        let (indices, values) = entries.into_iter().unzip();
+        SparseVec::new(self.domain(), indices, values)
     }
 }
 

@@ -70,6 +70,23 @@ fn a_point_predicts_the_same_in_the_units_of_the_design() {
 }
 
 #[test]
+fn a_point_comes_back_from_the_units_of_the_design() {
+    let m = random_matrix(9, 6, 2);
+    let design = dense(&m);
+    for preparation in preparations() {
+        let f = preparation.objective(&design, &target(9), PICKED.to_vec()).unwrap();
+        let x = simulate::sparse_signal(f.operator().domain(), 5, 3);
+        let (coefficients, constant) = f.operator().to_original(&x);
+        let back = f.operator().from_original(&coefficients, constant).unwrap();
+        near(&back.to_dense(), &x.to_dense(), 10.0);
+        let error = f.operator().from_original(&SparseVec::full(&[1.0; 4]), 0.0).unwrap_err();
+        let told = "start has length 4, but 6 is needed (one coefficient for each column of the design)";
+        assert_eq!(error.to_string(), told);
+        assert!(f.operator().from_original(&coefficients, f64::NAN).unwrap_err().to_string().contains("finite"));
+    }
+}
+
+#[test]
 fn sets_keep_the_numbers_of_their_atoms() {
     let k_sparse = KSparse::new(2, 6).unwrap();
     let groups = Groups::new(1, 6, vec![vec![0, 5], vec![2, 3]]).unwrap();
