@@ -1,6 +1,7 @@
 //! k features, or k groups of them, that predict a target.
 
 mod answers;
+mod bounded;
 
 use std::time::Instant;
 
@@ -9,12 +10,12 @@ use katoms::loss::{AnyLoss, Loss, Split};
 use katoms::method::AtomMethod;
 use katoms::operator::{AnyDesign, LinearOperator};
 use katoms::select::{
-    CrossValidation, Folds, Preparation, Sample, Search, Selected, Sign, Stability, Validated, cross_validate_while,
-    path, phase_transition_k, stability,
+    Bounds, CrossValidation, Folds, Path, Preparation, Sample, Search, Selected, Sign, Stability, Validated,
+    cross_validate_while, path, path_within_bounds, phase_transition_k, stability,
 };
 use katoms::set::{Always, AnyAtoms, ConstraintSet, CoordinateSet};
 use katoms::space::SparseVec;
-use katoms::{Error, Objective};
+use katoms::{Error, Objective, Outcome};
 
 pub use answers::{Estimate, How, Trail, TrailModel};
 
@@ -33,6 +34,7 @@ pub struct Features<'a> {
     loss: AnyLoss,
     atoms: Always<AnyAtoms>,
     preparation: Preparation,
+    bounds: Option<Bounds>,
 }
 
 /// A saved state is a start already.
@@ -55,7 +57,21 @@ impl<'a> Features<'a> {
         always: Vec<usize>,
         preparation: Preparation,
     ) -> Result<Self, Error> {
-        Ok(Self { design, loss, atoms: Always::new(atoms, always)?, preparation })
+        Ok(Self { design, loss, atoms: Always::new(atoms, always)?, preparation, bounds: None })
+    }
+
+    /// The same with bounds on the coefficients, in the units of the data; the intercept has none. Models of bounded
+    /// coefficients have a search of their own: [`How::method`] and [`How::resume`] do not go with them.
+    ///
+    /// # Errors
+    /// When there is not one pair for each column of the design.
+    pub fn with_bounds(self, bounds: Bounds) -> Result<Self, Error> {
+        let (found, expected) = (bounds.dim(), self.design.domain());
+        if found != expected {
+            let why = "one pair for each column of the design";
+            return Err(Error::Length { what: "the list of bounds", found, expected, why });
+        }
+        Ok(Self { bounds: Some(bounds), ..self })
     }
 
     /// The number of atoms that there are to choose from.
@@ -80,6 +96,9 @@ impl<'a> Features<'a> {
     /// When k is out of range, there is no such method, an option makes no sense, the start has another length than
     /// the design has columns, or the saved state is another job's.
     pub fn fit(&self, k: usize, how: &How, watch: &mut dyn Watch) -> Result<Estimate, Error> {
+        if let Some(bounds) = &self.bounds {
+            return self.fit_within(bounds, k, how, watch);
+        }
         let f = self.objective()?;
         let set = self.preparation.set(&self.atoms.with_atoms(k)?)?;
         let method = AtomMethod::named(how.method.as_deref().unwrap_or("accelerated-iht"))?;
@@ -114,8 +133,13 @@ impl<'a> Features<'a> {
         let seconds = how.stop.seconds.map(|most| most + earlier.max(0.0));
         let run = run.ending_by(Stop { seconds, ..how.stop });
         let outcome = searched(run, &search, phase, watch)?;
-        let (coefficients, intercept) = f.operator().to_original(&outcome.point);
-        Ok(Estimate {
+        Ok(self.estimate(&f, &set, outcome))
+    }
+
+    /// What a search found, in the units of the data.
+    fn estimate(&self, f: &Ready<'a>, set: &Always<Always<AnyAtoms>>, outcome: Outcome<SparseVec>) -> Estimate {
+        let (coefficients, intercept) = self.to_original(f, &outcome.point);
+        Estimate {
             loss: self.loss.value(&self.predictions(&coefficients, intercept)),
             null_loss: self.null_loss(),
             chosen: set.chosen(&outcome.point),
@@ -130,7 +154,17 @@ impl<'a> Features<'a> {
             quality: outcome.quality,
             attempts: outcome.attempts,
             trace: outcome.trace,
-        })
+        }
+    }
+
+    /// Coefficients and intercept in the units of the data, within their bounds: units there and back may cost a last
+    /// bit.
+    fn to_original(&self, f: &Ready<'a>, x: &SparseVec) -> (SparseVec, f64) {
+        let (coefficients, intercept) = f.operator().to_original(x);
+        match &self.bounds {
+            Some(bounds) => (bounds.nearest(&coefficients), intercept),
+            None => (coefficients, intercept),
+        }
     }
 
     /// A model of each size, and what the criteria say. The watch hears how many sizes are done.
@@ -140,13 +174,17 @@ impl<'a> Features<'a> {
     pub fn path(&self, sizes: &[usize], watch: &mut dyn Watch) -> Result<Trail, Error> {
         let f = self.objective()?;
         let set = self.preparation.set(&self.atoms.with_atoms(sizes.first().copied().unwrap_or(1))?)?;
-        let found = path(&f, &set, sizes.iter().copied(), |done| watch.counted(done).flow())?;
+        let go_on = |done| watch.counted(done).flow();
+        let found: Path<SparseVec> = match &self.bounds {
+            Some(bounds) => path_within_bounds(&f, &set, &f.operator().scaled_bounds(bounds)?, sizes, go_on)?,
+            None => path(&f, &set, sizes.iter().copied(), go_on)?,
+        };
         let candidates = Some(self.candidates());
         let values = Trail::CRITERIA.map(|(_, criterion)| found.criterion(criterion, candidates));
         let best = Trail::CRITERIA.map(|(_, criterion)| found.best(criterion, candidates).map(|model| model.atoms));
         let (values, best) = (all_of(values)?, all_of(best)?);
         let one = |(at, model): (usize, &katoms::select::Model<SparseVec>)| {
-            let (coefficients, intercept) = f.operator().to_original(&model.point);
+            let (coefficients, intercept) = self.to_original(&f, &model.point);
             TrailModel {
                 atoms: model.atoms,
                 chosen: set.chosen(&model.point),
@@ -183,6 +221,7 @@ impl<'a> Features<'a> {
             ridges: ridges.to_vec(),
             standardize: self.preparation.standardize,
             intercept: self.preparation.intercept,
+            bounds: self.bounds.clone(),
             ..CrossValidation::new(sizes.iter().copied())
         };
         cross_validate_while(self.design, &self.loss, &self.atoms, folds, &options, &mut |done| {
@@ -193,8 +232,12 @@ impl<'a> Features<'a> {
     /// How often half-samples choose each atom.
     ///
     /// # Errors
-    /// When there are too few rows for half of them to carry k atoms.
+    /// When there are too few rows for half of them to carry k atoms, or coefficients have bounds.
     pub fn stability(&self, k: usize, pairs: usize, seed: u64) -> Result<Selected, Error> {
+        if self.bounds.is_some() {
+            let needs = "coefficients without bounds: leave the bounds out";
+            return Err(Error::Unsuitable { method: "the choice of half-samples", needs });
+        }
         let Preparation { standardize, intercept, ridge } = self.preparation;
         // Half of the rows have half of the loss.
         let options = Stability { pairs, seed, standardize, intercept, ridge: ridge / 2.0, ..Stability::default() };

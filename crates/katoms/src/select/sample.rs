@@ -8,6 +8,7 @@
 
 use std::borrow::Cow;
 
+use super::Bounds;
 use crate::error::{Error, check_indices, check_length, check_option};
 use crate::loss::Split;
 use crate::objective::Objective;
@@ -228,6 +229,16 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> Sample<'_, A> {
         let (scaled, intercept) = WithIntercept::new(&self.columns).split(x);
         let (coefficients, shift) = self.columns.to_original(&scaled);
         (coefficients, intercept + shift)
+    }
+
+    /// Bounds in the units of the design, for the sample's own points: an intercept has none.
+    ///
+    /// # Errors
+    /// When there is not one pair for each column of the design.
+    pub fn scaled_bounds(&self, bounds: &Bounds) -> Result<Bounds, Error> {
+        let columns = self.columns.domain();
+        check_length("the list of bounds", bounds.dim(), columns, "one pair for each column of the design")?;
+        Ok(bounds.scaled(self.columns.scales(), self.domain()))
     }
 
     /// The point whose predictions are these coefficients' and this constant's, both in the units of the design: what
