@@ -113,8 +113,8 @@ path_ : Path
     The models of all sizes, where there were several.
 trace_ : list of dict
     Every move.
-n_features_in_ : int
-    The number of features.
+n_samples_fit_, n_features_in_ : int
+    The number of rows and of features.
 feature_names_in_ : ndarray of str
     Their names, where X had some.
 """

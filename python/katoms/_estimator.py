@@ -77,8 +77,15 @@ class Estimator:
         ]
         return f"{type(self).__name__}({', '.join(said)})"
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from katoms import _html
+
+        # A fit that was refused leaves no status behind.
+        return _html.card(self) if hasattr(self, "status_") else _html.unfitted(self)
+
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "n_features_in_")
+        return hasattr(self, "status_")
 
     def _check_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():
@@ -110,10 +117,14 @@ class Estimator:
         return self
 
     def _tags(self, **tags):
-        from sklearn.utils import InputTags, Tags, TargetTags
+        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
 
-        given = {"target_tags": TargetTags(required=True), "input_tags": InputTags(sparse=True), **tags}
-        return Tags(**given)
+        usual = {
+            "target_tags": TargetTags(required=True),
+            "transformer_tags": TransformerTags(preserves_dtype=["float64", "float32"]),
+            "input_tags": InputTags(sparse=True),
+        }
+        return Tags(**{**usual, **tags})
 
 
 class TakesWeights:

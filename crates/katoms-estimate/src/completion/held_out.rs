@@ -95,3 +95,28 @@ fn shuffled(count: usize, seed: u64) -> Vec<usize> {
     }
     order
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three colours side by side, each with the same holes.
+    #[test]
+    fn what_is_missing_in_one_colour_is_missing_in_all() {
+        let (p, q, colours) = (12, 10, 3);
+        let places = (0..p).flat_map(|i| (0..q).map(move |j| (i, j))).filter(|(i, j)| (7 * i + 3 * j) % 5 != 0);
+        let all: Vec<(usize, usize)> = places.flat_map(|(i, j)| (0..colours).map(move |c| (i, c * q + j))).collect();
+        let (rows, columns): (Vec<usize>, Vec<usize>) = all.into_iter().unzip();
+        let observed = Observed::new((p, colours * q), &rows, &columns, &vec![1.0; rows.len()]).unwrap();
+        let torn = |tied: usize| {
+            let split = Split::new(&observed, 0.2, 3, tied).unwrap();
+            let held: Vec<(usize, usize)> =
+                split.held.rows().iter().zip(split.held.columns()).map(|(&i, &j)| (i, j)).collect();
+            assert!(held.len() >= colours * 10);
+            let whole = |&(i, j): &(usize, usize)| (0..colours).all(|c| held.contains(&(i, c * q + j % q)));
+            held.iter().filter(|place| !whole(place)).count()
+        };
+        assert_eq!(torn(colours), 0);
+        assert!(torn(1) > 0, "or the test shows nothing");
+    }
+}

@@ -335,24 +335,9 @@ fn predictions_stay_within_bounds() {
     assert_eq!(spread(Clip::Range(-0.5, 0.25)), (-0.5, 0.25));
 }
 
-/// Noise three times side by side: an entry that is held out alone is told by its copies, and one that is held out with
-/// them is not.
 #[test]
-fn what_is_missing_in_one_colour_is_missing_in_all() {
-    let (p, q) = (30, 20);
-    let noise = katoms::simulate::gaussian(p, q, 21);
-    let (rows, columns) = observed_places(p, q, 0.9, 22);
-    let three = |places: &[usize], step: usize| -> Vec<usize> {
-        (0..3).flat_map(|c| places.iter().map(move |&j| c * step + j)).collect()
-    };
-    let values: Vec<f64> = (0..3).flat_map(|_| rows.iter().zip(&columns).map(|(&i, &j)| noise[j * p + i])).collect();
-    let seen = Observed::new((p, 3 * q), &three(&rows, 0), &three(&columns, q), &values).unwrap();
-    let held_out = |tied: usize| {
-        let how = Completion { tied, ridges: vec![0.0, 0.1], centring: Centring::None, ..Completion::new([12]) };
-        completed(&seen, &how).held_out_rmse.unwrap()
-    };
-    let (alone, together) = (held_out(1), held_out(3));
-    assert!(together > 0.8 && alone < 0.6 * together, "{alone} {together}");
+fn matrices_side_by_side_must_divide_the_columns() {
+    let seen = Whole::low_rank((10, 9), 1, 21).seen(0.8, 21);
     let error = complete(&seen, &Completion { tied: 7, ..Completion::new([2]) }, None, &mut Unwatched).unwrap_err();
     assert!(error.to_string().contains("it must divide the number of columns"), "{error}");
 }
