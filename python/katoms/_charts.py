@@ -128,7 +128,7 @@ def validation_of(model: Any) -> Validation | None:
         return Validation(
             results["support_size"], means, results["standard_error"], kinds, f"l2 = {model.l2_:g}", *marks
         )
-    if "rank" in results:
+    if len(results.get("rank", ())) > 0:
         centred = len(set(results["centring"])) > 1
         named = [_kind(*kind, centred) for kind in zip(results["l2"], results["centring"])]
         kind, marks = _kind(model.l2_, model.centring_, centred), (model.rank_min_, model.rank_1se_)

@@ -439,6 +439,11 @@ class TestCompletion:
         assert f"{model.rank_}: chosen" in texts(error)
         assert len(katoms.plot_completion(model, holes)) == 3
 
+    def test_a_validation_without_a_choice_has_no_errors(self, holes):
+        model = katoms.MatrixCompletionCV(rank=2, l2=0.1, centring="mean").fit(holes)
+        (alone,) = katoms.plot_completion(model)
+        assert np.allclose(alone.images[0].get_array(), model.to_dense())
+
     def test_every_ridge_and_centring_has_a_line(self, holes):
         model = katoms.MatrixCompletionCV(rank=range(1, 5), l2=[0.0, 1.0]).fit(holes)
         ax = katoms.plot_cv(model)
