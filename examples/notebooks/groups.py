@@ -71,12 +71,12 @@ alone = katoms.SparseClassifier(support_size=10, always_select=["age"]).fit(X, y
 planted = set(pathways["pathway_2"]) | set(pathways["pathway_7"])
 chosen = [name for name in alone.get_feature_names_out() if name != "age"]
 strangers = [name for name in chosen if name not in planted]
-print(f"10 genes chosen freely: {len(chosen) - len(strangers)} of the two pathways, and {', '.join(strangers) or 'no other'}")
+print(f"10 genes chosen freely: {10 - len(strangers)} of the two pathways, and {', '.join(strangers) or 'no other'}")
 
 # %%
 figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.6), layout="constrained")
 katoms.plot_cv(model, ax=left)
-left.set_title("pathways, on patients held out")
+left.set_title("patients held out", pad=22)
 katoms.plot_coefficients(model, ax=right)
-right.set_title("the chosen pathways")
+right.set_title("the chosen pathways", pad=22)
 figure.savefig(FIGURES / "groups.png", dpi=100)
