@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from typing import Any
 
 SIZE = """
 support_size : int, sequence of int, or None, default=None
@@ -234,8 +235,8 @@ cv_results_ : dict of str to ndarray
     of everything that was tried, in that order.
 """
 
-COMPLETION = {"parameters": [RANK, CENTRING, RUN, THREADS], "attributes": [FITTED_MATRIX]}
-COMPLETION_CV = {"parameters": [RANKS, CENTRING, RUN, THREADS], "attributes": [FITTED_RANKS, FITTED_MATRIX]}
+COMPLETION: dict[str, Any] = {"parameters": [RANK, CENTRING, RUN, THREADS], "attributes": [FITTED_MATRIX]}
+COMPLETION_CV: dict[str, Any] = {"parameters": [RANKS, CENTRING, RUN, THREADS], "attributes": [FITTED_RANKS, FITTED_MATRIX]}
 
 
 def documented(*, parameters: list[str], attributes: list[str], **words: str):

@@ -246,8 +246,7 @@ fn cross_validate<'py>(
 /// The sizes that these data can carry.
 #[pyfunction]
 fn default_sizes(py: Python<'_>, design: Matrix<'_>, problem: Problem<'_>, work: Work) -> PyResult<Vec<usize>> {
-    worked(py, (&design, &problem, &work), |features, _| Ok(features.default_sizes()))
-        .map(|done| done.0)
+    worked(py, (&design, &problem, &work), |features, _| Ok(features.default_sizes())).map(|done| done.0)
 }
 
 /// Whether a matrix can be read: its arrays agree, and every value is finite.
