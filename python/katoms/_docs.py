@@ -18,7 +18,7 @@ support_size : int, sequence of int, or None, default=None
 GROUPS = """
 groups : list, array or dict, default=None
     A label for each feature, sizes of groups of neighbours, lists of indices or of names (in any order, sharing
-    features if they like), or a dictionary of such lists. None makes each feature a group.
+    features if they like), or a dictionary of such lists. A feature in none of them is a group of its own.
 """
 
 RIDGE = """
