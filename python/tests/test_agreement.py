@@ -1,0 +1,135 @@
+"""No choice of k columns that scikit-learn or abess make on real data is better than ours.
+
+Every choice is judged by the same fit on its columns. Choices of theirs that have fewer than k columns count as well.
+"""
+
+import functools
+import json
+import warnings
+
+import pytest
+from judges import log_loss, sum_of_squares
+from real_data import CLASSES, REGRESSION, file, standardised
+
+import katoms
+
+SIZES = range(1, 11)
+#: What an exact fit may be wrong by.
+ROUNDING = 1e-9
+
+#: These take minutes on two cores.
+SLOW = {"arcene", "BASEHOCK", "mendeliht", "nki295_4919", "veer78_jacob"}
+
+
+def named(names):
+    return [pytest.param(name, marks=pytest.mark.long if name in SLOW else ()) for name in names]
+
+
+# Who chooses: each from columns of equal scale, a size and a target, and each gives coefficients.
+
+
+def pursuit(X, y, k):
+    from sklearn.linear_model import OrthogonalMatchingPursuit
+
+    return OrthogonalMatchingPursuit(n_nonzero_coefs=k).fit(X, y).coef_
+
+
+def splicing(model, **parameters):
+    """abess as it comes, or with parameters that let it search wider."""
+
+    def choose(X, y, k):
+        abess = pytest.importorskip("abess")
+        return getattr(abess, model)(support_size=k, **parameters).fit(X, y).coef_
+
+    return choose
+
+
+def splicing_path(model, **parameters):
+    """abess with each size started from the one before."""
+
+    def choose(X, y, k):
+        abess = pytest.importorskip("abess")
+        return getattr(abess, model)(support_size=range(1, k + 1), ic_type="loss", **parameters).fit(X, y).coef_
+
+    return choose
+
+
+def peers_of(model):
+    """All columns are candidates where important_search is 0; and as many as 10 are exchanged at once, or fewer by one."""
+    wide = {"exchange_num": 10, "splicing_type": 1, "max_iter": 100}
+    return {
+        "abess": splicing(model),
+        "abess-path": splicing_path(model),
+        "abess-all": splicing(model, important_search=0, **wide),
+        "abess-all-path": splicing_path(model, important_search=0, **wide),
+        "abess-512-path": splicing_path(model, important_search=512, **wide),
+    }
+
+
+SQUARES = {"omp": pursuit, **peers_of("LinearRegression")}
+LOGISTIC = peers_of("LogisticRegression")
+
+
+# Who judges.
+
+
+def sizes_for(X):
+    return [k for k in SIZES if k <= X.shape[1]]
+
+
+@functools.cache
+def ours(name, loss):
+    """What each of our ways to ask allows, for each size."""
+    X, y = standardised(name)
+    kind, judge = {"squares": (katoms.SparseRegressor, sum_of_squares), "logistic": (katoms.SparseClassifier, log_loss)}[loss]
+    single = {}
+    for k in sizes_for(X):
+        model = kind(k).fit(X, y)
+        assert len(model.support_) <= k
+        single[k] = judge(X, y, model.support_)
+    path = katoms.path(X, y, sizes_for(X), loss=loss)
+    along = {k: judge(X, y, support) for k, support in zip(path.support_sizes.tolist(), path.supports)}
+    return {"one by one": single, "along a path": along}
+
+
+def beaten(name, loss, choose):
+    """Where the peer's choice is better than one of ours."""
+    X, y = standardised(name)
+    judge = sum_of_squares if loss == "squares" else log_loss
+    found = []
+    for k in sizes_for(X):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # theirs say when columns depend on each other, or ours are few
+            support = choose(X, y, k).nonzero()[0]
+        assert len(support) <= k
+        theirs = judge(X, y, support)
+        found += [
+            f"{name}, k = {k}, {way}: {losses[k]:.12g} and theirs {theirs:.12g}"
+            for way, losses in ours(name, loss).items()
+            if losses[k] > theirs * (1 + ROUNDING)
+        ]
+    return found
+
+
+@pytest.mark.parametrize("peer", SQUARES)
+@pytest.mark.parametrize("name", named(REGRESSION + CLASSES))
+def test_no_peer_leaves_a_smaller_sum_of_squares(name, peer):
+    assert beaten(name, "squares", SQUARES[peer]) == []
+
+
+@pytest.mark.parametrize("peer", LOGISTIC)
+@pytest.mark.parametrize("name", named(CLASSES))
+def test_no_peer_leaves_a_smaller_log_loss(name, peer):
+    assert beaten(name, "logistic", LOGISTIC[peer]) == []
+
+
+@pytest.mark.parametrize("name", ["prostate", "diabetes", "bodyfat"])
+def test_the_best_of_all_subsets_is_found(name):
+    X, y = standardised(name)
+    truth = json.loads(file("best_subset_truth.json").read_text())[name]["best"]
+    path = katoms.path(X, y, range(1, X.shape[1] + 1))
+    for size, best in truth.items():
+        model = katoms.SparseRegressor(int(size)).fit(X, y)
+        assert model.support_.tolist() == best["support"]
+        assert path.supports[path.place(int(size))].tolist() == best["support"]
+        assert 2 * model.loss_ == pytest.approx(best["rss"], rel=ROUNDING)
