@@ -10,7 +10,10 @@ from katoms.classification import (
     SparseClassifier,
     SparseClassifierCV,
 )
+from katoms.completion import MatrixCompletion, MatrixCompletionCV
 from katoms.functions import methods, path, phase_transition_k, theory
+from katoms.plots import plot_coefficients, plot_completion, plot_convergence, plot_cv, plot_path
+from katoms.recovery import Recovered, SparseRecovery, recover
 from katoms.regression import GroupSparseRegressor, GroupSparseRegressorCV, SparseRegressor, SparseRegressorCV
 
 __all__ = [
@@ -19,16 +22,26 @@ __all__ = [
     "GroupSparseClassifierCV",
     "GroupSparseRegressor",
     "GroupSparseRegressorCV",
+    "MatrixCompletion",
+    "MatrixCompletionCV",
     "NotFittedError",
     "Path",
     "Quality",
+    "Recovered",
     "SparseClassifier",
     "SparseClassifierCV",
+    "SparseRecovery",
     "SparseRegressor",
     "SparseRegressorCV",
     "__version__",
     "methods",
     "path",
     "phase_transition_k",
+    "plot_coefficients",
+    "plot_completion",
+    "plot_convergence",
+    "plot_cv",
+    "plot_path",
+    "recover",
     "theory",
 ]

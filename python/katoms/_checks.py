@@ -35,14 +35,14 @@ def design_of(X: Any) -> Design:
     if is_sparse(X):
         return Design(_sparse(X), X.shape, names)
     array = _dense(_frame_values(X) if is_frame(X) else X)
-    _check_shape(array.shape)
+    check_shape(array.shape)
     return Design(array, array.shape, names)
 
 
 def _sparse(X: Any) -> tuple:
     if np.iscomplexobj(X.data if hasattr(X, "data") else X):
         raise ValueError("Complex data not supported\nGive real and imaginary parts as columns of their own.")
-    _check_shape(X.shape)
+    check_shape(X.shape)
     X = X.tocsc()
     data = np.ascontiguousarray(X.data, dtype=np.float64)
     indices = X.indices.view(np.uint32) if X.indices.dtype == np.int32 else X.indices.astype(np.uint32)
@@ -91,7 +91,8 @@ def _dense(X: Any) -> np.ndarray:
     return array
 
 
-def _check_shape(shape: tuple[int, ...]) -> None:
+def check_shape(shape: tuple[int, ...]) -> None:
+    """Whether a matrix has rows and columns, in the words of scikit-learn."""
     for count, what in zip(shape, ("sample(s)", "feature(s)")):
         if count == 0:
             raise ValueError(f"Found array with 0 {what} (shape={tuple(shape)}) while a minimum of 1 is required.")

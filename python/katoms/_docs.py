@@ -65,13 +65,14 @@ random_state : int, generator or None, default=None
     Draws the folds; None is 0, so that the same input gives the same answer.
 """
 
-WORK = """
+RUN = """
 max_iter : int, default=1000
     The most iterations of a run.
 tol : float, default=1e-6
     A run has converged when a step moves the model by less than this share of its norm.
-warm_start : bool, default=False
-    Whether ``fit`` begins at the model of the fit before.
+"""
+
+THREADS = """
 n_jobs : int, default=None
     Threads; None or -1 for all cores. The answer does not depend on it.
 verbose : int, default=0
@@ -80,6 +81,13 @@ callback : callable, default=None
     Called after every move with a dictionary (``iteration``, ``objective``, ``passes``, ...). A true answer ends the fit
     with the best model so far.
 """
+
+WARM = """
+warm_start : bool, default=False
+    Whether ``fit`` begins at the model of the fit before.
+"""
+
+WORK = RUN + WARM.lstrip("\n") + THREADS.lstrip("\n")
 
 FITTED = """
 coef_ : ndarray of shape {shape}
@@ -104,8 +112,8 @@ path_ : Path
     The models of all sizes, where there were several.
 trace_ : list of dict
     Every move.
-n_features_in_ : int
-    The number of features.
+n_samples_fit_, n_features_in_ : int
+    The number of rows and of features.
 feature_names_in_ : ndarray of str
     Their names, where X had some.
 """
@@ -148,6 +156,86 @@ GROUPED_CV = {
     "attributes": [FITTED_GROUPS, FITTED_FOLDS, FITTED],
     "atoms": "groups",
 }
+
+
+RANK = """
+rank : int or None, default=None
+    The rank. None chooses it on held-out entries, from 1 to what the entries can carry, at most 30.
+l2 : float or None, default=None
+    Weight of ``½·l2·‖L‖²``, L being the low-rank part, beside half the sum of squares over what was seen. Whatever the
+    unit of the values, 0.1 to 1 suit noisy ratings and 0 a matrix without noise. None chooses among 1, 0.3, 0.1, 0.03
+    and 0 on held-out entries.
+"""
+
+RANKS = """
+rank : int, sequence of int, or None, default=None
+    The ranks to choose from. None stands for 1 to what the entries can carry, at most 30.
+l2 : float, sequence of float, or None, default=None
+    Weights of ``½·l2·‖L‖²``, L being the low-rank part, beside half the sum of squares over what was seen. None stands
+    for 1, 0.3, 0.1, 0.03 and 0.
+held_out : float, default=0.1
+    The share of the entries that is held out. No row and no column loses its last one.
+rule : {"min", "1se"}, default="min"
+    The least held-out error, or the smallest rank whose mean squared error is within one standard error of it.
+patience : int, default=3
+    After so many ranks in a row that are no better, larger ones are not tried.
+"""
+
+CENTRING = """
+centring : {"auto", "none", "mean", "effects"}, default="auto"
+    What is taken off before the low-rank part is fitted: nothing, the mean, or the mean and an effect of each row and
+    each column. "auto" chooses between effects and nothing on held-out entries.
+clip : {"seen"}, pair of float, or None, default="seen"
+    What predictions are kept within: the least and the largest value that was seen, (low, high), or nothing.
+method : str, default=None
+    The method, by its name in :func:`katoms.methods`; None is Riemannian conjugate gradients.
+random_state : int, generator or None, default=None
+    Draws the held-out entries; None is 0, so that the same input gives the same answer.
+"""
+
+FITTED_MATRIX = """
+factors_ : tuple of ndarray
+    ``left`` of shape (n_samples, rank) and ``right`` of shape (n_features, rank), whose columns are orthonormal. The
+    completed matrix is ``mean_ + row_effects_[:, None] + column_effects_ + left @ right.T``, kept within ``bounds_``.
+    Where nothing was taken off, rows and columns that nobody saw have the mean of what was seen instead.
+singular_values_ : ndarray of shape (rank,)
+    The singular values of the low-rank part, falling: the norms of the columns of ``left``.
+mean_, row_effects_, column_effects_ : float, ndarray of shape (n_samples,), ndarray of shape (n_features,)
+    What was taken off; zeros where nothing was.
+bounds_ : tuple of float
+    The least and the largest prediction.
+rank_, l2_, centring_ : int, float, str
+    What was given or chosen.
+rmse_ : float
+    The root of the mean squared error on what was seen.
+held_out_rmse_ : float or None
+    The same on held-out entries, of the choice that was taken; None where nothing was chosen.
+n_iter_ : int
+    Iterations of the last fit.
+n_passes_ : int
+    Passes over the entries that were made, those of the choice included.
+status_ : str
+    How the last fit ended: ``"converged"``, ``"iteration-cap"``, ``"stopped"``, ...
+quality_ : Quality
+    How good the answer is: ``print(model.quality_)``.
+trace_ : list of dict
+    Every move of the last fit.
+n_features_in_ : int
+    The number of columns.
+feature_names_in_ : ndarray of str
+    Their names, where X had some.
+"""
+
+FITTED_RANKS = """
+rank_min_, rank_1se_ : int
+    The rank with the least held-out error, and the smallest one within one standard error of it.
+cv_results_ : dict of str to ndarray
+    ``rank``, ``l2``, ``centring``, ``held_out_rmse``, ``held_out_mse``, ``standard_error`` (of the mse) and ``seen_rmse``
+    of everything that was tried, in that order.
+"""
+
+COMPLETION = {"parameters": [RANK, CENTRING, RUN, THREADS], "attributes": [FITTED_MATRIX]}
+COMPLETION_CV = {"parameters": [RANKS, CENTRING, RUN, THREADS], "attributes": [FITTED_RANKS, FITTED_MATRIX]}
 
 
 def documented(*, parameters: list[str], attributes: list[str], **words: str):

@@ -77,8 +77,15 @@ class Estimator:
         ]
         return f"{type(self).__name__}({', '.join(said)})"
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from katoms import _html
+
+        # A fit that was refused leaves no status behind.
+        return _html.card(self) if hasattr(self, "status_") else _html.unfitted(self)
+
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "n_features_in_")
+        return hasattr(self, "status_")
 
     def _check_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():
@@ -110,10 +117,14 @@ class Estimator:
         return self
 
     def _tags(self, **tags):
-        from sklearn.utils import InputTags, Tags, TargetTags
+        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
 
-        given = {"target_tags": TargetTags(required=True), "input_tags": InputTags(sparse=True), **tags}
-        return Tags(**given)
+        usual = {
+            "target_tags": TargetTags(required=True),
+            "transformer_tags": TransformerTags(preserves_dtype=["float64", "float32"]),
+            "input_tags": InputTags(sparse=True),
+        }
+        return Tags(**{**usual, **tags})
 
 
 class TakesWeights:
@@ -169,3 +180,18 @@ class GivesFrames:
 def names_or_numbers(names: np.ndarray | None, count: int) -> np.ndarray:
     """The names of features, or ``x0``, ``x1``, ... where they have none."""
     return np.array([f"x{j}" for j in range(count)], dtype=object) if names is None else names
+
+
+def feature_names_out(estimator: Any, input_features: Any) -> np.ndarray:
+    """The names of all features, those that are passed if they agree with the fit."""
+    known = getattr(estimator, "feature_names_in_", None)
+    if input_features is not None:
+        given = np.asarray(input_features, dtype=object)
+        if known is not None and list(given) != list(known):
+            raise ValueError("input_features is not equal to feature_names_in_")
+        if len(given) != estimator.n_features_in_:
+            raise ValueError(
+                f"input_features should have length equal to {estimator.n_features_in_}, the features of fit"
+            )
+        known = given
+    return names_or_numbers(known, estimator.n_features_in_)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-import warnings
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
@@ -18,19 +17,16 @@ from katoms._checks import (
     design_of,
     features_of,
     groups_of,
-    threads_of,
     weights_of,
 )
-from katoms._estimator import Estimator, GivesFrames, TakesWeights, names_or_numbers
-from katoms._interop import ConvergenceWarning, known_to_sklearn
+from katoms._estimator import GivesFrames, TakesWeights, feature_names_out, names_or_numbers
 from katoms._paths import sizes_of
 from katoms._quality import quality_of
-
-_ENDED_WELL = "converged"
+from katoms._working import Working
 
 
 @dataclass(eq=False, repr=False)
-class LinearModel(TakesWeights, GivesFrames, Estimator):
+class LinearModel(TakesWeights, GivesFrames, Working):
     """A linear predictor made of k features or groups."""
 
     support_size: Any = None
@@ -67,12 +63,7 @@ class LinearModel(TakesWeights, GivesFrames, Estimator):
         self.trace_ = told["trace"]
         self._keep_groups(told["chosen"], work["names"])
         self._raise_if_ended(told)
-        if self.status_ != _ENDED_WELL:
-            message = (
-                f"{type(self).__name__} has not converged (status {self.status_!r} after {self.n_iter_} iterations); "
-                "raise max_iter or tol, or scale the features"
-            )
-            warnings.warn(message, known_to_sklearn(ConvergenceWarning), stacklevel=3)
+        self._warn_unless_converged("raise max_iter or tol, or scale the features")
 
     def _keep_coefficients(self, coef: np.ndarray, intercept: float) -> None:
         self.coef_, self.intercept_ = coef, intercept
@@ -84,20 +75,12 @@ class LinearModel(TakesWeights, GivesFrames, Estimator):
     def _keep_groups(self, chosen: np.ndarray, names: list[str]) -> None:
         """Keep which groups were chosen, where there are groups."""
 
-    def _raise_if_ended(self, told: dict[str, Any]) -> None:
-        """Raise what ended the work from outside: the best model so far is kept."""
-        if told["ended_by"] is not None:
-            raise told["ended_by"]
-
     # What the kernels are asked for.
 
     def _read_first(self, X: Any) -> Design:
         design = design_of(X)
-        self.n_features_in_ = design.shape[1]
-        if design.names is not None:
-            self.feature_names_in_ = design.names
-        else:
-            vars(self).pop("feature_names_in_", None)
+        self.n_samples_fit_ = design.shape[0]
+        self._keep_features(design.shape[1], design.names)
         return design
 
     def _target(self, y: Any) -> np.ndarray:
@@ -122,13 +105,7 @@ class LinearModel(TakesWeights, GivesFrames, Estimator):
         }
 
     def _work(self, design: Design) -> dict[str, Any]:
-        return {
-            "max_iter": self.max_iter,
-            "tol": self.tol,
-            "n_jobs": threads_of(self.n_jobs),
-            "callback": _callback(self.callback, self.verbose),
-            "names": self._members(design)[1],
-        }
+        return self._how_to_work(self._members(design)[1])
 
     def _sizes(self, design: Design, problem: dict[str, Any]) -> int | list[int]:
         """One size, or several to choose from."""
@@ -211,31 +188,4 @@ class LinearModel(TakesWeights, GivesFrames, Estimator):
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """The names of the features in the model."""
         self._check_fitted()
-        known = getattr(self, "feature_names_in_", None)
-        if input_features is not None:
-            given = np.asarray(input_features, dtype=object)
-            if known is not None and list(given) != list(known):
-                raise ValueError("input_features is not equal to feature_names_in_")
-            if len(given) != self.n_features_in_:
-                raise ValueError(f"input_features should have length equal to {self.n_features_in_}, the features of fit")
-            known = given
-        return names_or_numbers(known, self.n_features_in_)[self.support_]
-
-
-def _callback(callback: Any, verbose: Any):
-    """What is called after every move: the user's function, and a line to read."""
-    if not verbose:
-        return callback
-
-    def tell(progress: dict[str, Any]):
-        if "iteration" in progress:
-            print(
-                f"iteration {progress['iteration']}: objective {progress['objective']:.6g}, "
-                f"{progress['passes']} passes, {progress['seconds']:.2f} s",
-                flush=True,
-            )
-        else:
-            print(f"{progress['done']} done", flush=True)
-        return callback is not None and callback(progress)
-
-    return tell
+        return feature_names_out(self, input_features)[self.support_]

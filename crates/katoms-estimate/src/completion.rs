@@ -9,6 +9,7 @@ mod effects;
 mod fit;
 mod held_out;
 mod model;
+mod new_row;
 mod observed;
 mod options;
 mod saved;
@@ -143,14 +144,15 @@ fn chosen_of<'a>(how: &Completion, tried: Trials) -> (Chosen, Begin<'a>) {
 fn without_refit(observed: &Observed, how: &Completion, tried: Trials) -> Completed {
     let Trials { all, best, effects, passes, seconds, cut, most } = tried;
     let taken = trials::choose(&all, Rule::Least).map(|t| all[t]);
+    let ridge = taken.map_or(how.ridges[0], |trial| trial.ridge);
     Completed {
         seen_rmse: taken.map_or(f64::NAN, |trial| trial.seen_rmse),
         held_out_rmse: taken.map(|trial| trial.held_out_rmse),
         rank: taken.map_or(how.ranks[0], |trial| trial.rank),
-        ridge: taken.map_or(how.ridges[0], |trial| trial.ridge),
+        ridge,
         centring: taken.map_or(how.centring, |trial| trial.centring),
         iterations: taken.map_or(0, |trial| trial.iterations),
-        matrix: CompletedMatrix::new(&best, effects, how.clip.bounds(observed), observed),
+        matrix: CompletedMatrix::new(&best, effects, ridge, how.clip, observed),
         trials: all,
         most_trials: most,
         complete: false,
@@ -186,7 +188,7 @@ fn refit(
     let taken = trials::choose(&chosen.trials, how.rule).map(|t| chosen.trials[t].held_out_rmse);
     Ok(Completed {
         seen_rmse: problem.rmse(&point),
-        matrix: CompletedMatrix::new(&point, effects, how.clip.bounds(observed), observed),
+        matrix: CompletedMatrix::new(&point, effects, chosen.ridge, how.clip, observed),
         rank: chosen.rank,
         ridge: chosen.ridge,
         centring: chosen.centring,

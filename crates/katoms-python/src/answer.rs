@@ -26,7 +26,12 @@ pub fn status(status: Status) -> &'static str {
 }
 
 /// How good a model is: the numbers, and the sentences that the program prints.
-pub fn quality<'py>(py: Python<'py>, quality: &Quality, attempts: &[Attempt], names: &[String]) -> PyResult<Bound<'py, PyDict>> {
+pub fn quality<'py>(
+    py: Python<'py>,
+    quality: &Quality,
+    attempts: &[Attempt],
+    names: &[String],
+) -> PyResult<Bound<'py, PyDict>> {
     let told = PyDict::new(py);
     let name = |atom: usize| names.get(atom).cloned().unwrap_or_else(|| atom.to_string());
     told.set_item("stationarity", quality.stationarity)?;

@@ -1,12 +1,11 @@
 //! What Python calls a matrix, as a design. Dense arrays of either order and the arrays of a sparse matrix are borrowed.
 
-use std::sync::{Arc, Mutex, PoisonError};
-
 use katoms::operator::{AnyDesign, Csc, Dense, MatrixFree};
 use numpy::{Element, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 use crate::error::{KatomsError, raised};
+use crate::job::Ended;
 
 /// A matrix as the Python side hands it over.
 #[derive(FromPyObject)]
@@ -34,23 +33,9 @@ pub struct Columns<'py>(
 #[derive(FromPyObject)]
 pub struct Operator((usize, usize), Py<PyAny>, Py<PyAny>);
 
-/// Keeps what Python raised inside a function that stands for a matrix.
-#[derive(Clone, Default)]
-pub struct Raised(Arc<Mutex<Option<PyErr>>>);
-
-impl Raised {
-    /// The first error, if there was one.
-    pub fn take(&self) -> Option<PyErr> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-    fn keep(&self, error: PyErr) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-    }
-}
-
 impl Matrix<'_> {
-    /// The design. What the functions of an operator raise is kept in `raised`.
-    pub fn design(&self, raising: &Raised) -> PyResult<AnyDesign<'_>> {
+    /// The design. What the functions of an operator raise is kept in `ended`.
+    pub fn design(&self, ended: &Ended) -> PyResult<AnyDesign<'_>> {
         match self {
             Self::Single(array) => dense(array).map(AnyDesign::from),
             Self::Double(array) => dense(array).map(AnyDesign::from),
@@ -60,7 +45,7 @@ impl Matrix<'_> {
                     .map_err(raised)
             }
             Self::Operator(Operator(shape, forward, backward)) => {
-                let (forward, backward) = (product(forward, raising), product(backward, raising));
+                let (forward, backward) = (product(forward, ended), product(backward, ended));
                 MatrixFree::new(*shape, forward, backward).map(AnyDesign::from).map_err(raised)
             }
         }
@@ -82,10 +67,15 @@ where
     made.map_err(raised)
 }
 
-/// A product that Python computes. Where it fails the result is NaN, which ends the fit, and the error is kept.
-fn product(function: &Py<PyAny>, raising: &Raised) -> impl Fn(&[f64], &mut [f64]) + Send + Sync + 'static {
-    let (function, raising) = (Python::attach(|py| function.clone_ref(py)), raising.clone());
+/// A product that Python computes. Where it fails the error is kept, and this and all later results are NaN, which ends
+/// the fit.
+fn product(function: &Py<PyAny>, ended: &Ended) -> impl Fn(&[f64], &mut [f64]) + Send + Sync + 'static {
+    let (function, ended) = (Python::attach(|py| function.clone_ref(py)), ended.clone());
     move |x, out| {
+        if ended.is_ended() {
+            out.fill(f64::NAN);
+            return;
+        }
         let done = Python::attach(|py| {
             let answer = function.bind(py).call1((PyArray1::from_slice(py, x),))?;
             let answer: PyReadonlyArray1<'_, f64> = answer.extract()?;
@@ -99,7 +89,7 @@ fn product(function: &Py<PyAny>, raising: &Raised) -> impl Fn(&[f64], &mut [f64]
             Ok(())
         });
         if let Err(error) = done {
-            raising.keep(error);
+            ended.keep(error);
             out.fill(f64::NAN);
         }
     }

@@ -6,7 +6,12 @@ use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-create_exception!(katoms, KatomsError, PyValueError, "An input that cannot be used. The message says what would be right.");
+create_exception!(
+    katoms,
+    KatomsError,
+    PyValueError,
+    "An input that cannot be used. The message says what would be right."
+);
 
 /// An exception for each variant of the library's error, and the function that picks it.
 macro_rules! exceptions {

@@ -1,19 +1,20 @@
 //! k features or groups that predict a target: a model, a path, a validation, predictions.
 
+use katoms::Error;
 use katoms::loss::{AnyLoss, LeastSquares, Logistic};
 use katoms::operator::LinearOperator;
 use katoms::select::{Folds, Preparation};
 use katoms::set::{AnyAtoms, KSparse};
 use katoms::space::SparseVec;
-use katoms::{Error, Stop};
 use katoms_estimate::{Features, How, Trail};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::answer;
-use crate::design::{Matrix, Raised};
+use crate::design::Matrix;
 use crate::error::raised;
+use crate::job::{self, Ended, Work};
 use crate::listener::Listener;
 use crate::pool::on_threads;
 
@@ -43,18 +44,6 @@ pub struct Problem<'py> {
     fit_intercept: bool,
 }
 
-/// How the work is done.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub struct Work {
-    max_iter: usize,
-    tol: f64,
-    n_jobs: Option<usize>,
-    callback: Option<Py<PyAny>>,
-    /// What atoms are called where the quality is put into words.
-    names: Vec<String>,
-}
-
 impl Problem<'_> {
     fn loss(&self) -> PyResult<AnyLoss> {
         let target = self.target.as_slice()?.to_vec();
@@ -80,31 +69,20 @@ impl Problem<'_> {
     }
 }
 
-/// A job on features, without the interpreter's lock, on as many threads as asked for. What it gives comes with what
-/// ended it from outside, if anything did.
+/// A job on features.
 fn worked<T: Send>(
     py: Python<'_>,
     (design, problem, work): (&Matrix<'_>, &Problem<'_>, &Work),
     job: impl FnOnce(&Features<'_>, &mut Listener) -> Result<T, Error> + Send,
 ) -> PyResult<(T, Option<PyErr>)> {
-    let raising = Raised::default();
-    let design = design.design(&raising)?;
+    let ended = Ended::default();
+    let design = design.design(&ended)?;
     let (loss, atoms) = (problem.loss()?, problem.atoms(design.domain()).map_err(raised)?);
     let (always, preparation) = (problem.always.clone(), problem.preparation());
-    let mut listener = Listener::new(work.callback.as_ref().map(|callback| callback.clone_ref(py)));
-    let threads = work.n_jobs;
-    let done = py.detach(|| {
-        on_threads(threads, || {
-            let features = Features::new(&design, loss, atoms, always, preparation)?;
-            job(&features, &mut listener)
-        })
-    })?;
-    let ended = raising.take().or(listener.raised());
-    match (done, ended) {
-        (Ok(answer), ended) => Ok((answer, ended)),
-        (Err(_), Some(ended)) => Err(ended),
-        (Err(error), None) => Err(raised(error)),
-    }
+    job::worked(py, work, &ended, |listener| {
+        let features = Features::new(&design, loss, atoms, always, preparation)?;
+        job(&features, listener)
+    })
 }
 
 /// The model of k atoms.
@@ -117,8 +95,7 @@ fn fit<'py>(
     k: usize,
     method: Option<String>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let stop = Stop { iterations: work.max_iter, tolerance: work.tol, ..Stop::default() };
-    let how = How { method, stop, resume: None };
+    let how = How { method, stop: work.stop(), resume: None };
     let (found, ended) = worked(py, (&design, &problem, &work), |features, listener| features.fit(k, &how, listener))?;
     let told = PyDict::new(py);
     told.set_item("coef", answer::dense(py, &found.coefficients))?;
@@ -183,10 +160,10 @@ fn path<'py>(
 /// Rows held out: labels of folds, or how many, drawn with a seed.
 #[derive(FromPyObject)]
 pub enum Held {
+    /// (how many folds, seed): random, and by classes where there are some. A tuple, which a list of labels is not.
+    Drawn(usize, u64),
     /// The fold of each row.
     Labels(Vec<usize>),
-    /// (how many folds, seed): random, and by classes where there are some.
-    Drawn(usize, u64),
 }
 
 /// Every size and ridge on rows held out.
@@ -240,7 +217,8 @@ fn cross_validate<'py>(
 /// The sizes that these data can carry.
 #[pyfunction]
 fn default_sizes(py: Python<'_>, design: Matrix<'_>, problem: Problem<'_>, work: Work) -> PyResult<Vec<usize>> {
-    worked(py, (&design, &problem, &work), |features, _| Ok((1..=features.candidates().min(30)).collect())).map(|done| done.0)
+    worked(py, (&design, &problem, &work), |features, _| Ok((1..=features.candidates().min(30)).collect()))
+        .map(|done| done.0)
 }
 
 /// intercept + X·coefficients, one for each row. Reads only the columns that the model has.
@@ -251,7 +229,8 @@ fn predict<'py>(
     coef: PyReadonlyArray1<'py, f64>,
     intercept: f64,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let design = design.design(&Raised::default())?;
+    let ended = Ended::default();
+    let design = design.design(&ended)?;
     let coefficients = SparseVec::from_dense(coef.as_slice()?);
     let out = py.detach(|| {
         let mut out = vec![0.0; design.n_outputs()];
@@ -259,7 +238,10 @@ fn predict<'py>(
         out.iter_mut().for_each(|z| *z += intercept);
         Ok::<_, PyErr>(out)
     })?;
-    Ok(PyArray1::from_vec(py, out))
+    match ended.take() {
+        Some(error) => Err(error),
+        None => Ok(PyArray1::from_vec(py, out)),
+    }
 }
 
 /// The probability of the second class at each linear prediction.
@@ -276,7 +258,10 @@ fn r_squared(
     weights: Option<PyReadonlyArray1<'_, f64>>,
 ) -> PyResult<f64> {
     let (target, predicted, weights) = (target.as_slice()?, predicted.as_slice()?, weights_of(weights.as_ref())?);
-    check_rows(predicted.len(), &[("target", target.len()), ("sample weights", weights.map_or(predicted.len(), <[f64]>::len))])?;
+    check_rows(
+        predicted.len(),
+        &[("target", target.len()), ("sample weights", weights.map_or(predicted.len(), <[f64]>::len))],
+    )?;
     Ok(katoms_estimate::r_squared(target, predicted, weights))
 }
 

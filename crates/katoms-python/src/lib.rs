@@ -5,18 +5,25 @@
 //! | `design` | arrays, sparse matrices and operators become designs, without a copy |
 //! | `features` | a model, a path, a validation, predictions |
 //! | `completion`, `recovery` | the other two jobs |
-//! | `listener` | Ctrl-C and callbacks |
+//! | `seen`, `completed_matrix` | entries of a matrix in, predictions out |
+//! | `job` | a long job: without the interpreter's lock, ended by Ctrl-C |
+//! | `listener` | callbacks |
 //! | `pool` | threads |
 //! | `answer` | what an outcome looks like in Python |
 //! | `error` | one exception for each kind of error |
 
 mod answer;
+mod completed_matrix;
+mod completion;
 mod design;
 mod error;
 mod features;
+mod job;
 mod listener;
 mod pool;
 mod program;
+mod recovery;
+mod seen;
 mod theory;
 
 use pyo3::prelude::*;
@@ -27,6 +34,8 @@ fn _katoms(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     error::register(module)?;
     features::register(module)?;
+    completion::register(module)?;
+    recovery::register(module)?;
     theory::register(module)?;
     module.add_function(wrap_pyfunction!(program::main, module)?)
 }

@@ -1,57 +1,46 @@
-//! Ctrl-C and callbacks: what Python hears of a job, and what it may say.
+//! Callbacks: what Python hears of a job, and what it may say.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use katoms::driver::Event;
 use katoms_estimate::{Answer, Phase, Progress, Watch};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// How often a job without a callback looks for Ctrl-C: often enough for a finger, rarely enough to cost nothing.
-const LOOK: Duration = Duration::from_millis(30);
+use crate::job::Ended;
+
+/// How often a job looks for Ctrl-C: often enough for a finger, rarely enough to cost nothing.
+pub const LOOK: Duration = Duration::from_millis(30);
 
 /// Watches a job for Python.
 pub struct Listener {
     callback: Option<Py<PyAny>>,
-    looked: Instant,
-    raised: Option<PyErr>,
+    ended: Ended,
 }
 
 impl Listener {
-    /// One that calls this with a dictionary after every move. A true answer ends the job.
-    pub fn new(callback: Option<Py<PyAny>>) -> Self {
-        Self { callback, looked: Instant::now(), raised: None }
+    /// One that calls this with a dictionary after every move. A true answer ends the job, and so does what is kept in
+    /// `ended`.
+    pub fn new(callback: Option<Py<PyAny>>, ended: Ended) -> Self {
+        Self { callback, ended }
     }
 
-    /// What ended the job from outside: Ctrl-C, or an error of the callback.
-    pub fn raised(self) -> Option<PyErr> {
-        self.raised
-    }
-
-    /// Looks for signals, and tells the callback.
+    /// Tells the callback, unless the job has been ended.
     fn hear(&mut self, fill: impl FnOnce(&Bound<'_, PyDict>) -> PyResult<()>) -> Answer {
-        if self.raised.is_some() {
+        if self.ended.is_ended() {
             return Answer::Stop;
         }
-        if self.callback.is_none() && self.looked.elapsed() < LOOK {
-            return Answer::GoOn;
-        }
-        self.looked = Instant::now();
+        let Some(callback) = &self.callback else { return Answer::GoOn };
         let answered = Python::attach(|py| {
-            py.check_signals()?;
-            let Some(callback) = &self.callback else { return Ok(false) };
             let told = PyDict::new(py);
             fill(&told)?;
-            if told.is_empty() {
-                return Ok(false);
-            }
             callback.bind(py).call1((told,))?.is_truthy()
         });
         match answered {
             Ok(false) => Answer::GoOn,
             Ok(true) => Answer::Stop,
             Err(error) => {
-                self.raised = Some(error);
+                self.ended.keep(error);
                 Answer::Stop
             }
         }
@@ -80,7 +69,7 @@ impl Watch for Listener {
     }
 
     fn goes_on(&mut self) -> Answer {
-        self.hear(|_| Ok(()))
+        if self.ended.is_ended() { Answer::Stop } else { Answer::GoOn }
     }
 }
 

@@ -70,6 +70,17 @@ impl Effects {
         self
     }
 
+    /// What a row of its own has, from its values at some columns: as for the rows of a fit, the columns given.
+    pub(super) fn of_row(&self, columns: &[usize], values: &[f64]) -> f64 {
+        match self.centring {
+            Centring::None | Centring::Mean => 0.0,
+            Centring::Effects | Centring::Chosen => {
+                let left = |e: usize| values[e] - self.mean - self.columns[columns[e]];
+                pulled(&vec![0; values.len()], &[values.len()], left)[0]
+            }
+        }
+    }
+
     /// At a place that exists.
     pub(super) fn at(&self, row: usize, column: usize) -> f64 {
         self.mean + self.rows[row] + self.columns[column]

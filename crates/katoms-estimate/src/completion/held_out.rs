@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use katoms::Error;
+use katoms::linalg;
 use katoms::operator::{Entries, LinearOperator};
 use katoms::simulate::generator;
 use katoms::space::LowRank;
@@ -19,10 +20,11 @@ pub(super) struct Split {
     places: Entries,
 }
 
-/// The mean squared error on held-out entries, and its standard error.
+/// The mean squared error on held-out entries, its standard error, and the mean square of what the effects leave.
 pub(super) struct Error2 {
     pub mean: f64,
     pub standard_error: f64,
+    pub scale: f64,
 }
 
 impl Split {
@@ -68,16 +70,18 @@ impl Split {
     pub fn error(&self, x: &LowRank, effects: &Effects, clip: (f64, f64)) -> Error2 {
         let mut predicted = vec![0.0; self.held.values().len()];
         self.places.apply(x, &mut predicted);
+        let shifts = effects.on(&self.held);
         let squares: Vec<f64> = predicted
             .iter()
-            .zip(effects.on(&self.held))
+            .zip(&shifts)
             .zip(self.held.values())
             .map(|((z, shift), value)| (Clip::within(z + shift, clip) - value).powi(2))
             .collect();
         let n = squares.len() as f64;
+        let scale = linalg::norm(&linalg::combine(1.0, self.held.values(), -1.0, &shifts)).powi(2) / n;
         let mean = squares.iter().sum::<f64>() / n;
         let variance = squares.iter().map(|s| (s - mean).powi(2)).sum::<f64>() / (n - 1.0);
-        Error2 { mean, standard_error: (variance / n).sqrt() }
+        Error2 { mean, standard_error: (variance / n).sqrt(), scale }
     }
 }
 
@@ -90,4 +94,29 @@ fn shuffled(count: usize, seed: u64) -> Vec<usize> {
         order.swap(i, rng.random_range(0..=i));
     }
     order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three colours side by side, each with the same holes.
+    #[test]
+    fn what_is_missing_in_one_colour_is_missing_in_all() {
+        let (p, q, colours) = (12, 10, 3);
+        let places = (0..p).flat_map(|i| (0..q).map(move |j| (i, j))).filter(|(i, j)| (7 * i + 3 * j) % 5 != 0);
+        let all: Vec<(usize, usize)> = places.flat_map(|(i, j)| (0..colours).map(move |c| (i, c * q + j))).collect();
+        let (rows, columns): (Vec<usize>, Vec<usize>) = all.into_iter().unzip();
+        let observed = Observed::new((p, colours * q), &rows, &columns, &vec![1.0; rows.len()]).unwrap();
+        let torn = |tied: usize| {
+            let split = Split::new(&observed, 0.2, 3, tied).unwrap();
+            let held: Vec<(usize, usize)> =
+                split.held.rows().iter().zip(split.held.columns()).map(|(&i, &j)| (i, j)).collect();
+            assert!(held.len() >= colours * 10);
+            let whole = |&(i, j): &(usize, usize)| (0..colours).all(|c| held.contains(&(i, c * q + j % q)));
+            held.iter().filter(|place| !whole(place)).count()
+        };
+        assert_eq!(torn(colours), 0);
+        assert!(torn(1) > 0, "or the test shows nothing");
+    }
 }

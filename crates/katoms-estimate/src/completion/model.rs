@@ -18,6 +18,8 @@ pub struct CompletedMatrix {
     pub singular_values: Vec<f64>,
     /// Orthonormal columns, one for each singular value.
     pub right: Matrix,
+    /// λ of the fit: rows that come later are fitted under it too.
+    pub ridge: f64,
     /// The least and the largest prediction.
     pub bounds: (f64, f64),
     /// Rows without an observation: their low-rank part is zero, so they have the column's effect and the mean.
@@ -29,7 +31,7 @@ pub struct CompletedMatrix {
 }
 
 impl CompletedMatrix {
-    pub(super) fn new(x: &LowRank, effects: Effects, bounds: (f64, f64), observed: &Observed) -> Self {
+    pub(super) fn new(x: &LowRank, effects: Effects, ridge: f64, clip: Clip, observed: &Observed) -> Self {
         let (rows, columns) = observed.counts();
         let empty = |counts: Vec<usize>| (0..counts.len()).filter(|&i| counts[i] == 0).collect::<Vec<_>>();
         let (mut left, mut singular_values, mut right) = (x.left().clone(), Vec::new(), x.right().clone());
@@ -40,7 +42,8 @@ impl CompletedMatrix {
         let uncentred = effects.centring == Centring::None;
         let fallback = uncentred.then(|| observed.values().iter().map(|v| v / n).sum());
         let (empty_rows, empty_columns) = (empty(rows), empty(columns));
-        Self { effects, left, singular_values, right, bounds, empty_rows, empty_columns, fallback }
+        let bounds = clip.bounds(observed);
+        Self { effects, left, singular_values, right, ridge, bounds, empty_rows, empty_columns, fallback }
     }
 
     /// (rows, columns).

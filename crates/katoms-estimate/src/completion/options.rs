@@ -1,5 +1,7 @@
 //! How a matrix is completed.
 
+use std::ops::RangeInclusive;
+
 use katoms::method::RankMethod;
 use katoms::{Error, Stop};
 use serde::{Deserialize, Serialize};
@@ -8,6 +10,10 @@ use super::{Centring, Observed};
 
 /// The ridges that are tried unless told, from the strongest on.
 const RIDGES: [f64; 5] = [1.0, 0.3, 0.1, 0.03, 0.0];
+/// The share that is held out unless told.
+const HELD_OUT: f64 = 0.1;
+/// The most ranks that are worth trying unless told.
+const MOST_RANKS: usize = 30;
 
 /// What predictions are kept within.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -88,7 +94,7 @@ impl Completion {
             centring: Centring::Chosen,
             clip: Clip::Seen,
             method: RankMethod::RiemannianCg(Default::default()),
-            held_out: 0.1,
+            held_out: HELD_OUT,
             tied: 1,
             patience: 3,
             rule: Rule::Least,
@@ -107,6 +113,34 @@ impl Completion {
     /// for a choice.
     pub fn exact(rank: usize) -> Self {
         Self { centring: Centring::None, ridges: vec![0.0], clip: Clip::Off, ..Self::new([rank]) }
+    }
+
+    /// The ranks that these entries can carry: a matrix of rank r has r·(rows + columns − r) numbers of its own, and
+    /// the entries that are not held out should be no fewer. 1 at least, 30 at most.
+    ///
+    /// ```
+    /// use katoms_estimate::{Completion, Observed};
+    /// let (rows, columns): (Vec<usize>, Vec<usize>) = (0..60).map(|e| (e / 6, e % 6)).unzip();
+    /// let seen = Observed::new((10, 6), &rows, &columns, &[1.0; 60])?;
+    /// assert_eq!(Completion::ranks_for(&seen), 1..=4);
+    /// # Ok::<(), katoms::Error>(())
+    /// ```
+    pub fn ranks_for(observed: &Observed) -> RangeInclusive<usize> {
+        let ((p, q), seen) = (observed.shape(), observed.values().len() as f64);
+        let carries = |&rank: &usize| (rank * (p + q - rank)) as f64 <= (1.0 - HELD_OUT) * seen;
+        1..=(1..=p.min(q).min(MOST_RANKS)).take_while(carries).last().unwrap_or(1)
+    }
+
+    /// The simplest of what is to be tried, for entries of which none can be held out: the smallest rank, the strongest
+    /// ridge, and the effects where those were to be chosen.
+    pub fn simplest(&self) -> Self {
+        let strongest = self.ridges.iter().copied().max_by(f64::total_cmp);
+        Self {
+            ranks: self.ranks.first().copied().into_iter().collect(),
+            ridges: strongest.into_iter().collect(),
+            centring: if self.centring == Centring::Chosen { Centring::Effects } else { self.centring },
+            ..self.clone()
+        }
     }
 
     pub(super) fn has_choice(&self) -> bool {

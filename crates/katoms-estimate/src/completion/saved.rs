@@ -9,7 +9,7 @@ use super::{Centring, Completion, Rule, Trial};
 
 const MAGIC: [u8; 8] = *b"katoms\0c";
 /// Goes up whenever the bytes change their meaning.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// All that a job needs to go on with its last fit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -34,12 +34,21 @@ pub struct Trial {
     pub held_out_mse: f64,
     /// The standard error of that square, from the spread over the held-out entries.
     pub standard_error: f64,
+    /// What the tolerance of a trial leaves of that square even where the choice is exact: below it, errors are alike.
+    pub resolution: f64,
     /// The root of the mean squared error on what was fitted, without bounds.
     pub seen_rmse: f64,
     /// Moves of the fit.
     pub iterations: usize,
     /// How the fit ended.
     pub status: Status,
+}
+
+impl Trial {
+    /// The square as far as a trial can tell it.
+    fn resolved_mse(&self) -> f64 {
+        self.held_out_mse.max(self.resolution)
+    }
 }
 
 /// All trials, and what came of them.
@@ -59,14 +68,18 @@ pub(super) struct Trials {
 /// The index of the trial that a rule takes.
 pub(super) fn choose(trials: &[Trial], rule: Rule) -> Option<usize> {
     let least = |of: &mut dyn Iterator<Item = usize>| {
-        of.min_by(|&a, &b| trials[a].held_out_mse.total_cmp(&trials[b].held_out_mse).then(a.cmp(&b)))
+        let key = |t: usize| (trials[t].resolved_mse(), trials[t].rank, t);
+        of.min_by(|&a, &b| {
+            let (a, b) = (key(a), key(b));
+            a.0.total_cmp(&b.0).then((a.1, a.2).cmp(&(b.1, b.2)))
+        })
     };
     let best = least(&mut (0..trials.len()))?;
     if rule == Rule::Least {
         return Some(best);
     }
-    let bound = trials[best].held_out_mse + trials[best].standard_error;
-    let within = |&t: &usize| trials[t].held_out_mse <= bound;
+    let bound = trials[best].resolved_mse() + trials[best].standard_error;
+    let within = |&t: &usize| trials[t].resolved_mse() <= bound;
     let rank = (0..trials.len()).filter(within).map(|t| trials[t].rank).min()?;
     least(&mut (0..trials.len()).filter(|&t| trials[t].rank == rank))
 }
@@ -148,7 +161,7 @@ impl Chain<'_> {
         let (mut first, mut least, mut worse) = (None, f64::INFINITY, 0);
         for rank in self.ranks.clone() {
             let x = self.attempt(centred, rank, ridge, start.take())?;
-            let error = self.trials.all.last().map_or(f64::INFINITY, |trial| trial.held_out_mse);
+            let error = self.trials.all.last().map_or(f64::INFINITY, Trial::resolved_mse);
             worse = if error < least { 0 } else { worse + 1 };
             least = least.min(error);
             first.get_or_insert_with(|| x.clone());
@@ -177,10 +190,10 @@ impl Chain<'_> {
         let centred = Centred::new(&self.split.seen, best.centring)?;
         let start = self.trials.best.clone();
         for side in [larger, smaller] {
-            let (mut x, mut least) = (start.clone(), best.held_out_mse);
+            let (mut x, mut least) = (start.clone(), best.resolved_mse());
             for rank in side {
                 x = self.attempt(&centred, rank, best.ridge, Some(x))?;
-                let error = self.trials.all.last().map_or(f64::INFINITY, |trial| trial.held_out_mse);
+                let error = self.trials.all.last().map_or(f64::INFINITY, Trial::resolved_mse);
                 if self.trials.cut.is_some() {
                     return Ok(());
                 }
@@ -216,11 +229,6 @@ impl Chain<'_> {
         };
         let outcome = fitting.run(rank, start.map_or(Begin::Zero, Begin::Grown), &mut *self.watch, None)?;
         let error = self.split.error(&outcome.point, &centred.effects, self.clip);
-        let least = choose(&self.trials.all, Rule::Least).map_or(f64::INFINITY, |t| self.trials.all[t].held_out_mse);
-        if error.mean < least {
-            self.trials.best = outcome.point.clone();
-            self.trials.effects = centred.effects.clone();
-        }
         self.trials.cut = matches!(outcome.status, Status::Stopped | Status::TimeLimit).then_some(outcome.status);
         self.trials.passes += outcome.passes;
         self.trials.seconds += outcome.seconds;
@@ -231,10 +239,15 @@ impl Chain<'_> {
             held_out_rmse: error.mean.sqrt(),
             held_out_mse: error.mean,
             standard_error: error.standard_error,
+            resolution: error.scale * TOLERANCE * TOLERANCE,
             seen_rmse: centred.problem.rmse(&outcome.point),
             iterations: outcome.iterations,
             status: outcome.status,
         });
+        if choose(&self.trials.all, Rule::Least) == Some(done) {
+            self.trials.best = outcome.point.clone();
+            self.trials.effects = centred.effects.clone();
+        }
         Ok(outcome.point)
     }
 }

@@ -1,6 +1,7 @@
 //! Whole jobs on planted data.
 
 mod completion;
+mod new_rows;
 mod recovery;
 
 use katoms_estimate::{Answer, Progress, Watch};

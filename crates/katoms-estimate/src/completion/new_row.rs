@@ -1,0 +1,73 @@
+//! A row that the fit did not see, from some of its entries.
+
+use katoms::Error;
+use katoms::linalg::{Matrix, combine, solve_symmetric};
+
+use super::{Clip, CompletedMatrix, Observed};
+
+impl CompletedMatrix {
+    /// All predictions of a row that comes later, from its values at some columns. A column that comes repeatedly
+    /// counts once, with the mean of its values.
+    ///
+    /// The row gets an effect and factors as the rows of the matrix have them, with the columns as they are: the
+    /// effect e that minimises Σ(value − mean − column effect − e)² + 5e² where rows have one, then the w that
+    /// minimises ½Σ(value − effects − ⟨w, right⟩)² + ½λ‖w‖², the smallest w where there are many. So a row of the
+    /// matrix gives what it has there, up to the tolerance of the fit, and a row without values what an empty row has.
+    /// O(n·rank·min(n, rank) + columns·rank) for n values.
+    ///
+    /// # Errors
+    /// When the lengths differ, an index is outside or a value is not finite.
+    ///
+    /// ```
+    /// use katoms_estimate::{Completion, Observed, Unwatched, complete};
+    /// // (i+1)·(j+1)
+    /// let (rows, columns) = ([0, 0, 0, 1, 1, 1, 2, 2], [0, 1, 2, 0, 1, 2, 0, 1]);
+    /// let seen = Observed::new((3, 3), &rows, &columns, &[1.0, 2.0, 3.0, 2.0, 4.0, 6.0, 3.0, 6.0])?;
+    /// let completed = complete(&seen, &Completion::exact(1), None, &mut Unwatched)?;
+    /// let row = completed.matrix.complete_row(&[1], &[20.0])?;
+    /// assert!((row[0] - 10.0).abs() < 1e-3 && (row[2] - 30.0).abs() < 1e-3);
+    /// # Ok::<(), katoms::Error>(())
+    /// ```
+    pub fn complete_row(&self, columns: &[usize], values: &[f64]) -> Result<Vec<f64>, Error> {
+        if columns.is_empty() && values.is_empty() {
+            return Ok(self.predicted(0.0, &[], self.fallback.is_some()));
+        }
+        let seen = Observed::new((1, self.right.rows()), &vec![0; columns.len()], columns, values)?;
+        let effect = self.effects.of_row(seen.columns(), seen.values());
+        let shifts: Vec<f64> = seen.columns().iter().map(|&j| self.level(effect, j)).collect();
+        let left = combine(1.0, seen.values(), -1.0, &shifts);
+        Ok(self.predicted(effect, &self.factors(seen.columns(), &left), false))
+    }
+
+    fn level(&self, effect: f64, column: usize) -> f64 {
+        self.effects.mean + effect + self.effects.columns[column]
+    }
+
+    /// argmin ½‖left − V·w‖² + ½λ‖w‖², V being the right factors of these columns.
+    fn factors(&self, columns: &[usize], left: &[f64]) -> Vec<f64> {
+        let (n, rank) = (columns.len(), self.singular_values.len());
+        let v = Matrix::from_fn(n, rank, |e, a| self.right.at(columns[e], a));
+        let ridged =
+            |g: Matrix| Matrix::from_fn(g.rows(), g.rows(), |i, j| g.at(i, j) + if i == j { self.ridge } else { 0.0 });
+        let column = |of: &[f64]| Matrix::from_columns(of.len(), 1, of.to_vec());
+        if n < rank {
+            // Vᵀ(VVᵀ + λI)⁻¹·left: without a ridge the smallest of many answers
+            let dual = solve_symmetric(&ridged(v.times_transposed(&v)), left);
+            v.transposed_times(&column(&dual)).data().to_vec()
+        } else {
+            let right = v.transposed_times(&column(left));
+            solve_symmetric(&ridged(v.transposed_times(&v)), right.data())
+        }
+    }
+
+    fn predicted(&self, effect: f64, factors: &[f64], is_empty: bool) -> Vec<f64> {
+        let one = |column: usize| {
+            let low_rank: f64 = factors.iter().enumerate().map(|(a, w)| w * self.right.at(column, a)).sum();
+            match self.fallback {
+                Some(mean) if is_empty || self.empty_columns.binary_search(&column).is_ok() => mean,
+                _ => self.level(effect, column) + low_rank,
+            }
+        };
+        (0..self.right.rows()).map(|column| Clip::within(one(column), self.bounds)).collect()
+    }
+}

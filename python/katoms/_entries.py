@@ -1,0 +1,87 @@
+"""From what people pass as a matrix with holes to what the kernels read."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from katoms._checks import check_shape, design_of, features_of, is_frame, is_sparse, numbers_of
+
+
+class Entries(NamedTuple):
+    """Entries for the kernels: an array with NaN, or a shape, rows, columns and values."""
+
+    seen: Any
+    shape: tuple[int, int]
+    names: np.ndarray | None
+
+
+def entries_of(X: Any, columns: int | None = None) -> Entries:
+    """What was seen of a matrix, with so many columns if that is known. Arrays of f32 and f64 are not copied here."""
+    if isinstance(X, tuple):
+        return _listed(X, columns)
+    if is_sparse(X):
+        return _stored(X)
+    design = design_of(_without_na(X))
+    return Entries(design.matrix, design.shape, design.names)
+
+
+def _listed(X: tuple, width: int | None) -> Entries:
+    if len(X) not in (3, 4):
+        raise ValueError(
+            f"X is a tuple of {len(X)}; give (rows, columns, values), or (rows, columns, values, shape) where the last "
+            "rows or columns may have no entry"
+        )
+    rows, columns = places_of(X[0], "rows"), places_of(X[1], "columns")
+    values = numbers_of(X[2], "values")
+    if len(X) == 4:
+        shape = tuple(int(count) for count in X[3])
+        if len(shape) != 2:
+            raise ValueError(f"the shape is {X[3]!r}; give the numbers of rows and of columns")
+    else:
+        shape = (_most(rows), _most(columns) if width is None else width)
+    check_shape(shape)
+    return Entries((shape, rows, columns, values), shape, None)
+
+
+def _most(places: np.ndarray) -> int:
+    return int(places.max()) + 1 if len(places) else 0
+
+
+def _stored(X: Any) -> Entries:
+    if np.iscomplexobj(X.data if hasattr(X, "data") else X):
+        raise ValueError("Complex data not supported\nComplete real and imaginary parts one by one.")
+    if len(X.shape) != 2:
+        raise ValueError(f"X has shape {X.shape}; a matrix has rows and columns")
+    check_shape(X.shape)
+    X = X.tocoo()
+    shape = tuple(int(count) for count in X.shape)
+    values = np.ascontiguousarray(X.data, dtype=np.float64)
+    return Entries((shape, places_of(X.row, "rows"), places_of(X.col, "columns"), values), shape, None)
+
+
+def _without_na(X: Any) -> Any:
+    """A frame of pandas in which NA is NaN."""
+    if not is_frame(X) or not hasattr(X, "isna"):
+        return X
+    try:
+        return X.astype(np.float64)
+    except (TypeError, ValueError):
+        return X.astype(object).where(X.notna(), np.nan)
+
+
+def places_of(listed: Any, what: str, names: np.ndarray | None = None) -> np.ndarray:
+    """Indices from 0, of any shape; columns also by their names."""
+    places = np.asarray(listed)
+    if places.dtype.kind in "UO" and names is not None:
+        found = features_of(places.ravel().tolist(), names, len(names), what)
+        return np.array(found, dtype=np.uintp).reshape(places.shape)
+    if places.size == 0:
+        return places.astype(np.uintp)
+    if places.dtype.kind not in "iu":
+        raise ValueError(f"{what} holds {places.ravel()[0]!r}; give indices, which are whole numbers from 0")
+    if places.min() < 0:
+        at = int(np.flatnonzero(places.ravel() < 0)[0])
+        raise ValueError(f"{what} holds {places.ravel()[at]} at position {at}; indices count from 0")
+    return np.asarray(places, dtype=np.uintp, order="C")

@@ -1,0 +1,85 @@
+"""What estimators that work for long have in common: what the kernels hear before, and what is said after."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from katoms._checks import threads_of
+from katoms._estimator import Estimator
+from katoms._interop import ConvergenceWarning, known_to_sklearn
+
+_ENDED_WELL = "converged"
+
+
+class Working(Estimator):
+    """An estimator with ``max_iter``, ``tol``, ``n_jobs``, ``verbose`` and ``callback``."""
+
+    max_iter: int
+    tol: float
+    n_jobs: int | None
+    verbose: int
+    callback: Callable[[dict[str, Any]], Any] | None
+    status_: str
+    n_iter_: int
+
+    def _how_to_work(self, names: list[str]) -> dict[str, Any]:
+        return work_of(self.max_iter, self.tol, self.n_jobs, callback_of(self.callback, self.verbose), names)
+
+    def _keep_features(self, count: int, names: Any) -> None:
+        self.n_features_in_ = count
+        if names is not None:
+            self.feature_names_in_ = names
+        else:
+            vars(self).pop("feature_names_in_", None)
+
+    def _raise_if_ended(self, told: dict[str, Any]) -> None:
+        """Raise what ended the work from outside: the best model so far is kept."""
+        if told["ended_by"] is not None:
+            raise told["ended_by"]
+
+    def _warn_unless_converged(self, advice: str) -> None:
+        warn_unless_converged(type(self).__name__, self.status_, self.n_iter_, advice)
+
+
+def work_of(max_iter: Any, tol: Any, n_jobs: Any, callback: Any, names: list[str]) -> dict[str, Any]:
+    """How the work is done, as the kernels take it."""
+    if not isinstance(max_iter, numbers.Integral) or max_iter < 1:
+        raise ValueError(f"max_iter is {max_iter!r}; it must be a whole number of at least 1")
+    if not isinstance(tol, numbers.Real):
+        raise ValueError(f"tol is {tol!r}; it must be a number of at least 0")
+    return {
+        "max_iter": int(max_iter),
+        "tol": float(tol),
+        "n_jobs": threads_of(n_jobs),
+        "callback": callback,
+        "names": names,
+    }
+
+
+def warn_unless_converged(what: str, status: str, iterations: int, advice: str) -> None:
+    """Warn of a fit that ended otherwise."""
+    if status != _ENDED_WELL:
+        message = f"{what} has not converged (status {status!r} after {iterations} iterations); {advice}"
+        warnings.warn(message, known_to_sklearn(ConvergenceWarning), stacklevel=4)
+
+
+def callback_of(callback: Any, verbose: Any):
+    """What is called after every move: the user's function, and a line to read."""
+    if not verbose:
+        return callback
+
+    def tell(progress: dict[str, Any]):
+        if "iteration" in progress:
+            print(
+                f"iteration {progress['iteration']}: objective {progress['objective']:.6g}, "
+                f"{progress['passes']} passes, {progress['seconds']:.2f} s",
+                flush=True,
+            )
+        else:
+            print(f"{progress['done']} done", flush=True)
+        return callback is not None and callback(progress)
+
+    return tell

@@ -1,0 +1,326 @@
+"""A matrix of rank k from some of its entries."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+
+from katoms import _docs, _katoms
+from katoms._checks import check_same_features, is_sparse, seed_of, threads_of
+from katoms._docs import documented
+from katoms._entries import Entries, entries_of, places_of
+from katoms._estimator import GivesFrames, feature_names_out
+from katoms._paths import sizes_of
+from katoms._quality import quality_of
+from katoms._working import Working
+
+_CENTRINGS = ("auto", "none", "mean", "effects")
+_TRIED = ("rank", "l2", "centring", "held_out_rmse", "held_out_mse", "standard_error", "seen_rmse")
+
+
+@dataclass(eq=False, repr=False)
+class Completing(GivesFrames, Working):
+    """What the estimators of a matrix have in common."""
+
+    rank: Any = None
+    _: KW_ONLY
+    l2: Any = None
+    centring: str = "auto"
+    clip: Any = "seen"
+    method: str | None = None
+    max_iter: int = 1000
+    tol: float = 1e-6
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: int = 0
+    callback: Callable[[dict[str, Any]], Any] | None = None
+
+    def fit(self, X: Any, y: Any = None):
+        """Complete a matrix.
+
+        Parameters
+        ----------
+        X : array or frame with NaN, SciPy sparse matrix, or tuple (rows, columns, values)
+            NaN stands for what was not seen. The stored entries of a sparse matrix are those that were seen, stored
+            zeros among them. Rows and columns of a tuple are indices from 0; a fourth item is the shape, where the
+            last rows or columns may have no entry. A place that comes repeatedly counts once, with its mean.
+        y : None
+            Not used.
+
+        Returns
+        -------
+        self
+        """
+        entries = entries_of(X)
+        told = _katoms.complete(entries.seen, self._asked(), self._how_to_work([]))
+        self._keep_features(entries.shape[1], entries.names)
+        self._keep(told)
+        self._raise_if_ended(told)
+        if not told["held_out"]:
+            warnings.warn(
+                "every row and every column must keep an entry, so none can be held out to choose on: "
+                f"rank {self.rank_}, l2 {self.l2_:g} and centring {self.centring_!r} are taken; give them yourself",
+                UserWarning,
+                stacklevel=2,
+            )
+        self._warn_unless_converged("raise max_iter or tol, or give a larger l2")
+        return self
+
+    def _ranks(self) -> list[int] | None:
+        raise NotImplementedError
+
+    def _ridges(self) -> list[float] | None:
+        raise NotImplementedError
+
+    def _asked(self) -> dict[str, Any]:
+        """What is wanted of the kernels."""
+        centring = "none" if self.centring is None else self.centring
+        if centring not in _CENTRINGS:
+            raise ValueError(f"centring is {self.centring!r}; it must be one of {', '.join(_CENTRINGS)}")
+        return {
+            "ranks": self._ranks(),
+            "ridges": self._ridges(),
+            "centring": centring,
+            "clip": _clip(self.clip),
+            "method": self.method,
+            "held_out": 0.1,
+            "rule": "min",
+            "patience": 3,
+            "seed": seed_of(self.random_state),
+        }
+
+    def _keep(self, told: dict[str, Any]) -> None:
+        self._matrix = told["matrix"]
+        state = self._matrix.state()
+        self.factors_ = self._matrix.factors()
+        self.singular_values_ = state["singular_values"]
+        self.mean_ = state["mean"]
+        self.row_effects_ = state["row_effects"]
+        self.column_effects_ = state["column_effects"]
+        self.bounds_ = state["bounds"]
+        self.rank_, self.l2_, self.centring_ = told["rank"], told["l2"], told["centring"]
+        self.rmse_ = told["rmse"]
+        self.held_out_rmse_ = told["held_out_rmse"]
+        self.n_iter_ = told["iterations"]
+        self.n_passes_ = told["passes"]
+        self.status_ = told["status"]
+        self.quality_ = quality_of(told["quality"])
+        self.trace_ = told["trace"]
+
+    # What a completed matrix does.
+
+    def predict(self, rows: Any, columns: Any = None) -> np.ndarray:
+        """The low-rank values at some places of the matrix, or in all places of new rows.
+
+        Parameters
+        ----------
+        rows : int, array of int, or array or frame with NaN
+            Rows of the matrix, from 0. Without columns: new rows, as in :meth:`transform`.
+        columns : int, str, or array of them, optional
+            One column for each row, from 0, or their names. Shapes are broadcast.
+
+        Returns
+        -------
+        ndarray
+            One value for each place; for new rows an array of shape (n_samples, n_features). Unlike :meth:`transform`
+            this gives the value of the model where an entry was seen, too.
+        """
+        self._check_fitted()
+        if columns is None:
+            if is_sparse(rows):
+                raise ValueError(
+                    "X is a sparse matrix, and the predictions of all its places are dense; "
+                    "use predict(rows, columns) for some places, or predict(X.toarray()) with NaN where nothing was seen"
+                )
+            return self._matrix.predict_rows(self._read(rows).seen, threads_of(self.n_jobs))
+        names = getattr(self, "feature_names_in_", None)
+        places = np.broadcast_arrays(places_of(rows, "rows"), places_of(columns, "columns", names))
+        flat = [np.ascontiguousarray(indices.ravel()) for indices in places]
+        return self._matrix.predict(*flat).reshape(places[0].shape)
+
+    def to_dense(self) -> np.ndarray:
+        """The whole completed matrix: the low-rank values, also where an entry was seen.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
+        self._check_fitted()
+        return self._matrix.to_dense()
+
+    def transform(self, X: Any):
+        """Fill the holes of new rows. What was seen stays as it is.
+
+        The factors of a row are fitted to its seen entries, given those of the columns: rows of the matrix that was
+        fitted get what they have there, up to the tolerance of the fit. A row without entries gets the effects of the
+        columns.
+
+        Parameters
+        ----------
+        X : array or frame with NaN, SciPy sparse matrix, or tuple (rows, columns, values)
+            As in :meth:`fit`. Rows of a tuple are numbered anew, from 0.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features), or a frame after :meth:`set_output`
+        """
+        self._check_fitted()
+        filled = self._matrix.fill_rows(self._read(X).seen, threads_of(self.n_jobs))
+        return self._framed(filled, X)
+
+    def fit_transform(self, X: Any, y: Any = None):
+        """Complete a matrix, and give it with its holes filled."""
+        return self.fit(X, y).transform(X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """The names of the columns."""
+        self._check_fitted()
+        return feature_names_out(self, input_features)
+
+    def _read(self, X: Any) -> Entries:
+        entries = entries_of(X, self.n_features_in_)
+        check_same_features(self, entries)
+        return entries
+
+    def __sklearn_tags__(self):
+        from sklearn.utils import InputTags, TargetTags, TransformerTags
+
+        return self._tags(
+            estimator_type=None,
+            target_tags=TargetTags(required=False),
+            input_tags=InputTags(sparse=True, allow_nan=True),
+            transformer_tags=TransformerTags(),
+        )
+
+
+@documented(**_docs.COMPLETION)
+@dataclass(eq=False, repr=False)
+class MatrixCompletion(Completing):
+    """A matrix of rank k from some of its entries: ratings, pictures with holes, tables with blanks.
+
+    Minimises ``½·Σ(x − effects − L)² + ½·l2·‖L‖²`` over the entries that were seen, subject to ``rank L ≤ rank``. As a
+    transformer it is an imputer: :meth:`transform` keeps what was seen and fills the rest.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    See Also
+    --------
+    MatrixCompletionCV : ranks and ridges to choose from.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from katoms import MatrixCompletion
+    >>> X = np.outer([1.0, 2.0, 3.0, 4.0], [1.0, 10.0, 100.0])
+    >>> X[3, 2] = np.nan
+    >>> model = MatrixCompletion(rank=1, l2=0.0, centring="none", clip=None).fit(X)
+    >>> model.predict([3], [2]).round(3)
+    array([400.])
+    >>> model.transform([[5.0, np.nan, np.nan]]).round(3)
+    array([[  5.,  50., 500.]])
+    """
+
+    def _ranks(self) -> list[int] | None:
+        if self.rank is None:
+            return None
+        if not isinstance(self.rank, numbers.Integral) or isinstance(self.rank, bool):
+            raise ValueError(
+                f"rank is {self.rank!r}; give a whole number or None, or several to choose from to MatrixCompletionCV"
+            )
+        return [_whole(self.rank)]
+
+    def _ridges(self) -> list[float] | None:
+        if self.l2 is not None and not isinstance(self.l2, numbers.Real):
+            raise ValueError(f"l2 is {self.l2!r}; give a number or None, or several to choose from to MatrixCompletionCV")
+        return None if self.l2 is None else [float(self.l2)]
+
+
+@documented(**_docs.COMPLETION_CV)
+@dataclass(eq=False, repr=False)
+class MatrixCompletionCV(Completing):
+    """A matrix of rank k from some of its entries, k and the ridge chosen on entries held out.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    See Also
+    --------
+    MatrixCompletion : a given rank.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from katoms import MatrixCompletionCV
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 3)) @ rng.normal(size=(3, 40)) + 0.3 * rng.normal(size=(60, 40))
+    >>> X[rng.random(X.shape) < 0.4] = np.nan
+    >>> model = MatrixCompletionCV(rank=range(1, 7), l2=0.0, centring="none").fit(X)
+    >>> model.rank_min_, model.rank_
+    (3, 3)
+    """
+
+    _: KW_ONLY
+    held_out: float = 0.1
+    rule: str = "min"
+    patience: int = 3
+
+    def _ranks(self) -> list[int] | None:
+        if self.rank is None:
+            return None
+        if isinstance(self.rank, (str, bool, numbers.Number)):
+            if not isinstance(self.rank, numbers.Integral) or isinstance(self.rank, bool):
+                raise ValueError(f"rank is {self.rank!r}; give a whole number, several of them, or None")
+            return [_whole(self.rank)]
+        return [_whole(rank) for rank in sizes_of(self.rank, "rank")]
+
+    def _ridges(self) -> list[float] | None:
+        if self.l2 is None:
+            return None
+        return [float(self.l2)] if isinstance(self.l2, numbers.Real) else [float(ridge) for ridge in self.l2]
+
+    def _asked(self) -> dict[str, Any]:
+        if self.rule not in ("min", "1se"):
+            raise ValueError(f"rule is {self.rule!r}; it must be 'min' or '1se'")
+        if not isinstance(self.patience, numbers.Integral) or self.patience < 1:
+            raise ValueError(f"patience is {self.patience!r}; it must be a whole number of at least 1")
+        held_out = {"held_out": float(self.held_out), "rule": self.rule, "patience": int(self.patience)}
+        return {**super()._asked(), **held_out}
+
+    def _keep(self, told: dict[str, Any]) -> None:
+        super()._keep(told)
+        # Without a choice the rank that was given is both.
+        self.rank_min_ = self.rank_ if told["rank_min"] is None else told["rank_min"]
+        self.rank_1se_ = self.rank_ if told["rank_1se"] is None else told["rank_1se"]
+        self.cv_results_ = {name: np.array([trial[name] for trial in told["trials"]]) for name in _TRIED}
+
+
+def _whole(rank: Any) -> int:
+    if rank < 1:
+        raise ValueError(f"rank is {rank}; it must be at least 1")
+    return int(rank)
+
+
+def _clip(clip: Any) -> str | tuple[float, float]:
+    if clip is None or (isinstance(clip, str) and clip == "seen"):
+        return "off" if clip is None else clip
+    try:
+        low, high = clip
+        return float(low), float(high)
+    except (TypeError, ValueError):
+        raise ValueError(f"clip is {clip!r}; it must be 'seen', a pair (low, high) or None") from None

@@ -1,0 +1,310 @@
+"""A signal of k entries from few measurements: compressed sensing."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+
+from katoms import _docs, _katoms
+from katoms._checks import Design, check_same_features, column_of, numbers_of
+from katoms._docs import documented
+from katoms._estimator import ALIASES, accepts_aliases
+from katoms._measuring import measuring_of
+from katoms._quality import Quality, quality_of
+from katoms._working import Working, callback_of, warn_unless_converged, work_of
+
+
+@dataclass(frozen=True, eq=False)
+class Recovered:
+    """A recovered signal, and how far it can be trusted.
+
+    Attributes
+    ----------
+    x : ndarray of shape (n_features,)
+        The signal.
+    support : ndarray of int
+        The places that are not 0.
+    residual_norm, relative_residual : float
+        ``‖b − A·x‖``, and the same as a share of ``‖b‖``.
+    most_entries : int
+        The most entries that so many measurements of so many places carry, were A Gaussian.
+    status : str
+        How the work ended: ``"converged"``, ``"iteration-cap"``, ``"stopped"``, ...
+    quality : Quality or None
+        How good x is: ``print(found.quality)``.
+    n_iter, n_passes : int
+        Iterations that were made, and products with all of A.
+    seconds : float
+        The time that took.
+    trace : list of dict
+        Every move.
+    """
+
+    x: np.ndarray
+    support: np.ndarray
+    residual_norm: float
+    relative_residual: float
+    most_entries: int
+    status: str
+    quality: Quality | None
+    n_iter: int
+    n_passes: int
+    seconds: float
+    trace: list[dict[str, Any]]
+
+    def __repr__(self) -> str:
+        return (
+            f"Recovered({len(self.support)} of {len(self.x)} entries, relative residual {self.relative_residual:.3g}, "
+            f"{self.status})"
+        )
+
+
+def _recovered(told: dict[str, Any]) -> Recovered:
+    same = ("x", "support", "residual_norm", "relative_residual", "most_entries", "status", "seconds", "trace")
+    return Recovered(
+        quality=quality_of(told["quality"]),
+        n_iter=told["iterations"],
+        n_passes=told["passes"],
+        **{name: told[name] for name in same},
+    )
+
+
+def recover(
+    A: Any,
+    b: Any,
+    support_size: int,
+    *,
+    noise: float | None = None,
+    method: str | None = None,
+    max_iter: int = 1000,
+    tol: float = 1e-6,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    callback: Callable[[dict[str, Any]], Any] | None = None,
+) -> Recovered:
+    """Recover a signal of k entries from measurements b = A·x.
+
+    Minimises ``½‖b − A·x‖²`` subject to at most ``support_size`` entries of x not being 0. Columns are taken as they are:
+    nothing is centred or scaled, and there is no intercept.
+
+    Parameters
+    ----------
+    A : array, SciPy sparse matrix, frame, SciPy ``LinearOperator`` or PyLops operator
+        The measurements, of shape (n_measurements, n_places). Of an operator, ``shape``, ``matvec`` and ``rmatvec`` are
+        used. Up to 16 million numbers it is written out as a matrix, which the search needs; a larger one is only
+        multiplied with.
+    b : array of shape (n_measurements,)
+        What was measured.
+    support_size : int
+        The most entries that are not 0.
+    noise : float, optional
+        The standard deviation of the noise in b, if it is known: a residual at its level ends the search.
+    method : str, optional
+        A single run of this method, by its name in :func:`katoms.methods`. None searches: several starts, and
+        exchanges of entries for as long as that helps.
+    max_iter, tol, n_jobs, verbose, callback
+        As in :class:`SparseRecovery`.
+
+    Returns
+    -------
+    Recovered
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import katoms
+    >>> rng = np.random.default_rng(0)
+    >>> A = rng.normal(size=(40, 200))
+    >>> x = np.zeros(200)
+    >>> x[[3, 77, 150]] = [2.0, -1.0, 0.5]
+    >>> katoms.recover(A, A @ x, 3).support
+    array([  3,  77, 150])
+    """
+    if support_size is None:
+        raise ValueError("support_size is None; give the number of entries that are not 0")
+    work = work_of(max_iter, tol, n_jobs, callback_of(callback, verbose), [])
+    sought = {"support_size": _size(support_size), "noise": _noise(noise), "method": method}
+    design = measuring_of(A)
+    told = _katoms.recover(design.matrix, numbers_of(b, "b"), sought, work)
+    if told["ended_by"] is not None:
+        raise told["ended_by"]
+    _warn_beyond(told, design.shape)
+    warn_unless_converged("recover", told["status"], told["iterations"], "raise max_iter or tol")
+    return _recovered(told)
+
+
+@accepts_aliases(**ALIASES)
+@documented(parameters=[_docs.RUN, _docs.THREADS], attributes=[])
+@dataclass(eq=False, repr=False)
+class SparseRecovery(Working):
+    """A signal of at most k entries from few measurements: compressed sensing.
+
+    Minimises ``½‖y − X·x‖²`` subject to at most ``support_size`` entries of x not being 0. Columns are taken as they are:
+    nothing is centred or scaled, and there is no intercept.
+
+    Parameters
+    ----------
+    support_size : int or None, default=None
+        The most entries that are not 0. None stands for the most that the shape of X carries, were it Gaussian
+        (:func:`katoms.phase_transition_k`).
+    noise : float or None, default=None
+        The standard deviation of the noise in y, if it is known: a residual at its level ends the search.
+    method : str or None, default=None
+        A single run of this method, by its name in :func:`katoms.methods`. None searches: several starts, and
+        exchanges of entries for as long as that helps.
+    {parameters}
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        The signal.
+    support_ : ndarray of int
+        The places that are not 0.
+    support_size_ : int
+        The size that was given, or taken from the shape.
+    residual_norm_, relative_residual_ : float
+        ``‖y − X·coef_‖``, and the same as a share of ``‖y‖``.
+    most_entries_ : int
+        The most entries that so many measurements of so many places carry, were X Gaussian.
+    n_iter_ : int
+        Iterations that were made.
+    n_passes_ : int
+        Products with all of X.
+    status_ : str
+        How the fit ended: ``"converged"``, ``"iteration-cap"``, ``"stopped"``, ...
+    quality_ : Quality
+        How good the signal is: ``print(model.quality_)``.
+    trace_ : list of dict
+        Every move.
+    n_features_in_ : int
+        The number of places.
+    feature_names_in_ : ndarray of str
+        Their names, where X had some.
+
+    See Also
+    --------
+    recover : the same as a function.
+    SparseRegressor : with an intercept and standardised columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from katoms import SparseRecovery
+    >>> rng = np.random.default_rng(0)
+    >>> A = rng.normal(size=(40, 200))
+    >>> x = np.zeros(200)
+    >>> x[[3, 77, 150]] = [2.0, -1.0, 0.5]
+    >>> model = SparseRecovery(3).fit(A, A @ x)
+    >>> model.support_, model.coef_[model.support_].round(6)
+    (array([  3,  77, 150]), array([ 2. , -1. ,  0.5]))
+    """
+
+    support_size: Any = None
+    _: KW_ONLY
+    noise: float | None = None
+    method: str | None = None
+    max_iter: int = 1000
+    tol: float = 1e-6
+    n_jobs: int | None = None
+    verbose: int = 0
+    callback: Callable[[dict[str, Any]], Any] | None = None
+
+    def fit(self, X: Any, y: Any):
+        """Recover the signal.
+
+        Parameters
+        ----------
+        X : array, SciPy sparse matrix, frame, SciPy ``LinearOperator`` or PyLops operator
+            The measurements, of shape (n_measurements, n_places). See :func:`recover`.
+        y : array of shape (n_measurements,)
+            What was measured.
+
+        Returns
+        -------
+        self
+        """
+        design = measuring_of(X)
+        target = np.ascontiguousarray(column_of(y, self), dtype=np.float64)
+        size = None if self.support_size is None else _size(self.support_size)
+        sought = {"support_size": size, "noise": _noise(self.noise), "method": self.method}
+        names = [] if design.names is None else [str(name) for name in design.names]
+        told = _katoms.recover(design.matrix, target, sought, self._how_to_work(names))
+        self._keep_features(design.shape[1], design.names)
+        self._keep(told)
+        self._raise_if_ended(told)
+        _warn_beyond(told, design.shape)
+        self._warn_unless_converged("raise max_iter or tol")
+        return self
+
+    def _keep(self, told: dict[str, Any]) -> None:
+        self.coef_ = told["x"]
+        self.support_ = told["support"]
+        self.support_size_ = told["support_size"]
+        self.residual_norm_ = told["residual_norm"]
+        self.relative_residual_ = told["relative_residual"]
+        self.most_entries_ = told["most_entries"]
+        self.n_iter_ = told["iterations"]
+        self.n_passes_ = told["passes"]
+        self.status_ = told["status"]
+        self.quality_ = quality_of(told["quality"])
+        self.trace_ = told["trace"]
+
+    def predict(self, X: Any) -> np.ndarray:
+        """What would be measured: ``X·coef_``.
+
+        Parameters
+        ----------
+        X : as in :meth:`fit`
+
+        Returns
+        -------
+        ndarray of shape (n_measurements,)
+        """
+        self._check_fitted()
+        design: Design = measuring_of(X)
+        check_same_features(self, design)
+        return _katoms.predict(design.matrix, self.coef_, 0.0)
+
+    def score(self, X: Any, y: Any) -> float:
+        """R² of the measurements: 1 is perfect, 0 is what their mean does."""
+        return _katoms.r_squared(numbers_of(y, "y"), self.predict(X), None)
+
+    def get_support(self, indices: bool = False) -> np.ndarray:
+        """Which entries are not 0: a mask, or their indices."""
+        self._check_fitted()
+        return self.support_ if indices else np.isin(np.arange(self.n_features_in_), self.support_)
+
+    def __sklearn_tags__(self):
+        from sklearn.utils import RegressorTags
+
+        return self._tags(estimator_type="regressor", regressor_tags=RegressorTags())
+
+
+def _size(support_size: Any) -> int:
+    if not isinstance(support_size, numbers.Integral) or isinstance(support_size, bool):
+        raise ValueError(f"support_size is {support_size!r}; give a whole number")
+    if support_size < 1:
+        raise ValueError(f"support_size is {support_size}; it must be at least 1")
+    return int(support_size)
+
+
+def _noise(noise: Any) -> float | None:
+    if noise is not None and not isinstance(noise, numbers.Real):
+        raise ValueError(f"noise is {noise!r}; give the standard deviation of the noise, or None")
+    return None if noise is None else float(noise)
+
+
+def _warn_beyond(told: dict[str, Any], shape: tuple[int, ...]) -> None:
+    if told["beyond"]:
+        warnings.warn(
+            f"support_size is {told['support_size']}, but {shape[0]} measurements of {shape[1]} places carry only "
+            f"{told['most_entries']} entries (the phase transition of Gaussian measurements): what is found may explain "
+            "the measurements and still be another signal",
+            UserWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,419 @@
+"""Matrices from some of their entries."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import signal
+import subprocess
+import sys
+import textwrap
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import katoms
+from katoms import ConvergenceWarning, MatrixCompletion, MatrixCompletionCV
+
+EXACT = {"l2": 0.0, "centring": "none", "clip": None}
+
+
+def planted(rows=60, columns=40, rank=3, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(rows, rank)) @ rng.normal(size=(rank, columns))
+
+
+def holes(X, share=0.4, seed=1):
+    X = X.copy()
+    X[np.random.default_rng(seed).random(X.shape) < share] = np.nan
+    return X
+
+
+def stars(rows=80, columns=50, seed=2):
+    """Stars from 1 to 5: people and things have a level of their own, and a taste of rank 2."""
+    rng = np.random.default_rng(seed)
+    levels = 0.7 * rng.normal(size=(rows, 1)) + 0.7 * rng.normal(size=columns)
+    taste = planted(rows, columns, 2, seed)
+    return np.clip(np.round(3 + levels + 0.6 * taste + 0.4 * rng.normal(size=taste.shape)), 1, 5)
+
+
+def forms(X):
+    """The same entries as an array, in other orders and as other containers."""
+    rows, columns = np.nonzero(~np.isnan(X))
+    order = np.random.default_rng(9).permutation(len(rows))
+    rows, columns = rows[order], columns[order]
+    values = X[rows, columns]
+    coo = sparse.coo_matrix((values, (rows, columns)), shape=X.shape)
+    return {
+        "array": X,
+        "fortran": np.asfortranarray(X),
+        "strided": np.repeat(X, 2, axis=1)[:, ::2],
+        "list": X.tolist(),
+        "coo": coo,
+        "csr": coo.tocsr(),
+        "csc array": sparse.csc_array(coo),
+        "entries": (rows, columns, values),
+        "entries with a shape": (rows.tolist(), columns.tolist(), values.tolist(), X.shape),
+    }
+
+
+@parametrize_with_checks([MatrixCompletion(), MatrixCompletion(rank=1), MatrixCompletionCV()])
+def test_scikit_learns_own_checks(estimator, check):
+    check(estimator)
+
+
+def test_a_planted_matrix_is_found():
+    whole = planted()
+    model = MatrixCompletion(rank=3, **EXACT).fit(holes(whole))
+    assert model.status_ == "converged"
+    np.testing.assert_allclose(model.to_dense(), whole, atol=1e-4)
+    np.testing.assert_allclose(model.transform(holes(whole)), whole, atol=1e-3)
+    assert (model.rank_, model.l2_, model.centring_, model.held_out_rmse_) == (3, 0.0, "none", None)
+    assert len(model.trace_) == model.n_iter_ > 0 and model.n_passes_ >= model.n_iter_
+    assert model.quality_.stationarity < 1e-4
+    assert model.rmse_ < 1e-4
+
+
+def test_without_a_word_the_rank_is_found():
+    whole = planted(rank=2)
+    model = MatrixCompletion().fit(holes(whole))
+    assert (model.rank_, model.centring_) == (2, "none")
+    assert np.sqrt(np.mean((model.to_dense() - whole) ** 2)) < 1e-2 * whole.std()
+
+
+def test_all_forms_of_input_give_the_same_bits():
+    X = holes(stars())
+    fitted = {name: MatrixCompletion(rank=2).fit(form) for name, form in forms(X).items()}
+    first = fitted["array"]
+    for name, model in fitted.items():
+        for ours, theirs in zip(model.factors_, first.factors_):
+            np.testing.assert_array_equal(ours, theirs, err_msg=name)
+        np.testing.assert_array_equal(model.to_dense(), first.to_dense(), err_msg=name)
+        assert model.held_out_rmse_ == first.held_out_rmse_
+    for name, form in forms(X).items():
+        np.testing.assert_array_equal(first.transform(form), first.transform(X), err_msg=name)
+
+
+def test_stored_zeros_are_seen():
+    X = holes(stars()) - 3
+    rows, columns = np.nonzero(~np.isnan(X))
+    assert (X[rows, columns] == 0).any()
+    stored = sparse.coo_matrix((X[rows, columns], (rows, columns)), shape=X.shape)
+    model = MatrixCompletion(rank=2).fit(stored)
+    np.testing.assert_array_equal(model.to_dense(), MatrixCompletion(rank=2).fit(X).to_dense())
+
+
+def test_repeated_entries_count_once_with_their_mean():
+    X = holes(stars())
+    rows, columns = np.nonzero(~np.isnan(X))
+    values = X[rows, columns]
+    twice = (np.r_[rows, rows], np.r_[columns, columns], np.r_[values - 0.5, values + 0.5], X.shape)
+    model = MatrixCompletion(rank=2, l2=0.3, centring="effects").fit(twice)
+    once = MatrixCompletion(rank=2, l2=0.3, centring="effects").fit(X)
+    np.testing.assert_allclose(model.to_dense(), once.to_dense(), atol=1e-10)
+
+
+def test_single_precision_agrees():
+    X = holes(stars()).astype(np.float32)
+    single, double = (MatrixCompletion(rank=2).fit(form) for form in (X, X.astype(np.float64)))
+    np.testing.assert_array_equal(single.to_dense(), double.to_dense())
+    assert single.transform(X).dtype == np.float64
+
+
+def test_factors_and_effects_are_the_matrix():
+    for centring in ("none", "mean", "effects"):
+        model = MatrixCompletion(rank=2, l2=0.1, centring=centring).fit(holes(stars()))
+        left, right = model.factors_
+        assert left.shape == (80, 2) and right.shape == (50, 2)
+        by_hand = model.mean_ + model.row_effects_[:, None] + model.column_effects_ + left @ right.T
+        np.testing.assert_allclose(model.to_dense(), np.clip(by_hand, *model.bounds_), atol=1e-12)
+        np.testing.assert_allclose(right.T @ right, np.eye(2), atol=1e-12)
+        np.testing.assert_allclose(np.linalg.norm(left, axis=0), model.singular_values_)
+        assert model.bounds_ == (1.0, 5.0)
+
+
+def test_predictions_at_places():
+    model = MatrixCompletion(rank=2).fit(holes(stars()))
+    whole = model.to_dense()
+    np.testing.assert_array_equal(model.predict([3, 7], [1, 49]), whole[[3, 7], [1, 49]])
+    np.testing.assert_array_equal(model.predict(3, np.arange(50)), whole[3])
+    rows, columns = np.arange(80)[:, None], np.arange(50)
+    np.testing.assert_array_equal(model.predict(rows, columns), whole)
+    assert model.predict(3, 4).shape == ()
+    assert model.predict([], []).shape == (0,)
+
+
+def test_new_rows():
+    whole = planted(100, 40)
+    model = MatrixCompletion(rank=3, tol=1e-9, **EXACT).fit(holes(whole[:60]))
+    new = holes(whole[60:], 0.7)
+    filled = model.transform(new)
+    seen = ~np.isnan(new)
+    np.testing.assert_array_equal(filled[seen], new[seen])
+    known = seen.sum(axis=1) >= 6
+    assert known.sum() > 30
+    np.testing.assert_allclose(filled[known], whole[60:][known], atol=1e-2)
+    np.testing.assert_allclose(model.predict(new)[known], whole[60:][known], atol=1e-2)
+
+
+def test_rows_of_the_fit_get_what_they_have_there():
+    X = holes(stars())
+    model = MatrixCompletion(rank=2, l2=0.3, centring="effects", tol=1e-9).fit(X)
+    np.testing.assert_allclose(model.predict(X), model.to_dense(), atol=2e-3)
+    np.testing.assert_array_equal(model.fit_transform(X), model.transform(X))
+    assert not np.isnan(model.transform(X)).any()
+
+
+def test_new_rows_as_places():
+    model = MatrixCompletion(rank=2, l2=0.3, centring="effects").fit(holes(stars()))
+    new = np.full((3, 50), np.nan)
+    new[0, 2], new[2, 5] = 1.0, 4.0
+    np.testing.assert_array_equal(model.transform(([0, 2], [2, 5], [1.0, 4.0])), model.transform(new))
+    with pytest.raises(ValueError, match="column index at position 0 is 50, but there are only 50"):
+        model.transform(([0], [50], [1.0]))
+
+
+def test_a_row_without_entries_gets_the_columns_effects():
+    model = MatrixCompletion(rank=2, l2=0.3, centring="effects").fit(holes(stars()))
+    empty = model.transform(np.full((1, 50), np.nan))
+    np.testing.assert_allclose(empty[0], np.clip(model.mean_ + model.column_effects_, 1, 5))
+
+
+def test_threads_change_nothing():
+    X = holes(stars())
+    one, two = (MatrixCompletion(rank=2, n_jobs=jobs).fit(X) for jobs in (1, 2))
+    np.testing.assert_array_equal(one.to_dense(), two.to_dense())
+
+
+def test_ratings_are_predicted_better_than_by_means():
+    whole = stars()
+    X = holes(whole, 0.6)
+    hidden = np.isnan(X)
+    by_mean = np.sqrt(np.mean((np.nanmean(X) - whole[hidden]) ** 2))
+    columns = np.broadcast_to(np.nanmean(X, axis=0), X.shape)
+    by_columns = np.sqrt(np.mean((columns[hidden] - whole[hidden]) ** 2))
+    model = MatrixCompletionCV(rank=range(1, 6)).fit(X)
+    error = np.sqrt(np.mean((model.transform(X)[hidden] - whole[hidden]) ** 2))
+    assert error < 0.8 * by_columns and error < 0.7 * by_mean
+    # what was held out foretells what was hidden
+    assert abs(model.held_out_rmse_ - error) < 0.15 * error
+
+
+def test_the_choice_is_told():
+    rng = np.random.default_rng(3)
+    X = holes(planted() + 0.3 * rng.normal(size=(60, 40)))
+    model = MatrixCompletionCV(rank=range(1, 7), l2=[0.0, 0.1], centring="none").fit(X)
+    tried = model.cv_results_
+    assert set(tried) == {"rank", "l2", "centring", "held_out_rmse", "held_out_mse", "standard_error", "seen_rmse"}
+    best = np.argmin(tried["held_out_mse"])
+    assert (model.rank_, model.l2_) == (tried["rank"][best], tried["l2"][best])
+    assert model.rank_min_ == model.rank_ == 3
+    assert model.held_out_rmse_ == tried["held_out_rmse"][best]
+    within = tried["held_out_mse"] <= tried["held_out_mse"][best] + tried["standard_error"][best]
+    assert model.rank_1se_ == tried["rank"][within].min()
+    simple = MatrixCompletionCV(rank=range(1, 7), l2=[0.0, 0.1], centring="none", rule="1se").fit(X)
+    assert simple.rank_ == model.rank_1se_
+    other = MatrixCompletionCV(rank=range(1, 7), l2=[0.0, 0.1], centring="none", random_state=5).fit(X)
+    assert not np.array_equal(other.cv_results_["held_out_mse"][:1], tried["held_out_mse"][:1])
+
+
+def test_nothing_to_choose_from():
+    model = MatrixCompletionCV(rank=2, l2=0.1, centring="effects").fit(holes(stars()))
+    assert model.rank_min_ == model.rank_1se_ == 2
+    assert len(model.cv_results_["rank"]) == 0
+    same = MatrixCompletion(rank=2, l2=0.1, centring="effects").fit(holes(stars()))
+    np.testing.assert_array_equal(model.to_dense(), same.to_dense())
+
+
+def test_where_nothing_can_be_held_out_that_is_said():
+    with pytest.warns(UserWarning, match="none can be held out to choose on: rank 1, l2 1 and centring 'effects'"):
+        model = MatrixCompletion().fit([[1.0, np.nan, 3.0]])
+    assert model.transform([[1.0, np.nan, 3.0]])[0, 1] == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames(library):
+    frames = pytest.importorskip(library)
+    X = holes(stars(20, 6))
+    names = list("abcdef")
+    frame = frames.DataFrame({name: X[:, j] for j, name in enumerate(names)})
+    model = MatrixCompletion(rank=1).fit(frame)
+    assert model.feature_names_in_.tolist() == names == model.get_feature_names_out().tolist()
+    plain = MatrixCompletion(rank=1).fit(X)
+    np.testing.assert_array_equal(model.transform(frame), plain.transform(X))
+    np.testing.assert_array_equal(model.predict([0, 1], ["f", "b"]), plain.predict([0, 1], [5, 1]))
+    filled = model.set_output(transform=library).transform(frame)
+    assert isinstance(filled, frames.DataFrame) and list(filled.columns) == names
+    np.testing.assert_array_equal(filled.to_numpy(), plain.transform(X))
+    with pytest.raises(ValueError, match="columns names 'g', but no column of X is called so"):
+        model.predict([0], ["g"])
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.transform(frame[list("abcdfe")])
+
+
+def test_missing_values_of_pandas():
+    pandas = pytest.importorskip("pandas")
+    X = holes(stars(20, 6))
+    frame = pandas.DataFrame(X, columns=list("abcdef"), index=[f"row {i}" for i in range(20)]).astype("Int64")
+    assert frame.isna().to_numpy().any()
+    model = MatrixCompletion(rank=1).fit(frame).set_output(transform="pandas")
+    filled = model.transform(frame)
+    assert filled.index.tolist() == frame.index.tolist()
+    np.testing.assert_array_equal(filled.to_numpy(), MatrixCompletion(rank=1).fit_transform(X))
+    frame["c"] = "x"
+    with pytest.raises(ValueError, match="column 'c' holds 'x', which is no number"):
+        model.fit(frame)
+
+
+def test_copies():
+    X = holes(stars())
+    model = MatrixCompletion(rank=2, clip=(1, 5)).fit(X)
+    for same in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        np.testing.assert_array_equal(same.to_dense(), model.to_dense())
+        np.testing.assert_array_equal(same.transform(X), model.transform(X))
+        np.testing.assert_array_equal(same.predict([1], [2]), model.predict([1], [2]))
+        assert same.get_params() == model.get_params()
+    fresh = clone(model)
+    assert fresh.get_params() == model.get_params()
+    with pytest.raises(katoms.NotFittedError):
+        fresh.transform(X)
+    uncentred = MatrixCompletion(rank=1, **EXACT).fit(([0, 0, 1], [0, 1, 0], [1.0, 2.0, 3.0], (4, 3)))
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(uncentred)).to_dense(), uncentred.to_dense())
+    np.testing.assert_allclose(uncentred.to_dense()[3], 2.0)
+
+
+def test_in_a_pipeline():
+    whole = planted(80, 12, 2)
+    y = whole[:, 0] + whole[:, 1]
+    X = holes(whole, 0.2)
+    search = GridSearchCV(make_pipeline(MatrixCompletion(**EXACT), Ridge()), {"matrixcompletion__rank": [1, 2]}, cv=3)
+    assert search.fit(X, y).best_params_ == {"matrixcompletion__rank": 2}
+    assert search.best_score_ > 0.9
+
+
+def test_a_cap_is_a_warning():
+    with pytest.warns(ConvergenceWarning, match="has not converged .status 'iteration-cap' after 2 iterations"):
+        model = MatrixCompletion(rank=3, max_iter=2, **EXACT).fit(holes(planted()))
+    assert model.status_ == "iteration-cap" and model.n_iter_ == 2
+
+
+def test_a_callback_hears_and_ends():
+    heard = []
+
+    def stop(progress):
+        heard.append(progress)
+        return progress["iteration"] == 4
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = MatrixCompletion(rank=3, callback=stop, **EXACT).fit(holes(planted()))
+    assert model.status_ == "stopped" and model.n_iter_ == 4 == len(heard)
+    assert heard[-1]["objective"] == model.trace_[-1]["objective"]
+
+    def fail(progress):
+        raise ZeroDivisionError("in the callback")
+
+    with pytest.raises(ZeroDivisionError, match="in the callback"):
+        MatrixCompletion(rank=3, callback=fail, **EXACT).fit(holes(planted()))
+
+
+def test_ctrl_c_ends_a_fit():
+    script = """
+        import numpy as np, sys
+        from katoms import MatrixCompletion
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(600, 500))
+        X[rng.random(X.shape) < 0.5] = np.nan
+        told = []
+        def first(progress):
+            if not told:
+                told.append(print("working", flush=True))
+        try:
+            MatrixCompletion(rank=60, l2=0.0, centring="none", max_iter=10**6, tol=0.0, callback=first).fit(X)
+        except KeyboardInterrupt:
+            print("interrupted")
+    """
+    child = subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)], stdout=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "working\n"
+    child.send_signal(signal.SIGINT)
+    assert child.stdout.read() == "interrupted\n"
+    assert child.wait() == 0
+
+
+@pytest.mark.parametrize(
+    ("X", "words"),
+    [
+        ([[np.nan, np.nan]], "the list of observed entries is empty; at least one is needed"),
+        ([[1.0, np.inf]], "the matrix holds inf at row 0, column 1"),
+        ([1.0, 2.0], "Reshape your data"),
+        (([0], [1]), "X is a tuple of 2; give .rows, columns, values."),
+        (([0, 1], [0], [1.0, 2.0]), "column index has length 1, but 2 is needed"),
+        (([0, -1], [0, 1], [1.0, 2.0]), "rows holds -1 at position 1; indices count from 0"),
+        (([0.5], [0], [1.0]), "rows holds .*0.5.*; give indices"),
+        (([0, 7], [0, 1], [1.0, 2.0], (3, 3)), "the row index at position 1 is 7, but there are only 3"),
+        (([0], [0], [np.nan]), "holds NaN at position 0"),
+        (([], [], []), "Found array with 0 sample"),
+    ],
+)
+def test_bad_matrices(X, words):
+    with pytest.raises(ValueError, match=words):
+        MatrixCompletion(rank=1).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"rank": 7}, "the rank is 7; it must lie between 1 and 5"),
+        ({"rank": 0}, "rank is 0; it must be at least 1"),
+        ({"rank": 1.5}, "rank is 1.5; give a whole number"),
+        ({"rank": [1, 2]}, "several to choose from to MatrixCompletionCV"),
+        ({"l2": -1.0}, "option ridge is -1; it must be finite and at least 0"),
+        ({"l2": "strong"}, "l2 is 'strong'; give a number"),
+        ({"centring": "median"}, "centring is 'median'; it must be one of auto, none, mean, effects"),
+        ({"clip": "all"}, "clip is 'all'; it must be 'seen', a pair"),
+        ({"clip": (2, 1)}, "option clip is 1; the upper bound must be at least the lower one"),
+        ({"method": "omp"}, "omp"),
+        ({"max_iter": 0}, "max_iter is 0; it must be a whole number of at least 1"),
+        ({"n_jobs": 0}, "n_jobs is 0"),
+        ({"random_state": -1}, "random_state is -1"),
+    ],
+)
+def test_bad_parameters(parameters, words):
+    with pytest.raises(ValueError, match=words):
+        MatrixCompletion(**parameters).fit(stars(8, 5))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"rule": "best"}, "rule is 'best'; it must be 'min' or '1se'"),
+        ({"held_out": 0.9}, "option held_out is 0.9; it must be above 0 and at most 0.5"),
+        ({"rank": []}, "rank is empty"),
+        ({"rank": [0, 1]}, "rank is 0; it must be at least 1"),
+        ({"rank": "two"}, "rank is 'two'; give a whole number, several of them, or None"),
+        ({"l2": []}, "the list of ridges is empty"),
+        ({"patience": 0}, "patience is 0; it must be a whole number of at least 1"),
+    ],
+)
+def test_bad_parameters_of_a_choice(parameters, words):
+    with pytest.raises(ValueError, match=words):
+        MatrixCompletionCV(**parameters).fit(stars(8, 5))
+
+
+def test_bad_places():
+    model = MatrixCompletion(rank=1).fit(stars(8, 5))
+    with pytest.raises(katoms._katoms.IndexOutsideError, match="row index at position 1 is 8, but there are only 8"):
+        model.predict([0, 8], [0, 0])
+    with pytest.raises(ValueError, match="columns holds -1"):
+        model.predict([0], [-1])
+    with pytest.raises(ValueError, match="X has 4 features, but MatrixCompletion is expecting 5 features"):
+        model.transform(np.ones((2, 4)))
+    with pytest.raises(ValueError, match="sparse"):
+        model.predict(sparse.eye(5))
