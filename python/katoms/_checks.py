@@ -241,6 +241,23 @@ def _flat_groups(listed: list, count: int) -> tuple[list[list[int]], list[str]]:
     return [list(range(end - size, end)) for end, size in zip(ends, listed)], [str(g) for g in range(len(listed))]
 
 
+def bounds_of(bounds: Any, positive: Any, count: int) -> tuple[np.ndarray, np.ndarray] | None:
+    """The least and the largest coefficient of each feature; None where there are no bounds."""
+    if bounds is None:
+        return (np.zeros(count), np.full(count, np.inf)) if positive else None
+    if positive:
+        raise ValueError("positive and bounds are both given; say it all with bounds, such as (0, None)")
+    if not isinstance(bounds, (tuple, list)) or len(bounds) != 2:
+        raise ValueError("bounds must be a pair: the least and the largest coefficient, such as (-1, 1) or (0, None)")
+    lower, upper = (np.full(count, v) if np.ndim(v) == 0 else np.asarray(v) for v in map(_infinite, bounds, (-1, 1)))
+    return numbers_of(lower, "the lower bounds"), numbers_of(upper, "the upper bounds")
+
+
+def _infinite(bound: Any, sign: int) -> Any:
+    """No bound is one that nothing reaches."""
+    return sign * np.inf if bound is None else bound
+
+
 def seed_of(random_state: Any) -> int:
     """A seed from an int, a generator, or None, which is 0: the same input gives the same answer."""
     if random_state is None:

@@ -12,6 +12,7 @@ import numpy as np
 from katoms import _katoms
 from katoms._checks import (
     Design,
+    bounds_of,
     check_same_features,
     column_of,
     design_of,
@@ -48,7 +49,8 @@ class LinearModel(TakesWeights, GivesFrames, Working):
     def _finish(self, design: Design, problem: dict[str, Any], size: int, start: Any) -> None:
         """Fit the model of one size, and keep what there is to know about it."""
         work = self._work(design)
-        told = _katoms.fit(design.matrix, problem, work, size, self.method)
+        asked = {"support_size": size, "method": self.method, "start": start}
+        told = _katoms.fit(design.matrix, problem, work, asked)
         self.support_size_ = size
         self.support_ = told["support"]
         self._keep_coefficients(told["coef"], told["intercept"])
@@ -99,6 +101,7 @@ class LinearModel(TakesWeights, GivesFrames, Working):
             "weights": weights,
             "groups": groups,
             "always": always,
+            "bounds": bounds_of(self.bounds, self.positive, design.shape[1]),
             "l2": 0.0 if isinstance(self.l2, (list, tuple, np.ndarray)) else float(self.l2),
             "standardize": bool(self.standardize),
             "fit_intercept": bool(self.fit_intercept),

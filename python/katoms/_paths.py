@@ -18,6 +18,8 @@ class Path:
         The sizes.
     coefs : ndarray of shape (n_sizes, n_features)
         The coefficients of each model, in the units of the data.
+    standardized_coefs : ndarray of shape (n_sizes, n_features)
+        What a standard deviation of each feature does.
     intercepts : ndarray of shape (n_sizes,)
         Their intercepts.
     supports : list of ndarray
@@ -40,6 +42,7 @@ class Path:
         models = told["models"]
         self.support_sizes = np.array([model["support_size"] for model in models])
         self.coefs = np.array([model["coef"] for model in models])
+        self.standardized_coefs = np.array([model["standardized"] for model in models])
         self.intercepts = np.array([model["intercept"] for model in models])
         self.supports = [model["support"] for model in models]
         self.chosen = [model["chosen"] for model in models]

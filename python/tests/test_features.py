@@ -167,10 +167,30 @@ def test_without_an_intercept_nothing_is_centred(planted):
     assert np.allclose(model.coef_[model.support_], expected)
 
 
+def test_coefficients_stay_within_bounds(planted):
+    X, y = planted
+    positive = katoms.SparseRegressor(3, positive=True).fit(X, y)
+    assert (positive.coef_ >= 0).all() and 3 in positive.support_ and 11 not in positive.support_
+    narrow = katoms.SparseRegressor(2, bounds=(-1, 1.5)).fit(X, y)
+    assert narrow.coef_[3] == 1.5 and narrow.coef_[11] == -1
+    wide = katoms.SparseRegressor(2, bounds=(None, np.full(40, 100.0))).fit(X, y)
+    assert np.allclose(wide.coef_, katoms.SparseRegressor(2).fit(X, y).coef_)
+    validated = katoms.SparseRegressorCV([1, 2, 3], positive=True).fit(X, y)
+    assert (validated.coef_ >= 0).all() and (validated.cv_results_["coef"] >= 0).all()
+    labels = np.where(y > 5, 1, 0)
+    assert (katoms.SparseClassifier(2, positive=True).fit(X, labels).coef_ >= 0).all()
+    for bounds, message in (((1, 2), "lower bound must be at most 0"), (3, "bounds must be a pair")):
+        with pytest.raises(ValueError, match=message):
+            katoms.SparseRegressor(2, bounds=bounds).fit(X, y)
+    with pytest.raises(ValueError, match="positive and bounds are both given"):
+        katoms.SparseRegressor(2, positive=True, bounds=(0, 1)).fit(X, y)
+
+
 def test_a_range_of_sizes_is_judged_by_a_criterion(planted):
     X, y = planted
-    model = katoms.SparseRegressor(range(1, 9), ic_type="bic").fit(X, y)
-    assert model.support_size_ == 2 == model.path_.best("bic")
+    model = katoms.SparseRegressor(range(1, 9), ic_type="ebic").fit(X, y)
+    assert model.support_size_ == 2 == model.path_.best("ebic")
+    assert katoms.SparseRegressor(range(1, 9), ic_type="BIC").fit(X, y).support_size_ == model.path_.best("bic")
     assert np.allclose(model.coef(support_size=2), model.coef_)
     assert np.count_nonzero(model.coef(support_size=5)) == 5
     m, losses = 150, model.path_.losses

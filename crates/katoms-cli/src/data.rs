@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use katoms::loss::{AnyLoss, LeastSquares, Logistic};
 use katoms::operator::AnyDesign;
-use katoms::select::{Preparation, Sign, phase_transition_k};
+use katoms::select::Preparation;
 use katoms::set::{AnyAtoms, KSparse};
 use katoms_estimate::Features;
 use katoms_io::{Ask, Dataset, Missing, ReadOptions, Source, Target, UnknownMembers, Values};
@@ -107,7 +107,7 @@ pub struct ModelArgs {
     /// [default: squares, or logistic where the target is a word]
     #[arg(long, value_enum, help_heading = "Model")]
     pub loss: Option<LossChoice>,
-    /// No constant in the predictions; columns then stay in their own units, since centring them brings one in
+    /// No constant in the predictions; columns are then scaled and not centred, since centring them brings one in
     #[arg(long, help_heading = "Model")]
     pub no_intercept: bool,
     /// Leave columns in their own units: what is large then counts more, where there is a ridge
@@ -214,9 +214,7 @@ impl DataArgs {
 impl ModelArgs {
     /// How columns are made ready.
     pub fn preparation(&self, ridge: f64) -> Preparation {
-        // Centred columns leave a constant, which is what nobody wants here.
-        let standardize = !self.no_standardize && !self.no_intercept;
-        Preparation { standardize, intercept: !self.no_intercept, ridge }
+        Preparation { standardize: !self.no_standardize, intercept: !self.no_intercept, ridge }
     }
 }
 
@@ -297,9 +295,6 @@ impl Loaded {
     }
 }
 
-/// The largest size that a path has where nothing was said.
-const DEFAULT_MOST: usize = 30;
-
 impl Loaded {
     /// The sizes that were asked for, or a range that the data can carry.
     ///
@@ -318,8 +313,6 @@ impl Loaded {
             }
             return Ok(kept);
         }
-        let (rows, columns) = (self.dataset.rows.len(), self.dataset.features.len());
-        let carried = phase_transition_k(rows, columns, Sign::Any)?.min(rows / 3).max(1);
-        Ok((1..=carried.min(features.candidates()).min(DEFAULT_MOST)).collect())
+        Ok(features.default_sizes())
     }
 }

@@ -1,21 +1,31 @@
 //! k features, or k groups of them, that predict a target.
 
+mod answers;
+mod bounded;
+
 use std::time::Instant;
 
-use katoms::driver::{Attempt, Options, Quality, Run, Stop, Trace};
+use katoms::driver::{Options, Run, Stop};
 use katoms::loss::{AnyLoss, Loss, Split};
 use katoms::method::AtomMethod;
 use katoms::operator::{AnyDesign, LinearOperator};
 use katoms::select::{
-    Criterion, CrossValidation, Folds, Preparation, Sample, Search, Selected, Stability, Validated,
-    cross_validate_while, path, stability,
+    Bounds, CrossValidation, Folds, Path, Preparation, Sample, Search, Selected, Sign, Stability, Validated,
+    cross_validate_while, path, path_within_bounds, phase_transition_k, stability,
 };
 use katoms::set::{Always, AnyAtoms, ConstraintSet, CoordinateSet};
 use katoms::space::SparseVec;
-use katoms::{Error, Objective, Status};
+use katoms::{Error, Objective, Outcome};
+
+pub use answers::{Estimate, How, Trail, TrailModel};
 
 use crate::searching::searched;
 use crate::watch::{Phase, Progress, Watch};
+
+/// The largest size of a range that nobody chose.
+const DEFAULT_MOST: usize = 30;
+/// Observations that each atom of such a range has at least.
+const ROWS_PER_ATOM: usize = 3;
 
 /// A design, a target, and what a model may be made of.
 #[derive(Debug)]
@@ -24,97 +34,14 @@ pub struct Features<'a> {
     loss: AnyLoss,
     atoms: Always<AnyAtoms>,
     preparation: Preparation,
+    bounds: Option<Bounds>,
 }
 
-/// How one model is looked for.
-#[derive(Debug, Clone, Default)]
-pub struct How {
-    /// A single run of this method and nothing after it. Default: accelerated IHT from several starts, polished by
-    /// exchanges of atoms.
-    pub method: Option<String>,
-    /// When it ends. While a single run goes on, the watch keeps the time, so that the run can be saved before it is
-    /// stopped.
-    pub stop: Stop,
-    /// A saved state to go on from.
-    pub resume: Option<Vec<u8>>,
-}
-
-/// One model, in the units of the data.
-#[derive(Debug, Clone)]
-pub struct Estimate {
-    /// The coefficients.
-    pub coefficients: SparseVec,
-    /// The constant of the predictions.
-    pub intercept: f64,
-    /// What a standard deviation of each feature does: its coefficient times that.
-    pub standardized: SparseVec,
-    /// The atoms that were chosen, without those that are always in.
-    pub chosen: Vec<usize>,
-    /// How the search ended.
-    pub status: Status,
-    /// Its moves.
-    pub iterations: usize,
-    /// Its passes over the data; standardising reads them twice more.
-    pub passes: usize,
-    /// Its seconds.
-    pub seconds: f64,
-    /// What was minimised, ridge included.
-    pub objective: f64,
-    /// The loss alone.
-    pub loss: f64,
-    /// The loss of the model without atoms.
-    pub null_loss: f64,
-    /// How good the model is.
-    pub quality: Option<Quality>,
-    /// Where each start led.
-    pub attempts: Vec<Attempt>,
-    /// Every move.
-    pub trace: Trace,
-}
-
-/// Models of rising sizes, with what criteria say of them.
-#[derive(Debug, Clone)]
-pub struct Trail {
-    /// One for each size.
-    pub models: Vec<TrailModel>,
-    /// Whether all sizes are there.
-    pub complete: bool,
-    /// Passes over the data in all.
-    pub passes: usize,
-    /// Seconds of work.
-    pub seconds: f64,
-    /// The loss of the model without atoms.
-    pub null_loss: f64,
-    /// The best size by each criterion, in the order of [`Trail::CRITERIA`].
-    pub best: Vec<usize>,
-}
-
-impl Trail {
-    /// The criteria, by name.
-    pub const CRITERIA: [(&'static str, Criterion); 4] =
-        [("AIC", Criterion::Aic), ("BIC", Criterion::Bic), ("EBIC", Criterion::EBIC), ("GIC", Criterion::Gic)];
-}
-
-/// The model of one size.
-#[derive(Debug, Clone)]
-pub struct TrailModel {
-    /// Its number of atoms.
-    pub atoms: usize,
-    /// Which.
-    pub chosen: Vec<usize>,
-    /// The coefficients, in the units of the data.
-    pub coefficients: SparseVec,
-    /// The constant of the predictions.
-    pub intercept: f64,
-    /// What was minimised, ridge included.
-    pub objective: f64,
-    /// The loss alone.
-    pub loss: f64,
-    /// The criteria, in the order of [`Trail::CRITERIA`].
-    pub criteria: [f64; 4],
-    /// How the work on it ended.
-    pub status: Status,
-}
+/// A saved state is a start already.
+const RESUMED_ELSEWHERE: Error = Error::Unsuitable {
+    method: "a fit that goes on from a saved state",
+    needs: "no other start: leave out either the start or the saved state",
+};
 
 type Ready<'a> = Objective<Sample<'a, AnyDesign<'a>>, AnyLoss>;
 
@@ -130,7 +57,21 @@ impl<'a> Features<'a> {
         always: Vec<usize>,
         preparation: Preparation,
     ) -> Result<Self, Error> {
-        Ok(Self { design, loss, atoms: Always::new(atoms, always)?, preparation })
+        Ok(Self { design, loss, atoms: Always::new(atoms, always)?, preparation, bounds: None })
+    }
+
+    /// The same with bounds on the coefficients, in the units of the data; the intercept has none. Models of bounded
+    /// coefficients have a search of their own: [`How::method`] and [`How::resume`] do not go with them.
+    ///
+    /// # Errors
+    /// When there is not one pair for each column of the design.
+    pub fn with_bounds(self, bounds: Bounds) -> Result<Self, Error> {
+        let (found, expected) = (bounds.dim(), self.design.domain());
+        if found != expected {
+            let why = "one pair for each column of the design";
+            return Err(Error::Length { what: "the list of bounds", found, expected, why });
+        }
+        Ok(Self { bounds: Some(bounds), ..self })
     }
 
     /// The number of atoms that there are to choose from.
@@ -139,11 +80,25 @@ impl<'a> Features<'a> {
         (0..atoms.len()).filter(|&atom| !atoms.members(atom).is_empty()).count()
     }
 
+    /// A range of sizes that the data can carry, for a choice among them: from 1 to what the phase transition allows for
+    /// as many [observations](Loss::observations) and columns, to a third of the observations, to 30, or to all atoms
+    /// that there are, whichever comes first. A row of weight 2 and that row twice give the same range.
+    pub fn default_sizes(&self) -> Vec<usize> {
+        let observations = self.loss.observations();
+        let carried = phase_transition_k(observations, self.design.domain(), Sign::Any).unwrap_or(1);
+        let most = carried.min(observations / ROWS_PER_ATOM).max(1);
+        (1..=most.min(self.candidates()).min(DEFAULT_MOST)).collect()
+    }
+
     /// The model of k atoms.
     ///
     /// # Errors
-    /// When k is out of range, there is no such method, an option makes no sense, or the saved state is another job's.
+    /// When k is out of range, there is no such method, an option makes no sense, the start has another length than
+    /// the design has columns, or the saved state is another job's.
     pub fn fit(&self, k: usize, how: &How, watch: &mut dyn Watch) -> Result<Estimate, Error> {
+        if let Some(bounds) = &self.bounds {
+            return self.fit_within(bounds, k, how, watch);
+        }
         let f = self.objective()?;
         let set = self.preparation.set(&self.atoms.with_atoms(k)?)?;
         let method = AtomMethod::named(how.method.as_deref().unwrap_or("accelerated-iht"))?;
@@ -154,9 +109,12 @@ impl<'a> Features<'a> {
             // What was asked for is that method's answer, not the search's.
             Some(_) => Search { quality: true, ..Search::quick() },
         };
-        let mut run = match &how.resume {
-            Some(bytes) => Run::resume(&f, &set, &method, options, bytes)?,
-            None => Run::new(&f, &set, &method, options)?,
+        let start = how.start.as_ref().map(|(x, constant)| f.operator().from_original(x, *constant)).transpose()?;
+        let mut run = match (&how.resume, start) {
+            (Some(_), Some(_)) => return Err(RESUMED_ELSEWHERE),
+            (Some(bytes), None) => Run::resume(&f, &set, &method, options, bytes)?,
+            (None, Some(start)) => Run::starting_at(&f, &set, &method, options, start)?,
+            (None, None) => Run::new(&f, &set, &method, options)?,
         };
         let clock = Instant::now();
         let phase = Phase::Final { atoms: k };
@@ -175,8 +133,13 @@ impl<'a> Features<'a> {
         let seconds = how.stop.seconds.map(|most| most + earlier.max(0.0));
         let run = run.ending_by(Stop { seconds, ..how.stop });
         let outcome = searched(run, &search, phase, watch)?;
-        let (coefficients, intercept) = f.operator().to_original(&outcome.point);
-        Ok(Estimate {
+        Ok(self.estimate(&f, &set, outcome))
+    }
+
+    /// What a search found, in the units of the data.
+    fn estimate(&self, f: &Ready<'a>, set: &Always<Always<AnyAtoms>>, outcome: Outcome<SparseVec>) -> Estimate {
+        let (coefficients, intercept) = self.to_original(f, &outcome.point);
+        Estimate {
             loss: self.loss.value(&self.predictions(&coefficients, intercept)),
             null_loss: self.null_loss(),
             chosen: set.chosen(&outcome.point),
@@ -191,7 +154,17 @@ impl<'a> Features<'a> {
             quality: outcome.quality,
             attempts: outcome.attempts,
             trace: outcome.trace,
-        })
+        }
+    }
+
+    /// Coefficients and intercept in the units of the data, within their bounds: units there and back may cost a last
+    /// bit.
+    fn to_original(&self, f: &Ready<'a>, x: &SparseVec) -> (SparseVec, f64) {
+        let (coefficients, intercept) = f.operator().to_original(x);
+        match &self.bounds {
+            Some(bounds) => (bounds.nearest(&coefficients), intercept),
+            None => (coefficients, intercept),
+        }
     }
 
     /// A model of each size, and what the criteria say. The watch hears how many sizes are done.
@@ -201,16 +174,21 @@ impl<'a> Features<'a> {
     pub fn path(&self, sizes: &[usize], watch: &mut dyn Watch) -> Result<Trail, Error> {
         let f = self.objective()?;
         let set = self.preparation.set(&self.atoms.with_atoms(sizes.first().copied().unwrap_or(1))?)?;
-        let found = path(&f, &set, sizes.iter().copied(), |done| watch.counted(done).flow())?;
+        let go_on = |done| watch.counted(done).flow();
+        let found: Path<SparseVec> = match &self.bounds {
+            Some(bounds) => path_within_bounds(&f, &set, &f.operator().scaled_bounds(bounds)?, sizes, go_on)?,
+            None => path(&f, &set, sizes.iter().copied(), go_on)?,
+        };
         let candidates = Some(self.candidates());
         let values = Trail::CRITERIA.map(|(_, criterion)| found.criterion(criterion, candidates));
         let best = Trail::CRITERIA.map(|(_, criterion)| found.best(criterion, candidates).map(|model| model.atoms));
         let (values, best) = (all_of(values)?, all_of(best)?);
         let one = |(at, model): (usize, &katoms::select::Model<SparseVec>)| {
-            let (coefficients, intercept) = f.operator().to_original(&model.point);
+            let (coefficients, intercept) = self.to_original(&f, &model.point);
             TrailModel {
                 atoms: model.atoms,
                 chosen: set.chosen(&model.point),
+                standardized: coefficients.map(|j, v| v * self.deviation(j)),
                 coefficients,
                 intercept,
                 objective: model.objective,
@@ -244,6 +222,7 @@ impl<'a> Features<'a> {
             ridges: ridges.to_vec(),
             standardize: self.preparation.standardize,
             intercept: self.preparation.intercept,
+            bounds: self.bounds.clone(),
             ..CrossValidation::new(sizes.iter().copied())
         };
         cross_validate_while(self.design, &self.loss, &self.atoms, folds, &options, &mut |done| {
@@ -254,8 +233,12 @@ impl<'a> Features<'a> {
     /// How often half-samples choose each atom.
     ///
     /// # Errors
-    /// When there are too few rows for half of them to carry k atoms.
+    /// When there are too few rows for half of them to carry k atoms, or coefficients have bounds.
     pub fn stability(&self, k: usize, pairs: usize, seed: u64) -> Result<Selected, Error> {
+        if self.bounds.is_some() {
+            let needs = "coefficients without bounds: leave the bounds out";
+            return Err(Error::Unsuitable { method: "the choice of half-samples", needs });
+        }
         let Preparation { standardize, intercept, ridge } = self.preparation;
         // Half of the rows have half of the loss.
         let options = Stability { pairs, seed, standardize, intercept, ridge: ridge / 2.0, ..Stability::default() };

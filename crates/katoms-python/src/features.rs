@@ -3,7 +3,7 @@
 use katoms::Error;
 use katoms::loss::{AnyLoss, LeastSquares, Logistic};
 use katoms::operator::LinearOperator;
-use katoms::select::{Folds, Preparation};
+use katoms::select::{Bounds, Folds, Preparation};
 use katoms::set::{AnyAtoms, KSparse};
 use katoms::space::SparseVec;
 use katoms_estimate::{Features, How, Trail};
@@ -39,6 +39,8 @@ pub struct Problem<'py> {
     weights: Option<PyReadonlyArray1<'py, f64>>,
     groups: Option<Vec<Vec<usize>>>,
     always: Vec<usize>,
+    /// The least and the largest coefficients.
+    bounds: Option<(PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>)>,
     l2: f64,
     standardize: bool,
     fit_intercept: bool,
@@ -64,6 +66,11 @@ impl Problem<'_> {
         }
     }
 
+    fn bounds(&self) -> PyResult<Option<Bounds>> {
+        let Some((lower, upper)) = &self.bounds else { return Ok(None) };
+        Bounds::new(lower.as_slice()?, upper.as_slice()?).map(Some).map_err(raised)
+    }
+
     fn preparation(&self) -> Preparation {
         Preparation { standardize: self.standardize, intercept: self.fit_intercept, ridge: self.l2 }
     }
@@ -78,11 +85,31 @@ fn worked<T: Send>(
     let ended = Ended::default();
     let design = design.design(&ended)?;
     let (loss, atoms) = (problem.loss()?, problem.atoms(design.domain()).map_err(raised)?);
-    let (always, preparation) = (problem.always.clone(), problem.preparation());
+    let (always, preparation, bounds) = (problem.always.clone(), problem.preparation(), problem.bounds()?);
     job::worked(py, work, &ended, |listener| {
-        let features = Features::new(&design, loss, atoms, always, preparation)?;
+        let mut features = Features::new(&design, loss, atoms, always, preparation)?;
+        if let Some(bounds) = bounds {
+            features = features.with_bounds(bounds)?;
+        }
         job(&features, listener)
     })
+}
+
+/// What one model is asked for.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct Asked<'py> {
+    support_size: usize,
+    method: Option<String>,
+    /// Coefficients and intercept to begin with.
+    start: Option<(PyReadonlyArray1<'py, f64>, f64)>,
+}
+
+impl Asked<'_> {
+    fn start(&self) -> PyResult<Option<(SparseVec, f64)>> {
+        let Some((coef, intercept)) = &self.start else { return Ok(None) };
+        Ok(Some((SparseVec::from_dense(coef.as_slice()?), *intercept)))
+    }
 }
 
 /// The model of k atoms.
@@ -92,10 +119,10 @@ fn fit<'py>(
     design: Matrix<'py>,
     problem: Problem<'py>,
     work: Work,
-    k: usize,
-    method: Option<String>,
+    asked: Asked<'py>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let how = How { method, stop: work.stop(), resume: None };
+    let (k, start) = (asked.support_size, asked.start()?);
+    let how = How { method: asked.method, start, stop: work.stop(), resume: None };
     let (found, ended) = worked(py, (&design, &problem, &work), |features, listener| features.fit(k, &how, listener))?;
     let told = PyDict::new(py);
     told.set_item("coef", answer::dense(py, &found.coefficients))?;
@@ -133,6 +160,7 @@ fn path<'py>(
         told.set_item("chosen", answer::indices(py, &model.chosen))?;
         told.set_item("support", answer::indices(py, model.coefficients.indices()))?;
         told.set_item("coef", answer::dense(py, &model.coefficients))?;
+        told.set_item("standardized", answer::dense(py, &model.standardized))?;
         told.set_item("intercept", model.intercept)?;
         told.set_item("objective", model.objective)?;
         told.set_item("loss", model.loss)?;
@@ -217,7 +245,7 @@ fn cross_validate<'py>(
 /// The sizes that these data can carry.
 #[pyfunction]
 fn default_sizes(py: Python<'_>, design: Matrix<'_>, problem: Problem<'_>, work: Work) -> PyResult<Vec<usize>> {
-    worked(py, (&design, &problem, &work), |features, _| Ok((1..=features.candidates().min(30)).collect()))
+    worked(py, (&design, &problem, &work), |features, _| Ok(features.default_sizes()))
         .map(|done| done.0)
 }
 

@@ -65,7 +65,7 @@ impl FitArgs {
         let companion = Companion::new(told, "fitting", None, limit);
         let (mut estimate, cut) = self.checkpoint.run(told, &self.data.data, companion, |resume, companion| {
             let stop = Stop { seconds: limit, ..Stop::default() };
-            features.fit(self.k, &How { method: self.method.clone(), stop, resume }, companion)
+            features.fit(self.k, &How { method: self.method.clone(), stop, resume, start: None }, companion)
         })?;
         estimate.status = cut.status(estimate.status);
         let mut finished = Finished::new(&loaded, &features, estimate, self.k);

@@ -85,6 +85,9 @@ fn fit_takes_its_options() {
     assert!(shrunk > 0.5 && shrunk < 1.9, "{shrunk}");
     let (_, through_zero, constant) = coefficient("--weights w --no-intercept");
     assert!(constant == 0.0 && (through_zero - (3.0 + 10.0 + 21.0 + 36.0) / 30.0).abs() < 1e-9, "{through_zero}");
+    // Scaled and not centred, so that a ridge knows no units: Σay / (Σa² + λ·Σa²/Σw)
+    let (_, shrunk, constant) = coefficient("--weights w --no-intercept --ridge 4");
+    assert!(constant == 0.0 && (shrunk - 70.0 / 60.0).abs() < 1e-9, "{shrunk}");
     let (_, raw, _) = coefficient("--weights w --no-standardize --ridge 5");
     // Σ(a−ā)² = 5, Σ(a−ā)(y−ȳ) = 10: 10/(5+5)
     assert!((raw - 1.0).abs() < 1e-9, "{raw}");

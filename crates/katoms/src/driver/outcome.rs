@@ -27,7 +27,7 @@ pub enum Status {
 /// Where a search begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Start {
-    /// At zero: the method's first step thresholds the gradient.
+    /// At zero, where the method's first step thresholds the gradient, or at the point that was given.
     Thresholded,
     /// k grows in stages, each warm-started from the one before.
     Grown,

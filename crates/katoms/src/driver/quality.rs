@@ -26,7 +26,8 @@ pub(crate) const PERFECT: f64 = 1e-20;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Quality {
     /// How far the longest descending IHT step from the point moves, relative to its norm.
-    /// 0 at a fixed point, which every optimal point is.
+    /// 0 at a fixed point, which every optimal point is. Within bounds: how far the steps along single coordinates of
+    /// the model that the bounds leave would move the predictions, relative to √(2f(0)).
     pub stationarity: f64,
     /// How much the best of the compared exchanges of one atom lowers f; 0 when none does.
     pub exchange_gain: f64,

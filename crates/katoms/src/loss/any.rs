@@ -48,6 +48,9 @@ impl Loss for AnyLoss {
     fn is_quadratic(&self) -> bool {
         on_loss!(self, loss => loss.is_quadratic())
     }
+    fn observations(&self) -> usize {
+        on_loss!(self, loss => loss.observations())
+    }
     fn lower_bound(&self) -> f64 {
         on_loss!(self, loss => loss.lower_bound())
     }
@@ -109,6 +112,8 @@ mod tests {
         let any = AnyLoss::from(squares.clone());
         assert_eq!(any.deviance(0.7), squares.deviance(0.7));
         assert_eq!(any.conjugate(&[0.1, 0.2]), squares.conjugate(&[0.1, 0.2]));
+        let counts = AnyLoss::from(squares.weighted(vec![2.0, 3.0]).unwrap());
+        assert_eq!((any.observations(), counts.observations()), (2, 5));
         assert!(any.is_quadratic() && any.classes().is_none());
     }
 }

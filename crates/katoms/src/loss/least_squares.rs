@@ -61,6 +61,9 @@ impl Loss for LeastSquares {
     fn curvature_bound(&self) -> f64 {
         self.weights.largest()
     }
+    fn observations(&self) -> usize {
+        self.weights.observations(self.target.len())
+    }
     fn is_quadratic(&self) -> bool {
         true
     }
@@ -72,10 +75,11 @@ impl Loss for LeastSquares {
         };
         Some(self.target.iter().zip(a).enumerate().map(one).sum())
     }
-    /// m·ln(2·value/m): normal noise of unknown variance, σ²/wᵢ at observation i, of which m have a
-    /// positive weight. Scaling all weights shifts it by a constant. −∞ at a perfect fit.
+    /// m·ln(2·value/m): normal noise of unknown variance over the m [observations](Loss::observations): of variance
+    /// σ²/wᵢ where weights are precisions, all of which may be scaled for a constant; repeated where they are counts.
+    /// −∞ at a perfect fit.
     fn deviance(&self, value: f64) -> f64 {
-        let m = (0..self.target.len()).filter(|&i| self.weights.at(i) > 0.0).count() as f64;
+        let m = self.observations() as f64;
         m * (2.0 * value / m).ln()
     }
 }
@@ -115,7 +119,7 @@ mod tests {
         let masked = loss.clone().weighted(vec![1.0, 1.0, 0.0, 0.0]).unwrap();
         assert_eq!(masked.deviance(3.0), fewer.deviance(3.0));
         // weights in another unit: differences between models stay
-        let (light, heavy) = (loss.clone().weighted([1.0, 2.0, 3.0, 4.0]), loss.weighted([10.0, 20.0, 30.0, 40.0]));
+        let (light, heavy) = (loss.clone().weighted([0.1, 0.2, 0.3, 0.4]), loss.weighted([2.5, 5.0, 7.5, 10.0]));
         let gain = |loss: LeastSquares| {
             loss.deviance(loss.value(&[0.0; 4])) - loss.deviance(loss.value(&[1.0, -1.0, 0.5, 0.0]))
         };

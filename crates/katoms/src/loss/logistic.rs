@@ -76,6 +76,9 @@ impl Loss for Logistic {
     fn curvature_bound(&self) -> f64 {
         0.25 * self.weights.largest()
     }
+    fn observations(&self) -> usize {
+        self.weights.observations(self.labels.len())
+    }
     fn is_quadratic(&self) -> bool {
         false
     }

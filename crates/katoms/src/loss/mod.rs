@@ -37,6 +37,16 @@ pub trait Loss: Debug + Sync {
         let _ = a;
         None
     }
+    /// How many observations it speaks of: what criteria weigh the size of a model against. Weights that are all whole
+    /// numbers are counts, so that a row of weight 2 is that row twice; of other weights, whose unit means nothing, the
+    /// positive ones count one each. As it stands here, the rows that have a curvature at 0. O(m).
+    fn observations(&self) -> usize {
+        let rows = self.n_outputs();
+        let mut h = vec![0.0; rows];
+        self.curvature(&vec![0.0; rows], &mut h);
+        // A row without weight has no curvature either.
+        h.iter().filter(|h| **h > 0.0).count()
+    }
     /// −2·log-likelihood up to a constant that does not depend on the model, at a loss of `value`. It
     /// rises with the loss. As it stands here, the loss is the negative log-likelihood.
     fn deviance(&self, value: f64) -> f64 {
@@ -95,6 +105,9 @@ impl<L: Loss> Loss for &L {
     fn conjugate(&self, a: &[f64]) -> Option<f64> {
         (**self).conjugate(a)
     }
+    fn observations(&self) -> usize {
+        (**self).observations()
+    }
     fn deviance(&self, value: f64) -> f64 {
         (**self).deviance(value)
     }
@@ -131,6 +144,7 @@ pub(crate) mod contract {
         let ladder = [1e-20, 1e-3, 1.0, 1e3].map(|above| loss.deviance(loss.lower_bound() + above));
         assert!(ladder.iter().all(|d| d.is_finite()) && ladder.is_sorted_by(|a, b| a < b), "{ladder:?}");
         assert_eq!(Loss::deviance(&loss, 0.7), loss.deviance(0.7));
+        assert_eq!(Loss::observations(&loss), loss.observations());
         for far in [-1e3, 1e3] {
             let z = vec![far; m];
             loss.gradient(&z, &mut r);

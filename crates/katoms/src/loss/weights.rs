@@ -37,7 +37,33 @@ impl Weights {
         self.0.as_ref().map_or(1.0, |w| w[i])
     }
 
+    /// How many observations they stand for, of `rows` rows. Whole numbers are counts: a row of weight 2 is two rows.
+    /// Others are precisions, whose unit means nothing: each row that has any weight is one observation.
+    pub fn observations(&self, rows: usize) -> usize {
+        let Some(weights) = &self.0 else { return rows };
+        if weights.iter().all(|w| w.fract() == 0.0) {
+            return weights.iter().sum::<f64>() as usize;
+        }
+        weights.iter().filter(|w| **w > 0.0).count()
+    }
+
     pub fn largest(&self) -> f64 {
         self.0.as_ref().map_or(1.0, |w| w.iter().fold(0.0, |m, &v| m.max(v)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_weights_are_counts_and_others_are_precisions() {
+        let observations = |weights: &[f64]| Weights::new(weights.to_vec(), weights.len()).unwrap().observations(4);
+        assert_eq!(Weights::default().observations(4), 4);
+        assert_eq!(observations(&[2.0, 0.0, 3.0, 1.0]), 6);
+        assert_eq!(observations(&[1.0, 0.0, 1.0, 1.0]), 3);
+        assert_eq!(observations(&[2.0, 0.0, 3.5, 1.0]), 3);
+        assert_eq!(observations(&[20.0, 0.0, 35.5, 10.0]), 3);
+        assert_eq!(observations(&[1e300; 4]), usize::MAX);
     }
 }

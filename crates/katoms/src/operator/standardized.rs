@@ -58,6 +58,17 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> Standardized<A> 
         Self::new(inner, means, scales)
     }
 
+    /// Columns of root mean square 1 that keep their origin: no constant comes into the predictions. A column of zeros
+    /// stays as it is.
+    pub(crate) fn about_zero(inner: A, moments: &Moments) -> Result<Self, Error> {
+        let scale = |(&mean, &variance): (&f64, &f64)| match mean.hypot(variance.sqrt()) {
+            0.0 => 1.0,
+            size => size,
+        };
+        let scales: Vec<f64> = moments.means.iter().zip(&moments.variances).map(scale).collect();
+        Self::new(inner, vec![0.0; scales.len()], scales)
+    }
+
     /// The centres that are subtracted.
     pub fn centres(&self) -> &[f64] {
         &self.centres

@@ -27,7 +27,7 @@ pub struct ModelSize {
     /// p: the atoms there were to choose from, before any screening: columns that were thrown out
     /// because they looked useless were searched too.
     pub candidates: usize,
-    /// m: the observations of positive weight.
+    /// m: the [observations](Loss::observations), which weights may count.
     pub samples: usize,
 }
 

@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
+use super::Bounds;
 use super::folds::Folds;
 use super::growth::Growth;
 use super::neighbourhood::GoOn;
@@ -44,10 +45,13 @@ pub struct CrossValidation {
     /// errors keeps about t²/(t² + c). For least squares. Default: 0 alone, which is not at all. It pays
     /// where k may be larger than the number of atoms that matter; 4, 9 and 16 are good to try.
     pub shrinkages: Vec<f64>,
-    /// Whether columns are scaled to variance 1 in each training set. Default: they are.
+    /// Whether columns are scaled to variance 1 in each training set; to a mean square of 1 without an intercept.
+    /// Default: they are.
     pub standardize: bool,
     /// Whether a model has an intercept. Default: it has.
     pub intercept: bool,
+    /// Bounds on the coefficients, in the units of the design. Default: none.
+    pub bounds: Option<Bounds>,
 }
 
 impl CrossValidation {
@@ -59,6 +63,7 @@ impl CrossValidation {
             shrinkages: vec![0.0],
             standardize: true,
             intercept: true,
+            bounds: None,
         }
     }
 
@@ -84,7 +89,7 @@ impl CrossValidation {
         })
     }
 
-    fn preparation(&self, ridge: f64) -> Preparation {
+    pub(super) fn preparation(&self, ridge: f64) -> Preparation {
         Preparation { standardize: self.standardize, intercept: self.intercept, ridge }
     }
 }
@@ -251,8 +256,12 @@ where
     options.sizes.iter().try_for_each(|&k| set.with_atoms(k).map(|_| ()))?;
     let sides = Sides::new(loss, folds)?;
     let problem = Problem { design, loss, set, folds, options };
-    let by_quadratics = if loss.is_quadratic() { problem.by_quadratics(go_on)? } else { None };
-    let (fits, passes, complete) = match by_quadratics {
+    let by_paths = match &options.bounds {
+        Some(bounds) => Some(problem.within(bounds, go_on)?),
+        None if loss.is_quadratic() => problem.by_quadratics(go_on)?,
+        None => None,
+    };
+    let (fits, passes, complete) = match by_paths {
         Some(found) => found,
         None if options.shrinkages != [0.0] => {
             let right = "it must be 0 alone: this loss, or a design this large, has no shrinkage";
@@ -285,7 +294,7 @@ fn score(choice: Choice, folds: Vec<f64>) -> Score {
 }
 
 /// What the rows of a loss weigh together.
-fn weight<L: Split>(loss: &L) -> f64 {
+pub(super) fn weight<L: Split>(loss: &L) -> f64 {
     loss.weights().map_or(loss.n_outputs() as f64, |weights| weights.iter().sum())
 }
 
@@ -300,11 +309,11 @@ where
 }
 
 /// The fit of a training set, in the units of the design.
-struct Fit {
-    left_out: Option<usize>,
-    choice: Choice,
-    coefficients: SparseVec,
-    intercept: f64,
+pub(super) struct Fit {
+    pub left_out: Option<usize>,
+    pub choice: Choice,
+    pub coefficients: SparseVec,
+    pub intercept: f64,
 }
 
 /// The rows that each fold holds out, with their loss.
@@ -331,7 +340,7 @@ impl<L: Split> Sides<L> {
 }
 
 /// Fits, passes, and whether nothing is missing.
-type Fits = (Vec<Fit>, usize, bool);
+pub(super) type Fits = (Vec<Fit>, usize, bool);
 
 /// One of the fits that run in lockstep.
 struct Task<'a, A, L, S>
@@ -346,12 +355,12 @@ where
 }
 
 /// Everything that a cross-validation is about.
-struct Problem<'a, A, L, S> {
-    design: &'a A,
-    loss: &'a L,
-    set: &'a S,
-    folds: &'a Folds,
-    options: &'a CrossValidation,
+pub(super) struct Problem<'a, A, L, S> {
+    pub design: &'a A,
+    pub loss: &'a L,
+    pub set: &'a S,
+    pub folds: &'a Folds,
+    pub options: &'a CrossValidation,
 }
 
 impl<A, L, S> Problem<'_, A, L, S>

@@ -57,6 +57,18 @@ where
         self.pass(None, columns);
     }
 
+    /// Column j, where it is known.
+    pub fn known(&self, j: usize) -> Option<&[f64]> {
+        self.columns.get(&j).map(Vec::as_slice)
+    }
+
+    /// Forgets the columns of all other coordinates, where there are so many that they take much room.
+    pub fn keep_some(&mut self, coordinates: &IndexSet) {
+        if self.columns.len().saturating_mul(self.dim()) > MOST {
+            self.columns.retain(|&j, _| coordinates.contains(j));
+        }
+    }
+
     /// −∇f at a point whose columns are known.
     pub fn slopes_at(&self, x: &SparseVec) -> Vec<f64> {
         let mut slopes = self.linear.clone();
@@ -130,6 +142,9 @@ where
     }
     fn column(&self, j: usize) -> Option<Vec<f64>> {
         self.columns.get(&j).cloned()
+    }
+    fn entry(&self, i: usize, j: usize) -> Option<f64> {
+        self.columns.get(&j).map(|column| column[i])
     }
     fn knows(&self, j: usize) -> bool {
         self.columns.contains_key(&j)

@@ -3,6 +3,7 @@
 //! | question | function | answer |
 //! |---|---|---|
 //! | What are the best k atoms? | [`fit`](crate::fit), or [`search`] with options | [`Outcome`](crate::Outcome) |
+//! | The same, with coefficients that may not leave their bounds? | [`search_within_bounds`], [`path_within_bounds`] | the same |
 //! | How good are they? | the same | [`Quality`](crate::driver::Quality) |
 //! | How far from the best at most? | [`certify`]; with a ridge the search does it | [`Certificate`] |
 //! | What is the model of each size? | [`path`](path()) | [`Path`] |
@@ -25,6 +26,14 @@
 //!
 //! [`Certificate`]: crate::driver::Certificate
 
+mod bounded;
+mod bounded_climber;
+mod bounded_estimates;
+mod bounded_folds;
+mod bounded_moves;
+mod bounded_refit;
+mod bounds;
+mod box_minimum;
 mod certificate;
 mod criteria;
 mod cross_validation;
@@ -50,6 +59,8 @@ mod sweep;
 mod tableau;
 mod tried;
 
+pub use bounded::{Bounded, path_within_bounds, search_within_bounds};
+pub use bounds::Bounds;
 pub use certificate::{Certify, certify};
 pub use criteria::{Criterion, ModelSize};
 pub use cross_validation::{Choice, CrossValidation, Fitted, Score, Validated, cross_validate, cross_validate_while};

@@ -78,7 +78,7 @@ where
         let (mut slopes, mut weights) = (vec![0.0; m], vec![0.0; m]);
         loss.gradient(&vec![0.0; m], &mut slopes);
         loss.curvature(&vec![0.0; m], &mut weights);
-        let centred = preparation.standardize || preparation.intercept;
+        let centred = preparation.intercept;
         let total = |v: &[f64], p: usize| parts.rows(p).iter().map(|&i| v[i]).sum::<f64>();
         let totals: Vec<f64> = (0..parts.count()).map(|p| total(&weights, p)).collect();
         let mean = |sum: f64, p: usize| if centred && totals[p] > 0.0 { sum / totals[p] } else { 0.0 };
@@ -211,6 +211,8 @@ where
             match preparation.standardize {
                 // A column that is constant in the training set becomes zero, which no fit selects.
                 _ if self.centred && deviation <= constant => f64::INFINITY,
+                // A column of zeros has no unit.
+                true if deviation == 0.0 => 1.0,
                 true => deviation,
                 false => 1.0,
             }

@@ -52,7 +52,7 @@ pub struct Path<P> {
     pub columns: usize,
     /// Seconds of work.
     pub seconds: f64,
-    /// The number of samples of positive weight.
+    /// The number of [observations](Loss::observations).
     pub samples: usize,
     /// The number of atoms to choose from.
     pub candidates: usize,
@@ -139,8 +139,6 @@ where
     };
     let zero = f.at(A::Point::zero(set.domain()));
     let null = f.loss().value(zero.image());
-    // A row without weight has no curvature either.
-    let samples = f.curvatures(&zero).iter().filter(|h| **h > 0.0).count();
     let floor = f.lower_bound() + PERFECT * (null - f.lower_bound());
     let model = |((polished, status), &atoms): ((Polished<A::Point>, Status), &usize)| {
         let Polished { x, quality, .. } = polished;
@@ -157,7 +155,7 @@ where
         passes: cost.passes - before.passes,
         columns: cost.columns - before.columns,
         seconds: clock.elapsed().as_secs_f64(),
-        samples,
+        samples: f.loss().observations(),
         candidates: hood.candidates(),
     })
 }

@@ -8,7 +8,8 @@
 
 use std::borrow::Cow;
 
-use crate::error::{Error, check_indices, check_length};
+use super::Bounds;
+use crate::error::{Error, check_indices, check_length, check_option};
 use crate::loss::Split;
 use crate::objective::Objective;
 use crate::operator::{ColumnMoments, LinearOperator, Moments, Rows, Standardized, WithIntercept, is_constant};
@@ -36,7 +37,8 @@ use crate::space::{IndexSet, SparseVec};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Preparation {
-    /// Whether columns get mean 0 and variance 1 within the sample. Default: they do.
+    /// Whether columns get mean 0 and variance 1 within the sample. Without an intercept they get a mean square of 1
+    /// and keep their origin, since centred columns would bring a constant in. Default: they do.
     pub standardize: bool,
     /// Whether predictions get a constant that counts as no atom. Default: they do.
     pub intercept: bool,
@@ -81,7 +83,8 @@ impl Preparation {
         let ones = vec![1.0; rows.len()];
         let rows = Rows::new(design, rows)?;
         let columns = if self.standardize {
-            Standardized::fit(rows, loss.weights().unwrap_or(&ones))?
+            let moments = rows.moments(loss.weights().unwrap_or(&ones));
+            self.standardized(rows, moments)?
         } else {
             Standardized::new(rows, vec![0.0; design.domain()], vec![1.0; design.domain()])?
         };
@@ -110,7 +113,7 @@ impl Preparation {
         for ((rows, loss), known) in rows.into_iter().zip(losses).zip(known) {
             samples.push(match known {
                 Some(moments) => {
-                    let columns = Standardized::with_moments(Rows::new(design, rows)?, moments)?;
+                    let columns = self.standardized(Rows::new(design, rows)?, moments)?;
                     Sample { columns, intercept: self.intercept }
                 }
                 None => {
@@ -120,6 +123,18 @@ impl Preparation {
             });
         }
         Ok((samples, reads))
+    }
+
+    /// Columns that are centred and scaled; only scaled, where no intercept takes up what centring leaves.
+    fn standardized<B>(&self, columns: B, moments: Moments) -> Result<Standardized<B>, Error>
+    where
+        B: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+    {
+        if self.intercept {
+            Standardized::with_moments(columns, moments)
+        } else {
+            Standardized::about_zero(columns, &moments)
+        }
     }
 
     /// The objective of a sample, owned or borrowed, of a design with this many columns.
@@ -206,14 +221,44 @@ pub struct Sample<'a, A> {
 
 impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> Sample<'_, A> {
     /// A fitted point in the units of the design, and the constant that its predictions need: the
-    /// intercept, and what centred columns leave.
+    /// intercept, and what centred columns leave. 0 where there is no intercept.
     pub fn to_original(&self, x: &SparseVec) -> (SparseVec, f64) {
         if !self.intercept {
-            return self.columns.to_original(x);
+            return (self.columns.to_original(x).0, 0.0);
         }
         let (scaled, intercept) = WithIntercept::new(&self.columns).split(x);
         let (coefficients, shift) = self.columns.to_original(&scaled);
         (coefficients, intercept + shift)
+    }
+
+    /// Bounds in the units of the design, for the sample's own points: an intercept has none.
+    ///
+    /// # Errors
+    /// When there is not one pair for each column of the design.
+    pub fn scaled_bounds(&self, bounds: &Bounds) -> Result<Bounds, Error> {
+        let columns = self.columns.domain();
+        check_length("the list of bounds", bounds.dim(), columns, "one pair for each column of the design")?;
+        Ok(bounds.scaled(self.columns.scales(), self.domain()))
+    }
+
+    /// The point whose predictions are these coefficients' and this constant's, both in the units of the design: what
+    /// [`Sample::to_original`] takes back. Without an intercept there is no room for the constant, and it is left out.
+    ///
+    /// # Errors
+    /// When there is not one coefficient for each column of the design, or the constant is not finite.
+    #[allow(clippy::wrong_self_convention)] // the units are the sample's, so it must be asked
+    pub fn from_original(&self, coefficients: &SparseVec, constant: f64) -> Result<SparseVec, Error> {
+        let columns = self.columns.domain();
+        check_length("start", coefficients.dim(), columns, "one coefficient for each column of the design")?;
+        check_option("intercept of the start", constant, "it must be finite", f64::is_finite)?;
+        let (centres, scales) = (self.columns.centres(), self.columns.scales());
+        let mut entries: Vec<(usize, f64)> = coefficients.entries().map(|(j, v)| (j, v * scales[j])).collect();
+        if self.intercept {
+            let shift: f64 = coefficients.entries().map(|(j, v)| v * centres[j]).sum();
+            entries.push((columns, constant + shift));
+        }
+        let (indices, values) = entries.into_iter().unzip();
+        SparseVec::new(self.domain(), indices, values)
     }
 }
 
@@ -297,7 +342,7 @@ mod tests {
     }
 
     /// Samples together and one by one have the same centres and scales; the reads that it took.
-    fn reads(wild: f64, weighted: bool) -> usize {
+    fn reads(wild: f64, weighted: bool, preparation: Preparation) -> usize {
         let data = columns(wild);
         let design = Dense::column_major(&data, ROWS, 5).unwrap();
         let mut loss = LeastSquares::new(vec![1.0; ROWS]).unwrap();
@@ -313,7 +358,6 @@ mod tests {
             (8..20).collect(),
         ];
         let losses: Vec<LeastSquares> = rows.iter().map(|rows| loss.subset(rows).unwrap()).collect();
-        let preparation = Preparation::default();
         let (samples, reads) = preparation.samples(&design, &losses, rows.clone()).unwrap();
         for ((sample, loss), rows) in samples.iter().zip(&losses).zip(rows) {
             let alone = preparation.sample(&design, loss, rows).unwrap();
@@ -329,14 +373,17 @@ mod tests {
 
     #[test]
     fn many_samples_are_standardised_as_one_by_one() {
-        assert_eq!((reads(1.0, false), reads(1.0, true)), (4, 4));
+        for intercept in [true, false] {
+            let preparation = Preparation { intercept, ..Preparation::default() };
+            assert_eq!((reads(1.0, false, preparation), reads(1.0, true, preparation)), (4, 4));
+        }
     }
 
     /// A row beyond all measure shifts the common centre; the samples without it look for themselves.
     #[test]
     fn samples_without_a_wild_row_get_a_look_of_their_own() {
         for wild in [1e6, 1e12] {
-            assert_eq!(reads(wild, false), 4 + 2 * 3);
+            assert_eq!(reads(wild, false, Preparation::default()), 4 + 2 * 3);
         }
     }
 }

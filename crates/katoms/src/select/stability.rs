@@ -39,7 +39,8 @@ pub struct Stability {
     pub pairs: usize,
     /// What the half-samples are drawn with: a seed always gives the same ones. Default 0.
     pub seed: u64,
-    /// Whether columns get mean 0 and variance 1 within each half-sample. Default: they do.
+    /// Whether columns get mean 0 and variance 1 within each half-sample; without an intercept a mean square of 1 alone.
+    /// Default: they do.
     pub standardize: bool,
     /// Whether predictions get a constant that counts as no atom. Default: they do.
     pub intercept: bool,

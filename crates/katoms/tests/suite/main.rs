@@ -3,6 +3,7 @@
 
 mod algorithm;
 mod bad_designs;
+mod bounds;
 mod contract;
 mod cross_validation;
 mod driver;

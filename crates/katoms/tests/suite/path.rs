@@ -3,10 +3,10 @@
 use std::ops::ControlFlow;
 
 use crate::planted::Planted;
-use katoms::loss::{LeastSquares, Logistic, Loss};
+use katoms::loss::{AnyLoss, LeastSquares, Logistic, Loss, Split};
 use katoms::method::refit_on;
 use katoms::operator::{Counted, Dense, Entries, LinearOperator, Rows, WithIntercept, subsampled_dct};
-use katoms::select::{Criterion, Path, path};
+use katoms::select::{Criterion, Path, Preparation, path};
 use katoms::set::{Always, ConstraintSet, CoordinateSet, Groups, KSparse, OverlappingGroups, Rank};
 use katoms::space::{IndexSet, LowRank, Point, SparseVec, Subspace};
 use katoms::{Error, Objective, Status, fit, simulate};
@@ -156,6 +156,40 @@ fn criteria_find_the_planted_size() {
     }
     println!("EBIC: the planted model in {found} of 10");
     assert!(found >= 9, "{found}");
+}
+
+/// Whole weights are counts: every criterion says of a weighted problem what it says of the repeated rows.
+#[test]
+fn whole_weights_are_repeated_rows() {
+    let problem = correlated(50, 12, 4, 0.5, 0.7, 8);
+    let weights: Vec<f64> = (0..50).map(|i| ((i * 7) % 4) as f64).collect();
+    let repeated: Vec<usize> = (0..50).flat_map(|i| vec![i; weights[i] as usize]).collect();
+    let design = Dense::column_major(&problem.design, 50, 12).unwrap();
+    let middle = problem.target.iter().sum::<f64>() / 50.0;
+    let labels: Vec<f64> = problem.target.iter().map(|&y| f64::from(u8::from(y > middle))).collect();
+    let squares = LeastSquares::new(problem.target.clone()).unwrap();
+    let logistic = Logistic::new(labels).unwrap();
+    let pairs: [[AnyLoss; 2]; 2] = [
+        [squares.clone().weighted(weights.clone()).unwrap().into(), squares.subset(&repeated).unwrap().into()],
+        [logistic.clone().weighted(weights).unwrap().into(), logistic.subset(&repeated).unwrap().into()],
+    ];
+    let preparation = Preparation::default();
+    let set = preparation.set(&KSparse::new(1, 12).unwrap()).unwrap();
+    for [weighted, rows] in &pairs {
+        let f = preparation.objective(&design, weighted, (0..50).collect()).unwrap();
+        let all = Rows::new(&design, repeated.clone()).unwrap();
+        let g = preparation.objective(&all, rows, (0..repeated.len()).collect()).unwrap();
+        let (f, g) = (whole(&f, &set, 1..=8), whole(&g, &set, 1..=8));
+        assert_eq!((f.samples, g.samples), (repeated.len(), repeated.len()));
+        for criterion in ALL {
+            let (here, there) = (f.criterion(criterion, None).unwrap(), g.criterion(criterion, None).unwrap());
+            for (here, there) in here.iter().zip(&there) {
+                assert!((here - there).abs() < 1e-8 * (1.0 + there.abs()), "{criterion:?}: {here} {there}");
+            }
+            let best = |path: &Path<SparseVec>| path.best(criterion, None).unwrap().atoms;
+            assert_eq!(best(&f), best(&g), "{criterion:?}");
+        }
+    }
 }
 
 #[test]

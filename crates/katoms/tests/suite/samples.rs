@@ -24,9 +24,10 @@ fn target(rows: usize) -> LeastSquares {
 fn copy(m: &Matrix, rows: &[usize], weights: &[f64], preparation: &Preparation) -> Matrix {
     let picked = Matrix::from_fn(rows.len(), m.columns(), |i, j| m.at(rows[i], j));
     let moments = naive_moments(&picked, weights);
-    let scaled = |i, j| match preparation.standardize {
-        true => (picked.at(i, j) - moments.means[j]) / moments.variances[j].sqrt(),
-        false => picked.at(i, j),
+    let scaled = |i, j| match (preparation.standardize, preparation.intercept) {
+        (true, true) => (picked.at(i, j) - moments.means[j]) / moments.variances[j].sqrt(),
+        (true, false) => picked.at(i, j) / (moments.means[j].powi(2) + moments.variances[j]).sqrt(),
+        (false, _) => picked.at(i, j),
     };
     let columns = m.columns() + usize::from(preparation.intercept);
     Matrix::from_fn(rows.len(), columns, |i, j| if j < m.columns() { scaled(i, j) } else { 1.0 })
@@ -65,6 +66,23 @@ fn a_point_predicts_the_same_in_the_units_of_the_design() {
         let all = apply(&design, &coefficients);
         let predictions: Vec<f64> = PICKED.iter().map(|&i| all[i] + constant).collect();
         near(&predictions, &apply(f.operator(), &x), 10.0);
+    }
+}
+
+#[test]
+fn a_point_comes_back_from_the_units_of_the_design() {
+    let m = random_matrix(9, 6, 2);
+    let design = dense(&m);
+    for preparation in preparations() {
+        let f = preparation.objective(&design, &target(9), PICKED.to_vec()).unwrap();
+        let x = simulate::sparse_signal(f.operator().domain(), 5, 3);
+        let (coefficients, constant) = f.operator().to_original(&x);
+        let back = f.operator().from_original(&coefficients, constant).unwrap();
+        near(&back.to_dense(), &x.to_dense(), 10.0);
+        let error = f.operator().from_original(&SparseVec::full(&[1.0; 4]), 0.0).unwrap_err();
+        let told = "start has length 4, but 6 is needed (one coefficient for each column of the design)";
+        assert_eq!(error.to_string(), told);
+        assert!(f.operator().from_original(&coefficients, f64::NAN).unwrap_err().to_string().contains("finite"));
     }
 }
 
@@ -110,6 +128,33 @@ fn units_and_origins_change_nothing() {
     assert!((z.value_at(5) - x.value_at(5) - 1000.0).abs() < 1e-9);
     // With centred columns the free intercept is the mean, whatever the ridge.
     assert!((x.value_at(5) - mean).abs() < 1e-9);
+}
+
+/// Without an intercept nothing is centred: a row of zeros has the prediction 0, and units change nothing.
+#[test]
+fn without_an_intercept_columns_are_scaled_about_zero() {
+    let m = random_matrix(30, 6, 4);
+    // far from zero, in other units; the last column is zero throughout
+    let moved =
+        |unit: f64| Matrix::from_fn(30, 6, |i, j| if j == 5 { 0.0 } else { unit.powi(j as i32) * (m.at(i, j) + 3.0) });
+    let y: Vec<f64> = (0..30).map(|i| 2.0 * m.at(i, 1) - m.at(i, 3) + 1.0).collect();
+    let preparation = Preparation { ridge: 2.0, intercept: false, ..Preparation::default() };
+    let set = preparation.set(&KSparse::new(2, 6).unwrap()).unwrap();
+    let mut fits = Vec::new();
+    for unit in [1.0, 10.0] {
+        let copy = moved(unit);
+        let design = dense(&copy);
+        let f = preparation.objective(&design, &LeastSquares::new(y.clone()).unwrap(), (0..30).collect()).unwrap();
+        assert_eq!(f.operator().to_original(&f.at(SparseVec::full(&[1.0; 6])).into_point()).1, 0.0);
+        let outcome = fit(&f, &set).unwrap();
+        let (coefficients, constant) = f.operator().to_original(&outcome.point);
+        assert_eq!(constant.to_bits(), 0.0_f64.to_bits());
+        assert_eq!(coefficients.value_at(5), 0.0);
+        fits.push((coefficients.map(|j, v| v * unit.powi(j as i32)), outcome.objective));
+    }
+    assert_eq!(fits[0].0.indices(), fits[1].0.indices());
+    near(fits[0].0.values(), fits[1].0.values(), 1e4);
+    assert!((fits[0].1 - fits[1].1).abs() < 1e-10 * fits[0].1);
 }
 
 /// A row of weight 0 is no row, and a row of weight 2 is two.

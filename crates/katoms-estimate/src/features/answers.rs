@@ -1,0 +1,101 @@
+//! What is asked of a model, and what is told of it.
+
+use katoms::Status;
+use katoms::driver::{Attempt, Quality, Stop, Trace};
+use katoms::select::Criterion;
+use katoms::space::SparseVec;
+
+/// How one model is looked for.
+#[derive(Debug, Clone, Default)]
+pub struct How {
+    /// A single run of this method and nothing after it. Default: accelerated IHT from several starts, polished by
+    /// exchanges of atoms.
+    pub method: Option<String>,
+    /// When it ends. While a single run goes on, the watch keeps the time, so that the run can be saved before it is
+    /// stopped.
+    pub stop: Stop,
+    /// A saved state to go on from.
+    pub resume: Option<Vec<u8>>,
+    /// Coefficients and an intercept, in the units of the data, at which the first run begins: those of another model of
+    /// the same features. The search goes on as ever. Where models have no intercept, the start's is left out.
+    pub start: Option<(SparseVec, f64)>,
+}
+
+/// One model, in the units of the data.
+#[derive(Debug, Clone)]
+pub struct Estimate {
+    /// The coefficients.
+    pub coefficients: SparseVec,
+    /// The constant of the predictions.
+    pub intercept: f64,
+    /// What a standard deviation of each feature does: its coefficient times that.
+    pub standardized: SparseVec,
+    /// The atoms that were chosen, without those that are always in.
+    pub chosen: Vec<usize>,
+    /// How the search ended.
+    pub status: Status,
+    /// Its moves.
+    pub iterations: usize,
+    /// Its passes over the data; standardising reads them twice more.
+    pub passes: usize,
+    /// Its seconds.
+    pub seconds: f64,
+    /// What was minimised, ridge included.
+    pub objective: f64,
+    /// The loss alone.
+    pub loss: f64,
+    /// The loss of the model without atoms.
+    pub null_loss: f64,
+    /// How good the model is.
+    pub quality: Option<Quality>,
+    /// Where each start led.
+    pub attempts: Vec<Attempt>,
+    /// Every move.
+    pub trace: Trace,
+}
+
+/// Models of rising sizes, with what criteria say of them.
+#[derive(Debug, Clone)]
+pub struct Trail {
+    /// One for each size.
+    pub models: Vec<TrailModel>,
+    /// Whether all sizes are there.
+    pub complete: bool,
+    /// Passes over the data in all.
+    pub passes: usize,
+    /// Seconds of work.
+    pub seconds: f64,
+    /// The loss of the model without atoms.
+    pub null_loss: f64,
+    /// The best size by each criterion, in the order of [`Trail::CRITERIA`].
+    pub best: Vec<usize>,
+}
+
+impl Trail {
+    /// The criteria, by name.
+    pub const CRITERIA: [(&'static str, Criterion); 4] =
+        [("AIC", Criterion::Aic), ("BIC", Criterion::Bic), ("EBIC", Criterion::EBIC), ("GIC", Criterion::Gic)];
+}
+
+/// The model of one size.
+#[derive(Debug, Clone)]
+pub struct TrailModel {
+    /// Its number of atoms.
+    pub atoms: usize,
+    /// Which.
+    pub chosen: Vec<usize>,
+    /// The coefficients, in the units of the data.
+    pub coefficients: SparseVec,
+    /// What a standard deviation of each feature does.
+    pub standardized: SparseVec,
+    /// The constant of the predictions.
+    pub intercept: f64,
+    /// What was minimised, ridge included.
+    pub objective: f64,
+    /// The loss alone.
+    pub loss: f64,
+    /// The criteria, in the order of [`Trail::CRITERIA`].
+    pub criteria: [f64; 4],
+    /// How the work on it ended.
+    pub status: Status,
+}

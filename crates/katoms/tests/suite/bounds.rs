@@ -1,0 +1,422 @@
+//! k atoms within bounds: against all supports, against patience, and against the answer without bounds.
+
+use std::ops::ControlFlow;
+
+use katoms::loss::{AnyLoss, LeastSquares, Logistic, Loss, Split};
+use katoms::operator::{Dense, LinearOperator, subsampled_dct};
+use katoms::select::{
+    Bounded, Bounds, CrossValidation, Folds, Preparation, cross_validate, cross_validate_while, path_within_bounds,
+    search_within_bounds,
+};
+use katoms::set::{Always, AnyAtoms, ConstraintSet, CoordinateSet, KSparse};
+use katoms::space::{IndexSet, SparseVec, Subspace};
+use katoms::{Error, Objective, Outcome, Status, fit, simulate};
+
+type Point = SparseVec;
+
+fn search<A, L, S>(f: &Objective<A, L>, set: &S, bounds: &Bounds) -> Outcome<Point>
+where
+    A: LinearOperator<Point = Point, Covector = Vec<f64>>,
+    L: Loss,
+    S: CoordinateSet,
+{
+    let how = Bounded::new(bounds.clone());
+    search_within_bounds(f, set, &how, |_, _| ControlFlow::Continue(()), &mut |_| ControlFlow::Continue(())).unwrap()
+}
+
+/// The minimum over some coordinates within the bounds, by coordinate descent with much patience: each step has the
+/// largest curvature that there can be, and stays within the bounds.
+fn patient<A, L>(f: &Objective<A, L>, coordinates: &[usize], bounds: &Bounds) -> f64
+where
+    A: LinearOperator<Point = Point, Covector = Vec<f64>>,
+    L: Loss,
+{
+    let t = IndexSet::new(f.operator().domain(), coordinates.to_vec());
+    let units: Vec<_> = (0..t.dimension()).map(|i| f.at(t.basis(i))).collect();
+    let zero = f.at(t.point(&vec![0.0; t.dimension()]));
+    let bends: Vec<f64> = units
+        .iter()
+        .map(|unit| {
+            let energy: f64 = unit.image().iter().map(|v| v * v).sum();
+            f.loss().curvature_bound() * energy + f.ridge_weight()
+        })
+        .collect();
+    let mut x = zero;
+    for _ in 0..3000 {
+        let mut moved = 0.0_f64;
+        for (p, unit) in units.iter().enumerate().filter(|(p, _)| bends[*p] > 0.0) {
+            let (j, v) = (t.indices()[p], x.point().value_at(t.indices()[p]));
+            let step = bounds.clamped(j, v - f.slope(&x, unit) / bends[p]) - v;
+            moved = moved.max(step.abs() * bends[p].sqrt());
+            x = katoms::Evaluated::combine(1.0, &x, step, unit);
+        }
+        if moved < 1e-13 {
+            break;
+        }
+    }
+    f.value(&x)
+}
+
+/// All choices of k of n.
+fn choices(n: usize, k: usize) -> Vec<Vec<usize>> {
+    let subsets = (0..1_usize << n).filter(|bits| bits.count_ones() as usize == k);
+    subsets.map(|bits| (0..n).filter(|j| bits >> j & 1 == 1).collect()).collect()
+}
+
+/// The best of all choices of k atoms.
+fn truth<A, L, S>(f: &Objective<A, L>, set: &S, bounds: &Bounds) -> f64
+where
+    A: LinearOperator<Point = Point, Covector = Vec<f64>>,
+    L: Loss,
+    S: CoordinateSet,
+{
+    let (atoms, kept) = (set.candidates(), set.kept());
+    let open: Vec<usize> = (0..atoms.len()).filter(|&atom| !atoms.members(atom).is_empty()).collect();
+    let value = |chosen: Vec<usize>| {
+        let members = chosen.iter().flat_map(|&at| atoms.members(open[at]).iter().copied());
+        patient(f, &members.chain(kept.indices().iter().copied()).collect::<Vec<_>>(), bounds)
+    };
+    choices(open.len(), set.atoms()).into_iter().map(value).fold(f64::INFINITY, f64::min)
+}
+
+/// Whether no slope within the bounds is left on the stored coordinates.
+fn is_stationary<A, L>(f: &Objective<A, L>, x: &Point, bounds: &Bounds) -> bool
+where
+    A: LinearOperator<Point = Point, Covector = Vec<f64>>,
+    L: Loss,
+{
+    let x = f.at(x.clone());
+    let (t, null) = (
+        IndexSet::new(x.point().dim(), x.point().indices().to_vec()),
+        f.at(SparseVec::from_dense(&vec![0.0; x.point().dim()])),
+    );
+    let g = f.gradient_on(&x, &t);
+    let h = f.curvatures(&x);
+    t.indices().iter().enumerate().all(|(p, &j)| {
+        let unit = f.at(t.basis(p));
+        let bend = f.hessian_times(&h, &unit, &t).value_at(j);
+        let (v, slope) = (x.point().value_at(j), g.value_at(j));
+        let moved = bounds.clamped(j, v - slope / bend) - v;
+        moved.abs() * bend.sqrt() < 1e-8 * (2.0 * f.value(&null)).sqrt()
+    })
+}
+
+/// Correlated columns, a target in which some coefficients are negative, and labels.
+struct Small {
+    rows: usize,
+    columns: usize,
+    x: Vec<f64>,
+    losses: [AnyLoss; 2],
+}
+
+impl Small {
+    fn new(rows: usize, columns: usize, seed: u64) -> Self {
+        let x = simulate::autoregressive(rows, columns, 0.6, seed);
+        let truth = simulate::sparse_signal(columns, 4, seed);
+        let mut clean = vec![0.0; rows];
+        Dense::column_major(&x, rows, columns).unwrap().apply(&truth, &mut clean);
+        let target = simulate::noisy(&clean, 1.0, seed);
+        let labels = simulate::labels(&clean, seed);
+        let losses = [LeastSquares::new(target).unwrap().into(), Logistic::new(labels).unwrap().into()];
+        Self { rows, columns, x, losses }
+    }
+
+    fn design(&self) -> Dense<'_, f64> {
+        Dense::column_major(&self.x, self.rows, self.columns).unwrap()
+    }
+}
+
+/// Nothing negative; a narrow box that binds; and a box for some.
+fn several_bounds(dim: usize) -> Vec<Bounds> {
+    let mixed = |j: usize| [(0.0, f64::INFINITY), (f64::NEG_INFINITY, 0.0), (-0.1, 0.3), (0.0, 0.0)][j % 4];
+    let (lower, upper): (Vec<f64>, Vec<f64>) = (0..dim).map(mixed).unzip();
+    vec![
+        Bounds::nonnegative(dim).unwrap(),
+        Bounds::new(vec![-0.2; dim], vec![0.25; dim]).unwrap(),
+        Bounds::new(lower, upper).unwrap(),
+    ]
+}
+
+#[test]
+fn small_problems_are_solved_as_by_trying_every_support() {
+    for seed in 0..4 {
+        let small = Small::new(30, 8, seed);
+        let design = small.design();
+        for loss in &small.losses {
+            let f = Objective::new(&design, loss.clone()).unwrap().ridge(0.5).unwrap();
+            for (b, bounds) in several_bounds(8).iter().enumerate() {
+                for k in [1, 3] {
+                    let set = KSparse::new(k, 8).unwrap();
+                    let outcome = search(&f, &set, bounds);
+                    let right = truth(&f, &set, bounds);
+                    let what = format!("seed {seed} bounds {b} k {k} {loss:?}");
+                    assert!((outcome.objective - right).abs() < 1e-9 * right, "{} {right}: {what}", outcome.objective);
+                    assert_eq!(outcome.status, Status::Converged, "{what}");
+                    assert!(bounds.contain(&outcome.point) && outcome.point.indices().len() <= k);
+                    assert!(is_stationary(&f, &outcome.point, bounds), "{what}");
+                    let quality = outcome.quality.unwrap();
+                    assert!(quality.exhaustive && !quality.improvable(), "{what}");
+                    assert!(quality.stationarity <= 1e-9, "{what}");
+                    assert_eq!(
+                        quality.exchanges_compared,
+                        outcome.point.indices().len() * (8 - outcome.point.indices().len())
+                    );
+                    assert_eq!(outcome.iterations, outcome.trace.len());
+                }
+            }
+        }
+    }
+}
+
+/// Groups, shared coordinates, an intercept, an atom that is always in, weights, a ridge.
+#[test]
+fn every_structure_is_solved_as_by_trying_every_choice() {
+    let disjoint = vec![vec![0, 1], vec![2, 3, 4], vec![5], vec![6, 7]];
+    let shared = vec![vec![0, 1, 2], vec![2, 3, 4], vec![4, 5], vec![6, 7, 0]];
+    for seed in 0..3 {
+        let small = Small::new(30, 8, seed + 10);
+        let design = small.design();
+        let weights: Vec<f64> = (0..30).map(|i| [1.0, 0.5, 2.0, 0.0][i % 4]).collect();
+        let losses: [AnyLoss; 2] = match &small.losses {
+            [AnyLoss::Squares(squares), AnyLoss::Logistic(logistic)] => [
+                squares.clone().weighted(weights.clone()).unwrap().into(),
+                logistic.clone().weighted(weights).unwrap().into(),
+            ],
+            _ => unreachable!("the losses are those"),
+        };
+        for groups in [&disjoint, &shared] {
+            let atoms = Always::new(AnyAtoms::groups(2, 8, groups.clone()).unwrap(), vec![3]).unwrap();
+            for loss in &losses {
+                let preparation = Preparation { ridge: 0.3, ..Preparation::default() };
+                let f = preparation.objective(&design, loss, (0..30).collect()).unwrap();
+                let set = preparation.set(&atoms).unwrap();
+                for (b, bounds) in several_bounds(8).iter().enumerate() {
+                    let scaled = f.operator().scaled_bounds(bounds).unwrap();
+                    let outcome = search(&f, &set, &scaled);
+                    let right = truth(&f, &set, &scaled);
+                    let what = format!("seed {seed} bounds {b} {groups:?}");
+                    assert!((outcome.objective - right).abs() < 1e-8 * right, "{} {right}: {what}", outcome.objective);
+                    assert!(scaled.contain(&outcome.point) && is_stationary(&f, &outcome.point, &scaled), "{what}");
+                    assert!(set.chosen(&outcome.point).len() <= 2);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_planted_signal_of_one_sign_is_found() {
+    let (rows, columns) = (80, 200);
+    let x = simulate::gaussian(rows, columns, 5);
+    let places = [3, 50, 77, 120, 121, 190];
+    let truth = SparseVec::new(columns, places.to_vec(), vec![1.0, 2.0, 0.7, 1.5, 1.1, 0.9]).unwrap();
+    let design = Dense::column_major(&x, rows, columns).unwrap();
+    let mut clean = vec![0.0; rows];
+    design.apply(&truth, &mut clean);
+    let bounds = Bounds::nonnegative(columns).unwrap();
+    let set = KSparse::new(6, columns).unwrap();
+    let f = Objective::new(&design, LeastSquares::new(simulate::noisy(&clean, 0.1, 5)).unwrap()).unwrap();
+    let outcome = search(&f, &set, &bounds);
+    assert_eq!(outcome.point.indices(), places);
+    assert!(outcome.point.values().iter().all(|v| *v > 0.0) && outcome.status == Status::Converged);
+    // Bounds that do not bind change nothing.
+    let free = fit(&f, &set).unwrap();
+    assert!((free.objective - outcome.objective).abs() < 1e-9 * free.objective);
+    let wide = Bounds::new(vec![-1e6; columns], vec![1e6; columns]).unwrap();
+    let wide = search(&f, &set, &wide);
+    assert!((free.objective - wide.objective).abs() < 1e-9 * free.objective);
+    // A perfect fit is an end.
+    let f = Objective::new(&design, LeastSquares::new(clean).unwrap()).unwrap();
+    let outcome = search(&f, &set, &bounds);
+    assert_eq!((outcome.status, outcome.point.indices()), (Status::Converged, &places[..]));
+}
+
+/// Where every correlation is negative, nothing is chosen; and a box of no width keeps a column out.
+#[test]
+fn what_the_bounds_forbid_is_not_chosen() {
+    let x = simulate::gaussian(40, 6, 2);
+    let design = Dense::column_major(&x, 40, 6).unwrap();
+    let y: Vec<f64> = x[..40].iter().map(|v| -3.0 * v).collect();
+    let f = Objective::new(&design, LeastSquares::new(y).unwrap()).unwrap();
+    let out = Bounds::new(vec![0.0; 6], vec![0.0; 6]).unwrap();
+    let outcome = search(&f, &KSparse::new(3, 6).unwrap(), &out);
+    assert_eq!((outcome.point.indices().len(), outcome.status), (0, Status::Converged));
+    let mut upper = vec![f64::INFINITY; 6];
+    upper[0] = 0.0;
+    let lower = vec![f64::NEG_INFINITY; 6];
+    let mut closed = lower.clone();
+    closed[0] = 0.0;
+    let without = search(&f, &KSparse::new(2, 6).unwrap(), &Bounds::new(closed, upper).unwrap());
+    assert!(!without.point.indices().contains(&0) && without.objective > 1.0);
+}
+
+/// Scaling the target and the columns scales the answer.
+#[test]
+fn units_change_nothing() {
+    let small = Small::new(40, 12, 3);
+    let AnyLoss::Squares(_) = &small.losses[0] else { unreachable!("the first loss is that of squares") };
+    let y = simulate::noisy(&small.x[..40], 1.0, 4);
+    let unit = |j: usize| 10_f64.powi((j % 5) as i32 - 2);
+    let copy: Vec<f64> = small.x.iter().enumerate().map(|(at, v)| v * unit(at / 40)).collect();
+    let far: Vec<f64> = y.iter().map(|v| 1e6 * v).collect();
+    let set = KSparse::new(4, 12).unwrap();
+    let f = Objective::new(small.design(), LeastSquares::new(y).unwrap()).unwrap();
+    let g = Objective::new(Dense::column_major(&copy, 40, 12).unwrap(), LeastSquares::new(far).unwrap()).unwrap();
+    let bounds = Bounds::new(vec![-0.1; 12], vec![0.2; 12]).unwrap();
+    let other: (Vec<f64>, Vec<f64>) = (0..12).map(|j| (-0.1 * 1e6 / unit(j), 0.2 * 1e6 / unit(j))).unzip();
+    let (x, z) = (search(&f, &set, &bounds), search(&g, &set, &Bounds::new(other.0, other.1).unwrap()));
+    assert_eq!(x.point.indices(), z.point.indices());
+    assert!((x.objective - 1e-12 * z.objective).abs() < 1e-9 * x.objective);
+}
+
+#[test]
+fn the_path_falls_and_each_size_is_a_search() {
+    let small = Small::new(40, 10, 7);
+    let design = small.design();
+    let preparation = Preparation::default();
+    let set = preparation.set(&KSparse::new(1, 10).unwrap()).unwrap();
+    for loss in &small.losses {
+        let f = preparation.objective(&design, loss, (0..40).collect()).unwrap();
+        let bounds = f.operator().scaled_bounds(&Bounds::nonnegative(10).unwrap()).unwrap();
+        let path = path_within_bounds(&f, &set, &bounds, &[1, 2, 3, 6, 10], |_| ControlFlow::Continue(())).unwrap();
+        assert!(path.complete && path.passes > 0 && path.samples == 40 && path.candidates == 10);
+        assert!(path.models.windows(2).all(|w| w[1].objective <= w[0].objective));
+        for model in &path.models {
+            let alone = search(&f, &set.with_atoms(model.atoms).unwrap(), &bounds);
+            assert!((model.objective - alone.objective).abs() < 1e-8 * alone.objective, "{}", model.atoms);
+            assert_eq!(model.status, Status::Converged);
+            assert!(bounds.contain(&model.point));
+        }
+        // The full path ends at the minimum over all columns.
+        let last = &path.models[4];
+        let right = patient(&f, &(0..11).collect::<Vec<_>>(), &bounds);
+        assert!((last.objective - right).abs() < 1e-8 * right);
+        let mut heard = Vec::new();
+        let stopped = path_within_bounds(&f, &set, &bounds, &[1, 2, 3], |done| {
+            heard.push(done);
+            if done < 2 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        let stopped = stopped.unwrap();
+        assert_eq!((stopped.models.len(), stopped.complete), (2, false));
+        assert!(heard.is_sorted() && heard.contains(&2));
+    }
+}
+
+/// A search that is stopped gives what it has, and says that it was stopped.
+#[test]
+fn a_search_heeds_the_observer_and_the_caps() {
+    let small = Small::new(40, 12, 8);
+    let design = small.design();
+    let set = KSparse::new(6, 12).unwrap();
+    let f = Objective::new(&design, small.losses[0].clone()).unwrap();
+    let how = Bounded::new(Bounds::nonnegative(12).unwrap());
+    let go_on = |_| ControlFlow::Continue(());
+    let stopped = search_within_bounds(&f, &set, &how, |_, _| ControlFlow::Break(()), &mut { go_on }).unwrap();
+    assert_eq!((stopped.status, stopped.iterations, stopped.point.indices().len()), (Status::Stopped, 1, 1));
+    let at_once =
+        search_within_bounds(&f, &set, &how, |_, _| ControlFlow::Continue(()), &mut |_| ControlFlow::Break(()));
+    let at_once = at_once.unwrap();
+    assert_eq!((at_once.status, at_once.point.indices().len()), (Status::Stopped, 0));
+    let mut capped = how.clone();
+    capped.stop.iterations = 2;
+    let capped = search_within_bounds(&f, &set, &capped, |_, _| ControlFlow::Continue(()), &mut { go_on }).unwrap();
+    assert_eq!((capped.status, capped.iterations), (Status::IterationCap, 2));
+    assert!(!capped.quality.unwrap().exhaustive);
+}
+
+#[test]
+fn a_start_at_the_answer_stays_there() {
+    let small = Small::new(40, 12, 9);
+    let design = small.design();
+    let set = KSparse::new(3, 12).unwrap();
+    let f = Objective::new(&design, small.losses[0].clone()).unwrap();
+    let mut how = Bounded::new(Bounds::nonnegative(12).unwrap());
+    let go = |how: &Bounded| {
+        search_within_bounds(&f, &set, how, |_, _| ControlFlow::Continue(()), &mut |_| ControlFlow::Continue(()))
+            .unwrap()
+    };
+    let first = go(&how);
+    how.start = Some(first.point.clone());
+    let second = go(&how);
+    assert_eq!(first.point.indices(), second.point.indices());
+    assert_eq!(second.attempts.len(), 2);
+    assert_eq!(second.attempts[0].exchanges, 0);
+    // A start outside of the bounds, and with too many atoms, is brought in.
+    how.start = Some(SparseVec::full(&[-5.0; 12]));
+    assert!(go(&how).objective <= first.objective * (1.0 + 1e-12));
+}
+
+#[test]
+fn folds_are_fits_on_their_own_rows() {
+    let small = Small::new(36, 8, 11);
+    let design = small.design();
+    let folds = Folds::random(36, 3, 1).unwrap();
+    let bounds = Bounds::new(vec![0.0; 8], vec![0.8; 8]).unwrap();
+    let set = KSparse::new(1, 8).unwrap();
+    for loss in &small.losses {
+        let options =
+            CrossValidation { ridges: vec![0.0, 1.0], bounds: Some(bounds.clone()), ..CrossValidation::new([1, 2, 4]) };
+        let validated = cross_validate(&design, loss, &set, &folds, &options).unwrap();
+        assert!(validated.complete && validated.passes > 0);
+        assert_eq!((validated.scores.len(), validated.models.len()), (6, 6));
+        assert!(validated.models.iter().all(|model| bounds.contain(&model.coefficients)));
+        for score in &validated.scores {
+            for fold in 0..3 {
+                let (rows, held_out) = (folds.training(fold), folds.held_out(fold));
+                let share = rows.len() as f64 / 36.0;
+                let preparation = Preparation { ridge: score.choice.ridge * share, ..Preparation::default() };
+                let f = preparation.objective(&design, loss, rows).unwrap();
+                let set = preparation.set(&set.with_atoms(score.choice.atoms).unwrap()).unwrap();
+                let x = search(&f, &set, &f.operator().scaled_bounds(&bounds).unwrap()).point;
+                let (coefficients, constant) = f.operator().to_original(&x);
+                let mut all = vec![0.0; 36];
+                design.apply(&coefficients, &mut all);
+                let predicted: Vec<f64> = held_out.iter().map(|&i| all[i] + constant).collect();
+                let right = loss.subset(&held_out).unwrap().value(&predicted) / held_out.len() as f64;
+                assert!((score.folds[fold] - right).abs() < 1e-7 * right, "{:?} {fold}", score.choice);
+            }
+        }
+        let mut asked = 0;
+        let stopped = cross_validate_while(&design, loss, &set, &folds, &options, &mut |done| {
+            asked = done;
+            ControlFlow::Break(())
+        });
+        let stopped = stopped.unwrap();
+        assert_eq!((stopped.complete, stopped.scores.len(), asked), (false, 1, 1));
+        assert_eq!(stopped.scores[0].folds.len(), 3);
+    }
+}
+
+#[test]
+fn bounds_that_do_not_fit_are_named() {
+    let small = Small::new(30, 8, 1);
+    let design = small.design();
+    let f = Objective::new(&design, small.losses[0].clone()).unwrap();
+    let set = KSparse::new(2, 8).unwrap();
+    let how = Bounded::new(Bounds::nonnegative(7).unwrap());
+    let go = |how: &Bounded| {
+        search_within_bounds(&f, &set, how, |_, _| ControlFlow::Continue(()), &mut |_| ControlFlow::Continue(()))
+            .unwrap_err()
+            .to_string()
+    };
+    assert!(go(&how).contains("the list of bounds has length 7, but 8 is needed"), "{}", go(&how));
+    let mut how = Bounded::new(Bounds::nonnegative(8).unwrap());
+    how.start = Some(SparseVec::full(&[1.0; 3]));
+    assert!(go(&how).contains("3"), "{}", go(&how));
+    let options = CrossValidation {
+        shrinkages: vec![4.0],
+        bounds: Some(Bounds::nonnegative(8).unwrap()),
+        ..CrossValidation::new([1])
+    };
+    let folds = Folds::random(30, 3, 1).unwrap();
+    let error = cross_validate(&design, &small.losses[0], &set, &folds, &options).unwrap_err();
+    assert_eq!(error.to_string(), "option shrinkage is 4; it must be 0 alone, where there are bounds");
+    // Columns that are not to be had one by one.
+    let dct = subsampled_dct(32, (0..16).collect()).unwrap();
+    let f = Objective::new(dct, LeastSquares::new(vec![1.0; 16]).unwrap()).unwrap();
+    let how = Bounded::new(Bounds::nonnegative(32).unwrap());
+    let set = KSparse::new(2, 32).unwrap();
+    let error =
+        search_within_bounds(&f, &set, &how, |_, _| ControlFlow::Continue(()), &mut |_| ControlFlow::Continue(()));
+    assert!(matches!(error, Err(Error::Unsuitable { .. })), "{error:?}");
+}
