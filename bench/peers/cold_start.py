@@ -3,10 +3,10 @@
     python3 -m venv .venv && .venv/bin/pip install . scikit-learn abess skscope
     .venv/bin/python bench/peers/cold_start.py [--runs N]
 
-Packages that are not installed are left out. Every run is a process of its own, and packages take turns, so that a busy
-moment of the machine meets them all. The clock starts in the process, before the first import: starting Python itself is
-not counted. All draw the same problem with NumPy; the draw is not counted either, but the import of NumPy is. The
-medians are printed, with the least and the largest; then where katoms' own time goes.
+Packages that are not installed are left out. Every run is a process of its own, and packages take turns, so that a
+busy moment of the machine meets them all. The clock starts in the process, before the first import: starting Python
+itself is not counted. All draw the same problem with NumPy; the draw is not counted either, but the import of NumPy
+is. The medians are printed, with the least and the largest; then where the time goes, part by part.
 """
 
 import argparse
