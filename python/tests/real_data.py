@@ -54,13 +54,20 @@ def table(name):
     """The design and the target of an archive; ``wheat:2`` is its third target."""
     name, _, target = name.partition(":")
     with np.load(file(f"{name}.npz")) as archive:
-        if "indptr" in archive:
-            parts = archive["data"], archive["indices"], archive["indptr"]
-            X = scipy.sparse.csr_array(parts, shape=archive["shape"]).toarray()
-        else:
-            X = archive["X"]
+        X = archive["X"] if "X" in archive else rows_of(archive).toarray()
         y = archive["Y"][:, int(target)] if target else archive["y"]
     return X.astype(float), y.astype(float)
+
+
+def sparse_table(name):
+    """A design that is stored without its zeros, and the target."""
+    with np.load(file(f"{name}.npz")) as archive:
+        return rows_of(archive).astype(float), archive["y"].astype(float)
+
+
+def rows_of(archive):
+    parts = archive["data"], archive["indices"], archive["indptr"]
+    return scipy.sparse.csr_array(parts, shape=tuple(archive["shape"]))
 
 
 def genotypes():
