@@ -213,12 +213,21 @@ def groups_of(groups: Any, names: np.ndarray | None, count: int) -> tuple[list[l
     """Members and names of groups, from a label for each feature, sizes, lists, or a dictionary of lists."""
     if isinstance(groups, dict):
         members = [features_of(listed, names, count, f"group {name!r}") for name, listed in groups.items()]
-        return members, [str(name) for name in groups]
+        return _with_the_rest(members, [str(name) for name in groups], names, count)
     listed = groups.tolist() if isinstance(groups, np.ndarray) else list(groups)
     if any(isinstance(item, (list, tuple, np.ndarray, set, range)) for item in listed):
         members = [features_of(item, names, count, f"group {g}") for g, item in enumerate(listed)]
-        return members, [str(g) for g in range(len(members))]
+        return _with_the_rest(members, [str(g) for g in range(len(members))], names, count)
     return _flat_groups(listed, count)
+
+
+def _with_the_rest(
+    members: list[list[int]], called: list[str], names: np.ndarray | None, count: int
+) -> tuple[list[list[int]], list[str]]:
+    """The groups, and each feature that is in none of them as a group of its own."""
+    inside = {j for group in members for j in group}
+    rest = [j for j in range(count) if j not in inside]
+    return members + [[j] for j in rest], called + [f"x{j}" if names is None else str(names[j]) for j in rest]
 
 
 def _flat_groups(listed: list, count: int) -> tuple[list[list[int]], list[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from typing import Any
 
 SIZE = """
 support_size : int, sequence of int, or None, default=None
@@ -17,7 +18,7 @@ support_size : int, sequence of int, or None, default=None
 GROUPS = """
 groups : list, array or dict, default=None
     A label for each feature, sizes of groups of neighbours, lists of indices or of names (in any order, sharing
-    features if they like), or a dictionary of such lists. None makes each feature a group.
+    features if they like), or a dictionary of such lists. A feature in none of them is a group of its own.
 """
 
 RIDGE = """
@@ -234,8 +235,8 @@ cv_results_ : dict of str to ndarray
     of everything that was tried, in that order.
 """
 
-COMPLETION = {"parameters": [RANK, CENTRING, RUN, THREADS], "attributes": [FITTED_MATRIX]}
-COMPLETION_CV = {"parameters": [RANKS, CENTRING, RUN, THREADS], "attributes": [FITTED_RANKS, FITTED_MATRIX]}
+COMPLETION: dict[str, Any] = {"parameters": [RANK, CENTRING, RUN, THREADS], "attributes": [FITTED_MATRIX]}
+COMPLETION_CV: dict[str, Any] = {"parameters": [RANKS, CENTRING, RUN, THREADS], "attributes": [FITTED_RANKS, FITTED_MATRIX]}
 
 
 def documented(*, parameters: list[str], attributes: list[str], **words: str):

@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from katoms._checks import check_shape, design_of, features_of, is_frame, is_sparse, numbers_of
+from katoms._checks import Design, check_shape, design_of, features_of, is_frame, is_sparse, numbers_of
 
 
-class Entries(NamedTuple):
-    """Entries for the kernels: an array with NaN, or a shape, rows, columns and values."""
+def entries_of(X: Any, columns: int | None = None) -> Design:
+    """What was seen of a matrix: an array with NaN, or a shape, rows, columns and values.
 
-    seen: Any
-    shape: tuple[int, int]
-    names: np.ndarray | None
-
-
-def entries_of(X: Any, columns: int | None = None) -> Entries:
-    """What was seen of a matrix, with so many columns if that is known. Arrays of f32 and f64 are not copied here."""
+    So many columns are taken for granted, if given. Arrays of float32 and float64 are not copied here.
+    """
     if isinstance(X, tuple):
         return _listed(X, columns)
     if is_sparse(X):
         return _stored(X)
-    design = design_of(_without_na(X))
-    return Entries(design.matrix, design.shape, design.names)
+    return design_of(_without_na(X))
 
 
-def _listed(X: tuple, width: int | None) -> Entries:
+def _listed(X: tuple, width: int | None) -> Design:
     if len(X) not in (3, 4):
         raise ValueError(
             f"X is a tuple of {len(X)}; give (rows, columns, values), or (rows, columns, values, shape) where the last "
@@ -36,29 +30,29 @@ def _listed(X: tuple, width: int | None) -> Entries:
     rows, columns = places_of(X[0], "rows"), places_of(X[1], "columns")
     values = numbers_of(X[2], "values")
     if len(X) == 4:
-        shape = tuple(int(count) for count in X[3])
-        if len(shape) != 2:
+        if len(X[3]) != 2:
             raise ValueError(f"the shape is {X[3]!r}; give the numbers of rows and of columns")
+        shape = (int(X[3][0]), int(X[3][1]))
     else:
         shape = (_most(rows), _most(columns) if width is None else width)
     check_shape(shape)
-    return Entries((shape, rows, columns, values), shape, None)
+    return Design((shape, rows, columns, values), shape, None)
 
 
 def _most(places: np.ndarray) -> int:
     return int(places.max()) + 1 if len(places) else 0
 
 
-def _stored(X: Any) -> Entries:
+def _stored(X: Any) -> Design:
     if np.iscomplexobj(X.data if hasattr(X, "data") else X):
         raise ValueError("Complex data not supported\nComplete real and imaginary parts one by one.")
     if len(X.shape) != 2:
         raise ValueError(f"X has shape {X.shape}; a matrix has rows and columns")
     check_shape(X.shape)
     X = X.tocoo()
-    shape = tuple(int(count) for count in X.shape)
+    shape = (int(X.shape[0]), int(X.shape[1]))
     values = np.ascontiguousarray(X.data, dtype=np.float64)
-    return Entries((shape, places_of(X.row, "rows"), places_of(X.col, "columns"), values), shape, None)
+    return Design((shape, places_of(X.row, "rows"), places_of(X.col, "columns"), values), shape, None)
 
 
 def _without_na(X: Any) -> Any:

@@ -19,7 +19,7 @@ from katoms._interop import NotFittedError, known_to_sklearn
 _UNCHANGED = "$UNCHANGED$"
 
 #: What scikit-learn and others call the size of a model.
-ALIASES = {"n_nonzero_coefs": "support_size", "sparsity": "support_size"}
+ALIASES = {"n_nonzero_coefs": "support_size", "sparsity": "support_size", "k": "support_size"}
 
 
 def accepts_aliases(**aliases: str):

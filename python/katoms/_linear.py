@@ -26,6 +26,17 @@ from katoms._quality import quality_of
 from katoms._working import Working
 
 
+_ADVICE = {
+    "iteration-cap": "raise max_iter or tol, or scale the features",
+    "stopped": "the callback ended it, and the model is the best so far",
+}
+
+
+def _method_of(method: Any) -> str | None:
+    """The name of a method, in any case."""
+    return None if method is None else str(method).lower()
+
+
 @dataclass(eq=False, repr=False)
 class LinearModel(TakesWeights, GivesFrames, Working):
     """A linear predictor made of k features or groups."""
@@ -49,7 +60,7 @@ class LinearModel(TakesWeights, GivesFrames, Working):
     def _finish(self, design: Design, problem: dict[str, Any], size: int, start: Any) -> None:
         """Fit the model of one size, and keep what there is to know about it."""
         work = self._work(design)
-        asked = {"support_size": size, "method": self.method, "start": start}
+        asked = {"support_size": size, "method": _method_of(self.method), "start": start}
         told = _katoms.fit(design.matrix, problem, work, asked)
         self.support_size_ = size
         self.support_ = told["support"]
@@ -65,7 +76,7 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         self.trace_ = told["trace"]
         self._keep_groups(told["chosen"], work["names"])
         self._raise_if_ended(told)
-        self._warn_unless_converged("raise max_iter or tol, or scale the features")
+        self._warn_unless_converged(_ADVICE.get(self.status_, "scale the features, or choose another method"))
 
     def _keep_coefficients(self, coef: np.ndarray, intercept: float) -> None:
         self.coef_, self.intercept_ = coef, intercept
@@ -86,7 +97,10 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         return design
 
     def _target(self, y: Any) -> np.ndarray:
-        return np.ascontiguousarray(column_of(y, self), dtype=np.float64)
+        values = column_of(y, self)
+        if values.dtype.kind in "US":
+            raise ValueError(f"y holds text such as {str(values[0])!r}; a regressor predicts numbers: use SparseClassifier")
+        return np.ascontiguousarray(values, dtype=np.float64)
 
     def _members(self, design: Design) -> tuple[list[list[int]] | None, list[str]]:
         """Groups, where there are some, and what atoms are called."""
@@ -102,10 +116,17 @@ class LinearModel(TakesWeights, GivesFrames, Working):
             "groups": groups,
             "always": always,
             "bounds": bounds_of(self.bounds, self.positive, design.shape[1]),
-            "l2": 0.0 if isinstance(self.l2, (list, tuple, np.ndarray)) else float(self.l2),
+            "l2": self._ridges()[0],
             "standardize": bool(self.standardize),
             "fit_intercept": bool(self.fit_intercept),
         }
+
+    def _ridges(self) -> list[float]:
+        """The ridges to choose from: one, unless rows are held out to choose."""
+        if not isinstance(self.l2, numbers.Real):
+            what = type(self).__name__
+            raise ValueError(f"l2 is {self.l2!r}; {what} takes one number, and {what}CV chooses among several")
+        return [float(self.l2)]
 
     def _work(self, design: Design) -> dict[str, Any]:
         return self._how_to_work(self._members(design)[1])
@@ -170,6 +191,7 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         self._check_fitted()
         design = design_of(X)
         check_same_features(self, design)
+        _katoms.check(design.matrix)
         if isinstance(design.matrix, tuple):
             return X.tocsc()[:, self.support_]
         return self._framed(design.matrix[:, self.support_], X)

@@ -40,10 +40,12 @@ class Validated(LinearModel):
         if self.rule not in ("min", "1se"):
             raise ValueError(f"rule is {self.rule!r}; it must be 'min' or '1se'")
         design = self._read_first(X)
+        if design.shape[0] < 2:
+            raise ValueError(f"rows are held out to choose, which takes at least 2; X has n_samples={design.shape[0]}")
         problem = self._problem(design, self._target(y), weights_of(sample_weight, design.shape[0]))
         sizes = self._sizes(design, problem)
         sizes = [sizes] if isinstance(sizes, int) else sizes
-        ridges = [float(self.l2)] if isinstance(self.l2, numbers.Number) else [float(ridge) for ridge in self.l2]
+        ridges = self._ridges()
         held = _folds(self.cv, X, y, design, seed_of(self.random_state))
         told = _katoms.cross_validate(design.matrix, problem, self._work(design), sizes, ridges, held)
         self._raise_if_ended(told)
@@ -52,6 +54,9 @@ class Validated(LinearModel):
         chosen = next(one for one in told["scores"] if (one["support_size"], one["l2"]) == (size, self.l2_))
         self._finish(design, {**problem, "l2": self.l2_}, size, (chosen["coef"], chosen["intercept"]))
         return self
+
+    def _ridges(self) -> list[float]:
+        return [float(ridge) for ridge in np.atleast_1d(np.asarray(self.l2, dtype=np.float64))]
 
     def _keep_scores(self, told: dict[str, Any]) -> None:
         scores = told["scores"]

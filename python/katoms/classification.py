@@ -58,7 +58,8 @@ class Classifier(LinearModel):
 
     def predict(self, X: Any) -> np.ndarray:
         """The more probable class of each row."""
-        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+        is_second = self.decision_function(X) > 0
+        return self.classes_[is_second.astype(int)]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows whose class is predicted."""

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from katoms import _docs, _katoms
-from katoms._checks import check_same_features, is_sparse, seed_of, threads_of
+from katoms._checks import Design, check_same_features, is_sparse, seed_of, threads_of
 from katoms._docs import documented
-from katoms._entries import Entries, entries_of, places_of
+from katoms._entries import entries_of, places_of
 from katoms._estimator import GivesFrames, feature_names_out
 from katoms._paths import sizes_of
 from katoms._quality import quality_of
@@ -57,7 +57,7 @@ class Completing(GivesFrames, Working):
         self
         """
         entries = entries_of(X)
-        told = _katoms.complete(entries.seen, self._asked(), self._how_to_work([]))
+        told = _katoms.complete(entries.matrix, self._asked(), self._how_to_work([]))
         self._keep_features(entries.shape[1], entries.names)
         self._keep(told)
         self._raise_if_ended(told)
@@ -137,7 +137,7 @@ class Completing(GivesFrames, Working):
                     "X is a sparse matrix, and the predictions of all its places are dense; "
                     "use predict(rows, columns) for some places, or predict(X.toarray()) with NaN where nothing was seen"
                 )
-            return self._matrix.predict_rows(self._read(rows).seen, threads_of(self.n_jobs))
+            return self._matrix.predict_rows(self._read(rows).matrix, threads_of(self.n_jobs))
         names = getattr(self, "feature_names_in_", None)
         places = np.broadcast_arrays(places_of(rows, "rows"), places_of(columns, "columns", names))
         flat = [np.ascontiguousarray(indices.ravel()) for indices in places]
@@ -170,7 +170,7 @@ class Completing(GivesFrames, Working):
         ndarray of shape (n_samples, n_features), or a frame after :meth:`set_output`
         """
         self._check_fitted()
-        filled = self._matrix.fill_rows(self._read(X).seen, threads_of(self.n_jobs))
+        filled = self._matrix.fill_rows(self._read(X).matrix, threads_of(self.n_jobs))
         return self._framed(filled, X)
 
     def fit_transform(self, X: Any, y: Any = None):
@@ -182,7 +182,7 @@ class Completing(GivesFrames, Working):
         self._check_fitted()
         return feature_names_out(self, input_features)
 
-    def _read(self, X: Any) -> Entries:
+    def _read(self, X: Any) -> Design:
         entries = entries_of(X, self.n_features_in_)
         check_same_features(self, entries)
         return entries
@@ -242,7 +242,9 @@ class MatrixCompletion(Completing):
 
     def _ridges(self) -> list[float] | None:
         if self.l2 is not None and not isinstance(self.l2, numbers.Real):
-            raise ValueError(f"l2 is {self.l2!r}; give a number or None, or several to choose from to MatrixCompletionCV")
+            raise ValueError(
+                f"l2 is {self.l2!r}; give a number or None, or several to choose from to MatrixCompletionCV"
+            )
         return None if self.l2 is None else [float(self.l2)]
 
 

@@ -234,6 +234,7 @@ class SparseRecovery(Working):
         sought = {"support_size": size, "noise": _noise(self.noise), "method": self.method}
         names = [] if design.names is None else [str(name) for name in design.names]
         told = _katoms.recover(design.matrix, target, sought, self._how_to_work(names))
+        self.n_samples_fit_ = design.shape[0]
         self._keep_features(design.shape[1], design.names)
         self._keep(told)
         self._raise_if_ended(told)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import copy
+import os
 import pickle
 import signal
 import subprocess
 import sys
 import textwrap
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -204,6 +206,29 @@ def test_ratings_are_predicted_better_than_by_means():
     assert error < 0.8 * by_columns and error < 0.7 * by_mean
     # what was held out foretells what was hidden
     assert abs(model.held_out_rmse_ - error) < 0.15 * error
+
+
+def test_real_ratings_of_new_people():
+    beside = Path(__file__).parents[3] / "shared" / "data"
+    file = Path(os.environ.get("KATOMS_DATA", beside)) / "ml100k.npz"
+    if not file.exists():
+        pytest.skip(f"no ratings at {file} (set KATOMS_DATA to the folder that has them)")
+    data = np.load(file)
+    people, things, ratings = (data[name].astype(int) for name in ("user", "item", "rating"))
+    people, things = people - people.min(), things - things.min()
+    X = np.full((people.max() + 1, things.max() + 1), np.nan)
+    X[people, things] = ratings
+    model = MatrixCompletion(rank=3, l2=0.3, centring="effects", tol=1e-4).fit(X[:800])
+    new = X[800:].copy()
+    hidden = ~np.isnan(new) & (np.random.default_rng(0).random(new.shape) < 0.3)
+    truth = new[hidden]
+    new[hidden] = np.nan
+
+    def error(filled):
+        return np.sqrt(np.mean((filled[hidden] - truth) ** 2))
+
+    levels = np.broadcast_to(model.mean_ + model.column_effects_, new.shape)
+    assert error(model.transform(new)) < 0.92 * error(levels)
 
 
 def test_the_choice_is_told():

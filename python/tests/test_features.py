@@ -133,6 +133,8 @@ def test_sizes_and_sharing_groups():
     y = X[:, 3] + X[:, 4] - X[:, 5]
     by_sizes = katoms.GroupSparseRegressor(1, groups=[3, 3, 6]).fit(X, y)
     assert by_sizes.support_.tolist() == [3, 4, 5] and by_sizes.chosen_groups_ == ["1"]
+    partly = katoms.GroupSparseRegressor(2, groups={"pair": [3, 4]}).fit(X, y)
+    assert partly.support_.tolist() == [3, 4, 5] and partly.chosen_groups_ == ["pair", "x5"]
     sharing = katoms.GroupSparseRegressor(1, groups=[[0, 1, 3], [3, 4, 5], [5, 6, 7]]).fit(X, y)
     assert sharing.support_.tolist() == [3, 4, 5]
 
@@ -256,9 +258,9 @@ def test_folds_in_every_notation(planted):
 
 def test_a_method_by_name_and_a_name_that_no_method_has(planted):
     X, y = planted
-    assert katoms.SparseRegressor(2, method="orthogonal-matching-pursuit").fit(X, y).support_.tolist() == [3, 11]
+    assert katoms.SparseRegressor(2, method="OMP").fit(X, y).support_.tolist() == [3, 11]
     with pytest.raises(exceptions.UnknownMethodError, match="did you mean"):
-        katoms.SparseRegressor(2, method="orthogonal-matching").fit(X, y)
+        katoms.SparseRegressor(2, method="ompp").fit(X, y)
 
 
 def test_not_converging_is_a_warning_of_scikit_learn(planted):
@@ -384,6 +386,8 @@ def test_every_error_has_its_kind_and_the_words_of_the_program(planted):
         (lambda: katoms.SparseRegressor(2).fit(holed, y), exceptions.NotFiniteError, "NaN at row 4, column 2"),
         (lambda: katoms.SparseRegressor(2).fit(X, y[:-1]), exceptions.LengthError, "target has length 149"),
         (lambda: katoms.SparseRegressor(2, l2=-1.0).fit(X, y), exceptions.OptionError, "ridge is -1"),
+        (lambda: katoms.SparseRegressor(2, l2=[0.0, 1.0]).fit(X, y), ValueError, "SparseRegressorCV chooses among several"),
+        (lambda: katoms.SparseRegressor(2).fit(X, y.astype(str)), ValueError, "y holds text .* use SparseClassifier"),
         (lambda: katoms.SparseRegressor(2, tol=2.0).fit(X, y), exceptions.OptionError, "tolerance is 2"),
         (lambda: katoms.SparseRegressor(2).fit(X, y, -np.ones(150)), exceptions.InadmissibleValueError, "weights"),
         (lambda: katoms.SparseRegressor("two").fit(X, y), ValueError, "support_size is 'two'; give a whole number"),
@@ -413,6 +417,6 @@ def test_python_is_rust_to_the_bit(planted, tmp_path):
         command = [sys.executable, "-m", "katoms", options[0], str(tmp_path / "data.npz"), "--target", "y", "--json"]
         told = json.loads(subprocess.run(command + options[1:], capture_output=True, check=True, text=True).stdout)
         model.fit(X, y)
-        by_name = {feature["name"]: feature["coefficient"] for feature in told["coefficients"]}
-        assert list(by_name.values()) == model.coef_[model.support_].tolist()
-        assert told["intercept"] == model.intercept_
+        written = told["model"]
+        assert [feature["value"] for feature in written["coefficients"]] == model.coef_[model.support_].tolist()
+        assert written["intercept"] == model.intercept_ and written["objective"] == model.objective_

@@ -89,14 +89,15 @@ def test_weights_are_routed(planted):
     X, y = planted
     weights = np.random.default_rng(2).integers(1, 4, size=120)
     with sklearn.config_context(enable_metadata_routing=True):
-        pipe = make_pipeline(StandardScaler(), katoms.SparseRegressor(2).set_fit_request(sample_weight=True))
+        scaler = StandardScaler().set_fit_request(sample_weight=False)
+        pipe = make_pipeline(scaler, katoms.SparseRegressor(2).set_fit_request(sample_weight=True))
         routed = pipe.fit(X, y, sample_weight=weights)[-1]
         grid = GridSearchCV(
             katoms.SparseRegressor(2).set_fit_request(sample_weight=True).set_score_request(sample_weight=True),
             {"l2": [0.0]},
         )
         grid.fit(X, y, sample_weight=weights)
-        refused = make_pipeline(StandardScaler(), katoms.SparseRegressor(2))
+        refused = make_pipeline(scaler, katoms.SparseRegressor(2))
         with pytest.raises(ValueError, match="sample_weight"):
             refused.fit(X, y, sample_weight=weights)
     alone = katoms.SparseRegressor(2).fit(StandardScaler().fit_transform(X), y, sample_weight=weights)
@@ -107,12 +108,12 @@ def test_weights_are_routed(planted):
 def test_a_representation_says_what_differs_from_the_default():
     assert repr(katoms.SparseRegressor()) == "SparseRegressor()"
     assert repr(katoms.SparseRegressorCV([1, 2], l2=0.5)) == "SparseRegressorCV(support_size=[1, 2], l2=0.5)"
-    with pytest.raises(ValueError, match="Invalid parameter 'k'.*support_size"):
-        katoms.SparseRegressor().set_params(k=3)
+    with pytest.raises(ValueError, match="Invalid parameter 'size'.*support_size"):
+        katoms.SparseRegressor().set_params(size=3)
 
 
 def test_names_that_others_use_are_taken_with_a_message():
-    for alias in ("n_nonzero_coefs", "sparsity"):
+    for alias in ("n_nonzero_coefs", "sparsity", "k"):
         with pytest.warns(UserWarning, match=f"{alias} is called support_size here"):
             assert katoms.SparseRegressor(**{alias: 3}).support_size == 3
     with pytest.raises(TypeError, match="mean the same"):

@@ -120,7 +120,7 @@ def test_a_method_by_name():
 
 def test_columns_are_taken_as_they_are():
     """No column is centred or scaled, and there is no intercept."""
-    A, x, b = planted()
+    A, x, _ = planted()
     scaled = A * np.where(np.arange(200) % 2, 1.0, 10.0) + 1.0
     found = recover(scaled, scaled @ x, 5)
     np.testing.assert_allclose(found.x, x, atol=1e-9)

@@ -24,8 +24,6 @@ use crate::watch::{Phase, Progress, Watch};
 
 /// The largest size of a range that nobody chose.
 const DEFAULT_MOST: usize = 30;
-/// Observations that each atom of such a range has at least.
-const ROWS_PER_ATOM: usize = 3;
 
 /// A design, a target, and what a model may be made of.
 #[derive(Debug)]
@@ -80,13 +78,16 @@ impl<'a> Features<'a> {
         (0..atoms.len()).filter(|&atom| !atoms.members(atom).is_empty()).count()
     }
 
-    /// A range of sizes that the data can carry, for a choice among them: from 1 to what the phase transition allows for
-    /// as many [observations](Loss::observations) and columns, to a third of the observations, to 30, or to all atoms
-    /// that there are, whichever comes first. A row of weight 2 and that row twice give the same range.
+    /// A range of sizes that the data can carry, for a choice among them, from 1 on. It ends where a criterion can no
+    /// longer be trusted: at m/(ln ln m · ln p) for m [observations](Loss::observations) and p columns (Fan and Tang
+    /// 2013; abess ends there too), at what the phase transition allows, at 30, or with all atoms that there are,
+    /// whichever comes first. A row of weight 2 and that row twice give the same range.
     pub fn default_sizes(&self) -> Vec<usize> {
-        let observations = self.loss.observations();
-        let carried = phase_transition_k(observations, self.design.domain(), Sign::Any).unwrap_or(1);
-        let most = carried.min(observations / ROWS_PER_ATOM).max(1);
+        let (m, p) = (self.loss.observations(), self.design.domain());
+        let carried = phase_transition_k(m, p, Sign::Any).unwrap_or(1);
+        // For a handful of rows the logarithms mean nothing, and half of the rows is the end.
+        let trusted = m as f64 / ((m as f64).ln().ln().max(0.5) * (p as f64).ln()).max(2.0);
+        let most = carried.min(trusted as usize).max(1);
         (1..=most.min(self.candidates()).min(DEFAULT_MOST)).collect()
     }
 

@@ -96,7 +96,7 @@ impl CompletedMatrix {
     }
 
     /// left·diag(singular values), and right.
-    fn factors<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>)> {
+    fn factors<'py>(&self, py: Python<'py>) -> PyResult<(Array<'py>, Array<'py>)> {
         let mut left = self.0.left.clone();
         left.scale_columns(&self.0.singular_values);
         Ok((array(py, &left)?, array(py, &self.0.right)?))
@@ -115,7 +115,7 @@ impl CompletedMatrix {
     }
 
     /// All predictions.
-    fn to_dense<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    fn to_dense<'py>(&self, py: Python<'py>) -> PyResult<Array<'py>> {
         let (rows, columns) = self.0.shape();
         PyArray1::from_vec(py, py.detach(|| self.0.to_dense())).reshape([rows, columns])
     }
@@ -140,8 +140,10 @@ impl CompletedMatrix {
     }
 }
 
+/// A matrix of Python's.
+type Array<'py> = Bound<'py, PyArray2<f64>>;
 /// One row for each that was asked for.
-type Rows<'py> = PyResult<Bound<'py, PyArray2<f64>>>;
+type Rows<'py> = PyResult<Array<'py>>;
 
 impl CompletedMatrix {
     fn rows<'py>(
@@ -175,7 +177,7 @@ fn matrix(array: &PyReadonlyArray2<'_, f64>) -> Matrix {
     Matrix::from_fn(array.shape()[0], array.shape()[1], |i, j| values[[i, j]])
 }
 
-fn array<'py>(py: Python<'py>, matrix: &Matrix) -> PyResult<Bound<'py, PyArray2<f64>>> {
+fn array<'py>(py: Python<'py>, matrix: &Matrix) -> PyResult<Array<'py>> {
     let rows = |i| (0..matrix.columns()).map(move |j| matrix.at(i, j));
     PyArray1::from_iter(py, (0..matrix.rows()).flat_map(rows)).reshape([matrix.rows(), matrix.columns()])
 }

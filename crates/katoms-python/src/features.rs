@@ -24,6 +24,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(path, module)?)?;
     module.add_function(wrap_pyfunction!(cross_validate, module)?)?;
     module.add_function(wrap_pyfunction!(default_sizes, module)?)?;
+    module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(predict, module)?)?;
     module.add_function(wrap_pyfunction!(probabilities, module)?)?;
     module.add_function(wrap_pyfunction!(r_squared, module)?)?;
@@ -245,8 +246,13 @@ fn cross_validate<'py>(
 /// The sizes that these data can carry.
 #[pyfunction]
 fn default_sizes(py: Python<'_>, design: Matrix<'_>, problem: Problem<'_>, work: Work) -> PyResult<Vec<usize>> {
-    worked(py, (&design, &problem, &work), |features, _| Ok(features.default_sizes()))
-        .map(|done| done.0)
+    worked(py, (&design, &problem, &work), |features, _| Ok(features.default_sizes())).map(|done| done.0)
+}
+
+/// Whether a matrix can be read: its arrays agree, and every value is finite.
+#[pyfunction]
+fn check(design: Matrix<'_>) -> PyResult<()> {
+    design.design(&Ended::default()).map(|_| ())
 }
 
 /// intercept + X·coefficients, one for each row. Reads only the columns that the model has.

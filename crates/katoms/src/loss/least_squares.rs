@@ -146,7 +146,7 @@ mod tests {
         assert_eq!(loss.subset(&[0, 3]).unwrap_err(), Error::Index { what: "row", position: 1, index: 3, bound: 3 });
         assert_eq!(loss.subset(&[]).unwrap_err(), Error::Empty { what: "the target" });
         let error = loss.weighted(vec![2.0, 0.0, 0.3]).unwrap().subset(&[1, 1]).unwrap_err();
-        let right = "among the rows of a sample at least one must be above 0";
-        assert_eq!(error, Error::Value { what: "sample weights", index: 1, value: 0.0, right });
+        let right = "among the rows of a sample at least one weight must be above zero";
+        assert_eq!(error, Error::Value { what: "list of sample weights", index: 1, value: 0.0, right });
     }
 }

@@ -10,10 +10,10 @@ impl Weights {
     pub fn new(weights: Vec<f64>, rows: usize) -> Result<Self, Error> {
         check_length("sample weights", weights.len(), rows, "one for each observation")?;
         let admissible = |w: f64| w.is_finite() && w >= 0.0;
-        check_values("sample weights", &weights, "every weight must be finite and at least 0", admissible)?;
+        check_values("list of sample weights", &weights, "every weight must be finite and at least 0", admissible)?;
         if weights.iter().all(|&w| w == 0.0) {
-            let right = "at least one must be above 0";
-            return Err(Error::Value { what: "sample weights", index: 0, value: 0.0, right });
+            let right = "at least one weight must be above zero";
+            return Err(Error::Value { what: "list of sample weights", index: 0, value: 0.0, right });
         }
         Ok(Self(Some(weights)))
     }
@@ -23,8 +23,8 @@ impl Weights {
         let Some(all) = &self.0 else { return Ok(Self(None)) };
         let picked: Vec<f64> = rows.iter().map(|&i| all[i]).collect();
         if let (Some(&index), true) = (rows.first(), picked.iter().all(|&w| w == 0.0)) {
-            let right = "among the rows of a sample at least one must be above 0";
-            return Err(Error::Value { what: "sample weights", index, value: 0.0, right });
+            let right = "among the rows of a sample at least one weight must be above zero";
+            return Err(Error::Value { what: "list of sample weights", index, value: 0.0, right });
         }
         Ok(Self(Some(picked)))
     }

@@ -789,7 +789,7 @@ fn what_makes_no_sense_is_named() {
     let weights: Vec<f64> = folds.labels().iter().map(|&fold| f64::from(u8::from(fold != 2))).collect();
     let nothing = loss.clone().weighted(weights).unwrap();
     let error = cross_validate(&design, &nothing, &set, &folds, &fine).unwrap_err();
-    assert!(matches!(error, Error::Value { what: "sample weights", .. }), "{error}");
+    assert!(matches!(error, Error::Value { what: "list of sample weights", .. }), "{error}");
 }
 
 /// More atoms than a training set has rows: the model takes what it can, and nothing is NaN.

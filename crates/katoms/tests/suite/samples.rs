@@ -193,5 +193,5 @@ fn samples_that_cannot_be_are_named() {
     let mut weights = vec![0.0; 9];
     weights[8] = 1.0;
     let error = ready.objective(&design, &loss.weighted(weights).unwrap(), vec![2, 3]).unwrap_err();
-    assert!(matches!(error, Error::Value { what: "sample weights", index: 2, .. }));
+    assert!(matches!(error, Error::Value { what: "list of sample weights", index: 2, .. }));
 }
