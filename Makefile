@@ -1,6 +1,6 @@
 # Each target is what you would type. `make help` lists them.
 
-.PHONY: help run test test-long bench peers
+.PHONY: help run test test-rust test-python test-long bench peers
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -14,15 +14,26 @@ run: ## the program on its examples: features chosen, a picture completed, repor
 	$(KATOMS) complete examples/harbour.png --observed 0.4 --rank 20 --out target/harbour.png --report target/harbour.html
 	@echo "Open target/houses.html, target/patients.html and target/harbour.html in a browser."
 
-test: ## format, lints, all tests, documentation
+test: test-rust test-python ## everything that must hold: format, lints, tests in Rust and Python, documentation
+
+# The bench holds us to its figures in `make test-long`: it takes longer to build than the program.
+test-rust: ## the Rust half of the tests
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
-	cargo test --workspace --lib --tests
-	cargo test --workspace --doc
+	cargo test --workspace --exclude katoms-bench --lib --tests
+	cargo test --workspace --exclude katoms-bench --doc
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+
+# The package is built as people build it, but for the profile: what the Rust tests have built is used again.
+test-python: ## the Python half, in .venv
+	python3 -m venv .venv
+	.venv/bin/pip install --quiet --config-settings=build-args="--profile dev" ".[test]"
+	.venv/bin/mypy
+	.venv/bin/python -m pytest katoms python/tests docs/python.md README.md
 
 test-long: test target/draw ## the same, then the long tests as well
 	KATOMS_DRAW=$(CURDIR)/target/draw cargo test --workspace --lib --tests --release -- --include-ignored
+	.venv/bin/python -m pytest python/tests -m long
 
 target/draw: bench/numpy_draw.py # the draw on which the variants were first tried
 	python3 -m venv .venv && .venv/bin/pip install --quiet numpy

@@ -67,10 +67,9 @@ def trail_of(model: Any, ic_type: str | None) -> Trail:
 
 
 def _trail_of_path(path: Path, criterion: str) -> Trail:
-    standardized = getattr(path, "standardized_coefs", None)
-    coefs, scale = (path.coefs, "coefficient") if standardized is None else (standardized, "standardised coefficient")
+    coefs = path.standardized_coefs
     names = names_or_numbers(path.feature_names, coefs.shape[1])
-    return Trail(path.support_sizes, coefs, scale, names, path.best(criterion), f"chosen by {criterion.upper()}")
+    return Trail(path.support_sizes, coefs, "standardised coefficient", names, path.best(criterion), f"chosen by {criterion.upper()}")
 
 
 def draw_path(ax: Axes, trail: Trail) -> None:
@@ -108,8 +107,9 @@ def _without_long_zeros(values: np.ndarray) -> np.ndarray:
 
 
 class Validation(NamedTuple):
-    """Held-out losses: the size, mean, standard error and kind of each trial, and what was chosen."""
+    """Held-out losses: what they are, the size, mean, standard error and kind of each trial, and what was chosen."""
 
+    what: str
     sizes: np.ndarray
     means: np.ndarray
     errors: np.ndarray
@@ -126,14 +126,14 @@ def validation_of(model: Any) -> Validation | None:
         kinds = np.array([f"l2 = {ridge:g}" for ridge in results["l2"]])
         means, marks = results["mean_loss"], (model.k_min_, model.k_1se_)
         return Validation(
-            results["support_size"], means, results["standard_error"], kinds, f"l2 = {model.l2_:g}", *marks
+            "held-out loss", results["support_size"], means, results["standard_error"], kinds, f"l2 = {model.l2_:g}", *marks
         )
     if len(results.get("rank", ())) > 0:
         centred = len(set(results["centring"])) > 1
         named = [_kind(*kind, centred) for kind in zip(results["l2"], results["centring"])]
         kind, marks = _kind(model.l2_, model.centring_, centred), (model.rank_min_, model.rank_1se_)
         means, errors = results["held_out_mse"], np.asarray(results["standard_error"], dtype=float)
-        return Validation(results["rank"], means, errors, np.array(named), kind, *marks)
+        return Validation("held-out squared error", results["rank"], means, errors, np.array(named), kind, *marks)
     return None
 
 
@@ -166,7 +166,7 @@ def draw_validation(ax: Axes, tried: Validation) -> None:
         ends.append(drawing.End(tried.sizes[rows[-1]], tried.means[rows[-1]], name, float(chosen)))
     if 0 < 10 * tried.means.min() < tried.means.max():
         drawing.logarithmic_y(ax)
-    ax.set_ylabel("held-out loss, mean ± 1 SE")
+    ax.set_ylabel(f"{tried.what}, mean ± 1 SE")
     ax.grid(axis="y", alpha=0.3, linewidth=0.7)
     ax.margins(x=0.03)
     if len(kinds) > 1:

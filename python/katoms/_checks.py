@@ -121,7 +121,7 @@ def check_same_features(estimator: Any, design: Design) -> None:
         warnings.warn(f"X has feature names, but {what} was fitted without feature names", stacklevel=3)
     elif fitted is not None and design.names is None:
         warnings.warn(f"X does not have valid feature names, but {what} was fitted with feature names", stacklevel=3)
-    elif fitted is not None and list(fitted) != list(design.names):
+    elif fitted is not None and design.names is not None and list(fitted) != list(design.names):
         raise ValueError(_other_names(set(fitted), set(design.names)))
     if design.shape[1] != estimator.n_features_in_:
         raise ValueError(
@@ -172,7 +172,7 @@ def weights_of(sample_weight: Any, rows: int) -> np.ndarray | None:
     """One weight for each row; None for equal ones."""
     if sample_weight is None:
         return None
-    if isinstance(sample_weight, numbers.Number):
+    if isinstance(sample_weight, numbers.Real):
         return np.full(rows, float(sample_weight))
     return numbers_of(sample_weight, "Sample weights")
 
@@ -204,7 +204,7 @@ def _feature(item: Any, names: np.ndarray | None, count: int, what: str) -> int:
         return int(found[0])
     if not isinstance(item, numbers.Integral) or isinstance(item, (bool, np.bool_)):
         raise ValueError(f"{what} holds {item!r}; give indices (from 0) or names of columns")
-    if not -count <= item < count:
+    if not -count <= int(item) < count:
         raise ValueError(f"{what} holds index {item}, but X has only {count} columns (indices count from 0)")
     return int(item) % count
 
@@ -231,7 +231,7 @@ def _with_the_rest(
 
 
 def _flat_groups(listed: list, count: int) -> tuple[list[list[int]], list[str]]:
-    whole = all(isinstance(v, numbers.Integral) and v > 0 for v in listed)
+    whole = all(isinstance(v, numbers.Integral) and int(v) > 0 for v in listed)
     sizes = whole and sum(listed) == count
     if len(listed) == count:
         if sizes and count > 1:
@@ -272,7 +272,7 @@ def seed_of(random_state: Any) -> int:
     if random_state is None:
         return 0
     if isinstance(random_state, numbers.Integral):
-        if random_state < 0:
+        if int(random_state) < 0:
             raise ValueError(f"random_state is {random_state}; it must be at least 0, a generator or None")
         return int(random_state)
     draw = getattr(random_state, "integers", None) or getattr(random_state, "randint", None)
@@ -289,7 +289,7 @@ def threads_of(n_jobs: Any) -> int | None:
         raise ValueError(f"n_jobs is {n_jobs!r}; give a number of threads, or -1 or None for all cores")
     import os
 
-    return int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
+    return int(n_jobs) if int(n_jobs) > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
 
 
 def classes_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

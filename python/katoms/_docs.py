@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
+
+C = TypeVar("C", bound=type)
+
+
+class Parts(NamedTuple):
+    """Parts of the docstring of an estimator."""
+
+    parameters: list[str]
+    attributes: list[str]
+    atoms: str = "entries"
+
 
 SIZE = """
 support_size : int, sequence of int, or None, default=None
@@ -141,22 +153,10 @@ fold_of_row_ : ndarray of int
 """
 
 
-SPARSE = {"parameters": [SIZE, RIDGE, COLUMNS, METHOD, CRITERION, WORK], "attributes": [FITTED], "atoms": "features"}
-SPARSE_CV = {
-    "parameters": [SIZES, RIDGES, FOLDS, COLUMNS, METHOD, WORK],
-    "attributes": [FITTED_FOLDS, FITTED],
-    "atoms": "features",
-}
-GROUPED = {
-    "parameters": [SIZE, GROUPS, RIDGE, COLUMNS, METHOD, CRITERION, WORK],
-    "attributes": [FITTED_GROUPS, FITTED],
-    "atoms": "groups",
-}
-GROUPED_CV = {
-    "parameters": [SIZES, GROUPS, RIDGES, FOLDS, COLUMNS, METHOD, WORK],
-    "attributes": [FITTED_GROUPS, FITTED_FOLDS, FITTED],
-    "atoms": "groups",
-}
+SPARSE = Parts([SIZE, RIDGE, COLUMNS, METHOD, CRITERION, WORK], [FITTED], "features")
+SPARSE_CV = Parts([SIZES, RIDGES, FOLDS, COLUMNS, METHOD, WORK], [FITTED_FOLDS, FITTED], "features")
+GROUPED = Parts([SIZE, GROUPS, RIDGE, COLUMNS, METHOD, CRITERION, WORK], [FITTED_GROUPS, FITTED], "groups")
+GROUPED_CV = Parts([SIZES, GROUPS, RIDGES, FOLDS, COLUMNS, METHOD, WORK], [FITTED_GROUPS, FITTED_FOLDS, FITTED], "groups")
 
 
 RANK = """
@@ -235,22 +235,25 @@ cv_results_ : dict of str to ndarray
     of everything that was tried, in that order.
 """
 
-COMPLETION: dict[str, Any] = {"parameters": [RANK, CENTRING, RUN, THREADS], "attributes": [FITTED_MATRIX]}
-COMPLETION_CV: dict[str, Any] = {"parameters": [RANKS, CENTRING, RUN, THREADS], "attributes": [FITTED_RANKS, FITTED_MATRIX]}
+COMPLETION = Parts([RANK, CENTRING, RUN, THREADS], [FITTED_MATRIX])
+COMPLETION_CV = Parts([RANKS, CENTRING, RUN, THREADS], [FITTED_RANKS, FITTED_MATRIX])
+RECOVERY = Parts([RUN, THREADS], [])
 
 
-def documented(*, parameters: list[str], attributes: list[str], **words: str):
+def documented(parts: Parts, **words: str) -> Callable[[C], C]:
     """Decorate a class: its docstring gets these parts in place of ``{parameters}`` and ``{attributes}``."""
+    meaning = {"atoms": parts.atoms, **words}
 
-    def fill(parts: list[str]) -> str:
-        text = "\n".join(part.strip("\n") for part in parts)
-        for word, value in words.items():
+    def filled(texts: list[str]) -> str:
+        text = "\n".join(part.strip("\n") for part in texts)
+        for word, value in meaning.items():
             text = text.replace("{" + word + "}", value)
         return text
 
-    def decorate(cls):
-        text = inspect.cleandoc(cls.__doc__)
-        cls.__doc__ = text.replace("{parameters}", fill(parameters)).replace("{attributes}", fill(attributes))
+    def decorate(cls: C) -> C:
+        text = inspect.cleandoc(cls.__doc__ or "")
+        text = text.replace("{parameters}", filled(parts.parameters))
+        cls.__doc__ = text.replace("{attributes}", filled(parts.attributes))
         return cls
 
     return decorate

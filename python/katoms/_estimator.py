@@ -10,7 +10,8 @@ import functools
 import inspect
 import sys
 import warnings
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,15 +19,17 @@ from katoms._interop import NotFittedError, known_to_sklearn
 
 _UNCHANGED = "$UNCHANGED$"
 
+C = TypeVar("C", bound=type)
+
 #: What scikit-learn and others call the size of a model.
 ALIASES = {"n_nonzero_coefs": "support_size", "sparsity": "support_size", "k": "support_size"}
 
 
-def accepts_aliases(**aliases: str):
+def accepts_aliases(**aliases: str) -> Callable[[C], C]:
     """Decorate a class: names that other packages use are taken, and a message tells what they are called here."""
 
-    def decorate(cls):
-        init = cls.__init__
+    def decorate(cls: C) -> C:
+        init = cls.__init__  # type: ignore[misc]
 
         @functools.wraps(init)
         def wrapper(self, *args, **parameters):
@@ -38,7 +41,7 @@ def accepts_aliases(**aliases: str):
                     parameters[name] = parameters.pop(alias)
             init(self, *args, **parameters)
 
-        cls.__init__ = wrapper
+        cls.__init__ = wrapper  # type: ignore[misc]
         return cls
 
     return decorate
@@ -127,7 +130,7 @@ class Estimator:
         return Tags(**{**usual, **tags})
 
 
-class TakesWeights:
+class TakesWeights(Estimator):
     """``set_fit_request`` and ``set_score_request`` for estimators whose ``fit`` and ``score`` take sample weights."""
 
     def set_fit_request(self, *, sample_weight: bool | str | None = _UNCHANGED):
@@ -139,7 +142,7 @@ class TakesWeights:
         return self._request("score", sample_weight)
 
 
-class GivesFrames:
+class GivesFrames(Estimator):
     """``set_output``: what ``transform`` gives is an array, or a frame with the names of its columns."""
 
     def set_output(self, *, transform: str | None = None):
@@ -159,6 +162,10 @@ class GivesFrames:
                 raise ValueError(f"transform is {transform!r}; it must be 'default', 'pandas' or 'polars'")
             self._sklearn_output_config = {"transform": transform}
         return self
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """The names of the columns that ``transform`` gives."""
+        raise NotImplementedError
 
     def _framed(self, values, given):
         """The values as the kind of container that was asked for; `given` is what they were made from."""

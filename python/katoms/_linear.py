@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -41,6 +41,8 @@ def _method_of(method: Any) -> str | None:
 class LinearModel(TakesWeights, GivesFrames, Working):
     """A linear predictor made of k features or groups."""
 
+    _loss: ClassVar[str]
+
     support_size: Any = None
     _: KW_ONLY
     l2: Any = 0.0
@@ -56,6 +58,10 @@ class LinearModel(TakesWeights, GivesFrames, Working):
     n_jobs: int | None = None
     verbose: int = 0
     callback: Callable[[dict[str, Any]], Any] | None = None
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None):
+        """Find the model."""
+        raise NotImplementedError
 
     def _finish(self, design: Design, problem: dict[str, Any], size: int, start: Any) -> None:
         """Fit the model of one size, and keep what there is to know about it."""
@@ -79,7 +85,9 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         self._warn_unless_converged(_ADVICE.get(self.status_, "scale the features, or choose another method"))
 
     def _keep_coefficients(self, coef: np.ndarray, intercept: float) -> None:
-        self.coef_, self.intercept_ = coef, intercept
+        self.coef_: np.ndarray = coef
+        # A number here, and an array where classes are told apart, as in scikit-learn.
+        self.intercept_: Any = intercept
 
     def _linear_part(self) -> tuple[np.ndarray, float]:
         """The coefficients as a vector, and the intercept as a number."""

@@ -73,7 +73,7 @@ class Classifier(LinearModel):
 
 
 @accepts_aliases(**ALIASES)
-@documented(**_docs.SPARSE, **_WORDS)
+@documented(_docs.SPARSE, **_WORDS)
 @dataclass(eq=False, repr=False)
 class SparseClassifier(Classifier, ByCriterion):
     """Logistic regression of two classes with at most k features.
@@ -106,7 +106,7 @@ class SparseClassifier(Classifier, ByCriterion):
 
 
 @accepts_aliases(**ALIASES)
-@documented(**_docs.SPARSE_CV, **_WORDS)
+@documented(_docs.SPARSE_CV, **_WORDS)
 @dataclass(eq=False, repr=False)
 class SparseClassifierCV(Classifier, Validated):
     """Logistic regression of two classes with at most k features, k chosen on rows held out.
@@ -137,7 +137,7 @@ class SparseClassifierCV(Classifier, Validated):
 
 
 @accepts_aliases(**ALIASES)
-@documented(**_docs.GROUPED, **_WORDS)
+@documented(_docs.GROUPED, **_WORDS)
 @dataclass(eq=False, repr=False)
 class GroupSparseClassifier(Classifier, Grouped, ByCriterion):
     """Logistic regression of two classes with the features of at most k groups.
@@ -169,7 +169,7 @@ class GroupSparseClassifier(Classifier, Grouped, ByCriterion):
 
 
 @accepts_aliases(**ALIASES)
-@documented(**_docs.GROUPED_CV, **_WORDS)
+@documented(_docs.GROUPED_CV, **_WORDS)
 @dataclass(eq=False, repr=False)
 class GroupSparseClassifierCV(Classifier, Grouped, Validated):
     """Logistic regression of two classes with the features of at most k groups, k chosen on rows held out.

@@ -198,7 +198,7 @@ class Completing(GivesFrames, Working):
         )
 
 
-@documented(**_docs.COMPLETION)
+@documented(_docs.COMPLETION)
 @dataclass(eq=False, repr=False)
 class MatrixCompletion(Completing):
     """A matrix of rank k from some of its entries: ratings, pictures with holes, tables with blanks.
@@ -248,7 +248,7 @@ class MatrixCompletion(Completing):
         return None if self.l2 is None else [float(self.l2)]
 
 
-@documented(**_docs.COMPLETION_CV)
+@documented(_docs.COMPLETION_CV)
 @dataclass(eq=False, repr=False)
 class MatrixCompletionCV(Completing):
     """A matrix of rank k from some of its entries, k and the ridge chosen on entries held out.

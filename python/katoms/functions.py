@@ -104,7 +104,17 @@ def theory(
     >>> told["converges"], round(told["kappa"], 3)
     (True, 1.5)
     """
-    return _katoms.theory(alpha, beta, tau, signal, noise, beta_2k, accuracy)
+    return _katoms.theory(
+        {
+            "alpha": alpha,
+            "beta": beta,
+            "tau": tau,
+            "signal": signal,
+            "noise": noise,
+            "beta_2k": beta_2k,
+            "accuracy": accuracy,
+        }
+    )
 
 
 def phase_transition_k(n_samples: int, n_features: int, *, positive: bool = False) -> int:

@@ -139,7 +139,7 @@ def recover(
 
 
 @accepts_aliases(**ALIASES)
-@documented(parameters=[_docs.RUN, _docs.THREADS], attributes=[])
+@documented(_docs.RECOVERY)
 @dataclass(eq=False, repr=False)
 class SparseRecovery(Working):
     """A signal of at most k entries from few measurements: compressed sensing.

@@ -49,7 +49,7 @@ class Regressor(LinearModel):
 
 
 @accepts_aliases(**ALIASES)
-@documented(**_docs.SPARSE, **_WORDS)
+@documented(_docs.SPARSE, **_WORDS)
 @dataclass(eq=False, repr=False)
 class SparseRegressor(Regressor, ByCriterion):
     """Least squares with at most k features: minimise ½‖y − Xb − c‖² subject to ‖b‖₀ ≤ k.
@@ -72,8 +72,8 @@ class SparseRegressor(Regressor, ByCriterion):
     >>> import numpy as np
     >>> from katoms import SparseRegressor
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(100, 500))
-    >>> y = 3 * X[:, 7] - 2 * X[:, 42] + 0.1 * rng.normal(size=100)
+    >>> X = rng.normal(size=(200, 500))
+    >>> y = 3 * X[:, 7] - 2 * X[:, 42] + 0.1 * rng.normal(size=200)
     >>> model = SparseRegressor(support_size=2).fit(X, y)
     >>> model.support_
     array([ 7, 42])
@@ -88,7 +88,7 @@ class SparseRegressor(Regressor, ByCriterion):
 
 
 @accepts_aliases(**ALIASES)
-@documented(**_docs.SPARSE_CV, **_WORDS)
+@documented(_docs.SPARSE_CV, **_WORDS)
 @dataclass(eq=False, repr=False)
 class SparseRegressorCV(Regressor, Validated):
     """Least squares with at most k features, k chosen on rows held out.
@@ -119,7 +119,7 @@ class SparseRegressorCV(Regressor, Validated):
 
 
 @accepts_aliases(**ALIASES)
-@documented(**_docs.GROUPED, **_WORDS)
+@documented(_docs.GROUPED, **_WORDS)
 @dataclass(eq=False, repr=False)
 class GroupSparseRegressor(Regressor, Grouped, ByCriterion):
     """Least squares with the features of at most k groups.
@@ -151,7 +151,7 @@ class GroupSparseRegressor(Regressor, Grouped, ByCriterion):
 
 
 @accepts_aliases(**ALIASES)
-@documented(**_docs.GROUPED_CV, **_WORDS)
+@documented(_docs.GROUPED_CV, **_WORDS)
 @dataclass(eq=False, repr=False)
 class GroupSparseRegressorCV(Regressor, Grouped, Validated):
     """Least squares with the features of at most k groups, k chosen on rows held out.

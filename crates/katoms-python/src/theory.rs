@@ -15,11 +15,10 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(methods, module)?)
 }
 
-/// What the theory says of momentum `tau` where the curvature over 3k atoms lies between alpha and beta.
-#[pyfunction]
-#[pyo3(signature = (alpha, beta, tau, signal, noise, beta_2k, accuracy))]
-fn theory<'py>(
-    py: Python<'py>,
+/// A momentum, the curvature over 3k atoms, the norms of signal and noise, and the error to be reached.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct Setting {
     alpha: f64,
     beta: f64,
     tau: f64,
@@ -27,7 +26,12 @@ fn theory<'py>(
     noise: f64,
     beta_2k: Option<f64>,
     accuracy: f64,
-) -> PyResult<Bound<'py, PyDict>> {
+}
+
+/// What the theory says of a setting.
+#[pyfunction]
+fn theory<'py>(py: Python<'py>, setting: Setting) -> PyResult<Bound<'py, PyDict>> {
+    let Setting { alpha, beta, tau, signal, noise, beta_2k, accuracy } = setting;
     let curvature = Conditioning::new(alpha, beta).map_err(refused)?;
     let contraction = curvature.contraction(tau).map_err(refused)?;
     let floor = curvature.noise_gain(beta_2k.unwrap_or(beta)).map_err(refused)? * noise;
