@@ -27,7 +27,7 @@ test-rust: ## the Rust half of the tests
 # The package is built as people build it, but for the profile: what the Rust tests have built is used again.
 test-python: ## the Python half, in .venv
 	python3 -m venv .venv
-	.venv/bin/pip install --quiet --config-settings=build-args="--profile dev" ".[test]"
+	MATURIN_PEP517_ARGS="--profile dev" .venv/bin/pip install --quiet ".[test]"
 	.venv/bin/mypy
 	.venv/bin/python -m pytest katoms python/tests docs/python.md README.md
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
+import numpy as np
+
 from katoms import _katoms
-from katoms._checks import Design, weights_of
+from katoms._checks import Design, design_of, weights_of
 from katoms._linear import LinearModel
 from katoms._paths import Path, criterion_of
+from katoms._working import warn_unless_converged
 
 
 @dataclass(eq=False, repr=False)
@@ -16,7 +19,9 @@ class ByCriterion(LinearModel):
     """A linear model whose size is given, or chosen by a criterion along a path."""
 
     _: KW_ONLY
+    method: str | None = None
     ic_type: str = "ebic"
+    warm_start: bool = False
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None):
         """Find the model.
@@ -33,26 +38,37 @@ class ByCriterion(LinearModel):
         -------
         self
         """
-        design = self._read_first(X)
+        design = design_of(X)
         problem = self._problem(design, self._target(y), weights_of(sample_weight, design.shape[0]))
-        size, start = self._sizes(design, problem), self._start(design)
+        criterion = criterion_of(self.ic_type)
+        size, start, whole = self._sizes(design, problem), self._start(design), True
         vars(self).pop("path_", None)
         if isinstance(size, list):
-            self.path_ = self._walk(design, problem, size)
-            size = self.path_.best(criterion_of(self.ic_type))
+            if self.method is not None:
+                raise ValueError(f"method is {self.method!r}, which runs for one size; give support_size one number")
+            told = _katoms.path(design.matrix, problem, self._work(design), size)
+            self.path_, whole = Path(told, design.names), told["complete"]
+            size = self.path_.best(criterion)
             place = self.path_.place(size)
             start = (self.path_.coefs[place], float(self.path_.intercepts[place]))
-        self._finish(design, problem, size, start)
+            self._raise_if_ended_early(told, design, lambda: (size, *start))
+        self._finish(design, problem, size, start, whole)
         return self
 
     def _path(self, X: Any, y: Any, sample_weight: Any) -> Path:
         """The models of all sizes alone."""
-        design = self._read_first(X)
+        design = design_of(X)
         problem = self._problem(design, self._target(y), weights_of(sample_weight, design.shape[0]))
         size = self._sizes(design, problem)
-        return self._walk(design, problem, [size] if isinstance(size, int) else size)
-
-    def _walk(self, design: Design, problem: dict[str, Any], sizes: list[int]) -> Path:
+        sizes = size if isinstance(size, list) else [size]
         told = _katoms.path(design.matrix, problem, self._work(design), sizes)
         self._raise_if_ended(told)
+        if not told["complete"]:
+            warn_unless_converged("path", "stopped", len(told["models"]), "")
         return Path(told, design.names)
+
+    def _start(self, design: Design) -> tuple[np.ndarray, float] | None:
+        if not self.warm_start or not hasattr(self, "coef_"):
+            return None
+        coef, intercept = self._linear_part()
+        return (coef, float(intercept)) if len(coef) == design.shape[1] else None

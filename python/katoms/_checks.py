@@ -44,7 +44,7 @@ def _sparse(X: Any) -> tuple:
         raise ValueError("Complex data not supported\nGive real and imaginary parts as columns of their own.")
     check_shape(X.shape)
     X = X.tocsc()
-    data = np.ascontiguousarray(X.data, dtype=np.float64)
+    data = aligned(np.ascontiguousarray(X.data, dtype=np.float64))
     indices = X.indices.view(np.uint32) if X.indices.dtype == np.int32 else X.indices.astype(np.uint32)
     return tuple(X.shape), X.indptr.astype(np.uintp), np.ascontiguousarray(indices), data
 
@@ -74,9 +74,13 @@ def _is_number(value: Any) -> bool:
 
 
 def _dense(X: Any) -> np.ndarray:
+    if np.ma.is_masked(X):
+        raise ValueError("X is a masked array with masked values; fill them first, for example with MatrixCompletion")
     array = np.asarray(X)
     if np.iscomplexobj(array):
         raise ValueError("Complex data not supported\nGive real and imaginary parts as columns of their own.")
+    if array.dtype.kind in "mM":
+        raise ValueError("X holds dates or times; make numbers of them first, such as days since a date")
     if array.ndim < 2:
         raise ValueError(
             f"Expected 2D array, got {array.ndim}D array instead. Reshape your data either using "
@@ -87,8 +91,8 @@ def _dense(X: Any) -> np.ndarray:
     if array.dtype not in (np.float32, np.float64) or not array.dtype.isnative:
         array = array.astype(np.float64)
     if not (array.flags.c_contiguous or array.flags.f_contiguous):
-        array = np.asfortranarray(array)
-    return array
+        return np.asfortranarray(array)
+    return aligned(array)
 
 
 def check_shape(shape: tuple[int, ...]) -> None:
@@ -163,9 +167,33 @@ def column_of(y: Any, estimator: Any) -> np.ndarray:
 def numbers_of(values: Any, what: str) -> np.ndarray:
     """A vector of numbers in double precision."""
     vector = np.asarray(values)
+    if np.iscomplexobj(vector):
+        raise ValueError(f"Complex data not supported\n{what} must hold real numbers.")
     if vector.ndim != 1:
         raise ValueError(f"{what} must be a 1d array, got an array of shape {vector.shape} instead.")
-    return np.ascontiguousarray(vector, dtype=np.float64)
+    return aligned(np.ascontiguousarray(vector, dtype=np.float64))
+
+
+def aligned(array: np.ndarray) -> np.ndarray:
+    """The array, copied only where the kernels could not read it in place."""
+    return array if array.flags.aligned else array.copy()
+
+
+def target_of(y: Any, estimator: Any) -> np.ndarray:
+    """A target of numbers."""
+    values = column_of(y, estimator)
+    if values.dtype.kind in "mM":
+        raise ValueError("y holds dates or times; make numbers of them first, such as days since a date")
+    try:
+        return aligned(np.ascontiguousarray(values, dtype=np.float64))
+    except (TypeError, ValueError):
+        wrong = next((v for v in values if not _is_number(v)), values[0])
+        raise ValueError(f"y holds {str(wrong)!r}, which is no number; for classes use SparseClassifier") from None
+
+
+def method_of(method: Any) -> str | None:
+    """The name of a method, in any case."""
+    return None if method is None else str(method).lower()
 
 
 def weights_of(sample_weight: Any, rows: int) -> np.ndarray | None:
@@ -198,7 +226,7 @@ def _feature(item: Any, names: np.ndarray | None, count: int, what: str) -> int:
             import difflib
 
             near = difflib.get_close_matches(item, list(names), 1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
+            hint = f"; did you mean {near[0]!r}?" if near and len(found) == 0 else ""
             kind = "no column" if len(found) == 0 else "more than one column"
             raise ValueError(f"{what} names {item!r}, but {kind} of X is called so{hint}")
         return int(found[0])
@@ -267,14 +295,20 @@ def _infinite(bound: Any, sign: int) -> Any:
     return sign * np.inf if bound is None else bound
 
 
+def whole_of(value: Any, what: str, least: int) -> int:
+    """A whole number of at least this much."""
+    is_whole = isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
+    if not is_whole or not least <= int(value) < 2**63:
+        raise ValueError(f"{what} is {value!r}; it must be a whole number of at least {least}")
+    return int(value)
+
+
 def seed_of(random_state: Any) -> int:
     """A seed from an int, a generator, or None, which is 0: the same input gives the same answer."""
     if random_state is None:
         return 0
     if isinstance(random_state, numbers.Integral):
-        if int(random_state) < 0:
-            raise ValueError(f"random_state is {random_state}; it must be at least 0, a generator or None")
-        return int(random_state)
+        return whole_of(random_state, "random_state", 0)
     draw = getattr(random_state, "integers", None) or getattr(random_state, "randint", None)
     if draw is None:
         raise ValueError(f"random_state is {random_state!r}; give an int, a NumPy generator or None")
@@ -302,6 +336,11 @@ def classes_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             raise ValueError(
                 "Unknown label type: continuous. A classifier expects classes; for numbers use SparseRegressor."
             )
+    missing = [row for row, label in enumerate(labels.tolist()) if label is None or label != label]
+    if missing:
+        raise ValueError(f"y has no class at row {missing[0]} (counted from 0); leave such rows out")
+    if labels.dtype.kind == "O" and len({isinstance(label, str) for label in labels.tolist()}) > 1:
+        raise ValueError("y mixes text and numbers; write all classes as text, or all as numbers")
     classes, places = np.unique(labels, return_inverse=True)
     if len(classes) == 1:
         raise ValueError(f"y has only one class, {classes[0]!r}; two are needed to tell them apart")

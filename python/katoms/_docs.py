@@ -60,8 +60,8 @@ bounds : pair, default=None
 
 METHOD = """
 method : str, default=None
-    A single run of this method, by its name in :func:`katoms.methods`. None looks for the best answer: accelerated
-    iterative hard thresholding from several starts, then exchanges until none improves.
+    A single run of this method for one size, by its name in :func:`katoms.methods`. None looks for the best answer:
+    accelerated iterative hard thresholding from several starts, then exchanges until none improves.
 """
 
 CRITERION = """
@@ -91,8 +91,8 @@ n_jobs : int, default=None
 verbose : int, default=0
     Whether every move is printed.
 callback : callable, default=None
-    Called after every move with a dictionary (``iteration``, ``objective``, ``passes``, ...). A true answer ends the fit
-    with the best model so far.
+    Called after every move with a dictionary (``iteration``, ``objective``, ``passes``, ...), on a thread of the work. A
+    true answer ends the fit with the best model so far.
 """
 
 WARM = """
@@ -100,13 +100,15 @@ warm_start : bool, default=False
     Whether ``fit`` begins at the model of the fit before.
 """
 
-WORK = RUN + WARM.lstrip("\n") + THREADS.lstrip("\n")
+WORK = RUN + THREADS.lstrip("\n")
 
 FITTED = """
 coef_ : ndarray of shape {shape}
     The coefficients, in the units of the data.
 intercept_ : {intercept}
     The constant.
+standardized_coef_ : ndarray of shape (n_features,)
+    What a standard deviation of each feature does.
 support_ : ndarray of int
     The features in the model.
 support_size_ : int
@@ -121,14 +123,17 @@ quality_ : Quality
     How good the model is: ``print(model.quality_)``.
 objective_, loss_, null_loss_ : float
     What was minimised, the loss without the ridge, and the loss of the best constant.
-path_ : Path
-    The models of all sizes, where there were several.
 trace_ : list of dict
     Every move.
 n_samples_fit_, n_features_in_ : int
     The number of rows and of features.
 feature_names_in_ : ndarray of str
     Their names, where X had some.
+"""
+
+FITTED_PATH = """
+path_ : Path
+    The models of all sizes, where there were several.
 """
 
 FITTED_CLASSES = """
@@ -147,16 +152,17 @@ k_min_, k_1se_ : int
 l2_ : float
     The ridge that was chosen.
 cv_results_ : dict of str to ndarray
-    ``support_size``, ``l2``, ``mean_loss``, ``standard_error`` and ``fold_losses`` of everything that was tried.
+    ``support_size``, ``l2``, ``mean_loss``, ``standard_error`` and ``fold_losses`` of everything that was tried, and the
+    ``coef`` and ``intercept`` of its model of all rows.
 fold_of_row_ : ndarray of int
     The fold that each row was held out in.
 """
 
 
-SPARSE = Parts([SIZE, RIDGE, COLUMNS, METHOD, CRITERION, WORK], [FITTED], "features")
-SPARSE_CV = Parts([SIZES, RIDGES, FOLDS, COLUMNS, METHOD, WORK], [FITTED_FOLDS, FITTED], "features")
-GROUPED = Parts([SIZE, GROUPS, RIDGE, COLUMNS, METHOD, CRITERION, WORK], [FITTED_GROUPS, FITTED], "groups")
-GROUPED_CV = Parts([SIZES, GROUPS, RIDGES, FOLDS, COLUMNS, METHOD, WORK], [FITTED_GROUPS, FITTED_FOLDS, FITTED], "groups")
+SPARSE = Parts([SIZE, RIDGE, COLUMNS, METHOD, CRITERION, WARM, WORK], [FITTED, FITTED_PATH], "features")
+SPARSE_CV = Parts([SIZES, RIDGES, FOLDS, COLUMNS, WORK], [FITTED_FOLDS, FITTED], "features")
+GROUPED = Parts([SIZE, GROUPS, RIDGE, COLUMNS, METHOD, CRITERION, WARM, WORK], [FITTED_GROUPS, FITTED, FITTED_PATH], "groups")
+GROUPED_CV = Parts([SIZES, GROUPS, RIDGES, FOLDS, COLUMNS, WORK], [FITTED_GROUPS, FITTED_FOLDS, FITTED], "groups")
 
 
 RANK = """
@@ -238,6 +244,11 @@ cv_results_ : dict of str to ndarray
 COMPLETION = Parts([RANK, CENTRING, RUN, THREADS], [FITTED_MATRIX])
 COMPLETION_CV = Parts([RANKS, CENTRING, RUN, THREADS], [FITTED_RANKS, FITTED_MATRIX])
 RECOVERY = Parts([RUN, THREADS], [])
+
+
+def of_classes(parts: Parts) -> Parts:
+    """The same for classes."""
+    return parts._replace(attributes=[FITTED_CLASSES, *parts.attributes])
 
 
 def documented(parts: Parts, **words: str) -> Callable[[C], C]:

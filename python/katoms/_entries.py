@@ -16,6 +16,8 @@ def entries_of(X: Any, columns: int | None = None) -> Design:
     """
     if isinstance(X, tuple):
         return _listed(X, columns)
+    if isinstance(X, np.ma.MaskedArray):
+        X = np.ma.filled(X.astype(np.float64), np.nan)
     if is_sparse(X):
         return _stored(X)
     return design_of(_without_na(X))
@@ -34,13 +36,20 @@ def _listed(X: tuple, width: int | None) -> Design:
             raise ValueError(f"the shape is {X[3]!r}; give the numbers of rows and of columns")
         shape = (int(X[3][0]), int(X[3][1]))
     else:
-        shape = (_most(rows), _most(columns) if width is None else width)
+        shape = (_most(rows, "rows"), _most(columns, "columns") if width is None else width)
     check_shape(shape)
     return Design((shape, rows, columns, values), shape, None)
 
 
-def _most(places: np.ndarray) -> int:
-    return int(places.max()) + 1 if len(places) else 0
+def _most(places: np.ndarray, what: str) -> int:
+    most = int(places.max()) + 1 if len(places) else 0
+    # A matrix with so many empty rows would not fit into memory, and nobody means it.
+    if most > 10_000_000 and most > 1000 * len(places):
+        raise ValueError(
+            f"{what} holds {most - 1} among {len(places)} entries; indices count from 0: renumber them, for example with "
+            "numpy.unique(..., return_inverse=True)"
+        )
+    return most
 
 
 def _stored(X: Any) -> Design:

@@ -24,7 +24,16 @@ class DataConversionWarning(UserWarning):
 
 @functools.cache
 def _joined(own: type, theirs: type) -> type:
-    return type(own.__name__, (own, theirs), {"__doc__": own.__doc__, "__module__": own.__module__})
+    def reduce(self):
+        return _again, (own, self.args)
+
+    body = {"__doc__": own.__doc__, "__module__": own.__module__, "__reduce__": reduce}
+    return type(own.__name__, (own, theirs), body)
+
+
+def _again(own: type, args: tuple) -> Exception:
+    """What a pickle of such an exception or warning makes."""
+    return known_to_sklearn(own)(*args)
 
 
 def known_to_sklearn(own: type) -> type:

@@ -14,27 +14,18 @@ from katoms._checks import (
     Design,
     bounds_of,
     check_same_features,
-    column_of,
     design_of,
+    is_sparse,
     features_of,
     groups_of,
-    weights_of,
+    method_of,
+    target_of,
+    whole_of,
 )
 from katoms._estimator import GivesFrames, TakesWeights, feature_names_out, names_or_numbers
 from katoms._paths import sizes_of
 from katoms._quality import quality_of
 from katoms._working import Working
-
-
-_ADVICE = {
-    "iteration-cap": "raise max_iter or tol, or scale the features",
-    "stopped": "the callback ended it, and the model is the best so far",
-}
-
-
-def _method_of(method: Any) -> str | None:
-    """The name of a method, in any case."""
-    return None if method is None else str(method).lower()
 
 
 @dataclass(eq=False, repr=False)
@@ -51,10 +42,8 @@ class LinearModel(TakesWeights, GivesFrames, Working):
     always_select: Any = None
     positive: bool = False
     bounds: Any = None
-    method: str | None = None
     max_iter: int = 1000
     tol: float = 1e-6
-    warm_start: bool = False
     n_jobs: int | None = None
     verbose: int = 0
     callback: Callable[[dict[str, Any]], Any] | None = None
@@ -63,26 +52,39 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         """Find the model."""
         raise NotImplementedError
 
-    def _finish(self, design: Design, problem: dict[str, Any], size: int, start: Any) -> None:
-        """Fit the model of one size, and keep what there is to know about it."""
+    def _finish(self, design: Design, problem: dict[str, Any], size: int, start: Any, whole: bool) -> None:
+        """Fit the model of one size, and keep what there is to know about it. It was chosen among all sizes, or not."""
         work = self._work(design)
-        asked = {"support_size": size, "method": _method_of(self.method), "start": start}
+        asked = {"support_size": size, "method": method_of(getattr(self, "method", None)), "start": start}
         told = _katoms.fit(design.matrix, problem, work, asked)
-        self.support_size_ = size
-        self.support_ = told["support"]
-        self._keep_coefficients(told["coef"], told["intercept"])
+        self._keep_model(design, size, told["coef"], told["intercept"])
         self.standardized_coef_ = told["standardized"]
         self.n_iter_ = told["iterations"]
         self.n_passes_ = told["passes"]
-        self.status_ = told["status"]
+        self.status_ = told["status"] if whole else "stopped"
         self.objective_ = told["objective"]
         self.loss_ = told["loss"]
         self.null_loss_ = told["null_loss"]
+        self._told_apart = told["separates"]
         self.quality_ = quality_of(told["quality"])
         self.trace_ = told["trace"]
         self._keep_groups(told["chosen"], work["names"])
         self._raise_if_ended(told)
-        self._warn_unless_converged(_ADVICE.get(self.status_, "scale the features, or choose another method"))
+        self._warn_unless_converged("raise max_iter or tol, or scale the features")
+
+    def _keep_model(self, design: Design, size: int, coef: np.ndarray, intercept: float) -> None:
+        self.n_samples_fit_ = design.shape[0]
+        self._keep_features(design.shape[1], design.names)
+        self.support_size_ = size
+        self.support_ = np.flatnonzero(coef)
+        self._keep_coefficients(coef, intercept)
+        self.status_ = "stopped"
+
+    def _raise_if_ended_early(self, told: dict[str, Any], design: Design, best: Callable[[], tuple]) -> None:
+        """Raise what ended a choice from outside, after the best model so far is kept."""
+        if told["ended_by"] is not None:
+            self._keep_model(design, *best())
+            self._raise_if_ended(told)
 
     def _keep_coefficients(self, coef: np.ndarray, intercept: float) -> None:
         self.coef_: np.ndarray = coef
@@ -98,17 +100,8 @@ class LinearModel(TakesWeights, GivesFrames, Working):
 
     # What the kernels are asked for.
 
-    def _read_first(self, X: Any) -> Design:
-        design = design_of(X)
-        self.n_samples_fit_ = design.shape[0]
-        self._keep_features(design.shape[1], design.names)
-        return design
-
     def _target(self, y: Any) -> np.ndarray:
-        values = column_of(y, self)
-        if values.dtype.kind in "US":
-            raise ValueError(f"y holds text such as {str(values[0])!r}; a regressor predicts numbers: use SparseClassifier")
-        return np.ascontiguousarray(values, dtype=np.float64)
+        return target_of(y, self)
 
     def _members(self, design: Design) -> tuple[list[list[int]] | None, list[str]]:
         """Groups, where there are some, and what atoms are called."""
@@ -143,17 +136,9 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         """One size, or several to choose from."""
         if self.support_size is None:
             return _katoms.default_sizes(design.matrix, problem, self._work(design))
-        if isinstance(self.support_size, numbers.Integral):
-            return int(self.support_size)
         if isinstance(self.support_size, (str, numbers.Number)):
-            raise ValueError(f"support_size is {self.support_size!r}; give a whole number, several of them, or None")
+            return whole_of(self.support_size, "support_size", 0)
         return sizes_of(self.support_size)
-
-    def _start(self, design: Design) -> tuple[np.ndarray, float] | None:
-        if not self.warm_start or not hasattr(self, "coef_"):
-            return None
-        coef, intercept = self._linear_part()
-        return (coef, float(intercept)) if len(coef) == design.shape[1] else None
 
     # What a fitted model does.
 
@@ -211,7 +196,7 @@ class LinearModel(TakesWeights, GivesFrames, Working):
     def inverse_transform(self, X: Any) -> np.ndarray:
         """A matrix with these columns in their places, and zeros elsewhere."""
         self._check_fitted()
-        columns = np.asarray(X)
+        columns = X.toarray() if is_sparse(X) else np.asarray(X)
         if columns.ndim != 2 or columns.shape[1] != len(self.support_):
             raise ValueError(f"X must have the {len(self.support_)} columns that transform gives")
         full = np.zeros((columns.shape[0], self.n_features_in_), dtype=columns.dtype)

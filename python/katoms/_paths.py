@@ -6,6 +6,8 @@ from typing import Any, Sequence
 
 import numpy as np
 
+from katoms._checks import whole_of
+
 CRITERIA = ("aic", "bic", "ebic", "gic")
 
 
@@ -98,7 +100,7 @@ def criterion_of(ic_type: Any) -> str:
 
 def sizes_of(support_size: Sequence[int] | Any, what: str = "support_size") -> list[int]:
     """Rising sizes from a range, a list or an array."""
-    sizes = sorted({int(size) for size in np.asarray(list(support_size)).ravel()})
+    sizes = sorted({whole_of(size, what, 1) for size in np.asarray(list(support_size)).ravel().tolist()})
     if not sizes:
         raise ValueError(f"{what} is empty; give at least one size, such as range(1, 11)")
     return sizes

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from katoms import _katoms
-from katoms._checks import Design, seed_of, weights_of
+from katoms._checks import Design, design_of, seed_of, weights_of, whole_of
 from katoms._linear import LinearModel
 
 
@@ -39,7 +39,7 @@ class Validated(LinearModel):
         """
         if self.rule not in ("min", "1se"):
             raise ValueError(f"rule is {self.rule!r}; it must be 'min' or '1se'")
-        design = self._read_first(X)
+        design = design_of(X)
         if design.shape[0] < 2:
             raise ValueError(f"rows are held out to choose, which takes at least 2; X has n_samples={design.shape[0]}")
         problem = self._problem(design, self._target(y), weights_of(sample_weight, design.shape[0]))
@@ -48,15 +48,19 @@ class Validated(LinearModel):
         ridges = self._ridges()
         held = _folds(self.cv, X, y, design, seed_of(self.random_state))
         told = _katoms.cross_validate(design.matrix, problem, self._work(design), sizes, ridges, held)
-        self._raise_if_ended(told)
         self._keep_scores(told)
         size, self.l2_ = told[self.rule]
         chosen = next(one for one in told["scores"] if (one["support_size"], one["l2"]) == (size, self.l2_))
-        self._finish(design, {**problem, "l2": self.l2_}, size, (chosen["coef"], chosen["intercept"]))
+        start = (chosen["coef"], chosen["intercept"])
+        self._raise_if_ended_early(told, design, lambda: (size, *start))
+        self._finish(design, {**problem, "l2": self.l2_}, size, start, told["complete"])
         return self
 
     def _ridges(self) -> list[float]:
-        return [float(ridge) for ridge in np.atleast_1d(np.asarray(self.l2, dtype=np.float64))]
+        ridges = [float(ridge) for ridge in np.atleast_1d(np.asarray(self.l2, dtype=np.float64))]
+        if not ridges:
+            raise ValueError("l2 is empty; give at least one number, such as 0.0")
+        return ridges
 
     def _keep_scores(self, told: dict[str, Any]) -> None:
         scores = told["scores"]
@@ -97,14 +101,26 @@ class Validated(LinearModel):
 
 def _folds(cv: Any, X: Any, y: Any, design: Design, seed: int):
     """The fold of each row, or how many folds to draw."""
-    if cv is None:
-        return 5, seed
-    if isinstance(cv, numbers.Integral):
-        return int(cv), seed
+    if cv is None or isinstance(cv, numbers.Integral):
+        return 5 if cv is None else whole_of(cv, "cv", 2), seed
     rows = design.shape[0]
-    if isinstance(cv, np.ndarray) and cv.ndim == 1 and cv.shape[0] == rows:
-        return np.unique(cv, return_inverse=True)[1].tolist()
-    splits = list(cv.split(X, y) if hasattr(cv, "split") else cv)
+    if isinstance(cv, str):
+        raise ValueError(f"cv is {cv!r}; give a number of folds, a splitter, splits, or the fold of each row")
+    if not hasattr(cv, "split"):
+        cv = list(cv)
+        if all(isinstance(item, (numbers.Number, np.generic, str)) for item in cv):
+            return _labels(cv, rows)
+    return _held_once(list(cv.split(X, y)) if hasattr(cv, "split") else cv, rows)
+
+
+def _labels(cv: list, rows: int) -> list[int]:
+    if len(cv) != rows:
+        raise ValueError(f"cv has {len(cv)} labels; one for each of the {rows} rows is needed")
+    return np.unique(np.asarray(cv), return_inverse=True)[1].tolist()
+
+
+def _held_once(splits: list, rows: int) -> list[int]:
+    """The fold of each row, from (train, test) of each fold."""
     labels = np.full(rows, -1)
     held = 0
     for fold, (_, test) in enumerate(splits):
@@ -114,6 +130,7 @@ def _folds(cv: Any, X: Any, y: Any, design: Design, seed: int):
     if held != rows or (labels < 0).any():
         raise ValueError(
             f"cv holds out {held} rows in {len(splits)} folds, but each of the {rows} rows must be held out once; "
-            "use a number of folds, KFold, StratifiedKFold, GroupKFold, or an array with the fold of each row"
+            "use a number of folds, KFold(), StratifiedKFold(), GroupKFold().split(X, y, groups), or an array with the "
+            "fold of each row"
         )
     return labels.tolist()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numbers
+import sys
 import warnings
 from collections.abc import Callable
 from typing import Any
 
-from katoms._checks import threads_of
+from katoms._checks import threads_of, whole_of
 from katoms._estimator import Estimator
 from katoms._interop import ConvergenceWarning, known_to_sklearn
 
@@ -46,12 +47,10 @@ class Working(Estimator):
 
 def work_of(max_iter: Any, tol: Any, n_jobs: Any, callback: Any, names: list[str]) -> dict[str, Any]:
     """How the work is done, as the kernels take it."""
-    if not isinstance(max_iter, numbers.Integral) or max_iter < 1:
-        raise ValueError(f"max_iter is {max_iter!r}; it must be a whole number of at least 1")
     if not isinstance(tol, numbers.Real):
         raise ValueError(f"tol is {tol!r}; it must be a number of at least 0")
     return {
-        "max_iter": int(max_iter),
+        "max_iter": whole_of(max_iter, "max_iter", 1),
         "tol": float(tol),
         "n_jobs": threads_of(n_jobs),
         "callback": callback,
@@ -61,9 +60,19 @@ def work_of(max_iter: Any, tol: Any, n_jobs: Any, callback: Any, names: list[str
 
 def warn_unless_converged(what: str, status: str, iterations: int, advice: str) -> None:
     """Warn of a fit that ended otherwise."""
-    if status != _ENDED_WELL:
-        message = f"{what} has not converged (status {status!r} after {iterations} iterations); {advice}"
-        warnings.warn(message, known_to_sklearn(ConvergenceWarning), stacklevel=4)
+    if status == _ENDED_WELL:
+        return
+    if status == "stopped":
+        advice = "it was ended by the callback, or could not go on, and this is the best so far"
+    warn(f"{what} has not converged (status {status!r} after {iterations} iterations); {advice}")
+
+
+def warn(message: str) -> None:
+    """A convergence warning that points at the first line that is not of this package."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("katoms."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, known_to_sklearn(ConvergenceWarning), stacklevel=level)
 
 
 def callback_of(callback: Any, verbose: Any):

@@ -15,6 +15,7 @@ from katoms._estimator import ALIASES, accepts_aliases
 from katoms._grouped import Grouped
 from katoms._linear import LinearModel
 from katoms._validated import Validated
+from katoms._working import warn
 
 _WORDS = {"shape": "(1, n_features)", "intercept": "ndarray of shape (1,)"}
 
@@ -25,14 +26,23 @@ class Classifier(LinearModel):
     _loss = "logistic"
 
     def _target(self, y: Any) -> np.ndarray:
-        self.classes_, is_second = classes_of(column_of(y, self))
+        self._classes_to_be, is_second = classes_of(column_of(y, self))
         return is_second.astype(np.float64)
 
     def _keep_coefficients(self, coef: np.ndarray, intercept: float) -> None:
+        self.classes_ = vars(self).pop("_classes_to_be")
         self.coef_, self.intercept_ = coef.reshape(1, -1), np.array([intercept])
 
     def _linear_part(self) -> tuple[np.ndarray, float]:
         return self.coef_[0], float(self.intercept_[0])
+
+    def _warn_unless_converged(self, advice: str) -> None:
+        if self._told_apart:
+            what = type(self).__name__
+            message = f"{what}: these features tell the classes apart without an error, so that no finite coefficients "
+            message += "are the best and theirs mean little; give an l2, such as 1.0"
+            warn(message)
+        super()._warn_unless_converged(advice)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """The log-odds of the second class.
@@ -49,12 +59,11 @@ class Classifier(LinearModel):
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probabilities of both classes, in the order of ``classes_``."""
-        second = _katoms.probabilities(self.decision_function(X))
-        return np.column_stack([1.0 - second, second])
+        return _katoms.probabilities(self.decision_function(X)).reshape(-1, 2)
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """The logarithms of the probabilities."""
-        return np.log(self.predict_proba(X))
+        return _katoms.log_probabilities(self.decision_function(X)).reshape(-1, 2)
 
     def predict(self, X: Any) -> np.ndarray:
         """The more probable class of each row."""
@@ -73,7 +82,7 @@ class Classifier(LinearModel):
 
 
 @accepts_aliases(**ALIASES)
-@documented(_docs.SPARSE, **_WORDS)
+@documented(_docs.of_classes(_docs.SPARSE), **_WORDS)
 @dataclass(eq=False, repr=False)
 class SparseClassifier(Classifier, ByCriterion):
     """Logistic regression of two classes with at most k features.
@@ -106,7 +115,7 @@ class SparseClassifier(Classifier, ByCriterion):
 
 
 @accepts_aliases(**ALIASES)
-@documented(_docs.SPARSE_CV, **_WORDS)
+@documented(_docs.of_classes(_docs.SPARSE_CV), **_WORDS)
 @dataclass(eq=False, repr=False)
 class SparseClassifierCV(Classifier, Validated):
     """Logistic regression of two classes with at most k features, k chosen on rows held out.
@@ -137,7 +146,7 @@ class SparseClassifierCV(Classifier, Validated):
 
 
 @accepts_aliases(**ALIASES)
-@documented(_docs.GROUPED, **_WORDS)
+@documented(_docs.of_classes(_docs.GROUPED), **_WORDS)
 @dataclass(eq=False, repr=False)
 class GroupSparseClassifier(Classifier, Grouped, ByCriterion):
     """Logistic regression of two classes with the features of at most k groups.
@@ -169,7 +178,7 @@ class GroupSparseClassifier(Classifier, Grouped, ByCriterion):
 
 
 @accepts_aliases(**ALIASES)
-@documented(_docs.GROUPED_CV, **_WORDS)
+@documented(_docs.of_classes(_docs.GROUPED_CV), **_WORDS)
 @dataclass(eq=False, repr=False)
 class GroupSparseClassifierCV(Classifier, Grouped, Validated):
     """Logistic regression of two classes with the features of at most k groups, k chosen on rows held out.

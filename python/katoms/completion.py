@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from katoms import _docs, _katoms
-from katoms._checks import Design, check_same_features, is_sparse, seed_of, threads_of
+from katoms._checks import Design, check_same_features, is_sparse, method_of, seed_of, threads_of
 from katoms._docs import documented
 from katoms._entries import entries_of, places_of
 from katoms._estimator import GivesFrames, feature_names_out
@@ -87,7 +87,7 @@ class Completing(GivesFrames, Working):
             "ridges": self._ridges(),
             "centring": centring,
             "clip": _clip(self.clip),
-            "method": self.method,
+            "method": method_of(self.method),
             "held_out": 0.1,
             "rule": "min",
             "patience": 3,

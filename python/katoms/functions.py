@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from katoms import _katoms
-from katoms._checks import column_of
+from katoms._checks import column_of, whole_of
 from katoms._paths import Path
 from katoms.classification import GroupSparseClassifier, SparseClassifier
 from katoms.regression import GroupSparseRegressor, SparseRegressor
@@ -137,7 +137,8 @@ def phase_transition_k(n_samples: int, n_features: int, *, positive: bool = Fals
     >>> katoms.phase_transition_k(200, 1000)
     49
     """
-    return _katoms.phase_transition_k(n_samples, n_features, positive)
+    shape = whole_of(n_samples, "n_samples", 0), whole_of(n_features, "n_features", 0)
+    return _katoms.phase_transition_k(*shape, bool(positive))
 
 
 def methods(problem: str | None = None) -> dict[str, str]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from katoms import _docs, _katoms
-from katoms._checks import Design, check_same_features, column_of, numbers_of
+from katoms._checks import Design, check_same_features, column_of, method_of, numbers_of, target_of, whole_of
 from katoms._docs import documented
 from katoms._estimator import ALIASES, accepts_aliases
 from katoms._measuring import measuring_of
@@ -128,7 +128,7 @@ def recover(
     if support_size is None:
         raise ValueError("support_size is None; give the number of entries that are not 0")
     work = work_of(max_iter, tol, n_jobs, callback_of(callback, verbose), [])
-    sought = {"support_size": _size(support_size), "noise": _noise(noise), "method": method}
+    sought = {"support_size": whole_of(support_size, "support_size", 1), "noise": _noise(noise), "method": method_of(method)}
     design = measuring_of(A)
     told = _katoms.recover(design.matrix, numbers_of(b, "b"), sought, work)
     if told["ended_by"] is not None:
@@ -230,8 +230,8 @@ class SparseRecovery(Working):
         """
         design = measuring_of(X)
         target = np.ascontiguousarray(column_of(y, self), dtype=np.float64)
-        size = None if self.support_size is None else _size(self.support_size)
-        sought = {"support_size": size, "noise": _noise(self.noise), "method": self.method}
+        size = None if self.support_size is None else whole_of(self.support_size, "support_size", 1)
+        sought = {"support_size": size, "noise": _noise(self.noise), "method": method_of(self.method)}
         names = [] if design.names is None else [str(name) for name in design.names]
         told = _katoms.recover(design.matrix, target, sought, self._how_to_work(names))
         self.n_samples_fit_ = design.shape[0]
@@ -273,7 +273,7 @@ class SparseRecovery(Working):
 
     def score(self, X: Any, y: Any) -> float:
         """R² of the measurements: 1 is perfect, 0 is what their mean does."""
-        return _katoms.r_squared(numbers_of(y, "y"), self.predict(X), None)
+        return _katoms.r_squared(target_of(y, self), self.predict(X), None)
 
     def get_support(self, indices: bool = False) -> np.ndarray:
         """Which entries are not 0: a mask, or their indices."""
@@ -284,14 +284,6 @@ class SparseRecovery(Working):
         from sklearn.utils import RegressorTags
 
         return self._tags(estimator_type="regressor", regressor_tags=RegressorTags())
-
-
-def _size(support_size: Any) -> int:
-    if not isinstance(support_size, numbers.Integral) or isinstance(support_size, bool):
-        raise ValueError(f"support_size is {support_size!r}; give a whole number")
-    if support_size < 1:
-        raise ValueError(f"support_size is {support_size}; it must be at least 1")
-    return int(support_size)
 
 
 def _noise(noise: Any) -> float | None:

@@ -396,7 +396,7 @@ def test_bad_matrices(X, words):
     ("parameters", "words"),
     [
         ({"rank": 7}, "the rank is 7; it must lie between 1 and 5"),
-        ({"rank": 0}, "rank is 0; it must be at least 1"),
+        ({"rank": 0}, "rank is 0; it must be a whole number of at least 1"),
         ({"rank": 1.5}, "rank is 1.5; give a whole number"),
         ({"rank": [1, 2]}, "several to choose from to MatrixCompletionCV"),
         ({"l2": -1.0}, "option ridge is -1; it must be finite and at least 0"),
@@ -421,7 +421,7 @@ def test_bad_parameters(parameters, words):
         ({"rule": "best"}, "rule is 'best'; it must be 'min' or '1se'"),
         ({"held_out": 0.9}, "option held_out is 0.9; it must be above 0 and at most 0.5"),
         ({"rank": []}, "rank is empty"),
-        ({"rank": [0, 1]}, "rank is 0; it must be at least 1"),
+        ({"rank": [0, 1]}, "rank is 0; it must be a whole number of at least 1"),
         ({"rank": "two"}, "rank is 'two'; give a whole number, several of them, or None"),
         ({"l2": []}, "the list of ridges is empty"),
         ({"patience": 0}, "patience is 0; it must be a whole number of at least 1"),

@@ -221,6 +221,8 @@ def test_classes_keep_their_names(classes):
     assert np.allclose(probabilities[:, 1], 1 / (1 + np.exp(-model.decision_function(X))))
     assert (model.predict(X) == np.where(probabilities[:, 1] > 0.5, "yes", "no")).all()
     assert model.score(X, y) == np.mean(model.predict(X) == y)
+    with pytest.warns(katoms.ConvergenceWarning, match="no finite coefficients"):
+        katoms.SparseClassifier(1).fit(X, X[:, 0] > 0)
 
 
 def test_cross_validation_keeps_what_it_saw(planted):
@@ -311,66 +313,148 @@ def test_the_answer_does_not_depend_on_threads(planted):
 
 
 LONG = """
+import os, signal
 import numpy as np, katoms
 rng = np.random.default_rng(0)
-X = rng.normal(size=(400, 4000)).cumsum(axis=1)
-y = rng.normal(size=400)
-model = katoms.SparseRegressor(60, method="iht", max_iter=10**9, tol=0.0)
+X = rng.normal(size=(300, 1000)).cumsum(axis=1)
+y = rng.normal(size=300)
+
+def interrupt(move):
+    if move.get("iteration", 9) == 3 or move.get("done", 0) == 2:
+        os.kill(os.getpid(), signal.SIGINT)
 """
 
 
-def test_ctrl_c_ends_a_fit_and_keeps_the_model():
-    script = LONG + """
+@pytest.mark.parametrize(
+    "model",
+    [
+        'katoms.SparseRegressor(60, method="iht", max_iter=10**9, tol=0.0, callback=interrupt)',
+        "katoms.SparseRegressor(range(1, 100), callback=interrupt)",
+        "katoms.SparseRegressorCV(range(1, 100), callback=interrupt)",
+    ],
+)
+def test_ctrl_c_ends_a_fit_and_keeps_the_model(model):
+    script = LONG + f"""
+model = {model}
 try:
-    print("begin", flush=True)
     model.fit(X, y)
 except KeyboardInterrupt:
-    print(model.status_, model.coef_.shape[0], flush=True)
+    print(model.status_, model.coef_.shape[0], len(model.predict(X)))
 """
-    child = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
-    assert child.stdout.readline() == "begin\n"
-    time.sleep(1)
-    child.send_signal(signal.SIGINT)
-    assert child.communicate()[0] == "stopped 4000\n"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout == "stopped 1000 300\n", done.stderr
 
 
-def test_other_threads_go_on_while_rust_works():
-    space = {}
-    exec(LONG, space)
-    counted = []
-    done = threading.Event()
+def test_other_threads_go_on_while_rust_works(planted):
+    """One move of a thread that only Python moves, for each move of the fit: the lock is free in between."""
+    asked, answered = threading.Semaphore(0), threading.Semaphore(0)
 
-    def count():
-        while not done.is_set():
-            counted.append(1)
-            time.sleep(0)
+    def other():
+        while asked.acquire(timeout=60):
+            answered.release()
 
-    thread = threading.Thread(target=count)
-    model = space["model"]
-    model.callback = lambda move: len(counted) > 1000 and move["iteration"] > 20
+    thread = threading.Thread(target=other, daemon=True)
     thread.start()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model.fit(space["X"], space["y"])
-    done.set()
-    thread.join()
-    assert len(counted) > 1000
+    moves = []
+
+    def callback(move):
+        asked.release()
+        assert answered.acquire(timeout=60)
+        moves.append(move)
+
+    katoms.SparseRegressor(2, method="iht", callback=callback).fit(*planted)
+    assert moves
+    big = np.random.default_rng(0).normal(size=(2000, 3000))
+    begun, seen = threading.Event(), []
+
+    def fits():
+        begun.set()
+        katoms.SparseRegressorCV(range(1, 9)).fit(big, big[:, 0] + big[:, 1] + big[:, 2:5].sum(axis=1))
+        seen.append("end")
+
+    worker = threading.Thread(target=fits)
+    worker.start()
+    begun.wait()
+    while worker.is_alive() and seen.count("tick") < 3:
+        seen.append("tick")
+        time.sleep(0.01)
+    worker.join()
+    assert seen[:3] == ["tick"] * 3
 
 
-def test_a_forked_process_has_threads_of_its_own(planted):
+def test_a_callback_may_fit(planted):
+    X, y = planted
+    inner = []
+    callback = lambda move: inner.append(katoms.SparseRegressor(2).fit(X, y).coef_)  # noqa: E731
+    outer = katoms.SparseRegressor(2, n_jobs=1, callback=callback).fit(X, y)
+    assert inner and (inner[0] == outer.coef_).all()
+
+
+def test_a_choice_that_was_cut_short_says_so(planted):
+    X, y = planted
+    for model in (
+        katoms.SparseRegressor(range(1, 9), callback=lambda move: move.get("done", 0) >= 2),
+        katoms.SparseRegressorCV(range(1, 9), callback=lambda move: move.get("done", 0) >= 2),
+    ):
+        with pytest.warns(katoms.ConvergenceWarning, match="ended by the callback") as caught:
+            model.fit(X, y)
+        assert model.status_ == "stopped" and caught[0].filename == __file__
+
+
+def test_a_fit_that_is_refused_leaves_the_model_as_it_was(planted):
+    X, y = planted
+    model = katoms.SparseRegressor(2).fit(X, y)
+    before = model.predict(X)
+    with pytest.raises(ValueError, match="target has length 10"):
+        model.fit(X[:, :3], y[:10])
+    assert (model.predict(X) == before).all() and model.n_features_in_ == 40
+
+
+def test_exceptions_and_warnings_can_be_pickled():
+    import pickle
+
+    from katoms._interop import known_to_sklearn
+
+    kinds = [getattr(exceptions, name) for name in exceptions.__all__]
+    for kind in kinds + [known_to_sklearn(kind) for kind in kinds]:
+        again = pickle.loads(pickle.dumps(kind("said")))
+        assert isinstance(again, kind) and again.args == ("said",)
+
+
+def test_log_probabilities_are_finite_far_out():
+    X = np.linspace(-3, 3, 40).reshape(-1, 1)
+    y = (X[:, 0] + np.random.default_rng(0).normal(size=40) > 0).astype(int)
+    model = katoms.SparseClassifier(1).fit(X, y)
+    far = model.predict_log_proba(1e4 * X)
+    assert np.isfinite(far).all()
+    assert np.allclose(model.predict_log_proba(X), np.log(model.predict_proba(X)))
+
+
+def test_misaligned_memory_is_read(planted):
+    X, y = planted
+    raw = np.zeros(X.nbytes + 1, dtype=np.uint8)
+    odd = raw[1:].view(np.float64).reshape(X.shape)
+    odd[:] = X
+    assert not odd.flags.aligned
+    assert (katoms.SparseRegressor(2).fit(odd, y).coef_ == katoms.SparseRegressor(2).fit(X, y).coef_).all()
+
+
+def test_a_forked_process_has_threads_of_its_own():
     import multiprocessing
 
-    X, y = planted
-    expected = katoms.SparseRegressor(2).fit(X, y).coef_
+    # large enough to be read by several threads
+    X = np.random.default_rng(0).normal(size=(600, 2000))
+    y = X[:, 5] - X[:, 7]
+    expected = _predicted(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         with multiprocessing.get_context("fork").Pool(1) as pool:
-            forked = pool.apply(_fit, (X, y))
+            forked = pool.apply(_predicted, (X, y))
     assert (forked == expected).all()
 
 
-def _fit(X, y):
-    return katoms.SparseRegressor(2).fit(X, y).coef_
+def _predicted(X, y):
+    return katoms.SparseRegressor(2).fit(X, y).predict(X)
 
 
 # Bad days.
@@ -387,15 +471,27 @@ def test_every_error_has_its_kind_and_the_words_of_the_program(planted):
         (lambda: katoms.SparseRegressor(2).fit(X, y[:-1]), exceptions.LengthError, "target has length 149"),
         (lambda: katoms.SparseRegressor(2, l2=-1.0).fit(X, y), exceptions.OptionError, "ridge is -1"),
         (lambda: katoms.SparseRegressor(2, l2=[0.0, 1.0]).fit(X, y), ValueError, "SparseRegressorCV chooses among several"),
-        (lambda: katoms.SparseRegressor(2).fit(X, y.astype(str)), ValueError, "y holds text .* use SparseClassifier"),
+        (lambda: katoms.SparseRegressor(2).fit(X, np.where(y > 5, 'a', 'b')), ValueError, "which is no number; for classes use SparseClassifier"),
         (lambda: katoms.SparseRegressor(2, tol=2.0).fit(X, y), exceptions.OptionError, "tolerance is 2"),
         (lambda: katoms.SparseRegressor(2).fit(X, y, -np.ones(150)), exceptions.InadmissibleValueError, "weights"),
-        (lambda: katoms.SparseRegressor("two").fit(X, y), ValueError, "support_size is 'two'; give a whole number"),
+        (lambda: katoms.SparseRegressor("two").fit(X, y), ValueError, "support_size is 'two'; it must be a whole number"),
+        (lambda: katoms.SparseRegressor(-1).fit(X, y), ValueError, "support_size is -1; it must be a whole number"),
+        (lambda: katoms.SparseRegressor([1.5, 2]).fit(X, y), ValueError, "support_size is 1.5"),
+        (lambda: katoms.SparseRegressorCV([1], cv=-1).fit(X, y), ValueError, "cv is -1; it must be a whole number"),
+        (lambda: katoms.SparseRegressorCV([1], cv=[0, 1]).fit(X, y), ValueError, "cv has 2 labels"),
+        (lambda: katoms.SparseRegressorCV([1], l2=[]).fit(X, y), ValueError, "l2 is empty"),
+        (lambda: katoms.phase_transition_k(-1, 2), ValueError, "n_samples is -1"),
         (lambda: katoms.SparseRegressor([]).fit(X, y), ValueError, "support_size is empty"),
         (lambda: katoms.SparseRegressor(None, ic_type="cp").fit(X, y), ValueError, "ic_type is 'cp'; it must be one of"),
         (lambda: katoms.SparseRegressor(2, n_jobs=0).fit(X, y), ValueError, "n_jobs is 0"),
         (lambda: katoms.SparseRegressorCV(rule="best").fit(X, y), ValueError, "rule is 'best'"),
-        (lambda: katoms.SparseRegressorCV([1], cv=1).fit(X, y), ValueError, "fold"),
+        (lambda: katoms.SparseRegressorCV([1], cv=1).fit(X, y), ValueError, "cv is 1; it must be a whole number of at least 2"),
+        (lambda: katoms.SparseRegressor([1, 2], method="omp").fit(X, y), ValueError, "give support_size one number"),
+        (lambda: katoms.SparseRegressor(2).fit(np.ma.masked_less(X, 0), y), ValueError, "masked array"),
+        (lambda: katoms.SparseRegressor(2).fit(X, y + 0j), ValueError, "Complex data not supported"),
+        (lambda: katoms.SparseClassifier(2).fit(X, [None] + ["a"] * 149), ValueError, "no class at row 0"),
+        (lambda: katoms.SparseRegressor(2).fit(X, y).score(X, np.full(150, np.nan)), ValueError, "target holds NaN"),
+        (lambda: katoms.SparseRegressor(2).fit(X, y).score(X, y, np.zeros(150)), ValueError, "above zero"),
         (lambda: katoms.path(X, y, loss="hinge"), ValueError, "loss is 'hinge'"),
     ):
         with pytest.raises(kind, match=message):

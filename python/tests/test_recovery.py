@@ -286,10 +286,10 @@ def test_ctrl_c_ends_a_fit(kind):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"support_size": 0}, "support_size is 0; it must be at least 1"),
-        ({"support_size": -2}, "support_size is -2; it must be at least 1"),
+        ({"support_size": 0}, "support_size is 0; it must be a whole number of at least 1"),
+        ({"support_size": -2}, "support_size is -2; it must be a whole number"),
         ({"support_size": 201}, "k is 201; it must lie between 1 and 200"),
-        ({"support_size": 2.5}, "support_size is 2.5; give a whole number"),
+        ({"support_size": 2.5}, "support_size is 2.5; it must be a whole number"),
         ({"support_size": None}, "support_size is None"),
         ({"b": np.ones(59)}, "has length 59, but 60 is needed"),
         ({"b": np.full(60, np.nan)}, "holds NaN at position 0"),

@@ -140,8 +140,10 @@ impl<'a> Features<'a> {
     /// What a search found, in the units of the data.
     fn estimate(&self, f: &Ready<'a>, set: &Always<Always<AnyAtoms>>, outcome: Outcome<SparseVec>) -> Estimate {
         let (coefficients, intercept) = self.to_original(f, &outcome.point);
+        let predicted = self.predictions(&coefficients, intercept);
         Estimate {
-            loss: self.loss.value(&self.predictions(&coefficients, intercept)),
+            loss: self.loss.value(&predicted),
+            separates: self.separates(&predicted),
             null_loss: self.null_loss(),
             chosen: set.chosen(&outcome.point),
             standardized: coefficients.map(|j, v| v * self.deviation(j)),
@@ -253,6 +255,16 @@ impl<'a> Features<'a> {
         self.design.apply(coefficients, &mut out);
         out.iter_mut().for_each(|z| *z += intercept);
         out
+    }
+
+    /// Whether these predictions tell two classes apart without an error, and no ridge keeps the coefficients finite.
+    fn separates(&self, predicted: &[f64]) -> bool {
+        let Some(classes) = self.loss.classes() else { return false };
+        let counts = |i: usize| self.loss.weights().is_none_or(|weights| weights[i] > 0.0);
+        let of =
+            |class: f64| (0..classes.len()).filter(move |&i| classes[i] == class && counts(i)).map(|i| predicted[i]);
+        let (most, least) = (of(0.0).fold(f64::NEG_INFINITY, f64::max), of(1.0).fold(f64::INFINITY, f64::min));
+        self.preparation.ridge == 0.0 && most < least
     }
 
     /// The weighted standard deviation of a column.

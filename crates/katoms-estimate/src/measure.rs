@@ -21,6 +21,17 @@ pub fn r_squared(target: &[f64], predicted: &[f64], weights: Option<&[f64]>) -> 
     }
 }
 
+/// ln p of the class whose log-odds are z, without losing digits at either end.
+///
+/// ```
+/// use katoms_estimate::log_probability;
+/// assert!((log_probability(0.0) - 0.5_f64.ln()).abs() < 1e-15);
+/// assert_eq!((log_probability(-1000.0), log_probability(1000.0)), (-1000.0, 0.0));
+/// ```
+pub fn log_probability(z: f64) -> f64 {
+    z.min(0.0) - (-z.abs()).exp().ln_1p()
+}
+
 /// The weighted share of rows that are right.
 ///
 /// ```

@@ -1,6 +1,8 @@
 //! What Python calls a matrix, as a design. Dense arrays of either order and the arrays of a sparse matrix are borrowed.
 
-use katoms::operator::{AnyDesign, Csc, Dense, MatrixFree};
+use katoms::Error;
+use katoms::linalg::kernels::Real;
+use katoms::operator::{AnyDesign, Csc, Dense, Layout, LinearOperator, MatrixFree};
 use numpy::{Element, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
@@ -33,38 +35,80 @@ pub struct Columns<'py>(
 #[derive(FromPyObject)]
 pub struct Operator((usize, usize), Py<PyAny>, Py<PyAny>);
 
+/// What a matrix holds, without Python: it can go to other threads.
+pub enum View<'a> {
+    /// Single precision.
+    Single(Laid<'a, f32>),
+    /// Double precision.
+    Double(Laid<'a, f64>),
+    /// Compressed sparse columns: shape, starts, rows, values.
+    Columns((usize, usize), &'a [usize], &'a [u32], &'a [f64]),
+    /// Functions in place of a matrix.
+    Free(MatrixFree),
+}
+
+/// The numbers of a dense matrix, and how they lie.
+pub struct Laid<'a, T> {
+    data: &'a [T],
+    shape: (usize, usize),
+    layout: Layout,
+}
+
 impl Matrix<'_> {
-    /// The design. What the functions of an operator raise is kept in `ended`.
-    pub fn design(&self, ended: &Ended) -> PyResult<AnyDesign<'_>> {
-        match self {
-            Self::Single(array) => dense(array).map(AnyDesign::from),
-            Self::Double(array) => dense(array).map(AnyDesign::from),
+    /// What it holds. What the functions of an operator raise is kept in `ended`.
+    pub fn view(&self, ended: &Ended) -> PyResult<View<'_>> {
+        Ok(match self {
+            Self::Single(array) => View::Single(laid(array)?),
+            Self::Double(array) => View::Double(laid(array)?),
             Self::Columns(Columns(shape, starts, indices, values)) => {
-                Csc::new(shape.0, shape.1, starts.as_slice()?, indices.as_slice()?, values.as_slice()?)
-                    .map(AnyDesign::from)
-                    .map_err(raised)
+                View::Columns(*shape, starts.as_slice()?, indices.as_slice()?, values.as_slice()?)
             }
             Self::Operator(Operator(shape, forward, backward)) => {
                 let (forward, backward) = (product(forward, ended), product(backward, ended));
-                MatrixFree::new(*shape, forward, backward).map(AnyDesign::from).map_err(raised)
+                View::Free(MatrixFree::new(*shape, forward, backward).map_err(raised)?)
             }
+        })
+    }
+}
+
+fn laid<'a, T: Element>(array: &'a PyReadonlyArray2<'_, T>) -> PyResult<Laid<'a, T>> {
+    // A matrix of one row or column has both orders.
+    let layout = if array.is_c_contiguous() { Layout::RowMajor } else { Layout::ColumnMajor };
+    Ok(Laid { data: array.as_slice()?, shape: (array.shape()[0], array.shape()[1]), layout })
+}
+
+impl<'a> View<'a> {
+    /// (rows, columns).
+    pub fn shape(&self) -> (usize, usize) {
+        match self {
+            Self::Single(laid) => laid.shape,
+            Self::Double(laid) => laid.shape,
+            Self::Columns(shape, ..) => *shape,
+            Self::Free(operator) => (operator.n_outputs(), operator.domain()),
+        }
+    }
+
+    /// The design. Reads all of it, to find what is not finite: on the threads of the job, not before.
+    pub fn design(self) -> Result<AnyDesign<'a>, Error> {
+        match self {
+            Self::Single(laid) => laid.dense().map(AnyDesign::from),
+            Self::Double(laid) => laid.dense().map(AnyDesign::from),
+            Self::Columns((rows, columns), starts, indices, values) => {
+                Csc::new(rows, columns, starts, indices, values).map(AnyDesign::from)
+            }
+            Self::Free(operator) => Ok(operator.into()),
         }
     }
 }
 
-fn dense<'a, T>(array: &'a PyReadonlyArray2<'_, T>) -> PyResult<Dense<'a, T>>
-where
-    T: Element + katoms::linalg::kernels::Real,
-{
-    let (rows, columns) = (array.shape()[0], array.shape()[1]);
-    let data = array.as_slice()?;
-    // A matrix of one row or column has both orders.
-    let made = if array.is_c_contiguous() {
-        Dense::row_major(data, rows, columns)
-    } else {
-        Dense::column_major(data, rows, columns)
-    };
-    made.map_err(raised)
+impl<'a, T: Real> Laid<'a, T> {
+    fn dense(self) -> Result<Dense<'a, T>, Error> {
+        let (rows, columns) = self.shape;
+        match self.layout {
+            Layout::RowMajor => Dense::row_major(self.data, rows, columns),
+            Layout::ColumnMajor => Dense::column_major(self.data, rows, columns),
+        }
+    }
 }
 
 /// A product that Python computes. Where it fails the error is kept, and this and all later results are NaN, which ends

@@ -7,7 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 create_exception!(
-    katoms,
+    katoms.exceptions,
     KatomsError,
     PyValueError,
     "An input that cannot be used. The message says what would be right."
@@ -16,7 +16,7 @@ create_exception!(
 /// An exception for each variant of the library's error, and the function that picks it.
 macro_rules! exceptions {
     ($($variant:ident => $exception:ident, $text:literal;)*) => {
-        $(create_exception!(katoms, $exception, KatomsError, $text);)*
+        $(create_exception!(katoms.exceptions, $exception, KatomsError, $text);)*
 
         /// The exception of an error.
         pub fn raised(error: Error) -> PyErr {

@@ -27,6 +27,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(predict, module)?)?;
     module.add_function(wrap_pyfunction!(probabilities, module)?)?;
+    module.add_function(wrap_pyfunction!(log_probabilities, module)?)?;
     module.add_function(wrap_pyfunction!(r_squared, module)?)?;
     module.add_function(wrap_pyfunction!(accuracy, module)?)
 }
@@ -84,10 +85,11 @@ fn worked<T: Send>(
     job: impl FnOnce(&Features<'_>, &mut Listener) -> Result<T, Error> + Send,
 ) -> PyResult<(T, Option<PyErr>)> {
     let ended = Ended::default();
-    let design = design.design(&ended)?;
-    let (loss, atoms) = (problem.loss()?, problem.atoms(design.domain()).map_err(raised)?);
+    let view = design.view(&ended)?;
+    let (loss, atoms) = (problem.loss()?, problem.atoms(view.shape().1).map_err(raised)?);
     let (always, preparation, bounds) = (problem.always.clone(), problem.preparation(), problem.bounds()?);
     job::worked(py, work, &ended, |listener| {
+        let design = view.design()?;
         let mut features = Features::new(&design, loss, atoms, always, preparation)?;
         if let Some(bounds) = bounds {
             features = features.with_bounds(bounds)?;
@@ -138,6 +140,7 @@ fn fit<'py>(
     told.set_item("objective", found.objective)?;
     told.set_item("loss", found.loss)?;
     told.set_item("null_loss", found.null_loss)?;
+    told.set_item("separates", found.separates)?;
     let quality = found.quality.as_ref().map(|q| answer::quality(py, q, &found.attempts, &work.names)).transpose()?;
     told.set_item("quality", quality)?;
     told.set_item("trace", answer::trace(py, &found.trace)?)?;
@@ -251,8 +254,9 @@ fn default_sizes(py: Python<'_>, design: Matrix<'_>, problem: Problem<'_>, work:
 
 /// Whether a matrix can be read: its arrays agree, and every value is finite.
 #[pyfunction]
-fn check(design: Matrix<'_>) -> PyResult<()> {
-    design.design(&Ended::default()).map(|_| ())
+fn check(py: Python<'_>, design: Matrix<'_>) -> PyResult<()> {
+    let view = design.view(&Ended::default())?;
+    py.detach(|| on_threads(None, || view.design().map(|_| ())))?.map_err(raised)
 }
 
 /// intercept + X·coefficients, one for each row. Reads only the columns that the model has.
@@ -264,24 +268,44 @@ fn predict<'py>(
     intercept: f64,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let ended = Ended::default();
-    let design = design.design(&ended)?;
+    let view = design.view(&ended)?;
     let coefficients = SparseVec::from_dense(coef.as_slice()?);
-    let out = py.detach(|| {
-        let mut out = vec![0.0; design.n_outputs()];
-        on_threads(None, || design.apply(&coefficients, &mut out))?;
-        out.iter_mut().for_each(|z| *z += intercept);
-        Ok::<_, PyErr>(out)
+    check_length("list of coefficients", coefficients.dim(), view.shape().1)?;
+    let predicted = py.detach(|| {
+        on_threads(None, || {
+            let design = view.design()?;
+            let mut out = vec![0.0; design.n_outputs()];
+            design.apply(&coefficients, &mut out);
+            out.iter_mut().for_each(|z| *z += intercept);
+            Ok(out)
+        })
     })?;
-    match ended.take() {
-        Some(error) => Err(error),
-        None => Ok(PyArray1::from_vec(py, out)),
+    if let Some(error) = ended.take() {
+        return Err(error);
     }
+    Ok(PyArray1::from_vec(py, predicted.map_err(raised)?))
 }
 
-/// The probability of the second class at each linear prediction.
+/// The probabilities of both classes at each linear prediction, row by row.
 #[pyfunction]
 fn probabilities<'py>(py: Python<'py>, linear: PyReadonlyArray1<'py, f64>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    Ok(PyArray1::from_iter(py, linear.as_slice()?.iter().map(|&z| Logistic::probability(z))))
+    both(py, &linear, Logistic::probability)
+}
+
+/// Their logarithms.
+#[pyfunction]
+fn log_probabilities<'py>(py: Python<'py>, linear: PyReadonlyArray1<'py, f64>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    both(py, &linear, katoms_estimate::log_probability)
+}
+
+/// A number for both classes: the first is the second at the opposite prediction.
+fn both<'py>(
+    py: Python<'py>,
+    linear: &PyReadonlyArray1<'py, f64>,
+    of: impl Fn(f64) -> f64,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let pairs: Vec<f64> = linear.as_slice()?.iter().flat_map(|&z| [of(-z), of(z)]).collect();
+    Ok(PyArray1::from_vec(py, pairs))
 }
 
 /// R² of predictions.
@@ -291,11 +315,15 @@ fn r_squared(
     predicted: PyReadonlyArray1<'_, f64>,
     weights: Option<PyReadonlyArray1<'_, f64>>,
 ) -> PyResult<f64> {
-    let (target, predicted, weights) = (target.as_slice()?, predicted.as_slice()?, weights_of(weights.as_ref())?);
-    check_rows(
-        predicted.len(),
-        &[("target", target.len()), ("sample weights", weights.map_or(predicted.len(), <[f64]>::len))],
-    )?;
+    let (predicted, weights) = (predicted.as_slice()?, weights_of(weights.as_ref())?);
+    let target = target.as_slice()?;
+    check_length("target", target.len(), predicted.len())?;
+    // The loss says what is wrong with a target or with weights.
+    let checked = LeastSquares::new(target).and_then(|loss| match weights {
+        Some(weights) => loss.weighted(weights),
+        None => Ok(loss),
+    });
+    checked.map_err(raised)?;
     Ok(katoms_estimate::r_squared(target, predicted, weights))
 }
 
@@ -303,7 +331,9 @@ fn r_squared(
 #[pyfunction]
 fn accuracy(right: PyReadonlyArray1<'_, bool>, weights: Option<PyReadonlyArray1<'_, f64>>) -> PyResult<f64> {
     let (right, weights) = (right.as_slice()?, weights_of(weights.as_ref())?);
-    check_rows(right.len(), &[("sample weights", weights.map_or(right.len(), <[f64]>::len))])?;
+    if let Some(weights) = weights {
+        LeastSquares::new(vec![0.0; right.len()]).and_then(|loss| loss.weighted(weights)).map_err(raised)?;
+    }
     Ok(katoms_estimate::accuracy(right.iter().copied(), weights))
 }
 
@@ -311,11 +341,9 @@ fn weights_of<'a>(weights: Option<&'a PyReadonlyArray1<'_, f64>>) -> PyResult<Op
     Ok(weights.map(|weights| weights.as_slice()).transpose()?)
 }
 
-fn check_rows(rows: usize, lengths: &[(&'static str, usize)]) -> PyResult<()> {
-    match lengths.iter().find(|(_, found)| *found != rows) {
-        Some(&(what, found)) => {
-            Err(raised(Error::Length { what, found, expected: rows, why: "one for each row of the design" }))
-        }
-        None => Ok(()),
+fn check_length(what: &'static str, found: usize, expected: usize) -> PyResult<()> {
+    if found == expected {
+        return Ok(());
     }
+    Err(raised(Error::Length { what, found, expected, why: "one for each row or column of the design" }))
 }

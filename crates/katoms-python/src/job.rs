@@ -59,7 +59,13 @@ pub fn worked<T: Send>(
 ) -> PyResult<(T, Option<PyErr>)> {
     let mut listener = Listener::new(work.callback.as_ref().map(|callback| callback.clone_ref(py)), ended.clone());
     let threads = work.n_jobs;
-    let done = py.detach(|| attended(ended, || on_threads(threads, || job(&mut listener))))?;
+    let done = py.detach(|| {
+        // A callback that fits is on a thread of the pool already; waiting for another one could wait for itself.
+        if rayon::current_thread_index().is_some() {
+            return on_threads(threads, || job(&mut listener));
+        }
+        attended(ended, || on_threads(threads, || job(&mut listener)))
+    })?;
     match (done, ended.take()) {
         (Ok(answer), ended) => Ok((answer, ended)),
         (Err(_), Some(ended)) => Err(ended),

@@ -12,8 +12,12 @@ use crate::error::raised;
 /// The pool of all cores, and the process that it belongs to.
 static ALL_CORES: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
 
-/// Does the work on this many threads; without a number, on all cores.
+/// Does the work on this many threads; without a number, on all cores. On a thread of a pool, such as that of a
+/// callback, it stays there.
 pub fn on_threads<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    if rayon::current_thread_index().is_some() {
+        return Ok(work());
+    }
     let pool = match threads {
         Some(count) => Arc::new(built(count)?),
         None => all_cores()?,

@@ -1,7 +1,6 @@
 //! A signal of k entries from few measurements.
 
 use katoms::method::AtomMethod;
-use katoms::operator::LinearOperator;
 use katoms::select::{Sign, phase_transition_k};
 use katoms_estimate::{Recovered, Recovery};
 use numpy::PyReadonlyArray1;
@@ -37,15 +36,15 @@ fn recover<'py>(
     work: Work,
 ) -> PyResult<Bound<'py, PyDict>> {
     let ended = Ended::default();
-    let (design, b) = (design.design(&ended)?, b.as_slice()?);
+    let (view, b) = (design.view(&ended)?, b.as_slice()?);
     let k = match sought.support_size {
         Some(k) => k,
-        None => phase_transition_k(design.n_outputs(), design.domain(), Sign::Any).map_err(raised)?,
+        None => phase_transition_k(view.shape().0, view.shape().1, Sign::Any).map_err(raised)?,
     };
     let method = sought.method.as_deref().map(AtomMethod::named).transpose().map_err(raised)?;
     let how = Recovery { k, method, noise: sought.noise, stop: work.stop() };
     let (found, ended) =
-        job::worked(py, &work, &ended, |listener| katoms_estimate::recover(&design, b, &how, None, listener))?;
+        job::worked(py, &work, &ended, |listener| katoms_estimate::recover(&view.design()?, b, &how, None, listener))?;
     let told = outcome(py, &found, &work)?;
     told.set_item("support_size", k)?;
     told.set_item("beyond", found.is_beyond_transition(k))?;

@@ -155,11 +155,6 @@ impl<'a> Finished<'a> {
         diagnostics::auc(&labels, &self.probabilities(), weights)
     }
 
-    /// Whether the classes are told apart without an error, so that no finite coefficients are the best.
-    fn separates(&self) -> bool {
-        self.loaded.loss == LossChoice::Logistic && self.ridge == 0.0 && self.auc() == Some(1.0)
-    }
-
     /// What is known about the quality, a sentence each.
     pub fn quality_in_words(&self) -> Vec<String> {
         let name = |atom: usize| self.loaded.atom(atom).to_owned();
@@ -181,7 +176,7 @@ impl<'a> Finished<'a> {
         if !self.is_converged() {
             told.warn(format!("{}: this is the best model so far", words::status(self.estimate.status)));
         }
-        if self.separates() {
+        if self.estimate.separates {
             told.warn("these features tell the classes apart without an error: larger coefficients always fit better, so theirs mean little; --ridge 1 keeps them finite");
         }
         if let Some(path) = &output.out {

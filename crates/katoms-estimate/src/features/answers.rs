@@ -46,6 +46,8 @@ pub struct Estimate {
     pub loss: f64,
     /// The loss of the model without atoms.
     pub null_loss: f64,
+    /// Whether it tells two classes apart without an error and has no ridge: then no finite coefficients are the best.
+    pub separates: bool,
     /// How good the model is.
     pub quality: Option<Quality>,
     /// Where each start led.
