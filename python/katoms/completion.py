@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from katoms import _docs, _katoms
-from katoms._checks import Design, check_same_features, is_sparse, method_of, seed_of, threads_of
+from katoms._checks import Design, check_same_features, is_sparse, method_of, seed_of, threads_of, whole_of
 from katoms._docs import documented
 from katoms._entries import entries_of, places_of
 from katoms._estimator import GivesFrames, feature_names_out
@@ -238,7 +238,7 @@ class MatrixCompletion(Completing):
             raise ValueError(
                 f"rank is {self.rank!r}; give a whole number or None, or several to choose from to MatrixCompletionCV"
             )
-        return [_whole(self.rank)]
+        return [whole_of(self.rank, "rank", 1)]
 
     def _ridges(self) -> list[float] | None:
         if self.l2 is not None and not isinstance(self.l2, numbers.Real):
@@ -288,8 +288,8 @@ class MatrixCompletionCV(Completing):
         if isinstance(self.rank, (str, bool, numbers.Number)):
             if not isinstance(self.rank, numbers.Integral) or isinstance(self.rank, bool):
                 raise ValueError(f"rank is {self.rank!r}; give a whole number, several of them, or None")
-            return [_whole(self.rank)]
-        return [_whole(rank) for rank in sizes_of(self.rank, "rank")]
+            return [whole_of(self.rank, "rank", 1)]
+        return sizes_of(self.rank, "rank")
 
     def _ridges(self) -> list[float] | None:
         if self.l2 is None:
@@ -310,12 +310,6 @@ class MatrixCompletionCV(Completing):
         self.rank_min_ = self.rank_ if told["rank_min"] is None else told["rank_min"]
         self.rank_1se_ = self.rank_ if told["rank_1se"] is None else told["rank_1se"]
         self.cv_results_ = {name: np.array([trial[name] for trial in told["trials"]]) for name in _TRIED}
-
-
-def _whole(rank: Any) -> int:
-    if rank < 1:
-        raise ValueError(f"rank is {rank}; it must be at least 1")
-    return int(rank)
 
 
 def _clip(clip: Any) -> str | tuple[float, float]:
