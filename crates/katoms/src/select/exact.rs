@@ -26,9 +26,13 @@ use crate::set::{Atoms, CoordinateSet};
 use crate::space::{IndexSet, Point, SparseVec, Subspace};
 
 /// Multiplications up to which growing a model atom by atom is a small matter.
-const GROWTH: f64 = 4e9;
+pub(super) const GROWTH: f64 = 4e9;
 /// Columns times squared coordinates up to which other starts take milliseconds.
 const SMALL: f64 = 1e7;
+/// The same, up to which models of so many sizes are a small matter.
+const NEARBY: f64 = 2e7;
+/// And how many of them where each exchange has to be tried.
+const PICTURED: usize = 2;
 /// Stages in which a model grows to k.
 const STAGES: usize = 10;
 /// The Lasso is followed until it has this many times k atoms.
@@ -38,7 +42,7 @@ const LASSO_ATOMS: usize = 4;
 const TRIED: usize = 5;
 const PARTNERS: usize = 2;
 /// And the weakest atoms inside, each of which is tried for so many that promise most without it.
-const WEAKEST: usize = 4;
+pub(super) const WEAKEST: usize = 4;
 const STRONGEST: usize = 3;
 /// Two models are nearly tied when their deviances differ by less: the one is at least 1/e as likely.
 const NEAR: f64 = 2.0;
@@ -48,12 +52,12 @@ const SETTLED: f64 = 1e-9;
 
 /// Every exchange of an atom inside for one outside.
 pub(super) struct Exact<'a, A: LinearOperator, L, S> {
-    f: &'a Objective<A, L>,
-    set: &'a S,
-    atoms: Atoms,
-    kept: IndexSet,
+    pub(super) f: &'a Objective<A, L>,
+    pub(super) set: &'a S,
+    pub(super) atoms: Atoms,
+    pub(super) kept: IndexSet,
     /// The quadratic of a quadratic loss.
-    gram: Option<Gram<'a, A, L>>,
+    pub(super) gram: Option<Gram<'a, A, L>>,
     /// A bound on the curvature along each coordinate, for other losses.
     bounds: OnceCell<Vec<f64>>,
 }
@@ -77,7 +81,7 @@ where
     }
 
     /// The quadratic, with the columns of these coordinates.
-    fn gram(&mut self, coordinates: &[usize]) -> Option<Gram<'a, A, L>> {
+    pub(super) fn gram(&mut self, coordinates: &[usize]) -> Option<Gram<'a, A, L>> {
         if let Some(mut gram) = self.gram.take() {
             gram.bring(coordinates);
             return Some(gram);
@@ -87,19 +91,19 @@ where
     }
 
     /// The coordinates of atoms.
-    fn coordinates(&self, atoms: &[usize]) -> Vec<usize> {
+    pub(super) fn coordinates(&self, atoms: &[usize]) -> Vec<usize> {
         atoms.iter().flat_map(|&atom| self.atoms.members(atom).iter().copied()).collect()
     }
 
     /// The largest number of coordinates that k atoms can have.
-    fn most_coordinates(&self, k: usize) -> usize {
+    pub(super) fn most_coordinates(&self, k: usize) -> usize {
         let sizes: Vec<f64> = (0..self.atoms.len()).map(|atom| self.atoms.members(atom).len() as f64).collect();
         let largest = top_k(&sizes, k).into_iter().map(|atom| sizes[atom]).sum::<f64>();
         self.kept.indices().len() + largest as usize
     }
 
     /// The point of some atoms on f itself.
-    fn refitted(&self, point: SparseVec) -> Evaluated<SparseVec> {
+    pub(super) fn refitted(&self, point: SparseVec) -> Evaluated<SparseVec> {
         let support = point.support();
         refit_on(self.f, self.f.at(point), &support)
     }
@@ -109,13 +113,13 @@ where
         self.f.value(&self.f.at(SparseVec::zero(self.f.operator().domain()))) - self.f.lower_bound()
     }
 
-    fn is_perfect(&self, x: &Evaluated<SparseVec>) -> bool {
+    pub(super) fn is_perfect(&self, x: &Evaluated<SparseVec>) -> bool {
         let here = self.f.value(x) - self.f.lower_bound();
         here <= PERFECT * self.null().max(here)
     }
 
     /// The statement about x, whose exchanges were compared in a tableau.
-    fn quality(&self, set: &S, x: &Evaluated<SparseVec>, slopes: &[f64], swaps: &Swaps) -> Quality {
+    pub(super) fn quality(&self, set: &S, x: &Evaluated<SparseVec>, slopes: &[f64], swaps: &Swaps) -> Quality {
         let here = self.f.value(x);
         let lower = self.f.lower_bound();
         let best = swaps.best.first().map_or(0.0, |swap| swap.gain);
@@ -189,20 +193,21 @@ where
     }
 
     /// Exchanges that look good around x, tried on f.
-    fn polish_picture(
-        &mut self,
+    pub(super) fn polish_picture(
+        &self,
+        set: &S,
         x: &Evaluated<SparseVec>,
         most: usize,
         go_on: &mut GoOn<'_>,
     ) -> Option<Polished<SparseVec>> {
         let (mut x, mut exchanges) = (x.clone(), 0);
         loop {
-            let chosen = self.set.chosen(x.point());
+            let chosen = set.chosen(x.point());
             let mut known = self.coordinates(&chosen);
             known.extend(self.kept.indices());
             let gram = Gram::around(self.f, &x, &known)?;
             let tableau = Tableau::new(&gram, &self.atoms, &self.kept, &chosen);
-            let trials = self.trials(&x, &tableau);
+            let trials = self.trials(&x, &tableau, set.atoms());
             let here = self.f.value(&x);
             let best = trials.iter().min_by(|a, b| a.value.total_cmp(&b.value));
             let better = best.filter(|trial| trial.value < here - IMPROVES * (here - self.f.lower_bound()));
@@ -216,7 +221,7 @@ where
                     let mut best: Vec<Swap> = trials.iter().filter_map(swap).collect();
                     best.sort_by(|a, b| b.gain.total_cmp(&a.gain));
                     let swaps = Swaps { compared: best.len(), best, exhaustive: false };
-                    let quality = self.quality(self.set, &x, &tableau.slopes(), &swaps);
+                    let quality = self.quality(set, &x, &tableau.slopes(), &swaps);
                     return Some(Polished { x, exchanges, quality });
                 }
             }
@@ -227,7 +232,7 @@ where
     /// can be fooled. The quadratic picture knows how atoms stand in for each other, but promises the moon for a
     /// rare column on which the fit is already sure. How much f falls at least by a step along a coordinate is
     /// never too much, but knows nothing of what the others would do.
-    fn trials(&self, x: &Evaluated<SparseVec>, tableau: &Tableau<'_>) -> Vec<Trial> {
+    fn trials(&self, x: &Evaluated<SparseVec>, tableau: &Tableau<'_>, most: usize) -> Vec<Trial> {
         let chosen = tableau.chosen().to_vec();
         let mut moves: Vec<(Option<usize>, usize)> = Vec::new();
         for swap in tableau.substitutes().best {
@@ -236,7 +241,7 @@ where
                 moves.push((Some(swap.out), swap.into));
             }
         }
-        if chosen.len() < self.set.atoms() {
+        if chosen.len() < most {
             let gains = tableau.entry_gains();
             moves.extend(top_k(&gains, 1).into_iter().filter(|&atom| gains[atom] > 0.0).map(|atom| (None, atom)));
         }
@@ -262,7 +267,7 @@ where
     }
 
     /// The minimum over the chosen atoms without one and with another.
-    fn refitted_to(
+    pub(super) fn refitted_to(
         &self,
         x: &Evaluated<SparseVec>,
         chosen: &[usize],
@@ -333,7 +338,7 @@ where
         } else if self.f.loss().is_quadratic() {
             self.polish_quadratic(&x, most, go_on)
         } else {
-            self.polish_picture(&x, most, go_on)
+            self.polish_picture(self.set, &x, most, go_on)
         };
         compared.unwrap_or_else(|| {
             let quality = quick_quality(self.f, self.set, &x);
@@ -400,6 +405,22 @@ where
         let mut sizes: Vec<usize> = (1..=STAGES).map(|stage| (k * stage).div_ceil(STAGES)).collect();
         sizes.dedup();
         self.grown(&sizes, go_on, false)?.pop()
+    }
+
+    fn reach(&self) -> usize {
+        let coordinates = self.most_coordinates(self.set.atoms()) as f64;
+        let reach = (NEARBY / (self.f.operator().domain() as f64 * coordinates.powi(2))) as usize;
+        if self.f.loss().is_quadratic() { reach } else { reach.min(PICTURED) }
+    }
+
+    fn by_way_of(
+        &mut self,
+        x: &Evaluated<SparseVec>,
+        sizes: &[usize],
+        below: f64,
+        go_on: &mut GoOn<'_>,
+    ) -> Option<Polished<SparseVec>> {
+        self.routed(x, sizes, below, go_on)
     }
 
     fn lasso(&mut self, go_on: &mut GoOn<'_>) -> Option<SparseVec> {
