@@ -38,7 +38,8 @@ pub(super) fn detour<A: LinearOperator, L: Loss>(
     atoms: usize,
     go_on: &mut GoOn<'_>,
 ) -> Option<Polished<A::Point>> {
-    (1..=FARTHEST).find_map(|far| {
+    // Where sizes around are a large matter, the nearest ones have to do.
+    (1..=FARTHEST.min(hood.reach().max(1))).find_map(|far| {
         let mut best: Option<Polished<A::Point>> = None;
         for sizes in [upwards(atoms, far), downwards(atoms, far)].into_iter().flatten() {
             let below = better_than(f, best.as_ref().map_or(x, |best| &best.x));
@@ -67,6 +68,7 @@ pub(super) fn roundabout<A: LinearOperator, L: Loss>(
     let here = Polished { x: x.clone(), exchanges: 0, quality: hood.judge(x) };
     let mut ladder = Ladder::new(f, sizes, rungs);
     ladder.offer(at, here);
+    ladder.hear_the_lasso(hood, go_on);
     ladder.settle(hood, go_on);
     let below = better_than(f, x);
     let found = ladder.rungs.swap_remove(at).filter(|found| f.value(&found.x) < below)?;
@@ -102,7 +104,8 @@ where
         let most = self.set.atoms().max(*sizes.iter().max()?);
         let coordinates = x.point().support_size().max(self.most_coordinates(most));
         let work = self.f.operator().domain() as f64 * (coordinates as f64).powi(2);
-        if work > GROWTH || !affordable(self.f.operator(), 2 * coordinates) || self.is_perfect(x) {
+        let tried = !self.f.loss().is_quadratic() && self.reach() == 0;
+        if tried || work > GROWTH || !affordable(self.f.operator(), 2 * coordinates) || self.is_perfect(x) {
             return None;
         }
         let widest = self.set.with_atoms(most).ok()?;

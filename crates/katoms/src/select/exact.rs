@@ -4,8 +4,10 @@
 //! second start costs few passes. For other losses it is the picture around a point: the exchanges
 //! that look best in it are tried on f.
 
-use std::cell::OnceCell;
 use std::ops::ControlFlow;
+use std::sync::OnceLock;
+
+use rayon::prelude::*;
 
 use super::Quadratic;
 use super::certificate::{Certify, certify};
@@ -31,8 +33,8 @@ pub(super) const GROWTH: f64 = 4e9;
 const SMALL: f64 = 1e7;
 /// The same, up to which models of so many sizes are a small matter.
 const NEARBY: f64 = 2e7;
-/// And how many of them where each exchange has to be tried.
-const PICTURED: usize = 2;
+/// And entries of the design up to which they are where every exchange has to be tried.
+const PICTURED: f64 = 4e6;
 /// Stages in which a model grows to k.
 const STAGES: usize = 10;
 /// The Lasso is followed until it has this many times k atoms.
@@ -42,8 +44,10 @@ const LASSO_ATOMS: usize = 4;
 const TRIED: usize = 5;
 const PARTNERS: usize = 2;
 /// And the weakest atoms inside, each of which is tried for so many that promise most without it.
-pub(super) const WEAKEST: usize = 4;
+pub(super) const WEAKEST: usize = 6;
 const STRONGEST: usize = 3;
+/// And for so many more that promise most by the curvature there.
+const CURVED: usize = 12;
 /// Two models are nearly tied when their deviances differ by less: the one is at least 1/e as likely.
 const NEAR: f64 = 2.0;
 const MOST_TIES: usize = 20;
@@ -59,7 +63,7 @@ pub(super) struct Exact<'a, A: LinearOperator, L, S> {
     /// The quadratic of a quadratic loss.
     pub(super) gram: Option<Gram<'a, A, L>>,
     /// A bound on the curvature along each coordinate, for other losses.
-    bounds: OnceCell<Vec<f64>>,
+    bounds: OnceLock<Vec<f64>>,
 }
 
 /// An exchange, or one more atom, on f itself.
@@ -77,7 +81,7 @@ where
     S: CoordinateSet,
 {
     pub fn new(f: &'a Objective<A, L>, set: &'a S) -> Self {
-        Self { f, set, atoms: set.candidates(), kept: set.kept(), gram: None, bounds: OnceCell::new() }
+        Self { f, set, atoms: set.candidates(), kept: set.kept(), gram: None, bounds: OnceLock::new() }
     }
 
     /// The quadratic, with the columns of these coordinates.
@@ -228,10 +232,11 @@ where
         }
     }
 
-    /// Exchanges and, where there is room, one more atom, each refitted on f. Two ways to find them, since either
+    /// Exchanges and, where there is room, one more atom, each refitted on f. Three ways to find them, since each
     /// can be fooled. The quadratic picture knows how atoms stand in for each other, but promises the moon for a
     /// rare column on which the fit is already sure. How much f falls at least by a step along a coordinate is
-    /// never too much, but knows nothing of what the others would do.
+    /// never too much, but knows nothing of what the others would do, and little of columns of very different scales:
+    /// for these the curvature without the atom that leaves tells more.
     fn trials(&self, x: &Evaluated<SparseVec>, tableau: &Tableau<'_>, most: usize) -> Vec<Trial> {
         let chosen = tableau.chosen().to_vec();
         let mut moves: Vec<(Option<usize>, usize)> = Vec::new();
@@ -251,10 +256,14 @@ where
         let without: Vec<_> = outs.iter().map(|&out| self.refitted_to(x, &chosen, Some(out), None)).collect();
         if !without.is_empty() {
             let gradients = self.f.gradients(&without);
-            for (&out, g) in outs.iter().zip(&gradients) {
-                let falls = self.least_falls(g, &chosen);
-                let into = top_k(&falls, STRONGEST).into_iter().filter(|&atom| falls[atom] > 0.0);
-                moves.extend(into.map(|atom| (Some(out), atom)));
+            let curvatures = self.curvatures(&without);
+            for (place, (&out, g)) in outs.iter().zip(&gradients).enumerate() {
+                let least = self.falls(g, self.bounds(), &chosen);
+                let likely = curvatures.get(place).map_or_else(Vec::new, |h| self.falls(g, h, &chosen));
+                for (falls, count) in [(least, STRONGEST), (likely, CURVED)] {
+                    let into = top_k(&falls, count).into_iter().filter(|&atom| falls[atom] > 0.0);
+                    moves.extend(into.map(|atom| (Some(out), atom)));
+                }
             }
         }
         moves.sort_unstable();
@@ -263,7 +272,7 @@ where
             let next = self.refitted_to(x, &chosen, out, Some(into));
             Trial { out, into, value: self.f.value(&next), x: next }
         };
-        moves.into_iter().map(trial).collect()
+        moves.into_par_iter().map(trial).collect()
     }
 
     /// The minimum over the chosen atoms without one and with another.
@@ -281,18 +290,32 @@ where
         refit_on(self.f, self.f.at(x.point().on(&support)), &support)
     }
 
-    /// How much f falls at least by a step along each atom outside: Σ g²/(2·bound) over its coordinates, exact for
-    /// one. The curvature of a coordinate is nowhere above the loss's bound times its energy.
-    fn least_falls(&self, g: &[f64], chosen: &[usize]) -> Vec<f64> {
-        let bounds = self.bounds.get_or_init(|| {
+    /// A bound on the second derivative of f along each coordinate, wherever it is: the loss's bound times the energy.
+    fn bounds(&self) -> &[f64] {
+        self.bounds.get_or_init(|| {
             let ones = vec![1.0; self.f.operator().n_outputs()];
             let energies = self.f.operator().energies(&[&ones], None).and_then(|mut e| e.pop());
             self.f.count_pass();
             let (curvature, ridge) = (self.f.loss().curvature_bound(), self.f.ridge_weight());
             energies.unwrap_or_default().into_iter().map(|energy| curvature * energy + ridge).collect()
-        });
-        let fall = |&j: &usize| match bounds.get(j) {
-            Some(&bound) if bound > 0.0 => 0.5 * g[j] * g[j] / bound,
+        })
+    }
+
+    /// The second derivatives of f along each coordinate at some points: one pass.
+    fn curvatures(&self, points: &[Evaluated<SparseVec>]) -> Vec<Vec<f64>> {
+        let weights: Vec<Vec<f64>> = points.iter().map(|x| self.f.curvatures(x)).collect();
+        let views: Vec<&[f64]> = weights.iter().map(Vec::as_slice).collect();
+        let mut energies = self.f.operator().energies(&views, None).unwrap_or_default();
+        self.f.count_pass();
+        energies.iter_mut().flatten().for_each(|energy| *energy += self.f.ridge_weight());
+        energies
+    }
+
+    /// How much f falls by a step along each atom outside: Σ g²/(2h) over its coordinates. Where h is a bound and the
+    /// atom a single coordinate, f falls at least so much.
+    fn falls(&self, g: &[f64], curvatures: &[f64], chosen: &[usize]) -> Vec<f64> {
+        let fall = |&j: &usize| match curvatures.get(j) {
+            Some(&h) if h > 0.0 => 0.5 * g[j] * g[j] / h,
             _ => 0.0,
         };
         let of_atom = |atom: usize| {
@@ -329,6 +352,46 @@ where
         let models = models.collect();
         self.gram = Some(gram);
         models
+    }
+
+    /// The best point of each of these rising sizes along the path of the Lasso; `None` where there is none. When `go_on`
+    /// breaks, the best so far.
+    fn lasso_models(&mut self, sizes: &[usize], go_on: &mut GoOn<'_>) -> Option<Vec<Option<SparseVec>>> {
+        let k = *sizes.last()?;
+        let single = (0..self.atoms.len()).all(|atom| self.atoms.members(atom).len() <= 1);
+        if !single || !self.f.loss().is_quadratic() || !affordable(self.f.operator(), 4 * k) {
+            return None;
+        }
+        let sets = sizes.iter().map(|&size| self.set.with_atoms(size).ok()).collect::<Option<Vec<S>>>()?;
+        let kept = self.kept.clone();
+        let mut gram = self.gram(kept.indices())?;
+        let mut path = LassoPath::new(&gram, self.kept.indices(), Grid::default()).ok()?;
+        let mut best: Vec<Option<(f64, IndexSet)>> = vec![None; sets.len()];
+        while go_on(0).is_continue() {
+            match path.advance(&gram) {
+                Step::Needs(columns) => gram.bring(&columns),
+                Step::Point { x, .. } => {
+                    if x.support_size() > LASSO_ATOMS * k + self.kept.indices().len() {
+                        break;
+                    }
+                    let scaled = x.map(|j, v| v * gram.diagonal()[j].sqrt());
+                    for (set, best) in sets.iter().zip(&mut best) {
+                        let support = set.project(scaled.clone()).support();
+                        if best.as_ref().is_some_and(|(_, seen)| *seen == support) {
+                            continue;
+                        }
+                        let value = minimum(&gram, support.indices());
+                        if best.as_ref().is_none_or(|(least, _)| value < *least) {
+                            *best = Some((value, support));
+                        }
+                    }
+                }
+                Step::Done => break,
+            }
+        }
+        self.gram = Some(gram);
+        let point = |support: IndexSet| self.refitted(support.point(&vec![0.0; support.dimension()])).into_point();
+        Some(best.into_iter().map(|best| best.map(|(_, support)| point(support))).collect())
     }
 
     fn polished(&mut self, x: Evaluated<SparseVec>, most: usize, go_on: &mut GoOn<'_>) -> Polished<SparseVec> {
@@ -410,7 +473,11 @@ where
     fn reach(&self) -> usize {
         let coordinates = self.most_coordinates(self.set.atoms()) as f64;
         let reach = (NEARBY / (self.f.operator().domain() as f64 * coordinates.powi(2))) as usize;
-        if self.f.loss().is_quadratic() { reach } else { reach.min(PICTURED) }
+        if self.f.loss().is_quadratic() {
+            return reach;
+        }
+        let entries = self.f.operator().n_outputs() as f64 * self.f.operator().domain() as f64;
+        if entries <= PICTURED { reach.min(1) } else { 0 }
     }
 
     fn by_way_of(
@@ -425,38 +492,11 @@ where
 
     fn lasso(&mut self, go_on: &mut GoOn<'_>) -> Option<SparseVec> {
         let k = self.set.atoms();
-        let single = (0..self.atoms.len()).all(|atom| self.atoms.members(atom).len() <= 1);
-        if !single || !self.f.loss().is_quadratic() || !affordable(self.f.operator(), 4 * k) {
-            return None;
-        }
-        let kept = self.kept.clone();
-        let mut gram = self.gram(kept.indices())?;
-        let mut path = LassoPath::new(&gram, self.kept.indices(), Grid::default()).ok()?;
-        let mut best: Option<(f64, IndexSet)> = None;
-        loop {
-            if go_on(0).is_break() {
-                break;
-            }
-            match path.advance(&gram) {
-                Step::Needs(columns) => gram.bring(&columns),
-                Step::Point { x, .. } => {
-                    if x.support_size() > LASSO_ATOMS * k + self.kept.indices().len() {
-                        break;
-                    }
-                    let scaled = x.map(|j, v| v * gram.diagonal()[j].sqrt());
-                    let support = self.set.project(scaled).support();
-                    if best.as_ref().is_some_and(|(_, seen)| *seen == support) {
-                        continue;
-                    }
-                    let value = minimum(&gram, support.indices());
-                    if best.as_ref().is_none_or(|(least, _)| value < *least) {
-                        best = Some((value, support));
-                    }
-                }
-                Step::Done => break,
-            }
-        }
-        self.gram = Some(gram);
-        best.map(|(_, support)| self.refitted(support.point(&vec![0.0; support.dimension()])).into_point())
+        self.lasso_models(&[k], go_on)?.pop()?
+    }
+
+    fn along_the_lasso(&mut self, sizes: &[usize], go_on: &mut GoOn<'_>) -> Vec<Option<Evaluated<SparseVec>>> {
+        let points = self.lasso_models(sizes, go_on).unwrap_or_default();
+        points.into_iter().map(|point| point.map(|x| self.f.at(x))).collect()
     }
 }

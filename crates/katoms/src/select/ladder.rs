@@ -36,6 +36,16 @@ impl<'a, A: LinearOperator, L: Loss> Ladder<'a, A, L> {
         }
     }
 
+    /// Hears what the path of the Lasso has to say of each size.
+    pub fn hear_the_lasso(&mut self, hood: &mut dyn Neighbourhood<A::Point>, go_on: &mut GoOn<'_>) {
+        let points = hood.along_the_lasso(&self.sizes, go_on);
+        for (at, x) in points.into_iter().enumerate() {
+            let below = self.rungs[at].as_ref().map_or(f64::INFINITY, |there| better_than(self.f, &there.x));
+            let polished = x.and_then(|x| hood.by_way_of(&x, &[self.sizes[at]], below, go_on));
+            polished.into_iter().for_each(|model| self.offer(at, model));
+        }
+    }
+
     /// Down and up until nothing changes. `go_on` hears the number of models between two of them. The last way is one
     /// up, so that no model is worse than a smaller one.
     pub fn settle(&mut self, hood: &mut dyn Neighbourhood<A::Point>, go_on: &mut GoOn<'_>) {

@@ -50,6 +50,11 @@ pub trait Neighbourhood<P: Point> {
     fn reach(&self) -> usize {
         0
     }
+    /// For each of these rising sizes the best point along the path of the Lasso, which only the largest need follow to
+    /// its end; nothing where there is no such path.
+    fn along_the_lasso(&mut self, _sizes: &[usize], _go_on: &mut GoOn<'_>) -> Vec<Option<Evaluated<P>>> {
+        Vec::new()
+    }
     /// From x through these numbers of atoms, one after the other: the atoms that matter least leave, those that bring
     /// most come in, and exchanges polish each size. `None` where that cannot be had, or where its end is not below
     /// `below`. When `go_on` breaks, no exchange follows.

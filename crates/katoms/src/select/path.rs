@@ -207,6 +207,9 @@ fn climbed<A: LinearOperator, L: Loss>(
     let (models, statuses): (Vec<_>, Vec<Status>) = models.into_iter().unzip();
     let before: Vec<f64> = models.iter().map(|model| f.value(&model.x)).collect();
     let mut ladder = Ladder::new(f, sizes.to_vec(), models.into_iter().map(Some).collect());
+    if hood.is_small() || hood.is_hard() {
+        ladder.hear_the_lasso(hood, go_on);
+    }
     ladder.settle(hood, go_on);
     let ended = |((model, status), before): ((Polished<A::Point>, Status), f64)| {
         // What exchanges and a refit have found is a minimum over its atoms.
