@@ -1,6 +1,6 @@
 //! How a fit ended and how good it is, in words.
 
-use katoms::driver::{Quality, Stop};
+use katoms::driver::{Quality, Start, Stop};
 use katoms::{Status, driver::Attempt};
 
 use crate::told::number;
@@ -61,8 +61,12 @@ pub fn quality(quality: &Quality, attempts: &[Attempt], name: impl Fn(usize) -> 
             format!("none of the {compared} most promising exchanges improves it; the others were not tried")
         }
     });
-    if attempts.len() > 1 {
-        told.push(format!("{} starts were tried", attempts.len()));
+    let (detours, starts): (Vec<_>, Vec<_>) = attempts.iter().partition(|attempt| attempt.start == Start::Detour);
+    if starts.len() > 1 {
+        told.push(format!("{} starts were tried", starts.len()));
+    }
+    if !detours.is_empty() {
+        told.push("it was found by way of a larger or a smaller model".into());
     }
     if let Some(certificate) = &quality.certificate {
         let share = 100.0 * certificate.gap.max(0.0);

@@ -33,6 +33,8 @@ pub enum Start {
     Grown,
     /// The largest atoms along the path of the Lasso.
     Lasso,
+    /// The best answer of the starts before it, by way of a larger and of a smaller model.
+    Detour,
 }
 
 /// What one start of a search led to.

@@ -177,7 +177,7 @@ where
     check(f, largest, &Options::default(), &SparseVec::zero(largest.domain()))?;
     let mut climber = Climber::new(f, largest, bounds)?;
     // What is found without bounds is another beginning.
-    for model in path::path(f, largest, sizes.iter().copied(), |_| go_on(0))?.models {
+    for model in path::plain_path(f, largest, sizes, &mut |_| go_on(0))?.models {
         climber.rival(model.atoms, largest, model.point);
     }
     let mut models: Vec<path::Model<SparseVec>> = Vec::new();

@@ -7,7 +7,7 @@ use super::Bounds;
 use super::bounded_climber::Climber;
 use super::cross_validation::{Choice, Fit, Fits, Problem, weight};
 use super::neighbourhood::GoOn;
-use super::path::path;
+use super::path::plain_path;
 use super::sample::{Preparation, Sample};
 use crate::error::{Error, check_option};
 use crate::loss::Split;
@@ -102,7 +102,7 @@ where
             both.map(|(side, f)| Climber::new(f, self.set, &side.bounds)).collect::<Result<Vec<_>, Error>>()?;
         for (climber, f) in climbers.iter_mut().zip(self.objectives) {
             // What is found without bounds is another beginning.
-            for model in path(f, self.set, sizes.iter().copied(), |_| go_on(before))?.models {
+            for model in plain_path(f, self.set, sizes, &mut |_| go_on(before))?.models {
                 climber.rival(model.atoms, self.set, model.point);
             }
         }

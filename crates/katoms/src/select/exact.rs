@@ -4,8 +4,10 @@
 //! second start costs few passes. For other losses it is the picture around a point: the exchanges
 //! that look best in it are tried on f.
 
-use std::cell::OnceCell;
 use std::ops::ControlFlow;
+use std::sync::OnceLock;
+
+use rayon::prelude::*;
 
 use super::Quadratic;
 use super::certificate::{Certify, certify};
@@ -26,9 +28,13 @@ use crate::set::{Atoms, CoordinateSet};
 use crate::space::{IndexSet, Point, SparseVec, Subspace};
 
 /// Multiplications up to which growing a model atom by atom is a small matter.
-const GROWTH: f64 = 4e9;
+pub(super) const GROWTH: f64 = 4e9;
 /// Columns times squared coordinates up to which other starts take milliseconds.
 const SMALL: f64 = 1e7;
+/// The same, up to which models of so many sizes are a small matter.
+const NEARBY: f64 = 2e7;
+/// And entries of the design up to which they are where every exchange has to be tried.
+const PICTURED: f64 = 4e6;
 /// Stages in which a model grows to k.
 const STAGES: usize = 10;
 /// The Lasso is followed until it has this many times k atoms.
@@ -38,8 +44,10 @@ const LASSO_ATOMS: usize = 4;
 const TRIED: usize = 5;
 const PARTNERS: usize = 2;
 /// And the weakest atoms inside, each of which is tried for so many that promise most without it.
-const WEAKEST: usize = 4;
+pub(super) const WEAKEST: usize = 6;
 const STRONGEST: usize = 3;
+/// And for so many more that promise most by the curvature there.
+const CURVED: usize = 12;
 /// Two models are nearly tied when their deviances differ by less: the one is at least 1/e as likely.
 const NEAR: f64 = 2.0;
 const MOST_TIES: usize = 20;
@@ -48,14 +56,14 @@ const SETTLED: f64 = 1e-9;
 
 /// Every exchange of an atom inside for one outside.
 pub(super) struct Exact<'a, A: LinearOperator, L, S> {
-    f: &'a Objective<A, L>,
-    set: &'a S,
-    atoms: Atoms,
-    kept: IndexSet,
+    pub(super) f: &'a Objective<A, L>,
+    pub(super) set: &'a S,
+    pub(super) atoms: Atoms,
+    pub(super) kept: IndexSet,
     /// The quadratic of a quadratic loss.
-    gram: Option<Gram<'a, A, L>>,
+    pub(super) gram: Option<Gram<'a, A, L>>,
     /// A bound on the curvature along each coordinate, for other losses.
-    bounds: OnceCell<Vec<f64>>,
+    bounds: OnceLock<Vec<f64>>,
 }
 
 /// An exchange, or one more atom, on f itself.
@@ -73,11 +81,11 @@ where
     S: CoordinateSet,
 {
     pub fn new(f: &'a Objective<A, L>, set: &'a S) -> Self {
-        Self { f, set, atoms: set.candidates(), kept: set.kept(), gram: None, bounds: OnceCell::new() }
+        Self { f, set, atoms: set.candidates(), kept: set.kept(), gram: None, bounds: OnceLock::new() }
     }
 
     /// The quadratic, with the columns of these coordinates.
-    fn gram(&mut self, coordinates: &[usize]) -> Option<Gram<'a, A, L>> {
+    pub(super) fn gram(&mut self, coordinates: &[usize]) -> Option<Gram<'a, A, L>> {
         if let Some(mut gram) = self.gram.take() {
             gram.bring(coordinates);
             return Some(gram);
@@ -87,19 +95,19 @@ where
     }
 
     /// The coordinates of atoms.
-    fn coordinates(&self, atoms: &[usize]) -> Vec<usize> {
+    pub(super) fn coordinates(&self, atoms: &[usize]) -> Vec<usize> {
         atoms.iter().flat_map(|&atom| self.atoms.members(atom).iter().copied()).collect()
     }
 
     /// The largest number of coordinates that k atoms can have.
-    fn most_coordinates(&self, k: usize) -> usize {
+    pub(super) fn most_coordinates(&self, k: usize) -> usize {
         let sizes: Vec<f64> = (0..self.atoms.len()).map(|atom| self.atoms.members(atom).len() as f64).collect();
         let largest = top_k(&sizes, k).into_iter().map(|atom| sizes[atom]).sum::<f64>();
         self.kept.indices().len() + largest as usize
     }
 
     /// The point of some atoms on f itself.
-    fn refitted(&self, point: SparseVec) -> Evaluated<SparseVec> {
+    pub(super) fn refitted(&self, point: SparseVec) -> Evaluated<SparseVec> {
         let support = point.support();
         refit_on(self.f, self.f.at(point), &support)
     }
@@ -109,13 +117,13 @@ where
         self.f.value(&self.f.at(SparseVec::zero(self.f.operator().domain()))) - self.f.lower_bound()
     }
 
-    fn is_perfect(&self, x: &Evaluated<SparseVec>) -> bool {
+    pub(super) fn is_perfect(&self, x: &Evaluated<SparseVec>) -> bool {
         let here = self.f.value(x) - self.f.lower_bound();
         here <= PERFECT * self.null().max(here)
     }
 
     /// The statement about x, whose exchanges were compared in a tableau.
-    fn quality(&self, set: &S, x: &Evaluated<SparseVec>, slopes: &[f64], swaps: &Swaps) -> Quality {
+    pub(super) fn quality(&self, set: &S, x: &Evaluated<SparseVec>, slopes: &[f64], swaps: &Swaps) -> Quality {
         let here = self.f.value(x);
         let lower = self.f.lower_bound();
         let best = swaps.best.first().map_or(0.0, |swap| swap.gain);
@@ -189,20 +197,21 @@ where
     }
 
     /// Exchanges that look good around x, tried on f.
-    fn polish_picture(
-        &mut self,
+    pub(super) fn polish_picture(
+        &self,
+        set: &S,
         x: &Evaluated<SparseVec>,
         most: usize,
         go_on: &mut GoOn<'_>,
     ) -> Option<Polished<SparseVec>> {
         let (mut x, mut exchanges) = (x.clone(), 0);
         loop {
-            let chosen = self.set.chosen(x.point());
+            let chosen = set.chosen(x.point());
             let mut known = self.coordinates(&chosen);
             known.extend(self.kept.indices());
             let gram = Gram::around(self.f, &x, &known)?;
             let tableau = Tableau::new(&gram, &self.atoms, &self.kept, &chosen);
-            let trials = self.trials(&x, &tableau);
+            let trials = self.trials(&x, &tableau, set.atoms());
             let here = self.f.value(&x);
             let best = trials.iter().min_by(|a, b| a.value.total_cmp(&b.value));
             let better = best.filter(|trial| trial.value < here - IMPROVES * (here - self.f.lower_bound()));
@@ -216,18 +225,19 @@ where
                     let mut best: Vec<Swap> = trials.iter().filter_map(swap).collect();
                     best.sort_by(|a, b| b.gain.total_cmp(&a.gain));
                     let swaps = Swaps { compared: best.len(), best, exhaustive: false };
-                    let quality = self.quality(self.set, &x, &tableau.slopes(), &swaps);
+                    let quality = self.quality(set, &x, &tableau.slopes(), &swaps);
                     return Some(Polished { x, exchanges, quality });
                 }
             }
         }
     }
 
-    /// Exchanges and, where there is room, one more atom, each refitted on f. Two ways to find them, since either
+    /// Exchanges and, where there is room, one more atom, each refitted on f. Three ways to find them, since each
     /// can be fooled. The quadratic picture knows how atoms stand in for each other, but promises the moon for a
     /// rare column on which the fit is already sure. How much f falls at least by a step along a coordinate is
-    /// never too much, but knows nothing of what the others would do.
-    fn trials(&self, x: &Evaluated<SparseVec>, tableau: &Tableau<'_>) -> Vec<Trial> {
+    /// never too much, but knows nothing of what the others would do, and little of columns of very different scales:
+    /// for these the curvature without the atom that leaves tells more.
+    fn trials(&self, x: &Evaluated<SparseVec>, tableau: &Tableau<'_>, most: usize) -> Vec<Trial> {
         let chosen = tableau.chosen().to_vec();
         let mut moves: Vec<(Option<usize>, usize)> = Vec::new();
         for swap in tableau.substitutes().best {
@@ -236,7 +246,7 @@ where
                 moves.push((Some(swap.out), swap.into));
             }
         }
-        if chosen.len() < self.set.atoms() {
+        if chosen.len() < most {
             let gains = tableau.entry_gains();
             moves.extend(top_k(&gains, 1).into_iter().filter(|&atom| gains[atom] > 0.0).map(|atom| (None, atom)));
         }
@@ -246,10 +256,14 @@ where
         let without: Vec<_> = outs.iter().map(|&out| self.refitted_to(x, &chosen, Some(out), None)).collect();
         if !without.is_empty() {
             let gradients = self.f.gradients(&without);
-            for (&out, g) in outs.iter().zip(&gradients) {
-                let falls = self.least_falls(g, &chosen);
-                let into = top_k(&falls, STRONGEST).into_iter().filter(|&atom| falls[atom] > 0.0);
-                moves.extend(into.map(|atom| (Some(out), atom)));
+            let curvatures = self.curvatures(&without);
+            for (place, (&out, g)) in outs.iter().zip(&gradients).enumerate() {
+                let least = self.falls(g, self.bounds(), &chosen);
+                let likely = curvatures.get(place).map_or_else(Vec::new, |h| self.falls(g, h, &chosen));
+                for (falls, count) in [(least, STRONGEST), (likely, CURVED)] {
+                    let into = top_k(&falls, count).into_iter().filter(|&atom| falls[atom] > 0.0);
+                    moves.extend(into.map(|atom| (Some(out), atom)));
+                }
             }
         }
         moves.sort_unstable();
@@ -258,11 +272,11 @@ where
             let next = self.refitted_to(x, &chosen, out, Some(into));
             Trial { out, into, value: self.f.value(&next), x: next }
         };
-        moves.into_iter().map(trial).collect()
+        moves.into_par_iter().map(trial).collect()
     }
 
     /// The minimum over the chosen atoms without one and with another.
-    fn refitted_to(
+    pub(super) fn refitted_to(
         &self,
         x: &Evaluated<SparseVec>,
         chosen: &[usize],
@@ -276,18 +290,32 @@ where
         refit_on(self.f, self.f.at(x.point().on(&support)), &support)
     }
 
-    /// How much f falls at least by a step along each atom outside: Σ g²/(2·bound) over its coordinates, exact for
-    /// one. The curvature of a coordinate is nowhere above the loss's bound times its energy.
-    fn least_falls(&self, g: &[f64], chosen: &[usize]) -> Vec<f64> {
-        let bounds = self.bounds.get_or_init(|| {
+    /// A bound on the second derivative of f along each coordinate, wherever it is: the loss's bound times the energy.
+    fn bounds(&self) -> &[f64] {
+        self.bounds.get_or_init(|| {
             let ones = vec![1.0; self.f.operator().n_outputs()];
             let energies = self.f.operator().energies(&[&ones], None).and_then(|mut e| e.pop());
             self.f.count_pass();
             let (curvature, ridge) = (self.f.loss().curvature_bound(), self.f.ridge_weight());
             energies.unwrap_or_default().into_iter().map(|energy| curvature * energy + ridge).collect()
-        });
-        let fall = |&j: &usize| match bounds.get(j) {
-            Some(&bound) if bound > 0.0 => 0.5 * g[j] * g[j] / bound,
+        })
+    }
+
+    /// The second derivatives of f along each coordinate at some points: one pass.
+    fn curvatures(&self, points: &[Evaluated<SparseVec>]) -> Vec<Vec<f64>> {
+        let weights: Vec<Vec<f64>> = points.iter().map(|x| self.f.curvatures(x)).collect();
+        let views: Vec<&[f64]> = weights.iter().map(Vec::as_slice).collect();
+        let mut energies = self.f.operator().energies(&views, None).unwrap_or_default();
+        self.f.count_pass();
+        energies.iter_mut().flatten().for_each(|energy| *energy += self.f.ridge_weight());
+        energies
+    }
+
+    /// How much f falls by a step along each atom outside: Σ g²/(2h) over its coordinates. Where h is a bound and the
+    /// atom a single coordinate, f falls at least so much.
+    fn falls(&self, g: &[f64], curvatures: &[f64], chosen: &[usize]) -> Vec<f64> {
+        let fall = |&j: &usize| match curvatures.get(j) {
+            Some(&h) if h > 0.0 => 0.5 * g[j] * g[j] / h,
             _ => 0.0,
         };
         let of_atom = |atom: usize| {
@@ -326,6 +354,46 @@ where
         models
     }
 
+    /// The best point of each of these rising sizes along the path of the Lasso; `None` where there is none. When `go_on`
+    /// breaks, the best so far.
+    fn lasso_models(&mut self, sizes: &[usize], go_on: &mut GoOn<'_>) -> Option<Vec<Option<SparseVec>>> {
+        let k = *sizes.last()?;
+        let single = (0..self.atoms.len()).all(|atom| self.atoms.members(atom).len() <= 1);
+        if !single || !self.f.loss().is_quadratic() || !affordable(self.f.operator(), 4 * k) {
+            return None;
+        }
+        let sets = sizes.iter().map(|&size| self.set.with_atoms(size).ok()).collect::<Option<Vec<S>>>()?;
+        let kept = self.kept.clone();
+        let mut gram = self.gram(kept.indices())?;
+        let mut path = LassoPath::new(&gram, self.kept.indices(), Grid::default()).ok()?;
+        let mut best: Vec<Option<(f64, IndexSet)>> = vec![None; sets.len()];
+        while go_on(0).is_continue() {
+            match path.advance(&gram) {
+                Step::Needs(columns) => gram.bring(&columns),
+                Step::Point { x, .. } => {
+                    if x.support_size() > LASSO_ATOMS * k + self.kept.indices().len() {
+                        break;
+                    }
+                    let scaled = x.map(|j, v| v * gram.diagonal()[j].sqrt());
+                    for (set, best) in sets.iter().zip(&mut best) {
+                        let support = set.project(scaled.clone()).support();
+                        if best.as_ref().is_some_and(|(_, seen)| *seen == support) {
+                            continue;
+                        }
+                        let value = minimum(&gram, support.indices());
+                        if best.as_ref().is_none_or(|(least, _)| value < *least) {
+                            *best = Some((value, support));
+                        }
+                    }
+                }
+                Step::Done => break,
+            }
+        }
+        self.gram = Some(gram);
+        let point = |support: IndexSet| self.refitted(support.point(&vec![0.0; support.dimension()])).into_point();
+        Some(best.into_iter().map(|best| best.map(|(_, support)| point(support))).collect())
+    }
+
     fn polished(&mut self, x: Evaluated<SparseVec>, most: usize, go_on: &mut GoOn<'_>) -> Polished<SparseVec> {
         let coordinates = x.point().support_size().max(self.most_coordinates(self.set.atoms()));
         let compared = if self.is_perfect(&x) || !affordable(self.f.operator(), coordinates) {
@@ -333,7 +401,7 @@ where
         } else if self.f.loss().is_quadratic() {
             self.polish_quadratic(&x, most, go_on)
         } else {
-            self.polish_picture(&x, most, go_on)
+            self.polish_picture(self.set, &x, most, go_on)
         };
         compared.unwrap_or_else(|| {
             let quality = quick_quality(self.f, self.set, &x);
@@ -402,40 +470,33 @@ where
         self.grown(&sizes, go_on, false)?.pop()
     }
 
+    fn reach(&self) -> usize {
+        let coordinates = self.most_coordinates(self.set.atoms()) as f64;
+        let reach = (NEARBY / (self.f.operator().domain() as f64 * coordinates.powi(2))) as usize;
+        if self.f.loss().is_quadratic() {
+            return reach;
+        }
+        let entries = self.f.operator().n_outputs() as f64 * self.f.operator().domain() as f64;
+        if entries <= PICTURED { reach.min(1) } else { 0 }
+    }
+
+    fn by_way_of(
+        &mut self,
+        x: &Evaluated<SparseVec>,
+        sizes: &[usize],
+        below: f64,
+        go_on: &mut GoOn<'_>,
+    ) -> Option<Polished<SparseVec>> {
+        self.routed(x, sizes, below, go_on)
+    }
+
     fn lasso(&mut self, go_on: &mut GoOn<'_>) -> Option<SparseVec> {
         let k = self.set.atoms();
-        let single = (0..self.atoms.len()).all(|atom| self.atoms.members(atom).len() <= 1);
-        if !single || !self.f.loss().is_quadratic() || !affordable(self.f.operator(), 4 * k) {
-            return None;
-        }
-        let kept = self.kept.clone();
-        let mut gram = self.gram(kept.indices())?;
-        let mut path = LassoPath::new(&gram, self.kept.indices(), Grid::default()).ok()?;
-        let mut best: Option<(f64, IndexSet)> = None;
-        loop {
-            if go_on(0).is_break() {
-                break;
-            }
-            match path.advance(&gram) {
-                Step::Needs(columns) => gram.bring(&columns),
-                Step::Point { x, .. } => {
-                    if x.support_size() > LASSO_ATOMS * k + self.kept.indices().len() {
-                        break;
-                    }
-                    let scaled = x.map(|j, v| v * gram.diagonal()[j].sqrt());
-                    let support = self.set.project(scaled).support();
-                    if best.as_ref().is_some_and(|(_, seen)| *seen == support) {
-                        continue;
-                    }
-                    let value = minimum(&gram, support.indices());
-                    if best.as_ref().is_none_or(|(least, _)| value < *least) {
-                        best = Some((value, support));
-                    }
-                }
-                Step::Done => break,
-            }
-        }
-        self.gram = Some(gram);
-        best.map(|(_, support)| self.refitted(support.point(&vec![0.0; support.dimension()])).into_point())
+        self.lasso_models(&[k], go_on)?.pop()?
+    }
+
+    fn along_the_lasso(&mut self, sizes: &[usize], go_on: &mut GoOn<'_>) -> Vec<Option<Evaluated<SparseVec>>> {
+        let points = self.lasso_models(sizes, go_on).unwrap_or_default();
+        points.into_iter().map(|point| point.map(|x| self.f.at(x))).collect()
     }
 }

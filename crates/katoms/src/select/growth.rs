@@ -1,6 +1,7 @@
 //! Growing a model atom by atom, each size polished by exchanges: the path over k of a quadratic.
 
 use super::Quadratic;
+use super::detours::shrink;
 use super::swaps::{IMPROVES, Polish, TOGETHER};
 use super::tableau::{Missing, Swaps, Tableau};
 use crate::linalg::top_k;
@@ -72,7 +73,7 @@ impl<'a> Growth<'a> {
         }
         // The way back: a larger model without its least useful atoms may beat the smaller one.
         let Some(at) = self.sizes.len().checked_sub(self.back + 1) else { return self.climb(q) };
-        self.shrink(q, self.sizes[at]);
+        shrink(&mut self.tableau, q, self.sizes[at]);
         let swaps = self.polished(q, self.sizes[at])?;
         if self.tableau.objective() < self.models[at].objective {
             self.models[at] = self.model(swaps);
@@ -150,15 +151,6 @@ impl<'a> Growth<'a> {
         }
         self.up += 1;
         Ok(true)
-    }
-
-    fn shrink(&mut self, q: &impl Quadratic, size: usize) {
-        while self.tableau.chosen().len() > size {
-            let costs = self.tableau.removal_costs();
-            let cheapest = (0..costs.len()).reduce(|a, b| if costs[b] < costs[a] { b } else { a });
-            let Some(cheapest) = cheapest else { return };
-            self.tableau.remove(q, self.tableau.chosen()[cheapest]);
-        }
     }
 
     fn polished(&mut self, q: &impl Quadratic, size: usize) -> Result<Swaps, Missing> {

@@ -46,6 +46,27 @@ pub trait Neighbourhood<P: Point> {
     /// The model of k atoms, grown in a few stages and polished in each; `None` where that cannot be had.
     /// When `go_on` breaks, what has grown so far.
     fn grow_to_k(&mut self, go_on: &mut GoOn<'_>) -> Option<Polished<P>>;
+    /// How many sizes above and below k can be looked at for little; none where models have no other size.
+    fn reach(&self) -> usize {
+        0
+    }
+    /// For each of these rising sizes the best point along the path of the Lasso, which only the largest need follow to
+    /// its end; nothing where there is no such path.
+    fn along_the_lasso(&mut self, _sizes: &[usize], _go_on: &mut GoOn<'_>) -> Vec<Option<Evaluated<P>>> {
+        Vec::new()
+    }
+    /// From x through these numbers of atoms, one after the other: the atoms that matter least leave, those that bring
+    /// most come in, and exchanges polish each size. `None` where that cannot be had, or where its end is not below
+    /// `below`. When `go_on` breaks, no exchange follows.
+    fn by_way_of(
+        &mut self,
+        _x: &Evaluated<P>,
+        _sizes: &[usize],
+        _below: f64,
+        _go_on: &mut GoOn<'_>,
+    ) -> Option<Polished<P>> {
+        None
+    }
     /// The best point with k atoms along the path of the Lasso; `None` where there is none. When `go_on` breaks, the
     /// best so far.
     fn lasso(&mut self, go_on: &mut GoOn<'_>) -> Option<P>;

@@ -9,7 +9,8 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use super::criteria::{Criterion, ModelSize};
-use super::neighbourhood::{GoOn, Polished, Searchable};
+use super::ladder::Ladder;
+use super::neighbourhood::{GoOn, Neighbourhood, Polished, Searchable};
 use crate::driver::{Options, PERFECT, Quality, Run, Stages, Status, check_domain};
 use crate::error::{Error, check_range};
 use crate::loss::Loss;
@@ -123,7 +124,38 @@ where
     S: Searchable<A, L>,
 {
     let sizes: Vec<usize> = sizes.into_iter().collect();
-    check_sizes(&sizes)?;
+    assembled(f, set, &sizes, &mut go_on, |hood, models, go_on| climbed(f, &sizes, hood, models, go_on))
+}
+
+/// The same without a second look at the models, for those who improve them by themselves.
+pub(super) fn plain_path<A, L, S>(
+    f: &Objective<A, L>,
+    set: &S,
+    sizes: &[usize],
+    go_on: &mut GoOn<'_>,
+) -> Result<Path<A::Point>, Error>
+where
+    A: LinearOperator,
+    L: Loss,
+    S: Searchable<A, L>,
+{
+    assembled(f, set, sizes, go_on, |_, models, _| models)
+}
+
+/// The models of all sizes as they were found and improved.
+fn assembled<A, L, S>(
+    f: &Objective<A, L>,
+    set: &S,
+    sizes: &[usize],
+    go_on: &mut GoOn<'_>,
+    improved: impl FnOnce(&mut dyn Neighbourhood<A::Point>, Ended<A::Point>, &mut GoOn<'_>) -> Ended<A::Point>,
+) -> Result<Path<A::Point>, Error>
+where
+    A: LinearOperator,
+    L: Loss,
+    S: Searchable<A, L>,
+{
+    check_sizes(sizes)?;
     // Every size is checked before the work begins.
     let sets = sizes.iter().map(|&k| set.with_atoms(k)).collect::<Result<Vec<_>, _>>()?;
     let (Some(largest), (clock, before)) = (sets.last(), (Instant::now(), f.cost())) else {
@@ -131,12 +163,13 @@ where
     };
     check_domain(f, largest)?;
     let mut hood = largest.neighbourhood(f);
-    let grown =
-        hood.grow(&sizes, &mut go_on).map(|models| models.into_iter().map(|m| (m, Status::Converged)).collect());
+    let grown = hood.grow(sizes, go_on).map(|models| models.into_iter().map(|m| (m, Status::Converged)).collect());
     let models: Ended<A::Point> = match grown {
         Some(models) => models,
-        None => stepped(f, &sets, &mut go_on)?,
+        None => stepped(f, &sets, go_on)?,
     };
+    let complete = models.len() == sizes.len();
+    let models = if complete { improved(hood.as_mut(), models, go_on) } else { models };
     let zero = f.at(A::Point::zero(set.domain()));
     let null = f.loss().value(zero.image());
     let floor = f.lower_bound() + PERFECT * (null - f.lower_bound());
@@ -147,10 +180,10 @@ where
         let (objective, deviance) = (f.value(&x), f.loss().deviance(loss.max(floor)));
         Model { atoms, parameters, point: x.into_point(), objective, loss, deviance, status, quality }
     };
-    let models: Vec<Model<A::Point>> = models.into_iter().zip(&sizes).map(model).collect();
+    let models: Vec<Model<A::Point>> = models.into_iter().zip(sizes).map(model).collect();
     let cost = f.cost();
     Ok(Path {
-        complete: models.len() == sizes.len(),
+        complete,
         models,
         passes: cost.passes - before.passes,
         columns: cost.columns - before.columns,
@@ -162,6 +195,29 @@ where
 
 /// Models, and how the run that led to each ended.
 type Ended<P> = Vec<(Polished<P>, Status)>;
+
+/// The models, each improved by those of neighbouring sizes.
+fn climbed<A: LinearOperator, L: Loss>(
+    f: &Objective<A, L>,
+    sizes: &[usize],
+    hood: &mut dyn Neighbourhood<A::Point>,
+    models: Ended<A::Point>,
+    go_on: &mut GoOn<'_>,
+) -> Ended<A::Point> {
+    let (models, statuses): (Vec<_>, Vec<Status>) = models.into_iter().unzip();
+    let before: Vec<f64> = models.iter().map(|model| f.value(&model.x)).collect();
+    let mut ladder = Ladder::new(f, sizes.to_vec(), models.into_iter().map(Some).collect());
+    if hood.is_small() || hood.is_hard() {
+        ladder.hear_the_lasso(hood, go_on);
+    }
+    ladder.settle(hood, go_on);
+    let ended = |((model, status), before): ((Polished<A::Point>, Status), f64)| {
+        // What exchanges and a refit have found is a minimum over its atoms.
+        let status = if f.value(&model.x) < before { Status::Converged } else { status };
+        (model, status)
+    };
+    ladder.rungs.into_iter().flatten().zip(statuses).zip(before).map(ended).collect()
+}
 
 /// From size to size by the method, each warm-started from the one before.
 fn stepped<A, L, S>(f: &Objective<A, L>, sets: &[S], go_on: &mut GoOn<'_>) -> Result<Ended<A::Point>, Error>

@@ -32,7 +32,9 @@ pub enum Escalate {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Search {
     /// Where it begins, in this order, until an answer is good enough. A start that the structure does not
-    /// have is left out; where none is left, the search begins at zero.
+    /// have is left out; where none is left, the search begins at zero. [`Start::Detour`] comes after all others
+    /// wherever it stands, unless the first start needed no exchange; it is among the attempts where it led to
+    /// something better.
     pub starts: Vec<Start>,
     /// Whether atoms are exchanged. Without, a model grows by the method alone.
     pub exchanges: bool,
@@ -50,7 +52,7 @@ impl Search {
     /// All starts that a structure has.
     pub fn for_structure(structure: Structure) -> Self {
         let starts = match structure {
-            Structure::Coordinates => vec![Start::Thresholded, Start::Grown, Start::Lasso],
+            Structure::Coordinates => vec![Start::Thresholded, Start::Grown, Start::Lasso, Start::Detour],
             // A matrix grows within its first run: see `Stages::for_set`.
             Structure::RankOne => vec![Start::Thresholded],
         };

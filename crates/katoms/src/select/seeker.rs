@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::Instant;
 
+use super::detours::{detour, roundabout};
 use super::neighbourhood::{GoOn, Neighbourhood, Polished, Searchable};
 use super::search::{Escalate, Search};
 use crate::driver::{
@@ -45,6 +46,8 @@ pub(super) struct Seeker<'a, 'g, A: LinearOperator, L, S, M: Method<A, L, S>, O>
     trace: Trace,
     attempts: Vec<Attempt>,
     best: Option<Found<A::Point>>,
+    /// Whether the first start was good as it was, and others would cost something.
+    untroubled: bool,
     /// Why the search ended before its time.
     cut: Option<Status>,
 }
@@ -92,6 +95,7 @@ where
             trace: Trace::new(),
             attempts: Vec::new(),
             best: None,
+            untroubled: false,
             cut: None,
         }
     }
@@ -110,7 +114,7 @@ where
     /// Start by start, until one is good enough.
     pub fn search(mut self) -> Result<Outcome<A::Point>, Error> {
         let given = self.first.is_some().then_some(Start::Thresholded);
-        let others = self.search.starts.iter().copied().filter(|&start| Some(start) != given);
+        let others = self.search.starts.iter().copied().filter(|&start| Some(start) != given && start != Start::Detour);
         let starts: Vec<Start> = given.into_iter().chain(others).collect();
         for start in starts {
             let Some(found) = self.attempt(start)? else { continue };
@@ -123,6 +127,7 @@ where
         {
             self.settle(Start::Thresholded, found);
         }
+        self.detours()?;
         Ok(self.outcome())
     }
 
@@ -140,7 +145,39 @@ where
                 Some(x) => self.road(x, Stages::direct()).map(Some),
                 None => Ok(None),
             },
+            // From where the others have led: see `detours`.
+            Start::Detour => Ok(None),
         }
+    }
+
+    /// On from the best answer by way of other sizes, as long as that improves it.
+    fn detours(&mut self) -> Result<(), Error> {
+        let wanted = self.search.exchanges && self.search.starts.contains(&Start::Detour) && !self.untroubled;
+        let Some(mut best) = self.best.take() else { return Ok(()) };
+        let (first, atoms) = (self.f.value(&best.x), self.set.atoms());
+        let hard = self.hood.is_small() || self.hood.is_hard() || self.search.escalate == Escalate::WhenStuck;
+        let mut exchanges = 0;
+        for round in 0..ROUNDS {
+            if !wanted || self.cut.is_some() || self.is_enough(&best.x) || is_proven(&best) {
+                break;
+            }
+            let f = self.f;
+            let next = self.within(|hood, go_on| {
+                let far = if hard && round == 0 { roundabout(f, hood, &best.x, atoms, go_on) } else { None };
+                far.or_else(|| detour(f, hood, &best.x, atoms, go_on))
+            });
+            let Some(next) = next else { break };
+            best = self.onward(next)?;
+            exchanges += best.exchanges;
+        }
+        let objective = self.f.value(&best.x);
+        if objective < first {
+            self.attempts.push(Attempt { start: Start::Detour, objective, exchanges, status: best.status });
+            let asked = self.search.quality && self.cut.is_none();
+            best.certificate = if asked { self.hood.certify(&best.x) } else { None };
+        }
+        self.best = Some(best);
+        Ok(())
     }
 
     /// A model grown by exchanges, as far as the caps let it; `None` where that cannot be had or is not
@@ -305,6 +342,7 @@ where
         let small = self.hood.is_small();
         let untroubled = self.attempts.is_empty() && found.exchanges == 0 && !small;
         let easy = self.search.escalate == Escalate::WhenHard && !small && !self.hood.is_hard();
+        self.untroubled |= untroubled;
         let done = agree || untroubled || easy || self.cut.is_some();
         let enough = done || self.is_enough(&found.x) || !self.search.exchanges;
         self.attempts.push(attempt);
@@ -313,7 +351,7 @@ where
             found.certificate = if asked { self.hood.certify(&found.x) } else { None };
             self.best = Some(found);
         }
-        enough || self.best.as_ref().and_then(|best| best.certificate).is_some_and(|c| c.gap <= PROVEN)
+        enough || self.best.as_ref().is_some_and(is_proven)
     }
 
     fn outcome(mut self) -> Outcome<A::Point> {
@@ -342,6 +380,11 @@ where
             point: best.x.into_point(),
         }
     }
+}
+
+/// Whether nothing better can be found.
+fn is_proven<P>(found: &Found<P>) -> bool {
+    found.certificate.is_some_and(|certificate| certificate.gap <= PROVEN)
 }
 
 /// Calls the observer, off the clock. Whether it wants to stop.

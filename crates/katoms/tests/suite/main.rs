@@ -6,6 +6,7 @@ mod bad_designs;
 mod bounds;
 mod contract;
 mod cross_validation;
+mod detours;
 mod driver;
 mod groups;
 mod operators;

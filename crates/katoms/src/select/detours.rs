@@ -1,0 +1,207 @@
+//! Models by way of other sizes: what exchanges of single atoms cannot reach.
+//!
+//! A model that no exchange improves may be two atoms away from a better one, with every step between them uphill.
+//! One atom more or fewer makes another landscape: exchanges go on there, and the way back leads elsewhere.
+
+use super::Quadratic;
+use super::exact::{Exact, GROWTH, WEAKEST};
+use super::gram::{Gram, affordable};
+use super::ladder::Ladder;
+use super::neighbourhood::{GoOn, Neighbourhood, Polished};
+use super::swaps::{IMPROVES, Polish};
+use super::tableau::{Missing, Tableau};
+use crate::linalg::top_k;
+use crate::loss::Loss;
+use crate::objective::{Evaluated, Objective};
+use crate::operator::LinearOperator;
+use crate::set::CoordinateSet;
+use crate::space::{Point, SparseVec};
+
+/// How many atoms more or fewer a detour goes by.
+const FARTHEST: usize = 2;
+/// How many sizes below and above a roundabout way goes by at most.
+const BELOW: usize = 10;
+const ABOVE: usize = 3;
+
+/// What a point has to be below to be better than x.
+pub(super) fn better_than<A: LinearOperator, L: Loss>(f: &Objective<A, L>, x: &Evaluated<A::Point>) -> f64 {
+    let here = f.value(x);
+    here - IMPROVES * (here - f.lower_bound())
+}
+
+/// A better model of as many atoms, by way of a larger and of a smaller one: the better of the two. Where neither is
+/// better than x, by sizes farther away.
+pub(super) fn detour<A: LinearOperator, L: Loss>(
+    f: &Objective<A, L>,
+    hood: &mut dyn Neighbourhood<A::Point>,
+    x: &Evaluated<A::Point>,
+    atoms: usize,
+    go_on: &mut GoOn<'_>,
+) -> Option<Polished<A::Point>> {
+    // Where sizes around are a large matter, the nearest ones have to do.
+    (1..=FARTHEST.min(hood.reach().max(1))).find_map(|far| {
+        let mut best: Option<Polished<A::Point>> = None;
+        for sizes in [upwards(atoms, far), downwards(atoms, far)].into_iter().flatten() {
+            let below = better_than(f, best.as_ref().map_or(x, |best| &best.x));
+            best = hood.by_way_of(x, &sizes, below, go_on).or(best);
+        }
+        best
+    })
+}
+
+/// A better model of as many atoms, from models of all sizes around: grown from nothing where that can be had, from x
+/// where not, and each improved by its neighbours.
+pub(super) fn roundabout<A: LinearOperator, L: Loss>(
+    f: &Objective<A, L>,
+    hood: &mut dyn Neighbourhood<A::Point>,
+    x: &Evaluated<A::Point>,
+    atoms: usize,
+    go_on: &mut GoOn<'_>,
+) -> Option<Polished<A::Point>> {
+    let reach = hood.reach();
+    let (least, most) = (atoms.saturating_sub(reach.min(BELOW)).max(1), atoms + reach.min(ABOVE));
+    let sizes: Vec<usize> = (least..=hood.candidates().min(most)).collect();
+    let at = sizes.iter().position(|&size| size == atoms)?;
+    let grown = hood.grow(&sizes, go_on).unwrap_or_default();
+    let mut rungs: Vec<_> = grown.into_iter().map(Some).collect();
+    rungs.resize_with(sizes.len(), || None);
+    let here = Polished { x: x.clone(), exchanges: 0, quality: hood.judge(x) };
+    let mut ladder = Ladder::new(f, sizes, rungs);
+    ladder.offer(at, here);
+    ladder.hear_the_lasso(hood, go_on);
+    ladder.settle(hood, go_on);
+    let below = better_than(f, x);
+    let found = ladder.rungs.swap_remove(at).filter(|found| f.value(&found.x) < below)?;
+    Some(Polished { exchanges: found.exchanges.max(1), ..found })
+}
+
+/// k + 1, …, k + far, …, k + 1, k.
+fn upwards(k: usize, far: usize) -> Option<Vec<usize>> {
+    Some((k + 1..k + far).chain((k..=k + far).rev()).collect())
+}
+
+/// k − 1, …, k − far, …, k − 1, k; `None` where no atom would be left.
+fn downwards(k: usize, far: usize) -> Option<Vec<usize>> {
+    let smallest = k.checked_sub(far).filter(|&size| size > 0)?;
+    Some((smallest + 1..k).rev().chain(smallest..=k).collect())
+}
+
+impl<A, L, S> Exact<'_, A, L, S>
+where
+    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+    L: Loss,
+    S: CoordinateSet,
+{
+    /// From x through these sizes, polished at each; `None` where that is too much work or ends no lower than `below`.
+    pub(super) fn routed(
+        &mut self,
+        x: &Evaluated<SparseVec>,
+        sizes: &[usize],
+        below: f64,
+        go_on: &mut GoOn<'_>,
+    ) -> Option<Polished<SparseVec>> {
+        let sets = sizes.iter().map(|&size| self.set.with_atoms(size).ok()).collect::<Option<Vec<S>>>()?;
+        let most = self.set.atoms().max(*sizes.iter().max()?);
+        let coordinates = x.point().support_size().max(self.most_coordinates(most));
+        let work = self.f.operator().domain() as f64 * (coordinates as f64).powi(2);
+        let tried = !self.f.loss().is_quadratic() && self.reach() == 0;
+        if tried || work > GROWTH || !affordable(self.f.operator(), 2 * coordinates) || self.is_perfect(x) {
+            return None;
+        }
+        let widest = self.set.with_atoms(most).ok()?;
+        let chosen = widest.chosen(x.point());
+        let end = if self.f.loss().is_quadratic() {
+            self.route_quadratic(&chosen, &sets, below, go_on)
+        } else {
+            self.route_picture(x, &widest, &sets, go_on)
+        };
+        let end = end.filter(|end| self.f.value(&end.x) < below)?;
+        let entered = self.set.chosen(end.x.point()).iter().filter(|atom| !chosen.contains(atom)).count();
+        Some(Polished { exchanges: entered.max(1), ..end })
+    }
+
+    /// On the quadratic, which is f.
+    fn route_quadratic(
+        &mut self,
+        chosen: &[usize],
+        sets: &[S],
+        below: f64,
+        go_on: &mut GoOn<'_>,
+    ) -> Option<Polished<SparseVec>> {
+        let mut known = self.coordinates(chosen);
+        known.extend(self.kept.indices());
+        let mut gram = self.gram(&known)?;
+        let mut tableau = Tableau::new(&gram, &self.atoms, &self.kept, chosen);
+        let mut swaps = None;
+        for set in sets {
+            shrink(&mut tableau, &gram, set.atoms());
+            let mut polish = Polish::single(&self.atoms, &self.kept, set.atoms());
+            swaps = loop {
+                match polish.advance_while(&gram, &mut tableau, go_on) {
+                    Ok(swaps) => break Some(swaps),
+                    Err(Missing(atoms)) => gram.bring(&self.coordinates(&atoms)),
+                }
+            };
+        }
+        self.gram = Some(gram);
+        let (set, swaps) = (sets.last()?, swaps.filter(|_| tableau.objective() < below)?);
+        let x = self.refitted(tableau.point());
+        let quality = self.quality(set, &x, &tableau.slopes(), &swaps);
+        Some(Polished { x, exchanges: 0, quality })
+    }
+
+    /// By exchanges that look good around a point, tried on f.
+    fn route_picture(
+        &mut self,
+        x: &Evaluated<SparseVec>,
+        widest: &S,
+        sets: &[S],
+        go_on: &mut GoOn<'_>,
+    ) -> Option<Polished<SparseVec>> {
+        let mut end: Option<Polished<SparseVec>> = None;
+        for set in sets {
+            let mut from = end.as_ref().map_or(x, |end| &end.x).clone();
+            while widest.chosen(from.point()).len() > set.atoms() {
+                from = self.without_the_weakest(&from, &widest.chosen(from.point()))?;
+            }
+            end = Some(self.polish_picture(set, &from, usize::MAX, go_on)?);
+        }
+        end
+    }
+
+    /// x without one of its atoms: of those that matter least around x, the one without which f is least.
+    fn without_the_weakest(&self, x: &Evaluated<SparseVec>, chosen: &[usize]) -> Option<Evaluated<SparseVec>> {
+        let mut known = self.coordinates(chosen);
+        known.extend(self.kept.indices());
+        let gram = Gram::around(self.f, x, &known)?;
+        let costs = Tableau::new(&gram, &self.atoms, &self.kept, chosen).removal_costs();
+        let costs: Vec<f64> = costs.into_iter().map(|cost| -cost).collect();
+        let outs = top_k(&costs, WEAKEST).into_iter().map(|place| chosen[place]);
+        let without = outs.map(|out| self.refitted_to(x, chosen, Some(out), None));
+        without.min_by(|a, b| self.f.value(a).total_cmp(&self.f.value(b)))
+    }
+}
+
+/// Takes out the atoms that matter least, one by one.
+pub(super) fn shrink(tableau: &mut Tableau<'_>, q: &impl Quadratic, size: usize) {
+    while tableau.chosen().len() > size {
+        let costs = tableau.removal_costs();
+        let cheapest = (0..costs.len()).reduce(|a, b| if costs[b] < costs[a] { b } else { a });
+        let Some(cheapest) = cheapest else { return };
+        tableau.remove(q, tableau.chosen()[cheapest]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ways_go_size_by_size_there_and_back() {
+        assert_eq!(upwards(5, 1), Some(vec![6, 5]));
+        assert_eq!(upwards(5, 2), Some(vec![6, 7, 6, 5]));
+        assert_eq!(downwards(5, 1), Some(vec![4, 5]));
+        assert_eq!(downwards(5, 2), Some(vec![4, 3, 4, 5]));
+        assert_eq!((downwards(1, 1), downwards(2, 2)), (None, None));
+    }
+}
