@@ -477,7 +477,7 @@ where
             return reach;
         }
         let entries = self.f.operator().n_outputs() as f64 * self.f.operator().domain() as f64;
-        if entries <= PICTURED { reach.min(1) } else { 0 }
+        if entries <= PICTURED { reach.min(2) } else { 0 }
     }
 
     fn by_way_of(

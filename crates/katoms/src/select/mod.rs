@@ -70,7 +70,7 @@ pub use folds::Folds;
 pub use lasso_path::{LassoPath, LassoPathOptions, LassoPoint, lasso_path};
 pub use neighbourhood::{GoOn, Neighbourhood, Polished, Searchable};
 pub use nuclear_path::{NuclearFit, NuclearPath, soft_impute_path};
-pub use path::{Model, Path, path};
+pub use path::{Model, Path, path, plain_path};
 pub use phase_transition::{Sign, phase_transition_k, weak_threshold};
 pub use quadratic::Quadratic;
 pub use sample::{Preparation, Sample};

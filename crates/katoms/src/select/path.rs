@@ -127,8 +127,11 @@ where
     assembled(f, set, &sizes, &mut go_on, |hood, models, go_on| climbed(f, &sizes, hood, models, go_on))
 }
 
-/// The same without a second look at the models, for those who improve them by themselves.
-pub(super) fn plain_path<A, L, S>(
+/// The same without a second look at the models: what a training set of a cross-validation gets.
+///
+/// # Errors
+/// As [`path`].
+pub fn plain_path<A, L, S>(
     f: &Objective<A, L>,
     set: &S,
     sizes: &[usize],
@@ -156,6 +159,12 @@ where
     S: Searchable<A, L>,
 {
     check_sizes(sizes)?;
+    let mut stopped = false;
+    let mut first = |done: usize| {
+        let flow = go_on(done);
+        stopped |= flow.is_break();
+        flow
+    };
     // Every size is checked before the work begins.
     let sets = sizes.iter().map(|&k| set.with_atoms(k)).collect::<Result<Vec<_>, _>>()?;
     let (Some(largest), (clock, before)) = (sets.last(), (Instant::now(), f.cost())) else {
@@ -163,13 +172,14 @@ where
     };
     check_domain(f, largest)?;
     let mut hood = largest.neighbourhood(f);
-    let grown = hood.grow(sizes, go_on).map(|models| models.into_iter().map(|m| (m, Status::Converged)).collect());
+    let grown = hood.grow(sizes, &mut first).map(|models| models.into_iter().map(|m| (m, Status::Converged)).collect());
     let models: Ended<A::Point> = match grown {
         Some(models) => models,
-        None => stepped(f, &sets, go_on)?,
+        None => stepped(f, &sets, &mut first)?,
     };
     let complete = models.len() == sizes.len();
-    let models = if complete { improved(hood.as_mut(), models, go_on) } else { models };
+    let models =
+        if complete && !stopped { improved(hood.as_mut(), models, &mut |_| go_on(sizes.len())) } else { models };
     let zero = f.at(A::Point::zero(set.domain()));
     let null = f.loss().value(zero.image());
     let floor = f.lower_bound() + PERFECT * (null - f.lower_bound());

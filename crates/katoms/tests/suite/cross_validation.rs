@@ -12,7 +12,7 @@ use katoms::method::AcceleratedIht;
 use katoms::operator::{ColumnMoments, Counted, Csc, Dense, LinearOperator, Moments, Parts};
 use katoms::select::{
     Choice, CrossValidation, Fitted, Folds, Preparation, Score, Stability, Validated, cross_validate,
-    cross_validate_while, path, stability,
+    cross_validate_while, path, plain_path, stability,
 };
 use katoms::set::{Always, ConstraintSet, CoordinateSet, Groups, KSparse};
 use katoms::simulate::{generator, normals};
@@ -101,7 +101,7 @@ impl Data {
         let copy = Dense::column_major(copy.data(), self.rows(), self.columns()).unwrap();
         let loss = LeastSquares::new(self.y.iter().map(|y| y - target).collect::<Vec<_>>()).unwrap();
         let f = Objective::new(copy, loss.weighted(self.weights.clone()).unwrap()).unwrap().ridge(ridge).unwrap();
-        let path = path(&f, set, options.sizes.clone(), |_| ControlFlow::Continue(())).unwrap();
+        let path = plain_path(&f, set, &options.sizes, &mut |_| ControlFlow::Continue(())).unwrap();
         let model = |point: &SparseVec| {
             let coefficients = point.map(|j, v| v / scales[j]);
             let shift: f64 = coefficients.entries().map(|(j, v)| v * means[j]).sum();
