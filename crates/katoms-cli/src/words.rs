@@ -61,7 +61,8 @@ pub fn quality(quality: &Quality, attempts: &[Attempt], name: impl Fn(usize) -> 
             format!("none of the {compared} most promising exchanges improves it; the others were not tried")
         }
     });
-    let (detours, starts): (Vec<&Attempt>, Vec<&Attempt>) = attempts.iter().partition(|attempt| attempt.start == Start::Detour);
+    let (detours, starts): (Vec<&Attempt>, Vec<&Attempt>) =
+        attempts.iter().partition(|attempt| attempt.start == Start::Detour);
     if starts.len() > 1 {
         told.push(format!("{} starts were tried", starts.len()));
     }
