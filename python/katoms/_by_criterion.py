@@ -41,7 +41,7 @@ class ByCriterion(LinearModel):
         design = design_of(X)
         problem = self._problem(design, self._target(y), weights_of(sample_weight, design.shape[0]))
         criterion = criterion_of(self.ic_type)
-        size, start, whole = self._sizes(design, problem), self._start(design), True
+        size, start, whole = self._sizes(design, problem), self._start(design), None
         vars(self).pop("path_", None)
         if isinstance(size, list):
             if self.method is not None:

@@ -52,16 +52,23 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         """Find the model."""
         raise NotImplementedError
 
-    def _finish(self, design: Design, problem: dict[str, Any], size: int, start: Any, whole: bool) -> None:
-        """Fit the model of one size, and keep what there is to know about it. It was chosen among all sizes, or not."""
+    def _finish(self, design: Design, problem: dict[str, Any], size: int, start: Any, whole: bool | None) -> None:
+        """Fit the model of one size, and keep what there is to know about it.
+
+        `whole` is None where the size was given. Where it was chosen, `start` is the model that was judged, among all
+        sizes or not: it is refitted and judged, but not searched for anew, so that it is the one of the path.
+        """
         work = self._work(design)
-        asked = {"support_size": size, "method": method_of(getattr(self, "method", None)), "start": start}
+        method = method_of(getattr(self, "method", None))
+        if whole is not None and problem["bounds"] is None:
+            method = "accelerated-iht"
+        asked = {"support_size": size, "method": method, "start": start}
         told = _katoms.fit(design.matrix, problem, work, asked)
         self._keep_model(design, size, told["coef"], told["intercept"])
         self.standardized_coef_ = told["standardized"]
         self.n_iter_ = told["iterations"]
         self.n_passes_ = told["passes"]
-        self.status_ = told["status"] if whole else "stopped"
+        self.status_ = "stopped" if whole is False else told["status"]
         self.objective_ = told["objective"]
         self.loss_ = told["loss"]
         self.null_loss_ = told["null_loss"]
