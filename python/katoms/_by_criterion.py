@@ -41,18 +41,22 @@ class ByCriterion(LinearModel):
         design = design_of(X)
         problem = self._problem(design, self._target(y), weights_of(sample_weight, design.shape[0]))
         criterion = criterion_of(self.ic_type)
-        size, start, whole = self._sizes(design, problem), self._start(design), None
-        vars(self).pop("path_", None)
+        size, start, whole, path = self._sizes(design, problem), self._start(design), None, None
         if isinstance(size, list):
             if self.method is not None:
                 raise ValueError(f"method is {self.method!r}, which runs for one size; give support_size one number")
             told = _katoms.path(design.matrix, problem, self._work(design), size)
-            self.path_, whole = Path(told, design.names), told["complete"]
-            size = self.path_.best(criterion)
-            place = self.path_.place(size)
-            start = (self.path_.coefs[place], float(self.path_.intercepts[place]))
+            path, whole = Path(told, design.names), told["complete"]
+            size = path.best(criterion)
+            place = path.place(size)
+            start = (path.coefs[place], float(path.intercepts[place]))
+            if told["ended_by"] is not None:
+                self.path_ = path
             self._raise_if_ended_early(told, design, lambda: (size, *start))
         self._finish(design, problem, size, start, whole)
+        vars(self).pop("path_", None)
+        if path is not None:
+            self.path_ = path
         return self
 
     def _path(self, X: Any, y: Any, sample_weight: Any) -> Path:

@@ -15,9 +15,8 @@ from katoms._checks import (
     bounds_of,
     check_same_features,
     design_of,
-    is_sparse,
     features_of,
-    groups_of,
+    is_sparse,
     method_of,
     target_of,
     whole_of,
@@ -26,6 +25,20 @@ from katoms._estimator import GivesFrames, TakesWeights, feature_names_out, name
 from katoms._paths import sizes_of
 from katoms._quality import quality_of
 from katoms._working import Working
+
+
+#: What only a fit that came to its end can tell of a model.
+_TOLD_AT_THE_END = (
+    "standardized_coef_",
+    "n_iter_",
+    "n_passes_",
+    "objective_",
+    "loss_",
+    "null_loss_",
+    "quality_",
+    "trace_",
+    "chosen_groups_",
+)
 
 
 @dataclass(eq=False, repr=False)
@@ -91,6 +104,9 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         """Raise what ended a choice from outside, after the best model so far is kept."""
         if told["ended_by"] is not None:
             self._keep_model(design, *best())
+            # What is known of an earlier model is not true of this one.
+            for name in _TOLD_AT_THE_END:
+                vars(self).pop(name, None)
             self._raise_if_ended(told)
 
     def _keep_coefficients(self, coef: np.ndarray, intercept: float) -> None:

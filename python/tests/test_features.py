@@ -403,11 +403,25 @@ def test_a_choice_that_was_cut_short_says_so(planted):
 
 def test_a_fit_that_is_refused_leaves_the_model_as_it_was(planted):
     X, y = planted
-    model = katoms.SparseRegressor(2).fit(X, y)
+    model = katoms.SparseRegressor([1, 2]).fit(X, y)
     before = model.predict(X)
     with pytest.raises(ValueError, match="target has length 10"):
         model.fit(X[:, :3], y[:10])
     assert (model.predict(X) == before).all() and model.n_features_in_ == 40
+    assert model.path_.support_sizes.tolist() == [1, 2]
+
+
+def test_a_choice_that_was_broken_off_tells_nothing_of_the_model_before(planted):
+    X, y = planted
+    model = katoms.SparseRegressor([1, 2]).fit(X, y)
+
+    def fails(move):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        model.set_params(callback=fails).fit(X[:, :20], y)
+    assert model.status_ == "stopped" and model.n_features_in_ == 20 == len(model.coef_)
+    assert not hasattr(model, "quality_") and not hasattr(model, "loss_")
 
 
 def test_exceptions_and_warnings_can_be_pickled():
