@@ -107,6 +107,13 @@ impl Companion {
         Self { checkpoint, ..self }
     }
 
+    /// What is done now, of so many pieces.
+    #[cfg(feature = "paper")]
+    pub fn piece(&mut self, of: usize, what: &str) {
+        self.bar.set_length(of as u64);
+        self.bar.set_message(what.to_owned());
+    }
+
     /// Draws the bar once the work takes long.
     fn show(&mut self) {
         if self.shows && self.bar.is_hidden() && self.started.elapsed() > PATIENCE {

@@ -46,7 +46,17 @@ impl Momentum {
     }
 
     /// τ after a move by `moved` = x⁺ − x to x⁺ = `next`. O(m).
-    pub(super) fn weight<A: LinearOperator, L: Loss>(
+    ///
+    /// ```
+    /// use katoms::{Evaluated, Objective, loss::LeastSquares, method::Momentum, operator::Dense, space::SparseVec};
+    /// let f = Objective::new(Dense::column_major(&[1.0], 1, 1)?, LeastSquares::new(vec![2.0])?)?;
+    /// let (x, next) = (f.at(SparseVec::from_dense(&[0.0])), f.at(SparseVec::from_dense(&[1.0])));
+    /// let moved = Evaluated::combine(1.0, &next, -1.0, &x);
+    /// // as far again is the minimum
+    /// assert_eq!(Momentum::ClosedForm.weight(&f, &next, &moved, &mut Default::default()), 1.0);
+    /// # Ok::<(), katoms::Error>(())
+    /// ```
+    pub fn weight<A: LinearOperator, L: Loss>(
         &self,
         f: &Objective<A, L>,
         next: &Evaluated<A::Point>,

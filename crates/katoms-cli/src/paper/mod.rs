@@ -1,0 +1,9 @@
+//! Sections of the paper's report, drawn: figures as SVG and PNG, and the page that holds them all.
+
+mod drawing;
+mod page;
+mod raster;
+
+pub use drawing::draw;
+pub use page::page;
+pub use raster::png;

@@ -1,0 +1,209 @@
+//! Figures as data: panels of curves, maps or pictures. The program draws them; a test reads them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Contestant;
+
+/// Panels side by side, under one caption.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// Its file name without ending: `iid`, `iid-support`. The first figure of an experiment has the experiment's name.
+    pub name: String,
+    /// The headline.
+    pub title: String,
+    /// What is seen, from the numbers of the run.
+    pub caption: String,
+    /// How many panels stand in a row.
+    pub columns: usize,
+    /// In reading order.
+    pub panels: Vec<Panel>,
+}
+
+/// One panel.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Panel {
+    /// Stands above it.
+    pub title: String,
+    /// What it shows.
+    pub body: Body,
+}
+
+/// What a panel shows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Body {
+    /// Curves over two axes.
+    Chart(Chart),
+    /// Values over a grid.
+    Map(Map),
+    /// A photograph.
+    Picture(Picture),
+}
+
+/// Curves over two axes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Chart {
+    /// Across.
+    pub x: Axis,
+    /// Up.
+    pub y: Axis,
+    /// In drawing order: the last is on top. Curves with the same ink and label have one entry in the legend of the figure.
+    pub curves: Vec<Curve>,
+    /// Ranges of x that are shaded.
+    pub shades: Vec<Shade>,
+    /// Places on x, marked by a vertical line.
+    pub places: Vec<Place>,
+}
+
+/// One axis.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Axis {
+    /// What it shows, with its unit.
+    pub title: String,
+    /// How values are placed.
+    pub kind: AxisKind,
+    /// From where to where; by default around what is shown.
+    pub range: Option<(f64, f64)>,
+}
+
+impl Axis {
+    /// Values placed evenly.
+    pub fn linear(title: impl Into<String>) -> Self {
+        Self { title: title.into(), kind: AxisKind::Linear, range: None }
+    }
+
+    /// Values placed by their logarithm.
+    pub fn log(title: impl Into<String>) -> Self {
+        Self { title: title.into(), kind: AxisKind::Log, range: None }
+    }
+
+    /// The same from here to there; curves are cut off beyond.
+    pub fn between(self, low: f64, high: f64) -> Self {
+        Self { range: Some((low, high)), ..self }
+    }
+}
+
+/// How values are placed on an axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AxisKind {
+    /// Evenly.
+    Linear,
+    /// By their logarithm; what is not positive has no place.
+    Log,
+}
+
+/// One line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Curve {
+    /// What the legend says.
+    pub label: String,
+    /// Its colour.
+    pub ink: Ink,
+    /// How it is drawn.
+    pub stroke: Stroke,
+    /// By rising x. A value that is not finite breaks the line.
+    pub points: Vec<(f64, f64)>,
+    /// (x, low, high): drawn pale behind it. May be empty.
+    pub band: Vec<(f64, f64, f64)>,
+}
+
+impl Curve {
+    /// A solid line without a band.
+    pub fn new(label: impl Into<String>, ink: Ink, points: Vec<(f64, f64)>) -> Self {
+        Self { label: label.into(), ink, stroke: Stroke::Solid, points, band: Vec::new() }
+    }
+
+    /// The line of a method, with its name and colour.
+    pub fn of(contestant: Contestant, points: Vec<(f64, f64)>) -> Self {
+        Self::new(contestant.label(), Ink::Of(contestant), points)
+    }
+
+    /// Drawn otherwise.
+    pub fn stroked(self, stroke: Stroke) -> Self {
+        Self { stroke, ..self }
+    }
+
+    /// With a band behind it.
+    pub fn banded(self, band: Vec<(f64, f64, f64)>) -> Self {
+        Self { band, ..self }
+    }
+}
+
+/// A colour by what it means.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ink {
+    /// A method's own, the same in every figure.
+    Of(Contestant),
+    /// From a scale of two hues that meet at 0: −1 to 1.
+    Scale(f64),
+    /// What only helps to read.
+    Guide,
+}
+
+/// How a line is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Stroke {
+    /// Solid.
+    Solid,
+    /// In dashes: the same method in another setting.
+    Dashed,
+    /// In dots.
+    Dotted,
+    /// Points only, no line.
+    Points,
+}
+
+/// A range of x.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Shade {
+    /// Its lower end.
+    pub from: f64,
+    /// Its upper end.
+    pub to: f64,
+    /// What it is.
+    pub label: String,
+    /// Its colour.
+    pub ink: Ink,
+}
+
+/// A place on x.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Place {
+    /// Where.
+    pub x: f64,
+    /// What is there.
+    pub label: String,
+}
+
+/// Values over a grid, 0 (pale) to 1 (full).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Map {
+    /// Across.
+    pub x: Axis,
+    /// Up.
+    pub y: Axis,
+    /// Centres of the columns, rising.
+    pub xs: Vec<f64>,
+    /// Centres of the rows, rising.
+    pub ys: Vec<f64>,
+    /// values[row][column].
+    pub values: Vec<Vec<f64>>,
+    /// What a value is: "share of draws recovered".
+    pub meaning: String,
+    /// Curves on top.
+    pub curves: Vec<Curve>,
+}
+
+/// A grey picture as PNG, in base64.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Picture {
+    /// Columns of pixels.
+    pub width: usize,
+    /// Rows of pixels.
+    pub height: usize,
+    /// The file.
+    pub png: String,
+}

@@ -1,0 +1,100 @@
+//! What an experiment gives: all that a page, a table or a test needs, and nothing of how it is drawn.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::figure::Figure;
+use crate::{Experiment, Scale};
+
+/// One section of the report.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Section {
+    /// Whose.
+    pub experiment: Experiment,
+    /// How large it was run.
+    pub scale: Scale,
+    /// The headline.
+    pub title: String,
+    /// What was found, in a few sentences made from the numbers.
+    pub lead: String,
+    /// What was run: (label, value).
+    pub setup: Vec<(String, String)>,
+    /// Pictures.
+    pub figures: Vec<Figure>,
+    /// Tables.
+    pub tables: Vec<Table>,
+    /// What the paper says, what we measured.
+    pub verdicts: Vec<Verdict>,
+    /// What a reader should know beside: departures, choices, limits.
+    pub notes: Vec<String>,
+    /// Numbers that do not depend on the machine, by name: what `expected.json` holds bands for.
+    pub numbers: BTreeMap<String, f64>,
+    /// Every number, in the experiment's own shape.
+    pub record: serde_json::Value,
+    /// How many threads worked.
+    pub threads: usize,
+    /// How long all of it took.
+    pub seconds: f64,
+}
+
+impl Section {
+    /// An empty one to fill; [`run`](crate::run) adds scale, threads and seconds.
+    pub(crate) fn new(experiment: Experiment, title: impl Into<String>) -> Self {
+        Self {
+            experiment,
+            scale: Scale::default(),
+            title: title.into(),
+            lead: String::new(),
+            setup: Vec::new(),
+            figures: Vec::new(),
+            tables: Vec::new(),
+            verdicts: Vec::new(),
+            notes: Vec::new(),
+            numbers: BTreeMap::new(),
+            record: serde_json::Value::Null,
+            threads: 1,
+            seconds: 0.0,
+        }
+    }
+}
+
+/// Rows under headings.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Table {
+    /// What it shows.
+    pub title: String,
+    /// One for each column.
+    pub headings: Vec<String>,
+    /// Cells as they are read.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// A claim beside a measurement.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// What the paper claims, in our words.
+    pub claim: String,
+    /// Its number or finding.
+    pub published: String,
+    /// Ours, from this run.
+    pub measured: String,
+    /// Whether they agree.
+    pub agreement: Agreement,
+    /// Why, or what stands in the way.
+    pub why: String,
+}
+
+/// Whether a measurement bears a claim out. Decided by the numbers of the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Agreement {
+    /// It does.
+    Agrees,
+    /// In part.
+    Partly,
+    /// It does not.
+    Differs,
+    /// The claim cannot be judged by this run.
+    Open,
+}
