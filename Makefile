@@ -1,6 +1,6 @@
 # Each target is what you would type. `make help` lists them.
 
-.PHONY: help run test test-rust test-python test-long bench peers
+.PHONY: help run test test-rust test-python test-long bench peers paper
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -58,3 +58,11 @@ peers: ## recovery, prediction and paths beside scikit-learn's Lasso: tables, an
 	cargo run --release -p katoms-bench --bin lasso draws target/lasso
 	.venv/bin/python bench/peers/lasso_path.py target/lasso
 	cargo run --release -p katoms-bench --bin lasso target/lasso
+
+# Real cohorts and pictures where the folder has them; else a simulated cohort and a drawn picture. SCALE=full: hours.
+KATOMS_DATA ?= ../shared/data
+SCALE ?= default
+PAPER_DATA = $(addprefix --data ,$(wildcard $(KATOMS_DATA)/nki295_4919.npz $(KATOMS_DATA)/veer78_jacob.npz)) \
+	$(addprefix --image ,$(wildcard $(KATOMS_DATA)/kodim05.png $(KATOMS_DATA)/face_crop_683x1024.png))
+paper: ## the paper's experiments: figures and tables, all in target/paper/report.html
+	cargo run --quiet --release -p katoms-cli --no-default-features --features paper -- paper all --scale $(SCALE) --out target/paper $(PAPER_DATA)

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result, bail};
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
 use katoms_estimate::{Answer, Watch};
 use katoms_paper::{Agreement, Experiment, Progress, Request, Scale, Section, Verdict};
@@ -32,9 +33,9 @@ const REPORT: &str = "report.html";
 Each run adds its section to report.html in the folder. What the paper claims, what we measured, and why they differ
 where they do: docs/paper.md.")]
 pub struct PaperArgs {
-    /// Which experiments: momentum, iid, correlated, counter, tumour, images, phase, or all
-    #[arg(required = true, value_name = "NAME", value_parser = experiments)]
-    names: Vec<Names>,
+    /// Which experiments
+    #[arg(required = true, value_name = "NAME", value_parser = names())]
+    names: Vec<String>,
     /// How large: small takes seconds, default at most a minute each, full is the paper's size
     #[arg(long, value_enum, default_value_t = Size::Default)]
     scale: Size,
@@ -58,18 +59,11 @@ pub struct PaperArgs {
     check: bool,
 }
 
-/// One experiment or all.
-#[derive(Debug, Clone)]
-struct Names(Vec<Experiment>);
-
-fn experiments(name: &str) -> Result<Names, String> {
-    if name == "all" {
-        return Ok(Names(Experiment::ALL.to_vec()));
-    }
-    Experiment::named(name).map(|e| Names(vec![e])).ok_or_else(|| {
-        let known = Experiment::ALL.map(Experiment::name).join(", ");
-        format!("`{name}` is none of the experiments; choose from {known}, or all")
-    })
+/// The names that can be asked for, each with what it is about.
+fn names() -> PossibleValuesParser {
+    let one = |e: Experiment| PossibleValue::new(e.name()).help(e.about());
+    let all = PossibleValue::new("all").help("every one of them");
+    PossibleValuesParser::new(Experiment::ALL.map(one).into_iter().chain([all]))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -91,9 +85,8 @@ impl From<Size> for Scale {
 
 impl PaperArgs {
     pub(super) fn run(&self, told: &Told) -> Result<Ended> {
-        let mut wanted: Vec<Experiment> = self.names.iter().flat_map(|names| names.0.clone()).collect();
-        wanted.sort_unstable();
-        wanted.dedup();
+        let asked = |e: &Experiment| self.names.iter().any(|name| name == e.name() || name == "all");
+        let wanted: Vec<Experiment> = Experiment::ALL.into_iter().filter(asked).collect();
         if self.print_config {
             return wanted.iter().try_for_each(|e| told.print(katoms_paper::template(*e))).map(|()| Ended::Done);
         }
@@ -107,7 +100,7 @@ impl PaperArgs {
         for (at, &experiment) in wanted.iter().enumerate() {
             let companion = Mutex::new(Companion::new(told, experiment.name(), Some(1), None));
             let tell = |done, of, what: &str| said(&companion, done, of, what);
-            let result = katoms_paper::run(experiment, &request, &Progress::new(&tell));
+            let result = katoms_paper::run(experiment, request, &Progress::new(&tell));
             companion.into_inner().unwrap_or_else(PoisonError::into_inner).finish(told);
             match result {
                 Ok(section) => {

@@ -7,5 +7,7 @@ mod desk;
 mod formats;
 mod interrupted;
 mod pages;
+#[cfg(feature = "paper")]
+mod paper;
 mod real_data;
 mod samples;
