@@ -19,7 +19,6 @@ pub fn page(sections: &[Section]) -> String {
             version: env!("CARGO_PKG_VERSION"),
             style: [STYLE, OWN_STYLE].concat(),
             counts: counts(sections),
-            summary: sections.iter().flat_map(verdicts).collect(),
             sections: sections.iter().map(SectionPart::new).collect(),
         },
     )
@@ -29,9 +28,8 @@ pub fn page(sections: &[Section]) -> String {
 struct Page<'a> {
     version: &'static str,
     style: String,
-    /// "12 claims: 8 agree, 3 in part, 1 differs."
+    /// "12 claims: 8 agree, 3 in part, 1 differs."; empty where there is none.
     counts: String,
-    summary: Vec<VerdictPart<'a>>,
     sections: Vec<SectionPart<'a>>,
 }
 
@@ -123,7 +121,6 @@ fn are_numbers(cells: &[&str]) -> bool {
 
 #[derive(Debug, Serialize)]
 struct VerdictPart<'a> {
-    name: &'static str,
     claim: &'a str,
     published: &'a str,
     measured: &'a str,
@@ -136,7 +133,7 @@ fn verdicts(section: &Section) -> impl Iterator<Item = VerdictPart<'_>> {
     section.verdicts.iter().map(|verdict| {
         let Verdict { claim, published, measured, agreement, why } = verdict;
         let (class, word) = named(*agreement);
-        VerdictPart { name: section.experiment.name(), claim, published, measured, why, class, word }
+        VerdictPart { claim, published, measured, why, class, word }
     })
 }
 
@@ -150,7 +147,7 @@ fn named(agreement: Agreement) -> (&'static str, &'static str) {
     }
 }
 
-/// How many claims stand how.
+/// How many claims stand how; empty where there is none.
 fn counts(sections: &[Section]) -> String {
     let verdicts: Vec<Agreement> = sections.iter().flat_map(|s| &s.verdicts).map(|v| v.agreement).collect();
     let parts = [
@@ -165,6 +162,9 @@ fn counts(sections: &[Section]) -> String {
         count => Some(format!("{count} {many}")),
     };
     let parts: Vec<String> = parts.into_iter().filter_map(part).collect();
+    if parts.is_empty() {
+        return String::new();
+    }
     format!("{}: {}.", counted(verdicts.len(), "claim"), parts.join(", "))
 }
 

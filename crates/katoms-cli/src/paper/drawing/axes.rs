@@ -16,14 +16,19 @@ pub(super) fn of_chart(chart: &Chart) -> (axis::Axis, axis::Axis) {
     (x, y)
 }
 
-/// Both axes of a map, and the edges of its columns and rows. By default the axes go from edge to edge.
-pub(super) fn of_map(map: &Map) -> ((axis::Axis, axis::Axis), (Vec<f64>, Vec<f64>)) {
-    let (across, up) = (edges(&map.xs, map.x.kind), edges(&map.ys, map.y.kind));
-    let spanning = |given: &Axis, edges: &[f64]| {
-        let ends = given.range.or(edges.first().copied().zip(edges.last().copied()));
-        fitted(&Axis { range: ends, ..given.clone() }, edges.to_vec())
+/// The edges of a map's columns and rows.
+pub(super) fn edges_of(map: &Map) -> (Vec<f64>, Vec<f64>) {
+    (edges(&map.xs, map.x.kind), edges(&map.ys, map.y.kind))
+}
+
+/// Both axes of a map. By default they go from edge to edge.
+pub(super) fn of_map(map: &Map) -> (axis::Axis, axis::Axis) {
+    let spanning = |given: &Axis, edges: Vec<f64>| {
+        let range = given.range.or(edges.first().copied().zip(edges.last().copied()));
+        fitted(&Axis { range, ..given.clone() }, edges)
     };
-    ((spanning(&map.x, &across), spanning(&map.y, &up)), (across, up))
+    let (across, up) = edges_of(map);
+    (spanning(&map.x, across), spanning(&map.y, up))
 }
 
 /// Where the points and bands of a curve lie.
@@ -47,11 +52,8 @@ fn fitted(given: &Axis, values: Vec<f64>) -> axis::Axis {
 
 /// Edges halfway between centres as the axis places them; the outer ones as far out as the inner ones.
 fn edges(centres: &[f64], kind: AxisKind) -> Vec<f64> {
-    let (to, from): (fn(f64) -> f64, fn(f64) -> f64) = match kind {
-        AxisKind::Linear => (|v| v, |v| v),
-        AxisKind::Log => (f64::ln, f64::exp),
-    };
-    let places: Vec<f64> = centres.iter().map(|&v| to(v)).collect();
+    let log = kind == AxisKind::Log;
+    let places: Vec<f64> = centres.iter().map(|&v| if log { v.ln() } else { v }).collect();
     let halves = places.windows(2).map(|w| (w[0] + w[1]) / 2.0);
     let edges = match places.as_slice() {
         [] => Vec::new(),
@@ -62,7 +64,7 @@ fn edges(centres: &[f64], kind: AxisKind) -> Vec<f64> {
             std::iter::once(first - (second - first) / 2.0).chain(halves).chain([last]).collect()
         }
     };
-    edges.into_iter().map(from).collect()
+    edges.into_iter().map(|v: f64| if log { v.exp() } else { v }).collect()
 }
 
 #[cfg(test)]

@@ -14,9 +14,10 @@ pub(super) fn diverging(value: f64) -> String {
 
 /// From 0 (pale) to 1 (full): one hue, and lightness that falls evenly.
 pub(super) fn rising(share: f64) -> String {
-    // Strongest in the middle: neither end of the range of lightness can hold a strong colour.
-    let chroma = 0.012 + 0.12 * (std::f64::consts::PI * share.clamp(0.0, 1.0)).sin();
-    hex(0.965 - 0.66 * share.clamp(0.0, 1.0), chroma, BLUE)
+    let share = share.clamp(0.0, 1.0);
+    // Strongest past the middle: what is very light or dark cannot be strong.
+    let chroma = 0.012 + 0.125 * (2.45 * share).sin();
+    hex(0.965 - 0.64 * share, chroma, BLUE)
 }
 
 /// A colour as #rrggbb; what a screen cannot show is cut off.

@@ -19,7 +19,10 @@ const RULES: [(&str, &str); 21] = [
     ("text.panel", "font-weight:bold"),
     ("text.axis", "fill:#454d57"),
     ("text.tick", "fill:#57606b;font-size:11px"),
-    ("text.word", "fill:currentColor;font-weight:bold;font-size:11px;stroke:none"),
+    (
+        "text.word",
+        "fill:currentColor;font-weight:bold;font-size:11px;paint-order:stroke;stroke:#fff;stroke-width:4px;stroke-linejoin:round",
+    ),
     (".page", "fill:#fff"),
     (".grid", "stroke:#e3e6ea"),
     (".rule", "stroke:#57606b"),

@@ -1,6 +1,6 @@
 //! One panel: a chart, a map or a picture.
 
-use katoms_paper::figure::{Body, Chart, Curve, Map, Panel, Picture, Stroke};
+use katoms_paper::figure::{Body, Chart, Curve, Ink, Map, Panel, Picture, Stroke};
 
 use super::axes;
 use super::inks::{Inks, classes, key};
@@ -15,17 +15,17 @@ const SAYING: usize = 40;
 #[derive(Debug)]
 pub(super) enum Drawn<'a> {
     /// Over two axes.
-    Axes(chart::Chart),
+    Axes(Box<chart::Chart>),
     /// A picture, so wide and high.
     Picture(&'a Picture, (f64, f64)),
 }
 
 /// The axes of a panel, on which nothing is drawn yet.
 pub(super) fn begin<'a>(panel: &'a Panel, width: f64) -> Drawn<'a> {
-    let framed = |height, (x, y)| Drawn::Axes(chart::Chart::new(&panel.title, Size { width, height }, x, y));
+    let framed = |height, (x, y)| Drawn::Axes(Box::new(chart::Chart::new(&panel.title, Size { width, height }, x, y)));
     match &panel.body {
         Body::Chart(chart) => framed((width * 0.3 + 100.0).round(), axes::of_chart(chart)),
-        Body::Map(map) => framed((width * 0.72).round(), axes::of_map(map).0),
+        Body::Map(map) => framed((width * 0.72).round(), axes::of_map(map)),
         Body::Picture(picture) => {
             let (columns, rows) = (picture.width.max(1) as f64, picture.height.max(1) as f64);
             // A very tall one is made narrower.
@@ -87,12 +87,12 @@ fn fill_chart(drawn: &mut chart::Chart, chart: &Chart, inks: &mut Inks, legend: 
         explain(curve, inks, legend);
     }
     for place in &chart.places {
-        drawn.place(inks.tone(katoms_paper::figure::Ink::Guide), place.x, &place.label);
+        drawn.place(inks.tone(Ink::Guide), place.x, &place.label);
     }
 }
 
 fn fill_map(drawn: &mut chart::Chart, map: &Map, inks: &mut Inks, legend: &mut Legend) {
-    let (across, up) = axes::of_map(map).1;
+    let (across, up) = axes::edges_of(map);
     let levels: Vec<Vec<_>> = map.values.iter().map(|row| row.iter().map(|&v| inks.level(v)).collect()).collect();
     drawn.cells(&across, &up, |row, column| levels.get(row)?.get(column).copied().flatten());
     for curve in &map.curves {
@@ -115,12 +115,10 @@ fn spots(curve: &Curve) -> Vec<Spot> {
     curve.points.iter().map(|&(x, y)| Spot { x, y, title: title(x, y) }).collect()
 }
 
-/// The picture as an element. Enlarged pixels stay squares.
+/// The picture as an element. Its pixels are not smoothed: what is missing between them is part of what is seen.
 fn image(picture: &Picture, width: f64, height: f64) -> String {
-    let enlarged = width >= picture.width as f64;
-    let rendering = if enlarged { " style=\"image-rendering:pixelated\"" } else { "" };
     format!(
-        "<image width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\"{rendering} \
+        "<image width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" style=\"image-rendering:pixelated\" \
          href=\"data:image/png;base64,{}\"/>",
         svg::number(width),
         svg::number(height),

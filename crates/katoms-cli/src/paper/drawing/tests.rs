@@ -1,5 +1,5 @@
 use katoms_paper::Contestant;
-use katoms_paper::figure::{Axis, Curve, Ink, Map, Place, Shade, Stroke};
+use katoms_paper::figure::{Axis, Chart, Curve, Ink, Map, Picture, Place, Shade, Stroke};
 use resvg::tiny_skia::Pixmap;
 
 use super::super::samples::{self, banded, chart, figure, long, mapped, marked, pictured};
@@ -23,8 +23,6 @@ fn texts(svg: &str) -> Vec<&str> {
 fn one(chart: Chart) -> Figure {
     figure("one", 1, vec![("panel".into(), Body::Chart(chart))])
 }
-
-use katoms_paper::figure::Chart;
 
 fn unit(curves: Vec<Curve>) -> Chart {
     chart(Axis::linear("x").between(0.0, 1.0), Axis::linear("y").between(0.0, 1.0), curves)
@@ -105,7 +103,7 @@ fn labels_are_text_wherever_they_stand() {
         meaning: evil.into(),
         curves: vec![],
     };
-    let picture = katoms_paper::figure::Picture { width: 0, height: 0, png: evil.into() };
+    let picture = Picture { width: 0, height: 0, png: evil.into() };
     let bodies = [
         Body::Chart(Chart { x: axis(), y: axis(), curves, shades: vec![shade], places }),
         Body::Map(map),

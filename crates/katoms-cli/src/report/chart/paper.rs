@@ -38,21 +38,22 @@ impl Chart {
         let ends = [from, to].map(|x| self.x.place(x)).map(|p| if p.is_nan() { 0.0 } else { p.clamp(0.0, 1.0) });
         let [from, to] = ends;
         if from < to {
-            let row = (!text.is_empty()).then(|| self.free_row(text, (from + to) / 2.0));
+            let row = (!text.is_empty()).then(|| self.free_row(text, from, to));
             self.shades.push(Shade { from, to, tone, text: text.into(), row });
         }
     }
 
-    /// The first row in which a text above some place touches no other, nor its bar.
-    fn free_row(&self, text: &str, share: f64) -> usize {
-        let span = |text: &str, share: f64| {
-            let (middle, half) = (self.middle_of(text, self.across(share)), text_width(text) / 2.0 + 4.0);
-            (middle - half, middle + half)
+    /// The first row in which the text and the bar of a range touch no other.
+    fn free_row(&self, text: &str, from: f64, to: f64) -> usize {
+        let span = |text: &str, from: f64, to: f64| {
+            let (left, right) = (self.across(from), self.across(to));
+            let (middle, half) = (self.middle_of(text, (left + right) / 2.0), text_width(text) / 2.0);
+            (left.min(middle - half) - 4.0, right.max(middle + half) + 4.0)
         };
-        let (low, high) = span(text, share);
+        let (low, high) = span(text, from, to);
         let apart = |other: &Shade| {
-            let (left, right) = span(&other.text, (other.from + other.to) / 2.0);
-            high < left.min(self.across(other.from)) || low > right.max(self.across(other.to))
+            let (left, right) = span(&other.text, other.from, other.to);
+            high < left || low > right
         };
         (0..).find(|row| self.shades.iter().filter(|s| s.row == Some(*row)).all(apart)).unwrap_or(0)
     }

@@ -5,19 +5,21 @@ type Point = (f64, f64);
 
 /// Shorter lines stay as they are.
 const MANY: usize = 150;
+/// Narrower than a stroke.
+const COLUMN: f64 = 1.0;
 /// How far, in units, a line may move.
 const SLACK: f64 = 0.1;
 
-/// The line with fewer points: of each column of one unit the first, the lowest, the highest and the last, and of those
+/// The line with fewer points: of each column the first, the lowest, the highest and the last, and of those
 /// the ones without which the line would move.
 pub(super) fn line(points: Vec<Point>) -> Vec<Point> {
     if points.len() <= MANY { points } else { bends(&extremes(&points)) }
 }
 
-/// Of each column of one unit the first, lowest, highest and last point, in their order.
+/// Of each column the first, lowest, highest and last point, in their order.
 fn extremes(points: &[Point]) -> Vec<Point> {
     let mut kept = Vec::new();
-    for column in points.chunk_by(|a, b| a.0.floor() == b.0.floor()) {
+    for column in points.chunk_by(|a, b| (a.0 / COLUMN).floor() == (b.0 / COLUMN).floor()) {
         let by_height = |a: &usize, b: &usize| column[*a].1.total_cmp(&column[*b].1);
         let lowest = (0..column.len()).min_by(by_height).unwrap_or(0);
         let highest = (0..column.len()).max_by(by_height).unwrap_or(0);
