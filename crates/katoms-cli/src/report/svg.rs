@@ -97,7 +97,7 @@ impl Drawing {
         let (label, width, height) = (escaped(&self.label), number(self.width), number(height));
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" id=\"{id}\" width=\"{width}\" height=\"{height}\" \
-             viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{label}\">{head}{}</svg>",
+             style=\"max-width:{width}px\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{label}\">{head}{}</svg>",
             self.body
         )
     }

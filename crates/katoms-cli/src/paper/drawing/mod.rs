@@ -94,7 +94,8 @@ fn draw_row(drawing: &mut Drawing, panels: &[Panel], drawn: &[Drawn<'_>], width:
     let mut bottom = body;
     for (column, (title, drawn)) in titles.iter().zip(drawn).enumerate() {
         let left = MARGIN + column as f64 * (width + GAP);
-        for (row, line) in title.iter().enumerate() {
+        // A shorter title stands on the ground of the longest.
+        for (row, line) in (lines - title.len()..).zip(title) {
             drawing.text((left, top + LETTER + row as f64 * ROW), Anchor::Start, "panel", line);
         }
         let height = drawing.shifted((left, body), |drawing| drawn.draw(drawing, head - drawn.head()));

@@ -22,9 +22,10 @@ impl Chart {
             drawing.rectangle((left, plot), (right - left, self.size.height), &format!("shade {class}"), &shade.text);
             if let Some(row) = shade.row {
                 let bottom = top + (row + 1) as f64 * ROW;
-                drawing.rule((left, bottom - 1.0), (right, bottom - 1.0), &format!("brace {class}"));
                 let x = self.middle_of(&shade.text, (left + right) / 2.0);
                 drawing.text((x, bottom - 5.0), Anchor::Middle, &format!("word {class}"), &shade.text);
+                // Over the halo of the text.
+                drawing.rule((left, bottom - 1.0), (right, bottom - 1.0), &format!("brace {class}"));
             }
         }
     }
