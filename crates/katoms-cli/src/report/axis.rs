@@ -169,10 +169,17 @@ impl Axis {
         if decades <= 2.0 && about >= 4.0 {
             return self.fine_log_ticks();
         }
-        let every = (decades / about).ceil().max(1.0);
+        let every = match decades / (about + 1.5) {
+            few @ ..=5.0 => few.ceil().max(1.0),
+            many => (many / 5.0).ceil() * 5.0,
+        };
         let count = (decades / every) as usize;
         let exponents = (0..=count).map(|i| (self.low.ceil() / every).ceil() * every + i as f64 * every);
-        exponents.filter(|e| *e <= self.high).map(|e| (10_f64.powf(e), power_label(e as i32))).collect()
+        // Below the smallest number there is no tick.
+        exponents
+            .filter(|e| *e <= self.high && 10_f64.powf(*e) > 0.0)
+            .map(|e| (10_f64.powf(e), power_label(e as i32)))
+            .collect()
     }
 
     /// 1, 2 and 5 times powers of ten.
@@ -252,6 +259,7 @@ mod tests {
         assert_eq!(labels(Axis::integers("", [1.0, 4.0]), 10), ["1", "2", "3", "4"]);
         assert_eq!(labels(Axis::shares(""), 5), ["0 %", "20 %", "40 %", "60 %", "80 %", "100 %"]);
         assert_eq!(labels(Axis::log("", [1e-8, 1.0, 0.0]), 4), ["10⁻⁸", "10⁻⁶", "10⁻⁴", "0.01", "1"]);
+        assert_eq!(labels(Axis::log("", [1e-19, 1e5]), 4), ["10⁻²⁰", "10⁻¹⁵", "10⁻¹⁰", "10⁻⁵", "1", "100,000"]);
         assert_eq!(labels(Axis::log("", [0.3, 35.0]), 4), ["0.5", "1", "2", "5", "10", "20"]);
         assert_eq!(labels(Axis::log("", [2.0, 4.0]), 3), ["2", "3", "4"]);
         assert_eq!(labels(Axis::differences("", [0.0, 400.0]), 4), ["0", "1", "10", "100"]);

@@ -67,7 +67,6 @@ impl Chart {
     pub(super) fn draw_places(&self, drawing: &mut Drawing, top: f64, bottom: f64) {
         let mut places: Vec<_> =
             self.places.iter().map(|(value, tone, text)| (self.x.place(*value), tone, text)).collect();
-        places.retain(|p| (0.0..=1.0).contains(&p.0));
         // The leftmost on top: the lines of the others begin below its text.
         places.sort_by(|a, b| a.0.total_cmp(&b.0));
         for (row, (share, tone, text)) in places.into_iter().enumerate() {

@@ -162,9 +162,11 @@ impl Chart {
         self.legend.add(tone, key, text);
     }
 
-    /// A vertical line with a text above the plot.
+    /// A vertical line with a text above the plot; outside of it, nothing.
     pub(crate) fn place(&mut self, tone: Tone, x: f64, text: &str) {
-        self.places.push((x, tone, text.into()));
+        if (0.0..=1.0).contains(&self.x.place(x)) {
+            self.places.push((x, tone, text.into()));
+        }
     }
 
     /// The chart.
@@ -281,6 +283,8 @@ mod tests {
         let mut chart = square();
         chart.place(Tone::Chosen, 0.5, "first");
         chart.place(Tone::Other, 0.5, "second");
+        chart.place(Tone::Other, 1.5, "outside");
+        assert_eq!(chart.places.len(), 2);
         let svg = chart.finish();
         let rows: Vec<&str> = svg.split("<text ").filter(|t| t.contains("word")).collect();
         assert_eq!(rows.len(), 2);
