@@ -3,6 +3,8 @@
 mod drawing;
 mod page;
 mod raster;
+#[cfg(test)]
+mod samples;
 
 pub use drawing::draw;
 pub use page::page;

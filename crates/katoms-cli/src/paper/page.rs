@@ -1,8 +1,172 @@
 //! The report: one HTML file with a section for each experiment.
 
-use katoms_paper::Section;
+use katoms_paper::figure::Figure;
+use katoms_paper::{Agreement, Section, Table, Verdict};
+use serde::Serialize;
+
+use super::draw;
+use crate::report::number::{counted, short};
+use crate::report::page::{STYLE, fill};
+
+const TEMPLATE: &str = include_str!("template.html");
+const OWN_STYLE: &str = include_str!("style.css");
 
 /// The page, from the sections alone: the same sections give the same bytes.
 pub fn page(sections: &[Section]) -> String {
-    sections.iter().map(|s| format!("<h2>{}</h2>", s.title)).collect()
+    fill(
+        TEMPLATE,
+        &Page {
+            version: env!("CARGO_PKG_VERSION"),
+            style: [STYLE, OWN_STYLE].concat(),
+            counts: counts(sections),
+            sections: sections.iter().map(SectionPart::new).collect(),
+        },
+    )
 }
+
+#[derive(Debug, Serialize)]
+struct Page<'a> {
+    version: &'static str,
+    style: String,
+    /// "12 claims: 8 agree, 3 in part, 1 differs."; empty where there is none.
+    counts: String,
+    sections: Vec<SectionPart<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct SectionPart<'a> {
+    name: &'static str,
+    /// What to type after `katoms paper`.
+    command: String,
+    title: &'a str,
+    lead: &'a str,
+    setup: &'a [(String, String)],
+    figures: Vec<FigurePart<'a>>,
+    tables: Vec<TablePart<'a>>,
+    verdicts: Vec<VerdictPart<'a>>,
+    notes: &'a [String],
+    cost: String,
+}
+
+impl<'a> SectionPart<'a> {
+    fn new(section: &'a Section) -> Self {
+        let (name, scale) = (section.experiment.name(), section.scale.name());
+        Self {
+            name,
+            command: if scale == "default" { name.to_owned() } else { format!("{name} --scale {scale}") },
+            title: &section.title,
+            lead: &section.lead,
+            setup: &section.setup,
+            figures: section.figures.iter().map(FigurePart::new).collect(),
+            tables: section.tables.iter().map(TablePart::new).collect(),
+            verdicts: verdicts(section).collect(),
+            notes: &section.notes,
+            cost: format!(
+                "At {scale} scale; {} seconds on {}.",
+                short(section.seconds),
+                counted(section.threads, "thread")
+            ),
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct FigurePart<'a> {
+    title: &'a str,
+    caption: &'a str,
+    svg: String,
+}
+
+impl<'a> FigurePart<'a> {
+    fn new(figure: &'a Figure) -> Self {
+        Self { title: &figure.title, caption: &figure.caption, svg: draw(figure) }
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct TablePart<'a> {
+    title: &'a str,
+    columns: Vec<Column<'a>>,
+    rows: Vec<&'a [String]>,
+}
+
+#[derive(Debug, Serialize)]
+struct Column<'a> {
+    name: &'a str,
+    class: &'static str,
+}
+
+impl<'a> TablePart<'a> {
+    fn new(table: &'a Table) -> Self {
+        let class = |column: usize| {
+            let cells: Vec<&str> = table.rows.iter().filter_map(|row| Some(row.get(column)?.as_str())).collect();
+            if are_numbers(&cells) { "number" } else { "claim" }
+        };
+        let columns = table.headings.iter().enumerate().map(|(at, name)| Column { name, class: class(at) });
+        // A cell beyond the headings has no column.
+        let rows = table.rows.iter().map(|row| &row[..row.len().min(table.headings.len())]);
+        Self { title: &table.title, columns: columns.collect(), rows: rows.collect() }
+    }
+}
+
+/// Whether a column holds numbers: "12", "−1.2e-3 %", "2.3 ± 0.1", and dashes or a short word where there is none.
+fn are_numbers(cells: &[&str]) -> bool {
+    let number = |cell: &&str| {
+        let bare = cell.trim_start_matches(['+', '-', '−', '<', '>', '≤', '≥', '≈', '~', ' ']);
+        bare.starts_with(|c: char| c.is_ascii_digit()) && cell.chars().filter(|c| c.is_alphabetic()).count() <= 4
+    };
+    let absent = |cell: &&str| cell.chars().count() <= 5 && !cell.contains(|c: char| c.is_ascii_digit());
+    cells.iter().any(number) && cells.iter().all(|cell| number(cell) || absent(cell))
+}
+
+#[derive(Debug, Serialize)]
+struct VerdictPart<'a> {
+    claim: &'a str,
+    published: &'a str,
+    measured: &'a str,
+    why: &'a str,
+    class: &'static str,
+    word: &'static str,
+}
+
+fn verdicts(section: &Section) -> impl Iterator<Item = VerdictPart<'_>> {
+    section.verdicts.iter().map(|verdict| {
+        let Verdict { claim, published, measured, agreement, why } = verdict;
+        let (class, word) = named(*agreement);
+        VerdictPart { claim, published, measured, why, class, word }
+    })
+}
+
+/// The class of an agreement in the style sheet, and the word for it.
+fn named(agreement: Agreement) -> (&'static str, &'static str) {
+    match agreement {
+        Agreement::Agrees => ("agrees", "agrees"),
+        Agreement::Partly => ("partly", "in part"),
+        Agreement::Differs => ("differs", "differs"),
+        Agreement::Open => ("open", "open"),
+    }
+}
+
+/// How many claims stand how; empty where there is none.
+fn counts(sections: &[Section]) -> String {
+    let verdicts: Vec<Agreement> = sections.iter().flat_map(|s| &s.verdicts).map(|v| v.agreement).collect();
+    let parts = [
+        (Agreement::Agrees, "agrees", "agree"),
+        (Agreement::Partly, "agrees in part", "agree in part"),
+        (Agreement::Differs, "differs", "differ"),
+        (Agreement::Open, "is left open", "are left open"),
+    ];
+    let part = |(agreement, one, many)| match verdicts.iter().filter(|a| **a == agreement).count() {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        count => Some(format!("{count} {many}")),
+    };
+    let parts: Vec<String> = parts.into_iter().filter_map(part).collect();
+    if parts.is_empty() {
+        return String::new();
+    }
+    format!("{}: {}.", counted(verdicts.len(), "claim"), parts.join(", "))
+}
+
+#[cfg(test)]
+mod tests;

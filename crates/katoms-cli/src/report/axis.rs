@@ -4,7 +4,7 @@ use super::number;
 
 /// One axis.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Axis {
+pub(crate) struct Axis {
     title: String,
     low: f64,
     high: f64,
@@ -26,7 +26,7 @@ enum Kind {
 impl Axis {
     /// Around some values, with a little room. `None` when there is none, or their range has no size that a machine
     /// can hold.
-    pub(super) fn linear(title: &str, values: impl IntoIterator<Item = f64>) -> Option<Self> {
+    pub(crate) fn linear(title: &str, values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let (low, high) = range(values)?;
         let room = if high > low { (high - low) * 0.04 } else { low.abs() * 0.05 };
         let room = if room > 0.0 { room } else { 1.0 };
@@ -34,18 +34,32 @@ impl Axis {
     }
 
     /// Exactly from one value to another.
-    #[cfg(test)]
-    pub(super) fn spanning(title: &str, low: f64, high: f64) -> Option<Self> {
+    #[cfg(any(test, feature = "paper"))]
+    pub(crate) fn spanning(title: &str, low: f64, high: f64) -> Option<Self> {
         Self::between(title, low, high, Kind::Linear)
     }
 
+    /// Exactly from one positive value to another, by their logarithm.
+    #[cfg(feature = "paper")]
+    pub(crate) fn log_spanning(title: &str, low: f64, high: f64) -> Option<Self> {
+        // The logarithm of what is not positive is no number or no finite one.
+        Self::between(title, low.log10(), high.log10(), Kind::Log)
+    }
+
+    /// With nothing to show: from 0 to 1, or from 1 to 10 by the logarithm.
+    #[cfg(feature = "paper")]
+    pub(crate) fn bare(title: &str, log: bool) -> Self {
+        let kind = if log { Kind::Log } else { Kind::Linear };
+        Self { title: title.into(), low: 0.0, high: 1.0, kind, inner: (0.0, 1.0) }
+    }
+
     /// Shares, 0 to 1.
-    pub(super) fn shares(title: &str) -> Option<Self> {
+    pub(crate) fn shares(title: &str) -> Option<Self> {
         Self::between(title, 0.0, 1.0, Kind::Percent)
     }
 
     /// Around whole numbers: ticks at whole numbers only.
-    pub(super) fn integers(title: &str, values: impl IntoIterator<Item = f64>) -> Option<Self> {
+    pub(crate) fn integers(title: &str, values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let (low, high) = range(values)?;
         let room = if high > low { (high - low) * 0.03 } else { 1.0 };
         let axis = Self::between(title, low - room, high + room, Kind::Integers)?;
@@ -53,7 +67,7 @@ impl Axis {
     }
 
     /// Around the positive ones of some values, by their logarithm.
-    pub(super) fn log(title: &str, values: impl IntoIterator<Item = f64>) -> Option<Self> {
+    pub(crate) fn log(title: &str, values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let (low, high) = range(values.into_iter().filter(|&v| v > 0.0))?;
         let room = ((high.log10() - low.log10()) * 0.05).max(0.05);
         let (low, high) = (low.log10() - room, high.log10() + room);
@@ -61,7 +75,7 @@ impl Axis {
     }
 
     /// From 0 to differences that may be large; by log(1 + value) where they are.
-    pub(super) fn differences(title: &str, values: impl IntoIterator<Item = f64>) -> Option<Self> {
+    pub(crate) fn differences(title: &str, values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let (_, high) = range(values)?;
         if high <= 20.0 {
             return Self::linear(title, [0.0, high]);
@@ -76,7 +90,7 @@ impl Axis {
     }
 
     /// 0 at the low end, 1 at the high one.
-    pub(super) fn place(&self, value: f64) -> f64 {
+    pub(crate) fn place(&self, value: f64) -> f64 {
         let value = match self.kind {
             Kind::Log => value.log10(),
             Kind::Differences => value.ln_1p() / std::f64::consts::LN_10,
@@ -86,12 +100,12 @@ impl Axis {
     }
 
     /// The lowest value.
-    pub(super) fn low(&self) -> f64 {
+    pub(crate) fn low(&self) -> f64 {
         self.value(self.low)
     }
 
     /// The highest value.
-    pub(super) fn high(&self) -> f64 {
+    pub(crate) fn high(&self) -> f64 {
         self.value(self.high)
     }
 
@@ -104,7 +118,7 @@ impl Axis {
     }
 
     /// What the axis shows, with the power of ten that its ticks leave out.
-    pub(super) fn heading(&self) -> String {
+    pub(crate) fn heading(&self) -> String {
         match self.power() {
             0 => self.title.clone(),
             power => format!("{}, × {}", self.title, raised(power)),
@@ -119,7 +133,7 @@ impl Axis {
     }
 
     /// About so many ticks: where, and what stands there.
-    pub(super) fn ticks(&self, about: usize) -> Vec<(f64, String)> {
+    pub(crate) fn ticks(&self, about: usize) -> Vec<(f64, String)> {
         let about = about.max(2) as f64;
         match self.kind {
             Kind::Log => self.log_ticks(about),
@@ -137,7 +151,8 @@ impl Axis {
     }
 
     fn even_ticks(&self, step: f64) -> Vec<(f64, String)> {
-        let (first, last) = ((self.inner.0 / step).ceil(), (self.inner.1 / step).floor());
+        // A tick at the very end is not lost to rounding.
+        let (first, last) = ((self.inner.0 / step - 1e-9).ceil(), (self.inner.1 / step + 1e-9).floor());
         // A range so far from zero that steps are lost in its digits has no ticks worth their name.
         let count = (last - first).clamp(0.0, 100.0) as usize;
         let unit = 10_f64.powi(self.power());
@@ -154,10 +169,17 @@ impl Axis {
         if decades <= 2.0 && about >= 4.0 {
             return self.fine_log_ticks();
         }
-        let every = (decades / about).ceil().max(1.0);
+        let every = match decades / (about + 1.5) {
+            few @ ..=5.0 => few.ceil().max(1.0),
+            many => (many / 5.0).ceil() * 5.0,
+        };
         let count = (decades / every) as usize;
         let exponents = (0..=count).map(|i| (self.low.ceil() / every).ceil() * every + i as f64 * every);
-        exponents.filter(|e| *e <= self.high).map(|e| (10_f64.powf(e), power_label(e as i32))).collect()
+        // Below the smallest number there is no tick.
+        exponents
+            .filter(|e| *e <= self.high && 10_f64.powf(*e) > 0.0)
+            .map(|e| (10_f64.powf(e), power_label(e as i32)))
+            .collect()
     }
 
     /// 1, 2 and 5 times powers of ten.
@@ -237,6 +259,7 @@ mod tests {
         assert_eq!(labels(Axis::integers("", [1.0, 4.0]), 10), ["1", "2", "3", "4"]);
         assert_eq!(labels(Axis::shares(""), 5), ["0 %", "20 %", "40 %", "60 %", "80 %", "100 %"]);
         assert_eq!(labels(Axis::log("", [1e-8, 1.0, 0.0]), 4), ["10⁻⁸", "10⁻⁶", "10⁻⁴", "0.01", "1"]);
+        assert_eq!(labels(Axis::log("", [1e-19, 1e5]), 4), ["10⁻²⁰", "10⁻¹⁵", "10⁻¹⁰", "10⁻⁵", "1", "100,000"]);
         assert_eq!(labels(Axis::log("", [0.3, 35.0]), 4), ["0.5", "1", "2", "5", "10", "20"]);
         assert_eq!(labels(Axis::log("", [2.0, 4.0]), 3), ["2", "3", "4"]);
         assert_eq!(labels(Axis::differences("", [0.0, 400.0]), 4), ["0", "1", "10", "100"]);

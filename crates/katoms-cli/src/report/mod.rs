@@ -16,17 +16,17 @@
 //! assert!(report.to_html().contains("<h1>1 of 3 features predicts price</h1>"));
 //! ```
 
-mod axis;
+pub(crate) mod axis;
 mod bars;
-mod chart;
+pub(crate) mod chart;
 mod coefficients;
 pub mod diagnostics;
 mod entry;
 mod figures;
-mod number;
-mod page;
+pub(crate) mod number;
+pub(crate) mod page;
 mod parts;
-mod svg;
+pub(crate) mod svg;
 mod tables;
 
 pub use coefficients::{Coefficient, Coefficients};

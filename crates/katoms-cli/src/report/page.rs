@@ -11,16 +11,22 @@ use super::parts::{
 use super::{Fact, Report};
 
 const TEMPLATE: &str = include_str!("template.html");
-const STYLE: &str = include_str!("style.css");
+/// The look of all pages.
+pub(crate) const STYLE: &str = include_str!("style.css");
 
 /// The whole page.
 pub(super) fn render(report: &Report) -> String {
+    fill(TEMPLATE, &Page::new(report))
+}
+
+/// A template that is part of the program, filled. What is filled in is escaped.
+pub(crate) fn fill(template: &str, page: &impl Serialize) -> String {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
     environment.set_syntax(syntax.expect("the usual delimiters"));
     // The template is part of the program, and the page holds texts, lists and nothing else: no data can break it.
-    environment.render_str(TEMPLATE, Serde(Page::new(report))).expect("the template of the report")
+    environment.render_str(template, Serde(page)).expect("a template of the program")
 }
 
 #[derive(Debug, Serialize)]

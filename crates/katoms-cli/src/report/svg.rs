@@ -3,16 +3,17 @@
 //! Written by hand, not by a plotting crate: marks carry classes, so the page's style sheet colours them in both
 //! themes, and each has a title to hover over. Crates we tried paint in fixed colours and round to whole pixels.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use minijinja::HtmlEscape;
 
 /// The size of letters in a drawing, in its own units.
-pub(super) const LETTER: f64 = 12.0;
+pub(crate) const LETTER: f64 = 12.0;
 
 /// What a colour means, throughout the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tone {
+pub(crate) enum Tone {
     /// The model: its effects that raise the prediction, its errors, its curve.
     Model,
     /// What lowers the prediction.
@@ -31,12 +32,15 @@ pub(super) enum Tone {
     Gic,
     /// What only helps to read: a diagonal, a mean.
     Guide,
+    /// One of the inks that a drawing brings along, by its number.
+    #[cfg(feature = "paper")]
+    Ink(usize),
 }
 
 impl Tone {
     /// The class that the style sheet knows.
-    pub(super) fn class(self) -> &'static str {
-        match self {
+    pub(crate) fn class(self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
             Self::Model => "t-model",
             Self::Lowering => "t-lowering",
             Self::Chosen => "t-chosen",
@@ -46,13 +50,15 @@ impl Tone {
             Self::Ebic => "t-ebic",
             Self::Gic => "t-gic",
             Self::Guide => "t-guide",
-        }
+            #[cfg(feature = "paper")]
+            Self::Ink(number) => return Cow::Owned(format!("i{number}")),
+        })
     }
 }
 
 /// Where a text stands from its point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Anchor {
+pub(crate) enum Anchor {
     /// To the right.
     Start,
     /// Around it.
@@ -63,7 +69,7 @@ pub(super) enum Anchor {
 
 /// A drawing of some width and height, marks in order.
 #[derive(Debug)]
-pub(super) struct Drawing {
+pub(crate) struct Drawing {
     width: f64,
     label: String,
     body: String,
@@ -71,13 +77,13 @@ pub(super) struct Drawing {
 
 impl Drawing {
     /// An empty one; the label is what a screen reader says.
-    pub(super) fn new(width: f64, label: &str) -> Self {
+    pub(crate) fn new(width: f64, label: &str) -> Self {
         Self { width, label: label.into(), body: String::new() }
     }
 
     /// Ends the drawing at some height.
-    pub(super) fn finish(self, height: f64) -> String {
-        let (label, width, height) = (HtmlEscape(&self.label), number(self.width), number(height));
+    pub(crate) fn finish(self, height: f64) -> String {
+        let (label, width, height) = (escaped(&self.label), number(self.width), number(height));
         format!(
             "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{label}\" \
              xmlns=\"http://www.w3.org/2000/svg\">{}</svg>",
@@ -85,8 +91,19 @@ impl Drawing {
         )
     }
 
+    /// Ends a drawing that is a file of its own: with an id, a size, and its style and description at its head.
+    #[cfg(feature = "paper")]
+    pub(crate) fn finish_alone(self, height: f64, id: &str, head: &str) -> String {
+        let (label, width, height) = (escaped(&self.label), number(self.width), number(height));
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" id=\"{id}\" width=\"{width}\" height=\"{height}\" \
+             style=\"max-width:{width}px\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{label}\">{head}{}</svg>",
+            self.body
+        )
+    }
+
     /// A text whose baseline is at the point. The class may be empty.
-    pub(super) fn text(&mut self, at: (f64, f64), anchor: Anchor, class: &str, text: &str) {
+    pub(crate) fn text(&mut self, at: (f64, f64), anchor: Anchor, class: &str, text: &str) {
         let anchor = match anchor {
             Anchor::Start => "",
             Anchor::Middle => " text-anchor=\"middle\"",
@@ -94,34 +111,49 @@ impl Drawing {
         };
         let (x, y) = (number(at.0), number(at.1));
         let class = attribute("class", class);
-        let _ = write!(self.body, "<text x=\"{x}\" y=\"{y}\"{anchor}{class}>{}</text>", HtmlEscape(text));
+        let _ = write!(self.body, "<text x=\"{x}\" y=\"{y}\"{anchor}{class}>{}</text>", escaped(text));
     }
 
     /// A straight line.
-    pub(super) fn rule(&mut self, from: (f64, f64), to: (f64, f64), class: &str) {
+    pub(crate) fn rule(&mut self, from: (f64, f64), to: (f64, f64), class: &str) {
         self.path(class, &format!("M{} {}L{} {}", number(from.0), number(from.1), number(to.0), number(to.1)), "");
     }
 
     /// A path, with what is said when hovered over.
-    pub(super) fn path(&mut self, class: &str, path: &str, title: &str) {
+    pub(crate) fn path(&mut self, class: &str, path: &str, title: &str) {
         let class = attribute("class", class);
         if title.is_empty() {
             let _ = write!(self.body, "<path{class} d=\"{path}\"/>");
         } else {
-            let _ = write!(self.body, "<path{class} d=\"{path}\"><title>{}</title></path>", HtmlEscape(title));
+            let _ = write!(self.body, "<path{class} d=\"{path}\"><title>{}</title></path>", escaped(title));
         }
     }
 
     /// A box, with what is said when hovered over.
-    pub(super) fn rectangle(&mut self, at: (f64, f64), size: (f64, f64), class: &str, title: &str) {
+    pub(crate) fn rectangle(&mut self, at: (f64, f64), size: (f64, f64), class: &str, title: &str) {
         let (x, y) = at;
         self.path(class, &format!("M{} {}h{}v{}h-{2}z", number(x), number(y), number(size.0), number(size.1)), title);
     }
 
+    /// Draws with the origin moved.
+    pub(crate) fn shifted<T>(&mut self, by: (f64, f64), draw: impl FnOnce(&mut Self) -> T) -> T {
+        let _ = write!(self.body, "<g transform=\"translate({} {})\">", number(by.0), number(by.1));
+        let drawn = draw(self);
+        self.body.push_str("</g>");
+        drawn
+    }
+
     /// What is drawn elsewhere.
-    pub(super) fn append(&mut self, marks: &str) {
+    #[cfg(feature = "paper")]
+    pub(crate) fn append(&mut self, marks: &str) {
         self.body.push_str(marks);
     }
+}
+
+/// A text that is no markup, in HTML as in XML: what XML forbids even when escaped is left out.
+pub(crate) fn escaped(text: &str) -> String {
+    let allowed = |c: &char| matches!(c, '\t' | '\n' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
+    HtmlEscape(&text.chars().filter(allowed).collect::<String>()).to_string()
 }
 
 fn attribute(name: &str, value: &str) -> String {
@@ -129,7 +161,7 @@ fn attribute(name: &str, value: &str) -> String {
 }
 
 /// A coordinate, to a hundredth.
-pub(super) fn number(value: f64) -> String {
+pub(crate) fn number(value: f64) -> String {
     let hundredths = (value * 100.0).round() / 100.0;
     // −0 is 0.
     format!("{}", hundredths + 0.0)
@@ -137,7 +169,7 @@ pub(super) fn number(value: f64) -> String {
 
 /// About how wide a text is, in letters of the usual size. No font is at hand: the letters are those of DejaVu
 /// Sans, which is wider than most.
-pub(super) fn text_width(text: &str) -> f64 {
+pub(crate) fn text_width(text: &str) -> f64 {
     text.chars().map(letter_width).sum::<f64>() * LETTER
 }
 
@@ -156,7 +188,7 @@ fn letter_width(letter: char) -> f64 {
 }
 
 /// The text if it fits, else its beginning and its end: names of a family tend to differ at the end.
-pub(super) fn shortened(text: &str, room: f64) -> String {
+pub(crate) fn shortened(text: &str, room: f64) -> String {
     if text_width(text) <= room {
         return text.into();
     }
@@ -177,6 +209,21 @@ pub(super) fn shortened(text: &str, room: f64) -> String {
     head.iter().chain(&['…']).chain(tail).collect()
 }
 
+/// The text in lines of at most this width, broken between words; a word that is longer is shortened.
+pub(crate) fn wrapped(text: &str, room: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if text_width(line) + text_width(" ") + text_width(word) <= room => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(shortened(word, room)),
+        }
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -191,6 +238,16 @@ mod tests {
         for room in 0..40 {
             assert!(shortened("Größe der Fläche", f64::from(room)).contains('…'));
         }
+    }
+
+    #[test]
+    fn long_texts_break_between_words() {
+        let text = "the training log-likelihood of the held-out rows";
+        let lines = wrapped(text, 150.0);
+        assert!(lines.len() > 1 && lines.iter().all(|l| text_width(l) <= 150.0), "{lines:?}");
+        assert_eq!(lines.join(" "), text);
+        assert_eq!(wrapped(text, 1000.0), [text]);
+        assert!(wrapped("", 100.0).is_empty());
     }
 
     #[test]

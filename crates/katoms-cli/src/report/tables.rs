@@ -40,7 +40,7 @@ pub(super) struct Column {
 pub(super) struct Row {
     pub cells: Vec<String>,
     pub note: Option<String>,
-    pub tone: &'static str,
+    pub tone: std::borrow::Cow<'static, str>,
 }
 
 /// A column in the making: its name, its class, what stands in it.
