@@ -98,3 +98,15 @@ pub enum Agreement {
     /// The claim cannot be judged by this run.
     Open,
 }
+
+impl Agreement {
+    /// A word for a table.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Agrees => "agrees",
+            Self::Partly => "in part",
+            Self::Differs => "differs",
+            Self::Open => "open",
+        }
+    }
+}

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
 use katoms_estimate::{Answer, Watch};
-use katoms_paper::{Agreement, Experiment, Progress, Request, Scale, Section, Verdict};
+use katoms_paper::{Experiment, Progress, Request, Scale, Section, Verdict};
 
 use crate::Ended;
 use crate::paper;
@@ -191,20 +191,11 @@ fn in_words(section: &Section) -> String {
     }
     if !section.verdicts.is_empty() {
         let row =
-            |v: &Verdict| [&v.claim, &v.published, &v.measured, agreement(v.agreement)].map(ToString::to_string).into();
+            |v: &Verdict| [&v.claim, &v.published, &v.measured, v.agreement.word()].map(ToString::to_string).into();
         let rows: Vec<Vec<String>> = section.verdicts.iter().map(row).collect();
         text += &format!("\nBeside the paper\n{}", aligned(&["claim", "paper", "here", ""], &rows));
     }
     text + &format!("\n{} seconds on {}\n\n", number(section.seconds), count(section.threads, "thread", "threads"))
-}
-
-fn agreement(agreement: Agreement) -> &'static str {
-    match agreement {
-        Agreement::Agrees => "agrees",
-        Agreement::Partly => "in part",
-        Agreement::Differs => "differs",
-        Agreement::Open => "open",
-    }
 }
 
 /// Whether all numbers lie in their bands; tells those that do not.

@@ -132,18 +132,17 @@ struct VerdictPart<'a> {
 fn verdicts(section: &Section) -> impl Iterator<Item = VerdictPart<'_>> {
     section.verdicts.iter().map(|verdict| {
         let Verdict { claim, published, measured, agreement, why } = verdict;
-        let (class, word) = named(*agreement);
-        VerdictPart { claim, published, measured, why, class, word }
+        VerdictPart { claim, published, measured, why, class: class(*agreement), word: agreement.word() }
     })
 }
 
-/// The class of an agreement in the style sheet, and the word for it.
-fn named(agreement: Agreement) -> (&'static str, &'static str) {
+/// The class of an agreement in the style sheet.
+fn class(agreement: Agreement) -> &'static str {
     match agreement {
-        Agreement::Agrees => ("agrees", "agrees"),
-        Agreement::Partly => ("partly", "in part"),
-        Agreement::Differs => ("differs", "differs"),
-        Agreement::Open => ("open", "open"),
+        Agreement::Agrees => "agrees",
+        Agreement::Partly => "partly",
+        Agreement::Differs => "differs",
+        Agreement::Open => "open",
     }
 }
 
