@@ -14,7 +14,7 @@ use katoms::theory::Conditioning;
 use rayon::prelude::*;
 use serde::Deserialize;
 
-use self::toy::{Chance, Shape, Toy, Window};
+use self::toy::{Shape, Toy, Window};
 use self::trial::{Local, Rules, Trial};
 use crate::{Error, Experiment, Progress, Request, Section, config};
 
@@ -41,7 +41,7 @@ struct Config {
     ripples: f64,
     toys: u64,
     stride: usize,
-    chance: Chance,
+    proposals: usize,
 }
 
 #[derive(Debug, Deserialize)]
@@ -85,8 +85,8 @@ impl Config {
             "`converged` and `ripples` must lie between 0 and 1".to_owned()
         } else if self.toys > MOST as u64 || !(1..=self.tau.steps).contains(&self.stride) {
             format!("`toys` must be at most {MOST}, `stride` at least 1 and at most the steps of `tau`")
-        } else if self.chance.replicas == 0 || !(1..=10 * MOST).contains(&self.chance.columns) {
-            format!("`chance` must have at least 1 replica and 1 to {} columns", 10 * MOST)
+        } else if !(100..=1000 * MOST).contains(&self.proposals) {
+            format!("`proposals` must be 100 to {}", 1000 * MOST)
         } else {
             return Ok(());
         };
@@ -94,7 +94,7 @@ impl Config {
     }
 
     fn shape(&self) -> Shape {
-        Shape { rows: self.rows, columns: self.columns, k: self.k, within: self.within }
+        Shape { rows: self.rows, columns: self.columns, k: self.k, within: self.within, proposals: self.proposals }
     }
 
     fn rules(&self) -> Rules {
@@ -146,7 +146,7 @@ fn measure(config: &Config, progress: &Progress<'_>) -> Result<Measured, Error> 
     let grid = config.tau.values();
     let panels = [&config.left, &config.middle, &config.right];
     let single = grid.len() + panels.iter().map(|taus| taus.len()).sum::<usize>() + 1;
-    progress.expect(single + config.toys as usize + 1);
+    progress.expect(single + config.toys as usize);
     let toy = Toy::draw(config.shape(), config.seed, progress)?;
     let curvature = |(size, columns): (&'static str, usize)| {
         let found = toy.curvature(columns)?;
@@ -166,37 +166,48 @@ fn measure(config: &Config, progress: &Progress<'_>) -> Result<Measured, Error> 
     let trials = |taus: &[f64]| taus.par_iter().map(trial).collect::<Result<Vec<Trial>, Error>>();
     let panels = [trials(panels[0])?, trials(panels[1])?, trials(panels[2])?];
     let (grid, plain) = (trials(&grid)?, trial(&0.0)?);
-    let shares = others(config, progress)?;
-    let chance = config.chance.of(config.shape(), config.seed, progress)?;
-    progress.done("chance")?;
+    let (shares, mut chances) = others(config, progress)?;
+    chances.extend(&toy.chances);
+    let chance = chances.iter().sum::<f64>() / chances.len() as f64;
     let local = Local::new(toy.planted_curvature()?, of_k.step());
     Ok(Measured { curvatures, of_k, local, panels, grid, plain, shares, chance })
 }
 
-/// Other toys of the same kind: how many of them converge, by momentum.
-fn others(config: &Config, progress: &Progress<'_>) -> Result<Vec<Share>, Error> {
+/// What was seen on another toy.
+struct Other {
+    /// For each momentum: whether it converges, and whether the local range holds it.
+    seen: Vec<(bool, bool)>,
+    chances: Vec<f64>,
+}
+
+/// Other toys of the same kind: how many of them converge, by momentum, and the chances of their draws.
+fn others(config: &Config, progress: &Progress<'_>) -> Result<(Vec<Share>, Vec<f64>), Error> {
     let taus: Vec<f64> = config.tau.values().into_iter().step_by(config.stride).collect();
-    let one = |toy: u64| -> Result<Vec<(bool, bool)>, Error> {
+    let one = |toy: u64| -> Result<Other, Error> {
         let seed = config.seed.wrapping_add(1 + toy);
         let toy = Toy::draw(config.shape(), seed, progress)?;
-        let Ok(of_k) = toy.curvature(config.k)?.conditioning() else { return Ok(vec![(false, false); taus.len()]) };
+        let chances = toy.chances.clone();
+        let Ok(of_k) = toy.curvature(config.k)?.conditioning() else {
+            return Ok(Other { seen: vec![(false, false); taus.len()], chances });
+        };
         let (low, high) = Local::new(toy.planted_curvature()?, of_k.step()).range();
         let run = |&tau: &f64| {
             let trial = Trial::run(&toy, of_k.step(), tau, config.rules(), progress)?;
             Ok((trial.label.converges(), tau > low && tau < high))
         };
-        let found = taus.iter().map(run).collect();
+        let seen = taus.iter().map(run).collect::<Result<Vec<_>, Error>>()?;
         progress.done("other toys")?;
-        found
+        Ok(Other { seen, chances })
     };
     let found = (0..config.toys).into_par_iter().map(one).collect::<Result<Vec<_>, Error>>()?;
     let share = |count: usize| count as f64 / config.toys.max(1) as f64;
     let of = |(at, &tau): (usize, &f64)| Share {
         tau,
-        share: share(found.iter().filter(|toy| toy[at].0).count()),
-        expected: share(found.iter().filter(|toy| toy[at].1).count()),
+        share: share(found.iter().filter(|toy| toy.seen[at].0).count()),
+        expected: share(found.iter().filter(|toy| toy.seen[at].1).count()),
     };
-    Ok(taus.iter().enumerate().map(of).collect())
+    let shares = taus.iter().enumerate().map(of).collect();
+    Ok((shares, found.iter().flat_map(|toy| toy.chances.clone()).collect()))
 }
 
 #[cfg(test)]

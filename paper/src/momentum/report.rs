@@ -112,7 +112,7 @@ fn speed_up(found: &Measured, findings: &Findings<'_>) -> f64 {
 fn setup(config: &Config, found: &Measured) -> Vec<(String, String)> {
     let drawn = match config.within {
         Some(w) => format!(
-            "entries N(0, 1/{}), a column drawn again until the eigenvalues of every pair lie from {} to {}",
+            "entries N(0, 1/{}), given that the eigenvalues of every pair of columns lie from {} to {}",
             config.rows, w.alpha, w.beta
         ),
         None => format!("entries N(0, 1/{})", config.rows),
@@ -446,7 +446,7 @@ fn verdicts(found: &Measured, findings: &Findings<'_>) -> Vec<Verdict> {
                 found.chance
             ),
             agreement: if found.chance < 1e-6 { Agreement::Partly } else { Agreement::Agrees },
-            why: "All pairs must be nearly orthogonal and of like norm. So the columns are drawn again until they are; the \
+            why: "All pairs must be nearly orthogonal and of like norm. So the toy is drawn given that they are; the \
                   paper does not say how its draw came about, and may have looked at some supports only."
                 .into(),
         },
@@ -457,9 +457,9 @@ fn notes(config: &Config, found: &Measured) -> Vec<String> {
     let mut notes = Vec::new();
     if config.within.is_some() {
         notes.push(format!(
-            "A plain draw has a curvature within the window with a chance of about {:.0e} (sequential importance sampling), \
-             so no scan of seeds finds one. Columns are therefore drawn again until they fit those before them; the seed \
-             is the first whose α and β have the published digits.",
+            "A plain draw has a curvature within the window with a chance of about {:.0e} (estimated by \
+             splitting), so no scan of seeds finds one. The toys are therefore drawn given the window, by the same splitting; \
+             the seed is the first whose α and β have the published digits.",
             found.chance
         ));
     }

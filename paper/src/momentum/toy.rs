@@ -7,15 +7,16 @@ use katoms::simulate;
 use katoms::space::SparseVec;
 use katoms::theory::{RestrictedCurvature, restricted_curvature};
 use katoms::{Error as KatomsError, Objective};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::{Error, Progress};
 
-/// Columns tried for one place before a window counts as too narrow.
-const MOST_TRIES: usize = 2_000_000;
-/// So many tries are made between two looks at whether somebody wants to stop.
+/// So many columns are proposed between two looks at whether somebody wants to stop.
 const LOOK: usize = 10_000;
+/// At each place a population is full with so many designs.
+const POPULATION: usize = 2000;
+/// So many populations may die out before a window counts as too narrow.
+const MOST_ROUNDS: usize = 60;
 
 /// Where the curvature of pairs must lie.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -47,6 +48,8 @@ pub(super) struct Shape {
     pub columns: usize,
     pub k: usize,
     pub within: Option<Window>,
+    /// The most columns that are proposed for a place.
+    pub proposals: usize,
 }
 
 /// A design, a planted vector and its image.
@@ -56,40 +59,35 @@ pub(super) struct Toy {
     design: Vec<f64>,
     pub truth: SparseVec,
     target: Vec<f64>,
+    /// The chance that a plain draw lies in the window: an estimate from each population.
+    pub chances: Vec<f64>,
 }
 
 impl Toy {
-    /// The toy of a seed: entries N(0, 1/rows), columns drawn again until the window admits them; k normal values
+    /// The toy of a seed: entries N(0, 1/rows), given that every pair of columns lies in the window; k normal values
     /// at random places, of norm 1.
     pub fn draw(shape: Shape, seed: u64, progress: &Progress<'_>) -> Result<Self, Error> {
-        let Shape { rows, columns, k, within } = shape;
+        let Shape { rows, columns, k, .. } = shape;
         let mut rng = simulate::generator(seed, 0);
-        let mut design = Vec::with_capacity(rows * columns);
-        for place in 0..columns {
-            let mut tries = 0;
-            loop {
-                let column = column(rows, &mut rng);
-                if within.is_none_or(|window| window.admits(&design, &column)) {
-                    design.extend(column);
-                    break;
-                }
-                tries += 1;
-                if tries % LOOK == 0 {
-                    progress.at("drawing")?;
-                }
-                if tries == MOST_TRIES {
-                    let why = format!(
-                        "`within` admits none of {MOST_TRIES} columns drawn beside the first {place}; it must be wider, \
-                         or `columns` fewer"
-                    );
-                    return Err(Error::Config { experiment: "momentum", why });
-                }
+        let mut chances = Vec::new();
+        let design = loop {
+            let (design, chance) = population(shape, &mut rng, progress)?;
+            chances.push(chance);
+            if let Some(design) = design {
+                break design;
             }
-        }
+            if chances.len() == MOST_ROUNDS {
+                let why = format!(
+                    "no draw lies `within` in {MOST_ROUNDS} populations; it must be wider, `proposals` more or `columns` \
+                     fewer"
+                );
+                return Err(Error::Config { experiment: "momentum", why });
+            }
+        };
         let truth = simulate::sparse_signal(columns, k, seed);
         let mut target = vec![0.0; rows];
         Dense::column_major(&design, rows, columns)?.apply(&truth, &mut target);
-        Ok(Self { shape, design, truth, target })
+        Ok(Self { shape, design, truth, target, chances })
     }
 
     /// ½‖b − Φx‖².
@@ -117,55 +115,49 @@ fn refused(why: impl std::fmt::Display) -> Error {
     Error::Config { experiment: "momentum", why: why.to_string() }
 }
 
-/// One column with N(0, 1/rows) entries.
-fn column(rows: usize, rng: &mut impl rand::Rng) -> Vec<f64> {
+/// A design in the window, if the population did not die out, and the chance of one.
+///
+/// Splitting, as for any rare event: a population of designs grows by one column at a time. Columns are proposed to its
+/// members in turn; who is still in the window goes on. The survivors are draws given the window, and the product of
+/// the shares that survive has the chance of a plain draw as its mean, however small that is.
+fn population(
+    shape: Shape,
+    rng: &mut impl rand::Rng,
+    progress: &Progress<'_>,
+) -> Result<(Option<Vec<f64>>, f64), Error> {
+    let Shape { rows, columns, within, proposals, .. } = shape;
     let scale = 1.0 / (rows as f64).sqrt();
-    simulate::normals(rows, rng).into_iter().map(|v| scale * v).collect()
-}
-
-/// How the chance of a window is estimated.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Chance {
-    pub replicas: u64,
-    pub columns: usize,
-}
-
-impl Chance {
-    /// The chance that a plain draw, in which no column is drawn again, lies in the window.
-    ///
-    /// Sequential importance sampling: for each place the share of admitted columns among many, of which one is
-    /// kept. The product of the shares has the chance as its mean, however small that is.
-    pub fn of(&self, shape: Shape, seed: u64, progress: &Progress<'_>) -> Result<f64, Error> {
-        let Some(window) = shape.within else { return Ok(1.0) };
-        let replica = |replica: u64| -> Result<f64, Error> {
-            progress.at("chance")?;
-            // Streams above those of the toys, which are seeds with stream 0.
-            let mut rng = simulate::generator(seed, 1000 + replica);
-            let mut design: Vec<f64> = Vec::new();
-            let mut product = 1.0;
-            for _ in 0..shape.columns {
-                let mut admitted = (0..self.columns).filter_map(|_| {
-                    let column = column(shape.rows, &mut rng);
-                    window.admits(&design, &column).then_some(column)
-                });
-                let Some(kept) = admitted.next() else { return Ok(0.0) };
-                let count = 1 + admitted.count();
-                product *= count as f64 / self.columns as f64;
-                design.extend(kept);
+    let (mut designs, mut chance) = (vec![Vec::new()], 1.0);
+    for _ in 0..columns {
+        let (mut next, mut proposed) = (Vec::new(), 0);
+        let wanted = if within.is_some() { POPULATION } else { 1 };
+        while proposed < proposals && next.len() < wanted {
+            if proposed % LOOK == 0 {
+                progress.at("drawing")?;
             }
-            Ok(product)
-        };
-        let products = (0..self.replicas).into_par_iter().map(replica).collect::<Result<Vec<f64>, Error>>()?;
-        Ok(products.iter().sum::<f64>() / self.replicas as f64)
+            let old: &Vec<f64> = &designs[proposed % designs.len()];
+            let mut column = simulate::normals(rows, rng);
+            column.iter_mut().for_each(|v| *v *= scale);
+            if within.is_none_or(|window| window.admits(old, &column)) {
+                next.push([old.as_slice(), &column].concat());
+            }
+            proposed += 1;
+        }
+        if next.is_empty() {
+            return Ok((None, 0.0));
+        }
+        chance *= next.len() as f64 / proposed as f64;
+        designs = next;
     }
+    Ok((designs.into_iter().next(), chance))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const SHAPE: Shape = Shape { rows: 6, columns: 10, k: 2, within: Some(Window { alpha: 0.635, beta: 1.785 }) };
+    const SHAPE: Shape =
+        Shape { rows: 6, columns: 10, k: 2, within: Some(Window { alpha: 0.635, beta: 1.785 }), proposals: 200_000 };
 
     /// The choice of the seed, repeated: the first whose curvature has the published digits.
     #[test]
@@ -200,7 +192,10 @@ mod tests {
     fn the_chance_is_what_counting_finds() -> Result<(), Error> {
         let window = Window { alpha: 0.3, beta: 2.2 };
         let shape = Shape { columns: 3, within: Some(window), ..SHAPE };
-        let estimate = Chance { replicas: 50, columns: 200 }.of(shape, 0, &Progress::unwatched())?;
+        let mut estimate = 0.0;
+        for seed in 0..5 {
+            estimate += 0.2 * Toy::draw(shape, seed, &Progress::unwatched())?.chances[0];
+        }
         let plain = Shape { within: None, ..shape };
         let draws = 2000;
         let mut inside = 0;

@@ -1,18 +1,24 @@
 //! One momentum on the toy: its run, and what it did, by measurement.
 
-use katoms::Status;
-use katoms::driver::{Options, Stages};
-use katoms::method::{AcceleratedIht, Momentum, Refit, Safeguard, Step};
+use katoms::loss::LeastSquares;
+use katoms::method::{AcceleratedIht, IhtState, Method, Momentum, Refit, Safeguard, Step};
+use katoms::operator::Dense;
 use katoms::set::KSparse;
+use katoms::space::SparseVec;
 use katoms::theory::RestrictedCurvature;
 use serde::Serialize;
 
 use super::toy::Toy;
-use crate::race::{Entry, Preparation, race, to_the_end};
-use crate::{Contestant, Error, Progress};
+use crate::{Error, Progress};
 
 /// A run ends when its gap is this share of the one at the start: below, it is rounding.
 const ROUNDING: f64 = 1e-24;
+/// And when it is so many times the one at the start: it does not come back.
+const AWAY: f64 = 1e12;
+/// So many moves on the last support are needed to measure a rate there.
+const FEW: usize = 5;
+/// The share of the gap at the start whose moves are counted.
+const NEAR: f64 = 1e-6;
 /// A run that stays within this share of its gap for its last quarter has stopped.
 const STILL: f64 = 1e-6;
 
@@ -82,6 +88,9 @@ pub(super) struct Trial {
 
 impl Trial {
     /// Runs Algorithm 1 with the step 2/(α+β) and a constant τ; no refit, no safeguard.
+    ///
+    /// Move by move, without its stop rule: at τ = −1 the second iterate is the first one again, the rule would end the
+    /// run there, and the third goes on.
     pub fn run(toy: &Toy, step: f64, tau: f64, rules: Rules, progress: &Progress<'_>) -> Result<Self, Error> {
         let f = toy.objective()?;
         let set = KSparse::new(toy.truth.indices().len(), toy.truth.dim())?;
@@ -91,25 +100,35 @@ impl Trial {
             refit: Refit::Never,
             safeguard: Safeguard::Off,
         };
-        let entry = Entry {
-            contestant: Contestant::AccIht,
-            setting: String::new(),
-            options: Options { stop: to_the_end(rules.iterations, ROUNDING), stages: Stages::direct() },
-            preparation: Preparation::default(),
-        };
+        let dim = toy.truth.dim();
+        let mut state: IhtState<SparseVec> = method.start(&f, &set, SparseVec::new(dim, vec![], vec![])?)?;
+        let mut gradient = vec![0.0; dim];
+        let iterate = <AcceleratedIht as Method<Dense<'_, f64>, LeastSquares, KSparse>>::iterate;
+        let query = <AcceleratedIht as Method<Dense<'_, f64>, LeastSquares, KSparse>>::query;
+        // Without noise, f* = 0: the objective is the gap.
+        let mut gaps = vec![f.value(iterate(&method, &state))];
         let (mut settled, mut support) = (0, Vec::new());
-        let (race, _) = race(entry, &f, &set, &method, progress, |event, point| {
-            if point.indices() != support {
-                support = point.indices().to_vec();
-                settled = event.iteration;
+        for iteration in 1..=rules.iterations {
+            f.gradient(query(&method, &state), &mut gradient);
+            let gap = method.advance(&f, &set, &mut state, &gradient).objective;
+            gaps.push(gap);
+            let now = iterate(&method, &state).point().indices();
+            if now != support {
+                support = now.to_vec();
+                settled = iteration;
             }
-        })?;
-        // Without noise, f* = 0.
-        let gaps: Vec<f64> = race.marks.iter().map(|m| m.objective).collect();
-        let line = Line::through(&gaps[settled.min(gaps.len() - 1)..]);
+            if !(gap > ROUNDING * gaps[0] && gap < AWAY * gaps[0]) {
+                break;
+            }
+        }
+        progress.at("moves")?;
+        // A support that never settles leaves nothing to fit but the whole.
+        let from = if settled + FEW > gaps.len() { 0 } else { settled };
+        let line = Line::through(&gaps[from..]);
         let right = support == toy.truth.indices();
-        let moves = race.reaches(1e-6 * gaps[0]).map(|m| m.iteration);
-        let label = label(&gaps, race.status, right, rules);
+        let last_above = gaps.iter().rposition(|gap| !(*gap <= NEAR * gaps[0])).map_or(0, |at| at + 1);
+        let moves = (last_above < gaps.len()).then_some(last_above);
+        let label = label(&gaps, right, rules);
         let (rate, straight) = (line.slope.exp(), line.straight);
         Ok(Self { tau, label, rate, straight, rises: rises(&gaps), moves, support: right, gaps })
     }
@@ -122,9 +141,9 @@ fn rises(gaps: &[f64]) -> f64 {
 }
 
 /// What gaps like these are called.
-fn label(gaps: &[f64], status: Status, right: bool, rules: Rules) -> Label {
+fn label(gaps: &[f64], right: bool, rules: Rules) -> Label {
     let (start, end) = (gaps[0], gaps[gaps.len() - 1]);
-    if status == Status::Diverged || !(end <= start) {
+    if !(end <= start) {
         return Label::Diverges;
     }
     if right && end <= rules.converged * start {
@@ -204,7 +223,7 @@ mod tests {
 
     fn labelled(gap: impl Fn(usize) -> f64, right: bool) -> Label {
         let gaps: Vec<f64> = (0..100).map(gap).collect();
-        label(&gaps, Status::IterationCap, right, RULES)
+        label(&gaps, right, RULES)
     }
 
     #[test]
@@ -214,7 +233,7 @@ mod tests {
         assert_eq!(labelled(|i| 1.1_f64.powi(i as i32), true), Label::Diverges);
         assert_eq!(labelled(|i| 0.3 + 0.7 * 0.5_f64.powi(i as i32), false), Label::Stalls);
         assert_eq!(labelled(|i| if i % 2 == 0 { 1.0 } else { 0.5 }, false), Label::Wanders);
-        assert_eq!(label(&[1.0, f64::NAN], Status::Diverged, true, RULES), Label::Diverges);
+        assert_eq!(label(&[1.0, f64::NAN], true, RULES), Label::Diverges);
     }
 
     #[test]
