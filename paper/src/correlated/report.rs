@@ -272,7 +272,14 @@ fn notes(config: &Config, view: &View<'_>) -> Vec<String> {
         );
         if ours > plain { "fits better" } else { "fits no better" }
     };
+    let passes = |c: Contestant| view.found.mean(view.at_k, View::place(c), |s| s.passes).value;
     vec![
+        format!(
+            "At the true k AccIHT (paper) took {:.0} passes, those for λ_max included, IHT (paper) {:.0}; katoms {:.0}.",
+            passes(Contestant::AccIht),
+            passes(Contestant::Iht),
+            passes(Contestant::Katoms)
+        ),
         "Rows are independent, so the first and the last half of them are a random split in law.".into(),
         format!(
             "The paper does not say when its runs end; here at a change of {:.0e} or after {} iterations. Without a refit the \

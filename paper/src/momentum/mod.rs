@@ -4,11 +4,15 @@
 //! |---|---|
 //! | `toy.rs` | the design, its curvature, and how likely that is |
 //! | `trial.rs` | one momentum: its run, its label, and what linear algebra says of it |
-//! | `report.rs` | figures, tables, verdicts |
+//! | `findings.rs` | what the momenta show together |
+//! | `figures.rs`, `verdicts.rs`, `report.rs` | how that is told |
 
+mod figures;
+mod findings;
 mod report;
 mod toy;
 mod trial;
+mod verdicts;
 
 use katoms::theory::Conditioning;
 use rayon::prelude::*;
@@ -18,6 +22,8 @@ use self::toy::{Shape, Toy, Window};
 use self::trial::{Local, Rules, Trial};
 use crate::{Error, Experiment, Progress, Request, Section, config};
 
+/// φ = (1+√5)/2.
+const GOLDEN: f64 = 1.618_033_988_749_895;
 /// The most columns whose supports of 3k are enumerated in a moment.
 const MOST_COLUMNS: usize = 24;
 /// The most momenta on a grid, and the most toys.
@@ -53,8 +59,13 @@ struct Grid {
 }
 
 impl Grid {
+    /// Evenly spaced, and plain IHT among them.
     fn values(&self) -> Vec<f64> {
-        (0..=self.steps).map(|i| self.from + (self.to - self.from) * i as f64 / self.steps as f64).collect()
+        let value = |i: usize| self.from + (self.to - self.from) * i as f64 / self.steps as f64;
+        let mut values: Vec<f64> = (0..=self.steps).map(value).chain([0.0]).collect();
+        values.sort_by(f64::total_cmp);
+        values.dedup();
+        values
     }
 }
 

@@ -154,20 +154,28 @@ fn population(
 
 #[cfg(test)]
 mod tests {
+    use super::super::trial::{Rules, Trial};
     use super::*;
 
     const SHAPE: Shape =
         Shape { rows: 6, columns: 10, k: 2, within: Some(Window { alpha: 0.635, beta: 1.785 }), proposals: 200_000 };
 
-    /// The choice of the seed, repeated: the first whose curvature has the published digits.
+    /// The choice of the seed, repeated: the first whose curvature has the published digits, and on which plain IHT
+    /// converges.
     #[test]
-    fn the_seed_of_the_config_is_the_first_with_the_published_curvature() -> Result<(), Error> {
+    fn the_seed_of_the_config_is_the_first_that_fits() -> Result<(), Error> {
         let text = crate::template(crate::Experiment::Momentum);
         let table: toml::Table = text.parse().expect("a config");
         let chosen = table["seed"].as_integer().expect("a number");
         let fits = |seed: i64| -> Result<bool, Error> {
-            let found = Toy::draw(SHAPE, seed as u64, &Progress::unwatched())?.curvature(2)?;
-            Ok((found.alpha - 0.64).abs() <= 0.005 && (found.beta - 1.78).abs() <= 0.005)
+            let toy = Toy::draw(SHAPE, seed as u64, &Progress::unwatched())?;
+            let found = toy.curvature(2)?;
+            if (found.alpha - 0.64).abs() > 0.005 || (found.beta - 1.78).abs() > 0.005 {
+                return Ok(false);
+            }
+            let step = 2.0 / (found.alpha + found.beta);
+            let rules = Rules { iterations: 1000, converged: 1e-8, ripples: 0.05 };
+            Ok(Trial::run(&toy, step, 0.0, rules, &Progress::unwatched())?.label.converges())
         };
         for seed in 0..=chosen {
             assert_eq!(fits(seed)?, seed == chosen, "seed {seed}");

@@ -262,4 +262,12 @@ mod tests {
         }
         assert!((local.rate(0.0) - 0.45 * 0.45).abs() < 1e-15);
     }
+
+    /// Where every ρ is positive, momentum helps; where some are negative, it slows those down.
+    #[test]
+    fn momentum_helps_errors_of_one_sign() {
+        let (positive, both) = (Local { rho: [0.9, 0.5] }, Local { rho: [0.4, -0.4] });
+        assert!(positive.rate(0.4) < positive.rate(0.0));
+        assert!(both.rate(0.1) > both.rate(0.0) && both.rate(-0.1) > both.rate(0.0));
+    }
 }
