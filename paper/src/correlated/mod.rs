@@ -93,12 +93,8 @@ mod tests {
         run(&Request { scale: Scale::Small, config, ..Request::default() }, &Progress::unwatched())
     }
 
-    const TINY: [(&str, &str); 4] = [
-        ("rows = 800", "rows = 160"),
-        ("columns = 200", "columns = 30"),
-        ("k = 20", "k = 5"),
-        ("[10, 20, 30]", "[3, 5]"),
-    ];
+    const TINY: [(&str, &str); 4] =
+        [("rows = 800", "rows = 160"), ("columns = 200", "columns = 30"), ("k = 20", "k = 5"), ("[20, 30]", "[3, 5]")];
 
     /// The same numbers at any number of threads.
     #[test]
@@ -127,8 +123,8 @@ mod tests {
             ("rows = 800", "rows = 801", "even"),
             ("correlation = 0.4", "correlation = 1.0", "between −1 and 1"),
             ("snr = 10.0", "snr = -1.0", "above 0"),
-            ("[10, 20, 30]", "[10, 30]", "among them"),
-            ("[10, 20, 30]", "[20, 200]", "1 to 199"),
+            ("[20, 30]", "[10, 30]", "among them"),
+            ("[20, 30]", "[20, 200]", "1 to 199"),
         ] {
             let error = changed(&[(from, to)]).expect_err(from).to_string();
             assert!(error.contains(hint), "{error}");

@@ -76,7 +76,7 @@ fn curvatures(found: &Measured) -> Table {
         let of = |pick: &dyn Fn(&Conditioning) -> String| c.known.as_ref().map_or_else(|| "–".into(), pick);
         vec![
             c.size.into(),
-            format!("{:.4}", c.alpha),
+            if c.alpha < 1e-3 { format!("{:.1e}", c.alpha) } else { format!("{:.4}", c.alpha) },
             format!("{:.4}", c.beta),
             of(&|c| format!("{:.2}", c.kappa())),
             of(&|c| format!("{:.4}", c.xi())),

@@ -137,8 +137,6 @@ fn faster(found: &Measured, findings: &Findings<'_>) -> Verdict {
             (Some(_), _) => Agreement::Differs,
             (None, _) => Agreement::Open,
         },
-        why: "The step 2/(α+β) leaves errors with ρ of both signs; momentum speeds up those with ρ > 0 and slows down the \
-              others. After a shorter step, as 1/β, every ρ is positive, and momentum helps."
-            .into(),
+        why: found.local.help(),
     }
 }
