@@ -57,7 +57,7 @@ impl Config {
             format!("`levels` must rise, and `k` = {} must be among them", self.k)
         } else if self.levels[0] == 0 || self.levels[self.levels.len() - 1] > most {
             format!("`levels` must lie from 1 to {most}: below the columns, and below the rows of one half")
-        } else if !(self.tolerance > 0.0 && self.tolerance < 1.0) || !(1..=MOST).contains(&self.iterations) {
+        } else if !(self.tolerance > 0.0 && self.tolerance < 1.0 && (1..=MOST).contains(&self.iterations)) {
             format!("`tolerance` must lie between 0 and 1, `iterations` from 1 to {MOST}")
         } else if !(2..=MOST).contains(&self.penalties) {
             format!("`penalties` must be 2 to {MOST}")

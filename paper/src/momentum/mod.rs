@@ -86,7 +86,7 @@ impl Config {
             "`left`, `middle` and `right` must each hold at least one finite τ".to_owned()
         } else if !self.middle.contains(&0.0) {
             "`middle` must hold 0.0, plain IHT".to_owned()
-        } else if !finite(&[self.tau.from, self.tau.to]) || !(self.tau.from < 0.0 && self.tau.to > 0.0) {
+        } else if !(finite(&[self.tau.from, self.tau.to]) && self.tau.from < 0.0 && self.tau.to > 0.0) {
             "`tau` must go from below 0 to above 0".to_owned()
         } else if !(4..=MOST).contains(&self.tau.steps) {
             format!("`tau` must have 4 to {MOST} steps")
