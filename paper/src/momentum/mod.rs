@@ -270,12 +270,15 @@ mod tests {
             ("k = 2", "k = 4", "a third"),
             ("0.0, 0.25]", "0.25]", "plain IHT"),
             ("alpha = 0.635", "alpha = 1.9", "alpha < beta"),
-            ("toys = 4", "toys = 999999999", "at most"),
+            ("toys = 2", "toys = 999999999", "at most"),
         ] {
             let error = small(|text| text.replace(from, to)).expect_err(from).to_string();
             assert!(error.contains(hint), "{error}");
         }
-        let narrow = small(|text| text.replace("alpha = 0.635, beta = 1.785", "alpha = 0.9999, beta = 1.0001"));
+        let narrow = small(|text| {
+            let text = text.replace("alpha = 0.635, beta = 1.785", "alpha = 0.9999, beta = 1.0001");
+            text.replace("proposals = 200000", "proposals = 1000")
+        });
         assert!(matches!(narrow, Err(Error::Config { .. })));
     }
 }
