@@ -26,6 +26,7 @@ mod momentum;
 mod phase;
 mod progress;
 mod race;
+mod scores;
 mod section;
 mod tumour;
 

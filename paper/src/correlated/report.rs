@@ -1,0 +1,337 @@
+//! Figure, tables and verdicts of `correlated`, from what was measured.
+
+use serde_json::{Map, Value, json};
+
+use super::Config;
+use super::comparison::{ERRORS, Measure, Measured, Tally, places};
+use super::field::{Entrant, FIELD};
+use crate::figure::{Axis, Body, Chart, Curve, Figure, Ink, Panel, Place, Stroke};
+use crate::{Agreement, Contestant, Experiment, Section, Table, Verdict};
+
+/// "Almost everywhere": this share of the comparisons and more.
+const ALMOST: f64 = 0.9;
+/// Below this share not even in part.
+const MOSTLY: f64 = 0.6;
+/// Standard errors on either side of a mean: 95 % of the normal distribution.
+const BAND: f64 = 1.96;
+
+/// Whose comparisons are told.
+const TOLD: [Contestant; 4] = [Contestant::AccIht, Contestant::Katoms, Contestant::Staged, Contestant::Search];
+
+/// What is asked of the scores again and again.
+struct View<'a> {
+    found: &'a Measured,
+    /// The place of the true k among the levels.
+    at_k: usize,
+    all_levels: Vec<usize>,
+    /// The places of those with whom the paper compares.
+    papers: Vec<usize>,
+}
+
+impl View<'_> {
+    fn place(contestant: Contestant) -> usize {
+        places(|e| e.contestant == contestant && !e.refitted).first().copied().unwrap_or(0)
+    }
+
+    /// One against the paper's rivals, everywhere.
+    fn everywhere(&self, contestant: Contestant) -> Tally {
+        self.found.tally(Self::place(contestant), &self.all_levels, &self.papers, &Measure::ALL)
+    }
+
+    /// The same by one measure.
+    fn by(&self, contestant: Contestant, measure: Measure) -> Tally {
+        self.found.tally(Self::place(contestant), &self.all_levels, &self.papers, &[measure])
+    }
+
+    fn at_true_k(&self, contestant: Contestant, measure: Measure) -> f64 {
+        self.found.mean(self.at_k, Self::place(contestant), |s| measure.of(s)).value
+    }
+}
+
+/// The section.
+pub(super) fn section(config: &Config, found: &Measured) -> Section {
+    let view = View {
+        found,
+        at_k: found.levels.iter().position(|k| *k == config.k).unwrap_or(0),
+        all_levels: (0..found.levels.len()).collect(),
+        papers: places(|e| e.in_paper()),
+    };
+    let mut section = Section::new(Experiment::Correlated, "Columns that are alike, with noise");
+    section.lead = lead(config, &view);
+    section.setup = setup(config);
+    section.figures.push(figure(config, &view));
+    section.tables = vec![at_the_true_k(config, &view), against_each(&view), by_level(&view)];
+    section.verdicts = verdicts(&view);
+    section.notes = notes(config, &view);
+    numbers(&mut section, &view);
+    section.record = record(&view);
+    section
+}
+
+fn lead(config: &Config, view: &View<'_>) -> String {
+    let best = |measure: Measure| {
+        let mean = |at: &usize| view.found.mean(view.at_k, *at, |s| measure.of(s)).value;
+        let order = |a: &usize, b: &usize| mean(a).total_cmp(&mean(b));
+        (0..FIELD.len()).max_by(order).map_or_else(String::new, |at| FIELD[at].label())
+    };
+    let (theirs, ours) = (view.everywhere(Contestant::AccIht), view.everywhere(Contestant::Katoms));
+    format!(
+        "AccIHT as the paper sets it is better than the paper's four rivals or equal in {theirs} comparisons over levels \
+         and measures; katoms in {ours}, its search in {}. At the true k = {} the best are: {} in the support, {} in \
+         prediction, {} in the fit.",
+        view.everywhere(Contestant::Search),
+        config.k,
+        best(Measure::Auc),
+        best(Measure::Test),
+        best(Measure::Likelihood),
+    )
+}
+
+fn setup(config: &Config) -> Vec<(String, String)> {
+    vec![
+        (
+            "Design".into(),
+            format!(
+                "{} × {}, AR(1) with correlation {} between neighbouring columns, columns of norm 1; half of the rows are \
+                 fitted, the other half tests",
+                config.rows, config.columns, config.correlation
+            ),
+        ),
+        (
+            "Planted".into(),
+            format!(
+                "{} normal values at random places, norm 1; signal-to-noise ratio {} (of variances)",
+                config.k, config.snr
+            ),
+        ),
+        ("Draws".into(), format!("{}, seeds from {} on", config.draws, config.seed)),
+        ("AccIHT (paper)".into(), "step 1/λ_max, τ = ¼, no refit; IHT (paper) the same with τ = 0".into()),
+        (
+            "Lasso".into(),
+            format!(
+                "a path of {} penalties; the least one that leaves at most k columns, with its own, shrunken values; dashed: \
+                 refitted by least squares",
+                config.penalties
+            ),
+        ),
+    ]
+}
+
+/// Three panels over the sparsity level.
+fn figure(config: &Config, view: &View<'_>) -> Figure {
+    let curve = |at: usize, entrant: &Entrant, measure: Measure| {
+        let means: Vec<_> =
+            view.all_levels.iter().map(|&level| view.found.mean(level, at, |s| measure.of(s))).collect();
+        let level = |at: usize| view.found.levels[at] as f64;
+        let points = means.iter().enumerate().map(|(i, m)| (level(i), m.value)).collect();
+        let band =
+            means.iter().enumerate().map(|(i, m)| (level(i), m.value - BAND * m.error, m.value + BAND * m.error));
+        let stroke = if entrant.refitted { Stroke::Dashed } else { Stroke::Solid };
+        Curve::new(entrant.label(), Ink::Of(entrant.contestant), points).banded(band.collect()).stroked(stroke)
+    };
+    let panel = |measure: Measure| Panel {
+        title: measure.name().into(),
+        body: Body::Chart(Chart {
+            x: Axis::linear("sparsity level k"),
+            y: Axis::linear(measure.name()),
+            curves: FIELD.iter().enumerate().map(|(at, entrant)| curve(at, entrant, measure)).collect(),
+            shades: vec![],
+            places: vec![Place { x: config.k as f64, label: "true k".into() }],
+        }),
+    };
+    let by = |measure| view.by(Contestant::AccIht, measure);
+    Figure {
+        name: "correlated".into(),
+        title: "Support, prediction and fit by sparsity level".into(),
+        caption: format!(
+            "Means over {} draws; bands are 95 % intervals of the mean. AccIHT (paper) is better than the paper's four \
+             rivals or equal, level by level, in {} comparisons of the support, {} of the prediction, {} of the fit.",
+            view.found.draws(),
+            by(Measure::Auc),
+            by(Measure::Test),
+            by(Measure::Likelihood),
+        ),
+        columns: 3,
+        panels: Measure::ALL.map(panel).into(),
+    }
+}
+
+fn at_the_true_k(config: &Config, view: &View<'_>) -> Table {
+    let row = |(at, entrant): (usize, &Entrant)| {
+        let cell = |measure: Measure, digits: usize| {
+            let mean = view.found.mean(view.at_k, at, |s| measure.of(s));
+            format!("{:.digits$} ± {:.digits$}", mean.value, mean.error)
+        };
+        vec![
+            entrant.label(),
+            cell(Measure::Auc, 4),
+            cell(Measure::Test, 4),
+            cell(Measure::Likelihood, 1),
+            format!("{:.0}", view.found.mean(view.at_k, at, |s| s.passes).value),
+        ]
+    };
+    Table {
+        title: format!("At the true k = {}: mean ± standard error", config.k),
+        headings: ["method", "support AUC", "test R²", "training log-likelihood", "passes"].map(Into::into).into(),
+        rows: FIELD.iter().enumerate().map(row).collect(),
+    }
+}
+
+/// At how many levels AccIHT and ours are better than each other one or equal, by measure.
+fn against_each(view: &View<'_>) -> Table {
+    let row = |(rival, entrant): (usize, &Entrant)| {
+        let cell = |one: Contestant| {
+            let one = View::place(one);
+            let by = Measure::ALL.map(|m| view.found.tally(one, &view.all_levels, &[rival], &[m]).won.to_string());
+            if one == rival { "".into() } else { by.join(" / ") }
+        };
+        [vec![entrant.label()], TOLD.map(cell).into()].concat()
+    };
+    let told = TOLD.iter().map(|c| c.label().to_owned());
+    Table {
+        title: format!(
+            "Levels, of {}, at which it is better than the one in the row or equal: support / prediction / fit",
+            view.all_levels.len()
+        ),
+        headings: ["than".to_owned()].into_iter().chain(told).collect(),
+        rows: FIELD.iter().enumerate().map(row).collect(),
+    }
+}
+
+/// Comparisons with the paper's rivals, level by level.
+fn by_level(view: &View<'_>) -> Table {
+    let row = |&level: &usize| {
+        let cell = |c: Contestant| view.found.tally(View::place(c), &[level], &view.papers, &Measure::ALL).to_string();
+        [vec![view.found.levels[level].to_string()], TOLD.map(cell).into()].concat()
+    };
+    let told = TOLD.iter().map(|c| c.label().to_owned());
+    Table {
+        title: "Comparisons with the paper's four rivals in which it is better or equal, by level".into(),
+        headings: ["k".to_owned()].into_iter().chain(told).collect(),
+        rows: view.all_levels.iter().map(row).collect(),
+    }
+}
+
+fn verdicts(view: &View<'_>) -> Vec<Verdict> {
+    let theirs = view.everywhere(Contestant::AccIht);
+    let of = |share: f64| match share {
+        s if s >= ALMOST => Agreement::Agrees,
+        s if s >= MOSTLY => Agreement::Partly,
+        _ => Agreement::Differs,
+    };
+    let measured = |c: Contestant| {
+        let by = Measure::ALL.map(|m| format!("{} {}", m.name(), view.by(c, m)));
+        format!("{}: {}", view.everywhere(c), by.join(", "))
+    };
+    let why = |c: Contestant| {
+        let (behind, of_all) = most_often_behind(view, c);
+        if of_all == 0 {
+            return "It is nowhere clearly behind.".to_owned();
+        }
+        format!("Clearly behind most often against {behind}: in {of_all} of {} comparisons.", 3 * view.all_levels.len())
+    };
+    vec![
+        Verdict {
+            claim: "AccIHT is better than Lasso, oblivious, greedy and FoBa or equal almost everywhere".into(),
+            published: "almost everywhere".into(),
+            measured: measured(Contestant::AccIht),
+            agreement: of(theirs.share()),
+            why: format!(
+                "Draw by draw, a difference within {ERRORS} standard errors counting as equal; almost everywhere is {:.0} % \
+                 and more. {}",
+                100.0 * ALMOST,
+                why(Contestant::AccIht)
+            ),
+        },
+        Verdict {
+            claim: "The same of katoms: line search and refit, from several starts".into(),
+            published: "–".into(),
+            measured: measured(Contestant::Search),
+            agreement: of(view.everywhere(Contestant::Search).share()),
+            why: why(Contestant::Search),
+        },
+    ]
+}
+
+/// The paper's rival that is clearly ahead most often, and how often.
+fn most_often_behind(view: &View<'_>, contestant: Contestant) -> (String, usize) {
+    let one = View::place(contestant);
+    let behind = |&rival: &usize| {
+        let tally = view.found.tally(one, &view.all_levels, &[rival], &Measure::ALL);
+        tally.of - tally.won
+    };
+    let worst = view.papers.iter().copied().max_by_key(|rival| behind(rival)).unwrap_or(one);
+    (FIELD[worst].label(), behind(&worst))
+}
+
+fn notes(config: &Config, view: &View<'_>) -> Vec<String> {
+    let refits = {
+        let (plain, ours) = (
+            view.at_true_k(Contestant::AccIht, Measure::Likelihood),
+            view.at_true_k(Contestant::Katoms, Measure::Likelihood),
+        );
+        if ours > plain { "fits better" } else { "fits no better" }
+    };
+    let passes = |c: Contestant| view.found.mean(view.at_k, View::place(c), |s| s.passes).value;
+    vec![
+        format!(
+            "At the true k AccIHT (paper) took {:.0} passes, those for λ_max included, IHT (paper) {:.0}; katoms {:.0}.",
+            passes(Contestant::AccIht),
+            passes(Contestant::Iht),
+            passes(Contestant::Katoms)
+        ),
+        "Rows are independent, so the first and the last half of them are a random split in law.".into(),
+        format!(
+            "The paper does not say when its runs end; here at a change of {:.0e} or after {} iterations. Without a refit the \
+             values are only as good as the run is long; katoms, which refits, {refits} at the true k.",
+            config.tolerance, config.iterations
+        ),
+        "The support AUC ranks columns by the magnitude of their values; those outside of the model are tied. Beyond the true \
+         k every method must take columns that are not planted."
+            .into(),
+        "The training log-likelihood is of normal noise with its most likely variance; it rises with k for every method \
+         that refits."
+            .into(),
+    ]
+}
+
+fn numbers(section: &mut Section, view: &View<'_>) {
+    let mut tell = |name: String, value: f64| _ = section.numbers.insert(name, value);
+    for contestant in
+        [Contestant::AccIht, Contestant::Katoms, Contestant::Search, Contestant::Lasso, Contestant::Forward]
+    {
+        tell(format!("AUC of {}", contestant.label()), view.at_true_k(contestant, Measure::Auc));
+    }
+    for contestant in [Contestant::AccIht, Contestant::Search, Contestant::Lasso] {
+        tell(format!("test R² of {}", contestant.label()), view.at_true_k(contestant, Measure::Test));
+    }
+    for contestant in [Contestant::AccIht, Contestant::Search] {
+        let share = view.everywhere(contestant).share();
+        tell(format!("share in which {} is better or equal", contestant.label()), share);
+    }
+    let gain = view.at_true_k(Contestant::Search, Measure::Likelihood)
+        - view.at_true_k(Contestant::AccIht, Measure::Likelihood);
+    tell("log-likelihood of katoms, search, less AccIHT's".into(), gain);
+}
+
+fn record(view: &View<'_>) -> Value {
+    let of = |at: usize, pick: &dyn Fn(&super::draw::Scores) -> f64| {
+        let means = view.all_levels.iter().map(|&level| view.found.mean(level, at, pick));
+        let cells: Vec<Value> = means.map(|m| json!({ "mean": m.value, "standard_error": m.error })).collect();
+        Value::from(cells)
+    };
+    let methods: Map<String, Value> = FIELD
+        .iter()
+        .enumerate()
+        .map(|(at, entrant)| {
+            let by = json!({
+                "auc": of(at, &|s| s.auc),
+                "test_r2": of(at, &|s| s.test),
+                "log_likelihood": of(at, &|s| s.likelihood),
+                "passes": of(at, &|s| s.passes),
+            });
+            (entrant.label(), by)
+        })
+        .collect();
+    json!({ "levels": view.found.levels, "draws": view.found.draws(), "methods": methods })
+}

@@ -1,0 +1,284 @@
+//! `momentum`: which constant momentum converges, ripples or diverges on a toy whose curvature is known.
+//!
+//! | file | what |
+//! |---|---|
+//! | `toy.rs` | the design, its curvature, and how likely that is |
+//! | `trial.rs` | one momentum: its run, its label, and what linear algebra says of it |
+//! | `findings.rs` | what the momenta show together |
+//! | `figures.rs`, `verdicts.rs`, `report.rs` | how that is told |
+
+mod figures;
+mod findings;
+mod report;
+mod toy;
+mod trial;
+mod verdicts;
+
+use katoms::theory::Conditioning;
+use rayon::prelude::*;
+use serde::Deserialize;
+
+use self::toy::{Shape, Toy, Window};
+use self::trial::{Local, Rules, Trial};
+use crate::{Error, Experiment, Progress, Request, Section, config};
+
+/// φ = (1+√5)/2.
+const GOLDEN: f64 = 1.618_033_988_749_895;
+/// The most columns whose supports of 3k are enumerated in a moment.
+const MOST_COLUMNS: usize = 24;
+/// The most momenta on a grid, and the most toys.
+const MOST: usize = 100_000;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Config {
+    seed: u64,
+    rows: usize,
+    columns: usize,
+    k: usize,
+    within: Option<Window>,
+    left: Vec<f64>,
+    middle: Vec<f64>,
+    right: Vec<f64>,
+    shown: usize,
+    tau: Grid,
+    iterations: usize,
+    converged: f64,
+    ripples: f64,
+    toys: u64,
+    stride: usize,
+    proposals: usize,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Grid {
+    from: f64,
+    to: f64,
+    steps: usize,
+}
+
+impl Grid {
+    /// Evenly spaced, and plain IHT among them.
+    fn values(&self) -> Vec<f64> {
+        let value = |i: usize| self.from + (self.to - self.from) * i as f64 / self.steps as f64;
+        let mut values: Vec<f64> = (0..=self.steps).map(value).chain([0.0]).collect();
+        values.sort_by(f64::total_cmp);
+        values.dedup();
+        values
+    }
+}
+
+impl Config {
+    /// What cannot be run, and what would be right.
+    fn check(&self) -> Result<(), Error> {
+        let finite = |values: &[f64]| !values.is_empty() && values.iter().all(|v| v.is_finite());
+        let share = |v: f64| v > 0.0 && v < 1.0;
+        let why = if !(1..=MOST_COLUMNS).contains(&self.columns) {
+            format!("`columns` must be 1 to {MOST_COLUMNS}: all supports of 3k are visited")
+        } else if self.rows == 0 || self.rows > 1000 {
+            "`rows` must be 1 to 1000".to_owned()
+        } else if self.k == 0 || 3 * self.k > self.columns {
+            format!("`k` must be 1 to a third of `columns`, which is {}", self.columns / 3)
+        } else if self.within.is_some_and(|w| !(w.alpha >= 0.0 && w.alpha < w.beta)) {
+            "`within` must have 0 ≤ alpha < beta".to_owned()
+        } else if ![&self.left, &self.middle, &self.right].into_iter().all(|taus| finite(taus)) {
+            "`left`, `middle` and `right` must each hold at least one finite τ".to_owned()
+        } else if !self.middle.contains(&0.0) {
+            "`middle` must hold 0.0, plain IHT".to_owned()
+        } else if !(finite(&[self.tau.from, self.tau.to]) && self.tau.from < 0.0 && self.tau.to > 0.0) {
+            "`tau` must go from below 0 to above 0".to_owned()
+        } else if !(4..=MOST).contains(&self.tau.steps) {
+            format!("`tau` must have 4 to {MOST} steps")
+        } else if !(10..=MOST).contains(&self.iterations) || self.shown == 0 {
+            format!("`iterations` must be 10 to {MOST}, and `shown` at least 1")
+        } else if !share(self.converged) || !share(self.ripples) {
+            "`converged` and `ripples` must lie between 0 and 1".to_owned()
+        } else if self.toys > MOST as u64 || !(1..=self.tau.steps).contains(&self.stride) {
+            format!("`toys` must be at most {MOST}, `stride` at least 1 and at most the steps of `tau`")
+        } else if !(100..=1000 * MOST).contains(&self.proposals) {
+            format!("`proposals` must be 100 to {}", 1000 * MOST)
+        } else {
+            return Ok(());
+        };
+        Err(Error::Config { experiment: "momentum", why })
+    }
+
+    fn shape(&self) -> Shape {
+        Shape { rows: self.rows, columns: self.columns, k: self.k, within: self.within, proposals: self.proposals }
+    }
+
+    fn rules(&self) -> Rules {
+        Rules { iterations: self.iterations, converged: self.converged, ripples: self.ripples }
+    }
+}
+
+/// Curvature over all supports of one size, and what the theory makes of it.
+struct Curvature {
+    /// In words: "k".
+    size: &'static str,
+    /// `None` where α = 0.
+    known: Option<Conditioning>,
+    alpha: f64,
+    beta: f64,
+}
+
+/// For how many of the other toys a momentum converges.
+struct Share {
+    tau: f64,
+    share: f64,
+    /// Of those whose local range it lies in.
+    expected: f64,
+}
+
+/// All that was measured.
+struct Measured {
+    /// Over supports of k, 2k and 3k columns.
+    curvatures: Vec<Curvature>,
+    /// That over k, by which step and ranges are chosen.
+    of_k: Conditioning,
+    local: Local,
+    panels: [Vec<Trial>; 3],
+    grid: Vec<Trial>,
+    plain: Trial,
+    shares: Vec<Share>,
+    chance: f64,
+}
+
+/// Runs it.
+pub(crate) fn run(request: &Request, progress: &Progress<'_>) -> Result<Section, Error> {
+    let config: Config = config::settings(Experiment::Momentum, request)?;
+    config.check()?;
+    let measured = measure(&config, progress)?;
+    Ok(report::section(&config, &measured))
+}
+
+fn measure(config: &Config, progress: &Progress<'_>) -> Result<Measured, Error> {
+    let grid = config.tau.values();
+    let panels = [&config.left, &config.middle, &config.right];
+    let single = grid.len() + panels.iter().map(|taus| taus.len()).sum::<usize>() + 1;
+    progress.expect(single + config.toys as usize);
+    let toy = Toy::draw(config.shape(), config.seed, progress)?;
+    let curvature = |(size, columns): (&'static str, usize)| {
+        let found = toy.curvature(columns)?;
+        Ok(Curvature { size, known: found.conditioning().ok(), alpha: found.alpha, beta: found.beta })
+    };
+    let sizes = [("k", config.k), ("2k", 2 * config.k), ("3k", 3 * config.k)];
+    let curvatures = sizes.into_iter().map(curvature).collect::<Result<Vec<_>, Error>>()?;
+    let Some(of_k) = curvatures[0].known else {
+        let why = "two columns of this draw are the same: another `seed`, or more `rows`".to_owned();
+        return Err(Error::Config { experiment: "momentum", why });
+    };
+    let trial = |&tau: &f64| {
+        let trial = Trial::run(&toy, of_k.step(), tau, config.rules(), progress)?;
+        progress.done("one toy")?;
+        Ok(trial)
+    };
+    let trials = |taus: &[f64]| taus.par_iter().map(trial).collect::<Result<Vec<Trial>, Error>>();
+    let panels = [trials(panels[0])?, trials(panels[1])?, trials(panels[2])?];
+    let (grid, plain) = (trials(&grid)?, trial(&0.0)?);
+    let (shares, mut chances) = others(config, progress)?;
+    chances.extend(&toy.chances);
+    let chance = chances.iter().sum::<f64>() / chances.len() as f64;
+    let local = Local::new(toy.planted_curvature()?, of_k.step());
+    Ok(Measured { curvatures, of_k, local, panels, grid, plain, shares, chance })
+}
+
+/// What was seen on another toy.
+struct Other {
+    /// For each momentum: whether it converges, and whether the local range holds it.
+    seen: Vec<(bool, bool)>,
+    chances: Vec<f64>,
+}
+
+/// Other toys of the same kind: how many of them converge, by momentum, and the chances of their draws.
+fn others(config: &Config, progress: &Progress<'_>) -> Result<(Vec<Share>, Vec<f64>), Error> {
+    let taus: Vec<f64> = config.tau.values().into_iter().step_by(config.stride).collect();
+    let one = |toy: u64| -> Result<Other, Error> {
+        let seed = config.seed.wrapping_add(1 + toy);
+        let toy = Toy::draw(config.shape(), seed, progress)?;
+        let chances = toy.chances.clone();
+        let Ok(of_k) = toy.curvature(config.k)?.conditioning() else {
+            return Ok(Other { seen: vec![(false, false); taus.len()], chances });
+        };
+        let (low, high) = Local::new(toy.planted_curvature()?, of_k.step()).range();
+        let run = |&tau: &f64| {
+            let trial = Trial::run(&toy, of_k.step(), tau, config.rules(), progress)?;
+            Ok((trial.label.converges(), tau > low && tau < high))
+        };
+        let seen = taus.iter().map(run).collect::<Result<Vec<_>, Error>>()?;
+        progress.done("other toys")?;
+        Ok(Other { seen, chances })
+    };
+    let found = (0..config.toys).into_par_iter().map(one).collect::<Result<Vec<_>, Error>>()?;
+    let share = |count: usize| count as f64 / config.toys.max(1) as f64;
+    let of = |(at, &tau): (usize, &f64)| Share {
+        tau,
+        share: share(found.iter().filter(|toy| toy.seen[at].0).count()),
+        expected: share(found.iter().filter(|toy| toy.seen[at].1).count()),
+    };
+    let shares = taus.iter().enumerate().map(of).collect();
+    Ok((shares, found.iter().flat_map(|toy| toy.chances.clone()).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Scale;
+
+    fn small(change: impl Fn(&str) -> String) -> Result<Section, Error> {
+        let config = Some(change(crate::template(Experiment::Momentum)));
+        let request = Request { scale: Scale::Small, config, ..Request::default() };
+        run(&request, &Progress::unwatched())
+    }
+
+    /// The published curvature, to its two digits.
+    #[test]
+    fn the_curvature_is_the_published_one() -> Result<(), Error> {
+        let section = small(str::to_owned)?;
+        assert!((section.numbers["alpha"] - 0.64).abs() <= 0.005);
+        assert!((section.numbers["beta"] - 1.78).abs() <= 0.005);
+        Ok(())
+    }
+
+    /// Far from the ends of the linear range the measured rate is the one of linear algebra, and the momenta that
+    /// converge are those in it.
+    #[test]
+    fn the_measured_rates_are_those_of_the_recursion() -> Result<(), Error> {
+        let request = Request { scale: Scale::Small, ..Request::default() };
+        let config: Config = config::settings(Experiment::Momentum, &request)?;
+        let found = measure(&config, &Progress::unwatched())?;
+        let (low, high) = found.local.range();
+        for trial in found.grid.iter().filter(|t| t.label.converges()) {
+            assert!(trial.tau > low && trial.tau < high, "τ = {}", trial.tau);
+            let expected = found.local.rate(trial.tau).ln();
+            assert!(
+                (trial.rate.ln() / expected - 1.0).abs() < 0.25,
+                "τ = {}: {} {}",
+                trial.tau,
+                trial.rate.ln(),
+                expected
+            );
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn impossible_settings_say_what_would_be_right() {
+        for (from, to, hint) in [
+            ("columns = 10", "columns = 100", "1 to 24"),
+            ("k = 2", "k = 4", "a third"),
+            ("0.0, 0.25]", "0.25]", "plain IHT"),
+            ("alpha = 0.635", "alpha = 1.9", "alpha < beta"),
+            ("toys = 2", "toys = 999999999", "at most"),
+        ] {
+            let error = small(|text| text.replace(from, to)).expect_err(from).to_string();
+            assert!(error.contains(hint), "{error}");
+        }
+        let narrow = small(|text| {
+            let text = text.replace("alpha = 0.635, beta = 1.785", "alpha = 0.9999, beta = 1.0001");
+            text.replace("proposals = 200000", "proposals = 1000")
+        });
+        assert!(matches!(narrow, Err(Error::Config { .. })));
+    }
+}
