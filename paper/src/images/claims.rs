@@ -145,3 +145,16 @@ pub(super) fn verdicts(told: &[Told]) -> Vec<Verdict> {
 fn told_or_not(words: &[String]) -> String {
     if words.is_empty() { "one of the methods diverged".into() } else { words.join("; ") }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agreement_is_counted() {
+        assert_eq!(agreement(&[]), Agreement::Open);
+        assert_eq!(agreement(&[false, false]), Agreement::Differs);
+        assert_eq!(agreement(&[true, false]), Agreement::Partly);
+        assert_eq!(agreement(&[true, true]), Agreement::Agrees);
+    }
+}

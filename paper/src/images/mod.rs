@@ -9,6 +9,8 @@ mod contest;
 mod picture;
 mod search;
 mod telling;
+#[cfg(test)]
+mod tests;
 
 use serde::Deserialize;
 

@@ -50,6 +50,12 @@ pub(super) fn name(problem: &Problem) -> String {
     if problem.picture.is_drawn { "the drawn picture".into() } else { format!("“{name}”") }
 }
 
+/// The name of a picture above what shows it.
+fn heading(problem: &Problem) -> String {
+    let name = &problem.picture.name;
+    if problem.picture.is_drawn { format!("{name} (not a photograph)") } else { name.clone() }
+}
+
 fn lead(problem: &Problem, finished: &[Finished]) -> String {
     let by_psnr = |a: &&Finished, b: &&Finished| a.psnr.total_cmp(&b.psnr);
     let usable = |f: &&Finished| f.psnr.is_finite();
@@ -147,7 +153,7 @@ fn curves(told: &[Told]) -> Figure {
                 shades: Vec::new(),
                 places: Vec::new(),
             };
-            panels.push(Panel { title: problem.picture.name.clone(), body: Body::Chart(chart) });
+            panels.push(Panel { title: heading(problem), body: Body::Chart(chart) });
         }
         let least = finished.iter().min_by(|a, b| a.last().objective.total_cmp(&b.last().objective));
         let papers = finished[PAPERS].iter().min_by(|a, b| a.last().objective.total_cmp(&b.last().objective));
@@ -201,7 +207,7 @@ fn pictures(config: &Config, problem: &Problem, finished: &[Finished]) -> Result
     );
     Ok(Figure {
         name: format!("images-{}", file_name(&picture.name)),
-        title: format!("{}: seen and recovered", picture.name),
+        title: format!("{}: seen and recovered", heading(problem)),
         caption,
         columns: 4,
         panels: titles.into_iter().zip(packed).map(panel).collect(),
@@ -240,9 +246,8 @@ fn table(problem: &Problem, finished: &[Finished]) -> Table {
         }
         row
     };
-    let kind = if problem.picture.is_drawn { " (not a photograph)" } else { "" };
     Table {
-        title: format!("{}{kind}: {} × {}", problem.picture.name, problem.picture.rows, problem.picture.columns),
+        title: format!("{}: {} × {}", heading(problem), problem.picture.rows, problem.picture.columns),
         headings,
         rows: finished.iter().map(row).collect(),
     }
