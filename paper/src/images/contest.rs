@@ -2,9 +2,7 @@
 
 use std::ops::Range;
 
-use katoms::Objective;
-use katoms::driver::{Options, Run, Stages, Stop};
-use katoms::linalg::Matrix;
+use katoms::driver::{Constraint, Event, Options, Run, Stages, Stop};
 use katoms::loss::LeastSquares;
 use katoms::method::{AcceleratedIht, Bfgd, FrankWolfe, Method, Momentum, RiemannianCg, SoftImpute, Step};
 use katoms::operator::{Entries, LinearOperator};
@@ -12,12 +10,13 @@ use katoms::penalty::Nuclear;
 use katoms::set::{ConstraintSet, NuclearBall, Rank};
 use katoms::simulate;
 use katoms::space::{LowRank, Point};
+use katoms::{Objective, Status};
 use serde::Serialize;
 
 use super::picture::Grey;
 use super::search::PaperRank;
 use super::{Config, Path};
-use crate::race::{Entry, Mark, Preparation, Race, race, to_the_end};
+use crate::race::{Mark, Race, to_the_end};
 use crate::{Contestant, Error, Progress};
 
 /// What a PSNR is at most: beyond is rounding.
@@ -32,6 +31,8 @@ pub(super) struct Problem {
     pub picture: Grey,
     /// The picture reduced to the rank.
     pub truth: LowRank,
+    /// The same, pixel by pixel.
+    pub low: Grey,
     /// Which pixels are seen, row by row.
     pub seen: Vec<bool>,
     /// The largest singular value of the truth and its least.
@@ -60,7 +61,8 @@ impl Problem {
         let f = Objective::new(entries, LeastSquares::new(values_seen)?)?;
         let zero = f.value(&f.at(LowRank::zero(shape)));
         let spectrum = (values[0], values[kept - 1]);
-        Ok(Self { truth, seen, spectrum, zero, f, rank: Rank::new(config.rank, shape)?, picture })
+        let low = pixels(&picture, &truth);
+        Ok(Self { truth, low, seen, spectrum, zero, f, rank: Rank::new(config.rank, shape)?, picture })
     }
 
     /// The share of pixels that are seen.
@@ -69,18 +71,24 @@ impl Problem {
     }
 
     /// A point as a picture.
-    pub fn shown(&self, name: &str, x: &LowRank) -> Grey {
-        let dense: Matrix = x.left().times(x.core()).times_transposed(x.right());
-        let columns = self.picture.columns;
-        self.picture.with(name, (0..self.seen.len()).map(|at| dense.at(at / columns, at % columns)).collect())
+    pub fn shown(&self, x: &LowRank) -> Grey {
+        pixels(&self.picture, x)
     }
 
-    /// PSNR of a point against the picture of low rank and against the original, in dB; white is 1.
-    fn psnr(&self, x: &LowRank) -> (f64, f64) {
-        let shown = self.shown("", x);
-        let differences = shown.values.iter().zip(&self.picture.values).map(|(a, b)| a - b);
-        let square: f64 = differences.map(|d| d * d).sum();
-        (self.decibels(x.distance(&self.truth).powi(2)), self.decibels(square))
+    /// How near a point is to the picture of low rank and to the original.
+    fn nearness(&self, x: &LowRank) -> Nearness {
+        let shown = self.shown(x);
+        let against = |other: &Grey| {
+            let differences = shown.values.iter().zip(&other.values).map(|(a, b)| (a - b).abs());
+            // A NaN must not be lost.
+            differences.fold((0.0, 0.0), |(sum, most): (f64, f64), d| (sum + d * d, if d <= most { most } else { d }))
+        };
+        let (_, largest) = against(&self.low);
+        Nearness {
+            psnr: self.decibels(x.distance(&self.truth).powi(2)),
+            psnr_original: self.decibels(against(&self.picture).0),
+            largest,
+        }
     }
 
     /// From the sum of squared differences.
@@ -90,23 +98,38 @@ impl Problem {
     }
 }
 
+/// A point as a picture of the size of another.
+fn pixels(like: &Grey, x: &LowRank) -> Grey {
+    let dense = x.left().times(x.core()).times_transposed(x.right());
+    let columns = like.columns;
+    like.with((0..like.values.len()).map(|at| dense.at(at / columns, at % columns)).collect())
+}
+
+/// How near an answer is.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(super) struct Nearness {
+    /// PSNR against the picture of low rank, in dB, where white is 1.
+    pub psnr: f64,
+    /// PSNR against the original.
+    pub psnr_original: f64,
+    /// The largest difference of a pixel from the picture of low rank.
+    pub largest: f64,
+}
+
 /// A run that is over.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Finished {
     pub race: Race,
-    /// PSNR against the picture of low rank, dB.
-    pub psnr: f64,
-    /// PSNR against the original, dB.
-    pub psnr_original: f64,
+    pub nearness: Nearness,
     /// The answer.
     #[serde(skip)]
     pub point: LowRank,
 }
 
 impl Finished {
-    fn new(problem: &Problem, race: Race, point: LowRank) -> Self {
-        let (psnr, psnr_original) = problem.psnr(&point);
-        Self { race, psnr, psnr_original, point }
+    /// Whether every pixel is within half a grey level of 8 bits.
+    pub fn is_exact(&self) -> bool {
+        self.nearness.largest < 0.5 / 255.0
     }
 
     /// Who ran, and how where there is more than one way.
@@ -166,20 +189,14 @@ impl Contest<'_> {
         method: &M,
     ) -> Result<(), Error>
     where
-        S: katoms::driver::Constraint<Entries, LeastSquares>,
+        S: Constraint<Entries, LeastSquares>,
         M: Method<Entries, LeastSquares, S>,
     {
         let options = Options { stop: to_the_end(iterations, self.config.perfect), stages: stages.clone() };
-        let entry = Entry { contestant, setting: setting.into(), options, preparation: Preparation::default() };
-        let (race, outcome) = race(entry, &self.problem.f, set, method, self.progress, |_, _| {})?;
-        self.end(race, outcome.point)
-    }
-
-    fn end(&mut self, race: Race, point: LowRank) -> Result<(), Error> {
-        let finished = Finished::new(self.problem, race, point);
-        self.progress.done(&format!("{}: {}", self.problem.picture.name, finished.label()))?;
-        self.finished.push(finished);
-        Ok(())
+        let mut marks = vec![Mark { iteration: 0, passes: 0, seconds: 0.0, objective: self.problem.zero }];
+        let run = Run::new(&self.problem.f, set, method, options)?;
+        let (status, point) = self.follow(contestant, run, &mut marks, |event, _| event.objective)?;
+        self.end(Race { contestant, setting: setting.into(), marks, status }, point)
     }
 
     /// Soft-Impute with λ falling in equal ratios, each fit started at the answer before. Its marks are f without the
@@ -195,27 +212,14 @@ impl Contest<'_> {
         // Each entry is seen once at most: no curvature is above 1.
         let method = SoftImpute { curvature: Some(1.0) };
         let stop = Stop { tolerance: 1e-6, ..to_the_end(path.iterations, self.config.perfect) };
-        let mut last = Mark { iteration: 0, passes: 1, seconds: 0.0, objective: self.problem.zero };
-        let (mut marks, mut status) = (vec![last], katoms::Status::Converged);
+        let mut marks = vec![Mark { iteration: 0, passes: 1, seconds: 0.0, objective: self.problem.zero }];
+        let mut status = Status::Converged;
         let mut best: Option<(f64, LowRank)> = None;
         for i in 1..=path.lambdas {
             let penalty = Nuclear::new(largest * path.least.powf(i as f64 / path.lambdas as f64), shape)?;
-            let options = Options { stop, ..Options::default() };
-            let mut run = Run::starting_at(f, &penalty, &method, options, point)?;
-            let before = last;
-            while !run.is_done() {
-                let event = run.step();
-                last = Mark {
-                    iteration: before.iteration + event.iteration,
-                    passes: before.passes + event.passes,
-                    seconds: before.seconds + event.seconds,
-                    objective: f.value(&f.at(run.iterate().clone())),
-                };
-                marks.push(last);
-                self.progress.at(contestant.label())?;
-            }
-            let outcome = run.outcome_unchecked();
-            (point, status) = (outcome.point, outcome.status);
+            let run = Run::starting_at(f, &penalty, &method, Options { stop, ..Options::default() }, point)?;
+            let without_penalty = |_: &Event, x: &LowRank| f.value(&f.at(x.clone()));
+            (status, point) = self.follow(contestant, run, &mut marks, without_penalty)?;
             let error = point.distance(&self.problem.truth);
             if best.as_ref().is_none_or(|(least, _)| error < *least) {
                 best = Some((error, point.clone()));
@@ -223,5 +227,41 @@ impl Contest<'_> {
         }
         let answer = best.map_or(point, |(_, point)| point);
         self.end(Race { contestant, setting: String::new(), marks, status }, answer)
+    }
+
+    /// Drives a run to its end, and adds a mark for each move to those that are there. The statement of quality at the
+    /// end of [`race`](crate::race::race) is left out: on matrices it costs as much as many moves.
+    fn follow<S, M>(
+        &self,
+        contestant: Contestant,
+        mut run: Run<'_, Entries, LeastSquares, S, M>,
+        marks: &mut Vec<Mark>,
+        objective: impl Fn(&Event, &LowRank) -> f64,
+    ) -> Result<(Status, LowRank), Error>
+    where
+        S: Constraint<Entries, LeastSquares>,
+        M: Method<Entries, LeastSquares, S>,
+    {
+        let start = Mark { iteration: 0, passes: 0, seconds: 0.0, objective: self.problem.zero };
+        let before = marks.last().copied().unwrap_or(start);
+        while !run.is_done() {
+            let event = run.step();
+            marks.push(Mark {
+                iteration: before.iteration + event.iteration,
+                passes: before.passes + event.passes,
+                seconds: before.seconds + event.seconds,
+                objective: objective(&event, run.iterate()),
+            });
+            self.progress.at(contestant.label())?;
+        }
+        let outcome = run.outcome_unchecked();
+        Ok((outcome.status, outcome.point))
+    }
+
+    fn end(&mut self, race: Race, point: LowRank) -> Result<(), Error> {
+        let finished = Finished { nearness: self.problem.nearness(&point), race, point };
+        self.progress.done(&format!("{}: {}", self.problem.picture.name, finished.label()))?;
+        self.finished.push(finished);
+        Ok(())
     }
 }

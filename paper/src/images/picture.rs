@@ -82,9 +82,9 @@ impl Grey {
         Self { name: "drawn".into(), is_drawn: true, rows, columns, values }
     }
 
-    /// The same pixels with another name and other values.
-    pub fn with(&self, name: impl Into<String>, values: Vec<f64>) -> Self {
-        Self { name: name.into(), values, ..self.clone() }
+    /// The same with other values.
+    pub fn with(&self, values: Vec<f64>) -> Self {
+        Self { values, ..self.clone() }
     }
 
     /// As a matrix.

@@ -9,9 +9,6 @@ use super::picture::packed;
 use crate::figure::{Axis, Body, Chart, Curve, Figure, Panel, Stroke};
 use crate::{Contestant, Error, Experiment, Section, Table};
 
-/// From this PSNR on, no pixel of 8 bits differs: the mean difference is a twentieth of a grey level.
-const EXACT: f64 = 74.0;
-
 /// A problem and what became of it.
 pub(super) type Told = (Problem, Vec<Finished>);
 
@@ -57,18 +54,18 @@ fn heading(problem: &Problem) -> String {
 }
 
 fn lead(problem: &Problem, finished: &[Finished]) -> String {
-    let by_psnr = |a: &&Finished, b: &&Finished| a.psnr.total_cmp(&b.psnr);
-    let usable = |f: &&Finished| f.psnr.is_finite();
+    let by_psnr = |a: &&Finished, b: &&Finished| a.nearness.psnr.total_cmp(&b.nearness.psnr);
+    let usable = |f: &&Finished| f.nearness.psnr.is_finite();
     let papers = finished[PAPERS].iter().filter(usable).max_by(by_psnr);
     let Some(papers) = papers else { return format!("On {} all of the paper's methods diverge.", name(problem)) };
     let staged = of(finished, Contestant::Staged);
     let end = staged.map_or(String::new(), |staged| {
         let passes = staged.last().passes;
-        let found = if staged.psnr >= EXACT { "to the last pixel" } else { "not exactly" };
+        let found = if staged.is_exact() { "at every pixel" } else { "in part" };
         format!(
             " With the rank grown in stages, katoms ends at {:.1} dB after {passes} passes: the picture is recovered \
              {found}.",
-            staged.psnr
+            staged.nearness.psnr
         )
     });
     format!(
@@ -76,7 +73,7 @@ fn lead(problem: &Problem, finished: &[Finished]) -> String {
          rank.{end}",
         name(problem),
         papers.label(),
-        papers.psnr,
+        papers.nearness.psnr,
         papers.last().iteration,
     )
 }
@@ -183,23 +180,23 @@ fn curves(told: &[Told]) -> Figure {
 /// The pictures side by side.
 fn pictures(config: &Config, problem: &Problem, finished: &[Finished]) -> Result<Figure, Error> {
     let picture = &problem.picture;
-    let low = problem.shown("", &problem.truth);
+    let low = problem.low.clone();
     let seen = low.values.iter().zip(&problem.seen).map(|(v, seen)| if *seen { *v } else { 0.0 }).collect();
-    let (observed, share) = (picture.with("", seen), 100.0 * problem.share());
+    let (observed, share) = (picture.with(seen), 100.0 * problem.share());
     let mut titles =
         vec!["original".to_owned(), format!("rank {}", config.rank), format!("observed: {share:.0} % of the pixels")];
     let mut all = vec![(picture.clone(), false), (low, false), (observed, true)];
     for f in finished {
-        titles.push(format!("{}: {:.1} dB", f.label(), f.psnr));
-        all.push((problem.shown("", &f.point), false));
+        titles.push(format!("{}: {:.1} dB", f.label(), f.nearness.psnr));
+        all.push((problem.shown(&f.point), false));
     }
     let (packed, halved) = packed(&all)?;
     let panel = |(title, picture)| Panel { title, body: Body::Picture(picture) };
-    let exact = finished.iter().filter(|f| f.psnr >= EXACT).count();
+    let exact = finished.iter().filter(|f| f.is_exact()).count();
     let caption = format!(
         "The original, its rank-{} picture, what was seen of that (missing pixels are black), and what each method made of \
          it, with the PSNR against the rank-{0} picture before it is cut to 8 bits. {exact} of {} runs give it back to \
-         the last pixel.{}{}",
+         within half a grey level at every pixel.{}{}",
         config.rank,
         finished.len(),
         if halved { " Shown at half size: means of four pixels, every second pixel of what was seen." } else { "" },
@@ -236,8 +233,8 @@ fn table(problem: &Problem, finished: &[Finished]) -> Table {
             last.passes.to_string(),
             format!("{:.2}", last.seconds),
             format!("{:.1e}", last.objective / problem.zero),
-            format!("{:.1}", f.psnr),
-            format!("{:.1}", f.psnr_original),
+            format!("{:.1}", f.nearness.psnr),
+            format!("{:.1}", f.nearness.psnr_original),
         ];
         if let Some(common) = claims.common {
             let mark = f.race.reaches(common);
@@ -290,7 +287,7 @@ fn numbers(section: &mut Section, problem: &Problem, finished: &[Finished]) {
         ("Riemannian CG PSNR", Contestant::RiemannianCg),
         ("staged PSNR", Contestant::Staged),
     ] {
-        of(finished, contestant).map(|f| add(name, f.psnr));
+        of(finished, contestant).map(|f| add(name, f.nearness.psnr));
     }
     of(finished, Contestant::Staged).map(|f| add("staged iterations", f.last().iteration as f64));
     of(finished, Contestant::RiemannianCg).map(|f| add("Riemannian CG iterations", f.last().iteration as f64));
