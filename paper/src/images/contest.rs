@@ -1,0 +1,267 @@
+//! One picture: the problem made from it, and every method's run on it.
+
+use std::ops::Range;
+
+use katoms::driver::{Constraint, Event, Options, Run, Stages, Stop};
+use katoms::loss::LeastSquares;
+use katoms::method::{AcceleratedIht, Bfgd, FrankWolfe, Method, Momentum, RiemannianCg, SoftImpute, Step};
+use katoms::operator::{Entries, LinearOperator};
+use katoms::penalty::Nuclear;
+use katoms::set::{ConstraintSet, NuclearBall, Rank};
+use katoms::simulate;
+use katoms::space::{LowRank, Point};
+use katoms::{Objective, Status};
+use serde::Serialize;
+
+use super::picture::Grey;
+use super::search::PaperRank;
+use super::{Config, Path};
+use crate::race::{Mark, Race, to_the_end};
+use crate::{Contestant, Error, Progress};
+
+/// What a PSNR is at most: beyond is rounding.
+const MOST_PSNR: f64 = 300.0;
+/// How often a picture's contest tells that a piece is done: the problem and each run.
+pub(super) const PIECES: usize = 10;
+/// The methods as the paper has them come first.
+pub(super) const PAPERS: Range<usize> = 0..4;
+
+/// A picture of low rank of which some pixels are seen.
+pub(super) struct Problem {
+    pub picture: Grey,
+    /// The picture reduced to the rank.
+    pub truth: LowRank,
+    /// The same, pixel by pixel.
+    pub low: Grey,
+    /// Which pixels are seen, row by row.
+    pub seen: Vec<bool>,
+    /// The largest singular value of the truth and its least.
+    pub spectrum: (f64, f64),
+    /// f(0).
+    pub zero: f64,
+    f: Objective<Entries, LeastSquares>,
+    rank: Rank,
+}
+
+impl Problem {
+    /// Reduces a picture and hides pixels of it.
+    pub fn new(picture: Grey, config: &Config) -> Result<Self, Error> {
+        let shape = (picture.rows, picture.columns);
+        let undone = || Error::data(format!("{}: its singular values cannot be found", picture.name));
+        let (mut left, values, right) = picture.matrix().svd().ok_or_else(undone)?;
+        left.scale_columns(&values);
+        let kept = config.rank.min(values.iter().take_while(|&&s| s > f64::EPSILON * values[0]).count());
+        let truth = LowRank::from_factors(&left.leading_columns(kept), &right.leading_columns(kept))?;
+        let (rows, columns) = simulate::observed_places(shape.0, shape.1, config.seen, config.seed);
+        let mut seen = vec![false; shape.0 * shape.1];
+        rows.iter().zip(&columns).for_each(|(i, j)| seen[i * shape.1 + j] = true);
+        let entries = Entries::new(shape, &rows, &columns)?;
+        let mut values_seen = vec![0.0; rows.len()];
+        entries.apply(&truth, &mut values_seen);
+        let f = Objective::new(entries, LeastSquares::new(values_seen)?)?;
+        let zero = f.value(&f.at(LowRank::zero(shape)));
+        let spectrum = (values[0], values[kept - 1]);
+        let low = pixels(&picture, &truth);
+        Ok(Self { truth, low, seen, spectrum, zero, f, rank: Rank::new(config.rank, shape)?, picture })
+    }
+
+    /// The share of pixels that are seen.
+    pub fn share(&self) -> f64 {
+        self.seen.iter().filter(|seen| **seen).count() as f64 / self.seen.len() as f64
+    }
+
+    /// A point as a picture.
+    pub fn shown(&self, x: &LowRank) -> Grey {
+        pixels(&self.picture, x)
+    }
+
+    /// How near a point is to the picture of low rank and to the original.
+    fn nearness(&self, x: &LowRank) -> Nearness {
+        let shown = self.shown(x);
+        let against = |other: &Grey| {
+            let differences = shown.values.iter().zip(&other.values).map(|(a, b)| (a - b).abs());
+            // A NaN must not be lost.
+            differences.fold((0.0, 0.0), |(sum, most): (f64, f64), d| (sum + d * d, if d <= most { most } else { d }))
+        };
+        let (_, largest) = against(&self.low);
+        Nearness {
+            psnr: self.decibels(x.distance(&self.truth).powi(2)),
+            psnr_original: self.decibels(against(&self.picture).0),
+            largest,
+        }
+    }
+
+    /// From the sum of squared differences.
+    fn decibels(&self, square: f64) -> f64 {
+        let mean = square / self.seen.len() as f64;
+        if mean > 0.0 { (-10.0 * mean.log10()).min(MOST_PSNR) } else { MOST_PSNR }
+    }
+}
+
+/// A point as a picture of the size of another.
+fn pixels(like: &Grey, x: &LowRank) -> Grey {
+    let dense = x.left().times(x.core()).times_transposed(x.right());
+    let columns = like.columns;
+    like.with((0..like.values.len()).map(|at| dense.at(at / columns, at % columns)).collect())
+}
+
+/// How near an answer is.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(super) struct Nearness {
+    /// PSNR against the picture of low rank, in dB, where white is 1.
+    pub psnr: f64,
+    /// PSNR against the original.
+    pub psnr_original: f64,
+    /// The largest difference of a pixel from the picture of low rank.
+    pub largest: f64,
+}
+
+/// A run that is over.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Finished {
+    pub race: Race,
+    pub nearness: Nearness,
+    /// The answer.
+    #[serde(skip)]
+    pub point: LowRank,
+}
+
+impl Finished {
+    /// Whether every pixel is within half a grey level of 8 bits.
+    pub fn is_exact(&self) -> bool {
+        self.nearness.largest < 0.5 / 255.0
+    }
+
+    /// Who ran, and how where there is more than one way.
+    pub fn label(&self) -> String {
+        let (name, setting) = (self.race.contestant.label(), &self.race.setting);
+        if setting.is_empty() { name.into() } else { format!("{name}, {setting}") }
+    }
+
+    /// Where it ended.
+    pub fn last(&self) -> Mark {
+        // A race has its start at least.
+        self.race.marks[self.race.marks.len() - 1]
+    }
+}
+
+/// What all the runs share.
+struct Contest<'a> {
+    problem: &'a Problem,
+    config: &'a Config,
+    progress: &'a Progress<'a>,
+    finished: Vec<Finished>,
+}
+
+/// Runs every method, one after another, so that seconds can be compared: the paper's four first.
+pub(super) fn contest(problem: &Problem, config: &Config, progress: &Progress<'_>) -> Result<Vec<Finished>, Error> {
+    let rank = &problem.rank;
+    let radius = problem.truth.singular_values().iter().sum();
+    let ball = NuclearBall::new(radius, rank.domain())?;
+    let papers = PaperRank::new(rank.clone(), config.rounds);
+    let iht = AcceleratedIht::plain(Step::LineSearch);
+    let accelerated = AcceleratedIht { momentum: Momentum::Constant(config.momentum), ..iht };
+    let ours = AcceleratedIht::for_structure(rank.structure());
+    let (direct, staged) = (Stages::direct(), Stages::for_set(rank));
+    let mut all = Contest { problem, config, progress, finished: Vec::new() };
+
+    all.run(Contestant::AccIht, "", (config.iterations, &direct), &papers, &accelerated)?;
+    all.run(Contestant::Iht, "", (config.iterations, &direct), &papers, &iht)?;
+    all.run(Contestant::FrankWolfe, "", (config.light_iterations, &direct), &ball, &FrankWolfe::default())?;
+    all.run(Contestant::Bfgd, "", (config.light_iterations, &direct), rank, &Bfgd::default())?;
+
+    all.run(Contestant::Bfgd, "staged", (config.light_iterations, &staged), rank, &Bfgd::default())?;
+    all.run(Contestant::ClosedForm, "", (config.light_iterations, &direct), rank, &ours)?;
+    all.soft_impute(&config.path)?;
+    all.run(Contestant::RiemannianCg, "staged", (config.most_iterations, &staged), rank, &RiemannianCg::default())?;
+    all.run(Contestant::Staged, "", (config.most_iterations, &staged), rank, &ours)?;
+    Ok(all.finished)
+}
+
+impl Contest<'_> {
+    /// One run from zero.
+    fn run<S, M>(
+        &mut self,
+        contestant: Contestant,
+        setting: &str,
+        (iterations, stages): (usize, &Stages),
+        set: &S,
+        method: &M,
+    ) -> Result<(), Error>
+    where
+        S: Constraint<Entries, LeastSquares>,
+        M: Method<Entries, LeastSquares, S>,
+    {
+        let options = Options { stop: to_the_end(iterations, self.config.perfect), stages: stages.clone() };
+        let mut marks = vec![Mark { iteration: 0, passes: 0, seconds: 0.0, objective: self.problem.zero }];
+        let run = Run::new(&self.problem.f, set, method, options)?;
+        let (status, point) = self.follow(contestant, run, &mut marks, |event, _| event.objective)?;
+        self.end(Race { contestant, setting: setting.into(), marks, status }, point)
+    }
+
+    /// Soft-Impute with λ falling in equal ratios, each fit started at the answer before. Its marks are f without the
+    /// penalty, as those of the others. The answer is the best of the path on the pixels that were not seen: no user
+    /// could choose better.
+    fn soft_impute(&mut self, path: &Path) -> Result<(), Error> {
+        let (contestant, f) = (Contestant::SoftImpute, &self.problem.f);
+        let shape = f.operator().domain();
+        let mut point = LowRank::zero(shape);
+        let mut gradient = f.operator().new_covector();
+        f.gradient(&f.at(point.clone()), &mut gradient);
+        let largest = Nuclear::largest_lambda(&gradient);
+        // Each entry is seen once at most: no curvature is above 1.
+        let method = SoftImpute { curvature: Some(1.0) };
+        let stop = Stop { tolerance: 1e-6, ..to_the_end(path.iterations, self.config.perfect) };
+        let mut marks = vec![Mark { iteration: 0, passes: 1, seconds: 0.0, objective: self.problem.zero }];
+        let mut status = Status::Converged;
+        let mut best: Option<(f64, LowRank)> = None;
+        for i in 1..=path.lambdas {
+            let penalty = Nuclear::new(largest * path.least.powf(i as f64 / path.lambdas as f64), shape)?;
+            let run = Run::starting_at(f, &penalty, &method, Options { stop, ..Options::default() }, point)?;
+            let without_penalty = |_: &Event, x: &LowRank| f.value(&f.at(x.clone()));
+            (status, point) = self.follow(contestant, run, &mut marks, without_penalty)?;
+            let error = point.distance(&self.problem.truth);
+            if best.as_ref().is_none_or(|(least, _)| error < *least) {
+                best = Some((error, point.clone()));
+            }
+        }
+        let answer = best.map_or(point, |(_, point)| point);
+        self.end(Race { contestant, setting: String::new(), marks, status }, answer)
+    }
+
+    /// Drives a run to its end, and adds a mark for each move to those that are there. The statement of quality at the
+    /// end of [`race`](crate::race::race) is left out: on matrices it costs as much as many moves.
+    fn follow<S, M>(
+        &self,
+        contestant: Contestant,
+        mut run: Run<'_, Entries, LeastSquares, S, M>,
+        marks: &mut Vec<Mark>,
+        objective: impl Fn(&Event, &LowRank) -> f64,
+    ) -> Result<(Status, LowRank), Error>
+    where
+        S: Constraint<Entries, LeastSquares>,
+        M: Method<Entries, LeastSquares, S>,
+    {
+        let start = Mark { iteration: 0, passes: 0, seconds: 0.0, objective: self.problem.zero };
+        let before = marks.last().copied().unwrap_or(start);
+        while !run.is_done() {
+            let event = run.step();
+            marks.push(Mark {
+                iteration: before.iteration + event.iteration,
+                passes: before.passes + event.passes,
+                seconds: before.seconds + event.seconds,
+                objective: objective(&event, run.iterate()),
+            });
+            self.progress.at(contestant.label())?;
+        }
+        let outcome = run.outcome_unchecked();
+        Ok((outcome.status, outcome.point))
+    }
+
+    fn end(&mut self, race: Race, point: LowRank) -> Result<(), Error> {
+        let finished = Finished { nearness: self.problem.nearness(&point), race, point };
+        self.progress.done(&format!("{}: {}", self.problem.picture.name, finished.label()))?;
+        self.finished.push(finished);
+        Ok(())
+    }
+}

@@ -1,0 +1,244 @@
+//! Grey pictures: read, drawn, and packed for a figure.
+
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use katoms::linalg::Matrix;
+use katoms::simulate;
+use katoms_io::{ReadOptions, Source, write_png};
+
+use crate::Error;
+use crate::figure::Picture;
+
+/// What red, green and blue add to the luminance (Rec. 601).
+const LUMA: [f64; 3] = [0.299, 0.587, 0.114];
+/// Larger pictures are refused: their singular values alone would take minutes.
+const MOST_PIXELS: usize = 1 << 22;
+/// A PNG above this many bytes makes the figure smaller.
+const LARGE: usize = 150_000;
+
+/// A grey picture, row by row, from 0 (black) to 1 (white).
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Grey {
+    /// What it is called.
+    pub name: String,
+    /// Whether it was drawn by this program.
+    pub is_drawn: bool,
+    pub rows: usize,
+    pub columns: usize,
+    pub values: Vec<f64>,
+}
+
+impl Grey {
+    /// The luminance of a picture in a file, which must be of this rank at least.
+    pub fn read(path: &Path, rank: usize) -> Result<Self, Error> {
+        let wrong = |what: String| Err(Error::data(format!("{}: {what}", path.display())));
+        let Source::Picture(picture) = katoms_io::read(path, &ReadOptions::default())? else {
+            return wrong("this is no picture; name a PNG or JPEG".into());
+        };
+        let (rows, columns) = (picture.rows, picture.columns);
+        if rows.min(columns) < rank {
+            return wrong(format!(
+                "a picture of {rows} × {columns} pixels has no rank {rank}; name one with at least {rank} rows and \
+                 columns, or set a smaller `rank`"
+            ));
+        }
+        if rows * columns > MOST_PIXELS {
+            return wrong(format!(
+                "a picture of {rows} × {columns} pixels is too large; scale it to {MOST_PIXELS} pixels or fewer"
+            ));
+        }
+        let unseen = picture.seen.iter().filter(|seen| !**seen).count();
+        if unseen > 0 {
+            return wrong(format!(
+                "{unseen} of its pixels are transparent, and their values unknown; save it without transparency"
+            ));
+        }
+        let values: Vec<f64> = match picture.channels.as_slice() {
+            [red, green, blue] => {
+                let luminance = |i: usize| LUMA[0] * red[i] + LUMA[1] * green[i] + LUMA[2] * blue[i];
+                (0..rows * columns).map(luminance).collect()
+            }
+            [grey] => grey.clone(),
+            _ => return wrong("a picture has 1 or 3 channels".into()),
+        };
+        if values.iter().all(|v| *v == 0.0) {
+            return wrong("every pixel is black, so there is nothing to recover; name another picture".into());
+        }
+        let name = path.file_stem().map_or_else(|| "picture".into(), |stem| stem.to_string_lossy().into_owned());
+        Ok(Self { name, is_drawn: false, rows, columns, values })
+    }
+
+    /// A picture drawn by code: a gradient, hills, discs and rings with soft edges, stripes and a little grain, so that
+    /// its singular values fall by decades as a photograph's do. The same every time.
+    pub fn drawn(rows: usize, columns: usize) -> Self {
+        let grain = simulate::normals(rows * columns, &mut simulate::generator(0, 0));
+        let shade = |i: usize, j: usize| {
+            let (y, x) = ((i as f64 + 0.5) / rows as f64, (j as f64 + 0.5) / rows as f64);
+            (scene(y, x) + 0.01 * grain[i * columns + j]).clamp(0.0, 1.0)
+        };
+        let values = (0..rows * columns).map(|at| shade(at / columns, at % columns)).collect();
+        Self { name: "drawn".into(), is_drawn: true, rows, columns, values }
+    }
+
+    /// The same with other values.
+    pub fn with(&self, values: Vec<f64>) -> Self {
+        Self { values, ..self.clone() }
+    }
+
+    /// As a matrix.
+    pub fn matrix(&self) -> Matrix {
+        Matrix::from_fn(self.rows, self.columns, |i, j| self.values[i * self.columns + j])
+    }
+
+    /// Half as many rows and columns: means of four pixels, or every second pixel where `picks`.
+    fn halved(&self, picks: bool) -> Self {
+        let (rows, columns) = (self.rows / 2, self.columns / 2);
+        let at = |i: usize, j: usize| self.values[i * self.columns + j];
+        let pixel = |i: usize, j: usize| match picks {
+            true => at(i, j),
+            false => 0.25 * (at(i, j) + at(i, j + 1) + at(i + 1, j) + at(i + 1, j + 1)),
+        };
+        let values = (0..rows * columns).map(|p| pixel(2 * (p / columns), 2 * (p % columns))).collect();
+        Self { rows, columns, values, ..self.clone() }
+    }
+
+    fn png(&self) -> Result<Vec<u8>, Error> {
+        let seen = vec![true; self.values.len()];
+        let picture =
+            katoms_io::Picture { rows: self.rows, columns: self.columns, channels: vec![self.values.clone()], seen };
+        Ok(write_png(&picture)?)
+    }
+}
+
+/// Brightness at a height y from 0 (top) to 1 and a place x from 0 rightwards, in the same unit.
+fn scene(y: f64, x: f64) -> f64 {
+    // 1 inside, 0 outside of where `d` is negative; the edge is soft.
+    let inside = |d: f64| 1.0 / (1.0 + (d / 0.002).clamp(-40.0, 40.0).exp());
+    let mix = |share: f64, under: f64, over: f64| under + share * (over - under);
+    let mut v = 0.8 - 0.3 * y + 0.06 * (2.1 * x + 0.5).sin();
+    let ridge = 0.55 + 0.08 * (4.0 * x).sin() + 0.03 * (11.0 * x + 1.0).sin();
+    let field = 0.42 + 0.10 * (60.0 * y + 5.0 * (3.0 * x).sin()).sin() + 0.05 * (47.0 * x - 38.0 * y).sin();
+    v = mix(inside(ridge - y), v, field);
+    for (cy, cx, radius, shade) in
+        [(0.22, 0.25, 0.11, 0.97), (0.30, 1.10, 0.16, 0.30), (0.72, 0.48, 0.13, 0.70), (0.80, 0.98, 0.10, 0.15)]
+    {
+        let r = (y - cy).hypot(x - cx);
+        v = mix(inside(r - radius), v, shade - 0.25 * (y - cy) / radius);
+    }
+    for (cy, cx, radius) in [(0.66, 0.20, 0.17), (0.70, 1.24, 0.20), (0.45, 0.78, 0.14)] {
+        let (r, angle) = ((y - cy).hypot(x - cx), (y - cy).atan2(x - cx));
+        v = mix(inside((r - radius).abs() - 0.012), v, 0.08);
+        // Spokes: as wide at the hub as at the rim.
+        v = mix(inside((12.0 * angle).sin().abs() * r / 12.0 - 0.003) * inside(r - radius), v, 0.9);
+    }
+    let along = 0.9 * y - 0.43 * (x - 0.6);
+    let bar = inside((along - 0.35).abs() - 0.03);
+    mix(bar, v, 0.55 + 0.35 * (160.0 * (0.43 * y + 0.9 * x)).sin())
+}
+
+/// Pictures of one size, packed for a figure, and whether they had to be halved for that. Those of which most pixels are
+/// missing (`true`) are halved by leaving pixels out.
+pub(super) fn packed(pictures: &[(Grey, bool)]) -> Result<(Vec<Picture>, bool), Error> {
+    let pack = |halve: bool| {
+        let one = |(grey, picks): &(Grey, bool)| {
+            let grey = if halve { grey.halved(*picks) } else { grey.clone() };
+            Ok((grey.columns, grey.rows, grey.png()?))
+        };
+        pictures.iter().map(one).collect::<Result<Vec<_>, Error>>()
+    };
+    let mut all = pack(false)?;
+    let halve = all.iter().any(|(_, _, bytes)| bytes.len() > LARGE);
+    if halve {
+        all = pack(true)?;
+    }
+    let packed = all.iter().map(|(width, height, bytes)| {
+        let (width, height) = (*width, *height);
+        Picture { width, height, png: STANDARD.encode(bytes) }
+    });
+    Ok((packed.collect(), halve))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    /// A file of this test that is removed with its folder.
+    struct Scratch(PathBuf);
+
+    impl Scratch {
+        fn new(name: &str, bytes: &[u8]) -> Self {
+            let folder = std::env::temp_dir().join(format!("katoms-images-{}-{name}", std::process::id()));
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(folder.join(name), bytes).unwrap();
+            Self(folder.join(name))
+        }
+    }
+
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(self.0.parent().unwrap());
+        }
+    }
+
+    fn file(name: &str, channels: Vec<Vec<f64>>, seen: Vec<bool>, rows: usize) -> Scratch {
+        let columns = seen.len() / rows;
+        Scratch::new(name, &write_png(&katoms_io::Picture { rows, columns, channels, seen }).unwrap())
+    }
+
+    fn refusal(file: &Scratch, rank: usize) -> String {
+        let said = Grey::read(&file.0, rank).unwrap_err().to_string();
+        assert!(said.contains(file.0.file_name().unwrap().to_str().unwrap()), "{said}");
+        said
+    }
+
+    #[test]
+    fn colours_become_luminance() {
+        let channel = |v: f64| vec![v; 4];
+        let colour = file("colour.png", vec![channel(1.0), channel(0.0), channel(0.2)], vec![true; 4], 2);
+        let grey = Grey::read(&colour.0, 2).unwrap();
+        assert!(grey.values.iter().all(|v| (v - 0.3218).abs() < 1e-12), "{grey:?}");
+        assert_eq!((grey.name.as_str(), grey.is_drawn, grey.rows, grey.columns), ("colour", false, 2, 2));
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_refused_with_the_reason() {
+        let one = file("one.png", vec![vec![0.5]], vec![true], 1);
+        assert!(refusal(&one, 5).contains("1 × 1 pixels has no rank 5"));
+        let clear = file("clear.png", vec![vec![0.5; 4]], vec![true, false, true, true], 2);
+        assert!(refusal(&clear, 1).contains("1 of its pixels are transparent"));
+        let black = file("black.png", vec![vec![0.0; 4]], vec![true; 4], 2);
+        assert!(refusal(&black, 1).contains("every pixel is black"));
+        assert!(refusal(&Scratch::new("table.csv", b"a,b\n1,2\n"), 1).contains("no picture"));
+        refusal(&Scratch::new("cut.png", &write_bytes()[..40]), 1);
+        assert!(matches!(Grey::read(Path::new("/nowhere/at-all.png"), 1), Err(Error::File(_))));
+    }
+
+    fn write_bytes() -> Vec<u8> {
+        Grey::drawn(20, 30).png().unwrap()
+    }
+
+    #[test]
+    fn the_drawn_picture_falls_by_decades_and_is_the_same_again() {
+        let picture = Grey::drawn(96, 144);
+        assert_eq!(picture, Grey::drawn(96, 144));
+        assert!(picture.values.iter().all(|v| (0.0..=1.0).contains(v)));
+        let (_, values, _) = picture.matrix().svd().unwrap();
+        assert!(values[0] > 100.0 * values[30] && values[0] < 1e4 * values[30], "{} {}", values[0], values[30]);
+    }
+
+    #[test]
+    fn a_large_picture_is_halved() {
+        let noise = simulate::normals(512 * 512, &mut simulate::generator(1, 0));
+        let large = Grey { name: "n".into(), is_drawn: true, rows: 512, columns: 512, values: noise };
+        let (halved, was) = packed(&[(large.clone(), false), (large.clone(), true)]).unwrap();
+        assert!(was && halved.iter().all(|p| (p.width, p.height) == (256, 256)));
+        assert_eq!(large.halved(true).values[1], large.values[2]);
+        let (whole, was) = packed(&[(Grey::drawn(20, 31), false)]).unwrap();
+        assert!(!was && (whole[0].width, whole[0].height) == (31, 20));
+        assert!(STANDARD.decode(&whole[0].png).unwrap().starts_with(b"\x89PNG"));
+    }
+}
