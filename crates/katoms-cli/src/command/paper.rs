@@ -191,7 +191,7 @@ fn in_words(section: &Section) -> String {
     }
     if !section.verdicts.is_empty() {
         let row =
-            |v: &Verdict| [&v.claim, &v.published, &v.measured, v.agreement.word()].map(ToString::to_string).into();
+            |v: &Verdict| [v.claim.as_str(), &v.published, &v.measured, v.agreement.word()].map(str::to_owned).into();
         let rows: Vec<Vec<String>> = section.verdicts.iter().map(row).collect();
         text += &format!("\nBeside the paper\n{}", aligned(&["claim", "paper", "here", ""], &rows));
     }
