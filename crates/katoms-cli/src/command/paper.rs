@@ -92,10 +92,20 @@ impl PaperArgs {
         }
         self.check_arguments(&wanted)?;
         let request = self.request()?;
+        let is_new = !self.out.exists();
         std::fs::create_dir_all(&self.out).with_context(|| {
             format!("{}: the folder cannot be created; name another with --out", self.out.display())
         })?;
         watch::listen();
+        let ended = self.run_all(&wanted, &request, told);
+        if is_new {
+            // It goes only where nothing was written to it.
+            let _ = std::fs::remove_dir(&self.out);
+        }
+        ended
+    }
+
+    fn run_all(&self, wanted: &[Experiment], request: &Request, told: &Told) -> Result<Ended> {
         let mut all_inside = true;
         for (at, &experiment) in wanted.iter().enumerate() {
             let companion = Mutex::new(Companion::new(told, experiment.name(), Some(1), None));
@@ -190,10 +200,10 @@ fn in_words(section: &Section) -> String {
         text += &format!("\n{}\n{}", table.title, aligned(&headings, &table.rows));
     }
     if !section.verdicts.is_empty() {
-        let row =
-            |v: &Verdict| [v.claim.as_str(), &v.published, &v.measured, v.agreement.word()].map(str::to_owned).into();
-        let rows: Vec<Vec<String>> = section.verdicts.iter().map(row).collect();
-        text += &format!("\nBeside the paper\n{}", aligned(&["claim", "paper", "here", ""], &rows));
+        text += "\nBeside the paper\n";
+    }
+    for Verdict { claim, published, measured, agreement, .. } in &section.verdicts {
+        text += &format!("- {claim}: {}\n    paper: {published}\n    here:  {measured}\n", agreement.word());
     }
     text + &format!("\n{} seconds on {}\n\n", number(section.seconds), count(section.threads, "thread", "threads"))
 }
