@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::figure::{Axis, Body, Chart, Curve, Figure, Ink, Panel, Place, Shade, Stroke};
-use crate::{Agreement, Contestant, Error, Experiment, Progress, Request, Section, Table, Verdict, config};
+use crate::{Agreement, Error, Experiment, Progress, Request, Section, Table, Verdict, config};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -131,8 +131,8 @@ pub(crate) fn run(request: &Request, progress: &Progress<'_>) -> Result<Section,
         x: Axis::linear("momentum τ"),
         y: Axis::linear("‖b − Φ(x₂ + τ(x₂ − x₁))‖"),
         curves: vec![
-            Curve::new("residual", Ink::Of(Contestant::Katoms), curve.clone()),
-            Curve::new("what the rules choose", Ink::Of(Contestant::AccIht), points).stroked(Stroke::Points),
+            Curve::new("residual", Ink::Scale(0.0), curve.clone()),
+            Curve::new("what the rules choose", Ink::Scale(1.0), points).stroked(Stroke::Points),
         ],
         shades: vec![Shade { from: 0.0, to, label: "positive momentum".into(), ink: Ink::Guide }],
         places: vec![Place { x: best.tau, label: format!("closed form: {:.4}", best.tau) }],

@@ -78,10 +78,15 @@ impl Measured {
         Mean::of(self.draws.iter().map(|draw| pick(&draw[level][entrant])))
     }
 
+    /// How far one is above another, draw by draw.
+    pub fn difference(&self, level: usize, one: usize, other: usize, measure: Measure) -> Mean {
+        let difference = |draw: &Vec<Vec<Scores>>| measure.of(&draw[level][one]) - measure.of(&draw[level][other]);
+        Mean::of(self.draws.iter().map(difference))
+    }
+
     /// Whether one is better than another or equal, within the scatter of their differences.
     pub fn better_or_equal(&self, level: usize, one: usize, other: usize, measure: Measure) -> bool {
-        let difference = |draw: &Vec<Vec<Scores>>| measure.of(&draw[level][one]) - measure.of(&draw[level][other]);
-        Mean::of(self.draws.iter().map(difference)).is_not_below_zero()
+        self.difference(level, one, other, measure).is_not_below_zero()
     }
 
     /// The same over many levels, rivals and measures.

@@ -10,6 +10,7 @@
 mod comparison;
 mod draw;
 mod field;
+mod figures;
 mod report;
 
 use rayon::prelude::*;

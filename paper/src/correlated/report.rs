@@ -5,31 +5,30 @@ use serde_json::{Map, Value, json};
 use super::Config;
 use super::comparison::{ERRORS, Measure, Measured, Tally, places};
 use super::field::{Entrant, FIELD};
-use crate::figure::{Axis, Body, Chart, Curve, Figure, Ink, Panel, Place, Stroke};
+use super::figures;
 use crate::{Agreement, Contestant, Experiment, Section, Table, Verdict};
 
 /// "Almost everywhere": this share of the comparisons and more.
 const ALMOST: f64 = 0.9;
 /// Below this share not even in part.
 const MOSTLY: f64 = 0.6;
-/// Standard errors on either side of a mean: 95 % of the normal distribution.
-const BAND: f64 = 1.96;
 
 /// Whose comparisons are told.
 const TOLD: [Contestant; 4] = [Contestant::AccIht, Contestant::Katoms, Contestant::Staged, Contestant::Search];
 
 /// What is asked of the scores again and again.
-struct View<'a> {
-    found: &'a Measured,
+pub(super) struct View<'a> {
+    pub found: &'a Measured,
     /// The place of the true k among the levels.
     at_k: usize,
-    all_levels: Vec<usize>,
+    pub all_levels: Vec<usize>,
     /// The places of those with whom the paper compares.
     papers: Vec<usize>,
 }
 
 impl View<'_> {
-    fn place(contestant: Contestant) -> usize {
+    /// The place of a contestant in the field.
+    pub fn place(contestant: Contestant) -> usize {
         places(|e| e.contestant == contestant && !e.refitted).first().copied().unwrap_or(0)
     }
 
@@ -39,7 +38,7 @@ impl View<'_> {
     }
 
     /// The same by one measure.
-    fn by(&self, contestant: Contestant, measure: Measure) -> Tally {
+    pub fn by(&self, contestant: Contestant, measure: Measure) -> Tally {
         self.found.tally(Self::place(contestant), &self.all_levels, &self.papers, &[measure])
     }
 
@@ -59,7 +58,7 @@ pub(super) fn section(config: &Config, found: &Measured) -> Section {
     let mut section = Section::new(Experiment::Correlated, "Columns that are alike, with noise");
     section.lead = lead(config, &view);
     section.setup = setup(config);
-    section.figures.push(figure(config, &view));
+    section.figures = vec![figures::means(config, &view), figures::differences(config, &view)];
     section.tables = vec![at_the_true_k(config, &view), against_each(&view), by_level(&view)];
     section.verdicts = verdicts(&view);
     section.notes = notes(config, &view);
@@ -115,45 +114,6 @@ fn setup(config: &Config) -> Vec<(String, String)> {
             ),
         ),
     ]
-}
-
-/// Three panels over the sparsity level.
-fn figure(config: &Config, view: &View<'_>) -> Figure {
-    let curve = |at: usize, entrant: &Entrant, measure: Measure| {
-        let means: Vec<_> =
-            view.all_levels.iter().map(|&level| view.found.mean(level, at, |s| measure.of(s))).collect();
-        let level = |at: usize| view.found.levels[at] as f64;
-        let points = means.iter().enumerate().map(|(i, m)| (level(i), m.value)).collect();
-        let band =
-            means.iter().enumerate().map(|(i, m)| (level(i), m.value - BAND * m.error, m.value + BAND * m.error));
-        let stroke = if entrant.refitted { Stroke::Dashed } else { Stroke::Solid };
-        Curve::new(entrant.label(), Ink::Of(entrant.contestant), points).banded(band.collect()).stroked(stroke)
-    };
-    let panel = |measure: Measure| Panel {
-        title: measure.name().into(),
-        body: Body::Chart(Chart {
-            x: Axis::linear("sparsity level k"),
-            y: Axis::linear(measure.name()),
-            curves: FIELD.iter().enumerate().map(|(at, entrant)| curve(at, entrant, measure)).collect(),
-            shades: vec![],
-            places: vec![Place { x: config.k as f64, label: "true k".into() }],
-        }),
-    };
-    let by = |measure| view.by(Contestant::AccIht, measure);
-    Figure {
-        name: "correlated".into(),
-        title: "Support, prediction and fit by sparsity level".into(),
-        caption: format!(
-            "Means over {} draws; bands are 95 % intervals of the mean. AccIHT (paper) is better than the paper's four \
-             rivals or equal, level by level, in {} comparisons of the support, {} of the prediction, {} of the fit.",
-            view.found.draws(),
-            by(Measure::Auc),
-            by(Measure::Test),
-            by(Measure::Likelihood),
-        ),
-        columns: 3,
-        panels: Measure::ALL.map(panel).into(),
-    }
 }
 
 fn at_the_true_k(config: &Config, view: &View<'_>) -> Table {

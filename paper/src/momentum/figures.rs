@@ -78,9 +78,12 @@ fn shades(of_k: &Conditioning) -> Vec<Shade> {
         range.map(|(from, to)| Shade { from, to, label: label.into(), ink })
     };
     let exact = shade(of_k.exact_momentum(), "exact range", Ink::Guide);
-    let published = shade(of_k.published_momentum(), "published range", Ink::Of(Contestant::AccIht));
+    let published = shade(of_k.published_momentum(), "published range", Ink::Scale(0.5));
     [exact, published].into_iter().flatten().collect()
 }
+
+/// Where each label lies on the scale: the calm ones dark, what ripples and diverges ever more orange.
+const LABELS: [f64; 5] = [0.0, 0.45, -0.5, -1.0, 1.0];
 
 /// Rates over τ, and how many toys converge.
 pub(super) fn ranges(config: &Config, found: &Measured, findings: &Findings<'_>) -> Figure {
@@ -95,12 +98,10 @@ pub(super) fn ranges(config: &Config, found: &Measured, findings: &Findings<'_>)
         Ink::Guide,
         finite(found.grid.iter().map(|t| (t.tau, found.local.rate(t.tau)))),
     )];
-    let inks = [Contestant::Katoms, Contestant::LineSearch, Contestant::Lasso, Contestant::FrankWolfe];
-    let inks = inks.into_iter().chain([Contestant::AccIht]);
-    for (label, ink) in Label::ALL.into_iter().zip(inks) {
+    for (label, shade) in Label::ALL.into_iter().zip(LABELS) {
         let points: Vec<(f64, f64)> = finite(found.grid.iter().filter(|t| t.label == label).map(|t| (t.tau, t.rate)));
         if !points.is_empty() {
-            curves.push(Curve::new(label.name(), Ink::Of(ink), points).stroked(Stroke::Points));
+            curves.push(Curve::new(label.name(), Ink::Scale(shade), points).stroked(Stroke::Points));
         }
     }
     let tau = || Axis::linear("momentum τ").between(config.tau.from, config.tau.to);
@@ -113,7 +114,7 @@ pub(super) fn ranges(config: &Config, found: &Measured, findings: &Findings<'_>)
         y: Axis::linear("share of toys").between(0.0, 1.05),
         curves: vec![
             Curve::new("τ within the range of linear algebra", Ink::Guide, share(|s| s.expected)),
-            Curve::new("converges", Ink::Of(Contestant::Katoms), share(|s| s.share)),
+            Curve::new("converges", Ink::Scale(0.0), share(|s| s.share)),
         ],
         shades,
         places: vec![],
