@@ -1,6 +1,7 @@
 //! One run of a method, recorded: how far it was after so many iterations, passes and seconds.
 
 use std::ops::ControlFlow;
+use std::time::Instant;
 
 use katoms::driver::{Constraint, Event, Options, Outcome, Stop, solve};
 use katoms::loss::Loss;
@@ -32,6 +33,17 @@ pub(crate) struct Preparation {
     pub passes: usize,
     /// Seconds.
     pub seconds: f64,
+}
+
+/// Does what a run needs before its first move, and says what it cost.
+pub(crate) fn prepare<A: LinearOperator, L: Loss, T>(
+    f: &Objective<A, L>,
+    work: impl FnOnce() -> T,
+) -> (T, Preparation) {
+    let (clock, before) = (Instant::now(), f.cost());
+    let done = work();
+    let passes = f.cost().passes - before.passes;
+    (done, Preparation { passes, seconds: clock.elapsed().as_secs_f64() })
 }
 
 /// A recorded run.
