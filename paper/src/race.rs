@@ -1,9 +1,8 @@
 //! One run of a method, recorded: how far it was after so many iterations, passes and seconds.
 
-use std::ops::ControlFlow;
 use std::time::Instant;
 
-use katoms::driver::{Constraint, Event, Options, Outcome, Stop, solve};
+use katoms::driver::{Constraint, Event, Options, Outcome, Run, Stop};
 use katoms::loss::Loss;
 use katoms::method::Method;
 use katoms::operator::LinearOperator;
@@ -98,19 +97,20 @@ where
     let start = f.value(&f.at(A::Point::zero(set.space())));
     let Entry { contestant, setting, options, preparation: Preparation { passes, seconds } } = entry;
     let mut marks = vec![Mark { iteration: 0, passes, seconds, objective: start }];
-    let mut stopped = Ok(());
-    let outcome = solve(f, set, method, options, |event, point| {
-        look(event, point);
+    let mut run = Run::new(f, set, method, options)?;
+    while !run.is_done() {
+        let event = run.step();
+        look(&event, run.iterate());
         marks.push(Mark {
             iteration: event.iteration,
             passes: passes + event.passes,
             seconds: seconds + event.seconds,
             objective: event.objective,
         });
-        stopped = progress.at(contestant.label());
-        if stopped.is_err() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    })?;
-    stopped?;
+        progress.at(contestant.label())?;
+    }
+    // A statement of quality would cost passes and refits that nobody asks for here.
+    let outcome = run.outcome_unchecked();
     Ok((Race { contestant, setting, marks, status: outcome.status }, outcome))
 }
 

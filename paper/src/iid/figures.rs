@@ -166,17 +166,17 @@ fn gap_caption(results: &Results, balls: &[&Run]) -> String {
     let deepest = results.config.levels.last().copied().unwrap_or(1e-6);
     let all = |field| {
         let said: Vec<String> = THRESHOLDING.iter().map(|&c| reached(results.run(c, field), deepest)).collect();
-        said.join(", ")
+        said.join("; ")
     };
     let corrected = balls.iter().filter(|r| r.field == Field::Corrected);
     let corrected: Vec<String> = corrected.map(|r| reached(Some(r), deepest)).collect();
     format!(
-        "f as a share of f(0). The flat beginning of the paper's runs is λ_max ({} passes). {deepest:e} is reached at the \
-         exact k by {}; at the overshot k by {}; on the ball, with corrective steps, by {}.",
+        "f as a share of f(0). The flat beginning of the paper's runs is λ_max ({} passes). Down to {deepest:e} at the exact \
+         k: {}. At the overshot k: {}. On the ball, with corrective steps: {}.",
         results.prepared,
         all(Field::Exact),
         all(Field::Overshot),
-        corrected.join(", "),
+        corrected.join("; "),
     )
 }
 
@@ -192,7 +192,7 @@ fn support_caption(results: &Results) -> String {
                 }
             }
         });
-        said.collect::<Vec<String>>().join(", ")
+        said.collect::<Vec<String>>().join("; ")
     };
     format!(
         "The share of the planted entries that the iterate has. All of them, at the exact k: {}. At the overshot k: {}.",

@@ -195,6 +195,7 @@ fn notes(results: &Results, edge: f64) -> Result<Vec<String>, Error> {
         phase_transition_k(PAPER_ROWS, PAPER_COLUMNS, Sign::Any)?,
         phase_transition_k(PAPER_ROWS, PAPER_COLUMNS, Sign::Nonnegative)?,
     );
+    // How many times the step of the line search is that of the paper.
     let short = results.run(Contestant::LineSearch, Field::Exact).map_or(f64::NAN, |r| r.step * largest);
     Ok(vec![
         format!(
@@ -204,9 +205,9 @@ fn notes(results: &Results, edge: f64) -> Result<Vec<String>, Error> {
             config.rows, config.columns, config.overshot,
         ),
         format!(
-            "λ_max is {largest:.2}, near (1 + √(n/m))² = {edge:.2}: it belongs to directions of all n columns. Along \
-             the 3k columns of a step the curvature is about 1. The line search, which sees that, takes steps {} times \
-             as long (median).",
+            "λ_max is {largest:.2}, near (1 + √(n/m))² = {edge:.2}: it belongs to directions of all n columns. Along the \
+             columns of a step the line search measures a curvature of {} (median), and takes steps {} times as long.",
+            one_digit(largest / short),
             one_digit(short),
         ),
         format!(

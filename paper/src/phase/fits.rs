@@ -46,6 +46,8 @@ struct Problem<'a> {
     f: Squares,
     set: KSparse,
     config: &'a Config,
+    /// λ_max(ΦᵀΦ).
+    largest: f64,
 }
 
 /// All methods on one draw of a size (rows, k).
@@ -61,16 +63,25 @@ pub(super) fn trial(
     let mut target = vec![0.0; rows];
     katoms::operator::LinearOperator::apply(&design, &truth, &mut target);
     let f = Objective::new(design, LeastSquares::new(target)?)?;
-    let problem = Problem { f, set: KSparse::new(k, columns)?, config };
+    // Once for both runs that need it; its passes are counted for each.
+    let largest = largest_curvature(&f);
+    let prepared = f.cost().passes;
+    let problem = Problem { f, set: KSparse::new(k, columns)?, config, largest };
     let mut trials = [Trial { recovered: false, passes: 0 }; METHODS.len()];
     for (trial, contestant) in trials.iter_mut().zip(METHODS) {
         progress.at("problems")?;
         let before = problem.f.cost().passes;
         let x = problem.answer(contestant)?;
         let recovered = x.distance(&truth) <= config.recovered * truth.norm();
-        *trial = Trial { recovered, passes: problem.f.cost().passes - before };
+        let prepared = if is_published(contestant) { prepared } else { 0 };
+        *trial = Trial { recovered, passes: problem.f.cost().passes - before + prepared };
     }
     Ok(trials)
+}
+
+/// Whether a method runs as the paper sets it, with the step 1/λ_max.
+fn is_published(contestant: Contestant) -> bool {
+    matches!(contestant, Contestant::Iht | Contestant::AccIht)
 }
 
 impl Problem<'_> {
@@ -96,7 +107,7 @@ impl Problem<'_> {
     /// Algorithm 1 as the paper sets it.
     fn published(&self, tau: f64) -> AcceleratedIht {
         AcceleratedIht {
-            step: Step::Fixed(1.0 / largest_curvature(&self.f)),
+            step: Step::Fixed(1.0 / self.largest),
             momentum: Momentum::Constant(tau),
             refit: Refit::Never,
             safeguard: Safeguard::Off,

@@ -349,8 +349,8 @@ fn notes(config: &Config) -> Vec<String> {
              OMP, CoSaMP (with refits), katoms and the Lasso are given k.",
             config.lasso.smallest
         ),
-        "Equal sizes of the entries, in place of normal ones, would favour the Lasso: greedy methods and thresholding \
-         live on entries of different sizes."
+        "The planted entries are normal, of different sizes, on which greedy methods and thresholding rely. Entries of \
+         equal size would give other maps."
             .into(),
         "No cell is skipped: every method runs on every draw.".into(),
     ]
