@@ -1,8 +1,8 @@
 //! One run of a method, recorded: how far it was after so many iterations, passes and seconds.
 
-use std::ops::ControlFlow;
+use std::time::Instant;
 
-use katoms::driver::{Constraint, Event, Options, Outcome, Stop, solve};
+use katoms::driver::{Constraint, Event, Options, Outcome, Run, Stop};
 use katoms::loss::Loss;
 use katoms::method::Method;
 use katoms::operator::LinearOperator;
@@ -32,6 +32,17 @@ pub(crate) struct Preparation {
     pub passes: usize,
     /// Seconds.
     pub seconds: f64,
+}
+
+/// Does what a run needs before its first move, and says what it cost.
+pub(crate) fn prepare<A: LinearOperator, L: Loss, T>(
+    f: &Objective<A, L>,
+    work: impl FnOnce() -> T,
+) -> (T, Preparation) {
+    let (clock, before) = (Instant::now(), f.cost());
+    let done = work();
+    let passes = f.cost().passes - before.passes;
+    (done, Preparation { passes, seconds: clock.elapsed().as_secs_f64() })
 }
 
 /// A recorded run.
@@ -86,19 +97,20 @@ where
     let start = f.value(&f.at(A::Point::zero(set.space())));
     let Entry { contestant, setting, options, preparation: Preparation { passes, seconds } } = entry;
     let mut marks = vec![Mark { iteration: 0, passes, seconds, objective: start }];
-    let mut stopped = Ok(());
-    let outcome = solve(f, set, method, options, |event, point| {
-        look(event, point);
+    let mut run = Run::new(f, set, method, options)?;
+    while !run.is_done() {
+        let event = run.step();
+        look(&event, run.iterate());
         marks.push(Mark {
             iteration: event.iteration,
             passes: passes + event.passes,
             seconds: seconds + event.seconds,
             objective: event.objective,
         });
-        stopped = progress.at(contestant.label());
-        if stopped.is_err() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    })?;
-    stopped?;
+        progress.at(contestant.label())?;
+    }
+    // A statement of quality would cost passes and refits that nobody asks for here.
+    let outcome = run.outcome_unchecked();
     Ok((Race { contestant, setting, marks, status: outcome.status }, outcome))
 }
 

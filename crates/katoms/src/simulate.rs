@@ -7,6 +7,7 @@ use rand::{Rng, RngExt};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
+use rayon::prelude::*;
 
 use crate::linalg::Matrix;
 use crate::loss::Logistic;
@@ -31,7 +32,30 @@ pub fn gaussian_f32(rows: usize, columns: usize, seed: u64) -> Vec<f32> {
     (0..rows * columns).map(|_| scale * Distribution::<f32>::sample(&StandardNormal, &mut rng)).collect()
 }
 
-/// The same in f64.
+/// The streams of a seed from which [`gaussian_columns_f32`] takes its columns begin here, after all others.
+const COLUMN_STREAMS: u64 = 1 << 32;
+
+/// Fills `out` with columns of a design of independent N(0, 1/rows) entries, column-major, from column `first` on.
+///
+/// Every column has a stream of its own: threads share the work, a part of the design can be had without the rest, and
+/// neither changes a number. Another design than that of [`gaussian_f32`]. A last column that does not fit is cut off.
+///
+/// ```
+/// use katoms::simulate::gaussian_columns_f32;
+/// let (mut whole, mut second) = (vec![0.0; 6], vec![0.0; 2]);
+/// gaussian_columns_f32(&mut whole, 2, 0, 7);
+/// gaussian_columns_f32(&mut second, 2, 1, 7);
+/// assert_eq!(second, whole[2..4]);
+/// ```
+pub fn gaussian_columns_f32(out: &mut [f32], rows: usize, first: usize, seed: u64) {
+    let scale = 1.0 / (rows as f32).sqrt();
+    out.par_chunks_mut(rows.max(1)).enumerate().for_each(|(at, column)| {
+        let mut rng = generator(seed, COLUMN_STREAMS + (first + at) as u64);
+        column.iter_mut().for_each(|v| *v = scale * Distribution::<f32>::sample(&StandardNormal, &mut rng));
+    });
+}
+
+/// As [`gaussian_f32`], in f64.
 pub fn gaussian(rows: usize, columns: usize, seed: u64) -> Vec<f64> {
     let scale = 1.0 / (rows as f64).sqrt();
     normals(rows * columns, &mut generator(seed, 0)).into_iter().map(|v| scale * v).collect()
@@ -91,4 +115,46 @@ pub fn observed_places(rows: usize, columns: usize, share: f64, seed: u64) -> (V
     let mut rng = generator(seed, 5);
     let all = (0..rows).flat_map(|i| (0..columns).map(move |j| (i, j)));
     all.filter(|_| rng.random::<f64>() < share).unzip()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_the_same_at_any_thread_count_and_in_any_parts() {
+        let (rows, columns) = (11, 40);
+        let design = |threads: usize| {
+            let mut out = vec![0.0; rows * columns];
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| gaussian_columns_f32(&mut out, rows, 0, 3));
+            out
+        };
+        let whole = design(1);
+        assert_eq!(whole, design(4));
+        let mut parts = vec![0.0; rows * columns];
+        for (at, part) in parts.chunks_mut(7 * rows).enumerate() {
+            gaussian_columns_f32(part, rows, 7 * at, 3);
+        }
+        assert_eq!(whole, parts);
+    }
+
+    #[test]
+    fn columns_are_normal_independent_and_of_norm_about_1() {
+        let (rows, columns) = (400, 200);
+        let mut out = vec![0.0; rows * columns];
+        gaussian_columns_f32(&mut out, rows, 0, 1);
+        let dot = |i: usize, j: usize| -> f64 {
+            let column = |j: usize| &out[j * rows..(j + 1) * rows];
+            column(i).iter().zip(column(j)).map(|(a, b)| f64::from(a * b)).sum()
+        };
+        // Five deviations: a squared norm has √(2/rows), a product of two columns 1/√rows.
+        let slack = 5.0 / (rows as f64).sqrt();
+        assert!((0..columns).all(|j| (dot(j, j) - 1.0).abs() < slack * 2_f64.sqrt()));
+        assert!((1..columns).all(|j| dot(0, j).abs() < slack));
+        // Another stream, or seed, is another column.
+        let mut other = vec![0.0; rows];
+        gaussian_columns_f32(&mut other, rows, 0, 2);
+        assert_ne!(other, out[..rows]);
+    }
 }

@@ -1,0 +1,366 @@
+//! `phase`: beyond the paper; how often each method recovers a planted vector, over (m/n, k/m).
+//!
+//! Donoho and Tanner's curve tells where ℓ1 minimisation stops to recover, as n grows. The maps show where the others do.
+
+mod figures;
+mod fits;
+
+use std::collections::BTreeMap;
+
+use katoms::select::{Sign, weak_threshold};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{Agreement, Contestant, Error, Experiment, Progress, Request, Section, Table, Verdict, config};
+use fits::{METHODS, Trial, trial};
+
+/// Half of the draws: where a method is said to stop recovering.
+const HALF: f64 = 0.5;
+/// A share of recoveries that lies this much below another is still close to it.
+const CLOSE: f64 = 0.02;
+
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Config {
+    seed: u64,
+    columns: usize,
+    /// m/n.
+    undersampling: Steps,
+    /// k/m.
+    density: Steps,
+    draws: usize,
+    /// The largest relative error of a recovery.
+    recovered: f64,
+    /// τ of the paper.
+    momentum: f64,
+    iterations: usize,
+    lasso: Descent,
+}
+
+/// Evenly spaced values.
+#[derive(Debug, Clone, Copy, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Steps {
+    from: f64,
+    to: f64,
+    steps: usize,
+}
+
+impl Steps {
+    fn values(self) -> Vec<f64> {
+        let Self { from, to, steps } = self;
+        (0..steps).map(|i| from + (to - from) * i as f64 / (steps - 1) as f64).collect()
+    }
+
+    /// Where the cells around the values begin and end.
+    fn edges(self) -> (f64, f64) {
+        let half = 0.5 * (self.to - self.from) / (self.steps - 1) as f64;
+        (self.from - half, self.to + half)
+    }
+
+    /// Whether they are shares, rising, at least two.
+    fn are_shares(self) -> bool {
+        self.from > 0.0 && self.from < self.to && self.to < 1.0 && self.steps >= 2
+    }
+}
+
+/// How far the Lasso is followed.
+#[derive(Debug, Clone, Copy, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Descent {
+    /// The last λ over the largest.
+    smallest: f64,
+    count: usize,
+}
+
+impl Config {
+    /// The settings of a request, if they can be run.
+    fn of(request: &Request) -> Result<Self, Error> {
+        let config: Self = config::settings(Experiment::Phase, request)?;
+        let share = |v: f64| v > 0.0 && v < 1.0;
+        let shares = "must rise in at least 2 steps, between 0 and 1";
+        let rules = [
+            (config.undersampling.are_shares(), format!("`undersampling` {shares}")),
+            (config.density.are_shares(), format!("`density` {shares}")),
+            (
+                (config.undersampling.from * config.columns as f64).round() >= 2.0,
+                "`columns` must be so many that the smallest `undersampling` leaves 2 rows".into(),
+            ),
+            (
+                config.columns <= 20_000,
+                "`columns` must be at most 20000: every cell draws designs of that width".into(),
+            ),
+            (config.draws >= 1, "`draws` must be at least 1".into()),
+            (share(config.recovered), "`recovered` must lie between 0 and 1".into()),
+            (config.momentum.is_finite(), "`momentum` must be a number".into()),
+            (config.iterations >= 1, "`iterations` must be at least 1".into()),
+            (
+                share(config.lasso.smallest) && config.lasso.count >= 2,
+                "`lasso` must have a `smallest` between 0 and 1 and a `count` of at least 2".into(),
+            ),
+        ];
+        match rules.into_iter().find(|(holds, _)| !holds) {
+            Some((_, why)) => Err(Error::Config { experiment: "phase", why }),
+            None => Ok(config),
+        }
+    }
+
+    /// Rows and entries of the cell at (m/n, k/m).
+    fn sizes(&self, undersampling: f64, density: f64) -> (usize, usize) {
+        let rows = ((undersampling * self.columns as f64).round() as usize).max(1);
+        (rows, ((density * rows as f64).round() as usize).clamp(1, rows))
+    }
+}
+
+/// What a method recovered.
+#[derive(Debug, Serialize)]
+struct Mapped {
+    contestant: Contestant,
+    /// shares[row][column]: of the draws, by k/m and m/n.
+    shares: Vec<Vec<f64>>,
+    /// k/m at which half the draws are recovered, for each m/n.
+    half: Vec<f64>,
+    /// The mean share.
+    area: f64,
+    /// Passes over the data in the mean.
+    passes: f64,
+}
+
+/// Everything that was measured.
+struct Results {
+    config: Config,
+    /// m/n.
+    xs: Vec<f64>,
+    /// k/m.
+    ys: Vec<f64>,
+    maps: Vec<Mapped>,
+    /// ρ of the weak threshold, for each m/n.
+    threshold: Vec<f64>,
+    /// The area that it covers of the map.
+    covered: f64,
+    /// Draws that AccIHT alone recovers, and IHT alone.
+    only: (usize, usize),
+}
+
+impl Results {
+    /// The map of a contestant.
+    fn of(&self, contestant: Contestant) -> Option<&Mapped> {
+        self.maps.iter().find(|m| m.contestant == contestant)
+    }
+}
+
+/// Runs it.
+pub(crate) fn run(request: &Request, progress: &Progress<'_>) -> Result<Section, Error> {
+    let config = Config::of(request)?;
+    let (xs, ys) = (config.undersampling.values(), config.density.values());
+    let cells: Vec<(f64, f64)> = ys.iter().flat_map(|&y| xs.iter().map(move |&x| (x, y))).collect();
+    let problems = cells.len() * config.draws;
+    progress.expect(problems);
+    let one = |at: usize| -> Result<[Trial; METHODS.len()], Error> {
+        let (x, y) = cells[at / config.draws];
+        let done = trial(&config, config.sizes(x, y), config.seed.wrapping_add(at as u64), progress)?;
+        progress.done("problems")?;
+        Ok(done)
+    };
+    // Each problem is one task: a fit on so few entries has no use for a second thread.
+    let trials: Vec<[Trial; METHODS.len()]> =
+        (0..problems).into_par_iter().with_max_len(1).map(one).collect::<Result<_, Error>>()?;
+    section(&gathered(config, xs, ys, &trials)?)
+}
+
+fn gathered(config: Config, xs: Vec<f64>, ys: Vec<f64>, trials: &[[Trial; METHODS.len()]]) -> Result<Results, Error> {
+    let count = trials.len() as f64;
+    let map = |(method, contestant): (usize, Contestant)| {
+        let hits: Vec<f64> = trials.iter().map(|t| f64::from(u8::from(t[method].recovered))).collect();
+        let shares: Vec<f64> = hits.chunks(config.draws).map(|h| h.iter().sum::<f64>() / config.draws as f64).collect();
+        let shares: Vec<Vec<f64>> = shares.chunks(xs.len()).map(<[f64]>::to_vec).collect();
+        let column = |at: usize| shares.iter().map(|row| row[at]).collect::<Vec<f64>>();
+        Mapped {
+            contestant,
+            half: (0..xs.len()).map(|at| half_way(&ys, &column(at))).collect(),
+            area: hits.iter().sum::<f64>() / count,
+            passes: trials.iter().map(|t| t[method].passes as f64).sum::<f64>() / count,
+            shares,
+        }
+    };
+    let maps: Vec<Mapped> = METHODS.into_iter().enumerate().map(map).collect();
+    let threshold = xs.iter().map(|&x| weak_threshold(x, Sign::Any)).collect::<Result<Vec<f64>, _>>()?;
+    let (low, high) = config.density.edges();
+    let covered = threshold.iter().map(|rho| ((rho - low) / (high - low)).clamp(0.0, 1.0)).sum::<f64>();
+    let covered = covered / threshold.len() as f64;
+    let place = |contestant| METHODS.iter().position(|&m| m == contestant).unwrap_or(0);
+    let (acc, iht) = (place(Contestant::AccIht), place(Contestant::Iht));
+    let alone = |a: usize, b: usize| trials.iter().filter(|t| t[a].recovered && !t[b].recovered).count();
+    let only = (alone(acc, iht), alone(iht, acc));
+    Ok(Results { config, xs, ys, maps, threshold, covered, only })
+}
+
+/// Where shares, which fall with k/m, come down to one half: between two rows, by a straight line. At k/m = 0 the
+/// share is 1; where the last row is still above one half, its own k/m.
+fn half_way(ys: &[f64], shares: &[f64]) -> f64 {
+    let Some(last) = shares.iter().rposition(|&s| s >= HALF) else {
+        let (y, s) = (ys.first().copied().unwrap_or(0.0), shares.first().copied().unwrap_or(0.0));
+        return y * (1.0 - HALF) / (1.0 - s);
+    };
+    match (ys.get(last + 1), shares.get(last + 1)) {
+        (Some(&above), Some(&share)) => ys[last] + (above - ys[last]) * (shares[last] - HALF) / (shares[last] - share),
+        _ => ys[last],
+    }
+}
+
+fn section(results: &Results) -> Result<Section, Error> {
+    let Results { config, xs, ys, maps, threshold, covered, .. } = results;
+    let mut section = Section::new(Experiment::Phase, "Where each method recovers");
+    section.lead = lead(results);
+    let Config { columns, draws, recovered, .. } = config;
+    section.setup = vec![
+        ("Designs".into(), format!("m × {columns}, independent N(0, 1/m) entries, a new one for each draw")),
+        ("Planted vectors".into(), "k normal entries, norm 1; no noise".into()),
+        ("Cells".into(), format!("{} × {}, {draws} draws each, the same for all methods", xs.len(), ys.len())),
+        ("Recovered".into(), format!("‖x − x*‖ ≤ {recovered:e}·‖x*‖")),
+    ];
+    section.figures = figures::figures(results)?;
+    section.tables.push(table(results));
+    section.verdicts.push(verdict(results));
+    section.notes = notes(config);
+    section.numbers = numbers(results);
+    section.record = json!({
+        "config": config,
+        "undersampling": xs,
+        "density": ys,
+        "weak_threshold": threshold,
+        "area_below_threshold": covered,
+        "maps": maps,
+        "only_acc_iht": results.only.0,
+        "only_iht": results.only.1,
+    });
+    Ok(section)
+}
+
+/// The maps, the largest area first.
+fn ranked(results: &Results) -> Vec<&Mapped> {
+    let mut maps: Vec<&Mapped> = results.maps.iter().collect();
+    maps.sort_by(|a, b| b.area.total_cmp(&a.area));
+    maps
+}
+
+/// In how many columns the half-way point lies above the threshold.
+fn above(map: &Mapped, threshold: &[f64]) -> usize {
+    map.half.iter().zip(threshold).filter(|(half, rho)| half > rho).count()
+}
+
+fn lead(results: &Results) -> String {
+    let maps = ranked(results);
+    let [first, second, ..] = maps[..] else { return String::new() };
+    let percent = |area: f64| format!("{:.0} %", 100.0 * area);
+    let most = if first.area > second.area {
+        format!(
+            "{} recovers the most: {} of all draws; next comes {} with {}.",
+            first.contestant.label(),
+            percent(first.area),
+            second.contestant.label(),
+            percent(second.area)
+        )
+    } else {
+        format!(
+            "{} and {} recover the most, {} of all draws each.",
+            first.contestant.label(),
+            second.contestant.label(),
+            percent(first.area)
+        )
+    };
+    let columns = results.xs.len();
+    let beyond = above(first, &results.threshold);
+    let curve = format!(
+        "The Donoho–Tanner curve of ℓ1 minimisation covers {} of the map; {} goes beyond it at {beyond} of {columns} m/n.",
+        percent(results.covered),
+        first.contestant.label(),
+    );
+    let below = maps.iter().filter(|m| m.area < results.covered);
+    let below: Vec<&str> = below.map(|m| m.contestant.label()).collect();
+    let below = if below.is_empty() {
+        "No method covers less than the curve.".into()
+    } else {
+        format!("Less than the curve cover: {}.", below.join(", "))
+    };
+    format!("{most} {curve} {below}")
+}
+
+fn table(results: &Results) -> Table {
+    let columns = results.xs.len();
+    let row = |map: &&Mapped| {
+        let half = map.half.iter().sum::<f64>() / columns as f64;
+        vec![
+            map.contestant.label().into(),
+            format!("{:.3}", map.area),
+            format!("{:.2}", map.area / results.covered),
+            format!("{half:.3}"),
+            format!("{} of {columns}", above(map, &results.threshold)),
+            format!("{:.0}", map.passes),
+        ]
+    };
+    let mut rows: Vec<Vec<String>> = ranked(results).iter().map(row).collect();
+    let curve = results.threshold.iter().sum::<f64>() / columns as f64;
+    let covered = format!("{:.3}", results.covered);
+    rows.push(vec!["ℓ1 curve".into(), covered, "1.00".into(), format!("{curve:.3}"), "–".into(), "–".into()]);
+    let headings = [
+        "method",
+        "area recovered",
+        "over the ℓ1 curve's",
+        "k/m of half the draws, mean",
+        "m/n at which it is above the curve",
+        "passes, mean",
+    ];
+    Table { title: "How much of the map is recovered".into(), headings: headings.map(Into::into).into(), rows }
+}
+
+/// What the paper says of recovery: momentum does not cost any.
+fn verdict(results: &Results) -> Verdict {
+    let area = |contestant| results.of(contestant).map_or(0.0, |m| m.area);
+    let (acc, iht) = (area(Contestant::AccIht), area(Contestant::Iht));
+    let (acc_only, iht_only) = results.only;
+    Verdict {
+        claim: "AccIHT recovers at least as well as IHT".into(),
+        published: "yes".into(),
+        measured: format!(
+            "area {acc:.3} against {iht:.3}; {acc_only} draws are recovered by AccIHT alone, {iht_only} by IHT alone"
+        ),
+        agreement: if acc >= iht {
+            Agreement::Agrees
+        } else if iht - acc < CLOSE {
+            Agreement::Partly
+        } else {
+            Agreement::Differs
+        },
+        why: "Both with the step 1/λ_max; the paper shows it on one problem, here it is a map. The maps themselves go \
+              beyond the paper."
+            .into(),
+    }
+}
+
+fn notes(config: &Config) -> Vec<String> {
+    vec![
+        "The curve is the weak threshold for n → ∞; at a finite n the change is gradual, and a method for ℓ1 follows it \
+         with a band."
+            .into(),
+        format!(
+            "The Lasso is followed to {:e} of its largest λ, near basis pursuit; its k largest entries are then refitted. \
+             OMP, CoSaMP (with refits), katoms and the Lasso are given k.",
+            config.lasso.smallest
+        ),
+        "The planted entries are normal, of different sizes, on which greedy methods and thresholding rely. Entries of \
+         equal size would give other maps."
+            .into(),
+        "No cell is skipped: every method runs on every draw.".into(),
+    ]
+}
+
+fn numbers(results: &Results) -> BTreeMap<String, f64> {
+    let areas = results.maps.iter().map(|m| (format!("area of {}", m.contestant.label()), m.area));
+    let curve = ("area of the l1 curve".to_owned(), results.covered);
+    areas.chain([curve]).collect()
+}
+
+#[cfg(test)]
+mod tests;
