@@ -75,6 +75,12 @@ impl Cohort {
         Ok(Self::new(name, false, genes, classes, &groups))
     }
 
+    /// What stands above its tables: a file's name, or that it is simulated.
+    pub fn title(&self) -> String {
+        let Self { simulated, name, genes_in_all, .. } = self;
+        if *simulated { format!("Simulated cohort, {} × {genes_in_all}", self.tumours()) } else { name.clone() }
+    }
+
     /// The number of tumours.
     pub fn tumours(&self) -> usize {
         self.classes.len()
@@ -83,11 +89,6 @@ impl Cohort {
     /// The tumours of the smaller class.
     pub fn positives(&self) -> usize {
         self.classes.iter().filter(|&&class| class == 1.0).count()
-    }
-
-    /// The error of always naming the larger class.
-    pub fn error_of_guessing(&self) -> f64 {
-        self.positives() as f64 / self.tumours() as f64
     }
 }
 
@@ -213,7 +214,6 @@ mod tests {
         assert_eq!((cohort.genes_in_all, cohort.genes.len(), cohort.tumours()), (4, 3, 60));
         assert_eq!(cohort.groups, [vec![0, 1], vec![1, 2]]);
         assert_eq!((cohort.genes[2][1], cohort.positives(), cohort.classes[0]), (7.0, 25, 1.0));
-        assert!((cohort.error_of_guessing() - 25.0 / 60.0).abs() < 1e-15);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use katoms::method::{
     largest_curvature, refit_on,
 };
 use katoms::operator::Dense;
-use katoms::set::{ConstraintSet, CoordinateSet, L1Ball, OverlappingGroups, Structure};
+use katoms::set::{ConstraintSet, L1Ball, OverlappingGroups, Structure};
 use katoms::space::{Point, SparseVec};
 use serde::Serialize;
 
@@ -71,6 +71,8 @@ pub(super) struct Contest {
     pub trials: Vec<Trial>,
     /// IHT on the setting that AccIHT chose: what momentum alone does.
     pub plain_at_same: Trial,
+    /// The share of the test tumours that always naming the larger class gets wrong.
+    pub guess: f64,
 }
 
 impl Contest {
@@ -89,8 +91,9 @@ pub(super) struct Arena<'a> {
     config: &'a Config,
     split: &'a Split,
     progress: &'a Progress<'a>,
-    /// One set of groups for each size.
-    sets: Vec<OverlappingGroups>,
+    groups: OverlappingGroups,
+    /// Numbers of groups, none above what the cohort has.
+    sizes: Vec<usize>,
 }
 
 impl<'a> Arena<'a> {
@@ -100,13 +103,11 @@ impl<'a> Arena<'a> {
         split: &'a Split,
         progress: &'a Progress<'a>,
     ) -> Result<Self, Error> {
-        let all = OverlappingGroups::new(1, cohort.genes.len(), cohort.groups.clone())?;
-        let sizes = config.groups.iter().filter(|&&k| k <= cohort.groups.len());
-        let mut sets = sizes.map(|&k| all.with_atoms(k)).collect::<Result<Vec<_>, _>>()?;
-        if sets.is_empty() {
-            sets.push(all);
-        }
-        Ok(Self { cohort, config, split, progress, sets })
+        let groups = OverlappingGroups::new(1, cohort.genes.len(), cohort.groups.clone())?;
+        let most = cohort.groups.len();
+        let mut sizes: Vec<usize> = config.groups.iter().map(|&k| k.min(most)).collect();
+        sizes.dedup();
+        Ok(Self { cohort, config, split, progress, groups, sizes })
     }
 
     /// Runs it.
@@ -115,16 +116,17 @@ impl<'a> Arena<'a> {
         let plain = self.validated_groups(Contestant::Iht)?;
         let accelerated = self.validated_groups(Contestant::AccIht)?;
         let ball = self.validated_ball()?;
-        let mut trials = self.balls(&sample, ball)?;
-        trials.push(self.groups(&sample, Contestant::Iht, plain)?);
-        trials.push(self.groups(&sample, Contestant::AccIht, accelerated)?);
-        trials.push(self.groups(&sample, Contestant::Katoms, accelerated)?);
+        let mut trials = self.on_balls(&sample, ball)?;
+        trials.push(self.on_groups(&sample, Contestant::Iht, plain)?);
+        trials.push(self.on_groups(&sample, Contestant::AccIht, accelerated)?);
+        trials.push(self.on_groups(&sample, Contestant::Katoms, accelerated)?);
         let plain_at_same = match trials.iter().find(|t| t.contestant == Contestant::Iht) {
             Some(trial) if plain == accelerated => trial.clone(),
-            _ => self.groups(&sample, Contestant::Iht, accelerated)?,
+            _ => self.on_groups(&sample, Contestant::Iht, accelerated)?,
         };
         self.progress.done("timed runs")?;
-        Ok(Contest { trials, plain_at_same })
+        let guess = self.classes(&self.split.test).sum::<f64>() / self.split.test.len() as f64;
+        Ok(Contest { trials, plain_at_same, guess })
     }
 
     fn sample(&self, rows: &[usize]) -> Result<Sample, Error> {
@@ -137,12 +139,14 @@ impl<'a> Arena<'a> {
 
     /// Cross-validation of a method on groups.
     fn validated_groups(&self, contestant: Contestant) -> Result<Setting, Error> {
-        let sizes: Vec<f64> = self.sets.iter().map(|set| set.atoms() as f64).collect();
+        let sets = self.sizes.iter().map(|&k| self.groups.with_atoms(k)).collect::<Result<Vec<_>, _>>()?;
+        let sets = &sets;
+        let sizes: Vec<f64> = self.sizes.iter().map(|&k| k as f64).collect();
         self.validated(contestant.label(), &sizes, |sample| {
             let bend = largest_curvature(&sample.problem(0.0)?);
             Ok(move |f: &Problem<'_>, s: usize, x: SparseVec| {
                 let method = self.method(contestant, Step::Fixed(1.0 / (bend + f.ridge_weight())));
-                Ok(finished(Run::starting_at(f, &self.sets[s], &method, self.config.tuning_options(), x)?))
+                Ok(finished(Run::starting_at(f, &sets[s], &method, self.config.tuning_options(), x)?))
             })
         })
     }
@@ -210,20 +214,18 @@ impl<'a> Arena<'a> {
     }
 
     /// A timed run on groups; the largest eigenvalue is computed within it.
-    fn groups(&self, sample: &Sample, contestant: Contestant, setting: Setting) -> Result<Trial, Error> {
+    fn on_groups(&self, sample: &Sample, contestant: Contestant, setting: Setting) -> Result<Trial, Error> {
         let f = sample.problem(setting.ridge)?;
-        let fallback = self.sets.first().ok_or(Error::Stopped)?;
-        let set = self.sets.iter().find(|set| set.atoms() as f64 == setting.size).unwrap_or(fallback);
+        let set = self.groups.with_atoms(setting.size as usize)?;
         let method = self.method(contestant, Step::InverseLipschitz);
-        let (race, x, _) = self.recorded(contestant, &f, set, &method, self.config.timed_options())?;
+        let (race, x, _) = self.recorded(contestant, &f, &set, &method, self.config.timed_options())?;
         let support = x.support();
         let end = f.value(&refit_on(&f, f.at(x.clone()), &support));
-        debug_assert!(set.chosen(&x).len() <= set.atoms());
         Ok(self.trial(sample, &x, race, setting, end))
     }
 
     /// Timed runs of all Frank–Wolfe methods on one ball.
-    fn balls(&self, sample: &Sample, setting: Setting) -> Result<Vec<Trial>, Error> {
+    fn on_balls(&self, sample: &Sample, setting: Setting) -> Result<Vec<Trial>, Error> {
         let f = sample.problem(setting.ridge)?;
         let ball = L1Ball::new(setting.size, self.cohort.genes.len())?;
         let options = || self.config.timed_options();

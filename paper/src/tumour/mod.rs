@@ -42,7 +42,7 @@ pub(crate) fn run(request: &Request, progress: &Progress<'_>) -> Result<Section,
     let (mut records, mut leads) = (Vec::new(), Vec::new());
     for (number, cohort) in cohorts.iter().enumerate() {
         let contests = contests(cohort, &config, progress)?;
-        let summary = Summary::new(&contests, cohort.error_of_guessing());
+        let summary = Summary::new(&contests);
         let name = if number == 0 { "tumour".into() } else { format!("tumour-{}", number + 1) };
         section.figures.push(report::figure(name, cohort, &contests, &summary, config.accuracy));
         section.tables.push(report::results(cohort, config.splits, &summary));
@@ -101,18 +101,16 @@ fn lead(cohort: &Cohort, summary: &Summary) -> String {
     let gain = summary.pair(Contestant::Iht, Contestant::AccIht, true).map_or(f64::NAN, |pair| pair.passes);
     let wolfe = summary.pair(Contestant::PairwiseFrankWolfe, Contestant::AccIht, false);
     format!(
-        "On {}{} the paper's five methods err on {least:.3} to {most:.3} of the test tumours: {apart:.1} tumours apart, where \
-         another split moves each by {scatter:.1}, so the errors {}. Always naming the larger class errs on {:.3}, {}. \
-         Momentum saves {:.0} % of IHT's passes in one setting; pairwise Frank–Wolfe needs {}{:.1} times the passes of \
-         AccIHT.",
-        if cohort.simulated { "a cohort that is " } else { "" },
-        cohort.name,
-        if apart < scatter { "do not rank the methods on a single split" } else { "differ by more than chance" },
+        "{}: the paper's five methods err on {least:.3} to {most:.3} of the test tumours. That is {apart:.1} tumours apart, \
+         where another split moves each by {scatter:.1}: {}. Always naming the larger class errs on {:.3}, {}. Momentum saves \
+         {:.0} % of IHT's passes in one setting; pairwise Frank–Wolfe needs {}{:.1} times the passes of AccIHT.",
+        cohort.title(),
+        if apart < scatter { "one split does not rank them" } else { "more than one split would hide" },
         summary.guess,
         if summary.guess < least {
             "less than all of them"
         } else if summary.guess < most {
-            "less than some"
+            "less than some of them"
         } else {
             "more than all of them"
         },
@@ -211,5 +209,74 @@ fn numbers(section: &mut Section, summary: &Summary) {
     }
     if let Some(pair) = summary.pair(Contestant::PairwiseFrankWolfe, Contestant::AccIht, false) {
         put("passes of pairwise Frank-Wolfe / AccIHT", pair.passes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Scale, config::template};
+
+    /// The small scale on two splits, with changes.
+    fn quick(changes: &[(&str, &str)]) -> Result<Section, Error> {
+        let mut text = template(Experiment::Tumour).replace("splits = 4", "splits = 2");
+        for (from, to) in changes {
+            assert!(text.contains(from), "{from}");
+            text = text.replace(from, to);
+        }
+        let request = Request { scale: Scale::Small, config: Some(text), ..Request::default() };
+        run(&request, &Progress::unwatched())
+    }
+
+    #[test]
+    fn a_simulated_cohort_says_so_everywhere() {
+        let section = quick(&[]).unwrap();
+        assert!(section.title.contains("simulated") && section.lead.contains("Simulated"));
+        assert!(section.figures.iter().all(|f| f.title.contains("Simulated") && f.caption.contains("Simulated")));
+        assert!(section.tables.iter().all(|table| table.title.contains("Simulated")));
+        assert!(section.setup.iter().any(|(label, _)| label.contains("simulated")));
+        assert_eq!(section.tables[0].rows.len(), summary::FIELD.len() + 1);
+        assert!(section.tables.iter().all(|t| t.rows.iter().all(|row| row.len() == t.headings.len())));
+        assert_eq!(section.verdicts.len(), 5);
+    }
+
+    #[test]
+    fn without_momentum_the_accelerated_method_is_the_plain_one() {
+        let section = quick(&[("momentum = 0.25", "momentum = 0.0")]).unwrap();
+        assert_eq!(section.numbers["iterations of IHT / AccIHT in one setting"], 1.0);
+        assert_eq!(section.numbers["error of IHT"], section.numbers["error of AccIHT"]);
+    }
+
+    #[test]
+    fn threads_change_no_number() {
+        let on = |threads| {
+            let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| quick(&[]).unwrap().numbers)
+        };
+        assert_eq!(on(1), on(3));
+    }
+
+    #[test]
+    fn impossible_settings_are_named() {
+        for (from, to, name) in [
+            ("training = 0.4", "training = 1.4", "training"),
+            ("folds = 5", "folds = 1", "folds"),
+            ("accuracy = 1e-3", "accuracy = 0", "accuracy"),
+            ("radii = [1, 10]", "radii = [10, 1]", "radii"),
+            ("groups = [2, 5, 10]", "groups = [0]", "groups"),
+            ("ridges = [0.1, 10]", "ridges = [0]", "ridges"),
+        ] {
+            let error = quick(&[(from, to)]).unwrap_err().to_string();
+            assert!(error.contains(&format!("`{name}`")), "{error}");
+        }
+    }
+
+    #[test]
+    fn whoever_watches_may_stop_it() {
+        let request = Request { scale: Scale::Small, ..Request::default() };
+        let stop = |done, _, _: &str| {
+            if done > 2 { std::ops::ControlFlow::Break(()) } else { std::ops::ControlFlow::Continue(()) }
+        };
+        assert!(matches!(run(&request, &Progress::new(&stop)), Err(Error::Stopped)));
     }
 }

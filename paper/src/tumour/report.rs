@@ -45,7 +45,7 @@ pub(super) fn figure(name: String, cohort: &Cohort, contests: &[Contest], summar
     let panel = |title: &str, chart| Panel { title: title.into(), body: Body::Chart(chart) };
     Figure {
         name,
-        title: format!("{}: {}", title(cohort), "test error and convergence"),
+        title: format!("{}: {}", cohort.title(), "test error and convergence"),
         caption: caption(cohort, contests.len(), summary, accuracy),
         columns: 3,
         panels: vec![
@@ -66,14 +66,6 @@ fn line(trial: &Trial, x: fn(&crate::race::Mark) -> f64) -> Curve {
         }
     }
     Curve::of(trial.contestant, points)
-}
-
-fn title(cohort: &Cohort) -> String {
-    if cohort.simulated {
-        format!("Simulated cohort, {} × {}", cohort.tumours(), cohort.genes_in_all)
-    } else {
-        cohort.name.clone()
-    }
 }
 
 fn caption(cohort: &Cohort, splits: usize, summary: &Summary, accuracy: f64) -> String {
@@ -133,7 +125,7 @@ pub(super) fn results(cohort: &Cohort, splits: usize, summary: &Summary) -> Tabl
         "paper: seconds",
     ];
     Table {
-        title: format!("{}: mean ± deviation over {splits} splits", title(cohort)),
+        title: format!("{}: mean ± deviation over {splits} splits", cohort.title()),
         headings: headings.map(Into::into).into(),
         rows,
     }
@@ -159,6 +151,7 @@ pub(super) fn comparisons(cohort: &Cohort, summary: &Summary) -> Table {
             format!("{} / {}{setting}", pair.one.label(), pair.other.label()),
             format!("{more}{:.2}", pair.passes),
             format!("{more}{:.2}", pair.iterations),
+            format!("{more}{:.2}", pair.seconds),
             paper.map_or_else(|| "–".into(), |(one, other)| format!("{:.2}", one.1 / other.1)),
             format!("{:+.1} ± {:.1}", pair.error.mean / one, pair.error.deviation / one),
             paper.map_or_else(|| "–".into(), |(one, other)| format!("{:+.0}", (one.0 - other.0) * 177.0)),
@@ -168,12 +161,13 @@ pub(super) fn comparisons(cohort: &Cohort, summary: &Summary) -> Table {
         "compared",
         "passes, ratio",
         "iterations, ratio",
+        "seconds, ratio",
         "paper: seconds, ratio",
         "tumours more in error",
         "paper: tumours",
     ];
     Table {
-        title: format!("{}: split by split (one tumour of {} is {one:.4})", title(cohort), summary.tested),
+        title: format!("{}: split by split (one tumour of {} is {one:.4})", cohort.title(), summary.tested),
         headings: headings.map(Into::into).into(),
         rows: summary.pairs.iter().map(row).collect(),
     }

@@ -70,7 +70,7 @@ impl Simulation {
         let groups = self.draw_groups(seed);
         let genes = self.draw_genes(&groups, seed);
         let classes = self.draw_classes(&genes, &groups, seed);
-        let name = format!("simulated {} × {}", self.tumours, self.genes);
+        let name = format!("simulated cohort, {} × {}", self.tumours, self.genes);
         Cohort::new(name, true, genes, classes, &groups)
     }
 

@@ -41,3 +41,31 @@ impl Split {
         Ok(Self { training, test, folds })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Experiment, Request, config};
+
+    #[test]
+    fn the_papers_cohort_is_split_as_the_paper_splits_it() {
+        let config: Config = config::settings(Experiment::Tumour, &Request::default()).unwrap();
+        let classes: Vec<f64> = (0..295).map(|i| f64::from(u8::from(i < 78))).collect();
+        let cohort = Cohort::new("c".into(), true, vec![vec![0.0; 295]], classes, &[vec![0]]);
+        let splits: Vec<Split> = (0..3).map(|number| Split::new(&cohort, &config, number).unwrap()).collect();
+        for split in &splits {
+            assert_eq!((split.training.len(), split.test.len(), split.folds.len()), (118, 177, 5));
+            assert_eq!(split.test.iter().filter(|&&i| i < 78).count(), 47);
+            let mut all = [split.training.clone(), split.test.clone()].concat();
+            all.sort_unstable();
+            assert!(all.into_iter().eq(0..295));
+            for (fitted, held_out) in &split.folds {
+                let mut both = [fitted.clone(), held_out.clone()].concat();
+                both.sort_unstable();
+                assert_eq!(both, split.training);
+                assert!(held_out.iter().any(|&i| i < 78) && fitted.iter().any(|&i| i < 78));
+            }
+        }
+        assert!(splits[0] != splits[1] && splits[1] != splits[2]);
+    }
+}

@@ -62,32 +62,39 @@ pub(super) struct Pair {
     pub other: Contestant,
     /// Whether both had the setting that the other's cross-validation chose.
     pub same_setting: bool,
-    /// Geometric mean of passes of the one / passes of the other.
+    /// Geometric mean of passes of the one / passes of the other, where the other converged.
     pub passes: f64,
     /// The same of iterations.
     pub iterations: f64,
+    /// The same of seconds.
+    pub seconds: f64,
+    /// Splits on which the other converged.
+    pub judged: usize,
     /// Error of the one − error of the other.
     pub error: Spread,
-    /// Whether the one did not converge on some split, so that the ratios are too small.
+    /// Whether the one did not converge on some of these, so that the ratios are too small.
     pub at_least: bool,
 }
 
 impl Pair {
     fn new(same_setting: bool, trials: &[(&Trial, &Trial)]) -> Option<Self> {
         let (one, other) = trials.first().map(|(one, other)| (one.contestant, other.contestant))?;
-        let ratio = |count: fn(&Trial) -> usize| {
-            let logs = trials.iter().map(|(a, b)| (count(a).max(1) as f64 / count(b).max(1) as f64).ln());
-            (logs.sum::<f64>() / trials.len() as f64).exp()
+        let judged: Vec<_> = trials.iter().filter(|(_, other)| other.converged.is_some()).collect();
+        let ratio = |cost: fn(&Trial) -> f64| {
+            let logs = judged.iter().map(|(a, b)| (cost(a) / cost(b)).ln());
+            (logs.sum::<f64>() / judged.len() as f64).exp()
         };
         let errors: Vec<f64> = trials.iter().map(|(a, b)| a.error() - b.error()).collect();
         Some(Self {
             one,
             other,
             same_setting,
-            passes: ratio(|trial| trial.cost().passes),
-            iterations: ratio(|trial| trial.cost().iteration),
+            passes: ratio(|trial| trial.cost().passes.max(1) as f64),
+            iterations: ratio(|trial| trial.cost().iteration.max(1) as f64),
+            seconds: ratio(|trial| trial.cost().seconds.max(1e-9)),
+            judged: judged.len(),
             error: Spread::new(&errors),
-            at_least: trials.iter().any(|(one, _)| one.converged.is_none()),
+            at_least: judged.iter().any(|(one, _)| one.converged.is_none()),
         })
     }
 }
@@ -106,8 +113,9 @@ pub(super) struct Summary {
 }
 
 impl Summary {
-    pub fn new(contests: &[Contest], guess: f64) -> Self {
+    pub fn new(contests: &[Contest]) -> Self {
         let standings: Vec<Standing> = FIELD.iter().filter_map(|&who| standing(contests, who)).collect();
+        let guess = Spread::new(&contests.iter().map(|contest| contest.guess).collect::<Vec<f64>>()).mean;
         let tested = contests.first().and_then(|c| c.trials.first()).map_or(0, |trial| trial.tested);
         let pair = |one, other| {
             let trials: Vec<_> = contests.iter().filter_map(|c| c.of(one).zip(c.of(other))).collect();
