@@ -14,6 +14,7 @@ use super::cohort::Cohort;
 use super::sample::{Judged, Problem, Sample, Shifted, auc};
 use super::settings::Config;
 use super::split::Split;
+use super::yardstick;
 use crate::race::{Mark, Race};
 use crate::{Contestant, Error, Progress};
 
@@ -235,7 +236,8 @@ impl<'a> Arena<'a> {
             self.recorded(Contestant::PairwiseFrankWolfe, &f, &ball, &PairwiseFrankWolfe::default(), options())?,
         ];
         // What one of them has proven holds for all.
-        let end = runs.iter().filter_map(|run| run.2).fold(f.lower_bound(), f64::max);
+        let least = yardstick::minimum(&f, &ball, 0.05 * self.config.accuracy);
+        let end = runs.iter().filter_map(|run| run.2).fold(least, f64::max);
         Ok(runs.into_iter().map(|(race, x, _)| self.trial(sample, &x, race, setting, end)).collect())
     }
 

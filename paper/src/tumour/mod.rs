@@ -12,6 +12,7 @@ mod simulated;
 mod split;
 mod summary;
 mod verdicts;
+mod yardstick;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -170,7 +171,7 @@ fn notes(config: &Config) -> Vec<String> {
             .into(),
         format!(
             "Converged: f is, for good, within {:e} of its descent from f(0) to where it was heading: the minimum over the \
-             ball, by the proven gap, or over the genes that the run ended with, by Newton's method.",
+             ball, by projected gradients off the clock, or over the genes that the run ended with, by Newton's method.",
             config.accuracy
         ),
         format!(
@@ -261,7 +262,7 @@ mod tests {
         for (from, to, name) in [
             ("training = 0.4", "training = 1.4", "training"),
             ("folds = 5", "folds = 1", "folds"),
-            ("accuracy = 1e-3", "accuracy = 0", "accuracy"),
+            ("accuracy = 1e-2", "accuracy = 0", "accuracy"),
             ("radii = [1, 10]", "radii = [10, 1]", "radii"),
             ("groups = [2, 5, 10]", "groups = [0]", "groups"),
             ("ridges = [0.1, 10]", "ridges = [0]", "ridges"),

@@ -7,7 +7,7 @@ use crate::figure::{Axis, Body, Chart, Curve, Figure, Ink, Panel, Stroke};
 use crate::{Contestant, Table};
 
 /// The least gap that is drawn.
-const FLOOR: f64 = 1e-5;
+const FLOOR: f64 = 1e-4;
 
 /// The figure of a cohort: errors against passes, and the objective's gap on the first split.
 pub(super) fn figure(name: String, cohort: &Cohort, contests: &[Contest], summary: &Summary, accuracy: f64) -> Figure {

@@ -82,7 +82,7 @@ fn guessing(cohort: &Cohort, summary: &Summary) -> Verdict {
     let least = paper.iter().map(|s| s.error.mean).fold(f64::INFINITY, f64::min);
     let area = paper.iter().map(|s| s.auc.mean).fold(0.0, f64::max);
     Verdict {
-        claim: "The errors show that the methods tell the classes apart".into(),
+        claim: "The results are competitive: the methods tell the classes apart".into(),
         published: format!("0.2825 to 0.2938; always naming the larger class: {:.4}", positives / tumours),
         measured: format!("least mean error {least:.4}; larger class: {:.4}; largest AUC {area:.2}", summary.guess),
         agreement,
