@@ -1,8 +1,0 @@
-//! `tumour`: to be written.
-
-use crate::{Error, Experiment, Progress, Request, Section};
-
-/// Runs it.
-pub(crate) fn run(_request: &Request, _progress: &Progress<'_>) -> Result<Section, Error> {
-    Ok(Section::new(Experiment::Tumour, "tumour"))
-}

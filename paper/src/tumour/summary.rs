@@ -1,0 +1,200 @@
+//! All splits of a cohort in a few numbers.
+
+use serde::Serialize;
+
+use super::contest::{Contest, Setting, Trial};
+use crate::Contestant;
+
+/// Who takes part, in the order of the paper's table, and ours.
+pub(super) const FIELD: [Contestant; 6] = [
+    Contestant::FrankWolfe,
+    Contestant::AwayFrankWolfe,
+    Contestant::PairwiseFrankWolfe,
+    Contestant::Iht,
+    Contestant::AccIht,
+    Contestant::Katoms,
+];
+
+/// A mean and a deviation over splits.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(super) struct Spread {
+    pub mean: f64,
+    /// Of one split, not of the mean.
+    pub deviation: f64,
+    /// How many splits.
+    pub of: usize,
+}
+
+impl Spread {
+    pub fn new(values: &[f64]) -> Self {
+        let count = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / count;
+        let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
+        Self { mean, deviation: (squares / f64::max(count - 1.0, 1.0)).sqrt(), of: values.len() }
+    }
+
+    /// Whether the mean is further from zero than twice its own deviation.
+    pub fn is_clear(&self) -> bool {
+        self.mean.abs() > 2.0 * self.deviation / (self.of as f64).sqrt()
+    }
+}
+
+/// A contestant over all splits.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Standing {
+    pub contestant: Contestant,
+    pub error: Spread,
+    pub auc: Spread,
+    pub passes: Spread,
+    pub seconds: Spread,
+    pub genes: Spread,
+    /// Splits on which it converged.
+    pub converged: usize,
+    /// The setting chosen most often, and how often.
+    pub usual: (Setting, usize),
+}
+
+/// Two contestants, split by split.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Pair {
+    /// The one that is measured, and the one it is held against.
+    pub one: Contestant,
+    pub other: Contestant,
+    /// Whether both had the setting that the other's cross-validation chose.
+    pub same_setting: bool,
+    /// Geometric mean of passes of the one / passes of the other, where the other converged.
+    pub passes: f64,
+    /// The same of iterations.
+    pub iterations: f64,
+    /// The same of seconds.
+    pub seconds: f64,
+    /// Splits on which the other converged.
+    pub judged: usize,
+    /// Error of the one − error of the other.
+    pub error: Spread,
+    /// Whether the one did not converge on some of these, so that the ratios are too small.
+    pub at_least: bool,
+}
+
+impl Pair {
+    fn new(same_setting: bool, trials: &[(&Trial, &Trial)]) -> Option<Self> {
+        let (one, other) = trials.first().map(|(one, other)| (one.contestant, other.contestant))?;
+        let judged: Vec<_> = trials.iter().filter(|(_, other)| other.converged.is_some()).collect();
+        let ratio = |cost: fn(&Trial) -> f64| {
+            let logs = judged.iter().map(|(a, b)| (cost(a) / cost(b)).ln());
+            (logs.sum::<f64>() / judged.len() as f64).exp()
+        };
+        let errors: Vec<f64> = trials.iter().map(|(a, b)| a.error() - b.error()).collect();
+        Some(Self {
+            one,
+            other,
+            same_setting,
+            passes: ratio(|trial| trial.cost().passes.max(1) as f64),
+            iterations: ratio(|trial| trial.cost().iteration.max(1) as f64),
+            seconds: ratio(|trial| trial.cost().seconds.max(1e-9)),
+            judged: judged.len(),
+            error: Spread::new(&errors),
+            at_least: judged.iter().any(|(one, _)| one.converged.is_none()),
+        })
+    }
+}
+
+/// A cohort's splits.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Summary {
+    /// Tumours of a test part.
+    pub tested: usize,
+    /// The error of always naming the larger class.
+    pub guess: f64,
+    pub standings: Vec<Standing>,
+    pub pairs: Vec<Pair>,
+    /// The mean over contestants of the paper of the deviation of their errors.
+    pub scatter: f64,
+}
+
+impl Summary {
+    pub fn new(contests: &[Contest]) -> Self {
+        let standings: Vec<Standing> = FIELD.iter().filter_map(|&who| standing(contests, who)).collect();
+        let guess = Spread::new(&contests.iter().map(|contest| contest.guess).collect::<Vec<f64>>()).mean;
+        let tested = contests.first().and_then(|c| c.trials.first()).map_or(0, |trial| trial.tested);
+        let pair = |one, other| {
+            let trials: Vec<_> = contests.iter().filter_map(|c| c.of(one).zip(c.of(other))).collect();
+            Pair::new(one != Contestant::Katoms && other == Contestant::Katoms, &trials)
+        };
+        let same: Vec<_> =
+            contests.iter().filter_map(|c| c.of(Contestant::AccIht).map(|other| (&c.plain_at_same, other))).collect();
+        let pairs = [
+            pair(Contestant::Iht, Contestant::AccIht),
+            Pair::new(true, &same),
+            pair(Contestant::FrankWolfe, Contestant::AccIht),
+            pair(Contestant::AwayFrankWolfe, Contestant::AccIht),
+            pair(Contestant::PairwiseFrankWolfe, Contestant::AccIht),
+            pair(Contestant::AccIht, Contestant::Katoms),
+        ];
+        let errors: Vec<f64> =
+            standings.iter().filter(|s| published(s.contestant).is_some()).map(|s| s.error.deviation).collect();
+        let scatter = errors.iter().sum::<f64>() / errors.len() as f64;
+        Self { tested, guess, standings, pairs: pairs.into_iter().flatten().collect(), scatter }
+    }
+
+    /// The standing of a contestant.
+    pub fn of(&self, contestant: Contestant) -> Option<&Standing> {
+        self.standings.iter().find(|standing| standing.contestant == contestant)
+    }
+
+    /// One contestant against another, each in its own setting or both in the other's.
+    pub fn pair(&self, one: Contestant, other: Contestant, same_setting: bool) -> Option<&Pair> {
+        self.pairs.iter().find(|p| (p.one, p.other, p.same_setting) == (one, other, same_setting))
+    }
+}
+
+fn standing(contests: &[Contest], contestant: Contestant) -> Option<Standing> {
+    let trials: Vec<&Trial> = contests.iter().filter_map(|contest| contest.of(contestant)).collect();
+    let spread = |value: fn(&Trial) -> f64| Spread::new(&trials.iter().map(|t| value(t)).collect::<Vec<f64>>());
+    let often = |setting: &Setting| trials.iter().filter(|trial| trial.setting == *setting).count();
+    // Of settings chosen equally often, the first split's.
+    let usual = trials.iter().rev().map(|trial| (trial.setting, often(&trial.setting))).max_by_key(|usual| usual.1)?;
+    Some(Standing {
+        contestant,
+        error: spread(Trial::error),
+        auc: spread(|trial| trial.auc),
+        passes: spread(|trial| trial.cost().passes as f64),
+        seconds: spread(|trial| trial.cost().seconds),
+        genes: spread(|trial| trial.genes as f64),
+        converged: trials.iter().filter(|trial| trial.converged.is_some()).count(),
+        usual,
+    })
+}
+
+/// The paper's table: test error and seconds.
+pub(super) fn published(contestant: Contestant) -> Option<(f64, f64)> {
+    match contestant {
+        Contestant::FrankWolfe => Some((0.2938, 58.45)),
+        Contestant::AwayFrankWolfe => Some((0.2938, 40.34)),
+        Contestant::PairwiseFrankWolfe => Some((0.2938, 38.22)),
+        Contestant::Iht => Some((0.2825, 5.24)),
+        Contestant::AccIht => Some((0.2881, 3.45)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spread_is_the_deviation_of_one_split() {
+        let spread = Spread::new(&[1.0, 2.0, 3.0, 6.0]);
+        assert_eq!(spread.mean, 3.0);
+        assert!((spread.deviation - (14.0_f64 / 3.0).sqrt()).abs() < 1e-15);
+        assert!(spread.is_clear() && !Spread::new(&[-1.0, 1.5]).is_clear());
+    }
+
+    #[test]
+    fn the_published_errors_are_whole_tumours_of_177() {
+        for (error, _) in FIELD.iter().filter_map(|&who| published(who)) {
+            let tumours = error * 177.0;
+            assert!((tumours - tumours.round()).abs() < 0.01, "{error}");
+        }
+    }
+}
