@@ -191,7 +191,7 @@ fn lead(results: &Results) -> String {
     let below = if below.is_empty() {
         "No method covers less than the curve.".into()
     } else {
-        format!("Less than the curve cover: {}.", below.join(", "))
+        format!("Less than the curve cover: {}.", below.join("; "))
     };
     format!("{most} {curve} {below}")
 }
