@@ -84,6 +84,10 @@ fn ours_ends(exact: &Run, overshot: &Run) -> String {
 /// One for each claim.
 pub(super) fn verdicts(results: &Results, costs: &Costs) -> Result<Vec<Verdict>, Error> {
     let acc = |field| results.run(Contestant::AccIht, field);
+    // Where AccIHT reaches no level at all, a ratio says nothing, yet Frank–Wolfe is the faster.
+    let frank_wolfe_run = results.run(Contestant::FrankWolfe, Field::Corrected);
+    let reached = frank_wolfe_run.and_then(|r| results.config.levels.iter().rev().find(|&&l| r.reaches(l).is_some()));
+    let alone = reached.filter(|_| costs.corrected.is_none());
     Ok(vec![
         Verdict {
             claim: "With the exact k, AccIHT is 1.2 times as fast as IHT".into(),
@@ -102,8 +106,11 @@ pub(super) fn verdicts(results: &Results, costs: &Costs) -> Result<Vec<Verdict>,
         Verdict {
             claim: "AccIHT is at least 10 times as fast as Frank–Wolfe with corrective steps".into(),
             published: "≥ 10".into(),
-            measured: in_words(costs.corrected, "Frank–Wolfe", "AccIHT"),
-            agreement: at_least(costs.corrected, 10.0),
+            measured: alone.map_or_else(
+                || in_words(costs.corrected, "Frank–Wolfe", "AccIHT"),
+                |level| format!("Frank–Wolfe reaches {level:e} of f(0), AccIHT no level"),
+            ),
+            agreement: if alone.is_some() { Agreement::Differs } else { at_least(costs.corrected, 10.0) },
             why: frank_wolfe(results, costs),
         },
         support(costs),
@@ -179,7 +186,7 @@ fn ending(results: &Results, field: Field) -> String {
 
 fn frank_wolfe(results: &Results, costs: &Costs) -> String {
     let inside = results.norm < results.config.radius;
-    let corrected = if costs.corrected.is_some_and(|r| r.passes < 10.0) && inside {
+    let corrected = if costs.corrected.is_none_or(|r| r.passes < 10.0) && inside {
         "The planted vector lies inside of the ball; corrective steps then make Frank–Wolfe a matching pursuit of about one \
          pass an entry, and 1/λ_max makes AccIHT slow."
     } else {

@@ -70,7 +70,7 @@ fn caption(results: &Results) -> String {
         "The share of draws that are recovered, from none (pale) to all (full); below the line ℓ1 minimisation recovers \
          in the limit of large n: {} of the map. Over the whole map: {}.",
         percent(results.covered),
-        all.join(", ")
+        all.join("; ")
     )
 }
 
@@ -83,6 +83,6 @@ fn half_caption(results: &Results) -> String {
     format!(
         "k/m up to which at least half the draws are recovered. At m/n = {x:.2} the ℓ1 curve lies at {rho:.2}; measured: \
          {}.",
-        all.join(", ")
+        all.join("; ")
     )
 }
