@@ -255,7 +255,7 @@ fn notes(config: &Config, drawn: bool) -> Vec<String> {
         "Colour pictures are taken as grey, by their luminance 0.299 R + 0.587 G + 0.114 B.".into(),
         format!(
             "The leading pairs of the gradient that Algorithm 1 asks for are found by {} rounds of randomised subspace \
-             iteration. The paper leaves the way open; exact pairs cost more and lower f more slowly.",
+             iteration; the paper leaves the way open.",
             config.rounds
         ),
         "The ball of Frank–Wolfe has the nuclear norm of the truth, which nobody would know: that favours it. So does \

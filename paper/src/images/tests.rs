@@ -49,7 +49,7 @@ fn settings_that_cannot_be_are_refused() {
         ("seen = 0.35", "seen = 0.0", "`seen`"),
         ("seen = 0.35", "seen = nan", "`seen`"),
         ("momentum = 0.25", "momentum = inf", "`momentum`"),
-        ("least = 0.003", "least = 1.0", "`path.least`"),
+        ("least = 0.004", "least = 1.0", "`path.least`"),
         ("rounds = 2", "round = 2", "`round`"),
         ("rows = 512", "rows = 5000", "`drawn`"),
     ] {
