@@ -102,8 +102,9 @@ fn members(ids: &Array, columns: &Array, genes: usize) -> Result<Vec<Vec<usize>>
     let mut pairs = Vec::with_capacity(ids.len());
     for (&id, &column) in ids.iter().zip(&columns) {
         let group = whole(id, 1e9).ok_or_else(|| format!("group_id holds {id}, which numbers no group"))?;
-        let gene = whole(column, genes as f64)
-            .ok_or_else(|| format!("group_col holds {column}, but the columns of X are 0 to {}", genes - 1))?;
+        let gene = whole(column, genes as f64).ok_or_else(|| {
+            format!("group_col holds {column}, but the columns of X are 0 to {}", genes.saturating_sub(1))
+        })?;
         pairs.push((group, gene));
     }
     pairs.sort_unstable();
