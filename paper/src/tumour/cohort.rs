@@ -35,11 +35,7 @@ impl Cohort {
         let genes_in_all = genes.len();
         let mut place = vec![None; genes_in_all];
         groups.iter().flatten().for_each(|&gene| place[gene] = Some(0));
-        let mut next = 0;
-        for p in place.iter_mut().flatten() {
-            *p = next;
-            next += 1;
-        }
+        place.iter_mut().flatten().enumerate().for_each(|(next, p)| *p = next);
         let kept = genes.into_iter().zip(&place).filter_map(|(gene, p)| p.map(|_| gene)).collect();
         let moved = |group: &Vec<usize>| {
             let mut members: Vec<usize> = group.iter().filter_map(|&gene| place[gene]).collect();
