@@ -35,11 +35,7 @@ impl Cohort {
         let genes_in_all = genes.len();
         let mut place = vec![None; genes_in_all];
         groups.iter().flatten().for_each(|&gene| place[gene] = Some(0));
-        let mut next = 0;
-        for p in place.iter_mut().flatten() {
-            *p = next;
-            next += 1;
-        }
+        place.iter_mut().flatten().enumerate().for_each(|(next, p)| *p = next);
         let kept = genes.into_iter().zip(&place).filter_map(|(gene, p)| p.map(|_| gene)).collect();
         let moved = |group: &Vec<usize>| {
             let mut members: Vec<usize> = group.iter().filter_map(|&gene| place[gene]).collect();
@@ -102,8 +98,9 @@ fn members(ids: &Array, columns: &Array, genes: usize) -> Result<Vec<Vec<usize>>
     let mut pairs = Vec::with_capacity(ids.len());
     for (&id, &column) in ids.iter().zip(&columns) {
         let group = whole(id, 1e9).ok_or_else(|| format!("group_id holds {id}, which numbers no group"))?;
-        let gene = whole(column, genes as f64)
-            .ok_or_else(|| format!("group_col holds {column}, but the columns of X are 0 to {}", genes - 1))?;
+        let gene = whole(column, genes as f64).ok_or_else(|| {
+            format!("group_col holds {column}, but the columns of X are 0 to {}", genes.saturating_sub(1))
+        })?;
         pairs.push((group, gene));
     }
     pairs.sort_unstable();

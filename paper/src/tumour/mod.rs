@@ -191,7 +191,12 @@ fn notes(config: &Config) -> Vec<String> {
 
 /// What does not depend on the machine.
 fn numbers(section: &mut Section, summary: &Summary) {
-    let mut put = |name: &str, value: f64| _ = section.numbers.insert(name.into(), value);
+    // Where nobody converged there is no ratio.
+    let mut put = |name: &str, value: f64| {
+        if value.is_finite() {
+            section.numbers.insert(name.into(), value);
+        }
+    };
     put("error of guessing", summary.guess);
     for (name, who) in [("IHT", Contestant::Iht), ("AccIHT", Contestant::AccIht), ("katoms", Contestant::Katoms)] {
         if let Some(standing) = summary.of(who) {

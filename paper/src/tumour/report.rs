@@ -59,7 +59,7 @@ pub(super) fn figure(name: String, cohort: &Cohort, contests: &[Contest], summar
 /// The gap of a run. Where it has reached the floor it ends.
 fn line(trial: &Trial, x: fn(&crate::race::Mark) -> f64) -> Curve {
     let mut points: Vec<(f64, f64)> = Vec::new();
-    for (mark, gap) in trial.gaps().skip(1) {
+    for (mark, gap) in trial.gaps().skip(1).filter(|(_, gap)| gap.is_finite()) {
         points.push((x(mark), gap.max(FLOOR)));
         if gap <= FLOOR {
             break;
@@ -146,12 +146,14 @@ pub(super) fn comparisons(cohort: &Cohort, summary: &Summary) -> Table {
     let row = |pair: &Pair| {
         let setting = if pair.same_setting { ", in one setting" } else { "" };
         let more = if pair.at_least { "≥ " } else { "" };
+        // Where the other never converged there is none.
+        let ratio = |v: f64| if v.is_finite() { format!("{more}{v:.2}") } else { "–".into() };
         let paper = published(pair.one).zip(published(pair.other)).filter(|_| !pair.same_setting);
         vec![
             format!("{} / {}{setting}", pair.one.label(), pair.other.label()),
-            format!("{more}{:.2}", pair.passes),
-            format!("{more}{:.2}", pair.iterations),
-            format!("{more}{:.2}", pair.seconds),
+            ratio(pair.passes),
+            ratio(pair.iterations),
+            ratio(pair.seconds),
             paper.map_or_else(|| "–".into(), |(one, other)| format!("{:.2}", one.1 / other.1)),
             format!("{:+.1} ± {:.1}", pair.error.mean / one, pair.error.deviation / one),
             paper.map_or_else(|| "–".into(), |(one, other)| format!("{:+.0}", (one.0 - other.0) * 177.0)),

@@ -108,7 +108,9 @@ fn acceleration(summary: &Summary, momentum: f64) -> Option<Verdict> {
     let same = summary.pair(Contestant::Iht, Contestant::AccIht, true)?;
     let factor = 5.24 / 3.45;
     let gain = same.passes;
-    let agreement = if gain >= 0.8 * factor {
+    let agreement = if !gain.is_finite() {
+        Agreement::Open
+    } else if gain >= 0.8 * factor {
         Agreement::Agrees
     } else if gain > 1.05 {
         Agreement::Partly
@@ -144,7 +146,9 @@ fn frank_wolfe(summary: &Summary) -> Option<Verdict> {
     let ratios = [plain, away, pairwise].map(|pair| pair.passes);
     let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
     let most = ratios.iter().copied().fold(0.0, f64::max);
-    let agreement = if least >= 10.0 {
+    let agreement = if ratios.iter().any(|ratio| !ratio.is_finite()) {
+        Agreement::Open
+    } else if least >= 10.0 {
         Agreement::Agrees
     } else if most > 1.0 {
         Agreement::Partly
