@@ -1,6 +1,6 @@
 //! Figures as data: panels of curves, maps or pictures. The program draws them; a test reads them.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::Contestant;
 
@@ -103,6 +103,7 @@ pub struct Curve {
     /// How it is drawn.
     pub stroke: Stroke,
     /// By rising x. A value that is not finite breaks the line.
+    #[serde(deserialize_with = "with_gaps")]
     pub points: Vec<(f64, f64)>,
     /// (x, low, high): drawn pale behind it. May be empty.
     pub band: Vec<(f64, f64, f64)>,
@@ -128,6 +129,12 @@ impl Curve {
     pub fn banded(self, band: Vec<(f64, f64, f64)>) -> Self {
         Self { band, ..self }
     }
+}
+
+/// JSON has no word for what is not finite and writes null: it is read as NaN.
+fn with_gaps<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<(f64, f64)>, D::Error> {
+    let points = Vec::<(Option<f64>, Option<f64>)>::deserialize(from)?;
+    Ok(points.into_iter().map(|(x, y)| (x.unwrap_or(f64::NAN), y.unwrap_or(f64::NAN))).collect())
 }
 
 /// A colour by what it means.
@@ -206,4 +213,17 @@ pub struct Picture {
     pub height: usize,
     /// The file.
     pub png: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_broken_line_is_saved_and_read_again() {
+        let curve = Curve::of(Contestant::Iht, vec![(0.0, 1.0), (1.0, f64::INFINITY), (2.0, 3.0)]);
+        let again: Curve = serde_json::from_str(&serde_json::to_string(&curve).unwrap()).unwrap();
+        assert!(again.points[1].1.is_nan());
+        assert_eq!((again.points[0], again.points[2]), (curve.points[0], curve.points[2]));
+    }
 }

@@ -163,7 +163,7 @@ impl PaperArgs {
             katoms_io::save(&file("png"), &paper::png(&svg, PIXELS)?)?;
             katoms_io::save(&file("svg"), svg.as_bytes())?;
         }
-        let numbers = serde_json::to_vec_pretty(section)?;
+        let numbers = serde_json::to_vec(section)?;
         katoms_io::save(&self.numbers(section.experiment), &numbers)?;
         let sections = Experiment::ALL.into_iter().filter_map(|e| read_section(&self.numbers(e)).transpose());
         let sections = sections.collect::<Result<Vec<Section>>>()?;
