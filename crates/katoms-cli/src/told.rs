@@ -87,7 +87,8 @@ pub fn aligned(headings: &[&str], rows: &[Vec<String>]) -> String {
         cells.chain([headings[column].chars().count()]).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..headings.len()).map(width).collect();
-    let is_number = |cell: &String| cell.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == 'N');
+    // A dash stands where there is no number.
+    let is_number = |cell: &String| cell == "–" || cell.starts_with(|c: char| c.is_ascii_digit() || "-+N".contains(c));
     let is_numeric = |column: usize| {
         let mut cells = rows.iter().filter_map(|row| row.get(column)).filter(|cell| !cell.is_empty());
         column > 0 && cells.all(is_number)
@@ -125,7 +126,8 @@ mod tests {
 
     #[test]
     fn columns_are_aligned() {
-        let rows = [vec!["größe".into(), "1".into()], vec!["b".into(), "10".into()]];
-        assert_eq!(aligned(&["name", "value"], &rows), "  name   value\n  größe      1\n  b         10\n");
+        let rows = [vec!["größe".into(), "1".into()], vec!["b".into(), "10".into()], vec!["c".into(), "–".into()]];
+        let lines = ["  name   value", "  größe      1", "  b         10", "  c          –"];
+        assert_eq!(aligned(&["name", "value"], &rows), lines.join("\n") + "\n");
     }
 }
