@@ -1,7 +1,7 @@
 //! What the paper's table says, held against a cohort.
 
 use super::cohort::Cohort;
-use super::summary::{Summary, published};
+use super::summary::{Spread, Summary, published};
 use crate::{Agreement, Contestant, Verdict};
 
 /// The published cohort: tumours, those of the smaller class, test tumours.
@@ -10,7 +10,7 @@ const PUBLISHED: (f64, f64, f64) = (295.0, 78.0, 177.0);
 /// The verdicts on a cohort; `label` begins each claim where there are several cohorts.
 pub(super) fn verdicts(cohort: &Cohort, summary: &Summary, momentum: f64, label: &str) -> Vec<Verdict> {
     let all = [
-        Some(errors(summary)),
+        Some(errors(cohort, summary)),
         Some(guessing(cohort, summary)),
         acceleration(summary, momentum),
         frank_wolfe(summary),
@@ -21,13 +21,14 @@ pub(super) fn verdicts(cohort: &Cohort, summary: &Summary, momentum: f64, label:
 }
 
 /// Whether IHT errs less than Frank–Wolfe, and AccIHT between them.
-fn errors(summary: &Summary) -> Verdict {
+fn errors(cohort: &Cohort, summary: &Summary) -> Verdict {
     let one = 1.0 / summary.tested as f64;
     let pair = summary.pair(Contestant::PairwiseFrankWolfe, Contestant::AccIht, false);
     let difference = pair.map(|pair| pair.error);
+    let clear = |d: &Spread| d.is_clear(summary.tested as f64 / (cohort.tumours() - summary.tested) as f64);
     let agreement = match difference {
-        Some(d) if d.is_clear() && d.mean > 0.0 => Agreement::Agrees,
-        Some(d) if d.is_clear() => Agreement::Differs,
+        Some(d) if clear(&d) && d.mean > 0.0 => Agreement::Agrees,
+        Some(d) if clear(&d) => Agreement::Differs,
         _ => Agreement::Open,
     };
     let told = |who: Contestant| summary.of(who).map_or_else(String::new, |s| format!("{:.4}", s.error.mean));
@@ -59,7 +60,7 @@ fn errors(summary: &Summary) -> Verdict {
                     d.mean / one,
                     d.deviation / one,
                     d.of,
-                    if d.is_clear() { "more than chance" } else { "within chance" },
+                    if clear(&d) { "more than chance" } else { "within chance" },
                 ),
                 None => String::new(),
             },
