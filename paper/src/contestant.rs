@@ -115,7 +115,7 @@ impl Contestant {
             Self::Omp => "#3c3c8c",
             Self::Cosamp => "#5a9628",
             Self::Bfgd => "#cc79a7",
-            Self::SoftImpute => "#2b8cbe",
+            Self::SoftImpute => "#8c510a",
             Self::RiemannianCg => "#66a61e",
         }
     }

@@ -114,8 +114,11 @@ impl OverlappingGroups {
         energy
     }
 
+    /// Marked, not sorted: the energies that led to the groups are as long already.
     fn indices_of(&self, groups: &[usize]) -> IndexSet {
-        IndexSet::new(self.dim, groups.iter().flat_map(|&g| self.members[g].iter().copied()).collect())
+        let mut marks = vec![false; self.dim];
+        groups.iter().flat_map(|&g| &self.members[g]).for_each(|&i| marks[i] = true);
+        IndexSet::marked(&marks)
     }
 }
 

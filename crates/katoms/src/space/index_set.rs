@@ -38,12 +38,24 @@ impl IndexSet {
         self.indices.binary_search(&index).is_ok()
     }
 
+    /// The set of the marked indices.
+    pub(crate) fn marked(marks: &[bool]) -> Self {
+        let indices = marks.iter().enumerate().filter(|(_, marked)| **marked).map(|(i, _)| i).collect();
+        Self { dim: marks.len(), indices }
+    }
+
     /// self ∪ other. O(|self| + |other|).
     pub fn union(&self, other: &Self) -> Self {
-        let mut indices = Vec::with_capacity(self.indices.len() + other.indices.len());
-        indices.extend_from_slice(&self.indices);
-        indices.extend_from_slice(&other.indices);
-        Self::new(self.dim, indices)
+        let (mut a, mut b) = (self.indices.as_slice(), other.indices.as_slice());
+        let mut indices = Vec::with_capacity(a.len() + b.len());
+        while let (Some(&i), Some(&j)) = (a.first(), b.first()) {
+            indices.push(i.min(j));
+            a = &a[usize::from(i <= j)..];
+            b = &b[usize::from(j <= i)..];
+        }
+        indices.extend_from_slice(a);
+        indices.extend_from_slice(b);
+        Self { dim: self.dim, indices }
     }
 
     /// self \ other.
@@ -68,5 +80,20 @@ impl Subspace<SparseVec> for IndexSet {
     }
     fn entered_since(&self, before: &Self) -> usize {
         self.without(before).indices.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_union_is_what_either_holds() {
+        for (a, b) in [(0b0, 0b0), (0b1011, 0b0), (0b0, 0b110), (0b1011, 0b1110), (0b1, 0b10000), (0b11111, 0b11111)] {
+            let set = |bits: usize| IndexSet::new(5, (0..5).filter(|i| bits >> i & 1 == 1).collect());
+            assert_eq!(set(a).union(&set(b)), set(a | b));
+            let marks: Vec<bool> = (0..5).map(|i| a >> i & 1 == 1).collect();
+            assert_eq!(IndexSet::marked(&marks), set(a));
+        }
     }
 }
