@@ -59,8 +59,7 @@ peers: ## recovery, prediction and paths beside scikit-learn's Lasso: tables, an
 	.venv/bin/python bench/peers/lasso_path.py target/lasso
 	cargo run --release -p katoms-bench --bin lasso target/lasso
 
-# Real cohorts and pictures where the folder has them; else a simulated cohort and a drawn picture. SCALE=full: hours.
-KATOMS_DATA ?= ../shared/data
+# On real cohorts and pictures where the folder KATOMS_DATA has them; else on a simulated cohort and a drawn picture.
 SCALE ?= default
 PAPER_DATA = $(addprefix --data ,$(wildcard $(KATOMS_DATA)/nki295_4919.npz $(KATOMS_DATA)/veer78_jacob.npz)) \
 	$(addprefix --image ,$(wildcard $(KATOMS_DATA)/kodim05.png $(KATOMS_DATA)/face_crop_683x1024.png))

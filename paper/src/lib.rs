@@ -153,6 +153,8 @@ pub fn run(experiment: Experiment, request: &Request, progress: &Progress<'_>) -
     }?;
     section.experiment = experiment;
     section.scale = request.scale;
+    // What is not a number is absent: a file could not hold it, and a band would miss it.
+    section.numbers.retain(|_, value| value.is_finite());
     section.threads = rayon::current_num_threads();
     section.seconds = clock.elapsed().as_secs_f64();
     Ok(section)

@@ -14,6 +14,8 @@ pub struct Section {
     pub experiment: Experiment,
     /// How large it was run.
     pub scale: Scale,
+    /// The command line that ran it; whoever ran it says so.
+    pub command: String,
     /// The headline.
     pub title: String,
     /// What was found, in a few sentences made from the numbers.
@@ -44,6 +46,7 @@ impl Section {
         Self {
             experiment,
             scale: Scale::default(),
+            command: String::new(),
             title: title.into(),
             lead: String::new(),
             setup: Vec::new(),

@@ -17,19 +17,21 @@ use crate::told::{Told, number};
 static INTERRUPTS: AtomicUsize = AtomicUsize::new(0);
 /// Whether a fit has begun: before that there is nothing to end with.
 static WORKING: AtomicBool = AtomicBool::new(false);
+/// What Ctrl-C says where a fit ends early.
+pub const BEST_SO_FAR: &str = "ending with the best so far";
 /// What takes less shows no bar.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Between two checkpoints.
 const SAVES: Duration = Duration::from_secs(2);
 
-/// Listens to Ctrl-C: once ends the work cleanly, twice at once.
-pub fn listen() {
+/// Listens to Ctrl-C: once ends the work cleanly, with these words, twice at once.
+pub fn listen(words: &'static str) {
     // A second call in the same process, or a system without signals, leaves Ctrl-C as it was.
-    let _ = ctrlc::set_handler(|| {
+    let _ = ctrlc::set_handler(move || {
         if INTERRUPTS.fetch_add(1, Ordering::SeqCst) > 0 || !WORKING.load(Ordering::SeqCst) {
             std::process::exit(130);
         }
-        let _ = writeln!(io::stderr(), "\nkatoms: ending with the best so far; press Ctrl-C again to end at once");
+        let _ = writeln!(io::stderr(), "\nkatoms: {words}; press Ctrl-C again to end at once");
     });
 }
 

@@ -9,8 +9,11 @@ use crate::figure::{Axis, Body, Chart, Curve, Figure, Ink, Panel, Place, Stroke}
 
 /// Standard errors on either side of a mean: 95 % of the normal distribution.
 const BAND: f64 = 1.96;
-/// Those whose differences would hide the others'.
+/// Those whose differences may hide the others': panels are fitted to the rest, and these are cut at the border.
 const FAR_OFF: [Contestant; 2] = [Contestant::Lasso, Contestant::Oblivious];
+
+/// Above and below what a panel is fitted to, as a share of it.
+const MARGIN: f64 = 0.05;
 
 /// Three panels over the sparsity level.
 pub(super) fn means(config: &Config, view: &View<'_>) -> Figure {
@@ -41,17 +44,22 @@ pub(super) fn means(config: &Config, view: &View<'_>) -> Figure {
 /// How far each is above AccIHT as the paper sets it, draw by draw.
 pub(super) fn differences(config: &Config, view: &View<'_>) -> Figure {
     let theirs = View::place(Contestant::AccIht);
-    let panel = |measure: Measure| {
-        let shown = |(_, e): &(usize, &Entrant)| {
-            e.contestant != Contestant::AccIht && (e.refitted || !FAR_OFF.contains(&e.contestant))
-        };
-        let curve = |(at, entrant): (usize, &Entrant)| {
-            curve(view, entrant, ERRORS, |level| view.found.difference(level, at, theirs, measure))
+    let others = || FIELD.iter().enumerate().filter(|(at, _)| *at != theirs);
+    let curves = |measure: Measure| -> Vec<(Entrant, Curve)> {
+        let of = |at: usize| move |level: usize| view.found.difference(level, at, theirs, measure);
+        others().map(|(at, entrant)| (*entrant, curve(view, entrant, ERRORS, of(at)))).collect()
+    };
+    let drawn = Measure::ALL.map(|measure| (measure, curves(measure)));
+    let cut = cut(&drawn);
+    let panel = |(measure, curves): (Measure, Vec<(Entrant, Curve)>)| {
+        let axis = Axis::linear(format!("{}, less AccIHT's", measure.name()));
+        let axis = match fitting(&curves) {
+            Some((low, high)) => axis.between(low, high),
+            None => axis,
         };
         let zero = view.found.levels.iter().map(|&k| (k as f64, 0.0)).collect();
         let zero = Curve::new(Contestant::AccIht.label(), Ink::Of(Contestant::AccIht), zero);
-        let curves = FIELD.iter().enumerate().filter(shown).map(curve).chain([zero]).collect();
-        panel(config, measure, Axis::linear(format!("{}, less AccIHT's", measure.name())), curves)
+        panel(config, measure, axis, curves.into_iter().map(|(_, curve)| curve).chain([zero]).collect())
     };
     let above = |measure: Measure| {
         let search = View::place(Contestant::Search);
@@ -67,15 +75,54 @@ pub(super) fn differences(config: &Config, view: &View<'_>) -> Figure {
         title: "The same, as differences from AccIHT (paper)".into(),
         caption: format!(
             "Paired differences over the same {} draws, with {ERRORS} standard errors on either side; above zero is better. \
-             Oblivious selection and the Lasso without refit are far below and left out. katoms, search is clearly above \
-             at {} of {levels} levels in the support, {} in prediction, {} in the fit.",
+             {cut}katoms, search is clearly above at {} of {levels} levels in the support, {} in prediction, {} in the fit.",
             view.found.draws(),
             above(Measure::Auc),
             above(Measure::Test),
             above(Measure::Likelihood),
         ),
         columns: 3,
-        panels: Measure::ALL.map(panel).into(),
+        panels: drawn.map(panel).into(),
+    }
+}
+
+/// From where to where zero and all but those far off lie, bands and a margin included; `None` where that is a point.
+fn fitting(curves: &[(Entrant, Curve)]) -> Option<(f64, f64)> {
+    let near = |(entrant, _): &&(Entrant, Curve)| entrant.refitted || !FAR_OFF.contains(&entrant.contestant);
+    let ends = curves.iter().filter(near).flat_map(|(_, c)| &c.band).flat_map(|(_, low, high)| [*low, *high]);
+    let fold = |(least, most): (f64, f64), v: f64| (least.min(v), most.max(v));
+    let (least, most) = ends.filter(|v| v.is_finite()).fold((0.0, 0.0), fold);
+    let margin = MARGIN * (most - least);
+    (margin > 0.0).then_some((least - margin, most + margin))
+}
+
+/// Whose curves leave their panels, and which; with a blank behind it, or nothing.
+fn cut(drawn: &[(Measure, Vec<(Entrant, Curve)>)]) -> String {
+    let mut told: Vec<(String, Vec<&str>)> = Vec::new();
+    for (measure, curves) in drawn {
+        let Some((low, high)) = fitting(curves) else { continue };
+        let leaves = |curve: &Curve| curve.points.iter().any(|(_, y)| !(low..=high).contains(y));
+        for (entrant, _) in curves.iter().filter(|(_, curve)| leaves(curve)) {
+            let (label, panel) = (entrant.label(), in_words(*measure));
+            match told.iter_mut().find(|(of, _)| *of == label) {
+                Some((_, panels)) => panels.push(panel),
+                None => told.push((label, vec![panel])),
+            }
+        }
+    }
+    let told: Vec<String> = told.iter().map(|(label, panels)| format!("{label} ({})", panels.join(", "))).collect();
+    if told.is_empty() {
+        return String::new();
+    }
+    format!("Where they leave the panel, curves are cut at its border: {}. ", told.join("; "))
+}
+
+/// What a panel is about.
+fn in_words(measure: Measure) -> &'static str {
+    match measure {
+        Measure::Auc => "the support",
+        Measure::Test => "the prediction",
+        Measure::Likelihood => "the fit",
     }
 }
 
@@ -97,4 +144,29 @@ fn panel(config: &Config, measure: Measure, y: Axis, curves: Vec<Curve>) -> Pane
     let places = vec![Place { x: config.k as f64, label: "true k".into() }];
     let chart = Chart { x: Axis::linear("sparsity level k"), y, curves, shades: vec![], places };
     Panel { title: title.into(), body: Body::Chart(chart) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A curve with a narrow band.
+    fn at(entrant: Entrant, values: [f64; 2]) -> (Entrant, Curve) {
+        let points = [(1.0, values[0]), (2.0, values[1])];
+        let band = points.map(|(x, y)| (x, y - 0.1, y + 0.1)).into();
+        (entrant, Curve::new(entrant.label(), Ink::Guide, points.into()).banded(band))
+    }
+
+    /// The Lasso below the panel at one level and inside at the other: its curve is cut, and the caption says so.
+    #[test]
+    fn those_far_off_are_cut_and_told_only_where_they_leave() {
+        let [lasso, oblivious, near] = [FIELD[1], FIELD[2], FIELD[3]];
+        let curves = |lowest: f64| vec![at(near, [-0.9, 0.9]), at(lasso, [lowest, 0.5]), at(oblivious, [0.0, 0.0])];
+        let (low, high) = fitting(&curves(-9.0)).expect("a range");
+        assert!((low + 1.1).abs() < 1e-12 && (high - 1.1).abs() < 1e-12);
+        let told = cut(&[(Measure::Auc, curves(-9.0)), (Measure::Test, curves(0.0))]);
+        assert!(told.contains("Lasso (the support).") && !told.contains("blivious"), "{told}");
+        assert_eq!(cut(&[(Measure::Auc, curves(0.0))]), "");
+        assert_eq!(fitting(&[]), None);
+    }
 }

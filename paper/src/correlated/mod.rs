@@ -5,7 +5,7 @@
 //! | `draw.rs` | one draw in two halves, and how a model is scored |
 //! | `field.rs` | who takes part, and how each is run |
 //! | `comparison.rs` | means, their errors, and who is better or equal |
-//! | `report.rs` | figure, tables, verdicts |
+//! | `figures.rs`, `report.rs` | figures; tables, verdicts, words |
 
 mod comparison;
 mod draw;
@@ -34,6 +34,8 @@ struct Config {
     k: usize,
     snr: f64,
     levels: Vec<usize>,
+    /// τ of AccIHT.
+    momentum: f64,
     tolerance: f64,
     iterations: usize,
     penalties: usize,
@@ -58,6 +60,9 @@ impl Config {
             format!("`levels` must rise, and `k` = {} must be among them", self.k)
         } else if self.levels[0] == 0 || self.levels[self.levels.len() - 1] > most {
             format!("`levels` must lie from 1 to {most}: below the columns, and below the rows of one half")
+        } else if !(0.0..=1.0).contains(&self.momentum) {
+            // With the step 1/λ_max every such τ is stable on a fixed support.
+            "`momentum` must lie from 0 to 1".to_owned()
         } else if !(self.tolerance > 0.0 && self.tolerance < 1.0 && (1..=MOST).contains(&self.iterations)) {
             format!("`tolerance` must lie between 0 and 1, `iterations` from 1 to {MOST}")
         } else if !(2..=MOST).contains(&self.penalties) {
@@ -117,6 +122,18 @@ mod tests {
         Ok(())
     }
 
+    /// AccIHT has the momentum of the config: with none it is IHT.
+    #[test]
+    fn the_momentum_is_that_of_the_config() -> Result<(), Error> {
+        let none = changed(&[TINY.as_slice(), &[("momentum = 0.25", "momentum = 0.0")]].concat())?;
+        let methods = &none.record["methods"];
+        assert_eq!(methods[crate::Contestant::AccIht.label()], methods[crate::Contestant::Iht.label()]);
+        let some = changed(&TINY)?;
+        assert_ne!(some.record["methods"][crate::Contestant::AccIht.label()], methods[crate::Contestant::Iht.label()]);
+        assert!(!none.lead.contains("as the paper sets it") && some.lead.contains("as the paper sets it"));
+        Ok(())
+    }
+
     #[test]
     fn impossible_settings_say_what_would_be_right() {
         for (from, to, hint) in [
@@ -126,6 +143,7 @@ mod tests {
             ("snr = 10.0", "snr = -1.0", "above 0"),
             ("[20, 30]", "[10, 30]", "among them"),
             ("[20, 30]", "[20, 200]", "1 to 199"),
+            ("momentum = 0.25", "momentum = 9.0", "from 0 to 1"),
         ] {
             let error = changed(&[(from, to)]).expect_err(from).to_string();
             assert!(error.contains(hint), "{error}");

@@ -12,6 +12,8 @@ use crate::{Agreement, Contestant, Experiment, Section, Table, Verdict};
 const ALMOST: f64 = 0.9;
 /// Below this share not even in part.
 const MOSTLY: f64 = 0.6;
+/// The paper's momentum.
+const PUBLISHED_MOMENTUM: f64 = 0.25;
 
 /// Whose comparisons are told.
 const TOLD: [Contestant; 4] = [Contestant::AccIht, Contestant::Katoms, Contestant::Staged, Contestant::Search];
@@ -60,7 +62,7 @@ pub(super) fn section(config: &Config, found: &Measured) -> Section {
     section.setup = setup(config);
     section.figures = vec![figures::means(config, &view), figures::differences(config, &view)];
     section.tables = vec![at_the_true_k(config, &view), against_each(&view), by_level(&view)];
-    section.verdicts = verdicts(&view);
+    section.verdicts = verdicts(config, &view);
     section.notes = notes(config, &view);
     numbers(&mut section, &view);
     section.record = record(&view);
@@ -74,8 +76,13 @@ fn lead(config: &Config, view: &View<'_>) -> String {
         (0..FIELD.len()).max_by(order).map_or_else(String::new, |at| FIELD[at].label())
     };
     let (theirs, ours) = (view.everywhere(Contestant::AccIht), view.everywhere(Contestant::Katoms));
+    let accelerated = if config.momentum == PUBLISHED_MOMENTUM {
+        "AccIHT as the paper sets it".to_owned()
+    } else {
+        format!("AccIHT with τ = {}", config.momentum)
+    };
     format!(
-        "AccIHT as the paper sets it is better than the paper's four rivals or equal in {theirs} comparisons over levels \
+        "{accelerated} is better than the paper's four rivals or equal in {theirs} comparisons over levels \
          and measures; katoms in {ours}, its search in {}. At the true k = {} the best are: {} in the support, {} in \
          prediction, {} in the fit.",
         view.everywhere(Contestant::Search),
@@ -104,7 +111,10 @@ fn setup(config: &Config) -> Vec<(String, String)> {
             ),
         ),
         ("Draws".into(), format!("{}, seeds from {} on", config.draws, config.seed)),
-        ("AccIHT (paper)".into(), "step 1/λ_max, τ = ¼, no refit; IHT (paper) the same with τ = 0".into()),
+        (
+            "AccIHT (paper)".into(),
+            format!("step 1/λ_max, τ = {}, no refit; IHT (paper) the same with τ = 0", config.momentum),
+        ),
         (
             "Lasso".into(),
             format!(
@@ -172,45 +182,37 @@ fn by_level(view: &View<'_>) -> Table {
     }
 }
 
-fn verdicts(view: &View<'_>) -> Vec<Verdict> {
-    let theirs = view.everywhere(Contestant::AccIht);
-    let of = |share: f64| match share {
-        s if s >= ALMOST => Agreement::Agrees,
-        s if s >= MOSTLY => Agreement::Partly,
-        _ => Agreement::Differs,
-    };
-    let measured = |c: Contestant| {
-        let by = Measure::ALL.map(|m| format!("{} {}", m.name(), view.by(c, m)));
-        format!("{}: {}", view.everywhere(c), by.join(", "))
-    };
-    let why = |c: Contestant| {
-        let (behind, of_all) = most_often_behind(view, c);
-        if of_all == 0 {
-            return "It is nowhere clearly behind.".to_owned();
-        }
-        format!("Clearly behind most often against {behind}: in {of_all} of {} comparisons.", 3 * view.all_levels.len())
-    };
-    vec![
-        Verdict {
-            claim: "AccIHT is better than Lasso, oblivious, greedy and FoBa or equal almost everywhere".into(),
-            published: "almost everywhere".into(),
-            measured: measured(Contestant::AccIht),
-            agreement: of(theirs.share()),
-            why: format!(
-                "Draw by draw, a difference within {ERRORS} standard errors counting as equal; almost everywhere is {:.0} % \
-                 and more. {}",
-                100.0 * ALMOST,
-                why(Contestant::AccIht)
-            ),
+fn verdicts(config: &Config, view: &View<'_>) -> Vec<Verdict> {
+    let (told, why) = told(view, Contestant::AccIht);
+    vec![Verdict {
+        claim: "AccIHT is better than Lasso, oblivious, greedy and FoBa or equal almost everywhere".into(),
+        published: "almost everywhere".into(),
+        measured: told,
+        agreement: match view.everywhere(Contestant::AccIht).share() {
+            // What the paper says, it says of its own momentum.
+            _ if config.momentum != PUBLISHED_MOMENTUM => Agreement::Open,
+            s if s >= ALMOST => Agreement::Agrees,
+            s if s >= MOSTLY => Agreement::Partly,
+            _ => Agreement::Differs,
         },
-        Verdict {
-            claim: "The same of katoms: line search and refit, from several starts".into(),
-            published: "–".into(),
-            measured: measured(Contestant::Search),
-            agreement: of(view.everywhere(Contestant::Search).share()),
-            why: why(Contestant::Search),
-        },
-    ]
+        why: format!(
+            "Draw by draw, a difference within {ERRORS} standard errors counting as equal; almost everywhere is {:.0} % \
+             and more. {why}",
+            100.0 * ALMOST,
+        ),
+    }]
+}
+
+/// One against the paper's rivals: in how many comparisons it is better or equal, and where it is behind.
+fn told(view: &View<'_>, contestant: Contestant) -> (String, String) {
+    let by = Measure::ALL.map(|m| format!("{} {}", m.name(), view.by(contestant, m)));
+    let (behind, often) = most_often_behind(view, contestant);
+    let why = if often == 0 {
+        "It is nowhere clearly behind.".to_owned()
+    } else {
+        format!("Clearly behind most often against {behind}: in {often} of {} comparisons.", 3 * view.all_levels.len())
+    };
+    (format!("{}: {}", view.everywhere(contestant), by.join(", ")), why)
 }
 
 /// The paper's rival that is clearly ahead most often, and how often.
@@ -232,8 +234,16 @@ fn notes(config: &Config, view: &View<'_>) -> Vec<String> {
         );
         if ours > plain { "fits better" } else { "fits no better" }
     };
+    let (ours, behind) = told(view, Contestant::Search);
     let passes = |c: Contestant| view.found.mean(view.at_k, View::place(c), |s| s.passes).value;
     vec![
+        format!(
+            "Beyond the paper: {} is better than its four rivals or equal in {ours}. {behind}",
+            Contestant::Search.label()
+        ),
+        "The paper names the step 1/λ_max for its experiment with independent columns only, and none for this one; that it \
+         is the same here is our reading."
+            .into(),
         format!(
             "At the true k AccIHT (paper) took {:.0} passes, those for λ_max included, IHT (paper) {:.0}; katoms {:.0}.",
             passes(Contestant::AccIht),
@@ -249,8 +259,8 @@ fn notes(config: &Config, view: &View<'_>) -> Vec<String> {
         "The support AUC ranks columns by the magnitude of their values; those outside of the model are tied. Beyond the true \
          k every method must take columns that are not planted."
             .into(),
-        "The training log-likelihood is of normal noise with its most likely variance; it rises with k for every method \
-         that refits."
+        "The training log-likelihood is of normal noise with its most likely variance; more columns may raise it \
+         without predicting better."
             .into(),
     ]
 }

@@ -103,25 +103,24 @@ impl Costs {
 
     /// All of them, in words.
     pub fn table(&self) -> Table {
-        let published = |what: &str| what.to_owned();
         let rows = [
-            ("IHT / AccIHT, exact k", published("1.2"), self.momentum_at_k, "f"),
-            ("IHT / AccIHT, overshot k", published("> 2"), self.momentum_overshot, "f"),
-            ("FW, corrective / AccIHT", published("≥ 10"), self.corrected, "f"),
-            ("FW, not corrective / AccIHT", String::new(), self.uncorrected, "f"),
-            ("IHT / AccIHT, exact k", published("much later"), self.support_at_k, "support"),
-            ("IHT / AccIHT, overshot k", published("much later"), self.support_overshot, "support"),
-            ("AccIHT / katoms, exact k", String::new(), self.ours_at_k, "f"),
-            ("AccIHT / katoms, overshot k", String::new(), self.ours_overshot, "f"),
-            ("FW, corrective / katoms", String::new(), self.ours_over_corrected, "f"),
+            ("IHT / AccIHT, exact k", "1.2", self.momentum_at_k, "f"),
+            ("IHT / AccIHT, overshot k", "> 2", self.momentum_overshot, "f"),
+            ("FW, corrective / AccIHT", "≥ 10", self.corrected, "f"),
+            ("FW, not corrective / AccIHT", "", self.uncorrected, "f"),
+            ("IHT / AccIHT, exact k", "much later", self.support_at_k, "support"),
+            ("IHT / AccIHT, overshot k", "much later", self.support_overshot, "support"),
+            ("AccIHT / katoms, exact k", "", self.ours_at_k, "f"),
+            ("AccIHT / katoms, overshot k", "", self.ours_overshot, "f"),
+            ("FW, corrective / katoms", "", self.ours_over_corrected, "f"),
         ];
-        let row = |(what, paper, ratio, of): (&str, String, Option<Ratio>, &str)| match ratio {
+        let row = |(what, paper, ratio, of): (&str, &str, Option<Ratio>, &str)| match ratio {
             Some(r) => {
                 let until = if of == "f" { format!("f = {:e}·f(0)", r.level) } else { percent(r.level) };
                 let ratios = [r.passes, r.seconds, r.iterations].map(one_digit);
-                [vec![what.to_owned(), until], ratios.to_vec(), vec![paper]].concat()
+                [vec![what.to_owned(), until], ratios.to_vec(), vec![paper.to_owned()]].concat()
             }
-            None => vec![what.into(), "nothing both reach".into(), "–".into(), "–".into(), "–".into(), paper],
+            None => [what, "nothing both reach", "–", "–", "–", paper].map(Into::into).into(),
         };
         Table {
             title: "Speed-ups: what the first costs over what the second does".into(),

@@ -159,6 +159,7 @@ fn numbers(results: &Results, costs: &Costs, edge: f64) -> Result<BTreeMap<Strin
         ("largest eigenvalue over its limit", Some(results.largest / edge)),
         ("iterations of IHT over AccIHT at k", costs.momentum_at_k.map(|s| s.iterations)),
         ("iterations of IHT over AccIHT at overshot k", costs.momentum_overshot.map(|s| s.iterations)),
+        ("passes of corrected FW over AccIHT", costs.corrected.map(|s| s.passes)),
         ("runs of katoms that find the support", Some(found as f64)),
         ("phase-transition k at the paper's size", Some(allowed as f64)),
     ];
@@ -263,8 +264,8 @@ mod tests {
         let numbers = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let mut request = small();
-            let text = crate::template(Experiment::Iid).replace("columns = 2000", "columns = 500");
-            request.config = Some(text.replace("iterations = 1000", "iterations = 40"));
+            let text = crate::template(Experiment::Iid);
+            request.config = Some(text.replace("iterations = 1500", "iterations = 40"));
             pool.install(|| run(&request, &Progress::unwatched())).unwrap().numbers
         };
         let (one, three) = (numbers(1), numbers(3));

@@ -9,6 +9,10 @@ use crate::{Agreement, Contestant, Error, Verdict};
 
 /// How far from a published ratio a measured one may lie and still agree: it has two digits, and is one draw.
 const NEAR: f64 = 0.15;
+/// A measured ratio below this share of a published lower bound misses it by far.
+const FAR: f64 = 2.0 / 3.0;
+/// Seconds that differ by less than this share are the same: the rest is noise.
+const NOISE: f64 = 0.1;
 /// An answer this close, relative to its norm, is right.
 const RIGHT: f64 = 1e-3;
 
@@ -16,12 +20,13 @@ const RIGHT: f64 = 1e-3;
 pub(super) fn lead(results: &Results, costs: &Costs) -> String {
     let run = |contestant, field| results.run(contestant, field);
     let mut said = vec![published_end(run(Contestant::Iht, Field::Exact), run(Contestant::AccIht, Field::Exact))];
-    if let Some(ratio) = costs.momentum_at_k {
+    for (which, ratio) in [("exact", costs.momentum_at_k), ("overshot", costs.momentum_overshot)] {
+        let Some(ratio) = ratio else { continue };
         said.push(format!(
-            "At the exact k, momentum saves a factor of {} in passes ({} in iterations){}",
+            "At the {which} k, IHT takes {} times the passes of AccIHT, {} times the iterations, to {:e} of f(0).",
             one_digit(ratio.passes),
             one_digit(ratio.iterations),
-            costs.momentum_overshot.map_or(".".into(), |r| format!(", at the overshot k {}.", one_digit(r.passes)))
+            ratio.level
         ));
     }
     if let Some(ratio) = costs.corrected {
@@ -42,12 +47,12 @@ pub(super) fn lead(results: &Results, costs: &Costs) -> String {
 /// How the paper's settings end at the exact k.
 fn published_end(iht: Option<&Run>, acc: Option<&Run>) -> String {
     let (Some(iht), Some(acc)) = (iht, acc) else { return String::new() };
+    let passes = |r: &Run| r.last().map_or(0, |m| m.passes);
     let wrong: Vec<String> = [iht, acc]
         .iter()
         .filter(|r| !r.found)
-        .map(|r| format!("{} (relative error {:.1e})", r.race.contestant.label(), r.error))
+        .map(|r| format!("{} (after {} passes, relative error {:.1e})", r.race.contestant.label(), passes(r), r.error))
         .collect();
-    let passes = |r: &Run| r.last().map_or(0, |m| m.passes);
     if wrong.is_empty() {
         format!(
             "With the step 1/λ_max both find the planted support at the exact k, in {} (IHT) and {} (AccIHT) passes in \
@@ -56,11 +61,7 @@ fn published_end(iht: Option<&Run>, acc: Option<&Run>) -> String {
             passes(acc)
         )
     } else {
-        format!(
-            "With the step 1/λ_max the planted support is missed at the exact k after {} passes by {}.",
-            passes(iht).max(passes(acc)),
-            wrong.join(" and ")
-        )
+        format!("With the step 1/λ_max the planted support is missed at the exact k by {}.", wrong.join(" and "))
     }
 }
 
@@ -77,7 +78,7 @@ fn ours_ends(exact: &Run, overshot: &Run) -> String {
         (false, true) => {
             format!("With a line search and a refit {} passes suffice at the overshot k.", passes(overshot))
         }
-        (false, false) => "With a line search and a refit a single run does not find it either.".into(),
+        (false, false) => "With a line search and a refit a single run finds it at neither k.".into(),
     }
 }
 
@@ -119,35 +120,61 @@ pub(super) fn verdicts(results: &Results, costs: &Costs) -> Result<Vec<Verdict>,
     ])
 }
 
-/// "IHT takes 1.3 times the passes of AccIHT (…)".
+/// "IHT takes 1.3 times the passes of AccIHT (…)", and whether the seconds say the same.
 fn in_words(ratio: Option<Ratio>, slow: &str, fast: &str) -> String {
     ratio.map_or("no level that both reach".into(), |r| {
         format!(
-            "{slow} takes {} times the passes of {fast} to {:e} of f(0), {} times the seconds, {} times the iterations",
+            "{slow} takes {} times the passes of {fast} to {:e} of f(0), {} times the seconds, {} times the \
+             iterations{}",
             one_digit(r.passes),
             r.level,
             one_digit(r.seconds),
-            one_digit(r.iterations)
+            one_digit(r.iterations),
+            beside(r)
         )
     })
 }
 
-/// Whether passes bear out a ratio.
+/// Whether passes and seconds lie on different sides of 1.
+fn at_odds(ratio: Ratio) -> bool {
+    (ratio.passes > 1.0) != (ratio.seconds > 1.0)
+}
+
+/// The same, by more than noise.
+fn contradicted(ratio: Ratio) -> bool {
+    at_odds(ratio) && (ratio.seconds - 1.0).abs() > NOISE
+}
+
+/// What is to be said where seconds and passes are at odds.
+fn beside(ratio: Ratio) -> String {
+    if contradicted(ratio) {
+        " (the seconds contradict the passes)".into()
+    } else if at_odds(ratio) {
+        format!(" (seconds within {:.0} % of each other: noise)", 100.0 * NOISE)
+    } else {
+        String::new()
+    }
+}
+
+/// Whether passes bear out a ratio, and seconds do not contradict them.
 fn near(ratio: Option<Ratio>, published: f64) -> Agreement {
     match ratio {
         None => Agreement::Open,
+        Some(r) if contradicted(r) => Agreement::Partly,
         Some(r) if (r.passes - published).abs() <= NEAR => Agreement::Agrees,
         Some(r) if r.passes > 1.0 => Agreement::Partly,
         Some(_) => Agreement::Differs,
     }
 }
 
-/// Whether passes bear out a lower bound on a ratio.
+/// Whether passes bear out a lower bound on a ratio, and seconds do not contradict them. A bound that both miss by far
+/// is not borne out, even in part.
 fn at_least(ratio: Option<Ratio>, published: f64) -> Agreement {
     match ratio {
         None => Agreement::Open,
-        Some(r) if r.passes >= published => Agreement::Agrees,
-        Some(r) if r.passes > 1.0 => Agreement::Partly,
+        Some(r) if r.passes >= published && !contradicted(r) => Agreement::Agrees,
+        Some(r) if r.passes >= FAR * published => Agreement::Partly,
+        Some(r) if contradicted(r) && r.seconds >= FAR * published => Agreement::Partly,
         Some(_) => Agreement::Differs,
     }
 }
@@ -209,16 +236,23 @@ fn frank_wolfe(results: &Results, costs: &Costs) -> String {
 fn support(costs: &Costs) -> Verdict {
     let both = [costs.support_at_k, costs.support_overshot];
     let said = |name: &str, ratio: Option<Ratio>| match ratio {
-        Some(r) => format!("{name}: IHT takes {} times the passes to {}", one_digit(r.passes), percent(r.level)),
+        Some(r) => format!(
+            "{name}: IHT takes {} times the passes and {} times the seconds to {}{}",
+            one_digit(r.passes),
+            one_digit(r.seconds),
+            percent(r.level),
+            beside(r)
+        ),
         None => format!("{name}: no share that both find"),
     };
     let sooner = both.iter().flatten().filter(|r| r.passes > 1.0).count();
     // A whole support at both sparsities is what the claim is about; less of it is less of a proof.
     let whole = both.iter().flatten().all(|r| r.level == 1.0);
+    let doubtful = both.iter().flatten().any(|r| contradicted(*r));
     let agreement = match (both.iter().flatten().count(), sooner) {
         (0, _) => Agreement::Open,
-        (2, 2) if whole => Agreement::Agrees,
-        (_, 0) => Agreement::Differs,
+        (2, 2) if whole && !doubtful => Agreement::Agrees,
+        (_, 0) if !doubtful => Agreement::Differs,
         _ => Agreement::Partly,
     };
     Verdict {
@@ -281,12 +315,28 @@ mod tests {
 
     #[test]
     fn agreement_follows_the_passes() {
+        use Agreement::{Agrees, Differs, Open, Partly};
         let exact = [ratio(1.3), ratio(1.6), ratio(0.9), None].map(|r| near(r, 1.2));
-        assert_eq!(exact, [Agreement::Agrees, Agreement::Partly, Agreement::Differs, Agreement::Open]);
-        let bound = [ratio(10.0), ratio(3.0), ratio(0.2), None].map(|r| at_least(r, 10.0));
-        assert_eq!(bound, [Agreement::Agrees, Agreement::Partly, Agreement::Differs, Agreement::Open]);
-        assert_eq!(tempered(Agreement::Agrees, None), Agreement::Partly);
-        assert_eq!(tempered(Agreement::Differs, None), Agreement::Differs);
+        assert_eq!(exact, [Agrees, Partly, Differs, Open]);
+        let bound = [ratio(10.0), ratio(7.0), ratio(3.0), ratio(0.2), None].map(|r| at_least(r, 10.0));
+        assert_eq!(bound, [Agrees, Partly, Differs, Differs, Open]);
+        assert_eq!(at_least(ratio(1.28), 2.0), Differs);
+        assert_eq!(tempered(Agrees, None), Partly);
+        assert_eq!(tempered(Differs, None), Differs);
+    }
+
+    /// A claim about time is not borne out where the clock says the opposite.
+    #[test]
+    fn seconds_can_contradict_passes() {
+        let timed = |passes, seconds| Some(Ratio { seconds, ..ratio(passes).unwrap() });
+        assert_eq!(near(timed(1.2, 0.8), 1.2), Agreement::Partly);
+        assert_eq!(near(timed(1.2, 0.95), 1.2), Agreement::Agrees);
+        assert_eq!(at_least(timed(12.0, 0.5), 10.0), Agreement::Partly);
+        assert_eq!(at_least(timed(0.5, 12.0), 10.0), Agreement::Partly);
+        assert_eq!(at_least(timed(0.5, 1.5), 10.0), Agreement::Differs);
+        assert!(in_words(timed(1.2, 0.8), "a", "b").contains("contradict"));
+        assert!(in_words(timed(1.2, 0.95), "a", "b").contains("noise"));
+        assert!(!in_words(timed(1.2, 1.1), "a", "b").contains("seconds c"));
     }
 
     #[test]

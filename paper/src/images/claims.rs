@@ -1,5 +1,7 @@
 //! The paper's claims about pictures, beside what the runs say.
 
+use std::cmp::Ordering;
+
 use super::contest::{Finished, PAPERS, Problem};
 use super::telling::{Told, name, of};
 use crate::race::Mark;
@@ -21,11 +23,12 @@ impl<'a> Claims<'a> {
         claims
     }
 
-    /// The lowest objective that all of these reach.
+    /// The lowest objective that all of these reach; none where one of them diverges.
     fn reached_by(&self, contestants: &[Contestant]) -> Option<f64> {
-        let ends = contestants.iter().map(|c| of(self.finished, *c).map(|f| f.last().objective));
-        let worst = ends.collect::<Option<Vec<f64>>>()?.into_iter().fold(f64::NEG_INFINITY, f64::max);
-        (worst.is_finite() && worst < self.zero).then_some(worst)
+        let end = |c: &Contestant| of(self.finished, *c).filter(|f| !f.has_diverged()).map(|f| f.last().objective);
+        let ends = contestants.iter().map(end).collect::<Option<Vec<f64>>>()?;
+        let worst = ends.into_iter().fold(f64::NEG_INFINITY, f64::max);
+        (worst < self.zero).then_some(worst)
     }
 
     /// When a contestant has come down to an objective.
@@ -42,16 +45,22 @@ impl<'a> Claims<'a> {
         })
     }
 
-    /// Who of the paper's four is first at the common objective: by iterations, by seconds.
-    fn first(&self) -> Option<(Contestant, Contestant)> {
+    /// How AccIHT does beside the others of the paper's four on the way to the common objective, and who is first: by
+    /// iterations, by seconds.
+    fn first(&self) -> Option<[(Ordering, String); 2]> {
         let common = self.common?;
-        let arrivals = || {
-            let four = self.finished[PAPERS].iter();
-            four.filter_map(|f| Some((f.race.contestant, f.race.reaches(common)?)))
-        };
-        let by_iterations = arrivals().min_by_key(|(_, m)| m.iteration)?.0;
-        let by_seconds = arrivals().min_by(|a, b| a.1.seconds.total_cmp(&b.1.seconds))?.0;
-        Some((by_iterations, by_seconds))
+        let four = self.finished[PAPERS].iter();
+        let arrivals: Vec<(Contestant, &Mark)> =
+            four.filter_map(|f| Some((f.race.contestant, f.race.reaches(common)?))).collect();
+        let by =
+            |cost: fn(&Mark) -> f64| placed(&arrivals.iter().map(|(who, mark)| (*who, cost(mark))).collect::<Vec<_>>());
+        Some([by(|m| m.iteration as f64)?, by(|m| m.seconds)?])
+    }
+
+    /// Who of the paper's four diverges, in words; empty where nobody does.
+    fn diverged(&self) -> String {
+        let names = self.finished[PAPERS].iter().filter(|f| f.has_diverged()).map(Finished::label);
+        names.collect::<Vec<_>>().join(" and ")
     }
 
     /// Iterations and seconds of IHT and of AccIHT, each over BFGD's, to where BFGD ends.
@@ -67,13 +76,61 @@ impl<'a> Claims<'a> {
     }
 }
 
-/// Agrees where all of the tests hold, differs where none does.
-fn agreement(tests: &[bool]) -> Agreement {
-    match tests.iter().filter(|holds| **holds).count() {
-        _ if tests.is_empty() => Agreement::Open,
-        0 => Agreement::Differs,
-        held if held == tests.len() => Agreement::Agrees,
-        _ => Agreement::Partly,
+/// AccIHT's cost beside the least of the others, and the names of all who have the least.
+fn placed(costs: &[(Contestant, f64)]) -> Option<(Ordering, String)> {
+    let ours = costs.iter().find(|(who, _)| *who == Contestant::AccIht)?.1;
+    let others = costs.iter().filter(|(who, _)| *who != Contestant::AccIht);
+    let rival = others.map(|(_, cost)| *cost).min_by(f64::total_cmp)?;
+    let least = ours.min(rival);
+    let first: Vec<&str> = costs.iter().filter(|(_, cost)| *cost == least).map(|(who, _)| who.label()).collect();
+    Some((ours.total_cmp(&rival), first.join(" and ")))
+}
+
+/// What the pictures say of one claim.
+#[derive(Default)]
+struct Evidence {
+    /// One for each comparison: less where the claim holds, equal for a tie, greater where it fails.
+    tests: Vec<Ordering>,
+    words: Vec<String>,
+    /// Whether a picture could not be judged.
+    is_partial: bool,
+}
+
+impl Evidence {
+    /// Ratios of costs that the claim says are below 1.
+    fn ratios(&mut self, ratios: &[f64]) {
+        self.tests.extend(ratios.iter().map(|ratio| ratio.total_cmp(&1.0)));
+    }
+
+    /// A picture that cannot be judged, and why.
+    fn lacks(&mut self, name: &str, claim: &Claims<'_>) {
+        self.is_partial = true;
+        let diverged = claim.diverged();
+        self.words.push(if diverged.is_empty() {
+            format!("no f below f(0) that all of them reach on {name}")
+        } else {
+            format!("{diverged} diverged on {name}")
+        });
+    }
+
+    /// Agrees where all of the tests hold, differs where all fail. A tie is neither.
+    fn agreement(&self) -> Agreement {
+        let all = |ordering| self.tests.iter().all(|test| *test == ordering);
+        if self.tests.is_empty() {
+            Agreement::Open
+        } else if all(Ordering::Less) && !self.is_partial {
+            Agreement::Agrees
+        } else if all(Ordering::Greater) {
+            Agreement::Differs
+        } else {
+            Agreement::Partly
+        }
+    }
+
+    fn verdict(self, claim: &str, published: &str, why: String) -> Verdict {
+        let agreement = self.agreement();
+        let measured = self.words.join("; ");
+        Verdict { claim: claim.into(), published: published.into(), measured, agreement, why }
     }
 }
 
@@ -81,80 +138,91 @@ fn agreement(tests: &[bool]) -> Agreement {
 pub(super) fn verdicts(told: &[Told]) -> Vec<Verdict> {
     let claims: Vec<(String, Claims<'_>)> = told.iter().map(|(p, f)| (name(p), Claims::new(p, f))).collect();
     let drawn = told.iter().any(|(problem, _)| problem.picture.is_drawn);
-    let with_kind = |why: String| if drawn { format!("Measured on a drawn picture. {why}") } else { why };
-    let (mut verdicts, mut tests, mut words) = (Vec::new(), Vec::new(), Vec::new());
+    let with_kind = |why: &str| if drawn { format!("Measured on a drawn picture. {why}") } else { why.into() };
+    let mut fastest = Evidence::default();
+    let mut faster = Evidence::default();
+    let mut unfactored = Evidence::default();
     for (name, claim) in &claims {
-        let (Some((by_iterations, by_seconds)), Some(common)) = (claim.first(), claim.common) else { continue };
-        tests.extend([by_iterations == Contestant::AccIht, by_seconds == Contestant::AccIht]);
-        let gap = common / claim.zero;
-        words.push(format!(
-            "to f/f(0) = {gap:.1e} on {name}: {} by iterations, {} by seconds",
-            by_iterations.label(),
-            by_seconds.label()
-        ));
+        if let (Some([by_iterations, by_seconds]), Some(common)) = (claim.first(), claim.common) {
+            fastest.tests.extend([by_iterations.0, by_seconds.0]);
+            fastest.words.push(format!(
+                "to f/f(0) = {:.1e} on {name}: {} by iterations, {} by seconds",
+                common / claim.zero,
+                by_iterations.1,
+                by_seconds.1
+            ));
+        } else {
+            fastest.lacks(name, claim);
+        }
+        if let Some((iterations, seconds)) = claim.accelerated_over_plain() {
+            faster.ratios(&[iterations, seconds]);
+            faster.words.push(format!("{iterations:.2} of its iterations and {seconds:.2} of its seconds on {name}"));
+        } else {
+            faster.lacks(name, claim);
+        }
+        if let Some([plain, fast]) = claim.over_factored() {
+            unfactored.ratios(&[plain.0, plain.1, fast.0, fast.1]);
+            unfactored.words.push(format!(
+                "IHT needs {:.2} of BFGD's iterations and {:.2} of its seconds, AccIHT {:.2} and {:.2}, on {name}",
+                plain.0, plain.1, fast.0, fast.1
+            ));
+        } else {
+            unfactored.lacks(name, claim);
+        }
     }
-    verdicts.push(Verdict {
-        claim: "AccIHT is the fastest of the four methods".into(),
-        published: "fastest on both pictures, by time".into(),
-        measured: told_or_not(&words),
-        agreement: agreement(&tests),
-        why: with_kind(
-            "The target is the least f that AccIHT, IHT and BFGD all reach. Momentum doubles the rank of the point from \
-             which a step is taken, so that its iterations cost more than those of IHT."
-                .into(),
+    vec![
+        fastest.verdict(
+            "AccIHT is the fastest of the four methods",
+            "fastest on both pictures, by time",
+            with_kind(
+                "The target is the least f that AccIHT, IHT and BFGD all reach; a tie counts as in part. Momentum doubles \
+                 the rank of the point from which a step is taken, which makes an iteration dearer than one of IHT.",
+            ),
         ),
-    });
-    (tests, words) = (Vec::new(), Vec::new());
-    for (name, claim) in &claims {
-        let Some((iterations, seconds)) = claim.accelerated_over_plain() else { continue };
-        tests.extend([iterations < 1.0, seconds < 1.0]);
-        words.push(format!("{iterations:.2} of its iterations and {seconds:.2} of its seconds on {name}"));
-    }
-    verdicts.push(Verdict {
-        claim: "AccIHT is faster than IHT".into(),
-        published: "yes".into(),
-        measured: told_or_not(&words),
-        agreement: agreement(&tests),
-        why: with_kind(
-            "To the least f that both reach. A constant τ is a guess; the closed form chooses it at each move.".into(),
+        faster.verdict(
+            "AccIHT is faster than IHT",
+            "yes",
+            with_kind(
+                "To the least f that both reach. A constant τ is a guess; the closed form chooses it at each move.",
+            ),
         ),
-    });
-    (tests, words) = (Vec::new(), Vec::new());
-    for (name, claim) in &claims {
-        let Some([plain, fast]) = claim.over_factored() else { continue };
-        tests.extend([plain.0 < 1.0, plain.1 < 1.0, fast.0 < 1.0, fast.1 < 1.0]);
-        words.push(format!(
-            "IHT needs {:.2} of BFGD's iterations and {:.2} of its seconds, AccIHT {:.2} and {:.2}, on {name}",
-            plain.0, plain.1, fast.0, fast.1
-        ));
-    }
-    verdicts.push(Verdict {
-        claim: "Methods that do not factor the matrix have the advantage over BFGD".into(),
-        published: "yes, by the number of iterations".into(),
-        measured: told_or_not(&words),
-        agreement: agreement(&tests),
-        why: with_kind(
-            "The gradients of the factors are scaled by the singular values: where these fall by decades, the weak \
-             directions hardly move."
-                .into(),
+        unfactored.verdict(
+            "Methods that do not factor the matrix have the advantage over BFGD",
+            "yes, by the number of iterations",
+            with_kind(
+                "The gradients of the factors are scaled by the singular values: where these fall by decades, the weak \
+                 directions hardly move.",
+            ),
         ),
-    });
-    verdicts
-}
-
-fn told_or_not(words: &[String]) -> String {
-    if words.is_empty() { "one of the methods diverged".into() } else { words.join("; ") }
+    ]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn agreement(tests: &[Ordering], is_partial: bool) -> Agreement {
+        Evidence { tests: tests.to_vec(), is_partial, ..Evidence::default() }.agreement()
+    }
+
     #[test]
     fn agreement_is_counted() {
-        assert_eq!(agreement(&[]), Agreement::Open);
-        assert_eq!(agreement(&[false, false]), Agreement::Differs);
-        assert_eq!(agreement(&[true, false]), Agreement::Partly);
-        assert_eq!(agreement(&[true, true]), Agreement::Agrees);
+        use Ordering::{Equal, Greater, Less};
+        assert_eq!(agreement(&[], true), Agreement::Open);
+        assert_eq!(agreement(&[Greater, Greater], false), Agreement::Differs);
+        assert_eq!(agreement(&[Less, Greater], false), Agreement::Partly);
+        assert_eq!(agreement(&[Less, Less], false), Agreement::Agrees);
+        // A tie is not a win, and a picture without a verdict is missing from a whole one.
+        assert_eq!(agreement(&[Less, Equal], false), Agreement::Partly);
+        assert_eq!(agreement(&[Less, Less], true), Agreement::Partly);
+    }
+
+    #[test]
+    fn a_tie_is_nobodys_win() {
+        let costs = |acc: f64| [(Contestant::AccIht, acc), (Contestant::Iht, 9.0), (Contestant::Bfgd, 80.0)];
+        assert_eq!(placed(&costs(8.0)), Some((Ordering::Less, "AccIHT (paper)".into())));
+        assert_eq!(placed(&costs(9.0)), Some((Ordering::Equal, "AccIHT (paper) and IHT (paper)".into())));
+        assert_eq!(placed(&costs(10.0)), Some((Ordering::Greater, "IHT (paper)".into())));
+        assert_eq!(placed(&costs(8.0)[1..]), None);
     }
 }

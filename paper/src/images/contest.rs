@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use katoms::driver::{Constraint, Event, Options, Run, Stages, Stop};
+use katoms::driver::{Constraint, Options, Run, Stages, Stop};
 use katoms::loss::LeastSquares;
 use katoms::method::{AcceleratedIht, Bfgd, FrankWolfe, Method, Momentum, RiemannianCg, SoftImpute, Step};
 use katoms::operator::{Entries, LinearOperator};
@@ -16,13 +16,13 @@ use serde::Serialize;
 use super::picture::Grey;
 use super::search::PaperRank;
 use super::{Config, Path};
-use crate::race::{Mark, Race, to_the_end};
+use crate::race::{Entry, Mark, Preparation, Race, race, to_the_end};
 use crate::{Contestant, Error, Progress};
 
-/// What a PSNR is at most: beyond is rounding.
-const MOST_PSNR: f64 = 300.0;
+/// The PSNR of an answer without any error, in place of ∞.
+const EXACT_PSNR: f64 = 300.0;
 /// How often a picture's contest tells that a piece is done: the problem and each run.
-pub(super) const PIECES: usize = 10;
+pub(super) const PIECES: usize = 11;
 /// The methods as the paper has them come first.
 pub(super) const PAPERS: Range<usize> = 0..4;
 
@@ -91,11 +91,15 @@ impl Problem {
         }
     }
 
-    /// From the sum of squared differences.
+    /// From the sum of squared differences over all pixels.
     fn decibels(&self, square: f64) -> f64 {
-        let mean = square / self.seen.len() as f64;
-        if mean > 0.0 { (-10.0 * mean.log10()).min(MOST_PSNR) } else { MOST_PSNR }
+        decibels(square / self.picture.values.len() as f64)
     }
+}
+
+/// The PSNR of a mean of squared differences. What is not a number stays none.
+fn decibels(mean: f64) -> f64 {
+    if mean == 0.0 { EXACT_PSNR } else { -10.0 * mean.log10() }
 }
 
 /// A point as a picture of the size of another.
@@ -143,6 +147,38 @@ impl Finished {
         // A race has its start at least.
         self.race.marks[self.race.marks.len() - 1]
     }
+
+    /// Whether f ended above where it began, or as no number at all.
+    pub fn has_diverged(&self) -> bool {
+        let (start, end) = (self.race.marks[0].objective, self.last().objective);
+        self.race.status == Status::Diverged || !(end <= start) || !self.nearness.psnr.is_finite()
+    }
+
+    /// Whether the cap ended it, and not that it was done.
+    pub fn was_cut(&self) -> bool {
+        self.race.status == Status::IterationCap && !self.has_diverged()
+    }
+
+    /// How it ended, in a word.
+    pub fn ended(&self) -> &'static str {
+        match self.race.status {
+            _ if self.has_diverged() => "diverged",
+            Status::Converged => "converged",
+            Status::IterationCap => "cap",
+            Status::Stalled => "stalled",
+            Status::PassCap | Status::TimeLimit | Status::Stopped | Status::Diverged => "stopped",
+        }
+    }
+
+    /// ", at its cap" where that is so.
+    pub fn at_cap(&self) -> &'static str {
+        if self.was_cut() { ", at its cap" } else { "" }
+    }
+
+    /// Its PSNR, where it has one.
+    pub fn decibels(&self) -> String {
+        if self.has_diverged() { "diverged".into() } else { format!("{:.1} dB", self.nearness.psnr) }
+    }
 }
 
 /// What all the runs share.
@@ -174,6 +210,7 @@ pub(super) fn contest(problem: &Problem, config: &Config, progress: &Progress<'_
     all.run(Contestant::ClosedForm, "", (config.light_iterations, &direct), rank, &ours)?;
     all.soft_impute(&config.path)?;
     all.run(Contestant::RiemannianCg, "staged", (config.most_iterations, &staged), rank, &RiemannianCg::default())?;
+    all.run(Contestant::RiemannianCg, "", (config.light_iterations, &direct), rank, &RiemannianCg::default())?;
     all.run(Contestant::Staged, "", (config.most_iterations, &staged), rank, &ours)?;
     Ok(all.finished)
 }
@@ -193,15 +230,14 @@ impl Contest<'_> {
         M: Method<Entries, LeastSquares, S>,
     {
         let options = Options { stop: to_the_end(iterations, self.config.perfect), stages: stages.clone() };
-        let mut marks = vec![Mark { iteration: 0, passes: 0, seconds: 0.0, objective: self.problem.zero }];
-        let run = Run::new(&self.problem.f, set, method, options)?;
-        let (status, point) = self.follow(contestant, run, &mut marks, |event, _| event.objective)?;
-        self.end(Race { contestant, setting: setting.into(), marks, status }, point)
+        let entry = Entry { contestant, setting: setting.into(), options, preparation: Preparation::default() };
+        let (race, outcome) = race(entry, &self.problem.f, set, method, self.progress, |_, _| ())?;
+        self.end(race, outcome.point)
     }
 
     /// Soft-Impute with λ falling in equal ratios, each fit started at the answer before. Its marks are f without the
     /// penalty, as those of the others. The answer is the best of the path on the pixels that were not seen: no user
-    /// could choose better.
+    /// could choose better. It counts as cut by its cap where a fit for one λ was.
     fn soft_impute(&mut self, path: &Path) -> Result<(), Error> {
         let (contestant, f) = (Contestant::SoftImpute, &self.problem.f);
         let shape = f.operator().domain();
@@ -217,9 +253,23 @@ impl Contest<'_> {
         let mut best: Option<(f64, LowRank)> = None;
         for i in 1..=path.lambdas {
             let penalty = Nuclear::new(largest * path.least.powf(i as f64 / path.lambdas as f64), shape)?;
-            let run = Run::starting_at(f, &penalty, &method, Options { stop, ..Options::default() }, point)?;
-            let without_penalty = |_: &Event, x: &LowRank| f.value(&f.at(x.clone()));
-            (status, point) = self.follow(contestant, run, &mut marks, without_penalty)?;
+            let before = marks[marks.len() - 1];
+            let mut run = Run::starting_at(f, &penalty, &method, Options { stop, ..Options::default() }, point)?;
+            while !run.is_done() {
+                let event = run.step();
+                marks.push(Mark {
+                    iteration: before.iteration + event.iteration,
+                    passes: before.passes + event.passes,
+                    seconds: before.seconds + event.seconds,
+                    objective: f.value(&f.at(run.iterate().clone())),
+                });
+                self.progress.at(contestant.label())?;
+            }
+            let outcome = run.outcome_unchecked();
+            if outcome.status != Status::Converged {
+                status = outcome.status;
+            }
+            point = outcome.point;
             let error = point.distance(&self.problem.truth);
             if best.as_ref().is_none_or(|(least, _)| error < *least) {
                 best = Some((error, point.clone()));
@@ -229,39 +279,22 @@ impl Contest<'_> {
         self.end(Race { contestant, setting: String::new(), marks, status }, answer)
     }
 
-    /// Drives a run to its end, and adds a mark for each move to those that are there. The statement of quality at the
-    /// end of [`race`](crate::race::race) is left out: on matrices it costs as much as many moves.
-    fn follow<S, M>(
-        &self,
-        contestant: Contestant,
-        mut run: Run<'_, Entries, LeastSquares, S, M>,
-        marks: &mut Vec<Mark>,
-        objective: impl Fn(&Event, &LowRank) -> f64,
-    ) -> Result<(Status, LowRank), Error>
-    where
-        S: Constraint<Entries, LeastSquares>,
-        M: Method<Entries, LeastSquares, S>,
-    {
-        let start = Mark { iteration: 0, passes: 0, seconds: 0.0, objective: self.problem.zero };
-        let before = marks.last().copied().unwrap_or(start);
-        while !run.is_done() {
-            let event = run.step();
-            marks.push(Mark {
-                iteration: before.iteration + event.iteration,
-                passes: before.passes + event.passes,
-                seconds: before.seconds + event.seconds,
-                objective: objective(&event, run.iterate()),
-            });
-            self.progress.at(contestant.label())?;
-        }
-        let outcome = run.outcome_unchecked();
-        Ok((outcome.status, outcome.point))
-    }
-
     fn end(&mut self, race: Race, point: LowRank) -> Result<(), Error> {
         let finished = Finished { nearness: self.problem.nearness(&point), race, point };
         self.progress.done(&format!("{}: {}", self.problem.picture.name, finished.label()))?;
         self.finished.push(finished);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_error_of_zero_is_exact() {
+        assert_eq!((decibels(0.0), decibels(1e-2)), (EXACT_PSNR, 20.0));
+        assert!(decibels(f64::NAN).is_nan());
+        assert_eq!(decibels(f64::INFINITY), f64::NEG_INFINITY);
     }
 }

@@ -6,6 +6,7 @@
 
 mod claims;
 mod contest;
+mod figures;
 mod picture;
 mod search;
 mod telling;
@@ -111,15 +112,19 @@ pub(crate) fn run(request: &Request, progress: &Progress<'_>) -> Result<Section,
 
 /// The pictures with names that tell them apart.
 fn named_apart(pictures: Vec<Grey>) -> Vec<Grey> {
-    let mut named: Vec<Grey> = Vec::with_capacity(pictures.len());
-    for picture in pictures {
-        let mut name = picture.name.clone();
-        let mut number = 2;
-        while named.iter().any(|other| other.name == name) {
-            name = format!("{}-{number}", picture.name);
-            number += 1;
-        }
-        named.push(Grey { name, ..picture });
+    let names = told_apart(pictures.iter().map(|picture| picture.name.clone()));
+    names.into_iter().zip(pictures).map(|(name, picture)| Grey { name, ..picture }).collect()
+}
+
+/// The names, with a number behind each that is taken already. Upper and lower case are the same, as they are to some
+/// file systems.
+fn told_apart(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut apart: Vec<String> = Vec::new();
+    for name in names {
+        let numbered = (2..).map(|number| format!("{name}-{number}"));
+        let free = |candidate: &String| !apart.iter().any(|taken| taken.eq_ignore_ascii_case(candidate));
+        let chosen = std::iter::once(name.clone()).chain(numbered).find(free);
+        apart.push(chosen.unwrap_or(name));
     }
-    named
+    apart
 }

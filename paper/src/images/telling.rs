@@ -1,12 +1,10 @@
-//! What the runs on the pictures show: figures, tables and words, all from the numbers.
+//! What the runs on the pictures show: tables and words, all from the numbers.
 
 use serde_json::json;
 
-use super::Config;
 use super::claims::{self, Claims};
 use super::contest::{Finished, PAPERS, Problem};
-use super::picture::packed;
-use crate::figure::{Axis, Body, Chart, Curve, Figure, Panel, Stroke};
+use super::{Config, figures};
 use crate::{Contestant, Error, Experiment, Section, Table};
 
 /// A problem and what became of it.
@@ -20,13 +18,10 @@ pub(super) fn section(config: &Config, told: &[Told]) -> Result<Section, Error> 
     let mut section = Section::new(Experiment::Images, title);
     section.lead = told.iter().map(|(problem, finished)| lead(problem, finished)).collect::<Vec<_>>().join(" ");
     section.setup = setup(config, told);
-    section.figures.push(curves(told));
-    for (problem, finished) in told {
-        section.figures.push(pictures(config, problem, finished)?);
-        section.tables.push(table(problem, finished));
-    }
+    section.figures = figures::figures(config, told)?;
+    section.tables = told.iter().map(|(problem, finished)| table(problem, finished)).collect();
     section.verdicts = claims::verdicts(told);
-    section.notes = notes(config, drawn);
+    section.notes = notes(config, told, drawn);
     if let Some((problem, finished)) = told.first() {
         numbers(&mut section, problem, finished);
     }
@@ -48,34 +43,41 @@ pub(super) fn name(problem: &Problem) -> String {
 }
 
 /// The name of a picture above what shows it.
-fn heading(problem: &Problem) -> String {
+pub(super) fn heading(problem: &Problem) -> String {
     let name = &problem.picture.name;
     if problem.picture.is_drawn { format!("{name} (not a photograph)") } else { name.clone() }
 }
 
 fn lead(problem: &Problem, finished: &[Finished]) -> String {
     let by_psnr = |a: &&Finished, b: &&Finished| a.nearness.psnr.total_cmp(&b.nearness.psnr);
-    let usable = |f: &&Finished| f.nearness.psnr.is_finite();
-    let papers = finished[PAPERS].iter().filter(usable).max_by(by_psnr);
-    let Some(papers) = papers else { return format!("On {} all of the paper's methods diverge.", name(problem)) };
-    let staged = of(finished, Contestant::Staged);
+    let papers = finished[PAPERS].iter().filter(|f| !f.has_diverged()).max_by(by_psnr);
+    let best = papers.map_or_else(
+        || format!("On {} all of the paper's methods diverge.", name(problem)),
+        |papers| {
+            format!(
+                "On {}, the best of the paper's four methods is {}, with {} after {} iterations from zero at the full \
+                 rank{}.",
+                name(problem),
+                papers.label(),
+                papers.decibels(),
+                papers.last().iteration,
+                papers.at_cap(),
+            )
+        },
+    );
+    let lost: Vec<String> = finished.iter().filter(|f| f.has_diverged()).map(Finished::label).collect();
+    let lost = if lost.is_empty() { String::new() } else { format!(" Diverged: {}.", lost.join("; ")) };
+    let staged = of(finished, Contestant::Staged).filter(|staged| !staged.has_diverged());
     let end = staged.map_or(String::new(), |staged| {
         let passes = staged.last().passes;
         let found = if staged.is_exact() { "at every pixel" } else { "in part" };
         format!(
-            " With the rank grown in stages, katoms ends at {:.1} dB after {passes} passes: the picture is recovered \
-             {found}.",
-            staged.nearness.psnr
+            " With the rank grown in stages, katoms ends at {} after {passes} passes{}: the picture is recovered {found}.",
+            staged.decibels(),
+            staged.at_cap(),
         )
     });
-    format!(
-        "On {}, the best of the paper's four methods is {}, with {:.1} dB after {} iterations from zero at the full \
-         rank.{end}",
-        name(problem),
-        papers.label(),
-        papers.nearness.psnr,
-        papers.last().iteration,
-    )
+    format!("{best}{lost}{end}")
 }
 
 /// The run of a contestant, in its first setting.
@@ -116,110 +118,43 @@ fn setup(config: &Config, told: &[Told]) -> Vec<(String, String)> {
                 path.least, path.lambdas, path.iterations
             ),
         ),
+        ("Riemannian CG".into(), format!("staged; also from zero at the full rank, at most {light} iterations")),
         ("Where a run ends".into(), format!("f at {:.0e} of f(0), or the cap", config.perfect)),
+        ("Caps".into(), caps(config, told)),
     ]);
     setup
 }
 
-/// f against iterations and seconds, a row for each picture.
-fn curves(told: &[Told]) -> Figure {
-    let mut panels = Vec::new();
-    let one_pass = told.iter().flat_map(|(_, finished)| finished).all(|f| {
-        let last = f.last();
-        last.passes.abs_diff(last.iteration) <= 1
-    });
-    let iterations = if one_pass { "iterations (one pass each)" } else { "iterations" };
-    let mut ends = Vec::new();
-    for (problem, finished) in told {
-        type At = fn(&crate::race::Mark) -> f64;
-        let axes: [(&str, At); 2] = [(iterations, |m| m.iteration as f64), ("seconds", |m| m.seconds)];
-        for (title, at) in axes {
-            let curve = |f: &Finished| {
-                let points = f.race.marks.iter().map(|m| (at(m), m.objective / problem.zero)).collect();
-                let stroke = if f.race.setting == "staged" && f.race.contestant == Contestant::Bfgd {
-                    Stroke::Dashed
-                } else {
-                    Stroke::Solid
-                };
-                Curve { label: f.label(), ..Curve::of(f.race.contestant, points).stroked(stroke) }
-            };
-            let chart = Chart {
-                x: Axis::linear(title),
-                y: Axis::log("f / f(0)"),
-                curves: finished.iter().map(curve).collect(),
-                shades: Vec::new(),
-                places: Vec::new(),
-            };
-            panels.push(Panel { title: heading(problem), body: Body::Chart(chart) });
-        }
-        let least = finished.iter().min_by(|a, b| a.last().objective.total_cmp(&b.last().objective));
-        let papers = finished[PAPERS].iter().min_by(|a, b| a.last().objective.total_cmp(&b.last().objective));
-        if let (Some(least), Some(papers)) = (least, papers) {
-            ends.push(format!(
-                "On {} the paper's methods end at {:.1e} at best ({}), {} at {:.1e}.",
-                name(problem),
-                papers.last().objective / problem.zero,
-                papers.label(),
-                least.label(),
-                least.last().objective / problem.zero
-            ));
-        }
-    }
-    Figure {
-        name: "images".into(),
-        title: "How far f is from its minimum, which is 0".into(),
-        caption: format!(
-            "f as a share of f(0) after so many iterations and seconds; the runs took turns. {}",
-            ends.join(" ")
-        ),
-        columns: 2,
-        panels,
-    }
-}
-
-/// The pictures side by side.
-fn pictures(config: &Config, problem: &Problem, finished: &[Finished]) -> Result<Figure, Error> {
-    let picture = &problem.picture;
-    let low = problem.low.clone();
-    let seen = low.values.iter().zip(&problem.seen).map(|(v, seen)| if *seen { *v } else { 0.0 }).collect();
-    let (observed, share) = (picture.with(seen), 100.0 * problem.share());
-    let mut titles =
-        vec!["original".to_owned(), format!("rank {}", config.rank), format!("observed: {share:.0} % of the pixels")];
-    let mut all = vec![(picture.clone(), false), (low, false), (observed, true)];
-    for f in finished {
-        titles.push(format!("{}: {:.1} dB", f.label(), f.nearness.psnr));
-        all.push((problem.shown(&f.point), false));
-    }
-    let (packed, halved) = packed(&all)?;
-    let panel = |(title, picture)| Panel { title, body: Body::Picture(picture) };
-    let exact = finished.iter().filter(|f| f.is_exact()).count();
-    let caption = format!(
-        "The original, its rank-{} picture, what was seen of that (missing pixels are black), and what each method made of \
-         it, with the PSNR against the rank-{0} picture before it is cut to 8 bits. {exact} of {} runs give it back to \
-         within half a grey level at every pixel.{}{}",
-        config.rank,
-        finished.len(),
-        if halved { " Shown at half size: means of four pixels, every second pixel of what was seen." } else { "" },
-        if picture.is_drawn { " The picture is drawn by the program; it is not a photograph." } else { "" },
+/// Why the caps differ, with what an iteration costs and how much of the largest cap was used.
+fn caps(config: &Config, told: &[Told]) -> String {
+    let (paper, light, most) = (config.iterations, config.light_iterations, config.most_iterations);
+    let why = if paper == light && light == most { "one for all" } else { "by what an iteration costs" };
+    let mut said = format!(
+        "{why}: {paper} iterations for AccIHT and IHT, {light} for BFGD and the other runs from zero at the full rank, \
+         {most} for katoms and Riemannian CG with stages, of which they take what they need"
     );
-    Ok(Figure {
-        name: format!("images-{}", file_name(&picture.name)),
-        title: format!("{}: seen and recovered", heading(problem)),
-        caption,
-        columns: 4,
-        panels: titles.into_iter().zip(packed).map(panel).collect(),
-    })
-}
-
-/// A name that every file system takes.
-fn file_name(name: &str) -> String {
-    let safe = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
-    name.chars().take(60).map(safe).collect()
+    for (problem, finished) in told {
+        let cost =
+            |contestant| of(finished, contestant).map(|f| 1e3 * f.last().seconds / f.last().iteration.max(1) as f64);
+        let used = |contestant| of(finished, contestant).map(|f| f.last().iteration);
+        let costs = (cost(Contestant::AccIht), cost(Contestant::Bfgd), cost(Contestant::Staged));
+        if let ((Some(acc), Some(factored), Some(ours)), Some(moves), Some(conjugate)) =
+            (costs, used(Contestant::Staged), used(Contestant::RiemannianCg))
+        {
+            said += &format!(
+                ". On {}: {acc:.1} ms an iteration for AccIHT, {factored:.1} for BFGD, {ours:.1} for katoms; katoms took \
+                 {moves} iterations, Riemannian CG {conjugate}",
+                name(problem)
+            );
+        }
+    }
+    said
 }
 
 fn table(problem: &Problem, finished: &[Finished]) -> Table {
     let claims = Claims::new(problem, finished);
-    let mut headings: Vec<String> = ["method", "iterations", "passes", "seconds", "f / f(0)"].map(Into::into).into();
+    let mut headings: Vec<String> =
+        ["method", "end", "iterations", "passes", "seconds", "f / f(0)"].map(Into::into).into();
     headings.extend(["PSNR dB", "to the original"].map(Into::into));
     if let Some(common) = claims.common {
         headings.push(format!("iterations to {:.1e}", common / problem.zero));
@@ -227,14 +162,16 @@ fn table(problem: &Problem, finished: &[Finished]) -> Table {
     }
     let row = |f: &Finished| {
         let last = f.last();
+        let number = |value: String| if f.has_diverged() { "–".into() } else { value };
         let mut row = vec![
             f.label(),
+            f.ended().into(),
             last.iteration.to_string(),
             last.passes.to_string(),
             format!("{:.2}", last.seconds),
-            format!("{:.1e}", last.objective / problem.zero),
-            format!("{:.1}", f.nearness.psnr),
-            format!("{:.1}", f.nearness.psnr_original),
+            number(format!("{:.1e}", last.objective / problem.zero)),
+            number(format!("{:.1}", f.nearness.psnr)),
+            number(format!("{:.1}", f.nearness.psnr_original)),
         ];
         if let Some(common) = claims.common {
             let mark = f.race.reaches(common);
@@ -250,7 +187,7 @@ fn table(problem: &Problem, finished: &[Finished]) -> Table {
     }
 }
 
-fn notes(config: &Config, drawn: bool) -> Vec<String> {
+fn notes(config: &Config, told: &[Told], drawn: bool) -> Vec<String> {
     let mut notes = vec![
         "Colour pictures are taken as grey, by their luminance 0.299 R + 0.587 G + 0.114 B.".into(),
         format!(
@@ -264,8 +201,16 @@ fn notes(config: &Config, drawn: bool) -> Vec<String> {
         "An iteration is one pass over the observed pixels for every method here, and costs little beside what the \
          methods do with it; seconds depend on the machine, iterations do not."
             .into(),
-        "Stages serve every method: BFGD is run with them, too.".into(),
+        "Stages can serve any method for this set: BFGD is run with and without them, and so is Riemannian CG.".into(),
     ];
+    let mut runs = told.iter().flat_map(|(_, finished)| finished);
+    if runs.any(|f| f.race.contestant == Contestant::SoftImpute && f.was_cut()) {
+        notes.push(format!(
+            "The path of Soft-Impute is cut short: {} iterations for a λ are not enough for every one of its minima. The \
+             full scale has more λ, and more iterations for each, than the default.",
+            config.path.iterations
+        ));
+    }
     if drawn {
         notes.push(
             "No picture was given, so one was drawn. The paper's claims are about photographs: give them with --image."
@@ -275,9 +220,10 @@ fn notes(config: &Config, drawn: bool) -> Vec<String> {
     notes
 }
 
-/// What does not depend on the machine, for the first picture.
+/// What does not depend on the machine, for the first picture. A run that diverged has no number.
 fn numbers(section: &mut Section, problem: &Problem, finished: &[Finished]) {
     let mut add = |name: &str, value: f64| section.numbers.insert(name.into(), value);
+    let sound = |contestant| of(finished, contestant).filter(|f| !f.has_diverged());
     for (name, contestant) in [
         ("AccIHT PSNR", Contestant::AccIht),
         ("IHT PSNR", Contestant::Iht),
@@ -287,10 +233,10 @@ fn numbers(section: &mut Section, problem: &Problem, finished: &[Finished]) {
         ("Riemannian CG PSNR", Contestant::RiemannianCg),
         ("staged PSNR", Contestant::Staged),
     ] {
-        of(finished, contestant).map(|f| add(name, f.nearness.psnr));
+        sound(contestant).map(|f| add(name, f.nearness.psnr));
     }
-    of(finished, Contestant::Staged).map(|f| add("staged iterations", f.last().iteration as f64));
-    of(finished, Contestant::RiemannianCg).map(|f| add("Riemannian CG iterations", f.last().iteration as f64));
+    sound(Contestant::Staged).map(|f| add("staged iterations", f.last().iteration as f64));
+    sound(Contestant::RiemannianCg).map(|f| add("Riemannian CG iterations", f.last().iteration as f64));
     if let Some(ratio) = Claims::new(problem, finished).accelerated_over_plain() {
         add("AccIHT iterations over IHT iterations", ratio.0);
     }

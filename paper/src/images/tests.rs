@@ -41,6 +41,26 @@ fn a_small_run_is_whole_and_the_same_at_any_number_of_threads() {
 }
 
 #[test]
+fn a_run_that_diverges_is_told_as_diverged() {
+    let config = include_str!("../../images.toml").replacen("momentum = 0.25", "momentum = 1e200", 1);
+    let section = run(&Request { config: Some(config), ..small() }, &Progress::unwatched()).unwrap();
+    assert!(
+        section.lead.contains("Diverged: AccIHT (paper).") && !section.lead.contains("is AccIHT"),
+        "{}",
+        section.lead
+    );
+    let row = &section.tables[0].rows[0];
+    assert_eq!((row[0].as_str(), row[1].as_str()), ("AccIHT (paper)", "diverged"));
+    assert!(section.figures[1].panels[3].title.ends_with("diverged"), "{}", section.figures[1].panels[3].title);
+    assert!(section.figures.iter().all(|f| f.caption.to_lowercase().contains("diverged")));
+    assert!(section.verdicts.iter().all(|v| v.measured.contains("diverged") && v.agreement == Agreement::Open));
+    assert!(!section.numbers.contains_key("AccIHT PSNR") && section.numbers.values().all(|v| v.is_finite()));
+    // It is saved and read again.
+    let saved = serde_json::to_string(&section).unwrap();
+    assert!(serde_json::from_str::<Section>(&saved).is_ok());
+}
+
+#[test]
 fn settings_that_cannot_be_are_refused() {
     let template = include_str!("../../images.toml");
     for (from, to, name) in [

@@ -2,7 +2,7 @@
 
 use katoms::theory::Conditioning;
 
-use super::findings::{Findings, caption_xi};
+use super::findings::{Findings, by_magnitude, caption_xi, converging_within, digits, span};
 use super::trial::{Label, Trial};
 use super::{Config, GOLDEN, Measured, Share};
 use crate::Contestant;
@@ -24,10 +24,14 @@ pub(super) fn panels(config: &Config, found: &Measured) -> Figure {
     let curve = |trial: &Trial| {
         let shown = trial.gaps.iter().take(config.shown + 1).enumerate();
         let points = finite(shown.map(|(i, gap)| (i as f64, *gap)));
-        let name = if trial.tau == 0.0 { "τ = 0, plain IHT".into() } else { format!("τ = {}", trial.tau) };
+        let name = if trial.tau == 0.0 {
+            "τ = 0, plain IHT".into()
+        } else {
+            format!("τ = {}", trial.tau).replace('-', "−")
+        };
         let stroke = match trial.label {
             Label::Linear => Stroke::Solid,
-            Label::Ripples => Stroke::Dashed,
+            Label::Uneven | Label::Ripples => Stroke::Dashed,
             Label::Stalls | Label::Wanders | Label::Diverges => Stroke::Dotted,
         };
         Curve::new(format!("{name}: {}", trial.label.name()), ink(trial.tau), points).stroked(stroke)
@@ -52,7 +56,7 @@ pub(super) fn panels(config: &Config, found: &Measured) -> Figure {
         name: "momentum".into(),
         title: "The gap against the iteration, by momentum".into(),
         caption: format!(
-            "Solid: converges; dashed: converges with ripples; dotted: does not converge. Left: {}. Middle: {}. Right: \
+            "Solid: converges along a line; dashed: unevenly or with ripples; dotted: does not converge. Left: {}. Middle: {}. Right: \
              {}. The labels are measured, not seen.",
             count(left),
             count(middle),
@@ -72,18 +76,24 @@ fn finite(points: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
     points.filter(|(_, y)| y.is_finite()).collect()
 }
 
-/// The ranges of the theory, as far as they are not empty.
-fn shades(of_k: &Conditioning) -> Vec<Shade> {
-    let shade = |range: Option<(f64, f64)>, label: &str, ink| {
-        range.map(|(from, to)| Shade { from, to, label: label.into(), ink })
+/// The ranges of the theory, as far as they lie on the grid. Where the published one is empty: what it would be by its
+/// magnitude.
+fn shades(config: &Config, of_k: &Conditioning) -> Vec<Shade> {
+    let shade = |(from, to): (f64, f64), label: &str, ink| {
+        let (from, to) = (from.max(config.tau.from), to.min(config.tau.to));
+        (from < to).then(|| Shade { from, to, label: label.into(), ink })
     };
-    let exact = shade(of_k.exact_momentum(), "exact range", Ink::Guide);
-    let published = shade(of_k.published_momentum(), "published range", Ink::Scale(0.5));
+    let exact = of_k.exact_momentum().and_then(|range| shade(range, "exact range", Ink::Guide));
+    let magnitude = by_magnitude(of_k.xi());
+    let published = match of_k.published_momentum() {
+        Some(range) => shade(range, "published range", Ink::Scale(0.5)),
+        None => shade((-magnitude, magnitude), "published, by magnitude", Ink::Scale(0.5)),
+    };
     [exact, published].into_iter().flatten().collect()
 }
 
 /// Where each label lies on the scale: the calm ones dark, what ripples and diverges ever more orange.
-const LABELS: [f64; 5] = [0.0, 0.45, -0.5, -1.0, 1.0];
+const LABELS: [f64; 6] = [0.0, 0.4, 0.7, -0.5, -1.0, 1.0];
 
 /// Rates over τ, and how many toys converge.
 pub(super) fn ranges(config: &Config, found: &Measured, findings: &Findings<'_>) -> Figure {
@@ -91,7 +101,7 @@ pub(super) fn ranges(config: &Config, found: &Measured, findings: &Findings<'_>)
     let places: Vec<Place> = [low, high]
         .into_iter()
         .filter(|x| (config.tau.from..=config.tau.to).contains(x))
-        .map(|x| Place { x, label: format!("linear algebra: {x:.2}") })
+        .map(|x| Place { x, label: format!("linear algebra: {}", digits(x, 2)) })
         .collect();
     let mut curves = vec![Curve::new(
         "linear algebra on the planted support",
@@ -105,7 +115,7 @@ pub(super) fn ranges(config: &Config, found: &Measured, findings: &Findings<'_>)
         }
     }
     let tau = || Axis::linear("momentum τ").between(config.tau.from, config.tau.to);
-    let shades = shades(&found.of_k);
+    let shades = shades(config, &found.of_k);
     let rates =
         Chart { x: tau(), y: Axis::log("factor of the gap in one iteration"), curves, shades: shades.clone(), places };
     let share = |pick: fn(&Share) -> f64| found.shares.iter().map(|s| (s.tau, pick(s))).collect();
@@ -135,29 +145,58 @@ pub(super) fn ranges(config: &Config, found: &Measured, findings: &Findings<'_>)
 fn range_caption(config: &Config, found: &Measured, findings: &Findings<'_>) -> String {
     let xi = found.of_k.xi();
     let exact = match found.of_k.exact_momentum() {
-        Some((from, to)) => format!("Shaded: the exact range at ξ = {xi:.2}, {from:.2} to {to:.2}."),
-        None => format!("The exact range is empty at ξ = {xi:.2}: nothing is shaded."),
+        Some(range) => format!("Shaded: the exact range at ξ = {xi:.2}, {}.", span(range, 2)),
+        None => format!("The exact range is empty at ξ = {xi:.2}."),
     };
     let published = match found.of_k.published_momentum() {
-        Some((from, to)) => format!("The published range goes from {from:.2} to {to:.2}."),
-        None => format!(
-            "The published range is empty: φ√ξ = {:.2} is not below 1. The same with 1 − α/β = {:.2} for ξ, as the paper's \
-             caption has it: {}.",
-            GOLDEN * xi.sqrt(),
-            caption_xi(found),
-            if GOLDEN * caption_xi(found).sqrt() < 1.0 { "not empty" } else { "empty too" }
-        ),
+        Some(range) => format!("Shaded as well: the published range, {}.", span(range, 2)),
+        None => {
+            let magnitude = by_magnitude(xi);
+            let (converge, all) = converging_within(found, (-magnitude, magnitude));
+            format!(
+                "The published range is empty: φ√ξ = {:.2} is not below 1. With 1 − α/β = {:.2} for ξ, as the paper's \
+                 caption has it, it is {}. Shaded is what the formula gives by its magnitude, |τ| ≤ {magnitude:.2}: {converge} \
+                 of {all} τ in there converge.",
+                GOLDEN * xi.sqrt(),
+                caption_xi(found),
+                if GOLDEN * caption_xi(found).sqrt() < 1.0 { "not empty" } else { "empty too" }
+            )
+        }
     };
     let measured = match findings.range {
-        Some((low, high)) => format!("Measured: {low:.2} to {high:.2}."),
+        Some(range) => format!("Measured: {}.", span(range, 2)),
         None => "Measured: no range around 0 converges.".into(),
     };
-    let others = match found.shares.iter().find(|s| s.tau >= 0.0) {
-        Some(at_zero) if config.toys > 0 => format!(
-            " Right: without momentum {:.0} % of the other toys of the same curvature converge.",
-            100.0 * at_zero.share
-        ),
-        _ => String::new(),
-    };
+    let others = found.plain_share().map_or_else(String::new, |share| {
+        format!(
+            " Right: without momentum {:.0} % of {} other toys, drawn in the same way, converge.",
+            100.0 * share,
+            config.toys
+        )
+    });
     format!("{exact} {published} {measured}{others}")
+}
+
+#[cfg(test)]
+mod tests {
+    use katoms::theory::TheoryError;
+
+    use super::*;
+    use crate::{Error, Experiment, Request, config};
+
+    /// The published range is seen, whether it is empty or not, and no shade leaves the grid.
+    #[test]
+    fn the_published_range_is_always_shaded() -> Result<(), Error> {
+        let config: Config = config::settings(Experiment::Momentum, &Request::default())?;
+        let shaded = |alpha: f64, beta: f64| -> Result<Vec<Shade>, TheoryError> {
+            Ok(shades(&config, &Conditioning::new(alpha, beta)?))
+        };
+        let of = |found: &[Shade], label: &str| found.iter().any(|s| s.label == label);
+        let (empty, not, every) = (shaded(0.64, 1.78), shaded(1.0, 1.4), shaded(1.0, 1.0));
+        let [empty, not, every] = [empty, not, every].map(|found| found.expect("curvature"));
+        assert!(of(&empty, "published, by magnitude") && !of(&empty, "published range"));
+        assert!(of(&not, "published range") && !of(&not, "published, by magnitude"));
+        assert!(every.iter().all(|s| s.from == config.tau.from && s.to == config.tau.to));
+        Ok(())
+    }
 }

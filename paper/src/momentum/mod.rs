@@ -3,12 +3,14 @@
 //! | file | what |
 //! |---|---|
 //! | `toy.rs` | the design, its curvature, and how likely that is |
-//! | `trial.rs` | one momentum: its run, its label, and what linear algebra says of it |
+//! | `trial.rs` | one momentum: its run and its label |
+//! | `local.rs` | what linear algebra says of it |
 //! | `findings.rs` | what the momenta show together |
 //! | `figures.rs`, `verdicts.rs`, `report.rs` | how that is told |
 
 mod figures;
 mod findings;
+mod local;
 mod report;
 mod toy;
 mod trial;
@@ -18,8 +20,9 @@ use katoms::theory::Conditioning;
 use rayon::prelude::*;
 use serde::Deserialize;
 
+use self::local::Local;
 use self::toy::{Shape, Toy, Window};
-use self::trial::{Local, Rules, Trial};
+use self::trial::{Rules, Trial};
 use crate::{Error, Experiment, Progress, Request, Section, config};
 
 /// φ = (1+√5)/2.
@@ -111,6 +114,12 @@ impl Config {
     fn rules(&self) -> Rules {
         Rules { iterations: self.iterations, converged: self.converged, ripples: self.ripples }
     }
+
+    /// Whether the toy is that of the built-in config, whose seed was chosen.
+    fn has_the_built_in_toy(&self) -> bool {
+        let toy = |c: &Self| (c.seed, c.rows, c.columns, c.k, c.within.map(|w| (w.alpha, w.beta)), c.proposals);
+        config::settings::<Self>(Experiment::Momentum, &Request::default()).is_ok_and(|own| toy(&own) == toy(self))
+    }
 }
 
 /// Curvature over all supports of one size, and what the theory makes of it.
@@ -133,6 +142,7 @@ struct Share {
 
 /// All that was measured.
 struct Measured {
+    toy: Toy,
     /// Over supports of k, 2k and 3k columns.
     curvatures: Vec<Curvature>,
     /// That over k, by which step and ranges are chosen.
@@ -141,8 +151,17 @@ struct Measured {
     panels: [Vec<Trial>; 3],
     grid: Vec<Trial>,
     plain: Trial,
+    /// Empty without other toys.
     shares: Vec<Share>,
-    chance: f64,
+    /// That every pair of columns of a plain draw lies in the window; `None` without one.
+    chance: Option<f64>,
+}
+
+impl Measured {
+    /// The share of the other toys on which plain IHT converges.
+    fn plain_share(&self) -> Option<f64> {
+        self.shares.iter().find(|s| s.tau == 0.0).map(|s| s.share)
+    }
 }
 
 /// Runs it.
@@ -179,9 +198,9 @@ fn measure(config: &Config, progress: &Progress<'_>) -> Result<Measured, Error> 
     let (grid, plain) = (trials(&grid)?, trial(&0.0)?);
     let (shares, mut chances) = others(config, progress)?;
     chances.extend(&toy.chances);
-    let chance = chances.iter().sum::<f64>() / chances.len() as f64;
+    let chance = config.within.map(|_| chances.iter().sum::<f64>() / chances.len() as f64);
     let local = Local::new(toy.planted_curvature()?, of_k.step());
-    Ok(Measured { curvatures, of_k, local, panels, grid, plain, shares, chance })
+    Ok(Measured { toy, curvatures, of_k, local, panels, grid, plain, shares, chance })
 }
 
 /// What was seen on another toy.
@@ -193,12 +212,18 @@ struct Other {
 
 /// Other toys of the same kind: how many of them converge, by momentum, and the chances of their draws.
 fn others(config: &Config, progress: &Progress<'_>) -> Result<(Vec<Share>, Vec<f64>), Error> {
-    let taus: Vec<f64> = config.tau.values().into_iter().step_by(config.stride).collect();
+    if config.toys == 0 {
+        return Ok((Vec::new(), Vec::new()));
+    }
+    // Plain IHT is always among them.
+    let taken = |(at, tau): &(usize, f64)| at % config.stride == 0 || *tau == 0.0;
+    let taus: Vec<f64> = config.tau.values().into_iter().enumerate().filter(taken).map(|(_, tau)| tau).collect();
     let one = |toy: u64| -> Result<Other, Error> {
         let seed = config.seed.wrapping_add(1 + toy);
         let toy = Toy::draw(config.shape(), seed, progress)?;
         let chances = toy.chances.clone();
         let Ok(of_k) = toy.curvature(config.k)?.conditioning() else {
+            progress.done("other toys")?;
             return Ok(Other { seen: vec![(false, false); taus.len()], chances });
         };
         let (low, high) = Local::new(toy.planted_curvature()?, of_k.step()).range();
@@ -211,7 +236,7 @@ fn others(config: &Config, progress: &Progress<'_>) -> Result<(Vec<Share>, Vec<f
         Ok(Other { seen, chances })
     };
     let found = (0..config.toys).into_par_iter().map(one).collect::<Result<Vec<_>, Error>>()?;
-    let share = |count: usize| count as f64 / config.toys.max(1) as f64;
+    let share = |count: usize| count as f64 / config.toys as f64;
     let of = |(at, &tau): (usize, &f64)| Share {
         tau,
         share: share(found.iter().filter(|toy| toy.seen[at].0).count()),

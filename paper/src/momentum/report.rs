@@ -3,10 +3,13 @@
 use katoms::theory::Conditioning;
 use serde_json::json;
 
-use super::findings::{Findings, ends, gain, limits};
-use super::trial::{Label, Trial};
+use super::findings::{Findings, ends, gain, limits, span};
+use super::trial::{Label, STRAIGHT, Trial};
 use super::{Config, Curvature, Measured, figures, verdicts};
 use crate::{Experiment, Section, Table};
+
+/// A draw of this chance is found by no scan of seeds.
+const RARE: f64 = 1e-9;
 
 /// The section.
 pub(super) fn section(config: &Config, found: &Measured) -> Section {
@@ -25,7 +28,7 @@ pub(super) fn section(config: &Config, found: &Measured) -> Section {
 
 fn lead(found: &Measured, findings: &Findings<'_>) -> String {
     let range = match findings.range {
-        Some((low, high)) => format!("Every τ from {low:.2} to {high:.2} reaches the planted vector"),
+        Some(range) => format!("Every τ of the grid from {} reaches the planted vector", span(range, 2)),
         None => "Plain IHT does not reach the planted vector, so that no range of τ around 0 does".into(),
     };
     let ends = match findings.beyond {
@@ -35,11 +38,11 @@ fn lead(found: &Measured, findings: &Findings<'_>) -> String {
         _ => ".".into(),
     };
     let theory = match found.of_k.exact_momentum() {
-        Some((from, to)) => format!("the exact one for the same ξ goes from {from:.2} to {to:.2}"),
+        Some(range) => format!("the exact one for the same ξ goes from {}", span(range, 2)),
         None => "the exact one is empty too".into(),
     };
     let published = match found.of_k.published_momentum() {
-        Some((from, to)) => format!("The published range goes from {from:.2} to {to:.2}, {theory}."),
+        Some(range) => format!("The published range goes from {}, {theory}.", span(range, 2)),
         None => format!("The published range is empty at this ξ = {:.2}; {theory}.", found.of_k.xi()),
     };
     format!("{range}{ends} {published} {} {}", limits(found, findings), gain(findings))
@@ -60,10 +63,11 @@ fn setup(config: &Config, found: &Measured) -> Vec<(String, String)> {
         (
             "Labels".into(),
             format!(
-                "converged: a gap of {:.0e} of the start on the planted support within {} moves; ripples: the gap rises \
-                 in {} % of the moves or more; diverges: ends above the start; stalls: rests elsewhere; wanders: none of \
+                "converged: a gap of {} of the start on the planted support within {} moves, called ripples \
+                 where it rises at least twice and in {} % of the moves or more, linear where a line through its logarithm \
+                 has R² ≥ {STRAIGHT}, else uneven (all by gaps above 1e−12 of the start); diverges: ends above the start; stalls: rests elsewhere; wanders: none of \
                  these",
-                config.converged,
+                format!("{:.0e}", config.converged).replace('-', "−"),
                 config.iterations,
                 100.0 * config.ripples
             ),
@@ -116,54 +120,64 @@ fn labels(found: &Measured) -> Table {
 
 fn notes(config: &Config, found: &Measured) -> Vec<String> {
     let mut notes = Vec::new();
-    if config.within.is_some() {
+    if let Some(chance) = found.chance {
         notes.push(format!(
-            "A plain draw has a curvature within the window with a chance of about {:.0e} (estimated by \
-             splitting), so no scan of seeds finds one. The toys are therefore drawn given the window, by the same splitting; \
-             the seed is the first whose α and β have the published digits and on which plain IHT converges.",
-            found.chance
+            "A plain draw has every pair of its columns within the window with a chance of about {} (estimated by \
+             splitting){}. The toys are therefore drawn given the window, approximately, by the same splitting.",
+            format!("{chance:.0e}").replace('-', "−"),
+            if chance < RARE { ", so no scan of seeds finds one" } else { "" },
+        ));
+    }
+    if config.has_the_built_in_toy() {
+        notes.push(format!(
+            "The seed, {}, was selected: the first from 0 on with which α and β over all pairs of columns have the published \
+             digits and plain IHT converges. That these two hold is therefore no finding.",
+            config.seed
         ));
     }
     let of_3k = &found.curvatures[2];
     notes.push(format!(
-        "The theory asks for the curvature over 3k columns. Here that is α = {:.1e}, β = {:.2}: {}. What the paper and this \
+        "The theory asks for the curvature over 3k columns. Here that is α = {}, β = {:.2}: {}. What the paper and this \
          section take, k columns, is what its caption says.",
-        of_3k.alpha,
+        format!("{:.1e}", of_3k.alpha).replace('-', "−"),
         of_3k.beta,
         match of_3k.known.and_then(|c| c.exact_momentum()) {
-            Some((low, high)) => format!("the exact range is {low:.3} to {high:.3}"),
+            Some(range) => format!("the exact range is {}", span(range, 3)),
             None => "no momentum is covered, not even τ = 0".into(),
         }
     ));
     notes.push(
         "Linear algebra: on a fixed support the error along an eigenvector of eigenvalue λ obeys e⁺ = ρ((1+τ)e − τe₋), \
          ρ = 1 − μλ. Both roots of z² − ρ(1+τ)z + ρτ lie in the unit circle where |ρτ| < 1 and |ρ(1+τ)| < 1 + ρτ. The \
-         exact range of the theory is the same with ξ in place of |ρ|, for either sign; ξ is twice the largest |ρ|."
+         exact range of the theory is the same with ξ in place of |ρ|, for either sign; ξ is twice the largest |ρ| of any k columns."
             .into(),
     );
     notes
 }
 
 fn numbers(section: &mut Section, found: &Measured, findings: &Findings<'_>) {
-    let (low, high) = findings.range.unwrap_or((0.0, 0.0));
-    let count = |label: Label| found.grid.iter().filter(|t| t.label == label).count() as f64;
-    let all = found.grid.len() as f64;
-    for (name, value) in [
-        ("alpha", found.of_k.alpha()),
-        ("beta", found.of_k.beta()),
-        ("xi", found.of_k.xi()),
-        ("least tau that converges", low),
-        ("largest tau that converges", high),
-        ("rate of plain IHT", found.plain.rate),
-        ("speed-up of the best tau", findings.speed_up.unwrap_or(0.0)),
-        ("share of tau that diverge or wander", (count(Label::Diverges) + count(Label::Wanders)) / all),
-        ("share of tau that ripple", count(Label::Ripples) / all),
-        ("share of tau that are linear", count(Label::Linear) / all),
-        ("published range is empty", f64::from(u8::from(found.of_k.published_momentum().is_none()))),
-        ("log10 of the chance of the draw", found.chance.max(f64::MIN_POSITIVE).log10()),
-    ] {
-        section.numbers.insert(name.into(), value);
-    }
+    let share = |labels: &[Label]| {
+        let count = found.grid.iter().filter(|t| labels.contains(&t.label)).count();
+        Some(count as f64 / found.grid.len() as f64)
+    };
+    let told = [
+        ("alpha", Some(found.of_k.alpha())),
+        ("beta", Some(found.of_k.beta())),
+        ("xi", Some(found.of_k.xi())),
+        ("least tau that converges", findings.range.map(|r| r.0)),
+        ("largest tau that converges", findings.range.map(|r| r.1)),
+        ("rate of plain IHT", Some(found.plain.rate)),
+        ("speed-up of the best tau by linear algebra", found.local.best().map(|best| best.1)),
+        ("share of tau that diverge or wander", share(&[Label::Diverges, Label::Wanders])),
+        ("share of tau that ripple", share(&[Label::Ripples])),
+        ("share of tau that are uneven", share(&[Label::Uneven])),
+        ("share of tau that are linear", share(&[Label::Linear])),
+        ("published range is empty", Some(f64::from(u8::from(found.of_k.published_momentum().is_none())))),
+        ("log10 of the chance of the draw", found.chance.map(f64::log10)),
+    ];
+    // What is not there, or not a number, is not told.
+    let told = told.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value.filter(|v| v.is_finite())?)));
+    section.numbers.extend(told);
 }
 
 fn record(found: &Measured, findings: &Findings<'_>) -> serde_json::Value {
@@ -174,9 +188,11 @@ fn record(found: &Measured, findings: &Findings<'_>) -> serde_json::Value {
     let grid: Vec<_> = found
         .grid
         .iter()
-        .map(|t| json!({ "tau": t.tau, "label": t.label, "rate": t.rate, "straight": t.straight, "rises": t.rises }))
+        .map(|t| json!({ "tau": t.tau, "label": t.label, "rate": t.rate, "straight": t.straight, "rises": t.rises, "settled": t.settled }))
         .collect();
     json!({
+        "design": found.toy.rows(),
+        "planted": found.toy.truth.to_dense(),
         "curvature": curvatures,
         "step": found.of_k.step(),
         "measured_range": findings.range,

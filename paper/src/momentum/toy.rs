@@ -59,13 +59,13 @@ pub(super) struct Toy {
     design: Vec<f64>,
     pub truth: SparseVec,
     target: Vec<f64>,
-    /// The chance that a plain draw lies in the window: an estimate from each population.
+    /// The chance that every pair of a plain draw lies in the window: an estimate from each population.
     pub chances: Vec<f64>,
 }
 
 impl Toy {
-    /// The toy of a seed: entries N(0, 1/rows), given that every pair of columns lies in the window; k normal values
-    /// at random places, of norm 1.
+    /// The toy of a seed: entries N(0, 1/rows), given (approximately, see [`population`]) that every pair of columns lies
+    /// in the window; k normal values at random places, of norm 1.
     pub fn draw(shape: Shape, seed: u64, progress: &Progress<'_>) -> Result<Self, Error> {
         let Shape { rows, columns, k, .. } = shape;
         let mut rng = simulate::generator(seed, 0);
@@ -88,6 +88,12 @@ impl Toy {
         let mut target = vec![0.0; rows];
         Dense::column_major(&design, rows, columns)?.apply(&truth, &mut target);
         Ok(Self { shape, design, truth, target, chances })
+    }
+
+    /// Φ, row by row.
+    pub fn rows(&self) -> Vec<Vec<f64>> {
+        let row = |i: usize| self.design.iter().skip(i).step_by(self.shape.rows).copied().collect();
+        (0..self.shape.rows).map(row).collect()
     }
 
     /// ½‖b − Φx‖².
@@ -118,8 +124,10 @@ fn refused(why: impl std::fmt::Display) -> Error {
 /// A design in the window, if the population did not die out, and the chance of one.
 ///
 /// Splitting, as for any rare event: a population of designs grows by one column at a time. Columns are proposed to its
-/// members in turn; who is still in the window goes on. The survivors are draws given the window, and the product of
-/// the shares that survive has the chance of a plain draw as its mean, however small that is.
+/// members in turn; who is still in the window goes on. The survivors are approximately draws given the window: exactly
+/// so as the population grows without end, but those of one population share their first columns. The product of the
+/// shares that survive has approximately the chance of a plain draw as its mean, however small that is: a place is full
+/// after a number of survivors, not of proposals, which biases each share by about one in their number.
 fn population(
     shape: Shape,
     rng: &mut impl rand::Rng,

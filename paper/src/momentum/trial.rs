@@ -5,7 +5,6 @@ use katoms::method::{AcceleratedIht, IhtState, Method, Momentum, Refit, Safeguar
 use katoms::operator::Dense;
 use katoms::set::KSparse;
 use katoms::space::SparseVec;
-use katoms::theory::RestrictedCurvature;
 use serde::Serialize;
 
 use super::toy::Toy;
@@ -19,6 +18,12 @@ const AWAY: f64 = 1e12;
 const FEW: usize = 5;
 /// The share of the gap at the start whose moves are counted.
 const NEAR: f64 = 1e-6;
+/// Labels look at gaps above this share of the one at the start only: how far a run goes on below does not matter.
+const FLOOR: f64 = 1e-12;
+/// One rise may be chance; so many make ripples.
+const LEAST_RISES: usize = 2;
+/// A gap is straight on a logarithmic axis from this R² on. Equal steps of two moves, as at τ = −1, have about 0.97.
+pub(super) const STRAIGHT: f64 = 0.99;
 /// A run that stays within this share of its gap for its last quarter has stopped.
 const STILL: f64 = 1e-6;
 
@@ -26,8 +31,10 @@ const STILL: f64 = 1e-6;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Label {
-    /// Converges, and the gap hardly ever rises.
+    /// Converges, and the logarithm of the gap falls along a line.
     Linear,
+    /// Converges, and neither is the gap straight nor does it rise often: in steps, say.
+    Uneven,
     /// Converges, and the gap rises in a share of the moves.
     Ripples,
     /// Comes to rest elsewhere, or on a wrong support.
@@ -40,12 +47,13 @@ pub(super) enum Label {
 
 impl Label {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Linear, Self::Ripples, Self::Stalls, Self::Wanders, Self::Diverges];
+    pub const ALL: [Self; 6] = [Self::Linear, Self::Uneven, Self::Ripples, Self::Stalls, Self::Wanders, Self::Diverges];
 
     /// What a legend says.
     pub fn name(self) -> &'static str {
         match self {
             Self::Linear => "linear",
+            Self::Uneven => "uneven",
             Self::Ripples => "ripples",
             Self::Stalls => "stalls",
             Self::Wanders => "wanders",
@@ -55,7 +63,7 @@ impl Label {
 
     /// Whether the planted vector is reached.
     pub fn converges(self) -> bool {
-        matches!(self, Self::Linear | Self::Ripples)
+        matches!(self, Self::Linear | Self::Uneven | Self::Ripples)
     }
 }
 
@@ -75,11 +83,15 @@ pub(super) struct Trial {
     /// f − f* after each move, the start first.
     pub gaps: Vec<f64>,
     /// The factor of the gap in one move: a line through its logarithm, from the last change of the support on.
+    ///
+    /// NaN where there are no two gaps to draw it through.
     pub rate: f64,
-    /// R² of that line.
+    /// R² of such a line through the gaps above the floor.
     pub straight: f64,
-    /// The share of the moves in which the gap rose.
+    /// The share of the moves above the floor in which the gap rose.
     pub rises: f64,
+    /// The last move that changed the support.
+    pub settled: usize,
     /// Moves until the gap stays below 1e-6 of its start.
     pub moves: Option<usize>,
     /// Whether the last support is the planted one.
@@ -124,30 +136,60 @@ impl Trial {
         progress.at("moves")?;
         // A support that never settles leaves nothing to fit but the whole.
         let from = if settled + FEW > gaps.len() { 0 } else { settled };
-        let line = Line::through(&gaps[from..]);
+        let rate = Line::through(&gaps[from..]).slope.exp();
         let right = support == toy.truth.indices();
         let last_above = gaps.iter().rposition(|gap| !(*gap <= NEAR * gaps[0])).map_or(0, |at| at + 1);
         let moves = (last_above < gaps.len()).then_some(last_above);
-        let label = label(&gaps, right, rules);
-        let (rate, straight) = (line.slope.exp(), line.straight);
-        Ok(Self { tau, label, rate, straight, rises: rises(&gaps), moves, support: right, gaps })
+        let seen = Seen::new(&gaps, from);
+        let label = label(&gaps, &seen, right, rules);
+        let (straight, rises) = (seen.straight, seen.share());
+        Ok(Self { tau, label, rate, straight, rises, settled, moves, support: right, gaps })
+    }
+
+    /// Whether the support still changes in the last quarter of the run.
+    pub fn changes_late(&self) -> bool {
+        let moves = self.gaps.len() - 1;
+        self.settled > moves - moves / 4
     }
 }
 
-/// The share of the moves in which the gap rose.
-fn rises(gaps: &[f64]) -> f64 {
-    let moves = gaps.len().saturating_sub(1).max(1);
-    gaps.windows(2).filter(|pair| !(pair[1] <= pair[0])).count() as f64 / moves as f64
+/// What the gaps above the floor look like.
+struct Seen {
+    moves: usize,
+    /// In how many of them the gap rose.
+    rises: usize,
+    /// R² of a line through the logarithms; 1 where there are too few to tell.
+    straight: f64,
+}
+
+impl Seen {
+    /// Of gaps whose support has settled at a place.
+    fn new(gaps: &[f64], settled: usize) -> Self {
+        let above = |gap: &f64| !(*gap <= FLOOR * gaps[0]);
+        let moves = gaps.iter().rposition(above).unwrap_or(0);
+        let rises = gaps[..=moves].windows(2).filter(|pair| above(&pair[1]) && !(pair[1] <= pair[0])).count();
+        let line = gaps.get(settled..=moves).filter(|gaps| gaps.len() > 2).map(Line::through);
+        Self { moves, rises, straight: line.map_or(1.0, |line| line.straight) }
+    }
+
+    /// The share of the moves in which the gap rose.
+    fn share(&self) -> f64 {
+        self.rises as f64 / self.moves.max(1) as f64
+    }
 }
 
 /// What gaps like these are called.
-fn label(gaps: &[f64], right: bool, rules: Rules) -> Label {
+fn label(gaps: &[f64], seen: &Seen, right: bool, rules: Rules) -> Label {
     let (start, end) = (gaps[0], gaps[gaps.len() - 1]);
     if !(end <= start) {
         return Label::Diverges;
     }
     if right && end <= rules.converged * start {
-        return if rises(gaps) < rules.ripples { Label::Linear } else { Label::Ripples };
+        return match seen.straight {
+            _ if seen.rises >= LEAST_RISES && seen.share() >= rules.ripples => Label::Ripples,
+            r2 if r2 >= STRAIGHT => Label::Linear,
+            _ => Label::Uneven,
+        };
     }
     let quarter = &gaps[gaps.len() - gaps.len().div_ceil(4)..];
     let still = quarter.iter().all(|gap| (gap - end).abs() <= STILL * end);
@@ -178,63 +220,6 @@ impl Line {
     }
 }
 
-/// Once the support is the planted one, the error along an eigenvector obeys e⁺ = ρ((1+τ)e − τe₋), ρ = 1 − μλ.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Local {
-    /// ρ at the least and at the largest eigenvalue.
-    rho: [f64; 2],
-}
-
-impl Local {
-    /// From the eigenvalues on the planted support and the step.
-    pub fn new(planted: RestrictedCurvature, step: f64) -> Self {
-        Self { rho: [1.0 - step * planted.alpha, 1.0 - step * planted.beta] }
-    }
-
-    /// The range of τ in which both roots of z² − ρ(1+τ)z + ρτ lie inside the unit circle, for either ρ.
-    ///
-    /// They do where |ρτ| < 1 and |ρ(1+τ)| < 1 + ρτ: for ρ > 0 from −(1+1/ρ)/2 to 1/ρ, for ρ < 0 from −1/|ρ| to
-    /// (1/|ρ|−1)/2.
-    pub fn range(&self) -> (f64, f64) {
-        let of = |rho: f64| {
-            let inverse = 1.0 / rho.abs();
-            if rho > 0.0 { (-0.5 * (1.0 + inverse), inverse) } else { (-inverse, 0.5 * (inverse - 1.0)) }
-        };
-        let [a, b] = self.rho.map(of);
-        (a.0.max(b.0), a.1.min(b.1))
-    }
-
-    /// What momentum can do for such errors, in words.
-    pub fn help(&self) -> String {
-        let [least, largest] = self.rho.map(|rho| format!("{rho:.3}"));
-        let signs = format!("On the planted support ρ = 1 − μλ lies from {largest} to {least}");
-        let slowest = self.rho[0].max(self.rho[1]);
-        if slowest > 0.0 && slowest >= self.rho[0].abs().max(self.rho[1].abs()) {
-            // The double root: ρ(1+τ)² = 4τ.
-            let best = (2.0 - slowest - 2.0 * (1.0 - slowest).sqrt()) / slowest;
-            return format!(
-                "{signs}; momentum speeds up errors with ρ > 0, best with ρ(1+τ)² = 4τ, which is τ = {best:.3} for the \
-                 slowest, and slows down those with ρ < 0. The step 2/(α+β) makes ρ small: a shorter one leaves momentum \
-                 more to do."
-            );
-        }
-        format!(
-            "{signs}; the slowest error has ρ < 0, which positive momentum slows down further. A shorter step than 2/(α+β) \
-             would make every ρ positive, and momentum would help."
-        )
-    }
-
-    /// The factor of the gap in one move, in the long run: the square of the largest root.
-    pub fn rate(&self, tau: f64) -> f64 {
-        let radius_squared = |rho: f64| {
-            let (trace, product) = (rho * (1.0 + tau), rho * tau);
-            let inside = 0.25 * trace * trace - product;
-            if inside < 0.0 { product } else { (0.5 * trace.abs() + inside.sqrt()).powi(2) }
-        };
-        radius_squared(self.rho[0]).max(radius_squared(self.rho[1]))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -243,7 +228,7 @@ mod tests {
 
     fn labelled(gap: impl Fn(usize) -> f64, right: bool) -> Label {
         let gaps: Vec<f64> = (0..100).map(gap).collect();
-        label(&gaps, right, RULES)
+        label(&gaps, &Seen::new(&gaps, 0), right, RULES)
     }
 
     #[test]
@@ -253,45 +238,36 @@ mod tests {
         assert_eq!(labelled(|i| 1.1_f64.powi(i as i32), true), Label::Diverges);
         assert_eq!(labelled(|i| 0.3 + 0.7 * 0.5_f64.powi(i as i32), false), Label::Stalls);
         assert_eq!(labelled(|i| if i % 2 == 0 { 1.0 } else { 0.5 }, false), Label::Wanders);
-        assert_eq!(label(&[1.0, f64::NAN], true, RULES), Label::Diverges);
+        assert_eq!(labelled(|i| if i < 50 { 1.0 } else { f64::NAN }, true), Label::Diverges);
+        // Two moves for one step down: it converges, not along a line.
+        assert_eq!(labelled(|i| 0.01_f64.powi(i as i32 / 2), true), Label::Uneven);
+        // The end is reached at once.
+        assert_eq!(labelled(|i| if i == 0 { 1.0 } else { 0.0 }, true), Label::Linear);
+    }
+
+    /// What a run does below the floor, and for how long it goes on there, changes no label.
+    #[test]
+    fn labels_do_not_depend_on_the_length_of_a_run() {
+        let wild = |i: usize| 0.5_f64.powi(i as i32) * if i > 60 && i.is_multiple_of(2) { 9.0 } else { 1.0 };
+        let rippling = |i: usize| 0.5_f64.powi(i as i32) * if i.is_multiple_of(3) { 9.0 } else { 1.0 };
+        for length in [42, 60, 80, 400] {
+            let of = |gap: &dyn Fn(usize) -> f64| {
+                let gaps: Vec<f64> = (0..length).map(gap).collect();
+                label(&gaps, &Seen::new(&gaps, 0), true, RULES)
+            };
+            assert_eq!((of(&wild), of(&rippling)), (Label::Linear, Label::Ripples), "{length}");
+        }
+    }
+
+    #[test]
+    fn one_rise_makes_no_ripples() {
+        let once = |i: usize| 0.1_f64.powi(i as i32) * if i == 4 { 30.0 } else { 1.0 };
+        assert_ne!(labelled(once, true), Label::Ripples);
     }
 
     #[test]
     fn a_geometric_gap_has_its_factor_and_a_straight_line() {
         let line = Line::through(&(0..20).map(|i| 3.0 * 0.7_f64.powi(i)).collect::<Vec<_>>());
         assert!((line.slope.exp() - 0.7).abs() < 1e-12 && (line.straight - 1.0).abs() < 1e-12);
-    }
-
-    /// The recursion itself, run for long, against the formulas.
-    #[test]
-    fn the_local_range_is_where_the_recursion_shrinks() {
-        let local = Local { rho: [0.45, -0.3] };
-        let (low, high) = local.range();
-        let shrinks = |tau: f64| {
-            local.rho.iter().all(|rho| {
-                let (mut old, mut now) = (1.0, 0.7);
-                (0..20_000).for_each(|_| (old, now) = (now, rho * ((1.0 + tau) * now - tau * old)));
-                now.abs() < 1e-9
-            })
-        };
-        for (tau, inside) in
-            [(low - 0.01, false), (low + 0.01, true), (0.0, true), (high - 0.01, true), (high + 0.01, false)]
-        {
-            assert_eq!(shrinks(tau), inside, "τ = {tau}");
-            assert_eq!(local.rate(tau) < 1.0, inside, "τ = {tau}");
-        }
-        assert!((local.rate(0.0) - 0.45 * 0.45).abs() < 1e-15);
-    }
-
-    /// Where every ρ is positive, momentum helps; where some are negative, it slows those down.
-    #[test]
-    fn momentum_helps_errors_of_one_sign() {
-        let (positive, both) = (Local { rho: [0.9, 0.5] }, Local { rho: [0.4, -0.4] });
-        assert!(positive.rate(0.4) < positive.rate(0.0));
-        assert!(both.rate(0.1) > both.rate(0.0) && both.rate(-0.1) > both.rate(0.0));
-        // The double root of ρ = 0.9 is at τ = 0.5195, and the rate rises steeply below it.
-        let best = (0..1000).map(|i| i as f64 / 1000.0).min_by(|a, b| positive.rate(*a).total_cmp(&positive.rate(*b)));
-        assert_eq!(best, Some(0.52));
-        assert!(positive.help().contains("τ = 0.519") && !both.help().is_empty());
     }
 }

@@ -1,4 +1,4 @@
-//! The figures of `phase`: one map a method, and where half the draws are recovered.
+//! The figures of `phase`: one map a method, and up to where half the draws are recovered.
 
 use katoms::select::{Sign, weak_threshold};
 
@@ -32,7 +32,7 @@ pub(super) fn figures(results: &Results) -> Result<Vec<Figure>, Error> {
         |map: &Mapped| Curve::of(map.contestant, results.xs.iter().copied().zip(map.half.iter().copied()).collect());
     let chart = Chart {
         x: x.clone(),
-        y: Axis::linear("k/m at which half the draws are recovered").between(0.0, 1.0),
+        y: Axis::linear("k/m up to which half the draws are recovered").between(0.0, 1.0),
         curves: [curve.clone().stroked(Stroke::Dashed)].into_iter().chain(results.maps.iter().map(half)).collect(),
         shades: Vec::new(),
         places: Vec::new(),
@@ -47,7 +47,7 @@ pub(super) fn figures(results: &Results) -> Result<Vec<Figure>, Error> {
         },
         Figure {
             name: "phase-half".into(),
-            title: "Where half the draws are recovered".into(),
+            title: "Up to where half the draws are recovered".into(),
             caption: half_caption(results),
             columns: 1,
             panels: vec![Panel { title: "By m/n".into(), body: Body::Chart(chart) }],
@@ -81,8 +81,9 @@ fn half_caption(results: &Results) -> String {
     maps.sort_by(|a, b| b.half[middle].total_cmp(&a.half[middle]));
     let all: Vec<String> = maps.iter().map(|m| format!("{} {:.2}", m.contestant.label(), m.half[middle])).collect();
     format!(
-        "k/m up to which at least half the draws are recovered. At m/n = {x:.2} the ℓ1 curve lies at {rho:.2}; measured: \
-         {}.",
+        "The largest k/m such that at least half the draws are recovered at every k/m up to it, by straight lines between \
+         the cells; a share that rises again beyond does not count. At m/n = {x:.2} the ℓ1 curve lies at {rho:.2}; \
+         measured: {}.",
         all.join("; ")
     )
 }

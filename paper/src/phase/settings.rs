@@ -4,6 +4,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, Experiment, Request, config};
 
+/// More values than these on an axis cannot be told apart on a map.
+const MOST_STEPS: usize = 100;
+/// A design with more columns takes more than a hundred megabytes for each thread.
+const MOST_COLUMNS: usize = 4000;
+/// The most draws for a cell.
+const MOST_DRAWS: usize = 1000;
+/// The most draws for all cells together: each of them is kept until the end.
+const MOST_PROBLEMS: usize = 1_000_000;
+/// The most iterations of a run, and the most λ of the Lasso.
+const MOST_ITERATIONS: usize = 1_000_000;
+const MOST_LAMBDAS: usize = 1000;
+
 /// What is run.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -44,9 +56,9 @@ impl Steps {
         (self.from - half, self.to + half)
     }
 
-    /// Whether they are shares, rising, at least two.
+    /// Whether they are shares, rising, at least two and not too many.
     fn are_shares(self) -> bool {
-        self.from > 0.0 && self.from < self.to && self.to < 1.0 && self.steps >= 2
+        self.from > 0.0 && self.from < self.to && self.to < 1.0 && (2..=MOST_STEPS).contains(&self.steps)
     }
 }
 
@@ -64,7 +76,8 @@ impl Config {
     pub fn of(request: &Request) -> Result<Self, Error> {
         let config: Self = config::settings(Experiment::Phase, request)?;
         let share = |v: f64| v > 0.0 && v < 1.0;
-        let shares = "must rise in at least 2 steps, between 0 and 1";
+        let shares = format!("must rise in 2 to {MOST_STEPS} steps, between 0 and 1");
+        let cells = config.undersampling.steps.saturating_mul(config.density.steps);
         let rules = [
             (config.undersampling.are_shares(), format!("`undersampling` {shares}")),
             (config.density.are_shares(), format!("`density` {shares}")),
@@ -73,16 +86,24 @@ impl Config {
                 "`columns` must be so many that the smallest `undersampling` leaves 2 rows".into(),
             ),
             (
-                config.columns <= 20_000,
-                "`columns` must be at most 20000: every cell draws designs of that width".into(),
+                config.columns <= MOST_COLUMNS,
+                format!("`columns` must be at most {MOST_COLUMNS}: every cell draws designs of that width"),
             ),
-            (config.draws >= 1, "`draws` must be at least 1".into()),
+            (
+                (1..=MOST_DRAWS).contains(&config.draws) && cells.saturating_mul(config.draws) <= MOST_PROBLEMS,
+                format!(
+                    "`draws` must lie between 1 and {MOST_DRAWS}, and come to at most {MOST_PROBLEMS} in all cells"
+                ),
+            ),
             (share(config.recovered), "`recovered` must lie between 0 and 1".into()),
             (config.momentum.is_finite(), "`momentum` must be a number".into()),
-            (config.iterations >= 1, "`iterations` must be at least 1".into()),
             (
-                share(config.lasso.smallest) && config.lasso.count >= 2,
-                "`lasso` must have a `smallest` between 0 and 1 and a `count` of at least 2".into(),
+                (1..=MOST_ITERATIONS).contains(&config.iterations),
+                format!("`iterations` must lie between 1 and {MOST_ITERATIONS}"),
+            ),
+            (
+                share(config.lasso.smallest) && (2..=MOST_LAMBDAS).contains(&config.lasso.count),
+                format!("`lasso` must have a `smallest` between 0 and 1 and a `count` from 2 to {MOST_LAMBDAS}"),
             ),
         ];
         match rules.into_iter().find(|(holds, _)| !holds) {

@@ -8,6 +8,9 @@ fn half_is_where_the_line_between_two_rows_crosses() {
     assert!((half_way(&ys, &[1.0, 1.0, 1.0]) - 0.3).abs() < 1e-12);
     assert!((half_way(&ys, &[0.0, 0.0, 0.0]) - 0.05).abs() < 1e-12);
     assert!((half_way(&ys, &[0.5, 0.0, 0.0]) - 0.1).abs() < 1e-12);
+    // A share that rises again does not move the first crossing.
+    assert!((half_way(&ys, &[1.0, 0.25, 0.75]) - half_way(&ys, &[1.0, 0.25, 0.0])).abs() < 1e-12);
+    assert!((half_way(&ys, &[0.0, 1.0, 1.0]) - 0.05).abs() < 1e-12);
 }
 
 #[test]
@@ -22,8 +25,15 @@ fn what_cannot_be_run_is_refused_and_said() {
     assert!(refused("density = { from = 0.0, to = 0.9, steps = 4 }").contains("`density`"));
     assert!(refused("density = { from = 0.1, to = 0.9, steps = 1 }").contains("`density`"));
     assert!(refused("undersampling = { from = 0.1, to = 1.0, steps = 3 }").contains("`undersampling`"));
+    assert!(
+        refused("undersampling = { from = 0.1, to = 0.9, steps = 9000000000000000000 }").contains("2 to 100 steps")
+    );
     assert!(refused("columns = 10").contains("`columns`"));
+    assert!(refused("columns = 9000000000000000000").contains("`columns`"));
     assert!(refused("draws = 0").contains("`draws`"));
+    assert!(refused("draws = 9000000000000000000").contains("`draws`"));
+    assert!(refused("iterations = 9000000000000000000").contains("`iterations`"));
+    assert!(refused("lasso = { smallest = 1e-4, count = 9000000000000000000 }").contains("`lasso`"));
     assert!(refused("recovered = nan").contains("`recovered`"));
     assert!(refused("lasso = { smallest = 0.0, count = 10 }").contains("`lasso`"));
     assert!(refused("seeds = 1").contains("`seeds`"));

@@ -2,7 +2,8 @@
 
 use super::cohort::Cohort;
 use super::contest::{Contest, Trial};
-use super::summary::{FIELD, Pair, Spread, Standing, Summary, published};
+use super::published::{published, published_ratio};
+use super::summary::{FIELD, Pair, Spread, Standing, Summary};
 use crate::figure::{Axis, Body, Chart, Curve, Figure, Ink, Panel, Stroke};
 use crate::{Contestant, Table};
 
@@ -46,7 +47,7 @@ pub(super) fn figure(name: String, cohort: &Cohort, contests: &[Contest], summar
     Figure {
         name,
         title: format!("{}: {}", cohort.title(), "test error and convergence"),
-        caption: caption(cohort, contests.len(), summary, accuracy),
+        caption: caption(cohort, summary, accuracy),
         columns: 3,
         panels: vec![
             panel("Test error", errors),
@@ -68,26 +69,36 @@ fn line(trial: &Trial, x: fn(&crate::race::Mark) -> f64) -> Curve {
     Curve::of(trial.contestant, points)
 }
 
-fn caption(cohort: &Cohort, splits: usize, summary: &Summary, accuracy: f64) -> String {
+fn caption(cohort: &Cohort, summary: &Summary, accuracy: f64) -> String {
+    let splits = summary.splits;
     let below = summary.standings.iter().filter(|s| s.error.mean < summary.guess).count();
-    let quickest = summary.standings.iter().min_by(|a, b| a.passes.mean.total_cmp(&b.passes.mean));
+    // Where a run did not converge, its passes are too few.
+    let converged = summary.standings.iter().filter(|s| s.converged == summary.splits);
+    let quickest = converged.min_by(|a, b| a.passes.mean.total_cmp(&b.passes.mean));
     format!(
         "{}Left: a point is a split, a bar the mean over {splits} splits, its band one deviation ({:.1} of {} tumours on \
          average). {} of {} methods err less on average than the dashed line, which always names the larger class. {} Centre \
-         and right: how far the objective is from where it is heading; converged means {accuracy:e} of the way left.",
+         and right: how far the objective is from where it is heading (the minimum over the ball for Frank–Wolfe, over the \
+         genes it ended with for the others); converged means {accuracy:e} of the way left.",
         if cohort.simulated { "Simulated, not measured. " } else { "" },
         summary.scatter * summary.tested as f64,
         summary.tested,
         if below == 0 { "None".into() } else { below.to_string() },
         summary.standings.len(),
         quickest.map_or_else(String::new, |s| {
-            format!("{} needs the fewest passes, {:.0} on average.", s.contestant.label(), s.passes.mean)
+            let passes = if s.passes.mean.round() == 1.0 { "pass" } else { "passes" };
+            format!(
+                "Of those who converged on all splits, {} needs the fewest passes: {:.0} {passes} on average.",
+                s.contestant.label(),
+                s.passes.mean
+            )
         }),
     )
 }
 
 /// The paper's table, with ours.
-pub(super) fn results(cohort: &Cohort, splits: usize, summary: &Summary) -> Table {
+pub(super) fn results(cohort: &Cohort, summary: &Summary) -> Table {
+    let splits = summary.splits;
     let plus_minus = |s: &Spread, digits: usize| format!("{:.digits$} ± {:.digits$}", s.mean, s.deviation);
     let seconds = |s: &Spread| format!("{} ± {}", brief(s.mean), brief(s.deviation));
     let row = |s: &Standing| {
@@ -104,8 +115,8 @@ pub(super) fn results(cohort: &Cohort, splits: usize, summary: &Summary) -> Tabl
             format!("{} of {splits}", s.converged),
             format!("{:.0}", s.genes.mean),
             format!("ridge {}, {} {} ({times}×)", setting.ridge, if ball { "radius" } else { "groups" }, setting.size),
-            paper.map_or_else(|| "–".into(), |p| format!("{:.4}", p.0)),
-            paper.map_or_else(|| "–".into(), |p| format!("{:.2}", p.1)),
+            paper.map_or_else(|| "–".into(), |p| format!("{:.4}", p.error)),
+            paper.map_or_else(|| "–".into(), |p| format!("{:.2}", p.seconds)),
         ]
     };
     let mut rows: Vec<Vec<String>> = summary.standings.iter().map(row).collect();
@@ -125,7 +136,11 @@ pub(super) fn results(cohort: &Cohort, splits: usize, summary: &Summary) -> Tabl
         "paper: seconds",
     ];
     Table {
-        title: format!("{}: mean ± deviation over {splits} splits", cohort.title()),
+        title: format!(
+            "{}: mean ± deviation over {splits} splits; converged: Frank–Wolfe by the minimum over the ball, the others by \
+             that over the genes they ended with",
+            cohort.title()
+        ),
         headings: headings.map(Into::into).into(),
         rows,
     }
@@ -148,15 +163,17 @@ pub(super) fn comparisons(cohort: &Cohort, summary: &Summary) -> Table {
         let more = if pair.at_least { "≥ " } else { "" };
         // Where the other never converged there is none.
         let ratio = |v: f64| if v.is_finite() { format!("{more}{v:.2}") } else { "–".into() };
+        let seconds = published_ratio(pair.one, pair.other).filter(|_| !pair.same_setting);
         let paper = published(pair.one).zip(published(pair.other)).filter(|_| !pair.same_setting);
         vec![
             format!("{} / {}{setting}", pair.one.label(), pair.other.label()),
             ratio(pair.passes),
             ratio(pair.iterations),
             ratio(pair.seconds),
-            paper.map_or_else(|| "–".into(), |(one, other)| format!("{:.2}", one.1 / other.1)),
+            format!("{} of {}", pair.judged, pair.of),
+            seconds.map_or_else(|| "–".into(), |ratio| format!("{ratio:.2}")),
             format!("{:+.1} ± {:.1}", pair.error.mean / one, pair.error.deviation / one),
-            paper.map_or_else(|| "–".into(), |(one, other)| format!("{:+.0}", (one.0 - other.0) * 177.0)),
+            paper.map_or_else(|| "–".into(), |(one, other)| format!("{:+.0}", one.wrong() - other.wrong())),
         ]
     };
     let headings = [
@@ -164,12 +181,17 @@ pub(super) fn comparisons(cohort: &Cohort, summary: &Summary) -> Table {
         "passes, ratio",
         "iterations, ratio",
         "seconds, ratio",
+        "over splits",
         "paper: seconds, ratio",
         "tumours more in error",
         "paper: tumours",
     ];
     Table {
-        title: format!("{}: split by split (one tumour of {} is {one:.4})", cohort.title(), summary.tested),
+        title: format!(
+            "{}: split by split; ratios over the splits on which the second converged (one tumour of {} is {one:.4})",
+            cohort.title(),
+            summary.tested
+        ),
         headings: headings.map(Into::into).into(),
         rows: summary.pairs.iter().map(row).collect(),
     }

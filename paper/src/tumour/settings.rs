@@ -6,6 +6,15 @@ use serde::Deserialize;
 use super::simulated::Simulation;
 use crate::Error;
 
+/// The most splits.
+const MOST_SPLITS: usize = 1000;
+/// The most values of a grid.
+const MOST_VALUES: usize = 100;
+/// The largest ridge and radius; the least ridge is one over it.
+const LARGEST: f64 = 1e9;
+/// The most iterations of all splits' timed runs: each leaves a mark.
+const MOST_MARKS: usize = 4_000_000;
+
 /// What is run.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -70,8 +79,8 @@ impl Config {
     /// Whether it can be run.
     pub fn check(&self) -> Result<(), Error> {
         let bad = |why: &str| Err(Error::Config { experiment: "tumour", why: why.into() });
-        if self.splits < 2 {
-            return bad("`splits` must be at least 2, for a deviation");
+        if !(2..=MOST_SPLITS).contains(&self.splits) {
+            return bad(&format!("`splits` must be at least 2, for a deviation, and at most {MOST_SPLITS}"));
         }
         if !(0.2..=0.8).contains(&self.training) {
             return bad("`training` must lie between 0.2 and 0.8");
@@ -80,15 +89,20 @@ impl Config {
         if !(2..=10).contains(&self.folds) {
             return bad("`folds` must lie between 2 and 10");
         }
-        if self.ridges.is_empty() || self.ridges.iter().any(|&ridge| !(ridge > 0.0) || !ridge.is_finite()) {
-            return bad("`ridges` must be finite and above 0: classes of few tumours can be separated");
+        let few = |count: usize| (1..=MOST_VALUES).contains(&count);
+        if !few(self.ridges.len()) || self.ridges.iter().any(|ridge| !(1.0 / LARGEST..=LARGEST).contains(ridge)) {
+            return bad(&format!(
+                "`ridges` must be 1 to {MOST_VALUES} numbers from {:e} to {LARGEST:e}: without a ridge, classes of few \
+                 tumours can be separated",
+                1.0 / LARGEST
+            ));
         }
-        if self.groups.is_empty() || self.groups.contains(&0) || !self.groups.is_sorted() {
-            return bad("`groups` must be at least 1, and rise");
+        if !few(self.groups.len()) || self.groups.contains(&0) || !self.groups.is_sorted() {
+            return bad(&format!("`groups` must be 1 to {MOST_VALUES} numbers of at least 1, and rise"));
         }
-        let positive = |&radius: &f64| radius > 0.0 && radius.is_finite();
-        if self.radii.is_empty() || !self.radii.iter().all(positive) || !self.radii.is_sorted() {
-            return bad("`radii` must be finite and above 0, and rise");
+        let positive = |&radius: &f64| radius > 0.0 && radius <= LARGEST;
+        if !few(self.radii.len()) || !self.radii.iter().all(positive) || !self.radii.is_sorted() {
+            return bad(&format!("`radii` must be 1 to {MOST_VALUES} numbers above 0 and up to {LARGEST:e}, and rise"));
         }
         if !(0.0..1.0).contains(&self.momentum) {
             return bad("`momentum` must be at least 0 and below 1");
@@ -100,6 +114,13 @@ impl Config {
             if effort.iterations == 0 || !(0.0..1.0).contains(&effort.tolerance) {
                 return bad("`tuning` and `timed` need at least 1 iteration and a tolerance of at least 0, below 1");
             }
+        }
+        if self.timed.iterations.max(self.tuning.iterations) > MOST_MARKS / self.splits {
+            return bad(&format!(
+                "`tuning` and `timed` may have {} iterations for {} splits: {MOST_MARKS} in all",
+                MOST_MARKS / self.splits,
+                self.splits
+            ));
         }
         self.simulated.check()
     }

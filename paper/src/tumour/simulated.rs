@@ -19,6 +19,11 @@ const ACTIVITY: f64 = 0.15;
 /// How fast the popularity of genes falls with their rank.
 const POPULARITY: f64 = 0.75;
 
+/// The most tumours, genes and groups.
+const MOST: usize = 100_000;
+/// The most numbers of a table: tumours × genes, tumours × groups.
+const MOST_NUMBERS: usize = 20_000_000;
+
 /// What is drawn.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -47,20 +52,34 @@ impl Simulation {
     /// Whether it can be drawn.
     pub fn check(&self) -> Result<(), Error> {
         let bad = |why: &str| Err(Error::Config { experiment: "tumour", why: why.into() });
-        if self.positives < 20 || self.tumours < 2 * self.positives {
+        for (name, count) in [("tumours", self.tumours), ("genes", self.genes), ("groups", self.groups)] {
+            if count > MOST {
+                return bad(&format!("`simulated.{name}` must be at most {MOST}"));
+            }
+        }
+        for (name, count) in [("genes", self.genes), ("groups", self.groups)] {
+            if self.tumours.saturating_mul(count) > MOST_NUMBERS {
+                return bad(&format!("`simulated.tumours` × `simulated.{name}` must be at most {MOST_NUMBERS}"));
+            }
+        }
+        if self.positives > self.tumours || self.positives < 20 || self.tumours < 2 * self.positives {
             return bad("`simulated.positives` must be at least 20 and at most half of the tumours");
         }
         if self.grouped < 2 || self.genes < self.grouped {
             return bad("`simulated.grouped` must lie between 2 and the number of genes");
         }
+        if self.groups.saturating_mul(self.grouped) > MOST_NUMBERS {
+            return bad(&format!("`simulated.groups` × `simulated.grouped` must be at most {MOST_NUMBERS}"));
+        }
         if self.groups < 2 || self.planted == 0 || self.planted > self.groups {
             return bad("`simulated.groups` must be at least 2, and `planted` between 1 and that");
         }
-        if !(self.median_size >= 1.0) || self.largest_size < 2 || self.largest_size > self.grouped {
+        if !(1.0..=MOST as f64).contains(&self.median_size) || self.largest_size < 2 || self.largest_size > self.grouped
+        {
             return bad("`simulated.median_size` must be at least 1, `largest_size` between 2 and `grouped`");
         }
-        if !(self.noise >= 0.0) || !self.noise.is_finite() {
-            return bad("`simulated.noise` must be finite and at least 0");
+        if !(0.0..=1e6).contains(&self.noise) {
+            return bad("`simulated.noise` must lie between 0 and 1e6");
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::contest::{Contest, Setting, Trial};
+use super::published::published;
 use crate::Contestant;
 
 /// Who takes part, in the order of the paper's table, and ours.
@@ -33,10 +34,25 @@ impl Spread {
         Self { mean, deviation: (squares / f64::max(count - 1.0, 1.0)).sqrt(), of: values.len() }
     }
 
-    /// Whether the mean is further from zero than twice its own deviation. Splits of the same tumours share most of
-    /// them: Nadeau and Bengio ("Inference for the generalization error", 2003) add tested/trained to 1/splits.
+    /// The same, held against a constant.
+    pub fn less(self, constant: f64) -> Self {
+        Self { mean: self.mean - constant, ..self }
+    }
+
+    /// The deviation of the mean. Splits of the same tumours share most of them: Nadeau and Bengio ("Inference for the
+    /// generalization error", 2003) add tested/trained to 1/splits.
+    pub fn error_of_mean(&self, tested_per_trained: f64) -> f64 {
+        self.deviation * (1.0 / self.of as f64 + tested_per_trained).sqrt()
+    }
+
+    /// Whether the mean is further from zero than twice its own deviation.
     pub fn is_clear(&self, tested_per_trained: f64) -> bool {
-        self.mean.abs() > 2.0 * self.deviation * (1.0 / self.of as f64 + tested_per_trained).sqrt()
+        self.mean.abs() > 2.0 * self.error_of_mean(tested_per_trained)
+    }
+
+    /// Whether the mean is no further from zero than its own deviation.
+    pub fn is_nought(&self, tested_per_trained: f64) -> bool {
+        self.mean.abs() <= self.error_of_mean(tested_per_trained)
     }
 }
 
@@ -69,8 +85,12 @@ pub(super) struct Pair {
     pub iterations: f64,
     /// The same of seconds.
     pub seconds: f64,
-    /// Splits on which the other converged.
+    /// Splits on which the other converged: only these have a ratio.
     pub judged: usize,
+    /// All splits.
+    pub of: usize,
+    /// Splits without a ratio on which the one did converge: they speak against the other.
+    pub against: usize,
     /// Error of the one − error of the other.
     pub error: Spread,
     /// Whether the one did not converge on some of these, so that the ratios are too small.
@@ -81,6 +101,7 @@ impl Pair {
     fn new(same_setting: bool, trials: &[(&Trial, &Trial)]) -> Option<Self> {
         let (one, other) = trials.first().map(|(one, other)| (one.contestant, other.contestant))?;
         let judged: Vec<_> = trials.iter().filter(|(_, other)| other.converged.is_some()).collect();
+        let against = trials.iter().filter(|(one, other)| one.converged.is_some() && other.converged.is_none()).count();
         let ratio = |cost: fn(&Trial) -> f64| {
             let logs = judged.iter().map(|(a, b)| (cost(a) / cost(b)).ln());
             (logs.sum::<f64>() / judged.len() as f64).exp()
@@ -94,17 +115,42 @@ impl Pair {
             iterations: ratio(|trial| trial.cost().iteration.max(1) as f64),
             seconds: ratio(|trial| trial.cost().seconds.max(1e-9)),
             judged: judged.len(),
+            of: trials.len(),
+            against,
             error: Spread::new(&errors),
             at_least: judged.iter().any(|(one, _)| one.converged.is_none()),
         })
+    }
+
+    /// Whether the ratios can be judged: on half of the splits there is one.
+    pub fn is_judged(&self) -> bool {
+        self.judged > 0 && 2 * self.judged >= self.of && self.passes.is_finite()
+    }
+
+    /// Whether the other takes fewer passes, by this factor and on whatever splits can tell.
+    pub fn is_slower_by(&self, factor: f64) -> bool {
+        self.is_judged() && self.against == 0 && self.passes >= factor
+    }
+
+    /// The ratio of passes, and on how many splits it rests.
+    pub fn told(&self) -> String {
+        if self.judged == 0 {
+            return format!("no ratio ({} converged on none of {} splits)", self.other.label(), self.of);
+        }
+        let more = if self.at_least { "≥ " } else { "" };
+        format!("{more}{:.2}× (over {} of {} splits)", self.passes, self.judged, self.of)
     }
 }
 
 /// A cohort's splits.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Summary {
+    /// Splits.
+    pub splits: usize,
     /// Tumours of a test part.
     pub tested: usize,
+    /// Tumours of a test part / tumours of a training part.
+    pub tested_per_trained: f64,
     /// The error of always naming the larger class.
     pub guess: f64,
     pub standings: Vec<Standing>,
@@ -114,7 +160,8 @@ pub(super) struct Summary {
 }
 
 impl Summary {
-    pub fn new(contests: &[Contest]) -> Self {
+    /// The splits of a cohort of so many tumours.
+    pub fn new(contests: &[Contest], tumours: usize) -> Self {
         let standings: Vec<Standing> = FIELD.iter().filter_map(|&who| standing(contests, who)).collect();
         let guess = Spread::new(&contests.iter().map(|contest| contest.guess).collect::<Vec<f64>>()).mean;
         let tested = contests.first().and_then(|c| c.trials.first()).map_or(0, |trial| trial.tested);
@@ -130,12 +177,30 @@ impl Summary {
             pair(Contestant::FrankWolfe, Contestant::AccIht),
             pair(Contestant::AwayFrankWolfe, Contestant::AccIht),
             pair(Contestant::PairwiseFrankWolfe, Contestant::AccIht),
+            pair(Contestant::FrankWolfe, Contestant::Iht),
+            pair(Contestant::AwayFrankWolfe, Contestant::Iht),
+            pair(Contestant::PairwiseFrankWolfe, Contestant::Iht),
+            pair(Contestant::FrankWolfe, Contestant::AwayFrankWolfe),
+            pair(Contestant::FrankWolfe, Contestant::PairwiseFrankWolfe),
             pair(Contestant::AccIht, Contestant::Katoms),
         ];
         let errors: Vec<f64> =
             standings.iter().filter(|s| published(s.contestant).is_some()).map(|s| s.error.deviation).collect();
         let scatter = errors.iter().sum::<f64>() / errors.len() as f64;
-        Self { tested, guess, standings, pairs: pairs.into_iter().flatten().collect(), scatter }
+        Self {
+            splits: contests.len(),
+            tested,
+            tested_per_trained: tested as f64 / (tumours - tested) as f64,
+            guess,
+            standings,
+            pairs: pairs.into_iter().flatten().collect(),
+            scatter,
+        }
+    }
+
+    /// The standings of the paper's methods.
+    pub fn of_the_paper(&self) -> impl Iterator<Item = &Standing> {
+        self.standings.iter().filter(|standing| published(standing.contestant).is_some())
     }
 
     /// The standing of a contestant.
@@ -167,18 +232,6 @@ fn standing(contests: &[Contest], contestant: Contestant) -> Option<Standing> {
     })
 }
 
-/// The paper's table: test error and seconds.
-pub(super) fn published(contestant: Contestant) -> Option<(f64, f64)> {
-    match contestant {
-        Contestant::FrankWolfe => Some((0.2938, 58.45)),
-        Contestant::AwayFrankWolfe => Some((0.2938, 40.34)),
-        Contestant::PairwiseFrankWolfe => Some((0.2938, 38.22)),
-        Contestant::Iht => Some((0.2825, 5.24)),
-        Contestant::AccIht => Some((0.2881, 3.45)),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -189,13 +242,5 @@ mod tests {
         assert_eq!(spread.mean, 3.0);
         assert!((spread.deviation - (14.0_f64 / 3.0).sqrt()).abs() < 1e-15);
         assert!(spread.is_clear(0.0) && !spread.is_clear(1.5));
-    }
-
-    #[test]
-    fn the_published_errors_are_whole_tumours_of_177() {
-        for (error, _) in FIELD.iter().filter_map(|&who| published(who)) {
-            let tumours = error * 177.0;
-            assert!((tumours - tumours.round()).abs() < 0.01, "{error}");
-        }
     }
 }

@@ -56,7 +56,7 @@ enum Chosen {
 
 impl CvArgs {
     pub(super) fn run(&self, told: &Told) -> Result<Ended> {
-        watch::listen();
+        watch::listen(watch::BEST_SO_FAR);
         outputs::check(&self.data.files(), &[self.output.out.as_deref(), self.output.report.as_deref()])?;
         let loaded = self.data.load(&self.model, told)?;
         let target = loaded.target()?;

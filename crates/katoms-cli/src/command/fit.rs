@@ -53,7 +53,7 @@ pub struct FitArgs {
 
 impl FitArgs {
     pub(super) fn run(&self, told: &Told) -> Result<Ended> {
-        watch::listen();
+        watch::listen(watch::BEST_SO_FAR);
         let outputs = [self.output.out.as_deref(), self.output.report.as_deref(), self.checkpoint.path()];
         outputs::check(&self.data.files(), &outputs)?;
         let loaded = self.data.load(&self.model, told)?;

@@ -1,6 +1,7 @@
 //! `katoms paper`: the paper's experiments, from a config to a report.
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -11,10 +12,10 @@ use clap::{Args, ValueEnum};
 use katoms_estimate::{Answer, Watch};
 use katoms_paper::{Experiment, Progress, Request, Scale, Section, Verdict};
 
-use crate::Ended;
 use crate::paper;
-use crate::told::{Told, aligned, count, number};
+use crate::told::{Told, aligned, count, number, quoted};
 use crate::watch::{self, Companion};
+use crate::{Ended, is_closed_pipe};
 
 /// Pixels for each unit of a figure: sharp in print.
 const PIXELS: f32 = 2.0;
@@ -23,15 +24,14 @@ const REPORT: &str = "report.html";
 /// `katoms paper`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  katoms paper counter                       the smallest: a table, and counter.svg, .png and .json in paper-report
+  katoms paper counter                       the smallest, into paper-report
   katoms paper all                           every experiment; then open paper-report/report.html
   katoms paper iid --scale full              the paper's own size: 6 GB of data
   katoms paper images --image photo.png      on a picture of yours
   katoms paper iid --print-config > my.toml  the settings, to be changed
   katoms paper iid --config my.toml          and run
 
-Each run adds its section to report.html in the folder. What the paper claims, what we measured, and why they differ
-where they do: docs/paper.md.")]
+Each run writes NAME.json, figures as .svg and .png, and adds its section to report.html in the folder.")]
 pub struct PaperArgs {
     /// Which experiments
     #[arg(required = true, value_name = "NAME", value_parser = names())]
@@ -88,15 +88,19 @@ impl PaperArgs {
         let asked = |e: &Experiment| self.names.iter().any(|name| name == e.name() || name == "all");
         let wanted: Vec<Experiment> = Experiment::ALL.into_iter().filter(asked).collect();
         if self.print_config {
-            return wanted.iter().try_for_each(|e| told.print(katoms_paper::template(*e))).map(|()| Ended::Done);
+            let [experiment] = wanted[..] else {
+                bail!("--print-config prints the settings of one experiment; name one")
+            };
+            return told.print(katoms_paper::template(experiment)).map(|()| Ended::Done);
         }
         self.check_arguments(&wanted)?;
         let request = self.request()?;
+        self.check_folder()?;
         let is_new = !self.out.exists();
         std::fs::create_dir_all(&self.out).with_context(|| {
             format!("{}: the folder cannot be created; name another with --out", self.out.display())
         })?;
-        watch::listen();
+        watch::listen("stopping; the experiment that runs is dropped, those before it are kept");
         let ended = self.run_all(&wanted, &request, told);
         if is_new {
             // It goes only where nothing was written to it.
@@ -114,13 +118,14 @@ impl PaperArgs {
             companion.into_inner().unwrap_or_else(PoisonError::into_inner).finish(told);
             match result {
                 Ok(section) => {
+                    let section = Section { command: told.command.clone(), ..section };
                     self.write(&section)?;
-                    told.print(&in_words(&section))?;
+                    // Whoever closed the pipe has read enough; the report is still wanted.
+                    told.print(&in_words(&section)).or_else(|e| if is_closed_pipe(&e) { Ok(()) } else { Err(e) })?;
                     all_inside &= !self.check || inside(&section, told)?;
                 }
                 Err(katoms_paper::Error::Stopped) => {
-                    let left: Vec<&str> = wanted[at..].iter().map(|e| e.name()).collect();
-                    told.warn(format!("stopped; `katoms paper {}` does what is left", left.join(" ")));
+                    told.warn(format!("stopped; `{}` does what is left", self.again(&wanted[at..])));
                     return Ok(Ended::Short);
                 }
                 Err(error) => return Err(error.into()),
@@ -135,7 +140,13 @@ impl PaperArgs {
             bail!("--config holds the settings of one experiment; name one, not {}", wanted.len());
         }
         if self.check && (self.scale != Size::Small || self.config.is_some()) {
-            bail!("--check knows what to expect of the built-in settings at --scale small");
+            bail!("--check holds the built-in settings against what is expected at --scale small; ask for that scale");
+        }
+        if self.check && !(self.data.is_empty() && self.image.is_empty()) {
+            bail!("--check knows what to expect without --data and --image only");
+        }
+        for path in self.data.iter().chain(&self.image).filter(|path| !path.is_file()) {
+            bail!("{}: there is no such file", path.display());
         }
         for (given, flag, user) in
             [(&self.data, "--data", Experiment::Tumour), (&self.image, "--image", Experiment::Images)]
@@ -145,6 +156,44 @@ impl PaperArgs {
             }
         }
         Ok(())
+    }
+
+    /// Whether the folder can take the report: what cannot be read or must not be overwritten should not cost the work.
+    fn check_folder(&self) -> Result<()> {
+        if self.out.exists() && !self.out.is_dir() {
+            bail!("{}: this is a file; name a folder with --out", self.out.display());
+        }
+        let report = self.out.join(REPORT);
+        let is_ours = |page: Vec<u8>| String::from_utf8_lossy(&page).contains(paper::MARK);
+        if std::fs::read(&report).is_ok_and(|page| !is_ours(page)) {
+            bail!(
+                "{}: this is no report of `katoms paper`, and would be overwritten; name another folder",
+                report.display()
+            );
+        }
+        self.sections().map(|_| ())
+    }
+
+    /// The command that runs these experiments as this one would have.
+    fn again(&self, left: &[Experiment]) -> String {
+        let mut words: Vec<String> = ["katoms", "paper"].map(String::from).into();
+        words.extend(left.iter().map(|e| e.name().to_owned()));
+        if self.scale != Size::Default {
+            words.extend(["--scale".into(), Scale::from(self.scale).name().into()]);
+        }
+        let mut path = |flag: &str, path: &Path| words.extend([flag.into(), quoted(&path.to_string_lossy())]);
+        path("--out", &self.out);
+        self.config.iter().for_each(|config| path("--config", config));
+        if left.contains(&Experiment::Tumour) {
+            self.data.iter().for_each(|data| path("--data", data));
+        }
+        if left.contains(&Experiment::Images) {
+            self.image.iter().for_each(|image| path("--image", image));
+        }
+        if self.check {
+            words.push("--check".into());
+        }
+        words.join(" ")
     }
 
     fn request(&self) -> Result<Request> {
@@ -165,9 +214,12 @@ impl PaperArgs {
         }
         let numbers = serde_json::to_vec(section)?;
         katoms_io::save(&self.numbers(section.experiment), &numbers)?;
-        let sections = Experiment::ALL.into_iter().filter_map(|e| read_section(&self.numbers(e)).transpose());
-        let sections = sections.collect::<Result<Vec<Section>>>()?;
-        Ok(katoms_io::save(&self.out.join(REPORT), paper::page(&sections).as_bytes())?)
+        Ok(katoms_io::save(&self.out.join(REPORT), paper::page(&self.sections()?).as_bytes())?)
+    }
+
+    /// All sections in the folder, in the order of the paper.
+    fn sections(&self) -> Result<Vec<Section>> {
+        Experiment::ALL.into_iter().filter_map(|e| read_section(&self.numbers(e)).transpose()).collect()
     }
 
     fn numbers(&self, experiment: Experiment) -> PathBuf {
@@ -177,7 +229,11 @@ impl PaperArgs {
 
 /// A section that was written before.
 fn read_section(path: &Path) -> Result<Option<Section>> {
-    let Ok(bytes) = std::fs::read(path) else { return Ok(None) };
+    let bytes = match std::fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
+        Err(error) => return Err(error).with_context(|| format!("{}: cannot be read", path.display())),
+    };
     let what = || format!("{}: not a section of this version; remove it, or name another folder", path.display());
     serde_json::from_slice(&bytes).map(Some).with_context(what)
 }
@@ -205,7 +261,7 @@ fn in_words(section: &Section) -> String {
     for Verdict { claim, published, measured, agreement, .. } in &section.verdicts {
         text += &format!("- {claim}: {}\n    paper: {published}\n    here:  {measured}\n", agreement.word());
     }
-    text + &format!("\n{} seconds on {}\n\n", number(section.seconds), count(section.threads, "thread", "threads"))
+    text + &format!("\n{:.1} seconds on {}\n\n", section.seconds, count(section.threads, "thread", "threads"))
 }
 
 /// Whether all numbers lie in their bands; tells those that do not.
@@ -219,6 +275,10 @@ fn inside(section: &Section, told: &Told) -> Result<bool> {
             |b| format!("expected from {} to {}", number(b.low), number(b.high)),
         );
         told.warn(format!("{}: {} is {value}; {band}", section.experiment.name(), miss.name));
+    }
+    if misses.is_empty() {
+        let numbers = count(bands.len(), "number lies in its band", "numbers lie in their bands");
+        told.say(format!("{}: {numbers}", section.experiment.name()));
     }
     Ok(misses.is_empty())
 }

@@ -50,7 +50,7 @@ enum CriterionChoice {
 
 impl PathArgs {
     pub(super) fn run(&self, told: &Told) -> Result<Ended> {
-        watch::listen();
+        watch::listen(watch::BEST_SO_FAR);
         outputs::check(&self.data.files(), &[self.output.out.as_deref(), self.output.report.as_deref()])?;
         let loaded = self.data.load(&self.model, told)?;
         loaded.target()?;

@@ -71,7 +71,7 @@ enum Operator {
 
 impl RecoverArgs {
     pub(super) fn run(&self, told: &Told) -> Result<Ended> {
-        watch::listen();
+        watch::listen(watch::BEST_SO_FAR);
         let inputs = [self.matrix.as_deref(), self.rows.as_deref(), Some(self.measurements.as_path())];
         outputs::check(&inputs, &[self.out.as_deref(), self.checkpoint.path()])?;
         outputs::check_ending(self.out.as_deref(), &["npy", "csv"])?;

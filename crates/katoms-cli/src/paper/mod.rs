@@ -7,5 +7,5 @@ mod raster;
 mod samples;
 
 pub use drawing::draw;
-pub use page::page;
+pub use page::{MARK, page};
 pub use raster::png;

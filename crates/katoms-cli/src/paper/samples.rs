@@ -137,6 +137,7 @@ pub(super) fn section(experiment: Experiment, figures: Vec<Figure>) -> Section {
     Section {
         experiment,
         scale: Scale::Default,
+        command: format!("katoms paper {}", experiment.name()),
         title: format!("The section of {}", experiment.name()),
         lead: "What was found, in a few sentences: AccIHT needs 41 passes where IHT needs 54.".into(),
         setup: vec![

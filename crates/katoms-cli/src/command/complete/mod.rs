@@ -91,7 +91,7 @@ fn share(text: &str) -> Result<f64, String> {
 
 impl CompleteArgs {
     pub(super) fn run(&self, told: &Told) -> Result<Ended> {
-        watch::listen();
+        watch::listen(watch::BEST_SO_FAR);
         let files = [&self.out, &self.factors, &self.report, &self.checkpoint.checkpoint];
         let outputs = files.map(|path| path.as_deref());
         outputs::check(&[Some(self.data.as_path()), self.mask.as_deref()], &outputs)?;
