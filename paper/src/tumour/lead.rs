@@ -19,7 +19,11 @@ pub(super) fn lead(cohort: &Cohort, summary: &Summary) -> String {
         cohort.title(),
         if apart < scatter { "one split does not rank them" } else { "more than one split would hide" },
         summary.guess,
-        if below == 0 { "none".into() } else { below.to_string() },
+        match below {
+            0 => "none".into(),
+            all if all == errors.len() => "all".into(),
+            some => some.to_string(),
+        },
         if below <= 1 { "errs" } else { "err" },
         momentum_told(summary.pair(Contestant::Iht, Contestant::AccIht, true)),
         frank_wolfe_told(summary.pair(Contestant::PairwiseFrankWolfe, Contestant::AccIht, false)),

@@ -9,23 +9,28 @@ use crate::{Contestant, Table};
 
 /// The least gap that is drawn.
 const FLOOR: f64 = 1e-4;
+/// How far a mean's bar reaches to both sides, as a factor of passes.
+const BAR: f64 = 1.6;
 
 /// The figure of a cohort: errors against passes, and the objective's gap on the first split.
 pub(super) fn figure(name: String, cohort: &Cohort, contests: &[Contest], summary: &Summary, accuracy: f64) -> Figure {
     let passes = |trial: &Trial| trial.cost().passes.max(1) as f64;
-    let mut curves = Vec::new();
+    let (mut curves, mut bars) = (Vec::new(), Vec::new());
     for who in FIELD {
         let trials: Vec<&Trial> = contests.iter().filter_map(|contest| contest.of(who)).collect();
         let mut points: Vec<(f64, f64)> = trials.iter().map(|trial| (passes(trial), trial.error())).collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let (Some(first), Some(last)) = (points.first(), points.last()) else { continue };
-        let Spread { mean, deviation, .. } = Spread::new(&points.iter().map(|point| point.1).collect::<Vec<f64>>());
-        // Wide enough to be seen where all splits take the same number of passes.
-        let ends = [first.0 / 1.15, last.0 * 1.15];
-        let band = ends.map(|x| (x, mean - deviation, mean + deviation)).to_vec();
-        curves.push(Curve::of(who, ends.map(|x| (x, mean)).to_vec()).banded(band));
-        curves.push(Curve::of(who, points).stroked(Stroke::Points));
+        if points.is_empty() {
+            continue;
+        }
+        let mean = |values: Vec<f64>| Spread::new(&values).mean;
+        let error = mean(points.iter().map(|point| point.1).collect());
+        let middle = mean(points.iter().map(|point| point.0.ln()).collect()).exp();
+        bars.push(Curve::of(who, [middle / BAR, middle * BAR].map(|x| (x, error)).to_vec()));
+        // The bar is in the legend.
+        curves.push(Curve { label: String::new(), ..Curve::of(who, points).stroked(Stroke::Points) });
     }
+    curves.extend(bars);
     let widest = contests.iter().flat_map(|c| &c.trials).map(passes).fold(1.0, f64::max) * 1.5;
     let guess = vec![(0.8, summary.guess), (widest, summary.guess)];
     curves.push(Curve::new("always the larger class", Ink::Guide, guess).stroked(Stroke::Dashed));
@@ -38,7 +43,7 @@ pub(super) fn figure(name: String, cohort: &Cohort, contests: &[Contest], summar
     };
     let gap = |title: &str, x: fn(&crate::race::Mark) -> f64| Chart {
         x: Axis::log(title),
-        y: Axis::log("(f − its end) / descent").between(FLOOR, 1.5),
+        y: Axis::log("(f − its end) / descent").between(0.7 * FLOOR, 1.5),
         curves: FIELD.iter().filter_map(|&who| contests.first()?.of(who)).map(|trial| line(trial, x)).collect(),
         shades: Vec::new(),
         places: Vec::new(),
@@ -66,7 +71,10 @@ fn line(trial: &Trial, x: fn(&crate::race::Mark) -> f64) -> Curve {
             break;
         }
     }
-    Curve::of(trial.contestant, points)
+    // Who arrives at once has no line to be seen.
+    let stroke = if points.len() == 1 { Stroke::Points } else { Stroke::Solid };
+    let label = if points.len() == 1 { String::new() } else { trial.contestant.label().into() };
+    Curve { label, ..Curve::of(trial.contestant, points).stroked(stroke) }
 }
 
 fn caption(cohort: &Cohort, summary: &Summary, accuracy: f64) -> String {
@@ -76,8 +84,8 @@ fn caption(cohort: &Cohort, summary: &Summary, accuracy: f64) -> String {
     let converged = summary.standings.iter().filter(|s| s.converged == summary.splits);
     let quickest = converged.min_by(|a, b| a.passes.mean.total_cmp(&b.passes.mean));
     format!(
-        "{}Left: a point is a split, a bar the mean over {splits} splits, its band one deviation ({:.1} of {} tumours on \
-         average). {} of {} methods err less on average than the dashed line, which always names the larger class. {} Centre \
+        "{}Left: a point is a split, a bar the mean over {splits} splits; another split moves an error by {:.1} of {} tumours on \
+         average. {} of {} methods err less on average than the dashed line, which always names the larger class. {} Centre \
          and right: how far the objective is from where it is heading (the minimum over the ball for Frank–Wolfe, over the \
          genes it ended with for the others); converged means {accuracy:e} of the way left.",
         if cohort.simulated { "Simulated, not measured. " } else { "" },

@@ -138,7 +138,11 @@ impl Pair {
             return format!("no ratio ({} converged on none of {} splits)", self.other.label(), self.of);
         }
         let more = if self.at_least { "≥ " } else { "" };
-        format!("{more}{:.2}× (over {} of {} splits)", self.passes, self.judged, self.of)
+        let against = match self.against {
+            0 => String::new(),
+            count => format!("; on {count} only {} converged", self.one.label()),
+        };
+        format!("{more}{:.2}× (over {} of {} splits{against})", self.passes, self.judged, self.of)
     }
 }
 
