@@ -32,10 +32,10 @@ pub(super) fn figure(name: String, cohort: &Cohort, contests: &[Contest], summar
     }
     curves.extend(bars);
     let widest = contests.iter().flat_map(|c| &c.trials).map(passes).fold(1.0, f64::max) * 1.5;
-    let guess = vec![(0.8, summary.guess), (widest, summary.guess)];
+    let guess = vec![(0.6, summary.guess), (widest, summary.guess)];
     curves.push(Curve::new("always the larger class", Ink::Guide, guess).stroked(Stroke::Dashed));
     let errors = Chart {
-        x: Axis::log("passes to convergence").between(0.8, widest),
+        x: Axis::log("passes to convergence").between(0.6, widest),
         y: Axis::linear("test error"),
         curves,
         shades: Vec::new(),

@@ -17,7 +17,7 @@ fn each_section_stands_there_once() {
     }
     assert_eq!(html.matches("<svg ").count(), 2);
     assert!(html.contains("8 claims: 2 agree, 2 agree in part, 2 differ, 2 are left open."));
-    assert!(html.contains("At default scale; 12.35 seconds on 2 threads."));
+    assert!(html.contains("At default scale; 12.3 seconds on 2 threads."));
     assert_eq!(html, page(&sections));
 }
 
@@ -34,6 +34,7 @@ fn what_a_section_says_is_no_markup() {
     let evil = || "<script>alert(\"&\")</script>".to_owned();
     let mut section = section(Experiment::Images, vec![marked()]);
     section.scale = Scale::Full;
+    section.command = format!("katoms paper images --out '{}'", evil());
     (section.title, section.lead) = (evil(), evil());
     section.setup = vec![(evil(), evil())];
     section.notes = vec![evil()];
@@ -43,7 +44,7 @@ fn what_a_section_says_is_no_markup() {
     (section.figures[0].title, section.figures[0].caption) = (evil(), evil());
     let html = page(&[section]);
     assert!(!html.contains("<script"));
-    assert!(html.contains("katoms paper images --scale full"));
+    assert!(html.contains("katoms paper images --out") && html.contains("At full scale"));
 }
 
 #[test]
