@@ -54,7 +54,7 @@ fn settings_can_be_changed() {
     let printed = desk.succeeds("paper counter --print-config").out;
     desk.write("mine.toml", printed.replace("constant = 0.25", "constant = -0.1"));
     let said = desk.succeeds("paper counter --config mine.toml --out report");
-    assert!(said.out.contains("constant -0.1"), "{}", said.out);
+    assert!(said.out.contains("constant −0.1"), "{}", said.out);
 }
 
 #[test]
