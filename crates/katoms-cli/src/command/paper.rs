@@ -145,7 +145,7 @@ impl PaperArgs {
         if self.check && !(self.data.is_empty() && self.image.is_empty()) {
             bail!("--check knows what to expect without --data and --image only");
         }
-        for path in self.data.iter().chain(&self.image).filter(|path| !path.is_file()) {
+        if let Some(path) = self.data.iter().chain(&self.image).find(|path| !path.is_file()) {
             bail!("{}: there is no such file", path.display());
         }
         for (given, flag, user) in
