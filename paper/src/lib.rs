@@ -105,7 +105,7 @@ impl Experiment {
 pub enum Scale {
     /// Seconds: what the tests hold against `expected.json`.
     Small,
-    /// Within a minute on two cores.
+    /// Up to about a minute on two cores.
     #[default]
     Default,
     /// The paper's size where the default is smaller, or more draws.

@@ -36,7 +36,7 @@ pub struct PaperArgs {
     /// Which experiments
     #[arg(required = true, value_name = "NAME", value_parser = names())]
     names: Vec<String>,
-    /// How large: small takes seconds, default at most a minute each, full is the paper's size
+    /// How large: small takes seconds, default up to about a minute each, full is the paper's size
     #[arg(long, value_enum, default_value_t = Size::Default)]
     scale: Size,
     /// The folder for report.html, figures and numbers; created where it is missing
