@@ -5,6 +5,7 @@ pub mod baselines;
 mod claims;
 pub mod curves;
 pub mod curves_figure;
+pub mod families;
 pub mod figure;
 pub mod full_svd;
 pub mod problems;

@@ -1,6 +1,6 @@
 //! The library's greedy methods, with the models on their way.
 
-use katoms::driver::{Options, Run, Stages};
+use katoms::driver::{Options, Run};
 use katoms::loss::LeastSquares;
 use katoms::method::{Foba, ForwardRegression, Method, Omp};
 use katoms::operator::Dense;
@@ -51,7 +51,7 @@ where
 {
     let f = Objective::new(design, LeastSquares::new(data.y.to_vec())?)?;
     let stop = Stop { perfect: PERFECT, iterations: usize::MAX, ..Stop::default() };
-    let mut run = Run::new(&f, set, method, Options { stop, stages: Stages::direct() })?;
+    let mut run = Run::new(&f, set, method, Options { stop, ..Options::default() })?;
     let mut models = Vec::new();
     while !run.is_done() {
         let event = run.step();

@@ -145,7 +145,7 @@ where
     let method = AcceleratedIht::for_structure(set.structure());
     let mut reached = None;
     let stop = Stop { iterations: 200, ..Stop::default() };
-    let outcome = solve(&f, &set, &method, Options { stop, stages }, |event, x| {
+    let outcome = solve(&f, &set, &method, Options { stop, stages, ..Options::default() }, |event, x| {
         if reached.is_none() && near(x.distance(&problem.truth), problem.truth.norm()) {
             reached = Some(*event);
         }

@@ -214,7 +214,7 @@ impl<'d> Job<'_, 'd> {
         resume: Option<&[u8]>,
         watch: &mut dyn Watch,
     ) -> Result<Moving<'m, 'd>, Error> {
-        let options = Options { stop: self.how.stop, stages: Stages::direct() };
+        let options = Options { stop: self.how.stop, ..Options::default() };
         let mut run = match resume {
             Some(state) => Run::resume(self.f, self.set, method, options, state)?,
             None => Run::new(self.f, self.set, method, options)?,
@@ -251,7 +251,7 @@ impl<'d> Job<'_, 'd> {
                 Growth::Staged => Stages::growing(self.how.k),
             };
             let stop = self.budget.left(self.how.stop, 0.0);
-            let mut run = Run::new(self.f, self.set, &method, Options { stop, stages })?;
+            let mut run = Run::new(self.f, self.set, &method, Options { stop, stages, ..Options::default() })?;
             self.drive(&mut run, Place { done, of, can_save: false }, watch)?;
             let next = run.outcome();
             let ended = is_cut(next.status) || self.explains(&next);

@@ -59,13 +59,34 @@ impl<P: Point> Evaluated<P> {
     }
 }
 
-/// What a fit has read: full passes, and columns outside of them.
+/// What a fit has read: full passes, rows of partial ones, and columns outside of them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cost {
     /// Gradients, each one full pass over the data.
     pub passes: usize,
+    /// Rows read by partial passes, each as often as it was read.
+    pub rows: usize,
     /// Columns touched outside of passes, each as often as it was touched.
     pub columns: usize,
+}
+
+impl Cost {
+    /// What has been spent since the cost was `before`.
+    pub(crate) fn since(self, before: Self) -> Self {
+        let Self { passes, rows, columns } = before;
+        Self { passes: self.passes - passes, rows: self.rows - rows, columns: self.columns - columns }
+    }
+
+    /// Both together.
+    pub(crate) fn plus(self, more: Self) -> Self {
+        let Self { passes, rows, columns } = more;
+        Self { passes: self.passes + passes, rows: self.rows + rows, columns: self.columns + columns }
+    }
+
+    /// Reads of data with `outputs` rows: full passes, and partial ones by their share of the rows.
+    pub fn reads(self, outputs: usize) -> f64 {
+        self.passes as f64 + self.rows as f64 / outputs.max(1) as f64
+    }
 }
 
 /// ℓ(A·x) + ½λ‖x‖², where some coordinates may be free of the ridge.
@@ -76,6 +97,7 @@ pub struct Objective<A: LinearOperator, L> {
     ridge: f64,
     free_of_ridge: Option<SupportOf<A>>,
     passes: AtomicUsize,
+    rows: AtomicUsize,
     columns: AtomicUsize,
 }
 
@@ -94,8 +116,8 @@ impl<A: LinearOperator, L: Loss> Objective<A, L> {
     /// ```
     pub fn new(operator: A, loss: L) -> Result<Self, Error> {
         check_length("target", loss.n_outputs(), operator.n_outputs(), "one value for each row of the design")?;
-        let (passes, columns) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Ok(Self { operator, loss, ridge: 0.0, free_of_ridge: None, passes, columns })
+        let [passes, rows, columns] = [0, 0, 0].map(AtomicUsize::new);
+        Ok(Self { operator, loss, ridge: 0.0, free_of_ridge: None, passes, rows, columns })
     }
 
     /// Adds ½λ‖x‖².
@@ -136,11 +158,18 @@ impl<A: LinearOperator, L: Loss> Objective<A, L> {
 
     /// What has been read through this objective so far.
     pub fn cost(&self) -> Cost {
-        Cost { passes: self.passes.load(Ordering::Relaxed), columns: self.columns.load(Ordering::Relaxed) }
+        let [passes, rows, columns] =
+            [&self.passes, &self.rows, &self.columns].map(|count| count.load(Ordering::Relaxed));
+        Cost { passes, rows, columns }
     }
 
     pub(crate) fn count_pass(&self) {
         self.passes.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Rows that a partial pass has read.
+    pub(crate) fn count_rows(&self, rows: usize) {
+        self.rows.fetch_add(rows, Ordering::Relaxed);
     }
 
     fn count_columns(&self, columns: usize) {

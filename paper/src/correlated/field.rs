@@ -83,7 +83,7 @@ struct Fitter<'a> {
 impl Fitter<'_> {
     fn fit(&self, entrant: Entrant, k: usize) -> Result<Scores, Error> {
         let set = KSparse::new(k, self.config.columns)?;
-        let direct = Options { stop: Stop::default(), stages: Stages::direct() };
+        let direct = Options { stop: Stop::default(), ..Options::default() };
         let ours = AcceleratedIht::for_structure(set.structure());
         match entrant.contestant {
             Contestant::AccIht => self.paper(&set, self.config.momentum),
@@ -116,7 +116,7 @@ impl Fitter<'_> {
             safeguard: Safeguard::Off,
         };
         let stop = Stop { tolerance: self.config.tolerance, iterations: self.config.iterations, ..Stop::default() };
-        self.solve(set, &method, Options { stop, stages: Stages::direct() })
+        self.solve(set, &method, Options { stop, ..Options::default() })
     }
 
     fn solve<M>(&self, set: &KSparse, method: &M, options: Options) -> Result<Scores, Error>

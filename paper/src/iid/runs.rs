@@ -116,7 +116,7 @@ pub(super) fn run(
     let entry = Entry {
         contestant,
         setting,
-        options: Options { stop: to_the_end(iterations, config.floor), stages: Stages::direct() },
+        options: Options { stop: to_the_end(iterations, config.floor), ..Options::default() },
         preparation: if as_published { preparation } else { Preparation::default() },
     };
     let (mut shares, mut steps) = (vec![0.0], Vec::new());

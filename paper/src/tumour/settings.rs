@@ -61,7 +61,7 @@ impl Effort {
     /// The same for the driver, with the gap at which Frank–Wolfe ends.
     fn options(self, gap: f64) -> Options {
         let Self { iterations, tolerance } = self;
-        Options { stop: Stop { tolerance, gap, iterations, ..Stop::default() }, stages: Stages::direct() }
+        Options { stop: Stop { tolerance, gap, iterations, ..Stop::default() }, ..Options::default() }
     }
 }
 

@@ -62,7 +62,7 @@ mod tests {
             let ball = L1Ball::new(radius, 12).unwrap();
             let stop = Stop { gap: 1e-8, iterations: 20_000, ..Stop::default() };
             let method = PairwiseFrankWolfe::default();
-            let mut run = Run::new(&f, &ball, &method, Options { stop, stages: Stages::direct() }).unwrap();
+            let mut run = Run::new(&f, &ball, &method, Options { stop, ..Options::default() }).unwrap();
             while !run.is_done() {
                 run.step();
             }

@@ -92,7 +92,7 @@ impl Fitting<'_> {
     ) -> Result<Outcome<LowRank>, Error> {
         let set = Rank::new(rank, self.f.operator().domain())?;
         let stages = if begin.is_grown() { Stages::direct() } else { Stages::growing(rank) };
-        let options = Options { stop: self.stop, stages };
+        let options = Options { stop: self.stop, stages, ..Options::default() };
         let mut run = match begin {
             Begin::Zero => Run::new(self.f, &set, self.method, options)?,
             Begin::Grown(x) => Run::starting_at(self.f, &set, self.method, options, x)?,

@@ -7,10 +7,10 @@ use crate::error::Error;
 use crate::loss::Loss;
 use crate::method::duality;
 use crate::objective::{Evaluated, Objective};
-use crate::operator::{DomainOf, LinearOperator};
+use crate::operator::{DomainOf, LinearOperator, SupportOf};
 use crate::penalty::{GroupLasso, L1, Nuclear, Penalty};
 use crate::set::{Exchange, Expand};
-use crate::space::{LowRank, MatrixCovector, Point, SparseVec};
+use crate::space::{Covector, LowRank, MatrixCovector, Point, SparseVec};
 
 /// What x is subject to while f is minimised. Every set that counts atoms is one, by `Expand` and
 /// `Exchange`; balls and penalties are too.
@@ -24,6 +24,12 @@ pub trait Constraint<A: LinearOperator, L>: Clone + Debug + Send + Sync {
     /// # Errors
     /// When that number is out of range, or atoms are not counted.
     fn with_most_atoms(&self, k: usize) -> Result<Self, Error>;
+    /// The atoms that are strongest in g outside of a support, `times` as many as the set has, and the support; `None`
+    /// where atoms are not counted or there are not so many.
+    fn candidates(&self, g: &A::Covector, u: &SupportOf<A>, times: usize) -> Option<SupportOf<A>> {
+        let _ = (g, u, times);
+        None
+    }
     /// What x pays on top of f; 0 where x only has to lie in a set.
     fn penalty(&self, x: &A::Point) -> f64 {
         let _ = x;
@@ -49,6 +55,10 @@ where
     }
     fn with_most_atoms(&self, k: usize) -> Result<Self, Error> {
         self.with_atoms(k)
+    }
+    fn candidates(&self, g: &A::Covector, u: &SupportOf<A>, times: usize) -> Option<SupportOf<A>> {
+        let more = self.with_atoms(self.atoms().checked_mul(times)?).ok()?;
+        Some(g.on(&more.expand(g, u)).support())
     }
     fn stationarity(&self, f: &Objective<A, L>, x: &Evaluated<A::Point>, g: &A::Covector) -> f64 {
         stationarity(f, self, x, g)

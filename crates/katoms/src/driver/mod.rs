@@ -2,13 +2,15 @@
 //! rules, tells the observer, keeps the clock and the counts.
 //!
 //! Because the driver owns the gradient, [many fits share a pass](lockstep), a run can be
-//! [saved and resumed](Run::save), and [k can grow in stages](Stages) under any method.
+//! [saved and resumed](Run::save), [k can grow in stages](Stages) under any method, and [a share of the rows](Partial)
+//! may serve the search for atoms.
 
 mod ball;
 mod checkpoint;
 mod constraint;
 mod lockstep;
 mod outcome;
+mod partial;
 mod quality;
 mod run;
 mod stages;
@@ -20,6 +22,7 @@ pub use constraint::Constraint;
 pub use lockstep::lockstep;
 pub(crate) use lockstep::lockstep_while;
 pub use outcome::{Attempt, Outcome, Start, Status};
+pub use partial::Partial;
 pub(crate) use quality::PERFECT;
 pub use quality::{Certificate, NearTie, Quality, stationarity};
 pub use run::{Options, Run, solve};

@@ -61,6 +61,8 @@ pub struct Outcome<P> {
     pub iterations: usize,
     /// Full passes over the data, those of the quality statement included.
     pub passes: usize,
+    /// Reads of the data: full passes, and [partial](super::Partial) ones by their share of the rows.
+    pub reads: f64,
     /// Columns touched outside of passes.
     pub columns: usize,
     /// Seconds of work, without the observers'. A single run's are without the quality statement's.

@@ -3,14 +3,15 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use super::{Constraint, Event, Outcome, Stages, Status, Stop, Trace};
+use super::partial::{CANDIDATES, HIGH, LOWER, Reference, STEEP};
+use super::{Constraint, Event, Outcome, Partial, Stages, Status, Stop, Trace};
 use crate::error::Error;
 use crate::loss::Loss;
 use crate::method::{Method, Move, Progress};
 use crate::objective::{Cost, Evaluated, Objective};
-use crate::operator::LinearOperator;
+use crate::operator::{LinearOperator, SampledRows};
 use crate::set::ConstraintSet;
-use crate::space::Point;
+use crate::space::{Covector, Point, Subspace};
 
 /// How a run is driven. Checked once, before it starts.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,19 +20,21 @@ pub struct Options {
     pub stop: Stop,
     /// How k grows.
     pub stages: Stages,
+    /// Whether gradients may be partial passes.
+    pub partial: Partial,
 }
 
 impl Options {
     /// The defaults for a set of k atoms.
     pub fn for_set(set: &impl ConstraintSet) -> Self {
-        Self { stop: Stop::default(), stages: Stages::for_set(set) }
+        Self { stop: Stop::default(), stages: Stages::for_set(set), partial: Partial::WhereItPays }
     }
 }
 
-/// Without stages: the defaults where atoms are not counted, for balls and penalties.
+/// Without stages and without partial passes: the defaults where atoms are not counted, for balls and penalties.
 impl Default for Options {
     fn default() -> Self {
-        Self { stop: Stop::default(), stages: Stages::direct() }
+        Self { stop: Stop::default(), stages: Stages::direct(), partial: Partial::Never }
     }
 }
 
@@ -61,6 +64,10 @@ pub struct Run<'a, A: LinearOperator, L, S, M: Method<A, L, S>> {
     pub(super) set: S,
     pub(super) progress: Standing<M::State>,
     gradient: A::Covector,
+    /// The rows that partial passes read, where they pay.
+    sampled: Option<SampledRows>,
+    /// The last full pass, from which they go out.
+    reference: Option<Reference<A::Covector>>,
 }
 
 /// What changes while a run goes on: all that a checkpoint holds.
@@ -116,7 +123,7 @@ where
             trace: Trace::new(),
             status: None,
             start_gap,
-            cost: cost_since(before, f.cost()),
+            cost: f.cost().since(before),
             seconds: clock.elapsed().as_secs_f64(),
         };
         Self::standing(f, target, method, options, progress)
@@ -132,7 +139,9 @@ where
     ) -> Result<Self, Error> {
         let set = stage_set::<A, L, S>(target, &options.stages, progress.stage)?;
         let gradient = f.operator().new_covector();
-        Ok(Self { f, target, method, options, set, progress, gradient })
+        let wanted = options.partial == Partial::WhereItPays && method.takes_candidates();
+        let sampled = f.operator().sampled_rows().filter(|_| wanted);
+        Ok(Self { f, target, method, options, set, progress, gradient, sampled, reference: None })
     }
 
     /// Other stop rules from here on, such as a limit for what comes after the run.
@@ -179,11 +188,51 @@ where
     fn step_inside(&mut self) -> Event {
         let clock = Instant::now();
         let before = self.f.cost();
+        if let Some(moved) = self.search() {
+            return self.take_note(moved, before, clock.elapsed());
+        }
         let mut gradient = std::mem::replace(&mut self.gradient, self.f.operator().new_covector());
-        self.f.gradient(self.query(), &mut gradient);
+        self.full_pass(&mut gradient);
         let event = self.advance(&gradient, before, clock.elapsed());
         self.gradient = gradient;
         event
+    }
+
+    /// A move by a partial pass; `None` where that brings none, or there was no full pass yet.
+    fn search(&mut self) -> Option<Progress> {
+        let (sampled, reference) = (self.sampled?, self.reference.as_ref()?);
+        let (u, here) = (self.query(), self.objective());
+        let estimate = reference.estimate(self.f, u, sampled);
+        let support = u.point().support();
+        let candidates = self.set.candidates(&estimate, &support, CANDIDATES)?;
+        let high = self.set.candidates(&estimate, &support, HIGH)?;
+        let mut g = self.f.operator().new_covector();
+        g.add(1.0, &self.f.gradient_on(u, &candidates));
+
+        let before = self.progress.state.clone();
+        let moved = self.method.advance(self.f, &self.set, &mut self.progress.state, &g);
+        let lower = self.iterate().support().entered_since(&high) as f64;
+        let left = (moved.objective - self.f.lower_bound()) / (here - self.f.lower_bound());
+        let moves = moved.kind == Move::Moved && moved.change > self.options.stop.tolerance;
+        if moves && (left <= STEEP || lower <= LOWER * moved.entered as f64) {
+            return Some(moved);
+        }
+        self.progress.state = before;
+        None
+    }
+
+    /// The gradient at the query by a full pass, from which partial ones go out.
+    fn full_pass(&mut self, gradient: &mut A::Covector) {
+        let residual = self.f.residual(self.query());
+        self.f.operator().adjoint(&residual, gradient);
+        self.f.count_pass();
+        if let Some(sampled) = self.sampled {
+            if self.reference.is_none() {
+                self.f.count_rows(sampled.count()); // the sample is made once
+            }
+            self.reference = Some(Reference::new(residual, gradient.clone()));
+        }
+        self.f.add_ridge(self.query().point(), gradient);
     }
 
     /// Ends the run as the observer wishes.
@@ -202,9 +251,7 @@ where
 
     /// Adds what was spent since `before`.
     fn book(&mut self, before: Cost, time: Duration) {
-        let spent = cost_since(before, self.f.cost());
-        self.progress.cost.passes += spent.passes;
-        self.progress.cost.columns += spent.columns;
+        self.progress.cost = self.progress.cost.plus(self.f.cost().since(before));
         self.progress.seconds += time.as_secs_f64();
     }
 
@@ -221,7 +268,12 @@ where
         } else {
             self.method.advance(self.f, &self.set, &mut self.progress.state, g)
         };
-        self.book(before, spent + clock.elapsed());
+        self.take_note(moved, before, spent + clock.elapsed())
+    }
+
+    /// Books a move and applies the rules.
+    fn take_note(&mut self, moved: Progress, before: Cost, spent: Duration) -> Event {
+        self.book(before, spent);
         let event = self.event(moved);
         self.progress.trace.push(event);
         self.progress.iterations_in_stage += 1;
@@ -244,10 +296,11 @@ where
 
     fn event(&self, moved: Progress) -> Event {
         let Progress { objective, gap, change, entered, step, momentum, kind } = moved;
-        let Cost { passes, columns } = self.progress.cost;
+        let Cost { passes, columns, .. } = self.progress.cost;
+        let reads = self.progress.cost.reads(self.f.operator().n_outputs());
         let (iteration, atoms) = (self.progress.trace.len() + 1, self.set.most_atoms());
         let seconds = self.progress.seconds;
-        Event { iteration, atoms, objective, gap, change, entered, step, momentum, kind, passes, columns, seconds }
+        Event { iteration, atoms, objective, gap, change, entered, step, momentum, kind, passes, reads, columns, seconds }
     }
 
     /// Ends the run or the stage, if the rules say so.
@@ -291,6 +344,7 @@ where
             status,
             iterations: self.progress.trace.len(),
             passes: self.progress.cost.passes,
+            reads: self.progress.cost.reads(self.f.operator().n_outputs()),
             columns: self.progress.cost.columns,
             seconds: self.progress.seconds,
             objective: self.objective(),
@@ -310,10 +364,8 @@ where
         let mut g = self.f.operator().new_covector();
         self.f.gradient(x, &mut g);
         let quality = self.target.quality(self.f, x, &g);
-        let spent = cost_since(before, self.f.cost());
-        let outcome = self.outcome_unchecked();
-        let (passes, columns) = (outcome.passes + spent.passes, outcome.columns + spent.columns);
-        Outcome { passes, columns, quality: Some(quality), ..outcome }
+        self.progress.cost = self.progress.cost.plus(self.f.cost().since(before));
+        Outcome { quality: Some(quality), ..self.outcome_unchecked() }
     }
 }
 
@@ -389,8 +441,4 @@ fn value<A: LinearOperator, L: Loss, S: Constraint<A, L>>(
     x: &Evaluated<A::Point>,
 ) -> f64 {
     f.value(x) + set.penalty(x.point())
-}
-
-fn cost_since(before: Cost, now: Cost) -> Cost {
-    Cost { passes: now.passes - before.passes, columns: now.columns - before.columns }
 }

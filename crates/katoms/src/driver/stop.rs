@@ -23,7 +23,7 @@ pub struct Stop {
     pub perfect: f64,
     /// The most iterations. Default 1000.
     pub iterations: usize,
-    /// The most passes over the data, looked at between moves: what a move or the statement of
+    /// The most passes over the data, a partial one by its share of the rows, looked at between moves: what a move or the statement of
     /// quality costs may come on top. In a search the exchanges after a run are one move, and so is the
     /// path of the Lasso. Default: no limit.
     pub passes: Option<usize>,
@@ -82,14 +82,14 @@ impl Stop {
     }
 
     fn exhausted(&self, event: &Event) -> Option<Status> {
-        self.reached(event.iteration, event.passes, event.seconds)
+        self.reached(event.iteration, event.reads, event.seconds)
     }
 
     /// The cap that was reached, if one was.
-    pub(crate) fn reached(&self, iterations: usize, passes: usize, seconds: f64) -> Option<Status> {
+    pub(crate) fn reached(&self, iterations: usize, reads: f64, seconds: f64) -> Option<Status> {
         if iterations >= self.iterations {
             Some(Status::IterationCap)
-        } else if self.passes.is_some_and(|cap| passes >= cap) {
+        } else if self.passes.is_some_and(|cap| reads >= cap as f64) {
             Some(Status::PassCap)
         } else if self.seconds.is_some_and(|limit| seconds >= limit) {
             Some(Status::TimeLimit)

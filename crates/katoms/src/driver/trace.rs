@@ -27,6 +27,8 @@ pub struct Event {
     pub kind: Move,
     /// Full passes over the data so far.
     pub passes: usize,
+    /// Reads of the data so far: full passes, and partial ones by their share of the rows.
+    pub reads: f64,
     /// Columns touched outside of passes so far.
     pub columns: usize,
     /// Seconds of work so far; observers are off the clock.

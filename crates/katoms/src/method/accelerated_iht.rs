@@ -246,6 +246,10 @@ where
         }
     }
 
+    fn takes_candidates(&self) -> bool {
+        self.safeguard == Safeguard::Descent && self.refit == Refit::EveryIteration
+    }
+
     fn restart(&self, state: &mut Self::State) {
         state.restart();
     }

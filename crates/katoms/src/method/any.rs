@@ -81,6 +81,11 @@ macro_rules! any_method {
                     _ => foreign_state(),
                 }
             }
+            fn takes_candidates(&self) -> bool {
+                match self {
+                    $(Self::$variant(method) => Method::<A, L, $set>::takes_candidates(method),)*
+                }
+            }
             fn label(&self) -> &'static str {
                 match self {
                     $(Self::$variant(_) => stringify!($variant),)*

@@ -135,6 +135,11 @@ pub trait Method<A: LinearOperator, L, S>: Sync {
     fn label(&self) -> &'static str {
         std::any::type_name::<Self>()
     }
+    /// Whether a gradient that is exact on promising atoms and zero elsewhere serves a move. So it does where every move
+    /// lowers f whatever atoms it is shown, and a run ends where no atom brings a descent.
+    fn takes_candidates(&self) -> bool {
+        false
+    }
     /// Forgets the momentum: the next query is the iterate.
     fn restart(&self, state: &mut Self::State) {
         let _ = state;

@@ -1,6 +1,6 @@
 //! Any design, chosen at run time: what a file or an array turns out to hold.
 
-use super::{ColumnMoments, Csc, Dense, LinearOperator, MatrixFree, Moments, Parts, is_its_own_base};
+use super::{ColumnMoments, Csc, Dense, LinearOperator, MatrixFree, Moments, Parts, SampledRows, is_its_own_base};
 use crate::space::{IndexSet, SparseVec};
 
 /// A design whose storage is known only at run time. A call costs a read of the data, so the choice in
@@ -78,6 +78,12 @@ impl LinearOperator for AnyDesign<'_> {
     }
     fn has_cheap_columns(&self) -> bool {
         on_design!(self, design => design.has_cheap_columns())
+    }
+    fn sampled_rows(&self) -> Option<SampledRows> {
+        on_design!(self, design => design.sampled_rows())
+    }
+    fn adjoint_sampled(&self, r: &[f64], out: &mut Vec<f64>) {
+        on_design!(self, design => design.adjoint_sampled(r, out));
     }
 }
 

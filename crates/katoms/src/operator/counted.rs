@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
-use super::{DomainOf, LinearOperator, Parts, SupportOf, is_its_own_base};
+use super::{DomainOf, LinearOperator, Parts, SampledRows, SupportOf, is_its_own_base};
 use crate::space::SparseVec;
 
 /// What was read so far.
@@ -11,6 +11,8 @@ use crate::space::SparseVec;
 pub struct Counts {
     /// Full passes; a block of residuals is one pass.
     pub passes: usize,
+    /// What partial passes have read, in rows of the data.
+    pub rows: usize,
     /// Columns read outside of passes, each as often as it was read.
     pub columns: usize,
     /// The different columns among them.
@@ -97,5 +99,13 @@ impl<A: LinearOperator<Point = SparseVec>> LinearOperator for Counted<A> {
     }
     fn has_cheap_columns(&self) -> bool {
         self.inner.has_cheap_columns()
+    }
+    fn sampled_rows(&self) -> Option<SampledRows> {
+        self.inner.sampled_rows()
+    }
+    /// Counted by its rows.
+    fn adjoint_sampled(&self, r: &[f64], out: &mut A::Covector) {
+        self.lock().rows += self.inner.sampled_rows().map_or(0, SampledRows::cost);
+        self.inner.adjoint_sampled(r, out);
     }
 }

@@ -1,12 +1,14 @@
 //! Dense designs: f32 or f64, either order, owned or borrowed.
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
 use super::moments::corrected;
 use super::parts::part_major;
-use super::{ColumnMoments, LinearOperator, Moments, Parts, is_its_own_base};
+use super::row_sample::RowSample;
+use super::{ColumnMoments, LinearOperator, Moments, Parts, SampledRows, is_its_own_base};
 use crate::error::{Error, check_length};
 use crate::linalg::Matrix;
 use crate::linalg::kernels::{self, Real};
@@ -16,6 +18,9 @@ use crate::space::{IndexSet, SparseVec};
 const PARALLEL_WORK: usize = 1 << 18;
 /// Rows that one thread takes at a time when predictions are computed in parallel.
 const ROW_CHUNK: usize = 1024;
+
+/// Entries of a design from which on partial passes pay.
+const SAMPLED_WORK: usize = 1 << 21;
 
 /// Columns that are brought together for a product with many residuals.
 const GATHERED: usize = 128;
@@ -46,6 +51,8 @@ pub struct Dense<'a, T: Real> {
     rows: usize,
     columns: usize,
     layout: Layout,
+    /// A coarse copy of some rows, made when it is first asked for.
+    sample: OnceLock<RowSample>,
 }
 
 impl<'a, T: Real> Dense<'a, T> {
@@ -71,7 +78,7 @@ impl<'a, T: Real> Dense<'a, T> {
         }
         let expected = rows.saturating_mul(columns);
         check_length("design matrix", data.len(), expected, "rows times columns")?;
-        let a = Self { data, rows, columns, layout };
+        let a = Self { data, rows, columns, layout, sample: OnceLock::new() };
         if let Some(at) = kernels::first_not_finite(&a.data) {
             let (row, column) = a.place(at);
             return Err(Error::NotFinite { what: "design matrix", row, column, value: a.data[at].to_f64() });
@@ -118,6 +125,32 @@ impl<'a, T: Real> Dense<'a, T> {
                 }
             }
         }
+    }
+
+    fn sample(&self) -> Option<&RowSample> {
+        let which = self.sampled_rows()?;
+        let count = which.count();
+        let read = |first: usize, out: &mut [f32]| match self.layout {
+            Layout::ColumnMajor => {
+                for (j, out) in out.chunks_mut(count).enumerate() {
+                    let column = &self.data[(first + j) * self.rows..][..self.rows];
+                    let mut at = 0;
+                    for run in which.runs() {
+                        let values = &column[run];
+                        out[at..][..values.len()].iter_mut().zip(values).for_each(|(o, v)| *o = v.to_f64() as f32);
+                        at += values.len();
+                    }
+                }
+            }
+            Layout::RowMajor => {
+                let width = out.len() / count;
+                for (at, row) in which.runs().flatten().enumerate() {
+                    let values = &self.data[row * self.columns + first..][..width];
+                    values.iter().enumerate().for_each(|(j, v)| out[j * count + at] = v.to_f64() as f32);
+                }
+            }
+        };
+        Some(self.sample.get_or_init(|| RowSample::new(which, self.columns, read)))
     }
 
     /// Copies of some columns.
@@ -171,6 +204,18 @@ impl<T: Real> LinearOperator for Dense<'_, T> {
         match self.layout {
             Layout::ColumnMajor => kernels::adjoint_columns(&self.data, r, out),
             Layout::RowMajor => kernels::adjoint_rows(&self.data, r, out),
+        }
+    }
+    fn sampled_rows(&self) -> Option<SampledRows> {
+        if self.data.len() < SAMPLED_WORK { None } else { SampledRows::of(self.rows, size_of::<T>()) }
+    }
+    fn adjoint_sampled(&self, r: &[f64], out: &mut Vec<f64>) {
+        match self.sample() {
+            Some(sample) => {
+                out.resize(self.columns, 0.0);
+                sample.adjoint(r, out);
+            }
+            None => self.adjoint(r, out),
         }
     }
     fn adjoint_block(&self, rs: &[&[f64]], out: &mut [Vec<f64>]) {

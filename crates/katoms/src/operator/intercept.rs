@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{LinearOperator, Parts, passes_through_base};
+use super::{LinearOperator, Parts, SampledRows, passes_through_base};
 use crate::space::{IndexSet, SparseVec};
 
 /// [A 1]: the last coordinate is the intercept. Combine it with
@@ -53,6 +53,9 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
     type Point = SparseVec;
     type Covector = Vec<f64>;
     passes_through_base!();
+    fn sampled_rows(&self) -> Option<SampledRows> {
+        self.inner.sampled_rows()
+    }
 
     fn domain(&self) -> usize {
         self.inner.domain() + 1

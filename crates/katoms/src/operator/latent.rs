@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use super::{LinearOperator, Parts, passes_through_base};
+use super::{LinearOperator, Parts, SampledRows, passes_through_base};
 use crate::error::Error;
 use crate::set::check_members;
 use crate::space::{IndexSet, SparseVec};
@@ -99,6 +99,9 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
     type Point = SparseVec;
     type Covector = Vec<f64>;
     passes_through_base!();
+    fn sampled_rows(&self) -> Option<SampledRows> {
+        self.inner.sampled_rows()
+    }
 
     fn domain(&self) -> usize {
         self.origins.len()

@@ -19,6 +19,7 @@ mod matrix_free;
 mod matrix_map;
 mod moments;
 mod parts;
+mod row_sample;
 mod row_weights;
 mod rows;
 mod standardized;
@@ -40,6 +41,7 @@ pub use matrix_map::MatrixMap;
 pub(crate) use moments::is_constant;
 pub use moments::{ColumnMoments, Moments};
 pub use parts::Parts;
+pub use row_sample::SampledRows;
 pub use row_weights::RowWeights;
 pub use rows::Rows;
 pub use standardized::Standardized;
@@ -101,6 +103,16 @@ pub trait LinearOperator: Sync {
     /// conjugate gradients, which needs no single columns.
     fn has_cheap_columns(&self) -> bool {
         true
+    }
+
+    /// The rows of which there is a coarse copy for partial passes; `None` where there is none, or the data are so small
+    /// that it would not pay. See [`Partial`](crate::driver::Partial).
+    fn sampled_rows(&self) -> Option<SampledRows> {
+        None
+    }
+    /// out ≈ Aᵀ·r from that copy, to about two digits of what each column has on these rows; r is zero outside of them.
+    fn adjoint_sampled(&self, r: &[f64], out: &mut Self::Covector) {
+        self.adjoint(r, out);
     }
 
     /// The operator that does the passes.
@@ -165,6 +177,10 @@ macro_rules! passes_through_base {
         fn has_cheap_columns(&self) -> bool {
             self.inner.has_cheap_columns()
         }
+        fn adjoint_sampled(&self, r: &[f64], out: &mut Self::Covector) {
+            self.base().adjoint_sampled(&self.before_pass(r), out);
+            self.after_pass(r, out);
+        }
     };
 }
 use passes_through_base;
@@ -209,6 +225,12 @@ impl<A: LinearOperator> LinearOperator for &A {
     }
     fn has_cheap_columns(&self) -> bool {
         (**self).has_cheap_columns()
+    }
+    fn sampled_rows(&self) -> Option<SampledRows> {
+        (**self).sampled_rows()
+    }
+    fn adjoint_sampled(&self, r: &[f64], out: &mut A::Covector) {
+        (**self).adjoint_sampled(r, out);
     }
     fn base(&self) -> &A::Base {
         (**self).base()

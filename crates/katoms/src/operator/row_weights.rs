@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{DomainOf, LinearOperator, Parts, SupportOf, passes_through_base};
+use super::{DomainOf, LinearOperator, Parts, SampledRows, SupportOf, passes_through_base};
 use crate::error::{Error, check_length, check_values};
 
 /// diag(w)·A. Least squares with weights √v on both sides is the weighted problem; a loss
@@ -33,6 +33,9 @@ impl<A: LinearOperator> LinearOperator for RowWeights<A> {
     type Point = A::Point;
     type Covector = A::Covector;
     passes_through_base!();
+    fn sampled_rows(&self) -> Option<SampledRows> {
+        self.inner.sampled_rows()
+    }
 
     fn domain(&self) -> DomainOf<A> {
         self.inner.domain()

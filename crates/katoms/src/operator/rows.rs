@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::parts::adjoint_masked;
-use super::{ColumnMoments, DomainOf, LinearOperator, Moments, Parts, SupportOf, passes_through_base};
+use super::{ColumnMoments, DomainOf, LinearOperator, Moments, Parts, SampledRows, SupportOf, passes_through_base};
 use crate::error::{Error, check_indices, check_range};
 
 /// The predictions at the given rows, in the given order; a row may come repeatedly.
@@ -63,6 +63,11 @@ impl<A: LinearOperator> LinearOperator for Rows<A> {
     type Point = A::Point;
     type Covector = A::Covector;
     passes_through_base!();
+    /// Where all rows are there in order; a sample of some of them may be no sample of these.
+    fn sampled_rows(&self) -> Option<SampledRows> {
+        let all = self.rows.iter().copied().eq(0..self.inner.n_outputs());
+        self.inner.sampled_rows().filter(|_| all)
+    }
 
     fn domain(&self) -> DomainOf<A> {
         self.inner.domain()

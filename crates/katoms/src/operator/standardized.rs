@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::moments::is_constant;
-use super::{ColumnMoments, LinearOperator, Moments, Parts, passes_through_base};
+use super::{ColumnMoments, LinearOperator, Moments, Parts, SampledRows, passes_through_base};
 use crate::error::{Error, check_length, check_values};
 use crate::space::{IndexSet, SparseVec};
 
@@ -108,6 +108,9 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
     type Point = SparseVec;
     type Covector = Vec<f64>;
     passes_through_base!();
+    fn sampled_rows(&self) -> Option<SampledRows> {
+        self.inner.sampled_rows()
+    }
 
     fn domain(&self) -> usize {
         self.inner.domain()

@@ -18,7 +18,7 @@ use super::path::{self, Path, check_sizes};
 use super::search::{Search, search_from};
 #[cfg(doc)]
 use crate::driver::Quality;
-use crate::driver::{Event, Options, Outcome, Run, Stages, Start, Status, Stop, Trace, check};
+use crate::driver::{Event, Options, Outcome, Run, Start, Status, Stop, Trace, check};
 use crate::error::Error;
 use crate::loss::Loss;
 use crate::method::{AcceleratedIht, Move};
@@ -83,7 +83,7 @@ where
 {
     let zero = SparseVec::zero(set.domain());
     let start = how.start.as_ref().unwrap_or(&zero);
-    check(f, set, &Options { stop: how.stop, stages: Stages::direct() }, start)?;
+    check(f, set, &Options { stop: how.stop, ..Options::default() }, start)?;
     let mut climber = Climber::new(f, set, &how.bounds)?;
     let mut log = Log::new(f, how.stop, observer, go_on);
     let mut best: Option<Reached> = None;
@@ -116,6 +116,7 @@ where
         status: log.cut.unwrap_or(climber.status(&best)),
         iterations: log.trace.len(),
         passes: cost.passes,
+        reads: cost.reads(f.operator().n_outputs()),
         columns: cost.columns,
         seconds,
         objective: best.model.value,
@@ -141,7 +142,7 @@ where
 {
     let method = AcceleratedIht::for_structure(set.structure());
     let how = Search { quality: false, ..Search::for_structure(set.structure()) };
-    let run = Run::new(f, set, &method, Options { stop, stages: Stages::for_set(set) })?;
+    let run = Run::new(f, set, &method, Options { stop, ..Options::for_set(set) })?;
     // Points outside of the bounds are no answers, so their moves are not told.
     let (log, atoms) = (RefCell::new(log), set.atoms());
     let asked = || log.borrow_mut().hear(None, atoms);
@@ -233,8 +234,11 @@ where
     }
 
     fn spent(&self) -> Cost {
-        let now = self.f.cost();
-        Cost { passes: now.passes - self.before.passes, columns: now.columns - self.before.columns }
+        self.f.cost().since(self.before)
+    }
+
+    fn reads(&self) -> f64 {
+        self.spent().reads(self.f.operator().n_outputs())
     }
 
     fn seconds(&self) -> f64 {
@@ -254,7 +258,7 @@ where
         };
         self.observed += begun.elapsed().as_secs_f64();
         let wish = wish.is_break().then_some(Status::Stopped);
-        let reached = self.stop.reached(self.trace.len(), self.spent().passes, self.seconds());
+        let reached = self.stop.reached(self.trace.len(), self.reads(), self.seconds());
         self.cut = self.cut.or(wish).or(reached);
         if self.cut.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
@@ -263,7 +267,7 @@ where
         let x = model.x.point();
         let (before, support): (IndexSet, IndexSet) = (self.last.support(), x.support());
         let (norm, moved) = (x.norm(), x.distance(&self.last));
-        let Cost { passes, columns } = self.spent();
+        let Cost { passes, columns, .. } = self.spent();
         Event {
             iteration: self.trace.len() + 1,
             atoms,
@@ -275,6 +279,7 @@ where
             momentum: 0.0,
             kind,
             passes,
+            reads: self.reads(),
             columns,
             seconds: self.seconds(),
         }

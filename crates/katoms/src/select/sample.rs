@@ -12,7 +12,7 @@ use super::Bounds;
 use crate::error::{Error, check_indices, check_length, check_option};
 use crate::loss::Split;
 use crate::objective::Objective;
-use crate::operator::{ColumnMoments, LinearOperator, Moments, Rows, Standardized, WithIntercept, is_constant};
+use crate::operator::{ColumnMoments, LinearOperator, Moments, Rows, SampledRows, Standardized, WithIntercept, is_constant};
 use crate::set::{Always, CoordinateSet};
 use crate::space::{IndexSet, SparseVec};
 
@@ -306,6 +306,12 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
     }
     fn has_cheap_columns(&self) -> bool {
         self.columns.has_cheap_columns()
+    }
+    fn sampled_rows(&self) -> Option<SampledRows> {
+        self.columns.sampled_rows()
+    }
+    fn adjoint_sampled(&self, r: &[f64], out: &mut Vec<f64>) {
+        on_view!(self, view => view.adjoint_sampled(r, out));
     }
     fn energies(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
         on_view!(self, view => view.energies(weights, centres))

@@ -195,10 +195,10 @@ where
         let (before, clock) = (self.f.cost(), Instant::now());
         let Self { f, hood, trace, options, go_on, cut, .. } = self;
         work(hood.as_mut(), &mut |done| {
-            let passes = spent.passes + f.cost().passes - before.passes;
+            let reads = spent.plus(f.cost().since(before)).reads(f.operator().n_outputs());
             let seconds = elapsed + clock.elapsed().as_secs_f64();
             let wish = go_on.as_mut().is_some_and(|go_on| go_on(done).is_break()).then_some(Status::Stopped);
-            *cut = cut.or(wish).or(options.stop.reached(trace.len(), passes, seconds));
+            *cut = cut.or(wish).or(options.stop.reached(trace.len(), reads, seconds));
             if cut.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })
     }
@@ -242,7 +242,7 @@ where
 
     /// The method from x to its end.
     fn run(&mut self, x: A::Point, stages: Stages) -> Result<(Evaluated<A::Point>, Status), Error> {
-        let options = Options { stop: self.remaining(), stages };
+        let options = Options { stop: self.remaining(), stages, ..self.options.clone() };
         let mut run = match self.first.take() {
             Some(run) => run,
             None => Run::starting_at(self.f, self.set, self.method, options, x)?,
@@ -266,19 +266,21 @@ where
     /// What is left of the caps.
     fn remaining(&self) -> Stop {
         let stop = self.options.stop;
-        let spent = self.spent();
+        let spent = self.reads() as usize;
         Stop {
             iterations: stop.iterations.saturating_sub(self.trace.len()).max(1),
-            passes: stop.passes.map(|most| most.saturating_sub(spent.passes).max(1)),
+            passes: stop.passes.map(|most| most.saturating_sub(spent).max(1)),
             seconds: stop.seconds.map(|most| (most - self.seconds()).max(f64::MIN_POSITIVE)),
             ..stop
         }
     }
 
     fn spent(&self) -> Cost {
-        let now = self.f.cost();
-        let Cost { passes, columns } = self.earlier;
-        Cost { passes: passes + now.passes - self.cost.passes, columns: columns + now.columns - self.cost.columns }
+        self.earlier.plus(self.f.cost().since(self.cost))
+    }
+
+    fn reads(&self) -> f64 {
+        self.spent().reads(self.f.operator().n_outputs())
     }
 
     fn seconds(&self) -> f64 {
@@ -287,8 +289,8 @@ where
 
     /// An event with the cost of the whole search.
     fn stamped(&self, event: Event) -> Event {
-        let Cost { passes, columns } = self.spent();
-        Event { passes, columns, seconds: self.seconds(), ..event }
+        let Cost { passes, columns, .. } = self.spent();
+        Event { passes, reads: self.reads(), columns, seconds: self.seconds(), ..event }
     }
 
     /// Tells the observer of exchanges, and looks at the caps.
@@ -307,6 +309,7 @@ where
             momentum: 0.0,
             kind: Move::Exchanged,
             passes: 0,
+            reads: 0.0,
             columns: 0,
             seconds: 0.0,
         });
@@ -320,7 +323,7 @@ where
 
     /// Looks at the caps: whether the search has to end.
     fn is_capped(&mut self) -> bool {
-        let reached = self.options.stop.reached(self.trace.len(), self.spent().passes, self.seconds());
+        let reached = self.options.stop.reached(self.trace.len(), self.reads(), self.seconds());
         self.cut = self.cut.or(reached);
         self.cut.is_some()
     }
@@ -366,11 +369,12 @@ where
             None => None,
         };
         let quality = quality.map(|quality| Quality { certificate: best.certificate, ..quality });
-        let Cost { passes, columns } = self.spent();
+        let (Cost { passes, columns, .. }, reads) = (self.spent(), self.reads());
         Outcome {
             status: self.cut.unwrap_or(best.status),
             iterations: self.trace.len(),
             passes,
+            reads,
             columns,
             seconds,
             objective: self.f.value(&best.x),

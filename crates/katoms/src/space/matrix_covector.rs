@@ -90,4 +90,15 @@ impl Covector<LowRank> for MatrixCovector {
             None => LowRank::combine(a, x, 0.0, x),
         });
     }
+    fn add_covector(&mut self, a: f64, other: &Self) {
+        let add = |to: &mut [f64], from: &[f64]| to.iter_mut().zip(from).for_each(|(v, w)| *v += a * w);
+        match (&mut self.entries, &other.entries) {
+            (Entrywise::Observed { values, .. }, Entrywise::Observed { values: more, .. }) => add(values, more),
+            (Entrywise::Dense(entries), Entrywise::Dense(more)) => *entries = entries.plus(a, more),
+            _ => unreachable!("the covectors of an operator are all of one kind"),
+        }
+        if let Some(x) = &other.low_rank {
+            self.add(a, x);
+        }
+    }
 }

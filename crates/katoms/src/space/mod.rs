@@ -83,4 +83,6 @@ pub trait Covector<P: Point>: Clone + Debug + Send + Sync {
     fn on(&self, t: &P::Search) -> P;
     /// self += a·⟨x, ·⟩.
     fn add(&mut self, a: f64, x: &P);
+    /// self += a·other, for a covector of the same operator.
+    fn add_covector(&mut self, a: f64, other: &Self);
 }

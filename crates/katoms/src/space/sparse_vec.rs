@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Covector, IndexSet, Point};
+use crate::linalg::kernels::axpy;
 use crate::error::{Error, check_indices, check_length, check_values};
 use crate::linalg;
 
@@ -192,6 +193,9 @@ impl Covector<SparseVec> for Vec<f64> {
         for (i, v) in x.entries() {
             self[i] += a * v;
         }
+    }
+    fn add_covector(&mut self, a: f64, other: &Self) {
+        axpy(a, other, self);
     }
 }
 

@@ -120,7 +120,7 @@ fn growing_in_stages_recovers_what_a_direct_run_does_not() {
         let (f, set) = (seen.squares(), Rank::new(8, (70, 60)).unwrap());
         let reached = |stages: Stages| {
             let stop = Stop { iterations: 60, tolerance: 1e-9, ..Stop::default() };
-            seen.error(&finished(&f, &set, &RiemannianCg::default(), Options { stop, stages }).point)
+            seen.error(&finished(&f, &set, &RiemannianCg::default(), Options { stop, stages, ..Options::default() }).point)
         };
         let stages = Stages { before: vec![1, 2, 3, 4, 5, 6, 7], ..Stages::growing(8) };
         solved += usize::from(reached(stages) < 1e-5);
@@ -284,7 +284,7 @@ where
     for k in [1, 2, 7] {
         let set = Rank::new(k, (9, 7)).unwrap();
         let stop = Stop { iterations: 3000, tolerance: 1e-9, ..Stop::default() };
-        let outcome = finished(&f, &set, method, Options { stop, stages: Stages::direct() });
+        let outcome = finished(&f, &set, method, Options { stop, ..Options::default() });
         assert_eq!(outcome.status, Status::Converged);
         assert!(outcome.point.distance(&seen.truth.truncated(k)) < 1e-6 * seen.truth.norm(), "k = {k}");
     }

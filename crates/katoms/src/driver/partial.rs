@@ -1,0 +1,79 @@
+//! Partial passes: the search for atoms reads a share of the rows.
+//!
+//! Which atoms a step may take is decided by the largest entries of the gradient, and an estimate is enough to name
+//! candidates for these. So after a first full pass the driver answers a query in two steps: an estimate of the gradient
+//! from a [sample of the rows](crate::operator::SampledRows) names several times as many candidates as are wanted, and
+//! the exact gradient on these alone goes to the method.
+//!
+//! The estimate goes out from the last full pass, Aᵀr₀. Of the residual r here only the part that r₀ does not explain is
+//! multiplied by the rows of the sample, B, of which there are b among m:
+//!
+//! > Aᵀr ≈ c·Aᵀr₀ + (m/b)·A_Bᵀ(r − c·r₀)_B,  c = ⟨r, r₀⟩/⟨r₀, r₀⟩
+//!
+//! Its error is that of r − c·r₀, which is short where moves are small.
+//!
+//! What the method does with the candidates is exact: its step, its refit and its test of descent see all rows. Only
+//! atoms that are no candidates are not seen. A move is made where it halves f or nearly so, as on the first moves
+//! of an easy problem; or where the atoms that it brings in stand high above the last of the candidates, so that a full
+//! pass would have hardly named others. Where it is neither, or there is no move, a full pass decides. Nothing but a
+//! full pass, or a perfect fit, ends a run.
+
+use crate::linalg::dot;
+use crate::loss::Loss;
+use crate::objective::{Evaluated, Objective};
+use crate::operator::{LinearOperator, SampledRows};
+use crate::space::Covector;
+
+/// Candidates for each atom.
+pub(super) const CANDIDATES: usize = 16;
+/// Those that stand high above the last of them.
+pub(super) const HIGH: usize = 4;
+/// The share of the atoms of a move that may stand lower.
+pub(super) const LOWER: f64 = 0.2;
+/// A move that leaves at most this share of what f had to lose is made in any case.
+pub(super) const STEEP: f64 = 0.7;
+
+/// Whether a run uses partial passes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Partial {
+    /// Every gradient is a full pass.
+    Never,
+    /// Where the method takes candidates and the operator has a sample of its rows.
+    #[default]
+    WhereItPays,
+}
+
+/// What is known from a full pass.
+pub(super) struct Reference<G> {
+    residual: Vec<f64>,
+    /// Aᵀ·residual.
+    pass: G,
+}
+
+impl<G> Reference<G> {
+    pub fn new(residual: Vec<f64>, pass: G) -> Self {
+        Self { residual, pass }
+    }
+
+    /// The gradient at x as the sample sees it.
+    pub fn estimate<A, L>(&self, f: &Objective<A, L>, x: &Evaluated<A::Point>, sampled: SampledRows) -> G
+    where
+        A: LinearOperator<Covector = G>,
+        L: Loss,
+        G: Covector<A::Point>,
+    {
+        let mut r = f.residual(x);
+        let square = dot(&self.residual, &self.residual);
+        let explained = if square > 0.0 { dot(&r, &self.residual) / square } else { 0.0 };
+        let scale = r.len() as f64 / sampled.count() as f64;
+        for (row, (r, r0)) in r.iter_mut().zip(&self.residual).enumerate() {
+            *r = if sampled.contains(row) { scale * (*r - explained * r0) } else { 0.0 };
+        }
+        let mut g = f.operator().new_covector();
+        f.operator().adjoint_sampled(&r, &mut g);
+        f.count_rows(sampled.cost());
+        g.add_covector(explained, &self.pass);
+        f.add_ridge(x.point(), &mut g);
+        g
+    }
+}
