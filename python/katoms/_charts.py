@@ -242,7 +242,7 @@ def draw_convergence(ax: Axes, moves: list[dict[str, Any]], best: float, start: 
 
     ``start`` is what the best constant has, or NaN.
     """
-    passes = np.array([0] + [move["passes"] for move in moves])
+    passes = np.array([0] + [move["reads"] for move in moves])
     above = np.array([start] + [move["objective"] for move in moves]) - best
     reached = above <= ROUNDING * abs(best)
     real = above[np.isfinite(above) & ~reached]
@@ -271,7 +271,7 @@ def mark_stages(ax: Axes, moves: list[dict[str, Any]]) -> None:
     atoms = np.array([move["atoms"] for move in moves])
     begins = np.flatnonzero(np.diff(atoms, prepend=-1)).tolist()
     # A stage begins after the last move of the one before.
-    starts = [moves[max(at - 1, 0)]["passes"] for at in begins]
+    starts = [moves[max(at - 1, 0)]["reads"] for at in begins]
     texts = [f"k = {atoms[at]}" for at in begins]
     at = drawing.in_points(ax, [(start, 1) for start in starts])[:, 0]
     free = np.inf

@@ -116,7 +116,9 @@ support_size_ : int
 n_iter_ : int
     Iterations that were made.
 n_passes_ : int
-    Passes over the data that were made.
+    Full passes over the data that were made.
+n_reads_ : float
+    Reads of the data that were made: full passes, and partial ones by their share.
 status_ : str
     How the fit ended: ``"converged"``, ``"iteration-cap"``, ``"stopped"``, ...
 quality_ : Quality

@@ -32,6 +32,7 @@ _TOLD_AT_THE_END = (
     "standardized_coef_",
     "n_iter_",
     "n_passes_",
+    "n_reads_",
     "objective_",
     "loss_",
     "null_loss_",
@@ -81,6 +82,7 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         self.standardized_coef_ = told["standardized"]
         self.n_iter_ = told["iterations"]
         self.n_passes_ = told["passes"]
+        self.n_reads_ = told["reads"]
         self.status_ = "stopped" if whole is False else told["status"]
         self.objective_ = told["objective"]
         self.loss_ = told["loss"]

@@ -84,7 +84,7 @@ def callback_of(callback: Any, verbose: Any):
         if "iteration" in progress:
             print(
                 f"iteration {progress['iteration']}: objective {progress['objective']:.6g}, "
-                f"{progress['passes']} passes, {progress['seconds']:.2f} s",
+                f"{progress['reads']:.3g} passes, {progress['seconds']:.2f} s",
                 flush=True,
             )
         else:

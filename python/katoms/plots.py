@@ -196,7 +196,7 @@ def plot_convergence(model: Any, *, ax: Axes | None = None) -> Axes:
         raise ValueError(f"plot_convergence has nothing to draw: this {type(model).__name__} made no move")
     best = min([move["objective"] for move in moves] + [getattr(model, "objective_", np.inf)])
     ax = drawing.axes_of(ax, (7, 4.2))
-    drawing.count_along_x(ax, "passes over the data", np.array([0] + [move["passes"] for move in moves]))
+    drawing.count_along_x(ax, "passes over the data", np.array([0] + [move["reads"] for move in moves]))
     charts.draw_convergence(ax, moves, best, getattr(model, "null_loss_", np.nan))
     charts.mark_stages(ax, moves)
     return ax

@@ -297,7 +297,7 @@ def test_moves_are_drawn_above_the_best(frame):
     best = min(objectives.min(), model.objective_)
     assert ax.get_yscale() == "log"
     assert constant.get_xydata()[0] == pytest.approx([0, model.null_loss_ - best])
-    assert line.get_xdata().tolist() == [move["passes"] for move in model.trace_]
+    assert line.get_xdata().tolist() == [move["reads"] for move in model.trace_]
     above, drawn = objectives - best, line.get_ydata()
     real = above > 1e-12 * best
     assert real.sum() > 3 and not real.all()
@@ -316,7 +316,7 @@ def test_a_fit_that_was_perfect_at_once_is_drawn():
 
 def test_stages_are_marked_where_they_begin():
     _, ax = plt.subplots()
-    moves = [{"passes": p, "atoms": k, "objective": 1.0 / p} for p, k in [(1, 1), (2, 1), (3, 2), (4, 2), (9, 4)]]
+    moves = [{"reads": p, "atoms": k, "objective": 1.0 / p} for p, k in [(1, 1), (2, 1), (3, 2), (4, 2), (9, 4)]]
     from katoms import _charts as charts
 
     charts.draw_convergence(ax, moves, 0.0, np.nan)

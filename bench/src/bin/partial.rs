@@ -29,7 +29,9 @@ fn main() -> Result<(), Error> {
     let asked: Vec<usize> = std::env::args().skip(1).map(|x| x.parse().expect("a number")).collect();
     let seeds = asked.first().copied().unwrap_or(50) as u64;
     let (m, n, k) = if let [_, m, n, k] = asked[..] { (m, n, k) } else { (750, 12_000, 40) };
-    println!("{m} x {n}, k = {k}, {seeds} seeds; reads: median [most]; differs: f with partial passes over f with full ones");
+    println!(
+        "{m} x {n}, k = {k}, {seeds} seeds; reads: median [most]; differs: f with partial passes over f with full ones"
+    );
     println!(
         "{:13} {:5} {:6} {:>12} {:>14} {:>8} {:>6} {:>6} {:>6} {:>18} {:>9}",
         "family", "noise", "way", "full", "partial", "the same", "lower", "higher", "truth", "mean, worst", "time"

@@ -12,6 +12,7 @@ use katoms::driver::{Event, Stop};
 use katoms_estimate::{Answer, Phase, Progress, Watch};
 
 use crate::told::{Told, number};
+use crate::words;
 
 /// How often Ctrl-C was pressed. A signal has no other place to go.
 static INTERRUPTS: AtomicUsize = AtomicUsize::new(0);
@@ -165,8 +166,8 @@ impl Watch for Companion {
             _ => String::new(),
         };
         let left = self.seconds_left(event).map_or(String::new(), |s| format!("  about {s:.0} s left"));
-        let (objective, passes) = (number(event.objective), event.passes);
-        self.bar.set_message(format!("{what}objective {objective}, {passes} passes, step {}{left}", event.iteration));
+        let (objective, reads) = (number(event.objective), words::reads(event.passes, event.reads));
+        self.bar.set_message(format!("{what}objective {objective}, {reads}, step {}{left}", event.iteration));
         if progress.of > 1 {
             self.bar.set_length(progress.of as u64);
             self.bar.set_position(progress.done as u64);

@@ -82,3 +82,12 @@ pub fn quality(quality: &Quality, attempts: &[Attempt], name: impl Fn(usize) -> 
     }
     told
 }
+
+/// "6 passes over the data"; where some were partial, "1.8 reads of the data".
+pub fn reads(passes: usize, reads: f64) -> String {
+    match passes {
+        _ if reads > passes as f64 => format!("{reads:.1} reads of the data"),
+        1 => "1 pass over the data".into(),
+        _ => format!("{passes} passes over the data"),
+    }
+}

@@ -152,6 +152,7 @@ impl<'a> Features<'a> {
             status: outcome.status,
             iterations: outcome.iterations,
             passes: outcome.passes,
+            reads: outcome.reads,
             seconds: outcome.seconds,
             objective: outcome.objective,
             quality: outcome.quality,

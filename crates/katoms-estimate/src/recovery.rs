@@ -182,11 +182,12 @@ fn is_cut(status: Status) -> bool {
 
 /// The better of two, with the cost of both. A run that was cut short says so.
 fn better(a: Outcome<SparseVec>, b: Outcome<SparseVec>) -> Outcome<SparseVec> {
+    let reads = a.reads + b.reads;
     let (iterations, passes, seconds) = (a.iterations + b.iterations, a.passes + b.passes, a.seconds + b.seconds);
     let columns = a.columns + b.columns;
     let cut = is_cut(b.status).then_some(b.status);
     let best = if b.objective < a.objective { b } else { a };
-    Outcome { status: cut.unwrap_or(best.status), iterations, passes, columns, seconds, ..best }
+    Outcome { status: cut.unwrap_or(best.status), iterations, passes, reads, columns, seconds, ..best }
 }
 
 struct Job<'a, 'd> {

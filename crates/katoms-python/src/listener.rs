@@ -83,5 +83,6 @@ pub fn moved(told: &Bound<'_, PyDict>, event: &Event) -> PyResult<()> {
     told.set_item("step", event.step)?;
     told.set_item("momentum", event.momentum)?;
     told.set_item("passes", event.passes)?;
+    told.set_item("reads", event.reads)?;
     told.set_item("seconds", event.seconds)
 }

@@ -229,7 +229,8 @@ impl Contest<'_> {
         S: Constraint<Entries, LeastSquares>,
         M: Method<Entries, LeastSquares, S>,
     {
-        let options = Options { stop: to_the_end(iterations, self.config.perfect), stages: stages.clone(), ..Options::default() };
+        let options =
+            Options { stop: to_the_end(iterations, self.config.perfect), stages: stages.clone(), ..Options::default() };
         let entry = Entry { contestant, setting: setting.into(), options, preparation: Preparation::default() };
         let (race, outcome) = race(entry, &self.problem.f, set, method, self.progress, |_, _| ())?;
         self.end(race, outcome.point)

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::Ended;
 use crate::data::{Loaded, LossChoice};
 use crate::report::diagnostics;
-use crate::told::{Told, aligned, count, number};
+use crate::told::{Told, aligned, number};
 use crate::words;
 use crate::work::WorkArgs;
 
@@ -199,14 +199,14 @@ impl<'a> Finished<'a> {
 
     /// What the work cost and how it ended, for machines.
     fn run(&self) -> Value {
-        let Estimate { status, iterations, passes, seconds, loss, null_loss, attempts, .. } = &self.estimate;
+        let Estimate { status, iterations, passes, reads, seconds, loss, null_loss, attempts, .. } = &self.estimate;
         let starts: Vec<_> = attempts
             .iter()
             .map(|a| json!({ "start": format!("{:?}", a.start).to_lowercase(), "objective": a.objective, "exchanges": a.exchanges }))
             .collect();
         json!({
-            "status": words::status_name(*status), "iterations": iterations, "passes": passes, "seconds": seconds,
-            "loss": loss, "null_loss": null_loss, "explained": self.explained(), "starts": starts,
+            "status": words::status_name(*status), "iterations": iterations, "passes": passes, "reads": reads,
+            "seconds": seconds, "loss": loss, "null_loss": null_loss, "explained": self.explained(), "starts": starts,
             "auc": (self.loaded.loss == LossChoice::Logistic).then(|| self.auc()).flatten(),
         })
     }
@@ -261,10 +261,9 @@ impl<'a> Finished<'a> {
         if self.preparation.intercept {
             text += &format!("  (intercept)  {}\n", number(self.estimate.intercept));
         }
-        let Estimate { passes, seconds, status, .. } = &self.estimate;
+        let Estimate { passes, reads, seconds, status, .. } = &self.estimate;
         text += &format!("\n{}\n", self.fit_in_words());
-        let passes = count(*passes, "pass", "passes");
-        text += &format!("{}: {passes} over the data, {seconds:.2} s\n", words::status(*status));
+        text += &format!("{}: {}, {seconds:.2} s\n", words::status(*status), words::reads(*passes, *reads));
         self.quality_in_words().iter().fold(text, |text, line| text + &format!("- {line}\n"))
     }
 }

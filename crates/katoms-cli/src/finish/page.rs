@@ -94,7 +94,7 @@ impl Finished<'_> {
             Fact::new("Status", words::status(estimate.status)),
             Fact::new("Fit", self.fit_in_words()),
             Fact::new("Objective", number(estimate.objective)),
-            Fact::new("Cost", format!("{} passes over the data, {:.2} s", estimate.passes, estimate.seconds)),
+            Fact::new("Cost", format!("{}, {:.2} s", words::reads(estimate.passes, estimate.reads), estimate.seconds)),
         ];
         facts.extend(self.quality_in_words().into_iter().map(|line| Fact::new("Quality", line)));
         if let Some(halves) = &self.halves {
@@ -132,7 +132,7 @@ impl Finished<'_> {
 
     fn convergence(&self) -> Convergence {
         let step = |event: &katoms::driver::Event| Step {
-            passes: event.passes as f64,
+            passes: event.reads,
             objective: event.objective,
             gap: event.gap,
             label: match event.kind {

@@ -126,8 +126,11 @@ impl RegressionPart {
     }
 }
 
-/// "1 pass", "12 passes".
+/// "1 pass", "12 passes"; "1.8 passes" where some were partial.
 fn passes(count: f64) -> String {
+    if count.fract() > 0.0 {
+        return format!("{count:.1} passes");
+    }
     // The cast saturates.
     format!("{} pass{}", whole(count as usize), if count == 1.0 { "" } else { "es" })
 }

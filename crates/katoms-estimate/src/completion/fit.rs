@@ -139,6 +139,7 @@ mod tests {
             momentum: 0.0,
             kind: Move::Moved,
             passes: iteration,
+            reads: iteration as f64,
             columns: 0,
             seconds: 0.0,
         };

@@ -36,8 +36,10 @@ pub struct Estimate {
     pub status: Status,
     /// Its moves.
     pub iterations: usize,
-    /// Its passes over the data; standardising reads them twice more.
+    /// Its full passes over the data; standardising reads them twice more.
     pub passes: usize,
+    /// Its reads of the data: full passes, and partial ones by their share.
+    pub reads: f64,
     /// Its seconds.
     pub seconds: f64,
     /// What was minimised, ridge included.

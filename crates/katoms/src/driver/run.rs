@@ -300,7 +300,21 @@ where
         let reads = self.progress.cost.reads(self.f.operator().n_outputs());
         let (iteration, atoms) = (self.progress.trace.len() + 1, self.set.most_atoms());
         let seconds = self.progress.seconds;
-        Event { iteration, atoms, objective, gap, change, entered, step, momentum, kind, passes, reads, columns, seconds }
+        Event {
+            iteration,
+            atoms,
+            objective,
+            gap,
+            change,
+            entered,
+            step,
+            momentum,
+            kind,
+            passes,
+            reads,
+            columns,
+            seconds,
+        }
     }
 
     /// Ends the run or the stage, if the rules say so.

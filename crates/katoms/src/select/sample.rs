@@ -12,7 +12,9 @@ use super::Bounds;
 use crate::error::{Error, check_indices, check_length, check_option};
 use crate::loss::Split;
 use crate::objective::Objective;
-use crate::operator::{ColumnMoments, LinearOperator, Moments, Rows, SampledRows, Standardized, WithIntercept, is_constant};
+use crate::operator::{
+    ColumnMoments, LinearOperator, Moments, Rows, SampledRows, Standardized, WithIntercept, is_constant,
+};
 use crate::set::{Always, CoordinateSet};
 use crate::space::{IndexSet, SparseVec};
 

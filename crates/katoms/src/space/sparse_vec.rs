@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Covector, IndexSet, Point};
-use crate::linalg::kernels::axpy;
 use crate::error::{Error, check_indices, check_length, check_values};
 use crate::linalg;
+use crate::linalg::kernels::axpy;
 
 /// A vector of length `dim` that stores some entries, in rising order of their index.
 ///

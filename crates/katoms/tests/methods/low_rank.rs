@@ -120,7 +120,9 @@ fn growing_in_stages_recovers_what_a_direct_run_does_not() {
         let (f, set) = (seen.squares(), Rank::new(8, (70, 60)).unwrap());
         let reached = |stages: Stages| {
             let stop = Stop { iterations: 60, tolerance: 1e-9, ..Stop::default() };
-            seen.error(&finished(&f, &set, &RiemannianCg::default(), Options { stop, stages, ..Options::default() }).point)
+            seen.error(
+                &finished(&f, &set, &RiemannianCg::default(), Options { stop, stages, ..Options::default() }).point,
+            )
         };
         let stages = Stages { before: vec![1, 2, 3, 4, 5, 6, 7], ..Stages::growing(8) };
         solved += usize::from(reached(stages) < 1e-5);
