@@ -9,6 +9,9 @@
 //!   the eight lanes are added in a fixed order;
 //! - row-major, the rows are added one by one, in order.
 //!
+//! Rows whose residuals are zero are skipped where that pays. This changes no bit, but for the sign of a
+//! zero that is the sum of products too small for any other number.
+//!
 //! By parts of the rows, each part is a design of its own in this; but column-major, a part starts
 //! again at lane 0 every `strips::CHUNK` rows of the design.
 //!
@@ -23,6 +26,7 @@
 
 mod columns;
 mod gather;
+mod live;
 mod rows;
 mod streams;
 mod strips;
@@ -35,6 +39,7 @@ use rayon::prelude::*;
 pub use columns::adjoint_columns;
 use columns::{LANES, sum_lanes};
 pub(crate) use gather::{PaddedRows, add_rows, dots};
+pub use live::SKIPPED_ROWS;
 pub use rows::{adjoint_rows, adjoint_rows_block};
 pub(crate) use rows::{adjoint_rows_parts, energies_rows};
 use streams::fma;
