@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use rayon::prelude::*;
 
-use super::moments::corrected;
 use super::parts::part_major;
 use super::{ColumnMoments, LinearOperator, Moments, Parts, is_its_own_base};
 use crate::error::{Error, check_length};
@@ -223,40 +222,10 @@ impl<T: Real> LinearOperator for Dense<'_, T> {
 
 impl<T: Real> ColumnMoments for Dense<'_, T> {
     fn moments(&self, weights: &[f64]) -> Moments {
-        let total: f64 = weights.iter().sum();
-        let mut means = self.new_covector();
-        self.adjoint(weights, &mut means);
-        means.iter_mut().for_each(|m| *m /= total);
-        let (mut deviations, mut variances) = (vec![0.0; self.columns], vec![0.0; self.columns]);
+        let (mut means, mut variances) = (self.new_covector(), self.new_covector());
         match self.layout {
-            Layout::ColumnMajor => {
-                deviations
-                    .par_iter_mut()
-                    .zip(&mut variances)
-                    .zip(self.data.par_chunks(self.rows))
-                    .zip(&means)
-                    .for_each(|(((deviation, variance), column), mean)| {
-                        for (v, w) in column.iter().zip(weights) {
-                            let d = v.to_f64() - mean;
-                            *deviation += w * d;
-                            *variance += w * d * d;
-                        }
-                    });
-            }
-            Layout::RowMajor => {
-                for (row, w) in self.data.chunks(self.columns).zip(weights) {
-                    for (((deviation, variance), v), mean) in
-                        deviations.iter_mut().zip(&mut variances).zip(row).zip(&means)
-                    {
-                        let d = v.to_f64() - mean;
-                        *deviation += w * d;
-                        *variance += w * d * d;
-                    }
-                }
-            }
-        }
-        for ((mean, deviation), variance) in means.iter_mut().zip(deviations).zip(&mut variances) {
-            (*mean, *variance) = corrected(*mean, deviation / total, *variance / total);
+            Layout::ColumnMajor => kernels::moments_columns(&self.data, weights, &mut means, &mut variances),
+            Layout::RowMajor => kernels::moments_rows(&self.data, weights, &mut means, &mut variances),
         }
         Moments { means, variances }
     }

@@ -77,7 +77,7 @@ pub(crate) fn energies_rows<T: Real>(data: &[T], weights: &[&[f64]], centres: &[
 }
 
 /// Equal tasks, four or a multiple: wide ones read faster, but a last small one leaves threads idle.
-fn task_width(columns: usize) -> usize {
+pub(super) fn task_width(columns: usize) -> usize {
     let tasks = columns.div_ceil(ROW_TASK).next_multiple_of(4).max(4);
     columns.div_ceil(tasks).next_multiple_of(STEP).max(STRIP)
 }

@@ -252,3 +252,45 @@ fn first_not_finite_looks_into_every_task() {
 fn wrong_shape_panics() {
     adjoint_columns(&[0.0; 5], &[0.0; 3], &mut [0.0; 2]);
 }
+
+/// Mean and variance of a column, the mean found in careful passes before.
+fn naive_moments(column: &[f64], weights: &[f64]) -> (f64, f64) {
+    let total: f64 = weights.iter().sum();
+    let centred = |mean: f64, power| column.iter().zip(weights).map(|(x, w)| w * (x - mean).powi(power)).sum::<f64>() / total;
+    let mean = (0..4).fold(column[0], |mean, _| mean + centred(mean, 1));
+    (mean, centred(mean, 2))
+}
+
+#[test]
+fn moments_are_near_those_of_careful_passes() {
+    for (m, n) in [(1, 1), (2, 9), (7, 65), (16, 8), (67, 4200), (1001, 300)] {
+        let mut columns: Vec<Vec<f64>> = (0..n).map(|j| numbers(m, 20 + j as u64)).collect();
+        for (j, column) in columns.iter_mut().enumerate() {
+            match j % 5 {
+                1 => column.iter_mut().for_each(|x| *x += 1e6),
+                2 => column[0] = 1e9, // as far from the others as a pilot can be
+                3 => column.fill(0.1),
+                _ => {}
+            }
+        }
+        let mut weights = numbers(m, 21);
+        weights.iter_mut().for_each(|w| *w = w.abs() + 0.1);
+        for zero in [m, 0] {
+            weights.iter_mut().skip(zero).take(usize::from(m > 1)).for_each(|w| *w = 0.0);
+            let by_rows: Vec<f64> = (0..m * n).map(|k| columns[k % n][k / n]).collect();
+            type Kernel = fn(&[f64], &[f64], &mut [f64], &mut [f64]);
+            let kernels: [(Kernel, &[f64]); 2] = [(moments_columns, &columns.concat()), (moments_rows, &by_rows)];
+            for (kernel, data) in kernels {
+                let (mut means, mut variances) = (vec![f64::NAN; n], vec![f64::NAN; n]);
+                kernel(data, &weights, &mut means, &mut variances);
+                for j in 0..n {
+                    let (mean, variance) = naive_moments(&columns[j], &weights);
+                    let spread = variance.sqrt() + 1e-7 * mean.abs();
+                    assert!((means[j] - mean).abs() <= 1e-9 * spread + 1e-15 * mean.abs(), "{m} x {n}, {j}: {} not {mean}", means[j]);
+                    assert!((variances[j] - variance).abs() <= 1e-9 * spread * spread, "{m} x {n}, {j}");
+                    assert!(j % 5 != 3 || variances[j] == 0.0, "a constant column varies by {}", variances[j]);
+                }
+            }
+        }
+    }
+}
