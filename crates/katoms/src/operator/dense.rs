@@ -13,11 +13,10 @@ use crate::space::{IndexSet, SparseVec};
 
 /// Entries of work below which a second thread costs more than it brings.
 const PARALLEL_WORK: usize = 1 << 18;
-/// Rows that one thread takes at a time when predictions are computed in parallel.
-const ROW_CHUNK: usize = 1024;
-
 /// Columns that are brought together for a product with many residuals.
 const GATHERED: usize = 128;
+/// Of them, those that one thread copies at a time.
+const COPIED: usize = 16;
 
 /// The order in which the entries of a matrix follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,43 +100,27 @@ impl<'a, T: Real> Dense<'a, T> {
         }
     }
 
-    /// out += A[first_row.., :]·x for the rows that `out` covers.
-    fn add_rows(&self, x: &SparseVec, first_row: usize, out: &mut [f64]) {
-        match self.layout {
+    /// Copies of some columns. O(m) for each, parallel.
+    fn gathered(&self, columns: &[usize]) -> Matrix {
+        let mut data = vec![0.0; self.rows * columns.len()];
+        let copy = |(columns, out): (&[usize], &mut [f64])| match self.layout {
             Layout::ColumnMajor => {
-                for (j, v) in x.entries() {
-                    let start = j * self.rows + first_row;
-                    kernels::axpy(v, &self.data[start..start + out.len()], out);
+                for (&j, out) in columns.iter().zip(out.chunks_mut(self.rows)) {
+                    out.iter_mut().zip(&self.data[j * self.rows..]).for_each(|(out, x)| *out = x.to_f64());
                 }
             }
             Layout::RowMajor => {
-                for (i, o) in out.iter_mut().enumerate() {
-                    let row = &self.data[(first_row + i) * self.columns..][..self.columns];
-                    *o += x.entries().map(|(j, v)| v * row[j].to_f64()).sum::<f64>();
+                for (i, row) in self.data.chunks(self.columns).enumerate() {
+                    columns.iter().enumerate().for_each(|(c, &j)| out[c * self.rows + i] = row[j].to_f64());
                 }
             }
-        }
-    }
-
-    /// Copies of some columns.
-    fn gathered(&self, columns: &[usize]) -> Matrix {
-        let mut data = Vec::with_capacity(self.rows * columns.len());
-        for &j in columns {
-            match self.layout {
-                Layout::ColumnMajor => {
-                    data.extend(self.data[j * self.rows..(j + 1) * self.rows].iter().map(|v| v.to_f64()));
-                }
-                Layout::RowMajor => data.extend(self.data.iter().skip(j).step_by(self.columns).map(|v| v.to_f64())),
-            }
+        };
+        if data.len() < PARALLEL_WORK {
+            copy((columns, &mut data));
+        } else {
+            columns.par_chunks(COPIED).zip(data.par_chunks_mut(COPIED * self.rows)).for_each(copy);
         }
         Matrix::from_columns(self.rows, columns.len(), data)
-    }
-
-    fn column_dot(&self, j: usize, r: &[f64]) -> f64 {
-        match self.layout {
-            Layout::ColumnMajor => kernels::dot(&self.data[j * self.rows..(j + 1) * self.rows], r),
-            Layout::RowMajor => (0..self.rows).map(|i| self.data[i * self.columns + j].to_f64() * r[i]).sum(),
-        }
     }
 }
 
@@ -156,11 +139,11 @@ impl<T: Real> LinearOperator for Dense<'_, T> {
         vec![0.0; self.columns]
     }
     fn apply(&self, x: &SparseVec, out: &mut [f64]) {
-        out.fill(0.0);
-        if self.rows * x.indices().len() < PARALLEL_WORK {
-            return self.add_rows(x, 0, out);
+        let x = (x.indices(), x.values());
+        match self.layout {
+            Layout::ColumnMajor => kernels::apply_columns(&self.data, x, out),
+            Layout::RowMajor => kernels::apply_rows(&self.data, self.columns, x, out),
         }
-        out.par_chunks_mut(ROW_CHUNK).enumerate().for_each(|(chunk, out)| self.add_rows(x, chunk * ROW_CHUNK, out));
     }
     fn apply_covector(&self, g: &Vec<f64>, out: &mut [f64]) {
         self.apply(&SparseVec::full(g), out);
@@ -210,13 +193,12 @@ impl<T: Real> LinearOperator for Dense<'_, T> {
         (0..rs.len()).map(|q| SparseVec::sorted(t.dim(), t.indices().to_vec(), values(q))).collect()
     }
     fn adjoint_on(&self, r: &[f64], t: &IndexSet) -> SparseVec {
-        let one = |&j: &usize| self.column_dot(j, r);
-        let values = if self.rows * t.indices().len() < PARALLEL_WORK {
-            t.indices().iter().map(one).collect()
-        } else {
-            t.indices().par_iter().with_min_len(8).map(one).collect()
-        };
-        SparseVec::sorted(t.dim(), t.indices().to_vec(), values)
+        let (picked, mut values) = (t.indices(), vec![0.0; t.indices().len()]);
+        match self.layout {
+            Layout::ColumnMajor => kernels::adjoint_picked_columns(&self.data, r, picked, &mut values),
+            Layout::RowMajor => kernels::adjoint_picked_rows(&self.data, r, (picked, self.columns), &mut values),
+        }
+        SparseVec::sorted(t.dim(), picked.to_vec(), values)
     }
 }
 

@@ -84,11 +84,19 @@ pub(super) fn prefetch<T>(block: *const [T; STEP]) {
 /// Asks for the cache lines of `*step`, into L2: where they leap, many are on their way at once.
 #[inline(always)]
 pub(super) fn prefetch_step<T>(step: *const [T; STEP]) {
-    #[cfg(target_arch = "x86_64")]
     for line in 0..size_of::<[T; STEP]>() / CACHE_LINE {
+        prefetch_line(step.cast::<u8>().wrapping_add(line * CACHE_LINE));
+    }
+}
+
+/// Asks for the cache line of `*value`, into L2.
+#[inline(always)]
+pub(super) fn prefetch_line<T>(value: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    {
         use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
         // SAFETY: a hint, as above.
-        unsafe { _mm_prefetch::<_MM_HINT_T1>(step.cast::<i8>().wrapping_add(line * CACHE_LINE)) };
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(value.cast()) };
     }
 }
 

@@ -256,7 +256,8 @@ fn wrong_shape_panics() {
 /// Mean and variance of a column, the mean found in careful passes before.
 fn naive_moments(column: &[f64], weights: &[f64]) -> (f64, f64) {
     let total: f64 = weights.iter().sum();
-    let centred = |mean: f64, power| column.iter().zip(weights).map(|(x, w)| w * (x - mean).powi(power)).sum::<f64>() / total;
+    let centred =
+        |mean: f64, power| column.iter().zip(weights).map(|(x, w)| w * (x - mean).powi(power)).sum::<f64>() / total;
     let mean = (0..4).fold(column[0], |mean, _| mean + centred(mean, 1));
     (mean, centred(mean, 2))
 }
@@ -286,11 +287,53 @@ fn moments_are_near_those_of_careful_passes() {
                 for j in 0..n {
                     let (mean, variance) = naive_moments(&columns[j], &weights);
                     let spread = variance.sqrt() + 1e-7 * mean.abs();
-                    assert!((means[j] - mean).abs() <= 1e-9 * spread + 1e-15 * mean.abs(), "{m} x {n}, {j}: {} not {mean}", means[j]);
+                    assert!(
+                        (means[j] - mean).abs() <= 1e-9 * spread + 1e-15 * mean.abs(),
+                        "{m} x {n}, {j}: {} not {mean}",
+                        means[j]
+                    );
                     assert!((variances[j] - variance).abs() <= 1e-9 * spread * spread, "{m} x {n}, {j}");
                     assert!(j % 5 != 3 || variances[j] == 0.0, "a constant column varies by {}", variances[j]);
                 }
             }
         }
+    }
+}
+
+fn picked_match<T: Real>(data: &[T], m: usize, n: usize, picked: &[usize]) {
+    let (r, values) = (numbers(m, 31), numbers(picked.len(), 32));
+    let what = format!("{m} x {n}, {} picked", picked.len());
+    let (mut columns, mut rows) = (vec![f64::NAN; picked.len()], vec![f64::NAN; picked.len()]);
+    adjoint_picked_columns(data, &r, picked, &mut columns);
+    adjoint_picked_rows(data, &r, (picked, n), &mut rows);
+    let some = |all: Vec<f64>| -> Vec<f64> { picked.iter().map(|&j| all[j]).collect() };
+    assert_eq!(bits(&columns), bits(&some(call(adjoint_columns, data, &r, n))), "adjoint by columns, {what}");
+    assert_eq!(bits(&rows), bits(&some(call(adjoint_rows, data, &r, n))), "adjoint by rows, {what}");
+
+    let mut expected = vec![0.0; m];
+    picked.iter().zip(&values).for_each(|(&j, &v)| axpy(v, &data[j * m..][..m], &mut expected));
+    let mut out = vec![f64::NAN; m];
+    apply_columns(data, (picked, &values), &mut out);
+    assert_eq!(bits(&out), bits(&expected), "apply by columns, {what}");
+    apply_rows(data, n, (picked, &values), &mut out);
+    for i in 0..m {
+        let terms = || picked.iter().zip(&values).map(|(&j, v)| data[i * n + j].to_f64() * v);
+        let near = 1e-14 * terms().map(f64::abs).sum::<f64>();
+        assert!((out[i] - terms().sum::<f64>()).abs() <= near, "apply by rows, {what}");
+    }
+}
+
+#[test]
+fn picked_columns_have_the_bits_of_all() {
+    for (m, n) in [(1, 1), (5, 9), (16, 40), (67, 41), (300, 700), (5000, 50)] {
+        let data = numbers(m * n, 30);
+        for step in [1, 3, n] {
+            let picked: Vec<usize> = (0..n).step_by(step).collect();
+            for threads in [1, 3] {
+                in_pool(threads, || picked_match(&data, m, n, &picked));
+                in_pool(threads, || picked_match(&narrow(&data), m, n, &picked));
+            }
+        }
+        picked_match(&data, m, n, &[]);
     }
 }
