@@ -34,6 +34,7 @@ mod streams;
 mod strips;
 #[cfg(test)]
 mod tests;
+mod tiles;
 
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;

@@ -113,7 +113,8 @@ impl<T: Real> Rows<'_, '_, T> {
             return add_far::<S, T, R>(&rows, &at(r), out);
         }
         for start in (0..width).step_by(STRIP) {
-            let length = strip.load(&rows, start);
+            let length = STRIP.min(width - start);
+            strip.load(&rows, start);
             if let Some(centres) = self.centres {
                 let centres = &centres[start..][..length];
                 for s in 0..R {

@@ -121,9 +121,9 @@ impl<const C: usize> Strip<C> {
         Self([[0.0; STRIP]; C])
     }
 
-    /// Loads the streams from `start`, at most [`STRIP`] values of each, and says how many.
+    /// Loads the streams from `start`, at most [`STRIP`] values of each.
     #[inline(always)]
-    pub(super) fn load<T: Real>(&mut self, streams: &[&[T]; C], start: usize) -> usize {
+    pub(super) fn load<T: Real>(&mut self, streams: &[&[T]; C], start: usize) {
         let length = STRIP.min(streams[0].len() - start);
         let mut from = *streams;
         for c in 0..C {
@@ -143,7 +143,6 @@ impl<const C: usize> Strip<C> {
                 self.0[c][i] = from[c][i].to_f64();
             }
         }
-        length
     }
 
     /// Loads the given places of each stream, at most [`STRIP`] of them. Asks for as many values from
