@@ -4,8 +4,12 @@
 //! The ceiling is a plain sum over the same memory, eight streams a thread. Ceiling and kernel take
 //! turns, so that a neighbour's load slows both: the ratios count, not the GB/s. "best" is the best
 //! time of either, "median" the median over the turns. The kernels ask for their data ahead of
-//! use, the plain sum does not: they may pass 100 %. With 8 residuals the GB/s are those of the
-//! one read that all of them share.
+//! use, the plain sum does not: they may pass 100 %. Where only some rows have a residual, in runs of
+//! [`RUN`] rows, the GB/s are those of the whole data: at best as many times those of a full pass as
+//! rows are left out.
+//!
+//! Products with several residuals are measured against the products of square matrices, one on each
+//! thread, of faer. The kernels multiply and add in `f64`: of the peak of `f32` they reach half at best.
 //!
 //! `cargo run --release -p katoms-bench --bin adjoint [rows columns]` (3000 80000 unless told; 2 GB)
 
@@ -13,12 +17,22 @@ use std::any::type_name;
 use std::hint::black_box;
 use std::time::Instant;
 
+use faer::linalg::matmul::matmul;
+use faer::traits::ComplexField;
+use faer::{Accum, Mat, Par};
 use katoms::linalg::kernels::{self, Real};
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 const REPETITIONS: usize = 15;
-const RESIDUALS: usize = 8;
+/// Rows that follow each other in a pass over a share of the rows, and of how many such runs one is read.
+const RUN: usize = 128;
+const SHARES: [usize; 3] = [2, 8, 16];
+/// Numbers of residuals, and of how many columns they are multiplied by one.
+const RESIDUALS: [usize; 3] = [8, 64, 200];
+const SOME_COLUMNS: usize = 16;
+/// Rows and columns of the matrices whose product is the peak.
+const SQUARE: usize = 1024;
 const STREAMS: usize = 8;
 const LANES: usize = 16;
 
@@ -73,46 +87,94 @@ fn best(times: &[f64]) -> f64 {
     times.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
+/// Numbers that look like noise.
+fn noise(i: usize) -> f64 {
+    (i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as f64 / 1e7 - 0.8
+}
+
 /// Kernels and ceilings in turn, then one line of the table for each.
-fn measure<T: Stored>(rows: usize, columns: usize) {
-    let noise = |i: usize| (i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as f64 / 1e7 - 0.8;
+fn measure<T: Stored>(rows: usize, columns: usize, peaks: [f64; 2]) {
     let mut data = vec![T::default(); rows * columns];
     data.par_iter_mut().enumerate().for_each(|(i, x)| *x = T::from(noise(i) as f32));
-    let rs: Vec<Vec<f64>> = (0..RESIDUALS).map(|q| (0..rows).map(|i| noise(i + q * rows)).collect()).collect();
-    let rs: Vec<&[f64]> = rs.iter().map(Vec::as_slice).collect();
-    let mut outs = vec![vec![0.0; columns]; RESIDUALS];
-    let mut outs: Vec<&mut [f64]> = outs.iter_mut().map(Vec::as_mut_slice).collect();
-
-    let names = ["columns", "rows", "columns, 8 residuals", "rows, 8 residuals"];
-    let mut times = vec![Vec::new(); names.len()];
-    let mut reads = vec![Vec::new(); names.len()];
+    let mut out = vec![0.0; columns];
+    type Kernel<T> = fn(&[T], &[f64], &mut [f64]);
+    let layouts: [(&str, Kernel<T>); 2] = [("columns", kernels::adjoint_columns), ("rows", kernels::adjoint_rows)];
+    let mut works = Vec::new();
+    for share in std::iter::once(1).chain(SHARES) {
+        let is_live = |i: usize| (i / RUN).is_multiple_of(share);
+        let r: Vec<f64> = (0..rows).map(|i| if is_live(i) { noise(i) } else { 0.0 }).collect();
+        let live = 100.0 * (0..rows).filter(|&i| is_live(i)).count() as f64 / rows as f64;
+        for (layout, kernel) in layouts {
+            let name = if share == 1 { layout.to_owned() } else { format!("{layout}, {live:.0} % of the rows") };
+            works.push((name, kernel, r.clone()));
+        }
+    }
+    let mut times = vec![Vec::new(); works.len()];
+    let mut reads = vec![Vec::new(); works.len()];
     for _ in 0..REPETITIONS {
-        for kernel in 0..names.len() {
+        for (k, (_, kernel, r)) in works.iter().enumerate() {
             // Streams as long as a column, and as long as can be: whichever is faster.
             let short = seconds(|| read(&data, STREAMS * rows));
             let long = seconds(|| read(&data, data.len().div_ceil(rayon::current_num_threads())));
-            reads[kernel].push(short.min(long));
-            times[kernel].push(seconds(|| match kernel {
-                0 => kernels::adjoint_columns(&data, rs[0], outs[0]),
-                1 => kernels::adjoint_rows(&data, rs[0], outs[0]),
-                2 => kernels::adjoint_columns_block(&data, &rs, &mut outs),
-                _ => kernels::adjoint_rows_block(&data, &rs, &mut outs),
-            }));
+            reads[k].push(short.min(long));
+            times[k].push(seconds(|| kernel(&data, r, &mut out)));
         }
     }
     let gigabytes = size_of_val(data.as_slice()) as f64 / 1e9;
     let ceiling = best(&reads.concat());
-    println!("{:4} {:22} {:8.1}", type_name::<T>(), "read ceiling", gigabytes / ceiling);
-    for ((name, times), reads) in names.iter().zip(&times).zip(&reads) {
+    println!("{:4} {:26} {:8.1}", type_name::<T>(), "read ceiling", gigabytes / ceiling);
+    for (((name, ..), times), reads) in works.iter().zip(&times).zip(&reads) {
         let ratios = times.iter().zip(reads).map(|(time, read)| 100.0 * read / time).collect();
         println!(
-            "{:4} {name:22} {:8.1} {:9.0} % {:9.0} %",
+            "{:4} {name:26} {:8.1} {:9.0} % {:9.0} %",
             type_name::<T>(),
             gigabytes / best(times),
             100.0 * ceiling / best(times),
             median(ratios),
         );
     }
+    measure_blocks(&data[..rows * columns.div_ceil(SOME_COLUMNS)], rows, peaks);
+}
+
+/// Several residuals at once, on some of the columns.
+fn measure_blocks<T: Stored>(data: &[T], rows: usize, peaks: [f64; 2]) {
+    let columns = data.len() / rows;
+    type Kernel<T> = fn(&[T], &[&[f64]], &mut [&mut [f64]]);
+    let layouts: [(&str, Kernel<T>); 2] =
+        [("columns", kernels::adjoint_columns_block), ("rows", kernels::adjoint_rows_block)];
+    for count in RESIDUALS {
+        let rs: Vec<Vec<f64>> = (0..count).map(|q| (0..rows).map(|i| noise(i + q * rows)).collect()).collect();
+        let rs: Vec<&[f64]> = rs.iter().map(Vec::as_slice).collect();
+        let mut outs = vec![vec![0.0; columns]; count];
+        let mut outs: Vec<&mut [f64]> = outs.iter_mut().map(Vec::as_mut_slice).collect();
+        for (layout, kernel) in layouts {
+            let times: Vec<f64> = (0..REPETITIONS).map(|_| seconds(|| kernel(data, &rs, &mut outs))).collect();
+            let speed = 2.0 * (data.len() * count) as f64 / best(&times) / 1e9;
+            let name = format!("{layout}, {count} residuals");
+            let [single, double] = peaks.map(|peak| 100.0 * speed / peak);
+            println!(
+                "{:4} {name:26} {speed:8.0} GFlop/s, {single:.0} % of f32, {double:.0} % of f64",
+                type_name::<T>()
+            );
+        }
+    }
+}
+
+/// GFlop/s of products of square matrices, one on each thread.
+fn product_peak<T: Stored + ComplexField>() -> f64 {
+    let a = Mat::from_fn(SQUARE, SQUARE, |i, j| T::from(noise(i + j * SQUARE) as f32));
+    let product = || {
+        rayon::broadcast(|_| {
+            let mut out = Mat::<T>::zeros(SQUARE, SQUARE);
+            matmul(out.as_mut(), Accum::Replace, a.as_ref(), a.as_ref(), T::from(1.0), Par::Seq);
+            black_box(out);
+        });
+    };
+    let times: Vec<f64> = (0..REPETITIONS).map(|_| seconds(product)).collect();
+    let operations = 2.0 * (SQUARE * SQUARE * SQUARE * rayon::current_num_threads()) as f64;
+    let speed = operations / best(&times) / 1e9;
+    println!("{:4} {:26} {speed:8.0} GFlop/s", type_name::<T>(), "matrix products");
+    speed
 }
 
 fn main() {
@@ -122,7 +184,8 @@ fn main() {
         _ => (3000, 80_000),
     };
     println!("Φᵀr, {rows} x {columns}, {} threads", rayon::current_num_threads());
-    println!("{:27} {:>8} {:>11} {:>11}", "", "GB/s", "best", "median");
-    measure::<f32>(rows, columns);
-    measure::<f64>(rows, columns);
+    let peaks = [product_peak::<f32>(), product_peak::<f64>()];
+    println!("{:31} {:>8} {:>11} {:>11}", "", "GB/s", "best", "median");
+    measure::<f32>(rows, columns, peaks);
+    measure::<f64>(rows, columns, peaks);
 }

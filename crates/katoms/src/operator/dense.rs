@@ -5,7 +5,6 @@ use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
-use super::moments::corrected;
 use super::parts::part_major;
 use super::row_sample::RowSample;
 use super::{ColumnMoments, LinearOperator, Moments, Parts, SampledRows, is_its_own_base};
@@ -16,14 +15,13 @@ use crate::space::{IndexSet, SparseVec};
 
 /// Entries of work below which a second thread costs more than it brings.
 const PARALLEL_WORK: usize = 1 << 18;
-/// Rows that one thread takes at a time when predictions are computed in parallel.
-const ROW_CHUNK: usize = 1024;
-
 /// Entries of a design from which on partial passes pay.
 const SAMPLED_WORK: usize = 1 << 21;
 
 /// Columns that are brought together for a product with many residuals.
 const GATHERED: usize = 128;
+/// Of them, those that one thread copies at a time.
+const COPIED: usize = 16;
 
 /// The order in which the entries of a matrix follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,24 +107,6 @@ impl<'a, T: Real> Dense<'a, T> {
         }
     }
 
-    /// out += A[first_row.., :]·x for the rows that `out` covers.
-    fn add_rows(&self, x: &SparseVec, first_row: usize, out: &mut [f64]) {
-        match self.layout {
-            Layout::ColumnMajor => {
-                for (j, v) in x.entries() {
-                    let start = j * self.rows + first_row;
-                    kernels::axpy(v, &self.data[start..start + out.len()], out);
-                }
-            }
-            Layout::RowMajor => {
-                for (i, o) in out.iter_mut().enumerate() {
-                    let row = &self.data[(first_row + i) * self.columns..][..self.columns];
-                    *o += x.entries().map(|(j, v)| v * row[j].to_f64()).sum::<f64>();
-                }
-            }
-        }
-    }
-
     fn sample(&self) -> Option<&RowSample> {
         let which = self.sampled_rows()?;
         let count = which.count();
@@ -153,25 +133,27 @@ impl<'a, T: Real> Dense<'a, T> {
         Some(self.sample.get_or_init(|| RowSample::new(which, self.columns, read)))
     }
 
-    /// Copies of some columns.
+    /// Copies of some columns. O(m) for each, parallel.
     fn gathered(&self, columns: &[usize]) -> Matrix {
-        let mut data = Vec::with_capacity(self.rows * columns.len());
-        for &j in columns {
-            match self.layout {
-                Layout::ColumnMajor => {
-                    data.extend(self.data[j * self.rows..(j + 1) * self.rows].iter().map(|v| v.to_f64()));
+        let mut data = vec![0.0; self.rows * columns.len()];
+        let copy = |(columns, out): (&[usize], &mut [f64])| match self.layout {
+            Layout::ColumnMajor => {
+                for (&j, out) in columns.iter().zip(out.chunks_mut(self.rows)) {
+                    out.iter_mut().zip(&self.data[j * self.rows..]).for_each(|(out, x)| *out = x.to_f64());
                 }
-                Layout::RowMajor => data.extend(self.data.iter().skip(j).step_by(self.columns).map(|v| v.to_f64())),
             }
+            Layout::RowMajor => {
+                for (i, row) in self.data.chunks(self.columns).enumerate() {
+                    columns.iter().enumerate().for_each(|(c, &j)| out[c * self.rows + i] = row[j].to_f64());
+                }
+            }
+        };
+        if data.len() < PARALLEL_WORK {
+            copy((columns, &mut data));
+        } else {
+            columns.par_chunks(COPIED).zip(data.par_chunks_mut(COPIED * self.rows)).for_each(copy);
         }
         Matrix::from_columns(self.rows, columns.len(), data)
-    }
-
-    fn column_dot(&self, j: usize, r: &[f64]) -> f64 {
-        match self.layout {
-            Layout::ColumnMajor => kernels::dot(&self.data[j * self.rows..(j + 1) * self.rows], r),
-            Layout::RowMajor => (0..self.rows).map(|i| self.data[i * self.columns + j].to_f64() * r[i]).sum(),
-        }
     }
 }
 
@@ -190,11 +172,11 @@ impl<T: Real> LinearOperator for Dense<'_, T> {
         vec![0.0; self.columns]
     }
     fn apply(&self, x: &SparseVec, out: &mut [f64]) {
-        out.fill(0.0);
-        if self.rows * x.indices().len() < PARALLEL_WORK {
-            return self.add_rows(x, 0, out);
+        let x = (x.indices(), x.values());
+        match self.layout {
+            Layout::ColumnMajor => kernels::apply_columns(&self.data, x, out),
+            Layout::RowMajor => kernels::apply_rows(&self.data, self.columns, x, out),
         }
-        out.par_chunks_mut(ROW_CHUNK).enumerate().for_each(|(chunk, out)| self.add_rows(x, chunk * ROW_CHUNK, out));
     }
     fn apply_covector(&self, g: &Vec<f64>, out: &mut [f64]) {
         self.apply(&SparseVec::full(g), out);
@@ -256,52 +238,21 @@ impl<T: Real> LinearOperator for Dense<'_, T> {
         (0..rs.len()).map(|q| SparseVec::sorted(t.dim(), t.indices().to_vec(), values(q))).collect()
     }
     fn adjoint_on(&self, r: &[f64], t: &IndexSet) -> SparseVec {
-        let one = |&j: &usize| self.column_dot(j, r);
-        let values = if self.rows * t.indices().len() < PARALLEL_WORK {
-            t.indices().iter().map(one).collect()
-        } else {
-            t.indices().par_iter().with_min_len(8).map(one).collect()
-        };
-        SparseVec::sorted(t.dim(), t.indices().to_vec(), values)
+        let (picked, mut values) = (t.indices(), vec![0.0; t.indices().len()]);
+        match self.layout {
+            Layout::ColumnMajor => kernels::adjoint_picked_columns(&self.data, r, picked, &mut values),
+            Layout::RowMajor => kernels::adjoint_picked_rows(&self.data, r, (picked, self.columns), &mut values),
+        }
+        SparseVec::sorted(t.dim(), picked.to_vec(), values)
     }
 }
 
 impl<T: Real> ColumnMoments for Dense<'_, T> {
     fn moments(&self, weights: &[f64]) -> Moments {
-        let total: f64 = weights.iter().sum();
-        let mut means = self.new_covector();
-        self.adjoint(weights, &mut means);
-        means.iter_mut().for_each(|m| *m /= total);
-        let (mut deviations, mut variances) = (vec![0.0; self.columns], vec![0.0; self.columns]);
+        let (mut means, mut variances) = (self.new_covector(), self.new_covector());
         match self.layout {
-            Layout::ColumnMajor => {
-                deviations
-                    .par_iter_mut()
-                    .zip(&mut variances)
-                    .zip(self.data.par_chunks(self.rows))
-                    .zip(&means)
-                    .for_each(|(((deviation, variance), column), mean)| {
-                        for (v, w) in column.iter().zip(weights) {
-                            let d = v.to_f64() - mean;
-                            *deviation += w * d;
-                            *variance += w * d * d;
-                        }
-                    });
-            }
-            Layout::RowMajor => {
-                for (row, w) in self.data.chunks(self.columns).zip(weights) {
-                    for (((deviation, variance), v), mean) in
-                        deviations.iter_mut().zip(&mut variances).zip(row).zip(&means)
-                    {
-                        let d = v.to_f64() - mean;
-                        *deviation += w * d;
-                        *variance += w * d * d;
-                    }
-                }
-            }
-        }
-        for ((mean, deviation), variance) in means.iter_mut().zip(deviations).zip(&mut variances) {
-            (*mean, *variance) = corrected(*mean, deviation / total, *variance / total);
+            Layout::ColumnMajor => kernels::moments_columns(&self.data, weights, &mut means, &mut variances),
+            Layout::RowMajor => kernels::moments_rows(&self.data, weights, &mut means, &mut variances),
         }
         Moments { means, variances }
     }

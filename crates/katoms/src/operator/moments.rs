@@ -21,7 +21,7 @@ pub(crate) fn is_constant(mean: f64, variance: f64) -> bool {
     variance <= (1e-14 * mean).powi(2)
 }
 
-/// Operators whose columns have moments. Two reads of the data.
+/// Operators whose columns have moments. One read of the data, or two.
 pub trait ColumnMoments {
     /// The moments under the given row weights, which are not negative and not all zero.
     fn moments(&self, weights: &[f64]) -> Moments;

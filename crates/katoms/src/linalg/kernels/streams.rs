@@ -81,6 +81,25 @@ pub(super) fn prefetch<T>(block: *const [T; STEP]) {
     }
 }
 
+/// Asks for the cache lines of `*step`, into L2: where they leap, many are on their way at once.
+#[inline(always)]
+pub(super) fn prefetch_step<T>(step: *const [T; STEP]) {
+    for line in 0..size_of::<[T; STEP]>() / CACHE_LINE {
+        prefetch_line(step.cast::<u8>().wrapping_add(line * CACHE_LINE));
+    }
+}
+
+/// Asks for the cache line of `*value`, into L2.
+#[inline(always)]
+pub(super) fn prefetch_line<T>(value: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+        // SAFETY: a hint, as above.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(value.cast()) };
+    }
+}
+
 /// The first `steps` whole blocks of each: lengths that the compiler knows to be equal leave no
 /// bounds checks in the loops.
 #[inline(always)]
@@ -102,9 +121,9 @@ impl<const C: usize> Strip<C> {
         Self([[0.0; STRIP]; C])
     }
 
-    /// Loads the streams from `start`, at most [`STRIP`] values of each, and says how many.
+    /// Loads the streams from `start`, at most [`STRIP`] values of each.
     #[inline(always)]
-    pub(super) fn load<T: Real>(&mut self, streams: &[&[T]; C], start: usize) -> usize {
+    pub(super) fn load<T: Real>(&mut self, streams: &[&[T]; C], start: usize) {
         let length = STRIP.min(streams[0].len() - start);
         let mut from = *streams;
         for c in 0..C {
@@ -124,7 +143,6 @@ impl<const C: usize> Strip<C> {
                 self.0[c][i] = from[c][i].to_f64();
             }
         }
-        length
     }
 
     /// Loads the given places of each stream, at most [`STRIP`] of them. Asks for as many values from

@@ -1,7 +1,6 @@
 //! Φᵀr of a column-major design for several residuals, or for several parts of the rows.
 //!
-//! A strip of eight columns is copied into L1, then multiplied by every residual. Tiles of four columns
-//! and four residuals, which load less, were 1.1 to 1.2 times as fast: too little for a second loop.
+//! A strip of eight columns is copied into L1, then multiplied by every residual.
 
 use std::ops::Range;
 
@@ -9,10 +8,15 @@ use pulp::{Arch, Simd, WithSimd};
 
 use super::Real;
 use super::columns::{LANES, adjoint_columns, sum_lanes, task_width};
-use super::streams::{GROUP, STRIP, Strip, fma, for_each_part, parts_shape, shape};
+use super::streams::{GROUP, STRIP, Strip, for_each_part, parts_shape, shape};
+use super::tiles::multiply;
 
 /// Rows whose parts are picked out one after the other: they stay in L2 until the last part.
 pub(super) const CHUNK: usize = 2048;
+/// Bytes of residuals that stay in L2 while all rows of a group are read.
+const NEAR: usize = 1 << 19;
+/// Groups that are multiplied by a piece of the residuals while it is in L2.
+const BESIDE: usize = 4;
 
 /// [`adjoint_columns`] for several residuals: `outs[q]` has the bits of `rs[q]` alone.
 ///
@@ -62,8 +66,13 @@ struct Piece<'a> {
 }
 
 impl Piece<'_> {
-    fn blocks(&self) -> usize {
-        self.rows.as_ref().map_or_else(|picked| picked.len(), ExactSizeIterator::len).div_ceil(LANES)
+    fn length(&self) -> usize {
+        self.rows.as_ref().map_or_else(|picked| picked.len(), ExactSizeIterator::len)
+    }
+
+    /// Its rows, filled up to whole lanes.
+    fn padded(&self) -> usize {
+        self.length().next_multiple_of(LANES)
     }
 }
 
@@ -90,31 +99,33 @@ fn by_part<'a>(rows: usize, order: &'a [usize], starts: &[usize]) -> Vec<Piece<'
 struct Residuals<'a> {
     pieces: Vec<Piece<'a>>,
     count: usize,
-    blocks: Vec<[f64; LANES]>,
+    values: Vec<f64>,
+    /// The first value: a vector never lies across two cache lines.
+    start: usize,
 }
 
 impl<'a> Residuals<'a> {
     fn new(pieces: Vec<Piece<'a>>, rs: &[&[f64]]) -> Self {
-        let mut blocks = Vec::with_capacity(rs.len() * pieces.iter().map(Piece::blocks).sum::<usize>());
+        let length = rs.len() * pieces.iter().map(Piece::padded).sum::<usize>();
+        // What fills up is −0: times a zero of the design and added, it leaves any sum as it is, bit for bit.
+        let mut values = vec![-0.0; length + LANES - 1];
+        let start = values.as_ptr().align_offset(LANES * size_of::<f64>()).min(LANES - 1);
+        let mut rest = &mut values[start..];
         for piece in &pieces {
             for r in rs {
+                let (filled, after) = rest.split_at_mut(piece.padded());
                 match &piece.rows {
-                    Ok(range) => fill(&mut blocks, r[range.clone()].iter().copied()),
-                    Err(picked) => fill(&mut blocks, picked.iter().map(|&i| r[i])),
+                    Ok(range) => filled[..range.len()].copy_from_slice(&r[range.clone()]),
+                    Err(picked) => filled.iter_mut().zip(*picked).for_each(|(x, &i)| *x = r[i]),
                 }
+                rest = after;
             }
         }
-        Self { pieces, count: rs.len(), blocks }
+        Self { pieces, count: rs.len(), values, start }
     }
-}
 
-/// Appends the values. What fills up is −0: times a zero of the design and added, it leaves any
-/// sum as it is, bit for bit.
-fn fill(blocks: &mut Vec<[f64; LANES]>, values: impl ExactSizeIterator<Item = f64>) {
-    let first = blocks.len();
-    blocks.resize(first + values.len().div_ceil(LANES), [-0.0; LANES]);
-    for (k, value) in values.enumerate() {
-        blocks[first + k / LANES][k % LANES] = value;
+    fn lanes(&self) -> &[f64] {
+        &self.values[self.start..]
     }
 }
 
@@ -139,43 +150,53 @@ struct Strips<'a, 'b, T> {
 }
 
 impl<T: Real> Strips<'_, '_, T> {
-    /// `C` columns, from `first` in steps of `stride`, against every residual.
+    /// The groups of `C` columns that begin at `firsts`, their columns `stride` apart, against every residual.
     #[inline(always)]
-    fn group<S: Simd, const C: usize>(&mut self, work: &mut Work<C>, first: usize, stride: usize) {
+    fn groups<S: Simd, const C: usize>(&mut self, simd: S, work: &mut Work<C>, firsts: Range<usize>, stride: usize) {
+        let (count, results) = (self.residuals.count, self.outs.len());
+        work.sums.fill([[0.0; LANES]; C]);
+        let mut rest = self.residuals.lanes();
+        let mut next = self.rows.min(CHUNK);
+        for piece in &self.residuals.pieces {
+            let (rs, after) = rest.split_at(count * piece.padded());
+            for first in firsts.clone() {
+                self.load(work, piece, next, (first, stride));
+                let sums = (first - firsts.start) * results + piece.part * count;
+                multiply(simd, &work.strip, rs, &mut work.sums[sums..sums + count]);
+            }
+            rest = after;
+            next += piece.length();
+        }
+        for (first, sums) in firsts.zip(work.sums.chunks(results)) {
+            for (sums, out) in sums.iter().zip(&mut *self.outs) {
+                for c in 0..C {
+                    out[first + c * stride] = sum_lanes(sums[c]);
+                }
+            }
+        }
+    }
+
+    /// Fills the strip with the rows of a piece.
+    #[inline(always)]
+    fn load<const C: usize>(&self, work: &mut Work<C>, piece: &Piece<'_>, next: usize, place: (usize, usize)) {
+        let (first, stride) = place;
         let mut columns: [&[T]; C] = [&[]; C];
         for c in 0..C {
             columns[c] = &self.data[(first + c * stride) * self.rows..][..self.rows];
         }
-        let count = self.residuals.count;
-        work.sums.fill([[0.0; LANES]; C]);
-        let mut rest = self.residuals.blocks.as_slice();
-        let mut next = self.rows.min(CHUNK);
-        for piece in &self.residuals.pieces {
-            let length = match &piece.rows {
-                Ok(range) => work.strip.load(&columns, range.start),
-                Err(picked) => {
-                    work.strip.gather(&columns, picked, next);
-                    picked.len()
-                }
-            };
-            for c in 0..C {
-                if let Some(centres) = self.centres {
-                    let centre = centres[first + c * stride];
-                    for x in &mut work.strip.0[c][..length] {
-                        *x = (*x - centre) * (*x - centre);
-                    }
-                }
-                work.strip.0[c][length..length.next_multiple_of(LANES)].fill(0.0);
-            }
-            next += length;
-            let (rs, after) = rest.split_at(count * piece.blocks());
-            rest = after;
-            multiply::<S, C>(&work.strip, rs, &mut work.sums[piece.part * count..][..count]);
+        let length = piece.length();
+        match &piece.rows {
+            Ok(range) => work.strip.load(&columns, range.start),
+            Err(picked) => work.strip.gather(&columns, picked, next),
         }
-        for (sums, out) in work.sums.iter().zip(&mut *self.outs) {
-            for c in 0..C {
-                out[first + c * stride] = sum_lanes(sums[c]);
+        for c in 0..C {
+            if let Some(centres) = self.centres {
+                let centre = centres[first + c * stride];
+                for x in &mut work.strip.0[c][..length] {
+                    *x = (*x - centre) * (*x - centre);
+                }
             }
+            work.strip.0[c][length..piece.padded()].fill(0.0);
         }
     }
 }
@@ -188,8 +209,8 @@ struct Work<const C: usize> {
 
 impl<const C: usize> Work<C> {
     #[inline(always)]
-    fn new(results: usize) -> Self {
-        Self { strip: Strip::new(), sums: vec![[[0.0; LANES]; C]; results] }
+    fn new(sums: usize) -> Self {
+        Self { strip: Strip::new(), sums: vec![[[0.0; LANES]; C]; sums] }
     }
 }
 
@@ -197,46 +218,19 @@ impl<T: Real> WithSimd for Strips<'_, '_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(mut self, _: S) {
+    fn with_simd<S: Simd>(mut self, simd: S) {
         // Streams as in `Columns`.
         let columns = self.outs[0].len();
         let stride = columns / GROUP;
-        let (mut work, mut single) = (Work::new(self.outs.len()), Work::new(self.outs.len()));
-        for first in 0..stride {
-            self.group::<S, GROUP>(&mut work, first, stride);
+        let results = self.outs.len();
+        // Residuals that L2 does not hold are read once for several groups.
+        let beside = if size_of_val(self.residuals.lanes()) <= NEAR { 1 } else { BESIDE.min(stride.max(1)) };
+        let (mut work, mut single) = (Work::new(beside * results), Work::new(results));
+        for first in (0..stride).step_by(beside) {
+            self.groups::<S, GROUP>(simd, &mut work, first..stride.min(first + beside), stride);
         }
         for first in stride * GROUP..columns {
-            self.group::<S, 1>(&mut single, first, 1);
+            self.groups::<S, 1>(simd, &mut single, first..first + 1, 1);
         }
     }
-}
-
-/// Adds the products of a strip with every residual to the sums.
-#[inline(always)]
-fn multiply<S: Simd, const C: usize>(strip: &Strip<C>, rs: &[[f64; LANES]], sums: &mut [[[f64; LANES]; C]]) {
-    let blocks = rs.len() / sums.len();
-    for q in 0..sums.len() {
-        sums[q] = one::<S, C>(strip, &rs[q * blocks..][..blocks], sums[q]);
-    }
-}
-
-/// Adds the products of a strip with one residual.
-#[inline(always)]
-fn one<S: Simd, const C: usize>(
-    strip: &Strip<C>,
-    r: &[[f64; LANES]],
-    mut sums: [[f64; LANES]; C],
-) -> [[f64; LANES]; C] {
-    let mut x: [&[[f64; LANES]]; C] = [&[]; C];
-    for c in 0..C {
-        x[c] = &strip.0[c].as_chunks().0[..r.len()];
-    }
-    for (b, r) in r.iter().enumerate() {
-        for c in 0..C {
-            for l in 0..LANES {
-                sums[c][l] = fma::<S>(x[c][b][l], r[l], sums[c][l]);
-            }
-        }
-    }
-    sums
 }

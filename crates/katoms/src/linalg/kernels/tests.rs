@@ -120,6 +120,51 @@ fn block_has_the_bits_of_one_by_one() {
     }
 }
 
+/// What the skipping loops give, against those that read every row.
+fn skipping_matches<T: Real>(data: &[T], r: &[f64], n: usize, what: &str) {
+    let (mut by_columns, mut by_rows) = (vec![f64::NAN; n], vec![f64::NAN; n]);
+    Arch::new().dispatch(Columns { data, r, out: &mut by_columns });
+    let (rs, outs) = (&[r], &mut [&mut by_rows[..]]);
+    Arch::new().dispatch(Rows { data, columns: n, picked: None, centres: None, rs, outs });
+    assert_eq!(bits(&call(adjoint_columns, data, r, n)), bits(&by_columns), "columns, {what}");
+    assert_eq!(bits(&call(adjoint_rows, data, r, n)), bits(&by_rows), "rows, {what}");
+}
+
+#[test]
+fn skipped_rows_change_no_bits() {
+    for (m, n) in [(0, 3), (1, 9), (5, 8), (16, 9), (31, 7), (33, 17), (750, 67), (1001, 1037)] {
+        let data = numbers(m * n, 12);
+        for block in [1, 16, 32, 128] {
+            for share in [2, 4, 16, usize::MAX] {
+                for last in [0.0, 1.0] {
+                    let mut r = numbers(m, 13);
+                    for i in 0..m {
+                        if i / block % share != share / 2 {
+                            r[i] *= 0.0; // zeros of both signs
+                        }
+                    }
+                    r.iter_mut().rev().take(1).for_each(|x| *x = last);
+                    let what = format!("{m} x {n}, 1 of {share} blocks of {block}");
+                    skipping_matches(&data, &r, n, &what);
+                    skipping_matches(&narrow(&data), &r, n, &what);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_of_zero_residuals_are_not_read() {
+    let (m, n) = (160, 9);
+    let mut r = numbers(m, 14);
+    r[SKIPPED_ROWS..m - SKIPPED_ROWS].fill(0.0);
+    let is_read = |i: usize| r[i] != 0.0;
+    let by_columns: Vec<f64> = (0..m * n).map(|k| if is_read(k % m) { 1.0 } else { f64::NAN }).collect();
+    let by_rows: Vec<f64> = (0..m * n).map(|k| if is_read(k / n) { 1.0 } else { f64::NAN }).collect();
+    assert!(call(adjoint_columns, &by_columns, &r, n).iter().all(|x| x.is_finite()));
+    assert!(call(adjoint_rows, &by_rows, &r, n).iter().all(|x| x.is_finite()));
+}
+
 fn threads_agree<T: Real>(data: &[T], m: usize, n: usize) {
     let rs: Vec<Vec<f64>> = (0..3).map(|q| numbers(m, 7 + q)).collect();
     let rs: Vec<&[f64]> = rs.iter().map(Vec::as_slice).collect();
@@ -206,4 +251,89 @@ fn first_not_finite_looks_into_every_task() {
 #[should_panic(expected = "not 3 rows of 2 columns")]
 fn wrong_shape_panics() {
     adjoint_columns(&[0.0; 5], &[0.0; 3], &mut [0.0; 2]);
+}
+
+/// Mean and variance of a column, the mean found in careful passes before.
+fn naive_moments(column: &[f64], weights: &[f64]) -> (f64, f64) {
+    let total: f64 = weights.iter().sum();
+    let centred =
+        |mean: f64, power| column.iter().zip(weights).map(|(x, w)| w * (x - mean).powi(power)).sum::<f64>() / total;
+    let mean = (0..4).fold(column[0], |mean, _| mean + centred(mean, 1));
+    (mean, centred(mean, 2))
+}
+
+#[test]
+fn moments_are_near_those_of_careful_passes() {
+    for (m, n) in [(1, 1), (2, 9), (7, 65), (16, 8), (67, 4200), (1001, 300)] {
+        let mut columns: Vec<Vec<f64>> = (0..n).map(|j| numbers(m, 20 + j as u64)).collect();
+        for (j, column) in columns.iter_mut().enumerate() {
+            match j % 5 {
+                1 => column.iter_mut().for_each(|x| *x += 1e6),
+                2 => column[0] = 1e9, // as far from the others as a pilot can be
+                3 => column.fill(0.1),
+                _ => {}
+            }
+        }
+        let mut weights = numbers(m, 21);
+        weights.iter_mut().for_each(|w| *w = w.abs() + 0.1);
+        for zero in [m, 0] {
+            weights.iter_mut().skip(zero).take(usize::from(m > 1)).for_each(|w| *w = 0.0);
+            let by_rows: Vec<f64> = (0..m * n).map(|k| columns[k % n][k / n]).collect();
+            type Kernel = fn(&[f64], &[f64], &mut [f64], &mut [f64]);
+            let kernels: [(Kernel, &[f64]); 2] = [(moments_columns, &columns.concat()), (moments_rows, &by_rows)];
+            for (kernel, data) in kernels {
+                let (mut means, mut variances) = (vec![f64::NAN; n], vec![f64::NAN; n]);
+                kernel(data, &weights, &mut means, &mut variances);
+                for j in 0..n {
+                    let (mean, variance) = naive_moments(&columns[j], &weights);
+                    let spread = variance.sqrt() + 1e-7 * mean.abs();
+                    assert!(
+                        (means[j] - mean).abs() <= 1e-9 * spread + 1e-15 * mean.abs(),
+                        "{m} x {n}, {j}: {} not {mean}",
+                        means[j]
+                    );
+                    assert!((variances[j] - variance).abs() <= 1e-9 * spread * spread, "{m} x {n}, {j}");
+                    assert!(j % 5 != 3 || variances[j] == 0.0, "a constant column varies by {}", variances[j]);
+                }
+            }
+        }
+    }
+}
+
+fn picked_match<T: Real>(data: &[T], m: usize, n: usize, picked: &[usize]) {
+    let (r, values) = (numbers(m, 31), numbers(picked.len(), 32));
+    let what = format!("{m} x {n}, {} picked", picked.len());
+    let (mut columns, mut rows) = (vec![f64::NAN; picked.len()], vec![f64::NAN; picked.len()]);
+    adjoint_picked_columns(data, &r, picked, &mut columns);
+    adjoint_picked_rows(data, &r, (picked, n), &mut rows);
+    let some = |all: Vec<f64>| -> Vec<f64> { picked.iter().map(|&j| all[j]).collect() };
+    assert_eq!(bits(&columns), bits(&some(call(adjoint_columns, data, &r, n))), "adjoint by columns, {what}");
+    assert_eq!(bits(&rows), bits(&some(call(adjoint_rows, data, &r, n))), "adjoint by rows, {what}");
+
+    let mut expected = vec![0.0; m];
+    picked.iter().zip(&values).for_each(|(&j, &v)| axpy(v, &data[j * m..][..m], &mut expected));
+    let mut out = vec![f64::NAN; m];
+    apply_columns(data, (picked, &values), &mut out);
+    assert_eq!(bits(&out), bits(&expected), "apply by columns, {what}");
+    apply_rows(data, n, (picked, &values), &mut out);
+    for i in 0..m {
+        let terms = || picked.iter().zip(&values).map(|(&j, v)| data[i * n + j].to_f64() * v);
+        let near = 1e-14 * terms().map(f64::abs).sum::<f64>();
+        assert!((out[i] - terms().sum::<f64>()).abs() <= near, "apply by rows, {what}");
+    }
+}
+
+#[test]
+fn picked_columns_have_the_bits_of_all() {
+    for (m, n) in [(1, 1), (5, 9), (16, 40), (67, 41), (300, 700), (5000, 50)] {
+        let data = numbers(m * n, 30);
+        for step in [1, 3, n] {
+            let picked: Vec<usize> = (0..n).step_by(step).collect();
+            for threads in [1, 3] {
+                in_pool(threads, || picked_match(&data, m, n, &picked));
+                in_pool(threads, || picked_match(&narrow(&data), m, n, &picked));
+            }
+        }
+        picked_match(&data, m, n, &[]);
+    }
 }

@@ -1,0 +1,220 @@
+//! Weighted means and variances of the columns of a design, in one read.
+//!
+//! Deviations are taken from a pilot, the first value of the column: with their mean d and mean square q, the mean is
+//! pilot + d and the variance q − d² (Chan, Golub and LeVeque 1983). A constant column has d = q = 0 exactly. Where d²
+//! is so much of q that digits are lost, the column is read again with its mean as the pilot.
+
+use pulp::{Arch, Simd, WithSimd};
+
+use super::Real;
+use super::columns::{LANES, sum_lanes, task_width};
+use super::streams::{GROUP, STEP, blocks, fma, for_each_part, prefetch, shape};
+
+/// The largest d² over the variance: three digits of sixteen.
+const FAR: f64 = 1e3;
+/// How often a column is read at most. A pilot 10¹⁶ deviations away needs three.
+const READS: usize = 3;
+
+/// The means and variances of the columns of a column-major design, under weights whose sum is `total`.
+///
+/// O(mn), one read of the data, but more of columns that begin far from their mean; parallel over blocks of columns.
+pub(crate) fn moments_columns<T: Real>(data: &[T], weights: &[f64], means: &mut [f64], variances: &mut [f64]) {
+    let outs = &mut [means, variances];
+    let Some((rows, _)) = shape(data, &[weights, weights], outs) else { return };
+    let (arch, total) = (Arch::new(), weights.iter().sum());
+    for_each_part(outs, task_width::<T>(rows), |first, outs| {
+        arch.dispatch(ByColumns { data: &data[first * rows..], weights, total, outs });
+    });
+}
+
+/// [`moments_columns`] of a row-major design.
+///
+/// O(mn), one read of the data, but more of blocks of columns in which one begins far from its mean; parallel over
+/// blocks of columns.
+pub(crate) fn moments_rows<T: Real>(data: &[T], weights: &[f64], means: &mut [f64], variances: &mut [f64]) {
+    let outs = &mut [means, variances];
+    let Some((_, columns)) = shape(data, &[weights, weights], outs) else { return };
+    let (arch, total) = (Arch::new(), weights.iter().sum());
+    for_each_part(outs, super::rows::task_width(columns), |first, outs| {
+        let data = data.get(first..).unwrap_or(&[]); // no rows, no data
+        arch.dispatch(ByRows { data, columns, weights, total, outs });
+    });
+}
+
+/// Mean and variance from the pilot and the sums of deviations and squared deviations; whether they are too inexact.
+#[inline(always)]
+fn finish(pilot: f64, deviation: f64, square: f64, total: f64) -> (f64, f64, bool) {
+    let (d, q) = (deviation / total, square / total);
+    let variance = (q - d * d).max(0.0);
+    (pilot + d, variance, d * d > FAR * variance)
+}
+
+/// The leading columns of column-major `data`, as many as each of `outs` is long.
+struct ByColumns<'a, 'b, T> {
+    data: &'a [T],
+    weights: &'a [f64],
+    total: f64,
+    /// Means and variances.
+    outs: &'a mut [&'b mut [f64]],
+}
+
+impl<T: Real> ByColumns<'_, '_, T> {
+    /// `C` columns, from `first` in steps of `stride`.
+    #[inline(always)]
+    fn group<S: Simd, const C: usize>(&mut self, first: usize, stride: usize) {
+        let rows = self.weights.len();
+        let mut columns: [&[T]; C] = [&[]; C];
+        let mut pilots = [0.0; C];
+        for c in 0..C {
+            columns[c] = &self.data[(first + c * stride) * rows..][..rows];
+            pilots[c] = columns[c].first().map_or(0.0, |x| x.to_f64());
+        }
+        let sums = add_deviations::<S, T, C>(&columns, self.weights, &pilots);
+        for c in 0..C {
+            let (mut mean, mut variance, mut far) = finish(pilots[c], sums[c].0, sums[c].1, self.total);
+            for _ in 1..READS {
+                if far {
+                    let [(deviation, square)] = add_deviations::<S, T, 1>(&[columns[c]], self.weights, &[mean]);
+                    (mean, variance, far) = finish(mean, deviation, square, self.total);
+                }
+            }
+            self.outs[0][first + c * stride] = mean;
+            self.outs[1][first + c * stride] = variance;
+        }
+    }
+}
+
+impl<T: Real> WithSimd for ByColumns<'_, '_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, _: S) {
+        // Streams as in `Columns`.
+        let columns = self.outs[0].len();
+        let stride = columns / GROUP;
+        for first in 0..stride {
+            self.group::<S, GROUP>(first, stride);
+        }
+        for first in stride * GROUP..columns {
+            self.group::<S, 1>(first, 1);
+        }
+    }
+}
+
+/// The weighted sums of deviations from the pilot, and of their squares, for each column.
+#[inline(always)]
+fn add_deviations<S: Simd, T: Real, const C: usize>(
+    columns: &[&[T]; C],
+    weights: &[f64],
+    pilots: &[f64; C],
+) -> [(f64, f64); C] {
+    let (w, w_rest) = weights.as_chunks::<STEP>();
+    let x = blocks(columns, w.len());
+    let (mut deviations, mut squares) = ([[0.0; LANES]; C], [[0.0; LANES]; C]);
+    for (b, w) in w.iter().enumerate() {
+        for c in 0..C {
+            prefetch(x[c].as_ptr().wrapping_add(b));
+            for half in [0, LANES] {
+                for l in 0..LANES {
+                    let d = x[c][b][half + l].to_f64() - pilots[c];
+                    let wd = w[half + l] * d;
+                    deviations[c][l] += wd;
+                    squares[c][l] = fma::<S>(wd, d, squares[c][l]);
+                }
+            }
+        }
+    }
+    let mut sums = [(0.0, 0.0); C];
+    for c in 0..C {
+        sums[c] = (sum_lanes(deviations[c]), sum_lanes(squares[c]));
+        for (x, w) in columns[c].as_chunks::<STEP>().1.iter().zip(w_rest) {
+            let d = x.to_f64() - pilots[c];
+            sums[c].0 += w * d;
+            sums[c].1 += w * d * d;
+        }
+    }
+    sums
+}
+
+/// The leading columns of row-major `data`, as many as each of `outs` is long; its rows are `columns` apart.
+struct ByRows<'a, 'b, T> {
+    data: &'a [T],
+    columns: usize,
+    weights: &'a [f64],
+    total: f64,
+    /// Means and variances.
+    outs: &'a mut [&'b mut [f64]],
+}
+
+impl<T: Real> WithSimd for ByRows<'_, '_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, _: S) {
+        let width = self.outs[0].len();
+        let mut pilots: Vec<f64> = self.data.iter().take(width).map(|x| x.to_f64()).collect();
+        pilots.resize(width, 0.0);
+        for _ in 0..READS {
+            self.outs.iter_mut().for_each(|out| out.fill(0.0));
+            let grouped = self.weights.len() - self.weights.len() % GROUP;
+            for i in (0..grouped).step_by(GROUP) {
+                self.group::<S, GROUP>(&pilots, i);
+            }
+            for i in grouped..self.weights.len() {
+                self.group::<S, 1>(&pilots, i);
+            }
+            let [means, variances] = &mut *self.outs else { return };
+            let mut any_far = false;
+            for ((pilot, mean), variance) in pilots.iter_mut().zip(means.iter_mut()).zip(variances.iter_mut()) {
+                let far;
+                (*mean, *variance, far) = finish(*pilot, *mean, *variance, self.total);
+                any_far |= far;
+                *pilot = *mean;
+            }
+            if !any_far {
+                return;
+            }
+        }
+    }
+}
+
+impl<T: Real> ByRows<'_, '_, T> {
+    /// Adds the deviations and squared deviations of `R` rows, from the `i`-th on.
+    #[inline(always)]
+    fn group<S: Simd, const R: usize>(&mut self, pilots: &[f64], i: usize) {
+        let [deviations, squares] = &mut *self.outs else { return };
+        let mut rows: [&[T]; R] = [&[]; R];
+        let mut w = [0.0; R];
+        for s in 0..R {
+            rows[s] = &self.data[(i + s) * self.columns..][..pilots.len()];
+            w[s] = self.weights[i + s];
+        }
+        let (pilots, last_pilots) = pilots.as_chunks::<STEP>();
+        let (deviations, last_deviations) = deviations.as_chunks_mut::<STEP>();
+        let (squares, last_squares) = squares.as_chunks_mut::<STEP>();
+        let x = blocks(&rows, pilots.len());
+        for (b, ((pilot, deviations), squares)) in pilots.iter().zip(deviations).zip(squares).enumerate() {
+            let (mut deviation, mut square) = (*deviations, *squares); // in registers
+            for s in 0..R {
+                prefetch(x[s].as_ptr().wrapping_add(b));
+                for l in 0..STEP {
+                    let d = x[s][b][l].to_f64() - pilot[l];
+                    let wd = w[s] * d;
+                    deviation[l] += wd;
+                    square[l] = fma::<S>(wd, d, square[l]);
+                }
+            }
+            (*deviations, *squares) = (deviation, square);
+        }
+        for s in 0..R {
+            let x = rows[s].as_chunks::<STEP>().1;
+            for (((x, pilot), deviation), square) in
+                x.iter().zip(last_pilots).zip(last_deviations.iter_mut()).zip(last_squares.iter_mut())
+            {
+                let d = x.to_f64() - pilot;
+                *deviation += w[s] * d;
+                *square += w[s] * d * d;
+            }
+        }
+    }
+}
