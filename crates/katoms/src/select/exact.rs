@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::Quadratic;
 use super::certificate::{Certify, certify};
-use super::gram::{Gram, affordable, diagonal};
+use super::gram::{Gram, affordable, diagonal, listable};
 use super::growth::Growth;
 use super::lasso::{Grid, LassoPath, Step};
 use super::neighbourhood::{GoOn, Neighbourhood, Polished, Searchable, quick_quality};
@@ -417,16 +417,14 @@ where
 
     fn polished(&mut self, x: Evaluated<SparseVec>, most: usize, go_on: &mut GoOn<'_>) -> Polished<SparseVec> {
         let coordinates = x.point().support_size().max(self.most_coordinates(self.set.atoms()));
-        let compared = if self.is_perfect(&x) || !affordable(self.f.operator(), coordinates) {
-            None
-        } else if self.f.loss().is_quadratic() && self.is_large(coordinates) {
-            self.polish_listed(&x, most, go_on)
-        } else if self.f.loss().is_quadratic() {
-            self.polish_quadratic(&x, most, go_on)
-        } else if self.is_large(coordinates) {
-            Some(self.polish_listed_picture(&x, most, go_on))
-        } else {
-            self.polish_picture(self.set, &x, most, go_on)
+        let (a, large) = (self.f.operator(), self.is_large(coordinates));
+        let possible = if large { listable(a, coordinates) } else { affordable(a, coordinates) };
+        let compared = match (self.f.loss().is_quadratic(), large) {
+            _ if !possible || self.is_perfect(&x) => None,
+            (true, true) => self.polish_listed(&x, most, go_on),
+            (true, false) => self.polish_quadratic(&x, most, go_on),
+            (false, true) => Some(self.polish_listed_picture(&x, most, go_on)),
+            (false, false) => self.polish_picture(self.set, &x, most, go_on),
         };
         compared.unwrap_or_else(|| {
             let quality = quick_quality(self.f, self.set, &x);

@@ -27,9 +27,14 @@ pub(super) struct Gram<'a, A: LinearOperator, L> {
     columns: BTreeMap<usize, Vec<f64>>,
 }
 
-/// Whether the quadratic picture of a model with this many coordinates can be had.
+/// Whether the quadratic picture of a model with this many coordinates can be had over a list of others.
+pub(super) fn listable<A: LinearOperator<Point = SparseVec>>(a: &A, coordinates: usize) -> bool {
+    a.has_cheap_columns() && coordinates <= LARGE
+}
+
+/// Whether the quadratic picture of a model with this many coordinates can be had over all others.
 pub(super) fn affordable<A: LinearOperator<Point = SparseVec>>(a: &A, coordinates: usize) -> bool {
-    a.has_cheap_columns() && coordinates <= LARGE && coordinates.saturating_mul(a.domain()) <= MOST
+    listable(a, coordinates) && coordinates.saturating_mul(a.domain()) <= MOST
 }
 
 impl<'a, A, L> Gram<'a, A, L>

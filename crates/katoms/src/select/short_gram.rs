@@ -18,8 +18,10 @@ use crate::operator::LinearOperator;
 use crate::set::Atoms;
 use crate::space::{IndexSet, SparseVec, Subspace};
 
-/// Columns of the design that are multiplied together.
+/// Columns of the design that are multiplied together: so many, or fewer where they are long, but at least some.
 const BLOCK: usize = 64;
+const BLOCK_ENTRIES: usize = 1 << 21;
+const LEAST_BLOCK: usize = 8;
 /// The number of a kept coordinate's place among the atoms: it can not be chosen.
 const NO_ATOM: usize = usize::MAX;
 
@@ -151,7 +153,7 @@ where
         let energy = |&j: &usize| self.energy(j);
         self.diagonal.extend(fresh.par_iter().map(energy).collect::<Vec<f64>>());
         let known: Vec<usize> = self.columns.keys().copied().collect();
-        for some in known.chunks(BLOCK) {
+        for some in known.chunks(self.block_size()) {
             let rows = self.products(some, &set);
             for (i, row) in some.iter().zip(rows) {
                 if let Some(column) = self.columns.get_mut(i) {
@@ -159,6 +161,10 @@ where
                 }
             }
         }
+    }
+
+    fn block_size(&self) -> usize {
+        (BLOCK_ENTRIES / self.pushed.len().max(1)).clamp(LEAST_BLOCK, BLOCK)
     }
 
     /// The entries of some columns of G at some coordinates of f, without the ridge.
@@ -223,7 +229,8 @@ where
         }
         let unknown: Vec<usize> = places.iter().copied().filter(|i| !self.columns.contains_key(i)).collect();
         let rows = self.outside_set(unknown.iter().map(|&i| self.coordinates[i]));
-        let fresh = unknown.chunks(BLOCK).flat_map(|some| some.iter().copied().zip(self.products(some, &rows)));
+        let fresh =
+            unknown.chunks(self.block_size()).flat_map(|some| some.iter().copied().zip(self.products(some, &rows)));
         let fresh: BTreeMap<usize, SparseVec> = fresh.collect();
         let columns: Vec<Option<&Vec<f64>>> = places.iter().map(|i| self.columns.get(i)).collect();
         let fresh: Vec<Option<&SparseVec>> = places.iter().map(|i| fresh.get(i)).collect();
@@ -247,7 +254,7 @@ where
         let unknown: BTreeSet<usize> = places.iter().copied().filter(|i| !self.columns.contains_key(i)).collect();
         let unknown: Vec<usize> = unknown.into_iter().collect();
         let all = self.outside_set(self.coordinates.iter().copied());
-        for some in unknown.chunks(BLOCK) {
+        for some in unknown.chunks(self.block_size()) {
             let products = self.products(some, &all);
             for (&i, product) in some.iter().zip(products) {
                 let mut column = vec![0.0; self.coordinates.len()];

@@ -113,7 +113,7 @@ fn a_list_of_few_atoms_ends_about_as_low_as_all_exchanges() {
             improvable += usize::from(full.judge(&short.x).improvable());
         }
         println!("correlation {correlation}: {} of all; {improvable} of {seeds} improvable", listed / all);
-        assert!(listed < 1.03 * all && 4 * improvable <= seeds as usize, "{listed} {all} {improvable}");
+        assert!(listed < 1.03 * all && 10 * improvable <= seeds as usize, "{listed} {all} {improvable}");
     }
 }
 
