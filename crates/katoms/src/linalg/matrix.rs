@@ -2,7 +2,13 @@
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+
+/// Columns of a symmetric product that are computed together.
+const BLOCK: usize = 32;
+/// Multiplications below which a second thread costs more than it brings.
+const PARALLEL_WORK: usize = 1 << 22;
 
 /// A dense matrix in column-major order: factors, bases and small cores.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -95,6 +101,32 @@ impl Matrix {
     /// selfᵀ·b.
     pub fn transposed_times(&self, b: &Self) -> Self {
         product(self.faer().transpose(), b.faer())
+    }
+
+    /// selfᵀ·b where that is known to be symmetric: half of it is computed, in blocks of columns that threads share.
+    /// The order of its sums does not depend on their number. O(rows·columns²/2).
+    pub fn symmetric_product(&self, b: &Self) -> Self {
+        let size = self.columns;
+        let block = |first: usize| {
+            let end = (first + BLOCK).min(size);
+            let (left, right) = (self.faer().subcols(0, end), b.faer().subcols(first, end - first));
+            (first, product(left.transpose(), right))
+        };
+        let firsts = (0..size).step_by(BLOCK);
+        let blocks: Vec<(usize, Self)> = if self.rows * size * size < PARALLEL_WORK {
+            firsts.map(block).collect()
+        } else {
+            firsts.collect::<Vec<usize>>().into_par_iter().map(block).collect()
+        };
+        let mut out = Self::zeros(size, size);
+        for (first, block) in blocks {
+            for j in 0..block.columns {
+                let column = &block.column(j)[..=first + j];
+                out.column_mut(first + j)[..column.len()].copy_from_slice(column);
+                column.iter().enumerate().for_each(|(i, v)| out.data[i * size + first + j] = *v);
+            }
+        }
+        out
     }
 
     /// self·bᵀ.
@@ -192,6 +224,19 @@ mod tests {
         assert_eq!(a.times(&b), naive);
         assert_eq!(a.transposed().transposed_times(&b), naive);
         assert_eq!(a.times_transposed(&b.transposed()), naive);
+    }
+
+    #[test]
+    fn a_symmetric_product_is_the_product_and_has_the_same_bits_at_any_number_of_threads() {
+        for (rows, columns) in [(7, 3), (9, 32), (40, 33), (300, 150)] {
+            let a = Matrix::from_fn(rows, columns, |i, j| ((i * 31 + j * 17) % 23) as f64 / 7.0 - 1.0);
+            let symmetric = a.symmetric_product(&a);
+            assert!(symmetric.plus(-1.0, &a.transposed_times(&a)).norm() < 1e-10 * symmetric.norm());
+            assert_eq!(symmetric, symmetric.transposed());
+            let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+            assert_eq!(alone.install(|| a.symmetric_product(&a)), symmetric);
+        }
+        assert_eq!(Matrix::zeros(4, 0).symmetric_product(&Matrix::zeros(4, 0)), Matrix::zeros(0, 0));
     }
 
     #[test]

@@ -116,9 +116,15 @@ impl AcceleratedIht {
         S: Expand<A::Covector, Point = A::Point>,
     {
         let mut longest = None;
+        let mut refused: Option<<A::Point as Point>::Support> = None;
         for _ in 0..HALVINGS {
             let v = A::Point::combine(1.0, state.u.point(), -mu, g_t.point()); //   2: ū
-            let x_next = self.refitted(f, set.project(v), state); //                3: x⁺ = Π_k(ū)
+            let projected = set.project(v);
+            if refused.as_ref().is_some_and(|support| *support == projected.support()) {
+                mu *= 0.5; // the minimum over these atoms did not pass
+                continue;
+            }
+            let x_next = self.refitted(f, projected, state); //                     3: x⁺ = Π_k(ū)
             let passes = match self.safeguard {
                 Safeguard::Off => true,
                 Safeguard::Descent => f.value(&x_next.point) < state.objective,
@@ -130,6 +136,9 @@ impl AcceleratedIht {
                 return Err(Stuck { kind: Move::Fixed, change: 0.0 }); // shorter steps lead nowhere else
             }
             longest.get_or_insert_with(|| relative_change(x_next.point.point(), state.x.point()));
+            if self.refit == Refit::EveryIteration && x_next.settled {
+                refused = Some(x_next.point.point().support());
+            }
             mu *= 0.5;
         }
         Err(Stuck { kind: Move::Stalled, change: longest.unwrap_or(0.0) })

@@ -4,6 +4,8 @@
 //! The Newton system is solved by Cholesky on the support's columns, or by conjugate gradients
 //! where the support is large or columns are not to be had one by one.
 
+use rayon::prelude::*;
+
 use crate::linalg::{Matrix, solve_symmetric};
 use crate::loss::Loss;
 use crate::objective::{Evaluated, Objective};
@@ -18,6 +20,8 @@ const DIRECT_LIMIT: usize = 512;
 const NEWTON_STEPS: usize = 30;
 /// A Newton step that promises less than this share of f(start) is the last one.
 const DECREMENT: f64 = 1e-14;
+/// Entries of columns below which a second thread costs more than it brings.
+const PARALLEL_WORK: usize = 1 << 17;
 const CG_ITERATIONS: usize = 300;
 const CG_TOLERANCE: f64 = 1e-13;
 
@@ -129,10 +133,16 @@ struct DirectSystem {
 
 impl DirectSystem {
     fn new<A: LinearOperator, L: Loss>(f: &Objective<A, L>, t: &SupportOf<A>) -> Self {
-        let mut columns = Matrix::zeros(f.operator().n_outputs(), t.dimension());
-        for i in 0..t.dimension() {
-            columns.column_mut(i).copy_from_slice(f.at(t.basis(i)).image());
+        let (rows, dimension) = (f.operator().n_outputs(), t.dimension());
+        let mut columns = vec![0.0; rows * dimension];
+        let one = |(i, column): (usize, &mut [f64])| column.copy_from_slice(f.at(t.basis(i)).image());
+        // An operator without outputs has no columns to copy.
+        if rows * dimension < PARALLEL_WORK {
+            columns.chunks_mut(rows.max(1)).enumerate().for_each(one);
+        } else {
+            columns.par_chunks_mut(rows).with_min_len(8).enumerate().for_each(one);
         }
+        let columns = Matrix::from_columns(rows, dimension, columns);
         let ridge = (0..t.dimension()).map(|i| f.ridge_on_basis(t, i)).collect();
         Self { columns, ridge, gram: None }
     }
@@ -161,13 +171,13 @@ impl DirectSystem {
 
     fn weighted_gram(&self, h: &[f64]) -> Matrix {
         let mut gram = if h.iter().all(|&h| h == 1.0) {
-            self.columns.transposed_times(&self.columns)
+            self.columns.symmetric_product(&self.columns)
         } else {
             let mut weighted = self.columns.clone();
             for j in 0..weighted.columns() {
                 weighted.column_mut(j).iter_mut().zip(h).for_each(|(v, h)| *v *= h);
             }
-            weighted.transposed_times(&self.columns)
+            weighted.symmetric_product(&self.columns)
         };
         for (i, ridge) in self.ridge.iter().enumerate() {
             gram.column_mut(i)[i] += ridge;

@@ -14,6 +14,8 @@ use crate::error::{Error, check_indices, check_range};
 pub struct Rows<A> {
     inner: A,
     rows: Vec<usize>,
+    /// Whether these are all rows, in order: then nothing is picked and nothing scattered.
+    all: bool,
 }
 
 impl<A: LinearOperator> Rows<A> {
@@ -24,7 +26,8 @@ impl<A: LinearOperator> Rows<A> {
     pub fn new(inner: A, rows: Vec<usize>) -> Result<Self, Error> {
         check_range("the number of rows", rows.len(), 1, usize::MAX)?;
         check_indices("row", &rows, inner.n_outputs())?;
-        Ok(Self { inner, rows })
+        let all = rows.len() == inner.n_outputs() && rows.iter().enumerate().all(|(at, &row)| at == row);
+        Ok(Self { inner, rows, all })
     }
 
     /// The rows, in order.
@@ -50,12 +53,22 @@ impl<A: LinearOperator> Rows<A> {
         Parts::new(labels, parts.count()).ok()
     }
 
-    fn scattered(&self, r: &[f64]) -> Vec<f64> {
+    fn scattered<'r>(&self, r: &'r [f64]) -> Cow<'r, [f64]> {
+        if self.all {
+            return Cow::Borrowed(r);
+        }
         let mut all = vec![0.0; self.inner.n_outputs()];
         for (&i, v) in self.rows.iter().zip(r) {
             all[i] += v;
         }
-        all
+        Cow::Owned(all)
+    }
+
+    /// A call with all residuals on the inner rows.
+    fn with_scattered<T>(&self, rs: &[&[f64]], call: impl FnOnce(&[&[f64]]) -> T) -> T {
+        let scattered: Vec<Cow<'_, [f64]>> = rs.iter().map(|r| self.scattered(r)).collect();
+        let scattered: Vec<&[f64]> = scattered.iter().map(AsRef::as_ref).collect();
+        call(&scattered)
     }
 }
 
@@ -80,11 +93,17 @@ impl<A: LinearOperator> LinearOperator for Rows<A> {
     }
     /// Computes every row of the inner operator's prediction, then picks.
     fn apply(&self, x: &A::Point, out: &mut [f64]) {
+        if self.all {
+            return self.inner.apply(x, out);
+        }
         let mut all = vec![0.0; self.inner.n_outputs()];
         self.inner.apply(x, &mut all);
         self.pick(&all, out);
     }
     fn apply_covector(&self, g: &A::Covector, out: &mut [f64]) {
+        if self.all {
+            return self.inner.apply_covector(g, out);
+        }
         let mut all = vec![0.0; self.inner.n_outputs()];
         self.inner.apply_covector(g, &mut all);
         self.pick(&all, out);
@@ -92,20 +111,21 @@ impl<A: LinearOperator> LinearOperator for Rows<A> {
     fn adjoint_on(&self, r: &[f64], t: &SupportOf<A>) -> A::Point {
         self.inner.adjoint_on(&self.scattered(r), t)
     }
+    fn adjoint_block_on(&self, rs: &[&[f64]], t: &SupportOf<A>) -> Vec<A::Point> {
+        self.with_scattered(rs, |rs| self.inner.adjoint_block_on(rs, t))
+    }
     fn adjoint_parts(&self, parts: &Parts, rs: &[&[f64]], out: &mut [Vec<A::Covector>]) {
         let Some(inner) = self.inner_parts(parts) else { return adjoint_masked(self, parts, rs, out) };
-        let scattered: Vec<Vec<f64>> = rs.iter().map(|r| self.scattered(r)).collect();
-        let scattered: Vec<&[f64]> = scattered.iter().map(Vec::as_slice).collect();
-        self.inner.adjoint_parts(&inner, &scattered, out);
+        self.with_scattered(rs, |rs| self.inner.adjoint_parts(&inner, rs, out));
     }
     fn energies(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
-        let scattered: Vec<Vec<f64>> = weights.iter().map(|w| self.scattered(w)).collect();
-        let scattered: Vec<&[f64]> = scattered.iter().map(Vec::as_slice).collect();
-        self.inner.energies(&scattered, centres)
+        self.with_scattered(weights, |weights| self.inner.energies(weights, centres))
     }
     fn before_pass<'r>(&self, r: &'r [f64]) -> Cow<'r, [f64]> {
-        let all = self.scattered(r);
-        Cow::Owned(self.inner.before_pass(&all).into_owned())
+        match self.scattered(r) {
+            Cow::Borrowed(all) => self.inner.before_pass(all),
+            Cow::Owned(all) => Cow::Owned(self.inner.before_pass(&all).into_owned()),
+        }
     }
     fn after_pass(&self, r: &[f64], g: &mut A::Covector) {
         self.inner.after_pass(&self.scattered(r), g);

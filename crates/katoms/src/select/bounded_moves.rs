@@ -15,6 +15,7 @@ use super::Quadratic;
 use super::bounded_refit::{BoundedRefit, Refitted};
 use super::box_minimum::BoxQuadratic;
 use super::gram::{Gram, affordable};
+use super::quadratic::Brings;
 use super::swaps::{IMPROVES, ROUNDING};
 use crate::error::Error;
 use crate::linalg::{Matrix, top_k};

@@ -8,14 +8,15 @@ use super::exact::{Exact, GROWTH, WEAKEST};
 use super::gram::{Gram, affordable};
 use super::ladder::Ladder;
 use super::neighbourhood::{GoOn, Neighbourhood, Polished};
+use super::quadratic::Brings;
 use super::swaps::{IMPROVES, Polish};
-use super::tableau::{Missing, Tableau};
+use super::tableau::{Swaps, Tableau};
 use crate::linalg::top_k;
 use crate::loss::Loss;
 use crate::objective::{Evaluated, Objective};
 use crate::operator::LinearOperator;
-use crate::set::CoordinateSet;
-use crate::space::{Point, SparseVec};
+use crate::set::{Atoms, CoordinateSet};
+use crate::space::{IndexSet, Point, SparseVec};
 
 /// How many atoms more or fewer a detour goes by.
 const FARTHEST: usize = 2;
@@ -105,12 +106,16 @@ where
         let coordinates = x.point().support_size().max(self.most_coordinates(most));
         let work = self.f.operator().domain() as f64 * (coordinates as f64).powi(2);
         let tried = !self.f.loss().is_quadratic() && self.reach() == 0;
-        if tried || work > GROWTH || !affordable(self.f.operator(), 2 * coordinates) || self.is_perfect(x) {
+        let large = self.f.loss().is_quadratic() && self.is_large(self.most_coordinates(self.set.atoms()));
+        let too_much = !large && (work > GROWTH || !affordable(self.f.operator(), 2 * coordinates));
+        if tried || too_much || self.is_perfect(x) {
             return None;
         }
         let widest = self.set.with_atoms(most).ok()?;
         let chosen = widest.chosen(x.point());
-        let end = if self.f.loss().is_quadratic() {
+        let end = if large {
+            self.route_listed(&chosen, &sets, below, go_on)
+        } else if self.f.loss().is_quadratic() {
             self.route_quadratic(&chosen, &sets, below, go_on)
         } else {
             self.route_picture(x, &widest, &sets, go_on)
@@ -132,17 +137,7 @@ where
         known.extend(self.kept.indices());
         let mut gram = self.gram(&known)?;
         let mut tableau = Tableau::new(&gram, &self.atoms, &self.kept, chosen);
-        let mut swaps = None;
-        for set in sets {
-            shrink(&mut tableau, &gram, set.atoms());
-            let mut polish = Polish::single(&self.atoms, &self.kept, set.atoms());
-            swaps = loop {
-                match polish.advance_while(&gram, &mut tableau, go_on) {
-                    Ok(swaps) => break Some(swaps),
-                    Err(Missing(atoms)) => gram.bring(&self.coordinates(&atoms)),
-                }
-            };
-        }
+        let swaps = route(&mut gram, &mut tableau, (&self.atoms, &self.kept), sets, go_on);
         self.gram = Some(gram);
         let (set, swaps) = (sets.last()?, swaps.filter(|_| tableau.objective() < below)?);
         let x = self.refitted(tableau.point());
@@ -180,6 +175,22 @@ where
         let without = outs.map(|out| self.refitted_to(x, chosen, Some(out), None));
         without.min_by(|a, b| self.f.value(a).total_cmp(&self.f.value(b)))
     }
+}
+
+/// From a model through these sizes, polished at each: the exchanges that remain at the last one.
+pub(super) fn route<'t, S: CoordinateSet>(
+    q: &mut impl Brings,
+    tableau: &mut Tableau<'t>,
+    (atoms, kept): (&'t Atoms, &'t IndexSet),
+    sets: &[S],
+    go_on: &mut GoOn<'_>,
+) -> Option<Swaps> {
+    let mut swaps = None;
+    for set in sets {
+        shrink(tableau, q, set.atoms());
+        swaps = Some(Polish::single(atoms, kept, set.atoms()).settle(q, tableau, go_on));
+    }
+    swaps
 }
 
 /// Takes out the atoms that matter least, one by one.

@@ -11,11 +11,13 @@ use rayon::prelude::*;
 
 use super::Quadratic;
 use super::certificate::{Certify, certify};
-use super::gram::{Gram, affordable};
+use super::gram::{Gram, affordable, diagonal, listable};
 use super::growth::Growth;
 use super::lasso::{Grid, LassoPath, Step};
 use super::neighbourhood::{GoOn, Neighbourhood, Polished, Searchable, quick_quality};
 use super::phase_transition::{Sign, phase_transition_k};
+use super::quadratic::Brings;
+use super::short_gram::ShortGram;
 use super::swaps::{IMPROVES, Polish, ROUNDING, minimum};
 use super::tableau::{Missing, Swap, Swaps, Tableau};
 use crate::driver::{Certificate, NearTie, PERFECT, Quality, stationarity};
@@ -35,6 +37,8 @@ const SMALL: f64 = 1e7;
 const NEARBY: f64 = 2e7;
 /// And entries of the design up to which they are where every exchange has to be tried.
 const PICTURED: f64 = 4e6;
+/// Multiplications for k columns of G above which exchanges are compared within a short list of atoms.
+const LARGE: f64 = 4e8;
 /// Stages in which a model grows to k.
 const STAGES: usize = 10;
 /// The Lasso is followed until it has this many times k atoms.
@@ -62,6 +66,12 @@ pub(super) struct Exact<'a, A: LinearOperator, L, S> {
     pub(super) kept: IndexSet,
     /// The quadratic of a quadratic loss.
     pub(super) gram: Option<Gram<'a, A, L>>,
+    /// The same for a short list of atoms, on a large problem.
+    pub(super) short: Option<ShortGram<'a, A, L>>,
+    /// Multiplications above which a problem is large.
+    pub(super) large: f64,
+    /// The curvature along each coordinate, of a quadratic loss.
+    energies: OnceLock<Option<Vec<f64>>>,
     /// A bound on the curvature along each coordinate, for other losses.
     bounds: OnceLock<Vec<f64>>,
 }
@@ -81,7 +91,9 @@ where
     S: CoordinateSet,
 {
     pub fn new(f: &'a Objective<A, L>, set: &'a S) -> Self {
-        Self { f, set, atoms: set.candidates(), kept: set.kept(), gram: None, bounds: OnceLock::new() }
+        let (energies, bounds) = (OnceLock::new(), OnceLock::new());
+        let large = LARGE;
+        Self { f, set, atoms: set.candidates(), kept: set.kept(), gram: None, short: None, large, energies, bounds }
     }
 
     /// The quadratic, with the columns of these coordinates.
@@ -160,12 +172,7 @@ where
         let mut gram = self.gram(&known)?;
         let mut tableau = Tableau::new(&gram, &self.atoms, &self.kept, &chosen);
         let mut polish = Polish::new(&self.atoms, &self.kept, self.set.atoms()).at_most(most);
-        let mut swaps = loop {
-            match polish.advance_while(&gram, &mut tableau, go_on) {
-                Ok(swaps) => break swaps,
-                Err(Missing(atoms)) => gram.bring(&self.coordinates(&atoms)),
-            }
-        };
+        let mut swaps = polish.settle(&mut gram, &mut tableau, go_on);
         let made = polish.made;
         let here = self.f.value(x);
         if made > 0 || tableau.chosen().len() > chosen.len() {
@@ -290,8 +297,23 @@ where
         refit_on(self.f, self.f.at(x.point().on(&support)), &support)
     }
 
+    /// Whether the columns of G of so many coordinates cost too much to be had for every problem.
+    pub(super) fn is_large(&self, coordinates: usize) -> bool {
+        let a = self.f.operator();
+        a.n_outputs() as f64 * a.domain() as f64 * coordinates as f64 > self.large
+    }
+
+    /// The second derivative of a quadratic f along each coordinate: one pass, the first time.
+    pub(super) fn energies(&self) -> Option<&[f64]> {
+        let energies = self.energies.get_or_init(|| {
+            let zero = self.f.at(SparseVec::zero(self.f.operator().domain()));
+            diagonal(self.f, &self.f.curvatures(&zero))
+        });
+        energies.as_deref()
+    }
+
     /// A bound on the second derivative of f along each coordinate, wherever it is: the loss's bound times the energy.
-    fn bounds(&self) -> &[f64] {
+    pub(super) fn bounds(&self) -> &[f64] {
         self.bounds.get_or_init(|| {
             let ones = vec![1.0; self.f.operator().n_outputs()];
             let energies = self.f.operator().energies(&[&ones], None).and_then(|mut e| e.pop());
@@ -313,16 +335,15 @@ where
 
     /// How much f falls by a step along each atom outside: Σ g²/(2h) over its coordinates. Where h is a bound and the
     /// atom a single coordinate, f falls at least so much.
-    fn falls(&self, g: &[f64], curvatures: &[f64], chosen: &[usize]) -> Vec<f64> {
+    pub(super) fn falls(&self, g: &[f64], curvatures: &[f64], chosen: &[usize]) -> Vec<f64> {
         let fall = |&j: &usize| match curvatures.get(j) {
             Some(&h) if h > 0.0 => 0.5 * g[j] * g[j] / h,
             _ => 0.0,
         };
-        let of_atom = |atom: usize| {
-            let fall = self.atoms.members(atom).iter().map(fall).sum();
-            if chosen.contains(&atom) { 0.0 } else { fall }
-        };
-        (0..self.atoms.len()).map(of_atom).collect()
+        let mut falls: Vec<f64> =
+            (0..self.atoms.len()).map(|atom| self.atoms.members(atom).iter().map(fall).sum()).collect();
+        chosen.iter().for_each(|&atom| falls[atom] = 0.0);
+        falls
     }
 
     fn grown(&mut self, sizes: &[usize], go_on: &mut GoOn<'_>, and_back: bool) -> Option<Vec<Polished<SparseVec>>> {
@@ -396,12 +417,14 @@ where
 
     fn polished(&mut self, x: Evaluated<SparseVec>, most: usize, go_on: &mut GoOn<'_>) -> Polished<SparseVec> {
         let coordinates = x.point().support_size().max(self.most_coordinates(self.set.atoms()));
-        let compared = if self.is_perfect(&x) || !affordable(self.f.operator(), coordinates) {
-            None
-        } else if self.f.loss().is_quadratic() {
-            self.polish_quadratic(&x, most, go_on)
-        } else {
-            self.polish_picture(self.set, &x, most, go_on)
+        let (a, large) = (self.f.operator(), self.is_large(coordinates));
+        let possible = if large { listable(a, coordinates) } else { affordable(a, coordinates) };
+        let compared = match (self.f.loss().is_quadratic(), large) {
+            _ if !possible || self.is_perfect(&x) => None,
+            (true, true) => self.polish_listed(&x, most, go_on),
+            (true, false) => self.polish_quadratic(&x, most, go_on),
+            (false, true) => Some(self.polish_listed_picture(&x, most, go_on)),
+            (false, false) => self.polish_picture(self.set, &x, most, go_on),
         };
         compared.unwrap_or_else(|| {
             let quality = quick_quality(self.f, self.set, &x);

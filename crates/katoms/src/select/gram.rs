@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::Quadratic;
+use super::quadratic::Brings;
 use crate::linalg::Matrix;
 use crate::linalg::kernels::axpy;
 use crate::loss::Loss;
@@ -26,9 +27,14 @@ pub(super) struct Gram<'a, A: LinearOperator, L> {
     columns: BTreeMap<usize, Vec<f64>>,
 }
 
-/// Whether the quadratic picture of a model with this many coordinates can be had.
+/// Whether the quadratic picture of a model with this many coordinates can be had over a list of others.
+pub(super) fn listable<A: LinearOperator<Point = SparseVec>>(a: &A, coordinates: usize) -> bool {
+    a.has_cheap_columns() && coordinates <= LARGE
+}
+
+/// Whether the quadratic picture of a model with this many coordinates can be had over all others.
 pub(super) fn affordable<A: LinearOperator<Point = SparseVec>>(a: &A, coordinates: usize) -> bool {
-    a.has_cheap_columns() && coordinates <= LARGE && coordinates.saturating_mul(a.domain()) <= MOST
+    listable(a, coordinates) && coordinates.saturating_mul(a.domain()) <= MOST
 }
 
 impl<'a, A, L> Gram<'a, A, L>
@@ -50,11 +56,6 @@ where
         let mut gram = Self { f, curvatures, linear: Vec::new(), diagonal, constant, columns: BTreeMap::new() };
         gram.linear = gram.pass(Some(pushed), columns)?;
         Some(gram)
-    }
-
-    /// Brings columns of G: one pass, if any of them is not known yet.
-    pub fn bring(&mut self, columns: &[usize]) {
-        self.pass(None, columns);
     }
 
     /// Column j, where it is known.
@@ -112,7 +113,7 @@ where
 }
 
 /// Σ hᵢ·aᵢⱼ² + ridge for every column: one pass. `None` where columns are not cheap.
-fn diagonal<A, L>(f: &Objective<A, L>, h: &[f64]) -> Option<Vec<f64>>
+pub(super) fn diagonal<A, L>(f: &Objective<A, L>, h: &[f64]) -> Option<Vec<f64>>
 where
     A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
     L: Loss,
@@ -166,5 +167,16 @@ where
         };
         let d = coordinates.len();
         Matrix::from_fn(d, d, |a, b| entry(coordinates[a], coordinates[b])).data().to_vec()
+    }
+}
+
+impl<A, L> Brings for Gram<'_, A, L>
+where
+    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+    L: Loss,
+{
+    /// One pass, if any of them is not known yet.
+    fn bring(&mut self, columns: &[usize]) {
+        self.pass(None, columns);
     }
 }

@@ -25,6 +25,12 @@ pub trait Quadratic: Sync {
     fn block(&self, coordinates: &[usize]) -> Vec<f64>;
 }
 
+/// A quadratic whose columns can be brought.
+pub(super) trait Brings: Quadratic {
+    /// Makes these columns known.
+    fn bring(&mut self, columns: &[usize]);
+}
+
 #[cfg(test)]
 pub(super) mod explicit {
     //! A quadratic that is written out, for tests.

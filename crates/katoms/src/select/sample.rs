@@ -300,6 +300,9 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
     fn adjoint_on(&self, r: &[f64], t: &IndexSet) -> SparseVec {
         on_view!(self, view => view.adjoint_on(r, t))
     }
+    fn adjoint_block_on(&self, rs: &[&[f64]], t: &IndexSet) -> Vec<SparseVec> {
+        on_view!(self, view => view.adjoint_block_on(rs, t))
+    }
     fn adjoint_block(&self, rs: &[&[f64]], out: &mut [Vec<f64>]) {
         on_view!(self, view => view.adjoint_block(rs, out));
     }

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::neighbourhood::GoOn;
+use super::quadratic::Brings;
 use super::tableau::{Missing, Swaps, Tableau};
 use super::{Quadratic, tableau::Swap};
 use crate::linalg::{Matrix, dot, solve_symmetric, top_k};
@@ -59,6 +60,16 @@ impl<'a> Polish<'a> {
     /// good the end is.
     pub fn advance(&mut self, q: &impl Quadratic, tableau: &mut Tableau<'a>) -> Result<Swaps, Missing> {
         self.advance_while(q, tableau, &mut |_| ControlFlow::Continue(()))
+    }
+
+    /// The same, bringing the columns that are missing.
+    pub fn settle(&mut self, q: &mut impl Brings, tableau: &mut Tableau<'a>, go_on: &mut GoOn<'_>) -> Swaps {
+        loop {
+            match self.advance_while(q, tableau, go_on) {
+                Ok(swaps) => return swaps,
+                Err(Missing(atoms)) => q.bring(&coordinates(self.atoms, self.kept, &atoms)),
+            }
+        }
     }
 
     /// The same, asking before each exchange whether to go on. After a break none is made.
@@ -172,7 +183,7 @@ impl<'a> Polish<'a> {
 }
 
 /// The coordinates of some atoms and of what is kept.
-fn coordinates(atoms: &Atoms, kept: &IndexSet, chosen: &[usize]) -> Vec<usize> {
+pub(super) fn coordinates(atoms: &Atoms, kept: &IndexSet, chosen: &[usize]) -> Vec<usize> {
     let members = chosen.iter().flat_map(|&atom| atoms.members(atom).iter().copied());
     IndexSet::new(kept.dim(), kept.indices().iter().copied().chain(members).collect()).indices().to_vec()
 }
