@@ -9,6 +9,7 @@ pub mod families;
 pub mod figure;
 pub mod full_svd;
 pub mod problems;
+pub mod reading;
 pub mod scores;
 
 use std::fs::File;

@@ -13,10 +13,8 @@
 //! Its error is that of r − c·r₀, which is short where moves are small.
 //!
 //! What the method does with the candidates is exact: its step, its refit and its test of descent see all rows. Only
-//! atoms that are no candidates are not seen. A move is made where it halves f or nearly so, as on the first moves
-//! of an easy problem; or where the atoms that it brings in stand high above the last of the candidates, so that a full
-//! pass would have hardly named others. Where it is neither, or there is no move, a full pass decides. Nothing but a
-//! full pass, or a perfect fit, ends a run.
+//! atoms that are no candidates are not seen. So a move is worth what it says, but that there is none proves
+//! nothing: then a full pass decides, and the run goes on from there. Nothing but a full pass, or a perfect fit, ends it.
 
 use crate::linalg::dot;
 use crate::loss::Loss;
@@ -24,14 +22,8 @@ use crate::objective::{Evaluated, Objective};
 use crate::operator::{LinearOperator, SampledRows};
 use crate::space::Covector;
 
-/// Candidates for each atom.
-pub(super) const CANDIDATES: usize = 16;
-/// Those that stand high above the last of them.
-pub(super) const HIGH: usize = 4;
-/// The share of the atoms of a move that may stand lower.
-pub(super) const LOWER: f64 = 0.2;
-/// A move that leaves at most this share of what f had to lose is made in any case.
-pub(super) const STEEP: f64 = 0.7;
+/// Candidates for each atom. Twice as many cost more than they find.
+pub(super) const CANDIDATES: usize = 8;
 
 /// Whether a run uses partial passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

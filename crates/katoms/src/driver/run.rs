@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use super::partial::{CANDIDATES, HIGH, LOWER, Reference, STEEP};
+use super::partial::{CANDIDATES, Reference};
 use super::{Constraint, Event, Outcome, Partial, Stages, Status, Stop, Trace};
 use crate::error::Error;
 use crate::loss::Loss;
@@ -11,7 +11,7 @@ use crate::method::{Method, Move, Progress};
 use crate::objective::{Cost, Evaluated, Objective};
 use crate::operator::{LinearOperator, SampledRows};
 use crate::set::ConstraintSet;
-use crate::space::{Covector, Point, Subspace};
+use crate::space::{Covector, Point};
 
 /// How a run is driven. Checked once, before it starts.
 #[derive(Debug, Clone, PartialEq)]
@@ -201,24 +201,13 @@ where
     /// A move by a partial pass; `None` where that brings none, or there was no full pass yet.
     fn search(&mut self) -> Option<Progress> {
         let (sampled, reference) = (self.sampled?, self.reference.as_ref()?);
-        let (u, here) = (self.query(), self.objective());
+        let u = self.query();
         let estimate = reference.estimate(self.f, u, sampled);
-        let support = u.point().support();
-        let candidates = self.set.candidates(&estimate, &support, CANDIDATES)?;
-        let high = self.set.candidates(&estimate, &support, HIGH)?;
+        let candidates = self.set.candidates(&estimate, &u.point().support(), CANDIDATES)?;
         let mut g = self.f.operator().new_covector();
         g.add(1.0, &self.f.gradient_on(u, &candidates));
-
-        let before = self.progress.state.clone();
         let moved = self.method.advance(self.f, &self.set, &mut self.progress.state, &g);
-        let lower = self.iterate().support().entered_since(&high) as f64;
-        let left = (moved.objective - self.f.lower_bound()) / (here - self.f.lower_bound());
-        let moves = moved.kind == Move::Moved && moved.change > self.options.stop.tolerance;
-        if moves && (left <= STEEP || lower <= LOWER * moved.entered as f64) {
-            return Some(moved);
-        }
-        self.progress.state = before;
-        None
+        (moved.kind == Move::Moved && moved.change > self.options.stop.tolerance).then_some(moved)
     }
 
     /// The gradient at the query by a full pass, from which partial ones go out.

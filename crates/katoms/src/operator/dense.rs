@@ -112,13 +112,12 @@ impl<'a, T: Real> Dense<'a, T> {
         let count = which.count();
         let read = |first: usize, out: &mut [f32]| match self.layout {
             Layout::ColumnMajor => {
-                for (j, out) in out.chunks_mut(count).enumerate() {
+                for (j, mut out) in out.chunks_mut(count).enumerate() {
                     let column = &self.data[(first + j) * self.rows..][..self.rows];
-                    let mut at = 0;
                     for run in which.runs() {
-                        let values = &column[run];
-                        out[at..][..values.len()].iter_mut().zip(values).for_each(|(o, v)| *o = v.to_f64() as f32);
-                        at += values.len();
+                        let (here, rest) = out.split_at_mut(run.len());
+                        here.iter_mut().zip(&column[run]).for_each(|(o, v)| *o = v.to_f32());
+                        out = rest;
                     }
                 }
             }
@@ -126,7 +125,7 @@ impl<'a, T: Real> Dense<'a, T> {
                 let width = out.len() / count;
                 for (at, row) in which.runs().flatten().enumerate() {
                     let values = &self.data[row * self.columns + first..][..width];
-                    values.iter().enumerate().for_each(|(j, v)| out[j * count + at] = v.to_f64() as f32);
+                    values.iter().enumerate().for_each(|(j, v)| out[j * count + at] = v.to_f32());
                 }
             }
         };

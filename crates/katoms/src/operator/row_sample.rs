@@ -15,8 +15,9 @@ use rayon::prelude::*;
 
 use crate::linalg::kernels::for_each_part;
 
-/// Rows that are in the sample, or not, together.
-const BLOCK: usize = 16;
+/// Rows that are in the sample, or not, together: two lines of the cache in single precision. Shorter runs make the
+/// copy dearer, longer ones are less spread.
+const BLOCK: usize = 32;
 /// Rows that a sample must have: with fewer an estimate is noise.
 const LEAST: usize = 96;
 /// Columns that are coded together, so that a row-major design is read in runs.

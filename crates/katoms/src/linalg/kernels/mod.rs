@@ -59,6 +59,8 @@ const TASK_BYTES: usize = 1 << 21;
 pub trait Real: Copy + Send + Sync + PartialEq + std::fmt::Debug + 'static {
     /// The same number, exactly. O(1).
     fn to_f64(self) -> f64;
+    /// The nearest number in single precision. O(1).
+    fn to_f32(self) -> f32;
     /// Neither NaN nor infinite. O(1).
     fn finite(self) -> bool;
 }
@@ -69,6 +71,10 @@ macro_rules! real {
             #[inline(always)]
             fn to_f64(self) -> f64 {
                 self.into()
+            }
+            #[inline(always)]
+            fn to_f32(self) -> f32 {
+                self as f32
             }
             #[inline(always)]
             fn finite(self) -> bool {

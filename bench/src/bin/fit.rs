@@ -1,0 +1,103 @@
+//! One large fit, part by part: what the flame graph in docs/ is drawn from.
+//!
+//! `cargo run --release -p katoms-bench --bin fit [rows columns k snr [f64]]` (3000 80000 200 5 unless told)
+//!
+//! A Gaussian design with k planted entries; a signal-to-noise ratio (of variances) of 0 stands for no noise. Every part
+//! runs three times, and the best time counts. The limit is what the reads of the fit would take at the speed at which
+//! this machine reads the same memory, in the same run.
+
+use std::time::Instant;
+
+use katoms::loss::LeastSquares;
+use katoms::method::AcceleratedIht;
+use katoms::operator::{Dense, LinearOperator};
+use katoms::select::{Preparation, Search, search};
+use katoms::set::{ConstraintSet, KSparse};
+use katoms::space::SparseVec;
+use katoms::{Error, Options, Outcome, linalg, simulate};
+use katoms_bench::reading::{Stored, seconds_of_a_read};
+use std::ops::ControlFlow;
+
+const REPEATS: usize = 3;
+
+fn main() -> Result<(), Error> {
+    let mut asked: Vec<String> = std::env::args().skip(1).collect();
+    let double = asked.last().is_some_and(|last| last == "f64");
+    asked.truncate(asked.len() - usize::from(double));
+    let asked: Vec<usize> = asked.iter().map(|x| x.parse().expect("rows columns k snr [f64]")).collect();
+    let (m, n, k, snr) = if let [m, n, k, snr] = asked[..] { (m, n, k, snr) } else { (3000, 80_000, 200, 5) };
+    let mut x = vec![0.0_f32; m * n];
+    simulate::gaussian_columns_f32(&mut x, m, 0, 0);
+    if double {
+        let x: Vec<f64> = x.iter().map(|&v| v.into()).collect();
+        run(&x, (m, n, k), snr as f64)
+    } else {
+        run(&x, (m, n, k), snr as f64)
+    }
+}
+
+fn run<T: Stored>(x: &[T], (m, n, k): (usize, usize, usize), snr: f64) -> Result<(), Error> {
+    let read = seconds_of_a_read(x);
+    println!(
+        "{m} x {n} {}, k = {k}, SNR {snr}; a read of the data takes {:.1} ms",
+        std::any::type_name::<T>(),
+        1e3 * read
+    );
+    let truth = simulate::sparse_signal(n, k, 0);
+    let mut y = vec![0.0; m];
+    Dense::column_major(x, m, n)?.apply(&truth, &mut y);
+    if snr > 0.0 {
+        let deviation = linalg::norm(&y) / (snr * m as f64).sqrt();
+        y = simulate::noisy(&y, deviation, 0);
+    }
+    let mut best = [f64::INFINITY; 4];
+    let mut last: Option<[Outcome<SparseVec>; 2]> = None;
+    for _ in 0..REPEATS {
+        let mut clock = Instant::now();
+        let mut lap = |at: usize| {
+            best[at] = best[at].min(clock.elapsed().as_secs_f64());
+            clock = Instant::now();
+        };
+        let design = Dense::column_major(x, m, n)?;
+        lap(0);
+        let preparation = Preparation { standardize: true, intercept: true, ridge: 0.0 };
+        let f = preparation.objective(&design, &LeastSquares::new(y.clone())?, (0..m).collect())?;
+        let set = preparation.set(&KSparse::new(k, n)?)?;
+        lap(1);
+        let method = AcceleratedIht::for_structure(set.structure());
+        let found =
+            |how: &Search| search(&f, &set, &method, Options::for_set(&set), how, |_, _| ControlFlow::Continue(()));
+        let single = found(&Search::quick())?;
+        lap(2);
+        let searched = found(&Search::for_structure(set.structure()))?;
+        lap(3);
+        last = Some([single, searched]);
+    }
+    let Some(outcomes) = last else { return Ok(()) };
+    println!("{:32} {:8.1} ms", "look for NaN and infinity", 1e3 * best[0]);
+    println!("{:32} {:8.1} ms", "means and variances", 1e3 * best[1]);
+    for (name, outcome, time) in
+        [("single run", &outcomes[0], best[2]), ("search, with its quality", &outcomes[1], best[3])]
+    {
+        let reads = outcome.reads + outcome.columns as f64 / n as f64;
+        let found = outcome.point.indices().iter().filter(|j| truth.indices().contains(j)).count();
+        println!(
+            "{name:32} {:8.1} ms; {} passes, {:.2} reads with columns; {:.2} of the limit; {found} of {k} found, f {:.6e}",
+            1e3 * time,
+            outcome.passes,
+            reads,
+            time / (reads * read),
+            outcome.objective,
+        );
+        for event in &outcome.trace {
+            println!(
+                "    {:8.1} ms {:9} {:6.2} reads  f {:.6e}",
+                1e3 * event.seconds,
+                format!("{:?}", event.kind),
+                event.reads,
+                event.objective
+            );
+        }
+    }
+    Ok(())
+}
