@@ -1,0 +1,146 @@
+//! How the time of a fit grows with the columns, the rows and the atoms, with fitted exponents.
+//!
+//! `cargo run --release -p katoms-bench --bin growth [FIGURE.svg]` (docs/growth.svg unless told)
+//!
+//! Noiseless Gaussian designs in single precision. A fit is what a user waits for: the look for NaN, means and variances,
+//! and a single run of the method; the best of several counts. The exponent is the slope of the line of least squares
+//! through the logarithms. Where the atoms grow, the pass stays and the refit, of the order of k² a row, takes over:
+//! the exponent is fitted on the smaller half and on the larger half of the sizes.
+
+use std::error::Error;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use katoms::loss::LeastSquares;
+use katoms::method::AcceleratedIht;
+use katoms::operator::{Dense, LinearOperator};
+use katoms::select::{Preparation, Search, search};
+use katoms::set::{ConstraintSet, KSparse};
+use katoms::{Options, simulate};
+use plotters::prelude::*;
+
+const REPEATS: usize = 5;
+
+/// One size and its seconds.
+type Point = (f64, f64);
+
+/// What grows, and how the time does.
+struct Panel {
+    what: &'static str,
+    fixed: String,
+    points: Vec<Point>,
+    /// Exponents, each with the points that it was fitted on.
+    fits: Vec<(f64, Vec<Point>)>,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let path = std::env::args().nth(1).map_or_else(|| PathBuf::from("docs/growth.svg"), PathBuf::from);
+    let columns = [10_000, 20_000, 40_000, 80_000, 160_000];
+    let rows = [1000, 2000, 4000, 8000, 16_000];
+    let atoms = [5, 10, 20, 40, 80, 160, 320];
+    let panels = [
+        panel("columns n", "m = 1000, k = 20", &columns, 1, |n| (1000, n, 20))?,
+        panel("rows m", "n = 10,000, k = 20", &rows, 1, |m| (m, 10_000, 20))?,
+        panel("atoms k", "m = 3000, n = 40,000", &atoms, 2, |k| (3000, 40_000, k))?,
+    ];
+    for panel in &panels {
+        println!("{} ({})", panel.what, panel.fixed);
+        for (size, seconds) in &panel.points {
+            println!("  {size:8} {:8.1} ms", 1e3 * seconds);
+        }
+        for (exponent, points) in &panel.fits {
+            let (from, to) = (points[0].0, points[points.len() - 1].0);
+            println!("  exponent {exponent:.2} from {from} to {to}");
+        }
+    }
+    draw(&panels, &path)
+}
+
+fn panel(
+    what: &'static str,
+    fixed: &str,
+    sizes: &[usize],
+    parts: usize,
+    shape: impl Fn(usize) -> (usize, usize, usize),
+) -> Result<Panel, katoms::Error> {
+    let mut points = Vec::new();
+    for &size in sizes {
+        points.push((size as f64, seconds(shape(size))?));
+    }
+    let length = points.len().div_ceil(parts);
+    let part = |part: usize| points[part * (points.len() - length)..][..length].to_vec();
+    let fits = (0..parts).map(|p| (exponent(&part(p)), part(p))).collect();
+    Ok(Panel { what, fixed: fixed.into(), points, fits })
+}
+
+/// The best time of a fit of this many rows, columns and atoms.
+fn seconds((m, n, k): (usize, usize, usize)) -> Result<f64, katoms::Error> {
+    let mut x = vec![0.0_f32; m * n];
+    simulate::gaussian_columns_f32(&mut x, m, 0, 0);
+    let mut y = vec![0.0; m];
+    Dense::column_major(&x, m, n)?.apply(&simulate::sparse_signal(n, k, 0), &mut y);
+    let mut best = f64::INFINITY;
+    for _ in 0..REPEATS {
+        let clock = Instant::now();
+        let design = Dense::column_major(&x, m, n)?;
+        let preparation = Preparation::default();
+        let f = preparation.objective(&design, &LeastSquares::new(y.clone())?, (0..m).collect())?;
+        let set = preparation.set(&KSparse::new(k, n)?)?;
+        let method = AcceleratedIht::for_structure(set.structure());
+        let go_on = |_: &_, _: &_| ControlFlow::Continue(());
+        search(&f, &set, &method, Options::for_set(&set), &Search::quick(), go_on)?;
+        best = best.min(clock.elapsed().as_secs_f64());
+    }
+    Ok(best)
+}
+
+/// The slope of the line of least squares through the logarithms.
+fn exponent(points: &[Point]) -> f64 {
+    let logs: Vec<Point> = points.iter().map(|(x, y)| (x.ln(), y.ln())).collect();
+    let count = logs.len() as f64;
+    let (mx, my) = (logs.iter().map(|p| p.0).sum::<f64>() / count, logs.iter().map(|p| p.1).sum::<f64>() / count);
+    let along: f64 = logs.iter().map(|p| (p.0 - mx) * (p.1 - my)).sum();
+    along / logs.iter().map(|p| (p.0 - mx).powi(2)).sum::<f64>()
+}
+
+fn draw(panels: &[Panel], path: &std::path::Path) -> Result<(), Box<dyn Error>> {
+    let mut svg = String::new();
+    {
+        let root = SVGBackend::with_string(&mut svg, (1320, 420)).into_drawing_area();
+        root.fill(&WHITE)?;
+        for (area, panel) in root.split_evenly((1, 3)).iter().zip(panels) {
+            let (first, last) = (panel.points[0].0, panel.points[panel.points.len() - 1].0);
+            let times = || panel.points.iter().map(|p| 1e3 * p.1);
+            let (least, most) = (times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));
+            let mut chart = ChartBuilder::on(area)
+                .caption(format!("{}; {}", panel.what, panel.fixed), ("sans-serif", 18))
+                .margin(12)
+                .x_label_area_size(44)
+                .y_label_area_size(60)
+                .build_cartesian_2d((0.8 * first..1.25 * last).log_scale(), (0.6 * least..1.6 * most).log_scale())?;
+            chart
+                .configure_mesh()
+                .light_line_style(TRANSPARENT)
+                .bold_line_style(BLACK.mix(0.12))
+                .x_desc(panel.what)
+                .y_desc("milliseconds")
+                .x_label_formatter(&|x| format!("{x:.0}"))
+                .y_label_formatter(&|y| format!("{y:.0}"))
+                .label_style(("sans-serif", 13))
+                .axis_desc_style(("sans-serif", 15))
+                .draw()?;
+            for (exponent, points) in &panel.fits {
+                let (x, y) = points[points.len() / 2];
+                let line = points.iter().map(|p| (p.0, 1e3 * y * (p.0 / x).powf(*exponent)));
+                chart.draw_series(LineSeries::new(line, RGBColor(0, 114, 178).stroke_width(2)))?;
+                let text = ("sans-serif", 15).into_font().color(&RGBColor(0, 114, 178));
+                let label = format!("exponent {exponent:.2}");
+                chart.draw_series([Text::new(label, (0.75 * x, 1.35e3 * y), text)])?;
+            }
+            chart.draw_series(panel.points.iter().map(|p| Circle::new((p.0, 1e3 * p.1), 4, BLACK.filled())))?;
+        }
+        root.present()?;
+    }
+    Ok(std::fs::write(path, svg)?)
+}

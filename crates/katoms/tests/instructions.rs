@@ -1,0 +1,115 @@
+//! How many instructions the hot paths take: a guard against a kernel that no longer vectorises, a loop that allocates,
+//! a pass too many. Instructions are the same on a busy machine; times are not.
+//!
+//! Each job runs in a process of its own under callgrind, once with one round and once with three: half of the
+//! difference is a round, whatever starting the program takes. Without valgrind the test is skipped with a message.
+//! callgrind knows AVX2, not AVX-512: it counts what a machine with AVX2 would run. Limits are those of the
+//! profile that the test was built with, about a tenth above what was counted; a change that needs more says why here.
+
+use std::process::{Command, exit};
+
+use katoms::loss::LeastSquares;
+use katoms::method::AcceleratedIht;
+use katoms::operator::{Dense, LinearOperator};
+use katoms::select::{Search, search};
+use katoms::set::{ConstraintSet, KSparse};
+use katoms::{Objective, Options, simulate};
+
+/// Tells the process which job to run, and how often.
+const JOB: &str = "KATOMS_COUNTED_JOB";
+const ROUNDS: &str = "KATOMS_COUNTED_ROUNDS";
+
+/// A job: its name, what is counted in units of, and the most instructions for one of them, optimised and not.
+const JOBS: [(&str, usize, [f64; 2]); 6] = [
+    ("adjoint, columns, f32", ROWS * COLUMNS, [0.6, 8.0]),
+    ("adjoint, columns, f64", ROWS * COLUMNS, [0.7, 8.0]),
+    ("adjoint, rows, f32", ROWS * COLUMNS, [0.7, 8.0]),
+    ("adjoint, 64 residuals", ROWS * COLUMNS * 64, [0.5, 8.0]),
+    ("estimate from sampled rows", ROWS * COLUMNS, [0.2, 4.0]),
+    ("a fit of 16 atoms", ROWS * COLUMNS, [20.0, 60.0]),
+];
+const ROWS: usize = 1024;
+const COLUMNS: usize = 2048;
+const ATOMS: usize = 16;
+
+fn main() {
+    match std::env::var(JOB) {
+        Ok(name) => {
+            let rounds = std::env::var(ROUNDS).ok().and_then(|r| r.parse().ok()).unwrap_or(1);
+            run(&name, rounds);
+        }
+        Err(_) => guard(),
+    }
+}
+
+/// Compares all jobs with their limits.
+fn guard() {
+    let known = Command::new("valgrind").arg("--version").output();
+    if !known.is_ok_and(|told| told.status.success()) {
+        println!("instructions: skipped, since valgrind is not installed");
+        return;
+    }
+    let profile = usize::from(cfg!(debug_assertions));
+    let mut exceeded = false;
+    for (name, units, limits) in JOBS {
+        let Some((one, three)) = counted(name, 1).zip(counted(name, 3)) else {
+            println!("instructions: skipped, since callgrind does not run here");
+            return;
+        };
+        let each = (three - one) / 2.0 / units as f64;
+        let verdict = if each <= limits[profile] { "ok" } else { "TOO MANY" };
+        println!("instructions: {name:28} {each:8.3} a unit, at most {:6.2}: {verdict}", limits[profile]);
+        exceeded |= each > limits[profile];
+    }
+    if exceeded {
+        exit(1);
+    }
+}
+
+/// The instructions of a process that runs a job.
+fn counted(name: &str, rounds: usize) -> Option<f64> {
+    let told = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(std::env::current_exe().ok()?)
+        .envs([(JOB, name), (ROUNDS, &rounds.to_string()), ("RAYON_NUM_THREADS", "1")])
+        .output()
+        .ok()?;
+    let said = String::from_utf8_lossy(&told.stderr).into_owned();
+    let line = said.lines().find(|line| line.contains("Collected :"))?;
+    line.rsplit(' ').next()?.parse().ok()
+}
+
+/// A job, so many times.
+fn run(name: &str, rounds: usize) {
+    let single = simulate::gaussian_f32(ROWS, COLUMNS, 1);
+    let double: Vec<f64> = single.iter().map(|&v| v.into()).collect();
+    let residuals: Vec<Vec<f64>> = (0..64).map(|q| double[q * ROWS..(q + 1) * ROWS].to_vec()).collect();
+    let columns = Dense::column_major(&single, ROWS, COLUMNS).unwrap();
+    let wide = Dense::column_major(&double, ROWS, COLUMNS).unwrap();
+    let rows = Dense::row_major(&single, ROWS, COLUMNS).unwrap();
+    let mut out = columns.new_covector();
+    let mut outs = vec![columns.new_covector(); 64];
+    let views: Vec<&[f64]> = residuals.iter().map(Vec::as_slice).collect();
+    let sampled = columns.sampled_rows().expect("the design is large enough for a sample");
+    let masked: Vec<f64> =
+        residuals[0].iter().enumerate().map(|(i, &r)| if sampled.contains(i) { r } else { 0.0 }).collect();
+    let mut target = vec![0.0; ROWS];
+    columns.apply(&simulate::sparse_signal(COLUMNS, ATOMS, 1), &mut target);
+    let set = KSparse::new(ATOMS, COLUMNS).unwrap();
+    let method = AcceleratedIht::for_structure(set.structure());
+    for _ in 0..rounds {
+        match name {
+            "adjoint, columns, f32" => columns.adjoint(views[0], &mut out),
+            "adjoint, columns, f64" => wide.adjoint(views[0], &mut out),
+            "adjoint, rows, f32" => rows.adjoint(views[0], &mut out),
+            "adjoint, 64 residuals" => columns.adjoint_block(&views, &mut outs),
+            "estimate from sampled rows" => columns.adjoint_sampled(&masked, &mut out),
+            _ => {
+                let f = Objective::new(&columns, LeastSquares::new(target.clone()).unwrap()).unwrap();
+                let go_on = |_: &_, _: &_| std::ops::ControlFlow::Continue(());
+                search(&f, &set, &method, Options::for_set(&set), &Search::quick(), go_on).unwrap();
+            }
+        }
+    }
+    std::hint::black_box((out, outs));
+}
