@@ -1,5 +1,7 @@
 """The packages that penalise, each as a function ``solve(strength, coef before) -> coef``, in its documented best use."""
 
+import warnings
+
 import numpy as np
 
 from beside import walk
@@ -28,14 +30,17 @@ def celer_solve(X, y, kind="lasso", groups=None):
 
 
 def skglm_solve(X, y, datafit, penalty, solver):
-    """skglm's solver, warm. The compiled parts are made once and used again, as within its path."""
+    """skglm's solver, warm. The compiled parts are made once and used again, as within its own path."""
     from skglm.utils.jit_compilation import compiled_clone
 
-    to_f32 = X.dtype == np.float32
-    datafit, penalty = compiled_clone(datafit, to_f32), compiled_clone(penalty, to_f32)
+    datafit, penalty = compiled_clone(datafit, to_float32=X.dtype == np.float32), compiled_clone(penalty)
 
     def solve(strength, coef):
-        return solver.path(X, y, datafit, penalty, alphas=np.array([strength], dtype=X.dtype), w_init=coef)[1][:, 0]
+        penalty.alpha = strength
+        coef = np.zeros(X.shape[1], X.dtype) if coef is None else coef.copy()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # compiled parts are not to be given from its next version on
+            return solver.solve(X, y, datafit, penalty, coef, X @ coef)[0]
 
     return solve
 
@@ -53,15 +58,15 @@ def adelie_grpnet(X, loss, threads, **options):
     return adelie.grpnet(matrix, loss, n_threads=threads, **{**fixed, **options})
 
 
-def adelie_down(problem, loss, threads, largest, **options):
-    """adelie's path, which its own condition ends where the walk does."""
-    way = walk.Walk(problem)
+def adelie_down(problem, loss, threads, largest, X=None, **options):
+    """adelie's path, which its own condition ends where the walk does; on X where columns were repeated."""
+    way, X = walk.Walk(problem), problem.X if X is None else X
 
     def ends(state):
         return way.ends_at(state.betas[-1].toarray().ravel(), state.lmdas[-1])
 
     path = walk.strengths(largest).astype(problem.X.dtype)
-    adelie_grpnet(problem.X, loss, threads, lmda_path=path, exit_cond=ends, **options)
+    adelie_grpnet(X, loss, threads, lmda_path=path, exit_cond=ends, **options)
     return way.answer()
 
 

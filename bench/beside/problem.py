@@ -43,8 +43,9 @@ class Problem:
     def refitted(self, columns):
         """The best model on these columns: values, intercept, objective."""
         part = self.X[:, columns]
-        part = np.asarray(part.todense() if scipy.sparse.issparse(part) else part, float)
-        return classes(part, self.y, self.ridge) if self.loss == "classes" else squares(part, self.y)
+        if self.loss == "squares":
+            return sparse_squares(part, self.y) if scipy.sparse.issparse(part) else squares(np.asarray(part, float), self.y)
+        return classes(np.asarray(part.toarray() if scipy.sparse.issparse(part) else part, float), self.y, self.ridge)
 
     def null(self):
         """The objective of the empty model."""
@@ -54,6 +55,14 @@ class Problem:
 def squares(part, y):
     """Least squares, and half its squared residual."""
     values = np.linalg.lstsq(part, y, rcond=None)[0] if part.shape[1] else np.empty(0)
+    residual = y - part @ values
+    return values, 0.0, float(residual @ residual) / 2
+
+
+def sparse_squares(part, y):
+    """The same by the normal equations: a sparse design has few entries in a column and is never made dense."""
+    gram = (part.T @ part).toarray()
+    values = np.linalg.lstsq(gram, part.T @ y, rcond=None)[0] if part.shape[1] else np.empty(0)
     residual = y - part @ values
     return values, 0.0, float(residual @ residual) / 2
 

@@ -2,7 +2,7 @@
 
 import importlib
 
-NAMES = ["least_squares", "path", "cross_validation", "classes"]
+NAMES = ["least_squares", "path", "cross_validation", "classes", "groups", "sparse_design", "completion", "lasso"]
 
 
 def named(name):
