@@ -25,7 +25,13 @@ def parsed():
     parser.add_argument("--list", action="store_true", help="name the rows and end")
     parser.add_argument("--assemble", action="store_true", help="only write the results anew from what is kept")
     options = parser.parse_args()
-    options.wants = lambda contestant: not options.only or any(part in contestant.name for part in options.only)
+    quick = options.rows == ["quick"]
+
+    def wants(contestant):
+        named = not options.only or any(part in contestant.name for part in options.only)
+        return named and not (quick and contestant.oracle)
+
+    options.wants = wants
     return options
 
 
@@ -54,7 +60,7 @@ def run(options, rows):
     bench = runner.Runner(options.folder, options)
     try:
         for at, (name, row) in enumerate(rows):
-            runner.note(f"[{at + 1} of {len(rows)}] {works.named(name).TITLE}: {row.title}")
+            runner.note(f"[{at + 1} of {len(rows)}] {row.key}: {works.named(name).TITLE}, {row.title}")
             bench.run(name, row)
             later = {other.shape["data"] for _, other in rows[at + 1 :]}
             if not options.keep and row.shape["data"] not in later:
