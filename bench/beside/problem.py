@@ -72,6 +72,11 @@ def classes(part, y, ridge=0.0):
 
     Where the classes can be told apart there is no best model; the steps end at a likelihood of 1 up to rounding.
     """
+    if ridge > 0 and part.shape[1] > part.shape[0]:
+        # The best values lie in the span of the rows: as many unknowns as rows are enough.
+        basis, short = np.linalg.qr(part.T)
+        values, intercept, objective = classes(short.T, y, ridge)
+        return basis @ values, intercept, objective
     wide = np.column_stack([part, np.ones(len(y))])
     pull = np.full(wide.shape[1], ridge)
     pull[-1] = 0.0
