@@ -40,7 +40,7 @@ target/draw: bench/numpy_draw.py # the draw on which the variants were first tri
 	.venv/bin/python bench/numpy_draw.py target/draw
 
 # The peers live in a virtual environment of their own. One that cannot be installed is left out, and the tables say so.
-# `make bench ROWS=quick` has the smallest row of each work; `ROWS="ls-750 cv"` the rows whose keys hold these parts.
+# `make bench ROWS=quick` has the smallest row of each work; `ROWS="ls-750x cv"` the rows whose keys hold these parts.
 # What was measured is kept in target/bench, so that rows can be run one by one.
 ROWS ?= all
 PYTHON ?= python3

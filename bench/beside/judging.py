@@ -45,12 +45,13 @@ def judged(contestants, reference, tolerance=TOLERANCE):
     `best` is the fastest peer that a user can run and whose answer is as good as ours, `best_known` the same where what
     only an oracle knows is given, `fastest` the fastest of all whatever its answer. Each is (name, ratio), the ratio
     being its warm time over ours: above 1 we are faster. `cold` is the least cold time of a peer as good, over ours.
-    `wins` says where a peer is ahead of us.
+    `wins` says where a peer is ahead of us. Ours in f64 meets peers in f64, ours in f32 peers in any precision.
     """
     ours = contestants.get(reference)
     if ours is None or ours["status"] != "ok":
         return None
-    finished = {name: told for name, told in contestants.items() if told["status"] == "ok" and not told["ours"]}
+    peers = {name: told for name, told in contestants.items() if told["status"] == "ok" and not told["ours"]}
+    finished = {name: told for name, told in peers.items() if ours["data"] == "f32" or told["data"] != "f32"}
     equal = {name: told for name, told in finished.items() if as_good(told["score"], ours["score"], tolerance)}
     open_to_users = {name: told for name, told in equal.items() if not told["oracle"]}
     verdict = {

@@ -82,6 +82,14 @@ def test_wins_are_told_and_a_worse_answer_wins_nothing():
     assert "first answer earlier" in sentences[1]
 
 
+def test_ours_in_f64_meets_f64_and_ours_in_f32_meets_all():
+    both = contest(**{"katoms, f32": told(0.1, 5.0, ours=True, data="f32"), "short": told(0.2, 5.0, data="f32")})
+    assert judging.judged(both, "katoms, f64")["best"][0] == "good"
+    assert judging.judged(both, "katoms, f32")["best"] == ("short", pytest.approx(2.0))
+    without = {name: other for name, other in both.items() if name != "short"}
+    assert judging.judged(without, "katoms, f32")["best"][0] == "good"
+
+
 def test_without_ours_there_is_no_verdict():
     assert judging.judged(contest(), "katoms, f32") is None
     failed = contest(**{"katoms, f64": {"status": "failed", "message": "?", "ours": True, "oracle": False, "data": "f64"}})
