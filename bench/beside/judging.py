@@ -43,7 +43,7 @@ def judged(contestants, reference, tolerance=TOLERANCE):
     """A row as seen by one of ours.
 
     `best` is the fastest peer that a user can run and whose answer is as good as ours, `best_known` the same where what
-    only an oracle knows is given, `fastest` the fastest of all whatever its answer. Each is (name, ratio), the ratio
+    only an oracle knows is given, `naive` the fastest script as good, which is no package, `fastest` the fastest of all whatever its answer. Each is (name, ratio), the ratio
     being its warm time over ours: above 1 we are faster. `cold` is the least cold time of a peer as good, over ours.
     `wins` says where a peer is ahead of us. Ours in f64 meets peers in f64, ours in f32 peers in any precision.
     """
@@ -52,7 +52,9 @@ def judged(contestants, reference, tolerance=TOLERANCE):
         return None
     peers = {name: told for name, told in contestants.items() if told["status"] == "ok" and not told["ours"]}
     finished = {name: told for name, told in peers.items() if ours["data"] == "f32" or told["data"] != "f32"}
-    equal = {name: told for name, told in finished.items() if as_good(told["score"], ours["score"], tolerance)}
+    as_ours = {name: told for name, told in finished.items() if as_good(told["score"], ours["score"], tolerance)}
+    equal = {name: told for name, told in as_ours.items() if not told.get("naive")}
+    naive = {name: told for name, told in as_ours.items() if told.get("naive")}
     open_to_users = {name: told for name, told in equal.items() if not told["oracle"]}
     verdict = {
         "reference": reference,
@@ -61,6 +63,7 @@ def judged(contestants, reference, tolerance=TOLERANCE):
         "best_known": _least(equal, warm, warm(ours)),
         "fastest": _least(finished, warm, warm(ours)),
         "cold": _least(open_to_users, cold, cold(ours)),
+        "naive": _least(naive, warm, warm(ours)),
     }
     verdict["wins"] = _wins(verdict, finished, ours, tolerance)
     return verdict
@@ -76,7 +79,8 @@ def _least(contestants, seconds, ours):
 def _wins(verdict, finished, ours, tolerance):
     """Sentences, one for each way in which a peer is ahead."""
     told = []
-    kinds = [("best", "is faster at the same or better quality"), ("cold", "has its first answer earlier")]
+    faster = "is faster at the same or better quality"
+    kinds = [("best", faster), ("naive", faster), ("cold", "has its first answer earlier")]
     for kind, words in kinds:
         if verdict[kind] and verdict[kind][1] < 1:
             name, ratio = verdict[kind]

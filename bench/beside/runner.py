@@ -133,6 +133,7 @@ class Runner:
 def merge(contestants, contestant, told):
     """Keep what a contestant told; a later round adds its times to those of an earlier one."""
     entry = {**told, "ours": contestant.ours, "oracle": contestant.oracle, "data": contestant.data}
+    entry["naive"] = contestant.package == "numpy"
     before = contestants.get(contestant.name)
     if before and before["status"] == "ok" and told["status"] == "ok":
         entry["warm_s"] = before["warm_s"] + told["warm_s"]

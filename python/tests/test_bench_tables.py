@@ -82,6 +82,13 @@ def test_wins_are_told_and_a_worse_answer_wins_nothing():
     assert "first answer earlier" in sentences[1]
 
 
+def test_a_script_is_no_best_peer_but_its_win_is_told():
+    verdict = judging.judged(contest(script=told(0.05, 5.0, naive=True, cold=0.0)), "katoms, f64")
+    assert verdict["best"][0] == "good" and verdict["naive"] == ("script", pytest.approx(0.5))
+    assert any(sentence.startswith("script is faster") for sentence in verdict["wins"])
+    assert verdict["cold"][0] != "script"
+
+
 def test_ours_in_f64_meets_f64_and_ours_in_f32_meets_all():
     both = contest(**{"katoms, f32": told(0.1, 5.0, ours=True, data="f32"), "short": told(0.2, 5.0, data="f32")})
     assert judging.judged(both, "katoms, f64")["best"][0] == "good"
