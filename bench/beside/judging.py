@@ -22,7 +22,7 @@ def above_data(told):
 
 
 def as_good(score, ours, tolerance=TOLERANCE):
-    """Whether a score is the same as ours or better: its objective is at most ours, up to the tolerance and rounding."""
+    """Whether a score is ours or better: its objective is at most ours, up to the tolerance and rounding."""
     return score["objective"] <= ours["objective"] * (1 + tolerance) + ours.get("floor", 0.0)
 
 
@@ -43,7 +43,8 @@ def judged(contestants, reference, tolerance=TOLERANCE):
     """A row as seen by one of ours.
 
     `best` is the fastest peer that a user can run and whose answer is as good as ours, `best_known` the same where what
-    only an oracle knows is given, `naive` the fastest script as good, which is no package, `fastest` the fastest of all whatever its answer. Each is (name, ratio), the ratio
+    only an oracle knows is given, `naive` the fastest script as good, which is no package, `fastest` the fastest of all
+    whatever its answer. Each is (name, ratio), the ratio
     being its warm time over ours: above 1 we are faster. `cold` is the least cold time of a peer as good, over ours.
     `wins` says where a peer is ahead of us. Ours in f64 meets peers in f64, ours in f32 peers in any precision.
     """

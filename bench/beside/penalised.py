@@ -1,4 +1,4 @@
-"""The packages that penalise, each as a function ``solve(strength, coef before) -> coef``, in its documented best use."""
+"""The packages that penalise, each as a function ``solve(strength, coef before) -> coef``, in its best use."""
 
 import warnings
 

@@ -44,7 +44,9 @@ class Problem:
         """The best model on these columns: values, intercept, objective."""
         part = self.X[:, columns]
         if self.loss == "squares":
-            return sparse_squares(part, self.y) if scipy.sparse.issparse(part) else squares(np.asarray(part, float), self.y)
+            if scipy.sparse.issparse(part):
+                return sparse_squares(part, self.y)
+            return squares(np.asarray(part, float), self.y)
         return classes(np.asarray(part.toarray() if scipy.sparse.issparse(part) else part, float), self.y, self.ridge)
 
     def null(self):

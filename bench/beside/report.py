@@ -14,7 +14,8 @@ Written by `make bench` ({dates}). [README.md](README.md) says how to run it and
 
 """
 
-LEGEND = """A time is the median of the fits after the first (*warm*), or imports and the first fit in a fresh process (*cold*).
+LEGEND = """\
+A time is the median of the fits after the first (*warm*), or imports and the first fit in a fresh process (*cold*).
 A ratio is the peer's time over ours: above 1 katoms is faster. *Best peer* is the fastest one that a user can run whose
 objective, refitted on what it selected, is the same as ours or better; *oracle* also admits peers that were given the
 strength of penalty that the search before had found. *Limit* is our time over the time to read the data as often as the
@@ -62,8 +63,8 @@ def head(results):
     for told in {json.dumps(result["machine"], sort_keys=True): result["machine"] for result in results}.values():
         versions = ", ".join(f"{name} {version}" for name, version in told["versions"].items() if version)
         lines.append(
-            f"{told['cpu']}, {told['cores']} cores, {told['memory_gb']} GB; {told['threads']} threads for every contestant. "
-            f"{told['system']}, Python {told['python']}, {versions}."
+            f"{told['cpu']}, {told['cores']} cores, {told['memory_gb']} GB; "
+            f"{told['threads']} threads for every contestant. {told['system']}, Python {told['python']}, {versions}."
         )
     reads = [(read["bytes"], read["per_second"]) for result in results for read in result["bandwidth"].values()]
     if reads:
@@ -117,7 +118,8 @@ def details_of(work, result, verdicts):
     for verdict in verdicts:
         fastest = verdict["fastest"]
         if fastest and fastest != verdict["best"]:
-            words.append(f"The fastest beside {verdict['reference']} at any quality: {fastest[0]}, {times(fastest[1])}.\n")
+            reference, ratio = verdict["reference"], times(fastest[1])
+            words.append(f"The fastest beside {reference} at any quality: {fastest[0]}, {ratio}.\n")
     return words[0] + "\n" + table(columns, lines) + ("\n" + "\n".join(words[1:]) if words[1:] else "")
 
 

@@ -25,7 +25,7 @@ class Runner:
         return self.folder / "rows" / f"{row.key}.json"
 
     def run(self, name, row):
-        """All contestants of a row. The result is written when all are done; what an earlier run wrote stays till then."""
+        """The contestants of a row. The result is written when all are done; what an earlier run wrote stays so long."""
         work = works.named(name)
         if reason := self.impossible(work, row):
             return note(f"{row.key}: left out, {reason}")

@@ -1,4 +1,4 @@
-"""softImpute of R in NumPy and SciPy: the alternating least squares of Hastie, Mazumder, Lee and Zadeh (2015), type "als".
+"""softImpute of R in NumPy and SciPy: alternating least squares (Hastie, Mazumder, Lee and Zadeh 2015), type "als".
 
 scikit-learn has no completion of matrices with holes, and fancyimpute is dense; so this stands for the peer. The matrix
 is kept as a sparse residual and a low-rank part and never made whole. With a strength of 0 it is hardImpute by ALS.

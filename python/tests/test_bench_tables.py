@@ -99,7 +99,8 @@ def test_ours_in_f64_meets_f64_and_ours_in_f32_meets_all():
 
 def test_without_ours_there_is_no_verdict():
     assert judging.judged(contest(), "katoms, f32") is None
-    failed = contest(**{"katoms, f64": {"status": "failed", "message": "?", "ours": True, "oracle": False, "data": "f64"}})
+    none = {"status": "failed", "message": "?", "ours": True, "oracle": False, "data": "f64"}
+    failed = contest(**{"katoms, f64": none})
     assert judging.judged(failed, "katoms, f64") is None
 
 

@@ -56,7 +56,8 @@ def bytes_of(folder, shape):
 
 def score(folder, shape, data, answer):
     folder = pathlib.Path(folder)
-    coef, truth, y = np.asarray(answer["coef"], float).ravel(), np.load(folder / "truth.npy"), np.load(folder / "labels.npy")
+    coef, y = np.asarray(answer["coef"], float).ravel(), np.load(folder / "labels.npy")
+    truth = np.load(folder / "truth.npy")
     support = np.flatnonzero(coef)
     columns = arrays.columns_of(folder, support)
     z = columns @ coef[support] + float(np.ravel(answer.get("intercept", 0.0))[0])

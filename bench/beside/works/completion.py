@@ -23,7 +23,12 @@ METRICS = [
 ]
 
 ROWS = [
-    Row("completion-picture", "512 × 768, rank 60, 35 % seen", {"kind": "picture", "rank": 60, "data": "picture"}, quick=True),
+    Row(
+        "completion-picture",
+        "512 × 768, rank 60, 35 % seen",
+        {"kind": "picture", "rank": 60, "data": "picture"},
+        quick=True,
+    ),
     Row("completion-ml100k", "ratings, 943 × 1,682, rank 5", {"kind": "ratings", "rank": 5, "data": "ratings"}),
     Row(
         "completion-20000x10000",
@@ -32,8 +37,8 @@ ROWS = [
         memory=3.0,
     ),
 ]
-#: Where softImpute's path of strengths ends, as a share of the largest singular value of what is seen: the best of a few
-#: tried. And what is taken off before: ratings have a mean, the other two matrices have exactly their rank without it.
+#: Where softImpute's path of strengths ends, as a share of the largest singular value of what is seen: the best
+#: of a few tried. And what is taken off before: ratings have a mean, the other two matrices have exactly their rank without it.
 LAST = {"picture": 1e-5, "ratings": 0.3, "large": 1e-3}
 CENTRING = {"picture": "none", "ratings": "effects", "large": "none"}
 STRENGTHS = {"picture": 8, "ratings": 2, "large": 3}
@@ -47,10 +52,10 @@ def missing(shape):
 
 def draw(folder, shape):
     rng = np.random.default_rng(0)
-    rows, columns, values, hidden, size = {"picture": _picture, "ratings": _ratings, "large": _large}[shape["kind"]](rng)
-    np.savez(
-        pathlib.Path(folder) / "entries.npz", rows=rows, columns=columns, values=values, hidden=hidden, shape=np.array(size)
-    )
+    drawing = {"picture": _picture, "ratings": _ratings, "large": _large}[shape["kind"]]
+    rows, columns, values, hidden, size = drawing(rng)
+    parts = {"rows": rows, "columns": columns, "values": values, "hidden": hidden, "shape": np.array(size)}
+    np.savez(pathlib.Path(folder) / "entries.npz", **parts)
 
 
 def _picture(rng):

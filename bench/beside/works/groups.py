@@ -1,8 +1,8 @@
 """k groups of features: least squares with 20 of 1000 groups of 10 planted at SNR 5; and 3 overlapping pathways of p53.
 
 The pathways share genes and the classes are two: logistic regression with a ridge of 1, so that a best model exists.
-No peer has overlapping groups: for them every pathway gets its own copy of its columns (the latent group Lasso), and the
-best model on the columns of the chosen pathways is what counts.
+No peer has overlapping groups: for them every pathway gets its own copy of its columns (the latent group Lasso), and
+the best model on the columns of the chosen pathways is what counts.
 """
 
 import pathlib
@@ -196,11 +196,13 @@ def _disjoint(shape):
     return shape["kind"] == "disjoint"
 
 
+_WIDE = {"important_search": 0, "exchange_num": ACTIVE}
+
 CONTESTANTS = [
     Contestant("katoms, f64", "katoms", _katoms()),
     Contestant("katoms, single run, f64", "katoms", _katoms(method="accelerated-iht")),
     Contestant("abess", "abess", _abess(), order="C", takes=_disjoint),
-    Contestant("abess, wide splicing", "abess", _abess(important_search=0, exchange_num=ACTIVE), order="C", takes=_disjoint),
+    Contestant("abess, wide splicing", "abess", _abess(**_WIDE), order="C", takes=_disjoint),
     Contestant("celer group Lasso, path", "celer", _celer, takes=_disjoint),
     Contestant("skglm group Lasso, path", "skglm", _skglm),
     Contestant("adelie group Lasso, path", "adelie", _adelie),

@@ -23,7 +23,8 @@ METRICS = [
     ("error", lambda score: f"{score['error']:.2g}"),
 ]
 
-SIZES = [(500, 1000, 10), (2500, 5000, 50), (5000, 10000, 100), (750, 20000, 50), (1500, 40000, 100), (3000, 80000, 200)]
+SIZES = [(500, 1000, 10), (2500, 5000, 50), (5000, 10000, 100)]
+SIZES += [(750, 20000, 50), (1500, 40000, 100), (3000, 80000, 200)]
 #: The ratio of the variances of signal and noise; 0 stands for no noise.
 RATIOS = [0, 5]
 #: The size of the paper: in f32, for us alone.

@@ -25,7 +25,12 @@ METRICS = [
 M, N, DENSITY, PLANTED, RATIO = 100_000, 200_000, 1e-4, 100, 5
 
 ROWS = [
-    Row("sparse-basehock", "BASEHOCK, 1,993 × 4,862, k = 20, logistic", {"kind": "words", "k": 20, "data": "words"}, quick=True),
+    Row(
+        "sparse-basehock",
+        "BASEHOCK, 1,993 × 4,862, k = 20, logistic",
+        {"kind": "words", "k": 20, "data": "words"},
+        quick=True,
+    ),
     Row(
         "sparse-100000x200000",
         f"{M:,} × {N:,} at a density of {DENSITY:g}, k = {PLANTED}, SNR {RATIO}",
