@@ -1,6 +1,6 @@
 # Each target is what you would type. `make help` lists them.
 
-.PHONY: help run test test-rust test-python test-long bench peers paper
+.PHONY: help run test test-rust test-python test-long bench figures peers paper
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -39,7 +39,23 @@ target/draw: bench/numpy_draw.py # the draw on which the variants were first tri
 	python3 -m venv .venv && .venv/bin/pip install --quiet numpy
 	.venv/bin/python bench/numpy_draw.py target/draw
 
-bench: ## the figures of the README
+# The peers live in a virtual environment of their own. One that cannot be installed is left out, and the tables say so.
+# `make bench ROWS=quick` has the smallest row of each work; `ROWS="ls-750x cv"` the rows whose keys hold these parts.
+# What was measured is kept in target/bench, so that rows can be run one by one.
+ROWS ?= all
+PYTHON ?= python3
+bench: .venv-bench/peers ## katoms beside its peers on the same arrays: bench/RESULTS.md
+	.venv-bench/bin/pip install --quiet .
+	cargo build --release -p katoms-bench --bin lasso
+	cd bench && ../.venv-bench/bin/python -m beside $(ROWS)
+
+.venv-bench/peers: bench/requirements.txt
+	$(PYTHON) -m venv .venv-bench
+	grep -v '^#' bench/requirements.txt | while read peer; do \
+		.venv-bench/bin/pip install --quiet "$$peer" || echo "left out: $$peer"; done
+	touch $@
+
+figures: ## the figures of the README: kernels, the method, the search
 	cargo run --release -p katoms-bench --bin adjoint
 	cargo run --release -p katoms-bench --bin heart
 	cargo run --release -p katoms-bench --bin methods
