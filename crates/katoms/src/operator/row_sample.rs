@@ -24,8 +24,12 @@ const LEAST: usize = 96;
 const COLUMNS: usize = 64;
 /// Codes that are multiplied at a time.
 const LANES: usize = 16;
+/// Columns that are multiplied side by side.
+const GROUP: usize = 8;
 /// The largest code.
 const LARGEST: f32 = 127.0;
+/// 1.5·2²³: a small number on top of it is rounded to a whole one, which stands in the last bits.
+const WHOLE: f32 = 12_582_912.0;
 
 /// Which rows a sample has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -148,14 +152,14 @@ impl WithSimd for Coded<'_> {
         let mut most = [0.0_f32; LANES];
         for block in blocks {
             for l in 0..LANES {
-                most[l] = most[l].max((block[l] - centre).abs());
+                let away = (block[l] - centre).abs();
+                most[l] = if away > most[l] { away } else { most[l] };
             }
         }
         let largest = rest.iter().map(|v| (v - centre).abs()).chain(most).fold(0.0, f32::max);
         let inverse = if largest > 0.0 { LARGEST / largest } else { 0.0 };
         for (code, v) in self.codes.iter_mut().zip(self.values) {
-            // Half a step up and then down: rounded, since all codes are above −128.
-            *code = (((v - centre) * inverse + 128.5) as u8).wrapping_sub(128) as i8;
+            *code = ((v - centre) * inverse + WHOLE).to_bits() as i8;
         }
         (f64::from(centre), largest / LARGEST)
     }
@@ -168,21 +172,51 @@ struct Codes<'a> {
     out: &'a mut [f64],
 }
 
+impl Codes<'_> {
+    /// `C` columns from `first` on.
+    #[inline(always)]
+    fn group<S: Simd, const C: usize>(&mut self, first: usize) {
+        let r = self.r.as_chunks::<LANES>().0;
+        let mut columns: [&[[i8; LANES]]; C] = [&[]; C];
+        for c in 0..C {
+            columns[c] = &self.codes[(first + c) * self.r.len()..].as_chunks::<LANES>().0[..r.len()];
+        }
+        let mut sums = [[0.0_f32; LANES]; C];
+        for (b, r) in r.iter().enumerate() {
+            for c in 0..C {
+                let mut wide = [0.0_f32; LANES];
+                for l in 0..LANES {
+                    wide[l] = columns[c][b][l].into();
+                }
+                for l in 0..LANES {
+                    sums[c][l] = fma::<S>(wide[l], r[l], sums[c][l]);
+                }
+            }
+        }
+        for c in 0..C {
+            // Hidden from the compiler, which else takes the whole column as this sum ends.
+            self.out[first + c] = std::hint::black_box(sums[c]).iter().map(|&sum| f64::from(sum)).sum();
+        }
+    }
+}
+
+/// a·b + c, fused where the instruction set can: elsewhere that would be a slow call.
+#[inline(always)]
+fn fma<S: Simd>(a: f32, b: f32, c: f32) -> f32 {
+    if size_of::<S::f32s>() >= 32 || cfg!(target_arch = "aarch64") { a.mul_add(b, c) } else { a * b + c }
+}
+
 impl WithSimd for Codes<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        let r = self.r.as_chunks::<LANES>().0;
-        for (codes, out) in self.codes.chunks(self.r.len().max(1)).zip(self.out) {
-            let codes = &codes.as_chunks::<LANES>().0[..r.len()];
-            let mut sums = [[0.0_f32; LANES]; 2];
-            for (at, (x, r)) in codes.iter().zip(r).enumerate() {
-                for l in 0..LANES {
-                    sums[at % 2][l] += f32::from(x[l]) * r[l];
-                }
-            }
-            *out = (0..LANES).map(|l| f64::from(sums[0][l] + sums[1][l])).sum();
+    fn with_simd<S: Simd>(mut self, _: S) {
+        let whole = self.out.len() / GROUP * GROUP;
+        for first in (0..whole).step_by(GROUP) {
+            self.group::<S, GROUP>(first);
+        }
+        for first in whole..self.out.len() {
+            self.group::<S, 1>(first);
         }
     }
 }
