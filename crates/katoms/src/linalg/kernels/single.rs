@@ -34,26 +34,40 @@ type Lanes = [f32; LANES];
 /// As [`super::adjoint_columns_block`].
 pub fn adjoint_columns_block_single<T: Real>(data: &[T], rs: &[&[f64]], outs: &mut [&mut [f64]]) {
     let Some((rows, _)) = shape(data, rs, outs) else { return };
-    let residuals = packed(rs, rows);
+    let residuals = Residuals::new(rs, rows);
     let arch = Arch::new();
     for_each_part(outs, task_width::<T>(rows), |first, outs| {
-        arch.dispatch(Singles { data: &data[first * rows..], rows, residuals: &residuals, outs });
+        arch.dispatch(Singles { data: &data[first * rows..], rows, residuals: residuals.lanes(), outs });
     });
 }
 
-/// Strip after strip of the rows, and in each residual after residual, filled up to whole lanes.
-fn packed(rs: &[&[f64]], rows: usize) -> Vec<Lanes> {
-    let mut lanes = Vec::with_capacity(rs.len() * rows.div_ceil(LANES));
-    for start in (0..rows).step_by(STRIP) {
-        for r in rs {
-            for some in r[start..rows.min(start + STRIP)].chunks(LANES) {
-                let mut filled = [0.0; LANES];
-                filled.iter_mut().zip(some).for_each(|(x, &r)| *x = r as f32);
-                lanes.push(filled);
+/// The residuals as the strips meet them.
+struct Residuals {
+    values: Vec<f32>,
+    /// The first value: a vector never lies across two cache lines.
+    start: usize,
+}
+
+impl Residuals {
+    /// Strip after strip of the rows, and in each residual after residual, filled up to whole lanes.
+    fn new(rs: &[&[f64]], rows: usize) -> Self {
+        let mut values = vec![0.0; rs.len() * rows.next_multiple_of(LANES) + LANES - 1];
+        let start = values.as_ptr().align_offset(size_of::<Lanes>()).min(LANES - 1);
+        let mut rest = &mut values[start..];
+        for strip in (0..rows).step_by(STRIP) {
+            let length = STRIP.min(rows - strip);
+            for r in rs {
+                let (filled, after) = rest.split_at_mut(length.next_multiple_of(LANES));
+                filled.iter_mut().zip(&r[strip..strip + length]).for_each(|(x, &r)| *x = r as f32);
+                rest = after;
             }
         }
+        Self { values, start }
     }
-    lanes
+
+    fn lanes(&self) -> &[Lanes] {
+        self.values[self.start..].as_chunks().0
+    }
 }
 
 /// The leading columns of column-major `data`, as many as each of `outs` is long.
