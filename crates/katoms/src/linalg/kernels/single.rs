@@ -105,7 +105,7 @@ impl<T: Real> Singles<'_, '_, T> {
         let mut rest = self.residuals;
         for start in (0..self.rows).step_by(STRIP) {
             let length = STRIP.min(self.rows - start);
-            if start % CHUNK == 0 {
+            if start.is_multiple_of(CHUNK) {
                 sums.fill([[0.0; LANES]; GROUP]);
             }
             let (rs, after) = rest.split_at(count * length.div_ceil(LANES));
@@ -114,7 +114,7 @@ impl<T: Real> Singles<'_, '_, T> {
                 self.load(strip, group, start..start + length);
                 multiply(simd, strip, rs, sums);
             }
-            if (start + STRIP) % CHUNK == 0 || start + STRIP >= self.rows {
+            if (start + STRIP).is_multiple_of(CHUNK) || start + STRIP >= self.rows {
                 for (group, sums) in groups.clone().zip(sums.chunks(count)) {
                     for (sums, out) in sums.iter().zip(&mut *self.outs) {
                         for (lanes, out) in sums.iter().zip(&mut out[group * GROUP..]) {
