@@ -30,6 +30,7 @@ mod live;
 mod moments;
 mod picked;
 mod rows;
+mod single;
 mod streams;
 mod strips;
 #[cfg(test)]
@@ -47,6 +48,7 @@ pub(crate) use moments::{moments_columns, moments_rows};
 pub(crate) use picked::{adjoint_picked_columns, adjoint_picked_rows, apply_columns, apply_rows};
 pub use rows::{adjoint_rows, adjoint_rows_block};
 pub(crate) use rows::{adjoint_rows_parts, energies_rows};
+pub use single::adjoint_columns_block_single;
 pub(crate) use streams::for_each_part;
 use streams::{GROUP, STEP, blocks, fma, prefetch};
 pub use strips::adjoint_columns_block;

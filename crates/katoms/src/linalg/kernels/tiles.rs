@@ -65,7 +65,8 @@ fn tile<S: Simd, const C: usize, const W: usize, const Q: usize>(
     // Vectors that the lanes take; each holds the lanes of every `parts`-th vector of a stream.
     let parts = (LANES * size_of::<f64>() / size_of::<S::f64s>()).max(1);
     let vectors = rows * size_of::<f64>() / size_of::<S::f64s>();
-    let (mut x, mut r): ([&[S::f64s]; W], [&[S::f64s]; Q]) = ([&[]; W], [&[]; Q]);
+    let mut x: [&[S::f64s]; W] = [&[]; W];
+    let mut r: [&[S::f64s]; Q] = [&[]; Q];
     for c in 0..W {
         x[c] = &S::as_simd_f64s(&strip.0[first + c][..STRIP]).0[..vectors];
     }
