@@ -7,7 +7,8 @@ use katoms::linalg::kernels::Real;
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
-const STREAMS: usize = 8;
+/// Streams that a thread reads side by side.
+pub const STREAMS: usize = 8;
 const LANES: usize = 16;
 const REPEATS: usize = 5;
 

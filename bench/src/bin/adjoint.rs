@@ -4,9 +4,7 @@
 //! The ceiling is a plain sum over the same memory, eight streams a thread. Ceiling and kernel take
 //! turns, so that a neighbour's load slows both: the ratios count, not the GB/s. "best" is the best
 //! time of either, "median" the median over the turns. The kernels ask for their data ahead of
-//! use, the plain sum does not: they may pass 100 %. Where only some rows have a residual, in runs of
-//! [`RUN`] rows, the GB/s are those of the whole data: at best as many times those of a full pass as
-//! rows are left out.
+//! use, the plain sum does not: they may pass 100 %.
 //!
 //! Products with several residuals are measured against the products of square matrices, one on each
 //! thread, of faer. The kernels multiply and add in `f64`, and so reach half of the peak of `f32` at best; "single"
@@ -21,57 +19,16 @@ use std::time::Instant;
 use faer::linalg::matmul::matmul;
 use faer::traits::ComplexField;
 use faer::{Accum, Mat, Par};
-use katoms::linalg::kernels::{self, Real};
-use pulp::{Arch, Simd, WithSimd};
+use katoms::linalg::kernels;
+use katoms_bench::reading::{STREAMS, Stored, read};
 use rayon::prelude::*;
 
 const REPETITIONS: usize = 15;
-/// Rows that follow each other in a pass over a share of the rows, and of how many such runs one is read.
-const RUN: usize = 128;
-const SHARES: [usize; 3] = [2, 8, 16];
 /// Numbers of residuals, and of how many columns they are multiplied by one.
 const RESIDUALS: [usize; 3] = [8, 64, 200];
 const SOME_COLUMNS: usize = 16;
 /// Rows and columns of the matrices whose product is the peak.
 const SQUARE: usize = 1024;
-const STREAMS: usize = 8;
-const LANES: usize = 16;
-
-/// What the ceiling needs of a number type.
-trait Stored: Real + std::ops::AddAssign + Default + From<f32> {}
-impl Stored for f32 {}
-impl Stored for f64 {}
-
-/// One read of a piece: eight streams side by side, a vector of sums for each.
-struct Read<'a, T>(&'a [T]);
-
-impl<T: Stored> WithSimd for Read<'_, T> {
-    type Output = [[T; LANES]; STREAMS];
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> Self::Output {
-        let blocks = self.0.as_chunks::<LANES>().0;
-        let length = blocks.len() / STREAMS;
-        let streams: [&[[T; LANES]]; STREAMS] = std::array::from_fn(|s| &blocks[s * length..][..length]);
-        let mut sums = [[T::default(); LANES]; STREAMS];
-        for b in 0..length {
-            for (sum, stream) in sums.iter_mut().zip(&streams) {
-                for (sum, &x) in sum.iter_mut().zip(&stream[b]) {
-                    *sum += x;
-                }
-            }
-        }
-        sums
-    }
-}
-
-/// The plain read in parallel, `length` values at a time: an eighth of them is a stream.
-fn read<T: Stored>(data: &[T], length: usize) {
-    let arch = Arch::new();
-    data.par_chunks(length).for_each(|piece| {
-        black_box(arch.dispatch(Read(piece)));
-    });
-}
 
 fn seconds(f: impl FnOnce()) -> f64 {
     let start = Instant::now();
@@ -100,31 +57,22 @@ fn measure<T: Stored>(rows: usize, columns: usize, peaks: [f64; 2]) {
     let mut out = vec![0.0; columns];
     type Kernel<T> = fn(&[T], &[f64], &mut [f64]);
     let layouts: [(&str, Kernel<T>); 2] = [("columns", kernels::adjoint_columns), ("rows", kernels::adjoint_rows)];
-    let mut works = Vec::new();
-    for share in std::iter::once(1).chain(SHARES) {
-        let is_live = |i: usize| (i / RUN).is_multiple_of(share);
-        let r: Vec<f64> = (0..rows).map(|i| if is_live(i) { noise(i) } else { 0.0 }).collect();
-        let live = 100.0 * (0..rows).filter(|&i| is_live(i)).count() as f64 / rows as f64;
-        for (layout, kernel) in layouts {
-            let name = if share == 1 { layout.to_owned() } else { format!("{layout}, {live:.0} % of the rows") };
-            works.push((name, kernel, r.clone()));
-        }
-    }
-    let mut times = vec![Vec::new(); works.len()];
-    let mut reads = vec![Vec::new(); works.len()];
+    let r: Vec<f64> = (0..rows).map(noise).collect();
+    let mut times = vec![Vec::new(); layouts.len()];
+    let mut reads = vec![Vec::new(); layouts.len()];
     for _ in 0..REPETITIONS {
-        for (k, (_, kernel, r)) in works.iter().enumerate() {
+        for (k, (_, kernel)) in layouts.iter().enumerate() {
             // Streams as long as a column, and as long as can be: whichever is faster.
             let short = seconds(|| read(&data, STREAMS * rows));
             let long = seconds(|| read(&data, data.len().div_ceil(rayon::current_num_threads())));
             reads[k].push(short.min(long));
-            times[k].push(seconds(|| kernel(&data, r, &mut out)));
+            times[k].push(seconds(|| kernel(&data, &r, &mut out)));
         }
     }
     let gigabytes = size_of_val(data.as_slice()) as f64 / 1e9;
     let ceiling = best(&reads.concat());
     println!("{:4} {:26} {:8.1}", type_name::<T>(), "read ceiling", gigabytes / ceiling);
-    for (((name, ..), times), reads) in works.iter().zip(&times).zip(&reads) {
+    for (((name, _), times), reads) in layouts.iter().zip(&times).zip(&reads) {
         let ratios = times.iter().zip(reads).map(|(time, read)| 100.0 * read / time).collect();
         println!(
             "{:4} {name:26} {:8.1} {:9.0} % {:9.0} %",

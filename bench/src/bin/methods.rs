@@ -82,7 +82,8 @@ fn followed(
     stages: Stages,
 ) -> Result<(Option<usize>, usize, f64), katoms::Error> {
     let set = Rank::new(rank, problem.truth.domain())?;
-    let options = Options { stop: Stop { iterations: ITERATIONS, ..Stop::default() }, stages };
+    let stop = Stop { iterations: ITERATIONS, ..Stop::default() };
+    let options = Options { stop, stages, ..Options::default() };
     let mut reached = None;
     let outcome = solve(&problem.squares()?, &set, &RankMethod::named(name)?, options, |event, x| {
         if reached.is_none() && x.distance(&problem.truth) <= 1e-4 * problem.truth.norm() {

@@ -20,12 +20,11 @@ const JOB: &str = "KATOMS_COUNTED_JOB";
 const ROUNDS: &str = "KATOMS_COUNTED_ROUNDS";
 
 /// A job: its name, what is counted in units of, and the most instructions for one of them, optimised and not.
-const JOBS: [(&str, usize, [f64; 2]); 6] = [
+const JOBS: [(&str, usize, [f64; 2]); 5] = [
     ("adjoint, columns, f32", ROWS * COLUMNS, [0.6, 8.0]),
     ("adjoint, columns, f64", ROWS * COLUMNS, [0.7, 8.0]),
     ("adjoint, rows, f32", ROWS * COLUMNS, [0.7, 8.0]),
     ("adjoint, 64 residuals", ROWS * COLUMNS * 64, [0.5, 8.0]),
-    ("estimate from sampled rows", ROWS * COLUMNS, [0.2, 4.0]),
     ("a fit of 16 atoms", ROWS * COLUMNS, [20.0, 60.0]),
 ];
 const ROWS: usize = 1024;
@@ -90,9 +89,6 @@ fn run(name: &str, rounds: usize) {
     let mut out = columns.new_covector();
     let mut outs = vec![columns.new_covector(); 64];
     let views: Vec<&[f64]> = residuals.iter().map(Vec::as_slice).collect();
-    let sampled = columns.sampled_rows().expect("the design is large enough for a sample");
-    let masked: Vec<f64> =
-        residuals[0].iter().enumerate().map(|(i, &r)| if sampled.contains(i) { r } else { 0.0 }).collect();
     let mut target = vec![0.0; ROWS];
     columns.apply(&simulate::sparse_signal(COLUMNS, ATOMS, 1), &mut target);
     let set = KSparse::new(ATOMS, COLUMNS).unwrap();
@@ -103,7 +99,6 @@ fn run(name: &str, rounds: usize) {
             "adjoint, columns, f64" => wide.adjoint(views[0], &mut out),
             "adjoint, rows, f32" => rows.adjoint(views[0], &mut out),
             "adjoint, 64 residuals" => columns.adjoint_block(&views, &mut outs),
-            "estimate from sampled rows" => columns.adjoint_sampled(&masked, &mut out),
             _ => {
                 let f = Objective::new(&columns, LeastSquares::new(target.clone()).unwrap()).unwrap();
                 let go_on = |_: &_, _: &_| std::ops::ControlFlow::Continue(());

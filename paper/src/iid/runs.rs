@@ -1,7 +1,7 @@
 //! The runs of `iid`: who, with which sparsity or ball, under which rules.
 
 use katoms::Status;
-use katoms::driver::{Options, Outcome, Stages};
+use katoms::driver::{Options, Outcome};
 use katoms::method::{AcceleratedIht, Correction, FrankWolfe, Momentum, PairwiseFrankWolfe, Refit, Safeguard, Step};
 use katoms::set::{ConstraintSet, KSparse, L1Ball};
 use katoms::space::{Point, SparseVec};

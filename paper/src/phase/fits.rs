@@ -115,7 +115,8 @@ impl Problem<'_> {
     }
 
     fn options(&self, stages: Stages) -> Options {
-        Options { stop: Stop { iterations: self.config.iterations, ..Stop::default() }, stages }
+        let stop = Stop { iterations: self.config.iterations, ..Stop::default() };
+        Options { stop, stages, ..Options::default() }
     }
 
     /// One run, without the passes of a statement of quality.

@@ -1,6 +1,6 @@
 //! `paper/tumour.toml`.
 
-use katoms::driver::{Options, Stages, Stop};
+use katoms::driver::{Options, Stop};
 use serde::Deserialize;
 
 use super::simulated::Simulation;

@@ -44,7 +44,7 @@ pub(super) fn minimum(f: &Problem<'_>, ball: &L1Ball, accuracy: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use katoms::driver::{Options, Run, Stages, Stop};
+    use katoms::driver::{Options, Run, Stop};
     use katoms::method::PairwiseFrankWolfe;
 
     use super::super::cohort::Cohort;

@@ -16,7 +16,7 @@ use crate::space::{IndexSet, SparseVec};
 /// Entries of work below which a second thread costs more than it brings.
 const PARALLEL_WORK: usize = 1 << 18;
 /// Entries of a design from which on partial passes pay.
-const SAMPLED_WORK: usize = 1 << 21;
+const SAMPLED_WORK: usize = 1 << 23;
 
 /// Columns that are brought together for a product with many residuals.
 const GATHERED: usize = 128;

@@ -75,7 +75,7 @@ where
 }
 
 fn capped(iterations: usize, stages: Stages) -> Options {
-    Options { stop: Stop { iterations, ..Stop::default() }, stages }
+    Options { stop: Stop { iterations, ..Stop::default() }, stages, ..Options::default() }
 }
 
 fn falls(trace: &[Event]) -> bool {

@@ -239,8 +239,12 @@ fn folds_share_their_passes() {
 fn passes_and_columns_are_counted() {
     let m = random_matrix(9, 6, 12);
     let a = Counted::new(dense(&m));
-    let counts =
-        |passes, columns, distinct: &[usize]| Counts { passes, columns, distinct: distinct.iter().copied().collect() };
+    let counts = |passes, columns, distinct: &[usize]| Counts {
+        passes,
+        rows: 0,
+        columns,
+        distinct: distinct.iter().copied().collect(),
+    };
     assert_eq!(a.take(), counts(0, 0, &[]));
     let (x, r) = (SparseVec::new(6, vec![1, 4], vec![1.0, 0.0]).unwrap(), residual(9, 1));
     apply(&a, &x);

@@ -2,7 +2,6 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-use super::live::{LiveColumns, LiveSteps};
 use super::streams::{GROUP, STEP, blocks, fma, for_each_part, prefetch, shape};
 use super::{Real, TASK_BYTES};
 
@@ -11,8 +10,7 @@ pub(super) const LANES: usize = 8;
 
 /// Φᵀr of a column-major design: out\[j\] = Σᵢ data\[i + j·rows\]·r\[i\].
 ///
-/// O(mn), one read of the data; parallel over blocks of columns. Where a third of the rows or more can
-/// be skipped because their residuals are zero, [`super::SKIPPED_ROWS`] of them together, they are.
+/// O(mn), one read of the data; parallel over blocks of columns.
 ///
 /// # Panics
 /// If `data` does not hold `r.len()` rows of `out.len()` columns.
@@ -20,13 +18,9 @@ pub fn adjoint_columns<T: Real>(data: &[T], r: &[f64], out: &mut [f64]) {
     let outs = &mut [out];
     let Some((rows, _)) = shape(data, &[r], outs) else { return };
     let arch = Arch::new();
-    let live = LiveSteps::new(r);
     for_each_part(outs, task_width::<T>(rows), |first, outs| {
-        let (data, out) = (&data[first * rows..], &mut *outs[0]);
-        match &live {
-            Some(live) => arch.dispatch(LiveColumns { data, live, out }),
-            None => arch.dispatch(Columns { data, r, out }),
-        }
+        let data = &data[first * rows..];
+        arch.dispatch(Columns { data, r, out: &mut *outs[0] });
     });
 }
 

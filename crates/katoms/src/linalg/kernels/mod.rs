@@ -9,9 +9,6 @@
 //!   the eight lanes are added in a fixed order;
 //! - row-major, the rows are added one by one, in order.
 //!
-//! Rows whose residuals are zero are skipped where that pays. This changes no bit, but for the sign of a
-//! zero that is the sum of products too small for any other number.
-//!
 //! By parts of the rows, each part is a design of its own in this; but column-major, a part starts
 //! again at lane 0 every `strips::CHUNK` rows of the design.
 //!
@@ -26,7 +23,6 @@
 
 mod columns;
 mod gather;
-mod live;
 mod moments;
 mod picked;
 mod rows;
@@ -43,7 +39,6 @@ use rayon::prelude::*;
 pub use columns::adjoint_columns;
 use columns::{LANES, sum_lanes};
 pub(crate) use gather::{PaddedRows, add_rows, dots};
-pub use live::SKIPPED_ROWS;
 pub(crate) use moments::{moments_columns, moments_rows};
 pub(crate) use picked::{adjoint_picked_columns, adjoint_picked_rows, apply_columns, apply_rows};
 pub use rows::{adjoint_rows, adjoint_rows_block};

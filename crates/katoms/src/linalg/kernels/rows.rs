@@ -3,7 +3,6 @@
 use pulp::{Arch, Simd, WithSimd};
 
 use super::Real;
-use super::live::live_rows;
 use super::streams::{GROUP, STEP, STRIP, Strip, blocks, fma, for_each_part, parts_shape, prefetch, shape};
 
 /// Columns in one task, at most: their sums stay in L2.
@@ -12,15 +11,13 @@ pub(super) const ROW_TASK: usize = 4096;
 /// Φᵀr of a row-major design: out\[j\] = Σᵢ data\[i·columns + j\]·r\[i\].
 ///
 /// O(mn), one read of the data; parallel over blocks of columns, so that the order of each sum is
-/// fixed. Where a third of the residuals or more are zero, their rows are skipped.
+/// fixed.
 ///
 /// # Panics
 /// If `data` does not hold `r.len()` rows of `out.len()` columns.
 pub fn adjoint_rows<T: Real>(data: &[T], r: &[f64], out: &mut [f64]) {
     let outs = &mut [out];
-    let Some((_, columns)) = shape(data, &[r], outs) else { return };
-    let live = live_rows(r);
-    run(data, columns, live.as_deref(), &[r], outs);
+    adjoint_rows_block(data, &[r], outs);
 }
 
 /// [`adjoint_rows`] for several residuals: `outs[q]` has the bits of `rs[q]` alone.
@@ -31,14 +28,10 @@ pub fn adjoint_rows<T: Real>(data: &[T], r: &[f64], out: &mut [f64]) {
 /// As [`adjoint_rows`], for each pair; or if `rs` and `outs` differ in length.
 pub fn adjoint_rows_block<T: Real>(data: &[T], rs: &[&[f64]], outs: &mut [&mut [f64]]) {
     let Some((_, columns)) = shape(data, rs, outs) else { return };
-    run(data, columns, None, rs, outs);
-}
-
-fn run<T: Real>(data: &[T], columns: usize, picked: Option<&[usize]>, rs: &[&[f64]], outs: &mut [&mut [f64]]) {
     let arch = Arch::new();
     for_each_part(outs, task_width(columns), |first, outs| {
         let data = data.get(first..).unwrap_or(&[]); // no rows, no data
-        arch.dispatch(Rows { data, columns, picked, centres: None, rs, outs });
+        arch.dispatch(Rows { data, columns, picked: None, centres: None, rs, outs });
     });
 }
 

@@ -120,51 +120,6 @@ fn block_has_the_bits_of_one_by_one() {
     }
 }
 
-/// What the skipping loops give, against those that read every row.
-fn skipping_matches<T: Real>(data: &[T], r: &[f64], n: usize, what: &str) {
-    let (mut by_columns, mut by_rows) = (vec![f64::NAN; n], vec![f64::NAN; n]);
-    Arch::new().dispatch(Columns { data, r, out: &mut by_columns });
-    let (rs, outs) = (&[r], &mut [&mut by_rows[..]]);
-    Arch::new().dispatch(Rows { data, columns: n, picked: None, centres: None, rs, outs });
-    assert_eq!(bits(&call(adjoint_columns, data, r, n)), bits(&by_columns), "columns, {what}");
-    assert_eq!(bits(&call(adjoint_rows, data, r, n)), bits(&by_rows), "rows, {what}");
-}
-
-#[test]
-fn skipped_rows_change_no_bits() {
-    for (m, n) in [(0, 3), (1, 9), (5, 8), (16, 9), (31, 7), (33, 17), (750, 67), (1001, 1037)] {
-        let data = numbers(m * n, 12);
-        for block in [1, 16, 32, 128] {
-            for share in [2, 4, 16, usize::MAX] {
-                for last in [0.0, 1.0] {
-                    let mut r = numbers(m, 13);
-                    for i in 0..m {
-                        if i / block % share != share / 2 {
-                            r[i] *= 0.0; // zeros of both signs
-                        }
-                    }
-                    r.iter_mut().rev().take(1).for_each(|x| *x = last);
-                    let what = format!("{m} x {n}, 1 of {share} blocks of {block}");
-                    skipping_matches(&data, &r, n, &what);
-                    skipping_matches(&narrow(&data), &r, n, &what);
-                }
-            }
-        }
-    }
-}
-
-#[test]
-fn rows_of_zero_residuals_are_not_read() {
-    let (m, n) = (160, 9);
-    let mut r = numbers(m, 14);
-    r[SKIPPED_ROWS..m - SKIPPED_ROWS].fill(0.0);
-    let is_read = |i: usize| r[i] != 0.0;
-    let by_columns: Vec<f64> = (0..m * n).map(|k| if is_read(k % m) { 1.0 } else { f64::NAN }).collect();
-    let by_rows: Vec<f64> = (0..m * n).map(|k| if is_read(k / n) { 1.0 } else { f64::NAN }).collect();
-    assert!(call(adjoint_columns, &by_columns, &r, n).iter().all(|x| x.is_finite()));
-    assert!(call(adjoint_rows, &by_rows, &r, n).iter().all(|x| x.is_finite()));
-}
-
 fn threads_agree<T: Real>(data: &[T], m: usize, n: usize) {
     let rs: Vec<Vec<f64>> = (0..3).map(|q| numbers(m, 7 + q)).collect();
     let rs: Vec<&[f64]> = rs.iter().map(Vec::as_slice).collect();
