@@ -10,7 +10,7 @@ use crate::method::Method;
 use crate::operator::{LinearOperator, adjoint_many};
 
 /// Runs all fits to their ends. In each round the fits that still run share one pass over the data
-/// that all of them look at; each makes the same moves as it would alone.
+/// that all of them look at; each makes the same moves as it would alone with full passes.
 ///
 /// Every fit needs an objective of its own (folds have different rows, responses different
 /// targets), over views of one operator.

@@ -80,6 +80,8 @@ pub(super) struct Standing<T> {
     pub trace: Trace,
     pub status: Option<Status>,
     pub start_gap: f64,
+    /// The residual of the last full pass, where partial ones go out from it.
+    pub reference: Option<Vec<f64>>,
     pub cost: Cost,
     pub seconds: f64,
 }
@@ -123,6 +125,7 @@ where
             trace: Trace::new(),
             status: None,
             start_gap,
+            reference: None,
             cost: f.cost().since(before),
             seconds: clock.elapsed().as_secs_f64(),
         };
@@ -141,7 +144,13 @@ where
         let gradient = f.operator().new_covector();
         let wanted = options.partial == Partial::WhereItPays && method.takes_candidates();
         let sampled = f.operator().sampled_rows().filter(|_| wanted);
-        Ok(Self { f, target, method, options, set, progress, gradient, sampled, reference: None })
+        // A resumed run makes the same moves: it goes out from the same full pass.
+        let reference = progress.reference.clone().filter(|_| sampled.is_some()).map(|residual| {
+            let mut pass = f.operator().new_covector();
+            f.operator().adjoint(&residual, &mut pass);
+            Reference::new(residual, pass)
+        });
+        Ok(Self { f, target, method, options, set, progress, gradient, sampled, reference })
     }
 
     /// Other stop rules from here on, such as a limit for what comes after the run.
@@ -219,6 +228,7 @@ where
             if self.reference.is_none() {
                 self.f.count_rows(sampled.count()); // the sample is made once
             }
+            self.progress.reference = Some(residual.clone());
             self.reference = Some(Reference::new(residual, gradient.clone()));
         }
         self.f.add_ridge(self.query().point(), gradient);

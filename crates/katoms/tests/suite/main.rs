@@ -10,6 +10,7 @@ mod detours;
 mod driver;
 mod groups;
 mod operators;
+mod partial;
 mod path;
 mod planted;
 mod rank;
