@@ -24,4 +24,4 @@ class Grouped(LinearModel):
         return groups_of(self.groups, design.names, design.shape[1])
 
     def _keep_groups(self, chosen: np.ndarray, names: list[str]) -> None:
-        self.chosen_groups_ = [names[group] for group in chosen]
+        self.chosen_groups_ = [names[group] if names else f"x{group}" for group in chosen]

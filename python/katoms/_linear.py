@@ -21,7 +21,7 @@ from katoms._checks import (
     target_of,
     whole_of,
 )
-from katoms._estimator import GivesFrames, TakesWeights, feature_names_out, names_or_numbers
+from katoms._estimator import GivesFrames, TakesWeights, feature_names_out
 from katoms._paths import sizes_of
 from katoms._quality import quality_of
 from katoms._working import Working
@@ -129,8 +129,8 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         return target_of(y, self)
 
     def _members(self, design: Design) -> tuple[list[list[int]] | None, list[str]]:
-        """Groups, where there are some, and what atoms are called."""
-        return None, [str(name) for name in names_or_numbers(design.names, design.shape[1])]
+        """Groups, where there are some, and what atoms are called; no names stand for ``x0``, ``x1``, ..."""
+        return None, [] if design.names is None else [str(name) for name in design.names]
 
     def _problem(self, design: Design, target: np.ndarray, weights: np.ndarray | None) -> dict[str, Any]:
         groups, _ = self._members(design)

@@ -121,7 +121,7 @@ def _katoms(**options):
 
         def fit():
             model = kind(shape["k"], groups=groups, **chosen).fit(data["X"], data["y"])
-            told = {"reads": float(getattr(model, "reads_", model.n_passes_)), "status": model.status_}
+            told = {"reads": float(model.n_reads_), "status": model.status_}
             return {"coef": model.coef_, "told": told}
 
         return fit

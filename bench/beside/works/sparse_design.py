@@ -101,7 +101,7 @@ def _katoms(**options):
 
         def fit():
             model = kind(support_size=shape["k"], **options).fit(data["X"], data["y"])
-            told = {"reads": float(getattr(model, "reads_", model.n_passes_)), "status": model.status_}
+            told = {"reads": float(model.n_reads_), "status": model.status_}
             return {"coef": model.coef_, "told": told}
 
         return fit

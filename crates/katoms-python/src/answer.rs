@@ -31,9 +31,10 @@ pub fn quality<'py>(
     quality: &Quality,
     attempts: &[Attempt],
     names: &[String],
+    unnamed: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
     let told = PyDict::new(py);
-    let name = |atom: usize| names.get(atom).cloned().unwrap_or_else(|| atom.to_string());
+    let name = |atom: usize| names.get(atom).cloned().unwrap_or_else(|| format!("{unnamed}{atom}"));
     told.set_item("stationarity", quality.stationarity)?;
     told.set_item("exchange_gain", quality.exchange_gain)?;
     told.set_item("exchanges_compared", quality.exchanges_compared)?;

@@ -110,7 +110,8 @@ fn outcome<'py>(py: Python<'py>, found: &Completed, work: &Work) -> PyResult<Bou
     told.set_item("passes", found.passes)?;
     told.set_item("seconds", found.seconds)?;
     told.set_item("repeated", found.repeated)?;
-    let quality = found.quality.as_ref().map(|quality| answer::quality(py, quality, &[], &work.names)).transpose()?;
+    let quality =
+        found.quality.as_ref().map(|quality| answer::quality(py, quality, &[], &work.names, "")).transpose()?;
     told.set_item("quality", quality)?;
     told.set_item("trace", answer::trace(py, &found.trace)?)?;
     Ok(told)

@@ -142,7 +142,8 @@ fn fit<'py>(
     told.set_item("loss", found.loss)?;
     told.set_item("null_loss", found.null_loss)?;
     told.set_item("separates", found.separates)?;
-    let quality = found.quality.as_ref().map(|q| answer::quality(py, q, &found.attempts, &work.names)).transpose()?;
+    let quality =
+        found.quality.as_ref().map(|q| answer::quality(py, q, &found.attempts, &work.names, "x")).transpose()?;
     told.set_item("quality", quality)?;
     told.set_item("trace", answer::trace(py, &found.trace)?)?;
     told.set_item("ended_by", ended)?;

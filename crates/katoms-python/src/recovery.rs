@@ -64,7 +64,7 @@ fn outcome<'py>(py: Python<'py>, found: &Recovered, work: &Work) -> PyResult<Bou
     told.set_item("passes", found.passes)?;
     told.set_item("seconds", found.seconds)?;
     let quality = found.quality.as_ref();
-    let quality = quality.map(|quality| answer::quality(py, quality, &found.attempts, &work.names)).transpose()?;
+    let quality = quality.map(|quality| answer::quality(py, quality, &found.attempts, &work.names, "")).transpose()?;
     told.set_item("quality", quality)?;
     told.set_item("trace", answer::trace(py, &found.trace)?)?;
     Ok(told)
