@@ -104,6 +104,13 @@ fn exponent(points: &[Point]) -> f64 {
     along / logs.iter().map(|p| (p.0 - mx).powi(2)).sum::<f64>()
 }
 
+/// 1, 2 and 5 times a power of ten; more labels would cover each other.
+fn tick(value: &f64) -> String {
+    let leading = value / 10_f64.powf(value.log10().floor() + 1e-9);
+    let shown = [1.0, 2.0, 5.0].iter().any(|digit| (leading - digit).abs() < 0.01);
+    if shown { format!("{value:.0}") } else { String::new() }
+}
+
 fn draw(panels: &[Panel], path: &std::path::Path) -> Result<(), Box<dyn Error>> {
     let mut svg = String::new();
     {
@@ -125,8 +132,8 @@ fn draw(panels: &[Panel], path: &std::path::Path) -> Result<(), Box<dyn Error>> 
                 .bold_line_style(BLACK.mix(0.12))
                 .x_desc(panel.what)
                 .y_desc("milliseconds")
-                .x_label_formatter(&|x| format!("{x:.0}"))
-                .y_label_formatter(&|y| format!("{y:.0}"))
+                .x_label_formatter(&tick)
+                .y_label_formatter(&tick)
                 .label_style(("sans-serif", 13))
                 .axis_desc_style(("sans-serif", 15))
                 .draw()?;
