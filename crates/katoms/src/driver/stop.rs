@@ -23,8 +23,8 @@ pub struct Stop {
     pub perfect: f64,
     /// The most iterations. Default 1000.
     pub iterations: usize,
-    /// The most passes over the data, a partial one by its share of the rows, looked at between moves: what a move or the statement of
-    /// quality costs may come on top. In a search the exchanges after a run are one move, and so is the
+    /// The most passes over the data, a partial one by its share, looked at between moves: what a move or the
+    /// statement of quality costs may come on top. In a search the exchanges after a run are one move, and so is the
     /// path of the Lasso. Default: no limit.
     pub passes: Option<usize>,
     /// The most seconds. Default: no limit.
