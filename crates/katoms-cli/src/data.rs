@@ -230,11 +230,8 @@ impl Loaded {
         }
     }
 
-    /// The problem that a model of this data is.
-    ///
-    /// # Errors
-    /// When the target does not go with the loss.
-    pub fn features<'a>(&self, design: &'a AnyDesign<'a>, preparation: Preparation) -> Result<Features<'a>> {
+    /// What is minimised on the target.
+    fn measure(&self) -> Result<AnyLoss> {
         let target = self.target()?;
         let (values, first) = (target.values.clone(), target.values.first().copied().unwrap_or(0.0));
         if self.loss == LossChoice::Squares && values.iter().all(|&v| v == first) {
@@ -242,7 +239,7 @@ impl Loaded {
             bail!("{path}: the target {name} is {first} in every row, so there is nothing to explain");
         }
         let weights = self.dataset.weights.clone();
-        let loss: AnyLoss = match self.loss {
+        Ok(match self.loss {
             LossChoice::Squares => {
                 let loss = LeastSquares::new(values)?;
                 weights.map_or(Ok(loss.clone()), |weights| loss.weighted(weights))?.into()
@@ -251,13 +248,25 @@ impl Loaded {
                 let loss = Logistic::new(values)?;
                 weights.map_or(Ok(loss.clone()), |weights| loss.weighted(weights))?.into()
             }
-        };
+        })
+    }
+
+    /// The design, read for a fit to the target.
+    pub fn design(&self, preparation: Preparation) -> Result<AnyDesign<'_>> {
+        Ok(self.dataset.design_for(&self.measure()?, preparation.intercept)?)
+    }
+
+    /// The problem that a model of this data is.
+    ///
+    /// # Errors
+    /// When the target does not go with the loss.
+    pub fn features<'a>(&self, design: &'a AnyDesign<'a>, preparation: Preparation) -> Result<Features<'a>> {
         let columns = self.dataset.features.len();
         let atoms = match &self.dataset.groups {
             Some(groups) => AnyAtoms::groups(1, columns, groups.iter().map(|g| g.members.clone()).collect())?,
             None => AnyAtoms::Coordinates(KSparse::new(1, columns)?),
         };
-        Ok(Features::new(design, loss, atoms, self.dataset.always.clone(), preparation)?)
+        Ok(Features::new(design, self.measure()?, atoms, self.dataset.always.clone(), preparation)?)
     }
 
     /// The name of an atom: of a feature, or of a group.

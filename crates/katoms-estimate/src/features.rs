@@ -6,7 +6,7 @@ mod bounded;
 use std::time::Instant;
 
 use katoms::driver::{Options, Run, Stop};
-use katoms::loss::{AnyLoss, Loss, Split};
+use katoms::loss::{AnyLoss, Loss, Split, best_constant};
 use katoms::method::AtomMethod;
 use katoms::operator::{AnyDesign, LinearOperator};
 use katoms::select::{
@@ -285,25 +285,8 @@ impl<'a> Features<'a> {
 
     /// The loss of the best constant; of 0 where there is no intercept.
     fn null_loss(&self) -> f64 {
-        let rows = self.loss.n_outputs();
-        let mut constant = 0.0;
-        if self.preparation.intercept {
-            // Newton's steps on one number: exact at once for squares, and quadratic for the logistic loss.
-            for _ in 0..50 {
-                let (mut slope, mut bend) = (vec![0.0; rows], vec![0.0; rows]);
-                self.loss.gradient(&vec![constant; rows], &mut slope);
-                self.loss.curvature(&vec![constant; rows], &mut bend);
-                let step = slope.iter().sum::<f64>() / bend.iter().sum::<f64>();
-                if !step.is_finite() {
-                    break;
-                }
-                constant -= step;
-                if step.abs() <= f64::EPSILON * constant.abs() {
-                    break;
-                }
-            }
-        }
-        self.loss.value(&vec![constant; rows])
+        let constant = if self.preparation.intercept { best_constant(&self.loss) } else { 0.0 };
+        self.loss.value(&vec![constant; self.loss.n_outputs()])
     }
 }
 

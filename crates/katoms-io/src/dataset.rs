@@ -14,7 +14,8 @@ mod tests;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use katoms::operator::AnyDesign;
+use katoms::loss::Split;
+use katoms::operator::{AnyDesign, FirstRead};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -184,7 +185,15 @@ impl Dataset {
     /// # Errors
     /// When a value is not finite.
     pub fn design(&self) -> Result<AnyDesign<'_>, Error> {
-        self.storage.design()
+        self.storage.design(None)
+    }
+
+    /// The same for a fit to this loss: one read tells what it asks first.
+    ///
+    /// # Errors
+    /// When a value is not finite, or the loss is about another number of rows.
+    pub fn design_for(&self, loss: &impl Split, intercept: bool) -> Result<AnyDesign<'_>, Error> {
+        self.storage.design(Some(&FirstRead::of(loss, intercept)))
     }
 
     /// What tells this data set from another. The same data give the same, however they are stored.

@@ -2,7 +2,7 @@
 
 use katoms::Error;
 use katoms::linalg::kernels::Real;
-use katoms::operator::{AnyDesign, Csc, Dense, Layout, LinearOperator, MatrixFree};
+use katoms::operator::{AnyDesign, Csc, Dense, FirstRead, Layout, LinearOperator, MatrixFree};
 use numpy::{Element, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
@@ -88,11 +88,12 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The design. Reads all of it, to find what is not finite: on the threads of the job, not before.
-    pub fn design(self) -> Result<AnyDesign<'a>, Error> {
+    /// The design. Reads all of it, to find what is not finite and for what a fit asks first: on the threads of the job,
+    /// not before.
+    pub fn design(self, first: Option<&FirstRead>) -> Result<AnyDesign<'a>, Error> {
         match self {
-            Self::Single(laid) => laid.dense().map(AnyDesign::from),
-            Self::Double(laid) => laid.dense().map(AnyDesign::from),
+            Self::Single(laid) => laid.dense(first).map(AnyDesign::from),
+            Self::Double(laid) => laid.dense(first).map(AnyDesign::from),
             Self::Columns((rows, columns), starts, indices, values) => {
                 Csc::new(rows, columns, starts, indices, values).map(AnyDesign::from)
             }
@@ -102,12 +103,9 @@ impl<'a> View<'a> {
 }
 
 impl<'a, T: Real> Laid<'a, T> {
-    fn dense(self) -> Result<Dense<'a, T>, Error> {
+    fn dense(self, first: Option<&FirstRead>) -> Result<Dense<'a, T>, Error> {
         let (rows, columns) = self.shape;
-        match self.layout {
-            Layout::RowMajor => Dense::row_major(self.data, rows, columns),
-            Layout::ColumnMajor => Dense::column_major(self.data, rows, columns),
-        }
+        Dense::with_layout(self.data, rows, columns, self.layout, first)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use katoms::Error;
 use katoms::loss::{AnyLoss, LeastSquares, Logistic};
-use katoms::operator::LinearOperator;
+use katoms::operator::{FirstRead, LinearOperator};
 use katoms::select::{Bounds, Folds, Preparation};
 use katoms::set::{AnyAtoms, KSparse};
 use katoms::space::SparseVec;
@@ -89,7 +89,7 @@ fn worked<T: Send>(
     let (loss, atoms) = (problem.loss()?, problem.atoms(view.shape().1).map_err(raised)?);
     let (always, preparation, bounds) = (problem.always.clone(), problem.preparation(), problem.bounds()?);
     job::worked(py, work, &ended, |listener| {
-        let design = view.design()?;
+        let design = view.design(Some(&FirstRead::of(&loss, preparation.intercept)))?;
         let mut features = Features::new(&design, loss, atoms, always, preparation)?;
         if let Some(bounds) = bounds {
             features = features.with_bounds(bounds)?;
@@ -258,7 +258,7 @@ fn default_sizes(py: Python<'_>, design: Matrix<'_>, problem: Problem<'_>, work:
 #[pyfunction]
 fn check(py: Python<'_>, design: Matrix<'_>) -> PyResult<()> {
     let view = design.view(&Ended::default())?;
-    py.detach(|| on_threads(None, || view.design().map(|_| ())))?.map_err(raised)
+    py.detach(|| on_threads(None, || view.design(None).map(|_| ())))?.map_err(raised)
 }
 
 /// intercept + X·coefficients, one for each row. Reads only the columns that the model has.
@@ -275,7 +275,7 @@ fn predict<'py>(
     check_length("list of coefficients", coefficients.dim(), view.shape().1)?;
     let predicted = py.detach(|| {
         on_threads(None, || {
-            let design = view.design()?;
+            let design = view.design(None)?;
             let mut out = vec![0.0; design.n_outputs()];
             design.apply(&coefficients, &mut out);
             out.iter_mut().for_each(|z| *z += intercept);

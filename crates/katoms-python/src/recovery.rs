@@ -43,8 +43,9 @@ fn recover<'py>(
     };
     let method = sought.method.as_deref().map(AtomMethod::named).transpose().map_err(raised)?;
     let how = Recovery { k, method, noise: sought.noise, stop: work.stop() };
-    let (found, ended) =
-        job::worked(py, &work, &ended, |listener| katoms_estimate::recover(&view.design()?, b, &how, None, listener))?;
+    let (found, ended) = job::worked(py, &work, &ended, |listener| {
+        katoms_estimate::recover(&view.design(None)?, b, &how, None, listener)
+    })?;
     let told = outcome(py, &found, &work)?;
     told.set_item("support_size", k)?;
     told.set_item("beyond", found.is_beyond_transition(k))?;

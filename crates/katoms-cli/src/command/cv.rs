@@ -60,7 +60,7 @@ impl CvArgs {
         outputs::check(&self.data.files(), &[self.output.out.as_deref(), self.output.report.as_deref()])?;
         let loaded = self.data.load(&self.model, told)?;
         let target = loaded.target()?;
-        let design = loaded.dataset.design()?;
+        let design = loaded.design(self.model.preparation(0.0))?;
         let features = loaded.features(&design, self.model.preparation(0.0))?;
         let sizes = loaded.sizes(self.k.as_ref(), &features, told)?;
         let rows = target.values.len();

@@ -58,7 +58,7 @@ impl FitArgs {
         outputs::check(&self.data.files(), &outputs)?;
         let loaded = self.data.load(&self.model, told)?;
         loaded.target()?;
-        let design = loaded.dataset.design()?;
+        let design = loaded.design(self.model.preparation(self.ridge))?;
         let features = loaded.features(&design, self.model.preparation(self.ridge))?;
         loaded.check_size(self.k, &features)?;
         let limit = self.output.work.time_limit;

@@ -54,7 +54,7 @@ impl PathArgs {
         outputs::check(&self.data.files(), &[self.output.out.as_deref(), self.output.report.as_deref()])?;
         let loaded = self.data.load(&self.model, told)?;
         loaded.target()?;
-        let design = loaded.dataset.design()?;
+        let design = loaded.design(self.model.preparation(self.ridge))?;
         let features = loaded.features(&design, self.model.preparation(self.ridge))?;
         let sizes = loaded.sizes(self.k.as_ref(), &features, told)?;
         let mut companion = Companion::new(told, "path", Some(sizes.len()), self.output.work.time_limit);

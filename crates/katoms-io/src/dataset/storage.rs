@@ -1,6 +1,6 @@
 //! The numbers of a design, as the file has them or copied from its columns.
 
-use katoms::operator::{AnyDesign, Csc, Dense, Layout};
+use katoms::operator::{AnyDesign, Csc, Dense, FirstRead, Layout};
 
 use crate::error::Error;
 use crate::source::{Array, Numbers, Sparse, View};
@@ -27,13 +27,11 @@ impl Storage {
         Self::Dense(Array { numbers: Numbers::F64(numbers), rows, columns, layout, is_vector: false })
     }
 
-    pub(super) fn design(&self) -> Result<AnyDesign<'_>, Error> {
+    pub(super) fn design(&self, first: Option<&FirstRead>) -> Result<AnyDesign<'_>, Error> {
         Ok(match self {
-            Self::Dense(array) => match (array.numbers.as_slice(), array.layout) {
-                (View::F32(v), Layout::ColumnMajor) => Dense::column_major(v, array.rows, array.columns)?.into(),
-                (View::F32(v), Layout::RowMajor) => Dense::row_major(v, array.rows, array.columns)?.into(),
-                (View::F64(v), Layout::ColumnMajor) => Dense::column_major(v, array.rows, array.columns)?.into(),
-                (View::F64(v), Layout::RowMajor) => Dense::row_major(v, array.rows, array.columns)?.into(),
+            Self::Dense(Array { numbers, rows, columns, layout, .. }) => match numbers.as_slice() {
+                View::F32(v) => Dense::with_layout(v, *rows, *columns, *layout, first)?.into(),
+                View::F64(v) => Dense::with_layout(v, *rows, *columns, *layout, first)?.into(),
             },
             Self::Sparse(s) => Csc::new(s.rows, s.columns, &s.starts[..], &s.indices[..], &s.values[..])?.into(),
         })

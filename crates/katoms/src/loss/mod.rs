@@ -54,6 +54,27 @@ pub trait Loss: Debug + Sync {
     }
 }
 
+/// The constant prediction of the least loss, by Newton's steps on one number: exact at once for squares, and quadratic
+/// for the logistic loss.
+pub fn best_constant(loss: &impl Loss) -> f64 {
+    let rows = loss.n_outputs();
+    let (mut constant, mut slope, mut bend) = (0.0, vec![0.0; rows], vec![0.0; rows]);
+    for _ in 0..50 {
+        let predictions = vec![constant; rows];
+        loss.gradient(&predictions, &mut slope);
+        loss.curvature(&predictions, &mut bend);
+        let step = slope.iter().sum::<f64>() / bend.iter().sum::<f64>();
+        if !step.is_finite() {
+            break;
+        }
+        constant -= step;
+        if step.abs() <= f64::EPSILON * constant.abs() {
+            break;
+        }
+    }
+    constant
+}
+
 /// A loss that can be asked about some of its rows alone: folds, half-samples, bootstraps.
 ///
 /// ```

@@ -79,6 +79,9 @@ impl LinearOperator for AnyDesign<'_> {
     fn has_cheap_columns(&self) -> bool {
         on_design!(self, design => design.has_cheap_columns())
     }
+    fn rounding(&self) -> f64 {
+        on_design!(self, design => design.rounding())
+    }
     fn sampled_rows(&self) -> Option<SampledRows> {
         on_design!(self, design => design.sampled_rows())
     }

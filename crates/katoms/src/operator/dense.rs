@@ -1,13 +1,13 @@
 //! Dense designs: f32 or f64, either order, owned or borrowed.
 
 use std::borrow::Cow;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
+use super::first_read::{FirstRead, Known};
 use super::parts::part_major;
-use super::row_sample::RowSample;
-use super::{ColumnMoments, LinearOperator, Moments, Parts, SampledRows, is_its_own_base};
+use super::{ColumnMoments, LinearOperator, Moments, Parts, RowSample, SampledRows, is_its_own_base};
 use crate::error::{Error, check_length};
 use crate::linalg::Matrix;
 use crate::linalg::kernels::{self, Real};
@@ -15,8 +15,10 @@ use crate::space::{IndexSet, SparseVec};
 
 /// Entries of work below which a second thread costs more than it brings.
 const PARALLEL_WORK: usize = 1 << 18;
-/// Entries of a design from which on partial passes pay.
+/// Entries of a design from which on partial passes pay, and columns for each row: on a narrow design the first full pass
+/// finds nearly every atom.
 const SAMPLED_WORK: usize = 1 << 23;
+const SAMPLED_WIDTH: usize = 4;
 
 /// Columns that are brought together for a product with many residuals.
 const GATHERED: usize = 128;
@@ -49,8 +51,10 @@ pub struct Dense<'a, T: Real> {
     rows: usize,
     columns: usize,
     layout: Layout,
-    /// A coarse copy of some rows, made when it is first asked for.
-    sample: OnceLock<RowSample>,
+    /// A coarse copy of some rows, made by the first read or when it is first asked for.
+    sample: OnceLock<Arc<RowSample>>,
+    /// What the first read told.
+    known: Option<Known>,
 }
 
 impl<'a, T: Real> Dense<'a, T> {
@@ -59,7 +63,7 @@ impl<'a, T: Real> Dense<'a, T> {
     /// # Errors
     /// When it is empty, its length is not rows·columns, or a value is not finite.
     pub fn column_major(data: impl Into<Cow<'a, [T]>>, rows: usize, columns: usize) -> Result<Self, Error> {
-        Self::new(data.into(), rows, columns, Layout::ColumnMajor)
+        Self::with_layout(data, rows, columns, Layout::ColumnMajor, None)
     }
 
     /// A matrix whose rows follow each other. Reads the data once, to find NaN and ∞.
@@ -67,21 +71,51 @@ impl<'a, T: Real> Dense<'a, T> {
     /// # Errors
     /// As [`Dense::column_major`].
     pub fn row_major(data: impl Into<Cow<'a, [T]>>, rows: usize, columns: usize) -> Result<Self, Error> {
-        Self::new(data.into(), rows, columns, Layout::RowMajor)
+        Self::with_layout(data, rows, columns, Layout::RowMajor, None)
     }
 
-    fn new(data: Cow<'a, [T]>, rows: usize, columns: usize, layout: Layout) -> Result<Self, Error> {
+    /// A matrix of either order. Reads the data once, to find NaN and ∞; with a [`FirstRead`] the same read tells what
+    /// the fit asks first (of rows that follow each other, two reads).
+    ///
+    /// # Errors
+    /// As [`Dense::column_major`], or when the first read is for another number of rows.
+    pub fn with_layout(
+        data: impl Into<Cow<'a, [T]>>,
+        rows: usize,
+        columns: usize,
+        layout: Layout,
+        first: Option<&FirstRead>,
+    ) -> Result<Self, Error> {
+        let data = data.into();
         if rows == 0 || columns == 0 {
             return Err(Error::Empty { what: "the design matrix" });
         }
         let expected = rows.saturating_mul(columns);
         check_length("design matrix", data.len(), expected, "rows times columns")?;
-        let a = Self { data, rows, columns, layout, sample: OnceLock::new() };
-        if let Some(at) = kernels::first_not_finite(&a.data) {
+        let mut a = Self { data, rows, columns, layout, sample: OnceLock::new(), known: None };
+        if let Some(first) = first {
+            check_length("target", first.rows(), rows, "one value for each row of the design")?;
+            a.read_for(first);
+        }
+        if a.known.is_none()
+            && let Some(at) = kernels::first_not_finite(&a.data)
+        {
             let (row, column) = a.place(at);
             return Err(Error::NotFinite { what: "design matrix", row, column, value: a.data[at].to_f64() });
         }
         Ok(a)
+    }
+
+    /// Answers what is asked; leaves it where the answers do not show that all values are finite.
+    fn read_for(&mut self, first: &FirstRead) {
+        let (known, sample) = match self.layout {
+            Layout::ColumnMajor => Known::of_columns(&self.data, self.columns, first, self.sampled_rows()),
+            Layout::RowMajor => (Known::of_rows(&self.data, self.columns, first), None),
+        };
+        if known.is_finite() {
+            self.known = Some(known);
+            self.sample = sample.map_or_else(OnceLock::new, |sample| Arc::new(sample).into());
+        }
     }
 
     /// The number of rows.
@@ -112,13 +146,8 @@ impl<'a, T: Real> Dense<'a, T> {
         let count = which.count();
         let read = |first: usize, out: &mut [f32]| match self.layout {
             Layout::ColumnMajor => {
-                for (j, mut out) in out.chunks_mut(count).enumerate() {
-                    let column = &self.data[(first + j) * self.rows..][..self.rows];
-                    for run in which.runs() {
-                        let (here, rest) = out.split_at_mut(run.len());
-                        here.iter_mut().zip(&column[run]).for_each(|(o, v)| *o = v.to_f32());
-                        out = rest;
-                    }
+                for (j, out) in out.chunks_mut(count).enumerate() {
+                    which.pick(&self.data[(first + j) * self.rows..][..self.rows], out);
                 }
             }
             Layout::RowMajor => {
@@ -129,7 +158,7 @@ impl<'a, T: Real> Dense<'a, T> {
                 }
             }
         };
-        Some(self.sample.get_or_init(|| RowSample::new(which, self.columns, read)))
+        Some(self.sample.get_or_init(|| Arc::new(RowSample::new(which, self.columns, read))))
     }
 
     /// Copies of some columns. O(m) for each, parallel.
@@ -182,13 +211,20 @@ impl<T: Real> LinearOperator for Dense<'_, T> {
     }
     fn adjoint(&self, r: &[f64], out: &mut Vec<f64>) {
         out.resize(self.columns, 0.0);
+        if let Some(pass) = self.known.as_ref().and_then(|known| known.pass(r)) {
+            return out.copy_from_slice(pass);
+        }
         match self.layout {
             Layout::ColumnMajor => kernels::adjoint_columns(&self.data, r, out),
             Layout::RowMajor => kernels::adjoint_rows(&self.data, r, out),
         }
     }
+    fn rounding(&self) -> f64 {
+        T::EPSILON
+    }
     fn sampled_rows(&self) -> Option<SampledRows> {
-        if self.data.len() < SAMPLED_WORK { None } else { SampledRows::of(self.rows, size_of::<T>()) }
+        let pays = self.data.len() >= SAMPLED_WORK && self.columns >= SAMPLED_WIDTH * self.rows;
+        if pays { SampledRows::of(self.rows, size_of::<T>()) } else { None }
     }
     fn adjoint_sampled(&self, r: &[f64], out: &mut Vec<f64>) {
         match self.sample() {
@@ -215,6 +251,9 @@ impl<T: Real> LinearOperator for Dense<'_, T> {
         }
     }
     fn energies(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
+        if let Some(energies) = self.known.as_ref().and_then(|known| known.energies(weights, centres)) {
+            return Some(energies);
+        }
         let centres = centres.map_or_else(|| Cow::Owned(self.new_covector()), Cow::Borrowed);
         let mut energies = vec![self.new_covector(); weights.len()];
         let mut out: Vec<&mut [f64]> = energies.iter_mut().map(Vec::as_mut_slice).collect();
@@ -248,6 +287,9 @@ impl<T: Real> LinearOperator for Dense<'_, T> {
 
 impl<T: Real> ColumnMoments for Dense<'_, T> {
     fn moments(&self, weights: &[f64]) -> Moments {
+        if let Some(moments) = self.known.as_ref().and_then(|known| known.moments(weights)) {
+            return moments.clone();
+        }
         let (mut means, mut variances) = (self.new_covector(), self.new_covector());
         match self.layout {
             Layout::ColumnMajor => kernels::moments_columns(&self.data, weights, &mut means, &mut variances),

@@ -13,6 +13,7 @@ mod csc;
 mod dct;
 mod dense;
 mod entries;
+mod first_read;
 mod intercept;
 mod latent;
 mod matrix_free;
@@ -34,6 +35,7 @@ pub use csc::{Csc, SparseIndex};
 pub use dct::subsampled_dct;
 pub use dense::{Dense, Layout};
 pub use entries::Entries;
+pub use first_read::FirstRead;
 pub use intercept::WithIntercept;
 pub use latent::LatentCopies;
 pub use matrix_free::MatrixFree;
@@ -41,6 +43,7 @@ pub use matrix_map::MatrixMap;
 pub(crate) use moments::is_constant;
 pub use moments::{ColumnMoments, Moments};
 pub use parts::Parts;
+use row_sample::RowSample;
 pub use row_sample::SampledRows;
 pub use row_weights::RowWeights;
 pub use rows::Rows;
@@ -113,6 +116,11 @@ pub trait LinearOperator: Sync {
     /// out ≈ Aᵀ·r from that copy, to about two digits of what each column has on these rows; r is zero outside of them.
     fn adjoint_sampled(&self, r: &[f64], out: &mut Self::Covector) {
         self.adjoint(r, out);
+    }
+
+    /// The relative rounding of the stored values: what lies below it says nothing about the data. Asked of the base.
+    fn rounding(&self) -> f64 {
+        f64::EPSILON
     }
 
     /// The operator that does the passes.

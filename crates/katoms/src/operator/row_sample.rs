@@ -13,7 +13,7 @@ use std::ops::Range;
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
-use crate::linalg::kernels::for_each_part;
+use crate::linalg::kernels::{Real, for_each_part, prefetch_ahead};
 
 /// Runs of rows in which the sample lies: many short ones are dear to read, and few see little of sorted data.
 const RUNS: usize = 4;
@@ -25,6 +25,8 @@ const LEAST: usize = 96;
 const COLUMNS: usize = 64;
 /// Codes that are multiplied at a time.
 const LANES: usize = 16;
+/// Lanes of sums side by side, so that none waits for the one before it.
+const SIDE: usize = 4;
 /// Columns that are multiplied side by side.
 const GROUP: usize = 8;
 /// The largest code.
@@ -66,6 +68,16 @@ impl SampledRows {
         self.count().div_ceil(self.bytes)
     }
 
+    /// What a column holds in these rows.
+    pub(super) fn pick<T: Real>(self, column: &[T], mut out: &mut [f32]) {
+        let arch = Arch::new();
+        for run in self.runs() {
+            let (here, rest) = out.split_at_mut(run.len());
+            arch.dispatch(Converted { from: &column[run], to: here });
+            out = rest;
+        }
+    }
+
     /// The rows in it, run after run.
     pub(super) fn runs(self) -> impl Iterator<Item = Range<usize>> {
         (0..self.rows).step_by(self.block * EVERY).map(move |first| first..(first + self.block).min(self.rows))
@@ -73,7 +85,7 @@ impl SampledRows {
 }
 
 /// The copy: a byte for each value, column after column.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct RowSample {
     which: SampledRows,
     /// Codes of a column, with zeros behind them up to a multiple of [`LANES`].
@@ -84,26 +96,53 @@ pub(super) struct RowSample {
     steps: Vec<f32>,
 }
 
+/// The columns of a copy that one thread fills.
+pub(super) struct SamplePart<'a> {
+    which: SampledRows,
+    length: usize,
+    codes: &'a mut [i8],
+    centres: &'a mut [f64],
+    steps: &'a mut [f32],
+}
+
+impl SamplePart<'_> {
+    /// Fills it. `read(j, out)` gives what its j-th column holds in the rows of the sample.
+    pub fn fill(&mut self, mut read: impl FnMut(usize, &mut [f32])) {
+        let (arch, count, mut values) = (Arch::new(), self.which.count(), vec![0.0; self.length]);
+        for (j, codes) in self.codes.chunks_mut(self.length).enumerate() {
+            values[count..].fill(0.0);
+            read(j, &mut values[..count]);
+            (self.centres[j], self.steps[j]) = arch.dispatch(Coded { count, values: &mut values, codes });
+        }
+    }
+}
+
 impl RowSample {
+    /// The sample of a design with this many columns, to be filled in parts.
+    pub fn unfilled(which: SampledRows, columns: usize) -> Self {
+        let length = which.count().next_multiple_of(LANES);
+        Self { which, length, codes: vec![0; length * columns], centres: vec![0.0; columns], steps: vec![0.0; columns] }
+    }
+
+    /// Its columns, so many at a time.
+    pub fn parts(&mut self, width: usize) -> impl Iterator<Item = SamplePart<'_>> {
+        let (which, length) = (self.which, self.length);
+        let codes = self.codes.chunks_mut(width * length);
+        let all = codes.zip(self.centres.chunks_mut(width)).zip(self.steps.chunks_mut(width));
+        all.map(move |((codes, centres), steps)| SamplePart { which, length, codes, centres, steps })
+    }
+
     /// The sample of a design with this many columns. `read(first, out)` fills in what the columns from `first` on
     /// hold in the rows of the sample, column after column, as many as there is room for.
     pub fn new(which: SampledRows, columns: usize, read: impl Fn(usize, &mut [f32]) + Sync) -> Self {
-        let (rows, length, arch) = (which.count(), which.count().next_multiple_of(LANES), Arch::new());
-        let mut codes = vec![0_i8; length * columns];
-        let (mut centres, mut steps) = (vec![0.0; columns], vec![0.0; columns]);
-        codes
-            .par_chunks_mut(COLUMNS * length)
-            .zip(centres.par_chunks_mut(COLUMNS))
-            .zip(steps.par_chunks_mut(COLUMNS))
-            .enumerate()
-            .for_each_init(Vec::new, |values, (part, ((codes, centres), steps))| {
-                values.resize(rows * steps.len(), 0.0_f32);
-                read(part * COLUMNS, values);
-                for (j, (values, codes)) in values.chunks(rows).zip(codes.chunks_mut(length)).enumerate() {
-                    (centres[j], steps[j]) = arch.dispatch(Coded { values, codes });
-                }
-            });
-        Self { which, length, codes, centres, steps }
+        let (mut sample, rows) = (Self::unfilled(which, columns), which.count());
+        let parts: Vec<SamplePart<'_>> = sample.parts(COLUMNS).collect();
+        parts.into_par_iter().enumerate().for_each_init(Vec::new, |values, (at, mut part)| {
+            values.resize(rows * part.steps.len(), 0.0_f32);
+            read(at * COLUMNS, values);
+            part.fill(|j, out| out.copy_from_slice(&values[j * rows..][..rows]));
+        });
+        sample
     }
 
     /// out ≈ Aᵀ·r, for an r that is zero outside of the sample.
@@ -129,9 +168,27 @@ impl RowSample {
     }
 }
 
-/// A column becomes codes; its centre, and what a step is worth.
+/// Values in single precision.
+struct Converted<'a, T> {
+    from: &'a [T],
+    to: &'a mut [f32],
+}
+
+impl<T: Real> WithSimd for Converted<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        for (to, from) in self.to.iter_mut().zip(self.from) {
+            *to = from.to_f32();
+        }
+    }
+}
+
+/// A column becomes codes; its centre, and what a step is worth. Behind its `count` values are zeros.
 struct Coded<'a> {
-    values: &'a [f32],
+    count: usize,
+    values: &'a mut [f32],
     codes: &'a mut [i8],
 }
 
@@ -140,29 +197,66 @@ impl WithSimd for Coded<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> (f64, f32) {
-        let (blocks, rest) = self.values.as_chunks::<LANES>();
-        let mut sums = [0.0_f32; LANES];
-        for block in blocks {
-            for l in 0..LANES {
-                sums[l] += block[l];
+        let mut sums = [[0.0_f32; LANES]; SIDE];
+        let (wide, rest) = self.values.as_chunks::<LANES>().0.as_chunks::<SIDE>();
+        for blocks in wide {
+            for s in 0..SIDE {
+                for l in 0..LANES {
+                    sums[s][l] += blocks[s][l];
+                }
             }
         }
-        let total = sums.iter().chain(rest).map(|&v| f64::from(v)).sum::<f64>();
-        let centre = (total / self.values.len() as f64) as f32;
-        let mut most = [0.0_f32; LANES];
-        for block in blocks {
+        for block in rest {
             for l in 0..LANES {
-                let away = (block[l] - centre).abs();
-                most[l] = if away > most[l] { away } else { most[l] };
+                sums[0][l] += block[l];
             }
         }
-        let largest = rest.iter().map(|v| (v - centre).abs()).chain(most).fold(0.0, f32::max);
+        let centre = (sums.iter().map(|&lanes| f64::from(total(lanes))).sum::<f64>() / self.count as f64) as f32;
+        self.values[self.count..].fill(centre); // no distance, and the code 0
+        let mut most = [[0.0_f32; LANES]; SIDE];
+        let (wide, rest) = self.values.as_chunks::<LANES>().0.as_chunks::<SIDE>();
+        for blocks in wide {
+            for s in 0..SIDE {
+                for l in 0..LANES {
+                    most[s][l] = larger((blocks[s][l] - centre).abs(), most[s][l]);
+                }
+            }
+        }
+        for block in rest {
+            for l in 0..LANES {
+                most[0][l] = larger((block[l] - centre).abs(), most[0][l]);
+            }
+        }
+        for s in 1..SIDE {
+            for l in 0..LANES {
+                most[0][l] = larger(most[s][l], most[0][l]);
+            }
+        }
+        let largest = most[0].into_iter().fold(0.0, larger);
         let inverse = if largest > 0.0 { LARGEST / largest } else { 0.0 };
-        for (code, v) in self.codes.iter_mut().zip(self.values) {
+        for (code, v) in self.codes.iter_mut().zip(&*self.values) {
             *code = ((v - centre) * inverse + WHOLE).to_bits() as i8;
         }
         (f64::from(centre), largest / LARGEST)
     }
+}
+
+/// The larger of two, in one instruction. Neither is NaN.
+#[inline(always)]
+fn larger(a: f32, b: f32) -> f32 {
+    if a > b { a } else { b }
+}
+
+/// The sum of the lanes, in halves.
+#[inline(always)]
+fn total(lanes: [f32; LANES]) -> f32 {
+    let mut l = std::hint::black_box(lanes); // hidden from the compiler, which else takes the whole column as this sum ends
+    for half in [8, 4, 2, 1] {
+        for i in 0..half {
+            l[i] += l[i + half];
+        }
+    }
+    l[0]
 }
 
 /// The products of the leading columns of codes with a residual, as many as `out` is long.
@@ -173,17 +267,18 @@ struct Codes<'a> {
 }
 
 impl Codes<'_> {
-    /// `C` columns from `first` on.
+    /// `C` columns, from `first` in steps of `stride`.
     #[inline(always)]
-    fn group<S: Simd, const C: usize>(&mut self, first: usize) {
+    fn group<S: Simd, const C: usize>(&mut self, first: usize, stride: usize) {
         let r = self.r.as_chunks::<LANES>().0;
         let mut columns: [&[[i8; LANES]]; C] = [&[]; C];
         for c in 0..C {
-            columns[c] = &self.codes[(first + c) * self.r.len()..].as_chunks::<LANES>().0[..r.len()];
+            columns[c] = &self.codes[(first + c * stride) * self.r.len()..].as_chunks::<LANES>().0[..r.len()];
         }
         let mut sums = [[0.0_f32; LANES]; C];
         for (b, r) in r.iter().enumerate() {
             for c in 0..C {
+                prefetch_ahead(columns[c].as_ptr().wrapping_add(b));
                 let mut wide = [0.0_f32; LANES];
                 for l in 0..LANES {
                     wide[l] = columns[c][b][l].into();
@@ -194,8 +289,7 @@ impl Codes<'_> {
             }
         }
         for c in 0..C {
-            // Hidden from the compiler, which else takes the whole column as this sum ends.
-            self.out[first + c] = std::hint::black_box(sums[c]).iter().map(|&sum| f64::from(sum)).sum();
+            self.out[first + c * stride] = total(sums[c]).into();
         }
     }
 }
@@ -211,12 +305,13 @@ impl WithSimd for Codes<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, _: S) {
-        let whole = self.out.len() / GROUP * GROUP;
-        for first in (0..whole).step_by(GROUP) {
-            self.group::<S, GROUP>(first);
+        // Streams as in the kernels of the whole data.
+        let stride = self.out.len() / GROUP;
+        for first in 0..stride {
+            self.group::<S, GROUP>(first, stride);
         }
-        for first in whole..self.out.len() {
-            self.group::<S, 1>(first);
+        for first in stride * GROUP..self.out.len() {
+            self.group::<S, 1>(first, 1);
         }
     }
 }

@@ -8,6 +8,7 @@ mod contract;
 mod cross_validation;
 mod detours;
 mod driver;
+mod first_read;
 mod groups;
 mod operators;
 mod partial;

@@ -39,13 +39,13 @@ use rayon::prelude::*;
 pub use columns::adjoint_columns;
 use columns::{LANES, sum_lanes};
 pub(crate) use gather::{PaddedRows, add_rows, dots};
-pub(crate) use moments::{moments_columns, moments_rows};
+pub(crate) use moments::{moments_columns, moments_rows, survey_columns};
 pub(crate) use picked::{adjoint_picked_columns, adjoint_picked_rows, apply_columns, apply_rows};
 pub use rows::{adjoint_rows, adjoint_rows_block};
 pub(crate) use rows::{adjoint_rows_parts, energies_rows};
 pub use single::adjoint_columns_block_single;
-pub(crate) use streams::for_each_part;
 use streams::{GROUP, STEP, blocks, fma, prefetch};
+pub(crate) use streams::{for_each_part, prefetch_ahead};
 pub use strips::adjoint_columns_block;
 pub(crate) use strips::{adjoint_columns_parts, energies_columns};
 
@@ -54,6 +54,8 @@ const TASK_BYTES: usize = 1 << 21;
 
 /// A number type that designs are stored in.
 pub trait Real: Copy + Send + Sync + PartialEq + std::fmt::Debug + 'static {
+    /// The distance from 1 to the next number.
+    const EPSILON: f64;
     /// The same number, exactly. O(1).
     fn to_f64(self) -> f64;
     /// The nearest number in single precision. O(1).
@@ -65,6 +67,7 @@ pub trait Real: Copy + Send + Sync + PartialEq + std::fmt::Debug + 'static {
 macro_rules! real {
     ($T:ty) => {
         impl Real for $T {
+            const EPSILON: f64 = <$T>::EPSILON as f64;
             #[inline(always)]
             fn to_f64(self) -> f64 {
                 self.into()

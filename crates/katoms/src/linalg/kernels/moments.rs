@@ -1,4 +1,5 @@
-//! Weighted means and variances of the columns of a design, in one read.
+//! Weighted means and variances of the columns of a design, in one read; where wanted, with their products with a
+//! residual from the same read.
 //!
 //! Deviations are taken from a pilot, the first value of the column: with their mean d and mean square q, the mean is
 //! pilot + d and the variance q − d² (Chan, Golub and LeVeque 1983). A constant column has d = q = 0 exactly. Where d²
@@ -7,7 +8,7 @@
 use pulp::{Arch, Simd, WithSimd};
 
 use super::Real;
-use super::columns::{LANES, sum_lanes, task_width};
+use super::columns::{LANES, add_rows, sum_lanes, task_width};
 use super::streams::{GROUP, STEP, blocks, fma, for_each_part, prefetch, shape};
 
 /// The largest d² over the variance: three digits of sixteen.
@@ -23,8 +24,21 @@ pub(crate) fn moments_columns<T: Real>(data: &[T], weights: &[f64], means: &mut 
     let Some((rows, _)) = shape(data, &[weights, weights], outs) else { return };
     let (arch, total) = (Arch::new(), weights.iter().sum());
     for_each_part(outs, task_width::<T>(rows), |first, outs| {
-        arch.dispatch(ByColumns { data: &data[first * rows..], weights, total, outs });
+        arch.dispatch(ByColumns { data: &data[first * rows..], weights, total, residual: None, outs });
     });
+}
+
+/// The means, the variances and the products with a residual, `outs`, of some columns of a column-major design: the bits
+/// of [`moments_columns`] and of [`adjoint_columns`](super::adjoint_columns).
+///
+/// O(mn), one read of the columns, on the calling thread.
+pub(crate) fn survey_columns<T: Real>(data: &[T], weights: &[f64], residual: &[f64], outs: [&mut [f64]; 3]) {
+    let [means, variances, products] = outs;
+    let outs = &mut [means, variances, products];
+    if shape(data, &[weights, weights, residual], outs).is_some() {
+        let total = weights.iter().sum();
+        Arch::new().dispatch(ByColumns { data, weights, total, residual: Some(residual), outs });
+    }
 }
 
 /// [`moments_columns`] of a row-major design.
@@ -54,7 +68,8 @@ struct ByColumns<'a, 'b, T> {
     data: &'a [T],
     weights: &'a [f64],
     total: f64,
-    /// Means and variances.
+    residual: Option<&'a [f64]>,
+    /// Means and variances, and products where there is a residual.
     outs: &'a mut [&'b mut [f64]],
 }
 
@@ -80,6 +95,13 @@ impl<T: Real> ByColumns<'_, '_, T> {
             }
             self.outs[0][first + c * stride] = mean;
             self.outs[1][first + c * stride] = variance;
+        }
+        if let Some(r) = self.residual {
+            // A loop of its own: there are too few registers for all sums, and the columns are in the cache by now.
+            let products = add_rows::<S, T, C>([[0.0; LANES]; C], &columns, r);
+            for c in 0..C {
+                self.outs[2][first + c * stride] = sum_lanes(products[c]);
+            }
         }
     }
 }

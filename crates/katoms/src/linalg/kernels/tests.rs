@@ -255,6 +255,26 @@ fn moments_are_near_those_of_careful_passes() {
     }
 }
 
+fn survey_matches<T: Real>(data: &[T], m: usize, n: usize) {
+    let (r, w) = (numbers(m, 51), numbers(m, 52).iter().map(|w| w.abs() + 0.1).collect::<Vec<f64>>());
+    let [mut means, mut variances, mut products] = [(); 3].map(|()| vec![f64::NAN; n]);
+    survey_columns(data, &w, &r, [&mut means, &mut variances, &mut products]);
+    let (mut alone, mut spread) = (vec![f64::NAN; n], vec![f64::NAN; n]);
+    moments_columns(data, &w, &mut alone, &mut spread);
+    assert_eq!(bits(&means), bits(&alone), "means, {m} x {n}");
+    assert_eq!(bits(&variances), bits(&spread), "variances, {m} x {n}");
+    assert_eq!(bits(&products), bits(&call(adjoint_columns, data, &r, n)), "products, {m} x {n}");
+}
+
+#[test]
+fn a_survey_has_the_bits_of_its_parts() {
+    for (m, n) in [(1, 1), (5, 9), (16, 40), (67, 41), (300, 70)] {
+        let data = numbers(m * n, 50);
+        survey_matches(&data, m, n);
+        survey_matches(&narrow(&data), m, n);
+    }
+}
+
 fn picked_match<T: Real>(data: &[T], m: usize, n: usize, picked: &[usize]) {
     let (r, values) = (numbers(m, 31), numbers(picked.len(), 32));
     let what = format!("{m} x {n}, {} picked", picked.len());
