@@ -116,5 +116,5 @@ where
 
 /// Stop rules for a race: only a cap and a perfect fit end it, so that curves can be compared.
 pub(crate) fn to_the_end(iterations: usize, perfect: f64) -> Stop {
-    Stop { tolerance: 0.0, gap: 0.0, perfect, iterations, ..Stop::default() }
+    Stop { tolerance: 0.0, gap: 0.0, perfect: Some(perfect), iterations, ..Stop::default() }
 }

@@ -50,7 +50,7 @@ where
     M: Method<&'a Design<'a>, LeastSquares, KSparse>,
 {
     let f = Objective::new(design, LeastSquares::new(data.y.to_vec())?)?;
-    let stop = Stop { perfect: PERFECT, iterations: usize::MAX, ..Stop::default() };
+    let stop = Stop { perfect: Some(PERFECT), iterations: usize::MAX, ..Stop::default() };
     let mut run = Run::new(&f, set, method, Options { stop, ..Options::default() })?;
     let mut models = Vec::new();
     while !run.is_done() {

@@ -98,7 +98,7 @@ fn variants() -> Result<(), Error> {
                 let f = problem.squares()?;
                 let set = KSparse::new(k, problem.truth.dim())?;
                 // The trials stopped on the relative change alone.
-                let stop = Stop { perfect: 0.0, ..Stop::default() };
+                let stop = Stop { perfect: Some(0.0), ..Stop::default() };
                 let mut run = Run::new(&f, &set, method, Options { stop, ..Options::for_set(&set) })?;
                 while !run.is_done() {
                     run.step();

@@ -32,7 +32,7 @@ fn wide_problem_needs_few_passes() -> Result<(), Error> {
 fn walked(problem: &Sparse<f32>, k: usize, method: &AcceleratedIht) -> Result<(usize, f64), Error> {
     let f = problem.squares()?;
     let set = KSparse::new(k, problem.truth.dim())?;
-    let stop = Stop { perfect: 0.0, ..Stop::default() };
+    let stop = Stop { perfect: Some(0.0), ..Stop::default() };
     let mut run = Run::new(&f, &set, method, Options { stop, ..Options::for_set(&set) })?;
     while !run.is_done() {
         run.step();

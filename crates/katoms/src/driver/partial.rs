@@ -47,6 +47,11 @@ impl<G> Reference<G> {
         Self { residual, pass }
     }
 
+    /// Residual and pass.
+    pub fn into_parts(self) -> (Vec<f64>, G) {
+        (self.residual, self.pass)
+    }
+
     /// The gradient at x as the sample sees it.
     pub fn estimate<A, L>(&self, f: &Objective<A, L>, x: &Evaluated<A::Point>, sampled: SampledRows) -> G
     where

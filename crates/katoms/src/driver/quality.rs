@@ -19,9 +19,6 @@ const LARGE: usize = 1000;
 /// An exchange improves when it lowers f by more than this share.
 const IMPROVES: f64 = 1e-9;
 
-/// A fit this close to the lower bound, relative to f(0), leaves an exchange nothing to gain.
-pub(crate) const PERFECT: f64 = 1e-20;
-
 /// A statement about a point.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Quality {
@@ -78,19 +75,28 @@ impl Quality {
         Self { stationarity, exchange_gain: 0.0, exchanges_compared: 0, exhaustive: false, near_ties, certificate }
     }
 
-    /// The quality of x, where g = ∇f(x), from the most promising exchanges alone: a pass, none where the
-    /// fit is perfect. It serves every structure.
+    /// What is known without a pass: nothing is left to gain where the fit is perfect, and what a gradient says there is
+    /// rounding.
+    pub(crate) fn without_a_pass<A: LinearOperator, L: Loss>(
+        f: &Objective<A, L>,
+        x: &Evaluated<A::Point>,
+    ) -> Option<Self> {
+        let here = f.value(x);
+        let most = f.value(&f.at(A::Point::zero(x.point().domain()))).max(here) - f.lower_bound();
+        (here - f.lower_bound() <= f.perfect() * most).then(|| Self::stationary(0.0))
+    }
+
+    /// The quality of x, where g = ∇f(x), from the most promising exchanges alone: a pass. It serves every structure.
     pub(crate) fn of<A, L, S>(f: &Objective<A, L>, set: &S, x: &Evaluated<A::Point>, g: &A::Covector) -> Self
     where
         A: LinearOperator,
         L: Loss,
         S: Expand<A::Covector, Point = A::Point> + Exchange<A::Covector>,
     {
-        let here = f.value(x);
-        let most = f.value(&f.at(A::Point::zero(x.point().domain()))).max(here) - f.lower_bound();
-        if here - f.lower_bound() <= PERFECT * most {
-            return Self::stationary(stationarity(f, set, x, g));
+        if let Some(quality) = Self::without_a_pass(f, x) {
+            return quality;
         }
+        let here = f.value(x);
         let neighbours = neighbours(f, set, x);
         let exchanges_compared = neighbours.len();
         let best = neighbours.into_iter().fold(here, f64::min);

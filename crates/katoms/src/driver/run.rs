@@ -66,7 +66,7 @@ pub struct Run<'a, A: LinearOperator, L, S, M: Method<A, L, S>> {
     gradient: A::Covector,
     /// The rows that partial passes read, where they pay.
     sampled: Option<SampledRows>,
-    /// The last full pass, from which they go out.
+    /// The last full pass, from which they go out; kept wherever columns are cheap.
     reference: Option<Reference<A::Covector>>,
 }
 
@@ -178,6 +178,11 @@ where
         self.method.iterate(&self.progress.state).point()
     }
 
+    /// The same with its image.
+    pub(crate) fn evaluated(&self) -> &Evaluated<A::Point> {
+        self.method.iterate(&self.progress.state)
+    }
+
     /// What is minimised, at the answer so far.
     pub(super) fn objective(&self) -> f64 {
         value(self.f, &self.set, self.method.iterate(&self.progress.state))
@@ -229,6 +234,8 @@ where
                 self.f.count_rows(sampled.count()); // the sample is made once
             }
             self.progress.reference = Some(residual.clone());
+        }
+        if self.f.operator().has_cheap_columns() {
             self.reference = Some(Reference::new(residual, gradient.clone()));
         }
         self.f.add_ridge(self.query().point(), gradient);
@@ -246,6 +253,9 @@ where
         self.method.finish(self.f, &mut self.progress.state);
         self.book(before, clock.elapsed());
         self.progress.status = Some(status);
+        if let Some((residual, pass)) = self.reference.take().map(Reference::into_parts) {
+            self.f.remember(residual, pass);
+        }
     }
 
     /// Adds what was spent since `before`.
@@ -319,9 +329,9 @@ where
     /// Ends the run or the stage, if the rules say so.
     fn judge(&mut self, event: &Event) {
         let gap = event.objective - self.f.lower_bound();
-        let verdict = self.options.stop.verdict(event, gap, self.progress.start_gap);
+        let verdict = self.options.stop.verdict(event, gap, self.progress.start_gap, self.f.perfect());
         let last_stage = self.progress.stage == self.options.stages.before.len();
-        let perfect = gap <= self.options.stop.perfect * self.progress.start_gap;
+        let perfect = gap <= self.options.stop.perfect.unwrap_or(self.f.perfect()) * self.progress.start_gap;
         match verdict {
             Some(Status::Converged | Status::Stalled) if !last_stage && !perfect => self.next_stage(),
             Some(status) => self.end(status),
@@ -368,8 +378,7 @@ where
         }
     }
 
-    /// The outcome, with a statement of quality that costs two more passes; one where the fit is perfect, and for
-    /// balls and penalties.
+    /// The outcome, with a statement of quality that costs up to two more passes; up to one for balls and penalties.
     pub fn outcome(mut self) -> Outcome<A::Point> {
         self.stop();
         let before = self.f.cost();

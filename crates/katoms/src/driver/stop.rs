@@ -19,8 +19,8 @@ pub struct Stop {
     /// this. Under momentum that costs a second pass an iteration. Default: not used.
     pub stationarity: Option<f64>,
     /// Converged when f is this close to its lower bound, relative to f at the start: nothing
-    /// is left to gain. Default 1e-20, a residual of 1e-10.
-    pub perfect: f64,
+    /// is left to gain. Default: what [`Objective::perfect`](crate::Objective::perfect) says of the data.
+    pub perfect: Option<f64>,
     /// The most iterations. Default 1000.
     pub iterations: usize,
     /// The most passes over the data, a partial one by its share, looked at between moves: what a move or the
@@ -37,7 +37,7 @@ impl Default for Stop {
             tolerance: 1e-6,
             gap: 1e-6,
             stationarity: None,
-            perfect: 1e-20,
+            perfect: None,
             iterations: 1000,
             passes: None,
             seconds: None,
@@ -51,18 +51,18 @@ impl Stop {
         check_option("tolerance", self.tolerance, "it must be at least 0 and below 1", share)?;
         check_option("stationarity", self.stationarity.unwrap_or(0.0), "it must be at least 0 and below 1", share)?;
         check_option("gap", self.gap, "it must be at least 0 and below 1", share)?;
-        check_option("perfect", self.perfect, "it must be at least 0 and below 1", share)?;
+        check_option("perfect", self.perfect.unwrap_or(0.0), "it must be at least 0 and below 1", share)?;
         check_option("seconds", self.seconds.unwrap_or(1.0), "it must be above 0", |v| v > 0.0)?;
         check_range("the cap on passes", self.passes.unwrap_or(1), 1, usize::MAX)?;
         check_range("the cap on iterations", self.iterations, 1, usize::MAX)
     }
 
     /// How the run ends after this event, if it does. `gap` is f − lower bound, now and at the start.
-    pub(super) fn verdict(&self, event: &Event, gap: f64, start_gap: f64) -> Option<Status> {
+    pub(super) fn verdict(&self, event: &Event, gap: f64, start_gap: f64, perfect: f64) -> Option<Status> {
         if !gap.is_finite() || gap > DIVERGED * start_gap.max(f64::MIN_POSITIVE) {
             return Some(Status::Diverged);
         }
-        if gap <= self.perfect * start_gap || self.settled(event, start_gap) {
+        if gap <= self.perfect.unwrap_or(perfect) * start_gap || self.settled(event, start_gap) {
             return Some(Status::Converged);
         }
         if event.kind == Move::Stalled {

@@ -6,7 +6,7 @@ use super::Bounds;
 use super::bounded_moves::{Compared, Model, Moves, Tried};
 use super::bounded_refit::SETTLED;
 use super::path;
-use crate::driver::{Attempt, NearTie, PERFECT, Quality, Start, Status};
+use crate::driver::{Attempt, NearTie, Quality, Start, Status};
 use crate::error::{Error, check_length};
 use crate::loss::Loss;
 use crate::method::Move;
@@ -123,7 +123,7 @@ where
     }
 
     fn is_perfect(&self, model: &Model) -> bool {
-        model.value - self.moves.f.lower_bound() <= PERFECT * self.moves.refit.null
+        model.value - self.moves.f.lower_bound() <= self.moves.f.perfect() * self.moves.refit.null
     }
 
     /// Converged where nothing within the bounds is left to gain on the atoms.
@@ -165,7 +165,7 @@ where
         let f = self.moves.f;
         let x = &reached.model.x;
         let loss = f.loss().value(x.image());
-        let floor = f.lower_bound() + PERFECT * self.moves.refit.null;
+        let floor = f.lower_bound() + f.perfect() * self.moves.refit.null;
         let kept = &self.moves.kept;
         path::Model {
             atoms,

@@ -2,7 +2,6 @@
 
 use super::Bounds;
 use super::box_minimum::BoxQuadratic;
-use crate::driver::PERFECT;
 use crate::linalg::Matrix;
 use crate::loss::Loss;
 use crate::objective::{Evaluated, Objective};
@@ -63,7 +62,7 @@ where
         let quadratic = self.f.loss().is_quadratic();
         let mut residual = f64::INFINITY;
         for step in 0.. {
-            if t.dimension() == 0 || here - self.f.lower_bound() <= PERFECT * self.null {
+            if t.dimension() == 0 || here - self.f.lower_bound() <= self.f.perfect() * self.null {
                 return Refitted { x, residual: 0.0 };
             }
             let local = self.around(&x, t);

@@ -20,7 +20,7 @@ use super::quadratic::Brings;
 use super::short_gram::ShortGram;
 use super::swaps::{IMPROVES, Polish, ROUNDING, minimum};
 use super::tableau::{Missing, Swap, Swaps, Tableau};
-use crate::driver::{Certificate, NearTie, PERFECT, Quality, stationarity};
+use crate::driver::{Certificate, NearTie, Quality, stationarity};
 use crate::linalg::top_k;
 use crate::loss::Loss;
 use crate::method::refit_on;
@@ -131,7 +131,7 @@ where
 
     pub(super) fn is_perfect(&self, x: &Evaluated<SparseVec>) -> bool {
         let here = self.f.value(x) - self.f.lower_bound();
-        here <= PERFECT * self.null().max(here)
+        here <= self.f.perfect() * self.null().max(here)
     }
 
     /// The statement about x, whose exchanges were compared in a tableau.

@@ -78,14 +78,16 @@ pub trait Searchable<A: LinearOperator, L>: Expand<A::Covector, Point = A::Point
     fn neighbourhood<'a>(&'a self, f: &'a Objective<A, L>) -> Box<dyn Neighbourhood<A::Point> + 'a>;
 }
 
-/// The quality as far as a gradient and a few exchanges tell it: two passes.
+/// The quality as far as a gradient and a few exchanges tell it: two passes, none where the fit is perfect.
 pub(super) fn quick_quality<A, L, S>(f: &Objective<A, L>, set: &S, x: &Evaluated<A::Point>) -> Quality
 where
     A: LinearOperator,
     L: Loss,
     S: Expand<A::Covector, Point = A::Point> + Exchange<A::Covector>,
 {
-    let mut g = f.operator().new_covector();
-    f.gradient(x, &mut g);
-    Quality::of(f, set, x, &g)
+    Quality::without_a_pass(f, x).unwrap_or_else(|| {
+        let mut g = f.operator().new_covector();
+        f.gradient(x, &mut g);
+        Quality::of(f, set, x, &g)
+    })
 }

@@ -11,7 +11,7 @@ use std::time::Instant;
 use super::criteria::{Criterion, ModelSize};
 use super::ladder::Ladder;
 use super::neighbourhood::{GoOn, Neighbourhood, Polished, Searchable};
-use crate::driver::{Options, PERFECT, Quality, Run, Stages, Status, check_domain};
+use crate::driver::{Options, Quality, Run, Stages, Status, check_domain};
 use crate::error::{Error, check_range};
 use crate::loss::Loss;
 use crate::method::AcceleratedIht;
@@ -182,7 +182,7 @@ where
         if complete && !stopped { improved(hood.as_mut(), models, &mut |_| go_on(sizes.len())) } else { models };
     let zero = f.at(A::Point::zero(set.domain()));
     let null = f.loss().value(zero.image());
-    let floor = f.lower_bound() + PERFECT * (null - f.lower_bound());
+    let floor = f.lower_bound() + f.perfect() * (null - f.lower_bound());
     let model = |((polished, status), &atoms): ((Polished<A::Point>, Status), &usize)| {
         let Polished { x, quality, .. } = polished;
         let loss = f.loss().value(x.image());

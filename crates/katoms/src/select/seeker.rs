@@ -6,9 +6,7 @@ use std::time::Instant;
 use super::detours::{detour, roundabout};
 use super::neighbourhood::{GoOn, Neighbourhood, Polished, Searchable};
 use super::search::{Escalate, Search};
-use crate::driver::{
-    Attempt, Certificate, Event, Options, Outcome, PERFECT, Quality, Run, Stages, Start, Status, Stop, Trace,
-};
+use crate::driver::{Attempt, Certificate, Event, Options, Outcome, Quality, Run, Stages, Start, Status, Stop, Trace};
 use crate::error::Error;
 use crate::loss::Loss;
 use crate::method::{Method, Move};
@@ -256,11 +254,11 @@ where
                 run.stop();
             }
         }
-        let outcome = run.outcome_unchecked();
-        if matches!(outcome.status, Status::IterationCap | Status::PassCap | Status::TimeLimit | Status::Stopped) {
-            self.cut = Some(outcome.status);
+        let (x, status) = (run.evaluated().clone(), run.outcome_unchecked().status);
+        if matches!(status, Status::IterationCap | Status::PassCap | Status::TimeLimit | Status::Stopped) {
+            self.cut = Some(status);
         }
-        Ok((self.f.at(outcome.point), outcome.status))
+        Ok((x, status))
     }
 
     /// What is left of the caps.
@@ -333,7 +331,7 @@ where
         let (here, lower) = (self.f.value(x), self.f.lower_bound());
         let zero = self.f.value(&self.f.at(A::Point::zero(self.set.domain())));
         let noise = self.search.noise.map_or(0.0, |sigma| 0.5 * sigma * sigma * x.image().len() as f64);
-        here - lower <= (PERFECT * (zero.max(here) - lower)).max(noise)
+        here - lower <= (self.f.perfect() * (zero.max(here) - lower)).max(noise)
     }
 
     /// Takes note of where a start led. Whether the search can end.

@@ -48,7 +48,7 @@ fn each_stop_rule_ends_the_run_and_says_so() {
 fn a_perfect_fit_ends_the_run_without_another_pass() {
     let problem = Planted::new(80, 100, 5, 0.0, 1);
     let eager = ended(&problem, &defaults(), Stop::default());
-    let patient = ended(&problem, &defaults(), Stop { perfect: 0.0, ..Stop::default() });
+    let patient = ended(&problem, &defaults(), Stop { perfect: Some(0.0), ..Stop::default() });
     assert_eq!(eager.point, patient.point);
     assert_eq!(eager.iterations + 1, patient.iterations);
     assert_eq!(patient.trace.last().unwrap().kind, Move::Fixed);
@@ -363,7 +363,7 @@ fn bad_options_are_refused_before_the_run() {
     for bad in [f64::NAN, -1.0, 1.0] {
         assert!(refused(defaults(), stop(Stop { tolerance: bad, ..d })).contains("tolerance"));
         assert!(refused(defaults(), stop(Stop { stationarity: Some(bad), ..d })).contains("stationarity"));
-        assert!(refused(defaults(), stop(Stop { perfect: bad, ..d })).contains("perfect"));
+        assert!(refused(defaults(), stop(Stop { perfect: Some(bad), ..d })).contains("perfect"));
     }
     assert!(refused(defaults(), stop(Stop { iterations: 0, ..d })).contains("iterations"));
     assert!(refused(defaults(), stop(Stop { passes: Some(0), ..d })).contains("passes"));
