@@ -128,7 +128,9 @@ impl<'a> Polish<'a> {
         while tableau.chosen().len() < self.size {
             let gains = tableau.entry_gains();
             let open = |atom: &usize| !self.atoms.members(*atom).is_empty() && !tableau.chosen().contains(atom);
-            let best = (0..gains.len()).filter(open).reduce(|a, b| if gains[b] > gains[a] { b } else { a });
+            let best = (0..gains.len()).reduce(|a, b| if gains[b] > gains[a] { b } else { a });
+            // Where nothing is left that would bring something, what brings nothing fills the place.
+            let best = best.filter(|&best| gains[best] > f64::NEG_INFINITY).or_else(|| (0..gains.len()).find(open));
             let Some(best) = best else { return Ok(()) };
             tableau.choose(q, best).map_err(|_| self.wanted(q, tableau, best, std::iter::empty()))?;
         }
