@@ -5,6 +5,7 @@
 
 use super::Quadratic;
 use super::exact::{Exact, GROWTH, WEAKEST};
+use super::excerpt::Excerpt;
 use super::gram::{Gram, affordable};
 use super::ladder::Ladder;
 use super::neighbourhood::{GoOn, Neighbourhood, Polished};
@@ -136,7 +137,20 @@ where
         let mut known = self.coordinates(chosen);
         known.extend(self.kept.indices());
         let mut gram = self.gram(&known)?;
-        let mut tableau = Tableau::new(&gram, &self.atoms, &self.kept, chosen);
+        let most = sets.iter().map(S::atoms).max()?.max(chosen.len());
+        self.excerpt = Excerpt::renewed(self.excerpt.take(), &gram, &self.atoms, &self.kept);
+        let (chosen, sets) = match self.excerpt.as_mut().filter(|excerpt| excerpt.offers(most)) {
+            // Where the way leads among known atoms, exchanges with all others begin.
+            Some(excerpt) => match excerpt.routed(chosen, sets, below, go_on) {
+                Some(end) => (end, &sets[sets.len() - 1..]),
+                None => {
+                    self.gram = Some(gram);
+                    return None;
+                }
+            },
+            None => (chosen.to_vec(), sets),
+        };
+        let mut tableau = Tableau::new(&gram, &self.atoms, &self.kept, &chosen);
         let swaps = route(&mut gram, &mut tableau, (&self.atoms, &self.kept), sets, go_on);
         self.gram = Some(gram);
         let (set, swaps) = (sets.last()?, swaps.filter(|_| tableau.objective() < below)?);

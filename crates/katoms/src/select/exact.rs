@@ -11,6 +11,7 @@ use rayon::prelude::*;
 
 use super::Quadratic;
 use super::certificate::{Certify, certify};
+use super::excerpt::Excerpt;
 use super::gram::{Gram, affordable, diagonal, listable};
 use super::growth::Growth;
 use super::lasso::{Grid, LassoPath, Step};
@@ -66,6 +67,8 @@ pub(super) struct Exact<'a, A: LinearOperator, L, S> {
     pub(super) kept: IndexSet,
     /// The quadratic of a quadratic loss.
     pub(super) gram: Option<Gram<'a, A, L>>,
+    /// What is known of it.
+    pub(super) excerpt: Option<Excerpt>,
     /// The same for a short list of atoms, on a large problem.
     pub(super) short: Option<ShortGram<'a, A, L>>,
     /// Multiplications above which a problem is large.
@@ -92,8 +95,8 @@ where
 {
     pub fn new(f: &'a Objective<A, L>, set: &'a S) -> Self {
         let (energies, bounds) = (OnceLock::new(), OnceLock::new());
-        let large = LARGE;
-        Self { f, set, atoms: set.candidates(), kept: set.kept(), gram: None, short: None, large, energies, bounds }
+        let (atoms, kept, large) = (set.candidates(), set.kept(), LARGE);
+        Self { f, set, atoms, kept, gram: None, excerpt: None, short: None, large, energies, bounds }
     }
 
     /// The quadratic, with the columns of these coordinates.

@@ -63,6 +63,11 @@ where
         self.columns.get(&j).map(Vec::as_slice)
     }
 
+    /// The coordinates whose columns are known, rising.
+    pub fn known_coordinates(&self) -> Vec<usize> {
+        self.columns.keys().copied().collect()
+    }
+
     /// Forgets the columns of all other coordinates, where there are so many that they take much room.
     pub fn keep_some(&mut self, coordinates: &IndexSet) {
         if self.columns.len().saturating_mul(self.dim()) > MOST {
