@@ -67,6 +67,8 @@ pub(super) struct Exact<'a, A: LinearOperator, L, S> {
     pub(super) kept: IndexSet,
     /// The quadratic of a quadratic loss.
     pub(super) gram: Option<Gram<'a, A, L>>,
+    /// Whether the model that was polished last stands out.
+    clear: bool,
     /// What is known of it.
     pub(super) excerpt: Option<Excerpt>,
     /// The same for a short list of atoms, on a large problem.
@@ -96,7 +98,7 @@ where
     pub fn new(f: &'a Objective<A, L>, set: &'a S) -> Self {
         let (energies, bounds) = (OnceLock::new(), OnceLock::new());
         let (atoms, kept, large) = (set.candidates(), set.kept(), LARGE);
-        Self { f, set, atoms, kept, gram: None, excerpt: None, short: None, large, energies, bounds }
+        Self { f, set, atoms, kept, gram: None, clear: false, excerpt: None, short: None, large, energies, bounds }
     }
 
     /// The quadratic, with the columns of these coordinates.
@@ -177,6 +179,7 @@ where
         let mut polish = Polish::new(&self.atoms, &self.kept, self.set.atoms()).at_most(most);
         let mut swaps = polish.settle(&mut gram, &mut tableau, go_on);
         let made = polish.made;
+        self.clear = made == 0 && tableau.stands_out(&swaps);
         let here = self.f.value(x);
         if made > 0 || tableau.chosen().len() > chosen.len() {
             let next = self.refitted(tableau.point());
@@ -457,6 +460,10 @@ where
         let coordinates = self.most_coordinates(self.set.atoms());
         let work = self.f.operator().domain() as f64 * (coordinates as f64).powi(2);
         self.f.loss().is_quadratic() && affordable(self.f.operator(), coordinates) && work <= SMALL
+    }
+
+    fn stands_out(&self) -> bool {
+        self.clear
     }
 
     fn is_hard(&self) -> bool {

@@ -32,6 +32,10 @@ pub trait Neighbourhood<P: Point> {
     fn is_small(&self) -> bool;
     /// Whether the problem is hard, as far as its shape tells.
     fn is_hard(&self) -> bool;
+    /// Whether the model that was polished last stands out so clearly that other starts would lead nowhere else.
+    fn stands_out(&self) -> bool {
+        false
+    }
     /// The fitted numbers of a point.
     fn parameters(&self, x: &P) -> usize;
     /// The number of atoms to choose from.

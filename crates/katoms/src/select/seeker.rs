@@ -340,7 +340,8 @@ where
         let attempt = Attempt { start, objective, exchanges: found.exchanges, status: found.status };
         let least = self.best.as_ref().map_or(f64::INFINITY, |best| self.f.value(&best.x));
         let agree = !self.attempts.is_empty() && (objective - least).abs() <= SAME * (least - self.f.lower_bound());
-        let small = self.hood.is_small();
+        // A small problem pays for other starts, unless the answer leaves no doubt.
+        let small = self.hood.is_small() && !self.hood.stands_out();
         let untroubled = self.attempts.is_empty() && found.exchanges == 0 && !small;
         let easy = self.search.escalate == Escalate::WhenHard && !small && !self.hood.is_hard();
         self.untroubled |= untroubled;

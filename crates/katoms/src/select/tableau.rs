@@ -19,6 +19,8 @@ use crate::space::{IndexSet, SparseVec};
 /// would bring most on top are compared.
 const AFFORDABLE: f64 = 4e9;
 const SHORTLIST: usize = 32;
+/// How many times more than any other atom those of a model that stands out matter.
+const CLEAR: f64 = 8.0;
 /// Groups are compared in parallel from this many on.
 const PARALLEL_GROUPS: usize = 64;
 
@@ -292,6 +294,15 @@ impl<'a> Tableau<'a> {
         self.chosen.iter().map(|&atom| self.leaving(atom).cost).collect()
     }
 
+    /// Whether every chosen atom matters by far more than any other would, and no exchange makes up for half of it.
+    pub fn stands_out(&self, swaps: &Swaps) -> bool {
+        let most = self.entry_gains().into_iter().fold(0.0, f64::max);
+        let costs = self.removal_costs();
+        let cost =
+            |swap: &Swap| self.chosen.iter().zip(&costs).find(|(atom, _)| **atom == swap.out).map_or(0.0, |c| *c.1);
+        costs.iter().all(|cost| *cost > CLEAR * most) && swaps.best.iter().all(|swap| -swap.gain > 0.5 * cost(swap))
+    }
+
     /// The best substitute of every chosen atom. O(n·k) for coordinates.
     pub fn substitutes(&self) -> Swaps {
         let mut swaps = if self.blocks.is_some() { self.group_substitutes() } else { self.coordinate_substitutes() };
@@ -540,6 +551,24 @@ mod tests {
         let swaps = tableau.substitutes();
         let twin = swaps.best.iter().find(|s| s.out == 4 && s.into == 1);
         assert!(twin.is_none_or(|s| s.gain.abs() < 1e-12), "{swaps:?}");
+    }
+
+    #[test]
+    fn a_model_stands_out_by_how_much_its_atoms_matter() {
+        let mut design = Matrix::from_columns(60, 20, simulate::gaussian(60, 20, 5));
+        let clean: Vec<f64> = (0..60).map(|i| 3.0 * design.at(i, 0) - 3.0 * design.at(i, 1)).collect();
+        let y = simulate::noisy(&clean, 0.3, 6);
+        let (atoms, kept) = (Atoms::coordinates(20), nothing(20));
+        let clear = |design: &Matrix, chosen: &[usize]| {
+            let q = Explicit::new(design, &y, 0.0);
+            let tableau = Tableau::new(&q, &atoms, &kept, chosen);
+            tableau.stands_out(&tableau.substitutes())
+        };
+        assert!(clear(&design, &[0, 1]));
+        assert!(!clear(&design, &[0, 2]) && !clear(&design, &[0, 1, 2]));
+        let twin = simulate::noisy(design.column(1), 0.1, 7);
+        design.column_mut(4).copy_from_slice(&twin);
+        assert!(!clear(&design, &[0, 1]), "another atom would do nearly as well");
     }
 
     #[test]
