@@ -138,7 +138,10 @@ where
         known.extend(self.kept.indices());
         let mut gram = self.gram(&known)?;
         let most = sets.iter().map(S::atoms).max()?.max(chosen.len());
-        self.excerpt = Excerpt::renewed(self.excerpt.take(), &gram, &self.atoms, &self.kept);
+        // A small problem can pay for ways among all atoms, which lead farther.
+        if !self.is_small() {
+            self.excerpt = Excerpt::renewed(self.excerpt.take(), &gram, &self.atoms, &self.kept);
+        }
         let (chosen, sets) = match self.excerpt.as_mut().filter(|excerpt| excerpt.offers(most)) {
             // Where the way leads among known atoms, exchanges with all others begin.
             Some(excerpt) => match excerpt.routed(chosen, sets, below, go_on) {
