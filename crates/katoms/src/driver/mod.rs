@@ -23,6 +23,7 @@ pub use lockstep::lockstep;
 pub(crate) use lockstep::lockstep_while;
 pub use outcome::{Attempt, Outcome, Start, Status};
 pub use partial::Partial;
+pub(crate) use partial::Reference;
 pub use quality::{Certificate, NearTie, Quality, stationarity};
 pub use run::{Options, Run, solve};
 pub(crate) use run::{check, check_domain};

@@ -28,7 +28,7 @@ pub(super) const CANDIDATES: usize = 8;
 /// Whether a run uses partial passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Partial {
-    /// Every gradient is a full pass.
+    /// Every gradient of the run is a full pass.
     Never,
     /// Where the method takes candidates and the operator has a sample of its rows.
     #[default]
@@ -36,7 +36,7 @@ pub enum Partial {
 }
 
 /// What is known from a full pass.
-pub(super) struct Reference<G> {
+pub(crate) struct Reference<G> {
     residual: Vec<f64>,
     /// Aᵀ·residual.
     pass: G,

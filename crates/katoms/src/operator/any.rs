@@ -73,6 +73,9 @@ impl LinearOperator for AnyDesign<'_> {
     fn energies(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
         on_design!(self, design => design.energies(weights, centres))
     }
+    fn knows_energies(&self, weights: &[f64]) -> bool {
+        on_design!(self, design => design.knows_energies(weights))
+    }
     fn apply_covector(&self, g: &Vec<f64>, out: &mut [f64]) {
         on_design!(self, design => design.apply_covector(g, out));
     }

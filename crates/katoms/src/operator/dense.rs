@@ -263,6 +263,9 @@ impl<T: Real> LinearOperator for Dense<'_, T> {
         }
         Some(energies)
     }
+    fn knows_energies(&self, weights: &[f64]) -> bool {
+        self.known.as_ref().is_some_and(|known| known.moments(weights).is_some())
+    }
     /// Some columns at a time are brought together and multiplied as matrices.
     fn adjoint_block_on(&self, rs: &[&[f64]], t: &IndexSet) -> Vec<SparseVec> {
         let residuals = Matrix::from_columns(self.rows, rs.len(), rs.concat());

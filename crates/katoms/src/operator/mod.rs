@@ -100,6 +100,11 @@ pub trait LinearOperator: Sync {
         let _ = (weights, centres);
         None
     }
+    /// Whether [`LinearOperator::energies`] under this weighting is known and costs no read. Asked of the base.
+    fn knows_energies(&self, weights: &[f64]) -> bool {
+        let _ = weights;
+        false
+    }
     /// out = A·g for a covector g, as a power iteration needs it. A full read of the data.
     fn apply_covector(&self, g: &Self::Covector, out: &mut [f64]);
     /// Whether `apply` costs little for a point of one atom. If not, a refit works by

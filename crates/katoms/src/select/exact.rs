@@ -67,10 +67,10 @@ pub(super) struct Exact<'a, A: LinearOperator, L, S> {
     pub(super) kept: IndexSet,
     /// The quadratic of a quadratic loss.
     pub(super) gram: Option<Gram<'a, A, L>>,
+    /// Of that, the atoms whose columns are known.
+    pub(super) excerpt: Option<Excerpt>,
     /// Whether the model that was polished last stands out.
     clear: bool,
-    /// What is known of it.
-    pub(super) excerpt: Option<Excerpt>,
     /// The same for a short list of atoms, on a large problem.
     pub(super) short: Option<ShortGram<'a, A, L>>,
     /// Multiplications above which a problem is large.

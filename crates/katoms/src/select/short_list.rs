@@ -5,6 +5,8 @@
 //! its atom is gone, those with the steepest slopes without one of the weakest atoms. Within the list every
 //! exchange is compared; when none improves f, a pass at the new point renews it.
 
+use rayon::prelude::*;
+
 use super::detours::route;
 use super::exact::Exact;
 use super::neighbourhood::{GoOn, Polished};
@@ -12,12 +14,13 @@ use super::quadratic::Brings;
 use super::short_gram::ShortGram;
 use super::swaps::{IMPROVES, Polish, coordinates};
 use super::tableau::{Swaps, Tableau};
+use crate::driver::Reference;
 use crate::linalg::top_k;
 use crate::loss::Loss;
 use crate::objective::Evaluated;
-use crate::operator::LinearOperator;
+use crate::operator::{LinearOperator, SampledRows};
 use crate::set::CoordinateSet;
-use crate::space::{Point, SparseVec};
+use crate::space::{IndexSet, Point, SparseVec};
 
 /// Atoms that join the list with each gradient, as a multiple of those in the model.
 const WIDTH: usize = 2;
@@ -26,6 +29,8 @@ const WEAKEST: usize = 8;
 /// An atom that costs more than so many times what any other would bring has no substitute, unless that is its twin.
 const STRONG: f64 = 16.0;
 const SUBSTITUTES: usize = 8;
+/// By a partial pass so many times as many are named, and their slopes compared.
+const LIKELY: usize = 8;
 /// Rounds of exchanges, each with a pass or two.
 const ROUNDS: usize = 30;
 
@@ -72,7 +77,7 @@ where
             };
             let mut next = self.exchanged(&mut list, &chosen, left, &mut watched);
             if next.made == 0 && !next.filled {
-                next = match self.list_substitutes(&mut list, &chosen, &next.without) {
+                next = match self.list_substitutes(&mut list, &chosen, (&here, &gradient), &next.without) {
                     true => self.exchanged(&mut list, &chosen, left, &mut watched),
                     false => next,
                 };
@@ -136,12 +141,13 @@ where
         top_k(&falls, count).into_iter().filter(|&atom| falls[atom] > 0.0).collect()
     }
 
-    /// The best substitutes of some atoms join the list: one pass for those whose substitutes were never looked for.
-    /// Whether there were any.
+    /// The best substitutes of some atoms join the list: one pass for those whose substitutes were never looked for, or
+    /// a partial one for each. Whether there were any.
     fn list_substitutes(
         &self,
         list: &mut ShortGram<'a, A, L>,
         chosen: &[usize],
+        (here, gradient): (&Evaluated<SparseVec>, &[f64]),
         without: &[(usize, SparseVec)],
     ) -> bool {
         let fresh = without.iter().filter(|(atom, _)| list.explore(*atom));
@@ -149,10 +155,33 @@ where
         if points.is_empty() {
             return false;
         }
-        for gradient in self.f.gradients(&points) {
+        let gradients = match self.f.operator().sampled_rows() {
+            Some(sampled) => {
+                let reference = Reference::new(self.f.residual(here), gradient.to_vec());
+                points.iter().map(|x| self.on_likely(x, chosen, &reference, sampled)).collect()
+            }
+            None => self.f.gradients(&points),
+        };
+        for gradient in gradients {
             list.add(&self.atoms, self.steepest(&gradient, chosen, SUBSTITUTES));
         }
         true
+    }
+
+    /// The gradient at x on the atoms that promise most by a partial pass, and 0 elsewhere.
+    fn on_likely(
+        &self,
+        x: &Evaluated<SparseVec>,
+        chosen: &[usize],
+        reference: &Reference<Vec<f64>>,
+        sampled: SampledRows,
+    ) -> Vec<f64> {
+        let estimate = reference.estimate(self.f, x, sampled);
+        let likely = self.coordinates(&self.steepest(&estimate, chosen, LIKELY * SUBSTITUTES));
+        let likely = IndexSet::new(self.f.operator().domain(), likely);
+        let mut gradient = vec![0.0; estimate.len()];
+        self.f.gradient_on(x, &likely).entries().for_each(|(j, g)| gradient[j] = g);
+        gradient
     }
 
     /// Exchanges within the list, until none improves f.
@@ -220,7 +249,7 @@ where
         tableau.remove(list, atom);
         (list.number_of(atom), list.outside(&tableau.point()))
     };
-    weak.into_iter().map(without).collect()
+    weak.into_par_iter().map(without).collect()
 }
 
 #[cfg(test)]
