@@ -90,7 +90,8 @@ fn gaps_hold<L: Loss>(f: &Objective<Design<'_>, L>, ball: &L1Ball, best: f64) {
         assert!(outcome.objective - best <= 1.001e-5 * loose * scale);
         let certificate = outcome.quality.unwrap().certificate.unwrap();
         assert!(certificate.lower_bound <= best + 1e-9 * scale && certificate.gap <= 1e-2 * loose, "{certificate:?}");
-        assert_eq!(outcome.passes, outcome.iterations + 1, "one pass an iteration, one for the quality");
+        // One pass an iteration, and one for the quality unless the run has ended with it.
+        assert!((0..=1).contains(&(outcome.passes - outcome.iterations)), "{method:?}: {} passes", outcome.passes);
     });
 }
 

@@ -235,7 +235,7 @@ fn an_intercept_is_minimised_out() {
     ] {
         assert_eq!(outcome.status, Status::Converged);
         assert!(outcome.point.distance(&naive) < 1e-5);
-        assert_eq!(outcome.passes, outcome.iterations + 1);
+        assert!((0..=1).contains(&(outcome.passes - outcome.iterations)));
     }
     let f = Objective::new(&with, logistic(&problem)).unwrap();
     let penalty = L1::new(0.3, 41).unwrap().weighted(weights).unwrap();
