@@ -17,7 +17,7 @@ fn wide_problem_needs_few_passes() -> Result<(), Error> {
     for seed in 0..20 {
         let problem = problems::wide(seed)?;
         let f = problem.squares()?;
-        for (k, most) in [(50, 4.0), (244, 4.0)] {
+        for (k, most) in [(50, 2.0), (244, 2.0)] {
             let outcome = fit(&f, &KSparse::new(k, problem.truth.dim())?)?;
             let error = outcome.point.distance(&problem.truth) / problem.truth.norm();
             assert_eq!(outcome.status, Status::Converged, "seed {seed}, k {k}");

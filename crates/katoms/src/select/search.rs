@@ -22,7 +22,8 @@ use crate::space::Point;
 pub enum Escalate {
     /// When the first start was stuck, so that exchanges improved it, and the problem is hard: k is above
     /// half of what the [phase transition](super::phase_transition_k) allows for as many rows and columns.
-    /// And when the problem is so small that other starts take milliseconds.
+    /// And when the problem is so small that other starts take milliseconds, unless every atom of the first answer
+    /// matters far more than any other would.
     WhenHard,
     /// When the first start was stuck. A large problem may take many times as long for little.
     WhenStuck,
