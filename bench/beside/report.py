@@ -20,7 +20,8 @@ A ratio is the peer's time over ours: above 1 katoms is faster. *Best peer* is t
 objective, refitted on what it selected, is the same as ours or better; *oracle* also admits peers that were given the
 strength of penalty that the search before had found. *Limit* is our time over the time to read the data as often as the
 fit did, at the bandwidth measured on an array of that size. *NumPy* is the ratio to the same method in forty lines of
-NumPy, where that is as good; it is no package and no best peer, and the wins below name it.
+NumPy, where that is as good; it is no package and no best peer, and the wins below name it. Rows may come from several
+runs, and a contestant that a table does not name was left out of that run (`--only`).
 """
 
 
