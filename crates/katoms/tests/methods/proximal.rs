@@ -229,13 +229,14 @@ fn an_intercept_is_minimised_out() {
     prices[40] = 0.0;
     let ones = [problem.design.clone(), vec![1.0; 80]].concat();
     let naive = SparseVec::from_dense(&naive_lasso(&ones, &shifted, &prices));
-    for outcome in [
-        run(&f, &penalty, &Fista::default(), to_gap(1e-12, 500)).0,
-        run(&f, &penalty, &Twist { lambda_1: 1e-2, ..Twist::default() }, to_gap(1e-12, 500)).0,
+    // TwIST ends where its last gradient was, and that serves the statement of quality; FISTA's was at an extrapolation.
+    for (outcome, more) in [
+        (run(&f, &penalty, &Fista::default(), to_gap(1e-12, 500)).0, 1),
+        (run(&f, &penalty, &Twist { lambda_1: 1e-2, ..Twist::default() }, to_gap(1e-12, 500)).0, 0),
     ] {
         assert_eq!(outcome.status, Status::Converged);
         assert!(outcome.point.distance(&naive) < 1e-5);
-        assert!((0..=1).contains(&(outcome.passes - outcome.iterations)));
+        assert_eq!(outcome.passes, outcome.iterations + more);
     }
     let f = Objective::new(&with, logistic(&problem)).unwrap();
     let penalty = L1::new(0.3, 41).unwrap().weighted(weights).unwrap();
