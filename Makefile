@@ -52,7 +52,7 @@ bench: .venv-bench/peers ## katoms beside its peers on the same arrays: bench/RE
 .venv-bench/peers: bench/requirements.txt
 	$(PYTHON) -m venv .venv-bench
 	grep -v '^#' bench/requirements.txt | while read peer; do \
-		.venv-bench/bin/pip install --quiet "$$peer" || echo "left out: $$peer"; done
+		.venv-bench/bin/pip install --quiet --constraint bench/requirements.txt "$$peer" || echo "left out: $$peer"; done
 	touch $@
 
 figures: ## the figures of the README: kernels, the method, the search

@@ -78,6 +78,16 @@ impl Matrix {
         &mut self.data[j * self.rows..(j + 1) * self.rows]
     }
 
+    /// One more column.
+    ///
+    /// # Panics
+    /// When it does not have as many values as there are rows.
+    pub fn push_column(&mut self, values: impl Iterator<Item = f64>) {
+        self.data.extend(values);
+        self.columns += 1;
+        assert_eq!(self.data.len(), self.rows * self.columns, "a column has as many values as there are rows");
+    }
+
     /// One entry.
     pub fn at(&self, i: usize, j: usize) -> f64 {
         self.data[i + j * self.rows]
@@ -101,6 +111,11 @@ impl Matrix {
     /// selfᵀ·b.
     pub fn transposed_times(&self, b: &Self) -> Self {
         product(self.faer().transpose(), b.faer())
+    }
+
+    /// selfᵀ times some of its own columns.
+    pub fn transposed_times_columns(&self, columns: std::ops::Range<usize>) -> Self {
+        product(self.faer().transpose(), self.faer().subcols(columns.start, columns.len()))
     }
 
     /// selfᵀ·b where that is known to be symmetric: half of it is computed, in blocks of columns that threads share.

@@ -1,24 +1,21 @@
 //! Cross-validation of k, and of a ridge: every fold and every k from shared passes.
 //!
-//! For least squares the paths of all training sets grow side by side on one store of Gram columns, part
-//! by part of the rows: what one of them asks for is there for all. Other losses run a fit for each fold,
+//! For least squares the paths of all training sets grow side by side among one list of atoms, whose products are known
+//! part by part of the rows: what one of them asks for is there for all. Other losses run a fit for each fold,
 //! ridge and k in [lockstep](crate::driver::lockstep): each pass serves all of them. Every training set is centred and scaled
 //! with its own moments, so nothing of a held-out row reaches the model that is judged on it.
 
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use rayon::prelude::*;
-
 use super::Bounds;
 use super::folds::Folds;
-use super::growth::Growth;
 use super::neighbourhood::GoOn;
-use super::part_gram::{PartGram, Setting};
+use super::part_gram::{PartGram, Setting, Trainings};
 use super::path::check_sizes;
 use super::sample::{Preparation, Sample};
 use super::shrinkage::shrunk;
-use super::tableau::Missing;
+use super::training_paths::{Paths, TrainingPaths, affordable};
 use crate::driver::{Options, Run, lockstep_while};
 use crate::error::{Error, check_length, check_option};
 use crate::loss::Split;
@@ -27,12 +24,6 @@ use crate::objective::Objective;
 use crate::operator::{ColumnMoments, LinearOperator, Parts};
 use crate::set::{Always, CoordinateSet};
 use crate::space::SparseVec;
-
-/// Columns that the store of a cross-validation may hold: this many numbers, 2 GiB.
-const MOST: usize = 1 << 28;
-
-/// Atoms whose columns a training set asks for at a time: all of them ask together.
-const TOGETHER: usize = 4;
 
 /// What is validated, and how the data are prepared.
 #[derive(Debug, Clone, PartialEq)]
@@ -228,8 +219,8 @@ where
     cross_validate_while(design, loss, set, folds, options, &mut |_| ControlFlow::Continue(()))
 }
 
-/// The same, asking now and then whether to go on. For least squares it hears how many sizes are done in every
-/// fold, and after a break these remain: at least one. For other losses it hears how many fits have ended, and after a
+/// The same, asking now and then whether to go on. For least squares it hears how far the sizes are done in every
+/// fold, and after a break those that are done remain: at least one. For other losses it hears how many fits have ended, and after a
 /// break all of them are judged where they stand.
 ///
 /// # Errors
@@ -369,57 +360,30 @@ where
     L: Split,
     S: CoordinateSet,
 {
-    /// Every training set's path on one store of Gram columns. `None` where that cannot be had.
+    /// Every training set's path among one list of atoms. `None` where that cannot be had.
     fn by_quadratics(&self, go_on: &mut GoOn<'_>) -> Result<Option<Fits>, Error> {
         let Self { design, loss, set, folds, options } = *self;
-        let (atoms, kept) = (set.candidates(), set.kept());
-        let most = options.sizes.last().copied().unwrap_or(1)
-            * (0..atoms.len()).map(|a| atoms.members(a).len()).max().unwrap_or(1);
-        let room = most.saturating_mul(3 * (folds.count() + 1)).saturating_mul(design.domain());
-        if !design.has_cheap_columns() || room > MOST {
-            return Ok(None);
-        }
         let preparation = options.preparation(0.0);
         let parts = Parts::new(folds.labels().to_vec(), folds.count())?;
+        let (atoms, kept) = (set.candidates(), set.kept());
+        if !design.has_cheap_columns() || !affordable(&atoms, &kept, &options.sizes, folds.count() + 1) {
+            return Ok(None);
+        }
         let Some(mut gram) = PartGram::new(design, loss, parts, &preparation)? else { return Ok(None) };
         let sides: Vec<Option<usize>> = [None].into_iter().chain((0..folds.count()).map(Some)).collect();
         let pairs = options.ridges.iter().flat_map(|&ridge| sides.iter().map(move |&left_out| (ridge, left_out)));
         let settings: Vec<Setting> = pairs.map(|(ridge, out)| Setting::new(&gram, out, &preparation, ridge)).collect();
-        gram.bring(kept.indices());
-        let begin =
-            |s: &Setting| Growth::new(&s.training(&gram), &atoms, &kept, options.sizes.clone()).asking_for(TOGETHER);
-        let mut growths: Vec<Growth<'_>> = settings.iter().map(begin).collect();
-        let complete = loop {
-            // Each goes as far as it can; then one pass brings what any of them lacks.
-            let missing = growths.par_iter_mut().zip(&settings).map(|(growth, s)| {
-                let training = s.training(&gram);
-                loop {
-                    match growth.step(&training) {
-                        Ok(true) => {}
-                        Ok(false) => return Vec::new(),
-                        Err(Missing(atoms)) => return atoms,
-                    }
-                }
-            });
-            let missing: Vec<usize> = missing.collect::<Vec<_>>().concat();
-            if missing.is_empty() {
-                break true;
-            }
-            let done = growths.iter().map(|growth| growth.models.len()).min().unwrap_or(0);
-            if done > 0 && go_on(done).is_break() {
-                break false;
-            }
-            gram.bring(&missing.iter().flat_map(|&atom| atoms.members(atom).iter().copied()).collect::<Vec<_>>());
-        };
-        let done = growths.iter().map(|growth| growth.models.len()).min().unwrap_or(0);
+        let trainings = Trainings { gram: &mut gram, loss, settings: &settings };
+        let paths = TrainingPaths::new(trainings, &atoms, &kept, &options.sizes);
+        let Paths { models, list, among, complete } = paths.grow(go_on);
         let mut fits = Vec::new();
-        for (growth, s) in growths.iter().zip(&settings) {
-            let training = s.training(&gram);
-            for (model, &atoms) in growth.models.iter().zip(&options.sizes).take(done) {
+        for ((path, training), s) in models.iter().zip(&among).zip(&settings) {
+            for (model, &atoms) in path.iter().zip(&options.sizes) {
                 for &shrinkage in &options.shrinkages {
                     let variance = 2.0 * model.objective / s.moments.weight;
-                    let pulled = || shrunk(&training, &model.point, &kept, variance, shrinkage);
+                    let pulled = || shrunk(training, &model.point, &list.kept, variance, shrinkage);
                     let point = if shrinkage > 0.0 { pulled() } else { model.point.clone() };
+                    let point = list.outside(&point, design.domain());
                     let (coefficients, intercept) = gram.to_original(&s.moments, &point);
                     let choice = Choice { atoms, ridge: s.ridge, shrinkage };
                     fits.push(Fit { left_out: s.left_out, choice, coefficients, intercept });

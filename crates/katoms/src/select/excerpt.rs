@@ -31,6 +31,21 @@ pub(super) struct Excerpt {
 }
 
 impl Excerpt {
+    /// The quadratic among the coordinates of a list, with the lower triangle of its G, row after row.
+    pub fn new(
+        list: Listing,
+        linear: Vec<f64>,
+        diagonal: Vec<f64>,
+        mut triangle: Vec<Vec<f64>>,
+        constant: f64,
+    ) -> Self {
+        for i in 0..triangle.len() {
+            let (above, below) = triangle.split_at_mut(i + 1);
+            above[i].extend(below.iter().map(|row| row[i]));
+        }
+        Self { list, linear, diagonal, columns: triangle, constant }
+    }
+
     /// What is known now, where that is a small part of the whole.
     pub fn renewed<A, L>(last: Option<Self>, gram: &Gram<'_, A, L>, atoms: &Atoms, kept: &IndexSet) -> Option<Self>
     where

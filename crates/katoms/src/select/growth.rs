@@ -38,8 +38,6 @@ pub(super) struct Growth<'a> {
     back: usize,
     /// How many sizes the second way up has seen.
     up: usize,
-    /// Atoms whose columns are asked for together, where that is not left to the polish.
-    together: Option<usize>,
 }
 
 impl<'a> Growth<'a> {
@@ -47,17 +45,12 @@ impl<'a> Growth<'a> {
     pub fn new(q: &impl Quadratic, atoms: &'a Atoms, kept: &'a IndexSet, sizes: Vec<usize>) -> Self {
         let tableau = Tableau::new(q, atoms, kept, &[]);
         let (models, second) = (Vec::new(), Some((tableau.clone(), 0)));
-        Self { atoms, kept, tableau, polish: None, sizes, models, exchanged: 0, second, back: 1, up: 0, together: None }
+        Self { atoms, kept, tableau, polish: None, sizes, models, exchanged: 0, second, back: 1, up: 0 }
     }
 
     /// The same without the way back, for those who want the last size alone.
     pub fn one_way(self) -> Self {
         Self { back: self.sizes.len(), second: None, ..self }
-    }
-
-    /// The same, asking for the columns of this many atoms at a time.
-    pub fn asking_for(self, together: usize) -> Self {
-        Self { together: Some(together), ..self }
     }
 
     /// Goes on to the next size; false when every size has its model.
@@ -125,8 +118,7 @@ impl<'a> Growth<'a> {
     fn pursue(&self, q: &impl Quadratic, other: &mut Tableau<'a>, size: usize) -> Result<(), Missing> {
         while other.chosen().len() < size {
             let scores = other.correlations();
-            let together = self.together.unwrap_or(TOGETHER);
-            let mut best = top_k(&scores, together);
+            let mut best = top_k(&scores, TOGETHER);
             best.retain(|&atom| scores[atom] > 0.0);
             best.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
             let Some(&first) = best.first() else { return Ok(()) };
@@ -154,10 +146,7 @@ impl<'a> Growth<'a> {
     }
 
     fn polished(&mut self, q: &impl Quadratic, size: usize) -> Result<Swaps, Missing> {
-        let polish = self.polish.get_or_insert_with(|| {
-            let polish = Polish::single(self.atoms, self.kept, size);
-            self.together.map_or(polish.clone(), |together| polish.asking_for(together))
-        });
+        let polish = self.polish.get_or_insert_with(|| Polish::single(self.atoms, self.kept, size));
         let swaps = polish.advance(q, &mut self.tableau)?;
         self.exchanged += polish.made;
         self.polish = None;

@@ -1,15 +1,18 @@
 //! Some of the atoms of a set, with numbers of their own: what works on a few of many columns.
 
+use std::collections::BTreeMap;
+
 use crate::set::Atoms;
-use crate::space::IndexSet;
+use crate::space::{IndexSet, SparseVec};
 
 /// The atoms all of whose coordinates are listed.
 #[derive(Debug, Clone)]
 pub(super) struct Listing {
-    /// The coordinates by their numbers outside, rising.
+    /// The coordinates by their numbers outside.
     pub coordinates: Vec<usize>,
-    /// The atoms by their numbers outside, rising.
+    /// The atoms by their numbers outside, and where each of them stands.
     numbers: Vec<usize>,
+    places: BTreeMap<usize, usize>,
     /// Their coordinates, by their places here.
     pub atoms: Atoms,
     /// What is kept, by its places here.
@@ -17,9 +20,10 @@ pub(super) struct Listing {
 }
 
 impl Listing {
-    /// The listed coordinates rise, and what is kept is among them.
+    /// The coordinates in their order here; what is kept is among them.
     pub fn new(atoms: &Atoms, kept: &IndexSet, coordinates: Vec<usize>) -> Self {
-        let place = |j: &usize| coordinates.binary_search(j).ok();
+        let standing: BTreeMap<usize, usize> = coordinates.iter().copied().zip(0..).collect();
+        let place = |j: &usize| standing.get(j).copied();
         let listed = |atom: &usize| atoms.members(*atom).iter().all(|j| place(j).is_some());
         let single = |atom: usize| atoms.members(atom).iter().all(|&j| j == atom);
         // Where an atom has the number of its coordinate, so it has here: what is kept has one without a coordinate.
@@ -30,12 +34,22 @@ impl Listing {
         let members: Vec<Vec<usize>> =
             numbers.iter().map(|&atom| atoms.members(atom).iter().filter_map(place).collect()).collect();
         let kept = IndexSet::new(coordinates.len(), kept.indices().iter().filter_map(place).collect());
-        Self { atoms: Atoms::groups(&members, atoms.shared()), numbers, kept, coordinates }
+        let places = numbers.iter().copied().zip(0..).collect();
+        let atoms = Atoms::groups(&members, atoms.shared());
+        Self { coordinates, numbers, places, atoms, kept }
     }
 
     /// The places here of listed atoms.
     pub fn places_of(&self, atoms: &[usize]) -> Vec<usize> {
-        atoms.iter().filter_map(|atom| self.numbers.binary_search(atom).ok()).collect()
+        atoms.iter().filter_map(|atom| self.places.get(atom).copied()).collect()
+    }
+
+    /// A point in the space outside, which has so many coordinates.
+    pub fn outside(&self, x: &SparseVec, dim: usize) -> SparseVec {
+        let mut entries: Vec<(usize, f64)> = x.entries().map(|(place, v)| (self.coordinates[place], v)).collect();
+        entries.sort_by_key(|entry| entry.0);
+        let (indices, values) = entries.into_iter().unzip();
+        SparseVec::sorted(dim, indices, values)
     }
 
     /// The numbers outside of atoms.

@@ -52,6 +52,7 @@ mod nuclear_path;
 mod part_gram;
 mod path;
 mod phase_transition;
+mod products;
 mod quadratic;
 mod sample;
 mod search;
@@ -64,6 +65,7 @@ mod stability;
 mod swaps;
 mod sweep;
 mod tableau;
+mod training_paths;
 mod tried;
 
 pub use bounded::{Bounded, path_within_bounds, search_within_bounds};

@@ -1,6 +1,6 @@
-//! The quadratics of all training sets of a cross-validation, from one set of passes.
+//! The quadratics of all training sets of a cross-validation, from one set of products.
 //!
-//! The rows fall into parts, the folds. A pass by parts brings columns of Z_pᵀWZ_p for every part p; the
+//! The rows fall into parts, the folds. For a list of columns Z_pᵀWZ_p is known for every part p; the
 //! training set that leaves fold q out is the sum over the other parts. So a column that one fold needs
 //! is there for all folds, for every ridge and for the fit on all rows, at the price of one.
 //!
@@ -13,13 +13,15 @@
 //! off, is in no term. Scaling is a factor. Z is the design less a centre for each column, the median of
 //! its parts' means: a column far from 0 comes near it, and a part that is far off moves no other.
 
-use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::collections::BTreeSet;
 
-use super::Quadratic;
+use rayon::prelude::*;
+
+use super::excerpt::Excerpt;
+use super::listing::Listing;
+use super::products::Products;
 use super::sample::Preparation;
 use crate::error::Error;
-use crate::linalg::Matrix;
 use crate::loss::Loss;
 use crate::operator::{LinearOperator, Parts, Standardized};
 use crate::space::{IndexSet, SparseVec, Subspace};
@@ -31,8 +33,10 @@ pub(super) struct PartGram<'a, A> {
     weights: Vec<f64>,
     centred: bool,
     sums: Vec<Sums>,
-    columns: BTreeMap<usize, Vec<Vec<f64>>>,
-    blocks: Mutex<BTreeMap<Vec<usize>, Vec<Vec<f64>>>>,
+    /// The listed coordinates, in the order in which they came.
+    listed: Vec<usize>,
+    /// For each part Z_pᵀWZ_p among them.
+    products: Vec<Products>,
     /// Passes over the data.
     pub passes: usize,
 }
@@ -120,31 +124,24 @@ where
         let all = energies.into_iter().zip(columns).zip(products).enumerate();
         let sums = all.map(|(p, ((energies, columns), products))| one(p, energies, columns, products)).collect();
         let design = Standardized::new(design, centres, vec![1.0; n])?;
-        let (columns, blocks) = (BTreeMap::new(), Mutex::default());
-        Ok(Some(Self { design, parts, weights, centred, sums, columns, blocks, passes: 2 }))
+        let products = (0..parts.count()).map(|p| Products::new(parts.rows(p).len())).collect();
+        Ok(Some(Self { design, parts, weights, centred, sums, listed: Vec::new(), products, passes: 2 }))
     }
 
-    /// Whether a column is known.
-    pub fn knows(&self, j: usize) -> bool {
-        self.columns.contains_key(&j)
-    }
-
-    /// Brings columns for all parts: one pass, if any of them is not known yet.
-    pub fn bring(&mut self, columns: &[usize]) {
-        let wanted = IndexSet::new(self.design.domain(), columns.to_vec());
-        let wanted: Vec<usize> = wanted.indices().iter().copied().filter(|&j| !self.knows(j)).collect();
-        if wanted.is_empty() {
-            return;
+    /// Coordinates join the list: the products of their columns with all that are listed. No pass.
+    fn list(&mut self, coordinates: &[usize]) {
+        let fresh = IndexSet::new(self.design.domain(), coordinates.to_vec());
+        let listed: BTreeSet<usize> = self.listed.iter().copied().collect();
+        let fresh: Vec<usize> = fresh.indices().iter().copied().filter(|j| !listed.contains(j)).collect();
+        let images: Vec<Vec<f64>> = fresh.par_iter().map(|&j| self.image(j)).collect();
+        for (p, products) in self.products.iter_mut().enumerate() {
+            let rows = self.parts.rows(p);
+            products.extend(images.iter().map(|image| rows.iter().map(|&i| image[i])));
         }
-        let residuals: Vec<Vec<f64>> = wanted.iter().map(|&j| self.weighted(&self.image(j))).collect();
-        let residuals: Vec<&[f64]> = residuals.iter().map(Vec::as_slice).collect();
-        let mut out = vec![Vec::new(); wanted.len()];
-        self.design.adjoint_parts(&self.parts, &residuals, &mut out);
-        self.passes += 1;
-        self.columns.extend(wanted.into_iter().zip(out));
+        self.listed.extend(fresh);
     }
 
-    /// Column j of Z, every part about its own mean.
+    /// √W times column j of Z, every part about its own mean.
     fn image(&self, j: usize) -> Vec<f64> {
         let mut image = vec![0.0; self.weights.len()];
         self.design.apply(&IndexSet::new(self.design.domain(), vec![j]).basis(0), &mut image);
@@ -156,29 +153,21 @@ where
                 rows.iter().for_each(|&i| image[i] -= mean);
             }
         }
+        image.iter_mut().zip(&self.weights).for_each(|(z, w)| *z *= w.sqrt());
         image
     }
 
-    fn weighted(&self, z: &[f64]) -> Vec<f64> {
-        z.iter().zip(&self.weights).map(|(z, w)| z * w).collect()
-    }
-
-    /// The block of Z_pᵀWZ_p for every part.
-    fn blocks(&self, coordinates: &[usize]) -> Vec<Vec<f64>> {
-        // Not held during the work below: a thread that waits there for others may come here again.
-        let known = || self.blocks.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some(blocks) = known().get(coordinates) {
-            return blocks.clone();
-        }
-        let images: Vec<Vec<f64>> = coordinates.iter().map(|&j| self.image(j)).collect();
-        let one = |p: usize| {
-            let rows = self.parts.rows(p);
-            let entry = |a: usize, b: usize| rows.iter().map(|&i| images[a][i] * self.weights[i] * images[b][i]).sum();
-            Matrix::from_fn(coordinates.len(), coordinates.len(), entry).data().to_vec()
-        };
-        let blocks: Vec<Vec<f64>> = (0..self.parts.count()).map(one).collect();
-        known().insert(coordinates.to_vec(), blocks.clone());
-        blocks
+    /// −∇ℓ at a model of a training set, zero on the rows that it leaves out.
+    fn residual(&self, loss: &impl Loss, setting: &Setting, x: &SparseVec) -> Vec<f64> {
+        let (coefficients, constant) = setting.moments.unscaled(x);
+        let mut predictions = vec![0.0; self.weights.len()];
+        self.design.apply(&coefficients, &mut predictions);
+        predictions.iter_mut().for_each(|z| *z += constant);
+        let mut residual = vec![0.0; predictions.len()];
+        loss.gradient(&predictions, &mut residual);
+        let held_out = |part: usize| setting.left_out == Some(part);
+        residual.iter_mut().zip(self.parts.labels()).for_each(|(r, &p)| *r = if held_out(p) { 0.0 } else { -*r });
+        residual
     }
 
     /// The sums of the parts that a training set keeps.
@@ -189,10 +178,9 @@ where
     /// A fitted point of a training set in the units of the design, and the constant that its
     /// predictions need.
     pub fn to_original(&self, training: &Moments, x: &SparseVec) -> (SparseVec, f64) {
-        let coefficients = x.map(|j, v| v / training.scales[j]);
-        let shift: f64 = coefficients.entries().map(|(j, v)| v * training.means[j]).sum();
-        let (original, constant) = self.design.to_original(&coefficients);
-        (original, training.intercept - shift + constant)
+        let (coefficients, constant) = training.unscaled(x);
+        let (original, shift) = self.design.to_original(&coefficients);
+        (original, constant + shift)
     }
 
     /// The moments of a training set, in units of Z.
@@ -243,10 +231,13 @@ pub(super) struct Moments {
     intercept: f64,
 }
 
-/// The quadratic of one training set.
-pub(super) struct Training<'g, 'a, A> {
-    gram: &'g PartGram<'a, A>,
-    setting: &'g Setting,
+impl Moments {
+    /// A fitted point in units of Z, and the constant that its predictions need.
+    fn unscaled(&self, x: &SparseVec) -> (SparseVec, f64) {
+        let coefficients = x.map(|j, v| v / self.scales[j]);
+        let shift: f64 = coefficients.entries().map(|(j, v)| v * self.means[j]).sum();
+        (coefficients, self.intercept - shift)
+    }
 }
 
 /// What makes a training set: the part that it leaves out, its moments, its ridge; and what follows.
@@ -281,85 +272,88 @@ impl Setting {
         Self { left_out, moments, ridge, share, linear, diagonal, constant }
     }
 
-    pub fn training<'g, 'a, A>(&'g self, gram: &'g PartGram<'a, A>) -> Training<'g, 'a, A> {
-        Training { gram, setting: self }
-    }
-}
-
-impl<A> Training<'_, '_, A>
-where
-    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
-{
-    /// A sum over parts at (i, j), about the means of the training set and scaled.
-    fn scaled(&self, sum: f64, i: usize, j: usize) -> f64 {
-        let scales = &self.setting.moments.scales;
-        let ridge = if i == j { self.setting.share } else { 0.0 };
-        sum / (scales[i] * scales[j]) + ridge
-    }
-
-    /// The parts that the training set keeps, with their sums.
-    fn kept<'v>(&'v self, parts: &'v [Vec<f64>]) -> impl Iterator<Item = (&'v Vec<f64>, &'v Sums)> {
-        let left_out = self.setting.left_out;
-        let all = parts.iter().zip(&self.gram.sums).enumerate();
-        all.filter(move |(p, _)| Some(*p) != left_out).map(|(_, both)| both)
-    }
-
-    /// How far a part's mean of column j is from the training set's.
-    fn apart(&self, sums: &Sums, j: usize) -> f64 {
-        sums.means[j] - self.setting.moments.means[j]
-    }
-}
-
-impl<A> Quadratic for Training<'_, '_, A>
-where
-    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
-{
-    fn dim(&self) -> usize {
-        self.setting.linear.len()
-    }
-    fn linear(&self) -> &[f64] {
-        &self.setting.linear
-    }
-    fn diagonal(&self) -> &[f64] {
-        &self.setting.diagonal
-    }
-    fn constant(&self) -> f64 {
-        self.setting.constant
-    }
-    fn knows(&self, j: usize) -> bool {
-        self.gram.knows(j)
-    }
-    fn column(&self, j: usize) -> Option<Vec<f64>> {
-        let parts = self.gram.columns.get(&j)?;
-        let mut column = vec![0.0; self.dim()];
-        let centre = &self.setting.moments.means;
-        for (part, sums) in self.kept(parts) {
-            let apart = sums.weight * self.apart(sums, j);
-            for ((c, v), (mean, centre)) in column.iter_mut().zip(part).zip(sums.means.iter().zip(centre)) {
-                *c += v + apart * (mean - centre);
+    /// The quadratic of the training set among the coordinates of the list.
+    fn among<A>(&self, gram: &PartGram<'_, A>, list: &Listing) -> Excerpt {
+        let picked = |all: &[f64]| gram.listed.iter().map(|&j| all[j]).collect::<Vec<f64>>();
+        let (scales, means) = (picked(&self.moments.scales), picked(&self.moments.means));
+        let kept = gram.sums.iter().zip(&gram.products).enumerate().filter(|(p, _)| Some(*p) != self.left_out);
+        // How far the means of each part are from the training set's.
+        let apart = |own: &[f64]| picked(own).iter().zip(&means).map(|(own, all)| own - all).collect::<Vec<f64>>();
+        let parts: Vec<_> = kept.map(|(_, (sums, products))| (sums.weight, apart(&sums.means), products)).collect();
+        let row = |i: usize| {
+            let mut row = vec![0.0; i + 1];
+            for (weight, apart, products) in &parts {
+                let weight = weight * apart[i];
+                row.iter_mut().zip(products.row(i)).zip(apart).for_each(|((g, v), apart)| *g += v + weight * apart);
             }
-        }
-        column.iter_mut().enumerate().for_each(|(i, c)| *c = self.scaled(*c, i, j));
-        Some(column)
-    }
-    fn entry(&self, i: usize, j: usize) -> Option<f64> {
-        let parts = self.gram.columns.get(&j)?;
-        let one = |(part, sums): (&Vec<f64>, &Sums)| part[i] + sums.weight * self.apart(sums, i) * self.apart(sums, j);
-        Some(self.scaled(self.kept(parts).map(one).sum(), i, j))
-    }
-    fn block(&self, coordinates: &[usize]) -> Vec<f64> {
-        if let [j] = coordinates {
-            return vec![self.setting.diagonal[*j]];
-        }
-        let parts = self.gram.blocks(coordinates);
-        let d = coordinates.len();
-        let entry = |a: usize, b: usize| {
-            let (i, j) = (coordinates[a], coordinates[b]);
-            let one = |(part, sums): (&Vec<f64>, &Sums)| {
-                part[a + b * d] + sums.weight * self.apart(sums, i) * self.apart(sums, j)
-            };
-            self.scaled(self.kept(&parts).map(one).sum(), i, j)
+            row.iter_mut().zip(&scales).for_each(|(g, scale)| *g /= scale * scales[i]);
+            row[i] += self.share;
+            row
         };
-        Matrix::from_fn(d, d, entry).data().to_vec()
+        let rows = (0..means.len()).map(row).collect();
+        Excerpt::new(list.clone(), picked(&self.linear), picked(&self.diagonal), rows, self.constant)
+    }
+}
+
+/// Training sets side by side.
+pub(super) struct Trainings<'g, 'a, A, L> {
+    pub gram: &'g mut PartGram<'a, A>,
+    pub loss: &'g L,
+    pub settings: &'g [Setting],
+}
+
+impl<A, L> Trainings<'_, '_, A, L>
+where
+    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+    L: Loss,
+{
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.settings.len()
+    }
+
+    /// b = −∇f(0) of one of them.
+    pub fn linear(&self, which: usize) -> &[f64] {
+        &self.settings[which].linear
+    }
+
+    /// The diagonal of its G, the ridge included.
+    pub fn diagonal(&self, which: usize) -> &[f64] {
+        &self.settings[which].diagonal
+    }
+
+    /// Its f(0).
+    pub fn constant(&self, which: usize) -> f64 {
+        self.settings[which].constant
+    }
+
+    /// Coordinates join the list. No pass.
+    pub fn list(&mut self, coordinates: &[usize]) {
+        self.gram.list(coordinates);
+    }
+
+    /// The listed coordinates, in the order in which they came.
+    pub fn listed(&self) -> &[usize] {
+        &self.gram.listed
+    }
+
+    /// One of them among the coordinates of the list.
+    pub fn among(&self, which: usize, list: &Listing) -> Excerpt {
+        self.settings[which].among(self.gram, list)
+    }
+
+    /// −∇f of some of them at points of theirs: one pass. Right outside of the points' supports.
+    pub fn slopes(&mut self, points: &[(usize, SparseVec)]) -> Vec<Vec<f64>> {
+        let residual = |(which, x): &(usize, SparseVec)| self.gram.residual(self.loss, &self.settings[*which], x);
+        let residuals: Vec<Vec<f64>> = points.par_iter().map(residual).collect();
+        let residuals: Vec<&[f64]> = residuals.iter().map(Vec::as_slice).collect();
+        let mut slopes = vec![Vec::new(); points.len()];
+        self.gram.design.adjoint_block(&residuals, &mut slopes);
+        self.gram.passes += 1;
+        for (slopes, (which, _)) in slopes.iter_mut().zip(points) {
+            let scales = &self.settings[*which].moments.scales;
+            slopes.iter_mut().zip(scales).for_each(|(slope, scale)| *slope /= scale);
+        }
+        slopes
     }
 }

@@ -26,8 +26,6 @@ pub(super) struct Polish<'a> {
     size: usize,
     /// The size of the next batch; 1 for single swaps.
     batch: usize,
-    /// Atoms whose columns are asked for together.
-    together: usize,
     /// Exchanges made.
     pub made: usize,
     most: usize,
@@ -36,17 +34,12 @@ pub(super) struct Polish<'a> {
 impl<'a> Polish<'a> {
     /// Single swaps: enough for a model that comes from a neighbouring size.
     pub fn single(atoms: &'a Atoms, kept: &'a IndexSet, size: usize) -> Self {
-        Self { atoms, kept, size, batch: 1, together: TOGETHER, made: 0, most: 100 + 20 * size }
+        Self { atoms, kept, size, batch: 1, made: 0, most: 100 + 20 * size }
     }
 
     /// Batches of half of the atoms, a quarter, …, then single swaps: for a model from anywhere.
     pub fn new(atoms: &'a Atoms, kept: &'a IndexSet, size: usize) -> Self {
         Self { batch: size / 2, ..Self::single(atoms, kept, size) }
-    }
-
-    /// The same, asking for the columns of this many atoms at a time.
-    pub fn asking_for(self, together: usize) -> Self {
-        Self { together, ..self }
     }
 
     /// The same with a cap on the exchanges; none at all leaves the tableau as it is.
@@ -174,9 +167,9 @@ impl<'a> Polish<'a> {
             }
         }
         let mut list = vec![first];
-        let likely = top_k(&gains, self.together).into_iter().filter(|&atom| gains[atom] > 0.0);
+        let likely = top_k(&gains, TOGETHER).into_iter().filter(|&atom| gains[atom] > 0.0);
         for atom in others.chain(likely) {
-            if list.len() < self.together && !list.contains(&atom) {
+            if list.len() < TOGETHER && !list.contains(&atom) {
                 list.push(atom);
             }
         }
