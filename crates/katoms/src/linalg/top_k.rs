@@ -1,26 +1,52 @@
 //! The k largest magnitudes, with ties broken the same way every time.
 
-use std::cmp::Ordering;
+/// Candidates that are gathered before the weaker ones are thrown out, as a multiple of k, and at least.
+const GATHERED: usize = 4;
+const LEAST: usize = 256;
+/// Scores that are compared with the bar at once.
+const CHUNK: usize = 16;
 
-/// The positions of the `k` largest scores, in rising order. O(n) on average.
+/// The positions of the `k` largest scores, in rising order. O(n): one scan, in which few scores pass the bar.
 ///
 /// Ties go to the smaller position; NaN ranks below everything. Fewer than `k` scores are all
 /// returned.
 pub fn top_k(scores: &[f64], k: usize) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..scores.len()).collect();
-    if k < order.len() {
-        if k > 0 {
-            order.select_nth_unstable_by(k - 1, |&a, &b| before(scores, a, b));
-        }
-        order.truncate(k);
-        order.sort_unstable();
+    if k >= scores.len() || k == 0 {
+        return (0..k.min(scores.len())).collect();
     }
-    order
+    let most = (GATHERED * k).max(LEAST);
+    let mut best: Vec<(i64, usize)> = Vec::with_capacity(most + CHUNK);
+    // The rank of the k-th best so far: whoever comes later has to be above it.
+    let mut bar = i64::MIN;
+    for (chunk, some) in scores.chunks(CHUNK).enumerate() {
+        if some.iter().any(|&score| rank(score) > bar) {
+            let ranks = some.iter().map(|&score| rank(score)).zip(chunk * CHUNK..);
+            best.extend(ranks.filter(|(rank, _)| *rank > bar));
+            if best.len() >= most {
+                bar = keep(&mut best, k);
+            }
+        }
+    }
+    keep(&mut best, k);
+    let mut positions: Vec<usize> = best.into_iter().map(|(_, position)| position).collect();
+    positions.sort_unstable();
+    positions
 }
 
-fn before(scores: &[f64], a: usize, b: usize) -> Ordering {
-    let rank = |i: usize| if scores[i].is_nan() { f64::NEG_INFINITY } else { scores[i] };
-    rank(b).total_cmp(&rank(a)).then(a.cmp(&b))
+/// Throws out all but the k best: the rank of the last of them.
+fn keep(best: &mut Vec<(i64, usize)>, k: usize) -> i64 {
+    if best.len() > k {
+        best.select_nth_unstable_by(k - 1, |a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+        best.truncate(k);
+    }
+    best.iter().map(|(rank, _)| *rank).min().unwrap_or(i64::MIN)
+}
+
+/// An integer that rises with the score, as `total_cmp` has it, and is above the least one; that of −∞ for NaN.
+#[inline]
+fn rank(score: f64) -> i64 {
+    let bits = if score.is_nan() { f64::NEG_INFINITY } else { score }.to_bits() as i64;
+    bits ^ (((bits >> 63) as u64) >> 1) as i64
 }
 
 #[cfg(test)]
@@ -40,6 +66,27 @@ mod tests {
         assert_eq!(top_k(&[3.0, 1.0], 0), [0usize; 0]);
         assert_eq!(top_k(&[3.0, 1.0], 9), [0, 1]);
         assert_eq!(top_k(&[f64::NAN, 0.0, 1.0], 2), [1, 2]);
+    }
+
+    #[test]
+    fn many_scores_are_ranked_as_by_sorting() {
+        for (n, k) in [(5000, 3), (5000, 300), (1000, 999), (257, 64)] {
+            let scores: Vec<f64> = (0..n)
+                .map(|i: usize| match (i * 7919) % 1009 {
+                    0 => f64::NAN,
+                    1 => f64::NEG_INFINITY,
+                    2 => -0.0,
+                    3 => 0.0,
+                    hash => (hash as f64 - 500.0).powi(3),
+                })
+                .collect();
+            let of = |i: usize| if scores[i].is_nan() { f64::NEG_INFINITY } else { scores[i] };
+            let mut sorted: Vec<usize> = (0..n).collect();
+            sorted.sort_by(|&a, &b| of(b).total_cmp(&of(a)).then(a.cmp(&b)));
+            sorted.truncate(k);
+            sorted.sort_unstable();
+            assert_eq!(top_k(&scores, k), sorted, "{n} {k}");
+        }
     }
 
     proptest! {
