@@ -211,6 +211,7 @@ impl WithSimd for Coded<'_> {
                 sums[0][l] += block[l];
             }
         }
+        let sums = std::hint::black_box(sums); // as below
         let centre = (sums.iter().map(|&lanes| f64::from(total(lanes))).sum::<f64>() / self.count as f64) as f32;
         self.values[self.count..].fill(centre); // no distance, and the code 0
         let mut most = [[0.0_f32; LANES]; SIDE];
@@ -249,8 +250,7 @@ fn larger(a: f32, b: f32) -> f32 {
 
 /// The sum of the lanes, in halves.
 #[inline(always)]
-fn total(lanes: [f32; LANES]) -> f32 {
-    let mut l = std::hint::black_box(lanes); // hidden from the compiler, which else takes the whole column as this sum ends
+fn total(mut l: [f32; LANES]) -> f32 {
     for half in [8, 4, 2, 1] {
         for i in 0..half {
             l[i] += l[i + half];
@@ -288,6 +288,7 @@ impl Codes<'_> {
                 }
             }
         }
+        let sums = std::hint::black_box(sums); // hidden from the compiler, which else takes the whole column as these sums end
         for c in 0..C {
             self.out[first + c * stride] = total(sums[c]).into();
         }
