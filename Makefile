@@ -16,10 +16,14 @@ run: ## the program on its examples: features chosen, a picture completed, repor
 
 test: test-rust test-python ## everything that must hold: format, lints, tests in Rust and Python, documentation
 
+# Clippy is a compiler: what it has linted is built. By `cargo clippy` the dependencies would be compiled twice, which takes
+# minutes; `make test-long` does so and lints the bench as well.
+test test-rust test-python: export RUSTC_WORKSPACE_WRAPPER = clippy-driver
+test test-rust test-python: export CLIPPY_ARGS = -D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
+
 # The bench holds us to its figures in `make test-long`: it takes longer to build than the program.
 test-rust: ## the Rust half of the tests
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets -- -D warnings
 	cargo test --workspace --exclude katoms-bench --lib --tests
 	cargo test --workspace --exclude katoms-bench --doc
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
@@ -32,6 +36,7 @@ test-python: ## the Python half, in .venv
 	.venv/bin/python -m pytest katoms python/tests docs/python.md README.md
 
 test-long: test target/draw ## the same, then the long tests as well
+	cargo clippy --workspace --all-targets -- -D warnings
 	KATOMS_DRAW=$(CURDIR)/target/draw cargo test --workspace --lib --tests --release -- --include-ignored
 	.venv/bin/python -m pytest python/tests -m long
 

@@ -22,13 +22,27 @@ def above_data(told):
 
 
 def as_good(score, ours, tolerance=TOLERANCE):
-    """Whether a score is ours or better: its objective is at most ours, up to the tolerance and rounding."""
-    return score["objective"] <= ours["objective"] * (1 + tolerance) + ours.get("floor", 0.0)
+    """Whether a score is ours or better: its objective is at most ours, up to the tolerance and rounding; of two paths,
+    the mean of the objectives of all sizes as well."""
+    return all(as_good_at(score, ours, what, tolerance) for what in ("objective", "mean"))
+
+
+def as_good_at(score, ours, what, tolerance):
+    """The same for one figure, where both have it."""
+    if score.get(what) is None or ours.get(what) is None:
+        return True
+    return score[what] <= ours[what] * (1 + tolerance) + ours.get("floor", 0.0)
 
 
 def better(score, ours, tolerance=TOLERANCE):
     """Whether a score is better than ours by more than the tolerance and rounding."""
     return not as_good(ours, score, tolerance)
+
+
+def memory_share(told, bandwidth):
+    """The memory above the data at the peak of the first fit, over the data; None where their size is unknown."""
+    read = bandwidth.get(told["data"])
+    return 1e6 * above_data(told) / read["bytes"] if read else None
 
 
 def within_limit(told, bandwidth):
@@ -91,6 +105,7 @@ def _wins(verdict, finished, ours, tolerance):
         told.append(f"{known[0]} is faster, told what only an oracle knows: {1 / known[1]:.2f} times")
     for name, other in finished.items():
         if better(other["score"], ours["score"], tolerance):
-            told.append(f"{name} has the better objective: {other['score']['objective']:.6g}, "
-                        f"ours {ours['score']['objective']:.6g}")
+            what = "objective" if not as_good_at(ours["score"], other["score"], "objective", tolerance) else "mean"
+            words = "has the better objective" if what == "objective" else "has the better objectives over all sizes"
+            told.append(f"{name} {words}: {other['score'][what]:.6g}, ours {ours['score'][what]:.6g}")
     return told

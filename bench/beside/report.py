@@ -19,7 +19,8 @@ A time is the median of the fits after the first (*warm*), or imports and the fi
 A ratio is the peer's time over ours: above 1 katoms is faster. *Best peer* is the fastest one that a user can run whose
 objective, refitted on what it selected, is the same as ours or better; *oracle* also admits peers that were given the
 strength of penalty that the search before had found. *Limit* is our time over the time to read the data as often as the
-fit did, at the bandwidth measured on an array of that size. *NumPy* is the ratio to the same method in forty lines of
+fit did, at the bandwidth measured on an array of that size. *Memory* is what we held above the data at the peak, over the
+data; some 5 MB of it are threads and code. *NumPy* is the ratio to the same method in forty lines of
 NumPy, where that is as good; it is no package and no best peer, and the wins below name it. Rows may come from several
 runs, and a contestant that a table does not name was left out of that run (`--only`).
 """
@@ -51,7 +52,7 @@ def assembled(folder, why_file):
             summary += [summary_line(work, result, verdict) for verdict in verdicts]
             wins += where_a_peer_wins(work, result, verdicts, paragraphs)
             details.append(details_of(work, result, verdicts))
-    columns = ["row", "ours", "warm", "limit", "best peer", "ratio", "oracle", "ratio", "cold", "ratio", "NumPy"]
+    columns = ["row", "ours", "warm", "limit", "memory", "best peer", "ratio", "oracle", "ratio", "cold", "ratio", "NumPy"]
     parts[3] = table(columns, summary) + "\n"
     parts[4] = "\n## Where a peer wins\n\n" + ("\n".join(wins) if wins else "Nowhere in this run.\n") + "\n"
     return "".join(parts) + "\n".join(details)
@@ -79,6 +80,8 @@ def summary_line(work, result, verdict):
     limit = judging.within_limit(ours, result["bandwidth"])
     cells = [f"{work.SHORT} {result['title']}", verdict["reference"], seconds(verdict["warm"])]
     cells.append("" if limit is None else f"{limit:.1f}")
+    memory = judging.memory_share(ours, result["bandwidth"])
+    cells.append("" if memory is None else f"{100 * memory:.0f} %")
     cells += pair(verdict["best"])
     cells += pair(verdict["best_known"]) if verdict["best_known"] != verdict["best"] else ["", ""]
     return cells + pair(verdict["cold"]) + [times(verdict["naive"][1]) if verdict["naive"] else ""]

@@ -62,6 +62,25 @@ def test_as_good_is_the_same_objective_or_a_lower_one():
     assert judging.as_good({"objective": 5.04}, ours, tolerance=0.01)
 
 
+def test_of_a_path_all_sizes_count():
+    ours = {"objective": 5.0, "mean": 100.0}
+    assert judging.as_good({"objective": 5.0, "mean": 100.0}, ours)
+    assert not judging.as_good({"objective": 5.0, "mean": 101.0}, ours)
+    assert judging.better({"objective": 5.0, "mean": 99.0}, ours)
+    assert judging.as_good({"objective": 5.0, "mean": None}, ours), "who keeps no path is judged by the chosen model"
+    path = told(2.0, 5.0)
+    path["score"]["mean"] = 4.0
+    mine = told(0.1, 5.0, ours=True)
+    mine["score"]["mean"] = 5.0
+    (sentence,) = judging.judged({"katoms, f64": mine, "path": path}, "katoms, f64")["wins"]
+    assert sentence == "path has the better objectives over all sizes: 4, ours 5"
+
+
+def test_memory_is_a_share_of_the_data():
+    assert judging.memory_share(told(0.4, 5.0), {"f64": {"bytes": 3e8}}) == pytest.approx(0.1)
+    assert judging.memory_share(told(0.4, 5.0), {}) is None
+
+
 def test_the_best_peer_is_the_fastest_that_is_as_good():
     verdict = judging.judged(contest(), "katoms, f64")
     assert verdict["best"] == ("good", pytest.approx(4.0))

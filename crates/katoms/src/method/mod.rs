@@ -41,6 +41,7 @@ pub use greedy::{Foba, FobaState, ForwardRegression, ForwardState, GreedyState, 
 pub use lasso::{Lasso, LassoState};
 pub use momentum::{Momentum, MomentumMemory};
 pub use proximal::ProximalStep;
+pub(crate) use refit::refit_below;
 pub use refit::{Refit, refit_on};
 pub use riemannian_cg::{RiemannianCg, RiemannianCgState};
 pub use soft_impute::{SoftImpute, SoftImputeState};

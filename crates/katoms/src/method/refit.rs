@@ -22,6 +22,9 @@ const NEWTON_STEPS: usize = 30;
 const DECREMENT: f64 = 1e-14;
 /// Entries of columns below which a second thread costs more than it brings.
 const PARALLEL_WORK: usize = 1 << 17;
+/// A refit is given up where so many times what a Newton step promises would not do. For a quadratic once is exact; the
+/// promise of another loss errs, but less so the nearer the minimum.
+const TRUST: f64 = 8.0;
 const CG_ITERATIONS: usize = 300;
 const CG_TOLERANCE: f64 = 1e-13;
 
@@ -48,6 +51,17 @@ pub fn refit_on<A: LinearOperator, L: Loss>(
     refit(f, start, t).point
 }
 
+/// The same, given up where the minimum is not going to be below a value: what is reached by then is above it.
+pub(crate) fn refit_below<A: LinearOperator, L: Loss>(
+    f: &Objective<A, L>,
+    start: Evaluated<A::Point>,
+    t: &SupportOf<A>,
+    below: f64,
+) -> Evaluated<A::Point> {
+    let steps = if f.loss().is_quadratic() { 2 } else { NEWTON_STEPS };
+    newton_steps_while(f, start, t, steps, |here, promise| here - TRUST * promise <= below).point
+}
+
 /// What a refit reached.
 pub(super) struct Refitted<P> {
     pub point: Evaluated<P>,
@@ -72,14 +86,25 @@ pub(super) fn newton_steps<A: LinearOperator, L: Loss>(
     t: &SupportOf<A>,
     steps: usize,
 ) -> Refitted<A::Point> {
+    newton_steps_while(f, start, t, steps, |_, _| true)
+}
+
+/// The same, as long as value and promise are worth it.
+fn newton_steps_while<A: LinearOperator, L: Loss>(
+    f: &Objective<A, L>,
+    start: Evaluated<A::Point>,
+    t: &SupportOf<A>,
+    steps: usize,
+    worth: impl Fn(f64, f64) -> bool,
+) -> Refitted<A::Point> {
     if t.dimension() == 0 {
         return Refitted { point: start, settled: true };
     }
     if f.operator().has_cheap_columns() && t.dimension() <= DIRECT_LIMIT {
         let mut system = DirectSystem::new(f, t);
-        newton(f, start, steps, |x| system.step(f, x, t))
+        newton(f, start, steps, worth, |x| system.step(f, x, t))
     } else {
-        newton(f, start, steps, |x| conjugate_gradients(f, x, t))
+        newton(f, start, steps, worth, |x| conjugate_gradients(f, x, t))
     }
 }
 
@@ -89,6 +114,7 @@ fn newton<A: LinearOperator, L: Loss>(
     f: &Objective<A, L>,
     mut point: Evaluated<A::Point>,
     steps: usize,
+    worth: impl Fn(f64, f64) -> bool,
     mut step: impl FnMut(&Evaluated<A::Point>) -> (A::Point, f64),
 ) -> Refitted<A::Point> {
     let mut here = f.value(&point);
@@ -97,6 +123,9 @@ fn newton<A: LinearOperator, L: Loss>(
         let (direction, promise) = step(&point);
         if !(promise > 0.0) {
             return Refitted { point, settled: true };
+        }
+        if !worth(here, promise) {
+            return Refitted { point, settled: false };
         }
         let d = f.at(direction);
         let Some((next, there)) = first_descent(f, &point, &d, here) else {
@@ -218,4 +247,38 @@ fn conjugate_gradients<A: LinearOperator, L: Loss>(
     }
     let promise = -0.5 * gradient.dot(&step);
     (step, promise)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loss::Logistic;
+    use crate::operator::Dense;
+    use crate::simulate;
+    use crate::space::{IndexSet, SparseVec};
+
+    /// What is given up is above the bar, and so is its minimum; what is not is the minimum.
+    #[test]
+    fn a_refit_is_given_up_only_where_its_minimum_is_above_the_bar() {
+        let (m, n) = (80, 30);
+        let x: Vec<f64> = simulate::gaussian(m, n, 3).iter().map(|v| v * (m as f64).sqrt()).collect();
+        let y: Vec<f64> =
+            (0..m).map(|i| f64::from(u8::from(2.0 * x[i] - x[m + i] + 0.5 * x[7 * m + i] > 0.2))).collect();
+        let noisy: Vec<f64> = y.iter().enumerate().map(|(i, y)| if i % 9 == 0 { 1.0 - y } else { *y }).collect();
+        let f = Objective::new(Dense::column_major(&x, m, n).unwrap(), Logistic::new(noisy).unwrap()).unwrap();
+        let mut given_up = 0;
+        for j in 2..n {
+            for base in [vec![0, j], vec![0, 1, j], vec![j]] {
+                let t = IndexSet::new(n, base);
+                let least = f.value(&refit_on(&f, f.at(SparseVec::zero(n)), &t));
+                for bar in [0.8 * least, 0.99 * least, 1.001 * least, 1.2 * least] {
+                    let reached = f.value(&refit_below(&f, f.at(SparseVec::zero(n)), &t, bar));
+                    let settled = reached <= least * (1.0 + 1e-9);
+                    assert!(settled || (reached > bar && least > bar), "{j} {bar} {reached} {least}");
+                    given_up += usize::from(!settled);
+                }
+            }
+        }
+        assert!(given_up > 20, "{given_up}");
+    }
 }

@@ -24,7 +24,7 @@ use super::tableau::{Missing, Swap, Swaps, Tableau};
 use crate::driver::{Certificate, NearTie, Quality, stationarity};
 use crate::linalg::top_k;
 use crate::loss::Loss;
-use crate::method::refit_on;
+use crate::method::{refit_below, refit_on};
 use crate::objective::{Evaluated, Objective};
 use crate::operator::LinearOperator;
 use crate::set::{Atoms, CoordinateSet};
@@ -40,6 +40,8 @@ const NEARBY: f64 = 2e7;
 const PICTURED: f64 = 4e6;
 /// Multiplications for k columns of G above which exchanges are compared within a short list of atoms.
 const LARGE: f64 = 4e8;
+/// The same is this many times less where the quadratic is only a picture of f.
+const PICTURES: f64 = 4.0;
 /// Stages in which a model grows to k.
 const STAGES: usize = 10;
 /// The Lasso is followed until it has this many times k atoms.
@@ -54,7 +56,7 @@ const STRONGEST: usize = 3;
 /// And for so many more that promise most by the curvature there.
 const CURVED: usize = 12;
 /// Two models are nearly tied when their deviances differ by less: the one is at least 1/e as likely.
-const NEAR: f64 = 2.0;
+pub(super) const NEAR: f64 = 2.0;
 const MOST_TIES: usize = 20;
 /// A point this near to the minimum over its atoms, relative to its norm, is that minimum.
 const SETTLED: f64 = 1e-9;
@@ -118,6 +120,9 @@ where
 
     /// The largest number of coordinates that k atoms can have.
     pub(super) fn most_coordinates(&self, k: usize) -> usize {
+        if self.atoms.widest() <= 1 {
+            return self.kept.indices().len() + k.min(self.candidates());
+        }
         let sizes: Vec<f64> = (0..self.atoms.len()).map(|atom| self.atoms.members(atom).len() as f64).collect();
         let largest = top_k(&sizes, k).into_iter().map(|atom| sizes[atom]).sum::<f64>();
         self.kept.indices().len() + largest as usize
@@ -281,8 +286,16 @@ where
         }
         moves.sort_unstable();
         moves.dedup();
+        // What is not even a near tie need not be refitted to its end.
+        let below = self.f.value(x) + NEAR;
         let trial = |(out, into): (Option<usize>, usize)| {
-            let next = self.refitted_to(x, &chosen, out, Some(into));
+            let support = self.support_of(&chosen, out, Some(into));
+            let start = match outs.iter().position(|&other| Some(other) == out) {
+                // The minimum without the atom is known: the way from there is short.
+                Some(place) => without[place].clone(),
+                None => self.f.at(x.point().on(&support)),
+            };
+            let next = refit_below(self.f, start, &support, below);
             Trial { out, into, value: self.f.value(&next), x: next }
         };
         moves.into_par_iter().map(trial).collect()
@@ -296,17 +309,24 @@ where
         out: Option<usize>,
         into: Option<usize>,
     ) -> Evaluated<SparseVec> {
+        let support = self.support_of(chosen, out, into);
+        refit_on(self.f, self.f.at(x.point().on(&support)), &support)
+    }
+
+    /// The coordinates of the chosen atoms without one and with another, and of what is kept.
+    fn support_of(&self, chosen: &[usize], out: Option<usize>, into: Option<usize>) -> IndexSet {
         let atoms: Vec<usize> = chosen.iter().copied().filter(|&atom| Some(atom) != out).chain(into).collect();
         let mut all = self.coordinates(&atoms);
         all.extend(self.kept.indices());
-        let support = IndexSet::new(self.kept.dim(), all);
-        refit_on(self.f, self.f.at(x.point().on(&support)), &support)
+        IndexSet::new(self.kept.dim(), all)
     }
 
     /// Whether the columns of G of so many coordinates cost too much to be had for every problem.
     pub(super) fn is_large(&self, coordinates: usize) -> bool {
         let a = self.f.operator();
-        a.n_outputs() as f64 * a.domain() as f64 * coordinates as f64 > self.large
+        // The picture of another loss has to be had again after every exchange.
+        let most = if self.f.loss().is_quadratic() { self.large } else { self.large / PICTURES };
+        a.n_outputs() as f64 * a.domain() as f64 * coordinates as f64 > most
     }
 
     /// The second derivative of a quadratic f along each coordinate: one pass, the first time.

@@ -6,14 +6,14 @@
 
 use rayon::prelude::*;
 
-use super::exact::Exact;
+use super::exact::{Exact, NEAR};
 use super::neighbourhood::{GoOn, Polished};
 use super::short_gram::ShortGram;
 use super::short_list::Exchanged;
 use super::swaps::IMPROVES;
 use super::tableau::{Swap, Swaps};
 use crate::loss::Loss;
-use crate::method::refit_on;
+use crate::method::refit_below;
 use crate::objective::Evaluated;
 use crate::operator::LinearOperator;
 use crate::set::CoordinateSet;
@@ -102,10 +102,12 @@ where
         }
         moves.sort_unstable();
         moves.dedup();
+        // What is not even a near tie need not be refitted to its end.
+        let below = here + NEAR;
         let trial = |(out, into): (usize, usize)| {
             let next = match weakest.iter().position(|(atom, _)| *atom == out) {
                 // The minimum without the atom is known: the way from there is short.
-                Some(place) => self.with_atom(&without[place], into),
+                Some(place) => self.with_atom(&without[place], into, below),
                 None => self.refitted_to(x, chosen, Some(out), Some(into)),
             };
             Trial { swap: Swap { out, into, gain: here - self.f.value(&next) }, x: next }
@@ -113,9 +115,9 @@ where
         moves.into_par_iter().map(trial).collect()
     }
 
-    /// The minimum over the coordinates of x and of one more atom.
-    fn with_atom(&self, x: &Evaluated<SparseVec>, atom: usize) -> Evaluated<SparseVec> {
+    /// The minimum over the coordinates of x and of one more atom, or something above `below` where that is not below it.
+    fn with_atom(&self, x: &Evaluated<SparseVec>, atom: usize, below: f64) -> Evaluated<SparseVec> {
         let added = IndexSet::new(self.kept.dim(), self.coordinates(&[atom]));
-        refit_on(self.f, x.clone(), &x.point().support().union(&added))
+        refit_below(self.f, x.clone(), &x.point().support().union(&added), below)
     }
 }

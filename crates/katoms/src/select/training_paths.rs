@@ -64,8 +64,7 @@ fn first_list(atoms: &Atoms, sizes: &[usize]) -> usize {
 
 /// Whether the products of a list can be held that becomes twice as long as the first, for so many training sets.
 pub(super) fn affordable(atoms: &Atoms, kept: &IndexSet, sizes: &[usize], trainings: usize) -> bool {
-    let widest = (0..atoms.len()).map(|atom| atoms.members(atom).len()).max().unwrap_or(0);
-    let coordinates = (2 * first_list(atoms, sizes) * widest).min(kept.dim());
+    let coordinates = (2 * first_list(atoms, sizes) * atoms.widest()).min(kept.dim());
     coordinates.saturating_mul(coordinates).saturating_mul(2 * trainings) <= MOST
 }
 

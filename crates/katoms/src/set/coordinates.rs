@@ -30,8 +30,12 @@ impl Atoms {
 
     /// The same atoms without some of their coordinates.
     pub fn without(&self, left_out: &IndexSet) -> Self {
-        let rest = |atom| self.members(atom).iter().copied().filter(|&i| !left_out.contains(i)).collect();
-        Self::groups(&(0..self.len()).map(rest).collect::<Vec<_>>(), self.shared)
+        let (mut starts, mut members) = (vec![0], Vec::with_capacity(self.members.len()));
+        for atom in 0..self.len() {
+            members.extend(self.members(atom).iter().filter(|&&i| !left_out.contains(i)));
+            starts.push(members.len());
+        }
+        Self { starts, members, shared: self.shared }
     }
 
     /// The number of atoms.
@@ -47,6 +51,11 @@ impl Atoms {
     /// The coordinates of an atom.
     pub fn members(&self, atom: usize) -> &[usize] {
         &self.members[self.starts[atom]..self.starts[atom + 1]]
+    }
+
+    /// The coordinates of the largest atom.
+    pub fn widest(&self) -> usize {
+        self.starts.windows(2).map(|ends| ends[1] - ends[0]).max().unwrap_or(0)
     }
 
     /// Whether some coordinate belongs to two atoms.

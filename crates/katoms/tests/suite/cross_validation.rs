@@ -30,12 +30,16 @@ struct Data {
 impl Data {
     /// Correlated columns of different units, far from 0, and a few that matter.
     fn new(rows: usize, columns: usize, seed: u64) -> Self {
+        Self::with_noise(rows, columns, seed, 0.8)
+    }
+
+    fn with_noise(rows: usize, columns: usize, seed: u64, deviation: f64) -> Self {
         let plain = simulate::autoregressive(rows, columns, 0.5, seed);
         let unit = |j: usize| 10_f64.powi(j as i32 % 3 - 1);
         let x = Matrix::from_fn(rows, columns, |i, j| unit(j) * (plain[j * rows + i] + 3.0));
         let noise = normals(rows, &mut generator(seed, 3));
         let clean = |i: usize| 5.0 + 2.0 * plain[i] - 1.5 * plain[4 * rows + i] + plain[7 * rows + i];
-        let y = (0..rows).map(|i| clean(i) + 0.8 * noise[i]).collect();
+        let y = (0..rows).map(|i| clean(i) + deviation * noise[i]).collect();
         Self { x, y, weights: vec![1.0; rows] }
     }
 
@@ -824,28 +828,36 @@ fn a_validation_that_is_stopped_keeps_the_sizes_that_it_has() {
     assert!(stopped.scores.iter().all(|score| score.mean.is_finite()));
 }
 
-/// In a wide design the paths of training sets grow within a list of atoms; by hand, among all.
+/// In a wide design the paths of training sets grow within a list of atoms; by hand, among all. Beyond the atoms that
+/// matter, and where none does, many are about as good, and a list has not the best of them.
 #[test]
 fn a_wide_design_loses_little_within_a_list() {
-    for seed in 0..3 {
-        let data = Data::new(90, 2000, seed);
+    for (seed, deviation) in [(0, 0.05), (1, 0.05), (2, 0.05), (0, 0.8), (1, 0.8)] {
+        let data = Data::with_noise(90, 2000, seed, deviation);
         let folds = Folds::random(90, 5, seed).unwrap();
         let (design, set) = (data.dense(), KSparse::new(1, 2000).unwrap());
         let options = CrossValidation::new(1..=12);
         let validated = cross_validate(&design, &data.loss(), &set, &folds, &options).unwrap();
         assert!(validated.passes <= 4, "{}", validated.passes);
+        let planted = deviation < 0.1;
         for (model, (coefficients, intercept)) in validated.models.iter().zip(data.by_hand(&set, &options, 0.0)) {
             let (here, among_all) = (model.loss, 90.0 * data.error(&coefficients, intercept));
-            assert!(here < 1.05 * among_all, "seed {seed}, k = {}: {here} {among_all}", model.choice.atoms);
+            let exact = planted && model.choice.atoms <= 3;
+            let most = if exact { 1.0 + 1e-9 } else { 1.1 };
+            assert!(here < most * among_all, "seed {seed}, k = {}: {here} {among_all}", model.choice.atoms);
         }
+        if !planted {
+            continue;
+        }
+        assert_eq!(validated.models[2].coefficients.indices(), [0, 4, 7], "seed {seed}");
         let by_hand = |fold: usize| data.pick(&folds.training(fold)).by_hand(&set, &options, 0.0);
         let paths: Vec<_> = (0..5).map(by_hand).collect();
-        for (at, score) in validated.scores.iter().enumerate() {
+        for (at, score) in validated.scores.iter().enumerate().take(3) {
             let error = |(fold, path): (usize, &Vec<(SparseVec, f64)>)| {
                 data.pick(&folds.held_out(fold)).error(&path[at].0, path[at].1)
             };
             let among_all = paths.iter().enumerate().map(error).sum::<f64>() / 5.0;
-            assert!(score.mean < 1.2 * among_all, "seed {seed}, {}: {} {among_all}", score.choice.atoms, score.mean);
+            near(score.mean, among_all, 1e-9, "a mean over folds");
         }
     }
 }
