@@ -40,8 +40,6 @@ const NEARBY: f64 = 2e7;
 const PICTURED: f64 = 4e6;
 /// Multiplications for k columns of G above which exchanges are compared within a short list of atoms.
 const LARGE: f64 = 4e8;
-/// The same is this many times less where the quadratic is only a picture of f.
-const PICTURES: f64 = 4.0;
 /// Stages in which a model grows to k.
 const STAGES: usize = 10;
 /// The Lasso is followed until it has this many times k atoms.
@@ -324,9 +322,7 @@ where
     /// Whether the columns of G of so many coordinates cost too much to be had for every problem.
     pub(super) fn is_large(&self, coordinates: usize) -> bool {
         let a = self.f.operator();
-        // The picture of another loss has to be had again after every exchange.
-        let most = if self.f.loss().is_quadratic() { self.large } else { self.large / PICTURES };
-        a.n_outputs() as f64 * a.domain() as f64 * coordinates as f64 > most
+        a.n_outputs() as f64 * a.domain() as f64 * coordinates as f64 > self.large
     }
 
     /// The second derivative of a quadratic f along each coordinate: one pass, the first time.
