@@ -366,7 +366,8 @@ where
         let preparation = options.preparation(0.0);
         let parts = Parts::new(folds.labels().to_vec(), folds.count())?;
         let (atoms, kept) = (set.candidates(), set.kept());
-        if !design.has_cheap_columns() || !affordable(&atoms, &kept, &options.sizes, folds.count() + 1) {
+        let extent = (design.n_outputs(), folds.count() + 1);
+        if !design.has_cheap_columns() || !affordable(&atoms, &kept, &options.sizes, extent) {
             return Ok(None);
         }
         let Some(mut gram) = PartGram::new(design, loss, parts, &preparation)? else { return Ok(None) };

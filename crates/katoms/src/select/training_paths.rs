@@ -32,7 +32,7 @@ const JOIN: usize = 8;
 const ROUNDS: usize = 3;
 /// Sizes that a path grows by before it is asked whether to go on.
 const STRIDE: usize = 4;
-/// Numbers that the products of a list may take: 2 GiB.
+/// Numbers that the columns of a list, and their products, may take: 2 GiB each.
 const MOST: usize = 1 << 28;
 
 /// Where the paths of training sets grow.
@@ -62,10 +62,12 @@ fn first_list(atoms: &Atoms, sizes: &[usize]) -> usize {
     if some * SHARE > atoms.len() { atoms.len() } else { some }
 }
 
-/// Whether the products of a list can be held that becomes twice as long as the first, for so many training sets.
-pub(super) fn affordable(atoms: &Atoms, kept: &IndexSet, sizes: &[usize], trainings: usize) -> bool {
+/// Whether a list can be held that becomes twice as long as the first: its columns of so many rows, and their products for
+/// so many training sets.
+pub(super) fn affordable(atoms: &Atoms, kept: &IndexSet, sizes: &[usize], (rows, trainings): (usize, usize)) -> bool {
     let coordinates = (2 * first_list(atoms, sizes) * atoms.widest()).min(kept.dim());
-    coordinates.saturating_mul(coordinates).saturating_mul(2 * trainings) <= MOST
+    let products = coordinates.saturating_mul(coordinates).saturating_mul(2 * trainings);
+    products.max(coordinates.saturating_mul(rows)) <= MOST
 }
 
 impl<'t, 'g, 'a, A, L> TrainingPaths<'t, 'g, 'a, A, L>
