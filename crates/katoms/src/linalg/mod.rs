@@ -4,6 +4,7 @@
 //! number of threads. faer's factorisations follow its global parallelism, which is sequential unless a
 //! program that links katoms turns faer's `rayon` feature on.
 
+mod bytes;
 pub mod kernels;
 mod leading_pair;
 mod matrix;
@@ -13,6 +14,7 @@ mod solve;
 mod top_k;
 mod truncated_svd;
 
+pub(crate) use bytes::Bytes;
 pub use leading_pair::{SingularPair, leading_pair};
 pub use matrix::Matrix;
 pub(crate) use orthonormal::extended;

@@ -85,8 +85,8 @@ impl Known {
         let parts = data.par_chunks(width * rows).zip(outs).zip(samples);
         parts.for_each(|((data, ((means, variances), pass)), sample)| {
             kernels::survey_columns(data, &asked.weights, &asked.residual, [means, variances, pass]);
-            if let Some((mut sample, which)) = sample.zip(which) {
-                sample.fill(|j, out| which.pick(&data[j * rows..][..rows], out));
+            if let Some(mut sample) = sample {
+                sample.fill(data, means);
             }
         });
         (Self { asked: asked.clone(), moments: Moments { means, variances }, pass }, sample)

@@ -13,6 +13,7 @@ use std::ops::Range;
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
+use crate::linalg::Bytes;
 use crate::linalg::kernels::{Real, for_each_part, prefetch_ahead};
 
 /// Runs of rows in which the sample lies: many short ones are dear to read, and few see little of sorted data.
@@ -25,8 +26,6 @@ const LEAST: usize = 96;
 const COLUMNS: usize = 64;
 /// Codes that are multiplied at a time.
 const LANES: usize = 16;
-/// Lanes of sums side by side, so that none waits for the one before it.
-const SIDE: usize = 4;
 /// Columns that are multiplied side by side.
 const GROUP: usize = 8;
 /// The largest code.
@@ -48,7 +47,10 @@ pub struct SampledRows {
 impl SampledRows {
     /// Some of these rows, whose values take this many bytes each. `None` where they would be too few to say much.
     pub(super) fn of(rows: usize, bytes: usize) -> Option<Self> {
-        let sampled = Self { block: (rows / (RUNS * EVERY)).max(1), rows, bytes };
+        let even = rows / (RUNS * EVERY);
+        // Whole lanes, where that changes little.
+        let block = if even < 2 * LANES { even.max(1) } else { (even + LANES / 2) / LANES * LANES };
+        let sampled = Self { block, rows, bytes };
         (sampled.count() >= LEAST).then_some(sampled)
     }
 
@@ -69,13 +71,9 @@ impl SampledRows {
     }
 
     /// What a column holds in these rows.
-    pub(super) fn pick<T: Real>(self, column: &[T], mut out: &mut [f32]) {
-        let arch = Arch::new();
-        for run in self.runs() {
-            let (here, rest) = out.split_at_mut(run.len());
-            arch.dispatch(Converted { from: &column[run], to: here });
-            out = rest;
-        }
+    pub(super) fn pick<T: Real>(self, column: &[T], out: &mut [f32]) {
+        let picked = self.runs().flat_map(|run| &column[run]);
+        out.iter_mut().zip(picked).for_each(|(out, x)| *out = x.to_f32());
     }
 
     /// The rows in it, run after run.
@@ -84,13 +82,13 @@ impl SampledRows {
     }
 }
 
-/// The copy: a byte for each value, column after column.
+/// The copy: a byte with a sign for each value, column after column.
 #[derive(Debug)]
 pub(super) struct RowSample {
     which: SampledRows,
     /// Codes of a column, with zeros behind them up to a multiple of [`LANES`].
     length: usize,
-    codes: Vec<i8>,
+    codes: Bytes,
     centres: Vec<f64>,
     /// What a step is worth, for each column.
     steps: Vec<f32>,
@@ -100,19 +98,27 @@ pub(super) struct RowSample {
 pub(super) struct SamplePart<'a> {
     which: SampledRows,
     length: usize,
-    codes: &'a mut [i8],
+    codes: &'a mut [u8],
     centres: &'a mut [f64],
     steps: &'a mut [f32],
 }
 
 impl SamplePart<'_> {
-    /// Fills it. `read(j, out)` gives what its j-th column holds in the rows of the sample.
-    pub fn fill(&mut self, mut read: impl FnMut(usize, &mut [f32])) {
-        let (arch, count, mut values) = (Arch::new(), self.which.count(), vec![0.0; self.length]);
+    /// Fills it from its columns, which follow each other. Each has a centre: distances from its mean are the shortest,
+    /// and their codes the finest.
+    pub fn fill<T: Real>(&mut self, columns: &[T], centres: &[f64]) {
+        let runs: Vec<Range<usize>> = self.which.runs().collect();
+        self.fill_runs(columns, &runs, centres);
+    }
+
+    /// [`Self::fill`] from these runs of each column.
+    fn fill_runs<T: Real>(&mut self, columns: &[T], runs: &[Range<usize>], centres: &[f64]) {
+        let (arch, mut distances) = (Arch::new(), vec![0.0; self.length]);
+        let rows = columns.len() / centres.len().max(1);
         for (j, codes) in self.codes.chunks_mut(self.length).enumerate() {
-            values[count..].fill(0.0);
-            read(j, &mut values[..count]);
-            (self.centres[j], self.steps[j]) = arch.dispatch(Coded { count, values: &mut values, codes });
+            let (column, centre) = (&columns[j * rows..][..rows], centres[j] as f32);
+            self.steps[j] = arch.dispatch(Coded { column, runs, centre, distances: &mut distances, codes });
+            self.centres[j] = centre.into();
         }
     }
 }
@@ -121,7 +127,13 @@ impl RowSample {
     /// The sample of a design with this many columns, to be filled in parts.
     pub fn unfilled(which: SampledRows, columns: usize) -> Self {
         let length = which.count().next_multiple_of(LANES);
-        Self { which, length, codes: vec![0; length * columns], centres: vec![0.0; columns], steps: vec![0.0; columns] }
+        Self {
+            which,
+            length,
+            codes: Bytes::zeroed(length * columns),
+            centres: vec![0.0; columns],
+            steps: vec![0.0; columns],
+        }
     }
 
     /// Its columns, so many at a time.
@@ -140,7 +152,9 @@ impl RowSample {
         parts.into_par_iter().enumerate().for_each_init(Vec::new, |values, (at, mut part)| {
             values.resize(rows * part.steps.len(), 0.0_f32);
             read(at * COLUMNS, values);
-            part.fill(|j, out| out.copy_from_slice(&values[j * rows..][..rows]));
+            let mean = |column: &[f32]| column.iter().map(|&x| f64::from(x)).sum::<f64>() / rows as f64;
+            let centres: Vec<f64> = values.chunks(rows).map(mean).collect();
+            part.fill_runs(values, std::slice::from_ref(&(0..rows)), &centres);
         });
         sample
     }
@@ -168,77 +182,55 @@ impl RowSample {
     }
 }
 
-/// Values in single precision.
-struct Converted<'a, T> {
-    from: &'a [T],
-    to: &'a mut [f32],
+/// A column becomes codes of its distances from the centre; what a step is worth.
+struct Coded<'a, T> {
+    column: &'a [T],
+    /// Where its values are.
+    runs: &'a [Range<usize>],
+    centre: f32,
+    /// Room for the distances, with zeros behind them.
+    distances: &'a mut [f32],
+    codes: &'a mut [u8],
 }
 
-impl<T: Real> WithSimd for Converted<'_, T> {
-    type Output = ();
+impl<T: Real> WithSimd for Coded<'_, T> {
+    type Output = f32;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        for (to, from) in self.to.iter_mut().zip(self.from) {
-            *to = from.to_f32();
-        }
-    }
-}
-
-/// A column becomes codes; its centre, and what a step is worth. Behind its `count` values are zeros.
-struct Coded<'a> {
-    count: usize,
-    values: &'a mut [f32],
-    codes: &'a mut [i8],
-}
-
-impl WithSimd for Coded<'_> {
-    type Output = (f64, f32);
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> (f64, f32) {
-        let mut sums = [[0.0_f32; LANES]; SIDE];
-        let (wide, rest) = self.values.as_chunks::<LANES>().0.as_chunks::<SIDE>();
-        for blocks in wide {
-            for s in 0..SIDE {
+    fn with_simd<S: Simd>(self, _: S) -> f32 {
+        let (mut rest, mut most, mut most_last) = (&mut *self.distances, [0.0_f32; LANES], 0.0);
+        for run in self.runs {
+            let (to, after) = rest.split_at_mut(run.len());
+            let (to, last_to) = to.as_chunks_mut::<LANES>();
+            let (from, last_from) = self.column[run.clone()].as_chunks::<LANES>();
+            for (to, from) in to.iter_mut().zip(from) {
+                let mut distance = [0.0; LANES]; // in a register: `to` might lie on `from` for all that the compiler knows
                 for l in 0..LANES {
-                    sums[s][l] += blocks[s][l];
+                    distance[l] = from[l].to_f32() - self.centre;
                 }
-            }
-        }
-        for block in rest {
-            for l in 0..LANES {
-                sums[0][l] += block[l];
-            }
-        }
-        let sums = std::hint::black_box(sums); // as below
-        let centre = (sums.iter().map(|&lanes| f64::from(total(lanes))).sum::<f64>() / self.count as f64) as f32;
-        self.values[self.count..].fill(centre); // no distance, and the code 0
-        let mut most = [[0.0_f32; LANES]; SIDE];
-        let (wide, rest) = self.values.as_chunks::<LANES>().0.as_chunks::<SIDE>();
-        for blocks in wide {
-            for s in 0..SIDE {
                 for l in 0..LANES {
-                    most[s][l] = larger((blocks[s][l] - centre).abs(), most[s][l]);
+                    most[l] = larger(distance[l].abs(), most[l]);
                 }
+                *to = distance;
+            }
+            for (to, from) in last_to.iter_mut().zip(last_from) {
+                *to = from.to_f32() - self.centre;
+                most_last = larger(to.abs(), most_last);
+            }
+            rest = after;
+        }
+        let mut most = std::hint::black_box(most); // as below
+        for half in [8, 4, 2, 1] {
+            for l in 0..half {
+                most[l] = larger(most[l], most[l + half]);
             }
         }
-        for block in rest {
-            for l in 0..LANES {
-                most[0][l] = larger((block[l] - centre).abs(), most[0][l]);
-            }
-        }
-        for s in 1..SIDE {
-            for l in 0..LANES {
-                most[0][l] = larger(most[s][l], most[0][l]);
-            }
-        }
-        let largest = most[0].into_iter().fold(0.0, larger);
+        let largest = larger(most[0], most_last);
         let inverse = if largest > 0.0 { LARGEST / largest } else { 0.0 };
-        for (code, v) in self.codes.iter_mut().zip(&*self.values) {
-            *code = ((v - centre) * inverse + WHOLE).to_bits() as i8;
+        for (code, distance) in self.codes.iter_mut().zip(&*self.distances) {
+            *code = (distance * inverse + WHOLE).to_bits() as u8;
         }
-        (f64::from(centre), largest / LARGEST)
+        largest / LARGEST
     }
 }
 
@@ -261,7 +253,7 @@ fn total(mut l: [f32; LANES]) -> f32 {
 
 /// The products of the leading columns of codes with a residual, as many as `out` is long.
 struct Codes<'a> {
-    codes: &'a [i8],
+    codes: &'a [u8],
     r: &'a [f32],
     out: &'a mut [f64],
 }
@@ -271,7 +263,7 @@ impl Codes<'_> {
     #[inline(always)]
     fn group<S: Simd, const C: usize>(&mut self, first: usize, stride: usize) {
         let r = self.r.as_chunks::<LANES>().0;
-        let mut columns: [&[[i8; LANES]]; C] = [&[]; C];
+        let mut columns: [&[[u8; LANES]]; C] = [&[]; C];
         for c in 0..C {
             columns[c] = &self.codes[(first + c * stride) * self.r.len()..].as_chunks::<LANES>().0[..r.len()];
         }
@@ -281,7 +273,7 @@ impl Codes<'_> {
                 prefetch_ahead(columns[c].as_ptr().wrapping_add(b));
                 let mut wide = [0.0_f32; LANES];
                 for l in 0..LANES {
-                    wide[l] = columns[c][b][l].into();
+                    wide[l] = columns[c][b][l].cast_signed().into();
                 }
                 for l in 0..LANES {
                     sums[c][l] = fma::<S>(wide[l], r[l], sums[c][l]);

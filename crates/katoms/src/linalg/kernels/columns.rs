@@ -100,8 +100,17 @@ pub(super) fn add_rows<S: Simd, T: Real, const C: usize>(
     columns: &[&[T]; C],
     r: &[f64],
 ) -> [[f64; LANES]; C] {
-    let mut sums = add_blocks::<S, T, C>(sums, columns, r);
-    let r = r.as_chunks::<STEP>().1;
+    let sums = add_blocks::<S, T, C>(sums, columns, r);
+    add_last_rows::<S, T, C>(sums, columns, r.as_chunks::<STEP>().1)
+}
+
+/// Adds the rows after the whole blocks: `r` is the residual there.
+#[inline(always)]
+pub(super) fn add_last_rows<S: Simd, T: Real, const C: usize>(
+    mut sums: [[f64; LANES]; C],
+    columns: &[&[T]; C],
+    r: &[f64],
+) -> [[f64; LANES]; C] {
     for (sums, column) in sums.iter_mut().zip(columns) {
         let x = column.as_chunks::<STEP>().1;
         for (x, r) in x.chunks(LANES).zip(r.chunks(LANES)) {

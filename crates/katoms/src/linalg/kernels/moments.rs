@@ -8,7 +8,7 @@
 use pulp::{Arch, Simd, WithSimd};
 
 use super::Real;
-use super::columns::{LANES, add_rows, sum_lanes, task_width};
+use super::columns::{LANES, add_last_rows, sum_lanes, task_width};
 use super::streams::{GROUP, STEP, blocks, fma, for_each_part, prefetch, shape};
 
 /// The largest d² over the variance: three digits of sixteen.
@@ -84,23 +84,23 @@ impl<T: Real> ByColumns<'_, '_, T> {
             columns[c] = &self.data[(first + c * stride) * rows..][..rows];
             pilots[c] = columns[c].first().map_or(0.0, |x| x.to_f64());
         }
-        let sums = add_deviations::<S, T, C>(&columns, self.weights, &pilots);
+        let sums = match self.residual {
+            Some(r) => add_deviations::<S, T, C, true>(&columns, self.weights, &pilots, r),
+            None => add_deviations::<S, T, C, false>(&columns, self.weights, &pilots, self.weights),
+        };
         for c in 0..C {
-            let (mut mean, mut variance, mut far) = finish(pilots[c], sums[c].0, sums[c].1, self.total);
+            let (mut mean, mut variance, mut far) = finish(pilots[c], sums[c].deviation, sums[c].square, self.total);
             for _ in 1..READS {
                 if far {
-                    let [(deviation, square)] = add_deviations::<S, T, 1>(&[columns[c]], self.weights, &[mean]);
-                    (mean, variance, far) = finish(mean, deviation, square, self.total);
+                    let w = self.weights;
+                    let [again] = add_deviations::<S, T, 1, false>(&[columns[c]], w, &[mean], w);
+                    (mean, variance, far) = finish(mean, again.deviation, again.square, self.total);
                 }
             }
             self.outs[0][first + c * stride] = mean;
             self.outs[1][first + c * stride] = variance;
-        }
-        if let Some(r) = self.residual {
-            // A loop of its own: there are too few registers for all sums, and the columns are in the cache by now.
-            let products = add_rows::<S, T, C>([[0.0; LANES]; C], &columns, r);
-            for c in 0..C {
-                self.outs[2][first + c * stride] = sum_lanes(products[c]);
+            if self.residual.is_some() {
+                self.outs[2][first + c * stride] = sums[c].product;
             }
         }
     }
@@ -123,36 +123,61 @@ impl<T: Real> WithSimd for ByColumns<'_, '_, T> {
     }
 }
 
-/// The weighted sums of deviations from the pilot, and of their squares, for each column.
+/// What one loop over a column adds up.
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    /// Weighted deviations from the pilot.
+    deviation: f64,
+    /// Their weighted squares.
+    square: f64,
+    /// Products with the residual.
+    product: f64,
+}
+
+/// The sums of each column; those of products where `PRODUCTS`, and `r` is not looked at elsewhere.
 #[inline(always)]
-fn add_deviations<S: Simd, T: Real, const C: usize>(
+fn add_deviations<S: Simd, T: Real, const C: usize, const PRODUCTS: bool>(
     columns: &[&[T]; C],
     weights: &[f64],
     pilots: &[f64; C],
-) -> [(f64, f64); C] {
-    let (w, w_rest) = weights.as_chunks::<STEP>();
+    r: &[f64],
+) -> [Sums; C] {
+    let ((w, w_rest), (r, r_rest)) = (weights.as_chunks::<STEP>(), r.as_chunks::<STEP>());
     let x = blocks(columns, w.len());
+    let r = &r[..w.len()];
     let (mut deviations, mut squares) = ([[0.0; LANES]; C], [[0.0; LANES]; C]);
-    for (b, w) in w.iter().enumerate() {
+    let mut products = [[0.0; LANES]; C];
+    for b in 0..w.len() {
         for c in 0..C {
             prefetch(x[c].as_ptr().wrapping_add(b));
+            let mut wide = [0.0; STEP];
+            for l in 0..STEP {
+                wide[l] = x[c][b][l].to_f64();
+            }
             for half in [0, LANES] {
                 for l in 0..LANES {
-                    let d = x[c][b][half + l].to_f64() - pilots[c];
-                    let wd = w[half + l] * d;
+                    let d = wide[half + l] - pilots[c];
+                    let wd = w[b][half + l] * d;
                     deviations[c][l] += wd;
                     squares[c][l] = fma::<S>(wd, d, squares[c][l]);
+                    if PRODUCTS {
+                        products[c][l] = fma::<S>(wide[half + l], r[b][half + l], products[c][l]);
+                    }
                 }
             }
         }
     }
-    let mut sums = [(0.0, 0.0); C];
+    if PRODUCTS {
+        products = add_last_rows::<S, T, C>(products, columns, r_rest);
+    }
+    let mut sums = [Sums::default(); C];
     for c in 0..C {
-        sums[c] = (sum_lanes(deviations[c]), sum_lanes(squares[c]));
+        let [deviation, square] = [deviations[c], squares[c]].map(sum_lanes);
+        sums[c] = Sums { deviation, square, product: if PRODUCTS { sum_lanes(products[c]) } else { 0.0 } };
         for (x, w) in columns[c].as_chunks::<STEP>().1.iter().zip(w_rest) {
             let d = x.to_f64() - pilots[c];
-            sums[c].0 += w * d;
-            sums[c].1 += w * d * d;
+            sums[c].deviation += w * d;
+            sums[c].square += w * d * d;
         }
     }
     sums
