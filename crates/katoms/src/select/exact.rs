@@ -359,11 +359,15 @@ where
     /// atom a single coordinate, f falls at least so much.
     pub(super) fn falls(&self, g: &[f64], curvatures: &[f64], chosen: &[usize]) -> Vec<f64> {
         // Coordinate by coordinate first: a loop without a branch, whatever the atoms are.
-        let alone: Vec<f64> =
+        let mut alone: Vec<f64> =
             g.iter().zip(curvatures).map(|(g, h)| if *h > 0.0 { 0.5 * g * g / h } else { 0.0 }).collect();
-        let mut falls: Vec<f64> = (0..self.atoms.len())
-            .map(|atom| self.atoms.members(atom).iter().map(|&j| alone.get(j).copied().unwrap_or(0.0)).sum())
-            .collect();
+        alone.resize(self.f.operator().domain(), 0.0);
+        let plain = self.atoms.leading_coordinates();
+        let others: Vec<f64> =
+            (plain..self.atoms.len()).map(|atom| self.atoms.members(atom).iter().map(|&j| alone[j]).sum()).collect();
+        let mut falls = alone;
+        falls.truncate(plain);
+        falls.extend(others);
         chosen.iter().for_each(|&atom| falls[atom] = 0.0);
         falls
     }

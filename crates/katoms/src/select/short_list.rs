@@ -158,13 +158,12 @@ where
         let gradients = match self.f.operator().sampled_rows() {
             Some(sampled) => {
                 let reference = Reference::new(self.f.residual(here), gradient.to_vec());
-                points.iter().map(|x| self.on_likely(x, chosen, &reference, sampled)).collect()
+                points.par_iter().map(|x| self.on_likely(x, chosen, &reference, sampled)).collect()
             }
             None => self.f.gradients(&points),
         };
-        for gradient in gradients {
-            list.add(&self.atoms, self.steepest(&gradient, chosen, SUBSTITUTES));
-        }
+        let substitutes: Vec<_> = gradients.par_iter().map(|g| self.steepest(g, chosen, SUBSTITUTES)).collect();
+        substitutes.into_iter().for_each(|atoms| list.add(&self.atoms, atoms));
         true
     }
 

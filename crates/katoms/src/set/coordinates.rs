@@ -53,6 +53,12 @@ impl Atoms {
         &self.members[self.starts[atom]..self.starts[atom + 1]]
     }
 
+    /// How many of the first atoms are each the coordinate of its number: all of a k-sparse set.
+    pub fn leading_coordinates(&self) -> usize {
+        let plain = |(i, (&member, &end)): (usize, (&usize, &usize))| member == i && end == i + 1;
+        self.members.iter().zip(&self.starts[1..]).enumerate().take_while(|&each| plain(each)).count()
+    }
+
     /// The coordinates of the largest atom.
     pub fn widest(&self) -> usize {
         self.starts.windows(2).map(|ends| ends[1] - ends[0]).max().unwrap_or(0)
@@ -78,4 +84,23 @@ pub trait CoordinateSet: Expand<Vec<f64>, Point = SparseVec> + Exchange<Vec<f64>
     /// an intercept.
     #[must_use]
     fn embedded(&self, dim: usize) -> Self;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn atoms_that_are_their_own_coordinates_are_counted() {
+        let all = Atoms::coordinates(4);
+        let without = |left_out: usize| all.without(&IndexSet::new(4, vec![left_out]));
+        assert_eq!([&all, &without(3), &without(2), &without(0)].map(Atoms::leading_coordinates), [4, 3, 2, 0]);
+        let groups = |members: &[&[usize]]| {
+            Atoms::groups(&members.iter().map(|group| group.to_vec()).collect::<Vec<_>>(), false).leading_coordinates()
+        };
+        assert_eq!(groups(&[&[0], &[1], &[2, 3]]), 2);
+        assert_eq!(groups(&[&[1], &[0]]), 0);
+        assert_eq!(groups(&[&[0], &[], &[1]]), 1);
+        assert_eq!(groups(&[]), 0);
+    }
 }
