@@ -13,7 +13,7 @@ use std::time::Instant;
 use super::Bounds;
 use super::bounded_climber::{Climber, Reached};
 use super::bounded_moves::Model;
-use super::neighbourhood::GoOn;
+use super::neighbourhood::{GoOn, Observer};
 use super::path::{self, Path, check_sizes};
 use super::search::{Search, search_from};
 #[cfg(doc)]
@@ -73,7 +73,7 @@ pub fn search_within_bounds<A, L, S>(
     f: &Objective<A, L>,
     set: &S,
     how: &Bounded,
-    observer: impl FnMut(&Event, &SparseVec) -> ControlFlow<()>,
+    mut observer: impl FnMut(&Event, &SparseVec) -> ControlFlow<()>,
     go_on: &mut GoOn<'_>,
 ) -> Result<Outcome<SparseVec>, Error>
 where
@@ -85,7 +85,7 @@ where
     let start = how.start.as_ref().unwrap_or(&zero);
     check(f, set, &Options { stop: how.stop, ..Options::default() }, start)?;
     let mut climber = Climber::new(f, set, &how.bounds)?;
-    let mut log = Log::new(f, how.stop, observer, go_on);
+    let mut log = Log::new(f, how.stop, &mut observer, go_on);
     let mut best: Option<Reached> = None;
     let mut attempts = Vec::new();
     let k = set.atoms();
@@ -128,17 +128,16 @@ where
 }
 
 /// The answer without bounds, which is where a climb begins as well; `None` where the search has to end before.
-fn without_bounds<A, L, S, O>(
+fn without_bounds<A, L, S>(
     f: &Objective<A, L>,
     set: &S,
     stop: Stop,
-    log: &mut Log<'_, '_, '_, A, L, O>,
+    log: &mut Log<'_, '_, '_, A, L>,
 ) -> Result<Option<SparseVec>, Error>
 where
     A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
     L: Loss,
     S: CoordinateSet,
-    O: FnMut(&Event, &SparseVec) -> ControlFlow<()>,
 {
     let method = AcceleratedIht::for_structure(set.structure());
     let how = Search { quality: false, ..Search::for_structure(set.structure()) };
@@ -207,10 +206,10 @@ where
 }
 
 /// What a search has done so far, and whether it has to end.
-struct Log<'a, 'g, 'o, A: LinearOperator, L, O> {
+struct Log<'a, 'g, 'o, A: LinearOperator, L> {
     f: &'a Objective<A, L>,
     stop: Stop,
-    observer: O,
+    observer: &'g mut Observer<'g, SparseVec>,
     go_on: &'g mut GoOn<'o>,
     before: Cost,
     clock: Instant,
@@ -221,13 +220,17 @@ struct Log<'a, 'g, 'o, A: LinearOperator, L, O> {
     cut: Option<Status>,
 }
 
-impl<'a, 'g, 'o, A, L, O> Log<'a, 'g, 'o, A, L, O>
+impl<'a, 'g, 'o, A, L> Log<'a, 'g, 'o, A, L>
 where
     A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
     L: Loss,
-    O: FnMut(&Event, &SparseVec) -> ControlFlow<()>,
 {
-    fn new(f: &'a Objective<A, L>, stop: Stop, observer: O, go_on: &'g mut GoOn<'o>) -> Self {
+    fn new(
+        f: &'a Objective<A, L>,
+        stop: Stop,
+        observer: &'g mut Observer<'g, SparseVec>,
+        go_on: &'g mut GoOn<'o>,
+    ) -> Self {
         let (before, clock) = (f.cost(), Instant::now());
         let last = SparseVec::zero(f.operator().domain());
         Self { f, stop, observer, go_on, before, clock, observed: 0.0, trace: Trace::new(), last, cut: None }

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::driver::{Certificate, Quality};
+use crate::driver::{Certificate, Event, Quality};
 use crate::loss::Loss;
 use crate::objective::{Evaluated, Objective};
 use crate::operator::LinearOperator;
@@ -22,6 +22,8 @@ pub struct Polished<P> {
 
 /// Asked after each step of long work, with what is done so far.
 pub type GoOn<'a> = dyn FnMut(usize) -> ControlFlow<()> + 'a;
+/// Hears of every move and may stop the work. One type for all: a search is compiled once, whoever observes it.
+pub(super) type Observer<'a, P> = dyn FnMut(&Event, &P) -> ControlFlow<()> + 'a;
 
 /// Where a search looks for better points.
 pub trait Neighbourhood<P: Point> {

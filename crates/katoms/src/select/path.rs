@@ -124,7 +124,7 @@ where
     S: Searchable<A, L>,
 {
     let sizes: Vec<usize> = sizes.into_iter().collect();
-    assembled(f, set, &sizes, &mut go_on, |hood, models, go_on| climbed(f, &sizes, hood, models, go_on))
+    assembled(f, set, &sizes, &mut go_on, true)
 }
 
 /// The same without a second look at the models: what a training set of a cross-validation gets.
@@ -142,16 +142,16 @@ where
     L: Loss,
     S: Searchable<A, L>,
 {
-    assembled(f, set, sizes, go_on, |_, models, _| models)
+    assembled(f, set, sizes, go_on, false)
 }
 
-/// The models of all sizes as they were found and improved.
+/// The models of all sizes; with a second look, each improved by its neighbours.
 fn assembled<A, L, S>(
     f: &Objective<A, L>,
     set: &S,
     sizes: &[usize],
     go_on: &mut GoOn<'_>,
-    improved: impl FnOnce(&mut dyn Neighbourhood<A::Point>, Ended<A::Point>, &mut GoOn<'_>) -> Ended<A::Point>,
+    second_look: bool,
 ) -> Result<Path<A::Point>, Error>
 where
     A: LinearOperator,
@@ -178,8 +178,11 @@ where
         None => stepped(f, &sets, &mut first)?,
     };
     let complete = models.len() == sizes.len();
-    let models =
-        if complete && !stopped { improved(hood.as_mut(), models, &mut |_| go_on(sizes.len())) } else { models };
+    let models = if second_look && complete && !stopped {
+        climbed(f, sizes, hood.as_mut(), models, &mut |_| go_on(sizes.len()))
+    } else {
+        models
+    };
     let zero = f.at(A::Point::zero(set.domain()));
     let null = f.loss().value(zero.image());
     let floor = f.lower_bound() + f.perfect() * (null - f.lower_bound());

@@ -101,7 +101,7 @@ pub fn search<A, L, S, M>(
     method: &M,
     options: Options,
     search: &Search,
-    observer: impl FnMut(&Event, &A::Point) -> ControlFlow<()>,
+    mut observer: impl FnMut(&Event, &A::Point) -> ControlFlow<()>,
 ) -> Result<Outcome<A::Point>, Error>
 where
     A: LinearOperator,
@@ -114,7 +114,7 @@ where
         return search_from(Run::new(f, set, method, options)?, search, observer, &mut |_| ControlFlow::Continue(()));
     }
     check(f, set, &options, &A::Point::zero(set.domain()))?;
-    Seeker::new(f, set, method, options, search, observer).search()
+    Seeker::new(f, set, method, options, search, &mut observer).search()
 }
 
 /// The same search, where a run takes the place of the start at zero: one that the caller has moved by itself
@@ -146,7 +146,7 @@ where
 pub fn search_from<A, L, S, M>(
     run: Run<'_, A, L, S, M>,
     search: &Search,
-    observer: impl FnMut(&Event, &A::Point) -> ControlFlow<()>,
+    mut observer: impl FnMut(&Event, &A::Point) -> ControlFlow<()>,
     go_on: &mut GoOn<'_>,
 ) -> Result<Outcome<A::Point>, Error>
 where
@@ -156,5 +156,5 @@ where
     M: Method<A, L, S>,
 {
     search.check()?;
-    Seeker::from(run, search, observer, go_on).search()
+    Seeker::from(run, search, &mut observer, go_on).search()
 }

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use super::detours::{detour, roundabout};
-use super::neighbourhood::{GoOn, Neighbourhood, Polished, Searchable};
+use super::neighbourhood::{GoOn, Neighbourhood, Observer, Polished, Searchable};
 use super::search::{Escalate, Search};
 use crate::driver::{Attempt, Certificate, Event, Options, Outcome, Quality, Run, Stages, Start, Status, Stop, Trace};
 use crate::error::Error;
@@ -22,14 +22,14 @@ const PROVEN: f64 = 1e-6;
 const ROUNDS: usize = 10;
 
 /// A search on its way.
-pub(super) struct Seeker<'a, 'g, A: LinearOperator, L, S, M: Method<A, L, S>, O> {
+pub(super) struct Seeker<'a, 'g, A: LinearOperator, L, S, M: Method<A, L, S>> {
     f: &'a Objective<A, L>,
     set: &'a S,
     method: &'a M,
     options: Options,
     search: &'a Search,
     hood: Box<dyn Neighbourhood<A::Point> + 'a>,
-    observer: O,
+    observer: &'g mut Observer<'g, A::Point>,
     /// Asked within long moves.
     go_on: Option<&'g mut GoOn<'g>>,
     /// The run that the start at zero goes on with.
@@ -59,13 +59,12 @@ struct Found<P> {
     certificate: Option<Certificate>,
 }
 
-impl<'a, 'g, A, L, S, M, O> Seeker<'a, 'g, A, L, S, M, O>
+impl<'a, 'g, A, L, S, M> Seeker<'a, 'g, A, L, S, M>
 where
     A: LinearOperator,
     L: Loss,
     S: Searchable<A, L>,
     M: Method<A, L, S>,
-    O: FnMut(&Event, &A::Point) -> ControlFlow<()>,
 {
     pub fn new(
         f: &'a Objective<A, L>,
@@ -73,7 +72,7 @@ where
         method: &'a M,
         options: Options,
         search: &'a Search,
-        observer: O,
+        observer: &'g mut Observer<'g, A::Point>,
     ) -> Self {
         Self {
             f,
@@ -99,7 +98,12 @@ where
     }
 
     /// The same, where a run takes the place of the start at zero.
-    pub fn from(run: Run<'a, A, L, S, M>, search: &'a Search, observer: O, go_on: &'g mut GoOn<'g>) -> Self {
+    pub fn from(
+        run: Run<'a, A, L, S, M>,
+        search: &'a Search,
+        observer: &'g mut Observer<'g, A::Point>,
+        go_on: &'g mut GoOn<'g>,
+    ) -> Self {
         let (f, set, method, options) = run.problem();
         let mut seeker = Self::new(f, set, method, options, search, observer);
         seeker.go_on = Some(go_on);
@@ -249,7 +253,7 @@ where
             let event = run.step();
             let event = Event { iteration: self.trace.len() + 1, ..self.stamped(event) };
             self.trace.push(event);
-            if observe(&mut self.observer, &mut self.observed, &event, run.iterate()) {
+            if observe(self.observer, &mut self.observed, &event, run.iterate()) {
                 self.cut = Some(Status::Stopped);
                 run.stop();
             }
@@ -312,7 +316,7 @@ where
             seconds: 0.0,
         });
         self.trace.push(event);
-        if observe(&mut self.observer, &mut self.observed, &event, polished.x.point()) {
+        if observe(self.observer, &mut self.observed, &event, polished.x.point()) {
             self.cut = Some(Status::Stopped);
         } else {
             self.is_capped();
@@ -391,12 +395,7 @@ fn is_proven<P>(found: &Found<P>) -> bool {
 }
 
 /// Calls the observer, off the clock. Whether it wants to stop.
-fn observe<P>(
-    observer: &mut impl FnMut(&Event, &P) -> ControlFlow<()>,
-    observed: &mut f64,
-    event: &Event,
-    x: &P,
-) -> bool {
+fn observe<P>(observer: &mut Observer<'_, P>, observed: &mut f64, event: &Event, x: &P) -> bool {
     let clock = Instant::now();
     let stop = observer(event, x).is_break();
     *observed += clock.elapsed().as_secs_f64();
