@@ -5,6 +5,8 @@ use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::registers::cleared;
+
 /// Columns of a symmetric product that are computed together.
 const BLOCK: usize = 32;
 /// Multiplications below which a second thread costs more than it brings.
@@ -191,13 +193,13 @@ impl Matrix {
 
     /// An orthonormal basis of the column space (thin Householder QR). O(rows·columns²).
     pub fn orthonormalized(&self) -> Self {
-        Self::from_faer(self.faer().qr().compute_thin_Q().as_ref())
+        Self::from_faer(cleared(|| self.faer().qr().compute_thin_Q()).as_ref())
     }
 
     /// Eigenvalues of a symmetric matrix in falling order, and their vectors; `None` when it fails on
     /// values that are not finite. O(n³).
     pub fn symmetric_eigen(&self) -> Option<(Vec<f64>, Self)> {
-        let eigen = self.faer().self_adjoint_eigen(Side::Lower).ok()?;
+        let eigen = cleared(|| self.faer().self_adjoint_eigen(Side::Lower)).ok()?;
         let values = eigen.S().column_vector().iter().rev().copied().collect();
         Some((values, Self::from_faer(eigen.U().reverse_cols())))
     }
@@ -208,7 +210,7 @@ impl Matrix {
         if self.rows == 0 || self.columns == 0 {
             return Some((Self::zeros(self.rows, 0), Vec::new(), Self::zeros(self.columns, 0)));
         }
-        let svd = self.faer().thin_svd().ok()?;
+        let svd = cleared(|| self.faer().thin_svd()).ok()?;
         let values = svd.S().column_vector().iter().copied().collect();
         Some((Self::from_faer(svd.U()), values, Self::from_faer(svd.V())))
     }
@@ -217,7 +219,7 @@ impl Matrix {
 /// a·b on one thread: the order of its sums must not depend on the number of threads.
 fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Matrix {
     let mut out = Matrix::zeros(a.nrows(), b.ncols());
-    matmul(out.faer_mut(), Accum::Replace, a, b, 1.0, Par::Seq);
+    cleared(|| matmul(out.faer_mut(), Accum::Replace, a, b, 1.0, Par::Seq));
     out
 }
 

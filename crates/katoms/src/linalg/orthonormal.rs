@@ -4,6 +4,7 @@ use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Par, Side};
 
 use super::Matrix;
+use super::registers::cleared;
 
 /// Directions whose share is below this are rounding, not content.
 const NEGLIGIBLE: f64 = 1e-13;
@@ -27,11 +28,11 @@ pub(crate) fn extended(basis: &Matrix, more: &Matrix) -> Matrix {
             return basis.beside(&q);
         }
     }
-    let qr = outside.faer().col_piv_qr();
+    let qr = cleared(|| outside.faer().col_piv_qr());
     let r = qr.thin_R();
     let free = basis.rows() - basis.columns();
     let rank = (0..r.nrows().min(free)).take_while(|&i| r[(i, i)].abs() > NEGLIGIBLE * scale).count();
-    let q = Matrix::from(&qr.compute_thin_Q()).leading_columns(rank);
+    let q = Matrix::from(&cleared(|| qr.compute_thin_Q())).leading_columns(rank);
     // A direction that was nearly inside is now blown up to length 1 with its rounding: once more.
     basis.beside(&orthogonal_to(basis, &q).orthonormalized())
 }
@@ -41,7 +42,7 @@ pub(crate) fn extended(basis: &Matrix, more: &Matrix) -> Matrix {
 /// close to dependent for it, or smaller than `floor`.
 fn cholesky_qr(m: &Matrix, floor: f64) -> Option<Matrix> {
     let gram = m.transposed_times(m);
-    let cholesky = gram.faer().llt(Side::Lower).ok()?;
+    let cholesky = cleared(|| gram.faer().llt(Side::Lower)).ok()?;
     let l = cholesky.L();
     let pivots = (0..gram.columns()).map(|j| l[(j, j)]);
     let (least, most) = pivots.fold((f64::INFINITY, 0.0_f64), |(a, b), p| (a.min(p), b.max(p)));
@@ -49,7 +50,7 @@ fn cholesky_qr(m: &Matrix, floor: f64) -> Option<Matrix> {
         return None;
     }
     let mut inverse = identity(gram.columns());
-    solve_lower_triangular_in_place(l, inverse.faer_mut(), Par::Seq);
+    cleared(|| solve_lower_triangular_in_place(l, inverse.faer_mut(), Par::Seq));
     Some(m.times_transposed(&inverse))
 }
 

@@ -1,9 +1,10 @@
 //! Small symmetric systems: Cholesky, and a least-norm answer where Cholesky fails.
 
 use faer::Side;
-use faer::linalg::solvers::{DenseSolveCore, Solve};
+use faer::linalg::solvers::{DenseSolveCore, Llt, Solve};
 
 use super::Matrix;
+use super::registers::cleared;
 
 /// Below this share of the largest eigenvalue a direction counts as missing.
 const RANK_TOLERANCE: f64 = 1e-12;
@@ -17,19 +18,38 @@ const RANK_TOLERANCE: f64 = 1e-12;
 /// # Panics
 /// When `b` is not as long as G is wide.
 pub fn solve_symmetric(g: &Matrix, b: &[f64]) -> Vec<f64> {
-    let scale = |j: usize| if g.at(j, j) > 0.0 { 1.0 / g.at(j, j).sqrt() } else { 1.0 };
-    let scales: Vec<f64> = (0..g.columns()).map(scale).collect();
-    let unit = Matrix::from_fn(g.rows(), g.columns(), |i, j| scales[i] * g.at(i, j) * scales[j]);
-    let right = Matrix::from_fn(g.rows(), 1, |i, _| scales[i] * b[i]);
-    let x = by_cholesky(&unit, &right).unwrap_or_else(|| least_norm(&unit, &right));
-    x.iter().zip(&scales).map(|(x, s)| x * s).collect()
+    SymmetricSystem::new(g).solve(b)
 }
 
-/// `None` where a pivot says that the columns are dependent.
-fn by_cholesky(g: &Matrix, b: &Matrix) -> Option<Vec<f64>> {
-    let cholesky = g.faer().llt(Side::Lower).ok()?;
-    let x = Matrix::from(&cholesky.solve(b.faer()));
-    (pivots_are_sound(&cholesky, g) && x.data().iter().all(|v| v.is_finite())).then(|| x.data().to_vec())
+/// The same for many b, which share the factorisation.
+pub(crate) struct SymmetricSystem {
+    scales: Vec<f64>,
+    unit: Matrix,
+    /// `None` where a pivot says that the columns are dependent.
+    cholesky: Option<Llt<f64>>,
+}
+
+impl SymmetricSystem {
+    pub(crate) fn new(g: &Matrix) -> Self {
+        let scale = |j: usize| if g.at(j, j) > 0.0 { 1.0 / g.at(j, j).sqrt() } else { 1.0 };
+        let scales: Vec<f64> = (0..g.columns()).map(scale).collect();
+        let unit = Matrix::from_fn(g.rows(), g.columns(), |i, j| scales[i] * g.at(i, j) * scales[j]);
+        let cholesky = cleared(|| unit.faer().llt(Side::Lower)).ok().filter(|c| pivots_are_sound(c, &unit));
+        Self { scales, unit, cholesky }
+    }
+
+    /// O(n²), or O(n³) where the columns are dependent.
+    pub(crate) fn solve(&self, b: &[f64]) -> Vec<f64> {
+        let right = Matrix::from_fn(self.unit.rows(), 1, |i, _| self.scales[i] * b[i]);
+        let x = self.by_cholesky(&right).unwrap_or_else(|| least_norm(&self.unit, &right));
+        x.iter().zip(&self.scales).map(|(x, s)| x * s).collect()
+    }
+
+    fn by_cholesky(&self, b: &Matrix) -> Option<Vec<f64>> {
+        let cholesky = self.cholesky.as_ref()?;
+        let x = Matrix::from(&cleared(|| cholesky.solve(b.faer())));
+        x.data().iter().all(|v| v.is_finite()).then(|| x.data().to_vec())
+    }
 }
 
 /// G⁻¹ of a symmetric positive definite G; `None` where a pivot falls below this share of its diagonal
@@ -38,14 +58,14 @@ pub fn inverse_symmetric(g: &Matrix, dependent: f64) -> Option<Matrix> {
     if g.columns() == 0 {
         return Some(Matrix::zeros(0, 0));
     }
-    let cholesky = g.faer().llt(Side::Lower).ok()?;
+    let cholesky = cleared(|| g.faer().llt(Side::Lower)).ok()?;
     let l = cholesky.L();
     let sound = (0..g.columns()).all(|j| l[(j, j)].powi(2) > dependent * g.at(j, j));
-    sound.then(|| Matrix::from(&cholesky.inverse()))
+    sound.then(|| Matrix::from(&cleared(|| cholesky.inverse())))
 }
 
 /// A pivot that lost nearly all of its diagonal entry means a dependent column.
-fn pivots_are_sound(cholesky: &faer::linalg::solvers::Llt<f64>, g: &Matrix) -> bool {
+fn pivots_are_sound(cholesky: &Llt<f64>, g: &Matrix) -> bool {
     let l = cholesky.L();
     (0..g.columns()).all(|j| l[(j, j)].powi(2) > RANK_TOLERANCE * g.at(j, j))
 }

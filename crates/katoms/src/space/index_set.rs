@@ -81,6 +81,9 @@ impl Subspace<SparseVec> for IndexSet {
     fn entered_since(&self, before: &Self) -> usize {
         self.without(before).indices.len()
     }
+    fn places_in(&self, other: &Self) -> Option<Vec<Option<usize>>> {
+        Some(self.indices.iter().map(|i| other.indices.binary_search(i).ok()).collect())
+    }
 }
 
 #[cfg(test)]

@@ -75,6 +75,11 @@ pub trait Subspace<P>: Clone + Debug + PartialEq + Send + Sync {
     fn coordinates(&self, x: &P) -> Vec<f64>;
     /// How many atoms of `self` are not in `before`.
     fn entered_since(&self, before: &Self) -> usize;
+    /// For each basis vector its number in another basis, where it is one of those; `None` where bases share no vectors.
+    fn places_in(&self, other: &Self) -> Option<Vec<Option<usize>>> {
+        let _ = other;
+        None
+    }
 }
 
 /// A gradient: a linear function on the space, seen only through its restrictions.
