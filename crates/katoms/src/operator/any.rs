@@ -1,6 +1,7 @@
 //! Any design, chosen at run time: what a file or an array turns out to hold.
 
 use super::{ColumnMoments, Csc, Dense, LinearOperator, MatrixFree, Moments, Parts, SampledRows, is_its_own_base};
+use crate::linalg::Matrix;
 use crate::space::{IndexSet, SparseVec};
 
 /// A design whose storage is known only at run time. A call costs a read of the data, so the choice in
@@ -63,6 +64,9 @@ impl LinearOperator for AnyDesign<'_> {
     }
     fn adjoint_block_on(&self, rs: &[&[f64]], t: &IndexSet) -> Vec<SparseVec> {
         on_design!(self, design => design.adjoint_block_on(rs, t))
+    }
+    fn products(&self, h: &[f64], left: &IndexSet, right: &IndexSet) -> Option<Matrix> {
+        on_design!(self, design => design.products(h, left, right))
     }
     fn adjoint_block(&self, rs: &[&[f64]], out: &mut [Vec<f64>]) {
         on_design!(self, design => design.adjoint_block(rs, out));

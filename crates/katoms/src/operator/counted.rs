@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 use super::{DomainOf, LinearOperator, Parts, SampledRows, SupportOf, is_its_own_base};
+use crate::linalg::Matrix;
 use crate::space::SparseVec;
 
 /// What was read so far.
@@ -82,6 +83,11 @@ impl<A: LinearOperator<Point = SparseVec>> LinearOperator for Counted<A> {
     fn adjoint_block_on(&self, rs: &[&[f64]], t: &SupportOf<A>) -> Vec<SparseVec> {
         self.count_columns(t.indices());
         self.inner.adjoint_block_on(rs, t)
+    }
+    fn products(&self, h: &[f64], left: &SupportOf<A>, right: &SupportOf<A>) -> Option<Matrix> {
+        let products = self.inner.products(h, left, right)?;
+        self.count_columns(left.union(right).indices());
+        Some(products)
     }
     fn adjoint_block(&self, rs: &[&[f64]], out: &mut [A::Covector]) {
         self.lock().passes += 1;

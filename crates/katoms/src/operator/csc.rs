@@ -9,11 +9,17 @@ use super::moments::corrected;
 use super::parts::part_major;
 use super::{ColumnMoments, LinearOperator, Moments, Parts, is_its_own_base};
 use crate::error::{Error, check_length, check_range};
+use crate::linalg::Matrix;
 use crate::linalg::kernels::{self, Real};
 use crate::space::{IndexSet, SparseVec};
 
 /// Columns that one thread takes at a time.
 const COLUMN_CHUNK: usize = 256;
+
+/// Columns of which more than this share is stored are multiplied faster as dense ones.
+const FEW: f64 = 0.125;
+/// Multiplications below which a second thread costs more than it brings.
+const PARALLEL_WORK: usize = 1 << 16;
 
 /// An integer that sparse matrices are indexed with: SciPy has i32 and i64, others u32 and usize.
 pub trait SparseIndex: Copy + Send + Sync + Debug + 'static {
@@ -93,6 +99,9 @@ impl<'a, T: Real, I: SparseIndex, P: SparseIndex> Csc<'a, T, I, P> {
     /// The column in the order of its rows, equal ones added up.
     fn merged_column(&self, j: usize) -> Vec<(usize, f64)> {
         let mut entries: Vec<(usize, f64)> = self.column(j).collect();
+        if entries.is_sorted_by(|a, b| a.0 < b.0) {
+            return entries;
+        }
         entries.sort_by_key(|e| e.0);
         entries.dedup_by(|next, kept| {
             let equal = next.0 == kept.0;
@@ -100,6 +109,33 @@ impl<'a, T: Real, I: SparseIndex, P: SparseIndex> Csc<'a, T, I, P> {
             equal
         });
         entries
+    }
+
+    /// The number of entries that are stored of some columns.
+    fn stored_of(&self, columns: &[usize]) -> usize {
+        columns.iter().map(|&j| self.starts[j + 1].get() - self.starts[j].get()).sum()
+    }
+
+    /// The products of every column with all residuals: `out[p·rs.len() + q]` are those of the rows of part p with `rs[q]`.
+    fn side_by_side(&self, part: impl Fn(usize) -> usize + Sync, rs: &[&[f64]], out: &mut [&mut [f64]]) {
+        if out.is_empty() {
+            return;
+        }
+        let count = rs.len();
+        // All residuals of a row lie together, as a row's entries meet them.
+        let rows: Vec<f64> = (0..self.rows).flat_map(|i| rs.iter().map(move |r| r[i])).collect();
+        kernels::for_each_part(out, COLUMN_CHUNK, |first, out| {
+            let mut sums = vec![0.0; out.len()];
+            for j in 0..out[0].len() {
+                sums.fill(-0.0); // what an iterator's sum starts from: it has the bits of the adjoint
+                for (i, v) in self.column(first + j) {
+                    let r = &rows[i * count..][..count];
+                    let sums = &mut sums[part(i) * count..][..count];
+                    sums.iter_mut().zip(r).for_each(|(sum, r)| *sum += v * r);
+                }
+                out.iter_mut().zip(&sums).for_each(|(out, sum)| out[j] = *sum);
+            }
+        });
     }
 
     fn column_dot(&self, j: usize, r: &[f64]) -> f64 {
@@ -201,27 +237,19 @@ impl<T: Real, I: SparseIndex, P: SparseIndex> LinearOperator for Csc<'_, T, I, P
             }
         });
     }
+    /// Reads each column once for all residuals.
+    fn adjoint_block(&self, rs: &[&[f64]], out: &mut [Vec<f64>]) {
+        if let ([r], [out]) = (rs, &mut *out) {
+            return self.adjoint(r, out);
+        }
+        out.iter_mut().for_each(|out| out.resize(self.columns, 0.0));
+        let mut out: Vec<&mut [f64]> = out.iter_mut().map(Vec::as_mut_slice).collect();
+        self.side_by_side(|_| 0, rs, &mut out);
+    }
     /// Reads each column once: every entry goes to the part of its row.
     fn adjoint_parts(&self, parts: &Parts, rs: &[&[f64]], out: &mut [Vec<Vec<f64>>]) {
-        let count = rs.len();
         let mut out = part_major(out, parts.count(), self.columns);
-        if out.is_empty() {
-            return;
-        }
-        // All residuals of a row side by side, as a row's entries meet them.
-        let side_by_side: Vec<f64> = (0..self.rows).flat_map(|i| rs.iter().map(move |r| r[i])).collect();
-        kernels::for_each_part(&mut out, COLUMN_CHUNK, |first, out| {
-            let mut sums = vec![0.0; out.len()];
-            for j in 0..out[0].len() {
-                sums.fill(-0.0); // what an iterator's sum starts from: one part has the adjoint's bits
-                for (i, v) in self.column(first + j) {
-                    let r = &side_by_side[i * count..][..count];
-                    let sums = &mut sums[parts.labels()[i] * count..][..count];
-                    sums.iter_mut().zip(r).for_each(|(sum, r)| *sum += v * r);
-                }
-                out.iter_mut().zip(&sums).for_each(|(out, sum)| out[j] = *sum);
-            }
-        });
+        self.side_by_side(|i| parts.labels()[i], rs, &mut out);
     }
     fn energies(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
         let mut energies = vec![self.new_covector(); weights.len()];
@@ -246,6 +274,32 @@ impl<T: Real, I: SparseIndex, P: SparseIndex> LinearOperator for Csc<'_, T, I, P
             }
         });
         Some(energies)
+    }
+    /// A column on the right, times h, is laid out along the rows once; every column on the left looks up its rows. Of a
+    /// symmetric block only one half is computed.
+    fn products(&self, h: &[f64], left: &IndexSet, right: &IndexSet) -> Option<Matrix> {
+        let (stored, symmetric) = (self.stored_of(left.indices()), left == right);
+        let (left, right) = (left.indices(), right.indices());
+        let all = self.rows as f64 * (left.len() + right.len()) as f64;
+        if (stored + self.stored_of(right)) as f64 > FEW * all {
+            return None;
+        }
+        let column = |laid: &mut Vec<f64>, b: usize| -> Vec<f64> {
+            self.column(right[b]).for_each(|(i, v)| laid[i] += h[i] * v);
+            let met = if symmetric { &left[..=b] } else { left };
+            let products = met.iter().map(|&j| self.column_dot(j, laid)).collect();
+            self.column(right[b]).for_each(|(i, _)| laid[i] = 0.0);
+            products
+        };
+        let empty = || vec![0.0; self.rows];
+        let products: Vec<Vec<f64>> = if stored * right.len() < PARALLEL_WORK {
+            let mut laid = empty();
+            (0..right.len()).map(|b| column(&mut laid, b)).collect()
+        } else {
+            (0..right.len()).into_par_iter().with_min_len(8).map_init(empty, |laid, b| column(laid, b)).collect()
+        };
+        let entry = |a: usize, b: usize| if a < products[b].len() { products[b][a] } else { products[a][b] };
+        Some(Matrix::from_fn(left.len(), right.len(), entry))
     }
     fn adjoint_on(&self, r: &[f64], t: &IndexSet) -> SparseVec {
         let values = t.indices().iter().map(|&j| self.column_dot(j, r)).collect();

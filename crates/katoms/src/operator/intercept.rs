@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::{LinearOperator, Parts, SampledRows, passes_through_base};
+use crate::linalg::Matrix;
 use crate::space::{IndexSet, SparseVec};
 
 /// [A 1]: the last coordinate is the intercept. Combine it with
@@ -80,6 +81,18 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
     fn adjoint_block_on(&self, rs: &[&[f64]], t: &IndexSet) -> Vec<SparseVec> {
         let inner = self.inner.adjoint_block_on(rs, &self.inside(t));
         rs.iter().zip(inner).map(|(r, g)| self.with_total(r, g, t)).collect()
+    }
+    /// The inner ones, and sums for the column of ones.
+    fn products(&self, h: &[f64], left: &IndexSet, right: &IndexSet) -> Option<Matrix> {
+        let (inner_left, inner_right) = (self.inside(left), self.inside(right));
+        let inner = self.inner.products(h, &inner_left, &inner_right)?;
+        let (on_left, on_right) = (self.adjoint_on(h, left), self.adjoint_on(h, right));
+        let (left, right) = (inner_left.indices().len(), inner_right.indices().len());
+        Some(Matrix::from_fn(on_left.values().len(), on_right.values().len(), |a, b| match (a < left, b < right) {
+            (true, true) => inner.at(a, b),
+            (true, false) => on_left.values()[a],
+            (false, _) => on_right.values()[b],
+        }))
     }
     fn adjoint_parts(&self, parts: &Parts, rs: &[&[f64]], out: &mut [Vec<Vec<f64>>]) {
         self.inner.adjoint_parts(parts, rs, out);

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::{DomainOf, LinearOperator, Parts, SampledRows, SupportOf, passes_through_base};
 use crate::error::{Error, check_length, check_values};
+use crate::linalg::Matrix;
 
 /// diag(w)·A. Least squares with weights √v on both sides is the weighted problem; a loss
 /// takes sample weights directly, so this view is for rows that carry units.
@@ -56,6 +57,9 @@ impl<A: LinearOperator> LinearOperator for RowWeights<A> {
     }
     fn adjoint_on(&self, r: &[f64], t: &SupportOf<A>) -> A::Point {
         self.inner.adjoint_on(&self.weighted(r), t)
+    }
+    fn products(&self, h: &[f64], left: &SupportOf<A>, right: &SupportOf<A>) -> Option<Matrix> {
+        self.inner.products(&self.weighted(&self.weighted(h)), left, right)
     }
     fn adjoint_parts(&self, parts: &Parts, rs: &[&[f64]], out: &mut [Vec<A::Covector>]) {
         let weighted: Vec<Vec<f64>> = rs.iter().map(|r| self.weighted(r)).collect();

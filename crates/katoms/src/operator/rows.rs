@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::parts::adjoint_masked;
 use super::{ColumnMoments, DomainOf, LinearOperator, Moments, Parts, SampledRows, SupportOf, passes_through_base};
 use crate::error::{Error, check_indices, check_range};
+use crate::linalg::Matrix;
 
 /// The predictions at the given rows, in the given order; a row may come repeatedly.
 ///
@@ -113,6 +114,9 @@ impl<A: LinearOperator> LinearOperator for Rows<A> {
     }
     fn adjoint_block_on(&self, rs: &[&[f64]], t: &SupportOf<A>) -> Vec<A::Point> {
         self.with_scattered(rs, |rs| self.inner.adjoint_block_on(rs, t))
+    }
+    fn products(&self, h: &[f64], left: &SupportOf<A>, right: &SupportOf<A>) -> Option<Matrix> {
+        self.inner.products(&self.scattered(h), left, right)
     }
     fn adjoint_parts(&self, parts: &Parts, rs: &[&[f64]], out: &mut [Vec<A::Covector>]) {
         let Some(inner) = self.inner_parts(parts) else { return adjoint_masked(self, parts, rs, out) };

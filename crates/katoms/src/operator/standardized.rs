@@ -5,7 +5,12 @@ use std::borrow::Cow;
 use super::moments::is_constant;
 use super::{ColumnMoments, LinearOperator, Moments, Parts, SampledRows, passes_through_base};
 use crate::error::{Error, check_length, check_values};
+use crate::linalg::Matrix;
 use crate::space::{IndexSet, SparseVec};
+
+/// Columns whose centre is at most so many scales away from 0 lose no more than four digits where products are centred
+/// after they were summed.
+const NEAR_ZERO: f64 = 100.0;
 
 /// Columns (x_j − centre_j) / scale_j of the operator it looks at.
 ///
@@ -135,6 +140,22 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
     fn adjoint_block_on(&self, rs: &[&[f64]], t: &IndexSet) -> Vec<SparseVec> {
         let inner = self.inner.adjoint_block_on(rs, t);
         rs.iter().zip(inner).map(|(r, g)| self.corrected_on(r, g)).collect()
+    }
+    /// (a − c)ᵀh(b − d) = aᵀhb − c·hᵀb − d·hᵀa + c·d·Σh; `None` where a column lies so far from 0 that this cancels.
+    fn products(&self, h: &[f64], left: &IndexSet, right: &IndexSet) -> Option<Matrix> {
+        let near = |t: &IndexSet| t.indices().iter().all(|&j| self.centres[j].abs() <= NEAR_ZERO * self.scales[j]);
+        if !near(left) || !near(right) {
+            return None;
+        }
+        let inner = self.inner.products(h, left, right)?;
+        let total: f64 = h.iter().sum();
+        let (on_left, on_right) = (self.inner.adjoint_on(h, left), self.inner.adjoint_on(h, right));
+        let (left, right) = (left.indices(), right.indices());
+        Some(Matrix::from_fn(left.len(), right.len(), |a, b| {
+            let (c, d) = (self.centres[left[a]], self.centres[right[b]]);
+            let centred = inner.at(a, b) - c * on_right.values()[b] - d * on_left.values()[a] + c * d * total;
+            centred / (self.scales[left[a]] * self.scales[right[b]])
+        }))
     }
     fn adjoint_parts(&self, parts: &Parts, rs: &[&[f64]], out: &mut [Vec<Vec<f64>>]) {
         self.inner.adjoint_parts(parts, rs, out);

@@ -61,6 +61,74 @@ fn with_ones(m: &Matrix) -> Matrix {
     m.beside(&Matrix::from_fn(m.rows(), 1, |_, _| 1.0))
 }
 
+/// Columns of which a twentieth is stored; some have nothing.
+fn rare(rows: usize, columns: usize) -> Matrix {
+    let m = random_matrix(rows, columns, 5);
+    Matrix::from_fn(rows, columns, |i, j| if (7 * i + 13 * j) % 20 == 0 && j % 6 != 5 { m.at(i, j) } else { 0.0 })
+}
+
+fn stored(m: &Matrix) -> Csc<'static, f64, u32> {
+    let (mut starts, mut indices, mut values) = (vec![0_usize], Vec::new(), Vec::new());
+    for j in 0..m.columns() {
+        // each entry in two halves, the rows from the last to the first: equal ones add up
+        for (i, &v) in m.column(j).iter().enumerate().rev().filter(|e| *e.1 != 0.0) {
+            indices.extend([i as u32; 2]);
+            values.extend([0.5 * v; 2]);
+        }
+        starts.push(values.len());
+    }
+    Csc::new(m.rows(), m.columns(), starts, indices, values).unwrap()
+}
+
+/// A_leftᵀ·diag(h)·A_right of the copy.
+fn multiplies<A: LinearOperator<Point = SparseVec>>(a: &A, copy: &Matrix) {
+    let n = copy.columns();
+    let h: Vec<f64> = residual(copy.rows(), 3).iter().map(|v| v.abs()).collect();
+    let some = |few: &[usize]| IndexSet::new(n, few.to_vec());
+    let all: Vec<usize> = (0..n).collect();
+    for (left, right) in [(some(&all), some(&all)), (some(&[0, 3, n - 1]), some(&[1, 3])), (some(&[]), some(&[2]))] {
+        let found = a.products(&h, &left, &right).expect("few entries are stored");
+        let entry = |l: usize, r: usize| (0..copy.rows()).map(|i| h[i] * copy.at(i, l) * copy.at(i, r)).sum::<f64>();
+        let expected = Matrix::from_fn(left.indices().len(), right.indices().len(), |l, r| {
+            entry(left.indices()[l], right.indices()[r])
+        });
+        assert_eq!((found.rows(), found.columns()), (expected.rows(), expected.columns()));
+        near(found.data(), expected.data(), 1.0 + expected.norm());
+    }
+}
+
+#[test]
+fn products_of_sparse_columns_are_those_of_the_copy() {
+    let m = rare(60, 24);
+    let a = stored(&m);
+    let (centres, scales) = (residual(24, 2), (0..24).map(|j| 0.5 + (j % 3) as f64).collect::<Vec<f64>>());
+    multiplies(&a, &m);
+    multiplies(&Counted::new(&a), &m);
+    multiplies(&WithIntercept::new(&a), &with_ones(&m));
+    multiplies(&RowWeights::new(&a, residual(60, 4)).unwrap(), &weighted(&m, &residual(60, 4)));
+    multiplies(&Standardized::new(&a, centres.clone(), scales.clone()).unwrap(), &standardized(&m, &centres, &scales));
+    let rows: Vec<usize> = (0..40).map(|i| (7 * i) % 60).chain([3, 3, 59]).collect();
+    let chosen = Rows::new(&a, rows.clone()).unwrap();
+    multiplies(&chosen, &picked(&m, &rows));
+    let view = WithIntercept::new(Standardized::new(&chosen, centres.clone(), scales.clone()).unwrap());
+    multiplies(&view, &with_ones(&standardized(&picked(&m, &rows), &centres, &scales)));
+}
+
+/// Where much is stored copies are quicker, and where a column lies far from 0 its products would cancel.
+#[test]
+fn products_are_left_to_copies_where_these_are_better() {
+    let (full, m) = (random_matrix(30, 5, 1), rare(60, 24));
+    let all = |n: usize| IndexSet::new(n, (0..n).collect());
+    assert!(backward_csc(&full).products(&[1.0; 30], &all(5), &all(5)).is_none());
+    assert!(dense(&full).products(&[1.0; 30], &all(5), &all(5)).is_none());
+    let mut centres = vec![0.0; 24];
+    centres[3] = 1e6;
+    let far = Standardized::new(stored(&m), centres, vec![1.0; 24]).unwrap();
+    assert!(far.products(&[1.0; 60], &all(24), &all(24)).is_none());
+    let without = IndexSet::new(24, vec![0, 1, 2, 4]);
+    assert!(far.products(&[1.0; 60], &without, &without).is_some());
+}
+
 const PICKED: [usize; 7] = [4, 0, 8, 4, 4, 1, 0];
 
 #[test]
