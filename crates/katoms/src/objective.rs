@@ -10,8 +10,9 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, check_length, check_option};
-use crate::linalg;
+use crate::linalg::{self, Matrix};
 use crate::loss::Loss;
+use crate::method::KeptColumns;
 use crate::operator::{LinearOperator, SupportOf, adjoint_many};
 use crate::space::{Covector, Point, Subspace};
 
@@ -104,6 +105,8 @@ pub struct Objective<A: LinearOperator, L> {
     columns: AtomicUsize,
     /// The residual with which a run ended, and its pass: what comes after the run asks for it again.
     last: Mutex<Option<(Vec<f64>, A::Covector)>>,
+    /// The columns of the last refit.
+    kept: Mutex<Option<KeptColumns<SupportOf<A>>>>,
 }
 
 impl<A: LinearOperator, L: Loss> Objective<A, L> {
@@ -122,7 +125,8 @@ impl<A: LinearOperator, L: Loss> Objective<A, L> {
     pub fn new(operator: A, loss: L) -> Result<Self, Error> {
         check_length("target", loss.n_outputs(), operator.n_outputs(), "one value for each row of the design")?;
         let [passes, rows, columns] = [0, 0, 0].map(AtomicUsize::new);
-        Ok(Self { operator, loss, ridge: 0.0, free_of_ridge: None, passes, rows, columns, last: Mutex::new(None) })
+        let (last, kept) = (Mutex::new(None), Mutex::new(None));
+        Ok(Self { operator, loss, ridge: 0.0, free_of_ridge: None, passes, rows, columns, last, kept })
     }
 
     /// Adds ½λ‖x‖².
@@ -183,7 +187,7 @@ impl<A: LinearOperator, L: Loss> Objective<A, L> {
         self.rows.fetch_add(rows, Ordering::Relaxed);
     }
 
-    fn count_columns(&self, columns: usize) {
+    pub(crate) fn count_columns(&self, columns: usize) {
         self.columns.fetch_add(columns, Ordering::Relaxed);
     }
 
@@ -192,11 +196,29 @@ impl<A: LinearOperator, L: Loss> Objective<A, L> {
     /// # Panics
     /// When x lives in another space than the operator.
     pub fn at(&self, x: A::Point) -> Evaluated<A::Point> {
-        assert_eq!(x.domain(), self.operator.domain(), "the point lives in another space than the operator");
-        let mut ax = vec![0.0; self.operator.n_outputs()];
-        self.operator.apply(&x, &mut ax);
+        let ax = self.uncounted_image(&x);
         self.count_columns(x.support_size());
         Evaluated { x, ax }
+    }
+
+    /// A·x, where the caller counts the columns.
+    pub(crate) fn uncounted_image(&self, x: &A::Point) -> Vec<f64> {
+        assert_eq!(x.domain(), self.operator.domain(), "the point lives in another space than the operator");
+        let mut ax = vec![0.0; self.operator.n_outputs()];
+        self.operator.apply(x, &mut ax);
+        ax
+    }
+
+    /// What the last refit has kept, which is gone then.
+    pub(crate) fn take_kept(&self) -> Option<KeptColumns<SupportOf<A>>> {
+        self.kept.lock().ok()?.take()
+    }
+
+    /// Keeps the columns of a refit for the next one.
+    pub(crate) fn keep(&self, columns: KeptColumns<SupportOf<A>>) {
+        if let Ok(mut kept) = self.kept.lock() {
+            *kept = Some(columns);
+        }
     }
 
     /// f(x). O(m).
@@ -283,6 +305,13 @@ impl<A: LinearOperator, L: Loss> Objective<A, L> {
     pub(crate) fn pulled_back_block_on(&self, rs: &[&[f64]], t: &SupportOf<A>) -> Vec<A::Point> {
         self.count_columns(t.dimension());
         self.operator.adjoint_block_on(rs, t)
+    }
+
+    /// A_leftᵀ·diag(h)·A_right, where the operator is quicker at it than copies of the columns are.
+    pub(crate) fn products(&self, h: &[f64], left: &SupportOf<A>, right: &SupportOf<A>) -> Option<Matrix> {
+        let products = self.operator.products(h, left, right)?;
+        self.count_columns(left.dimension() + right.entered_since(left));
+        Some(products)
     }
 
     /// The diagonal of ∇²ℓ at the image. O(m).

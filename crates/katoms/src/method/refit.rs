@@ -6,7 +6,8 @@
 
 use rayon::prelude::*;
 
-use crate::linalg::{Matrix, solve_symmetric};
+use super::kept_columns::{KeptColumns, kept_columns};
+use crate::linalg::{Matrix, SymmetricSystem};
 use crate::loss::Loss;
 use crate::objective::{Evaluated, Objective};
 use crate::operator::{LinearOperator, SupportOf};
@@ -20,11 +21,15 @@ const DIRECT_LIMIT: usize = 512;
 const NEWTON_STEPS: usize = 30;
 /// A Newton step that promises less than this share of f(start) is the last one.
 const DECREMENT: f64 = 1e-14;
+/// The same where models are only compared. Newton's method has twice as many digits after its last step as before it.
+const COMPARED: f64 = 1e-8;
 /// Entries of columns below which a second thread costs more than it brings.
 const PARALLEL_WORK: usize = 1 << 17;
 /// A refit is given up where so many times what a Newton step promises would not do. For a quadratic once is exact; the
 /// promise of another loss errs, but less so the nearer the minimum.
 const TRUST: f64 = 8.0;
+/// Below this share of f a difference of its values says nothing.
+const ROUNDING: f64 = 1e-13;
 const CG_ITERATIONS: usize = 300;
 const CG_TOLERANCE: f64 = 1e-13;
 
@@ -51,15 +56,32 @@ pub fn refit_on<A: LinearOperator, L: Loss>(
     refit(f, start, t).point
 }
 
-/// The same, given up where the minimum is not going to be below a value: what is reached by then is above it.
+/// The same for a comparison: f is right to some ten digits, and the refit is given up where the minimum is not going to be
+/// below a value; what is reached by then is above it.
 pub(crate) fn refit_below<A: LinearOperator, L: Loss>(
     f: &Objective<A, L>,
     start: Evaluated<A::Point>,
     t: &SupportOf<A>,
     below: f64,
 ) -> Evaluated<A::Point> {
-    let steps = if f.loss().is_quadratic() { 2 } else { NEWTON_STEPS };
-    newton_steps_while(f, start, t, steps, |here, promise| here - TRUST * promise <= below).point
+    refit_towards(f, start, t, below, enough_steps(f))
+}
+
+/// The same with at most so many Newton steps: another call goes on from there.
+pub(crate) fn refit_towards<A: LinearOperator, L: Loss>(
+    f: &Objective<A, L>,
+    start: Evaluated<A::Point>,
+    t: &SupportOf<A>,
+    below: f64,
+    steps: usize,
+) -> Evaluated<A::Point> {
+    newton_steps_while(f, start, t, (steps, COMPARED), |here, promise| here - TRUST * promise <= below).point
+}
+
+fn enough_steps<A: LinearOperator, L: Loss>(f: &Objective<A, L>) -> usize {
+    // For a quadratic the second step is iterative refinement: it wins back what forming the
+    // normal equations lost.
+    if f.loss().is_quadratic() { 2 } else { NEWTON_STEPS }
 }
 
 /// What a refit reached.
@@ -74,9 +96,7 @@ pub(super) fn refit<A: LinearOperator, L: Loss>(
     start: Evaluated<A::Point>,
     t: &SupportOf<A>,
 ) -> Refitted<A::Point> {
-    // For a quadratic the second step is iterative refinement: it wins back what forming the
-    // normal equations lost.
-    newton_steps(f, start, t, if f.loss().is_quadratic() { 2 } else { NEWTON_STEPS })
+    newton_steps(f, start, t, enough_steps(f))
 }
 
 /// At most `steps` Newton steps over a support. Touches only its columns.
@@ -86,7 +106,7 @@ pub(super) fn newton_steps<A: LinearOperator, L: Loss>(
     t: &SupportOf<A>,
     steps: usize,
 ) -> Refitted<A::Point> {
-    newton_steps_while(f, start, t, steps, |_, _| true)
+    newton_steps_while(f, start, t, (steps, DECREMENT), |_, _| true)
 }
 
 /// The same, as long as value and promise are worth it.
@@ -94,31 +114,35 @@ fn newton_steps_while<A: LinearOperator, L: Loss>(
     f: &Objective<A, L>,
     start: Evaluated<A::Point>,
     t: &SupportOf<A>,
-    steps: usize,
+    (steps, decrement): (usize, f64),
     worth: impl Fn(f64, f64) -> bool,
 ) -> Refitted<A::Point> {
     if t.dimension() == 0 {
         return Refitted { point: start, settled: true };
     }
     if f.operator().has_cheap_columns() && t.dimension() <= DIRECT_LIMIT {
-        let mut system = DirectSystem::new(f, t);
-        newton(f, start, steps, worth, |x| system.step(f, x, t))
+        let mut system = DirectSystem { columns: None, system: None };
+        let reached = newton(f, start, (steps, decrement), worth, |x| system.step(f, x, t));
+        if let Some(Copies::Kept(kept)) = system.columns {
+            f.keep(kept);
+        }
+        reached
     } else {
-        newton(f, start, steps, worth, |x| conjugate_gradients(f, x, t))
+        newton(f, start, (steps, decrement), worth, |x| conjugate_gradients(f, x, t))
     }
 }
 
-/// Newton's method with halving: `step` gives −(∇²f)⁻¹∇f on the support, and the decrease that
+/// Newton's method with a line search: `step` gives −(∇²f)⁻¹∇f on the support, and the decrease that
 /// it promises.
 fn newton<A: LinearOperator, L: Loss>(
     f: &Objective<A, L>,
     mut point: Evaluated<A::Point>,
-    steps: usize,
+    (steps, decrement): (usize, f64),
     worth: impl Fn(f64, f64) -> bool,
     mut step: impl FnMut(&Evaluated<A::Point>) -> (A::Point, f64),
 ) -> Refitted<A::Point> {
     let mut here = f.value(&point);
-    let enough = DECREMENT * (here - f.lower_bound());
+    let enough = decrement * (here - f.lower_bound());
     for _ in 0..steps {
         let (direction, promise) = step(&point);
         if !(promise > 0.0) {
@@ -128,10 +152,10 @@ fn newton<A: LinearOperator, L: Loss>(
             return Refitted { point, settled: false };
         }
         let d = f.at(direction);
-        let Some((next, there)) = first_descent(f, &point, &d, here) else {
+        let Some(next) = descent(f, &point, &d, here) else {
             return Refitted { point, settled: true };
         };
-        (point, here) = (next, there);
+        (point, here) = next;
         if promise <= enough {
             return Refitted { point, settled: true };
         }
@@ -139,80 +163,155 @@ fn newton<A: LinearOperator, L: Loss>(
     Refitted { point, settled: false }
 }
 
-/// x + d, x + d/2, …: the first that does not raise f.
-fn first_descent<A: LinearOperator, L: Loss>(
+/// x + t·d for a t at which f is not higher, and f there. A Newton step, t = 1, is taken where it does not raise f. Where it
+/// does, it was meant for a curvature that ends on the way: along d no prediction changes by more than δ = max |(Ad)ᵢ|, and
+/// ln(1 + δ)/δ lowers every loss whose third derivative is below its second (Bach, "Self-concordant analysis for logistic
+/// regression", 2010). From there t doubles as long as that pays.
+fn descent<A: LinearOperator, L: Loss>(
     f: &Objective<A, L>,
     x: &Evaluated<A::Point>,
     d: &Evaluated<A::Point>,
     here: f64,
 ) -> Option<(Evaluated<A::Point>, f64)> {
-    (0..30).find_map(|halvings| {
-        let next = Evaluated::combine(1.0, x, 0.5_f64.powi(halvings), d);
+    let at = |t: f64| {
+        let next = Evaluated::combine(1.0, x, t, d);
         let there = f.value(&next);
-        (there <= here).then_some((next, there))
-    })
-}
-
-/// The support's columns, and the Gram matrix where it does not change.
-struct DirectSystem {
-    columns: Matrix,
-    ridge: Vec<f64>,
-    gram: Option<Matrix>,
-}
-
-impl DirectSystem {
-    fn new<A: LinearOperator, L: Loss>(f: &Objective<A, L>, t: &SupportOf<A>) -> Self {
-        let (rows, dimension) = (f.operator().n_outputs(), t.dimension());
-        let mut columns = vec![0.0; rows * dimension];
-        let one = |(i, column): (usize, &mut [f64])| column.copy_from_slice(f.at(t.basis(i)).image());
-        // An operator without outputs has no columns to copy.
-        if rows * dimension < PARALLEL_WORK {
-            columns.chunks_mut(rows.max(1)).enumerate().for_each(one);
-        } else {
-            columns.par_chunks_mut(rows).with_min_len(8).enumerate().for_each(one);
-        }
-        let columns = Matrix::from_columns(rows, dimension, columns);
-        let ridge = (0..t.dimension()).map(|i| f.ridge_on_basis(t, i)).collect();
-        Self { columns, ridge, gram: None }
+        (next, there)
+    };
+    let whole = at(1.0);
+    if whole.1 <= here {
+        return Some(whole);
     }
+    let delta = d.image().iter().fold(0.0_f64, |most, z| most.max(z.abs()));
+    // A short step that raises f does so by rounding alone.
+    let safe = if delta > 1.0 { delta.ln_1p() / delta } else { 0.5 };
+    let first = (0..30).map(|halvings| safe * 0.5_f64.powi(halvings)).find_map(|t| {
+        let next = at(t);
+        (next.1 <= here).then_some((t, next))
+    });
+    let (mut t, mut best) = first?;
+    while 2.0 * t <= 0.5 {
+        let next = at(2.0 * t);
+        if !(best.1 - next.1 > ROUNDING * here.abs()) {
+            break;
+        }
+        (t, best) = (2.0 * t, next);
+    }
+    Some(best)
+}
 
+/// The Newton system of a support, factorised once where it does not change, and copies of the columns, where the
+/// operator has no quicker products of its own.
+struct DirectSystem<S> {
+    columns: Option<Copies<S>>,
+    system: Option<SymmetricSystem>,
+}
+
+/// Copies of a support's columns.
+enum Copies<S> {
+    /// Of this refit alone.
+    Own(Matrix),
+    /// Of this refit and the next.
+    Kept(KeptColumns<S>),
+}
+
+impl<S> DirectSystem<S> {
     fn step<A: LinearOperator, L: Loss>(
         &mut self,
         f: &Objective<A, L>,
         x: &Evaluated<A::Point>,
-        t: &SupportOf<A>,
-    ) -> (A::Point, f64) {
-        let residual = f.residual(x);
-        let residual = Matrix::from_columns(residual.len(), 1, residual);
-        let mut gradient = self.columns.transposed_times(&residual).data().to_vec();
-        let coordinates = t.coordinates(x.point());
-        for ((g, ridge), c) in gradient.iter_mut().zip(&self.ridge).zip(coordinates) {
-            *g += ridge * c;
+        t: &S,
+    ) -> (A::Point, f64)
+    where
+        A::Point: Point<Support = S>,
+        S: Subspace<A::Point>,
+    {
+        if self.system.is_none() || !f.loss().is_quadratic() {
+            self.system = Some(SymmetricSystem::new(&self.ridged_gram(f, x, t)));
         }
-        if self.gram.is_none() || !f.loss().is_quadratic() {
-            self.gram = Some(self.weighted_gram(&f.curvatures(x)));
-        }
-        let step = self.gram.as_ref().map_or_else(Vec::new, |gram| solve_symmetric(gram, &gradient));
+        let gradient = match &self.columns {
+            Some(columns) => ridged_gradient(f, x, t, columns),
+            None => t.coordinates(&f.gradient_on(x, t)),
+        };
+        let step = self.system.as_ref().map_or_else(Vec::new, |system| system.solve(&gradient));
         let promise = 0.5 * crate::linalg::dot(&gradient, &step);
         let step: Vec<f64> = step.iter().map(|v| -v).collect();
         (t.point(&step), promise)
     }
 
-    fn weighted_gram(&self, h: &[f64]) -> Matrix {
-        let mut gram = if h.iter().all(|&h| h == 1.0) {
-            self.columns.symmetric_product(&self.columns)
-        } else {
-            let mut weighted = self.columns.clone();
-            for j in 0..weighted.columns() {
-                weighted.column_mut(j).iter_mut().zip(h).for_each(|(v, h)| *v *= h);
-            }
-            weighted.symmetric_product(&self.columns)
+    fn ridged_gram<A: LinearOperator, L: Loss>(&mut self, f: &Objective<A, L>, x: &Evaluated<A::Point>, t: &S) -> Matrix
+    where
+        A::Point: Point<Support = S>,
+        S: Subspace<A::Point>,
+    {
+        let h = f.curvatures(x);
+        let mut gram = match f.products(&h, t, t) {
+            Some(products) => products,
+            None => match self.columns.get_or_insert_with(|| Copies::new(f, &h, t)) {
+                Copies::Kept(kept) => kept.gram().clone(),
+                Copies::Own(columns) => weighted_gram(columns, &h),
+            },
         };
-        for (i, ridge) in self.ridge.iter().enumerate() {
-            gram.column_mut(i)[i] += ridge;
-        }
+        (0..t.dimension()).for_each(|i| gram.column_mut(i)[i] += f.ridge_on_basis(t, i));
         gram
     }
+}
+
+impl<S> Copies<S> {
+    fn new<A: LinearOperator, L: Loss>(f: &Objective<A, L>, h: &[f64], t: &S) -> Self
+    where
+        A::Point: Point<Support = S>,
+        S: Subspace<A::Point>,
+    {
+        // With other curvatures, or weights, products change or are not symmetric to the last bit.
+        let plain = f.loss().is_quadratic() && h.iter().all(|&h| h == 1.0);
+        let kept = if plain { kept_columns(f, t, f.take_kept()) } else { None };
+        kept.map_or_else(|| Self::Own(copied_columns(f, t)), Self::Kept)
+    }
+
+    fn pulled_back(&self, r: Vec<f64>) -> Vec<f64> {
+        match self {
+            Self::Kept(kept) => kept.pulled_back(&r),
+            Self::Own(columns) => columns.transposed_times(&Matrix::from_columns(r.len(), 1, r)).data().to_vec(),
+        }
+    }
+}
+
+fn copied_columns<A: LinearOperator, L: Loss>(f: &Objective<A, L>, t: &SupportOf<A>) -> Matrix {
+    let (rows, dimension) = (f.operator().n_outputs(), t.dimension());
+    let mut columns = vec![0.0; rows * dimension];
+    let one = |(i, column): (usize, &mut [f64])| column.copy_from_slice(f.at(t.basis(i)).image());
+    // An operator without outputs has no columns to copy.
+    if rows * dimension < PARALLEL_WORK {
+        columns.chunks_mut(rows.max(1)).enumerate().for_each(one);
+    } else {
+        columns.par_chunks_mut(rows).with_min_len(8).enumerate().for_each(one);
+    }
+    Matrix::from_columns(rows, dimension, columns)
+}
+
+fn ridged_gradient<A: LinearOperator, L: Loss>(
+    f: &Objective<A, L>,
+    x: &Evaluated<A::Point>,
+    t: &SupportOf<A>,
+    columns: &Copies<SupportOf<A>>,
+) -> Vec<f64> {
+    let mut gradient = columns.pulled_back(f.residual(x));
+    for (i, (g, c)) in gradient.iter_mut().zip(t.coordinates(x.point())).enumerate() {
+        *g += f.ridge_on_basis(t, i) * c;
+    }
+    gradient
+}
+
+fn weighted_gram(columns: &Matrix, h: &[f64]) -> Matrix {
+    if h.iter().all(|&h| h == 1.0) {
+        return columns.symmetric_product(columns);
+    }
+    let mut weighted = columns.clone();
+    for j in 0..weighted.columns() {
+        weighted.column_mut(j).iter_mut().zip(h).for_each(|(v, h)| *v *= h);
+    }
+    weighted.symmetric_product(columns)
 }
 
 /// The Newton step by conjugate gradients: two products with the support's columns an iteration.
@@ -252,8 +351,9 @@ fn conjugate_gradients<A: LinearOperator, L: Loss>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::loss::LeastSquares;
     use crate::loss::Logistic;
-    use crate::operator::Dense;
+    use crate::operator::{Csc, Dense, WithIntercept};
     use crate::simulate;
     use crate::space::{IndexSet, SparseVec};
 
@@ -280,5 +380,63 @@ mod tests {
             }
         }
         assert!(given_up > 20, "{given_up}");
+    }
+
+    /// Every tenth entry of a Gaussian design, dense and sparse.
+    fn rare(m: usize, n: usize) -> (Vec<f64>, Csc<'static, f64, u32>) {
+        let all = simulate::gaussian(m, n, 5);
+        let (mut dense, mut starts, mut indices, mut values) = (vec![0.0; m * n], vec![0], Vec::new(), Vec::new());
+        for j in 0..n {
+            for i in (j % 10..m).step_by(10) {
+                dense[j * m + i] = all[j * m + i] * (m as f64).sqrt();
+                indices.push(i as u32);
+                values.push(dense[j * m + i]);
+            }
+            starts.push(values.len());
+        }
+        (dense, Csc::new(m, n, starts, indices, values).unwrap())
+    }
+
+    #[test]
+    fn a_sparse_refit_is_the_dense_one() {
+        let (m, n) = (200, 12);
+        let (x, sparse) = rare(m, n);
+        let clean: Vec<f64> = (0..m).map(|i| 1.0 + 2.0 * x[i] - x[m + i] + x[7 * m + i]).collect();
+        let y = simulate::noisy(&clean, 0.3, 1);
+        let labels = simulate::labels(&clean, 2);
+        let t = IndexSet::new(n + 1, vec![0, 1, 4, 7, n]);
+        let zero = || SparseVec::zero(n + 1);
+        let (left, right) = (WithIntercept::new(&sparse), WithIntercept::new(Dense::column_major(&x, m, n).unwrap()));
+        assert!(left.products(&vec![1.0; m], &t, &t).is_some());
+        let refitted = |one: SparseVec, other: SparseVec| {
+            assert!(one.distance(&other) < 1e-10 * other.norm(), "{one:?} {other:?}");
+            assert!(other.norm() > 1.0);
+        };
+        for ridge in [0.0, 0.5] {
+            let f = Objective::new(&left, LeastSquares::new(y.clone()).unwrap()).unwrap().ridge(ridge).unwrap();
+            let g = Objective::new(&right, LeastSquares::new(y.clone()).unwrap()).unwrap().ridge(ridge).unwrap();
+            refitted(refit_on(&f, f.at(zero()), &t).into_point(), refit_on(&g, g.at(zero()), &t).into_point());
+            let f = Objective::new(&left, Logistic::new(labels.clone()).unwrap()).unwrap().ridge(ridge).unwrap();
+            let g = Objective::new(&right, Logistic::new(labels.clone()).unwrap()).unwrap().ridge(ridge).unwrap();
+            refitted(refit_on(&f, f.at(zero()), &t).into_point(), refit_on(&g, g.at(zero()), &t).into_point());
+        }
+    }
+
+    /// Where the start is sure of the wrong class the curvature is next to nothing, and a Newton step goes far too far.
+    #[test]
+    fn a_start_that_is_sure_of_the_wrong_class_finds_the_minimum() {
+        let (m, n) = (120, 3);
+        let x: Vec<f64> = simulate::gaussian(m, n, 8).iter().map(|v| v * (m as f64).sqrt()).collect();
+        let odds: Vec<f64> = (0..m).map(|i| x[i] - 0.5 * x[m + i]).collect();
+        let loss = Logistic::new(simulate::labels(&odds, 3)).unwrap();
+        let f = Objective::new(Dense::column_major(&x, m, n).unwrap(), loss).unwrap();
+        let t = IndexSet::new(n, (0..n).collect());
+        let least = refit_on(&f, f.at(SparseVec::zero(n)), &t).into_point();
+        for far in [3.0, 10.0, 40.0] {
+            let wrong = SparseVec::full(&[-far, far, far]);
+            let reached = refit(&f, f.at(wrong), &t);
+            assert!(reached.settled, "{far}");
+            assert!(reached.point.point().distance(&least) < 1e-6, "{far}: {:?}", reached.point.point());
+        }
     }
 }

@@ -9,26 +9,24 @@ use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
-use super::Quadratic;
 use super::certificate::{Certify, certify};
 use super::excerpt::Excerpt;
 use super::gram::{Gram, affordable, diagonal, listable};
 use super::growth::Growth;
-use super::lasso::{Grid, LassoPath, Step};
 use super::neighbourhood::{GoOn, Neighbourhood, Polished, Searchable, quick_quality};
 use super::phase_transition::{Sign, phase_transition_k};
 use super::quadratic::Brings;
 use super::short_gram::ShortGram;
-use super::swaps::{IMPROVES, Polish, ROUNDING, minimum};
+use super::swaps::{IMPROVES, Polish, ROUNDING};
 use super::tableau::{Missing, Swap, Swaps, Tableau};
 use crate::driver::{Certificate, NearTie, Quality, stationarity};
 use crate::linalg::top_k;
 use crate::loss::Loss;
-use crate::method::{refit_below, refit_on};
+use crate::method::{refit_below, refit_on, refit_towards};
 use crate::objective::{Evaluated, Objective};
 use crate::operator::LinearOperator;
 use crate::set::{Atoms, CoordinateSet};
-use crate::space::{IndexSet, Point, SparseVec, Subspace};
+use crate::space::{IndexSet, Point, SparseVec};
 
 /// Multiplications up to which growing a model atom by atom is a small matter.
 pub(super) const GROWTH: f64 = 4e9;
@@ -42,8 +40,6 @@ const PICTURED: f64 = 4e6;
 const LARGE: f64 = 4e8;
 /// Stages in which a model grows to k.
 const STAGES: usize = 10;
-/// The Lasso is followed until it has this many times k atoms.
-const LASSO_ATOMS: usize = 4;
 /// Where the quadratic is only a picture of f: exchanges that look best in it and are tried, and how many of them
 /// may bring in the same atom.
 const TRIED: usize = 5;
@@ -53,6 +49,9 @@ pub(super) const WEAKEST: usize = 6;
 const STRONGEST: usize = 3;
 /// And for so many more that promise most by the curvature there.
 const CURVED: usize = 12;
+/// Newton steps after which those that improve f are told from the others, and how many of them are refitted to their end.
+const FIRST_STEPS: usize = 3;
+const FINISHED: usize = 6;
 /// Two models are nearly tied when their deviances differ by less: the one is at least 1/e as likely.
 pub(super) const NEAR: f64 = 2.0;
 const MOST_TIES: usize = 20;
@@ -79,6 +78,8 @@ pub(super) struct Exact<'a, A: LinearOperator, L, S> {
     energies: OnceLock<Option<Vec<f64>>>,
     /// A bound on the curvature along each coordinate, for other losses.
     bounds: OnceLock<Vec<f64>>,
+    /// The best model along the Lasso, for other losses.
+    pub(super) along: OnceLock<Option<Evaluated<SparseVec>>>,
 }
 
 /// An exchange, or one more atom, on f itself.
@@ -96,9 +97,22 @@ where
     S: CoordinateSet,
 {
     pub fn new(f: &'a Objective<A, L>, set: &'a S) -> Self {
-        let (energies, bounds) = (OnceLock::new(), OnceLock::new());
+        let (energies, bounds, along) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         let (atoms, kept, large) = (set.candidates(), set.kept(), LARGE);
-        Self { f, set, atoms, kept, gram: None, clear: false, excerpt: None, short: None, large, energies, bounds }
+        Self {
+            f,
+            set,
+            atoms,
+            kept,
+            gram: None,
+            clear: false,
+            excerpt: None,
+            short: None,
+            large,
+            energies,
+            bounds,
+            along,
+        }
     }
 
     /// The quadratic, with the columns of these coordinates.
@@ -227,14 +241,20 @@ where
             known.extend(self.kept.indices());
             let gram = Gram::around(self.f, &x, &known)?;
             let tableau = Tableau::new(&gram, &self.atoms, &self.kept, &chosen);
-            let trials = self.trials(&x, &tableau, set.atoms());
+            let left = if go_on(exchanges).is_break() { 0 } else { most - exchanges };
+            let trials = self.trials(&x, &tableau, set.atoms(), left == 0);
             let here = self.f.value(&x);
             let best = trials.iter().min_by(|a, b| a.value.total_cmp(&b.value));
-            let better = best.filter(|trial| trial.value < here - IMPROVES * (here - self.f.lower_bound()));
+            let better = best.filter(|trial| trial.value < self.enough(here));
             match better {
-                Some(trial) if exchanges < most && go_on(exchanges).is_continue() => {
-                    x = trial.x.clone();
+                Some(trial) if left > 0 => {
+                    x = self.refitted_to(&trial.x, &chosen, trial.out, Some(trial.into));
                     exchanges += 1;
+                    // It was stuck: perhaps it is better to go on from elsewhere.
+                    if exchanges == 1 && set.atoms() == self.set.atoms() {
+                        let other = self.along_the_path(go_on).filter(|other| self.f.value(other) < self.f.value(&x));
+                        x = other.cloned().unwrap_or(x);
+                    }
                 }
                 _ => {
                     let swap = |t: &Trial| t.out.map(|out| Swap { out, into: t.into, gain: here - t.value });
@@ -253,7 +273,10 @@ where
     /// rare column on which the fit is already sure. How much f falls at least by a step along a coordinate is
     /// never too much, but knows nothing of what the others would do, and little of columns of very different scales:
     /// for these the curvature without the atom that leaves tells more.
-    fn trials(&self, x: &Evaluated<SparseVec>, tableau: &Tableau<'_>, most: usize) -> Vec<Trial> {
+    ///
+    /// A few Newton steps tell which of them improve f. Where some do, the best of these are refitted to their end and
+    /// the others left out, unless all are asked for.
+    fn trials(&self, x: &Evaluated<SparseVec>, tableau: &Tableau<'_>, most: usize, all: bool) -> Vec<Trial> {
         let chosen = tableau.chosen().to_vec();
         let mut moves: Vec<(Option<usize>, usize)> = Vec::new();
         for swap in tableau.substitutes().best {
@@ -269,7 +292,7 @@ where
         let costs: Vec<f64> = tableau.removal_costs().into_iter().map(|cost| -cost).collect();
         let outs: Vec<usize> = if costs.is_empty() { Vec::new() } else { top_k(&costs, WEAKEST) };
         let outs: Vec<usize> = outs.into_iter().map(|place| chosen[place]).collect();
-        let without: Vec<_> = outs.iter().map(|&out| self.refitted_to(x, &chosen, Some(out), None)).collect();
+        let without: Vec<_> = outs.par_iter().map(|&out| self.refitted_to(x, &chosen, Some(out), None)).collect();
         if !without.is_empty() {
             let gradients = self.f.gradients(&without);
             let curvatures = self.curvatures(&without);
@@ -285,18 +308,34 @@ where
         moves.sort_unstable();
         moves.dedup();
         // What is not even a near tie need not be refitted to its end.
-        let below = self.f.value(x) + NEAR;
-        let trial = |(out, into): (Option<usize>, usize)| {
+        let here = self.f.value(x);
+        let below = here + NEAR;
+        let begun = |(out, into): (Option<usize>, usize)| {
             let support = self.support_of(&chosen, out, Some(into));
             let start = match outs.iter().position(|&other| Some(other) == out) {
                 // The minimum without the atom is known: the way from there is short.
                 Some(place) => without[place].clone(),
                 None => self.f.at(x.point().on(&support)),
             };
-            let next = refit_below(self.f, start, &support, below);
+            let next = refit_towards(self.f, start, &support, below, FIRST_STEPS);
             Trial { out, into, value: self.f.value(&next), x: next }
         };
-        moves.into_par_iter().map(trial).collect()
+        let mut trials: Vec<Trial> = moves.into_par_iter().map(begun).collect();
+        if !all && trials.iter().any(|trial| trial.value < self.enough(here)) {
+            trials.sort_by(|a, b| a.value.total_cmp(&b.value));
+            trials.truncate(FINISHED);
+        }
+        let finished = |trial: Trial| {
+            let support = self.support_of(&chosen, trial.out, Some(trial.into));
+            let x = refit_below(self.f, trial.x, &support, below);
+            Trial { value: self.f.value(&x), x, ..trial }
+        };
+        trials.into_par_iter().map(finished).collect()
+    }
+
+    /// What is below this is better than `here`.
+    pub(super) fn enough(&self, here: f64) -> f64 {
+        here - IMPROVES * (here - self.f.lower_bound())
     }
 
     /// The minimum over the chosen atoms without one and with another.
@@ -399,46 +438,6 @@ where
         let models = models.collect();
         self.gram = Some(gram);
         models
-    }
-
-    /// The best point of each of these rising sizes along the path of the Lasso; `None` where there is none. When `go_on`
-    /// breaks, the best so far.
-    fn lasso_models(&mut self, sizes: &[usize], go_on: &mut GoOn<'_>) -> Option<Vec<Option<SparseVec>>> {
-        let k = *sizes.last()?;
-        let single = (0..self.atoms.len()).all(|atom| self.atoms.members(atom).len() <= 1);
-        if !single || !self.f.loss().is_quadratic() || !affordable(self.f.operator(), 4 * k) {
-            return None;
-        }
-        let sets = sizes.iter().map(|&size| self.set.with_atoms(size).ok()).collect::<Option<Vec<S>>>()?;
-        let kept = self.kept.clone();
-        let mut gram = self.gram(kept.indices())?;
-        let mut path = LassoPath::new(&gram, self.kept.indices(), Grid::default()).ok()?;
-        let mut best: Vec<Option<(f64, IndexSet)>> = vec![None; sets.len()];
-        while go_on(0).is_continue() {
-            match path.advance(&gram) {
-                Step::Needs(columns) => gram.bring(&columns),
-                Step::Point { x, .. } => {
-                    if x.support_size() > LASSO_ATOMS * k + self.kept.indices().len() {
-                        break;
-                    }
-                    let scaled = x.map(|j, v| v * gram.diagonal()[j].sqrt());
-                    for (set, best) in sets.iter().zip(&mut best) {
-                        let support = set.project(scaled.clone()).support();
-                        if best.as_ref().is_some_and(|(_, seen)| *seen == support) {
-                            continue;
-                        }
-                        let value = minimum(&gram, support.indices());
-                        if best.as_ref().is_none_or(|(least, _)| value < *least) {
-                            *best = Some((value, support));
-                        }
-                    }
-                }
-                Step::Done => break,
-            }
-        }
-        self.gram = Some(gram);
-        let point = |support: IndexSet| self.refitted(support.point(&vec![0.0; support.dimension()])).into_point();
-        Some(best.into_iter().map(|best| best.map(|(_, support)| point(support))).collect())
     }
 
     fn polished(&mut self, x: Evaluated<SparseVec>, most: usize, go_on: &mut GoOn<'_>) -> Polished<SparseVec> {
@@ -544,6 +543,9 @@ where
     }
 
     fn lasso(&mut self, go_on: &mut GoOn<'_>) -> Option<SparseVec> {
+        if !self.f.loss().is_quadratic() {
+            return self.along_the_path(go_on).map(|x| x.point().clone());
+        }
         let k = self.set.atoms();
         self.lasso_models(&[k], go_on)?.pop()?
     }

@@ -45,6 +45,7 @@ mod gram;
 mod growth;
 mod ladder;
 mod lasso;
+mod lasso_models;
 mod lasso_path;
 mod listing;
 mod neighbourhood;

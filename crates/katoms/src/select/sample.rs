@@ -10,6 +10,7 @@ use std::borrow::Cow;
 
 use super::Bounds;
 use crate::error::{Error, check_indices, check_length, check_option};
+use crate::linalg::Matrix;
 use crate::loss::Split;
 use crate::objective::Objective;
 use crate::operator::{
@@ -302,6 +303,9 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
     }
     fn adjoint_block_on(&self, rs: &[&[f64]], t: &IndexSet) -> Vec<SparseVec> {
         on_view!(self, view => view.adjoint_block_on(rs, t))
+    }
+    fn products(&self, h: &[f64], left: &IndexSet, right: &IndexSet) -> Option<Matrix> {
+        on_view!(self, view => view.products(h, left, right))
     }
     fn adjoint_block(&self, rs: &[&[f64]], out: &mut [Vec<f64>]) {
         on_view!(self, view => view.adjoint_block(rs, out));

@@ -150,8 +150,8 @@ where
             self.coordinates.push(j);
         }
         self.linear.extend(self.f.pulled_back_on(&self.pushed, &set).values());
-        let energy = |&j: &usize| self.energy(j);
-        self.diagonal.extend(fresh.par_iter().map(energy).collect::<Vec<f64>>());
+        let energies: Vec<Vec<f64>> = fresh.chunks(BLOCK).map(|some| self.energies(some)).collect();
+        self.diagonal.extend(energies.concat());
         let known: Vec<usize> = self.columns.keys().copied().collect();
         for some in known.chunks(self.block_size()) {
             let rows = self.products(some, &set);
@@ -169,6 +169,12 @@ where
 
     /// The entries of some columns of G at some coordinates of f, without the ridge.
     fn products(&self, columns: &[usize], rows: &IndexSet) -> Vec<SparseVec> {
+        let set = self.outside_set(columns.iter().map(|&i| self.coordinates[i]));
+        if let Some(products) = self.f.products(&self.curvatures, rows, &set) {
+            let place = |i: usize| set.indices().partition_point(|&j| j < self.coordinates[i]);
+            let column = |&i: &usize| rows.point(products.column(place(i)));
+            return columns.iter().map(column).collect();
+        }
         let curved: Vec<Vec<f64>> = columns.par_iter().map(|&i| self.curved(self.coordinates[i])).collect();
         let curved: Vec<&[f64]> = curved.iter().map(Vec::as_slice).collect();
         self.f.pulled_back_block_on(&curved, rows)
@@ -187,9 +193,13 @@ where
         self.image(j).image().iter().zip(&self.curvatures).map(|(a, h)| a * h).collect()
     }
 
-    /// The diagonal entry of G at j.
-    fn energy(&self, j: usize) -> f64 {
-        dot(&self.curved(j), self.image(j).image()) + self.ridge_at(j)
+    /// The diagonal entries of G at some coordinates, rising.
+    fn energies(&self, some: &[usize]) -> Vec<f64> {
+        let set = self.outside_set(some.iter().copied());
+        match self.f.products(&self.curvatures, &set, &set) {
+            Some(block) => some.iter().enumerate().map(|(i, &j)| block.at(i, i) + self.ridge_at(j)).collect(),
+            None => some.par_iter().map(|&j| dot(&self.curved(j), self.image(j).image()) + self.ridge_at(j)).collect(),
+        }
     }
 
     fn ridge_at(&self, j: usize) -> f64 {

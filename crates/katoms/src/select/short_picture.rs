@@ -10,7 +10,6 @@ use super::exact::{Exact, NEAR};
 use super::neighbourhood::{GoOn, Polished};
 use super::short_gram::ShortGram;
 use super::short_list::Exchanged;
-use super::swaps::IMPROVES;
 use super::tableau::{Swap, Swaps};
 use crate::loss::Loss;
 use crate::method::refit_below;
@@ -57,7 +56,7 @@ where
             stopped |= go_on(exchanges).is_break();
             let left = if stopped { 0 } else { most - exchanges };
             let here = self.f.value(&x);
-            let enough = here - IMPROVES * (here - self.f.lower_bound());
+            let enough = self.enough(here);
             if left > 0 {
                 let next = self.exchanged(&mut list, &chosen, left, &mut |made| go_on(exchanges + made));
                 let there = self.refitted(next.point);
@@ -71,7 +70,7 @@ where
             trials.sort_by(|a, b| b.swap.gain.total_cmp(&a.swap.gain));
             match trials.first() {
                 Some(best) if self.f.value(&best.x) < enough && left > 0 => {
-                    (x, exchanges) = (best.x.clone(), exchanges + 1);
+                    (x, exchanges) = (self.refitted(best.x.point().clone()), exchanges + 1);
                 }
                 _ => {
                     let best: Vec<Swap> = trials.iter().map(|trial| trial.swap).collect();

@@ -41,16 +41,12 @@ where
 {
     let n = penalty.domain();
     for some in new.chunks(HELD) {
-        let columns: Vec<Evaluated<SparseVec>> =
-            some.iter().map(|&j| f.at(SparseVec::sorted(n, vec![j], vec![1.0]))).collect();
-        let curved: Vec<Vec<f64>> = columns.iter().map(|column| around.curved(column.image())).collect();
-        let rs: Vec<&[f64]> = curved.iter().map(Vec::as_slice).collect();
         let all = IndexSet::new(n, working.members().iter().chain(some).copied().collect());
-        let products = f.pulled_back_block_on(&rs, &all);
+        let Columns { products, linear } = Columns::of(f, around, some, &all);
         let place = |j: &usize| all.indices().binary_search(j).unwrap_or(usize::MAX);
         let square = |at: usize| {
             let ridge = f.ridge_on_basis(&IndexSet::new(n, vec![some[at]]), 0);
-            products[at].values()[place(&some[at])] + ridge
+            products[at][place(&some[at])] + ridge
         };
         let usable: Vec<usize> = (0..some.len()).filter(|&at| square(at) > 0.0 && square(at).is_finite()).collect();
         let mut places: Vec<usize> = working.members().iter().map(place).collect();
@@ -59,7 +55,7 @@ where
         let crosses: Vec<Vec<f64>> = usable
             .iter()
             .enumerate()
-            .map(|(i, &at)| places[..before + i].iter().map(|&p| products[at].values()[p]).collect())
+            .map(|(i, &at)| places[..before + i].iter().map(|&p| products[at][p]).collect())
             .collect();
         let members: Vec<Member<'_>> = usable
             .iter()
@@ -68,11 +64,45 @@ where
                 coordinate: some[at],
                 cross,
                 square: square(at),
-                linear: dot(columns[at].image(), &around.pushed),
+                linear: linear[at],
                 price: penalty.price(some[at]) / penalty.lambda(),
             })
             .collect();
         working.admit(&members);
+    }
+}
+
+/// What a quadratic says about some coordinates.
+struct Columns {
+    /// For each of them the products of its column with those of all members.
+    products: Vec<Vec<f64>>,
+    /// And with p.
+    linear: Vec<f64>,
+}
+
+impl Columns {
+    fn of<A, L>(f: &Objective<A, L>, around: &Picture, some: &[usize], all: &IndexSet) -> Self
+    where
+        A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+        L: Loss,
+    {
+        let set = IndexSet::new(all.dim(), some.to_vec());
+        if let Some(products) = f.products(&around.curvatures, all, &set) {
+            let pulled = f.pulled_back_on(&around.pushed, &set);
+            let place = |j: &usize| set.indices().partition_point(|other| other < j);
+            return Self {
+                products: some.iter().map(|j| products.column(place(j)).to_vec()).collect(),
+                linear: some.iter().map(|&j| pulled.value_at(j)).collect(),
+            };
+        }
+        let columns: Vec<Evaluated<SparseVec>> =
+            some.iter().map(|&j| f.at(SparseVec::sorted(all.dim(), vec![j], vec![1.0]))).collect();
+        let curved: Vec<Vec<f64>> = columns.iter().map(|column| around.curved(column.image())).collect();
+        let rs: Vec<&[f64]> = curved.iter().map(Vec::as_slice).collect();
+        Self {
+            products: f.pulled_back_block_on(&rs, all).iter().map(|product| product.values().to_vec()).collect(),
+            linear: columns.iter().map(|column| dot(column.image(), &around.pushed)).collect(),
+        }
     }
 }
 

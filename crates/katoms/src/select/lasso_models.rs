@@ -1,0 +1,113 @@
+//! Models of k atoms along the path of the Lasso: its largest coefficients, without the penalty.
+//!
+//! A penalty lets atoms in one after the other with all others shrunk. Where atoms stand in for each other, as words do,
+//! that leads elsewhere than thresholding.
+
+use std::ops::ControlFlow;
+
+use super::Quadratic;
+use super::exact::Exact;
+use super::gram::{affordable, listable};
+use super::lasso::{Grid, LassoPath, Step};
+use super::lasso_path::{LassoPathOptions, lasso_path};
+use super::neighbourhood::GoOn;
+use super::quadratic::Brings;
+use super::swaps::minimum;
+use crate::loss::Loss;
+use crate::method::refit_on;
+use crate::objective::Evaluated;
+use crate::operator::LinearOperator;
+use crate::penalty::L1;
+use crate::set::CoordinateSet;
+use crate::space::{IndexSet, Point, SparseVec, Subspace};
+
+/// The Lasso is followed until it has this many times k atoms.
+const ATOMS: usize = 4;
+/// For a loss that is not quadratic: how many points, down to which share of the λ at which all is zero, and how near each
+/// comes to its minimum, which is soon left anyway.
+const POINTS: usize = 30;
+const SMALLEST: f64 = 0.03;
+const GAP: f64 = 1e-2;
+
+impl<A, L, S> Exact<'_, A, L, S>
+where
+    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+    L: Loss,
+    S: CoordinateSet,
+{
+    /// The best point of each of these rising sizes along the path of the Lasso; `None` where there is none. When `go_on`
+    /// breaks, the best so far.
+    pub(super) fn lasso_models(&mut self, sizes: &[usize], go_on: &mut GoOn<'_>) -> Option<Vec<Option<SparseVec>>> {
+        let k = *sizes.last()?;
+        if self.atoms.widest() > 1 || !self.f.loss().is_quadratic() || !affordable(self.f.operator(), 4 * k) {
+            return None;
+        }
+        let sets = sizes.iter().map(|&size| self.set.with_atoms(size).ok()).collect::<Option<Vec<S>>>()?;
+        let kept = self.kept.clone();
+        let mut gram = self.gram(kept.indices())?;
+        let mut path = LassoPath::new(&gram, self.kept.indices(), Grid::default()).ok()?;
+        let mut best: Vec<Option<(f64, IndexSet)>> = vec![None; sets.len()];
+        while go_on(0).is_continue() {
+            match path.advance(&gram) {
+                Step::Needs(columns) => gram.bring(&columns),
+                Step::Point { x, .. } => {
+                    if x.support_size() > ATOMS * k + self.kept.indices().len() {
+                        break;
+                    }
+                    let scaled = x.map(|j, v| v * gram.diagonal()[j].sqrt());
+                    for (set, best) in sets.iter().zip(&mut best) {
+                        let support = set.project(scaled.clone()).support();
+                        if best.as_ref().is_some_and(|(_, seen)| *seen == support) {
+                            continue;
+                        }
+                        let value = minimum(&gram, support.indices());
+                        if best.as_ref().is_none_or(|(least, _)| value < *least) {
+                            *best = Some((value, support));
+                        }
+                    }
+                }
+                Step::Done => break,
+            }
+        }
+        self.gram = Some(gram);
+        let point = |support: IndexSet| self.refitted(support.point(&vec![0.0; support.dimension()])).into_point();
+        Some(best.into_iter().map(|best| best.map(|(_, support)| point(support))).collect())
+    }
+
+    /// The best model of k atoms along the path of the Lasso, of a loss that is not quadratic; `None` where there is no
+    /// such path. Found once. Every column counts by its own size: the penalty knows no units.
+    pub(super) fn along_the_path(&self, go_on: &mut GoOn<'_>) -> Option<&Evaluated<SparseVec>> {
+        self.along.get_or_init(|| self.walked(go_on)).as_ref()
+    }
+
+    fn walked(&self, go_on: &mut GoOn<'_>) -> Option<Evaluated<SparseVec>> {
+        let (n, k) = (self.f.operator().domain(), self.set.atoms());
+        let most = ATOMS * k + self.kept.indices().len();
+        if self.atoms.widest() > 1 || !listable(self.f.operator(), most) {
+            return None;
+        }
+        // A column of zeros has no size, and no slope either.
+        let mut sizes: Vec<f64> = self.bounds().iter().map(|&b| if b > 0.0 { b.sqrt() } else { 1.0 }).collect();
+        let scales = sizes.clone();
+        self.kept.indices().iter().for_each(|&j| sizes[j] = 0.0);
+        let penalty = L1::new(1.0, n).ok()?.weighted(sizes).ok()?;
+        let options = LassoPathOptions { count: POINTS, smallest: SMALLEST, gap: GAP, ..LassoPathOptions::default() };
+        let mut best: Option<(f64, Evaluated<SparseVec>)> = None;
+        let mut seen: Option<IndexSet> = None;
+        lasso_path(self.f, &penalty, &options, |point| {
+            let projected = self.set.project(point.point.map(|j, v| v * scales[j]));
+            let support = projected.support();
+            if seen.as_ref() != Some(&support) {
+                let x = refit_on(self.f, self.f.at(point.point.on(&support)), &support);
+                let value = self.f.value(&x);
+                if best.as_ref().is_none_or(|(least, _)| value < *least) {
+                    best = Some((value, x));
+                }
+                seen = Some(support);
+            }
+            if point.point.support_size() > most { ControlFlow::Break(()) } else { go_on(0) }
+        })
+        .ok()?;
+        best.map(|(_, x)| x)
+    }
+}
