@@ -6,8 +6,9 @@ use crate::planted::{Planted, defaults};
 use katoms::driver::{NearTie, Options, Run, Start, solve};
 use katoms::loss::{LeastSquares, Logistic, Loss, Split};
 use katoms::method::{AcceleratedIht, Momentum, Move, Refit, refit_on};
-use katoms::operator::{Counted, Dense, Entries, LinearOperator, WithIntercept, subsampled_dct};
-use katoms::select::{Search, Searchable, search, search_from};
+use katoms::operator::{Counted, Csc, Dense, Entries, LinearOperator, WithIntercept, subsampled_dct};
+use katoms::penalty::L1;
+use katoms::select::{LassoPathOptions, Search, Searchable, lasso_path, search, search_from};
 use katoms::set::{Always, ConstraintSet, CoordinateSet, Groups, KSparse, OverlappingGroups, Rank, Structure};
 use katoms::space::{IndexSet, LowRank, Point, SparseVec, Subspace};
 use katoms::{Error, Objective, Outcome, Status, Stop, fit, simulate};
@@ -285,7 +286,7 @@ fn without_exchanges_none_is_made_from_any_start() {
 
 #[test]
 fn where_no_start_can_be_had_the_search_begins_at_zero() {
-    // A Lasso path is there for least squares on single coordinates only.
+    // A Lasso path is there for single coordinates only.
     let problem = hard(0);
     let a = problem.operator();
     let set = Groups::new(2, 60, (0..20).map(|g| vec![g, 20 + g, 40 + g]).collect()).unwrap();
@@ -327,6 +328,26 @@ fn every_pass_is_counted() {
         let counts = counted.take();
         assert_eq!((counts.passes, counts.columns), (outcome.passes, outcome.columns));
     }
+}
+
+#[test]
+fn columns_of_a_sparse_design_are_counted_too() {
+    let (m, n, k) = (200, 60, 4);
+    let values = simulate::gaussian(m, n, 3);
+    let (mut starts, mut indices, mut stored) = (vec![0_usize], Vec::<u32>::new(), Vec::new());
+    for j in 0..n {
+        for i in (j % 20..m).step_by(20) {
+            indices.push(i as u32);
+            stored.push(values[j * m + i]);
+        }
+        starts.push(stored.len());
+    }
+    let counted = Counted::new(Csc::new(m, n, starts, indices, stored).unwrap());
+    let loss = LeastSquares::new(simulate::gaussian(m, 1, 4)).unwrap();
+    let f = Objective::new(&counted, loss).unwrap();
+    let outcome = fit(&f, &KSparse::new(k, n).unwrap()).unwrap();
+    let counts = counted.take();
+    assert_eq!((counts.passes, counts.columns), (outcome.passes, outcome.columns));
 }
 
 #[test]
@@ -383,7 +404,8 @@ fn an_observer_stops_the_search_at_any_move() {
     assert!(later > 0);
 }
 
-/// A search from a run that was moved by hand, saved and resumed is the search itself: point, trace, costs.
+/// A search from a run that was moved by hand, saved and resumed is the search itself: point, trace, passes. The columns
+/// that the last refit had kept are copied once more.
 #[test]
 fn a_search_goes_on_from_a_run_wherever_that_stands() {
     for (seed, steps) in [(0, 0), (1, 1), (2, 2), (3, 100)] {
@@ -408,7 +430,9 @@ fn a_search_goes_on_from_a_run_wherever_that_stands() {
                 .unwrap();
         assert_eq!(resumed.point, whole.point);
         assert_eq!((resumed.status, &resumed.quality), (whole.status, &whole.quality));
-        assert_eq!((resumed.passes, resumed.columns), (whole.passes, whole.columns), "after {steps} steps");
+        assert_eq!(resumed.passes, whole.passes, "after {steps} steps");
+        let (once_more, k) = (resumed.columns - whole.columns, 8);
+        assert!(once_more <= if steps == 0 { 0 } else { k }, "{once_more} columns after {steps} steps");
         let moves = |outcome: &Outcome<SparseVec>| -> Vec<(usize, f64, usize)> {
             outcome.trace.iter().map(|e| (e.iteration, e.objective, e.passes)).collect()
         };
@@ -515,6 +539,35 @@ fn classes_are_searched_too() {
     }
     println!("classes: better than a plain run in {better} of 10; {missed} of 60 missed an exchange");
     assert!(better > 0 && 10 * missed <= 60, "{better} {missed}");
+}
+
+/// Where the first answer can be improved, the best model along the Lasso is no better than the answer.
+#[test]
+fn classes_that_are_stuck_go_on_from_the_lasso() {
+    let mut stuck = 0;
+    for seed in 0..8 {
+        let (m, n, k) = (120, 200, 8);
+        let problem = correlated(m, n, k, 0.9, 0.1, seed);
+        let a = problem.operator();
+        let f = Objective::new(&a, classes(&problem)).unwrap();
+        let outcome = fit(&f, &KSparse::new(k, n).unwrap()).unwrap();
+        let mut least = f64::INFINITY;
+        let options = LassoPathOptions { count: 30, smallest: 0.03, gap: 1e-2, ..LassoPathOptions::default() };
+        let set = KSparse::new(k, n).unwrap();
+        lasso_path(&f, &L1::new(1.0, n).unwrap(), &options, |point| {
+            let support = set.project(point.point.clone()).support();
+            least = least.min(value_on(&f, support.indices().to_vec()));
+            if point.point.support_size() > 4 * k { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })
+        .unwrap();
+        println!("{seed}: {:.4} along the Lasso, {:.4} found, {:?}", least, outcome.objective, outcome.attempts);
+        if outcome.attempts[0].exchanges > 0 {
+            stuck += 1;
+            // The columns have about the same size, so both paths are nearly the same.
+            assert!(outcome.objective <= least * (1.0 + 1e-6), "{seed}: {} {least}", outcome.objective);
+        }
+    }
+    assert!(stuck >= 4, "{stuck}");
 }
 
 /// What is told of rivals was tried on f, a rare column that the quadratic picture overrates included; and none of
