@@ -2,14 +2,39 @@
 
 use super::storage::Storage;
 
-/// The checksum of a design and of vectors beside it, as 16 hexadecimal digits. Reads the data once, copies nothing.
+/// What one read of a design tells.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Digest {
+    /// The sum of the mixed entries.
+    sum: u64,
+    /// Whether all of them are finite.
+    pub(super) finite: bool,
+}
+
+impl Default for Digest {
+    fn default() -> Self {
+        Self { sum: 0, finite: true }
+    }
+}
+
+impl Digest {
+    /// One entry more, which is not 0.
+    pub(super) fn see(&mut self, rows: usize, (row, column): (usize, usize), value: f64) {
+        let place = (column as u64).wrapping_mul(rows as u64).wrapping_add(row as u64);
+        self.sum = self.sum.wrapping_add(mixed(place, value.to_bits()));
+        self.finite &= value.is_finite();
+    }
+
+    /// Of this and of others.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self { sum: self.sum.wrapping_add(other.sum), finite: self.finite && other.finite }
+    }
+}
+
+/// The checksum of a design and of vectors beside it, as 16 hexadecimal digits.
 pub(super) fn checksum(design: &Storage, vectors: [&[f64]; 2]) -> String {
     let (rows, columns) = design.shape();
-    let mut sum = mixed(rows as u64, columns as u64);
-    design.each_stored(|column, row, value| {
-        let place = (column as u64).wrapping_mul(rows as u64).wrapping_add(row as u64);
-        sum = sum.wrapping_add(mixed(place, value.to_bits()));
-    });
+    let mut sum = mixed(rows as u64, columns as u64).wrapping_add(design.digest().sum);
     for (vector, which) in vectors.iter().zip([1_u64 << 62, 1 << 63]) {
         for (row, value) in vector.iter().enumerate() {
             sum = sum.wrapping_add(mixed(which | row as u64, value.to_bits()));

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::Ask;
-use super::storage::Storage;
+use super::storage::{Held, Storage};
 use crate::error::Error;
 use crate::names::{Context, listed};
 use crate::source::{Array, Source};
@@ -46,19 +46,19 @@ impl Opened {
                 let (path, rows, lines, is_named) = (ask.path.clone(), table.rows, table.lines, table.has_names);
                 (Frame { path, names, rows, body, is_named, lines }, Vec::new(), None)
             }
-            Source::Array(array) => (unnamed(Storage::Dense(array)), Vec::new(), None),
+            Source::Array(array) => (unnamed(Held::Dense(array).into()), Vec::new(), None),
             Source::Sparse(mut sparse) => {
                 let labels = sparse.labels.take();
-                (unnamed(Storage::Sparse(sparse)), Vec::new(), labels)
+                (unnamed(Held::Sparse(sparse).into()), Vec::new(), labels)
             }
             Source::Arrays { mut arrays, sparse: Some(mut sparse) } => {
                 let labels = sparse.labels.take();
-                (unnamed(Storage::Sparse(sparse)), std::mem::take(&mut arrays), labels)
+                (unnamed(Held::Sparse(sparse).into()), std::mem::take(&mut arrays), labels)
             }
             Source::Arrays { mut arrays, sparse: None } => {
                 let place = design_among(&arrays, ask)?;
                 let (_, array) = arrays.swap_remove(place);
-                (unnamed(Storage::Dense(array)), arrays, None)
+                (unnamed(Held::Dense(array).into()), arrays, None)
             }
             Source::Picture(_) => {
                 let path = ask.path.display();

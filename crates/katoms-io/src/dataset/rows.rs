@@ -26,6 +26,7 @@ impl Scan {
     pub(super) fn new(frame: &Frame, columns: &[usize]) -> Result<Self, Error> {
         let mut scan = Self { counts: vec![0; columns.len()], rows: vec![false; frame.rows] };
         match &frame.body {
+            Body::Numbers(storage) if storage.digest().finite => {}
             Body::Numbers(storage) => {
                 let mut places = vec![None; frame.names.len()];
                 for (place, &column) in columns.iter().enumerate() {

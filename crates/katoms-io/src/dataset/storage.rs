@@ -1,16 +1,37 @@
 //! The numbers of a design, as the file has them or copied from its columns.
 
-use katoms::operator::{AnyDesign, Csc, Dense, FirstRead, Layout};
+use std::sync::OnceLock;
 
+use katoms::operator::{AnyDesign, Csc, Dense, FirstRead, Layout};
+use rayon::prelude::*;
+
+use super::checksum::Digest;
 use crate::error::Error;
 use crate::source::{Array, Numbers, Sparse, View};
 
 /// The numbers of a design.
 #[derive(Debug)]
-pub(super) enum Storage {
+pub(super) struct Storage {
+    pub(super) held: Held,
+    /// What one read has told.
+    digest: OnceLock<Digest>,
+}
+
+/// How they are held.
+#[derive(Debug)]
+pub(super) enum Held {
     Dense(Array),
     Sparse(Sparse),
 }
+
+impl From<Held> for Storage {
+    fn from(held: Held) -> Self {
+        Self { held, digest: OnceLock::new() }
+    }
+}
+
+/// Lines of a dense matrix, or columns of a sparse one, that a thread takes together: so many entries at least.
+const TOGETHER: usize = 1 << 16;
 
 /// Which rows and columns are copied, and what stands where a number is missing.
 pub(super) struct Selection<'s> {
@@ -24,31 +45,31 @@ impl Storage {
     /// A design of columns that follow each other.
     pub(super) fn of_columns(numbers: Vec<f64>, rows: usize, columns: usize) -> Self {
         let layout = Layout::ColumnMajor;
-        Self::Dense(Array { numbers: Numbers::F64(numbers), rows, columns, layout, is_vector: false })
+        Held::Dense(Array { numbers: Numbers::F64(numbers), rows, columns, layout, is_vector: false }).into()
     }
 
     pub(super) fn design(&self, first: Option<&FirstRead>) -> Result<AnyDesign<'_>, Error> {
-        Ok(match self {
-            Self::Dense(Array { numbers, rows, columns, layout, .. }) => match numbers.as_slice() {
+        Ok(match &self.held {
+            Held::Dense(Array { numbers, rows, columns, layout, .. }) => match numbers.as_slice() {
                 View::F32(v) => Dense::with_layout(v, *rows, *columns, *layout, first)?.into(),
                 View::F64(v) => Dense::with_layout(v, *rows, *columns, *layout, first)?.into(),
             },
-            Self::Sparse(s) => Csc::new(s.rows, s.columns, &s.starts[..], &s.indices[..], &s.values[..])?.into(),
+            Held::Sparse(s) => Csc::new(s.rows, s.columns, &s.starts[..], &s.indices[..], &s.values[..])?.into(),
         })
     }
 
     /// (rows, columns).
     pub(super) fn shape(&self) -> (usize, usize) {
-        match self {
-            Self::Dense(array) => (array.rows, array.columns),
-            Self::Sparse(sparse) => (sparse.rows, sparse.columns),
+        match &self.held {
+            Held::Dense(array) => (array.rows, array.columns),
+            Held::Sparse(sparse) => (sparse.rows, sparse.columns),
         }
     }
 
     /// Row and value of the entries of a column; of a sparse one those that are stored.
     pub(super) fn each(&self, column: usize, mut see: impl FnMut(usize, f64)) {
-        match self {
-            Self::Dense(array) => {
+        match &self.held {
+            Held::Dense(array) => {
                 let (start, step) = match array.layout {
                     Layout::ColumnMajor => (column.saturating_mul(array.rows), 1),
                     Layout::RowMajor => (column, array.columns.max(1)),
@@ -58,7 +79,7 @@ impl Storage {
                     View::F64(v) => strided(v, start, step).take(array.rows).for_each(|(i, v)| see(i, v)),
                 }
             }
-            Self::Sparse(sparse) => {
+            Held::Sparse(sparse) => {
                 let bounds = sparse.starts.get(column).zip(sparse.starts.get(column + 1));
                 let range = bounds.map_or(0..0, |(&from, &to)| from..to);
                 let rows = sparse.indices.get(range.clone()).unwrap_or_default();
@@ -70,17 +91,44 @@ impl Storage {
 
     /// Column, row and value of every stored entry that is not 0, in the order in which they lie.
     pub(super) fn each_stored(&self, mut see: impl FnMut(usize, usize, f64)) {
-        match self {
-            Self::Dense(array) => match array.numbers.as_slice() {
-                View::F32(v) => each_dense(v, array, f64::from, see),
-                View::F64(v) => each_dense(v, array, |v| v, see),
+        (0..self.lines()).for_each(|line| self.each_in_line(line, &mut see));
+    }
+
+    /// Whether all is finite, and the sum of a checksum: one read, the first time.
+    pub(super) fn digest(&self) -> Digest {
+        *self.digest.get_or_init(|| {
+            let (lines, (rows, columns)) = (self.lines(), self.shape());
+            let together = (TOGETHER * lines).div_ceil((rows * columns).max(1)).max(1);
+            let some = |block: usize| {
+                let mut digest = Digest::default();
+                for line in block * together..((block + 1) * together).min(lines) {
+                    self.each_in_line(line, &mut |column, row, value| digest.see(rows, (row, column), value));
+                }
+                digest
+            };
+            (0..lines.div_ceil(together)).into_par_iter().map(some).reduce(Digest::default, Digest::and)
+        })
+    }
+
+    /// The lines in which the entries lie: rows of a matrix that goes row by row, otherwise columns.
+    fn lines(&self) -> usize {
+        match &self.held {
+            Held::Dense(array) if array.layout == Layout::RowMajor => array.rows,
+            _ => self.shape().1,
+        }
+    }
+
+    /// Column, row and value of the entries of a line that are not 0.
+    fn each_in_line(&self, line: usize, see: &mut impl FnMut(usize, usize, f64)) {
+        match &self.held {
+            Held::Dense(array) => match array.numbers.as_slice() {
+                View::F32(v) => each_dense(v, array, line, f64::from, see),
+                View::F64(v) => each_dense(v, array, line, |v| v, see),
             },
-            Self::Sparse(sparse) => (0..sparse.columns).for_each(|column| {
-                self.each(column, |row, value| {
-                    if value != 0.0 {
-                        see(column, row, value);
-                    }
-                });
+            Held::Sparse(_) => self.each(line, |row, value| {
+                if value != 0.0 {
+                    see(line, row, value);
+                }
             }),
         }
     }
@@ -121,16 +169,16 @@ impl Storage {
         if selection.rows.len() == rows && all_columns && selection.means.is_none() {
             return self;
         }
-        match &self {
-            Self::Dense(array) => {
+        match &self.held {
+            Held::Dense(array) => {
                 let numbers = match array.numbers.as_slice() {
                     View::F32(v) => Numbers::F32(gathered(v, array, selection, |v| v as f32)),
                     View::F64(v) => Numbers::F64(gathered(v, array, selection, |v| v)),
                 };
                 let (rows, columns) = (selection.rows.len(), selection.columns.len());
-                Self::Dense(Array { numbers, rows, columns, layout: Layout::ColumnMajor, is_vector: false })
+                Held::Dense(Array { numbers, rows, columns, layout: Layout::ColumnMajor, is_vector: false }).into()
             }
-            Self::Sparse(_) => self.gathered_sparse(selection),
+            Held::Sparse(_) => self.gathered_sparse(selection),
         }
     }
 
@@ -153,29 +201,29 @@ impl Storage {
             starts.push(values.len());
         }
         let (rows, columns) = (selection.rows.len(), selection.columns.len());
-        Self::Sparse(Sparse { rows, columns, starts, indices, values, labels: None })
+        Held::Sparse(Sparse { rows, columns, starts, indices, values, labels: None }).into()
     }
 }
 
-/// The entries of a dense matrix that are not 0, in the order in which they lie: large ones are not read twice.
+/// The entries of a line of a dense matrix that are not 0.
 fn each_dense<T: Copy>(
     values: &[T],
     array: &Array,
+    line: usize,
     convert: impl Fn(T) -> f64,
-    mut see: impl FnMut(usize, usize, f64),
+    see: &mut impl FnMut(usize, usize, f64),
 ) {
-    let line = match array.layout {
+    let length = match array.layout {
         Layout::ColumnMajor => array.rows,
         Layout::RowMajor => array.columns,
     };
-    for (outer, line) in values.chunks(line.max(1)).enumerate() {
-        for (inner, &value) in line.iter().enumerate() {
-            let value = convert(value);
-            if value != 0.0 {
-                match array.layout {
-                    Layout::ColumnMajor => see(outer, inner, value),
-                    Layout::RowMajor => see(inner, outer, value),
-                }
+    let values = values.get(line * length..(line + 1) * length).unwrap_or_default();
+    for (place, &value) in values.iter().enumerate() {
+        let value = convert(value);
+        if value != 0.0 {
+            match array.layout {
+                Layout::ColumnMajor => see(line, place, value),
+                Layout::RowMajor => see(place, line, value),
             }
         }
     }

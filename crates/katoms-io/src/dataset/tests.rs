@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use katoms::operator::{AnyDesign, Layout, LinearOperator};
 use katoms::space::SparseVec;
 
+use super::storage::Held;
 use super::*;
 use crate::source::{Array, Numbers, ReadOptions, Sparse};
 
@@ -246,7 +247,7 @@ fn weights_are_checked() {
 }
 
 fn is_borrowed(data: &Dataset, pointer: *const f32) -> bool {
-    matches!(&data.storage, Storage::Dense(Array { numbers: Numbers::F32(v), .. }) if v.as_ptr() == pointer)
+    matches!(&data.storage.held, Held::Dense(Array { numbers: Numbers::F32(v), .. }) if v.as_ptr() == pointer)
 }
 
 #[test]
