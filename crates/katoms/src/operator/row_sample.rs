@@ -14,7 +14,7 @@ use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use crate::linalg::Bytes;
-use crate::linalg::kernels::{Real, for_each_part, prefetch_ahead};
+use crate::linalg::kernels::{self, CODES, Real};
 
 /// Runs of rows in which the sample lies: many short ones are dear to read, and few see little of sorted data.
 const RUNS: usize = 4;
@@ -24,10 +24,10 @@ const EVERY: usize = 4;
 const LEAST: usize = 96;
 /// Columns that are coded together, so that a row-major design is read in runs.
 const COLUMNS: usize = 64;
-/// Codes that are multiplied at a time.
+/// Columns that are worth a second thread after they were multiplied.
+const SHARE: usize = 1 << 14;
+/// Values that are coded at a time.
 const LANES: usize = 16;
-/// Columns that are multiplied side by side.
-const GROUP: usize = 8;
 /// The largest code.
 const LARGEST: f32 = 127.0;
 /// 1.5·2²³: a small number on top of it is rounded to a whole one, which stands in the last bits.
@@ -86,7 +86,7 @@ impl SampledRows {
 #[derive(Debug)]
 pub(super) struct RowSample {
     which: SampledRows,
-    /// Codes of a column, with zeros behind them up to a multiple of [`LANES`].
+    /// Codes of a column, with zeros behind them up to a multiple of [`CODES`].
     length: usize,
     codes: Bytes,
     centres: Vec<f64>,
@@ -126,7 +126,7 @@ impl SamplePart<'_> {
 impl RowSample {
     /// The sample of a design with this many columns, to be filled in parts.
     pub fn unfilled(which: SampledRows, columns: usize) -> Self {
-        let length = which.count().next_multiple_of(LANES);
+        let length = which.count().next_multiple_of(CODES);
         Self {
             which,
             length,
@@ -161,23 +161,20 @@ impl RowSample {
 
     /// out ≈ Aᵀ·r, for an r that is zero outside of the sample.
     pub fn adjoint(&self, r: &[f64], out: &mut [f64]) {
-        let mut kept: Vec<f32> = self.which.runs().flatten().map(|i| r[i] as f32).collect();
-        // Codes times residuals are summed in single precision: of a size that it holds.
-        let size = kept.iter().fold(0.0_f32, |most, r| most.max(r.abs()));
-        let inverse = if size > 0.0 && size.is_finite() { 1.0 / size } else { 0.0 };
-        kept.iter_mut().for_each(|r| *r *= inverse);
-        kept.resize(self.length, 0.0);
-        let total: f64 = kept.iter().map(|&r| f64::from(r)).sum();
-        let (arch, width) = (Arch::new(), (1 << 19) / self.length.max(1) + 1);
-        for_each_part(&mut [out], width, |first, outs| {
-            let codes = &self.codes[first * self.length..];
-            arch.dispatch(Codes { codes, r: &kept, out: &mut *outs[0] });
-            for (j, out) in outs[0].iter_mut().enumerate() {
-                let at = first + j;
-                let product = f64::from(size) * (f64::from(self.steps[at]) * *out + self.centres[at] * total);
-                // A column that single precision cannot hold is no candidate.
-                *out = if product.is_finite() { product } else { 0.0 };
-            }
+        let kept: Vec<f64> = self.which.runs().flatten().map(|i| r[i]).collect();
+        // A residual becomes whole numbers as well, as large as their sums allow.
+        let size = kept.iter().fold(0.0_f64, |most, r| most.max(r.abs()));
+        let factor = f64::from(kernels::largest_factor(self.length));
+        let inverse = if size > 0.0 && size.is_finite() { factor / size } else { 0.0 };
+        let mut whole: Vec<i16> = kept.iter().map(|r| (r * inverse).round() as i16).collect();
+        whole.resize(self.length, 0);
+        let total: f64 = kept.iter().sum();
+        kernels::code_products(&self.codes, &whole, out);
+        let worth = out.par_iter_mut().with_min_len(SHARE).zip(&self.steps).zip(&self.centres);
+        worth.for_each(|((out, &step), &centre)| {
+            let product = size / factor * f64::from(step) * *out + centre * total;
+            // A column that single precision cannot hold is no candidate.
+            *out = if product.is_finite() { product } else { 0.0 };
         });
     }
 }
@@ -238,75 +235,6 @@ impl<T: Real> WithSimd for Coded<'_, T> {
 #[inline(always)]
 fn larger(a: f32, b: f32) -> f32 {
     if a > b { a } else { b }
-}
-
-/// The sum of the lanes, in halves.
-#[inline(always)]
-fn total(mut l: [f32; LANES]) -> f32 {
-    for half in [8, 4, 2, 1] {
-        for i in 0..half {
-            l[i] += l[i + half];
-        }
-    }
-    l[0]
-}
-
-/// The products of the leading columns of codes with a residual, as many as `out` is long.
-struct Codes<'a> {
-    codes: &'a [u8],
-    r: &'a [f32],
-    out: &'a mut [f64],
-}
-
-impl Codes<'_> {
-    /// `C` columns, from `first` in steps of `stride`.
-    #[inline(always)]
-    fn group<S: Simd, const C: usize>(&mut self, first: usize, stride: usize) {
-        let r = self.r.as_chunks::<LANES>().0;
-        let mut columns: [&[[u8; LANES]]; C] = [&[]; C];
-        for c in 0..C {
-            columns[c] = &self.codes[(first + c * stride) * self.r.len()..].as_chunks::<LANES>().0[..r.len()];
-        }
-        let mut sums = [[0.0_f32; LANES]; C];
-        for (b, r) in r.iter().enumerate() {
-            for c in 0..C {
-                prefetch_ahead(columns[c].as_ptr().wrapping_add(b));
-                let mut wide = [0.0_f32; LANES];
-                for l in 0..LANES {
-                    wide[l] = columns[c][b][l].cast_signed().into();
-                }
-                for l in 0..LANES {
-                    sums[c][l] = fma::<S>(wide[l], r[l], sums[c][l]);
-                }
-            }
-        }
-        let sums = std::hint::black_box(sums); // hidden from the compiler, which else takes the whole column as these sums end
-        for c in 0..C {
-            self.out[first + c * stride] = total(sums[c]).into();
-        }
-    }
-}
-
-/// a·b + c, fused where the instruction set can: elsewhere that would be a slow call.
-#[inline(always)]
-fn fma<S: Simd>(a: f32, b: f32, c: f32) -> f32 {
-    if size_of::<S::f32s>() >= 32 || cfg!(target_arch = "aarch64") { a.mul_add(b, c) } else { a * b + c }
-}
-
-impl WithSimd for Codes<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(mut self, _: S) {
-        // Streams as in the kernels of the whole data.
-        let stride = self.out.len() / GROUP;
-        for first in 0..stride {
-            self.group::<S, GROUP>(first, stride);
-        }
-        for first in stride * GROUP..self.out.len() {
-            self.group::<S, 1>(first, 1);
-        }
-    }
 }
 
 #[cfg(test)]

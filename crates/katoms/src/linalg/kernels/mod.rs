@@ -21,6 +21,7 @@
 // Loops over indices run along several arrays at once, and their lengths are constants.
 #![allow(clippy::needless_range_loop)]
 
+mod codes;
 mod columns;
 mod gather;
 mod moments;
@@ -36,6 +37,7 @@ mod tiles;
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
+pub(crate) use codes::{CODES, code_products, largest_factor};
 pub use columns::adjoint_columns;
 use columns::{LANES, sum_lanes};
 pub(crate) use gather::{PaddedRows, add_rows, dots};
@@ -44,8 +46,8 @@ pub(crate) use picked::{adjoint_picked_columns, adjoint_picked_rows, apply_colum
 pub use rows::{adjoint_rows, adjoint_rows_block};
 pub(crate) use rows::{adjoint_rows_parts, energies_rows};
 pub use single::adjoint_columns_block_single;
+pub(crate) use streams::for_each_part;
 use streams::{GROUP, STEP, blocks, fma, prefetch};
-pub(crate) use streams::{for_each_part, prefetch_ahead};
 pub use strips::adjoint_columns_block;
 pub(crate) use strips::{adjoint_columns_parts, energies_columns};
 

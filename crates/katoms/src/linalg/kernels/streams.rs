@@ -79,7 +79,7 @@ pub(super) fn prefetch<T>(block: *const [T; STEP]) {
 
 /// Asks for the cache line that is [`AHEAD`] bytes after `*value`.
 #[inline(always)]
-pub(crate) fn prefetch_ahead<T>(value: *const T) {
+pub(super) fn prefetch_ahead<T>(value: *const T) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
