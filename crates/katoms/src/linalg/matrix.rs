@@ -70,6 +70,11 @@ impl Matrix {
         &self.data
     }
 
+    /// The same, without the matrix. O(1).
+    pub fn into_data(self) -> Vec<f64> {
+        self.data
+    }
+
     /// One column.
     pub fn column(&self, j: usize) -> &[f64] {
         &self.data[j * self.rows..(j + 1) * self.rows]

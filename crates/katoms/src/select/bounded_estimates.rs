@@ -79,7 +79,7 @@ where
     pub fn beside(&self, gram: &Gram<'a, A, L>, model: &Model) -> Beside {
         let inside = |&(j, v): &(usize, f64)| self.bounds.lower()[j] < v && v < self.bounds.upper()[j];
         let free: Vec<usize> = model.x.point().entries().filter(inside).map(|(j, _)| j).collect();
-        let columns: Option<Vec<&[f64]>> = free.iter().map(|&j| gram.known(j)).collect();
+        let columns: Option<Vec<&[f64]>> = free.iter().map(|&j| gram.column(j)).collect();
         let work = self.kept.dim() as f64 * (free.len() as f64).powi(2);
         let nothing = Beside { free: Vec::new(), ways: Vec::new(), spread: Vec::new(), new: gram.diagonal().to_vec() };
         let Some(columns) = columns.filter(|_| work <= ESTIMATES) else { return nothing };

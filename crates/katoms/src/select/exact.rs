@@ -496,7 +496,7 @@ where
     }
 
     fn candidates(&self) -> usize {
-        (0..self.atoms.len()).filter(|&atom| !self.atoms.members(atom).is_empty()).count()
+        self.atoms.filled()
     }
 
     fn polish(&mut self, x: Evaluated<SparseVec>, go_on: &mut GoOn<'_>) -> Polished<SparseVec> {

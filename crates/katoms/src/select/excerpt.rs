@@ -61,7 +61,7 @@ impl Excerpt {
         }
         let picked = |all: &[f64]| coordinates.iter().map(|&j| all[j]).collect::<Vec<f64>>();
         let (linear, diagonal) = (picked(gram.linear()), picked(gram.diagonal()));
-        let columns = coordinates.iter().filter_map(|&j| gram.known(j).map(picked)).collect();
+        let columns = coordinates.iter().filter_map(|&j| gram.column(j).map(picked)).collect();
         let list = Listing::new(atoms, kept, coordinates);
         Some(Self { list, linear, diagonal, columns, constant: gram.constant() })
     }
@@ -96,8 +96,8 @@ impl Quadratic for Excerpt {
     fn constant(&self) -> f64 {
         self.constant
     }
-    fn column(&self, j: usize) -> Option<Vec<f64>> {
-        self.columns.get(j).cloned()
+    fn column(&self, j: usize) -> Option<&[f64]> {
+        self.columns.get(j).map(Vec::as_slice)
     }
     fn knows(&self, j: usize) -> bool {
         j < self.columns.len()

@@ -58,11 +58,6 @@ where
         Some(gram)
     }
 
-    /// Column j, where it is known.
-    pub fn known(&self, j: usize) -> Option<&[f64]> {
-        self.columns.get(&j).map(Vec::as_slice)
-    }
-
     /// The coordinates whose columns are known, rising.
     pub fn known_coordinates(&self) -> Vec<usize> {
         self.columns.keys().copied().collect()
@@ -148,11 +143,8 @@ where
     fn constant(&self) -> f64 {
         self.constant
     }
-    fn column(&self, j: usize) -> Option<Vec<f64>> {
-        self.columns.get(&j).cloned()
-    }
-    fn entry(&self, i: usize, j: usize) -> Option<f64> {
-        self.columns.get(&j).map(|column| column[i])
+    fn column(&self, j: usize) -> Option<&[f64]> {
+        self.columns.get(&j).map(Vec::as_slice)
     }
     fn knows(&self, j: usize) -> bool {
         self.columns.contains_key(&j)

@@ -190,7 +190,7 @@ impl LassoPath {
         let mut gradient: Vec<f64> = q.linear().iter().map(|b| -b).collect();
         for (j, x) in self.working.entries() {
             let Some(column) = q.column(j) else { return Err(vec![j]) };
-            axpy(x, &column, &mut gradient);
+            axpy(x, column, &mut gradient);
         }
         for (g, &s) in gradient.iter_mut().zip(&self.scales) {
             *g = if s > 0.0 { *g / s } else { 0.0 };

@@ -14,7 +14,7 @@ pub trait Quadratic: Sync {
     /// f(0).
     fn constant(&self) -> f64;
     /// Column j of G, the ridge included, where it is known.
-    fn column(&self, j: usize) -> Option<Vec<f64>>;
+    fn column(&self, j: usize) -> Option<&[f64]>;
     /// The entry (i, j) of G, where column j is known.
     fn entry(&self, i: usize, j: usize) -> Option<f64> {
         self.column(j).map(|column| column[i])
@@ -82,8 +82,8 @@ pub(super) mod explicit {
         fn constant(&self) -> f64 {
             self.constant
         }
-        fn column(&self, j: usize) -> Option<Vec<f64>> {
-            self.known[j].then(|| self.gram.column(j).to_vec())
+        fn column(&self, j: usize) -> Option<&[f64]> {
+            self.known[j].then(|| self.gram.column(j))
         }
         fn knows(&self, j: usize) -> bool {
             self.known[j]

@@ -224,11 +224,8 @@ where
     fn constant(&self) -> f64 {
         self.constant
     }
-    fn column(&self, j: usize) -> Option<Vec<f64>> {
-        self.columns.get(&j).cloned()
-    }
-    fn entry(&self, i: usize, j: usize) -> Option<f64> {
-        self.columns.get(&j).map(|column| column[i])
+    fn column(&self, j: usize) -> Option<&[f64]> {
+        self.columns.get(&j).map(Vec::as_slice)
     }
     fn knows(&self, j: usize) -> bool {
         self.columns.contains_key(&j)

@@ -82,7 +82,7 @@ impl Sweep {
     /// the ones before them are left out.
     pub fn at(q: &impl Quadratic, coordinates: &[usize]) -> Self {
         let mut sweep = Self::new(q);
-        let columns: Vec<Vec<f64>> = coordinates.iter().filter_map(|&j| q.column(j)).collect();
+        let columns: Vec<&[f64]> = coordinates.iter().filter_map(|&j| q.column(j)).collect();
         let gram = Matrix::from_fn(columns.len(), columns.len(), |i, j| columns[j][coordinates[i]]);
         if columns.len() == coordinates.len() && sweep.load(q, coordinates, &columns, &gram).is_some() {
             return sweep;
@@ -94,13 +94,13 @@ impl Sweep {
     }
 
     /// Everything by matrix products; `None`, with nothing changed, where the columns are dependent.
-    fn load(&mut self, q: &impl Quadratic, coordinates: &[usize], columns: &[Vec<f64>], gram: &Matrix) -> Option<()> {
+    fn load(&mut self, q: &impl Quadratic, coordinates: &[usize], columns: &[&[f64]], gram: &Matrix) -> Option<()> {
         let inverse = inverse_symmetric(gram, DEPENDENT)?;
         let right: Vec<f64> = coordinates.iter().map(|&j| q.linear()[j]).collect();
         let values = inverse.times(&Matrix::from_columns(right.len(), 1, right.clone())).data().to_vec();
         self.strips.par_iter_mut().for_each(|strip| {
             let rows = strip.first..strip.first + strip.len();
-            let part: Vec<f64> = columns.iter().flat_map(|c| c[rows.clone()].iter().copied()).collect();
+            let part: Vec<f64> = columns.iter().map(|c| &c[rows.clone()]).collect::<Vec<_>>().concat();
             let part = Matrix::from_columns(strip.len(), columns.len(), part);
             let regressions = part.times(&inverse);
             for (b, value) in values.iter().enumerate() {
@@ -110,7 +110,7 @@ impl Sweep {
                 }
             }
             strip.room.iter_mut().for_each(|room| *room = room.max(0.0));
-            strip.regressions = regressions.data().to_vec();
+            strip.regressions = regressions.into_data();
         });
         self.objective -= 0.5 * crate::linalg::dot(&right, &values);
         self.inverse = (0..inverse.columns()).map(|i| inverse.column(i).to_vec()).collect();
@@ -180,7 +180,7 @@ impl Sweep {
         let seen: Vec<f64> = (0..self.inside.len()).map(|p| strip.regression(p)[row]).collect();
         let shared: Vec<f64> = self.inside.iter().map(|&i| column[i]).collect();
         let step = slope / pivot;
-        let mut residual = column;
+        let mut residual = column.to_vec();
         self.strips.par_iter_mut().zip(residual.par_chunks_mut(ROWS)).for_each(|(strip, w)| {
             for (p, g) in shared.iter().enumerate() {
                 axpy(-g, strip.regression(p), w);

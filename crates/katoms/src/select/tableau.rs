@@ -94,7 +94,7 @@ impl<'a> Tableau<'a> {
 
     /// G_JJ − B_J·G_SS·B_Jᵀ for every atom J: what S leaves of the block. O(Σ|J|²·|S|).
     fn residual_blocks(&self, q: &impl Quadratic) -> Blocks {
-        let columns: Vec<Vec<f64>> = self.sweep.inside().iter().filter_map(|&j| q.column(j)).collect();
+        let columns: Vec<&[f64]> = self.sweep.inside().iter().filter_map(|&j| q.column(j)).collect();
         let one = |atom: usize| {
             let members = self.atoms.members(atom);
             let mut block = q.block(members);

@@ -10,12 +10,21 @@ pub struct Atoms {
     starts: Vec<usize>,
     members: Vec<usize>,
     shared: bool,
+    /// The coordinates of the largest one, and how many have any.
+    widest: usize,
+    filled: usize,
 }
 
 impl Atoms {
+    fn new(starts: Vec<usize>, members: Vec<usize>, shared: bool) -> Self {
+        let sizes = || starts.windows(2).map(|ends| ends[1] - ends[0]);
+        let (widest, filled) = (sizes().max().unwrap_or(0), sizes().filter(|&size| size > 0).count());
+        Self { starts, members, shared, widest, filled }
+    }
+
     /// Each coordinate below `dim` is an atom.
     pub fn coordinates(dim: usize) -> Self {
-        Self { starts: (0..=dim).collect(), members: (0..dim).collect(), shared: false }
+        Self::new((0..=dim).collect(), (0..dim).collect(), false)
     }
 
     /// Atoms given by their coordinates; `shared` says whether some coordinate belongs to two.
@@ -25,7 +34,7 @@ impl Atoms {
             *end += group.len();
             Some(*end)
         }));
-        Self { starts, members: members.concat(), shared }
+        Self::new(starts, members.concat(), shared)
     }
 
     /// The same atoms without some of their coordinates.
@@ -35,7 +44,7 @@ impl Atoms {
             members.extend(self.members(atom).iter().filter(|&&i| !left_out.contains(i)));
             starts.push(members.len());
         }
-        Self { starts, members, shared: self.shared }
+        Self::new(starts, members, self.shared)
     }
 
     /// The number of atoms.
@@ -61,7 +70,12 @@ impl Atoms {
 
     /// The coordinates of the largest atom.
     pub fn widest(&self) -> usize {
-        self.starts.windows(2).map(|ends| ends[1] - ends[0]).max().unwrap_or(0)
+        self.widest
+    }
+
+    /// The number of atoms that have coordinates: those that can be chosen.
+    pub fn filled(&self) -> usize {
+        self.filled
     }
 
     /// Whether some coordinate belongs to two atoms.
