@@ -496,7 +496,7 @@ where
     }
 
     fn candidates(&self) -> usize {
-        self.atoms.filled()
+        self.atoms.len() - self.atoms.empty().len()
     }
 
     fn polish(&mut self, x: Evaluated<SparseVec>, go_on: &mut GoOn<'_>) -> Polished<SparseVec> {

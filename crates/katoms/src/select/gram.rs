@@ -158,14 +158,16 @@ where
             let all = IndexSet::new(self.dim(), coordinates.to_vec());
             unknown.map(|&j| (j, self.f.pulled_back_on(&self.curved(j), &all))).collect()
         };
-        let entry = |i: usize, j: usize| match (self.columns.get(&j), self.columns.get(&i)) {
-            (Some(column), _) => column[i],
-            (None, Some(row)) => row[j],
-            (None, None) if i == j => self.diagonal[j],
-            (None, None) => fresh.get(&j).map_or(0.0, |column| column.value_at(i)),
+        // Looked up once for each coordinate, not once for each entry.
+        let columns: Vec<Option<&Vec<f64>>> = coordinates.iter().map(|j| self.columns.get(j)).collect();
+        let fresh: Vec<Option<&SparseVec>> = coordinates.iter().map(|j| fresh.get(j)).collect();
+        let entry = |a: usize, b: usize| match (columns[b], columns[a]) {
+            (Some(column), _) => column[coordinates[a]],
+            (None, Some(row)) => row[coordinates[b]],
+            (None, None) if a == b => self.diagonal[coordinates[b]],
+            (None, None) => fresh[b].map_or(0.0, |column| column.value_at(coordinates[a])),
         };
-        let d = coordinates.len();
-        Matrix::from_fn(d, d, |a, b| entry(coordinates[a], coordinates[b])).data().to_vec()
+        Matrix::from_fn(coordinates.len(), coordinates.len(), entry).into_data()
     }
 }
 

@@ -247,7 +247,7 @@ where
             (None, None) if a == b => self.diagonal[places[b]],
             (None, None) => fresh[b].map_or(0.0, |column| column.value_at(self.coordinates[places[a]])),
         };
-        Matrix::from_fn(places.len(), places.len(), entry).data().to_vec()
+        Matrix::from_fn(places.len(), places.len(), entry).into_data()
     }
 }
 

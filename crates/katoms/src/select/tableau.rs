@@ -351,10 +351,12 @@ impl<'a> Tableau<'a> {
     /// 1/floor of the coordinates of a strip, and 0 for what cannot come in. Coordinates inside have no room but from
     /// their own leaving; they must not come back as it.
     fn open(&self, strip: &Strip) -> Vec<f64> {
-        let admissible = |j: usize| self.held[j] == 0 && !self.atoms.members(j).is_empty();
-        let open =
-            |(i, floor): (usize, &f64)| if *floor > 0.0 && admissible(strip.first + i) { 1.0 / floor } else { 0.0 };
-        strip.floor.iter().enumerate().map(open).collect()
+        let held = &self.held[strip.first..][..strip.len()];
+        let open = |(floor, held): (&f64, &u32)| if *floor > 0.0 && *held == 0 { 1.0 / floor } else { 0.0 };
+        let mut open: Vec<f64> = strip.floor.iter().zip(held).map(open).collect();
+        let empty = self.atoms.empty().iter().filter_map(|j| j.checked_sub(strip.first));
+        empty.filter(|&i| i < strip.len()).for_each(|i| open[i] = 0.0);
+        open
     }
 
     fn group_substitutes(&self) -> Swaps {

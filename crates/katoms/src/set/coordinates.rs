@@ -10,16 +10,17 @@ pub struct Atoms {
     starts: Vec<usize>,
     members: Vec<usize>,
     shared: bool,
-    /// The coordinates of the largest one, and how many have any.
+    /// The coordinates of the largest one.
     widest: usize,
-    filled: usize,
+    /// Those without coordinates.
+    empty: Vec<usize>,
 }
 
 impl Atoms {
     fn new(starts: Vec<usize>, members: Vec<usize>, shared: bool) -> Self {
         let sizes = || starts.windows(2).map(|ends| ends[1] - ends[0]);
-        let (widest, filled) = (sizes().max().unwrap_or(0), sizes().filter(|&size| size > 0).count());
-        Self { starts, members, shared, widest, filled }
+        let empty = sizes().enumerate().filter(|(_, size)| *size == 0).map(|(atom, _)| atom).collect();
+        Self { widest: sizes().max().unwrap_or(0), empty, starts, members, shared }
     }
 
     /// Each coordinate below `dim` is an atom.
@@ -73,9 +74,9 @@ impl Atoms {
         self.widest
     }
 
-    /// The number of atoms that have coordinates: those that can be chosen.
-    pub fn filled(&self) -> usize {
-        self.filled
+    /// The atoms without coordinates, rising: those that cannot be chosen.
+    pub fn empty(&self) -> &[usize] {
+        &self.empty
     }
 
     /// Whether some coordinate belongs to two atoms.
