@@ -244,11 +244,10 @@ where
     weak.retain(|&place| -costs[place] <= STRONG * most);
     weak.sort_by(|&a, &b| costs[b].total_cmp(&costs[a]));
     let without = |place: usize| {
-        let (mut tableau, atom) = (tableau.clone(), tableau.chosen()[place]);
-        tableau.remove(list, atom);
-        (list.number_of(atom), list.outside(&tableau.point()))
+        let atom = tableau.chosen()[place];
+        (list.number_of(atom), list.outside(&tableau.point_without(list, atom)))
     };
-    weak.into_par_iter().map(without).collect()
+    weak.into_iter().map(without).collect()
 }
 
 #[cfg(test)]
