@@ -295,10 +295,13 @@ impl<'a> Tableau<'a> {
         let positions: Vec<usize> = alone.filter_map(|&j| self.sweep.position(j)).collect();
         let corner =
             Matrix::from_fn(positions.len(), positions.len(), |a, b| self.sweep.inverse(positions[a], positions[b]));
-        let precision = crate::linalg::inverse_symmetric(&corner, 0.0)
-            .unwrap_or_else(|| Matrix::zeros(positions.len(), positions.len()));
+        let precision = match corner.data() {
+            [alone] if *alone > 0.0 => Matrix::from_columns(1, 1, vec![1.0 / alone]),
+            _ => crate::linalg::inverse_symmetric(&corner, 0.0)
+                .unwrap_or_else(|| Matrix::zeros(positions.len(), positions.len())),
+        };
         let values: Vec<f64> = positions.iter().map(|&p| self.sweep.values()[p]).collect();
-        let pull = precision.times(&Matrix::from_columns(values.len(), 1, values.clone())).data().to_vec();
+        let pull = precision.times(&Matrix::from_columns(values.len(), 1, values.clone())).into_data();
         let cost = 0.5 * crate::linalg::dot(&values, &pull);
         Leaving { positions, precision, pull, cost }
     }
