@@ -3,9 +3,9 @@
 //! `cargo run --release -p katoms-bench --bin growth [FIGURE.svg]` (docs/growth.svg unless told)
 //!
 //! Noiseless Gaussian designs in single precision, the smallest of 80 MB: what fits into a cache is read faster. A fit is what
-//! a user waits for: the first read and a single run of the method; the best of several counts. The exponent is the slope of the line of least squares
-//! through the logarithms. Where the atoms grow, the pass stays and the refit, of the order of k² a row, takes over:
-//! the exponent is fitted on the smaller half and on the larger half of the sizes.
+//! a user waits for: the first read and a single run of the method; the best of several counts. The exponent is the slope
+//! of the line of least squares through the logarithms. Where the atoms grow, the pass stays and the refit, of the order
+//! of k² a row, takes over: the exponent is fitted on the smaller half and on the larger half of the sizes.
 
 use std::error::Error;
 use std::ops::ControlFlow;

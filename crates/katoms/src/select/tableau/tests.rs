@@ -1,0 +1,144 @@
+//! Every move against the minimum over its support, found from scratch.
+
+use super::*;
+use crate::select::quadratic::explicit::Explicit;
+use crate::select::swaps::minimum;
+use crate::simulate;
+use crate::space::Point;
+
+fn problem(seed: u64, columns: usize, ridge: f64) -> Explicit {
+    let rows = 30;
+    let design = Matrix::from_columns(rows, columns, simulate::autoregressive(rows, columns, 0.6, seed));
+    let y: Vec<f64> = simulate::gaussian(rows, 1, seed + 100);
+    Explicit::new(&design, &y, ridge)
+}
+
+fn nothing(dim: usize) -> IndexSet {
+    IndexSet::new(dim, Vec::new())
+}
+
+/// The coordinates of some atoms.
+fn support(atoms: &Atoms, kept: &IndexSet, chosen: &[usize]) -> Vec<usize> {
+    let members = chosen.iter().flat_map(|&a| atoms.members(a).iter().copied());
+    IndexSet::new(kept.dim(), kept.indices().iter().copied().chain(members).collect()).indices().to_vec()
+}
+
+/// What a tableau says against the minimum over each support, found from scratch.
+fn check(q: &Explicit, atoms: &Atoms, kept: &IndexSet, tableau: &Tableau<'_>) {
+    let near = |a: f64, b: f64, what: &str| assert!((a - b).abs() <= 1e-9 * q.constant, "{what}: {a} {b}");
+    let value = |chosen: &[usize]| minimum(q, &support(atoms, kept, chosen));
+    let chosen = tableau.chosen().to_vec();
+    let here = value(&chosen);
+    near(tableau.objective(), here, "objective");
+    let without = |out: usize| chosen.iter().copied().filter(|&a| a != out).collect::<Vec<_>>();
+    for (cost, &atom) in tableau.removal_costs().iter().zip(&chosen) {
+        near(*cost, value(&without(atom)) - here, "removal");
+        let (left, fresh) = (tableau.point_without(q, atom), Tableau::new(q, atoms, kept, &without(atom)).point());
+        assert_eq!(left.indices(), fresh.indices());
+        assert!(left.distance(&fresh) <= 1e-8 * (1.0 + fresh.norm()), "without {atom}");
+    }
+    for (atom, gain) in tableau.entry_gains().iter().enumerate().filter(|(a, _)| !chosen.contains(a)) {
+        if gain.is_finite() {
+            near(*gain, here - value(&[chosen.as_slice(), &[atom]].concat()), "entry");
+        }
+    }
+    let swaps = tableau.substitutes();
+    assert!(swaps.exhaustive);
+    for swap in &swaps.best {
+        let rest = without(swap.out);
+        let outside = (0..atoms.len()).filter(|a| !chosen.contains(a) && !atoms.members(*a).is_empty());
+        let best = outside.map(|a| here - value(&[rest.as_slice(), &[a]].concat())).fold(f64::MIN, f64::max);
+        near(swap.gain, best, "exchange");
+    }
+}
+
+#[test]
+fn every_entry_removal_and_exchange_is_foretold() {
+    for seed in 0..5 {
+        let (q, atoms) = (problem(seed, 40, 0.0), Atoms::coordinates(40));
+        let kept = nothing(40);
+        let mut tableau = Tableau::new(&q, &atoms, &kept, &[3, 17, 8]);
+        check(&q, &atoms, &kept, &tableau);
+        for atom in [21, 5, 39, 0] {
+            tableau.choose(&q, atom).unwrap();
+        }
+        check(&q, &atoms, &kept, &tableau);
+        tableau.remove(&q, 17);
+        let best = tableau.substitutes().best[0];
+        tableau.swap(&q, best).unwrap();
+        check(&q, &atoms, &kept, &tableau);
+        let fresh = Tableau::new(&q, &atoms, &kept, tableau.chosen());
+        assert!(fresh.point().distance(&tableau.point()) < 1e-9 * fresh.point().norm());
+    }
+}
+
+#[test]
+fn groups_ridges_and_kept_coordinates_too() {
+    for seed in 0..5 {
+        let q = problem(seed, 40, 0.3);
+        let groups: Vec<Vec<usize>> = (0..10).map(|g| vec![g, 10 + g, 20 + 2 * g, 21 + 2 * g]).collect();
+        let kept = IndexSet::new(40, vec![4, 39]);
+        let atoms = Atoms::groups(&groups, false).without(&kept);
+        let mut tableau = Tableau::new(&q, &atoms, &kept, &[1, 4]);
+        check(&q, &atoms, &kept, &tableau);
+        tableau.choose(&q, 9).unwrap();
+        tableau.remove(&q, 1);
+        check(&q, &atoms, &kept, &tableau);
+        let best = tableau.substitutes().best[0];
+        tableau.swap(&q, best).unwrap();
+        check(&q, &atoms, &kept, &tableau);
+    }
+}
+
+#[test]
+fn duplicated_and_empty_columns_do_not_spoil_it() {
+    let mut design = Matrix::from_columns(20, 6, simulate::gaussian(20, 6, 3));
+    let copy = design.column(1).to_vec();
+    design.column_mut(4).copy_from_slice(&copy);
+    design.column_mut(2).fill(0.0);
+    let q = Explicit::new(&design, &simulate::gaussian(20, 1, 4), 0.0);
+    let (atoms, kept) = (Atoms::coordinates(6), nothing(6));
+    let mut tableau = Tableau::new(&q, &atoms, &kept, &[1, 4]);
+    assert_eq!(tableau.point().indices(), [1, 4], "a dependent atom is a member without weight");
+    let alone = tableau.objective();
+    tableau.choose(&q, 2).unwrap();
+    assert_eq!(tableau.objective(), alone);
+    let without = tableau.point_without(&q, 1);
+    tableau.remove(&q, 1);
+    assert_eq!(without, tableau.point());
+    assert!((tableau.objective() - alone).abs() < 1e-12, "its twin takes its place");
+    assert!(tableau.point().value_at(4) != 0.0);
+    let swaps = tableau.substitutes();
+    let twin = swaps.best.iter().find(|s| s.out == 4 && s.into == 1);
+    assert!(twin.is_none_or(|s| s.gain.abs() < 1e-12), "{swaps:?}");
+}
+
+#[test]
+fn a_model_stands_out_by_how_much_its_atoms_matter() {
+    let mut design = Matrix::from_columns(60, 20, simulate::gaussian(60, 20, 5));
+    let clean: Vec<f64> = (0..60).map(|i| 3.0 * design.at(i, 0) - 3.0 * design.at(i, 1)).collect();
+    let y = simulate::noisy(&clean, 0.3, 6);
+    let (atoms, kept) = (Atoms::coordinates(20), nothing(20));
+    let clear = |design: &Matrix, chosen: &[usize]| {
+        let q = Explicit::new(design, &y, 0.0);
+        let tableau = Tableau::new(&q, &atoms, &kept, chosen);
+        tableau.stands_out(&tableau.substitutes())
+    };
+    assert!(clear(&design, &[0, 1]));
+    assert!(!clear(&design, &[0, 2]) && !clear(&design, &[0, 1, 2]));
+    let twin = simulate::noisy(design.column(1), 0.1, 7);
+    design.column_mut(4).copy_from_slice(&twin);
+    assert!(!clear(&design, &[0, 1]), "another atom would do nearly as well");
+}
+
+#[test]
+fn a_missing_column_changes_nothing() {
+    let mut q = problem(1, 12, 0.0);
+    q.known[7] = false;
+    let (atoms, kept) = (Atoms::coordinates(12), nothing(12));
+    let mut tableau = Tableau::new(&q, &atoms, &kept, &[2, 3]);
+    let before = tableau.objective();
+    assert_eq!(tableau.choose(&q, 7), Err(Missing(vec![7])));
+    assert_eq!(tableau.swap(&q, Swap { out: 2, into: 7, gain: 0.0 }), Err(Missing(vec![7])));
+    assert_eq!((tableau.objective(), tableau.chosen()), (before, &[2, 3][..]));
+}
