@@ -7,7 +7,7 @@ use super::Quadratic;
 use super::exact::{Exact, GROWTH, WEAKEST};
 use super::excerpt::Excerpt;
 use super::gram::{Gram, affordable};
-use super::ladder::Ladder;
+use super::ladder::{Climb, Ladder, Way};
 use super::neighbourhood::{GoOn, Neighbourhood, Polished};
 use super::quadratic::Brings;
 use super::swaps::{IMPROVES, Polish};
@@ -29,6 +29,39 @@ const ABOVE: usize = 3;
 pub(super) fn better_than<A: LinearOperator, L: Loss>(f: &Objective<A, L>, x: &Evaluated<A::Point>) -> f64 {
     let here = f.value(x);
     here - IMPROVES * (here - f.lower_bound())
+}
+
+/// Models among all atoms: the rungs of a [`Ladder`] that are told.
+pub(super) struct Whole<'a, 'h, A: LinearOperator, L> {
+    pub f: &'a Objective<A, L>,
+    pub hood: &'h mut dyn Neighbourhood<A::Point>,
+}
+
+impl<A: LinearOperator, L: Loss> Climb for Whole<'_, '_, A, L> {
+    type Model = Polished<A::Point>;
+    type Start = Evaluated<A::Point>;
+
+    fn value(&self, model: &Polished<A::Point>) -> f64 {
+        self.f.value(&model.x)
+    }
+    fn start(model: &Polished<A::Point>) -> &Evaluated<A::Point> {
+        &model.x
+    }
+    fn better_than(&self, model: &Polished<A::Point>) -> f64 {
+        better_than(self.f, &model.x)
+    }
+    fn go(&mut self, way: &Way<'_, Evaluated<A::Point>>, go_on: &mut GoOn<'_>) -> Option<Polished<A::Point>> {
+        self.hood.by_way_of(way.from, &[way.size], way.below, go_on)
+    }
+}
+
+impl<A: LinearOperator, L: Loss> Ladder<Whole<'_, '_, A, L>> {
+    /// Hears what the path of the Lasso has to say of each size.
+    pub fn hear_the_lasso(&mut self, go_on: &mut GoOn<'_>) {
+        let there: Vec<_> = self.rungs.iter().map(|rung| rung.as_ref().map(|model| &model.x)).collect();
+        let points = self.climb.hood.along_the_lasso(&self.sizes, &there, go_on);
+        self.hear(&points, go_on);
+    }
 }
 
 /// A better model of as many atoms, by way of a larger and of a smaller one: the better of the two. Where neither is
@@ -68,10 +101,10 @@ pub(super) fn roundabout<A: LinearOperator, L: Loss>(
     let mut rungs: Vec<_> = grown.into_iter().map(Some).collect();
     rungs.resize_with(sizes.len(), || None);
     let here = Polished { x: x.clone(), exchanges: 0, quality: hood.judge(x) };
-    let mut ladder = Ladder::new(f, sizes, rungs);
+    let mut ladder = Ladder::new(Whole { f, hood }, sizes, rungs);
     ladder.offer(at, here);
-    ladder.hear_the_lasso(hood, go_on);
-    ladder.settle(hood, go_on);
+    ladder.hear_the_lasso(go_on);
+    ladder.settle(go_on);
     let below = better_than(f, x);
     let found = ladder.rungs.swap_remove(at).filter(|found| f.value(&found.x) < below)?;
     Some(Polished { exchanges: found.exchanges.max(1), ..found })
@@ -115,7 +148,7 @@ where
         let widest = self.set.with_atoms(most).ok()?;
         let chosen = widest.chosen(x.point());
         let end = if large {
-            self.route_listed(&chosen, &sets, below, go_on)
+            self.route_listed(&chosen, sizes, below, go_on)
         } else if self.f.loss().is_quadratic() {
             self.route_quadratic(&chosen, &sets, below, go_on)
         } else {
@@ -142,19 +175,20 @@ where
         if !self.is_small() {
             self.excerpt = Excerpt::renewed(self.excerpt.take(), &gram, &self.atoms, &self.kept);
         }
-        let (chosen, sets) = match self.excerpt.as_mut().filter(|excerpt| excerpt.offers(most)) {
+        let sizes: Vec<usize> = sets.iter().map(S::atoms).collect();
+        let (chosen, sizes) = match self.excerpt.as_mut().filter(|excerpt| excerpt.offers(most)) {
             // Where the way leads among known atoms, exchanges with all others begin.
-            Some(excerpt) => match excerpt.routed(chosen, sets, below, go_on) {
-                Some(end) => (end, &sets[sets.len() - 1..]),
+            Some(excerpt) => match excerpt.routed(chosen, &sizes, below, go_on) {
+                Some(end) => (end.chosen, &sizes[sizes.len() - 1..]),
                 None => {
                     self.gram = Some(gram);
                     return None;
                 }
             },
-            None => (chosen.to_vec(), sets),
+            None => (chosen.to_vec(), sizes.as_slice()),
         };
         let mut tableau = Tableau::new(&gram, &self.atoms, &self.kept, &chosen);
-        let swaps = route(&mut gram, &mut tableau, (&self.atoms, &self.kept), sets, go_on);
+        let swaps = route(&mut gram, &mut tableau, (&self.atoms, &self.kept), sizes, go_on);
         self.gram = Some(gram);
         let (set, swaps) = (sets.last()?, swaps.filter(|_| tableau.objective() < below)?);
         let x = self.refitted(tableau.point());
@@ -195,17 +229,17 @@ where
 }
 
 /// From a model through these sizes, polished at each: the exchanges that remain at the last one.
-pub(super) fn route<'t, S: CoordinateSet>(
+pub(super) fn route<'t>(
     q: &mut impl Brings,
     tableau: &mut Tableau<'t>,
     (atoms, kept): (&'t Atoms, &'t IndexSet),
-    sets: &[S],
+    sizes: &[usize],
     go_on: &mut GoOn<'_>,
 ) -> Option<Swaps> {
     let mut swaps = None;
-    for set in sets {
-        shrink(tableau, q, set.atoms());
-        swaps = Some(Polish::single(atoms, kept, set.atoms()).settle(q, tableau, go_on));
+    for &size in sizes {
+        shrink(tableau, q, size);
+        swaps = Some(Polish::single(atoms, kept, size).settle(q, tableau, go_on));
     }
     swaps
 }

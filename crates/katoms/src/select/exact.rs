@@ -26,7 +26,7 @@ use crate::method::{refit_below, refit_on, refit_towards};
 use crate::objective::{Evaluated, Objective};
 use crate::operator::LinearOperator;
 use crate::set::{Atoms, CoordinateSet};
-use crate::space::{IndexSet, Point, SparseVec};
+use crate::space::{IndexSet, Point, SparseVec, Subspace};
 
 /// Multiplications up to which growing a model atom by atom is a small matter.
 pub(super) const GROWTH: f64 = 4e9;
@@ -144,6 +144,11 @@ where
     pub(super) fn refitted(&self, point: SparseVec) -> Evaluated<SparseVec> {
         let support = point.support();
         refit_on(self.f, self.f.at(point), &support)
+    }
+
+    /// The minimum over some coordinates.
+    pub(super) fn fitted(&self, support: &IndexSet) -> Evaluated<SparseVec> {
+        self.refitted(support.point(&vec![0.0; support.dimension()]))
     }
 
     /// f(0), above its lower bound.
@@ -547,11 +552,18 @@ where
             return self.along_the_path(go_on).map(|x| x.point().clone());
         }
         let k = self.set.atoms();
-        self.lasso_models(&[k], go_on)?.pop()?
+        let support = self.lasso_models(&[k], go_on)?.pop()??;
+        Some(self.fitted(&support).into_point())
     }
 
-    fn along_the_lasso(&mut self, sizes: &[usize], go_on: &mut GoOn<'_>) -> Vec<Option<Evaluated<SparseVec>>> {
-        let points = self.lasso_models(sizes, go_on).unwrap_or_default();
-        points.into_iter().map(|point| point.map(|x| self.f.at(x))).collect()
+    fn along_the_lasso(
+        &mut self,
+        sizes: &[usize],
+        there: &[Option<&Evaluated<SparseVec>>],
+        go_on: &mut GoOn<'_>,
+    ) -> Vec<Option<Evaluated<SparseVec>>> {
+        let supports = self.lasso_models(sizes, go_on).unwrap_or_default();
+        let supports = self.among_known(sizes, there, supports, go_on);
+        supports.into_iter().map(|support| support.map(|support| self.fitted(&support))).collect()
     }
 }

@@ -6,13 +6,16 @@
 use std::ops::ControlFlow;
 
 use super::Quadratic;
+use super::detours::better_than;
 use super::exact::Exact;
+use super::excerpt::{Excerpt, Listed};
 use super::gram::{affordable, listable};
+use super::ladder::Ladder;
 use super::lasso::{Grid, LassoPath, Step};
 use super::lasso_path::{LassoPathOptions, lasso_path};
-use super::neighbourhood::GoOn;
+use super::neighbourhood::{GoOn, Neighbourhood};
 use super::quadratic::Brings;
-use super::swaps::minimum;
+use super::swaps::{coordinates, minimum};
 use crate::loss::Loss;
 use crate::method::refit_on;
 use crate::objective::Evaluated;
@@ -35,9 +38,9 @@ where
     L: Loss,
     S: CoordinateSet,
 {
-    /// The best point of each of these rising sizes along the path of the Lasso; `None` where there is none. When `go_on`
-    /// breaks, the best so far.
-    pub(super) fn lasso_models(&mut self, sizes: &[usize], go_on: &mut GoOn<'_>) -> Option<Vec<Option<SparseVec>>> {
+    /// The best coordinates of each of these rising sizes along the path of the Lasso; `None` where there are none. When
+    /// `go_on` breaks, the best so far.
+    pub(super) fn lasso_models(&mut self, sizes: &[usize], go_on: &mut GoOn<'_>) -> Option<Vec<Option<IndexSet>>> {
         let k = *sizes.last()?;
         if self.atoms.widest() > 1 || !self.f.loss().is_quadratic() || !affordable(self.f.operator(), 4 * k) {
             return None;
@@ -70,8 +73,41 @@ where
             }
         }
         self.gram = Some(gram);
-        let point = |support: IndexSet| self.refitted(support.point(&vec![0.0; support.dimension()])).into_point();
-        Some(best.into_iter().map(|best| best.map(|(_, support)| point(support))).collect())
+        Some(best.into_iter().map(|best| best.map(|(_, support)| support)).collect())
+    }
+
+    /// What models that are `there` and others make of each other among the atoms whose columns are known: for each size
+    /// the coordinates of a better one. On a small problem the others as they are; ways among all atoms lead farther.
+    pub(super) fn among_known(
+        &mut self,
+        sizes: &[usize],
+        there: &[Option<&Evaluated<SparseVec>>],
+        others: Vec<Option<IndexSet>>,
+        go_on: &mut GoOn<'_>,
+    ) -> Vec<Option<IndexSet>> {
+        let Some((most, gram)) = sizes.last().copied().zip(self.gram.as_ref()).filter(|_| !self.is_small()) else {
+            return others;
+        };
+        let excerpt = Excerpt::renewed(self.excerpt.take(), gram, &self.atoms, &self.kept);
+        let (Some(excerpt), Ok(widest)) = (excerpt.filter(|excerpt| excerpt.offers(most)), self.set.with_atoms(most))
+        else {
+            return others;
+        };
+        let model = |x: &Evaluated<SparseVec>| Listed { chosen: widest.chosen(x.point()), objective: self.f.value(x) };
+        let atoms = |s: &IndexSet| widest.chosen(&s.point(&vec![1.0; s.dimension()]));
+        let rungs = there.iter().map(|x| x.map(model)).collect();
+        let mut ladder = Ladder::new(excerpt, sizes.to_vec(), rungs);
+        let others: Vec<_> = others.iter().map(|other| other.as_ref().map(atoms)).collect();
+        ladder.hear(&others, go_on);
+        ladder.settle(go_on);
+        let better = ladder.rungs.into_iter().zip(there).map(|(rung, there)| {
+            let below = there.map_or(f64::INFINITY, |x| better_than(self.f, x));
+            let chosen = rung.filter(|rung| rung.objective < below)?.chosen;
+            Some(IndexSet::new(self.kept.dim(), coordinates(&self.atoms, &self.kept, &chosen)))
+        });
+        let better = better.collect();
+        self.excerpt = Some(ladder.climb);
+        better
     }
 
     /// The best model of k atoms along the path of the Lasso, of a loss that is not quadratic; `None` where there is no

@@ -57,8 +57,14 @@ pub trait Neighbourhood<P: Point> {
         0
     }
     /// For each of these rising sizes the best point along the path of the Lasso, which only the largest need follow to
-    /// its end; nothing where there is no such path.
-    fn along_the_lasso(&mut self, _sizes: &[usize], _go_on: &mut GoOn<'_>) -> Vec<Option<Evaluated<P>>> {
+    /// its end; nothing where there is no such path. Where it can be had for little, what these points and those that
+    /// are `there` make of each other takes their place.
+    fn along_the_lasso(
+        &mut self,
+        _sizes: &[usize],
+        _there: &[Option<&Evaluated<P>>],
+        _go_on: &mut GoOn<'_>,
+    ) -> Vec<Option<Evaluated<P>>> {
         Vec::new()
     }
     /// From x through these numbers of atoms, one after the other: the atoms that matter least leave, those that bring

@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use super::criteria::{Criterion, ModelSize};
+use super::detours::Whole;
 use super::ladder::Ladder;
 use super::neighbourhood::{GoOn, Neighbourhood, Polished, Searchable};
 use crate::driver::{Options, Quality, Run, Stages, Status, check_domain};
@@ -219,11 +220,12 @@ fn climbed<A: LinearOperator, L: Loss>(
 ) -> Ended<A::Point> {
     let (models, statuses): (Vec<_>, Vec<Status>) = models.into_iter().unzip();
     let before: Vec<f64> = models.iter().map(|model| f.value(&model.x)).collect();
-    let mut ladder = Ladder::new(f, sizes.to_vec(), models.into_iter().map(Some).collect());
-    if hood.is_small() || hood.is_hard() {
-        ladder.hear_the_lasso(hood, go_on);
+    let lasso = hood.is_small() || hood.is_hard();
+    let mut ladder = Ladder::new(Whole { f, hood }, sizes.to_vec(), models.into_iter().map(Some).collect());
+    if lasso {
+        ladder.hear_the_lasso(go_on);
     }
-    ladder.settle(hood, go_on);
+    ladder.settle(go_on);
     let ended = |((model, status), before): ((Polished<A::Point>, Status), f64)| {
         // What exchanges and a refit have found is a minimum over its atoms.
         let status = if f.value(&model.x) < before { Status::Converged } else { status };

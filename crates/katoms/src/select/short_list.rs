@@ -107,7 +107,7 @@ where
     pub(super) fn route_listed(
         &mut self,
         chosen: &[usize],
-        sets: &[S],
+        sizes: &[usize],
         below: f64,
         go_on: &mut GoOn<'_>,
     ) -> Option<Polished<SparseVec>> {
@@ -116,7 +116,7 @@ where
         let (atoms, kept, chosen) = (list.atoms(), list.kept(), list.places_of(chosen));
         list.bring(&coordinates(&atoms, &kept, &chosen));
         let mut tableau = Tableau::new(&list, &atoms, &kept, &chosen);
-        route(&mut list, &mut tableau, (&atoms, &kept), sets, go_on);
+        route(&mut list, &mut tableau, (&atoms, &kept), sizes, go_on);
         let better = (tableau.objective() < below).then(|| list.outside(&tableau.point()));
         self.short = Some(list);
         let x = self.refitted(better?);
