@@ -2,9 +2,9 @@
 
 use super::Quadratic;
 use super::detours::shrink;
-use super::swaps::{IMPROVES, Polish, TOGETHER};
+use super::pursuit::Pursuit;
+use super::swaps::{IMPROVES, Polish};
 use super::tableau::{Missing, Swaps, Tableau};
-use crate::linalg::top_k;
 use crate::set::Atoms;
 use crate::space::{IndexSet, SparseVec};
 
@@ -33,7 +33,7 @@ pub(super) struct Growth<'a> {
     /// Exchanges made.
     pub exchanged: usize,
     /// A model that grows by the correlation with the residual, as OMP's does, and how many sizes it has seen.
-    second: Option<(Tableau<'a>, usize)>,
+    second: Option<(Pursuit, usize)>,
     /// How many sizes the way back has seen; all of them where it is not gone.
     back: usize,
     /// How many sizes the second way up has seen.
@@ -44,7 +44,9 @@ impl<'a> Growth<'a> {
     /// From no atom through the rising `sizes`. The columns of what is kept are known.
     pub fn new(q: &impl Quadratic, atoms: &'a Atoms, kept: &'a IndexSet, sizes: Vec<usize>) -> Self {
         let tableau = Tableau::new(q, atoms, kept, &[]);
-        let (models, second) = (Vec::new(), Some((tableau.clone(), 0)));
+        // Groups have no correlation of their own.
+        let second = (!tableau.is_grouped()).then(|| (Pursuit::new(q, kept), 0));
+        let models = Vec::new();
         Self { atoms, kept, tableau, polish: None, sizes, models, exchanged: 0, second, back: 1, up: 0 }
     }
 
@@ -83,48 +85,25 @@ impl<'a> Growth<'a> {
     /// A second opinion: the model that takes in the atom most correlated with the residual, instead of the
     /// one that lowers f most. Where it is better at a size, it is polished and taken. So no model is worse
     /// than OMP's.
-    fn hear(&mut self, q: &impl Quadratic, mut other: Tableau<'a>, seen: usize) -> Result<bool, Missing> {
-        let Some(&size) = self.sizes.get(seen).filter(|_| !other.is_grouped()) else {
+    fn hear(&mut self, q: &impl Quadratic, mut other: Pursuit, seen: usize) -> Result<bool, Missing> {
+        let Some(&size) = self.sizes.get(seen) else {
             // The way back begins at the largest model, whoever found it.
             if let Some(largest) = self.models.last() {
                 self.tableau = Tableau::new(q, self.atoms, self.kept, &largest.chosen);
             }
             return Ok(true);
         };
-        if self.polish.is_none() {
-            if let Err(missing) = self.pursue(q, &mut other, size) {
-                self.second = Some((other, seen));
-                return Err(missing);
+        let grown = other.grow(q, self.atoms, size);
+        let better = other.objective < self.models[seen].objective * (1.0 - IMPROVES);
+        let swaps = grown.and_then(|()| {
+            if better && self.polish.is_none() {
+                self.tableau = Tableau::new(q, self.atoms, self.kept, other.chosen());
             }
-            if !(other.objective() < self.models[seen].objective * (1.0 - IMPROVES)) {
-                self.second = Some((other, seen + 1));
-                return Ok(true);
-            }
-            self.tableau = other.clone();
-        }
-        let swaps = match self.polished(q, size) {
-            Ok(swaps) => swaps,
-            Err(missing) => {
-                self.second = Some((other, seen));
-                return Err(missing);
-            }
-        };
-        self.models[seen] = self.model(swaps);
-        self.second = Some((other, seen + 1));
+            if better { self.polished(q, size).map(Some) } else { Ok(None) }
+        });
+        self.second = Some((other, seen + usize::from(swaps.is_ok())));
+        swaps?.into_iter().for_each(|swaps| self.models[seen] = self.model(swaps));
         Ok(true)
-    }
-
-    /// Lets in the atoms that are most correlated with the residual, one by one.
-    fn pursue(&self, q: &impl Quadratic, other: &mut Tableau<'a>, size: usize) -> Result<(), Missing> {
-        while other.chosen().len() < size {
-            let scores = other.correlations();
-            let mut best = top_k(&scores, TOGETHER);
-            best.retain(|&atom| scores[atom] > 0.0);
-            best.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
-            let Some(&first) = best.first() else { return Ok(()) };
-            other.choose(q, first).map_err(|_| Missing(best))?;
-        }
-        Ok(())
     }
 
     /// Up again: where the way back has found a model that beats a larger one, the larger one grows from

@@ -54,6 +54,7 @@ mod part_gram;
 mod path;
 mod phase_transition;
 mod products;
+mod pursuit;
 mod quadratic;
 mod sample;
 mod search;

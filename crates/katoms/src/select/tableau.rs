@@ -254,16 +254,6 @@ impl<'a> Tableau<'a> {
         self.blocks.is_some()
     }
 
-    /// ρ_j²/G_jj up to a factor, where atom j is coordinate j: the squared correlation with the residual.
-    /// −∞ for what cannot come in.
-    pub fn correlations(&self) -> Vec<f64> {
-        let score = |strip: &Strip, i: usize| {
-            let open = strip.room[i] > strip.floor[i] && !self.atoms.members(strip.first + i).is_empty();
-            if open { strip.slopes[i].powi(2) / strip.floor[i] } else { f64::NEG_INFINITY }
-        };
-        self.sweep.strips().iter().flat_map(|strip| (0..strip.len()).map(move |i| score(strip, i))).collect()
-    }
-
     /// The coordinates that an atom would bring, by their place in it.
     fn free_members(&self, atom: usize) -> Vec<usize> {
         let members = self.atoms.members(atom);
