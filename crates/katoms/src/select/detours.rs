@@ -97,7 +97,7 @@ pub(super) fn roundabout<A: LinearOperator, L: Loss>(
     let (least, most) = (atoms.saturating_sub(reach.min(BELOW)).max(1), atoms + reach.min(ABOVE));
     let sizes: Vec<usize> = (least..=hood.candidates().min(most)).collect();
     let at = sizes.iter().position(|&size| size == atoms)?;
-    let grown = hood.grow(&sizes, go_on).unwrap_or_default();
+    let grown = hood.grow(&sizes, hood.is_small(), go_on).unwrap_or_default();
     let mut rungs: Vec<_> = grown.into_iter().map(Some).collect();
     rungs.resize_with(sizes.len(), || None);
     let here = Polished { x: x.clone(), exchanges: 0, quality: hood.judge(x) };

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use super::certificate::{Certify, certify};
 use super::excerpt::Excerpt;
 use super::gram::{Gram, affordable, diagonal, listable};
-use super::growth::Growth;
+use super::growth::{Growth, Opinions};
 use super::neighbourhood::{GoOn, Neighbourhood, Polished, Searchable, quick_quality};
 use super::phase_transition::{Sign, phase_transition_k};
 use super::quadratic::Brings;
@@ -416,7 +416,7 @@ where
         falls
     }
 
-    fn grown(&mut self, sizes: &[usize], go_on: &mut GoOn<'_>, and_back: bool) -> Option<Vec<Polished<SparseVec>>> {
+    fn grown(&mut self, sizes: &[usize], opinions: Opinions, go_on: &mut GoOn<'_>) -> Option<Vec<Polished<SparseVec>>> {
         let coordinates = self.most_coordinates(*sizes.last()?);
         let work = self.f.operator().domain() as f64 * (coordinates as f64).powi(2);
         let a = self.f.operator();
@@ -425,8 +425,7 @@ where
         }
         let kept = self.kept.clone();
         let mut gram = self.gram(kept.indices())?;
-        let growth = Growth::new(&gram, &self.atoms, &self.kept, sizes.to_vec());
-        let mut growth = if and_back { growth } else { growth.one_way() };
+        let mut growth = Growth::new(&gram, &self.atoms, &self.kept, sizes.to_vec(), opinions);
         loop {
             match growth.step(&gram) {
                 Ok(more) if more && go_on(growth.models.len()).is_continue() => {}
@@ -516,15 +515,15 @@ where
         certify(self.f, self.set, x, Certify::default()).ok().flatten()
     }
 
-    fn grow(&mut self, sizes: &[usize], go_on: &mut GoOn<'_>) -> Option<Vec<Polished<SparseVec>>> {
-        self.grown(sizes, go_on, true)
+    fn grow(&mut self, sizes: &[usize], back: bool, go_on: &mut GoOn<'_>) -> Option<Vec<Polished<SparseVec>>> {
+        self.grown(sizes, if back { Opinions::OmpAndBack } else { Opinions::Omp }, go_on)
     }
 
     fn grow_to_k(&mut self, go_on: &mut GoOn<'_>) -> Option<Polished<SparseVec>> {
         let k = self.set.atoms();
         let mut sizes: Vec<usize> = (1..=STAGES).map(|stage| (k * stage).div_ceil(STAGES)).collect();
         sizes.dedup();
-        self.grown(&sizes, go_on, false)?.pop()
+        self.grown(&sizes, Opinions::None, go_on)?.pop()
     }
 
     fn reach(&self) -> usize {

@@ -19,6 +19,17 @@ pub(super) struct Grown {
     pub swaps: Swaps,
 }
 
+/// Who is heard when every size has its model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Opinions {
+    /// Nobody: for those who want the last size alone.
+    None,
+    /// OMP: for those who hear of other models of each size, and look at the way back then.
+    Omp,
+    /// OMP, and the way back from the largest model to the smallest.
+    OmpAndBack,
+}
+
 /// A model that grows through some sizes. It stops where a column of G is missing and goes on
 /// when it was brought.
 #[derive(Debug, Clone)]
@@ -42,17 +53,19 @@ pub(super) struct Growth<'a> {
 
 impl<'a> Growth<'a> {
     /// From no atom through the rising `sizes`. The columns of what is kept are known.
-    pub fn new(q: &impl Quadratic, atoms: &'a Atoms, kept: &'a IndexSet, sizes: Vec<usize>) -> Self {
+    pub fn new(
+        q: &impl Quadratic,
+        atoms: &'a Atoms,
+        kept: &'a IndexSet,
+        sizes: Vec<usize>,
+        opinions: Opinions,
+    ) -> Self {
         let tableau = Tableau::new(q, atoms, kept, &[]);
         // Groups have no correlation of their own.
-        let second = (!tableau.is_grouped()).then(|| (Pursuit::new(q, kept), 0));
-        let models = Vec::new();
-        Self { atoms, kept, tableau, polish: None, sizes, models, exchanged: 0, second, back: 1, up: 0 }
-    }
-
-    /// The same without the way back, for those who want the last size alone.
-    pub fn one_way(self) -> Self {
-        Self { back: self.sizes.len(), second: None, ..self }
+        let asked = opinions != Opinions::None && !tableau.is_grouped();
+        let second = asked.then(|| (Pursuit::new(q, kept), 0));
+        let back = if opinions == Opinions::OmpAndBack { 1 } else { sizes.len() };
+        Self { atoms, kept, tableau, polish: None, sizes, models: Vec::new(), exchanged: 0, second, back, up: 0 }
     }
 
     /// Goes on to the next size; false when every size has its model.
@@ -88,7 +101,7 @@ impl<'a> Growth<'a> {
     fn hear(&mut self, q: &impl Quadratic, mut other: Pursuit, seen: usize) -> Result<bool, Missing> {
         let Some(&size) = self.sizes.get(seen) else {
             // The way back begins at the largest model, whoever found it.
-            if let Some(largest) = self.models.last() {
+            if let Some(largest) = self.models.last().filter(|_| self.back < self.sizes.len()) {
                 self.tableau = Tableau::new(q, self.atoms, self.kept, &largest.chosen);
             }
             return Ok(true);

@@ -46,9 +46,10 @@ pub trait Neighbourhood<P: Point> {
     fn judge(&mut self, x: &Evaluated<P>) -> Quality;
     /// How far f(x) is at most from the best, where that can be proven. Costs a few passes.
     fn certify(&mut self, x: &Evaluated<P>) -> Option<Certificate>;
-    /// Models of these rising sizes, grown from nothing and polished; `None` where that cannot be had.
+    /// Models of these rising sizes, grown from nothing and polished; `None` where that cannot be had. With the way
+    /// `back`, smaller ones from larger ones too: for those to whom the Lasso does not tell of others.
     /// `go_on` hears the number of models after each step; when it breaks, those that are there remain.
-    fn grow(&mut self, sizes: &[usize], go_on: &mut GoOn<'_>) -> Option<Vec<Polished<P>>>;
+    fn grow(&mut self, sizes: &[usize], back: bool, go_on: &mut GoOn<'_>) -> Option<Vec<Polished<P>>>;
     /// The model of k atoms, grown in a few stages and polished in each; `None` where that cannot be had.
     /// When `go_on` breaks, what has grown so far.
     fn grow_to_k(&mut self, go_on: &mut GoOn<'_>) -> Option<Polished<P>>;

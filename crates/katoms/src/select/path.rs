@@ -1,9 +1,9 @@
 //! The whole path over k: one model for each number of atoms.
 //!
 //! For least squares on coordinates or groups a model grows atom by atom and is polished by exchanges
-//! at each size; then a model that grows as OMP's does is heard, and the way back gone. All of it works on
-//! columns of the Gram matrix that all sizes share: a pass brings a dozen of them. Other losses and
-//! structures run the method from size to size, warm-started.
+//! at each size; then a model that grows as OMP's does is heard, on a hard problem the Lasso, and models of
+//! neighbouring sizes improve each other, up and down. All of it works on columns of the Gram matrix that all sizes
+//! share: a pass brings a dozen of them. Other losses and structures run the method from size to size, warm-started.
 
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -173,14 +173,17 @@ where
     };
     check_domain(f, largest)?;
     let mut hood = largest.neighbourhood(f);
-    let grown = hood.grow(sizes, &mut first).map(|models| models.into_iter().map(|m| (m, Status::Converged)).collect());
+    let lasso = second_look && (hood.is_small() || hood.is_hard());
+    // What the Lasso tells makes up for the way back, which only a small problem can pay for as well.
+    let grown = hood.grow(sizes, !lasso || hood.is_small(), &mut first);
+    let grown = grown.map(|models| models.into_iter().map(|m| (m, Status::Converged)).collect());
     let models: Ended<A::Point> = match grown {
         Some(models) => models,
         None => stepped(f, &sets, &mut first)?,
     };
     let complete = models.len() == sizes.len();
     let models = if second_look && complete && !stopped {
-        climbed(f, sizes, hood.as_mut(), models, &mut |_| go_on(sizes.len()))
+        climbed(f, sizes, hood.as_mut(), models, lasso, &mut |_| go_on(sizes.len()))
     } else {
         models
     };
@@ -210,17 +213,17 @@ where
 /// Models, and how the run that led to each ended.
 type Ended<P> = Vec<(Polished<P>, Status)>;
 
-/// The models, each improved by those of neighbouring sizes.
+/// The models, each improved by the Lasso's where that is heard, and by those of neighbouring sizes.
 fn climbed<A: LinearOperator, L: Loss>(
     f: &Objective<A, L>,
     sizes: &[usize],
     hood: &mut dyn Neighbourhood<A::Point>,
     models: Ended<A::Point>,
+    lasso: bool,
     go_on: &mut GoOn<'_>,
 ) -> Ended<A::Point> {
     let (models, statuses): (Vec<_>, Vec<Status>) = models.into_iter().unzip();
     let before: Vec<f64> = models.iter().map(|model| f.value(&model.x)).collect();
-    let lasso = hood.is_small() || hood.is_hard();
     let mut ladder = Ladder::new(Whole { f, hood }, sizes.to_vec(), models.into_iter().map(Some).collect());
     if lasso {
         ladder.hear_the_lasso(go_on);

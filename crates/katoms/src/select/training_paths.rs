@@ -9,7 +9,7 @@
 use rayon::prelude::*;
 
 use super::excerpt::Excerpt;
-use super::growth::{Grown, Growth};
+use super::growth::{Grown, Growth, Opinions};
 use super::listing::Listing;
 use super::neighbourhood::GoOn;
 use super::part_gram::Trainings;
@@ -129,10 +129,8 @@ where
         let list = Listing::new(self.atoms, self.kept, self.trainings.listed().to_vec());
         let among: Vec<Excerpt> =
             (0..self.trainings.count()).into_par_iter().map(|q| self.trainings.among(q, &list)).collect();
-        let begin = |q: &Excerpt| {
-            let growth = Growth::new(q, &list.atoms, &list.kept, self.sizes.to_vec());
-            (if scouts { growth.one_way() } else { growth }, true)
-        };
+        let opinions = if scouts { Opinions::None } else { Opinions::OmpAndBack };
+        let begin = |q: &Excerpt| (Growth::new(q, &list.atoms, &list.kept, self.sizes.to_vec(), opinions), true);
         let mut growths: Vec<(Growth<'_>, bool)> = among.par_iter().map(begin).collect();
         let least = |growths: &[(Growth<'_>, bool)]| growths.iter().map(|one| one.0.models.len()).min().unwrap_or(0);
         let mut complete = true;

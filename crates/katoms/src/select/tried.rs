@@ -54,7 +54,7 @@ where
     fn certify(&mut self, _: &Evaluated<LowRank>) -> Option<Certificate> {
         None
     }
-    fn grow(&mut self, _: &[usize], _: &mut GoOn<'_>) -> Option<Vec<Polished<LowRank>>> {
+    fn grow(&mut self, _: &[usize], _: bool, _: &mut GoOn<'_>) -> Option<Vec<Polished<LowRank>>> {
         None
     }
     fn grow_to_k(&mut self, _: &mut GoOn<'_>) -> Option<Polished<LowRank>> {
