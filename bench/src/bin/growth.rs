@@ -21,6 +21,7 @@ use katoms::set::{ConstraintSet, KSparse};
 use katoms::{Options, simulate};
 use katoms_bench::reading::seconds_of_a_read;
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 const REPEATS: usize = 9;
 
@@ -114,11 +115,15 @@ fn seconds((m, n, k): (usize, usize, usize)) -> Result<Seconds, katoms::Error> {
 
 /// The slope of the line of least squares through the logarithms.
 fn exponent(points: &[Point]) -> f64 {
-    let logs: Vec<Point> = points.iter().map(|(x, y)| (x.ln(), y.ln())).collect();
-    let count = logs.len() as f64;
-    let (mx, my) = (logs.iter().map(|p| p.0).sum::<f64>() / count, logs.iter().map(|p| p.1).sum::<f64>() / count);
-    let along: f64 = logs.iter().map(|p| (p.0 - mx) * (p.1 - my)).sum();
-    along / logs.iter().map(|p| (p.0 - mx).powi(2)).sum::<f64>()
+    let (mx, my) = centre(points);
+    let along: f64 = points.iter().map(|p| (p.0 / mx).ln() * (p.1 / my).ln()).sum();
+    along / points.iter().map(|p| (p.0 / mx).ln().powi(2)).sum::<f64>()
+}
+
+/// The geometric means: every line of least squares through the logarithms goes through them.
+fn centre(points: &[Point]) -> Point {
+    let mean = |of: fn(&Point) -> f64| (points.iter().map(|p| of(p).ln()).sum::<f64>() / points.len() as f64).exp();
+    (mean(|p| p.0), mean(|p| p.1))
 }
 
 /// 1, 2 and 5 times a power of ten; more labels would cover each other.
@@ -135,33 +140,44 @@ fn draw(panels: &[Panel], path: &std::path::Path) -> Result<(), Box<dyn Error>> 
         root.fill(&WHITE)?;
         for (area, panel) in root.split_evenly((1, 3)).iter().zip(panels) {
             let (first, last) = (panel.points[0].0, panel.points[panel.points.len() - 1].0);
-            let times = || panel.points.iter().map(|p| 1e3 * p.1);
+            let times = || panel.points.iter().chain(&panel.reads).map(|p| 1e3 * p.1);
             let (least, most) = (times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));
             let mut chart = ChartBuilder::on(area)
                 .caption(format!("{}; {}", panel.what, panel.fixed), ("sans-serif", 18))
                 .margin(12)
                 .x_label_area_size(44)
                 .y_label_area_size(60)
-                .build_cartesian_2d((0.8 * first..1.25 * last).log_scale(), (0.6 * least..1.6 * most).log_scale())?;
+                .build_cartesian_2d(
+                    (0.8 * first..1.25 * last).log_scale().with_key_points(panel.points.iter().map(|p| p.0).collect()),
+                    (0.6 * least..1.6 * most).log_scale(),
+                )?;
             chart
                 .configure_mesh()
                 .light_line_style(TRANSPARENT)
                 .bold_line_style(BLACK.mix(0.12))
                 .x_desc(panel.what)
                 .y_desc("milliseconds")
-                .x_label_formatter(&tick)
+                .x_label_formatter(&|size| format!("{size:.0}"))
+                .y_labels(20)
                 .y_label_formatter(&tick)
                 .label_style(("sans-serif", 13))
                 .axis_desc_style(("sans-serif", 15))
                 .draw()?;
             for (exponent, points) in &panel.fits {
-                let (x, y) = points[points.len() / 2];
+                let (x, y) = centre(points);
                 let line = points.iter().map(|p| (p.0, 1e3 * y * (p.0 / x).powf(*exponent)));
                 chart.draw_series(LineSeries::new(line, RGBColor(0, 114, 178).stroke_width(2)))?;
                 let text = ("sans-serif", 15).into_font().color(&RGBColor(0, 114, 178));
-                let label = format!("exponent {exponent:.2}");
-                chart.draw_series([Text::new(label, (0.75 * x, 1.35e3 * y), text)])?;
+                let text = text.pos(Pos::new(HPos::Left, VPos::Bottom));
+                let label = format!("a fit: exponent {exponent:.2}");
+                chart.draw_series([Text::new(label, (points[0].0, 1.3e3 * y), text)])?;
             }
+            let grey = RGBColor(120, 120, 120);
+            chart.draw_series(panel.reads.iter().map(|p| Circle::new((p.0, 1e3 * p.1), 4, grey)))?;
+            let (x, y) = centre(&panel.reads);
+            let text = ("sans-serif", 15).into_font().color(&grey).pos(Pos::new(HPos::Left, VPos::Top));
+            let label = format!("a plain read: exponent {:.2}", exponent(&panel.reads));
+            chart.draw_series([Text::new(label, (x, 0.85e3 * y), text)])?;
             chart.draw_series(panel.points.iter().map(|p| Circle::new((p.0, 1e3 * p.1), 4, BLACK.filled())))?;
         }
         root.present()?;
