@@ -4,15 +4,14 @@
 //! One atom more or fewer makes another landscape: exchanges go on there, and the way back leads elsewhere.
 
 use super::Quadratic;
-use super::exact::{Exact, GROWTH, WEAKEST};
+use super::exact::{Exact, GROWTH};
 use super::excerpt::Excerpt;
-use super::gram::{Gram, affordable};
+use super::gram::affordable;
 use super::ladder::{Climb, Ladder, Way};
 use super::neighbourhood::{GoOn, Neighbourhood, Polished};
 use super::quadratic::Brings;
 use super::swaps::{IMPROVES, Polish};
 use super::tableau::{Swaps, Tableau};
-use crate::linalg::top_k;
 use crate::loss::Loss;
 use crate::objective::{Evaluated, Objective};
 use crate::operator::LinearOperator;
@@ -194,37 +193,6 @@ where
         let x = self.refitted(tableau.point());
         let quality = self.quality(set, &x, &tableau.slopes(), &swaps);
         Some(Polished { x, exchanges: 0, quality })
-    }
-
-    /// By exchanges that look good around a point, tried on f.
-    fn route_picture(
-        &mut self,
-        x: &Evaluated<SparseVec>,
-        widest: &S,
-        sets: &[S],
-        go_on: &mut GoOn<'_>,
-    ) -> Option<Polished<SparseVec>> {
-        let mut end: Option<Polished<SparseVec>> = None;
-        for set in sets {
-            let mut from = end.as_ref().map_or(x, |end| &end.x).clone();
-            while widest.chosen(from.point()).len() > set.atoms() {
-                from = self.without_the_weakest(&from, &widest.chosen(from.point()))?;
-            }
-            end = Some(self.polish_picture(set, &from, usize::MAX, go_on)?);
-        }
-        end
-    }
-
-    /// x without one of its atoms: of those that matter least around x, the one without which f is least.
-    fn without_the_weakest(&self, x: &Evaluated<SparseVec>, chosen: &[usize]) -> Option<Evaluated<SparseVec>> {
-        let mut known = self.coordinates(chosen);
-        known.extend(self.kept.indices());
-        let gram = Gram::around(self.f, x, &known)?;
-        let costs = Tableau::new(&gram, &self.atoms, &self.kept, chosen).removal_costs();
-        let costs: Vec<f64> = costs.into_iter().map(|cost| -cost).collect();
-        let outs = top_k(&costs, WEAKEST).into_iter().map(|place| chosen[place]);
-        let without = outs.map(|out| self.refitted_to(x, chosen, Some(out), None));
-        without.min_by(|a, b| self.f.value(a).total_cmp(&self.f.value(b)))
     }
 }
 

@@ -53,6 +53,7 @@ mod nuclear_path;
 mod part_gram;
 mod path;
 mod phase_transition;
+mod picture;
 mod products;
 mod pursuit;
 mod quadratic;
