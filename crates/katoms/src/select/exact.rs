@@ -55,7 +55,7 @@ pub(super) struct Exact<'a, A: LinearOperator, L, S> {
     /// Of that, the atoms whose columns are known.
     pub(super) excerpt: Option<Excerpt>,
     /// Whether the model that was polished last stands out.
-    clear: bool,
+    pub(super) clear: bool,
     /// The same for a short list of atoms, on a large problem.
     pub(super) short: Option<ShortGram<'a, A, L>>,
     /// Multiplications above which a problem is large.
@@ -64,6 +64,8 @@ pub(super) struct Exact<'a, A: LinearOperator, L, S> {
     energies: OnceLock<Option<Vec<f64>>>,
     /// A bound on the curvature along each coordinate, for other losses.
     pub(super) bounds: OnceLock<Vec<f64>>,
+    /// Whether other starts follow.
+    pub(super) starts_follow: bool,
     /// The best model along the Lasso, for other losses.
     pub(super) along: OnceLock<Option<Evaluated<SparseVec>>>,
 }
@@ -89,6 +91,7 @@ where
             large,
             energies,
             bounds,
+            starts_follow: false,
             along,
         }
     }
@@ -293,6 +296,14 @@ where
         self.f.loss().is_quadratic() && affordable(self.f.operator(), coordinates) && work <= SMALL
     }
 
+    fn affords_starts(&self) -> bool {
+        self.is_small() || self.is_tried()
+    }
+
+    fn expect_starts(&mut self) {
+        self.starts_follow = true;
+    }
+
     fn stands_out(&self) -> bool {
         self.clear
     }
@@ -331,6 +342,9 @@ where
         let k = self.set.atoms();
         let mut sizes: Vec<usize> = (1..=STAGES).map(|stage| (k * stage).div_ceil(STAGES)).collect();
         sizes.dedup();
+        if self.is_tried() {
+            return self.grown_picture(&sizes, go_on);
+        }
         self.grown(&sizes, Opinions::None, go_on)?.pop()
     }
 

@@ -32,6 +32,12 @@ pub trait Neighbourhood<P: Point> {
     fn polish(&mut self, x: Evaluated<P>, go_on: &mut GoOn<'_>) -> Polished<P>;
     /// Whether the problem is so small that other starts take milliseconds.
     fn is_small(&self) -> bool;
+    /// Whether starts after the first are a small matter, though perhaps not of milliseconds.
+    fn affords_starts(&self) -> bool {
+        self.is_small()
+    }
+    /// Says that other starts follow: one that is stuck need not be left for another.
+    fn expect_starts(&mut self) {}
     /// Whether the problem is hard, as far as its shape tells.
     fn is_hard(&self) -> bool;
     /// Whether the model that was polished last stands out so clearly that other starts would lead nowhere else.

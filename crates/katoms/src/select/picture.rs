@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::exact::{Exact, NEAR};
 use super::gram::Gram;
-use super::neighbourhood::{GoOn, Polished};
+use super::neighbourhood::{GoOn, Neighbourhood, Polished};
 use super::swaps::IMPROVES;
 use super::tableau::{Swap, Swaps, Tableau};
 use crate::linalg::top_k;
@@ -41,9 +41,21 @@ where
     L: Loss,
     S: CoordinateSet,
 {
+    /// Whether the problem is so small that ways to a model are tried as they are on a small quadratic.
+    pub(super) fn is_tried(&self) -> bool {
+        !self.f.loss().is_quadratic() && self.reach() > 0
+    }
+
+    /// From no atom through these rising sizes, polished at each.
+    pub(super) fn grown_picture(&mut self, sizes: &[usize], go_on: &mut GoOn<'_>) -> Option<Polished<SparseVec>> {
+        let sets = sizes.iter().map(|&size| self.set.with_atoms(size).ok()).collect::<Option<Vec<S>>>()?;
+        let widest = self.set;
+        self.route_picture(&self.fitted(&self.kept), widest, &sets, go_on)
+    }
+
     /// Exchanges that look good around x, tried on f.
     pub(super) fn polish_picture(
-        &self,
+        &mut self,
         set: &S,
         x: &Evaluated<SparseVec>,
         most: usize,
@@ -66,7 +78,7 @@ where
                     x = self.refitted_to(&trial.x, &chosen, trial.out, Some(trial.into));
                     exchanges += 1;
                     // It was stuck: perhaps it is better to go on from elsewhere.
-                    if exchanges == 1 && set.atoms() == self.set.atoms() {
+                    if exchanges == 1 && set.atoms() == self.set.atoms() && !self.starts_follow {
                         let other = self.along_the_path(go_on).filter(|other| self.f.value(other) < self.f.value(&x));
                         x = other.cloned().unwrap_or(x);
                     }
@@ -77,6 +89,7 @@ where
                     best.sort_by(|a, b| b.gain.total_cmp(&a.gain));
                     let swaps = Swaps { compared: best.len(), best, exhaustive: false };
                     let quality = self.quality(set, &x, &tableau.slopes(), &swaps);
+                    self.clear = exchanges == 0 && tableau.stands_out(&swaps);
                     return Some(Polished { x, exchanges, quality });
                 }
             }
@@ -181,13 +194,15 @@ where
         sets: &[S],
         go_on: &mut GoOn<'_>,
     ) -> Option<Polished<SparseVec>> {
-        let mut end: Option<Polished<SparseVec>> = None;
+        let (mut end, mut exchanges): (Option<Polished<SparseVec>>, usize) = (None, 0);
         for set in sets {
             let mut from = end.as_ref().map_or(x, |end| &end.x).clone();
             while widest.chosen(from.point()).len() > set.atoms() {
                 from = self.without_the_weakest(&from, &widest.chosen(from.point()))?;
             }
-            end = Some(self.polish_picture(set, &from, usize::MAX, go_on)?);
+            let polished = self.polish_picture(set, &from, usize::MAX, go_on)?;
+            exchanges += polished.exchanges;
+            end = Some(Polished { exchanges, ..polished });
         }
         end
     }

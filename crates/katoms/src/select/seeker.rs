@@ -44,6 +44,8 @@ pub(super) struct Seeker<'a, 'g, A: LinearOperator, L, S, M: Method<A, L, S>> {
     trace: Trace,
     attempts: Vec<Attempt>,
     best: Option<Found<A::Point>>,
+    /// Where other starts led, as far as ways by other sizes begin there too.
+    others: Vec<Found<A::Point>>,
     /// Whether the first start was good as it was, and others would cost something.
     untroubled: bool,
     /// Why the search ended before its time.
@@ -74,13 +76,17 @@ where
         search: &'a Search,
         observer: &'g mut Observer<'g, A::Point>,
     ) -> Self {
+        let mut hood = set.neighbourhood(f);
+        if hood.affords_starts() {
+            hood.expect_starts();
+        }
         Self {
             f,
             set,
             method,
             options,
             search,
-            hood: set.neighbourhood(f),
+            hood,
             observer,
             go_on: None,
             first: None,
@@ -92,6 +98,7 @@ where
             trace: Trace::new(),
             attempts: Vec::new(),
             best: None,
+            others: Vec::new(),
             untroubled: false,
             cut: None,
         }
@@ -152,15 +159,36 @@ where
         }
     }
 
-    /// On from the best answer by way of other sizes, as long as that improves it.
+    /// On from the best answer by way of other sizes, and from others that are at hand.
     fn detours(&mut self) -> Result<(), Error> {
         let wanted = self.search.exchanges && self.search.starts.contains(&Start::Detour) && !self.untroubled;
-        let Some(mut best) = self.best.take() else { return Ok(()) };
-        let (first, atoms) = (self.f.value(&best.x), self.set.atoms());
-        let hard = self.hood.is_small() || self.hood.is_hard() || self.search.escalate == Escalate::WhenStuck;
-        let mut exchanges = 0;
-        for round in 0..ROUNDS {
+        let Some(best) = self.best.take() else { return Ok(()) };
+        let first = self.f.value(&best.x);
+        let mut best = if wanted { self.by_other_sizes(best)? } else { best };
+        for other in std::mem::take(&mut self.others) {
             if !wanted || self.cut.is_some() || self.is_enough(&best.x) || is_proven(&best) {
+                break;
+            }
+            let other = self.by_other_sizes(other)?;
+            best = if self.f.value(&other.x) < self.f.value(&best.x) { other } else { best };
+        }
+        let objective = self.f.value(&best.x);
+        if objective < first {
+            let (exchanges, status) = (best.exchanges, best.status);
+            self.attempts.push(Attempt { start: Start::Detour, objective, exchanges, status });
+            let asked = self.search.quality && self.cut.is_none();
+            best.certificate = if asked { self.hood.certify(&best.x) } else { None };
+        }
+        self.best = Some(best);
+        Ok(())
+    }
+
+    /// On from an answer by way of other sizes, as long as that improves it.
+    fn by_other_sizes(&mut self, mut best: Found<A::Point>) -> Result<Found<A::Point>, Error> {
+        let (atoms, mut exchanges) = (self.set.atoms(), 0);
+        let hard = self.hood.is_small() || self.hood.is_hard() || self.search.escalate == Escalate::WhenStuck;
+        for round in 0..ROUNDS {
+            if self.cut.is_some() || self.is_enough(&best.x) || is_proven(&best) {
                 break;
             }
             let f = self.f;
@@ -171,15 +199,9 @@ where
             let Some(next) = next else { break };
             best = self.onward(next)?;
             exchanges += best.exchanges;
+            best.exchanges = exchanges;
         }
-        let objective = self.f.value(&best.x);
-        if objective < first {
-            self.attempts.push(Attempt { start: Start::Detour, objective, exchanges, status: best.status });
-            let asked = self.search.quality && self.cut.is_none();
-            best.certificate = if asked { self.hood.certify(&best.x) } else { None };
-        }
-        self.best = Some(best);
-        Ok(())
+        Ok(best)
     }
 
     /// A model grown by exchanges, as far as the caps let it; `None` where that cannot be had or is not
@@ -343,21 +365,35 @@ where
         let objective = self.f.value(&found.x);
         let attempt = Attempt { start, objective, exchanges: found.exchanges, status: found.status };
         let least = self.best.as_ref().map_or(f64::INFINITY, |best| self.f.value(&best.x));
-        let agree = !self.attempts.is_empty() && (objective - least).abs() <= SAME * (least - self.f.lower_bound());
+        let agree = !self.attempts.is_empty() && self.is_same(objective, least);
         // A small problem pays for other starts, unless the answer leaves no doubt.
-        let small = self.hood.is_small() && !self.hood.stands_out();
+        let small = self.hood.affords_starts() && !self.hood.stands_out();
         let untroubled = self.attempts.is_empty() && found.exchanges == 0 && !small;
         let easy = self.search.escalate == Escalate::WhenHard && !small && !self.hood.is_hard();
         self.untroubled |= untroubled;
         let done = agree || untroubled || easy || self.cut.is_some();
         let enough = done || self.is_enough(&found.x) || !self.search.exchanges;
         self.attempts.push(attempt);
-        if objective < least {
+        let beaten = if objective < least {
             let asked = self.search.quality && self.cut.is_none();
             found.certificate = if asked { self.hood.certify(&found.x) } else { None };
-            self.best = Some(found);
-        }
+            self.best.replace(found)
+        } else {
+            Some(found)
+        };
+        // On a quadratic, models of all sizes around take part in the ways from the best: one beginning is enough.
+        let beaten = beaten.filter(|beaten| !self.f.loss().is_quadratic() && !self.is_known(self.f.value(&beaten.x)));
+        self.others.extend(beaten);
         enough || self.best.as_ref().is_some_and(is_proven)
+    }
+
+    /// Whether a start has led to this objective.
+    fn is_known(&self, objective: f64) -> bool {
+        self.best.iter().chain(&self.others).any(|found| self.is_same(objective, self.f.value(&found.x)))
+    }
+
+    fn is_same(&self, objective: f64, other: f64) -> bool {
+        (objective - other).abs() <= SAME * (other - self.f.lower_bound())
     }
 
     fn outcome(mut self) -> Outcome<A::Point> {

@@ -4,6 +4,7 @@
 mod algorithm;
 mod bad_designs;
 mod bounds;
+mod classes;
 mod contract;
 mod cross_validation;
 mod detours;

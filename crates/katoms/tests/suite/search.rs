@@ -4,11 +4,10 @@ use std::ops::ControlFlow;
 
 use crate::planted::{Planted, defaults};
 use katoms::driver::{NearTie, Options, Run, Start, solve};
-use katoms::loss::{LeastSquares, Logistic, Loss, Split};
+use katoms::loss::{LeastSquares, Loss};
 use katoms::method::{AcceleratedIht, Momentum, Move, Refit, refit_on};
 use katoms::operator::{Counted, Csc, Dense, Entries, LinearOperator, WithIntercept, subsampled_dct};
-use katoms::penalty::L1;
-use katoms::select::{LassoPathOptions, Search, Searchable, lasso_path, search, search_from};
+use katoms::select::{Search, Searchable, search, search_from};
 use katoms::set::{Always, ConstraintSet, CoordinateSet, Groups, KSparse, OverlappingGroups, Rank, Structure};
 use katoms::space::{IndexSet, LowRank, Point, SparseVec, Subspace};
 use katoms::{Error, Objective, Outcome, Status, Stop, fit, simulate};
@@ -16,7 +15,7 @@ use katoms::{Error, Objective, Outcome, Status, Stop, fit, simulate};
 const STARTS: [Start; 3] = [Start::Thresholded, Start::Grown, Start::Lasso];
 
 /// A design whose neighbouring columns have this correlation, and a noisy planted target.
-fn correlated(rows: usize, dim: usize, k: usize, correlation: f64, noise: f64, seed: u64) -> Planted {
+pub fn correlated(rows: usize, dim: usize, k: usize, correlation: f64, noise: f64, seed: u64) -> Planted {
     let design = simulate::autoregressive(rows, dim, correlation, seed);
     let truth = simulate::sparse_signal(dim, k, seed);
     let mut clean = vec![0.0; rows];
@@ -31,11 +30,11 @@ fn hard(seed: u64) -> Planted {
     correlated(40, 60, 8, 0.9, 0.5, seed)
 }
 
-fn thorough() -> Search {
+pub fn thorough() -> Search {
     Search::for_structure(Structure::Coordinates)
 }
 
-fn searched<A, L, S>(f: &Objective<A, L>, set: &S, how: &Search, stop: Stop) -> Result<Outcome<A::Point>, Error>
+pub fn searched<A, L, S>(f: &Objective<A, L>, set: &S, how: &Search, stop: Stop) -> Result<Outcome<A::Point>, Error>
 where
     A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
     L: Loss,
@@ -46,7 +45,7 @@ where
 }
 
 /// The minimum of f over some coordinates.
-fn value_on<A, L>(f: &Objective<A, L>, coordinates: Vec<usize>) -> f64
+pub fn value_on<A, L>(f: &Objective<A, L>, coordinates: Vec<usize>) -> f64
 where
     A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
     L: Loss,
@@ -63,7 +62,7 @@ fn of_atoms(set: &impl CoordinateSet, chosen: &[usize]) -> Vec<usize> {
 }
 
 /// f after every exchange of one chosen atom for another.
-fn after_exchanges<A, L, S>(f: &Objective<A, L>, set: &S, chosen: &[usize]) -> Vec<f64>
+pub fn after_exchanges<A, L, S>(f: &Objective<A, L>, set: &S, chosen: &[usize]) -> Vec<f64>
 where
     A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
     L: Loss,
@@ -79,7 +78,7 @@ where
     chosen.iter().flat_map(|&out| outside.iter().map(move |&into| (out, into))).map(|(o, i)| one(o, i)).collect()
 }
 
-fn least(values: &[f64]) -> f64 {
+pub fn least(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
@@ -504,99 +503,6 @@ fn caps_hold_while_a_model_grows() {
     assert_eq!(outcome.status, Status::PassCap);
     assert!(whole.passes > 8 && outcome.passes <= 6, "{} {}", whole.passes, outcome.passes);
     assert!(!outcome.point.indices().is_empty() && outcome.point.indices().len() <= 60);
-}
-
-/// Classes with the log-odds of a planted problem.
-fn classes(problem: &Planted) -> Logistic {
-    let scale = 3.0 * (problem.rows as f64).sqrt() / katoms::linalg::norm(&problem.target);
-    let odds: Vec<f64> = problem.target.iter().map(|z| scale * z).collect();
-    Logistic::new(simulate::labels(&odds, 7)).unwrap()
-}
-
-#[test]
-fn classes_are_searched_too() {
-    let go = |_: &katoms::driver::Event, _: &SparseVec| ControlFlow::Continue(());
-    let (mut better, mut missed) = (0, 0);
-    for seed in 0..10 {
-        let problem = correlated(80, 60, 5, 0.8, 0.1, seed);
-        let a = problem.operator();
-        let f = Objective::new(&a, classes(&problem)).unwrap().ridge(0.05).unwrap();
-        let set = KSparse::new(5, 60).unwrap();
-        let (found, plain) =
-            (fit(&f, &set).unwrap(), solve(&f, &set, &defaults(), Options::for_set(&set), go).unwrap());
-        assert!(found.objective <= plain.objective * (1.0 + 1e-12));
-        assert!(!found.quality.unwrap().exhaustive);
-        better += usize::from(found.objective < plain.objective * (1.0 - 1e-6));
-    }
-    for seed in 0..60 {
-        let problem = correlated(40, 10, 2, 0.8, 0.3, seed);
-        let a = problem.operator();
-        let f = Objective::new(&a, classes(&problem)).unwrap().ridge(0.01).unwrap();
-        let set = KSparse::new(2, 10).unwrap();
-        let outcome = fit(&f, &set).unwrap();
-        let neighbour = least(&after_exchanges(&f, &set, outcome.point.indices()));
-        missed += usize::from(neighbour < outcome.objective * (1.0 - 1e-8));
-    }
-    println!("classes: better than a plain run in {better} of 10; {missed} of 60 missed an exchange");
-    assert!(better > 0 && 10 * missed <= 60, "{better} {missed}");
-}
-
-/// Where the first answer can be improved, the best model along the Lasso is no better than the answer.
-#[test]
-fn classes_that_are_stuck_go_on_from_the_lasso() {
-    let mut stuck = 0;
-    for seed in 0..8 {
-        let (m, n, k) = (120, 200, 8);
-        let problem = correlated(m, n, k, 0.9, 0.1, seed);
-        let a = problem.operator();
-        let f = Objective::new(&a, classes(&problem)).unwrap();
-        let outcome = fit(&f, &KSparse::new(k, n).unwrap()).unwrap();
-        let mut least = f64::INFINITY;
-        let options = LassoPathOptions { count: 30, smallest: 0.03, gap: 1e-2, ..LassoPathOptions::default() };
-        let set = KSparse::new(k, n).unwrap();
-        lasso_path(&f, &L1::new(1.0, n).unwrap(), &options, |point| {
-            let support = set.project(point.point.clone()).support();
-            least = least.min(value_on(&f, support.indices().to_vec()));
-            if point.point.support_size() > 4 * k { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        })
-        .unwrap();
-        println!("{seed}: {:.4} along the Lasso, {:.4} found, {:?}", least, outcome.objective, outcome.attempts);
-        if outcome.attempts[0].exchanges > 0 {
-            stuck += 1;
-            // The columns have about the same size, so both paths are nearly the same.
-            assert!(outcome.objective <= least * (1.0 + 1e-6), "{seed}: {} {least}", outcome.objective);
-        }
-    }
-    assert!(stuck >= 4, "{stuck}");
-}
-
-/// What is told of rivals was tried on f, a rare column that the quadratic picture overrates included; and none of
-/// what was tried improves the answer.
-#[test]
-fn rivals_among_classes_are_as_near_as_they_are_said_to_be() {
-    let mut told = 0;
-    for seed in 0..6 {
-        let mut problem = correlated(120, 30, 3, 0.6, 0.3, seed);
-        let loss = classes(&problem);
-        // two rows of one class: where the fit is sure of them, their curvature is next to nothing
-        let rare = &mut problem.design[29 * 120..];
-        rare.fill(0.0);
-        let ones = loss.classes().unwrap().iter().enumerate().filter(|(_, class)| **class == 1.0).map(|(i, _)| i);
-        ones.take(2).for_each(|i| rare[i] = 1.0);
-        let a = problem.operator();
-        let f = Objective::new(&a, loss).unwrap();
-        let set = KSparse::new(4, 30).unwrap();
-        let outcome = fit(&f, &set).unwrap();
-        let quality = outcome.quality.unwrap();
-        assert!(!quality.exhaustive && !quality.improvable() && quality.exchanges_compared < 4 * 26);
-        for tie in &quality.near_ties {
-            let next = outcome.point.indices().iter().map(|&j| if j == tie.inside { tie.outside } else { j }).collect();
-            let rise = value_on(&f, next) - outcome.objective;
-            assert!((rise - tie.rise).abs() < 1e-6 * (1.0 + outcome.objective), "{tie:?}: {rise}");
-            told += 1;
-        }
-    }
-    assert!(told > 0);
 }
 
 /// A wish to stop is heard between two exchanges, not only after all of them.
