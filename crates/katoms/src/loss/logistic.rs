@@ -3,6 +3,7 @@
 use super::weights::Weights;
 use super::{Loss, Split};
 use crate::error::{Error, check_indices, check_values};
+use crate::linalg::kernels::{log_loss, log_loss_curvatures, log_loss_slopes};
 
 /// The (weighted) negative log-likelihood of labels 0 and 1, with z the log-odds of a 1.
 #[derive(Debug, Clone)]
@@ -54,24 +55,15 @@ impl Loss for Logistic {
         self.labels.len()
     }
     fn value(&self, z: &[f64]) -> f64 {
-        let one = |(i, (y, z)): (usize, (&f64, &f64))| {
-            // log(1 + exp z) − y·z with the large parts cancelled by hand: exact far out
-            let margin = if *y == 1.0 { -z } else { *z };
-            self.weights.at(i) * (margin.max(0.0) + (-margin.abs()).exp().ln_1p())
-        };
-        self.labels.iter().zip(z).enumerate().map(one).sum()
+        log_loss(z, &self.labels, self.weights.given())
     }
     fn gradient(&self, z: &[f64], r: &mut [f64]) {
-        for (i, r) in r.iter_mut().enumerate() {
-            // p − 1 would cancel for a well-fitted 1: −(1 − p) does not
-            let wrong = if self.labels[i] == 1.0 { -Self::probability(-z[i]) } else { Self::probability(z[i]) };
-            *r = self.weights.at(i) * wrong;
-        }
+        log_loss_slopes(z, &self.labels, r);
+        self.weights.scale(r);
     }
     fn curvature(&self, z: &[f64], h: &mut [f64]) {
-        for (i, h) in h.iter_mut().enumerate() {
-            *h = self.weights.at(i) * Self::probability(z[i]) * Self::probability(-z[i]);
-        }
+        log_loss_curvatures(z, h);
+        self.weights.scale(h);
     }
     fn curvature_bound(&self) -> f64 {
         0.25 * self.weights.largest()

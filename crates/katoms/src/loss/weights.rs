@@ -37,6 +37,13 @@ impl Weights {
         self.0.as_ref().map_or(1.0, |w| w[i])
     }
 
+    /// Each number times the weight of its row.
+    pub fn scale(&self, rows: &mut [f64]) {
+        for (row, weight) in rows.iter_mut().zip(self.0.iter().flatten()) {
+            *row *= weight;
+        }
+    }
+
     /// How many observations they stand for, of `rows` rows. Whole numbers are counts: a row of weight 2 is two rows.
     /// Others are precisions, whose unit means nothing: each row that has any weight is one observation.
     pub fn observations(&self, rows: usize) -> usize {

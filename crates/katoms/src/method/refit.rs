@@ -151,8 +151,12 @@ fn newton<A: LinearOperator, L: Loss>(
         if !worth(here, promise) {
             return Refitted { point, settled: false };
         }
+        // What the last step brings is lost in the rounding of f, and is much for the point all the same. On a quadratic
+        // the step before has done it.
+        let last = promise <= enough && !f.loss().is_quadratic();
+        let unseen = if last { DECREMENT * (here - f.lower_bound()) } else { 0.0 };
         let d = f.at(direction);
-        let Some(next) = descent(f, &point, &d, here) else {
+        let Some(next) = descent(f, &point, &d, here + unseen) else {
             return Refitted { point, settled: true };
         };
         (point, here) = next;
