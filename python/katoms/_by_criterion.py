@@ -29,7 +29,7 @@ class ByCriterion(LinearModel):
         Parameters
         ----------
         X : array, SciPy sparse matrix, or frame of pandas or polars, of shape (n_samples, n_features)
-            Arrays of float32 or float64 in either order are read where they lie.
+            Arrays of float64, float32, float16, int8, uint8 or bool in either order are read where they lie.
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,), optional
             A row of weight 2 counts as two rows.

@@ -11,6 +11,10 @@ import numpy as np
 from katoms._interop import DataConversionWarning, known_to_sklearn
 
 
+#: Numbers that the kernels read where they lie.
+READ_AS_THEY_ARE = (np.float64, np.float32, np.float16, np.int8, np.uint8)
+
+
 class Design(NamedTuple):
     """A matrix for the kernels: an array, or the arrays of sparse columns."""
 
@@ -30,7 +34,7 @@ def is_sparse(X: Any) -> bool:
 
 
 def design_of(X: Any) -> Design:
-    """A matrix of features. f32 and f64 arrays in either order, and sparse columns, are not copied."""
+    """A matrix of features. Arrays of ``READ_AS_THEY_ARE`` in either order, and sparse columns, are not copied."""
     names = names_of(X)
     if is_sparse(X):
         return Design(_sparse(X), X.shape, names)
@@ -88,7 +92,9 @@ def _dense(X: Any) -> np.ndarray:
         )
     if array.ndim > 2:
         raise ValueError(f"Found array with dim {array.ndim}, but a matrix has 2: rows are samples, columns features.")
-    if array.dtype not in (np.float32, np.float64) or not array.dtype.isnative:
+    if array.dtype == np.bool_:
+        array = array.view(np.uint8)
+    if array.dtype.type not in READ_AS_THEY_ARE or not array.dtype.isnative:
         array = array.astype(np.float64)
     if not (array.flags.c_contiguous or array.flags.f_contiguous):
         return np.asfortranarray(array)

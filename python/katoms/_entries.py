@@ -20,7 +20,10 @@ def entries_of(X: Any, columns: int | None = None) -> Design:
         X = np.ma.filled(X.astype(np.float64), np.nan)
     if is_sparse(X):
         return _stored(X)
-    return design_of(_without_na(X))
+    design = design_of(_without_na(X))
+    if design.matrix.dtype.type not in (np.float64, np.float32):
+        design = design._replace(matrix=design.matrix.astype(np.float64))
+    return design
 
 
 def _listed(X: tuple, width: int | None) -> Design:

@@ -11,7 +11,8 @@ __version__: str
 Vector = NDArray[np.float64]
 Sparse = tuple[tuple[int, int], NDArray[np.uintp], NDArray[np.uint32], Vector]
 Operator = tuple[tuple[int, int], Callable[[Vector], Vector], Callable[[Vector], Vector]]
-Matrix = NDArray[np.float32] | NDArray[np.float64] | Sparse | Operator
+Dense = NDArray[np.float64] | NDArray[np.float32] | NDArray[np.float16] | NDArray[np.int8] | NDArray[np.uint8]
+Matrix = Dense | Sparse | Operator
 Listed = tuple[tuple[int, int], NDArray[np.uintp], NDArray[np.uintp], Vector]
 Seen = NDArray[np.float32] | NDArray[np.float64] | Listed
 

@@ -122,8 +122,9 @@ def test_repeated_entries_count_once_with_their_mean():
     np.testing.assert_allclose(model.to_dense(), once.to_dense(), atol=1e-10)
 
 
-def test_single_precision_agrees():
-    X = holes(stars()).astype(np.float32)
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_less_precision_agrees(dtype):
+    X = holes(stars()).astype(dtype)
     single, double = (MatrixCompletion(rank=2).fit(form) for form in (X, X.astype(np.float64)))
     np.testing.assert_array_equal(single.to_dense(), double.to_dense())
     assert single.transform(X).dtype == np.float64

@@ -54,6 +54,34 @@ def test_arrays_of_either_order_and_precision_are_not_copied(planted, dtype, ord
     assert np.allclose(model.predict(X), X.astype(float) @ model.coef_ + model.intercept_)
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.int8, np.uint8, np.bool_])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_small_numbers_are_read_where_they_lie_and_answer_as_doubles_do(planted, dtype, order, tmp_path):
+    whole = np.clip(np.rint(40 * planted[0]), -100, 100)
+    values = {np.float16: planted[0], np.int8: whole, np.uint8: whole + 100, np.bool_: whole > 0}[dtype]
+    X = np.asarray(values, dtype=dtype, order=order)
+    wide = X.astype(float, order=order)
+    rng = np.random.default_rng(1)
+    y = 2 * wide[:, 3] - wide[:, 11] + 0.1 * wide[:, 3].std() * rng.standard_normal(len(X))
+    assert np.shares_memory(design_of(X).matrix, X)
+    np.save(tmp_path / "X.npy", X)
+    for given in (X, np.load(tmp_path / "X.npy", mmap_mode="r")):
+        model, same = (katoms.SparseRegressor(2).fit(matrix, y) for matrix in (given, wide))
+        assert model.support_.tolist() == [3, 11]
+        assert (model.coef_ == same.coef_).all() and model.intercept_ == same.intercept_
+        assert (model.predict(given) == same.predict(wide)).all()
+        assert (model.transform(given) == wide[:, [3, 11]]).all()
+    chosen, same = (katoms.SparseRegressorCV(4, cv=3).fit(matrix, y) for matrix in (X, wide))
+    assert (chosen.support_ == same.support_).all() and (chosen.coef_ == same.coef_).all()
+
+
+def test_half_precision_that_is_not_finite_is_named(planted):
+    X = planted[0].astype(np.float16)
+    X[7, 2] = np.inf
+    with pytest.raises(ValueError, match="row 7, column 2"):
+        katoms.SparseRegressor(2).fit(X, planted[1])
+
+
 def test_read_only_memory_and_views_are_read(planted, tmp_path):
     X, y = planted
     np.save(tmp_path / "X.npy", X)

@@ -1,19 +1,21 @@
 //! What a program does with an array: columns, blanks, new ones.
 
+use katoms::linalg::kernels::Real;
 use katoms::operator::Layout;
 
-use crate::source::{Array, Numbers, View};
+use crate::on_numbers;
+use crate::source::{Array, Numbers};
 
 impl Array {
     /// A vector.
     pub fn vector(values: Vec<f64>) -> Self {
         let rows = values.len();
-        Self { numbers: Numbers::F64(values), rows, columns: 1, layout: Layout::ColumnMajor, is_vector: true }
+        Self { numbers: Numbers::F64(values.into()), rows, columns: 1, layout: Layout::ColumnMajor, is_vector: true }
     }
 
     /// A matrix whose rows follow each other.
     pub fn matrix(values: Vec<f64>, rows: usize, columns: usize) -> Self {
-        Self { numbers: Numbers::F64(values), rows, columns, layout: Layout::RowMajor, is_vector: false }
+        Self { numbers: Numbers::F64(values.into()), rows, columns, layout: Layout::RowMajor, is_vector: false }
     }
 
     /// A copy of a column below `columns`.
@@ -22,18 +24,12 @@ impl Array {
             Layout::ColumnMajor => j * self.rows + i,
             Layout::RowMajor => i * self.columns + j,
         };
-        match self.numbers.as_slice() {
-            View::F32(values) => (0..self.rows).map(|i| f64::from(values[place(i)])).collect(),
-            View::F64(values) => (0..self.rows).map(|i| values[place(i)]).collect(),
-        }
+        on_numbers!(&self.numbers, values => (0..self.rows).map(|i| Real::to_f64(values[place(i)])).collect())
     }
 
     /// How many values are NaN.
     pub fn count_missing(&self) -> usize {
-        match self.numbers.as_slice() {
-            View::F32(values) => values.iter().filter(|v| v.is_nan()).count(),
-            View::F64(values) => values.iter().filter(|v| v.is_nan()).count(),
-        }
+        on_numbers!(&self.numbers, values => values.iter().filter(|v| Real::to_f64(**v).is_nan()).count())
     }
 }
 

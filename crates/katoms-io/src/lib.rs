@@ -33,5 +33,5 @@ pub use mapped::Mapped;
 pub use model::{Coefficient, Loss, Model, ModelTarget, Quality, Rival, SCHEMA};
 pub use read::read;
 pub use save::save;
-pub use source::{Array, Numbers, Picture, ReadOptions, Source, Sparse, View};
+pub use source::{Array, Numbers, Picture, ReadOptions, Source, Sparse, Stored};
 pub use table::{Column, Table, Values};

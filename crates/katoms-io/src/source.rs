@@ -1,6 +1,10 @@
 //! What a file holds, before anyone asked for a target.
 
-use katoms::operator::Layout;
+use std::ops::Deref;
+
+use bytemuck::Pod;
+use katoms::linalg::kernels::Real;
+use katoms::operator::{Layout, f16};
 
 use crate::mapped::Mapped;
 use crate::table::Table;
@@ -38,45 +42,77 @@ pub enum Source {
     Picture(Picture),
 }
 
-/// Numbers in memory or in a file that is mapped into it.
-#[derive(Debug)]
+/// Numbers as a file stores them.
+#[derive(Debug, PartialEq)]
 pub enum Numbers {
-    /// In memory, single precision.
-    F32(Vec<f32>),
-    /// In memory, double precision.
-    F64(Vec<f64>),
-    /// In a file, single precision.
-    MappedF32(Mapped<f32>),
-    /// In a file, double precision.
-    MappedF64(Mapped<f64>),
+    /// Whole numbers from −128 to 127.
+    I8(Stored<i8>),
+    /// Whole numbers from 0 to 255.
+    U8(Stored<u8>),
+    /// Half precision.
+    F16(Stored<f16>),
+    /// Single precision.
+    F32(Stored<f32>),
+    /// Double precision.
+    F64(Stored<f64>),
 }
 
-/// Numbers, wherever they are.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum View<'a> {
-    /// Single precision.
-    F32(&'a [f32]),
-    /// Double precision.
-    F64(&'a [f64]),
+/// Numbers of one type: a slice, wherever it is.
+#[derive(Debug)]
+pub enum Stored<T> {
+    /// In memory.
+    Held(Vec<T>),
+    /// In a file that is mapped into it.
+    Mapped(Mapped<T>),
+}
+
+impl<T: Pod> Deref for Stored<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        match self {
+            Self::Held(numbers) => numbers,
+            Self::Mapped(numbers) => numbers.as_slice(),
+        }
+    }
+}
+
+impl<T: Pod + PartialEq> PartialEq for Stored<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self[..] == other[..]
+    }
+}
+
+impl<T> From<Vec<T>> for Stored<T> {
+    fn from(numbers: Vec<T>) -> Self {
+        Self::Held(numbers)
+    }
+}
+
+impl<T> From<Mapped<T>> for Stored<T> {
+    fn from(numbers: Mapped<T>) -> Self {
+        Self::Mapped(numbers)
+    }
+}
+
+/// What is done with the numbers, whatever type they have: `on_numbers!(numbers, slice => …)`.
+#[macro_export]
+macro_rules! on_numbers {
+    ($numbers:expr, $slice:ident => $what:expr) => {
+        match $numbers {
+            $crate::Numbers::I8($slice) => $what,
+            $crate::Numbers::U8($slice) => $what,
+            $crate::Numbers::F16($slice) => $what,
+            $crate::Numbers::F32($slice) => $what,
+            $crate::Numbers::F64($slice) => $what,
+        }
+    };
 }
 
 impl Numbers {
-    /// The numbers, wherever they are; O(1).
-    pub fn as_slice(&self) -> View<'_> {
-        match self {
-            Self::F32(numbers) => View::F32(numbers),
-            Self::F64(numbers) => View::F64(numbers),
-            Self::MappedF32(numbers) => View::F32(numbers.as_slice()),
-            Self::MappedF64(numbers) => View::F64(numbers.as_slice()),
-        }
-    }
-
     /// How many there are; O(1).
     pub fn len(&self) -> usize {
-        match self.as_slice() {
-            View::F32(numbers) => numbers.len(),
-            View::F64(numbers) => numbers.len(),
-        }
+        on_numbers!(self, numbers => numbers.len())
     }
 
     /// Whether there are none.
@@ -86,10 +122,7 @@ impl Numbers {
 
     /// A copy in double precision.
     pub fn to_f64(&self) -> Vec<f64> {
-        match self.as_slice() {
-            View::F32(numbers) => numbers.iter().map(|&v| f64::from(v)).collect(),
-            View::F64(numbers) => numbers.to_vec(),
-        }
+        on_numbers!(self, numbers => numbers.iter().map(|v| Real::to_f64(*v)).collect())
     }
 }
 

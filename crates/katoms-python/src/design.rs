@@ -2,7 +2,7 @@
 
 use katoms::Error;
 use katoms::linalg::kernels::Real;
-use katoms::operator::{AnyDesign, Csc, Dense, FirstRead, Layout, LinearOperator, MatrixFree};
+use katoms::operator::{AnyDesign, Csc, Dense, FirstRead, Layout, LinearOperator, MatrixFree, f16};
 use numpy::{Element, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
@@ -12,10 +12,16 @@ use crate::job::Ended;
 /// A matrix as the Python side hands it over.
 #[derive(FromPyObject)]
 pub enum Matrix<'py> {
-    /// An array in single precision, contiguous in either order.
-    Single(PyReadonlyArray2<'py, f32>),
-    /// An array in double precision, contiguous in either order.
+    /// An array in double precision, contiguous in either order; so are those below.
     Double(PyReadonlyArray2<'py, f64>),
+    /// In single precision.
+    Single(PyReadonlyArray2<'py, f32>),
+    /// In half precision.
+    Half(PyReadonlyArray2<'py, f16>),
+    /// Of whole numbers from −128 to 127.
+    Signed(PyReadonlyArray2<'py, i8>),
+    /// Of whole numbers from 0 to 255.
+    Unsigned(PyReadonlyArray2<'py, u8>),
     /// Compressed sparse columns.
     Columns(Columns<'py>),
     /// Functions in place of a matrix.
@@ -37,10 +43,16 @@ pub struct Operator((usize, usize), Py<PyAny>, Py<PyAny>);
 
 /// What a matrix holds, without Python: it can go to other threads.
 pub enum View<'a> {
-    /// Single precision.
-    Single(Laid<'a, f32>),
     /// Double precision.
     Double(Laid<'a, f64>),
+    /// Single precision.
+    Single(Laid<'a, f32>),
+    /// Half precision.
+    Half(Laid<'a, f16>),
+    /// Whole numbers with a sign.
+    Signed(Laid<'a, i8>),
+    /// Whole numbers without a sign.
+    Unsigned(Laid<'a, u8>),
     /// Compressed sparse columns: shape, starts, rows, values.
     Columns((usize, usize), &'a [usize], &'a [u32], &'a [f64]),
     /// Functions in place of a matrix.
@@ -58,8 +70,11 @@ impl Matrix<'_> {
     /// What it holds. What the functions of an operator raise is kept in `ended`.
     pub fn view(&self, ended: &Ended) -> PyResult<View<'_>> {
         Ok(match self {
-            Self::Single(array) => View::Single(laid(array)?),
             Self::Double(array) => View::Double(laid(array)?),
+            Self::Single(array) => View::Single(laid(array)?),
+            Self::Half(array) => View::Half(laid(array)?),
+            Self::Signed(array) => View::Signed(laid(array)?),
+            Self::Unsigned(array) => View::Unsigned(laid(array)?),
             Self::Columns(Columns(shape, starts, indices, values)) => {
                 View::Columns(*shape, starts.as_slice()?, indices.as_slice()?, values.as_slice()?)
             }
@@ -81,8 +96,11 @@ impl<'a> View<'a> {
     /// (rows, columns).
     pub fn shape(&self) -> (usize, usize) {
         match self {
-            Self::Single(laid) => laid.shape,
             Self::Double(laid) => laid.shape,
+            Self::Single(laid) => laid.shape,
+            Self::Half(laid) => laid.shape,
+            Self::Signed(laid) => laid.shape,
+            Self::Unsigned(laid) => laid.shape,
             Self::Columns(shape, ..) => *shape,
             Self::Free(operator) => (operator.n_outputs(), operator.domain()),
         }
@@ -92,8 +110,11 @@ impl<'a> View<'a> {
     /// not before.
     pub fn design(self, first: Option<&FirstRead>) -> Result<AnyDesign<'a>, Error> {
         match self {
-            Self::Single(laid) => laid.dense(first).map(AnyDesign::from),
             Self::Double(laid) => laid.dense(first).map(AnyDesign::from),
+            Self::Single(laid) => laid.dense(first).map(AnyDesign::from),
+            Self::Half(laid) => laid.dense(first).map(AnyDesign::from),
+            Self::Signed(laid) => laid.dense(first).map(AnyDesign::from),
+            Self::Unsigned(laid) => laid.dense(first).map(AnyDesign::from),
             Self::Columns((rows, columns), starts, indices, values) => {
                 Csc::new(rows, columns, starts, indices, values).map(AnyDesign::from)
             }

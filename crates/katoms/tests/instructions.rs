@@ -23,12 +23,14 @@ const ROUNDS: &str = "KATOMS_COUNTED_ROUNDS";
 
 /// A job: its name, what is counted in units of, and the most instructions for one of them.
 const JOBS: [(&str, usize, f64); 5] = [
-    ("adjoint, columns, f32", ROWS * COLUMNS, 11.2),
+    // A step is widened as a whole, for halves to become vectors. Optimised that costs nothing (0.88 in a release); here the
+    // step is written and read again.
+    ("adjoint, columns, f32", ROWS * COLUMNS, 13.3),
     ("adjoint, columns, f64", ROWS * COLUMNS, 10.1),
     ("adjoint, rows, f32", ROWS * COLUMNS, 5.3),
     // A tenth more than when the units of a crate were optimised together, which the profile of the tests no longer does.
     ("adjoint, 64 residuals", ROWS * COLUMNS * 64, 0.89),
-    ("a fit of 16 atoms", ROWS * COLUMNS, 38.0),
+    ("a fit of 16 atoms", ROWS * COLUMNS, 43.0),
 ];
 const ROWS: usize = 1024;
 const COLUMNS: usize = 2048;

@@ -3,6 +3,9 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
+use katoms::operator::{Layout, f16};
+use katoms_io::{Array, Numbers};
+
 use crate::desk::{Desk, Said, example};
 
 /// The same small table in every way to write it; y = 1 + 2a − 3c.
@@ -375,8 +378,31 @@ fn parquet_goes_into_a_fit() {
 fn numpy_files_go_into_a_recovery() {
     let desk = Desk::new();
     let matrix = vec![1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 1.0];
-    desk.write("phi.npy", katoms_io::write_npy(&katoms_io::Array::matrix(matrix, 3, 4)));
-    desk.write("b.npy", katoms_io::write_npy(&katoms_io::Array::vector(vec![2.0, 2.0, 2.0])));
+    desk.write("phi.npy", katoms_io::write_npy(&Array::matrix(matrix, 3, 4)));
+    desk.write("b.npy", katoms_io::write_npy(&Array::vector(vec![2.0, 2.0, 2.0])));
     let said = desk.succeeds("recover --matrix phi.npy --measurements b.npy -k 1 --json --strict").json();
     assert_eq!(said["signal"], serde_json::json!([{ "index": 3, "value": 2.0 }]));
+}
+
+/// The table above in each storage that NumPy has for such numbers.
+#[test]
+fn numpy_files_of_every_storage_go_into_a_fit() {
+    let (desk, rows) = (Desk::new(), 12_u8);
+    let x: Vec<u8> = (0..rows).flat_map(|i| [i, i * i % 7, i * 5 % 11]).collect();
+    let y = (0..rows).map(|i| 1.0 + 2.0 * f64::from(i) - 3.0 * f64::from(i * 5 % 11)).collect();
+    desk.write("y.npy", katoms_io::write_npy(&Array::vector(y)));
+    for numbers in [
+        Numbers::I8(x.iter().map(|&v| v as i8).collect::<Vec<_>>().into()),
+        Numbers::U8(x.clone().into()),
+        Numbers::F16(x.iter().map(|&v| f16::from(v)).collect::<Vec<_>>().into()),
+        Numbers::F32(x.iter().map(|&v| f32::from(v)).collect::<Vec<_>>().into()),
+        Numbers::F64(x.iter().map(|&v| f64::from(v)).collect::<Vec<_>>().into()),
+    ] {
+        let (rows, columns) = (usize::from(rows), 3);
+        let matrix = Array { numbers, rows, columns, layout: Layout::RowMajor, is_vector: false };
+        desk.write("X.npy", katoms_io::write_npy(&matrix));
+        check(&desk, "X.npy --target y.npy");
+        let seen = desk.succeeds("inspect X.npy --json").json();
+        assert_eq!(seen["columns_seen"][1]["range"][2], 4.0, "{:?}", matrix.numbers);
+    }
 }

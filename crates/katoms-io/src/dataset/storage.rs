@@ -2,12 +2,14 @@
 
 use std::sync::OnceLock;
 
-use katoms::operator::{AnyDesign, Csc, Dense, FirstRead, Layout};
+use katoms::linalg::kernels::Real;
+use katoms::operator::{AnyDesign, Csc, Dense, FirstRead, Layout, f16};
 use rayon::prelude::*;
 
 use super::checksum::Digest;
 use crate::error::Error;
-use crate::source::{Array, Numbers, Sparse, View};
+use crate::on_numbers;
+use crate::source::{Array, Numbers, Sparse};
 
 /// The numbers of a design.
 #[derive(Debug)]
@@ -45,15 +47,14 @@ impl Storage {
     /// A design of columns that follow each other.
     pub(super) fn of_columns(numbers: Vec<f64>, rows: usize, columns: usize) -> Self {
         let layout = Layout::ColumnMajor;
-        Held::Dense(Array { numbers: Numbers::F64(numbers), rows, columns, layout, is_vector: false }).into()
+        Held::Dense(Array { numbers: Numbers::F64(numbers.into()), rows, columns, layout, is_vector: false }).into()
     }
 
     pub(super) fn design(&self, first: Option<&FirstRead>) -> Result<AnyDesign<'_>, Error> {
         Ok(match &self.held {
-            Held::Dense(Array { numbers, rows, columns, layout, .. }) => match numbers.as_slice() {
-                View::F32(v) => Dense::with_layout(v, *rows, *columns, *layout, first)?.into(),
-                View::F64(v) => Dense::with_layout(v, *rows, *columns, *layout, first)?.into(),
-            },
+            Held::Dense(Array { numbers, rows, columns, layout, .. }) => {
+                on_numbers!(numbers, v => Dense::with_layout(&v[..], *rows, *columns, *layout, first)?.into())
+            }
             Held::Sparse(s) => Csc::new(s.rows, s.columns, &s.starts[..], &s.indices[..], &s.values[..])?.into(),
         })
     }
@@ -74,10 +75,7 @@ impl Storage {
                     Layout::ColumnMajor => (column.saturating_mul(array.rows), 1),
                     Layout::RowMajor => (column, array.columns.max(1)),
                 };
-                match array.numbers.as_slice() {
-                    View::F32(v) => strided(v, start, step).take(array.rows).for_each(|(i, v)| see(i, f64::from(v))),
-                    View::F64(v) => strided(v, start, step).take(array.rows).for_each(|(i, v)| see(i, v)),
-                }
+                on_numbers!(&array.numbers, v => strided(v, start, step).take(array.rows).for_each(|(i, v)| see(i, v)));
             }
             Held::Sparse(sparse) => {
                 let bounds = sparse.starts.get(column).zip(sparse.starts.get(column + 1));
@@ -121,10 +119,7 @@ impl Storage {
     /// Column, row and value of the entries of a line that are not 0.
     fn each_in_line(&self, line: usize, see: &mut impl FnMut(usize, usize, f64)) {
         match &self.held {
-            Held::Dense(array) => match array.numbers.as_slice() {
-                View::F32(v) => each_dense(v, array, line, f64::from, see),
-                View::F64(v) => each_dense(v, array, line, |v| v, see),
-            },
+            Held::Dense(array) => on_numbers!(&array.numbers, v => each_dense(v, array, line, see)),
             Held::Sparse(_) => self.each(line, |row, value| {
                 if value != 0.0 {
                     see(line, row, value);
@@ -171,9 +166,12 @@ impl Storage {
         }
         match &self.held {
             Held::Dense(array) => {
-                let numbers = match array.numbers.as_slice() {
-                    View::F32(v) => Numbers::F32(gathered(v, array, selection, |v| v as f32)),
-                    View::F64(v) => Numbers::F64(gathered(v, array, selection, |v| v)),
+                let numbers = match &array.numbers {
+                    Numbers::I8(v) => Numbers::I8(gathered(v, array, selection, |mean| mean as i8).into()),
+                    Numbers::U8(v) => Numbers::U8(gathered(v, array, selection, |mean| mean as u8).into()),
+                    Numbers::F16(v) => Numbers::F16(gathered(v, array, selection, f16::from_f64).into()),
+                    Numbers::F32(v) => Numbers::F32(gathered(v, array, selection, |mean| mean as f32).into()),
+                    Numbers::F64(v) => Numbers::F64(gathered(v, array, selection, |mean| mean).into()),
                 };
                 let (rows, columns) = (selection.rows.len(), selection.columns.len());
                 Held::Dense(Array { numbers, rows, columns, layout: Layout::ColumnMajor, is_vector: false }).into()
@@ -206,20 +204,14 @@ impl Storage {
 }
 
 /// The entries of a line of a dense matrix that are not 0.
-fn each_dense<T: Copy>(
-    values: &[T],
-    array: &Array,
-    line: usize,
-    convert: impl Fn(T) -> f64,
-    see: &mut impl FnMut(usize, usize, f64),
-) {
+fn each_dense<T: Real>(values: &[T], array: &Array, line: usize, see: &mut impl FnMut(usize, usize, f64)) {
     let length = match array.layout {
         Layout::ColumnMajor => array.rows,
         Layout::RowMajor => array.columns,
     };
     let values = values.get(line * length..(line + 1) * length).unwrap_or_default();
     for (place, &value) in values.iter().enumerate() {
-        let value = convert(value);
+        let value = value.to_f64();
         if value != 0.0 {
             match array.layout {
                 Layout::ColumnMajor => see(line, place, value),
@@ -232,13 +224,9 @@ fn each_dense<T: Copy>(
 /// Rows that are copied together: large files are read from front to back, and what is written lies in runs.
 const BLOCK: usize = 64;
 
-/// A part of a dense matrix, column after column. `convert` brings a mean to the precision of the numbers.
-fn gathered<T: Copy + Default + Into<f64>>(
-    values: &[T],
-    array: &Array,
-    selection: &Selection<'_>,
-    convert: impl Fn(f64) -> T,
-) -> Vec<T> {
+/// A part of a dense matrix, column after column. `convert` brings a mean to the precision of the numbers; whole ones are
+/// never missing.
+fn gathered<T: Real>(values: &[T], array: &Array, selection: &Selection<'_>, convert: impl Fn(f64) -> T) -> Vec<T> {
     let n = selection.rows.len();
     let mut gathered = vec![T::default(); n * selection.columns.len()];
     // whole columns where these follow each other, blocks of rows where rows do
@@ -252,7 +240,7 @@ fn gathered<T: Copy + Default + Into<f64>>(
             let run = gathered.get_mut(j * n + b * block..).unwrap_or_default();
             for (out, &row) in run.iter_mut().zip(rows) {
                 let value = values.get(row * to_row + column * to_column).copied().unwrap_or_default();
-                *out = if value.into().is_nan() { convert(mean) } else { value };
+                *out = if value.to_f64().is_nan() { convert(mean) } else { value };
             }
         }
     }
@@ -263,6 +251,6 @@ fn mean_of(selection: &Selection<'_>, column: usize) -> f64 {
     selection.means.and_then(|m| m.get(column)).copied().unwrap_or(f64::NAN)
 }
 
-fn strided<T: Copy>(values: &[T], start: usize, step: usize) -> impl Iterator<Item = (usize, T)> + '_ {
-    values.get(start..).unwrap_or_default().iter().step_by(step).copied().enumerate()
+fn strided<T: Real>(values: &[T], start: usize, step: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+    values.get(start..).unwrap_or_default().iter().step_by(step).map(|v| v.to_f64()).enumerate()
 }

@@ -197,7 +197,7 @@ fn infinity_is_refused_with_its_place() {
     assert!(
         problem("a,y\n1,1\n2,inf\n", &target("y")).starts_with("d.csv, line 3, column 2 (y): inf, but squares need")
     );
-    let numbers = Numbers::F32(vec![1.0, 2.0, f32::INFINITY, 4.0]);
+    let numbers = Numbers::F32(vec![1.0, 2.0, f32::INFINITY, 4.0].into());
     let message = Dataset::new(array(numbers, 2, 2, Layout::RowMajor), &target("x2")).unwrap_err().to_string();
     assert!(message.starts_with("d.csv, row 2, column 1: inf is not a finite number"), "{message}");
 }
@@ -255,12 +255,12 @@ fn an_array_is_not_copied_unless_something_is_taken_out() {
     for layout in [Layout::ColumnMajor, Layout::RowMajor] {
         let numbers = vec![1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0];
         let pointer = numbers.as_ptr();
-        let data = Dataset::new(array(Numbers::F32(numbers), 3, 2, layout), &ask()).unwrap();
+        let data = Dataset::new(array(Numbers::F32(numbers.into()), 3, 2, layout), &ask()).unwrap();
         assert!(is_borrowed(&data, pointer));
         assert_eq!(names(&data), ["x1", "x2"]);
         assert!(matches!(data.design().unwrap(), AnyDesign::F32(_)));
         let numbers = vec![1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0];
-        let data = Dataset::new(array(Numbers::F32(numbers), 3, 2, layout), &target("1")).unwrap();
+        let data = Dataset::new(array(Numbers::F32(numbers.into()), 3, 2, layout), &target("1")).unwrap();
         let (x, y) = match layout {
             Layout::ColumnMajor => ([4.0, 5.0, 6.0], [1.0, 2.0, 3.0]),
             Layout::RowMajor => ([2.0, 4.0, 6.0], [1.0, 3.0, 5.0]),
@@ -274,7 +274,7 @@ fn an_array_is_not_copied_unless_something_is_taken_out() {
 #[test]
 fn an_array_may_miss_values() {
     let nan = f64::NAN;
-    let gaps = || array(Numbers::F64(vec![1.0, nan, 3.0, 7.0, 8.0, 9.0]), 3, 2, Layout::ColumnMajor);
+    let gaps = || array(Numbers::F64(vec![1.0, nan, 3.0, 7.0, 8.0, 9.0].into()), 3, 2, Layout::ColumnMajor);
     let with = |missing| Dataset::new(gaps(), &Ask { missing, ..ask() });
     assert!(with(Missing::Refuse).unwrap_err().to_string().contains("1 missing value in 1 column: x1 (1)"));
     let data = with(Missing::Mean).unwrap();
@@ -297,8 +297,9 @@ fn a_part_of_an_array_is_the_same_in_either_order() {
     let by_columns: Vec<f64> = (0..m * n).map(|e| at(e % m, e / m)).collect();
     for missing in [Missing::Mean, Missing::Drop] {
         let ask = Ask { missing, drop: vec!["3".into()], ..ask() };
-        let rows = Dataset::new(array(Numbers::F64(by_rows.clone()), m, n, Layout::RowMajor), &ask).unwrap();
-        let other = Dataset::new(array(Numbers::F64(by_columns.clone()), m, n, Layout::ColumnMajor), &ask).unwrap();
+        let rows = Dataset::new(array(Numbers::F64(by_rows.clone().into()), m, n, Layout::RowMajor), &ask).unwrap();
+        let other =
+            Dataset::new(array(Numbers::F64(by_columns.clone().into()), m, n, Layout::ColumnMajor), &ask).unwrap();
         assert_eq!(rows.means, other.means);
         let found = columns(&rows.design().unwrap());
         assert_eq!(found, columns(&other.design().unwrap()));
@@ -335,14 +336,14 @@ fn a_sparse_matrix_brings_its_labels() {
 #[test]
 fn named_arrays() {
     let matrix = |v: f64| Array {
-        numbers: Numbers::F64(vec![v; 4]),
+        numbers: Numbers::F64(vec![v; 4].into()),
         rows: 2,
         columns: 2,
         layout: Layout::RowMajor,
         is_vector: false,
     };
     let vector = |n: usize| Array {
-        numbers: Numbers::F32(vec![2.0; n]),
+        numbers: Numbers::F32(vec![2.0; n].into()),
         rows: n,
         columns: 1,
         layout: Layout::RowMajor,
@@ -404,9 +405,9 @@ fn the_fingerprint_is_of_the_data_not_of_their_storage() {
     let print = |source: Source| Dataset::new(source, &ask()).unwrap().fingerprint();
     let numbers = vec![1.0, 0.0, 2.0, -0.0, 3.0, 0.0];
     let by_row = vec![1.0_f32, 0.0, 0.0, 3.0, 2.0, 0.0];
-    let first = print(array(Numbers::F64(numbers), 3, 2, Layout::ColumnMajor));
+    let first = print(array(Numbers::F64(numbers.into()), 3, 2, Layout::ColumnMajor));
     assert_eq!((first.rows, first.columns, first.checksum.len()), (3, 2, 16));
-    assert_eq!(print(array(Numbers::F32(by_row), 3, 2, Layout::RowMajor)), first);
+    assert_eq!(print(array(Numbers::F32(by_row.into()), 3, 2, Layout::RowMajor)), first);
     assert_eq!(print(Source::Sparse(sparse(None, 3.0))), first);
     assert_eq!(print(source("1,0\n0,3\n2,0\n")), first);
     assert_ne!(print(source("1,0\n0,3\n0,2\n")), first);
@@ -488,7 +489,7 @@ fn a_model_of_no_feature_predicts_for_every_row() {
 fn columns_without_names_are_found_by_their_places() {
     let wanted = Expected { unnamed_columns: Some(4), target: Some("x2".into()), ..expected(&["x4", "x1"]) };
     let with = |columns: usize| {
-        let numbers = Numbers::F64((0..columns).map(|v| v as f64).collect());
+        let numbers = Numbers::F64((0..columns).map(|v| v as f64).collect::<Vec<_>>().into());
         Dataset::matching(array(numbers, 1, columns, Layout::RowMajor), &wanted, &ask())
     };
     assert_eq!(columns(&with(4).unwrap().design().unwrap()), [[3.0], [0.0]]);

@@ -8,7 +8,8 @@ use katoms::operator::Layout;
 use super::triplets::Triplets;
 use super::{bad, bad_at};
 use crate::error::Error;
-use crate::source::{Array, Numbers, Source, Sparse, View};
+use crate::on_numbers;
+use crate::source::{Array, Numbers, Source, Sparse};
 
 /// What every MatrixMarket file starts with.
 pub(crate) const MAGIC: &[u8] = b"%%MatrixMarket";
@@ -178,7 +179,7 @@ fn array(lines: &mut Lines, banner: &Banner, size: &str) -> Result<Source, Error
     lines.end(count)?;
     let numbers = if banner.symmetry == Symmetry::General { given } else { mirrored(given, rows, banner.symmetry) };
     let layout = Layout::ColumnMajor;
-    Ok(Source::Array(Array { numbers: Numbers::F64(numbers), rows, columns, layout, is_vector: false }))
+    Ok(Source::Array(Array { numbers: Numbers::F64(numbers.into()), rows, columns, layout, is_vector: false }))
 }
 
 /// The square matrix of which the entries below the diagonal are given, and those on it unless they are all 0.
@@ -216,10 +217,7 @@ pub fn write_matrix_market_array(array: &Array) -> Vec<u8> {
                 Layout::ColumnMajor => column * array.rows + row,
                 Layout::RowMajor => row * array.columns + column,
             };
-            let _ = match array.numbers.as_slice() {
-                View::F32(numbers) => writeln!(text, "{:?}", numbers[place]),
-                View::F64(numbers) => writeln!(text, "{:?}", numbers[place]),
-            };
+            let _ = on_numbers!(&array.numbers, numbers => writeln!(text, "{:?}", numbers[place]));
         }
     }
     text.into_bytes()

@@ -8,13 +8,14 @@ use std::fs::File;
 use std::ops::Range;
 use std::path::Path;
 
-use katoms::operator::Layout;
+use katoms::operator::{Layout, f16};
 
 use super::npy_header::{Header, Kind};
 use super::{bad, bad_at};
 use crate::error::Error;
 use crate::mapped::Mapped;
-use crate::source::{Array, Numbers, View};
+use crate::on_numbers;
+use crate::source::{Array, Numbers};
 
 /// What every NPY file starts with.
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
@@ -22,7 +23,7 @@ pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 /// Files longer than this are mapped, not read.
 pub(crate) const MAPPED_ABOVE: u64 = 64 << 20;
 
-/// The array of a file in memory. Integers become doubles, exactly up to 2⁵³.
+/// The array of a file in memory. Integers of more than a byte become doubles, exactly up to 2⁵³.
 ///
 /// # Errors
 /// When the header or the number of bytes is wrong, or the array does not hold numbers.
@@ -54,7 +55,7 @@ pub(crate) fn read_word(bytes: &[u8]) -> Option<String> {
 }
 
 /// The array of a file that lies on disk as it would in memory, mapped. `None` where it has to be read: it is not
-/// longer than `above`, or its numbers are not single or double precision of the byte order of this machine.
+/// longer than `above`, or its numbers are of another byte order than this machine's, or integers of more than a byte.
 ///
 /// # Errors
 /// When the file is cut off, or the system refuses.
@@ -67,8 +68,11 @@ pub(crate) fn map(path: &Path, file: &File, start: &[u8], above: u64) -> Result<
     let length = usize::try_from(length).map_err(|_| bad(path, "the file is larger than this machine can address"))?;
     let range = numbers_in(&header, length).map_err(|problem| bad(path, problem))?;
     let numbers = match header.kind {
-        Kind::F32 => Mapped::new(path, file, range)?.map(Numbers::MappedF32),
-        Kind::F64 => Mapped::new(path, file, range)?.map(Numbers::MappedF64),
+        Kind::I8 => Mapped::new(path, file, range)?.map(|m| Numbers::I8(m.into())),
+        Kind::U8 => Mapped::new(path, file, range)?.map(|m| Numbers::U8(m.into())),
+        Kind::F16 => Mapped::new(path, file, range)?.map(|m| Numbers::F16(m.into())),
+        Kind::F32 => Mapped::new(path, file, range)?.map(|m| Numbers::F32(m.into())),
+        Kind::F64 => Mapped::new(path, file, range)?.map(|m| Numbers::F64(m.into())),
         _ => None,
     };
     numbers.map(|numbers| with_shape(&header, numbers)).transpose().map_err(|problem| bad(path, problem))
@@ -101,26 +105,30 @@ fn array_of(header: &Header, bytes: &[u8]) -> Result<Array, String> {
 fn numbers_of(header: &Header, bytes: &[u8]) -> Numbers {
     let swapped = header.is_swapped();
     macro_rules! decoded {
-        ($kind:ty, $into:ty) => {{
+        ($kind:ty) => {
+            decoded!($kind, |v| v)
+        };
+        ($kind:ty, $into:expr) => {{
             let (numbers, _) = bytes.as_chunks::<{ size_of::<$kind>() }>();
             let one =
                 |&b: &[u8; _]| if swapped { <$kind>::from_ne_bytes(reversed(b)) } else { <$kind>::from_ne_bytes(b) };
-            numbers.iter().map(|b| one(b) as $into).collect()
+            numbers.iter().map(one).map($into).collect::<Vec<_>>().into()
         }};
     }
     match header.kind {
-        Kind::F32 => Numbers::F32(decoded!(f32, f32)),
-        Kind::F64 => Numbers::F64(decoded!(f64, f64)),
-        Kind::I8 => Numbers::F64(decoded!(i8, f64)),
-        Kind::I16 => Numbers::F64(decoded!(i16, f64)),
-        Kind::I32 => Numbers::F64(decoded!(i32, f64)),
-        Kind::I64 => Numbers::F64(decoded!(i64, f64)),
-        Kind::U8 => Numbers::F64(decoded!(u8, f64)),
-        Kind::U16 => Numbers::F64(decoded!(u16, f64)),
-        Kind::U32 => Numbers::F64(decoded!(u32, f64)),
-        Kind::U64 => Numbers::F64(decoded!(u64, f64)),
-        Kind::Bool => Numbers::F64(bytes.iter().map(|&b| f64::from(u8::from(b != 0))).collect()),
-        Kind::Other(_) => Numbers::F64(Vec::new()),
+        Kind::I8 => Numbers::I8(decoded!(i8)),
+        Kind::U8 => Numbers::U8(decoded!(u8)),
+        Kind::F16 => Numbers::F16(decoded!(f16)),
+        Kind::F32 => Numbers::F32(decoded!(f32)),
+        Kind::F64 => Numbers::F64(decoded!(f64)),
+        Kind::I16 => Numbers::F64(decoded!(i16, f64::from)),
+        Kind::I32 => Numbers::F64(decoded!(i32, f64::from)),
+        Kind::I64 => Numbers::F64(decoded!(i64, |v| v as f64)),
+        Kind::U16 => Numbers::F64(decoded!(u16, f64::from)),
+        Kind::U32 => Numbers::F64(decoded!(u32, f64::from)),
+        Kind::U64 => Numbers::F64(decoded!(u64, |v| v as f64)),
+        Kind::Bool => Numbers::U8(bytes.iter().map(|&b| u8::from(b != 0)).collect::<Vec<_>>().into()),
+        Kind::Other(_) => Numbers::F64(Vec::new().into()),
     }
 }
 
@@ -164,18 +172,18 @@ pub fn write_npy(array: &Array) -> Vec<u8> {
     let order = if array.layout == Layout::ColumnMajor && !array.is_vector { "True" } else { "False" };
     let shape =
         if array.is_vector { format!("({},)", array.rows) } else { format!("({}, {})", array.rows, array.columns) };
-    let code = match array.numbers.as_slice() {
-        View::F32(_) => "<f4",
-        View::F64(_) => "<f8",
+    let code = match array.numbers {
+        Numbers::I8(_) => "|i1",
+        Numbers::U8(_) => "|u1",
+        Numbers::F16(_) => "<f2",
+        Numbers::F32(_) => "<f4",
+        Numbers::F64(_) => "<f8",
     };
     let header = format!("{{'descr': '{code}', 'fortran_order': {order}, 'shape': {shape}, }}");
     // the numbers start at a multiple of 64 bytes; a line feed ends the header
     let padded = (MAGIC.len() + 4 + header.len() + 1).next_multiple_of(64) - MAGIC.len() - 4;
     let mut bytes = [MAGIC, &[1, 0], &(padded as u16).to_le_bytes()].concat();
     bytes.extend_from_slice(format!("{header:<width$}\n", width = padded - 1).as_bytes());
-    match array.numbers.as_slice() {
-        View::F32(numbers) => numbers.iter().for_each(|v| bytes.extend_from_slice(&v.to_le_bytes())),
-        View::F64(numbers) => numbers.iter().for_each(|v| bytes.extend_from_slice(&v.to_le_bytes())),
-    }
+    on_numbers!(&array.numbers, numbers => numbers.iter().for_each(|v| bytes.extend_from_slice(&v.to_le_bytes())));
     bytes
 }

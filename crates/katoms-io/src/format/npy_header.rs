@@ -5,6 +5,7 @@ use super::npy::MAGIC;
 /// What the numbers are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Kind {
+    F16,
     F32,
     F64,
     I8,
@@ -23,6 +24,7 @@ pub(crate) enum Kind {
 impl Kind {
     fn new(code: &str) -> Self {
         match code.trim_start_matches(['<', '>', '|', '=']) {
+            "f2" => Self::F16,
             "f4" => Self::F32,
             "f8" => Self::F64,
             "i1" => Self::I8,
@@ -42,7 +44,7 @@ impl Kind {
     pub(crate) fn size(&self) -> usize {
         match self {
             Self::I8 | Self::U8 | Self::Bool | Self::Other(_) => 1,
-            Self::I16 | Self::U16 => 2,
+            Self::F16 | Self::I16 | Self::U16 => 2,
             Self::F32 | Self::I32 | Self::U32 => 4,
             Self::F64 | Self::I64 | Self::U64 => 8,
         }

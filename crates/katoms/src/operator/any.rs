@@ -1,6 +1,6 @@
 //! Any design, chosen at run time: what a file or an array turns out to hold.
 
-use super::{ColumnMoments, Csc, Dense, LinearOperator, MatrixFree, Moments, Parts, SampledRows, is_its_own_base};
+use super::{ColumnMoments, Csc, Dense, LinearOperator, MatrixFree, Moments, Parts, SampledRows, f16, is_its_own_base};
 use crate::linalg::Matrix;
 use crate::space::{IndexSet, SparseVec};
 
@@ -17,6 +17,12 @@ use crate::space::{IndexSet, SparseVec};
 /// ```
 #[derive(Debug, Clone)]
 pub enum AnyDesign<'a> {
+    /// Dense, whole numbers from −128 to 127.
+    I8(Dense<'a, i8>),
+    /// Dense, whole numbers from 0 to 255.
+    U8(Dense<'a, u8>),
+    /// Dense, in half precision.
+    F16(Dense<'a, f16>),
     /// Dense, in single precision.
     F32(Dense<'a, f32>),
     /// Dense, in double precision.
@@ -31,6 +37,9 @@ pub enum AnyDesign<'a> {
 macro_rules! on_design {
     ($any:expr, $design:ident => $call:expr) => {
         match $any {
+            AnyDesign::I8($design) => $call,
+            AnyDesign::U8($design) => $call,
+            AnyDesign::F16($design) => $call,
             AnyDesign::F32($design) => $call,
             AnyDesign::F64($design) => $call,
             AnyDesign::Sparse($design) => $call,
@@ -103,17 +112,16 @@ impl ColumnMoments for AnyDesign<'_> {
     }
 }
 
-impl<'a> From<Dense<'a, f32>> for AnyDesign<'a> {
-    fn from(design: Dense<'a, f32>) -> Self {
-        Self::F32(design)
-    }
+macro_rules! from_dense {
+    ($($T:ty => $kind:ident),*) => {$(
+        impl<'a> From<Dense<'a, $T>> for AnyDesign<'a> {
+            fn from(design: Dense<'a, $T>) -> Self {
+                Self::$kind(design)
+            }
+        }
+    )*};
 }
-
-impl<'a> From<Dense<'a, f64>> for AnyDesign<'a> {
-    fn from(design: Dense<'a, f64>) -> Self {
-        Self::F64(design)
-    }
-}
+from_dense!(i8 => I8, u8 => U8, f16 => F16, f32 => F32, f64 => F64);
 
 impl<'a> From<Csc<'a, f64, u32, usize>> for AnyDesign<'a> {
     fn from(design: Csc<'a, f64, u32, usize>) -> Self {

@@ -1,4 +1,4 @@
-//! Dense designs: f32 or f64, either order, owned or borrowed.
+//! Dense designs: numbers of any storage, either order, owned or borrowed.
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
@@ -35,6 +35,9 @@ pub enum Layout {
 }
 
 /// A dense design matrix. Borrowed data are not copied.
+///
+/// Its numbers are double or single precision, halves ([`f16`](crate::operator::f16)) or whole numbers of one byte. They are
+/// widened as they are read: storage is a matter of memory, and the answer is that to the numbers stored.
 ///
 /// ```
 /// use katoms::operator::{Dense, LinearOperator};
@@ -220,7 +223,7 @@ impl<T: Real> LinearOperator for Dense<'_, T> {
         }
     }
     fn rounding(&self) -> f64 {
-        T::EPSILON
+        T::ROUNDING
     }
     fn sampled_rows(&self) -> Option<SampledRows> {
         let pays = self.data.len() >= SAMPLED_WORK && self.columns >= SAMPLED_WIDTH * self.rows;

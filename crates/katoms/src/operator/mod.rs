@@ -37,6 +37,8 @@ pub use dct::subsampled_dct;
 pub use dense::{Dense, Layout};
 pub use entries::Entries;
 pub use first_read::FirstRead;
+/// Numbers in half precision, as `half` has them.
+pub use half::f16;
 pub use intercept::WithIntercept;
 pub use latent::LatentCopies;
 pub use matrix_free::MatrixFree;

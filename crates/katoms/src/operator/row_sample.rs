@@ -201,9 +201,9 @@ impl<T: Real> WithSimd for Coded<'_, T> {
             let (to, last_to) = to.as_chunks_mut::<LANES>();
             let (from, last_from) = self.column[run.clone()].as_chunks::<LANES>();
             for (to, from) in to.iter_mut().zip(from) {
-                let mut distance = [0.0; LANES]; // in a register: `to` might lie on `from` for all that the compiler knows
+                let mut distance = T::singles::<S>(from); // in a register: `to` might lie on `from` for all that the compiler knows
                 for l in 0..LANES {
-                    distance[l] = from[l].to_f32() - self.centre;
+                    distance[l] -= self.centre;
                 }
                 for l in 0..LANES {
                     most[l] = larger(distance[l].abs(), most[l]);

@@ -5,8 +5,10 @@ use crate::contract::{
 };
 use katoms::Error;
 use katoms::linalg::Matrix;
+use katoms::linalg::kernels::Real;
 use katoms::operator::{
-    AnyDesign, Csc, Dense, Entries, Layout, LinearOperator, MatrixFree, MatrixMap, Parts, SparseIndex, subsampled_dct,
+    AnyDesign, Csc, Dense, Entries, Layout, LinearOperator, MatrixFree, MatrixMap, Parts, SparseIndex, f16,
+    subsampled_dct,
 };
 use katoms::simulate::sparse_signal;
 use katoms::space::{IndexSet, SparseVec};
@@ -22,6 +24,24 @@ fn row_major(m: &Matrix) -> Vec<f64> {
 
 fn narrow(data: &[f64]) -> Vec<f32> {
     data.iter().map(|&v| v as f32).collect()
+}
+
+/// A design in each storage and order whose numbers are those of `m` times 40, as far as it has them.
+fn in_every_storage(m: &Matrix) -> Vec<(AnyDesign<'static>, Matrix)> {
+    fn both<T: Real>(m: &Matrix, narrow: impl Fn(f64) -> T) -> [(AnyDesign<'static>, Matrix); 2]
+    where
+        AnyDesign<'static>: From<Dense<'static, T>>,
+    {
+        let (rows, columns) = (m.rows(), m.columns());
+        let stored = |data: &[f64]| -> Vec<T> { data.iter().map(|v| narrow(40.0 * v)).collect() };
+        let held = Matrix::from_fn(rows, columns, |i, j| narrow(40.0 * m.at(i, j)).to_f64());
+        let by_columns = Dense::column_major(stored(m.data()), rows, columns).unwrap();
+        let by_rows = Dense::row_major(stored(&row_major(m)), rows, columns).unwrap();
+        [(by_columns.into(), held.clone()), (by_rows.into(), held)]
+    }
+    let floats = [both(m, |v| v), both(m, |v| v as f32), both(m, f16::from_f64)];
+    let whole = [both(m, |v| v as i8), both(m, |v| v as u8)];
+    floats.into_iter().chain(whole).flatten().collect()
 }
 
 /// The matrix that is stored when `m` is narrowed.
@@ -93,8 +113,7 @@ fn dense_designs_keep_the_contract() {
 fn a_design_chosen_at_run_time_keeps_the_contract() {
     for (rows, columns) in SHAPES {
         let m = random_matrix(rows, columns, 3);
-        holds(&AnyDesign::from(Dense::row_major(row_major(&m), rows, columns).unwrap()), &m);
-        holds(&AnyDesign::from(Dense::column_major(narrow(m.data()), rows, columns).unwrap()), &rounded(&m));
+        in_every_storage(&m).iter().for_each(|(design, held)| holds(design, held));
         let starts: Vec<usize> = (0..=columns).map(|j| j * rows).collect();
         let indices: Vec<u32> = (0..columns).flat_map(|_| 0..rows as u32).collect();
         holds(&AnyDesign::from(Csc::new(rows, columns, starts, indices, m.data()).unwrap()), &m);

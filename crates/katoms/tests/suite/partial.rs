@@ -1,9 +1,10 @@
 //! Partial passes: fewer reads, and an end that a full pass has proven.
 
 use katoms::driver::{Options, Partial, Run, Status, stationarity};
+use katoms::linalg::kernels::Real;
 use katoms::loss::LeastSquares;
 use katoms::method::AcceleratedIht;
-use katoms::operator::{Counted, Dense, LinearOperator};
+use katoms::operator::{Counted, Dense, LinearOperator, f16};
 use katoms::select::Preparation;
 use katoms::set::{ConstraintSet, KSparse};
 use katoms::space::SparseVec;
@@ -37,6 +38,25 @@ where
         run.step();
     }
     run.outcome_unchecked()
+}
+
+/// A design of fewer bytes is sampled as well, and an answer is that to the numbers that are stored.
+#[test]
+fn planted_atoms_are_found_among_small_numbers() {
+    fn found<T: Real>(x: &[f32], narrow: impl Fn(f32) -> T) {
+        let x: Vec<T> = x.iter().map(|&v| narrow(v)).collect();
+        let truth = simulate::sparse_signal(COLUMNS, ATOMS, 0);
+        let a = Dense::column_major(&x, ROWS, COLUMNS).unwrap();
+        let mut y = vec![0.0; ROWS];
+        a.apply(&truth, &mut y);
+        let outcome = run(&a, &y, Partial::WhereItPays);
+        assert_eq!((outcome.point.indices(), outcome.passes), (truth.indices(), 1));
+        let away = truth.values().iter().zip(outcome.point.values()).map(|(a, b)| (a - b).abs());
+        assert!(away.fold(0.0, f64::max) < 1e-9);
+    }
+    let x = design(0);
+    found(&x, f16::from_f32);
+    found(&x, |v| (700.0 * v).round() as i8);
 }
 
 #[test]

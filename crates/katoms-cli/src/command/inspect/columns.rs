@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::collections::hash_map::{DefaultHasher, Entry};
 use std::hash::{Hash, Hasher};
 
+use katoms::linalg::kernels::Real;
 use katoms::operator::Layout;
-use katoms_io::{Array, Sparse, Table, Values, View};
+use katoms_io::{Array, Sparse, Table, Values, on_numbers};
 use serde::Serialize;
 
 /// Numbers that are looked at one by one; more would take long, and nobody reads the list.
@@ -58,22 +59,19 @@ pub fn of_array(array: &Array) -> Option<Vec<Seen>> {
         return None;
     }
     let mut tallies: Vec<Tally> = (0..array.columns).map(|_| Tally::default()).collect();
-    match array.numbers.as_slice() {
-        View::F32(numbers) => see_all(numbers, array, &mut tallies),
-        View::F64(numbers) => see_all(numbers, array, &mut tallies),
-    }
+    on_numbers!(&array.numbers, numbers => see_all(numbers, array, &mut tallies));
     Some(numbered(tallies))
 }
 
-fn see_all<T: Copy + Into<f64>>(numbers: &[T], array: &Array, tallies: &mut [Tally]) {
+fn see_all<T: Real>(numbers: &[T], array: &Array, tallies: &mut [Tally]) {
     match array.layout {
         Layout::ColumnMajor => {
             let columns = numbers.chunks(array.rows.max(1));
-            columns.zip(tallies).for_each(|(column, tally)| column.iter().for_each(|&v| tally.see(v.into())));
+            columns.zip(tallies).for_each(|(column, tally)| column.iter().for_each(|v| tally.see(v.to_f64())));
         }
         Layout::RowMajor => {
             for row in numbers.chunks(array.columns.max(1)) {
-                row.iter().zip(&mut *tallies).for_each(|(&v, tally)| tally.see(v.into()));
+                row.iter().zip(&mut *tallies).for_each(|(v, tally)| tally.see(v.to_f64()));
             }
         }
     }

@@ -83,9 +83,10 @@ fn add_blocks<S: Simd, T: Real, const C: usize>(
     for (b, &r) in r.iter().enumerate() {
         for c in 0..C {
             prefetch(x[c].as_ptr().wrapping_add(b));
+            let x = T::doubles::<S>(&x[c][b]);
             for half in [0, LANES] {
                 for l in 0..LANES {
-                    sums[c][l] = fma::<S>(x[c][b][half + l].to_f64(), r[half + l], sums[c][l]);
+                    sums[c][l] = fma::<S>(x[half + l], r[half + l], sums[c][l]);
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! The one full pass over a dense design, Φᵀr, at the speed of the memory.
 //!
-//! Storage is `f32` or `f64`; every product and every sum is taken in `f64`.
+//! Storage is any [`Real`]; every product and every sum is taken in `f64`. The bits of a result do not depend on how its
+//! numbers are stored.
 //!
 //! The bits of a result depend on its column and its residual alone, never on the number of
 //! threads, the neighbouring columns or the other residuals of a block:
@@ -27,6 +28,7 @@ mod gather;
 mod log_odds;
 mod moments;
 mod picked;
+mod real;
 mod rows;
 mod single;
 mod streams;
@@ -45,6 +47,7 @@ pub(crate) use gather::{PaddedRows, add_rows, dots};
 pub(crate) use log_odds::{log_loss, log_loss_curvatures, log_loss_slopes};
 pub(crate) use moments::{moments_columns, moments_rows, survey_columns};
 pub(crate) use picked::{adjoint_picked_columns, adjoint_picked_rows, apply_columns, apply_rows};
+pub use real::Real;
 pub use rows::{adjoint_rows, adjoint_rows_block};
 pub(crate) use rows::{adjoint_rows_parts, energies_rows};
 pub use single::adjoint_columns_block_single;
@@ -55,40 +58,6 @@ pub(crate) use strips::{adjoint_columns_parts, energies_columns};
 
 /// Bytes of a column-major design, or of values to check, in one task.
 const TASK_BYTES: usize = 1 << 21;
-
-/// A number type that designs are stored in.
-pub trait Real: Copy + Send + Sync + PartialEq + std::fmt::Debug + 'static {
-    /// The distance from 1 to the next number.
-    const EPSILON: f64;
-    /// The same number, exactly. O(1).
-    fn to_f64(self) -> f64;
-    /// The nearest number in single precision. O(1).
-    fn to_f32(self) -> f32;
-    /// Neither NaN nor infinite. O(1).
-    fn finite(self) -> bool;
-}
-
-macro_rules! real {
-    ($T:ty) => {
-        impl Real for $T {
-            const EPSILON: f64 = <$T>::EPSILON as f64;
-            #[inline(always)]
-            fn to_f64(self) -> f64 {
-                self.into()
-            }
-            #[inline(always)]
-            fn to_f32(self) -> f32 {
-                self as f32
-            }
-            #[inline(always)]
-            fn finite(self) -> bool {
-                self.is_finite()
-            }
-        }
-    };
-}
-real!(f32);
-real!(f64);
 
 /// Σᵢ column\[i\]·r\[i\]: the same bits as the column's entry of [`adjoint_columns`].
 ///
@@ -144,8 +113,11 @@ impl<T: Real> WithSimd for Axpy<'_, T> {
 
 /// The position of the first value that is NaN or infinite.
 ///
-/// O(mn), one read of the data, or less if there is such a value; parallel.
+/// O(mn), one read of the data, or less if there is such a value, none of whole numbers; parallel.
 pub fn first_not_finite<T: Real>(data: &[T]) -> Option<usize> {
+    if T::ALWAYS_FINITE {
+        return None;
+    }
     let arch = Arch::new();
     let length = TASK_BYTES / size_of::<T>();
     let finite = |part: &[T]| arch.dispatch(AllFinite(part));
@@ -173,9 +145,10 @@ impl<T: Real> WithSimd for AllFinite<'_, T> {
         for b in 0..length / STEP {
             for c in 0..GROUP {
                 prefetch(x[c].as_ptr().wrapping_add(b));
+                let x = T::doubles::<S>(&x[c][b]);
                 for half in [0, LANES] {
                     for l in 0..LANES {
-                        sums[c][l] = fma::<S>(x[c][b][half + l].to_f64(), 0.0, sums[c][l]);
+                        sums[c][l] = fma::<S>(x[half + l], 0.0, sums[c][l]);
                     }
                 }
             }

@@ -150,10 +150,7 @@ fn add_deviations<S: Simd, T: Real, const C: usize, const PRODUCTS: bool>(
     for b in 0..w.len() {
         for c in 0..C {
             prefetch(x[c].as_ptr().wrapping_add(b));
-            let mut wide = [0.0; STEP];
-            for l in 0..STEP {
-                wide[l] = x[c][b][l].to_f64();
-            }
+            let wide = T::doubles::<S>(&x[c][b]);
             for half in [0, LANES] {
                 for l in 0..LANES {
                     let d = wide[half + l] - pilots[c];
@@ -244,8 +241,9 @@ impl<T: Real> ByRows<'_, '_, T> {
             let (mut deviation, mut square) = (*deviations, *squares); // in registers
             for s in 0..R {
                 prefetch(x[s].as_ptr().wrapping_add(b));
+                let x = T::doubles::<S>(&x[s][b]);
                 for l in 0..STEP {
-                    let d = x[s][b][l].to_f64() - pilot[l];
+                    let d = x[l] - pilot[l];
                     let wd = w[s] * d;
                     deviation[l] += wd;
                     square[l] = fma::<S>(wd, d, square[l]);

@@ -137,8 +137,9 @@ impl<T: Real> Apply<'_, T> {
             let mut sum = *sums; // in registers: a prefetch counts as a write to any memory
             for c in 0..C {
                 prefetch_step(next[c].wrapping_add(b));
+                let x = T::doubles::<S>(&x[c][b]);
                 for l in 0..STEP {
-                    sum[l] = fma::<S>(v[c], x[c][b][l].to_f64(), sum[l]);
+                    sum[l] = fma::<S>(v[c], x[l], sum[l]);
                 }
             }
             *sums = sum;
@@ -188,9 +189,10 @@ impl<T: Real> Dots<'_, T> {
             let (ahead, at) = if b + AHEAD < r.len() { (&own, b + AHEAD) } else { (&next, b + AHEAD - r.len()) };
             for c in 0..C {
                 prefetch_step(ahead[c].wrapping_add(at));
+                let x = T::doubles::<S>(&x[c][b]);
                 for half in [0, LANES] {
                     for l in 0..LANES {
-                        sums[c][l] = fma::<S>(x[c][b][half + l].to_f64(), r_step[half + l], sums[c][l]);
+                        sums[c][l] = fma::<S>(x[half + l], r_step[half + l], sums[c][l]);
                     }
                 }
             }

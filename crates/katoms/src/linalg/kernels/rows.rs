@@ -107,7 +107,7 @@ impl<T: Real> Rows<'_, '_, T> {
         }
         for start in (0..width).step_by(STRIP) {
             let length = STRIP.min(width - start);
-            strip.load(&rows, start);
+            strip.load::<S, T>(&rows, start);
             if let Some(centres) = self.centres {
                 let centres = &centres[start..][..length];
                 for s in 0..R {
@@ -166,8 +166,9 @@ fn add_far<S: Simd, T: Real, const R: usize>(rows: &[&[T]; R], r: &[f64; R], out
         let mut sum = *sums; // in registers: a prefetch counts as a write to any memory
         for s in 0..R {
             prefetch(x[s].as_ptr().wrapping_add(b));
+            let x = T::doubles::<S>(&x[s][b]);
             for l in 0..STEP {
-                sum[l] = fma::<S>(x[s][b][l].to_f64(), r[s], sum[l]);
+                sum[l] = fma::<S>(x[l], r[s], sum[l]);
             }
         }
         *sums = sum;

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::Real;
 
-/// Values of a stream that are read at a time: one cache line of `f32`, two of `f64`.
+/// Values of a stream that are read at a time: one cache line of `f32`, two of `f64`, a part of one of smaller numbers.
 pub(super) const STEP: usize = 16;
 /// Columns, or rows of a row-major design, read at once: one stream of memory each.
 pub(super) const GROUP: usize = 8;
@@ -72,7 +72,7 @@ pub(super) fn fma<S: Simd>(a: f64, b: f64, c: f64) -> f64 {
 /// by itself only within a page. Worth an eighth of the speed for `f32`.
 #[inline(always)]
 pub(super) fn prefetch<T>(block: *const [T; STEP]) {
-    for line in 0..size_of::<[T; STEP]>() / CACHE_LINE {
+    for line in 0..size_of::<[T; STEP]>().div_ceil(CACHE_LINE) {
         prefetch_ahead(block.cast::<u8>().wrapping_add(line * CACHE_LINE));
     }
 }
@@ -91,7 +91,7 @@ pub(super) fn prefetch_ahead<T>(value: *const T) {
 /// Asks for the cache lines of `*step`, into L2: where they leap, many are on their way at once.
 #[inline(always)]
 pub(super) fn prefetch_step<T>(step: *const [T; STEP]) {
-    for line in 0..size_of::<[T; STEP]>() / CACHE_LINE {
+    for line in 0..size_of::<[T; STEP]>().div_ceil(CACHE_LINE) {
         prefetch_line(step.cast::<u8>().wrapping_add(line * CACHE_LINE));
     }
 }
@@ -130,7 +130,7 @@ impl<const C: usize> Strip<C> {
 
     /// Loads the streams from `start`, at most [`STRIP`] values of each.
     #[inline(always)]
-    pub(super) fn load<T: Real>(&mut self, streams: &[&[T]; C], start: usize) {
+    pub(super) fn load<S: Simd, T: Real>(&mut self, streams: &[&[T]; C], start: usize) {
         let length = STRIP.min(streams[0].len() - start);
         let mut from = *streams;
         for c in 0..C {
@@ -140,9 +140,7 @@ impl<const C: usize> Strip<C> {
         for b in 0..length / STEP {
             for c in 0..C {
                 prefetch(x[c].as_ptr().wrapping_add(b));
-                for l in 0..STEP {
-                    self.0[c][b * STEP + l] = x[c][b][l].to_f64();
-                }
+                self.0[c][b * STEP..][..STEP].copy_from_slice(&T::doubles::<S>(&x[c][b]));
             }
         }
         for c in 0..C {

@@ -160,7 +160,7 @@ impl<T: Real> Strips<'_, '_, T> {
         for piece in &self.residuals.pieces {
             let (rs, after) = rest.split_at(count * piece.padded());
             for first in firsts.clone() {
-                self.load(work, piece, next, (first, stride));
+                self.load::<S, C>(work, piece, next, (first, stride));
                 let sums = (first - firsts.start) * results + piece.part * count;
                 multiply(simd, &work.strip, rs, &mut work.sums[sums..sums + count]);
             }
@@ -178,7 +178,7 @@ impl<T: Real> Strips<'_, '_, T> {
 
     /// Fills the strip with the rows of a piece.
     #[inline(always)]
-    fn load<const C: usize>(&self, work: &mut Work<C>, piece: &Piece<'_>, next: usize, place: (usize, usize)) {
+    fn load<S: Simd, const C: usize>(&self, work: &mut Work<C>, piece: &Piece<'_>, next: usize, place: (usize, usize)) {
         let (first, stride) = place;
         let mut columns: [&[T]; C] = [&[]; C];
         for c in 0..C {
@@ -186,7 +186,7 @@ impl<T: Real> Strips<'_, '_, T> {
         }
         let length = piece.length();
         match &piece.rows {
-            Ok(range) => work.strip.load(&columns, range.start),
+            Ok(range) => work.strip.load::<S, T>(&columns, range.start),
             Err(picked) => work.strip.gather(&columns, picked, next),
         }
         for c in 0..C {

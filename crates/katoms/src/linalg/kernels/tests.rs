@@ -337,3 +337,92 @@ fn single_precision_is_near_double() {
         }
     }
 }
+
+/// Every kernel that reads a design, on numbers that are stored in some way.
+fn of_every_kernel<T: Real>(data: &[T], m: usize, n: usize) -> Vec<u64> {
+    let rs: Vec<Vec<f64>> = (0..3).map(|q| numbers(m, 60 + q)).collect();
+    let rs: Vec<&[f64]> = rs.iter().map(Vec::as_slice).collect();
+    let (weights, centres) = (rs[0].iter().map(|w| w.abs()).collect::<Vec<f64>>(), numbers(n, 63));
+    let (order, starts): (Vec<usize>, _) = ((0..m).map(|i| (i * 7) % m.max(1)).collect(), [0, m / 3, m]);
+    let order = if m.is_multiple_of(7) { (0..m).collect() } else { order };
+    let picked: Vec<usize> = (0..n).step_by(2).collect();
+    let values = numbers(picked.len(), 64);
+    let mut all = Vec::new();
+    for adjoint in [adjoint_columns::<T>, adjoint_rows::<T>] {
+        all.extend(call(adjoint, data, rs[0], n));
+    }
+    for block in [adjoint_columns_block::<T>, adjoint_rows_block::<T>] {
+        all.extend(call_block(block, data, &rs, n).concat());
+    }
+    type Parts<T> = fn(&[T], (&[usize], &[usize]), &[&[f64]], &mut [&mut [f64]]);
+    for parts in [adjoint_columns_parts::<T> as Parts<T>, adjoint_rows_parts::<T>] {
+        let mut outs = vec![vec![f64::NAN; n]; 6];
+        parts(data, (&order, &starts), &rs, &mut outs.iter_mut().map(Vec::as_mut_slice).collect::<Vec<_>>());
+        all.extend(outs.concat());
+    }
+    for energies in [energies_columns::<T>, energies_rows::<T>] {
+        let mut out = vec![f64::NAN; n];
+        energies(data, &[&weights], &centres, &mut [&mut out]);
+        all.extend(out);
+    }
+    for moments in [moments_columns::<T>, moments_rows::<T>] {
+        let (mut means, mut variances) = (vec![f64::NAN; n], vec![f64::NAN; n]);
+        moments(data, &weights, &mut means, &mut variances);
+        all.extend(means.into_iter().chain(variances));
+    }
+    let mut sums = vec![f64::NAN; picked.len()];
+    adjoint_picked_columns(data, rs[0], &picked, &mut sums);
+    all.extend(&sums);
+    adjoint_picked_rows(data, rs[0], (&picked, n), &mut sums);
+    all.extend(&sums);
+    let mut out = vec![f64::NAN; m];
+    apply_columns(data, (&picked, &values), &mut out);
+    all.extend(&out);
+    apply_rows(data, n, (&picked, &values), &mut out);
+    all.extend(&out);
+    axpy(0.7, &data[..m], &mut out);
+    all.extend(out);
+    bits(&all)
+}
+
+fn storage_does_not_matter<T: Real>(data: &[T], m: usize, n: usize) {
+    let wide: Vec<f64> = data.iter().map(|x| x.to_f64()).collect();
+    assert!(of_every_kernel(data, m, n) == of_every_kernel(&wide, m, n), "{m} x {n}, {}", std::any::type_name::<T>());
+}
+
+#[test]
+fn the_bits_do_not_depend_on_how_numbers_are_stored() {
+    for (m, n) in [(1, 1), (5, 9), (16, 40), (67, 41), (300, 70), (1001, 130)] {
+        let data = numbers(m * n, 65);
+        storage_does_not_matter(&narrow(&data), m, n);
+        storage_does_not_matter(&data.iter().map(|&x| half::f16::from_f64(x)).collect::<Vec<_>>(), m, n);
+        storage_does_not_matter(&data.iter().map(|&x| (127.0 * x) as i8).collect::<Vec<_>>(), m, n);
+        storage_does_not_matter(&data.iter().map(|&x| (255.0 * x.abs()) as u8).collect::<Vec<_>>(), m, n);
+    }
+}
+
+/// With the vectors of the machine and with those that are narrower.
+#[test]
+fn halves_become_the_same_numbers_on_every_machine() {
+    struct Widened<'a>(&'a [[half::f16; STEP]]);
+    impl WithSimd for Widened<'_> {
+        type Output = Vec<f64>;
+
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, _: S) -> Vec<f64> {
+            self.0.iter().flat_map(Real::doubles::<S>).collect()
+        }
+    }
+    let halves: Vec<half::f16> = (0..=u16::MAX).map(half::f16::from_bits).collect();
+    let blocks = halves.as_chunks().0;
+    let theirs: Vec<f64> = halves.iter().map(|x| half::f16::to_f64(*x)).collect();
+    let is_theirs = |ours: Vec<f64>| {
+        ours.iter().zip(&theirs).all(|(a, b)| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan()))
+    };
+    assert!(is_theirs(Arch::new().dispatch(Widened(blocks))));
+    assert!(is_theirs(pulp::Scalar::new().vectorize(Widened(blocks))));
+    #[cfg(target_arch = "x86_64")]
+    if let Some(narrower) = pulp::x86::V3::try_new() {
+        assert!(is_theirs(Simd::vectorize(narrower, Widened(blocks))));
+    }
+}
