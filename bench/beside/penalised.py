@@ -46,13 +46,14 @@ def skglm_solve(X, y, datafit, penalty, solver):
 
 
 def adelie_grpnet(X, loss, threads, **options):
-    """adelie's path; the strong rule was the fastest of its screening rules here."""
+    """adelie's path, also on a matrix of its own; the strong rule was the fastest of its screening rules here."""
     import adelie
     import scipy.sparse
 
+    matrix = X
     if scipy.sparse.issparse(X):
         matrix = adelie.matrix.sparse(X, method="naive", n_threads=threads)
-    else:
+    elif isinstance(X, np.ndarray):
         matrix = adelie.matrix.dense(X, method="naive", n_threads=threads)
     fixed = {"intercept": False, "progress_bar": False, "early_exit": False, "screen_rule": "strong"}
     return adelie.grpnet(matrix, loss, n_threads=threads, **{**fixed, **options})

@@ -2,7 +2,8 @@
 
 import importlib
 
-NAMES = ["least_squares", "path", "cross_validation", "classes", "groups", "sparse_design", "completion", "lasso"]
+NAMES = ["least_squares", "path", "cross_validation", "classes", "groups", "sparse_design", "genotypes"]
+NAMES += ["completion", "lasso"]
 
 
 def named(name):

@@ -84,7 +84,7 @@ def score(folder, shape, data, answer):
 # Contestants. A setting that no user could know is marked as an oracle.
 
 
-def _katoms(**options):
+def katoms(**options):
     def setup(data, shape, hints):
         from katoms import SparseRegressor
 
@@ -98,7 +98,7 @@ def _katoms(**options):
     return setup
 
 
-def _abess(**options):
+def abess(**options):
     """abess stops too early unless the target has a variance of about 1."""
 
     def setup(data, shape, hints):
@@ -138,7 +138,7 @@ def _skscope(solver, **options):
     return setup
 
 
-def _omp(data, shape, hints):
+def omp(data, shape, hints):
     from sklearn.linear_model import OrthogonalMatchingPursuit
 
     def fit():
@@ -158,11 +158,11 @@ def _lars(data, shape, hints):
     return fit
 
 
-def _celer(data, shape, hints):
+def celer(data, shape, hints):
     return penalised.celer_solve(data["X"], data["y"])
 
 
-def _skglm(data, shape, hints):
+def skglm(data, shape, hints):
     from skglm.datafits import Quadratic
     from skglm.penalties import MCPenalty
     from skglm.solvers import AndersonCD
@@ -171,7 +171,7 @@ def _skglm(data, shape, hints):
     return penalised.skglm_solve(data["X"], data["y"], Quadratic(), MCPenalty(1.0, 3.0), solver)
 
 
-def _walked(solver):
+def walked(solver):
     """A penalty as a user takes it: down the path to k features."""
 
     def setup(data, shape, hints):
@@ -191,7 +191,7 @@ def _given(solver, path):
     return setup
 
 
-def _adelie(data, shape, hints):
+def adelie(data, shape, hints):
     import adelie
 
     X, y = data["X"], data["y"]
@@ -232,32 +232,32 @@ _PLAIN = {"fit_intercept": False, "standardize": False}
 _SINGLE = {"method": "accelerated-iht"}
 
 CONTESTANTS = [
-    Contestant("katoms, f32", "katoms", _katoms(), data="f32"),
-    Contestant("katoms, single run, f32", "katoms", _katoms(**_SINGLE), data="f32"),
-    Contestant("katoms, plain columns, f32", "katoms", _katoms(**_PLAIN), data="f32"),
+    Contestant("katoms, f32", "katoms", katoms(), data="f32"),
+    Contestant("katoms, single run, f32", "katoms", katoms(**_SINGLE), data="f32"),
+    Contestant("katoms, plain columns, f32", "katoms", katoms(**_PLAIN), data="f32"),
 ] + [
     Contestant(*parts, **rest, takes=_beside_others)
     for parts, rest in [
-        (("katoms, f64", "katoms", _katoms()), {}),
-        (("katoms, single run, f64", "katoms", _katoms(**_SINGLE)), {}),
-        (("katoms, plain columns, f64", "katoms", _katoms(**_PLAIN)), {}),
+        (("katoms, f64", "katoms", katoms()), {}),
+        (("katoms, single run, f64", "katoms", katoms(**_SINGLE)), {}),
+        (("katoms, plain columns, f64", "katoms", katoms(**_PLAIN)), {}),
         (("NumPy AccIHT", "numpy", _numpy), {}),
         (("NumPy AccIHT, f32", "numpy", _numpy), {"data": "f32"}),
-        (("abess", "abess", _abess()), {"order": "C"}),
-        (("abess, wide splicing", "abess", _abess(important_search=0, exchange_num="k")), {"order": "C"}),
+        (("abess", "abess", abess()), {"order": "C"}),
+        (("abess, wide splicing", "abess", abess(important_search=0, exchange_num="k")), {"order": "C"}),
         (("skscope HTP, tuned step", "skscope", _skscope("HTPSolver", step_size=1.0)), {}),
         (("skscope Scope", "skscope", _skscope("ScopeSolver")), {}),
-        (("scikit-learn OMP", "sklearn", _omp), {}),
-        (("scikit-learn OMP, f32", "sklearn", _omp), {"data": "f32"}),
+        (("scikit-learn OMP", "sklearn", omp), {}),
+        (("scikit-learn OMP, f32", "sklearn", omp), {"data": "f32"}),
         (("scikit-learn LARS", "sklearn", _lars), {}),
-        (("celer Lasso, path", "celer", _walked(_celer)), {}),
-        (("celer Lasso, λ given", "celer", _given(_celer, "celer Lasso, path")), {"oracle": True}),
-        (("celer Lasso, λ given, f32", "celer", _given(_celer, "celer Lasso, path")), {"oracle": True, "data": "f32"}),
-        (("skglm MCP, path", "skglm", _walked(_skglm)), {}),
-        (("skglm MCP, λ given", "skglm", _given(_skglm, "skglm MCP, path")), {"oracle": True}),
-        (("skglm MCP, λ given, f32", "skglm", _given(_skglm, "skglm MCP, path")), {"oracle": True, "data": "f32"}),
-        (("adelie, path", "adelie", _adelie), {}),
-        (("adelie, path, f32", "adelie", _adelie), {"data": "f32"}),
+        (("celer Lasso, path", "celer", walked(celer)), {}),
+        (("celer Lasso, λ given", "celer", _given(celer, "celer Lasso, path")), {"oracle": True}),
+        (("celer Lasso, λ given, f32", "celer", _given(celer, "celer Lasso, path")), {"oracle": True, "data": "f32"}),
+        (("skglm MCP, path", "skglm", walked(skglm)), {}),
+        (("skglm MCP, λ given", "skglm", _given(skglm, "skglm MCP, path")), {"oracle": True}),
+        (("skglm MCP, λ given, f32", "skglm", _given(skglm, "skglm MCP, path")), {"oracle": True, "data": "f32"}),
+        (("adelie, path", "adelie", adelie), {}),
+        (("adelie, path, f32", "adelie", adelie), {"data": "f32"}),
         (("adelie, λ given", "adelie", _adelie_given), {"oracle": True}),
         (("adelie, λ given, f32", "adelie", _adelie_given), {"oracle": True, "data": "f32"}),
     ]

@@ -12,7 +12,6 @@
 //!
 //! `cargo run --release -p katoms-bench --bin adjoint [rows columns]` (3000 80000 unless told; 2 GB)
 
-use std::any::type_name;
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -20,6 +19,7 @@ use faer::linalg::matmul::matmul;
 use faer::traits::ComplexField;
 use faer::{Accum, Mat, Par};
 use katoms::linalg::kernels;
+use katoms::operator::f16;
 use katoms_bench::reading::{STREAMS, Stored, read};
 use rayon::prelude::*;
 
@@ -29,6 +29,11 @@ const RESIDUALS: [usize; 3] = [8, 64, 200];
 const SOME_COLUMNS: usize = 16;
 /// Rows and columns of the matrices whose product is the peak.
 const SQUARE: usize = 1024;
+
+/// The name of a number type, without where it is from.
+fn type_name<T>() -> &'static str {
+    std::any::type_name::<T>().rsplit("::").next().unwrap_or_default()
+}
 
 fn seconds(f: impl FnOnce()) -> f64 {
     let start = Instant::now();
@@ -52,8 +57,8 @@ fn noise(i: usize) -> f64 {
 
 /// Kernels and ceilings in turn, then one line of the table for each.
 fn measure<T: Stored>(rows: usize, columns: usize, peaks: [f64; 2]) {
-    let mut data = vec![T::default(); rows * columns];
-    data.par_iter_mut().enumerate().for_each(|(i, x)| *x = T::from(noise(i) as f32));
+    let mut data = vec![T::of(0.0); rows * columns];
+    data.par_iter_mut().enumerate().for_each(|(i, x)| *x = T::of(noise(i) as f32));
     let mut out = vec![0.0; columns];
     type Kernel<T> = fn(&[T], &[f64], &mut [f64]);
     let layouts: [(&str, Kernel<T>); 2] = [("columns", kernels::adjoint_columns), ("rows", kernels::adjoint_rows)];
@@ -114,11 +119,11 @@ fn measure_blocks<T: Stored>(data: &[T], rows: usize, peaks: [f64; 2]) {
 
 /// GFlop/s of products of square matrices, one on each thread.
 fn product_peak<T: Stored + ComplexField>() -> f64 {
-    let a = Mat::from_fn(SQUARE, SQUARE, |i, j| T::from(noise(i + j * SQUARE) as f32));
+    let a = Mat::from_fn(SQUARE, SQUARE, |i, j| T::of(noise(i + j * SQUARE) as f32));
     let product = || {
         rayon::broadcast(|_| {
             let mut out = Mat::<T>::zeros(SQUARE, SQUARE);
-            matmul(out.as_mut(), Accum::Replace, a.as_ref(), a.as_ref(), T::from(1.0), Par::Seq);
+            matmul(out.as_mut(), Accum::Replace, a.as_ref(), a.as_ref(), T::of(1.0), Par::Seq);
             black_box(out);
         });
     };
@@ -140,4 +145,6 @@ fn main() {
     println!("{:31} {:>8} {:>11} {:>11}", "", "GB/s", "best", "median");
     measure::<f32>(rows, columns, peaks);
     measure::<f64>(rows, columns, peaks);
+    measure::<f16>(rows, columns, peaks);
+    measure::<i8>(rows, columns, peaks);
 }

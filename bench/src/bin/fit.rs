@@ -1,6 +1,6 @@
 //! One large fit, part by part: what the flame graph in docs/ is drawn from.
 //!
-//! `cargo run --release -p katoms-bench --bin fit [rows columns k snr [f64]]` (3000 80000 200 5 unless told)
+//! `cargo run --release -p katoms-bench --bin fit [rows columns k snr [f32|f64|f16|i8]]` (3000 80000 200 5 unless told)
 //!
 //! A Gaussian design with k planted entries; a signal-to-noise ratio (of variances) of 0 stands for no noise. Every part
 //! runs three times, and the best time counts. The limit is what the reads of the fit would take at the speed at which
@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use katoms::loss::LeastSquares;
 use katoms::method::AcceleratedIht;
-use katoms::operator::{Dense, FirstRead, Layout, LinearOperator};
+use katoms::operator::{Dense, FirstRead, Layout, LinearOperator, f16};
 use katoms::select::{Preparation, Search, search};
 use katoms::set::{ConstraintSet, KSparse};
 use katoms::space::SparseVec;
@@ -21,19 +21,26 @@ use std::ops::ControlFlow;
 const REPEATS: usize = 3;
 
 fn main() -> Result<(), Error> {
+    let usage = "rows columns k snr [f32|f64|f16|i8]";
     let mut asked: Vec<String> = std::env::args().skip(1).collect();
-    let double = asked.last().is_some_and(|last| last == "f64");
-    asked.truncate(asked.len() - usize::from(double));
-    let asked: Vec<usize> = asked.iter().map(|x| x.parse().expect("rows columns k snr [f64]")).collect();
+    let stored = if asked.len() == 5 { asked.pop() } else { None };
+    let asked: Vec<usize> = asked.iter().map(|x| x.parse().expect(usage)).collect();
     let (m, n, k, snr) = if let [m, n, k, snr] = asked[..] { (m, n, k, snr) } else { (3000, 80_000, 200, 5) };
     let mut x = vec![0.0_f32; m * n];
     simulate::gaussian_columns_f32(&mut x, m, 0, 0);
-    if double {
-        let x: Vec<f64> = x.iter().map(|&v| v.into()).collect();
-        run(&x, (m, n, k), snr as f64)
-    } else {
-        run(&x, (m, n, k), snr as f64)
+    let size = (m, n, k);
+    match stored.as_deref() {
+        None | Some("f32") => run(&x, size, snr as f64),
+        Some("f64") => run(&as_stored::<f64>(x, 1.0), size, snr as f64),
+        Some("f16") => run(&as_stored::<f16>(x, 1.0), size, snr as f64),
+        Some("i8") => run(&as_stored::<i8>(x, (m as f32).sqrt()), size, snr as f64), // a deviation of 1, in 32 steps
+        Some(other) => panic!("{other} is none of {usage}"),
     }
+}
+
+/// The same numbers times a factor, in other storage.
+fn as_stored<T: Stored>(x: Vec<f32>, factor: f32) -> Vec<T> {
+    x.into_iter().map(|v| T::of(factor * v)).collect()
 }
 
 fn run<T: Stored>(x: &[T], (m, n, k): (usize, usize, usize), snr: f64) -> Result<(), Error> {

@@ -30,7 +30,9 @@ use crate::space::{IndexSet, Point, SparseVec, Subspace};
 pub(super) const GROWTH: f64 = 4e9;
 /// Columns times squared coordinates up to which other starts take milliseconds.
 const SMALL: f64 = 1e7;
-/// The same, up to which models of so many sizes are a small matter.
+/// Multiplications for k columns of G above which models of other sizes, whose columns are new, take longer than that.
+const DEAR: f64 = 1e8;
+/// Columns times squared coordinates up to which models of so many sizes are a small matter.
 const NEARBY: f64 = 2e7;
 /// And entries of the design up to which they are where every exchange has to be tried.
 const PICTURED: f64 = 4e6;
@@ -214,8 +216,13 @@ where
 
     /// Whether the columns of G of so many coordinates cost too much to be had for every problem.
     pub(super) fn is_large(&self, coordinates: usize) -> bool {
+        self.multiplications(coordinates) > self.large
+    }
+
+    /// What the columns of G of so many coordinates cost.
+    fn multiplications(&self, coordinates: usize) -> f64 {
         let a = self.f.operator();
-        a.n_outputs() as f64 * a.domain() as f64 * coordinates as f64 > self.large
+        a.n_outputs() as f64 * a.domain() as f64 * coordinates as f64
     }
 
     /// The second derivative of a quadratic f along each coordinate: one pass, the first time.
@@ -294,6 +301,10 @@ where
         let coordinates = self.most_coordinates(self.set.atoms());
         let work = self.f.operator().domain() as f64 * (coordinates as f64).powi(2);
         self.f.loss().is_quadratic() && affordable(self.f.operator(), coordinates) && work <= SMALL
+    }
+
+    fn has_dear_columns(&self) -> bool {
+        self.multiplications(self.most_coordinates(self.set.atoms())) > DEAR
     }
 
     fn affords_starts(&self) -> bool {

@@ -32,6 +32,10 @@ pub trait Neighbourhood<P: Point> {
     fn polish(&mut self, x: Evaluated<P>, go_on: &mut GoOn<'_>) -> Polished<P>;
     /// Whether the problem is so small that other starts take milliseconds.
     fn is_small(&self) -> bool;
+    /// Whether it is small, but for the columns that models of other atoms would need.
+    fn has_dear_columns(&self) -> bool {
+        false
+    }
     /// Whether starts after the first are a small matter, though perhaps not of milliseconds.
     fn affords_starts(&self) -> bool {
         self.is_small()

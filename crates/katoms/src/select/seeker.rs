@@ -48,6 +48,8 @@ pub(super) struct Seeker<'a, 'g, A: LinearOperator, L, S, M: Method<A, L, S>> {
     others: Vec<Found<A::Point>>,
     /// Whether the first start was good as it was, and others would cost something.
     untroubled: bool,
+    /// Whether two starts led to the same answer.
+    agreed: bool,
     /// Why the search ended before its time.
     cut: Option<Status>,
 }
@@ -100,6 +102,7 @@ where
             best: None,
             others: Vec::new(),
             untroubled: false,
+            agreed: false,
             cut: None,
         }
     }
@@ -186,7 +189,8 @@ where
     /// On from an answer by way of other sizes, as long as that improves it.
     fn by_other_sizes(&mut self, mut best: Found<A::Point>) -> Result<Found<A::Point>, Error> {
         let (atoms, mut exchanges) = (self.set.atoms(), 0);
-        let hard = self.hood.is_small() || self.hood.is_hard() || self.search.escalate == Escalate::WhenStuck;
+        let small = self.hood.is_small() && !(self.agreed && self.hood.has_dear_columns());
+        let hard = small || self.hood.is_hard() || self.search.escalate == Escalate::WhenStuck;
         for round in 0..ROUNDS {
             if self.cut.is_some() || self.is_enough(&best.x) || is_proven(&best) {
                 break;
@@ -371,6 +375,7 @@ where
         let untroubled = self.attempts.is_empty() && found.exchanges == 0 && !small;
         let easy = self.search.escalate == Escalate::WhenHard && !small && !self.hood.is_hard();
         self.untroubled |= untroubled;
+        self.agreed |= agree;
         let done = agree || untroubled || easy || self.cut.is_some();
         let enough = done || self.is_enough(&found.x) || !self.search.exchanges;
         self.attempts.push(attempt);
