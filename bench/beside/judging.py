@@ -60,13 +60,13 @@ def judged(contestants, reference, tolerance=TOLERANCE):
     only an oracle knows is given, `naive` the fastest script as good, which is no package, `fastest` the fastest of all
     whatever its answer. Each is (name, ratio), the ratio
     being its warm time over ours: above 1 we are faster. `cold` is the least cold time of a peer as good, over ours.
-    `wins` says where a peer is ahead of us. Ours in f64 meets peers in f64, ours in f32 peers in any precision.
+    `wins` says where a peer is ahead of us. Ours in f64 meets peers in f64, ours in less peers in any precision.
     """
     ours = contestants.get(reference)
     if ours is None or ours["status"] != "ok":
         return None
     peers = {name: told for name, told in contestants.items() if told["status"] == "ok" and not told["ours"]}
-    finished = {name: told for name, told in peers.items() if ours["data"] == "f32" or told["data"] != "f32"}
+    finished = {name: told for name, told in peers.items() if ours["data"] != "f64" or told["data"] != "f32"}
     as_ours = {name: told for name, told in finished.items() if as_good(told["score"], ours["score"], tolerance)}
     equal = {name: told for name, told in as_ours.items() if not told.get("naive")}
     naive = {name: told for name, told in as_ours.items() if told.get("naive")}

@@ -21,6 +21,11 @@ pub trait Stored: Real + Pod {
     fn of(x: f32) -> Self;
 }
 
+/// The name of a number type, without where it is from.
+pub fn name_of<T>() -> &'static str {
+    std::any::type_name::<T>().rsplit("::").next().unwrap_or_default()
+}
+
 macro_rules! stored {
     ($($T:ty: $x:ident => $of:expr),*) => {$(
         impl Stored for $T {

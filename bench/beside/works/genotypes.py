@@ -93,16 +93,21 @@ def score(folder, shape, data, answer):
 
 
 def _adelie_snp(data, shape, hints):
-    """adelie on its own format in memory; the columns of refits are read from the file of the others."""
+    """adelie on its own format in memory; the columns of refits are read from the file of the others.
+
+    Its view of standardised columns gets their moments: those that it takes of its own format are others.
+    """
     import adelie
 
     threads = shape["threads"]
+    counts = np.load(pathlib.Path(data["file"]).with_name("X_i8.npy"), mmap_mode="r")
+    centres, scales = counts.mean(axis=0, dtype=np.float32), counts.std(axis=0, dtype=np.float32)
 
     def fit():
         handler = adelie.io.snp_unphased(data["file"])
         handler.read()
         plain = adelie.matrix.snp_unphased(handler, n_threads=threads, dtype=np.float32)
-        X = adelie.matrix.standardize(plain, n_threads=threads)
+        X = adelie.matrix.standardize(plain, centres, scales, n_threads=threads)
         products = np.empty(shape["n"], np.float32)
         X.mul(data["y"], np.full(shape["m"], 1 / shape["m"], np.float32), products)
         loss, problem = adelie.glm.gaussian(data["y"], dtype=np.float32), Problem(data["X"], data["y"], shape["k"])

@@ -20,7 +20,7 @@ use faer::traits::ComplexField;
 use faer::{Accum, Mat, Par};
 use katoms::linalg::kernels;
 use katoms::operator::f16;
-use katoms_bench::reading::{STREAMS, Stored, read};
+use katoms_bench::reading::{STREAMS, Stored, name_of, read};
 use rayon::prelude::*;
 
 const REPETITIONS: usize = 15;
@@ -29,11 +29,6 @@ const RESIDUALS: [usize; 3] = [8, 64, 200];
 const SOME_COLUMNS: usize = 16;
 /// Rows and columns of the matrices whose product is the peak.
 const SQUARE: usize = 1024;
-
-/// The name of a number type, without where it is from.
-fn type_name<T>() -> &'static str {
-    std::any::type_name::<T>().rsplit("::").next().unwrap_or_default()
-}
 
 fn seconds(f: impl FnOnce()) -> f64 {
     let start = Instant::now();
@@ -76,12 +71,12 @@ fn measure<T: Stored>(rows: usize, columns: usize, peaks: [f64; 2]) {
     }
     let gigabytes = size_of_val(data.as_slice()) as f64 / 1e9;
     let ceiling = best(&reads.concat());
-    println!("{:4} {:26} {:8.1}", type_name::<T>(), "read ceiling", gigabytes / ceiling);
+    println!("{:4} {:26} {:8.1}", name_of::<T>(), "read ceiling", gigabytes / ceiling);
     for (((name, _), times), reads) in layouts.iter().zip(&times).zip(&reads) {
         let ratios = times.iter().zip(reads).map(|(time, read)| 100.0 * read / time).collect();
         println!(
             "{:4} {name:26} {:8.1} {:9.0} % {:9.0} %",
-            type_name::<T>(),
+            name_of::<T>(),
             gigabytes / best(times),
             100.0 * ceiling / best(times),
             median(ratios),
@@ -109,10 +104,7 @@ fn measure_blocks<T: Stored>(data: &[T], rows: usize, peaks: [f64; 2]) {
             let speed = 2.0 * (data.len() * count) as f64 / best(&times) / 1e9;
             let name = format!("{layout}, {count} residuals");
             let [single, double] = peaks.map(|peak| 100.0 * speed / peak);
-            println!(
-                "{:4} {name:26} {speed:8.0} GFlop/s, {single:.0} % of f32, {double:.0} % of f64",
-                type_name::<T>()
-            );
+            println!("{:4} {name:26} {speed:8.0} GFlop/s, {single:.0} % of f32, {double:.0} % of f64", name_of::<T>());
         }
     }
 }
@@ -130,7 +122,7 @@ fn product_peak<T: Stored + ComplexField>() -> f64 {
     let times: Vec<f64> = (0..REPETITIONS).map(|_| seconds(product)).collect();
     let operations = 2.0 * (SQUARE * SQUARE * SQUARE * rayon::current_num_threads()) as f64;
     let speed = operations / best(&times) / 1e9;
-    println!("{:4} {:26} {speed:8.0} GFlop/s", type_name::<T>(), "matrix products");
+    println!("{:4} {:26} {speed:8.0} GFlop/s", name_of::<T>(), "matrix products");
     speed
 }
 

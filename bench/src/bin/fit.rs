@@ -15,7 +15,7 @@ use katoms::select::{Preparation, Search, search};
 use katoms::set::{ConstraintSet, KSparse};
 use katoms::space::SparseVec;
 use katoms::{Error, Options, Outcome, linalg, simulate};
-use katoms_bench::reading::{Stored, seconds_of_a_read};
+use katoms_bench::reading::{Stored, name_of, seconds_of_a_read};
 use std::ops::ControlFlow;
 
 const REPEATS: usize = 3;
@@ -45,11 +45,7 @@ fn as_stored<T: Stored>(x: Vec<f32>, factor: f32) -> Vec<T> {
 
 fn run<T: Stored>(x: &[T], (m, n, k): (usize, usize, usize), snr: f64) -> Result<(), Error> {
     let read = seconds_of_a_read(x);
-    println!(
-        "{m} x {n} {}, k = {k}, SNR {snr}; a read of the data takes {:.1} ms",
-        std::any::type_name::<T>(),
-        1e3 * read
-    );
+    println!("{m} x {n} {}, k = {k}, SNR {snr}; a read of the data takes {:.1} ms", name_of::<T>(), 1e3 * read);
     let truth = simulate::sparse_signal(n, k, 0);
     let mut y = vec![0.0; m];
     Dense::column_major(x, m, n)?.apply(&truth, &mut y);
