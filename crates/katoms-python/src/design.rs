@@ -1,8 +1,7 @@
 //! What Python calls a matrix, as a design. Dense arrays of either order and the arrays of a sparse matrix are borrowed.
 
 use katoms::Error;
-use katoms::linalg::kernels::Real;
-use katoms::operator::{AnyDesign, Csc, Dense, FirstRead, Layout, LinearOperator, MatrixFree, f16};
+use katoms::operator::{AnyDesign, Csc, FirstRead, Layout, LinearOperator, MatrixFree, Storage, f16};
 use numpy::{Element, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
@@ -110,11 +109,11 @@ impl<'a> View<'a> {
     /// not before.
     pub fn design(self, first: Option<&FirstRead>) -> Result<AnyDesign<'a>, Error> {
         match self {
-            Self::Double(laid) => laid.dense(first).map(AnyDesign::from),
-            Self::Single(laid) => laid.dense(first).map(AnyDesign::from),
-            Self::Half(laid) => laid.dense(first).map(AnyDesign::from),
-            Self::Signed(laid) => laid.dense(first).map(AnyDesign::from),
-            Self::Unsigned(laid) => laid.dense(first).map(AnyDesign::from),
+            Self::Double(laid) => laid.design(first),
+            Self::Single(laid) => laid.design(first),
+            Self::Half(laid) => laid.design(first),
+            Self::Signed(laid) => laid.design(first),
+            Self::Unsigned(laid) => laid.design(first),
             Self::Columns((rows, columns), starts, indices, values) => {
                 Csc::new(rows, columns, starts, indices, values).map(AnyDesign::from)
             }
@@ -123,10 +122,9 @@ impl<'a> View<'a> {
     }
 }
 
-impl<'a, T: Real> Laid<'a, T> {
-    fn dense(self, first: Option<&FirstRead>) -> Result<Dense<'a, T>, Error> {
-        let (rows, columns) = self.shape;
-        Dense::with_layout(self.data, rows, columns, self.layout, first)
+impl<'a, T: Storage> Laid<'a, T> {
+    fn design(self, first: Option<&FirstRead>) -> Result<AnyDesign<'a>, Error> {
+        T::design(self.data, self.shape, self.layout, first)
     }
 }
 

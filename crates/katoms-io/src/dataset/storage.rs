@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use katoms::linalg::kernels::Real;
-use katoms::operator::{AnyDesign, Csc, Dense, FirstRead, Layout, f16};
+use katoms::operator::{AnyDesign, Csc, FirstRead, Layout, Storage as StoredIn, f16};
 use rayon::prelude::*;
 
 use super::checksum::Digest;
@@ -53,7 +53,7 @@ impl Storage {
     pub(super) fn design(&self, first: Option<&FirstRead>) -> Result<AnyDesign<'_>, Error> {
         Ok(match &self.held {
             Held::Dense(Array { numbers, rows, columns, layout, .. }) => {
-                on_numbers!(numbers, v => Dense::with_layout(&v[..], *rows, *columns, *layout, first)?.into())
+                on_numbers!(numbers, v => StoredIn::design(v, (*rows, *columns), *layout, first)?)
             }
             Held::Sparse(s) => Csc::new(s.rows, s.columns, &s.starts[..], &s.indices[..], &s.values[..])?.into(),
         })

@@ -1,7 +1,12 @@
 //! Any design, chosen at run time: what a file or an array turns out to hold.
 
-use super::{ColumnMoments, Csc, Dense, LinearOperator, MatrixFree, Moments, Parts, SampledRows, f16, is_its_own_base};
+use super::{
+    ColumnMoments, Csc, Dense, FirstRead, Layout, LinearOperator, MatrixFree, Moments, Parts, SampledRows, f16,
+    is_its_own_base,
+};
+use crate::error::Error;
 use crate::linalg::Matrix;
+use crate::linalg::kernels::Real;
 use crate::space::{IndexSet, SparseVec};
 
 /// A design whose storage is known only at run time. A call costs a read of the data, so the choice in
@@ -112,8 +117,33 @@ impl ColumnMoments for AnyDesign<'_> {
     }
 }
 
-macro_rules! from_dense {
+/// Numbers of which a dense [`AnyDesign`] is made. Its kernels are compiled here, once, and not wherever a design is made.
+pub trait Storage: Real {
+    /// The design of these numbers: [`Dense::with_layout`].
+    ///
+    /// # Errors
+    /// As there.
+    fn design<'a>(
+        data: &'a [Self],
+        shape: (usize, usize),
+        layout: Layout,
+        first: Option<&FirstRead>,
+    ) -> Result<AnyDesign<'a>, Error>;
+}
+
+macro_rules! storage {
     ($($T:ty => $kind:ident),*) => {$(
+        impl Storage for $T {
+            fn design<'a>(
+                data: &'a [Self],
+                (rows, columns): (usize, usize),
+                layout: Layout,
+                first: Option<&FirstRead>,
+            ) -> Result<AnyDesign<'a>, Error> {
+                Dense::with_layout(data, rows, columns, layout, first).map(AnyDesign::from)
+            }
+        }
+
         impl<'a> From<Dense<'a, $T>> for AnyDesign<'a> {
             fn from(design: Dense<'a, $T>) -> Self {
                 Self::$kind(design)
@@ -121,7 +151,7 @@ macro_rules! from_dense {
         }
     )*};
 }
-from_dense!(i8 => I8, u8 => U8, f16 => F16, f32 => F32, f64 => F64);
+storage!(i8 => I8, u8 => U8, f16 => F16, f32 => F32, f64 => F64);
 
 impl<'a> From<Csc<'a, f64, u32, usize>> for AnyDesign<'a> {
     fn from(design: Csc<'a, f64, u32, usize>) -> Self {

@@ -30,7 +30,7 @@ use std::borrow::Cow;
 use crate::linalg::Matrix;
 use crate::space::{Covector, LowRank, MatrixCovector, Point};
 
-pub use any::AnyDesign;
+pub use any::{AnyDesign, Storage};
 pub use counted::{Counted, Counts};
 pub use csc::{Csc, SparseIndex};
 pub use dct::subsampled_dct;
