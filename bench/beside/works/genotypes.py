@@ -10,7 +10,7 @@ import pathlib
 
 import numpy as np
 
-from beside import penalised, walk
+from beside import penalised
 from beside.contest import Contestant, Row
 from beside.problem import Problem
 from beside.works import arrays, least_squares
@@ -59,7 +59,8 @@ def draw(folder, shape):
     clean = singles[:, support] @ rng.choice([-1.0, 1.0], k)
     np.save(folder / "support.npy", support)
     np.save(folder / "y.npy", clean + clean.std() * rng.standard_normal(m))
-    bytes_.flush(), singles.flush()
+    bytes_.flush()
+    singles.flush()
     if importlib.util.find_spec("adelie"):
         import adelie
 
@@ -102,10 +103,10 @@ def _adelie_snp(data, shape, hints):
     threads = shape["threads"]
     counts = np.load(pathlib.Path(data["file"]).with_name("X_i8.npy"), mmap_mode="r")
     centres, scales = counts.mean(axis=0, dtype=np.float32), counts.std(axis=0, dtype=np.float32)
+    handler = adelie.io.snp_unphased(data["file"])
+    handler.read()
 
     def fit():
-        handler = adelie.io.snp_unphased(data["file"])
-        handler.read()
         plain = adelie.matrix.snp_unphased(handler, n_threads=threads, dtype=np.float32)
         X = adelie.matrix.standardize(plain, centres, scales, n_threads=threads)
         products = np.empty(shape["n"], np.float32)

@@ -55,7 +55,7 @@ pub(crate) fn read_word(bytes: &[u8]) -> Option<String> {
 }
 
 /// The array of a file that lies on disk as it would in memory, mapped. `None` where it has to be read: it is not
-/// longer than `above`, or its numbers are of another byte order than this machine's, or integers of more than a byte.
+/// longer than `above`, or its numbers are of another byte order than this machine's, integers of more than a byte, or truths.
 ///
 /// # Errors
 /// When the file is cut off, or the system refuses.
