@@ -205,9 +205,7 @@ fn numbers(section: &mut Section, summary: &Summary) {
     if let Some(pair) = summary.pair(Contestant::Iht, Contestant::AccIht, true) {
         put("iterations of IHT / AccIHT in one setting", pair.iterations);
     }
-    if let Some(pair) = summary.pair(Contestant::PairwiseFrankWolfe, Contestant::AccIht, false) {
-        put("passes of pairwise Frank-Wolfe / AccIHT", pair.passes);
-    }
+    // No ratio to Frank–Wolfe: the last digit of a sum decides which of its settings is chosen, and that the passes.
 }
 
 #[cfg(test)]
