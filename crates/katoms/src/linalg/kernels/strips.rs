@@ -8,8 +8,8 @@ use pulp::{Arch, Simd, WithSimd};
 
 use super::Real;
 use super::columns::{LANES, adjoint_columns, sum_lanes, task_width};
-use super::streams::{GROUP, STRIP, Strip, for_each_part, parts_shape, shape};
-use super::tiles::multiply;
+use super::streams::{CACHE_LINE, GROUP, STRIP, Strip, for_each_part, parts_shape, shape};
+use super::tiles::{Ahead, multiply};
 
 /// Rows whose parts are picked out one after the other: they stay in L2 until the last part.
 pub(super) const CHUNK: usize = 2048;
@@ -162,7 +162,8 @@ impl<T: Real> Strips<'_, '_, T> {
             for first in firsts.clone() {
                 self.load::<S, C>(work, piece, next, (first, stride));
                 let sums = (first - firsts.start) * results + piece.part * count;
-                multiply(simd, &work.strip, rs, &mut work.sums[sums..sums + count]);
+                let ahead = self.ahead::<C>(piece, next, (first, stride));
+                multiply(simd, &work.strip, rs, &mut work.sums[sums..sums + count], &ahead);
             }
             rest = after;
             next += piece.length();
@@ -174,6 +175,17 @@ impl<T: Real> Strips<'_, '_, T> {
                 }
             }
         }
+    }
+
+    /// Where the columns go on after a piece: within them, or with the columns beside them.
+    #[inline(always)]
+    fn ahead<const C: usize>(&self, piece: &Piece<'_>, next: usize, (first, stride): (usize, usize)) -> Ahead<C> {
+        let after = piece.rows.as_ref().map_or(next, |range| range.end);
+        let mut from = [std::ptr::null(); C];
+        for c in 0..C {
+            from[c] = self.data.as_ptr().wrapping_add((first + c * stride) * self.rows + after).cast();
+        }
+        Ahead { from, lines: (STRIP * size_of::<T>()).div_ceil(CACHE_LINE) }
     }
 
     /// Fills the strip with the rows of a piece.

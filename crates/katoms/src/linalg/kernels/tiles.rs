@@ -2,34 +2,59 @@
 //!
 //! A vector holds rows of one column, never several columns, so that each sum keeps its eight lanes and their order.
 
+use std::ops::Range;
+
 use pulp::Simd;
 
 use super::columns::LANES;
-use super::streams::{STRIP, Strip};
+use super::streams::{CACHE_LINE, STRIP, Strip, prefetch_line};
 
 /// Columns of a tile.
 const WIDE: usize = 4;
 
+/// What is asked of the memory while a strip is multiplied: so many cache lines from each of these places on.
+pub(super) struct Ahead<const C: usize> {
+    pub from: [*const u8; C],
+    pub lines: usize,
+}
+
+impl<const C: usize> Ahead<C> {
+    /// The share of the lines of the residuals from `q` to `q + some`, of `count`.
+    #[inline(always)]
+    fn share(&self, q: usize, some: usize, count: usize) -> Range<usize> {
+        self.lines * q / count..self.lines * (q + some) / count
+    }
+}
+
 /// `sums[q][c]` += the products of column c of the strip with residual q, lane by lane. `rs` holds the residuals one
 /// after the other, each of them filled up to whole lanes.
 #[inline(always)]
-pub(super) fn multiply<S: Simd, const C: usize>(simd: S, strip: &Strip<C>, rs: &[f64], sums: &mut [[[f64; LANES]; C]]) {
+pub(super) fn multiply<S: Simd, const C: usize>(
+    simd: S,
+    strip: &Strip<C>,
+    rs: &[f64],
+    sums: &mut [[[f64; LANES]; C]],
+    ahead: &Ahead<C>,
+) {
     let count = sums.len();
     let rows = rs.len() / count.max(1);
     let mut q = 0;
     // 32 registers hold 24 sums, four columns and a residual; 16 hold eight sums.
     if size_of::<S::f64s>() * 8 == 512 {
         while q + 6 <= count {
-            beside::<S, C, 6>(simd, strip, &rs[q * rows..][..6 * rows], &mut sums[q..q + 6]);
+            let lines = ahead.share(q, 6, count);
+            beside::<S, C, 6>(simd, strip, &rs[q * rows..][..6 * rows], &mut sums[q..q + 6], (ahead, lines));
             q += 6;
         }
     }
     while q + 2 <= count {
-        beside::<S, C, 2>(simd, strip, &rs[q * rows..][..2 * rows], &mut sums[q..q + 2]);
+        let lines = ahead.share(q, 2, count);
+        beside::<S, C, 2>(simd, strip, &rs[q * rows..][..2 * rows], &mut sums[q..q + 2], (ahead, lines));
         q += 2;
     }
     if q < count {
-        beside::<S, C, 1>(simd, strip, &rs[q * rows..][..rows], &mut sums[q..q + 1]);
+        let lines = ahead.share(q, 1, count);
+        beside::<S, C, 1>(simd, strip, &rs[q * rows..][..rows], &mut sums[q..q + 1], (ahead, lines));
     }
 }
 
@@ -40,14 +65,15 @@ fn beside<S: Simd, const C: usize, const Q: usize>(
     strip: &Strip<C>,
     rs: &[f64],
     sums: &mut [[[f64; LANES]; C]],
+    (ahead, lines): (&Ahead<C>, Range<usize>),
 ) {
     let mut c = 0;
     while c + WIDE <= C {
-        tile::<S, C, WIDE, Q>(simd, strip, rs, sums, c);
+        tile::<S, C, WIDE, Q>(simd, strip, rs, sums, c, (ahead, lines.clone()));
         c += WIDE;
     }
     while c < C {
-        tile::<S, C, 1, Q>(simd, strip, rs, sums, c);
+        tile::<S, C, 1, Q>(simd, strip, rs, sums, c, (ahead, lines.clone()));
         c += 1;
     }
 }
@@ -60,6 +86,7 @@ fn tile<S: Simd, const C: usize, const W: usize, const Q: usize>(
     rs: &[f64],
     sums: &mut [[[f64; LANES]; C]],
     first: usize,
+    (ahead, mut lines): (&Ahead<C>, Range<usize>),
 ) {
     let rows = rs.len() / Q;
     // Vectors that the lanes take; each holds the lanes of every `parts`-th vector of a stream.
@@ -82,6 +109,11 @@ fn tile<S: Simd, const C: usize, const W: usize, const Q: usize>(
         }
         let mut v = part;
         while v < vectors {
+            if let Some(line) = lines.next() {
+                for c in 0..W {
+                    prefetch_line(ahead.from[first + c].wrapping_add(line * CACHE_LINE));
+                }
+            }
             let mut column = [simd.splat_f64s(0.0); W];
             for c in 0..W {
                 column[c] = x[c][v];
