@@ -115,6 +115,12 @@ impl Matrix {
         product(self.faer(), b.faer())
     }
 
+    /// self·b, written into `out`: column c begins at `c·stride`.
+    pub(crate) fn times_into(&self, b: &Self, out: &mut [f64], stride: usize) {
+        let out = MatMut::from_column_major_slice_with_stride_mut(out, self.rows, b.columns, stride);
+        cleared(|| matmul(out, Accum::Replace, self.faer(), b.faer(), 1.0, Par::Seq));
+    }
+
     /// selfᵀ·b.
     pub fn transposed_times(&self, b: &Self) -> Self {
         product(self.faer().transpose(), b.faer())
@@ -246,6 +252,9 @@ mod tests {
         assert_eq!(a.times(&b), naive);
         assert_eq!(a.transposed().transposed_times(&b), naive);
         assert_eq!(a.times_transposed(&b.transposed()), naive);
+        let mut among_others = vec![0.5; 10];
+        a.times_into(&b, &mut among_others, 6);
+        assert_eq!(among_others, [naive.column(0), &[0.5; 2], naive.column(1)].concat());
     }
 
     #[test]

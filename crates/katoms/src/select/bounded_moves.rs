@@ -261,7 +261,7 @@ where
         let chosen: Vec<usize> = model.chosen.iter().copied().filter(|&atom| Some(atom) != out).collect();
         let coordinates = self.coordinates(&chosen);
         let (x, value) = self.minimum(gram, &coordinates, None, model.x.point());
-        let slopes = gram.slopes_at(&x);
+        let slopes = gram.slopes_at(x.entries());
         Base { out, chosen, coordinates, x, value, slopes }
     }
 

@@ -52,6 +52,9 @@ impl<A: LinearOperator, L: Loss> Climb for Whole<'_, '_, A, L> {
     fn go(&mut self, way: &Way<'_, Evaluated<A::Point>>, go_on: &mut GoOn<'_>) -> Option<Polished<A::Point>> {
         self.hood.by_way_of(way.from, &[way.size], way.below, go_on)
     }
+    fn lead_nowhere(&mut self, ways: &[Way<'_, Evaluated<A::Point>>], go_on: &mut GoOn<'_>) -> Vec<bool> {
+        self.hood.lead_nowhere(ways, go_on)
+    }
 }
 
 impl<A: LinearOperator, L: Loss> Ladder<Whole<'_, '_, A, L>> {
@@ -158,6 +161,28 @@ where
         Some(Polished { exchanges: entered.max(1), ..end })
     }
 
+    /// Ways that lead nowhere among the atoms whose columns are known; see [`Exact::route_quadratic`].
+    pub(super) fn nowhere_among_known(
+        &mut self,
+        ways: &[Way<'_, Evaluated<SparseVec>>],
+        go_on: &mut GoOn<'_>,
+    ) -> Option<Vec<bool>> {
+        let most = ways.iter().map(|way| way.size).max()?.max(self.set.atoms());
+        let widest = self.set.with_atoms(most).ok()?;
+        let listed = self.is_large(self.most_coordinates(self.set.atoms()));
+        let gram = self.gram.as_ref().filter(|_| !listed && !self.is_small())?;
+        let known = |chosen: &[usize]| self.coordinates(chosen).iter().all(|&j| gram.knows(j));
+        let starts: Vec<Vec<usize>> = ways.iter().map(|way| widest.chosen(way.from.point())).collect();
+        if !starts.iter().all(|chosen| known(chosen)) {
+            return None;
+        }
+        self.excerpt = Excerpt::renewed(self.excerpt.take(), gram, &self.atoms, &self.kept);
+        let excerpt = self.excerpt.as_mut().filter(|excerpt| excerpt.offers(most))?;
+        let way = |(way, from): (&Way<'_, _>, _)| Way { size: way.size, from, below: way.below };
+        let ways: Vec<Way<'_, Vec<usize>>> = ways.iter().zip(&starts).map(way).collect();
+        Some(excerpt.lead_nowhere(&ways, go_on))
+    }
+
     /// On the quadratic, which is f.
     fn route_quadratic(
         &mut self,
@@ -186,12 +211,14 @@ where
             },
             None => (chosen.to_vec(), sizes.as_slice()),
         };
-        let mut tableau = Tableau::new(&gram, &self.atoms, &self.kept, &chosen);
+        let mut tableau = Tableau::reusing(self.spare.take(), &gram, &self.atoms, &self.kept, &chosen);
         let swaps = route(&mut gram, &mut tableau, (&self.atoms, &self.kept), sizes, go_on);
         self.gram = Some(gram);
-        let (set, swaps) = (sets.last()?, swaps.filter(|_| tableau.objective() < below)?);
-        let x = self.refitted(tableau.point());
-        let quality = self.quality(set, &x, &tableau.slopes(), &swaps);
+        let (found, slopes, point) = (tableau.objective(), tableau.slopes(), tableau.point());
+        self.spare = Some(tableau.into_sweep());
+        let (set, swaps) = (sets.last()?, swaps.filter(|_| found < below)?);
+        let x = self.refitted(point);
+        let quality = self.quality(set, &x, &slopes, &swaps);
         Some(Polished { x, exchanges: 0, quality })
     }
 }

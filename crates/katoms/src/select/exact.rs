@@ -11,11 +11,13 @@ use super::certificate::{Certify, certify};
 use super::excerpt::Excerpt;
 use super::gram::{Gram, affordable, diagonal, listable};
 use super::growth::{Growth, Opinions};
+use super::ladder::Way;
 use super::neighbourhood::{GoOn, Neighbourhood, Polished, Searchable, quick_quality};
 use super::phase_transition::{Sign, phase_transition_k};
-use super::quadratic::Brings;
+use super::quadratic::{Brings, Quadratic};
 use super::short_gram::ShortGram;
 use super::swaps::{IMPROVES, Polish, ROUNDING};
+use super::sweep::Sweep;
 use super::tableau::{Missing, Swap, Swaps, Tableau};
 use crate::driver::{Certificate, NearTie, Quality, stationarity};
 use crate::linalg::top_k;
@@ -56,6 +58,8 @@ pub(super) struct Exact<'a, A: LinearOperator, L, S> {
     pub(super) gram: Option<Gram<'a, A, L>>,
     /// Of that, the atoms whose columns are known.
     pub(super) excerpt: Option<Excerpt>,
+    /// The memory of the tableau before.
+    pub(super) spare: Option<Sweep>,
     /// Whether the model that was polished last stands out.
     pub(super) clear: bool,
     /// The same for a short list of atoms, on a large problem.
@@ -89,6 +93,7 @@ where
             gram: None,
             clear: false,
             excerpt: None,
+            spare: None,
             short: None,
             large,
             energies,
@@ -204,7 +209,7 @@ where
             let mut slopes = tableau.slopes();
             if x.point().distance(&tableau.point()) > SETTLED * x.point().norm() {
                 // x is not the minimum over its atoms: the statement is about x all the same.
-                slopes = gram.slopes_at(x.point());
+                slopes = gram.slopes_at(x.point().entries());
                 let above = (here - tableau.objective()).max(0.0);
                 swaps.best.iter_mut().for_each(|swap| swap.gain += above);
             }
@@ -367,6 +372,10 @@ where
         }
         let entries = self.f.operator().n_outputs() as f64 * self.f.operator().domain() as f64;
         if entries <= PICTURED { reach.min(2) } else { 0 }
+    }
+
+    fn lead_nowhere(&mut self, ways: &[Way<'_, Evaluated<SparseVec>>], go_on: &mut GoOn<'_>) -> Vec<bool> {
+        self.nowhere_among_known(ways, go_on).unwrap_or_else(|| vec![false; ways.len()])
     }
 
     fn by_way_of(

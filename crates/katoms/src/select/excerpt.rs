@@ -134,6 +134,9 @@ impl Climb for Excerpt {
         };
         ways.chunks(SIDE_BY_SIDE).flat_map(some).collect()
     }
+    fn lead_nowhere(&mut self, ways: &[Way<'_, Vec<usize>>], go_on: &mut GoOn<'_>) -> Vec<bool> {
+        self.go_each(ways, go_on).iter().map(Option::is_none).collect()
+    }
 }
 
 impl Quadratic for Excerpt {
@@ -219,6 +222,8 @@ mod tests {
         let ways: Vec<_> = starts.iter().enumerate().map(way).collect();
         let mut go_on = |_| ControlFlow::Continue(());
         let together = excerpt.go_each(&ways, &mut go_on);
+        let nowhere: Vec<bool> = together.iter().map(Option::is_none).collect();
+        assert_eq!(excerpt.lead_nowhere(&ways, &mut go_on), nowhere);
         let (mut some, mut none) = (0, 0);
         for (way, end) in ways.iter().zip(together) {
             let alone = excerpt.go(way, &mut go_on);

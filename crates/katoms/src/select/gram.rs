@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use super::Quadratic;
 use super::quadratic::Brings;
 use crate::linalg::Matrix;
-use crate::linalg::kernels::axpy;
 use crate::loss::Loss;
 use crate::objective::{Evaluated, Objective};
 use crate::operator::{LinearOperator, adjoint_many};
@@ -68,17 +67,6 @@ where
         if self.columns.len().saturating_mul(self.dim()) > MOST {
             self.columns.retain(|&j, _| coordinates.contains(j));
         }
-    }
-
-    /// −∇f at a point whose columns are known.
-    pub fn slopes_at(&self, x: &SparseVec) -> Vec<f64> {
-        let mut slopes = self.linear.clone();
-        for (j, v) in x.entries() {
-            if let Some(column) = self.columns.get(&j) {
-                axpy(-v, column, &mut slopes);
-            }
-        }
-        slopes
     }
 
     /// One pass for the columns that are not known, and for another residual.

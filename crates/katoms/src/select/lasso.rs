@@ -12,7 +12,6 @@
 
 use super::Quadratic;
 use crate::error::{Error, check_indices, check_option, check_range};
-use crate::linalg::kernels::axpy;
 use crate::method::lasso::{Member, SLACK, Working};
 use crate::space::SparseVec;
 
@@ -187,13 +186,12 @@ impl LassoPath {
 
     /// The gradient in all coordinates, from the columns of those that are not zero.
     fn check(&mut self, q: &impl Quadratic) -> Result<(), Vec<usize>> {
-        let mut gradient: Vec<f64> = q.linear().iter().map(|b| -b).collect();
-        for (j, x) in self.working.entries() {
-            let Some(column) = q.column(j) else { return Err(vec![j]) };
-            axpy(x, column, &mut gradient);
+        if let Some((j, _)) = self.working.entries().find(|&(j, _)| !q.knows(j)) {
+            return Err(vec![j]);
         }
+        let mut gradient = q.slopes_at(self.working.entries());
         for (g, &s) in gradient.iter_mut().zip(&self.scales) {
-            *g = if s > 0.0 { *g / s } else { 0.0 };
+            *g = if s > 0.0 { -*g / s } else { 0.0 };
         }
         self.gradient = gradient;
         Ok(())
@@ -227,6 +225,7 @@ impl LassoPath {
 mod tests {
     use super::super::quadratic::explicit::Explicit;
     use super::*;
+    use crate::linalg::kernels::axpy;
     use crate::linalg::{Matrix, top_k};
     use crate::simulate::{autoregressive, gaussian, noisy, sparse_signal};
     use proptest::prelude::*;

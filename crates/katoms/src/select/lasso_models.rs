@@ -15,7 +15,7 @@ use super::lasso::{Grid, LassoPath, Step};
 use super::lasso_path::{LassoPathOptions, lasso_path};
 use super::neighbourhood::{GoOn, Neighbourhood};
 use super::quadratic::Brings;
-use super::swaps::{coordinates, minimum};
+use super::swaps::{coordinates, minima};
 use crate::loss::Loss;
 use crate::method::refit_on;
 use crate::objective::Evaluated;
@@ -26,6 +26,9 @@ use crate::space::{IndexSet, Point, SparseVec, Subspace};
 
 /// The Lasso is followed until it has this many times k atoms.
 const ATOMS: usize = 4;
+/// Of several sizes the one in the middle counts, and the largest so many times: what the path would tell of the largest
+/// beyond that, at 1 to 50 atoms, is less than what another draw of the data does. A small problem can pay for it.
+const ATOMS_AT_LEAST: usize = 2;
 /// For a loss that is not quadratic: how many points, down to which share of the λ at which all is zero, and how near each
 /// comes to its minimum, which is soon left anyway.
 const POINTS: usize = 30;
@@ -45,27 +48,26 @@ where
         if self.atoms.widest() > 1 || !self.f.loss().is_quadratic() || !affordable(self.f.operator(), 4 * k) {
             return None;
         }
-        let sets = sizes.iter().map(|&size| self.set.with_atoms(size).ok()).collect::<Option<Vec<S>>>()?;
+        let widest = self.set.with_atoms(k).ok()?;
         let kept = self.kept.clone();
+        let counts = if self.is_small() { k } else { sizes[sizes.len() / 2] };
+        let most = (ATOMS * counts).max(ATOMS_AT_LEAST * k) + kept.indices().len();
         let mut gram = self.gram(kept.indices())?;
         let mut path = LassoPath::new(&gram, self.kept.indices(), Grid::default()).ok()?;
-        let mut best: Vec<Option<(f64, IndexSet)>> = vec![None; sets.len()];
+        let mut best: Vec<(f64, Vec<usize>)> = vec![(f64::INFINITY, Vec::new()); sizes.len()];
         while go_on(0).is_continue() {
             match path.advance(&gram) {
                 Step::Needs(columns) => gram.bring(&columns),
                 Step::Point { x, .. } => {
-                    if x.support_size() > ATOMS * k + self.kept.indices().len() {
+                    if x.support_size() > most {
                         break;
                     }
-                    let scaled = x.map(|j, v| v * gram.diagonal()[j].sqrt());
-                    for (set, best) in sets.iter().zip(&mut best) {
-                        let support = set.project(scaled.clone()).support();
-                        if best.as_ref().is_some_and(|(_, seen)| *seen == support) {
-                            continue;
-                        }
-                        let value = minimum(&gram, support.indices());
-                        if best.as_ref().is_none_or(|(least, _)| value < *least) {
-                            *best = Some((value, support));
+                    let order = by_size(&widest.project(x.map(|j, v| v * gram.diagonal()[j].sqrt())), &kept);
+                    let values = minima(&gram, &order);
+                    for (size, best) in sizes.iter().zip(&mut best) {
+                        let count = order.len().min(kept.indices().len() + size);
+                        if values[count] < best.0 {
+                            *best = (values[count], order[..count].to_vec());
                         }
                     }
                 }
@@ -73,7 +75,8 @@ where
             }
         }
         self.gram = Some(gram);
-        Some(best.into_iter().map(|best| best.map(|(_, support)| support)).collect())
+        let told = |(value, support): (f64, Vec<usize>)| value.is_finite().then(|| IndexSet::new(kept.dim(), support));
+        Some(best.into_iter().map(told).collect())
     }
 
     /// What models that are `there` and others make of each other among the atoms whose columns are known: for each size
@@ -146,4 +149,13 @@ where
         .ok()?;
         best.map(|(_, x)| x)
     }
+}
+
+/// What is kept, then the coordinates of a point from its largest entry to its smallest: the models of all sizes, each
+/// within the next.
+fn by_size(x: &SparseVec, kept: &IndexSet) -> Vec<usize> {
+    let mut entries: Vec<(usize, f64)> = x.indices().iter().copied().zip(x.values().iter().map(|v| v.abs())).collect();
+    entries.retain(|&(j, _)| !kept.contains(j));
+    entries.sort_by(|a, b| b.1.total_cmp(&a.1));
+    kept.indices().iter().copied().chain(entries.into_iter().map(|(j, _)| j)).collect()
 }

@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use super::ladder::Way;
 use crate::driver::{Certificate, Event, Quality};
 use crate::loss::Loss;
 use crate::objective::{Evaluated, Objective};
@@ -89,6 +90,10 @@ pub trait Neighbourhood<P: Point> {
         _go_on: &mut GoOn<'_>,
     ) -> Option<Polished<P>> {
         None
+    }
+    /// Whether each of some ways is known to lead nowhere, where that can be found out side by side for little.
+    fn lead_nowhere(&mut self, ways: &[Way<'_, Evaluated<P>>], _go_on: &mut GoOn<'_>) -> Vec<bool> {
+        vec![false; ways.len()]
     }
     /// The best point with k atoms along the path of the Lasso; `None` where there is none. When `go_on` breaks, the
     /// best so far.

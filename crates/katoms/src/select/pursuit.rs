@@ -7,7 +7,6 @@
 use super::Quadratic;
 use super::swaps::{ROUNDING, TOGETHER};
 use super::tableau::Missing;
-use crate::linalg::kernels::axpy;
 use crate::linalg::{Matrix, dot, solve_symmetric, top_k};
 use crate::set::Atoms;
 use crate::space::IndexSet;
@@ -62,10 +61,7 @@ impl Pursuit {
         let right: Vec<f64> = self.inside.iter().map(|&j| q.linear()[j]).collect();
         let block = Matrix::from_columns(right.len(), right.len(), q.block(&self.inside));
         let values = solve_symmetric(&block, &right);
-        self.slopes.copy_from_slice(q.linear());
-        for (&j, value) in self.inside.iter().zip(&values) {
-            q.column(j).into_iter().for_each(|column| axpy(-value, column, &mut self.slopes));
-        }
+        self.slopes = q.slopes_at(self.inside.iter().copied().zip(values.iter().copied()));
         self.objective = q.constant() - 0.5 * dot(&right, &values);
     }
 }

@@ -3,6 +3,13 @@
 //! A column of G costs a pass over the data (many columns share one); once it is known, no move along
 //! it reads the data again.
 
+use rayon::prelude::*;
+
+use crate::linalg::kernels::axpy;
+
+/// Rows that are updated by one task: they stay in the first cache.
+const ROWS: usize = 1024;
+
 /// A quadratic function of which some columns of G are known.
 pub trait Quadratic: Sync {
     /// The number of coordinates.
@@ -23,6 +30,20 @@ pub trait Quadratic: Sync {
     fn knows(&self, j: usize) -> bool;
     /// The block of G at these coordinates, column after column, whether its columns are known or not.
     fn block(&self, coordinates: &[usize]) -> Vec<f64>;
+    /// −∇f = b − G·x where x has these entries, whose columns are known. O(n) for each, rows in parallel.
+    fn slopes_at(&self, entries: impl Iterator<Item = (usize, f64)>) -> Vec<f64>
+    where
+        Self: Sized,
+    {
+        let columns: Vec<(f64, &[f64])> = entries.filter_map(|(j, x)| Some((x, self.column(j)?))).collect();
+        let mut slopes = self.linear().to_vec();
+        slopes.par_chunks_mut(ROWS).enumerate().for_each(|(at, slopes)| {
+            for (x, column) in &columns {
+                axpy(-x, &column[at * ROWS..][..slopes.len()], slopes);
+            }
+        });
+        slopes
+    }
 }
 
 /// A quadratic whose columns can be brought.
@@ -91,5 +112,26 @@ pub(super) mod explicit {
         fn block(&self, c: &[usize]) -> Vec<f64> {
             Matrix::from_fn(c.len(), c.len(), |a, b| self.gram.at(c[a], c[b])).data().to_vec()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::explicit::Explicit;
+    use super::*;
+    use crate::linalg::Matrix;
+    use crate::simulate::gaussian;
+
+    #[test]
+    fn slopes_are_those_of_the_definition_in_every_part_of_the_rows() {
+        let n = ROWS + 3;
+        let q = Explicit::new(&Matrix::from_columns(5, n, gaussian(5, n, 1)), &gaussian(5, 1, 2), 0.25);
+        let x = [(2, 1.5), (n - 1, -0.5), (ROWS, 2.0)];
+        let slopes = q.slopes_at(x.into_iter());
+        for i in [0, 2, 700, ROWS - 1, ROWS, n - 1] {
+            let product: f64 = x.iter().map(|&(j, v)| q.gram.at(i, j) * v).sum();
+            assert!((slopes[i] - (q.linear[i] - product)).abs() < 1e-12, "{i}");
+        }
+        assert_eq!(q.slopes_at(std::iter::empty()), q.linear);
     }
 }

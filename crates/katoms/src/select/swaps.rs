@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use super::neighbourhood::GoOn;
 use super::quadratic::Brings;
+use super::sweep::DEPENDENT;
 use super::tableau::{Missing, Swaps, Tableau};
 use super::{Quadratic, tableau::Swap};
 use crate::linalg::{Matrix, dot, solve_symmetric, top_k};
@@ -189,4 +190,59 @@ pub(super) fn minimum(q: &impl Quadratic, coordinates: &[usize]) -> f64 {
     let right: Vec<f64> = coordinates.iter().map(|&j| q.linear()[j]).collect();
     let x = solve_symmetric(&Matrix::from_columns(d, d, q.block(coordinates)), &right);
     q.constant() - 0.5 * dot(&right, &x)
+}
+
+/// The minima over the first coordinate, the first two, and so on, after that over none. O(d³) for all of them: a
+/// coordinate more is a row more of one Cholesky factor.
+pub(super) fn minima(q: &impl Quadratic, coordinates: &[usize]) -> Vec<f64> {
+    let block = Matrix::from_columns(coordinates.len(), coordinates.len(), q.block(coordinates));
+    let (mut factor, mut places): (Vec<Vec<f64>>, Vec<usize>) = (Vec::new(), Vec::new());
+    // What the coordinates so far tell of b, and of f.
+    let (mut told, mut values) = (Vec::new(), vec![q.constant()]);
+    for (place, &j) in coordinates.iter().enumerate() {
+        let mut row: Vec<f64> = Vec::with_capacity(factor.len() + 1);
+        for (above, &other) in factor.iter().zip(&places) {
+            row.push((block.at(other, place) - dot(&above[..row.len()], &row)) / above[row.len()]);
+        }
+        let (energy, slope) = (block.at(place, place), q.linear()[j] - dot(&row, &told));
+        let room = energy - dot(&row, &row);
+        // What depends on those before it brings nothing.
+        let falls = if room > DEPENDENT * energy {
+            row.push(room.sqrt());
+            factor.push(row);
+            places.push(place);
+            told.push(slope / room.sqrt());
+            0.5 * slope * slope / room
+        } else {
+            0.0
+        };
+        values.push(values[place] - falls);
+    }
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::quadratic::explicit::Explicit;
+    use super::*;
+    use crate::simulate::gaussian;
+
+    #[test]
+    fn the_minima_of_a_rising_list_are_those_of_each_part_alone() {
+        // The fourth column is the second one twice, the sixth is zero, and the last has other units.
+        let mut data = gaussian(20, 9, 3);
+        data.copy_within(20..40, 60);
+        data[60..80].iter_mut().for_each(|x| *x *= 2.0);
+        data[100..120].fill(0.0);
+        data[160..].iter_mut().for_each(|x| *x *= 1e6);
+        let a = Matrix::from_columns(20, 9, data);
+        let q = Explicit::new(&a, &gaussian(20, 1, 4), 0.0);
+        let order = [7, 1, 3, 0, 5, 8, 2];
+        let together = minima(&q, &order);
+        assert_eq!((together.len(), together[0]), (8, q.constant()));
+        for (count, value) in together.iter().enumerate().skip(1) {
+            let alone = minimum(&q, &order[..count]);
+            assert!((value - alone).abs() < 1e-12 * q.constant(), "{count}: {value} {alone}");
+        }
+    }
 }

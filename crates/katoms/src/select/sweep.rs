@@ -20,8 +20,10 @@ use crate::linalg::{Matrix, inverse_symmetric};
 
 /// Rows that one task updates: they stay in the second cache.
 const ROWS: usize = 1024;
+/// Rows of these that are multiplied at a time: what is multiplied stays in the first.
+const BLOCK: usize = 64;
 /// A coordinate that S explains up to this share of its own curvature brings nothing new.
-const DEPENDENT: f64 = 1e-9;
+pub(super) const DEPENDENT: f64 = 1e-9;
 
 /// A quadratic, minimised over some of its coordinates.
 #[derive(Debug, Clone)]
@@ -57,6 +59,27 @@ impl Strip {
         &self.regressions[position * self.len()..][..self.len()]
     }
 
+    /// From x = 0 to the minimum over S, where the columns of G, G_SS⁻¹ and x_S are these.
+    fn load(&mut self, columns: &[&[f64]], inverse: &Matrix, values: &[f64]) {
+        let rows = self.len();
+        self.regressions.resize(rows * columns.len(), 0.0);
+        let blocks = if columns.is_empty() { 0..0 } else { 0..rows };
+        for start in blocks.step_by(BLOCK) {
+            let some = start..rows.min(start + BLOCK);
+            let part = columns.iter().map(|c| &c[self.first..][some.clone()]).collect::<Vec<_>>().concat();
+            let part = Matrix::from_columns(some.len(), columns.len(), part);
+            part.times_into(inverse, &mut self.regressions[start..], rows);
+            for (b, value) in values.iter().enumerate() {
+                axpy(-value, part.column(b), &mut self.slopes[some.clone()]);
+                let seen = &self.regressions[b * rows..][some.clone()];
+                for ((room, g), r) in self.room[some.clone()].iter_mut().zip(part.column(b)).zip(seen) {
+                    *room -= g * r;
+                }
+            }
+        }
+        self.room.iter_mut().for_each(|room| *room = room.max(0.0));
+    }
+
     fn regression_mut(&mut self, position: usize) -> &mut [f64] {
         let rows = self.slopes.len();
         &mut self.regressions[position * rows..][..rows]
@@ -79,14 +102,18 @@ impl Sweep {
     }
 
     /// The minimum over these coordinates, all of whose columns are known. Coordinates that depend on
-    /// the ones before them are left out.
-    pub fn at(q: &impl Quadratic, coordinates: &[usize]) -> Self {
+    /// the ones before them are left out. Another sweep of q that is no longer needed leaves its memory.
+    pub fn at(q: &impl Quadratic, coordinates: &[usize], spare: Option<Self>) -> Self {
         let mut sweep = Self::new(q);
+        for (strip, spare) in sweep.strips.iter_mut().zip(spare.into_iter().flat_map(|spare| spare.strips)) {
+            strip.regressions = spare.regressions;
+        }
         let columns: Vec<&[f64]> = coordinates.iter().filter_map(|&j| q.column(j)).collect();
         let gram = Matrix::from_fn(columns.len(), columns.len(), |i, j| columns[j][coordinates[i]]);
         if columns.len() == coordinates.len() && sweep.load(q, coordinates, &columns, &gram).is_some() {
             return sweep;
         }
+        sweep.strips.iter_mut().for_each(|strip| strip.regressions.clear());
         coordinates.iter().for_each(|&j| {
             sweep.enter(q, j);
         });
@@ -98,20 +125,7 @@ impl Sweep {
         let inverse = inverse_symmetric(gram, DEPENDENT)?;
         let right: Vec<f64> = coordinates.iter().map(|&j| q.linear()[j]).collect();
         let values = inverse.times(&Matrix::from_columns(right.len(), 1, right.clone())).data().to_vec();
-        self.strips.par_iter_mut().for_each(|strip| {
-            let rows = strip.first..strip.first + strip.len();
-            let part: Vec<f64> = columns.iter().map(|c| &c[rows.clone()]).collect::<Vec<_>>().concat();
-            let part = Matrix::from_columns(strip.len(), columns.len(), part);
-            let regressions = part.times(&inverse);
-            for (b, value) in values.iter().enumerate() {
-                axpy(-value, part.column(b), &mut strip.slopes);
-                for ((room, g), r) in strip.room.iter_mut().zip(part.column(b)).zip(regressions.column(b)) {
-                    *room -= g * r;
-                }
-            }
-            strip.room.iter_mut().for_each(|room| *room = room.max(0.0));
-            strip.regressions = regressions.into_data();
-        });
+        self.strips.par_iter_mut().for_each(|strip| strip.load(columns, &inverse, &values));
         self.objective -= 0.5 * crate::linalg::dot(&right, &values);
         self.inverse = (0..inverse.columns()).map(|i| inverse.column(i).to_vec()).collect();
         self.values = values;

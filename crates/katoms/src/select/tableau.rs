@@ -72,6 +72,17 @@ struct Blocks {
 impl<'a> Tableau<'a> {
     /// The model of these atoms and of what is always kept. The columns of all of them are known.
     pub fn new(q: &impl Quadratic, atoms: &'a Atoms, kept: &IndexSet, chosen: &[usize]) -> Self {
+        Self::reusing(None, q, atoms, kept, chosen)
+    }
+
+    /// The same in the memory of another one of q: [`Tableau::into_sweep`].
+    pub fn reusing(
+        spare: Option<Sweep>,
+        q: &impl Quadratic,
+        atoms: &'a Atoms,
+        kept: &IndexSet,
+        chosen: &[usize],
+    ) -> Self {
         let mut held = vec![0; q.dim()];
         let mut coordinates: Vec<usize> = Vec::new();
         let members = chosen.iter().flat_map(|&atom| atoms.members(atom));
@@ -81,7 +92,7 @@ impl<'a> Tableau<'a> {
             }
             held[j] += 1;
         }
-        let sweep = Sweep::at(q, &coordinates);
+        let sweep = Sweep::at(q, &coordinates, spare);
         let waiting = coordinates.iter().copied().filter(|&j| sweep.position(j).is_none()).collect();
         let mut tableau = Self { atoms, chosen: chosen.to_vec(), held, waiting, sweep, blocks: None };
         // Coordinates need no blocks, but only where each atom has the number of its coordinate.
@@ -115,6 +126,11 @@ impl<'a> Tableau<'a> {
             Some(*end)
         }));
         Blocks { starts, values: blocks.concat() }
+    }
+
+    /// What a tableau that is no longer needed leaves to the next one.
+    pub fn into_sweep(self) -> Sweep {
+        self.sweep
     }
 
     /// The atoms, in the order in which they came.

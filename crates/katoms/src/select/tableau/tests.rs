@@ -142,3 +142,31 @@ fn a_missing_column_changes_nothing() {
     assert_eq!(tableau.swap(&q, Swap { out: 2, into: 7, gain: 0.0 }), Err(Missing(vec![7])));
     assert_eq!((tableau.objective(), tableau.chosen()), (before, &[2, 3][..]));
 }
+
+#[test]
+fn the_memory_of_another_one_leaves_nothing_behind() {
+    // More columns than a strip and a block of it hold.
+    let rows = 12;
+    let mut design: Vec<f64> = simulate::gaussian(rows, 1100, 5);
+    design.copy_within(0..rows, 3 * rows);
+    let design = Matrix::from_columns(rows, 1100, design);
+    let q = Explicit::new(&design, &simulate::gaussian(rows, 1, 6), 0.0);
+    let (atoms, kept) = (Atoms::coordinates(1100), IndexSet::new(1100, vec![7]));
+    let atoms = atoms.without(&kept);
+    let mut spare = None;
+    // The third depends on its first: what is there is let in one by one. The fifth has nothing but what is kept.
+    for chosen in [&[1, 500, 1099, 64][..], &[2, 65], &[0, 4, 3, 9], &[1023, 1024, 8, 5, 6], &[], &[10]] {
+        let mut again = Tableau::reusing(spare.take(), &q, &atoms, &kept, chosen);
+        let mut anew = Tableau::new(&q, &atoms, &kept, chosen);
+        for _ in 0..2 {
+            assert_eq!((again.slopes(), again.objective()), (anew.slopes(), anew.objective()), "{chosen:?}");
+            let (swaps, others) = (again.substitutes().best, anew.substitutes().best);
+            assert_eq!(swaps, others, "{chosen:?}");
+            if let Some(&swap) = swaps.first() {
+                again.swap(&q, swap).unwrap();
+                anew.swap(&q, swap).unwrap();
+            }
+        }
+        spare = Some(again.into_sweep());
+    }
+}
