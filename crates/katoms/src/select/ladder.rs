@@ -162,7 +162,7 @@ mod tests {
     impl Stairs {
         fn end(way: &Way<'_, (usize, f64)>) -> Option<(usize, f64)> {
             let (from, height) = *way.from;
-            let lower = if way.size % 3 == 0 { 0.7 } else { 0.0 };
+            let lower = if way.size.is_multiple_of(3) { 0.7 } else { 0.0 };
             let height = height + if from < way.size { -1.0 } else { 1.2 } - lower;
             (height < way.below).then_some((way.size, height))
         }

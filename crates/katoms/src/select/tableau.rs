@@ -21,6 +21,8 @@ const AFFORDABLE: f64 = 4e9;
 const SHORTLIST: usize = 32;
 /// How many times more than any other atom those of a model that stands out matter.
 const CLEAR: f64 = 8.0;
+/// Atoms inside whose substitutes are looked for one after the other.
+const SHARED: usize = 16;
 /// Groups are compared in parallel from this many on.
 const PARALLEL_GROUPS: usize = 64;
 
@@ -339,22 +341,28 @@ impl<'a> Tableau<'a> {
             .iter()
             .filter_map(|&atom| Some((atom, self.sweep.position(*self.atoms.members(atom).first()?)?)))
             .collect();
-        let open: Vec<Vec<f64>> = self.sweep.strips().iter().map(|strip| self.open(strip)).collect();
         let arch = Arch::new();
-        let one = |&(out, position): &(usize, usize)| {
+        let one = |strip: &Strip, open: &[f64], &(out, position): &(usize, usize)| {
             let (value, corner) = (self.sweep.values()[position], self.sweep.inverse(position, position));
             let (pull, spread, cost) = (value / corner, 1.0 / corner, 0.5 * value * value / corner);
-            let strips = self.sweep.strips().iter().zip(&open);
-            let substitutes = strips.filter_map(|(strip, open)| {
-                let (at, gain) =
-                    arch.dispatch(Substitute { strip, open, seen: strip.regression(position), pull, spread })?;
-                Some(Swap { out, into: strip.first + at, gain: gain - cost })
-            });
-            substitutes.reduce(|a, b| if b.gain > a.gain { b } else { a })
+            let (at, gain) =
+                arch.dispatch(Substitute { strip, open, seen: strip.regression(position), pull, spread })?;
+            Some(Swap { out, into: strip.first + at, gain: gain - cost })
         };
-        let best: Vec<Option<Swap>> = leaving.par_iter().with_min_len(4).map(one).collect();
-        let best = best.into_iter().flatten().chain(self.idle_substitutes()).collect();
-        let outside = open.iter().flatten().filter(|open| **open > 0.0).count();
+        // Strip by strip: what all positions share stays in the first cache.
+        let of_strip = |strip: &Strip| {
+            let open = self.open(strip);
+            let best: Vec<Option<Swap>> =
+                leaving.par_iter().with_min_len(SHARED).map(|leaving| one(strip, &open, leaving)).collect();
+            (best, open.iter().filter(|open| **open > 0.0).count())
+        };
+        let strips: Vec<(Vec<Option<Swap>>, usize)> = self.sweep.strips().par_iter().map(of_strip).collect();
+        let best = (0..leaving.len()).filter_map(|at| {
+            let of_all = strips.iter().filter_map(|(best, _)| best[at]);
+            of_all.reduce(|a, b| if b.gain > a.gain { b } else { a })
+        });
+        let best = best.chain(self.idle_substitutes()).collect();
+        let outside: usize = strips.iter().map(|(_, open)| open).sum();
         Swaps { best, compared: self.chosen.len() * outside, exhaustive: true }
     }
 
