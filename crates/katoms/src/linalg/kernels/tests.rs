@@ -99,7 +99,7 @@ fn dot_has_the_bits_of_the_adjoint() {
 }
 
 fn block_matches<T: Real>(one: Adjoint<T>, block: Block<T>, data: &[T], m: usize, n: usize) {
-    for count in [0, 1, 2, 3, 5, 8] {
+    for count in [0, 1, 2, 3, 5, 8, 12, 13] {
         let rs: Vec<Vec<f64>> = (0..count).map(|q| numbers(m, 4 + q)).collect();
         let rs: Vec<&[f64]> = rs.iter().map(Vec::as_slice).collect();
         for (r, out) in rs.iter().zip(&call_block(block, data, &rs, n)) {
