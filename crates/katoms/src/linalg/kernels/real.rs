@@ -24,12 +24,6 @@ pub trait Real: Copy + Default + Send + Sync + PartialEq + std::fmt::Debug + 'st
     fn finite(self) -> bool {
         Self::ALWAYS_FINITE || self.to_f64().is_finite()
     }
-    /// The numbers themselves, where they are stored in double precision.
-    #[doc(hidden)]
-    #[inline(always)]
-    fn as_doubles(_values: &[Self]) -> Option<&[f64]> {
-        None
-    }
     /// Each of some numbers in double precision: what the kernels read at a time.
     #[doc(hidden)]
     #[inline(always)]
@@ -53,10 +47,6 @@ pub trait Real: Copy + Default + Send + Sync + PartialEq + std::fmt::Debug + 'st
 }
 
 impl Real for f64 {
-    #[inline(always)]
-    fn as_doubles(values: &[Self]) -> Option<&[f64]> {
-        Some(values)
-    }
     #[inline(always)]
     fn to_f64(self) -> f64 {
         self

@@ -13,7 +13,7 @@ pub(super) const GROUP: usize = 8;
 pub(super) const STRIP: usize = 256;
 /// Bytes between the value in use and the one asked for.
 const AHEAD: usize = 1024;
-pub(super) const CACHE_LINE: usize = 64;
+const CACHE_LINE: usize = 64;
 
 /// Rows and columns, or `None` if there is no residual.
 pub(super) fn shape<T>(data: &[T], rs: &[&[f64]], outs: &[&mut [f64]]) -> Option<(usize, usize)> {

@@ -1,7 +1,6 @@
 //! Φᵀr of a column-major design for several residuals, or for several parts of the rows.
 //!
-//! A strip of eight columns is copied into L1, then multiplied by every residual. For few residuals, doubles are
-//! multiplied where they are.
+//! A strip of eight columns is copied into L1, then multiplied by every residual.
 
 use std::ops::Range;
 
@@ -9,17 +8,13 @@ use pulp::{Arch, Simd, WithSimd};
 
 use super::Real;
 use super::columns::{LANES, adjoint_columns, sum_lanes, task_width};
-use super::streams::{CACHE_LINE, GROUP, STRIP, Strip, for_each_part, parts_shape, shape};
-use super::tiles::{Ahead, multiply};
+use super::streams::{GROUP, STRIP, Strip, for_each_part, parts_shape, shape};
+use super::tiles::multiply;
 
 /// Rows whose parts are picked out one after the other: they stay in L2 until the last part.
 pub(super) const CHUNK: usize = 2048;
 /// Bytes of residuals that stay in L2 while all rows of a group are read.
 const NEAR: usize = 1 << 19;
-/// Residuals up to which doubles are not copied: for more of them a copy in L1, where no two columns clash, pays.
-const FEW: usize = 12;
-/// Rows of these that are multiplied at a time.
-const LONG: usize = 512;
 /// Groups that are multiplied by a piece of the residuals while it is in L2.
 const BESIDE: usize = 4;
 
@@ -34,13 +29,7 @@ pub fn adjoint_columns_block<T: Real>(data: &[T], rs: &[&[f64]], outs: &mut [&mu
         return adjoint_columns(data, r, out);
     }
     let Some((rows, _)) = shape(data, rs, outs) else { return };
-    let strip = if in_place::<T>(rs.len()) { LONG } else { STRIP };
-    run(data, &Residuals::new(whole(rows, strip), rs), None, outs);
-}
-
-/// Whether columns are multiplied by so many residuals without being copied.
-fn in_place<T: Real>(residuals: usize) -> bool {
-    residuals <= FEW && T::as_doubles(&[]).is_some()
+    run(data, &Residuals::new(whole(rows), rs), None, outs);
 }
 
 /// [`adjoint_columns_block`] part by part: `outs[p·rs.len() + q]` is that of the rows
@@ -66,10 +55,10 @@ pub(crate) fn adjoint_columns_parts<T: Real>(
 pub(crate) fn energies_columns<T: Real>(data: &[T], weights: &[&[f64]], centres: &[f64], outs: &mut [&mut [f64]]) {
     let Some((rows, columns)) = shape(data, weights, outs) else { return };
     assert_eq!(centres.len(), columns, "a centre for each column");
-    run(data, &Residuals::new(whole(rows, STRIP), weights), Some(centres), outs);
+    run(data, &Residuals::new(whole(rows), weights), Some(centres), outs);
 }
 
-/// Some rows of one part: at most [`STRIP`], or [`LONG`] where they are multiplied in place.
+/// At most [`STRIP`] rows of one part.
 struct Piece<'a> {
     part: usize,
     /// The rows as they follow each other, or those picked.
@@ -87,10 +76,10 @@ impl Piece<'_> {
     }
 }
 
-/// All rows, in order, so many at a time.
-fn whole(rows: usize, strip: usize) -> Vec<Piece<'static>> {
-    let piece = |start: usize| Piece { part: 0, rows: Ok(start..rows.min(start + strip)) };
-    (0..rows).step_by(strip).map(piece).collect()
+/// All rows, in order.
+fn whole(rows: usize) -> Vec<Piece<'static>> {
+    let piece = |start: usize| Piece { part: 0, rows: Ok(start..rows.min(start + STRIP)) };
+    (0..rows).step_by(STRIP).map(piece).collect()
 }
 
 /// Chunk after chunk of the rows, and in each part after part.
@@ -171,16 +160,9 @@ impl<T: Real> Strips<'_, '_, T> {
         for piece in &self.residuals.pieces {
             let (rs, after) = rest.split_at(count * piece.padded());
             for first in firsts.clone() {
+                self.load::<S, C>(work, piece, next, (first, stride));
                 let sums = (first - firsts.start) * results + piece.part * count;
-                let ahead = self.ahead::<C>(piece, next, (first, stride));
-                let columns = match self.columns::<C>(piece, (first, stride)) {
-                    Some(columns) => columns,
-                    None => {
-                        self.load::<S, C>(&mut work.strip, piece, next, (first, stride));
-                        work.strip.0.each_ref().map(|column| &column[..piece.padded()])
-                    }
-                };
-                multiply(simd, &columns, rs, &mut work.sums[sums..sums + count], &ahead);
+                multiply(simd, &work.strip, rs, &mut work.sums[sums..sums + count]);
             }
             rest = after;
             next += piece.length();
@@ -194,56 +176,27 @@ impl<T: Real> Strips<'_, '_, T> {
         }
     }
 
-    /// Where the columns go on after a piece: within them, or with the columns beside them.
-    #[inline(always)]
-    fn ahead<const C: usize>(&self, piece: &Piece<'_>, next: usize, (first, stride): (usize, usize)) -> Ahead<C> {
-        let after = piece.rows.as_ref().map_or(next, |range| range.end);
-        let mut from = [std::ptr::null(); C];
-        for c in 0..C {
-            from[c] = self.data.as_ptr().wrapping_add((first + c * stride) * self.rows + after).cast();
-        }
-        let rows = if in_place::<T>(self.residuals.count) { LONG } else { STRIP };
-        Ahead { from, lines: (rows.min(self.rows) * size_of::<T>()).div_ceil(CACHE_LINE) }
-    }
-
-    /// The rows of a piece where they are; `None` where they have to be copied.
-    #[inline(always)]
-    fn columns<const C: usize>(&self, piece: &Piece<'_>, (first, stride): (usize, usize)) -> Option<[&[f64]; C]> {
-        let range =
-            piece.rows.as_ref().ok().filter(|_| self.centres.is_none() && in_place::<T>(self.residuals.count))?;
-        let mut columns: [&[f64]; C] = [&[]; C];
-        for c in 0..C {
-            columns[c] = T::as_doubles(&self.data[(first + c * stride) * self.rows..][range.clone()])?;
-        }
-        Some(columns)
-    }
-
     /// Fills the strip with the rows of a piece.
     #[inline(always)]
-    fn load<S: Simd, const C: usize>(
-        &self,
-        strip: &mut Strip<C>,
-        piece: &Piece<'_>,
-        next: usize,
-        (first, stride): (usize, usize),
-    ) {
+    fn load<S: Simd, const C: usize>(&self, work: &mut Work<C>, piece: &Piece<'_>, next: usize, place: (usize, usize)) {
+        let (first, stride) = place;
         let mut columns: [&[T]; C] = [&[]; C];
         for c in 0..C {
             columns[c] = &self.data[(first + c * stride) * self.rows..][..self.rows];
         }
         let length = piece.length();
         match &piece.rows {
-            Ok(range) => strip.load::<S, T>(&columns, range.start),
-            Err(picked) => strip.gather(&columns, picked, next),
+            Ok(range) => work.strip.load::<S, T>(&columns, range.start),
+            Err(picked) => work.strip.gather(&columns, picked, next),
         }
         for c in 0..C {
             if let Some(centres) = self.centres {
                 let centre = centres[first + c * stride];
-                for x in &mut strip.0[c][..length] {
+                for x in &mut work.strip.0[c][..length] {
                     *x = (*x - centre) * (*x - centre);
                 }
             }
-            strip.0[c][length..piece.padded()].fill(0.0);
+            work.strip.0[c][length..piece.padded()].fill(0.0);
         }
     }
 }

@@ -2,59 +2,34 @@
 //!
 //! A vector holds rows of one column, never several columns, so that each sum keeps its eight lanes and their order.
 
-use std::ops::Range;
-
 use pulp::Simd;
 
 use super::columns::LANES;
-use super::streams::{CACHE_LINE, prefetch_line};
+use super::streams::{STRIP, Strip};
 
 /// Columns of a tile.
 const WIDE: usize = 4;
 
-/// What is asked of the memory while a strip is multiplied: so many cache lines from each of these places on.
-pub(super) struct Ahead<const C: usize> {
-    pub from: [*const u8; C],
-    pub lines: usize,
-}
-
-impl<const C: usize> Ahead<C> {
-    /// The share of the lines of the residuals from `q` to `q + some`, of `count`.
-    #[inline(always)]
-    fn share(&self, q: usize, some: usize, count: usize) -> Range<usize> {
-        self.lines * q / count..self.lines * (q + some) / count
-    }
-}
-
-/// `sums[q][c]` += the products of column c with residual q, lane by lane. `rs` holds the residuals one after the other,
-/// each of them filled up to whole lanes; the columns may lack what fills up.
+/// `sums[q][c]` += the products of column c of the strip with residual q, lane by lane. `rs` holds the residuals one
+/// after the other, each of them filled up to whole lanes.
 #[inline(always)]
-pub(super) fn multiply<S: Simd, const C: usize>(
-    simd: S,
-    columns: &[&[f64]; C],
-    rs: &[f64],
-    sums: &mut [[[f64; LANES]; C]],
-    ahead: &Ahead<C>,
-) {
+pub(super) fn multiply<S: Simd, const C: usize>(simd: S, strip: &Strip<C>, rs: &[f64], sums: &mut [[[f64; LANES]; C]]) {
     let count = sums.len();
     let rows = rs.len() / count.max(1);
     let mut q = 0;
     // 32 registers hold 24 sums, four columns and a residual; 16 hold eight sums.
     if size_of::<S::f64s>() * 8 == 512 {
         while q + 6 <= count {
-            let lines = ahead.share(q, 6, count);
-            beside::<S, C, 6>(simd, columns, &rs[q * rows..][..6 * rows], &mut sums[q..q + 6], (ahead, lines));
+            beside::<S, C, 6>(simd, strip, &rs[q * rows..][..6 * rows], &mut sums[q..q + 6]);
             q += 6;
         }
     }
     while q + 2 <= count {
-        let lines = ahead.share(q, 2, count);
-        beside::<S, C, 2>(simd, columns, &rs[q * rows..][..2 * rows], &mut sums[q..q + 2], (ahead, lines));
+        beside::<S, C, 2>(simd, strip, &rs[q * rows..][..2 * rows], &mut sums[q..q + 2]);
         q += 2;
     }
     if q < count {
-        let lines = ahead.share(q, 1, count);
-        beside::<S, C, 1>(simd, columns, &rs[q * rows..][..rows], &mut sums[q..q + 1], (ahead, lines));
+        beside::<S, C, 1>(simd, strip, &rs[q * rows..][..rows], &mut sums[q..q + 1]);
     }
 }
 
@@ -62,18 +37,17 @@ pub(super) fn multiply<S: Simd, const C: usize>(
 #[inline(always)]
 fn beside<S: Simd, const C: usize, const Q: usize>(
     simd: S,
-    columns: &[&[f64]; C],
+    strip: &Strip<C>,
     rs: &[f64],
     sums: &mut [[[f64; LANES]; C]],
-    (ahead, lines): (&Ahead<C>, Range<usize>),
 ) {
     let mut c = 0;
     while c + WIDE <= C {
-        tile::<S, C, WIDE, Q>(simd, columns, rs, sums, c, (ahead, lines.clone()));
+        tile::<S, C, WIDE, Q>(simd, strip, rs, sums, c);
         c += WIDE;
     }
     while c < C {
-        tile::<S, C, 1, Q>(simd, columns, rs, sums, c, (ahead, lines.clone()));
+        tile::<S, C, 1, Q>(simd, strip, rs, sums, c);
         c += 1;
     }
 }
@@ -82,27 +56,22 @@ fn beside<S: Simd, const C: usize, const Q: usize>(
 #[inline(always)]
 fn tile<S: Simd, const C: usize, const W: usize, const Q: usize>(
     simd: S,
-    columns: &[&[f64]; C],
+    strip: &Strip<C>,
     rs: &[f64],
     sums: &mut [[[f64; LANES]; C]],
     first: usize,
-    (ahead, mut lines): (&Ahead<C>, Range<usize>),
 ) {
     let rows = rs.len() / Q;
     // Vectors that the lanes take; each holds the lanes of every `parts`-th vector of a stream.
     let parts = (LANES * size_of::<f64>() / size_of::<S::f64s>()).max(1);
-    let length = columns[first].len();
-    let vectors = length / S::F64_LANES;
+    let vectors = rows * size_of::<f64>() / size_of::<S::f64s>();
     let mut x: [&[S::f64s]; W] = [&[]; W];
-    let mut rest: [&[f64]; W] = [&[]; W];
     let mut r: [&[S::f64s]; Q] = [&[]; Q];
     for c in 0..W {
-        let (whole, tail) = S::as_simd_f64s(&columns[first + c][..length]);
-        (x[c], rest[c]) = (&whole[..vectors], tail);
+        x[c] = &S::as_simd_f64s(&strip.0[first + c][..STRIP]).0[..vectors];
     }
     for q in 0..Q {
-        r[q] = S::as_simd_f64s(&rs[q * rows..][..rows]).0;
-        assert!(r[q].len() >= length.div_ceil(S::F64_LANES), "a residual for every row");
+        r[q] = &S::as_simd_f64s(&rs[q * rows..][..rows]).0[..vectors];
     }
     for part in 0..parts {
         let mut tile = [[simd.splat_f64s(0.0); W]; Q];
@@ -113,11 +82,6 @@ fn tile<S: Simd, const C: usize, const W: usize, const Q: usize>(
         }
         let mut v = part;
         while v < vectors {
-            if let Some(line) = lines.next() {
-                for c in 0..W {
-                    prefetch_line(ahead.from[first + c].wrapping_add(line * CACHE_LINE));
-                }
-            }
             let mut column = [simd.splat_f64s(0.0); W];
             for c in 0..W {
                 column[c] = x[c][v];
@@ -129,15 +93,6 @@ fn tile<S: Simd, const C: usize, const W: usize, const Q: usize>(
                 }
             }
             v += parts;
-        }
-        // The last rows of columns that do not fill a vector.
-        if v == vectors && !rest[0].is_empty() {
-            for c in 0..W {
-                let column = simd.partial_load_f64s(rest[c]);
-                for q in 0..Q {
-                    tile[q][c] = fused(simd, column, r[q][v], tile[q][c]);
-                }
-            }
         }
         for q in 0..Q {
             for c in 0..W {
