@@ -192,8 +192,8 @@ pub(super) fn minimum(q: &impl Quadratic, coordinates: &[usize]) -> f64 {
     q.constant() - 0.5 * dot(&right, &x)
 }
 
-/// The minima over the first coordinate, the first two, and so on, after that over none. O(d³) for all of them: a
-/// coordinate more is a row more of one Cholesky factor.
+/// The minima over no coordinate, the first one, the first two, and so on. O(d³) for all of them: a coordinate more is a
+/// row more of one Cholesky factor.
 pub(super) fn minima(q: &impl Quadratic, coordinates: &[usize]) -> Vec<f64> {
     let block = Matrix::from_columns(coordinates.len(), coordinates.len(), q.block(coordinates));
     let (mut factor, mut places): (Vec<Vec<f64>>, Vec<usize>) = (Vec::new(), Vec::new());
