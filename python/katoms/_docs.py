@@ -119,6 +119,8 @@ n_passes_ : int
     Full passes over the data that were made.
 n_reads_ : float
     Reads of the data that were made: full passes, and partial ones by their share.
+n_columns_read_ : int
+    Columns that were read outside of passes.
 status_ : str
     How the fit ended: ``"converged"``, ``"iteration-cap"``, ``"stopped"``, ...
 quality_ : Quality

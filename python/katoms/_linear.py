@@ -33,6 +33,7 @@ _TOLD_AT_THE_END = (
     "n_iter_",
     "n_passes_",
     "n_reads_",
+    "n_columns_read_",
     "objective_",
     "loss_",
     "null_loss_",
@@ -83,6 +84,7 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         self.n_iter_ = told["iterations"]
         self.n_passes_ = told["passes"]
         self.n_reads_ = told["reads"]
+        self.n_columns_read_ = told["columns"]
         self.status_ = "stopped" if whole is False else told["status"]
         self.objective_ = told["objective"]
         self.loss_ = told["loss"]

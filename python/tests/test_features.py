@@ -561,3 +561,5 @@ def test_python_is_rust_to_the_bit(planted, tmp_path):
         written = told["model"]
         assert [feature["value"] for feature in written["coefficients"]] == model.coef_[model.support_].tolist()
         assert written["intercept"] == model.intercept_ and written["objective"] == model.objective_
+        cost = (model.n_passes_, model.n_reads_, model.n_columns_read_)
+        assert tuple(told["run"][name] for name in ("passes", "reads", "columns")) == cost and min(cost) > 0

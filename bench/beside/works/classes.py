@@ -9,6 +9,7 @@ import numpy as np
 
 from beside import penalised, walk
 from beside.contest import Contestant, Row
+from beside.ours import told_by
 from beside.problem import Problem
 from beside.works import arrays
 
@@ -77,7 +78,7 @@ def _katoms(**options):
 
         def fit():
             model = SparseClassifier(support_size=shape["k"], **options).fit(data["X"], data["y"])
-            told = {"reads": float(model.n_reads_), "status": model.status_}
+            told = told_by(model)
             return {"coef": model.coef_, "intercept": model.intercept_, "told": told}
 
         return fit

@@ -11,6 +11,7 @@ import numpy as np
 
 from beside import penalised, real_data, walk
 from beside.contest import Contestant, Row
+from beside.ours import told_by
 from beside.problem import Problem
 from beside.works import arrays
 
@@ -121,7 +122,7 @@ def _katoms(**options):
 
         def fit():
             model = kind(shape["k"], groups=groups, **chosen).fit(data["X"], data["y"])
-            told = {"reads": float(model.n_reads_), "status": model.status_}
+            told = told_by(model)
             return {"coef": model.coef_, "told": told}
 
         return fit

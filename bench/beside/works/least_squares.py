@@ -9,6 +9,7 @@ import numpy as np
 
 from beside import numpy_iht, penalised, walk
 from beside.contest import Contestant, Row
+from beside.ours import told_by
 from beside.problem import Problem
 from beside.works import arrays
 
@@ -90,7 +91,7 @@ def katoms(**options):
 
         def fit():
             model = SparseRegressor(support_size=shape["k"], **options).fit(data["X"], data["y"])
-            told = {"reads": float(model.n_reads_), "status": model.status_}
+            told = told_by(model)
             return {"coef": model.coef_, "intercept": model.intercept_, "told": told}
 
         return fit

@@ -11,6 +11,7 @@ import scipy.sparse
 
 from beside import penalised, real_data, walk
 from beside.contest import Contestant, Row
+from beside.ours import told_by
 from beside.problem import Problem
 
 TITLE = "Sparse design"
@@ -101,7 +102,7 @@ def _katoms(**options):
 
         def fit():
             model = kind(support_size=shape["k"], **options).fit(data["X"], data["y"])
-            told = {"reads": float(model.n_reads_), "status": model.status_}
+            told = told_by(model)
             return {"coef": model.coef_, "told": told}
 
         return fit

@@ -153,6 +153,7 @@ impl<'a> Features<'a> {
             iterations: outcome.iterations,
             passes: outcome.passes,
             reads: outcome.reads,
+            columns: outcome.columns,
             seconds: outcome.seconds,
             objective: outcome.objective,
             quality: outcome.quality,

@@ -137,6 +137,7 @@ fn fit<'py>(
     told.set_item("iterations", found.iterations)?;
     told.set_item("passes", found.passes)?;
     told.set_item("reads", found.reads)?;
+    told.set_item("columns", found.columns)?;
     told.set_item("seconds", found.seconds)?;
     told.set_item("objective", found.objective)?;
     told.set_item("loss", found.loss)?;

@@ -199,14 +199,15 @@ impl<'a> Finished<'a> {
 
     /// What the work cost and how it ended, for machines.
     fn run(&self) -> Value {
-        let Estimate { status, iterations, passes, reads, seconds, loss, null_loss, attempts, .. } = &self.estimate;
+        let Estimate { status, iterations, passes, reads, columns, seconds, loss, null_loss, attempts, .. } =
+            &self.estimate;
         let starts: Vec<_> = attempts
             .iter()
             .map(|a| json!({ "start": format!("{:?}", a.start).to_lowercase(), "objective": a.objective, "exchanges": a.exchanges }))
             .collect();
         json!({
             "status": words::status_name(*status), "iterations": iterations, "passes": passes, "reads": reads,
-            "seconds": seconds, "loss": loss, "null_loss": null_loss, "explained": self.explained(), "starts": starts,
+            "columns": columns, "seconds": seconds, "loss": loss, "null_loss": null_loss, "explained": self.explained(), "starts": starts,
             "auc": (self.loaded.loss == LossChoice::Logistic).then(|| self.auc()).flatten(),
         })
     }

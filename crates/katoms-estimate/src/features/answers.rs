@@ -40,6 +40,8 @@ pub struct Estimate {
     pub passes: usize,
     /// Its reads of the data: full passes, and partial ones by their share.
     pub reads: f64,
+    /// Columns that it read outside of passes.
+    pub columns: usize,
     /// Its seconds.
     pub seconds: f64,
     /// What was minimised, ridge included.

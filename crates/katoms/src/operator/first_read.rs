@@ -11,7 +11,7 @@ use crate::linalg::kernels::{self, Real};
 use crate::loss::{Split, best_constant};
 
 /// Bytes of columns that stay in a cache while they are looked at for several ends.
-const CACHED: usize = 1 << 20;
+const CACHED: usize = 1 << 19;
 /// What a residual loses to rounding, relative to the largest at zero.
 const ROUNDING: f64 = 8.0 * f64::EPSILON;
 
