@@ -78,8 +78,7 @@ def _katoms(**options):
 
         def fit():
             model = SparseClassifier(support_size=shape["k"], **options).fit(data["X"], data["y"])
-            told = told_by(model)
-            return {"coef": model.coef_, "intercept": model.intercept_, "told": told}
+            return {"coef": model.coef_, "intercept": model.intercept_, "told": told_by(model)}
 
         return fit
 

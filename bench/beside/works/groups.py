@@ -122,8 +122,7 @@ def _katoms(**options):
 
         def fit():
             model = kind(shape["k"], groups=groups, **chosen).fit(data["X"], data["y"])
-            told = told_by(model)
-            return {"coef": model.coef_, "told": told}
+            return {"coef": model.coef_, "told": told_by(model)}
 
         return fit
 

@@ -91,8 +91,7 @@ def katoms(**options):
 
         def fit():
             model = SparseRegressor(support_size=shape["k"], **options).fit(data["X"], data["y"])
-            told = told_by(model)
-            return {"coef": model.coef_, "intercept": model.intercept_, "told": told}
+            return {"coef": model.coef_, "intercept": model.intercept_, "told": told_by(model)}
 
         return fit
 

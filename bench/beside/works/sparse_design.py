@@ -102,8 +102,7 @@ def _katoms(**options):
 
         def fit():
             model = kind(support_size=shape["k"], **options).fit(data["X"], data["y"])
-            told = told_by(model)
-            return {"coef": model.coef_, "told": told}
+            return {"coef": model.coef_, "told": told_by(model)}
 
         return fit
 

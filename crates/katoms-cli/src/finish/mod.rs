@@ -207,8 +207,8 @@ impl<'a> Finished<'a> {
             .collect();
         json!({
             "status": words::status_name(*status), "iterations": iterations, "passes": passes, "reads": reads,
-            "columns": columns, "seconds": seconds, "loss": loss, "null_loss": null_loss, "explained": self.explained(), "starts": starts,
-            "auc": (self.loaded.loss == LossChoice::Logistic).then(|| self.auc()).flatten(),
+            "columns": columns, "seconds": seconds, "loss": loss, "null_loss": null_loss, "explained": self.explained(),
+            "starts": starts, "auc": (self.loaded.loss == LossChoice::Logistic).then(|| self.auc()).flatten(),
         })
     }
 
