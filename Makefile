@@ -24,12 +24,13 @@ test test-rust test-python: export CLIPPY_ARGS = -D__CLIPPY_HACKERY__warnings__C
 # The same code passes or fails the same way; `make test-long` draws its own cases.
 test test-rust: export PROPTEST_RNG_SEED = 1
 
-# The bench holds us to its figures in `make test-long`: it takes longer to build than the program.
+# The bench holds us to its figures in `make test-long`: it takes longer to build than the program. There, too, is the
+# documentation of the crates that are no library: it compiles every dependency once more.
 test-rust: ## the Rust half of the tests
 	cargo fmt --all --check
 	cargo test --workspace --exclude katoms-bench --lib --tests
 	cargo test --workspace --exclude katoms-bench --doc
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+	RUSTDOCFLAGS="-D warnings" cargo doc -p katoms -p katoms-estimate --no-deps
 
 # The package is built as people build it, but for the profile: what the Rust tests have built is used again.
 test-python: ## the Python half, in .venv
@@ -40,6 +41,7 @@ test-python: ## the Python half, in .venv
 
 test-long: test target/draw ## the same, then the long tests as well
 	cargo clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
 	KATOMS_DRAW=$(CURDIR)/target/draw cargo test --workspace --lib --tests --release -- --include-ignored
 	.venv/bin/python -m pytest python/tests -m long
 

@@ -100,6 +100,7 @@ class Runner:
             "folder": str(data),
             "threads": self.options.threads,
             "repeats": self.options.repeats,
+            "window": self.options.window,
             "patience": self.options.patience,
             "hints": {other: told.get("told", {}) for other, told in before.items()},
         }

@@ -9,7 +9,7 @@ import pytest
 BENCH = pathlib.Path(__file__).resolve().parents[2] / "bench"
 sys.path.insert(0, str(BENCH))
 
-from beside import judging, report, works  # noqa: E402  the bench is no package that is installed
+from beside import child, judging, report, works  # noqa: E402  the bench is no package that is installed
 
 
 def told(seconds, objective, *, ours=False, oracle=False, data="f64", cold=1.0, **rest):
@@ -50,6 +50,21 @@ def test_times_and_memory():
     assert judging.cold(one) == 1.5
     assert judging.above_data(one) == 30.0
     assert judging.warm({**one, "warm_s": []}) == 0.5  # the first, where there was no other
+
+
+@pytest.mark.parametrize(
+    ("taken", "further"),
+    [
+        ([], True),
+        ([0.3] * 4, True),  # fewer than were asked for
+        ([0.3] * 5, False),
+        ([0.001] * 900, True),  # short ones fill the window
+        ([0.001] * 1100, False),
+        ([4.0] * 3, False),  # no patience
+    ],
+)
+def test_fits_are_repeated_so_often_and_so_long_at_least(taken, further):
+    assert child.another(taken, {"repeats": 5, "window": 1.0, "patience": 10.0}) is further
 
 
 def test_as_good_is_the_same_objective_or_a_lower_one():
