@@ -29,13 +29,14 @@ fn main() -> Result<(), Error> {
     let mut x = vec![0.0_f32; m * n];
     simulate::gaussian_columns_f32(&mut x, m, 0, 0);
     let size = (m, n, k);
-    match stored.as_deref() {
+    // Within the pool of threads: there a profile knows for whom a thread works.
+    rayon::scope(|_| match stored.as_deref() {
         None | Some("f32") => run(&x, size, snr as f64),
         Some("f64") => run(&as_stored::<f64>(x, 1.0), size, snr as f64),
         Some("f16") => run(&as_stored::<f16>(x, 1.0), size, snr as f64),
         Some("i8") => run(&as_stored::<i8>(x, (m as f32).sqrt()), size, snr as f64), // a deviation of 1, in 32 steps
         Some(other) => panic!("{other} is none of {usage}"),
-    }
+    })
 }
 
 /// The same numbers times a factor, in other storage.
