@@ -6,6 +6,7 @@ use bytemuck::Pod;
 use katoms::linalg::kernels::Real;
 use katoms::operator::{Layout, f16};
 
+use crate::genotypes::Genotypes;
 use crate::mapped::Mapped;
 use crate::table::Table;
 
@@ -40,6 +41,8 @@ pub enum Source {
     },
     /// A picture: PNG, JPEG.
     Picture(Picture),
+    /// Genotypes: PLINK.
+    Genotypes(Genotypes),
 }
 
 /// Numbers as a file stores them.

@@ -8,7 +8,6 @@ use katoms_estimate::How;
 use crate::Ended;
 use crate::data::{DataArgs, ModelArgs};
 use crate::finish::{Finished, OutputArgs};
-use crate::outputs;
 use crate::told::Told;
 use crate::watch::{self, Companion};
 use crate::work::CheckpointArgs;
@@ -55,7 +54,7 @@ impl FitArgs {
     pub(super) fn run(&self, told: &Told) -> Result<Ended> {
         watch::listen(watch::BEST_SO_FAR);
         let outputs = [self.output.out.as_deref(), self.output.report.as_deref(), self.checkpoint.path()];
-        outputs::check(&self.data.files(), &outputs)?;
+        self.data.check_outputs(&outputs)?;
         let loaded = self.data.load(&self.model, told)?;
         loaded.target()?;
         let design = loaded.design(self.model.preparation(self.ridge))?;

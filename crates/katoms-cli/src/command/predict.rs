@@ -40,7 +40,7 @@ impl PredictArgs {
         let bytes = std::fs::read(&self.model).with_context(|| format!("{} cannot be read", self.model.display()))?;
         let model = Model::from_json(&self.model, &bytes)?;
         let source = self.source(&model)?;
-        let ask = Ask { path: self.data.clone(), missing: self.reading.missing(), ..Ask::default() };
+        let ask = Ask { path: self.data.clone(), missing: self.reading.missing(&source), ..Ask::default() };
         let dataset = model.dataset(source, &ask)?;
         dataset.notes.iter().for_each(|note| told.say(format!("note: {note}")));
         let columns = predictions(&model, &dataset)?;
@@ -71,7 +71,7 @@ impl PredictArgs {
         let mut options = self.reading.format.options()?;
         let said = options.categorical.clone();
         options.categorical.extend(model.categorical());
-        let source = katoms_io::read(&self.data, &options)?;
+        let source = self.reading.read(&self.data, &options)?;
         let Source::Table(table) = &source else { return Ok(source) };
         // Only what was read tells whether columns without names stand where they stood.
         let moved = model.categorical_among(table.columns.len());

@@ -7,7 +7,7 @@ use super::frame::{Body, Frame, Opened};
 use super::rows::{Kept, Scan};
 use super::storage::{Selection, Storage};
 use super::target::Vector;
-use super::{Ask, Dataset, Expected, Feature, Group, matching};
+use super::{Ask, Dataset, Expected, Feature, Group, genotypes, matching};
 use crate::error::Error;
 use crate::groups;
 use crate::names::Names;
@@ -20,15 +20,17 @@ pub(super) fn assemble(source: crate::Source, ask: &Ask, expected: Option<&Expec
     let wants_target = expected.is_none() || ask.target.is_some() || ask.target_file.is_some();
     let target = if wants_target { Vector::target(&mut opened, ask)? } else { None };
     let weights = Vector::weights(&mut opened, ask)?;
-    let mut frame = opened.frame;
+    let (mut frame, mut notes) = (opened.frame, opened.notes);
     let used = match expected {
-        Some(expected) => matching::matched(&frame, expected)?,
+        Some(expected) => {
+            let places = matching::matched(&frame, expected)?;
+            genotypes::orient(&mut frame, expected, places)?
+        }
         None => used_columns(&frame, ask, [&target, &weights].map(|v| v.as_ref().and_then(|v| v.column)))?,
     };
     make_categorical(&mut frame, ask, expected.map(|e| (e, used.as_slice())))?;
     let scanned: Vec<usize> = used.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
     let scan = Scan::new(&frame, &scanned)?;
-    let mut notes = Vec::new();
     let beside = [target.as_ref(), weights.as_ref()];
     let rows = Kept { frame: &frame, columns: &scanned, scan: &scan, beside, ask }.rows(&mut notes)?;
     let design = Design { frame: &frame, columns: &used, rows: &rows, ask, expected };
@@ -39,7 +41,7 @@ pub(super) fn assemble(source: crate::Source, ask: &Ask, expected: Option<&Expec
     let weights = weights.map(|v| v.into_weights(&frame, &rows)).transpose()?;
     let features: Vec<Feature> = made.pieces.iter().map(|p| p.feature.clone()).collect();
     check_names(&frame, &features)?;
-    let always = places_of(&frame, &features, ask)?;
+    let always = places_of(&frame, &features, ask.always.iter().chain(&opened.always))?;
     let groups = if expected.is_none() { grouped(&features, &made.levels, ask, &mut notes)? } else { None };
     let (unnamed_columns, file_rows) = ((!frame.is_named).then_some(frame.names.len()), frame.rows);
     let storage = fill(frame, &made, &rows, means.as_deref().filter(|_| scan.found_any()));
@@ -115,9 +117,13 @@ fn make_categorical(frame: &mut Frame, ask: &Ask, expected: Option<(&Expected, &
 }
 
 /// The features that every model has.
-fn places_of(frame: &Frame, features: &[Feature], ask: &Ask) -> Result<Vec<usize>, Error> {
+fn places_of<'n>(
+    frame: &Frame,
+    features: &[Feature],
+    names: impl Iterator<Item = &'n String>,
+) -> Result<Vec<usize>, Error> {
     let mut always = Vec::new();
-    for name in &ask.always {
+    for name in names {
         let by_name = features.iter().position(|f| f.name == *name).map(|place| vec![place]);
         let found = match by_name {
             Some(places) => places,

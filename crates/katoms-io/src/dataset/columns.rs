@@ -53,8 +53,9 @@ pub(super) fn into_words(values: &mut Values) {
 }
 
 fn number(frame: &Frame, column: usize) -> Piece {
-    let name = frame.name(column).to_owned();
-    Piece { feature: Feature { column: name.clone(), name, level: None }, column, part: Part::Numbers }
+    let (name, column_name) = (frame.name(column), frame.name(column).to_owned());
+    let name = frame.alleles.get(column).map_or_else(|| name.to_owned(), |[counted, _]| format!("{name}_{counted}"));
+    Piece { feature: Feature { column: column_name, name, level: None }, column, part: Part::Numbers }
 }
 
 fn indicator(column_name: &str, column: usize, level: &str, part: Part) -> Piece {
@@ -115,6 +116,9 @@ impl Design<'_> {
     fn mean(&self, piece: &Piece, (sum, n): (f64, usize)) -> Result<f64, Error> {
         if n > 0 {
             return Ok(sum / n as f64);
+        }
+        if self.frame.alleles.get(piece.column).is_some() {
+            return Ok(0.0); // a variant without genotypes is a constant like any other
         }
         let (path, name) = (self.frame.path.display(), self.frame.name(piece.column));
         Err(Error::Request(format!(

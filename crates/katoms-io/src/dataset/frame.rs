@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use super::Ask;
+use super::genotypes::Packed;
 use super::storage::{Held, Storage};
 use crate::error::Error;
-use crate::names::{Context, listed};
+use crate::genotypes::{Genotypes, PhenotypeValues};
+use crate::names::{Context, counted, listed};
 use crate::source::{Array, Source};
 use crate::table::Values;
 
@@ -18,6 +20,8 @@ pub(super) struct Frame {
     pub(super) body: Body,
     /// Whether the file has names. If not they are x1, x2, ….
     pub(super) is_named: bool,
+    /// For each variant, where the columns are such, the allele that is counted and the other one.
+    pub(super) alleles: Vec<[String; 2]>,
     lines: Option<Vec<u64>>,
 }
 
@@ -33,26 +37,31 @@ pub(super) struct Opened {
     pub(super) frame: Frame,
     /// The arrays beside the design, by name.
     pub(super) arrays: Vec<(String, Array)>,
-    pub(super) labels: Option<Vec<f64>>,
+    pub(super) labels: Option<(String, Values)>,
+    /// Columns that every model has.
+    pub(super) always: Vec<String>,
+    /// What was done that a person should know.
+    pub(super) notes: Vec<String>,
 }
 
 impl Opened {
     pub(super) fn new(source: Source, ask: &Ask) -> Result<Self, Error> {
         let unnamed = |storage: Storage| Frame::unnamed(ask.path.clone(), storage);
+        let labelled = |labels: Vec<f64>| ("label".to_owned(), Values::Numbers(labels));
         let (frame, arrays, labels) = match source {
             Source::Table(table) => {
                 let (names, columns) = table.columns.into_iter().map(|c| (c.name, c.values)).unzip();
                 let body = Body::Columns(columns);
                 let (path, rows, lines, is_named) = (ask.path.clone(), table.rows, table.lines, table.has_names);
-                (Frame { path, names, rows, body, is_named, lines }, Vec::new(), None)
+                (Frame { path, names, rows, body, is_named, alleles: Vec::new(), lines }, Vec::new(), None)
             }
             Source::Array(array) => (unnamed(Held::Dense(array).into()), Vec::new(), None),
             Source::Sparse(mut sparse) => {
-                let labels = sparse.labels.take();
+                let labels = sparse.labels.take().map(labelled);
                 (unnamed(Held::Sparse(sparse).into()), Vec::new(), labels)
             }
             Source::Arrays { mut arrays, sparse: Some(mut sparse) } => {
-                let labels = sparse.labels.take();
+                let labels = sparse.labels.take().map(labelled);
                 (unnamed(Held::Sparse(sparse).into()), std::mem::take(&mut arrays), labels)
             }
             Source::Arrays { mut arrays, sparse: None } => {
@@ -65,11 +74,43 @@ impl Opened {
                 let problem = format!("{path} is a picture, not a table; `katoms complete` takes pictures");
                 return Err(Error::Request(problem));
             }
+            Source::Genotypes(genotypes) => return Ok(Self::of_genotypes(genotypes, ask)),
         };
         if frame.rows == 0 {
             return Err(Error::Request(format!("{}: there are no rows", ask.path.display())));
         }
-        Ok(Self { frame, arrays, labels })
+        Ok(Self { frame, arrays, labels, always: Vec::new(), notes: Vec::new() })
+    }
+
+    fn of_genotypes(genotypes: Genotypes, ask: &Ask) -> Self {
+        let Genotypes { codes, individuals, variants, phenotype, covariates, mut notes } = genotypes;
+        notes.push("genotypes count allele 1 of the .bim file: the name of a feature ends with it".into());
+        let cases = phenotype.values.cases_and_controls();
+        let values = match phenotype.values {
+            PhenotypeValues::Unknown => None,
+            PhenotypeValues::Quantitative(numbers) => Some(Values::Numbers(numbers)),
+            // a case is the second class, whose probability is modelled
+            PhenotypeValues::CaseControl(is_case) if ask.classes => {
+                let codes = is_case.into_iter().map(|c| c.map(u32::from)).collect();
+                Some(Values::Words { levels: vec!["control".into(), "case".into()], codes })
+            }
+            PhenotypeValues::CaseControl(is_case) => Some(Values::Numbers(
+                is_case.into_iter().map(|c| c.map_or(f64::NAN, |c| f64::from(u8::from(c)))).collect(),
+            )),
+        };
+        if let (Some((cases, controls)), None, None) = (cases, &ask.target, &ask.target_file) {
+            notes.push(format!("{}: {}, {}", phenotype.name, counted(cases, "case"), counted(controls, "control")));
+        }
+        let (rows, columns) = (individuals.len(), variants.len());
+        let (always, covariates): (Vec<String>, Vec<Vec<f64>>) = covariates.into_iter().unzip();
+        let (mut names, alleles): (Vec<String>, Vec<[String; 2]>) =
+            variants.into_iter().map(|v| (v.name, v.alleles)).unzip();
+        names.extend_from_slice(&always);
+        let packed = Held::Genotypes(Packed { codes, rows, variants: columns, means: None, covariates });
+        let body = Body::Numbers(packed.into());
+        let frame = Frame { path: ask.path.clone(), names, rows, body, is_named: true, alleles, lines: None };
+        let labels = values.map(|values| (phenotype.name, values));
+        Self { frame, arrays: Vec::new(), labels, always, notes }
     }
 }
 
@@ -95,7 +136,7 @@ impl Frame {
     fn unnamed(path: PathBuf, storage: Storage) -> Self {
         let (rows, columns) = storage.shape();
         let names = (1..=columns).map(|j| format!("x{j}")).collect();
-        Self { path, names, rows, body: Body::Numbers(storage), is_named: false, lines: None }
+        Self { path, names, rows, body: Body::Numbers(storage), is_named: false, alleles: Vec::new(), lines: None }
     }
 
     /// What an error about a name says.
@@ -105,6 +146,14 @@ impl Frame {
 
     pub(super) fn name(&self, column: usize) -> &str {
         self.names.get(column).map_or("", String::as_str)
+    }
+
+    /// The genotypes of the frame, where it holds such.
+    pub(super) fn genotypes(&self) -> Option<&Packed> {
+        match &self.body {
+            Body::Numbers(Storage { held: Held::Genotypes(packed), .. }) => Some(packed),
+            _ => None,
+        }
     }
 
     /// `, line 7, column 3 (age)`, or `, row 6, …` where a file has no lines.

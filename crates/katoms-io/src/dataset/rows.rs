@@ -1,5 +1,7 @@
 //! Missing values: counted, then refused, replaced, or left out with their rows.
 
+use rayon::prelude::*;
+
 use super::frame::{Body, Frame};
 use super::target::Vector;
 use super::{Ask, Missing};
@@ -25,6 +27,12 @@ impl Scan {
     /// When one is infinite.
     pub(super) fn new(frame: &Frame, columns: &[usize]) -> Result<Self, Error> {
         let mut scan = Self { counts: vec![0; columns.len()], rows: vec![false; frame.rows] };
+        if let Some(packed) = frame.genotypes() {
+            scan.counts = columns.par_iter().map(|&column| packed.missing(column)).collect();
+            let incomplete = columns.iter().zip(&scan.counts).filter(|(_, n)| **n > 0).map(|(&column, _)| column);
+            scan.rows = packed.incomplete_rows(incomplete);
+            return Ok(scan);
+        }
         match &frame.body {
             Body::Numbers(storage) if storage.digest().finite => {}
             Body::Numbers(storage) => {

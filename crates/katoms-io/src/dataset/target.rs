@@ -26,9 +26,9 @@ impl Vector {
         let found = match (&ask.target_file, &ask.target) {
             (Some(file), _) => Some(Self::of_file(file, ask)?),
             (None, Some(name)) => Some(Self::named(opened, name, "--target")?),
-            (None, None) => opened.labels.take().map(|labels| Self {
-                name: "label".into(),
-                values: Values::Numbers(labels),
+            (None, None) => opened.labels.take().map(|(name, values)| Self {
+                name,
+                values,
                 column: None,
                 own: None,
                 path: ask.path.clone(),
@@ -173,7 +173,7 @@ impl Vector {
         let found = self.classes(frame, rows)?;
         let classes = match known {
             Some(known) => known.clone(),
-            None => self.two(&found)?,
+            None => self.two(frame, &found)?,
         };
         let mut values = vec![0.0; rows.len()];
         for (name, members) in found {
@@ -189,7 +189,7 @@ impl Vector {
     }
 
     /// The names of two classes, where there are two.
-    fn two(&self, found: &[(String, Vec<usize>)]) -> Result<[String; 2], Error> {
+    fn two(&self, frame: &Frame, found: &[(String, Vec<usize>)]) -> Result<[String; 2], Error> {
         if let [(first, _), (second, _)] = found {
             return Ok([first.clone(), second.clone()]);
         }
@@ -197,8 +197,14 @@ impl Vector {
             found.iter().map(|(name, rows)| format!("{name} ({})", counted(rows.len(), "row"))).collect();
         let list = listed(found.iter().map(String::as_str));
         let (path, name, n) = (self.path.display(), &self.name, counted(found.len(), "different value"));
+        let hint = match (frame.genotypes(), &self.own) {
+            (Some(_), None) => {
+                "; PLINK codes controls as 1 and cases as 2, and 0 is unknown (plink --1 --make-bed recodes 0 and 1)"
+            }
+            _ => "",
+        };
         Err(Error::Request(format!(
-            "{path}: two classes need a target of exactly two different values; \"{name}\" has {n}: {list}"
+            "{path}: two classes need a target of exactly two different values; \"{name}\" has {n}: {list}{hint}"
         )))
     }
 

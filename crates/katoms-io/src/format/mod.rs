@@ -15,6 +15,8 @@ pub mod npz;
 #[cfg_attr(not(feature = "parquet"), path = "parquet_absent.rs")]
 pub mod parquet;
 pub mod picture;
+pub(crate) mod plink;
+pub(crate) mod plink_table;
 pub(crate) mod sniff;
 pub mod svmlight;
 pub mod triplets;

@@ -1,8 +1,8 @@
 //! Any design, chosen at run time: what a file or an array turns out to hold.
 
 use super::{
-    ColumnMoments, Csc, Dense, FirstRead, Layout, LinearOperator, MatrixFree, Moments, Parts, SampledRows, f16,
-    is_its_own_base,
+    Beside, ColumnMoments, Csc, Dense, FirstRead, Genotypes, Layout, LinearOperator, MatrixFree, Moments, Parts,
+    SampledRows, f16, is_its_own_base,
 };
 use crate::error::Error;
 use crate::linalg::Matrix;
@@ -34,6 +34,10 @@ pub enum AnyDesign<'a> {
     F64(Dense<'a, f64>),
     /// Compressed sparse columns.
     Sparse(Csc<'a, f64, u32, usize>),
+    /// Genotypes, 2 bits each.
+    Genotypes(Genotypes<'a>),
+    /// Genotypes, and columns of numbers beside them.
+    WithCovariates(Beside<Genotypes<'a>, Dense<'a, f64>>),
     /// Two functions in place of a matrix.
     Free(MatrixFree),
 }
@@ -48,6 +52,8 @@ macro_rules! on_design {
             AnyDesign::F32($design) => $call,
             AnyDesign::F64($design) => $call,
             AnyDesign::Sparse($design) => $call,
+            AnyDesign::Genotypes($design) => $call,
+            AnyDesign::WithCovariates($design) => $call,
             AnyDesign::Free($design) => $call,
         }
     };
@@ -156,6 +162,18 @@ storage!(i8 => I8, u8 => U8, f16 => F16, f32 => F32, f64 => F64);
 impl<'a> From<Csc<'a, f64, u32, usize>> for AnyDesign<'a> {
     fn from(design: Csc<'a, f64, u32, usize>) -> Self {
         Self::Sparse(design)
+    }
+}
+
+impl<'a> From<Genotypes<'a>> for AnyDesign<'a> {
+    fn from(design: Genotypes<'a>) -> Self {
+        Self::Genotypes(design)
+    }
+}
+
+impl<'a> From<Beside<Genotypes<'a>, Dense<'a, f64>>> for AnyDesign<'a> {
+    fn from(design: Beside<Genotypes<'a>, Dense<'a, f64>>) -> Self {
+        Self::WithCovariates(design)
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use katoms::select::{Sign, phase_transition_k};
-use katoms_io::{Array, Source, Sparse, Table};
+use katoms_io::{Array, Genotypes, Phenotype, PhenotypeValues, Source, Sparse, Table};
 use serde::Serialize;
 
 use crate::Ended;
@@ -74,6 +74,7 @@ fn inspect(source: &Source) -> Inspected {
                 (None, None) => of_shape(holds, 0, 0),
             }
         }
+        Source::Genotypes(genotypes) => of_genotypes(genotypes),
         Source::Picture(picture) => {
             let hidden = picture.seen.iter().filter(|seen| !**seen).count();
             let colours = if picture.channels.len() == 1 { "grey" } else { "colour" };
@@ -107,6 +108,40 @@ fn of_sparse(sparse: &Sparse) -> Inspected {
     let missing = sparse.values.iter().filter(|v| v.is_nan()).count();
     inspected.would = would(sparse.rows, sparse.columns, sparse.columns, missing);
     inspected.with_columns(columns::of_sparse(sparse))
+}
+
+fn of_genotypes(genotypes: &Genotypes) -> Inspected {
+    let (individuals, variants) = (genotypes.individuals.len(), genotypes.variants.len());
+    let mut inspected =
+        of_shape("genotypes of PLINK, an individual a row, a variant a column".into(), individuals, variants);
+    let counts = genotypes.all_counts();
+    let missing: usize = counts.iter().map(|counts| counts.missing).sum();
+    let share = 100.0 * missing as f64 / (individuals * variants).max(1) as f64;
+    let monomorphic = counts.iter().filter(|counts| counts.is_constant()).count();
+    let Phenotype { name, values } = &genotypes.phenotype;
+    let phenotype = match (values, values.cases_and_controls()) {
+        (PhenotypeValues::Quantitative(numbers), _) => {
+            let known = numbers.iter().filter(|v| !v.is_nan()).count();
+            format!("numbers, known of {}", count(known, "individual", "individuals"))
+        }
+        (_, Some((cases, controls))) => {
+            format!("{} and {}", count(cases, "case", "cases"), count(controls, "control", "controls"))
+        }
+        _ => "unknown of all: a fit would need --target FILE".into(),
+    };
+    inspected.would = would(individuals, variants, variants + 1, 0);
+    inspected.would.extend([
+        format!("{name}: {phenotype}"),
+        format!(
+            "{} missing ({} %): a fit would take the mean of the variant",
+            count(missing, "genotype is", "genotypes are"),
+            number(share)
+        ),
+        format!("{} monomorphic, and can explain nothing", count(monomorphic, "variant is", "variants are")),
+    ]);
+    inspected.would.extend(genotypes.notes.iter().cloned());
+    inspected.columns_seen = columns::of_genotypes(genotypes, &counts);
+    inspected
 }
 
 fn of_table(table: &Table) -> Inspected {
