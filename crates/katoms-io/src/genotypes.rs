@@ -121,7 +121,7 @@ impl Genotypes {
     /// # Errors
     /// When it cannot be read, has other rows, or a column is not of numbers.
     pub fn read_covariates(&mut self, path: &Path) -> Result<(), Error> {
-        let found = match IdTable::read(path)? {
+        let found: Vec<(String, Vec<f64>)> = match IdTable::read(path)? {
             Some(table) => {
                 let columns: Vec<usize> = (0..table.columns()).collect();
                 let (numbers, note) = table.numbers(&self.individuals, &columns)?;
@@ -135,7 +135,12 @@ impl Genotypes {
             let problem = format!("column \"{name}\" is called like a variant; give it another name");
             return Err(crate::format::bad(path, problem));
         }
-        self.covariates = found;
+        let is_constant = |values: &[f64]| values.iter().all(|v| Some(v) == values.first());
+        let (constant, varying): (Vec<_>, Vec<_>) = found.into_iter().partition(|(_, values)| is_constant(values));
+        for (name, _) in constant {
+            self.notes.push(format!("covariate {name} left out: it is the same for everyone, as the intercept is"));
+        }
+        self.covariates = varying;
         Ok(())
     }
 

@@ -19,7 +19,7 @@ fn genotypes(rows: usize, columns: usize, seed: u64) -> (Vec<u8>, Matrix) {
     let code = |i: usize, j: usize| match noise.at(i, j) {
         v if v < -0.6 => 0_u8,
         v if v < 0.6 => 2,
-        v if v < 1.5 || j % 3 == 0 => 3,
+        v if v < 1.5 || j.is_multiple_of(3) => 3,
         _ => 1,
     };
     let byte =
@@ -66,7 +66,7 @@ fn they_have_the_bits_of_the_same_numbers() {
         let weights: Vec<f64> = r.iter().map(|w| w.abs()).collect();
         for weights in [&weights[..], &vec![1.0; rows]] {
             assert_eq!(packed.moments(weights), wide.moments(weights), "{rows} x {columns}");
-            assert_eq!(packed.energies(&[weights, &weights], None), wide.energies(&[weights, &weights], None));
+            assert_eq!(packed.energies(&[weights, weights], None), wide.energies(&[weights, weights], None));
         }
         let rs = [&r[..], &weights, &r];
         assert_eq!(packed.adjoint_block_on(&rs, &some), wide.adjoint_block_on(&rs, &some));

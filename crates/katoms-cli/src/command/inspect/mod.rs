@@ -129,16 +129,21 @@ fn of_genotypes(genotypes: &Genotypes) -> Inspected {
         }
         _ => "unknown of all: a fit would need --target FILE".into(),
     };
-    inspected.would = would(individuals, variants, variants + 1, 0);
-    inspected.would.extend([
-        format!("{name}: {phenotype}"),
-        format!(
-            "{} missing ({} %): a fit would take the mean of the variant",
-            count(missing, "genotype is", "genotypes are"),
+    // The phenotype is no column: a fit would choose among all of them.
+    inspected.would = would(individuals, variants + 1, variants + 1, 0).split_off(1);
+    let missing = match missing {
+        0 => "no genotype is missing".into(),
+        n => format!(
+            "{} missing, {} %: a fit would take the mean of the variant",
+            count(n, "genotype is", "genotypes are"),
             number(share)
         ),
-        format!("{} monomorphic, and can explain nothing", count(monomorphic, "variant is", "variants are")),
-    ]);
+    };
+    let monomorphic = match monomorphic {
+        0 => "no variant is monomorphic".into(),
+        n => format!("{} monomorphic, and can explain nothing", count(n, "variant is", "variants are")),
+    };
+    inspected.would.extend([format!("{name}: {phenotype}"), missing, monomorphic]);
     inspected.would.extend(genotypes.notes.iter().cloned());
     inspected.columns_seen = columns::of_genotypes(genotypes, &counts);
     inspected
