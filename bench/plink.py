@@ -113,7 +113,8 @@ def main():
             f"{memory / 1e6:.0f} MB, objective {model['objective']!r}"
         )
     fit, command = (b / a for b, a in zip(medians["bed"], medians["npy"]))
-    chosen = [runs[kind][0][0]["model"]["atoms"] for kind in kinds]
+    chosen = [runs[kind][0][0]["model"]["coefficients"] for kind in kinds]
+    chosen = [[c["column"] for c in model] for model in chosen]
     print(f"bed over npy: fit {fit:.2f}, command {command:.2f}; {'the same' if chosen[0] == chosen[1] else 'OTHER'} variants")
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from katoms._interop import DataConversionWarning, known_to_sklearn
+from katoms._plink import Genotypes
 
 
 #: Numbers that the kernels read where they lie.
@@ -35,6 +36,8 @@ def is_sparse(X: Any) -> bool:
 
 def design_of(X: Any) -> Design:
     """A matrix of features. Arrays of ``READ_AS_THEY_ARE`` in either order, and sparse columns, are not copied."""
+    if isinstance(X, Genotypes):
+        return Design((X.shape, X.codes, X.means), X.shape, X.names)
     names = names_of(X)
     if is_sparse(X):
         return Design(_sparse(X), X.shape, names)

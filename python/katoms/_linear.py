@@ -23,6 +23,7 @@ from katoms._checks import (
 )
 from katoms._estimator import GivesFrames, TakesWeights, feature_names_out
 from katoms._paths import sizes_of
+from katoms._plink import Genotypes
 from katoms._quality import quality_of
 from katoms._working import Working
 
@@ -212,6 +213,8 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         design = design_of(X)
         check_same_features(self, design)
         _katoms.check(design.matrix)
+        if isinstance(X, Genotypes):
+            return self._framed(X[:, self.support_], X)
         if isinstance(design.matrix, tuple):
             return X.tocsc()[:, self.support_]
         return self._framed(design.matrix[:, self.support_], X)

@@ -1,7 +1,7 @@
 //! What Python calls a matrix, as a design. Dense arrays of either order and the arrays of a sparse matrix are borrowed.
 
 use katoms::Error;
-use katoms::operator::{AnyDesign, Csc, FirstRead, Layout, LinearOperator, MatrixFree, Storage, f16};
+use katoms::operator::{AnyDesign, Csc, FirstRead, Genotypes, Layout, LinearOperator, MatrixFree, Storage, f16};
 use numpy::{Element, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
@@ -23,6 +23,8 @@ pub enum Matrix<'py> {
     Unsigned(PyReadonlyArray2<'py, u8>),
     /// Compressed sparse columns.
     Columns(Columns<'py>),
+    /// Genotypes of 2 bits; before functions, which any object could be.
+    Genotypes(Packed<'py>),
     /// Functions in place of a matrix.
     Operator(Operator),
 }
@@ -35,6 +37,10 @@ pub struct Columns<'py>(
     PyReadonlyArray1<'py, u32>,
     PyReadonlyArray1<'py, f64>,
 );
+
+/// A shape, the codes of a .bed file, and what a missing one of each column counts as.
+#[derive(FromPyObject)]
+pub struct Packed<'py>((usize, usize), PyReadonlyArray1<'py, u8>, PyReadonlyArray1<'py, f64>);
 
 /// A shape, a function for A·x and one for Aᵀ·r.
 #[derive(FromPyObject)]
@@ -54,6 +60,8 @@ pub enum View<'a> {
     Unsigned(Laid<'a, u8>),
     /// Compressed sparse columns: shape, starts, rows, values.
     Columns((usize, usize), &'a [usize], &'a [u32], &'a [f64]),
+    /// Genotypes: shape, codes, what stands for missing ones.
+    Genotypes((usize, usize), &'a [u8], &'a [f64]),
     /// Functions in place of a matrix.
     Free(MatrixFree),
 }
@@ -76,6 +84,9 @@ impl Matrix<'_> {
             Self::Unsigned(array) => View::Unsigned(laid(array)?),
             Self::Columns(Columns(shape, starts, indices, values)) => {
                 View::Columns(*shape, starts.as_slice()?, indices.as_slice()?, values.as_slice()?)
+            }
+            Self::Genotypes(Packed(shape, codes, missing)) => {
+                View::Genotypes(*shape, codes.as_slice()?, missing.as_slice()?)
             }
             Self::Operator(Operator(shape, forward, backward)) => {
                 let (forward, backward) = (product(forward, ended), product(backward, ended));
@@ -100,7 +111,7 @@ impl<'a> View<'a> {
             Self::Half(laid) => laid.shape,
             Self::Signed(laid) => laid.shape,
             Self::Unsigned(laid) => laid.shape,
-            Self::Columns(shape, ..) => *shape,
+            Self::Columns(shape, ..) | Self::Genotypes(shape, ..) => *shape,
             Self::Free(operator) => (operator.n_outputs(), operator.domain()),
         }
     }
@@ -116,6 +127,10 @@ impl<'a> View<'a> {
             Self::Unsigned(laid) => laid.design(first),
             Self::Columns((rows, columns), starts, indices, values) => {
                 Csc::new(rows, columns, starts, indices, values).map(AnyDesign::from)
+            }
+            Self::Genotypes((rows, columns), codes, missing) => {
+                let design = Genotypes::with_missing(codes, rows, columns, missing)?;
+                first.map_or(Ok(design.clone()), |first| design.read_for(first)).map(AnyDesign::from)
             }
             Self::Free(operator) => Ok(operator.into()),
         }

@@ -6,6 +6,7 @@
 //! | `features` | a model, a path, a validation, predictions |
 //! | `completion`, `recovery` | the other two jobs |
 //! | `seen`, `completed_matrix` | entries of a matrix in, predictions out |
+//! | `plink` | files of genotypes |
 //! | `job` | a long job: without the interpreter's lock, ended by Ctrl-C |
 //! | `listener` | callbacks |
 //! | `pool` | threads |
@@ -20,6 +21,7 @@ mod error;
 mod features;
 mod job;
 mod listener;
+mod plink;
 mod pool;
 mod program;
 mod recovery;
@@ -37,5 +39,6 @@ fn _katoms(module: &Bound<'_, PyModule>) -> PyResult<()> {
     completion::register(module)?;
     recovery::register(module)?;
     theory::register(module)?;
+    plink::register(module)?;
     module.add_function(wrap_pyfunction!(program::main, module)?)
 }

@@ -9,5 +9,6 @@ mod interrupted;
 mod pages;
 #[cfg(feature = "paper")]
 mod paper;
+mod plink;
 mod real_data;
 mod samples;

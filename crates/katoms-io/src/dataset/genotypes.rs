@@ -4,6 +4,7 @@ use katoms::operator::{AnyDesign, Beside, Dense, FirstRead, GenotypeCounts, Geno
 use rayon::prelude::*;
 
 use super::Expected;
+use super::checksum::Digest;
 use super::frame::{Body, Frame};
 use super::storage::{Held, Selection};
 use crate::error::Error;
@@ -47,12 +48,28 @@ impl Packed {
         if let Some(values) = self.covariate(column) {
             return values.iter().enumerate().for_each(|(row, &value)| see(row, value));
         }
-        let missing = self.means.as_ref().and_then(|means| means.get(column)).copied().unwrap_or(f64::NAN);
-        let values = [2.0, missing, 1.0, 0.0];
+        let values = self.values(column);
         for (at, &byte) in self.bytes(column).iter().enumerate() {
             for row in at * IN_BYTE..((at + 1) * IN_BYTE).min(self.rows) {
                 see(row, values[usize::from(byte >> (2 * (row % IN_BYTE)) & 3)]);
             }
+        }
+    }
+
+    /// What the codes of a variant stand for.
+    fn values(&self, column: usize) -> [f64; 4] {
+        let missing = self.means.as_ref().and_then(|means| means.get(column)).copied();
+        [2.0, missing.unwrap_or(f64::NAN), 1.0, 0.0]
+    }
+
+    /// Adds a column to a checksum.
+    pub(super) fn add_to(&self, digest: &mut Digest, column: usize) {
+        match self.covariate(column) {
+            Some(values) => {
+                let there = values.iter().enumerate().filter(|(_, v)| **v != 0.0);
+                there.for_each(|(row, &value)| digest.see(self.rows, (row, column), value));
+            }
+            None => digest.see_codes(self.rows, column, self.bytes(column), self.values(column)),
         }
     }
 

@@ -105,7 +105,10 @@ impl Storage {
             let some = |block: usize| {
                 let mut digest = Digest::default();
                 for line in block * together..((block + 1) * together).min(lines) {
-                    self.each_in_line(line, &mut |column, row, value| digest.see(rows, (row, column), value));
+                    match &self.held {
+                        Held::Genotypes(packed) => packed.add_to(&mut digest, line),
+                        _ => self.each_in_line(line, &mut |column, row, value| digest.see(rows, (row, column), value)),
+                    }
                 }
                 digest
             };

@@ -1,6 +1,8 @@
 //! Genotypes: how often each individual has an allele, 2 bits each, as PLINK stores them.
 
 use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
@@ -10,15 +12,22 @@ use super::parts::part_major;
 use super::{ColumnMoments, LinearOperator, Moments, Parts, SampledRows, is_its_own_base};
 use crate::error::{Error, check_length, check_values};
 use crate::linalg::Matrix;
-use crate::linalg::kernels::{self, IN_BYTE, Packed, RunsOfRows};
+use crate::linalg::kernels::{self, IN_BYTE, Meaning, Packed, Residuals};
 use crate::space::{IndexSet, SparseVec};
 
-/// Bytes of decoded columns that stay in L2 while a kernel reads them.
+/// Bytes of codes that stay in L2 while they are looked at for several ends.
+const CACHED: usize = 1 << 18;
+/// Bytes of decoded columns that stay there while a kernel reads them, and how many blocks of them are one task.
 const DECODED: usize = 1 << 18;
-/// Columns that are decoded together at least: as many as the kernels read side by side.
+const BLOCKS: usize = 8;
+/// Columns that the kernels read side by side.
 const TOGETHER: usize = 8;
 /// Rows that are added up at a time where columns are: they stay in L1 with their sums.
 const ROWS: usize = 1024;
+/// Columns of the sample that a thread copies at least.
+const SHARE: usize = 1 << 10;
+/// How often a column is read at most for its moments, as of other designs.
+const READS: usize = 3;
 
 /// A design of genotypes: 0, 1 or 2 copies of an allele, in 2 bits. A missing one counts as the mean of its column.
 ///
@@ -43,25 +52,12 @@ pub struct Genotypes<'a> {
     columns: usize,
     /// What a missing genotype of each column counts as; 0 where none is missing.
     missing: Vec<f64>,
+    /// A copy of the codes of some rows, made when it is first asked for.
+    sample: OnceLock<Arc<Vec<u8>>>,
     /// What the first read told.
     known: Option<Known>,
 }
 
-/// Columns as numbers: of a byte where none is missing.
-enum Decoded {
-    Bytes(Vec<i8>),
-    Doubles(Vec<f64>),
-}
-
-/// What is done with decoded columns, whatever they are.
-macro_rules! on_decoded {
-    ($decoded:expr, $x:ident => $what:expr) => {
-        match &$decoded {
-            Decoded::Bytes($x) => $what,
-            Decoded::Doubles($x) => $what,
-        }
-    };
-}
 impl<'a> Genotypes<'a> {
     /// A design in which a missing genotype is the mean of the others of its column, or 0 where there are none.
     /// One read of the codes.
@@ -106,7 +102,7 @@ impl<'a> Genotypes<'a> {
             counts => missing(j, counts),
         };
         let missing = codes.par_chunks(length).enumerate().map(of_column).collect();
-        Ok(Self { codes, rows, columns, missing, known: None })
+        Ok(Self { codes, rows, columns, missing, sample: OnceLock::new(), known: None })
     }
 
     /// The same after one read that tells what a fit asks first.
@@ -115,53 +111,84 @@ impl<'a> Genotypes<'a> {
     /// When the first read is for another number of rows.
     pub fn read_for(mut self, first: &FirstRead) -> Result<Self, Error> {
         check_length("target", first.rows(), self.rows, "one value for each row of the design")?;
-        let survey = |at: usize, weights: &[f64], residual: &[f64], outs: [&mut [f64]; 3]| {
-            on_decoded!(self.decoded(at, outs[0].len()), x => kernels::survey_columns(x, weights, residual, outs));
+        let (weights, residual) = first.vectors();
+        let (total, weights) = (weights.iter().sum(), Residuals::new(&[weights]));
+        let residual = Residuals::new(&[residual]);
+        let survey = |at: usize, [means, variances, products]: [&mut [f64]; 3]| {
+            self.survey(at, &weights, total, [means, variances]);
+            self.sums(at, |j| self.meaning(j), &residual, &mut [products]);
         };
         self.known = Some(Known::surveyed(self.columns, self.width(), first, survey));
         Ok(self)
     }
 
     fn packed(&self) -> Packed<'_> {
-        Packed { bytes: &self.codes, rows: self.rows, missing: &self.missing }
+        Packed { bytes: &self.codes, rows: self.rows }
     }
 
-    /// Columns that are decoded together.
+    /// What the codes of a column stand for.
+    fn meaning(&self, j: usize) -> Meaning {
+        [2.0, self.missing[j], 1.0, 0.0]
+    }
+
+    /// Columns that stay in the cache.
     fn width(&self) -> usize {
-        (DECODED / (size_of::<f64>() * self.rows)).next_multiple_of(TOGETHER).max(TOGETHER)
+        (CACHED / self.rows.div_ceil(IN_BYTE)).next_multiple_of(TOGETHER).max(TOGETHER)
     }
 
-    /// Some columns that follow each other.
-    fn decoded(&self, first: usize, count: usize) -> Decoded {
-        let (packed, columns) = (self.packed(), first..first + count);
-        if self.missing[columns.clone()].iter().all(|&v| v == 0.0) {
-            let mut bytes = vec![0; count * self.rows];
-            for (j, out) in columns.zip(bytes.chunks_mut(self.rows)) {
-                kernels::decode_bytes(packed.column(j), out);
+    /// Sums over some columns from `first` on, as many as each of `outs` is long, where codes stand for `meaning(j)`.
+    fn sums(
+        &self,
+        first: usize,
+        meaning: impl Fn(usize) -> Meaning + Sync,
+        residuals: &Residuals,
+        outs: &mut [&mut [f64]],
+    ) {
+        let (length, count) = (self.rows.div_ceil(IN_BYTE), outs.first().map_or(0, |out| out.len()));
+        let packed = Packed { bytes: &self.codes[first * length..(first + count) * length], rows: self.rows };
+        kernels::genotype_sums(packed, None, |j| meaning(first + j), residuals, outs);
+    }
+
+    /// Means and variances of some columns from `first` on, by deviations from a pilot, as of other designs.
+    fn survey(&self, first: usize, weights: &Residuals, total: f64, [means, variances]: [&mut [f64]; 2]) {
+        let first_value = |j: usize| self.meaning(j)[usize::from(self.packed().column(j)[0] & 3)];
+        let pilots: Vec<f64> = (first..first + means.len()).map(first_value).collect();
+        let deviations = |j: usize, pilot: f64| self.meaning(j).map(|x| x - pilot);
+        let squares = |j: usize, pilot: f64| deviations(j, pilot).map(|d| d * d);
+        self.sums(first, |j| deviations(j, pilots[j - first]), weights, &mut [&mut *means]);
+        self.sums(first, |j| squares(j, pilots[j - first]), weights, &mut [&mut *variances]);
+        for (at, pilot) in pilots.into_iter().enumerate() {
+            let (mean, variance) = (&mut means[at], &mut variances[at]);
+            let mut far;
+            (*mean, *variance, far) = kernels::mean_and_variance(pilot, *mean, *variance, total);
+            for _ in 1..READS {
+                if far {
+                    let (pilot, mut again) = (*mean, [[0.0], [0.0]]);
+                    let [deviation, square] = &mut again;
+                    self.sums(first + at, |j| deviations(j, pilot), weights, &mut [deviation]);
+                    self.sums(first + at, |j| squares(j, pilot), weights, &mut [square]);
+                    (*mean, *variance, far) = kernels::mean_and_variance(pilot, again[0][0], again[1][0], total);
+                }
             }
-            return Decoded::Bytes(bytes);
         }
-        let mut doubles = vec![0.0; count * self.rows];
-        for (j, out) in columns.zip(doubles.chunks_mut(self.rows)) {
-            kernels::decode_doubles(packed.column(j), self.missing[j], out);
-        }
-        Decoded::Doubles(doubles)
     }
 
-    /// Calls `task(columns, first, parts)` for some columns after the other, decoded: `parts[q]` is `outs[q][first..]`, as
-    /// far as they go.
-    fn for_each_decoded(&self, outs: &mut [&mut [f64]], task: impl Fn(Decoded, usize, &mut [&mut [f64]]) + Sync) {
-        if !outs.is_empty() {
-            kernels::for_each_part(outs, self.width(), |first, outs| {
-                task(self.decoded(first, outs[0].len()), first, outs);
-            });
-        }
+    /// The bytes of the sampled rows, column after column: in the columns themselves they are too far apart to be read quickly.
+    fn sampled(&self, rows: SampledRows) -> Vec<u8> {
+        let bytes: Vec<Range<usize>> = rows.runs().map(|run| run.start / IN_BYTE..run.end.div_ceil(IN_BYTE)).collect();
+        let length: usize = bytes.iter().map(ExactSizeIterator::len).sum();
+        let (mut sample, packed) = (vec![0; length * self.columns], self.packed());
+        sample.par_chunks_mut(length).enumerate().with_min_len(SHARE).for_each(|(j, out)| {
+            let picked = bytes.iter().flat_map(|run| &packed.column(j)[run.clone()]);
+            out.iter_mut().zip(picked).for_each(|(out, &byte)| *out = byte);
+        });
+        sample
     }
 
     /// Copies of some columns. O(m) for each, parallel.
     fn gathered(&self, columns: &[usize]) -> Matrix {
         let (mut data, packed) = (vec![0.0; self.rows * columns.len()], self.packed());
-        let copy = |(&j, out): (&usize, &mut [f64])| kernels::decode_doubles(packed.column(j), self.missing[j], out);
+        let copy = |(&j, out): (&usize, &mut [f64])| kernels::decode_genotypes(packed.column(j), self.missing[j], out);
         if data.len() < PARALLEL_WORK {
             columns.iter().zip(data.chunks_mut(self.rows)).for_each(copy);
         } else {
@@ -225,7 +252,7 @@ impl LinearOperator for Genotypes<'_> {
             let decoded = &mut decoded[..out.len()];
             for (j, value) in x.entries() {
                 let column = &packed.column(j)[task * ROWS / IN_BYTE..];
-                kernels::decode_doubles(&column[..out.len().div_ceil(IN_BYTE)], self.missing[j], decoded);
+                kernels::decode_genotypes(&column[..out.len().div_ceil(IN_BYTE)], self.missing[j], decoded);
                 kernels::axpy(value, decoded, out);
             }
         };
@@ -243,50 +270,61 @@ impl LinearOperator for Genotypes<'_> {
         if let Some(pass) = self.known.as_ref().and_then(|known| known.pass(r)) {
             return out.copy_from_slice(pass);
         }
-        kernels::adjoint_genotypes(self.packed(), None, &RunsOfRows::new(std::iter::once(0..self.rows), r), out);
+        self.sums(0, |j| self.meaning(j), &Residuals::new(&[r]), &mut [out]);
     }
     fn sampled_rows(&self) -> Option<SampledRows> {
         dense::sampled_rows::<u8>(self.rows, self.columns)
     }
-    /// The rows are read where they are: a copy of them would have as many bytes as all of the codes.
     fn adjoint_sampled(&self, r: &[f64], out: &mut Vec<f64>) {
-        match self.sampled_rows() {
-            Some(sampled) => {
-                out.resize(self.columns, 0.0);
-                kernels::adjoint_genotypes(self.packed(), None, &RunsOfRows::new(sampled.runs(), r), out);
-            }
-            None => self.adjoint(r, out),
+        let Some(sampled) = self.sampled_rows() else { return self.adjoint(r, out) };
+        out.resize(self.columns, 0.0);
+        let codes = self.sample.get_or_init(|| Arc::new(self.sampled(sampled)));
+        // r as the sample has its rows; what fills up the bytes of a run counts nothing.
+        let mut kept = Vec::new();
+        for run in sampled.runs() {
+            kept.extend_from_slice(&r[run]);
+            kept.resize(kept.len().next_multiple_of(IN_BYTE), -0.0);
         }
+        let packed = Packed { bytes: codes, rows: kept.len() };
+        kernels::genotype_sums(packed, None, |j| self.meaning(j), &Residuals::new(&[&kept]), &mut [out]);
     }
     fn adjoint_block(&self, rs: &[&[f64]], out: &mut [Vec<f64>]) {
-        if let ([r], [out]) = (rs, &mut *out) {
-            let runs = RunsOfRows::new(std::iter::once(0..self.rows), r);
-            out.resize(self.columns, 0.0);
-            return kernels::adjoint_genotypes(self.packed(), None, &runs, out);
-        }
         out.iter_mut().for_each(|g| g.resize(self.columns, 0.0));
         let mut out: Vec<&mut [f64]> = out.iter_mut().map(Vec::as_mut_slice).collect();
-        self.for_each_decoded(&mut out, |columns, _, outs| {
-            on_decoded!(columns, x => kernels::adjoint_columns_block(x, rs, outs));
-        });
+        self.sums(0, |j| self.meaning(j), &Residuals::new(rs), &mut out);
     }
+    /// Some columns at a time are decoded: their rows are brought together by parts.
     fn adjoint_parts(&self, parts: &Parts, rs: &[&[f64]], out: &mut [Vec<Vec<f64>>]) {
         let mut out = part_major(out, parts.count(), self.columns);
-        self.for_each_decoded(&mut out, |columns, _, outs| {
-            on_decoded!(columns, x => kernels::adjoint_columns_parts(x, parts.sorted(), rs, outs));
+        if out.is_empty() {
+            return;
+        }
+        let packed = self.packed();
+        let width = (DECODED / (size_of::<f64>() * self.rows)).next_multiple_of(TOGETHER).max(TOGETHER);
+        kernels::for_each_part(&mut out, BLOCKS * width, |first, outs| {
+            let (mut decoded, count) = (vec![0.0; width * self.rows], outs[0].len());
+            for at in (0..count).step_by(width) {
+                let block = at..count.min(at + width);
+                let decoded = &mut decoded[..block.len() * self.rows];
+                for (j, out) in block.clone().zip(decoded.chunks_mut(self.rows)) {
+                    kernels::decode_genotypes(packed.column(first + j), self.missing[first + j], out);
+                }
+                let mut outs: Vec<&mut [f64]> = outs.iter_mut().map(|out| &mut out[block.clone()]).collect();
+                kernels::adjoint_columns_parts(decoded, parts.sorted(), rs, &mut outs);
+            }
         });
     }
     fn energies(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
         if let Some(energies) = self.known.as_ref().and_then(|known| known.energies(weights, centres)) {
             return Some(energies);
         }
-        let centres = centres.map_or_else(|| Cow::Owned(self.new_covector()), Cow::Borrowed);
+        let squares = |j: usize| {
+            let centre = centres.map_or(0.0, |centres| centres[j]);
+            self.meaning(j).map(|x| (x - centre) * (x - centre))
+        };
         let mut energies = vec![self.new_covector(); weights.len()];
         let mut out: Vec<&mut [f64]> = energies.iter_mut().map(Vec::as_mut_slice).collect();
-        self.for_each_decoded(&mut out, |columns, first, outs| {
-            let centres = &centres[first..][..outs[0].len()];
-            on_decoded!(columns, x => kernels::energies_columns(x, weights, centres, outs));
-        });
+        self.sums(0, squares, &Residuals::new(weights), &mut out);
         Some(energies)
     }
     fn knows_energies(&self, weights: &[f64]) -> bool {
@@ -297,8 +335,8 @@ impl LinearOperator for Genotypes<'_> {
     }
     fn adjoint_on(&self, r: &[f64], t: &IndexSet) -> SparseVec {
         let (picked, mut values) = (t.indices(), vec![0.0; t.indices().len()]);
-        let runs = RunsOfRows::new(std::iter::once(0..self.rows), r);
-        kernels::adjoint_genotypes(self.packed(), Some(picked), &runs, &mut values);
+        let meaning = |j| self.meaning(j);
+        kernels::genotype_sums(self.packed(), Some(picked), meaning, &Residuals::new(&[r]), &mut [&mut values]);
         SparseVec::sorted(t.dim(), picked.to_vec(), values)
     }
 }
@@ -309,9 +347,10 @@ impl ColumnMoments for Genotypes<'_> {
             return moments.clone();
         }
         let (mut means, mut variances) = (self.new_covector(), self.new_covector());
-        self.for_each_decoded(&mut [&mut means, &mut variances], |columns, _, outs| {
+        let (total, weights) = (weights.iter().sum(), Residuals::new(&[weights]));
+        kernels::for_each_part(&mut [&mut means, &mut variances], self.width(), |first, outs| {
             let [means, variances] = outs else { return };
-            on_decoded!(columns, x => kernels::moments_columns(x, weights, means, variances));
+            self.survey(first, &weights, total, [means, variances]);
         });
         Moments { means, variances }
     }

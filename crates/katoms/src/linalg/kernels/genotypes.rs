@@ -1,7 +1,8 @@
-//! Φᵀr of genotypes, 2 bits each, which become numbers in registers on their way to the sums.
+//! Sums over genotypes of 2 bits, which become numbers in registers on their way to the sums.
 //!
-//! A byte holds four individuals, the first of them in its lowest bits: the order of PLINK's .bed files. The sums are
-//! those of [`adjoint_columns`](super::adjoint_columns) on the same numbers in double precision, bit for bit.
+//! A byte holds four individuals, the first of them in its lowest bits: the order of PLINK's .bed files. Each column says
+//! what its four codes stand for: numbers of copies, or their squared distances from a centre. Each sum has the bits of
+//! [`adjoint_columns`](super::adjoint_columns) on those numbers in double precision.
 //!
 //! With AVX-512 the numbers of a column are one register, and a permutation of it turns codes into numbers: three
 //! instructions for eight genotypes. Elsewhere a table of all bytes has the four numbers of each. Columns without missing
@@ -25,16 +26,17 @@ const WORD: usize = 8;
 const LOW: u64 = 0x5555_5555_5555_5555;
 /// Bytes of a cache line, each of which is asked for once.
 const CACHE_LINE: usize = 64;
-/// Columns at a time where each may have a table of its own: four of them stay in L1.
-const TABLES: usize = 4;
+/// Residuals that share what was decoded.
+const SHARED: usize = 4;
+
+/// What the codes 0 to 3 of a column stand for: of copies of the first allele two, an unknown number, one, none.
+pub(crate) type Meaning = [f64; 4];
 
 /// Columns of genotypes, one after the other, each of whole bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct Packed<'a> {
     pub(crate) bytes: &'a [u8],
     pub(crate) rows: usize,
-    /// What a missing genotype of each column counts as.
-    pub(crate) missing: &'a [f64],
 }
 
 impl<'a> Packed<'a> {
@@ -44,161 +46,181 @@ impl<'a> Packed<'a> {
         let length = self.rows.div_ceil(IN_BYTE);
         &self.bytes[j * length..][..length]
     }
-
-    /// What the codes 0 to 3 of a column stand for: two copies of the first allele, unknown, one copy, none.
-    #[inline(always)]
-    fn values(&self, j: usize) -> [f64; 4] {
-        [2.0, self.missing[j], 1.0, 0.0]
-    }
 }
 
-/// A residual on some runs of rows, as the words of a column meet it.
-pub(crate) struct RunsOfRows {
-    /// The bytes of a column in which each run lies.
-    bytes: Vec<Range<usize>>,
-    /// For each word of each run. What fills up the last is −0: times any genotype and added, it leaves a sum as it is.
-    words: Vec<Residuals>,
+/// Residuals as the words of a column meet them: `words[q]` is the q-th, its last word filled up with −0. Times a number that
+/// is not negative, and added, that leaves a sum as it is.
+pub(crate) struct Residuals {
+    words: Vec<Vec<Residual>>,
 }
 
-/// What one word is multiplied with; a vector never lies across two cache lines.
+/// What the genotypes of one word are multiplied with; a vector never lies across two cache lines.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct Residuals([[f64; LANES]; WORD * IN_BYTE / LANES]);
+struct Residual([[f64; LANES]; WORD * IN_BYTE / LANES]);
 
-impl RunsOfRows {
-    /// `r` on these runs, each of which starts with a byte.
-    pub(crate) fn new(runs: impl Iterator<Item = Range<usize>>, r: &[f64]) -> Self {
-        let (mut bytes, mut words) = (Vec::new(), Vec::new());
-        for run in runs {
-            bytes.push(run.start / IN_BYTE..run.end.div_ceil(IN_BYTE));
-            for part in r[run].chunks(WORD * IN_BYTE) {
-                let mut word = Residuals([[-0.0; LANES]; WORD * IN_BYTE / LANES]);
-                word.0.as_flattened_mut()[..part.len()].copy_from_slice(part);
-                words.push(word);
-            }
-        }
-        Self { bytes, words }
+impl Residuals {
+    /// Each of one number for every row.
+    pub(crate) fn new(rs: &[&[f64]]) -> Self {
+        let word = |part: &[f64]| {
+            let mut word = Residual([[-0.0; LANES]; WORD * IN_BYTE / LANES]);
+            word.0.as_flattened_mut()[..part.len()].copy_from_slice(part);
+            word
+        };
+        Self { words: rs.iter().map(|r| r.chunks(WORD * IN_BYTE).map(word).collect()).collect() }
     }
 }
 
-/// The entries of Φᵀr of the picked columns, or of all.
+/// `outs[q][c]` = Σᵢ x·rs\[q\]\[i\], where x is what the code of row i stands for in the c-th of the picked columns, or of all.
 ///
-/// O(mn), one read of the runs; parallel over blocks of columns.
-pub(crate) fn adjoint_genotypes(packed: Packed<'_>, picked: Option<&[usize]>, runs: &RunsOfRows, out: &mut [f64]) {
-    let length = runs.bytes.iter().map(ExactSizeIterator::len).sum::<usize>().max(1);
+/// O(mnq) for q residuals, one read of the codes; parallel over blocks of columns.
+///
+/// # Panics
+/// If there are not as many results as residuals, or residuals are shorter than columns.
+pub(crate) fn genotype_sums(
+    packed: Packed<'_>,
+    picked: Option<&[usize]>,
+    meaning: impl Fn(usize) -> Meaning + Sync,
+    residuals: &Residuals,
+    outs: &mut [&mut [f64]],
+) {
+    assert_eq!(outs.len(), residuals.words.len(), "as many results as residuals");
+    if outs.is_empty() {
+        return;
+    }
     // As much arithmetic in a task as in one on numbers of a byte.
-    let width = (TASK_BYTES / IN_BYTE / length).next_multiple_of(GROUP).max(GROUP);
-    for_each_part(&mut [out], width, |first, outs| {
-        let products = Products { packed, picked, first, runs, out: &mut *outs[0] };
+    let width = (TASK_BYTES / packed.rows.max(1)).next_multiple_of(GROUP).max(GROUP);
+    for_each_part(outs, width, |first, outs| {
+        let place = |at: usize| picked.map_or(first + at, |picked| picked[first + at]);
+        let sums = Sums { packed, place, meaning: &meaning, residuals, outs };
         match Arch::new() {
             #[cfg(target_arch = "x86_64")]
-            Arch::V4(simd) => simd.vectorize(Permuted { simd, products }),
-            arch => arch.dispatch(Tabled(products)),
+            Arch::V4(simd) => simd.vectorize(Permuted { simd, sums }),
+            arch => arch.dispatch(Tabled(sums)),
         }
     });
 }
 
-/// A way from codes to numbers, and their products with a residual.
+/// A way from codes to numbers, and their products with residuals.
 trait Lookup {
     /// What the codes of a column stand for.
     type Column;
-    /// Eight partial sums.
-    type Sums: Copy;
-    fn column(&self, values: [f64; 4]) -> Self::Column;
-    fn none(&self) -> Self::Sums;
-    fn add(&self, sums: Self::Sums, column: &Self::Column, word: [u8; WORD], r: &Residuals) -> Self::Sums;
-    fn lanes(&self, sums: Self::Sums) -> [f64; LANES];
+    /// Partial sums.
+    type Lanes: Copy;
+    fn column(&self, meaning: Meaning) -> Self::Column;
+    fn none(&self) -> Self::Lanes;
+    fn add<const Q: usize>(
+        &self,
+        sums: [Self::Lanes; Q],
+        column: &Self::Column,
+        word: [u8; WORD],
+        rs: [&Residual; Q],
+    ) -> [Self::Lanes; Q];
+    fn total(&self, sums: Self::Lanes) -> f64;
 }
 
-/// The columns from `first` on, as many as `out` is long.
-struct Products<'a> {
+/// The columns at `place(0)`, `place(1)`, …, as many as each of `outs` is long.
+struct Sums<'a, 'b, P, M> {
     packed: Packed<'a>,
-    picked: Option<&'a [usize]>,
-    first: usize,
-    runs: &'a RunsOfRows,
-    out: &'a mut [f64],
+    place: P,
+    meaning: M,
+    residuals: &'a Residuals,
+    outs: &'a mut [&'b mut [f64]],
 }
 
-impl Products<'_> {
-    /// All of them, `C` at a time. Streams as in `Columns`.
+impl<P: Fn(usize) -> usize, M: Fn(usize) -> Meaning> Sums<'_, '_, P, M> {
+    /// All of them: `C` columns at a time with one residual, `D` with several.
     #[inline(always)]
-    fn all<L: Lookup, const C: usize>(mut self, lookup: &L) {
-        let columns = self.out.len();
+    fn all<L: Lookup, const C: usize, const D: usize>(mut self, lookup: &L) {
+        let count = self.outs.len();
+        let shared = count - count % SHARED;
+        if shared > 0 {
+            self.columns::<L, D, SHARED>(lookup, 0..shared);
+        }
+        self.columns::<L, C, 1>(lookup, shared..count);
+    }
+
+    /// All columns, `C` at a time, with these residuals, `Q` at a time. Streams as in `Columns`.
+    #[inline(always)]
+    fn columns<L: Lookup, const C: usize, const Q: usize>(&mut self, lookup: &L, residuals: Range<usize>) {
+        let columns = self.outs[0].len();
         let stride = columns / C;
         for first in 0..stride {
-            self.group::<L, C>(lookup, first, stride);
+            for q in residuals.clone().step_by(Q) {
+                self.group::<L, C, Q>(lookup, q, first, stride);
+            }
         }
         for first in stride * C..columns {
-            self.group::<L, 1>(lookup, first, 1);
+            for q in residuals.clone().step_by(Q) {
+                self.group::<L, 1, Q>(lookup, q, first, 1);
+            }
         }
     }
 
-    /// `C` columns, from `first` in steps of `stride`.
+    /// `C` columns, from `first` in steps of `stride`, with `Q` residuals from the `q`-th on.
     #[inline(always)]
-    fn group<L: Lookup, const C: usize>(&mut self, lookup: &L, first: usize, stride: usize) {
-        let place = |c: usize| {
-            let at = self.first + first + c * stride;
-            self.picked.map_or(at, |picked| picked[at])
-        };
-        let columns: [L::Column; C] = std::array::from_fn(|c| lookup.column(self.packed.values(place(c))));
-        let mut sums = [lookup.none(); C];
-        let mut rest = &self.runs.words[..];
-        for run in &self.runs.bytes {
-            let bytes: [&[u8]; C] = std::array::from_fn(|c| &self.packed.column(place(c))[run.clone()]);
-            let (words, after) = rest.split_at(run.len().div_ceil(WORD));
-            rest = after;
-            let whole = run.len() / WORD;
-            let mut codes: [&[[u8; WORD]]; C] = [&[]; C];
+    fn group<L: Lookup, const C: usize, const Q: usize>(&mut self, lookup: &L, q: usize, first: usize, stride: usize) {
+        let places: [usize; C] = std::array::from_fn(|c| (self.place)(first + c * stride));
+        let columns: [L::Column; C] = places.map(|j| lookup.column((self.meaning)(j)));
+        let length = self.packed.rows.div_ceil(IN_BYTE);
+        let (whole, words) = (length / WORD, length.div_ceil(WORD));
+        let rs: [&[Residual]; Q] = std::array::from_fn(|p| &self.residuals.words[q + p][..words]);
+        let bytes = places.map(|j| self.packed.column(j));
+        let mut codes: [&[[u8; WORD]]; C] = [&[]; C];
+        for c in 0..C {
+            codes[c] = &bytes[c].as_chunks().0[..whole];
+        }
+        let mut sums = [[lookup.none(); Q]; C];
+        for b in 0..whole {
+            let r = rs.map(|r| &r[b]);
             for c in 0..C {
-                codes[c] = &bytes[c].as_chunks().0[..whole];
-            }
-            for (b, r) in words[..whole].iter().enumerate() {
-                for c in 0..C {
-                    if b.is_multiple_of(CACHE_LINE / WORD) {
-                        prefetch_ahead(codes[c].as_ptr().wrapping_add(b));
-                    }
-                    sums[c] = lookup.add(sums[c], &columns[c], codes[c][b], r);
+                if b.is_multiple_of(CACHE_LINE / WORD) {
+                    prefetch_ahead(codes[c].as_ptr().wrapping_add(b));
                 }
+                sums[c] = lookup.add(sums[c], &columns[c], codes[c][b], r);
             }
-            for r in &words[whole..] {
-                for c in 0..C {
-                    let (mut last, ends) = ([0; WORD], bytes[c].as_chunks::<WORD>().1);
-                    last[..ends.len()].copy_from_slice(ends);
-                    sums[c] = lookup.add(sums[c], &columns[c], last, r);
-                }
+        }
+        if whole < words {
+            for c in 0..C {
+                let (mut last, ends) = ([0; WORD], bytes[c].as_chunks::<WORD>().1);
+                last[..ends.len()].copy_from_slice(ends);
+                sums[c] = lookup.add(sums[c], &columns[c], last, rs.map(|r| &r[whole]));
             }
         }
         for c in 0..C {
-            self.out[first + c * stride] = sum_lanes(lookup.lanes(sums[c]));
+            for p in 0..Q {
+                self.outs[q + p][first + c * stride] = lookup.total(sums[c][p]);
+            }
         }
     }
 }
 
-/// The products by permutations of a register.
+/// The sums by permutations of a register.
 #[cfg(target_arch = "x86_64")]
-struct Permuted<'a> {
+struct Permuted<'a, 'b, P, M> {
     simd: pulp::x86::V4,
-    products: Products<'a>,
+    sums: Sums<'a, 'b, P, M>,
 }
 
 #[cfg(target_arch = "x86_64")]
-impl NullaryFnOnce for Permuted<'_> {
+impl<P: Fn(usize) -> usize, M: Fn(usize) -> Meaning> NullaryFnOnce for Permuted<'_, '_, P, M> {
     type Output = ();
 
     #[inline(always)]
     fn call(self) {
-        self.products.all::<_, GROUP>(&self.simd);
+        // 32 registers: the sums of eight columns, or of four with four residuals, and what their codes stand for.
+        self.sums.all::<_, GROUP, { GROUP / 2 }>(&self.simd);
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 impl Lookup for pulp::x86::V4 {
     type Column = pulp::f64x8;
-    type Sums = pulp::f64x8;
+    type Lanes = pulp::f64x8;
 
     /// Twice, since an index has three bits, of which the highest is one of the next code.
     #[inline(always)]
-    fn column(&self, [a, b, c, d]: [f64; 4]) -> pulp::f64x8 {
+    fn column(&self, [a, b, c, d]: Meaning) -> pulp::f64x8 {
         pulp::f64x8(a, b, c, d, a, b, c, d)
     }
     #[inline(always)]
@@ -206,31 +228,40 @@ impl Lookup for pulp::x86::V4 {
         self.splat_f64x8(0.0)
     }
     #[inline(always)]
-    fn add(&self, mut sums: pulp::f64x8, column: &pulp::f64x8, word: [u8; WORD], r: &Residuals) -> pulp::f64x8 {
+    fn add<const Q: usize>(
+        &self,
+        mut sums: [pulp::f64x8; Q],
+        column: &pulp::f64x8,
+        word: [u8; WORD],
+        rs: [&Residual; Q],
+    ) -> [pulp::f64x8; Q] {
         let word = pulp::cast(self.splat_u64x8(u64::from_le_bytes(word)));
-        for (part, r) in r.0.iter().enumerate() {
+        for part in 0..WORD * IN_BYTE / LANES {
             let shifts: [u64; LANES] = std::array::from_fn(|l| (2 * (LANES * part + l)) as u64);
             let codes = self.avx512f._mm512_srlv_epi64(word, pulp::cast(shifts));
-            let x = self.avx512f._mm512_permutexvar_pd(codes, pulp::cast(*column));
-            sums = self.mul_add_f64x8(pulp::cast(x), pulp::cast(*r), sums);
+            let x = pulp::cast(self.avx512f._mm512_permutexvar_pd(codes, pulp::cast(*column)));
+            for q in 0..Q {
+                sums[q] = self.mul_add_f64x8(x, pulp::cast(rs[q].0[part]), sums[q]);
+            }
         }
         sums
     }
     #[inline(always)]
-    fn lanes(&self, sums: pulp::f64x8) -> [f64; LANES] {
-        pulp::cast(sums)
+    fn total(&self, sums: pulp::f64x8) -> f64 {
+        sum_lanes(pulp::cast(sums))
     }
 }
 
-/// The products by tables.
-struct Tabled<'a>(Products<'a>);
+/// The sums by tables.
+struct Tabled<'a, 'b, P, M>(Sums<'a, 'b, P, M>);
 
-impl WithSimd for Tabled<'_> {
+impl<P: Fn(usize) -> usize, M: Fn(usize) -> Meaning> WithSimd for Tabled<'_, '_, P, M> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        self.0.all::<_, TABLES>(&ByTable::<S>(PhantomData));
+        // The tables of four columns stay in L1; the sums of one column with four residuals stay in 16 registers.
+        self.0.all::<_, { GROUP / 2 }, 1>(&ByTable::<S>(PhantomData));
     }
 }
 
@@ -241,45 +272,53 @@ type Table<T> = [[T; IN_BYTE]; 256];
 
 impl<S: Simd> Lookup for ByTable<S> {
     type Column = Arc<Table<f64>>;
-    type Sums = [f64; LANES];
+    type Lanes = [f64; LANES];
 
     #[inline(always)]
-    fn column(&self, values: [f64; 4]) -> Arc<Table<f64>> {
+    fn column(&self, meaning: Meaning) -> Arc<Table<f64>> {
         static SHARED: LazyLock<Arc<Table<f64>>> = LazyLock::new(|| Arc::new(DOUBLES));
-        if values[1] == 0.0 { SHARED.clone() } else { Arc::new(table(values)) }
+        if meaning == COPIES { SHARED.clone() } else { Arc::new(table(meaning)) }
     }
     #[inline(always)]
     fn none(&self) -> [f64; LANES] {
         [0.0; LANES]
     }
     #[inline(always)]
-    fn add(&self, mut sums: [f64; LANES], column: &Arc<Table<f64>>, word: [u8; WORD], r: &Residuals) -> [f64; LANES] {
+    fn add<const Q: usize>(
+        &self,
+        mut sums: [[f64; LANES]; Q],
+        column: &Arc<Table<f64>>,
+        word: [u8; WORD],
+        rs: [&Residual; Q],
+    ) -> [[f64; LANES]; Q] {
         let table: &Table<f64> = column;
-        for (part, r) in r.0.iter().enumerate() {
-            for half in 0..2 {
-                let x = &table[usize::from(word[2 * part + half])];
-                for l in 0..IN_BYTE {
-                    let lane = IN_BYTE * half + l;
-                    sums[lane] = fma::<S>(x[l], r[lane], sums[lane]);
+        for part in 0..WORD * IN_BYTE / LANES {
+            for half in 0..LANES / IN_BYTE {
+                let x = &table[usize::from(word[LANES / IN_BYTE * part + half])];
+                for q in 0..Q {
+                    for l in 0..IN_BYTE {
+                        let lane = IN_BYTE * half + l;
+                        sums[q][lane] = fma::<S>(x[l], rs[q].0[part][lane], sums[q][lane]);
+                    }
                 }
             }
         }
         sums
     }
     #[inline(always)]
-    fn lanes(&self, sums: [f64; LANES]) -> [f64; LANES] {
-        sums
+    fn total(&self, sums: [f64; LANES]) -> f64 {
+        sum_lanes(sums)
     }
 }
 
 /// The numbers of every byte, where codes stand for these.
-const fn table<T: Copy>(values: [T; 4]) -> Table<T> {
-    let mut table = [[values[0]; IN_BYTE]; 256];
+const fn table<T: Copy>(meaning: [T; 4]) -> Table<T> {
+    let mut table = [[meaning[0]; IN_BYTE]; 256];
     let mut byte = 0;
     while byte < 256 {
         let mut l = 0;
         while l < IN_BYTE {
-            table[byte][l] = values[byte >> (2 * l) & 3];
+            table[byte][l] = meaning[byte >> (2 * l) & 3];
             l += 1;
         }
         byte += 1;
@@ -287,31 +326,22 @@ const fn table<T: Copy>(values: [T; 4]) -> Table<T> {
     table
 }
 
-/// A missing genotype is 0 in both.
-static DOUBLES: Table<f64> = table([2.0, 0.0, 1.0, 0.0]);
-static BYTES: Table<i8> = table([2, 0, 1, 0]);
-
-/// The numbers of a column, or of some whole bytes of it, of which none is missing. O(m).
-pub(crate) fn decode_bytes(column: &[u8], out: &mut [i8]) {
-    decode(column, &BYTES, out);
-}
+/// A missing genotype is 0 in these.
+const COPIES: Meaning = [2.0, 0.0, 1.0, 0.0];
+static DOUBLES: Table<f64> = table(COPIES);
 
 /// The numbers of a column, or of some whole bytes of it. O(m).
-pub(crate) fn decode_doubles(column: &[u8], missing: f64, out: &mut [f64]) {
-    decode(column, &DOUBLES, out);
-    if missing != 0.0 {
-        for_each_missing(column, |i| out.get_mut(i).into_iter().for_each(|x| *x = missing));
-    }
-}
-
-fn decode<T: Copy>(column: &[u8], table: &Table<T>, out: &mut [T]) {
+pub(crate) fn decode_genotypes(column: &[u8], missing: f64, out: &mut [f64]) {
     let (whole, rest) = out.as_chunks_mut::<IN_BYTE>();
     let (bytes, last) = column.split_at(whole.len());
     for (out, &byte) in whole.iter_mut().zip(bytes) {
-        *out = table[usize::from(byte)];
+        *out = DOUBLES[usize::from(byte)];
     }
     for &byte in last.iter().take(1) {
-        rest.copy_from_slice(&table[usize::from(byte)][..rest.len()]);
+        rest.copy_from_slice(&DOUBLES[usize::from(byte)][..rest.len()]);
+    }
+    if missing != 0.0 {
+        for_each_missing(column, |i| out.get_mut(i).into_iter().for_each(|x| *x = missing));
     }
 }
 
@@ -375,74 +405,65 @@ mod tests {
         (0..rows.div_ceil(IN_BYTE) * columns).map(|_| next()).collect()
     }
 
+    fn meaning(j: usize) -> Meaning {
+        match j % 3 {
+            0 => COPIES,
+            1 => [2.0, 2.0 / (j + 1) as f64, 1.0, 0.0],
+            _ => [0.01, 3.0, 1.0 / (j + 1) as f64, 0.7],
+        }
+    }
+
     /// A naive twin: one genotype.
     fn genotype(packed: Packed<'_>, i: usize, j: usize) -> f64 {
-        match packed.column(j)[i / 4] >> (2 * (i % 4)) & 3 {
-            0 => 2.0,
-            1 => packed.missing[j],
-            2 => 1.0,
-            _ => 0.0,
-        }
+        meaning(j)[usize::from(packed.column(j)[i / 4] >> (2 * (i % 4)) & 3)]
     }
 
-    fn residual(rows: usize) -> Vec<f64> {
-        (0..rows).map(|i| (i as f64 * 1.7).sin() * 10.0_f64.powi(i as i32 % 7 - 3)).collect()
+    fn residual(rows: usize, q: usize) -> Vec<f64> {
+        (0..rows).map(|i| ((i + 31 * q) as f64 * 1.7).sin() * 10.0_f64.powi(i as i32 % 7 - 3)).collect()
     }
 
     #[test]
-    fn products_have_the_bits_of_the_decoded_numbers_on_every_machine() {
+    fn sums_have_the_bits_of_the_decoded_numbers_on_every_machine() {
         for (rows, columns) in [(1, 1), (3, 9), (4, 8), (31, 7), (32, 17), (67, 21), (256, 5), (1003, 130)] {
             let bytes = codes(rows, columns);
-            let missing: Vec<f64> = (0..columns).map(|j| if j % 3 == 0 { 0.0 } else { 2.0 / (j + 1) as f64 }).collect();
-            let packed = Packed { bytes: &bytes, rows, missing: &missing };
+            let packed = Packed { bytes: &bytes, rows };
             let decoded: Vec<f64> = (0..rows * columns).map(|at| genotype(packed, at % rows, at / rows)).collect();
-            let r = residual(rows);
-            let mut expected = vec![f64::NAN; columns];
-            adjoint_columns(&decoded, &r, &mut expected);
-            let runs = RunsOfRows::new(std::iter::once(0..rows), &r);
-            let mut found = vec![f64::NAN; columns];
-            adjoint_genotypes(packed, None, &runs, &mut found);
-            assert_eq!(found, expected, "{rows} x {columns}");
-            found.fill(f64::NAN);
-            let products = Products { packed, picked: None, first: 0, runs: &runs, out: &mut found };
-            Arch::new().dispatch(Tabled(products));
-            assert_eq!(found, expected, "{rows} x {columns}, by tables");
-            let picked: Vec<usize> = (0..columns).rev().step_by(3).collect();
-            found.truncate(picked.len());
-            adjoint_genotypes(packed, Some(&picked), &runs, &mut found);
-            assert_eq!(found, picked.iter().map(|&j| expected[j]).collect::<Vec<_>>(), "{rows} x {columns}, some");
-        }
-    }
-
-    #[test]
-    fn some_runs_of_rows_are_the_others_left_out() {
-        let (rows, columns) = (1003, 12);
-        let (bytes, missing, r) = (codes(rows, columns), vec![0.3; columns], residual(rows));
-        let packed = Packed { bytes: &bytes, rows, missing: &missing };
-        let runs = [0..63, 252..315, 504..567, 1000..1003];
-        let mut found = vec![f64::NAN; columns];
-        adjoint_genotypes(packed, None, &RunsOfRows::new(runs.clone().into_iter(), &r), &mut found);
-        for (j, found) in found.iter().enumerate() {
-            let expected: f64 = runs.iter().cloned().flatten().map(|i| genotype(packed, i, j) * r[i]).sum();
-            assert!((found - expected).abs() < 1e-9, "{j}: {found} for {expected}");
+            for count in [1, 2, 4, 7] {
+                let rs: Vec<Vec<f64>> = (0..count).map(|q| residual(rows, q)).collect();
+                let rs: Vec<&[f64]> = rs.iter().map(Vec::as_slice).collect();
+                let mut expected = vec![vec![f64::NAN; columns]; count];
+                expected.iter_mut().zip(&rs).for_each(|(out, r)| adjoint_columns(&decoded, r, out));
+                let residuals = Residuals::new(&rs);
+                let of = |length: usize, sums: &dyn Fn(&mut [&mut [f64]])| {
+                    let mut found = vec![vec![f64::NAN; length]; count];
+                    sums(&mut found.iter_mut().map(Vec::as_mut_slice).collect::<Vec<_>>());
+                    found
+                };
+                let found = of(columns, &|outs| genotype_sums(packed, None, meaning, &residuals, outs));
+                assert_eq!(found, expected, "{rows} x {columns}, {count} residuals");
+                let found = of(columns, &|outs| {
+                    Arch::new().dispatch(Tabled(Sums { packed, place: |at| at, meaning, residuals: &residuals, outs }));
+                });
+                assert_eq!(found, expected, "{rows} x {columns}, {count} residuals, by tables");
+                let picked: Vec<usize> = (0..columns).rev().step_by(3).collect();
+                let found = of(picked.len(), &|outs| genotype_sums(packed, Some(&picked), meaning, &residuals, outs));
+                let of_picked = |out: &Vec<f64>| picked.iter().map(|&j| out[j]).collect::<Vec<_>>();
+                assert_eq!(found, expected.iter().map(of_picked).collect::<Vec<_>>(), "{rows} x {columns}, some");
+            }
         }
     }
 
     #[test]
     fn columns_are_decoded_and_counted() {
         for rows in [1, 2, 3, 4, 31, 32, 33, 130, 1003] {
-            let (bytes, missing) = (codes(rows, 1), [0.7]);
-            let packed = Packed { bytes: &bytes, rows, missing: &missing };
-            let expected: Vec<f64> = (0..rows).map(|i| genotype(packed, i, 0)).collect();
+            let bytes = codes(rows, 1);
+            let values = [2.0, 0.7, 1.0, 0.0];
+            let expected: Vec<f64> =
+                (0..rows).map(|i| values[usize::from(bytes[i / 4] >> (2 * (i % 4)) & 3)]).collect();
             let mut doubles = vec![f64::NAN; rows];
-            decode_doubles(&bytes, 0.7, &mut doubles);
+            decode_genotypes(&bytes, 0.7, &mut doubles);
             assert_eq!(doubles, expected);
-            let mut whole = vec![-1; rows];
-            decode_bytes(&bytes, &mut whole);
-            let without = expected.iter().map(|&x| if x == 0.7 { 0 } else { x as i8 });
-            assert_eq!(whole, without.collect::<Vec<_>>());
-            let count = |value: f64| expected.iter().filter(|&&x| x == value).count();
-            assert_eq!(count_codes(&bytes, rows), [count(2.0), count(0.7), count(1.0), count(0.0)]);
+            assert_eq!(count_codes(&bytes, rows), values.map(|v| expected.iter().filter(|&&x| x == v).count()));
         }
     }
 }
