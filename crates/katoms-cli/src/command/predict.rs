@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use katoms_io::{Ask, Column, Dataset, Model, Source, Values};
+use katoms_io::{Ask, Column, Dataset, Individual, Model, Source, Values};
 use serde_json::json;
 
 use crate::Ended;
@@ -40,10 +40,15 @@ impl PredictArgs {
         let bytes = std::fs::read(&self.model).with_context(|| format!("{} cannot be read", self.model.display()))?;
         let model = Model::from_json(&self.model, &bytes)?;
         let source = self.source(&model)?;
+        let individuals = match &source {
+            Source::Genotypes(genotypes) => genotypes.individuals.clone(),
+            _ => Vec::new(),
+        };
         let ask = Ask { path: self.data.clone(), missing: self.reading.missing(&source), ..Ask::default() };
         let dataset = model.dataset(source, &ask)?;
         dataset.notes.iter().for_each(|note| told.say(format!("note: {note}")));
-        let columns = predictions(&model, &dataset)?;
+        let mut columns = ids(&individuals, &dataset.rows);
+        columns.extend(predictions(&model, &dataset)?);
         if self.json {
             let of = |column: &Column| match &column.values {
                 Values::Numbers(values) => json!(values),
@@ -90,6 +95,19 @@ fn table_file(path: &Path, columns: &[Column]) -> Result<Vec<u8>> {
         Some("parquet") => Ok(katoms_io::write_parquet(columns)?),
         _ => bail!("{}: choose a name that ends in .csv or .parquet", path.display()),
     }
+}
+
+/// FID and IID of the rows, where they are individuals.
+fn ids(individuals: &[Individual], rows: &[usize]) -> Vec<Column> {
+    if individuals.is_empty() {
+        return Vec::new();
+    }
+    let column = |name: &str, of: fn(&Individual) -> &String| {
+        let levels = rows.iter().filter_map(|&row| individuals.get(row)).map(|one| of(one).clone()).collect();
+        let codes = (0..rows.len()).map(|row| Some(row as u32)).collect();
+        Column { name: name.into(), values: Values::Words { levels, codes } }
+    };
+    vec![column("FID", |one| &one.family), column("IID", |one| &one.id)]
 }
 
 /// The predictions, with probabilities for classes, and the rows that were left out told by number.

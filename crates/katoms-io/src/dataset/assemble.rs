@@ -41,7 +41,9 @@ pub(super) fn assemble(source: crate::Source, ask: &Ask, expected: Option<&Expec
     let weights = weights.map(|v| v.into_weights(&frame, &rows)).transpose()?;
     let features: Vec<Feature> = made.pieces.iter().map(|p| p.feature.clone()).collect();
     check_names(&frame, &features)?;
-    let always = places_of(&frame, &features, ask.always.iter().chain(&opened.always))?;
+    // a covariate may be the weights, or was left out
+    let of_file = opened.always.iter().filter(|name| features.iter().any(|f| f.column == **name));
+    let always = places_of(&frame, &features, ask.always.iter().chain(of_file))?;
     let groups = if expected.is_none() { grouped(&features, &made.levels, ask, &mut notes)? } else { None };
     let (unnamed_columns, file_rows) = ((!frame.is_named).then_some(frame.names.len()), frame.rows);
     let storage = fill(frame, &made, &rows, means.as_deref().filter(|_| scan.found_any()));

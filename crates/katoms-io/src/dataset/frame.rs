@@ -98,7 +98,7 @@ impl Opened {
                 is_case.into_iter().map(|c| c.map_or(f64::NAN, |c| f64::from(u8::from(c)))).collect(),
             )),
         };
-        if let (Some((cases, controls)), None, None) = (cases, &ask.target, &ask.target_file) {
+        if let (Some((cases, controls)), true, None, None) = (cases, ask.classes, &ask.target, &ask.target_file) {
             notes.push(format!("{}: {}, {}", phenotype.name, counted(cases, "case"), counted(controls, "control")));
         }
         let (rows, columns) = (individuals.len(), variants.len());

@@ -129,8 +129,10 @@ fn of_genotypes(genotypes: &Genotypes) -> Inspected {
         }
         _ => "unknown of all: a fit would need --target FILE".into(),
     };
-    // The phenotype is no column: a fit would choose among all of them.
-    inspected.would = would(individuals, variants + 1, variants + 1, 0).split_off(1);
+    inspected.would = would(individuals, variants + 1, variants + 1, 0);
+    if let Some(choices) = inspected.would.first_mut() {
+        *choices = format!("a fit would choose among {}", count(variants, "variant", "variants"));
+    }
     let missing = match missing {
         0 => "no genotype is missing".into(),
         n => format!(
