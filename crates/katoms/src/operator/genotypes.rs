@@ -26,8 +26,6 @@ const TOGETHER: usize = 8;
 const ROWS: usize = 1024;
 /// Columns of the sample that a thread copies at least.
 const SHARE: usize = 1 << 10;
-/// How often a column is read at most for its moments, as of other designs.
-const READS: usize = 3;
 
 /// A design of genotypes: 0, 1 or 2 copies of an allele, in 2 bits. A missing one counts as the mean of its column.
 ///
@@ -161,7 +159,7 @@ impl<'a> Genotypes<'a> {
             let (mean, variance) = (&mut means[at], &mut variances[at]);
             let mut far;
             (*mean, *variance, far) = kernels::mean_and_variance(pilot, *mean, *variance, total);
-            for _ in 1..READS {
+            for _ in 1..kernels::READS {
                 if far {
                     let (pilot, mut again) = (*mean, [[0.0], [0.0]]);
                     let [deviation, square] = &mut again;

@@ -47,7 +47,7 @@ use columns::{LANES, sum_lanes};
 pub(crate) use gather::{PaddedRows, add_rows, dots};
 pub(crate) use genotypes::{IN_BYTE, Meaning, Packed, Residuals, count_codes, decode_genotypes, genotype_sums};
 pub(crate) use log_odds::{log_loss, log_loss_curvatures, log_loss_slopes};
-pub(crate) use moments::{mean_and_variance, moments_columns, moments_rows, survey_columns};
+pub(crate) use moments::{READS, mean_and_variance, moments_columns, moments_rows, survey_columns};
 pub(crate) use picked::{adjoint_picked_columns, adjoint_picked_rows, apply_columns, apply_rows};
 pub use real::Real;
 pub use rows::{adjoint_rows, adjoint_rows_block};

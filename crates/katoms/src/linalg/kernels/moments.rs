@@ -14,7 +14,7 @@ use super::streams::{GROUP, STEP, blocks, fma, for_each_part, prefetch, shape};
 /// The largest d² over the variance: three digits of sixteen.
 const FAR: f64 = 1e3;
 /// How often a column is read at most. A pilot 10¹⁶ deviations away needs three.
-const READS: usize = 3;
+pub(crate) const READS: usize = 3;
 
 /// The means and variances of the columns of a column-major design, under weights whose sum is `total`.
 ///
