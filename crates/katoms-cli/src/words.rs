@@ -18,6 +18,7 @@ pub fn status(status: Status) -> &'static str {
         Status::Stopped => "stopped before it converged",
         Status::Stalled => "stalled: no step lowers the objective",
         Status::Diverged => "diverged",
+        Status::Separated => "complete separation: larger coefficients always fit better",
     }
 }
 
@@ -31,6 +32,7 @@ pub fn status_name(status: Status) -> &'static str {
         Status::Stopped => "stopped",
         Status::Stalled => "stalled",
         Status::Diverged => "diverged",
+        Status::Separated => "separated",
     }
 }
 
