@@ -285,7 +285,8 @@ where
     let problem = Problem { design, loss, set, folds, options: &searched };
     let nulls = problem.null_fits()?;
     let (fits, passes, complete) = if rest.is_empty() { (Vec::new(), 0, true) } else { problem.fits(null, go_on)? };
-    let find = |fits: &[Fit], choice, fold| fits.iter().find(|fit| fit.choice == choice && fit.left_out == fold).cloned();
+    let find =
+        |fits: &[Fit], choice, fold| fits.iter().find(|fit| fit.choice == choice && fit.left_out == fold).cloned();
     let scored = |fits: &[Fit], choice| {
         let held_out = (0..folds.count()).filter_map(|fold| find(fits, choice, Some(fold)));
         sides.score(design, choice, held_out.collect())
@@ -349,6 +350,8 @@ impl<L: Split> Sides<L> {
         let mean = folds.iter().sum::<f64>() / count;
         let square: f64 = folds.iter().map(|v| (v - mean).powi(2)).sum();
         let error = (square / (count - 1.0) / count).sqrt();
+        // Losses that are all the same differ by rounding.
+        let error = if error <= 4.0 * f64::EPSILON * mean.abs() { 0.0 } else { error };
         let model = |fit: Fit| FoldModel { coefficients: fit.coefficients, intercept: fit.intercept };
         Score { choice, folds, mean, error, models: fits.into_iter().map(model).collect() }
     }

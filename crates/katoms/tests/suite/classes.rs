@@ -37,7 +37,9 @@ fn complete_separation_is_no_convergence() {
     // within bounds that bind there is a minimum
     let within = |bounds: Bounds| {
         let how = Bounded::new(bounds);
-        search_within_bounds(&separable(), &set, &how, |_, _| ControlFlow::Continue(()), &mut |_| ControlFlow::Continue(()))
+        search_within_bounds(&separable(), &set, &how, |_, _| ControlFlow::Continue(()), &mut |_| {
+            ControlFlow::Continue(())
+        })
     };
     assert_eq!(within(Bounds::new(vec![-1.0; 20], vec![1.0; 20]).unwrap()).unwrap().status, Status::Converged);
     let unbounded = Bounds::new(vec![f64::NEG_INFINITY; 20], vec![f64::INFINITY; 20]).unwrap();
