@@ -1,13 +1,14 @@
 """A fit of genotypes as PLINK stores them, 2 bits each, beside the same numbers as a NumPy array of bytes.
 
-    cargo build --release -p katoms-cli && pip install numpy
+    cargo build --release -p katoms-cli --no-default-features && pip install numpy
     python bench/plink.py FOLDER [--rows 2000] [--columns 100000] [--atoms 50] [--missing 0.02] [--rounds 7]
 
 Writes FOLDER/cohort.bed, .bim and .fam, and FOLDER/cohort.npy, an int8 array in column order: the same genotypes, with
 neighbours correlated in blocks of twenty and half of the target's variance noise. Then `katoms fit` runs on either file
-in turn, round after round, since other work on the machine changes the time of both. Printed are medians: seconds of the
-fit, of the whole command, its reads of the data, its peak memory, and whether both chose the same variants. With
---missing, that share of the genotypes is missing in the .bed file, which then goes alone.
+in turn, round after round, since other work on the machine changes the time of both; on one thread and on two. Printed
+are medians: seconds of the fit, seconds of the whole command, passes over the data and how often these read all of it,
+peak memory, and whether both chose the same variants. With --missing, that share of the genotypes is missing in the .bed
+file, and the two fits are of different data.
 """
 
 import argparse
@@ -70,18 +71,42 @@ def write(folder, asked):
         fam.writelines(f"{i + 1}\t1\t0\t0\t0\t{v!r}\n" for i, v in enumerate(y.tolist()))
 
 
-def fitted(asked, file):
-    """What a fit says, the seconds of the command and its peak memory in bytes."""
-    command = [asked.program, "fit", file, "-k", asked.atoms, "--json"]
-    command += ["--target", asked.folder / "y.npy"]
+def fitted(asked, threads, file):
+    """What a fit prints, the seconds of the command and its peak memory in bytes."""
+    command = [asked.program, "fit", file, "-k", asked.atoms, "--json", "--target", asked.folder / "y.npy"]
+    environment = {**os.environ, "RAYON_NUM_THREADS": str(threads)}
     clock = time.perf_counter()
-    process = subprocess.Popen([*map(str, command)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    told = process.stdout.read()
+    process = subprocess.Popen(
+        [*map(str, command)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment
+    )
+    printed = process.stdout.read()
     _, code, used = os.wait4(process.pid, 0)
     seconds = time.perf_counter() - clock
     if code != 0:
         raise SystemExit(f"katoms fit {file} ended with {os.waitstatus_to_exitcode(code)}")
-    return json.loads(told), seconds, used.ru_maxrss * 1024
+    return json.loads(printed), seconds, used.ru_maxrss * 1024
+
+
+def compare(asked, threads):
+    """Both files on so many threads, in turn."""
+    runs = {"bed": [], "npy": []}
+    for _ in range(asked.rounds):
+        for kind, found in runs.items():
+            found.append(fitted(asked, threads, asked.folder / f"cohort.{kind}"))
+    seconds, chosen = {}, {}
+    for kind, found in runs.items():
+        fits, commands, memory = zip(*((output["run"]["seconds"], command, peak) for output, command, peak in found))
+        seconds[kind] = [statistics.median(fits), statistics.median(commands)]
+        run, model = found[0][0]["run"], found[0][0]["model"]
+        chosen[kind] = [c["column"] for c in model["coefficients"]]
+        print(
+            f"{threads} thread(s), {kind}: fit {1e3 * seconds[kind][0]:.1f} ms, command {1e3 * seconds[kind][1]:.0f} ms, "
+            f"{run['passes']} passes, {run['reads']:.2f} reads, {statistics.median(memory) / 1e6:.0f} MB, "
+            f"objective {model['objective']!r}"
+        )
+    fit, command = (bed / npy for bed, npy in zip(seconds["bed"], seconds["npy"]))
+    same = "the same variants" if chosen["bed"] == chosen["npy"] else "OTHER variants"
+    print(f"{threads} thread(s), bed over npy: fit {fit:.2f}, command {command:.2f}; {same}")
 
 
 def main():
@@ -98,24 +123,8 @@ def main():
     asked.folder.mkdir(parents=True, exist_ok=True)
     if not asked.reuse:
         write(asked.folder, asked)
-    kinds = ["bed", "npy"]
-    runs = {kind: [] for kind in kinds}
-    for _ in range(asked.rounds):
-        for kind in kinds:
-            runs[kind].append(fitted(asked, asked.folder / f"cohort.{kind}"))
-    medians = {}
-    for kind, told in runs.items():
-        run, model = told[0][0]["run"], told[0][0]["model"]
-        medians[kind] = [statistics.median(t[0]["run"]["seconds"] for t in told), statistics.median(t[1] for t in told)]
-        memory = statistics.median(t[2] for t in told)
-        print(
-            f"{kind}: fit {1e3 * medians[kind][0]:.1f} ms, command {1e3 * medians[kind][1]:.0f} ms, {run['reads']:.2f} reads, "
-            f"{memory / 1e6:.0f} MB, objective {model['objective']!r}"
-        )
-    fit, command = (b / a for b, a in zip(medians["bed"], medians["npy"]))
-    chosen = [runs[kind][0][0]["model"]["coefficients"] for kind in kinds]
-    chosen = [[c["column"] for c in model] for model in chosen]
-    print(f"bed over npy: fit {fit:.2f}, command {command:.2f}; {'the same' if chosen[0] == chosen[1] else 'OTHER'} variants")
+    for threads in (1, 2):
+        compare(asked, threads)
 
 
 if __name__ == "__main__":

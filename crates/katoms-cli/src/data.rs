@@ -154,6 +154,25 @@ impl FormatArgs {
     }
 }
 
+/// The file that a target names: `y.npy` is one, and `y.csv:age` a column of one; `y` is a column, whatever else is
+/// called so.
+pub fn file_of(target: &str) -> Option<(&Path, Option<&str>)> {
+    let is_file = |name: &str| Path::new(name).extension().is_some() && Path::new(name).is_file();
+    match target.rsplit_once(':') {
+        _ if is_file(target) => Some((Path::new(target), None)),
+        Some((file, column)) if is_file(file) => Some((Path::new(file), Some(column))),
+        _ => None,
+    }
+}
+
+/// The column and the file of a target, as a data set is asked for them.
+pub fn asked_target(target: Option<&str>) -> (Option<String>, Option<PathBuf>) {
+    match target.and_then(file_of) {
+        Some((file, column)) => (column.map(String::from), Some(file.into())),
+        None => (target.map(String::from), None),
+    }
+}
+
 impl ReadingArgs {
     /// Reads a file, and its covariates.
     ///
@@ -170,6 +189,11 @@ impl ReadingArgs {
             _ => {}
         }
         Ok(source)
+    }
+
+    /// The files that [`ReadingArgs::read`] opens.
+    pub fn files(&self, path: &Path) -> Vec<PathBuf> {
+        katoms_io::files_of(path).into_iter().chain(self.covariates.clone()).collect()
     }
 
     /// What is done about missing values.
@@ -189,12 +213,16 @@ impl DataArgs {
         let mut source = self.reading.read(&self.data, &options)?;
         let mut ask = self.ask();
         if let Source::Genotypes(genotypes) = &mut source {
-            take_phenotype(genotypes, &mut ask)?;
+            read_phenotype(genotypes, &mut ask)?;
+            check_phenotype(genotypes, &ask)?;
         }
         let loss = model.loss.unwrap_or_else(|| natural_loss(&source, &ask));
         let missing = self.reading.missing(&source);
         (ask.classes, ask.missing) = (loss == LossChoice::Logistic, missing);
-        let dataset = Dataset::new(source, &ask)?;
+        let mut dataset = Dataset::new(source, &ask)?;
+        if model.loss.is_none() && loss == LossChoice::Squares {
+            dataset.notes.extend(dataset.target.as_ref().and_then(two_values));
+        }
         dataset.notes.iter().for_each(|note| told.say(format!("note: {note}")));
         let path = self.data.clone();
         Ok(Loaded { path, dataset, loss, missing, has_group_file: self.groups.is_some() })
@@ -205,29 +233,14 @@ impl DataArgs {
     /// # Errors
     /// As [`outputs::check`].
     pub fn check_outputs(&self, outputs: &[Option<&Path>]) -> Result<()> {
-        let files = katoms_io::files_of(&self.data);
-        let beside =
-            [self.groups.as_deref(), self.target_file().map(|(file, _)| file), self.reading.covariates.as_deref()];
+        let files = self.reading.files(&self.data);
+        let beside = [self.groups.as_deref(), self.target.as_deref().and_then(file_of).map(|(file, _)| file)];
         let inputs: Vec<Option<&Path>> = files.iter().map(|file| Some(file.as_path())).chain(beside).collect();
         outputs::check(&inputs, outputs)
     }
 
-    /// `y.npy` is a file, and `y.csv:age` a column of one; `y` is a column, whatever else is called so.
-    fn target_file(&self) -> Option<(&Path, Option<&str>)> {
-        let is_file = |name: &str| Path::new(name).extension().is_some() && Path::new(name).is_file();
-        let target = self.target.as_deref()?;
-        match target.rsplit_once(':') {
-            _ if is_file(target) => Some((Path::new(target), None)),
-            Some((file, column)) if is_file(file) => Some((Path::new(file), Some(column))),
-            _ => None,
-        }
-    }
-
     fn ask(&self) -> Ask {
-        let (target_file, target) = match self.target_file() {
-            Some((file, column)) => (Some(file.into()), column.map(String::from)),
-            None => (None, self.target.clone()),
-        };
+        let (target, target_file) = asked_target(self.target.as_deref());
         Ask {
             path: self.data.clone(),
             target,
@@ -246,13 +259,21 @@ impl DataArgs {
     }
 }
 
-/// What is predicted of individuals: what a file says of them by FID and IID, or else the .fam file.
-fn take_phenotype(genotypes: &mut Genotypes, ask: &mut Ask) -> Result<()> {
+/// Takes what a file says of individuals by FID and IID in place of the .fam file's phenotype.
+///
+/// # Errors
+/// When the file cannot be read, or has no such column.
+pub fn read_phenotype(genotypes: &mut Genotypes, ask: &mut Ask) -> Result<()> {
     if let Some(file) = &ask.target_file
         && genotypes.read_phenotype(file, ask.target.as_deref())?
     {
         (ask.target, ask.target_file) = (None, None);
     }
+    Ok(())
+}
+
+/// Whether there is something to predict.
+fn check_phenotype(genotypes: &Genotypes, ask: &Ask) -> Result<()> {
     if (&ask.target, &ask.target_file) == (&None, &None) && genotypes.phenotype.values == PhenotypeValues::Unknown {
         bail!(
             "{}: the {} of every individual is unknown (-9, 0 or NA); give one with --target FILE: a value for each \
@@ -366,9 +387,9 @@ impl Loaded {
     /// When there are fewer.
     pub fn check_size(&self, k: usize, features: &Features<'_>) -> Result<()> {
         let most = features.candidates();
-        if k == 0 || k > most {
+        if k > most {
             bail!(
-                "-k is {k}, but {} has {} to choose from; k must lie between 1 and {most}",
+                "-k is {k}, but {} has {} to choose from; k must lie between 0 and {most}",
                 self.path.display(),
                 count(most, self.atoms_are().trim_end_matches('s'), self.atoms_are()),
             );
@@ -378,23 +399,35 @@ impl Loaded {
 }
 
 impl Loaded {
-    /// The sizes that were asked for, or a range that the data can carry.
+    /// The sizes that were asked for, as far as there are so many atoms.
     ///
     /// # Errors
-    /// When there are fewer atoms than asked for.
-    pub fn sizes(&self, asked: Option<&Sizes>, features: &Features<'_>, told: &Told) -> Result<Vec<usize>> {
-        if let Some(Sizes(sizes)) = asked {
-            let most = features.candidates();
-            let kept: Vec<usize> = sizes.iter().copied().filter(|&k| k <= most).collect();
-            match (kept.is_empty(), sizes.first(), sizes.last()) {
-                (true, Some(&least), _) => self.check_size(least, features)?,
-                (false, _, Some(&last)) if last > most => {
-                    told.say(format!("note: sizes above {most} are left out: there are no more {}", self.atoms_are()));
-                }
-                _ => {}
+    /// When there are fewer atoms than the smallest size.
+    pub fn sizes(&self, asked: Option<&Sizes>, features: &Features<'_>, told: &Told) -> Result<Option<Vec<usize>>> {
+        let Some(Sizes(sizes)) = asked else { return Ok(None) };
+        let most = features.candidates();
+        let kept: Vec<usize> = sizes.iter().copied().filter(|&k| k <= most).collect();
+        match (kept.is_empty(), sizes.first(), sizes.last()) {
+            (true, Some(&least), _) => self.check_size(least, features)?,
+            (false, _, Some(&last)) if last > most => {
+                told.say(format!("note: sizes above {most} are left out: there are no more {}", self.atoms_are()));
             }
-            return Ok(kept);
+            _ => {}
         }
-        Ok(features.default_sizes())
+        Ok(Some(kept))
     }
+}
+
+/// What is said of a target of two numbers that nobody called classes.
+fn two_values(target: &Target) -> Option<String> {
+    let (least, most) =
+        target.values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &v| (a.min(v), b.max(v)));
+    let two = least < most && target.values.iter().all(|&v| v == least || v == most);
+    two.then(|| {
+        let (name, least, most) = (&target.name, least + 0.0, most + 0.0);
+        format!(
+            "the target {name} has two values, {least} and {most}, and is fitted by least squares as a number; for the \
+             probability of {most}: --loss logistic (--loss squares keeps this note away)"
+        )
+    })
 }

@@ -85,8 +85,11 @@ fn decoded(path: &Path, kind: Kind, bytes: Box<dyn Read + '_>, options: &ReadOpt
         Kind::Jpeg => picture::read_jpeg(path, &all(bytes)?).map(Source::Picture),
         Kind::Parquet => parquet::read_parquet(path, all(bytes)?).map(Source::Table),
         Kind::Arrow => parquet::read_arrow(path, all(bytes)?).map(Source::Table),
-        // Only compressed ones come here.
-        Kind::Plink => Err(bad(path, "PLINK's files are read as they are: unpack it, with .bim and .fam beside it")),
+        // Only what is compressed, or not called .bed, comes here.
+        Kind::Plink => Err(bad(
+            path,
+            "genotypes of PLINK: unpack it where it is compressed, name it NAME.bed, and put NAME.bim and NAME.fam beside it",
+        )),
     }
 }
 

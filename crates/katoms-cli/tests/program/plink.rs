@@ -139,7 +139,7 @@ fn cases_and_controls_are_classes_and_unknown_ones_are_left_out() {
             + &known.iter().map(row).collect::<String>()
     });
     let expected = desk.succeeds("fit known.csv --target y -k 2 --loss logistic --json -q").json();
-    let said = desk.succeeds("fit cohort.bed -k 2 --json");
+    let said = desk.succeeds("fit cohort.bed -k 2 --json --out model.json");
     let model = &said.json()["model"];
     assert_eq!(model["target"]["classes"], serde_json::json!(["control", "case"]));
     assert_eq!(model["data"]["rows"], 44);
@@ -149,8 +149,21 @@ fn cases_and_controls_are_classes_and_unknown_ones_are_left_out() {
     for (found, expected) in found.iter().zip(&expected) {
         assert!((found.1 - expected.1).abs() < 1e-6, "{found:?} for {expected:?}");
     }
-    let squares = desk.succeeds("fit cohort.bed -k 2 --loss squares --json -q").json();
+    let predicted = desk.succeeds("predict model.json cohort.bed");
+    assert!(
+        predicted.out.starts_with("FID,IID,prediction,probability_control,probability_case\nf0,0,"),
+        "{}",
+        predicted.out
+    );
+    assert_eq!(predicted.out.lines().count(), 1 + INDIVIDUALS, "also of those whose phenotype is unknown");
+    assert!(predicted.err.contains("phenotype is known in 44 rows: AUC"), "{}", predicted.err);
+    let squares = desk.succeeds("fit cohort.bed -k 2 --loss squares --json -q --out squares.json").json();
     assert_eq!(squares["model"]["data"]["rows"], 44);
+    let scored = desk.succeeds("predict squares.json cohort.bed --json -q").json();
+    assert_eq!(scored["scores"]["rows"], 44);
+    assert!(
+        (scored["scores"]["r_squared"].as_f64().unwrap() - squares["run"]["r_squared"].as_f64().unwrap()).abs() < 1e-9
+    );
 }
 
 #[test]
@@ -164,7 +177,7 @@ fn a_phenotype_may_come_from_a_file() {
     desk.write("two.txt", "#FID IID height weight\n".to_owned() + &rows.iter().map(line).collect::<String>());
     let said = desk.refuses("fit cohort.bed -k 3 --target two.txt");
     assert!(said.contains("height, weight") && said.contains("--target two.txt:height"), "{said}");
-    let said = desk.succeeds("fit cohort.bed -k 3 --target two.txt:height --json");
+    let said = desk.succeeds("fit cohort.bed -k 3 --target two.txt:height --json --out model.json");
     let model = &said.json()["model"];
     assert_eq!((&model["target"]["name"], &model["data"]["rows"]), (&"height".into(), &45.into()));
     assert_eq!(
@@ -172,6 +185,10 @@ fn a_phenotype_may_come_from_a_file() {
         ["rs3_A", "rs7_A", "rs12_A"]
     );
     assert!(said.err.contains("5 individuals of the .fam file not in two.txt"), "{}", said.err);
+    let scored = desk.succeeds("predict model.json cohort.bed --target two.txt:height --json -q").json();
+    assert_eq!((&scored["scores"]["rows"], scored["predictions"]["IID"].as_array().unwrap().len()), (&45.into(), 50));
+    let said = desk.refuses("predict model.json cohort.bed --target two.txt:height --out two.txt");
+    assert!(said.contains("two.txt is read"), "{said}");
     // the same by rows alone
     desk.write("y.txt", (0..INDIVIDUALS).map(|i| format!("{}\n", quantity(i))).collect::<String>());
     let all = desk.succeeds("fit cohort -k 3 --target y.txt --json -q").json();
@@ -262,6 +279,22 @@ fn predictions_match_variants_by_id_and_alleles_by_name() {
     desk.write("other.bim", bim(order.into_iter().map(|j| (j, ["T", "C"]))));
     let said = desk.refuses("predict model.json other");
     assert!(said.contains("variant rs3 has the alleles T and C, but the model counts A"), "{said}");
+    // of rs3 nobody has the allele that the model counts
+    let none = |j: usize, n| if j == 3 { Some(0) } else { n };
+    desk.write("other.bed", bed(4, |i, p| none(order[p], copies(i, order[p]))));
+    desk.write("other.bim", bim(order.into_iter().map(|j| (j, ["A", "G"]))));
+    let known = predict("other");
+    desk.write("other.bim", bim(order.into_iter().map(|j| (j, [if j == 3 { "0" } else { "A" }, "G"]))));
+    assert_eq!(predict("other"), known);
+    let said = desk.succeeds("predict model.json other").err;
+    assert!(said.contains("1 variant with one allele") && said.contains("rs3"), "{said}");
+    // without two of the three
+    desk.write("other.bed", bed(2, |i, p| copies(i, order[p + 2])));
+    desk.write("other.bim", bim([15, 7].into_iter().map(|j| (j, ["A", "G"]))));
+    let said = desk.refuses("predict model.json other");
+    assert!(said.contains("lacks 2 columns that the model needs: rs3, rs12"), "{said}");
+    let said = desk.refuses("predict model.json cohort.bed --out cohort.fam");
+    assert!(said.contains("cohort.fam is read"), "{said}");
     desk.succeeds("fit other.csv --target rs7_A -k 1 --missing drop -q --out table.json");
     let said = desk.refuses("predict table.json cohort.bed");
     assert!(said.contains("lacks 1 column"), "{said}");
@@ -347,6 +380,15 @@ fn files_that_do_not_go_together_are_refused_with_what_to_do() {
         desk.write(name, text);
         says(&desk, "cohort.bed", &[words]);
     }
+    // 49 to 52 individuals take as many bytes
+    let desk = fresh();
+    let lines = desk.read("cohort.fam");
+    let line = lines.lines().next().unwrap().to_owned() + "\n";
+    desk.write("cohort.fam", lines.replacen(&line, "", 1));
+    says(&desk, "cohort.bed", &["behind those of the 49 individuals of the .fam file, which lacks lines"]);
+    desk.write("cohort.fam", "f7 50 0 0 1 2.5\n".to_owned() + &lines);
+    let said = desk.succeeds("fit cohort.bed -k 3").err;
+    assert!(said.contains("is a line too many?"), "{said}");
     let desk = fresh();
     desk.write("cohort.fam", fam(|i| (i % 2).to_string()));
     says(&desk, "cohort.bed", &["1 different value: control (25 rows)", "PLINK codes controls as 1 and cases as 2"]);

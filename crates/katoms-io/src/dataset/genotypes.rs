@@ -3,11 +3,12 @@
 use katoms::operator::{AnyDesign, Beside, Dense, FirstRead, GenotypeCounts, Genotypes as Design};
 use rayon::prelude::*;
 
-use super::Expected;
 use super::checksum::Digest;
 use super::frame::{Body, Frame};
 use super::storage::{Held, Selection};
+use super::{Expected, Feature};
 use crate::error::Error;
+use crate::names::{counted, listed};
 use crate::source::Stored;
 use crate::table::Values;
 
@@ -15,6 +16,8 @@ use crate::table::Values;
 const IN_BYTE: usize = 4;
 /// Code 1 of all individuals of a byte.
 const ALL_MISSING: u8 = 0b01_01_01_01;
+/// The name of an allele that no individual of a file has.
+const NO_ALLELE: &str = "0";
 
 /// Variants, then covariates.
 #[derive(Debug)]
@@ -179,37 +182,56 @@ impl Packed {
 ///
 /// # Errors
 /// When a variant has other alleles, or the model does not say which one it counts.
-pub(super) fn orient(frame: &mut Frame, expected: &Expected, places: Vec<usize>) -> Result<Vec<usize>, Error> {
+pub(super) fn orient(
+    frame: &mut Frame,
+    expected: &Expected,
+    places: Vec<usize>,
+    notes: &mut Vec<String>,
+) -> Result<Vec<usize>, Error> {
     let Body::Numbers(storage) = &frame.body else { return Ok(places) };
-    let Held::Genotypes(packed) = &storage.held else { return Ok(places) };
-    let mut columns = Vec::with_capacity(places.len());
+    let Held::Genotypes(_) = &storage.held else { return Ok(places) };
+    let (mut columns, mut one_allele) = (Vec::with_capacity(places.len()), Vec::new());
     for (feature, &place) in expected.features.iter().zip(&places) {
         let mut values = storage.column(place);
-        if let (true, Some([counted, other])) = (place < packed.variants, frame.alleles.get(place)) {
-            let of_model = feature.name.strip_prefix(&feature.column).and_then(|name| name.strip_prefix('_'));
-            match of_model {
-                Some(allele) if allele == counted => {}
-                Some(allele) if allele == other => values.iter_mut().for_each(|v| *v = 2.0 - *v),
-                Some(allele) => {
-                    let (path, name) = (frame.path.display(), &feature.column);
-                    return Err(Error::Request(format!(
-                        "{path}: variant {name} has the alleles {counted} and {other}, but the model counts {allele}; bring the \
-                         files to the same strand (plink --flip), or leave the model's variant out"
-                    )));
-                }
-                None => {
-                    let (path, name) = (frame.path.display(), &feature.name);
-                    return Err(Error::Request(format!(
-                        "{path}: the model does not say which allele of {name} it counts; fit it to a .bed file, or predict for \
-                         the table that it was made from"
-                    )));
-                }
+        // covariates have none
+        if let Some(alleles) = frame.alleles.get(place) {
+            if is_turned(frame, feature, alleles)? {
+                values.iter_mut().for_each(|v| *v = 2.0 - *v);
             }
+            one_allele.extend(alleles.iter().any(|allele| allele == NO_ALLELE).then_some(feature.column.as_str()));
         }
         columns.push(Values::Numbers(values));
+    }
+    if !one_allele.is_empty() {
+        let (variants, list) = (counted(one_allele.len(), "variant"), listed(one_allele.into_iter()));
+        notes.push(format!(
+            "{variants} with one allele (the other is 0 in the .bim file), taken for the model's: {list}"
+        ));
     }
     frame.names = expected.features.iter().map(|feature| feature.column.clone()).collect();
     frame.alleles = Vec::new();
     frame.body = Body::Columns(columns);
     Ok((0..places.len()).collect())
+}
+
+/// Whether a file counts the allele of a variant that the model does not count.
+fn is_turned(frame: &Frame, feature: &Feature, [first, second]: &[String; 2]) -> Result<bool, Error> {
+    let (path, name) = (frame.path.display(), &feature.name);
+    let Some(allele) = name.strip_prefix(&feature.column).and_then(|rest| rest.strip_prefix('_')) else {
+        return Err(Error::Request(format!(
+            "{path}: the model does not say which allele of {name} it counts; fit it to a .bed file, or predict for the table \
+             that it was made from"
+        )));
+    };
+    if allele == first || allele == second {
+        return Ok(allele == second);
+    }
+    if first == NO_ALLELE || second == NO_ALLELE {
+        return Ok(second == NO_ALLELE);
+    }
+    Err(Error::Request(format!(
+        "{path}: variant {} has the alleles {first} and {second}, but the model counts {allele}; bring the files to the same \
+         strand (plink --flip), or fit the model without it (--drop {})",
+        feature.column, feature.column
+    )))
 }

@@ -22,6 +22,8 @@ pub(crate) const MAGIC: &[u8] = b"\x6c\x1b";
 const HEADER: usize = 3;
 /// The fields of a line of a .bim or .fam file.
 const FIELDS: usize = 6;
+/// Variants of which no one has two copies of each by chance.
+const BY_CHANCE: usize = 20;
 
 /// The .bed file that is meant: by its name, by that of a file beside it, or by what all three names begin with.
 pub(crate) fn bed_of(path: &Path) -> Option<PathBuf> {
@@ -60,6 +62,7 @@ pub(crate) fn read(bed: &Path, above: u64) -> Result<Genotypes, Error> {
     let mut notes = Vec::new();
     let variants = read_bim(&bim, &beside(bed, &bim)?, &mut notes)?;
     let codes = read_bed(bed, individuals.len(), variants.len(), above)?;
+    notes.extend(check_last_bytes(bed, &codes, individuals.len())?);
     Ok(Genotypes { codes, individuals, variants, phenotype, covariates: Vec::new(), notes })
 }
 
@@ -176,9 +179,30 @@ fn read_bed(path: &Path, individuals: usize, variants: usize, above: u64) -> Res
     }
     let mut codes = Vec::new();
     file.read_to_end(&mut codes).map_err(unreadable)?;
-    // It may have changed since its length was asked for.
-    codes.resize(bytes * variants, 0);
+    if codes.len() != bytes * variants {
+        return Err(bad(path, "the file changed while it was read; run again when it is complete"));
+    }
     Ok(codes.into())
+}
+
+/// Whether there are as many individuals as lines of the .fam file, as far as the last byte of each variant tells: three
+/// lines more or less can leave the length of the .bed file right. What fills up a byte is the same for all variants,
+/// usually 0. A note where the last individual may be none.
+fn check_last_bytes(path: &Path, codes: &[u8], individuals: usize) -> Result<Option<String>, Error> {
+    let (used, last) = (individuals % 4, individuals.saturating_sub(1) % 4);
+    let bytes = || codes.chunks_exact(individuals.div_ceil(4).max(1)).filter_map(|column| column.last());
+    let unused = |byte: &u8| if used == 0 { 0 } else { byte >> (2 * used) };
+    let first = bytes().next().map(unused);
+    if bytes().any(|byte| Some(unused(byte)) != first) {
+        let problem = format!(
+            "there are genotypes behind those of the {individuals} individuals of the .fam file, which lacks lines; copy all \
+             three files again, or make them again (plink --make-bed)"
+        );
+        return Err(bad(path, problem));
+    }
+    let is_filler = last > 0 && bytes().count() >= BY_CHANCE && bytes().all(|byte| byte >> (2 * last) & 3 == 0);
+    let note = "the last individual of the .fam file has two copies of allele 1 of every variant: is a line too many?";
+    Ok(is_filler.then(|| note.into()))
 }
 
 /// Whether a .bed file starts as it should.
