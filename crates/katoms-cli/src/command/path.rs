@@ -60,7 +60,8 @@ impl PathArgs {
         let mut companion = Companion::new(told, "path", Some(sizes.len()), self.output.work.time_limit);
         let trail = features.path(&sizes, &mut companion);
         let stopped = companion.finish(told).stopped;
-        let trail = trail.with_context(|| self.data.data.display().to_string())?;
+        let named = |error| loaded.named(error);
+        let trail = trail.map_err(named).with_context(|| self.data.data.display().to_string())?;
         told.say(table(&loaded, &trail));
         let k = trail.best[self.criterion as usize];
         let name = Trail::CRITERIA[self.criterion as usize].0;
@@ -72,7 +73,7 @@ impl PathArgs {
         let mut companion = Companion::new(told, "fitting", None, None);
         let fitted = features.fit(k, &How::default(), &mut companion);
         companion.finish(told);
-        let estimate = fitted?;
+        let estimate = fitted.map_err(named).with_context(|| self.data.data.display().to_string())?;
         let mut finished = finish::Finished::new(&loaded, &features, estimate, k);
         finished.ridge = self.ridge;
         finished.preparation = self.model.preparation(finished.ridge);

@@ -6,6 +6,7 @@
 
 use rayon::prelude::*;
 
+use super::magnitude::doubtful;
 use super::{Moments, RowSample, SampledRows};
 use crate::linalg::kernels::{self, Real};
 use crate::loss::{Split, best_constant};
@@ -104,6 +105,11 @@ impl Known {
     /// values whose squares are not leave one as well.
     pub fn is_finite(&self) -> bool {
         self.moments.means.iter().chain(&self.moments.variances).all(|v| v.is_finite())
+    }
+
+    /// The columns that may hold numbers whose squares leave the range of double precision.
+    pub fn doubtful(&self) -> Vec<usize> {
+        doubtful(&self.moments)
     }
 
     /// The moments under these weights, if they were asked for.
