@@ -29,8 +29,9 @@ from pathlib import Path
 STATE = "state.katoms"
 # Often, so that many kills meet a checkpoint that is being written.
 EVERY = "0.02"
-# What no two runs have in common.
-TIMES = {"seconds", "command"}
+# What no two runs have in common. A resumed run reads the columns again that the other one still had at hand.
+OTHERS = {"seconds", "command"}
+COSTS = {"columns"}
 
 
 def write_npy(path: Path, shape: tuple[int, ...], values: array.array) -> None:
@@ -68,16 +69,17 @@ JOBS = {
         lambda folder, rng: design(folder, 300, 3000, rng),
         "recover --matrix x.npy --measurements y.npy -k 30 --method iht --out m.npy",
     ),
-    "complete": (lambda folder, rng: holes(folder, 250, 160, rng), "complete holes.csv --rank 6 --ridge 0 --out m.csv"),
+    "complete": (lambda folder, rng: holes(folder, 500, 300, rng), "complete holes.csv --rank 6 --ridge 0 --out m.csv"),
 }
 
 
-def without_times(value: object) -> object:
-    """The answer without what the clock says."""
+def answer_in(value: object, left_out: frozenset[str] = frozenset(OTHERS)) -> object:
+    """The answer without what it cost."""
     if isinstance(value, dict):
-        return {key: without_times(part) for key, part in value.items() if key not in TIMES}
+        parts = ((key, part) for key, part in value.items() if key not in left_out)
+        return {key: answer_in(part, left_out | COSTS if key == "run" else left_out) for key, part in parts}
     if isinstance(value, list):
-        return [without_times(part) for part in value]
+        return [answer_in(part, left_out) for part in value]
     return value
 
 
@@ -101,8 +103,8 @@ class Job:
         """What the last run gave: its JSON and its file."""
         out = self.out.read_bytes()
         if self.out.suffix == ".json":
-            out = json.dumps(without_times(json.loads(out)), sort_keys=True).encode()
-        return without_times(json.loads((self.folder / "said").read_bytes())), out
+            out = json.dumps(answer_in(json.loads(out)), sort_keys=True).encode()
+        return answer_in(json.loads((self.folder / "said").read_bytes())), out
 
     def undisturbed(self) -> float:
         """Runs the job to its end; how long that takes."""
@@ -138,7 +140,7 @@ def run(job: Job, kills: int) -> bool:
     seconds = job.undisturbed()
     done = within = resumed = answers = 0
     right = True
-    while done < kills or answers == 0:
+    while True:
         resumed += (job.folder / STATE).exists()
         child = job.start("--checkpoint", STATE, "--checkpoint-every", EVERY)
         before = len(job.parts())
@@ -154,6 +156,8 @@ def run(job: Job, kills: int) -> bool:
         if (job.folder / STATE).exists():
             right = False
             print(f"{job.name}: a run that was done left its checkpoint behind")
+        if done == kills:
+            break
     print(
         f"{job.name}: {done} kills, {within} of them within a write, {resumed} runs resumed, {answers} answers, "
         f"{len(job.parts())} partial files left, undisturbed {seconds:.1f} s: {'the same bits' if right else 'WRONG'}",

@@ -212,7 +212,7 @@ pub enum Error {
         needs: &'static str,
     },
     /// Numbers so large or so small that what is computed from them is no number in double precision.
-    #[error("{what} holds values of magnitude up to {value:e}: {right}")]
+    #[error("{what} holds values of magnitude up to {value:.1e}: {right}")]
     Magnitude {
         /// What holds them.
         what: String,

@@ -323,6 +323,47 @@ fn bounds_and_starts_are_in_the_units_of_the_data() {
     check(&warm(&scaled, &far), &warm(&plain, &cold), -400, exponent, 0);
 }
 
+/// A first read for a loss whose weights or slopes overflow tells nothing, and is not taken for an answer.
+#[test]
+fn what_a_first_read_cannot_tell_is_looked_at_again() {
+    for (of_target, of_weights) in [(60, 980), (-60, 1019)] {
+        let plain = Data::new(4).with_weights(0);
+        let mut scaled = Data::new(4).with_target(of_target).with_weights(of_weights);
+        // It begins with a number of moderate size.
+        scaled.design[2 * ROWS + 1..3 * ROWS].iter_mut().for_each(|v| *v = power(*v, 600));
+        let mut same = plain.clone();
+        same.design[2 * ROWS] = 0.0;
+        let first = katoms::operator::FirstRead::of(&scaled.loss(), true);
+        let design: AnyDesign<'_> =
+            Dense::with_layout(&scaled.design, ROWS, COLUMNS, Layout::ColumnMajor, Some(&first)).unwrap().into();
+        assert_eq!(design.extremes().iter().map(|c| c.column).collect::<Vec<_>>(), [2]);
+        let atoms = AnyAtoms::Coordinates(KSparse::new(1, COLUMNS).unwrap());
+        let found = Features::new(&design, scaled.loss(), atoms, Vec::new(), Preparation::default())
+            .and_then(|features| features.fit(3, &How::default(), &mut Unwatched));
+        let Some(found) = refused_or(found, "sample weights") else { continue };
+        let right = same.fit(3).unwrap();
+        assert_eq!((&found.chosen, found.status), (&right.chosen, right.status));
+        for (j, v) in found.coefficients.entries() {
+            let right = power(right.coefficients.value_at(j), of_target - if j == 2 { 600 } else { 0 });
+            assert!((v / right - 1.0).abs() < 1e-9, "column {j}: {v} for {right}");
+        }
+    }
+}
+
+/// Groups, and features that are always in.
+#[test]
+fn groups_and_what_is_always_in_change_their_units_alone() {
+    let (plain, scaled) = (Data::new(3), Data::new(3).with_target(-300).with_column(1, 700).with_column(6, -500));
+    let exponent = |j: usize| [(1, 700), (6, -500)].iter().find(|c| c.0 == j).map_or(0, |c| c.1);
+    let found = |data: &Data| {
+        let design = dense(&data.design);
+        let atoms = AnyAtoms::groups(1, COLUMNS, vec![vec![0, 1], vec![2, 3], vec![4, 6], vec![7]]).unwrap();
+        let features = Features::new(&design, data.loss(), atoms, vec![5], data.preparation).unwrap();
+        features.fit(2, &How::default(), &mut Unwatched).unwrap()
+    };
+    check(&found(&scaled), &found(&plain), -300, exponent, 0);
+}
+
 /// What a watch hears is in the units of the data too, and a saved state goes on.
 #[test]
 fn progress_and_saved_states_are_those_of_the_data() {
@@ -511,7 +552,7 @@ fn matrices_are_completed_in_any_unit() {
         // the largest numbers that there are
         let most = Observed::new((2, 2), &[0, 0, 1], &[0, 1, 0], &[0.5e308, -0.5e308, 1e308]).unwrap();
         let said = complete(&most, &Completion::exact(1), None, &mut Unwatched).unwrap_err().to_string();
-        assert!(said.contains("observed values") && said.contains("1e308"), "{said}");
+        assert!(said.contains("observed values") && said.contains("1.0e308"), "{said}");
     }
 }
 
