@@ -31,8 +31,8 @@ fn holes(desk: &Desk, rows: usize, columns: usize) {
     desk.write("holes.csv", names + "\n" + &(0..rows).map(row).collect::<String>());
 }
 
-/// Kills a job so often, at moments spread over its time and at sight of a checkpoint that is being written; whenever a
-/// run comes to its end, the answer is that of the first.
+/// Kills a job so often: when it has a checkpoint, while it writes one, and at moments spread over its time. Whenever a run
+/// comes to its end, the answer is that of the first.
 fn is_killed(desk: &Desk, words: &str, kills: usize) {
     let clock = Instant::now();
     let right = without_cost(desk.succeeds(words).json());
@@ -42,16 +42,20 @@ fn is_killed(desk: &Desk, words: &str, kills: usize) {
         resumed += usize::from(desk.path("s.katoms").exists());
         let mut command = desk.command(&format!("{words} --checkpoint s.katoms --checkpoint-every 0.005"));
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let moment = whole.mul_f64(((attempt * 37 + 11) % 100) as f64 / 100.0);
-        let (clock, writes) = (Instant::now(), attempt % 2 == 1);
+        let (clock, moment) = (Instant::now(), whole.mul_f64(((attempt * 37 + 11) % 100) as f64 / 100.0));
         let being_written = || desk.files().iter().filter(|name| name.ends_with(".part")).count();
         let before = being_written();
+        let is_time = || match attempt % 3 {
+            0 => desk.path("s.katoms").exists(),
+            1 => being_written() > before,
+            _ => clock.elapsed() >= moment,
+        };
         while killed < kills && child.try_wait().unwrap().is_none() {
-            if clock.elapsed() >= moment && (!writes || being_written() > before) {
+            if is_time() {
                 child.kill().unwrap();
                 break;
             }
-            std::thread::sleep(Duration::from_micros(200));
+            std::thread::sleep(Duration::from_micros(100));
         }
         let output = child.wait_with_output().unwrap();
         if output.status.code().is_none() {
@@ -73,7 +77,7 @@ fn is_killed(desk: &Desk, words: &str, kills: usize) {
 fn all_are_killed(kills: usize) {
     let desk = Desk::new();
     slow_problem(&desk, 300, 3000);
-    holes(&desk, 60, 40);
+    holes(&desk, 200, 120);
     for words in [
         "fit x.npy --target y.npy -k 30 --method iht --json",
         "fit x.npy --target y.npy -k 12 --json",
