@@ -5,7 +5,7 @@ use std::fmt::Debug;
 
 use rayon::prelude::*;
 
-use super::magnitude::{extremes, no_room};
+use super::magnitude::{are_moderate, extremes, no_room};
 use super::moments::corrected;
 use super::parts::part_major;
 use super::{ColumnMoments, ColumnSize, LinearOperator, Moments, Parts, is_its_own_base};
@@ -82,13 +82,14 @@ impl<'a, T: Real, I: SparseIndex, P: SparseIndex> Csc<'a, T, I, P> {
         let (starts, indices, values) = (starts.into(), indices.into(), values.into());
         let mut a = Self { rows, columns, starts, indices, values, extremes: Vec::new() };
         check_compressed("columns", (columns, rows), &a.starts, &a.indices, a.values.len())?;
-        let sizes = if T::as_doubles(&a.values).is_some() { a.sizes() } else { Vec::new() };
-        let looked_at = !sizes.is_empty() && sizes.iter().all(|size| size.is_finite());
-        a.extremes = extremes(sizes.into_iter().enumerate());
-        if !looked_at && let Some(at) = kernels::first_not_finite(&a.values) {
+        let moderate = T::as_doubles(&a.values).is_some_and(are_moderate);
+        if !moderate && let Some(at) = kernels::first_not_finite(&a.values) {
             let column = a.starts.partition_point(|s| s.get() <= at) - 1;
             let (row, value) = (a.indices[at].get(), a.values[at].to_f64());
             return Err(Error::NotFinite { what: "design matrix", row, column, value });
+        }
+        if !moderate && T::as_doubles(&a.values).is_some() {
+            a.extremes = extremes(a.sizes().into_iter().enumerate());
         }
         Ok(a)
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use rayon::prelude::*;
 
 use super::first_read::{FirstRead, Known};
-use super::magnitude::{extremes, no_room};
+use super::magnitude::{are_moderate, extremes, no_room};
 use super::parts::part_major;
 use super::{ColumnMoments, ColumnSize, LinearOperator, Moments, Parts, RowSample, SampledRows, is_its_own_base};
 use crate::error::{Error, check_length};
@@ -131,6 +131,7 @@ impl<'a, T: Real> Dense<'a, T> {
                 };
                 known.doubtful().into_par_iter().map(|j| (j, size(j))).collect()
             }
+            None if are_moderate(data) => Vec::new(),
             None => self.sizes().into_iter().enumerate().collect(),
         }
     }

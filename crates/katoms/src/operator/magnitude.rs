@@ -4,7 +4,8 @@ use std::ops::RangeInclusive;
 
 use super::Moments;
 use crate::error::Error;
-use crate::linalg::exponent_of_two;
+use crate::linalg::kernels::all_within;
+use crate::linalg::{exponent_of_two, times_power_of_two};
 
 /// Magnitudes with which a fit computes, as exponents of two: 1e-60 to 1e60. A step needs fourth powers of the columns,
 /// and these times the square of a target are still numbers.
@@ -29,6 +30,12 @@ impl ColumnSize {
 /// Whether sums of squares and of fourth powers of such numbers are numbers.
 pub(super) fn is_moderate(size: f64) -> bool {
     exponent_of_two(size).is_some_and(|e| EXPONENTS.contains(&e))
+}
+
+/// Whether all values are moderate or 0. One read of them, the fastest there is.
+pub(super) fn are_moderate(values: &[f64]) -> bool {
+    let [least, most] = [*EXPONENTS.start(), *EXPONENTS.end() + 1].map(|e| times_power_of_two(1.0, e));
+    all_within(values, least, most.next_down())
 }
 
 /// The columns that are not moderate.
