@@ -1,6 +1,6 @@
 //! Features that predict a target: ranges of sizes, starts, bounds.
 
-use katoms::loss::{AnyLoss, LeastSquares, Logistic, Split};
+use katoms::loss::{AnyLoss, LeastSquares, Logistic, Loss, Split};
 use katoms::operator::{AnyDesign, Dense, LinearOperator};
 use katoms::select::{Bounds, Criterion, Folds, Preparation};
 use katoms::set::{AnyAtoms, KSparse};
@@ -322,4 +322,27 @@ fn what_does_not_go_with_bounds_is_named() {
     assert!(warm.objective <= cold.objective * (1.0 + 1e-12));
     let stopped = boxed.fit(3, &How::default(), &mut |_: &Progress<'_>| Answer::Stop).unwrap();
     assert_eq!((stopped.status, stopped.iterations), (Status::Stopped, 1));
+}
+
+#[test]
+fn a_column_that_does_not_vary_predicts_nothing_beside_an_intercept() {
+    let (rows, mut data) = (ROWS, columns());
+    data[..rows].fill(3.7);
+    let design = dense(&data, rows);
+    let every = design.domain();
+    for loss in losses(&design) {
+        for standardize in [true, false] {
+            let prepared =
+                |intercept| features(&design, loss.clone(), Preparation { standardize, intercept, ridge: 0.1 });
+            let with_intercept = prepared(true);
+            let found = with_intercept.fit(every, &How::default(), &mut Unwatched).unwrap();
+            assert!(!found.chosen.contains(&0) && found.coefficients.value_at(0) == 0.0, "{:?}", found.chosen);
+            let value = loss.value(&with_intercept.predictions(&found.coefficients, found.intercept));
+            assert!((value - found.loss).abs() <= 1e-12 * found.loss, "{value} {}", found.loss);
+            let trail = with_intercept.path(Some(&[every]), Criterion::Bic, &mut Unwatched).unwrap();
+            assert_eq!(trail.models[0].chosen, found.chosen);
+            let without = prepared(false).fit(every, &How::default(), &mut Unwatched).unwrap();
+            assert!(without.chosen.contains(&0), "without an intercept it stands for one");
+        }
+    }
 }
