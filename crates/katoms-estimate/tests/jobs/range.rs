@@ -249,7 +249,7 @@ fn all_units_may_change_at_once_in_every_storage() {
 fn paths_and_validations_change_their_units_alone() {
     let folds = Folds::random(ROWS, 4, 1).unwrap();
     let (sizes, ridges) = ([1, 2, 4], [0.0, 0.7]);
-    let exponent = |j: usize| if j == 2 { -700 } else { 0 };
+    let exponent = |j: usize| if j == 2 { -600 } else { 0 };
     for (kind, target, weights) in [(Data::new(3), 330, -300), (Data::new(4), -260, 250), (Data::classes(3), 0, 310)] {
         let weighted = kind.with_weights(0);
         let scaled = kind.with_target(target).with_column(2, exponent(2)).with_weights(weights);
