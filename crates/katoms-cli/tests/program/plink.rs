@@ -162,7 +162,10 @@ fn cases_and_controls_are_classes_and_unknown_ones_are_left_out() {
     let scored = desk.succeeds("predict squares.json cohort.bed --json -q").json();
     assert_eq!(scored["scores"]["rows"], 44);
     assert!(
-        (scored["scores"]["r_squared"].as_f64().unwrap() - squares["run"]["on_the_rows_of_the_fit"]["r_squared"].as_f64().unwrap()).abs() < 1e-9
+        (scored["scores"]["r_squared"].as_f64().unwrap()
+            - squares["run"]["on_the_rows_of_the_fit"]["r_squared"].as_f64().unwrap())
+        .abs()
+            < 1e-9
     );
 }
 

@@ -1,12 +1,13 @@
 //! Any design, chosen at run time: what a file or an array turns out to hold.
 
+use super::magnitude::no_room;
 use super::{
-    Beside, ColumnMoments, Csc, Dense, FirstRead, Genotypes, Layout, LinearOperator, MatrixFree, Moments, Parts,
-    SampledRows, f16, is_its_own_base,
+    Beside, ColumnMoments, ColumnSize, Csc, Dense, FirstRead, Genotypes, Layout, LinearOperator, MatrixFree, Moments,
+    Parts, SampledRows, f16, is_its_own_base,
 };
-use crate::error::Error;
-use crate::linalg::Matrix;
-use crate::linalg::kernels::Real;
+use crate::error::{Error, check_length};
+use crate::linalg::kernels::{self, Real};
+use crate::linalg::{Matrix, times_power_of_two};
 use crate::space::{IndexSet, SparseVec};
 
 /// A design whose storage is known only at run time. A call costs a read of the data, so the choice in
@@ -59,6 +60,63 @@ macro_rules! on_design {
     };
 }
 
+impl AnyDesign<'_> {
+    /// A copy in which column j is 2^`exponents[j]` times what it is: what takes [`LinearOperator::extremes`] away. Where
+    /// the design was made with a [`FirstRead`], the copy is made with this one. O(mn), and as much memory as the numbers
+    /// take in double precision.
+    ///
+    /// # Errors
+    /// When there is not one exponent for each column, or there is no memory for a copy.
+    pub fn scaled(&self, exponents: &[i32], first: &FirstRead) -> Result<AnyDesign<'static>, Error> {
+        check_length("list of exponents", exponents.len(), self.domain(), "one for each column of the design")?;
+        Ok(match self {
+            Self::I8(design) => design.scaled(exponents, first)?.into(),
+            Self::U8(design) => design.scaled(exponents, first)?.into(),
+            Self::F16(design) => design.scaled(exponents, first)?.into(),
+            Self::F32(design) => design.scaled(exponents, first)?.into(),
+            Self::F64(design) => design.scaled(exponents, first)?.into(),
+            Self::Sparse(design) => design.scaled(exponents)?.into(),
+            Self::Genotypes(_) | Self::WithCovariates(_) => self.decoded(exponents, first)?.into(),
+            Self::Free(design) => design.scaled(exponents).into(),
+        })
+    }
+
+    /// The largest magnitude in each column, which reads the design; `None` where it has no matrix.
+    pub fn sizes(&self) -> Option<Vec<f64>> {
+        match self {
+            Self::I8(design) => Some(design.sizes()),
+            Self::U8(design) => Some(design.sizes()),
+            Self::F16(design) => Some(design.sizes()),
+            Self::F32(design) => Some(design.sizes()),
+            Self::F64(design) => Some(design.sizes()),
+            Self::Sparse(design) => Some(design.sizes()),
+            Self::Genotypes(_) | Self::WithCovariates(_) => {
+                Some(self.columns().map(|column| kernels::largest(&column)).collect())
+            }
+            Self::Free(_) => None,
+        }
+    }
+
+    /// [`AnyDesign::scaled`] of numbers that are stored as something else.
+    fn decoded(&self, exponents: &[i32], first: &FirstRead) -> Result<Dense<'static, f64>, Error> {
+        let (rows, columns, mut data) = (self.n_outputs(), self.domain(), Vec::new());
+        data.try_reserve_exact(rows.saturating_mul(columns)).map_err(|_| no_room(self.extremes()))?;
+        for (column, &exponent) in self.columns().zip(exponents) {
+            data.extend(column.iter().map(|&value| times_power_of_two(value, exponent)));
+        }
+        Dense::with_layout(data, rows, columns, Layout::ColumnMajor, Some(first))
+    }
+
+    /// The columns in double precision, one at a time.
+    fn columns(&self) -> impl Iterator<Item = Vec<f64>> {
+        (0..self.domain()).map(|j| {
+            let mut column = vec![0.0; self.n_outputs()];
+            self.apply(&SparseVec::sorted(self.domain(), vec![j], vec![1.0]), &mut column);
+            column
+        })
+    }
+}
+
 impl LinearOperator for AnyDesign<'_> {
     type Point = SparseVec;
     type Covector = Vec<f64>;
@@ -108,6 +166,9 @@ impl LinearOperator for AnyDesign<'_> {
     }
     fn rounding(&self) -> f64 {
         on_design!(self, design => design.rounding())
+    }
+    fn extremes(&self) -> &[ColumnSize] {
+        on_design!(self, design => design.extremes())
     }
     fn sampled_rows(&self) -> Option<SampledRows> {
         on_design!(self, design => design.sampled_rows())

@@ -1,6 +1,6 @@
 //! Two designs side by side: the columns of one, then those of the other.
 
-use super::{ColumnMoments, LinearOperator, Moments, Parts, SampledRows, is_its_own_base};
+use super::{ColumnMoments, ColumnSize, LinearOperator, Moments, Parts, SampledRows, is_its_own_base};
 use crate::error::{Error, check_length};
 use crate::space::{IndexSet, SparseVec};
 
@@ -19,17 +19,8 @@ use crate::space::{IndexSet, SparseVec};
 pub struct Beside<A, B> {
     left: A,
     right: B,
-}
-
-impl<A: LinearOperator, B: LinearOperator> Beside<A, B> {
-    /// The columns of `left`, then those of `right`.
-    ///
-    /// # Errors
-    /// When they differ in their rows.
-    pub fn new(left: A, right: B) -> Result<Self, Error> {
-        check_length("design on the right", right.n_outputs(), left.n_outputs(), "one row for each of the left one's")?;
-        Ok(Self { left, right })
-    }
+    /// Columns whose squares leave the range of double precision.
+    extremes: Vec<ColumnSize>,
 }
 
 impl<A, B> Beside<A, B>
@@ -37,6 +28,17 @@ where
     A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
     B: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
 {
+    /// The columns of `left`, then those of `right`.
+    ///
+    /// # Errors
+    /// When they differ in their rows.
+    pub fn new(left: A, right: B) -> Result<Self, Error> {
+        check_length("design on the right", right.n_outputs(), left.n_outputs(), "one row for each of the left one's")?;
+        let moved = |extreme: &ColumnSize| ColumnSize { column: left.domain() + extreme.column, ..*extreme };
+        let extremes = left.extremes().iter().copied().chain(right.extremes().iter().map(moved)).collect();
+        Ok(Self { left, right, extremes })
+    }
+
     /// The places of a list that belong to the left, and those of the right counted from its first column.
     fn split(&self, indices: &[usize]) -> [IndexSet; 2] {
         let columns = self.left.domain();
@@ -126,6 +128,9 @@ where
     }
     fn rounding(&self) -> f64 {
         self.left.rounding().max(self.right.rounding())
+    }
+    fn extremes(&self) -> &[ColumnSize] {
+        &self.extremes
     }
     fn sampled_rows(&self) -> Option<SampledRows> {
         self.left.sampled_rows()

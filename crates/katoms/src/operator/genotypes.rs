@@ -69,7 +69,7 @@ impl<'a> Genotypes<'a> {
     /// A design in which a missing genotype of each column is this number. One read of the codes.
     ///
     /// # Errors
-    /// As [`Genotypes::new`], or when there is not one finite number, 0 or more, for each column.
+    /// As [`Genotypes::new`], or when there is not one number from 0 to 2 for each column.
     pub fn with_missing(
         codes: impl Into<Cow<'a, [u8]>>,
         rows: usize,
@@ -78,7 +78,7 @@ impl<'a> Genotypes<'a> {
     ) -> Result<Self, Error> {
         let what = "list of numbers for missing genotypes";
         check_length(what, missing.len(), columns, "one for each column")?;
-        check_values(what, missing, "it must be finite and not negative", |v| v.is_finite() && v >= 0.0)?;
+        check_values(what, missing, "it must lie between 0 and 2", |v| (0.0..=2.0).contains(&v))?;
         Self::counting(codes.into(), rows, columns, |j, _| missing[j])
     }
 

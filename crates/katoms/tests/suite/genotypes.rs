@@ -159,7 +159,9 @@ fn other_numbers_may_stand_for_missing_ones() {
     assert_eq!(adjoint(&design, &[1.0, 10.0, 100.0, 1000.0]), [262.0, 2217.0]);
     let refused = |missing: &[f64]| Genotypes::with_missing(vec![0; 2], 4, 2, missing).unwrap_err().to_string();
     assert!(refused(&[1.0]).contains("one for each column"), "{}", refused(&[1.0]));
-    assert!(refused(&[1.0, f64::NAN]).contains("finite"), "{}", refused(&[1.0, f64::NAN]));
+    for wrong in [f64::NAN, -0.5, 2.5] {
+        assert!(refused(&[1.0, wrong]).contains("between 0 and 2"), "{}", refused(&[1.0, wrong]));
+    }
 }
 
 #[test]
