@@ -1,9 +1,11 @@
-//! Genotypes of 2 bits: the same numbers in double precision, to the last bit, whatever is asked of them.
+//! Genotypes of 2 bits, beside the same numbers in double precision: products to the last bit, squares up to rounding.
 
-use crate::contract::{adjoint, apply, holds, in_pool, moments_are_naive, random_matrix, residual};
+use crate::contract::{adjoint, apply, holds, in_pool, moments_are_naive, near, random_matrix, residual};
 use katoms::linalg::Matrix;
 use katoms::loss::LeastSquares;
-use katoms::operator::{AnyDesign, ColumnMoments, Dense, FirstRead, GenotypeCounts, Genotypes, LinearOperator, Parts};
+use katoms::operator::{
+    AnyDesign, Beside, ColumnMoments, Dense, FirstRead, GenotypeCounts, Genotypes, LinearOperator, Parts,
+};
 use katoms::select::Preparation;
 use katoms::set::KSparse;
 use katoms::simulate::{self, sparse_signal};
@@ -64,10 +66,7 @@ fn they_have_the_bits_of_the_same_numbers() {
         assert_eq!(adjoint(&packed, &r), adjoint(&wide, &r));
         assert_eq!(packed.adjoint_on(&r, &some), wide.adjoint_on(&r, &some));
         let weights: Vec<f64> = r.iter().map(|w| w.abs()).collect();
-        for weights in [&weights[..], &vec![1.0; rows]] {
-            assert_eq!(packed.moments(weights), wide.moments(weights), "{rows} x {columns}");
-            assert_eq!(packed.energies(&[weights, weights], None), wide.energies(&[weights, weights], None));
-        }
+        squares_are_the_same(&packed, &wide, &weights);
         let rs = [&r[..], &weights, &r];
         assert_eq!(packed.adjoint_block_on(&rs, &some), wide.adjoint_block_on(&rs, &some));
         let Ok(parts) = Parts::new((0..rows).map(|i| i * i % 3 % 2).collect(), 2) else { continue };
@@ -75,6 +74,23 @@ fn they_have_the_bits_of_the_same_numbers() {
         packed.adjoint_parts(&parts, &rs, &mut found);
         wide.adjoint_parts(&parts, &rs, &mut expected);
         assert_eq!(found, expected);
+    }
+}
+
+/// Moments and energies: up to rounding, and to the last bit where all sums are of small whole numbers.
+fn squares_are_the_same(packed: &Genotypes<'_>, wide: &Dense<'_, f64>, weights: &[f64]) {
+    let equal = vec![1.0; weights.len()];
+    for weights in [weights, &equal] {
+        let (found, expected) = (packed.moments(weights), wide.moments(weights));
+        near(&found.means, &expected.means, 10.0);
+        near(&found.variances, &expected.variances, 10.0);
+        let energies = [packed.energies(&[weights], None).unwrap(), wide.energies(&[weights], None).unwrap()];
+        near(&energies[0][0], &energies[1][0], 10.0 * weights.len() as f64);
+    }
+    let (found, expected) = (packed.moments(&equal), wide.moments(&equal));
+    // the others have missing genotypes
+    for j in (0..found.means.len()).step_by(3) {
+        assert_eq!((found.means[j], found.variances[j]), (expected.means[j], expected.variances[j]), "column {j}");
     }
 }
 
@@ -137,8 +153,7 @@ fn a_partial_pass_is_the_pass_over_its_rows() {
     let mut found = Vec::new();
     packed.adjoint_sampled(&r, &mut found);
     let wide = Dense::column_major(m.data(), rows, columns).unwrap();
-    // to six digits of its terms, of which there are some hundred
-    crate::contract::near(&found, &adjoint(&wide, &r), 1e9);
+    near(&found, &adjoint(&wide, &r), 1e3);
 }
 
 #[test]
@@ -169,4 +184,21 @@ fn a_wrong_number_of_bytes_is_refused() {
     assert_eq!(Genotypes::new(vec![], 0, 3).unwrap_err(), Error::Empty { what: "the design matrix" });
     let error = Genotypes::new(vec![0; 5], 5, 3).unwrap_err().to_string();
     assert_eq!(error, "list of packed genotypes has length 5, but 6 is needed (a byte for four rows of each column)");
+}
+
+/// A column beside genotypes whose squares overflow is named, and a copy in which it is small has the same numbers.
+#[test]
+fn a_large_covariate_is_found_and_scaled() {
+    let (codes, m) = genotypes(9, 5, 10);
+    let large: Vec<f64> = residual(9, 11).iter().map(|v| v * 2.0_f64.powi(600)).collect();
+    let covariates = Dense::column_major(large.clone(), 9, 1).unwrap();
+    let design = AnyDesign::from(Beside::new(Genotypes::new(codes, 9, 5).unwrap(), covariates).unwrap());
+    assert_eq!(design.extremes().iter().map(|extreme| extreme.column).collect::<Vec<_>>(), [5]);
+    let sizes = design.sizes().unwrap();
+    assert_eq!(sizes[5], large.iter().fold(0.0_f64, |most, v| most.max(v.abs())));
+    assert!(sizes[..5].iter().all(|&size| size <= 2.0));
+    let first = FirstRead::of(&LeastSquares::new(residual(9, 12)).unwrap(), true);
+    let scaled = design.scaled(&[0, 0, 0, 0, 0, -600], &first).unwrap();
+    assert!(scaled.extremes().is_empty());
+    holds(&scaled, &Matrix::from_fn(9, 6, |i, j| if j < 5 { m.at(i, j) } else { large[i] * 2.0_f64.powi(-600) }));
 }
