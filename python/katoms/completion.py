@@ -20,7 +20,7 @@ from katoms._quality import quality_of
 from katoms._working import Working
 
 _CENTRINGS = ("auto", "none", "mean", "effects")
-_TRIED = ("rank", "l2", "centring", "held_out_rmse", "held_out_mse", "standard_error", "seen_rmse")
+_TRIED = ("rank", "l2", "centring", "row_prior", "held_out_rmse", "held_out_mse", "standard_error", "seen_rmse")
 
 
 @dataclass(eq=False, repr=False)
@@ -31,6 +31,7 @@ class Completing(GivesFrames, Working):
     _: KW_ONLY
     l2: Any = None
     centring: str = "auto"
+    scale: Any = "auto"
     clip: Any = "seen"
     method: str | None = None
     max_iter: int = 1000
@@ -57,7 +58,7 @@ class Completing(GivesFrames, Working):
         self
         """
         entries = entries_of(X)
-        told = _katoms.complete(entries.matrix, self._asked(), self._how_to_work([]))
+        told = _katoms.complete(entries.matrix, self._asked(self._scales(entries)), self._how_to_work([]))
         self._keep_features(entries.shape[1], entries.names)
         self._keep(told)
         self._raise_if_ended(told)
@@ -77,12 +78,28 @@ class Completing(GivesFrames, Working):
     def _ridges(self) -> list[float] | None:
         raise NotImplementedError
 
-    def _asked(self) -> dict[str, Any]:
+    def _scales(self, entries: Design) -> bool:
+        """Whether columns are features, each in a unit of its own."""
+        given = {"l2": self.l2 is not None, "centring": self.centring != "auto", "method": self.method is not None}
+        named = [name for name, is_given in given.items() if is_given]
+        if isinstance(self.scale, str) and self.scale == "auto":
+            return not isinstance(entries.matrix, tuple) and not named
+        if not isinstance(self.scale, (bool, np.bool_)):
+            raise ValueError(f"scale is {self.scale!r}; it must be 'auto', True or False")
+        if self.scale and named:
+            raise ValueError(
+                f"scale=True goes without {' and '.join(named)}: for scaled columns a factor analysis finds the noise of "
+                "each column, which does the work of l2; leave it at its default, or give scale=False"
+            )
+        return bool(self.scale)
+
+    def _asked(self, scale: bool) -> dict[str, Any]:
         """What is wanted of the kernels."""
         centring = "none" if self.centring is None else self.centring
         if centring not in _CENTRINGS:
             raise ValueError(f"centring is {self.centring!r}; it must be one of {', '.join(_CENTRINGS)}")
         return {
+            "scale": scale,
             "ranks": self._ranks(),
             "ridges": self._ridges(),
             "centring": centring,
@@ -102,8 +119,12 @@ class Completing(GivesFrames, Working):
         self.mean_ = state["mean"]
         self.row_effects_ = state["row_effects"]
         self.column_effects_ = state["column_effects"]
+        self.scales_ = state["scales"]
+        factors = state["factor_model"]
+        self.noise_variance_ = None if factors is None else factors["noise"] * self.scales_**2
         self.bounds_ = state["bounds"]
         self.rank_, self.l2_, self.centring_ = told["rank"], told["l2"], told["centring"]
+        self.row_prior_ = told["row_prior"]
         self.rmse_ = told["rmse"]
         self.held_out_rmse_ = told["held_out_rmse"]
         self.n_iter_ = told["iterations"]
@@ -296,13 +317,13 @@ class MatrixCompletionCV(Completing):
             return None
         return [float(self.l2)] if isinstance(self.l2, numbers.Real) else [float(ridge) for ridge in self.l2]
 
-    def _asked(self) -> dict[str, Any]:
+    def _asked(self, scale: bool) -> dict[str, Any]:
         if self.rule not in ("min", "1se"):
             raise ValueError(f"rule is {self.rule!r}; it must be 'min' or '1se'")
         if not isinstance(self.patience, numbers.Integral) or self.patience < 1:
             raise ValueError(f"patience is {self.patience!r}; it must be a whole number of at least 1")
         held_out = {"held_out": float(self.held_out), "rule": self.rule, "patience": int(self.patience)}
-        return {**super()._asked(), **held_out}
+        return {**super()._asked(scale), **held_out}
 
     def _keep(self, told: dict[str, Any]) -> None:
         super()._keep(told)

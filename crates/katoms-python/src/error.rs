@@ -1,9 +1,10 @@
-//! One exception for each kind of error. All are `ValueError`s, with the message that the program prints.
+//! One exception for each kind of error. All are `ValueError`s, with the message that the program prints; a lack of
+//! memory is a `MemoryError`.
 
 use katoms::Error;
 use katoms::theory::TheoryError;
 use pyo3::create_exception;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 
 create_exception!(
@@ -22,6 +23,7 @@ macro_rules! exceptions {
         pub fn raised(error: Error) -> PyErr {
             let message = error.to_string();
             match error {
+                Error::Memory { .. } => PyMemoryError::new_err(message),
                 $(Error::$variant { .. } => $exception::new_err(message),)*
                 _ => KatomsError::new_err(message),
             }
@@ -59,6 +61,7 @@ exceptions! {
     LonelyClass => LonelyClassError, "A class that only one row has cannot be split.";
     RepeatedIndex => RepeatedIndexError, "An index stands twice in a sparse vector.";
     Unsuitable => UnsuitableError, "A method that does not serve this loss or this data.";
+    EmptyColumn => EmptyColumnError, "A column of a table that nothing is known of.";
     Checkpoint => CheckpointError, "A saved state that does not belong to this problem.";
 }
 

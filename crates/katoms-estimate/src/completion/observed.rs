@@ -69,6 +69,22 @@ impl Observed {
         self.values.iter().fold(first, |(low, high), &v| (low.min(v), high.max(v)))
     }
 
+    /// The least and the largest value of each column; infinite bounds where it has none.
+    pub(super) fn column_ranges(&self) -> Vec<(f64, f64)> {
+        let mut ranges = vec![(f64::INFINITY, f64::NEG_INFINITY); self.shape.1];
+        for (&j, &v) in self.columns.iter().zip(&self.values) {
+            ranges[j] = (ranges[j].0.min(v), ranges[j].1.max(v));
+        }
+        let empty = |range: (f64, f64)| if range.0 <= range.1 { range } else { (range.1, range.0) };
+        ranges.into_iter().map(empty).collect()
+    }
+
+    /// The same places with other values, each from its column and its value.
+    pub(super) fn mapped(&self, f: impl Fn(usize, f64) -> f64) -> Self {
+        let values = self.columns.iter().zip(&self.values).map(|(&j, &v)| f(j, v)).collect();
+        Self { values, ..self.clone() }
+    }
+
     /// How many entries each row has, and each column.
     pub(super) fn counts(&self) -> (Vec<usize>, Vec<usize>) {
         let (mut rows, mut columns) = (vec![0; self.shape.0], vec![0; self.shape.1]);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use katoms_estimate::{Completed, CompletedMatrix};
+use katoms_estimate::{Bounds, Completed, CompletedMatrix};
 use katoms_io::{Array, Column, Picture, Values};
 use serde_json::json;
 
@@ -74,7 +74,7 @@ impl Grid {
     /// The completed matrix, row after row, with what was seen as it was. Where nothing was missing, the matrix of
     /// low rank itself: anything else would give back what came in.
     fn filled(&self, matrix: &CompletedMatrix) -> Result<Vec<f64>> {
-        let (mut dense, seen) = (matrix.to_dense(), self.observed()?);
+        let (mut dense, seen) = (matrix.to_dense()?, self.observed()?);
         if seen.values().len() < dense.len() {
             for ((&i, &j), &value) in seen.rows().iter().zip(seen.columns()).zip(seen.values()) {
                 dense[i * self.shape.1 + j] = value;
@@ -107,7 +107,11 @@ impl Grid {
             Names::Cells { columns, .. } => (None, Some(columns.clone())),
             Names::None => (None, None),
         };
-        let bounds = [matrix.bounds.0, matrix.bounds.1].map(|bound| bound.is_finite().then_some(bound));
+        let pair = |low: f64, high: f64| [low, high].map(|bound| bound.is_finite().then_some(bound));
+        let bounds = match &matrix.bounds {
+            Bounds::All(low, high) => json!(pair(*low, *high)),
+            Bounds::Columns(each) => each.iter().map(|&(low, high)| json!(pair(low, high))).collect(),
+        };
         Ok(serde_json::to_string_pretty(&json!({
             "schema": 1, "katoms": env!("CARGO_PKG_VERSION"), "kind": "completion",
             "formula": "mean + row_effects[i] + column_effects[j] + sum over r of left[i][r] * singular_values[r] * right[j][r], kept within bounds; where fallback is a number, it stands alone in the rows and columns that nothing is known of (empty_rows, empty_columns, counted from 0)",
