@@ -31,7 +31,8 @@ enum Bounds {
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Asked {
-    scale: bool,
+    /// `None`: unless it looks like ratings.
+    scale: Option<bool>,
     ranks: Option<Vec<usize>>,
     ridges: Option<Vec<f64>>,
     centring: String,
@@ -45,12 +46,13 @@ pub struct Asked {
 
 impl Asked {
     fn how(&self, seen: &katoms_estimate::Observed, work: &Work) -> Result<Completion, Error> {
-        let ranks = match (&self.ranks, self.scale) {
+        let scale = self.scale.unwrap_or_else(|| !seen.looks_like_ratings());
+        let ranks = match (&self.ranks, scale) {
             (Some(ranks), _) => ranks.clone(),
             (None, true) => Completion::feature_ranks(seen.shape()).collect(),
             (None, false) => Completion::ranks_for(seen).collect(),
         };
-        let mut how = if self.scale { Completion::features(ranks) } else { Completion::new(ranks) };
+        let mut how = if scale { Completion::features(ranks) } else { Completion::new(ranks) };
         if let Some(ridges) = &self.ridges {
             how.ridges.clone_from(ridges);
         }

@@ -12,6 +12,7 @@ use katoms_io::{Ask, Column, Dataset, ReadOptions, Source, Values};
 use serde_json::json;
 
 use crate::Ended;
+use crate::data::FormatArgs;
 use crate::outputs;
 use crate::told::{Told, aligned, count, number};
 use crate::watch::{self, Companion};
@@ -58,6 +59,8 @@ pub struct RecoverArgs {
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     out: Option<PathBuf>,
     #[command(flatten)]
+    format: FormatArgs,
+    #[command(flatten)]
     work: WorkArgs,
     #[command(flatten)]
     checkpoint: CheckpointArgs,
@@ -75,11 +78,13 @@ impl RecoverArgs {
         let inputs = [self.matrix.as_deref(), self.rows.as_deref(), Some(self.measurements.as_path())];
         outputs::check(&inputs, &[self.out.as_deref(), self.checkpoint.path()])?;
         outputs::check_ending(self.out.as_deref(), &["npy", "csv"])?;
-        let b = vector(&self.measurements)?;
-        let dataset = self.matrix.as_deref().map(matrix).transpose()?;
+        // Columns are those of the matrix; a vector is read by the same format.
+        let options = ReadOptions { drop: Vec::new(), categorical: Vec::new(), ..self.format.options()? };
+        let b = vector(&self.measurements, &options)?;
+        let dataset = self.matrix.as_deref().map(|path| self.matrix(path)).transpose()?;
         let design = match (&dataset, &self.rows, self.length) {
             (Some(dataset), ..) => dataset.design()?,
-            (None, Some(rows), Some(length)) => transform(rows, length)?,
+            (None, Some(rows), Some(length)) => transform(&vector(rows, &options)?, rows, length)?,
             _ => bail!("give --matrix FILE, or --operator dct with --rows FILE and --length N"),
         };
         let (m, n) = (design.n_outputs(), design.domain());
@@ -104,6 +109,14 @@ impl RecoverArgs {
         let done = recovered.status == Status::Converged && recovered.complete;
         self.checkpoint.forget(done);
         Ok(self.work.ended(done))
+    }
+
+    /// A file that holds a matrix; every column of it is one, but for those that are left out.
+    fn matrix(&self, path: &Path) -> Result<Dataset> {
+        let source = katoms_io::read(path, &self.format.options()?)?;
+        let FormatArgs { drop, categorical, .. } = &self.format;
+        let (drop, categorical) = (drop.clone(), categorical.clone());
+        Ok(Dataset::new(source, &Ask { path: path.into(), drop, categorical, ..Ask::default() })?)
     }
 
     fn deliver(&self, recovered: &Recovered, n: usize, told: &Told) -> Result<()> {
@@ -135,8 +148,8 @@ impl RecoverArgs {
 }
 
 /// A file that holds one vector.
-fn vector(path: &Path) -> Result<Vec<f64>> {
-    let source = katoms_io::read(path, &ReadOptions::default())?;
+fn vector(path: &Path, options: &ReadOptions) -> Result<Vec<f64>> {
+    let source = katoms_io::read(path, options)?;
     match source {
         Source::Array(array) if array.columns == 1 || array.rows == 1 => Ok(array.numbers.to_f64()),
         Source::Table(table) if table.columns.len() == 1 => match &table.columns[0].values {
@@ -150,14 +163,7 @@ fn vector(path: &Path) -> Result<Vec<f64>> {
     }
 }
 
-/// A file that holds a matrix; every column of it is one.
-fn matrix(path: &Path) -> Result<Dataset> {
-    let source = katoms_io::read(path, &ReadOptions::default())?;
-    Ok(Dataset::new(source, &Ask { path: path.into(), ..Ask::default() })?)
-}
-
-fn transform(rows: &Path, length: usize) -> Result<AnyDesign<'static>> {
-    let numbers = vector(rows)?;
+fn transform(numbers: &[f64], rows: &Path, length: usize) -> Result<AnyDesign<'static>> {
     if let Some(at) = numbers.iter().position(|&v| v.fract() != 0.0 || v < 0.0 || v >= length as f64) {
         bail!(
             "{}: entry {} is {}; a row of a transform of length {length} is a whole number from 0 to {}",
@@ -167,7 +173,7 @@ fn transform(rows: &Path, length: usize) -> Result<AnyDesign<'static>> {
             length.saturating_sub(1)
         );
     }
-    Ok(subsampled_dct(length, numbers.into_iter().map(|v| v as usize).collect())?.into())
+    Ok(subsampled_dct(length, numbers.iter().map(|&v| v as usize).collect())?.into())
 }
 
 fn signal_file(path: &Path, recovered: &Recovered) -> Result<Vec<u8>> {

@@ -3,6 +3,7 @@
 mod bad_input;
 mod browser;
 mod commands;
+mod completing;
 mod desk;
 mod formats;
 mod interrupted;

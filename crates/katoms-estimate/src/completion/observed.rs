@@ -3,6 +3,9 @@
 use katoms::Error;
 use katoms::operator::Entries;
 
+/// The most different values that a scale of ratings has: from 0 to 10 by halves are 21, and hardly any scale has more.
+const RATING_VALUES: usize = 21;
+
 /// Some entries of a matrix, each place once, by rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Observed {
@@ -67,6 +70,20 @@ impl Observed {
     pub fn range(&self) -> (f64, f64) {
         let first = (f64::INFINITY, f64::NEG_INFINITY);
         self.values.iter().fold(first, |(low, high), &v| (low.min(v), high.max(v)))
+    }
+
+    /// Whether a matrix that came as a whole looks like ratings, all in one unit, and not like a table of features: less
+    /// than half of it was seen, and there are more than two and at most 21 different values.
+    pub fn looks_like_ratings(&self) -> bool {
+        let is_sparse = self.values.len() < self.shape.0.saturating_mul(self.shape.1).div_ceil(2);
+        let mut different: Vec<f64> = Vec::new();
+        let is_few = self.values.iter().all(|value| {
+            if !different.contains(value) {
+                different.push(*value);
+            }
+            different.len() <= RATING_VALUES
+        });
+        is_sparse && is_few && different.len() > 2
     }
 
     /// The least and the largest value of each column; infinite bounds where it has none.

@@ -187,7 +187,8 @@ impl Completion {
         }
     }
 
-    pub(super) fn has_choice(&self) -> bool {
+    /// Whether there is anything to choose on what is held out.
+    pub fn has_choice(&self) -> bool {
         let of_model = match self.columns {
             Columns::Alike => self.ridges.len() > 1 || self.centring == Centring::Chosen,
             Columns::Features => self.row_prior == RowPrior::Chosen,

@@ -1,8 +1,16 @@
 //! What is completed: entries, cells or pixels.
 
+mod colour;
+mod entries;
 mod hide;
+mod layout;
 mod read;
+mod roles;
 mod write;
+
+pub use colour::Colour;
+pub use entries::Meant;
+use read::infinite;
 
 use anyhow::Result;
 use clap::ValueEnum;
@@ -17,7 +25,8 @@ pub enum Kind {
     /// A row, a column and a value on each line
     Entries,
     /// A value in each cell, some of them empty
-    Cells,
+    #[value(alias = "cells")]
+    Table,
 }
 
 /// A matrix of which some entries are known; a colour picture is three of them side by side.
@@ -40,12 +49,21 @@ pub struct Grid {
 /// What rows and columns are called.
 #[derive(Debug, Clone)]
 enum Names {
-    /// Of the rows and of the columns; those of the entries' three columns first.
-    Entries { heads: [String; 3], rows: Vec<String>, columns: Vec<String> },
-    /// Columns of a table, and columns of words that are carried along.
-    Cells { columns: Vec<String>, carried: Vec<Column> },
+    /// Of the column that held the rows' names, of the rows and of the columns.
+    Entries { head: String, rows: Vec<String>, columns: Vec<String> },
+    /// The columns of a table, and the names of its rows where a column has them.
+    Table { slots: Vec<Slot>, rows: Option<Vec<String>> },
     /// Nothing.
     None,
+}
+
+/// A column of a table, in the order of the file.
+#[derive(Debug, Clone)]
+enum Slot {
+    /// The next column of the matrix, by name.
+    Cells(String),
+    /// Something else, which stays as it is.
+    Carried(Column),
 }
 
 /// How far the completed matrix is from what was hidden.
@@ -70,6 +88,11 @@ impl Grid {
     /// Whether it is a picture.
     pub fn is_picture(&self) -> bool {
         self.channels > 0
+    }
+
+    /// Whether it is a table, whose columns are features in units of their own.
+    pub fn is_table(&self) -> bool {
+        !self.is_sparse && !self.is_picture()
     }
 
     /// Whether it came entry by entry, as ratings do.
