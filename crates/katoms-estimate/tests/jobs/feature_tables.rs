@@ -124,17 +124,11 @@ fn an_exact_rank_is_found() {
 fn rows_in_kinds_are_drawn_to_their_kind() {
     let (n, q) = (120, 6);
     let scatter = noise(n, q, 2);
-    // a row of the first kind has 0, of the others 4 and −4 in the odd columns
+    // a row of the first kind has 0, of the second 4, of the third 4 and −4 by turns
     let centre = |at: usize| match at / q % 3 {
         0 => 0.0,
-        1 => 4.0,
-        _ => {
-            if at % q % 2 == 0 {
-                4.0
-            } else {
-                -4.0
-            }
-        }
+        2 if (at % q).is_multiple_of(2) => -4.0,
+        _ => 4.0,
     };
     let values = scatter.values.iter().enumerate().map(|(at, v)| centre(at) + 0.5 * v).collect();
     let whole = Whole { shape: (n, q), values };
@@ -173,13 +167,12 @@ fn rows_that_come_later() {
 fn gaussian(mut s: Vec<Vec<f64>>, mut r: Vec<f64>) -> (f64, f64) {
     let (n, mut log_det, mut quadratic) = (r.len(), 0.0, 0.0);
     for k in 0..n {
-        log_det += s[k][k].ln();
-        quadratic += r[k] * r[k] / s[k][k];
+        let pivot = s[k].clone();
+        log_det += pivot[k].ln();
+        quadratic += r[k] * r[k] / pivot[k];
         for i in k + 1..n {
-            let factor = s[i][k] / s[k][k];
-            for j in k..n {
-                s[i][j] -= factor * s[k][j];
-            }
+            let factor = s[i][k] / pivot[k];
+            s[i].iter_mut().zip(&pivot).for_each(|(entry, above)| *entry -= factor * above);
             r[i] -= factor * r[k];
         }
     }

@@ -36,7 +36,10 @@ impl State {
         let state: Self = postcard::from_bytes(bytes).map_err(|_| refused("its bytes are damaged"))?;
         let (q, rank) = (table.shape.1, state.parameters.rank);
         let Parameters { mean, loadings, noise, .. } = &state.parameters;
-        if state.table != table.fingerprint() || [mean.len(), noise.len()] != [q; 2] || loadings.len() != q * rank {
+        if state.table != table.fingerprint()
+            || [mean.len(), noise.len()] != [q; 2]
+            || Some(loadings.len()) != q.checked_mul(rank)
+        {
             return Err(refused("it was saved for other data"));
         }
         Ok(state)

@@ -69,7 +69,7 @@ enum Slot {
 /// How far the completed matrix is from what was hidden.
 #[derive(Debug, Clone, Copy)]
 pub struct HiddenError {
-    /// The root of the mean squared error.
+    /// The root of the mean squared error, in units of the columns as all errors are.
     pub rmse: f64,
     /// The peak signal-to-noise ratio of the whole picture, in dB.
     pub psnr: Option<f64>,
@@ -137,15 +137,18 @@ impl Grid {
 
     /// How far the completed matrix is from what was hidden; `None` where nothing was.
     pub fn hidden_error(&self, matrix: &CompletedMatrix) -> Option<HiddenError> {
-        let (rows, columns): (Vec<usize>, Vec<usize>) = self.hidden.iter().map(|e| (e.0, e.1)).unzip();
-        let square = |predicted: Vec<f64>, truth: &mut dyn Iterator<Item = f64>| -> f64 {
-            predicted.iter().zip(truth).map(|(a, b)| (a - b).powi(2)).sum()
-        };
-        let hidden = square(matrix.predict(&rows, &columns).ok()?, &mut self.hidden.iter().map(|e| e.2));
         if self.hidden.is_empty() {
             return None;
         }
-        let seen = square(matrix.predict(&self.rows, &self.columns).ok()?, &mut self.values.iter().copied());
+        let square = |rows: &[usize], columns: &[usize], truth: &[f64]| -> Option<f64> {
+            let predicted = matrix.predict(rows, columns).ok()?;
+            let places = predicted.iter().zip(truth).zip(columns);
+            Some(places.map(|((a, b), &j)| ((a - b) / matrix.scales[j]).powi(2)).sum())
+        };
+        let ((rows, columns), truth): ((Vec<usize>, Vec<usize>), Vec<f64>) =
+            self.hidden.iter().map(|e| ((e.0, e.1), e.2)).unzip();
+        let hidden = square(&rows, &columns, &truth)?;
+        let seen = square(&self.rows, &self.columns, &self.values)?;
         let mean = (hidden + seen) / (self.hidden.len() + self.values.len()) as f64;
         let psnr = (self.channels > 0 && mean > 0.0).then(|| -10.0 * mean.log10());
         Some(HiddenError { rmse: (hidden / self.hidden.len() as f64).sqrt(), psnr })
