@@ -21,7 +21,7 @@ pub use completion::{
     Bounds, Centring, Clip, Columns, Completed, CompletedMatrix, Completion, Effects, FactorModel, Observed, RowModel,
     RowPrior, Rule, Trial, complete, reserved,
 };
-pub use features::{Estimate, Features, How, Trail, TrailModel};
+pub use features::{Edge, Estimate, Features, How, Trail, TrailModel};
 pub use measure::{accuracy, log_probability, r_squared};
 pub use recovery::{Recovered, Recovery, recover};
 pub use watch::{Answer, Phase, Progress, Unwatched, Watch};
