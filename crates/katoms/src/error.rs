@@ -220,7 +220,7 @@ pub enum Error {
         column: usize,
     },
     /// What was asked for does not fit into memory.
-    #[error("{what} takes {:.1} GB of memory, and there is not so much; {instead}", *bytes as f64 / 1e9)]
+    #[error("{what} takes {} MB of memory, and there is not so much; {instead}", bytes.div_ceil(1_000_000))]
     Memory {
         /// What needs it.
         what: String,

@@ -259,6 +259,8 @@ fn features_of_any_unit_are_filled_within_their_range() {
         }
     }
     assert!(checked > 10, "{checked}");
+    let hidden = desk.succeeds("complete d.csv --observed 0.9 --json").json();
+    assert!(number(&hidden["hidden_rmse"]) < 1.5, "in the unit of all errors: {hidden}");
     let plain = desk.succeeds("complete d.csv --no-scale --rank 1 --json").json();
     assert_eq!(plain["scaled"], json!(false));
     assert!(desk.refuses("complete d.csv --scale --ridge 1 --rank 1").contains("cannot be used with"));
@@ -359,7 +361,7 @@ fn a_matrix_that_does_not_fit_into_memory() {
     for out in ["o.csv", "o.npy"] {
         let said = limited(&format!("--out {out}"));
         assert_eq!(said.code, Some(2), "{out}: {}", said.err);
-        assert!(said.err.contains("8000 × 8000 cells") && said.err.contains("GB of memory"), "{}", said.err);
+        assert!(said.err.contains("8000 × 8000 cells") && said.err.contains("MB of memory"), "{}", said.err);
         assert!(said.err.contains("--factors"), "{}", said.err);
         assert!(!said.err.contains("converged"), "refused before the work: {}", said.err);
     }

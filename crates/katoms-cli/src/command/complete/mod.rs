@@ -24,7 +24,7 @@ use crate::work::{CheckpointArgs, WorkArgs};
 use grid::{Colour, Grid, Kind, Meant};
 
 /// How far a channel of a painted hole may be off in a JPEG, of 255: saved at quality 75, magenta on a photograph is off
-/// by up to 40 within a hole.
+/// by up to 40 inside a hole, and by more at its rim where colours are stored at half the resolution.
 const JPEG_TOLERANCE: u8 = 40;
 
 /// What is said of a table whose columns are not scaled.
@@ -187,8 +187,14 @@ impl CompleteArgs {
         if let Some(colour) = self.hole_colour {
             let ending = self.data.extension().and_then(|e| e.to_str()).unwrap_or_default().to_lowercase();
             let is_jpeg = ["jpg", "jpeg"].contains(&ending.as_str());
-            grid =
-                grid.without_colour(colour, self.hole_tolerance.unwrap_or(if is_jpeg { JPEG_TOLERANCE } else { 0 }))?;
+            let tolerance = self.hole_tolerance.unwrap_or(if is_jpeg { JPEG_TOLERANCE } else { 0 });
+            grid = grid.without_colour(colour, tolerance)?;
+            if is_jpeg {
+                grid.notes.push(format!(
+                    "a JPEG smears paint into the pixels beside it; if a rim of {colour} is left, raise --hole-tolerance \
+                     (it is {tolerance}), or give a --mask"
+                ));
+            }
         }
         match self.observed {
             Some(share) => grid.hiding(share, self.seed),

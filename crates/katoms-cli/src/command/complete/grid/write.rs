@@ -191,8 +191,8 @@ fn ending(path: &Path) -> String {
 /// What is said where a completed matrix does not fit into memory.
 fn no_room((p, q): (usize, usize), bytes: usize) -> anyhow::Error {
     anyhow!(
-        "the completed matrix has {p} × {q} cells, and writing it takes about {:.1} GB of memory, which the system does \
+        "the completed matrix has {p} × {q} cells, and writing it takes about {} MB of memory, which the system does \
          not give; --factors FILE needs little, and each cell follows from it",
-        bytes as f64 / 1e9
+        bytes.div_ceil(1_000_000)
     )
 }
