@@ -131,14 +131,18 @@ def validation_of(model: Any) -> Validation | None:
         return Validation(what, results["support_size"], means, errors, kinds, f"l2 = {model.l2_:g}", *marks)
     if len(results.get("rank", ())) > 0:
         centred = len(set(results["centring"])) > 1
-        named = [_kind(*kind, centred) for kind in zip(results["l2"], results["centring"])]
-        kind, marks = _kind(model.l2_, model.centring_, centred), (model.rank_min_, model.rank_1se_)
+        tried = zip(results["l2"], results["centring"], results["row_prior"])
+        named = [_kind(*kind, centred) for kind in tried]
+        kind = _kind(model.l2_, model.centring_, model.row_prior_, centred)
+        marks = (model.rank_min_, model.rank_1se_)
         means, errors = results["held_out_mse"], np.asarray(results["standard_error"], dtype=float)
         return Validation("held-out squared error", results["rank"], means, errors, np.array(named), kind, *marks)
     return None
 
 
-def _kind(ridge: float, centring: str, centred: bool) -> str:
+def _kind(ridge: float, centring: str, row_prior: str, centred: bool) -> str:
+    if row_prior != "ridge":
+        return f"row prior {row_prior}"
     return f"l2 = {ridge:g}, centring {centring}" if centred else f"l2 = {ridge:g}"
 
 

@@ -176,7 +176,8 @@ GROUPED_CV = Parts([SIZES, GROUPS, RIDGES, FOLDS, COLUMNS, WORK], [FITTED_GROUPS
 
 RANK = """
 rank : int or None, default=None
-    The rank. None chooses it on held-out entries, from 1 to what the entries can carry, at most 30.
+    The rank. None chooses it on held-out entries, from 1 to what the entries can carry, at most 30; with scaled columns
+    from 0, the columns' means.
 l2 : float or None, default=None
     Weight of ``½·l2·‖L‖²``, L being the low-rank part, beside half the sum of squares over what was seen. Whatever the
     unit of the values, 0.1 to 1 suit noisy ratings and 0 a matrix without noise. None chooses among 1, 0.3, 0.1, 0.03
@@ -185,7 +186,8 @@ l2 : float or None, default=None
 
 RANKS = """
 rank : int, sequence of int, or None, default=None
-    The ranks to choose from. None stands for 1 to what the entries can carry, at most 30.
+    The ranks to choose from. None stands for 1 to what the entries can carry, at most 30; with scaled columns from 0,
+    the columns' means.
 l2 : float, sequence of float, or None, default=None
     Weights of ``½·l2·‖L‖²``, L being the low-rank part, beside half the sum of squares over what was seen. None stands
     for 1, 0.3, 0.1, 0.03 and 0.
@@ -201,8 +203,15 @@ CENTRING = """
 centring : {"auto", "none", "mean", "effects"}, default="auto"
     What is taken off before the low-rank part is fitted: nothing, the mean, or the mean and an effect of each row and
     each column. "auto" chooses between effects and nothing on held-out entries.
+scale : {"auto"} or bool, default="auto"
+    Whether columns are features, each in a unit of its own. Then they are brought to standard deviation 1, and a factor
+    analysis of this rank finds the noise of each column, which does the work of ``l2``; ``l2``, ``centring`` and
+    ``method`` must be left at their defaults. "auto" scales the columns of arrays and frames, unless less than half was
+    seen and there are 3 to 21 different values, as in a table of ratings, or one of these three is given. Entries and
+    sparse matrices are not scaled.
 clip : {"seen"}, pair of float, or None, default="seen"
-    What predictions are kept within: the least and the largest value that was seen, (low, high), or nothing.
+    What predictions are kept within: the least and the largest value that was seen, of scaled columns each one's own;
+    (low, high); or nothing.
 method : str, default=None
     The method, by its name in :func:`katoms.methods`; None is Riemannian conjugate gradients.
 random_state : int, generator or None, default=None
@@ -211,19 +220,27 @@ random_state : int, generator or None, default=None
 
 FITTED_MATRIX = """
 factors_ : tuple of ndarray
-    ``left`` of shape (n_samples, rank) and ``right`` of shape (n_features, rank), whose columns are orthonormal. The
-    completed matrix is ``mean_ + row_effects_[:, None] + column_effects_ + left @ right.T``, kept within ``bounds_``.
+    ``left`` of shape (n_samples, rank) and ``right`` of shape (n_features, rank), in the units of the data; divided by
+    ``scales_``, the columns of ``right`` are orthonormal. The completed matrix is
+    ``mean_ + row_effects_[:, None] + column_effects_ + left @ right.T``, kept within ``bounds_``.
     Where nothing was taken off, rows and columns that nobody saw have the mean of what was seen instead.
 singular_values_ : ndarray of shape (rank,)
     The singular values of the low-rank part, falling: the norms of the columns of ``left``.
 mean_, row_effects_, column_effects_ : float, ndarray of shape (n_samples,), ndarray of shape (n_features,)
     What was taken off; zeros where nothing was.
-bounds_ : tuple of float
-    The least and the largest prediction.
+scales_ : ndarray of shape (n_features,)
+    The units of the columns: their standard deviations, or ones where they were not scaled.
+noise_variance_ : ndarray of shape (n_features,) or None
+    With scaled columns, the variance of each that the factors do not explain.
+bounds_ : tuple of float, or of ndarray of shape (n_features,)
+    The least and the largest prediction; of scaled columns for each.
 rank_, l2_, centring_ : int, float, str
-    What was given or chosen.
+    What was given or chosen. With scaled columns l2_ is 0 and centring_ is ``"columns"``.
+row_prior_ : str
+    What the factors of a row are drawn to: ``"ridge"`` (by l2), ``"normal"`` (the average) or ``"rows"`` (other rows).
 rmse_ : float
-    The root of the mean squared error on what was seen.
+    The root of the mean squared error on what was seen; with scaled columns in standard deviations of the columns, as
+    all errors are.
 held_out_rmse_ : float or None
     The same on held-out entries, of the choice that was taken; None where nothing was chosen.
 n_iter_ : int
@@ -240,14 +257,16 @@ n_features_in_ : int
     The number of columns.
 feature_names_in_ : ndarray of str
     Their names, where X had some.
+row_names_in_ : ndarray of str
+    The names of the rows, where X was entries with names.
 """
 
 FITTED_RANKS = """
 rank_min_, rank_1se_ : int
     The rank with the least held-out error, and the smallest one within one standard error of it.
 cv_results_ : dict of str to ndarray
-    ``rank``, ``l2``, ``centring``, ``held_out_rmse``, ``held_out_mse``, ``standard_error`` (of the mse) and ``seen_rmse``
-    of everything that was tried, in that order.
+    ``rank``, ``l2``, ``centring``, ``row_prior``, ``held_out_rmse``, ``held_out_mse``, ``standard_error`` (of the mse)
+    and ``seen_rmse`` of everything that was tried, in that order.
 """
 
 COMPLETION = Parts([RANK, CENTRING, RUN, THREADS], [FITTED_MATRIX])

@@ -19,7 +19,8 @@ mod units;
 mod watch;
 
 pub use completion::{
-    Centring, Clip, Completed, CompletedMatrix, Completion, Effects, Observed, Rule, Trial, complete,
+    Bounds, Centring, Clip, Columns, Completed, CompletedMatrix, Completion, Effects, FactorModel, Observed, RowModel,
+    RowPrior, Rule, Trial, complete, reserved,
 };
 pub use features::{Edge, Estimate, Features, How, Trail, TrailModel};
 pub use measure::{accuracy, log_probability, r_squared};

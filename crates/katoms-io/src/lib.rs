@@ -18,12 +18,13 @@ mod read;
 mod save;
 mod source;
 mod table;
+mod table_columns;
 #[cfg(test)]
 mod tests;
 
 pub use dataset::{Ask, Dataset, Expected, Feature, Fingerprint, Group, Missing, Target, UnknownMembers};
 pub use error::Error;
-pub use format::csv_writer::write_csv;
+pub use format::csv_writer::{CsvText, write_csv};
 pub use format::matrix_market::{write_matrix_market_array, write_matrix_market_coordinate};
 pub use format::npy::write_npy;
 pub use format::parquet::write_parquet;

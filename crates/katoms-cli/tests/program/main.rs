@@ -4,6 +4,7 @@ mod bad_input;
 mod browser;
 mod choices;
 mod commands;
+mod completing;
 mod desk;
 mod formats;
 mod interrupted;

@@ -1,6 +1,7 @@
 //! Whole jobs on planted data.
 
 mod completion;
+mod feature_tables;
 mod features;
 mod new_rows;
 mod range;

@@ -15,6 +15,7 @@ pub mod npz;
 #[cfg_attr(not(feature = "parquet"), path = "parquet_absent.rs")]
 pub mod parquet;
 pub mod picture;
+mod pivot;
 pub(crate) mod sniff;
 pub mod svmlight;
 pub mod triplets;

@@ -3,6 +3,7 @@
 use csv::ByteRecord;
 
 use super::csv::{Cell, cell, reader};
+use super::pivot;
 
 /// The delimiters that are tried. Of equal ones the first wins.
 const DELIMITERS: [u8; 4] = *b",;\t|";
@@ -34,6 +35,9 @@ pub(crate) fn delimiter(text: &[u8]) -> u8 {
 pub(super) fn header(text: &[u8], delimiter: u8) -> bool {
     let records = first_records(text, delimiter);
     let Some((first, others)) = records.split_first() else { return false };
+    if pivot::names_columns(first, others) {
+        return true;
+    }
     let kinds = |column: usize| others.iter().filter_map(move |r| r.get(column)).map(cell);
     let (mut yes, mut no, mut text_above) = (0, 0, false);
     for (column, top) in first.iter().enumerate() {
