@@ -28,6 +28,23 @@ impl<'n> Names<'n> {
         self.places.get(wanted).copied().or_else(numbered)
     }
 
+    /// Where the names of a list are that commas separate; a name that has a comma in it is found first. Those that are
+    /// not there are left out.
+    pub(crate) fn find_list(&self, list: &str) -> Vec<usize> {
+        match self.find(list) {
+            Some(place) => vec![place],
+            None => list.split(',').filter_map(|name| self.find(name.trim())).collect(),
+        }
+    }
+
+    /// The same, or an error that names what is not there.
+    pub(crate) fn require_list(&self, list: &str, context: &Context<'_>) -> Result<Vec<usize>, Error> {
+        match self.find(list) {
+            Some(place) => Ok(vec![place]),
+            None => list.split(',').map(|name| self.require(name.trim(), context)).collect(),
+        }
+    }
+
     /// Where a name is, or an error that names the nearest one and the first few.
     pub(crate) fn require(&self, wanted: &str, context: &Context<'_>) -> Result<usize, Error> {
         self.find(wanted).ok_or_else(|| {
@@ -86,6 +103,20 @@ mod tests {
             ["3", "b", "2", "1", "0", "4", "x"].map(|n| names.find(n)),
             [Some(0), Some(1), Some(1), Some(0), None, None, None]
         );
+    }
+
+    #[test]
+    fn a_list_of_names() {
+        let names = Names::new(["a", "b", "a,b", "size, m"]);
+        let context = || Context { path: "d.csv".into(), kind: "column", role: "--drop" };
+        for (list, places) in [("a", vec![0]), ("b, a", vec![1, 0]), ("a,b", vec![2]), ("size, m", vec![3]), ("1,4", vec![0, 3])]
+        {
+            assert_eq!(names.find_list(list), places, "{list}");
+            assert_eq!(names.require_list(list, &context()).unwrap(), places, "{list}");
+        }
+        assert_eq!(names.find_list("a,z"), [0]);
+        let error = names.require_list("a,bb", &context()).unwrap_err().to_string();
+        assert!(error.starts_with("d.csv: no column is called \"bb\" (--drop); did you mean \"b\"?"), "{error}");
     }
 
     #[test]

@@ -66,20 +66,22 @@ impl PredictArgs {
         Ok(Ended::Done)
     }
 
-    /// The data, with the model's categories read as such.
+    /// The data, read as the model's were: its categories as such, numbers and dates in the same way of writing.
     fn source(&self, model: &Model) -> Result<Source> {
-        let mut options = self.reading.format.options()?;
-        let said = options.categorical.clone();
-        options.categorical.extend(model.categorical());
-        let source = katoms_io::read(&self.data, &options)?;
+        let options = self.reading.format.options();
+        let told = |columns: Option<usize>| {
+            let mut options = options.clone();
+            model.tell_reader(&mut options, columns);
+            options
+        };
+        let source = katoms_io::read_with_problems(&self.data, &told(None))?;
         let Source::Table(table) = &source else { return Ok(source) };
         // Only what was read tells whether columns without names stand where they stood.
-        let moved = model.categorical_among(table.columns.len());
-        if table.has_names || moved == model.categorical() || self.data == Path::new("-") {
+        let moved = told(Some(table.columns.len()));
+        if table.has_names || moved == told(None) || self.data == Path::new("-") {
             return Ok(source);
         }
-        options.categorical = said.into_iter().chain(moved).collect();
-        Ok(katoms_io::read(&self.data, &options)?)
+        Ok(katoms_io::read_with_problems(&self.data, &moved)?)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The model file.
 
 use anyhow::Result;
-use katoms_io::{Coefficient, Loss, Model, ModelTarget, Quality, Rival, SCHEMA};
+use katoms_io::{Coefficient, Loss, Model, ModelTarget, Quality, Rival};
 
 use super::Finished;
 use crate::data::LossChoice;
@@ -23,8 +23,11 @@ impl Finished<'_> {
             mean: dataset.means.as_ref().map(|means| means[j]),
         };
         let uses = |column: &str| estimate.coefficients.indices().iter().any(|&j| dataset.features[j].column == column);
+        let is_read = |column: &str| uses(column) || column == target.name;
+        let formats = dataset.formats.iter().filter(|(column, _)| is_read(column));
+        let formats = formats.map(|(column, format)| (column.clone(), format.clone())).collect();
         Ok(Model {
-            schema: SCHEMA,
+            schema: Model::schema_for(&formats),
             katoms: env!("CARGO_PKG_VERSION").into(),
             command: told.command.clone(),
             loss: match self.loaded.loss {
@@ -42,6 +45,7 @@ impl Finished<'_> {
                 .filter(|(column, _)| uses(column))
                 .map(|(c, l)| (c.clone(), l.clone()))
                 .collect(),
+            formats,
             unnamed_columns: dataset.unnamed_columns,
             standardize: self.preparation.standardize,
             ridge: self.ridge,
