@@ -141,7 +141,7 @@ pub struct Expected {
 pub struct Review {
     /// What it would refuse.
     pub problems: Vec<Problem>,
-    /// What it would tell.
+    /// What it would tell, but for how columns were read, which the table has.
     pub notes: Vec<String>,
 }
 

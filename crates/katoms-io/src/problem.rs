@@ -62,7 +62,8 @@ pub(crate) fn quoted(value: &str) -> String {
 
 /// A character as it is shown.
 fn escaped(c: char) -> impl Iterator<Item = char> {
-    let is_obeyed = c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let is_obeyed =
+        c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let (shown, as_it_is) = if is_obeyed { (Some(c.escape_default()), None) } else { (None, Some(c)) };
     shown.into_iter().flatten().chain(as_it_is)
 }
@@ -88,9 +89,9 @@ mod tests {
     fn one_problem_is_one_line_and_many_are_a_list() {
         let one = Problem::of_column(1, "line 3, column 2 (age)".into(), "\"3o\" among 2 numbers".into());
         let path = Path::new("d.csv");
-        assert_eq!(message(path, &[one.clone()]), "d.csv, line 3, column 2 (age): \"3o\" among 2 numbers");
+        assert_eq!(message(path, std::slice::from_ref(&one)), "d.csv, line 3, column 2 (age): \"3o\" among 2 numbers");
         let other = Problem::of_file("4 missing values".into());
-        assert_eq!(message(path, &[other.clone()]), "d.csv: 4 missing values");
+        assert_eq!(message(path, std::slice::from_ref(&other)), "d.csv: 4 missing values");
         assert_eq!(
             message(path, &[one.clone(), other]),
             "d.csv has 2 problems:\n- line 3, column 2 (age): \"3o\" among 2 numbers\n- 4 missing values"

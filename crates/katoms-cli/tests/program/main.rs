@@ -6,6 +6,7 @@ mod commands;
 mod desk;
 mod formats;
 mod interrupted;
+mod messy;
 mod pages;
 #[cfg(feature = "paper")]
 mod paper;

@@ -64,7 +64,9 @@ pub(super) fn assemble(source: crate::Source, ask: &Ask, expected: Option<&Expec
 
 /// What a fit would say to a source.
 pub(super) fn review(source: crate::Source, ask: &Ask) -> Result<Review, Error> {
-    let Prepared { problems, notes, .. } = prepare(source, ask, None)?;
+    let Prepared { problems, mut notes, formats, .. } = prepare(source, ask, None)?;
+    let of_formats = format_notes(&formats);
+    notes.retain(|note| !of_formats.contains(note));
     Ok(Review { problems, notes })
 }
 
@@ -83,7 +85,7 @@ fn prepare(source: crate::Source, ask: &Ask, expected: Option<&Expected>) -> Res
     let formats: BTreeMap<String, ColumnFormat> =
         read.filter_map(|name| Some((name.to_owned(), frame.formats.get(name)?.clone()))).collect();
     let mut notes = std::mem::take(&mut frame.notes);
-    notes.extend(column_format::notes(formats.iter().map(|(name, format)| (name.as_str(), format))));
+    notes.extend(format_notes(&formats));
     let columns: Vec<usize> = sound.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
     let scan = Scan::new(&frame, &columns, &mut problems);
     let kept = Kept { frame: &frame, columns: &columns, scan: &scan, beside: [target.as_ref(), weights.as_ref()], ask };
@@ -96,6 +98,11 @@ fn prepare(source: crate::Source, ask: &Ask, expected: Option<&Expected>) -> Res
     let weights = weights.map(|v| v.into_weights(&frame, &rows)).transpose();
     let (target, weights) = (collected(target, &frame, &mut problems)?, collected(weights, &frame, &mut problems)?);
     Ok(Prepared { used, rows, made, target, weights, formats, misses_values: scan.found_any(), notes, problems, frame })
+}
+
+/// How columns were read.
+fn format_notes(formats: &BTreeMap<String, ColumnFormat>) -> Vec<String> {
+    column_format::notes(formats.iter().map(|(name, format)| (name.as_str(), format)))
 }
 
 /// A frame, and what of it is asked for.
@@ -123,7 +130,11 @@ fn choose(source: crate::Source, ask: &Ask, expected: Option<&Expected>) -> Resu
 }
 
 /// What is wrong with a value of the file goes to the other problems.
-fn collected<T>(found: Result<Option<T>, Error>, frame: &Frame, problems: &mut Vec<Problem>) -> Result<Option<T>, Error> {
+fn collected<T>(
+    found: Result<Option<T>, Error>,
+    frame: &Frame,
+    problems: &mut Vec<Problem>,
+) -> Result<Option<T>, Error> {
     match found {
         Err(Error::Problems { path, problems: more }) if path == frame.path => {
             problems.extend(more);
@@ -199,10 +210,10 @@ fn make_categorical(frame: &mut Frame, ask: &Ask, expected: Option<(&Expected, &
 /// The features that every model has.
 fn places_of(frame: &Frame, features: &[Feature], ask: &Ask) -> Result<Vec<usize>, Error> {
     let names = Names::new(frame.names.iter().map(String::as_str));
-    let is_name = |name: &str| features.iter().any(|f| f.name == name) || names.find(name).is_some();
     let mut always = Vec::new();
     for list in &ask.always {
-        let wanted = if is_name(list) { vec![list.as_str()] } else { list.split(',').map(str::trim).collect() };
+        let is_feature = features.iter().any(|f| f.name == *list);
+        let wanted = if is_feature { vec![list.as_str()] } else { names.split(list) };
         for name in wanted {
             let found: Vec<usize> = match features.iter().position(|f| f.name == name) {
                 Some(place) => vec![place],

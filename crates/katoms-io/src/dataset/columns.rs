@@ -189,20 +189,17 @@ impl Design<'_> {
         if !many || self.ask.categorical.iter().any(|list| names.find_list(list).contains(&column)) {
             return None;
         }
-        let is_number = |level: &str| level.parse::<f64>().is_ok();
-        let word = found.iter().map(|(level, _)| *level).find(|level| !is_number(level)).unwrap_or_default();
-        let count = |of: &dyn Fn(&str) -> bool| found.iter().filter(|(level, _)| of(level)).count();
-        let (name, rows) = (shell_word(self.frame.name(column)), counted(rows, "row"));
-        let (words, word) = (format!("{n} different words in {rows}"), quoted(word));
-        let problem = if 2 * count(&is_number) > n {
+        let (name, words) =
+            (shell_word(self.frame.name(column)), format!("{n} different words in {}", counted(rows, "row")));
+        let is_numeric = |level: &&str| level.starts_with(|c: char| c.is_ascii_digit());
+        let mut numeric = found.iter().map(|(level, _)| *level).filter(is_numeric);
+        let problem = if let Some(level) = numeric.next()
+            && 2 * (1 + numeric.count()) > n
+        {
             format!(
-                "{words}: most are numbers, but {word} is not; correct what is none, or say --na-values (missing) or \
-                 --categorical {name} (categories)"
-            )
-        } else if 2 * count(&|level| level.starts_with(|c: char| c.is_ascii_digit())) > n {
-            format!(
-                "{words}, such as {word}: numbers in a form that is not known? Write plain numbers (a unit belongs in \
-                 the header); if they are categories, say --categorical {name}, if they name the rows, --drop {name}"
+                "{words}, such as {}: numbers in a form that is not known? Write plain numbers (a unit belongs in the \
+                 header); if they are categories, say --categorical {name}, if they name the rows, --drop {name}",
+                quoted(level)
             )
         } else {
             format!(

@@ -158,7 +158,9 @@ pub(super) fn note_other_marks(frame: &Frame, expected: &Expected, made: &Pieces
         let sign = |percent: bool| if percent { "a percent sign" } else { "no percent sign" };
         if before.0 != here.0 {
             let (before, here) = (sign(before.0), sign(here.0));
-            notes.push(format!("{name} has {here}, and had {before} in the fit's data: the numbers are taken as they stand"));
+            notes.push(format!(
+                "{name} has {here}, and had {before} in the fit's data: the numbers are taken as they stand"
+            ));
         }
         if let (Some(before), Some(here)) = (before.1, here.1)
             && before != here

@@ -111,7 +111,7 @@ impl Kept<'_> {
         }
         if self.ask.missing == Missing::Refuse {
             problems.push(refusal(missing));
-            return Ok((0..self.frame.rows).collect());
+            return Ok((0..self.frame.rows).filter(|&row| !without(row)).collect());
         }
         let is_incomplete = |row: usize| self.scan.rows.get(row).copied().unwrap_or_default();
         let drops = self.ask.missing == Missing::Drop;

@@ -104,7 +104,9 @@ pub(super) enum Vote {
     Yes,
     No,
     /// Nothing below the first record tells; whether that one is text.
-    Open { is_text: bool },
+    Open {
+        is_text: bool,
+    },
 }
 
 /// Whether the first record is a header. Each column in which the others are numbers has a vote: text above them
@@ -122,7 +124,9 @@ pub(super) fn header(text: &[u8], cut: Cut) -> Vote {
         }
     }
     match yes + no {
-        0 => Vote::Open { is_text: tops.contains(&Kind::Text) && !tops.iter().any(|k| matches!(k, Kind::Number | Kind::Date)) },
+        0 => Vote::Open {
+            is_text: tops.contains(&Kind::Text) && !tops.iter().any(|k| matches!(k, Kind::Number | Kind::Date)),
+        },
         _ if yes > no => Vote::Yes,
         _ => Vote::No,
     }

@@ -52,9 +52,13 @@ impl InspectArgs {
     pub(super) fn run(&self, told: &Told) -> Result<Ended> {
         // Inspecting is for files that are not yet as they should be: only what cannot be read at all is an error.
         let source = katoms_io::read_with_problems(&self.data, &self.format.options())?;
-        let mut inspected = inspect(&source);
+        let (mut inspected, is_picture) = (inspect(&source), matches!(source, Source::Picture(_)));
         if !inspected.columns_seen.is_empty() {
             self.review(source, &mut inspected);
+        }
+        if !is_picture {
+            let outlook = inspected.outlook();
+            inspected.would.splice(..0, outlook);
         }
         if self.json {
             told.print_json(&inspected)?;
@@ -111,26 +115,19 @@ fn of_shape(holds: String, rows: usize, columns: usize) -> Inspected {
 }
 
 fn of_array(holds: &str, array: &Array) -> Inspected {
-    let mut inspected = of_shape(holds.into(), array.rows, array.columns);
-    inspected.would = would(array.rows, array.columns, array.columns);
-    inspected.with_columns(columns::of_array(array), || array.count_missing())
+    of_shape(holds.into(), array.rows, array.columns).with_columns(columns::of_array(array), || array.count_missing())
 }
 
 fn of_sparse(sparse: &Sparse) -> Inspected {
     let share = 100.0 * sparse.values.len() as f64 / (sparse.rows * sparse.columns).max(1) as f64;
     let labels = if sparse.labels.is_some() { ", with a label for each row" } else { "" };
-    let mut inspected =
-        of_shape(format!("a sparse matrix, {} % of it stored{labels}", number(share)), sparse.rows, sparse.columns);
-    inspected.would = would(sparse.rows, sparse.columns, sparse.columns);
-    inspected.with_columns(columns::of_sparse(sparse), || sparse.values.iter().filter(|v| v.is_nan()).count())
+    let holds = format!("a sparse matrix, {} % of it stored{labels}", number(share));
+    let missing = || sparse.values.iter().filter(|v| v.is_nan()).count();
+    of_shape(holds, sparse.rows, sparse.columns).with_columns(columns::of_sparse(sparse), missing)
 }
 
 fn of_table(table: &Table) -> Inspected {
-    let seen = columns::of_table(table);
-    let features = seen.iter().map(|column| column.levels.map_or(1, |levels| levels.saturating_sub(1))).sum();
-    let mut inspected = of_shape("a table".into(), table.rows, table.columns.len());
-    inspected.would = would(table.rows, table.columns.len(), features);
-    inspected.with_columns(Some(seen), || 0)
+    of_shape("a table".into(), table.rows, table.columns.len()).with_columns(Some(columns::of_table(table)), || 0)
 }
 
 impl Inspected {
@@ -141,7 +138,8 @@ impl Inspected {
             let missing = missing();
             if missing > 0 {
                 let values = count(missing, "value is", "values are");
-                self.would.push(format!("{values} missing: a fit would refuse, but for --missing mean or --missing drop"));
+                self.would
+                    .push(format!("{values} missing: a fit would refuse, but for --missing mean or --missing drop"));
             }
             return self;
         };
@@ -166,27 +164,40 @@ impl Inspected {
     }
 }
 
+impl Inspected {
+    /// What a fit would do with data of this shape, once they are as it takes them.
+    fn outlook(&self) -> Vec<String> {
+        let is_refused = |column: usize| self.problems.iter().any(|p| p.column == Some(column));
+        let features = |(i, seen): (usize, &Seen)| match seen.levels {
+            Some(_) if is_refused(i) => 0,
+            Some(levels) => levels.saturating_sub(1),
+            None => 1,
+        };
+        let features: usize = match self.columns_seen.len() {
+            0 => self.columns,
+            _ => self.columns_seen.iter().enumerate().map(features).sum(),
+        };
+        // One of the columns is most likely the target.
+        let features = features.saturating_sub(1).max(1);
+        let choices = count(features, "feature", "features");
+        let mut told = vec![match features + 1 > self.columns {
+            true => format!(
+                "a fit would choose among {choices}: each category but the first has one, and those of a column enter together"
+            ),
+            false => format!("a fit would choose among {choices}, with one column as its target"),
+        }];
+        if let Ok(k) = phase_transition_k(self.rows.max(1), features, Sign::Any) {
+            let most = k.min(self.rows.saturating_sub(1)).max(1);
+            told.push(format!("data of this shape carry at most about {most} of them; noise leaves room for fewer"));
+        }
+        told
+    }
+}
+
 /// A few names, and how many more there are.
 fn some(names: &[&str]) -> String {
     let more = if names.len() > 5 { format!(", and {} more", names.len() - 5) } else { String::new() };
     format!("{}{more}", names[..names.len().min(5)].join(", "))
-}
-
-/// What a fit would do with data of this shape.
-fn would(rows: usize, columns: usize, features: usize) -> Vec<String> {
-    let mut told = Vec::new();
-    // One of the columns is most likely the target.
-    let features = features.saturating_sub(1).max(1);
-    let choices = count(features, "feature", "features");
-    told.push(match features + 1 > columns {
-        true => format!("a fit would choose among {choices}: each category but the first has one, and those of a column enter together"),
-        false => format!("a fit would choose among {choices}, with one column as its target"),
-    });
-    if let Ok(k) = phase_transition_k(rows.max(1), features, Sign::Any) {
-        let most = k.min(rows.saturating_sub(1)).max(1);
-        told.push(format!("data of this shape carry at most about {most} of them; noise leaves room for fewer"));
-    }
-    told
 }
 
 /// What a person reads about a column.

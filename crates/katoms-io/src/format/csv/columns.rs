@@ -51,12 +51,12 @@ impl<'r> Reading<'r> {
     /// The table; `notes` are those about the text as a whole.
     pub(super) fn into_table(mut self, mut notes: Vec<String>) -> Result<Table, Error> {
         let looks = self.looks()?;
-        let settled = self.settled(looks);
+        let mut settled = self.settled(looks);
         notes.extend(self.headings.note.take());
         notes.extend(self.named_note());
         let mut problems: Vec<Problem> =
             self.plain.ragged_problem(self.text, self.headings.names.len()).into_iter().collect();
-        let odd = odd_rows::find(&settled, &self.plain.lines);
+        let odd = odd_rows::take_out(&mut settled, &mut self.plain.lines);
         notes.extend(odd.note);
         problems.extend(odd.problem);
         let explained = |settled: &Settled| settled.only_slip.as_ref().is_some_and(|(row, _)| Some(*row) == odd.row);
@@ -88,7 +88,8 @@ impl<'r> Reading<'r> {
         let mut looks = self.read_looks(&wanted)?;
         // What the other columns have for a decimal mark matters where one has a comma, or may have.
         let matters = |(i, look): (usize, &Option<Look>)| {
-            let evidence = look.as_ref().filter(|look| self.is_free(i) && look.kind == Kind::Numbers).map(Look::evidence);
+            let evidence =
+                look.as_ref().filter(|look| self.is_free(i) && look.kind == Kind::Numbers).map(Look::evidence);
             evidence.is_some_and(|e| e.only[1] > 0 || (e.open.is_some() && e.way().is_none()))
         };
         if looks.iter().enumerate().any(matters) {
@@ -162,7 +163,9 @@ impl<'r> Reading<'r> {
         let evidence = look.evidence();
         let of_model = || match (look.kind, self.hint(column)?) {
             (Kind::Numbers, ColumnFormat::Numbers(format)) => Some(usize::from(format.decimal == Decimal::Comma)),
-            (Kind::Dates, ColumnFormat::Dates(format)) => format.order.map(|order| usize::from(order == DateOrder::Mdy)),
+            (Kind::Dates, ColumnFormat::Dates(format)) => {
+                format.order.map(|order| usize::from(order == DateOrder::Mdy))
+            }
             _ => None,
         };
         // Where commas separate fields they are no decimal marks.

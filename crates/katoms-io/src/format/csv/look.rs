@@ -8,7 +8,7 @@ use crate::format::words::Words;
 /// Of the cells of a column of numbers, one in this many may be a slip. A single one always may.
 const SLIPS: usize = 10;
 /// A column that is mostly numbers, and of more different ones than these, is no list of categories such as 0, 1, 2,
-/// 3+: its words are slips or stand for missing values, however many they are. A scale from 0 to 10 has fewer.
+/// 3+: its words are slips or stand for missing values, however many there are. A scale from 0 to 10 has fewer.
 const FEW_NUMBERS: usize = 12;
 
 /// What a word may be.
@@ -110,21 +110,24 @@ impl Look {
 
     /// Numbers or dates where all cells are, or so many that the others are slips.
     fn natural_kind(&self) -> Kind {
-        let (mut numbers, mut dates, mut texts) = ((0, 0), (0, 0), 0);
+        // cells and different words of each kind
+        let [mut numbers, mut dates, mut texts] = [[0, 0]; 3];
         for (_, count, reading) in self.each() {
-            match reading {
-                Reading::Number(_) => numbers = (numbers.0 + count, numbers.1 + 1),
-                Reading::Date(_) => dates = (dates.0 + count, dates.1 + 1),
-                Reading::Text => texts += count,
-                Reading::Missing | Reading::MissingNumber => {}
-            }
+            let [cells, different] = match reading {
+                Reading::Number(_) => &mut numbers,
+                Reading::Date(_) => &mut dates,
+                Reading::Text => &mut texts,
+                Reading::Missing | Reading::MissingNumber => continue,
+            };
+            *cells += count;
+            *different += 1;
         }
-        let present = numbers.0 + dates.0 + texts;
-        let (kind, (readable, different)) =
-            if numbers.0 >= dates.0 { (Kind::Numbers, numbers) } else { (Kind::Dates, dates) };
+        let (kind, [readable, different]) =
+            if numbers[0] >= dates[0] { (Kind::Numbers, numbers) } else { (Kind::Dates, dates) };
+        let [present, words] = [0, 1].map(|i| numbers[i] + dates[i] + texts[i]);
         let others = present - readable;
         let are_slips = others <= (present / SLIPS).max(1) && readable >= 2;
-        let is_mostly = 2 * readable > present && different > FEW_NUMBERS;
+        let is_mostly = different > FEW_NUMBERS && (2 * readable > present || 2 * different > words);
         if readable > 0 && (others == 0 || are_slips || is_mostly) { kind } else { Kind::Words }
     }
 

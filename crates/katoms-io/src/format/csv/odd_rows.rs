@@ -7,8 +7,24 @@ use crate::table::Values;
 
 /// What the last row is called where it sums up the others.
 const TOTALS: [&str; 18] = [
-    "total", "totals", "grand total", "subtotal", "sub-total", "sum", "sums", "overall", "average", "mean", "summe",
-    "gesamt", "gesamtsumme", "insgesamt", "somme", "totale", "totaal", "suma",
+    "total",
+    "totals",
+    "grand total",
+    "subtotal",
+    "sub-total",
+    "sum",
+    "sums",
+    "overall",
+    "average",
+    "mean",
+    "summe",
+    "gesamt",
+    "gesamtsumme",
+    "insgesamt",
+    "somme",
+    "totale",
+    "totaal",
+    "suma",
 ];
 /// How far a total may be from the sum of the others, of its size: sums that were rounded before they were written.
 const ROUNDING: f64 = 1e-6;
@@ -16,15 +32,34 @@ const ROUNDING: f64 = 1e-6;
 /// What was found.
 #[derive(Debug, Default)]
 pub(super) struct Odd {
-    /// The row that explains what is wrong with columns that have nothing else wrong.
+    /// The row that was taken out. It explains what is wrong with columns that have nothing else wrong.
     pub(super) row: Option<usize>,
     pub(super) problem: Option<Problem>,
     pub(super) note: Option<String>,
 }
 
-/// Looks for a row of units and for one of totals.
-pub(super) fn find(columns: &[Settled], lines: &[u64]) -> Odd {
-    units(columns, lines).or_else(|| totals(columns, lines)).unwrap_or_default()
+/// Looks for a row of units and for one of totals, and takes it out, so that the rest is judged without it.
+pub(super) fn take_out(columns: &mut [Settled], lines: &mut Vec<u64>) -> Odd {
+    let odd = units(columns, lines).or_else(|| totals(columns, lines)).unwrap_or_default();
+    if let Some(row) = odd.row.filter(|&row| row < lines.len()) {
+        lines.remove(row);
+        columns.iter_mut().for_each(|column| take_row(&mut column.values, row));
+    }
+    odd
+}
+
+fn take_row(values: &mut Values, row: usize) {
+    match values {
+        Values::Numbers(numbers) if row < numbers.len() => _ = numbers.remove(row),
+        Values::Words { levels, codes } if row < codes.len() => {
+            let gone = codes.remove(row).filter(|gone| !codes.contains(&Some(*gone)));
+            if let Some(gone) = gone.filter(|&gone| (gone as usize) < levels.len()) {
+                levels.remove(gone as usize);
+                codes.iter_mut().flatten().filter(|code| **code > gone).for_each(|code| *code -= 1);
+            }
+        }
+        _ => {}
+    }
 }
 
 /// A first row that has words where all others have numbers, in two columns or more.

@@ -39,7 +39,10 @@ pub(super) fn open<'t>(
     let skipped = above.comments - usize::from(matches!(header, Header::Above(_)));
     let mut notes = Vec::new();
     if skipped > 0 {
-        notes.push(format!("{} above the table skipped: comments, which start with \"{sign}\"", counted(skipped, "line")));
+        notes.push(format!(
+            "{} above the table skipped: comments, which start with \"{sign}\"",
+            counted(skipped, "line")
+        ));
     }
     if matches!(header, Header::Above(_)) {
         notes.push(format!("the columns are named by the line above them, which starts with \"{sign}\""));

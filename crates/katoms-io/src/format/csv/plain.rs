@@ -126,17 +126,18 @@ impl Plain {
         }
         let agree = self.ragged.iter().all(|&(_, other)| other == fields);
         let is_most = self.ragged.len() > self.lines.len();
-        problem += &if text.has_names() && fields == columns + 1 && agree {
-            "; if the rows start with a name of their own, the header needs a name for that column".into()
-        } else if is_most && agree && line > 1 {
-            // what stands above the table has no other end than its beginning
+        let has_row_names = text.has_names() && fields == columns + 1 && agree && (!is_most || self.lines.is_empty());
+        if has_row_names {
+            problem += "; if the rows start with a name of their own, the header needs a name for that column";
+        }
+        if is_most && agree && line > 1 {
             let above = if line == 2 { "1".to_owned() } else { format!("1-{}", line - 1) };
-            format!("; if the table begins in line {line}, leave out what is above it (--skip-lines {above})")
-        } else {
-            "; look for a missing or surplus delimiter, or for one that wants quotation marks around it; a line that \
-             is no data can be left out (--skip-lines)"
-                .into()
-        };
+            problem +=
+                &format!("; if the table begins in line {line}, leave out what is above it (--skip-lines {above})");
+        } else if !has_row_names {
+            problem += "; look for a missing or surplus delimiter, or for one that wants quotation marks around it; a \
+                        line that is no data can be left out (--skip-lines)";
+        }
         Some(Problem { column: None, place: format!("line {line}"), problem })
     }
 }

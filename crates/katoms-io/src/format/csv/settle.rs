@@ -1,5 +1,7 @@
 //! What becomes of a column of text: its values, how they were read, and what is wrong with it.
 
+use std::collections::BTreeMap;
+
 use super::look::{Kind, Look, Reading};
 use crate::column_format::{ColumnFormat, DateFormat, DateOrder, Decimal, NumberFormat};
 use crate::day::Day;
@@ -75,7 +77,9 @@ pub(super) fn settle(look: Look, way: Way, place: &Place<'_>) -> Settled {
     let column = Column { look: &look, way, chosen, place };
     let slips = column.slips();
     let only_slip = match slips.as_slice() {
-        &[code] if look.counts.get(code) == Some(&1) => look.first_rows.get(code).copied().zip(look.words.get(code).cloned()),
+        &[code] if look.counts.get(code) == Some(&1) => {
+            look.first_rows.get(code).copied().zip(look.words.get(code).cloned())
+        }
         _ => None,
     };
     let problems = [column.open(), column.slip_problem(&slips), column.mixed()].into_iter().flatten().collect();
@@ -115,7 +119,8 @@ impl Column<'_> {
     /// Numbers or dates, in the way that was chosen where that matters to one of these words.
     fn noun(&self, slips: &[usize]) -> String {
         let other = 1 - self.chosen;
-        let matters = |&code: &usize| self.look.readings.get(code).is_some_and(|r| r.values(self.look.kind)[other].is_some());
+        let matters =
+            |&code: &usize| self.look.readings.get(code).is_some_and(|r| r.values(self.look.kind)[other].is_some());
         let how = match (self.look.kind, self.chosen, slips.iter().any(matters)) {
             (_, _, false) => "",
             (Kind::Dates, 0, true) => " with the day first",
@@ -138,8 +143,12 @@ impl Column<'_> {
         let more = slips.len().saturating_sub(NAMED);
         let more = if more > 0 { format!(" and {} more", counted(more, "other word")) } else { String::new() };
         let cells: usize = slips.iter().map(|&code| count(code)).sum();
-        let readable: usize =
-            self.look.each().filter(|(_, _, r)| r.values(self.look.kind)[self.chosen].is_some()).map(|(_, n, _)| n).sum();
+        let readable: usize = self
+            .look
+            .each()
+            .filter(|(_, _, r)| r.values(self.look.kind)[self.chosen].is_some())
+            .map(|(_, n, _)| n)
+            .sum();
         let among = match readable {
             1 => format!("1 {}", self.noun(slips).replacen("numbers", "number", 1).replacen("dates", "date", 1)),
             n => format!("{n} {}", self.noun(slips)),
@@ -217,21 +226,20 @@ impl Column<'_> {
     }
 
     fn mixed_currencies(&self) -> Option<Problem> {
-        let mut first: Option<&str> = None;
-        for (code, _, reading) in self.look.each() {
-            let Reading::Number(number) = reading else { continue };
-            let Some(currency) = number.currency.as_deref() else { continue };
-            let usual = *first.get_or_insert(currency);
-            if usual != currency {
-                let problem = format!(
-                    "{} is in another currency than the {} of the cells above; convert them to one",
-                    quoted(self.word(code)),
-                    quoted(usual)
-                );
-                return Some(self.place.problem(self.row_of(code), problem));
-            }
+        let currency = |reading: &Reading| match reading {
+            Reading::Number(number) => number.currency.clone(),
+            _ => None,
+        };
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        for (_, count, reading) in self.look.each() {
+            currency(reading).into_iter().for_each(|sign| *counts.entry(sign).or_default() += count);
         }
-        None
+        let (usual, _) = counts.iter().max_by_key(|(_, count)| **count)?;
+        let odd = self.look.each().find(|(_, _, reading)| currency(reading).is_some_and(|sign| sign != *usual));
+        let (code, ..) = odd?;
+        let (word, usual) = (quoted(self.word(code)), quoted(usual));
+        let problem = format!("{word} is in another currency than others, which are in {usual}; convert them to one");
+        Some(self.place.problem(self.row_of(code), problem))
     }
 
     fn mixed_offsets(&self) -> Option<Problem> {
@@ -240,7 +248,8 @@ impl Column<'_> {
             _ => None,
         };
         let [(with, n_with), (without, n_without)] = self.parted(has)?;
-        let (odd, how) = if n_with >= n_without { (without, "no offset from UTC") } else { (with, "an offset from UTC") };
+        let (odd, how) =
+            if n_with >= n_without { (without, "no offset from UTC") } else { (with, "an offset from UTC") };
         Some(self.place.problem(
             self.row_of(odd),
             format!(

@@ -169,5 +169,6 @@ impl Rows<'_> {
 
 /// Whether a row has so many fields. Empty ones behind the last count for nothing.
 pub(super) fn fits(record: &ByteRecord, columns: usize) -> bool {
-    record.len() == columns || (record.len() > columns && record.iter().skip(columns).all(|f| f.trim_ascii().is_empty()))
+    record.len() == columns
+        || (record.len() > columns && record.iter().skip(columns).all(|f| f.trim_ascii().is_empty()))
 }
