@@ -83,7 +83,7 @@ enum Kind {
 
 impl Kind {
     fn of(field: &[u8]) -> Self {
-        match cell(field) {
+        match cell(field.trim_ascii()) {
             Cell::Number(_) => Self::Number,
             Cell::Missing => Self::Missing,
             Cell::Text => {

@@ -18,14 +18,13 @@ pub(in crate::format) enum Cell {
     Text,
 }
 
-/// What a cell holds; spaces around it count for nothing.
-pub(in crate::format) fn cell(bytes: &[u8]) -> Cell {
-    let bytes = bytes.trim_ascii();
+/// What a cell without blanks around it holds.
+pub(in crate::format) fn cell(trimmed: &[u8]) -> Cell {
     // what is missing must come first: "nan" reads as a number, too
-    if is_missing_number(bytes) {
+    if is_missing_number(trimmed) {
         return Cell::Missing;
     }
-    match fast_float2::parse::<f64, _>(bytes) {
+    match fast_float2::parse::<f64, _>(trimmed) {
         Ok(number) if number.is_nan() => Cell::Missing,
         Ok(number) => Cell::Number(number),
         Err(_) => Cell::Text,

@@ -22,11 +22,12 @@ pub(super) struct Cells {
 
 impl Cells {
     fn push(&mut self, field: &[u8], named: &Named) {
-        let found = if named.has(field.trim_ascii()) {
+        let trimmed = field.trim_ascii();
+        let found = if named.has(trimmed) {
             self.named += 1;
             Cell::Missing
         } else {
-            cell(field)
+            cell(trimmed)
         };
         self.numbers.push(match found {
             Cell::Number(number) => number,
