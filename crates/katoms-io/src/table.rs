@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::column_format::ColumnFormat;
+use crate::error::Error;
+use crate::names::{Context, Names};
 use crate::problem::Problem;
 
 /// A table: columns of equal length.
@@ -36,6 +38,17 @@ impl Table {
             notes: Vec::new(),
             problems: Vec::new(),
         }
+    }
+
+    /// The name of the column that a person means by this name, or by this number counted from 1; `role` is what it is
+    /// wanted for: `--id`.
+    ///
+    /// # Errors
+    /// When there is none; the error names a similar one and those that there are.
+    pub fn require(&self, wanted: &str, role: &str) -> Result<String, Error> {
+        let names = Names::new(self.columns.iter().map(|column| column.name.as_str()));
+        let place = names.require(wanted, &Context { path: "the data".into(), kind: "column", role })?;
+        Ok(self.columns[place].name.clone())
     }
 }
 

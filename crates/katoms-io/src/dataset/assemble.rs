@@ -75,26 +75,32 @@ fn prepare(source: crate::Source, ask: &Ask, expected: Option<&Expected>) -> Res
     let Chosen { mut frame, used, target, weights } = choose(source, ask, expected)?;
     let beside = [&target, &weights].map(|v| v.as_ref().and_then(|v| v.column));
     let asked: BTreeSet<usize> = used.iter().copied().chain(beside.into_iter().flatten()).collect();
-    let mut problems = std::mem::take(&mut frame.problems);
+    let (mut notes, mut problems) = (std::mem::take(&mut frame.notes), std::mem::take(&mut frame.problems));
     problems.retain(|p| p.column.is_none_or(|column| asked.contains(&column)));
     let unsound: BTreeSet<usize> = problems.iter().filter_map(|p| p.column).collect();
     let is_sound = |column: usize| !unsound.contains(&column);
     let sound: Vec<usize> = used.iter().copied().filter(|&column| is_sound(column)).collect();
     let [target, weights] = [target, weights].map(|v| v.filter(|v| v.column.is_none_or(is_sound)));
+    if expected.is_some() {
+        leave_out_target(&mut problems, &used, &mut notes);
+    }
     let read = asked.iter().map(|&column| frame.name(column));
     let formats: BTreeMap<String, ColumnFormat> =
         read.filter_map(|name| Some((name.to_owned(), frame.formats.get(name)?.clone()))).collect();
-    let mut notes = std::mem::take(&mut frame.notes);
     notes.extend(format_notes(&formats));
     let columns: Vec<usize> = sound.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
     let scan = Scan::new(&frame, &columns, &mut problems);
-    let kept = Kept { frame: &frame, columns: &columns, scan: &scan, beside: [target.as_ref(), weights.as_ref()], ask };
+    // a model predicts also where the target is missing
+    let beside = [target.as_ref().filter(|_| expected.is_none()), weights.as_ref()];
+    let kept = Kept { frame: &frame, columns: &columns, scan: &scan, beside, ask };
     let rows = kept.rows(&mut notes, &mut problems)?;
     let wanted = if expected.is_some() { &used } else { &sound };
     let design = Design { frame: &frame, columns: wanted, rows: &rows, ask, expected };
     let made = design.pieces(&mut notes, &mut problems)?;
-    let known = expected.and_then(|e| e.classes.as_ref());
-    let target = target.map(|v| v.into_target(&frame, &rows, ask, known)).transpose();
+    let target = match (target, expected) {
+        (Some(target), Some(expected)) => Ok(target.into_observed(&rows, expected.classes.as_ref(), &mut notes)),
+        (target, _) => target.map(|v| v.into_target(&frame, &rows, ask)).transpose(),
+    };
     let weights = weights.map(|v| v.into_weights(&frame, &rows)).transpose();
     let (target, weights) = (collected(target, &frame, &mut problems)?, collected(weights, &frame, &mut problems)?);
     Ok(Prepared { used, rows, made, target, weights, formats, misses_values: scan.found_any(), notes, problems, frame })
@@ -116,9 +122,10 @@ struct Chosen {
 fn choose(source: crate::Source, ask: &Ask, expected: Option<&Expected>) -> Result<Chosen, Error> {
     let mut opened = Opened::new(source, ask)?;
     expected.map_or(Ok(()), |expected| matching::rebase(&mut opened.frame, expected))?;
-    // a model needs no target, even where the file has labels
-    let wants_target = expected.is_none() || ask.target.is_some() || ask.target_file.is_some();
-    let target = if wants_target { Vector::target(&mut opened, ask)? } else { None };
+    let target = match expected {
+        Some(expected) => Vector::expected_target(&mut opened, ask, expected)?,
+        None => Vector::target(&mut opened, ask)?,
+    };
     let weights = Vector::weights(&mut opened, ask)?;
     let mut frame = opened.frame;
     let used = match expected {
@@ -127,6 +134,15 @@ fn choose(source: crate::Source, ask: &Ask, expected: Option<&Expected>) -> Resu
     };
     make_categorical(&mut frame, ask, expected.map(|e| (e, used.as_slice())))?;
     Ok(Chosen { frame, used, target, weights })
+}
+
+/// What is wrong with the target of a model that predicts is no problem: nothing is scored, and a note says why.
+fn leave_out_target(problems: &mut Vec<Problem>, used: &[usize], notes: &mut Vec<String>) {
+    let is_used = |p: &Problem| p.column.is_none_or(|column| used.contains(&column));
+    for Problem { place, problem, .. } in problems.iter().filter(|p| !is_used(p)) {
+        notes.push(format!("the target is not used for scores: {place}: {problem}"));
+    }
+    problems.retain(is_used);
 }
 
 /// What is wrong with a value of the file goes to the other problems.
