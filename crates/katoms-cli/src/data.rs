@@ -188,6 +188,8 @@ pub struct Loaded {
     pub loss: LossChoice,
     /// What was done about missing values.
     pub missing: Missing,
+    /// What stands for missing values besides the usual.
+    pub na_values: Vec<String>,
     has_group_file: bool,
 }
 
@@ -240,7 +242,8 @@ impl DataArgs {
         let dataset = Dataset::new(source, &self.ask(loss))?;
         dataset.notes.iter().for_each(|note| told.say(format!("note: {note}")));
         let (path, missing) = (self.data.clone(), self.reading.missing());
-        Ok(Loaded { path, dataset, loss, missing, has_group_file: self.groups.is_some() })
+        let na_values = self.reading.format.na_values.clone();
+        Ok(Loaded { path, dataset, loss, missing, na_values, has_group_file: self.groups.is_some() })
     }
 
     /// The files that are read.

@@ -30,6 +30,8 @@ pub struct NumberFormat {
     pub percent: bool,
     /// Whether negative numbers are in parentheses: (12) is -12.
     pub parentheses: bool,
+    /// Whether these are times, which become hours: 10:30 is 10.5.
+    pub time: bool,
 }
 
 /// How dates are counted.
@@ -73,7 +75,8 @@ impl NumberFormat {
         let gone = (!gone.is_empty()).then(|| format!("{} left out", gone.join(" and ")));
         let percent = self.percent.then(|| "12 % is 12".to_owned());
         let parentheses = self.parentheses.then(|| "(12) is -12".to_owned());
-        [decimal, gone, percent, parentheses].into_iter().flatten().collect::<Vec<_>>().join(", ")
+        let time = self.time.then(|| "10:30 is 10.5".to_owned());
+        [decimal, gone, percent, parentheses, time].into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -88,6 +91,17 @@ impl ColumnFormat {
                 Some(DateOrder::Mdy) => format!("days since {origin}, month first"),
             },
         }
+    }
+}
+
+/// The code of a currency that is written with a sign of its own; `$` and `¥` are of several.
+pub(crate) fn currency_code(currency: &str) -> &str {
+    match currency {
+        "€" => "EUR",
+        "£" => "GBP",
+        "₹" => "INR",
+        "US$" => "USD",
+        _ => currency,
     }
 }
 

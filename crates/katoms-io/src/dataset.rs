@@ -139,6 +139,8 @@ pub struct Expected {
 /// What a fit would say to a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Review {
+    /// The columns that it would use, counted from 0.
+    pub columns: Vec<usize>,
     /// What it would refuse.
     pub problems: Vec<Problem>,
     /// What it would tell, but for how columns were read, which the table has.

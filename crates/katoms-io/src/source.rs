@@ -28,6 +28,8 @@ pub struct ReadOptions {
     pub date_order: Option<DateOrder>,
     /// What stands for missing values besides the usual: lists that commas separate.
     pub na_values: Vec<String>,
+    /// The same that a model knows.
+    pub na_values_of_model: Vec<String>,
     /// How a model has read columns of these names: it decides where the cells of this file do not.
     pub formats: BTreeMap<String, ColumnFormat>,
     /// Columns that hold categories even where they look like numbers: names, numbers from 1, or lists of them that

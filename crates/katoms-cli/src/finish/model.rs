@@ -26,8 +26,9 @@ impl Finished<'_> {
         let is_read = |column: &str| uses(column) || column == target.name;
         let formats = dataset.formats.iter().filter(|(column, _)| is_read(column));
         let formats = formats.map(|(column, format)| (column.clone(), format.clone())).collect();
+        let na_values = self.loaded.na_values.clone();
         Ok(Model {
-            schema: Model::schema_for(&formats),
+            schema: Model::schema_for(&formats, &na_values),
             katoms: env!("CARGO_PKG_VERSION").into(),
             command: told.command.clone(),
             loss: match self.loaded.loss {
@@ -46,6 +47,7 @@ impl Finished<'_> {
                 .map(|(c, l)| (c.clone(), l.clone()))
                 .collect(),
             formats,
+            na_values,
             unnamed_columns: dataset.unnamed_columns,
             standardize: self.preparation.standardize,
             ridge: self.ridge,

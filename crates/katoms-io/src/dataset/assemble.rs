@@ -64,10 +64,10 @@ pub(super) fn assemble(source: crate::Source, ask: &Ask, expected: Option<&Expec
 
 /// What a fit would say to a source.
 pub(super) fn review(source: crate::Source, ask: &Ask) -> Result<Review, Error> {
-    let Prepared { problems, mut notes, formats, .. } = prepare(source, ask, None)?;
+    let Prepared { used: columns, problems, mut notes, formats, .. } = prepare(source, ask, None)?;
     let of_formats = format_notes(&formats);
     notes.retain(|note| !of_formats.contains(note));
-    Ok(Review { problems, notes })
+    Ok(Review { columns, problems, notes })
 }
 
 /// Looks at everything that a fit needs, and goes on where something is wrong.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::Expected;
 use super::columns::{MISSING_LEVEL, Part, Piece, Pieces};
 use super::frame::{Body, Frame};
-use crate::column_format::{ColumnFormat, DateFormat};
+use crate::column_format::{ColumnFormat, DateFormat, NumberFormat, currency_code};
 use crate::error::Error;
 use crate::names::{counted, listed};
 use crate::problem::{Problem, quoted};
@@ -150,20 +150,22 @@ fn other_than_expected(frame: &Frame, format: Option<&ColumnFormat>, column: usi
 pub(super) fn note_other_marks(frame: &Frame, expected: &Expected, made: &Pieces, notes: &mut Vec<String>) {
     for piece in made.pieces.iter().filter(|piece| piece.feature.level.is_none()) {
         let of = |format: Option<&ColumnFormat>| match format {
-            Some(ColumnFormat::Numbers(format)) => (format.percent, format.currency.clone()),
-            _ => (false, None),
+            Some(ColumnFormat::Numbers(format)) => format.clone(),
+            _ => NumberFormat::default(),
         };
         let (name, column) = (&piece.feature.column, frame.name(piece.column));
         let (before, here) = (of(expected.formats.get(name)), of(frame.formats.get(column)));
-        let sign = |percent: bool| if percent { "a percent sign" } else { "no percent sign" };
-        if before.0 != here.0 {
-            let (before, here) = (sign(before.0), sign(here.0));
-            notes.push(format!(
-                "{name} has {here}, and had {before} in the fit's data: the numbers are taken as they stand"
-            ));
+        for (had, has, mark) in [(before.percent, here.percent, "percent sign"), (before.time, here.time, "colon")] {
+            let article = |has: bool| if has { "a" } else { "no" };
+            if had != has {
+                let (had, has) = (article(had), article(has));
+                notes.push(format!(
+                    "{name} has {has} {mark}, and had {had} {mark} in the fit's data: the numbers are taken as they stand"
+                ));
+            }
         }
-        if let (Some(before), Some(here)) = (before.1, here.1)
-            && before != here
+        if let (Some(before), Some(here)) = (before.currency, here.currency)
+            && currency_code(&before) != currency_code(&here)
         {
             let (before, here) = (quoted(&before), quoted(&here));
             notes.push(format!("{name} is in {here}, and was in {before} in the fit's data: nothing is converted"));

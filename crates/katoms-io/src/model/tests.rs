@@ -24,6 +24,7 @@ fn model() -> Model {
         atoms: vec!["age".into(), "city".into()],
         levels: [("city".into(), vec!["Aachen".into(), "Bonn".into(), "Ulm".into()])].into(),
         formats: BTreeMap::new(),
+        na_values: Vec::new(),
         unnamed_columns: None,
         standardize: true,
         ridge: 0.0,

@@ -29,6 +29,8 @@ pub struct Seen {
     pub duplicate_of: Option<String>,
     /// How it was read, where its cells are no plain numbers.
     pub format: Option<ColumnFormat>,
+    /// Whether a fit would leave it out, as was said.
+    pub dropped: bool,
 }
 
 /// A column and its digest: equal columns have equal ones, different columns practically never.
@@ -51,8 +53,10 @@ pub fn of_table(table: &Table) -> Vec<Seen> {
             (levels, codes).hash(&mut digest);
             let (name, kind, levels) = (column.name.clone(), "categories", levels.len());
             let constant = levels == 1;
-            let (range, duplicate_of, format) = (None, None, None);
-            (Seen { name, kind, missing, levels: Some(levels), range, constant, duplicate_of, format }, digest.finish())
+            let (range, duplicate_of, format, dropped) = (None, None, None, false);
+            let seen =
+                Seen { name, kind, missing, levels: Some(levels), range, constant, duplicate_of, format, dropped };
+            (seen, digest.finish())
         }
     };
     with_duplicates(table.columns.iter().map(one))
@@ -162,7 +166,7 @@ impl Tally {
         let range = (there > 0).then(|| [least, sum / there as f64, largest]);
         // a column of which nothing is there is missing, not constant
         let constant = there > 0 && least == largest;
-        let (kind, levels, duplicate_of, format) = ("numbers", None, None, None);
-        (Seen { name, kind, missing, levels, range, constant, duplicate_of, format }, digest.finish())
+        let (kind, levels, duplicate_of, format, dropped) = ("numbers", None, None, None, false);
+        (Seen { name, kind, missing, levels, range, constant, duplicate_of, format, dropped }, digest.finish())
     }
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use katoms::select::{Sign, phase_transition_k};
-use katoms_io::{Array, Ask, ColumnFormat, Dataset, Day, Problem, Source, Sparse, Table};
+use katoms_io::{Array, Ask, ColumnFormat, Dataset, Day, Problem, Review, Source, Sparse, Table};
 use serde::Serialize;
 
 use crate::Ended;
@@ -71,9 +71,14 @@ impl InspectArgs {
     /// What a fit would say and refuse: it is asked.
     fn review(&self, source: Source, inspected: &mut Inspected) {
         let FormatArgs { drop, categorical, .. } = &self.format;
-        let (drop, categorical) = (drop.clone(), categorical.clone());
-        match Dataset::review(source, &Ask { path: self.data.clone(), drop, categorical, ..Ask::default() }) {
-            Ok(review) => (inspected.notes, inspected.problems) = (review.notes, review.problems),
+        let (path, categorical) = (self.data.clone(), categorical.clone());
+        match Dataset::review(source, &Ask { path, drop: drop.clone(), categorical, ..Ask::default() }) {
+            Ok(Review { columns, notes, problems }) => {
+                (inspected.notes, inspected.problems) = (notes, problems);
+                for (i, seen) in inspected.columns_seen.iter_mut().enumerate() {
+                    seen.dropped = !drop.is_empty() && !columns.contains(&i);
+                }
+            }
             Err(error) => inspected.would.push(format!("a fit would refuse this: {error}")),
         }
     }
@@ -169,10 +174,12 @@ impl Inspected {
     fn outlook(&self) -> Vec<String> {
         let is_refused = |column: usize| self.problems.iter().any(|p| p.column == Some(column));
         let features = |(i, seen): (usize, &Seen)| match seen.levels {
+            _ if seen.dropped => 0,
             Some(_) if is_refused(i) => 0,
             Some(levels) => levels.saturating_sub(1),
             None => 1,
         };
+        let dropped = self.columns_seen.iter().filter(|seen| seen.dropped).count();
         let features: usize = match self.columns_seen.len() {
             0 => self.columns,
             _ => self.columns_seen.iter().enumerate().map(features).sum(),
@@ -180,7 +187,7 @@ impl Inspected {
         // One of the columns is most likely the target.
         let features = features.saturating_sub(1).max(1);
         let choices = count(features, "feature", "features");
-        let mut told = vec![match features + 1 > self.columns {
+        let mut told = vec![match features + 1 + dropped > self.columns {
             true => format!(
                 "a fit would choose among {choices}: each category but the first has one, and those of a column enter together"
             ),
@@ -214,7 +221,8 @@ fn row(seen: &Seen) -> Vec<String> {
         (None, Some(levels), _) => count(levels, "level", "levels"),
         (None, None, _) => "nothing".into(),
     };
-    let remarks = seen.format.iter().map(ColumnFormat::described);
+    let remarks = seen.dropped.then(|| "left out (--drop)".to_owned()).into_iter();
+    let remarks = remarks.chain(seen.format.iter().map(ColumnFormat::described));
     let remarks = remarks.chain(seen.constant.then(|| "constant".to_owned()));
     let remarks = remarks.chain(seen.duplicate_of.iter().map(|other| format!("the same as {other}")));
     let remarks = remarks.collect::<Vec<_>>().join("; ");

@@ -64,17 +64,13 @@ pub(super) struct Named {
 
 impl Named {
     /// Each is a list that commas separate, and also one value that may have commas in it.
-    pub(super) fn new(given: &[String]) -> Self {
-        let parts = given.iter().flat_map(|list| std::iter::once(list.as_str()).chain(list.split(',')));
+    pub(super) fn new<'g>(given: impl IntoIterator<Item = &'g String>) -> Self {
+        let parts = given.into_iter().flat_map(|list| std::iter::once(list.as_str()).chain(list.split(',')));
         let mut words: Vec<String> = parts.map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect();
         words.sort();
         words.dedup();
         let numbers = words.iter().filter_map(|word| fast_float2::parse(word).ok()).collect();
         Self { words, numbers }
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.words.is_empty()
     }
 
     /// `"-9", "unknown"`.
@@ -123,6 +119,6 @@ mod tests {
         for word in ["9", "-99", "Unknown", ""] {
             assert!(!named.has(word.as_bytes()), "{word}");
         }
-        assert!(Named::new(&[]).is_empty() && !Named::new(&[]).has(b"-9"));
+        assert!(!Named::new(&[]).has(b"-9"));
     }
 }

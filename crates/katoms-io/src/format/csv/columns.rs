@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::cell::Named;
-use super::look::{Kind, Look};
+use super::look::{Kind, Look, may_have_thousands};
 use super::odd_rows;
-use super::plain::Plain;
+use super::plain::{Cells, Plain};
 use super::settle::{Place, Settled, Way, as_words, settle};
 use super::text::{Headings, Text, fits};
 use crate::column_format::{ColumnFormat, DateOrder, Decimal};
@@ -35,7 +35,8 @@ fn is(marks: &[bool], column: usize) -> bool {
 impl<'r> Reading<'r> {
     /// After the first read.
     pub(super) fn new(text: &'r Text<'r>, options: &'r ReadOptions) -> Result<Self, Error> {
-        let (headings, named) = (text.headings()?, Named::new(&options.na_values));
+        let (headings, named) =
+            (text.headings()?, Named::new(options.na_values.iter().chain(&options.na_values_of_model)));
         let plain = Plain::read(text, headings.names.len(), &named)?;
         let names = Names::new(headings.names.iter().map(String::as_str));
         let marked = |wanted: &[String]| {
@@ -78,19 +79,21 @@ impl<'r> Reading<'r> {
 
     /// The columns that are looked at as text; none where all cells are plain numbers with a decimal point.
     fn looks(&self) -> Result<Vec<Option<Look>>, Error> {
+        let by_comma = self.text.cut.delimiter == b',';
         let hint = |i: usize| matches!(self.hint(i), Some(ColumnFormat::Numbers(f)) if f.decimal == Decimal::Comma);
-        let wanted: Vec<bool> = (self.plain.columns.iter().enumerate())
-            .map(|(i, cells)| {
-                let is_plain = cells.texts == 0 && !is(&self.is_categorical, i);
-                !is_plain || (cells.missing < cells.numbers.len() && (self.options.decimal.is_some() || hint(i)))
-            })
-            .collect();
+        let is_wanted = |(i, cells): (usize, &Cells)| {
+            let is_plain = cells.texts == 0 && !is(&self.is_categorical, i);
+            let may_differ = || self.options.decimal.is_some() || hint(i);
+            let may_differ = || may_differ() || (!by_comma && may_have_thousands(&cells.numbers));
+            !is_plain || (cells.missing < cells.numbers.len() && may_differ())
+        };
+        let wanted: Vec<bool> = self.plain.columns.iter().enumerate().map(is_wanted).collect();
         let mut looks = self.read_looks(&wanted)?;
         // What the other columns have for a decimal mark matters where one has a comma, or may have.
         let matters = |(i, look): (usize, &Option<Look>)| {
             let evidence =
                 look.as_ref().filter(|look| self.is_free(i) && look.kind == Kind::Numbers).map(Look::evidence);
-            evidence.is_some_and(|e| e.only[1] > 0 || (e.open.is_some() && e.way().is_none()))
+            evidence.is_some_and(|e| e.only[1] > 0 || (e.way().is_none() && (e.open.is_some() || hint(i))))
         };
         if looks.iter().enumerate().any(matters) {
             let others: Vec<bool> = wanted.iter().map(|wanted| !wanted).collect();
@@ -148,8 +151,8 @@ impl<'r> Reading<'r> {
         settled
     }
 
-    /// Which of two ways of writing a column has: what was said; what its own cells say; what they were to the model;
-    /// what all other columns that say something say.
+    /// Which of two ways of writing a column has: what was said; what its own cells say; what all other columns that say
+    /// something say; what the column was to the model.
     fn way(&self, column: usize, looks: &[Option<Look>]) -> Way {
         let Some(look) = looks.get(column).and_then(Option::as_ref) else { return Way::Found(0) };
         let said = match look.kind {
@@ -170,7 +173,8 @@ impl<'r> Reading<'r> {
         };
         // Where commas separate fields they are no decimal marks.
         let by_comma = look.kind == Kind::Numbers && self.text.cut.delimiter == b',';
-        let found = evidence.way().or_else(of_model).or_else(|| self.way_of_file(look.kind, looks));
+        let of_model = || of_model().filter(|_| !by_comma || evidence.open.is_some());
+        let found = evidence.way().or_else(|| self.way_of_file(look.kind, looks)).or_else(of_model);
         match (found, evidence.open) {
             (Some(way), _) => Way::Found(way),
             (None, Some(word)) if !by_comma => Way::Open(word),
@@ -188,16 +192,14 @@ impl<'r> Reading<'r> {
 
     /// Which cells were missing because a person said so.
     fn named_note(&self) -> Option<String> {
-        if self.named.is_empty() {
-            return None;
-        }
         let found = self.headings.names.iter().zip(&self.plain.columns).filter(|(_, cells)| cells.named > 0);
         let list: Vec<String> = found.map(|(name, cells)| format!("{name} ({})", cells.named)).collect();
         let values = self.named.listed();
-        Some(match list.len() {
-            0 => format!("no cell holds {values} (--na-values)"),
-            _ => format!("{values} read as missing: {}", listed(list.iter().map(String::as_str))),
-        })
+        match list.len() {
+            0 if self.options.na_values.is_empty() => None,
+            0 => Some(format!("no cell holds {values} (--na-values)")),
+            _ => Some(format!("{values} read as missing: {}", listed(list.iter().map(String::as_str)))),
+        }
     }
 
     /// Takes columns off the end that have neither a name nor a value; how many.

@@ -109,38 +109,48 @@ struct Time {
 }
 
 impl Time {
-    /// `17:30`, `17:30:05.25`, `5:30 PM`, each with `Z` or an offset such as +01:00.
+    /// What a clock shows, with or without `Z` or an offset such as +01:00.
     fn of(text: &str) -> Option<Self> {
-        let text = text.trim();
-        let is_clock = |c: char| c.is_ascii_digit() || matches!(c, ':' | '.' | ',');
-        let clock_end = text.find(|c| !is_clock(c)).unwrap_or(text.len());
-        let (clock, mut rest) = text.split_at(clock_end);
-        let mut parts = clock.split(':');
-        let (hours, minutes) = (number(parts.next()?, 2)?, number(parts.next()?, 2)?);
-        let seconds = parts.next().map_or(Some(0.0), seconds)?;
-        if parts.next().is_some() || minutes > 59 {
-            return None;
-        }
-        rest = rest.trim_start();
-        let half = rest.get(..2).map(str::to_ascii_uppercase);
-        let hours = match half.as_deref() {
-            Some(half @ ("AM" | "PM")) if (1..=12).contains(&hours) => {
-                rest = rest[2..].trim_start();
-                hours % 12 + if half == "PM" { 12 } else { 0 }
-            }
-            _ => Some(hours).filter(|&hours| hours < 24)?,
-        };
+        let (hours, seconds, rest) = clock(text.trim())?;
         let offset = if rest.is_empty() { None } else { Some(offset(rest)?) };
-        let seconds = f64::from(hours * 3600 + minutes * 60) + seconds - offset.unwrap_or(0.0);
-        Some(Self { seconds, has_offset: offset.is_some() })
+        let seconds = f64::from(hours) * 3600.0 + seconds - offset.unwrap_or(0.0);
+        (hours < 24).then_some(Self { seconds, has_offset: offset.is_some() })
     }
+}
+
+/// Hours, seconds behind them, and what follows: `17:30`, `17:30:05.25`, `5:30 PM`.
+fn clock(text: &str) -> Option<(u32, f64, &str)> {
+    let is_clock = |c: char| c.is_ascii_digit() || matches!(c, ':' | '.' | ',');
+    let (clock, rest) = text.split_at(text.find(|c| !is_clock(c)).unwrap_or(text.len()));
+    let mut parts = clock.split(':');
+    let (hours, minutes) = (number(parts.next()?, 3)?, parts.next()?);
+    let minutes = number(minutes, 2).filter(|&n| minutes.len() == 2 && n < 60)?;
+    let seconds = parts.next().map_or(Some(0.0), seconds)?;
+    if parts.next().is_some() {
+        return None;
+    }
+    let rest = rest.trim_start();
+    let half = rest.get(..2).map(str::to_ascii_uppercase);
+    let (hours, rest) = match half.as_deref() {
+        Some(half @ ("AM" | "PM")) if (1..=12).contains(&hours) => {
+            (hours % 12 + if half == "PM" { 12 } else { 0 }, rest[2..].trim_start())
+        }
+        _ => (hours, rest),
+    };
+    Some((hours, f64::from(minutes * 60) + seconds, rest))
+}
+
+/// The hours of a time of day or of a duration: 10:30 is 10.5.
+pub(super) fn hours(cell: &str) -> Option<f64> {
+    let (hours, seconds, rest) = clock(cell)?;
+    rest.is_empty().then(|| f64::from(hours) + seconds / 3600.0)
 }
 
 /// Seconds and their decimals, behind a point or a comma.
 fn seconds(text: &str) -> Option<f64> {
     let whole = text.split(['.', ',']).next()?;
     // a leap second is the next minute's first
-    number(whole, 2).filter(|&seconds| seconds <= 60)?;
+    number(whole, 2).filter(|&seconds| whole.len() == 2 && seconds <= 60)?;
     text.replace(',', ".").parse().ok()
 }
 

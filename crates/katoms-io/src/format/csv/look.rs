@@ -61,7 +61,8 @@ pub(super) enum Kind {
 pub(super) struct Evidence {
     /// The cells that can be read in this way only.
     pub(super) only: [usize; 2],
-    /// The first word that is something else in either way and is no plain number.
+    /// The first word that is something else in either way. A plain number is such a word only among others that make
+    /// thousands likely.
     pub(super) open: Option<usize>,
 }
 
@@ -133,17 +134,37 @@ impl Look {
 
     pub(super) fn evidence(&self) -> Evidence {
         let mut evidence = Evidence::default();
+        // plain numbers that may have thousands in them (1.234), and those that are below a thousand either way (950)
+        let (mut with_point, mut below) = (None, Some(0));
         for (code, count, reading) in self.each() {
             let is_plain = matches!(reading, Reading::Number(number) if number.is_plain);
             match reading.values(self.kind) {
                 [Some(_), None] => evidence.only[0] += count,
                 [None, Some(_)] => evidence.only[1] += count,
-                [Some(first), Some(second)] if first != second && !is_plain => {
-                    evidence.open.get_or_insert(code);
+                [Some(first), Some(second)] if first != second => {
+                    (if is_plain { &mut with_point } else { &mut evidence.open }).get_or_insert(code);
                 }
+                [Some(number), _] if number.abs() >= 1000.0 => below = None,
+                [Some(number), _] if number != 0.0 => below = below.map(|n| n + count),
                 _ => {}
             }
         }
+        // Who writes all decimals writes 950.000, and who writes none that are 0 has others than three somewhere.
+        evidence.open = evidence.open.or(with_point.filter(|_| below.is_some_and(|n| n > 0)));
         evidence
     }
+}
+
+/// Whether plain numbers may have thousands in them: some are 1.234, some 950, none is 1.2345, 0.123 or 1950.
+pub(super) fn may_have_thousands(numbers: &[f64]) -> bool {
+    let [mut with_point, mut below] = [false; 2];
+    for number in numbers.iter().map(|v| v.abs()).filter(|&v| v > 0.0) {
+        let thousands = number * 1000.0;
+        let has_three_decimals = (thousands - thousands.round()).abs() <= 1e-9 * thousands;
+        if number >= 1000.0 || number < 1.0 || !has_three_decimals {
+            return false;
+        }
+        *(if number.fract() == 0.0 { &mut below } else { &mut with_point }) = true;
+    }
+    with_point && below
 }

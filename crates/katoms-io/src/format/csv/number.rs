@@ -1,4 +1,6 @@
-//! Numbers as people write them: 1,234.50 or 1.234,50, $5, 5 €, 12 %, (1,234).
+//! Numbers as people write them: 1,234.50 or 1.234,50, $5, 5 €, 12 %, (1,234), 10:30.
+
+use super::date;
 
 /// Blanks within and around numbers: space, no-break space, narrow no-break space, thin space, figure space.
 const BLANKS: [char; 5] = [' ', '\u{a0}', '\u{202f}', '\u{2009}', '\u{2007}'];
@@ -23,6 +25,8 @@ pub(in crate::format) struct WrittenNumber {
     pub(super) currency: Option<String>,
     pub(super) is_percent: bool,
     pub(super) in_parentheses: bool,
+    /// Whether it is a time, in hours.
+    pub(super) is_time: bool,
     /// Whether its digits are grouped: with a decimal point, and with a decimal comma.
     pub(super) has_groups: [bool; 2],
 }
@@ -34,9 +38,11 @@ pub(in crate::format) fn written(cell: &str) -> Option<WrittenNumber> {
     let body = around.taken_off(cell);
     let sign = if around.is_negative || around.in_parentheses { -1.0 } else { 1.0 };
     let read = MARKS.map(|mark| value(body, mark).map(|number| sign * number));
+    let hours = date::hours(cell);
+    let is_time = hours.is_some();
     let values = match plain {
         Some(number) if number.is_infinite() => [plain; 2],
-        plain => [plain.or(read[0]), read[1]],
+        plain => [plain.or(read[0]).or(hours), read[1].or(hours)],
     };
     values.iter().any(Option::is_some).then(|| WrittenNumber {
         values,
@@ -44,8 +50,9 @@ pub(in crate::format) fn written(cell: &str) -> Option<WrittenNumber> {
         currency: around.currency.map(Into::into),
         is_percent: around.is_percent,
         in_parentheses: around.in_parentheses,
+        is_time,
         has_groups: MARKS
-            .map(|mark| whole(body, mark).contains(|c: char| !c.is_ascii_alphanumeric() && !"+-".contains(c))),
+            .map(|mark| whole(body, mark).contains(|c: char| !c.is_ascii_alphanumeric() && !"+-:".contains(c))),
     })
 }
 
@@ -243,6 +250,10 @@ mod tests {
             ("-3.5\u{202f}%", Some(-3.5), None),
             ("inf", Some(f64::INFINITY), Some(f64::INFINITY)),
             ("7.", Some(7.0), None),
+            ("10:30", Some(10.5), Some(10.5)),
+            ("1:30:36", Some(1.51), Some(1.51)),
+            ("100:15", Some(100.25), Some(100.25)),
+            ("9:45 pm", Some(21.75), Some(21.75)),
         ] {
             assert_eq!(values(cell), [point, comma], "{cell}");
         }
@@ -277,7 +288,14 @@ mod tests {
             "1e5e5",
             "e5",
             "+",
-            "10:30",
+            "10:3",
+            "10:60",
+            "10:30:5",
+            "1:20:300",
+            "10:30 XM",
+            "13:00 PM",
+            "10:30Z",
+            ":30",
             "2024-01-31",
             "31.01.2024",
             "1'23",

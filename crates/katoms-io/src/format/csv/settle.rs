@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::look::{Kind, Look, Reading};
-use crate::column_format::{ColumnFormat, DateFormat, DateOrder, Decimal, NumberFormat};
+use super::number::WrittenNumber;
+use crate::column_format::{ColumnFormat, DateFormat, DateOrder, Decimal, NumberFormat, currency_code};
 use crate::day::Day;
 use crate::format::words;
 use crate::names::counted;
@@ -189,10 +190,32 @@ impl Column<'_> {
 
     /// Cells that do not go together.
     fn mixed(&self) -> Option<Problem> {
-        match self.look.kind {
-            Kind::Dates => self.mixed_offsets(),
-            _ => self.mixed_currencies().or_else(|| self.mixed_percents()),
+        // 0 is 0 with a mark and without
+        let number = |reading: &Reading, is_marked: fn(&WrittenNumber) -> bool| match reading {
+            Reading::Number(n) if n.values[self.chosen].is_some_and(|v| v != 0.0) => Some(is_marked(n)),
+            _ => None,
+        };
+        let offset = |reading: &Reading| match reading {
+            Reading::Date(date) => Some(date.has_offset),
+            _ => None,
+        };
+        if self.look.kind == Kind::Dates {
+            return self.unlike(offset, ["an offset from UTC", "time", "2024-01-31T17:30Z"]);
         }
+        let percents = || self.unlike(|r| number(r, |n| n.is_percent), ["a percent sign", "number", "12 %"]);
+        let times = || self.unlike(|r| number(r, |n| n.is_time), ["a colon", "number", "10:30"]);
+        self.mixed_currencies().or_else(percents).or_else(times)
+    }
+
+    /// Cells of which some have a mark and some have not.
+    fn unlike(&self, has: impl Fn(&Reading) -> Option<bool>, [mark, noun, such]: [&str; 3]) -> Option<Problem> {
+        let [(with, n_with), (without, n_without)] = self.parted(has)?;
+        let (odd, verb) = if n_with >= n_without { (without, "lacks") } else { (with, "has") };
+        let (word, cells) = (quoted(self.word(odd)), counted(n_with, noun));
+        let problem = format!(
+            "{word} {verb} {mark}; {cells} with one and {n_without} without: write all cells alike, such as {such}"
+        );
+        Some(self.place.problem(self.row_of(odd), problem))
     }
 
     /// The first words and the counts of cells that have something and of those that have not.
@@ -207,30 +230,12 @@ impl Column<'_> {
         sides[0].zip(sides[1]).map(|(a, b)| [a, b])
     }
 
-    fn mixed_percents(&self) -> Option<Problem> {
-        // 0 is 0 with a percent sign and without
-        let has = |reading: &Reading| match reading {
-            Reading::Number(n) if n.values[self.chosen].is_some_and(|v| v != 0.0) => Some(n.is_percent),
-            _ => None,
-        };
-        let [(with, n_with), (without, n_without)] = self.parted(has)?;
-        let (odd, has_not) = if n_with >= n_without { (without, "no percent sign") } else { (with, "a percent sign") };
-        Some(self.place.problem(
-            self.row_of(odd),
-            format!(
-                "{} has {has_not}; {} with one and {n_without} without: write all cells alike (12 % is read as 12)",
-                quoted(self.word(odd)),
-                counted(n_with, "number"),
-            ),
-        ))
-    }
-
     fn mixed_currencies(&self) -> Option<Problem> {
         let currency = |reading: &Reading| match reading {
-            Reading::Number(number) => number.currency.clone(),
+            Reading::Number(number) => number.currency.as_deref().map(currency_code),
             _ => None,
         };
-        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for (_, count, reading) in self.look.each() {
             currency(reading).into_iter().for_each(|sign| *counts.entry(sign).or_default() += count);
         }
@@ -240,24 +245,6 @@ impl Column<'_> {
         let (word, usual) = (quoted(self.word(code)), quoted(usual));
         let problem = format!("{word} is in another currency than others, which are in {usual}; convert them to one");
         Some(self.place.problem(self.row_of(code), problem))
-    }
-
-    fn mixed_offsets(&self) -> Option<Problem> {
-        let has = |reading: &Reading| match reading {
-            Reading::Date(date) => Some(date.has_offset),
-            _ => None,
-        };
-        let [(with, n_with), (without, n_without)] = self.parted(has)?;
-        let (odd, how) =
-            if n_with >= n_without { (without, "no offset from UTC") } else { (with, "an offset from UTC") };
-        Some(self.place.problem(
-            self.row_of(odd),
-            format!(
-                "{} has {how}; {} with one and {n_without} without: write all cells alike, such as 2024-01-31T17:30Z",
-                quoted(self.word(odd)),
-                counted(n_with, "time"),
-            ),
-        ))
     }
 
     /// How the numbers were read, where they are not plain.
@@ -274,6 +261,7 @@ impl Column<'_> {
             }
             format.thousands |= number.has_groups[self.chosen];
             format.percent |= number.is_percent;
+            format.time |= number.is_time;
             format.parentheses |= number.in_parentheses;
             format.currency = format.currency.or_else(|| number.currency.clone());
         }

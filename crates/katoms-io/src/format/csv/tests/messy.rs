@@ -1,5 +1,7 @@
 //! Numbers and dates as spreadsheets, banks and laboratories write them, and what a table says where it cannot tell.
 
+use std::collections::BTreeMap;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -49,6 +51,9 @@ fn columns_of_numbers() {
         (&["12 %", "3.5%", "0"], &[12.0, 3.5, 0.0], "12 % is 12"),
         (&["\u{2212}3,5", "4"], &[-3.5, 4.0], "decimal comma"),
         (&["1,5E+02", "2"], &[150.0, 2.0], "decimal comma"),
+        (&["10:30", "0:45:36", "26:00"], &[10.5, 0.76, 26.0], "10:30 is 10.5"),
+        (&["5:30 PM", "12:15 am"], &[17.5, 0.25], "10:30 is 10.5"),
+        (&["5 €", "EUR 7"], &[5.0, 7.0], "\"€\" left out"),
     ] {
         let table = column(cells).unwrap_or_else(|error| panic!("{cells:?}: {error}"));
         assert_eq!(numbers(&table, 0), expected, "{cells:?}");
@@ -121,6 +126,18 @@ fn what_may_be_either_is_asked() {
     let order = |order| ReadOptions { date_order: Some(order), ..ReadOptions::default() };
     assert_eq!(by(&["01/02/2024", "03/04/2024"], order(DateOrder::Dmy)), [0.0, 62.0]);
     assert_eq!(by(&["01/02/2024", "03/04/2024"], order(DateOrder::Mdy)), [0.0, 62.0]);
+    // 950 is no thousand, so 1.234 may be one
+    assert_eq!(
+        asked(&["950", "1.234"]),
+        "d.csv, line 3, column 1 (v): \"1.234\" may be 1.234 or 1234, and no cell decides; say --decimal . or --decimal \
+         , for the decimal mark"
+    );
+    assert_eq!(by(&["950", "1.234"], decimal(Decimal::Comma)), [950.0, 1234.0]);
+    for cells in [["950", "1.5"], ["1950", "1.234"], ["950", "0.123"], ["0", "1.234"], ["950.000", "1.234"]] {
+        let plain: Vec<f64> = cells.iter().map(|cell| cell.parse().unwrap()).collect();
+        assert_eq!(numbers(&column(&cells).unwrap(), 0), plain, "{cells:?}");
+    }
+    assert_eq!(numbers(&read(b"v,w\n950,1\n1.234,2\n").unwrap(), 0), [950.0, 1.234]);
     // where commas separate fields they group digits
     assert_eq!(numbers(&read(b"v,w\n\"1,234\",1\n5,2\n").unwrap(), 0), [1234.0, 5.0]);
 }
@@ -154,6 +171,18 @@ fn a_model_decides() {
     assert_eq!(by(&comma, &["1,234", "5"]), [1.234, 5.0]);
     assert_eq!(by(&comma, &["1.234", "5"]), [1234.0, 5.0]);
     assert_eq!(by(&comma, &["1.5", "5"]), [1.5, 5.0]);
+    // other columns of the file come first, and where commas separate fields a point is no separator of thousands
+    let formats: BTreeMap<String, ColumnFormat> = [("v".to_owned(), comma)].into();
+    let read_as = |text: &[u8]| {
+        let options = ReadOptions { formats: formats.clone(), ..ReadOptions::default() };
+        numbers(&read_by(text, &options).unwrap(), 0).to_vec()
+    };
+    assert_eq!(read_as(b"v;w\n1.234;0.5\n5;1\n"), [1.234, 5.0]);
+    assert_eq!(read_as(b"v,w\n1.234,1\n5,2\n"), [1.234, 5.0]);
+    assert_eq!(read_as(b"v,w\n\"1,234\",1\n5,2\n"), [1.234, 5.0]);
+    // a model of plain numbers says that 1.234 is no thousand
+    let plain = ColumnFormat::Numbers(NumberFormat::default());
+    assert_eq!(by(&plain, &["1.234", "950"]), [1.234, 950.0]);
     assert_eq!(by(&dates, &["01/02/2024", "01/05/2024"]), [0.0, 3.0]);
     assert_eq!(by(&dates, &["31/01/2024", "01/02/2024"]), [0.0, 1.0]);
 }
@@ -163,8 +192,13 @@ fn cells_that_do_not_go_together() {
     let asked = |cells: &[&str]| column(cells).unwrap_err().to_string();
     assert_eq!(
         asked(&["12 %", "13 %", "0.14"]),
-        "d.csv, line 4, column 1 (v): \"0.14\" has no percent sign; 2 numbers with one and 1 without: write all cells \
-         alike (12 % is read as 12)"
+        "d.csv, line 4, column 1 (v): \"0.14\" lacks a percent sign; 2 numbers with one and 1 without: write all \
+         cells alike, such as 12 %"
+    );
+    assert_eq!(
+        asked(&["10:30", "11:00", "12"]),
+        "d.csv, line 4, column 1 (v): \"12\" lacks a colon; 2 numbers with one and 1 without: write all cells alike, \
+         such as 10:30"
     );
     assert_eq!(
         asked(&["$5", "$7", "€6"]),
@@ -177,11 +211,9 @@ fn cells_that_do_not_go_together() {
     );
     assert!(asked(&["31/01/2024", "30/01/2024", "01/31/2024"]).contains("among 2 dates with the day first;"));
     assert!(asked(&["2024-01-31", "2024-02-01", "2024-02-30"]).contains("\"2024-02-30\" among 2 dates;"));
-    assert!(
-        asked(&["2024-01-31T10:00Z", "2024-02-01T10:00Z", "2024-02-01T10:00"]).contains(
-            "line 4, column 1 (v): \"2024-02-01T10:00\" has no offset from UTC; 2 times with one and 1 without"
-        )
-    );
+    assert!(asked(&["2024-01-31T10:00Z", "2024-02-01T10:00Z", "2024-02-01T10:00"]).contains(
+        "line 4, column 1 (v): \"2024-02-01T10:00\" lacks an offset from UTC; 2 times with one and 1 without"
+    ));
     let comma = ReadOptions { decimal: Some(Decimal::Comma), ..ReadOptions::default() };
     let message = column_by(&["1,5", "2,5", "3.5"], &comma).unwrap_err().to_string();
     assert!(message.contains("\"3.5\" among 2 numbers with a decimal comma, as was said;"), "{message}");
@@ -278,7 +310,7 @@ fn all_problems_in_one_message() {
         "d.csv has 5 problems:",
         "- line 5: 2 fields found, 4 expected",
         "- line 3, column 1 (age): \"3o\" among 3 numbers",
-        "- line 4, column 2 (rate): \"3\" has no percent sign",
+        "- line 4, column 2 (rate): \"3\" lacks a percent sign",
         "- line 2, column 3 (day): \"01/02/2024\" may be",
         "- line 4, column 4 (price): \"€3\" is in another currency",
     ];
