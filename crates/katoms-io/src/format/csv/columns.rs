@@ -83,8 +83,8 @@ impl<'r> Reading<'r> {
         let hint = |i: usize| matches!(self.hint(i), Some(ColumnFormat::Numbers(f)) if f.decimal == Decimal::Comma);
         let is_wanted = |(i, cells): (usize, &Cells)| {
             let is_plain = cells.texts == 0 && !is(&self.is_categorical, i);
-            let may_differ = || self.options.decimal.is_some() || hint(i);
-            let may_differ = || may_differ() || (!by_comma && may_have_thousands(&cells.numbers));
+            let may_differ =
+                || self.options.decimal.is_some() || hint(i) || (!by_comma && may_have_thousands(&cells.numbers));
             !is_plain || (cells.missing < cells.numbers.len() && may_differ())
         };
         let wanted: Vec<bool> = self.plain.columns.iter().enumerate().map(is_wanted).collect();

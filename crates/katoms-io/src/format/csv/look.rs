@@ -161,7 +161,7 @@ pub(super) fn may_have_thousands(numbers: &[f64]) -> bool {
     for number in numbers.iter().map(|v| v.abs()).filter(|&v| v > 0.0) {
         let thousands = number * 1000.0;
         let has_three_decimals = (thousands - thousands.round()).abs() <= 1e-9 * thousands;
-        if number >= 1000.0 || number < 1.0 || !has_three_decimals {
+        if !(1.0..1000.0).contains(&number) || !has_three_decimals {
             return false;
         }
         *(if number.fract() == 0.0 { &mut below } else { &mut with_point }) = true;

@@ -44,6 +44,7 @@ pub(in crate::format) fn written(cell: &str) -> Option<WrittenNumber> {
         Some(number) if number.is_infinite() => [plain; 2],
         plain => [plain.or(read[0]).or(hours), read[1].or(hours)],
     };
+    let is_separator = |c: char| !c.is_ascii_alphanumeric() && !"+-".contains(c);
     values.iter().any(Option::is_some).then(|| WrittenNumber {
         values,
         is_plain: plain.is_some(),
@@ -51,8 +52,7 @@ pub(in crate::format) fn written(cell: &str) -> Option<WrittenNumber> {
         is_percent: around.is_percent,
         in_parentheses: around.in_parentheses,
         is_time,
-        has_groups: MARKS
-            .map(|mark| whole(body, mark).contains(|c: char| !c.is_ascii_alphanumeric() && !"+-:".contains(c))),
+        has_groups: MARKS.map(|mark| !is_time && whole(body, mark).contains(is_separator)),
     })
 }
 

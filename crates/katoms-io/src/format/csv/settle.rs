@@ -231,10 +231,12 @@ impl Column<'_> {
     }
 
     fn mixed_currencies(&self) -> Option<Problem> {
-        let currency = |reading: &Reading| match reading {
-            Reading::Number(number) => number.currency.as_deref().map(currency_code),
-            _ => None,
-        };
+        fn currency(reading: &Reading) -> Option<&str> {
+            match reading {
+                Reading::Number(number) => number.currency.as_deref().map(currency_code),
+                _ => None,
+            }
+        }
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for (_, count, reading) in self.look.each() {
             currency(reading).into_iter().for_each(|sign| *counts.entry(sign).or_default() += count);
