@@ -15,6 +15,7 @@ mod features;
 mod measure;
 mod recovery;
 mod searching;
+mod units;
 mod watch;
 
 pub use completion::{

@@ -63,7 +63,8 @@ impl PathArgs {
         let (name, criterion) = Trail::CRITERIA[self.criterion as usize];
         let trail = features.path(sizes.as_deref(), criterion, &mut companion);
         let stopped = companion.finish(told).stopped;
-        let trail = trail.with_context(|| self.data.data.display().to_string())?;
+        let named = |error| loaded.named(error);
+        let trail = trail.map_err(named).with_context(|| self.data.data.display().to_string())?;
         told.say(table(&loaded, &trail));
         let k = trail.best[self.criterion as usize];
         told.say(format!("{name} prefers k = {k}; {} passes over the data, {:.2} s", trail.passes, trail.seconds));
@@ -79,7 +80,7 @@ impl PathArgs {
         let mut companion = Companion::new(told, "fitting", None, None);
         let fitted = features.fit(k, &How::default(), &mut companion);
         companion.finish(told);
-        let estimate = fitted?;
+        let estimate = fitted.map_err(named).with_context(|| self.data.data.display().to_string())?;
         let mut finished = finish::Finished::new(&loaded, &features, estimate, k);
         finished.ridge = self.ridge;
         finished.preparation = self.model.preparation(finished.ridge);
@@ -137,10 +138,12 @@ fn table(loaded: &Loaded, trail: &Trail) -> String {
             if new.len() > 3 { format!("{}, … ({})", new[..3].join(", "), new.len()) } else { new.join(", ") }
         };
         let (entered, left) = (named(&model.chosen, &before), named(&before, &model.chosen));
-        let change = match (model.atoms, left.is_empty()) {
-            (0, _) => "no features".into(),
-            (_, true) => format!("+ {entered}"),
-            (_, false) => format!("+ {entered}  - {left}"),
+        let change = match (model.atoms, entered.is_empty(), left.is_empty()) {
+            (0, ..) => "no features".into(),
+            (_, true, true) => "nothing more could add anything".into(),
+            (_, false, true) => format!("+ {entered}"),
+            (_, true, false) => format!("- {left}"),
+            (_, false, false) => format!("+ {entered}  - {left}"),
         };
         let mark = |at: usize| if trail.best[at] == model.atoms { "*" } else { " " };
         let mut row = vec![model.atoms.to_string(), format!("{:.4}", 1.0 - model.loss / trail.null_loss)];

@@ -141,7 +141,22 @@ impl Design<'_> {
                 "{path}: {columns} without any value, so without a mean: {list}; leave out what is empty (--drop {names})"
             )));
         }
-        Ok(Some(sums.into_iter().map(|(sum, n)| sum / n as f64).collect()))
+        made.pieces.iter().zip(sums).map(|(piece, sum)| self.mean(piece, sum)).collect::<Result<_, _>>().map(Some)
+    }
+
+    /// The mean of a piece, of its sum and how many values it has.
+    ///
+    /// # Errors
+    /// When they add up to no number.
+    fn mean(&self, piece: &Piece, (sum, n): (f64, usize)) -> Result<f64, Error> {
+        if sum.is_finite() {
+            return Ok(sum / n as f64);
+        }
+        let (path, name) = (self.frame.path.display(), self.frame.name(piece.column));
+        Err(Error::Request(format!(
+            "{path}: the values of column \"{name}\" add up to no number in double precision, so there is no mean; \
+             multiply it by 1e-10, or leave rows without it out (--missing drop)"
+        )))
     }
 
     fn made(&self, notes: &mut Vec<String>, problems: &mut Vec<Problem>) -> Pieces {
