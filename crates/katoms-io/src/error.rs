@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::problem::{Problem, message};
+
 /// What is wrong, where, and what would be right.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -25,6 +27,14 @@ pub enum Error {
         place: String,
         /// What stands there and what would be right.
         problem: String,
+    },
+    /// All that is wrong with the data of a file.
+    #[error("{}", message(path, problems))]
+    Problems {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, in the order of the columns.
+        problems: Vec<Problem>,
     },
     /// A request that the data cannot meet.
     #[error("{0}")]

@@ -18,6 +18,7 @@ use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 
 use crate::dataset::{Feature, Group, UnknownMembers};
 use crate::error::Error;
+use crate::format::{csv, sniff};
 use crate::names::{Names, counted};
 
 /// The unknown members that a message names.
@@ -105,13 +106,13 @@ impl File<'_> {
 
     /// Rows of one name may stand anywhere: they are one group.
     fn csv(&self, text: &str) -> Result<Vec<Named>, Error> {
-        let delimiter = crate::format::sniff::delimiter(text.as_bytes());
-        let mut reader = crate::format::csv::reader(text.as_bytes(), delimiter);
+        let delimiter = sniff::delimiter(text.as_bytes());
+        let mut reader = csv::text::reader(text.as_bytes(), csv::text::Cut::by(delimiter));
         let mut places: HashMap<String, usize> = HashMap::new();
         let mut groups: Vec<Named> = Vec::new();
         for (i, record) in reader.byte_records().enumerate() {
             let record = record.map_err(|error| self.error(None, error.to_string()))?;
-            let line = Some(crate::format::csv::line_of(text.as_bytes(), &record));
+            let line = Some(csv::text::line_of(text.as_bytes(), &record, None));
             let field = |i: usize| record.get(i).map(|f| String::from_utf8_lossy(f).trim().to_owned());
             let (Some(name), Some(member), 2) = (field(0), field(1), record.len()) else {
                 let found = counted(record.len(), "field");

@@ -5,7 +5,9 @@
 //! what would be right. What is written appears whole or not at all.
 
 mod array;
+mod column_format;
 mod dataset;
+mod day;
 mod decompress;
 mod error;
 mod file_kind;
@@ -14,6 +16,7 @@ pub mod groups;
 mod mapped;
 pub mod model;
 mod names;
+mod problem;
 mod read;
 mod save;
 mod source;
@@ -22,7 +25,9 @@ mod table_columns;
 #[cfg(test)]
 mod tests;
 
-pub use dataset::{Ask, Dataset, Expected, Feature, Fingerprint, Group, Missing, Target, UnknownMembers};
+pub use column_format::{ColumnFormat, DateFormat, DateOrder, Decimal, NumberFormat};
+pub use dataset::{Ask, Dataset, Expected, Feature, Fingerprint, Group, Missing, Review, Target, UnknownMembers};
+pub use day::Day;
 pub use error::Error;
 pub use format::csv_writer::{CsvText, write_csv};
 pub use format::matrix_market::{write_matrix_market_array, write_matrix_market_coordinate};
@@ -32,7 +37,8 @@ pub use format::picture::write_png;
 pub use groups::{GroupFile, read_groups};
 pub use mapped::Mapped;
 pub use model::{Coefficient, Loss, Model, ModelTarget, Quality, Rival, SCHEMA};
-pub use read::read;
+pub use problem::Problem;
+pub use read::{read, read_with_problems};
 pub use save::save;
 pub use source::{Array, Numbers, Picture, ReadOptions, Source, Sparse, Stored};
 pub use table::{Column, Table, Values};

@@ -2,7 +2,7 @@
 //!
 //! | field | what it holds |
 //! |---|---|
-//! | `schema` | the version of this table: 1 |
+//! | `schema` | the version of this table: 2 where `formats` or `na_values` hold something, which a program of schema 1 does not know, else 1 |
 //! | `katoms` | the version of the program that wrote it |
 //! | `command` | the command line that made it |
 //! | `loss` | `squares` or `logistic` |
@@ -12,6 +12,8 @@
 //! | `coefficients` | a list of: `name` of the feature, `column` of the file, `level` (for an indicator, else null), `value` on the scale of the file, `standardized` (for columns of mean 0 and deviation 1), `mean` (what takes the place of a missing value, or null) |
 //! | `atoms` | the names of the chosen atoms: features, or groups |
 //! | `levels` | for each categorical column of the model its levels; the first is the one that the others are compared with |
+//! | `formats` | for each column of the model, and the target, that holds no plain numbers how it was read: `numbers` with `decimal` (`.` or `,`), `thousands`, `currency`, `percent`, `parentheses` and `time`, or `dates` with `origin` (the day that is 0) and `order` (`dmy`, `mdy` or null) |
+//! | `na_values` | what stood for missing values besides the usual |
 //! | `unnamed_columns` | how many columns the file had, where they have no names, else null |
 //! | `standardize` | whether the columns were standardised for the fit |
 //! | `ridge` | the weight of the ridge |
@@ -31,13 +33,14 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::column_format::{ColumnFormat, NumberFormat};
 use crate::dataset::matching::unnamed_place;
 use crate::dataset::{Ask, Dataset, Expected, Feature, Fingerprint, Missing};
 use crate::error::Error;
-use crate::source::Source;
+use crate::source::{ReadOptions, Source};
 
-/// The version of the file that this program writes, and the newest that it reads.
-pub const SCHEMA: u32 = 1;
+/// The newest version of the file that this program reads and writes.
+pub const SCHEMA: u32 = 2;
 
 /// What a fit leaves behind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -62,6 +65,12 @@ pub struct Model {
     pub atoms: Vec<String>,
     /// The levels of each categorical column of the model, the reference level first.
     pub levels: BTreeMap<String, Vec<String>>,
+    /// How columns were read that hold no plain numbers.
+    #[serde(default)]
+    pub formats: BTreeMap<String, ColumnFormat>,
+    /// What stood for missing values besides the usual: lists that commas separate.
+    #[serde(default)]
+    pub na_values: Vec<String>,
     /// The number of columns of the file, where they have no names.
     pub unnamed_columns: Option<usize>,
     /// Whether the columns were standardised for the fit.
@@ -154,6 +163,11 @@ pub struct Rival {
 }
 
 impl Model {
+    /// The version of a file with these fields. A program that knows nothing of them would predict something else.
+    pub fn schema_for(formats: &BTreeMap<String, ColumnFormat>, na_values: &[String]) -> u32 {
+        if formats.is_empty() && na_values.is_empty() { 1 } else { SCHEMA }
+    }
+
     /// The file's text.
     ///
     /// # Errors
@@ -232,28 +246,32 @@ impl Model {
             features: self.coefficients.iter().map(|c| c.feature.clone()).collect(),
             means: means.filter(|_| self.missing == Missing::Mean),
             levels: self.levels.clone(),
+            formats: self.formats.clone(),
             unnamed_columns: self.unnamed_columns,
             target: Some(self.target.name.clone()),
             classes: self.target.classes.clone(),
         }
     }
 
-    /// The columns of the file that hold categories, so that a reader does not take them for numbers.
-    pub fn categorical(&self) -> Vec<String> {
-        self.levels.keys().cloned().collect()
-    }
-
-    /// The same for a file of so many columns without names. Where it lacks the target, those behind it move up.
-    pub fn categorical_among(&self, columns: usize) -> Vec<String> {
-        let target = match self.unnamed_columns {
-            Some(had) if columns + 1 == had => unnamed_place(&self.target.name),
+    /// Tells a reader which columns hold categories, how the others were read by the fit, and what stood for missing
+    /// values. `columns` is the number
+    /// of columns of a file whose columns have no names: where it lacks the target, those behind it move up.
+    pub fn tell_reader(&self, options: &mut ReadOptions, columns: Option<usize>) {
+        let target = match (self.unnamed_columns, columns) {
+            (Some(had), Some(columns)) if columns + 1 == had => unnamed_place(&self.target.name),
             _ => None,
         };
-        let moved = |name: String| match (target, unnamed_place(&name)) {
+        let moved = |name: &String| match (target, unnamed_place(name)) {
             (Some(target), Some(place)) if place > target => format!("x{place}"),
-            _ => name,
+            _ => name.clone(),
         };
-        self.categorical().into_iter().map(moved).collect()
+        options.categorical.extend(self.levels.keys().map(moved));
+        // numbers that the fit has read as they are
+        let numbers = self.coefficients.iter().map(|c| &c.feature).filter(|feature| feature.level.is_none());
+        let plain = ColumnFormat::Numbers(NumberFormat::default());
+        options.formats.extend(numbers.map(|feature| (moved(&feature.column), plain.clone())));
+        options.formats.extend(self.formats.iter().map(|(name, format)| (moved(name), format.clone())));
+        options.na_values_of_model.clone_from(&self.na_values);
     }
 
     /// The data that it predicts for: its features, found by name.

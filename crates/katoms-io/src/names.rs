@@ -28,6 +28,31 @@ impl<'n> Names<'n> {
         self.places.get(wanted).copied().or_else(numbered)
     }
 
+    /// Where the names of a list are that commas separate. Those that are not there are left out.
+    pub(crate) fn find_list(&self, list: &str) -> Vec<usize> {
+        self.split(list).into_iter().filter_map(|name| self.find(name)).collect()
+    }
+
+    /// The same, or an error that names what is not there.
+    pub(crate) fn require_list(&self, list: &str, context: &Context<'_>) -> Result<Vec<usize>, Error> {
+        self.split(list).into_iter().map(|name| self.require(name, context)).collect()
+    }
+
+    /// The parts of a list that commas separate. Parts that together are a name, which has commas in it, stay together.
+    pub(crate) fn split<'l>(&self, list: &'l str) -> Vec<&'l str> {
+        let most_commas = self.names.iter().map(|name| name.matches(',').count()).max().unwrap_or(0);
+        let (mut parts, mut rest) = (Vec::new(), Some(list));
+        while let Some(left) = rest {
+            let ends = left.match_indices(',').map(|(at, _)| at).chain([left.len()]).take(most_commas + 1);
+            let ends: Vec<usize> = ends.collect();
+            let is_name = |end: &usize| self.places.contains_key(left[..*end].trim());
+            let end = ends.iter().rev().find(|end| is_name(end)).or(ends.first()).copied().unwrap_or(left.len());
+            parts.push(left[..end].trim());
+            rest = left.get(end + 1..);
+        }
+        parts
+    }
+
     /// Where a name is, or an error that names the nearest one and the first few.
     pub(crate) fn require(&self, wanted: &str, context: &Context<'_>) -> Result<usize, Error> {
         self.find(wanted).ok_or_else(|| {
@@ -86,6 +111,26 @@ mod tests {
             ["3", "b", "2", "1", "0", "4", "x"].map(|n| names.find(n)),
             [Some(0), Some(1), Some(1), Some(0), None, None, None]
         );
+    }
+
+    #[test]
+    fn a_list_of_names() {
+        let names = Names::new(["a", "b", "a,b", "size, m"]);
+        let context = || Context { path: "d.csv".into(), kind: "column", role: "--drop" };
+        for (list, places) in [
+            ("a", vec![0]),
+            ("b, a", vec![1, 0]),
+            ("a,b", vec![2]),
+            ("size, m", vec![3]),
+            ("b,size, m,a", vec![1, 3, 0]),
+            ("1,4", vec![0, 3]),
+        ] {
+            assert_eq!(names.find_list(list), places, "{list}");
+            assert_eq!(names.require_list(list, &context()).unwrap(), places, "{list}");
+        }
+        assert_eq!(names.find_list("a,z"), [0]);
+        let error = names.require_list("a,bb", &context()).unwrap_err().to_string();
+        assert!(error.starts_with("d.csv: no column is called \"bb\" (--drop); did you mean \"b\"?"), "{error}");
     }
 
     #[test]

@@ -19,8 +19,22 @@ const LOOKED_AT: u64 = 4096;
 ///
 /// # Errors
 /// When there is no such file, it cannot be read, its name and its bytes contradict each other, or its content is
-/// wrong; the error says where and what would be right.
+/// wrong; the error says where and what would be right, of a table for everything that is most likely not meant.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Source, Error> {
+    match read_with_problems(path, options)? {
+        Source::Table(table) if !table.problems.is_empty() => {
+            Err(Error::Problems { path: path.into(), problems: table.problems })
+        }
+        source => Ok(source),
+    }
+}
+
+/// The same, but for what is most likely not meant in a table: [`Table::problems`](crate::Table::problems) has that.
+/// [`Dataset`](crate::Dataset) refuses such columns where they are used.
+///
+/// # Errors
+/// As [`read`], but for those.
+pub fn read_with_problems(path: &Path, options: &ReadOptions) -> Result<Source, Error> {
     read_mapping_above(path, options, npy::MAPPED_ABOVE)
 }
 

@@ -138,12 +138,12 @@ impl RecoverArgs {
 
     /// How vectors are read: by the format of the matrix, whose columns are not theirs.
     fn vector_options(&self) -> Result<ReadOptions> {
-        Ok(ReadOptions { drop: Vec::new(), categorical: Vec::new(), ..self.format.options()? })
+        Ok(ReadOptions { drop: Vec::new(), categorical: Vec::new(), ..self.format.options() })
     }
 
     /// A file that holds a matrix; every column of it is one, but for those that are left out.
     fn matrix(&self, path: &Path) -> Result<Dataset> {
-        let source = katoms_io::read(path, &self.format.options()?)?;
+        let source = katoms_io::read(path, &self.format.options())?;
         let FormatArgs { drop, categorical, .. } = &self.format;
         let (drop, categorical) = (drop.clone(), categorical.clone());
         Ok(Dataset::new(source, &Ask { path: path.into(), drop, categorical, ..Ask::default() })?)

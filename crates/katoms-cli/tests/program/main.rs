@@ -10,6 +10,7 @@ mod formats;
 mod interrupted;
 #[cfg(unix)]
 mod killed;
+mod messy;
 mod pages;
 #[cfg(feature = "paper")]
 mod paper;

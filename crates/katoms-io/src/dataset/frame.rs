@@ -1,11 +1,14 @@
 //! A source as columns with names and places, whatever its format.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::Ask;
 use super::storage::{Held, Storage};
+use crate::column_format::ColumnFormat;
 use crate::error::Error;
 use crate::names::{Context, listed};
+use crate::problem::Problem;
 use crate::source::{Array, Source};
 use crate::table::Values;
 
@@ -18,6 +21,12 @@ pub(super) struct Frame {
     pub(super) body: Body,
     /// Whether the file has names. If not they are x1, x2, ….
     pub(super) is_named: bool,
+    /// How columns were read that hold no plain numbers, by name.
+    pub(super) formats: BTreeMap<String, ColumnFormat>,
+    /// What a person should know about the reading.
+    pub(super) notes: Vec<String>,
+    /// What is most likely not meant.
+    pub(super) problems: Vec<Problem>,
     lines: Option<Vec<u64>>,
 }
 
@@ -42,9 +51,18 @@ impl Opened {
         let (frame, arrays, labels) = match source {
             Source::Table(table) => {
                 let (names, columns) = table.columns.into_iter().map(|c| (c.name, c.values)).unzip();
-                let body = Body::Columns(columns);
-                let (path, rows, lines, is_named) = (ask.path.clone(), table.rows, table.lines, table.has_names);
-                (Frame { path, names, rows, body, is_named, lines }, Vec::new(), None)
+                let frame = Frame {
+                    path: ask.path.clone(),
+                    names,
+                    rows: table.rows,
+                    body: Body::Columns(columns),
+                    is_named: table.has_names,
+                    formats: table.formats,
+                    notes: table.notes,
+                    problems: table.problems,
+                    lines: table.lines,
+                };
+                (frame, Vec::new(), None)
             }
             Source::Array(array) => (unnamed(Held::Dense(array).into()), Vec::new(), None),
             Source::Sparse(mut sparse) => {
@@ -95,7 +113,17 @@ impl Frame {
     fn unnamed(path: PathBuf, storage: Storage) -> Self {
         let (rows, columns) = storage.shape();
         let names = (1..=columns).map(|j| format!("x{j}")).collect();
-        Self { path, names, rows, body: Body::Numbers(storage), is_named: false, lines: None }
+        Self {
+            path,
+            names,
+            rows,
+            body: Body::Numbers(storage),
+            is_named: false,
+            formats: BTreeMap::new(),
+            notes: Vec::new(),
+            problems: Vec::new(),
+            lines: None,
+        }
     }
 
     /// What an error about a name says.
@@ -107,16 +135,31 @@ impl Frame {
         self.names.get(column).map_or("", String::as_str)
     }
 
-    /// `, line 7, column 3 (age)`, or `, row 6, …` where a file has no lines.
-    pub(super) fn place(&self, row: usize, column: usize) -> String {
-        let line = self.lines.as_ref().and_then(|lines| lines.get(row));
-        let line = line.map_or_else(|| format!(", row {}", row + 1), |line| format!(", line {line}"));
+    /// Whether the file is a text, of which a person can say how it is read.
+    pub(super) fn is_text(&self) -> bool {
+        self.lines.is_some()
+    }
+
+    /// `column 3 (age)`.
+    fn column_place(&self, column: usize) -> String {
         let name = if self.is_named { format!(" ({})", self.name(column)) } else { String::new() };
-        format!("{line}, column {}{name}", column + 1)
+        format!("column {}{name}", column + 1)
+    }
+
+    /// A problem of a column.
+    pub(super) fn problem(&self, column: usize, problem: String) -> Problem {
+        Problem::of_column(column, self.column_place(column), problem)
+    }
+
+    /// A problem of a value: `line 7, column 3 (age)`, or `row 6, …` where a file has no lines.
+    pub(super) fn problem_at(&self, row: usize, column: usize, problem: String) -> Problem {
+        let line = self.lines.as_ref().and_then(|lines| lines.get(row));
+        let line = line.map_or_else(|| format!("row {}", row + 1), |line| format!("line {line}"));
+        Problem::of_column(column, format!("{line}, {}", self.column_place(column)), problem)
     }
 
     pub(super) fn error(&self, row: usize, column: usize, problem: String) -> Error {
-        Error::Content { path: self.path.clone(), place: self.place(row, column), problem }
+        Error::Problems { path: self.path.clone(), problems: vec![self.problem_at(row, column, problem)] }
     }
 
     /// A copy of a column.

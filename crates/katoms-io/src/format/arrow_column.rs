@@ -3,28 +3,33 @@
 use std::collections::BTreeMap;
 
 use arrow_array::cast::AsArray;
-use arrow_array::temporal_conversions::as_datetime;
 use arrow_array::types::{
-    ArrowPrimitiveType, ArrowTemporalType, Date32Type, Date64Type, Decimal128Type, Float16Type, Float32Type,
-    Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType,
-    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    ArrowPrimitiveType, Date32Type, Date64Type, Decimal128Type, Float16Type, Float32Type, Float64Type, Int8Type,
+    Int16Type, Int32Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, TimeUnit};
 
+use crate::column_format::{ColumnFormat, DateFormat};
+use crate::day::Day;
 use crate::table::Values;
+
+const SECONDS_A_DAY: i64 = 86_400;
 
 /// What was gathered of a column.
 #[derive(Debug, Default)]
 pub(crate) struct Gathered {
     numbers: Vec<f64>,
+    /// Whether the numbers are days since 1 January 1970.
+    are_days: bool,
     /// Each word with its place in the order of coming.
     words: BTreeMap<String, u32>,
     codes: Vec<Option<u32>>,
 }
 
 impl Gathered {
-    /// One more part. Nulls are missing values, truth values 0 and 1, dates and times words.
+    /// One more part. Nulls are missing values, truth values 0 and 1.
     ///
     /// # Errors
     /// When the column holds neither numbers nor words: what it does hold.
@@ -57,6 +62,14 @@ impl Gathered {
                 self.numbers.extend(part.as_boolean().iter().map(one));
             }
             DataType::Null => self.numbers.extend((0..part.len()).map(|_| f64::NAN)),
+            DataType::Date32 => self.push_days::<Date32Type>(part, 1),
+            DataType::Date64 => self.push_days::<Date64Type>(part, SECONDS_A_DAY * 1000),
+            DataType::Timestamp(unit, _) => match unit {
+                TimeUnit::Second => self.push_days::<TimestampSecondType>(part, SECONDS_A_DAY),
+                TimeUnit::Millisecond => self.push_days::<TimestampMillisecondType>(part, SECONDS_A_DAY * 1000),
+                TimeUnit::Microsecond => self.push_days::<TimestampMicrosecondType>(part, SECONDS_A_DAY * 1_000_000),
+                TimeUnit::Nanosecond => self.push_days::<TimestampNanosecondType>(part, SECONDS_A_DAY * 1_000_000_000),
+            },
             DataType::Dictionary(..) => return self.push_dictionary(part),
             _ => return self.push_words(part),
         }
@@ -68,12 +81,6 @@ impl Gathered {
             DataType::Utf8 => part.as_string::<i32>().iter().for_each(|word| self.push_word(word)),
             DataType::LargeUtf8 => part.as_string::<i64>().iter().for_each(|word| self.push_word(word)),
             DataType::Utf8View => part.as_string_view().iter().for_each(|word| self.push_word(word)),
-            DataType::Date32 => self.push_times::<Date32Type>(part),
-            DataType::Date64 => self.push_times::<Date64Type>(part),
-            DataType::Timestamp(TimeUnit::Second, _) => self.push_times::<TimestampSecondType>(part),
-            DataType::Timestamp(TimeUnit::Millisecond, _) => self.push_times::<TimestampMillisecondType>(part),
-            DataType::Timestamp(TimeUnit::Microsecond, _) => self.push_times::<TimestampMicrosecondType>(part),
-            DataType::Timestamp(TimeUnit::Nanosecond, _) => self.push_times::<TimestampNanosecondType>(part),
             other => return Err(other.to_string()),
         }
         Ok(())
@@ -91,16 +98,14 @@ impl Gathered {
         self.codes.push(code);
     }
 
-    fn push_times<T: ArrowTemporalType>(&mut self, part: &ArrayRef)
+    /// Dates and times, of which so many units are a day.
+    fn push_days<T: ArrowPrimitiveType>(&mut self, part: &ArrayRef, units: i64)
     where
         i64: From<T::Native>,
     {
-        for value in part.as_primitive::<T>().iter() {
-            let time = value.and_then(|value| as_datetime::<T>(value.into())).map(|time| time.to_string());
-            // a day needs no midnight
-            let day = time.as_deref().map(|time| time.strip_suffix(" 00:00:00").unwrap_or(time));
-            self.push_word(day);
-        }
+        self.are_days = true;
+        let day = |value: i64| value.div_euclid(units) as f64 + value.rem_euclid(units) as f64 / units as f64;
+        self.numbers.extend(part.as_primitive::<T>().iter().map(|v| v.map_or(f64::NAN, |v| day(v.into()))));
     }
 
     /// Words or numbers that are kept once, and places among them.
@@ -116,6 +121,7 @@ impl Gathered {
         // the keys of nulls mean nothing
         let keys = dictionary.normalized_keys();
         let keys = keys.into_iter().enumerate().map(|(row, key)| (!part.is_null(row)).then_some(key));
+        self.are_days |= once.are_days;
         match once.values() {
             Values::Numbers(numbers) => {
                 let number = |key: Option<usize>| key.and_then(|key| numbers.get(key)).copied().unwrap_or(f64::NAN);
@@ -127,6 +133,15 @@ impl Gathered {
             }
         }
         Ok(())
+    }
+
+    /// Days since the first of the column, where it holds dates; how they are counted.
+    pub(crate) fn count_days(&mut self) -> Option<ColumnFormat> {
+        let known = self.numbers.iter().copied().filter(|v| self.are_days && !v.is_nan());
+        let first = known.fold(f64::INFINITY, f64::min).floor();
+        let origin = Day::from_number(first as i64)?;
+        self.numbers.iter_mut().for_each(|v| *v -= first);
+        Some(ColumnFormat::Dates(DateFormat { origin, order: None }))
     }
 
     /// What was gathered, words sorted.

@@ -82,8 +82,10 @@ fn table(
         }
         rows += batch.num_rows();
     }
+    let dates = names.iter().zip(&mut columns).filter_map(|(name, column)| Some((name.clone(), column.count_days()?)));
+    let formats = dates.collect();
     let columns = names.into_iter().zip(columns).map(|(name, column)| Column { name, values: column.values() });
-    Ok(Table::new(columns.collect(), rows))
+    Ok(Table { formats, ..Table::new(columns.collect(), rows) })
 }
 
 /// The bytes of a Parquet file of these columns. What is missing becomes a null.

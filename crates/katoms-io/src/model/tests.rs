@@ -1,7 +1,6 @@
 //! Models through their file and back, and files that are none.
 
 use super::*;
-use crate::source::ReadOptions;
 
 fn feature(name: &str) -> Feature {
     let (column, level) = name.split_once('=').map_or((name, None), |(c, l)| (c, Some(l.to_owned())));
@@ -14,7 +13,7 @@ fn coefficient(name: &str, value: f64) -> Coefficient {
 
 fn model() -> Model {
     Model {
-        schema: SCHEMA,
+        schema: 1,
         katoms: "0.1.0".into(),
         command: "katoms fit d.csv --target y -k 2".into(),
         loss: Loss::Squares,
@@ -24,6 +23,8 @@ fn model() -> Model {
         coefficients: vec![coefficient("age", 0.1), coefficient("city=Ulm", -1e-7), coefficient("city=Bonn", 2.0)],
         atoms: vec!["age".into(), "city".into()],
         levels: [("city".into(), vec!["Aachen".into(), "Bonn".into(), "Ulm".into()])].into(),
+        formats: BTreeMap::new(),
+        na_values: Vec::new(),
         unnamed_columns: None,
         standardize: true,
         ridge: 0.0,
@@ -48,7 +49,8 @@ fn back(text: &str) -> Result<Model, Error> {
 }
 
 fn data(model: &Model, text: &str, missing: Missing) -> Dataset {
-    let options = ReadOptions { categorical: model.categorical(), ..ReadOptions::default() };
+    let mut options = ReadOptions::default();
+    model.tell_reader(&mut options, None);
     let table = crate::format::csv::read_table(Path::new("d.csv"), text.as_bytes(), &options).unwrap();
     model.dataset(Source::Table(table), &Ask { missing, ..Ask::default() }).unwrap()
 }
@@ -144,7 +146,7 @@ fn data_that_lack_a_feature_give_no_predictions() {
 fn a_newer_schema_is_refused_whatever_else_it_holds() {
     assert_eq!(
         back("{\"schema\": 7, \"all\": \"new\"}").unwrap_err().to_string(),
-        "m.json: written by a newer katoms (schema 7; this one reads up to 1): update katoms"
+        "m.json: written by a newer katoms (schema 7; this one reads up to 2): update katoms"
     );
 }
 

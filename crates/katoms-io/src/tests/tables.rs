@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{fixture, given, written};
 use crate::format::parquet::{read_arrow, read_parquet};
-use crate::{Column, Source, Table, Values, write_parquet};
+use crate::{Column, ColumnFormat, DateFormat, Source, Table, Values, write_parquet};
 
 fn table(source: Source) -> Table {
     match source {
@@ -42,12 +42,14 @@ fn tables_of_pyarrow_and_polars_are_read() {
         ("yes", Values::Numbers(vec![1.0, 0.0, 1.0])),
         ("word", words(&["a", "b"], &[Some(1), None, Some(0)])),
         ("kind", words(&["u", "v"], &[Some(0), Some(1), Some(0)])),
-        ("day", words(&["2024-01-31", "2024-02-01 12:30:00"], &[Some(0), None, Some(1)])),
+        ("day", Values::Numbers(vec![0.0, f64::NAN, (19754.0 + 12.5 / 24.0) - 19753.0])),
     ];
     for name in ["pyarrow.parquet", "polars.parquet", "lz4.feather", "stream.arrow", "polars.arrow"] {
         let table = table(given(name).unwrap());
         assert_eq!(table.rows, 3, "{name}");
         assert_same(&table.columns, &truth, name);
+        let format = DateFormat { origin: "2024-01-31".parse().unwrap(), order: None };
+        assert_eq!(table.formats, [("day".to_owned(), ColumnFormat::Dates(format))].into(), "{name}");
     }
 }
 

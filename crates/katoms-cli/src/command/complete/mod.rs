@@ -183,7 +183,7 @@ impl CompleteArgs {
 
     /// What is known, and what is missing.
     fn grid(&self) -> Result<Grid> {
-        let source = match katoms_io::read(&self.data, &self.format.options()?)? {
+        let source = match katoms_io::read(&self.data, &self.format.options())? {
             Source::Table(table) => Source::Table(table.without(&self.format.drop, &self.data)?),
             _ if !self.format.drop.is_empty() => {
                 bail!("--drop leaves out columns of a table; {} holds something else", self.data.display())
