@@ -81,7 +81,10 @@ pub(super) struct Trials {
     pub seconds: f64,
 }
 
-/// The index of the trial that a rule takes.
+/// Errors that differ by this share are equal: fits end where their moves change about as much.
+const TIE: f64 = 1e-5;
+
+/// The index of the trial that a rule takes; of equal ones that of the smallest rank.
 pub(super) fn choose(trials: &[Trial], rule: Rule) -> Option<usize> {
     let least = |of: &mut dyn Iterator<Item = usize>| {
         let key = |t: usize| (trials[t].resolved_mse(), trials[t].rank, t);
@@ -91,10 +94,10 @@ pub(super) fn choose(trials: &[Trial], rule: Rule) -> Option<usize> {
         })
     };
     let best = least(&mut (0..trials.len()))?;
-    if rule == Rule::Least {
-        return Some(best);
-    }
-    let bound = trials[best].resolved_mse() + trials[best].standard_error;
+    let bound = match rule {
+        Rule::Least => trials[best].resolved_mse() * (1.0 + TIE),
+        Rule::OneStandardError => trials[best].resolved_mse() + trials[best].standard_error,
+    };
     let within = |&t: &usize| trials[t].resolved_mse() <= bound;
     let rank = (0..trials.len()).filter(within).map(|t| trials[t].rank).min()?;
     least(&mut (0..trials.len()).filter(|&t| trials[t].rank == rank))

@@ -117,10 +117,10 @@ fn an_identifier_is_refused_unless_it_is_meant() {
             .ends_with("\"unknown\" (25 times) among 75 numbers; correct them, or say --na-values unknown (missing) or --categorical a (categories)")
     );
     // what may be a predictor is not to be left out for its form
-    let times: String = (0..20).map(|i| format!("{}:30,{i}\n", i + 1)).collect();
+    let lengths: String = (0..20).map(|i| format!("{}m30,{i}\n", i + 1)).collect();
     assert_eq!(
-        problem(&format!("at,y\n{times}"), &target("y")),
-        "d.csv, column 1 (at): 20 different words in 20 rows, such as \"10:30\": numbers in a form that is not known? \
+        problem(&format!("at,y\n{lengths}"), &target("y")),
+        "d.csv, column 1 (at): 20 different words in 20 rows, such as \"10m30\": numbers in a form that is not known? \
          Write plain numbers (a unit belongs in the header); if they are categories, say --categorical at, if they name \
          the rows, --drop at"
     );

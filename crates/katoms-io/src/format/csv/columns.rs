@@ -173,7 +173,8 @@ impl<'r> Reading<'r> {
         };
         // Where commas separate fields they are no decimal marks.
         let by_comma = look.kind == Kind::Numbers && self.text.cut.delimiter == b',';
-        let of_model = || of_model().filter(|_| !by_comma || evidence.open.is_some());
+        let open_comma = || evidence.open.and_then(|code| look.words.get(code)).is_some_and(|word| word.contains(','));
+        let of_model = || of_model().filter(|_| !by_comma || open_comma());
         let found = evidence.way().or_else(|| self.way_of_file(look.kind, looks)).or_else(of_model);
         match (found, evidence.open) {
             (Some(way), _) => Way::Found(way),
