@@ -9,7 +9,7 @@ use katoms::operator::AnyDesign;
 use katoms::select::Preparation;
 use katoms::set::{AnyAtoms, KSparse};
 use katoms_estimate::Features;
-use katoms_io::{Ask, Dataset, Missing, ReadOptions, Source, Target, UnknownMembers, Values};
+use katoms_io::{Ask, Dataset, MaxUnpacked, Missing, ReadOptions, Source, Target, UnknownMembers, Values};
 use serde::Serialize;
 
 use crate::sizes::Sizes;
@@ -69,6 +69,9 @@ pub struct FormatArgs {
     /// The first line of a text table is data [default: found]
     #[arg(long, help_heading = "Data")]
     pub no_header: bool,
+    /// The most that compressed data may unpack to
+    #[arg(long, value_name = "SIZE", default_value_t, help_heading = "Data")]
+    pub max_unpacked: MaxUnpacked,
 }
 
 /// What to do about missing values.
@@ -142,6 +145,7 @@ impl FormatArgs {
             header: (self.header || self.no_header).then_some(self.header),
             categorical: self.categorical.clone(),
             drop: self.drop.clone(),
+            max_unpacked: self.max_unpacked,
         })
     }
 }

@@ -1,5 +1,6 @@
 //! What is wrong with a file, in words that a person can act on.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 /// What is wrong, where, and what would be right.
@@ -32,4 +33,27 @@ pub enum Error {
     /// What the library says of the numbers.
     #[error(transparent)]
     Library(#[from] katoms::Error),
+}
+
+/// The characters of a value that a message shows.
+const SHOWN: usize = 60;
+
+/// A value of a file as a message shows it: the first characters, and how many there are where there are more.
+pub(crate) fn short(value: &str) -> Cow<'_, str> {
+    match value.char_indices().nth(SHOWN) {
+        None => value.into(),
+        Some((end, _)) => format!("{}… ({} characters)", &value[..end], value.chars().count()).into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_values_are_cut_between_characters() {
+        assert_eq!(short("a value"), "a value");
+        assert_eq!(short(&"ä".repeat(60)), "ä".repeat(60));
+        assert_eq!(short(&"ä".repeat(76_000)), format!("{}… (76000 characters)", "ä".repeat(60)));
+    }
 }

@@ -4,16 +4,20 @@
 //! a target, names, groups. [`Model`] is what a fit leaves behind. Every [`Error`] names the file, the place in it and
 //! what would be right. What is written appears whole or not at all.
 
+mod allocation;
 mod array;
 mod dataset;
 mod decompress;
 mod error;
 mod file_kind;
+mod foreign;
 mod format;
 pub mod groups;
 mod mapped;
 pub mod model;
 mod names;
+#[cfg(feature = "parquet")]
+mod quiet;
 mod read;
 mod save;
 mod source;
@@ -21,6 +25,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub use allocation::MaxUnpacked;
 pub use dataset::{Ask, Dataset, Expected, Feature, Fingerprint, Group, Missing, Target, UnknownMembers};
 pub use error::Error;
 pub use format::csv_writer::write_csv;
@@ -31,7 +36,7 @@ pub use format::picture::write_png;
 pub use groups::{GroupFile, read_groups};
 pub use mapped::Mapped;
 pub use model::{Coefficient, Loss, Model, ModelTarget, Quality, Rival, SCHEMA};
-pub use read::read;
+pub use read::{read, read_bytes};
 pub use save::save;
 pub use source::{Array, Numbers, Picture, ReadOptions, Source, Sparse, Stored};
 pub use table::{Column, Table, Values};

@@ -6,6 +6,7 @@ use bytemuck::Pod;
 use katoms::linalg::kernels::Real;
 use katoms::operator::{Layout, f16};
 
+use crate::allocation::MaxUnpacked;
 use crate::mapped::Mapped;
 use crate::table::Table;
 
@@ -20,6 +21,8 @@ pub struct ReadOptions {
     pub categorical: Vec<String>,
     /// Columns of a text table that nobody uses, so that nothing in them is an error: names, or numbers from 1.
     pub drop: Vec<String>,
+    /// The most that a file may unpack to.
+    pub max_unpacked: MaxUnpacked,
 }
 
 /// What a file holds.

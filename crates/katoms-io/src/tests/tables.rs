@@ -1,10 +1,4 @@
-use std::path::Path;
-
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
-
-use super::{fixture, given, written};
-use crate::format::parquet::{read_arrow, read_parquet};
+use super::{given, written};
 use crate::{Column, Source, Table, Values, write_parquet};
 
 fn table(source: Source) -> Table {
@@ -72,36 +66,4 @@ fn a_column_of_lists_is_refused_by_name() {
         said.contains("lists.parquet, column 1 (x): the column holds ") && said.contains("neither numbers nor words"),
         "{said}"
     );
-}
-
-#[test]
-fn tables_cut_off_anywhere_are_refused_by_name() {
-    for (name, reader) in [
-        ("pyarrow.parquet", read_parquet as fn(&Path, Vec<u8>) -> _),
-        ("polars.parquet", read_parquet),
-        ("lz4.feather", read_arrow),
-        ("polars.arrow", read_arrow),
-    ] {
-        let bytes = std::fs::read(fixture(name)).unwrap();
-        for length in 0..bytes.len() {
-            let said = reader(Path::new(name), bytes[..length].to_vec()).unwrap_err().to_string();
-            assert!(said.starts_with(name) && said.contains("ends too early or is damaged"), "{said}");
-        }
-    }
-}
-
-// Not with compressed Arrow: its reader takes a damaged length for the memory to ask for, and what follows is no panic.
-#[test]
-fn damaged_tables_never_panic() {
-    let mut random = ChaCha8Rng::seed_from_u64(3);
-    for name in ["pyarrow.parquet", "polars.parquet", "stream.arrow"] {
-        let bytes = std::fs::read(fixture(name)).unwrap();
-        for _ in 0..1500 {
-            let mut damaged = bytes.clone();
-            let place = random.random_range(0..damaged.len());
-            damaged[place] = random.random();
-            let reader = if name.ends_with("parquet") { read_parquet } else { read_arrow };
-            let _ = reader(Path::new(name), damaged);
-        }
-    }
 }
