@@ -152,7 +152,7 @@ fn unreadable(path: &Path, error: io::Error) -> Error {
             bad(path, "there is not enough memory to read it: close other programs, or raise the memory limit")
         }
         // a decoder has said what is wrong with the data
-        ErrorKind::UnexpectedEof | ErrorKind::InvalidData => bad(path, error.to_string()),
+        ErrorKind::UnexpectedEof | ErrorKind::InvalidData | ErrorKind::Unsupported => bad(path, error.to_string()),
         _ => Error::System { path: path.into(), what: "cannot be read", error },
     }
 }

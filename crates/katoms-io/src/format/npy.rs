@@ -150,7 +150,8 @@ fn with_shape(header: &Header, numbers: Numbers, limit: MaxUnpacked) -> Result<A
             ));
         }
     };
-    Budget::new(limit).take_sides(rows, columns)?;
+    // rows of numbers are there; without a column there may be any number of them
+    Budget::new(limit).take_sides(if columns == 0 { rows } else { 0 }, columns)?;
     let layout = if header.fortran_order || is_vector { Layout::ColumnMajor } else { Layout::RowMajor };
     Ok(Array { numbers, rows, columns, layout, is_vector })
 }

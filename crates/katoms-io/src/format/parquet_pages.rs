@@ -185,3 +185,41 @@ fn differences(bytes: &[u8], most: u64) -> Option<&[u8]> {
     }
     Some(rest)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use flate2::write::GzEncoder;
+    use lz4_flex::frame::FrameEncoder;
+    use parquet::basic::GzipLevel;
+
+    use super::*;
+
+    #[test]
+    fn a_page_that_unpacks_to_more_than_it_says_is_refused() {
+        let mut gzip = GzEncoder::new(Vec::new(), flate2::Compression::best());
+        gzip.write_all(&[0; 100_000]).unwrap();
+        let gzip = gzip.finish().unwrap();
+        let mut lz4 = FrameEncoder::new(Vec::new());
+        lz4.write_all(&[0; 100_000]).unwrap();
+        let lz4 = lz4.finish().unwrap();
+        for (codec, page) in [(Compression::GZIP(GzipLevel::default()), gzip), (Compression::LZ4, lz4)] {
+            assert_eq!(check_unpacked(codec, &page, 100_000), Some(()), "{codec:?}");
+            assert_eq!(check_unpacked(codec, &page, 99_999), None, "{codec:?}");
+        }
+    }
+
+    #[test]
+    fn differences_are_at_most_as_many_as_the_page_says() {
+        // blocks of 128 in 4 parts: 3 values, the first is 7, the least difference 1, one part of 2 bits
+        let bytes = [&[0x80, 0x01, 4, 3, 14, 2, 2, 0, 0, 0], &[0xff; 8][..], b"rest"].concat();
+        assert_eq!(differences(&bytes, 3), Some(&b"rest"[..]));
+        assert_eq!(differences(&bytes, 2), None);
+        assert_eq!(differences(&bytes[..15], 3), None);
+        // a value alone has no difference, and without parts there is nothing to be read
+        assert_eq!(differences(&[0x80, 0x01, 4, 1, 14], 1), Some(&[][..]));
+        assert_eq!(differences(&[0x80, 0x01, 0, 1, 14], 1), None);
+        assert_eq!(differences(&[0x80, 0x01, 4, 0xff, 0xff, 0xff, 0xff, 0x0f, 14], u64::from(u32::MAX)), None);
+    }
+}

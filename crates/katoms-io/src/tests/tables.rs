@@ -1,5 +1,5 @@
 use super::{given, written};
-use crate::{Column, Source, Table, Values, write_parquet};
+use crate::{Column, MaxUnpacked, ReadOptions, Source, Table, Values, read_bytes, write_parquet};
 
 fn table(source: Source) -> Table {
     match source {
@@ -66,4 +66,24 @@ fn a_column_of_lists_is_refused_by_name() {
         said.contains("lists.parquet, column 1 (x): the column holds ") && said.contains("neither numbers nor words"),
         "{said}"
     );
+}
+
+/// What the error says of a table that may unpack to so many bytes.
+fn too_large(name: &str, bytes: &[u8], limit: u64) -> String {
+    let options = ReadOptions { max_unpacked: MaxUnpacked(limit), ..ReadOptions::default() };
+    read_bytes(std::path::Path::new(name), bytes, &options).unwrap_err().to_string()
+}
+
+#[test]
+fn tables_that_unpack_to_more_than_the_limit_are_refused() {
+    let zeros = Column { name: "zeros".into(), values: Values::Numbers(vec![0.0; 1 << 17]) };
+    let bytes = write_parquet(&[zeros]).unwrap();
+    assert!(bytes.len() < 10_000);
+    let said = too_large("zeros.parquet", &bytes, 1_000_000);
+    assert!(said.starts_with("zeros.parquet: it unpacks to ") && said.contains("--max-unpacked"), "{said}");
+    for name in ["lz4.feather", "polars.arrow", "gzip.parquet"] {
+        let bytes = std::fs::read(super::fixture(name)).unwrap();
+        let said = too_large(name, &bytes, 20);
+        assert!(said.starts_with(name) && said.contains("--max-unpacked"), "{said}");
+    }
 }
