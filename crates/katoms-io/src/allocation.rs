@@ -159,7 +159,7 @@ impl fmt::Display for OutOfMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "it needs {} of memory, more than the system gives: close other programs, raise the memory limit, or take a \
+            "it needs {} of memory at once, more than the system gives: close other programs, raise the memory limit, or take a \
              file with fewer rows or columns",
             in_words(self.bytes)
         )
@@ -209,7 +209,6 @@ pub(crate) fn push<T>(values: &mut Vec<T>, value: T) -> Result<(), OutOfMemory> 
 }
 
 /// Whether the system would give so many bytes: asked before a crate takes them that cannot be refused.
-#[cfg(feature = "parquet")]
 pub(crate) fn ask(bytes: u64) -> Result<(), OutOfMemory> {
     reserved::<u8>(usize::try_from(bytes).map_err(|_| OutOfMemory { bytes })?).map(drop)
 }
@@ -251,7 +250,7 @@ mod tests {
     #[test]
     fn memory_that_is_not_there_is_said_to_be_needed() {
         let problem = reserved::<f64>(1 << 58).unwrap_err().to_string();
-        assert!(problem.starts_with("it needs 2048.0 PiB of memory"), "{problem}");
+        assert!(problem.starts_with("it needs 2048.0 PiB of memory at once"), "{problem}");
         assert_eq!(filled(7_u8, 3), Ok(vec![7; 3]));
     }
 }

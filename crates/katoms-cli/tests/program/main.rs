@@ -11,3 +11,4 @@ mod pages;
 mod paper;
 mod real_data;
 mod samples;
+mod strangers;

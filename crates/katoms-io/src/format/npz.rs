@@ -70,7 +70,9 @@ impl Members<'_> {
         };
         let bytes = read.map_err(|error| match error.kind() {
             ErrorKind::InvalidData if self.packed.is_spent() => error.to_string(),
-            ErrorKind::OutOfMemory => "there is not enough memory to unpack it".into(),
+            ErrorKind::OutOfMemory => {
+                "there is not enough memory to unpack it: close other programs, or raise the memory limit".into()
+            }
             _ => damaged(&error),
         })?;
         Ok((name, bytes))

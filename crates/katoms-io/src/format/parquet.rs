@@ -20,7 +20,7 @@ use super::arrow_ipc::{Messages, Problem};
 use super::parquet_pages::{self, CheckedPages, Refused};
 use super::{bad, bad_at};
 use crate::allocation::MaxUnpacked;
-use crate::error::{Error, short};
+use crate::error::{Error, short, short_sentence};
 use crate::quiet;
 use crate::table::{Column, Table, Values};
 
@@ -122,7 +122,7 @@ pub fn read_arrow(path: &Path, bytes: Vec<u8>, limit: MaxUnpacked) -> Result<Tab
 const CONTRADICTION: &str = "its parts contradict each other";
 
 fn damaged(path: &Path, error: &str) -> Error {
-    bad(path, format!("the file ends too early or is damaged ({}); copy or write it again", short(error)))
+    bad(path, format!("the file ends too early or is damaged ({}); copy or write it again", short_sentence(error)))
 }
 
 /// The readers meet some damage with a panic: a level of more bits than there are, an index beyond its list. It becomes

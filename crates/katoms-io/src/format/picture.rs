@@ -10,7 +10,7 @@ use zune_jpeg::zune_core::colorspace::ColorSpace;
 use zune_jpeg::zune_core::options::DecoderOptions;
 
 use super::bad;
-use crate::allocation::{Budget, MaxUnpacked, OutOfMemory, filled, gathered, in_words};
+use crate::allocation::{Budget, MaxUnpacked, OutOfMemory, ask, filled, gathered, in_words};
 use crate::error::Error;
 use crate::source::Picture;
 
@@ -82,6 +82,8 @@ pub fn read_jpeg(path: &Path, bytes: &[u8], limit: MaxUnpacked) -> Result<Pictur
     let info = decoder.info().ok_or_else(|| damaged("no header".into()))?;
     let size = Size { width: usize::from(info.width), height: usize::from(info.height) };
     size.check(size.pixels() / JPEG_RATIO, bytes, limit).map_err(|problem| bad(path, problem))?;
+    // three samples a pixel, and as many coefficients of two bytes where they come in several scans
+    ask(size.pixels() * 9).map_err(|problem| bad(path, problem))?;
     let is_grey = decoder.input_colorspace() == Some(ColorSpace::Luma);
     let (colours, space) = if is_grey { (1, ColorSpace::Luma) } else { (3, ColorSpace::RGB) };
     decoder.set_options(options.jpeg_set_out_colorspace(space));
