@@ -8,123 +8,132 @@ struct Foreign {
     extensions: &'static [&'static str],
     /// Whether a file starts like one; not asked where only the extension tells.
     starts: fn(&[u8]) -> bool,
-    /// The line that converts it; `{from}` is the file, `{to}` its name without the extension.
-    line: &'static str,
+    /// Lines of which each converts it; `{from}` is the file, `{to}` its name without the extension.
+    lines: &'static [&'static str],
 }
 
-const PILLOW: &str =
-    r#"python -c "from PIL import Image; Image.open('{from}').save('{to}.png')", or: magick {from} {to}.png"#;
-const EXCEL: &str = r#"python -c "import pandas; pandas.read_excel('{from}').to_csv('{to}.csv', index=False)", or save it as CSV in the program that wrote it"#;
-const HDF5: &str = r#"python -c "import h5py, numpy; f = h5py.File('{from}'); numpy.savez('{to}.npz', **{k: numpy.array(v) for k, v in f.items() if isinstance(v, h5py.Dataset)})""#;
+const PICTURE: &[&str] =
+    &[r#"python3 -c "from PIL import Image; Image.open('{from}').save('{to}.png')""#, "magick {from} {to}.png"];
+const SHEET: &[&str] = &[
+    r#"python3 -c "import pandas; pandas.read_excel('{from}').to_csv('{to}.csv', index=False)""#,
+    "save it as CSV in the program that it comes from",
+];
+const HDF5: &[&str] = &[
+    r#"python3 -c "import h5py, numpy; f = h5py.File('{from}'); numpy.savez('{to}.npz', **{k: numpy.array(v) for k, v in f.items() if isinstance(v, h5py.Dataset)})""#,
+];
 // MATLAB keeps the columns of a matrix as the rows of a dataset.
-const MATLAB_73: &str = r#"python -c "import h5py, numpy; f = h5py.File('{from}'); numpy.savez('{to}.npz', **{k: numpy.array(v).T for k, v in f.items() if isinstance(v, h5py.Dataset)})""#;
-const MATLAB: &str = r#"python -c "import numpy, scipy.io; m = scipy.io.loadmat('{from}'); numpy.savez('{to}.npz', **{k: v for k, v in m.items() if k[0] != '_'})""#;
+const MATLAB_73: &[&str] = &[
+    r#"python3 -c "import h5py, numpy; f = h5py.File('{from}'); numpy.savez('{to}.npz', **{k: numpy.array(v).T for k, v in f.items() if isinstance(v, h5py.Dataset)})""#,
+];
+const MATLAB: &[&str] = &[
+    r#"python3 -c "import numpy, scipy.io; m = scipy.io.loadmat('{from}'); numpy.savez('{to}.npz', **{k: v for k, v in m.items() if k[0] != '_'})""#,
+];
 
 /// The first that fits counts.
 const KNOWN: [Foreign; 18] = [
-    Foreign { name: "a BMP picture", extensions: &["bmp", "dib"], starts: is_bmp, line: PILLOW },
+    Foreign { name: "a BMP picture", extensions: &["bmp", "dib"], starts: is_bmp, lines: PICTURE },
     Foreign {
         name: "a WebP picture",
         extensions: &["webp"],
         starts: |b| b.starts_with(b"RIFF") && b.get(8..12) == Some(b"WEBP"),
-        line: PILLOW,
+        lines: PICTURE,
     },
     Foreign {
         name: "a TIFF picture",
         extensions: &["tif", "tiff"],
         starts: |b| [b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"].iter().any(|magic| b.starts_with(*magic)),
-        line: PILLOW,
+        lines: PICTURE,
     },
     Foreign {
         name: "a GIF picture",
         extensions: &["gif"],
         starts: |b| b.starts_with(b"GIF87a") || b.starts_with(b"GIF89a"),
-        line: PILLOW,
+        lines: PICTURE,
     },
     Foreign {
         name: "a MATLAB 7.3 file",
         extensions: &[],
         starts: |b| b.starts_with(b"MATLAB 7.3 MAT-file"),
-        line: MATLAB_73,
+        lines: MATLAB_73,
     },
     // The fourth version has no mark of its own: its extension tells.
     Foreign {
         name: "a MATLAB file",
         extensions: &["mat"],
         starts: |b| b.starts_with(b"MATLAB 5.0 MAT-file"),
-        line: MATLAB,
+        lines: MATLAB,
     },
     Foreign {
         name: "an HDF5 file",
         extensions: &["h5", "hdf5", "hdf"],
         starts: |b| b.starts_with(b"\x89HDF\r\n\x1a\n"),
-        line: HDF5,
+        lines: HDF5,
     },
     Foreign {
         name: "an Excel workbook",
         extensions: &["xls"],
         starts: |b| b.starts_with(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),
-        line: EXCEL,
+        lines: SHEET,
     },
     Foreign {
         name: "an Excel workbook",
         extensions: &["xlsx", "xlsm", "xlsb"],
         starts: |b| first_member(b).is_some_and(is_of_office),
-        line: EXCEL,
+        lines: SHEET,
     },
     Foreign {
         name: "an OpenDocument spreadsheet",
         extensions: &["ods"],
         starts: |b| first_member(b) == Some(b"mimetype"),
-        line: EXCEL,
+        lines: SHEET,
     },
     Foreign {
         name: "a ZIP archive",
         extensions: &["zip"],
         starts: |b| first_member(b).is_some_and(|name| !name.ends_with(b".npy")),
-        line: "unzip {from}, and name a file of it",
+        lines: &["unzip {from}"],
     },
     Foreign {
         name: "an R data set",
         extensions: &["rds"],
         starts: |b| b.starts_with(b"X\n\0\0\0"),
-        line: r#"Rscript -e "write.csv(readRDS('{from}'), '{to}.csv', row.names = FALSE)""#,
+        lines: &[r#"Rscript -e "write.csv(readRDS('{from}'), '{to}.csv', row.names = FALSE)""#],
     },
     Foreign {
         name: "an R workspace",
         extensions: &["rdata", "rda"],
         starts: |b| b.starts_with(b"RDX2\n") || b.starts_with(b"RDX3\n"),
-        line: r#"Rscript -e "write.csv(get(load('{from}')[1]), '{to}.csv', row.names = FALSE)""#,
+        lines: &[r#"Rscript -e "write.csv(get(load('{from}')[1]), '{to}.csv', row.names = FALSE)""#],
     },
     Foreign {
         name: "an SPSS file",
         extensions: &["sav", "zsav"],
         starts: |b| b.starts_with(b"$FL2") || b.starts_with(b"$FL3"),
-        line: r#"python -c "import pandas; pandas.read_spss('{from}').to_csv('{to}.csv', index=False)""#,
+        lines: &[r#"python3 -c "import pandas; pandas.read_spss('{from}').to_csv('{to}.csv', index=False)""#],
     },
     Foreign {
         name: "a Stata file",
         extensions: &["dta"],
         starts: |b| b.starts_with(b"<stata_dta>"),
-        line: r#"python -c "import pandas; pandas.read_stata('{from}').to_csv('{to}.csv', index=False)""#,
+        lines: &[r#"python3 -c "import pandas; pandas.read_stata('{from}').to_csv('{to}.csv', index=False)""#],
     },
     Foreign {
         name: "a SAS file",
         extensions: &["sas7bdat"],
         starts: |b| b.get(12..20) == Some(b"\xc2\xea\x81\x60\xb3\x14\x11\xcf"),
-        line: r#"python -c "import pandas; pandas.read_sas('{from}').to_csv('{to}.csv', index=False)""#,
+        lines: &[r#"python3 -c "import pandas; pandas.read_sas('{from}').to_csv('{to}.csv', index=False)""#],
     },
     Foreign {
         name: "bzip2 data",
         extensions: &["bz2"],
         starts: |b| b.starts_with(b"BZh") && b.get(4..10) == Some(b"1AY&SY"),
-        line: "bunzip2 --keep {from}",
+        lines: &["bunzip2 --keep {from}"],
     },
     Foreign {
         name: "xz data",
         extensions: &["xz"],
         starts: |b| b.starts_with(b"\xfd7zXZ\0"),
-        line: "unxz --keep {from}",
+        lines: &["unxz --keep {from}"],
     },
 ];
 
@@ -137,7 +146,7 @@ pub(crate) fn refusal(path: &Path, start: &[u8]) -> Option<String> {
         return None;
     }
     if let Some(kind) = KNOWN.iter().find(|kind| (kind.starts)(start)) {
-        return Some(format!("this is {}, which is not read; convert it: {}", kind.name, kind.line_for(path)));
+        return Some(format!("this is {}, which is not read; {}", kind.name, kind.advice(path)));
     }
     let kind = KNOWN.iter().find(|kind| kind.extensions.contains(&extension.as_str()))?;
     if looks_like_text(start) {
@@ -146,17 +155,22 @@ pub(crate) fn refusal(path: &Path, start: &[u8]) -> Option<String> {
             "the name says {name}, but the bytes are text: if it is a table, rename it to end in .csv"
         ));
     }
-    Some(format!("the name says {}, which is not read; convert it: {}", kind.name, kind.line_for(path)))
+    Some(format!("the name says {}, which is not read; {}", kind.name, kind.advice(path)))
 }
 
 impl Foreign {
-    /// The line with the names of the files, unless they would have to be quoted.
-    fn line_for(&self, path: &Path) -> String {
+    /// What to type, with the names of the files unless they would have to be quoted.
+    fn advice(&self, path: &Path) -> String {
         let name = path.to_string_lossy();
         let is_plain = name.chars().all(|c| c.is_alphanumeric() || "-_./".contains(c)) && !name.starts_with('-');
         let from = if is_plain { name.into_owned() } else { "FILE".into() };
         let to = Path::new(&from).with_extension("");
-        self.line.replace("{from}", &from).replace("{to}", &to.to_string_lossy())
+        let filled = |line: &&str| {
+            let line = line.replace("{from}", &from).replace("{to}", &to.to_string_lossy());
+            if cfg!(windows) { line.replacen("python3", "python", 1) } else { line }
+        };
+        let lines: Vec<String> = self.lines.iter().map(filled).collect();
+        format!("convert it, and name the new file:\n  {}", lines.join("\nor\n  "))
     }
 }
 

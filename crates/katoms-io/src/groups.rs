@@ -54,9 +54,17 @@ struct Member {
 pub fn read_groups(path: &Path, features: &[Feature], unknown: UnknownMembers) -> Result<GroupFile, Error> {
     let bytes = std::fs::read(path);
     let bytes = bytes.map_err(|error| Error::System { path: path.into(), what: "cannot be read", error })?;
+    groups_of(path, &bytes, features, unknown)
+}
+
+/// The same for a file of this name and these bytes.
+///
+/// # Errors
+/// As [`read_groups`].
+pub fn groups_of(path: &Path, bytes: &[u8], features: &[Feature], unknown: UnknownMembers) -> Result<GroupFile, Error> {
     let file = File { path };
     let text =
-        std::str::from_utf8(&bytes).map_err(|_| file.error(None, "the text is not UTF-8; save it as UTF-8".into()))?;
+        std::str::from_utf8(bytes).map_err(|_| file.error(None, "the text is not UTF-8; save it as UTF-8".into()))?;
     let text = text.trim_start_matches('\u{feff}');
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
     let named = match extension.as_str() {
