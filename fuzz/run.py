@@ -28,7 +28,6 @@ COVERAGE = [
     "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
     "-Cllvm-args=-sanitizer-coverage-pc-table",
     "-Cllvm-args=-sanitizer-coverage-trace-compares",
-    "-Ccodegen-units=1",
 ]
 # The files of other programs that are seeds of a target, by their ends.
 ENDINGS = {"jpg": [".jpg"], "arrow": [".arrow", ".feather"], "gz": [".gz"], "zst": [".zst"], "any": [""]}
@@ -48,6 +47,8 @@ def build():
     flags, command = COVERAGE, ["cargo"]
     if sanitizer := os.environ.get("SANITIZER"):
         flags, command = [*flags, f"-Zsanitizer={sanitizer}"], ["cargo", "+nightly"]
+    # the versions that the program is built with
+    shutil.copy(ROOT / "Cargo.lock", HERE / "Cargo.lock")
     folder = ROOT / "target" / ("fuzz-build" + (f"-{sanitizer}" if sanitizer else ""))
     arguments = ["build", "--release", "--manifest-path", HERE / "Cargo.toml", "--target", host[1], "--target-dir", folder]
     subprocess.run([*command, *arguments], env=environment(RUSTFLAGS=" ".join(flags)), check=True)

@@ -89,9 +89,10 @@ fn fit(method: Option<&str>, resume: Option<Vec<u8>>, watch: &mut Saving) -> Res
 }
 
 fn observed() -> Observed {
-    let places: Vec<(u32, u32)> = (0..6).flat_map(|i| (0..5).map(move |j| (i, j))).filter(|(i, j)| (i + j) % 4 > 0).collect();
+    let all = (0..6).flat_map(|i| (0..5).map(move |j| (i, j)));
+    let places: Vec<(usize, usize)> = all.filter(|(i, j)| (i + j) % 4 > 0).collect();
     let (rows, columns): (Vec<_>, Vec<_>) = places.iter().copied().unzip();
-    let values: Vec<f64> = places.iter().map(|&(i, j)| f64::from((i + 1) * (j + 2))).collect();
+    let values: Vec<f64> = places.iter().map(|&(i, j)| ((i + 1) * (j + 2)) as f64).collect();
     Observed::new((6, 5), &rows, &columns, &values).expect("sound entries")
 }
 

@@ -28,7 +28,12 @@ fn names_cannot_steer_the_terminal() {
     assert!(inspected.out.contains(r"\u{1b}]0;owned\u{7}\u{1b}[31m\u{202e}evil"), "{}", inspected.out);
     let fitted = desk.succeeds("fit d.csv --target y -k 2 --out m.json --report r.html");
     assert!(!steers(&fitted.err) && fitted.err.contains(r"\u{202e}evil"), "{:?}", fitted.err);
+    // in a page it would turn the rest of the sentence
+    let (page, data) =
+        desk.read("r.html").split_once("katoms-data").map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
+    assert!(!page.contains(['\u{1b}', '\u{202e}']) && page.contains(r"\u{202e}evil"));
     // what machines read is as it was
+    assert!(data.contains("\u{202e}evil"));
     assert_eq!(desk.json("m.json")["coefficients"][1]["name"], name);
     assert_eq!(desk.succeeds("inspect d.csv --json").json()["columns_seen"][1]["name"], name);
     desk.write("bad.csv", table(name).replace("3,2,5", "3,\u{1b}[2Jtwo,5"));
@@ -49,6 +54,8 @@ fn long_values_are_cut_in_messages_and_tables() {
     assert!(inspected.out.len() < 2000, "{} bytes", inspected.out.len());
     let fitted = desk.succeeds("fit d.csv --target y -k 2 --out m.json --report r.html");
     assert!(fitted.err.len() < 4000, "{} bytes", fitted.err.len());
+    let page = desk.read("r.html");
+    assert!(page.split_once("katoms-data").unwrap().0.len() < 60_000, "{} bytes", page.len());
     assert_eq!(desk.json("m.json")["coefficients"][1]["name"], name);
     desk.write("bad.csv", table("b").replace("3,2,5", &format!("3,{name},5")));
     let error = desk.refuses("fit bad.csv --target y -k 1");
