@@ -3,8 +3,8 @@
     python3 fuzz/run.py SECONDS [TARGET ...]     an equal share of the time for each target
     python3 fuzz/run.py replay [TARGET ...]      seeds, working corpus, and what once failed
 
-The working corpus is in target/fuzz, made smaller after each run. An input that fails is kept in fuzz/found: mend what it
-shows and commit it, for the tests read it, too. SANITIZER=address builds with AddressSanitizer (nightly Rust).
+The working corpus is in target/fuzz, made smaller after each run. An input that fails is kept in fuzz/found: write a test
+of the reader that fails the same way, mend it, and commit the input where it is small; every run starts from it, too.
 """
 
 import os
@@ -44,14 +44,11 @@ def targets(wanted):
 def build():
     """The program, with what guides it; the target is named so that build scripts are left alone."""
     host = re.search(r"host: (\S+)", subprocess.run(["rustc", "-vV"], capture_output=True, text=True, check=True).stdout)
-    flags, command = COVERAGE, ["cargo"]
-    if sanitizer := os.environ.get("SANITIZER"):
-        flags, command = [*flags, f"-Zsanitizer={sanitizer}"], ["cargo", "+nightly"]
     # the versions that the program is built with
     shutil.copy(ROOT / "Cargo.lock", HERE / "Cargo.lock")
-    folder = ROOT / "target" / ("fuzz-build" + (f"-{sanitizer}" if sanitizer else ""))
-    arguments = ["build", "--release", "--manifest-path", HERE / "Cargo.toml", "--target", host[1], "--target-dir", folder]
-    subprocess.run([*command, *arguments], env=environment(RUSTFLAGS=" ".join(flags)), check=True)
+    folder = ROOT / "target/fuzz-build"
+    command = ["cargo", "build", "--release", "--manifest-path", HERE / "Cargo.toml", "--target", host[1], "--target-dir", folder]
+    subprocess.run(command, env=environment(RUSTFLAGS=" ".join(COVERAGE)), check=True)
     return folder / host[1] / "release/fuzz"
 
 

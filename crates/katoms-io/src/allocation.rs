@@ -72,7 +72,7 @@ pub(crate) fn in_words(bytes: u64) -> String {
 }
 
 /// What a file has unpacked to so far.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Budget {
     limit: MaxUnpacked,
     taken: u64,

@@ -66,6 +66,8 @@ impl Members<'_> {
             let mut bytes = reserved(usize::try_from(size).unwrap_or(usize::MAX))?;
             file.read_to_end(&mut bytes).map(|_| bytes)
         } else {
+            // what says that it is too large is not unpacked, and the limit that it needs is known
+            self.packed.clone().take(file.size())?;
             self.packed.read(&mut file)
         };
         let bytes = read.map_err(|error| match error.kind() {
