@@ -11,7 +11,7 @@ from katoms import _katoms
 from katoms._checks import Design, design_of, weights_of
 from katoms._linear import LinearModel
 from katoms._paths import Path, criterion_of
-from katoms._working import warn_unless_converged
+from katoms._working import warn, warn_unless_converged
 
 
 @dataclass(eq=False, repr=False)
@@ -41,11 +41,12 @@ class ByCriterion(LinearModel):
         design = design_of(X)
         problem = self._problem(design, self._target(y), weights_of(sample_weight, design.shape[0]))
         criterion = criterion_of(self.ic_type)
-        size, start, whole, path = self._sizes(design, problem), self._start(design), None, None
-        if isinstance(size, list):
+        size, start, whole, path, edge = self._sizes(), self._start(design), None, None, None
+        if not isinstance(size, int):
             if self.method is not None:
                 raise ValueError(f"method is {self.method!r}, which runs for one size; give support_size one number")
-            told = _katoms.path(design.matrix, problem, self._work(design), size)
+            told = _katoms.path(design.matrix, problem, self._work(design), size, criterion)
+            edge = told["edge"][criterion]
             path, whole = Path(told, design.names), told["complete"]
             size = path.best(criterion)
             place = path.place(size)
@@ -57,15 +58,17 @@ class ByCriterion(LinearModel):
         vars(self).pop("path_", None)
         if path is not None:
             self.path_ = path
+        if edge is not None:
+            warn(f"{type(self).__name__}: {edge}", UserWarning)
         return self
 
     def _path(self, X: Any, y: Any, sample_weight: Any) -> Path:
         """The models of all sizes alone."""
         design = design_of(X)
         problem = self._problem(design, self._target(y), weights_of(sample_weight, design.shape[0]))
-        size = self._sizes(design, problem)
-        sizes = size if isinstance(size, list) else [size]
-        told = _katoms.path(design.matrix, problem, self._work(design), sizes)
+        size = self._sizes()
+        sizes = [size] if isinstance(size, int) else size
+        told = _katoms.path(design.matrix, problem, self._work(design), sizes, criterion_of(self.ic_type))
         self._raise_if_ended(told)
         if not told["complete"]:
             warn_unless_converged("path", "stopped", len(told["models"]), "")

@@ -11,6 +11,7 @@ import numpy as np
 from katoms import _katoms
 from katoms._checks import Design, design_of, seed_of, weights_of, whole_of
 from katoms._linear import LinearModel
+from katoms._working import warn
 
 
 @dataclass(eq=False, repr=False)
@@ -43,8 +44,8 @@ class Validated(LinearModel):
         if design.shape[0] < 2:
             raise ValueError(f"rows are held out to choose, which takes at least 2; X has n_samples={design.shape[0]}")
         problem = self._problem(design, self._target(y), weights_of(sample_weight, design.shape[0]))
-        sizes = self._sizes(design, problem)
-        sizes = [sizes] if isinstance(sizes, int) else sizes
+        size = self._sizes()
+        sizes = [size] if isinstance(size, int) else size
         ridges = self._ridges()
         held = _folds(self.cv, X, y, design, seed_of(self.random_state))
         told = _katoms.cross_validate(design.matrix, problem, self._work(design), sizes, ridges, held)
@@ -54,6 +55,8 @@ class Validated(LinearModel):
         start = (chosen["coef"], chosen["intercept"])
         self._raise_if_ended_early(told, design, lambda: (size, *start))
         self._finish(design, {**problem, "l2": self.l2_}, size, start, told["complete"])
+        if told["edge"] is not None:
+            warn(f"{type(self).__name__}: {told['edge']}", UserWarning)
         return self
 
     def _ridges(self) -> list[float]:

@@ -249,7 +249,7 @@ def test_classes_keep_their_names(classes):
     assert np.allclose(probabilities[:, 1], 1 / (1 + np.exp(-model.decision_function(X))))
     assert (model.predict(X) == np.where(probabilities[:, 1] > 0.5, "yes", "no")).all()
     assert model.score(X, y) == np.mean(model.predict(X) == y)
-    with pytest.warns(katoms.ConvergenceWarning, match="no finite coefficients"):
+    with pytest.warns(katoms.ConvergenceWarning, match="complete separation"):
         katoms.SparseClassifier(1).fit(X, X[:, 0] > 0)
 
 
@@ -510,8 +510,9 @@ def test_every_error_has_its_kind_and_the_words_of_the_program(planted):
     holed = X.copy()
     holed[4, 2] = np.nan
     for make, kind, message in (
-        (lambda: katoms.SparseRegressor(41).fit(X, y), exceptions.OutOfRangeError, "k is 41; it must lie between 1 and 40"),
-        (lambda: katoms.SparseRegressor(0).fit(X, y), exceptions.OutOfRangeError, "k is 0"),
+        (lambda: katoms.SparseRegressor(41).fit(X, y), exceptions.OutOfRangeError, "k is 41; it must lie between 0 and 40"),
+        (lambda: katoms.SparseRegressor([0, 41]).fit(X, y), exceptions.OutOfRangeError, "k is 41; it must lie between 0 and 40"),
+        (lambda: katoms.SparseRegressorCV([0, 41]).fit(X, y), exceptions.OutOfRangeError, "k is 41; it must lie between 0 and 40"),
         (lambda: katoms.SparseRegressor(2).fit(holed, y), exceptions.NotFiniteError, "NaN at row 4, column 2"),
         (lambda: katoms.SparseRegressor(2).fit(X, y[:-1]), exceptions.LengthError, "target has length 149"),
         (lambda: katoms.SparseRegressor(2, l2=-1.0).fit(X, y), exceptions.OptionError, "ridge is -1"),

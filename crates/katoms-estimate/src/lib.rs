@@ -20,7 +20,7 @@ mod watch;
 pub use completion::{
     Centring, Clip, Completed, CompletedMatrix, Completion, Effects, Observed, Rule, Trial, complete,
 };
-pub use features::{Estimate, Features, How, Trail, TrailModel};
+pub use features::{Edge, Estimate, Features, How, Trail, TrailModel};
 pub use measure::{accuracy, log_probability, r_squared};
 pub use recovery::{Recovered, Recovery, recover};
 pub use watch::{Answer, Phase, Progress, Unwatched, Watch};

@@ -3,10 +3,11 @@
 use katoms::Error;
 use katoms::loss::{AnyLoss, LeastSquares, Logistic};
 use katoms::operator::{FirstRead, LinearOperator};
-use katoms::select::{Bounds, Folds, Preparation};
+use katoms::select::{Bounds, Criterion, Folds, Preparation};
 use katoms::set::{AnyAtoms, KSparse};
 use katoms::space::SparseVec;
-use katoms_estimate::{Features, How, Trail};
+use katoms_cli::words;
+use katoms_estimate::{Edge, Features, How, Trail};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -23,7 +24,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(fit, module)?)?;
     module.add_function(wrap_pyfunction!(path, module)?)?;
     module.add_function(wrap_pyfunction!(cross_validate, module)?)?;
-    module.add_function(wrap_pyfunction!(default_sizes, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(predict, module)?)?;
     module.add_function(wrap_pyfunction!(probabilities, module)?)?;
@@ -142,7 +142,6 @@ fn fit<'py>(
     told.set_item("objective", found.objective)?;
     told.set_item("loss", found.loss)?;
     told.set_item("null_loss", found.null_loss)?;
-    told.set_item("separates", found.separates)?;
     let quality =
         found.quality.as_ref().map(|q| answer::quality(py, q, &found.attempts, &work.names, "x")).transpose()?;
     told.set_item("quality", quality)?;
@@ -151,16 +150,24 @@ fn fit<'py>(
     Ok(told)
 }
 
-/// A model of each size, and what the criteria say.
+/// A model of each size, and what the criteria say. Without sizes, those that this criterion asks for.
 #[pyfunction]
+#[pyo3(signature = (design, problem, work, sizes, criterion))]
 fn path<'py>(
     py: Python<'py>,
     design: Matrix<'py>,
     problem: Problem<'py>,
     work: Work,
-    sizes: Vec<usize>,
+    sizes: Option<Vec<usize>>,
+    criterion: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (found, ended) = worked(py, (&design, &problem, &work), |features, listener| features.path(&sizes, listener))?;
+    let named = |(name, _): &&(&str, Criterion)| name.eq_ignore_ascii_case(criterion);
+    let (_, criterion) = *Trail::CRITERIA.iter().find(named).unwrap_or(&Trail::CRITERIA[2]);
+    let ((found, edges), ended) = worked(py, (&design, &problem, &work), |features, listener| {
+        let trail = features.path(sizes.as_deref(), criterion, listener)?;
+        let edges: Vec<_> = trail.best.iter().map(|&k| features.edge_of_criterion(&trail.sizes(), k)).collect();
+        Ok((trail, edges))
+    })?;
     let models = found.models.iter().map(|model| {
         let told = PyDict::new(py);
         told.set_item("support_size", model.atoms)?;
@@ -184,12 +191,24 @@ fn path<'py>(
         best.set_item(name.to_lowercase(), size)?;
     }
     told.set_item("best", best)?;
+    let at_edge = PyDict::new(py);
+    for ((name, _), edge) in Trail::CRITERIA.iter().zip(&edges) {
+        let said = edge.map(|edge| at_the_edge(&format!("{name} prefers"), &edge));
+        at_edge.set_item(name.to_lowercase(), said)?;
+    }
+    told.set_item("edge", at_edge)?;
     told.set_item("complete", found.complete)?;
     told.set_item("passes", found.passes)?;
     told.set_item("seconds", found.seconds)?;
     told.set_item("null_loss", found.null_loss)?;
     told.set_item("ended_by", ended)?;
     Ok(told)
+}
+
+/// That a choice is the largest size that was tried, in the words of this package.
+fn at_the_edge(what: &str, edge: &Edge) -> String {
+    let range = format!("support_size=range(0, {})", edge.further + 1);
+    words::edge(what, edge, &range, "an estimator with CV in its name")
 }
 
 /// Rows held out: labels of folds, or how many, drawn with a seed.
@@ -201,14 +220,15 @@ pub enum Held {
     Labels(Vec<usize>),
 }
 
-/// Every size and ridge on rows held out.
+/// Every size and ridge on rows held out. Without sizes, those up to where the held-out loss falls no more.
 #[pyfunction]
+#[pyo3(signature = (design, problem, work, sizes, ridges, held))]
 fn cross_validate<'py>(
     py: Python<'py>,
     design: Matrix<'py>,
     problem: Problem<'py>,
     work: Work,
-    sizes: Vec<usize>,
+    sizes: Option<Vec<usize>>,
     ridges: Vec<f64>,
     held: Held,
 ) -> PyResult<Bound<'py, PyDict>> {
@@ -219,8 +239,14 @@ fn cross_validate<'py>(
         Held::Drawn(count, seed) => Folds::random(target.len(), count, seed),
     };
     let folds = folds.map_err(raised)?;
-    let (found, ended) = worked(py, (&design, &problem, &work), |features, listener| {
-        features.cross_validate(&sizes, &ridges, &folds, listener)
+    let ((found, edge), ended) = worked(py, (&design, &problem, &work), |features, listener| {
+        let found = features.cross_validate(sizes.as_deref(), &ridges, &folds, listener)?;
+        let min = (!found.scores.is_empty()).then(|| found.min());
+        let edge = min.and_then(|min| {
+            let alike = found.scores.iter().filter(|score| score.choice.ridge == min.ridge);
+            features.edge(&alike.map(|score| score.choice.atoms).collect::<Vec<_>>(), min.atoms)
+        });
+        Ok((found, edge))
     })?;
     let scores = found.scores.iter().zip(&found.models).map(|(score, model)| {
         let told = PyDict::new(py);
@@ -241,18 +267,13 @@ fn cross_validate<'py>(
             told.set_item(name, (choice.atoms, choice.ridge))?;
         }
     }
+    told.set_item("edge", edge.map(|edge| at_the_edge("the least held-out loss is at", &edge)))?;
     told.set_item("fold_of_row", answer::indices(py, folds.labels()))?;
     told.set_item("complete", found.complete)?;
     told.set_item("passes", found.passes)?;
     told.set_item("seconds", found.seconds)?;
     told.set_item("ended_by", ended)?;
     Ok(told)
-}
-
-/// The sizes that these data can carry.
-#[pyfunction]
-fn default_sizes(py: Python<'_>, design: Matrix<'_>, problem: Problem<'_>, work: Work) -> PyResult<Vec<usize>> {
-    worked(py, (&design, &problem, &work), |features, _| Ok(features.default_sizes())).map(|done| done.0)
 }
 
 /// Whether a matrix can be read: its arrays agree, and every value is finite.

@@ -35,7 +35,7 @@ pub fn report(grid: &Grid, completed: &Completed, data: &Path, told: &Told) -> R
         question,
         certainty: certainty(completed, hidden),
         convergence: (!completed.trace.is_empty())
-            .then(|| Convergence { moves: completed.trace.iter().map(step).collect() }),
+            .then(|| Convergence { moves: completed.trace.iter().map(step).collect(), passes: None }),
         completion: Some(Completion {
             pictures: pictures(grid, completed)?,
             singular_values: completed.matrix.singular_values.clone(),
@@ -68,7 +68,10 @@ fn certainty(completed: &Completed, hidden: Option<HiddenError>) -> Vec<Fact> {
     facts.extend(completed.held_out_rmse.map(|e| Fact::new("Error on entries held out to choose", number(e))));
     facts.extend(hidden.map(|error| Fact::new("Error on what was hidden", number(error.rmse))));
     facts.extend(hidden.and_then(|error| error.psnr).map(|psnr| Fact::new("PSNR", format!("{psnr:.1} dB"))));
-    facts.push(Fact::new("Cost", format!("{} passes, {:.2} s", completed.passes, completed.seconds)));
+    facts.push(Fact::new(
+        "Cost",
+        format!("{} passes, those of the choice included, {:.2} s", completed.passes, completed.seconds),
+    ));
     facts
 }
 
