@@ -35,7 +35,7 @@ ENDINGS = {"jpg": [".jpg"], "arrow": [".arrow", ".feather"], "gz": [".gz"], "zst
 
 def targets(wanted):
     table = (HERE / "src/main.rs").read_text().split("const TARGETS", 1)[1].split("];", 1)[0]
-    known = re.findall(r'\("(\w+)", ', table)
+    known = re.findall(r'^ *\("(\w+)", ', table, re.MULTILINE)
     if unknown := set(wanted) - set(known):
         sys.exit(f"there is no target {', '.join(sorted(unknown))}; there are: {', '.join(known)}")
     return wanted or known

@@ -25,6 +25,7 @@ pub use options::{Clip, Completion, Rule};
 pub use trials::Trial;
 
 use crate::budget::Budget;
+use crate::resumed::contained_if_resumed;
 use crate::watch::{Phase, Watch};
 use fit::{Begin, Fitting, Problem};
 use saved::{Asked, Chosen, Saved};
@@ -101,6 +102,15 @@ impl Completed {
 /// # Ok::<(), katoms::Error>(())
 /// ```
 pub fn complete(
+    observed: &Observed,
+    how: &Completion,
+    resume: Option<&[u8]>,
+    watch: &mut dyn Watch,
+) -> Result<Completed, Error> {
+    contained_if_resumed(resume, || completed(observed, how, resume, watch))
+}
+
+fn completed(
     observed: &Observed,
     how: &Completion,
     resume: Option<&[u8]>,

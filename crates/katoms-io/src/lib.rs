@@ -17,7 +17,6 @@ mod mapped;
 pub mod model;
 mod names;
 #[cfg(feature = "parquet")]
-mod quiet;
 mod read;
 mod save;
 mod source;

@@ -2,6 +2,7 @@
 
 mod completion;
 mod features;
+mod forged;
 mod new_rows;
 mod recovery;
 

@@ -21,7 +21,6 @@ use super::parquet_pages::{self, CheckedPages, Refused};
 use super::{bad, bad_at};
 use crate::allocation::MaxUnpacked;
 use crate::error::{Error, short, short_sentence};
-use crate::quiet;
 use crate::table::{Column, Table, Values};
 
 /// The table of a Parquet file.
@@ -128,7 +127,7 @@ fn damaged(path: &Path, error: &str) -> Error {
 /// The readers meet some damage with a panic: a level of more bits than there are, an index beyond its list. It becomes
 /// an error here: nothing of what they were doing is used afterwards.
 fn guarded(path: &Path, work: impl FnOnce() -> Result<Table, Error>) -> Result<Table, Error> {
-    quiet::catch(work).unwrap_or_else(|| Err(damaged(path, CONTRADICTION)))
+    katoms::contained(work).unwrap_or_else(|_| Err(damaged(path, CONTRADICTION)))
 }
 
 /// The columns of all batches, one behind the other.
