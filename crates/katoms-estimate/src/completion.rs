@@ -26,6 +26,7 @@ pub use trials::Trial;
 
 use crate::budget::Budget;
 use crate::resumed::contained_if_resumed;
+use crate::units::Units;
 use crate::watch::{Phase, Watch};
 use fit::{Begin, Fitting, Problem};
 use saved::{Asked, Chosen, Saved};
@@ -80,6 +81,17 @@ impl Completed {
         trials::choose(&self.trials, Rule::Least).map(|t| &self.trials[t])
     }
 
+    /// The same in the units of the data.
+    fn original(mut self, units: &Units) -> Self {
+        self.matrix = self.matrix.original(units);
+        self.trials.iter_mut().for_each(|trial| *trial = trial.original(units));
+        self.seen_rmse = units.level(self.seen_rmse);
+        self.held_out_rmse = self.held_out_rmse.map(|error| units.level(error));
+        self.quality = self.quality.map(|quality| units.quality(quality));
+        self.trace.iter_mut().for_each(|event| *event = units.event(event));
+        self
+    }
+
     /// The trial of the smallest rank whose error is within one standard error of the least.
     pub fn one_standard_error(&self) -> Option<&Trial> {
         trials::choose(&self.trials, Rule::OneStandardError).map(|t| &self.trials[t])
@@ -90,7 +102,8 @@ impl Completed {
 /// with the final fit, by the same moves, and a time limit counts anew.
 ///
 /// # Errors
-/// When an option makes no sense for the data, nothing can be held out, or the saved state is damaged or another job's.
+/// When an option makes no sense for the data, nothing can be held out, the saved state is damaged or another job's, or a
+/// sum of squares of the values is no number in double precision.
 ///
 /// ```
 /// use katoms_estimate::{Completion, Observed, Unwatched, complete};
@@ -107,16 +120,33 @@ pub fn complete(
     resume: Option<&[u8]>,
     watch: &mut dyn Watch,
 ) -> Result<Completed, Error> {
-    contained_if_resumed(resume, || completed(observed, how, resume, watch))
+    contained_if_resumed(resume, || complete_in_units(observed, how, resume, watch))
 }
 
-fn completed(
+/// In units in which the squares of the values are numbers.
+fn complete_in_units(
     observed: &Observed,
     how: &Completion,
     resume: Option<&[u8]>,
     watch: &mut dyn Watch,
 ) -> Result<Completed, Error> {
     how.check(observed.shape())?;
+    let units = Units::of_values(observed.values(), "the list of observed values")?;
+    if units == Units::default() {
+        return completed(observed, how, resume, watch);
+    }
+    let how = &Completion { clip: how.clip.scaled(&units), ..how.clone() };
+    let watch = &mut units.watched_by(watch);
+    completed(&observed.scaled(&units), how, resume, watch).map(|found| found.original(&units))
+}
+
+/// The same of values whose squares are numbers.
+fn completed(
+    observed: &Observed,
+    how: &Completion,
+    resume: Option<&[u8]>,
+    watch: &mut dyn Watch,
+) -> Result<Completed, Error> {
     let budget = Budget::new(&how.stop)?;
     let saved = resume.map(Saved::from_bytes).transpose()?;
     let (chosen, begin) = match &saved {

@@ -16,6 +16,7 @@ mod measure;
 mod recovery;
 mod resumed;
 mod searching;
+mod units;
 mod watch;
 
 pub use completion::{

@@ -2,7 +2,7 @@
 
 use katoms::Error;
 use katoms::loss::{AnyLoss, LeastSquares, Logistic};
-use katoms::operator::{FirstRead, LinearOperator};
+use katoms::operator::{AnyDesign, FirstRead, LinearOperator};
 use katoms::select::{Bounds, Criterion, Folds, Preparation};
 use katoms::set::{AnyAtoms, KSparse};
 use katoms::space::SparseVec;
@@ -283,7 +283,7 @@ fn check(py: Python<'_>, design: Matrix<'_>) -> PyResult<()> {
     py.detach(|| on_threads(None, || view.design(None).map(|_| ())))?.map_err(raised)
 }
 
-/// intercept + X·coefficients, one for each row. Reads only the columns that the model has.
+/// intercept + X·coefficients, one for each row; refused where one is no number. Reads only the columns that the model has.
 #[pyfunction]
 fn predict<'py>(
     py: Python<'py>,
@@ -301,13 +301,32 @@ fn predict<'py>(
             let mut out = vec![0.0; design.n_outputs()];
             design.apply(&coefficients, &mut out);
             out.iter_mut().for_each(|z| *z += intercept);
-            Ok(out)
+            match out.iter().position(|z| !z.is_finite()) {
+                Some(row) if !ended.is_ended() => Err(overflow(&design, &coefficients, row)),
+                _ => Ok(out),
+            }
         })
     })?;
     if let Some(error) = ended.take() {
         return Err(error);
     }
     Ok(PyArray1::from_vec(py, predicted.map_err(raised)?))
+}
+
+/// A prediction that is no number: the part of it that is the largest.
+fn overflow(design: &AnyDesign<'_>, coefficients: &SparseVec, row: usize) -> Error {
+    let value = |column: usize| {
+        let mut out = vec![0.0; design.n_outputs()];
+        if let Ok(unit) = SparseVec::new(design.domain(), vec![column], vec![1.0]) {
+            design.apply(&unit, &mut out);
+        }
+        out[row]
+    };
+    let parts = coefficients.entries().map(|(column, coefficient)| (column, value(column), coefficient));
+    let size = |&(_, value, coefficient): &(usize, f64, f64)| (value * coefficient).abs();
+    let largest = parts.max_by(|a, b| size(a).total_cmp(&size(b)));
+    let (column, value, coefficient) = largest.unwrap_or((0, f64::NAN, f64::NAN));
+    Error::Prediction { row, column, value, coefficient }
 }
 
 /// The probabilities of both classes at each linear prediction, row by row.

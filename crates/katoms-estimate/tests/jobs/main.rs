@@ -4,6 +4,7 @@ mod completion;
 mod features;
 mod forged;
 mod new_rows;
+mod range;
 mod recovery;
 
 use katoms_estimate::{Answer, Progress, Watch};
