@@ -11,7 +11,9 @@ use katoms::operator::AnyDesign;
 use katoms::select::Preparation;
 use katoms::set::{AnyAtoms, KSparse};
 use katoms_estimate::Features;
-use katoms_io::{Ask, Dataset, DateOrder, Decimal, Missing, ReadOptions, Source, Target, UnknownMembers, Values};
+use katoms_io::{
+    Ask, Dataset, DateOrder, Decimal, MaxUnpacked, Missing, ReadOptions, Source, Target, UnknownMembers, Values,
+};
 use serde::Serialize;
 
 use crate::sizes::Sizes;
@@ -86,6 +88,9 @@ pub struct FormatArgs {
     /// Lines of a text table that are no data, such as units or totals: 2 or 1-4,60
     #[arg(long, value_name = "LINES", value_delimiter = ',', value_parser = lines, help_heading = "Data")]
     pub skip_lines: Vec<RangeInclusive<u64>>,
+    /// The most that compressed data may unpack to
+    #[arg(long, value_name = "SIZE", default_value_t, help_heading = "Data")]
+    pub max_unpacked: MaxUnpacked,
 }
 
 /// The decimal mark.
@@ -213,6 +218,7 @@ impl FormatArgs {
             na_values: self.na_values.clone(),
             categorical: self.categorical.clone(),
             drop: self.drop.clone(),
+            max_unpacked: self.max_unpacked,
             ..ReadOptions::default()
         }
     }

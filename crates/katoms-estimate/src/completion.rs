@@ -30,6 +30,7 @@ pub use options::{Clip, Columns, Completion, Rule};
 pub use trials::Trial;
 
 use crate::budget::Budget;
+use crate::resumed::contained_if_resumed;
 use crate::units::Units;
 use crate::watch::{Phase, Watch};
 use fit::{Begin, Fitting, Problem};
@@ -122,6 +123,16 @@ impl Completed {
 /// # Ok::<(), katoms::Error>(())
 /// ```
 pub fn complete(
+    observed: &Observed,
+    how: &Completion,
+    resume: Option<&[u8]>,
+    watch: &mut dyn Watch,
+) -> Result<Completed, Error> {
+    contained_if_resumed(resume, || complete_in_units(observed, how, resume, watch))
+}
+
+/// In units in which the squares of the values are numbers.
+fn complete_in_units(
     observed: &Observed,
     how: &Completion,
     resume: Option<&[u8]>,

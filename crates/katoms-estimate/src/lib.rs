@@ -14,6 +14,7 @@ mod completion;
 mod features;
 mod measure;
 mod recovery;
+mod resumed;
 mod searching;
 mod units;
 mod watch;

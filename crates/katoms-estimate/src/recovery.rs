@@ -16,6 +16,7 @@ use katoms::space::{Point, SparseVec};
 use katoms::{Error, Objective, Options, Outcome, Stop};
 
 use crate::budget::Budget;
+use crate::resumed::contained_if_resumed;
 use crate::searching::searched;
 use crate::units::Units;
 use crate::watch::{Phase, Progress, Watch};
@@ -126,6 +127,16 @@ impl Recovered {
 /// # Ok::<(), katoms::Error>(())
 /// ```
 pub fn recover(
+    design: &AnyDesign<'_>,
+    b: &[f64],
+    how: &Recovery,
+    resume: Option<&[u8]>,
+    watch: &mut dyn Watch,
+) -> Result<Recovered, Error> {
+    contained_if_resumed(resume, || recovered(design, b, how, resume, watch))
+}
+
+fn recovered(
     design: &AnyDesign<'_>,
     b: &[f64],
     how: &Recovery,

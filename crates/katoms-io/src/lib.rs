@@ -4,6 +4,7 @@
 //! a target, names, groups. [`Model`] is what a fit leaves behind. Every [`Error`] names the file, the place in it and
 //! what would be right. What is written appears whole or not at all.
 
+mod allocation;
 mod array;
 mod column_format;
 mod dataset;
@@ -11,6 +12,7 @@ mod day;
 mod decompress;
 mod error;
 mod file_kind;
+mod foreign;
 mod format;
 pub mod groups;
 mod mapped;
@@ -25,6 +27,7 @@ mod table_columns;
 #[cfg(test)]
 mod tests;
 
+pub use allocation::MaxUnpacked;
 pub use column_format::{ColumnFormat, DateFormat, DateOrder, Decimal, NumberFormat};
 pub use dataset::{Ask, Dataset, Expected, Feature, Fingerprint, Group, Missing, Review, Target, UnknownMembers};
 pub use day::Day;
@@ -38,7 +41,7 @@ pub use groups::{GroupFile, read_groups};
 pub use mapped::Mapped;
 pub use model::{Coefficient, Loss, Model, ModelTarget, Quality, Rival, SCHEMA};
 pub use problem::Problem;
-pub use read::{read, read_with_problems};
+pub use read::{read, read_bytes, read_with_problems};
 pub use save::save;
 pub use source::{Array, Numbers, Picture, ReadOptions, Source, Sparse, Stored};
 pub use table::{Column, Table, Values};

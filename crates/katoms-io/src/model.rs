@@ -36,7 +36,7 @@ use serde::{Deserialize, Serialize};
 use crate::column_format::{ColumnFormat, NumberFormat};
 use crate::dataset::matching::unnamed_place;
 use crate::dataset::{Ask, Dataset, Expected, Feature, Fingerprint, Missing};
-use crate::error::Error;
+use crate::error::{Error, short, short_sentence};
 use crate::source::{ReadOptions, Source};
 
 /// The newest version of the file that this program reads and writes.
@@ -194,7 +194,7 @@ impl Model {
             let text = error.to_string();
             let problem = text.rsplit_once(" at line ").map_or(text.as_str(), |(problem, _)| problem);
             let place = if line == 0 { String::new() } else { format!(", line {line}, column {column}") };
-            content(place, format!("not a model of katoms: {problem}"))
+            content(place, format!("not a model of katoms: {}", short_sentence(problem)))
         };
         match serde_json::from_slice::<Version>(bytes).map_err(damaged)?.schema {
             None => return Err(content(String::new(), "not a model of katoms: it has no field `schema`".into())),
@@ -226,10 +226,10 @@ impl Model {
         for c in &self.coefficients {
             let numbers = [Some(c.value), Some(c.standardized), c.mean];
             if let Some(value) = numbers.into_iter().flatten().find(|v| !v.is_finite()) {
-                return Err(format!("the coefficient of \"{}\" is {value}; it must be finite", c.feature.name));
+                return Err(format!("the coefficient of \"{}\" is {value}; it must be finite", short(&c.feature.name)));
             }
             if !names.insert(&c.feature.name) {
-                return Err(format!("feature \"{}\" is there twice", c.feature.name));
+                return Err(format!("feature \"{}\" is there twice", short(&c.feature.name)));
             }
         }
         match (self.loss, &self.target.classes) {
@@ -294,7 +294,7 @@ impl Model {
         for coefficient in &self.coefficients {
             let name = &coefficient.feature.name;
             let Some(&place) = places.get(name.as_str()) else {
-                return Err(Error::Request(format!("the data lack \"{name}\", which the model needs")));
+                return Err(Error::Request(format!("the data lack \"{}\", which the model needs", short(name))));
             };
             data.add_column(place, coefficient.value, &mut predictions);
         }

@@ -2,10 +2,13 @@
 
 use std::collections::HashMap;
 
-use crate::error::Error;
+use crate::error::{Error, short};
 
 /// The names that a message lists before it says how many more there are.
 const LISTED: usize = 8;
+
+/// The characters of a name that somebody may have mistyped.
+const LONGEST: usize = 200;
 
 /// Names, and where each is.
 #[derive(Debug)]
@@ -58,10 +61,10 @@ impl<'n> Names<'n> {
         self.find(wanted).ok_or_else(|| {
             let Context { path, kind, role } = context;
             let nearest = match self.nearest(wanted) {
-                Some(name) => format!("; did you mean \"{name}\"?"),
+                Some(name) => format!("; did you mean \"{}\"?", short(name)),
                 None => ".".into(),
             };
-            let list = listed(self.names.iter().copied());
+            let (list, wanted) = (listed(self.names.iter().copied()), short(wanted));
             Error::Request(format!("{path}: no {kind} is called \"{wanted}\" ({role}){nearest} There are: {list}"))
         })
     }
@@ -69,8 +72,11 @@ impl<'n> Names<'n> {
     /// The name that is most like the wanted one, where one is like it at all.
     pub(crate) fn nearest(&self, wanted: &str) -> Option<&'n str> {
         let wanted = wanted.to_lowercase();
-        let far = wanted.chars().count().max(3) / 2;
-        let with_distance = self.names.iter().map(|name| (strsim::levenshtein(&wanted, &name.to_lowercase()), *name));
+        let length = wanted.chars().count();
+        let far = length.max(3) / 2;
+        // nobody has typed more than this, and comparing takes the product of the lengths
+        let names = self.names.iter().filter(|name| length <= LONGEST && name.len() <= 4 * LONGEST);
+        let with_distance = names.map(|name| (strsim::levenshtein(&wanted, &name.to_lowercase()), *name));
         with_distance.min_by_key(|&(d, _)| d).filter(|&(d, _)| d <= far).map(|(_, name)| name)
     }
 }
@@ -88,7 +94,7 @@ pub(crate) struct Context<'c> {
 /// The first few of a list, and how many more there are.
 pub(crate) fn listed<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
     let more = names.len().saturating_sub(LISTED);
-    let mut list = names.take(LISTED).collect::<Vec<_>>().join(", ");
+    let mut list = names.take(LISTED).map(short).collect::<Vec<_>>().join(", ");
     if more > 0 {
         list += &format!(" and {more} more");
     }
@@ -141,6 +147,7 @@ mod tests {
             names.require("Wieght", &context()).unwrap_err().to_string(),
             "d.csv: no column is called \"Wieght\" (--target); did you mean \"weight\"? There are: age, height, weight"
         );
+        assert_eq!(names.nearest(&"w".repeat(76_000)), None);
         assert_eq!(
             names.require("zzzz", &context()).unwrap_err().to_string(),
             "d.csv: no column is called \"zzzz\" (--target). There are: age, height, weight"

@@ -7,6 +7,7 @@ use bytemuck::Pod;
 use katoms::linalg::kernels::Real;
 use katoms::operator::{Layout, f16};
 
+use crate::allocation::MaxUnpacked;
 use crate::column_format::{ColumnFormat, DateOrder, Decimal};
 use crate::mapped::Mapped;
 use crate::table::Table;
@@ -37,6 +38,8 @@ pub struct ReadOptions {
     pub categorical: Vec<String>,
     /// Columns that nobody uses, so that nothing in them is a problem: the same.
     pub drop: Vec<String>,
+    /// The most that a file may unpack to.
+    pub max_unpacked: MaxUnpacked,
 }
 
 /// What a file holds.

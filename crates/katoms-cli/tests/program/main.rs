@@ -17,3 +17,4 @@ mod paper;
 mod range;
 mod real_data;
 mod samples;
+mod strangers;

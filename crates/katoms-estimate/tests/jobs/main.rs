@@ -3,6 +3,7 @@
 mod completion;
 mod feature_tables;
 mod features;
+mod forged;
 mod new_rows;
 mod range;
 mod recovery;

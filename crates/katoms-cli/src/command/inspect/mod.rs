@@ -63,7 +63,7 @@ impl InspectArgs {
         if self.json {
             told.print_json(&inspected)?;
         } else {
-            told.print(&text(&inspected))?;
+            told.show(&text(&inspected))?;
         }
         Ok(Ended::Done)
     }
