@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from katoms import _drawing as drawing
-from katoms._checks import groups_of
-from katoms._estimator import names_or_numbers
+from katoms._checks import groups_of, with_indicators
+from katoms._estimator import coefficient_names, names_or_numbers
 from katoms._paths import Path, criterion_of
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def trail_of(model: Any, ic_type: str | None) -> Trail:
     if ic_type is not None:
         raise ValueError(f"ic_type is {ic_type!r}, but cross-validation chose the size of this {type(model).__name__}")
     coefs = tried["coef"][rows].reshape(len(rows), -1)
-    names = names_or_numbers(getattr(model, "feature_names_in_", None), coefs.shape[1])
+    names = coefficient_names(model)
     return Trail(
         tried["support_size"][rows], coefs, "coefficient", names, model.support_size_, "chosen by cross-validation"
     )
@@ -119,15 +119,19 @@ class Validation(NamedTuple):
     within: int
 
 
+_LOSSES = ("mean_loss", "standard_error")
+_SCORED = ("mean_score", "score_standard_error")
+
+
 def validation_of(model: Any) -> Validation | None:
     """What an estimator knows of held-out losses, if anything."""
     results = getattr(model, "cv_results_", {})
     if "support_size" in results:
         kinds = np.array([f"l2 = {ridge:g}" for ridge in results["l2"]])
-        means, marks = results["mean_loss"], (model.k_min_, model.k_1se_)
-        return Validation(
-            "held-out loss", results["support_size"], means, results["standard_error"], kinds, f"l2 = {model.l2_:g}", *marks
-        )
+        scored = "mean_score" in results
+        means, errors = (results[name] for name in (_SCORED if scored else _LOSSES))
+        what, marks = "held-out score" if scored else "held-out loss", (model.k_min_, model.k_1se_)
+        return Validation(what, results["support_size"], means, errors, kinds, f"l2 = {model.l2_:g}", *marks)
     if len(results.get("rank", ())) > 0:
         centred = len(set(results["centring"])) > 1
         named = [_kind(*kind, centred) for kind in zip(results["l2"], results["centring"])]
@@ -196,6 +200,7 @@ def bars_of(model: Any, effects: np.ndarray) -> Bars:
         return Bars(features, np.zeros(len(features), dtype=int), [])
     known = getattr(model, "feature_names_in_", None)
     members, names = groups_of(model.groups, known, model.n_features_in_)
+    members = with_indicators(members, getattr(model, "missing_features_", ()), model.n_features_in_)
     left = set(model.support_.tolist())
     blocks = []
     for name in model.chosen_groups_:

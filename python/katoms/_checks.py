@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import numbers
 import warnings
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from katoms import _katoms
+from katoms._frames import frame_values, is_frame, is_missing, numbers_in
 from katoms._interop import DataConversionWarning, known_to_sklearn
+from katoms._missing import Filling, not_finite
 
 
 #: Numbers that the kernels read where they lie.
@@ -21,11 +25,15 @@ class Design(NamedTuple):
     matrix: Any
     shape: tuple[int, int]
     names: np.ndarray | None
+    #: The precision of what is told of it: that of its own numbers, where these are single or double.
+    dtype: Any = np.float64
+    #: What took the place of missing values, where anything does.
+    filling: Filling | None = None
 
-
-def is_frame(X: Any) -> bool:
-    """Whether this is a frame of pandas or polars."""
-    return type(X).__module__.partition(".")[0] in ("pandas", "polars") and hasattr(X, "columns")
+    @property
+    def inputs(self) -> int:
+        """The number of columns that were given: without indicators of missing values."""
+        return self.shape[1] - (0 if self.filling is None else len(self.filling.indicated))
 
 
 def is_sparse(X: Any) -> bool:
@@ -37,10 +45,23 @@ def design_of(X: Any) -> Design:
     """A matrix of features. Arrays of ``READ_AS_THEY_ARE`` in either order, and sparse columns, are not copied."""
     names = names_of(X)
     if is_sparse(X):
-        return Design(_sparse(X), X.shape, names)
-    array = _dense(_frame_values(X) if is_frame(X) else X)
+        return Design(_sparse(X), X.shape, names, _told_in(X.dtype))
+    array = _dense(frame_values(X) if is_frame(X) else X)
     check_shape(array.shape)
-    return Design(array, array.shape, names)
+    return Design(array, array.shape, names, _told_in(array.dtype))
+
+
+def _told_in(dtype: Any) -> Any:
+    return np.float32 if dtype == np.float32 else np.float64
+
+
+def asked(function: Any, design: Design, *arguments: Any) -> Any:
+    """What the kernels answer about a design. A value that is not finite is told with the name of its column."""
+    try:
+        return function(design.matrix, *arguments)
+    except _katoms.NotFiniteError as error:
+        words = not_finite(design)
+        raise error if words is None else _katoms.NotFiniteError(words) from None
 
 
 def _sparse(X: Any) -> tuple:
@@ -51,30 +72,6 @@ def _sparse(X: Any) -> tuple:
     data = aligned(np.ascontiguousarray(X.data, dtype=np.float64))
     indices = X.indices.view(np.uint32) if X.indices.dtype == np.int32 else X.indices.astype(np.uint32)
     return tuple(X.shape), X.indptr.astype(np.uintp), np.ascontiguousarray(indices), data
-
-
-def _frame_values(X: Any) -> np.ndarray:
-    values = X.to_numpy()
-    if values.dtype.kind in "fiub":
-        return values
-    for place, name in enumerate(X.columns):
-        column = values[:, place]
-        try:
-            column.astype(np.float64)
-        except (TypeError, ValueError):
-            raise ValueError(
-                f"column {name!r} holds {next(v for v in column if not _is_number(v))!r}, which is no number; "
-                "encode it (for example with pandas.get_dummies) or leave it out"
-            ) from None
-    return values
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def _dense(X: Any) -> np.ndarray:
@@ -133,9 +130,9 @@ def check_same_features(estimator: Any, design: Design) -> None:
         warnings.warn(f"X does not have valid feature names, but {what} was fitted with feature names", stacklevel=3)
     elif fitted is not None and design.names is not None and list(fitted) != list(design.names):
         raise ValueError(_other_names(set(fitted), set(design.names)))
-    if design.shape[1] != estimator.n_features_in_:
+    if design.inputs != estimator.n_features_in_:
         raise ValueError(
-            f"X has {design.shape[1]} features, but {what} is expecting {estimator.n_features_in_} features as input."
+            f"X has {design.inputs} features, but {what} is expecting {estimator.n_features_in_} features as input."
         )
 
 
@@ -193,7 +190,10 @@ def target_of(y: Any, estimator: Any) -> np.ndarray:
     try:
         return aligned(np.ascontiguousarray(values, dtype=np.float64))
     except (TypeError, ValueError):
-        wrong = next((v for v in values if not _is_number(v)), values[0])
+        wrong = next((v for v in values.tolist() if numbers_in(np.array([v], dtype=object)) is None), None)
+        if wrong is None:
+            row = next(row for row, value in enumerate(values.tolist()) if is_missing(value))
+            raise ValueError(f"y has no value at row {row} (counted from 0); leave such rows out") from None
         raise ValueError(f"y holds {str(wrong)!r}, which is no number; for classes use SparseClassifier") from None
 
 
@@ -244,7 +244,11 @@ def _feature(item: Any, names: np.ndarray | None, count: int, what: str) -> int:
 
 
 def groups_of(groups: Any, names: np.ndarray | None, count: int) -> tuple[list[list[int]], list[str]]:
-    """Members and names of groups, from a label for each feature, sizes, lists, or a dictionary of lists."""
+    """Members and names of groups, from labels, sizes, lists, a dictionary, a function of names, or a separator."""
+    if isinstance(groups, str):
+        return _groups_by_name(_before(groups), names, f"groups is the separator {groups!r}")
+    if callable(groups):
+        return _groups_by_name(groups, names, "groups is a function of names")
     if isinstance(groups, dict):
         members = [features_of(listed, names, count, f"group {name!r}") for name, listed in groups.items()]
         return _with_the_rest(members, [str(name) for name in groups], names, count)
@@ -253,6 +257,32 @@ def groups_of(groups: Any, names: np.ndarray | None, count: int) -> tuple[list[l
         members = [features_of(item, names, count, f"group {g}") for g, item in enumerate(listed)]
         return _with_the_rest(members, [str(g) for g in range(len(members))], names, count)
     return _flat_groups(listed, count)
+
+
+def with_indicators(members: list[list[int]], indicated: Any, count: int) -> list[list[int]]:
+    """The same groups, with the indicators of missing values, which stand behind `count` features, in those of theirs."""
+    place = {int(feature): count + at for at, feature in enumerate(indicated)}
+    return [group + [place[j] for j in group if j in place] for group in members]
+
+
+def _before(separator: str) -> Callable[[str], str | None]:
+    """What a name has before the first separator; nothing, where it has none."""
+    if not separator:
+        raise ValueError("groups is an empty separator; give the text between a column and its level, such as '='")
+    return lambda name: name.partition(separator)[0] if separator in name else None
+
+
+def _groups_by_name(
+    group: Callable[[str], Any], names: np.ndarray | None, what: str
+) -> tuple[list[list[int]], list[str]]:
+    """Columns with the same group; those that it gives None are alone, by their own name."""
+    if names is None:
+        raise ValueError(f"{what}, but X has no column names; give a frame, or a label for each column")
+    members: dict[tuple[bool, str], list[int]] = {}
+    for j, name in enumerate(names):
+        label = group(name)
+        members.setdefault((label is None, str(name if label is None else label)), []).append(j)
+    return list(members.values()), [label for _, label in members]
 
 
 def _with_the_rest(
@@ -284,15 +314,23 @@ def _flat_groups(listed: list, count: int) -> tuple[list[list[int]], list[str]]:
     return [list(range(end - size, end)) for end, size in zip(ends, listed)], [str(g) for g in range(len(listed))]
 
 
-def bounds_of(bounds: Any, positive: Any, count: int) -> tuple[np.ndarray, np.ndarray] | None:
-    """The least and the largest coefficient of each feature; None where there are no bounds."""
+def bounds_of(bounds: Any, positive: Any, design: Design) -> tuple[np.ndarray, np.ndarray] | None:
+    """The least and the largest coefficient of each column; None where there are no bounds.
+
+    Bounds that are listed are those of the columns that were given: indicators of missing values have none.
+    """
+    count = design.shape[1]
     if bounds is None:
         return (np.zeros(count), np.full(count, np.inf)) if positive else None
     if positive:
         raise ValueError("positive and bounds are both given; say it all with bounds, such as (0, None)")
     if not isinstance(bounds, (tuple, list)) or len(bounds) != 2:
         raise ValueError("bounds must be a pair: the least and the largest coefficient, such as (-1, 1) or (0, None)")
-    lower, upper = (np.full(count, v) if np.ndim(v) == 0 else np.asarray(v) for v in map(_infinite, bounds, (-1, 1)))
+    free = count - design.inputs
+    lower, upper = (
+        np.full(count, bound) if np.ndim(bound) == 0 else np.append(np.asarray(bound), np.full(free, sign * np.inf))
+        for bound, sign in zip(map(_infinite, bounds, (-1, 1)), (-1, 1))
+    )
     return numbers_of(lower, "the lower bounds"), numbers_of(upper, "the upper bounds")
 
 
@@ -322,14 +360,21 @@ def seed_of(random_state: Any) -> int:
 
 
 def threads_of(n_jobs: Any) -> int | None:
-    """A number of threads; None for all cores."""
-    if n_jobs is None or n_jobs == -1:
+    """A number of threads; None for as many as the environment allows, -1 for all cores, -2 for all but one."""
+    if n_jobs is None:
         return None
     if not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
-        raise ValueError(f"n_jobs is {n_jobs!r}; give a number of threads, or -1 or None for all cores")
-    import os
+        raise ValueError(f"n_jobs is {n_jobs!r}; give a number of threads, -1 for all cores, or None")
+    return int(n_jobs) if int(n_jobs) > 0 else max(1, _katoms.cores() + 1 + int(n_jobs))
 
-    return int(n_jobs) if int(n_jobs) > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
+
+def seconds_of(time_limit: Any) -> float | None:
+    """A number of seconds; None for no limit."""
+    if time_limit is None:
+        return None
+    if not isinstance(time_limit, numbers.Real) or not float(time_limit) > 0:
+        raise ValueError(f"time_limit is {time_limit!r}; give a number of seconds above 0, or None")
+    return float(time_limit)
 
 
 def classes_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -356,3 +401,28 @@ def classes_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             f"y has {len(classes)} classes; sklearn.multiclass.OneVsRestClassifier makes one model for each."
         )
     return classes, places == 1
+
+
+def weighted_by_class(
+    weights: np.ndarray | None, class_weight: Any, classes: np.ndarray, is_second: np.ndarray
+) -> np.ndarray | None:
+    """The weights of rows times those of their classes, as scikit-learn has them."""
+    if class_weight is None:
+        return weights
+    if weights is not None and len(weights) != len(is_second):
+        raise ValueError(f"Sample weights have length {len(weights)}; one for each of {len(is_second)} rows is needed")
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        rows = np.ones(len(is_second)) if weights is None else weights
+        counts = np.array([rows[is_second == 0].sum(), rows[is_second == 1].sum()])
+        if not (counts > 0).all():
+            raise ValueError("class_weight is 'balanced', but the rows of one class have no weight")
+        of_class = rows.sum() / (2 * counts)
+    elif isinstance(class_weight, dict):
+        of_class = np.array([float(class_weight.get(label, 1.0)) for label in classes.tolist()])
+        unknown = [key for key in class_weight if key not in classes.tolist()]
+        if unknown and not all(label in class_weight for label in classes.tolist()):
+            raise ValueError(f"class_weight names {unknown[0]!r}, but the classes are {classes.tolist()}")
+    else:
+        raise ValueError(f"class_weight is {class_weight!r}; give 'balanced', a dictionary of weights by class, or None")
+    of_row = of_class[is_second.astype(int)]
+    return of_row if weights is None else weights * of_row

@@ -2,6 +2,7 @@
 
 mod answers;
 mod bounded;
+mod trained;
 
 use std::time::Instant;
 
@@ -18,6 +19,7 @@ use katoms::space::SparseVec;
 use katoms::{Error, Objective, Outcome};
 
 pub use answers::{Estimate, How, Trail, TrailModel};
+pub use trained::Trained;
 
 use crate::searching::searched;
 use crate::watch::{Phase, Progress, Watch};

@@ -15,12 +15,14 @@ mod features;
 mod measure;
 mod recovery;
 mod searching;
+mod threads;
 mod watch;
 
 pub use completion::{
     Centring, Clip, Completed, CompletedMatrix, Completion, Effects, Observed, Rule, Trial, complete,
 };
-pub use features::{Estimate, Features, How, Trail, TrailModel};
+pub use features::{Estimate, Features, How, Trail, TrailModel, Trained};
 pub use measure::{accuracy, log_probability, r_squared};
-pub use recovery::{Recovered, Recovery, recover};
+pub use recovery::{Places, Recovered, Recovery, recover};
+pub use threads::{cores, threads};
 pub use watch::{Answer, Phase, Progress, Unwatched, Watch};

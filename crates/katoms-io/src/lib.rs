@@ -30,7 +30,7 @@ pub use format::parquet::write_parquet;
 pub use format::picture::write_png;
 pub use groups::{GroupFile, read_groups};
 pub use mapped::Mapped;
-pub use model::{Coefficient, Loss, Model, ModelTarget, Quality, Rival, SCHEMA};
+pub use model::{ClassType, Coefficient, Loss, Model, ModelTarget, Quality, Rival, SCHEMA};
 pub use read::read;
 pub use save::save;
 pub use source::{Array, Numbers, Picture, ReadOptions, Source, Sparse, Stored};

@@ -1,13 +1,13 @@
-//! k features or groups that predict a target: a model, a path, a validation, predictions.
+//! k features or groups that predict a target: a model, a path.
 
 use katoms::Error;
 use katoms::loss::{AnyLoss, LeastSquares, Logistic};
-use katoms::operator::{FirstRead, LinearOperator};
-use katoms::select::{Bounds, Folds, Preparation};
+use katoms::operator::FirstRead;
+use katoms::select::{Bounds, Preparation};
 use katoms::set::{AnyAtoms, KSparse};
 use katoms::space::SparseVec;
 use katoms_estimate::{Features, How, Trail};
-use numpy::{PyArray1, PyReadonlyArray1};
+use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -16,28 +16,21 @@ use crate::design::Matrix;
 use crate::error::raised;
 use crate::job::{self, Ended, Work};
 use crate::listener::Listener;
-use crate::pool::on_threads;
+use crate::prediction::weights_of;
 
 /// Adds the functions to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(fit, module)?)?;
     module.add_function(wrap_pyfunction!(path, module)?)?;
-    module.add_function(wrap_pyfunction!(cross_validate, module)?)?;
-    module.add_function(wrap_pyfunction!(default_sizes, module)?)?;
-    module.add_function(wrap_pyfunction!(check, module)?)?;
-    module.add_function(wrap_pyfunction!(predict, module)?)?;
-    module.add_function(wrap_pyfunction!(probabilities, module)?)?;
-    module.add_function(wrap_pyfunction!(log_probabilities, module)?)?;
-    module.add_function(wrap_pyfunction!(r_squared, module)?)?;
-    module.add_function(wrap_pyfunction!(accuracy, module)?)
+    module.add_function(wrap_pyfunction!(default_sizes, module)?)
 }
 
 /// What is to be predicted, from which atoms, and how the columns are prepared.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Problem<'py> {
-    loss: String,
-    target: PyReadonlyArray1<'py, f64>,
+    pub loss: String,
+    pub target: PyReadonlyArray1<'py, f64>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
     groups: Option<Vec<Vec<usize>>>,
     always: Vec<usize>,
@@ -79,23 +72,31 @@ impl Problem<'_> {
 }
 
 /// A job on features.
-fn worked<T: Send>(
+pub fn worked<T: Send>(
     py: Python<'_>,
     (design, problem, work): (&Matrix<'_>, &Problem<'_>, &Work),
     job: impl FnOnce(&Features<'_>, &mut Listener) -> Result<T, Error> + Send,
-) -> PyResult<(T, Option<PyErr>)> {
+) -> PyResult<(T, Ended)> {
     let ended = Ended::default();
     let view = design.view(&ended)?;
     let (loss, atoms) = (problem.loss()?, problem.atoms(view.shape().1).map_err(raised)?);
     let (always, preparation, bounds) = (problem.always.clone(), problem.preparation(), problem.bounds()?);
-    job::worked(py, work, &ended, |listener| {
+    let (found, error) = job::worked(py, work, &ended, |listener| {
         let design = view.design(Some(&FirstRead::of(&loss, preparation.intercept)))?;
         let mut features = Features::new(&design, loss, atoms, always, preparation)?;
         if let Some(bounds) = bounds {
             features = features.with_bounds(bounds)?;
         }
         job(&features, listener)
-    })
+    })?;
+    error.into_iter().for_each(|error| ended.keep(error));
+    Ok((found, ended))
+}
+
+/// What ended a job from outside: `ended_by`, an exception, and `cut`, the status of work that was cut short.
+pub fn tell_end(told: &Bound<'_, PyDict>, ended: &Ended) -> PyResult<()> {
+    told.set_item("cut", ended.cut().map(answer::status))?;
+    told.set_item("ended_by", ended.take())
 }
 
 /// What one model is asked for.
@@ -133,7 +134,7 @@ fn fit<'py>(
     told.set_item("support", answer::indices(py, found.coefficients.indices()))?;
     told.set_item("standardized", answer::dense(py, &found.standardized))?;
     told.set_item("chosen", answer::indices(py, &found.chosen))?;
-    told.set_item("status", answer::status(found.status))?;
+    told.set_item("status", answer::status(ended.status(found.status)))?;
     told.set_item("iterations", found.iterations)?;
     told.set_item("passes", found.passes)?;
     told.set_item("reads", found.reads)?;
@@ -147,7 +148,7 @@ fn fit<'py>(
         found.quality.as_ref().map(|q| answer::quality(py, q, &found.attempts, &work.names, "x")).transpose()?;
     told.set_item("quality", quality)?;
     told.set_item("trace", answer::trace(py, &found.trace)?)?;
-    told.set_item("ended_by", ended)?;
+    tell_end(&told, &ended)?;
     Ok(told)
 }
 
@@ -188,64 +189,7 @@ fn path<'py>(
     told.set_item("passes", found.passes)?;
     told.set_item("seconds", found.seconds)?;
     told.set_item("null_loss", found.null_loss)?;
-    told.set_item("ended_by", ended)?;
-    Ok(told)
-}
-
-/// Rows held out: labels of folds, or how many, drawn with a seed.
-#[derive(FromPyObject)]
-pub enum Held {
-    /// (how many folds, seed): random, and by classes where there are some. A tuple, which a list of labels is not.
-    Drawn(usize, u64),
-    /// The fold of each row.
-    Labels(Vec<usize>),
-}
-
-/// Every size and ridge on rows held out.
-#[pyfunction]
-fn cross_validate<'py>(
-    py: Python<'py>,
-    design: Matrix<'py>,
-    problem: Problem<'py>,
-    work: Work,
-    sizes: Vec<usize>,
-    ridges: Vec<f64>,
-    held: Held,
-) -> PyResult<Bound<'py, PyDict>> {
-    let target = problem.target.as_slice()?;
-    let folds = match held {
-        Held::Labels(labels) => Folds::given(labels),
-        Held::Drawn(count, seed) if problem.loss == "logistic" => Folds::stratified(target, count, seed),
-        Held::Drawn(count, seed) => Folds::random(target.len(), count, seed),
-    };
-    let folds = folds.map_err(raised)?;
-    let (found, ended) = worked(py, (&design, &problem, &work), |features, listener| {
-        features.cross_validate(&sizes, &ridges, &folds, listener)
-    })?;
-    let scores = found.scores.iter().zip(&found.models).map(|(score, model)| {
-        let told = PyDict::new(py);
-        told.set_item("support_size", score.choice.atoms)?;
-        told.set_item("l2", score.choice.ridge)?;
-        told.set_item("folds", PyArray1::from_slice(py, &score.folds))?;
-        told.set_item("mean", score.mean)?;
-        told.set_item("error", score.error)?;
-        told.set_item("coef", answer::dense(py, &model.coefficients))?;
-        told.set_item("intercept", model.intercept)?;
-        told.set_item("loss", model.loss)?;
-        Ok(told)
-    });
-    let told = PyDict::new(py);
-    told.set_item("scores", scores.collect::<PyResult<Vec<_>>>()?)?;
-    if !found.scores.is_empty() {
-        for (name, choice) in [("min", found.min()), ("1se", found.one_se())] {
-            told.set_item(name, (choice.atoms, choice.ridge))?;
-        }
-    }
-    told.set_item("fold_of_row", answer::indices(py, folds.labels()))?;
-    told.set_item("complete", found.complete)?;
-    told.set_item("passes", found.passes)?;
-    told.set_item("seconds", found.seconds)?;
-    told.set_item("ended_by", ended)?;
+    tell_end(&told, &ended)?;
     Ok(told)
 }
 
@@ -253,100 +197,4 @@ fn cross_validate<'py>(
 #[pyfunction]
 fn default_sizes(py: Python<'_>, design: Matrix<'_>, problem: Problem<'_>, work: Work) -> PyResult<Vec<usize>> {
     worked(py, (&design, &problem, &work), |features, _| Ok(features.default_sizes())).map(|done| done.0)
-}
-
-/// Whether a matrix can be read: its arrays agree, and every value is finite.
-#[pyfunction]
-fn check(py: Python<'_>, design: Matrix<'_>) -> PyResult<()> {
-    let view = design.view(&Ended::default())?;
-    py.detach(|| on_threads(None, || view.design(None).map(|_| ())))?.map_err(raised)
-}
-
-/// intercept + X·coefficients, one for each row. Reads only the columns that the model has.
-#[pyfunction]
-fn predict<'py>(
-    py: Python<'py>,
-    design: Matrix<'py>,
-    coef: PyReadonlyArray1<'py, f64>,
-    intercept: f64,
-) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let ended = Ended::default();
-    let view = design.view(&ended)?;
-    let coefficients = SparseVec::from_dense(coef.as_slice()?);
-    check_length("list of coefficients", coefficients.dim(), view.shape().1)?;
-    let predicted = py.detach(|| {
-        on_threads(None, || {
-            let design = view.design(None)?;
-            let mut out = vec![0.0; design.n_outputs()];
-            design.apply(&coefficients, &mut out);
-            out.iter_mut().for_each(|z| *z += intercept);
-            Ok(out)
-        })
-    })?;
-    if let Some(error) = ended.take() {
-        return Err(error);
-    }
-    Ok(PyArray1::from_vec(py, predicted.map_err(raised)?))
-}
-
-/// The probabilities of both classes at each linear prediction, row by row.
-#[pyfunction]
-fn probabilities<'py>(py: Python<'py>, linear: PyReadonlyArray1<'py, f64>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    both(py, &linear, Logistic::probability)
-}
-
-/// Their logarithms.
-#[pyfunction]
-fn log_probabilities<'py>(py: Python<'py>, linear: PyReadonlyArray1<'py, f64>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    both(py, &linear, katoms_estimate::log_probability)
-}
-
-/// A number for both classes: the first is the second at the opposite prediction.
-fn both<'py>(
-    py: Python<'py>,
-    linear: &PyReadonlyArray1<'py, f64>,
-    of: impl Fn(f64) -> f64,
-) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let pairs: Vec<f64> = linear.as_slice()?.iter().flat_map(|&z| [of(-z), of(z)]).collect();
-    Ok(PyArray1::from_vec(py, pairs))
-}
-
-/// R² of predictions.
-#[pyfunction]
-fn r_squared(
-    target: PyReadonlyArray1<'_, f64>,
-    predicted: PyReadonlyArray1<'_, f64>,
-    weights: Option<PyReadonlyArray1<'_, f64>>,
-) -> PyResult<f64> {
-    let (predicted, weights) = (predicted.as_slice()?, weights_of(weights.as_ref())?);
-    let target = target.as_slice()?;
-    check_length("target", target.len(), predicted.len())?;
-    // The loss says what is wrong with a target or with weights.
-    let checked = LeastSquares::new(target).and_then(|loss| match weights {
-        Some(weights) => loss.weighted(weights),
-        None => Ok(loss),
-    });
-    checked.map_err(raised)?;
-    Ok(katoms_estimate::r_squared(target, predicted, weights))
-}
-
-/// The weighted share of what is right.
-#[pyfunction]
-fn accuracy(right: PyReadonlyArray1<'_, bool>, weights: Option<PyReadonlyArray1<'_, f64>>) -> PyResult<f64> {
-    let (right, weights) = (right.as_slice()?, weights_of(weights.as_ref())?);
-    if let Some(weights) = weights {
-        LeastSquares::new(vec![0.0; right.len()]).and_then(|loss| loss.weighted(weights)).map_err(raised)?;
-    }
-    Ok(katoms_estimate::accuracy(right.iter().copied(), weights))
-}
-
-fn weights_of<'a>(weights: Option<&'a PyReadonlyArray1<'_, f64>>) -> PyResult<Option<&'a [f64]>> {
-    Ok(weights.map(|weights| weights.as_slice()).transpose()?)
-}
-
-fn check_length(what: &'static str, found: usize, expected: usize) -> PyResult<()> {
-    if found == expected {
-        return Ok(());
-    }
-    Err(raised(Error::Length { what, found, expected, why: "one for each row or column of the design" }))
 }

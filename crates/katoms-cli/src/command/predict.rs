@@ -104,7 +104,7 @@ fn predictions(model: &Model, dataset: &Dataset) -> Result<Vec<Column>> {
         None => columns.push(Column { name: "prediction".into(), values: Values::Numbers(z) }),
         Some(classes) => {
             let levels = classes.to_vec();
-            let codes = z.iter().map(|&z| Some(u32::from(z >= 0.0))).collect();
+            let codes = z.iter().map(|&z| Some(u32::from(z > 0.0))).collect();
             columns.push(Column { name: "prediction".into(), values: Values::Words { levels, codes } });
             let probabilities = z.into_iter().map(katoms::loss::Logistic::probability).collect();
             columns.push(Column { name: "probability".into(), values: Values::Numbers(probabilities) });

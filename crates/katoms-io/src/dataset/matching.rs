@@ -75,6 +75,7 @@ pub(super) fn expected_pieces(frame: &Frame, expected: &Expected, columns: &[usi
                 None if level == MISSING_LEVEL => Part::Level(None),
                 None => Part::Nowhere,
             },
+            (Some(level), Some(Values::Numbers(_))) if level == MISSING_LEVEL => Part::Level(None),
             (None, Some(Values::Words { levels, codes })) => {
                 let is_word = |code: &Option<u32>| {
                     code.and_then(|c| levels.get(c as usize)).filter(|w| w.parse::<f64>().is_err())

@@ -110,6 +110,47 @@ pub struct Score {
     pub error: f64,
 }
 
+impl Score {
+    /// The score of a choice whose models have these losses, fold by fold.
+    pub fn new(choice: Choice, folds: Vec<f64>) -> Self {
+        let count = folds.len() as f64;
+        let mean = folds.iter().sum::<f64>() / count;
+        let square: f64 = folds.iter().map(|v| (v - mean).powi(2)).sum();
+        Self { choice, folds, mean, error: (square / (count - 1.0) / count).sqrt() }
+    }
+
+    /// The place of the score that is least; of equals the one with the fewest atoms.
+    pub fn least(scores: &[Self]) -> usize {
+        let better = |a: usize, b: usize| {
+            let (old, new) = (&scores[a], &scores[b]);
+            let fewer = new.mean == old.mean && new.choice.atoms < old.choice.atoms;
+            let replaces = new.mean < old.mean || fewer || (old.mean.is_nan() && !new.mean.is_nan());
+            if replaces { b } else { a }
+        };
+        (0..scores.len()).reduce(better).unwrap_or(0)
+    }
+
+    /// The place of the smallest model, under the ridge and the shrinkage of the best one, whose score is within a
+    /// standard error of the best.
+    pub fn within_one_error(scores: &[Self]) -> usize {
+        let least = Self::least(scores);
+        let near = |score: &Self, best: &Self| {
+            Choice { atoms: best.choice.atoms, ..score.choice } == best.choice && score.mean <= best.mean + best.error
+        };
+        let candidates = (0..scores.len()).filter(|&at| near(&scores[at], &scores[least]));
+        candidates.min_by_key(|&at| scores[at].choice.atoms).unwrap_or(least)
+    }
+}
+
+/// A model of the rows that a fold does not hold out, in the units of the design.
+#[derive(Debug, Clone)]
+pub struct FoldModel {
+    /// Its coefficients.
+    pub coefficients: SparseVec,
+    /// The constant of its predictions.
+    pub intercept: f64,
+}
+
 /// A model of all rows, in the units of the design.
 #[derive(Debug, Clone)]
 pub struct Fitted {
@@ -130,6 +171,8 @@ pub struct Validated {
     pub scores: Vec<Score>,
     /// The models of all rows, in the same order.
     pub models: Vec<Fitted>,
+    /// The models that were judged, in the same order, fold by fold.
+    pub fold_models: Vec<Vec<FoldModel>>,
     /// Whether everything that was asked for is there: not when the observer stopped the work.
     pub complete: bool,
     /// Passes over the data.
@@ -139,34 +182,12 @@ pub struct Validated {
 }
 
 impl Validated {
-    /// The place of the score that is least; of equals the one with the fewest atoms.
-    fn least(&self) -> usize {
-        let better = |a: usize, b: usize| {
-            let (old, new) = (&self.scores[a], &self.scores[b]);
-            let fewer = new.mean == old.mean && new.choice.atoms < old.choice.atoms;
-            let replaces = new.mean < old.mean || fewer || (old.mean.is_nan() && !new.mean.is_nan());
-            if replaces { b } else { a }
-        };
-        (0..self.scores.len()).reduce(better).unwrap_or(0)
-    }
-
-    /// The place of the smallest model, under the ridge and the shrinkage of the best one, whose score is
-    /// within a standard error of the best.
-    fn within_one_error(&self) -> usize {
-        let least = self.least();
-        let best = &self.scores[least];
-        let alike = |s: &Score| Choice { atoms: best.choice.atoms, ..s.choice } == best.choice;
-        let near = |s: &Score| alike(s) && s.mean <= best.mean + best.error;
-        let candidates = (0..self.scores.len()).filter(|&at| near(&self.scores[at]));
-        candidates.min_by_key(|&at| self.scores[at].choice.atoms).unwrap_or(least)
-    }
-
     /// The choice with the least held-out loss; of equals the one with the fewest atoms.
     ///
     /// # Panics
     /// If there is no score.
     pub fn min(&self) -> Choice {
-        self.scores[self.least()].choice
+        self.scores[Score::least(&self.scores)].choice
     }
 
     /// The fewest atoms whose held-out loss is within one standard error of the least, with the ridge of
@@ -175,7 +196,7 @@ impl Validated {
     /// # Panics
     /// If there is no score.
     pub fn one_se(&self) -> Choice {
-        self.scores[self.within_one_error()].choice
+        self.scores[Score::within_one_error(&self.scores)].choice
     }
 
     /// The model of all rows at a choice.
@@ -261,27 +282,23 @@ where
         None => problem.by_runs(go_on)?,
     };
     let mut scores = Vec::new();
-    let mut models = Vec::new();
+    let (mut models, mut fold_models) = (Vec::new(), Vec::new());
     for choice in options.choices() {
         let of = |fold: Option<usize>| fits.iter().find(|fit| fit.choice == choice && fit.left_out == fold);
         if of(None).is_none() {
             continue;
         }
         let held_out = (0..folds.count()).filter_map(|fold| Some(sides.loss(design, of(Some(fold))?, fold)));
-        scores.push(score(choice, held_out.collect()));
+        scores.push(Score::new(choice, held_out.collect()));
+        let judged = (0..folds.count()).filter_map(|fold| of(Some(fold)));
+        let judged = judged.map(|fit| FoldModel { coefficients: fit.coefficients.clone(), intercept: fit.intercept });
+        fold_models.push(judged.collect());
         models.extend(of(None).map(|fit| {
             let loss = loss.value(&predictions(design, &fit.coefficients, fit.intercept));
             Fitted { coefficients: fit.coefficients.clone(), intercept: fit.intercept, choice, loss }
         }));
     }
-    Ok(Validated { scores, models, complete, passes, seconds: clock.elapsed().as_secs_f64() })
-}
-
-fn score(choice: Choice, folds: Vec<f64>) -> Score {
-    let count = folds.len() as f64;
-    let mean = folds.iter().sum::<f64>() / count;
-    let square: f64 = folds.iter().map(|v| (v - mean).powi(2)).sum();
-    Score { choice, folds, mean, error: (square / (count - 1.0) / count).sqrt() }
+    Ok(Validated { scores, models, fold_models, complete, passes, seconds: clock.elapsed().as_secs_f64() })
 }
 
 /// What the rows of a loss weigh together.

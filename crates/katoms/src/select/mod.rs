@@ -75,7 +75,9 @@ pub use bounded::{Bounded, path_within_bounds, search_within_bounds};
 pub use bounds::Bounds;
 pub use certificate::{Certify, certify};
 pub use criteria::{Criterion, ModelSize};
-pub use cross_validation::{Choice, CrossValidation, Fitted, Score, Validated, cross_validate, cross_validate_while};
+pub use cross_validation::{
+    Choice, CrossValidation, Fitted, FoldModel, Score, Validated, cross_validate, cross_validate_while,
+};
 pub use folds::Folds;
 pub use lasso_path::{LassoPath, LassoPathOptions, LassoPoint, lasso_path};
 pub use neighbourhood::{GoOn, Neighbourhood, Polished, Searchable};

@@ -649,7 +649,7 @@ fn validated(scores: Vec<Score>) -> Validated {
         loss: 1.0,
     };
     let models = scores.iter().map(fitted).collect();
-    Validated { scores, models, complete: true, passes: 0, seconds: 0.0 }
+    Validated { scores, models, fold_models: Vec::new(), complete: true, passes: 0, seconds: 0.0 }
 }
 
 #[test]
