@@ -12,6 +12,7 @@ import numpy as np
 
 from katoms import _katoms
 from katoms._checks import Design, check_shape, design_of, is_sparse
+from katoms._estimator import names_or_numbers
 from katoms._frames import is_frame, is_missing, numbers_in
 from katoms._missing import MISSING_LEVEL, not_finite
 
@@ -128,12 +129,16 @@ class Loaded:
         #: Where columns have no names: the place of the target among them, and how many there are without it.
         self.target_place = target if had is not None and target is not None and target < had else None
         self.unnamed = None if had is None else had - (self.target_place is not None)
+        #: Whether coefficients are those of all columns of X: places are known, and what is not in the model is 0.
+        self.by_place = had is not None and all(one["level"] is None for one in self.coefficients)
 
     @property
     def names(self) -> np.ndarray:
         """What each coefficient is called: places count from 0 here, and from 1 in the file."""
         if self.unnamed is None:
             return np.array([one["name"] for one in self.coefficients], dtype=object)
+        if self.by_place:
+            return names_or_numbers(None, self.unnamed)
         called = [f"x{self.place(one['column'])}{one['name'][len(one['column']):]}" for one in self.coefficients]
         return np.array(called, dtype=object)
 
@@ -228,11 +233,9 @@ def _reads(name: str, kind: str) -> Any:
 def restore(model: Any, loaded: Loaded) -> Any:
     """Give an estimator the model of a file."""
     fields = loaded.fields
-    places = [loaded.place(one["column"]) for one in loaded.coefficients] if loaded.unnamed is not None else []
-    count, support = len(loaded.coefficients), np.arange(len(loaded.coefficients))
-    # Where columns have no names their places are known, and what is not in the model is 0.
-    if loaded.unnamed is not None and all(one["level"] is None for one in loaded.coefficients):
-        count, support = loaded.unnamed, np.array(places, dtype=np.int64)
+    count, support = len(loaded.names), np.arange(len(loaded.coefficients))
+    if loaded.by_place:
+        support = np.array([loaded.place(one["column"]) for one in loaded.coefficients], dtype=np.int64)
     coef, standardized = np.zeros(count), np.zeros(count)
     coef[support] = [one["value"] for one in loaded.coefficients]
     standardized[support] = [one["standardized"] for one in loaded.coefficients]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from katoms import _katoms
-from katoms._checks import Design, asked, design_of, seed_of
+from katoms._checks import Design, asked, column_of, design_of, seed_of
 from katoms._estimator import UNCHANGED
 from katoms._linear import Chosen, LinearModel
 from katoms._missing import filling_of, has_holes
@@ -71,7 +71,9 @@ class Validated(LinearModel):
         problem = self._problem(design, target, self._weights(sample_weight, target))
         sizes = self._sizes(design, problem)
         sizes = [sizes] if isinstance(sizes, int) else sizes
-        held = held_out(self.cv, X, y, groups, design.shape[0], seed_of(self.random_state))
+        # Splitters take no classes of mixed types; which class is which is the same to them.
+        stratified = target if self._loss == "logistic" and column_of(y, self).dtype == object else y
+        held = held_out(self.cv, X, stratified, groups, design.shape[0], seed_of(self.random_state))
         if isinstance(held, list) and isinstance(held[0], Split):
             tried = self._by_splits(raw, design, problem, sizes, held)
         elif filling is not None and has_holes(raw):

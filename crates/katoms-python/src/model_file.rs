@@ -17,17 +17,15 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 fn refused(error: katoms_io::Error) -> PyErr {
-    match error {
-        katoms_io::Error::System { .. } => PyOSError::new_err(error.to_string()),
-        error => KatomsError::new_err(error.to_string()),
-    }
+    KatomsError::new_err(error.to_string())
 }
 
 /// Writes the file of a model, whose fields are JSON already. It appears whole or not at all.
 #[pyfunction]
 fn save_model(path: PathBuf, text: &[u8]) -> PyResult<()> {
     let model = Model::from_json(&path, text).map_err(refused)?;
-    katoms_io::save(&path, model.to_json().map_err(refused)?.as_bytes()).map_err(refused)
+    let text = model.to_json().map_err(refused)?;
+    katoms_io::save(&path, text.as_bytes()).map_err(|error| PyOSError::new_err(error.to_string()))
 }
 
 /// A model that was read from a file.
@@ -77,7 +75,7 @@ impl ModelFile {
     }
 
     /// The linear predictions for these columns, the columns of the design one after the other, and what a person
-    /// should know of them. Columns are found by their names, or by their places where the model's have none.
+    /// should know of them. Columns are found by the names that they have in the file.
     #[allow(clippy::type_complexity)] // what Python gets
     fn predict<'py>(
         &self,
@@ -87,8 +85,7 @@ impl ModelFile {
     ) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>, Vec<String>)> {
         let columns = columns.into_iter().map(|(name, given)| Ok(Column { name, values: given.values()? }));
         let columns = columns.collect::<PyResult<Vec<_>>>()?;
-        let has_names = self.model.unnamed_columns.is_none();
-        let table = Table { has_names, ..Table::new(columns, rows) };
+        let table = Table::new(columns, rows);
         let missing = if self.model.missing == Missing::Mean { Missing::Mean } else { Missing::Refuse };
         let ask = Ask { path: "X".into(), missing, ..Ask::default() };
         let data = self.model.dataset(Source::Table(table), &ask).map_err(refused)?;
