@@ -120,7 +120,8 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         self._keep_features(design.inputs, None if design.names is None else design.names[: design.inputs])
         self.support_size_ = size
         self.support_ = np.flatnonzero(coef)
-        self._keep_coefficients(coef.astype(design.dtype), design.dtype(intercept))
+        is_double = design.dtype is np.float64
+        self._keep_coefficients(coef.astype(design.dtype), intercept if is_double else design.dtype(intercept))
         for name in ("means_", "missing_features_", "_loaded"):
             vars(self).pop(name, None)
         if design.filling is not None:

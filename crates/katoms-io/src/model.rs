@@ -20,7 +20,7 @@
 //! | `status` | how the fit ended |
 //! | `objective` | the value that was minimised |
 //! | `quality` | how good the fit is, or null: `stationarity`, `exchanges_compared`, `exhaustive`, `improvable`, `rivals` (`inside`, `outside`, `rise`), `gap` (proven, or null) |
-//! | `data` | `rows`, `columns` and `checksum` of what the fit saw |
+//! | `data` | `rows`, `columns` and `checksum` of what the fit saw; Python, which keeps no data, leaves the checksum empty |
 //!
 //! The linear predictor of a row is `intercept` + Σ `value`·x, added up in the order of the list; an indicator's x is
 //! 1 where the column has the level. For `squares` it is the prediction, for `logistic` the log-odds of class 1. Every

@@ -65,9 +65,13 @@ impl Ended {
     pub fn stop(&self) {
         self.0.is_stopped.store(true, Ordering::SeqCst);
     }
+    /// Whether a word from outside has ended it.
+    pub fn is_stopped(&self) -> bool {
+        self.0.is_stopped.load(Ordering::SeqCst)
+    }
     /// Whether there was anything. The clock does not count once something else has ended the job.
     pub fn is_ended(&self) -> bool {
-        if self.0.is_stopped.load(Ordering::SeqCst) {
+        if self.is_stopped() {
             return true;
         }
         let is_late = self.0.deadline.get().is_some_and(|&deadline| Instant::now() >= deadline);
@@ -75,7 +79,7 @@ impl Ended {
     }
     /// What cut the job short, if anything did: the clock, or a word from outside.
     pub fn cut(&self) -> Option<Status> {
-        match (self.0.is_late.load(Ordering::SeqCst), self.0.is_stopped.load(Ordering::SeqCst)) {
+        match (self.0.is_late.load(Ordering::SeqCst), self.is_stopped()) {
             (true, _) => Some(Status::TimeLimit),
             (false, true) => Some(Status::Stopped),
             (false, false) => None,

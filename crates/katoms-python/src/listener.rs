@@ -65,9 +65,9 @@ impl Listener {
         Self { callback: callback.map(Arc::new), ended, last: Arc::new(Mutex::new(last)) }
     }
 
-    /// Tells the callback, unless the job has been ended.
+    /// Tells the callback, unless it or an error has ended the job.
     fn hear(&self, told: Told) -> Answer {
-        if self.callback.is_some() && !self.ended.is_ended() {
+        if self.callback.is_some() && !self.ended.is_stopped() {
             // Locked before the interpreter is, here and below: neither thread waits for the other.
             let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
             (last.told, last.since) = (told, Instant::now());
@@ -78,7 +78,7 @@ impl Listener {
 
     /// Tells again what was told last, where that was a while ago and no call is under way.
     pub fn remind(&self) {
-        if self.callback.is_none() || self.ended.is_ended() {
+        if self.callback.is_none() || self.ended.is_stopped() {
             return;
         }
         let mut last = match self.last.try_lock() {
