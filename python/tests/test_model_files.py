@@ -25,7 +25,7 @@ def program(*arguments):
 
 def predicted(model, data, *options):
     """What the program predicts: the numbers of its columns, by name."""
-    return json.loads(program("predict", model, data, "--json", *options).stdout)
+    return json.loads(program("predict", model, data, "--json", *options).stdout)["predictions"]
 
 
 @pytest.fixture
@@ -106,8 +106,8 @@ def test_classes_survive(table, tmp_path, labels):
     assert bits(again.predict_proba(X)) == bits(model.predict_proba(X))
     X.to_csv(tmp_path / "new.csv", index=False)
     told = predicted(tmp_path / "model.json", tmp_path / "new.csv")
-    probability = next(values for name, values in told.items() if name.startswith("probability"))
-    assert bits(probability) == bits(model.predict_proba(X)[:, 1])
+    probabilities = [values for name, values in told.items() if name.startswith("probability_")]
+    assert bits(np.transpose(probabilities)) == bits(model.predict_proba(X))
     names = [str(int(label)) if isinstance(label, float) and label.is_integer() else str(label) for label in model.predict(X).tolist()]
     assert told["prediction"] == names
 
@@ -211,8 +211,8 @@ def test_classes_of_the_program_are_what_pandas_reads(table, tmp_path, values, l
     outcome = pandas.read_csv(tmp_path / "data.csv")["outcome"]
     assert model.score(X, outcome) > 0.8
     told = predicted(tmp_path / "model.json", tmp_path / "data.csv")
-    probability = next(values for name, values in told.items() if name.startswith("probability"))
-    assert bits(probability) == bits(model.predict_proba(X)[:, 1])
+    probabilities = [values for name, values in told.items() if name.startswith("probability_")]
+    assert bits(np.transpose(probabilities)) == bits(model.predict_proba(X))
 
 
 # What a loaded model is.

@@ -146,6 +146,12 @@ impl FormatArgs {
     }
 }
 
+/// The file that a target names: `y.npy` is one; `y` is a column, whatever else is called so.
+pub fn file_of(target: &str) -> Option<&Path> {
+    let name = Path::new(target);
+    (name.extension().is_some() && name.is_file()).then_some(name)
+}
+
 impl ReadingArgs {
     /// What is done about missing values.
     pub fn missing(&self) -> Missing {
@@ -174,10 +180,8 @@ impl DataArgs {
         [Some(&self.data), self.groups.as_deref(), self.target_file()]
     }
 
-    /// `y.npy` is a file; `y` is a column, whatever else is called so.
     fn target_file(&self) -> Option<&Path> {
-        let name = Path::new(self.target.as_ref()?);
-        (name.extension().is_some() && name.is_file()).then_some(name)
+        file_of(self.target.as_ref()?)
     }
 
     /// Squares for numbers, logistic for words.

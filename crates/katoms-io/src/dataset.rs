@@ -126,7 +126,7 @@ pub struct Expected {
     pub levels: BTreeMap<String, Vec<String>>,
     /// The number of columns of a file whose columns have no names.
     pub unnamed_columns: Option<usize>,
-    /// The target's name: a file of unnamed columns may lack that one.
+    /// The target's name: predictions are scored where the file has it.
     pub target: Option<String>,
     /// The names of class 0 and class 1, for data that have the target.
     pub classes: Option<[String; 2]>,
@@ -137,7 +137,8 @@ pub struct Expected {
 pub struct Dataset {
     /// One for each column of the design.
     pub features: Vec<Feature>,
-    /// What is predicted; `None` where nothing was asked for.
+    /// What is predicted; `None` where nothing was asked for. Of data that a model predicts for: what was observed, NaN
+    /// where it is not known.
     pub target: Option<Target>,
     /// The weight of each row.
     pub weights: Option<Vec<f64>>,

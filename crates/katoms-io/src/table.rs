@@ -1,5 +1,8 @@
 //! Named columns of numbers or words: what a CSV or Parquet file holds.
 
+use crate::error::Error;
+use crate::names::{Context, Names};
+
 /// A table: columns of equal length.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
@@ -17,6 +20,17 @@ impl Table {
     /// A table of a file without lines, whose columns have names.
     pub fn new(columns: Vec<Column>, rows: usize) -> Self {
         Self { columns, rows, lines: None, has_names: true }
+    }
+
+    /// The name of the column that a person means by this name, or by this number counted from 1; `role` is what it is
+    /// wanted for: `--id`.
+    ///
+    /// # Errors
+    /// When there is none; the error names a similar one and those that there are.
+    pub fn require(&self, wanted: &str, role: &str) -> Result<String, Error> {
+        let names = Names::new(self.columns.iter().map(|column| column.name.as_str()));
+        let place = names.require(wanted, &Context { path: "the data".into(), kind: "column", role })?;
+        Ok(self.columns[place].name.clone())
     }
 }
 

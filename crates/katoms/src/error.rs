@@ -148,14 +148,14 @@ pub enum Error {
         set: String,
     },
     /// A name that no method has.
-    #[error("there is no method `{name}`{problem}; did you mean `{nearest}`? There are: {known}")]
+    #[error("there is no method `{name}`{problem}; {}: {known}", did_you_mean(*nearest))]
     UnknownMethod {
         /// The name.
         name: String,
         /// For which problem it was asked.
         problem: String,
-        /// The nearest name that exists.
-        nearest: &'static str,
+        /// The most similar name that exists, if one is similar.
+        nearest: Option<&'static str>,
         /// All names that exist.
         known: String,
     },
@@ -217,6 +217,11 @@ pub enum Error {
         /// What does not fit.
         reason: String,
     },
+}
+
+/// How a list of names begins: with the one that may be meant, where one is similar.
+fn did_you_mean(nearest: Option<&str>) -> String {
+    nearest.map_or_else(|| "there are".into(), |name| format!("did you mean `{name}`? There are"))
 }
 
 /// `Ok` when `min ≤ value ≤ max`.

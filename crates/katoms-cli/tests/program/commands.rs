@@ -217,12 +217,81 @@ fn predict_gives_probabilities_of_classes() {
     desk.succeeds(&format!("predict m.json {patients} --out p.csv"));
     let text = desk.read("p.csv");
     let mut lines = text.lines();
-    assert_eq!(lines.next(), Some("prediction,probability"));
+    assert_eq!(lines.next(), Some("prediction,probability_healthy,probability_relapse"));
     for line in lines {
-        let (class, probability) = line.split_once(',').unwrap();
-        let probability: f64 = probability.parse().unwrap();
-        assert_eq!(class, if probability >= 0.5 { "relapse" } else { "healthy" });
+        let cells: Vec<&str> = line.split(',').collect();
+        let [healthy, relapse] = [1, 2].map(|at: usize| cells[at].parse::<f64>().unwrap());
+        assert_eq!(cells[0], if relapse >= 0.5 { "relapse" } else { "healthy" });
+        assert!((healthy + relapse - 1.0).abs() < 1e-15, "{line}");
     }
+}
+
+/// What identifies a row goes with its prediction, letter by letter.
+#[test]
+fn predict_passes_identifiers_on() {
+    let desk = Desk::new();
+    desk.write("d.csv", "a,y\n1,3\n2,5\n3,7\n4,9\n");
+    desk.succeeds("fit d.csv --target y -k 1 --out m.json -q");
+    let first = |text: &str, words: &str| {
+        desk.write("new.csv", text);
+        let out = desk.succeeds(&format!("predict m.json new.csv {words}")).out;
+        out.lines().map(|line| line.rsplit_once(',').map_or("", |(ids, _)| ids).to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(first("patient,a\n007,1\n12345678901234567890,2\n", ""), ["patient", "007", "12345678901234567890"]);
+    assert_eq!(first("a,patient_id\n1,x7\n2,x8\n", ""), ["patient_id", "x7", "x8"]);
+    // what the model uses, what repeats and what measures is no identifier
+    assert_eq!(first("a,city,weight\n1,Ulm,3.5\n2,Ulm,4.5\n", ""), ["", "", ""]);
+    assert_eq!(
+        first("a,city,weight\n1,Ulm,3.50\n2,Ulm,4.5\n", "--id city,weight"),
+        ["city,weight", "Ulm,3.50", "Ulm,4.5"]
+    );
+    assert_eq!(first("id,a\nA,1\nB,\nC,3\n", "--missing drop"), ["row,id", "1,A", "3,C"]);
+    assert!(desk.refuses("predict m.json new.csv --id patient").contains("no column is called \"patient\" (--id)"));
+}
+
+/// Predictions are scored where the data have the target.
+#[test]
+fn predict_scores_where_the_target_is_known() {
+    let desk = Desk::new();
+    desk.write("d.csv", "a,y\n1,3\n2,5\n3,7\n4,9\n");
+    desk.succeeds("fit d.csv --target y -k 1 --out m.json -q");
+    desk.write("new.csv", "a,y\n1,4\n2,\n3,6\n");
+    let said = desk.succeeds("predict m.json new.csv");
+    assert_eq!(said.out.lines().count(), 4);
+    for words in ["y is known in 2 rows: R² 0.0000, RMSE 1.000", "mean absolute error 1.000"] {
+        assert!(said.err.contains(words), "{}", said.err);
+    }
+    let scores = &desk.succeeds("predict m.json new.csv --json").json()["scores"];
+    assert!((scores["rmse"].as_f64().unwrap() - 1.0).abs() < 1e-9 && scores["rows"] == 2, "{scores}");
+    desk.write("truth.csv", "seen\n3\n5\n7\n");
+    assert!(desk.succeeds("predict m.json new.csv --target truth.csv").err.contains("known in 3 rows: R² 1.0000"));
+    desk.write("new.csv", "a\n1\n");
+    assert!(desk.succeeds("predict m.json new.csv --json").json()["scores"].is_null());
+    let patients = example("patients.csv");
+    desk.succeeds(&format!("fit {patients} --target outcome -k 6 --out c.json -q"));
+    let said = desk.succeeds(&format!("predict c.json {patients} --out p.csv")).err;
+    assert!(said.contains("outcome is known in 220 rows: AUC 0.") && said.contains("log loss"), "{said}");
+}
+
+/// A prediction never takes the place of what it was made from.
+#[test]
+fn predict_does_not_overwrite_its_input() {
+    let desk = Desk::new();
+    let table = "a,y\n1,3\n2,5\n3,7\n4,9\n";
+    desk.write("d.csv", table);
+    desk.succeeds("fit d.csv --target y -k 1 --out m.csv -q");
+    let model = desk.read("m.csv");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(desk.path("d.csv"), desk.path("link.csv")).unwrap();
+    for words in ["m.csv d.csv --out d.csv", "m.csv d.csv --out ./d.csv", "m.csv d.csv --out m.csv"] {
+        assert!(desk.refuses(&format!("predict {words}")).contains("would be overwritten"), "{words}");
+    }
+    if cfg!(unix) {
+        assert!(desk.refuses("predict m.csv link.csv --out d.csv").contains("would be overwritten"));
+        assert!(desk.refuses("predict m.csv d.csv --out link.csv").contains("would be overwritten"));
+    }
+    assert_eq!((desk.read("d.csv").as_str(), desk.read("m.csv")), (table, model));
+    assert!(desk.refuses("predict m.csv d.csv --out p.txt").contains(".csv or .parquet"));
 }
 
 #[test]
@@ -348,4 +417,25 @@ fn a_closed_pipe_is_no_failure() {
     let mut child = desk.command("methods --json").stdout(std::process::Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+/// What is said about exchanges is true: of a perfect fit, of one where nothing could come in, and of one where all were
+/// tried.
+#[test]
+fn exchanges_are_told_as_they_were() {
+    let desk = Desk::new();
+    let said = |text: &str, words: &str| {
+        desk.write("d.csv", text);
+        desk.succeeds(&format!("fit d.csv --target y {words}")).err
+    };
+    let perfect = said("y,a,b\n1,1,2\n2,2,1\n3,3,5\n4,4,1\n", "-k 1");
+    assert!(perfect.contains("the fit is perfect"), "{perfect}");
+    let constant = said("y,a,b\n1,5,7\n2,5,7\n4,5,7\n", "-k 1");
+    assert!(
+        constant.contains("R² 0.0000") && constant.contains("no atom outside of the model could add"),
+        "{constant}"
+    );
+    assert!(!constant.contains("perfect"), "{constant}");
+    let classes = said("y,a,b,c\nno,1,2,5\nno,2,1,3\nyes,1.5,5,4\nyes,4,1,1\nno,3,3,3\nyes,2.5,4,2\n", "-k 1");
+    assert!(classes.contains("(all 2 compared)"), "{classes}");
 }

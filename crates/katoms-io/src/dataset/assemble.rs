@@ -16,9 +16,10 @@ use crate::table::Values;
 /// The data set that is asked for, or the one that a model expects.
 pub(super) fn assemble(source: crate::Source, ask: &Ask, expected: Option<&Expected>) -> Result<Dataset, Error> {
     let mut opened = Opened::new(source, ask)?;
-    // a model needs no target, even where the file has labels
-    let wants_target = expected.is_none() || ask.target.is_some() || ask.target_file.is_some();
-    let target = if wants_target { Vector::target(&mut opened, ask)? } else { None };
+    let target = match expected {
+        Some(expected) => Vector::expected_target(&mut opened, ask, expected)?,
+        None => Vector::target(&mut opened, ask)?,
+    };
     let weights = Vector::weights(&mut opened, ask)?;
     let mut frame = opened.frame;
     let used = match expected {
@@ -29,13 +30,16 @@ pub(super) fn assemble(source: crate::Source, ask: &Ask, expected: Option<&Expec
     let scanned: Vec<usize> = used.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
     let scan = Scan::new(&frame, &scanned)?;
     let mut notes = Vec::new();
-    let beside = [target.as_ref(), weights.as_ref()];
+    // a model predicts also where the target is missing
+    let beside = [target.as_ref().filter(|_| expected.is_none()), weights.as_ref()];
     let rows = Kept { frame: &frame, columns: &scanned, scan: &scan, beside, ask }.rows(&mut notes)?;
     let design = Design { frame: &frame, columns: &used, rows: &rows, ask, expected };
     let made = design.pieces(&mut notes)?;
     let means = design.means(&made)?;
-    let known = expected.and_then(|e| e.classes.as_ref());
-    let target = target.map(|v| v.into_target(&frame, &rows, ask, known)).transpose()?;
+    let target = match (target, expected) {
+        (Some(target), Some(expected)) => target.into_observed(&rows, expected.classes.as_ref(), &mut notes),
+        (target, _) => target.map(|v| v.into_target(&frame, &rows, ask)).transpose()?,
+    };
     let weights = weights.map(|v| v.into_weights(&frame, &rows)).transpose()?;
     let features: Vec<Feature> = made.pieces.iter().map(|p| p.feature.clone()).collect();
     check_names(&frame, &features)?;

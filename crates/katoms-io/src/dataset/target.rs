@@ -3,11 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use super::frame::{Frame, Opened};
-use super::{Ask, Target};
+use super::{Ask, Expected, Target};
 use crate::error::Error;
 use crate::names::{Names, counted, listed};
 use crate::source::{Array, ReadOptions, Source};
 use crate::table::Values;
+
+/// What the target of a file is called whose labels have no name.
+const LABEL: &str = "label";
 
 /// A vector beside the design, one value for each row of the file.
 pub(super) struct Vector {
@@ -26,15 +29,33 @@ impl Vector {
         let found = match (&ask.target_file, &ask.target) {
             (Some(file), _) => Some(Self::of_file(file, ask)?),
             (None, Some(name)) => Some(Self::named(opened, name, "--target")?),
-            (None, None) => opened.labels.take().map(|labels| Self {
-                name: "label".into(),
-                values: Values::Numbers(labels),
-                column: None,
-                own: None,
-                path: ask.path.clone(),
-            }),
+            (None, None) => opened.labels.take().map(|labels| Self::of_labels(labels, ask)),
         };
         found.map(|v| v.of_length(&opened.frame)).transpose()
+    }
+
+    /// The target of a model, to score predictions on: the one that is asked for, or where the file has one of the
+    /// model's name that one.
+    pub(super) fn expected_target(opened: &mut Opened, ask: &Ask, expected: &Expected) -> Result<Option<Self>, Error> {
+        if ask.target.is_some() || ask.target_file.is_some() {
+            return Self::target(opened, ask);
+        }
+        let Some(name) = &expected.target else { return Ok(None) };
+        let frame = &opened.frame;
+        // the place of a column is its name only in a file of as many columns
+        let places_agree = frame.is_named || expected.unnamed_columns == Some(frame.names.len());
+        let is_there = (places_agree && frame.names.contains(name)) || opened.arrays.iter().any(|(n, _)| n == name);
+        let found = match opened.labels.take() {
+            _ if is_there => Self::named(opened, name, "--target").ok(),
+            Some(labels) if name == LABEL => Some(Self::of_labels(labels, ask)),
+            _ => None,
+        };
+        Ok(found.filter(|v| len(&v.values) == opened.frame.rows))
+    }
+
+    /// The labels of an svmlight file.
+    fn of_labels(labels: Vec<f64>, ask: &Ask) -> Self {
+        Self { name: LABEL.into(), values: Values::Numbers(labels), column: None, own: None, path: ask.path.clone() }
     }
 
     /// The weights that are asked for.
@@ -157,35 +178,51 @@ impl Vector {
         }
     }
 
-    /// The target of some rows; `known`: the classes of a model.
-    pub(super) fn into_target(
-        self,
-        frame: &Frame,
-        rows: &[usize],
-        ask: &Ask,
-        known: Option<&[String; 2]>,
-    ) -> Result<Target, Error> {
+    /// The target of some rows.
+    pub(super) fn into_target(self, frame: &Frame, rows: &[usize], ask: &Ask) -> Result<Target, Error> {
         if !ask.classes {
             let wanted = "squares need a target of finite numbers (for two classes: --loss logistic)";
             let values = self.numbers(frame, rows, wanted)?;
             return Ok(Target { name: self.name, values, classes: None });
         }
         let found = self.classes(frame, rows)?;
-        let classes = match known {
-            Some(known) => known.clone(),
-            None => self.two(&found)?,
-        };
+        let classes = self.two(&found)?;
         let mut values = vec![0.0; rows.len()];
-        for (name, members) in found {
-            if name == classes[1] {
-                members.iter().for_each(|&i| values[i] = 1.0);
-            } else if name != classes[0] {
-                let row = members.first().and_then(|&i| rows.get(i)).copied().unwrap_or_default();
-                let problem = format!("\"{name}\", but the model's classes are {} and {}", classes[0], classes[1]);
-                return Err(self.error(frame, row, problem));
-            }
+        for (_, members) in found.iter().filter(|(name, _)| *name == classes[1]) {
+            members.iter().for_each(|&i| values[i] = 1.0);
         }
         Ok(Target { name: self.name, values, classes: Some(classes) })
+    }
+
+    /// What was observed of a model's target in some rows: NaN where it is missing, or none of the model's classes.
+    /// Nothing where it is not known in any row; the notes say why.
+    pub(super) fn into_observed(
+        self,
+        rows: &[usize],
+        classes: Option<&[String; 2]>,
+        notes: &mut Vec<String>,
+    ) -> Option<Target> {
+        let code = |word: &str| classes.and_then(|classes| classes.iter().position(|class| class == word));
+        let of_word = |word: &str| code(word).map_or(f64::NAN, |code| code as f64);
+        let value = |&row: &usize| match (&self.values, classes) {
+            (Values::Numbers(numbers), None) => numbers.get(row).copied().filter(|v| v.is_finite()).unwrap_or(f64::NAN),
+            (Values::Numbers(numbers), Some(_)) => {
+                numbers.get(row).map_or(f64::NAN, |v| of_word(&(v + 0.0).to_string()))
+            }
+            (Values::Words { levels, codes }, _) => {
+                let word = codes.get(row).copied().flatten().and_then(|c| levels.get(c as usize));
+                word.map_or(f64::NAN, |word| of_word(word))
+            }
+        };
+        let values: Vec<f64> = rows.iter().map(value).collect();
+        let unknown = rows.iter().zip(&values).filter(|(row, v)| v.is_nan() && !self.is_missing(**row)).count();
+        if unknown > 0 {
+            let wanted = classes.map_or_else(|| "a number".into(), |[a, b]| format!("{a} or {b}"));
+            let (rows, name) = (counted(unknown, "row"), &self.name);
+            notes.push(format!("{rows} in which {name} is not {wanted}: predicted, and not scored"));
+        }
+        let known = values.iter().any(|v| !v.is_nan());
+        known.then(|| Target { name: self.name, values, classes: classes.cloned() })
     }
 
     /// The names of two classes, where there are two.

@@ -469,14 +469,32 @@ fn a_model_fills_gaps_with_the_means_that_its_fit_saw() {
 fn a_model_knows_its_classes() {
     let classes = Some(["no".to_owned(), "yes".to_owned()]);
     let wanted = Expected { classes, ..expected(&["age"]) };
-    let ask = Ask { classes: true, ..target("y") };
     // a single class is fine here
-    let data = Dataset::matching(source("age,y\n1,yes\n2,yes\n"), &wanted, &ask).unwrap();
+    let data = Dataset::matching(source("age,y\n1,yes\n2,yes\n"), &wanted, &target("y")).unwrap();
     assert_eq!(data.target.unwrap().values, [1.0, 1.0]);
-    assert_eq!(
-        Dataset::matching(source("age,y\n1,no\n2,maybe\n"), &wanted, &ask).unwrap_err().to_string(),
-        "d.csv, line 3, column 2 (y): \"maybe\", but the model's classes are no and yes"
-    );
+    let data = Dataset::matching(source("age,y\n1,no\n2,maybe\n3,\n"), &wanted, &target("y")).unwrap();
+    let observed = data.target.unwrap().values;
+    assert!(observed[0] == 0.0 && observed[1..].iter().all(|v| v.is_nan()), "{observed:?}");
+    assert_eq!(data.notes, ["1 row in which y is not no or yes: predicted, and not scored"]);
+}
+
+/// The target is used where it is there, and no row is left out for want of it.
+#[test]
+fn a_model_finds_its_target_where_the_file_has_it() {
+    let wanted = Expected { target: Some("y".into()), ..expected(&["age"]) };
+    let observed = |text: &str| {
+        let data = Dataset::matching(source(text), &wanted, &ask()).unwrap();
+        (data.rows.len(), data.target.map(|t| t.values), data.notes)
+    };
+    let (rows, values, notes) = observed("age,y\n1,5\n2,\n3,7\n");
+    let values = values.unwrap();
+    assert!(rows == 3 && values[0] == 5.0 && values[1].is_nan() && values[2] == 7.0 && notes.is_empty(), "{values:?}");
+    assert_eq!(observed("age\n1\n2\n"), (2, None, vec![]));
+    let (rows, values, notes) = observed("age,y\n1,low\n2,high\n3,low\n");
+    assert_eq!((rows, values), (3, None));
+    assert_eq!(notes, ["3 rows in which y is not a number: predicted, and not scored"]);
+    // asked for by another name it must be there
+    assert!(Dataset::matching(source("age\n1\n"), &wanted, &target("z")).is_err());
 }
 
 #[test]

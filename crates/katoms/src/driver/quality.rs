@@ -36,6 +36,8 @@ pub struct Quality {
     /// Exchanges that would leave the fit nearly as likely, the nearest first: atoms that the data
     /// hardly prefer to another.
     pub near_ties: Vec<NearTie>,
+    /// Whether the fit is perfect up to rounding, so that no exchange could improve it.
+    pub perfect: bool,
     /// How far f is at most from the best possible, where that can be proven.
     pub certificate: Option<Certificate>,
 }
@@ -71,8 +73,15 @@ impl Quality {
 
     /// What is known about a point of this stationarity before any exchange was looked at.
     pub(crate) fn stationary(stationarity: f64) -> Self {
-        let (near_ties, certificate) = (Vec::new(), None);
-        Self { stationarity, exchange_gain: 0.0, exchanges_compared: 0, exhaustive: false, near_ties, certificate }
+        Self {
+            stationarity,
+            exchange_gain: 0.0,
+            exchanges_compared: 0,
+            exhaustive: false,
+            near_ties: Vec::new(),
+            perfect: false,
+            certificate: None,
+        }
     }
 
     /// What is known without a pass: nothing is left to gain where the fit is perfect, and what a gradient says there is
@@ -83,7 +92,7 @@ impl Quality {
     ) -> Option<Self> {
         let here = f.value(x);
         let most = f.value(&f.at(A::Point::zero(x.point().domain()))).max(here) - f.lower_bound();
-        (here - f.lower_bound() <= f.perfect() * most).then(|| Self::stationary(0.0))
+        (here - f.lower_bound() <= f.perfect() * most).then(|| Self { perfect: true, ..Self::stationary(0.0) })
     }
 
     /// The quality of x, where g = ∇f(x), from the most promising exchanges alone: a pass. It serves every structure.

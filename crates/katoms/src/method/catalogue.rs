@@ -71,7 +71,7 @@ pub fn entries() -> &'static [Entry] {
 /// The method of this name.
 ///
 /// # Errors
-/// When there is none; the error names the nearest and all others.
+/// When there is none; the error names a similar one and all that there are.
 pub fn find(name: &str) -> Result<&'static Entry, Error> {
     ENTRIES.iter().find(|e| e.name == name).ok_or_else(|| unknown_among(name, String::new(), |_| true))
 }
@@ -83,7 +83,9 @@ pub(super) fn unknown(name: &str, problem: Problem) -> Error {
 
 fn unknown_among(name: &str, problem: String, fits: impl Fn(&Entry) -> bool) -> Error {
     let names: Vec<&'static str> = ENTRIES.iter().filter(|e| fits(e)).map(|e| e.name).collect();
-    let nearest = names.iter().min_by_key(|known| distance(name, known)).copied().unwrap_or_default();
+    let near =
+        |known: &&'static str| Some((distance(name, known), *known)).filter(|(d, _)| *d <= name.len().div_ceil(2));
+    let nearest = names.iter().filter_map(near).min_by_key(|&(d, _)| d).map(|(_, known)| known);
     Error::UnknownMethod { name: name.into(), problem, nearest, known: names.join(", ") }
 }
 
@@ -387,7 +389,11 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_name_is_answered_with_the_nearest() {
+    fn a_wrong_name_is_answered_with_a_similar_one_if_there_is_one() {
+        let error = find("lasso2").unwrap_err().to_string();
+        assert!(error.contains("did you mean `lasso`?"), "{error}");
+        let error = unknown("lasso2", Problem::Atoms).to_string();
+        assert!(error.starts_with("there is no method `lasso2` for k atoms; there are: accelerated-iht"), "{error}");
         let error = find("frankwolfe").unwrap_err().to_string();
         assert!(error.starts_with("there is no method `frankwolfe`; did you mean `frank-wolfe`?"), "{error}");
         assert!(AtomMethod::named("svp").unwrap_err().to_string().contains("for k atoms"));

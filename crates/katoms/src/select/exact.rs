@@ -157,7 +157,8 @@ where
         let gains = best > (IMPROVES * (here - lower)).max(ROUNDING * self.null());
         let gradient = slopes.iter().map(|slope| -slope).collect();
         // What is left of the slopes at a perfect fit is rounding.
-        let stationarity = if self.is_perfect(x) { 0.0 } else { stationarity(self.f, set, x, &gradient) };
+        let perfect = self.is_perfect(x);
+        let stationarity = if perfect { 0.0 } else { stationarity(self.f, set, x, &gradient) };
         let deviance = |value: f64| self.f.loss().deviance(value);
         let tie = |swap: &Swap| {
             let rise = (-swap.gain).max(0.0);
@@ -169,6 +170,7 @@ where
             exchange_gain: if gains { best } else { 0.0 },
             exchanges_compared: swaps.compared,
             exhaustive: swaps.exhaustive,
+            perfect,
             near_ties: swaps.best.iter().map(tie).filter(near).take(MOST_TIES).collect(),
             ..Quality::stationary(stationarity)
         }

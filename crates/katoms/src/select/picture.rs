@@ -87,7 +87,9 @@ where
                     let swap = |t: &Trial| t.out.map(|out| Swap { out, into: t.into, gain: here - t.value });
                     let mut best: Vec<Swap> = trials.iter().filter_map(swap).collect();
                     best.sort_by(|a, b| b.gain.total_cmp(&a.gain));
-                    let swaps = Swaps { compared: best.len(), best, exhaustive: false };
+                    let all = tableau.substitutes();
+                    let exhaustive = all.exhaustive && best.len() >= all.compared;
+                    let swaps = Swaps { compared: best.len(), best, exhaustive };
                     let quality = self.quality(set, &x, &tableau.slopes(), &swaps);
                     self.clear = exchanges == 0;
                     return Some(Polished { x, exchanges, quality });
