@@ -11,7 +11,7 @@ from katoms import _katoms
 from katoms._checks import Design, asked
 from katoms._linear import Chosen, LinearModel
 from katoms._paths import Path, criterion_of
-from katoms._working import warn_unless_converged
+from katoms._working import warn, warn_unless_converged
 
 
 @dataclass(eq=False, repr=False)
@@ -43,11 +43,12 @@ class ByCriterion(LinearModel):
         target = self._target(y)
         problem = self._problem(design, target, self._weights(sample_weight, target))
         criterion = criterion_of(self.ic_type)
-        size, start, chosen, path = self._sizes(design, problem), self._start(design), None, None
-        if isinstance(size, list):
+        size, start, chosen, path, edge = self._sizes(), self._start(design), None, None, None
+        if not isinstance(size, int):
             if self.method is not None:
                 raise ValueError(f"method is {self.method!r}, which runs for one size; give support_size one number")
-            told = asked(_katoms.path, design, problem, self._work(design), size)
+            told = asked(_katoms.path, design, problem, self._work(design), size, criterion)
+            edge = told["edge"][criterion]
             path, chosen = Path(told, design.names), Chosen(told["cut"])
             size = path.best(criterion)
             place = path.place(size)
@@ -59,6 +60,8 @@ class ByCriterion(LinearModel):
         vars(self).pop("path_", None)
         if path is not None:
             self.path_ = path
+        if edge is not None:
+            warn(f"{type(self).__name__}: {edge}", UserWarning)
         return self
 
     def _path(self, X: Any, y: Any, sample_weight: Any) -> Path:
@@ -67,9 +70,9 @@ class ByCriterion(LinearModel):
         design = self._read(X)
         target = self._target(y)
         problem = self._problem(design, target, self._weights(sample_weight, target))
-        size = self._sizes(design, problem)
-        sizes = size if isinstance(size, list) else [size]
-        told = asked(_katoms.path, design, problem, self._work(design), sizes)
+        size = self._sizes()
+        sizes = [size] if isinstance(size, int) else size
+        told = asked(_katoms.path, design, problem, self._work(design), sizes, criterion_of(self.ic_type))
         self._raise_if_ended(told)
         if told["cut"] is not None:
             warn_unless_converged("path", told["cut"], len(told["models"]), "")

@@ -119,18 +119,18 @@ class Validation(NamedTuple):
     within: int
 
 
-_LOSSES = ("mean_loss", "standard_error")
-_SCORED = ("mean_score", "score_standard_error")
-
-
 def validation_of(model: Any) -> Validation | None:
     """What an estimator knows of held-out losses, if anything."""
     results = getattr(model, "cv_results_", {})
     if "support_size" in results:
         kinds = np.array([f"l2 = {ridge:g}" for ridge in results["l2"]])
-        scored = "mean_score" in results
-        means, errors = (results[name] for name in (_SCORED if scored else _LOSSES))
-        what, marks = "held-out score" if scored else "held-out loss", (model.k_min_, model.k_1se_)
+        marks = (model.k_min_, model.k_1se_)
+        if "mean_score" in results:
+            what, means, errors = "held-out score", results["mean_score"], results["score_standard_error"]
+        else:
+            # The loss of numbers is half the mean squared error.
+            what, unit = ("held-out log loss", 1) if hasattr(model, "classes_") else ("held-out mean squared error", 2)
+            means, errors = unit * results["mean_loss"], unit * results["standard_error"]
         return Validation(what, results["support_size"], means, errors, kinds, f"l2 = {model.l2_:g}", *marks)
     if len(results.get("rank", ())) > 0:
         centred = len(set(results["centring"])) > 1
@@ -243,30 +243,28 @@ def name_blocks(ax: Axes, bars: Bars, places: np.ndarray) -> None:
 
 
 def draw_convergence(ax: Axes, moves: list[dict[str, Any]], best: float, start: float) -> None:
-    """The objective above the best, against passes; what reached the best stands at the foot.
+    """The objective against passes; rings are moves that reached the best.
 
     ``start`` is what the best constant has, or NaN.
     """
     passes = np.array([0] + [move["reads"] for move in moves])
-    above = np.array([start] + [move["objective"] for move in moves]) - best
-    reached = above <= ROUNDING * abs(best)
-    real = above[np.isfinite(above) & ~reached]
-    foot = real.min() / 10 if len(real) else 1.0
-    heights = np.where(reached, foot, above)
+    heights = np.array([start] + [move["objective"] for move in moves])
     ax.plot(passes[:2], heights[:2], "o:", color=drawing.GREY, markersize=4, linewidth=1.2, zorder=2)
     small: dict[str, Any] = {"textcoords": "offset points", "fontsize": drawing.SMALL}
     if np.isfinite(start):
         ax.annotate("constant", (0, heights[0]), (6, 0), va="center", **small)
-    passes, heights, reached = passes[1:], heights[1:], reached[1:]
+    finite = heights[np.isfinite(heights)]
+    passes, heights = passes[1:], heights[1:]
+    reached = heights - best <= ROUNDING * abs(best)
     ax.plot(passes, heights, color=drawing.ACCENT, linewidth=1.5, zorder=3)
     ax.plot(passes[~reached], heights[~reached], "o", color=drawing.ACCENT, markersize=4, zorder=4)
     ring: dict[str, Any] = {"markerfacecolor": ax.get_facecolor(), "markeredgecolor": drawing.ACCENT, "clip_on": False}
     ax.plot(passes[reached], heights[reached], "o", markersize=5, markeredgewidth=1.5, zorder=4, **ring)
-    drawing.logarithmic_y(ax)
+    if 0 < 20 * finite.min() < finite.max():
+        drawing.logarithmic_y(ax)
     if reached.any():
-        ax.set_ylim(bottom=foot)
-        ax.annotate("best", (passes[reached][-1], foot), (0, 7), ha="center", **small)
-    ax.set_ylabel("objective, above the best")
+        ax.annotate("best", (passes[reached][-1], heights[reached][-1]), (0, 7), ha="center", **small)
+    ax.set_ylabel("objective")
     ax.grid(axis="y", alpha=0.3, linewidth=0.7)
     ax.margins(x=0.03)
 

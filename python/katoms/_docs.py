@@ -19,12 +19,14 @@ class Parts(NamedTuple):
 
 SIZE = """
 support_size : int, sequence of int, or None, default=None
-    The number of {atoms}. Of several, ``ic_type`` chooses; None stands for 1 to what the data can carry, at most 30.
+    The number of {atoms}; 0 is the model without any. Of several, ``ic_type`` chooses. None stands for 0 on, while the
+    criterion prefers larger models and can be trusted with as many rows and columns.
 """
 
 SIZES = """
 support_size : int, sequence of int, or None, default=None
-    The numbers of {atoms} to choose from. None stands for 1 to what the data can carry, at most 30.
+    The numbers of {atoms} to choose from; 0 is the model without any. None stands for 0 on, while the held-out loss
+    falls.
 """
 
 GROUPS = """
@@ -145,9 +147,10 @@ n_reads_ : float
 n_columns_read_ : int
     Columns that were read outside of passes.
 status_ : str
-    How the fit ended: ``"converged"``, ``"iteration-cap"``, ``"time-limit"``, ``"stopped"``, ...
-quality_ : Quality
-    How good the model is: ``print(model.quality_)``.
+    How the fit ended: ``"converged"``, ``"iteration-cap"``, ``"time-limit"``, ``"stopped"``, ...; ``"separated"`` where a
+    model of classes separates them completely, so that larger coefficients always fit better.
+quality_ : Quality or None
+    How good the model is: ``print(model.quality_)``. None for a model without {atoms}.
 objective_, loss_, null_loss_ : float
     What was minimised, the loss without the ridge, and the loss of the best constant.
 trace_ : list of dict
@@ -185,7 +188,9 @@ l2_ : float
 cv_results_ : dict of str to ndarray
     ``support_size``, ``l2``, ``mean_loss``, ``standard_error`` and ``fold_losses`` of everything that was tried, and the
     ``coef`` and ``intercept`` of its model of all rows; with ``scoring`` also ``mean_score``, ``score_standard_error``
-    and ``fold_scores``.
+    and ``fold_scores``. A loss is half the mean squared error of the held-out rows (``(2 * mean_loss) ** 0.5`` is an
+    RMSE), for classes their log loss. The models of folds come from a faster search than the final fit's: a fit of the
+    same rows may find a better one.
 fold_of_row_ : ndarray of int or None
     The fold that each row was held out in; None where some were held out never or several times.
 """

@@ -54,6 +54,7 @@ def card(model: Any) -> str:
     quality, said = getattr(model, "quality_", None), repr(model)
     said = said if len(said) <= LONGEST else f"{said[:LONGEST]}…"
     sentences = [] if quality is None else quality.sentences
+    sentences = [*sentences, *getattr(model, "_notes", [])]
     parts = [
         f"<style>{STYLE}</style>",
         '<div class="katoms-card">',
@@ -72,7 +73,8 @@ def _status(model: Any) -> str:
     status = str(getattr(model, "status_", ""))
     if status in ("", "converged"):
         return f'<div class="katoms-status">{escape(status)}</div>'
-    return f'<div class="katoms-status katoms-warning">not converged: {escape(status)}</div>'
+    said = "complete separation" if status == "separated" else f"not converged: {status}"
+    return f'<div class="katoms-status katoms-warning">{escape(said)}</div>'
 
 
 _MEASURES = (
@@ -86,8 +88,6 @@ def _facts(model: Any) -> list[str]:
     """What there is to say in a few words each; only what the model knows."""
     facts = [_shape(model), _size(model)]
     loss, null_loss = getattr(model, "loss_", None), getattr(model, "null_loss_", None)
-    if loss is not None:
-        facts.append(f"loss {loss:.6g}")
     if loss is not None and null_loss:
         facts.append(f"{100 * (1 - loss / null_loss):.1f} % explained")
     for attribute, what in _MEASURES:

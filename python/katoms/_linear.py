@@ -107,7 +107,6 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         self.objective_ = told["objective"]
         self.loss_ = told["loss"]
         self.null_loss_ = told["null_loss"]
-        self._told_apart = told["separates"]
         self.quality_ = quality_of(told["quality"])
         self.trace_ = told["trace"]
         self._atom_names = work["names"]
@@ -187,10 +186,10 @@ class LinearModel(TakesWeights, GivesFrames, Working):
     def _work(self, design: Design) -> dict[str, Any]:
         return self._how_to_work(self._members(design)[1])
 
-    def _sizes(self, design: Design, problem: dict[str, Any]) -> int | list[int]:
-        """One size, or several to choose from."""
+    def _sizes(self) -> int | list[int] | None:
+        """One size, or several to choose from; None for those that the data carry."""
         if self.support_size is None:
-            return asked(_katoms.default_sizes, design, problem, self._work(design))
+            return None
         if isinstance(self.support_size, (str, numbers.Number)):
             return whole_of(self.support_size, "support_size", 0)
         return sizes_of(self.support_size)
@@ -232,7 +231,7 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         if not hasattr(self, "path_"):
             raise ValueError(
                 f"support_size is {support_size}, but only size {self.support_size_} was fitted; "
-                "fit with several sizes, such as support_size=range(1, 11)"
+                "fit with several sizes, such as support_size=range(0, 11)"
             )
         return self.path_.coef(support_size).reshape(self.coef_.shape)
 

@@ -100,7 +100,7 @@ def criterion_of(ic_type: Any) -> str:
 
 def sizes_of(support_size: Sequence[int] | Any, what: str = "support_size") -> list[int]:
     """Rising sizes from a range, a list or an array."""
-    sizes = sorted({whole_of(size, what, 1) for size in np.asarray(list(support_size)).ravel().tolist()})
+    sizes = sorted({whole_of(size, what, 0) for size in np.asarray(list(support_size)).ravel().tolist()})
     if not sizes:
-        raise ValueError(f"{what} is empty; give at least one size, such as range(1, 11)")
+        raise ValueError(f"{what} is empty; give at least one size, such as range(0, 11)")
     return sizes

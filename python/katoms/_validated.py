@@ -15,6 +15,7 @@ from katoms._linear import Chosen, LinearModel
 from katoms._missing import filling_of, has_holes
 from katoms._scoring import Scorer, scored, scorer_of
 from katoms._splits import Split, held_out, splits_of
+from katoms._working import warn
 
 
 class Tried(NamedTuple):
@@ -69,8 +70,8 @@ class Validated(LinearModel):
         design = raw if filling is None else filling.fill(raw)
         target = self._target(y)
         problem = self._problem(design, target, self._weights(sample_weight, target))
-        sizes = self._sizes(design, problem)
-        sizes = [sizes] if isinstance(sizes, int) else sizes
+        size = self._sizes()
+        sizes = [size] if isinstance(size, int) else size
         # Splitters take no classes of mixed types; which class is which is the same to them.
         stratified = target if self._loss == "logistic" and column_of(y, self).dtype == object else y
         held = held_out(self.cv, X, stratified, groups, design.shape[0], seed_of(self.random_state))
@@ -86,7 +87,18 @@ class Validated(LinearModel):
         size, self.l2_, start = self._keep_scores(tried, scores)
         self._raise_if_ended_early(tried.told, design, lambda: (size, *start))
         self._finish(design, {**problem, "l2": self.l2_}, size, start, Chosen(tried.told["cut"]))
+        self._warn_at_the_edge(design, problem)
         return self
+
+    def _warn_at_the_edge(self, design: Design, problem: dict[str, Any]) -> None:
+        """Say where the best of what was tried is the largest, and the data carry more."""
+        sizes = sorted(set(self.cv_results_["support_size"].tolist()))
+        if len(sizes) < 2 or self.k_min_ < sizes[-1] or self.status_ == "time-limit":
+            return
+        what = "the least held-out loss is at" if self.scoring is None else "the best held-out score is at"
+        told = asked(_katoms.edge, design, problem, self._work(design), sizes, self.k_min_, what)
+        if told is not None:
+            warn(f"{type(self).__name__}: {told}", UserWarning)
 
     def _ridges(self) -> list[float]:
         ridges = [float(ridge) for ridge in np.atleast_1d(np.asarray(self.l2, dtype=np.float64))]
@@ -94,7 +106,7 @@ class Validated(LinearModel):
             raise ValueError("l2 is empty; give at least one number, such as 0.0")
         return ridges
 
-    def _by_folds(self, design: Design, problem: dict[str, Any], sizes: list[int], held: Any) -> Tried:
+    def _by_folds(self, design: Design, problem: dict[str, Any], sizes: list[int] | None, held: Any) -> Tried:
         """Each row held out once: all folds and sizes share their passes over the data."""
         told = asked(_katoms.cross_validate, design, problem, self._work(design), sizes, self._ridges(), held)
         tried = told["tried"]
@@ -108,14 +120,34 @@ class Validated(LinearModel):
         )
 
     def _by_splits(
+        self, raw: Design, design: Design, problem: dict[str, Any], sizes: list[int] | None, splits: list[Split]
+    ) -> Tried:
+        """Any rows held out; without sizes, those from 0 on while the held-out loss falls."""
+        self._check_splits(splits, problem["target"])
+        if sizes is not None:
+            return self._of_splits(raw, design, problem, sizes, splits)
+        weights = np.ones(design.shape[0]) if problem["weights"] is None else problem["weights"]
+        rows = min(np.count_nonzero(weights[np.unique(split.train)] > 0) for split in splits)
+        ask = (_katoms.sizes_after, design, problem, self._work(design), rows)
+        sizes, found = asked(*ask, None), None
+        while sizes is not None:
+            tried = self._of_splits(raw, design, problem, sizes, splits)
+            if tried.told["cut"] is not None:
+                # What was stopped on the way to more sizes has fewer than there were.
+                return tried if found is None else found._replace(told=tried.told)
+            found = tried
+            least = _katoms.compare(tried.choices, tried.losses)[2]
+            sizes = asked(*ask, (sizes[-1], tried.choices[least][0]))
+        return found
+
+    def _of_splits(
         self, raw: Design, design: Design, problem: dict[str, Any], sizes: list[int], splits: list[Split]
     ) -> Tried:
-        """Any rows held out: a path of its own for each split, after that of all rows.
+        """A path of these sizes for each split, after that of all rows.
 
         What takes the place of a missing value is learnt from the rows that train. Where the work is cut short, splits
         that are not done count for nothing, but for the first, of which the sizes that are done are judged.
         """
-        self._check_splits(splits, problem["target"])
         everything = np.arange(design.shape[0])
         counted = Counted(self._work(design)["callback"])
         whole = self._trained(design, problem, sizes, Split(everything, everything), counted)

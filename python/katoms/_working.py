@@ -82,12 +82,12 @@ def warn_unless_converged(what: str, status: str, iterations: int, advice: str) 
     warn(f"{what} has not converged (status {status!r} after {iterations} iterations); {advice}")
 
 
-def warn(message: str) -> None:
-    """A convergence warning that points at the first line that is not of this package."""
+def warn(message: str, category: type[Warning] | None = None) -> None:
+    """A warning, of convergence unless told, that points at the first line that is not of this package."""
     frame, level = sys._getframe(), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("katoms."):
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, known_to_sklearn(ConvergenceWarning), stacklevel=level)
+    warnings.warn(message, category or known_to_sklearn(ConvergenceWarning), stacklevel=level)
 
 
 def callback_of(callback: Any, verbose: Any):

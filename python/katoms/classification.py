@@ -50,12 +50,13 @@ class Classifier(LinearModel):
         self.coef_, self.intercept_ = coef.reshape(1, -1), np.array([intercept])
 
     def _warn_unless_converged(self, advice: str) -> None:
-        if self._told_apart:
-            what = type(self).__name__
-            message = f"{what}: these features tell the classes apart without an error, so that no finite coefficients "
-            message += "are the best and theirs mean little; give an l2, such as 1.0"
-            warn(message)
-        super()._warn_unless_converged(advice)
+        if self.status_ != "separated":
+            return super()._warn_unless_converged(advice)
+        zero, one = self.classes_
+        warn(
+            f"{type(self).__name__}: complete separation: this model tells {one} from {zero} without an error on the rows "
+            "of the fit, so larger coefficients always fit better and these are no estimates; give an l2, such as 1.0"
+        )
 
     def decision_function(self, X: Any) -> np.ndarray:
         """The log-odds of the second class.

@@ -37,7 +37,8 @@ def path(
     X : array, SciPy sparse matrix, or frame of pandas or polars, of shape (n_samples, n_features)
     y : array of shape (n_samples,)
     support_sizes : sequence of int, optional
-        The sizes; None stands for 1 to what the data can carry, at most 30.
+        The sizes; 0 is the model without features. None stands for 0 on, while ``ic_type`` prefers larger models and can
+        be trusted with as many rows and columns.
     loss : {"squares", "logistic"}, default="squares"
     groups : optional
         As in :class:`GroupSparseRegressor`; sizes then count groups.

@@ -161,9 +161,9 @@ def plot_coefficients(model: Any, *, max_features: int = 40, ax: Axes | None = N
 
 
 def plot_convergence(model: Any, *, ax: Axes | None = None) -> Axes:
-    """Draw how far the objective was above the best, against passes over the data.
+    """Draw the objective against passes over the data.
 
-    Moves that reached the best are rings at the foot; the grey dot is the best constant. Where the number of atoms grew
+    Moves that reached the best are rings; the grey dot is the best constant. Where the number of atoms grew
     in stages, the size of each stands above the place where it begins.
 
     Parameters
@@ -184,8 +184,8 @@ def plot_convergence(model: Any, *, ax: Axes | None = None) -> Axes:
     >>> X = rng.normal(size=(100, 20))
     >>> y = 3 * X[:, 7] - 2 * X[:, 4] + rng.normal(size=100)
     >>> ax = plot_convergence(SparseRegressor(support_size=2).fit(X, y))
-    >>> ax.get_yscale()
-    'log'
+    >>> ax.get_ylabel()
+    'objective'
     """
     from katoms import _charts as charts
     from katoms import _drawing as drawing

@@ -24,6 +24,17 @@ class Regressor(LinearModel):
 
     _loss = "squares"
 
+    def _target(self, y: Any) -> np.ndarray:
+        target = super()._target(y)
+        low, high = target.min(initial=np.inf), target.max(initial=-np.inf)
+        two = low < high and bool(((target == low) | (target == high)).all())
+        classifier = type(self).__name__.replace("Regressor", "Classifier")
+        note = f"y has two values, {low:g} and {high:g}, fitted here as numbers; {classifier} models the probability of {high:g}"
+        self._notes = [note] if two else []
+        if two and self.verbose:
+            print(f"note: {note}", flush=True)
+        return target
+
     def predict(self, X: Any) -> np.ndarray:
         """Predict the target.
 

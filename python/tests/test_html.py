@@ -75,7 +75,6 @@ def test_the_card_has_the_coefficients_and_the_facts(frame):
         "SparseRegressor(support_size=2)",
         "120 rows × 30 columns",
         "k = 2: 2 features",
-        f"loss {model.loss_:.6g}",
         f"{explained:.1f} % explained",
         "converged",
         *model.quality_.sentences,

@@ -189,9 +189,10 @@ def test_held_out_losses_with_their_errors(validated):
         rows = results["l2"] == ridge
         line, _, (bars,) = drawn[f"l2 = {ridge:g}"].lines
         assert line.get_xdata().tolist() == results["support_size"][rows].tolist()
-        assert np.array_equal(line.get_ydata(), results["mean_loss"][rows])
+        # the loss of numbers is half the mean squared error
+        assert np.array_equal(line.get_ydata(), 2 * results["mean_loss"][rows])
         ends = np.array([segment[:, 1] for segment in bars.get_segments()])
-        assert np.allclose(ends[:, 1] - ends[:, 0], 2 * results["standard_error"][rows])
+        assert np.allclose(ends[:, 1] - ends[:, 0], 2 * 2 * results["standard_error"][rows])
         chosen = ridge == validated.l2_
         assert (to_hex(line.get_color()) == drawing.ACCENT) == chosen
         assert f"l2 = {ridge:g}" + (", chosen" if chosen else "") in texts(ax)
@@ -289,20 +290,18 @@ def test_a_signal_is_drawn_by_its_entries():
 # Moves.
 
 
-def test_moves_are_drawn_above_the_best(frame):
+def test_moves_are_drawn_at_their_objectives(frame):
     model = katoms.SparseRegressor(8, method="iht").fit(*frame)
     ax = katoms.plot_convergence(model)
-    constant, line = ax.get_lines()[:2]
+    constant, line, _, rings = ax.get_lines()[:4]
     objectives = np.array([move["objective"] for move in model.trace_])
     best = min(objectives.min(), model.objective_)
-    assert ax.get_yscale() == "log"
-    assert constant.get_xydata()[0] == pytest.approx([0, model.null_loss_ - best])
+    assert constant.get_xydata()[0] == pytest.approx([0, model.null_loss_])
     assert line.get_xdata().tolist() == [move["reads"] for move in model.trace_]
-    above, drawn = objectives - best, line.get_ydata()
-    real = above > 1e-12 * best
-    assert real.sum() > 3 and not real.all()
-    assert np.array_equal(drawn[real], above[real])
-    assert (drawn[~real] == ax.get_ylim()[0]).all() and ax.get_ylim()[0] < above[real].min()
+    assert line.get_ydata().tolist() == objectives.tolist()
+    assert np.allclose(rings.get_ydata(), best, rtol=1e-12) and 0 < len(rings.get_ydata()) < len(objectives) - 3
+    wide = 20 * objectives.min() < max(objectives.max(), model.null_loss_)
+    assert (ax.get_yscale() == "log") == wide and ax.get_ylabel() == "objective"
     assert "k = 8" in texts(ax) and "best" in texts(ax)
 
 

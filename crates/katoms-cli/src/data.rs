@@ -169,7 +169,10 @@ impl DataArgs {
         let options = self.reading.format.options()?;
         let source = katoms_io::read(&self.data, &options)?;
         let loss = model.loss.unwrap_or_else(|| self.natural_loss(&source));
-        let dataset = Dataset::new(source, &self.ask(loss))?;
+        let mut dataset = Dataset::new(source, &self.ask(loss))?;
+        if model.loss.is_none() && loss == LossChoice::Squares {
+            dataset.notes.extend(dataset.target.as_ref().and_then(two_values));
+        }
         dataset.notes.iter().for_each(|note| told.say(format!("note: {note}")));
         let (path, missing) = (self.data.clone(), self.reading.missing());
         Ok(Loaded { path, dataset, loss, missing, has_group_file: self.groups.is_some() })
@@ -297,9 +300,9 @@ impl Loaded {
     /// When there are fewer.
     pub fn check_size(&self, k: usize, features: &Features<'_>) -> Result<()> {
         let most = features.candidates();
-        if k == 0 || k > most {
+        if k > most {
             bail!(
-                "-k is {k}, but {} has {} to choose from; k must lie between 1 and {most}",
+                "-k is {k}, but {} has {} to choose from; k must lie between 0 and {most}",
                 self.path.display(),
                 count(most, self.atoms_are().trim_end_matches('s'), self.atoms_are()),
             );
@@ -309,23 +312,35 @@ impl Loaded {
 }
 
 impl Loaded {
-    /// The sizes that were asked for, or a range that the data can carry.
+    /// The sizes that were asked for, as far as there are so many atoms.
     ///
     /// # Errors
-    /// When there are fewer atoms than asked for.
-    pub fn sizes(&self, asked: Option<&Sizes>, features: &Features<'_>, told: &Told) -> Result<Vec<usize>> {
-        if let Some(Sizes(sizes)) = asked {
-            let most = features.candidates();
-            let kept: Vec<usize> = sizes.iter().copied().filter(|&k| k <= most).collect();
-            match (kept.is_empty(), sizes.first(), sizes.last()) {
-                (true, Some(&least), _) => self.check_size(least, features)?,
-                (false, _, Some(&last)) if last > most => {
-                    told.say(format!("note: sizes above {most} are left out: there are no more {}", self.atoms_are()));
-                }
-                _ => {}
+    /// When there are fewer atoms than the smallest size.
+    pub fn sizes(&self, asked: Option<&Sizes>, features: &Features<'_>, told: &Told) -> Result<Option<Vec<usize>>> {
+        let Some(Sizes(sizes)) = asked else { return Ok(None) };
+        let most = features.candidates();
+        let kept: Vec<usize> = sizes.iter().copied().filter(|&k| k <= most).collect();
+        match (kept.is_empty(), sizes.first(), sizes.last()) {
+            (true, Some(&least), _) => self.check_size(least, features)?,
+            (false, _, Some(&last)) if last > most => {
+                told.say(format!("note: sizes above {most} are left out: there are no more {}", self.atoms_are()));
             }
-            return Ok(kept);
+            _ => {}
         }
-        Ok(features.default_sizes())
+        Ok(Some(kept))
     }
+}
+
+/// What is said of a target of two numbers that nobody called classes.
+fn two_values(target: &Target) -> Option<String> {
+    let (least, most) =
+        target.values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &v| (a.min(v), b.max(v)));
+    let two = least < most && target.values.iter().all(|&v| v == least || v == most);
+    two.then(|| {
+        let (name, least, most) = (&target.name, least + 0.0, most + 0.0);
+        format!(
+            "the target {name} has two values, {least} and {most}, and is fitted by least squares as a number; for the \
+             probability of {most}: --loss logistic (--loss squares keeps this note away)"
+        )
+    })
 }

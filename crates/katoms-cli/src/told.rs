@@ -12,6 +12,8 @@ pub struct Told {
     quiet: bool,
     /// The command line, as a person would type it again.
     pub command: String,
+    /// Its words, quoted where a shell needs it.
+    words: Vec<String>,
 }
 
 impl Told {
@@ -21,7 +23,25 @@ impl Told {
             let word = word.to_string_lossy();
             if at == 0 { "katoms".to_owned() } else { quoted(&word) }
         });
-        Self { quiet, command: words.collect::<Vec<_>>().join(" ") }
+        let words: Vec<String> = words.collect();
+        Self { quiet, command: words.join(" "), words }
+    }
+
+    /// The same command line for another command, without some options and their values.
+    pub fn command_as(&self, command: &str, without: &[&str]) -> String {
+        let place = self.words.iter().skip(1).position(|word| !word.starts_with('-')).map(|place| place + 1);
+        let renamed = |(at, word): (usize, &'_ String)| if Some(at) == place { command.into() } else { word.clone() };
+        let mut words = self.words.iter().enumerate().map(renamed).peekable();
+        let mut kept: Vec<String> = Vec::new();
+        while let Some(word) = words.next() {
+            let (name, has_value) = word.split_once('=').map_or((word.as_str(), false), |(name, _)| (name, true));
+            if !without.contains(&name) {
+                kept.push(word);
+            } else if !has_value {
+                words.next_if(|next| !next.starts_with('-'));
+            }
+        }
+        kept.join(" ")
     }
 
     /// A line for people; not with `--quiet`.
@@ -122,6 +142,14 @@ mod tests {
         let words = ["/usr/bin/katoms", "fit", "my data.csv", "--target", "it's", "-k", "10"].map(OsString::from);
         let told = Told::new(false, &words);
         assert_eq!(told.command, r"katoms fit 'my data.csv' --target 'it'\''s' -k 10");
+    }
+
+    #[test]
+    fn a_command_can_be_typed_for_another_command() {
+        let words = "katoms -q fit my.csv --method omp --stability -k 1:3 --checkpoint=c --stability 9 --seed 2";
+        let told = Told::new(false, &words.split(' ').map(OsString::from).collect::<Vec<_>>());
+        let said = told.command_as("cv", &["--method", "--stability", "--checkpoint"]);
+        assert_eq!(said, "katoms -q cv my.csv -k 1:3 --seed 2");
     }
 
     #[test]

@@ -183,6 +183,10 @@ impl Watch for Companion {
         self.verdict(false)
     }
 
+    fn expect(&mut self, pieces: usize) {
+        self.bar.set_length(pieces as u64);
+    }
+
     fn counted(&mut self, done: usize) -> Answer {
         self.show();
         self.bar.set_position(done as u64);

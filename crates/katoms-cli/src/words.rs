@@ -2,6 +2,7 @@
 
 use katoms::driver::{Quality, Start, Stop};
 use katoms::{Status, driver::Attempt};
+use katoms_estimate::Edge;
 
 use crate::told::number;
 
@@ -18,6 +19,7 @@ pub fn status(status: Status) -> &'static str {
         Status::Stopped => "stopped before it converged",
         Status::Stalled => "stalled: no step lowers the objective",
         Status::Diverged => "diverged",
+        Status::Separated => "complete separation: larger coefficients always fit better",
     }
 }
 
@@ -31,8 +33,24 @@ pub fn status_name(status: Status) -> &'static str {
         Status::Stopped => "stopped",
         Status::Stalled => "stalled",
         Status::Diverged => "diverged",
+        Status::Separated => "separated",
     }
 }
+
+/// That a choice is the largest size that was tried, and what to do about it: a larger range, or an estimator that holds out
+/// rows where no criterion can be trusted.
+pub fn edge(what: &str, edge: &Edge, range: &str, holding_out: &str) -> String {
+    let Edge { tried, trusted, .. } = edge;
+    let beyond = trusted.map(|most| {
+        format!("beyond {most} no criterion can be trusted with these data, so let {holding_out} judge on rows held out, or ")
+    });
+    let beyond = beyond.unwrap_or_default();
+    format!("{what} the largest size that was tried ({tried}), so the best may be larger: {beyond}try {range}")
+}
+
+/// Of which search the models of a cross-validation are.
+pub const FOLD_MODELS: &str = "the models of the folds come from a faster search than the final fit's: a fit of the same \
+                               rows may find a better one";
 
 /// What is known about how good a model is, a sentence each.
 pub fn quality(quality: &Quality, attempts: &[Attempt], name: impl Fn(usize) -> String) -> Vec<String> {

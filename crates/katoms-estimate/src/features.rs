@@ -2,6 +2,9 @@
 
 mod answers;
 mod bounded;
+mod null;
+mod sizes;
+mod trail;
 mod trained;
 
 use std::time::Instant;
@@ -10,22 +13,17 @@ use katoms::driver::{Options, Run, Stop};
 use katoms::loss::{AnyLoss, Loss, Split, best_constant};
 use katoms::method::AtomMethod;
 use katoms::operator::{AnyDesign, LinearOperator};
-use katoms::select::{
-    Bounds, CrossValidation, Folds, Path, Preparation, Sample, Search, Selected, Sign, Stability, Validated,
-    cross_validate_while, path, path_within_bounds, phase_transition_k, stability,
-};
+use katoms::select::{Bounds, Preparation, Sample, Search, Selected, Stability, stability};
 use katoms::set::{Always, AnyAtoms, ConstraintSet, CoordinateSet};
 use katoms::space::SparseVec;
 use katoms::{Error, Objective, Outcome};
 
 pub use answers::{Estimate, How, Trail, TrailModel};
+pub use sizes::Edge;
 pub use trained::Trained;
 
 use crate::searching::searched;
 use crate::watch::{Phase, Progress, Watch};
-
-/// The largest size of a range that nobody chose.
-const DEFAULT_MOST: usize = 30;
 
 /// A design, a target, and what a model may be made of.
 #[derive(Debug)]
@@ -74,31 +72,15 @@ impl<'a> Features<'a> {
         Ok(Self { bounds: Some(bounds), ..self })
     }
 
-    /// The number of atoms that there are to choose from.
-    pub fn candidates(&self) -> usize {
-        let atoms = self.atoms.candidates();
-        (0..atoms.len()).filter(|&atom| !atoms.members(atom).is_empty()).count()
-    }
-
-    /// A range of sizes that the data can carry, for a choice among them, from 1 on. It ends where a criterion can no
-    /// longer be trusted: at m/(ln ln m · ln p) for m [observations](Loss::observations) and p columns (Fan and Tang
-    /// 2013; abess ends there too), at what the phase transition allows, at 30, or with all atoms that there are,
-    /// whichever comes first. A row of weight 2 and that row twice give the same range.
-    pub fn default_sizes(&self) -> Vec<usize> {
-        let (m, p) = (self.loss.observations(), self.design.domain());
-        let carried = phase_transition_k(m, p, Sign::Any).unwrap_or(1);
-        // For a handful of rows the logarithms mean nothing, and half of the rows is the end.
-        let trusted = m as f64 / ((m as f64).ln().ln().max(0.5) * (p as f64).ln()).max(2.0);
-        let most = carried.min(trusted as usize).max(1);
-        (1..=most.min(self.candidates()).min(DEFAULT_MOST)).collect()
-    }
-
-    /// The model of k atoms.
+    /// The model of k atoms; of none, that of what is always in.
     ///
     /// # Errors
     /// When k is out of range, there is no such method, an option makes no sense, the start has another length than
     /// the design has columns, or the saved state is another job's.
     pub fn fit(&self, k: usize, how: &How, watch: &mut dyn Watch) -> Result<Estimate, Error> {
+        if k == 0 {
+            return self.null_model(how);
+        }
         if let Some(bounds) = &self.bounds {
             return self.fit_within(bounds, k, how, watch);
         }
@@ -145,7 +127,6 @@ impl<'a> Features<'a> {
         let predicted = self.predictions(&coefficients, intercept);
         Estimate {
             loss: self.loss.value(&predicted),
-            separates: self.separates(&predicted),
             null_loss: self.null_loss(),
             chosen: set.chosen(&outcome.point),
             standardized: coefficients.map(|j, v| v * self.deviation(j)),
@@ -174,69 +155,6 @@ impl<'a> Features<'a> {
         }
     }
 
-    /// A model of each size, and what the criteria say. The watch hears how many sizes are done.
-    ///
-    /// # Errors
-    /// When sizes do not rise or are out of range.
-    pub fn path(&self, sizes: &[usize], watch: &mut dyn Watch) -> Result<Trail, Error> {
-        let f = self.objective()?;
-        let set = self.preparation.set(&self.atoms.with_atoms(sizes.first().copied().unwrap_or(1))?)?;
-        let go_on = |done| watch.counted(done).flow();
-        let found: Path<SparseVec> = match &self.bounds {
-            Some(bounds) => path_within_bounds(&f, &set, &f.operator().scaled_bounds(bounds)?, sizes, go_on)?,
-            None => path(&f, &set, sizes.iter().copied(), go_on)?,
-        };
-        let candidates = Some(self.candidates());
-        let values = Trail::CRITERIA.map(|(_, criterion)| found.criterion(criterion, candidates));
-        let best = Trail::CRITERIA.map(|(_, criterion)| found.best(criterion, candidates).map(|model| model.atoms));
-        let (values, best) = (all_of(values)?, all_of(best)?);
-        let one = |(at, model): (usize, &katoms::select::Model<SparseVec>)| {
-            let (coefficients, intercept) = self.to_original(&f, &model.point);
-            TrailModel {
-                atoms: model.atoms,
-                chosen: set.chosen(&model.point),
-                standardized: coefficients.map(|j, v| v * self.deviation(j)),
-                coefficients,
-                intercept,
-                objective: model.objective,
-                loss: model.loss,
-                criteria: [0, 1, 2, 3].map(|c: usize| values[c][at]),
-                status: model.status,
-            }
-        };
-        Ok(Trail {
-            models: found.models.iter().enumerate().map(one).collect(),
-            complete: found.complete,
-            passes: found.passes,
-            seconds: found.seconds,
-            null_loss: self.null_loss(),
-            best,
-        })
-    }
-
-    /// Every size on rows held out. The watch hears what [`cross_validate_while`] tells.
-    ///
-    /// # Errors
-    /// As [`cross_validate_while`].
-    pub fn cross_validate(
-        &self,
-        sizes: &[usize],
-        ridges: &[f64],
-        folds: &Folds,
-        watch: &mut dyn Watch,
-    ) -> Result<Validated, Error> {
-        let options = CrossValidation {
-            ridges: ridges.to_vec(),
-            standardize: self.preparation.standardize,
-            intercept: self.preparation.intercept,
-            bounds: self.bounds.clone(),
-            ..CrossValidation::new(sizes.iter().copied())
-        };
-        cross_validate_while(self.design, &self.loss, &self.atoms, folds, &options, &mut |done| {
-            watch.counted(done).flow()
-        })
-    }
-
     /// How often half-samples choose each atom.
     ///
     /// # Errors
@@ -261,16 +179,6 @@ impl<'a> Features<'a> {
         out
     }
 
-    /// Whether these predictions tell two classes apart without an error, and no ridge keeps the coefficients finite.
-    fn separates(&self, predicted: &[f64]) -> bool {
-        let Some(classes) = self.loss.classes() else { return false };
-        let counts = |i: usize| self.loss.weights().is_none_or(|weights| weights[i] > 0.0);
-        let of =
-            |class: f64| (0..classes.len()).filter(move |&i| classes[i] == class && counts(i)).map(|i| predicted[i]);
-        let (most, least) = (of(0.0).fold(f64::NEG_INFINITY, f64::max), of(1.0).fold(f64::INFINITY, f64::min));
-        self.preparation.ridge == 0.0 && most < least
-    }
-
     /// The weighted standard deviation of a column.
     fn deviation(&self, column: usize) -> f64 {
         let Ok(unit) = SparseVec::new(self.design.domain(), vec![column], vec![1.0]) else { return 0.0 };
@@ -291,9 +199,4 @@ impl<'a> Features<'a> {
         let constant = if self.preparation.intercept { best_constant(&self.loss) } else { 0.0 };
         self.loss.value(&vec![constant; self.loss.n_outputs()])
     }
-}
-
-/// What is asked for all of an array, or the first error.
-fn all_of<T, const N: usize>(results: [Result<T, Error>; N]) -> Result<Vec<T>, Error> {
-    results.into_iter().collect()
 }

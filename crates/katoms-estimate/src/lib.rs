@@ -21,7 +21,7 @@ mod watch;
 pub use completion::{
     Centring, Clip, Completed, CompletedMatrix, Completion, Effects, Observed, Rule, Trial, complete,
 };
-pub use features::{Estimate, Features, How, Trail, TrailModel, Trained};
+pub use features::{Edge, Estimate, Features, How, Trail, TrailModel, Trained};
 pub use measure::{accuracy, log_probability, r_squared};
 pub use recovery::{Places, Recovered, Recovery, recover};
 pub use threads::{cores, threads};

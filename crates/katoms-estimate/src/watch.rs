@@ -71,6 +71,10 @@ impl Answer {
 pub trait Watch {
     /// Hears of a move.
     fn tell(&mut self, progress: &Progress<'_>) -> Answer;
+    /// Hears how many pieces the job will be made of, and hears it again where they become more.
+    fn expect(&mut self, pieces: usize) {
+        let _ = pieces;
+    }
     /// Hears that so many of the pieces that a job is made of are done: sizes of a path, fits of a validation.
     fn counted(&mut self, done: usize) -> Answer {
         let _ = done;

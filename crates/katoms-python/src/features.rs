@@ -3,10 +3,11 @@
 use katoms::Error;
 use katoms::loss::{AnyLoss, LeastSquares, Logistic};
 use katoms::operator::FirstRead;
-use katoms::select::{Bounds, Preparation};
+use katoms::select::{Bounds, Criterion, Preparation};
 use katoms::set::{AnyAtoms, KSparse};
 use katoms::space::SparseVec;
-use katoms_estimate::{Features, How, Trail};
+use katoms_cli::words;
+use katoms_estimate::{Edge, Features, How, Trail};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -22,7 +23,8 @@ use crate::prediction::weights_of;
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(fit, module)?)?;
     module.add_function(wrap_pyfunction!(path, module)?)?;
-    module.add_function(wrap_pyfunction!(default_sizes, module)?)
+    module.add_function(wrap_pyfunction!(sizes_after, module)?)?;
+    module.add_function(wrap_pyfunction!(edge, module)?)
 }
 
 /// What is to be predicted, from which atoms, and how the columns are prepared.
@@ -143,7 +145,6 @@ fn fit<'py>(
     told.set_item("objective", found.objective)?;
     told.set_item("loss", found.loss)?;
     told.set_item("null_loss", found.null_loss)?;
-    told.set_item("separates", found.separates)?;
     let quality =
         found.quality.as_ref().map(|q| answer::quality(py, q, &found.attempts, &work.names, "x")).transpose()?;
     told.set_item("quality", quality)?;
@@ -152,16 +153,24 @@ fn fit<'py>(
     Ok(told)
 }
 
-/// A model of each size, and what the criteria say.
+/// A model of each size, and what the criteria say. Without sizes, those that this criterion asks for.
 #[pyfunction]
+#[pyo3(signature = (design, problem, work, sizes, criterion))]
 fn path<'py>(
     py: Python<'py>,
     design: Matrix<'py>,
     problem: Problem<'py>,
     work: Work,
-    sizes: Vec<usize>,
+    sizes: Option<Vec<usize>>,
+    criterion: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (found, ended) = worked(py, (&design, &problem, &work), |features, listener| features.path(&sizes, listener))?;
+    let named = |(name, _): &&(&str, Criterion)| name.eq_ignore_ascii_case(criterion);
+    let (_, criterion) = *Trail::CRITERIA.iter().find(named).unwrap_or(&Trail::CRITERIA[2]);
+    let ((found, edges), ended) = worked(py, (&design, &problem, &work), |features, listener| {
+        let trail = features.path(sizes.as_deref(), criterion, listener)?;
+        let edges: Vec<_> = trail.best.iter().map(|&k| features.edge_of_criterion(&trail.sizes(), k)).collect();
+        Ok((trail, edges))
+    })?;
     let models = found.models.iter().map(|model| {
         let told = PyDict::new(py);
         told.set_item("support_size", model.atoms)?;
@@ -185,6 +194,12 @@ fn path<'py>(
         best.set_item(name.to_lowercase(), size)?;
     }
     told.set_item("best", best)?;
+    let at_edge = PyDict::new(py);
+    for ((name, _), edge) in Trail::CRITERIA.iter().zip(&edges) {
+        let said = edge.map(|edge| at_the_edge(&format!("{name} prefers"), &edge));
+        at_edge.set_item(name.to_lowercase(), said)?;
+    }
+    told.set_item("edge", at_edge)?;
     told.set_item("complete", found.complete)?;
     told.set_item("passes", found.passes)?;
     told.set_item("seconds", found.seconds)?;
@@ -193,8 +208,39 @@ fn path<'py>(
     Ok(told)
 }
 
-/// The sizes that these data can carry.
+/// That a choice is the largest size that was tried, in the words of this package.
+fn at_the_edge(what: &str, edge: &Edge) -> String {
+    let range = format!("support_size=range(0, {})", edge.further + 1);
+    words::edge(what, edge, &range, "an estimator with CV in its name")
+}
+
+/// That a size chosen on rows held out is the largest of these and the data carry more; `None` where that is not so.
 #[pyfunction]
-fn default_sizes(py: Python<'_>, design: Matrix<'_>, problem: Problem<'_>, work: Work) -> PyResult<Vec<usize>> {
-    worked(py, (&design, &problem, &work), |features, _| Ok(features.default_sizes())).map(|done| done.0)
+fn edge(
+    py: Python<'_>,
+    design: Matrix<'_>,
+    problem: Problem<'_>,
+    work: Work,
+    sizes: Vec<usize>,
+    chosen: usize,
+    what: &str,
+) -> PyResult<Option<String>> {
+    let (edge, _) = worked(py, (&design, &problem, &work), |features, _| Ok(features.edge(&sizes, chosen)))?;
+    Ok(edge.map(|edge| at_the_edge(what, &edge)))
+}
+
+/// The sizes that training sets of so many rows are tried with where nobody says; after others, of which the largest and
+/// the chosen one are given, those that follow. `None`: there are no more to try.
+#[pyfunction]
+#[pyo3(signature = (design, problem, work, rows, before))]
+fn sizes_after(
+    py: Python<'_>,
+    design: Matrix<'_>,
+    problem: Problem<'_>,
+    work: Work,
+    rows: usize,
+    before: Option<(usize, usize)>,
+) -> PyResult<Option<Vec<usize>>> {
+    let asked = (&design, &problem, &work);
+    worked(py, asked, |features, _| Ok(features.sizes_after(features.carried_by(rows), before))).map(|done| done.0)
 }

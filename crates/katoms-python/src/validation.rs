@@ -46,26 +46,27 @@ fn folds<'py>(py: Python<'py>, problem: Problem<'py>, held: Held) -> PyResult<Bo
     Ok(answer::indices(py, held.folds(&problem)?.labels()))
 }
 
-/// Every size and ridge on rows held out.
+/// Every size and ridge on rows held out. Without sizes, those up to where the held-out loss falls no more.
 #[pyfunction]
+#[pyo3(signature = (design, problem, work, sizes, ridges, held))]
 fn cross_validate<'py>(
     py: Python<'py>,
     design: Matrix<'py>,
     problem: Problem<'py>,
     work: Work,
-    sizes: Vec<usize>,
+    sizes: Option<Vec<usize>>,
     ridges: Vec<f64>,
     held: Held,
 ) -> PyResult<Bound<'py, PyDict>> {
     let folds = held.folds(&problem)?;
     let (found, ended) = worked(py, (&design, &problem, &work), |features, listener| {
-        features.cross_validate(&sizes, &ridges, &folds, listener)
+        features.cross_validate(sizes.as_deref(), &ridges, &folds, listener)
     })?;
-    let tried = found.scores.iter().zip(&found.models).zip(&found.fold_models).map(|((score, model), folds)| {
+    let tried = found.scores.iter().zip(&found.models).map(|(score, model)| {
         let told = choice_told(py, score.choice)?;
         told.set_item("losses", PyArray1::from_slice(py, &score.folds))?;
         told.set_item("model", (answer::dense(py, &model.coefficients), model.intercept))?;
-        told.set_item("fold_models", folds.iter().map(|model| fold_model(py, model)).collect::<Vec<_>>())?;
+        told.set_item("fold_models", score.models.iter().map(|model| fold_model(py, model)).collect::<Vec<_>>())?;
         Ok(told)
     });
     let told = PyDict::new(py);
@@ -126,7 +127,7 @@ fn compare<'py>(
     choices: Vec<(usize, f64)>,
     folds: Vec<Vec<f64>>,
 ) -> (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, usize, usize) {
-    let score = |((atoms, ridge), folds)| Score::new(Choice { atoms, ridge, shrinkage: 0.0 }, folds);
+    let score = |((atoms, ridge), folds)| Score::new(Choice { atoms, ridge, shrinkage: 0.0 }, folds, Vec::new());
     let scores: Vec<Score> = choices.into_iter().zip(folds).map(score).collect();
     let (means, errors) = (scores.iter().map(|s| s.mean), scores.iter().map(|s| s.error));
     let (means, errors) = (PyArray1::from_iter(py, means), PyArray1::from_iter(py, errors));

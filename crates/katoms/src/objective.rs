@@ -231,6 +231,12 @@ impl<A: LinearOperator, L: Loss> Objective<A, L> {
         self.loss.lower_bound()
     }
 
+    /// Whether f(t·x) falls for ever as t grows, so that no finite point is the best: x
+    /// [separates](Loss::separates) two classes, and there is no ridge. O(m).
+    pub fn is_separated_by(&self, x: &Evaluated<A::Point>) -> bool {
+        self.ridge == 0.0 && self.loss.separates(&x.ax)
+    }
+
     /// ∇ℓ at the image: the residual that a pass multiplies. O(m).
     pub fn residual(&self, x: &Evaluated<A::Point>) -> Vec<f64> {
         let mut r = vec![0.0; x.ax.len()];

@@ -91,7 +91,7 @@ impl Run {
             Status::IterationCap => format!("cap, f at {:.0e}", self.gap()),
             Status::Diverged => "diverged".into(),
             Status::Stalled => format!("stalled, f at {:.0e}", self.gap()),
-            Status::PassCap | Status::TimeLimit | Status::Stopped => "stopped".into(),
+            Status::PassCap | Status::TimeLimit | Status::Stopped | Status::Separated => "stopped".into(),
         }
     }
 }

@@ -166,7 +166,7 @@ impl Finished {
             Status::Converged => "converged",
             Status::IterationCap => "cap",
             Status::Stalled => "stalled",
-            Status::PassCap | Status::TimeLimit | Status::Stopped | Status::Diverged => "stopped",
+            Status::PassCap | Status::TimeLimit | Status::Stopped | Status::Diverged | Status::Separated => "stopped",
         }
     }
 

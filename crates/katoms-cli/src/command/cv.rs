@@ -2,31 +2,35 @@
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use katoms::select::{Folds, Validated};
+use katoms::select::{Folds, Score, Validated};
 use katoms_estimate::How;
 use serde_json::json;
 
 use crate::Ended;
 use crate::data::{DataArgs, Loaded, LossChoice, ModelArgs};
-use crate::finish::{Finished, OutputArgs};
+use crate::finish::{Choosing, Finished, OutputArgs};
 use crate::outputs;
 use crate::sizes::Sizes;
 use crate::told::{Told, aligned, number};
 use crate::watch::{self, Companion};
+use crate::words;
 
 /// `katoms cv`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  katoms cv houses.csv --target price -k 1..12
-  katoms cv genes.npz --target y -k 1..30 --folds 10 --ridge 0,1,10 --choose 1se --report cv.html
+  katoms cv houses.csv --target price -k 0..12
+  katoms cv genes.npz --target y -k 0..30 --folds 10 --ridge 0,1,10 --choose 1se --report cv.html
 
 `min` is the size with the least held-out loss; `1se` the smallest whose loss is within one standard error of it: a
-smaller model that predicts about as well. The loss is half the mean squared error, or for classes the mean negative
-log-likelihood. All folds and sizes share their passes over the data.")]
+smaller model that predicts about as well. Numbers are judged by the mean squared error (MSE), classes by the log loss.
+k = 0 is the model without features. Without -k, sizes are tried from 0 on while the held-out loss falls.
+
+All folds and sizes share their passes over the data. The models of the folds come from a faster search than the final
+fit's: a fit of the same rows may find a better one.")]
 pub struct CvArgs {
     #[command(flatten)]
     data: DataArgs,
-    /// The sizes, such as 1..30, 2..40:2 or 1,5,10 [default: 1 to what the data can carry, at most 30]
+    /// The sizes, such as 0..30, 0:30, 2..40:2 or 1,5,10 [default: 0 on, while the held-out loss falls]
     #[arg(short, value_name = "SIZES")]
     k: Option<Sizes>,
     /// The parts of which each is held out once
@@ -71,18 +75,13 @@ impl CvArgs {
             LossChoice::Squares => Folds::random(rows, self.folds, self.seed)?,
             LossChoice::Logistic => Folds::stratified(&target.values, self.folds, self.seed)?,
         };
-        // For least squares sizes are counted, otherwise the fits of all sizes, ridges and folds.
-        let pieces = match loaded.loss {
-            LossChoice::Squares => sizes.len(),
-            LossChoice::Logistic => sizes.len() * self.ridge.len() * (self.folds + 1),
-        };
-        let mut companion = Companion::new(told, "cross-validating", Some(pieces), self.output.work.time_limit);
-        let validated = features.cross_validate(&sizes, &self.ridge, &folds, &mut companion);
+        let mut companion = Companion::new(told, "cross-validating", Some(0), self.output.work.time_limit);
+        let validated = features.cross_validate(sizes.as_deref(), &self.ridge, &folds, &mut companion);
         let stopped = companion.finish(told).stopped;
         let validated = validated.with_context(|| self.data.data.display().to_string())?;
         let (min, one_se) = (validated.min(), validated.one_se());
         let choice = if self.choose == Chosen::Min { min } else { one_se };
-        told.say(table(&validated, self.ridge.len() > 1));
+        told.say(table(&validated, loaded.loss, self.ridge.len() > 1));
         let ridge = |value: f64| if self.ridge.len() > 1 { format!(", ridge {value}") } else { String::new() };
         told.say(format!(
             "least held-out loss at k = {}{}; fewest within one standard error: k = {}",
@@ -94,6 +93,7 @@ impl CvArgs {
             "{} passes over the data for all folds and sizes, {:.2} s",
             validated.passes, validated.seconds
         ));
+        told.say(words::FOLD_MODELS);
         if !validated.complete {
             told.warn(match loaded.loss {
                 LossChoice::Squares => "ended early: the sizes above are those that were judged in every fold",
@@ -110,7 +110,15 @@ impl CvArgs {
         finished.preparation = self.model.preparation(finished.ridge);
         let rule = if self.choose == Chosen::Min { "least held-out loss" } else { "one standard error" };
         finished.chosen_by = Some(format!("{}-fold cross-validation, {rule}", self.folds));
-        finished.validated = Some(&validated);
+        finished.validated = validated.score(choice).map(|score| {
+            let held_out = features.held_out(score, &folds);
+            Choosing { validated: &validated, score, held_out }
+        });
+        let alike = validated.scores.iter().filter(|score| score.choice.ridge == min.ridge);
+        let tried: Vec<usize> = alike.map(|score| score.choice.atoms).collect();
+        finished.edge = features.edge(&tried, min.atoms).map(|edge| {
+            words::edge("the least held-out loss is at", &edge, &format!("-k 0..{}", edge.further), "katoms cv")
+        });
         if self.output.work.json {
             finished.extra = Some(("cross_validation", json(&loaded, &validated)));
         }
@@ -122,9 +130,10 @@ impl CvArgs {
     }
 }
 
-fn table(validated: &Validated, ridges: bool) -> String {
+/// A line for each choice, and in any case for the model without features.
+fn table(validated: &Validated, loss: LossChoice, ridges: bool) -> String {
     let (min, one_se) = (validated.min(), validated.one_se());
-    let row = |score: &katoms::select::Score| {
+    let row = |score: &Score| {
         let mut marks = Vec::new();
         if score.choice == min {
             marks.push("min");
@@ -132,24 +141,39 @@ fn table(validated: &Validated, ridges: bool) -> String {
         if score.choice == one_se {
             marks.push("1se");
         }
+        if score.choice.atoms == 0 {
+            marks.push("no features");
+        }
         let ridge = ridges.then(|| score.choice.ridge.to_string());
-        let rest = [number(score.mean), number(score.error), marks.join(" ")];
-        [score.choice.atoms.to_string()].into_iter().chain(ridge).chain(rest).collect()
+        let numbers = match loss {
+            // The loss is half the mean squared error.
+            LossChoice::Squares => vec![2.0 * score.mean, 2.0 * score.error, (2.0 * score.mean).sqrt()],
+            LossChoice::Logistic => vec![score.mean, score.error],
+        };
+        let k = [score.choice.atoms.to_string()].into_iter();
+        k.chain(ridge).chain(numbers.into_iter().map(number)).chain([marks.join(" ")]).collect()
     };
-    let head: &[&str] =
-        if ridges { &["k", "ridge", "held-out loss", "± error", ""] } else { &["k", "held-out loss", "± error", ""] };
-    aligned(head, &validated.scores.iter().map(row).collect::<Vec<Vec<String>>>())
+    let mut head = vec!["k"];
+    head.extend(ridges.then_some("ridge"));
+    head.extend(match loss {
+        LossChoice::Squares => vec!["held-out MSE", "standard error", "RMSE", ""],
+        LossChoice::Logistic => vec!["held-out log loss", "standard error", ""],
+    });
+    let has_null = validated.scores.iter().any(|score| score.choice.atoms == 0);
+    let scores = (!has_null).then_some(&validated.null).into_iter().chain(&validated.scores);
+    aligned(&head, &scores.map(row).collect::<Vec<Vec<String>>>())
 }
 
 fn json(loaded: &Loaded, validated: &Validated) -> serde_json::Value {
-    let scores: Vec<_> = validated
-        .scores
-        .iter()
-        .map(|s| json!({ "k": s.choice.atoms, "ridge": s.choice.ridge, "mean": s.mean, "error": s.error, "folds": s.folds }))
-        .collect();
+    let measure = match loaded.loss {
+        LossChoice::Squares => "half the mean squared error",
+        LossChoice::Logistic => "log loss",
+    };
+    let one = |s: &Score| json!({ "k": s.choice.atoms, "ridge": s.choice.ridge, "mean": s.mean, "error": s.error, "folds": s.folds });
     json!({
-        "scores": scores, "k_min": validated.min().atoms, "k_1se": validated.one_se().atoms,
+        "scores": validated.scores.iter().map(one).collect::<Vec<_>>(), "null": one(&validated.null),
+        "k_min": validated.min().atoms, "k_1se": validated.one_se().atoms,
         "ridge": validated.min().ridge, "complete": validated.complete, "passes": validated.passes,
-        "seconds": validated.seconds, "loss": loaded.loss,
+        "seconds": validated.seconds, "loss": loaded.loss, "mean_is": measure,
     })
 }

@@ -1,6 +1,6 @@
 //! `katoms fit`: the best model of k features or groups.
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use katoms::Stop;
 use katoms_estimate::How;
@@ -9,6 +9,7 @@ use crate::Ended;
 use crate::data::{DataArgs, ModelArgs};
 use crate::finish::{Finished, OutputArgs};
 use crate::outputs;
+use crate::sizes::Sizes;
 use crate::told::Told;
 use crate::watch::{self, Companion};
 use crate::work::CheckpointArgs;
@@ -28,9 +29,9 @@ Ctrl-C ends with the best model so far. With --checkpoint, the same command goes
 pub struct FitArgs {
     #[command(flatten)]
     data: DataArgs,
-    /// The number of features, or of groups where there are groups
+    /// The number of features, or of groups where there are groups; 0 is the model without any
     #[arg(short, value_name = "K")]
-    k: usize,
+    k: Sizes,
     #[command(flatten)]
     model: ModelArgs,
     /// λ of ½λ‖x‖², on the standardised scale: pulls coefficients towards zero
@@ -52,7 +53,23 @@ pub struct FitArgs {
 }
 
 impl FitArgs {
+    /// The one size.
+    fn size(&self, told: &Told) -> Result<usize> {
+        let Sizes(sizes) = &self.k;
+        if let [k] = sizes[..] {
+            return Ok(k);
+        }
+        let cv = told.command_as("cv", &["--method", "--stability", "--checkpoint"]);
+        let path = told.command_as("path", &["--method", "--stability", "--checkpoint", "--seed"]);
+        bail!(
+            "fit takes one size, and -k has {}. Which of them? By cross-validation:\n  {cv}\nor by an information \
+             criterion:\n  {path}",
+            sizes.len()
+        )
+    }
+
     pub(super) fn run(&self, told: &Told) -> Result<Ended> {
+        let k = self.size(told)?;
         watch::listen(watch::BEST_SO_FAR);
         let outputs = [self.output.out.as_deref(), self.output.report.as_deref(), self.checkpoint.path()];
         outputs::check(&self.data.files(), &outputs)?;
@@ -60,15 +77,15 @@ impl FitArgs {
         loaded.target()?;
         let design = loaded.design(self.model.preparation(self.ridge))?;
         let features = loaded.features(&design, self.model.preparation(self.ridge))?;
-        loaded.check_size(self.k, &features)?;
+        loaded.check_size(k, &features)?;
         let limit = self.output.work.time_limit;
         let companion = Companion::new(told, "fitting", None, limit);
         let (mut estimate, cut) = self.checkpoint.run(told, &self.data.data, companion, |resume, companion| {
             let stop = Stop { seconds: limit, ..Stop::default() };
-            features.fit(self.k, &How { method: self.method.clone(), stop, resume, start: None }, companion)
+            features.fit(k, &How { method: self.method.clone(), stop, resume, start: None }, companion)
         })?;
         estimate.status = cut.status(estimate.status);
-        let mut finished = Finished::new(&loaded, &features, estimate, self.k);
+        let mut finished = Finished::new(&loaded, &features, estimate, k);
         finished.ridge = self.ridge;
         finished.method = self.method.as_deref();
         finished.preparation = self.model.preparation(finished.ridge);
@@ -76,7 +93,7 @@ impl FitArgs {
             finished.look_at_halves(self.stability, self.seed, self.output.report.is_some(), told);
         }
         let ended = finished.deliver(&self.output, told)?;
-        self.checkpoint.forget(finished.is_converged());
+        self.checkpoint.forget(finished.is_finished());
         Ok(ended)
     }
 }

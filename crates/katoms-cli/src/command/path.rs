@@ -18,14 +18,16 @@ use crate::words;
 /// `katoms path`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  katoms path houses.csv --target price -k 1..12
-  katoms path genes.npz --target y -k 1..50 --criterion ebic --out model.json --report path.html
+  katoms path houses.csv --target price -k 0..12
+  katoms path genes.npz --target y -k 0..50 --criterion ebic --out model.json --report path.html
 
-AIC and BIC suit few candidates; EBIC and GIC charge for the search among many. Ctrl-C ends with the sizes so far.")]
+k = 0 is the model without features. AIC and BIC suit few candidates; EBIC and GIC charge for the search among many.
+Ctrl-C ends with the sizes so far.")]
 pub struct PathArgs {
     #[command(flatten)]
     data: DataArgs,
-    /// The sizes, such as 1..30, 2..40:2 or 1,5,10 [default: 1 to what the data can carry, at most 30]
+    /// The sizes, such as 0..30, 0:30, 2..40:2 or 1,5,10 [default: 0 on, while the criterion prefers larger ones and can
+    /// be trusted]
     #[arg(short, value_name = "SIZES")]
     k: Option<Sizes>,
     #[command(flatten)]
@@ -57,18 +59,23 @@ impl PathArgs {
         let design = loaded.design(self.model.preparation(self.ridge))?;
         let features = loaded.features(&design, self.model.preparation(self.ridge))?;
         let sizes = loaded.sizes(self.k.as_ref(), &features, told)?;
-        let mut companion = Companion::new(told, "path", Some(sizes.len()), self.output.work.time_limit);
-        let trail = features.path(&sizes, &mut companion);
+        let mut companion = Companion::new(told, "path", Some(0), self.output.work.time_limit);
+        let (name, criterion) = Trail::CRITERIA[self.criterion as usize];
+        let trail = features.path(sizes.as_deref(), criterion, &mut companion);
         let stopped = companion.finish(told).stopped;
         let trail = trail.with_context(|| self.data.data.display().to_string())?;
         told.say(table(&loaded, &trail));
         let k = trail.best[self.criterion as usize];
-        let name = Trail::CRITERIA[self.criterion as usize].0;
         told.say(format!("{name} prefers k = {k}; {} passes over the data, {:.2} s", trail.passes, trail.seconds));
         if !trail.complete {
-            told.warn(format!("ended early: {} of {} sizes are there", trail.models.len(), sizes.len()));
+            let of = sizes.map(|sizes| format!(" of {}", sizes.len())).unwrap_or_default();
+            told.warn(format!("ended early: {}{of} sizes are there", trail.models.len()));
         }
-        let sure = trail.complete && trail.models.iter().all(|model| model.status == Status::Converged);
+        let sure = trail.complete
+            && trail.models.iter().all(|model| {
+                // A size that was not chosen may separate the classes.
+                matches!(model.status, Status::Converged | Status::Separated)
+            });
         let mut companion = Companion::new(told, "fitting", None, None);
         let fitted = features.fit(k, &How::default(), &mut companion);
         companion.finish(told);
@@ -78,6 +85,9 @@ impl PathArgs {
         finished.preparation = self.model.preparation(finished.ridge);
         finished.chosen_by = Some(format!("{name} along the path"));
         finished.path = Some((&trail, name));
+        finished.edge = features.edge_of_criterion(&trail.sizes(), k).map(|edge| {
+            words::edge(&format!("{name} prefers"), &edge, &format!("-k 0..{}", edge.further), "katoms cv")
+        });
         if self.output.work.json {
             finished.extra = Some(("path", self.json(&loaded, &trail)));
         }
@@ -110,7 +120,7 @@ impl PathArgs {
         let best: serde_json::Map<String, serde_json::Value> =
             Trail::CRITERIA.iter().zip(&trail.best).map(|((name, _), k)| (name.to_lowercase(), json!(k))).collect();
         json!({
-            "models": trail.models.iter().map(one).collect::<Vec<_>>(), "best": best, "complete": trail.complete,
+            "models": trail.models.iter().map(one).collect::<Vec<_>>(), "null": one(&trail.null), "best": best, "complete": trail.complete,
             "passes": trail.passes, "seconds": trail.seconds,
         })
     }
@@ -120,13 +130,18 @@ impl PathArgs {
 fn table(loaded: &Loaded, trail: &Trail) -> String {
     let mut before: Vec<usize> = Vec::new();
     let mut rows = Vec::new();
-    for model in &trail.models {
+    let has_null = trail.models.iter().any(|model| model.atoms == 0);
+    for model in (!has_null).then_some(&trail.null).into_iter().chain(&trail.models) {
         let named = |from: &[usize], other: &[usize]| {
             let new: Vec<&str> = from.iter().filter(|a| !other.contains(a)).map(|&a| loaded.atom(a)).collect();
             if new.len() > 3 { format!("{}, … ({})", new[..3].join(", "), new.len()) } else { new.join(", ") }
         };
         let (entered, left) = (named(&model.chosen, &before), named(&before, &model.chosen));
-        let change = if left.is_empty() { format!("+ {entered}") } else { format!("+ {entered}  - {left}") };
+        let change = match (model.atoms, left.is_empty()) {
+            (0, _) => "no features".into(),
+            (_, true) => format!("+ {entered}"),
+            (_, false) => format!("+ {entered}  - {left}"),
+        };
         let mark = |at: usize| if trail.best[at] == model.atoms { "*" } else { " " };
         let mut row = vec![model.atoms.to_string(), format!("{:.4}", 1.0 - model.loss / trail.null_loss)];
         row.extend(model.criteria.iter().enumerate().map(|(at, value)| format!("{}{}", number(*value), mark(at))));

@@ -1,21 +1,21 @@
 //! The end of `fit`, `path` and `cv`: a model is told, saved, reported.
 
+mod measures;
 mod model;
 mod page;
+mod title;
 
 use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
 use katoms::Status;
-use katoms::loss::Logistic;
-use katoms::select::{Preparation, Selected, Validated};
+use katoms::select::{Preparation, Score, Selected, Validated};
 use katoms_estimate::{Estimate, Features, Trail};
 use serde_json::{Value, json};
 
 use crate::Ended;
 use crate::data::{Loaded, LossChoice};
-use crate::report::diagnostics;
 use crate::told::{Told, aligned, number};
 use crate::words;
 use crate::work::WorkArgs;
@@ -40,6 +40,17 @@ pub struct OutputArgs {
     pub work: WorkArgs,
 }
 
+/// A cross-validation, and what it chose.
+#[derive(Debug)]
+pub struct Choosing<'a> {
+    /// What it tells.
+    pub validated: &'a Validated,
+    /// How the choice does on rows held out.
+    pub score: &'a Score,
+    /// Rows and the linear predictions of models that have not seen them.
+    pub held_out: Vec<(usize, f64)>,
+}
+
 /// A model and all that is known about it.
 pub struct Finished<'a> {
     /// The data.
@@ -62,8 +73,10 @@ pub struct Finished<'a> {
     pub halves: Option<Selected>,
     /// The path, and the criterion that chose along it.
     pub path: Option<(&'a Trail, &'static str)>,
-    /// The cross-validation.
-    pub validated: Option<&'a Validated>,
+    /// The cross-validation that chose.
+    pub validated: Option<Choosing<'a>>,
+    /// That the choice is the largest size that was tried, and where to look further.
+    pub edge: Option<String>,
     /// What else goes into the JSON.
     pub extra: Option<(&'static str, Value)>,
 }
@@ -83,26 +96,32 @@ impl<'a> Finished<'a> {
             halves: None,
             path: None,
             validated: None,
+            edge: None,
             extra: None,
         }
     }
 
-    /// Whether the model is what was asked for, not what was there when the work was cut short.
+    /// Whether the model is the best that there is of its atoms.
     pub fn is_converged(&self) -> bool {
         self.estimate.status == Status::Converged
+    }
+
+    /// Whether the work is done, not cut short: larger coefficients that always fit better have no best.
+    pub fn is_finished(&self) -> bool {
+        self.is_converged() || self.estimate.status == Status::Separated
     }
 
     /// Draws half-samples: where asked to, and for a report of data that is not large.
     pub fn look_at_halves(&mut self, pairs: Option<usize>, seed: u64, reporting: bool, told: &Told) {
         let entries = self.loaded.dataset.rows.len() * self.loaded.dataset.features.len();
-        let unasked = reporting && self.is_converged();
+        let unasked = reporting && self.is_finished() && self.k > 0;
         let pairs = match pairs {
             None if unasked && entries > SMALL => {
                 told.say("the report has no half-samples: they take long here; --stability asks for them");
                 None
             }
             None => unasked.then_some(PAIRS),
-            asked => asked,
+            asked => asked.filter(|_| self.k > 0),
         };
         // Too few rows for halves is no reason to lose the model.
         match pairs.map(|pairs| self.features.stability(self.k, pairs, seed)) {
@@ -118,41 +137,9 @@ impl<'a> Finished<'a> {
         share.is_finite().then_some(share)
     }
 
-    /// R² about the mean of the target.
-    fn r_squared(&self) -> Option<f64> {
-        let target = self.loaded.dataset.target.as_ref()?;
-        let weights = self.loaded.dataset.weights.as_deref().unwrap_or(&[]);
-        diagnostics::r_squared(&target.values, &self.predictions(), weights)
-    }
-
     /// The linear predictions on the rows of the fit.
     pub fn predictions(&self) -> Vec<f64> {
         self.features.predictions(&self.estimate.coefficients, self.estimate.intercept)
-    }
-
-    /// The probabilities of class 1 on the rows of the fit.
-    pub fn probabilities(&self) -> Vec<f64> {
-        self.predictions().into_iter().map(Logistic::probability).collect()
-    }
-
-    /// How well the model fits, in a few words.
-    pub fn fit_in_words(&self) -> String {
-        let all = match self.loaded.loss {
-            LossChoice::Squares => self.r_squared().map(|share| format!("R² {share:.4}")),
-            LossChoice::Logistic => {
-                let explained =
-                    self.explained().map(|share| format!("{:.1} % of the deviance explained", 100.0 * share));
-                let auc = self.auc().map(|auc| format!("AUC {auc:.4}"));
-                Some(auc.into_iter().chain(explained).collect::<Vec<_>>().join(", "))
-            }
-        };
-        format!("{} on the rows of the fit", all.unwrap_or_else(|| "no R²".into()))
-    }
-
-    fn auc(&self) -> Option<f64> {
-        let labels: Vec<bool> = self.loaded.dataset.target.as_ref()?.values.iter().map(|&y| y == 1.0).collect();
-        let weights = self.loaded.dataset.weights.as_deref().unwrap_or(&[]);
-        diagnostics::auc(&labels, &self.probabilities(), weights)
     }
 
     /// What is known about the quality, a sentence each.
@@ -162,23 +149,10 @@ impl<'a> Finished<'a> {
         quality.map_or_else(Vec::new, |quality| words::quality(quality, &self.estimate.attempts, name))
     }
 
-    /// `10 of 500 features predict price`.
-    pub fn title(&self) -> String {
-        let (chosen, all) = (self.estimate.chosen.len(), self.features.candidates());
-        let target = self.loaded.dataset.target.as_ref().map_or("the target", |target| target.name.as_str());
-        let verb = if chosen == 1 { "predicts" } else { "predict" };
-        format!("{chosen} of {all} {} {verb} {target}", self.loaded.atoms_are())
-    }
-
     /// Tells, saves, reports.
     pub fn deliver(&self, output: &OutputArgs, told: &Told) -> Result<Ended> {
         told.say(self.text());
-        if !self.is_converged() {
-            told.warn(format!("{}: this is the best model so far", words::status(self.estimate.status)));
-        }
-        if self.estimate.separates {
-            told.warn("these features tell the classes apart without an error: larger coefficients always fit better, so theirs mean little; --ridge 1 keeps them finite");
-        }
+        self.warnings().iter().for_each(|warning| told.warn(warning));
         if let Some(path) = &output.out {
             katoms_io::save(path, self.model(told)?.to_json()?.as_bytes())?;
             told.say(format!("model -> {}", path.display()));
@@ -188,13 +162,32 @@ impl<'a> Finished<'a> {
             told.say(format!("report -> {}", path.display()));
         }
         if output.work.json {
-            let mut all = json!({ "model": self.model(told)?, "run": self.run(), "notes": self.loaded.dataset.notes });
+            let mut all = json!({
+                "model": self.model(told)?, "run": self.run(), "notes": self.loaded.dataset.notes,
+                "warnings": self.warnings(),
+            });
             if let (Some(all), Some((name, extra))) = (all.as_object_mut(), &self.extra) {
                 all.insert((*name).into(), extra.clone());
             }
             told.print_json(&all)?;
         }
         Ok(output.work.ended(self.is_converged()))
+    }
+
+    /// What a person must know about the model before all else.
+    fn warnings(&self) -> Vec<String> {
+        let ended = match self.estimate.status {
+            Status::Converged => None,
+            Status::Separated => {
+                let [zero, one] = self.classes().unwrap_or(["the one class", "the other"]);
+                Some(format!(
+                    "complete separation: this model tells {one} from {zero} without an error on the rows of the fit, so \
+                     larger coefficients always fit better and these are no estimates; --ridge 1 gives finite ones"
+                ))
+            }
+            status => Some(format!("{}: this is the best model so far", words::status(status))),
+        };
+        ended.into_iter().chain(self.edge.clone()).collect()
     }
 
     /// What the work cost and how it ended, for machines.
@@ -208,7 +201,7 @@ impl<'a> Finished<'a> {
         json!({
             "status": words::status_name(*status), "iterations": iterations, "passes": passes, "reads": reads,
             "columns": columns, "seconds": seconds, "loss": loss, "null_loss": null_loss, "explained": self.explained(),
-            "starts": starts, "auc": (self.loaded.loss == LossChoice::Logistic).then(|| self.auc()).flatten(),
+            "starts": starts, "on_the_rows_of_the_fit": self.on_fitted_rows(), "on_rows_held_out": self.on_held_out_rows(),
         })
     }
 
@@ -238,9 +231,11 @@ impl<'a> Finished<'a> {
         let dataset = &self.loaded.dataset;
         let shown = &self.estimate.coefficients;
         let groups = dataset.groups.as_deref();
+        let is_odds = self.loaded.loss == LossChoice::Logistic;
         let row = |(j, value): (usize, f64)| {
-            let mut cells =
-                vec![dataset.features[j].name.clone(), number(value), number(self.estimate.standardized.value_at(j))];
+            let mut cells = vec![dataset.features[j].name.clone(), number(value)];
+            cells.extend(is_odds.then(|| number(value.exp())));
+            cells.push(number(self.estimate.standardized.value_at(j)));
             cells.extend(groups.map(|_| self.group_of(j).unwrap_or_default()));
             let often = |halves: &Selected| {
                 self.atom_of(j).map_or(String::new(), |atom| format!("{:.0} %", 100.0 * halves.frequencies[atom]))
@@ -251,11 +246,16 @@ impl<'a> Finished<'a> {
         let mut order: Vec<(usize, f64)> = shown.entries().collect();
         let size = |j: usize| self.estimate.standardized.value_at(j).abs();
         order.sort_by(|a, b| size(b.0).total_cmp(&size(a.0)).then(a.0.cmp(&b.0)));
-        let mut headings = vec!["feature", "coefficient", "standardised"];
+        let mut headings = vec!["feature", "coefficient"];
+        headings.extend(is_odds.then_some("odds ratio"));
+        headings.push("standardised");
         headings.extend(groups.map(|_| "group"));
-        headings.extend(self.halves.as_ref().map(|_| "of halves"));
+        headings.extend(self.halves.as_ref().map(|_| "selection frequency"));
         let rows: Vec<Vec<String>> = order.iter().copied().take(LISTED).map(row).collect();
-        let mut text = format!("\n{}\n\n{}", self.title(), aligned(&headings, &rows));
+        let mut text = format!("\n{}\n\n", self.title());
+        if !rows.is_empty() {
+            text += &aligned(&headings, &rows);
+        }
         if order.len() > LISTED {
             text += &format!("  … and {} more\n", order.len() - LISTED);
         }
@@ -263,6 +263,9 @@ impl<'a> Finished<'a> {
             text += &format!("  (intercept)  {}\n", number(self.estimate.intercept));
         }
         let Estimate { passes, reads, seconds, status, .. } = &self.estimate;
+        if let Some([zero, one]) = self.classes() {
+            text += &format!("\ncoefficients are of the log-odds of {one} (against {zero})\n");
+        }
         text += &format!("\n{}\n", self.fit_in_words());
         text += &format!("{}: {}, {seconds:.2} s\n", words::status(*status), words::reads(*passes, *reads));
         self.quality_in_words().iter().fold(text, |text, line| text + &format!("- {line}\n"))

@@ -1,14 +1,14 @@
 //! The report about a model of features.
 
 use katoms::method::Move;
-use katoms::select::Preparation;
+use katoms::select::{Preparation, Score};
 use katoms_estimate::Trail;
 
 use super::Finished;
 use crate::data::LossChoice;
 use crate::report::{
-    Classification, Coefficient, Coefficients, Convergence, CrossValidation, Fact, HeldOutError, Judged, Path,
-    PathSize, Regression, Report, Step,
+    Classification, Coefficient, Coefficients, Convergence, CrossValidation, Fact, HeldOutError, Path, PathSize,
+    Regression, Report, Step,
 };
 use crate::told::{Told, number};
 use crate::words;
@@ -16,10 +16,6 @@ use crate::words;
 impl Finished<'_> {
     /// Everything that is known, as a page.
     pub fn report(&self, told: &Told) -> Report {
-        let mut warnings = Vec::new();
-        if !self.is_converged() {
-            warnings.push(format!("{}: this is the best model so far", words::status(self.estimate.status)));
-        }
         let (regression, classification) = match self.loaded.loss {
             LossChoice::Squares => (self.regression(), None),
             LossChoice::Logistic => (None, self.classification()),
@@ -30,7 +26,7 @@ impl Finished<'_> {
             answer: self.answer(),
             command: told.command.clone(),
             version: env!("CARGO_PKG_VERSION").into(),
-            warnings,
+            warnings: self.warnings(),
             question: self.question(),
             certainty: self.certainty(),
             coefficients: Some(self.coefficients()),
@@ -45,6 +41,9 @@ impl Finished<'_> {
     }
 
     fn answer(&self) -> String {
+        if self.k == 0 {
+            return format!("Every row is predicted by {}: {}.", self.what_none_is(), self.fit_in_words());
+        }
         let mut names: Vec<&str> = self.estimate.chosen.iter().map(|&atom| self.loaded.atom(atom)).collect();
         let more = names.len().saturating_sub(10);
         names.truncate(10);
@@ -69,8 +68,8 @@ impl Finished<'_> {
             Fact::new("k", self.k.to_string()),
         ];
         facts.extend(self.chosen_by.iter().map(|rule| Fact::new("Chosen by", rule.clone())));
-        if let Some([zero, one]) = target.and_then(|target| target.classes.as_ref()) {
-            facts.push(Fact::new("Classes", format!("{one} against {zero}")));
+        if let Some([zero, one]) = self.classes() {
+            facts.push(Fact::new("Modelled", format!("the probability of {one} (against {zero})")));
         }
         if self.ridge > 0.0 {
             facts.push(Fact::new("Ridge", number(self.ridge)));
@@ -101,7 +100,7 @@ impl Finished<'_> {
             let often = estimate.chosen.iter().filter(|&&atom| halves.frequencies[atom] >= 0.9).count();
             facts.push(Fact::new(
                 "Half-samples",
-                format!("{often} of {} are chosen by nine of ten half-samples", estimate.chosen.len()),
+                format!("{often} of {} have a selection frequency of 90 % or more", estimate.chosen.len()),
             ));
         }
         facts
@@ -127,6 +126,7 @@ impl Finished<'_> {
             rows: self.estimate.coefficients.entries().map(row).collect(),
             intercept: self.preparation.intercept.then_some(self.estimate.intercept),
             half_samples: self.halves.as_ref().map(|halves| halves.samples),
+            log_odds_of: self.classes().map(|[_, one]| one.into()),
         }
     }
 
@@ -142,7 +142,7 @@ impl Finished<'_> {
                 _ => None,
             },
         };
-        Convergence { moves: self.estimate.trace.iter().map(step).collect() }
+        Convergence { moves: self.estimate.trace.iter().map(step).collect(), passes: Some(self.estimate.reads) }
     }
 
     fn path(&self, trail: &Trail, chosen_by: &str) -> Path {
@@ -163,8 +163,10 @@ impl Finished<'_> {
             LossChoice::Squares => "R²",
             LossChoice::Logistic => "deviance explained",
         };
+        let has_null = trail.models.iter().any(|model| model.atoms == 0);
+        let models = (!has_null).then_some(&trail.null).into_iter().chain(&trail.models);
         Path {
-            sizes: trail.models.iter().map(size).collect(),
+            sizes: models.map(size).collect(),
             chosen: Some(self.k),
             chosen_by: Some(chosen_by.into()),
             explained_name: explained_name.into(),
@@ -172,47 +174,41 @@ impl Finished<'_> {
     }
 
     fn cross_validation(&self) -> Option<CrossValidation> {
-        let validated = self.validated?;
+        let validated = self.validated.as_ref()?.validated;
         let (min, one_se) = (validated.min(), validated.one_se());
-        let measure = match self.loaded.loss {
-            LossChoice::Squares => "half the mean squared error",
-            LossChoice::Logistic => "mean negative log-likelihood",
+        let is_square = self.loaded.loss == LossChoice::Squares;
+        // The loss of squares is half the mean squared error.
+        let (measure, unit) = if is_square { ("mean squared error", 2.0) } else { ("log loss", 1.0) };
+        let size = |score: &Score| HeldOutError {
+            k: score.choice.atoms,
+            mean: unit * score.mean,
+            error: unit * score.error,
+            rmse: is_square.then(|| (unit * score.mean).sqrt()),
         };
         // Under several ridges the curve is that of the chosen one.
         let alike = validated.scores.iter().filter(|score| score.choice.ridge == min.ridge);
-        let sizes = alike.map(|score| HeldOutError { k: score.choice.atoms, mean: score.mean, error: score.error });
         Some(CrossValidation {
             measure: measure.into(),
             folds: validated.scores.first().map_or(0, |score| score.folds.len()),
-            sizes: sizes.collect(),
+            sizes: alike.map(size).collect(),
+            null: Some(size(&validated.null)),
             k_min: min.atoms,
             k_1se: one_se.atoms,
             chosen: Some(self.k),
+            remark: format!("Note: {}.", words::FOLD_MODELS),
         })
     }
 
     fn regression(&self) -> Option<Regression> {
-        let target = self.loaded.dataset.target.as_ref()?;
-        Some(Regression {
-            target: target.name.clone(),
-            observed: target.values.clone(),
-            predicted: self.predictions(),
-            weights: self.loaded.dataset.weights.clone().unwrap_or_default(),
-            judged: Judged::OnFittedRows,
-        })
+        let target = self.loaded.dataset.target.as_ref()?.name.clone();
+        Some(Regression { target, held_out: self.held_out_numbers(), fitted: self.fitted_numbers() })
     }
 
     fn classification(&self) -> Option<Classification> {
-        let target = self.loaded.dataset.target.as_ref()?;
-        let [negative, positive] = target.classes.clone()?;
-        Some(Classification {
-            target: target.name.clone(),
-            positive,
-            negative,
-            labels: target.values.iter().map(|&y| y == 1.0).collect(),
-            probabilities: self.probabilities(),
-            weights: self.loaded.dataset.weights.clone().unwrap_or_default(),
-            judged: Judged::OnFittedRows,
-        })
+        let target = self.loaded.dataset.target.as_ref()?.name.clone();
+        let [negative, positive] = self.classes()?.map(str::to_owned);
+        let [held_out, fitted] =
+            [self.held_out_numbers(), self.fitted_numbers()].map(|rows| rows.map(Self::probabilities));
+        Some(Classification { target, positive, negative, held_out, fitted })
     }
 }

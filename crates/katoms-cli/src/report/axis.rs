@@ -18,8 +18,8 @@ enum Kind {
     Linear,
     Integers,
     Log,
-    /// By log(1 + value): zero has a place, and large values do not hide small ones.
-    Differences,
+    /// By the square root: zero has its place, and large values do not hide small ones.
+    Root,
     Percent,
 }
 
@@ -74,14 +74,24 @@ impl Axis {
         Self::between(title, low, high, Kind::Log)
     }
 
-    /// From 0 to differences that may be large; by log(1 + value) where they are.
+    /// From 0 to differences that may be large; by their square root where they are, and the title says so.
     pub(crate) fn differences(title: &str, values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let (_, high) = range(values)?;
         if high <= 20.0 {
             return Self::linear(title, [0.0, high]);
         }
-        let high = high.ln_1p() / std::f64::consts::LN_10;
-        Self::between(title, -0.04 * high, 1.04 * high, Kind::Differences)
+        let high = high.sqrt();
+        Self::between(&format!("{title} (square-root scale)"), -0.02 * high, 1.04 * high, Kind::Root)
+    }
+
+    /// Around some values: by their logarithm where all are positive and the largest is more than twenty times the smallest,
+    /// which would leave the small ones no room.
+    pub(crate) fn log_where_wide(title: &str, values: &[f64]) -> Option<Self> {
+        let (low, high) = range(values.iter().copied())?;
+        if low > 0.0 && high / low > 20.0 {
+            return Self::log(&format!("{title} (logarithmic scale)"), values.iter().copied());
+        }
+        Self::linear(title, values.iter().copied())
     }
 
     fn between(title: &str, low: f64, high: f64, kind: Kind) -> Option<Self> {
@@ -93,7 +103,7 @@ impl Axis {
     pub(crate) fn place(&self, value: f64) -> f64 {
         let value = match self.kind {
             Kind::Log => value.log10(),
-            Kind::Differences => value.ln_1p() / std::f64::consts::LN_10,
+            Kind::Root => value.max(0.0).sqrt(),
             _ => value,
         };
         (value - self.low) / (self.high - self.low)
@@ -112,7 +122,7 @@ impl Axis {
     fn value(&self, place: f64) -> f64 {
         match self.kind {
             Kind::Log => 10_f64.powf(place),
-            Kind::Differences => 10_f64.powf(place) - 1.0,
+            Kind::Root => place.max(0.0).powi(2),
             _ => place,
         }
     }
@@ -128,7 +138,7 @@ impl Axis {
     /// The power of ten, a multiple of three, without which the ticks would be long.
     fn power(&self) -> i32 {
         let size = self.low.abs().max(self.high.abs()).log10().floor() as i32;
-        let plain = matches!(self.kind, Kind::Log | Kind::Differences | Kind::Percent) || (-3..6).contains(&size);
+        let plain = matches!(self.kind, Kind::Log | Kind::Root | Kind::Percent) || (-3..6).contains(&size);
         if plain { 0 } else { size.div_euclid(3) * 3 }
     }
 
@@ -137,10 +147,7 @@ impl Axis {
         let about = about.max(2) as f64;
         match self.kind {
             Kind::Log => self.log_ticks(about),
-            Kind::Differences => {
-                let powers = (0..=self.high.floor() as i32).map(|e| (10_f64.powi(e), power_label(e)));
-                std::iter::once((0.0, "0".into())).chain(powers).collect()
-            }
+            Kind::Root => self.root_ticks(about),
             Kind::Linear => self.even_ticks(nice_step((self.high - self.low) / about)),
             Kind::Integers => self.even_ticks(nice_step((self.high - self.low) / about).max(1.0)),
             Kind::Percent => {
@@ -157,6 +164,18 @@ impl Axis {
         let count = (last - first).clamp(0.0, 100.0) as usize;
         let unit = 10_f64.powi(self.power());
         (0..=count).map(|i| (first + i as f64) * step).map(|v| (v, tick_label(v / unit, step / unit))).collect()
+    }
+
+    /// 0, and 1, 2 or 5 times powers of ten near even places.
+    fn root_ticks(&self, about: f64) -> Vec<(f64, String)> {
+        let near = |i: usize| {
+            let value = (i as f64 / about * self.high).powi(2);
+            let power = 10_f64.powf(value.log10().floor());
+            [5.0, 2.0, 1.0].into_iter().map(|digit| digit * power).find(|nice| *nice <= value).unwrap_or(power)
+        };
+        let mut values: Vec<f64> = [0.0].into_iter().chain((1..=about as usize).map(near)).collect();
+        values.dedup();
+        values.into_iter().map(|v| (v, if v < 1e7 { tick_label(v, v.max(1.0)) } else { number::short(v) })).collect()
     }
 
     /// Powers of ten, every so many; within one decade, even steps.
@@ -262,8 +281,23 @@ mod tests {
         assert_eq!(labels(Axis::log("", [1e-19, 1e5]), 4), ["10⁻²⁰", "10⁻¹⁵", "10⁻¹⁰", "10⁻⁵", "1", "100,000"]);
         assert_eq!(labels(Axis::log("", [0.3, 35.0]), 4), ["0.5", "1", "2", "5", "10", "20"]);
         assert_eq!(labels(Axis::log("", [2.0, 4.0]), 3), ["2", "3", "4"]);
-        assert_eq!(labels(Axis::differences("", [0.0, 400.0]), 4), ["0", "1", "10", "100"]);
+        assert_eq!(labels(Axis::differences("", [0.0, 400.0]), 4), ["0", "20", "100", "200"]);
+        assert_eq!(labels(Axis::differences("", [0.0, 4e6]), 3), ["0", "200,000", "1,000,000", "2,000,000"]);
         assert_eq!(labels(Axis::differences("", [0.0, 4.0]), 2), ["0", "2", "4"]);
+    }
+
+    /// 0 stands at the foot of no logarithm, and a scale that is not even says what it is.
+    #[test]
+    fn zero_stands_where_it_belongs() {
+        let wide = Axis::differences("x", [0.0, 400.0]).unwrap();
+        assert!(wide.heading().contains("square-root"));
+        assert!((wide.place(0.0) - 0.02 / 1.06).abs() < 1e-12 && (wide.value(wide.high) - 400.0 * 1.0816).abs() < 1e-9);
+        assert!((wide.place(100.0) - wide.place(0.0) - 0.5 / 1.06).abs() < 1e-12);
+        let even = Axis::log_where_wide("x", &[0.0, 1e6]).unwrap();
+        assert_eq!((even.heading().as_str(), even.ticks(4)[0].1.as_str()), ("x, × 10⁶", "0"));
+        let log = Axis::log_where_wide("x", &[1e-9, 1e6]).unwrap();
+        assert!(log.heading().contains("logarithmic") && log.low() > 0.0);
+        assert_eq!(Axis::log_where_wide("x", &[1.0, 19.0]).unwrap().heading(), "x");
     }
 
     #[test]

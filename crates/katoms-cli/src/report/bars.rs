@@ -38,7 +38,7 @@ pub(super) fn draw(coefficients: &Coefficients, width: f64) -> Option<String> {
     let head = if unit == Unit::Standardised { "effect" } else { "coefficient" };
     drawing.text((columns.values, 12.0), Anchor::End, "axis", head);
     if let Some(x) = columns.shares {
-        drawing.text((x, 12.0), Anchor::End, "axis", "half-samples");
+        drawing.text((x, 12.0), Anchor::End, "axis", "frequency");
     }
     for (i, row) in rows.iter().enumerate() {
         let y = 22.0 + i as f64 * ROW;

@@ -11,6 +11,8 @@ pub struct Coefficients {
     pub intercept: Option<f64>,
     /// The number of half-samples behind the shares, where there are any.
     pub half_samples: Option<usize>,
+    /// The class whose log-odds the coefficients are of, where they are.
+    pub log_odds_of: Option<String>,
 }
 
 /// One coefficient.

@@ -93,8 +93,8 @@ impl Confusion {
 pub struct Residuals {
     /// The root of the mean square.
     pub root_mean_square: f64,
-    /// The mean of the magnitudes.
-    pub mean_magnitude: f64,
+    /// The mean of the absolute values.
+    pub mean_absolute_error: f64,
     /// Minimum, lower quartile, median, upper quartile, maximum; of the rows, whatever they weigh.
     pub quantiles: [f64; 5],
 }
@@ -194,7 +194,7 @@ pub fn residuals(observed: &[f64], predicted: &[f64], weights: &[f64]) -> Option
     let mut sorted = left;
     sorted.sort_by(f64::total_cmp);
     let quantiles = [0.0, 0.25, 0.5, 0.75, 1.0].map(|q| quantile(&sorted, q));
-    Some(Residuals { root_mean_square: square.sqrt(), mean_magnitude: magnitude, quantiles })
+    Some(Residuals { root_mean_square: square.sqrt(), mean_absolute_error: magnitude, quantiles })
 }
 
 /// Between the two nearest of sorted, non-empty values, on a line.

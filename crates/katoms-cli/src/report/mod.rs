@@ -26,6 +26,7 @@ mod figures;
 pub(crate) mod number;
 pub(crate) mod page;
 mod parts;
+mod predictions;
 pub(crate) mod svg;
 mod tables;
 
@@ -97,6 +98,9 @@ impl Fact {
 pub struct Convergence {
     /// In the order in which they were made.
     pub moves: Vec<Step>,
+    /// Passes over the data in all, those after the last move too, which say how good its end is. Default: up to the last
+    /// move.
+    pub passes: Option<f64>,
 }
 
 /// One move.
@@ -155,12 +159,24 @@ pub struct CrossValidation {
     pub folds: usize,
     /// By rising k.
     pub sizes: Vec<HeldOutError>,
+    /// The model without features: what the others must beat.
+    pub null: Option<HeldOutError>,
     /// The size of least error.
     pub k_min: usize,
     /// The smallest size within one standard error of the least.
     pub k_1se: usize,
     /// The size that was fitted in the end.
     pub chosen: Option<usize>,
+    /// What a reader should know of how it was done.
+    pub remark: String,
+}
+
+impl CrossValidation {
+    /// All sizes, the model without features among them.
+    fn with_null(&self) -> Vec<HeldOutError> {
+        let absent = self.null.filter(|null| self.sizes.iter().all(|size| size.k != null.k));
+        absent.into_iter().chain(self.sizes.iter().copied()).collect()
+    }
 }
 
 /// The error at one size.
@@ -172,37 +188,35 @@ pub struct HeldOutError {
     pub mean: f64,
     /// The standard error of that mean.
     pub error: f64,
+    /// The same as a root mean squared error, where it is a mean squared error.
+    pub rmse: Option<f64>,
 }
 
-/// Which rows a model is judged on.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub enum Judged {
-    /// Those it was fitted to: the page says that new ones will be predicted less well.
-    #[default]
-    OnFittedRows,
-    /// Rows that the fit never saw.
-    OnHeldOutRows,
-}
-
-/// Predictions of numbers beside the truth.
+/// Predictions of numbers beside the truth. Charts show rows held out where there are some.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Regression {
     /// The name of the target.
     pub target: String,
-    /// The truth, row by row.
+    /// Rows that the fit behind a prediction has not seen.
     #[serde(skip)]
-    pub observed: Vec<f64>,
-    /// What the model says, row by row.
+    pub held_out: Option<Predictions>,
+    /// Rows of the fit: the page says that new ones will be predicted less well.
     #[serde(skip)]
-    pub predicted: Vec<f64>,
-    /// The weights of the rows; empty when all weigh the same.
-    #[serde(skip)]
-    pub weights: Vec<f64>,
-    /// Which rows these are.
-    pub judged: Judged,
+    pub fitted: Option<Predictions>,
 }
 
-/// Predicted probabilities beside the truth.
+/// Numbers beside the truth, row by row.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Predictions {
+    /// The truth.
+    pub observed: Vec<f64>,
+    /// What the model says.
+    pub predicted: Vec<f64>,
+    /// The weights of the rows; empty when all weigh the same.
+    pub weights: Vec<f64>,
+}
+
+/// Predicted probabilities beside the truth. Charts show rows held out where there are some.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Classification {
     /// The name of the target.
@@ -211,17 +225,23 @@ pub struct Classification {
     pub positive: String,
     /// The other class.
     pub negative: String,
+    /// Rows that the fit behind a prediction has not seen.
+    #[serde(skip)]
+    pub held_out: Option<Probabilities>,
+    /// Rows of the fit.
+    #[serde(skip)]
+    pub fitted: Option<Probabilities>,
+}
+
+/// Probabilities beside the truth, row by row.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Probabilities {
     /// Whether a row is of the positive class.
-    #[serde(skip)]
     pub labels: Vec<bool>,
-    /// The probability of the positive class, row by row.
-    #[serde(skip)]
+    /// The probability of the positive class.
     pub probabilities: Vec<f64>,
     /// The weights of the rows; empty when all weigh the same.
-    #[serde(skip)]
     pub weights: Vec<f64>,
-    /// Which rows these are.
-    pub judged: Judged,
 }
 
 /// A matrix that was filled in.

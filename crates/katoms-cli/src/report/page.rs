@@ -4,10 +4,8 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, value::Serde};
 use serde::Serialize;
 
-use super::diagnostics::{self, Bin, Confusion, Residuals, Roc};
-use super::parts::{
-    ClassificationPart, CoefficientsPart, CompletionPart, ConvergencePart, PathPart, RegressionPart, ValidationPart,
-};
+use super::parts::{CoefficientsPart, CompletionPart, ConvergencePart, PathPart, ValidationPart};
+use super::predictions::{Both, ClassificationPart, Measured, RegressionPart};
 use super::{Fact, Report};
 
 const TEMPLATE: &str = include_str!("template.html");
@@ -51,9 +49,7 @@ struct Page<'a> {
 
 impl<'a> Page<'a> {
     fn new(report: &'a Report) -> Self {
-        let measured = Measured::new(report);
-        let regression = |part| RegressionPart::new(part, measured.r_squared, measured.residuals.as_ref());
-        let classes = |part| ClassificationPart::new(part, measured.roc.as_ref(), measured.calibration.as_deref());
+        let measured = measured(report);
         Self {
             report,
             style: STYLE,
@@ -65,8 +61,8 @@ impl<'a> Page<'a> {
             convergence: report.convergence.as_ref().and_then(ConvergencePart::new),
             path: report.path.as_ref().and_then(PathPart::new),
             validation: report.cross_validation.as_ref().and_then(ValidationPart::new),
-            regression: report.regression.as_ref().map(regression),
-            classification: report.classification.as_ref().map(classes),
+            regression: report.regression.as_ref().and_then(|part| RegressionPart::new(part, &measured)),
+            classification: report.classification.as_ref().and_then(|part| ClassificationPart::new(part, &measured)),
             completion: report.completion.as_ref().map(CompletionPart::new),
             data: to_json(report, &measured),
         }
@@ -74,40 +70,22 @@ impl<'a> Page<'a> {
 }
 
 /// What the page computes from predictions.
-#[derive(Debug, Default, Serialize)]
-struct Measured {
-    r_squared: Option<f64>,
-    residuals: Option<Residuals>,
-    auc: Option<f64>,
-    calibration: Option<Vec<Bin>>,
-    confusion: Option<Confusion>,
-    #[serde(skip)]
-    roc: Option<Roc>,
-}
-
-impl Measured {
-    fn new(report: &Report) -> Self {
-        let mut measured = Self::default();
-        if let Some(part) = &report.regression {
-            measured.r_squared = diagnostics::r_squared(&part.observed, &part.predicted, &part.weights);
-            measured.residuals = diagnostics::residuals(&part.observed, &part.predicted, &part.weights);
-        }
-        if let Some(part) = &report.classification {
-            measured.roc = diagnostics::roc(&part.labels, &part.probabilities, &part.weights);
-            measured.auc = measured.roc.as_ref().map(|roc| roc.auc);
-            measured.calibration = diagnostics::calibration(&part.labels, &part.probabilities, &part.weights);
-            measured.confusion = diagnostics::confusion(&part.labels, &part.probabilities, 0.5);
-        }
-        measured
+fn measured(report: &Report) -> Both {
+    if let Some(part) = &report.regression {
+        let [held_out, fitted] = [&part.held_out, &part.fitted].map(|rows| rows.as_ref().map(Measured::numbers));
+        return Both { held_out, fitted };
     }
+    let part = report.classification.as_ref();
+    let rows = part.map(|part| [&part.held_out, &part.fitted].map(|rows| rows.as_ref().map(Measured::classes)));
+    rows.map_or_else(Both::default, |[held_out, fitted]| Both { held_out, fitted })
 }
 
 /// What a program may read out of the page: JSON that cannot end the element it stands in.
-fn to_json(report: &Report, measured: &Measured) -> String {
+fn to_json(report: &Report, measured: &Both) -> String {
     #[derive(Serialize)]
     struct Data<'a> {
         report: &'a Report,
-        measured: &'a Measured,
+        measured: &'a Both,
     }
     serde_json::to_string(&Data { report, measured }).unwrap_or_default().replace('<', "\\u003c")
 }

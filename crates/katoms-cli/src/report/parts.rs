@@ -5,11 +5,10 @@ use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 
 use super::coefficients::Unit;
-use super::diagnostics::{Bin, Confusion, Residuals, Roc};
 use super::figures::{self, Figure, Place};
-use super::number::{counted, fixed, long, percent, short, whole};
+use super::number::{counted, long, short, whole};
 use super::tables::{self, Table};
-use super::{Classification, Coefficients, Completion, Convergence, CrossValidation, Fact, Judged, Path, Regression};
+use super::{Coefficients, Completion, Convergence, CrossValidation, Path};
 use super::{bars, entry};
 
 #[derive(Debug, Serialize)]
@@ -18,6 +17,8 @@ pub(super) struct CoefficientsPart {
     standardised: bool,
     /// How many bars are not drawn.
     more: Option<String>,
+    /// The class whose log-odds the coefficients are of.
+    log_odds_of: Option<String>,
     intercept: Option<String>,
     half_samples: Option<String>,
     table: Table,
@@ -31,6 +32,7 @@ impl CoefficientsPart {
             figure: Figure::new(Place::Full, |width| bars::draw(coefficients, width)),
             standardised: coefficients.unit() == Unit::Standardised,
             more: (more > 0).then(|| whole(more)),
+            log_odds_of: coefficients.log_odds_of.clone(),
             intercept: coefficients.intercept.map(long),
             half_samples: coefficients.half_samples.map(whole),
             table: tables::coefficients(coefficients),
@@ -42,7 +44,7 @@ impl CoefficientsPart {
 pub(super) struct ConvergencePart {
     figure: Option<Figure>,
     first: String,
-    last: String,
+    lowest: String,
     moves: String,
     passes: String,
     /// "3 × exchange".
@@ -52,14 +54,15 @@ pub(super) struct ConvergencePart {
 impl ConvergencePart {
     pub(super) fn new(convergence: &Convergence) -> Option<Self> {
         let (first, last) = (convergence.moves.first()?, convergence.moves.last()?);
+        let lowest = convergence.moves.iter().map(|m| m.objective).fold(f64::NAN, f64::min);
         let mut kinds = std::collections::BTreeMap::new();
         convergence.moves.iter().filter_map(|m| m.label.as_deref()).for_each(|k| *kinds.entry(k).or_insert(0) += 1);
         Some(Self {
             figure: Figure::new(Place::Full, |width| figures::convergence(convergence, width)),
             first: short(first.objective),
-            last: short(last.objective),
+            lowest: short(lowest),
             moves: counted(convergence.moves.len(), "move"),
-            passes: passes(last.passes),
+            passes: passes(convergence.passes.unwrap_or(last.passes)),
             kinds: kinds.iter().map(|(kind, count)| format!("{} × {kind}", whole(*count))).collect(),
         })
     }
@@ -103,29 +106,6 @@ impl ValidationPart {
     }
 }
 
-#[derive(Debug, Serialize)]
-pub(super) struct RegressionPart {
-    figure: Option<Figure>,
-    target: String,
-    rows: String,
-    fitted: bool,
-    r_squared: Option<String>,
-    facts: Vec<Fact>,
-}
-
-impl RegressionPart {
-    pub(super) fn new(regression: &Regression, r_squared: Option<f64>, residuals: Option<&Residuals>) -> Self {
-        Self {
-            figure: Figure::new(Place::Half, |width| figures::scatter(regression, width)),
-            target: regression.target.clone(),
-            rows: counted(regression.observed.len(), "row"),
-            fitted: regression.judged == Judged::OnFittedRows,
-            r_squared: r_squared.map(|share| if share > -100.0 { fixed(share, 4) } else { short(share) }),
-            facts: residuals.map(residual_facts).unwrap_or_default(),
-        }
-    }
-}
-
 /// "1 pass", "12 passes"; "1.8 passes" where some were partial.
 fn passes(count: f64) -> String {
     if count.fract() > 0.0 {
@@ -133,63 +113,6 @@ fn passes(count: f64) -> String {
     }
     // The cast saturates.
     format!("{} pass{}", whole(count as usize), if count == 1.0 { "" } else { "es" })
-}
-
-fn residual_facts(residuals: &Residuals) -> Vec<Fact> {
-    let [least, lower, median, upper, greatest] = residuals.quantiles.map(short);
-    vec![
-        Fact::new("Root mean square", short(residuals.root_mean_square)),
-        Fact::new("Mean magnitude", short(residuals.mean_magnitude)),
-        Fact::new("Median", median),
-        Fact::new("Middle half", format!("{lower} to {upper}")),
-        Fact::new("All", format!("{least} to {greatest}")),
-    ]
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct ClassificationPart {
-    roc: Option<Figure>,
-    auc: Option<String>,
-    calibration: Option<Figure>,
-    bins: Option<Table>,
-    confusion: Option<Confusion>,
-    target: String,
-    positive: String,
-    negative: String,
-    rows: String,
-    fitted: bool,
-    facts: Vec<Fact>,
-}
-
-impl ClassificationPart {
-    pub(super) fn new(classes: &Classification, roc: Option<&Roc>, bins: Option<&[Bin]>) -> Self {
-        let confusion = super::diagnostics::confusion(&classes.labels, &classes.probabilities, 0.5);
-        Self {
-            roc: roc.and_then(|roc| Figure::new(Place::Half, |width| figures::roc(roc, width))),
-            auc: roc.map(|roc| fixed(roc.auc, 4)),
-            calibration: bins.and_then(|bins| Figure::new(Place::Half, |width| figures::calibration(bins, width))),
-            bins: bins.map(tables::calibration),
-            confusion,
-            target: classes.target.clone(),
-            positive: classes.positive.clone(),
-            negative: classes.negative.clone(),
-            rows: counted(classes.labels.len(), "row"),
-            fitted: classes.judged == Judged::OnFittedRows,
-            facts: confusion.map(|confusion| class_facts(&confusion, classes)).unwrap_or_default(),
-        }
-    }
-}
-
-fn class_facts(confusion: &Confusion, classes: &Classification) -> Vec<Fact> {
-    let Classification { positive, negative, .. } = classes;
-    let facts = [
-        ("Accuracy".into(), confusion.accuracy()),
-        ("Always naming the larger class".into(), confusion.baseline()),
-        (format!("Of {positive}, found"), confusion.sensitivity()),
-        (format!("Of {negative}, left alone"), confusion.specificity()),
-        (format!("Called {positive}, rightly"), confusion.precision()),
-    ];
-    facts.into_iter().filter_map(|(label, share): (String, _)| Some(Fact::new(label, percent(share?)))).collect()
 }
 
 #[derive(Debug, Serialize)]

@@ -78,13 +78,20 @@ impl Table {
 /// The coefficients, the largest effect first.
 pub(super) fn coefficients(coefficients: &Coefficients) -> Table {
     let rows = coefficients.sorted();
+    let odds = coefficients.log_odds_of.is_some();
     let nonempty = |text: String| (!text.is_empty()).then_some(text);
     let makers: Vec<Maker<'_, &super::Coefficient>> = vec![
         ("feature", "name", Box::new(|c| Some(c.name.clone()))),
         ("group", "name", Box::new(|c| c.group.clone())),
         ("coefficient", "number", Box::new(|c| Some(long(c.value)))),
+        ("odds ratio", "number", Box::new(move |c| odds.then(|| short(c.value.exp())))),
         ("standardised", "number", Box::new(|c| c.standardised.map(short))),
-        ("half-samples", "number", Box::new(|c| c.chosen_share.map(percent))),
+        (
+            "odds ratio per standard deviation",
+            "number",
+            Box::new(move |c| c.standardised.filter(|_| odds).map(|effect| short(effect.exp()))),
+        ),
+        ("selection frequency", "number", Box::new(|c| c.chosen_share.map(percent))),
         ("could be replaced by", "name", Box::new(move |c| nonempty(c.rivals.join(", ")))),
     ];
     Table::new("coefficient", &rows, makers)
@@ -133,15 +140,31 @@ pub(super) fn cross_validation(validation: &CrossValidation) -> Table {
         ("k", "number", Box::new(|s| Some(s.k.to_string()))),
         (&validation.measure, "number", Box::new(|s| Some(long(s.mean)))),
         ("standard error", "number", Box::new(|s| Some(short(s.error)))),
+        ("root mean squared error", "number", Box::new(|s| s.rmse.map(short))),
     ];
-    let mut table = Table::new("size", &validation.sizes, makers);
-    let place = |k| validation.sizes.iter().position(|s| s.k == k);
+    let sizes = validation.with_null();
+    let mut table = Table::new("size", &sizes, makers);
+    let place = |k| sizes.iter().position(|s| s.k == k);
+    table.note(place(0), Tone::Other, "no features");
     table.note(place(validation.k_min), Tone::Other, "least error");
-    table.note(place(validation.k_1se), Tone::Other, "within one error");
+    table.note(place(validation.k_1se), Tone::Other, "within one standard error");
     if let Some(k) = validation.chosen {
         table.note(place(k), Tone::Chosen, "chosen");
     }
     table
+}
+
+/// A measure, and what it is on rows held out and on those of the fit.
+pub(super) type Measure = (&'static str, Option<String>, Option<String>);
+
+/// Measures on rows held out beside those on the rows of the fit.
+pub(super) fn measures(measures: &[Measure]) -> Table {
+    let makers: Vec<Maker<'_, Measure>> = vec![
+        ("", "", Box::new(|m| Some(m.0.into()))),
+        ("rows held out", "number", Box::new(|m| m.1.clone())),
+        ("rows of the fit", "number", Box::new(|m| m.2.clone())),
+    ];
+    Table { summary: "How well it predicts".into(), ..Table::new("measure", measures, makers) }
 }
 
 /// Ranges of probability.
@@ -172,7 +195,7 @@ pub(super) fn ranks(completion: &Completion) -> Table {
 pub(super) fn singular_values(values: &[f64]) -> Table {
     let numbered: Vec<(usize, f64)> = values.iter().copied().enumerate().collect();
     let makers: Vec<Maker<'_, (usize, f64)>> = vec![
-        ("place", "number", Box::new(|v| Some((v.0 + 1).to_string()))),
+        ("index", "number", Box::new(|v| Some((v.0 + 1).to_string()))),
         ("singular value", "number", Box::new(|v| Some(long(v.1)))),
     ];
     Table { open: false, ..Table::new("singular value", &numbered, makers) }

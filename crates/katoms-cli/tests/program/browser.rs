@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use katoms_cli::report::{
-    Classification, Coefficient, Coefficients, CrossValidation, Fact, HeldOutError, Judged, Report,
+    Classification, Coefficient, Coefficients, CrossValidation, Fact, HeldOutError, Probabilities, Report,
 };
 
 use crate::desk::{Desk, example};
@@ -106,7 +106,7 @@ fn injected() -> Report {
         value: 1.5,
         ..Coefficient::default()
     };
-    let sizes = [(1, 3.0), (2, 2.0), (3, 2.5)].map(|(k, mean)| HeldOutError { k, mean, error: 0.75 });
+    let sizes = [(1, 3.0), (2, 2.0), (3, 2.5)].map(|(k, mean)| HeldOutError { k, mean, error: 0.75, rmse: None });
     Report {
         title: format!("{MARKUP} is a name"),
         answer: MARKUP.into(),
@@ -122,15 +122,23 @@ fn injected() -> Report {
             k_min: 2,
             k_1se: 2,
             chosen: Some(2),
+            remark: MARKUP.into(),
+            ..CrossValidation::default()
         }),
         classification: Some(Classification {
             target: MARKUP.into(),
             positive: MARKUP.into(),
             negative: MARKUP.into(),
-            labels: vec![true, false, true, false],
-            probabilities: vec![0.9, 0.6, 0.6, 0.2],
-            weights: vec![],
-            judged: Judged::OnHeldOutRows,
+            held_out: Some(Probabilities {
+                labels: vec![true, false, true, false],
+                probabilities: vec![0.9, 0.6, 0.6, 0.2],
+                weights: vec![],
+            }),
+            fitted: Some(Probabilities {
+                labels: vec![true, false, true, false],
+                probabilities: vec![0.9, 0.4, 0.6, 0.2],
+                weights: vec![],
+            }),
         }),
         fingerprint: Some(MARKUP.into()),
         ..Report::default()
@@ -163,11 +171,14 @@ fn a_browser_tells_of_errors_and_requests() {
 #[test]
 fn a_browser_reads_the_numbers() {
     let Some(page) = open(&injected()) else { return };
-    assert_eq!(page.text("auc"), "0.8750");
+    assert_eq!((page.text("auc").as_str(), page.text("auc-fitted").as_str()), ("0.8750", "1.0000"));
     assert_eq!((page.text("k-min").as_str(), page.text("k-1se").as_str()), ("2", "2"));
     assert_eq!((page.text("true-positives").as_str(), page.text("false-positives").as_str()), ("2", "1"));
     let data: serde_json::Value = serde_json::from_str(&page.text("katoms-data")).unwrap();
-    assert_eq!(data["measured"]["auc"], 0.875);
+    assert_eq!(
+        (&data["measured"]["held_out"]["auc"], &data["measured"]["fitted"]["auc"]),
+        (&0.875.into(), &1.0.into())
+    );
     assert_eq!(data["report"]["cross_validation"]["sizes"][1]["mean"], 2.0);
 }
 
@@ -185,7 +196,7 @@ fn markup_in_names_is_text() {
 #[test]
 fn pages_of_every_kind_open_without_complaint() {
     let all = [samples::regression(), samples::classification(), samples::completion(), samples::minimal()];
-    for (report, charts) in all.iter().zip([7, 3, 2, 0]) {
+    for (report, charts) in all.iter().zip([9, 3, 2, 0]) {
         let Some(page) = open(report) else { return };
         page.assert_self_contained();
         // Each for a wide and a narrow screen.
@@ -203,10 +214,19 @@ fn the_programs_own_reports_open() {
     let said = desk.succeeds(&format!("{classes} --report classes.html --json")).json();
     let opened = dump_dom(&browser, &desk.path("classes.html"));
     opened.assert_self_contained();
-    assert_eq!(opened.text("auc"), format!("{:.4}", said["run"]["auc"].as_f64().unwrap()));
+    let rounded = |value: &serde_json::Value| format!("{:.4}", value.as_f64().unwrap());
+    assert_eq!(opened.text("auc"), rounded(&said["run"]["on_the_rows_of_the_fit"]["auc"]));
     let cv = format!("cv {} --target price -k 1..8 --report cv.html --json", example("houses.csv"));
     let said = desk.succeeds(&cv).json();
     let opened = dump_dom(&browser, &desk.path("cv.html"));
     opened.assert_self_contained();
     assert_eq!(opened.text("k-min"), said["cross_validation"]["k_min"].to_string());
+    // rows held out first, and those of the fit beside them
+    assert_eq!(opened.text("r-squared"), rounded(&said["run"]["on_rows_held_out"]["r_squared"]));
+    assert_eq!(opened.text("r-squared-fitted"), rounded(&said["run"]["on_the_rows_of_the_fit"]["r_squared"]));
+    // one count of passes
+    let passes = said["run"]["passes"].to_string();
+    assert!(opened.text("answer-cost").starts_with(&format!("{passes} passes")), "{}", opened.text("answer-cost"));
+    let convergence = opened.dom.split("id=\"convergence\"").nth(1).unwrap().split("</p>").next().unwrap();
+    assert!(convergence.contains(&format!("{passes} passes over the data")), "{convergence}");
 }

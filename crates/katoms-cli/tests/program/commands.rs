@@ -54,7 +54,7 @@ fn fit_chooses_groups_for_classes() {
     let words = format!("fit {data} --target outcome -k 2 --groups {groups} --always age --out m.json --stability 5");
     let said = desk.succeeds(&words);
     assert!(said.err.contains("AUC 0.9"), "{}", said.err);
-    assert!(said.err.contains("of halves"), "{}", said.err);
+    assert!(said.err.contains("selection frequency"), "{}", said.err);
     let model = desk.json("m.json");
     let mut found = atoms(&model);
     found.sort();

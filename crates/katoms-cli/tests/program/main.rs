@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod browser;
+mod choices;
 mod commands;
 mod desk;
 mod formats;

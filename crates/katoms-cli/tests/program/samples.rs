@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use katoms_cli::report::{
-    Classification, Coefficient, Coefficients, Completion, Convergence, CrossValidation, Fact, HeldOutError, Judged,
-    Path, PathSize, Picture, RankError, Regression, Report, Step,
+    Classification, Coefficient, Coefficients, Completion, Convergence, CrossValidation, Fact, HeldOutError, Path,
+    PathSize, Picture, Predictions, Probabilities, RankError, Regression, Report, Step,
 };
 
 /// The same numbers on every machine, between −1 and 1.
@@ -49,7 +49,7 @@ pub fn regression() -> Report {
     let validation = (1..=30).map(|k| {
         let x = k as f64;
         let mean = 1.1e9 * (-x / 2.5).exp() + 3.3e8 + 2.2e6 * x + 4.0e6 * (x * 1.7).sin();
-        HeldOutError { k, mean, error: 2.1e7 + 9e5 * x }
+        HeldOutError { k, mean, error: 2.1e7 + 9e5 * x, rmse: Some(mean.sqrt()) }
     });
     Report {
         title: "7 of 81 features predict price".into(),
@@ -88,16 +88,24 @@ pub fn regression() -> Report {
             measure: "mean squared error".into(),
             folds: 5,
             sizes: validation.collect(),
+            null: Some(HeldOutError { k: 0, mean: 3.9e9, error: 2.2e8, rmse: Some(3.9e9_f64.sqrt()) }),
             k_min: 14,
             k_1se: 7,
             chosen: Some(7),
+            remark: "The models of the folds come from a faster search.".into(),
         }),
         regression: Some(Regression {
             target: "price".into(),
-            predicted: rows.iter().map(|r| r.0).collect(),
-            observed: rows.iter().map(|r| r.1).collect(),
-            weights: vec![],
-            judged: Judged::OnFittedRows,
+            held_out: Some(Predictions {
+                predicted: rows.iter().map(|r| r.0).collect(),
+                observed: rows.iter().map(|r| r.1).collect(),
+                weights: vec![],
+            }),
+            fitted: Some(Predictions {
+                predicted: rows.iter().map(|r| 0.2 * r.1 + 0.8 * r.0).collect(),
+                observed: rows.iter().map(|r| r.1).collect(),
+                weights: vec![],
+            }),
         }),
         fingerprint: Some("blake3 5f0c…91ab, 1460 rows, 81 columns".into()),
         ..Report::default()
@@ -147,6 +155,7 @@ fn house_coefficients() -> Coefficients {
         rows: names.iter().zip(&values).enumerate().map(row).collect(),
         intercept: Some(-812_345.678),
         half_samples: Some(100),
+        log_odds_of: None,
     }
 }
 
@@ -161,7 +170,7 @@ fn convergence() -> Convergence {
             _ => None,
         },
     };
-    Convergence { moves: (0..28).map(step).collect() }
+    Convergence { moves: (0..28).map(step).collect(), passes: Some(70.0) }
 }
 
 /// A classification with groups.
@@ -199,15 +208,18 @@ pub fn classification() -> Report {
             rows: (0..17).map(row).collect(),
             intercept: Some(-0.41),
             half_samples: None,
+            log_odds_of: Some("yes".into()),
         }),
         classification: Some(Classification {
             target: "relapse".into(),
             positive: "yes".into(),
             negative: "no".into(),
-            labels: scores.iter().map(|s| s.1).collect(),
-            probabilities: scores.iter().map(|s| s.0).collect(),
-            weights: vec![],
-            judged: Judged::OnHeldOutRows,
+            held_out: Some(Probabilities {
+                labels: scores.iter().map(|s| s.1).collect(),
+                probabilities: scores.iter().map(|s| s.0).collect(),
+                weights: vec![],
+            }),
+            fitted: None,
         }),
         ..Report::default()
     }
@@ -284,6 +296,7 @@ pub fn crowded() -> Report {
             rows: (0..5000).map(row).collect(),
             intercept: None,
             half_samples: Some(50),
+            log_odds_of: None,
         }),
         path: Some(Path { sizes: (1..=120).map(size).collect(), chosen: Some(119), ..Path::default() }),
         fingerprint: Some("</script><script>document.title = 'pwned'</script>".into()),

@@ -48,10 +48,8 @@ pub struct Estimate {
     pub objective: f64,
     /// The loss alone.
     pub loss: f64,
-    /// The loss of the model without atoms.
+    /// The loss of the best constant.
     pub null_loss: f64,
-    /// Whether it tells two classes apart without an error and has no ridge: then no finite coefficients are the best.
-    pub separates: bool,
     /// How good the model is.
     pub quality: Option<Quality>,
     /// Where each start led.
@@ -65,13 +63,15 @@ pub struct Estimate {
 pub struct Trail {
     /// One for each size.
     pub models: Vec<TrailModel>,
+    /// The model without atoms, whether 0 is among the sizes or not: what a model must beat.
+    pub null: TrailModel,
     /// Whether all sizes are there.
     pub complete: bool,
     /// Passes over the data in all.
     pub passes: usize,
     /// Seconds of work.
     pub seconds: f64,
-    /// The loss of the model without atoms.
+    /// The loss of the best constant.
     pub null_loss: f64,
     /// The best size by each criterion, in the order of [`Trail::CRITERIA`].
     pub best: Vec<usize>,
@@ -81,6 +81,11 @@ impl Trail {
     /// The criteria, by name.
     pub const CRITERIA: [(&'static str, Criterion); 4] =
         [("AIC", Criterion::Aic), ("BIC", Criterion::Bic), ("EBIC", Criterion::EBIC), ("GIC", Criterion::Gic)];
+
+    /// The sizes that were tried.
+    pub fn sizes(&self) -> Vec<usize> {
+        self.models.iter().map(|model| model.atoms).collect()
+    }
 }
 
 /// The model of one size.

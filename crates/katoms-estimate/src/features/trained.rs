@@ -4,8 +4,7 @@ use std::time::Instant;
 
 use katoms::Error;
 use katoms::loss::{Loss, Split};
-use katoms::select::{Choice, FoldModel, Preparation, path, path_within_bounds};
-use katoms::set::ConstraintSet;
+use katoms::select::{Choice, FoldModel, Preparation};
 
 use super::Features;
 use crate::watch::Watch;
@@ -50,13 +49,9 @@ impl Features<'_> {
         for &ridge in ridges {
             let preparation = Preparation { ridge: ridge * share, ..self.preparation };
             let f = preparation.objective(self.design, &self.loss, train.to_vec())?;
-            let set = preparation.set(&self.atoms.with_atoms(sizes.first().copied().unwrap_or(1))?)?;
+            let set = preparation.set(&self.atoms)?;
             let before = found.models.len();
-            let go_on = |done: usize| watch.counted(before + done).flow();
-            let path = match &self.bounds {
-                Some(bounds) => path_within_bounds(&f, &set, &f.operator().scaled_bounds(bounds)?, sizes, go_on)?,
-                None => path(&f, &set, sizes.iter().copied(), go_on)?,
-            };
+            let path = self.path_in(&f, &set, sizes, &mut |done| watch.counted(before + done).flow())?;
             for model in &path.models {
                 let (coefficients, intercept) = self.to_original(&f, &model.point);
                 let all = self.predictions(&coefficients, intercept);

@@ -1,13 +1,13 @@
 //! Features that predict a target: ranges of sizes, starts, bounds.
 
-use katoms::loss::{AnyLoss, LeastSquares, Logistic};
+use katoms::loss::{AnyLoss, LeastSquares, Logistic, Split};
 use katoms::operator::{AnyDesign, Dense, LinearOperator};
-use katoms::select::{Bounds, Folds, Preparation};
+use katoms::select::{Bounds, Criterion, Folds, Preparation};
 use katoms::set::{AnyAtoms, KSparse};
-use katoms::simulate::{autoregressive, labels, noisy, sparse_signal};
+use katoms::simulate::{autoregressive, generator, labels, noisy, normals, sparse_signal};
 use katoms::space::SparseVec;
 use katoms::{Error, Status};
-use katoms_estimate::{Answer, Features, How, Progress, Unwatched};
+use katoms_estimate::{Answer, Edge, Features, How, Progress, Unwatched, Watch};
 
 const ROWS: usize = 60;
 const COLUMNS: usize = 20;
@@ -46,22 +46,175 @@ fn features<'a>(design: &'a AnyDesign<'a>, loss: AnyLoss, preparation: Preparati
 }
 
 #[test]
-fn a_range_of_sizes_counts_observations() {
+fn what_a_criterion_can_be_trusted_with_counts_observations() {
     let data = columns();
     let design = dense(&data, ROWS);
-    let sizes = |loss: LeastSquares| features(&design, loss.into(), Preparation::default()).default_sizes();
+    let trusted = |loss: LeastSquares| features(&design, loss.into(), Preparation::default()).trusted_size();
     let plain = LeastSquares::new(noisy(&clean(&design), 1.0, 3)).unwrap();
     // 60/(ln ln 60 · ln 20) = 14.2 for 60 rows of 20 columns
-    assert_eq!(sizes(plain.clone()), (1..=14).collect::<Vec<_>>());
+    assert_eq!(trusted(plain.clone()), 14);
     // what the weights count; precisions count rows
     let halves: Vec<f64> = (0..ROWS).map(|i| (i % 2) as f64).collect();
-    assert_eq!(sizes(plain.clone().weighted(halves).unwrap()), (1..=8).collect::<Vec<_>>());
+    assert_eq!(trusted(plain.clone().weighted(halves).unwrap()), 8);
     let (counts, precise) = (vec![3.0; ROWS], vec![0.01; ROWS]);
-    assert_eq!(sizes(plain.clone().weighted(counts).unwrap()).len(), 20);
-    assert_eq!(sizes(plain.weighted(precise).unwrap()).len(), 14);
+    assert_eq!(trusted(plain.clone().weighted(counts).unwrap()), 20);
+    assert_eq!(trusted(plain.weighted(precise).unwrap()), 14);
     let few = dense(&data[..2 * COLUMNS], 2);
     let loss = LeastSquares::new(vec![1.0, 2.0]).unwrap();
-    assert_eq!(features(&few, loss.into(), Preparation::default()).default_sizes(), [1]);
+    assert_eq!(features(&few, loss.into(), Preparation::default()).trusted_size(), 1);
+}
+
+/// Independent columns of variance 1, and these multiples of the first of them with noise of this deviation.
+fn summed(rows: usize, columns: usize, weights: &[f64], deviation: f64, seed: u64) -> (Vec<f64>, LeastSquares) {
+    let data = normals(rows * columns, &mut generator(seed, 0));
+    let clean: Vec<f64> =
+        (0..rows).map(|i| weights.iter().enumerate().map(|(j, w)| w * data[j * rows + i]).sum()).collect();
+    (data, LeastSquares::new(noisy(&clean, deviation, seed)).unwrap())
+}
+
+/// Without sizes a criterion begins with no feature, goes on where it prefers larger models, and ends where it cannot be
+/// trusted; rows held out go on while they are predicted better.
+#[test]
+fn a_range_that_nobody_gave_goes_on_while_it_pays() {
+    // 1000/(ln ln 1000 · ln 300) = 90
+    let (data, loss) = summed(1000, 300, &[1.0; 45], 1.0, 1);
+    let design = dense(&data, 1000);
+    let wide = features(&design, loss.into(), Preparation::default());
+    let trail = wide.path(None, Criterion::EBIC, &mut Unwatched).unwrap();
+    let sizes = trail.sizes();
+    assert_eq!((trail.best[2], sizes[0], sizes[sizes.len() - 1], wide.trusted_size()), (45, 0, 60, 90));
+    assert!(sizes.contains(&44) && !sizes.contains(&45), "{sizes:?}");
+    // where the first range will do, there is no other
+    let (data, loss) = summed(1000, 300, &[1.0; 5], 1.0, 1);
+    let design = dense(&data, 1000);
+    let few = features(&design, loss.into(), Preparation::default());
+    let mut expected = Expected(Vec::new());
+    let trail = few.path(None, Criterion::EBIC, &mut expected).unwrap();
+    assert_eq!((trail.best[2], trail.sizes()), (5, (0..=30).collect::<Vec<_>>()));
+    assert_eq!(expected.0, [31]);
+    // 12 features that matter less and less in 50 rows: a criterion can be trusted with 6
+    let weights: Vec<f64> = (0..12).map(|j| 5.0 * 0.7_f64.powi(j)).collect();
+    let (data, loss) = summed(50, 200, &weights, 0.02, 3);
+    let design = dense(&data, 50);
+    let short = features(&design, loss.into(), Preparation::default());
+    let trail = short.path(None, Criterion::EBIC, &mut Unwatched).unwrap();
+    assert_eq!((trail.sizes().len(), trail.best[2]), (7, 6));
+    assert_eq!(short.edge_of_criterion(&trail.sizes(), 6), Some(Edge { tried: 6, further: 12, trusted: Some(6) }));
+    let folds = Folds::random(50, 5, 0).unwrap();
+    let validated = short.cross_validate(None, &[0.0], &folds, &mut Unwatched).unwrap();
+    let sizes: Vec<usize> = validated.scores.iter().map(|score| score.choice.atoms).collect();
+    let (min, last) = (validated.min().atoms, sizes[sizes.len() - 1]);
+    assert!(sizes[0] == 0 && last > 6 && last <= 38 && (4 * min <= 3 * last || last == 38), "{min} {sizes:?}");
+    assert!((8..=16).contains(&min), "{min}");
+}
+
+/// Hears how many pieces there will be.
+struct Expected(Vec<usize>);
+
+impl Watch for Expected {
+    fn tell(&mut self, _: &Progress<'_>) -> Answer {
+        Answer::GoOn
+    }
+    fn expect(&mut self, pieces: usize) {
+        self.0.push(pieces);
+    }
+}
+
+#[test]
+fn a_choice_at_the_edge_is_found() {
+    let (data, loss) = summed(60, 20, &[1.0; 3], 1.0, 1);
+    let design = dense(&data, 60);
+    let features = features(&design, loss.into(), Preparation::default());
+    let edge = |tried, further, trusted| Some(Edge { tried, further, trusted });
+    assert_eq!(features.edge(&[0, 1, 2, 3], 3), edge(3, 6, None));
+    assert_eq!(features.edge(&[0, 1, 2, 3], 2), None);
+    assert_eq!(features.edge(&[3], 3), None, "there was no choice");
+    assert_eq!(features.edge(&(0..=20).collect::<Vec<_>>(), 20), None, "there are no more");
+    assert_eq!(features.edge(&[0, 12], 12), edge(12, 20, None));
+    assert_eq!(features.edge_of_criterion(&[0, 12], 12), edge(12, 14, None));
+    assert_eq!(features.edge_of_criterion(&[0, 14], 14), edge(14, 20, Some(14)));
+}
+
+/// The model without features has what is always in, and a criterion may choose it.
+#[test]
+fn no_feature_is_a_choice_too() {
+    for (rows, columns) in [(100, 50), (200, 300)] {
+        let mut chosen = Vec::new();
+        for seed in 0..10 {
+            let (data, loss) = summed(rows, columns, &[], 1.0, seed);
+            let design = dense(&data, rows);
+            let features = features(&design, loss.into(), Preparation::default());
+            let trail = features.path(None, Criterion::EBIC, &mut Unwatched).unwrap();
+            assert!(trail.models[0].atoms == 0 && (trail.models[0].loss / trail.null_loss - 1.0).abs() < 1e-12);
+            chosen.push(trail.best[2]);
+        }
+        assert!(chosen.iter().filter(|&&k| k == 0).count() >= 9, "{chosen:?}");
+    }
+    let data = columns();
+    let design = dense(&data, ROWS);
+    for loss in losses(&design) {
+        let atoms = AnyAtoms::Coordinates(KSparse::new(1, COLUMNS).unwrap());
+        let always = Features::new(&design, loss.clone(), atoms, vec![2, 7], Preparation::default()).unwrap();
+        let none = always.fit(0, &How::default(), &mut Unwatched).unwrap();
+        assert_eq!((none.coefficients.indices(), none.chosen.len()), (&[2, 7][..], 0));
+        assert_eq!((none.status, none.quality.is_none()), (Status::Converged, true));
+        let one = always.fit(1, &How::default(), &mut Unwatched).unwrap();
+        assert!(one.objective < none.objective && none.objective < none.null_loss);
+        let named = How { method: Some("omp".into()), ..How::default() };
+        assert_eq!(always.fit(0, &named, &mut Unwatched).unwrap().coefficients, none.coefficients);
+        let resumed = How { resume: Some(vec![1]), ..How::default() };
+        assert!(always.fit(0, &resumed, &mut Unwatched).unwrap_err().to_string().contains("leave the state out"));
+        let bounds = Bounds::new(vec![0.0; COLUMNS], vec![1e-3; COLUMNS]).unwrap();
+        let boxed = always.with_bounds(bounds.clone()).unwrap().fit(0, &How::default(), &mut Unwatched).unwrap();
+        assert!(bounds.contain(&boxed.coefficients) && boxed.objective > none.objective);
+        // a path that was not asked for it has it beside the others
+        let plain = features(&design, loss, Preparation::default());
+        let trail = plain.path(Some(&[1, 2]), Criterion::EBIC, &mut Unwatched).unwrap();
+        assert_eq!((trail.sizes(), trail.null.atoms), (vec![1, 2], 0));
+        assert!(
+            trail.best.iter().all(|&k| k > 0) && (trail.null.loss - trail.null_loss).abs() < 1e-9 * trail.null_loss
+        );
+    }
+}
+
+/// What is said of a cross-validation: the models of its folds come from a faster search than a fit, which finds better
+/// ones of the same rows here and there, and never a worse one.
+#[test]
+fn a_fit_may_be_better_than_the_model_of_a_fold() {
+    let (mut better, mut worse, mut all) = (0, 0, 0);
+    for seed in 0..6 {
+        let (rows, columns) = (60, 80);
+        let data = autoregressive(rows, columns, 0.9, seed);
+        let whole = dense(&data, rows);
+        let mut clean = vec![0.0; rows];
+        whole.apply(&sparse_signal(columns, 8, seed), &mut clean);
+        let labels = Logistic::new(labels(&clean, seed)).unwrap();
+        let target = noisy(&clean, 0.5, seed);
+        let folds = Folds::random(rows, 4, seed).unwrap();
+        for loss in [AnyLoss::from(LeastSquares::new(target).unwrap()), labels.into()] {
+            let preparation = Preparation { ridge: 0.5, ..Preparation::default() };
+            let job = features(&whole, loss.clone(), preparation);
+            let validated = job.cross_validate(Some(&[4, 8]), &[0.5], &folds, &mut Unwatched).unwrap();
+            for (fold, score) in (0..4).flat_map(|fold| validated.scores.iter().map(move |score| (fold, score))) {
+                let training = folds.training(fold);
+                let part: Vec<f64> = data.chunks(rows).flat_map(|column| training.iter().map(|&i| column[i])).collect();
+                let design = dense(&part, training.len());
+                let share = Preparation { ridge: 0.5 * training.len() as f64 / rows as f64, ..preparation };
+                let rest = features(&design, loss.subset(&training).unwrap(), share);
+                let fitted = rest.fit(score.choice.atoms, &How::default(), &mut Unwatched).unwrap();
+                let model = &score.models[fold];
+                let start = Some((model.coefficients.clone(), model.intercept));
+                // what the fold has, refitted: one run from there, which may not leave it for a worse one
+                let kept = How { method: Some("accelerated-iht".into()), start, ..How::default() };
+                let kept = rest.fit(score.choice.atoms, &kept, &mut Unwatched).unwrap();
+                better += usize::from(fitted.objective < kept.objective * (1.0 - 1e-6));
+                worse += usize::from(fitted.objective > kept.objective * (1.0 + 1e-6));
+                all += 1;
+            }
+        }
+    }
+    println!("of {all} models of folds a fit is better than {better}, and worse than {worse}");
+    assert!(better > 0 && worse <= better / 4, "{better} {worse} {all}");
 }
 
 /// From its own answer a fit has nowhere to go.
@@ -121,10 +274,10 @@ fn every_coefficient_lies_within_its_bounds() {
             assert!(here.chosen.len() <= 4 && here.quality.is_some());
             assert!((here.loss - here.objective).abs() < 1e-9 * here.loss);
             objectives.push(here.objective);
-            let trail = boxed.path(&[1, 2, 4], &mut Unwatched).unwrap();
+            let trail = boxed.path(Some(&[1, 2, 4]), Criterion::EBIC, &mut Unwatched).unwrap();
             assert!(trail.complete && trail.models.iter().all(|model| bounds.contain(&model.coefficients)));
             assert!((trail.models[2].objective - here.objective).abs() < 1e-6 * here.objective);
-            let validated = boxed.cross_validate(&[1, 4], &[0.0], &folds, &mut Unwatched).unwrap();
+            let validated = boxed.cross_validate(Some(&[1, 4]), &[0.0], &folds, &mut Unwatched).unwrap();
             assert!(validated.complete && validated.models.iter().all(|model| bounds.contain(&model.coefficients)));
             assert!((validated.models[1].loss - here.loss).abs() < 1e-6 * here.loss);
         }

@@ -3,6 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Quality, Trace};
+use crate::loss::Loss;
+use crate::objective::{Evaluated, Objective};
+use crate::operator::LinearOperator;
 
 /// How a run ended. Only [`Status::Converged`] is success.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +25,20 @@ pub enum Status {
     Stopped,
     /// f left all bounds: the step or the momentum is too large.
     Diverged,
+    /// The model separates two classes completely and there is no ridge: larger coefficients always fit better, so no
+    /// finite ones are the best.
+    Separated,
+}
+
+impl Status {
+    /// What is said of a search over atoms that ended so at x: on classes that x separates, nothing converges.
+    pub(crate) fn unless_separated<A: LinearOperator, L: Loss>(
+        self,
+        f: &Objective<A, L>,
+        x: &Evaluated<A::Point>,
+    ) -> Self {
+        if self == Self::Converged && f.is_separated_by(x) { Self::Separated } else { self }
+    }
 }
 
 /// Where a search begins.

@@ -60,6 +60,9 @@ impl Loss for AnyLoss {
     fn deviance(&self, value: f64) -> f64 {
         on_loss!(self, loss => loss.deviance(value))
     }
+    fn separates(&self, z: &[f64]) -> bool {
+        on_loss!(self, loss => loss.separates(z))
+    }
 }
 
 impl Split for AnyLoss {

@@ -90,6 +90,13 @@ impl Loss for Logistic {
     fn deviance(&self, value: f64) -> f64 {
         2.0 * value
     }
+    /// Whether every row that has a weight is on the side of its class.
+    fn separates(&self, z: &[f64]) -> bool {
+        let right = |(i, (&label, &z)): (usize, (&f64, &f64))| {
+            self.weights.at(i) == 0.0 || if label == 1.0 { z > 0.0 } else { z < 0.0 }
+        };
+        self.labels.iter().zip(z).enumerate().all(right)
+    }
 }
 
 /// p·log p, 0 at 0.
@@ -129,6 +136,14 @@ mod tests {
         let z = [0.3, -1.2, 2.0];
         let likelihood = Logistic::probability(0.3) * (1.0 - Logistic::probability(-1.2)) * Logistic::probability(2.0);
         assert!((loss.deviance(loss.value(&z)) + 2.0 * likelihood.ln()).abs() < 1e-14);
+    }
+
+    #[test]
+    fn classes_are_separated_where_every_row_with_a_weight_is_on_its_side() {
+        let loss = Logistic::new(vec![1.0, 0.0, 1.0]).unwrap();
+        assert!(loss.separates(&[0.1, -3.0, 2.0]));
+        assert!(!loss.separates(&[0.1, -3.0, 0.0]) && !loss.separates(&[0.1, 0.3, 2.0]));
+        assert!(loss.weighted(vec![1.0, 0.0, 1.0]).unwrap().separates(&[0.1, 0.3, 2.0]));
     }
 
     #[test]

@@ -52,6 +52,12 @@ pub trait Loss: Debug + Sync {
     fn deviance(&self, value: f64) -> f64 {
         2.0 * value
     }
+    /// Whether ℓ(t·z) falls towards its lower bound for ever as t grows: z separates two classes completely. Without a
+    /// ridge no finite coefficients are then the best. As it stands here, no predictions do.
+    fn separates(&self, z: &[f64]) -> bool {
+        let _ = z;
+        false
+    }
 }
 
 /// The constant prediction of the least loss, by Newton's steps on one number: exact at once for squares, and quadratic
@@ -131,6 +137,9 @@ impl<L: Loss> Loss for &L {
     }
     fn deviance(&self, value: f64) -> f64 {
         (**self).deviance(value)
+    }
+    fn separates(&self, z: &[f64]) -> bool {
+        (**self).separates(z)
     }
 }
 

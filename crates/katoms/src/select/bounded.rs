@@ -14,7 +14,7 @@ use super::Bounds;
 use super::bounded_climber::{Climber, Reached};
 use super::bounded_moves::Model;
 use super::neighbourhood::{GoOn, Observer};
-use super::path::{self, Path, check_sizes};
+use super::path::{self, Path, null_and_rest};
 use super::search::{Search, search_from};
 #[cfg(doc)]
 use crate::driver::Quality;
@@ -169,11 +169,10 @@ where
     L: Loss,
     S: CoordinateSet,
 {
-    check_sizes(sizes)?;
-    let sets = sizes.iter().map(|&k| set.with_atoms(k)).collect::<Result<Vec<_>, _>>()?;
-    let (Some(largest), (clock, before)) = (sets.last(), (Instant::now(), f.cost())) else {
-        return Err(Error::Empty { what: "the list of sizes" });
-    };
+    let (_, rest) = null_and_rest(sizes)?;
+    let sets = rest.iter().map(|&k| set.with_atoms(k)).collect::<Result<Vec<_>, _>>()?;
+    let (clock, before) = (Instant::now(), f.cost());
+    let largest = sets.last().unwrap_or(set);
     check(f, largest, &Options::default(), &SparseVec::zero(largest.domain()))?;
     let mut climber = Climber::new(f, largest, bounds)?;
     // What is found without bounds is another beginning.

@@ -128,9 +128,12 @@ where
 
     /// Converged where nothing within the bounds is left to gain on the atoms.
     pub fn status(&self, reached: &Reached) -> Status {
+        let Moves { f, bounds, .. } = &self.moves;
+        let Model { x, residual, .. } = &reached.model;
         match reached.whole {
             false => Status::Stopped,
-            true if reached.model.residual <= SETTLED => Status::Converged,
+            true if bounds.let_grow(x.point()) && f.is_separated_by(x) => Status::Separated,
+            true if *residual <= SETTLED => Status::Converged,
             true => Status::Stalled,
         }
     }

@@ -1,7 +1,7 @@
 //! Bounds on coefficients: lower ≤ x ≤ upper, where 0 is always allowed.
 
 use crate::error::{Error, check_length, check_values};
-use crate::space::SparseVec;
+use crate::space::{IndexSet, SparseVec};
 
 /// A lower and an upper bound for each coefficient. A coefficient that is not chosen is 0, so 0 lies within all of them.
 ///
@@ -73,6 +73,17 @@ impl Bounds {
     /// Whether every coefficient lies within its bounds.
     pub fn contain(&self, x: &SparseVec) -> bool {
         x.entries().all(|(j, v)| (self.lower[j]..=self.upper[j]).contains(&v))
+    }
+
+    /// The bounds of some coefficients alone.
+    pub(super) fn of(&self, which: &IndexSet) -> Result<Self, Error> {
+        let some = |bounds: &[f64]| which.indices().iter().map(|&j| bounds[j]).collect::<Vec<f64>>();
+        Self::new(some(&self.lower), some(&self.upper))
+    }
+
+    /// Whether no bound keeps x from growing: t·x lies within the bounds for every t ≥ 0.
+    pub(super) fn let_grow(&self, x: &SparseVec) -> bool {
+        x.entries().all(|(j, v)| v == 0.0 || (if v > 0.0 { self.upper[j] } else { self.lower[j] }).is_infinite())
     }
 
     /// The same bounds for coefficients in other units, each `scales` times as large, in a space whose coordinates

@@ -12,7 +12,7 @@ use super::Bounds;
 use super::folds::Folds;
 use super::neighbourhood::GoOn;
 use super::part_gram::{PartGram, Setting, Trainings};
-use super::path::check_sizes;
+use super::path::null_and_rest;
 use super::sample::{Preparation, Sample};
 use super::shrinkage::shrunk;
 use super::training_paths::{Paths, TrainingPaths, affordable};
@@ -28,7 +28,7 @@ use crate::space::SparseVec;
 /// What is validated, and how the data are prepared.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CrossValidation {
-    /// Numbers of atoms, rising.
+    /// Numbers of atoms, rising. 0 is the model of what is always in, an intercept say.
     pub sizes: Vec<usize>,
     /// Ridges on the standardised scale, for all rows; a training set gets its share. Default: 0 alone.
     pub ridges: Vec<f64>,
@@ -59,7 +59,7 @@ impl CrossValidation {
     }
 
     fn check(&self) -> Result<(), Error> {
-        check_sizes(&self.sizes)?;
+        null_and_rest(&self.sizes)?;
         for (what, list) in [("ridge", &self.ridges), ("shrinkage", &self.shrinkages)] {
             if list.is_empty() {
                 let what = if what == "ridge" { "the list of ridges" } else { "the list of shrinkages" };
@@ -108,15 +108,26 @@ pub struct Score {
     pub mean: f64,
     /// The standard error of the mean.
     pub error: f64,
+    /// The model of each fold's training rows, in the order of `folds`.
+    pub models: Vec<FoldModel>,
+}
+
+/// A model of all rows but those of a fold, in the units of the design.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FoldModel {
+    /// Its coefficients.
+    pub coefficients: SparseVec,
+    /// The constant of its predictions.
+    pub intercept: f64,
 }
 
 impl Score {
     /// The score of a choice whose models have these losses, fold by fold.
-    pub fn new(choice: Choice, folds: Vec<f64>) -> Self {
+    pub fn new(choice: Choice, folds: Vec<f64>, models: Vec<FoldModel>) -> Self {
         let count = folds.len() as f64;
         let mean = folds.iter().sum::<f64>() / count;
         let square: f64 = folds.iter().map(|v| (v - mean).powi(2)).sum();
-        Self { choice, folds, mean, error: (square / (count - 1.0) / count).sqrt() }
+        Self { choice, folds, mean, error: (square / (count - 1.0) / count).sqrt(), models }
     }
 
     /// The place of the score that is least; of equals the one with the fewest atoms.
@@ -140,15 +151,19 @@ impl Score {
         let candidates = (0..scores.len()).filter(|&at| near(&scores[at], &scores[least]));
         candidates.min_by_key(|&at| scores[at].choice.atoms).unwrap_or(least)
     }
-}
 
-/// A model of the rows that a fold does not hold out, in the units of the design.
-#[derive(Debug, Clone)]
-pub struct FoldModel {
-    /// Its coefficients.
-    pub coefficients: SparseVec,
-    /// The constant of its predictions.
-    pub intercept: f64,
+    /// Predictions for rows by models that have not seen them: (row, linear prediction), fold by fold. Reads the columns
+    /// of the models.
+    pub fn held_out<A>(&self, design: &A, folds: &Folds) -> Vec<(usize, f64)>
+    where
+        A: LinearOperator<Point = SparseVec>,
+    {
+        let of = |(fold, model): (usize, &FoldModel)| {
+            let all = predictions(design, &model.coefficients, model.intercept);
+            folds.held_out(fold).into_iter().map(move |row| (row, all[row]))
+        };
+        self.models.iter().enumerate().flat_map(of).collect()
+    }
 }
 
 /// A model of all rows, in the units of the design.
@@ -169,10 +184,11 @@ pub struct Fitted {
 pub struct Validated {
     /// Ridge by ridge, size by size.
     pub scores: Vec<Score>,
+    /// The model without atoms, whether 0 is among the sizes or not: what a model must beat. Of several ridges, which
+    /// matter to what is always in alone, the first.
+    pub null: Score,
     /// The models of all rows, in the same order.
     pub models: Vec<Fitted>,
-    /// The models that were judged, in the same order, fold by fold.
-    pub fold_models: Vec<Vec<FoldModel>>,
     /// Whether everything that was asked for is there: not when the observer stopped the work.
     pub complete: bool,
     /// Passes over the data.
@@ -197,6 +213,11 @@ impl Validated {
     /// If there is no score.
     pub fn one_se(&self) -> Choice {
         self.scores[Score::within_one_error(&self.scores)].choice
+    }
+
+    /// How a choice does.
+    pub fn score(&self, choice: Choice) -> Option<&Score> {
+        self.scores.iter().find(|score| score.choice == choice)
     }
 
     /// The model of all rows at a choice.
@@ -265,40 +286,31 @@ where
     check_length("target", loss.n_outputs(), rows, "one value for each row of the design")?;
     check_length("folds", folds.labels().len(), rows, "one label for each row of the design")?;
     check_length("coordinates of the set", set.domain(), design.domain(), "one for each column of the design")?;
-    options.sizes.iter().try_for_each(|&k| set.with_atoms(k).map(|_| ()))?;
+    let (null, rest) = null_and_rest(&options.sizes)?;
+    rest.iter().try_for_each(|&k| set.with_atoms(k).map(|_| ()))?;
     let sides = Sides::new(loss, folds)?;
-    let problem = Problem { design, loss, set, folds, options };
-    let by_paths = match &options.bounds {
-        Some(bounds) => Some(problem.within(bounds, go_on)?),
-        None if loss.is_quadratic() => problem.by_quadratics(go_on)?,
-        None => None,
-    };
-    let (fits, passes, complete) = match by_paths {
-        Some(found) => found,
-        None if options.shrinkages != [0.0] => {
-            let right = "it must be 0 alone: this loss, or a design this large, has no shrinkage";
-            return Err(Error::Option { name: "shrinkage", value: options.shrinkages[0], right });
-        }
-        None => problem.by_runs(go_on)?,
+    let searched = CrossValidation { sizes: rest.to_vec(), ..options.clone() };
+    let problem = Problem { design, loss, set, folds, options: &searched };
+    let nulls = problem.null_fits()?;
+    let (fits, passes, complete) = if rest.is_empty() { (Vec::new(), 0, true) } else { problem.fits(null, go_on)? };
+    let find =
+        |fits: &[Fit], choice, fold| fits.iter().find(|fit| fit.choice == choice && fit.left_out == fold).cloned();
+    let scored = |fits: &[Fit], choice| {
+        let held_out = (0..folds.count()).filter_map(|fold| find(fits, choice, Some(fold)));
+        sides.score(design, choice, held_out.collect())
     };
     let mut scores = Vec::new();
-    let (mut models, mut fold_models) = (Vec::new(), Vec::new());
+    let mut models = Vec::new();
     for choice in options.choices() {
-        let of = |fold: Option<usize>| fits.iter().find(|fit| fit.choice == choice && fit.left_out == fold);
-        if of(None).is_none() {
-            continue;
-        }
-        let held_out = (0..folds.count()).filter_map(|fold| Some(sides.loss(design, of(Some(fold))?, fold)));
-        scores.push(Score::new(choice, held_out.collect()));
-        let judged = (0..folds.count()).filter_map(|fold| of(Some(fold)));
-        let judged = judged.map(|fit| FoldModel { coefficients: fit.coefficients.clone(), intercept: fit.intercept });
-        fold_models.push(judged.collect());
-        models.extend(of(None).map(|fit| {
-            let loss = loss.value(&predictions(design, &fit.coefficients, fit.intercept));
-            Fitted { coefficients: fit.coefficients.clone(), intercept: fit.intercept, choice, loss }
-        }));
+        let fits = if choice.atoms == 0 { &nulls } else { &fits };
+        let Some(Fit { coefficients, intercept, .. }) = find(fits, choice, None) else { continue };
+        scores.push(scored(fits, choice));
+        let loss = loss.value(&predictions(design, &coefficients, intercept));
+        models.push(Fitted { coefficients, intercept, choice, loss });
     }
-    Ok(Validated { scores, models, fold_models, complete, passes, seconds: clock.elapsed().as_secs_f64() })
+    let none = Choice { atoms: 0, ridge: options.ridges[0], shrinkage: options.shrinkages[0] };
+    let null = scored(&nulls, none);
+    Ok(Validated { scores, null, models, complete, passes, seconds: clock.elapsed().as_secs_f64() })
 }
 
 /// What the rows of a loss weigh together.
@@ -317,6 +329,7 @@ where
 }
 
 /// The fit of a training set, in the units of the design.
+#[derive(Debug, Clone)]
 pub(super) struct Fit {
     pub left_out: Option<usize>,
     pub choice: Choice,
@@ -336,6 +349,13 @@ impl<L: Split> Sides<L> {
             loss.subset(&rows).map(|loss| (rows, loss))
         };
         Ok(Self { held_out: (0..folds.count()).map(one).collect::<Result<_, _>>()? })
+    }
+
+    /// How the models of a choice, one for each fold, do on the rows that their folds hold out.
+    fn score<A: LinearOperator<Point = SparseVec>>(&self, design: &A, choice: Choice, fits: Vec<Fit>) -> Score {
+        let folds: Vec<f64> = fits.iter().enumerate().map(|(fold, fit)| self.loss(design, fit, fold)).collect();
+        let model = |fit: Fit| FoldModel { coefficients: fit.coefficients, intercept: fit.intercept };
+        Score::new(choice, folds, fits.into_iter().map(model).collect())
     }
 
     /// The mean loss on the rows that a fold holds out.
@@ -377,6 +397,28 @@ where
     L: Split,
     S: CoordinateSet,
 {
+    /// The models of all sizes, of which there is at least one; `null` says that one more is done already.
+    fn fits(&self, null: bool, go_on: &mut GoOn<'_>) -> Result<Fits, Error> {
+        let before = usize::from(null);
+        let mut sizes = |done: usize| go_on(done + before);
+        let by_paths = match &self.options.bounds {
+            Some(bounds) => Some(self.within(bounds, &mut sizes)?),
+            None if self.loss.is_quadratic() => self.by_quadratics(&mut sizes)?,
+            None => None,
+        };
+        match by_paths {
+            Some(found) => Ok(found),
+            None if self.options.shrinkages != [0.0] => {
+                let right = "it must be 0 alone: this loss, or a design this large, has no shrinkage";
+                Err(Error::Option { name: "shrinkage", value: self.options.shrinkages[0], right })
+            }
+            None => {
+                let before = before * self.options.ridges.len() * (self.folds.count() + 1);
+                self.by_runs(&mut |ended| go_on(ended + before))
+            }
+        }
+    }
+
     /// Every training set's path among one list of atoms. `None` where that cannot be had.
     fn by_quadratics(&self, go_on: &mut GoOn<'_>) -> Result<Option<Fits>, Error> {
         let Self { design, loss, set, folds, options } = *self;

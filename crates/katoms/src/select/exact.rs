@@ -332,6 +332,11 @@ where
         phase_transition_k(rows, columns, Sign::Any).is_ok_and(|most| 2 * coordinates > most)
     }
 
+    fn null(&self) -> Evaluated<SparseVec> {
+        let kept = self.set.kept();
+        refit_on(self.f, self.f.at(kept.point(&vec![0.0; kept.dimension()])), &kept)
+    }
+
     fn parameters(&self, x: &SparseVec) -> usize {
         x.support_size()
     }

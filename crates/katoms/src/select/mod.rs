@@ -50,6 +50,7 @@ mod lasso_path;
 mod listing;
 mod neighbourhood;
 mod nuclear_path;
+mod null_fits;
 mod part_gram;
 mod path;
 mod phase_transition;

@@ -49,6 +49,8 @@ pub trait Neighbourhood<P: Point> {
     fn stands_out(&self) -> bool {
         false
     }
+    /// The model without atoms: the minimum of f over what is always in.
+    fn null(&self) -> Evaluated<P>;
     /// The fitted numbers of a point.
     fn parameters(&self, x: &P) -> usize;
     /// The number of atoms to choose from.

@@ -18,6 +18,7 @@ use crate::loss::Loss;
 use crate::method::AcceleratedIht;
 use crate::objective::Objective;
 use crate::operator::LinearOperator;
+use crate::set::ConstraintSet;
 use crate::space::Point;
 
 /// The model of one size.
@@ -93,7 +94,7 @@ impl<P> Path<P> {
 }
 
 /// A model of each of the `sizes`, each with exactly that many atoms where the data has so many that
-/// matter. The observer hears how many models are there after each step, and may stop the work: what is
+/// matter. The model of size 0 is what is always in, an intercept say, and nothing else. The observer hears how many models are there after each step, and may stop the work: what is
 /// there then remains.
 ///
 /// # Errors
@@ -108,7 +109,7 @@ impl<P> Path<P> {
 /// let y: Vec<f64> = (0..50).map(|i| 3.0 * design[i] - 2.0 * design[50 + i]).collect();
 /// let y = simulate::noisy(&y, 0.1, 1);
 /// let f = Objective::new(Dense::column_major(&design, 50, 30)?, LeastSquares::new(y)?)?;
-/// let path = path(&f, &KSparse::new(1, 30)?, 1..=8, |_| ControlFlow::Continue(()))?;
+/// let path = path(&f, &KSparse::new(1, 30)?, 0..=8, |_| ControlFlow::Continue(()))?;
 /// let best = path.best(Criterion::EBIC, None)?;
 /// assert_eq!(best.point.indices(), [0, 1]);
 /// # Ok::<(), katoms::Error>(())
@@ -159,48 +160,37 @@ where
     L: Loss,
     S: Searchable<A, L>,
 {
-    check_sizes(sizes)?;
-    let mut stopped = false;
-    let mut first = |done: usize| {
-        let flow = go_on(done);
-        stopped |= flow.is_break();
-        flow
-    };
+    let asked = sizes.len();
+    let (null, sizes) = null_and_rest(sizes)?;
     // Every size is checked before the work begins.
     let sets = sizes.iter().map(|&k| set.with_atoms(k)).collect::<Result<Vec<_>, _>>()?;
-    let (Some(largest), (clock, before)) = (sets.last(), (Instant::now(), f.cost())) else {
-        return Err(Error::Empty { what: "the list of sizes" });
-    };
+    let (clock, before) = (Instant::now(), f.cost());
+    let largest = sets.last().unwrap_or(set);
     check_domain(f, largest)?;
     let mut hood = largest.neighbourhood(f);
-    let lasso = second_look && (hood.is_small() || hood.is_hard());
-    // What the Lasso tells makes up for the way back, which only a small problem can pay for as well.
-    let grown = hood.grow(sizes, !lasso || hood.is_small(), &mut first);
-    let grown = grown.map(|models| models.into_iter().map(|m| (m, Status::Converged)).collect());
-    let models: Ended<A::Point> = match grown {
-        Some(models) => models,
-        None => stepped(f, &sets, &mut first)?,
-    };
-    let complete = models.len() == sizes.len();
-    let models = if second_look && complete && !stopped {
-        climbed(f, sizes, hood.as_mut(), models, lasso, &mut |_| go_on(sizes.len()))
+    let models = if sets.is_empty() {
+        Vec::new()
     } else {
-        models
+        let before = usize::from(null);
+        looked_for(f, &sets, hood.as_mut(), second_look, &mut |done| go_on(done + before))?
     };
+    let empty = || Polished { x: hood.null(), exchanges: 0, quality: Quality::stationary(0.0) };
+    let models = null.then(|| (empty(), Status::Converged)).into_iter().chain(models);
     let zero = f.at(A::Point::zero(set.domain()));
-    let null = f.loss().value(zero.image());
-    let floor = f.lower_bound() + f.perfect() * (null - f.lower_bound());
-    let model = |((polished, status), &atoms): ((Polished<A::Point>, Status), &usize)| {
+    let floor = f.lower_bound() + f.perfect() * (f.loss().value(zero.image()) - f.lower_bound());
+    let model = |((polished, status), atoms): ((Polished<A::Point>, Status), usize)| {
         let Polished { x, quality, .. } = polished;
+        let status = status.unless_separated(f, &x);
         let loss = f.loss().value(x.image());
         let parameters = hood.parameters(x.point());
         let (objective, deviance) = (f.value(&x), f.loss().deviance(loss.max(floor)));
         Model { atoms, parameters, point: x.into_point(), objective, loss, deviance, status, quality }
     };
-    let models: Vec<Model<A::Point>> = models.into_iter().zip(sizes).map(model).collect();
+    let atoms = null.then_some(0).into_iter().chain(sizes.iter().copied());
+    let models: Vec<Model<A::Point>> = models.zip(atoms).map(model).collect();
     let cost = f.cost();
     Ok(Path {
-        complete,
+        complete: models.len() == asked,
         models,
         passes: cost.passes - before.passes,
         columns: cost.columns - before.columns,
@@ -208,6 +198,40 @@ where
         samples: f.loss().observations(),
         candidates: hood.candidates(),
     })
+}
+
+/// The models of these sets, whose sizes rise from 1 on, in the neighbourhood of the last.
+fn looked_for<A, L, S>(
+    f: &Objective<A, L>,
+    sets: &[S],
+    hood: &mut dyn Neighbourhood<A::Point>,
+    second_look: bool,
+    go_on: &mut GoOn<'_>,
+) -> Result<Ended<A::Point>, Error>
+where
+    A: LinearOperator,
+    L: Loss,
+    S: Searchable<A, L>,
+{
+    let sizes: Vec<usize> = sets.iter().map(ConstraintSet::atoms).collect();
+    let mut stopped = false;
+    let mut first = |done: usize| {
+        let flow = go_on(done);
+        stopped |= flow.is_break();
+        flow
+    };
+    let lasso = second_look && (hood.is_small() || hood.is_hard());
+    // What the Lasso tells makes up for the way back, which only a small problem can pay for as well.
+    let grown = hood.grow(&sizes, !lasso || hood.is_small(), &mut first);
+    let grown = grown.map(|models| models.into_iter().map(|m| (m, Status::Converged)).collect());
+    let models: Ended<A::Point> = match grown {
+        Some(models) => models,
+        None => stepped(f, sets, &mut first)?,
+    };
+    if second_look && models.len() == sizes.len() && !stopped {
+        return Ok(climbed(f, &sizes, hood, models, lasso, &mut |_| go_on(sizes.len())));
+    }
+    Ok(models)
 }
 
 /// Models, and how the run that led to each ended.
@@ -266,14 +290,16 @@ where
     Ok(models)
 }
 
-pub(super) fn check_sizes(sizes: &[usize]) -> Result<(), Error> {
+/// Whether 0 is among rising sizes, and the others: the model without atoms is not looked for.
+pub(super) fn null_and_rest(sizes: &[usize]) -> Result<(bool, &[usize]), Error> {
     if sizes.is_empty() {
         return Err(Error::Empty { what: "the list of sizes" });
     }
-    let mut last = 0;
-    for &size in sizes {
-        check_range("a size of the path", size, last + 1, usize::MAX)?;
-        last = size;
+    for pair in sizes.windows(2) {
+        check_range("a size of the path", pair[1], pair[0] + 1, usize::MAX)?;
     }
-    Ok(())
+    Ok(match sizes {
+        [0, rest @ ..] => (true, rest),
+        _ => (false, sizes),
+    })
 }

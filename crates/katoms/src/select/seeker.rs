@@ -424,7 +424,7 @@ where
         let quality = quality.map(|quality| Quality { certificate: best.certificate, ..quality });
         let (Cost { passes, columns, .. }, reads) = (self.spent(), self.reads());
         Outcome {
-            status: self.cut.unwrap_or(best.status),
+            status: self.cut.unwrap_or(best.status).unless_separated(self.f, &best.x),
             iterations: self.trace.len(),
             passes,
             reads,

@@ -35,6 +35,9 @@ where
     fn is_hard(&self) -> bool {
         true
     }
+    fn null(&self) -> Evaluated<LowRank> {
+        self.f.at(LowRank::zero(self.set.domain()))
+    }
     /// r·(p + q − r) for a p × q matrix of rank r.
     fn parameters(&self, x: &LowRank) -> usize {
         let ((p, q), r) = (x.domain(), x.rank_bound());

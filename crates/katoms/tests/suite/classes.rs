@@ -7,16 +7,43 @@ use crate::search::{after_exchanges, correlated, least, searched, thorough, valu
 use katoms::driver::{Options, Start, solve};
 use katoms::loss::{Logistic, Split};
 use katoms::penalty::L1;
-use katoms::select::{LassoPathOptions, Search, lasso_path, path};
+use katoms::select::{Bounded, Bounds, LassoPathOptions, Search, lasso_path, path, search_within_bounds};
 use katoms::set::{ConstraintSet, KSparse};
 use katoms::space::{Point, SparseVec};
-use katoms::{Objective, Stop, fit, simulate};
+use katoms::{Objective, Status, Stop, fit, simulate};
 
 /// Classes with the log-odds of a planted problem.
 fn classes(problem: &Planted) -> Logistic {
     let scale = 3.0 * (problem.rows as f64).sqrt() / katoms::linalg::norm(&problem.target);
     let odds: Vec<f64> = problem.target.iter().map(|z| scale * z).collect();
     Logistic::new(simulate::labels(&odds, 7)).unwrap()
+}
+
+/// Where a model separates the classes completely, larger coefficients always fit better: no status says that this
+/// converged. A ridge, or bounds, bring a minimum back.
+#[test]
+fn complete_separation_is_no_convergence() {
+    let go = |_: usize| ControlFlow::Continue(());
+    let problem = Planted::new(60, 20, 2, 0.0, 3);
+    let a = problem.operator();
+    let labels: Vec<f64> = problem.target.iter().map(|&z| f64::from(u8::from(z > 0.0))).collect();
+    let separable = || Objective::new(&a, Logistic::new(labels.clone()).unwrap()).unwrap();
+    let set = KSparse::new(2, 20).unwrap();
+    let status = |f: &Objective<_, Logistic>, k: usize| fit(f, &set.with_atoms(k).unwrap()).unwrap().status;
+    assert_eq!((status(&separable(), 1), status(&separable(), 2)), (Status::Converged, Status::Separated));
+    assert_eq!(status(&separable().ridge(0.1).unwrap(), 2), Status::Converged);
+    let along: Vec<Status> = path(&separable(), &set, 0..=3, go).unwrap().models.iter().map(|m| m.status).collect();
+    assert_eq!(along, [Status::Converged, Status::Converged, Status::Separated, Status::Separated]);
+    // within bounds that bind there is a minimum
+    let within = |bounds: Bounds| {
+        let how = Bounded::new(bounds);
+        search_within_bounds(&separable(), &set, &how, |_, _| ControlFlow::Continue(()), &mut |_| {
+            ControlFlow::Continue(())
+        })
+    };
+    assert_eq!(within(Bounds::new(vec![-1.0; 20], vec![1.0; 20]).unwrap()).unwrap().status, Status::Converged);
+    let unbounded = Bounds::new(vec![f64::NEG_INFINITY; 20], vec![f64::INFINITY; 20]).unwrap();
+    assert_eq!(within(unbounded).unwrap().status, Status::Separated);
 }
 
 #[test]

@@ -203,7 +203,7 @@ fn every_preparation_is_fold_by_fold_by_hand() {
     let folds = Folds::random(47, 5, 1).unwrap();
     let set = KSparse::new(1, 20).unwrap();
     for (standardize, intercept) in preparations() {
-        is_by_hand(&data.dense(), &data, &set, &folds, &options(1..=6, standardize, intercept));
+        is_by_hand(&data.dense(), &data, &set, &folds, &options(0..=6, standardize, intercept));
     }
 }
 
@@ -214,7 +214,7 @@ fn ridges_and_weights_are_by_hand_in_every_preparation() {
     let folds = Folds::random(49, 4, 2).unwrap();
     let set = KSparse::new(1, 18).unwrap();
     for (standardize, intercept) in preparations() {
-        let options = CrossValidation { ridges: vec![0.0, 0.3, 20.0], ..options([1, 2, 5], standardize, intercept) };
+        let options = CrossValidation { ridges: vec![0.0, 0.3, 20.0], ..options([0, 1, 2, 5], standardize, intercept) };
         is_by_hand(&data.dense(), &data, &set, &folds, &options);
     }
 }
@@ -227,7 +227,7 @@ fn groups_are_by_hand() {
     let members = vec![vec![0, 1], vec![2, 3, 5], vec![4], vec![6, 7], vec![8, 9], vec![10, 11, 12], vec![13]];
     let set = Groups::new(1, 16, members).unwrap();
     for (standardize, intercept) in preparations() {
-        let options = CrossValidation { ridges: vec![0.0, 2.0], ..options(1..=4, standardize, intercept) };
+        let options = CrossValidation { ridges: vec![0.0, 2.0], ..options(0..=4, standardize, intercept) };
         is_by_hand(&data.dense(), &data, &set, &folds, &options);
     }
 }
@@ -238,12 +238,79 @@ fn what_a_set_always_keeps_is_by_hand() {
     let folds = Folds::random(44, 4, 4).unwrap();
     let set = Always::new(KSparse::new(1, 15).unwrap(), vec![3, 11]).unwrap();
     for (standardize, intercept) in preparations() {
-        let options = CrossValidation { ridges: vec![0.0, 1.0], ..options(1..=4, standardize, intercept) };
+        let options = CrossValidation { ridges: vec![0.0, 1.0], ..options(0..=4, standardize, intercept) };
         is_by_hand(&data.dense(), &data, &set, &folds, &options);
     }
     let validated = cross_validate(&data.dense(), &data.loss(), &set, &folds, &CrossValidation::new([2])).unwrap();
     let indices = validated.models[0].coefficients.indices();
     assert!(indices.len() == 4 && indices.contains(&3) && indices.contains(&11), "{indices:?}");
+}
+
+/// Without atoms there is nothing to look for: the model without them is there where nobody asked for it, is the same
+/// where somebody did, and reads no more than what is always in.
+#[test]
+fn the_model_without_atoms_is_always_there() {
+    let data = Data::new(44, 15, 4).weighted();
+    let folds = Folds::random(44, 4, 4).unwrap();
+    let (plain, kept) = (KSparse::new(1, 15).unwrap(), Always::new(KSparse::new(1, 15).unwrap(), vec![0, 4]).unwrap());
+    let design = Watched::new(&data);
+    let alone = cross_validate(&design, &data.loss(), &plain, &folds, &CrossValidation::new([0])).unwrap();
+    assert_eq!((design.reads(), alone.passes, alone.complete), (0, 0, true));
+    assert_eq!((alone.min().atoms, &alone.scores[0]), (0, &alone.null));
+    assert!((alone.models[0].intercept - data.mean(&data.y)).abs() < 1e-12);
+    for fold in 0..4 {
+        let (training, held_out) = (data.pick(&folds.training(fold)), data.pick(&folds.held_out(fold)));
+        let constant = training.mean(&training.y);
+        near(alone.null.folds[fold], held_out.error(&SparseVec::from_dense(&[0.0; 15]), constant), 1e-12, "a mean");
+    }
+    let (without, with) = ([1, 2], [0, 1, 2]);
+    let of = |sizes: &[usize]| {
+        let options = CrossValidation::new(sizes.to_vec());
+        cross_validate(&data.dense(), &data.loss(), &kept, &folds, &options).unwrap()
+    };
+    let (without, with) = (of(&without), of(&with));
+    assert_eq!(without.null, with.scores[0]);
+    assert_eq!(without.scores, with.scores[1..]);
+    assert_eq!(with.models[0].coefficients.indices(), [0, 4]);
+    assert!(with.null.mean < alone.null.mean);
+}
+
+/// Every row is predicted once, by a model that has not seen it: the losses are those predictions'.
+#[test]
+fn held_out_predictions_have_the_losses_that_are_told() {
+    let data = Data::new(47, 20, 1).weighted();
+    let folds = Folds::random(47, 5, 1).unwrap();
+    let design = data.dense();
+    let options = CrossValidation { ridges: vec![0.0, 3.0], ..CrossValidation::new([0, 2, 5]) };
+    let set = KSparse::new(1, 20).unwrap();
+    let validated = cross_validate(&design, &data.loss(), &set, &folds, &options).unwrap();
+    for score in &validated.scores {
+        let predicted = score.held_out(&design, &folds);
+        let mut rows: Vec<usize> = predicted.iter().map(|p| p.0).collect();
+        rows.sort_unstable();
+        assert_eq!(rows, (0..47).collect::<Vec<_>>());
+        for fold in 0..5 {
+            let inside: Vec<&(usize, f64)> = predicted.iter().filter(|p| folds.labels()[p.0] == fold).collect();
+            let weight: f64 = inside.iter().map(|p| data.weights[p.0]).sum();
+            let square: f64 = inside.iter().map(|p| data.weights[p.0] * (data.y[p.0] - p.1).powi(2)).sum();
+            near(score.folds[fold], 0.5 * square / weight, 1e-12, "held out");
+        }
+    }
+    // classes, too: by the runs of the method
+    let labels: Vec<f64> = data.y.iter().map(|&y| f64::from(u8::from(y > 5.0))).collect();
+    let loss = Logistic::new(labels.clone()).unwrap();
+    let folds = Folds::stratified(&labels, 5, 0).unwrap();
+    let validated = cross_validate(&design, &loss, &set, &folds, &CrossValidation::new(0..=2)).unwrap();
+    for score in &validated.scores {
+        let predicted = score.held_out(&design, &folds);
+        let of = |&(row, z): &(usize, f64)| (1.0 + (if labels[row] == 1.0 { -z } else { z }).exp()).ln();
+        let all: f64 = predicted.iter().map(of).sum::<f64>() / 47.0;
+        let sizes = (0..5).map(|fold| folds.held_out(fold).len() as f64 / 47.0);
+        near(all, score.folds.iter().zip(sizes).map(|(loss, share)| loss * share).sum(), 1e-10, "classes");
+    }
+    assert_eq!(validated.null, validated.scores[0]);
+    let constant = (labels.iter().sum::<f64>() / (47.0 - labels.iter().sum::<f64>())).ln();
+    near(validated.models[0].intercept, constant, 1e-12, "log-odds of the larger class");
 }
 
 #[test]
@@ -638,7 +705,7 @@ fn half_samples_are_standardised_from_four_reads() {
 }
 
 fn score(atoms: usize, ridge: f64, mean: f64, error: f64) -> Score {
-    Score { choice: choice(atoms, ridge), folds: vec![mean - error, mean + error], mean, error }
+    Score { choice: choice(atoms, ridge), folds: vec![mean - error, mean + error], mean, error, models: vec![] }
 }
 
 fn validated(scores: Vec<Score>) -> Validated {
@@ -649,7 +716,7 @@ fn validated(scores: Vec<Score>) -> Validated {
         loss: 1.0,
     };
     let models = scores.iter().map(fitted).collect();
-    Validated { scores, models, fold_models: Vec::new(), complete: true, passes: 0, seconds: 0.0 }
+    Validated { scores, null: score(0, 0.0, 9.0, 1.0), models, complete: true, passes: 0, seconds: 0.0 }
 }
 
 #[test]
@@ -769,7 +836,7 @@ fn what_makes_no_sense_is_named() {
     let folds = Folds::random(20, 4, 0).unwrap();
     let refused = |options: CrossValidation| cross_validate(&design, &loss, &set, &folds, &options).unwrap_err();
     assert_eq!(refused(CrossValidation::new([])), Error::Empty { what: "the list of sizes" });
-    for falling in [vec![0, 1], vec![2, 2], vec![3, 1]] {
+    for falling in [vec![0, 0], vec![2, 2], vec![3, 1]] {
         let error = refused(CrossValidation::new(falling));
         assert!(matches!(error, Error::OutOfRange { what: "a size of the path", .. }), "{error}");
     }

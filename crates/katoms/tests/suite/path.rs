@@ -6,7 +6,7 @@ use crate::planted::Planted;
 use katoms::loss::{AnyLoss, LeastSquares, Logistic, Loss, Split};
 use katoms::method::refit_on;
 use katoms::operator::{Counted, Dense, Entries, LinearOperator, Rows, WithIntercept, subsampled_dct};
-use katoms::select::{Criterion, Path, Preparation, path};
+use katoms::select::{Bounds, Criterion, Path, Preparation, path, path_within_bounds};
 use katoms::set::{Always, ConstraintSet, CoordinateSet, Groups, KSparse, OverlappingGroups, Rank};
 use katoms::space::{IndexSet, LowRank, Point, SparseVec, Subspace};
 use katoms::{Error, Objective, Status, fit, simulate};
@@ -235,13 +235,53 @@ fn bad_sizes_are_named() {
     let (f, set) = (problem.squares(&a), KSparse::new(1, 10).unwrap());
     let refused = |sizes: &[usize]| path(&f, &set, sizes.to_vec(), |_| ControlFlow::Continue(())).unwrap_err();
     assert_eq!(refused(&[]), Error::Empty { what: "the list of sizes" });
-    for sizes in [&[0][..], &[2, 2], &[3, 1], &[1, 11], &[11]] {
+    for sizes in [&[0, 0][..], &[2, 2], &[3, 1], &[3, 0], &[1, 11], &[0, 11], &[11]] {
         assert!(matches!(refused(sizes), Error::OutOfRange { .. }), "{sizes:?}");
     }
     let other = KSparse::new(1, 11).unwrap();
     let error = path(&f, &other, [1, 2], |_| ControlFlow::Continue(())).unwrap_err();
     assert_eq!(error, Error::Domain { operator: "10".into(), set: "11".into() });
-    assert!(whole(&f, &set, 1..=10).complete, "every size there is");
+    assert!(whole(&f, &set, 0..=10).complete, "every size there is");
+}
+
+/// What is always in and nothing else, under every criterion's eyes; the other sizes are as they are without it.
+#[test]
+fn a_path_may_begin_without_atoms() {
+    let problem = correlated(60, 30, 4, 0.5, 0.5, 2);
+    let a = problem.operator();
+    let squares = LeastSquares::new(problem.target.iter().map(|y| y + 7.0).collect::<Vec<_>>()).unwrap();
+    let labels: Vec<f64> = problem.target.iter().map(|&y| f64::from(u8::from(y > 0.0))).collect();
+    for loss in [AnyLoss::from(squares), Logistic::new(labels).unwrap().into()] {
+        for always in [vec![], vec![3, 8]] {
+            let prepared = Preparation::default();
+            let f = prepared.objective(&a, &loss, (0..60).collect()).unwrap();
+            let inner = Always::new(KSparse::new(1, 30).unwrap(), always.clone()).unwrap();
+            let set = prepared.set(&inner).unwrap();
+            let (with, without) = (whole(&f, &set, 0..=4), whole(&f, &set, 1..=4));
+            let null = &with.models[0];
+            let kept = [always.clone(), vec![30]].concat();
+            assert_eq!((null.atoms, null.parameters, null.status), (0, kept.len(), Status::Converged));
+            assert_eq!(null.point.indices(), kept);
+            assert!((null.objective - value_on(&f, &kept)).abs() < 1e-12 * null.objective);
+            for criterion in ALL {
+                assert_eq!(with.criterion(criterion, None).unwrap()[1..], without.criterion(criterion, None).unwrap());
+            }
+            assert_eq!(whole(&f, &set, [0]).models[0].point, null.point);
+            let bounds = Bounds::nonnegative(30).unwrap();
+            let bounds = f.operator().scaled_bounds(&bounds).unwrap();
+            let bounded = path_within_bounds(&f, &set, &bounds, &[0, 1, 2], |_| ControlFlow::Continue(())).unwrap();
+            assert_eq!(bounded.models.iter().map(|m| m.atoms).collect::<Vec<_>>(), [0, 1, 2]);
+            assert!(bounded.models[0].objective >= null.objective * (1.0 - 1e-12));
+            assert!(bounds.contain(&bounded.models[0].point) && bounded.models[0].status == Status::Converged);
+            let mut heard = Vec::new();
+            path(&f, &set, 0..=4, |done| {
+                heard.push(done);
+                ControlFlow::Continue(())
+            })
+            .unwrap();
+            assert_eq!(heard.last(), Some(&5), "{heard:?}");
+        }
+    }
 }
 
 #[test]

@@ -35,7 +35,7 @@ pub fn report(grid: &Grid, completed: &Completed, data: &Path, told: &Told) -> R
         question,
         certainty: certainty(completed, hidden),
         convergence: (!completed.trace.is_empty())
-            .then(|| Convergence { moves: completed.trace.iter().map(step).collect() }),
+            .then(|| Convergence { moves: completed.trace.iter().map(step).collect(), passes: None }),
         completion: Some(Completion {
             pictures: pictures(grid, completed)?,
             singular_values: completed.matrix.singular_values.clone(),

@@ -36,7 +36,7 @@ impl Scores {
                 Kind::Numbers {
                     r_squared: diagnostics::r_squared(&observed, &predicted, &[]),
                     rmse: residuals.root_mean_square,
-                    mean_absolute_error: residuals.mean_magnitude,
+                    mean_absolute_error: residuals.mean_absolute_error,
                 }
             }
             Loss::Logistic => {

@@ -117,7 +117,7 @@ fn r_squared_by_hand() {
 fn residuals_by_hand() {
     let left = residuals(&[1.0, 2.0, 3.0, 8.0], &[1.0, 3.0, 1.0, 4.0], &[]).unwrap();
     // 0, −1, 2, 4.
-    assert_eq!(left.mean_magnitude, 1.75);
+    assert_eq!(left.mean_absolute_error, 1.75);
     assert!((left.root_mean_square - 5.25_f64.sqrt()).abs() < 1e-15);
     assert_eq!(left.quantiles, [-1.0, -0.25, 1.0, 2.5, 4.0]);
 }

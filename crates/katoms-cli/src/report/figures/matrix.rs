@@ -14,16 +14,13 @@ fn size(width: f64) -> Size {
 pub(in super::super) fn singular_values(completion: &Completion, width: f64) -> Option<String> {
     let values: Vec<f64> = completion.singular_values.iter().copied().filter(|v| v.is_finite()).collect();
     let [first, .., last] = &values[..] else { return None };
-    let x = Axis::integers("place", (1..=values.len()).map(|i| i as f64))?;
-    let y = if *last > 0.0 && first / last > 50.0 {
-        Axis::log("singular value", values.iter().copied())?
-    } else {
-        Axis::linear("singular value", values.iter().copied().chain([0.0]))?
-    };
+    let x = Axis::integers("index", (1..=values.len()).map(|i| i as f64))?;
+    let zero = if *last > 0.0 && first / last > 20.0 { None } else { Some(0.0) };
+    let y = Axis::log_where_wide("singular value", &values.iter().copied().chain(zero).collect::<Vec<_>>())?;
     let mut chart = Chart::new("Singular values of the completed matrix", size(width), x, y);
     let points: Vec<(f64, f64)> = values.iter().enumerate().map(|(i, v)| ((i + 1) as f64, *v)).collect();
     chart.line(Tone::Model, &points);
-    let spot = |&(i, v): &(f64, f64)| Spot { x: i, y: v, title: format!("place {i}: {}", short(v)) };
+    let spot = |&(i, v): &(f64, f64)| Spot { x: i, y: v, title: format!("index {i}: {}", short(v)) };
     chart.points(Tone::Model, Shape::Disc, &points.iter().map(spot).collect::<Vec<_>>());
     Some(chart.finish())
 }

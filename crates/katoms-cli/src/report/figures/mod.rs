@@ -5,7 +5,7 @@ mod prediction;
 mod sizes;
 
 pub(super) use matrix::{rank_errors, singular_values};
-pub(super) use prediction::{calibration, roc, scatter};
+pub(super) use prediction::{calibration, normal_quantiles, residuals, roc, scatter};
 pub(super) use sizes::{convergence, criteria, cross_validation, explained};
 
 use serde::Serialize;

@@ -4,48 +4,44 @@ use super::super::axis::Axis;
 use super::super::chart::{Chart, Key, Shape, Spot};
 use super::super::number::{counted, percent, short};
 use super::super::svg::Tone;
-use super::super::{Convergence, CrossValidation, Path, PathSize, Step};
+use super::super::{Convergence, CrossValidation, HeldOutError, Path, PathSize, Step};
 use super::landscape;
-
-/// What an objective may differ by from rounding alone.
-const ROUNDING: f64 = 1e-14;
 
 /// Marks of kinds of moves; a fifth kind shares the last.
 const MARKS: [Shape; 4] = [Shape::Diamond, Shape::Triangle, Shape::Cross, Shape::Ring];
 
-/// The objective above its lowest value, by its logarithm, against passes.
+/// The objective against passes, and how low it can be at least, where that was proven.
 pub(in super::super) fn convergence(convergence: &Convergence, width: f64) -> Option<String> {
     let moves: Vec<&Step> = convergence.moves.iter().filter(|m| m.objective.is_finite()).collect();
     if moves.len() < 2 {
         return None;
     }
-    let lowest = moves.iter().map(|m| m.objective).fold(f64::INFINITY, f64::min);
-    let above = |m: &Step| {
-        let above = m.objective - lowest;
-        if above > ROUNDING * lowest.abs() { above } else { 0.0 }
-    };
-    let proven = |m: &Step| m.gap.filter(|&gap| gap > 0.0);
-    let values = moves.iter().flat_map(|m| [above(m), proven(m).unwrap_or(0.0)]);
-    let y = Axis::log("objective, above the lowest reached", values)?;
-    let x = Axis::integers("passes over the data", moves.iter().map(|m| m.passes))?;
-    let floor = y.low();
-    let height = |m: &Step| if above(m) > 0.0 { above(m) } else { floor };
+    let proven = |m: &Step| m.gap.filter(|gap| gap.is_finite()).map(|gap| m.objective - gap);
+    let values: Vec<f64> = moves.iter().flat_map(|m| [Some(m.objective), proven(m)]).flatten().collect();
+    let y = Axis::log_where_wide("objective", &values)?;
+    let end = convergence.passes.filter(|passes| passes.is_finite());
+    let x = Axis::integers("passes over the data", moves.iter().map(|m| m.passes).chain(end))?;
     let label = format!("The objective over {}", counted(moves.len(), "move"));
     let mut chart = Chart::new(&label, landscape(width), x, y);
-    let line: Vec<(f64, f64)> = moves.iter().map(|m| (m.passes, height(m))).collect();
-    chart.line(Tone::Model, &line);
-    chart.explain(Tone::Model, Key::Line, "objective (at the foot: the lowest reached)");
-    let gaps: Vec<(f64, f64)> = moves.iter().filter_map(|m| Some((m.passes, proven(m)?))).collect();
-    if gaps.len() > 1 {
-        chart.line(Tone::Other, &gaps);
-        chart.explain(Tone::Other, Key::Line, "proven distance from the minimum");
+    let lowest = moves.iter().map(|m| m.objective).fold(f64::INFINITY, f64::min);
+    let line: Vec<(f64, f64)> = moves.iter().map(|m| (m.passes, m.objective)).collect();
+    if let (Some(last), Some(end)) = (moves.last(), end.filter(|&end| moves.last().is_some_and(|m| end > m.passes))) {
+        chart.line(Tone::Guide, &[(last.passes, lowest), (end, lowest)]);
+        chart.explain(Tone::Guide, Key::Line, "passes that found nothing lower");
     }
-    mark_kinds(&mut chart, &moves, &height);
+    chart.line(Tone::Model, &line);
+    chart.explain(Tone::Model, Key::Line, "objective");
+    let bounds: Vec<(f64, f64)> = moves.iter().filter_map(|m| Some((m.passes, proven(m)?))).collect();
+    if bounds.len() > 1 {
+        chart.line(Tone::Other, &bounds);
+        chart.explain(Tone::Other, Key::Line, "proven: not lower than this");
+    }
+    mark_kinds(&mut chart, &moves);
     Some(chart.finish())
 }
 
 /// A mark for each kind of move. Plain ones get a disc where they are few.
-fn mark_kinds(chart: &mut Chart, moves: &[&Step], height: &dyn Fn(&Step) -> f64) {
+fn mark_kinds(chart: &mut Chart, moves: &[&Step]) {
     let mut kinds: Vec<&str> = vec![];
     for kind in moves.iter().filter_map(|m| m.label.as_deref()) {
         if !kinds.contains(&kind) {
@@ -55,7 +51,7 @@ fn mark_kinds(chart: &mut Chart, moves: &[&Step], height: &dyn Fn(&Step) -> f64)
     let spots = |wanted: Option<&str>| -> Vec<Spot> {
         let chosen = moves.iter().filter(|m| m.label.as_deref() == wanted);
         let title = |m: &Step| format!("{}: {} after {}", wanted.unwrap_or("move"), short(m.objective), m.passes);
-        chosen.map(|m| Spot { x: m.passes, y: height(m), title: title(m) }).collect()
+        chosen.map(|m| Spot { x: m.passes, y: m.objective, title: title(m) }).collect()
     };
     if moves.len() <= 150 {
         chart.points(Tone::Model, Shape::Disc, &spots(None));
@@ -152,12 +148,14 @@ fn mark_chosen(chart: &mut Chart, path: &Path) {
 
 /// The error on rows held out, with one standard error up and down.
 pub(in super::super) fn cross_validation(validation: &CrossValidation, width: f64) -> Option<String> {
-    let sizes: Vec<_> = validation.sizes.iter().filter(|s| s.mean.is_finite() && s.error.is_finite()).collect();
+    let sound = |s: &HeldOutError| s.mean.is_finite() && s.error.is_finite();
+    let sizes: Vec<HeldOutError> = validation.with_null().into_iter().filter(sound).collect();
     if sizes.len() < 2 {
         return None;
     }
     let x = Axis::integers("atoms k", sizes.iter().map(|s| s.k as f64))?;
-    let y = Axis::linear(&validation.measure, sizes.iter().flat_map(|s| [s.mean - s.error, s.mean + s.error]))?;
+    let values: Vec<f64> = sizes.iter().flat_map(|s| [s.mean - s.error, s.mean + s.error]).collect();
+    let y = Axis::log_where_wide(&validation.measure, &values)?;
     let label = format!("{} on rows held out, at each size", validation.measure);
     let mut chart = Chart::new(&label, landscape(width), x, y);
     let bars: Vec<_> = sizes.iter().map(|s| (s.k as f64, s.mean - s.error, s.mean + s.error)).collect();
@@ -171,6 +169,11 @@ pub(in super::super) fn cross_validation(validation: &CrossValidation, width: f6
     chart.points(Tone::Model, Shape::Disc, &spots.collect::<Vec<_>>());
     chart.explain(Tone::Model, Key::Line, &format!("mean of {}", counted(validation.folds, "fold")));
     chart.explain(Tone::Model, Key::Band, "± one standard error");
+    if let Some(null) = validation.null.filter(|null| null.mean.is_finite()) {
+        let ends = [0, sizes.iter().map(|s| s.k).max().unwrap_or(0)].map(|k| (k as f64, null.mean));
+        chart.line(Tone::Guide, &ends);
+        chart.explain(Tone::Guide, Key::Line, &format!("no features: {}", short(null.mean)));
+    }
     let tone = |k| if validation.chosen.unwrap_or(validation.k_min) == k { Tone::Chosen } else { Tone::Other };
     let (least, smaller) = (validation.k_min, validation.k_1se);
     let all = if least == smaller {
@@ -178,7 +181,7 @@ pub(in super::super) fn cross_validation(validation: &CrossValidation, width: f6
     } else {
         vec![
             (least, format!("k_min = {least}: least error")),
-            (smaller, format!("k_1se = {smaller}: within one error")),
+            (smaller, format!("k_1se = {smaller}: within one standard error")),
         ]
     };
     for (k, text) in all {

@@ -91,29 +91,34 @@ fn numbers_that_are_none_break_nothing() {
             ..Coefficient::default()
         };
         let size = |k| PathSize { k, loss: odd, explained: Some(odd), ebic: Some(odd), ..PathSize::default() };
+        let numbers = || Predictions {
+            observed: vec![1.0, odd, 3.0, 4.0, 2.0],
+            predicted: vec![odd, 2.0, 3.0, 4.5, 2.5],
+            weights: vec![],
+        };
+        let classes =
+            Probabilities { labels: vec![true, false, true], probabilities: vec![0.1, odd, 0.3], weights: vec![] };
         let step = |passes| Step { passes, objective: odd, gap: Some(odd), label: None };
         let report = Report {
             coefficients: Some(Coefficients {
                 rows: vec![coefficient(odd), coefficient(1.0)],
                 intercept: Some(odd),
                 half_samples: None,
+                log_odds_of: Some("yes".into()),
             }),
-            convergence: Some(Convergence { moves: vec![step(1.0), step(odd), step(2.0)] }),
+            convergence: Some(Convergence { moves: vec![step(1.0), step(odd), step(2.0)], passes: Some(odd) }),
             path: Some(Path { sizes: vec![size(1), size(2), size(usize::MAX)], chosen: Some(7), ..Path::default() }),
             cross_validation: Some(CrossValidation {
-                sizes: [1, 2].map(|k| HeldOutError { k, mean: odd, error: odd }).into(),
+                sizes: [1, 2].map(|k| HeldOutError { k, mean: odd, error: odd, rmse: Some(odd) }).into(),
+                null: Some(HeldOutError { k: 0, mean: odd, error: odd, rmse: None }),
                 ..CrossValidation::default()
             }),
             regression: Some(Regression {
-                observed: vec![1.0, odd, 3.0],
-                predicted: vec![odd, 2.0, 3.0],
+                held_out: Some(numbers()),
+                fitted: Some(numbers()),
                 ..Regression::default()
             }),
-            classification: Some(Classification {
-                labels: vec![true, false, true],
-                probabilities: vec![0.1, odd, 0.3],
-                ..Classification::default()
-            }),
+            classification: Some(Classification { fitted: Some(classes), ..Classification::default() }),
             completion: Some(Completion {
                 singular_values: vec![3.0, odd],
                 ranks: [1, 2].map(|rank| RankError { rank, error: odd }).into(),

@@ -1,0 +1,89 @@
+//! What a model says in a line.
+
+use super::{Choosing, Finished};
+use crate::data::LossChoice;
+use crate::told::{count, number};
+
+impl Finished<'_> {
+    /// `10 of 500 features predict price`; or that none does better than a constant.
+    pub fn title(&self) -> String {
+        let (chosen, all) = (self.estimate.chosen.len(), self.features.candidates());
+        if let Some(why) = self.no_better_than_none() {
+            let (atom, target) = (self.loaded.atoms_are().trim_end_matches('s'), self.target());
+            return format!("no {atom} predicts {target} better than {}{why}", self.what_none_is());
+        }
+        if self.k == 0 {
+            return format!("{} is predicted by {} alone", self.target(), self.what_none_is());
+        }
+        let verb = if chosen == 1 { "predicts" } else { "predict" };
+        format!("{chosen} of {all} {} {verb} {}", self.loaded.atoms_are(), self.target())
+    }
+
+    /// The names of the classes, the modelled one second.
+    pub(super) fn classes(&self) -> Option<[&str; 2]> {
+        let [zero, one] = self.loaded.dataset.target.as_ref()?.classes.as_ref()?;
+        Some([zero, one])
+    }
+
+    fn target(&self) -> &str {
+        self.loaded.dataset.target.as_ref().map_or("the target", |target| target.name.as_str())
+    }
+
+    /// What a model without atoms predicts with.
+    pub(super) fn what_none_is(&self) -> &'static str {
+        match (self.loaded.dataset.always.is_empty(), self.preparation.intercept, self.loaded.loss) {
+            (false, ..) => "what is always in",
+            (true, false, _) => "zero",
+            (true, true, LossChoice::Squares) => "its mean",
+            (true, true, LossChoice::Logistic) => "the frequencies of its classes",
+        }
+    }
+
+    /// Where what chose the size says so: that the model is no better than the one without atoms, and why. Who gave the
+    /// size asked for no such judgement.
+    fn no_better_than_none(&self) -> Option<String> {
+        let with = || count(self.k, self.loaded.atoms_are().trim_end_matches('s'), self.loaded.atoms_are());
+        if let Some(choosing) = &self.validated {
+            return self.no_better_on_held_out_rows(choosing, &with());
+        }
+        let (trail, name) = self.path?;
+        let at = katoms_estimate::Trail::CRITERIA.iter().position(|(one, _)| *one == name)?;
+        let here = trail.models.iter().find(|model| model.atoms == self.k)?.criteria[at];
+        let none = trail.null.criteria[at];
+        let worse = || format!(": {name} is {} with {}, {} without", number(here), with(), number(none));
+        (self.k == 0).then(|| format!(", by {name}")).or_else(|| (here >= none).then(worse))
+    }
+
+    /// The same by rows held out: the folds are compared pair by pair, and a difference within its standard error is none.
+    fn no_better_on_held_out_rows(&self, choosing: &Choosing<'_>, with: &str) -> Option<String> {
+        let Choosing { validated, score, .. } = choosing;
+        let least = validated.min().atoms;
+        if self.k == 0 {
+            let less = format!(" by more than one standard error (k = {least} does by less)");
+            return Some(if least > 0 { less } else { String::new() });
+        }
+        let gains: Vec<f64> = validated.null.folds.iter().zip(&score.folds).map(|(none, here)| none - here).collect();
+        let count = gains.len() as f64;
+        let gain = gains.iter().sum::<f64>() / count;
+        let square: f64 = gains.iter().map(|one| (one - gain).powi(2)).sum();
+        let error = (square / (count * (count - 1.0))).sqrt();
+        let said = |loss: f64| {
+            let (name, value) = self.readable(loss);
+            format!("{name} {}", number(value))
+        };
+        let numbers = format!("held-out {} with {with}, {} without", said(score.mean), said(validated.null.mean));
+        match () {
+            () if gain > error => None,
+            () if gain > 0.0 => Some(format!(" by more than one standard error: {numbers}")),
+            () => Some(format!(": {numbers}")),
+        }
+    }
+
+    /// A mean loss as people read it: RMSE in place of half the mean squared error.
+    fn readable(&self, loss: f64) -> (&'static str, f64) {
+        match self.loaded.loss {
+            LossChoice::Squares => ("RMSE", (2.0 * loss).sqrt()),
+            LossChoice::Logistic => ("log loss", loss),
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! The part of a page that sets predictions beside the truth: rows held out first, those of the fit beside them.
+
+use serde::Serialize;
+
+use super::diagnostics::{self, Bin, Confusion, Residuals, Roc};
+use super::figures::{self, Figure, Place};
+use super::number::{counted, fixed, percent, short};
+use super::tables::{self, Measure, Table};
+use super::{Classification, Predictions, Probabilities, Regression};
+
+/// What is computed from predictions of some rows.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Measured {
+    pub r_squared: Option<f64>,
+    pub residuals: Option<Residuals>,
+    pub auc: Option<f64>,
+    pub calibration: Option<Vec<Bin>>,
+    pub confusion: Option<Confusion>,
+    #[serde(skip)]
+    pub roc: Option<Roc>,
+}
+
+impl Measured {
+    pub(super) fn numbers(rows: &Predictions) -> Self {
+        let Predictions { observed, predicted, weights } = rows;
+        Self {
+            r_squared: diagnostics::r_squared(observed, predicted, weights),
+            residuals: diagnostics::residuals(observed, predicted, weights),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn classes(rows: &Probabilities) -> Self {
+        let Probabilities { labels, probabilities, weights } = rows;
+        let roc = diagnostics::roc(labels, probabilities, weights);
+        Self {
+            auc: roc.as_ref().map(|roc| roc.auc),
+            calibration: diagnostics::calibration(labels, probabilities, weights),
+            confusion: diagnostics::confusion(labels, probabilities, 0.5),
+            roc,
+            ..Self::default()
+        }
+    }
+}
+
+/// What is computed from rows held out, and from those of the fit.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Both {
+    pub held_out: Option<Measured>,
+    pub fitted: Option<Measured>,
+}
+
+impl Both {
+    /// Rows held out where there are some.
+    fn first(&self) -> Option<&Measured> {
+        self.held_out.as_ref().or(self.fitted.as_ref())
+    }
+
+    /// A measure on both.
+    fn measure(&self, name: &'static str, of: impl Fn(&Measured) -> Option<String>) -> Measure {
+        (name, self.held_out.as_ref().and_then(&of), self.fitted.as_ref().and_then(&of))
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct RegressionPart {
+    target: String,
+    rows: String,
+    is_held_out: bool,
+    r_squared: Option<String>,
+    /// On the rows of the fit, where rows held out come first.
+    r_squared_fitted: Option<String>,
+    scatter: Option<Figure>,
+    residuals: Option<Figure>,
+    quantiles: Option<Figure>,
+    measures: Table,
+}
+
+impl RegressionPart {
+    pub(super) fn new(regression: &Regression, both: &Both) -> Option<Self> {
+        let shown = regression.held_out.as_ref().or(regression.fitted.as_ref())?;
+        let half = |draw: fn(&Predictions, f64) -> Option<String>| Figure::new(Place::Half, |width| draw(shown, width));
+        let is_held_out = regression.held_out.is_some();
+        Some(Self {
+            target: regression.target.clone(),
+            rows: counted(shown.observed.len(), "row"),
+            is_held_out,
+            r_squared: both.first().and_then(r_squared),
+            r_squared_fitted: both.fitted.as_ref().filter(|_| is_held_out).and_then(r_squared),
+            scatter: half(figures::scatter),
+            residuals: half(figures::residuals),
+            quantiles: half(figures::normal_quantiles),
+            measures: tables::measures(&residual_measures(both)),
+        })
+    }
+}
+
+fn r_squared(measured: &Measured) -> Option<String> {
+    measured.r_squared.map(|share| if share > -100.0 { fixed(share, 4) } else { short(share) })
+}
+
+fn residual_measures(both: &Both) -> Vec<Measure> {
+    let of = |name, say: fn(&Residuals) -> String| both.measure(name, move |m| m.residuals.as_ref().map(say));
+    let all = [
+        both.measure("R²", r_squared),
+        of("Root mean squared error", |r| short(r.root_mean_square)),
+        of("Mean absolute error", |r| short(r.mean_absolute_error)),
+        of("Median residual", |r| short(r.quantiles[2])),
+        of("Interquartile range", |r| format!("{} to {}", short(r.quantiles[1]), short(r.quantiles[3]))),
+        of("Range", |r| format!("{} to {}", short(r.quantiles[0]), short(r.quantiles[4]))),
+    ];
+    all.into_iter().filter(|m| m.1.is_some() || m.2.is_some()).collect()
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct ClassificationPart {
+    target: String,
+    positive: String,
+    negative: String,
+    rows: String,
+    is_held_out: bool,
+    auc: Option<String>,
+    /// On the rows of the fit, where rows held out come first.
+    auc_fitted: Option<String>,
+    roc: Option<Figure>,
+    calibration: Option<Figure>,
+    bins: Option<Table>,
+    confusion: Option<Confusion>,
+    measures: Table,
+}
+
+impl ClassificationPart {
+    pub(super) fn new(classes: &Classification, both: &Both) -> Option<Self> {
+        let shown = classes.held_out.as_ref().or(classes.fitted.as_ref())?;
+        let is_held_out = classes.held_out.is_some();
+        let auc = |measured: &Measured| measured.auc.map(|auc| fixed(auc, 4));
+        let curve = |measured: &'_ Option<Measured>| measured.as_ref().and_then(|m| m.roc.clone());
+        let (held_out, fitted) = (curve(&both.held_out), curve(&both.fitted));
+        let bins = both.first().and_then(|m| m.calibration.as_deref());
+        Some(Self {
+            target: classes.target.clone(),
+            positive: classes.positive.clone(),
+            negative: classes.negative.clone(),
+            rows: counted(shown.labels.len(), "row"),
+            is_held_out,
+            auc: both.first().and_then(auc),
+            auc_fitted: both.fitted.as_ref().filter(|_| is_held_out).and_then(auc),
+            roc: Figure::new(Place::Half, |width| figures::roc(held_out.as_ref(), fitted.as_ref(), width)),
+            calibration: bins.and_then(|bins| Figure::new(Place::Half, |width| figures::calibration(bins, width))),
+            bins: bins.map(tables::calibration),
+            confusion: both.first().and_then(|m| m.confusion),
+            measures: tables::measures(&class_measures(both)),
+        })
+    }
+}
+
+fn class_measures(both: &Both) -> Vec<Measure> {
+    let of = |name, share: fn(&Confusion) -> Option<f64>| {
+        both.measure(name, move |m| m.confusion.as_ref().and_then(share).map(percent))
+    };
+    let all = [
+        both.measure("AUC", |m| m.auc.map(|auc| fixed(auc, 4))),
+        of("Accuracy", Confusion::accuracy),
+        of("Accuracy of always naming the larger class", Confusion::baseline),
+        of("Sensitivity (recall)", Confusion::sensitivity),
+        of("Specificity", Confusion::specificity),
+        of("Precision", Confusion::precision),
+    ];
+    all.into_iter().filter(|m| m.1.is_some() || m.2.is_some()).collect()
+}

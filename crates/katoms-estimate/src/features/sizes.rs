@@ -1,0 +1,139 @@
+//! Which sizes are tried where nobody says, and where a choice among some is the largest of them.
+
+use katoms::Error;
+use katoms::loss::{Loss, Split};
+use katoms::operator::LinearOperator;
+use katoms::select::{Folds, Sign, phase_transition_k};
+use katoms::set::CoordinateSet;
+use katoms::space::Subspace;
+
+use super::Features;
+
+/// The largest size of a first range. Where the choice lies near its end, the range goes on.
+const FIRST: usize = 30;
+/// Up to here every size is tried; from there to twice as many each second one, and so on. So a range that doubles grows
+/// by the same number of sizes each time, and neighbours differ by 3 to 6 %.
+const DENSE: usize = 32;
+
+/// A choice that is the largest size that was tried: the best may be larger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Edge {
+    /// That size.
+    pub tried: usize,
+    /// Up to which size to look.
+    pub further: usize,
+    /// The largest size that a criterion can be trusted with, where it chose and has reached it.
+    pub trusted: Option<usize>,
+}
+
+impl Features<'_> {
+    /// The number of atoms that there are to choose from.
+    pub fn candidates(&self) -> usize {
+        let atoms = self.atoms.candidates();
+        (0..atoms.len()).filter(|&atom| !atoms.members(atom).is_empty()).count()
+    }
+
+    /// The largest size up to which a criterion can be trusted with these data: m/(ln ln m · ln p) for m
+    /// [observations](Loss::observations) and p columns (Fan and Tang 2013; abess ends there too), or what the phase
+    /// transition allows. Beyond it the best of so many models fits the noise of the rows, and every criterion takes it: in
+    /// 20 draws of noise of 50 × 200, where this is 6, EBIC chooses 0 in 19 among the sizes up to 6, and 24 in all of them
+    /// among those up to 24. A row of weight 2 and that row twice give the same number.
+    pub fn trusted_size(&self) -> usize {
+        let (m, p) = (self.loss.observations(), self.design.domain());
+        let carried = phase_transition_k(m, p, Sign::Any).unwrap_or(1);
+        // For a handful of rows the logarithms mean nothing, and half of the rows is the end.
+        let trusted = m as f64 / ((m as f64).ln().ln().max(0.5) * (p as f64).ln()).max(2.0);
+        carried.min(trusted as usize).max(1).min(self.candidates())
+    }
+
+    /// The largest size whose models so many rows can still tell apart: with as many numbers as rows any atoms fit.
+    pub fn carried_by(&self, rows: usize) -> usize {
+        let kept = self.atoms.kept().dimension() + usize::from(self.preparation.intercept);
+        let room = rows.saturating_sub(kept + 1) / self.atoms.candidates().widest().max(1);
+        room.max(1).min(self.candidates())
+    }
+
+    /// The same where rows are held out.
+    pub(super) fn carried_in_every_fold(&self, folds: &Folds) -> usize {
+        let counts = |row: &usize| self.loss.weights().is_none_or(|weights| weights[*row] > 0.0);
+        let rows = (0..folds.count()).map(|fold| folds.training(fold).iter().filter(|row| counts(row)).count());
+        self.carried_by(rows.min().unwrap_or(0))
+    }
+
+    /// Whether a choice among these sizes on rows held out is the largest of them, and the data carry more atoms.
+    pub fn edge(&self, sizes: &[usize], chosen: usize) -> Option<Edge> {
+        let tried = sizes.iter().copied().max().filter(|&last| sizes.len() > 1 && chosen == last)?;
+        let most = self.carried_by(self.loss.observations());
+        (tried < most).then(|| Edge { tried, further: (2 * tried).min(most), trusted: None })
+    }
+
+    /// The same for the choice of a criterion, which can be trusted up to a [size](Features::trusted_size).
+    pub fn edge_of_criterion(&self, sizes: &[usize], chosen: usize) -> Option<Edge> {
+        let (edge, trusted) = (self.edge(sizes, chosen)?, self.trusted_size());
+        Some(match edge.tried < trusted {
+            true => Edge { further: edge.further.min(trusted), ..edge },
+            false => Edge { trusted: Some(trusted), ..edge },
+        })
+    }
+
+    /// The sizes that are tried where nobody says, up to `most`: 0 to the end of a first range; then, while the choice lies
+    /// in the last quarter, to twice as many. `before` are the largest and the chosen one of those that were tried.
+    pub fn sizes_after(&self, most: usize, before: Option<(usize, usize)>) -> Option<Vec<usize>> {
+        match before {
+            None => Some(range(self.trusted_size().min(FIRST).min(most))),
+            Some((last, chosen)) => (last < most && 4 * chosen > 3 * last).then(|| range((2 * last).min(most))),
+        }
+    }
+
+    /// Tries [these sizes](Features::sizes_after) in turn. `judged` tells the choice, and whether the work came to its end; `joined` makes one of what was found before
+    /// and what was found then.
+    pub(super) fn growing<T>(
+        &self,
+        most: usize,
+        mut tried: impl FnMut(&[usize]) -> Result<T, Error>,
+        judged: impl Fn(&T) -> (usize, bool),
+        joined: impl Fn(T, T) -> T,
+    ) -> Result<T, Error> {
+        let last = |sizes: &[usize]| sizes.last().copied().unwrap_or(0);
+        let mut sizes = self.sizes_after(most, None).unwrap_or_default();
+        let mut found = tried(&sizes)?;
+        while let (chosen, true) = judged(&found)
+            && let Some(more) = self.sizes_after(most, Some((last(&sizes), chosen)))
+        {
+            found = joined(found, tried(&more)?);
+            sizes = more;
+        }
+        Ok(found)
+    }
+}
+
+/// 0 to the last size, in steps that widen.
+fn range(last: usize) -> Vec<usize> {
+    let mut sizes: Vec<usize> = (0..=last.min(DENSE)).collect();
+    let (mut from, mut step) = (DENSE, 2);
+    while from < last {
+        sizes.extend((from + step..=last.min(2 * from)).step_by(step));
+        (from, step) = (2 * from, 2 * step);
+    }
+    if sizes.last() != Some(&last) {
+        sizes.push(last);
+    }
+    sizes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::range;
+
+    #[test]
+    fn ranges_begin_with_the_model_without_atoms_and_widen() {
+        assert_eq!(range(6), [0, 1, 2, 3, 4, 5, 6]);
+        assert_eq!(range(32).len(), 33);
+        assert_eq!(range(37)[32..], [32, 34, 36, 37]);
+        assert_eq!((range(64).len(), range(128).len(), range(256).len()), (49, 65, 81));
+        for last in 1..300 {
+            let sizes = range(last);
+            assert!(sizes.is_sorted_by(|a, b| a < b) && sizes[sizes.len() - 1] == last, "{last}");
+        }
+    }
+}
