@@ -98,9 +98,9 @@ def criterion_of(ic_type: Any) -> str:
     return name
 
 
-def sizes_of(support_size: Sequence[int] | Any, what: str = "support_size") -> list[int]:
+def sizes_of(support_size: Sequence[int] | Any, what: str = "support_size", least: int = 0) -> list[int]:
     """Rising sizes from a range, a list or an array."""
-    sizes = sorted({whole_of(size, what, 0) for size in np.asarray(list(support_size)).ravel().tolist()})
+    sizes = sorted({whole_of(size, what, least) for size in np.asarray(list(support_size)).ravel().tolist()})
     if not sizes:
-        raise ValueError(f"{what} is empty; give at least one size, such as range(0, 11)")
+        raise ValueError(f"{what} is empty; give at least one size, such as range({least}, 11)")
     return sizes

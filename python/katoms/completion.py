@@ -289,7 +289,7 @@ class MatrixCompletionCV(Completing):
             if not isinstance(self.rank, numbers.Integral) or isinstance(self.rank, bool):
                 raise ValueError(f"rank is {self.rank!r}; give a whole number, several of them, or None")
             return [whole_of(self.rank, "rank", 1)]
-        return sizes_of(self.rank, "rank")
+        return sizes_of(self.rank, "rank", 1)
 
     def _ridges(self) -> list[float] | None:
         if self.l2 is None:

@@ -510,8 +510,9 @@ def test_every_error_has_its_kind_and_the_words_of_the_program(planted):
     holed = X.copy()
     holed[4, 2] = np.nan
     for make, kind, message in (
-        (lambda: katoms.SparseRegressor(41).fit(X, y), exceptions.OutOfRangeError, "support_size is 41; it must lie between 1 and 40"),
-        (lambda: katoms.SparseRegressor(0).fit(X, y), exceptions.OutOfRangeError, "support_size is 0"),
+        (lambda: katoms.SparseRegressor(41).fit(X, y), exceptions.OutOfRangeError, "support_size is 41; it must lie between 0 and 40"),
+        (lambda: katoms.SparseRegressor([0, 41]).fit(X, y), exceptions.OutOfRangeError, "support_size is 41; it must lie between 0 and 40"),
+        (lambda: katoms.SparseRegressorCV([0, 41]).fit(X, y), exceptions.OutOfRangeError, "support_size is 41; it must lie between 0 and 40"),
         (lambda: katoms.SparseRegressor(2).fit(holed, y), exceptions.NotFiniteError, r"column 2 \(counted from 0\) has 1 missing value \(in row 4\)"),
         (lambda: katoms.SparseRegressor(2).fit(X, y[:-1]), exceptions.LengthError, "target has length 149"),
         (lambda: katoms.SparseRegressor(2, l2=-1.0).fit(X, y), exceptions.OptionError, "ridge is -1"),

@@ -78,6 +78,7 @@ impl<'a> Features<'a> {
     /// When k is out of range, there is no such method, an option makes no sense, the start has another length than
     /// the design has columns, or the saved state is another job's.
     pub fn fit(&self, k: usize, how: &How, watch: &mut dyn Watch) -> Result<Estimate, Error> {
+        self.check_size(k)?;
         if k == 0 {
             return self.null_model(how);
         }

@@ -55,9 +55,14 @@ impl Features<'_> {
 
     /// The same where rows are held out.
     pub(super) fn carried_in_every_fold(&self, folds: &Folds) -> usize {
-        let counts = |row: &usize| self.loss.weights().is_none_or(|weights| weights[*row] > 0.0);
-        let rows = (0..folds.count()).map(|fold| folds.training(fold).iter().filter(|row| counts(row)).count());
-        self.carried_by(rows.min().unwrap_or(0))
+        let rows = |fold| self.loss.subset(&folds.training(fold)).map_or(0, |loss| loss.observations());
+        self.carried_by((0..folds.count()).map(rows).min().unwrap_or(0))
+    }
+
+    /// Whether there are so many atoms.
+    pub(super) fn check_size(&self, value: usize) -> Result<(), Error> {
+        let max = self.atoms.candidates().len();
+        if value > max { Err(Error::OutOfRange { what: "k", value, min: 0, max }) } else { Ok(()) }
     }
 
     /// Whether a choice among these sizes on rows held out is the largest of them, and the data carry more atoms.

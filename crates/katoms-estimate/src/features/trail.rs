@@ -38,6 +38,7 @@ impl<'a> Features<'a> {
 
     /// A model of each of these sizes; that without atoms in any case.
     fn path_of(&self, sizes: &[usize], watch: &mut dyn Watch) -> Result<Trail, Error> {
+        sizes.iter().try_for_each(|&k| self.check_size(k))?;
         let (f, set) = (self.objective()?, self.preparation.set(&self.atoms)?);
         let asked_for_null = sizes.first() == Some(&0);
         let with_null = if asked_for_null { sizes.to_vec() } else { [&[0], sizes].concat() };
@@ -118,6 +119,7 @@ impl<'a> Features<'a> {
         folds: &Folds,
         watch: &mut dyn Watch,
     ) -> Result<Validated, Error> {
+        sizes.iter().try_for_each(|&k| self.check_size(k))?;
         let options = CrossValidation {
             ridges: ridges.to_vec(),
             standardize: self.preparation.standardize,

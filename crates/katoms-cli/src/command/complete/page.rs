@@ -68,7 +68,10 @@ fn certainty(completed: &Completed, hidden: Option<HiddenError>) -> Vec<Fact> {
     facts.extend(completed.held_out_rmse.map(|e| Fact::new("Error on entries held out to choose", number(e))));
     facts.extend(hidden.map(|error| Fact::new("Error on what was hidden", number(error.rmse))));
     facts.extend(hidden.and_then(|error| error.psnr).map(|psnr| Fact::new("PSNR", format!("{psnr:.1} dB"))));
-    facts.push(Fact::new("Cost", format!("{} passes, {:.2} s", completed.passes, completed.seconds)));
+    facts.push(Fact::new(
+        "Cost",
+        format!("{} passes, those of the choice included, {:.2} s", completed.passes, completed.seconds),
+    ));
     facts
 }
 

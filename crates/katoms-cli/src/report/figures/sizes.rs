@@ -23,14 +23,14 @@ pub(in super::super) fn convergence(convergence: &Convergence, width: f64) -> Op
     let x = Axis::integers("passes over the data", moves.iter().map(|m| m.passes).chain(end))?;
     let label = format!("The objective over {}", counted(moves.len(), "move"));
     let mut chart = Chart::new(&label, landscape(width), x, y);
-    let lowest = moves.iter().map(|m| m.objective).fold(f64::INFINITY, f64::min);
     let line: Vec<(f64, f64)> = moves.iter().map(|m| (m.passes, m.objective)).collect();
+    chart.line(Tone::Model, &line);
+    chart.explain(Tone::Model, Key::Line, "objective");
+    let lowest = moves.iter().map(|m| m.objective).fold(f64::INFINITY, f64::min);
     if let (Some(last), Some(end)) = (moves.last(), end.filter(|&end| moves.last().is_some_and(|m| end > m.passes))) {
         chart.line(Tone::Guide, &[(last.passes, lowest), (end, lowest)]);
         chart.explain(Tone::Guide, Key::Line, "passes that found nothing lower");
     }
-    chart.line(Tone::Model, &line);
-    chart.explain(Tone::Model, Key::Line, "objective");
     let bounds: Vec<(f64, f64)> = moves.iter().filter_map(|m| Some((m.passes, proven(m)?))).collect();
     if bounds.len() > 1 {
         chart.line(Tone::Other, &bounds);
@@ -179,10 +179,7 @@ pub(in super::super) fn cross_validation(validation: &CrossValidation, width: f6
     let all = if least == smaller {
         vec![(least, format!("k_min = k_1se = {least}: least error"))]
     } else {
-        vec![
-            (least, format!("k_min = {least}: least error")),
-            (smaller, format!("k_1se = {smaller}: within one standard error")),
-        ]
+        vec![(least, format!("k_min = {least}: least error")), (smaller, format!("k_1se = {smaller}: within 1 SE"))]
     };
     for (k, text) in all {
         chart.place(tone(k), k as f64, &text);
