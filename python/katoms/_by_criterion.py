@@ -48,7 +48,8 @@ class ByCriterion(LinearModel):
             if self.method is not None:
                 raise ValueError(f"method is {self.method!r}, which runs for one size; give support_size one number")
             told = asked(_katoms.path, design, problem, self._work(design), size, criterion)
-            edge = told["edge"][criterion]
+            # Sizes that were not reached for want of time say nothing about the range.
+            edge = told["edge"][criterion] if told["cut"] is None else None
             path, chosen = Path(told, design.names), Chosen(told["cut"])
             size = path.best(criterion)
             place = path.place(size)

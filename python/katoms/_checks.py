@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import sys
 import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -10,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from katoms import _katoms
-from katoms._frames import frame_values, is_frame, is_missing, numbers_in
+from katoms._frames import frame_values, is_frame, numbers_in
 from katoms._interop import DataConversionWarning, known_to_sklearn
-from katoms._missing import Filling, not_finite
+from katoms._missing import Filling, called, not_finite
 
 
 #: Numbers that the kernels read where they lie.
@@ -55,12 +56,12 @@ def _told_in(dtype: Any) -> Any:
     return np.float32 if dtype == np.float32 else np.float64
 
 
-def asked(function: Any, design: Design, *arguments: Any) -> Any:
+def asked(function: Any, design: Any, *arguments: Any, explain: Callable[[Any], str | None] = not_finite) -> Any:
     """What the kernels answer about a design. A value that is not finite is told with the name of its column."""
     try:
         return function(design.matrix, *arguments)
     except _katoms.NotFiniteError as error:
-        words = not_finite(design)
+        words = explain(design)
         raise error if words is None else _katoms.NotFiniteError(words) from None
 
 
@@ -92,10 +93,23 @@ def _dense(X: Any) -> np.ndarray:
     if array.dtype == np.bool_:
         array = array.view(np.uint8)
     if array.dtype.type not in READ_AS_THEY_ARE or not array.dtype.isnative:
-        array = array.astype(np.float64)
+        array = _to_numbers(array)
     if not (array.flags.c_contiguous or array.flags.f_contiguous):
         return np.asfortranarray(array)
     return aligned(array)
+
+
+def _to_numbers(array: np.ndarray) -> np.ndarray:
+    """The same in double precision."""
+    try:
+        return array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        columns = (j for j in range(array.shape[1]) if numbers_in(array[:, j]) is None)
+        j = next(columns, None)
+        if j is None:
+            return np.column_stack([numbers_in(column) for column in array.T])
+        message = f"column {j} (counted from 0) holds what is no number ({error}); make numbers of it, or leave it out"
+        raise type(error)(message) from None
 
 
 def check_shape(shape: tuple[int, ...]) -> None:
@@ -187,14 +201,14 @@ def target_of(y: Any, estimator: Any) -> np.ndarray:
     values = column_of(y, estimator)
     if values.dtype.kind in "mM":
         raise ValueError("y holds dates or times; make numbers of them first, such as days since a date")
-    try:
-        return aligned(np.ascontiguousarray(values, dtype=np.float64))
-    except (TypeError, ValueError):
-        wrong = next((v for v in values.tolist() if numbers_in(np.array([v], dtype=object)) is None), None)
-        if wrong is None:
-            row = next(row for row, value in enumerate(values.tolist()) if is_missing(value))
-            raise ValueError(f"y has no value at row {row} (counted from 0); leave such rows out") from None
-        raise ValueError(f"y holds {str(wrong)!r}, which is no number; for classes use SparseClassifier") from None
+    target = numbers_in(values)
+    if target is None:
+        wrong = next(v for v in values.tolist() if numbers_in(np.array([v], dtype=object)) is None)
+        raise ValueError(f"y holds {str(wrong)!r}, which is no number; for classes use SparseClassifier")
+    if np.isnan(target).any():
+        row = int(np.flatnonzero(np.isnan(target))[0])
+        raise _katoms.InadmissibleValueError(f"y contains NaN: no value at row {row} (counted from 0); leave such rows out")
+    return aligned(np.ascontiguousarray(target))
 
 
 def method_of(method: Any) -> str | None:
@@ -250,13 +264,25 @@ def groups_of(groups: Any, names: np.ndarray | None, count: int) -> tuple[list[l
     if callable(groups):
         return _groups_by_name(groups, names, "groups is a function of names")
     if isinstance(groups, dict):
-        members = [features_of(listed, names, count, f"group {name!r}") for name, listed in groups.items()]
+        members = [_members(listed, names, count, f"group {name!r}") for name, listed in groups.items()]
         return _with_the_rest(members, [str(name) for name in groups], names, count)
     listed = groups.tolist() if isinstance(groups, np.ndarray) else list(groups)
     if any(isinstance(item, (list, tuple, np.ndarray, set, range)) for item in listed):
-        members = [features_of(item, names, count, f"group {g}") for g, item in enumerate(listed)]
+        members = [_members(item, names, count, f"group {g}") for g, item in enumerate(listed)]
         return _with_the_rest(members, [str(g) for g in range(len(members))], names, count)
     return _flat_groups(listed, count)
+
+
+def _members(listed: Any, names: np.ndarray | None, count: int, what: str) -> list[int]:
+    """The members of a group, each once."""
+    members = features_of(listed, names, count, what)
+    if not members:
+        raise _katoms.EmptyGroupError(f"{what} has no members; remove it, or give it at least one column")
+    twice = next((j for j in members if members.count(j) > 1), None)
+    if twice is not None:
+        column = f"column {twice} (counted from 0)" if names is None else f"column {str(names[twice])!r}"
+        raise _katoms.RepeatedInGroupError(f"{what} lists {column} twice; list each member once")
+    return members
 
 
 def with_indicators(members: list[list[int]], indicated: Any, count: int) -> list[list[int]]:
@@ -331,7 +357,17 @@ def bounds_of(bounds: Any, positive: Any, design: Design) -> tuple[np.ndarray, n
         np.full(count, bound) if np.ndim(bound) == 0 else np.append(np.asarray(bound), np.full(free, sign * np.inf))
         for bound, sign in zip(map(_infinite, bounds, (-1, 1)), (-1, 1))
     )
-    return numbers_of(lower, "the lower bounds"), numbers_of(upper, "the upper bounds")
+    pair = numbers_of(lower, "the lower bounds"), numbers_of(upper, "the upper bounds")
+    for bound, what, sign, right in zip(pair, ("lower", "upper"), (1, -1), ("at most", "at least")):
+        if len(bound) != count:
+            raise _katoms.LengthError(f"there are {len(bound) - free} {what} bounds; give one for each of {design.inputs} columns")
+        wrong = np.flatnonzero(~(sign * bound <= 0))
+        if len(wrong) > 0:
+            raise _katoms.InadmissibleValueError(
+                f"the {what} bound of {called(design, wrong[0])} is {bound[wrong[0]]:g}; it must be {right} 0, since a "
+                "feature that is not chosen has the coefficient 0"
+            )
+    return pair
 
 
 def _infinite(bound: Any, sign: int) -> Any:
@@ -360,7 +396,11 @@ def seed_of(random_state: Any) -> int:
 
 
 def threads_of(n_jobs: Any) -> int | None:
-    """A number of threads; None for as many as the environment allows, -1 for all cores, -2 for all but one."""
+    """A number of threads; -1 for all cores, -2 for all but one; None for as many as joblib or the environment allow."""
+    joblib = sys.modules.get("joblib")
+    # joblib before 1.3 has no `parallel_config`, and tells a number also where nobody gave one.
+    if n_jobs is None and hasattr(joblib, "parallel_config"):
+        n_jobs = joblib.parallel.get_active_backend()[1]
     if n_jobs is None:
         return None
     if not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
@@ -392,7 +432,7 @@ def classes_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError(f"y has no class at row {missing[0]} (counted from 0); leave such rows out")
     if labels.dtype.kind == "O" and len({isinstance(label, str) for label in labels.tolist()}) > 1:
         raise ValueError("y mixes text and numbers; write all classes as text, or all as numbers")
-    classes, places = np.unique(labels, return_inverse=True)
+    classes, places = np.unique(plain_labels(labels), return_inverse=True)
     if len(classes) == 1:
         raise ValueError(f"y has only one class, {classes[0]!r}; two are needed to tell them apart")
     if len(classes) > 2:
@@ -401,6 +441,14 @@ def classes_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             f"y has {len(classes)} classes; sklearn.multiclass.OneVsRestClassifier makes one model for each."
         )
     return classes, places == 1
+
+
+def plain_labels(labels: Any) -> Any:
+    """Numbers and truths of an array of objects as what they are, which scikit-learn takes for classes only so."""
+    if getattr(labels, "dtype", None) != np.dtype(object):
+        return labels
+    values = labels.tolist()
+    return np.array(values) if all(isinstance(value, (numbers.Real, np.bool_)) for value in values) else labels
 
 
 def weighted_by_class(

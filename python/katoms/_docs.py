@@ -110,8 +110,8 @@ time_limit : float, default=None
 
 THREADS = """
 n_jobs : int, default=None
-    Threads. None: as many as ``OMP_NUM_THREADS`` says, which joblib sets in its workers, else all cores; -1 for all
-    cores. The answer does not depend on it.
+    Threads. None: as many as a ``joblib.parallel_config`` or ``OMP_NUM_THREADS`` say, which joblib sets in its workers,
+    else all cores; -1 for all cores. The answer does not depend on it.
 verbose : int, default=0
     Whether every move is printed.
 callback : callable, default=None
@@ -278,8 +278,8 @@ cv_results_ : dict of str to ndarray
     of everything that was tried, in that order.
 """
 
-COMPLETION = Parts([RANK, CENTRING, RUN, THREADS], [FITTED_MATRIX])
-COMPLETION_CV = Parts([RANKS, CENTRING, RUN, THREADS], [FITTED_RANKS, FITTED_MATRIX])
+COMPLETION = Parts([RANK, CENTRING, RUN, TIME, THREADS], [FITTED_MATRIX])
+COMPLETION_CV = Parts([RANKS, CENTRING, RUN, TIME, THREADS], [FITTED_RANKS, FITTED_MATRIX])
 RECOVERY = Parts([RUN, TIME, THREADS], [])
 
 

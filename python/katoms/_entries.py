@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from katoms._checks import Design, check_shape, design_of, features_of, is_frame, is_sparse, numbers_of
+from katoms._checks import Design, check_shape, design_of, features_of, is_sparse, numbers_of
 
 
 def entries_of(X: Any, columns: int | None = None) -> Design:
@@ -20,7 +20,7 @@ def entries_of(X: Any, columns: int | None = None) -> Design:
         X = np.ma.filled(X.astype(np.float64), np.nan)
     if is_sparse(X):
         return _stored(X)
-    design = design_of(_without_na(X))
+    design = design_of(X)
     if design.matrix.dtype.type not in (np.float64, np.float32):
         design = design._replace(matrix=design.matrix.astype(np.float64))
     return design
@@ -65,16 +65,6 @@ def _stored(X: Any) -> Design:
     shape = (int(X.shape[0]), int(X.shape[1]))
     values = np.ascontiguousarray(X.data, dtype=np.float64)
     return Design((shape, places_of(X.row, "rows"), places_of(X.col, "columns"), values), shape, None)
-
-
-def _without_na(X: Any) -> Any:
-    """A frame of pandas in which NA is NaN."""
-    if not is_frame(X) or not hasattr(X, "isna"):
-        return X
-    try:
-        return X.astype(np.float64)
-    except (TypeError, ValueError):
-        return X.astype(object).where(X.notna(), np.nan)
 
 
 def places_of(listed: Any, what: str, names: np.ndarray | None = None) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ def frame_values(X: Any) -> np.ndarray:
 
 def numbers_in(column: np.ndarray) -> np.ndarray | None:
     """Numbers in double precision, with NaN for what is missing; None where there is anything else."""
-    if column.dtype.kind in "mM":
+    if column.dtype.kind in "mMc":
         return None
     try:
         return column.astype(np.float64)
@@ -66,12 +67,31 @@ def _problem(X: Any, name: Any, column: np.ndarray) -> str:
     days = f"({first}).dt.total_days()" if polars else f"({first}).dt.days"
     if column.dtype.kind == "M" or isinstance(value, datetime.date):
         return f"column {name!r} holds dates; make numbers of them, such as days since the first: {days}"
+    if column.dtype.kind == "c":
+        return f"Complex data not supported: column {name!r}; give real and imaginary parts as columns of their own"
     shown = repr(value) if len(repr(value)) <= SHOWN else f"{repr(value)[:SHOWN]}..."
-    if isinstance(value, str) and _is_date(value):
+    if not isinstance(value, str):
+        return f"column {name!r} holds {shown}, which is no number; make numbers of it, or leave it out"
+    if re.fullmatch(_NUMBER, value):
+        return f"column {name!r} holds numbers as text ({shown}); make numbers of them: X[{name!r}]{_cleaned(value, polars)}"
+    if _is_date(value):
         read = f"X[{name!r}].str.to_date()" if polars else f"pandas.to_datetime(X[{name!r}])"
         return f"column {name!r} holds dates as text ({shown}); read them with {read}, then make days of them: {days}"
     encode = f"X.to_dummies([{name!r}])" if polars else f"pandas.get_dummies(X, columns=[{name!r}])"
     return f"column {name!r} holds {shown}, which is no number; encode it with {encode}, or leave it out"
+
+
+#: A number with a currency, a percent sign, separators of thousands or a decimal comma.
+_NUMBER = r"[^\w.,+-]*[+-]?[^\w.,+-]*\d[\d.,\s']*[^\w.,+-]*"
+
+
+def _cleaned(value: str, polars: bool) -> str:
+    """What makes numbers of such text, behind a column."""
+    is_decimal_comma = re.search(r",\d*\D*$", value) and not re.search(r",\d{3}\D*$", value)
+    digits = r"r'[^\d,+-]'" if is_decimal_comma else r"r'[^\d.+-]'"
+    replace, regex, cast = ("replace_all", "", ".cast(float)") if polars else ("replace", ", regex=True", ".astype(float)")
+    comma = f".str.{replace}(',', '.')" if is_decimal_comma else ""
+    return f".str.{replace}({digits}, ''{regex}){comma}{cast}"
 
 
 def _is_number(value: Any) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from katoms._checks import Design, check_shape, design_of, is_sparse, numbers_of
+from katoms._frames import frame_values, is_frame
 
 Product = Callable[[np.ndarray], np.ndarray]
 
@@ -33,9 +34,14 @@ def is_operator(A: Any) -> bool:
     return not isinstance(A, np.ndarray) and all(hasattr(A, name) for name in ("shape", "matvec", "rmatvec"))
 
 
+def _dtype(A: Any) -> np.dtype:
+    """Of an operator that does not say, double precision."""
+    given = getattr(A, "dtype", None) if is_operator(A) or hasattr(A, "dtype") else np.asarray(A).dtype
+    return np.dtype(np.float64) if given is None else np.dtype(given)
+
+
 def _is_complex(A: Any) -> bool:
-    dtype = getattr(A, "dtype", None)
-    return dtype is not None and np.issubdtype(dtype, np.complexfloating)
+    return _dtype(A).kind == "c"
 
 
 def _shape(A: Any) -> tuple[int, int]:
@@ -48,8 +54,7 @@ def _shape(A: Any) -> tuple[int, int]:
 
 def signal_dtype(A: Any, b: Any, dtype: Any) -> np.dtype:
     """What the entries of the signal are: as asked, else complex where A or b is, in single precision where A is."""
-    given = getattr(A, "dtype", None)
-    A_dtype = np.dtype(np.float64) if given is None else np.dtype(given)
+    A_dtype = _dtype(A)
     if A_dtype.kind not in "fc":
         A_dtype = np.dtype(np.float64)
     if dtype is not None:
@@ -67,9 +72,10 @@ def signal_dtype(A: Any, b: Any, dtype: Any) -> np.dtype:
 
 def in_real_numbers(A: Any, b: Any, dtype: np.dtype) -> tuple[Design, np.ndarray]:
     """A and b in real numbers, for a signal of this dtype."""
-    A = A if is_operator(A) or is_sparse(A) or isinstance(A, np.ndarray) else np.asarray(A)
     if not (_is_complex(A) or dtype.kind == "c"):
         return measuring_of(A), numbers_of(b, "b")
+    if not (is_operator(A) or is_sparse(A)):
+        A = np.asarray(A if _is_complex(A) or not is_frame(A) else frame_values(A))
     b = np.asarray(b)
     target = numbers_of(np.concatenate([b.real, b.imag]), "b") if b.ndim == 1 else numbers_of(b, "b")
     shape = _shape(A)

@@ -97,24 +97,28 @@ def called(design: Design, column: int) -> str:
     return f"column {column} (counted from 0)" if design.names is None else f"column {str(design.names[column])!r}"
 
 
-def not_finite(design: Design) -> str | None:
+#: What to do about missing values.
+FILL = "Give missing='mean' or missing='indicator' to the estimator, or fill them before with katoms.MatrixCompletion"
+
+
+def not_finite(design: Design, advice: str = FILL) -> str | None:
     """Which columns hold what is not finite, and what to do about it; None where all are."""
+    if isinstance(design.matrix, tuple) and callable(design.matrix[1]):
+        return None
     counts, first, _ = _katoms.missing(design.matrix, None)
     holes = np.flatnonzero(counts)
     if len(holes) == 0:
-        return _infinite(design)
+        return infinite(design)
     told = []
     for j in holes[:NAMED]:
         values = "1 missing value (in" if counts[j] == 1 else f"{counts[j]} missing values (first in"
         told.append(f"{called(design, j)} has {values} row {first[j]})")
     more = f", and {len(holes) - NAMED} more columns have some" if len(holes) > NAMED else ""
-    return (
-        f"X contains NaN: {', '.join(told)}{more}. Give missing='mean' or missing='indicator' to the estimator, or fill "
-        "them before with katoms.MatrixCompletion"
-    )
+    return f"X contains NaN: {', '.join(told)}{more}. {advice}"
 
 
-def _infinite(design: Design) -> str | None:
+def infinite(design: Design) -> str | None:
+    """Which column holds infinity; None where none does."""
     if isinstance(design.matrix, tuple):
         (_, columns), starts, indices, values = design.matrix[:4]
         at = np.flatnonzero(np.isinf(values))

@@ -84,11 +84,9 @@ def _target(model: Any) -> dict[str, Any]:
     name = getattr(model, "_target_name", "y")
     if not hasattr(model, "classes_"):
         return {"name": name, "classes": None}
-    kind = _KINDS.get(model.classes_.dtype.kind)
-    if kind is None and all(isinstance(label, (bool, np.bool_)) for label in model.classes_):
-        kind = "bool"
+    kind = _KINDS.get(model.classes_.dtype.kind, "text")
     names = [_label(label) for label in model.classes_.tolist()]
-    return {"name": name, "classes": names, "class_type": kind or "text"}
+    return {"name": name, "classes": names, "class_type": kind}
 
 
 def _label(label: Any) -> str:

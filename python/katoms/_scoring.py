@@ -32,8 +32,7 @@ def scored(scorer: Scorer, model: Any, X: Any, y: Any, test: np.ndarray, sample_
     weights = {}
     if sample_weight is not None and "sample_weight" in _parameters(getattr(scorer, "_score_func", scorer)):
         weights["sample_weight"] = np.asarray(sample_weight)[test]
-    score = scorer(model, rows_of(X, test), rows_of(y, test), **weights)
-    return float(score)
+    return float(scorer(model, rows_of(X, test), rows_of(y, test), **weights))
 
 
 def _parameters(function: Any) -> Any:

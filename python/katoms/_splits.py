@@ -30,7 +30,7 @@ def held_out(cv: Any, X: Any, y: Any, groups: Any, rows: int, seed: int) -> Fold
     if isinstance(cv, str):
         raise ValueError(f"cv is {cv!r}; give a number of folds, a splitter, splits, or the fold of each row")
     if hasattr(cv, "split"):
-        listed = list(cv.split(X, y) if groups is None else cv.split(X, y, groups))
+        listed = _listed(cv, X, y, groups)
     else:
         listed = list(cv)
         if listed and all(isinstance(item, (numbers.Number, np.generic, str)) for item in listed):
@@ -39,6 +39,17 @@ def held_out(cv: Any, X: Any, y: Any, groups: Any, rows: int, seed: int) -> Fold
     if not splits:
         raise ValueError("cv has no splits; give at least one pair of (train, test)")
     return _folds(splits, rows) or splits
+
+
+def _listed(cv: Any, X: Any, y: Any, groups: Any) -> list:
+    if groups is not None:
+        return list(cv.split(X, y, groups))
+    try:
+        return list(cv.split(X, y))
+    except ValueError as error:
+        if "groups" not in str(error):
+            raise
+        raise ValueError(f"{type(cv).__name__} splits by groups of rows: give them to fit(X, y, groups=...)") from None
 
 
 def _labels(cv: list, rows: int) -> list[int]:

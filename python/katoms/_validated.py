@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from katoms import _katoms
-from katoms._checks import Design, asked, column_of, design_of, seed_of
+from katoms._checks import Design, asked, design_of, plain_labels, seed_of
 from katoms._estimator import UNCHANGED
 from katoms._linear import Chosen, LinearModel
 from katoms._missing import filling_of, has_holes
@@ -72,9 +72,8 @@ class Validated(LinearModel):
         problem = self._problem(design, target, self._weights(sample_weight, target))
         size = self._sizes()
         sizes = [size] if isinstance(size, int) else size
-        # Splitters take no classes of mixed types; which class is which is the same to them.
-        stratified = target if self._loss == "logistic" and column_of(y, self).dtype == object else y
-        held = held_out(self.cv, X, stratified, groups, design.shape[0], seed_of(self.random_state))
+        y = plain_labels(y)
+        held = held_out(self.cv, X, y, groups, design.shape[0], seed_of(self.random_state))
         if isinstance(held, list) and isinstance(held[0], Split):
             tried = self._by_splits(raw, design, problem, sizes, held)
         elif filling is not None and has_holes(raw):
@@ -87,13 +86,14 @@ class Validated(LinearModel):
         size, self.l2_, start = self._keep_scores(tried, scores)
         self._raise_if_ended_early(tried.told, design, lambda: (size, *start))
         self._finish(design, {**problem, "l2": self.l2_}, size, start, Chosen(tried.told["cut"]))
-        self._warn_at_the_edge(design, problem)
+        if tried.told["cut"] is None:
+            self._warn_at_the_edge(design, problem)
         return self
 
     def _warn_at_the_edge(self, design: Design, problem: dict[str, Any]) -> None:
         """Say where the best of what was tried is the largest, and the data carry more."""
         sizes = sorted(set(self.cv_results_["support_size"].tolist()))
-        if len(sizes) < 2 or self.k_min_ < sizes[-1] or self.status_ == "time-limit":
+        if len(sizes) < 2 or self.k_min_ < sizes[-1]:
             return
         what = "the least held-out loss is at" if self.scoring is None else "the best held-out score is at"
         told = asked(_katoms.edge, design, problem, self._work(design), sizes, self.k_min_, what)

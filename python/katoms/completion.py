@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from katoms import _docs, _katoms
-from katoms._checks import Design, check_same_features, is_sparse, method_of, seed_of, threads_of, whole_of
+from katoms._checks import Design, asked, check_same_features, is_sparse, method_of, seed_of, threads_of, whole_of
 from katoms._docs import documented
 from katoms._entries import entries_of, places_of
-from katoms._estimator import GivesFrames, feature_names_out
+from katoms._estimator import GivesFrames, accepts_aliases, feature_names_out
+from katoms._missing import infinite
 from katoms._paths import sizes_of
 from katoms._quality import quality_of
 from katoms._working import Working
@@ -35,6 +36,7 @@ class Completing(GivesFrames, Working):
     method: str | None = None
     max_iter: int = 1000
     tol: float = 1e-6
+    time_limit: float | None = None
     n_jobs: int | None = None
     random_state: Any = None
     verbose: int = 0
@@ -57,7 +59,8 @@ class Completing(GivesFrames, Working):
         self
         """
         entries = entries_of(X)
-        told = _katoms.complete(entries.matrix, self._asked(), self._how_to_work([]))
+        self._begin()
+        told = asked(_katoms.complete, entries, self._asked(), self._how_to_work([]), explain=_infinite)
         self._keep_features(entries.shape[1], entries.names)
         self._keep(told)
         self._raise_if_ended(told)
@@ -137,7 +140,7 @@ class Completing(GivesFrames, Working):
                     "X is a sparse matrix, and the predictions of all its places are dense; "
                     "use predict(rows, columns) for some places, or predict(X.toarray()) with NaN where nothing was seen"
                 )
-            return self._matrix.predict_rows(self._read(rows).matrix, threads_of(self.n_jobs))
+            return self._of_rows(self._matrix.predict_rows, self._read(rows))
         names = getattr(self, "feature_names_in_", None)
         places = np.broadcast_arrays(places_of(rows, "rows"), places_of(columns, "columns", names))
         flat = [np.ascontiguousarray(indices.ravel()) for indices in places]
@@ -170,8 +173,12 @@ class Completing(GivesFrames, Working):
         ndarray of shape (n_samples, n_features), or a frame after :meth:`set_output`
         """
         self._check_fitted()
-        filled = self._matrix.fill_rows(self._read(X).matrix, threads_of(self.n_jobs))
-        return self._framed(filled, X)
+        return self._framed(self._of_rows(self._matrix.fill_rows, self._read(X)), X)
+
+    def _of_rows(self, function: Callable[..., np.ndarray], entries: Any) -> np.ndarray:
+        """What the matrix says of rows, in single precision where they are."""
+        told = asked(function, entries, threads_of(self.n_jobs), explain=_infinite)
+        return told.astype(np.float32) if getattr(entries.matrix, "dtype", None) == np.float32 else told
 
     def fit_transform(self, X: Any, y: Any = None):
         """Complete a matrix, and give it with its holes filled."""
@@ -198,6 +205,7 @@ class Completing(GivesFrames, Working):
         )
 
 
+@accepts_aliases(k="rank")
 @documented(_docs.COMPLETION)
 @dataclass(eq=False, repr=False)
 class MatrixCompletion(Completing):
@@ -248,6 +256,7 @@ class MatrixCompletion(Completing):
         return None if self.l2 is None else [float(self.l2)]
 
 
+@accepts_aliases(k="rank")
 @documented(_docs.COMPLETION_CV)
 @dataclass(eq=False, repr=False)
 class MatrixCompletionCV(Completing):
@@ -310,6 +319,11 @@ class MatrixCompletionCV(Completing):
         self.rank_min_ = self.rank_ if told["rank_min"] is None else told["rank_min"]
         self.rank_1se_ = self.rank_ if told["rank_1se"] is None else told["rank_1se"]
         self.cv_results_ = {name: np.array([trial[name] for trial in told["trials"]]) for name in _TRIED}
+
+
+def _infinite(entries: Any) -> str | None:
+    """Which column holds infinity, where there are columns: NaN is a hole."""
+    return None if isinstance(entries.matrix, tuple) else infinite(entries)
 
 
 def _clip(clip: Any) -> str | tuple[float, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import numbers
 import warnings
@@ -12,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from katoms import _docs, _katoms
-from katoms._checks import Design, check_same_features, column_of, method_of, seconds_of, target_of, whole_of
+from katoms._checks import Design, asked, check_same_features, method_of, seconds_of, target_of, whole_of
 from katoms._docs import documented
 from katoms._estimator import ALIASES, accepts_aliases
 from katoms._measuring import in_real_numbers, measuring_of, signal_dtype
+from katoms._missing import not_finite
 from katoms._quality import Quality, quality_of
 from katoms._working import Working, callback_of, warn_unless_converged, work_of
 
@@ -148,7 +150,7 @@ def recover(
         "method": method_of(method),
         "complex": is_complex,
     }
-    told = _katoms.recover(design.matrix, target, sought, work)
+    told = _asked(_katoms.recover, design, target, sought, work)
     if told["ended_by"] is not None:
         raise told["ended_by"]
     half = len(told["x"]) // 2
@@ -254,11 +256,11 @@ class SparseRecovery(Working):
         """
         self._begin()
         design = measuring_of(X)
-        target = np.ascontiguousarray(column_of(y, self), dtype=np.float64)
+        target = target_of(y, self)
         size = None if self.support_size is None else whole_of(self.support_size, "support_size", 1)
         sought = {"support_size": size, "noise": None if self.noise is None else _noise(self.noise), "method": method_of(self.method), "complex": False}
         names = [] if design.names is None else [str(name) for name in design.names]
-        told = _katoms.recover(design.matrix, target, sought, self._how_to_work(names))
+        told = _asked(_katoms.recover, design, target, sought, self._how_to_work(names))
         self.n_samples_fit_ = design.shape[0]
         self._keep_features(design.shape[1], design.names)
         told["x"] = told["x"].astype(design.dtype, copy=False)
@@ -295,7 +297,7 @@ class SparseRecovery(Working):
         self._check_fitted()
         design: Design = measuring_of(X)
         check_same_features(self, design)
-        predicted = _katoms.predict(design.matrix, self.coef_.astype(np.float64), 0.0)
+        predicted = _asked(_katoms.predict, design, self.coef_.astype(np.float64), 0.0)
         return predicted.astype(design.dtype, copy=False)
 
     def score(self, X: Any, y: Any) -> float:
@@ -311,6 +313,11 @@ class SparseRecovery(Working):
         from sklearn.utils import RegressorTags
 
         return self._tags(estimator_type="regressor", regressor_tags=RegressorTags())
+
+
+def _asked(function: Any, design: Design, *arguments: Any) -> Any:
+    explain = functools.partial(not_finite, advice="Leave out the rows that lack a value, in X and in y")
+    return asked(function, design, *arguments, explain=explain)
 
 
 def _noise(noise: Any) -> float:

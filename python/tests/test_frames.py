@@ -43,7 +43,8 @@ def holed(X, share=0.1, columns=("area", "age"), seed=1):
         ([datetime.date(2024, 1, 1)] * 120, "column 'new' holds dates"),
         (["2024-01-05"] * 120, r"column 'new' holds dates as text \('2024-01-05'\); read them with pandas.to_datetime"),
         (pandas.to_timedelta(np.arange(120), unit="h"), r"column 'new' holds durations; .*X\['new'\].dt.total_seconds"),
-        ([[1, 2]] * 120, r"column 'new' holds \[1, 2\], which is no number"),
+        ([[1, 2]] * 120, r"column 'new' holds \[1, 2\], which is no number; make numbers of it, or leave it out"),
+        ([1j] * 120, "Complex data not supported: column 'new'; give real and imaginary parts"),
         (["x" * 5000] * 120, "column 'new' holds 'x{59}[.][.][.], which"),
     ],
 )
@@ -78,6 +79,64 @@ def test_the_advice_about_dates_works(houses):
     X = X.assign(since=pandas.date_range("2024-01-01", periods=120))
     days = (X["since"] - X["since"].min()).dt.days
     assert katoms.SparseRegressor(2).fit(X.assign(since=days), y).support_size_ == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("1,200", 1200), ("$ -1,200.50", -1200.5), ("-€5", -5), ("12 %", 12), ("3,5", 3.5), ("1.234,5", 1234.5), ("1 234,50 €", 1234.5)],
+)
+@pytest.mark.parametrize("frame", [pandas.DataFrame, polars.DataFrame])
+def test_the_advice_about_numbers_as_text_works(frame, text, number):
+    X = frame({"area": np.arange(6.0), "price": [text, "2"] * 3})
+    with pytest.raises(ValueError, match="column 'price' holds numbers as text") as told:
+        katoms.SparseRegressor(1).fit(X, np.arange(6.0))
+    advice = str(told.value).partition("make numbers of them: ")[2]
+    assert eval(advice, {"X": X}).to_list() == [number, 2.0] * 3
+
+
+def test_columns_of_arrays_of_objects_are_told_by_place(houses):
+    X, y = houses[0].astype(object).to_numpy().copy(), houses[1]
+    X[4, 1] = None
+    with pytest.raises(exceptions.NotFiniteError, match=r"column 1 \(counted from 0\) has 1 missing value \(in row 4\)"):
+        katoms.SparseRegressor(2).fit(X, y)
+    for value in ("gas", pandas.Timestamp("2024-01-01")):
+        X[7, 3] = value
+        with pytest.raises((TypeError, ValueError), match=r"column 3 \(counted from 0\) holds what is no number"):
+            katoms.SparseRegressor(2).fit(X, y)
+
+
+def test_groups_and_bounds_that_cannot_be_are_told_by_name(houses):
+    X, y = houses
+    for groups, kind, words in (
+        ({"size": ["area", "rooms", "area"]}, exceptions.RepeatedInGroupError, "group 'size' lists column 'area' twice"),
+        ([[0, 1], [2, 2]], exceptions.RepeatedInGroupError, "group 1 lists column 'rooms' twice"),
+        ({"size": ["area"], "none": []}, exceptions.EmptyGroupError, "group 'none' has no members"),
+    ):
+        with pytest.raises(kind, match=words):
+            katoms.GroupSparseRegressor(1, groups=groups).fit(X, y)
+    for bounds, kind, words in (
+        (([-1, 0, 2, 0, 0], None), exceptions.InadmissibleValueError, "lower bound of column 'rooms' is 2; it must be at most 0"),
+        ((None, [1, -1, 1, 1, 1]), exceptions.InadmissibleValueError, "upper bound of column 'age' is -1; it must be at least 0"),
+        ((-1, [1, 1]), exceptions.LengthError, "there are 2 upper bounds; give one for each of 5 columns"),
+    ):
+        with pytest.raises(kind, match=words):
+            katoms.SparseRegressor(1, bounds=bounds).fit(X, y)
+
+
+def test_completion_and_recovery_name_columns_too(houses):
+    X, y = houses
+    infinite = X.assign(age=np.inf)
+    for ask in (katoms.MatrixCompletion(1).fit, katoms.MatrixCompletion(1).fit(X).transform):
+        with pytest.raises(exceptions.NotFiniteError, match="infinity: column 'age' has inf in row 0"):
+            ask(infinite)
+        with pytest.raises(ValueError, match="column 'age' holds 'old', which is no number"):
+            ask(X.assign(age="old"))
+    missing = X.assign(age=np.nan)
+    for ask in (lambda X: katoms.recover(X, y, 2), lambda X: katoms.SparseRecovery(2).fit(X, y), katoms.SparseRecovery(2).fit(X, y).predict):
+        with pytest.raises(exceptions.NotFiniteError, match="column 'age' has 120 missing values .* Leave out the rows"):
+            ask(missing)
+        with pytest.raises(ValueError, match="column 'age' holds 'old', which is no number"):
+            ask(X.assign(age="old"))
 
 
 # What is missing.
@@ -117,8 +176,9 @@ def test_missing_values_of_new_rows_are_told_too(houses):
     for ask in (model.predict, model.transform):
         with pytest.raises(exceptions.NotFiniteError, match="column 'rooms' has 120 missing values"):
             ask(new)
-    with pytest.raises(ValueError, match="y has no value at row 4"):
-        katoms.SparseRegressor(2).fit(X, pandas.Series([pandas.NA if row == 4 else row for row in range(120)]))
+    for missing in (pandas.NA, np.nan, None):
+        with pytest.raises(ValueError, match="y contains NaN: no value at row 4 .*; leave such rows out"):
+            katoms.SparseRegressor(2).fit(X, pandas.Series([missing if row == 4 else row for row in range(120)]))
 
 
 def test_means_take_the_place_of_missing_values(houses):

@@ -134,6 +134,14 @@ def test_set_params_takes_the_names_that_the_constructor_takes(make):
             make().set_params(**{alias: 3, name: 3})
 
 
+@pytest.mark.parametrize("make", [katoms.MatrixCompletion, katoms.MatrixCompletionCV])
+def test_k_of_a_matrix_is_its_rank(make):
+    with pytest.warns(UserWarning, match="k is called rank here"):
+        assert make().set_params(k=3).rank == 3
+    with pytest.warns(UserWarning, match="k is called rank here"):
+        assert make(k=2).rank == 2
+
+
 def test_other_names_go_through_pipelines_and_grids(planted):
     X, y = planted
     pipe = make_pipeline(StandardScaler(), katoms.SparseRegressor())
@@ -142,6 +150,15 @@ def test_other_names_go_through_pipelines_and_grids(planted):
     with pytest.warns(UserWarning, match="k is called support_size here"):
         grid = GridSearchCV(katoms.SparseRegressor(), {"k": [1, 2]}).fit(X, y)
     assert grid.best_estimator_.support_size == 2 and clone(grid.best_estimator_).support_size == 2
+
+
+def test_a_matrix_of_single_precision_is_completed_in_single_precision(planted):
+    X = planted[0].copy()
+    X[::7, 2] = np.nan
+    for given in (X.astype(np.float32), pandas.DataFrame(X.astype(np.float32))):
+        model = katoms.MatrixCompletion(2).fit(given)
+        assert model.transform(given).dtype == model.predict(given).dtype == np.float32
+        assert model.transform(X).dtype == np.float64
 
 
 @pytest.mark.parametrize("make", FEATURES)

@@ -10,6 +10,7 @@ import textwrap
 import warnings
 
 import numpy as np
+import pandas
 import pytest
 from scipy import sparse
 from scipy.fft import dct, idct
@@ -299,6 +300,10 @@ def test_what_a_complex_signal_is():
     assert np.allclose(imaginary.x, 1j * x, atol=1e-6)
     bare = LinearOperator(real.shape, matvec=lambda v: real @ v, rmatvec=lambda v: real.T @ v, dtype=float)
     assert np.allclose(recover(bare, real @ (1j * x), 5).x, 1j * x, atol=1e-6)
+    for given in (pandas.DataFrame(real), real.tolist()):
+        assert np.allclose(recover(given, real @ (1j * x), 5).x, 1j * x, atol=1e-6)
+    for given in (pandas.DataFrame(dense(A)), dense(A).tolist()):
+        assert np.allclose(recover(given, A.matvec(x), 5).x, x, atol=1e-6)
     with pytest.raises(ValueError, match="no real signal measures so; give dtype=complex"):
         recover(real, real @ (1j * x), 5, dtype=float)
     with pytest.raises(ValueError, match="the entries of a signal are float or complex"):
@@ -383,7 +388,7 @@ def test_ctrl_c_ends_a_fit(kind):
         ({"b": np.ones(59)}, "has length 59, but 60 is needed"),
         ({"b": np.full(60, np.nan)}, "holds NaN at position 0"),
         ({"b": np.ones((60, 2))}, "b must be a 1d array"),
-        ({"A": np.full((60, 200), np.nan)}, "holds NaN at row 0, column 0"),
+        ({"A": np.full((60, 200), np.nan)}, r"column 0 \(counted from 0\) has 60 missing values \(first in row 0\)"),
         ({"A": np.ones(60)}, "Expected 2D array, got 1D array"),
         ({"noise": -1.0}, "noise is -1"),
         ({"noise": "white"}, "noise is 'white'; give the standard deviation"),

@@ -109,7 +109,7 @@ def test_groups_of_rows_go_to_the_splitter(numbers):
     assert shuffled.fold_of_row_ is None
     with pytest.raises(ValueError, match=r"cv=5 does not look at groups; give .* such as GroupKFold\(5\)"):
         katoms.SparseRegressorCV(SIZES).fit(X, y, groups=groups)
-    with pytest.raises(ValueError, match="groups"):
+    with pytest.raises(ValueError, match=r"GroupKFold splits by groups of rows: give them to fit\(X, y, groups=...\)"):
         katoms.SparseRegressorCV(SIZES, cv=GroupKFold(5)).fit(X, y)
     with sklearn.config_context(enable_metadata_routing=True):
         step = katoms.SparseRegressorCV(SIZES, cv=GroupKFold(5)).set_fit_request(groups=True)
@@ -291,6 +291,17 @@ def test_classes_are_weighted_as_in_scikit_learn(classes, class_weight, weighted
         of_class = dict(zip(["ill", "well"], compute_class_weight("balanced", classes=np.unique(y), y=y)))
         rows = np.array([of_class[label] for label in y])
         assert np.array_equal(model.coef_, katoms.SparseClassifier(4).fit(X, y, sample_weight=rows).coef_)
+
+
+@pytest.mark.parametrize("labels", [[0, 1], [False, True], [1.0, 2.0]], ids=str)
+@pytest.mark.parametrize("cv", [3, ShuffleSplit(3, random_state=0)], ids=["folds", "splits"])
+def test_numbers_and_truths_among_objects_are_classes(classes, labels, cv):
+    X, y = classes
+    plain = np.array(labels)[(np.asarray(y) == np.unique(y)[1]).astype(int)]
+    for given in (plain.astype(object), pandas.Series(plain.astype(object))):
+        model, expected = (katoms.SparseClassifierCV([0, 1, 2], cv=cv, scoring="accuracy").fit(X, one) for one in (given, plain))
+        assert model.classes_.dtype == plain.dtype
+        assert np.array_equal(model.cv_results_["fold_scores"], expected.cv_results_["fold_scores"])
 
 
 def test_class_weights_go_everywhere(classes):

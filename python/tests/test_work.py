@@ -6,6 +6,7 @@ import sys
 import time
 
 import joblib
+from joblib.externals.loky import get_reusable_executor
 import numpy as np
 import pytest
 from scipy.sparse.linalg import LinearOperator
@@ -38,8 +39,10 @@ LONG = {
 def test_a_time_limit_ends_with_the_best_model_so_far(kind):
     X, y = long_problem()
     model = LONG[kind](time_limit=0.02)
-    with pytest.warns(katoms.ConvergenceWarning, match="status 'time-limit' .*raise time_limit"):
+    with pytest.warns(katoms.ConvergenceWarning, match="status 'time-limit' .*raise time_limit") as warned:
         model.fit(X, y)
+    # What was not reached is no edge of the range.
+    assert len(warned) == 1
     assert model.status_ == "time-limit"
     assert model.score(X, y) >= 0 and len(model.support_) <= model.support_size_
     assert all(model.objective_ <= move["objective"] * (1 + 1e-9) for move in model.trace_)
@@ -66,9 +69,16 @@ def test_time_limits_of_functions():
         assert katoms.recover(X, y, 60, time_limit=0.01).status == "time-limit"
     with pytest.warns(katoms.ConvergenceWarning, match="time-limit"):
         assert katoms.SparseRecovery(60, time_limit=0.01).fit(X, y).status_ == "time-limit"
+    rows = np.where(np.random.default_rng(0).random(X.shape) < 0.5, np.nan, X)
+    for model in (katoms.MatrixCompletion(20, time_limit=0.05), katoms.MatrixCompletionCV(range(1, 30), time_limit=0.05)):
+        with pytest.warns(katoms.ConvergenceWarning, match="time-limit"):
+            assert model.fit(rows).status_ == "time-limit"
+        assert np.isfinite(model.transform(rows[:3])).all()
     for limit in (0, -1.0, "soon", float("nan")):
         with pytest.raises(ValueError, match="time_limit is .*; give a number of seconds above 0"):
             katoms.SparseRegressor(1, time_limit=limit).fit(X, y)
+        with pytest.raises(ValueError, match="time_limit is .*; give a number of seconds above 0"):
+            katoms.MatrixCompletion(1, time_limit=limit).fit(X)
 
 
 # Callbacks.
@@ -175,11 +185,11 @@ print(most[0] - before - 1, len(os.sched_getaffinity(0)))
 needs_proc = pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="threads are counted in /proc")
 
 
-def threads(n_jobs, **limits):
-    clean = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
+def threads(code, **limits):
+    clean = {name: value for name, value in os.environ.items() if not name.endswith(("_NUM_THREADS", "_CPU_COUNT"))}
     # Libraries of NumPy's own must not start threads within the count.
     environment = {**clean, "OPENBLAS_NUM_THREADS": "1", **limits}
-    command = [sys.executable, "-c", COUNT.format(n_jobs=n_jobs)]
+    command = [sys.executable, "-c", code]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     return [int(number) for number in done.stdout.split()]
 
@@ -196,10 +206,13 @@ def threads(n_jobs, **limits):
         (None, {}, "cores"),
         (-1, {"OMP_NUM_THREADS": "1"}, "cores"),
         (None, {"OMP_NUM_THREADS": "many"}, "cores"),
+        (None, {"LOKY_MAX_CPU_COUNT": "1"}, 1),
+        (-1, {"LOKY_MAX_CPU_COUNT": "1"}, 1),
+        (None, {"LOKY_MAX_CPU_COUNT": "1000"}, "cores"),
     ],
 )
 def test_threads_are_those_that_were_asked_for(n_jobs, limits, expected):
-    found, cores = threads(n_jobs, **limits)
+    found, cores = threads(COUNT.format(n_jobs=n_jobs), **limits)
     assert found == (cores if expected == "cores" else expected)
 
 
@@ -213,9 +226,18 @@ def _count():
 @needs_proc
 @pytest.mark.parametrize("inner", [1, 3])
 def test_workers_of_joblib_have_the_threads_that_joblib_allows(inner):
+    # Workers of earlier tests have a pool already.
+    get_reusable_executor().shutdown(wait=True)
     with joblib.parallel_config(backend="loky", n_jobs=2, inner_max_num_threads=inner):
         told = joblib.Parallel()(joblib.delayed(_count)() for _ in range(2))
     assert told == [(inner, str(inner))] * 2
+
+
+@needs_proc
+@pytest.mark.parametrize(("n_jobs", "expected"), [(None, 3), (2, 2)])
+def test_a_context_of_joblib_says_how_many_threads_there_are(n_jobs, expected):
+    code = COUNT.format(n_jobs=n_jobs).replace("katoms.Sparse", "import joblib\nwith joblib.parallel_config(n_jobs=3): katoms.Sparse")
+    assert threads(code)[0] == expected
 
 
 @needs_proc

@@ -7,18 +7,22 @@ use std::thread::available_parallelism;
 /// joblib does in its workers.
 const LIMITS: [&str; 2] = ["RAYON_NUM_THREADS", "OMP_NUM_THREADS"];
 
-/// The cores that this process may use.
+/// What limits the cores that a process counts: joblib's variable.
+const CORES: &str = "LOKY_MAX_CPU_COUNT";
+
+/// The cores that this process may use: those that the system gives it, or fewer where `LOKY_MAX_CPU_COUNT` says so.
 pub fn cores() -> usize {
-    available_parallelism().map_or(1, |cores| cores.get())
+    let given = available_parallelism().map_or(1, |cores| cores.get());
+    limit(CORES).map_or(given, |most| most.min(given))
 }
 
 /// The threads of a job: `RAYON_NUM_THREADS` or `OMP_NUM_THREADS` where one of them is a number above 0, else
 /// [`cores`]. Of a list, such as OpenMP has for nested regions, the first counts.
 pub fn threads() -> usize {
-    let limit = |name: &&str| env::var(name).ok().and_then(|text| limit(&text));
-    LIMITS.iter().find_map(limit).unwrap_or_else(cores)
+    LIMITS.into_iter().find_map(limit).unwrap_or_else(cores)
 }
 
-fn limit(text: &str) -> Option<usize> {
-    text.split(',').next()?.trim().parse().ok().filter(|&threads| threads > 0)
+/// The number above 0 that a variable holds.
+fn limit(name: &str) -> Option<usize> {
+    env::var(name).ok()?.split(',').next()?.trim().parse().ok().filter(|&limit| limit > 0)
 }
