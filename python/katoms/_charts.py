@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from katoms import _drawing as drawing
-from katoms._checks import groups_of, with_indicators
+from katoms._groups import groups_of, with_indicators
 from katoms._estimator import coefficient_names, names_or_numbers
 from katoms._paths import Path, criterion_of
 

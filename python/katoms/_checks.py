@@ -12,7 +12,6 @@ import numpy as np
 
 from katoms import _katoms
 from katoms._frames import frame_values, is_frame, numbers_in
-from katoms._interop import DataConversionWarning, known_to_sklearn
 from katoms._missing import Filling, called, not_finite
 
 
@@ -104,10 +103,11 @@ def _to_numbers(array: np.ndarray) -> np.ndarray:
     try:
         return array.astype(np.float64)
     except (TypeError, ValueError) as error:
-        columns = (j for j in range(array.shape[1]) if numbers_in(array[:, j]) is None)
-        j = next(columns, None)
-        if j is None:
-            return np.column_stack([numbers_in(column) for column in array.T])
+        columns = [numbers_in(column) for column in array.T]
+        read = [column for column in columns if column is not None]
+        if len(read) == len(columns):
+            return np.column_stack(read)
+        j = next(j for j, column in enumerate(columns) if column is None)
         message = f"column {j} (counted from 0) holds what is no number ({error}); make numbers of it, or leave it out"
         raise type(error)(message) from None
 
@@ -164,23 +164,6 @@ def _other_names(fitted: set, given: set) -> str:
     return message
 
 
-def column_of(y: Any, estimator: Any) -> np.ndarray:
-    """A target as one value for each row, of any type."""
-    if y is None:
-        what = type(estimator).__name__
-        raise ValueError(f"This {what} estimator requires y to be passed, but the target y is None.")
-    values = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
-    if np.iscomplexobj(values):
-        raise ValueError("Complex data not supported\nA target is one real number for each row.")
-    if values.ndim == 2 and values.shape[1] == 1:
-        message = "A column-vector y was passed when a 1d array was expected. Give y.ravel()."
-        warnings.warn(message, known_to_sklearn(DataConversionWarning), stacklevel=4)
-        values = values.ravel()
-    if values.ndim != 1:
-        raise ValueError(f"y should be a 1d array, got an array of shape {values.shape} instead.")
-    return values
-
-
 def numbers_of(values: Any, what: str) -> np.ndarray:
     """A vector of numbers in double precision."""
     vector = np.asarray(values)
@@ -196,148 +179,9 @@ def aligned(array: np.ndarray) -> np.ndarray:
     return array if array.flags.aligned else array.copy()
 
 
-def target_of(y: Any, estimator: Any) -> np.ndarray:
-    """A target of numbers."""
-    values = column_of(y, estimator)
-    if values.dtype.kind in "mM":
-        raise ValueError("y holds dates or times; make numbers of them first, such as days since a date")
-    target = numbers_in(values)
-    if target is None:
-        wrong = next(v for v in values.tolist() if numbers_in(np.array([v], dtype=object)) is None)
-        raise ValueError(f"y holds {str(wrong)!r}, which is no number; for classes use SparseClassifier")
-    if np.isnan(target).any():
-        row = int(np.flatnonzero(np.isnan(target))[0])
-        raise _katoms.InadmissibleValueError(f"y contains NaN: no value at row {row} (counted from 0); leave such rows out")
-    return aligned(np.ascontiguousarray(target))
-
-
 def method_of(method: Any) -> str | None:
     """The name of a method, in any case."""
     return None if method is None else str(method).lower()
-
-
-def weights_of(sample_weight: Any, rows: int) -> np.ndarray | None:
-    """One weight for each row; None for equal ones."""
-    if sample_weight is None:
-        return None
-    if isinstance(sample_weight, numbers.Real):
-        return np.full(rows, float(sample_weight))
-    return numbers_of(sample_weight, "Sample weights")
-
-
-def features_of(listed: Any, names: np.ndarray | None, count: int, what: str) -> list[int]:
-    """Indices of features that are listed by name, by index or by a mask."""
-    if listed is None:
-        return []
-    if isinstance(listed, (str, numbers.Integral)):
-        listed = [listed]
-    listed = list(listed)
-    if len(listed) == count and count > 0 and all(isinstance(v, (bool, np.bool_)) for v in listed):
-        return [j for j, wanted in enumerate(listed) if wanted]
-    return [_feature(item, names, count, what) for item in listed]
-
-
-def _feature(item: Any, names: np.ndarray | None, count: int, what: str) -> int:
-    if isinstance(item, str):
-        if names is None:
-            raise ValueError(f"{what} names {item!r}, but X has no column names; give indices, or a frame with names")
-        found = np.flatnonzero(names == item)
-        if len(found) != 1:
-            import difflib
-
-            near = difflib.get_close_matches(item, list(names), 1)
-            hint = f"; did you mean {near[0]!r}?" if near and len(found) == 0 else ""
-            kind = "no column" if len(found) == 0 else "more than one column"
-            raise ValueError(f"{what} names {item!r}, but {kind} of X is called so{hint}")
-        return int(found[0])
-    if not isinstance(item, numbers.Integral) or isinstance(item, (bool, np.bool_)):
-        raise ValueError(f"{what} holds {item!r}; give indices (from 0) or names of columns")
-    if not -count <= int(item) < count:
-        raise ValueError(f"{what} holds index {item}, but X has only {count} columns (indices count from 0)")
-    return int(item) % count
-
-
-def groups_of(groups: Any, names: np.ndarray | None, count: int) -> tuple[list[list[int]], list[str]]:
-    """Members and names of groups, from labels, sizes, lists, a dictionary, a function of names, or a separator."""
-    if isinstance(groups, str):
-        return _groups_by_name(_before(groups), names, f"groups is the separator {groups!r}")
-    if callable(groups):
-        return _groups_by_name(groups, names, "groups is a function of names")
-    if isinstance(groups, dict):
-        members = [_members(listed, names, count, f"group {name!r}") for name, listed in groups.items()]
-        return _with_the_rest(members, [str(name) for name in groups], names, count)
-    listed = groups.tolist() if isinstance(groups, np.ndarray) else list(groups)
-    if any(isinstance(item, (list, tuple, np.ndarray, set, range)) for item in listed):
-        members = [_members(item, names, count, f"group {g}") for g, item in enumerate(listed)]
-        return _with_the_rest(members, [str(g) for g in range(len(members))], names, count)
-    return _flat_groups(listed, count)
-
-
-def _members(listed: Any, names: np.ndarray | None, count: int, what: str) -> list[int]:
-    """The members of a group, each once."""
-    members = features_of(listed, names, count, what)
-    if not members:
-        raise _katoms.EmptyGroupError(f"{what} has no members; remove it, or give it at least one column")
-    twice = next((j for j in members if members.count(j) > 1), None)
-    if twice is not None:
-        column = f"column {twice} (counted from 0)" if names is None else f"column {str(names[twice])!r}"
-        raise _katoms.RepeatedInGroupError(f"{what} lists {column} twice; list each member once")
-    return members
-
-
-def with_indicators(members: list[list[int]], indicated: Any, count: int) -> list[list[int]]:
-    """The same groups, with the indicators of missing values, which stand behind `count` features, in those of theirs."""
-    place = {int(feature): count + at for at, feature in enumerate(indicated)}
-    return [group + [place[j] for j in group if j in place] for group in members]
-
-
-def _before(separator: str) -> Callable[[str], str | None]:
-    """What a name has before the first separator; nothing, where it has none."""
-    if not separator:
-        raise ValueError("groups is an empty separator; give the text between a column and its level, such as '='")
-    return lambda name: name.partition(separator)[0] if separator in name else None
-
-
-def _groups_by_name(
-    group: Callable[[str], Any], names: np.ndarray | None, what: str
-) -> tuple[list[list[int]], list[str]]:
-    """Columns with the same group; those that it gives None are alone, by their own name."""
-    if names is None:
-        raise ValueError(f"{what}, but X has no column names; give a frame, or a label for each column")
-    members: dict[tuple[bool, str], list[int]] = {}
-    for j, name in enumerate(names):
-        label = group(name)
-        members.setdefault((label is None, str(name if label is None else label)), []).append(j)
-    return list(members.values()), [label for _, label in members]
-
-
-def _with_the_rest(
-    members: list[list[int]], called: list[str], names: np.ndarray | None, count: int
-) -> tuple[list[list[int]], list[str]]:
-    """The groups, and each feature that is in none of them as a group of its own."""
-    inside = {j for group in members for j in group}
-    rest = [j for j in range(count) if j not in inside]
-    return members + [[j] for j in rest], called + [f"x{j}" if names is None else str(names[j]) for j in rest]
-
-
-def _flat_groups(listed: list, count: int) -> tuple[list[list[int]], list[str]]:
-    whole = all(isinstance(v, numbers.Integral) and int(v) > 0 for v in listed)
-    sizes = whole and sum(listed) == count
-    if len(listed) == count:
-        if sizes and count > 1:
-            raise ValueError(
-                "groups holds nothing but ones: as labels that is one group of all features, as sizes each feature "
-                "alone. Write the groups as lists of indices, or leave groups out for features alone."
-            )
-        labels = list(dict.fromkeys(listed))
-        return [[j for j, label in enumerate(listed) if label == wanted] for wanted in labels], [str(v) for v in labels]
-    if not sizes:
-        raise ValueError(
-            f"groups has {len(listed)} entries, but X has {count} columns. Give a label for each column, sizes that "
-            "add up to the columns, or a list of lists of columns."
-        )
-    ends = np.cumsum(listed)
-    return [list(range(end - size, end)) for end, size in zip(ends, listed)], [str(g) for g in range(len(listed))]
 
 
 def bounds_of(bounds: Any, positive: Any, design: Design) -> tuple[np.ndarray, np.ndarray] | None:
@@ -399,7 +243,7 @@ def threads_of(n_jobs: Any) -> int | None:
     """A number of threads; -1 for all cores, -2 for all but one; None for as many as joblib or the environment allow."""
     joblib = sys.modules.get("joblib")
     # joblib before 1.3 has no `parallel_config`, and tells a number also where nobody gave one.
-    if n_jobs is None and hasattr(joblib, "parallel_config"):
+    if n_jobs is None and joblib is not None and hasattr(joblib, "parallel_config"):
         n_jobs = joblib.parallel.get_active_backend()[1]
     if n_jobs is None:
         return None
@@ -415,62 +259,3 @@ def seconds_of(time_limit: Any) -> float | None:
     if not isinstance(time_limit, numbers.Real) or not float(time_limit) > 0:
         raise ValueError(f"time_limit is {time_limit!r}; give a number of seconds above 0, or None")
     return float(time_limit)
-
-
-def classes_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The two classes, and which rows have the second."""
-    if labels.dtype.kind == "f":
-        if not np.isfinite(labels).all():
-            row = int(np.flatnonzero(~np.isfinite(labels))[0])
-            raise ValueError(f"Input y contains NaN or infinity at row {row} (counted from 0); every row needs a class")
-        if (labels != np.floor(labels)).any():
-            raise ValueError(
-                "Unknown label type: continuous. A classifier expects classes; for numbers use SparseRegressor."
-            )
-    missing = [row for row, label in enumerate(labels.tolist()) if label is None or label != label]
-    if missing:
-        raise ValueError(f"y has no class at row {missing[0]} (counted from 0); leave such rows out")
-    if labels.dtype.kind == "O" and len({isinstance(label, str) for label in labels.tolist()}) > 1:
-        raise ValueError("y mixes text and numbers; write all classes as text, or all as numbers")
-    classes, places = np.unique(plain_labels(labels), return_inverse=True)
-    if len(classes) == 1:
-        raise ValueError(f"y has only one class, {classes[0]!r}; two are needed to tell them apart")
-    if len(classes) > 2:
-        raise ValueError(
-            "Only binary classification is supported. The type of the target is multiclass. "
-            f"y has {len(classes)} classes; sklearn.multiclass.OneVsRestClassifier makes one model for each."
-        )
-    return classes, places == 1
-
-
-def plain_labels(labels: Any) -> Any:
-    """Numbers and truths of an array of objects as what they are, which scikit-learn takes for classes only so."""
-    if getattr(labels, "dtype", None) != np.dtype(object):
-        return labels
-    values = labels.tolist()
-    return np.array(values) if all(isinstance(value, (numbers.Real, np.bool_)) for value in values) else labels
-
-
-def weighted_by_class(
-    weights: np.ndarray | None, class_weight: Any, classes: np.ndarray, is_second: np.ndarray
-) -> np.ndarray | None:
-    """The weights of rows times those of their classes, as scikit-learn has them."""
-    if class_weight is None:
-        return weights
-    if weights is not None and len(weights) != len(is_second):
-        raise ValueError(f"Sample weights have length {len(weights)}; one for each of {len(is_second)} rows is needed")
-    if isinstance(class_weight, str) and class_weight == "balanced":
-        rows = np.ones(len(is_second)) if weights is None else weights
-        counts = np.array([rows[is_second == 0].sum(), rows[is_second == 1].sum()])
-        if not (counts > 0).all():
-            raise ValueError("class_weight is 'balanced', but the rows of one class have no weight")
-        of_class = rows.sum() / (2 * counts)
-    elif isinstance(class_weight, dict):
-        of_class = np.array([float(class_weight.get(label, 1.0)) for label in classes.tolist()])
-        unknown = [key for key in class_weight if key not in classes.tolist()]
-        if unknown and not all(label in class_weight for label in classes.tolist()):
-            raise ValueError(f"class_weight names {unknown[0]!r}, but the classes are {classes.tolist()}")
-    else:
-        raise ValueError(f"class_weight is {class_weight!r}; give 'balanced', a dictionary of weights by class, or None")
-    of_row = of_class[is_second.astype(int)]
-    return of_row if weights is None else weights * of_row

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from katoms._checks import Design, check_shape, design_of, features_of, is_sparse, numbers_of
+from katoms._checks import Design, check_shape, design_of, is_sparse, numbers_of
+from katoms._groups import features_of
 
 
 def entries_of(X: Any, columns: int | None = None) -> Design:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from katoms._checks import Design, groups_of, with_indicators
+from katoms._checks import Design
+from katoms._groups import groups_of, with_indicators
 from katoms._linear import LinearModel
 
 

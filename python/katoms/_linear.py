@@ -16,18 +16,17 @@ from katoms._checks import (
     bounds_of,
     check_same_features,
     design_of,
-    features_of,
     is_sparse,
     method_of,
-    target_of,
-    weights_of,
     whole_of,
 )
 from katoms._estimator import GivesFrames, TakesWeights, coefficient_names, feature_names_out
+from katoms._groups import features_of
 from katoms._missing import Filling, columns_of, filling_of
 from katoms._model_file import Loaded, save
 from katoms._paths import sizes_of
 from katoms._quality import quality_of
+from katoms._targets import target_of, weights_of
 from katoms._working import Working
 
 

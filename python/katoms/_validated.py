@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from katoms import _katoms
-from katoms._checks import Design, asked, design_of, plain_labels, seed_of
+from katoms._checks import Design, asked, design_of, seed_of
 from katoms._estimator import UNCHANGED
 from katoms._linear import Chosen, LinearModel
 from katoms._missing import filling_of, has_holes
 from katoms._scoring import Scorer, scored, scorer_of
 from katoms._splits import Split, held_out, splits_of
+from katoms._targets import plain_labels
 from katoms._working import warn
 
 
@@ -129,16 +130,17 @@ class Validated(LinearModel):
         weights = np.ones(design.shape[0]) if problem["weights"] is None else problem["weights"]
         rows = min(np.count_nonzero(weights[np.unique(split.train)] > 0) for split in splits)
         ask = (_katoms.sizes_after, design, problem, self._work(design), rows)
-        sizes, found = asked(*ask, None), None
-        while sizes is not None:
-            tried = self._of_splits(raw, design, problem, sizes, splits)
-            if tried.told["cut"] is not None:
-                # What was stopped on the way to more sizes has fewer than there were.
-                return tried if found is None else found._replace(told=tried.told)
-            found = tried
+        sizes = asked(*ask, None)
+        tried = self._of_splits(raw, design, problem, sizes, splits)
+        while tried.told["cut"] is None:
             least = _katoms.compare(tried.choices, tried.losses)[2]
             sizes = asked(*ask, (sizes[-1], tried.choices[least][0]))
-        return found
+            if sizes is None:
+                break
+            more = self._of_splits(raw, design, problem, sizes, splits)
+            # What was stopped on the way to more sizes has fewer than there were.
+            tried = more if more.told["cut"] is None else tried._replace(told=more.told)
+        return tried
 
     def _of_splits(
         self, raw: Design, design: Design, problem: dict[str, Any], sizes: list[int], splits: list[Split]

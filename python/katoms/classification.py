@@ -10,12 +10,12 @@ import numpy as np
 
 from katoms import _docs, _katoms
 from katoms._by_criterion import ByCriterion
-from katoms._checks import classes_of, column_of, weighted_by_class, weights_of
 from katoms._docs import documented
 from katoms._estimator import ALIASES, accepts_aliases
 from katoms._grouped import Grouped
 from katoms._linear import LinearModel
 from katoms._splits import Split
+from katoms._targets import classes_of, column_of, weighted_by_class, weights_of
 from katoms._validated import Validated
 from katoms._working import warn
 

@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from katoms import _docs, _katoms
-from katoms._checks import Design, asked, check_same_features, method_of, seconds_of, target_of, whole_of
+from katoms._checks import Design, asked, check_same_features, method_of, seconds_of, whole_of
 from katoms._docs import documented
 from katoms._estimator import ALIASES, accepts_aliases
 from katoms._measuring import in_real_numbers, measuring_of, signal_dtype
 from katoms._missing import not_finite
 from katoms._quality import Quality, quality_of
+from katoms._targets import target_of
 from katoms._working import Working, callback_of, warn_unless_converged, work_of
 
 

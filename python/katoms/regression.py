@@ -9,11 +9,11 @@ import numpy as np
 
 from katoms import _docs, _katoms
 from katoms._by_criterion import ByCriterion
-from katoms._checks import target_of, weights_of
 from katoms._docs import documented
 from katoms._estimator import ALIASES, accepts_aliases
 from katoms._grouped import Grouped
 from katoms._linear import LinearModel
+from katoms._targets import target_of, weights_of
 from katoms._validated import Validated
 
 _WORDS = {"shape": "(n_features,)", "intercept": "float"}

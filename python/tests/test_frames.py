@@ -109,7 +109,7 @@ def test_groups_and_bounds_that_cannot_be_are_told_by_name(houses):
     X, y = houses
     for groups, kind, words in (
         ({"size": ["area", "rooms", "area"]}, exceptions.RepeatedInGroupError, "group 'size' lists column 'area' twice"),
-        ([[0, 1], [2, 2]], exceptions.RepeatedInGroupError, "group 1 lists column 'rooms' twice"),
+        ([[0, 1], [2, 2]], exceptions.RepeatedInGroupError, "group 1 .* lists column 'rooms' twice"),
         ({"size": ["area"], "none": []}, exceptions.EmptyGroupError, "group 'none' has no members"),
     ):
         with pytest.raises(kind, match=words):
