@@ -81,7 +81,9 @@ def _means(model: Any):
 
 
 def _target(model: Any) -> dict[str, Any]:
-    name = getattr(model, "_target_name", "y")
+    # A target that was made of a column may have its name; the program would score against the column.
+    taken = set(getattr(model, "feature_names_in_", ()))
+    name = next((name for name in (getattr(model, "_target_name", "y"), "y") if name not in taken), "(target)")
     if not hasattr(model, "classes_"):
         return {"name": name, "classes": None}
     kind = _KINDS.get(model.classes_.dtype.kind, "text")

@@ -272,6 +272,28 @@ def test_files_that_are_no_models(table, tmp_path):
     assert bits(katoms.load(tmp_path / "more.json").predict(X)) == bits(model.predict(X))
 
 
+def test_a_target_that_is_called_as_a_feature_gets_another_name(table, tmp_path):
+    X, y = table
+    model = katoms.SparseRegressor(2).fit(X, y.rename(X.columns[0]))
+    model.save(tmp_path / "model.json")
+    X.to_csv(tmp_path / "new.csv", index=False)
+    assert json.loads((tmp_path / "model.json").read_text())["target"]["name"] == "y"
+    assert bits(predicted(tmp_path / "model.json", tmp_path / "new.csv")["prediction"]) == bits(model.predict(X))
+
+
+@pytest.mark.parametrize("classes", [False, True])
+def test_a_model_without_features_goes_through_the_file(table, tmp_path, classes):
+    X, y = table
+    make, y = (katoms.SparseClassifier, y > 0) if classes else (katoms.SparseRegressor, y)
+    model = make(0).fit(X, y)
+    model.save(tmp_path / "model.json")
+    X.to_csv(tmp_path / "new.csv", index=False)
+    again, told = katoms.load(tmp_path / "model.json"), predicted(tmp_path / "model.json", tmp_path / "new.csv")
+    assert again.predict(X).tolist() == model.predict(X).tolist() and again.transform(X).shape == (len(X), 0)
+    name = "probability_True" if classes else "prediction"
+    assert bits(told[name]) == bits(model.predict_proba(X)[:, 1] if classes else model.predict(X))
+
+
 def test_a_broken_off_fit_is_not_saved(table, tmp_path):
     def fails(move):
         raise RuntimeError("enough")
