@@ -83,9 +83,8 @@ pub(super) fn unknown(name: &str, problem: Problem) -> Error {
 
 fn unknown_among(name: &str, problem: String, fits: impl Fn(&Entry) -> bool) -> Error {
     let names: Vec<&'static str> = ENTRIES.iter().filter(|e| fits(e)).map(|e| e.name).collect();
-    let near =
-        |known: &&'static str| Some((distance(name, known), *known)).filter(|(d, _)| *d <= name.len().div_ceil(2));
-    let nearest = names.iter().filter_map(near).min_by_key(|&(d, _)| d).map(|(_, known)| known);
+    let alike = |known: &str| distance(name, known) <= name.len().div_ceil(2) || known.starts_with(name);
+    let nearest = names.iter().copied().filter(|known| alike(known)).min_by_key(|known| distance(name, known));
     Error::UnknownMethod { name: name.into(), problem, nearest, known: names.join(", ") }
 }
 
