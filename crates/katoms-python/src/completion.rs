@@ -77,14 +77,13 @@ fn complete<'py>(py: Python<'py>, seen: Seen<'py>, asked: Asked, work: Work) -> 
     let observed = seen.observed()?;
     let how = asked.how(&observed, &work).map_err(raised)?;
     let ended = Ended::default();
-    let ((found, held_out), error) = job::worked(py, &work, &ended, |listener| {
-        match katoms_estimate::complete(&observed, &how, None, listener) {
+    let ((found, held_out), error) =
+        job::worked(py, &work, &ended, |listener| match katoms_estimate::complete(&observed, &how, None, listener) {
             Err(Error::FewRows { .. }) => {
                 katoms_estimate::complete(&observed, &how.simplest(), None, listener).map(|found| (found, false))
             }
             done => done.map(|found| (found, true)),
-        }
-    })?;
+        })?;
     let told = outcome(py, &found, &work)?;
     told.set_item("held_out", held_out)?;
     told.set_item("seen", observed.values().len())?;
