@@ -3,6 +3,7 @@
 from katoms._interop import ConvergenceWarning, DataConversionWarning, NotFittedError
 from katoms._katoms import (
     CheckpointError,
+    CoefficientError,
     CompressedError,
     DomainError,
     EmptyError,
@@ -15,9 +16,11 @@ from katoms._katoms import (
     LengthError,
     LockstepError,
     LonelyClassError,
+    MagnitudeError,
     NotFiniteError,
     OptionError,
     OutOfRangeError,
+    PredictionError,
     RepeatedInGroupError,
     RepeatedIndexError,
     SharedIndexError,
@@ -29,6 +32,7 @@ from katoms._katoms import (
 
 __all__ = [
     "CheckpointError",
+    "CoefficientError",
     "CompressedError",
     "ConvergenceWarning",
     "DataConversionWarning",
@@ -43,10 +47,12 @@ __all__ = [
     "LengthError",
     "LockstepError",
     "LonelyClassError",
+    "MagnitudeError",
     "NotFiniteError",
     "NotFittedError",
     "OptionError",
     "OutOfRangeError",
+    "PredictionError",
     "RepeatedInGroupError",
     "RepeatedIndexError",
     "SharedIndexError",

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use clap::{Args, ValueEnum};
+use katoms::Error;
 use katoms::loss::{AnyLoss, LeastSquares, Logistic};
 use katoms::operator::AnyDesign;
 use katoms::select::Preparation;
@@ -273,7 +274,31 @@ impl Loaded {
             Some(groups) => AnyAtoms::groups(1, columns, groups.iter().map(|g| g.members.clone()).collect())?,
             None => AnyAtoms::Coordinates(KSparse::new(1, columns)?),
         };
-        Ok(Features::new(design, self.measure()?, atoms, self.dataset.always.clone(), preparation)?)
+        let features = Features::new(design, self.measure()?, atoms, self.dataset.always.clone(), preparation);
+        features.map_err(|error| anyhow!("{}: {}", self.path.display(), self.named(error)))
+    }
+
+    /// An error about numbers that are too large or too small, with the names of the file.
+    pub fn named(&self, error: Error) -> Error {
+        let column = |column: usize| match self.dataset.features.get(column) {
+            Some(feature) => format!("column {}", feature.name),
+            None => format!("column {column} (counted from 0)"),
+        };
+        match error {
+            Error::Magnitude { column: Some(place), value, right, .. } => {
+                Error::Magnitude { what: column(place), column: Some(place), value, right }
+            }
+            Error::Magnitude { what, column: None, value, right } => {
+                let name = self.dataset.target.as_ref().filter(|_| what == "the target");
+                let what = name.map_or(what, |target| format!("the target {}", target.name));
+                Error::Magnitude { what, column: None, value, right }
+            }
+            Error::Coefficient { column: place, exponent, right, .. } => {
+                let what = format!("the coefficient of {}", column(place));
+                Error::Coefficient { what, column: place, exponent, right }
+            }
+            error => error,
+        }
     }
 
     /// The name of an atom: of a feature, or of a group.

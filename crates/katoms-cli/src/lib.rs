@@ -10,6 +10,7 @@
 //! | [`report`] | one HTML file about a fit |
 //! | `paper` | one HTML file about the experiments of the paper, and their figures |
 
+mod checkpoint;
 mod command;
 mod data;
 mod finish;

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use katoms::Status;
 use katoms::driver::{Event, Stop};
@@ -22,8 +21,6 @@ static WORKING: AtomicBool = AtomicBool::new(false);
 pub const BEST_SO_FAR: &str = "ending with the best so far";
 /// What takes less shows no bar.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Between two checkpoints.
-const SAVES: Duration = Duration::from_secs(2);
 
 /// Listens to Ctrl-C: once ends the work cleanly, with these words, twice at once.
 pub fn listen(words: &'static str) {
@@ -72,6 +69,10 @@ impl Cut {
 /// Where states are saved.
 struct Checkpoint {
     path: PathBuf,
+    /// What comes before a state.
+    head: Vec<u8>,
+    /// Seconds between two of them.
+    every: f64,
     last: Instant,
     failed: Option<katoms_io::Error>,
 }
@@ -104,10 +105,10 @@ impl Companion {
         }
     }
 
-    /// The same, saving states to this file.
-    pub fn saving_to(self, path: Option<&Path>) -> Self {
-        let checkpoint = path.map(|path| Checkpoint { path: path.into(), last: Instant::now(), failed: None });
-        Self { checkpoint, ..self }
+    /// The same, saving states to this file after this head, whenever so many seconds have passed.
+    pub fn saving_to(self, path: &Path, head: Vec<u8>, every: f64) -> Self {
+        let checkpoint = Checkpoint { path: path.into(), head, every, last: Instant::now(), failed: None };
+        Self { checkpoint: Some(checkpoint), ..self }
     }
 
     /// What is done now, of so many pieces.
@@ -129,7 +130,8 @@ impl Companion {
     fn verdict(&mut self, ended: bool) -> Answer {
         self.late |= self.limit.is_some_and(|limit| self.started.elapsed().as_secs_f64() > limit);
         self.stopped |= self.late || INTERRUPTS.load(Ordering::SeqCst) > self.interrupts;
-        let due = |c: &Checkpoint| c.failed.is_none() && (ended || self.stopped || c.last.elapsed() > SAVES);
+        let due =
+            |c: &Checkpoint| c.failed.is_none() && (ended || self.stopped || c.last.elapsed().as_secs_f64() > c.every);
         match (self.checkpoint.as_ref().is_some_and(due), self.stopped) {
             (true, true) => Answer::SaveAndStop,
             (true, false) => Answer::Save,
@@ -195,21 +197,9 @@ impl Watch for Companion {
 
     fn keep(&mut self, state: &[u8]) {
         if let Some(checkpoint) = &mut self.checkpoint {
-            checkpoint.failed = katoms_io::save(&checkpoint.path, state).err();
+            let bytes = [&checkpoint.head, state].concat();
+            checkpoint.failed = katoms_io::save(&checkpoint.path, &bytes).err();
             checkpoint.last = Instant::now();
         }
-    }
-}
-
-/// The saved state in this file; nothing where there is no such file yet.
-///
-/// # Errors
-/// When there is one that cannot be read.
-pub fn saved_state(path: Option<&Path>) -> Result<Option<Vec<u8>>> {
-    let Some(path) = path else { return Ok(None) };
-    match std::fs::read(path) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error).with_context(|| format!("the checkpoint {} cannot be read", path.display())),
     }
 }

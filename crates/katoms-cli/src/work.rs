@@ -2,13 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use clap::Args;
-use katoms::Error;
 
 use crate::Ended;
-use crate::told::Told;
-use crate::watch::{self, Companion, Cut};
+use crate::checkpoint::Checkpoint;
 
 /// When the work ends, and how that is told.
 #[derive(Debug, Args)]
@@ -45,6 +43,9 @@ pub struct CheckpointArgs {
     /// Save the state here now and then; go on from it where it exists
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub checkpoint: Option<PathBuf>,
+    /// Save it whenever so many seconds have passed
+    #[arg(long, value_name = "SECONDS", value_parser = positive, default_value_t = 2.0, help_heading = "Output")]
+    pub checkpoint_every: f64,
 }
 
 impl CheckpointArgs {
@@ -53,39 +54,11 @@ impl CheckpointArgs {
         self.checkpoint.as_deref()
     }
 
-    /// Runs a job on this data from the saved state, where there is one, and saves it on its way.
+    /// What is in the file, and where states will go.
     ///
     /// # Errors
-    /// As the job; a state that does not belong to it is told with what to do about it.
-    pub fn run<T>(
-        &self,
-        told: &Told,
-        data: &Path,
-        companion: Companion,
-        job: impl FnOnce(Option<Vec<u8>>, &mut Companion) -> Result<T, Error>,
-    ) -> Result<(T, Cut)> {
-        let state = watch::saved_state(self.path())?;
-        if state.is_some() {
-            told.say("going on from the checkpoint");
-        }
-        let mut companion = companion.saving_to(self.path());
-        let result = job(state, &mut companion);
-        let cut = companion.finish(told);
-        match (result, self.path()) {
-            (Ok(result), _) => Ok((result, cut)),
-            (Err(error @ Error::Checkpoint { .. }), Some(path)) => {
-                let path = path.display();
-                Err(anyhow!("{path}: {error}; delete {path} to begin anew, or name another file"))
-            }
-            (Err(error), _) => Err(anyhow!("{}: {error}", data.display())),
-        }
-    }
-
-    /// Removes the state of a job that is done; one that was cut short is kept, and the same command goes on from it.
-    pub fn forget(&self, is_done: bool) {
-        if let Some(path) = self.path().filter(|_| is_done) {
-            // It may never have been written.
-            let _ = std::fs::remove_file(path);
-        }
+    /// When the file is no checkpoint that could be gone on from.
+    pub fn open(&self) -> Result<Checkpoint> {
+        Checkpoint::open(self.path(), self.checkpoint_every)
     }
 }

@@ -25,6 +25,7 @@ pub use options::{Clip, Completion, Rule};
 pub use trials::Trial;
 
 use crate::budget::Budget;
+use crate::units::Units;
 use crate::watch::{Phase, Watch};
 use fit::{Begin, Fitting, Problem};
 use saved::{Asked, Chosen, Saved};
@@ -79,6 +80,17 @@ impl Completed {
         trials::choose(&self.trials, Rule::Least).map(|t| &self.trials[t])
     }
 
+    /// The same in the units of the data.
+    fn original(mut self, units: &Units) -> Self {
+        self.matrix = self.matrix.original(units);
+        self.trials.iter_mut().for_each(|trial| *trial = trial.original(units));
+        self.seen_rmse = units.level(self.seen_rmse);
+        self.held_out_rmse = self.held_out_rmse.map(|error| units.level(error));
+        self.quality = self.quality.map(|quality| units.quality(quality));
+        self.trace.iter_mut().for_each(|event| *event = units.event(event));
+        self
+    }
+
     /// The trial of the smallest rank whose error is within one standard error of the least.
     pub fn one_standard_error(&self) -> Option<&Trial> {
         trials::choose(&self.trials, Rule::OneStandardError).map(|t| &self.trials[t])
@@ -89,7 +101,8 @@ impl Completed {
 /// with the final fit, by the same moves, and a time limit counts anew.
 ///
 /// # Errors
-/// When an option makes no sense for the data, nothing can be held out, or the saved state is damaged or another job's.
+/// When an option makes no sense for the data, nothing can be held out, the saved state is damaged or another job's, or a
+/// sum of squares of the values is no number in double precision.
 ///
 /// ```
 /// use katoms_estimate::{Completion, Observed, Unwatched, complete};
@@ -107,6 +120,22 @@ pub fn complete(
     watch: &mut dyn Watch,
 ) -> Result<Completed, Error> {
     how.check(observed.shape())?;
+    let units = Units::of_values(observed.values(), "the list of observed values")?;
+    if units == Units::default() {
+        return completed(observed, how, resume, watch);
+    }
+    let how = &Completion { clip: how.clip.scaled(&units), ..how.clone() };
+    let watch = &mut units.watched_by(watch);
+    completed(&observed.scaled(&units), how, resume, watch).map(|found| found.original(&units))
+}
+
+/// The same of values whose squares are numbers.
+fn completed(
+    observed: &Observed,
+    how: &Completion,
+    resume: Option<&[u8]>,
+    watch: &mut dyn Watch,
+) -> Result<Completed, Error> {
     let budget = Budget::new(&how.stop)?;
     let saved = resume.map(Saved::from_bytes).transpose()?;
     let (chosen, begin) = match &saved {

@@ -3,6 +3,7 @@
 mod answers;
 mod bounded;
 mod null;
+mod parts;
 mod sizes;
 mod trail;
 mod trained;
@@ -14,7 +15,7 @@ use katoms::loss::{AnyLoss, Loss, Split, best_constant};
 use katoms::method::AtomMethod;
 use katoms::operator::{AnyDesign, LinearOperator};
 use katoms::select::{Bounds, Preparation, Sample, Search, Selected, Stability, stability};
-use katoms::set::{Always, AnyAtoms, ConstraintSet, CoordinateSet};
+use katoms::set::{Always, AnyAtoms, ConstraintSet};
 use katoms::space::SparseVec;
 use katoms::{Error, Objective, Outcome};
 
@@ -22,17 +23,24 @@ pub use answers::{Estimate, How, Trail, TrailModel};
 pub use sizes::Edge;
 pub use trained::Trained;
 
+use self::parts::Parts;
 use crate::searching::searched;
+use crate::units::Units;
 use crate::watch::{Phase, Progress, Watch};
 
 /// A design, a target, and what a model may be made of.
 #[derive(Debug)]
 pub struct Features<'a> {
     design: &'a AnyDesign<'a>,
+    /// A copy of the design in other units, where its own cannot be computed with.
+    scaled: Option<AnyDesign<'static>>,
+    /// In the units of the fit, as the preparation is.
     loss: AnyLoss,
     atoms: Always<AnyAtoms>,
     preparation: Preparation,
+    /// In the units of the data.
     bounds: Option<Bounds>,
+    units: Units,
 }
 
 /// A saved state is a start already.
@@ -47,7 +55,7 @@ impl<'a> Features<'a> {
     /// Atoms of this design for this loss; the features in `always` are in every model and count for nothing.
     ///
     /// # Errors
-    /// When design, loss and atoms do not fit together.
+    /// When design, loss and atoms do not fit together, or the loss or a column cannot be computed with in any unit.
     pub fn new(
         design: &'a AnyDesign<'a>,
         loss: AnyLoss,
@@ -55,7 +63,11 @@ impl<'a> Features<'a> {
         always: Vec<usize>,
         preparation: Preparation,
     ) -> Result<Self, Error> {
-        Ok(Self { design, loss, atoms: Always::new(atoms, always)?, preparation, bounds: None })
+        let atoms = Always::new(atoms, always)?;
+        let (units, loss) = Units::of_loss(&loss, "the target")?;
+        let (units, scaled) = units.for_columns(design, &loss, preparation)?;
+        let preparation = Preparation { ridge: units.scaled_ridge(preparation.ridge)?, ..preparation };
+        Ok(Self { design, scaled, loss, atoms, preparation, bounds: None, units })
     }
 
     /// The same with bounds on the coefficients, in the units of the data; the intercept has none. Models of bounded
@@ -82,6 +94,7 @@ impl<'a> Features<'a> {
         if k == 0 {
             return self.null_model(how);
         }
+        let watch = &mut self.units.watched_by(watch);
         if let Some(bounds) = &self.bounds {
             return self.fit_within(bounds, k, how, watch);
         }
@@ -95,7 +108,7 @@ impl<'a> Features<'a> {
             // What was asked for is that method's answer, not the search's.
             Some(_) => Search { quality: true, ..Search::quick() },
         };
-        let start = how.start.as_ref().map(|(x, constant)| f.operator().from_original(x, *constant)).transpose()?;
+        let start = self.start(&f, how)?;
         let mut run = match (&how.resume, start) {
             (Some(_), Some(_)) => return Err(RESUMED_ELSEWHERE),
             (Some(bytes), None) => Run::resume(&f, &set, &method, options, bytes)?,
@@ -119,41 +132,69 @@ impl<'a> Features<'a> {
         let seconds = how.stop.seconds.map(|most| most + earlier.max(0.0));
         let run = run.ending_by(Stop { seconds, ..how.stop });
         let outcome = searched(run, &search, phase, watch)?;
-        Ok(self.estimate(&f, &set, outcome))
+        self.estimate(&f, &set, outcome)
+    }
+
+    /// Where a fit is to begin, in its own units.
+    fn start(&self, f: &Ready<'_>, how: &How) -> Result<Option<SparseVec>, Error> {
+        let Some(start) = &how.start else { return Ok(None) };
+        let (x, constant) = self.units.scaled_model(start)?;
+        f.operator().from_original(&x, constant).map(Some)
     }
 
     /// What a search found, in the units of the data.
-    fn estimate(&self, f: &Ready<'a>, set: &Always<Always<AnyAtoms>>, outcome: Outcome<SparseVec>) -> Estimate {
-        let (coefficients, intercept) = self.to_original(f, &outcome.point);
-        let predicted = self.predictions(&coefficients, intercept);
-        Estimate {
-            loss: self.loss.value(&predicted),
+    fn estimate(
+        &self,
+        f: &Ready<'_>,
+        set: &Always<Always<AnyAtoms>>,
+        outcome: Outcome<SparseVec>,
+    ) -> Result<Estimate, Error> {
+        let Parts { chosen, coefficients, intercept } = self.parts(f, set, &outcome.point)?;
+        let predicted = predictions(self.computed_with(), &coefficients, intercept);
+        let units = &self.units;
+        Ok(Estimate {
+            loss: units.loss(self.loss.value(&predicted)),
             null_loss: self.null_loss(),
-            chosen: set.chosen(&outcome.point),
-            standardized: coefficients.map(|j, v| v * self.deviation(j)),
-            coefficients,
-            intercept,
+            chosen,
+            standardized: self.standardized(&coefficients),
+            coefficients: units.coefficients(&coefficients)?,
+            intercept: units.level(intercept),
             status: outcome.status,
             iterations: outcome.iterations,
             passes: outcome.passes,
             reads: outcome.reads,
             columns: outcome.columns,
             seconds: outcome.seconds,
-            objective: outcome.objective,
-            quality: outcome.quality,
-            attempts: outcome.attempts,
-            trace: outcome.trace,
-        }
+            objective: units.loss(outcome.objective),
+            quality: outcome.quality.map(|quality| units.quality(quality)),
+            attempts: outcome.attempts.iter().map(|attempt| units.attempt(attempt)).collect(),
+            trace: outcome.trace.iter().map(|event| units.event(event)).collect(),
+        })
     }
 
-    /// Coefficients and intercept in the units of the data, within their bounds: units there and back may cost a last
-    /// bit.
-    fn to_original(&self, f: &Ready<'a>, x: &SparseVec) -> (SparseVec, f64) {
+    /// Coefficients and intercept of the design that is computed with, within their bounds: units there and back may cost
+    /// a last bit.
+    fn to_original(&self, f: &Ready<'_>, x: &SparseVec) -> Result<(SparseVec, f64), Error> {
         let (coefficients, intercept) = f.operator().to_original(x);
-        match &self.bounds {
+        Ok(match self.scaled_bounds()? {
             Some(bounds) => (bounds.nearest(&coefficients), intercept),
             None => (coefficients, intercept),
-        }
+        })
+    }
+
+    /// The bounds in the units of the fit.
+    fn scaled_bounds(&self) -> Result<Option<Bounds>, Error> {
+        self.bounds.as_ref().map(|bounds| self.units.scaled_bounds(bounds)).transpose()
+    }
+
+    /// What a standard deviation of each feature does, in the units of the data.
+    fn standardized(&self, coefficients: &SparseVec) -> SparseVec {
+        coefficients.map(|j, v| self.units.level(v * self.deviation(j)))
+    }
+
+    /// The design, in units in which its squares are numbers.
+    fn computed_with(&self) -> &AnyDesign<'_> {
+        self.scaled.as_ref().unwrap_or(self.design)
     }
 
     /// How often half-samples choose each atom.
@@ -169,21 +210,18 @@ impl<'a> Features<'a> {
         // Half of the rows have half of the loss.
         let options = Stability { pairs, seed, standardize, intercept, ridge: ridge / 2.0, ..Stability::default() };
         let method = AtomMethod::named("accelerated-iht")?;
-        stability(self.design, &self.loss, &self.atoms.with_atoms(k)?, &method, &options)
+        stability(self.computed_with(), &self.loss, &self.atoms.with_atoms(k)?, &method, &options)
     }
 
     /// The linear predictions of a model.
     pub fn predictions(&self, coefficients: &SparseVec, intercept: f64) -> Vec<f64> {
-        let mut out = vec![0.0; self.design.n_outputs()];
-        self.design.apply(coefficients, &mut out);
-        out.iter_mut().for_each(|z| *z += intercept);
-        out
+        predictions(self.design, coefficients, intercept)
     }
 
-    /// The weighted standard deviation of a column.
+    /// The weighted standard deviation of a column of the design that is computed with.
     fn deviation(&self, column: usize) -> f64 {
         let Ok(unit) = SparseVec::new(self.design.domain(), vec![column], vec![1.0]) else { return 0.0 };
-        let values = self.predictions(&unit, 0.0);
+        let values = predictions(self.computed_with(), &unit, 0.0);
         let weight = |i: usize| self.loss.weights().map_or(1.0, |weights| weights[i]);
         let total: f64 = (0..values.len()).map(weight).sum();
         let mean = values.iter().enumerate().map(|(i, v)| weight(i) * v).sum::<f64>() / total;
@@ -191,13 +229,21 @@ impl<'a> Features<'a> {
         (square / total).sqrt()
     }
 
-    fn objective(&self) -> Result<Ready<'a>, Error> {
-        self.preparation.objective(self.design, &self.loss, (0..self.design.n_outputs()).collect())
+    fn objective(&self) -> Result<Ready<'_>, Error> {
+        self.preparation.objective(self.computed_with(), &self.loss, (0..self.design.n_outputs()).collect())
     }
 
     /// The loss of the best constant; of 0 where there is no intercept.
     fn null_loss(&self) -> f64 {
         let constant = if self.preparation.intercept { best_constant(&self.loss) } else { 0.0 };
-        self.loss.value(&vec![constant; self.loss.n_outputs()])
+        self.units.loss(self.loss.value(&vec![constant; self.loss.n_outputs()]))
     }
+}
+
+/// The linear predictions of a model on a design.
+fn predictions(design: &AnyDesign<'_>, coefficients: &SparseVec, intercept: f64) -> Vec<f64> {
+    let mut out = vec![0.0; design.n_outputs()];
+    design.apply(coefficients, &mut out);
+    out.iter_mut().for_each(|z| *z += intercept);
+    out
 }

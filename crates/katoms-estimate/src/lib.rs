@@ -16,6 +16,7 @@ mod measure;
 mod recovery;
 mod searching;
 mod threads;
+mod units;
 mod watch;
 
 pub use completion::{

@@ -6,8 +6,8 @@
 //! functions in place of one, such as some rows of a cosine transform.
 
 use katoms::driver::{Attempt, Quality, Run, Stages, Status, Trace};
-use katoms::linalg;
-use katoms::loss::{AnyLoss, LeastSquares};
+use katoms::linalg::{self, exponent_of_two, times_power_of_two};
+use katoms::loss::{AnyLoss, LeastSquares, Loss};
 use katoms::method::AtomMethod;
 use katoms::operator::{AnyDesign, Dense, LinearOperator};
 use katoms::select::{Preparation, Sample, Search, Sign, phase_transition_k};
@@ -17,8 +17,11 @@ use katoms::{Error, Objective, Options, Outcome, Stop};
 
 use crate::budget::Budget;
 use crate::searching::searched;
+use crate::units::Units;
 use crate::watch::{Phase, Progress, Watch};
 
+/// Columns and measurements as they are.
+const PLAIN: Preparation = Preparation { standardize: false, intercept: false, ridge: 0.0 };
 /// Numbers up to which an operator without a matrix is written out as one: a search needs its columns. 128 MiB.
 const WRITTEN_OUT: usize = 1 << 24;
 /// A residual this small, relative to b, leaves nothing to look for.
@@ -144,8 +147,8 @@ impl Recovered {
 /// data. Of a search the first run is saved; methods that are tried in turn are not.
 ///
 /// # Errors
-/// When k is out of range, b has the wrong length or a value that is not finite, an option makes no sense, or the
-/// saved state is damaged or another job's.
+/// When k is out of range, b has the wrong length or a value that is not finite, an option makes no sense, the saved state
+/// is damaged or another job's, or squares of b, of A or an entry of x are no numbers in double precision.
 ///
 /// ```
 /// use katoms::operator::{AnyDesign, LinearOperator, subsampled_dct};
@@ -174,10 +177,20 @@ pub fn recover(
         }
         _ => None,
     };
-    let plain = Preparation { standardize: false, intercept: false, ridge: 0.0 };
-    let loss = AnyLoss::from(LeastSquares::new(b)?);
-    let f = plain.objective(written.as_ref().unwrap_or(design), &loss, (0..design.n_outputs()).collect())?;
-    let set = plain.set(&set)?;
+    let design = written.as_ref().unwrap_or(design);
+    let (units, loss) = Units::of_loss(&LeastSquares::new(b)?.into(), "the list of measurements")?;
+    let ((units, scaled), products) = match design {
+        AnyDesign::Free(_) => {
+            let (size, products) = size_of_operator(design, &loss);
+            (units.for_operator(design, &loss, size)?, products)
+        }
+        _ => (units.for_columns(design, &loss, PLAIN)?, 0),
+    };
+    let design = scaled.as_ref().unwrap_or(design);
+    let how = &Recovery { noise: how.noise.map(|noise| units.scaled_level(noise)), ..how.clone() };
+    let f = PLAIN.objective(design, &loss, (0..design.n_outputs()).collect())?;
+    let set = PLAIN.set(&set)?;
+    let watch = &mut units.watched_by(watch);
     let job = Job { f: &f, set: &set, how, budget };
     let outcome = match &how.method {
         Some(method) => job.single(method, resume, watch)?,
@@ -188,7 +201,26 @@ pub fn recover(
         }
         None => job.in_turn(watch)?,
     };
-    job.recovered(outcome, b)
+    let outcome = Outcome { passes: outcome.passes + products, ..outcome };
+    job.recovered(outcome, &units)
+}
+
+/// How large the products of an operator without a matrix are: a power of two near the largest entry of Aᵀ·b, where b is
+/// of moderate size; 1 where that is 0. With the products that it took.
+fn size_of_operator(design: &AnyDesign<'_>, loss: &AnyLoss) -> (f64, usize) {
+    let (rows, mut g) = (design.n_outputs(), design.new_covector());
+    let mut b = vec![0.0; rows];
+    loss.gradient(&vec![0.0; rows], &mut b);
+    // Where products overflow or underflow, those of a b that is that much smaller or larger tell.
+    for (products, exponent) in [0, -700, 700].into_iter().enumerate() {
+        let scaled: Vec<f64> = b.iter().map(|&v| times_power_of_two(v, exponent)).collect();
+        design.adjoint(&scaled, &mut g);
+        let most = g.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+        if let (true, Some(found)) = (g.iter().all(|v| v.is_finite()), exponent_of_two(most)) {
+            return (times_power_of_two(1.0, (found - exponent).clamp(-1020, 1020)), products + 1);
+        }
+    }
+    (1.0, 3)
 }
 
 /// The matrix of an operator that has none.
@@ -318,18 +350,21 @@ impl<'d> Job<'_, 'd> {
         searched(run, &how, Phase::Final { atoms: self.how.k }, watch)
     }
 
-    fn recovered(&self, outcome: Outcome<SparseVec>, b: &[f64]) -> Result<Recovered, Error> {
+    fn recovered(&self, outcome: Outcome<SparseVec>, units: &Units) -> Result<Recovered, Error> {
         let Outcome { point, status, iterations, passes, seconds, quality, attempts, trace, .. } = outcome;
         let x = self.f.operator().to_original(&point).0;
-        let image = self.f.at(point);
-        let residual_norm = linalg::norm(&linalg::combine(1.0, b, -1.0, image.image()));
-        let size = linalg::norm(b);
+        let zero = self.f.residual(&self.f.at(SparseVec::zero(point.dim())));
+        let residual_norm = linalg::norm(&self.f.residual(&self.f.at(point)));
+        let size = linalg::norm(&zero);
         let relative_residual = if residual_norm == 0.0 { 0.0 } else { residual_norm / size };
-        let most_entries = self.how.entries.most_entries((b.len(), x.dim()))?;
+        let most_entries = self.how.entries.most_entries((zero.len(), x.dim()))?;
         let complete = !is_cut(status);
+        let attempts = attempts.iter().map(|attempt| units.attempt(attempt)).collect();
+        let trace = trace.iter().map(|event| units.event(event)).collect();
+        let quality = quality.map(|quality| units.quality(quality));
         Ok(Recovered {
-            x,
-            residual_norm,
+            x: units.signal(&x)?,
+            residual_norm: units.level(residual_norm),
             relative_residual,
             most_entries,
             complete,

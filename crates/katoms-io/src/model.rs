@@ -26,7 +26,7 @@
 //! 1 where the column has the level. For `squares` it is the prediction, for `logistic` the log-odds of class 1. Every
 //! number keeps its bits through the file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -285,10 +285,10 @@ impl Model {
     /// sums is fixed, so that the same model and data give the same bits.
     ///
     /// # Errors
-    /// When the data lack a feature.
+    /// When the data lack a feature, or a prediction is no number in double precision.
     pub fn predict(&self, data: &Dataset) -> Result<Vec<f64>, Error> {
         let mut predictions = vec![self.intercept; data.rows.len()];
-        let places: std::collections::HashMap<&str, usize> =
+        let places: HashMap<&str, usize> =
             data.features.iter().enumerate().map(|(place, f)| (f.name.as_str(), place)).collect();
         for coefficient in &self.coefficients {
             let name = &coefficient.feature.name;
@@ -297,7 +297,32 @@ impl Model {
             };
             data.add_column(place, coefficient.value, &mut predictions);
         }
-        Ok(predictions)
+        match predictions.iter().position(|prediction| !prediction.is_finite()) {
+            Some(row) => Err(self.overflow(data, &places, row)),
+            None => Ok(predictions),
+        }
+    }
+
+    /// A prediction that is no number: the part of it that is the largest.
+    fn overflow(&self, data: &Dataset, places: &HashMap<&str, usize>, row: usize) -> Error {
+        let value = |coefficient: &Coefficient| {
+            let mut column = vec![0.0; data.rows.len()];
+            if let Some(&place) = places.get(coefficient.feature.name.as_str()) {
+                data.add_column(place, 1.0, &mut column);
+            }
+            column[row]
+        };
+        let size = |coefficient: &&Coefficient| (coefficient.value * value(coefficient)).abs();
+        let largest = self.coefficients.iter().max_by(|a, b| size(a).total_cmp(&size(b)));
+        let part = largest.map_or_else(String::new, |coefficient| {
+            let (name, weight, value) = (&coefficient.feature.name, coefficient.value, value(coefficient));
+            format!(": \"{name}\" is {value:e} there, and its coefficient in the model is {weight:e}")
+        });
+        let row = data.rows.get(row).map_or(row, |&row| row + 1);
+        Error::Request(format!(
+            "the prediction of row {row} of the data (counted from 1) is no number in double precision{part}; are the \
+             data in the units of the fit?"
+        ))
     }
 
     /// The columns that its coefficients multiply, one after the other.

@@ -65,6 +65,9 @@ exceptions! {
     LonelyClass => LonelyClassError, "A class that only one row has cannot be split.";
     RepeatedIndex => RepeatedIndexError, "An index stands twice in a sparse vector.";
     Unsuitable => UnsuitableError, "A method that does not serve this loss or this data.";
+    Magnitude => MagnitudeError, "Numbers too large or too small to compute with.";
+    Coefficient => CoefficientError, "A coefficient that no number in double precision is.";
+    Prediction => PredictionError, "A prediction that no number in double precision is.";
     Checkpoint => CheckpointError, "A saved state that does not belong to this problem.";
 }
 

@@ -7,7 +7,7 @@ use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
 use crate::answer;
-use crate::design::{Holes, Matrix};
+use crate::design::{Holes, Matrix, View};
 use crate::error::raised;
 use crate::job::Ended;
 use crate::pool::on_threads;
@@ -30,7 +30,7 @@ fn check(py: Python<'_>, design: Matrix<'_>) -> PyResult<()> {
     py.detach(|| on_threads(None, || view.design(None).map(|_| ())))?.map_err(raised)
 }
 
-/// intercept + X·coefficients, one for each row. Reads only the columns that the model has.
+/// intercept + X·coefficients, one for each row; refused where one is no number. Reads only the columns that the model has.
 #[pyfunction]
 fn predict<'py>(
     py: Python<'py>,
@@ -47,13 +47,33 @@ fn predict<'py>(
             let mut out = vec![intercept; view.shape().0];
             view.predict(&coefficients, &mut out);
             // Reads all of it, and finds what is not finite.
-            view.design(None).map(|_| out)
+            view.design(None)?;
+            match out.iter().position(|z| !z.is_finite()) {
+                Some(row) if !ended.is_ended() => Err(overflow(&view, &coefficients, row)),
+                _ => Ok(out),
+            }
         })
     })?;
     if let Some(error) = ended.take() {
         return Err(error);
     }
     Ok(PyArray1::from_vec(py, predicted.map_err(raised)?))
+}
+
+/// A prediction that is no number: the part of it that is the largest.
+fn overflow(view: &View<'_>, coefficients: &SparseVec, row: usize) -> Error {
+    let value = |column: usize| {
+        let mut out = vec![0.0; view.shape().0];
+        if let Ok(unit) = SparseVec::new(view.shape().1, vec![column], vec![1.0]) {
+            view.predict(&unit, &mut out);
+        }
+        out.get(row).copied().unwrap_or(f64::NAN)
+    };
+    let parts = coefficients.entries().map(|(column, coefficient)| (column, value(column), coefficient));
+    let size = |&(_, value, coefficient): &(usize, f64, f64)| (value * coefficient).abs();
+    let largest = parts.max_by(|a, b| size(a).total_cmp(&size(b)));
+    let (column, value, coefficient) = largest.unwrap_or((0, f64::NAN, f64::NAN));
+    Error::Prediction { row, column, value, coefficient }
 }
 
 /// Of each column: how many values are missing, the first row that lacks one, and the mean of the others.

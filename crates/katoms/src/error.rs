@@ -211,6 +211,44 @@ pub enum Error {
         /// What it needs, and what to do.
         needs: &'static str,
     },
+    /// Numbers so large or so small that what is computed from them is no number in double precision.
+    #[error("{what} holds values of magnitude up to {value:.1e}: {right}")]
+    Magnitude {
+        /// What holds them.
+        what: String,
+        /// The column of the design, counted from 0, where it is one.
+        column: Option<usize>,
+        /// The largest magnitude.
+        value: f64,
+        /// What goes wrong, and what to do.
+        right: String,
+    },
+    /// A coefficient of a model that no number in double precision is.
+    #[error("{what} is about 1e{exponent}, which is no number in double precision; {right}")]
+    Coefficient {
+        /// Whose it is.
+        what: String,
+        /// The column of the design, counted from 0.
+        column: usize,
+        /// Its magnitude, as an exponent of ten.
+        exponent: i32,
+        /// What to do.
+        right: String,
+    },
+    /// A prediction that no number in double precision is.
+    #[error(
+        "the prediction of row {row} (counted from 0) is no number in double precision: column {column} (counted from 0) holds {value:e} there, and its coefficient is {coefficient:e}; are the data in the units of the fit?"
+    )]
+    Prediction {
+        /// The row, counted from 0.
+        row: usize,
+        /// The column with the largest part in it, counted from 0.
+        column: usize,
+        /// What it holds.
+        value: f64,
+        /// What it is multiplied by.
+        coefficient: f64,
+    },
     /// A saved state that does not belong to this problem, or is damaged.
     #[error("the saved state cannot be continued: {reason}")]
     Checkpoint {
@@ -222,6 +260,14 @@ pub enum Error {
 /// How a list of names begins: with the one that may be meant, where one is similar.
 fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map_or_else(|| "there are".into(), |name| format!("did you mean `{name}`? There are"))
+}
+
+impl Error {
+    /// A column whose values are too large or too small.
+    pub fn column_magnitude(column: usize, value: f64, right: String) -> Self {
+        let what = format!("column {column} of the design (counted from 0)");
+        Self::Magnitude { what, column: Some(column), value, right }
+    }
 }
 
 /// `Ok` when `min ≤ value ≤ max`.

@@ -13,13 +13,16 @@ use crate::error::{Error, check_length, check_option};
 use crate::linalg::{self, Matrix};
 use crate::loss::Loss;
 use crate::method::KeptColumns;
-use crate::operator::{LinearOperator, SupportOf, adjoint_many};
+use crate::operator::{LinearOperator, SupportOf, adjoint_many, check_columns};
 use crate::space::{Covector, Point, Subspace};
 
 /// Entries of an image that one thread sums at a time.
 const CHUNK: usize = 4096;
 /// The least gap that counts, relative to that at zero.
 const PERFECT: f64 = 1e-20;
+/// Losses of the model without atoms with which a fit computes, as exponents of two: 1e-270 to 1e300. Below, what a
+/// perfect fit leaves is no normal number; above, sums of a few such losses are none.
+const EXPONENTS: std::ops::RangeInclusive<i32> = -900..=1000;
 
 /// A point and its image. The fields are private: an image cannot go stale.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -109,11 +112,33 @@ pub struct Objective<A: LinearOperator, L> {
     kept: Mutex<Option<KeptColumns<SupportOf<A>>>>,
 }
 
+/// Refuses columns and targets whose squares leave the range of double precision: what is computed from them would be
+/// wrong, and look right. O(m).
+pub(crate) fn check_magnitudes<A: LinearOperator, L: Loss>(operator: &A, loss: &L) -> Result<(), Error> {
+    check_columns(operator.base().extremes())?;
+    let zeros = vec![0.0; loss.n_outputs()];
+    let value = loss.value(&zeros) - loss.lower_bound();
+    if linalg::exponent_of_two(value).is_some_and(|e| EXPONENTS.contains(&e)) {
+        return Ok(());
+    }
+    let mut slopes = vec![0.0; zeros.len()];
+    loss.gradient(&zeros, &mut slopes);
+    if value == 0.0 && slopes.iter().all(|&r| r == 0.0) {
+        return Ok(()); // nothing to explain
+    }
+    let what = "the slope of the loss of the model without atoms".into();
+    let value = slopes.iter().fold(0.0, |most: f64, r| most.max(r.abs()));
+    let right =
+        "its squares cannot be added up in double precision; multiply the target or the weights by a power of two";
+    Err(Error::Magnitude { what, column: None, value, right: right.into() })
+}
+
 impl<A: LinearOperator, L: Loss> Objective<A, L> {
     /// The loss of the operator's predictions.
     ///
     /// # Errors
-    /// When the loss wants another number of predictions than the operator gives.
+    /// When the loss wants another number of predictions than the operator gives, or squares of the operator's columns or
+    /// of the target leave the range of double precision.
     ///
     /// ```
     /// use katoms::{Objective, loss::LeastSquares, operator::Dense};
@@ -124,6 +149,7 @@ impl<A: LinearOperator, L: Loss> Objective<A, L> {
     /// ```
     pub fn new(operator: A, loss: L) -> Result<Self, Error> {
         check_length("target", loss.n_outputs(), operator.n_outputs(), "one value for each row of the design")?;
+        check_magnitudes(&operator, &loss)?;
         let [passes, rows, columns] = [0, 0, 0].map(AtomicUsize::new);
         let (last, kept) = (Mutex::new(None), Mutex::new(None));
         Ok(Self { operator, loss, ridge: 0.0, free_of_ridge: None, passes, rows, columns, last, kept })

@@ -78,7 +78,8 @@ impl CvArgs {
         let mut companion = Companion::new(told, "cross-validating", Some(0), self.output.work.time_limit);
         let validated = features.cross_validate(sizes.as_deref(), &self.ridge, &folds, &mut companion);
         let stopped = companion.finish(told).stopped;
-        let validated = validated.with_context(|| self.data.data.display().to_string())?;
+        let named = |error| loaded.named(error);
+        let validated = validated.map_err(named).with_context(|| self.data.data.display().to_string())?;
         let (min, one_se) = (validated.min(), validated.one_se());
         let choice = if self.choose == Chosen::Min { min } else { one_se };
         told.say(table(&validated, loaded.loss, self.ridge.len() > 1));
@@ -104,7 +105,7 @@ impl CvArgs {
         let mut companion = Companion::new(told, "fitting", None, None);
         let fitted = features.fit(choice.atoms, &How::default(), &mut companion);
         companion.finish(told);
-        let estimate = fitted?;
+        let estimate = fitted.map_err(named).with_context(|| self.data.data.display().to_string())?;
         let mut finished = Finished::new(&loaded, &features, estimate, choice.atoms);
         finished.ridge = choice.ridge;
         finished.preparation = self.model.preparation(finished.ridge);

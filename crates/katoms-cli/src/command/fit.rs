@@ -4,9 +4,11 @@ use anyhow::{Result, bail};
 use clap::Args;
 use katoms::Stop;
 use katoms_estimate::How;
+use katoms_io::Fingerprint;
 
 use crate::Ended;
-use crate::data::{DataArgs, ModelArgs};
+use crate::checkpoint::{self, Job};
+use crate::data::{DataArgs, Loaded, ModelArgs};
 use crate::finish::{Finished, OutputArgs};
 use crate::outputs;
 use crate::sizes::Sizes;
@@ -73,6 +75,7 @@ impl FitArgs {
         watch::listen(watch::BEST_SO_FAR);
         let outputs = [self.output.out.as_deref(), self.output.report.as_deref(), self.checkpoint.path()];
         outputs::check(&self.data.files(), &outputs)?;
+        let mut checkpoint = self.checkpoint.open()?;
         let loaded = self.data.load(&self.model, told)?;
         loaded.target()?;
         let design = loaded.design(self.model.preparation(self.ridge))?;
@@ -80,9 +83,11 @@ impl FitArgs {
         loaded.check_size(k, &features)?;
         let limit = self.output.work.time_limit;
         let companion = Companion::new(told, "fitting", None, limit);
-        let (mut estimate, cut) = self.checkpoint.run(told, &self.data.data, companion, |resume, companion| {
+        let job = || self.job(k, &loaded);
+        let (mut estimate, cut) = checkpoint.run(told, &self.data.data, job, companion, |resume, companion| {
             let stop = Stop { seconds: limit, ..Stop::default() };
-            features.fit(k, &How { method: self.method.clone(), stop, resume, start: None }, companion)
+            let how = How { method: self.method.clone(), stop, resume, start: None };
+            features.fit(k, &how, companion).map_err(|error| loaded.named(error))
         })?;
         estimate.status = cut.status(estimate.status);
         let mut finished = Finished::new(&loaded, &features, estimate, k);
@@ -93,7 +98,34 @@ impl FitArgs {
             finished.look_at_halves(self.stability, self.seed, self.output.report.is_some(), told);
         }
         let ended = finished.deliver(&self.output, told)?;
-        self.checkpoint.forget(finished.is_finished());
+        checkpoint.forget(finished.is_finished());
         Ok(ended)
+    }
+
+    /// What a checkpoint of this fit belongs to.
+    fn job(&self, k: usize, loaded: &Loaded) -> Job {
+        let Fingerprint { rows, columns, checksum } = loaded.dataset.fingerprint();
+        let groups = match &loaded.dataset.groups {
+            Some(groups) => {
+                let members: Vec<f64> = groups.iter().flat_map(|g| g.members.iter().map(|&j| j as f64)).collect();
+                let sizes: Vec<f64> = groups.iter().map(|g| g.members.len() as f64).collect();
+                format!("{} (checksum {})", groups.len(), checkpoint::checksum(&[&sizes, &members]))
+            }
+            None => "none".into(),
+        };
+        let always: Vec<&str> =
+            loaded.dataset.always.iter().map(|&j| loaded.dataset.features[j].name.as_str()).collect();
+        let options = [
+            ("k", k.to_string()),
+            ("--method", self.method.clone().unwrap_or_else(|| "the search".into())),
+            ("--loss", format!("{:?}", loaded.loss).to_lowercase()),
+            ("--ridge", self.ridge.to_string()),
+            ("--no-intercept", self.model.no_intercept.to_string()),
+            ("--no-standardize", self.model.no_standardize.to_string()),
+            ("groups", groups),
+            ("--always", if always.is_empty() { "none".into() } else { always.join(", ") }),
+        ];
+        let options = options.map(|(name, value)| (name.to_owned(), value)).into();
+        Job { command: "fit".into(), rows, columns, checksum, options }
     }
 }

@@ -63,7 +63,8 @@ impl PathArgs {
         let (name, criterion) = Trail::CRITERIA[self.criterion as usize];
         let trail = features.path(sizes.as_deref(), criterion, &mut companion);
         let stopped = companion.finish(told).stopped;
-        let trail = trail.with_context(|| self.data.data.display().to_string())?;
+        let named = |error| loaded.named(error);
+        let trail = trail.map_err(named).with_context(|| self.data.data.display().to_string())?;
         told.say(table(&loaded, &trail));
         let k = trail.best[self.criterion as usize];
         told.say(format!("{name} prefers k = {k}; {} passes over the data, {:.2} s", trail.passes, trail.seconds));
@@ -79,7 +80,7 @@ impl PathArgs {
         let mut companion = Companion::new(told, "fitting", None, None);
         let fitted = features.fit(k, &How::default(), &mut companion);
         companion.finish(told);
-        let estimate = fitted?;
+        let estimate = fitted.map_err(named).with_context(|| self.data.data.display().to_string())?;
         let mut finished = finish::Finished::new(&loaded, &features, estimate, k);
         finished.ridge = self.ridge;
         finished.preparation = self.model.preparation(finished.ridge);

@@ -12,6 +12,7 @@ use katoms_io::{Ask, Column, Dataset, ReadOptions, Source, Values};
 use serde_json::json;
 
 use crate::Ended;
+use crate::checkpoint::{self, Job};
 use crate::outputs;
 use crate::told::{Told, aligned, count, number};
 use crate::watch::{self, Companion};
@@ -75,6 +76,7 @@ impl RecoverArgs {
         let inputs = [self.matrix.as_deref(), self.rows.as_deref(), Some(self.measurements.as_path())];
         outputs::check(&inputs, &[self.out.as_deref(), self.checkpoint.path()])?;
         outputs::check_ending(self.out.as_deref(), &["npy", "csv"])?;
+        let mut checkpoint = self.checkpoint.open()?;
         let b = vector(&self.measurements)?;
         let dataset = self.matrix.as_deref().map(matrix).transpose()?;
         let design = match (&dataset, &self.rows, self.length) {
@@ -96,14 +98,37 @@ impl RecoverArgs {
         let stop = Stop { seconds, ..Stop::default() };
         let how = Recovery { method, noise: self.noise, stop, ..Recovery::new(self.k) };
         let companion = Companion::new(told, "recovering", None, self.work.time_limit);
-        let (mut recovered, cut) = self.checkpoint.run(told, &self.measurements, companion, |state, companion| {
+        let job = || self.job(dataset.as_ref(), &b, (m, n));
+        let (mut recovered, cut) = checkpoint.run(told, &self.measurements, job, companion, |state, companion| {
             recover(&design, &b, &how, state.as_deref(), companion)
         })?;
         recovered.status = cut.status(recovered.status);
         self.deliver(&recovered, n, told)?;
         let done = recovered.status == Status::Converged && recovered.complete;
-        self.checkpoint.forget(done);
+        checkpoint.forget(done);
         Ok(self.work.ended(done))
+    }
+
+    /// What a checkpoint of this recovery belongs to.
+    fn job(&self, matrix: Option<&Dataset>, b: &[f64], (rows, columns): (usize, usize)) -> Job {
+        let measured = self.rows.as_deref().and_then(|rows| vector(rows).ok()).unwrap_or_default();
+        let operator = match matrix {
+            Some(matrix) => matrix.fingerprint().checksum,
+            None => checkpoint::checksum(&[&measured]),
+        };
+        let options = [
+            ("k", self.k.to_string()),
+            ("--method", self.method.clone().unwrap_or_else(|| "the search".into())),
+            ("--noise", self.noise.map_or_else(|| "not given".into(), |noise| noise.to_string())),
+            ("--operator", self.operator.map_or_else(|| "none".into(), |kind| format!("{kind:?}").to_lowercase())),
+        ];
+        Job {
+            command: "recover".into(),
+            rows,
+            columns,
+            checksum: format!("{operator}{}", checkpoint::checksum(&[b])),
+            options: options.map(|(name, value)| (name.to_owned(), value)).into(),
+        }
     }
 
     fn deliver(&self, recovered: &Recovered, n: usize, told: &Told) -> Result<()> {

@@ -148,7 +148,10 @@ fn a_completion_whose_choice_was_cut_short_ends() {
     assert!(cut.err.contains("time limit: this is the best so far"), "{}", cut.err);
     assert_eq!(desk.files(), ["s.katoms"]);
     let error = desk.refuses(&words.replace("1..9", "4"));
-    assert!(error.contains("now with 4") && error.contains("delete s.katoms"), "{error}");
+    assert!(
+        error.contains("ranks 1, 2, 3, 4, 5, 6, 7, 8, 9, and now 4 is asked for") && error.contains("delete s.katoms"),
+        "{error}"
+    );
     let ended = desk.succeeds(&format!("{words} --report r.html --json"));
     assert_eq!(ended.json()["status"], "converged");
     assert!(ended.err.contains("the choice was cut short: 1 of at most"), "{}", ended.err);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::desk::{Desk, Said, example};
 
 /// A matrix of 4-byte numbers, and a target that is hard to explain: a fit takes many steps.
-fn slow_problem(desk: &Desk, rows: usize, columns: usize) {
+pub fn slow_problem(desk: &Desk, rows: usize, columns: usize) {
     let mut state = 1_u64;
     let mut next = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -94,15 +94,96 @@ fn a_checkpoint_that_cannot_be_written_costs_nothing() {
     assert!(error.contains("nowhere"), "{error}");
 }
 
+/// Whose a checkpoint is, is told in words, with what to do; and it stays as it is.
 #[test]
 fn a_checkpoint_of_another_job_is_refused() {
     let desk = Desk::new();
     slow_problem(&desk, 100, 500);
     desk.succeeds(&format!("{FIT} --checkpoint s.katoms --time-limit 0.001"));
-    let error = desk.refuses(&format!("{FIT} --checkpoint s.katoms").replace("-k 30", "-k 20"));
-    assert!(error.contains("k was 30, now it is 20") && error.contains("delete s.katoms"), "{error}");
-    desk.write("s.katoms", "no state at all");
-    assert!(desk.refuses(&format!("{FIT} --checkpoint s.katoms")).contains("delete s.katoms"));
+    let saved = std::fs::read(desk.path("s.katoms")).unwrap();
+    let refused = |words: &str, why: &str| {
+        let error = desk.refuses(&format!("{words} --checkpoint s.katoms"));
+        assert!(error.contains("s.katoms: this checkpoint cannot be used: "), "{error}");
+        assert!(error.contains(why), "`{why}` is not in {error}");
+        assert!(error.contains("delete s.katoms to begin anew, or name another file"), "{error}");
+    };
+    refused(&FIT.replace("-k 30", "-k 20"), "it was saved with other options: k was 30 and is 20");
+    refused(&FIT.replace("--method iht", "--method cosamp"), "--method was iht and is cosamp");
+    refused(&FIT.replace("--method iht", ""), "--method was iht and is the search");
+    refused(&format!("{FIT} --ridge 2 --no-intercept"), "--ridge was 0 and is 2, --no-intercept was false and is true");
+    refused(
+        "recover --matrix x.npy -b y.npy -k 30 --method iht",
+        "saved by `katoms fit`, and this is `katoms recover`",
+    );
+    desk.write("g.csv", "a,b,c\n1,2,\n2,4,6\n,6,9\n4,8,12\n");
+    refused("complete g.csv --rank 1", "saved by `katoms fit`, and this is `katoms complete`");
+    assert_eq!(std::fs::read(desk.path("s.katoms")).unwrap(), saved);
+    // the same shape and other values; then another shape
+    let design = std::fs::read(desk.path("x.npy")).unwrap();
+    let mut other = design.clone();
+    let last = other.len() - 3;
+    other[last] ^= 1;
+    desk.write("x.npy", &other);
+    refused(FIT, "it was saved for other data: they have as many rows and columns, and other values");
+    slow_problem(&desk, 100, 400);
+    refused(FIT, "other data, of 100 rows and 500 columns, and these have 100 rows and 400 columns");
+    // options in another order, and others of which the answer does not depend
+    slow_problem(&desk, 100, 500);
+    let resumed =
+        desk.succeeds("fit --method iht -k 30 --target y.npy --checkpoint s.katoms x.npy --quiet --out m.json");
+    assert!(resumed.err.is_empty(), "{}", resumed.err);
+    assert!(!desk.files().contains(&"s.katoms".to_owned()));
+}
+
+#[test]
+fn a_damaged_checkpoint_and_one_of_another_version_are_told_apart() {
+    let desk = Desk::new();
+    slow_problem(&desk, 100, 500);
+    desk.succeeds(&format!("{FIT} --checkpoint s.katoms --time-limit 0.001"));
+    let saved = std::fs::read(desk.path("s.katoms")).unwrap();
+    let words = format!("{FIT} --checkpoint s.katoms");
+    for at in [20, 60, saved.len() / 2, saved.len() - 1] {
+        desk.write("s.katoms", &saved[..at]);
+        let error = desk.refuses(&words);
+        assert!(error.contains("damaged") && error.contains("delete s.katoms"), "cut at {at}: {error}");
+    }
+    let mut flipped = saved.clone();
+    let last = flipped.len() - 100;
+    flipped[last] ^= 0x20;
+    desk.write("s.katoms", &flipped);
+    assert!(desk.refuses(&words).contains("damaged"));
+    let later =
+        String::from_utf8_lossy(&saved).replacen("\"format\":1,\"katoms\":\"", "\"format\":2,\"katoms\":\"9.", 1);
+    desk.write("s.katoms", later);
+    let error = desk.refuses(&words);
+    assert!(error.contains("it was saved by katoms 9.") && error.contains("has another format"), "{error}");
+    desk.write("s.katoms", b"katoms\0s\x03\x041000d\x1e");
+    let error = desk.refuses(&words);
+    assert!(error.contains("it was saved by an earlier katoms"), "{error}");
+}
+
+/// A file that is no checkpoint is never written to, whatever a person names by mistake.
+#[test]
+fn a_file_that_is_no_checkpoint_is_left_alone() {
+    let desk = Desk::new();
+    slow_problem(&desk, 100, 500);
+    let content = "name,value\nkatoms checkpoint,1\n";
+    desk.write("data.csv", content);
+    desk.write("g.csv", "a,b,c\n1,2,\n2,4,6\n,6,9\n4,8,12\n");
+    for words in [FIT, "recover --matrix x.npy -b y.npy -k 30 --method iht", "complete g.csv --rank 1"] {
+        let error = desk.refuses(&format!("{words} --checkpoint data.csv"));
+        assert!(error.contains("data.csv: this is not a checkpoint of katoms, so it is left as it is"), "{error}");
+        assert_eq!(desk.read("data.csv"), content);
+    }
+    let error = desk.refuses(&format!("{FIT} --checkpoint x.npy"));
+    assert!(error.contains("x.npy is read, and would be overwritten"), "{error}");
+    // before the work: the data are not even read
+    let error = desk.refuses("fit nowhere.csv --target y -k 3 --checkpoint data.csv");
+    assert!(error.contains("data.csv: this is not a checkpoint"), "{error}");
+    // a name for a file that is to come
+    desk.write("new.katoms", "");
+    desk.succeeds(&format!("{FIT} --checkpoint new.katoms --time-limit 0.001"));
+    assert!(desk.succeeds(&format!("{FIT} --checkpoint new.katoms")).err.contains("going on from the checkpoint"));
 }
 
 /// One Ctrl-C while the program works: it ends by itself, with a model.

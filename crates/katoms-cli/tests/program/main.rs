@@ -7,8 +7,11 @@ mod commands;
 mod desk;
 mod formats;
 mod interrupted;
+#[cfg(unix)]
+mod killed;
 mod pages;
 #[cfg(feature = "paper")]
 mod paper;
+mod range;
 mod real_data;
 mod samples;

@@ -5,6 +5,7 @@ use katoms::linalg::Matrix;
 use katoms::space::LowRank;
 
 use super::{Centring, Clip, Effects, Observed};
+use crate::units::Units;
 
 /// mean + row effect + column effect + left·diag(singular values)·rightᵀ, kept within bounds. Never written out
 /// unless asked for.
@@ -44,6 +45,17 @@ impl CompletedMatrix {
         let (empty_rows, empty_columns) = (empty(rows), empty(columns));
         let bounds = clip.bounds(observed);
         Self { effects, left, singular_values, right, ridge, bounds, empty_rows, empty_columns, fallback }
+    }
+
+    /// The same in the units of the data.
+    pub(super) fn original(mut self, units: &Units) -> Self {
+        let levels = |all: &mut Vec<f64>| all.iter_mut().for_each(|v| *v = units.level(*v));
+        let Effects { mean, rows, columns, .. } = &mut self.effects;
+        *mean = units.level(*mean);
+        [rows, columns, &mut self.singular_values].into_iter().for_each(levels);
+        self.bounds = (units.level(self.bounds.0), units.level(self.bounds.1));
+        self.fallback = self.fallback.map(|mean| units.level(mean));
+        self
     }
 
     /// (rows, columns).

@@ -5,6 +5,9 @@ use katoms::linalg::{Matrix, combine, solve_symmetric};
 
 use super::{Clip, CompletedMatrix, Observed};
 
+/// What is wrong with a row of values that no prediction can be made of.
+const OVERFLOWS: &str = "the values of the row are too large to compute with; give them in the unit of the matrix";
+
 impl CompletedMatrix {
     /// All predictions of a row that comes later, from its values at some columns. A column that comes repeatedly
     /// counts once, with the mean of its values.
@@ -16,7 +19,7 @@ impl CompletedMatrix {
     /// O(n·rank·min(n, rank) + columns·rank) for n values.
     ///
     /// # Errors
-    /// When the lengths differ, an index is outside or a value is not finite.
+    /// When the lengths differ, an index is outside, a value is not finite, or values are so large that a prediction is not.
     ///
     /// ```
     /// use katoms_estimate::{Completion, Observed, Unwatched, complete};
@@ -30,13 +33,13 @@ impl CompletedMatrix {
     /// ```
     pub fn complete_row(&self, columns: &[usize], values: &[f64]) -> Result<Vec<f64>, Error> {
         if columns.is_empty() && values.is_empty() {
-            return Ok(self.predicted(0.0, &[], self.fallback.is_some()));
+            return self.predicted(0.0, &[], self.fallback.is_some());
         }
         let seen = Observed::new((1, self.right.rows()), &vec![0; columns.len()], columns, values)?;
         let effect = self.effects.of_row(seen.columns(), seen.values());
         let shifts: Vec<f64> = seen.columns().iter().map(|&j| self.level(effect, j)).collect();
         let left = combine(1.0, seen.values(), -1.0, &shifts);
-        Ok(self.predicted(effect, &self.factors(seen.columns(), &left), false))
+        self.predicted(effect, &self.factors(seen.columns(), &left), false)
     }
 
     fn level(&self, effect: f64, column: usize) -> f64 {
@@ -60,7 +63,7 @@ impl CompletedMatrix {
         }
     }
 
-    fn predicted(&self, effect: f64, factors: &[f64], is_empty: bool) -> Vec<f64> {
+    fn predicted(&self, effect: f64, factors: &[f64], is_empty: bool) -> Result<Vec<f64>, Error> {
         let one = |column: usize| {
             let low_rank: f64 = factors.iter().enumerate().map(|(a, w)| w * self.right.at(column, a)).sum();
             match self.fallback {
@@ -68,6 +71,10 @@ impl CompletedMatrix {
                 _ => self.level(effect, column) + low_rank,
             }
         };
-        (0..self.right.rows()).map(|column| Clip::within(one(column), self.bounds)).collect()
+        let clipped = |column: usize| match one(column) {
+            value if value.is_finite() => Ok(Clip::within(value, self.bounds)),
+            value => Err(Error::Value { what: "row of predictions", index: column, value, right: OVERFLOWS }),
+        };
+        (0..self.right.rows()).map(clipped).collect()
     }
 }

@@ -3,6 +3,8 @@
 use katoms::Error;
 use katoms::operator::Entries;
 
+use crate::units::Units;
+
 /// Some entries of a matrix, each place once, by rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Observed {
@@ -86,6 +88,11 @@ impl Observed {
             values: kept.iter().map(|&e| self.values[e]).collect(),
             repeated: 0,
         }
+    }
+
+    /// The same entries in the units of a fit.
+    pub(super) fn scaled(&self, units: &Units) -> Self {
+        Self { values: units.scaled_target(&self.values), ..self.clone() }
     }
 
     /// What picks these entries out of a matrix.

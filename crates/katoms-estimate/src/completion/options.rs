@@ -7,6 +7,7 @@ use katoms::{Error, Stop};
 use serde::{Deserialize, Serialize};
 
 use super::{Centring, Observed};
+use crate::units::Units;
 
 /// The ridges that are tried unless told, from the strongest on.
 const RIDGES: [f64; 5] = [1.0, 0.3, 0.1, 0.03, 0.0];
@@ -33,6 +34,14 @@ impl Clip {
             Self::Seen => observed.range(),
             Self::Range(low, high) => (low, high),
             Self::Off => (f64::NEG_INFINITY, f64::INFINITY),
+        }
+    }
+
+    /// The same in the units of a fit.
+    pub(super) fn scaled(self, units: &Units) -> Self {
+        match self {
+            Self::Range(low, high) => Self::Range(units.scaled_level(low), units.scaled_level(high)),
+            Self::Seen | Self::Off => self,
         }
     }
 

@@ -75,7 +75,7 @@ fn differing<T: PartialEq + fmt::Debug>(what: &str, was: &T, is: &T) -> Option<S
         let inner = text.strip_prefix("Some(").and_then(|t| t.strip_suffix(')')).unwrap_or(&text);
         inner.trim_matches(['[', ']']).to_owned()
     };
-    (was != is).then(|| format!("it was asked for with {what} {}, and now with {}", plain(was), plain(is)))
+    (was != is).then(|| format!("it was saved with {what} {}, and now {} is asked for", plain(was), plain(is)))
 }
 
 /// What the last fit is to be, and how that was found.
@@ -118,9 +118,12 @@ impl Saved {
         match saved {
             Some(saved) if checksum(body).to_le_bytes() == sum && saved.magic == MAGIC => match saved.version {
                 VERSION => Ok(saved),
-                version => Err(refused(format!("it is of version {version}, this program reads version {VERSION}"))),
+                version => Err(refused(format!(
+                    "it was saved by another version of katoms, in format {version}; this one reads format {VERSION}"
+                ))),
             },
-            _ => Err(refused("the bytes are damaged, cut off or no saved completion".into())),
+            _ if bytes.starts_with(&MAGIC) => Err(refused("the bytes are damaged or cut off".into())),
+            _ => Err(refused("the bytes are damaged, or no saved completion".into())),
         }
     }
 }

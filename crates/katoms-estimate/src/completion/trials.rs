@@ -13,6 +13,7 @@ use super::fit::{Begin, Fitting, Problem};
 use super::held_out::Split;
 use super::{Centring, Completion, Effects, Observed, Rule};
 use crate::budget::Budget;
+use crate::units::Units;
 use crate::watch::{Phase, Watch};
 
 /// Where a trial ends: what is left moves no third digit of an error.
@@ -45,6 +46,18 @@ pub struct Trial {
 }
 
 impl Trial {
+    /// The same in the units of the data.
+    pub(super) fn original(&self, units: &Units) -> Self {
+        Self {
+            held_out_rmse: units.level(self.held_out_rmse),
+            held_out_mse: units.mean_loss(self.held_out_mse),
+            standard_error: units.mean_loss(self.standard_error),
+            resolution: units.mean_loss(self.resolution),
+            seen_rmse: units.level(self.seen_rmse),
+            ..*self
+        }
+    }
+
     /// The square as far as a trial can tell it.
     fn resolved_mse(&self) -> f64 {
         self.held_out_mse.max(self.resolution)

@@ -27,8 +27,8 @@ impl Features<'_> {
         }
         let f = self.objective()?;
         let set = self.preparation.set(&self.atoms.with_atoms(k)?)?;
-        let start = how.start.as_ref().map(|(x, constant)| f.operator().from_original(x, *constant)).transpose()?;
-        let bounded = Bounded { bounds: f.operator().scaled_bounds(bounds)?, stop: how.stop, start };
+        let (start, bounds) = (self.start(&f, how)?, self.units.scaled_bounds(bounds)?);
+        let bounded = Bounded { bounds: f.operator().scaled_bounds(&bounds)?, stop: how.stop, start };
         let (phase, watch) = (Phase::Final { atoms: k }, RefCell::new(watch));
         let outcome = search_within_bounds(
             &f,
@@ -40,6 +40,6 @@ impl Features<'_> {
             },
             &mut |_| watch.borrow_mut().goes_on().flow(),
         )?;
-        Ok(self.estimate(&f, &set, outcome))
+        self.estimate(&f, &set, outcome)
     }
 }

@@ -29,6 +29,6 @@ impl Features<'_> {
             attempts: Vec::new(),
             trace: Trace::new(),
         };
-        Ok(self.estimate(&f, &set, outcome))
+        self.estimate(&f, &set, outcome)
     }
 }

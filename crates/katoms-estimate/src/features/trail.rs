@@ -6,13 +6,14 @@ use katoms::select::{
     Criterion, CrossValidation, Folds, GoOn, Model, Path, Score, Validated, cross_validate_while, path,
     path_within_bounds,
 };
-use katoms::set::{Always, AnyAtoms, CoordinateSet};
+use katoms::set::{Always, AnyAtoms};
 use katoms::space::SparseVec;
 
+use super::parts::Parts;
 use super::{Features, Ready, Trail, TrailModel};
 use crate::watch::Watch;
 
-impl<'a> Features<'a> {
+impl Features<'_> {
     /// A model of each size, and what the criteria say. Without sizes, those from 0 on while this criterion prefers the
     /// larger ones, up to what it [can be trusted with](Features::trusted_size). The watch hears how many sizes are done.
     ///
@@ -43,27 +44,28 @@ impl<'a> Features<'a> {
         let asked_for_null = sizes.first() == Some(&0);
         let with_null = if asked_for_null { sizes.to_vec() } else { [&[0], sizes].concat() };
         watch.expect(sizes.len());
-        let found = self.path_in(&f, &set, &with_null, &mut |done| {
+        let mut found = self.path_in(&f, &set, &with_null, &mut |done| {
             watch.counted(done.saturating_sub(usize::from(!asked_for_null))).flow()
         })?;
+        found.models.iter_mut().for_each(|model| model.deviance = self.units.deviance(&self.loss, model.deviance));
         let candidates = Some(self.candidates());
         let values = Trail::CRITERIA.map(|(_, criterion)| found.criterion(criterion, candidates));
         let values = values.into_iter().collect::<Result<Vec<_>, _>>()?;
         let one = |(at, model): (usize, &Model<SparseVec>)| {
-            let (coefficients, intercept) = self.to_original(&f, &model.point);
-            TrailModel {
+            let Parts { chosen, coefficients, intercept } = self.parts(&f, &set, &model.point)?;
+            Ok(TrailModel {
                 atoms: model.atoms,
-                chosen: set.chosen(&model.point),
-                standardized: coefficients.map(|j, v| v * self.deviation(j)),
-                coefficients,
-                intercept,
-                objective: model.objective,
-                loss: model.loss,
+                chosen,
+                standardized: self.standardized(&coefficients),
+                coefficients: self.units.coefficients(&coefficients)?,
+                intercept: self.units.level(intercept),
+                objective: self.units.loss(model.objective),
+                loss: self.units.loss(model.loss),
                 criteria: [0, 1, 2, 3].map(|c: usize| values[c][at]),
                 status: model.status,
-            }
+            })
         };
-        let mut models: Vec<TrailModel> = found.models.iter().enumerate().map(one).collect();
+        let mut models: Vec<TrailModel> = found.models.iter().enumerate().map(one).collect::<Result<_, Error>>()?;
         let null = models.first().cloned().ok_or(Error::Empty { what: "the path" })?;
         models.drain(..usize::from(!asked_for_null));
         let best = (0..Trail::CRITERIA.len()).map(|c| least(&models, c)).collect();
@@ -74,13 +76,13 @@ impl<'a> Features<'a> {
     /// The path in the objective's own units, within bounds where there are some.
     pub(super) fn path_in(
         &self,
-        f: &Ready<'a>,
+        f: &Ready<'_>,
         set: &Always<Always<AnyAtoms>>,
         sizes: &[usize],
         go_on: &mut GoOn<'_>,
     ) -> Result<Path<SparseVec>, Error> {
-        match &self.bounds {
-            Some(bounds) => path_within_bounds(f, set, &f.operator().scaled_bounds(bounds)?, sizes, go_on),
+        match self.scaled_bounds()? {
+            Some(bounds) => path_within_bounds(f, set, &f.operator().scaled_bounds(&bounds)?, sizes, go_on),
             None => path(f, set, sizes.iter().copied(), go_on),
         }
     }
@@ -121,10 +123,10 @@ impl<'a> Features<'a> {
     ) -> Result<Validated, Error> {
         sizes.iter().try_for_each(|&k| self.check_size(k))?;
         let options = CrossValidation {
-            ridges: ridges.to_vec(),
+            ridges: ridges.iter().map(|&ridge| self.units.scaled_ridge(ridge)).collect::<Result<_, _>>()?,
             standardize: self.preparation.standardize,
             intercept: self.preparation.intercept,
-            bounds: self.bounds.clone(),
+            bounds: self.scaled_bounds()?,
             ..CrossValidation::new(sizes.iter().copied())
         };
         // For least squares sizes are counted, within bounds for each ridge, otherwise the fits of all folds.
@@ -134,9 +136,18 @@ impl<'a> Features<'a> {
             (None, false) => ridges.len() * (folds.count() + 1),
         };
         watch.expect(sizes.len() * fits);
-        cross_validate_while(self.design, &self.loss, &self.atoms, folds, &options, &mut |done| {
-            watch.counted(done).flow()
-        })
+        let mut go_on = |done| watch.counted(done).flow();
+        let design = self.computed_with();
+        let mut found = cross_validate_while(design, &self.loss, &self.atoms, folds, &options, &mut go_on)?;
+        for score in found.scores.iter_mut().chain([&mut found.null]) {
+            self.units.rescale_score(score)?;
+        }
+        for model in &mut found.models {
+            model.coefficients = self.units.coefficients(&model.coefficients)?;
+            (model.intercept, model.loss) = (self.units.level(model.intercept), self.units.loss(model.loss));
+            model.choice.ridge = self.units.ridge(model.choice.ridge);
+        }
+        Ok(found)
     }
 
     /// Predictions for rows by the models of a choice that have not seen them: (row, linear prediction).

@@ -6,7 +6,7 @@ use katoms::Error;
 use katoms::loss::{Loss, Split};
 use katoms::select::{Choice, FoldModel, Preparation};
 
-use super::Features;
+use super::{Features, predictions};
 use crate::watch::Watch;
 
 /// Models of each ridge and size, in this order, made of some rows, and how they do on others.
@@ -47,18 +47,19 @@ impl Features<'_> {
         let (choices, models, losses) = (Vec::new(), Vec::new(), Vec::new());
         let mut found = Trained { choices, models, losses, complete: true, passes: 0, seconds: 0.0 };
         for &ridge in ridges {
-            let preparation = Preparation { ridge: ridge * share, ..self.preparation };
-            let f = preparation.objective(self.design, &self.loss, train.to_vec())?;
+            let preparation = Preparation { ridge: self.units.scaled_ridge(ridge)? * share, ..self.preparation };
+            let f = preparation.objective(self.computed_with(), &self.loss, train.to_vec())?;
             let set = preparation.set(&self.atoms)?;
             let before = found.models.len();
             let path = self.path_in(&f, &set, sizes, &mut |done| watch.counted(before + done).flow())?;
             for model in &path.models {
-                let (coefficients, intercept) = self.to_original(&f, &model.point);
-                let all = self.predictions(&coefficients, intercept);
+                let (coefficients, intercept) = self.to_original(&f, &model.point)?;
+                let all = predictions(self.computed_with(), &coefficients, intercept);
                 let predicted: Vec<f64> = test.iter().map(|&row| all[row]).collect();
                 found.choices.push(Choice { atoms: model.atoms, ridge, shrinkage: 0.0 });
-                found.losses.push(judge.value(&predicted) / weight(&judge));
-                found.models.push(FoldModel { coefficients, intercept });
+                found.losses.push(self.units.mean_loss(judge.value(&predicted) / weight(&judge)));
+                let coefficients = self.units.coefficients(&coefficients)?;
+                found.models.push(FoldModel { coefficients, intercept: self.units.level(intercept) });
             }
             found.passes += path.passes;
             found.complete &= path.complete;

@@ -213,9 +213,9 @@ fn a_saved_fit_of_other_data_is_refused() {
         complete(observed, &how, Some(state), &mut Unwatched).unwrap_err().to_string()
     };
     let other = Whole::low_rank((20, 20), 2, 10).seen(0.7, 9);
-    assert!(refused(&other, &interrupt.state).contains("it belongs to another problem"));
+    assert!(refused(&other, &interrupt.state).contains("it was saved for other data"));
     let cut = &interrupt.state[..interrupt.state.len() / 2];
-    assert!(refused(&seen, cut).contains("the bytes are damaged, cut off or no saved completion"));
+    assert!(refused(&seen, cut).contains("the bytes are damaged or cut off"));
     assert!(refused(&seen, &[]).contains("no saved completion"));
     interrupt.state[20] ^= 1;
     assert!(refused(&seen, &interrupt.state).contains("damaged"));
@@ -231,12 +231,15 @@ fn a_saved_fit_of_another_question_is_refused() {
     let refused =
         |how: &Completion| complete(&seen, how, Some(&interrupt.state), &mut Unwatched).unwrap_err().to_string();
     for (other, words) in [
-        (Completion { ranks: vec![4], ..how.clone() }, "ranks 1, 2, 3, and now with 4"),
-        (Completion { ridges: vec![0.5], ..how.clone() }, "ridges 1.0, 0.3, 0.1, 0.03, 0.0, and now with 0.5"),
-        (Completion { centring: Centring::None, ..how.clone() }, "centring Effects, and now with None"),
-        (Completion { held_out: 0.2, ..how.clone() }, "share held out 0.1, and now with 0.2"),
-        (Completion { rule: Rule::OneStandardError, ..how.clone() }, "rule Least, and now with OneStandardError"),
-        (Completion { seed: 5, ..how.clone() }, "seed 0, and now with 5"),
+        (Completion { ranks: vec![4], ..how.clone() }, "ranks 1, 2, 3, and now 4 is asked for"),
+        (Completion { ridges: vec![0.5], ..how.clone() }, "ridges 1.0, 0.3, 0.1, 0.03, 0.0, and now 0.5 is asked for"),
+        (Completion { centring: Centring::None, ..how.clone() }, "centring Effects, and now None is asked for"),
+        (Completion { held_out: 0.2, ..how.clone() }, "share held out 0.1, and now 0.2 is asked for"),
+        (
+            Completion { rule: Rule::OneStandardError, ..how.clone() },
+            "rule Least, and now OneStandardError is asked for",
+        ),
+        (Completion { seed: 5, ..how.clone() }, "seed 0, and now 5 is asked for"),
     ] {
         let error = refused(&other);
         assert!(error.contains(words), "{error}");

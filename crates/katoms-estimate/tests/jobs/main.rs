@@ -3,6 +3,7 @@
 mod completion;
 mod features;
 mod new_rows;
+mod range;
 mod recovery;
 
 use katoms_estimate::{Answer, Progress, Watch};

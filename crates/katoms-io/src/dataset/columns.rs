@@ -111,12 +111,18 @@ impl Design<'_> {
     /// The mean of a piece, of its sum and how many values it has.
     ///
     /// # Errors
-    /// When it has none.
+    /// When it has none, or they add up to no number.
     fn mean(&self, piece: &Piece, (sum, n): (f64, usize)) -> Result<f64, Error> {
-        if n > 0 {
+        let (path, name) = (self.frame.path.display(), self.frame.name(piece.column));
+        if n > 0 && sum.is_finite() {
             return Ok(sum / n as f64);
         }
-        let (path, name) = (self.frame.path.display(), self.frame.name(piece.column));
+        if n > 0 {
+            return Err(Error::Request(format!(
+                "{path}: the values of column \"{name}\" add up to no number in double precision, so there is no mean; \
+                 multiply it by 1e-10, or leave rows without it out (--missing drop)"
+            )));
+        }
         Err(Error::Request(format!(
             "{path}: column \"{name}\" has no value at all, so no mean; leave it out (--drop {name})"
         )))

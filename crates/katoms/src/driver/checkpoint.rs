@@ -37,17 +37,23 @@ where
     S: Constraint<A, L>,
     M: Method<A, L, S>,
 {
-    fn header(&self) -> Header {
+    /// What a state of this problem belongs to, at an iterate of this value.
+    fn header(f: &Objective<A, L>, set: &S, method: &M, objective: f64) -> Header {
         Header {
             magic: MAGIC,
             version: VERSION,
-            domain: format!("{:?}", self.f.operator().domain()),
-            outputs: self.f.operator().n_outputs(),
-            atoms: self.target.most_atoms(),
-            constraint: checksum(format!("{:?}", self.target).as_bytes()),
-            method: self.method.label().into(),
-            objective: self.f.value(&self.f.at(self.iterate().clone())),
+            domain: format!("{:?}", f.operator().domain()),
+            outputs: f.operator().n_outputs(),
+            atoms: set.most_atoms(),
+            constraint: checksum(format!("{set:?}").as_bytes()),
+            method: method.label().into(),
+            objective,
         }
+    }
+
+    /// f at the iterate, computed afresh.
+    fn fresh_objective(&self) -> f64 {
+        self.f.value(&self.f.at(self.iterate().clone()))
     }
 
     /// The state as bytes; [`Run::resume`] goes on from them with the same moves.
@@ -55,7 +61,8 @@ where
     /// # Errors
     /// When the state cannot be written down, which no state of this crate does.
     pub fn save(&self) -> Result<Vec<u8>, Error> {
-        let mut bytes = postcard::to_stdvec(&(self.header(), &self.progress))
+        let header = Self::header(self.f, self.target, self.method, self.fresh_objective());
+        let mut bytes = postcard::to_stdvec(&(header, &self.progress))
             .map_err(|e| Error::Checkpoint { reason: format!("it could not be encoded ({e})") })?;
         bytes.extend(checksum(&bytes).to_le_bytes());
         Ok(bytes)
@@ -78,17 +85,18 @@ where
         let damaged = |e: postcard::Error| refused(format!("the bytes are damaged ({e})"));
         let (body, sum) = bytes.split_at(bytes.len().saturating_sub(size_of::<u64>()));
         if checksum(body).to_le_bytes() != sum {
-            return Err(refused("the bytes are damaged, cut off or no saved state".into()));
+            let what =
+                if bytes.starts_with(&MAGIC) { "are damaged or cut off" } else { "are damaged, or no saved state" };
+            return Err(refused(format!("the bytes {what}")));
         }
         let (header, rest) = postcard::take_from_bytes::<Header>(body).map_err(damaged)?;
         let (magic, version) = (header.magic, header.version);
         if magic != MAGIC || version != VERSION {
-            return Err(refused(format!("it is of version {version}, this program reads version {VERSION}")));
+            return Err(refused(format!(
+                "it was saved by another version of katoms, in format {version}; this one reads format {VERSION}"
+            )));
         }
-        if header.method != method.label() {
-            let (then, now) = (&header.method, method.label());
-            return Err(refused(format!("it was saved by the method {then}, now the method is {now}")));
-        }
+        header.check(&Self::header(f, set, method, header.objective))?;
         let mut progress: Standing<M::State> = postcard::from_bytes(rest).map_err(damaged)?;
         if progress.stage > options.stages.before.len() {
             return Err(refused("it was saved with more stages than are now asked for".into()));
@@ -97,34 +105,33 @@ where
         progress.status = progress.status.filter(|status| matches!(status, Status::Converged | Status::Diverged));
         check(f, set, &options, method.iterate(&progress.state).point())?;
         let run = Self::standing(f, set, method, options, progress)?;
-        run.check_header(&header)?;
+        header.check(&Self::header(f, set, method, run.fresh_objective()))?;
         Ok(run)
     }
+}
 
-    fn check_header(&self, saved: &Header) -> Result<(), Error> {
-        let now = self.header();
-        let differs = |what: &str, then: String, now: String| {
-            Err(Error::Checkpoint {
-                reason: format!("it belongs to another problem: {what} was {then}, now it is {now}"),
-            })
+impl Header {
+    /// Refuses a problem that is not the one that was saved.
+    fn check(&self, now: &Self) -> Result<(), Error> {
+        let saved = self;
+        let reason = if saved.method != now.method {
+            format!("it was saved by the method {}, and now the method is {}", saved.method, now.method)
+        } else if (saved.outputs, &saved.domain) != (now.outputs, &now.domain) {
+            format!(
+                "it was saved for other data, of {} rows and {} columns; now there are {} and {}",
+                saved.outputs, saved.domain, now.outputs, now.domain
+            )
+        } else if saved.atoms != now.atoms {
+            format!("it was saved for k = {}, and now k is {}", saved.atoms, now.atoms)
+        } else if saved.constraint != now.constraint {
+            "it was saved for other groups, or another set or penalty".into()
+        } else if saved.objective.to_bits() != now.objective.to_bits() {
+            let (then, now) = (saved.objective, now.objective);
+            format!("it was saved for other data: the objective at the saved point was {then}, and is {now}")
+        } else {
+            return Ok(());
         };
-        if saved.domain != now.domain {
-            return differs("the design's domain", saved.domain.clone(), now.domain);
-        }
-        if saved.outputs != now.outputs {
-            return differs("the number of rows", saved.outputs.to_string(), now.outputs.to_string());
-        }
-        if saved.atoms != now.atoms {
-            return differs("k", saved.atoms.to_string(), now.atoms.to_string());
-        }
-        if saved.constraint != now.constraint {
-            let reason = "it belongs to another problem: the set or the penalty was another one";
-            return Err(Error::Checkpoint { reason: reason.into() });
-        }
-        if saved.objective != now.objective {
-            return differs("f at the saved point", saved.objective.to_string(), now.objective.to_string());
-        }
-        Ok(())
+        Err(Error::Checkpoint { reason })
     }
 }
 

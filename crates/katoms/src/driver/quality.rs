@@ -92,7 +92,8 @@ impl Quality {
     ) -> Option<Self> {
         let here = f.value(x);
         let most = f.value(&f.at(A::Point::zero(x.point().domain()))).max(here) - f.lower_bound();
-        (here - f.lower_bound() <= f.perfect() * most).then(|| Self { perfect: true, ..Self::stationary(0.0) })
+        (most.is_finite() && here - f.lower_bound() <= f.perfect() * most)
+            .then(|| Self { perfect: true, ..Self::stationary(0.0) })
     }
 
     /// The quality of x, where g = ∇f(x), from the most promising exchanges alone: a pass. It serves every structure.

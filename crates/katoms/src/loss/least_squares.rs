@@ -32,6 +32,11 @@ impl LeastSquares {
         Ok(Self { target, weights: Weights::default() })
     }
 
+    /// The target.
+    pub fn target(&self) -> &[f64] {
+        &self.target
+    }
+
     /// The same with sample weights.
     ///
     /// # Errors

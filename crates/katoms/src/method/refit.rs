@@ -187,8 +187,8 @@ fn descent<A: LinearOperator, L: Loss>(
         return Some(whole);
     }
     let delta = d.image().iter().fold(0.0_f64, |most, z| most.max(z.abs()));
-    // A short step that raises f does so by rounding alone.
-    let safe = if delta > 1.0 { delta.ln_1p() / delta } else { 0.5 };
+    // A short step that raises f does so by rounding alone, and on a quadratic every step does.
+    let safe = if delta > 1.0 && !f.loss().is_quadratic() { delta.ln_1p() / delta } else { 0.5 };
     let first = (0..30).map(|halvings| safe * 0.5_f64.powi(halvings)).find_map(|t| {
         let next = at(t);
         (next.1 <= here).then_some((t, next))

@@ -97,9 +97,18 @@ pub(crate) fn line_search<A: LinearOperator, L: Loss>(
     u: &Evaluated<A::Point>,
     g_t: &Evaluated<A::Point>,
 ) -> f64 {
-    let square = g_t.point().norm().powi(2);
-    let bend = f.bend(u, g_t);
-    if square > 0.0 && bend > 0.0 { square / bend } else { 0.0 }
+    let norm = g_t.point().norm();
+    let (square, bend) = (norm.powi(2), f.bend(u, g_t));
+    if square.is_normal() && bend.is_normal() && bend > 0.0 {
+        return square / bend;
+    }
+    if !(norm > 0.0 && norm.is_finite()) {
+        return 0.0;
+    }
+    // Squares of such a gradient leave the range of numbers; those of its direction do not.
+    let direction = Evaluated::combine(1.0 / norm, g_t, 0.0, g_t);
+    let bend = f.bend(u, &direction);
+    if bend > 0.0 { 1.0 / bend } else { 0.0 }
 }
 
 /// The first μ among guess, guess/2, … for which f(u − μg) ≤ f(u) − μ/2·‖g‖².

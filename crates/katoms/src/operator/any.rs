@@ -1,10 +1,10 @@
 //! Any design, chosen at run time: what a file or an array turns out to hold.
 
 use super::{
-    ColumnMoments, Csc, Dense, FirstRead, Layout, LinearOperator, MatrixFree, Moments, Parts, SampledRows, f16,
-    is_its_own_base,
+    ColumnMoments, ColumnSize, Csc, Dense, FirstRead, Layout, LinearOperator, MatrixFree, Moments, Parts, SampledRows,
+    f16, is_its_own_base,
 };
-use crate::error::Error;
+use crate::error::{Error, check_length};
 use crate::linalg::Matrix;
 use crate::linalg::kernels::Real;
 use crate::space::{IndexSet, SparseVec};
@@ -51,6 +51,40 @@ macro_rules! on_design {
             AnyDesign::Free($design) => $call,
         }
     };
+}
+
+impl AnyDesign<'_> {
+    /// A copy in which column j is 2^`exponents[j]` times what it is: what takes [`LinearOperator::extremes`] away. Where
+    /// the design was made with a [`FirstRead`], the copy is made with this one. O(mn), and as much memory as the numbers
+    /// take in double precision.
+    ///
+    /// # Errors
+    /// When there is not one exponent for each column, or there is no memory for a copy.
+    pub fn scaled(&self, exponents: &[i32], first: &FirstRead) -> Result<AnyDesign<'static>, Error> {
+        check_length("list of exponents", exponents.len(), self.domain(), "one for each column of the design")?;
+        Ok(match self {
+            Self::I8(design) => design.scaled(exponents, first)?.into(),
+            Self::U8(design) => design.scaled(exponents, first)?.into(),
+            Self::F16(design) => design.scaled(exponents, first)?.into(),
+            Self::F32(design) => design.scaled(exponents, first)?.into(),
+            Self::F64(design) => design.scaled(exponents, first)?.into(),
+            Self::Sparse(design) => design.scaled(exponents)?.into(),
+            Self::Free(design) => design.scaled(exponents).into(),
+        })
+    }
+
+    /// The largest magnitude in each column, which reads the design; `None` where it has no matrix.
+    pub fn sizes(&self) -> Option<Vec<f64>> {
+        match self {
+            Self::I8(design) => Some(design.sizes()),
+            Self::U8(design) => Some(design.sizes()),
+            Self::F16(design) => Some(design.sizes()),
+            Self::F32(design) => Some(design.sizes()),
+            Self::F64(design) => Some(design.sizes()),
+            Self::Sparse(design) => Some(design.sizes()),
+            Self::Free(_) => None,
+        }
+    }
 }
 
 impl LinearOperator for AnyDesign<'_> {
@@ -102,6 +136,9 @@ impl LinearOperator for AnyDesign<'_> {
     }
     fn rounding(&self) -> f64 {
         on_design!(self, design => design.rounding())
+    }
+    fn extremes(&self) -> &[ColumnSize] {
+        on_design!(self, design => design.extremes())
     }
     fn sampled_rows(&self) -> Option<SampledRows> {
         on_design!(self, design => design.sampled_rows())

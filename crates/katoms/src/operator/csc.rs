@@ -5,12 +5,13 @@ use std::fmt::Debug;
 
 use rayon::prelude::*;
 
+use super::magnitude::{are_moderate, extremes, no_room};
 use super::moments::corrected;
 use super::parts::part_major;
-use super::{ColumnMoments, LinearOperator, Moments, Parts, is_its_own_base};
+use super::{ColumnMoments, ColumnSize, LinearOperator, Moments, Parts, is_its_own_base};
 use crate::error::{Error, check_length, check_range};
-use crate::linalg::Matrix;
 use crate::linalg::kernels::{self, Real};
+use crate::linalg::{Matrix, times_power_of_two};
 use crate::space::{IndexSet, SparseVec};
 
 /// Columns that one thread takes at a time.
@@ -61,6 +62,8 @@ pub struct Csc<'a, T: Real, I: SparseIndex, P: SparseIndex = usize> {
     starts: Cow<'a, [P]>,
     indices: Cow<'a, [I]>,
     values: Cow<'a, [T]>,
+    /// Columns whose squares leave the range of double precision.
+    extremes: Vec<ColumnSize>,
 }
 
 impl<'a, T: Real, I: SparseIndex, P: SparseIndex> Csc<'a, T, I, P> {
@@ -76,14 +79,42 @@ impl<'a, T: Real, I: SparseIndex, P: SparseIndex> Csc<'a, T, I, P> {
         indices: impl Into<Cow<'a, [I]>>,
         values: impl Into<Cow<'a, [T]>>,
     ) -> Result<Self, Error> {
-        let a = Self { rows, columns, starts: starts.into(), indices: indices.into(), values: values.into() };
+        let (starts, indices, values) = (starts.into(), indices.into(), values.into());
+        let mut a = Self { rows, columns, starts, indices, values, extremes: Vec::new() };
         check_compressed("columns", (columns, rows), &a.starts, &a.indices, a.values.len())?;
-        if let Some(at) = kernels::first_not_finite(&a.values) {
+        let moderate = T::as_doubles(&a.values).is_some_and(are_moderate);
+        if !moderate && let Some(at) = kernels::first_not_finite(&a.values) {
             let column = a.starts.partition_point(|s| s.get() <= at) - 1;
             let (row, value) = (a.indices[at].get(), a.values[at].to_f64());
             return Err(Error::NotFinite { what: "design matrix", row, column, value });
         }
+        if !moderate && T::as_doubles(&a.values).is_some() {
+            a.extremes = extremes(a.sizes().into_iter().enumerate());
+        }
         Ok(a)
+    }
+
+    /// The largest magnitude in each column. One read of the values.
+    pub(super) fn sizes(&self) -> Vec<f64> {
+        let one = |j: usize| {
+            let values = &self.values[self.starts[j].get()..self.starts[j + 1].get()];
+            let plain = || values.iter().fold(0.0_f64, |most, v| most.max(v.to_f64().abs()));
+            T::as_doubles(values).map_or_else(plain, kernels::largest)
+        };
+        (0..self.columns).into_par_iter().with_min_len(COLUMN_CHUNK).map(one).collect()
+    }
+
+    /// A copy in double precision in which column j is 2^`exponents[j]` times what it is.
+    pub(super) fn scaled(&self, exponents: &[i32]) -> Result<Csc<'static, f64, I, P>, Error> {
+        let (mut indices, mut values) = (Vec::new(), Vec::new());
+        let room = indices.try_reserve_exact(self.indices.len()).and(values.try_reserve_exact(self.values.len()));
+        room.map_err(|_| no_room(&self.extremes))?;
+        indices.extend_from_slice(&self.indices);
+        for (j, &exponent) in exponents.iter().enumerate() {
+            let column = &self.values[self.starts[j].get()..self.starts[j + 1].get()];
+            values.extend(column.iter().map(|v| times_power_of_two(v.to_f64(), exponent)));
+        }
+        Csc::new(self.rows, self.columns, self.starts.to_vec(), indices, values)
     }
 
     /// The number of stored entries.
@@ -213,6 +244,9 @@ impl<T: Real, I: SparseIndex, P: SparseIndex> LinearOperator for Csc<'_, T, I, P
 
     fn domain(&self) -> usize {
         self.columns
+    }
+    fn extremes(&self) -> &[ColumnSize] {
+        &self.extremes
     }
     fn n_outputs(&self) -> usize {
         self.rows

@@ -6,11 +6,12 @@ use std::sync::{Arc, OnceLock};
 use rayon::prelude::*;
 
 use super::first_read::{FirstRead, Known};
+use super::magnitude::{are_moderate, extremes, no_room};
 use super::parts::part_major;
-use super::{ColumnMoments, LinearOperator, Moments, Parts, RowSample, SampledRows, is_its_own_base};
+use super::{ColumnMoments, ColumnSize, LinearOperator, Moments, Parts, RowSample, SampledRows, is_its_own_base};
 use crate::error::{Error, check_length};
-use crate::linalg::Matrix;
 use crate::linalg::kernels::{self, Real};
+use crate::linalg::{Matrix, times_power_of_two};
 use crate::space::{IndexSet, SparseVec};
 
 /// Entries of work below which a second thread costs more than it brings.
@@ -58,6 +59,10 @@ pub struct Dense<'a, T: Real> {
     sample: OnceLock<Arc<RowSample>>,
     /// What the first read told.
     known: Option<Known>,
+    /// Whether it was asked.
+    asked: bool,
+    /// Columns whose squares leave the range of double precision.
+    extremes: Vec<ColumnSize>,
 }
 
 impl<'a, T: Real> Dense<'a, T> {
@@ -95,18 +100,66 @@ impl<'a, T: Real> Dense<'a, T> {
         }
         let expected = rows.saturating_mul(columns);
         check_length("design matrix", data.len(), expected, "rows times columns")?;
-        let mut a = Self { data, rows, columns, layout, sample: OnceLock::new(), known: None };
+        let sample = OnceLock::new();
+        let mut a =
+            Self { data, rows, columns, layout, sample, known: None, asked: first.is_some(), extremes: Vec::new() };
         if let Some(first) = first {
             check_length("target", first.rows(), rows, "one value for each row of the design")?;
             a.read_for(first);
         }
-        if a.known.is_none()
+        let sizes = a.looked_at();
+        let finite = sizes.iter().all(|(_, size)| size.is_finite());
+        if (!finite || (T::as_doubles(&a.data).is_none() && a.known.is_none()))
             && let Some(at) = kernels::first_not_finite(&a.data)
         {
             let (row, column) = a.place(at);
             return Err(Error::NotFinite { what: "design matrix", row, column, value: a.data[at].to_f64() });
         }
+        a.extremes = extremes(sizes);
         Ok(a)
+    }
+
+    /// The sizes of all columns that may hold more than moderate or finite numbers. What the first read told spares a look
+    /// at most columns; only double precision has such numbers.
+    fn looked_at(&self) -> Vec<(usize, f64)> {
+        let Some(data) = T::as_doubles(&self.data) else { return Vec::new() };
+        match &self.known {
+            Some(known) => {
+                let size = |j: usize| match self.layout {
+                    Layout::ColumnMajor => kernels::largest(&data[j * self.rows..][..self.rows]),
+                    Layout::RowMajor => kernels::largest_every(data, j, self.columns),
+                };
+                known.doubtful().into_par_iter().map(|j| (j, size(j))).collect()
+            }
+            None if are_moderate(data) => Vec::new(),
+            None => self.sizes().into_iter().enumerate().collect(),
+        }
+    }
+
+    /// The largest magnitude in each column. One read of the data.
+    pub(super) fn sizes(&self) -> Vec<f64> {
+        match (T::as_doubles(&self.data), self.layout) {
+            (Some(data), Layout::ColumnMajor) => kernels::largest_columns(data, self.rows),
+            (Some(data), Layout::RowMajor) => kernels::largest_rows(data, self.columns),
+            (None, _) => {
+                let mut sizes = vec![0.0_f64; self.columns];
+                for (at, v) in self.data.iter().enumerate() {
+                    let size = &mut sizes[self.place(at).1];
+                    *size = size.max(v.to_f64().abs());
+                }
+                sizes
+            }
+        }
+    }
+
+    /// A copy in double precision in which column j is 2^`exponents[j]` times what it is; read for a fit as this one was,
+    /// so that both give the same bits.
+    pub(super) fn scaled(&self, exponents: &[i32], first: &FirstRead) -> Result<Dense<'static, f64>, Error> {
+        let mut data = Vec::new();
+        data.try_reserve_exact(self.data.len()).map_err(|_| no_room(&self.extremes))?;
+        let value = |(at, v): (usize, &T)| times_power_of_two(v.to_f64(), exponents[self.place(at).1]);
+        data.extend(self.data.iter().enumerate().map(value));
+        Dense::with_layout(data, self.rows, self.columns, self.layout, Some(first).filter(|_| self.asked))
     }
 
     /// Answers what is asked; leaves it where the answers do not show that all values are finite.
@@ -224,6 +277,9 @@ impl<T: Real> LinearOperator for Dense<'_, T> {
     }
     fn rounding(&self) -> f64 {
         T::ROUNDING
+    }
+    fn extremes(&self) -> &[ColumnSize] {
+        &self.extremes
     }
     fn sampled_rows(&self) -> Option<SampledRows> {
         let pays = self.data.len() >= SAMPLED_WORK && self.columns >= SAMPLED_WIDTH * self.rows;

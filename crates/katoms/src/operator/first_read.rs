@@ -6,6 +6,7 @@
 
 use rayon::prelude::*;
 
+use super::magnitude::doubtful;
 use super::{Moments, RowSample, SampledRows};
 use crate::linalg::kernels::{self, Real};
 use crate::loss::{Split, best_constant};
@@ -106,6 +107,13 @@ impl Known {
         self.moments.means.iter().chain(&self.moments.variances).all(|v| v.is_finite())
     }
 
+    /// The columns that may hold numbers whose squares leave the range of double precision: all of them, where the weights
+    /// add up to no number and moments say nothing.
+    pub fn doubtful(&self) -> Vec<usize> {
+        let total: f64 = self.asked.weights.iter().sum();
+        if total.is_normal() { doubtful(&self.moments) } else { (0..self.pass.len()).collect() }
+    }
+
     /// The moments under these weights, if they were asked for.
     pub fn moments(&self, weights: &[f64]) -> Option<&Moments> {
         (self.asked.weights == weights).then_some(&self.moments)
@@ -124,7 +132,9 @@ impl Known {
     /// Aᵀ·r, if it was asked for, but for rounding.
     pub fn pass(&self, r: &[f64]) -> Option<&[f64]> {
         let FirstRead { residual, rounding, .. } = &self.asked;
-        let same = r.len() == residual.len() && r.iter().zip(residual).all(|(a, b)| (a - b).abs() <= *rounding);
+        // A residual that overflowed is nobody's.
+        let known = rounding.is_finite() && r.len() == residual.len();
+        let same = known && r.iter().zip(residual).all(|(a, b)| (a - b).abs() <= *rounding);
         same.then_some(&self.pass)
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::moments::corrected;
 use super::{ColumnMoments, LinearOperator, Moments, is_its_own_base};
 use crate::error::{Error, check_range};
+use crate::linalg::times_power_of_two;
 use crate::space::{Covector, IndexSet, SparseVec};
 
 type Product = Arc<dyn Fn(&[f64], &mut [f64]) + Send + Sync>;
@@ -47,6 +48,26 @@ impl MatrixFree {
         check_range("the number of outputs", rows, 1, usize::MAX)?;
         check_range("the number of inputs", columns, 1, usize::MAX)?;
         Ok(Self { rows, columns, forward: Arc::new(forward), backward: Arc::new(backward) })
+    }
+
+    /// The operator whose column j is 2^`exponents[j]` times what it is.
+    pub(super) fn scaled(&self, exponents: &[i32]) -> Self {
+        let exponents: Arc<[i32]> = exponents.into();
+        let scale = |exponents: &[i32], values: &mut [f64]| {
+            values.iter_mut().zip(exponents).for_each(|(v, &e)| *v = times_power_of_two(*v, e));
+        };
+        let (forward, backward) = (self.forward.clone(), self.backward.clone());
+        let (before, after) = (exponents.clone(), exponents);
+        let forward = move |x: &[f64], out: &mut [f64]| {
+            let mut x = x.to_vec();
+            scale(&before, &mut x);
+            forward(&x, out);
+        };
+        let backward = move |r: &[f64], out: &mut [f64]| {
+            backward(r, out);
+            scale(&after, out);
+        };
+        Self { rows: self.rows, columns: self.columns, forward: Arc::new(forward), backward: Arc::new(backward) }
     }
 }
 

@@ -16,6 +16,7 @@ mod entries;
 mod first_read;
 mod intercept;
 mod latent;
+mod magnitude;
 mod matrix_free;
 mod matrix_map;
 mod moments;
@@ -41,6 +42,8 @@ pub use first_read::FirstRead;
 pub use half::f16;
 pub use intercept::WithIntercept;
 pub use latent::LatentCopies;
+pub use magnitude::ColumnSize;
+pub(crate) use magnitude::check_columns;
 pub use matrix_free::MatrixFree;
 pub use matrix_map::MatrixMap;
 pub(crate) use moments::is_constant;
@@ -135,6 +138,12 @@ pub trait LinearOperator: Sync {
     /// The relative rounding of the stored values: what lies below it says nothing about the data. Asked of the base.
     fn rounding(&self) -> f64 {
         f64::EPSILON
+    }
+
+    /// The columns whose squares leave the range of double precision, rising; [`Objective::new`](crate::Objective::new)
+    /// refuses them. Asked of the base.
+    fn extremes(&self) -> &[ColumnSize] {
+        &[]
     }
 
     /// The operator that does the passes.

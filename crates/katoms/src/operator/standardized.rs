@@ -2,10 +2,14 @@
 
 use std::borrow::Cow;
 
+use super::magnitude::doubtful;
 use super::moments::is_constant;
-use super::{ColumnMoments, LinearOperator, Moments, Parts, SampledRows, passes_through_base};
+use super::{
+    ColumnMoments, ColumnSize, LinearOperator, Moments, Parts, SampledRows, check_columns, passes_through_base,
+};
 use crate::error::{Error, check_length, check_values};
-use crate::linalg::Matrix;
+use crate::linalg::kernels::largest;
+use crate::linalg::{Matrix, times_power_of_two};
 use crate::space::{IndexSet, SparseVec};
 
 /// Columns whose centre is at most so many scales away from 0 lose no more than four digits where products are centred
@@ -40,7 +44,7 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> Standardized<A> 
     /// becomes zero, which no fit selects for a gain.
     ///
     /// # Errors
-    /// When a weight is negative or not finite, or all are zero.
+    /// When a weight is negative or not finite, all are zero, or squares of a column leave the range of double precision.
     pub fn fit(inner: A, weights: &[f64]) -> Result<Self, Error>
     where
         A: ColumnMoments,
@@ -52,11 +56,12 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> Standardized<A> 
             return Err(Error::Value { what: "weights", index: 0, value: 0.0, right: "at least one must be above 0" });
         }
         let moments = inner.moments(weights);
-        Self::with_moments(inner, moments)
+        Self::with_moments(inner, moments, weights)
     }
 
-    /// The same with moments that are known.
-    pub(crate) fn with_moments(inner: A, moments: Moments) -> Result<Self, Error> {
+    /// The same with moments that are known, of rows that weigh so.
+    pub(crate) fn with_moments(inner: A, moments: Moments, weights: &[f64]) -> Result<Self, Error> {
+        check_doubtful(&inner, &moments, weights)?;
         let Moments { means, variances } = moments;
         let scale = |(&m, &v): (&f64, &f64)| if is_constant(m, v) { 1.0 } else { v.sqrt() };
         let scales = means.iter().zip(&variances).map(scale).collect();
@@ -65,7 +70,8 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> Standardized<A> 
 
     /// Columns of root mean square 1 that keep their origin: no constant comes into the predictions. A column of zeros
     /// stays as it is.
-    pub(crate) fn about_zero(inner: A, moments: &Moments) -> Result<Self, Error> {
+    pub(crate) fn about_zero(inner: A, moments: &Moments, weights: &[f64]) -> Result<Self, Error> {
+        check_doubtful(&inner, moments, weights)?;
         let scale = |(&mean, &variance): (&f64, &f64)| match mean.hypot(variance.sqrt()) {
             0.0 => 1.0,
             size => size,
@@ -107,6 +113,29 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> Standardized<A> 
     fn shift(&self, original: &SparseVec) -> f64 {
         original.entries().map(|(j, v)| v * self.centres[j]).sum()
     }
+}
+
+/// Refuses columns whose moments overflowed or underflowed: such a column would look constant and be left out. One of
+/// zeros, where rows have a weight, is told by its products, which cost a look at the columns in doubt.
+fn check_doubtful<A>(inner: &A, moments: &Moments, weights: &[f64]) -> Result<(), Error>
+where
+    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+{
+    let columns = doubtful(moments);
+    if columns.is_empty() {
+        return Ok(());
+    }
+    // Factors that no values of a column but zeros cancel out; the large ones tell small numbers.
+    let factor = |(i, &w): (usize, &f64)| if w > 0.0 { 1.0 + (i as f64 * 0.754_877).fract() } else { 0.0 };
+    let plain: Vec<f64> = weights.iter().enumerate().map(factor).collect();
+    let large: Vec<f64> = plain.iter().map(|&r| times_power_of_two(r, 600)).collect();
+    let columns = IndexSet::new(inner.domain(), columns);
+    let looks = [plain, large].map(|r| inner.adjoint_on(&r, &columns));
+    let wrong = |j: usize| looks.iter().any(|products| products.value_at(j) != 0.0);
+    let Some(&column) = columns.indices().iter().find(|&&j| wrong(j)) else { return Ok(()) };
+    let mut values = vec![0.0; inner.n_outputs()];
+    inner.apply(&SparseVec::new(inner.domain(), vec![column], vec![1.0])?, &mut values);
+    check_columns(&[ColumnSize { column, size: largest(&values) }])
 }
 
 impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator for Standardized<A> {

@@ -18,9 +18,10 @@ use super::shrinkage::shrunk;
 use super::training_paths::{Paths, TrainingPaths, affordable};
 use crate::driver::{Options, Run, lockstep_while};
 use crate::error::{Error, check_length, check_option};
+use crate::linalg::{exponent_of_two, times_power_of_two};
 use crate::loss::Split;
 use crate::method::AcceleratedIht;
-use crate::objective::Objective;
+use crate::objective::{Objective, check_magnitudes};
 use crate::operator::{ColumnMoments, LinearOperator, Parts};
 use crate::set::{Always, CoordinateSet};
 use crate::space::SparseVec;
@@ -126,8 +127,13 @@ impl Score {
     pub fn new(choice: Choice, folds: Vec<f64>, models: Vec<FoldModel>) -> Self {
         let count = folds.len() as f64;
         let mean = folds.iter().sum::<f64>() / count;
-        let square: f64 = folds.iter().map(|v| (v - mean).powi(2)).sum();
-        Self { choice, folds, mean, error: (square / (count - 1.0) / count).sqrt(), models }
+        // Fourth powers of residuals: those of losses of about 1 are numbers.
+        let unit = exponent_of_two(mean).unwrap_or(0);
+        let square: f64 = folds.iter().map(|v| times_power_of_two(v - mean, -unit).powi(2)).sum();
+        let error = times_power_of_two((square / (count - 1.0) / count).sqrt(), unit);
+        // Losses that are all the same differ by rounding.
+        let error = if error <= 4.0 * f64::EPSILON * mean.abs() { 0.0 } else { error };
+        Self { choice, folds, mean, error, models }
     }
 
     /// The place of the score that is least; of equals the one with the fewest atoms.
@@ -288,6 +294,7 @@ where
     check_length("coordinates of the set", set.domain(), design.domain(), "one for each column of the design")?;
     let (null, rest) = null_and_rest(&options.sizes)?;
     rest.iter().try_for_each(|&k| set.with_atoms(k).map(|_| ()))?;
+    check_magnitudes(design, loss)?;
     let sides = Sides::new(loss, folds)?;
     let searched = CrossValidation { sizes: rest.to_vec(), ..options.clone() };
     let problem = Problem { design, loss, set, folds, options: &searched };

@@ -146,7 +146,7 @@ where
 
     pub(super) fn is_perfect(&self, x: &Evaluated<SparseVec>) -> bool {
         let here = self.f.value(x) - self.f.lower_bound();
-        here <= self.f.perfect() * self.null().max(here)
+        here.is_finite() && here <= self.f.perfect() * self.null().max(here)
     }
 
     /// The statement about x, whose exchanges were compared in a tableau.

@@ -61,7 +61,8 @@ impl Preparation {
     ///
     /// # Errors
     /// When the loss wants another number of rows than the design has, no row is given, one is outside,
-    /// all of them have weight 0, or the ridge is negative or not finite.
+    /// all of them have weight 0, the ridge is negative or not finite, or squares of a column or of the target leave the
+    /// range of double precision.
     pub fn objective<'a, A, L>(
         &self,
         design: &'a A,
@@ -86,8 +87,9 @@ impl Preparation {
         let ones = vec![1.0; rows.len()];
         let rows = Rows::new(design, rows)?;
         let columns = if self.standardize {
-            let moments = rows.moments(loss.weights().unwrap_or(&ones));
-            self.standardized(rows, moments)?
+            let weights = loss.weights().unwrap_or(&ones);
+            let moments = rows.moments(weights);
+            self.standardized(rows, moments, weights)?
         } else {
             Standardized::new(rows, vec![0.0; design.domain()], vec![1.0; design.domain()])?
         };
@@ -116,7 +118,9 @@ impl Preparation {
         for ((rows, loss), known) in rows.into_iter().zip(losses).zip(known) {
             samples.push(match known {
                 Some(moments) => {
-                    let columns = self.standardized(Rows::new(design, rows)?, moments)?;
+                    let ones = vec![1.0; rows.len()];
+                    let weights = loss.weights().unwrap_or(&ones);
+                    let columns = self.standardized(Rows::new(design, rows)?, moments, weights)?;
                     Sample { columns, intercept: self.intercept }
                 }
                 None => {
@@ -129,14 +133,14 @@ impl Preparation {
     }
 
     /// Columns that are centred and scaled; only scaled, where no intercept takes up what centring leaves.
-    fn standardized<B>(&self, columns: B, moments: Moments) -> Result<Standardized<B>, Error>
+    fn standardized<B>(&self, columns: B, moments: Moments, weights: &[f64]) -> Result<Standardized<B>, Error>
     where
         B: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
     {
         if self.intercept {
-            Standardized::with_moments(columns, moments)
+            Standardized::with_moments(columns, moments, weights)
         } else {
-            Standardized::about_zero(columns, &moments)
+            Standardized::about_zero(columns, &moments, weights)
         }
     }
 

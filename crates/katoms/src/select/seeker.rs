@@ -370,7 +370,7 @@ where
         let (here, lower) = (self.f.value(x), self.f.lower_bound());
         let zero = self.f.value(&self.f.at(A::Point::zero(self.set.domain())));
         let noise = self.search.noise.map_or(0.0, |sigma| 0.5 * sigma * sigma * x.image().len() as f64);
-        here - lower <= (self.f.perfect() * (zero.max(here) - lower)).max(noise)
+        here.is_finite() && here - lower <= (self.f.perfect() * (zero.max(here) - lower)).max(noise)
     }
 
     /// Takes note of where a start led. Whether the search can end.
@@ -412,8 +412,9 @@ where
 
     fn outcome(mut self) -> Outcome<A::Point> {
         let zero = A::Point::zero(self.set.domain());
+        // No attempt led to a finite objective.
         let none =
-            Found { x: self.f.at(zero), status: Status::Stopped, exchanges: 0, quality: None, certificate: None };
+            Found { x: self.f.at(zero), status: Status::Diverged, exchanges: 0, quality: None, certificate: None };
         let best = self.best.take().unwrap_or(none);
         let seconds = self.seconds();
         let quality = match best.quality {

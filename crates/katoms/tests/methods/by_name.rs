@@ -130,7 +130,7 @@ fn a_state_saved_under_another_penalty_is_refused() {
     assert!(Run::resume(&f, &then, &method, Options::default(), &bytes).is_ok());
     let now = L1::new(0.2, 100).unwrap();
     let error = Run::resume(&f, &now, &method, Options::default(), &bytes).err().map(|e| e.to_string());
-    assert!(error.is_some_and(|e| e.contains("the set or the penalty was another one")));
+    assert!(error.is_some_and(|e| e.contains("other groups, or another set or penalty")));
 }
 
 #[test]

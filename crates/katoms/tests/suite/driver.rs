@@ -291,23 +291,26 @@ fn a_saved_state_of_another_problem_is_refused() {
         resumed.err().map(|e| e.to_string()).unwrap_or_default()
     };
     assert_eq!(reason(&f, &set, &bytes), "");
-    assert!(reason(&f, &KSparse::new(6, 100).unwrap(), &bytes).contains("k was 5, now it is 6"));
+    assert!(reason(&f, &KSparse::new(6, 100).unwrap(), &bytes).contains("saved for k = 5, and now k is 6"));
     let mut target = problem.target.clone();
     target[0] += 1.0;
     let other = Objective::new(&a, LeastSquares::new(target).unwrap()).unwrap();
-    assert!(reason(&other, &set, &bytes).contains("f at the saved point"));
+    assert!(reason(&other, &set, &bytes).contains("other data: the objective at the saved point"));
     let mut design = problem.design.clone();
     design.iter_mut().for_each(|v| *v *= 1.5);
     let b = Dense::column_major(design, 60, 100).unwrap();
     let other = problem.squares(&b);
-    assert!(reason(&other, &set, &bytes).contains("f at the saved point"), "another design is told");
+    assert!(reason(&other, &set, &bytes).contains("other data: the objective"), "another design is told");
+    let fewer = Dense::column_major(problem.design[..60 * 40].to_vec(), 60, 40).unwrap();
+    let said = reason(&problem.squares(&fewer), &KSparse::new(5, 40).unwrap(), &bytes);
+    assert!(said.contains("other data, of 60 rows and 100 columns; now there are 60 and 40"), "{said}");
     for at in 0..bytes.len() {
         assert!(reason(&f, &set, &bytes[..at]).contains("damaged"), "cut at {at}");
         let mut flipped = bytes.clone();
         flipped[at] ^= 0x10;
         assert!(reason(&f, &set, &flipped).contains("damaged"), "flipped at {at}");
     }
-    assert!(reason(&f, &set, b"not a saved state at all").contains("cannot be continued"));
+    assert!(reason(&f, &set, b"not a saved state at all").contains("no saved state"));
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod operators;
 mod partial;
 mod path;
 mod planted;
+mod range;
 mod rank;
 mod samples;
 mod search;

@@ -9,10 +9,11 @@ use anyhow::{Result, bail};
 use clap::Args;
 use katoms::method::RankMethod;
 use katoms::{Status, Stop};
-use katoms_estimate::{Centring, Completed, Completion, Rule, complete};
+use katoms_estimate::{Centring, Completed, Completion, Observed, Rule, complete};
 use serde_json::json;
 
 use crate::Ended;
+use crate::checkpoint::{self, Job};
 use crate::outputs;
 use crate::sizes::Sizes;
 use crate::told::{Told, aligned, count, number};
@@ -96,6 +97,7 @@ impl CompleteArgs {
         let outputs = files.map(|path| path.as_deref());
         outputs::check(&[Some(self.data.as_path()), self.mask.as_deref()], &outputs)?;
         outputs::check_ending(self.out.as_deref(), &["png", "csv", "npy"])?;
+        let mut checkpoint = self.checkpoint.open()?;
         let source = katoms_io::read(&self.data, &katoms_io::ReadOptions::default())?;
         let grid = Grid::new(source, &self.data, self.kind)?;
         let grid = match &self.mask {
@@ -116,15 +118,25 @@ impl CompleteArgs {
         }
         let pieces = (how.ranks.len() * how.ridges.len() > 1).then_some(how.ranks.len() * how.ridges.len() + 1);
         let companion = Companion::new(told, "completing", pieces, self.work.time_limit);
-        let (mut completed, cut) = self.checkpoint.run(told, &self.data, companion, |state, companion| {
+        let job = || Self::job(&observed);
+        let (mut completed, cut) = checkpoint.run(told, &self.data, job, companion, |state, companion| {
             complete(&observed, &how, state.as_deref(), companion)
         })?;
         completed.status = cut.status(completed.status);
         self.deliver(&grid, &completed, told)?;
         // A choice that was cut short stays so: the checkpoint has only the last fit, and that is done.
         let done = completed.status == Status::Converged;
-        self.checkpoint.forget(done);
+        checkpoint.forget(done);
         Ok(self.work.ended(done))
+    }
+
+    /// What a checkpoint of this completion belongs to; what was asked for is in the state.
+    fn job(observed: &Observed) -> Job {
+        let places = |indices: &[usize]| indices.iter().map(|&i| i as f64).collect::<Vec<f64>>();
+        let parts = [&places(observed.rows())[..], &places(observed.columns()), observed.values()];
+        let (rows, columns) = observed.shape();
+        let (command, checksum) = ("complete".into(), checkpoint::checksum(&parts));
+        Job { command, rows, columns, checksum, options: Vec::new() }
     }
 
     fn how(&self, grid: &Grid) -> Result<Completion> {

@@ -25,6 +25,7 @@
 mod codes;
 mod columns;
 mod gather;
+mod largest;
 mod log_odds;
 mod moments;
 mod picked;
@@ -44,6 +45,7 @@ pub(crate) use codes::{CODES, code_products, largest_factor};
 pub use columns::adjoint_columns;
 use columns::{LANES, sum_lanes};
 pub(crate) use gather::{PaddedRows, add_rows, dots};
+pub(crate) use largest::{all_within, largest, largest_columns, largest_every, largest_rows};
 pub(crate) use log_odds::{log_loss, log_loss_curvatures, log_loss_slopes};
 pub(crate) use moments::{moments_columns, moments_rows, survey_columns};
 pub(crate) use picked::{adjoint_picked_columns, adjoint_picked_rows, apply_columns, apply_rows};

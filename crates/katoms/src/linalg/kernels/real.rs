@@ -19,6 +19,12 @@ pub trait Real: Copy + Default + Send + Sync + PartialEq + std::fmt::Debug + 'st
     fn to_f64(self) -> f64;
     /// The nearest number in single precision. O(1).
     fn to_f32(self) -> f32;
+    /// The values themselves where they are stored in double precision: squares of other numbers are always in its range.
+    #[doc(hidden)]
+    fn as_doubles(values: &[Self]) -> Option<&[f64]> {
+        let _ = values;
+        None
+    }
     /// Neither NaN nor infinite. O(1).
     #[inline(always)]
     fn finite(self) -> bool {
@@ -47,6 +53,9 @@ pub trait Real: Copy + Default + Send + Sync + PartialEq + std::fmt::Debug + 'st
 }
 
 impl Real for f64 {
+    fn as_doubles(values: &[Self]) -> Option<&[f64]> {
+        Some(values)
+    }
     #[inline(always)]
     fn to_f64(self) -> f64 {
         self
