@@ -138,10 +138,12 @@ fn table(loaded: &Loaded, trail: &Trail) -> String {
             if new.len() > 3 { format!("{}, … ({})", new[..3].join(", "), new.len()) } else { new.join(", ") }
         };
         let (entered, left) = (named(&model.chosen, &before), named(&before, &model.chosen));
-        let change = match (model.atoms, left.is_empty()) {
-            (0, _) => "no features".into(),
-            (_, true) => format!("+ {entered}"),
-            (_, false) => format!("+ {entered}  - {left}"),
+        let change = match (model.atoms, entered.is_empty(), left.is_empty()) {
+            (0, ..) => "no features".into(),
+            (_, true, true) => "nothing more could add anything".into(),
+            (_, false, true) => format!("+ {entered}"),
+            (_, true, false) => format!("- {left}"),
+            (_, false, false) => format!("+ {entered}  - {left}"),
         };
         let mark = |at: usize| if trail.best[at] == model.atoms { "*" } else { " " };
         let mut row = vec![model.atoms.to_string(), format!("{:.4}", 1.0 - model.loss / trail.null_loss)];

@@ -1,6 +1,6 @@
 //! Features that predict a target: ranges of sizes, starts, bounds.
 
-use katoms::loss::{AnyLoss, LeastSquares, Logistic, Split};
+use katoms::loss::{AnyLoss, LeastSquares, Logistic, Loss, Split};
 use katoms::operator::{AnyDesign, Dense, LinearOperator};
 use katoms::select::{Bounds, Criterion, Folds, Preparation};
 use katoms::set::{AnyAtoms, KSparse};
@@ -77,13 +77,13 @@ fn summed(rows: usize, columns: usize, weights: &[f64], deviation: f64, seed: u6
 #[test]
 fn a_range_that_nobody_gave_goes_on_while_it_pays() {
     // 1000/(ln ln 1000 · ln 300) = 90
-    let (data, loss) = summed(1000, 300, &[1.0; 45], 1.0, 1);
+    let (data, loss) = summed(1000, 300, &[1.0; 40], 1.0, 1);
     let design = dense(&data, 1000);
     let wide = features(&design, loss.into(), Preparation::default());
     let trail = wide.path(None, Criterion::EBIC, &mut Unwatched).unwrap();
     let sizes = trail.sizes();
-    assert_eq!((trail.best[2], sizes[0], sizes[sizes.len() - 1], wide.trusted_size()), (45, 0, 60, 90));
-    assert!(sizes.contains(&44) && !sizes.contains(&45), "{sizes:?}");
+    assert_eq!((trail.best[2], sizes[0], sizes[sizes.len() - 1], wide.trusted_size()), (40, 0, 60, 90));
+    assert!(sizes.contains(&40) && !sizes.contains(&41), "{sizes:?}");
     // where the first range will do, there is no other
     let (data, loss) = summed(1000, 300, &[1.0; 5], 1.0, 1);
     let design = dense(&data, 1000);
@@ -322,4 +322,27 @@ fn what_does_not_go_with_bounds_is_named() {
     assert!(warm.objective <= cold.objective * (1.0 + 1e-12));
     let stopped = boxed.fit(3, &How::default(), &mut |_: &Progress<'_>| Answer::Stop).unwrap();
     assert_eq!((stopped.status, stopped.iterations), (Status::Stopped, 1));
+}
+
+#[test]
+fn a_column_that_does_not_vary_predicts_nothing_beside_an_intercept() {
+    let (rows, mut data) = (ROWS, columns());
+    data[..rows].fill(3.7);
+    let design = dense(&data, rows);
+    let every = design.domain();
+    for loss in losses(&design) {
+        for standardize in [true, false] {
+            let prepared =
+                |intercept| features(&design, loss.clone(), Preparation { standardize, intercept, ridge: 0.1 });
+            let with_intercept = prepared(true);
+            let found = with_intercept.fit(every, &How::default(), &mut Unwatched).unwrap();
+            assert!(!found.chosen.contains(&0) && found.coefficients.value_at(0) == 0.0, "{:?}", found.chosen);
+            let value = loss.value(&with_intercept.predictions(&found.coefficients, found.intercept));
+            assert!((value - found.loss).abs() <= 1e-12 * found.loss, "{value} {}", found.loss);
+            let trail = with_intercept.path(Some(&[every]), Criterion::Bic, &mut Unwatched).unwrap();
+            assert_eq!(trail.models[0].chosen, found.chosen);
+            let without = prepared(false).fit(every, &How::default(), &mut Unwatched).unwrap();
+            assert!(without.chosen.contains(&0), "without an intercept it stands for one");
+        }
+    }
 }
