@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import re
 import sys
 import warnings
 from collections.abc import Callable
@@ -56,12 +57,19 @@ def _told_in(dtype: Any) -> Any:
 
 
 def asked(function: Any, design: Any, *arguments: Any, explain: Callable[[Any], str | None] = not_finite) -> Any:
-    """What the kernels answer about a design. A value that is not finite is told with the name of its column."""
+    """What the kernels answer about a design. What is wrong with a column is told with its name."""
     try:
         return function(design.matrix, *arguments)
     except _katoms.NotFiniteError as error:
         words = explain(design)
         raise error if words is None else _katoms.NotFiniteError(words) from None
+    except _katoms.KatomsError as error:
+        raise type(error)(_with_names(design, str(error))) from None
+
+
+def _with_names(design: Any, message: str) -> str:
+    """A message of the kernels, which count columns."""
+    return re.sub(r"column (\d+)(?: of the design)? \(counted from 0\)", lambda found: called(design, int(found[1])), message)
 
 
 def _sparse(X: Any) -> tuple:

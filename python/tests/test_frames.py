@@ -123,6 +123,17 @@ def test_groups_and_bounds_that_cannot_be_are_told_by_name(houses):
             katoms.SparseRegressor(1, bounds=bounds).fit(X, y)
 
 
+def test_numbers_that_are_too_large_or_small_are_told_by_column(houses):
+    X, y = houses
+    model = katoms.SparseRegressor(2).fit(X, y)
+    with pytest.raises(exceptions.PredictionError, match="column 'area' holds 1.7e308 there"):
+        model.predict(X.assign(area=1.7e308))
+    with pytest.raises(exceptions.MagnitudeError, match="column 'rooms' "):
+        katoms.SparseRegressor(2, standardize=False).fit(X.assign(rooms=1e200 * X["rooms"]), y)
+    with pytest.raises(exceptions.CoefficientError, match="the coefficient of column 'age' "):
+        katoms.SparseRegressor(2).fit(X.assign(age=1e-300 * X["age"]), 1e100 * y)
+
+
 def test_completion_and_recovery_name_columns_too(houses):
     X, y = houses
     infinite = X.assign(age=np.inf)

@@ -90,8 +90,8 @@ impl Features<'_> {
         }
     }
 
-    /// Tries [these sizes](Features::sizes_after) in turn. `judged` tells the choice, and whether the work came to its end; `joined` makes one of what was found before
-    /// and what was found then.
+    /// Tries [these sizes](Features::sizes_after) in turn. `judged` tells the choice, and whether the work came to its end;
+    /// `joined` makes one of what was found before and what was found then.
     pub(super) fn growing<T>(
         &self,
         most: usize,
