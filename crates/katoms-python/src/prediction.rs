@@ -2,12 +2,13 @@
 
 use katoms::Error;
 use katoms::loss::{LeastSquares, Logistic};
+use katoms::operator::{AnyDesign, LinearOperator};
 use katoms::space::SparseVec;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
 use crate::answer;
-use crate::design::{Holes, Matrix, View};
+use crate::design::{Holes, Matrix};
 use crate::error::raised;
 use crate::job::Ended;
 use crate::pool::on_threads;
@@ -47,9 +48,9 @@ fn predict<'py>(
             let mut out = vec![intercept; view.shape().0];
             view.predict(&coefficients, &mut out);
             // Reads all of it, and finds what is not finite.
-            view.design(None)?;
+            let design = view.design(None)?;
             match out.iter().position(|z| !z.is_finite()) {
-                Some(row) if !ended.is_ended() => Err(overflow(&view, &coefficients, row)),
+                Some(row) if !ended.is_ended() => Err(overflow(&design, &coefficients, row)),
                 _ => Ok(out),
             }
         })
@@ -61,11 +62,11 @@ fn predict<'py>(
 }
 
 /// A prediction that is no number: the part of it that is the largest.
-fn overflow(view: &View<'_>, coefficients: &SparseVec, row: usize) -> Error {
+fn overflow(design: &AnyDesign<'_>, coefficients: &SparseVec, row: usize) -> Error {
     let value = |column: usize| {
-        let mut out = vec![0.0; view.shape().0];
-        if let Ok(unit) = SparseVec::new(view.shape().1, vec![column], vec![1.0]) {
-            view.predict(&unit, &mut out);
+        let mut out = vec![0.0; design.n_outputs()];
+        if let Ok(unit) = SparseVec::new(design.domain(), vec![column], vec![1.0]) {
+            design.apply(&unit, &mut out);
         }
         out.get(row).copied().unwrap_or(f64::NAN)
     };
