@@ -35,7 +35,7 @@ def entries_of(X: Any, known: Known | None = None) -> Entries:
         X = np.ma.filled(X.astype(np.float64), np.nan)
     if is_sparse(X):
         return _stored(X)
-    design = design_of(_without_na(X))
+    design = design_of(X)
     matrix = design.matrix
     if matrix.dtype.type not in (np.float64, np.float32):
         matrix = matrix.astype(np.float64)
@@ -115,16 +115,6 @@ def _stored(X: Any) -> Entries:
     shape = (int(X.shape[0]), int(X.shape[1]))
     values = np.ascontiguousarray(X.data, dtype=np.float64)
     return Entries((shape, places_of(X.row, "rows"), places_of(X.col, "columns"), values), shape, None)
-
-
-def _without_na(X: Any) -> Any:
-    """A frame of pandas in which NA is NaN."""
-    if not is_frame(X) or not hasattr(X, "isna"):
-        return X
-    try:
-        return X.astype(np.float64)
-    except (TypeError, ValueError):
-        return X.astype(object).where(X.notna(), np.nan)
 
 
 def places_of(listed: Any, what: str, names: np.ndarray | None = None) -> np.ndarray:

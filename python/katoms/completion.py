@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from katoms import _docs, _katoms
-from katoms._checks import Design, check_same_features, is_sparse, method_of, seed_of, threads_of, whole_of
+from katoms._checks import Design, asked, check_same_features, is_sparse, method_of, seed_of, threads_of, whole_of
 from katoms._docs import documented
 from katoms._entries import Entries, Known, entries_of, places_of
-from katoms._estimator import GivesFrames, feature_names_out
+from katoms._estimator import GivesFrames, accepts_aliases, feature_names_out
+from katoms._missing import infinite
 from katoms._paths import sizes_of
 from katoms._quality import quality_of
 from katoms._working import Working
@@ -36,6 +37,7 @@ class Completing(GivesFrames, Working):
     method: str | None = None
     max_iter: int = 1000
     tol: float = 1e-6
+    time_limit: float | None = None
     n_jobs: int | None = None
     random_state: Any = None
     verbose: int = 0
@@ -59,7 +61,8 @@ class Completing(GivesFrames, Working):
         self
         """
         entries = entries_of(X)
-        told = _katoms.complete(entries.matrix, self._asked(self._scales(entries)), self._how_to_work([]))
+        self._begin()
+        told = asked(_katoms.complete, entries, self._asked(self._scales(entries)), self._how_to_work([]), explain=_infinite)
         self._keep_features(entries.shape[1], entries.names)
         self.__dict__.pop("row_names_in_", None)
         if entries.row_names is not None:
@@ -165,7 +168,7 @@ class Completing(GivesFrames, Working):
                     "X is a sparse matrix, and the predictions of all its places are dense; "
                     "use predict(rows, columns) for some places, or predict(X.toarray()) with NaN where nothing was seen"
                 )
-            return self._matrix.predict_rows(self._read(rows).matrix, threads_of(self.n_jobs))
+            return self._of_rows(self._matrix.predict_rows, self._read(rows))
         places = np.broadcast_arrays(
             places_of(rows, "rows", getattr(self, "row_names_in_", None)),
             places_of(columns, "columns", getattr(self, "feature_names_in_", None)),
@@ -201,9 +204,14 @@ class Completing(GivesFrames, Working):
         """
         self._check_fitted()
         entries = self._read(X)
-        filled = self._matrix.fill_rows(entries.matrix, threads_of(self.n_jobs))
+        filled = self._of_rows(self._matrix.fill_rows, entries)
         named = X if entries.row_names is None else _Indexed(entries.row_names)
         return self._framed(filled, named)
+
+    def _of_rows(self, function: Callable[..., np.ndarray], entries: Any) -> np.ndarray:
+        """What the matrix says of rows, in single precision where they are."""
+        told = asked(function, entries, threads_of(self.n_jobs), explain=_infinite)
+        return told.astype(np.float32) if getattr(entries.matrix, "dtype", None) == np.float32 else told
 
     def fit_transform(self, X: Any, y: Any = None):
         """Complete a matrix, and give it with its holes filled."""
@@ -230,6 +238,7 @@ class Completing(GivesFrames, Working):
         )
 
 
+@accepts_aliases(k="rank")
 @documented(_docs.COMPLETION)
 @dataclass(eq=False, repr=False)
 class MatrixCompletion(Completing):
@@ -281,6 +290,7 @@ class MatrixCompletion(Completing):
         return None if self.l2 is None else [float(self.l2)]
 
 
+@accepts_aliases(k="rank")
 @documented(_docs.COMPLETION_CV)
 @dataclass(eq=False, repr=False)
 class MatrixCompletionCV(Completing):
@@ -349,6 +359,11 @@ class _Indexed(NamedTuple):
     """What gives a frame its index."""
 
     index: np.ndarray
+
+
+def _infinite(entries: Any) -> str | None:
+    """Which column holds infinity, where there are columns: NaN is a hole."""
+    return None if isinstance(entries.matrix, tuple) else infinite(entries)
 
 
 def _clip(clip: Any) -> str | tuple[float, float]:

@@ -133,7 +133,7 @@ def test_less_precision_agrees(dtype):
     X = holes(stars()).astype(dtype)
     single, double = (MatrixCompletion(rank=2).fit(form) for form in (X, X.astype(np.float64)))
     np.testing.assert_array_equal(single.to_dense(), double.to_dense())
-    assert single.transform(X).dtype == np.float64
+    assert single.transform(X).dtype == (np.float32 if dtype is np.float32 else np.float64)
 
 
 def test_factors_and_effects_are_the_matrix():
@@ -564,7 +564,7 @@ def test_ctrl_c_ends_a_fit():
     ("X", "words"),
     [
         ([[np.nan, np.nan]], "the list of observed entries is empty; at least one is needed"),
-        ([[1.0, np.inf]], "the matrix holds inf at row 0, column 1"),
+        ([[1.0, np.inf]], r"column 1 \(counted from 0\) has inf in row 0"),
         ([1.0, 2.0], "Reshape your data"),
         (([0], [1]), "X is a tuple of 2; give .rows, columns, values."),
         (([0, 1], [0], [1.0, 2.0]), "column index has length 1, but 2 is needed"),

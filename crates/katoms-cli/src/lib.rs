@@ -57,6 +57,8 @@ pub fn run<A: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = A>) ->
             return u8::try_from(error.exit_code()).unwrap_or(2);
         }
     };
+    // Where there is a pool already, as in the process of the Python package, it stays as it is.
+    let _ = rayon::ThreadPoolBuilder::new().num_threads(katoms_estimate::threads()).build_global();
     let told = Told::new(cli.quiet, &arguments);
     match cli.command.run(&told) {
         Ok(Ended::Done) => 0,

@@ -6,6 +6,7 @@ mod null;
 mod parts;
 mod sizes;
 mod trail;
+mod trained;
 
 use std::time::Instant;
 
@@ -20,6 +21,7 @@ use katoms::{Error, Objective, Outcome};
 
 pub use answers::{Estimate, How, Trail, TrailModel};
 pub use sizes::Edge;
+pub use trained::Trained;
 
 use self::parts::Parts;
 use crate::resumed::contained_if_resumed;

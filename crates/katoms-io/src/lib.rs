@@ -39,7 +39,7 @@ pub use format::parquet::write_parquet;
 pub use format::picture::write_png;
 pub use groups::{GroupFile, read_groups};
 pub use mapped::Mapped;
-pub use model::{Coefficient, Loss, Model, ModelTarget, Quality, Rival, SCHEMA};
+pub use model::{ClassType, Coefficient, Loss, Model, ModelTarget, Quality, Rival, SCHEMA};
 pub use problem::Problem;
 pub use read::{read, read_bytes, read_with_problems};
 pub use save::save;

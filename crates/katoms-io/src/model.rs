@@ -7,14 +7,14 @@
 //! | `command` | the command line that made it |
 //! | `loss` | `squares` or `logistic` |
 //! | `k` | the atoms that were asked for |
-//! | `target` | `name`; `classes`: the names of class 0 and class 1, or null |
+//! | `target` | `name`; `classes`: the names of class 0 and class 1, or null; `class_type`, where it is known what the names stand for: `text`, `integer`, `float` or `bool` |
 //! | `intercept` | the prediction where every feature is 0 |
-//! | `coefficients` | a list of: `name` of the feature, `column` of the file, `level` (for an indicator, else null), `value` on the scale of the file, `standardized` (for columns of mean 0 and deviation 1), `mean` (what takes the place of a missing value, or null) |
+//! | `coefficients` | a list of: `name` of the feature, `column` of the file, `level` (for an indicator, else null; `(missing)` stands for a value that is missing), `value` on the scale of the file, `standardized` (for columns of mean 0 and deviation 1), `mean` (what takes the place of a missing value, or null) |
 //! | `atoms` | the names of the chosen atoms: features, or groups |
 //! | `levels` | for each categorical column of the model its levels; the first is the one that the others are compared with |
 //! | `formats` | for each column of the model, and the target, that holds no plain numbers how it was read: `numbers` with `decimal` (`.` or `,`), `thousands`, `currency`, `percent`, `parentheses` and `time`, or `dates` with `origin` (the day that is 0) and `order` (`dmy`, `mdy` or null) |
 //! | `na_values` | what stood for missing values besides the usual |
-//! | `unnamed_columns` | how many columns the file had, where they have no names, else null |
+//! | `unnamed_columns` | how many columns the file had, where they have no names, else null; they are called x1, x2, … |
 //! | `standardize` | whether the columns were standardised for the fit |
 //! | `ridge` | the weight of the ridge |
 //! | `missing` | what was done about missing values: `refuse`, `mean` or `drop` |
@@ -22,7 +22,7 @@
 //! | `status` | how the fit ended |
 //! | `objective` | the value that was minimised |
 //! | `quality` | how good the fit is, or null: `stationarity`, `exchanges_compared`, `exhaustive`, `improvable`, `rivals` (`inside`, `outside`, `rise`), `gap` (proven, or null) |
-//! | `data` | `rows`, `columns` and `checksum` of what the fit saw |
+//! | `data` | `rows`, `columns` and `checksum` of what the fit saw; Python, which keeps no data, leaves the checksum empty |
 //!
 //! The linear predictor of a row is `intercept` + Σ `value`·x, added up in the order of the list; an indicator's x is
 //! 1 where the column has the level. For `squares` it is the prediction, for `logistic` the log-odds of class 1. Every
@@ -108,6 +108,23 @@ pub struct ModelTarget {
     pub name: String,
     /// The names of class 0 and class 1.
     pub classes: Option<[String; 2]>,
+    /// What these names stand for, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class_type: Option<ClassType>,
+}
+
+/// What the names of classes stand for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ClassType {
+    /// Themselves.
+    Text,
+    /// Whole numbers.
+    Integer,
+    /// Numbers.
+    Float,
+    /// True and false.
+    Bool,
 }
 
 /// A feature and its weight.
@@ -324,6 +341,17 @@ impl Model {
             "the prediction of row {row} of the data (counted from 1) is no number in double precision{part}; are the \
              data in the units of the fit?"
         ))
+    }
+
+    /// The columns that its coefficients multiply, one after the other.
+    pub fn design(&self, data: &Dataset) -> Vec<f64> {
+        let mut design = vec![0.0; data.rows.len() * self.coefficients.len()];
+        let columns = design.chunks_mut(data.rows.len().max(1));
+        for (coefficient, column) in self.coefficients.iter().zip(columns) {
+            let place = data.features.iter().position(|feature| feature.name == coefficient.feature.name);
+            place.into_iter().for_each(|place| data.add_column(place, 1.0, column));
+        }
+        design
     }
 
     /// The probability of class 1 in each row; `None` where there are no classes.

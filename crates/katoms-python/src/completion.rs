@@ -81,19 +81,20 @@ impl Asked {
 fn complete<'py>(py: Python<'py>, seen: Seen<'py>, asked: Asked, work: Work) -> PyResult<Bound<'py, PyDict>> {
     let observed = seen.observed()?;
     let how = asked.how(&observed, &work).map_err(raised)?;
-    let ((found, held_out), ended) = job::worked(py, &work, &Ended::default(), |listener| {
-        match katoms_estimate::complete(&observed, &how, None, listener) {
+    let ended = Ended::default();
+    let ((found, held_out), error) =
+        job::worked(py, &work, &ended, |listener| match katoms_estimate::complete(&observed, &how, None, listener) {
             Err(Error::FewRows { .. }) => {
                 katoms_estimate::complete(&observed, &how.simplest(), None, listener).map(|found| (found, false))
             }
             done => done.map(|found| (found, true)),
-        }
-    })?;
+        })?;
     let told = outcome(py, &found, &work)?;
     told.set_item("held_out", held_out)?;
     told.set_item("seen", observed.values().len())?;
     told.set_item("matrix", CompletedMatrix(found.matrix))?;
-    told.set_item("ended_by", ended)?;
+    told.set_item("status", answer::status(ended.status(found.status)))?;
+    told.set_item("ended_by", error)?;
     Ok(told)
 }
 
@@ -111,7 +112,6 @@ fn outcome<'py>(py: Python<'py>, found: &Completed, work: &Work) -> PyResult<Bou
     told.set_item("held_out_rmse", found.held_out_rmse)?;
     told.set_item("complete", found.complete)?;
     told.set_item("refitted", found.refitted)?;
-    told.set_item("status", answer::status(found.status))?;
     told.set_item("iterations", found.iterations)?;
     told.set_item("passes", found.passes)?;
     told.set_item("seconds", found.seconds)?;

@@ -19,8 +19,14 @@ macro_rules! exceptions {
     ($($variant:ident => $exception:ident, $text:literal;)*) => {
         $(create_exception!(katoms.exceptions, $exception, KatomsError, $text);)*
 
-        /// The exception of an error.
+        /// The exception of an error. k is called `support_size` here.
         pub fn raised(error: Error) -> PyErr {
+            let error = match error {
+                Error::OutOfRange { what: "k", value, min, max } => {
+                    Error::OutOfRange { what: "support_size", value, min, max }
+                }
+                error => error,
+            };
             let message = error.to_string();
             match error {
                 Error::Memory { .. } => PyMemoryError::new_err(message),

@@ -36,7 +36,7 @@ impl Finished<'_> {
                 LossChoice::Logistic => Loss::Logistic,
             },
             k: self.k,
-            target: ModelTarget { name: target.name.clone(), classes: target.classes.clone() },
+            target: ModelTarget { name: target.name.clone(), classes: target.classes.clone(), class_type: None },
             intercept: estimate.intercept,
             coefficients: estimate.coefficients.entries().map(coefficient).collect(),
             atoms: estimate.chosen.iter().map(|&atom| self.loaded.atom(atom).into()).collect(),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::columns::{self, Design, Part, Pieces};
+use super::columns::{self, Design, MISSING_LEVEL, Part, Pieces};
 use super::frame::{Body, Frame, Opened};
 use super::rows::{Kept, Scan};
 use super::storage::{Selection, Storage};
@@ -203,8 +203,9 @@ fn make_categorical(frame: &mut Frame, ask: &Ask, expected: Option<(&Expected, &
         chosen.extend(names.require_list(list, &frame.context("--categorical"))?);
     }
     let of_model = expected.iter().flat_map(|(expected, places)| expected.features.iter().zip(*places));
-    chosen.extend(of_model.filter(|(feature, _)| feature.level.is_some()).map(|(_, &place)| place));
-    if chosen.is_empty() {
+    let is_category = |feature: &Feature| feature.level.is_some() && !is_hole(feature, expected);
+    chosen.extend(of_model.clone().filter(|(feature, _)| is_category(feature)).map(|(_, &place)| place));
+    if chosen.is_empty() && !of_model.into_iter().any(|(feature, _)| is_hole(feature, expected)) {
         return Ok(());
     }
     if let Body::Numbers(storage) = &frame.body {
@@ -221,6 +222,12 @@ fn make_categorical(frame: &mut Frame, ask: &Ask, expected: Option<(&Expected, &
         }
     }
     Ok(())
+}
+
+/// Whether a feature says where the numbers of a column are missing.
+fn is_hole(feature: &Feature, expected: Option<(&Expected, &[usize])>) -> bool {
+    let is_numeric = expected.is_some_and(|(expected, _)| !expected.levels.contains_key(&feature.column));
+    is_numeric && feature.level.as_deref() == Some(MISSING_LEVEL)
 }
 
 /// The features that every model has.
@@ -294,6 +301,10 @@ fn fill(frame: Frame, made: &Pieces, rows: &[usize], means: Option<&[f64]>) -> S
     for (j, piece) in made.pieces.iter().enumerate() {
         let mean = means.and_then(|m| m.get(j)).copied().unwrap_or(f64::NAN);
         match (all.get(piece.column), piece.part) {
+            (Some(Values::Numbers(column)), Part::Level(None)) => {
+                let kept = rows.iter().filter_map(|&row| column.get(row));
+                numbers.extend(kept.map(|v| f64::from(u8::from(v.is_nan()))));
+            }
             (Some(Values::Numbers(column)), _) => {
                 let kept = rows.iter().filter_map(|&row| column.get(row));
                 numbers.extend(kept.map(|&v| if v.is_nan() { mean } else { v }));

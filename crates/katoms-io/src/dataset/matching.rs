@@ -107,6 +107,7 @@ pub(super) fn expected_pieces(
                 None if level == MISSING_LEVEL => Part::Level(None),
                 None => Part::Nowhere,
             },
+            (Some(level), Some(Values::Numbers(_))) if level == MISSING_LEVEL => Part::Level(None),
             _ => Part::Numbers,
         };
         if feature.level.is_none() {

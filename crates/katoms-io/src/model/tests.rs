@@ -1,6 +1,9 @@
 //! Models through their file and back, and files that are none.
 
+use katoms::operator::Layout;
+
 use super::*;
+use crate::source::{Array, Numbers};
 
 fn feature(name: &str) -> Feature {
     let (column, level) = name.split_once('=').map_or((name, None), |(c, l)| (c, Some(l.to_owned())));
@@ -18,7 +21,7 @@ fn model() -> Model {
         command: "katoms fit d.csv --target y -k 2".into(),
         loss: Loss::Squares,
         k: 2,
-        target: ModelTarget { name: "y".into(), classes: None },
+        target: ModelTarget { name: "y".into(), classes: None, class_type: None },
         intercept: 1.0 / 3.0,
         coefficients: vec![coefficient("age", 0.1), coefficient("city=Ulm", -1e-7), coefficient("city=Bonn", 2.0)],
         atoms: vec!["age".into(), "city".into()],
@@ -110,6 +113,23 @@ fn gaps_are_filled_with_the_means_of_the_fit() {
     let model = model();
     let table = data(&model, "city,age\nAachen,NA\n", Missing::Mean);
     assert_eq!(model.predict(&table).unwrap(), [model.intercept + 0.1 * (0.1 + 0.2)]);
+}
+
+#[test]
+fn an_indicator_of_missing_numbers_is_read_from_tables_and_arrays() {
+    let mut model = model();
+    let hole = Feature { name: "x1 (missing)".into(), column: "x1".into(), level: Some("(missing)".into()) };
+    model.coefficients = vec![coefficient("x1", 2.0), Coefficient { feature: hole, ..coefficient("", -5.0) }];
+    model.levels.clear();
+    let expected = [model.intercept + 2.0 * 3.0 + 0.0, model.intercept + 2.0 * (0.1 + 0.2) - 5.0];
+    assert_eq!(model.predict(&data(&model, "x1,other\n3,x\nNA,y\n", Missing::Mean)).unwrap(), expected);
+    model.unnamed_columns = Some(1);
+    let numbers = Numbers::F64(vec![3.0, f64::NAN].into());
+    let array = Array { numbers, rows: 2, columns: 1, layout: Layout::RowMajor, is_vector: false };
+    let ask = Ask { missing: Missing::Mean, ..Ask::default() };
+    let read = model.dataset(Source::Array(array), &ask).unwrap();
+    assert_eq!(model.predict(&read).unwrap(), expected);
+    assert_eq!(model.design(&read), [3.0, 0.1 + 0.2, 0.0, 1.0]);
 }
 
 #[test]

@@ -144,7 +144,7 @@ fn columns(model: &Model, dataset: &Dataset, ids: &[Column], linear: Vec<f64>) -
     match &model.target.classes {
         None => columns.push(numbers("prediction".into(), linear)),
         Some(classes) => {
-            let codes = linear.iter().map(|&z| Some(u32::from(z >= 0.0))).collect();
+            let codes = linear.iter().map(|&z| Some(u32::from(z > 0.0))).collect();
             let values = Values::Words { levels: classes.to_vec(), codes };
             columns.push(Column { name: "prediction".into(), values });
             for (class, sign) in classes.iter().zip([-1.0, 1.0]) {
