@@ -1,6 +1,6 @@
 # Each target is what you would type. `make help` lists them.
 
-.PHONY: help run test test-rust test-python test-long bench figures peers paper
+.PHONY: help run test test-rust test-python test-long fuzz fuzz-replay faults sanitize bench figures peers paper
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -48,6 +48,25 @@ test-long: test target/draw ## the same, then the long tests as well
 target/draw: bench/numpy_draw.py # the draw on which the variants were first tried
 	python3 -m venv .venv && .venv/bin/pip install --quiet numpy
 	.venv/bin/python bench/numpy_draw.py target/draw
+
+# `make fuzz SECONDS=60` is shorter, `make fuzz READERS="csv parquet"` takes some of the readers. Needs a C++ compiler.
+SECONDS ?= 3600
+fuzz: ## coverage-guided fuzzing of every reader, an hour in all
+	python3 fuzz/run.py $(SECONDS) $(READERS)
+
+fuzz-replay: ## every input that is kept for fuzzing, read once
+	python3 fuzz/run.py replay $(READERS)
+
+ROUNDS ?= 100
+faults: ## the program killed, on a full disk, without memory: outputs are whole or absent
+	cargo build --release -p katoms-cli --no-default-features --features parquet
+	python3 tools/faults.py target/release/katoms --rounds $(ROUNDS)
+
+# AddressSanitizer comes with nightly Rust: `rustup toolchain install nightly`. The target is named so that build scripts
+# and macros are left alone; a test asks for more memory than there is.
+sanitize: ## the unsafe kernels, and the readers on damaged files, under AddressSanitizer (nightly Rust)
+	RUSTFLAGS=-Zsanitizer=address ASAN_OPTIONS=allocator_may_return_null=1 cargo +nightly test --target-dir target/sanitize \
+		--target $$(rustc -vV | sed -n 's/^host: //p') -p katoms -p katoms-io --features katoms-io/parquet --lib
 
 # The peers live in a virtual environment of their own. One that cannot be installed is left out, and the tables say so.
 # `make bench ROWS=quick` has the smallest row of each work; `ROWS="ls-750x cv"` the rows whose keys hold these parts.

@@ -12,7 +12,7 @@ from katoms.classification import (
     SparseClassifierCV,
 )
 from katoms.completion import MatrixCompletion, MatrixCompletionCV
-from katoms.functions import methods, path, phase_transition_k, theory
+from katoms.functions import load, methods, path, phase_transition_k, theory
 from katoms.plots import plot_coefficients, plot_completion, plot_convergence, plot_cv, plot_path
 from katoms.recovery import Recovered, SparseRecovery, recover
 from katoms.regression import GroupSparseRegressor, GroupSparseRegressorCV, SparseRegressor, SparseRegressorCV
@@ -36,6 +36,7 @@ __all__ = [
     "SparseRegressor",
     "SparseRegressorCV",
     "__version__",
+    "load",
     "methods",
     "path",
     "phase_transition_k",

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from katoms import _katoms
-from katoms._checks import Design, design_of, weights_of
-from katoms._linear import LinearModel
+from katoms._checks import Design, asked
+from katoms._linear import Chosen, LinearModel
 from katoms._paths import Path, criterion_of
 from katoms._working import warn, warn_unless_converged
 
@@ -38,23 +38,26 @@ class ByCriterion(LinearModel):
         -------
         self
         """
-        design = design_of(X)
-        problem = self._problem(design, self._target(y), weights_of(sample_weight, design.shape[0]))
+        self._begin()
+        design = self._read(X)
+        target = self._target(y)
+        problem = self._problem(design, target, self._weights(sample_weight, target))
         criterion = criterion_of(self.ic_type)
-        size, start, whole, path, edge = self._sizes(), self._start(design), None, None, None
+        size, start, chosen, path, edge = self._sizes(), self._start(design), None, None, None
         if not isinstance(size, int):
             if self.method is not None:
                 raise ValueError(f"method is {self.method!r}, which runs for one size; give support_size one number")
-            told = _katoms.path(design.matrix, problem, self._work(design), size, criterion)
-            edge = told["edge"][criterion]
-            path, whole = Path(told, design.names), told["complete"]
+            told = asked(_katoms.path, design, problem, self._work(design), size, criterion)
+            # Sizes that were not reached for want of time say nothing about the range.
+            edge = told["edge"][criterion] if told["cut"] is None else None
+            path, chosen = Path(told, design.names), Chosen(told["cut"])
             size = path.best(criterion)
             place = path.place(size)
             start = (path.coefs[place], float(path.intercepts[place]))
             if told["ended_by"] is not None:
                 self.path_ = path
             self._raise_if_ended_early(told, design, lambda: (size, *start))
-        self._finish(design, problem, size, start, whole)
+        self._finish(design, problem, size, start, chosen)
         vars(self).pop("path_", None)
         if path is not None:
             self.path_ = path
@@ -64,18 +67,20 @@ class ByCriterion(LinearModel):
 
     def _path(self, X: Any, y: Any, sample_weight: Any) -> Path:
         """The models of all sizes alone."""
-        design = design_of(X)
-        problem = self._problem(design, self._target(y), weights_of(sample_weight, design.shape[0]))
+        self._begin()
+        design = self._read(X)
+        target = self._target(y)
+        problem = self._problem(design, target, self._weights(sample_weight, target))
         size = self._sizes()
         sizes = [size] if isinstance(size, int) else size
-        told = _katoms.path(design.matrix, problem, self._work(design), sizes, criterion_of(self.ic_type))
+        told = asked(_katoms.path, design, problem, self._work(design), sizes, criterion_of(self.ic_type))
         self._raise_if_ended(told)
-        if not told["complete"]:
-            warn_unless_converged("path", "stopped", len(told["models"]), "")
+        if told["cut"] is not None:
+            warn_unless_converged("path", told["cut"], len(told["models"]), "")
         return Path(told, design.names)
 
     def _start(self, design: Design) -> tuple[np.ndarray, float] | None:
         if not self.warm_start or not hasattr(self, "coef_"):
             return None
         coef, intercept = self._linear_part()
-        return (coef, float(intercept)) if len(coef) == design.shape[1] else None
+        return (coef, intercept) if len(coef) == design.shape[1] else None

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from katoms import _drawing as drawing
-from katoms._checks import groups_of
-from katoms._estimator import names_or_numbers
+from katoms._groups import groups_of, with_indicators
+from katoms._estimator import coefficient_names, names_or_numbers
 from katoms._paths import Path, criterion_of
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def trail_of(model: Any, ic_type: str | None) -> Trail:
     if ic_type is not None:
         raise ValueError(f"ic_type is {ic_type!r}, but cross-validation chose the size of this {type(model).__name__}")
     coefs = tried["coef"][rows].reshape(len(rows), -1)
-    names = names_or_numbers(getattr(model, "feature_names_in_", None), coefs.shape[1])
+    names = coefficient_names(model)
     return Trail(
         tried["support_size"][rows], coefs, "coefficient", names, model.support_size_, "chosen by cross-validation"
     )
@@ -125,20 +125,27 @@ def validation_of(model: Any) -> Validation | None:
     if "support_size" in results:
         kinds = np.array([f"l2 = {ridge:g}" for ridge in results["l2"]])
         marks = (model.k_min_, model.k_1se_)
-        # The loss of numbers is half the mean squared error.
-        what, unit = ("held-out log loss", 1) if hasattr(model, "classes_") else ("held-out mean squared error", 2)
-        means, errors = unit * results["mean_loss"], unit * results["standard_error"]
+        if "mean_score" in results:
+            what, means, errors = "held-out score", results["mean_score"], results["score_standard_error"]
+        else:
+            # The loss of numbers is half the mean squared error.
+            what, unit = ("held-out log loss", 1) if hasattr(model, "classes_") else ("held-out mean squared error", 2)
+            means, errors = unit * results["mean_loss"], unit * results["standard_error"]
         return Validation(what, results["support_size"], means, errors, kinds, f"l2 = {model.l2_:g}", *marks)
     if len(results.get("rank", ())) > 0:
         centred = len(set(results["centring"])) > 1
-        named = [_kind(*kind, centred) for kind in zip(results["l2"], results["centring"])]
-        kind, marks = _kind(model.l2_, model.centring_, centred), (model.rank_min_, model.rank_1se_)
+        tried = zip(results["l2"], results["centring"], results["row_prior"])
+        named = [_kind(*kind, centred) for kind in tried]
+        kind = _kind(model.l2_, model.centring_, model.row_prior_, centred)
+        marks = (model.rank_min_, model.rank_1se_)
         means, errors = results["held_out_mse"], np.asarray(results["standard_error"], dtype=float)
         return Validation("held-out squared error", results["rank"], means, errors, np.array(named), kind, *marks)
     return None
 
 
-def _kind(ridge: float, centring: str, centred: bool) -> str:
+def _kind(ridge: float, centring: str, row_prior: str, centred: bool) -> str:
+    if row_prior != "ridge":
+        return f"row prior {row_prior}"
     return f"l2 = {ridge:g}, centring {centring}" if centred else f"l2 = {ridge:g}"
 
 
@@ -197,6 +204,7 @@ def bars_of(model: Any, effects: np.ndarray) -> Bars:
         return Bars(features, np.zeros(len(features), dtype=int), [])
     known = getattr(model, "feature_names_in_", None)
     members, names = groups_of(model.groups, known, model.n_features_in_)
+    members = with_indicators(members, getattr(model, "missing_features_", ()), model.n_features_in_)
     left = set(model.support_.tolist())
     blocks = []
     for name in model.chosen_groups_:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import numbers
+import re
+import sys
 import warnings
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from katoms._interop import DataConversionWarning, known_to_sklearn
+from katoms import _katoms
+from katoms._frames import frame_values, is_frame, numbers_in
+from katoms._missing import Filling, called, not_finite
 from katoms._plink import Genotypes
 
 
@@ -22,11 +27,15 @@ class Design(NamedTuple):
     matrix: Any
     shape: tuple[int, int]
     names: np.ndarray | None
+    #: The precision of what is told of it: that of its own numbers, where these are single or double.
+    dtype: Any = np.float64
+    #: What took the place of missing values, where anything does.
+    filling: Filling | None = None
 
-
-def is_frame(X: Any) -> bool:
-    """Whether this is a frame of pandas or polars."""
-    return type(X).__module__.partition(".")[0] in ("pandas", "polars") and hasattr(X, "columns")
+    @property
+    def inputs(self) -> int:
+        """The number of columns that were given: without indicators of missing values."""
+        return self.shape[1] - (0 if self.filling is None else len(self.filling.indicated))
 
 
 def is_sparse(X: Any) -> bool:
@@ -40,10 +49,30 @@ def design_of(X: Any) -> Design:
         return Design((X.shape, X.codes, X.means), X.shape, X.names)
     names = names_of(X)
     if is_sparse(X):
-        return Design(_sparse(X), X.shape, names)
-    array = _dense(_frame_values(X) if is_frame(X) else X)
+        return Design(_sparse(X), X.shape, names, _told_in(X.dtype))
+    array = _dense(frame_values(X) if is_frame(X) else X)
     check_shape(array.shape)
-    return Design(array, array.shape, names)
+    return Design(array, array.shape, names, _told_in(array.dtype))
+
+
+def _told_in(dtype: Any) -> Any:
+    return np.float32 if dtype == np.float32 else np.float64
+
+
+def asked(function: Any, design: Any, *arguments: Any, explain: Callable[[Any], str | None] = not_finite) -> Any:
+    """What the kernels answer about a design. What is wrong with a column is told with its name."""
+    try:
+        return function(design.matrix, *arguments)
+    except _katoms.NotFiniteError as error:
+        words = explain(design)
+        raise error if words is None else _katoms.NotFiniteError(words) from None
+    except _katoms.KatomsError as error:
+        raise type(error)(_with_names(design, str(error))) from None
+
+
+def _with_names(design: Any, message: str) -> str:
+    """A message of the kernels, which count columns."""
+    return re.sub(r"column (\d+)(?: of the design)? \(counted from 0\)", lambda found: called(design, int(found[1])), message)
 
 
 def _sparse(X: Any) -> tuple:
@@ -54,30 +83,6 @@ def _sparse(X: Any) -> tuple:
     data = aligned(np.ascontiguousarray(X.data, dtype=np.float64))
     indices = X.indices.view(np.uint32) if X.indices.dtype == np.int32 else X.indices.astype(np.uint32)
     return tuple(X.shape), X.indptr.astype(np.uintp), np.ascontiguousarray(indices), data
-
-
-def _frame_values(X: Any) -> np.ndarray:
-    values = X.to_numpy()
-    if values.dtype.kind in "fiub":
-        return values
-    for place, name in enumerate(X.columns):
-        column = values[:, place]
-        try:
-            column.astype(np.float64)
-        except (TypeError, ValueError):
-            raise ValueError(
-                f"column {name!r} holds {next(v for v in column if not _is_number(v))!r}, which is no number; "
-                "encode it (for example with pandas.get_dummies) or leave it out"
-            ) from None
-    return values
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def _dense(X: Any) -> np.ndarray:
@@ -98,10 +103,24 @@ def _dense(X: Any) -> np.ndarray:
     if array.dtype == np.bool_:
         array = array.view(np.uint8)
     if array.dtype.type not in READ_AS_THEY_ARE or not array.dtype.isnative:
-        array = array.astype(np.float64)
+        array = _to_numbers(array)
     if not (array.flags.c_contiguous or array.flags.f_contiguous):
         return np.asfortranarray(array)
     return aligned(array)
+
+
+def _to_numbers(array: np.ndarray) -> np.ndarray:
+    """The same in double precision."""
+    try:
+        return array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        columns = [numbers_in(column) for column in array.T]
+        read = [column for column in columns if column is not None]
+        if len(read) == len(columns):
+            return np.column_stack(read)
+        j = next(j for j, column in enumerate(columns) if column is None)
+        message = f"column {j} (counted from 0) holds what is no number ({error}); make numbers of it, or leave it out"
+        raise type(error)(message) from None
 
 
 def check_shape(shape: tuple[int, ...]) -> None:
@@ -136,9 +155,9 @@ def check_same_features(estimator: Any, design: Design) -> None:
         warnings.warn(f"X does not have valid feature names, but {what} was fitted with feature names", stacklevel=3)
     elif fitted is not None and design.names is not None and list(fitted) != list(design.names):
         raise ValueError(_other_names(set(fitted), set(design.names)))
-    if design.shape[1] != estimator.n_features_in_:
+    if design.inputs != estimator.n_features_in_:
         raise ValueError(
-            f"X has {design.shape[1]} features, but {what} is expecting {estimator.n_features_in_} features as input."
+            f"X has {design.inputs} features, but {what} is expecting {estimator.n_features_in_} features as input."
         )
 
 
@@ -156,23 +175,6 @@ def _other_names(fitted: set, given: set) -> str:
     return message
 
 
-def column_of(y: Any, estimator: Any) -> np.ndarray:
-    """A target as one value for each row, of any type."""
-    if y is None:
-        what = type(estimator).__name__
-        raise ValueError(f"This {what} estimator requires y to be passed, but the target y is None.")
-    values = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
-    if np.iscomplexobj(values):
-        raise ValueError("Complex data not supported\nA target is one real number for each row.")
-    if values.ndim == 2 and values.shape[1] == 1:
-        message = "A column-vector y was passed when a 1d array was expected. Give y.ravel()."
-        warnings.warn(message, known_to_sklearn(DataConversionWarning), stacklevel=4)
-        values = values.ravel()
-    if values.ndim != 1:
-        raise ValueError(f"y should be a 1d array, got an array of shape {values.shape} instead.")
-    return values
-
-
 def numbers_of(values: Any, what: str) -> np.ndarray:
     """A vector of numbers in double precision."""
     vector = np.asarray(values)
@@ -188,115 +190,39 @@ def aligned(array: np.ndarray) -> np.ndarray:
     return array if array.flags.aligned else array.copy()
 
 
-def target_of(y: Any, estimator: Any) -> np.ndarray:
-    """A target of numbers."""
-    values = column_of(y, estimator)
-    if values.dtype.kind in "mM":
-        raise ValueError("y holds dates or times; make numbers of them first, such as days since a date")
-    try:
-        return aligned(np.ascontiguousarray(values, dtype=np.float64))
-    except (TypeError, ValueError):
-        wrong = next((v for v in values if not _is_number(v)), values[0])
-        raise ValueError(f"y holds {str(wrong)!r}, which is no number; for classes use SparseClassifier") from None
-
-
 def method_of(method: Any) -> str | None:
     """The name of a method, in any case."""
     return None if method is None else str(method).lower()
 
 
-def weights_of(sample_weight: Any, rows: int) -> np.ndarray | None:
-    """One weight for each row; None for equal ones."""
-    if sample_weight is None:
-        return None
-    if isinstance(sample_weight, numbers.Real):
-        return np.full(rows, float(sample_weight))
-    return numbers_of(sample_weight, "Sample weights")
+def bounds_of(bounds: Any, positive: Any, design: Design) -> tuple[np.ndarray, np.ndarray] | None:
+    """The least and the largest coefficient of each column; None where there are no bounds.
 
-
-def features_of(listed: Any, names: np.ndarray | None, count: int, what: str) -> list[int]:
-    """Indices of features that are listed by name, by index or by a mask."""
-    if listed is None:
-        return []
-    if isinstance(listed, (str, numbers.Integral)):
-        listed = [listed]
-    listed = list(listed)
-    if len(listed) == count and count > 0 and all(isinstance(v, (bool, np.bool_)) for v in listed):
-        return [j for j, wanted in enumerate(listed) if wanted]
-    return [_feature(item, names, count, what) for item in listed]
-
-
-def _feature(item: Any, names: np.ndarray | None, count: int, what: str) -> int:
-    if isinstance(item, str):
-        if names is None:
-            raise ValueError(f"{what} names {item!r}, but X has no column names; give indices, or a frame with names")
-        found = np.flatnonzero(names == item)
-        if len(found) != 1:
-            import difflib
-
-            near = difflib.get_close_matches(item, list(names), 1)
-            hint = f"; did you mean {near[0]!r}?" if near and len(found) == 0 else ""
-            kind = "no column" if len(found) == 0 else "more than one column"
-            raise ValueError(f"{what} names {item!r}, but {kind} of X is called so{hint}")
-        return int(found[0])
-    if not isinstance(item, numbers.Integral) or isinstance(item, (bool, np.bool_)):
-        raise ValueError(f"{what} holds {item!r}; give indices (from 0) or names of columns")
-    if not -count <= int(item) < count:
-        raise ValueError(f"{what} holds index {item}, but X has only {count} columns (indices count from 0)")
-    return int(item) % count
-
-
-def groups_of(groups: Any, names: np.ndarray | None, count: int) -> tuple[list[list[int]], list[str]]:
-    """Members and names of groups, from a label for each feature, sizes, lists, or a dictionary of lists."""
-    if isinstance(groups, dict):
-        members = [features_of(listed, names, count, f"group {name!r}") for name, listed in groups.items()]
-        return _with_the_rest(members, [str(name) for name in groups], names, count)
-    listed = groups.tolist() if isinstance(groups, np.ndarray) else list(groups)
-    if any(isinstance(item, (list, tuple, np.ndarray, set, range)) for item in listed):
-        members = [features_of(item, names, count, f"group {g}") for g, item in enumerate(listed)]
-        return _with_the_rest(members, [str(g) for g in range(len(members))], names, count)
-    return _flat_groups(listed, count)
-
-
-def _with_the_rest(
-    members: list[list[int]], called: list[str], names: np.ndarray | None, count: int
-) -> tuple[list[list[int]], list[str]]:
-    """The groups, and each feature that is in none of them as a group of its own."""
-    inside = {j for group in members for j in group}
-    rest = [j for j in range(count) if j not in inside]
-    return members + [[j] for j in rest], called + [f"x{j}" if names is None else str(names[j]) for j in rest]
-
-
-def _flat_groups(listed: list, count: int) -> tuple[list[list[int]], list[str]]:
-    whole = all(isinstance(v, numbers.Integral) and int(v) > 0 for v in listed)
-    sizes = whole and sum(listed) == count
-    if len(listed) == count:
-        if sizes and count > 1:
-            raise ValueError(
-                "groups holds nothing but ones: as labels that is one group of all features, as sizes each feature "
-                "alone. Write the groups as lists of indices, or leave groups out for features alone."
-            )
-        labels = list(dict.fromkeys(listed))
-        return [[j for j, label in enumerate(listed) if label == wanted] for wanted in labels], [str(v) for v in labels]
-    if not sizes:
-        raise ValueError(
-            f"groups has {len(listed)} entries, but X has {count} columns. Give a label for each column, sizes that "
-            "add up to the columns, or a list of lists of columns."
-        )
-    ends = np.cumsum(listed)
-    return [list(range(end - size, end)) for end, size in zip(ends, listed)], [str(g) for g in range(len(listed))]
-
-
-def bounds_of(bounds: Any, positive: Any, count: int) -> tuple[np.ndarray, np.ndarray] | None:
-    """The least and the largest coefficient of each feature; None where there are no bounds."""
+    Bounds that are listed are those of the columns that were given: indicators of missing values have none.
+    """
+    count = design.shape[1]
     if bounds is None:
         return (np.zeros(count), np.full(count, np.inf)) if positive else None
     if positive:
         raise ValueError("positive and bounds are both given; say it all with bounds, such as (0, None)")
     if not isinstance(bounds, (tuple, list)) or len(bounds) != 2:
         raise ValueError("bounds must be a pair: the least and the largest coefficient, such as (-1, 1) or (0, None)")
-    lower, upper = (np.full(count, v) if np.ndim(v) == 0 else np.asarray(v) for v in map(_infinite, bounds, (-1, 1)))
-    return numbers_of(lower, "the lower bounds"), numbers_of(upper, "the upper bounds")
+    free = count - design.inputs
+    lower, upper = (
+        np.full(count, bound) if np.ndim(bound) == 0 else np.append(np.asarray(bound), np.full(free, sign * np.inf))
+        for bound, sign in zip(map(_infinite, bounds, (-1, 1)), (-1, 1))
+    )
+    pair = numbers_of(lower, "the lower bounds"), numbers_of(upper, "the upper bounds")
+    for bound, what, sign, right in zip(pair, ("lower", "upper"), (1, -1), ("at most", "at least")):
+        if len(bound) != count:
+            raise _katoms.LengthError(f"there are {len(bound) - free} {what} bounds; give one for each of {design.inputs} columns")
+        wrong = np.flatnonzero(~(sign * bound <= 0))
+        if len(wrong) > 0:
+            raise _katoms.InadmissibleValueError(
+                f"the {what} bound of {called(design, wrong[0])} is {bound[wrong[0]]:g}; it must be {right} 0, since a "
+                "feature that is not chosen has the coefficient 0"
+            )
+    return pair
 
 
 def _infinite(bound: Any, sign: int) -> Any:
@@ -325,37 +251,22 @@ def seed_of(random_state: Any) -> int:
 
 
 def threads_of(n_jobs: Any) -> int | None:
-    """A number of threads; None for all cores."""
-    if n_jobs is None or n_jobs == -1:
+    """A number of threads; -1 for all cores, -2 for all but one; None for as many as joblib or the environment allow."""
+    joblib = sys.modules.get("joblib")
+    # joblib before 1.3 has no `parallel_config`, and tells a number also where nobody gave one.
+    if n_jobs is None and joblib is not None and hasattr(joblib, "parallel_config"):
+        n_jobs = joblib.parallel.get_active_backend()[1]
+    if n_jobs is None:
         return None
     if not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
-        raise ValueError(f"n_jobs is {n_jobs!r}; give a number of threads, or -1 or None for all cores")
-    import os
-
-    return int(n_jobs) if int(n_jobs) > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
+        raise ValueError(f"n_jobs is {n_jobs!r}; give a number of threads, -1 for all cores, or None")
+    return int(n_jobs) if int(n_jobs) > 0 else max(1, _katoms.cores() + 1 + int(n_jobs))
 
 
-def classes_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The two classes, and which rows have the second."""
-    if labels.dtype.kind == "f":
-        if not np.isfinite(labels).all():
-            row = int(np.flatnonzero(~np.isfinite(labels))[0])
-            raise ValueError(f"Input y contains NaN or infinity at row {row} (counted from 0); every row needs a class")
-        if (labels != np.floor(labels)).any():
-            raise ValueError(
-                "Unknown label type: continuous. A classifier expects classes; for numbers use SparseRegressor."
-            )
-    missing = [row for row, label in enumerate(labels.tolist()) if label is None or label != label]
-    if missing:
-        raise ValueError(f"y has no class at row {missing[0]} (counted from 0); leave such rows out")
-    if labels.dtype.kind == "O" and len({isinstance(label, str) for label in labels.tolist()}) > 1:
-        raise ValueError("y mixes text and numbers; write all classes as text, or all as numbers")
-    classes, places = np.unique(labels, return_inverse=True)
-    if len(classes) == 1:
-        raise ValueError(f"y has only one class, {classes[0]!r}; two are needed to tell them apart")
-    if len(classes) > 2:
-        raise ValueError(
-            "Only binary classification is supported. The type of the target is multiclass. "
-            f"y has {len(classes)} classes; sklearn.multiclass.OneVsRestClassifier makes one model for each."
-        )
-    return classes, places == 1
+def seconds_of(time_limit: Any) -> float | None:
+    """A number of seconds; None for no limit."""
+    if time_limit is None:
+        return None
+    if not isinstance(time_limit, numbers.Real) or not float(time_limit) > 0:
+        raise ValueError(f"time_limit is {time_limit!r}; give a number of seconds above 0, or None")
+    return float(time_limit)

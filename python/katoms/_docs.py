@@ -30,9 +30,11 @@ support_size : int, sequence of int, or None, default=None
 """
 
 GROUPS = """
-groups : list, array or dict, default=None
+groups : list, array, dict, callable or str, default=None
     A label for each feature, sizes of groups of neighbours, lists of indices or of names (in any order, sharing
-    features if they like), or a dictionary of such lists. A feature in none of them is a group of its own.
+    features if they like), or a dictionary of such lists. A feature in none of them is a group of its own. For frames
+    also a function from the name of a column to its group (None: on its own), or a separator such as ``"="``: what
+    names have before the first one is their group.
 """
 
 RIDGE = """
@@ -58,6 +60,16 @@ positive : bool, default=False
     Whether coefficients must not be negative.
 bounds : pair, default=None
     The least and the largest coefficient: numbers, or an array with one for each feature. 0 must lie between them.
+missing : {"error", "mean", "indicator"}, default="error"
+    What is done about NaN in X. "mean": the mean of the column in the rows of the fit takes its place, also in rows that
+    come later. "indicator": besides, each column with missing values gets another one, ``"age (missing)"``, that is 1
+    where they are; it is an atom of its own, or with groups in those of its column. Where rows are held out, means are
+    those of the rows that train.
+"""
+
+CLASS_WEIGHT = """
+class_weight : {"balanced"}, dict or None, default=None
+    Weights of the classes, which multiply those of the rows. "balanced" gives both classes the same weight in all.
 """
 
 METHOD = """
@@ -73,9 +85,13 @@ ic_type : {"ebic", "bic", "aic", "gic"}, default="ebic"
 
 FOLDS = """
 cv : int, splitter of scikit-learn, iterable of (train, test), or array of labels, default=5
-    The rows that are held out together; each row once.
+    The rows that are held out together. Where each row is held out once and the others train, all folds share their
+    passes over the data; any other splits (``ShuffleSplit``, ``RepeatedKFold``, ``TimeSeriesSplit``) have a path each.
+scoring : str, callable or None, default=None
+    What the choice is by: the held-out loss, a scorer of scikit-learn by its name (``"roc_auc"``,
+    ``"neg_mean_squared_error"``), or a function of (estimator, X, y) of which more is better.
 rule : {"min", "1se"}, default="min"
-    The least held-out loss, or the smallest model within one standard error of it.
+    The least held-out loss, or the smallest model within one standard error of it; with ``scoring``, the best score.
 random_state : int, generator or None, default=None
     Draws the folds; None is 0, so that the same input gives the same answer.
 """
@@ -87,14 +103,21 @@ tol : float, default=1e-6
     A run has converged when a step moves the model by less than this share of its norm.
 """
 
+TIME = """
+time_limit : float, default=None
+    Seconds after which the fit ends with the best model so far, its choices included; ``status_`` is then "time-limit".
+"""
+
 THREADS = """
 n_jobs : int, default=None
-    Threads; None or -1 for all cores. The answer does not depend on it.
+    Threads. None: as many as a ``joblib.parallel_config`` or ``OMP_NUM_THREADS`` say, which joblib sets in its workers,
+    else all cores; -1 for all cores. The answer does not depend on it.
 verbose : int, default=0
     Whether every move is printed.
 callback : callable, default=None
-    Called after every move with a dictionary (``iteration``, ``objective``, ``passes``, ...), on a thread of the work. A
-    true answer ends the fit with the best model so far.
+    Called after every move, and at least ten times a second, with a dictionary (``iteration``, ``objective``,
+    ``passes``, ...), on the thread that called ``fit`` or on one of the work. A true answer ends the fit with the best
+    model so far.
 """
 
 WARM = """
@@ -102,7 +125,7 @@ warm_start : bool, default=False
     Whether ``fit`` begins at the model of the fit before.
 """
 
-WORK = RUN + THREADS.lstrip("\n")
+WORK = RUN + TIME.lstrip("\n") + THREADS.lstrip("\n")
 
 FITTED = """
 coef_ : ndarray of shape {shape}
@@ -124,8 +147,8 @@ n_reads_ : float
 n_columns_read_ : int
     Columns that were read outside of passes.
 status_ : str
-    How the fit ended: ``"converged"``, ``"iteration-cap"``, ``"stopped"``, ...; ``"separated"`` where a model of classes
-    separates them completely, so that larger coefficients always fit better.
+    How the fit ended: ``"converged"``, ``"iteration-cap"``, ``"time-limit"``, ``"stopped"``, ...; ``"separated"`` where a
+    model of classes separates them completely, so that larger coefficients always fit better.
 quality_ : Quality or None
     How good the model is: ``print(model.quality_)``. None for a model without {atoms}.
 objective_, loss_, null_loss_ : float
@@ -136,6 +159,9 @@ n_samples_fit_, n_features_in_ : int
     The number of rows and of features.
 feature_names_in_ : ndarray of str
     Their names, where X had some.
+means_, missing_features_ : ndarray of float, ndarray of int
+    What takes the place of missing values, and the features that have an indicator; only where ``missing`` asks for
+    it. Indicators stand behind the features, in ``coef_`` as well.
 """
 
 FITTED_PATH = """
@@ -155,16 +181,18 @@ chosen_groups_ : list of str
 
 FITTED_FOLDS = """
 k_min_, k_1se_ : int
-    The size with the least held-out loss, and the smallest within one standard error of it.
+    The size with the least held-out loss, or with ``scoring`` the best score, and the smallest within one standard error
+    of it.
 l2_ : float
     The ridge that was chosen.
 cv_results_ : dict of str to ndarray
     ``support_size``, ``l2``, ``mean_loss``, ``standard_error`` and ``fold_losses`` of everything that was tried, and the
-    ``coef`` and ``intercept`` of its model of all rows. A loss is half the mean squared error of the held-out rows
-    (``(2 * mean_loss) ** 0.5`` is an RMSE), for classes their log loss. The models of the folds come from a faster search
-    than the final fit's: a fit of the same rows may find a better one.
-fold_of_row_ : ndarray of int
-    The fold that each row was held out in.
+    ``coef`` and ``intercept`` of its model of all rows; with ``scoring`` also ``mean_score``, ``score_standard_error``
+    and ``fold_scores``. A loss is half the mean squared error of the held-out rows (``(2 * mean_loss) ** 0.5`` is an
+    RMSE), for classes their log loss. The models of folds come from a faster search than the final fit's: a fit of the
+    same rows may find a better one.
+fold_of_row_ : ndarray of int or None
+    The fold that each row was held out in; None where some were held out never or several times.
 """
 
 
@@ -176,7 +204,8 @@ GROUPED_CV = Parts([SIZES, GROUPS, RIDGES, FOLDS, COLUMNS, WORK], [FITTED_GROUPS
 
 RANK = """
 rank : int or None, default=None
-    The rank. None chooses it on held-out entries, from 1 to what the entries can carry, at most 30.
+    The rank. None chooses it on held-out entries, from 1 to what the entries can carry, at most 30; with scaled columns
+    from 0, the columns' means.
 l2 : float or None, default=None
     Weight of ``½·l2·‖L‖²``, L being the low-rank part, beside half the sum of squares over what was seen. Whatever the
     unit of the values, 0.1 to 1 suit noisy ratings and 0 a matrix without noise. None chooses among 1, 0.3, 0.1, 0.03
@@ -185,7 +214,8 @@ l2 : float or None, default=None
 
 RANKS = """
 rank : int, sequence of int, or None, default=None
-    The ranks to choose from. None stands for 1 to what the entries can carry, at most 30.
+    The ranks to choose from. None stands for 1 to what the entries can carry, at most 30; with scaled columns from 0,
+    the columns' means.
 l2 : float, sequence of float, or None, default=None
     Weights of ``½·l2·‖L‖²``, L being the low-rank part, beside half the sum of squares over what was seen. None stands
     for 1, 0.3, 0.1, 0.03 and 0.
@@ -201,8 +231,15 @@ CENTRING = """
 centring : {"auto", "none", "mean", "effects"}, default="auto"
     What is taken off before the low-rank part is fitted: nothing, the mean, or the mean and an effect of each row and
     each column. "auto" chooses between effects and nothing on held-out entries.
+scale : {"auto"} or bool, default="auto"
+    Whether columns are features, each in a unit of its own. Then they are brought to standard deviation 1, and a factor
+    analysis of this rank finds the noise of each column, which does the work of ``l2``; ``l2``, ``centring`` and
+    ``method`` must be left at their defaults. "auto" scales the columns of arrays and frames, unless less than half was
+    seen and there are 3 to 21 different values, as in a table of ratings, or one of these three is given. Entries and
+    sparse matrices are not scaled.
 clip : {"seen"}, pair of float, or None, default="seen"
-    What predictions are kept within: the least and the largest value that was seen, (low, high), or nothing.
+    What predictions are kept within: the least and the largest value that was seen, of scaled columns each one's own;
+    (low, high); or nothing.
 method : str, default=None
     The method, by its name in :func:`katoms.methods`; None is Riemannian conjugate gradients.
 random_state : int, generator or None, default=None
@@ -211,19 +248,27 @@ random_state : int, generator or None, default=None
 
 FITTED_MATRIX = """
 factors_ : tuple of ndarray
-    ``left`` of shape (n_samples, rank) and ``right`` of shape (n_features, rank), whose columns are orthonormal. The
-    completed matrix is ``mean_ + row_effects_[:, None] + column_effects_ + left @ right.T``, kept within ``bounds_``.
+    ``left`` of shape (n_samples, rank) and ``right`` of shape (n_features, rank), in the units of the data; divided by
+    ``scales_``, the columns of ``right`` are orthonormal. The completed matrix is
+    ``mean_ + row_effects_[:, None] + column_effects_ + left @ right.T``, kept within ``bounds_``.
     Where nothing was taken off, rows and columns that nobody saw have the mean of what was seen instead.
 singular_values_ : ndarray of shape (rank,)
     The singular values of the low-rank part, falling: the norms of the columns of ``left``.
 mean_, row_effects_, column_effects_ : float, ndarray of shape (n_samples,), ndarray of shape (n_features,)
     What was taken off; zeros where nothing was.
-bounds_ : tuple of float
-    The least and the largest prediction.
+scales_ : ndarray of shape (n_features,)
+    The units of the columns: their standard deviations, or ones where they were not scaled.
+noise_variance_ : ndarray of shape (n_features,) or None
+    With scaled columns, the variance of each that the factors do not explain.
+bounds_ : tuple of float, or of ndarray of shape (n_features,)
+    The least and the largest prediction; of scaled columns for each.
 rank_, l2_, centring_ : int, float, str
-    What was given or chosen.
+    What was given or chosen. With scaled columns l2_ is 0 and centring_ is ``"columns"``.
+row_prior_ : str
+    What the factors of a row are drawn to: ``"ridge"`` (by l2), ``"normal"`` (the average) or ``"rows"`` (other rows).
 rmse_ : float
-    The root of the mean squared error on what was seen.
+    The root of the mean squared error on what was seen; with scaled columns in standard deviations of the columns, as
+    all errors are.
 held_out_rmse_ : float or None
     The same on held-out entries, of the choice that was taken; None where nothing was chosen.
 n_iter_ : int
@@ -240,24 +285,28 @@ n_features_in_ : int
     The number of columns.
 feature_names_in_ : ndarray of str
     Their names, where X had some.
+row_names_in_ : ndarray of str
+    The names of the rows, where X was entries with names.
 """
 
 FITTED_RANKS = """
 rank_min_, rank_1se_ : int
     The rank with the least held-out error, and the smallest one within one standard error of it.
 cv_results_ : dict of str to ndarray
-    ``rank``, ``l2``, ``centring``, ``held_out_rmse``, ``held_out_mse``, ``standard_error`` (of the mse) and ``seen_rmse``
-    of everything that was tried, in that order.
+    ``rank``, ``l2``, ``centring``, ``row_prior``, ``held_out_rmse``, ``held_out_mse``, ``standard_error`` (of the mse)
+    and ``seen_rmse`` of everything that was tried, in that order.
 """
 
-COMPLETION = Parts([RANK, CENTRING, RUN, THREADS], [FITTED_MATRIX])
-COMPLETION_CV = Parts([RANKS, CENTRING, RUN, THREADS], [FITTED_RANKS, FITTED_MATRIX])
-RECOVERY = Parts([RUN, THREADS], [])
+COMPLETION = Parts([RANK, CENTRING, RUN, TIME, THREADS], [FITTED_MATRIX])
+COMPLETION_CV = Parts([RANKS, CENTRING, RUN, TIME, THREADS], [FITTED_RANKS, FITTED_MATRIX])
+RECOVERY = Parts([RUN, TIME, THREADS], [])
 
 
 def of_classes(parts: Parts) -> Parts:
     """The same for classes."""
-    return parts._replace(attributes=[FITTED_CLASSES, *parts.attributes])
+    columns = parts.parameters.index(COLUMNS)
+    parameters = [*parts.parameters[:columns], CLASS_WEIGHT, *parts.parameters[columns:]]
+    return parts._replace(parameters=parameters, attributes=[FITTED_CLASSES, *parts.attributes])
 
 
 def documented(parts: Parts, **words: str) -> Callable[[C], C]:

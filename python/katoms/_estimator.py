@@ -11,13 +11,13 @@ import inspect
 import sys
 import warnings
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from katoms._interop import NotFittedError, known_to_sklearn
 
-_UNCHANGED = "$UNCHANGED$"
+UNCHANGED = "$UNCHANGED$"
 
 C = TypeVar("C", bound=type)
 
@@ -33,22 +33,30 @@ def accepts_aliases(**aliases: str) -> Callable[[C], C]:
 
         @functools.wraps(init)
         def wrapper(self, *args, **parameters):
-            for alias, name in aliases.items():
-                if alias in parameters:
-                    if name in parameters:
-                        raise TypeError(f"{alias} and {name} mean the same; give {name} alone")
-                    warnings.warn(f"{alias} is called {name} here, and taken as such", UserWarning, stacklevel=2)
-                    parameters[name] = parameters.pop(alias)
-            init(self, *args, **parameters)
+            init(self, *args, **_without_aliases(aliases, parameters))
 
         cls.__init__ = wrapper  # type: ignore[misc]
+        cls._aliases = aliases  # type: ignore[attr-defined]
         return cls
 
     return decorate
 
 
+def _without_aliases(aliases: dict[str, str], parameters: dict[str, Any]) -> dict[str, Any]:
+    """Parameters by the names that they have here."""
+    for alias, name in aliases.items():
+        if alias in parameters:
+            if name in parameters:
+                raise TypeError(f"{alias} and {name} mean the same; give {name} alone")
+            warnings.warn(f"{alias} is called {name} here, and taken as such", UserWarning, stacklevel=3)
+            parameters[name] = parameters.pop(alias)
+    return parameters
+
+
 class Estimator:
     """Parameters by name, as scikit-learn's ``BaseEstimator`` has them."""
+
+    _aliases: ClassVar[dict[str, str]] = {}
 
     @classmethod
     def _parameters(cls) -> dict[str, inspect.Parameter]:
@@ -62,7 +70,7 @@ class Estimator:
     def set_params(self, **params: Any):
         """Set parameters by name; returns the estimator."""
         known = sorted(self._parameters())
-        for name, value in params.items():
+        for name, value in _without_aliases(self._aliases, params).items():
             if name not in known:
                 raise ValueError(f"Invalid parameter {name!r} for estimator {self}. Valid parameters are: {known}.")
             setattr(self, name, value)
@@ -95,7 +103,7 @@ class Estimator:
             message = f"This {type(self).__name__} instance is not fitted yet; call fit with data first."
             raise known_to_sklearn(NotFittedError)(message)
 
-    # Metadata routing: fit and score take sample weights.
+    # Metadata routing: fit and score take sample weights, and fit with rows held out the groups of rows.
 
     def get_metadata_routing(self):
         """Which metadata the methods of this estimator ask for (scikit-learn's metadata routing)."""
@@ -108,14 +116,16 @@ class Estimator:
         request = MetadataRequest(owner=type(self).__name__)
         for method in ("fit", "score"):
             takes = inspect.signature(getattr(self, method)).parameters if hasattr(self, method) else {}
-            if "sample_weight" in takes:
-                getattr(request, method).add_request(param="sample_weight", alias=None)
+            for param in ("sample_weight", "groups"):
+                if param in takes:
+                    getattr(request, method).add_request(param=param, alias=None)
         return request
 
-    def _request(self, method: str, sample_weight):
+    def _request(self, method: str, **asked):
         request = self.get_metadata_routing()
-        if sample_weight != _UNCHANGED:
-            getattr(request, method).add_request(param="sample_weight", alias=sample_weight)
+        for param, alias in asked.items():
+            if alias != UNCHANGED:
+                getattr(request, method).add_request(param=param, alias=alias)
         self._metadata_request = request
         return self
 
@@ -125,7 +135,7 @@ class Estimator:
         usual = {
             "target_tags": TargetTags(required=True),
             "transformer_tags": TransformerTags(preserves_dtype=["float64", "float32"]),
-            "input_tags": InputTags(sparse=True),
+            "input_tags": InputTags(sparse=True, allow_nan=getattr(self, "missing", "error") != "error"),
         }
         return Tags(**{**usual, **tags})
 
@@ -133,13 +143,13 @@ class Estimator:
 class TakesWeights(Estimator):
     """``set_fit_request`` and ``set_score_request`` for estimators whose ``fit`` and ``score`` take sample weights."""
 
-    def set_fit_request(self, *, sample_weight: bool | str | None = _UNCHANGED):
+    def set_fit_request(self, *, sample_weight: bool | str | None = UNCHANGED):
         """Ask metadata routing to pass ``sample_weight`` to ``fit``; returns the estimator."""
-        return self._request("fit", sample_weight)
+        return self._request("fit", sample_weight=sample_weight)
 
-    def set_score_request(self, *, sample_weight: bool | str | None = _UNCHANGED):
+    def set_score_request(self, *, sample_weight: bool | str | None = UNCHANGED):
         """Ask metadata routing to pass ``sample_weight`` to ``score``; returns the estimator."""
-        return self._request("score", sample_weight)
+        return self._request("score", sample_weight=sample_weight)
 
 
 class GivesFrames(Estimator):
@@ -187,6 +197,16 @@ class GivesFrames(Estimator):
 def names_or_numbers(names: np.ndarray | None, count: int) -> np.ndarray:
     """The names of features, or ``x0``, ``x1``, ... where they have none."""
     return np.array([f"x{j}" for j in range(count)], dtype=object) if names is None else names
+
+
+def coefficient_names(model: Any, input_features: Any = None) -> np.ndarray:
+    """What each coefficient is called: features, and indicators of missing values behind them."""
+    if hasattr(model, "_loaded"):
+        return model._loaded.names
+    known = getattr(model, "feature_names_in_", None) if input_features is None else input_features
+    names = names_or_numbers(known, model.n_features_in_)
+    indicated = [f"{names[j]} (missing)" for j in getattr(model, "missing_features_", ())]
+    return np.array([*names, *indicated], dtype=object)
 
 
 def feature_names_out(estimator: Any, input_features: Any) -> np.ndarray:

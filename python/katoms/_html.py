@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from katoms._estimator import names_or_numbers
+from katoms._estimator import coefficient_names
 
 #: The most coefficients in a card.
 MOST = 20
@@ -132,7 +132,7 @@ def _table(model: Any) -> str:
     coef, standardized = np.ravel(model.coef_), getattr(model, "standardized_coef_", None)
     effects = coef if standardized is None else np.ravel(standardized)
     order = sorted(model.support_, key=lambda j: (-abs(effects[j]), j))
-    names = names_or_numbers(getattr(model, "feature_names_in_", None), model.n_features_in_)
+    names = coefficient_names(model)
     longest = max((abs(effects[j]) for j in order), default=0.0)
     told = [coef] if standardized is None else [coef, effects]
     rows = [_row(str(names[j]), [column[j] for column in told], effects[j], longest) for j in order[:MOST]]

@@ -5,26 +5,29 @@ from __future__ import annotations
 import numbers
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from katoms import _katoms
 from katoms._checks import (
     Design,
+    asked,
     bounds_of,
     check_same_features,
     design_of,
-    features_of,
     is_sparse,
     method_of,
-    target_of,
     whole_of,
 )
-from katoms._estimator import GivesFrames, TakesWeights, feature_names_out
+from katoms._estimator import GivesFrames, TakesWeights, coefficient_names, feature_names_out
+from katoms._groups import features_of
+from katoms._missing import Filling, columns_of, filling_of
+from katoms._model_file import Loaded, save
 from katoms._paths import sizes_of
 from katoms._plink import Genotypes
 from katoms._quality import quality_of
+from katoms._targets import target_of, weights_of
 from katoms._working import Working
 
 
@@ -44,11 +47,18 @@ _TOLD_AT_THE_END = (
 )
 
 
+class Chosen(NamedTuple):
+    """That the size was chosen, and what cut the choice short, if anything did."""
+
+    cut: str | None
+
+
 @dataclass(eq=False, repr=False)
 class LinearModel(TakesWeights, GivesFrames, Working):
     """A linear predictor made of k features or groups."""
 
     _loss: ClassVar[str]
+    _loaded: ClassVar[Loaded]
 
     support_size: Any = None
     _: KW_ONLY
@@ -58,8 +68,10 @@ class LinearModel(TakesWeights, GivesFrames, Working):
     always_select: Any = None
     positive: bool = False
     bounds: Any = None
+    missing: str = "error"
     max_iter: int = 1000
     tol: float = 1e-6
+    time_limit: float | None = None
     n_jobs: int | None = None
     verbose: int = 0
     callback: Callable[[dict[str, Any]], Any] | None = None
@@ -68,40 +80,51 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         """Find the model."""
         raise NotImplementedError
 
-    def _finish(self, design: Design, problem: dict[str, Any], size: int, start: Any, whole: bool | None) -> None:
+    def _read(self, X: Any) -> Design:
+        """A matrix to fit to, with something in the place of missing values where that is asked for."""
+        design = design_of(X)
+        filling = filling_of(design, self.missing)
+        return design if filling is None else filling.fill(design)
+
+    def _finish(self, design: Design, problem: dict[str, Any], size: int, start: Any, chosen: Chosen | None) -> None:
         """Fit the model of one size, and keep what there is to know about it.
 
-        `whole` is None where the size was given. Where it was chosen, `start` is the model that was judged, among all
-        sizes or not: it is refitted and judged, but not searched for anew, so that it is the one of the path.
+        `chosen` is None where the size was given. Where it was chosen, `start` is the model that was judged: it is
+        refitted and judged, but not searched for anew, so that it is the one of the path.
         """
         work = self._work(design)
         method = method_of(getattr(self, "method", None))
-        if whole is not None and problem["bounds"] is None:
+        if chosen is not None and problem["bounds"] is None:
             method = "accelerated-iht"
-        asked = {"support_size": size, "method": method, "start": start}
-        told = _katoms.fit(design.matrix, problem, work, asked)
+        told = asked(_katoms.fit, design, problem, work, {"support_size": size, "method": method, "start": start})
         self._keep_model(design, size, told["coef"], told["intercept"])
         self.standardized_coef_ = told["standardized"]
         self.n_iter_ = told["iterations"]
         self.n_passes_ = told["passes"]
         self.n_reads_ = told["reads"]
         self.n_columns_read_ = told["columns"]
-        self.status_ = "stopped" if whole is False else told["status"]
+        self.status_ = told["status"] if chosen is None or chosen.cut is None else chosen.cut
         self.objective_ = told["objective"]
         self.loss_ = told["loss"]
         self.null_loss_ = told["null_loss"]
         self.quality_ = quality_of(told["quality"])
         self.trace_ = told["trace"]
+        self._atom_names = work["names"]
         self._keep_groups(told["chosen"], work["names"])
         self._raise_if_ended(told)
         self._warn_unless_converged("raise max_iter or tol, or scale the features")
 
     def _keep_model(self, design: Design, size: int, coef: np.ndarray, intercept: float) -> None:
         self.n_samples_fit_ = design.shape[0]
-        self._keep_features(design.shape[1], design.names)
+        self._keep_features(design.inputs, None if design.names is None else design.names[: design.inputs])
         self.support_size_ = size
         self.support_ = np.flatnonzero(coef)
-        self._keep_coefficients(coef, intercept)
+        is_double = design.dtype is np.float64
+        self._keep_coefficients(coef.astype(design.dtype), intercept if is_double else design.dtype(intercept))
+        for name in ("means_", "missing_features_", "_loaded"):
+            vars(self).pop(name, None)
+        if design.filling is not None:
+            self.means_, self.missing_features_ = design.filling
         self.status_ = "stopped"
 
     def _raise_if_ended_early(self, told: dict[str, Any], design: Design, best: Callable[[], tuple]) -> None:
@@ -119,8 +142,8 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         self.intercept_: Any = intercept
 
     def _linear_part(self) -> tuple[np.ndarray, float]:
-        """The coefficients as a vector, and the intercept as a number."""
-        return self.coef_, self.intercept_
+        """The coefficients as a vector, and the intercept as a number, in double precision."""
+        return np.ravel(self.coef_).astype(np.float64), float(np.ravel(self.intercept_)[0])
 
     def _keep_groups(self, chosen: np.ndarray, names: list[str]) -> None:
         """Keep which groups were chosen, where there are groups."""
@@ -128,7 +151,11 @@ class LinearModel(TakesWeights, GivesFrames, Working):
     # What the kernels are asked for.
 
     def _target(self, y: Any) -> np.ndarray:
+        self._target_name = str(getattr(y, "name", None) or "y")
         return target_of(y, self)
+
+    def _weights(self, sample_weight: Any, target: np.ndarray) -> np.ndarray | None:
+        return weights_of(sample_weight, len(target))
 
     def _members(self, design: Design) -> tuple[list[list[int]] | None, list[str]]:
         """Groups, where there are some, and what atoms are called; no names stand for ``x0``, ``x1``, ..."""
@@ -143,7 +170,7 @@ class LinearModel(TakesWeights, GivesFrames, Working):
             "weights": weights,
             "groups": groups,
             "always": always,
-            "bounds": bounds_of(self.bounds, self.positive, design.shape[1]),
+            "bounds": bounds_of(self.bounds, self.positive, design),
             "l2": self._ridges()[0],
             "standardize": bool(self.standardize),
             "fit_intercept": bool(self.fit_intercept),
@@ -169,11 +196,22 @@ class LinearModel(TakesWeights, GivesFrames, Working):
 
     # What a fitted model does.
 
-    def _linear(self, X: Any) -> np.ndarray:
+    def _seen(self, X: Any) -> Design:
+        """A matrix as the fit saw its own, with the same in the place of missing values."""
         self._check_fitted()
         design = design_of(X)
         check_same_features(self, design)
-        return _katoms.predict(design.matrix, *self._linear_part())
+        if not hasattr(self, "means_"):
+            return design
+        return Filling(self.means_, self.missing_features_).fill(design)
+
+    def _linear(self, X: Any) -> np.ndarray:
+        """The linear predictions, in double precision, and the precision in which they are told."""
+        self._check_fitted()
+        if hasattr(self, "_loaded"):
+            return self._loaded.predict(X)[0]
+        design = self._seen(X)
+        return asked(_katoms.predict, design, *self._linear_part()).astype(design.dtype, copy=False)
 
     def coef(self, support_size: int | None = None) -> np.ndarray:
         """The coefficients of a size along the path; without a size, of the chosen model.
@@ -202,25 +240,26 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         self._check_fitted()
         if indices:
             return self.support_
-        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask = np.zeros(self.coef_.shape[-1], dtype=bool)
         mask[self.support_] = True
         return mask
 
     def transform(self, X: Any):
         """The columns of X that are in the model."""
         self._check_fitted()
-        design = design_of(X)
-        check_same_features(self, design)
-        _katoms.check(design.matrix)
+        if hasattr(self, "_loaded"):
+            return self._framed(self._loaded.predict(X)[1], X)
+        design = self._seen(X)
+        asked(_katoms.check, design)
         if isinstance(X, Genotypes):
             return self._framed(X[:, self.support_], X)
         if isinstance(design.matrix, tuple):
-            return X.tocsc()[:, self.support_]
+            return columns_of(design, X, self.support_)
         return self._framed(design.matrix[:, self.support_], X)
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None):
-        """Fit, and give the columns of X that are in the model."""
-        return self.fit(X, y, sample_weight).transform(X)
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None, **parameters: Any):
+        """Fit, and give the columns of X that are in the model; all but X goes to :meth:`fit`."""
+        return self.fit(X, y, sample_weight, **parameters).transform(X)
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """A matrix with these columns in their places, and zeros elsewhere."""
@@ -228,11 +267,26 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         columns = X.toarray() if is_sparse(X) else np.asarray(X)
         if columns.ndim != 2 or columns.shape[1] != len(self.support_):
             raise ValueError(f"X must have the {len(self.support_)} columns that transform gives")
-        full = np.zeros((columns.shape[0], self.n_features_in_), dtype=columns.dtype)
+        if self.coef_.shape[-1] < self.n_features_in_ or hasattr(self, "_loaded"):
+            raise ValueError("a model that was loaded knows only the columns that it uses")
+        full = np.zeros((columns.shape[0], self.coef_.shape[-1]), dtype=columns.dtype)
         full[:, self.support_] = columns
-        return full
+        # Indicators of missing values are no columns of X.
+        return full[:, : self.n_features_in_]
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """The names of the features in the model."""
         self._check_fitted()
-        return feature_names_out(self, input_features)[self.support_]
+        names = None if hasattr(self, "_loaded") else feature_names_out(self, input_features)
+        return coefficient_names(self, names)[self.support_]
+
+    def save(self, path: Any) -> None:
+        """Write the model to a file, for :func:`katoms.load` and for the program: ``katoms predict model.json new.csv``.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, such as ``"model.json"``. It appears whole or not at all.
+        """
+        self._check_fitted()
+        save(self, path)

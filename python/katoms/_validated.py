@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
-import numbers
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from katoms import _katoms
-from katoms._checks import Design, design_of, seed_of, weights_of, whole_of
-from katoms._linear import LinearModel
+from katoms._checks import Design, asked, design_of, seed_of
+from katoms._estimator import UNCHANGED
+from katoms._linear import Chosen, LinearModel
+from katoms._missing import filling_of, has_holes
+from katoms._scoring import Scorer, scored, scorer_of
+from katoms._splits import Split, held_out, splits_of
+from katoms._targets import plain_labels
 from katoms._working import warn
+
+
+class Tried(NamedTuple):
+    """What was tried, choice by choice, and how the work ended."""
+
+    #: Sizes and ridges.
+    choices: list[tuple[int, float]]
+    #: The model of all rows: coefficients and intercept.
+    models: list[tuple[np.ndarray, float]]
+    #: The models that were judged, split by split: indices, values, intercept.
+    judged: list[list[tuple[np.ndarray, np.ndarray, float]]]
+    losses: list[list[float]]
+    splits: list[Split]
+    told: dict[str, Any]
 
 
 @dataclass(eq=False, repr=False)
@@ -20,10 +39,11 @@ class Validated(LinearModel):
 
     _: KW_ONLY
     cv: Any = 5
+    scoring: Any = None
     rule: str = "min"
     random_state: Any = None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None):
         """Choose on rows held out, then fit to all rows.
 
         Parameters
@@ -33,6 +53,8 @@ class Validated(LinearModel):
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,), optional
             A row of weight 2 counts as two rows.
+        groups : array of shape (n_samples,), optional
+            The group of each row, for splitters that look at it, such as ``GroupKFold``.
 
         Returns
         -------
@@ -40,24 +62,44 @@ class Validated(LinearModel):
         """
         if self.rule not in ("min", "1se"):
             raise ValueError(f"rule is {self.rule!r}; it must be 'min' or '1se'")
-        design = design_of(X)
-        if design.shape[0] < 2:
-            raise ValueError(f"rows are held out to choose, which takes at least 2; X has n_samples={design.shape[0]}")
-        problem = self._problem(design, self._target(y), weights_of(sample_weight, design.shape[0]))
+        self._begin()
+        scorer = scorer_of(self.scoring)
+        raw = design_of(X)
+        if raw.shape[0] < 2:
+            raise ValueError(f"rows are held out to choose, which takes at least 2; X has n_samples={raw.shape[0]}")
+        filling = filling_of(raw, self.missing)
+        design = raw if filling is None else filling.fill(raw)
+        target = self._target(y)
+        problem = self._problem(design, target, self._weights(sample_weight, target))
         size = self._sizes()
         sizes = [size] if isinstance(size, int) else size
-        ridges = self._ridges()
-        held = _folds(self.cv, X, y, design, seed_of(self.random_state))
-        told = _katoms.cross_validate(design.matrix, problem, self._work(design), sizes, ridges, held)
-        self._keep_scores(told)
-        size, self.l2_ = told[self.rule]
-        chosen = next(one for one in told["scores"] if (one["support_size"], one["l2"]) == (size, self.l2_))
-        start = (chosen["coef"], chosen["intercept"])
-        self._raise_if_ended_early(told, design, lambda: (size, *start))
-        self._finish(design, {**problem, "l2": self.l2_}, size, start, told["complete"])
-        if told["edge"] is not None:
-            warn(f"{type(self).__name__}: {told['edge']}", UserWarning)
+        y = plain_labels(y)
+        held = held_out(self.cv, X, y, groups, design.shape[0], seed_of(self.random_state))
+        if isinstance(held, list) and isinstance(held[0], Split):
+            tried = self._by_splits(raw, design, problem, sizes, held)
+        elif filling is not None and has_holes(raw):
+            labels = _katoms.folds(problem, held)
+            tried = self._by_splits(raw, design, problem, sizes, splits_of(labels))
+            tried.told["fold_of_row"] = labels
+        else:
+            tried = self._by_folds(design, problem, sizes, held)
+        scores = None if scorer is None else self._scores(scorer, tried, raw, (X, y, sample_weight))
+        size, self.l2_, start = self._keep_scores(tried, scores)
+        self._raise_if_ended_early(tried.told, design, lambda: (size, *start))
+        self._finish(design, {**problem, "l2": self.l2_}, size, start, Chosen(tried.told["cut"]))
+        if tried.told["cut"] is None:
+            self._warn_at_the_edge(design, problem)
         return self
+
+    def _warn_at_the_edge(self, design: Design, problem: dict[str, Any]) -> None:
+        """Say where the best of what was tried is the largest, and the data carry more."""
+        sizes = sorted(set(self.cv_results_["support_size"].tolist()))
+        if len(sizes) < 2 or self.k_min_ < sizes[-1]:
+            return
+        what = "the least held-out loss is at" if self.scoring is None else "the best held-out score is at"
+        told = asked(_katoms.edge, design, problem, self._work(design), sizes, self.k_min_, what)
+        if told is not None:
+            warn(f"{type(self).__name__}: {told}", UserWarning)
 
     def _ridges(self) -> list[float]:
         ridges = [float(ridge) for ridge in np.atleast_1d(np.asarray(self.l2, dtype=np.float64))]
@@ -65,19 +107,133 @@ class Validated(LinearModel):
             raise ValueError("l2 is empty; give at least one number, such as 0.0")
         return ridges
 
-    def _keep_scores(self, told: dict[str, Any]) -> None:
-        scores = told["scores"]
-        self.k_min_, self.k_1se_ = told["min"][0], told["1se"][0]
-        self.fold_of_row_ = told["fold_of_row"]
+    def _by_folds(self, design: Design, problem: dict[str, Any], sizes: list[int] | None, held: Any) -> Tried:
+        """Each row held out once: all folds and sizes share their passes over the data."""
+        told = asked(_katoms.cross_validate, design, problem, self._work(design), sizes, self._ridges(), held)
+        tried = told["tried"]
+        return Tried(
+            [(one["support_size"], one["l2"]) for one in tried],
+            [one["model"] for one in tried],
+            [one["fold_models"] for one in tried],
+            [one["losses"].tolist() for one in tried],
+            splits_of(told["fold_of_row"]),
+            told,
+        )
+
+    def _by_splits(
+        self, raw: Design, design: Design, problem: dict[str, Any], sizes: list[int] | None, splits: list[Split]
+    ) -> Tried:
+        """Any rows held out; without sizes, those from 0 on while the held-out loss falls."""
+        self._check_splits(splits, problem["target"])
+        if sizes is not None:
+            return self._of_splits(raw, design, problem, sizes, splits)
+        weights = np.ones(design.shape[0]) if problem["weights"] is None else problem["weights"]
+        rows = min(np.count_nonzero(weights[np.unique(split.train)] > 0) for split in splits)
+        ask = (_katoms.sizes_after, design, problem, self._work(design), rows)
+        sizes = asked(*ask, None)
+        tried = self._of_splits(raw, design, problem, sizes, splits)
+        while tried.told["cut"] is None:
+            least = _katoms.compare(tried.choices, tried.losses)[2]
+            sizes = asked(*ask, (sizes[-1], tried.choices[least][0]))
+            if sizes is None:
+                break
+            more = self._of_splits(raw, design, problem, sizes, splits)
+            # What was stopped on the way to more sizes has fewer than there were.
+            tried = more if more.told["cut"] is None else tried._replace(told=more.told)
+        return tried
+
+    def _of_splits(
+        self, raw: Design, design: Design, problem: dict[str, Any], sizes: list[int], splits: list[Split]
+    ) -> Tried:
+        """A path of these sizes for each split, after that of all rows.
+
+        What takes the place of a missing value is learnt from the rows that train. Where the work is cut short, splits
+        that are not done count for nothing, but for the first, of which the sizes that are done are judged.
+        """
+        everything = np.arange(design.shape[0])
+        counted = Counted(self._work(design)["callback"])
+        whole = self._trained(design, problem, sizes, Split(everything, everything), counted)
+        models = {choice: _dense(one["model"], design.shape[1]) for choice, one in whole["tried"].items()}
+        told = whole
+        judged: list[dict[tuple[int, float], Any]] = []
+        losses: list[dict[tuple[int, float], float]] = []
+        for split in splits:
+            if told["ended_by"] is not None or (told["cut"] is not None and judged):
+                break
+            counted.stop = told["cut"] is not None
+            counted.before += len(told["tried"])
+            part = self._trained(_filled(raw, design, split), problem, sizes, split, counted)
+            told = {**part, "cut": told["cut"] or part["cut"]}
+            if told["cut"] is None or not judged:
+                judged.append({choice: one["model"] for choice, one in part["tried"].items()})
+                losses.append({choice: one["loss"] for choice, one in part["tried"].items()})
+        choices = [choice for choice in models if all(choice in part for part in judged)] or list(models)[:1]
+        return Tried(
+            choices,
+            [models[choice] for choice in choices],
+            [[part[choice] for part in judged] for choice in choices],
+            [[part[choice] for part in losses] for choice in choices],
+            splits[: len(judged)],
+            {**told, "fold_of_row": None},
+        )
+
+    def _trained(
+        self, design: Design, problem: dict[str, Any], sizes: list[int], split: Split, counted: Counted
+    ) -> dict[str, Any]:
+        """The models of all sizes and ridges on some rows, by choice."""
+        work = self._work(design) | {"callback": counted.callback and counted.tell}
+        rows = split.train.tolist(), split.test.tolist()
+        told = asked(_katoms.train, design, problem, work, sizes, self._ridges(), rows)
+        return {**told, "tried": {(one["support_size"], one["l2"]): one for one in told["tried"]}}
+
+    def _check_splits(self, splits: list[Split], target: np.ndarray) -> None:
+        """Whether models can be made of each split."""
+
+    def _scores(self, scorer: Scorer, tried: Tried, raw: Design, data: tuple[Any, Any, Any]) -> np.ndarray:
+        """The score of each choice on each split."""
+        X, y, weights = data
+        scores = np.empty((len(tried.choices), len(tried.splits)))
+        filling = filling_of(raw, self.missing)
+        design = raw if filling is None else filling.fill(raw)
+        for fold, split in enumerate(tried.splits):
+            part = _filled(raw, design, split)
+            for at, (size, _) in enumerate(tried.choices):
+                model = type(self)(**self.get_params(deep=False))
+                vars(model).update({name: vars(self)[name] for name in ("_classes_to_be",) if name in vars(self)})
+                model._keep_model(part, size, *_dense(tried.judged[at][fold], design.shape[1]))
+                scores[at, fold] = scored(scorer, model, X, y, split.test, weights)
+                if np.isnan(scores[at, fold]):
+                    raise ValueError(
+                        f"scoring={self.scoring!r} is NaN on split {fold}, for support_size={size}: its {len(split.test)} "
+                        "rows may be too few, or of one class; hold out more rows, or give another cv"
+                    )
+        return scores
+
+    def _keep_scores(self, tried: Tried, scores: np.ndarray | None) -> tuple[int, float, tuple[np.ndarray, float]]:
+        """Keep what was found, and give the size, the ridge and the model that are chosen."""
+        mean, error, least, near = _katoms.compare(tried.choices, tried.losses)
         self.cv_results_ = {
-            "support_size": np.array([score["support_size"] for score in scores]),
-            "l2": np.array([score["l2"] for score in scores]),
-            "mean_loss": np.array([score["mean"] for score in scores]),
-            "standard_error": np.array([score["error"] for score in scores]),
-            "fold_losses": np.array([score["folds"] for score in scores]),
-            "coef": np.array([score["coef"] for score in scores]),
-            "intercept": np.array([score["intercept"] for score in scores]),
+            "support_size": np.array([size for size, _ in tried.choices]),
+            "l2": np.array([ridge for _, ridge in tried.choices]),
+            "mean_loss": mean,
+            "standard_error": error,
+            "fold_losses": np.array(tried.losses),
+            "coef": np.array([coef for coef, _ in tried.models]),
+            "intercept": np.array([intercept for _, intercept in tried.models]),
         }
+        if scores is not None:
+            # More is better of a score, less of a loss.
+            mean, error, least, near = _katoms.compare(tried.choices, (-scores).tolist())
+            told = {"mean_score": -mean, "score_standard_error": error, "fold_scores": scores}
+            self.cv_results_ |= told
+        self.k_min_, self.k_1se_ = tried.choices[least][0], tried.choices[near][0]
+        self.fold_of_row_ = tried.told["fold_of_row"]
+        at = least if self.rule == "min" else near
+        return (*tried.choices[at], tried.models[at])
+
+    def set_fit_request(self, *, sample_weight: bool | str | None = UNCHANGED, groups: bool | str | None = UNCHANGED):
+        """Ask metadata routing to pass ``sample_weight`` and ``groups`` to ``fit``; returns the estimator."""
+        return self._request("fit", sample_weight=sample_weight, groups=groups)
 
     def coef(self, support_size: int | None = None) -> np.ndarray:
         """The coefficients of a size, with the chosen ridge; without a size, of the chosen model.
@@ -102,38 +258,32 @@ class Validated(LinearModel):
         return tried["coef"][found[0]].reshape(self.coef_.shape)
 
 
-def _folds(cv: Any, X: Any, y: Any, design: Design, seed: int):
-    """The fold of each row, or how many folds to draw."""
-    if cv is None or isinstance(cv, numbers.Integral):
-        return 5 if cv is None else whole_of(cv, "cv", 2), seed
-    rows = design.shape[0]
-    if isinstance(cv, str):
-        raise ValueError(f"cv is {cv!r}; give a number of folds, a splitter, splits, or the fold of each row")
-    if not hasattr(cv, "split"):
-        cv = list(cv)
-        if all(isinstance(item, (numbers.Number, np.generic, str)) for item in cv):
-            return _labels(cv, rows)
-    return _held_once(list(cv.split(X, y)) if hasattr(cv, "split") else cv, rows)
+class Counted:
+    """A callback that hears of all splits as of one job, and is not asked again once the work is to end."""
+
+    def __init__(self, callback: Callable[[dict[str, Any]], Any] | None):
+        self.callback = callback
+        self.before = 0
+        self.stop = False
+
+    def tell(self, progress: dict[str, Any]) -> Any:
+        """Pass it on."""
+        if "done" in progress:
+            progress["done"] += self.before
+        return self.stop or (self.callback is not None and self.callback(progress))
 
 
-def _labels(cv: list, rows: int) -> list[int]:
-    if len(cv) != rows:
-        raise ValueError(f"cv has {len(cv)} labels; one for each of the {rows} rows is needed")
-    return np.unique(np.asarray(cv), return_inverse=True)[1].tolist()
+def _dense(model: tuple[np.ndarray, np.ndarray, float], count: int) -> tuple[np.ndarray, float]:
+    """All coefficients, and the intercept, of a model of which only those are told that are not 0."""
+    indices, values, intercept = model
+    coef = np.zeros(count)
+    coef[indices] = values
+    return coef, intercept
 
 
-def _held_once(splits: list, rows: int) -> list[int]:
-    """The fold of each row, from (train, test) of each fold."""
-    labels = np.full(rows, -1)
-    held = 0
-    for fold, (_, test) in enumerate(splits):
-        test = np.flatnonzero(test) if np.asarray(test).dtype == bool else np.asarray(test)
-        labels[test] = fold
-        held += len(test)
-    if held != rows or (labels < 0).any():
-        raise ValueError(
-            f"cv holds out {held} rows in {len(splits)} folds, but each of the {rows} rows must be held out once; "
-            "use a number of folds, KFold(), StratifiedKFold(), GroupKFold().split(X, y, groups), or an array with the "
-            "fold of each row"
-        )
-    return labels.tolist()
+def _filled(raw: Design, design: Design, split: Split) -> Design:
+    """The matrix with the means of the rows that train in the place of missing values."""
+    if design.filling is None or not has_holes(raw):
+        return design
+    learnt = filling_of(raw, "mean", split.train)
+    return design if learnt is None else learnt._replace(indicated=design.filling.indicated).fill(raw)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numbers
 import sys
+import time
 import warnings
 from collections.abc import Callable
 from typing import Any
 
-from katoms._checks import threads_of, whole_of
+from katoms._checks import seconds_of, threads_of, whole_of
 from katoms._estimator import Estimator
 from katoms._interop import ConvergenceWarning, known_to_sklearn
 
@@ -16,18 +17,29 @@ _ENDED_WELL = "converged"
 
 
 class Working(Estimator):
-    """An estimator with ``max_iter``, ``tol``, ``n_jobs``, ``verbose`` and ``callback``."""
+    """An estimator with ``max_iter``, ``tol``, ``time_limit``, ``n_jobs``, ``verbose`` and ``callback``."""
 
     max_iter: int
     tol: float
+    time_limit: float | None
     n_jobs: int | None
     verbose: int
     callback: Callable[[dict[str, Any]], Any] | None
     status_: str
     n_iter_: int
+    _ends_at: float | None = None
+
+    def _begin(self) -> None:
+        """Start the clock of a fit, which may ask the kernels more than once."""
+        limit = seconds_of(self.time_limit)
+        self._ends_at = None if limit is None else time.monotonic() + limit
 
     def _how_to_work(self, names: list[str]) -> dict[str, Any]:
-        return work_of(self.max_iter, self.tol, self.n_jobs, callback_of(self.callback, self.verbose), names)
+        work = work_of(self.max_iter, self.tol, self.n_jobs, callback_of(self.callback, self.verbose), names)
+        if self._ends_at is not None:
+            # Where no time is left a fit still makes its first move.
+            work["seconds"] = max(self._ends_at - time.monotonic(), 1e-9)
+        return work
 
     def _keep_features(self, count: int, names: Any) -> None:
         self.n_features_in_ = count
@@ -52,6 +64,7 @@ def work_of(max_iter: Any, tol: Any, n_jobs: Any, callback: Any, names: list[str
     return {
         "max_iter": whole_of(max_iter, "max_iter", 1),
         "tol": float(tol),
+        "seconds": None,
         "n_jobs": threads_of(n_jobs),
         "callback": callback,
         "names": names,
@@ -62,6 +75,8 @@ def warn_unless_converged(what: str, status: str, iterations: int, advice: str) 
     """Warn of a fit that ended otherwise."""
     if status == _ENDED_WELL:
         return
+    if status == "time-limit":
+        advice = "this is the best so far; raise time_limit"
     if status == "stopped":
         advice = "it was ended by the callback, or could not go on, and this is the best so far"
     warn(f"{what} has not converged (status {status!r} after {iterations} iterations); {advice}")
@@ -79,9 +94,13 @@ def callback_of(callback: Any, verbose: Any):
     """What is called after every move: the user's function, and a line to read."""
     if not verbose:
         return callback
+    printed: list[Any] = []
 
     def tell(progress: dict[str, Any]):
-        if "iteration" in progress:
+        stands = progress["phase"], progress.get("iteration"), progress.get("done")
+        if progress["phase"] == "reading" or stands in printed:
+            pass  # a call while a move goes on
+        elif "iteration" in progress:
             print(
                 f"iteration {progress['iteration']}: objective {progress['objective']:.6g}, "
                 f"{progress['reads']:.3g} passes, {progress['seconds']:.2f} s",
@@ -89,6 +108,7 @@ def callback_of(callback: Any, verbose: Any):
             )
         else:
             print(f"{progress['done']} done", flush=True)
+        printed[:] = [stands]
         return callback is not None and callback(progress)
 
     return tell

@@ -2,39 +2,52 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 
 from katoms import _docs, _katoms
 from katoms._by_criterion import ByCriterion
-from katoms._checks import classes_of, column_of, weights_of
 from katoms._docs import documented
 from katoms._estimator import ALIASES, accepts_aliases
 from katoms._grouped import Grouped
 from katoms._linear import LinearModel
+from katoms._splits import Split
+from katoms._targets import classes_of, column_of, weighted_by_class, weights_of
 from katoms._validated import Validated
 from katoms._working import warn
 
 _WORDS = {"shape": "(1, n_features)", "intercept": "ndarray of shape (1,)"}
 
 
+@dataclass(eq=False, repr=False)
 class Classifier(LinearModel):
     """Logistic regression of two classes."""
 
     _loss = "logistic"
 
+    _: KW_ONLY
+    class_weight: Any = None
+
     def _target(self, y: Any) -> np.ndarray:
+        self._target_name = str(getattr(y, "name", None) or "y")
         self._classes_to_be, is_second = classes_of(column_of(y, self))
         return is_second.astype(np.float64)
+
+    def _weights(self, sample_weight: Any, target: np.ndarray) -> np.ndarray | None:
+        weights = super()._weights(sample_weight, target)
+        return weighted_by_class(weights, self.class_weight, self._classes_to_be, target)
+
+    def _check_splits(self, splits: list[Split], target: np.ndarray) -> None:
+        for at, split in enumerate(splits):
+            if len(np.unique(target[split.train])) < 2:
+                raise ValueError(f"split {at} of cv trains on one class alone; two are needed to tell them apart")
 
     def _keep_coefficients(self, coef: np.ndarray, intercept: float) -> None:
         self.classes_ = vars(self).pop("_classes_to_be")
         self.coef_, self.intercept_ = coef.reshape(1, -1), np.array([intercept])
-
-    def _linear_part(self) -> tuple[np.ndarray, float]:
-        return self.coef_[0], float(self.intercept_[0])
 
     def _warn_unless_converged(self, advice: str) -> None:
         if self.status_ != "separated":
@@ -60,11 +73,17 @@ class Classifier(LinearModel):
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probabilities of both classes, in the order of ``classes_``."""
-        return _katoms.probabilities(self.decision_function(X)).reshape(-1, 2)
+        return self._of_both_classes(_katoms.probabilities, X)
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """The logarithms of the probabilities."""
-        return _katoms.log_probabilities(self.decision_function(X)).reshape(-1, 2)
+        told = self._of_both_classes(_katoms.log_probabilities, X)
+        # Single precision takes what is nearly certain for 1, and its logarithm is then 0.
+        return told if told.dtype == np.float64 else np.where(self.predict_proba(X) == 1, np.float32(0), told)
+
+    def _of_both_classes(self, function: Callable[[np.ndarray], np.ndarray], X: Any) -> np.ndarray:
+        linear = self.decision_function(X)
+        return function(linear.astype(np.float64)).reshape(-1, 2).astype(linear.dtype, copy=False)
 
     def predict(self, X: Any) -> np.ndarray:
         """The more probable class of each row."""

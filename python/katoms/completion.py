@@ -6,21 +6,22 @@ import numbers
 import warnings
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from katoms import _docs, _katoms
-from katoms._checks import Design, check_same_features, is_sparse, method_of, seed_of, threads_of, whole_of
+from katoms._checks import Design, asked, check_same_features, is_sparse, method_of, seed_of, threads_of, whole_of
 from katoms._docs import documented
-from katoms._entries import entries_of, places_of
-from katoms._estimator import GivesFrames, feature_names_out
+from katoms._entries import Entries, Known, entries_of, places_of
+from katoms._estimator import GivesFrames, accepts_aliases, feature_names_out
+from katoms._missing import infinite
 from katoms._paths import sizes_of
 from katoms._quality import quality_of
 from katoms._working import Working
 
 _CENTRINGS = ("auto", "none", "mean", "effects")
-_TRIED = ("rank", "l2", "centring", "held_out_rmse", "held_out_mse", "standard_error", "seen_rmse")
+_TRIED = ("rank", "l2", "centring", "row_prior", "held_out_rmse", "held_out_mse", "standard_error", "seen_rmse")
 
 
 @dataclass(eq=False, repr=False)
@@ -31,10 +32,12 @@ class Completing(GivesFrames, Working):
     _: KW_ONLY
     l2: Any = None
     centring: str = "auto"
+    scale: Any = "auto"
     clip: Any = "seen"
     method: str | None = None
     max_iter: int = 1000
     tol: float = 1e-6
+    time_limit: float | None = None
     n_jobs: int | None = None
     random_state: Any = None
     verbose: int = 0
@@ -47,8 +50,9 @@ class Completing(GivesFrames, Working):
         ----------
         X : array or frame with NaN, SciPy sparse matrix, or tuple (rows, columns, values)
             NaN stands for what was not seen. The stored entries of a sparse matrix are those that were seen, stored
-            zeros among them. Rows and columns of a tuple are indices from 0; a fourth item is the shape, where the
-            last rows or columns may have no entry. A place that comes repeatedly counts once, with its mean.
+            zeros among them. Rows and columns of a tuple are indices from 0, or names; a fourth item is the shape, where
+            the last rows or columns may have no entry. A place that comes repeatedly counts once, with its mean. A frame
+            of three columns, of which one of the first two holds names, is such a tuple.
         y : None
             Not used.
 
@@ -57,14 +61,21 @@ class Completing(GivesFrames, Working):
         self
         """
         entries = entries_of(X)
-        told = _katoms.complete(entries.matrix, self._asked(), self._how_to_work([]))
+        self._begin()
+        told = asked(_katoms.complete, entries, self._asked(self._scales(entries)), self._how_to_work([]), explain=_infinite)
         self._keep_features(entries.shape[1], entries.names)
+        self.__dict__.pop("row_names_in_", None)
+        if entries.row_names is not None:
+            self.row_names_in_ = entries.row_names
         self._keep(told)
         self._raise_if_ended(told)
         if not told["held_out"]:
+            taken = f"rank {self.rank_}, l2 {self.l2_:g} and centring {self.centring_!r}"
+            if self.noise_variance_ is not None:
+                taken = f"rank {self.rank_} and row prior {self.row_prior_!r}"
             warnings.warn(
                 "every row and every column must keep an entry, so none can be held out to choose on: "
-                f"rank {self.rank_}, l2 {self.l2_:g} and centring {self.centring_!r} are taken; give them yourself",
+                f"{taken} are taken; give what you know yourself",
                 UserWarning,
                 stacklevel=2,
             )
@@ -77,12 +88,28 @@ class Completing(GivesFrames, Working):
     def _ridges(self) -> list[float] | None:
         raise NotImplementedError
 
-    def _asked(self) -> dict[str, Any]:
+    def _scales(self, entries: Entries) -> bool | None:
+        """Whether columns are features, each in a unit of its own; None if the values are to tell."""
+        given = {"l2": self.l2 is not None, "centring": self.centring != "auto", "method": self.method is not None}
+        named = [name for name, is_given in given.items() if is_given]
+        if isinstance(self.scale, str) and self.scale == "auto":
+            return False if isinstance(entries.matrix, tuple) or named else None
+        if not isinstance(self.scale, (bool, np.bool_)):
+            raise ValueError(f"scale is {self.scale!r}; it must be 'auto', True or False")
+        if self.scale and named:
+            raise ValueError(
+                f"scale=True goes without {' and '.join(named)}: for scaled columns a factor analysis finds the noise of "
+                "each column, which does the work of l2; leave it at its default, or give scale=False"
+            )
+        return bool(self.scale)
+
+    def _asked(self, scale: bool | None) -> dict[str, Any]:
         """What is wanted of the kernels."""
         centring = "none" if self.centring is None else self.centring
         if centring not in _CENTRINGS:
             raise ValueError(f"centring is {self.centring!r}; it must be one of {', '.join(_CENTRINGS)}")
         return {
+            "scale": scale,
             "ranks": self._ranks(),
             "ridges": self._ridges(),
             "centring": centring,
@@ -102,8 +129,12 @@ class Completing(GivesFrames, Working):
         self.mean_ = state["mean"]
         self.row_effects_ = state["row_effects"]
         self.column_effects_ = state["column_effects"]
+        self.scales_ = state["scales"]
+        factors = state["factor_model"]
+        self.noise_variance_ = None if factors is None else factors["noise"] * self.scales_**2
         self.bounds_ = state["bounds"]
         self.rank_, self.l2_, self.centring_ = told["rank"], told["l2"], told["centring"]
+        self.row_prior_ = told["row_prior"]
         self.rmse_ = told["rmse"]
         self.held_out_rmse_ = told["held_out_rmse"]
         self.n_iter_ = told["iterations"]
@@ -119,8 +150,8 @@ class Completing(GivesFrames, Working):
 
         Parameters
         ----------
-        rows : int, array of int, or array or frame with NaN
-            Rows of the matrix, from 0. Without columns: new rows, as in :meth:`transform`.
+        rows : int, str, array of them, or array or frame with NaN
+            Rows of the matrix, from 0, or their names. Without columns: new rows, as in :meth:`transform`.
         columns : int, str, or array of them, optional
             One column for each row, from 0, or their names. Shapes are broadcast.
 
@@ -137,9 +168,11 @@ class Completing(GivesFrames, Working):
                     "X is a sparse matrix, and the predictions of all its places are dense; "
                     "use predict(rows, columns) for some places, or predict(X.toarray()) with NaN where nothing was seen"
                 )
-            return self._matrix.predict_rows(self._read(rows).matrix, threads_of(self.n_jobs))
-        names = getattr(self, "feature_names_in_", None)
-        places = np.broadcast_arrays(places_of(rows, "rows"), places_of(columns, "columns", names))
+            return self._of_rows(self._matrix.predict_rows, self._read(rows))
+        places = np.broadcast_arrays(
+            places_of(rows, "rows", getattr(self, "row_names_in_", None)),
+            places_of(columns, "columns", getattr(self, "feature_names_in_", None)),
+        )
         flat = [np.ascontiguousarray(indices.ravel()) for indices in places]
         return self._matrix.predict(*flat).reshape(places[0].shape)
 
@@ -156,22 +189,29 @@ class Completing(GivesFrames, Working):
     def transform(self, X: Any):
         """Fill the holes of new rows. What was seen stays as it is.
 
-        The factors of a row are fitted to its seen entries, given those of the columns: rows of the matrix that was
+        The factors of a row are found from its seen entries, given those of the columns: rows of the matrix that was
         fitted get what they have there, up to the tolerance of the fit. A row without entries gets the effects of the
         columns.
 
         Parameters
         ----------
         X : array or frame with NaN, SciPy sparse matrix, or tuple (rows, columns, values)
-            As in :meth:`fit`. Rows of a tuple are numbered anew, from 0.
+            As in :meth:`fit`. Rows of a tuple are numbered anew, from 0; named ones come in the order of their names.
 
         Returns
         -------
         ndarray of shape (n_samples, n_features), or a frame after :meth:`set_output`
         """
         self._check_fitted()
-        filled = self._matrix.fill_rows(self._read(X).matrix, threads_of(self.n_jobs))
-        return self._framed(filled, X)
+        entries = self._read(X)
+        filled = self._of_rows(self._matrix.fill_rows, entries)
+        named = X if entries.row_names is None else _Indexed(entries.row_names)
+        return self._framed(filled, named)
+
+    def _of_rows(self, function: Callable[..., np.ndarray], entries: Any) -> np.ndarray:
+        """What the matrix says of rows, in single precision where they are."""
+        told = asked(function, entries, threads_of(self.n_jobs), explain=_infinite)
+        return told.astype(np.float32) if getattr(entries.matrix, "dtype", None) == np.float32 else told
 
     def fit_transform(self, X: Any, y: Any = None):
         """Complete a matrix, and give it with its holes filled."""
@@ -182,9 +222,9 @@ class Completing(GivesFrames, Working):
         self._check_fitted()
         return feature_names_out(self, input_features)
 
-    def _read(self, X: Any) -> Design:
-        entries = entries_of(X, self.n_features_in_)
-        check_same_features(self, entries)
+    def _read(self, X: Any) -> Entries:
+        entries = entries_of(X, Known(self.n_features_in_, getattr(self, "feature_names_in_", None)))
+        check_same_features(self, Design(entries.matrix, entries.shape, entries.names))
         return entries
 
     def __sklearn_tags__(self):
@@ -198,13 +238,15 @@ class Completing(GivesFrames, Working):
         )
 
 
+@accepts_aliases(k="rank")
 @documented(_docs.COMPLETION)
 @dataclass(eq=False, repr=False)
 class MatrixCompletion(Completing):
     """A matrix of rank k from some of its entries: ratings, pictures with holes, tables with blanks.
 
     Minimises ``½·Σ(x − effects − L)² + ½·l2·‖L‖²`` over the entries that were seen, subject to ``rank L ≤ rank``. As a
-    transformer it is an imputer: :meth:`transform` keeps what was seen and fills the rest.
+    transformer it is an imputer: :meth:`transform` keeps what was seen and fills the rest. Of a table whose columns are
+    features, each in a unit of its own, L is the low-rank part of a factor analysis instead (``scale``).
 
     Parameters
     ----------
@@ -248,6 +290,7 @@ class MatrixCompletion(Completing):
         return None if self.l2 is None else [float(self.l2)]
 
 
+@accepts_aliases(k="rank")
 @documented(_docs.COMPLETION_CV)
 @dataclass(eq=False, repr=False)
 class MatrixCompletionCV(Completing):
@@ -296,13 +339,13 @@ class MatrixCompletionCV(Completing):
             return None
         return [float(self.l2)] if isinstance(self.l2, numbers.Real) else [float(ridge) for ridge in self.l2]
 
-    def _asked(self) -> dict[str, Any]:
+    def _asked(self, scale: bool | None) -> dict[str, Any]:
         if self.rule not in ("min", "1se"):
             raise ValueError(f"rule is {self.rule!r}; it must be 'min' or '1se'")
         if not isinstance(self.patience, numbers.Integral) or self.patience < 1:
             raise ValueError(f"patience is {self.patience!r}; it must be a whole number of at least 1")
         held_out = {"held_out": float(self.held_out), "rule": self.rule, "patience": int(self.patience)}
-        return {**super()._asked(), **held_out}
+        return {**super()._asked(scale), **held_out}
 
     def _keep(self, told: dict[str, Any]) -> None:
         super()._keep(told)
@@ -310,6 +353,17 @@ class MatrixCompletionCV(Completing):
         self.rank_min_ = self.rank_ if told["rank_min"] is None else told["rank_min"]
         self.rank_1se_ = self.rank_ if told["rank_1se"] is None else told["rank_1se"]
         self.cv_results_ = {name: np.array([trial[name] for trial in told["trials"]]) for name in _TRIED}
+
+
+class _Indexed(NamedTuple):
+    """What gives a frame its index."""
+
+    index: np.ndarray
+
+
+def _infinite(entries: Any) -> str | None:
+    """Which column holds infinity, where there are columns: NaN is a hole."""
+    return None if isinstance(entries.matrix, tuple) else infinite(entries)
 
 
 def _clip(clip: Any) -> str | tuple[float, float]:

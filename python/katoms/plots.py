@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from katoms._estimator import Estimator, names_or_numbers
+from katoms._estimator import Estimator, coefficient_names
 from katoms._paths import Path
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def plot_coefficients(model: Any, *, max_features: int = 40, ax: Axes | None = N
     # Half a bar of air between groups.
     places = np.arange(len(features)) + 0.5 * bars.block[:max_features]
     ax = drawing.axes_of(ax, (7, 1.1 + 0.27 * (max(places, default=0) + 1)))
-    names = names_or_numbers(getattr(model, "feature_names_in_", None), model.n_features_in_)
+    names = coefficient_names(model)
     charts.draw_bars(ax, effects[features], [names[feature] for feature in features], places)
     charts.name_blocks(ax, bars, places)
     what = "effect on the log-odds" if hasattr(model, "classes_") else "effect"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 import numbers
 import warnings
 from collections.abc import Callable
@@ -11,11 +13,13 @@ from typing import Any
 import numpy as np
 
 from katoms import _docs, _katoms
-from katoms._checks import Design, check_same_features, column_of, method_of, numbers_of, target_of, whole_of
+from katoms._checks import Design, asked, check_same_features, method_of, seconds_of, whole_of
 from katoms._docs import documented
 from katoms._estimator import ALIASES, accepts_aliases
-from katoms._measuring import measuring_of
+from katoms._measuring import in_real_numbers, measuring_of, signal_dtype
+from katoms._missing import not_finite
 from katoms._quality import Quality, quality_of
+from katoms._targets import target_of
 from katoms._working import Working, callback_of, warn_unless_converged, work_of
 
 
@@ -81,8 +85,10 @@ def recover(
     *,
     noise: float | None = None,
     method: str | None = None,
+    dtype: Any = None,
     max_iter: int = 1000,
     tol: float = 1e-6,
+    time_limit: float | None = None,
     n_jobs: int | None = None,
     verbose: int = 0,
     callback: Callable[[dict[str, Any]], Any] | None = None,
@@ -95,19 +101,24 @@ def recover(
     Parameters
     ----------
     A : array, SciPy sparse matrix, frame, SciPy ``LinearOperator`` or PyLops operator
-        The measurements, of shape (n_measurements, n_places). Of an operator, ``shape``, ``matvec`` and ``rmatvec`` are
-        used. Up to 16 million numbers it is written out as a matrix, which the search needs; a larger one is only
-        multiplied with.
+        The measurements, of shape (n_measurements, n_places), real or complex. Of an operator, ``shape``, ``dtype``,
+        ``matvec`` and ``rmatvec`` (the conjugate transpose) are used. Up to 16 million numbers it is written out as a
+        matrix, which the search needs; a larger one is only multiplied with.
     b : array of shape (n_measurements,)
-        What was measured.
+        What was measured, real or complex.
     support_size : int
         The most entries that are not 0.
     noise : float, optional
-        The standard deviation of the noise in b, if it is known: a residual at its level ends the search.
+        The standard deviation of the noise in b, if it is known: a residual at its level ends the search. Of complex
+        noise, the root of its mean squared magnitude.
     method : str, optional
         A single run of this method, by its name in :func:`katoms.methods`. None searches: several starts, and
         exchanges of entries for as long as that helps.
-    max_iter, tol, n_jobs, verbose, callback
+    dtype : {float, complex}, optional
+        What the entries of x are. None: complex where A or b is complex, else real. Where A is complex and x is known
+        to be real, say ``dtype=float``: a complex measurement then tells two numbers of it. A complex entry counts as
+        one, with both of its parts.
+    max_iter, tol, time_limit, n_jobs, verbose, callback
         As in :class:`SparseRecovery`.
 
     Returns
@@ -128,12 +139,27 @@ def recover(
     if support_size is None:
         raise ValueError("support_size is None; give the number of entries that are not 0")
     work = work_of(max_iter, tol, n_jobs, callback_of(callback, verbose), [])
-    sought = {"support_size": whole_of(support_size, "support_size", 1), "noise": _noise(noise), "method": method_of(method)}
-    design = measuring_of(A)
-    told = _katoms.recover(design.matrix, numbers_of(b, "b"), sought, work)
+    work["seconds"] = seconds_of(time_limit)
+    entries = signal_dtype(A, b, dtype)
+    design, target = in_real_numbers(A, b, entries)
+    is_complex = entries.kind == "c"
+    # Real and imaginary part of complex noise have half of its variance each.
+    parts = 2 if len(target) == 2 * len(b) else 1
+    sought = {
+        "support_size": whole_of(support_size, "support_size", 1),
+        "noise": None if noise is None else _noise(noise) / math.sqrt(parts),
+        "method": method_of(method),
+        "complex": is_complex,
+    }
+    told = _asked(_katoms.recover, design, target, sought, work)
     if told["ended_by"] is not None:
         raise told["ended_by"]
-    _warn_beyond(told, design.shape)
+    half = len(told["x"]) // 2
+    if is_complex:
+        told["x"] = told["x"][:half] + 1j * told["x"][half:]
+        told["support"] = np.flatnonzero(told["x"])
+    told["x"] = told["x"].astype(entries)
+    _warn_beyond(told, (len(b), len(told["x"])))
     warn_unless_converged("recover", told["status"], told["iterations"], "raise max_iter or tol")
     return _recovered(told)
 
@@ -210,6 +236,7 @@ class SparseRecovery(Working):
     method: str | None = None
     max_iter: int = 1000
     tol: float = 1e-6
+    time_limit: float | None = None
     n_jobs: int | None = None
     verbose: int = 0
     callback: Callable[[dict[str, Any]], Any] | None = None
@@ -228,14 +255,16 @@ class SparseRecovery(Working):
         -------
         self
         """
+        self._begin()
         design = measuring_of(X)
-        target = np.ascontiguousarray(column_of(y, self), dtype=np.float64)
+        target = target_of(y, self)
         size = None if self.support_size is None else whole_of(self.support_size, "support_size", 1)
-        sought = {"support_size": size, "noise": _noise(self.noise), "method": method_of(self.method)}
+        sought = {"support_size": size, "noise": None if self.noise is None else _noise(self.noise), "method": method_of(self.method), "complex": False}
         names = [] if design.names is None else [str(name) for name in design.names]
-        told = _katoms.recover(design.matrix, target, sought, self._how_to_work(names))
+        told = _asked(_katoms.recover, design, target, sought, self._how_to_work(names))
         self.n_samples_fit_ = design.shape[0]
         self._keep_features(design.shape[1], design.names)
+        told["x"] = told["x"].astype(design.dtype, copy=False)
         self._keep(told)
         self._raise_if_ended(told)
         _warn_beyond(told, design.shape)
@@ -269,11 +298,12 @@ class SparseRecovery(Working):
         self._check_fitted()
         design: Design = measuring_of(X)
         check_same_features(self, design)
-        return _katoms.predict(design.matrix, self.coef_, 0.0)
+        predicted = _asked(_katoms.predict, design, self.coef_.astype(np.float64), 0.0)
+        return predicted.astype(design.dtype, copy=False)
 
     def score(self, X: Any, y: Any) -> float:
         """R² of the measurements: 1 is perfect, 0 is what their mean does."""
-        return _katoms.r_squared(target_of(y, self), self.predict(X), None)
+        return _katoms.r_squared(target_of(y, self), self.predict(X).astype(np.float64), None)
 
     def get_support(self, indices: bool = False) -> np.ndarray:
         """Which entries are not 0: a mask, or their indices."""
@@ -286,10 +316,15 @@ class SparseRecovery(Working):
         return self._tags(estimator_type="regressor", regressor_tags=RegressorTags())
 
 
-def _noise(noise: Any) -> float | None:
-    if noise is not None and not isinstance(noise, numbers.Real):
+def _asked(function: Any, design: Design, *arguments: Any) -> Any:
+    explain = functools.partial(not_finite, advice="Leave out the rows that lack a value, in X and in y")
+    return asked(function, design, *arguments, explain=explain)
+
+
+def _noise(noise: Any) -> float:
+    if not isinstance(noise, numbers.Real):
         raise ValueError(f"noise is {noise!r}; give the standard deviation of the noise, or None")
-    return None if noise is None else float(noise)
+    return float(noise)
 
 
 def _warn_beyond(told: dict[str, Any], shape: tuple[int, ...]) -> None:

@@ -9,11 +9,11 @@ import numpy as np
 
 from katoms import _docs, _katoms
 from katoms._by_criterion import ByCriterion
-from katoms._checks import target_of, weights_of
 from katoms._docs import documented
 from katoms._estimator import ALIASES, accepts_aliases
 from katoms._grouped import Grouped
 from katoms._linear import LinearModel
+from katoms._targets import target_of, weights_of
 from katoms._validated import Validated
 
 _WORDS = {"shape": "(n_features,)", "intercept": "float"}
@@ -51,7 +51,7 @@ class Regressor(LinearModel):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R² of the predictions: 1 is perfect, 0 is what the mean does."""
         predicted = self.predict(X)
-        return _katoms.r_squared(target_of(y, self), predicted, weights_of(sample_weight, len(predicted)))
+        return _katoms.r_squared(target_of(y, self), predicted.astype(np.float64), weights_of(sample_weight, len(predicted)))
 
     def __sklearn_tags__(self):
         from sklearn.utils import RegressorTags

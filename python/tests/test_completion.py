@@ -15,10 +15,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn import datasets
 from sklearn.base import clone
+from sklearn.experimental import enable_iterative_imputer  # noqa: F401
+from sklearn.impute import IterativeImputer, KNNImputer, SimpleImputer
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import katoms
@@ -83,16 +87,18 @@ def test_a_planted_matrix_is_found():
     assert model.rmse_ < 1e-4
 
 
-def test_without_a_word_the_rank_is_found():
+@pytest.mark.parametrize(("scale", "centring"), [("auto", "columns"), (False, "none")])
+def test_without_a_word_the_rank_is_found(scale, centring):
     whole = planted(rank=2)
-    model = MatrixCompletion().fit(holes(whole))
-    assert (model.rank_, model.centring_) == (2, "none")
+    model = MatrixCompletion(scale=scale).fit(holes(whole))
+    assert (model.rank_, model.centring_) == (2, centring)
     assert np.sqrt(np.mean((model.to_dense() - whole) ** 2)) < 1e-2 * whole.std()
 
 
-def test_all_forms_of_input_give_the_same_bits():
+@pytest.mark.parametrize("scale", [True, False])
+def test_all_forms_of_input_give_the_same_bits(scale):
     X = holes(stars())
-    fitted = {name: MatrixCompletion(rank=2).fit(form) for name, form in forms(X).items()}
+    fitted = {name: MatrixCompletion(rank=2, scale=scale).fit(form) for name, form in forms(X).items()}
     first = fitted["array"]
     for name, model in fitted.items():
         for ours, theirs in zip(model.factors_, first.factors_):
@@ -127,7 +133,7 @@ def test_less_precision_agrees(dtype):
     X = holes(stars()).astype(dtype)
     single, double = (MatrixCompletion(rank=2).fit(form) for form in (X, X.astype(np.float64)))
     np.testing.assert_array_equal(single.to_dense(), double.to_dense())
-    assert single.transform(X).dtype == np.float64
+    assert single.transform(X).dtype == (np.float32 if dtype is np.float32 else np.float64)
 
 
 def test_factors_and_effects_are_the_matrix():
@@ -140,6 +146,184 @@ def test_factors_and_effects_are_the_matrix():
         np.testing.assert_allclose(right.T @ right, np.eye(2), atol=1e-12)
         np.testing.assert_allclose(np.linalg.norm(left, axis=0), model.singular_values_)
         assert model.bounds_ == (1.0, 5.0)
+
+
+def units(rows=120, columns=6, seed=5):
+    """Two factors and noise, each column in a unit of its own and far from zero."""
+    plain = planted(rows, columns, 2, seed) + 0.3 * np.random.default_rng(seed).normal(size=(rows, columns))
+    return (plain + 20) * 10.0 ** np.arange(columns)
+
+
+def test_scaled_columns_are_the_same_matrix():
+    X = holes(units(), 0.2)
+    for model in (MatrixCompletion(rank=2).fit(X), pickle.loads(pickle.dumps(MatrixCompletion(rank=2).fit(X)))):
+        left, right = model.factors_
+        np.testing.assert_allclose(np.nanstd(X, axis=0), model.scales_)
+        by_hand = model.mean_ + model.row_effects_[:, None] + model.column_effects_ + left @ right.T
+        np.testing.assert_allclose(model.to_dense(), np.clip(by_hand, *model.bounds_), rtol=1e-10)
+        unit = right / model.scales_[:, None]
+        np.testing.assert_allclose(unit.T @ unit, np.eye(2), atol=1e-10)
+        np.testing.assert_array_equal(model.bounds_, [np.nanmin(X, axis=0), np.nanmax(X, axis=0)])
+        assert (model.centring_, model.l2_) == ("columns", 0.0) and model.row_prior_ in ("normal", "rows")
+        assert (model.noise_variance_ < 0.5 * model.scales_**2).all()
+        # the model at a place, in a new row and in the whole are one
+        seen = ~np.isnan(X)
+        np.testing.assert_allclose(model.predict(X), model.to_dense(), rtol=1e-7)
+        np.testing.assert_array_equal(model.transform(X)[seen], X[seen])
+        np.testing.assert_array_equal(model.predict([3], [5]), model.to_dense()[[3], [5]])
+    plain = MatrixCompletion(rank=2, scale=False).fit(X)
+    assert plain.noise_variance_ is None and plain.row_prior_ == "ridge" and (plain.scales_ == 1).all()
+
+
+def test_what_is_scaled_without_a_word():
+    table = holes(units(), 0.2)
+    rows, columns = np.nonzero(~np.isnan(table))
+    entries = (rows, columns, table[rows, columns])
+    for scaled, X in [
+        (True, table),
+        (True, table.astype(np.float32)),
+        (True, holes(stars(), 0.3)),
+        (False, holes(stars(), 0.7)),
+        (False, entries),
+        (False, sparse.coo_matrix((entries[2], entries[:2]))),
+    ]:
+        assert (MatrixCompletion(rank=1).fit(X).noise_variance_ is not None) == scaled
+    assert MatrixCompletion(rank=1, l2=0.1).fit(table).noise_variance_ is None
+    assert MatrixCompletion(rank=1, scale=True).fit(entries).noise_variance_ is not None
+
+
+def test_new_rows_of_features():
+    whole = units(200)
+    model = MatrixCompletion().fit(holes(whole[:150], 0.2))
+    new = holes(whole[150:], 0.3, seed=2)
+    hidden = np.isnan(new)
+    spread = whole.std(axis=0)
+
+    def error(filled):
+        return np.sqrt(np.mean(((filled - whole[150:]) / spread)[hidden] ** 2))
+
+    means = np.broadcast_to(model.column_effects_, new.shape)
+    assert error(model.transform(new)) < 0.5 * error(means)
+    np.testing.assert_allclose(model.transform(np.full((1, 6), np.nan))[0], model.column_effects_)
+
+
+def hidden_error(whole, holed, filled):
+    """In standard deviations of the columns."""
+    return np.sqrt(np.mean(((filled - whole) / whole.std(axis=0))[np.isnan(holed)] ** 2))
+
+
+@pytest.mark.parametrize(
+    ("name", "share", "draws"), [("wine", 0.1, 3), ("wine", 0.2, 3), ("wine", 0.4, 3), ("breast_cancer", 0.2, 1)]
+)
+def test_ordinary_tables_are_filled_better_than_by_simpler_imputers(name, share, draws):
+    whole = getattr(datasets, f"load_{name}")().data
+
+    def scaled(imputer, X):
+        scaler = StandardScaler().fit(X)
+        return scaler.inverse_transform(imputer.fit_transform(scaler.transform(X)))
+
+    others = {
+        "mean": lambda X: SimpleImputer().fit_transform(X),
+        "knn": lambda X: KNNImputer().fit_transform(X),
+        "scaled knn": lambda X: scaled(KNNImputer(), X),
+        "iterative": lambda X: IterativeImputer(random_state=0).fit_transform(X),
+        "scaled iterative": lambda X: scaled(IterativeImputer(random_state=0), X),
+    }
+    errors = {other: [] for other in ("katoms", *others)}
+    for seed in range(draws):
+        X = holes(whole, share, seed=100 + seed)
+        filled = MatrixCompletion().fit_transform(X)
+        missing = np.isnan(X)
+        for low, high, column, gap in zip(np.nanmin(X, axis=0), np.nanmax(X, axis=0), filled.T, missing.T):
+            assert (column[gap] >= low).all() and (column[gap] <= high).all()
+        errors["katoms"].append(hidden_error(whole, X, filled))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # IterativeImputer stops after ten rounds
+            for other, fill in others.items():
+                errors[other].append(hidden_error(whole, X, fill(X)))
+    mean = {other: np.mean(found) for other, found in errors.items()}
+    assert mean["katoms"] < min(mean["mean"], mean["knn"], mean["scaled knn"]), mean
+    assert mean["katoms"] < 1.1 * min(mean["iterative"], mean["scaled iterative"]), mean
+
+
+def test_noise_is_filled_with_means():
+    whole = np.random.default_rng(4).normal(size=(200, 8))
+    X = holes(whole, 0.2)
+    means = np.broadcast_to(np.nanmean(X, axis=0), X.shape)
+    assert hidden_error(whole, X, MatrixCompletion().fit_transform(X)) < 1.02 * hidden_error(whole, X, means)
+
+
+def test_a_column_without_values_is_named():
+    X = units(20)
+    X[:, 3] = np.nan
+    with pytest.raises(ValueError, match="column 3 .counted from 0. has no value at all"):
+        MatrixCompletion().fit(X)
+
+
+@pytest.mark.parametrize("library", [None, "pandas", "polars"])
+def test_rows_and_columns_by_name(library):
+    whole = stars(20, 12)
+    X = holes(whole)
+    rows, columns = np.nonzero(~np.isnan(X))
+    people, films = np.array([f"p{i:02}" for i in range(20)]), np.array([f"f{j:02}" for j in range(12)])
+    order = np.random.default_rng(3).permutation(len(rows))
+    lines = people[rows[order]], films[columns[order]], X[rows, columns][order]
+    given = lines
+    if library is not None:
+        frames = pytest.importorskip(library)
+        given = frames.DataFrame(dict(zip(("who", "what", "stars"), lines)))
+    model = MatrixCompletion(rank=1).fit(given)
+    plain = MatrixCompletion(rank=1).fit((rows, columns, X[rows, columns]))
+    np.testing.assert_array_equal(model.to_dense(), plain.to_dense())
+    assert model.row_names_in_.tolist() == people.tolist() and model.feature_names_in_.tolist() == films.tolist()
+    assert model.predict("p03", "f07") == plain.predict(3, 7)
+    np.testing.assert_array_equal(model.predict(["p03", "p01"], ["f07", "f00"]), plain.predict([3, 1], [7, 0]))
+    np.testing.assert_array_equal(model.predict("p03", films), plain.to_dense()[3])
+    np.testing.assert_array_equal(model.predict(3, "f07"), plain.predict(3, 7))
+    new = (["y", "x", "x"], ["f05", "f02", "f11"], [1.0, 5.0, 4.0])
+    filled = model.transform(new)
+    np.testing.assert_array_equal(filled, plain.transform(([1, 0, 0], [5, 2, 11], [1.0, 5.0, 4.0])))
+    if library == "pandas":
+        framed = model.set_output(transform="pandas").transform(new)
+        assert framed.index.tolist() == ["x", "y"] and framed.columns.tolist() == films.tolist()
+    with pytest.raises(ValueError, match="rows names 'p3', but no row of X is called so; did you mean 'p..'"):
+        model.predict("p3", "f07")
+    with pytest.raises(ValueError, match="columns names 'g', but no column of X is called so"):
+        model.transform((["x"], ["g"], [1.0]))
+    with pytest.raises(ValueError, match="rows names 'a', but the rows of X have no names; give indices from 0"):
+        plain.predict("a", 1)
+
+
+def test_names_and_indices_are_not_mixed():
+    with pytest.raises(ValueError, match="rows holds 3 at position 1 among names"):
+        MatrixCompletion(rank=1).fit((["a", 3], [0, 1], [1.0, 2.0]))
+    with pytest.raises(ValueError, match="a shape goes with indices from 0"):
+        MatrixCompletion(rank=1).fit((["a", "b"], [0, 1], [1.0, 2.0], (2, 2)))
+    half = MatrixCompletion(rank=1, l2=1.0).fit((["a", "b", "b"], [0, 1, 0], [1.0, 2.0, 3.0]))
+    assert half.predict("b", 1) == half.predict(1, 1) and not hasattr(half, "feature_names_in_")
+
+
+def test_a_matrix_that_does_not_fit_is_a_memory_error():
+    script = """
+        import resource
+        import numpy as np
+        from katoms import MatrixCompletion
+        n = 60_000
+        i = np.arange(n)
+        rows, columns = np.tile(i, 2), np.concatenate([i, i * 7919 % n])
+        model = MatrixCompletion(rank=1, l2=1.0, centring="effects", n_jobs=1).fit((rows, columns, rows % 5 + 1.0))
+        resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
+        for ask in (model.to_dense, lambda: model.transform((rows, columns, rows % 5 + 1.0))):
+            try:
+                ask()
+            except MemoryError as error:
+                print(error)
+        print(model.predict([1, 2], [3, 4]).shape)
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=True)
+    words = done.stdout.splitlines()
+    assert len(words) == 3 and words[2] == "(2,)", done.stdout
+    assert all("60000 × 60000 takes 28800 MB of memory" in line and "factors" in line for line in words[:2])
 
 
 def test_predictions_at_places():
@@ -237,7 +421,7 @@ def test_the_choice_is_told():
     X = holes(planted() + 0.3 * rng.normal(size=(60, 40)))
     model = MatrixCompletionCV(rank=range(1, 7), l2=[0.0, 0.1], centring="none").fit(X)
     tried = model.cv_results_
-    assert set(tried) == {"rank", "l2", "centring", "held_out_rmse", "held_out_mse", "standard_error", "seen_rmse"}
+    assert set(tried) == {"rank", "l2", "centring", "row_prior", "held_out_rmse", "held_out_mse", "standard_error", "seen_rmse"}
     best = np.argmin(tried["held_out_mse"])
     assert (model.rank_, model.l2_) == (tried["rank"][best], tried["l2"][best])
     assert model.rank_min_ == model.rank_ == 3
@@ -260,8 +444,11 @@ def test_nothing_to_choose_from():
 
 def test_where_nothing_can_be_held_out_that_is_said():
     with pytest.warns(UserWarning, match="none can be held out to choose on: rank 1, l2 1 and centring 'effects'"):
-        model = MatrixCompletion().fit([[1.0, np.nan, 3.0]])
+        model = MatrixCompletion(scale=False).fit([[1.0, np.nan, 3.0]])
     assert model.transform([[1.0, np.nan, 3.0]])[0, 1] == pytest.approx(2.0)
+    with pytest.warns(UserWarning, match="none can be held out to choose on: rank 0 and row prior 'normal'"):
+        model = MatrixCompletion().fit([[1.0, np.nan], [2.0, 3.0]])
+    np.testing.assert_array_equal(model.transform([[1.0, np.nan]]), [[1.0, 3.0]])
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
@@ -377,7 +564,7 @@ def test_ctrl_c_ends_a_fit():
     ("X", "words"),
     [
         ([[np.nan, np.nan]], "the list of observed entries is empty; at least one is needed"),
-        ([[1.0, np.inf]], "the matrix holds inf at row 0, column 1"),
+        ([[1.0, np.inf]], r"column 1 \(counted from 0\) has inf in row 0"),
         ([1.0, 2.0], "Reshape your data"),
         (([0], [1]), "X is a tuple of 2; give .rows, columns, values."),
         (([0, 1], [0], [1.0, 2.0]), "column index has length 1, but 2 is needed"),
@@ -396,7 +583,11 @@ def test_bad_matrices(X, words):
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"rank": 7}, "the rank is 7; it must lie between 1 and 5"),
+        ({"rank": 7}, "the rank is 7; it must lie between 0 and 5"),
+        ({"rank": 7, "scale": False}, "the rank is 7; it must lie between 1 and 5"),
+        ({"scale": "yes"}, "scale is 'yes'; it must be 'auto', True or False"),
+        ({"scale": True, "l2": 1.0}, "scale=True goes without l2"),
+        ({"scale": True, "centring": "mean", "method": "dore"}, "scale=True goes without centring and method"),
         ({"rank": 0}, "rank is 0; it must be a whole number of at least 1"),
         ({"rank": 1.5}, "rank is 1.5; give a whole number"),
         ({"rank": [1, 2]}, "several to choose from to MatrixCompletionCV"),

@@ -78,7 +78,7 @@ def test_small_numbers_are_read_where_they_lie_and_answer_as_doubles_do(planted,
 def test_half_precision_that_is_not_finite_is_named(planted):
     X = planted[0].astype(np.float16)
     X[7, 2] = np.inf
-    with pytest.raises(ValueError, match="row 7, column 2"):
+    with pytest.raises(ValueError, match=r"column 2 .counted from 0. has inf in row 7"):
         katoms.SparseRegressor(2).fit(X, planted[1])
 
 
@@ -172,7 +172,7 @@ def test_groups_that_cannot_be_read_say_what_would_be_right():
     for groups, message in (
         ([1, 1, 1, 1], "nothing but ones"),
         ([1, 2], "groups has 2 entries, but X has 4 columns"),
-        ([[0, 9]], "group 0 holds index 9, but X has only 4 columns"),
+        ([[0, 9]], "group 0 .* holds index 9, but X has only 4 columns"),
         ([[0], []], "group 1 .* has no members"),
         ([["a"]], "X has no column names"),
     ):
@@ -209,7 +209,7 @@ def test_coefficients_stay_within_bounds(planted):
     assert (validated.coef_ >= 0).all() and (validated.cv_results_["coef"] >= 0).all()
     labels = np.where(y > 5, 1, 0)
     assert (katoms.SparseClassifier(2, positive=True).fit(X, labels).coef_ >= 0).all()
-    for bounds, message in (((1, 2), "lower bound must be at most 0"), (3, "bounds must be a pair")):
+    for bounds, message in (((1, 2), r"lower bound of column 0 \(counted from 0\) is 1; it must be at most 0"), (3, "bounds must be a pair")):
         with pytest.raises(ValueError, match=message):
             katoms.SparseRegressor(2, bounds=bounds).fit(X, y)
     with pytest.raises(ValueError, match="positive and bounds are both given"):
@@ -270,7 +270,7 @@ def test_cross_validation_keeps_what_it_saw(planted):
 
 
 def test_folds_in_every_notation(planted):
-    from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
+    from sklearn.model_selection import GroupKFold, KFold
 
     X, y = planted
     by_splitter = katoms.SparseRegressorCV([1, 2], cv=KFold(4)).fit(X, y)
@@ -279,8 +279,6 @@ def test_folds_in_every_notation(planted):
     assert katoms.SparseRegressorCV([1, 2], cv=4, random_state=1).fit(X, y).fold_of_row_.max() == 3
     grouped = GroupKFold(3).split(X, y, groups=np.arange(150) // 10)
     assert katoms.SparseRegressorCV([1, 2], cv=grouped).fit(X, y).fold_of_row_.max() == 2
-    with pytest.raises(ValueError, match="each of the 150 rows must be held out once"):
-        katoms.SparseRegressorCV([1, 2], cv=ShuffleSplit(3)).fit(X, y)
 
 
 # How it works.
@@ -317,7 +315,9 @@ def test_a_callback_sees_every_move_and_may_stop(planted):
     X, y = planted
     seen = []
     model = katoms.SparseRegressor(2, method="iht", callback=seen.append).fit(X, y)
-    assert [move["iteration"] for move in seen] == list(range(1, model.n_iter_ + 1))
+    iterations = [move["iteration"] for move in seen if move["phase"] != "reading"]
+    # A move that takes long is told of again.
+    assert list(dict.fromkeys(iterations)) == list(range(1, model.n_iter_ + 1))
     with pytest.warns(katoms.ConvergenceWarning):
         stopped = katoms.SparseRegressor(2, method="iht", callback=lambda move: move["iteration"] == 3).fit(X, y)
     assert stopped.status_ == "stopped" and stopped.n_iter_ == 3
@@ -510,10 +510,10 @@ def test_every_error_has_its_kind_and_the_words_of_the_program(planted):
     holed = X.copy()
     holed[4, 2] = np.nan
     for make, kind, message in (
-        (lambda: katoms.SparseRegressor(41).fit(X, y), exceptions.OutOfRangeError, "k is 41; it must lie between 0 and 40"),
-        (lambda: katoms.SparseRegressor([0, 41]).fit(X, y), exceptions.OutOfRangeError, "k is 41; it must lie between 0 and 40"),
-        (lambda: katoms.SparseRegressorCV([0, 41]).fit(X, y), exceptions.OutOfRangeError, "k is 41; it must lie between 0 and 40"),
-        (lambda: katoms.SparseRegressor(2).fit(holed, y), exceptions.NotFiniteError, "NaN at row 4, column 2"),
+        (lambda: katoms.SparseRegressor(41).fit(X, y), exceptions.OutOfRangeError, "support_size is 41; it must lie between 0 and 40"),
+        (lambda: katoms.SparseRegressor([0, 41]).fit(X, y), exceptions.OutOfRangeError, "support_size is 41; it must lie between 0 and 40"),
+        (lambda: katoms.SparseRegressorCV([0, 41]).fit(X, y), exceptions.OutOfRangeError, "support_size is 41; it must lie between 0 and 40"),
+        (lambda: katoms.SparseRegressor(2).fit(holed, y), exceptions.NotFiniteError, r"column 2 \(counted from 0\) has 1 missing value \(in row 4\)"),
         (lambda: katoms.SparseRegressor(2).fit(X, y[:-1]), exceptions.LengthError, "target has length 149"),
         (lambda: katoms.SparseRegressor(2, l2=-1.0).fit(X, y), exceptions.OptionError, "ridge is -1"),
         (lambda: katoms.SparseRegressor(2, l2=[0.0, 1.0]).fit(X, y), ValueError, "SparseRegressorCV chooses among several"),
@@ -536,7 +536,7 @@ def test_every_error_has_its_kind_and_the_words_of_the_program(planted):
         (lambda: katoms.SparseRegressor(2).fit(np.ma.masked_less(X, 0), y), ValueError, "masked array"),
         (lambda: katoms.SparseRegressor(2).fit(X, y + 0j), ValueError, "Complex data not supported"),
         (lambda: katoms.SparseClassifier(2).fit(X, [None] + ["a"] * 149), ValueError, "no class at row 0"),
-        (lambda: katoms.SparseRegressor(2).fit(X, y).score(X, np.full(150, np.nan)), ValueError, "target holds NaN"),
+        (lambda: katoms.SparseRegressor(2).fit(X, y).score(X, np.full(150, np.nan)), ValueError, "y contains NaN"),
         (lambda: katoms.SparseRegressor(2).fit(X, y).score(X, y, np.zeros(150)), ValueError, "above zero"),
         (lambda: katoms.path(X, y, loss="hinge"), ValueError, "loss is 'hinge'"),
     ):

@@ -6,6 +6,7 @@ import joblib
 import numpy as np
 import pandas
 import pytest
+import scipy.sparse
 import sklearn
 from sklearn.base import clone
 from sklearn.feature_selection import SelectFromModel
@@ -118,3 +119,65 @@ def test_names_that_others_use_are_taken_with_a_message():
             assert katoms.SparseRegressor(**{alias: 3}).support_size == 3
     with pytest.raises(TypeError, match="mean the same"):
         katoms.SparseRegressor(support_size=3, sparsity=3)
+
+
+@pytest.mark.parametrize("make", [katoms.SparseRegressor, katoms.SparseClassifierCV, katoms.SparseRecovery])
+def test_set_params_takes_the_names_that_the_constructor_takes(make):
+    names = {alias: name for alias, name in make._aliases.items()}
+    assert names
+    for alias, name in names.items():
+        with pytest.warns(UserWarning, match=f"{alias} is called {name} here") as caught:
+            assert getattr(make().set_params(**{alias: 3}), name) == 3
+        assert caught[0].filename == __file__
+        assert alias not in make().get_params()
+        with pytest.raises(TypeError, match="mean the same"):
+            make().set_params(**{alias: 3, name: 3})
+
+
+@pytest.mark.parametrize("make", [katoms.MatrixCompletion, katoms.MatrixCompletionCV])
+def test_k_of_a_matrix_is_its_rank(make):
+    with pytest.warns(UserWarning, match="k is called rank here"):
+        assert make().set_params(k=3).rank == 3
+    with pytest.warns(UserWarning, match="k is called rank here"):
+        assert make(k=2).rank == 2
+
+
+def test_other_names_go_through_pipelines_and_grids(planted):
+    X, y = planted
+    pipe = make_pipeline(StandardScaler(), katoms.SparseRegressor())
+    with pytest.warns(UserWarning, match="k is called support_size here"):
+        assert pipe.set_params(sparseregressor__k=2)[-1].support_size == 2
+    with pytest.warns(UserWarning, match="k is called support_size here"):
+        grid = GridSearchCV(katoms.SparseRegressor(), {"k": [1, 2]}).fit(X, y)
+    assert grid.best_estimator_.support_size == 2 and clone(grid.best_estimator_).support_size == 2
+
+
+def test_a_matrix_of_single_precision_is_completed_in_single_precision(planted):
+    X = planted[0].copy()
+    X[::7, 2] = np.nan
+    for given in (X.astype(np.float32), pandas.DataFrame(X.astype(np.float32))):
+        model = katoms.MatrixCompletion(2).fit(given)
+        assert model.transform(given).dtype == model.predict(given).dtype == np.float32
+        assert model.transform(X).dtype == np.float64
+
+
+@pytest.mark.parametrize("make", FEATURES)
+def test_single_precision_in_is_single_precision_out(planted, make):
+    X, y = planted
+    classes = "Classifier" in make.__name__
+    y = np.where(y + np.random.default_rng(0).normal(scale=3, size=120) > 0, 1, 0) if classes else y
+    for given in (X.astype(np.float32), pandas.DataFrame(X.astype(np.float32)), scipy.sparse.csr_array(X.astype(np.float32))):
+        model = make([1, 2]).fit(given, y)
+        assert model.coef_.dtype == np.float32 and np.asarray(model.intercept_).dtype == np.float32
+        ask = (model.decision_function, model.predict_proba, model.predict_log_proba) if classes else (model.predict,)
+        assert all(one(given).dtype == np.float32 for one in ask)
+        assert model.transform(given).dtype == np.float32 or hasattr(given, "columns")
+        assert isinstance(model.score(given, y), float)
+        assert all(one(X).dtype == np.float64 for one in ask if hasattr(given, "flags"))
+    double = make([1, 2]).fit(X.astype(np.float32).astype(np.float64), y)
+    single = make([1, 2]).fit(X.astype(np.float32), y)
+    assert double.coef_.dtype == np.float64 and single.support_.tolist() == double.support_.tolist()
+    # Worked out in double precision, and rounded at the end.
+    assert np.array_equal(single.coef_, double.coef_.astype(np.float32))
+    for dtype in (np.float16, np.int8, np.bool_):
+        assert make([1, 2]).fit((X * 3).astype(dtype), y).coef_.dtype == np.float64

@@ -10,6 +10,7 @@ import textwrap
 import warnings
 
 import numpy as np
+import pandas
 import pytest
 from scipy import sparse
 from scipy.fft import dct, idct
@@ -225,8 +226,8 @@ def test_operators_that_do_not_fit():
     short.matvec = lambda x: (A @ x)[:-1]
     with pytest.raises(ValueError, match="a product with the operator has length 59; 60 is needed"):
         recover(short, b, 5)
-    with pytest.raises(ValueError, match="Complex data not supported"):
-        recover(aslinearoperator(A + 1j), b, 5)
+    with pytest.raises(ValueError, match="Complex data not supported\nThe operator has dtype complex128; katoms.recover"):
+        SparseRecovery(5).fit(aslinearoperator(A + 1j), b)
     imaginary = Bare(A)
     imaginary.matvec = lambda x: A @ x + 1j
     with pytest.raises(ValueError, match="a product with the operator is complex"):
@@ -238,6 +239,99 @@ def test_operators_that_do_not_fit():
     without_transpose = LinearOperator(A.shape, A.__matmul__, dtype=float)
     with pytest.raises(NotImplementedError):
         recover(without_transpose, b, 5, method="cosamp")
+
+
+def fourier(rows, columns, seed=0):
+    """Some rows of the discrete Fourier transform, as an operator that is never a matrix."""
+    kept = np.sort(np.random.default_rng(seed).choice(columns, rows, replace=False))
+
+    def transpose(r):
+        full = np.zeros(columns, dtype=complex)
+        full[kept] = r.ravel()
+        return np.fft.ifft(full, norm="ortho")
+
+    measure = lambda x: np.fft.fft(x.ravel(), norm="ortho")[kept]  # noqa: E731
+    return LinearOperator((rows, columns), matvec=measure, rmatvec=transpose, dtype=complex)
+
+
+def spikes(columns, entries, dtype, seed=1):
+    rng = np.random.default_rng(seed)
+    x = np.zeros(columns, dtype=dtype)
+    values = rng.normal(size=entries) + (1j * rng.normal(size=entries) if dtype is complex else 0)
+    x[rng.choice(columns, entries, replace=False)] = values
+    return x
+
+
+def dense(operator):
+    return np.column_stack([operator.matvec(column) for column in np.eye(operator.shape[1])])
+
+
+@pytest.mark.parametrize("method", [None, "accelerated-iht"])
+@pytest.mark.parametrize("kind", ["operator", "array", "sparse"])
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_complex_measurements_of_real_and_complex_signals(dtype, kind, method):
+    A = fourier(48, 200)
+    x = spikes(200, 9, dtype)
+    b = A.matvec(x)
+    A = {"operator": A, "array": dense(A), "sparse": sparse.csr_array(dense(A))}[kind]
+    found = recover(A, b, 9, dtype=dtype, method=method)
+    assert found.x.dtype == dtype and np.allclose(found.x, x, atol=1e-6)
+    assert found.support.tolist() == np.flatnonzero(x).tolist()
+    # A complex measurement tells two real numbers.
+    shapes = {float: (96, 200), complex: (48, 200)}
+    assert found.most_entries >= katoms.phase_transition_k(*shapes[dtype])
+
+
+def test_an_entry_of_a_complex_signal_counts_once():
+    A, x = fourier(64, 200), spikes(200, 12, complex)
+    assert np.isclose(recover(A, A.matvec(x), 12).relative_residual, 0.0, atol=1e-6)
+    few = recover(A, A.matvec(x), 11)
+    assert len(few.support) == 11 and few.relative_residual > 1e-3
+    assert few.quality.near_ties == [] or max(j for _, j, _ in few.quality.near_ties) < 200
+
+
+def test_what_a_complex_signal_is():
+    A, x = fourier(64, 200), spikes(200, 5, float)
+    assert recover(A, A.matvec(x), 5).x.dtype == complex
+    single = recover(dense(A).astype(np.complex64), A.matvec(x).astype(np.complex64), 5)
+    assert single.x.dtype == np.complex64 and np.allclose(single.x, x, atol=1e-4)
+    real = np.random.default_rng(0).normal(size=(64, 200))
+    imaginary = recover(real, real @ (1j * x), 5)
+    assert np.allclose(imaginary.x, 1j * x, atol=1e-6)
+    bare = LinearOperator(real.shape, matvec=lambda v: real @ v, rmatvec=lambda v: real.T @ v, dtype=float)
+    assert np.allclose(recover(bare, real @ (1j * x), 5).x, 1j * x, atol=1e-6)
+    for given in (pandas.DataFrame(real), real.tolist()):
+        assert np.allclose(recover(given, real @ (1j * x), 5).x, 1j * x, atol=1e-6)
+    for given in (pandas.DataFrame(dense(A)), dense(A).tolist()):
+        assert np.allclose(recover(given, A.matvec(x), 5).x, x, atol=1e-6)
+    with pytest.raises(ValueError, match="no real signal measures so; give dtype=complex"):
+        recover(real, real @ (1j * x), 5, dtype=float)
+    with pytest.raises(ValueError, match="the entries of a signal are float or complex"):
+        recover(real, real @ x, 5, dtype=int)
+
+
+def test_known_noise_of_complex_measurements_ends_the_search():
+    rng = np.random.default_rng(3)
+    A, x = fourier(96, 200), spikes(200, 10, complex)
+    noise = 0.01 * (rng.normal(size=96) + 1j * rng.normal(size=96)) / np.sqrt(2)
+    found = recover(A, A.matvec(x) + noise, 10, noise=0.01)
+    assert found.support.tolist() == np.flatnonzero(x).tolist()
+    assert found.residual_norm <= 1.2 * 0.01 * np.sqrt(96)
+
+
+def test_beyond_the_transition_of_complex_signals_that_is_said():
+    A, x = fourier(40, 200), spikes(200, 39, complex)
+    with pytest.warns(UserWarning, match="40 measurements of 200 places carry only"):
+        recover(A, A.matvec(x), 39, method="accelerated-iht")
+
+
+def test_single_precision_stays_single():
+    A, x, b = planted()
+    found = recover(A.astype(np.float32), b, 5)
+    assert found.x.dtype == np.float32 and np.allclose(found.x, x, atol=1e-4)
+    model = SparseRecovery(5).fit(A.astype(np.float32), b)
+    assert model.coef_.dtype == model.predict(A.astype(np.float32)).dtype == np.float32
+    assert model.predict(A).dtype == np.float64
 
 
 def test_a_cap_is_a_warning():
@@ -288,13 +382,13 @@ def test_ctrl_c_ends_a_fit(kind):
     [
         ({"support_size": 0}, "support_size is 0; it must be a whole number of at least 1"),
         ({"support_size": -2}, "support_size is -2; it must be a whole number"),
-        ({"support_size": 201}, "k is 201; it must lie between 1 and 200"),
+        ({"support_size": 201}, "support_size is 201; it must lie between 1 and 200"),
         ({"support_size": 2.5}, "support_size is 2.5; it must be a whole number"),
         ({"support_size": None}, "support_size is None"),
         ({"b": np.ones(59)}, "has length 59, but 60 is needed"),
         ({"b": np.full(60, np.nan)}, "holds NaN at position 0"),
         ({"b": np.ones((60, 2))}, "b must be a 1d array"),
-        ({"A": np.full((60, 200), np.nan)}, "holds NaN at row 0, column 0"),
+        ({"A": np.full((60, 200), np.nan)}, r"column 0 \(counted from 0\) has 60 missing values \(first in row 0\)"),
         ({"A": np.ones(60)}, "Expected 2D array, got 1D array"),
         ({"noise": -1.0}, "noise is -1"),
         ({"noise": "white"}, "noise is 'white'; give the standard deviation"),

@@ -1,5 +1,6 @@
 //! Arguments about data → a data set, and the problem that a model of it is.
 
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
@@ -11,7 +12,8 @@ use katoms::select::Preparation;
 use katoms::set::{AnyAtoms, KSparse};
 use katoms_estimate::Features;
 use katoms_io::{
-    Ask, Dataset, Genotypes, Missing, PhenotypeValues, ReadOptions, Source, Target, UnknownMembers, Values,
+    Ask, Dataset, DateOrder, Decimal, Genotypes, MaxUnpacked, Missing, PhenotypeValues, ReadOptions, Source, Target,
+    UnknownMembers, Values,
 };
 use serde::Serialize;
 
@@ -33,8 +35,8 @@ pub struct DataArgs {
     /// A column with the weight of each row
     #[arg(long, value_name = "COLUMN", help_heading = "Data")]
     pub weights: Option<String>,
-    /// A column that every model has and that counts for nothing; may be given repeatedly
-    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    /// Columns that every model has and that count for nothing; a list, or given repeatedly
+    #[arg(long, value_name = "COLUMNS", help_heading = "Data")]
     pub always: Vec<String>,
     /// A file of groups, which enter or leave a model as one: GMT, CSV of name,member, or JSON
     #[arg(long, value_name = "FILE", help_heading = "Data")]
@@ -63,21 +65,85 @@ pub struct ReadingArgs {
 /// How a file is read.
 #[derive(Debug, Args)]
 pub struct FormatArgs {
-    /// A column to leave out, such as an identifier; may be given repeatedly
-    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    /// Columns to leave out, such as identifiers; a list, or given repeatedly
+    #[arg(long, value_name = "COLUMNS", help_heading = "Data")]
     pub drop: Vec<String>,
-    /// A column of categories, also where it looks like numbers; may be given repeatedly
-    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    /// Columns of categories, also where they look like numbers; a list, or given repeatedly
+    #[arg(long, value_name = "COLUMNS", help_heading = "Data")]
     pub categorical: Vec<String>,
-    /// What separates the fields of a text table [default: found]
-    #[arg(long, value_name = "CHARACTER", help_heading = "Data")]
-    pub delimiter: Option<char>,
+    /// What stands for missing values in a text table besides the usual, such as -9,unknown
+    #[arg(long, value_name = "VALUES", allow_hyphen_values = true, help_heading = "Data")]
+    pub na_values: Vec<String>,
+    /// What separates the fields of a text table: a character, `tab`, or `space` for any blanks [default: found]
+    #[arg(long, value_name = "CHARACTER", value_parser = delimiter, help_heading = "Data")]
+    pub delimiter: Option<u8>,
+    /// The decimal mark of a text table [default: found]
+    #[arg(long, value_enum, value_name = "MARK", help_heading = "Data")]
+    pub decimal: Option<DecimalChoice>,
+    /// What comes first in dates such as 01/02/2024 [default: found]
+    #[arg(long, value_enum, value_name = "ORDER", help_heading = "Data")]
+    pub date_order: Option<OrderChoice>,
     /// The first line of a text table holds names, also where these are numbers [default: found]
     #[arg(long, conflicts_with = "no_header", help_heading = "Data")]
     pub header: bool,
     /// The first line of a text table is data [default: found]
     #[arg(long, help_heading = "Data")]
     pub no_header: bool,
+    /// What starts a line of a text table that is a comment [default: # above the header]
+    #[arg(long, value_name = "CHARACTER", value_parser = comment, help_heading = "Data")]
+    pub comment: Option<u8>,
+    /// Lines of a text table that are no data, such as units or totals: 2 or 1-4,60
+    #[arg(long, value_name = "LINES", value_delimiter = ',', value_parser = lines, help_heading = "Data")]
+    pub skip_lines: Vec<RangeInclusive<u64>>,
+    /// The most that compressed data may unpack to
+    #[arg(long, value_name = "SIZE", default_value_t, help_heading = "Data")]
+    pub max_unpacked: MaxUnpacked,
+}
+
+/// The decimal mark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DecimalChoice {
+    /// 1.5
+    #[value(name = ".", alias = "point")]
+    Point,
+    /// 1,5
+    #[value(name = ",", alias = "comma")]
+    Comma,
+}
+
+/// What comes first in dates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OrderChoice {
+    /// The day: 31/01/2024
+    Dmy,
+    /// The month: 01/31/2024
+    Mdy,
+}
+
+fn delimiter(text: &str) -> Result<u8, String> {
+    match text {
+        "space" => Ok(b' '),
+        "tab" | "\\t" => Ok(b'\t'),
+        _ => one_byte(text).ok_or_else(|| "one ASCII character such as ; is wanted, or `tab`, or `space`".into()),
+    }
+}
+
+fn comment(text: &str) -> Result<u8, String> {
+    one_byte(text).ok_or_else(|| "one ASCII character such as % is wanted".into())
+}
+
+fn one_byte(text: &str) -> Option<u8> {
+    match text.as_bytes() {
+        [byte] if byte.is_ascii() => Some(*byte),
+        _ => None,
+    }
+}
+
+fn lines(text: &str) -> Result<RangeInclusive<u64>, String> {
+    let number = |text: &str| text.trim().parse::<u64>().ok().filter(|&line| line > 0);
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let range = number(first).zip(number(last)).filter(|(first, last)| first <= last);
+    range.map(|(first, last)| first..=last).ok_or_else(|| "a line is a number from 1, several are 1-4".into())
 }
 
 /// What to do about missing values.
@@ -135,23 +201,33 @@ pub struct Loaded {
     pub loss: LossChoice,
     /// What was done about missing values.
     pub missing: Missing,
+    /// What stands for missing values besides the usual.
+    pub na_values: Vec<String>,
     has_group_file: bool,
 }
 
 impl FormatArgs {
     /// How the file is read.
-    pub fn options(&self) -> Result<ReadOptions> {
-        let delimiter = match self.delimiter {
-            Some(c) if c.is_ascii() => Some(c as u8),
-            Some(c) => bail!("--delimiter is `{c}`; it must be one ASCII character, such as ; or a tab"),
-            None => None,
-        };
-        Ok(ReadOptions {
-            delimiter,
+    pub fn options(&self) -> ReadOptions {
+        ReadOptions {
+            delimiter: self.delimiter,
             header: (self.header || self.no_header).then_some(self.header),
+            comment: self.comment,
+            skip_lines: self.skip_lines.clone(),
+            decimal: self.decimal.map(|decimal| match decimal {
+                DecimalChoice::Point => Decimal::Point,
+                DecimalChoice::Comma => Decimal::Comma,
+            }),
+            date_order: self.date_order.map(|order| match order {
+                OrderChoice::Dmy => DateOrder::Dmy,
+                OrderChoice::Mdy => DateOrder::Mdy,
+            }),
+            na_values: self.na_values.clone(),
             categorical: self.categorical.clone(),
             drop: self.drop.clone(),
-        })
+            max_unpacked: self.max_unpacked,
+            ..ReadOptions::default()
+        }
     }
 }
 
@@ -180,7 +256,7 @@ impl ReadingArgs {
     /// # Errors
     /// When it cannot be read, or has no place for covariates.
     pub fn read(&self, path: &Path, options: &ReadOptions) -> Result<Source> {
-        let mut source = katoms_io::read(path, options)?;
+        let mut source = katoms_io::read_with_problems(path, options)?;
         match (&mut source, &self.covariates) {
             (Source::Genotypes(genotypes), Some(file)) => genotypes.read_covariates(file)?,
             (_, Some(_)) => bail!(
@@ -210,8 +286,7 @@ impl ReadingArgs {
 impl DataArgs {
     /// Reads the file.
     pub fn load(&self, model: &ModelArgs, told: &Told) -> Result<Loaded> {
-        let options = self.reading.format.options()?;
-        let mut source = self.reading.read(&self.data, &options)?;
+        let mut source = self.reading.read(&self.data, &self.reading.format.options())?;
         let mut ask = self.ask();
         if let Source::Genotypes(genotypes) = &mut source {
             read_phenotype(genotypes, &mut ask)?;
@@ -225,8 +300,8 @@ impl DataArgs {
             dataset.notes.extend(dataset.target.as_ref().and_then(two_values));
         }
         dataset.notes.iter().for_each(|note| told.say(format!("note: {note}")));
-        let path = self.data.clone();
-        Ok(Loaded { path, dataset, loss, missing, has_group_file: self.groups.is_some() })
+        let (path, na_values) = (self.data.clone(), self.reading.format.na_values.clone());
+        Ok(Loaded { path, dataset, loss, missing, na_values, has_group_file: self.groups.is_some() })
     }
 
     /// Whether these outputs can be written and overwrite nothing that is read.

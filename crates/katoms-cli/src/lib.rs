@@ -24,6 +24,7 @@ mod watch;
 pub mod words;
 mod work;
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::{self, ErrorKind, Write};
 
@@ -47,11 +48,17 @@ pub fn run<A: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = A>) ->
     let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version are no errors, and go to standard output.
-            let _ = error.print();
+            // Help and version are no errors, and go to standard output. An error may repeat an argument.
+            let text = error.render().to_string();
+            let _ = match told::visible(&text) {
+                Cow::Borrowed(_) => error.print(),
+                Cow::Owned(text) => write!(io::stderr(), "{text}"),
+            };
             return u8::try_from(error.exit_code()).unwrap_or(2);
         }
     };
+    // Where there is a pool already, as in the process of the Python package, it stays as it is.
+    let _ = rayon::ThreadPoolBuilder::new().num_threads(katoms_estimate::threads()).build_global();
     let told = Told::new(cli.quiet, &arguments);
     match cli.command.run(&told) {
         Ok(Ended::Done) => 0,
@@ -59,7 +66,7 @@ pub fn run<A: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = A>) ->
         Err(error) if is_closed_pipe(&error) => 0,
         Err(error) => {
             // Nothing is left to do when even this cannot be written.
-            let _ = writeln!(io::stderr(), "katoms: {error:#}");
+            let _ = writeln!(io::stderr(), "katoms: {}", told::visible(&format!("{error:#}")));
             2
         }
     }

@@ -4,8 +4,12 @@
 //!
 //! The effects (a mean, and what each row and each column has of its own) are fitted first. Where there are several
 //! ranks or ridges, some entries are held out to choose; then all entries are fitted.
+//!
+//! Where columns are features, each in a unit of its own, they are scaled, and a [factor analysis](features) takes the
+//! place of the ridge.
 
 mod effects;
+mod features;
 mod fit;
 mod held_out;
 mod model;
@@ -19,12 +23,14 @@ use katoms::driver::{Quality, Status, Trace};
 use katoms::{Error, Outcome};
 
 pub use effects::{Centring, Effects};
-pub use model::CompletedMatrix;
+pub use features::{FactorModel, RowPrior};
+pub use model::{Bounds, CompletedMatrix, RowModel, reserved};
 pub use observed::Observed;
-pub use options::{Clip, Completion, Rule};
+pub use options::{Clip, Columns, Completion, Rule};
 pub use trials::Trial;
 
 use crate::budget::Budget;
+use crate::resumed::contained_if_resumed;
 use crate::units::Units;
 use crate::watch::{Phase, Watch};
 use fit::{Begin, Fitting, Problem};
@@ -45,11 +51,14 @@ pub struct Completed {
     pub ridge: f64,
     /// What was taken off first.
     pub centring: Centring,
+    /// What is known of a row's factors before anything is seen of it.
+    pub row_prior: RowPrior,
     /// Every choice that was tried, in order; empty where there was no choice.
     pub trials: Vec<Trial>,
     /// How many choices there were at most; fewer are tried where larger ranks or weaker ridges do not pay.
     pub most_trials: usize,
-    /// The root of the mean squared error on all observed entries.
+    /// The root of the mean squared error on all observed entries; where columns are features, in standard deviations
+    /// of the columns, as all errors are.
     pub seen_rmse: f64,
     /// The same on what was held out, of the trial that was taken. The final fit knows those entries.
     pub held_out_rmse: Option<f64>,
@@ -119,8 +128,22 @@ pub fn complete(
     resume: Option<&[u8]>,
     watch: &mut dyn Watch,
 ) -> Result<Completed, Error> {
+    contained_if_resumed(resume, || complete_in_units(observed, how, resume, watch))
+}
+
+/// In units in which the squares of the values are numbers.
+fn complete_in_units(
+    observed: &Observed,
+    how: &Completion,
+    resume: Option<&[u8]>,
+    watch: &mut dyn Watch,
+) -> Result<Completed, Error> {
     how.check(observed.shape())?;
-    let units = Units::of_values(observed.values(), "the list of observed values")?;
+    // Features are scaled column by column.
+    let units = match how.columns {
+        Columns::Alike => Units::of_values(observed.values(), "the list of observed values")?,
+        Columns::Features => Units::default(),
+    };
     if units == Units::default() {
         return completed(observed, how, resume, watch);
     }
@@ -138,9 +161,14 @@ fn completed(
 ) -> Result<Completed, Error> {
     let budget = Budget::new(&how.stop)?;
     let saved = resume.map(Saved::from_bytes).transpose()?;
+    if let Some(saved) = &saved {
+        saved.asked.check(&Asked::of(how))?;
+    }
+    if how.columns == Columns::Features {
+        return features::complete(observed, how, saved, budget, watch);
+    }
     let (chosen, begin) = match &saved {
         Some(saved) => {
-            saved.asked.check(&Asked::of(how))?;
             let begin = Begin::Saved { state: &saved.state, grown: saved.chosen.grown };
             (saved.chosen.clone(), begin)
         }
@@ -151,7 +179,7 @@ fn completed(
             }
             chosen_of(how, tried)
         }
-        None => (Chosen::given(how.ranks[0], how.ridges[0], how.centring), Begin::Zero),
+        None => (Chosen::given(how.ranks[0], how.ridges[0], how.centring, RowPrior::Ridge), Begin::Zero),
     };
     // A time limit counts anew, though the driver's clock goes on from where it was saved.
     let stop = budget.left(how.stop, saved.as_ref().map_or(0.0, |saved| saved.seconds));
@@ -165,7 +193,8 @@ fn chosen_of<'a>(how: &Completion, tried: Trials) -> (Chosen, Begin<'a>) {
     let given = (how.ranks[0], how.ridges[0], how.centring);
     let (rank, ridge, centring) = taken.map_or(given, |trial| (trial.rank, trial.ridge, trial.centring));
     let whole = cut.is_none();
-    let chosen = Chosen { rank, ridge, centring, grown: true, trials: all, whole, most, passes, seconds };
+    let row_prior = RowPrior::Ridge;
+    let chosen = Chosen { rank, ridge, centring, row_prior, grown: true, trials: all, whole, most, passes, seconds };
     (chosen, Begin::Grown(best))
 }
 
@@ -180,6 +209,7 @@ fn without_refit(observed: &Observed, how: &Completion, tried: Trials) -> Comple
         rank: taken.map_or(how.ranks[0], |trial| trial.rank),
         ridge,
         centring: taken.map_or(how.centring, |trial| trial.centring),
+        row_prior: RowPrior::Ridge,
         iterations: taken.map_or(0, |trial| trial.iterations),
         matrix: CompletedMatrix::new(&best, effects, ridge, how.clip, observed),
         trials: all,
@@ -221,6 +251,7 @@ fn refit(
         rank: chosen.rank,
         ridge: chosen.ridge,
         centring: chosen.centring,
+        row_prior: chosen.row_prior,
         trials: chosen.trials.clone(),
         most_trials: chosen.most,
         held_out_rmse: taken,

@@ -6,6 +6,7 @@ mod null;
 mod parts;
 mod sizes;
 mod trail;
+mod trained;
 
 use std::time::Instant;
 
@@ -20,8 +21,10 @@ use katoms::{Error, Objective, Outcome};
 
 pub use answers::{Estimate, How, Trail, TrailModel};
 pub use sizes::Edge;
+pub use trained::Trained;
 
 use self::parts::Parts;
+use crate::resumed::contained_if_resumed;
 use crate::searching::searched;
 use crate::units::Units;
 use crate::watch::{Phase, Progress, Watch};
@@ -88,6 +91,10 @@ impl<'a> Features<'a> {
     /// When k is out of range, there is no such method, an option makes no sense, the start has another length than
     /// the design has columns, or the saved state is another job's.
     pub fn fit(&self, k: usize, how: &How, watch: &mut dyn Watch) -> Result<Estimate, Error> {
+        contained_if_resumed(how.resume.as_deref(), || self.fitted(k, how, watch))
+    }
+
+    fn fitted(&self, k: usize, how: &How, watch: &mut dyn Watch) -> Result<Estimate, Error> {
         self.check_size(k)?;
         if k == 0 {
             return self.null_model(how);

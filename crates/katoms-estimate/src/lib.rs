@@ -14,14 +14,18 @@ mod completion;
 mod features;
 mod measure;
 mod recovery;
+mod resumed;
 mod searching;
+mod threads;
 mod units;
 mod watch;
 
 pub use completion::{
-    Centring, Clip, Completed, CompletedMatrix, Completion, Effects, Observed, Rule, Trial, complete,
+    Bounds, Centring, Clip, Columns, Completed, CompletedMatrix, Completion, Effects, FactorModel, Observed, RowModel,
+    RowPrior, Rule, Trial, complete, reserved,
 };
-pub use features::{Edge, Estimate, Features, How, Trail, TrailModel};
+pub use features::{Edge, Estimate, Features, How, Trail, TrailModel, Trained};
 pub use measure::{accuracy, log_probability, r_squared};
-pub use recovery::{Recovered, Recovery, recover};
+pub use recovery::{Places, Recovered, Recovery, recover};
+pub use threads::{cores, threads};
 pub use watch::{Answer, Phase, Progress, Unwatched, Watch};

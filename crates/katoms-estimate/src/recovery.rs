@@ -16,6 +16,7 @@ use katoms::space::{Point, SparseVec};
 use katoms::{Error, Objective, Options, Outcome, Stop};
 
 use crate::budget::Budget;
+use crate::resumed::contained_if_resumed;
 use crate::searching::searched;
 use crate::units::Units;
 use crate::watch::{Phase, Progress, Watch};
@@ -58,16 +59,52 @@ pub struct Recovery {
     /// for as long as that helps. An operator without a matrix is written out for it; where it is too large, a few
     /// methods are tried in turn.
     pub method: Option<AtomMethod>,
-    /// The standard deviation of the noise in b, if it is known: a residual at its level ends the search.
+    /// The standard deviation of the noise in the real numbers of b, if it is known: a residual at its level ends the
+    /// search.
     pub noise: Option<f64>,
     /// When it ends; the seconds are those of the whole job.
     pub stop: Stop,
+    /// What an entry is. Default: a number.
+    pub entries: Places,
+}
+
+/// What an entry of the signal is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Places {
+    /// A real number.
+    #[default]
+    Real,
+    /// A complex number. A and b are then written in real numbers: with A = R + i·S of shape m × n, the matrix
+    /// \[R, −S; S, R\] of shape 2m × 2n, the real parts of b followed by the imaginary ones, and x likewise. An entry
+    /// enters or leaves with both of its parts.
+    Complex,
+}
+
+impl Places {
+    /// Sets of k entries, of a signal that is written in so many real numbers.
+    fn atoms(self, k: usize, numbers: usize) -> Result<AnyAtoms, Error> {
+        match self {
+            Self::Real => KSparse::new(k, numbers).map(AnyAtoms::Coordinates),
+            Self::Complex => AnyAtoms::groups(k, numbers, (0..numbers / 2).map(|j| vec![j, j + numbers / 2]).collect()),
+        }
+    }
+
+    /// The most entries that measurements carry, from the shape of the matrix of real numbers.
+    ///
+    /// # Errors
+    /// When it has no rows or no columns.
+    pub fn most_entries(self, (rows, columns): (usize, usize)) -> Result<usize, Error> {
+        match self {
+            Self::Real => phase_transition_k(rows, columns, Sign::Any),
+            Self::Complex => phase_transition_k(rows / 2, columns / 2, Sign::Complex),
+        }
+    }
 }
 
 impl Recovery {
     /// k entries, with every default.
     pub fn new(k: usize) -> Self {
-        Self { k, method: None, noise: None, stop: Stop::default() }
+        Self { k, method: None, noise: None, stop: Stop::default(), entries: Places::Real }
     }
 }
 
@@ -132,9 +169,19 @@ pub fn recover(
     resume: Option<&[u8]>,
     watch: &mut dyn Watch,
 ) -> Result<Recovered, Error> {
+    contained_if_resumed(resume, || recovered(design, b, how, resume, watch))
+}
+
+fn recovered(
+    design: &AnyDesign<'_>,
+    b: &[f64],
+    how: &Recovery,
+    resume: Option<&[u8]>,
+    watch: &mut dyn Watch,
+) -> Result<Recovered, Error> {
     let budget = Budget::new(&how.stop)?;
     let columns = design.domain();
-    let set = AnyAtoms::Coordinates(KSparse::new(how.k, columns)?);
+    let set = how.entries.atoms(how.k, columns)?;
     let written = match (&how.method, design) {
         (None, AnyDesign::Free(_)) if design.n_outputs().saturating_mul(columns) <= WRITTEN_OUT => {
             Some(written_out(design)?)
@@ -321,7 +368,7 @@ impl<'d> Job<'_, 'd> {
         let residual_norm = linalg::norm(&self.f.residual(&self.f.at(point)));
         let size = linalg::norm(&zero);
         let relative_residual = if residual_norm == 0.0 { 0.0 } else { residual_norm / size };
-        let most_entries = phase_transition_k(zero.len(), x.dim(), Sign::Any)?;
+        let most_entries = self.how.entries.most_entries((zero.len(), x.dim()))?;
         let complete = !is_cut(status);
         let attempts = attempts.iter().map(|attempt| units.attempt(attempt)).collect();
         let trace = trace.iter().map(|event| units.event(event)).collect();

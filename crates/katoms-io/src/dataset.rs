@@ -19,7 +19,9 @@ use katoms::loss::Split;
 use katoms::operator::{AnyDesign, FirstRead};
 use serde::{Deserialize, Serialize};
 
+use crate::column_format::ColumnFormat;
 use crate::error::Error;
+use crate::problem::Problem;
 use crate::source::Source;
 use storage::Storage;
 
@@ -59,7 +61,7 @@ pub struct Ask {
     pub classes: bool,
     /// The column of row weights.
     pub weights: Option<String>,
-    /// Columns that every model has.
+    /// Columns that every model has. Here and below: names, numbers from 1, or lists of them that commas separate.
     pub always: Vec<String>,
     /// Columns that no model has (identifiers).
     pub drop: Vec<String>,
@@ -125,12 +127,25 @@ pub struct Expected {
     pub means: Option<Vec<f64>>,
     /// The levels of each categorical column that the fit saw.
     pub levels: BTreeMap<String, Vec<String>>,
+    /// How the fit read columns that hold no plain numbers.
+    pub formats: BTreeMap<String, ColumnFormat>,
     /// The number of columns of a file whose columns have no names.
     pub unnamed_columns: Option<usize>,
     /// The target's name: predictions are scored where the file has it.
     pub target: Option<String>,
     /// The names of class 0 and class 1, for data that have the target.
     pub classes: Option<[String; 2]>,
+}
+
+/// What a fit would say to a file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Review {
+    /// The columns that it would use, counted from 0.
+    pub columns: Vec<usize>,
+    /// What it would refuse.
+    pub problems: Vec<Problem>,
+    /// What it would tell, but for how columns were read, which the table has.
+    pub notes: Vec<String>,
 }
 
 /// A data set, ready for a fit.
@@ -158,6 +173,8 @@ pub struct Dataset {
     pub means: Option<Vec<f64>>,
     /// The levels of each categorical column, the reference level first.
     pub levels: BTreeMap<String, Vec<String>>,
+    /// How columns were read that hold no plain numbers, the target's among them.
+    pub formats: BTreeMap<String, ColumnFormat>,
     /// The number of columns of the file, where they have no names.
     pub unnamed_columns: Option<usize>,
     storage: Storage,
@@ -167,7 +184,7 @@ impl Dataset {
     /// The data set that is asked for.
     ///
     /// # Errors
-    /// When the file cannot give what is asked for; the error says what it has.
+    /// When the file cannot give what is asked for; the error says what it has, and all that is wrong with its data.
     pub fn new(source: Source, ask: &Ask) -> Result<Self, Error> {
         assemble::assemble(source, ask, None)
     }
@@ -180,6 +197,14 @@ impl Dataset {
     /// When a column is absent, or a value is not what the model expects.
     pub fn matching(source: Source, expected: &Expected, ask: &Ask) -> Result<Self, Error> {
         assemble::assemble(source, ask, Some(expected))
+    }
+
+    /// All that [`Dataset::new`] would refuse in the data, and what it would tell.
+    ///
+    /// # Errors
+    /// When the file cannot give what is asked for, whatever its data are.
+    pub fn review(source: Source, ask: &Ask) -> Result<Review, Error> {
+        assemble::review(source, ask)
     }
 
     /// The design; borrows the numbers, copies nothing.

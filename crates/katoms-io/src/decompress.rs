@@ -6,6 +6,8 @@ use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
+use crate::allocation::in_words;
+
 /// How bytes are compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Compression {
@@ -128,6 +130,15 @@ impl<R: BufRead> Frames<R> {
             Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
                 let skipped = io::copy(&mut self.source.by_ref().take(u64::from(length)), &mut io::sink())?;
                 if skipped < u64::from(length) { Err(ErrorKind::UnexpectedEof.into()) } else { Ok(false) }
+            }
+            // the decoder keeps as much of the text as the frame asks for, up to 128 MiB
+            Err(FrameDecoderError::WindowSizeTooBig { requested, .. }) => {
+                let words = format!(
+                    "the zstd data need {} of memory to be unpacked, which is more than is given: unpack the file with \
+                     zstd -d --long=31",
+                    in_words(requested)
+                );
+                Err(io::Error::new(ErrorKind::Unsupported, words))
             }
             Err(error) => Err(io::Error::other(error)),
         }

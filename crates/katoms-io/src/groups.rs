@@ -17,7 +17,8 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 
 use crate::dataset::{Feature, Group, UnknownMembers};
-use crate::error::Error;
+use crate::error::{Error, short, short_sentence};
+use crate::format::{csv, sniff};
 use crate::names::{Names, counted};
 
 /// The unknown members that a message names.
@@ -54,9 +55,17 @@ struct Member {
 pub fn read_groups(path: &Path, features: &[Feature], unknown: UnknownMembers) -> Result<GroupFile, Error> {
     let bytes = std::fs::read(path);
     let bytes = bytes.map_err(|error| Error::System { path: path.into(), what: "cannot be read", error })?;
+    groups_of(path, &bytes, features, unknown)
+}
+
+/// The same for a file of this name and these bytes.
+///
+/// # Errors
+/// As [`read_groups`].
+pub fn groups_of(path: &Path, bytes: &[u8], features: &[Feature], unknown: UnknownMembers) -> Result<GroupFile, Error> {
     let file = File { path };
     let text =
-        std::str::from_utf8(&bytes).map_err(|_| file.error(None, "the text is not UTF-8; save it as UTF-8".into()))?;
+        std::str::from_utf8(bytes).map_err(|_| file.error(None, "the text is not UTF-8; save it as UTF-8".into()))?;
     let text = text.trim_start_matches('\u{feff}');
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
     let named = match extension.as_str() {
@@ -105,13 +114,13 @@ impl File<'_> {
 
     /// Rows of one name may stand anywhere: they are one group.
     fn csv(&self, text: &str) -> Result<Vec<Named>, Error> {
-        let delimiter = crate::format::sniff::delimiter(text.as_bytes());
-        let mut reader = crate::format::csv::reader(text.as_bytes(), delimiter);
+        let delimiter = sniff::delimiter(text.as_bytes());
+        let mut reader = csv::text::reader(text.as_bytes(), csv::text::Cut::by(delimiter));
         let mut places: HashMap<String, usize> = HashMap::new();
         let mut groups: Vec<Named> = Vec::new();
         for (i, record) in reader.byte_records().enumerate() {
             let record = record.map_err(|error| self.error(None, error.to_string()))?;
-            let line = Some(crate::format::csv::line_of(text.as_bytes(), &record));
+            let line = Some(csv::text::line_of(text.as_bytes(), &record, None));
             let field = |i: usize| record.get(i).map(|f| String::from_utf8_lossy(f).trim().to_owned());
             let (Some(name), Some(member), 2) = (field(0), field(1), record.len()) else {
                 let found = counted(record.len(), "field");
@@ -161,12 +170,13 @@ impl File<'_> {
                 return Err(self.error(group.line, "a group without a name".into()));
             }
             if group.members.is_empty() {
-                return Err(self.error(group.line, format!("group \"{}\" is empty; it needs a member", group.name)));
+                return Err(
+                    self.error(group.line, format!("group \"{}\" is empty; it needs a member", short(&group.name)))
+                );
             }
             if !seen.insert(&group.name) {
-                return Err(
-                    self.error(group.line, format!("group \"{}\" is there twice; give it one place", group.name))
-                );
+                return Err(self
+                    .error(group.line, format!("group \"{}\" is there twice; give it one place", short(&group.name))));
             }
         }
         Ok(())
@@ -216,12 +226,15 @@ impl File<'_> {
 
     fn strangers(&self, strange: &[(String, Member)], features: &[Feature]) -> Error {
         let (line, first) = strange.first().map(|(_, m)| (m.line, m.name.as_str())).unwrap_or_default();
-        let shown: Vec<String> =
-            strange.iter().take(NAMED).map(|(group, m)| format!("\"{}\" (in {group})", m.name)).collect();
+        let shown: Vec<String> = strange
+            .iter()
+            .take(NAMED)
+            .map(|(group, m)| format!("\"{}\" (in {})", short(&m.name), short(group)))
+            .collect();
         let more = strange.len().saturating_sub(NAMED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let nearest = Names::new(features.iter().map(|f| f.column.as_str())).nearest(first);
-        let nearest = nearest.map(|n| format!(" (did you mean \"{n}\"?)")).unwrap_or_default();
+        let nearest = nearest.map(|n| format!(" (did you mean \"{}\"?)", short(n))).unwrap_or_default();
         let (n, list) = (counted(strange.len(), "member"), shown.join(", "));
         let problem = format!(
             "{n} of groups that the data do not have: {list}{more}{nearest}; correct them, or leave them out \
@@ -259,7 +272,7 @@ fn is_header(name: &str, member: &str) -> bool {
 /// What the parser says, without the place.
 fn plain(error: &serde_json::Error) -> String {
     let text = error.to_string();
-    text.rsplit_once(" at line ").map_or(text.as_str(), |(problem, _)| problem).to_owned()
+    short_sentence(text.rsplit_once(" at line ").map_or(text.as_str(), |(problem, _)| problem)).into_owned()
 }
 
 /// Groups in either form; names that come twice are kept twice.

@@ -4,27 +4,36 @@
 //! a target, names, groups. [`Model`] is what a fit leaves behind. Every [`Error`] names the file, the place in it and
 //! what would be right. What is written appears whole or not at all.
 
+mod allocation;
 mod array;
+mod column_format;
 mod dataset;
+mod day;
 mod decompress;
 mod error;
 mod file_kind;
+mod foreign;
 mod format;
 mod genotypes;
 pub mod groups;
 mod mapped;
 pub mod model;
 mod names;
+mod problem;
 mod read;
 mod save;
 mod source;
 mod table;
+mod table_columns;
 #[cfg(test)]
 mod tests;
 
-pub use dataset::{Ask, Dataset, Expected, Feature, Fingerprint, Group, Missing, Target, UnknownMembers};
+pub use allocation::MaxUnpacked;
+pub use column_format::{ColumnFormat, DateFormat, DateOrder, Decimal, NumberFormat};
+pub use dataset::{Ask, Dataset, Expected, Feature, Fingerprint, Group, Missing, Review, Target, UnknownMembers};
+pub use day::Day;
 pub use error::Error;
-pub use format::csv_writer::write_csv;
+pub use format::csv_writer::{CsvText, write_csv};
 pub use format::matrix_market::{write_matrix_market_array, write_matrix_market_coordinate};
 pub use format::npy::write_npy;
 pub use format::parquet::write_parquet;
@@ -32,8 +41,9 @@ pub use format::picture::write_png;
 pub use genotypes::{Genotypes, Individual, Phenotype, PhenotypeValues, Variant};
 pub use groups::{GroupFile, read_groups};
 pub use mapped::Mapped;
-pub use model::{Coefficient, Loss, Model, ModelTarget, Quality, Rival, SCHEMA};
-pub use read::{files_of, read};
+pub use model::{ClassType, Coefficient, Loss, Model, ModelTarget, Quality, Rival, SCHEMA};
+pub use problem::Problem;
+pub use read::{files_of, read, read_bytes, read_with_problems};
 pub use save::save;
 pub use source::{Array, Numbers, Picture, ReadOptions, Source, Sparse, Stored};
 pub use table::{Column, Table, Values};

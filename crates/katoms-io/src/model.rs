@@ -2,17 +2,19 @@
 //!
 //! | field | what it holds |
 //! |---|---|
-//! | `schema` | the version of this table: 1 |
+//! | `schema` | the version of this table: 2 where `formats` or `na_values` hold something, which a program of schema 1 does not know, else 1 |
 //! | `katoms` | the version of the program that wrote it |
 //! | `command` | the command line that made it |
 //! | `loss` | `squares` or `logistic` |
 //! | `k` | the atoms that were asked for |
-//! | `target` | `name`; `classes`: the names of class 0 and class 1, or null |
+//! | `target` | `name`; `classes`: the names of class 0 and class 1, or null; `class_type`, where it is known what the names stand for: `text`, `integer`, `float` or `bool` |
 //! | `intercept` | the prediction where every feature is 0 |
-//! | `coefficients` | a list of: `name` of the feature, `column` of the file, `level` (for an indicator, else null), `value` on the scale of the file, `standardized` (for columns of mean 0 and deviation 1), `mean` (what takes the place of a missing value, or null) |
+//! | `coefficients` | a list of: `name` of the feature, `column` of the file, `level` (for an indicator, else null; `(missing)` stands for a value that is missing), `value` on the scale of the file, `standardized` (for columns of mean 0 and deviation 1), `mean` (what takes the place of a missing value, or null) |
 //! | `atoms` | the names of the chosen atoms: features, or groups |
 //! | `levels` | for each categorical column of the model its levels; the first is the one that the others are compared with |
-//! | `unnamed_columns` | how many columns the file had, where they have no names, else null |
+//! | `formats` | for each column of the model, and the target, that holds no plain numbers how it was read: `numbers` with `decimal` (`.` or `,`), `thousands`, `currency`, `percent`, `parentheses` and `time`, or `dates` with `origin` (the day that is 0) and `order` (`dmy`, `mdy` or null) |
+//! | `na_values` | what stood for missing values besides the usual |
+//! | `unnamed_columns` | how many columns the file had, where they have no names, else null; they are called x1, x2, … |
 //! | `standardize` | whether the columns were standardised for the fit |
 //! | `ridge` | the weight of the ridge |
 //! | `missing` | what was done about missing values: `refuse`, `mean` or `drop` |
@@ -20,7 +22,7 @@
 //! | `status` | how the fit ended |
 //! | `objective` | the value that was minimised |
 //! | `quality` | how good the fit is, or null: `stationarity`, `exchanges_compared`, `exhaustive`, `improvable`, `rivals` (`inside`, `outside`, `rise`), `gap` (proven, or null) |
-//! | `data` | `rows`, `columns` and `checksum` of what the fit saw |
+//! | `data` | `rows`, `columns` and `checksum` of what the fit saw; Python, which keeps no data, leaves the checksum empty |
 //!
 //! The linear predictor of a row is `intercept` + Σ `value`·x, added up in the order of the list; an indicator's x is
 //! 1 where the column has the level. For `squares` it is the prediction, for `logistic` the log-odds of class 1. Every
@@ -31,13 +33,14 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::column_format::{ColumnFormat, NumberFormat};
 use crate::dataset::matching::unnamed_place;
 use crate::dataset::{Ask, Dataset, Expected, Feature, Fingerprint, Missing};
-use crate::error::Error;
-use crate::source::Source;
+use crate::error::{Error, short, short_sentence};
+use crate::source::{ReadOptions, Source};
 
-/// The version of the file that this program writes, and the newest that it reads.
-pub const SCHEMA: u32 = 1;
+/// The newest version of the file that this program reads and writes.
+pub const SCHEMA: u32 = 2;
 
 /// What a fit leaves behind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -62,6 +65,12 @@ pub struct Model {
     pub atoms: Vec<String>,
     /// The levels of each categorical column of the model, the reference level first.
     pub levels: BTreeMap<String, Vec<String>>,
+    /// How columns were read that hold no plain numbers.
+    #[serde(default)]
+    pub formats: BTreeMap<String, ColumnFormat>,
+    /// What stood for missing values besides the usual: lists that commas separate.
+    #[serde(default)]
+    pub na_values: Vec<String>,
     /// The number of columns of the file, where they have no names.
     pub unnamed_columns: Option<usize>,
     /// Whether the columns were standardised for the fit.
@@ -99,6 +108,23 @@ pub struct ModelTarget {
     pub name: String,
     /// The names of class 0 and class 1.
     pub classes: Option<[String; 2]>,
+    /// What these names stand for, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class_type: Option<ClassType>,
+}
+
+/// What the names of classes stand for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ClassType {
+    /// Themselves.
+    Text,
+    /// Whole numbers.
+    Integer,
+    /// Numbers.
+    Float,
+    /// True and false.
+    Bool,
 }
 
 /// A feature and its weight.
@@ -154,6 +180,11 @@ pub struct Rival {
 }
 
 impl Model {
+    /// The version of a file with these fields. A program that knows nothing of them would predict something else.
+    pub fn schema_for(formats: &BTreeMap<String, ColumnFormat>, na_values: &[String]) -> u32 {
+        if formats.is_empty() && na_values.is_empty() { 1 } else { SCHEMA }
+    }
+
     /// The file's text.
     ///
     /// # Errors
@@ -180,7 +211,7 @@ impl Model {
             let text = error.to_string();
             let problem = text.rsplit_once(" at line ").map_or(text.as_str(), |(problem, _)| problem);
             let place = if line == 0 { String::new() } else { format!(", line {line}, column {column}") };
-            content(place, format!("not a model of katoms: {problem}"))
+            content(place, format!("not a model of katoms: {}", short_sentence(problem)))
         };
         match serde_json::from_slice::<Version>(bytes).map_err(damaged)?.schema {
             None => return Err(content(String::new(), "not a model of katoms: it has no field `schema`".into())),
@@ -212,10 +243,10 @@ impl Model {
         for c in &self.coefficients {
             let numbers = [Some(c.value), Some(c.standardized), c.mean];
             if let Some(value) = numbers.into_iter().flatten().find(|v| !v.is_finite()) {
-                return Err(format!("the coefficient of \"{}\" is {value}; it must be finite", c.feature.name));
+                return Err(format!("the coefficient of \"{}\" is {value}; it must be finite", short(&c.feature.name)));
             }
             if !names.insert(&c.feature.name) {
-                return Err(format!("feature \"{}\" is there twice", c.feature.name));
+                return Err(format!("feature \"{}\" is there twice", short(&c.feature.name)));
             }
         }
         match (self.loss, &self.target.classes) {
@@ -232,28 +263,32 @@ impl Model {
             features: self.coefficients.iter().map(|c| c.feature.clone()).collect(),
             means: means.filter(|_| self.missing == Missing::Mean),
             levels: self.levels.clone(),
+            formats: self.formats.clone(),
             unnamed_columns: self.unnamed_columns,
             target: Some(self.target.name.clone()),
             classes: self.target.classes.clone(),
         }
     }
 
-    /// The columns of the file that hold categories, so that a reader does not take them for numbers.
-    pub fn categorical(&self) -> Vec<String> {
-        self.levels.keys().cloned().collect()
-    }
-
-    /// The same for a file of so many columns without names. Where it lacks the target, those behind it move up.
-    pub fn categorical_among(&self, columns: usize) -> Vec<String> {
-        let target = match self.unnamed_columns {
-            Some(had) if columns + 1 == had => unnamed_place(&self.target.name),
+    /// Tells a reader which columns hold categories, how the others were read by the fit, and what stood for missing
+    /// values. `columns` is the number
+    /// of columns of a file whose columns have no names: where it lacks the target, those behind it move up.
+    pub fn tell_reader(&self, options: &mut ReadOptions, columns: Option<usize>) {
+        let target = match (self.unnamed_columns, columns) {
+            (Some(had), Some(columns)) if columns + 1 == had => unnamed_place(&self.target.name),
             _ => None,
         };
-        let moved = |name: String| match (target, unnamed_place(&name)) {
+        let moved = |name: &String| match (target, unnamed_place(name)) {
             (Some(target), Some(place)) if place > target => format!("x{place}"),
-            _ => name,
+            _ => name.clone(),
         };
-        self.categorical().into_iter().map(moved).collect()
+        options.categorical.extend(self.levels.keys().map(moved));
+        // numbers that the fit has read as they are
+        let numbers = self.coefficients.iter().map(|c| &c.feature).filter(|feature| feature.level.is_none());
+        let plain = ColumnFormat::Numbers(NumberFormat::default());
+        options.formats.extend(numbers.map(|feature| (moved(&feature.column), plain.clone())));
+        options.formats.extend(self.formats.iter().map(|(name, format)| (moved(name), format.clone())));
+        options.na_values_of_model.clone_from(&self.na_values);
     }
 
     /// The data that it predicts for: its features, found by name.
@@ -276,7 +311,7 @@ impl Model {
         for coefficient in &self.coefficients {
             let name = &coefficient.feature.name;
             let Some(&place) = places.get(name.as_str()) else {
-                return Err(Error::Request(format!("the data lack \"{name}\", which the model needs")));
+                return Err(Error::Request(format!("the data lack \"{}\", which the model needs", short(name))));
             };
             data.add_column(place, coefficient.value, &mut predictions);
         }
@@ -306,6 +341,17 @@ impl Model {
             "the prediction of row {row} of the data (counted from 1) is no number in double precision{part}; are the \
              data in the units of the fit?"
         ))
+    }
+
+    /// The columns that its coefficients multiply, one after the other.
+    pub fn design(&self, data: &Dataset) -> Vec<f64> {
+        let mut design = vec![0.0; data.rows.len() * self.coefficients.len()];
+        let columns = design.chunks_mut(data.rows.len().max(1));
+        for (coefficient, column) in self.coefficients.iter().zip(columns) {
+            let place = data.features.iter().position(|feature| feature.name == coefficient.feature.name);
+            place.into_iter().for_each(|place| data.add_column(place, 1.0, column));
+        }
+        design
     }
 
     /// The probability of class 1 in each row; `None` where there are no classes.

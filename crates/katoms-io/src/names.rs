@@ -2,10 +2,13 @@
 
 use std::collections::HashMap;
 
-use crate::error::Error;
+use crate::error::{Error, short};
 
 /// The names that a message lists before it says how many more there are.
 const LISTED: usize = 8;
+
+/// The characters of a name that somebody may have mistyped.
+const LONGEST: usize = 200;
 
 /// Names, and where each is.
 #[derive(Debug)]
@@ -28,15 +31,40 @@ impl<'n> Names<'n> {
         self.places.get(wanted).copied().or_else(numbered)
     }
 
+    /// Where the names of a list are that commas separate. Those that are not there are left out.
+    pub(crate) fn find_list(&self, list: &str) -> Vec<usize> {
+        self.split(list).into_iter().filter_map(|name| self.find(name)).collect()
+    }
+
+    /// The same, or an error that names what is not there.
+    pub(crate) fn require_list(&self, list: &str, context: &Context<'_>) -> Result<Vec<usize>, Error> {
+        self.split(list).into_iter().map(|name| self.require(name, context)).collect()
+    }
+
+    /// The parts of a list that commas separate. Parts that together are a name, which has commas in it, stay together.
+    pub(crate) fn split<'l>(&self, list: &'l str) -> Vec<&'l str> {
+        let most_commas = self.names.iter().map(|name| name.matches(',').count()).max().unwrap_or(0);
+        let (mut parts, mut rest) = (Vec::new(), Some(list));
+        while let Some(left) = rest {
+            let ends = left.match_indices(',').map(|(at, _)| at).chain([left.len()]).take(most_commas + 1);
+            let ends: Vec<usize> = ends.collect();
+            let is_name = |end: &usize| self.places.contains_key(left[..*end].trim());
+            let end = ends.iter().rev().find(|end| is_name(end)).or(ends.first()).copied().unwrap_or(left.len());
+            parts.push(left[..end].trim());
+            rest = left.get(end + 1..);
+        }
+        parts
+    }
+
     /// Where a name is, or an error that names the nearest one and the first few.
     pub(crate) fn require(&self, wanted: &str, context: &Context<'_>) -> Result<usize, Error> {
         self.find(wanted).ok_or_else(|| {
             let Context { path, kind, role } = context;
             let nearest = match self.nearest(wanted) {
-                Some(name) => format!("; did you mean \"{name}\"?"),
+                Some(name) => format!("; did you mean \"{}\"?", short(name)),
                 None => ".".into(),
             };
-            let list = listed(self.names.iter().copied());
+            let (list, wanted) = (listed(self.names.iter().copied()), short(wanted));
             Error::Request(format!("{path}: no {kind} is called \"{wanted}\" ({role}){nearest} There are: {list}"))
         })
     }
@@ -44,8 +72,11 @@ impl<'n> Names<'n> {
     /// The name that is most like the wanted one, where one is like it at all.
     pub(crate) fn nearest(&self, wanted: &str) -> Option<&'n str> {
         let wanted = wanted.to_lowercase();
-        let far = wanted.chars().count().max(3) / 2;
-        let with_distance = self.names.iter().map(|name| (strsim::levenshtein(&wanted, &name.to_lowercase()), *name));
+        let length = wanted.chars().count();
+        let far = length.max(3) / 2;
+        // nobody has typed more than this, and comparing takes the product of the lengths
+        let names = self.names.iter().filter(|name| length <= LONGEST && name.len() <= 4 * LONGEST);
+        let with_distance = names.map(|name| (strsim::levenshtein(&wanted, &name.to_lowercase()), *name));
         with_distance.min_by_key(|&(d, _)| d).filter(|&(d, _)| d <= far).map(|(_, name)| name)
     }
 }
@@ -63,7 +94,7 @@ pub(crate) struct Context<'c> {
 /// The first few of a list, and how many more there are.
 pub(crate) fn listed<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
     let more = names.len().saturating_sub(LISTED);
-    let mut list = names.take(LISTED).collect::<Vec<_>>().join(", ");
+    let mut list = names.take(LISTED).map(short).collect::<Vec<_>>().join(", ");
     if more > 0 {
         list += &format!(" and {more} more");
     }
@@ -89,6 +120,26 @@ mod tests {
     }
 
     #[test]
+    fn a_list_of_names() {
+        let names = Names::new(["a", "b", "a,b", "size, m"]);
+        let context = || Context { path: "d.csv".into(), kind: "column", role: "--drop" };
+        for (list, places) in [
+            ("a", vec![0]),
+            ("b, a", vec![1, 0]),
+            ("a,b", vec![2]),
+            ("size, m", vec![3]),
+            ("b,size, m,a", vec![1, 3, 0]),
+            ("1,4", vec![0, 3]),
+        ] {
+            assert_eq!(names.find_list(list), places, "{list}");
+            assert_eq!(names.require_list(list, &context()).unwrap(), places, "{list}");
+        }
+        assert_eq!(names.find_list("a,z"), [0]);
+        let error = names.require_list("a,bb", &context()).unwrap_err().to_string();
+        assert!(error.starts_with("d.csv: no column is called \"bb\" (--drop); did you mean \"b\"?"), "{error}");
+    }
+
+    #[test]
     fn an_unknown_name_is_answered_with_the_nearest() {
         let names = Names::new(["age", "height", "weight"]);
         let context = || Context { path: "d.csv".into(), kind: "column", role: "--target" };
@@ -96,6 +147,7 @@ mod tests {
             names.require("Wieght", &context()).unwrap_err().to_string(),
             "d.csv: no column is called \"Wieght\" (--target); did you mean \"weight\"? There are: age, height, weight"
         );
+        assert_eq!(names.nearest(&"w".repeat(76_000)), None);
         assert_eq!(
             names.require("zzzz", &context()).unwrap_err().to_string(),
             "d.csv: no column is called \"zzzz\" (--target). There are: age, height, weight"

@@ -4,9 +4,11 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Chain, Cursor, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
+use crate::allocation::{Limited, OutOfMemory, reserve};
 use crate::decompress::Compression;
 use crate::error::Error;
 use crate::file_kind::{self, Kind};
+use crate::foreign;
 use crate::format::{bad, csv, matrix_market, npy, npz, parquet, picture, plink, svmlight};
 use crate::source::{ReadOptions, Source};
 
@@ -20,8 +22,22 @@ const LOOKED_AT: u64 = 4096;
 ///
 /// # Errors
 /// When there is no such file, it cannot be read, its name and its bytes contradict each other, or its content is
-/// wrong; the error says where and what would be right.
+/// wrong; the error says where and what would be right, of a table for everything that is most likely not meant.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Source, Error> {
+    match read_with_problems(path, options)? {
+        Source::Table(table) if !table.problems.is_empty() => {
+            Err(Error::Problems { path: path.into(), problems: table.problems })
+        }
+        source => Ok(source),
+    }
+}
+
+/// The same, but for what is most likely not meant in a table: [`Table::problems`](crate::Table::problems) has that.
+/// [`Dataset`](crate::Dataset) refuses such columns where they are used.
+///
+/// # Errors
+/// As [`read`], but for those.
+pub fn read_with_problems(path: &Path, options: &ReadOptions) -> Result<Source, Error> {
     read_mapping_above(path, options, npy::MAPPED_ABOVE)
 }
 
@@ -35,7 +51,7 @@ pub(crate) fn read_mapping_above(path: &Path, options: &ReadOptions, above: u64)
     if path.as_os_str() == "-" {
         let (bytes, start) = peeked(path, io::stdin().lock())?;
         let text: Box<dyn Read> = match Compression::of_bytes(&start) {
-            Some(compression) => compression.decoder(BufReader::new(bytes)),
+            Some(packed) => unpacked(packed, bytes, options),
             None => Box::new(bytes),
         };
         return csv::read_table(path, text, options).map(Source::Table);
@@ -44,7 +60,23 @@ pub(crate) fn read_mapping_above(path: &Path, options: &ReadOptions, above: u64)
         return plink::read(&bed, above).map(Source::Genotypes);
     }
     let file = opened(path)?;
-    let (bytes, start) = peeked(path, &file)?;
+    let length = file.metadata().map_or(0, |file| file.len());
+    let mapped = (length > above).then_some(&file);
+    sorted(path, Content { bytes: Box::new(&file), length }, mapped, options)
+}
+
+/// What [`read`] gives for a file of this name and these bytes.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_bytes(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Source, Error> {
+    sorted(path, Content { bytes: Box::new(bytes), length: bytes.len() as u64 }, None, options)
+}
+
+/// What a file holds, by its name and its first bytes; an NPY file is mapped where it is given.
+fn sorted(path: &Path, content: Content<'_>, mapped: Option<&File>, options: &ReadOptions) -> Result<Source, Error> {
+    let length = content.length;
+    let (bytes, start) = peeked(path, content.bytes)?;
     let (packed_by_name, kind_by_name) = file_kind::of_name(path);
     let packed = Compression::of_bytes(&start);
     match (packed_by_name, packed) {
@@ -52,39 +84,67 @@ pub(crate) fn read_mapping_above(path: &Path, options: &ReadOptions, above: u64)
             Err(bad(path, format!("the name says {0}, but the bytes are not {0} data: rename it", name.name())))
         }
         (_, Some(packed)) => {
-            let (bytes, start) = peeked(path, packed.decoder(BufReader::new(bytes)))?;
-            let kind = Kind::new(kind_by_name, &start).map_err(|problem| bad(path, problem))?;
-            decoded(path, kind, Box::new(bytes), options)
+            let (bytes, start) = peeked(path, unpacked(packed, bytes, options))?;
+            let kind = kind_of(path, kind_by_name, &start)?;
+            decoded(path, kind, Content { bytes: Box::new(bytes), length: 0 }, options)
         }
         (None, None) => {
-            let kind = Kind::new(kind_by_name, &start).map_err(|problem| bad(path, problem))?;
+            let kind = kind_of(path, kind_by_name, &start)?;
             if kind == Kind::Npy
-                && let Some(array) = npy::map(path, &file, &start, above)?
+                && let Some(file) = mapped
+                && let Some(array) = npy::map(path, file, &start, options.max_unpacked)?
             {
                 return Ok(Source::Array(array));
             }
-            decoded(path, kind, Box::new(bytes), options)
+            decoded(path, kind, Content { bytes: Box::new(bytes), length }, options)
         }
     }
 }
 
-/// What bytes of a known kind hold.
-fn decoded(path: &Path, kind: Kind, bytes: Box<dyn Read + '_>, options: &ReadOptions) -> Result<Source, Error> {
-    let all = |mut bytes: Box<dyn Read + '_>| {
+/// Compressed bytes as they were, up to the limit.
+fn unpacked<'a>(packed: Compression, bytes: impl Read + 'a, options: &ReadOptions) -> Box<dyn Read + 'a> {
+    Box::new(Limited::new(packed.decoder(BufReader::new(bytes)), options.max_unpacked))
+}
+
+/// What a file is, if it is one that is read.
+fn kind_of(path: &Path, by_name: Option<Kind>, start: &[u8]) -> Result<Kind, Error> {
+    match foreign::refusal(path, start) {
+        Some(problem) => Err(bad(path, problem)),
+        None => Kind::new(by_name, start).map_err(|problem| bad(path, problem)),
+    }
+}
+
+/// What is still to be read.
+struct Content<'a> {
+    bytes: Box<dyn Read + 'a>,
+    /// How many bytes there are; 0 where nobody knows.
+    length: u64,
+}
+
+impl Content<'_> {
+    fn all(mut self, path: &Path) -> Result<Vec<u8>, Error> {
         let mut all = Vec::new();
-        bytes.read_to_end(&mut all).map_err(|error| unreadable(path, error))?;
-        Ok::<_, Error>(all)
-    };
+        // a reader finds the end where there is room for a byte more
+        let expected = usize::try_from(self.length.saturating_add(1)).unwrap_or(usize::MAX);
+        reserve(&mut all, expected).map_err(|problem: OutOfMemory| bad(path, problem))?;
+        self.bytes.read_to_end(&mut all).map_err(|error| unreadable(path, error))?;
+        Ok(all)
+    }
+}
+
+/// What bytes of a known kind hold.
+fn decoded(path: &Path, kind: Kind, content: Content<'_>, options: &ReadOptions) -> Result<Source, Error> {
+    let (all, limit) = (|content: Content<'_>| content.all(path), options.max_unpacked);
     match kind {
-        Kind::Text => csv::read_table(path, bytes, options).map(Source::Table),
-        Kind::Npy => npy::read_bytes(path, &all(bytes)?).map(Source::Array),
-        Kind::Npz => npz::read_bytes(path, &all(bytes)?),
-        Kind::MatrixMarket => matrix_market::read_bytes(path, &all(bytes)?),
-        Kind::Svmlight => svmlight::read_bytes(path, &all(bytes)?).map(Source::Sparse),
-        Kind::Png => picture::read_png(path, &all(bytes)?).map(Source::Picture),
-        Kind::Jpeg => picture::read_jpeg(path, &all(bytes)?).map(Source::Picture),
-        Kind::Parquet => parquet::read_parquet(path, all(bytes)?).map(Source::Table),
-        Kind::Arrow => parquet::read_arrow(path, all(bytes)?).map(Source::Table),
+        Kind::Text => csv::read_table(path, content.bytes, options).map(Source::Table),
+        Kind::Npy => npy::read_bytes(path, &all(content)?, limit).map(Source::Array),
+        Kind::Npz => npz::read_bytes(path, &all(content)?, limit),
+        Kind::MatrixMarket => matrix_market::read_bytes(path, &all(content)?, limit),
+        Kind::Svmlight => svmlight::read_bytes(path, &all(content)?, limit).map(Source::Sparse),
+        Kind::Png => picture::read_png(path, &all(content)?, limit).map(Source::Picture),
+        Kind::Jpeg => picture::read_jpeg(path, &all(content)?, limit).map(Source::Picture),
+        Kind::Parquet => parquet::read_parquet(path, all(content)?, limit).map(Source::Table),
+        Kind::Arrow => parquet::read_arrow(path, all(content)?, limit).map(Source::Table),
         // Only what is compressed, or not called .bed, comes here.
         Kind::Plink => Err(bad(
             path,
@@ -116,8 +176,11 @@ pub(crate) fn unreadable(path: &Path, error: io::Error) -> Error {
     match error.kind() {
         ErrorKind::NotFound => bad(path, missing(path)),
         ErrorKind::PermissionDenied => bad(path, "there is no permission to read this file"),
+        ErrorKind::OutOfMemory => {
+            bad(path, "there is not enough memory to read it: close other programs, or raise the memory limit")
+        }
         // a decoder has said what is wrong with the data
-        ErrorKind::UnexpectedEof | ErrorKind::InvalidData => bad(path, error.to_string()),
+        ErrorKind::UnexpectedEof | ErrorKind::InvalidData | ErrorKind::Unsupported => bad(path, error.to_string()),
         _ => Error::System { path: path.into(), what: "cannot be read", error },
     }
 }

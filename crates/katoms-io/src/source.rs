@@ -1,26 +1,46 @@
 //! What a file holds, before anyone asked for a target.
 
-use std::ops::Deref;
+use std::collections::BTreeMap;
+use std::ops::{Deref, RangeInclusive};
 
 use bytemuck::Pod;
 use katoms::linalg::kernels::Real;
 use katoms::operator::{Layout, f16};
 
+use crate::allocation::MaxUnpacked;
+use crate::column_format::{ColumnFormat, DateOrder, Decimal};
 use crate::genotypes::Genotypes;
 use crate::mapped::Mapped;
 use crate::table::Table;
 
-/// How a file is read where its name and its bytes do not tell.
+/// How a text table is read where it does not tell itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// The delimiter of a text table. Default: found.
+    /// The delimiter; a blank stands for runs of blanks and tabs. Default: found.
     pub delimiter: Option<u8>,
-    /// Whether a text table has a header. Default: found.
+    /// Whether there is a header. Default: found.
     pub header: Option<bool>,
-    /// Columns of a text table that hold categories even where they look like numbers: names, or numbers from 1.
+    /// What starts a line that counts for nothing. Default: `#`, above the table only.
+    pub comment: Option<u8>,
+    /// Lines of the file that are no data, counted from 1.
+    pub skip_lines: Vec<RangeInclusive<u64>>,
+    /// The decimal mark. Default: found.
+    pub decimal: Option<Decimal>,
+    /// Whether the day or the month comes first in dates such as 01/02/2024. Default: found.
+    pub date_order: Option<DateOrder>,
+    /// What stands for missing values besides the usual: lists that commas separate.
+    pub na_values: Vec<String>,
+    /// The same that a model knows.
+    pub na_values_of_model: Vec<String>,
+    /// How a model has read columns of these names: it decides where the cells of this file do not.
+    pub formats: BTreeMap<String, ColumnFormat>,
+    /// Columns that hold categories even where they look like numbers: names, numbers from 1, or lists of them that
+    /// commas separate.
     pub categorical: Vec<String>,
-    /// Columns of a text table that nobody uses, so that nothing in them is an error: names, or numbers from 1.
+    /// Columns that nobody uses, so that nothing in them is a problem: the same.
     pub drop: Vec<String>,
+    /// The most that a file may unpack to.
+    pub max_unpacked: MaxUnpacked,
 }
 
 /// What a file holds.

@@ -1,7 +1,11 @@
 //! Named columns of numbers or words: what a CSV or Parquet file holds.
 
+use std::collections::BTreeMap;
+
+use crate::column_format::ColumnFormat;
 use crate::error::Error;
 use crate::names::{Context, Names};
+use crate::problem::Problem;
 
 /// A table: columns of equal length.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,12 +18,26 @@ pub struct Table {
     pub lines: Option<Vec<u64>>,
     /// Whether the file names its columns. If not they are x1, x2, …, and only their places tell them apart.
     pub has_names: bool,
+    /// How the columns were read that hold no plain numbers, by name.
+    pub formats: BTreeMap<String, ColumnFormat>,
+    /// What was done that a person should know: "2 lines that start with "#" skipped".
+    pub notes: Vec<String>,
+    /// What is most likely not meant. [`read`](crate::read) gives no table that has problems.
+    pub problems: Vec<Problem>,
 }
 
 impl Table {
     /// A table of a file without lines, whose columns have names.
     pub fn new(columns: Vec<Column>, rows: usize) -> Self {
-        Self { columns, rows, lines: None, has_names: true }
+        Self {
+            columns,
+            rows,
+            lines: None,
+            has_names: true,
+            formats: BTreeMap::new(),
+            notes: Vec::new(),
+            problems: Vec::new(),
+        }
     }
 
     /// The name of the column that a person means by this name, or by this number counted from 1; `role` is what it is
@@ -46,7 +64,7 @@ pub struct Column {
 /// The values of a column.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
-    /// Numbers; NaN where one is missing.
+    /// Numbers; NaN where one is missing. Of dates they are the days since the origin in [`Table::formats`].
     Numbers(Vec<f64>),
     /// Words, each a place in the sorted list of levels; `None` where one is missing.
     Words {

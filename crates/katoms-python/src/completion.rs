@@ -2,7 +2,7 @@
 
 use katoms::Error;
 use katoms::method::RankMethod;
-use katoms_estimate::{Centring, Clip, Completed, Completion, Rule, Trial};
+use katoms_estimate::{Centring, Clip, Completed, Completion, RowPrior, Rule, Trial};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -31,6 +31,8 @@ enum Bounds {
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Asked {
+    /// `None`: unless it looks like ratings.
+    scale: Option<bool>,
     ranks: Option<Vec<usize>>,
     ridges: Option<Vec<f64>>,
     centring: String,
@@ -44,10 +46,13 @@ pub struct Asked {
 
 impl Asked {
     fn how(&self, seen: &katoms_estimate::Observed, work: &Work) -> Result<Completion, Error> {
-        let mut how = match &self.ranks {
-            Some(ranks) => Completion::new(ranks.iter().copied()),
-            None => Completion::new(Completion::ranks_for(seen)),
+        let scale = self.scale.unwrap_or_else(|| !seen.looks_like_ratings());
+        let ranks = match (&self.ranks, scale) {
+            (Some(ranks), _) => ranks.clone(),
+            (None, true) => Completion::feature_ranks(seen.shape()).collect(),
+            (None, false) => Completion::ranks_for(seen).collect(),
         };
+        let mut how = if scale { Completion::features(ranks) } else { Completion::new(ranks) };
         if let Some(ridges) = &self.ridges {
             how.ridges.clone_from(ridges);
         }
@@ -76,19 +81,20 @@ impl Asked {
 fn complete<'py>(py: Python<'py>, seen: Seen<'py>, asked: Asked, work: Work) -> PyResult<Bound<'py, PyDict>> {
     let observed = seen.observed()?;
     let how = asked.how(&observed, &work).map_err(raised)?;
-    let ((found, held_out), ended) = job::worked(py, &work, &Ended::default(), |listener| {
-        match katoms_estimate::complete(&observed, &how, None, listener) {
+    let ended = Ended::default();
+    let ((found, held_out), error) =
+        job::worked(py, &work, &ended, |listener| match katoms_estimate::complete(&observed, &how, None, listener) {
             Err(Error::FewRows { .. }) => {
                 katoms_estimate::complete(&observed, &how.simplest(), None, listener).map(|found| (found, false))
             }
             done => done.map(|found| (found, true)),
-        }
-    })?;
+        })?;
     let told = outcome(py, &found, &work)?;
     told.set_item("held_out", held_out)?;
     told.set_item("seen", observed.values().len())?;
     told.set_item("matrix", CompletedMatrix(found.matrix))?;
-    told.set_item("ended_by", ended)?;
+    told.set_item("status", answer::status(ended.status(found.status)))?;
+    told.set_item("ended_by", error)?;
     Ok(told)
 }
 
@@ -98,6 +104,7 @@ fn outcome<'py>(py: Python<'py>, found: &Completed, work: &Work) -> PyResult<Bou
     told.set_item("rank", found.rank)?;
     told.set_item("l2", found.ridge)?;
     told.set_item("centring", centring_name(found.centring))?;
+    told.set_item("row_prior", row_prior_name(found.row_prior))?;
     told.set_item("trials", found.trials.iter().map(|trial| tried(py, trial)).collect::<PyResult<Vec<_>>>()?)?;
     told.set_item("rank_min", found.least().map(|trial| trial.rank))?;
     told.set_item("rank_1se", found.one_standard_error().map(|trial| trial.rank))?;
@@ -105,7 +112,6 @@ fn outcome<'py>(py: Python<'py>, found: &Completed, work: &Work) -> PyResult<Bou
     told.set_item("held_out_rmse", found.held_out_rmse)?;
     told.set_item("complete", found.complete)?;
     told.set_item("refitted", found.refitted)?;
-    told.set_item("status", answer::status(found.status))?;
     told.set_item("iterations", found.iterations)?;
     told.set_item("passes", found.passes)?;
     told.set_item("seconds", found.seconds)?;
@@ -122,6 +128,7 @@ fn tried<'py>(py: Python<'py>, trial: &Trial) -> PyResult<Bound<'py, PyDict>> {
     told.set_item("rank", trial.rank)?;
     told.set_item("l2", trial.ridge)?;
     told.set_item("centring", centring_name(trial.centring))?;
+    told.set_item("row_prior", row_prior_name(trial.row_prior))?;
     told.set_item("held_out_rmse", trial.held_out_rmse)?;
     told.set_item("held_out_mse", trial.held_out_mse)?;
     told.set_item("standard_error", trial.standard_error)?;
@@ -136,7 +143,18 @@ pub fn centring_name(centring: Centring) -> &'static str {
     match centring {
         Centring::None => "none",
         Centring::Mean => "mean",
+        Centring::Columns => "columns",
         Centring::Effects => "effects",
         Centring::Chosen => "auto",
+    }
+}
+
+/// What a distribution of factors is called in Python.
+fn row_prior_name(prior: RowPrior) -> &'static str {
+    match prior {
+        RowPrior::Ridge => "ridge",
+        RowPrior::Normal => "normal",
+        RowPrior::Rows => "rows",
+        RowPrior::Chosen => "auto",
     }
 }

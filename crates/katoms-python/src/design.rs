@@ -2,6 +2,7 @@
 
 use katoms::Error;
 use katoms::operator::{AnyDesign, Csc, FirstRead, Genotypes, Layout, LinearOperator, MatrixFree, Storage, f16};
+use katoms::space::SparseVec;
 use numpy::{Element, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
@@ -67,6 +68,7 @@ pub enum View<'a> {
 }
 
 /// The numbers of a dense matrix, and how they lie.
+#[derive(Clone, Copy)]
 pub struct Laid<'a, T> {
     data: &'a [T],
     shape: (usize, usize),
@@ -102,44 +104,170 @@ fn laid<'a, T: Element>(array: &'a PyReadonlyArray2<'_, T>) -> PyResult<Laid<'a,
     Ok(Laid { data: array.as_slice()?, shape: (array.shape()[0], array.shape()[1]), layout })
 }
 
+/// What is done with a dense matrix, whatever its numbers are, and with the others.
+macro_rules! on_view {
+    ($view:expr, $laid:ident => $dense:expr; $($other:pat => $what:expr),* $(,)?) => {
+        match $view {
+            View::Double($laid) => $dense,
+            View::Single($laid) => $dense,
+            View::Half($laid) => $dense,
+            View::Signed($laid) => $dense,
+            View::Unsigned($laid) => $dense,
+            $($other => $what),*
+        }
+    };
+}
+
 impl<'a> View<'a> {
     /// (rows, columns).
     pub fn shape(&self) -> (usize, usize) {
-        match self {
-            Self::Double(laid) => laid.shape,
-            Self::Single(laid) => laid.shape,
-            Self::Half(laid) => laid.shape,
-            Self::Signed(laid) => laid.shape,
-            Self::Unsigned(laid) => laid.shape,
+        on_view!(self, laid => laid.shape;
             Self::Columns(shape, ..) | Self::Genotypes(shape, ..) => *shape,
             Self::Free(operator) => (operator.n_outputs(), operator.domain()),
-        }
+        )
+    }
+
+    /// out + X·coefficients, added up column by column, as the program adds up what a model file says: the same bits,
+    /// however the matrix is stored.
+    pub fn predict(&self, coefficients: &SparseVec, out: &mut [f64]) -> Result<(), Error> {
+        on_view!(self, laid => laid.predict(coefficients, out);
+            Self::Columns(_, starts, indices, values) => {
+                for (j, v) in coefficients.entries() {
+                    let column = starts.get(j).zip(starts.get(j + 1)).map_or(0..0, |(&start, &end)| start..end);
+                    let stored = indices.get(column.clone()).into_iter().flatten();
+                    for (&row, x) in stored.zip(values.get(column).into_iter().flatten()) {
+                        out.get_mut(row as usize).into_iter().for_each(|out| *out += v * x);
+                    }
+                }
+            },
+            Self::Genotypes((rows, columns), codes, missing) => {
+                let mut image = vec![0.0; out.len()];
+                Genotypes::with_missing(*codes, *rows, *columns, missing)?.apply(coefficients, &mut image);
+                out.iter_mut().zip(image).for_each(|(out, x)| *out += x);
+            },
+            Self::Free(operator) => {
+                let mut image = vec![0.0; out.len()];
+                operator.apply(coefficients, &mut image);
+                out.iter_mut().zip(image).for_each(|(out, x)| *out += x);
+            },
+        );
+        Ok(())
+    }
+
+    /// What some rows lack, column by column. A sparse matrix has zeros where nothing is stored.
+    pub fn holes(&self, rows: &[usize]) -> Vec<Holes> {
+        on_view!(self, laid => laid.holes(rows);
+            Self::Columns((all, columns), starts, indices, values) => {
+                let mut times = vec![0; *all];
+                rows.iter().for_each(|&row| times.get_mut(row).into_iter().for_each(|t| *t += 1));
+                let one = |j: usize| {
+                    let mut holes = Holes::default();
+                    let column = starts.get(j).zip(starts.get(j + 1)).map_or(0..0, |(&start, &end)| start..end);
+                    let stored = indices.get(column.clone()).into_iter().flatten();
+                    for (&row, &x) in stored.zip(values.get(column).into_iter().flatten()) {
+                        let times = times.get(row as usize).copied().unwrap_or(0);
+                        (0..times).for_each(|_| holes.see(row as usize, x));
+                    }
+                    holes.seen = rows.len() - holes.count;
+                    holes
+                };
+                (0..*columns).map(one).collect()
+            },
+            Self::Genotypes(..) | Self::Free(_) => Vec::new(),
+        )
     }
 
     /// The design. Reads all of it, to find what is not finite and for what a fit asks first: on the threads of the job,
     /// not before.
     pub fn design(self, first: Option<&FirstRead>) -> Result<AnyDesign<'a>, Error> {
-        match self {
-            Self::Double(laid) => laid.design(first),
-            Self::Single(laid) => laid.design(first),
-            Self::Half(laid) => laid.design(first),
-            Self::Signed(laid) => laid.design(first),
-            Self::Unsigned(laid) => laid.design(first),
+        on_view!(self, laid => laid.design(first);
             Self::Columns((rows, columns), starts, indices, values) => {
                 Csc::new(rows, columns, starts, indices, values).map(AnyDesign::from)
-            }
+            },
             Self::Genotypes((rows, columns), codes, missing) => {
                 let design = Genotypes::with_missing(codes, rows, columns, missing)?;
                 first.map_or(Ok(design.clone()), |first| design.read_for(first)).map(AnyDesign::from)
-            }
+            },
             Self::Free(operator) => Ok(operator.into()),
-        }
+        )
     }
 }
 
 impl<'a, T: Storage> Laid<'a, T> {
     fn design(self, first: Option<&FirstRead>) -> Result<AnyDesign<'a>, Error> {
         T::design(self.data, self.shape, self.layout, first)
+    }
+
+    /// The steps in memory from a row to the next, and from a column to the next.
+    fn steps(&self) -> (usize, usize) {
+        match self.layout {
+            Layout::RowMajor => (self.shape.1, 1),
+            Layout::ColumnMajor => (1, self.shape.0),
+        }
+    }
+
+    fn value(&self, row: usize, column: usize) -> f64 {
+        let (down, across) = self.steps();
+        self.data.get(row * down + column * across).map_or(0.0, |value| value.to_f64())
+    }
+
+    /// As [`View::predict`].
+    fn predict(&self, coefficients: &SparseVec, out: &mut [f64]) {
+        match self.layout {
+            Layout::RowMajor => {
+                for (row, out) in out.iter_mut().enumerate() {
+                    coefficients.entries().for_each(|(j, v)| *out += v * self.value(row, j));
+                }
+            }
+            Layout::ColumnMajor => {
+                for (j, v) in coefficients.entries() {
+                    out.iter_mut().enumerate().for_each(|(row, out)| *out += v * self.value(row, j));
+                }
+            }
+        }
+    }
+
+    /// As [`View::holes`].
+    fn holes(&self, rows: &[usize]) -> Vec<Holes> {
+        let mut found = vec![Holes::default(); self.shape.1];
+        let mut see = |row: usize, column: usize| {
+            if let Some(holes) = found.get_mut(column) {
+                holes.see(row, self.value(row, column));
+            }
+        };
+        match self.layout {
+            Layout::RowMajor => rows.iter().for_each(|&row| (0..self.shape.1).for_each(|j| see(row, j))),
+            Layout::ColumnMajor => (0..self.shape.1).for_each(|j| rows.iter().for_each(|&row| see(row, j))),
+        }
+        found
+    }
+}
+
+/// The values of a column that are not there, and those that are.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Holes {
+    /// How many are missing.
+    pub count: usize,
+    /// The first row that lacks one.
+    pub first: Option<usize>,
+    sum: f64,
+    seen: usize,
+}
+
+impl Holes {
+    fn see(&mut self, row: usize, value: f64) {
+        if value.is_nan() {
+            self.count += 1;
+            self.first.get_or_insert(row);
+        } else {
+            self.sum += value;
+            self.seen += 1;
+        }
+    }
+
+    /// The mean of what is there, added up row by row as the program does; NaN where nothing is.
+    pub fn mean(&self) -> f64 {
+        self.sum / self.seen as f64
     }
 }
 
@@ -148,7 +276,7 @@ impl<'a, T: Storage> Laid<'a, T> {
 fn product(function: &Py<PyAny>, ended: &Ended) -> impl Fn(&[f64], &mut [f64]) + Send + Sync + 'static {
     let (function, ended) = (Python::attach(|py| function.clone_ref(py)), ended.clone());
     move |x, out| {
-        if ended.is_ended() {
+        if ended.has_failed() {
             out.fill(f64::NAN);
             return;
         }

@@ -1,9 +1,10 @@
-//! One exception for each kind of error. All are `ValueError`s, with the message that the program prints.
+//! One exception for each kind of error. All are `ValueError`s, with the message that the program prints; a lack of
+//! memory is a `MemoryError`.
 
 use katoms::Error;
 use katoms::theory::TheoryError;
 use pyo3::create_exception;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 
 create_exception!(
@@ -18,10 +19,17 @@ macro_rules! exceptions {
     ($($variant:ident => $exception:ident, $text:literal;)*) => {
         $(create_exception!(katoms.exceptions, $exception, KatomsError, $text);)*
 
-        /// The exception of an error.
+        /// The exception of an error. k is called `support_size` here.
         pub fn raised(error: Error) -> PyErr {
+            let error = match error {
+                Error::OutOfRange { what: "k", value, min, max } => {
+                    Error::OutOfRange { what: "support_size", value, min, max }
+                }
+                error => error,
+            };
             let message = error.to_string();
             match error {
+                Error::Memory { .. } => PyMemoryError::new_err(message),
                 $(Error::$variant { .. } => $exception::new_err(message),)*
                 _ => KatomsError::new_err(message),
             }
@@ -62,6 +70,7 @@ exceptions! {
     Magnitude => MagnitudeError, "Numbers too large or too small to compute with.";
     Coefficient => CoefficientError, "A coefficient that no number in double precision is.";
     Prediction => PredictionError, "A prediction that no number in double precision is.";
+    EmptyColumn => EmptyColumnError, "A column of a table that nothing is known of.";
     Checkpoint => CheckpointError, "A saved state that does not belong to this problem.";
 }
 

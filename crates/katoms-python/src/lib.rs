@@ -3,9 +3,10 @@
 //! | room | what |
 //! |---|---|
 //! | `design` | arrays, sparse matrices and operators become designs, without a copy |
-//! | `features` | a model, a path, a validation, predictions |
+//! | `features`, `validation`, `prediction` | a model, a path; sizes on rows held out; predictions |
 //! | `completion`, `recovery` | the other two jobs |
 //! | `seen`, `completed_matrix` | entries of a matrix in, predictions out |
+//! | `model_file` | model files, the program's own |
 //! | `plink` | files of genotypes |
 //! | `job` | a long job: without the interpreter's lock, ended by Ctrl-C |
 //! | `listener` | callbacks |
@@ -21,12 +22,15 @@ mod error;
 mod features;
 mod job;
 mod listener;
+mod model_file;
 mod plink;
 mod pool;
+mod prediction;
 mod program;
 mod recovery;
 mod seen;
 mod theory;
+mod validation;
 
 use pyo3::prelude::*;
 
@@ -36,9 +40,13 @@ fn _katoms(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     error::register(module)?;
     features::register(module)?;
+    validation::register(module)?;
+    prediction::register(module)?;
     completion::register(module)?;
     recovery::register(module)?;
     theory::register(module)?;
     plink::register(module)?;
+    model_file::register(module)?;
+    module.add_function(wrap_pyfunction!(pool::cores, module)?)?;
     module.add_function(wrap_pyfunction!(program::main, module)?)
 }

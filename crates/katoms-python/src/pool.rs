@@ -4,25 +4,39 @@ use std::process;
 use std::sync::{Arc, Mutex};
 
 use katoms::Error;
-use pyo3::PyResult;
+use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::error::raised;
+use crate::listener::is_calling;
 
-/// The pool of all cores, and the process that it belongs to.
-static ALL_CORES: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+/// The pool that was used last: its process, its threads.
+static LAST: Mutex<Option<(u32, usize, Arc<ThreadPool>)>> = Mutex::new(None);
 
-/// Does the work on this many threads; without a number, on all cores. On a thread of a pool, such as that of a
-/// callback, it stays there.
+/// The cores that this process may use.
+#[pyfunction]
+pub fn cores() -> usize {
+    katoms_estimate::cores()
+}
+
+/// Does the work on this many threads, as [`pool`] says.
 pub fn on_threads<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    Ok(match pool(threads)? {
+        Some(pool) => pool.install(work),
+        None => work(),
+    })
+}
+
+/// The pool for work that this thread asks for: of so many threads, or without a number, of as many as
+/// [`katoms_estimate::threads`] says. `None` on a thread of a pool, such as that of a callback: the work stays there.
+pub fn pool(threads: Option<usize>) -> PyResult<Option<Arc<ThreadPool>>> {
     if rayon::current_thread_index().is_some() {
-        return Ok(work());
+        return Ok(None);
     }
-    let pool = match threads {
-        Some(count) => Arc::new(built(count)?),
-        None => all_cores()?,
-    };
-    Ok(pool.install(work))
+    let threads = threads.unwrap_or_else(katoms_estimate::threads);
+    // All threads of the last pool may be waiting for the callback that this is.
+    let pool = if is_calling() { Arc::new(built(threads)?) } else { kept(threads)? };
+    Ok(Some(pool))
 }
 
 fn built(threads: usize) -> PyResult<ThreadPool> {
@@ -33,15 +47,18 @@ fn built(threads: usize) -> PyResult<ThreadPool> {
 }
 
 /// A process that was forked has the memory of its parent's pool but none of its threads: it gets a pool of its own.
-fn all_cores() -> PyResult<Arc<ThreadPool>> {
-    let mut kept = ALL_CORES.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    if let Some((process, pool)) = kept.as_ref()
-        && *process == process::id()
+fn kept(threads: usize) -> PyResult<Arc<ThreadPool>> {
+    let mut last = LAST.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if let Some((process, count, pool)) = last.as_ref()
+        && (*process, *count) == (process::id(), threads)
     {
         return Ok(Arc::clone(pool));
     }
-    let pool = Arc::new(built(0)?);
-    // Dropping the parent's pool would wait for threads that are not here.
-    std::mem::forget(kept.replace((process::id(), Arc::clone(&pool))));
+    let pool = Arc::new(built(threads)?);
+    let before = last.replace((process::id(), threads, Arc::clone(&pool)));
+    if before.as_ref().is_some_and(|(process, ..)| *process != process::id()) {
+        // Dropping the parent's pool would wait for threads that are not here.
+        std::mem::forget(before);
+    }
     Ok(pool)
 }

@@ -1,8 +1,7 @@
 //! A signal of k entries from few measurements.
 
 use katoms::method::AtomMethod;
-use katoms::select::{Sign, phase_transition_k};
-use katoms_estimate::{Recovered, Recovery};
+use katoms_estimate::{Places, Recovered, Recovery};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -24,6 +23,8 @@ pub struct Sought {
     support_size: Option<usize>,
     noise: Option<f64>,
     method: Option<String>,
+    /// Whether entries are complex: A and b are then in real numbers, as [`Places::Complex`] says.
+    complex: bool,
 }
 
 /// Recovers x of k entries from b = A·x.
@@ -37,19 +38,21 @@ fn recover<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let ended = Ended::default();
     let (view, b) = (design.view(&ended)?, b.as_slice()?);
+    let entries = if sought.complex { Places::Complex } else { Places::Real };
     let k = match sought.support_size {
         Some(k) => k,
-        None => phase_transition_k(view.shape().0, view.shape().1, Sign::Any).map_err(raised)?,
+        None => entries.most_entries(view.shape()).map_err(raised)?,
     };
     let method = sought.method.as_deref().map(AtomMethod::named).transpose().map_err(raised)?;
-    let how = Recovery { k, method, noise: sought.noise, stop: work.stop() };
-    let (found, ended) = job::worked(py, &work, &ended, |listener| {
+    let how = Recovery { method, noise: sought.noise, stop: work.stop(), entries, ..Recovery::new(k) };
+    let (found, error) = job::worked(py, &work, &ended, |listener| {
         katoms_estimate::recover(&view.design(None)?, b, &how, None, listener)
     })?;
     let told = outcome(py, &found, &work)?;
     told.set_item("support_size", k)?;
     told.set_item("beyond", found.is_beyond_transition(k))?;
-    told.set_item("ended_by", ended)?;
+    told.set_item("status", answer::status(ended.status(found.status)))?;
+    told.set_item("ended_by", error)?;
     Ok(told)
 }
 
@@ -60,7 +63,6 @@ fn outcome<'py>(py: Python<'py>, found: &Recovered, work: &Work) -> PyResult<Bou
     told.set_item("residual_norm", found.residual_norm)?;
     told.set_item("relative_residual", found.relative_residual)?;
     told.set_item("most_entries", found.most_entries)?;
-    told.set_item("status", answer::status(found.status))?;
     told.set_item("iterations", found.iterations)?;
     told.set_item("passes", found.passes)?;
     told.set_item("seconds", found.seconds)?;

@@ -249,6 +249,24 @@ pub enum Error {
         /// What it is multiplied by.
         coefficient: f64,
     },
+    /// A column of a table that nothing is known of.
+    #[error(
+        "column {column} (counted from 0) has no value at all, so there is nothing to fill it from; leave it out, or give it at least one"
+    )]
+    EmptyColumn {
+        /// The column, counted from 0.
+        column: usize,
+    },
+    /// What was asked for does not fit into memory.
+    #[error("{what} takes {} MB of memory, and there is not so much; {instead}", bytes.div_ceil(1_000_000))]
+    Memory {
+        /// What needs it.
+        what: String,
+        /// How much.
+        bytes: usize,
+        /// What to do instead.
+        instead: &'static str,
+    },
     /// A saved state that does not belong to this problem, or is damaged.
     #[error("the saved state cannot be continued: {reason}")]
     Checkpoint {

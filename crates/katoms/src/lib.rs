@@ -24,6 +24,7 @@
 //! [`method`], [`driver`] ← [`select`]. The only expensive thing is a full pass over the data,
 //! [`operator::LinearOperator::adjoint`]; everything else touches a few columns.
 
+mod contained;
 pub mod driver;
 mod error;
 pub mod linalg;
@@ -38,6 +39,7 @@ pub mod simulate;
 pub mod space;
 pub mod theory;
 
+pub use contained::contained;
 pub use driver::{Options, Outcome, Status, Stop};
 pub use error::Error;
 pub use objective::{Cost, Evaluated, Objective};

@@ -9,7 +9,7 @@ use katoms_io::Fingerprint;
 use crate::Ended;
 use crate::checkpoint::{self, Job};
 use crate::data::{DataArgs, Loaded, ModelArgs};
-use crate::finish::{Finished, OutputArgs};
+use crate::finish::{Finished, OutputArgs, pairs};
 use crate::sizes::Sizes;
 use crate::told::Told;
 use crate::watch::{self, Companion};
@@ -42,7 +42,7 @@ pub struct FitArgs {
     #[arg(long, value_name = "NAME", help_heading = "Model")]
     method: Option<String>,
     /// How often would half of the rows choose each feature? So many pairs of halves are drawn, 25 unless told
-    #[arg(long, value_name = "PAIRS", num_args = 0..=1, default_missing_value = "25", help_heading = "Model")]
+    #[arg(long, value_name = "PAIRS", num_args = 0..=1, default_missing_value = "25", value_parser = pairs, help_heading = "Model")]
     stability: Option<usize>,
     /// What half-samples are drawn with
     #[arg(long, default_value_t = 0, help_heading = "Model")]

@@ -121,7 +121,7 @@ impl PaperArgs {
                     let section = Section { command: told.command.clone(), ..section };
                     self.write(&section)?;
                     // Whoever closed the pipe has read enough; the report is still wanted.
-                    told.print(&in_words(&section)).or_else(|e| if is_closed_pipe(&e) { Ok(()) } else { Err(e) })?;
+                    told.show(&in_words(&section)).or_else(|e| if is_closed_pipe(&e) { Ok(()) } else { Err(e) })?;
                     all_inside &= !self.check || inside(&section, told)?;
                 }
                 Err(katoms_paper::Error::Stopped) => {

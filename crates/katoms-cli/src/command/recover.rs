@@ -13,6 +13,7 @@ use serde_json::json;
 
 use crate::Ended;
 use crate::checkpoint::{self, Job};
+use crate::data::FormatArgs;
 use crate::outputs;
 use crate::told::{Told, aligned, count, number};
 use crate::watch::{self, Companion};
@@ -59,6 +60,8 @@ pub struct RecoverArgs {
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     out: Option<PathBuf>,
     #[command(flatten)]
+    format: FormatArgs,
+    #[command(flatten)]
     work: WorkArgs,
     #[command(flatten)]
     checkpoint: CheckpointArgs,
@@ -77,11 +80,12 @@ impl RecoverArgs {
         outputs::check(&inputs, &[self.out.as_deref(), self.checkpoint.path()])?;
         outputs::check_ending(self.out.as_deref(), &["npy", "csv"])?;
         let mut checkpoint = self.checkpoint.open()?;
-        let b = vector(&self.measurements)?;
-        let dataset = self.matrix.as_deref().map(matrix).transpose()?;
+        let options = self.vector_options()?;
+        let b = vector(&self.measurements, &options)?;
+        let dataset = self.matrix.as_deref().map(|path| self.matrix(path)).transpose()?;
         let design = match (&dataset, &self.rows, self.length) {
             (Some(dataset), ..) => dataset.design()?,
-            (None, Some(rows), Some(length)) => transform(rows, length)?,
+            (None, Some(rows), Some(length)) => transform(&vector(rows, &options)?, rows, length)?,
             _ => bail!("give --matrix FILE, or --operator dct with --rows FILE and --length N"),
         };
         let (m, n) = (design.n_outputs(), design.domain());
@@ -111,7 +115,8 @@ impl RecoverArgs {
 
     /// What a checkpoint of this recovery belongs to.
     fn job(&self, matrix: Option<&Dataset>, b: &[f64], (rows, columns): (usize, usize)) -> Job {
-        let measured = self.rows.as_deref().and_then(|rows| vector(rows).ok()).unwrap_or_default();
+        let measured =
+            self.rows.as_deref().and_then(|rows| vector(rows, &self.vector_options().ok()?).ok()).unwrap_or_default();
         let operator = match matrix {
             Some(matrix) => matrix.fingerprint().checksum,
             None => checkpoint::checksum(&[&measured]),
@@ -129,6 +134,19 @@ impl RecoverArgs {
             checksum: format!("{operator}{}", checkpoint::checksum(&[b])),
             options: options.map(|(name, value)| (name.to_owned(), value)).into(),
         }
+    }
+
+    /// How vectors are read: by the format of the matrix, whose columns are not theirs.
+    fn vector_options(&self) -> Result<ReadOptions> {
+        Ok(ReadOptions { drop: Vec::new(), categorical: Vec::new(), ..self.format.options() })
+    }
+
+    /// A file that holds a matrix; every column of it is one, but for those that are left out.
+    fn matrix(&self, path: &Path) -> Result<Dataset> {
+        let source = katoms_io::read(path, &self.format.options())?;
+        let FormatArgs { drop, categorical, .. } = &self.format;
+        let (drop, categorical) = (drop.clone(), categorical.clone());
+        Ok(Dataset::new(source, &Ask { path: path.into(), drop, categorical, ..Ask::default() })?)
     }
 
     fn deliver(&self, recovered: &Recovered, n: usize, told: &Told) -> Result<()> {
@@ -160,8 +178,8 @@ impl RecoverArgs {
 }
 
 /// A file that holds one vector.
-fn vector(path: &Path) -> Result<Vec<f64>> {
-    let source = katoms_io::read(path, &ReadOptions::default())?;
+fn vector(path: &Path, options: &ReadOptions) -> Result<Vec<f64>> {
+    let source = katoms_io::read(path, options)?;
     match source {
         Source::Array(array) if array.columns == 1 || array.rows == 1 => Ok(array.numbers.to_f64()),
         Source::Table(table) if table.columns.len() == 1 => match &table.columns[0].values {
@@ -175,14 +193,7 @@ fn vector(path: &Path) -> Result<Vec<f64>> {
     }
 }
 
-/// A file that holds a matrix; every column of it is one.
-fn matrix(path: &Path) -> Result<Dataset> {
-    let source = katoms_io::read(path, &ReadOptions::default())?;
-    Ok(Dataset::new(source, &Ask { path: path.into(), ..Ask::default() })?)
-}
-
-fn transform(rows: &Path, length: usize) -> Result<AnyDesign<'static>> {
-    let numbers = vector(rows)?;
+fn transform(numbers: &[f64], rows: &Path, length: usize) -> Result<AnyDesign<'static>> {
     if let Some(at) = numbers.iter().position(|&v| v.fract() != 0.0 || v < 0.0 || v >= length as f64) {
         bail!(
             "{}: entry {} is {}; a row of a transform of length {length} is a whole number from 0 to {}",
@@ -192,7 +203,7 @@ fn transform(rows: &Path, length: usize) -> Result<AnyDesign<'static>> {
             length.saturating_sub(1)
         );
     }
-    Ok(subsampled_dct(length, numbers.into_iter().map(|v| v as usize).collect())?.into())
+    Ok(subsampled_dct(length, numbers.iter().map(|&v| v as usize).collect())?.into())
 }
 
 fn signal_file(path: &Path, recovered: &Recovered) -> Result<Vec<u8>> {

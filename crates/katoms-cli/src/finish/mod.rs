@@ -26,6 +26,18 @@ const LISTED: usize = 30;
 const SMALL: usize = 20_000_000;
 /// Pairs of half-samples then.
 const PAIRS: usize = 25;
+/// The most that are drawn: a share of 2000 half-samples is known to about one per cent, and all of them are fitted at
+/// once, in memory.
+const MOST_PAIRS: usize = 1000;
+
+/// The number of pairs of half-samples that was asked for.
+///
+/// # Errors
+/// When it is none, or too large.
+pub fn pairs(text: &str) -> Result<usize, String> {
+    let pairs = text.parse().ok().filter(|pairs| (1..=MOST_PAIRS).contains(pairs));
+    pairs.ok_or_else(|| format!("it must be a whole number from 1 to {MOST_PAIRS}; 25 to 100 tell enough"))
+}
 
 /// Where results go, and when the work ends.
 #[derive(Debug, Args)]

@@ -1,7 +1,7 @@
 //! The model file.
 
 use anyhow::Result;
-use katoms_io::{Coefficient, Loss, Model, ModelTarget, Quality, Rival, SCHEMA};
+use katoms_io::{Coefficient, Loss, Model, ModelTarget, Quality, Rival};
 
 use super::Finished;
 use crate::data::LossChoice;
@@ -23,8 +23,12 @@ impl Finished<'_> {
             mean: dataset.means.as_ref().map(|means| means[j]),
         };
         let uses = |column: &str| estimate.coefficients.indices().iter().any(|&j| dataset.features[j].column == column);
+        let is_read = |column: &str| uses(column) || column == target.name;
+        let formats = dataset.formats.iter().filter(|(column, _)| is_read(column));
+        let formats = formats.map(|(column, format)| (column.clone(), format.clone())).collect();
+        let na_values = self.loaded.na_values.clone();
         Ok(Model {
-            schema: SCHEMA,
+            schema: Model::schema_for(&formats, &na_values),
             katoms: env!("CARGO_PKG_VERSION").into(),
             command: told.command.clone(),
             loss: match self.loaded.loss {
@@ -32,7 +36,7 @@ impl Finished<'_> {
                 LossChoice::Logistic => Loss::Logistic,
             },
             k: self.k,
-            target: ModelTarget { name: target.name.clone(), classes: target.classes.clone() },
+            target: ModelTarget { name: target.name.clone(), classes: target.classes.clone(), class_type: None },
             intercept: estimate.intercept,
             coefficients: estimate.coefficients.entries().map(coefficient).collect(),
             atoms: estimate.chosen.iter().map(|&atom| self.loaded.atom(atom).into()).collect(),
@@ -42,6 +46,8 @@ impl Finished<'_> {
                 .filter(|(column, _)| uses(column))
                 .map(|(c, l)| (c.clone(), l.clone()))
                 .collect(),
+            formats,
+            na_values,
             unnamed_columns: dataset.unnamed_columns,
             standardize: self.preparation.standardize,
             ridge: self.ridge,

@@ -8,6 +8,8 @@ use std::fmt::Write;
 
 use minijinja::HtmlEscape;
 
+use crate::told::visible;
+
 /// The size of letters in a drawing, in its own units.
 pub(crate) const LETTER: f64 = 12.0;
 
@@ -150,10 +152,10 @@ impl Drawing {
     }
 }
 
-/// A text that is no markup, in HTML as in XML: what XML forbids even when escaped is left out.
+/// A text that is no markup, in HTML as in XML, shown as on a terminal: what XML forbids even when escaped is left out.
 pub(crate) fn escaped(text: &str) -> String {
     let allowed = |c: &char| matches!(c, '\t' | '\n' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
-    HtmlEscape(&text.chars().filter(allowed).collect::<String>()).to_string()
+    HtmlEscape(&visible(text).chars().filter(allowed).collect::<String>()).to_string()
 }
 
 fn attribute(name: &str, value: &str) -> String {

@@ -304,7 +304,7 @@ fn inspect_tells_what_is_there() {
     let said = desk.succeeds("inspect d.csv");
     assert!(said.out.contains("4 rows × 6 columns"), "{}", said.out);
     assert!(said.out.contains("the same as a") && said.out.contains("constant"), "{}", said.out);
-    assert!(said.out.contains("2 values are missing"), "{}", said.out);
+    assert!(said.out.contains("2 missing values in 2 columns: a (1), same (1)"), "{}", said.out);
     let seen = desk.succeeds("inspect d.csv --json").json();
     assert_eq!(seen["columns_seen"][1]["missing"], 1);
     assert_eq!(seen["columns_seen"][5]["levels"], 2);

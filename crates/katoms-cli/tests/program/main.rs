@@ -4,11 +4,13 @@ mod bad_input;
 mod browser;
 mod choices;
 mod commands;
+mod completing;
 mod desk;
 mod formats;
 mod interrupted;
 #[cfg(unix)]
 mod killed;
+mod messy;
 mod pages;
 #[cfg(feature = "paper")]
 mod paper;
@@ -16,3 +18,4 @@ mod plink;
 mod range;
 mod real_data;
 mod samples;
+mod strangers;

@@ -18,6 +18,8 @@ pub enum Centring {
     None,
     /// The mean of all.
     Mean,
+    /// The mean of each column: where columns are features.
+    Columns,
     /// The mean, and an effect of each row and of each column: who rates high, what is rated high.
     Effects,
     /// The effects, or nothing and the weakest ridge: whichever is better on what was held out.
@@ -46,6 +48,13 @@ impl Effects {
         match centring {
             Centring::None => still(0.0),
             Centring::Mean => still(mean),
+            Centring::Columns => {
+                let (_, counts) = observed.counts();
+                let places = observed.columns().iter().zip(observed.values());
+                let mut all = still(mean);
+                places.for_each(|(&j, v)| all.columns[j] += (v - mean) / counts[j] as f64);
+                all
+            }
             Centring::Effects | Centring::Chosen => still(mean).swept(observed),
         }
     }
@@ -73,7 +82,7 @@ impl Effects {
     /// What a row of its own has, from its values at some columns: as for the rows of a fit, the columns given.
     pub(super) fn of_row(&self, columns: &[usize], values: &[f64]) -> f64 {
         match self.centring {
-            Centring::None | Centring::Mean => 0.0,
+            Centring::None | Centring::Mean | Centring::Columns => 0.0,
             Centring::Effects | Centring::Chosen => {
                 let left = |e: usize| values[e] - self.mean - self.columns[columns[e]];
                 pulled(&vec![0; values.len()], &[values.len()], left)[0]

@@ -8,7 +8,8 @@ use katoms::operator::{Entries, LinearOperator};
 use katoms::simulate::generator;
 use katoms::space::LowRank;
 
-use super::{Clip, Effects, Observed};
+use super::model::Bounds;
+use super::{Effects, Observed};
 
 /// The stream of the generator that splits.
 const STREAM: u64 = 11;
@@ -67,16 +68,13 @@ impl Split {
     }
 
     /// How far a point is off on what was held out.
-    pub fn error(&self, x: &LowRank, effects: &Effects, clip: (f64, f64)) -> Error2 {
+    pub fn error(&self, x: &LowRank, effects: &Effects, clip: &Bounds) -> Error2 {
         let mut predicted = vec![0.0; self.held.values().len()];
         self.places.apply(x, &mut predicted);
         let shifts = effects.on(&self.held);
-        let squares: Vec<f64> = predicted
-            .iter()
-            .zip(&shifts)
-            .zip(self.held.values())
-            .map(|((z, shift), value)| (Clip::within(z + shift, clip) - value).powi(2))
-            .collect();
+        let places = predicted.iter().zip(&shifts).zip(self.held.columns().iter().zip(self.held.values()));
+        let squares: Vec<f64> =
+            places.map(|((z, shift), (&j, value))| (clip.within(j, z + shift) - value).powi(2)).collect();
         let n = squares.len() as f64;
         let scale = linalg::norm(&linalg::combine(1.0, self.held.values(), -1.0, &shifts)).powi(2) / n;
         let mean = squares.iter().sum::<f64>() / n;

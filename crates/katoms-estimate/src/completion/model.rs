@@ -4,11 +4,41 @@ use katoms::Error;
 use katoms::linalg::Matrix;
 use katoms::space::LowRank;
 
-use super::{Centring, Clip, Effects, Observed};
+use super::features::FactorModel;
+use super::{Centring, Clip, Columns, Effects, Observed};
 use crate::units::Units;
 
-/// mean + row effect + column effect + left·diag(singular values)·rightᵀ, kept within bounds. Never written out
-/// unless asked for.
+/// What predictions are kept within.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Bounds {
+    /// From the first to the second.
+    All(f64, f64),
+    /// The same for each column.
+    Columns(Vec<(f64, f64)>),
+}
+
+impl Bounds {
+    /// A value of a column that exists, kept within.
+    pub fn within(&self, column: usize, value: f64) -> f64 {
+        let (low, high) = match self {
+            Self::All(low, high) => (*low, *high),
+            Self::Columns(each) => each[column],
+        };
+        value.max(low).min(high)
+    }
+}
+
+/// How the factors of a row follow from what is seen of it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RowModel {
+    /// They are fitted under this ridge.
+    Ridge(f64),
+    /// They are what a factor analysis expects.
+    Factors(Box<FactorModel>),
+}
+
+/// mean + row effect + column effect + scale of the column·(left·diag(singular values)·rightᵀ), kept within bounds.
+/// Never written out unless asked for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CompletedMatrix {
     /// What was taken off.
@@ -19,10 +49,12 @@ pub struct CompletedMatrix {
     pub singular_values: Vec<f64>,
     /// Orthonormal columns, one for each singular value.
     pub right: Matrix,
-    /// λ of the fit: rows that come later are fitted under it too.
-    pub ridge: f64,
+    /// The unit of each column: its standard deviation where columns are features, otherwise 1.
+    pub scales: Vec<f64>,
+    /// How rows that come later are filled.
+    pub row_model: RowModel,
     /// The least and the largest prediction.
-    pub bounds: (f64, f64),
+    pub bounds: Bounds,
     /// Rows without an observation: their low-rank part is zero, so they have the column's effect and the mean.
     pub empty_rows: Vec<usize>,
     /// Columns without one.
@@ -43,17 +75,20 @@ impl CompletedMatrix {
         let uncentred = effects.centring == Centring::None;
         let fallback = uncentred.then(|| observed.values().iter().map(|v| v / n).sum());
         let (empty_rows, empty_columns) = (empty(rows), empty(columns));
-        let bounds = clip.bounds(observed);
-        Self { effects, left, singular_values, right, ridge, bounds, empty_rows, empty_columns, fallback }
+        let bounds = clip.bounds(observed, Columns::Alike);
+        let (scales, row_model) = (vec![1.0; right.rows()], RowModel::Ridge(ridge));
+        Self { effects, left, singular_values, right, scales, row_model, bounds, empty_rows, empty_columns, fallback }
     }
 
-    /// The same in the units of the data.
+    /// The same in the units of the data, of columns that are alike.
     pub(super) fn original(mut self, units: &Units) -> Self {
         let levels = |all: &mut Vec<f64>| all.iter_mut().for_each(|v| *v = units.level(*v));
         let Effects { mean, rows, columns, .. } = &mut self.effects;
         *mean = units.level(*mean);
         [rows, columns, &mut self.singular_values].into_iter().for_each(levels);
-        self.bounds = (units.level(self.bounds.0), units.level(self.bounds.1));
+        if let Bounds::All(low, high) = &mut self.bounds {
+            (*low, *high) = (units.level(*low), units.level(*high));
+        }
         self.fallback = self.fallback.map(|mean| units.level(mean));
         self
     }
@@ -93,13 +128,18 @@ impl CompletedMatrix {
         Ok((0..self.shape().1).map(|column| self.at(row, column, &scaled)).collect())
     }
 
-    /// The whole matrix, row by row. For matrices that fit into memory.
-    pub fn to_dense(&self) -> Vec<f64> {
-        let one = |row| {
+    /// The whole matrix, row by row.
+    ///
+    /// # Errors
+    /// When there is not enough memory for it.
+    pub fn to_dense(&self) -> Result<Vec<f64>, Error> {
+        let (p, q) = self.shape();
+        let mut dense = reserved(p, q)?;
+        for row in 0..p {
             let scaled = self.scaled(row);
-            (0..self.shape().1).map(move |column| self.at(row, column, &scaled))
-        };
-        (0..self.shape().0).flat_map(one).collect()
+            dense.extend((0..q).map(|column| self.at(row, column, &scaled)));
+        }
+        Ok(dense)
     }
 
     /// A row of left·diag(singular values).
@@ -111,9 +151,25 @@ impl CompletedMatrix {
         if let Some(mean) = self.fallback
             && (self.empty_rows.binary_search(&row).is_ok() || self.empty_columns.binary_search(&column).is_ok())
         {
-            return Clip::within(mean, self.bounds);
+            return self.bounds.within(column, mean);
         }
         let low_rank: f64 = scaled.iter().enumerate().map(|(a, s)| s * self.right.at(column, a)).sum();
-        Clip::within(self.effects.at(row, column) + low_rank, self.bounds)
+        self.bounds.within(column, self.effects.at(row, column) + self.scales[column] * low_rank)
+    }
+}
+
+/// Room for a dense matrix, asked for before anything is written to it.
+///
+/// # Errors
+/// When it cannot be had.
+pub fn reserved(rows: usize, columns: usize) -> Result<Vec<f64>, Error> {
+    let mut dense = Vec::new();
+    match rows.checked_mul(columns) {
+        Some(cells) if dense.try_reserve_exact(cells).is_ok() => Ok(dense),
+        _ => Err(Error::Memory {
+            what: format!("a dense matrix of {rows} × {columns}"),
+            bytes: rows.saturating_mul(columns).saturating_mul(size_of::<f64>()),
+            instead: "ask for some places or some rows of it, or keep the factors, which are small",
+        }),
     }
 }

@@ -1,9 +1,10 @@
 //! A row that the fit did not see, from some of its entries.
 
 use katoms::Error;
-use katoms::linalg::{Matrix, combine, solve_symmetric};
+use katoms::linalg::{Matrix, solve_symmetric};
 
-use super::{Clip, CompletedMatrix, Observed};
+use super::model::RowModel;
+use super::{CompletedMatrix, Observed};
 
 /// What is wrong with a row of values that no prediction can be made of.
 const OVERFLOWS: &str = "the values of the row are too large to compute with; give them in the unit of the matrix";
@@ -14,8 +15,9 @@ impl CompletedMatrix {
     ///
     /// The row gets an effect and factors as the rows of the matrix have them, with the columns as they are: the
     /// effect e that minimises Σ(value − mean − column effect − e)² + 5e² where rows have one, then the w that
-    /// minimises ½Σ(value − effects − ⟨w, right⟩)² + ½λ‖w‖², the smallest w where there are many. So a row of the
-    /// matrix gives what it has there, up to the tolerance of the fit, and a row without values what an empty row has.
+    /// minimises ½Σ(value − effects − ⟨w, right⟩)² + ½λ‖w‖², the smallest w where there are many. Where columns are
+    /// features, the factors are what the factor analysis expects. So a row of the matrix gives what it has there, up to
+    /// the tolerance of the fit, and a row without values what an empty row has.
     /// O(n·rank·min(n, rank) + columns·rank) for n values.
     ///
     /// # Errors
@@ -33,13 +35,23 @@ impl CompletedMatrix {
     /// ```
     pub fn complete_row(&self, columns: &[usize], values: &[f64]) -> Result<Vec<f64>, Error> {
         if columns.is_empty() && values.is_empty() {
-            return self.predicted(0.0, &[], self.fallback.is_some());
+            return self.predicted(0.0, &|_| 0.0, self.fallback.is_some());
         }
         let seen = Observed::new((1, self.right.rows()), &vec![0; columns.len()], columns, values)?;
         let effect = self.effects.of_row(seen.columns(), seen.values());
-        let shifts: Vec<f64> = seen.columns().iter().map(|&j| self.level(effect, j)).collect();
-        let left = combine(1.0, seen.values(), -1.0, &shifts);
-        self.predicted(effect, &self.factors(seen.columns(), &left), false)
+        let places = seen.columns().iter().zip(seen.values());
+        let left: Vec<f64> = places.map(|(&j, value)| (value - self.level(effect, j)) / self.scales[j]).collect();
+        match &self.row_model {
+            RowModel::Ridge(ridge) => {
+                let factors = self.factors(seen.columns(), &left, *ridge);
+                let low_rank = |j: usize| factors.iter().enumerate().map(|(a, w)| w * self.right.at(j, a)).sum();
+                self.predicted(effect, &low_rank, false)
+            }
+            RowModel::Factors(model) => {
+                let factors = model.factors(seen.columns(), &left);
+                self.predicted(effect, &|j| model.predicted(j, &factors), false)
+            }
+        }
     }
 
     fn level(&self, effect: f64, column: usize) -> f64 {
@@ -47,11 +59,11 @@ impl CompletedMatrix {
     }
 
     /// argmin ½‖left − V·w‖² + ½λ‖w‖², V being the right factors of these columns.
-    fn factors(&self, columns: &[usize], left: &[f64]) -> Vec<f64> {
+    fn factors(&self, columns: &[usize], left: &[f64], ridge: f64) -> Vec<f64> {
         let (n, rank) = (columns.len(), self.singular_values.len());
         let v = Matrix::from_fn(n, rank, |e, a| self.right.at(columns[e], a));
         let ridged =
-            |g: Matrix| Matrix::from_fn(g.rows(), g.rows(), |i, j| g.at(i, j) + if i == j { self.ridge } else { 0.0 });
+            |g: Matrix| Matrix::from_fn(g.rows(), g.rows(), |i, j| g.at(i, j) + if i == j { ridge } else { 0.0 });
         let column = |of: &[f64]| Matrix::from_columns(of.len(), 1, of.to_vec());
         if n < rank {
             // Vᵀ(VVᵀ + λI)⁻¹·left: without a ridge the smallest of many answers
@@ -63,16 +75,13 @@ impl CompletedMatrix {
         }
     }
 
-    fn predicted(&self, effect: f64, factors: &[f64], is_empty: bool) -> Result<Vec<f64>, Error> {
-        let one = |column: usize| {
-            let low_rank: f64 = factors.iter().enumerate().map(|(a, w)| w * self.right.at(column, a)).sum();
-            match self.fallback {
-                Some(mean) if is_empty || self.empty_columns.binary_search(&column).is_ok() => mean,
-                _ => self.level(effect, column) + low_rank,
-            }
+    fn predicted(&self, effect: f64, low_rank: &dyn Fn(usize) -> f64, is_empty: bool) -> Result<Vec<f64>, Error> {
+        let one = |column: usize| match self.fallback {
+            Some(mean) if is_empty || self.empty_columns.binary_search(&column).is_ok() => mean,
+            _ => self.level(effect, column) + self.scales[column] * low_rank(column),
         };
         let clipped = |column: usize| match one(column) {
-            value if value.is_finite() => Ok(Clip::within(value, self.bounds)),
+            value if value.is_finite() => Ok(self.bounds.within(column, value)),
             value => Err(Error::Value { what: "row of predictions", index: column, value, right: OVERFLOWS }),
         };
         (0..self.right.rows()).map(clipped).collect()

@@ -5,6 +5,9 @@ use katoms::operator::Entries;
 
 use crate::units::Units;
 
+/// The most different values that a scale of ratings has: from 0 to 10 by halves are 21, and hardly any scale has more.
+const RATING_VALUES: usize = 21;
+
 /// Some entries of a matrix, each place once, by rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Observed {
@@ -69,6 +72,36 @@ impl Observed {
     pub fn range(&self) -> (f64, f64) {
         let first = (f64::INFINITY, f64::NEG_INFINITY);
         self.values.iter().fold(first, |(low, high), &v| (low.min(v), high.max(v)))
+    }
+
+    /// Whether a matrix that came as a whole looks like ratings, all in one unit, and not like a table of features: less
+    /// than half of it was seen, and there are more than two and at most 21 different values.
+    pub fn looks_like_ratings(&self) -> bool {
+        let is_sparse = self.values.len() < self.shape.0.saturating_mul(self.shape.1).div_ceil(2);
+        let mut different: Vec<f64> = Vec::new();
+        let is_few = self.values.iter().all(|value| {
+            if !different.contains(value) {
+                different.push(*value);
+            }
+            different.len() <= RATING_VALUES
+        });
+        is_sparse && is_few && different.len() > 2
+    }
+
+    /// The least and the largest value of each column; infinite bounds where it has none.
+    pub(super) fn column_ranges(&self) -> Vec<(f64, f64)> {
+        let mut ranges = vec![(f64::INFINITY, f64::NEG_INFINITY); self.shape.1];
+        for (&j, &v) in self.columns.iter().zip(&self.values) {
+            ranges[j] = (ranges[j].0.min(v), ranges[j].1.max(v));
+        }
+        let empty = |range: (f64, f64)| if range.0 <= range.1 { range } else { (range.1, range.0) };
+        ranges.into_iter().map(empty).collect()
+    }
+
+    /// The same places with other values, each from its column and its value.
+    pub(super) fn mapped(&self, f: impl Fn(usize, f64) -> f64) -> Self {
+        let values = self.columns.iter().zip(&self.values).map(|(&j, &v)| f(j, v)).collect();
+        Self { values, ..self.clone() }
     }
 
     /// How many entries each row has, and each column.

@@ -6,7 +6,9 @@ use katoms::method::RankMethod;
 use katoms::{Error, Stop};
 use serde::{Deserialize, Serialize};
 
-use super::{Centring, Observed};
+use super::features::Scaling;
+use super::model::Bounds;
+use super::{Centring, Observed, RowPrior};
 use crate::units::Units;
 
 /// The ridges that are tried unless told, from the strongest on.
@@ -16,10 +18,21 @@ const HELD_OUT: f64 = 0.1;
 /// The most ranks that are worth trying unless told.
 const MOST_RANKS: usize = 30;
 
+/// What the columns of a matrix are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Columns {
+    /// All in one unit, as rows are: ratings, brightness.
+    Alike,
+    /// Features, each in a unit of its own: columns are scaled to standard deviation 1, errors are told in that unit,
+    /// and a factor analysis gives each column a noise of its own. No ridge, centring or method is chosen then.
+    Features,
+}
+
 /// What predictions are kept within.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Clip {
-    /// From the least to the largest value that was seen: stars of a rating, brightness of a picture.
+    /// From the least to the largest value that was seen: stars of a rating, brightness of a picture. Of features, each
+    /// column's own.
     Seen,
     /// From the first to the second.
     Range(f64, f64),
@@ -29,11 +42,15 @@ pub enum Clip {
 
 impl Clip {
     /// The bounds for what was seen.
-    pub(super) fn bounds(self, observed: &Observed) -> (f64, f64) {
-        match self {
-            Self::Seen => observed.range(),
-            Self::Range(low, high) => (low, high),
-            Self::Off => (f64::NEG_INFINITY, f64::INFINITY),
+    pub(super) fn bounds(self, observed: &Observed, columns: Columns) -> Bounds {
+        match (self, columns) {
+            (Self::Seen, Columns::Alike) => {
+                let (low, high) = observed.range();
+                Bounds::All(low, high)
+            }
+            (Self::Seen, Columns::Features) => Bounds::Columns(observed.column_ranges()),
+            (Self::Range(low, high), _) => Bounds::All(low, high),
+            (Self::Off, _) => Bounds::All(f64::NEG_INFINITY, f64::INFINITY),
         }
     }
 
@@ -45,8 +62,17 @@ impl Clip {
         }
     }
 
-    pub(super) fn within(value: f64, (low, high): (f64, f64)) -> f64 {
-        value.max(low).min(high)
+    /// The bounds of scaled values.
+    pub(super) fn scaled_bounds(self, scaled: &Observed, scaling: &Scaling) -> Bounds {
+        match self {
+            Self::Range(low, high) => {
+                let places = scaling.centres.iter().zip(&scaling.scales);
+                Bounds::Columns(
+                    places.map(|(centre, scale)| ((low - centre) / scale, (high - centre) / scale)).collect(),
+                )
+            }
+            Self::Seen | Self::Off => self.bounds(scaled, Columns::Features),
+        }
     }
 }
 
@@ -69,6 +95,10 @@ pub struct Completion {
     /// first, for as long as a weaker one is better. Whatever the unit of the values, 0.1 to 1 suit noisy ratings
     /// and 0 a matrix without noise. Default: 1, 0.3, 0.1, 0.03, 0.
     pub ridges: Vec<f64>,
+    /// What the columns are. Default: alike.
+    pub columns: Columns,
+    /// What is known of a row's factors where columns are features. Default: chosen.
+    pub row_prior: RowPrior,
     /// What is taken off first. Default: chosen; for ratings the effects of rows and columns.
     pub centring: Centring,
     /// What predictions are kept within. Default: what was seen.
@@ -100,6 +130,8 @@ impl Completion {
         Self {
             ranks: ranks.into_iter().collect(),
             ridges: RIDGES.to_vec(),
+            columns: Columns::Alike,
+            row_prior: RowPrior::Chosen,
             centring: Centring::Chosen,
             clip: Clip::Seen,
             method: RankMethod::RiemannianCg(Default::default()),
@@ -116,6 +148,11 @@ impl Completion {
     /// For ratings: people and things have a level of their own.
     pub fn ratings(ranks: impl IntoIterator<Item = usize>) -> Self {
         Self { centring: Centring::Effects, ..Self::new(ranks) }
+    }
+
+    /// For a table whose columns are features.
+    pub fn features(ranks: impl IntoIterator<Item = usize>) -> Self {
+        Self { columns: Columns::Features, ..Self::new(ranks) }
     }
 
     /// For a matrix that is itself of this rank, without noise: nothing is taken off, shrunk, clipped or held out
@@ -140,6 +177,12 @@ impl Completion {
         1..=(1..=p.min(q).min(MOST_RANKS)).take_while(carries).last().unwrap_or(1)
     }
 
+    /// The ranks that a table of features is worth trying with: from 0, the columns' means, to all, 30 at most. A rank
+    /// that is too high does little harm there.
+    pub fn feature_ranks((rows, columns): (usize, usize)) -> RangeInclusive<usize> {
+        0..=rows.min(columns).min(MOST_RANKS)
+    }
+
     /// The simplest of what is to be tried, for entries of which none can be held out: the smallest rank, the strongest
     /// ridge, and the effects where those were to be chosen.
     pub fn simplest(&self) -> Self {
@@ -148,12 +191,18 @@ impl Completion {
             ranks: self.ranks.first().copied().into_iter().collect(),
             ridges: strongest.into_iter().collect(),
             centring: if self.centring == Centring::Chosen { Centring::Effects } else { self.centring },
+            row_prior: if self.row_prior == RowPrior::Chosen { RowPrior::Normal } else { self.row_prior },
             ..self.clone()
         }
     }
 
-    pub(super) fn has_choice(&self) -> bool {
-        self.ranks.len() > 1 || self.ridges.len() > 1 || self.centring == Centring::Chosen
+    /// Whether there is anything to choose on what is held out.
+    pub fn has_choice(&self) -> bool {
+        let of_model = match self.columns {
+            Columns::Alike => self.ridges.len() > 1 || self.centring == Centring::Chosen,
+            Columns::Features => self.row_prior == RowPrior::Chosen,
+        };
+        self.ranks.len() > 1 || of_model
     }
 
     /// What is tried: each centring with its ridges, falling.
@@ -184,7 +233,7 @@ impl Completion {
     }
 
     pub(super) fn check(&self, (p, q): (usize, usize)) -> Result<(), Error> {
-        let mut least = 1;
+        let mut least = if self.columns == Columns::Features { 0 } else { 1 };
         for &rank in &self.ranks {
             if rank < least || rank > p.min(q) {
                 return Err(Error::OutOfRange { what: "the rank", value: rank, min: least, max: p.min(q) });

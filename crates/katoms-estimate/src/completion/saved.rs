@@ -5,11 +5,11 @@ use std::fmt;
 use katoms::Error;
 use serde::{Deserialize, Serialize};
 
-use super::{Centring, Completion, Rule, Trial};
+use super::{Centring, Columns, Completion, RowPrior, Rule, Trial};
 
 const MAGIC: [u8; 8] = *b"katoms\0c";
 /// Goes up whenever the bytes change their meaning.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// All that a job needs to go on with its last fit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,6 +30,8 @@ pub(super) struct Asked {
     ranks: Vec<usize>,
     ridges: Vec<f64>,
     centring: Centring,
+    columns: Columns,
+    row_prior: RowPrior,
     /// How a choice is made; `None` where there is nothing to choose.
     choice: Option<Choice>,
 }
@@ -44,15 +46,18 @@ struct Choice {
 
 impl Asked {
     pub fn of(how: &Completion) -> Self {
-        let Completion { held_out, rule, seed, patience, .. } = *how;
+        let Completion { columns, row_prior, held_out, rule, seed, patience, .. } = *how;
         let choice = how.has_choice().then_some(Choice { held_out, rule, seed, patience });
-        Self { ranks: how.ranks.clone(), ridges: how.ridges.clone(), centring: how.centring, choice }
+        let (ranks, ridges, centring) = (how.ranks.clone(), how.ridges.clone(), how.centring);
+        Self { ranks, ridges, centring, columns, row_prior, choice }
     }
 
     /// Refuses a job that asks for something else now.
     pub fn check(&self, now: &Self) -> Result<(), Error> {
         let (was, is) = (&self.choice, &now.choice);
         let told = [
+            differing("columns", &self.columns, &now.columns),
+            differing("row prior", &self.row_prior, &now.row_prior),
             differing("ranks", &self.ranks, &now.ranks),
             differing("ridges", &self.ridges, &now.ridges),
             differing("centring", &self.centring, &now.centring),
@@ -84,6 +89,7 @@ pub(super) struct Chosen {
     pub rank: usize,
     pub ridge: f64,
     pub centring: Centring,
+    pub row_prior: RowPrior,
     /// Whether the fit began at a point that had grown already.
     pub grown: bool,
     pub trials: Vec<Trial>,
@@ -98,8 +104,9 @@ pub(super) struct Chosen {
 
 impl Chosen {
     /// No choice.
-    pub fn given(rank: usize, ridge: f64, centring: Centring) -> Self {
-        Self { rank, ridge, centring, grown: false, trials: Vec::new(), whole: true, most: 0, passes: 0, seconds: 0.0 }
+    pub fn given(rank: usize, ridge: f64, centring: Centring, row_prior: RowPrior) -> Self {
+        let (grown, trials, whole, most) = (false, Vec::new(), true, 0);
+        Self { rank, ridge, centring, row_prior, grown, trials, whole, most, passes: 0, seconds: 0.0 }
     }
 }
 

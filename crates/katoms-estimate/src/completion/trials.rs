@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use super::fit::{Begin, Fitting, Problem};
 use super::held_out::Split;
-use super::{Centring, Completion, Effects, Observed, Rule};
+use super::model::Bounds;
+use super::{Centring, Completion, Effects, Observed, RowPrior, Rule};
 use crate::budget::Budget;
 use crate::units::Units;
 use crate::watch::{Phase, Watch};
@@ -29,6 +30,8 @@ pub struct Trial {
     pub ridge: f64,
     /// What was taken off: one of the two where that was to be chosen.
     pub centring: Centring,
+    /// What was known of a row's factors.
+    pub row_prior: RowPrior,
     /// The root of the mean squared error on what was held out.
     pub held_out_rmse: f64,
     /// Its square.
@@ -78,7 +81,10 @@ pub(super) struct Trials {
     pub seconds: f64,
 }
 
-/// The index of the trial that a rule takes.
+/// Errors that differ by this share are equal: fits end where their moves change about as much.
+const TIE: f64 = 1e-5;
+
+/// The index of the trial that a rule takes; of equal ones that of the smallest rank.
 pub(super) fn choose(trials: &[Trial], rule: Rule) -> Option<usize> {
     let least = |of: &mut dyn Iterator<Item = usize>| {
         let key = |t: usize| (trials[t].resolved_mse(), trials[t].rank, t);
@@ -88,10 +94,10 @@ pub(super) fn choose(trials: &[Trial], rule: Rule) -> Option<usize> {
         })
     };
     let best = least(&mut (0..trials.len()))?;
-    if rule == Rule::Least {
-        return Some(best);
-    }
-    let bound = trials[best].resolved_mse() + trials[best].standard_error;
+    let bound = match rule {
+        Rule::Least => trials[best].resolved_mse() * (1.0 + TIE),
+        Rule::OneStandardError => trials[best].resolved_mse() + trials[best].standard_error,
+    };
     let within = |&t: &usize| trials[t].resolved_mse() <= bound;
     let rank = (0..trials.len()).filter(within).map(|t| trials[t].rank).min()?;
     least(&mut (0..trials.len()).filter(|&t| trials[t].rank == rank))
@@ -109,7 +115,7 @@ pub(super) fn run(
     let ranks = how.coarse_ranks();
     let passed_over = how.ranks.len() - ranks.len();
     let of = chains.iter().map(|(_, ridges)| ranks.len() * ridges.len()).sum::<usize>() + passed_over + 1;
-    let clip = how.clip.bounds(&split.seen);
+    let clip = how.clip.bounds(&split.seen, how.columns);
     let none = Effects::fit(&split.seen, Centring::Mean);
     let zero = LowRank::zero(observed.shape());
     let trials =
@@ -143,7 +149,7 @@ struct Chain<'a> {
     how: &'a Completion,
     split: &'a Split,
     ranks: Vec<usize>,
-    clip: (f64, f64),
+    clip: Bounds,
     budget: Budget,
     of: usize,
     watch: &'a mut dyn Watch,
@@ -241,7 +247,7 @@ impl Chain<'_> {
             of: self.of,
         };
         let outcome = fitting.run(rank, start.map_or(Begin::Zero, Begin::Grown), &mut *self.watch, None)?;
-        let error = self.split.error(&outcome.point, &centred.effects, self.clip);
+        let error = self.split.error(&outcome.point, &centred.effects, &self.clip);
         self.trials.cut = matches!(outcome.status, Status::Stopped | Status::TimeLimit).then_some(outcome.status);
         self.trials.passes += outcome.passes;
         self.trials.seconds += outcome.seconds;
@@ -249,6 +255,7 @@ impl Chain<'_> {
             rank,
             ridge,
             centring: centred.effects.centring,
+            row_prior: RowPrior::Ridge,
             held_out_rmse: error.mean.sqrt(),
             held_out_mse: error.mean,
             standard_error: error.standard_error,

@@ -47,7 +47,7 @@ impl Features<'_> {
     }
 
     /// The largest size whose models so many rows can still tell apart: with as many numbers as rows any atoms fit.
-    fn carried_by(&self, rows: usize) -> usize {
+    pub fn carried_by(&self, rows: usize) -> usize {
         let kept = self.atoms.kept().dimension() + usize::from(self.preparation.intercept);
         let room = rows.saturating_sub(kept + 1) / self.atoms.candidates().widest().max(1);
         room.max(1).min(self.candidates())
@@ -81,9 +81,17 @@ impl Features<'_> {
         })
     }
 
-    /// Tries 0 to the end of a first range, and goes on to twice as many while the choice lies in the last quarter, up to
-    /// `most`. `judged` tells the choice, and whether the work came to its end; `joined` makes one of what was found before
-    /// and what was found then.
+    /// The sizes that are tried where nobody says, up to `most`: 0 to the end of a first range; then, while the choice lies
+    /// in the last quarter, to twice as many. `before` are the largest and the chosen one of those that were tried.
+    pub fn sizes_after(&self, most: usize, before: Option<(usize, usize)>) -> Option<Vec<usize>> {
+        match before {
+            None => Some(range(self.trusted_size().min(FIRST).min(most))),
+            Some((last, chosen)) => (last < most && 4 * chosen > 3 * last).then(|| range((2 * last).min(most))),
+        }
+    }
+
+    /// Tries [these sizes](Features::sizes_after) in turn. `judged` tells the choice, and whether the work came to its end;
+    /// `joined` makes one of what was found before and what was found then.
     pub(super) fn growing<T>(
         &self,
         most: usize,
@@ -91,15 +99,14 @@ impl Features<'_> {
         judged: impl Fn(&T) -> (usize, bool),
         joined: impl Fn(T, T) -> T,
     ) -> Result<T, Error> {
-        let mut last = self.trusted_size().min(FIRST).min(most);
-        let mut found = tried(&range(last))?;
-        while last < most {
-            let (chosen, whole) = judged(&found);
-            if !whole || 4 * chosen <= 3 * last {
-                break;
-            }
-            last = (2 * last).min(most);
-            found = joined(found, tried(&range(last))?);
+        let last = |sizes: &[usize]| sizes.last().copied().unwrap_or(0);
+        let mut sizes = self.sizes_after(most, None).unwrap_or_default();
+        let mut found = tried(&sizes)?;
+        while let (chosen, true) = judged(&found)
+            && let Some(more) = self.sizes_after(most, Some((last(&sizes), chosen)))
+        {
+            found = joined(found, tried(&more)?);
+            sizes = more;
         }
         Ok(found)
     }

@@ -73,7 +73,7 @@ fn an_exact_matrix_is_found() {
     for method in ["riemannian-cg", "accelerated-iht", "dore"] {
         let how = Completion { method: RankMethod::named(method).unwrap(), ..Completion::exact(2) };
         let found = completed(&whole.seen(0.5, 1), &how);
-        assert!(whole.rmse(&found.matrix.to_dense()) < 1e-4, "{method}");
+        assert!(whole.rmse(&found.matrix.to_dense().unwrap()) < 1e-4, "{method}");
         assert!(found.complete && found.refitted && found.trials.is_empty() && found.held_out_rmse.is_none());
         assert_eq!((found.status, found.matrix.singular_values.len()), (Status::Converged, 2));
     }
@@ -103,7 +103,7 @@ fn the_smallest_of_exact_ranks_is_chosen() {
         let found = completed(&whole.seen(0.6, seed), &Completion { clip: Clip::Off, ..Completion::new(1..=15) });
         assert_eq!((found.rank, found.ridge, found.centring), (2, 0.0, Centring::None), "{:?}", found.trials);
         assert_eq!(found.one_standard_error().unwrap().rank, 2);
-        assert!(whole.rmse(&found.matrix.to_dense()) < 1e-3);
+        assert!(whole.rmse(&found.matrix.to_dense().unwrap()) < 1e-3);
     }
 }
 
@@ -121,7 +121,7 @@ fn a_rank_that_was_passed_over_is_found() {
 /// The error of the effects alone, by a fit whose ridge leaves nothing of the low rank.
 fn of_effects(whole: &Whole, seen: &Observed) -> f64 {
     let how = Completion { ridges: vec![1e9], ..Completion::ratings([1]) };
-    whole.rmse(&completed(seen, &how).matrix.to_dense())
+    whole.rmse(&completed(seen, &how).matrix.to_dense().unwrap())
 }
 
 #[test]
@@ -132,9 +132,9 @@ fn ratings_are_predicted_better_than_by_means() {
     let by_mean = whole.rmse(&vec![mean; whole.values.len()]);
     let by_effects = of_effects(&whole, &seen);
     let found = completed(&seen, &Completion::ratings(1..=5));
-    let error = whole.rmse(&found.matrix.to_dense());
+    let error = whole.rmse(&found.matrix.to_dense().unwrap());
     assert!(by_effects < 0.9 * by_mean && error < 0.9 * by_effects, "{by_mean} {by_effects} {error}");
-    assert!(found.matrix.to_dense().iter().all(|v| (1.0..=5.0).contains(v)));
+    assert!(found.matrix.to_dense().unwrap().iter().all(|v| (1.0..=5.0).contains(v)));
     assert!(found.trials.iter().all(|trial| trial.centring == Centring::Effects));
 }
 
@@ -143,7 +143,7 @@ fn what_is_taken_off_is_chosen() {
     let exact = Whole::low_rank((40, 30), 2, 3);
     let found = completed(&exact.seen(0.5, 3), &Completion { clip: Clip::Off, ..Completion::new([2]) });
     assert_eq!((found.centring, found.ridge), (Centring::None, 0.0));
-    assert!(exact.rmse(&found.matrix.to_dense()) < 1e-4);
+    assert!(exact.rmse(&found.matrix.to_dense().unwrap()) < 1e-4);
     let stars = Whole::stars((60, 50), 6);
     assert_eq!(completed(&stars.seen(0.4, 6), &Completion::new([2])).centring, Centring::Effects);
 }
@@ -268,7 +268,7 @@ fn a_stop_gives_the_best_so_far() {
     assert!(!found.complete && !found.refitted && found.status == Status::Stopped);
     assert_eq!(found.trials.len(), 3);
     assert_eq!(found.rank, found.least().unwrap().rank);
-    assert!(whole.rmse(&found.matrix.to_dense()) < 1.05 * of_effects(&whole, &seen));
+    assert!(whole.rmse(&found.matrix.to_dense().unwrap()) < 1.05 * of_effects(&whole, &seen));
     assert_eq!(heard.first(), Some(&(Phase::Trial { atoms: 1, ridge: 1.0 }, 0, 31, false)));
     assert_eq!(heard.last().map(|h| (h.1, h.3)), Some((2, false)));
     // the first move of all
@@ -328,7 +328,7 @@ fn predictions_stay_within_bounds() {
     let seen = Whole::low_rank((30, 30), 2, 13).noisy(0.5, 13).seen(0.5, 13);
     let (low, high) = seen.range();
     let spread = |clip: Clip| {
-        let found = completed(&seen, &Completion { clip, ..Completion::exact(2) }).matrix.to_dense();
+        let found = completed(&seen, &Completion { clip, ..Completion::exact(2) }).matrix.to_dense().unwrap();
         found.iter().fold((f64::MAX, f64::MIN), |(a, b), &v| (a.min(v), b.max(v)))
     };
     let off = spread(Clip::Off);
@@ -348,7 +348,7 @@ fn matrices_side_by_side_must_divide_the_columns() {
 #[test]
 fn predictions_agree_with_each_other() {
     let found = completed(&Whole::stars((20, 15), 16).seen(0.6, 16), &Completion::ratings([2])).matrix;
-    let dense = found.to_dense();
+    let dense = found.to_dense().unwrap();
     assert_eq!(found.row(7).unwrap(), dense[7 * 15..8 * 15]);
     assert_eq!(found.predict(&[19, 0], &[14, 3]).unwrap(), [dense[19 * 15 + 14], dense[3]]);
     assert!(found.predict(&[20], &[0]).unwrap_err().to_string().contains("row index at position 0 is 20"));

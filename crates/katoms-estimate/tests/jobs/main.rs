@@ -1,7 +1,9 @@
 //! Whole jobs on planted data.
 
 mod completion;
+mod feature_tables;
 mod features;
+mod forged;
 mod new_rows;
 mod range;
 mod recovery;

@@ -2,7 +2,7 @@
 
 use katoms::Stop;
 use katoms::linalg::{dot, norm};
-use katoms_estimate::{Centring, Clip, CompletedMatrix, Completion, Observed, Unwatched, complete};
+use katoms_estimate::{Centring, Clip, CompletedMatrix, Completion, Observed, RowModel, Unwatched, complete};
 
 use crate::completion::{Whole, completed};
 
@@ -23,7 +23,7 @@ fn a_row_of_the_fit_gives_what_it_has_there() {
         let seen = Whole::stars((40, 30), 31).seen(0.5, 31);
         let how = Completion { centring, ridges: vec![ridge], stop, settled: 0.0, ..Completion::new([2]) };
         let matrix = completed(&seen, &how).matrix;
-        assert_eq!(matrix.ridge, ridge);
+        assert_eq!(matrix.row_model, RowModel::Ridge(ridge));
         for row in 0..40 {
             let (columns, values) = row_of(&seen, row);
             let off = farthest(&matrix.complete_row(&columns, &values).unwrap(), &matrix.row(row).unwrap());
@@ -54,7 +54,7 @@ fn matrix_under(ridge: f64) -> CompletedMatrix {
     let seen = Whole::low_rank((30, 12), 4, 33).seen(0.9, 33);
     let how = Completion { clip: Clip::Off, ..Completion::exact(4) };
     let mut matrix = completed(&seen, &how).matrix;
-    matrix.ridge = ridge;
+    matrix.row_model = RowModel::Ridge(ridge);
     matrix
 }
 

@@ -2,10 +2,11 @@
 
 use katoms::method::AtomMethod;
 use katoms::operator::{AnyDesign, Dense, LinearOperator, subsampled_dct};
+use katoms::select::{Sign, phase_transition_k};
 use katoms::simulate::{gaussian, generator, noisy, normals, sparse_signal};
 use katoms::space::{Point, SparseVec};
 use katoms::{Status, Stop};
-use katoms_estimate::{Answer, Progress, Recovered, Recovery, Unwatched, recover};
+use katoms_estimate::{Answer, Places, Progress, Recovered, Recovery, Unwatched, recover};
 
 use crate::Interrupt;
 
@@ -64,6 +65,33 @@ fn a_long_signal_is_found_without_a_matrix() {
         let error = found.x.distance(&truth) / truth.norm();
         assert!(error < 1e-5, "{seed}: {error} {:?}, {} iterations", found.status, found.iterations);
         assert_eq!(found.most_entries, 168);
+    }
+}
+
+/// \[R, −S; S, R\] of a complex Gaussian matrix R + i·S, column after column.
+fn complex(rows: usize, columns: usize, seed: u64) -> AnyDesign<'static> {
+    let (real, imaginary) = (gaussian(rows, columns, seed), gaussian(rows, columns, seed + 100));
+    let halves = |top: &[f64], bottom: &[f64], sign: f64| -> Vec<f64> {
+        let columns = top.chunks(rows).zip(bottom.chunks(rows));
+        columns.flat_map(|(t, b)| t.iter().map(move |v| sign * v).chain(b.iter().copied())).collect()
+    };
+    let data = [halves(&real, &imaginary, 1.0), halves(&imaginary, &real, -1.0)].concat();
+    Dense::column_major(data, 2 * rows, 2 * columns).unwrap().into()
+}
+
+/// 14 entries, each with both of its parts: 28 numbers, which as real entries would be too many for k = 14.
+#[test]
+fn complex_entries_are_found_and_count_once() {
+    for seed in 0..4 {
+        let (design, real) = (complex(60, 200, seed), sparse_signal(200, 14, seed));
+        let places = real.indices().iter().flat_map(|&j| [j, j + 200]).collect();
+        let parts = real.entries().flat_map(|(j, v)| [v, 0.5 - (j % 3) as f64]).collect();
+        let truth = SparseVec::new(400, places, parts).unwrap();
+        let b = measured(&design, &truth);
+        let found = recovered(&design, &b, &Recovery { entries: Places::Complex, ..Recovery::new(14) });
+        assert!(found.x.distance(&truth) < 1e-8, "{seed}: {}", found.x.distance(&truth));
+        assert_eq!(Ok(found.most_entries), phase_transition_k(60, 200, Sign::Complex));
+        assert!(recovered(&design, &b, &Recovery::new(14)).relative_residual > 0.01);
     }
 }
 

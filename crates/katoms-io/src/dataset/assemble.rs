@@ -2,55 +2,52 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::columns::{self, Design, Part, Pieces};
+use super::columns::{self, Design, MISSING_LEVEL, Part, Pieces};
 use super::frame::{Body, Frame, Opened};
 use super::rows::{Kept, Scan};
 use super::storage::{Selection, Storage};
 use super::target::Vector;
-use super::{Ask, Dataset, Expected, Feature, Group, genotypes, matching};
+use super::{Ask, Dataset, Expected, Feature, Group, Review, Target, genotypes, matching};
+use crate::column_format::{self, ColumnFormat};
 use crate::error::Error;
 use crate::groups;
 use crate::names::Names;
+use crate::problem::Problem;
 use crate::table::Values;
+
+/// A source with all that is wrong with it, and what becomes of it otherwise.
+struct Prepared {
+    frame: Frame,
+    /// Columns that the file has in every model.
+    always: Vec<String>,
+    used: Vec<usize>,
+    rows: Vec<usize>,
+    made: Pieces,
+    target: Option<Target>,
+    weights: Option<Vec<f64>>,
+    formats: BTreeMap<String, ColumnFormat>,
+    misses_values: bool,
+    notes: Vec<String>,
+    problems: Vec<Problem>,
+}
 
 /// The data set that is asked for, or the one that a model expects.
 pub(super) fn assemble(source: crate::Source, ask: &Ask, expected: Option<&Expected>) -> Result<Dataset, Error> {
-    let mut opened = Opened::new(source, ask)?;
-    let target = match expected {
-        Some(expected) => Vector::expected_target(&mut opened, ask, expected)?,
-        None => Vector::target(&mut opened, ask)?,
-    };
-    let weights = Vector::weights(&mut opened, ask)?;
-    let (mut frame, mut notes) = (opened.frame, opened.notes);
-    let used = match expected {
-        Some(expected) => {
-            let places = matching::matched(&frame, expected)?;
-            genotypes::orient(&mut frame, expected, places, &mut notes)?
-        }
-        None => used_columns(&frame, ask, [&target, &weights].map(|v| v.as_ref().and_then(|v| v.column)))?,
-    };
-    make_categorical(&mut frame, ask, expected.map(|e| (e, used.as_slice())))?;
-    let scanned: Vec<usize> = used.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
-    let scan = Scan::new(&frame, &scanned)?;
-    // a model predicts also where the target is missing
-    let beside = [target.as_ref().filter(|_| expected.is_none()), weights.as_ref()];
-    let rows = Kept { frame: &frame, columns: &scanned, scan: &scan, beside, ask }.rows(&mut notes)?;
+    let Prepared { frame, always, used, rows, made, target, weights, formats, misses_values, mut notes, problems } =
+        prepare(source, ask, expected)?;
+    if !problems.is_empty() {
+        return Err(Error::Problems { path: frame.path, problems });
+    }
     let design = Design { frame: &frame, columns: &used, rows: &rows, ask, expected };
-    let made = design.pieces(&mut notes)?;
     let means = design.means(&made)?;
-    let target = match (target, expected) {
-        (Some(target), Some(expected)) => target.into_observed(&rows, expected.classes.as_ref(), &mut notes),
-        (target, _) => target.map(|v| v.into_target(&frame, &rows, ask)).transpose()?,
-    };
-    let weights = weights.map(|v| v.into_weights(&frame, &rows)).transpose()?;
     let features: Vec<Feature> = made.pieces.iter().map(|p| p.feature.clone()).collect();
     check_names(&frame, &features)?;
     // a covariate may be the weights, or was left out
-    let of_file = opened.always.iter().filter(|name| features.iter().any(|f| f.column == **name));
-    let always = places_of(&frame, &features, ask.always.iter().chain(of_file))?;
+    let of_file = always.iter().filter(|name| features.iter().any(|f| f.column == **name));
+    let always = places_of(&frame, &features, &ask.always.iter().chain(of_file).collect::<Vec<_>>())?;
     let groups = if expected.is_none() { grouped(&features, &made.levels, ask, &mut notes)? } else { None };
     let (unnamed_columns, file_rows) = ((!frame.is_named).then_some(frame.names.len()), frame.rows);
-    let storage = fill(frame, &made, &rows, means.as_deref().filter(|_| scan.found_any()));
+    let storage = fill(frame, &made, &rows, means.as_deref().filter(|_| misses_values));
     let levels = made.levels;
     Ok(Dataset {
         features,
@@ -63,9 +60,115 @@ pub(super) fn assemble(source: crate::Source, ask: &Ask, expected: Option<&Expec
         notes,
         means,
         levels,
+        formats,
         unnamed_columns,
         storage,
     })
+}
+
+/// What a fit would say to a source.
+pub(super) fn review(source: crate::Source, ask: &Ask) -> Result<Review, Error> {
+    let Prepared { used: columns, problems, mut notes, formats, .. } = prepare(source, ask, None)?;
+    let of_formats = format_notes(&formats);
+    notes.retain(|note| !of_formats.contains(note));
+    Ok(Review { columns, problems, notes })
+}
+
+/// Looks at everything that a fit needs, and goes on where something is wrong.
+fn prepare(source: crate::Source, ask: &Ask, expected: Option<&Expected>) -> Result<Prepared, Error> {
+    let Chosen { mut frame, always, used, target, weights } = choose(source, ask, expected)?;
+    let beside = [&target, &weights].map(|v| v.as_ref().and_then(|v| v.column));
+    let asked: BTreeSet<usize> = used.iter().copied().chain(beside.into_iter().flatten()).collect();
+    let (mut notes, mut problems) = (std::mem::take(&mut frame.notes), std::mem::take(&mut frame.problems));
+    problems.retain(|p| p.column.is_none_or(|column| asked.contains(&column)));
+    let unsound: BTreeSet<usize> = problems.iter().filter_map(|p| p.column).collect();
+    let is_sound = |column: usize| !unsound.contains(&column);
+    let sound: Vec<usize> = used.iter().copied().filter(|&column| is_sound(column)).collect();
+    let [target, weights] = [target, weights].map(|v| v.filter(|v| v.column.is_none_or(is_sound)));
+    if expected.is_some() {
+        leave_out_target(&mut problems, &used, &mut notes);
+    }
+    let read = asked.iter().map(|&column| frame.name(column));
+    let formats: BTreeMap<String, ColumnFormat> =
+        read.filter_map(|name| Some((name.to_owned(), frame.formats.get(name)?.clone()))).collect();
+    notes.extend(format_notes(&formats));
+    let columns: Vec<usize> = sound.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
+    let scan = Scan::new(&frame, &columns, &mut problems);
+    // a model predicts also where the target is missing
+    let beside = [target.as_ref().filter(|_| expected.is_none()), weights.as_ref()];
+    let kept = Kept { frame: &frame, columns: &columns, scan: &scan, beside, ask };
+    let rows = kept.rows(&mut notes, &mut problems)?;
+    let wanted = if expected.is_some() { &used } else { &sound };
+    let design = Design { frame: &frame, columns: wanted, rows: &rows, ask, expected };
+    let made = design.pieces(&mut notes, &mut problems)?;
+    let target = match (target, expected) {
+        (Some(target), Some(expected)) => Ok(target.into_observed(&rows, expected.classes.as_ref(), &mut notes)),
+        (target, _) => target.map(|v| v.into_target(&frame, &rows, ask)).transpose(),
+    };
+    let weights = weights.map(|v| v.into_weights(&frame, &rows)).transpose();
+    let (target, weights) = (collected(target, &frame, &mut problems)?, collected(weights, &frame, &mut problems)?);
+    let misses_values = scan.found_any();
+    Ok(Prepared { always, used, rows, made, target, weights, formats, misses_values, notes, problems, frame })
+}
+
+/// How columns were read.
+fn format_notes(formats: &BTreeMap<String, ColumnFormat>) -> Vec<String> {
+    column_format::notes(formats.iter().map(|(name, format)| (name.as_str(), format)))
+}
+
+/// A frame, and what of it is asked for.
+struct Chosen {
+    frame: Frame,
+    always: Vec<String>,
+    used: Vec<usize>,
+    target: Option<Vector>,
+    weights: Option<Vector>,
+}
+
+fn choose(source: crate::Source, ask: &Ask, expected: Option<&Expected>) -> Result<Chosen, Error> {
+    let mut opened = Opened::new(source, ask)?;
+    expected.map_or(Ok(()), |expected| matching::rebase(&mut opened.frame, expected))?;
+    let target = match expected {
+        Some(expected) => Vector::expected_target(&mut opened, ask, expected)?,
+        None => Vector::target(&mut opened, ask)?,
+    };
+    let weights = Vector::weights(&mut opened, ask)?;
+    let (mut frame, always) = (opened.frame, opened.always);
+    let used = match expected {
+        Some(expected) => {
+            let places = matching::matched(&frame, expected)?;
+            genotypes::orient(&mut frame, expected, places)?
+        }
+        None => used_columns(&frame, ask, [&target, &weights].map(|v| v.as_ref().and_then(|v| v.column)))?,
+    };
+    make_categorical(&mut frame, ask, expected.map(|e| (e, used.as_slice())))?;
+    Ok(Chosen { frame, always, used, target, weights })
+}
+
+/// What is wrong with the target of a model that predicts is no problem: nothing is scored, and a note says why.
+fn leave_out_target(problems: &mut Vec<Problem>, used: &[usize], notes: &mut Vec<String>) {
+    let is_used = |p: &Problem| p.column.is_none_or(|column| used.contains(&column));
+    for Problem { place, problem, .. } in problems.iter().filter(|p| !is_used(p)) {
+        notes.push(format!("the target is not used for scores: {place}: {problem}"));
+    }
+    problems.retain(is_used);
+}
+
+/// What is wrong with a value of the file goes to the other problems.
+fn collected<T>(
+    found: Result<Option<T>, Error>,
+    frame: &Frame,
+    problems: &mut Vec<Problem>,
+) -> Result<Option<T>, Error> {
+    match found {
+        Err(Error::Problems { path, problems: more }) if path == frame.path => {
+            problems.extend(more);
+            Ok(None)
+        }
+        // An error about the whole target comes second: values that are wrong may be its cause.
+        Err(_) if !problems.is_empty() => Ok(None),
+        other => other,
+    }
 }
 
 /// Refuses a column that is called like an indicator of another one.
@@ -84,9 +187,12 @@ fn check_names(frame: &Frame, features: &[Feature]) -> Result<(), Error> {
 fn used_columns(frame: &Frame, ask: &Ask, taken: [Option<usize>; 2]) -> Result<Vec<usize>, Error> {
     let names = Names::new(frame.names.iter().map(String::as_str));
     let mut is_used = vec![true; frame.names.len()];
-    let dropped = ask.drop.iter().map(|name| names.require(name, &frame.context("--drop")));
-    for column in dropped.chain(taken.into_iter().flatten().map(Ok)) {
-        is_used.get_mut(column?).iter_mut().for_each(|u| **u = false);
+    let mut gone: Vec<usize> = taken.into_iter().flatten().collect();
+    for list in &ask.drop {
+        gone.extend(names.require_list(list, &frame.context("--drop"))?);
+    }
+    for column in gone {
+        is_used.get_mut(column).into_iter().for_each(|u| *u = false);
     }
     let used: Vec<usize> = (0..is_used.len()).filter(|&j| is_used[j]).collect();
     if used.is_empty() {
@@ -102,12 +208,13 @@ fn used_columns(frame: &Frame, ask: &Ask, taken: [Option<usize>; 2]) -> Result<V
 fn make_categorical(frame: &mut Frame, ask: &Ask, expected: Option<(&Expected, &[usize])>) -> Result<(), Error> {
     let names = Names::new(frame.names.iter().map(String::as_str));
     let mut chosen = Vec::new();
-    for name in &ask.categorical {
-        chosen.push(names.require(name, &frame.context("--categorical"))?);
+    for list in &ask.categorical {
+        chosen.extend(names.require_list(list, &frame.context("--categorical"))?);
     }
     let of_model = expected.iter().flat_map(|(expected, places)| expected.features.iter().zip(*places));
-    chosen.extend(of_model.filter(|(feature, _)| feature.level.is_some()).map(|(_, &place)| place));
-    if chosen.is_empty() {
+    let is_category = |feature: &Feature| feature.level.is_some() && !is_hole(feature, expected);
+    chosen.extend(of_model.clone().filter(|(feature, _)| is_category(feature)).map(|(_, &place)| place));
+    if chosen.is_empty() && !of_model.into_iter().any(|(feature, _)| is_hole(feature, expected)) {
         return Ok(());
     }
     if let Body::Numbers(storage) = &frame.body {
@@ -116,36 +223,45 @@ fn make_categorical(frame: &mut Frame, ask: &Ask, expected: Option<(&Expected, &
     }
     if let Body::Columns(all) = &mut frame.body {
         for column in chosen {
-            all.get_mut(column).into_iter().for_each(columns::into_words);
+            let Some(values) = all.get_mut(column) else { continue };
+            match frame.names.get(column).and_then(|name| frame.formats.remove(name)) {
+                Some(ColumnFormat::Dates(dates)) => columns::into_date_words(values, dates.origin),
+                _ => columns::into_words(values),
+            }
         }
     }
     Ok(())
 }
 
+/// Whether a feature says where the numbers of a column are missing.
+fn is_hole(feature: &Feature, expected: Option<(&Expected, &[usize])>) -> bool {
+    let is_numeric = expected.is_some_and(|(expected, _)| !expected.levels.contains_key(&feature.column));
+    is_numeric && feature.level.as_deref() == Some(MISSING_LEVEL)
+}
+
 /// The features that every model has.
-fn places_of<'n>(
-    frame: &Frame,
-    features: &[Feature],
-    names: impl Iterator<Item = &'n String>,
-) -> Result<Vec<usize>, Error> {
+fn places_of(frame: &Frame, features: &[Feature], lists: &[&String]) -> Result<Vec<usize>, Error> {
+    let names = Names::new(frame.names.iter().map(String::as_str));
     let mut always = Vec::new();
-    for name in names {
-        let by_name = features.iter().position(|f| f.name == *name).map(|place| vec![place]);
-        let found = match by_name {
-            Some(places) => places,
-            None => {
-                let names = Names::new(frame.names.iter().map(String::as_str));
-                let column = frame.name(names.require(name, &frame.context("--always"))?);
-                let of_column = features.iter().enumerate().filter(|(_, f)| f.column == column);
-                of_column.map(|(place, _)| place).collect()
+    for &list in lists {
+        let is_feature = features.iter().any(|f| f.name == *list);
+        let wanted = if is_feature { vec![list.as_str()] } else { names.split(list) };
+        for name in wanted {
+            let found: Vec<usize> = match features.iter().position(|f| f.name == name) {
+                Some(place) => vec![place],
+                None => {
+                    let column = frame.name(names.require(name, &frame.context("--always"))?);
+                    (0..features.len()).filter(|&i| features.get(i).is_some_and(|f| f.column == column)).collect()
+                }
+            };
+            if found.is_empty() {
+                let path = frame.path.display();
+                return Err(Error::Request(format!(
+                    "{path}: column \"{name}\" (--always) is the target or a constant, or was left out"
+                )));
             }
-        };
-        if found.is_empty() {
-            let path = frame.path.display();
-            let problem = format!("{path}: column \"{name}\" (--always) is the target or a constant, or was left out");
-            return Err(Error::Request(problem));
+            always.extend(found);
         }
-        always.extend(found);
     }
     always.sort_unstable();
     always.dedup();
@@ -194,6 +310,10 @@ fn fill(frame: Frame, made: &Pieces, rows: &[usize], means: Option<&[f64]>) -> S
     for (j, piece) in made.pieces.iter().enumerate() {
         let mean = means.and_then(|m| m.get(j)).copied().unwrap_or(f64::NAN);
         match (all.get(piece.column), piece.part) {
+            (Some(Values::Numbers(column)), Part::Level(None)) => {
+                let kept = rows.iter().filter_map(|&row| column.get(row));
+                numbers.extend(kept.map(|v| f64::from(u8::from(v.is_nan()))));
+            }
             (Some(Values::Numbers(column)), _) => {
                 let kept = rows.iter().filter_map(|&row| column.get(row));
                 numbers.extend(kept.map(|&v| if v.is_nan() { mean } else { v }));

@@ -1,12 +1,14 @@
 //! Columns of a table → columns of a design: numbers as they are, categories as indicators.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::frame::{Body, Frame};
-use super::matching::{expected_pieces, note_unseen};
+use super::matching::{expected_pieces, note_other_marks, note_unseen};
 use super::{Ask, Expected, Feature, Missing};
+use crate::day::Day;
 use crate::error::Error;
 use crate::names::{Names, counted, listed};
+use crate::problem::{Problem, quoted, shell_word};
 use crate::table::Values;
 
 /// A column with more levels than this is most likely an identifier.
@@ -52,6 +54,24 @@ pub(super) fn into_words(values: &mut Values) {
     *values = Values::Words { levels: distinct.iter().map(f64::to_string).collect(), codes };
 }
 
+/// Turns days since an origin that are categories into words: `2024-01-31`, with a time `2024-01-31 17:30:00`.
+pub(super) fn into_date_words(values: &mut Values, origin: Day) {
+    let Values::Numbers(days) = values else { return };
+    let text = |days: f64| {
+        let seconds = ((days - days.floor()) * 86_400.0).round() as i64;
+        let day = Day::from_number(origin.number() + days.floor() as i64).map(|d| d.to_string()).unwrap_or_default();
+        match seconds {
+            0 => day,
+            s => format!("{day} {:02}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60),
+        }
+    };
+    let texts: Vec<Option<String>> = days.iter().map(|&v| (!v.is_nan()).then(|| text(v))).collect();
+    let levels: BTreeSet<&String> = texts.iter().flatten().collect();
+    let places: BTreeMap<&String, u32> = levels.iter().copied().zip(0..).collect();
+    let codes = texts.iter().map(|t| t.as_ref().and_then(|t| places.get(t).copied())).collect();
+    *values = Values::Words { levels: levels.into_iter().cloned().collect(), codes };
+}
+
 fn number(frame: &Frame, column: usize) -> Piece {
     let (name, column_name) = (frame.name(column), frame.name(column).to_owned());
     let name = frame.alleles.get(column).map_or_else(|| name.to_owned(), |[counted, _]| format!("{name}_{counted}"));
@@ -75,23 +95,27 @@ pub(super) struct Design<'d> {
 }
 
 impl Design<'_> {
-    /// The columns, made or found; there is at least one.
-    pub(super) fn pieces(&self, notes: &mut Vec<String>) -> Result<Pieces, Error> {
+    /// The columns, made or found; there is at least one, or a problem.
+    pub(super) fn pieces(&self, notes: &mut Vec<String>, problems: &mut Vec<Problem>) -> Result<Pieces, Error> {
         let made = match self.expected {
-            Some(expected) => expected_pieces(self.frame, expected, self.columns)?,
-            None => self.made(notes)?,
+            Some(expected) => expected_pieces(self.frame, expected, self.columns, problems),
+            None => self.made(notes, problems),
         };
-        if made.pieces.is_empty() && self.expected.is_none() {
+        if made.pieces.is_empty() && self.expected.is_none() && problems.is_empty() {
             let path = self.frame.path.display();
             return Err(Error::Request(format!("{path}: no column is left to make a model of")));
         }
-        if self.expected.is_some() {
+        if let Some(expected) = self.expected {
             note_unseen(self.frame, &made, self.rows, notes);
+            note_other_marks(self.frame, expected, &made, notes);
         }
         Ok(made)
     }
 
     /// What takes the place of missing values, where means do.
+    ///
+    /// # Errors
+    /// When columns have no value; all of them are named.
     pub(super) fn means(&self, made: &Pieces) -> Result<Option<Vec<f64>>, Error> {
         if self.ask.missing != Missing::Mean {
             return Ok(None);
@@ -106,33 +130,40 @@ impl Design<'_> {
                 made.pieces.iter().map(|piece| sums.get(piece.column).copied().unwrap_or_default()).collect()
             }
         };
+        let mut empty: Vec<&str> = (made.pieces.iter().zip(&sums))
+            .filter(|(_, (_, n))| *n == 0)
+            .map(|(piece, _)| self.frame.name(piece.column))
+            .collect();
+        empty.dedup();
+        if !empty.is_empty() {
+            let (path, columns) = (self.frame.path.display(), counted(empty.len(), "column"));
+            let (list, names) = (listed(empty.iter().copied()), shell_word(&empty.join(",")));
+            return Err(Error::Request(format!(
+                "{path}: {columns} without any value, so without a mean: {list}; leave out what is empty (--drop {names})"
+            )));
+        }
         made.pieces.iter().zip(sums).map(|(piece, sum)| self.mean(piece, sum)).collect::<Result<_, _>>().map(Some)
     }
 
     /// The mean of a piece, of its sum and how many values it has.
     ///
     /// # Errors
-    /// When it has none, or they add up to no number.
+    /// When they add up to no number.
     fn mean(&self, piece: &Piece, (sum, n): (f64, usize)) -> Result<f64, Error> {
-        let (path, name) = (self.frame.path.display(), self.frame.name(piece.column));
-        if n > 0 && sum.is_finite() {
-            return Ok(sum / n as f64);
-        }
-        if self.frame.alleles.get(piece.column).is_some() {
+        if n == 0 && self.frame.alleles.get(piece.column).is_some() {
             return Ok(0.0); // a variant without genotypes is a constant like any other
         }
-        if n > 0 {
-            return Err(Error::Request(format!(
-                "{path}: the values of column \"{name}\" add up to no number in double precision, so there is no mean; \
-                 multiply it by 1e-10, or leave rows without it out (--missing drop)"
-            )));
+        if sum.is_finite() {
+            return Ok(sum / n as f64);
         }
+        let (path, name) = (self.frame.path.display(), self.frame.name(piece.column));
         Err(Error::Request(format!(
-            "{path}: column \"{name}\" has no value at all, so no mean; leave it out (--drop {name})"
+            "{path}: the values of column \"{name}\" add up to no number in double precision, so there is no mean; \
+             multiply it by 1e-10, or leave rows without it out (--missing drop)"
         )))
     }
 
-    fn made(&self, notes: &mut Vec<String>) -> Result<Pieces, Error> {
+    fn made(&self, notes: &mut Vec<String>, problems: &mut Vec<Problem>) -> Pieces {
         let mut made = Pieces { pieces: Vec::with_capacity(self.columns.len()), levels: BTreeMap::new() };
         let (mut categorical, mut constant) = (Vec::new(), Vec::new());
         for &column in self.columns {
@@ -146,7 +177,10 @@ impl Design<'_> {
                 continue;
             };
             let found = present(levels, codes, self.rows);
-            self.check_levels(column, &found)?;
+            if let Some(problem) = self.too_many_levels(column, &found) {
+                problems.push(problem);
+                continue;
+            }
             let Some(((reference, _), others)) = found.split_first().filter(|(_, others)| !others.is_empty()) else {
                 constant.push(name);
                 continue;
@@ -163,32 +197,36 @@ impl Design<'_> {
             let list = listed(constant.iter().copied());
             notes.push(format!("{} of a single word left out: {list}", counted(constant.len(), "column")));
         }
-        Ok(made)
+        made
     }
 
-    /// Refuses what is most likely an identifier.
-    fn check_levels(&self, column: usize, found: &[(&str, Option<u32>)]) -> Result<(), Error> {
-        let (name, n, rows) = (self.frame.name(column), found.len(), self.rows.len());
-        let meant = || Names::new(self.frame.names.iter().map(String::as_str));
+    /// What is most likely an identifier, or numbers in a way of writing that is not known.
+    fn too_many_levels(&self, column: usize, found: &[(&str, Option<u32>)]) -> Option<Problem> {
+        let (n, rows) = (found.len(), self.rows.len());
+        let names = Names::new(self.frame.names.iter().map(String::as_str));
         let many = n > MANY_LEVELS || (2 * n > rows && n > FEW_LEVELS);
-        if !many || self.ask.categorical.iter().any(|c| meant().find(c) == Some(column)) {
-            return Ok(());
+        if !many || self.ask.categorical.iter().any(|list| names.find_list(list).contains(&column)) {
+            return None;
         }
-        let numbers = found.iter().filter(|(level, _)| level.parse::<f64>().is_ok()).count();
-        let first_word = found.iter().find(|(level, _)| level.parse::<f64>().is_err());
-        let hint = match first_word {
-            Some((word, _)) if numbers * 2 > n => format!("most are numbers, but \"{word}\" is not"),
-            _ => "most likely an identifier".into(),
+        let (name, words) =
+            (shell_word(self.frame.name(column)), format!("{n} different words in {}", counted(rows, "row")));
+        let is_numeric = |level: &&str| level.starts_with(|c: char| c.is_ascii_digit());
+        let mut numeric = found.iter().map(|(level, _)| *level).filter(is_numeric);
+        let problem = if let Some(level) = numeric.next()
+            && 2 * (1 + numeric.count()) > n
+        {
+            format!(
+                "{words}, such as {}: numbers in a form that is not known? Write plain numbers (a unit belongs in the \
+                 header); if they are categories, say --categorical {name}, if they name the rows, --drop {name}",
+                quoted(level)
+            )
+        } else {
+            format!(
+                "{words}: most likely an identifier; leave it out (--drop {name}), or say that it holds categories \
+                 (--categorical {name})"
+            )
         };
-        Err(Error::Content {
-            path: self.frame.path.clone(),
-            place: format!(", column {} ({name})", column + 1),
-            problem: format!(
-                "{n} different words in {}: {hint}; leave it out (--drop {name}), or say that it holds categories \
-                 (--categorical {name})",
-                counted(rows, "row")
-            ),
-        })
+        Some(self.frame.problem(column, problem))
     }
 }
 

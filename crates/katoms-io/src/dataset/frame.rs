@@ -1,13 +1,16 @@
 //! A source as columns with names and places, whatever its format.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::Ask;
 use super::genotypes::Packed;
 use super::storage::{Held, Storage};
+use crate::column_format::ColumnFormat;
 use crate::error::Error;
 use crate::genotypes::{Genotypes, PhenotypeValues};
 use crate::names::{Context, counted, listed};
+use crate::problem::Problem;
 use crate::source::{Array, Source};
 use crate::table::Values;
 
@@ -22,6 +25,12 @@ pub(super) struct Frame {
     pub(super) is_named: bool,
     /// For each variant, where the columns are such, the allele that is counted and the other one.
     pub(super) alleles: Vec<[String; 2]>,
+    /// How columns were read that hold no plain numbers, by name.
+    pub(super) formats: BTreeMap<String, ColumnFormat>,
+    /// What a person should know about the reading.
+    pub(super) notes: Vec<String>,
+    /// What is most likely not meant.
+    pub(super) problems: Vec<Problem>,
     lines: Option<Vec<u64>>,
 }
 
@@ -40,8 +49,6 @@ pub(super) struct Opened {
     pub(super) labels: Option<(String, Values)>,
     /// Columns that every model has.
     pub(super) always: Vec<String>,
-    /// What was done that a person should know.
-    pub(super) notes: Vec<String>,
 }
 
 impl Opened {
@@ -51,9 +58,19 @@ impl Opened {
         let (frame, arrays, labels) = match source {
             Source::Table(table) => {
                 let (names, columns) = table.columns.into_iter().map(|c| (c.name, c.values)).unzip();
-                let body = Body::Columns(columns);
-                let (path, rows, lines, is_named) = (ask.path.clone(), table.rows, table.lines, table.has_names);
-                (Frame { path, names, rows, body, is_named, alleles: Vec::new(), lines }, Vec::new(), None)
+                let frame = Frame {
+                    path: ask.path.clone(),
+                    names,
+                    rows: table.rows,
+                    body: Body::Columns(columns),
+                    is_named: table.has_names,
+                    alleles: Vec::new(),
+                    formats: table.formats,
+                    notes: table.notes,
+                    problems: table.problems,
+                    lines: table.lines,
+                };
+                (frame, Vec::new(), None)
             }
             Source::Array(array) => (unnamed(Held::Dense(array).into()), Vec::new(), None),
             Source::Sparse(mut sparse) => {
@@ -79,7 +96,7 @@ impl Opened {
         if frame.rows == 0 {
             return Err(Error::Request(format!("{}: there are no rows", ask.path.display())));
         }
-        Ok(Self { frame, arrays, labels, always: Vec::new(), notes: Vec::new() })
+        Ok(Self { frame, arrays, labels, always: Vec::new() })
     }
 
     fn of_genotypes(genotypes: Genotypes, ask: &Ask) -> Self {
@@ -108,9 +125,20 @@ impl Opened {
         names.extend_from_slice(&always);
         let packed = Held::Genotypes(Packed { codes, rows, variants: columns, means: None, covariates });
         let body = Body::Numbers(packed.into());
-        let frame = Frame { path: ask.path.clone(), names, rows, body, is_named: true, alleles, lines: None };
+        let frame = Frame {
+            path: ask.path.clone(),
+            names,
+            rows,
+            body,
+            is_named: true,
+            alleles,
+            formats: BTreeMap::new(),
+            notes,
+            problems: Vec::new(),
+            lines: None,
+        };
         let labels = values.map(|values| (phenotype.name, values));
-        Self { frame, arrays: Vec::new(), labels, always, notes }
+        Self { frame, arrays: Vec::new(), labels, always }
     }
 }
 
@@ -136,7 +164,18 @@ impl Frame {
     fn unnamed(path: PathBuf, storage: Storage) -> Self {
         let (rows, columns) = storage.shape();
         let names = (1..=columns).map(|j| format!("x{j}")).collect();
-        Self { path, names, rows, body: Body::Numbers(storage), is_named: false, alleles: Vec::new(), lines: None }
+        Self {
+            path,
+            names,
+            rows,
+            body: Body::Numbers(storage),
+            is_named: false,
+            alleles: Vec::new(),
+            formats: BTreeMap::new(),
+            notes: Vec::new(),
+            problems: Vec::new(),
+            lines: None,
+        }
     }
 
     /// What an error about a name says.
@@ -156,16 +195,31 @@ impl Frame {
         }
     }
 
-    /// `, line 7, column 3 (age)`, or `, row 6, …` where a file has no lines.
-    pub(super) fn place(&self, row: usize, column: usize) -> String {
-        let line = self.lines.as_ref().and_then(|lines| lines.get(row));
-        let line = line.map_or_else(|| format!(", row {}", row + 1), |line| format!(", line {line}"));
+    /// Whether the file is a text, of which a person can say how it is read.
+    pub(super) fn is_text(&self) -> bool {
+        self.lines.is_some()
+    }
+
+    /// `column 3 (age)`.
+    fn column_place(&self, column: usize) -> String {
         let name = if self.is_named { format!(" ({})", self.name(column)) } else { String::new() };
-        format!("{line}, column {}{name}", column + 1)
+        format!("column {}{name}", column + 1)
+    }
+
+    /// A problem of a column.
+    pub(super) fn problem(&self, column: usize, problem: String) -> Problem {
+        Problem::of_column(column, self.column_place(column), problem)
+    }
+
+    /// A problem of a value: `line 7, column 3 (age)`, or `row 6, …` where a file has no lines.
+    pub(super) fn problem_at(&self, row: usize, column: usize, problem: String) -> Problem {
+        let line = self.lines.as_ref().and_then(|lines| lines.get(row));
+        let line = line.map_or_else(|| format!("row {}", row + 1), |line| format!("line {line}"));
+        Problem::of_column(column, format!("{line}, {}", self.column_place(column)), problem)
     }
 
     pub(super) fn error(&self, row: usize, column: usize, problem: String) -> Error {
-        Error::Content { path: self.path.clone(), place: self.place(row, column), problem }
+        Error::Problems { path: self.path.clone(), problems: vec![self.problem_at(row, column, problem)] }
     }
 
     /// A copy of a column.

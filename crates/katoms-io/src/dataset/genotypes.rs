@@ -182,12 +182,7 @@ impl Packed {
 ///
 /// # Errors
 /// When a variant has other alleles, or the model does not say which one it counts.
-pub(super) fn orient(
-    frame: &mut Frame,
-    expected: &Expected,
-    places: Vec<usize>,
-    notes: &mut Vec<String>,
-) -> Result<Vec<usize>, Error> {
+pub(super) fn orient(frame: &mut Frame, expected: &Expected, places: Vec<usize>) -> Result<Vec<usize>, Error> {
     let Body::Numbers(storage) = &frame.body else { return Ok(places) };
     let Held::Genotypes(_) = &storage.held else { return Ok(places) };
     let (mut columns, mut one_allele) = (Vec::with_capacity(places.len()), Vec::new());
@@ -204,7 +199,7 @@ pub(super) fn orient(
     }
     if !one_allele.is_empty() {
         let (variants, list) = (counted(one_allele.len(), "variant"), listed(one_allele.into_iter()));
-        notes.push(format!(
+        frame.notes.push(format!(
             "{variants} with one allele (the other is 0 in the .bim file), taken for the model's: {list}"
         ));
     }

@@ -5,8 +5,10 @@ use std::collections::HashMap;
 use super::Expected;
 use super::columns::{MISSING_LEVEL, Part, Piece, Pieces};
 use super::frame::{Body, Frame};
+use crate::column_format::{ColumnFormat, DateFormat, NumberFormat, currency_code};
 use crate::error::Error;
 use crate::names::{counted, listed};
+use crate::problem::{Problem, quoted};
 use crate::table::Values;
 
 /// The columns of the frame that a model's features come from, one for each feature.
@@ -62,8 +64,38 @@ fn unnamed_shift(frame: &Frame, expected: &Expected) -> Result<Option<usize>, Er
     }
 }
 
-/// The columns of a design for a model.
-pub(super) fn expected_pieces(frame: &Frame, expected: &Expected, columns: &[usize]) -> Result<Pieces, Error> {
+/// Counts dates from the day that the model counts them from.
+///
+/// # Errors
+/// When the columns of a file without names are others than the model's.
+pub(super) fn rebase(frame: &mut Frame, expected: &Expected) -> Result<(), Error> {
+    let shift = unnamed_shift(frame, expected)?;
+    for (name, format) in &expected.formats {
+        let ColumnFormat::Dates(DateFormat { origin, .. }) = format else { continue };
+        let place = match shift {
+            Some(target) => unnamed_place(name).map(|p| p - usize::from(p > target)),
+            None => frame.names.iter().position(|n| n == name),
+        };
+        let Some((place, here)) = place.and_then(|place| Some((place, frame.names.get(place)?))) else { continue };
+        if let Some(ColumnFormat::Dates(found)) = frame.formats.get_mut(here)
+            && let Body::Columns(all) = &mut frame.body
+            && let Some(Values::Numbers(days)) = all.get_mut(place)
+        {
+            let earlier = (found.origin.number() - origin.number()) as f64;
+            days.iter_mut().for_each(|day| *day += earlier);
+            found.origin = *origin;
+        }
+    }
+    Ok(())
+}
+
+/// The columns of a design for a model; what does not hold what the model expects is a problem.
+pub(super) fn expected_pieces(
+    frame: &Frame,
+    expected: &Expected,
+    columns: &[usize],
+    problems: &mut Vec<Problem>,
+) -> Pieces {
     let mut pieces = Vec::with_capacity(columns.len());
     for (feature, &column) in expected.features.iter().zip(columns) {
         let values = match &frame.body {
@@ -76,23 +108,71 @@ pub(super) fn expected_pieces(frame: &Frame, expected: &Expected, columns: &[usi
                 None if level == MISSING_LEVEL => Part::Level(None),
                 None => Part::Nowhere,
             },
-            (None, Some(Values::Words { levels, codes })) => {
-                let is_word = |code: &Option<u32>| {
-                    code.and_then(|c| levels.get(c as usize)).filter(|w| w.parse::<f64>().is_err())
-                };
-                let first = codes.iter().enumerate().find_map(|(row, code)| is_word(code).map(|word| (row, word)));
-                let (row, word) = first.map_or((0, ""), |(row, word)| (row, word.as_str()));
-                return Err(frame.error(
-                    row,
-                    column,
-                    format!("\"{word}\", but the model needs numbers in this column"),
-                ));
-            }
+            (Some(level), Some(Values::Numbers(_))) if level == MISSING_LEVEL => Part::Level(None),
             _ => Part::Numbers,
         };
+        if feature.level.is_none() {
+            problems.extend(other_than_expected(frame, expected.formats.get(&feature.column), column));
+        }
         pieces.push(Piece { feature: feature.clone(), column, part });
     }
-    Ok(Pieces { pieces, levels: expected.levels.clone() })
+    Pieces { pieces, levels: expected.levels.clone() }
+}
+
+/// What is wrong with a column of which the model knows numbers or dates.
+fn other_than_expected(frame: &Frame, format: Option<&ColumnFormat>, column: usize) -> Option<Problem> {
+    let values = match &frame.body {
+        Body::Columns(all) => all.get(column)?,
+        Body::Numbers(_) => return None,
+    };
+    let wanted = match format {
+        Some(ColumnFormat::Dates(DateFormat { origin, .. })) => format!("dates (it counts the days since {origin})"),
+        _ => "numbers".into(),
+    };
+    let needs = format!("but the model needs {wanted} in this column");
+    let wants_dates = matches!(format, Some(ColumnFormat::Dates(_)));
+    match values {
+        Values::Words { levels, codes } => {
+            let is_word =
+                |code: &Option<u32>| code.and_then(|c| levels.get(c as usize)).filter(|w| w.parse::<f64>().is_err());
+            let first = codes.iter().enumerate().find_map(|(row, code)| is_word(code).map(|word| (row, word)));
+            let (row, word) = first.map_or((0, ""), |(row, word)| (row, word.as_str()));
+            Some(frame.problem_at(row, column, format!("{}, {needs}", quoted(word))))
+        }
+        Values::Numbers(numbers) => {
+            let row = numbers.iter().position(|v| !v.is_nan())?;
+            let has_dates = matches!(frame.formats.get(frame.name(column)), Some(ColumnFormat::Dates(_)));
+            let found = if has_dates { "a date" } else { "a number" };
+            (has_dates != wants_dates).then(|| frame.problem_at(row, column, format!("{found}, {needs}")))
+        }
+    }
+}
+
+/// What a person should know where numbers are written in another way than those that the model was fitted to.
+pub(super) fn note_other_marks(frame: &Frame, expected: &Expected, made: &Pieces, notes: &mut Vec<String>) {
+    for piece in made.pieces.iter().filter(|piece| piece.feature.level.is_none()) {
+        let of = |format: Option<&ColumnFormat>| match format {
+            Some(ColumnFormat::Numbers(format)) => format.clone(),
+            _ => NumberFormat::default(),
+        };
+        let (name, column) = (&piece.feature.column, frame.name(piece.column));
+        let (before, here) = (of(expected.formats.get(name)), of(frame.formats.get(column)));
+        for (had, has, mark) in [(before.percent, here.percent, "percent sign"), (before.time, here.time, "colon")] {
+            let article = |has: bool| if has { "a" } else { "no" };
+            if had != has {
+                let (had, has) = (article(had), article(has));
+                notes.push(format!(
+                    "{name} has {has} {mark}, and had {had} {mark} in the fit's data: the numbers are taken as they stand"
+                ));
+            }
+        }
+        if let (Some(before), Some(here)) = (before.currency, here.currency)
+            && currency_code(&before) != currency_code(&here)
+        {
+            let (before, here) = (quoted(&before), quoted(&here));
+            notes.push(format!("{name} is in {here}, and was in {before} in the fit's data: nothing is converted"));
+        }
+    }
 }
 
 /// How many rows have a level that the fit did not see, column by column.

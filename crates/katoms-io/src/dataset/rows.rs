@@ -7,6 +7,7 @@ use super::target::Vector;
 use super::{Ask, Missing};
 use crate::error::Error;
 use crate::names::counted;
+use crate::problem::Problem;
 use crate::table::Values;
 
 /// The columns that a message names.
@@ -18,20 +19,20 @@ pub(super) struct Scan {
     pub(super) counts: Vec<usize>,
     /// For each row, whether it has one.
     rows: Vec<bool>,
+    /// For each of the columns the first infinite value, its row, and how many there are.
+    infinite: Vec<Option<(f64, usize, usize)>>,
 }
 
 impl Scan {
-    /// Looks at every value of some columns.
-    ///
-    /// # Errors
-    /// When one is infinite.
-    pub(super) fn new(frame: &Frame, columns: &[usize]) -> Result<Self, Error> {
-        let mut scan = Self { counts: vec![0; columns.len()], rows: vec![false; frame.rows] };
+    /// Looks at every value of some columns; infinite ones are problems.
+    pub(super) fn new(frame: &Frame, columns: &[usize], problems: &mut Vec<Problem>) -> Self {
+        let (counts, infinite) = (vec![0; columns.len()], vec![None; columns.len()]);
+        let mut scan = Self { counts, rows: vec![false; frame.rows], infinite };
         if let Some(packed) = frame.genotypes() {
             scan.counts = columns.par_iter().map(|&column| packed.missing(column)).collect();
             let incomplete = columns.iter().zip(&scan.counts).filter(|(_, n)| **n > 0).map(|(&column, _)| column);
             scan.rows = packed.incomplete_rows(incomplete);
-            return Ok(scan);
+            return scan;
         }
         match &frame.body {
             Body::Numbers(storage) if storage.digest().finite => {}
@@ -40,37 +41,33 @@ impl Scan {
                 for (place, &column) in columns.iter().enumerate() {
                     places.get_mut(column).into_iter().for_each(|p| *p = Some(place));
                 }
-                let mut infinite = None;
                 storage.each_stored(|column, row, value| {
                     if !value.is_finite()
                         && let Some(&Some(place)) = places.get(column)
-                        && !scan.see(place, row, value)
                     {
-                        infinite.get_or_insert((column, row, value));
+                        scan.see(place, row, value);
                     }
                 });
-                infinite.map_or(Ok(()), |(column, row, value)| Err(refused(frame, column, row, value)))?;
             }
             Body::Columns(all) => {
                 for (place, &column) in columns.iter().enumerate() {
                     match all.get(column) {
                         Some(Values::Numbers(numbers)) => {
-                            for (row, &value) in numbers.iter().enumerate().filter(|(_, v)| !v.is_finite()) {
-                                if !scan.see(place, row, value) {
-                                    return Err(refused(frame, column, row, value));
-                                }
-                            }
+                            let odd = numbers.iter().enumerate().filter(|(_, v)| !v.is_finite());
+                            odd.for_each(|(row, &value)| scan.see(place, row, value));
                         }
                         Some(Values::Words { codes, .. }) => {
                             let missing = codes.iter().enumerate().filter(|(_, code)| code.is_none());
-                            missing.for_each(|(row, _)| _ = scan.see(place, row, f64::NAN));
+                            missing.for_each(|(row, _)| scan.see(place, row, f64::NAN));
                         }
                         None => {}
                     }
                 }
             }
         }
-        Ok(scan)
+        let infinite = columns.iter().zip(&scan.infinite).filter_map(|(&column, found)| Some((column, (*found)?)));
+        problems.extend(infinite.map(|(column, found)| refused(frame, column, found)));
+        scan
     }
 
     /// Whether any value is missing.
@@ -78,18 +75,22 @@ impl Scan {
         self.counts.iter().any(|&n| n > 0)
     }
 
-    /// Counts a value that is not finite. Whether it may be: NaN is missing, ∞ is nothing.
-    fn see(&mut self, place: usize, row: usize, value: f64) -> bool {
-        self.counts.get_mut(place).into_iter().for_each(|n| *n += 1);
-        self.rows.get_mut(row).into_iter().for_each(|r| *r = true);
-        value.is_nan()
+    /// Counts a value that is not finite: NaN is missing, ∞ is nothing.
+    fn see(&mut self, place: usize, row: usize, value: f64) {
+        if value.is_nan() {
+            self.counts.get_mut(place).into_iter().for_each(|n| *n += 1);
+            self.rows.get_mut(row).into_iter().for_each(|r| *r = true);
+        } else if let Some(found) = self.infinite.get_mut(place) {
+            *found = Some(found.map_or((value, row, 1), |(value, row, n)| (value, row, n + 1)));
+        }
     }
 }
 
-fn refused(frame: &Frame, column: usize, row: usize, value: f64) -> Error {
-    let name = frame.name(column);
-    let problem = format!("{value} is not a finite number; correct it, or leave the column out (--drop {name})");
-    frame.error(row, column, problem)
+fn refused(frame: &Frame, column: usize, (value, row, count): (f64, usize, usize)) -> Problem {
+    let others = if count > 1 { format!(", nor are {}", counted(count - 1, "other")) } else { String::new() };
+    let it = if count > 1 { "them" } else { "it" };
+    let missing = if frame.is_text() { format!(", or say --na-values {value} (missing)") } else { String::new() };
+    frame.problem_at(row, column, format!("{value} is not a finite number{others}; correct {it}{missing}"))
 }
 
 /// The rows that a fit sees.
@@ -103,8 +104,8 @@ pub(super) struct Kept<'k> {
 }
 
 impl Kept<'_> {
-    /// The rows, rising; what was left out or replaced goes into the notes.
-    pub(super) fn rows(&self, notes: &mut Vec<String>) -> Result<Vec<usize>, Error> {
+    /// The rows, rising; what was left out or replaced goes into the notes, what must not be missing into the problems.
+    pub(super) fn rows(&self, notes: &mut Vec<String>, problems: &mut Vec<Problem>) -> Result<Vec<usize>, Error> {
         let mut missing: Vec<(&str, usize)> =
             self.columns.iter().zip(&self.scan.counts).map(|(&c, &n)| (self.frame.name(c), n)).collect();
         let in_features = missing.iter().map(|(_, n)| n).sum::<usize>();
@@ -117,7 +118,8 @@ impl Kept<'_> {
             return Ok((0..self.frame.rows).collect());
         }
         if self.ask.missing == Missing::Refuse {
-            return Err(self.refusal(missing));
+            problems.push(refusal(missing));
+            return Ok((0..self.frame.rows).filter(|&row| !without(row)).collect());
         }
         let is_incomplete = |row: usize| self.scan.rows.get(row).copied().unwrap_or_default();
         let drops = self.ask.missing == Missing::Drop;
@@ -151,16 +153,15 @@ impl Kept<'_> {
         }
         Ok(kept)
     }
+}
 
-    fn refusal(&self, missing: Vec<(&str, usize)>) -> Error {
-        let (path, total) = (self.frame.path.display(), missing.iter().map(|(_, n)| n).sum());
-        let (values, columns) = (counted(total, "missing value"), counted(missing.len(), "column"));
-        let list = named(missing);
-        Error::Request(format!(
-            "{path}: {values} in {columns}: {list}; replace them by means (--missing mean) or leave their rows out \
-             (--missing drop)"
-        ))
-    }
+fn refusal(missing: Vec<(&str, usize)>) -> Problem {
+    let total = missing.iter().map(|(_, n)| n).sum();
+    let (values, columns) = (counted(total, "missing value"), counted(missing.len(), "column"));
+    let list = named(missing);
+    Problem::of_file(format!(
+        "{values} in {columns}: {list}; replace them by means (--missing mean) or leave their rows out (--missing drop)"
+    ))
 }
 
 /// `age (3), height (1) and 2 more`: those with most come first.

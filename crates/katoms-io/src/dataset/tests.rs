@@ -112,7 +112,18 @@ fn an_identifier_is_refused_unless_it_is_meant() {
     assert!(problem(&format!("name,y\n{many}"), &target("y")).contains("101 different words in 1000 rows"));
     let mixed: String =
         (0..100).map(|i| if i % 4 == 0 { format!("unknown,{i}\n") } else { format!("{i},{i}\n") }).collect();
-    assert!(problem(&format!("a,y\n{mixed}"), &target("y")).contains("most are numbers, but \"unknown\" is not"));
+    assert!(
+        problem(&format!("a,y\n{mixed}"), &target("y"))
+            .ends_with("\"unknown\" (25 times) among 75 numbers; correct them, or say --na-values unknown (missing) or --categorical a (categories)")
+    );
+    // what may be a predictor is not to be left out for its form
+    let lengths: String = (0..20).map(|i| format!("{}m30,{i}\n", i + 1)).collect();
+    assert_eq!(
+        problem(&format!("at,y\n{lengths}"), &target("y")),
+        "d.csv, column 1 (at): 20 different words in 20 rows, such as \"10m30\": numbers in a form that is not known? \
+         Write plain numbers (a unit belongs in the header); if they are categories, say --categorical at, if they name \
+         the rows, --drop at"
+    );
 }
 
 #[test]
@@ -169,7 +180,7 @@ fn missing_values_become_means() {
     assert_eq!(data.notes[0], "1 row without a target or weight left out");
     assert!(data.notes[1].starts_with("3 missing values replaced by the column's mean"), "{:?}", data.notes);
     let empty = problem("a,b,y\n,1,1\n,2,2\n", &Ask { missing: Missing::Mean, ..target("y") });
-    assert_eq!(empty, "d.csv: column \"a\" has no value at all, so no mean; leave it out (--drop a)");
+    assert_eq!(empty, "d.csv: 1 column without any value, so without a mean: a; leave out what is empty (--drop a)");
 }
 
 #[test]
@@ -192,7 +203,7 @@ fn rows_with_missing_values_are_left_out() {
 fn infinity_is_refused_with_its_place() {
     assert_eq!(
         problem("a,y\n1,1\n\n-inf,2\n", &target("y")),
-        "d.csv, line 4, column 1 (a): -inf is not a finite number; correct it, or leave the column out (--drop a)"
+        "d.csv, line 4, column 1 (a): -inf is not a finite number; correct it, or say --na-values -inf (missing)"
     );
     assert!(
         problem("a,y\n1,1\n2,inf\n", &target("y")).starts_with("d.csv, line 3, column 2 (y): inf, but squares need")

@@ -1,5 +1,6 @@
 //! Columns as comma-separated text.
 
+use std::collections::TryReserveError;
 use std::fmt::Write;
 
 use crate::table::{Column, Values};
@@ -14,6 +15,39 @@ pub fn write_csv(columns: &[Column]) -> Vec<u8> {
         push_row(&mut text, columns.iter().map(|column| cell(&column.values, row)));
     }
     text.into_bytes()
+}
+
+/// A text table that grows line by line.
+#[derive(Debug, Default)]
+pub struct CsvText(String);
+
+impl CsvText {
+    /// Adds a line of cells, made by [`CsvText::number`] and [`CsvText::word`].
+    ///
+    /// # Errors
+    /// When there is no memory for it.
+    pub fn push(&mut self, cells: impl ExactSizeIterator<Item = String>) -> Result<(), TryReserveError> {
+        let mut line = String::new();
+        push_row(&mut line, cells);
+        self.0.try_reserve(line.len())?;
+        self.0.push_str(&line);
+        Ok(())
+    }
+
+    /// The cell of a number: the fewest digits that read back as the same one.
+    pub fn number(value: f64) -> String {
+        shortest(value)
+    }
+
+    /// The cell of a word, in quotes where it would be taken for something else.
+    pub fn word(word: &str) -> String {
+        quoted(word)
+    }
+
+    /// The whole text.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.0.into_bytes()
+    }
 }
 
 fn length(values: &Values) -> usize {

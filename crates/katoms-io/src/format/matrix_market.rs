@@ -7,7 +7,8 @@ use katoms::operator::Layout;
 
 use super::triplets::Triplets;
 use super::{bad, bad_at};
-use crate::error::Error;
+use crate::allocation::{MaxUnpacked, OutOfMemory, filled, reserved};
+use crate::error::{Error, short};
 use crate::on_numbers;
 use crate::source::{Array, Numbers, Source, Sparse};
 
@@ -33,11 +34,11 @@ struct Banner {
 ///
 /// # Errors
 /// When a line is wrong, missing or one too many; the error names the line.
-pub fn read_bytes(path: &Path, bytes: &[u8]) -> Result<Source, Error> {
+pub fn read_bytes(path: &Path, bytes: &[u8], limit: MaxUnpacked) -> Result<Source, Error> {
     let mut lines = Lines { path, rest: bytes, number: 0 };
     let banner = lines.banner()?;
     let size = lines.next()?.ok_or_else(|| bad(path, "the file ends before the line of sizes"))?;
-    if banner.is_array { array(&mut lines, &banner, size) } else { coordinate(&mut lines, &banner, size) }
+    if banner.is_array { array(&mut lines, &banner, size) } else { coordinate(&mut lines, &banner, size, limit) }
 }
 
 /// The lines of a text that are no comments.
@@ -98,11 +99,16 @@ impl<'a> Lines<'a> {
             "general" => Symmetry::General,
             "symmetric" => Symmetry::Symmetric,
             "skew-symmetric" => Symmetry::Skew,
-            other => return Err(self.wrong(format!("{other} matrices are not read; the line should be: {known}"))),
+            other => {
+                return Err(self.wrong(format!("{} matrices are not read; the line should be: {known}", short(other))));
+            }
         };
         match (form, field) {
             ("coordinate" | "array", "real" | "double" | "integer") | ("coordinate", "pattern") => {}
-            _ => return Err(self.wrong(format!("{form} {field} is not read; the line should be: {known}"))),
+            _ => {
+                let found = format!("{form} {field}");
+                return Err(self.wrong(format!("{} is not read; the line should be: {known}", short(&found))));
+            }
         }
         Ok(Banner { is_array: form == "array", is_pattern: field == "pattern", symmetry })
     }
@@ -111,42 +117,46 @@ impl<'a> Lines<'a> {
     fn counts<const N: usize>(&self, line: &str, names: &str) -> Result<[usize; N], Error> {
         let parsed: Option<Vec<usize>> = line.split_ascii_whitespace().map(|word| word.parse().ok()).collect();
         let counts = parsed.and_then(|counts| <[usize; N]>::try_from(counts).ok());
-        counts.ok_or_else(|| self.wrong(format!("`{line}` should be {names}")))
+        counts.ok_or_else(|| self.wrong(format!("`{}` should be {names}", short(line))))
     }
 
     fn number(&self, word: &str) -> Result<f64, Error> {
-        word.parse().map_err(|_| self.wrong(format!("`{word}` is not a number")))
+        word.parse().map_err(|_| self.wrong(format!("`{}` is not a number", short(word))))
     }
 
     /// An index from 1 to `limit`, counted from 0.
     fn index(&self, word: &str, limit: usize) -> Result<u32, Error> {
         let index = word.parse::<usize>().ok().filter(|&index| 1 <= index && index <= limit);
         let index = index.and_then(|index| u32::try_from(index - 1).ok());
-        index.ok_or_else(|| self.wrong(format!("`{word}` is not a place from 1 to {limit}")))
+        index.ok_or_else(|| self.wrong(format!("`{}` is not a place from 1 to {limit}", short(word))))
     }
 }
 
-fn coordinate(lines: &mut Lines, banner: &Banner, size: &str) -> Result<Source, Error> {
+fn coordinate(lines: &mut Lines, banner: &Banner, size: &str, limit: MaxUnpacked) -> Result<Source, Error> {
     let [rows, columns, count] = lines.counts(size, "three numbers: rows, columns, entries")?;
     let size = lines.number;
     if banner.symmetry != Symmetry::General && rows != columns {
         return Err(lines.wrong(format!("a symmetric matrix is square, not {rows} × {columns}")));
     }
-    let mut triplets = Triplets::default();
+    // each entry takes a line: the text bounds what is asked for before the entries are there
+    let most = count.min(lines.rest.len());
+    let most = if banner.symmetry == Symmetry::General { most } else { most * 2 };
+    let mut triplets = Triplets::with_room(most).map_err(|problem| lines.wrong(problem))?;
     for done in 0..count {
         let line = lines.entry(done, count)?;
-        let words: Vec<&str> = line.split_ascii_whitespace().collect();
-        let (row, column, value) = match (words[..].len(), banner.is_pattern) {
-            (2, true) => (words[0], words[1], 1.0),
-            (3, false) => (words[0], words[1], lines.number(words[2])?),
-            (_, true) => return Err(lines.wrong(format!("`{line}` should be a row and a column"))),
-            (_, false) => return Err(lines.wrong(format!("`{line}` should be a row, a column and a value"))),
+        let mut words = line.split_ascii_whitespace();
+        let (row, column, value) = match ([(); 4].map(|()| words.next()), banner.is_pattern) {
+            ([Some(row), Some(column), None, None], true) => (row, column, 1.0),
+            ([Some(row), Some(column), Some(value), None], false) => (row, column, lines.number(value)?),
+            (_, true) => return Err(lines.wrong(format!("`{}` should be a row and a column", short(line)))),
+            (_, false) => return Err(lines.wrong(format!("`{}` should be a row, a column and a value", short(line)))),
         };
         let (row, column) = (lines.index(row, rows)?, lines.index(column, columns)?);
-        triplets.push(row, column, value);
+        let mut push = |row, column, value| triplets.push(row, column, value).map_err(|problem| lines.wrong(problem));
+        push(row, column, value)?;
         match banner.symmetry {
-            Symmetry::Symmetric if row != column => triplets.push(column, row, value),
-            Symmetry::Skew if row != column => triplets.push(column, row, -value),
+            Symmetry::Symmetric if row != column => push(column, row, value)?,
+            Symmetry::Skew if row != column => push(column, row, -value)?,
             Symmetry::Skew if value != 0.0 => {
                 return Err(lines.wrong("a skew-symmetric matrix has nothing on its diagonal"));
             }
@@ -154,9 +164,8 @@ fn coordinate(lines: &mut Lines, banner: &Banner, size: &str) -> Result<Source, 
         }
     }
     lines.end(count)?;
-    let problem = format!("a sparse matrix of {rows} × {columns} does not fit in memory");
-    let sparse = (rows <= u32::MAX as usize).then(|| triplets.into_sparse(rows, columns)).flatten();
-    sparse.map(Source::Sparse).ok_or_else(|| bad_at(lines.path, format!(", line {size}"), problem))
+    let sparse = triplets.into_sparse(rows, columns, limit);
+    sparse.map(Source::Sparse).map_err(|problem| bad_at(lines.path, format!(", line {size}"), problem))
 }
 
 fn array(lines: &mut Lines, banner: &Banner, size: &str) -> Result<Source, Error> {
@@ -164,34 +173,37 @@ fn array(lines: &mut Lines, banner: &Banner, size: &str) -> Result<Source, Error
     if banner.symmetry != Symmetry::General && rows != columns {
         return Err(lines.wrong(format!("a symmetric matrix is square, not {rows} × {columns}")));
     }
-    let all = rows.checked_mul(columns).ok_or_else(|| lines.wrong(format!("`{size}` is more than can be")))?;
+    let all = rows.checked_mul(columns).ok_or_else(|| lines.wrong(format!("`{}` is more than can be", short(size))))?;
     let count = match banner.symmetry {
         Symmetry::General => all,
         Symmetry::Symmetric => all / 2 + rows.div_ceil(2),
         Symmetry::Skew => all / 2 - rows / 2,
     };
     // each number takes a line: the text bounds what is allocated before the numbers are there
-    let mut given = Vec::with_capacity(count.min(lines.rest.len()));
+    let mut given = reserved(count.min(lines.rest.len())).map_err(|problem| lines.wrong(problem))?;
     while given.len() < count {
         let line = lines.entry(given.len(), count)?;
         given.push(lines.number(line)?);
     }
     lines.end(count)?;
-    let numbers = if banner.symmetry == Symmetry::General { given } else { mirrored(given, rows, banner.symmetry) };
+    let numbers = match banner.symmetry {
+        Symmetry::General => given,
+        symmetry => mirrored(given, rows, symmetry).map_err(|problem| lines.wrong(problem))?,
+    };
     let layout = Layout::ColumnMajor;
     Ok(Source::Array(Array { numbers: Numbers::F64(numbers.into()), rows, columns, layout, is_vector: false }))
 }
 
 /// The square matrix of which the entries below the diagonal are given, and those on it unless they are all 0.
-fn mirrored(given: Vec<f64>, side: usize, symmetry: Symmetry) -> Vec<f64> {
+fn mirrored(given: Vec<f64>, side: usize, symmetry: Symmetry) -> Result<Vec<f64>, OutOfMemory> {
     let (first, sign) = if symmetry == Symmetry::Skew { (1, -1.0) } else { (0, 1.0) };
     let places = (0..side).flat_map(|column| (column + first..side).map(move |row| (row, column)));
-    let mut numbers = vec![0.0; side * side];
+    let mut numbers = filled(0.0, side * side)?;
     for ((row, column), value) in places.zip(given) {
         numbers[row * side + column] = sign * value;
         numbers[column * side + row] = value;
     }
-    numbers
+    Ok(numbers)
 }
 
 /// The text of a sparse matrix.

@@ -6,6 +6,8 @@ use crate::error::Error;
 
 #[cfg(feature = "parquet")]
 mod arrow_column;
+#[cfg(feature = "parquet")]
+mod arrow_ipc;
 pub(crate) mod csv;
 pub mod csv_writer;
 pub mod matrix_market;
@@ -14,11 +16,16 @@ mod npy_header;
 pub mod npz;
 #[cfg_attr(not(feature = "parquet"), path = "parquet_absent.rs")]
 pub mod parquet;
+#[cfg(feature = "parquet")]
+mod parquet_pages;
 pub mod picture;
+mod pivot;
 pub(crate) mod plink;
 pub(crate) mod plink_table;
 pub(crate) mod sniff;
 pub mod svmlight;
+#[cfg(feature = "parquet")]
+mod thrift;
 pub mod triplets;
 mod words;
 

@@ -12,7 +12,8 @@ use katoms::operator::{Layout, f16};
 
 use super::npy_header::{Header, Kind};
 use super::{bad, bad_at};
-use crate::error::Error;
+use crate::allocation::{Budget, MaxUnpacked, OutOfMemory, gathered};
+use crate::error::{Error, short};
 use crate::mapped::Mapped;
 use crate::on_numbers;
 use crate::source::{Array, Numbers};
@@ -27,22 +28,22 @@ pub(crate) const MAPPED_ABOVE: u64 = 64 << 20;
 ///
 /// # Errors
 /// When the header or the number of bytes is wrong, or the array does not hold numbers.
-pub fn read_bytes(path: &Path, bytes: &[u8]) -> Result<Array, Error> {
+pub fn read_bytes(path: &Path, bytes: &[u8], limit: MaxUnpacked) -> Result<Array, Error> {
     let header = Header::parse(bytes).map_err(|problem| bad(path, problem))?;
-    array_of(&header, bytes).map_err(|problem| bad(path, problem))
+    array_of(&header, bytes, limit).map_err(|problem| bad(path, problem))
 }
 
 /// The array of a member of an archive, or `None` where it holds words or Python objects.
 ///
 /// # Errors
 /// When the header or the number of bytes is wrong.
-pub(crate) fn read_member(path: &Path, name: &str, bytes: &[u8]) -> Result<Option<Array>, Error> {
-    let wrong = |problem| bad_at(path, format!(", array {name}"), problem);
+pub(crate) fn read_member(path: &Path, name: &str, bytes: &[u8], limit: MaxUnpacked) -> Result<Option<Array>, Error> {
+    let wrong = |problem| bad_at(path, format!(", array {}", short(name)), problem);
     let header = Header::parse(bytes).map_err(wrong)?;
     if matches!(header.kind, Kind::Other(_)) {
         return Ok(None);
     }
-    array_of(&header, bytes).map(Some).map_err(wrong)
+    array_of(&header, bytes, limit).map(Some).map_err(wrong)
 }
 
 /// The words of an array that holds a single string.
@@ -54,15 +55,15 @@ pub(crate) fn read_word(bytes: &[u8]) -> Option<String> {
     is_text.then(|| letters.collect())
 }
 
-/// The array of a file that lies on disk as it would in memory, mapped. `None` where it has to be read: it is not
-/// longer than `above`, or its numbers are of another byte order than this machine's, integers of more than a byte, or truths.
+/// The array of a file that lies on disk as it would in memory, mapped. `None` where it has to be read: its numbers are
+/// of another byte order than this machine's, integers of more than a byte, or truths.
 ///
 /// # Errors
 /// When the file is cut off, or the system refuses.
-pub(crate) fn map(path: &Path, file: &File, start: &[u8], above: u64) -> Result<Option<Array>, Error> {
+pub(crate) fn map(path: &Path, file: &File, start: &[u8], limit: MaxUnpacked) -> Result<Option<Array>, Error> {
     let Ok(length) = file.metadata().map(|m| m.len()) else { return Ok(None) };
     let Ok(header) = Header::parse(start) else { return Ok(None) };
-    if length <= above || header.is_swapped() {
+    if header.is_swapped() {
         return Ok(None);
     }
     let length = usize::try_from(length).map_err(|_| bad(path, "the file is larger than this machine can address"))?;
@@ -75,7 +76,7 @@ pub(crate) fn map(path: &Path, file: &File, start: &[u8], above: u64) -> Result<
         Kind::F64 => Mapped::new(path, file, range)?.map(|m| Numbers::F64(m.into())),
         _ => None,
     };
-    numbers.map(|numbers| with_shape(&header, numbers)).transpose().map_err(|problem| bad(path, problem))
+    numbers.map(|numbers| with_shape(&header, numbers, limit)).transpose().map_err(|problem| bad(path, problem))
 }
 
 /// Where the numbers of a file of `length` bytes are.
@@ -93,16 +94,16 @@ fn numbers_in(header: &Header, length: usize) -> Result<Range<usize>, String> {
     Ok(header.start..header.start + needed)
 }
 
-fn array_of(header: &Header, bytes: &[u8]) -> Result<Array, String> {
+fn array_of(header: &Header, bytes: &[u8], limit: MaxUnpacked) -> Result<Array, String> {
     if let Kind::Other(code) = &header.kind {
         return Err(refusal(code));
     }
-    let bytes = &bytes[numbers_in(header, bytes.len())?];
-    with_shape(header, numbers_of(header, bytes))
+    let bytes = bytes.get(numbers_in(header, bytes.len())?).unwrap_or_default();
+    with_shape(header, numbers_of(header, bytes)?, limit)
 }
 
 /// The numbers of an array that are these bytes.
-fn numbers_of(header: &Header, bytes: &[u8]) -> Numbers {
+fn numbers_of(header: &Header, bytes: &[u8]) -> Result<Numbers, OutOfMemory> {
     let swapped = header.is_swapped();
     macro_rules! decoded {
         ($kind:ty) => {
@@ -112,10 +113,10 @@ fn numbers_of(header: &Header, bytes: &[u8]) -> Numbers {
             let (numbers, _) = bytes.as_chunks::<{ size_of::<$kind>() }>();
             let one =
                 |&b: &[u8; _]| if swapped { <$kind>::from_ne_bytes(reversed(b)) } else { <$kind>::from_ne_bytes(b) };
-            numbers.iter().map(one).map($into).collect::<Vec<_>>().into()
+            gathered(numbers.iter().map(one).map($into))?.into()
         }};
     }
-    match header.kind {
+    Ok(match header.kind {
         Kind::I8 => Numbers::I8(decoded!(i8)),
         Kind::U8 => Numbers::U8(decoded!(u8)),
         Kind::F16 => Numbers::F16(decoded!(f16)),
@@ -127,9 +128,9 @@ fn numbers_of(header: &Header, bytes: &[u8]) -> Numbers {
         Kind::U16 => Numbers::F64(decoded!(u16, f64::from)),
         Kind::U32 => Numbers::F64(decoded!(u32, f64::from)),
         Kind::U64 => Numbers::F64(decoded!(u64, |v| v as f64)),
-        Kind::Bool => Numbers::U8(bytes.iter().map(|&b| u8::from(b != 0)).collect::<Vec<_>>().into()),
+        Kind::Bool => Numbers::U8(gathered(bytes.iter().map(|&b| u8::from(b != 0)))?.into()),
         Kind::Other(_) => Numbers::F64(Vec::new().into()),
-    }
+    })
 }
 
 fn reversed<const N: usize>(mut bytes: [u8; N]) -> [u8; N] {
@@ -137,7 +138,7 @@ fn reversed<const N: usize>(mut bytes: [u8; N]) -> [u8; N] {
     bytes
 }
 
-fn with_shape(header: &Header, numbers: Numbers) -> Result<Array, String> {
+fn with_shape(header: &Header, numbers: Numbers, limit: MaxUnpacked) -> Result<Array, String> {
     let (rows, columns, is_vector) = match header.shape[..] {
         [] => (1, 1, true),
         [rows] => (rows, 1, true),
@@ -149,6 +150,8 @@ fn with_shape(header: &Header, numbers: Numbers) -> Result<Array, String> {
             ));
         }
     };
+    // rows of numbers are there; without a column there may be any number of them
+    Budget::new(limit).take_sides(if columns == 0 { rows } else { 0 }, columns)?;
     let layout = if header.fortran_order || is_vector { Layout::ColumnMajor } else { Layout::RowMajor };
     Ok(Array { numbers, rows, columns, layout, is_vector })
 }
@@ -164,7 +167,7 @@ fn refusal(code: &str) -> String {
         Some('f') => "numbers of a precision that is not read",
         _ => "something else",
     };
-    format!("the array holds {kind} (dtype {code}), not numbers: save it with .astype(\"float64\")")
+    format!("the array holds {kind} (dtype {}), not numbers: save it with .astype(\"float64\")", short(code))
 }
 
 /// The bytes of an NPY file.

@@ -1,6 +1,7 @@
 //! The header of an NPY file: `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }`.
 
 use super::npy::MAGIC;
+use crate::error::short;
 
 /// What the numbers are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,7 +81,7 @@ impl Header {
         let start = length.and_then(|length| length.checked_add(text)).ok_or_else(cut_off)?;
         let text = bytes.get(text..start).ok_or_else(cut_off)?;
         let text = std::str::from_utf8(text).map_err(|_| "the header is not text".to_string())?;
-        Self::entries(text, start).ok_or_else(|| format!("the header cannot be understood: {}", text.trim_end()))
+        Self::entries(text, start).ok_or_else(|| format!("the header cannot be understood: {}", short(text.trim_end())))
     }
 
     fn entries(text: &str, start: usize) -> Option<Self> {

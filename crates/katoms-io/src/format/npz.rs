@@ -1,14 +1,17 @@
 //! NPZ: a ZIP archive of NPY files. SciPy keeps a sparse matrix in one.
 
-use std::io::{Cursor, Read};
+use std::io::{Cursor, ErrorKind, Read};
 use std::path::Path;
 
+use katoms::linalg::kernels::Real;
 use katoms::operator::Layout;
-use zip::ZipArchive;
+use zip::{CompressionMethod, ZipArchive};
 
 use super::triplets::Triplets;
 use super::{bad, bad_at, npy};
+use crate::allocation::{Budget, MaxUnpacked, gathered, reserved};
 use crate::error::Error;
+use crate::on_numbers;
 use crate::source::{Array, Source, Sparse};
 
 /// The arrays of an archive, and the sparse matrix where four of them are one. Arrays of words and of Python objects
@@ -16,39 +19,75 @@ use crate::source::{Array, Source, Sparse};
 ///
 /// # Errors
 /// When the archive is cut off or damaged, or one of its arrays is.
-pub fn read_bytes(path: &Path, bytes: &[u8]) -> Result<Source, Error> {
+pub fn read_bytes(path: &Path, bytes: &[u8], limit: MaxUnpacked) -> Result<Source, Error> {
     let whole =
         |error| bad(path, format!("the archive ends too early or is damaged ({error}); copy or write it again"));
-    let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(whole)?;
+    let archive = ZipArchive::new(Cursor::new(bytes)).map_err(whole)?;
     let (mut arrays, mut format) = (Vec::new(), None);
-    for place in 0..archive.len() {
-        let (name, bytes) = member(&mut archive, place)
-            .map_err(|error| bad(path, format!("member {} of the archive is damaged ({error})", place + 1)))?;
+    // members that are not compressed take no more than the archive, or two of them share their bytes
+    let mut members = Members { archive, packed: Budget::new(limit), plain: bytes.len() as u64 };
+    for place in 0..members.archive.len() {
+        let (name, bytes) = members
+            .read(place)
+            .map_err(|problem| bad_at(path, format!(", member {} of the archive", place + 1), problem))?;
         let Some(name) = name.strip_suffix(".npy") else { continue };
         if name == "format" {
             format = npy::read_word(&bytes);
         }
-        if let Some(array) = npy::read_member(path, name, &bytes)? {
+        if let Some(array) = npy::read_member(path, name, &bytes, limit)? {
             arrays.push((name.to_string(), array));
         }
     }
-    let sparse = sparse_of(path, &mut arrays, format.as_deref())?;
+    let sparse = sparse_of(path, &mut arrays, format.as_deref(), limit)?;
     if arrays.is_empty() && sparse.is_none() {
         return Err(bad(path, "the archive holds no arrays of numbers: write it with numpy.savez(\"FILE\", X=…, y=…)"));
     }
     Ok(Source::Arrays { arrays, sparse })
 }
 
-/// The name and the bytes of a member. Room is taken as bytes come, for the archive may promise any number of them.
-fn member(archive: &mut ZipArchive<Cursor<&[u8]>>, place: usize) -> Result<(String, Vec<u8>), zip::result::ZipError> {
-    let mut file = archive.by_index(place)?;
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
-    Ok((String::from_utf8_lossy(file.name_raw()).into_owned(), bytes))
+/// The members of an archive.
+struct Members<'a> {
+    archive: ZipArchive<Cursor<&'a [u8]>>,
+    /// What compressed members may still unpack to.
+    packed: Budget,
+    /// How many bytes the others may still have.
+    plain: u64,
+}
+
+impl Members<'_> {
+    /// The name and the bytes of a member. Room is taken as bytes come, for the archive may promise any number of them.
+    fn read(&mut self, place: usize) -> Result<(String, Vec<u8>), String> {
+        let damaged = |error: &dyn std::fmt::Display| format!("it is damaged ({error}); copy or write the file again");
+        let mut file = self.archive.by_index(place).map_err(|error| damaged(&error))?;
+        let name = String::from_utf8_lossy(file.name_raw()).into_owned();
+        let read = if file.compression() == CompressionMethod::Stored {
+            let size = file.size().max(file.compressed_size());
+            self.plain = self.plain.checked_sub(size).ok_or_else(|| damaged(&"members overlap"))?;
+            let mut bytes = reserved(usize::try_from(size).unwrap_or(usize::MAX))?;
+            file.read_to_end(&mut bytes).map(|_| bytes)
+        } else {
+            // what says that it is too large is not unpacked, and the limit that it needs is known
+            self.packed.clone().take(file.size())?;
+            self.packed.read(&mut file)
+        };
+        let bytes = read.map_err(|error| match error.kind() {
+            ErrorKind::InvalidData if self.packed.is_spent() => error.to_string(),
+            ErrorKind::OutOfMemory => {
+                "there is not enough memory to unpack it: close other programs, or raise the memory limit".into()
+            }
+            _ => damaged(&error),
+        })?;
+        Ok((name, bytes))
+    }
 }
 
 /// Takes the arrays of a sparse matrix of SciPy, where they are there.
-fn sparse_of(path: &Path, arrays: &mut Vec<(String, Array)>, format: Option<&str>) -> Result<Option<Sparse>, Error> {
+fn sparse_of(
+    path: &Path,
+    arrays: &mut Vec<(String, Array)>,
+    format: Option<&str>,
+    limit: MaxUnpacked,
+) -> Result<Option<Sparse>, Error> {
     let names = match format {
         Some("coo") => ["data", "row", "col", "shape"],
         _ => ["data", "indices", "indptr", "shape"],
@@ -63,10 +102,11 @@ fn sparse_of(path: &Path, arrays: &mut Vec<(String, Array)>, format: Option<&str
     let mut take = |name: &str| -> Result<Vec<f64>, Error> {
         let place = arrays.iter().position(|(other, _)| other == name);
         let (_, array) = arrays.remove(place.ok_or_else(|| bad(path, format!("there is no array {name}")))?);
-        Ok(array.numbers.to_f64())
+        on_numbers!(&array.numbers, numbers => gathered(numbers.iter().map(|v| Real::to_f64(*v))))
+            .map_err(|e| bad(path, e))
     };
     let [data, minor, major, shape] = names.map(&mut take);
-    let parts = Parts { path, names, data: data?, minor: minor?, major: major?, shape: shape? };
+    let parts = Parts { path, names, limit, data: data?, minor: minor?, major: major?, shape: shape? };
     arrays.retain(|(name, _)| name != "_is_array");
     match format {
         Some("coo") => parts.coordinates().map(Some),
@@ -79,6 +119,7 @@ fn sparse_of(path: &Path, arrays: &mut Vec<(String, Array)>, format: Option<&str
 struct Parts<'a> {
     path: &'a Path,
     names: [&'static str; 4],
+    limit: MaxUnpacked,
     data: Vec<f64>,
     minor: Vec<f64>,
     major: Vec<f64>,
@@ -91,11 +132,11 @@ impl Parts<'_> {
         if self.minor.len() != self.data.len() || self.major.len() != self.data.len() {
             return Err(bad(self.path, "the arrays data, row and col of the sparse matrix differ in length"));
         }
-        let mut triplets = Triplets::default();
+        let mut triplets = self.room()?;
         for (entry, &value) in self.data.iter().enumerate() {
             let row = self.index(self.names[1], self.minor[entry], rows)?;
             let column = self.index(self.names[2], self.major[entry], columns)?;
-            triplets.push(row, column, value);
+            triplets.push(row, column, value).map_err(|problem| bad(self.path, problem))?;
         }
         self.finished(triplets, rows, columns)
     }
@@ -115,13 +156,13 @@ impl Parts<'_> {
                            of data and indices, and has one place more than there are rows (csr) or columns (csc)";
             return Err(bad(self.path, problem));
         }
-        let mut triplets = Triplets::default();
+        let mut triplets = self.room()?;
         for (slice, ends) in starts.windows(2).enumerate() {
             let slice = slice as u32;
             for entry in ends[0]..ends[1] {
                 let other = self.index("indices", self.minor[entry], length)?;
                 let (row, column) = if by_rows { (slice, other) } else { (other, slice) };
-                triplets.push(row, column, self.data[entry]);
+                triplets.push(row, column, self.data[entry]).map_err(|problem| bad(self.path, problem))?;
             }
         }
         self.finished(triplets, rows, columns)
@@ -154,8 +195,11 @@ impl Parts<'_> {
         is_index.then_some(value as u32).ok_or_else(wrong)
     }
 
+    fn room(&self) -> Result<Triplets, Error> {
+        Triplets::with_room(self.data.len()).map_err(|problem| bad(self.path, problem))
+    }
+
     fn finished(&self, triplets: Triplets, rows: usize, columns: usize) -> Result<Sparse, Error> {
-        let problem = || format!("a sparse matrix of {rows} × {columns} does not fit in memory");
-        triplets.into_sparse(rows, columns).ok_or_else(|| bad(self.path, problem()))
+        triplets.into_sparse(rows, columns, self.limit).map_err(|problem| bad(self.path, problem))
     }
 }

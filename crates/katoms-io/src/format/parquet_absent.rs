@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::bad;
+use crate::allocation::MaxUnpacked;
 use crate::error::Error;
 use crate::table::{Column, Table};
 
@@ -10,7 +11,7 @@ use crate::table::{Column, Table};
 ///
 /// # Errors
 /// Always.
-pub fn read_parquet(path: &Path, _: Vec<u8>) -> Result<Table, Error> {
+pub fn read_parquet(path: &Path, _: Vec<u8>, _: MaxUnpacked) -> Result<Table, Error> {
     Err(bad(path, advice("this is a Parquet file")))
 }
 
@@ -18,7 +19,7 @@ pub fn read_parquet(path: &Path, _: Vec<u8>) -> Result<Table, Error> {
 ///
 /// # Errors
 /// Always.
-pub fn read_arrow(path: &Path, _: Vec<u8>) -> Result<Table, Error> {
+pub fn read_arrow(path: &Path, _: Vec<u8>, _: MaxUnpacked) -> Result<Table, Error> {
     Err(bad(path, advice("this is an Arrow file")))
 }
 

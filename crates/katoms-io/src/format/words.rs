@@ -1,43 +1,55 @@
-//! The words of a column of a text table.
+//! The different words of a column of a text table.
 
 use std::collections::HashMap;
 
-use super::csv::is_missing;
 use crate::table::Values;
 
 /// The words of a column, numbered as they come.
 #[derive(Default)]
 pub(super) struct Words {
-    numbers: HashMap<String, u32>,
-    codes: Vec<Option<u32>>,
+    places: HashMap<String, u32>,
+    /// For each row, which; `None` where the cell is empty.
+    pub(super) codes: Vec<Option<u32>>,
+    /// For each word the first row that has it.
+    pub(super) first_rows: Vec<usize>,
 }
 
 impl Words {
     pub(super) fn push(&mut self, field: &[u8]) {
         let trimmed = field.trim_ascii();
-        if is_missing(trimmed) {
+        if trimmed.is_empty() {
             return self.codes.push(None);
         }
         let word = String::from_utf8_lossy(trimmed);
-        let next = self.numbers.len() as u32;
-        let code = self.numbers.get(word.as_ref()).copied().unwrap_or_else(|| {
-            self.numbers.insert(word.into_owned(), next);
+        let next = self.places.len() as u32;
+        let code = self.places.get(word.as_ref()).copied().unwrap_or_else(|| {
+            self.places.insert(word.into_owned(), next);
+            self.first_rows.push(self.codes.len());
             next
         });
         self.codes.push(Some(code));
     }
 
-    /// The words sorted, the codes to match.
-    pub(super) fn into_values(self) -> Values {
-        let mut sorted: Vec<(String, u32)> = self.numbers.into_iter().collect();
-        sorted.sort_unstable();
-        let mut places = vec![0; sorted.len()];
-        for (place, (_, code)) in sorted.iter().enumerate() {
-            if let Some(p) = places.get_mut(*code as usize) {
-                *p = place as u32;
-            }
+    /// The words in the order of their codes.
+    pub(super) fn in_order(&mut self) -> Vec<String> {
+        let mut words = vec![String::new(); self.places.len()];
+        for (word, code) in self.places.drain() {
+            words.get_mut(code as usize).into_iter().for_each(|place| *place = word.clone());
         }
-        let codes = self.codes.into_iter().map(|c| c.and_then(|c| places.get(c as usize).copied())).collect();
-        Values::Words { levels: sorted.into_iter().map(|(word, _)| word).collect(), codes }
+        words
     }
+}
+
+/// Words sorted, with codes to match; those that are missing are left out.
+pub(super) fn sorted(words: Vec<String>, codes: &[Option<u32>], is_missing: impl Fn(usize) -> bool) -> Values {
+    let mut levels: Vec<(String, usize)> =
+        words.into_iter().enumerate().filter(|(code, _)| !is_missing(*code)).map(|(code, word)| (word, code)).collect();
+    levels.sort_unstable();
+    let most = levels.iter().map(|(_, code)| code + 1).max().unwrap_or(0);
+    let mut places = vec![None; most];
+    for (place, (_, code)) in levels.iter().enumerate() {
+        places.get_mut(*code).into_iter().for_each(|p| *p = Some(place as u32));
+    }
+    let codes = codes.iter().map(|code| code.and_then(|code| places.get(code as usize).copied().flatten())).collect();
+    Values::Words { levels: levels.into_iter().map(|(word, _)| word).collect(), codes }
 }

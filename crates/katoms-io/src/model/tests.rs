@@ -1,7 +1,9 @@
 //! Models through their file and back, and files that are none.
 
+use katoms::operator::Layout;
+
 use super::*;
-use crate::source::ReadOptions;
+use crate::source::{Array, Numbers};
 
 fn feature(name: &str) -> Feature {
     let (column, level) = name.split_once('=').map_or((name, None), |(c, l)| (c, Some(l.to_owned())));
@@ -14,16 +16,18 @@ fn coefficient(name: &str, value: f64) -> Coefficient {
 
 fn model() -> Model {
     Model {
-        schema: SCHEMA,
+        schema: 1,
         katoms: "0.1.0".into(),
         command: "katoms fit d.csv --target y -k 2".into(),
         loss: Loss::Squares,
         k: 2,
-        target: ModelTarget { name: "y".into(), classes: None },
+        target: ModelTarget { name: "y".into(), classes: None, class_type: None },
         intercept: 1.0 / 3.0,
         coefficients: vec![coefficient("age", 0.1), coefficient("city=Ulm", -1e-7), coefficient("city=Bonn", 2.0)],
         atoms: vec!["age".into(), "city".into()],
         levels: [("city".into(), vec!["Aachen".into(), "Bonn".into(), "Ulm".into()])].into(),
+        formats: BTreeMap::new(),
+        na_values: Vec::new(),
         unnamed_columns: None,
         standardize: true,
         ridge: 0.0,
@@ -48,7 +52,8 @@ fn back(text: &str) -> Result<Model, Error> {
 }
 
 fn data(model: &Model, text: &str, missing: Missing) -> Dataset {
-    let options = ReadOptions { categorical: model.categorical(), ..ReadOptions::default() };
+    let mut options = ReadOptions::default();
+    model.tell_reader(&mut options, None);
     let table = crate::format::csv::read_table(Path::new("d.csv"), text.as_bytes(), &options).unwrap();
     model.dataset(Source::Table(table), &Ask { missing, ..Ask::default() }).unwrap()
 }
@@ -111,6 +116,23 @@ fn gaps_are_filled_with_the_means_of_the_fit() {
 }
 
 #[test]
+fn an_indicator_of_missing_numbers_is_read_from_tables_and_arrays() {
+    let mut model = model();
+    let hole = Feature { name: "x1 (missing)".into(), column: "x1".into(), level: Some("(missing)".into()) };
+    model.coefficients = vec![coefficient("x1", 2.0), Coefficient { feature: hole, ..coefficient("", -5.0) }];
+    model.levels.clear();
+    let expected = [model.intercept + 2.0 * 3.0 + 0.0, model.intercept + 2.0 * (0.1 + 0.2) - 5.0];
+    assert_eq!(model.predict(&data(&model, "x1,other\n3,x\nNA,y\n", Missing::Mean)).unwrap(), expected);
+    model.unnamed_columns = Some(1);
+    let numbers = Numbers::F64(vec![3.0, f64::NAN].into());
+    let array = Array { numbers, rows: 2, columns: 1, layout: Layout::RowMajor, is_vector: false };
+    let ask = Ask { missing: Missing::Mean, ..Ask::default() };
+    let read = model.dataset(Source::Array(array), &ask).unwrap();
+    assert_eq!(model.predict(&read).unwrap(), expected);
+    assert_eq!(model.design(&read), [3.0, 0.1 + 0.2, 0.0, 1.0]);
+}
+
+#[test]
 fn categories_that_look_like_numbers_stay_categories() {
     let mut model = model();
     model.coefficients = vec![coefficient("zip=01", 5.0)];
@@ -144,7 +166,7 @@ fn data_that_lack_a_feature_give_no_predictions() {
 fn a_newer_schema_is_refused_whatever_else_it_holds() {
     assert_eq!(
         back("{\"schema\": 7, \"all\": \"new\"}").unwrap_err().to_string(),
-        "m.json: written by a newer katoms (schema 7; this one reads up to 1): update katoms"
+        "m.json: written by a newer katoms (schema 7; this one reads up to 2): update katoms"
     );
 }
 

@@ -3,7 +3,7 @@ use std::io::Write;
 use flate2::write::GzEncoder;
 
 use super::{complaint, fixture, given, written};
-use crate::Source;
+use crate::{MaxUnpacked, ReadOptions, Source, read_bytes};
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::fast());
@@ -67,4 +67,55 @@ fn damaged_compressed_data_are_said_to_be() {
 fn a_name_that_promises_compression_is_held_to_it() {
     let said = complaint("a.mtx.gz", b"%%MatrixMarket");
     assert_eq!(said, ": the name says gzip, but the bytes are not gzip data: rename it");
+}
+
+/// What the error says of a file that may unpack to 1 MB.
+fn too_large(name: &str, bytes: &[u8]) -> String {
+    let options = ReadOptions { max_unpacked: MaxUnpacked(1_000_000), ..ReadOptions::default() };
+    read_bytes(std::path::Path::new(name), bytes, &options).unwrap_err().to_string()
+}
+
+const HINT: &str = "and the limit is 976.6 KiB: if you trust the file, raise the limit with --max-unpacked 1GiB";
+
+#[test]
+fn what_unpacks_to_more_than_the_limit_is_refused_with_the_flag_that_raises_it() {
+    let rows = "0,0\n".repeat(1 << 19);
+    let packed = gzip(rows.as_bytes());
+    assert!(packed.len() < 20_000);
+    let said = too_large("zeros.csv.gz", &packed);
+    assert!(said.starts_with("zeros.csv.gz: ") && said.ends_with(HINT), "{said}");
+    let npy = crate::write_npy(&crate::Array::vector(vec![0.0; 1 << 18]));
+    let said = too_large("zeros.npy.gz", &gzip(&npy));
+    assert!(said.starts_with("zeros.npy.gz: it unpacks to ") && said.ends_with(HINT), "{said}");
+    // as it lies on disk it may be of any size
+    let options = ReadOptions { max_unpacked: MaxUnpacked(1_000_000), ..ReadOptions::default() };
+    assert!(read_bytes(std::path::Path::new("zeros.npy"), &npy, &options).is_ok());
+}
+
+#[test]
+fn members_of_an_archive_unpack_to_the_limit_together() {
+    let npy = crate::write_npy(&crate::Array::vector(vec![0.0; 80_000]));
+    let archive = |method| {
+        let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+        for name in ["a.npy", "b.npy"] {
+            let options = zip::write::SimpleFileOptions::default().compression_method(method);
+            writer.start_file(name, options).unwrap();
+            writer.write_all(&npy).unwrap();
+        }
+        writer.finish().unwrap().into_inner()
+    };
+    let said = too_large("zeros.npz", &archive(zip::CompressionMethod::Deflated));
+    // both together, as the archive says
+    let both = "zeros.npz, member 2 of the archive: it unpacks to 1.2 MiB or more, ";
+    assert!(said.starts_with(both) && said.ends_with(HINT), "{said}");
+    let options = ReadOptions { max_unpacked: MaxUnpacked(1_000_000), ..ReadOptions::default() };
+    let stored = archive(zip::CompressionMethod::Stored);
+    assert!(read_bytes(std::path::Path::new("zeros.npz"), &stored, &options).is_ok());
+}
+
+#[test]
+fn a_window_that_no_memory_has_is_not_asked_for() {
+    // a frame of a window of 4 GiB
+    let said = complaint("a.csv.zst", &[0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xb0, 0, 0, 0]);
+    assert!(said.contains("unpack the file with zstd -d --long=31"), "{said}");
 }

@@ -41,6 +41,34 @@ fn a_folder_is_not_written_over() {
     assert!(said.ends_with(": this is a folder; name a file in it"), "{said}");
 }
 
+#[test]
+fn what_a_killed_process_left_is_removed_and_what_another_writes_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let within = |name: &str| folder.path().join(name);
+    for name in [".katoms-gone.part", ".katoms-alive.part", ".katoms-notes", "other.part"] {
+        fs::write(within(name), "half").unwrap();
+    }
+    fs::create_dir(within(".katoms-folder.part")).unwrap();
+    let alive = fs::File::open(within(".katoms-alive.part")).unwrap();
+    alive.lock().unwrap();
+    save(&within("model.json"), b"whole").unwrap();
+    let stay = [".katoms-alive.part", ".katoms-folder.part", ".katoms-notes", "model.json", "other.part"];
+    assert_eq!(names(folder.path()), stay);
+}
+
+/// Two processes, or here threads, that write into one folder at once.
+#[test]
+fn many_may_write_into_one_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    std::thread::scope(|scope| {
+        for writer in 0..8 {
+            let path = folder.path().join(format!("{writer}"));
+            scope.spawn(move || (0..50).for_each(|i| save(&path, format!("{i}").as_bytes()).unwrap()));
+        }
+    });
+    assert_eq!(names(folder.path()).len(), 8);
+}
+
 #[cfg(target_os = "linux")]
 mod linux {
     use std::os::unix::fs::{PermissionsExt, symlink};

@@ -84,7 +84,7 @@ fn what_is_wrong_in_matrix_market_has_a_line() {
         ("2 2 1\n0 1 1\n", ", line 4: `0` is not a place from 1 to 2"),
         ("2 2 1\n1 1 x\n", ", line 4: `x` is not a number"),
         ("2 2 1\n1 1\n", ", line 4: `1 1` should be a row, a column and a value"),
-        ("9999999999 2 0\n", ", line 3: a sparse matrix of 9999999999 × 2 does not fit in memory"),
+        ("9999999999 2 0\n", ", line 3: a matrix of 9999999999 × 2: it unpacks to 74.5 GiB or more"),
         ("", ": the file ends before the line of sizes"),
     ] {
         let said = complaint("a.mtx", format!("{head}{rest}").as_bytes());

@@ -123,6 +123,41 @@ pub struct FoldModel {
 }
 
 impl Score {
+    /// The score of a choice whose models have these losses, fold by fold.
+    pub fn new(choice: Choice, folds: Vec<f64>, models: Vec<FoldModel>) -> Self {
+        let count = folds.len() as f64;
+        let mean = folds.iter().sum::<f64>() / count;
+        // Fourth powers of residuals: those of losses of about 1 are numbers.
+        let unit = exponent_of_two(mean).unwrap_or(0);
+        let square: f64 = folds.iter().map(|v| times_power_of_two(v - mean, -unit).powi(2)).sum();
+        let error = times_power_of_two((square / (count - 1.0) / count).sqrt(), unit);
+        // Losses that are all the same differ by rounding.
+        let error = if error <= 4.0 * f64::EPSILON * mean.abs() { 0.0 } else { error };
+        Self { choice, folds, mean, error, models }
+    }
+
+    /// The place of the score that is least; of equals the one with the fewest atoms.
+    pub fn least(scores: &[Self]) -> usize {
+        let better = |a: usize, b: usize| {
+            let (old, new) = (&scores[a], &scores[b]);
+            let fewer = new.mean == old.mean && new.choice.atoms < old.choice.atoms;
+            let replaces = new.mean < old.mean || fewer || (old.mean.is_nan() && !new.mean.is_nan());
+            if replaces { b } else { a }
+        };
+        (0..scores.len()).reduce(better).unwrap_or(0)
+    }
+
+    /// The place of the smallest model, under the ridge and the shrinkage of the best one, whose score is within a
+    /// standard error of the best.
+    pub fn within_one_error(scores: &[Self]) -> usize {
+        let least = Self::least(scores);
+        let near = |score: &Self, best: &Self| {
+            Choice { atoms: best.choice.atoms, ..score.choice } == best.choice && score.mean <= best.mean + best.error
+        };
+        let candidates = (0..scores.len()).filter(|&at| near(&scores[at], &scores[least]));
+        candidates.min_by_key(|&at| scores[at].choice.atoms).unwrap_or(least)
+    }
+
     /// Predictions for rows by models that have not seen them: (row, linear prediction), fold by fold. Reads the columns
     /// of the models.
     pub fn held_out<A>(&self, design: &A, folds: &Folds) -> Vec<(usize, f64)>
@@ -169,34 +204,12 @@ pub struct Validated {
 }
 
 impl Validated {
-    /// The place of the score that is least; of equals the one with the fewest atoms.
-    fn least(&self) -> usize {
-        let better = |a: usize, b: usize| {
-            let (old, new) = (&self.scores[a], &self.scores[b]);
-            let fewer = new.mean == old.mean && new.choice.atoms < old.choice.atoms;
-            let replaces = new.mean < old.mean || fewer || (old.mean.is_nan() && !new.mean.is_nan());
-            if replaces { b } else { a }
-        };
-        (0..self.scores.len()).reduce(better).unwrap_or(0)
-    }
-
-    /// The place of the smallest model, under the ridge and the shrinkage of the best one, whose score is
-    /// within a standard error of the best.
-    fn within_one_error(&self) -> usize {
-        let least = self.least();
-        let best = &self.scores[least];
-        let alike = |s: &Score| Choice { atoms: best.choice.atoms, ..s.choice } == best.choice;
-        let near = |s: &Score| alike(s) && s.mean <= best.mean + best.error;
-        let candidates = (0..self.scores.len()).filter(|&at| near(&self.scores[at]));
-        candidates.min_by_key(|&at| self.scores[at].choice.atoms).unwrap_or(least)
-    }
-
     /// The choice with the least held-out loss; of equals the one with the fewest atoms.
     ///
     /// # Panics
     /// If there is no score.
     pub fn min(&self) -> Choice {
-        self.scores[self.least()].choice
+        self.scores[Score::least(&self.scores)].choice
     }
 
     /// The fewest atoms whose held-out loss is within one standard error of the least, with the ridge of
@@ -205,7 +218,7 @@ impl Validated {
     /// # Panics
     /// If there is no score.
     pub fn one_se(&self) -> Choice {
-        self.scores[self.within_one_error()].choice
+        self.scores[Score::within_one_error(&self.scores)].choice
     }
 
     /// How a choice does.
@@ -348,16 +361,8 @@ impl<L: Split> Sides<L> {
     /// How the models of a choice, one for each fold, do on the rows that their folds hold out.
     fn score<A: LinearOperator<Point = SparseVec>>(&self, design: &A, choice: Choice, fits: Vec<Fit>) -> Score {
         let folds: Vec<f64> = fits.iter().enumerate().map(|(fold, fit)| self.loss(design, fit, fold)).collect();
-        let count = folds.len() as f64;
-        let mean = folds.iter().sum::<f64>() / count;
-        // Fourth powers of residuals: those of losses of about 1 are numbers.
-        let unit = exponent_of_two(mean).unwrap_or(0);
-        let square: f64 = folds.iter().map(|v| times_power_of_two(v - mean, -unit).powi(2)).sum();
-        let error = times_power_of_two((square / (count - 1.0) / count).sqrt(), unit);
-        // Losses that are all the same differ by rounding.
-        let error = if error <= 4.0 * f64::EPSILON * mean.abs() { 0.0 } else { error };
         let model = |fit: Fit| FoldModel { coefficients: fit.coefficients, intercept: fit.intercept };
-        Score { choice, folds, mean, error, models: fits.into_iter().map(model).collect() }
+        Score::new(choice, folds, fits.into_iter().map(model).collect())
     }
 
     /// The mean loss on the rows that a fold holds out.

@@ -11,6 +11,11 @@
 //! (1−δ)/δ = z·(1/c − Φ(−z))/φ(z); the right side rises from 0 to ∞, so there is one such z, and the
 //! maximum is ρ = 1 − z·Φ(−z)/φ(z). That is what is computed: no table, nothing to search.
 //!
+//! Where entries and measurements are complex, the noise that is thresholded is complex too (Maleki, Anitori, Yang and
+//! Baraniuk 2013): c·h(z) becomes e^(−z²) − √π·z·erfc(z), of a normal law of variance 1 on the plane. The derivative
+//! vanishes where δ·(2z + √π·erfc(z)) = 2z·e^(−z²) + √π·(1−z²)·erfc(z), and there ρ is √π·erfc(z) as a share of that
+//! right side.
+//!
 //! # Where we depart from the printed text
 //!
 //! "IHT dies hard" (Khanna and Kyrillidis) uses k̂ = 2441 at n = 200,000, m = 7,500. That does not
@@ -34,17 +39,39 @@ pub enum Sign {
     Any,
     /// None is negative, and the method uses that: c = 1.
     Nonnegative,
+    /// They are complex numbers, and so are the measurements.
+    Complex,
 }
 
 impl Sign {
-    /// 1/c − Φ(−z), without the cancellation at small z.
-    fn gap(self, z: f64) -> f64 {
+    /// Whether the quotient of this δ still rises at z. Multiplied out: neither 1/δ nor 1/φ can overflow.
+    fn rises(self, delta: f64, z: f64) -> bool {
+        // 1/c − Φ(−z), without the cancellation at small z
         let inner = 0.5 * libm::erf(z * FRAC_1_SQRT_2);
         match self {
-            Self::Any => inner,
-            Self::Nonnegative => 0.5 + inner,
+            Self::Any => delta * z * inner < (1.0 - delta) * density(z),
+            Self::Nonnegative => delta * z * (0.5 + inner) < (1.0 - delta) * density(z),
+            Self::Complex => delta * (2.0 * z + tail_of_plane(z)) < slope_of_plane(z),
         }
     }
+
+    /// ρ, from the z at which the quotient is largest.
+    fn largest(self, z: f64) -> f64 {
+        match self {
+            Self::Any | Self::Nonnegative => 1.0 - z * 0.5 * libm::erfc(z * FRAC_1_SQRT_2) / density(z),
+            Self::Complex => tail_of_plane(z) / slope_of_plane(z),
+        }
+    }
+}
+
+/// √π·erfc(z).
+fn tail_of_plane(z: f64) -> f64 {
+    PI.sqrt() * libm::erfc(z)
+}
+
+/// 2z·e^(−z²) + √π·(1−z²)·erfc(z).
+fn slope_of_plane(z: f64) -> f64 {
+    2.0 * z * (-z * z).exp() + (1.0 - z * z) * tail_of_plane(z)
 }
 
 /// ρ(δ), the largest k/m at δ = m/n. It rises from 0 to ρ(1) = 1.
@@ -60,9 +87,7 @@ impl Sign {
 /// ```
 pub fn weak_threshold(delta: f64, sign: Sign) -> Result<f64, Error> {
     check_option("delta", delta, "rows/columns must lie between 1e-300 and 1", |d| (1e-300..=1.0).contains(&d))?;
-    let z = maximiser(delta, sign);
-    let upper_tail = 0.5 * libm::erfc(z * FRAC_1_SQRT_2);
-    Ok(1.0 - z * upper_tail / density(z))
+    Ok(sign.largest(maximiser(delta, sign)))
 }
 
 /// The rule k̂ = ρ(m/n)·m, to the nearest integer: where a path over k may end.
@@ -96,8 +121,7 @@ fn maximiser(delta: f64, sign: Sign) -> f64 {
     let (mut low, mut high) = (0.0, LARGEST_Z);
     for _ in 0..HALVINGS {
         let z = 0.5 * (low + high);
-        // multiplied out: neither 1/δ nor 1/φ can overflow
-        if delta * z * sign.gap(z) < (1.0 - delta) * density(z) {
+        if sign.rises(delta, z) {
             low = z;
         } else {
             high = z;
@@ -121,6 +145,7 @@ mod tests {
         match sign {
             Sign::Any => 2.0,
             Sign::Nonnegative => 1.0,
+            Sign::Complex => unreachable!("its h is another"),
         }
     }
 
@@ -205,6 +230,32 @@ mod tests {
                 assert!((rho / (pull / density(z)) - 1.0).abs() < 1e-11, "{sign:?} {z}: {rho}");
             }
         }
+    }
+
+    /// What a threshold leaves of noise on the plane, by its definition: the mean of (|w| − z)² where |w| > z, for
+    /// w of density 2|w|·e^(−|w|²) by its length.
+    fn left_on_the_plane(z: f64) -> f64 {
+        let step = 1e-3;
+        let at = |i: u32| z + step * (f64::from(i) + 0.5);
+        (0..10_000).map(|i| (at(i) - z).powi(2) * 2.0 * at(i) * (-at(i) * at(i)).exp() * step).sum()
+    }
+
+    /// The definition again, by brute force, with nothing worked out by hand.
+    #[test]
+    fn for_complex_entries_it_is_the_maximum_of_their_quotient() {
+        for delta in [0.01, 0.0375, 0.3, 0.7, 0.95] {
+            let rho = weak_threshold(delta, Sign::Complex).unwrap();
+            let quotient = |z: f64| {
+                let left = left_on_the_plane(z);
+                (1.0 - left / delta) / (1.0 + z * z - left)
+            };
+            let best = (0..400).map(|i| quotient(f64::from(i) * 0.01)).fold(f64::NEG_INFINITY, f64::max);
+            assert!((best - rho).abs() < 1e-3 * rho, "{delta}: {best} {rho}");
+            assert!(rho > weak_threshold(delta, Sign::Any).unwrap(), "a complex number tells more than a real one");
+        }
+        assert_eq!(weak_threshold(1.0, Sign::Complex), Ok(1.0));
+        assert!(weak_threshold(1e-300, Sign::Complex).is_ok_and(|rho| rho > 0.0 && rho < 0.01));
+        assert_eq!(phase_transition_k(50, 50, Sign::Complex), Ok(50));
     }
 
     #[test]

@@ -179,7 +179,7 @@ where
         if objective < first {
             let (exchanges, status) = (best.exchanges, best.status);
             self.attempts.push(Attempt { start: Start::Detour, objective, exchanges, status });
-            let asked = self.search.quality && self.cut.is_none();
+            let asked = self.search.quality && self.may_go_on();
             best.certificate = if asked { self.hood.certify(&best.x) } else { None };
         }
         self.best = Some(best);
@@ -349,6 +349,15 @@ where
         }
     }
 
+    /// Whether neither the caps that were met nor the clock nor the caller want an end: none of them waits for a
+    /// certificate, which may take longer than the search.
+    fn may_go_on(&mut self) -> bool {
+        let (moves, seconds) = (self.trace.len(), self.seconds());
+        let wish = self.go_on.as_mut().is_some_and(|go_on| go_on(moves).is_break()).then_some(Status::Stopped);
+        self.cut = self.cut.or(wish).or(self.options.stop.reached(0, 0.0, seconds));
+        self.cut.is_none()
+    }
+
     /// Looks at the caps: whether the search has to end.
     fn is_capped(&mut self) -> bool {
         let reached = self.options.stop.reached(self.trace.len(), self.reads(), self.seconds());
@@ -380,7 +389,7 @@ where
         let enough = done || self.is_enough(&found.x) || !self.search.exchanges;
         self.attempts.push(attempt);
         let beaten = if objective < least {
-            let asked = self.search.quality && self.cut.is_none();
+            let asked = self.search.quality && self.may_go_on();
             found.certificate = if asked { self.hood.certify(&found.x) } else { None };
             self.best.replace(found)
         } else {

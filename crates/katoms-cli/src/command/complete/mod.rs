@@ -9,30 +9,44 @@ use anyhow::{Result, bail};
 use clap::Args;
 use katoms::method::RankMethod;
 use katoms::{Status, Stop};
-use katoms_estimate::{Centring, Completed, Completion, Observed, Rule, complete};
+use katoms_estimate::{Centring, Columns, Completed, Completion, Observed, RowPrior, Rule, Trial, complete};
+use katoms_io::Source;
 use serde_json::json;
 
 use crate::Ended;
 use crate::checkpoint::{self, Job};
+use crate::data::FormatArgs;
 use crate::outputs;
 use crate::sizes::Sizes;
 use crate::told::{Told, aligned, count, number};
 use crate::watch::{self, Companion};
 use crate::words;
 use crate::work::{CheckpointArgs, WorkArgs};
-use grid::{Grid, Kind};
+use grid::{Colour, Grid, Kind, Meant};
+
+/// How far a channel of a painted hole may be off in a JPEG, of 255: saved at quality 75, magenta on a photograph is off
+/// by up to 40 inside a hole, and by more at its rim where colours are stored at half the resolution.
+const JPEG_TOLERANCE: u8 = 40;
+
+/// What is said of a table whose columns are not scaled.
+const LIKE_RATINGS: &str = "most cells are empty and few values differ, so this is taken for ratings, all in one unit; if \
+    its columns are features, say --scale";
 
 /// `katoms complete`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  katoms complete ratings.csv --rank 1..8 --out completed.csv       person,film,rating: the rank is chosen
+  katoms complete table.csv --out filled.csv                        empty cells are filled, the rank is chosen
+  katoms complete ratings.csv --rank 1..8 --out completed.csv       person,film,rating: an entry on each line
+  katoms complete log.csv --as entries --row 1 --column 3 --value 4 --factors factors.json
   katoms complete holes.png --rank 20 --out whole.png               transparent pixels are filled
+  katoms complete scan.png --hole-colour '#ff00ff' --rank 20 --out whole.png
   katoms complete photo.png --observed 0.35 --rank 30 --report r.html   hide 65 % and see
-  katoms complete table.csv --rank 2 --out filled.csv               empty cells are filled
   katoms complete ratings.mtx --rank 10 --factors factors.json
 
-A tenth of the entries is held out to choose the rank, a ridge and whether rows and columns have a level of their own;
-then all of them are fitted.
+The columns of a table are features, each in a unit of its own: they are scaled, a factor analysis of rank k finds the
+noise of each, and no cell is filled outside of what was seen of its column. Entries and pixels are all of one kind; a
+ridge, and whether rows and columns have a level of their own, are chosen instead.
+A tenth of the entries is held out to choose; then all of them are fitted.
 Ctrl-C ends with the best so far. With --checkpoint, the same command goes on where it was.")]
 pub struct CompleteArgs {
     /// Row, column, value (CSV, Parquet, MatrixMarket); a table or matrix with empty cells (CSV, Parquet, NPY); a
@@ -40,18 +54,43 @@ pub struct CompleteArgs {
     #[arg(value_name = "DATA")]
     data: PathBuf,
     /// The rank, or ranks of which one is chosen: 10, 2..40, 5,10,20
+    /// [default: chosen from all that the entries can carry, up to 30]
     #[arg(long, short, value_name = "RANKS")]
-    rank: Sizes,
-    /// What a table holds [default: entries where it has three full columns, cells otherwise]
+    rank: Option<Sizes>,
+    /// What a table holds [default: found by the names of the columns, or by what is in them; asked for if in doubt]
     #[arg(long = "as", value_enum, value_name = "KIND", help_heading = "Data")]
     kind: Option<Kind>,
+    /// Of entries, the column with their rows; of a table, the column that names its rows
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    row: Option<String>,
+    /// Of entries, the column with their columns
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    column: Option<String>,
+    /// Of entries, the column with their values
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    value: Option<String>,
+    #[command(flatten)]
+    format: FormatArgs,
     /// A picture of the same size, whose transparent pixels, or black ones where none is transparent, are missing in
     /// the first
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     mask: Option<PathBuf>,
+    /// Pixels of this colour are missing: '#ff00ff', black, white, magenta, …
+    #[arg(long, value_name = "COLOUR", alias = "hole-color", help_heading = "Data")]
+    hole_colour: Option<Colour>,
+    /// How far a channel of such a pixel may be off, of 255 [default: 0, for a JPEG 40]
+    #[arg(long, value_name = "STEPS", requires = "hole_colour", help_heading = "Data")]
+    hole_tolerance: Option<u8>,
     /// Keep this share of what is there, at random, and compare with the rest
     #[arg(long, value_name = "SHARE", value_parser = share, help_heading = "Data")]
     observed: Option<f64>,
+    /// Bring columns to standard deviation 1 and give each a noise of its own, also those of entries [default: for a
+    /// table, unless --ridge or --method is given]
+    #[arg(long, conflicts_with_all = ["ridge", "method", "no_scale"], help_heading = "Model")]
+    scale: bool,
+    /// Take all columns to be in one unit, as ratings are
+    #[arg(long, help_heading = "Model")]
+    no_scale: bool,
     /// λ of ½λ‖X‖², or several to choose from [default: chosen from 1, 0.3, 0.1, 0.03, 0]
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_negative_numbers = true, help_heading = "Model")]
     ridge: Vec<f64>,
@@ -98,30 +137,33 @@ impl CompleteArgs {
         outputs::check(&[Some(self.data.as_path()), self.mask.as_deref()], &outputs)?;
         outputs::check_ending(self.out.as_deref(), &["png", "csv", "npy"])?;
         let mut checkpoint = self.checkpoint.open()?;
-        let source = katoms_io::read(&self.data, &katoms_io::ReadOptions::default())?;
-        let grid = Grid::new(source, &self.data, self.kind)?;
-        let grid = match &self.mask {
-            Some(mask) => grid.masked(mask)?,
-            None => grid,
-        };
-        let grid = match self.observed {
-            Some(share) => grid.hiding(share, self.seed)?,
-            None => grid,
-        };
+        let grid = self.grid()?;
         let observed = grid.observed()?;
         let grid = grid.noting(observed.repeated());
         grid.notes.iter().for_each(|note| told.say(format!("note: {note}")));
-        let how = self.how(&grid)?;
-        let (p, q) = observed.shape();
-        if let Some(&rank) = self.rank.0.iter().find(|&&rank| rank > p.min(q)) {
-            bail!("--rank has {rank}, but a {p} × {q} matrix has at most rank {}", p.min(q));
+        self.out.as_deref().map_or(Ok(()), |path| grid.check_room(path))?;
+        let how = self.how(&grid, &observed)?;
+        if grid.is_table() && how.columns == Columns::Alike && !self.tells_scale() {
+            told.say(format!("note: {LIKE_RATINGS}"));
         }
-        let pieces = (how.ranks.len() * how.ridges.len() > 1).then_some(how.ranks.len() * how.ridges.len() + 1);
+        let tried = how.ranks.len() * if how.columns == Columns::Features { 1 } else { how.ridges.len() };
+        let pieces = (tried > 1).then_some(tried + 1);
         let companion = Companion::new(told, "completing", pieces, self.work.time_limit);
         let job = || Self::job(&observed);
         let (mut completed, cut) = checkpoint.run(told, &self.data, job, companion, |state, companion| {
-            complete(&observed, &how, state.as_deref(), companion)
+            match complete(&observed, &how, state.as_deref(), companion) {
+                // too few entries to hold some of them out
+                Err(katoms::Error::FewRows { .. }) => complete(&observed, &how.simplest(), None, companion),
+                done => done,
+            }
         })?;
+        if how.has_choice() && completed.trials.is_empty() && completed.refitted {
+            told.warn(format!(
+                "there are too few entries to hold some of them out and choose on them: rank {} is taken; --rank tells \
+                 another one",
+                completed.rank
+            ));
+        }
         completed.status = cut.status(completed.status);
         self.deliver(&grid, &completed, told)?;
         // A choice that was cut short stays so: the checkpoint has only the last fit, and that is done.
@@ -139,9 +181,63 @@ impl CompleteArgs {
         Job { command, rows, columns, checksum, options: Vec::new() }
     }
 
-    fn how(&self, grid: &Grid) -> Result<Completion> {
-        let ranks = self.rank.0.iter().copied();
-        let mut how = if grid.is_sparse() { Completion::ratings(ranks) } else { Completion::new(ranks) };
+    /// What is known, and what is missing.
+    fn grid(&self) -> Result<Grid> {
+        let source = match katoms_io::read(&self.data, &self.format.options())? {
+            Source::Table(table) => Source::Table(table.without(&self.format.drop, &self.data)?),
+            _ if !self.format.drop.is_empty() => {
+                bail!("--drop leaves out columns of a table; {} holds something else", self.data.display())
+            }
+            source => source,
+        };
+        let is_header_told = self.format.header || self.format.no_header;
+        let columns = [&self.row, &self.column, &self.value].map(|name| name.as_deref());
+        let mut grid = Grid::new(source, &self.data, &Meant { kind: self.kind, columns, is_header_told })?;
+        if let Some(mask) = &self.mask {
+            grid = grid.masked(mask)?;
+        }
+        if let Some(colour) = self.hole_colour {
+            let ending = self.data.extension().and_then(|e| e.to_str()).unwrap_or_default().to_lowercase();
+            let is_jpeg = ["jpg", "jpeg"].contains(&ending.as_str());
+            let tolerance = self.hole_tolerance.unwrap_or(if is_jpeg { JPEG_TOLERANCE } else { 0 });
+            grid = grid.without_colour(colour, tolerance)?;
+            if is_jpeg {
+                grid.notes.push(format!(
+                    "a JPEG smears paint into the pixels beside it; if a rim of {colour} is left, raise --hole-tolerance \
+                     (it is {tolerance}), or give a --mask"
+                ));
+            }
+        }
+        match self.observed {
+            Some(share) => grid.hiding(share, self.seed),
+            None => grid.check_missing(&self.data).map(|()| grid),
+        }
+    }
+
+    /// Whether it was told if columns are scaled: a ridge or a method is for columns that are not.
+    fn tells_scale(&self) -> bool {
+        self.scale || self.no_scale || self.method.is_some() || !self.ridge.is_empty()
+    }
+
+    fn how(&self, grid: &Grid, observed: &Observed) -> Result<Completion> {
+        if self.scale && grid.is_picture() {
+            bail!("--scale goes with a table or with entries: the columns of a picture are all of one kind");
+        }
+        let is_scaled = self.scale || (grid.is_table() && !self.tells_scale() && !observed.looks_like_ratings());
+        let (p, q) = observed.shape();
+        let ranks: Vec<usize> = match &self.rank {
+            Some(Sizes(ranks)) => ranks.clone(),
+            None if is_scaled => Completion::feature_ranks((p, q)).collect(),
+            None => Completion::ranks_for(observed).collect(),
+        };
+        if let Some(rank) = ranks.iter().find(|&&rank| rank > p.min(q)) {
+            bail!("--rank has {rank}, but a {p} × {q} matrix has at most rank {}", p.min(q));
+        }
+        let mut how = match (is_scaled, grid.is_sparse()) {
+            (true, _) => Completion::features(ranks),
+            (false, true) => Completion::ratings(ranks),
+            (false, false) => Completion::new(ranks),
+        };
         if !self.ridge.is_empty() {
             how.ridges.clone_from(&self.ridge);
         }
@@ -189,16 +285,16 @@ fn shortfall(completed: &Completed) -> Option<String> {
 }
 
 fn summary(grid: &Grid, completed: &Completed) -> serde_json::Value {
-    let trials: Vec<_> = completed
-        .trials
-        .iter()
-        .map(
-            |t| json!({ "rank": t.rank, "ridge": t.ridge, "held_out_rmse": t.held_out_rmse, "seen_rmse": t.seen_rmse }),
-        )
-        .collect();
+    let trial = |t: &Trial| {
+        let prior = row_prior(t.row_prior);
+        json!({ "rank": t.rank, "ridge": t.ridge, "row_prior": prior, "held_out_rmse": t.held_out_rmse,
+            "seen_rmse": t.seen_rmse })
+    };
+    let trials: Vec<_> = completed.trials.iter().map(trial).collect();
     let hidden = grid.hidden_error(&completed.matrix);
     json!({
-        "rank": completed.rank, "ridge": completed.ridge, "shape": grid.shape(), "seen": grid.seen(),
+        "rank": completed.rank, "ridge": completed.ridge, "row_prior": row_prior(completed.row_prior),
+        "scaled": is_scaled(completed), "shape": grid.shape(), "seen": grid.seen(),
         "seen_rmse": completed.seen_rmse, "held_out_rmse": completed.held_out_rmse, "trials": trials,
         "hidden_rmse": hidden.map(|error| error.rmse), "psnr": hidden.and_then(|error| error.psnr),
         "singular_values": completed.matrix.singular_values, "status": words::status_name(completed.status),
@@ -211,22 +307,13 @@ fn summary(grid: &Grid, completed: &Completed) -> serde_json::Value {
 fn text(grid: &Grid, completed: &Completed) -> String {
     let mut text = format!("\n{}\n", grid.title(completed.rank));
     if !completed.trials.is_empty() {
-        let row = |trial: &katoms_estimate::Trial| {
-            let chosen = (trial.rank, trial.ridge, trial.centring)
-                == (completed.rank, completed.ridge, completed.matrix.effects.centring);
-            vec![
-                trial.rank.to_string(),
-                number(trial.ridge),
-                if trial.centring == Centring::None { "no".into() } else { "yes".into() },
-                number(trial.held_out_rmse),
-                number(trial.seen_rmse),
-                if chosen { "chosen".into() } else { String::new() },
-            ]
-        };
-        let rows: Vec<Vec<String>> = completed.trials.iter().map(row).collect();
-        text += &format!("\n{}", aligned(&["rank", "ridge", "levels", "held-out error", "seen error", ""], &rows));
+        text += &format!("\n{}", tried(completed));
     }
-    text += &format!("\nroot mean squared error on what was seen: {}\n", number(completed.seen_rmse));
+    if completed.rank == 0 {
+        text += "\nno rank does better than the means of the columns, and these fill the cells\n";
+    }
+    let unit = if is_scaled(completed) { ", in standard deviations of the columns" } else { "" };
+    text += &format!("\nroot mean squared error on what was seen{unit}: {}\n", number(completed.seen_rmse));
     if let Some(error) = completed.held_out_rmse {
         text += &format!("on entries that were held out to choose: {}\n", number(error));
     }
@@ -236,4 +323,43 @@ fn text(grid: &Grid, completed: &Completed) -> String {
     }
     let passes = count(completed.passes, "pass", "passes");
     text + &format!("{}: {passes}, {:.2} s\n", words::status(completed.status), completed.seconds)
+}
+
+/// Every choice that was tried.
+fn tried(completed: &Completed) -> String {
+    let heads: &[&str] = match is_scaled(completed) {
+        true => &["rank", "rows like", "held-out error", "seen error", ""],
+        false => &["rank", "ridge", "levels", "held-out error", "seen error", ""],
+    };
+    let row = |trial: &Trial| {
+        let choice = (trial.rank, trial.ridge, trial.centring, trial.row_prior);
+        let chosen = choice == (completed.rank, completed.ridge, completed.centring, completed.row_prior);
+        let mut cells = vec![trial.rank.to_string()];
+        match trial.row_prior {
+            RowPrior::Ridge | RowPrior::Chosen => {
+                cells.push(number(trial.ridge));
+                cells.push(if trial.centring == Centring::None { "no".into() } else { "yes".into() });
+            }
+            RowPrior::Normal => cells.push("the average".into()),
+            RowPrior::Rows => cells.push("other rows".into()),
+        }
+        let is_chosen = if chosen { "chosen" } else { "" };
+        cells.extend([number(trial.held_out_rmse), number(trial.seen_rmse), is_chosen.into()]);
+        cells
+    };
+    aligned(heads, &completed.trials.iter().map(row).collect::<Vec<_>>())
+}
+
+fn is_scaled(completed: &Completed) -> bool {
+    completed.centring == Centring::Columns
+}
+
+/// As in Python.
+fn row_prior(prior: RowPrior) -> &'static str {
+    match prior {
+        RowPrior::Ridge => "ridge",
+        RowPrior::Normal => "normal",
+        RowPrior::Rows => "rows",
+        RowPrior::Chosen => "auto",
+    }
 }

@@ -17,7 +17,10 @@ pub fn report(grid: &Grid, completed: &Completed, data: &Path, told: &Told) -> R
         Fact::new("Data", data.display().to_string()),
         Fact::new("Matrix", format!("{p} × {q}")),
         Fact::new("Seen", format!("{} entries", grid.seen())),
-        Fact::new("Ridge", number(completed.ridge)),
+        match super::is_scaled(completed) {
+            true => Fact::new("Columns", "features, scaled to standard deviation 1; errors are in that unit"),
+            false => Fact::new("Ridge", number(completed.ridge)),
+        },
     ];
     let step = |event: &katoms::driver::Event| Step {
         passes: event.passes as f64,

@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 
 use katoms::linalg::kernels::Real;
 use katoms::operator::{GenotypeCounts, Layout};
-use katoms_io::{Array, Genotypes, Sparse, Table, Values, Variant, on_numbers};
+use katoms_io::{Array, ColumnFormat, Genotypes, Sparse, Table, Values, Variant, on_numbers};
 use serde::Serialize;
 
 /// Numbers that are looked at one by one; more would take long, and nobody reads the list.
@@ -27,6 +27,10 @@ pub struct Seen {
     pub constant: bool,
     /// The first column that holds the same.
     pub duplicate_of: Option<String>,
+    /// How it was read, where its cells are no plain numbers.
+    pub format: Option<ColumnFormat>,
+    /// Whether a fit would leave it out, as was said.
+    pub dropped: bool,
 }
 
 /// A column and its digest: equal columns have equal ones, different columns practically never.
@@ -38,7 +42,10 @@ pub fn of_table(table: &Table) -> Vec<Seen> {
         Values::Numbers(values) => {
             let mut tally = Tally::default();
             values.iter().for_each(|&v| tally.see(v));
-            tally.seen(column.name.clone())
+            let (seen, digest) = tally.seen(column.name.clone());
+            let format = table.formats.get(&column.name).cloned();
+            let kind = if matches!(format, Some(ColumnFormat::Dates(_))) { "dates" } else { seen.kind };
+            (Seen { kind, format, ..seen }, digest)
         }
         Values::Words { levels, codes } => {
             let missing = codes.iter().filter(|code| code.is_none()).count();
@@ -46,8 +53,10 @@ pub fn of_table(table: &Table) -> Vec<Seen> {
             (levels, codes).hash(&mut digest);
             let (name, kind, levels) = (column.name.clone(), "categories", levels.len());
             let constant = levels == 1;
-            let (range, duplicate_of) = (None, None);
-            (Seen { name, kind, missing, levels: Some(levels), range, constant, duplicate_of }, digest.finish())
+            let (range, duplicate_of, format, dropped) = (None, None, None, false);
+            let seen =
+                Seen { name, kind, missing, levels: Some(levels), range, constant, duplicate_of, format, dropped };
+            (seen, digest.finish())
         }
     };
     with_duplicates(table.columns.iter().map(one))
@@ -103,7 +112,17 @@ pub fn of_genotypes(genotypes: &Genotypes, counts: &[GenotypeCounts]) -> Vec<See
         let [counted, other] = &variant.alleles;
         let name = format!("{} ({counted}, {other})", variant.name);
         let (missing, constant) = (counts.missing, counts.is_constant() && range.is_some());
-        Seen { name, kind: "genotypes", missing, levels: None, range, constant, duplicate_of: None }
+        Seen {
+            name,
+            kind: "genotypes",
+            missing,
+            levels: None,
+            range,
+            constant,
+            duplicate_of: None,
+            format: None,
+            dropped: false,
+        }
     };
     genotypes.variants.iter().zip(counts).map(one).collect()
 }
@@ -170,6 +189,7 @@ impl Tally {
         let range = (there > 0).then(|| [least, sum / there as f64, largest]);
         // a column of which nothing is there is missing, not constant
         let constant = there > 0 && least == largest;
-        (Seen { name, kind: "numbers", missing, levels: None, range, constant, duplicate_of: None }, digest.finish())
+        let (kind, levels, duplicate_of, format, dropped) = ("numbers", None, None, None, false);
+        (Seen { name, kind, missing, levels, range, constant, duplicate_of, format, dropped }, digest.finish())
     }
 }

@@ -7,7 +7,10 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use katoms::select::{Sign, phase_transition_k};
-use katoms_io::{Array, Genotypes, Phenotype, PhenotypeValues, Source, Sparse, Table};
+use katoms_io::{
+    Array, Ask, ColumnFormat, Dataset, Day, Genotypes, Phenotype, PhenotypeValues, Problem, Review, Source, Sparse,
+    Table,
+};
 use serde::Serialize;
 
 use crate::Ended;
@@ -41,20 +44,46 @@ struct Inspected {
     rows: usize,
     columns: usize,
     columns_seen: Vec<Seen>,
+    /// What a fit would say.
+    notes: Vec<String>,
     would: Vec<String>,
+    /// What a fit would refuse.
+    problems: Vec<Problem>,
 }
 
 impl InspectArgs {
     pub(super) fn run(&self, told: &Told) -> Result<Ended> {
         // Inspecting is for files that are not yet as they should be: only what cannot be read at all is an error.
-        let source = katoms_io::read(&self.data, &self.format.options()?)?;
-        let inspected = inspect(&source);
+        let source = katoms_io::read_with_problems(&self.data, &self.format.options())?;
+        let mut inspected = inspect(&source);
+        if !matches!(source, Source::Picture(_) | Source::Genotypes(_)) {
+            if !inspected.columns_seen.is_empty() {
+                self.review(source, &mut inspected);
+            }
+            let outlook = inspected.outlook();
+            inspected.would.splice(..0, outlook);
+        }
         if self.json {
             told.print_json(&inspected)?;
         } else {
-            told.print(&text(&inspected))?;
+            told.show(&text(&inspected))?;
         }
         Ok(Ended::Done)
+    }
+
+    /// What a fit would say and refuse: it is asked.
+    fn review(&self, source: Source, inspected: &mut Inspected) {
+        let FormatArgs { drop, categorical, .. } = &self.format;
+        let (path, categorical) = (self.data.clone(), categorical.clone());
+        match Dataset::review(source, &Ask { path, drop: drop.clone(), categorical, ..Ask::default() }) {
+            Ok(Review { columns, notes, problems }) => {
+                (inspected.notes, inspected.problems) = (notes, problems);
+                for (i, seen) in inspected.columns_seen.iter_mut().enumerate() {
+                    seen.dropped = !drop.is_empty() && !columns.contains(&i);
+                }
+            }
+            Err(error) => inspected.would.push(format!("a fit would refuse this: {error}")),
+        }
     }
 }
 
@@ -90,24 +119,20 @@ fn inspect(source: &Source) -> Inspected {
 }
 
 fn of_shape(holds: String, rows: usize, columns: usize) -> Inspected {
-    Inspected { holds, rows, columns, columns_seen: Vec::new(), would: Vec::new() }
+    let (columns_seen, notes, would, problems) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    Inspected { holds, rows, columns, columns_seen, notes, would, problems }
 }
 
 fn of_array(holds: &str, array: &Array) -> Inspected {
-    let missing = array.count_missing();
-    let mut inspected = of_shape(holds.into(), array.rows, array.columns);
-    inspected.would = would(array.rows, array.columns, array.columns, missing);
-    inspected.with_columns(columns::of_array(array))
+    of_shape(holds.into(), array.rows, array.columns).with_columns(columns::of_array(array), || array.count_missing())
 }
 
 fn of_sparse(sparse: &Sparse) -> Inspected {
     let share = 100.0 * sparse.values.len() as f64 / (sparse.rows * sparse.columns).max(1) as f64;
     let labels = if sparse.labels.is_some() { ", with a label for each row" } else { "" };
-    let mut inspected =
-        of_shape(format!("a sparse matrix, {} % of it stored{labels}", number(share)), sparse.rows, sparse.columns);
-    let missing = sparse.values.iter().filter(|v| v.is_nan()).count();
-    inspected.would = would(sparse.rows, sparse.columns, sparse.columns, missing);
-    inspected.with_columns(columns::of_sparse(sparse))
+    let holds = format!("a sparse matrix, {} % of it stored{labels}", number(share));
+    let missing = || sparse.values.iter().filter(|v| v.is_nan()).count();
+    of_shape(holds, sparse.rows, sparse.columns).with_columns(columns::of_sparse(sparse), missing)
 }
 
 fn of_genotypes(genotypes: &Genotypes) -> Inspected {
@@ -129,10 +154,8 @@ fn of_genotypes(genotypes: &Genotypes) -> Inspected {
         }
         _ => "unknown of all: a fit would need --target FILE".into(),
     };
-    inspected.would = would(individuals, variants + 1, variants + 1, 0);
-    if let Some(choices) = inspected.would.first_mut() {
-        *choices = format!("a fit would choose among {}", count(variants, "variant", "variants"));
-    }
+    inspected.would.push(format!("a fit would choose among {}", count(variants, "variant", "variants")));
+    inspected.would.extend(carried(individuals, variants));
     let missing = match missing {
         0 => "no genotype is missing".into(),
         n => format!(
@@ -152,19 +175,20 @@ fn of_genotypes(genotypes: &Genotypes) -> Inspected {
 }
 
 fn of_table(table: &Table) -> Inspected {
-    let seen = columns::of_table(table);
-    let features = seen.iter().map(|column| column.levels.map_or(1, |levels| levels.saturating_sub(1))).sum();
-    let missing = seen.iter().map(|column| column.missing).sum();
-    let mut inspected = of_shape("a table".into(), table.rows, table.columns.len());
-    inspected.would = would(table.rows, table.columns.len(), features, missing);
-    inspected.with_columns(Some(seen))
+    of_shape("a table".into(), table.rows, table.columns.len()).with_columns(Some(columns::of_table(table)), || 0)
 }
 
 impl Inspected {
-    /// The same with what is known about its columns; nothing where they are too many to look at.
-    fn with_columns(mut self, seen: Option<Vec<Seen>>) -> Self {
+    /// The same with what is known about its columns; where they are too many to look at, what is missing in all.
+    fn with_columns(mut self, seen: Option<Vec<Seen>>, missing: impl Fn() -> usize) -> Self {
         let Some(seen) = seen else {
             self.would.push("too large to look for constant or duplicated columns".into());
+            let missing = missing();
+            if missing > 0 {
+                let values = count(missing, "value is", "values are");
+                self.would
+                    .push(format!("{values} missing: a fit would refuse, but for --missing mean or --missing drop"));
+            }
             return self;
         };
         let named = |of: &dyn Fn(&Seen) -> bool| -> Vec<&str> {
@@ -188,56 +212,73 @@ impl Inspected {
     }
 }
 
+impl Inspected {
+    /// What a fit would do with data of this shape, once they are as it takes them.
+    fn outlook(&self) -> Vec<String> {
+        let is_refused = |column: usize| self.problems.iter().any(|p| p.column == Some(column));
+        let features = |(i, seen): (usize, &Seen)| match seen.levels {
+            _ if seen.dropped => 0,
+            Some(_) if is_refused(i) => 0,
+            Some(levels) => levels.saturating_sub(1),
+            None => 1,
+        };
+        let dropped = self.columns_seen.iter().filter(|seen| seen.dropped).count();
+        let features: usize = match self.columns_seen.len() {
+            0 => self.columns,
+            _ => self.columns_seen.iter().enumerate().map(features).sum(),
+        };
+        // One of the columns is most likely the target.
+        let features = features.saturating_sub(1).max(1);
+        let choices = count(features, "feature", "features");
+        let mut told = vec![match features + 1 + dropped > self.columns {
+            true => format!(
+                "a fit would choose among {choices}: each category but the first has one, and those of a column enter together"
+            ),
+            false => format!("a fit would choose among {choices}, with one column as its target"),
+        }];
+        told.extend(carried(self.rows, features));
+        told
+    }
+}
+
+/// How many of so many features so many rows carry.
+fn carried(rows: usize, features: usize) -> Option<String> {
+    let k = phase_transition_k(rows.max(1), features, Sign::Any).ok()?;
+    let most = k.min(rows.saturating_sub(1)).max(1);
+    Some(format!("data of this shape carry at most about {most} of them; noise leaves room for fewer"))
+}
+
 /// A few names, and how many more there are.
 fn some(names: &[&str]) -> String {
     let more = if names.len() > 5 { format!(", and {} more", names.len() - 5) } else { String::new() };
     format!("{}{more}", names[..names.len().min(5)].join(", "))
 }
 
-/// What a fit would do with data of this shape.
-fn would(rows: usize, columns: usize, features: usize, missing: usize) -> Vec<String> {
-    let mut told = Vec::new();
-    // One of the columns is most likely the target.
-    let features = features.saturating_sub(1).max(1);
-    let choices = count(features, "feature", "features");
-    told.push(match features + 1 > columns {
-        true => format!("a fit would choose among {choices}: each category but the first has one, and those of a column enter together"),
-        false => format!("a fit would choose among {choices}, with one column as its target"),
-    });
-    if let Ok(k) = phase_transition_k(rows.max(1), features, Sign::Any) {
-        let most = k.min(rows.saturating_sub(1)).max(1);
-        told.push(format!("data of this shape carry at most about {most} of them; noise leaves room for fewer"));
-    }
-    if missing > 0 {
-        told.push(format!(
-            "{} missing: a fit would refuse; --missing mean or --missing drop takes them, `katoms complete` fills them",
-            count(missing, "value is", "values are")
-        ));
-    }
-    told
+/// What a person reads about a column.
+fn row(seen: &Seen) -> Vec<String> {
+    let range = match (seen.range, seen.levels, &seen.format) {
+        (Some([least, _, largest]), _, Some(ColumnFormat::Dates(dates))) => {
+            let day = |days: f64| Day::from_number(dates.origin.number() + days.floor() as i64);
+            let day = |days: f64| day(days).map(|day| day.to_string()).unwrap_or_default();
+            format!("{} to {}", day(least), day(largest))
+        }
+        (Some([least, mean, largest]), ..) => {
+            format!("{} to {}, mean {}", number(least), number(largest), number(mean))
+        }
+        (None, Some(levels), _) => count(levels, "level", "levels"),
+        (None, None, _) => "nothing".into(),
+    };
+    let remarks = seen.dropped.then(|| "left out (--drop)".to_owned()).into_iter();
+    let remarks = remarks.chain(seen.format.iter().map(ColumnFormat::described));
+    let remarks = remarks.chain(seen.constant.then(|| "constant".to_owned()));
+    let remarks = remarks.chain(seen.duplicate_of.iter().map(|other| format!("the same as {other}")));
+    let remarks = remarks.collect::<Vec<_>>().join("; ");
+    vec![seen.name.clone(), seen.kind.into(), seen.missing.to_string(), range, remarks]
 }
 
 fn text(inspected: &Inspected) -> String {
-    let Inspected { holds, rows, columns, columns_seen, would } = inspected;
+    let Inspected { holds, rows, columns, columns_seen, notes, would, problems } = inspected;
     let mut text = format!("{holds}: {} × {}\n", count(*rows, "row", "rows"), count(*columns, "column", "columns"));
-    let row = |seen: &Seen| {
-        let range = match (seen.range, seen.levels) {
-            (Some([least, mean, largest]), _) => {
-                format!("{} to {}, mean {}", number(least), number(largest), number(mean))
-            }
-            (None, Some(levels)) => count(levels, "level", "levels"),
-            (None, None) => "nothing".into(),
-        };
-        let remarks = seen.constant.then(|| "constant".to_owned());
-        let remarks = remarks.into_iter().chain(seen.duplicate_of.iter().map(|other| format!("the same as {other}")));
-        vec![
-            seen.name.clone(),
-            seen.kind.into(),
-            seen.missing.to_string(),
-            range,
-            remarks.collect::<Vec<_>>().join(", "),
-        ]
-    };
     if !columns_seen.is_empty() {
         let listed: Vec<Vec<String>> = columns_seen.iter().take(LISTED).map(row).collect();
         text += &format!("\n{}", aligned(&["column", "holds", "missing", "values", "remarks"], &listed));
@@ -245,5 +286,15 @@ fn text(inspected: &Inspected) -> String {
             text += &format!("  … and {} more; --json has them all\n", columns_seen.len() - LISTED);
         }
     }
-    would.iter().fold(text + "\n", |text, line| text + &format!("- {line}\n"))
+    text = notes.iter().chain(would).fold(text + "\n", |text, line| text + &format!("- {line}\n"));
+    if !problems.is_empty() {
+        text += "\nA fit would refuse this file as it stands:\n";
+    }
+    for Problem { place, problem, .. } in problems.iter().take(LISTED) {
+        text += &if place.is_empty() { format!("- {problem}\n") } else { format!("- {place}: {problem}\n") };
+    }
+    if problems.len() > LISTED {
+        text += &format!("- and {} more; --json has them all\n", problems.len() - LISTED);
+    }
+    text
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Args;
-use katoms_io::{Ask, Column, Dataset, Model, ReadOptions, Source, Values};
+use katoms_io::{Ask, Column, Dataset, Model, Source, Values};
 use serde_json::{Value, json};
 
 use crate::Ended;
@@ -93,12 +93,17 @@ impl PredictArgs {
         Ok(Ended::Done)
     }
 
-    /// The data, with the model's categories read as such, and the columns that identify rows.
+    /// The data, read as the model's were: its categories as such, numbers and dates in the same way of writing; and the
+    /// columns that identify rows.
     fn source(&self, model: &Model) -> Result<(Source, Vec<Column>)> {
-        let mut options = self.reading.format.options()?;
-        let asked = options.categorical.clone();
-        // identifiers are text, digit by digit
-        options.categorical.extend(model.categorical().into_iter().chain(self.id.iter().cloned()));
+        let told = |columns: Option<usize>, ids: &[String]| {
+            let mut options = self.reading.format.options();
+            model.tell_reader(&mut options, columns);
+            // identifiers are text, digit by digit
+            options.categorical.extend(ids.iter().cloned());
+            options
+        };
+        let options = told(None, &self.id);
         let mut source = self.reading.read(&self.data, &options)?;
         if let Source::Genotypes(genotypes) = &source {
             let ids = identifiers::of_individuals(&genotypes.individuals);
@@ -107,11 +112,9 @@ impl PredictArgs {
         let Source::Table(table) = &source else { return Ok((source, Vec::new())) };
         let ids = identifiers::identifiers(table, &self.id, model)?;
         // Only what was read tells whether columns without names stand where they stood, and which identify rows.
-        let categorical =
-            if table.has_names { model.categorical() } else { model.categorical_among(table.columns.len()) };
-        let all: Vec<String> = asked.into_iter().chain(categorical).chain(ids.iter().cloned()).collect();
-        if self.data != Path::new("-") && all.iter().any(|name| !options.categorical.contains(name)) {
-            source = katoms_io::read(&self.data, &ReadOptions { categorical: all, ..options })?;
+        let known = told((!table.has_names).then_some(table.columns.len()), &ids);
+        if self.data != Path::new("-") && known != options {
+            source = katoms_io::read_with_problems(&self.data, &known)?;
         }
         let Source::Table(table) = &source else { return Ok((source, Vec::new())) };
         let columns = table.columns.iter().filter(|column| ids.contains(&column.name)).cloned().collect();
@@ -148,7 +151,7 @@ fn columns(model: &Model, dataset: &Dataset, ids: &[Column], linear: Vec<f64>) -
     match &model.target.classes {
         None => columns.push(numbers("prediction".into(), linear)),
         Some(classes) => {
-            let codes = linear.iter().map(|&z| Some(u32::from(z >= 0.0))).collect();
+            let codes = linear.iter().map(|&z| Some(u32::from(z > 0.0))).collect();
             let values = Values::Words { levels: classes.to_vec(), codes };
             columns.push(Column { name: "prediction".into(), values });
             for (class, sign) in classes.iter().zip([-1.0, 1.0]) {

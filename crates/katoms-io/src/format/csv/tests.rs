@@ -1,9 +1,21 @@
 //! Tables as people write them, and the messages where they went wrong.
 
+mod messy;
+
 use super::*;
+use crate::table::Values;
+
+/// A table without problems.
+fn read_by(text: &[u8], options: &ReadOptions) -> Result<Table, Error> {
+    let table = read_table(Path::new("d.csv"), text, options)?;
+    match table.problems.as_slice() {
+        [] => Ok(table),
+        problems => Err(Error::Problems { path: "d.csv".into(), problems: problems.to_vec() }),
+    }
+}
 
 fn read(text: &[u8]) -> Result<Table, Error> {
-    read_table(Path::new("d.csv"), text, &ReadOptions::default())
+    read_by(text, &ReadOptions::default())
 }
 
 fn problem(text: &[u8]) -> String {
@@ -50,13 +62,15 @@ fn every_number_is_the_nearest_one() {
 
 #[test]
 fn missing_cells_in_every_spelling() {
-    let table = read(b"a,b\n1,x\n,\nNA,na\nN/A,n/a\nNaN,nan\nnull,NULL\nNone,none\n?,?\n.,.\n  ,y\n2,x\n").unwrap();
+    let table =
+        read(b"a,b\n1,x\n,\nNA,na\nN/A,n/a\nNaN,nan\nnull,NULL\n#N/A,#REF!\n?,?\n-,-\n.,.\nNone,None\n2,x\n").unwrap();
     let a = numbers(&table, 0);
-    assert_eq!((a[0], a[10]), (1.0, 2.0));
-    assert!(a[1..10].iter().all(|v| v.is_nan()), "{a:?}");
+    assert_eq!((a[0], a[11]), (1.0, 2.0));
+    assert!(a[1..11].iter().all(|v| v.is_nan()), "{a:?}");
+    // among words the last three may be words
     let b = words(&table, 1);
-    assert_eq!((b[0], b[9], b[10]), (Some("x"), Some("y"), Some("x")));
-    assert!(b[1..9].iter().all(Option::is_none), "{b:?}");
+    assert!(b[1..8].iter().all(Option::is_none), "{b:?}");
+    assert_eq!(b[8..], [Some("-"), Some("."), Some("None"), Some("x")]);
 }
 
 #[test]
@@ -97,16 +111,21 @@ fn levels_are_told_apart_as_they_are_written() {
 fn a_word_among_numbers_is_an_error_that_names_the_place() {
     assert_eq!(
         problem(b"id,age\n1,30\n2,3o\n3,41\n"),
-        "d.csv, line 3, column 2 (age): \"3o\" among 2 numbers; correct it, or leave the column out (--drop age), or \
-         say that it holds categories (--categorical age)"
+        "d.csv, line 3, column 2 (age): \"3o\" among 2 numbers; correct it, or say --na-values 3o (missing) or \
+         --categorical age (categories)"
     );
-    // one in ten may be a slip, more are not
-    let many = |texts: usize| {
-        let cells = (0..100).map(|i| if i < texts { format!("w{i}\n") } else { format!("{i}\n") });
+    // of few different numbers one cell in ten may be a slip; more are categories, of many numbers they are none
+    let many = |texts: usize, different: usize| {
+        let cells = (0..100).map(|i| if i < texts { "w\n".to_owned() } else { format!("{}\n", i % different) });
         format!("x\n{}", cells.collect::<String>())
     };
-    assert!(problem(many(10).as_bytes()).starts_with("d.csv, line 2, column 1 (x): \"w0\" among 90 numbers;"));
-    assert_eq!(words(&read(many(11).as_bytes()).unwrap(), 0)[0], Some("w0"));
+    let message = problem(many(10, 5).as_bytes());
+    assert!(message.starts_with("d.csv, line 2, column 1 (x): \"w\" (10 times) among 90 numbers;"), "{message}");
+    assert_eq!(words(&read(many(11, 12).as_bytes()).unwrap(), 0)[0], Some("w"));
+    assert!(problem(many(49, 13).as_bytes()).contains("\"w\" (49 times) among 51 numbers"));
+    assert!(problem(many(80, 13).as_bytes()).contains("\"w\" (80 times) among 20 numbers"));
+    let different: String = (0..60).map(|i| if i < 20 { format!("{i}\n") } else { format!("w{i}\n") }).collect();
+    assert_eq!(words(&read(format!("x\n{different}").as_bytes()).unwrap(), 0)[20], Some("w20"));
 }
 
 #[test]
@@ -116,8 +135,9 @@ fn columns_that_nobody_uses_raise_no_error() {
         ReadOptions { drop: vec!["age".into()], ..ReadOptions::default() },
         ReadOptions { categorical: vec!["age".into()], ..ReadOptions::default() },
     ] {
-        let table = read_table(Path::new("d.csv"), &text[..], &options).unwrap();
-        assert_eq!(words(&table, 1), [Some("30"), Some("3o"), Some("41")]);
+        let is_word = |v: &Values| matches!(v, Values::Words { levels, .. } if *levels == ["30", "3o", "41"]);
+        let table = read_by(&text[..], &options).unwrap();
+        assert_eq!(is_word(&table.columns[1].values), options.drop.is_empty());
     }
 }
 
@@ -131,8 +151,17 @@ fn ragged_rows() {
     assert_eq!(
         problem(b"1,2\r\n3\r\n5,6\r\n"),
         "d.csv, line 2: 1 field found, 2 expected, as in the first line; look for a missing or surplus delimiter, or \
-         for one that wants quotation marks around it"
+         for one that wants quotation marks around it; a line that is no data can be left out (--skip-lines)"
     );
+    let message = problem(b"a,b\n1,2\n3\n4,5\n6,7\n8\n9,1\n2,3\n4,5,6\n");
+    assert!(
+        message.starts_with(
+            "d.csv, line 3: 1 field found, 2 expected, as in the header, and another number in lines 6, 9;"
+        ),
+        "{message}"
+    );
+    // what is empty behind the last field counts for nothing
+    assert_eq!(numbers(&read(b"a,b\n1,2,\n3,4,,\n5,6\n").unwrap(), 1), [2.0, 4.0, 6.0]);
 }
 
 #[test]
@@ -149,22 +178,17 @@ fn files_that_hold_no_table() {
 }
 
 #[test]
-fn two_columns_of_one_name() {
+fn columns_of_one_name_are_renamed() {
+    let table = read(b"price,b,price,price_2,price\n1,2,3,4,5\n").unwrap();
+    assert_eq!(names(&table), ["price", "b", "price_3", "price_2", "price_4"]);
     assert_eq!(
-        problem(b"a,b,a\n1,2,3\n"),
-        "d.csv, line 1, column 3 (a): column 1 has the same name; give each column one of its own"
+        table.notes,
+        ["columns of the same name were renamed: the \"price\" of column 3 is price_3, the \"price\" of column 5 is \
+          price_4"]
     );
     // a name that is not there is a number, which may be taken
     assert_eq!(names(&read(b",b\n1,2\n").unwrap()), ["x1", "b"]);
-}
-
-#[test]
-fn a_decimal_comma_is_an_error() {
-    let message = problem(b"a;b\n1,5;2\n2,5;3\n");
-    assert!(
-        message.starts_with("d.csv, line 2, column 1 (a): \"1,5\" has a decimal comma; write a point,"),
-        "{message}"
-    );
+    assert_eq!(names(&read(b"x2,\n1,2\n").unwrap()), ["x2", "x2_2"]);
 }
 
 #[test]

@@ -1,12 +1,13 @@
 //! What is taken away before the work: under a mask, or at random to compare with.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use anyhow::{Result, bail};
 use katoms::simulate;
 use katoms_io::{ReadOptions, Source};
 
-use super::Grid;
+use super::{Colour, Grid};
 
 impl Grid {
     /// The same without the pixels that are transparent or black in another picture.
@@ -32,6 +33,54 @@ impl Grid {
         let is_seen = |pixel: usize| if by_transparency { picture.seen[pixel] } else { is_light(pixel) };
         // What lies under a mask is no truth to compare with: often it is paint.
         Ok(self.parted(|_, i, j| is_seen(i * width + j % width)).0)
+    }
+
+    /// The same without the pixels that have this colour, each channel up to `tolerance` of 255 off.
+    pub fn without_colour(self, colour: Colour, tolerance: u8) -> Result<Self> {
+        if !self.is_picture() {
+            bail!("--hole-colour goes with a picture (PNG, JPEG); leave the cells of a table empty that are missing");
+        }
+        let (height, width) = self.picture_size();
+        let channels = if self.channels == 1 { &colour.0[..1] } else { &colour.0[..] };
+        if self.channels == 1 && colour.0.iter().any(|&c| c != colour.0[0]) {
+            bail!("--hole-colour is {colour}, but the picture is grey; give black, white or a grey such as '#808080'");
+        }
+        let mut pixels = vec![[None; 3]; height * width];
+        for ((&i, &j), &v) in self.rows.iter().zip(&self.columns).zip(&self.values) {
+            pixels[i * width + j % width][j / width] = Some((255.0 * v).round() as u8);
+        }
+        let is_near = |(seen, wanted): (&Option<u8>, &u8)| seen.is_some_and(|seen| seen.abs_diff(*wanted) <= tolerance);
+        let is_hole: Vec<bool> = pixels.iter().map(|pixel| pixel.iter().zip(channels).all(is_near)).collect();
+        if !is_hole.contains(&true) {
+            bail!(
+                "no pixel is {colour} (--hole-colour), each channel at most {tolerance} of 255 off; the most frequent \
+                 colour is {}. --hole-tolerance finds colours that are near",
+                most_frequent(&pixels, channels.len())
+            );
+        }
+        Ok(self.parted(|_, i, j| !is_hole[i * width + j % width]).0)
+    }
+
+    /// Refuses what has no holes.
+    pub fn check_missing(&self, path: &Path) -> Result<()> {
+        let entries = self.observed()?.values().len();
+        if entries < self.shape.0.saturating_mul(self.shape.1) {
+            return Ok(());
+        }
+        let path = path.display();
+        match self.channels {
+            0 => bail!(
+                "{path}: nothing is missing: all of the {} × {} cells have a value. Leave those empty that are to be \
+                 filled, or hide some at random and see how well they are met: --observed 0.9",
+                self.shape.0,
+                self.shape.1
+            ),
+            _ => bail!(
+                "{path}: nothing is missing: no pixel is transparent. Say which are to be filled: --mask FILE, a picture \
+                 that is black there; --hole-colour '#ff00ff', where holes were painted in a colour; or --observed 0.35, \
+                 which hides the others at random and compares"
+            ),
+        }
     }
 
     /// The same without all but this share of what is there, which is kept to compare with.
@@ -61,4 +110,16 @@ impl Grid {
         self.values = seen.iter().map(|e| e.2).collect();
         (self, hidden)
     }
+}
+
+/// The colour that most pixels have; of several the darkest.
+fn most_frequent(pixels: &[[Option<u8>; 3]], channels: usize) -> Colour {
+    let mut counts: HashMap<[u8; 3], usize> = HashMap::new();
+    for pixel in pixels.iter().filter(|pixel| pixel[0].is_some()) {
+        let grey = pixel[0].unwrap_or(0);
+        let colour = if channels == 1 { [grey; 3] } else { pixel.map(|channel| channel.unwrap_or(0)) };
+        *counts.entry(colour).or_default() += 1;
+    }
+    let most = counts.into_iter().max_by_key(|&(colour, count)| (count, std::cmp::Reverse(colour)));
+    Colour(most.map_or([0; 3], |(colour, _)| colour))
 }

@@ -1,8 +1,16 @@
 //! What is completed: entries, cells or pixels.
 
+mod colour;
+mod entries;
 mod hide;
+mod layout;
 mod read;
+mod roles;
 mod write;
+
+pub use colour::Colour;
+pub use entries::Meant;
+use read::infinite;
 
 use anyhow::Result;
 use clap::ValueEnum;
@@ -17,7 +25,8 @@ pub enum Kind {
     /// A row, a column and a value on each line
     Entries,
     /// A value in each cell, some of them empty
-    Cells,
+    #[value(alias = "cells")]
+    Table,
 }
 
 /// A matrix of which some entries are known; a colour picture is three of them side by side.
@@ -40,18 +49,27 @@ pub struct Grid {
 /// What rows and columns are called.
 #[derive(Debug, Clone)]
 enum Names {
-    /// Of the rows and of the columns; those of the entries' three columns first.
-    Entries { heads: [String; 3], rows: Vec<String>, columns: Vec<String> },
-    /// Columns of a table, and columns of words that are carried along.
-    Cells { columns: Vec<String>, carried: Vec<Column> },
+    /// Of the column that held the rows' names, of the rows and of the columns.
+    Entries { head: String, rows: Vec<String>, columns: Vec<String> },
+    /// The columns of a table, and the names of its rows where a column has them.
+    Table { slots: Vec<Slot>, rows: Option<Vec<String>> },
     /// Nothing.
     None,
+}
+
+/// A column of a table, in the order of the file.
+#[derive(Debug, Clone)]
+enum Slot {
+    /// The next column of the matrix, by name.
+    Cells(String),
+    /// Something else, which stays as it is.
+    Carried(Column),
 }
 
 /// How far the completed matrix is from what was hidden.
 #[derive(Debug, Clone, Copy)]
 pub struct HiddenError {
-    /// The root of the mean squared error.
+    /// The root of the mean squared error, in units of the columns as all errors are.
     pub rmse: f64,
     /// The peak signal-to-noise ratio of the whole picture, in dB.
     pub psnr: Option<f64>,
@@ -70,6 +88,11 @@ impl Grid {
     /// Whether it is a picture.
     pub fn is_picture(&self) -> bool {
         self.channels > 0
+    }
+
+    /// Whether it is a table, whose columns are features in units of their own.
+    pub fn is_table(&self) -> bool {
+        !self.is_sparse && !self.is_picture()
     }
 
     /// Whether it came entry by entry, as ratings do.
@@ -114,15 +137,18 @@ impl Grid {
 
     /// How far the completed matrix is from what was hidden; `None` where nothing was.
     pub fn hidden_error(&self, matrix: &CompletedMatrix) -> Option<HiddenError> {
-        let (rows, columns): (Vec<usize>, Vec<usize>) = self.hidden.iter().map(|e| (e.0, e.1)).unzip();
-        let square = |predicted: Vec<f64>, truth: &mut dyn Iterator<Item = f64>| -> f64 {
-            predicted.iter().zip(truth).map(|(a, b)| (a - b).powi(2)).sum()
-        };
-        let hidden = square(matrix.predict(&rows, &columns).ok()?, &mut self.hidden.iter().map(|e| e.2));
         if self.hidden.is_empty() {
             return None;
         }
-        let seen = square(matrix.predict(&self.rows, &self.columns).ok()?, &mut self.values.iter().copied());
+        let square = |rows: &[usize], columns: &[usize], truth: &[f64]| -> Option<f64> {
+            let predicted = matrix.predict(rows, columns).ok()?;
+            let places = predicted.iter().zip(truth).zip(columns);
+            Some(places.map(|((a, b), &j)| ((a - b) / matrix.scales[j]).powi(2)).sum())
+        };
+        let ((rows, columns), truth): ((Vec<usize>, Vec<usize>), Vec<f64>) =
+            self.hidden.iter().map(|e| ((e.0, e.1), e.2)).unzip();
+        let hidden = square(&rows, &columns, &truth)?;
+        let seen = square(&self.rows, &self.columns, &self.values)?;
         let mean = (hidden + seen) / (self.hidden.len() + self.values.len()) as f64;
         let psnr = (self.channels > 0 && mean > 0.0).then(|| -10.0 * mean.log10());
         Some(HiddenError { rmse: (hidden / self.hidden.len() as f64).sqrt(), psnr })

@@ -1,0 +1,238 @@
+//! A table whose columns are features, each in a unit of its own.
+//!
+//! Columns are scaled, and the matrix of rank k is the one of a [factor analysis](em): each column has a noise of its
+//! own, and the factors of a row are drawn to what is usual, the more the less was seen of it.
+
+mod em;
+mod fit;
+mod packed;
+mod rows;
+mod table;
+mod trials;
+
+use katoms::Error;
+use katoms::driver::{Status, Trace};
+use katoms::linalg::Matrix;
+use rayon::prelude::*;
+
+pub use rows::RowPrior;
+pub(super) use table::Scaling;
+
+use super::model::RowModel;
+use super::saved::{Asked, Chosen, Saved};
+use super::{Centring, Completed, CompletedMatrix, Completion, Effects, Observed, Rule, TRIAL_SHARE, trials::choose};
+use crate::budget::Budget;
+use crate::watch::{Phase, Watch};
+use em::{Parameters, RowEvidence};
+use fit::{Fitting, State};
+use rows::Prior;
+use table::Table;
+use trials::{Tried, prior_of, rows_evidence};
+
+/// A factor analysis of scaled columns: what rows that come later are filled by.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FactorModel {
+    /// A row for each column of the table, in units of its standard deviation.
+    pub loadings: Matrix,
+    /// The variance of what no factor explains, of each column, in the same units.
+    pub noise: Vec<f64>,
+    prior: Prior,
+}
+
+impl FactorModel {
+    /// Factors are N(0, I), or like `centres` (as columns), each of which reaches as far as the covariance that comes
+    /// with them.
+    ///
+    /// # Errors
+    /// When the sizes disagree.
+    pub fn new(loadings: Matrix, noise: Vec<f64>, centres: Option<(Matrix, Matrix)>) -> Result<Self, Error> {
+        let rank = loadings.columns();
+        let sizes = centres.as_ref().map_or([rank; 3], |(c, spread)| [c.rows(), spread.rows(), spread.columns()]);
+        for (what, found, expected) in [
+            ("noise", noise.len(), loadings.rows()),
+            ("centre", sizes[0], rank),
+            ("spread", sizes[1], rank),
+            ("spread", sizes[2], rank),
+        ] {
+            if found != expected {
+                return Err(Error::Length { what, found, expected, why: "as the loadings have" });
+            }
+        }
+        let prior = match centres {
+            Some((centres, spread)) => Prior::with_centres(centres, spread),
+            None => Prior::normal(rank),
+        };
+        Ok(Self { loadings, noise, prior })
+    }
+
+    /// The rows that stand for all, as columns, and how far each reaches; `None` where factors are N(0, I).
+    pub fn centres(&self) -> Option<(&Matrix, &Matrix)> {
+        self.prior.centres()
+    }
+
+    /// What is known of a row's factors before anything is seen of it.
+    pub fn row_prior(&self) -> RowPrior {
+        self.prior.kind()
+    }
+
+    /// The factors of a row, from what is left of its scaled values when the columns' means are taken off.
+    pub(super) fn factors(&self, columns: &[usize], left: &[f64]) -> Vec<f64> {
+        let rank = self.loadings.columns();
+        let (mut precision, mut pull) = (vec![0.0; packed::length(rank)], vec![0.0; rank]);
+        for (&j, &value) in columns.iter().zip(left) {
+            let loading: Vec<f64> = (0..rank).map(|a| self.loadings.at(j, a)).collect();
+            packed::add_outer(&mut precision, 1.0 / self.noise[j], &loading);
+            packed::add(&mut pull, value / self.noise[j], &loading);
+        }
+        self.prior.factors(&RowEvidence { seen: columns.len(), precision, pull })
+    }
+
+    /// The scaled prediction of a column, without its mean.
+    pub(super) fn predicted(&self, column: usize, factors: &[f64]) -> f64 {
+        factors.iter().enumerate().map(|(a, z)| z * self.loadings.at(column, a)).sum()
+    }
+}
+
+/// Completes a table of features.
+pub(super) fn complete(
+    observed: &Observed,
+    how: &Completion,
+    resume: Option<Saved>,
+    budget: Budget,
+    watch: &mut dyn Watch,
+) -> Result<Completed, Error> {
+    let scaling = Scaling::of(observed)?;
+    let scaled = scaling.apply(observed);
+    let table = Table::new(&scaled);
+    let (chosen, mut state, earlier) = match resume {
+        Some(saved) => {
+            let state = State::resume(&table, &saved.state)?;
+            (saved.chosen, state, saved.seconds)
+        }
+        None if how.has_choice() => {
+            let tried = trials::run((&scaled, &scaling), how, budget.share(TRIAL_SHARE), watch)?;
+            if tried.cut == Some(Status::Stopped) {
+                return Ok(without_refit(&Whole { observed, scaling, table, how }, tried));
+            }
+            let chosen = chosen_of(how.rule, how.ranks[0], tried);
+            let state = State::start(&table, chosen.rank);
+            (chosen, state, 0.0)
+        }
+        None => {
+            let chosen = Chosen::given(how.ranks[0], 0.0, Centring::Columns, how.row_prior);
+            let state = State::start(&table, chosen.rank);
+            (chosen, state, 0.0)
+        }
+    };
+    let done = chosen.trials.len();
+    let (stop, phase) = (budget.left(how.stop, earlier), Phase::Final { atoms: chosen.rank });
+    let fitting = Fitting { table: &table, stop, settled: how.settled, phase, done, of: done + 1 };
+    let asked = Asked::of(how);
+    let seal = |state, seconds| Saved::to_bytes(&asked, &chosen, state, seconds);
+    let status = fitting.run(&mut state, watch, Some(&seal))?;
+    let whole = Whole { observed, scaling, table, how };
+    Ok(whole.completed(&state.parameters, &chosen, status, state.trace))
+}
+
+/// All that there is to complete.
+struct Whole<'a> {
+    observed: &'a Observed,
+    scaling: Scaling,
+    table: Table,
+    how: &'a Completion,
+}
+
+impl Whole<'_> {
+    fn completed(&self, parameters: &Parameters, chosen: &Chosen, status: Status, trace: Trace) -> Completed {
+        let (matrix, seen_rmse) = self.matrix(parameters, chosen.row_prior);
+        let held_out_rmse = choose(&chosen.trials, self.how.rule).map(|t| chosen.trials[t].held_out_rmse);
+        Completed {
+            matrix,
+            seen_rmse,
+            rank: chosen.rank,
+            ridge: 0.0,
+            centring: Centring::Columns,
+            row_prior: chosen.row_prior,
+            trials: chosen.trials.clone(),
+            most_trials: chosen.most,
+            held_out_rmse,
+            complete: chosen.whole && !matches!(status, Status::Stopped | Status::TimeLimit),
+            refitted: true,
+            status,
+            quality: None,
+            iterations: trace.len(),
+            passes: trace.len() + chosen.passes,
+            seconds: trace.last().map_or(0.0, |event| event.seconds) + chosen.seconds,
+            trace,
+            repeated: self.observed.repeated(),
+        }
+    }
+
+    /// The matrix, and the root of its mean squared error in standard deviations of the columns.
+    fn matrix(&self, parameters: &Parameters, kind: RowPrior) -> (CompletedMatrix, f64) {
+        let evidence = rows_evidence(&self.table, parameters);
+        let prior = prior_of(kind, parameters.rank, &evidence);
+        let factors: Vec<Vec<f64>> = evidence.par_iter().map(|row| prior.factors(row)).collect();
+        let Scaling { centres, scales } = &self.scaling;
+        let (n, rank) = (self.table.shape.0, parameters.rank);
+        let (left, singular_values, right) =
+            singular(&Matrix::from_fn(n, rank, |i, a| factors[i][a]), &parameters.matrix());
+        let level = |j: usize| centres[j] + scales[j] * parameters.mean[j];
+        let columns = (0..centres.len()).map(level).collect();
+        let (row_counts, _) = self.observed.counts();
+        let matrix = CompletedMatrix {
+            effects: Effects { centring: Centring::Columns, mean: 0.0, rows: vec![0.0; n], columns },
+            left,
+            singular_values,
+            right,
+            scales: scales.clone(),
+            row_model: RowModel::Factors(Box::new(FactorModel {
+                loadings: parameters.matrix(),
+                noise: parameters.noise.clone(),
+                prior,
+            })),
+            bounds: self.how.clip.bounds(self.observed, self.how.columns),
+            empty_rows: (0..n).filter(|&i| row_counts[i] == 0).collect(),
+            empty_columns: Vec::new(),
+            fallback: None,
+        };
+        let square = |i: usize| -> f64 {
+            let off = |(j, value): (usize, f64)| (parameters.predicted(j, &factors[i]) - value).powi(2);
+            self.table.rows.seen(i).map(off).sum()
+        };
+        let rmse = ((0..n).map(square).sum::<f64>() / self.table.seen as f64).sqrt();
+        (matrix, rmse)
+    }
+}
+
+/// left·rightᵀ = u·diag(values)·vᵀ.
+fn singular(left: &Matrix, right: &Matrix) -> (Matrix, Vec<f64>, Matrix) {
+    if left.columns() == 0 {
+        return (left.clone(), Vec::new(), right.clone());
+    }
+    let (q1, q2) = (left.orthonormalized(), right.orthonormalized());
+    let core = q1.transposed_times(left).times_transposed(&q2.transposed_times(right));
+    match core.svd() {
+        Some((u, values, v)) => (q1.times(&u), values, q2.times(&v)),
+        None => (left.clone(), vec![1.0; left.columns()], right.clone()),
+    }
+}
+
+/// What the trials say.
+fn chosen_of(rule: Rule, otherwise: usize, tried: Tried) -> Chosen {
+    let Tried { all, cut, most, passes, seconds, .. } = tried;
+    let taken = choose(&all, rule).map(|t| all[t]);
+    let (rank, row_prior) = taken.map_or((otherwise, RowPrior::Normal), |trial| (trial.rank, trial.row_prior));
+    let (centring, whole) = (Centring::Columns, cut.is_none());
+    Chosen { rank, ridge: 0.0, centring, row_prior, grown: false, trials: all, whole, most, passes, seconds }
+}
+
+/// The best trial as the answer: the job was stopped before the last fit.
+fn without_refit(whole: &Whole<'_>, mut tried: Tried) -> Completed {
+    let parameters = tried.best.take().unwrap_or_else(|| Parameters::start(&whole.table, 0));
+    let status = tried.cut.unwrap_or(Status::Stopped);
+    let iterations = choose(&tried.all, Rule::Least).map_or(0, |t| tried.all[t].iterations);
+    let chosen = chosen_of(Rule::Least, parameters.rank, tried);
+    let answer = whole.completed(&parameters, &chosen, status, Trace::new());
+    Completed { refitted: false, complete: false, iterations, ..answer }
+}

@@ -1,0 +1,135 @@
+//! Sizes and ridges on rows held out.
+
+use katoms::select::{Choice, FoldModel, Folds, Score};
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::answer;
+use crate::design::Matrix;
+use crate::error::raised;
+use crate::features::{Problem, tell_end, worked};
+use crate::job::Work;
+
+/// Adds the functions to the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(cross_validate, module)?)?;
+    module.add_function(wrap_pyfunction!(folds, module)?)?;
+    module.add_function(wrap_pyfunction!(train, module)?)?;
+    module.add_function(wrap_pyfunction!(compare, module)?)
+}
+
+/// Rows held out: labels of folds, or how many, drawn with a seed.
+#[derive(FromPyObject)]
+pub enum Held {
+    /// (how many folds, seed): random, and by classes where there are some. A tuple, which a list of labels is not.
+    Drawn(usize, u64),
+    /// The fold of each row.
+    Labels(Vec<usize>),
+}
+
+impl Held {
+    fn folds(self, problem: &Problem<'_>) -> PyResult<Folds> {
+        let target = problem.target.as_slice()?;
+        let folds = match self {
+            Self::Labels(labels) => Folds::given(labels),
+            Self::Drawn(count, seed) if problem.loss == "logistic" => Folds::stratified(target, count, seed),
+            Self::Drawn(count, seed) => Folds::random(target.len(), count, seed),
+        };
+        folds.map_err(raised)
+    }
+}
+
+/// The fold of each row.
+#[pyfunction]
+fn folds<'py>(py: Python<'py>, problem: Problem<'py>, held: Held) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    Ok(answer::indices(py, held.folds(&problem)?.labels()))
+}
+
+/// Every size and ridge on rows held out. Without sizes, those up to where the held-out loss falls no more.
+#[pyfunction]
+#[pyo3(signature = (design, problem, work, sizes, ridges, held))]
+fn cross_validate<'py>(
+    py: Python<'py>,
+    design: Matrix<'py>,
+    problem: Problem<'py>,
+    work: Work,
+    sizes: Option<Vec<usize>>,
+    ridges: Vec<f64>,
+    held: Held,
+) -> PyResult<Bound<'py, PyDict>> {
+    let folds = held.folds(&problem)?;
+    let (found, ended) = worked(py, (&design, &problem, &work), |features, listener| {
+        features.cross_validate(sizes.as_deref(), &ridges, &folds, listener)
+    })?;
+    let tried = found.scores.iter().zip(&found.models).map(|(score, model)| {
+        let told = choice_told(py, score.choice)?;
+        told.set_item("losses", PyArray1::from_slice(py, &score.folds))?;
+        told.set_item("model", (answer::dense(py, &model.coefficients), model.intercept))?;
+        told.set_item("fold_models", score.models.iter().map(|model| fold_model(py, model)).collect::<Vec<_>>())?;
+        Ok(told)
+    });
+    let told = PyDict::new(py);
+    told.set_item("tried", tried.collect::<PyResult<Vec<_>>>()?)?;
+    told.set_item("fold_of_row", answer::indices(py, folds.labels()))?;
+    tell_end(&told, &ended)?;
+    Ok(told)
+}
+
+/// A size and a ridge.
+fn choice_told(py: Python<'_>, choice: Choice) -> PyResult<Bound<'_, PyDict>> {
+    let told = PyDict::new(py);
+    told.set_item("support_size", choice.atoms)?;
+    told.set_item("l2", choice.ridge)?;
+    Ok(told)
+}
+
+/// (indices, values, intercept): of many models, only what is not 0.
+type Sparse<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>, f64);
+
+fn fold_model<'py>(py: Python<'py>, model: &FoldModel) -> Sparse<'py> {
+    let x = &model.coefficients;
+    let values = PyArray1::from_iter(py, x.entries().map(|(_, value)| value));
+    (answer::indices(py, x.indices()), values, model.intercept)
+}
+
+/// The models of every size and ridge on some rows, judged on others.
+#[pyfunction]
+fn train<'py>(
+    py: Python<'py>,
+    design: Matrix<'py>,
+    problem: Problem<'py>,
+    work: Work,
+    sizes: Vec<usize>,
+    ridges: Vec<f64>,
+    rows: (Vec<usize>, Vec<usize>),
+) -> PyResult<Bound<'py, PyDict>> {
+    let (found, ended) = worked(py, (&design, &problem, &work), |features, listener| {
+        features.train(&sizes, &ridges, (&rows.0, &rows.1), listener)
+    })?;
+    let tried = found.choices.iter().zip(&found.models).zip(&found.losses).map(|((&choice, model), loss)| {
+        let told = choice_told(py, choice)?;
+        told.set_item("loss", loss)?;
+        told.set_item("model", fold_model(py, model))?;
+        Ok(told)
+    });
+    let told = PyDict::new(py);
+    told.set_item("tried", tried.collect::<PyResult<Vec<_>>>()?)?;
+    tell_end(&told, &ended)?;
+    Ok(told)
+}
+
+/// How choices of a size and a ridge compare, by their losses fold by fold: the means, their standard errors, the place
+/// of the least mean, and that of the smallest size within one standard error of it.
+#[pyfunction]
+fn compare<'py>(
+    py: Python<'py>,
+    choices: Vec<(usize, f64)>,
+    folds: Vec<Vec<f64>>,
+) -> (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, usize, usize) {
+    let score = |((atoms, ridge), folds)| Score::new(Choice { atoms, ridge, shrinkage: 0.0 }, folds, Vec::new());
+    let scores: Vec<Score> = choices.into_iter().zip(folds).map(score).collect();
+    let (means, errors) = (scores.iter().map(|s| s.mean), scores.iter().map(|s| s.error));
+    let (means, errors) = (PyArray1::from_iter(py, means), PyArray1::from_iter(py, errors));
+    (means, errors, Score::least(&scores), Score::within_one_error(&scores))
+}

@@ -1,0 +1,255 @@
+"""Models as files: the program's own, so that each reads what the other has written."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import warnings
+from typing import Any
+
+import numpy as np
+
+from katoms import _katoms
+from katoms._checks import Design, check_shape, design_of, is_sparse
+from katoms._estimator import names_or_numbers
+from katoms._frames import is_frame, is_missing, numbers_in
+from katoms._missing import MISSING_LEVEL, not_finite
+
+#: The version of the file that is written.
+SCHEMA = 1
+
+#: What the labels of classes are, by the kind of their array.
+_KINDS = {"b": "bool", "i": "integer", "u": "integer", "f": "float"}
+
+
+def save(model: Any, path: Any) -> None:
+    """Write a fitted model."""
+    if not hasattr(model, "_loaded") and not hasattr(model, "objective_"):
+        raise ValueError("this fit was broken off, and nothing is known of its model; fit it again before it is saved")
+    text = model._loaded.text if hasattr(model, "_loaded") else json.dumps(_fields(model)).encode()
+    _katoms.save_model(os.fspath(path), text)
+
+
+def _fields(model: Any) -> dict[str, Any]:
+    coef, intercept = model._linear_part()
+    features = [_feature(model, j) for j in model.support_.tolist()]
+    standardized, means = model.standardized_coef_, _means(model)
+    return {
+        "schema": SCHEMA,
+        "katoms": _katoms.__version__,
+        "command": f"Python: {model!r}",
+        "loss": model._loss,
+        "k": int(model.support_size_),
+        "target": _target(model),
+        "intercept": intercept,
+        "coefficients": [
+            {**feature, "value": float(coef[j]), "standardized": float(standardized[j]), "mean": means(j)}
+            for j, feature in zip(model.support_.tolist(), features)
+        ],
+        "atoms": getattr(model, "chosen_groups_", [feature["name"] for feature in features]),
+        "levels": {},
+        "unnamed_columns": None if hasattr(model, "feature_names_in_") else int(model.n_features_in_),
+        "standardize": bool(model.standardize),
+        "ridge": float(getattr(model, "l2_", model._ridges()[0])),
+        "missing": "mean" if hasattr(model, "means_") else "refuse",
+        "method": getattr(model, "method", None) or "search",
+        "status": model.status_,
+        "objective": float(model.objective_),
+        "quality": _quality(model),
+        # A checksum would take the data, which nobody keeps.
+        "data": {"rows": int(model.n_samples_fit_), "columns": coef.shape[0], "checksum": ""},
+    }
+
+
+def _feature(model: Any, j: int) -> dict[str, Any]:
+    """What the file says of a feature. Columns without names are called x1, x2, ... there."""
+    count = model.n_features_in_
+    names = getattr(model, "feature_names_in_", None)
+    column = int(j if j < count else model.missing_features_[j - count])
+    name = f"x{column + 1}" if names is None else str(names[column])
+    if j < count:
+        return {"name": name, "column": name, "level": None}
+    return {"name": f"{name} {MISSING_LEVEL}", "column": name, "level": MISSING_LEVEL}
+
+
+def _means(model: Any):
+    if not hasattr(model, "means_"):
+        return lambda j: None
+    # An indicator is never missing itself.
+    return lambda j: float(model.means_[j]) if j < model.n_features_in_ else 0.0
+
+
+def _target(model: Any) -> dict[str, Any]:
+    # A target that was made of a column may have its name; the program would score against the column.
+    taken = set(getattr(model, "feature_names_in_", ()))
+    name = next((name for name in (getattr(model, "_target_name", "y"), "y") if name not in taken), "(target)")
+    if not hasattr(model, "classes_"):
+        return {"name": name, "classes": None}
+    kind = _KINDS.get(model.classes_.dtype.kind, "text")
+    names = [_label(label) for label in model.classes_.tolist()]
+    return {"name": name, "classes": names, "class_type": kind}
+
+
+def _label(label: Any) -> str:
+    """A class as text: whole numbers without a point, as the program writes them."""
+    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
+
+
+def _quality(model: Any) -> dict[str, Any] | None:
+    quality = model.quality_
+    if quality is None:
+        return None
+    names = model._atom_names
+
+    def called(atom: int) -> str:
+        return names[atom] if names else f"x{atom + 1}"
+
+    rivals = [{"inside": called(i), "outside": called(j), "rise": rise} for i, j, rise in quality.near_ties]
+    return {
+        "stationarity": quality.stationarity if math.isfinite(quality.stationarity) else None,
+        "exchanges_compared": quality.exchanges_compared,
+        "exhaustive": quality.exhaustive,
+        "improvable": quality.exchange_gain > 0,
+        "rivals": rivals,
+        "gap": quality.gap,
+    }
+
+
+class Loaded:
+    """What a model file says, and the columns that it asks for."""
+
+    def __init__(self, path: str, text: bytes):
+        self.file = _katoms.ModelFile(path, text)
+        self.text = text
+        self.fields: dict[str, Any] = json.loads(text)
+        self.coefficients: list[dict[str, Any]] = self.fields["coefficients"]
+        self.columns = list(dict.fromkeys(one["column"] for one in self.coefficients))
+        target, had = _place(self.fields["target"]["name"]), self.fields["unnamed_columns"]
+        #: Where columns have no names: the place of the target among them, and how many there are without it.
+        self.target_place = target if had is not None and target is not None and target < had else None
+        self.unnamed = None if had is None else had - (self.target_place is not None)
+        #: Whether coefficients are those of all columns of X: places are known, and what is not in the model is 0.
+        self.by_place = had is not None and all(one["level"] is None for one in self.coefficients)
+
+    @property
+    def names(self) -> np.ndarray:
+        """What each coefficient is called: places count from 0 here, and from 1 in the file."""
+        if self.unnamed is None:
+            return np.array([one["name"] for one in self.coefficients], dtype=object)
+        if self.by_place:
+            return names_or_numbers(None, self.unnamed)
+        called = [f"x{self.place(one['column'])}{one['name'][len(one['column']):]}" for one in self.coefficients]
+        return np.array(called, dtype=object)
+
+    def place(self, column: str) -> int:
+        """The place in X of a column without a name."""
+        place = _place(column) or 0
+        return place - (self.target_place is not None and place > self.target_place)
+
+    def predict(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The linear predictions, and the columns of the model."""
+        rows, given, dtype = self._picked(X)
+        predicted, design, notes = self.file.predict(given, rows)
+        for note in notes:
+            warnings.warn(note, UserWarning, stacklevel=5)
+        return predicted.astype(dtype, copy=False), design.T.astype(dtype, copy=False)
+
+    def _picked(self, X: Any) -> tuple[int, list[tuple[str, Any]], Any]:
+        """The number of rows, the columns that the model needs, and the precision of the answer."""
+        if self.unnamed is None:
+            if not is_frame(X):
+                some = ", ".join(self.columns[:5]) + (", ..." if len(self.columns) > 5 else "")
+                raise ValueError(f"the model finds its columns by name ({some}); give a frame of pandas or polars")
+            absent = [name for name in self.columns if name not in X.columns]
+            if absent:
+                raise ValueError(f"X lacks {', '.join(map(repr, absent))}, which the model needs")
+            check_shape(X.shape)
+            given = [(name, self._values(name, X[name].to_numpy())) for name in self.columns]
+            self._check_missing(X.shape[0], given)
+            return X.shape[0], given, np.float64
+        return self._by_place(X)
+
+    def _by_place(self, X: Any) -> tuple[int, list[tuple[str, Any]], Any]:
+        if is_frame(X):
+            values, dtype = X.to_numpy(), np.float64
+        else:
+            design = design_of(X)
+            values, dtype = X.tocsc() if is_sparse(X) else design.matrix, design.dtype
+        if values.shape[1] != self.unnamed:
+            raise ValueError(f"X has {values.shape[1]} features, but the model is expecting {self.unnamed} features as input.")
+
+        def column(name: str) -> np.ndarray:
+            picked = values[:, [self.place(name)]]
+            return (picked.toarray() if is_sparse(picked) else picked)[:, 0]
+
+        given = [(name, self._values(name, column(name))) for name in self.columns]
+        self._check_missing(values.shape[0], given)
+        return values.shape[0], given, dtype
+
+    def _values(self, name: str, column: np.ndarray) -> Any:
+        """Numbers, or words where the model has categories or the column holds no numbers."""
+        numbers = None if column.dtype.kind == "b" and name in self.fields["levels"] else numbers_in(column)
+        if numbers is None or (name in self.fields["levels"] and column.dtype.kind not in "iuf"):
+            return [None if is_missing(value) else str(value) for value in column.tolist()]
+        return np.ascontiguousarray(numbers)
+
+    def _check_missing(self, rows: int, given: list[tuple[str, Any]]) -> None:
+        """Whether anything is missing that the model has nothing for."""
+        if self.fields["missing"] == "mean":
+            return
+        found = [(name, values) for name, values in given if isinstance(values, np.ndarray)]
+        if found and not np.isfinite(matrix := np.column_stack([values for _, values in found])).all():
+            names = None if self.unnamed is not None else np.array([name for name, _ in found], dtype=object)
+            raise _katoms.NotFiniteError(not_finite(Design(matrix, matrix.shape, names)))
+
+
+def _place(name: str) -> int | None:
+    """The place of a column that is called by it: 6 for x7."""
+    return int(name[1:]) - 1 if name[:1] == "x" and name[1:].isdigit() and int(name[1:]) > 0 else None
+
+
+def _classes(target: dict[str, Any]) -> np.ndarray:
+    """The labels of classes, as what they are; where the file does not say, as pandas would read them."""
+    names, kind = target["classes"], target.get("class_type")
+    if kind is None:
+        kinds = ("integer", "float", "bool")
+        kind = next((kind for kind in kinds if all(_reads(name, kind) is not None for name in names)), "text")
+    dtype = {"integer": np.int64, "float": np.float64, "bool": np.bool_}.get(kind, object)
+    labels = [name if kind == "text" else _reads(name, kind) for name in names]
+    return np.array(labels, dtype=dtype) if kind != "text" else np.array(labels)
+
+
+def _reads(name: str, kind: str) -> Any:
+    """A label as this kind; None where it is none."""
+    if kind == "bool":
+        return {"true": True, "false": False}.get(name.lower())
+    try:
+        return int(name) if kind == "integer" else float(name)
+    except ValueError:
+        return None
+
+
+def restore(model: Any, loaded: Loaded) -> Any:
+    """Give an estimator the model of a file."""
+    fields = loaded.fields
+    count, support = len(loaded.names), np.arange(len(loaded.coefficients))
+    if loaded.by_place:
+        support = np.array([loaded.place(one["column"]) for one in loaded.coefficients], dtype=np.int64)
+    coef, standardized = np.zeros(count), np.zeros(count)
+    coef[support] = [one["value"] for one in loaded.coefficients]
+    standardized[support] = [one["standardized"] for one in loaded.coefficients]
+    model.n_features_in_ = len(loaded.columns) if loaded.unnamed is None else loaded.unnamed
+    if loaded.unnamed is None:
+        model.feature_names_in_ = np.array(loaded.columns, dtype=object)
+    model.n_samples_fit_ = fields["data"]["rows"]
+    model.support_size_, model.support_ = fields["k"], support
+    if fields["loss"] == "logistic":
+        model._classes_to_be = _classes(fields["target"])
+    model._keep_coefficients(coef, fields["intercept"])
+    model.standardized_coef_ = standardized
+    model.objective_, model.status_ = fields["objective"], fields["status"]
+    model.chosen_groups_ = fields["atoms"]
+    model._target_name = fields["target"]["name"]
+    model._loaded = loaded
+    return model

@@ -1,0 +1,92 @@
+"""Which rows are held out: folds that hold out each row once, or any splits."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from katoms._checks import whole_of
+
+
+class Split(NamedTuple):
+    """The rows that models are made of, and those that judge them."""
+
+    train: np.ndarray
+    test: np.ndarray
+
+
+#: What the kernels can hold out by themselves: how many folds to draw and a seed, or the fold of each row.
+Folds = tuple[int, int] | list[int]
+
+
+def held_out(cv: Any, X: Any, y: Any, groups: Any, rows: int, seed: int) -> Folds | list[Split]:
+    """Folds where each row is held out once and the others train; else the splits."""
+    if cv is None or isinstance(cv, numbers.Integral):
+        if groups is not None:
+            raise ValueError(f"cv={cv!r} does not look at groups; give a splitter that does, such as GroupKFold({cv or 5})")
+        return 5 if cv is None else whole_of(cv, "cv", 2), seed
+    if isinstance(cv, str):
+        raise ValueError(f"cv is {cv!r}; give a number of folds, a splitter, splits, or the fold of each row")
+    if hasattr(cv, "split"):
+        listed = _listed(cv, X, y, groups)
+    else:
+        listed = list(cv)
+        if listed and all(isinstance(item, (numbers.Number, np.generic, str)) for item in listed):
+            return _labels(listed, rows)
+    splits = [_split(at, one, rows) for at, one in enumerate(listed)]
+    if not splits:
+        raise ValueError("cv has no splits; give at least one pair of (train, test)")
+    return _folds(splits, rows) or splits
+
+
+def _listed(cv: Any, X: Any, y: Any, groups: Any) -> list:
+    if groups is not None:
+        return list(cv.split(X, y, groups))
+    try:
+        return list(cv.split(X, y))
+    except ValueError as error:
+        if "groups" not in str(error):
+            raise
+        raise ValueError(f"{type(cv).__name__} splits by groups of rows: give them to fit(X, y, groups=...)") from None
+
+
+def _labels(cv: list, rows: int) -> list[int]:
+    if len(cv) != rows:
+        raise ValueError(f"cv has {len(cv)} labels; one for each of the {rows} rows is needed")
+    return np.unique(np.asarray(cv), return_inverse=True)[1].tolist()
+
+
+def _split(at: int, pair: Any, rows: int) -> Split:
+    try:
+        train, test = (np.asarray(side) for side in pair)
+    except (TypeError, ValueError):
+        raise ValueError(f"split {at} of cv is no pair of (train, test): give the rows of both") from None
+    split = Split(*(np.flatnonzero(side) if side.dtype == bool else side.ravel() for side in (train, test)))
+    for side, what in zip(split, ("train", "test")):
+        if len(side) == 0:
+            raise ValueError(f"split {at} of cv has no rows to {what}")
+        if side.dtype.kind not in "iu" or side.min() < -rows or side.max() >= rows:
+            raise ValueError(f"split {at} of cv: the rows to {what} must be whole numbers below {rows}, the rows of X")
+    split = Split(split.train % rows, split.test % rows)
+    both = np.intersect1d(*split)
+    if len(both) > 0:
+        raise ValueError(f"split {at} of cv trains and tests on row {both[0]}; a row that trains cannot judge")
+    return split
+
+
+def _folds(splits: list[Split], rows: int) -> list[int] | None:
+    """The fold of each row, where each is held out once and all others train."""
+    labels = np.full(rows, -1)
+    for fold, split in enumerate(splits):
+        labels[split.test] = fold
+    whole = sum(len(split.test) for split in splits) == rows and bool((labels >= 0).all())
+    others = all(len(s.train) == rows - len(s.test) == len(np.unique(s.train)) for s in splits)
+    return labels.tolist() if whole and others else None
+
+
+def splits_of(fold_of_row: np.ndarray) -> list[Split]:
+    """The same as splits."""
+    folds = range(int(fold_of_row.max()) + 1)
+    return [Split(np.flatnonzero(fold_of_row != fold), np.flatnonzero(fold_of_row == fold)) for fold in folds]
