@@ -130,8 +130,10 @@ impl Design<'_> {
                 made.pieces.iter().map(|piece| sums.get(piece.column).copied().unwrap_or_default()).collect()
             }
         };
+        // A variant without genotypes is a constant like any other.
+        let is_variant = |piece: &Piece| self.frame.alleles.get(piece.column).is_some();
         let mut empty: Vec<&str> = (made.pieces.iter().zip(&sums))
-            .filter(|(_, (_, n))| *n == 0)
+            .filter(|(piece, (_, n))| *n == 0 && !is_variant(piece))
             .map(|(piece, _)| self.frame.name(piece.column))
             .collect();
         empty.dedup();
@@ -150,11 +152,8 @@ impl Design<'_> {
     /// # Errors
     /// When they add up to no number.
     fn mean(&self, piece: &Piece, (sum, n): (f64, usize)) -> Result<f64, Error> {
-        if n == 0 && self.frame.alleles.get(piece.column).is_some() {
-            return Ok(0.0); // a variant without genotypes is a constant like any other
-        }
         if sum.is_finite() {
-            return Ok(sum / n as f64);
+            return Ok(sum / n.max(1) as f64);
         }
         let (path, name) = (self.frame.path.display(), self.frame.name(piece.column));
         Err(Error::Request(format!(
