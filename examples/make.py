@@ -151,6 +151,35 @@ def signal():
     npy("signal.npy", "<f8", x)
 
 
+def cohort():
+    """Genotypes as PLINK writes them. Four variants and the age make the disease; the height follows three others."""
+    rng = random.Random(6)
+    individuals, variants = 150, 300
+    frequencies = [rng.uniform(0.1, 0.5) for _ in range(variants)]
+    copies = [[sum(rng.random() < p for _ in range(2)) for p in frequencies] for _ in range(individuals)]
+    alleles = [rng.choice(["A\tG", "C\tT", "G\tA", "T\tC"]) for _ in range(variants)]
+    bed = bytearray(b"\x6c\x1b\x01")
+    for j in range(variants):
+        codes = [1 if rng.random() < 0.01 else {2: 0, 1: 2, 0: 3}[one[j]] for one in copies]
+        for i in range(0, individuals, 4):
+            bed.append(sum(code << 2 * place for place, code in enumerate(codes[i:i + 4])))
+    (HERE / "cohort.bed").write_bytes(bed)
+    bim = [f"1\trs{1001 + j}\t0\t{5000 * (j + 1)}\t{alleles[j]}\n" for j in range(variants)]
+    (HERE / "cohort.bim").write_text("".join(bim))
+    fam, traits, ages = [], ["FID IID height weight"], ["FID IID age"]
+    for i, one in enumerate(copies):
+        age = rng.randint(30, 80)
+        risk = 1.5 * one[20] - 1.5 * one[90] + 1.4 * one[150] - 1.3 * one[240] + 0.06 * (age - 55)
+        case = rng.random() < 1 / (1 + math.exp(-risk))
+        fam.append(f"F{i // 3 + 1}\t{i + 1}\t0\t0\t{rng.randint(1, 2)}\t{-9 if i % 40 == 7 else 1 + case}\n")
+        height = 170 + 4 * one[35] - 3 * one[120] + 3 * one[200] + rng.gauss(0, 3)
+        traits.append(f"F{i // 3 + 1} {i + 1} {height:.1f} {rng.gauss(75, 12):.1f}")
+        ages.append(f"F{i // 3 + 1} {i + 1} {age}")
+    (HERE / "cohort.fam").write_text("".join(fam))
+    (HERE / "cohort_traits.txt").write_text("\n".join(traits) + "\n")
+    (HERE / "cohort_ages.txt").write_text("\n".join(ages) + "\n")
+
+
 if __name__ == "__main__":
-    for make in (houses, patients, ratings, harbour, signal):
+    for make in (houses, patients, ratings, harbour, signal, cohort):
         make()

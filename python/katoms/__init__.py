@@ -3,6 +3,7 @@
 from katoms._interop import ConvergenceWarning, NotFittedError
 from katoms._katoms import __version__
 from katoms._paths import Path
+from katoms._plink import Genotypes, read_plink
 from katoms._quality import Quality
 from katoms.classification import (
     GroupSparseClassifier,
@@ -18,6 +19,7 @@ from katoms.regression import GroupSparseRegressor, GroupSparseRegressorCV, Spar
 
 __all__ = [
     "ConvergenceWarning",
+    "Genotypes",
     "GroupSparseClassifier",
     "GroupSparseClassifierCV",
     "GroupSparseRegressor",
@@ -43,6 +45,7 @@ __all__ = [
     "plot_convergence",
     "plot_cv",
     "plot_path",
+    "read_plink",
     "recover",
     "theory",
 ]

@@ -14,6 +14,7 @@ import numpy as np
 from katoms import _katoms
 from katoms._frames import frame_values, is_frame, numbers_in
 from katoms._missing import Filling, called, not_finite
+from katoms._plink import Genotypes
 
 
 #: Numbers that the kernels read where they lie.
@@ -44,6 +45,8 @@ def is_sparse(X: Any) -> bool:
 
 def design_of(X: Any) -> Design:
     """A matrix of features. Arrays of ``READ_AS_THEY_ARE`` in either order, and sparse columns, are not copied."""
+    if isinstance(X, Genotypes):
+        return Design((X.shape, X.codes, X.means), X.shape, X.names)
     names = names_of(X)
     if is_sparse(X):
         return Design(_sparse(X), X.shape, names, _told_in(X.dtype))

@@ -12,7 +12,8 @@ Vector = NDArray[np.float64]
 Sparse = tuple[tuple[int, int], NDArray[np.uintp], NDArray[np.uint32], Vector]
 Operator = tuple[tuple[int, int], Callable[[Vector], Vector], Callable[[Vector], Vector]]
 Dense = NDArray[np.float64] | NDArray[np.float32] | NDArray[np.float16] | NDArray[np.int8] | NDArray[np.uint8]
-Matrix = Dense | Sparse | Operator
+Genotypes = tuple[tuple[int, int], NDArray[np.uint8], Vector]
+Matrix = Dense | Sparse | Genotypes | Operator
 Listed = tuple[tuple[int, int], NDArray[np.uintp], NDArray[np.uintp], Vector]
 Seen = NDArray[np.float32] | NDArray[np.float64] | Listed
 
@@ -58,6 +59,7 @@ class ModelFile:
         self, columns: list[tuple[str, Vector | list[str | None]]], rows: int
     ) -> tuple[Vector, NDArray[np.float64], list[str]]: ...
 
+def read_plink(path: str) -> dict[str, Any]: ...
 def complete(seen: Seen, asked: dict[str, Any], work: dict[str, Any]) -> dict[str, Any]: ...
 def recover(design: Matrix, b: Vector, sought: dict[str, Any], work: dict[str, Any]) -> dict[str, Any]: ...
 def fit(design: Matrix, problem: dict[str, Any], work: dict[str, Any], asked: dict[str, Any]) -> dict[str, Any]: ...

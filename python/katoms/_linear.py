@@ -25,6 +25,7 @@ from katoms._groups import features_of
 from katoms._missing import Filling, columns_of, filling_of
 from katoms._model_file import Loaded, save
 from katoms._paths import sizes_of
+from katoms._plink import Genotypes
 from katoms._quality import quality_of
 from katoms._targets import target_of, weights_of
 from katoms._working import Working
@@ -250,6 +251,8 @@ class LinearModel(TakesWeights, GivesFrames, Working):
             return self._framed(self._loaded.predict(X)[1], X)
         design = self._seen(X)
         asked(_katoms.check, design)
+        if isinstance(X, Genotypes):
+            return self._framed(X[:, self.support_], X)
         if isinstance(design.matrix, tuple):
             return columns_of(design, X, self.support_)
         return self._framed(design.matrix[:, self.support_], X)

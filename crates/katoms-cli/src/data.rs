@@ -12,21 +12,24 @@ use katoms::select::Preparation;
 use katoms::set::{AnyAtoms, KSparse};
 use katoms_estimate::Features;
 use katoms_io::{
-    Ask, Dataset, DateOrder, Decimal, MaxUnpacked, Missing, ReadOptions, Source, Target, UnknownMembers, Values,
+    Ask, Dataset, DateOrder, Decimal, Genotypes, MaxUnpacked, Missing, PhenotypeValues, ReadOptions, Source, Target,
+    UnknownMembers, Values,
 };
 use serde::Serialize;
 
+use crate::outputs;
 use crate::sizes::Sizes;
 use crate::told::{Told, count};
 
 /// Which file, and how its columns are meant.
 #[derive(Debug, Args)]
 pub struct DataArgs {
-    /// CSV, TSV, Parquet, Arrow, NPY, NPZ, MatrixMarket or svmlight; .gz and .zst are unpacked; `-` is CSV on
-    /// standard input
+    /// CSV, TSV, Parquet, Arrow, NPY, NPZ, MatrixMarket, svmlight, or PLINK (.bed with .bim and .fam); .gz and .zst are
+    /// unpacked; `-` is CSV on standard input
     #[arg(value_name = "DATA")]
     pub data: PathBuf,
-    /// The column to predict: its name, its number counted from 1, or a file of its own such as y.npy
+    /// The column to predict: its name, its number counted from 1, or a file of its own such as y.npy, with
+    /// FILE:COLUMN where that has several [default for PLINK: the phenotype of the .fam file]
     #[arg(short, long, value_name = "COLUMN", help_heading = "Data")]
     pub target: Option<String>,
     /// A column with the weight of each row
@@ -50,9 +53,13 @@ pub struct DataArgs {
 pub struct ReadingArgs {
     #[command(flatten)]
     pub format: FormatArgs,
-    /// What to do about missing values
-    #[arg(long, value_enum, default_value_t = MissingChoice::Refuse, help_heading = "Data")]
-    pub missing: MissingChoice,
+    /// What to do about missing values [default: refuse; for genotypes mean]
+    #[arg(long, value_enum, help_heading = "Data")]
+    pub missing: Option<MissingChoice>,
+    /// For genotypes: a table of numbers that every model has, such as age and sex, with the columns FID and IID or a row
+    /// for each individual
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    pub covariates: Option<PathBuf>,
 }
 
 /// How a file is read.
@@ -224,19 +231,54 @@ impl FormatArgs {
     }
 }
 
-/// The file that a target names: `y.npy` is one; `y` is a column, whatever else is called so.
-pub fn file_of(target: &str) -> Option<&Path> {
-    let name = Path::new(target);
-    (name.extension().is_some() && name.is_file()).then_some(name)
+/// The file that a target names: `y.npy` is one, and `y.csv:age` a column of one; `y` is a column, whatever else is
+/// called so.
+pub fn file_of(target: &str) -> Option<(&Path, Option<&str>)> {
+    let is_file = |name: &str| Path::new(name).extension().is_some() && Path::new(name).is_file();
+    match target.rsplit_once(':') {
+        _ if is_file(target) => Some((Path::new(target), None)),
+        Some((file, column)) if is_file(file) => Some((Path::new(file), Some(column))),
+        _ => None,
+    }
+}
+
+/// The column and the file of a target, as a data set is asked for them.
+pub fn asked_target(target: Option<&str>) -> (Option<String>, Option<PathBuf>) {
+    match target.and_then(file_of) {
+        Some((file, column)) => (column.map(String::from), Some(file.into())),
+        None => (target.map(String::from), None),
+    }
 }
 
 impl ReadingArgs {
+    /// Reads a file, and its covariates.
+    ///
+    /// # Errors
+    /// When it cannot be read, or has no place for covariates.
+    pub fn read(&self, path: &Path, options: &ReadOptions) -> Result<Source> {
+        let mut source = katoms_io::read_with_problems(path, options)?;
+        match (&mut source, &self.covariates) {
+            (Source::Genotypes(genotypes), Some(file)) => genotypes.read_covariates(file)?,
+            (_, Some(_)) => bail!(
+                "--covariates is for genotypes (.bed); {} has columns of its own: say --always COLUMN",
+                path.display()
+            ),
+            _ => {}
+        }
+        Ok(source)
+    }
+
+    /// The files that [`ReadingArgs::read`] opens.
+    pub fn files(&self, path: &Path) -> Vec<PathBuf> {
+        katoms_io::files_of(path).into_iter().chain(self.covariates.clone()).collect()
+    }
+
     /// What is done about missing values.
-    pub fn missing(&self) -> Missing {
-        match self.missing {
-            MissingChoice::Refuse => Missing::Refuse,
-            MissingChoice::Mean => Missing::Mean,
-            MissingChoice::Drop => Missing::Drop,
+    pub fn missing(&self, source: &Source) -> Missing {
+        match (self.missing, source) {
+            (Some(MissingChoice::Mean), _) | (None, Source::Genotypes(_)) => Missing::Mean,
+            (Some(MissingChoice::Drop), _) => Missing::Drop,
+            (Some(MissingChoice::Refuse) | None, _) => Missing::Refuse,
         }
     }
 }
@@ -244,55 +286,98 @@ impl ReadingArgs {
 impl DataArgs {
     /// Reads the file.
     pub fn load(&self, model: &ModelArgs, told: &Told) -> Result<Loaded> {
-        let source = katoms_io::read_with_problems(&self.data, &self.reading.format.options())?;
-        let loss = model.loss.unwrap_or_else(|| self.natural_loss(&source));
-        let mut dataset = Dataset::new(source, &self.ask(loss))?;
+        let mut source = self.reading.read(&self.data, &self.reading.format.options())?;
+        let mut ask = self.ask();
+        if let Source::Genotypes(genotypes) = &mut source {
+            read_phenotype(genotypes, &mut ask)?;
+            check_phenotype(genotypes, &ask)?;
+        }
+        let loss = model.loss.unwrap_or_else(|| natural_loss(&source, &ask));
+        let missing = self.reading.missing(&source);
+        (ask.classes, ask.missing) = (loss == LossChoice::Logistic, missing);
+        let mut dataset = Dataset::new(source, &ask)?;
         if model.loss.is_none() && loss == LossChoice::Squares {
             dataset.notes.extend(dataset.target.as_ref().and_then(two_values));
         }
         dataset.notes.iter().for_each(|note| told.say(format!("note: {note}")));
-        let (path, missing) = (self.data.clone(), self.reading.missing());
-        let na_values = self.reading.format.na_values.clone();
+        let (path, na_values) = (self.data.clone(), self.reading.format.na_values.clone());
         Ok(Loaded { path, dataset, loss, missing, na_values, has_group_file: self.groups.is_some() })
     }
 
-    /// The files that are read.
-    pub fn files(&self) -> [Option<&Path>; 3] {
-        [Some(&self.data), self.groups.as_deref(), self.target_file()]
+    /// Whether these outputs can be written and overwrite nothing that is read.
+    ///
+    /// # Errors
+    /// As [`outputs::check`].
+    pub fn check_outputs(&self, outputs: &[Option<&Path>]) -> Result<()> {
+        let files = self.reading.files(&self.data);
+        let beside = [self.groups.as_deref(), self.target.as_deref().and_then(file_of).map(|(file, _)| file)];
+        let inputs: Vec<Option<&Path>> = files.iter().map(|file| Some(file.as_path())).chain(beside).collect();
+        outputs::check(&inputs, outputs)
     }
 
-    fn target_file(&self) -> Option<&Path> {
-        file_of(self.target.as_ref()?)
-    }
-
-    /// Squares for numbers, logistic for words.
-    fn natural_loss(&self, source: &Source) -> LossChoice {
-        let Source::Table(table) = source else { return LossChoice::Squares };
-        let column = table.columns.iter().find(|column| Some(&column.name) == self.target.as_ref());
-        match column.map(|column| &column.values) {
-            Some(Values::Words { .. }) => LossChoice::Logistic,
-            _ => LossChoice::Squares,
-        }
-    }
-
-    fn ask(&self, loss: LossChoice) -> Ask {
-        let target_file = self.target_file().map(PathBuf::from);
+    fn ask(&self) -> Ask {
+        let (target, target_file) = asked_target(self.target.as_deref());
         Ask {
             path: self.data.clone(),
-            target: if target_file.is_some() { None } else { self.target.clone() },
+            target,
             target_file,
-            classes: loss == LossChoice::Logistic,
             weights: self.weights.clone(),
             always: self.always.clone(),
             drop: self.reading.format.drop.clone(),
             groups: self.groups.clone(),
-            missing: self.reading.missing(),
             categorical: self.reading.format.categorical.clone(),
             unknown_members: match self.unknown_members {
                 UnknownChoice::Refuse => UnknownMembers::Refuse,
                 UnknownChoice::Skip => UnknownMembers::Skip,
             },
+            ..Ask::default()
         }
+    }
+}
+
+/// Takes what a file says of individuals by FID and IID in place of the .fam file's phenotype.
+///
+/// # Errors
+/// When the file cannot be read, or has no such column.
+pub fn read_phenotype(genotypes: &mut Genotypes, ask: &mut Ask) -> Result<()> {
+    if let Some(file) = &ask.target_file
+        && genotypes.read_phenotype(file, ask.target.as_deref())?
+    {
+        (ask.target, ask.target_file) = (None, None);
+    }
+    Ok(())
+}
+
+/// Whether there is something to predict.
+fn check_phenotype(genotypes: &Genotypes, ask: &Ask) -> Result<()> {
+    if (&ask.target, &ask.target_file) == (&None, &None) && genotypes.phenotype.values == PhenotypeValues::Unknown {
+        bail!(
+            "{}: the {} of every individual is unknown (-9, 0 or NA); give one with --target FILE: a value for each \
+             individual, or the columns FID, IID and that to predict",
+            ask.path.display(),
+            genotypes.phenotype.name
+        );
+    }
+    Ok(())
+}
+
+/// Squares for numbers, logistic for words, and for cases and controls.
+fn natural_loss(source: &Source, ask: &Ask) -> LossChoice {
+    match source {
+        Source::Genotypes(genotypes) if ask.target.is_none() && ask.target_file.is_none() => {
+            match genotypes.phenotype.values {
+                PhenotypeValues::CaseControl(_) => LossChoice::Logistic,
+                _ => LossChoice::Squares,
+            }
+        }
+        Source::Table(table) => {
+            let column = table.columns.iter().find(|column| Some(&column.name) == ask.target.as_ref());
+            match column.map(|column| &column.values) {
+                Some(Values::Words { .. }) => LossChoice::Logistic,
+                _ => LossChoice::Squares,
+            }
+        }
+        _ => LossChoice::Squares,
     }
 }
 

@@ -4,6 +4,7 @@ mod assemble;
 mod checksum;
 mod columns;
 mod frame;
+mod genotypes;
 pub(crate) mod matching;
 mod rows;
 mod storage;

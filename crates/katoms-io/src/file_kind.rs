@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::decompress::Compression;
-use crate::format::{matrix_market, npy, picture, svmlight};
+use crate::format::{matrix_market, npy, picture, plink, svmlight};
 
 /// What a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +17,7 @@ pub(crate) enum Kind {
     Jpeg,
     Parquet,
     Arrow,
+    Plink,
 }
 
 impl Kind {
@@ -32,6 +33,7 @@ impl Kind {
             Self::Jpeg => "a JPEG picture",
             Self::Parquet => "a Parquet file",
             Self::Arrow => "an Arrow file",
+            Self::Plink => "genotypes of PLINK",
         }
     }
 
@@ -47,6 +49,7 @@ impl Kind {
             Self::Jpeg => "jpg",
             Self::Parquet => "parquet",
             Self::Arrow => "arrow",
+            Self::Plink => "bed",
         }
     }
 
@@ -61,6 +64,7 @@ impl Kind {
             "jpg" | "jpeg" => Self::Jpeg,
             "parquet" | "pq" => Self::Parquet,
             "arrow" | "feather" | "ipc" => Self::Arrow,
+            "bed" => Self::Plink,
             _ => return None,
         })
     }
@@ -68,13 +72,14 @@ impl Kind {
     /// What the first bytes say; text tables and svmlight say nothing.
     pub(crate) fn of_magic(start: &[u8]) -> Option<Self> {
         let is_matrix = start.get(..matrix_market::MAGIC.len());
-        let known: [(&[u8], Self); 8] = [
+        let known: [(&[u8], Self); 9] = [
             (npy::MAGIC, Self::Npy),
             (b"PK\x03\x04", Self::Npz),
             (b"PK\x05\x06", Self::Npz),
             (picture::PNG_MAGIC, Self::Png),
             (picture::JPEG_MAGIC, Self::Jpeg),
             (b"PAR1", Self::Parquet),
+            (plink::MAGIC, Self::Plink),
             (b"ARROW1", Self::Arrow),
             // the first message of a stream of Arrow
             (b"\xff\xff\xff\xff", Self::Arrow),

@@ -2,22 +2,23 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Chain, Cursor, ErrorKind, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::allocation::{Limited, OutOfMemory, reserve};
 use crate::decompress::Compression;
 use crate::error::Error;
 use crate::file_kind::{self, Kind};
 use crate::foreign;
-use crate::format::{bad, csv, matrix_market, npy, npz, parquet, picture, svmlight};
+use crate::format::{bad, csv, matrix_market, npy, npz, parquet, picture, plink, svmlight};
 use crate::source::{ReadOptions, Source};
 
 /// How much of a file is looked at to find out what it is.
 const LOOKED_AT: u64 = 4096;
 
 /// Reads a file. What it is follows from the extension of its name (`.gz` and `.zst` aside) and from its first bytes:
-/// NPY, NPZ, MatrixMarket, svmlight, PNG, JPEG, Parquet, Arrow, else a text table. `-` is a text table from standard
-/// input. Large NPY files are mapped into memory, not read: leave them alone until the work is done.
+/// NPY, NPZ, MatrixMarket, svmlight, PNG, JPEG, Parquet, Arrow, PLINK (also by what the names of its three files begin
+/// with), else a text table. `-` is a text table from standard input. Large NPY and .bed files are mapped into memory, not
+/// read: leave them alone until the work is done.
 ///
 /// # Errors
 /// When there is no such file, it cannot be read, its name and its bytes contradict each other, or its content is
@@ -40,6 +41,11 @@ pub fn read_with_problems(path: &Path, options: &ReadOptions) -> Result<Source, 
     read_mapping_above(path, options, npy::MAPPED_ABOVE)
 }
 
+/// The files that [`read`] opens for this one: PLINK has three.
+pub fn files_of(path: &Path) -> Vec<PathBuf> {
+    plink::bed_of(path).map_or_else(|| vec![path.into()], |bed| plink::files_of(&bed).into())
+}
+
 /// The same, with the length above which NPY files are mapped.
 pub(crate) fn read_mapping_above(path: &Path, options: &ReadOptions, above: u64) -> Result<Source, Error> {
     if path.as_os_str() == "-" {
@@ -49,6 +55,9 @@ pub(crate) fn read_mapping_above(path: &Path, options: &ReadOptions, above: u64)
             None => Box::new(bytes),
         };
         return csv::read_table(path, text, options).map(Source::Table);
+    }
+    if let Some(bed) = plink::bed_of(path) {
+        return plink::read(&bed, above).map(Source::Genotypes);
     }
     let file = opened(path)?;
     let length = file.metadata().map_or(0, |file| file.len());
@@ -136,6 +145,11 @@ fn decoded(path: &Path, kind: Kind, content: Content<'_>, options: &ReadOptions)
         Kind::Jpeg => picture::read_jpeg(path, &all(content)?, limit).map(Source::Picture),
         Kind::Parquet => parquet::read_parquet(path, all(content)?, limit).map(Source::Table),
         Kind::Arrow => parquet::read_arrow(path, all(content)?, limit).map(Source::Table),
+        // Only what is compressed, or not called .bed, comes here.
+        Kind::Plink => Err(bad(
+            path,
+            "genotypes of PLINK: unpack it where it is compressed, name it NAME.bed, and put NAME.bim and NAME.fam beside it",
+        )),
     }
 }
 
@@ -158,7 +172,7 @@ fn opened(path: &Path) -> Result<File, Error> {
 }
 
 /// What the system said, in words.
-fn unreadable(path: &Path, error: io::Error) -> Error {
+pub(crate) fn unreadable(path: &Path, error: io::Error) -> Error {
     match error.kind() {
         ErrorKind::NotFound => bad(path, missing(path)),
         ErrorKind::PermissionDenied => bad(path, "there is no permission to read this file"),

@@ -9,6 +9,7 @@ use katoms::operator::{Layout, f16};
 
 use crate::allocation::MaxUnpacked;
 use crate::column_format::{ColumnFormat, DateOrder, Decimal};
+use crate::genotypes::Genotypes;
 use crate::mapped::Mapped;
 use crate::table::Table;
 
@@ -60,6 +61,8 @@ pub enum Source {
     },
     /// A picture: PNG, JPEG.
     Picture(Picture),
+    /// Genotypes: PLINK.
+    Genotypes(Genotypes),
 }
 
 /// Numbers as a file stores them.

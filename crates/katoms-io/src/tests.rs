@@ -5,6 +5,7 @@ mod compressed;
 mod damage;
 mod numbers;
 mod pictures;
+mod plink;
 mod saving;
 mod sparse;
 #[cfg(feature = "parquet")]

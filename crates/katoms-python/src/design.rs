@@ -1,7 +1,7 @@
 //! What Python calls a matrix, as a design. Dense arrays of either order and the arrays of a sparse matrix are borrowed.
 
 use katoms::Error;
-use katoms::operator::{AnyDesign, Csc, FirstRead, Layout, LinearOperator, MatrixFree, Storage, f16};
+use katoms::operator::{AnyDesign, Csc, FirstRead, Genotypes, Layout, LinearOperator, MatrixFree, Storage, f16};
 use katoms::space::SparseVec;
 use numpy::{Element, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -24,6 +24,8 @@ pub enum Matrix<'py> {
     Unsigned(PyReadonlyArray2<'py, u8>),
     /// Compressed sparse columns.
     Columns(Columns<'py>),
+    /// Genotypes of 2 bits; before functions, which any object could be.
+    Genotypes(Packed<'py>),
     /// Functions in place of a matrix.
     Operator(Operator),
 }
@@ -36,6 +38,10 @@ pub struct Columns<'py>(
     PyReadonlyArray1<'py, u32>,
     PyReadonlyArray1<'py, f64>,
 );
+
+/// A shape, the codes of a .bed file, and what a missing one of each column counts as.
+#[derive(FromPyObject)]
+pub struct Packed<'py>((usize, usize), PyReadonlyArray1<'py, u8>, PyReadonlyArray1<'py, f64>);
 
 /// A shape, a function for A·x and one for Aᵀ·r.
 #[derive(FromPyObject)]
@@ -55,6 +61,8 @@ pub enum View<'a> {
     Unsigned(Laid<'a, u8>),
     /// Compressed sparse columns: shape, starts, rows, values.
     Columns((usize, usize), &'a [usize], &'a [u32], &'a [f64]),
+    /// Genotypes: shape, codes, what stands for missing ones.
+    Genotypes((usize, usize), &'a [u8], &'a [f64]),
     /// Functions in place of a matrix.
     Free(MatrixFree),
 }
@@ -78,6 +86,9 @@ impl Matrix<'_> {
             Self::Unsigned(array) => View::Unsigned(laid(array)?),
             Self::Columns(Columns(shape, starts, indices, values)) => {
                 View::Columns(*shape, starts.as_slice()?, indices.as_slice()?, values.as_slice()?)
+            }
+            Self::Genotypes(Packed(shape, codes, missing)) => {
+                View::Genotypes(*shape, codes.as_slice()?, missing.as_slice()?)
             }
             Self::Operator(Operator(shape, forward, backward)) => {
                 let (forward, backward) = (product(forward, ended), product(backward, ended));
@@ -111,14 +122,14 @@ impl<'a> View<'a> {
     /// (rows, columns).
     pub fn shape(&self) -> (usize, usize) {
         on_view!(self, laid => laid.shape;
-            Self::Columns(shape, ..) => *shape,
+            Self::Columns(shape, ..) | Self::Genotypes(shape, ..) => *shape,
             Self::Free(operator) => (operator.n_outputs(), operator.domain()),
         )
     }
 
     /// out + X·coefficients, added up column by column, as the program adds up what a model file says: the same bits,
     /// however the matrix is stored.
-    pub fn predict(&self, coefficients: &SparseVec, out: &mut [f64]) {
+    pub fn predict(&self, coefficients: &SparseVec, out: &mut [f64]) -> Result<(), Error> {
         on_view!(self, laid => laid.predict(coefficients, out);
             Self::Columns(_, starts, indices, values) => {
                 for (j, v) in coefficients.entries() {
@@ -129,12 +140,18 @@ impl<'a> View<'a> {
                     }
                 }
             },
+            Self::Genotypes((rows, columns), codes, missing) => {
+                let mut image = vec![0.0; out.len()];
+                Genotypes::with_missing(*codes, *rows, *columns, missing)?.apply(coefficients, &mut image);
+                out.iter_mut().zip(image).for_each(|(out, x)| *out += x);
+            },
             Self::Free(operator) => {
                 let mut image = vec![0.0; out.len()];
                 operator.apply(coefficients, &mut image);
                 out.iter_mut().zip(image).for_each(|(out, x)| *out += x);
             },
-        )
+        );
+        Ok(())
     }
 
     /// What some rows lack, column by column. A sparse matrix has zeros where nothing is stored.
@@ -156,7 +173,7 @@ impl<'a> View<'a> {
                 };
                 (0..*columns).map(one).collect()
             },
-            Self::Free(_) => Vec::new(),
+            Self::Genotypes(..) | Self::Free(_) => Vec::new(),
         )
     }
 
@@ -166,6 +183,10 @@ impl<'a> View<'a> {
         on_view!(self, laid => laid.design(first);
             Self::Columns((rows, columns), starts, indices, values) => {
                 Csc::new(rows, columns, starts, indices, values).map(AnyDesign::from)
+            },
+            Self::Genotypes((rows, columns), codes, missing) => {
+                let design = Genotypes::with_missing(codes, rows, columns, missing)?;
+                first.map_or(Ok(design.clone()), |first| design.read_for(first)).map(AnyDesign::from)
             },
             Self::Free(operator) => Ok(operator.into()),
         )

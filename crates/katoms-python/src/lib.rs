@@ -7,6 +7,7 @@
 //! | `completion`, `recovery` | the other two jobs |
 //! | `seen`, `completed_matrix` | entries of a matrix in, predictions out |
 //! | `model_file` | model files, the program's own |
+//! | `plink` | files of genotypes |
 //! | `job` | a long job: without the interpreter's lock, ended by Ctrl-C |
 //! | `listener` | callbacks |
 //! | `pool` | threads |
@@ -22,6 +23,7 @@ mod features;
 mod job;
 mod listener;
 mod model_file;
+mod plink;
 mod pool;
 mod prediction;
 mod program;
@@ -43,6 +45,7 @@ fn _katoms(module: &Bound<'_, PyModule>) -> PyResult<()> {
     completion::register(module)?;
     recovery::register(module)?;
     theory::register(module)?;
+    plink::register(module)?;
     model_file::register(module)?;
     module.add_function(wrap_pyfunction!(pool::cores, module)?)?;
     module.add_function(wrap_pyfunction!(program::main, module)?)

@@ -46,7 +46,7 @@ fn predict<'py>(
     let predicted = py.detach(|| {
         on_threads(None, || {
             let mut out = vec![intercept; view.shape().0];
-            view.predict(&coefficients, &mut out);
+            view.predict(&coefficients, &mut out)?;
             // Reads all of it, and finds what is not finite.
             let design = view.design(None)?;
             match out.iter().position(|z| !z.is_finite()) {

@@ -9,7 +9,6 @@ use serde_json::json;
 use crate::Ended;
 use crate::data::{DataArgs, Loaded, LossChoice, ModelArgs};
 use crate::finish::{Choosing, Finished, OutputArgs};
-use crate::outputs;
 use crate::sizes::Sizes;
 use crate::told::{Told, aligned, number};
 use crate::watch::{self, Companion};
@@ -61,7 +60,7 @@ enum Chosen {
 impl CvArgs {
     pub(super) fn run(&self, told: &Told) -> Result<Ended> {
         watch::listen(watch::BEST_SO_FAR);
-        outputs::check(&self.data.files(), &[self.output.out.as_deref(), self.output.report.as_deref()])?;
+        self.data.check_outputs(&[self.output.out.as_deref(), self.output.report.as_deref()])?;
         let loaded = self.data.load(&self.model, told)?;
         let target = loaded.target()?;
         let design = loaded.design(self.model.preparation(0.0))?;

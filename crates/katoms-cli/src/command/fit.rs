@@ -10,7 +10,6 @@ use crate::Ended;
 use crate::checkpoint::{self, Job};
 use crate::data::{DataArgs, Loaded, ModelArgs};
 use crate::finish::{Finished, OutputArgs, pairs};
-use crate::outputs;
 use crate::sizes::Sizes;
 use crate::told::Told;
 use crate::watch::{self, Companion};
@@ -74,7 +73,7 @@ impl FitArgs {
         let k = self.size(told)?;
         watch::listen(watch::BEST_SO_FAR);
         let outputs = [self.output.out.as_deref(), self.output.report.as_deref(), self.checkpoint.path()];
-        outputs::check(&self.data.files(), &outputs)?;
+        self.data.check_outputs(&outputs)?;
         let mut checkpoint = self.checkpoint.open()?;
         let loaded = self.data.load(&self.model, told)?;
         loaded.target()?;

@@ -14,6 +14,7 @@ mod messy;
 mod pages;
 #[cfg(feature = "paper")]
 mod paper;
+mod plink;
 mod range;
 mod real_data;
 mod samples;

@@ -7,7 +7,7 @@ use super::frame::{Body, Frame, Opened};
 use super::rows::{Kept, Scan};
 use super::storage::{Selection, Storage};
 use super::target::Vector;
-use super::{Ask, Dataset, Expected, Feature, Group, Review, Target, matching};
+use super::{Ask, Dataset, Expected, Feature, Group, Review, Target, genotypes, matching};
 use crate::column_format::{self, ColumnFormat};
 use crate::error::Error;
 use crate::groups;
@@ -18,6 +18,8 @@ use crate::table::Values;
 /// A source with all that is wrong with it, and what becomes of it otherwise.
 struct Prepared {
     frame: Frame,
+    /// Columns that the file has in every model.
+    always: Vec<String>,
     used: Vec<usize>,
     rows: Vec<usize>,
     made: Pieces,
@@ -31,7 +33,7 @@ struct Prepared {
 
 /// The data set that is asked for, or the one that a model expects.
 pub(super) fn assemble(source: crate::Source, ask: &Ask, expected: Option<&Expected>) -> Result<Dataset, Error> {
-    let Prepared { frame, used, rows, made, target, weights, formats, misses_values, mut notes, problems } =
+    let Prepared { frame, always, used, rows, made, target, weights, formats, misses_values, mut notes, problems } =
         prepare(source, ask, expected)?;
     if !problems.is_empty() {
         return Err(Error::Problems { path: frame.path, problems });
@@ -40,7 +42,9 @@ pub(super) fn assemble(source: crate::Source, ask: &Ask, expected: Option<&Expec
     let means = design.means(&made)?;
     let features: Vec<Feature> = made.pieces.iter().map(|p| p.feature.clone()).collect();
     check_names(&frame, &features)?;
-    let always = places_of(&frame, &features, ask)?;
+    // a covariate may be the weights, or was left out
+    let of_file = always.iter().filter(|name| features.iter().any(|f| f.column == **name));
+    let always = places_of(&frame, &features, &ask.always.iter().chain(of_file).collect::<Vec<_>>())?;
     let groups = if expected.is_none() { grouped(&features, &made.levels, ask, &mut notes)? } else { None };
     let (unnamed_columns, file_rows) = ((!frame.is_named).then_some(frame.names.len()), frame.rows);
     let storage = fill(frame, &made, &rows, means.as_deref().filter(|_| misses_values));
@@ -72,7 +76,7 @@ pub(super) fn review(source: crate::Source, ask: &Ask) -> Result<Review, Error> 
 
 /// Looks at everything that a fit needs, and goes on where something is wrong.
 fn prepare(source: crate::Source, ask: &Ask, expected: Option<&Expected>) -> Result<Prepared, Error> {
-    let Chosen { mut frame, used, target, weights } = choose(source, ask, expected)?;
+    let Chosen { mut frame, always, used, target, weights } = choose(source, ask, expected)?;
     let beside = [&target, &weights].map(|v| v.as_ref().and_then(|v| v.column));
     let asked: BTreeSet<usize> = used.iter().copied().chain(beside.into_iter().flatten()).collect();
     let (mut notes, mut problems) = (std::mem::take(&mut frame.notes), std::mem::take(&mut frame.problems));
@@ -103,7 +107,8 @@ fn prepare(source: crate::Source, ask: &Ask, expected: Option<&Expected>) -> Res
     };
     let weights = weights.map(|v| v.into_weights(&frame, &rows)).transpose();
     let (target, weights) = (collected(target, &frame, &mut problems)?, collected(weights, &frame, &mut problems)?);
-    Ok(Prepared { used, rows, made, target, weights, formats, misses_values: scan.found_any(), notes, problems, frame })
+    let misses_values = scan.found_any();
+    Ok(Prepared { always, used, rows, made, target, weights, formats, misses_values, notes, problems, frame })
 }
 
 /// How columns were read.
@@ -114,6 +119,7 @@ fn format_notes(formats: &BTreeMap<String, ColumnFormat>) -> Vec<String> {
 /// A frame, and what of it is asked for.
 struct Chosen {
     frame: Frame,
+    always: Vec<String>,
     used: Vec<usize>,
     target: Option<Vector>,
     weights: Option<Vector>,
@@ -127,13 +133,16 @@ fn choose(source: crate::Source, ask: &Ask, expected: Option<&Expected>) -> Resu
         None => Vector::target(&mut opened, ask)?,
     };
     let weights = Vector::weights(&mut opened, ask)?;
-    let mut frame = opened.frame;
+    let (mut frame, always) = (opened.frame, opened.always);
     let used = match expected {
-        Some(expected) => matching::matched(&frame, expected)?,
+        Some(expected) => {
+            let places = matching::matched(&frame, expected)?;
+            genotypes::orient(&mut frame, expected, places)?
+        }
         None => used_columns(&frame, ask, [&target, &weights].map(|v| v.as_ref().and_then(|v| v.column)))?,
     };
     make_categorical(&mut frame, ask, expected.map(|e| (e, used.as_slice())))?;
-    Ok(Chosen { frame, used, target, weights })
+    Ok(Chosen { frame, always, used, target, weights })
 }
 
 /// What is wrong with the target of a model that predicts is no problem: nothing is scored, and a note says why.
@@ -231,10 +240,10 @@ fn is_hole(feature: &Feature, expected: Option<(&Expected, &[usize])>) -> bool {
 }
 
 /// The features that every model has.
-fn places_of(frame: &Frame, features: &[Feature], ask: &Ask) -> Result<Vec<usize>, Error> {
+fn places_of(frame: &Frame, features: &[Feature], lists: &[&String]) -> Result<Vec<usize>, Error> {
     let names = Names::new(frame.names.iter().map(String::as_str));
     let mut always = Vec::new();
-    for list in &ask.always {
+    for &list in lists {
         let is_feature = features.iter().any(|f| f.name == *list);
         let wanted = if is_feature { vec![list.as_str()] } else { names.split(list) };
         for name in wanted {

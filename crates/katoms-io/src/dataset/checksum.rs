@@ -25,6 +25,25 @@ impl Digest {
         self.finite &= value.is_finite();
     }
 
+    /// A column of codes of these four values, four in a byte. No branch: which of them are 0 cannot be foreseen.
+    pub(super) fn see_codes(&mut self, rows: usize, column: usize, bytes: &[u8], values: [f64; 4]) {
+        let (bits, is_there) = (values.map(f64::to_bits), values.map(|v| if v == 0.0 { 0 } else { u64::MAX }));
+        let mut place = (column as u64).wrapping_mul(rows as u64);
+        let mut seen = [false; 4];
+        let mut add = |byte: u8, genotypes: usize| {
+            for l in 0..genotypes {
+                let code = usize::from(byte >> (2 * l) & 3);
+                self.sum = self.sum.wrapping_add(mixed(place, bits[code]) & is_there[code]);
+                seen[code] = true;
+                place = place.wrapping_add(1);
+            }
+        };
+        let (whole, last) = bytes.split_at(bytes.len().min(rows / 4));
+        whole.iter().for_each(|&byte| add(byte, 4));
+        last.iter().for_each(|&byte| add(byte, rows % 4));
+        self.finite &= values.iter().zip(seen).all(|(value, seen)| !seen || value.is_finite());
+    }
+
     /// Of this and of others.
     pub(super) fn and(self, other: Self) -> Self {
         Self { sum: self.sum.wrapping_add(other.sum), finite: self.finite && other.finite }

@@ -73,8 +73,9 @@ pub(super) fn into_date_words(values: &mut Values, origin: Day) {
 }
 
 fn number(frame: &Frame, column: usize) -> Piece {
-    let name = frame.name(column).to_owned();
-    Piece { feature: Feature { column: name.clone(), name, level: None }, column, part: Part::Numbers }
+    let (name, column_name) = (frame.name(column), frame.name(column).to_owned());
+    let name = frame.alleles.get(column).map_or_else(|| name.to_owned(), |[counted, _]| format!("{name}_{counted}"));
+    Piece { feature: Feature { column: column_name, name, level: None }, column, part: Part::Numbers }
 }
 
 fn indicator(column_name: &str, column: usize, level: &str, part: Part) -> Piece {
@@ -129,8 +130,10 @@ impl Design<'_> {
                 made.pieces.iter().map(|piece| sums.get(piece.column).copied().unwrap_or_default()).collect()
             }
         };
+        // A variant without genotypes is a constant like any other.
+        let is_variant = |piece: &Piece| self.frame.alleles.get(piece.column).is_some();
         let mut empty: Vec<&str> = (made.pieces.iter().zip(&sums))
-            .filter(|(_, (_, n))| *n == 0)
+            .filter(|(piece, (_, n))| *n == 0 && !is_variant(piece))
             .map(|(piece, _)| self.frame.name(piece.column))
             .collect();
         empty.dedup();
@@ -150,7 +153,7 @@ impl Design<'_> {
     /// When they add up to no number.
     fn mean(&self, piece: &Piece, (sum, n): (f64, usize)) -> Result<f64, Error> {
         if sum.is_finite() {
-            return Ok(sum / n as f64);
+            return Ok(sum / n.max(1) as f64);
         }
         let (path, name) = (self.frame.path.display(), self.frame.name(piece.column));
         Err(Error::Request(format!(

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::Ask;
+use super::genotypes::Packed;
 use super::storage::{Held, Storage};
 use crate::column_format::ColumnFormat;
 use crate::error::Error;
-use crate::names::{Context, listed};
+use crate::genotypes::{Genotypes, PhenotypeValues};
+use crate::names::{Context, counted, listed};
 use crate::problem::Problem;
 use crate::source::{Array, Source};
 use crate::table::Values;
@@ -21,6 +23,8 @@ pub(super) struct Frame {
     pub(super) body: Body,
     /// Whether the file has names. If not they are x1, x2, ….
     pub(super) is_named: bool,
+    /// For each variant, where the columns are such, the allele that is counted and the other one.
+    pub(super) alleles: Vec<[String; 2]>,
     /// How columns were read that hold no plain numbers, by name.
     pub(super) formats: BTreeMap<String, ColumnFormat>,
     /// What a person should know about the reading.
@@ -42,12 +46,15 @@ pub(super) struct Opened {
     pub(super) frame: Frame,
     /// The arrays beside the design, by name.
     pub(super) arrays: Vec<(String, Array)>,
-    pub(super) labels: Option<Vec<f64>>,
+    pub(super) labels: Option<(String, Values)>,
+    /// Columns that every model has.
+    pub(super) always: Vec<String>,
 }
 
 impl Opened {
     pub(super) fn new(source: Source, ask: &Ask) -> Result<Self, Error> {
         let unnamed = |storage: Storage| Frame::unnamed(ask.path.clone(), storage);
+        let labelled = |labels: Vec<f64>| ("label".to_owned(), Values::Numbers(labels));
         let (frame, arrays, labels) = match source {
             Source::Table(table) => {
                 let (names, columns) = table.columns.into_iter().map(|c| (c.name, c.values)).unzip();
@@ -57,6 +64,7 @@ impl Opened {
                     rows: table.rows,
                     body: Body::Columns(columns),
                     is_named: table.has_names,
+                    alleles: Vec::new(),
                     formats: table.formats,
                     notes: table.notes,
                     problems: table.problems,
@@ -66,11 +74,11 @@ impl Opened {
             }
             Source::Array(array) => (unnamed(Held::Dense(array).into()), Vec::new(), None),
             Source::Sparse(mut sparse) => {
-                let labels = sparse.labels.take();
+                let labels = sparse.labels.take().map(labelled);
                 (unnamed(Held::Sparse(sparse).into()), Vec::new(), labels)
             }
             Source::Arrays { mut arrays, sparse: Some(mut sparse) } => {
-                let labels = sparse.labels.take();
+                let labels = sparse.labels.take().map(labelled);
                 (unnamed(Held::Sparse(sparse).into()), std::mem::take(&mut arrays), labels)
             }
             Source::Arrays { mut arrays, sparse: None } => {
@@ -83,11 +91,54 @@ impl Opened {
                 let problem = format!("{path} is a picture, not a table; `katoms complete` takes pictures");
                 return Err(Error::Request(problem));
             }
+            Source::Genotypes(genotypes) => return Ok(Self::of_genotypes(genotypes, ask)),
         };
         if frame.rows == 0 {
             return Err(Error::Request(format!("{}: there are no rows", ask.path.display())));
         }
-        Ok(Self { frame, arrays, labels })
+        Ok(Self { frame, arrays, labels, always: Vec::new() })
+    }
+
+    fn of_genotypes(genotypes: Genotypes, ask: &Ask) -> Self {
+        let Genotypes { codes, individuals, variants, phenotype, covariates, mut notes } = genotypes;
+        notes.push("genotypes count allele 1 of the .bim file: the name of a feature ends with it".into());
+        let cases = phenotype.values.cases_and_controls();
+        let values = match phenotype.values {
+            PhenotypeValues::Unknown => None,
+            PhenotypeValues::Quantitative(numbers) => Some(Values::Numbers(numbers)),
+            // a case is the second class, whose probability is modelled
+            PhenotypeValues::CaseControl(is_case) if ask.classes => {
+                let codes = is_case.into_iter().map(|c| c.map(u32::from)).collect();
+                Some(Values::Words { levels: vec!["control".into(), "case".into()], codes })
+            }
+            PhenotypeValues::CaseControl(is_case) => Some(Values::Numbers(
+                is_case.into_iter().map(|c| c.map_or(f64::NAN, |c| f64::from(u8::from(c)))).collect(),
+            )),
+        };
+        if let (Some((cases, controls)), true, None, None) = (cases, ask.classes, &ask.target, &ask.target_file) {
+            notes.push(format!("{}: {}, {}", phenotype.name, counted(cases, "case"), counted(controls, "control")));
+        }
+        let (rows, columns) = (individuals.len(), variants.len());
+        let (always, covariates): (Vec<String>, Vec<Vec<f64>>) = covariates.into_iter().unzip();
+        let (mut names, alleles): (Vec<String>, Vec<[String; 2]>) =
+            variants.into_iter().map(|v| (v.name, v.alleles)).unzip();
+        names.extend_from_slice(&always);
+        let packed = Held::Genotypes(Packed { codes, rows, variants: columns, means: None, covariates });
+        let body = Body::Numbers(packed.into());
+        let frame = Frame {
+            path: ask.path.clone(),
+            names,
+            rows,
+            body,
+            is_named: true,
+            alleles,
+            formats: BTreeMap::new(),
+            notes,
+            problems: Vec::new(),
+            lines: None,
+        };
+        let labels = values.map(|values| (phenotype.name, values));
+        Self { frame, arrays: Vec::new(), labels, always }
     }
 }
 
@@ -119,6 +170,7 @@ impl Frame {
             rows,
             body: Body::Numbers(storage),
             is_named: false,
+            alleles: Vec::new(),
             formats: BTreeMap::new(),
             notes: Vec::new(),
             problems: Vec::new(),
@@ -133,6 +185,14 @@ impl Frame {
 
     pub(super) fn name(&self, column: usize) -> &str {
         self.names.get(column).map_or("", String::as_str)
+    }
+
+    /// The genotypes of the frame, where it holds such.
+    pub(super) fn genotypes(&self) -> Option<&Packed> {
+        match &self.body {
+            Body::Numbers(Storage { held: Held::Genotypes(packed), .. }) => Some(packed),
+            _ => None,
+        }
     }
 
     /// Whether the file is a text, of which a person can say how it is read.

@@ -22,7 +22,8 @@ pub(super) fn matched(frame: &Frame, expected: &Expected) -> Result<Vec<usize>, 
     for feature in &expected.features {
         let place = match shift {
             Some(target) => unnamed_place(&feature.column).map(|p| p - usize::from(p > target)),
-            None => names.get(feature.column.as_str()).copied(),
+            // `plink --recode A` writes tables whose columns are called like the features of its genotypes
+            None => names.get(feature.column.as_str()).or_else(|| names.get(feature.name.as_str())).copied(),
         };
         match place {
             Some(place) => places.push(place),

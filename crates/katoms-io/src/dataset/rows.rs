@@ -1,5 +1,7 @@
 //! Missing values: counted, then refused, replaced, or left out with their rows.
 
+use rayon::prelude::*;
+
 use super::frame::{Body, Frame};
 use super::target::Vector;
 use super::{Ask, Missing};
@@ -26,6 +28,12 @@ impl Scan {
     pub(super) fn new(frame: &Frame, columns: &[usize], problems: &mut Vec<Problem>) -> Self {
         let (counts, infinite) = (vec![0; columns.len()], vec![None; columns.len()]);
         let mut scan = Self { counts, rows: vec![false; frame.rows], infinite };
+        if let Some(packed) = frame.genotypes() {
+            scan.counts = columns.par_iter().map(|&column| packed.missing(column)).collect();
+            let incomplete = columns.iter().zip(&scan.counts).filter(|(_, n)| **n > 0).map(|(&column, _)| column);
+            scan.rows = packed.incomplete_rows(incomplete);
+            return scan;
+        }
         match &frame.body {
             Body::Numbers(storage) if storage.digest().finite => {}
             Body::Numbers(storage) => {

@@ -7,6 +7,7 @@ use katoms::operator::{AnyDesign, Csc, FirstRead, Layout, Storage as StoredIn, f
 use rayon::prelude::*;
 
 use super::checksum::Digest;
+use super::genotypes::Packed;
 use crate::error::Error;
 use crate::on_numbers;
 use crate::source::{Array, Numbers, Sparse};
@@ -24,6 +25,7 @@ pub(super) struct Storage {
 pub(super) enum Held {
     Dense(Array),
     Sparse(Sparse),
+    Genotypes(Packed),
 }
 
 impl From<Held> for Storage {
@@ -56,6 +58,7 @@ impl Storage {
                 on_numbers!(numbers, v => StoredIn::design(v, (*rows, *columns), *layout, first)?)
             }
             Held::Sparse(s) => Csc::new(s.rows, s.columns, &s.starts[..], &s.indices[..], &s.values[..])?.into(),
+            Held::Genotypes(packed) => packed.design(first)?,
         })
     }
 
@@ -64,6 +67,7 @@ impl Storage {
         match &self.held {
             Held::Dense(array) => (array.rows, array.columns),
             Held::Sparse(sparse) => (sparse.rows, sparse.columns),
+            Held::Genotypes(packed) => packed.shape(),
         }
     }
 
@@ -84,6 +88,7 @@ impl Storage {
                 let values = sparse.values.get(range).unwrap_or_default();
                 rows.iter().zip(values).for_each(|(&row, &value)| see(row as usize, value));
             }
+            Held::Genotypes(packed) => packed.each(column, see),
         }
     }
 
@@ -100,7 +105,10 @@ impl Storage {
             let some = |block: usize| {
                 let mut digest = Digest::default();
                 for line in block * together..((block + 1) * together).min(lines) {
-                    self.each_in_line(line, &mut |column, row, value| digest.see(rows, (row, column), value));
+                    match &self.held {
+                        Held::Genotypes(packed) => packed.add_to(&mut digest, line),
+                        _ => self.each_in_line(line, &mut |column, row, value| digest.see(rows, (row, column), value)),
+                    }
                 }
                 digest
             };
@@ -120,7 +128,7 @@ impl Storage {
     fn each_in_line(&self, line: usize, see: &mut impl FnMut(usize, usize, f64)) {
         match &self.held {
             Held::Dense(array) => on_numbers!(&array.numbers, v => each_dense(v, array, line, see)),
-            Held::Sparse(_) => self.each(line, |row, value| {
+            Held::Sparse(_) | Held::Genotypes(_) => self.each(line, |row, value| {
                 if value != 0.0 {
                     see(line, row, value);
                 }
@@ -130,6 +138,9 @@ impl Storage {
 
     /// For each column the sum over some rows of what is not missing, and how many values that are; in one pass.
     pub(super) fn sums(&self, rows: &[usize]) -> Vec<(f64, usize)> {
+        if let Held::Genotypes(packed) = &self.held {
+            return packed.sums(rows);
+        }
         let (all, columns) = self.shape();
         let mut is_kept = vec![false; all];
         rows.iter().for_each(|&row| is_kept.get_mut(row).into_iter().for_each(|kept| *kept = true));
@@ -164,8 +175,8 @@ impl Storage {
         if selection.rows.len() == rows && all_columns && selection.means.is_none() {
             return self;
         }
-        match &self.held {
-            Held::Dense(array) => {
+        match self.held {
+            Held::Dense(ref array) => {
                 let numbers = match &array.numbers {
                     Numbers::I8(v) => Numbers::I8(gathered(v, array, selection, |mean| mean as i8).into()),
                     Numbers::U8(v) => Numbers::U8(gathered(v, array, selection, |mean| mean as u8).into()),
@@ -177,6 +188,7 @@ impl Storage {
                 Held::Dense(Array { numbers, rows, columns, layout: Layout::ColumnMajor, is_vector: false }).into()
             }
             Held::Sparse(_) => self.gathered_sparse(selection),
+            Held::Genotypes(packed) => Held::Genotypes(packed.into_selected(selection)).into(),
         }
     }
 

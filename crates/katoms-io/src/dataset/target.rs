@@ -9,9 +9,6 @@ use crate::names::{Names, counted, listed};
 use crate::source::{Array, ReadOptions, Source};
 use crate::table::Values;
 
-/// What the target of a file is called whose labels have no name.
-const LABEL: &str = "label";
-
 /// A vector beside the design, one value for each row of the file.
 pub(super) struct Vector {
     pub(super) name: String,
@@ -47,15 +44,15 @@ impl Vector {
         let is_there = (places_agree && frame.names.contains(name)) || opened.arrays.iter().any(|(n, _)| n == name);
         let found = match opened.labels.take() {
             _ if is_there => Self::named(opened, name, "--target").ok(),
-            Some(labels) if name == LABEL => Some(Self::of_labels(labels, ask)),
+            Some(labels) if *name == labels.0 => Some(Self::of_labels(labels, ask)),
             _ => None,
         };
         Ok(found.filter(|v| len(&v.values) == opened.frame.rows))
     }
 
-    /// The labels of an svmlight file.
-    fn of_labels(labels: Vec<f64>, ask: &Ask) -> Self {
-        Self { name: LABEL.into(), values: Values::Numbers(labels), column: None, own: None, path: ask.path.clone() }
+    /// The labels of an svmlight file, or the phenotype of genotypes.
+    fn of_labels((name, values): (String, Values), ask: &Ask) -> Self {
+        Self { name, values, column: None, own: None, path: ask.path.clone() }
     }
 
     /// The weights that are asked for.
@@ -186,7 +183,7 @@ impl Vector {
             return Ok(Target { name: self.name, values, classes: None });
         }
         let found = self.classes(frame, rows)?;
-        let classes = self.two(&found)?;
+        let classes = self.two(frame, &found)?;
         let mut values = vec![0.0; rows.len()];
         for (_, members) in found.iter().filter(|(name, _)| *name == classes[1]) {
             members.iter().for_each(|&i| values[i] = 1.0);
@@ -226,7 +223,7 @@ impl Vector {
     }
 
     /// The names of two classes, where there are two.
-    fn two(&self, found: &[(String, Vec<usize>)]) -> Result<[String; 2], Error> {
+    fn two(&self, frame: &Frame, found: &[(String, Vec<usize>)]) -> Result<[String; 2], Error> {
         if let [(first, _), (second, _)] = found {
             return Ok([first.clone(), second.clone()]);
         }
@@ -234,8 +231,14 @@ impl Vector {
             found.iter().map(|(name, rows)| format!("{name} ({})", counted(rows.len(), "row"))).collect();
         let list = listed(found.iter().map(String::as_str));
         let (path, name, n) = (self.path.display(), &self.name, counted(found.len(), "different value"));
+        let hint = match (frame.genotypes(), &self.own) {
+            (Some(_), None) => {
+                "; PLINK codes controls as 1 and cases as 2, and 0 is unknown (plink --1 --make-bed recodes 0 and 1)"
+            }
+            _ => "",
+        };
         Err(Error::Request(format!(
-            "{path}: two classes need a target of exactly two different values; \"{name}\" has {n}: {list}"
+            "{path}: two classes need a target of exactly two different values; \"{name}\" has {n}: {list}{hint}"
         )))
     }
 

@@ -20,6 +20,8 @@ pub mod parquet;
 mod parquet_pages;
 pub mod picture;
 mod pivot;
+pub(crate) mod plink;
+pub(crate) mod plink_table;
 pub(crate) mod sniff;
 pub mod svmlight;
 #[cfg(feature = "parquet")]

@@ -1,12 +1,13 @@
 //! Any design, chosen at run time: what a file or an array turns out to hold.
 
+use super::magnitude::no_room;
 use super::{
-    ColumnMoments, ColumnSize, Csc, Dense, FirstRead, Layout, LinearOperator, MatrixFree, Moments, Parts, SampledRows,
-    f16, is_its_own_base,
+    Beside, ColumnMoments, ColumnSize, Csc, Dense, FirstRead, Genotypes, Layout, LinearOperator, MatrixFree, Moments,
+    Parts, SampledRows, f16, is_its_own_base,
 };
 use crate::error::{Error, check_length};
-use crate::linalg::Matrix;
-use crate::linalg::kernels::Real;
+use crate::linalg::kernels::{self, Real};
+use crate::linalg::{Matrix, times_power_of_two};
 use crate::space::{IndexSet, SparseVec};
 
 /// A design whose storage is known only at run time. A call costs a read of the data, so the choice in
@@ -34,6 +35,10 @@ pub enum AnyDesign<'a> {
     F64(Dense<'a, f64>),
     /// Compressed sparse columns.
     Sparse(Csc<'a, f64, u32, usize>),
+    /// Genotypes, 2 bits each.
+    Genotypes(Genotypes<'a>),
+    /// Genotypes, and columns of numbers beside them.
+    WithCovariates(Beside<Genotypes<'a>, Dense<'a, f64>>),
     /// Two functions in place of a matrix.
     Free(MatrixFree),
 }
@@ -48,6 +53,8 @@ macro_rules! on_design {
             AnyDesign::F32($design) => $call,
             AnyDesign::F64($design) => $call,
             AnyDesign::Sparse($design) => $call,
+            AnyDesign::Genotypes($design) => $call,
+            AnyDesign::WithCovariates($design) => $call,
             AnyDesign::Free($design) => $call,
         }
     };
@@ -69,6 +76,7 @@ impl AnyDesign<'_> {
             Self::F32(design) => design.scaled(exponents, first)?.into(),
             Self::F64(design) => design.scaled(exponents, first)?.into(),
             Self::Sparse(design) => design.scaled(exponents)?.into(),
+            Self::Genotypes(_) | Self::WithCovariates(_) => self.decoded(exponents, first)?.into(),
             Self::Free(design) => design.scaled(exponents).into(),
         })
     }
@@ -82,8 +90,30 @@ impl AnyDesign<'_> {
             Self::F32(design) => Some(design.sizes()),
             Self::F64(design) => Some(design.sizes()),
             Self::Sparse(design) => Some(design.sizes()),
+            Self::Genotypes(_) | Self::WithCovariates(_) => {
+                Some(self.columns().map(|column| kernels::largest(&column)).collect())
+            }
             Self::Free(_) => None,
         }
+    }
+
+    /// [`AnyDesign::scaled`] of numbers that are stored as something else.
+    fn decoded(&self, exponents: &[i32], first: &FirstRead) -> Result<Dense<'static, f64>, Error> {
+        let (rows, columns, mut data) = (self.n_outputs(), self.domain(), Vec::new());
+        data.try_reserve_exact(rows.saturating_mul(columns)).map_err(|_| no_room(self.extremes()))?;
+        for (column, &exponent) in self.columns().zip(exponents) {
+            data.extend(column.iter().map(|&value| times_power_of_two(value, exponent)));
+        }
+        Dense::with_layout(data, rows, columns, Layout::ColumnMajor, Some(first))
+    }
+
+    /// The columns in double precision, one at a time.
+    fn columns(&self) -> impl Iterator<Item = Vec<f64>> {
+        (0..self.domain()).map(|j| {
+            let mut column = vec![0.0; self.n_outputs()];
+            self.apply(&SparseVec::sorted(self.domain(), vec![j], vec![1.0]), &mut column);
+            column
+        })
     }
 }
 
@@ -193,6 +223,18 @@ storage!(i8 => I8, u8 => U8, f16 => F16, f32 => F32, f64 => F64);
 impl<'a> From<Csc<'a, f64, u32, usize>> for AnyDesign<'a> {
     fn from(design: Csc<'a, f64, u32, usize>) -> Self {
         Self::Sparse(design)
+    }
+}
+
+impl<'a> From<Genotypes<'a>> for AnyDesign<'a> {
+    fn from(design: Genotypes<'a>) -> Self {
+        Self::Genotypes(design)
+    }
+}
+
+impl<'a> From<Beside<Genotypes<'a>, Dense<'a, f64>>> for AnyDesign<'a> {
+    fn from(design: Beside<Genotypes<'a>, Dense<'a, f64>>) -> Self {
+        Self::WithCovariates(design)
     }
 }
 

@@ -15,7 +15,7 @@ use crate::linalg::{Matrix, times_power_of_two};
 use crate::space::{IndexSet, SparseVec};
 
 /// Entries of work below which a second thread costs more than it brings.
-const PARALLEL_WORK: usize = 1 << 18;
+pub(super) const PARALLEL_WORK: usize = 1 << 18;
 /// Entries of a design from which on partial passes pay, and columns for each row: on a narrow design the first full pass
 /// finds nearly every atom.
 const SAMPLED_WORK: usize = 1 << 23;
@@ -241,6 +241,30 @@ impl<'a, T: Real> Dense<'a, T> {
     }
 }
 
+/// The rows of which partial passes read a sample, where they pay, for numbers of this type.
+pub(super) fn sampled_rows<T>(rows: usize, columns: usize) -> Option<SampledRows> {
+    let pays = rows * columns >= SAMPLED_WORK && columns >= SAMPLED_WIDTH * rows;
+    if pays { SampledRows::of(rows, size_of::<T>()) } else { None }
+}
+
+/// [`LinearOperator::adjoint_block_on`]: some columns at a time are brought together and multiplied as matrices.
+pub(super) fn gathered_products(
+    rs: &[&[f64]],
+    t: &IndexSet,
+    rows: usize,
+    gathered: impl Fn(&[usize]) -> Matrix + Sync,
+) -> Vec<SparseVec> {
+    let residuals = Matrix::from_columns(rows, rs.len(), rs.concat());
+    let product = |some: &[usize]| gathered(some).transposed_times(&residuals);
+    let products: Vec<Matrix> = if rows * t.indices().len() * rs.len() < PARALLEL_WORK {
+        t.indices().chunks(GATHERED).map(product).collect()
+    } else {
+        t.indices().par_chunks(GATHERED).map(product).collect()
+    };
+    let values = |q: usize| products.iter().flat_map(|product| product.column(q)).copied().collect();
+    (0..rs.len()).map(|q| SparseVec::sorted(t.dim(), t.indices().to_vec(), values(q))).collect()
+}
+
 impl<T: Real> LinearOperator for Dense<'_, T> {
     type Point = SparseVec;
     type Covector = Vec<f64>;
@@ -282,8 +306,7 @@ impl<T: Real> LinearOperator for Dense<'_, T> {
         &self.extremes
     }
     fn sampled_rows(&self) -> Option<SampledRows> {
-        let pays = self.data.len() >= SAMPLED_WORK && self.columns >= SAMPLED_WIDTH * self.rows;
-        if pays { SampledRows::of(self.rows, size_of::<T>()) } else { None }
+        sampled_rows::<T>(self.rows, self.columns)
     }
     fn adjoint_sampled(&self, r: &[f64], out: &mut Vec<f64>) {
         match self.sample() {
@@ -325,17 +348,8 @@ impl<T: Real> LinearOperator for Dense<'_, T> {
     fn knows_energies(&self, weights: &[f64]) -> bool {
         self.known.as_ref().is_some_and(|known| known.moments(weights).is_some())
     }
-    /// Some columns at a time are brought together and multiplied as matrices.
     fn adjoint_block_on(&self, rs: &[&[f64]], t: &IndexSet) -> Vec<SparseVec> {
-        let residuals = Matrix::from_columns(self.rows, rs.len(), rs.concat());
-        let product = |some: &[usize]| self.gathered(some).transposed_times(&residuals);
-        let products: Vec<Matrix> = if self.rows * t.indices().len() * rs.len() < PARALLEL_WORK {
-            t.indices().chunks(GATHERED).map(product).collect()
-        } else {
-            t.indices().par_chunks(GATHERED).map(product).collect()
-        };
-        let values = |q: usize| products.iter().flat_map(|product| product.column(q)).copied().collect();
-        (0..rs.len()).map(|q| SparseVec::sorted(t.dim(), t.indices().to_vec(), values(q))).collect()
+        gathered_products(rs, t, self.rows, |some| self.gathered(some))
     }
     fn adjoint_on(&self, r: &[f64], t: &IndexSet) -> SparseVec {
         let (picked, mut values) = (t.indices(), vec![0.0; t.indices().len()]);

@@ -55,6 +55,11 @@ impl FirstRead {
     pub(super) fn rows(&self) -> usize {
         self.residual.len()
     }
+
+    /// The weights and the residual.
+    pub(super) fn vectors(&self) -> (&[f64], &[f64]) {
+        (&self.weights, &self.residual)
+    }
 }
 
 /// The answers.
@@ -91,6 +96,22 @@ impl Known {
             }
         });
         (Self { asked: asked.clone(), moments: Moments { means, variances }, pass }, sample)
+    }
+
+    /// From one read of some columns after the other, so many at a time: `survey(first, outs)` fills in the means, the
+    /// variances and the products of those from `first` on.
+    pub fn surveyed(
+        columns: usize,
+        width: usize,
+        asked: &FirstRead,
+        survey: impl Fn(usize, [&mut [f64]; 3]) + Sync,
+    ) -> Self {
+        let [mut means, mut variances, mut pass] = [(); 3].map(|()| vec![0.0; columns]);
+        kernels::for_each_part(&mut [&mut means, &mut variances, &mut pass], width, |first, outs| {
+            let [means, variances, pass] = outs else { return };
+            survey(first, [means, variances, pass]);
+        });
+        Self { asked: asked.clone(), moments: Moments { means, variances }, pass }
     }
 
     /// From two reads of a row-major design.

@@ -8,12 +8,14 @@
 //! same data can share one pass: [`adjoint_many`].
 
 mod any;
+mod beside;
 mod counted;
 mod csc;
 mod dct;
 mod dense;
 mod entries;
 mod first_read;
+mod genotypes;
 mod intercept;
 mod latent;
 mod magnitude;
@@ -32,12 +34,14 @@ use crate::linalg::Matrix;
 use crate::space::{Covector, LowRank, MatrixCovector, Point};
 
 pub use any::{AnyDesign, Storage};
+pub use beside::Beside;
 pub use counted::{Counted, Counts};
 pub use csc::{Csc, SparseIndex};
 pub use dct::subsampled_dct;
 pub use dense::{Dense, Layout};
 pub use entries::Entries;
 pub use first_read::FirstRead;
+pub use genotypes::{GenotypeCounts, Genotypes};
 /// Numbers in half precision, as `half` has them.
 pub use half::f16;
 pub use intercept::WithIntercept;

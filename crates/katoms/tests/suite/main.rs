@@ -10,6 +10,7 @@ mod cross_validation;
 mod detours;
 mod driver;
 mod first_read;
+mod genotypes;
 mod groups;
 mod operators;
 mod partial;

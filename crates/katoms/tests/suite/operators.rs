@@ -7,7 +7,7 @@ use katoms::Error;
 use katoms::linalg::Matrix;
 use katoms::linalg::kernels::Real;
 use katoms::operator::{
-    AnyDesign, Csc, Dense, Entries, Layout, LinearOperator, MatrixFree, MatrixMap, Parts, SparseIndex, f16,
+    AnyDesign, Beside, Csc, Dense, Entries, Layout, LinearOperator, MatrixFree, MatrixMap, Parts, SparseIndex, f16,
     subsampled_dct,
 };
 use katoms::simulate::sparse_signal;
@@ -130,6 +130,21 @@ fn tall_dense_designs_keep_the_contract() {
     let m = Matrix::from_fn(m.rows(), m.columns(), |i, j| m.at(i, j) / (m.rows() as f64).sqrt());
     holds(&Dense::column_major(m.data(), m.rows(), m.columns()).unwrap(), &m);
     holds(&Dense::row_major(row_major(&m), m.rows(), m.columns()).unwrap(), &m);
+}
+
+#[test]
+fn designs_side_by_side_keep_the_contract() {
+    for (rows, columns) in SHAPES {
+        let m = random_sparse(rows, columns + 3);
+        let left = Matrix::from_fn(rows, columns, |i, j| m.at(i, j));
+        let right = Matrix::from_fn(rows, 3, |i, j| m.at(i, columns + j));
+        let beside = Beside::new(csc(&left), Dense::column_major(right.data(), rows, 3).unwrap()).unwrap();
+        holds(&beside, &m);
+        moments_are_naive(&beside, &m, &vec![0.5; rows]);
+        let other = Dense::column_major(vec![0.0; rows + 1], rows + 1, 1).unwrap();
+        let error = Beside::new(csc(&left), other).unwrap_err().to_string();
+        assert!(error.contains("one row for each"), "{error}");
+    }
 }
 
 #[test]

@@ -5,8 +5,8 @@ use std::collections::hash_map::{DefaultHasher, Entry};
 use std::hash::{Hash, Hasher};
 
 use katoms::linalg::kernels::Real;
-use katoms::operator::Layout;
-use katoms_io::{Array, ColumnFormat, Sparse, Table, Values, on_numbers};
+use katoms::operator::{GenotypeCounts, Layout};
+use katoms_io::{Array, ColumnFormat, Genotypes, Sparse, Table, Values, Variant, on_numbers};
 use serde::Serialize;
 
 /// Numbers that are looked at one by one; more would take long, and nobody reads the list.
@@ -102,6 +102,29 @@ pub fn of_sparse(sparse: &Sparse) -> Option<Vec<Seen>> {
         tally
     };
     Some(numbered(sparse.starts.windows(2).map(column)))
+}
+
+/// The variants, of their counts; duplicates are not looked for.
+pub fn of_genotypes(genotypes: &Genotypes, counts: &[GenotypeCounts]) -> Vec<Seen> {
+    let one = |(variant, counts): (&Variant, &GenotypeCounts)| {
+        let copies = || counts.copies.iter().zip(0_u8..).filter(|(n, _)| **n > 0).map(|(_, copies)| f64::from(copies));
+        let range = copies().next().zip(copies().last()).map(|(least, most)| [least, counts.mean(), most]);
+        let [counted, other] = &variant.alleles;
+        let name = format!("{} ({counted}, {other})", variant.name);
+        let (missing, constant) = (counts.missing, counts.is_constant() && range.is_some());
+        Seen {
+            name,
+            kind: "genotypes",
+            missing,
+            levels: None,
+            range,
+            constant,
+            duplicate_of: None,
+            format: None,
+            dropped: false,
+        }
+    };
+    genotypes.variants.iter().zip(counts).map(one).collect()
 }
 
 /// Columns without names, which are x1, x2, ….

@@ -7,7 +7,10 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use katoms::select::{Sign, phase_transition_k};
-use katoms_io::{Array, Ask, ColumnFormat, Dataset, Day, Problem, Review, Source, Sparse, Table};
+use katoms_io::{
+    Array, Ask, ColumnFormat, Dataset, Day, Genotypes, Phenotype, PhenotypeValues, Problem, Review, Source, Sparse,
+    Table,
+};
 use serde::Serialize;
 
 use crate::Ended;
@@ -52,11 +55,11 @@ impl InspectArgs {
     pub(super) fn run(&self, told: &Told) -> Result<Ended> {
         // Inspecting is for files that are not yet as they should be: only what cannot be read at all is an error.
         let source = katoms_io::read_with_problems(&self.data, &self.format.options())?;
-        let (mut inspected, is_picture) = (inspect(&source), matches!(source, Source::Picture(_)));
-        if !inspected.columns_seen.is_empty() {
-            self.review(source, &mut inspected);
-        }
-        if !is_picture {
+        let mut inspected = inspect(&source);
+        if !matches!(source, Source::Picture(_) | Source::Genotypes(_)) {
+            if !inspected.columns_seen.is_empty() {
+                self.review(source, &mut inspected);
+            }
             let outlook = inspected.outlook();
             inspected.would.splice(..0, outlook);
         }
@@ -100,6 +103,7 @@ fn inspect(source: &Source) -> Inspected {
                 (None, None) => of_shape(holds, 0, 0),
             }
         }
+        Source::Genotypes(genotypes) => of_genotypes(genotypes),
         Source::Picture(picture) => {
             let hidden = picture.seen.iter().filter(|seen| !**seen).count();
             let colours = if picture.channels.len() == 1 { "grey" } else { "colour" };
@@ -129,6 +133,45 @@ fn of_sparse(sparse: &Sparse) -> Inspected {
     let holds = format!("a sparse matrix, {} % of it stored{labels}", number(share));
     let missing = || sparse.values.iter().filter(|v| v.is_nan()).count();
     of_shape(holds, sparse.rows, sparse.columns).with_columns(columns::of_sparse(sparse), missing)
+}
+
+fn of_genotypes(genotypes: &Genotypes) -> Inspected {
+    let (individuals, variants) = (genotypes.individuals.len(), genotypes.variants.len());
+    let mut inspected =
+        of_shape("genotypes of PLINK, an individual a row, a variant a column".into(), individuals, variants);
+    let counts = genotypes.all_counts();
+    let missing: usize = counts.iter().map(|counts| counts.missing).sum();
+    let share = 100.0 * missing as f64 / (individuals * variants).max(1) as f64;
+    let monomorphic = counts.iter().filter(|counts| counts.is_constant()).count();
+    let Phenotype { name, values } = &genotypes.phenotype;
+    let phenotype = match (values, values.cases_and_controls()) {
+        (PhenotypeValues::Quantitative(numbers), _) => {
+            let known = numbers.iter().filter(|v| !v.is_nan()).count();
+            format!("numbers, known of {}", count(known, "individual", "individuals"))
+        }
+        (_, Some((cases, controls))) => {
+            format!("{} and {}", count(cases, "case", "cases"), count(controls, "control", "controls"))
+        }
+        _ => "unknown of all: a fit would need --target FILE".into(),
+    };
+    inspected.would.push(format!("a fit would choose among {}", count(variants, "variant", "variants")));
+    inspected.would.extend(carried(individuals, variants));
+    let missing = match missing {
+        0 => "no genotype is missing".into(),
+        n => format!(
+            "{} missing, {} %: a fit would take the mean of the variant",
+            count(n, "genotype is", "genotypes are"),
+            number(share)
+        ),
+    };
+    let monomorphic = match monomorphic {
+        0 => "no variant is monomorphic".into(),
+        n => format!("{} monomorphic, and can explain nothing", count(n, "variant is", "variants are")),
+    };
+    inspected.would.extend([format!("{name}: {phenotype}"), missing, monomorphic]);
+    inspected.would.extend(genotypes.notes.iter().cloned());
+    inspected.columns_seen = columns::of_genotypes(genotypes, &counts);
+    inspected
 }
 
 fn of_table(table: &Table) -> Inspected {
@@ -193,12 +236,16 @@ impl Inspected {
             ),
             false => format!("a fit would choose among {choices}, with one column as its target"),
         }];
-        if let Ok(k) = phase_transition_k(self.rows.max(1), features, Sign::Any) {
-            let most = k.min(self.rows.saturating_sub(1)).max(1);
-            told.push(format!("data of this shape carry at most about {most} of them; noise leaves room for fewer"));
-        }
+        told.extend(carried(self.rows, features));
         told
     }
+}
+
+/// How many of so many features so many rows carry.
+fn carried(rows: usize, features: usize) -> Option<String> {
+    let k = phase_transition_k(rows.max(1), features, Sign::Any).ok()?;
+    let most = k.min(rows.saturating_sub(1)).max(1);
+    Some(format!("data of this shape carry at most about {most} of them; noise leaves room for fewer"))
 }
 
 /// A few names, and how many more there are.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use anyhow::Result;
-use katoms_io::{Column, Model, Table, Values};
+use katoms_io::{Column, Individual, Model, Table, Values};
 
 /// The identifiers of a table: the columns that are asked for, or else each that the model does not use, has a different
 /// value in every row and either stands first or is called an identifier.
@@ -21,6 +21,16 @@ pub fn identifiers(table: &Table, asked: &[String], model: &Model) -> Result<Vec
     let columns = table.columns.iter().enumerate().filter(|_| table.has_names && table.rows > 1);
     let found = columns.filter(|(_, column)| !is_used(&column.name)).filter(tells_apart);
     Ok(found.map(|(_, column)| column.name.clone()).collect())
+}
+
+/// FID and IID.
+pub fn of_individuals(individuals: &[Individual]) -> Vec<Column> {
+    let column = |name: &str, of: fn(&Individual) -> &String| {
+        let levels = individuals.iter().map(|one| of(one).clone()).collect();
+        let codes = (0..individuals.len()).map(|row| Some(row as u32)).collect();
+        Column { name: name.into(), values: Values::Words { levels, codes } }
+    };
+    vec![column("FID", |one| &one.family), column("IID", |one| &one.id)]
 }
 
 /// `id`, `patient_id`, `PassengerId`, `key`, ….

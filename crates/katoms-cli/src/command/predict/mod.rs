@@ -11,7 +11,7 @@ use katoms_io::{Ask, Column, Dataset, Model, Source, Values};
 use serde_json::{Value, json};
 
 use crate::Ended;
-use crate::data::{ReadingArgs, file_of};
+use crate::data::{ReadingArgs, asked_target, read_phenotype};
 use crate::outputs;
 use crate::told::{Told, count};
 use scores::Scores;
@@ -50,13 +50,26 @@ pub struct PredictArgs {
 
 impl PredictArgs {
     pub(super) fn run(&self, told: &Told) -> Result<Ended> {
-        let target_file = self.target.as_ref().and_then(|target| file_of(target));
-        outputs::check(&[Some(&self.model), Some(&self.data), target_file], &[self.out.as_deref()])?;
+        let (target, target_file) = asked_target(self.target.as_deref());
+        let files = self.reading.files(&self.data);
+        let read = files.iter().chain([&self.model]).chain(&target_file).map(|file| Some(file.as_path()));
+        outputs::check(&read.collect::<Vec<_>>(), &[self.out.as_deref()])?;
         outputs::check_ending(self.out.as_deref(), &["csv", "parquet"])?;
         let bytes = std::fs::read(&self.model).with_context(|| format!("{} cannot be read", self.model.display()))?;
         let model = Model::from_json(&self.model, &bytes)?;
-        let (source, ids) = self.source(&model)?;
-        let dataset = model.dataset(source, &self.ask(target_file))?;
+        let (mut source, ids) = self.source(&model)?;
+        let mut ask = Ask {
+            path: self.data.clone(),
+            missing: self.reading.missing(&source),
+            target,
+            target_file,
+            classes: model.target.classes.is_some(),
+            ..Ask::default()
+        };
+        if let Source::Genotypes(genotypes) = &mut source {
+            read_phenotype(genotypes, &mut ask)?;
+        }
+        let dataset = model.dataset(source, &ask)?;
         dataset.notes.iter().for_each(|note| told.say(format!("note: {note}")));
         let linear = model.predict(&dataset)?;
         let scores =
@@ -80,16 +93,6 @@ impl PredictArgs {
         Ok(Ended::Done)
     }
 
-    fn ask(&self, target_file: Option<&Path>) -> Ask {
-        Ask {
-            path: self.data.clone(),
-            missing: self.reading.missing(),
-            target: self.target.clone().filter(|_| target_file.is_none()),
-            target_file: target_file.map(PathBuf::from),
-            ..Ask::default()
-        }
-    }
-
     /// The data, read as the model's were: its categories as such, numbers and dates in the same way of writing; and the
     /// columns that identify rows.
     fn source(&self, model: &Model) -> Result<(Source, Vec<Column>)> {
@@ -101,7 +104,11 @@ impl PredictArgs {
             options
         };
         let options = told(None, &self.id);
-        let mut source = katoms_io::read_with_problems(&self.data, &options)?;
+        let mut source = self.reading.read(&self.data, &options)?;
+        if let Source::Genotypes(genotypes) = &source {
+            let ids = identifiers::of_individuals(&genotypes.individuals);
+            return Ok((source, ids));
+        }
         let Source::Table(table) = &source else { return Ok((source, Vec::new())) };
         let ids = identifiers::identifiers(table, &self.id, model)?;
         // Only what was read tells whether columns without names stand where they stood, and which identify rows.

@@ -14,7 +14,7 @@ use super::streams::{GROUP, STEP, blocks, fma, for_each_part, prefetch, shape};
 /// The largest d² over the variance: three digits of sixteen.
 const FAR: f64 = 1e3;
 /// How often a column is read at most. A pilot 10¹⁶ deviations away needs three.
-const READS: usize = 3;
+pub(crate) const READS: usize = 3;
 
 /// The means and variances of the columns of a column-major design, under weights whose sum is `total`.
 ///
@@ -57,7 +57,7 @@ pub(crate) fn moments_rows<T: Real>(data: &[T], weights: &[f64], means: &mut [f6
 
 /// Mean and variance from the pilot and the sums of deviations and squared deviations; whether they are too inexact.
 #[inline(always)]
-fn finish(pilot: f64, deviation: f64, square: f64, total: f64) -> (f64, f64, bool) {
+pub(crate) fn mean_and_variance(pilot: f64, deviation: f64, square: f64, total: f64) -> (f64, f64, bool) {
     let (d, q) = (deviation / total, square / total);
     let variance = (q - d * d).max(0.0);
     (pilot + d, variance, d * d > FAR * variance)
@@ -89,12 +89,13 @@ impl<T: Real> ByColumns<'_, '_, T> {
             None => add_deviations::<S, T, C, false>(&columns, self.weights, &pilots, self.weights),
         };
         for c in 0..C {
-            let (mut mean, mut variance, mut far) = finish(pilots[c], sums[c].deviation, sums[c].square, self.total);
+            let (mut mean, mut variance, mut far) =
+                mean_and_variance(pilots[c], sums[c].deviation, sums[c].square, self.total);
             for _ in 1..READS {
                 if far {
                     let w = self.weights;
                     let [again] = add_deviations::<S, T, 1, false>(&[columns[c]], w, &[mean], w);
-                    (mean, variance, far) = finish(mean, again.deviation, again.square, self.total);
+                    (mean, variance, far) = mean_and_variance(mean, again.deviation, again.square, self.total);
                 }
             }
             self.outs[0][first + c * stride] = mean;
@@ -211,7 +212,7 @@ impl<T: Real> WithSimd for ByRows<'_, '_, T> {
             let mut any_far = false;
             for ((pilot, mean), variance) in pilots.iter_mut().zip(means.iter_mut()).zip(variances.iter_mut()) {
                 let far;
-                (*mean, *variance, far) = finish(*pilot, *mean, *variance, self.total);
+                (*mean, *variance, far) = mean_and_variance(*pilot, *mean, *variance, self.total);
                 any_far |= far;
                 *pilot = *mean;
             }

@@ -36,6 +36,10 @@ impl Grid {
             }
             Source::Arrays { arrays, .. } => Self::of_arrays(&arrays, path),
             Source::Picture(picture) => Ok(Self::of_picture(&picture)),
+            Source::Genotypes(_) => bail!(
+                "{}: genotypes are not completed here; a fit takes the mean of the variant for what is missing",
+                path.display()
+            ),
         }
     }
 
