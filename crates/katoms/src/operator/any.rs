@@ -38,7 +38,7 @@ pub enum AnyDesign<'a> {
     /// Genotypes, 2 bits each.
     Genotypes(Genotypes<'a>),
     /// Genotypes, and columns of numbers beside them.
-    WithCovariates(Beside<Genotypes<'a>, Dense<'a, f64>>),
+    WithCovariates(Box<Beside<Genotypes<'a>, Dense<'a, f64>>>),
     /// Two functions in place of a matrix.
     Free(MatrixFree),
 }
@@ -234,7 +234,7 @@ impl<'a> From<Genotypes<'a>> for AnyDesign<'a> {
 
 impl<'a> From<Beside<Genotypes<'a>, Dense<'a, f64>>> for AnyDesign<'a> {
     fn from(design: Beside<Genotypes<'a>, Dense<'a, f64>>) -> Self {
-        Self::WithCovariates(design)
+        Self::WithCovariates(Box::new(design))
     }
 }
 
