@@ -21,7 +21,7 @@ class Entries(NamedTuple):
 class Known(NamedTuple):
     """What is known of the columns: how many there are, and what they are called."""
 
-    count: int
+    width: int
     names: np.ndarray | None
 
 
@@ -70,7 +70,7 @@ def _listed(X: tuple, known: Known | None) -> Entries:
             raise ValueError(f"the shape is {X[3]!r}; give the numbers of rows and of columns")
         shape = (int(X[3][0]), int(X[3][1]))
     else:
-        width = known.count if known is not None else _most(columns, "columns")
+        width = known.width if known is not None else _most(columns, "columns")
         shape = (_most(rows, "rows"), width)
     check_shape(shape)
     return Entries((shape, rows, columns, values), shape, names, row_names)
@@ -83,7 +83,9 @@ def _numbered(listed: Any, what: str, known: Known | None) -> tuple[np.ndarray, 
         return places_of(places, what), None if known is None else known.names
     if known is not None:
         return places_of(places, what, known.names), known.names
-    texts = [_text(v, at, what) for at, v in enumerate(places.ravel().tolist())]
+    # NumPy makes words of the numbers in a list that also holds words.
+    given = listed if isinstance(listed, (list, tuple)) else places.ravel().tolist()
+    texts = [_text(v, at, what) for at, v in enumerate(given)]
     names, found = np.unique(np.array(texts, dtype=object), return_inverse=True)
     return found.astype(np.uintp), names
 
@@ -134,13 +136,13 @@ def places_of(listed: Any, what: str, names: np.ndarray | None = None) -> np.nda
 
 def _found(places: np.ndarray, what: str, names: np.ndarray | None) -> np.ndarray:
     if names is None:
-        raise ValueError(f"{what} names {places.ravel()[0]!r}, but the {what} of X have no names; give indices from 0")
+        raise ValueError(f"{what} names {places.ravel().tolist()[0]!r}, but the {what} of X have no names; give indices from 0")
     index = {name: at for at, name in reversed(list(enumerate(names)))}
     found = [index.get(name) for name in places.ravel().tolist()]
     if None in found:
         import difflib
 
-        name = places.ravel()[found.index(None)]
+        name = places.ravel().tolist()[found.index(None)]
         near = difflib.get_close_matches(str(name), [str(known) for known in names], 1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise ValueError(f"{what} names {name!r}, but no {what[:-1]} of X is called so{hint}")

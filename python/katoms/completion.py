@@ -6,7 +6,7 @@ import numbers
 import warnings
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -355,7 +355,8 @@ class MatrixCompletionCV(Completing):
         self.cv_results_ = {name: np.array([trial[name] for trial in told["trials"]]) for name in _TRIED}
 
 
-class _Indexed(NamedTuple):
+@dataclass
+class _Indexed:
     """What gives a frame its index."""
 
     index: np.ndarray

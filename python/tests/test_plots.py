@@ -424,8 +424,7 @@ class TestCompletion:
         model = katoms.MatrixCompletionCV(rank=range(1, 5)).fit(holes)
         (error,) = katoms.plot_completion(model)
         line = error.containers[0].lines[0]
-        rows = model.cv_results_["l2"] == model.cv_results_["l2"][0]
-        assert sorted(line.get_xdata()) == sorted(model.cv_results_["rank"][rows])
+        assert sorted(line.get_xdata()) == sorted(set(model.cv_results_["rank"]))
         assert f"{model.rank_}: chosen" in texts(error)
         assert len(katoms.plot_completion(model, holes)) == 3
 

@@ -126,5 +126,7 @@ def test_recovery_and_completion():
     plain = katoms.MatrixCompletion(rank=1).fit_transform(M)
     for scale in (2.0**450, 2.0**-430):
         np.testing.assert_allclose(katoms.MatrixCompletion(rank=1).fit_transform(M * scale), plain * scale, rtol=1e-12)
+    # each column has a unit of its own; without one, squares of all are added up
+    np.testing.assert_allclose(katoms.MatrixCompletion(rank=1).fit_transform(M * 1e306), plain * 1e306, rtol=1e-9)
     with pytest.raises(exceptions.MagnitudeError, match="observed values"):
-        katoms.MatrixCompletion(rank=1).fit(M * 1e306)
+        katoms.MatrixCompletion(rank=1, scale=False).fit(M * 1e306)
