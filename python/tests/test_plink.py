@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import katoms
+import katoms.exceptions
 
 COPIES = np.array([2.0, np.nan, 1.0, 0.0])
 
