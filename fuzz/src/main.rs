@@ -36,6 +36,7 @@ const TARGETS: &[Target] = &[
     ("zst", |bytes| read("a.csv.zst", bytes)),
     // a name that tells nothing: the bytes alone say what it is
     ("any", |bytes| read("a", bytes)),
+    ("plink", plink),
     ("gmt", |bytes| groups("a.gmt", bytes)),
     ("groups_csv", |bytes| groups("a.csv", bytes)),
     ("groups_json", |bytes| groups("a.json", bytes)),
@@ -67,6 +68,25 @@ fn read(name: &str, bytes: &[u8]) {
         _ => None,
     };
     let _ = Dataset::new(source, &Ask { path: path.into(), target, missing: Missing::Mean, ..Ask::default() });
+}
+
+/// What separates the three files of PLINK within an input.
+const BETWEEN: &[u8] = b"\n====\n";
+
+/// Three files that are read together: .fam, .bim and .bed, one behind the other.
+fn plink(bytes: &[u8]) {
+    let next = |bytes: &[u8]| bytes.windows(BETWEEN.len()).position(|part| part == BETWEEN).unwrap_or(bytes.len());
+    let (fam, rest) = bytes.split_at(next(bytes));
+    let rest = rest.get(BETWEEN.len()..).unwrap_or_default();
+    let (bim, bed) = rest.split_at(next(rest));
+    let bed = bed.get(BETWEEN.len()..).unwrap_or_default();
+    let base = std::env::temp_dir().join(format!("katoms-fuzz-{}", std::process::id()));
+    for (ending, bytes) in [("fam", fam), ("bim", bim), ("bed", bed)] {
+        std::fs::write(base.with_extension(ending), bytes).expect("temporary files can be written");
+    }
+    let path = base.with_extension("bed");
+    let Ok(source) = katoms_io::read(&path, &ReadOptions::default()) else { return };
+    let _ = Dataset::new(source, &Ask { path, missing: Missing::Mean, ..Ask::default() });
 }
 
 fn groups(name: &str, bytes: &[u8]) {
