@@ -213,7 +213,9 @@ def hidden_error(whole, holed, filled):
 
 
 @pytest.mark.parametrize(
-    ("name", "share", "draws"), [("wine", 0.1, 3), ("wine", 0.2, 3), ("wine", 0.4, 3), ("breast_cancer", 0.2, 1)]
+    ("name", "share", "draws"),
+    [("wine", 0.2, 2), ("breast_cancer", 0.2, 1)]
+    + [pytest.param(name, share, 3, marks=pytest.mark.long) for name in ("wine", "breast_cancer") for share in (0.1, 0.2, 0.4)],
 )
 def test_ordinary_tables_are_filled_better_than_by_simpler_imputers(name, share, draws):
     whole = getattr(datasets, f"load_{name}")().data
