@@ -230,6 +230,10 @@ fn a_cross_validation_tells_rows_held_out_first() {
     let line = format!("R² {held_out:.4} on rows held out; R² {fitted:.4} on the rows of the fit");
     assert!(said.err.contains(&line), "{line}\n{}", said.err);
     assert!(desk.read("r.html").contains(&line));
+    // the passes of the model are counted alike everywhere, those of the folds apart
+    let (passes, folds) = (format!("{} passes over the data, ", run["passes"]), &cv["passes"]);
+    assert!(said.err.contains(&passes) && desk.read("r.html").contains(&passes), "{passes}\n{}", said.err);
+    assert!(said.err.contains(&format!("{folds} passes over the data for all folds and sizes")), "{}", said.err);
     // folds of equal size: the mean over rows is the mean over folds
     let best = cv["scores"].as_array().unwrap().iter().find(|score| score["k"] == cv["k_min"]).unwrap();
     let (mse, rmse) = (2.0 * best["mean"].as_f64().unwrap(), run["on_rows_held_out"]["rmse"].as_f64().unwrap());
