@@ -96,7 +96,8 @@ impl Finished<'_> {
             Fact::new("Objective", number(estimate.objective)),
             Fact::new("Cost", format!("{}, {:.2} s", words::reads(estimate.passes, estimate.reads), estimate.seconds)),
         ];
-        facts.extend(self.quality_in_words().into_iter().map(|line| Fact::new("Quality", line)));
+        let quality = self.quality_in_words();
+        facts.extend((!quality.is_empty()).then(|| Fact::new("Quality", quality.join("; "))));
         if let Some(halves) = &self.halves {
             let often = estimate.chosen.iter().filter(|&&atom| halves.frequencies[atom] >= 0.9).count();
             facts.push(Fact::new(
