@@ -20,6 +20,7 @@ class ByCriterion(LinearModel):
 
     _: KW_ONLY
     method: str | None = None
+    effort: str | float = "default"
     ic_type: str = "ebic"
     warm_start: bool = False
 

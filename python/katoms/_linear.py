@@ -96,7 +96,9 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         method = method_of(getattr(self, "method", None))
         if chosen is not None and problem["bounds"] is None:
             method = "accelerated-iht"
-        told = asked(_katoms.fit, design, problem, work, {"support_size": size, "method": method, "start": start})
+        effort = str(getattr(self, "effort", "default"))
+        question = {"support_size": size, "method": method, "effort": effort, "start": start}
+        told = asked(_katoms.fit, design, problem, work, question)
         self._keep_model(design, size, told["coef"], told["intercept"])
         self.standardized_coef_ = told["standardized"]
         self.n_iter_ = told["iterations"]

@@ -112,6 +112,7 @@ def _quality(model: Any) -> dict[str, Any] | None:
         "exhaustive": quality.exhaustive,
         "improvable": quality.exchange_gain > 0,
         "rivals": rivals,
+        "proven": quality.proven,
         "gap": quality.gap,
     }
 

@@ -23,6 +23,8 @@ class Quality:
         Whether these are all that there are.
     near_ties : list of (int, int, float)
         Atoms of the model, what could stand in their place, and how much the objective would rise.
+    proven : float or None
+        The number of all models of this size, where all were looked at or ruled out by a bound, so that none is better.
     lower_bound : float or None
         What no model of this size can beat, where that was proven.
     gap : float or None
@@ -36,6 +38,7 @@ class Quality:
     exchanges_compared: int
     exhaustive: bool
     near_ties: list[tuple[int, int, float]]
+    proven: float | None
     lower_bound: float | None
     gap: float | None
     sentences: list[str]

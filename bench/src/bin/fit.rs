@@ -11,7 +11,8 @@ use std::time::Instant;
 use katoms::loss::LeastSquares;
 use katoms::method::AcceleratedIht;
 use katoms::operator::{Dense, FirstRead, Layout, LinearOperator, f16};
-use katoms::select::{Preparation, Search, search};
+use katoms::search::{Search, search};
+use katoms::select::Preparation;
 use katoms::set::{ConstraintSet, KSparse};
 use katoms::space::SparseVec;
 use katoms::{Error, Options, Outcome, linalg, simulate};
@@ -74,7 +75,7 @@ fn run<T: Stored>(x: &[T], (m, n, k): (usize, usize, usize), snr: f64) -> Result
             |how: &Search| search(&f, &set, &method, Options::for_set(&set), how, |_, _| ControlFlow::Continue(()));
         let single = found(&Search::quick())?;
         lap(2);
-        let searched = found(&Search::for_structure(set.structure()))?;
+        let searched = found(&Search::default())?;
         lap(3);
         last = Some([single, searched]);
     }

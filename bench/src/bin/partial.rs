@@ -14,7 +14,7 @@ use katoms::driver::{Options, Partial, Run};
 use katoms::loss::LeastSquares;
 use katoms::method::AcceleratedIht;
 use katoms::operator::{Dense, LinearOperator};
-use katoms::select::{Search, search};
+use katoms::search::{Search, search};
 use katoms::set::{ConstraintSet, KSparse};
 use katoms::space::SparseVec;
 use katoms::{Error, Objective, Outcome, linalg, simulate};
@@ -116,7 +116,7 @@ impl Problem {
         }
         let clock = Instant::now();
         let outcome = if exchanges {
-            let how = Search { quality: false, ..Search::for_structure(set.structure()) };
+            let how = Search { quality: false, ..Search::default() };
             search(&f, &set, &method, options, &how, |_, _| ControlFlow::Continue(()))?
         } else {
             let mut run = Run::new(&f, &set, &method, options)?;

@@ -80,13 +80,12 @@ pub fn quality(quality: &Quality, attempts: &[Attempt], name: impl Fn(usize) -> 
             format!("none of the {compared} most promising exchanges improves it; the others were not tried")
         }
     });
-    let (detours, starts): (Vec<&Attempt>, Vec<&Attempt>) =
-        attempts.iter().partition(|attempt| attempt.start == Start::Detour);
-    if starts.len() > 1 {
-        told.push(format!("{} starts were tried", starts.len()));
+    if let Some(searched) = attempts.iter().find(|attempt| attempt.start == Start::WorkingSet) {
+        let atoms = if searched.exchanges == 1 { "1 atom".into() } else { format!("{} atoms", searched.exchanges) };
+        told.push(format!("the search exchanged {atoms} of what accelerated IHT had found"));
     }
-    if !detours.is_empty() {
-        told.push("it was found by way of a larger or a smaller model".into());
+    if let Some(subsets) = quality.proven {
+        told.push(format!("proven best of all {} subsets of this size", number(subsets)));
     }
     if let Some(certificate) = &quality.certificate {
         let share = 100.0 * certificate.gap.max(0.0);

@@ -14,7 +14,8 @@ use katoms::driver::{Options, Run, Stop};
 use katoms::loss::{AnyLoss, Loss, Split, best_constant};
 use katoms::method::AtomMethod;
 use katoms::operator::{AnyDesign, LinearOperator};
-use katoms::select::{Bounds, Preparation, Sample, Search, Selected, Stability, stability};
+use katoms::search::Search;
+use katoms::select::{Bounds, Preparation, Sample, Selected, Stability, stability};
 use katoms::set::{Always, AnyAtoms, ConstraintSet};
 use katoms::space::SparseVec;
 use katoms::{Error, Objective, Outcome};
@@ -109,7 +110,7 @@ impl<'a> Features<'a> {
         // The watch keeps the time of the run: what a limit of the driver's own ends can be saved no more.
         let options = Options { stop: Stop { seconds: None, ..how.stop }, ..Options::for_set(&set) };
         let search = match how.method {
-            None => Search::for_structure(set.structure()),
+            None => Search { effort: how.effort, ..Search::default() },
             // What was asked for is that method's answer, not the search's.
             Some(_) => Search { quality: true, ..Search::quick() },
         };

@@ -10,8 +10,9 @@ use katoms::linalg::{self, exponent_of_two, times_power_of_two};
 use katoms::loss::{AnyLoss, LeastSquares, Loss};
 use katoms::method::AtomMethod;
 use katoms::operator::{AnyDesign, Dense, LinearOperator};
-use katoms::select::{Preparation, Sample, Search, Sign, phase_transition_k};
-use katoms::set::{Always, AnyAtoms, ConstraintSet, KSparse};
+use katoms::search::Search;
+use katoms::select::{Preparation, Sample, Sign, phase_transition_k};
+use katoms::set::{Always, AnyAtoms, KSparse};
 use katoms::space::{Point, SparseVec};
 use katoms::{Error, Objective, Options, Outcome, Stop};
 
@@ -355,7 +356,7 @@ impl<'d> Job<'_, 'd> {
 
     /// The search with all starts. Its first run can be saved.
     fn searched(&self, resume: Option<&[u8]>, watch: &mut dyn Watch) -> Result<Outcome<SparseVec>, Error> {
-        let how = Search { noise: self.how.noise, ..Search::for_structure(self.set.structure()) };
+        let how = Search { noise: self.how.noise, ..Search::default() };
         let method = AtomMethod::named("accelerated-iht")?;
         let run = self.moved(&method, resume, watch)?;
         searched(run, &how, Phase::Final { atoms: self.how.k }, watch)

@@ -7,7 +7,7 @@ use katoms::driver::{Outcome, Run};
 use katoms::loss::Loss;
 use katoms::method::Method;
 use katoms::operator::LinearOperator;
-use katoms::select::{Search, Searchable, search_from};
+use katoms::search::{Search, Searchable, search_from};
 
 use crate::watch::{Phase, Progress, Watch};
 

@@ -164,6 +164,9 @@ pub struct Quality {
     pub improvable: bool,
     /// Atoms that could nearly as well stand in the place of others.
     pub rivals: Vec<Rival>,
+    /// The number of all models of this size, where this one is proven to be the best of them.
+    #[serde(default)]
+    pub proven: Option<f64>,
     /// No model of this size is better by more than this share, where that is proven.
     pub gap: Option<f64>,
 }

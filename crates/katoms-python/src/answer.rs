@@ -41,6 +41,7 @@ pub fn quality<'py>(
     told.set_item("exhaustive", quality.exhaustive)?;
     let ties: Vec<(usize, usize, f64)> = quality.near_ties.iter().map(|t| (t.inside, t.outside, t.rise)).collect();
     told.set_item("near_ties", ties)?;
+    told.set_item("proven", quality.proven)?;
     told.set_item("lower_bound", quality.certificate.as_ref().map(|c| c.lower_bound))?;
     told.set_item("gap", quality.certificate.as_ref().map(|c| c.gap))?;
     told.set_item("sentences", words::quality(quality, attempts, name))?;

@@ -3,12 +3,14 @@
 use katoms::Error;
 use katoms::loss::{AnyLoss, LeastSquares, Logistic};
 use katoms::operator::FirstRead;
+use katoms::search::Effort;
 use katoms::select::{Bounds, Criterion, Preparation};
 use katoms::set::{AnyAtoms, KSparse};
 use katoms::space::SparseVec;
 use katoms_cli::words;
 use katoms_estimate::{Edge, Features, How, Trail};
 use numpy::PyReadonlyArray1;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -107,6 +109,7 @@ pub fn tell_end(told: &Bound<'_, PyDict>, ended: &Ended) -> PyResult<()> {
 struct Asked<'py> {
     support_size: usize,
     method: Option<String>,
+    effort: String,
     /// Coefficients and intercept to begin with.
     start: Option<(PyReadonlyArray1<'py, f64>, f64)>,
 }
@@ -128,7 +131,11 @@ fn fit<'py>(
     asked: Asked<'py>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (k, start) = (asked.support_size, asked.start()?);
-    let how = How { method: asked.method, start, stop: work.stop(), resume: None };
+    let effort = Effort::named(&asked.effort).ok_or_else(|| {
+        let right = "it must be \"quick\", \"default\", \"thorough\", or a number above 0";
+        PyValueError::new_err(format!("effort is {}; {right}", asked.effort))
+    })?;
+    let how = How { method: asked.method, effort, start, stop: work.stop(), resume: None };
     let (found, ended) = worked(py, (&design, &problem, &work), |features, listener| features.fit(k, &how, listener))?;
     let told = PyDict::new(py);
     told.set_item("coef", answer::dense(py, &found.coefficients))?;

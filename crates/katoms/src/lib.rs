@@ -33,6 +33,7 @@ pub mod method;
 mod objective;
 pub mod operator;
 pub mod penalty;
+pub mod search;
 pub mod select;
 pub mod set;
 pub mod simulate;
@@ -47,11 +48,11 @@ pub use objective::{Cost, Evaluated, Objective};
 use loss::Loss;
 use method::AcceleratedIht;
 use operator::LinearOperator;
-use select::{Search, Searchable};
+use search::{Search, Searchable};
 use std::ops::ControlFlow;
 
-/// The best answer with every default: accelerated IHT from several starts, polished by exchanges of
-/// atoms, as far as the problem needs it.
+/// The best answer with every default: accelerated IHT, and a search on a working set from its end, as far as the problem
+/// needs it.
 ///
 /// # Errors
 /// When the objective and the set live in different spaces.
@@ -62,8 +63,7 @@ where
     S: Searchable<A, L>,
 {
     let method = AcceleratedIht::for_structure(set.structure());
-    let how = Search::for_structure(set.structure());
-    select::search(f, set, &method, Options::for_set(set), &how, |_, _| ControlFlow::Continue(()))
+    search::search(f, set, &method, Options::for_set(set), &Search::default(), |_, _| ControlFlow::Continue(()))
 }
 
 /// The Rust blocks of the written pages are tests.

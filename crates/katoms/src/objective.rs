@@ -18,6 +18,8 @@ use crate::space::{Covector, Point, Subspace};
 
 /// Entries of an image that one thread sums at a time.
 const CHUNK: usize = 4096;
+/// Residuals that differ by less than this share of the largest are the same but for rounding.
+const SAME: f64 = 1e-12;
 /// The least gap that counts, relative to that at zero.
 const PERFECT: f64 = 1e-20;
 /// Losses of the model without atoms with which a fit computes, as exponents of two: 1e-270 to 1e300. Below, what a
@@ -108,6 +110,8 @@ pub struct Objective<A: LinearOperator, L> {
     columns: AtomicUsize,
     /// The residual with which a run ended, and its pass: what comes after the run asks for it again.
     last: Mutex<Option<(Vec<f64>, A::Covector)>>,
+    /// The pass with which the first run began: the atoms that promise most by themselves.
+    first: Mutex<Option<(Vec<f64>, A::Covector)>>,
     /// The columns of the last refit.
     kept: Mutex<Option<KeptColumns<SupportOf<A>>>>,
 }
@@ -151,8 +155,8 @@ impl<A: LinearOperator, L: Loss> Objective<A, L> {
         check_length("target", loss.n_outputs(), operator.n_outputs(), "one value for each row of the design")?;
         check_magnitudes(&operator, &loss)?;
         let [passes, rows, columns] = [0, 0, 0].map(AtomicUsize::new);
-        let (last, kept) = (Mutex::new(None), Mutex::new(None));
-        Ok(Self { operator, loss, ridge: 0.0, free_of_ridge: None, passes, rows, columns, last, kept })
+        let (last, first, kept) = (Mutex::new(None), Mutex::new(None), Mutex::new(None));
+        Ok(Self { operator, loss, ridge: 0.0, free_of_ridge: None, passes, rows, columns, last, first, kept })
     }
 
     /// Adds ½λ‖x‖².
@@ -288,6 +292,21 @@ impl<A: LinearOperator, L: Loss> Objective<A, L> {
         if let Ok(mut last) = self.last.lock() {
             *last = Some((residual, pass));
         }
+    }
+
+    /// Keeps the first pass of a run, if it is the first run.
+    pub(crate) fn remember_first(&self, residual: &[f64], pass: &A::Covector) {
+        if let Ok(mut first) = self.first.lock() {
+            first.get_or_insert_with(|| (residual.to_vec(), pass.clone()));
+        }
+    }
+
+    /// The pass with which the first run began, where it was for this residual up to rounding.
+    pub(crate) fn first_pass(&self, residual: &[f64]) -> Option<A::Covector> {
+        let first = self.first.lock().ok()?;
+        let most = residual.iter().fold(0.0, |most: f64, r| most.max(r.abs()));
+        let same = |known: &[f64]| known.iter().zip(residual).all(|(a, b)| (a - b).abs() <= SAME * most);
+        first.as_ref().filter(|(known, _)| same(known)).map(|(_, pass)| pass.clone())
     }
 
     fn recalled(&self, residual: &[f64]) -> Option<A::Covector> {

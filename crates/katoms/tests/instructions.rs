@@ -12,7 +12,7 @@ use std::process::{Command, exit};
 use katoms::loss::LeastSquares;
 use katoms::method::AcceleratedIht;
 use katoms::operator::{Dense, LinearOperator};
-use katoms::select::{Search, search};
+use katoms::search::{Search, search};
 use katoms::set::{ConstraintSet, KSparse};
 use katoms::{Objective, Options, simulate};
 use rayon::prelude::*;

@@ -9,7 +9,8 @@ use katoms::method::{
 };
 use katoms::operator::Dense;
 use katoms::penalty::L1;
-use katoms::select::{LassoPath, LassoPathOptions, Search, lasso_path, search};
+use katoms::search::{Search, search};
+use katoms::select::{LassoPath, LassoPathOptions, lasso_path};
 use katoms::set::{ConstraintSet, KSparse};
 use katoms::space::{Point, SparseVec};
 use katoms::{Objective, Stop};
@@ -99,7 +100,7 @@ impl Fitter<'_> {
             Contestant::Omp => self.solve(&set, &Omp, direct),
             Contestant::Staged => self.solve(&set, &ours, Options { stages: Stages::growing(k), ..direct }),
             Contestant::Search => {
-                let how = Search::for_structure(set.structure());
+                let how = Search::default();
                 self.heard(|observer| search(self.f, &set, &ours, Options::for_set(&set), &how, observer))
             }
             _ => self.solve(&set, &ours, direct),

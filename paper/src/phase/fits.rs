@@ -9,7 +9,8 @@ use katoms::method::{
 };
 use katoms::operator::Dense;
 use katoms::penalty::L1;
-use katoms::select::{LassoPathOptions, Search, lasso_path, search};
+use katoms::search::{Search, search};
+use katoms::select::{LassoPathOptions, lasso_path};
 use katoms::set::{ConstraintSet, KSparse};
 use katoms::space::{Point, SparseVec};
 use katoms::{Objective, simulate};
@@ -93,7 +94,7 @@ impl Problem<'_> {
             Contestant::AccIht => self.run(&self.published(self.config.momentum), Stages::direct()),
             Contestant::Staged => self.run(&ours, Stages::growing(self.set.atoms())),
             Contestant::Search => {
-                let how = Search { quality: false, ..Search::for_structure(self.set.structure()) };
+                let how = Search { quality: false, ..Search::default() };
                 let options = self.options(Stages::direct());
                 Ok(search(&self.f, &self.set, &ours, options, &how, |_, _| ControlFlow::Continue(()))?.point)
             }

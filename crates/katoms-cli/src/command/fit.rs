@@ -3,6 +3,7 @@
 use anyhow::{Result, bail};
 use clap::Args;
 use katoms::Stop;
+use katoms::search::Effort;
 use katoms_estimate::How;
 use katoms_io::Fingerprint;
 
@@ -23,8 +24,8 @@ use crate::work::CheckpointArgs;
   katoms fit genes.npz --target y -k 10 --groups pathways.gmt --unknown-members skip
   katoms fit X.npy --target y.npy -k 50 --no-intercept --time-limit 60 --checkpoint state.katoms
 
-Without --method, accelerated IHT starts from several points, atoms are exchanged until no exchange improves the fit,
-and the answer says how good it is. With --method, that method runs once, and nothing follows it.
+Without --method, accelerated IHT is followed by a search for better features, and the answer says how good it is; with
+--effort thorough the search goes on for longer. With --method, that method runs once, and nothing follows it.
 
 Ctrl-C ends with the best model so far. With --checkpoint, the same command goes on where it was.")]
 pub struct FitArgs {
@@ -41,6 +42,9 @@ pub struct FitArgs {
     /// A single run of this method (katoms methods --for atoms)
     #[arg(long, value_name = "NAME", help_heading = "Model")]
     method: Option<String>,
+    /// How hard to search: quick (no search after accelerated IHT), default, thorough, or how many times the default's work
+    #[arg(long, value_name = "EFFORT", default_value = "default", value_parser = effort, help_heading = "Model")]
+    effort: Effort,
     /// How often would half of the rows choose each feature? So many pairs of halves are drawn, 25 unless told
     #[arg(long, value_name = "PAIRS", num_args = 0..=1, default_missing_value = "25", value_parser = pairs, help_heading = "Model")]
     stability: Option<usize>,
@@ -85,7 +89,7 @@ impl FitArgs {
         let job = || self.job(k, &loaded);
         let (mut estimate, cut) = checkpoint.run(told, &self.data.data, job, companion, |resume, companion| {
             let stop = Stop { seconds: limit, ..Stop::default() };
-            let how = How { method: self.method.clone(), stop, resume, start: None };
+            let how = How { method: self.method.clone(), effort: self.effort, stop, resume, start: None };
             features.fit(k, &how, companion).map_err(|error| loaded.named(error))
         })?;
         estimate.status = cut.status(estimate.status);
@@ -117,6 +121,7 @@ impl FitArgs {
         let options = [
             ("k", k.to_string()),
             ("--method", self.method.clone().unwrap_or_else(|| "the search".into())),
+            ("--effort", format!("{:?}", self.effort).to_lowercase()),
             ("--loss", format!("{:?}", loaded.loss).to_lowercase()),
             ("--ridge", self.ridge.to_string()),
             ("--no-intercept", self.model.no_intercept.to_string()),
@@ -127,4 +132,8 @@ impl FitArgs {
         let options = options.map(|(name, value)| (name.to_owned(), value)).into();
         Job { command: "fit".into(), rows, columns, checksum, options }
     }
+}
+
+fn effort(text: &str) -> Result<Effort, String> {
+    Effort::named(text).ok_or_else(|| "it must be quick, default, thorough, or a number above 0".into())
 }

@@ -73,6 +73,7 @@ impl Finished<'_> {
             exhaustive: quality.exhaustive,
             improvable: quality.improvable(),
             rivals: quality.near_ties.iter().map(rival).collect(),
+            proven: quality.proven,
             gap: quality.certificate.map(|certificate| certificate.gap),
         }
     }

@@ -2,15 +2,17 @@
 
 use katoms::Status;
 use katoms::driver::{Attempt, Quality, Stop, Trace};
+use katoms::search::Effort;
 use katoms::select::Criterion;
 use katoms::space::SparseVec;
 
 /// How one model is looked for.
 #[derive(Debug, Clone, Default)]
 pub struct How {
-    /// A single run of this method and nothing after it. Default: accelerated IHT from several starts, polished by
-    /// exchanges of atoms.
+    /// A single run of this method and nothing after it. Default: accelerated IHT, and a search from its end.
     pub method: Option<String>,
+    /// How hard that search tries. A method by name runs alone.
+    pub effort: Effort,
     /// When it ends. While a single run goes on, the watch keeps the time, so that the run can be saved before it is
     /// stopped.
     pub stop: Stop,

@@ -2,9 +2,9 @@
 
 use katoms::Error;
 use katoms::loss::Loss;
+use katoms::search::GoOn;
 use katoms::select::{
-    Criterion, CrossValidation, Folds, GoOn, Model, Path, Score, Validated, cross_validate_while, path,
-    path_within_bounds,
+    Criterion, CrossValidation, Folds, Model, Path, Score, Validated, cross_validate_while, path, path_within_bounds,
 };
 use katoms::set::{Always, AnyAtoms};
 use katoms::space::SparseVec;

@@ -41,6 +41,7 @@ fn model() -> Model {
             exhaustive: true,
             improvable: false,
             rivals: vec![Rival { inside: "age".into(), outside: "height".into(), rise: 0.25 }],
+            proven: Some(120.0),
             gap: None,
         }),
         data: Fingerprint { rows: 10, columns: 3, checksum: "00ff00ff00ff00ff".into() },

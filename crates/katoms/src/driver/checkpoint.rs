@@ -11,7 +11,7 @@ use crate::objective::Objective;
 use crate::operator::LinearOperator;
 
 /// Goes up whenever the bytes change their meaning.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 const MAGIC: [u8; 8] = *b"katoms\0s";
 
 /// What a saved state belongs to.

@@ -51,26 +51,53 @@ where
             return Err(Error::SharedObjective { fit });
         }
     }
-    loop {
-        let mut active: Vec<&mut Run<'_, A, L, S, M>> = runs.iter_mut().filter(|run| !run.is_done()).collect();
-        if active.is_empty() {
-            return Ok(());
-        }
-        let clock = Instant::now();
-        let costs: Vec<_> = active.iter().map(|run| run.f.cost()).collect();
-        let residuals: Vec<Vec<f64>> = active.iter().map(|run| run.f.residual(run.query())).collect();
-        let residuals: Vec<&[f64]> = residuals.iter().map(Vec::as_slice).collect();
-        let operators: Vec<&A> = active.iter().map(|run| run.f.operator()).collect();
-        let mut gradients: Vec<A::Covector> = operators.iter().map(|a| a.base().new_covector()).collect();
-        adjoint_many(&operators, &residuals, &mut gradients);
-        let pass = clock.elapsed();
-        for ((run, g), before) in active.iter_mut().zip(&mut gradients).zip(costs) {
-            run.f.count_pass();
-            run.f.add_ridge(run.query().point(), g);
-            run.advance(g, before, pass);
-        }
+    while round(runs, |_| true) {
         if go_on(runs.iter().filter(|run| run.is_done()).count()).is_break() {
             runs.iter_mut().for_each(Run::stop);
         }
     }
+    Ok(())
+}
+
+/// The same for fits of different sizes on one objective, which counts every pass once.
+pub(crate) fn lockstep_of_sizes<A, L, S, M>(runs: &mut [Run<'_, A, L, S, M>])
+where
+    A: LinearOperator,
+    L: Loss,
+    S: Constraint<A, L>,
+    M: Method<A, L, S>,
+{
+    while round(runs, |at| at == 0) {}
+}
+
+/// One pass for all fits that still run, and a move of each; false where none runs. The pass is counted by those for whose
+/// place `counts` says so.
+fn round<A, L, S, M>(runs: &mut [Run<'_, A, L, S, M>], counts: impl Fn(usize) -> bool) -> bool
+where
+    A: LinearOperator,
+    L: Loss,
+    S: Constraint<A, L>,
+    M: Method<A, L, S>,
+{
+    let mut active: Vec<&mut Run<'_, A, L, S, M>> = runs.iter_mut().filter(|run| !run.is_done()).collect();
+    if active.is_empty() {
+        return false;
+    }
+    let clock = Instant::now();
+    let residuals: Vec<Vec<f64>> = active.iter().map(|run| run.f.residual(run.query())).collect();
+    let views: Vec<&[f64]> = residuals.iter().map(Vec::as_slice).collect();
+    let operators: Vec<&A> = active.iter().map(|run| run.f.operator()).collect();
+    let mut gradients: Vec<A::Covector> = operators.iter().map(|a| a.base().new_covector()).collect();
+    adjoint_many(&operators, &views, &mut gradients);
+    let pass = clock.elapsed();
+    for (at, ((run, g), residual)) in active.iter_mut().zip(&mut gradients).zip(&residuals).enumerate() {
+        let before = run.f.cost();
+        if counts(at) {
+            run.f.count_pass();
+        }
+        run.f.remember_first(residual, g);
+        run.f.add_ridge(run.query().point(), g);
+        run.advance(g, before, pass);
+    }
+    true
 }

@@ -20,7 +20,7 @@ mod trace;
 pub use ball::frank_wolfe_gap;
 pub use constraint::Constraint;
 pub use lockstep::lockstep;
-pub(crate) use lockstep::lockstep_while;
+pub(crate) use lockstep::{lockstep_of_sizes, lockstep_while};
 pub use outcome::{Attempt, Outcome, Start, Status};
 pub use partial::Partial;
 pub(crate) use partial::Reference;

@@ -41,27 +41,23 @@ impl Status {
     }
 }
 
-/// Where a search begins.
+/// What a model comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Start {
-    /// At zero, where the method's first step thresholds the gradient, or at the point that was given.
-    Thresholded,
-    /// k grows in stages, each warm-started from the one before.
-    Grown,
-    /// The largest atoms along the path of the Lasso.
-    Lasso,
-    /// The best answer of the starts before it, by way of a larger and of a smaller model.
-    Detour,
+    /// The run of the method, from zero or from the point that was given.
+    Method,
+    /// The search on a working set of atoms that follows it.
+    WorkingSet,
 }
 
-/// What one start of a search led to.
+/// What one part of a search led to.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Attempt {
-    /// Where it began.
+    /// Which part.
     pub start: Start,
     /// f at its end.
     pub objective: f64,
-    /// Exchanges of atoms that lowered f on its way.
+    /// Atoms that came in for others.
     pub exchanges: usize,
     /// How its last run ended.
     pub status: Status,
@@ -88,7 +84,7 @@ pub struct Outcome<P> {
     pub objective: f64,
     /// How good the point is; `None` when that was not asked for.
     pub quality: Option<Quality>,
-    /// The starts of a search, in order; empty for a single run.
+    /// The parts of a search, in order; empty for a single run.
     pub attempts: Vec<Attempt>,
     /// Every move.
     pub trace: Trace,

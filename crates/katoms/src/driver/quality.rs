@@ -38,6 +38,8 @@ pub struct Quality {
     pub near_ties: Vec<NearTie>,
     /// Whether the fit is perfect up to rounding, so that no exchange could improve it.
     pub perfect: bool,
+    /// The number of all models of so many atoms, where all were looked at, or ruled out by a bound: none is better.
+    pub proven: Option<f64>,
     /// How far f is at most from the best possible, where that can be proven.
     pub certificate: Option<Certificate>,
 }
@@ -80,6 +82,7 @@ impl Quality {
             exhaustive: false,
             near_ties: Vec::new(),
             perfect: false,
+            proven: None,
             certificate: None,
         }
     }

@@ -82,6 +82,8 @@ pub(super) struct Standing<T> {
     pub start_gap: f64,
     /// The residual of the last full pass, where partial ones go out from it.
     pub reference: Option<Vec<f64>>,
+    /// The residual of the first pass, with which what comes after the run begins as well.
+    pub first: Option<Vec<f64>>,
     pub cost: Cost,
     pub seconds: f64,
 }
@@ -126,6 +128,7 @@ where
             status: None,
             start_gap,
             reference: None,
+            first: None,
             cost: f.cost().since(before),
             seconds: clock.elapsed().as_secs_f64(),
         };
@@ -150,6 +153,11 @@ where
             f.operator().adjoint(&residual, &mut pass);
             Reference::new(residual, pass)
         });
+        if let Some(residual) = &progress.first {
+            let mut pass = f.operator().new_covector();
+            f.operator().adjoint(residual, &mut pass);
+            f.remember_first(residual, &pass);
+        }
         Ok(Self { f, target, method, options, set, progress, gradient, sampled, reference })
     }
 
@@ -236,6 +244,10 @@ where
             self.progress.reference = Some(residual.clone());
         }
         if self.f.operator().has_cheap_columns() {
+            if self.progress.first.is_none() {
+                self.f.remember_first(&residual, gradient);
+                self.progress.first = Some(residual.clone());
+            }
             self.reference = Some(Reference::new(residual, gradient.clone()));
         }
         self.f.add_ridge(self.query().point(), gradient);

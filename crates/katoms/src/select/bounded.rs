@@ -13,9 +13,7 @@ use std::time::Instant;
 use super::Bounds;
 use super::bounded_climber::{Climber, Reached};
 use super::bounded_moves::Model;
-use super::neighbourhood::{GoOn, Observer};
 use super::path::{self, Path, null_and_rest};
-use super::search::{Search, search_from};
 #[cfg(doc)]
 use crate::driver::Quality;
 use crate::driver::{Event, Options, Outcome, Run, Start, Status, Stop, Trace, check};
@@ -24,6 +22,7 @@ use crate::loss::Loss;
 use crate::method::{AcceleratedIht, Move};
 use crate::objective::{Cost, Objective};
 use crate::operator::LinearOperator;
+use crate::search::{GoOn, Observer, Search, search_from};
 use crate::set::CoordinateSet;
 use crate::space::{IndexSet, Point, SparseVec, Subspace};
 
@@ -95,7 +94,7 @@ where
     if how.start.is_some() {
         climber.begin_at(set, start);
         let reached = climber.climb(k, &mut |made| log.hear(made, k));
-        attempts.push(climber.attempt(Start::Thresholded, &reached));
+        attempts.push(climber.attempt(Start::Method, &reached));
         best = Some(reached);
         climber.begin();
     }
@@ -107,7 +106,7 @@ where
             grown = Some(climber.climb(size, &mut |made| log.hear(made, size)));
         }
     }
-    attempts.extend(grown.as_ref().map(|grown| climber.attempt(Start::Grown, grown)));
+    attempts.extend(grown.as_ref().map(|grown| climber.attempt(Start::WorkingSet, grown)));
     let less = |a: Reached, b: Reached| if b.model.value < a.model.value { b } else { a };
     // A climb always ends somewhere, at zero if it was stopped at once.
     let best = [best, grown].into_iter().flatten().reduce(less).ok_or(Error::Empty { what: "the list of starts" })?;
@@ -140,7 +139,7 @@ where
     S: CoordinateSet,
 {
     let method = AcceleratedIht::for_structure(set.structure());
-    let how = Search { quality: false, ..Search::for_structure(set.structure()) };
+    let how = Search { quality: false, ..Search::default() };
     let run = Run::new(f, set, &method, Options { stop, ..Options::for_set(set) })?;
     // Points outside of the bounds are no answers, so their moves are not told.
     let (log, atoms) = (RefCell::new(log), set.atoms());

@@ -2,14 +2,13 @@
 
 use rayon::prelude::*;
 
-use super::Quadratic;
 use super::bounded_moves::{Base, Model, Moves, Tried};
-use super::gram::Gram;
 use crate::linalg::kernels::axpy;
 use crate::linalg::{Matrix, inverse_symmetric, top_k};
 use crate::loss::Loss;
 use crate::objective::Evaluated;
 use crate::operator::LinearOperator;
+use crate::search::{Everything, Quadratic};
 use crate::space::SparseVec;
 
 /// Multiplications that estimates may take before they leave the other coordinates where they are.
@@ -49,7 +48,7 @@ where
     /// What each atom outside leads to from a base, as far as its best step tells: the `most` promising ones, and how
     /// many may help at all. Those whose slopes point out of their bounds do not, where the quadratic is f: no refit with
     /// them improves the base.
-    pub fn estimates(&self, gram: &Gram<'a, A, L>, base: &Base, beside: &Beside, most: usize) -> (Vec<Tried>, usize) {
+    pub fn estimates(&self, gram: &Everything<'a>, base: &Base, beside: &Beside, most: usize) -> (Vec<Tried>, usize) {
         let leaves = |&a: &usize| !base.coordinates.contains(beside.free[a]);
         let leaving: Vec<usize> = (0..beside.free.len()).filter(leaves).collect();
         let open = |atom: &usize| !base.chosen.contains(atom) && base.out != Some(*atom);
@@ -76,10 +75,10 @@ where
     }
 
     /// What is new in each column beside the free coordinates of a model.
-    pub fn beside(&self, gram: &Gram<'a, A, L>, model: &Model) -> Beside {
+    pub fn beside(&self, gram: &Everything<'a>, model: &Model) -> Beside {
         let inside = |&(j, v): &(usize, f64)| self.bounds.lower()[j] < v && v < self.bounds.upper()[j];
         let free: Vec<usize> = model.x.point().entries().filter(inside).map(|(j, _)| j).collect();
-        let columns: Option<Vec<&[f64]>> = free.iter().map(|&j| gram.column(j)).collect();
+        let columns: Option<Vec<&[f64]>> = free.iter().map(|&j| gram.known(j)).collect();
         let work = self.kept.dim() as f64 * (free.len() as f64).powi(2);
         let nothing = Beside { free: Vec::new(), ways: Vec::new(), spread: Vec::new(), new: gram.diagonal().to_vec() };
         let Some(columns) = columns.filter(|_| work <= ESTIMATES) else { return nothing };

@@ -6,13 +6,13 @@
 use super::Bounds;
 use super::bounded_climber::Climber;
 use super::cross_validation::{Choice, Fit, Fits, Problem, weight};
-use super::neighbourhood::GoOn;
 use super::path::plain_path;
 use super::sample::{Preparation, Sample};
 use crate::error::{Error, check_option};
 use crate::loss::Split;
 use crate::objective::Objective;
 use crate::operator::{ColumnMoments, LinearOperator};
+use crate::search::GoOn;
 use crate::set::{Always, CoordinateSet};
 use crate::space::SparseVec;
 

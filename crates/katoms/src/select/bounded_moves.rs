@@ -11,17 +11,14 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 
 use super::Bounds;
-use super::Quadratic;
 use super::bounded_refit::{BoundedRefit, Refitted};
 use super::box_minimum::BoxQuadratic;
-use super::gram::{Gram, affordable};
-use super::quadratic::Brings;
-use super::swaps::{IMPROVES, ROUNDING};
 use crate::error::Error;
 use crate::linalg::{Matrix, top_k};
 use crate::loss::Loss;
 use crate::objective::{Evaluated, Objective};
 use crate::operator::LinearOperator;
+use crate::search::{Everything, IMPROVES, Quadratic, ROUNDING};
 use crate::set::{Atoms, CoordinateSet};
 use crate::space::{IndexSet, Point, SparseVec, Subspace};
 
@@ -31,6 +28,9 @@ const WORK: f64 = 2e7;
 const FEW: usize = 32;
 const LEAST: usize = 8;
 const MOST: usize = 20_000;
+/// Coordinates that a model may have, and numbers that their columns may take: 1 GiB.
+const LARGE: usize = 1000;
+const NUMBERS: usize = 1 << 27;
 /// Systems that a refit in a quadratic is likely to solve, Newton steps of one on f, and what either costs beside them.
 const SOLVES: f64 = 3.0;
 const NEWTON: f64 = 6.0;
@@ -77,7 +77,7 @@ pub(super) struct Moves<'a, A: LinearOperator, L> {
     pub bounds: &'a Bounds,
     pub refit: BoundedRefit<'a, A, L>,
     /// The quadratic of a quadratic loss, and the blocks of its groups.
-    gram: Option<Gram<'a, A, L>>,
+    gram: Option<Everything<'a>>,
     blocks: BTreeMap<usize, Vec<f64>>,
     /// A bound on the curvature along each coordinate, for other losses.
     pub steepest: Option<Vec<f64>>,
@@ -107,7 +107,9 @@ where
         let (atoms, kept) = (set.candidates(), set.kept());
         let sizes: Vec<f64> = (0..atoms.len()).map(|atom| atoms.members(atom).len() as f64).collect();
         let largest: f64 = top_k(&sizes, set.atoms()).into_iter().map(|atom| sizes[atom]).sum();
-        if !affordable(f.operator(), kept.indices().len() + largest as usize) {
+        let coordinates = kept.indices().len() + largest as usize;
+        let affordable = coordinates <= LARGE && coordinates.saturating_mul(f.operator().domain()) <= NUMBERS;
+        if !affordable || !f.operator().has_cheap_columns() {
             let needs = "a dense or sparse design, and at most 1000 coordinates in a model (fewer, where the design has more \
                          than 134000 columns): ask for fewer atoms, or leave the bounds out";
             return Err(Error::Unsuitable { method: "a fit within bounds", needs });
@@ -207,14 +209,17 @@ where
     }
 
     /// The quadratic around a model, with the columns of its coordinates.
-    fn picture(&mut self, model: &Model, inside: &IndexSet) -> Option<Gram<'a, A, L>> {
+    fn picture(&mut self, model: &Model, inside: &IndexSet) -> Option<Everything<'a>> {
         match self.gram.take() {
             Some(mut gram) => {
-                gram.keep_some(inside);
                 gram.bring(inside.indices());
                 Some(gram)
             }
-            None => Gram::around(self.f, &model.x, inside.indices()),
+            None => {
+                let mut gram = Everything::around(self.f, &self.atoms, &model.x)?;
+                gram.bring(inside.indices());
+                Some(gram)
+            }
         }
     }
 
@@ -234,14 +239,18 @@ where
     }
 
     /// The quadratic over some coordinates within their bounds. An atom from outside has its own block.
-    fn within(&self, gram: &Gram<'a, A, L>, t: &IndexSet, into: Option<usize>) -> BoxQuadratic {
+    fn within(&self, gram: &Everything<'a>, t: &IndexSet, into: Option<usize>) -> BoxQuadratic {
         let own = |i: usize, j: usize| {
             let atom = into?;
             let members = self.atoms.members(atom);
             let (a, b) = (members.iter().position(|&m| m == i)?, members.iter().position(|&m| m == j)?);
             self.blocks.get(&atom).map(|block| block[a + b * members.len()])
         };
-        let entry = |i: usize, j: usize| match gram.entry(i, j).or_else(|| gram.entry(j, i)) {
+        let entry = |i: usize, j: usize| match gram
+            .known(j)
+            .map(|column| column[i])
+            .or_else(|| gram.known(i).map(|column| column[j]))
+        {
             Some(value) => value,
             None if i == j => gram.diagonal()[i],
             None => own(i, j).unwrap_or(0.0),
@@ -257,7 +266,7 @@ where
     }
 
     /// The quadratic's minimum without an atom.
-    fn base(&self, gram: &Gram<'a, A, L>, model: &Model, out: Option<usize>) -> Base {
+    fn base(&self, gram: &Everything<'a>, model: &Model, out: Option<usize>) -> Base {
         let chosen: Vec<usize> = model.chosen.iter().copied().filter(|&atom| Some(atom) != out).collect();
         let coordinates = self.coordinates(&chosen);
         let (x, value) = self.minimum(gram, &coordinates, None, model.x.point());
@@ -265,7 +274,7 @@ where
         Base { out, chosen, coordinates, x, value, slopes }
     }
 
-    fn minimum(&self, gram: &Gram<'a, A, L>, t: &IndexSet, into: Option<usize>, start: &SparseVec) -> (SparseVec, f64) {
+    fn minimum(&self, gram: &Everything<'a>, t: &IndexSet, into: Option<usize>, start: &SparseVec) -> (SparseVec, f64) {
         let quadratic = self.within(gram, t, into);
         let found = quadratic.minimise(&t.coordinates(start));
         let value = gram.constant() + quadratic.value(&found);
@@ -275,7 +284,7 @@ where
     /// Refits after each of the moves, and the model of the best one.
     fn try_all(
         &mut self,
-        gram: &Gram<'a, A, L>,
+        gram: &Everything<'a>,
         bases: &[Base],
         model: &Model,
         moves: &[Tried],
@@ -289,7 +298,7 @@ where
             return (tried, best);
         }
         for one in moves.iter().filter(|one| self.atoms.members(one.into).len() > 1) {
-            self.blocks.entry(one.into).or_insert_with(|| gram.block(self.atoms.members(one.into)));
+            self.blocks.entry(one.into).or_insert_with(|| gram.block(one.into, self.atoms.members(one.into)));
         }
         let refit = |one: &Tried| {
             let t = self.coordinates(&after(model, *one));

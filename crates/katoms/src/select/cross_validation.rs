@@ -10,7 +10,6 @@ use std::time::Instant;
 
 use super::Bounds;
 use super::folds::Folds;
-use super::neighbourhood::GoOn;
 use super::part_gram::{PartGram, Setting, Trainings};
 use super::path::null_and_rest;
 use super::sample::{Preparation, Sample};
@@ -23,6 +22,7 @@ use crate::loss::Split;
 use crate::method::AcceleratedIht;
 use crate::objective::{Objective, check_magnitudes};
 use crate::operator::{ColumnMoments, LinearOperator, Parts};
+use crate::search::GoOn;
 use crate::set::{Always, CoordinateSet};
 use crate::space::SparseVec;
 

@@ -10,9 +10,6 @@ use crate::space::{IndexSet, SparseVec};
 pub(super) struct Listing {
     /// The coordinates by their numbers outside.
     pub coordinates: Vec<usize>,
-    /// The atoms by their numbers outside, and where each of them stands.
-    numbers: Vec<usize>,
-    places: BTreeMap<usize, usize>,
     /// Their coordinates, by their places here.
     pub atoms: Atoms,
     /// What is kept, by its places here.
@@ -34,14 +31,8 @@ impl Listing {
         let members: Vec<Vec<usize>> =
             numbers.iter().map(|&atom| atoms.members(atom).iter().filter_map(place).collect()).collect();
         let kept = IndexSet::new(coordinates.len(), kept.indices().iter().filter_map(place).collect());
-        let places = numbers.iter().copied().zip(0..).collect();
         let atoms = Atoms::groups(&members, atoms.shared());
-        Self { coordinates, numbers, places, atoms, kept }
-    }
-
-    /// The places here of listed atoms.
-    pub fn places_of(&self, atoms: &[usize]) -> Vec<usize> {
-        atoms.iter().filter_map(|atom| self.places.get(atom).copied()).collect()
+        Self { coordinates, atoms, kept }
     }
 
     /// A point in the space outside, which has so many coordinates.
@@ -50,10 +41,5 @@ impl Listing {
         entries.sort_by_key(|entry| entry.0);
         let (indices, values) = entries.into_iter().unzip();
         SparseVec::sorted(dim, indices, values)
-    }
-
-    /// The numbers outside of atoms.
-    pub fn numbers_of(&self, places: &[usize]) -> Vec<usize> {
-        places.iter().map(|&place| self.numbers[place]).collect()
     }
 }

@@ -17,13 +17,12 @@ use std::collections::BTreeSet;
 
 use rayon::prelude::*;
 
-use super::excerpt::Excerpt;
-use super::listing::Listing;
 use super::products::Products;
 use super::sample::Preparation;
 use crate::error::Error;
 use crate::loss::Loss;
 use crate::operator::{LinearOperator, Parts, Standardized};
+use crate::search::Quadratic;
 use crate::space::{IndexSet, SparseVec, Subspace};
 
 /// What is known of the data, part by part.
@@ -273,7 +272,7 @@ impl Setting {
     }
 
     /// The quadratic of the training set among the coordinates of the list.
-    fn among<A>(&self, gram: &PartGram<'_, A>, list: &Listing) -> Excerpt {
+    fn among<A>(&self, gram: &PartGram<'_, A>) -> Training {
         let picked = |all: &[f64]| gram.listed.iter().map(|&j| all[j]).collect::<Vec<f64>>();
         let (scales, means) = (picked(&self.moments.scales), picked(&self.moments.means));
         let kept = gram.sums.iter().zip(&gram.products).enumerate().filter(|(p, _)| Some(*p) != self.left_out);
@@ -290,8 +289,40 @@ impl Setting {
             row[i] += self.share;
             row
         };
-        let rows = (0..means.len()).map(row).collect();
-        Excerpt::new(list.clone(), picked(&self.linear), picked(&self.diagonal), rows, self.constant)
+        let rows: Vec<Vec<f64>> = (0..means.len()).map(row).collect();
+        let column = |j: usize| (0..rows.len()).map(|i| if i < j { rows[j][i] } else { rows[i][j] }).collect();
+        let columns = (0..rows.len()).map(column).collect();
+        Training { linear: picked(&self.linear), diagonal: picked(&self.diagonal), constant: self.constant, columns }
+    }
+}
+
+/// The quadratic of a training set among the listed coordinates.
+#[derive(Debug)]
+pub(super) struct Training {
+    linear: Vec<f64>,
+    diagonal: Vec<f64>,
+    constant: f64,
+    columns: Vec<Vec<f64>>,
+}
+
+impl Quadratic for Training {
+    fn dim(&self) -> usize {
+        self.linear.len()
+    }
+    fn linear(&self) -> &[f64] {
+        &self.linear
+    }
+    fn diagonal(&self) -> &[f64] {
+        &self.diagonal
+    }
+    fn constant(&self) -> f64 {
+        self.constant
+    }
+    fn column(&self, j: usize) -> &[f64] {
+        &self.columns[j]
+    }
+    fn block(&self, _: usize, members: &[usize]) -> Vec<f64> {
+        members.iter().flat_map(|&b| members.iter().map(move |&a| self.columns[b][a])).collect()
     }
 }
 
@@ -338,8 +369,8 @@ where
     }
 
     /// One of them among the coordinates of the list.
-    pub fn among(&self, which: usize, list: &Listing) -> Excerpt {
-        self.settings[which].among(self.gram, list)
+    pub fn among(&self, which: usize) -> Training {
+        self.settings[which].among(self.gram)
     }
 
     /// −∇f of some of them at points of theirs: one pass. Right outside of the points' supports.

@@ -1,23 +1,20 @@
 //! The whole path over k: one model for each number of atoms.
 //!
-//! For least squares on coordinates or groups a model grows atom by atom and is polished by exchanges
-//! at each size; then a model that grows as OMP's does is heard, on a hard problem the Lasso, and models of
-//! neighbouring sizes improve each other, up and down. All of it works on columns of the Gram matrix that all sizes
-//! share: a pass brings a dozen of them. Other losses and structures run the method from size to size, warm-started.
+//! Where a fit is a small matter, each size gets the fit that [`search`](crate::search::search()) makes of it: the model of
+//! a size is the same, asked for alone or as part of a path. Where it is not, the models of all sizes grow on one working
+//! set from passes that they share (least squares), or from size to size, each warm-started from the one before.
 
 use std::ops::ControlFlow;
 use std::time::Instant;
 
 use super::criteria::{Criterion, ModelSize};
-use super::detours::Whole;
-use super::ladder::Ladder;
-use super::neighbourhood::{GoOn, Neighbourhood, Polished, Searchable};
-use crate::driver::{Options, Quality, Run, Stages, Status, check_domain};
+use crate::driver::{Options, Quality, Run, Stages, Status, check_domain, lockstep_of_sizes};
 use crate::error::{Error, check_range};
 use crate::loss::Loss;
 use crate::method::AcceleratedIht;
 use crate::objective::Objective;
 use crate::operator::LinearOperator;
+use crate::search::{Explore, GoOn, Improved, Searchable, best_from};
 use crate::set::ConstraintSet;
 use crate::space::Point;
 
@@ -126,10 +123,10 @@ where
     S: Searchable<A, L>,
 {
     let sizes: Vec<usize> = sizes.into_iter().collect();
-    assembled(f, set, &sizes, &mut go_on, true)
+    assembled(f, set, &sizes, &mut go_on, Fits::WhereSmall)
 }
 
-/// The same without a second look at the models: what a training set of a cross-validation gets.
+/// The same from shared passes alone, as a training set of a cross-validation gets it.
 ///
 /// # Errors
 /// As [`path`].
@@ -144,16 +141,23 @@ where
     L: Loss,
     S: Searchable<A, L>,
 {
-    assembled(f, set, sizes, go_on, false)
+    assembled(f, set, sizes, go_on, Fits::Shared)
 }
 
-/// The models of all sizes; with a second look, each improved by its neighbours.
+/// Which models are fits of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fits {
+    WhereSmall,
+    Shared,
+}
+
+/// The models of all sizes.
 fn assembled<A, L, S>(
     f: &Objective<A, L>,
     set: &S,
     sizes: &[usize],
     go_on: &mut GoOn<'_>,
-    second_look: bool,
+    fits: Fits,
 ) -> Result<Path<A::Point>, Error>
 where
     A: LinearOperator,
@@ -167,22 +171,22 @@ where
     let (clock, before) = (Instant::now(), f.cost());
     let largest = sets.last().unwrap_or(set);
     check_domain(f, largest)?;
-    let mut hood = largest.neighbourhood(f);
+    let mut explore = largest.explore(f);
     let models = if sets.is_empty() {
         Vec::new()
     } else {
         let before = usize::from(null);
-        looked_for(f, &sets, hood.as_mut(), second_look, &mut |done| go_on(done + before))?
+        looked_for(f, &sets, explore.as_mut(), fits, &mut |done| go_on(done + before))?
     };
-    let empty = || Polished { x: hood.null(), exchanges: 0, quality: Quality::stationary(0.0) };
+    let empty = || Improved { x: explore.null(), exchanges: 0, quality: Quality::stationary(0.0) };
     let models = null.then(|| (empty(), Status::Converged)).into_iter().chain(models);
     let zero = f.at(A::Point::zero(set.domain()));
     let floor = f.lower_bound() + f.perfect() * (f.loss().value(zero.image()) - f.lower_bound());
-    let model = |((polished, status), atoms): ((Polished<A::Point>, Status), usize)| {
-        let Polished { x, quality, .. } = polished;
+    let model = |((improved, status), atoms): ((Improved<A::Point>, Status), usize)| {
+        let Improved { x, quality, .. } = improved;
         let status = status.unless_separated(f, &x);
         let loss = f.loss().value(x.image());
-        let parameters = hood.parameters(x.point());
+        let parameters = explore.parameters(x.point());
         let (objective, deviance) = (f.value(&x), f.loss().deviance(loss.max(floor)));
         Model { atoms, parameters, point: x.into_point(), objective, loss, deviance, status, quality }
     };
@@ -196,16 +200,20 @@ where
         columns: cost.columns - before.columns,
         seconds: clock.elapsed().as_secs_f64(),
         samples: f.loss().observations(),
-        candidates: hood.candidates(),
+        candidates: explore.candidates(),
     })
 }
 
-/// The models of these sets, whose sizes rise from 1 on, in the neighbourhood of the last.
-fn looked_for<A, L, S>(
-    f: &Objective<A, L>,
-    sets: &[S],
-    hood: &mut dyn Neighbourhood<A::Point>,
-    second_look: bool,
+/// Models, and how the search that led to each ended.
+type Ended<P> = Vec<(Improved<P>, Status)>;
+
+/// The models of these sets, whose sizes rise from 1 on: fits of their own as far as these are a small matter, and then
+/// from shared passes, or from size to size.
+fn looked_for<'a, A, L, S>(
+    f: &'a Objective<A, L>,
+    sets: &'a [S],
+    explore: &mut (dyn Explore<A::Point> + 'a),
+    fits: Fits,
     go_on: &mut GoOn<'_>,
 ) -> Result<Ended<A::Point>, Error>
 where
@@ -213,81 +221,76 @@ where
     L: Loss,
     S: Searchable<A, L>,
 {
-    let sizes: Vec<usize> = sets.iter().map(ConstraintSet::atoms).collect();
-    let mut stopped = false;
-    let mut first = |done: usize| {
-        let flow = go_on(done);
-        stopped |= flow.is_break();
-        flow
-    };
-    let lasso = second_look && (hood.is_small() || hood.is_hard());
-    // What the Lasso tells makes up for the way back, which only a small problem can pay for as well.
-    let grown = hood.grow(&sizes, !lasso || hood.is_small(), &mut first);
-    let grown = grown.map(|models| models.into_iter().map(|m| (m, Status::Converged)).collect());
-    let models: Ended<A::Point> = match grown {
-        Some(models) => models,
-        None => stepped(f, sets, &mut first)?,
-    };
-    if second_look && models.len() == sizes.len() && !stopped {
-        return Ok(climbed(f, &sizes, hood, models, lasso, &mut |_| go_on(sizes.len())));
-    }
-    Ok(models)
-}
-
-/// Models, and how the run that led to each ended.
-type Ended<P> = Vec<(Polished<P>, Status)>;
-
-/// The models, each improved by the Lasso's where that is heard, and by those of neighbouring sizes.
-fn climbed<A: LinearOperator, L: Loss>(
-    f: &Objective<A, L>,
-    sizes: &[usize],
-    hood: &mut dyn Neighbourhood<A::Point>,
-    models: Ended<A::Point>,
-    lasso: bool,
-    go_on: &mut GoOn<'_>,
-) -> Ended<A::Point> {
-    let (models, statuses): (Vec<_>, Vec<Status>) = models.into_iter().unzip();
-    let before: Vec<f64> = models.iter().map(|model| f.value(&model.x)).collect();
-    let mut ladder = Ladder::new(Whole { f, hood }, sizes.to_vec(), models.into_iter().map(Some).collect());
-    if lasso {
-        ladder.hear_the_lasso(go_on);
-    }
-    ladder.settle(go_on);
-    let ended = |((model, status), before): ((Polished<A::Point>, Status), f64)| {
-        // What exchanges and a refit have found is a minimum over its atoms.
-        let status = if f.value(&model.x) < before { Status::Converged } else { status };
-        (model, status)
-    };
-    ladder.rungs.into_iter().flatten().zip(statuses).zip(before).map(ended).collect()
-}
-
-/// From size to size by the method, each warm-started from the one before.
-fn stepped<A, L, S>(f: &Objective<A, L>, sets: &[S], go_on: &mut GoOn<'_>) -> Result<Ended<A::Point>, Error>
-where
-    A: LinearOperator,
-    L: Loss,
-    S: Searchable<A, L>,
-{
+    let small = sets.iter().take_while(|set| fits == Fits::WhereSmall && explore.is_small(set.atoms())).count();
+    let (each, rest) = sets.split_at(small);
     let mut models: Ended<A::Point> = Vec::new();
-    for set in sets {
-        let method = AcceleratedIht::for_structure(set.structure());
-        let (x, stages) = match models.last() {
-            Some((polished, _)) => (polished.x.point().clone(), Stages::direct()),
-            None => (A::Point::zero(set.domain()), Stages::for_set(set)),
-        };
-        let options = Options { stages, ..Options::for_set(set) };
-        let mut run = Run::starting_at(f, set, &method, options, x)?;
-        while !run.is_done() {
-            run.step();
-        }
-        let outcome = run.outcome_unchecked();
-        let polished = set.neighbourhood(f).polish(f.at(outcome.point), &mut |_| ControlFlow::Continue(()));
-        models.push((polished, outcome.status));
+    if !fitted(f, each, explore, &mut models, go_on)? || rest.is_empty() {
+        return Ok(models);
+    }
+    let sizes: Vec<usize> = rest.iter().map(ConstraintSet::atoms).collect();
+    if let Some(shared) = explore.sizes(&sizes, &mut |done| go_on(small + done)) {
+        models.extend(shared.into_iter().map(|model| (model, Status::Converged)));
+        return Ok(models);
+    }
+    for set in rest {
+        let before = models.last().map(|(model, _)| model.x.point().clone());
+        models.push(warm_started(f, set, before)?);
         if go_on(models.len()).is_break() {
             break;
         }
     }
     Ok(models)
+}
+
+/// The fit of each size; the runs of the method share their passes. Where one is worse than the smaller model before it,
+/// another one from there. Whether nobody has stopped the work.
+fn fitted<'a, A, L, S>(
+    f: &'a Objective<A, L>,
+    sets: &'a [S],
+    explore: &mut (dyn Explore<A::Point> + 'a),
+    models: &mut Ended<A::Point>,
+    go_on: &mut GoOn<'_>,
+) -> Result<bool, Error>
+where
+    A: LinearOperator,
+    L: Loss,
+    S: Searchable<A, L>,
+{
+    let Some(first) = sets.first() else { return Ok(true) };
+    let method = AcceleratedIht::for_structure(first.structure());
+    let run = |set: &'a S| Run::new(f, set, &method, Options::for_set(set));
+    let mut runs = sets.iter().map(run).collect::<Result<Vec<_>, _>>()?;
+    lockstep_of_sizes(&mut runs);
+    for (run, set) in runs.into_iter().zip(sets) {
+        let mut fit = best_from(run, explore)?;
+        if let Some((before, _)) = models.last().filter(|(before, _)| f.value(&before.x) < f.value(&fit.0.x)) {
+            fit = warm_started(f, set, Some(before.x.point().clone()))?;
+        }
+        models.push(fit);
+        if go_on(models.len()).is_break() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The fit of one size from the model of another.
+fn warm_started<A, L, S>(
+    f: &Objective<A, L>,
+    set: &S,
+    start: Option<A::Point>,
+) -> Result<(Improved<A::Point>, Status), Error>
+where
+    A: LinearOperator,
+    L: Loss,
+    S: Searchable<A, L>,
+{
+    let method = AcceleratedIht::for_structure(set.structure());
+    let run = match start {
+        Some(x) => Run::starting_at(f, set, &method, Options { stages: Stages::direct(), ..Options::for_set(set) }, x),
+        None => Run::new(f, set, &method, Options::for_set(set)),
+    };
+    best_from(run?, set.explore(f).as_mut())
 }
 
 /// Whether 0 is among rising sizes, and the others: the model without atoms is not looked for.

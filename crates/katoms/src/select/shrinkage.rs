@@ -9,20 +9,20 @@
 //! theirs, atoms that chance has chosen lose most of it, and none becomes zero, so that their order still
 //! tells. c is for cross-validation to choose, with the support chosen anew in each training set.
 
-use super::Quadratic;
 use crate::linalg::{Matrix, solve_symmetric};
+use crate::search::Quadratic;
 use crate::space::{IndexSet, SparseVec};
 
 /// x(c) for the minimum x̂ of q on its support, whose columns are known. What is `free` is not pulled.
 /// `variance` is σ̂².
-pub(super) fn shrunk(q: &impl Quadratic, x: &SparseVec, free: &IndexSet, variance: f64, c: f64) -> SparseVec {
+pub(super) fn shrunk(q: &dyn Quadratic, x: &SparseVec, free: &IndexSet, variance: f64, c: f64) -> SparseVec {
     let at = x.indices();
     let pull = |a: usize| {
         let value = x.values()[a];
         if free.contains(at[a]) { 0.0 } else { c * variance / (value * value) }
     };
     let gram = Matrix::from_fn(at.len(), at.len(), |a, b| {
-        let entry = q.entry(at[a], at[b]).unwrap_or(0.0);
+        let entry = q.column(at[b])[at[a]];
         // A coefficient of 0 stays there.
         if a == b { entry + pull(a).min(f64::MAX / 4.0) } else { entry }
     });
@@ -32,9 +32,9 @@ pub(super) fn shrunk(q: &impl Quadratic, x: &SparseVec, free: &IndexSet, varianc
 
 #[cfg(test)]
 mod tests {
-    use super::super::quadratic::explicit::Explicit;
-    use super::super::tableau::Tableau;
     use super::*;
+    use crate::search::quadratic::explicit::Explicit;
+    use crate::search::tableau::Tableau;
     use crate::set::Atoms;
     use crate::simulate;
 

@@ -8,14 +8,12 @@
 
 use rayon::prelude::*;
 
-use super::excerpt::Excerpt;
-use super::growth::{Grown, Growth, Opinions};
 use super::listing::Listing;
-use super::neighbourhood::GoOn;
-use super::part_gram::Trainings;
+use super::part_gram::{Training, Trainings};
 use crate::linalg::top_k;
 use crate::loss::Loss;
 use crate::operator::LinearOperator;
+use crate::search::{GoOn, LocalSearch, Model, SizePath, Work};
 use crate::set::Atoms;
 use crate::space::{IndexSet, SparseVec};
 
@@ -46,12 +44,19 @@ pub(super) struct TrainingPaths<'t, 'g, 'a, A, L> {
     rounds: usize,
 }
 
+/// A model of a training set.
+#[derive(Debug, Clone)]
+pub(super) struct Grown {
+    pub point: SparseVec,
+    pub objective: f64,
+}
+
 /// The models of every training set, by the numbers of a list.
 pub(super) struct Paths {
     pub models: Vec<Vec<Grown>>,
     pub list: Listing,
     /// The quadratic of every training set among the list.
-    pub among: Vec<Excerpt>,
+    pub among: Vec<Training>,
     /// Whether nobody has stopped the work.
     pub complete: bool,
 }
@@ -127,25 +132,32 @@ where
     /// Every path within the list; of scouts the way up alone.
     fn grown(&self, scouts: bool, go_on: &mut GoOn<'_>) -> Paths {
         let list = Listing::new(self.atoms, self.kept, self.trainings.listed().to_vec());
-        let among: Vec<Excerpt> =
-            (0..self.trainings.count()).into_par_iter().map(|q| self.trainings.among(q, &list)).collect();
-        let opinions = if scouts { Opinions::None } else { Opinions::OmpAndBack };
-        let begin = |q: &Excerpt| (Growth::new(q, &list.atoms, &list.kept, self.sizes.to_vec(), opinions), true);
-        let mut growths: Vec<(Growth<'_>, bool)> = among.par_iter().map(begin).collect();
-        let least = |growths: &[(Growth<'_>, bool)]| growths.iter().map(|one| one.0.models.len()).min().unwrap_or(0);
+        let among: Vec<Training> =
+            (0..self.trainings.count()).into_par_iter().map(|q| self.trainings.among(q)).collect();
+        let begin = |q| {
+            let search = LocalSearch { q, atoms: &list.atoms, kept: &list.kept, widest: usize::MAX };
+            let sizes = self.sizes;
+            if scouts { SizePath::upwards(search, sizes) } else { SizePath::new(search, Default::default(), sizes) }
+        };
+        let mut paths: Vec<(SizePath<'_>, bool)> = among.par_iter().map(|q| (begin(q), true)).collect();
+        let least = |paths: &[(SizePath<'_>, bool)]| paths.iter().map(|one| one.0.models.len()).min().unwrap_or(0);
         let mut complete = true;
-        while complete && growths.iter().any(|(_, more)| *more) {
-            growths.par_iter_mut().zip(&among).for_each(|((growth, more), q)| {
+        while complete && paths.iter().any(|(_, more)| *more) {
+            paths.par_iter_mut().for_each(|(path, more)| {
                 for _ in 0..STRIDE {
-                    // Every column of the list is known.
-                    *more = *more && growth.step(q) == Ok(true);
+                    *more = *more && path.step(&mut Work::new(f64::INFINITY));
                 }
             });
-            let done = (self.ended * self.sizes.len() + least(&growths)) / self.rounds;
+            let done = (self.ended * self.sizes.len() + least(&paths)) / self.rounds;
             complete = go_on(done).is_continue();
         }
-        let done = least(&growths);
-        let models = growths.into_iter().map(|(growth, _)| growth.models.into_iter().take(done).collect()).collect();
+        let done = least(&paths);
+        let told = |(path, _): (SizePath<'_>, bool)| {
+            let search = path.search;
+            let model = |model: &Model| Grown { point: search.point(model), objective: model.objective };
+            path.models.values().take(done).map(model).collect()
+        };
+        let models = paths.into_par_iter().map(told).collect();
         Paths { models, list, among, complete }
     }
 

@@ -4,7 +4,8 @@ use katoms::driver::{Options, Run};
 use katoms::loss::{LeastSquares, Logistic, Split};
 use katoms::method::AcceleratedIht;
 use katoms::operator::{ColumnMoments, Counted, Dense, FirstRead, Layout, LinearOperator};
-use katoms::select::{Preparation, Search, search};
+use katoms::search::{Search, search};
+use katoms::select::Preparation;
 use katoms::set::{ConstraintSet, KSparse};
 use katoms::{Objective, simulate};
 use std::ops::ControlFlow;
@@ -123,7 +124,7 @@ fn rounding_of_the_data_is_no_residual() {
     let f = Objective::new(Dense::column_major(&x, rows, columns).unwrap(), LeastSquares::new(y).unwrap()).unwrap();
     let set = KSparse::new(2, columns).unwrap();
     let method = AcceleratedIht::for_structure(set.structure());
-    let how = Search::for_structure(set.structure());
+    let how = Search::default();
     let outcome = search(&f, &set, &method, Options::for_set(&set), &how, |_, _| ControlFlow::Continue(())).unwrap();
     assert_eq!((outcome.point.indices(), outcome.passes), (&[0, 7][..], outcome.iterations));
     assert_eq!(outcome.quality.map(|q| q.stationarity), Some(0.0));

@@ -1,4 +1,4 @@
-//! The search for the best answer: starts, exchanges, what it says about its answer, what it costs.
+//! The search for the best answer: what it finds, what it says about it, what it costs.
 
 use std::ops::ControlFlow;
 
@@ -7,12 +7,10 @@ use katoms::driver::{NearTie, Options, Run, Start, solve};
 use katoms::loss::{LeastSquares, Loss};
 use katoms::method::{AcceleratedIht, Momentum, Move, Refit, refit_on};
 use katoms::operator::{Counted, Csc, Dense, Entries, LinearOperator, WithIntercept, subsampled_dct};
-use katoms::select::{Escalate, Search, Searchable, search, search_from};
-use katoms::set::{Always, ConstraintSet, CoordinateSet, Groups, KSparse, OverlappingGroups, Rank, Structure};
+use katoms::search::{Effort, Search, search, search_from};
+use katoms::set::{Always, ConstraintSet, CoordinateSet, Groups, KSparse, OverlappingGroups, Rank};
 use katoms::space::{IndexSet, LowRank, Point, SparseVec, Subspace};
 use katoms::{Error, Objective, Outcome, Status, Stop, fit, simulate};
-
-const STARTS: [Start; 3] = [Start::Thresholded, Start::Grown, Start::Lasso];
 
 /// A design whose neighbouring columns have this correlation, and a noisy planted target.
 pub fn correlated(rows: usize, dim: usize, k: usize, correlation: f64, noise: f64, seed: u64) -> Planted {
@@ -31,7 +29,7 @@ fn hard(seed: u64) -> Planted {
 }
 
 pub fn thorough() -> Search {
-    Search::for_structure(Structure::Coordinates)
+    Search::default()
 }
 
 pub fn searched<A, L, S>(f: &Objective<A, L>, set: &S, how: &Search, stop: Stop) -> Result<Outcome<A::Point>, Error>
@@ -122,7 +120,7 @@ where
     L: Loss,
     S: CoordinateSet,
 {
-    let how = Search { exchanges: false, ..thorough() };
+    let how = Search { quality: true, ..Search::quick() };
     let outcome = searched(f, set, &how, Stop::default()).unwrap();
     let quality = outcome.quality.unwrap();
     let chosen = set.chosen(&outcome.point);
@@ -180,56 +178,7 @@ fn quick_is_one_run_and_no_statement() {
 }
 
 #[test]
-fn starts_are_tried_in_their_order_until_two_agree() {
-    let (mut all, mut fewer) = (0, 0);
-    for seed in 0..20 {
-        let problem = hard(seed);
-        let a = problem.operator();
-        let (f, set) = (problem.squares(&a), KSparse::new(8, 60).unwrap());
-        for starts in [STARTS.to_vec(), vec![Start::Lasso, Start::Thresholded, Start::Grown], vec![Start::Grown]] {
-            let how = Search { starts: starts.clone(), ..thorough() };
-            let outcome = searched(&f, &set, &how, Stop::default()).unwrap();
-            let tried: Vec<Start> = outcome.attempts.iter().map(|attempt| attempt.start).collect();
-            assert_eq!(tried, starts[..tried.len()]);
-            let objectives: Vec<f64> = outcome.attempts.iter().map(|attempt| attempt.objective).collect();
-            assert_eq!(outcome.objective, least(&objectives));
-            // So small a problem is worth a second start in any case.
-            assert_eq!(tried.len() > 1, starts.len() > 1);
-            let (last, before) = objectives.split_last().unwrap();
-            let agree = !before.is_empty() && (last / least(before) - 1.0).abs() <= 1e-6;
-            assert!(agree || tried.len() == starts.len());
-            all += usize::from(tried.len() == 3);
-            fewer += usize::from(agree && tried.len() == 2);
-        }
-    }
-    assert!(all > 0 && fewer > 0, "{all} {fewer}");
-}
-
-/// The columns of models of other sizes are read only where starts have led to different answers.
-#[test]
-fn starts_that_agree_spare_dear_columns() {
-    let (m, n, k, mut agreed) = (1000, 5000, 21, 0);
-    for seed in 0..3 {
-        let p = correlated(m, n, k, 0.5, 0.45, seed);
-        let a = p.operator();
-        let f = p.squares(&a);
-        let set = KSparse::new(k, n).unwrap();
-        let found = searched(&f, &set, &thorough(), Stop::default()).unwrap();
-        let most = Search { escalate: Escalate::WhenStuck, ..thorough() };
-        let most = searched(&f, &set, &most, Stop::default()).unwrap();
-        assert!(most.objective <= found.objective * (1.0 + 1e-9));
-        let [first, second] = [0, 1].map(|at| found.attempts.get(at).map_or(f64::NAN, |a| a.objective));
-        if (first - second).abs() < 1e-9 * first {
-            agreed += 1;
-            assert!(found.objective <= most.objective * (1.0 + 1e-9));
-            assert!(found.reads < most.reads && 2 * found.columns < most.columns, "seed {seed}");
-        }
-    }
-    assert!(agreed > 0, "no two starts agreed");
-}
-
-#[test]
-fn a_hard_problem_is_won_by_a_later_start() {
+fn a_hard_problem_is_won_by_the_search() {
     let mut won = 0;
     for seed in 0..30 {
         let problem = hard(seed);
@@ -243,7 +192,7 @@ fn a_hard_problem_is_won_by_a_later_start() {
         let quality = outcome.quality.unwrap();
         assert!(quality.exhaustive && !quality.improvable());
     }
-    println!("a later start won {won} of 30");
+    println!("the search won {won} of 30");
     assert!(won > 0);
 }
 
@@ -271,51 +220,22 @@ fn bad_options_are_refused() {
     let problem = hard(0);
     let a = problem.operator();
     let (f, set) = (problem.squares(&a), KSparse::new(8, 60).unwrap());
-    let none = Search { starts: Vec::new(), ..thorough() };
     let refused = |how: &Search, stop: Stop| searched(&f, &set, how, stop).unwrap_err();
-    assert_eq!(refused(&none, Stop::default()), Error::Empty { what: "the list of starts" });
+    for times in [-1.0, f64::NAN, f64::INFINITY] {
+        let how = Search { effort: Effort::Times(times), ..thorough() };
+        assert!(matches!(refused(&how, Stop::default()), Error::Option { name: "effort", .. }));
+    }
     for noise in [-1.0, f64::NAN, f64::INFINITY] {
         let how = Search { noise: Some(noise), ..thorough() };
         assert!(matches!(refused(&how, Stop::default()), Error::Option { name: "noise", .. }));
     }
-    // Whichever start comes first, nothing begins before everything was checked.
-    for start in STARTS {
-        let how = Search { starts: vec![start], ..thorough() };
-        for dim in [59, 61] {
-            let other = KSparse::new(8, dim).unwrap();
-            let error = searched(&f, &other, &how, Stop::default()).unwrap_err();
-            assert_eq!(error, Error::Domain { operator: "60".into(), set: dim.to_string() }, "{start:?}");
-        }
-        let passes = Stop { passes: Some(0), ..Stop::default() };
-        assert!(matches!(refused(&how, passes), Error::OutOfRange { .. }), "{start:?}");
+    for dim in [59, 61] {
+        let other = KSparse::new(8, dim).unwrap();
+        let error = searched(&f, &other, &thorough(), Stop::default()).unwrap_err();
+        assert_eq!(error, Error::Domain { operator: "60".into(), set: dim.to_string() });
     }
-}
-
-#[test]
-fn without_exchanges_none_is_made_from_any_start() {
-    for seed in 0..5 {
-        let problem = hard(seed);
-        let a = problem.operator();
-        let (f, set) = (problem.squares(&a), KSparse::new(8, 60).unwrap());
-        for start in STARTS {
-            let how = Search { starts: vec![start], exchanges: false, ..thorough() };
-            let outcome = searched(&f, &set, &how, Stop::default()).unwrap();
-            assert_eq!((outcome.attempts.len(), outcome.attempts[0].exchanges), (1, 0), "{start:?}");
-            assert!(outcome.trace.iter().all(|event| event.kind != Move::Exchanged));
-        }
-    }
-}
-
-#[test]
-fn where_no_start_can_be_had_the_search_begins_at_zero() {
-    // A Lasso path is there for single coordinates only.
-    let problem = hard(0);
-    let a = problem.operator();
-    let set = Groups::new(2, 60, (0..20).map(|g| vec![g, 20 + g, 40 + g]).collect()).unwrap();
-    let how = Search { starts: vec![Start::Lasso], ..thorough() };
-    let outcome = searched(&problem.squares(&a), &set, &how, Stop::default()).unwrap();
-    assert_eq!((outcome.status, outcome.attempts[0].start), (Status::Converged, Start::Thresholded));
-    assert_eq!(outcome.point.indices().len(), 6);
+    let passes = Stop { passes: Some(0), ..Stop::default() };
+    assert!(matches!(refused(&thorough(), passes), Error::OutOfRange { .. }));
 }
 
 #[test]
@@ -373,26 +293,23 @@ fn columns_of_a_sparse_design_are_counted_too() {
 }
 
 #[test]
-fn within_a_start_the_objective_never_rises() {
+fn the_objective_never_rises() {
     let mut exchanged = 0;
     for seed in 0..20 {
         let problem = hard(seed);
         let a = problem.operator();
         let (f, set) = (problem.squares(&a), KSparse::new(8, 60).unwrap());
-        for start in STARTS {
-            let how = Search { starts: vec![start], ..thorough() };
-            let outcome = searched(&f, &set, &how, Stop::default()).unwrap();
-            let falls = |w: &[katoms::driver::Event]| w[1].objective <= w[0].objective * (1.0 + 1e-12);
-            assert!(outcome.trace.windows(2).all(falls), "seed {seed} {start:?}");
-            assert!(outcome.trace.iter().enumerate().all(|(i, event)| event.iteration == i + 1));
-            assert!(outcome.trace.is_sorted_by_key(|event| (event.passes, event.columns)));
-            let moves = outcome.trace.iter().filter(|event| event.kind == Move::Exchanged);
-            let made: usize = moves.map(|event| event.entered).sum();
-            assert_eq!(made, outcome.attempts[0].exchanges);
-            exchanged += made;
-            if let Some(last) = outcome.trace.last() {
-                assert!((outcome.objective / last.objective - 1.0).abs() < 1e-12);
-            }
+        let outcome = searched(&f, &set, &thorough(), Stop::default()).unwrap();
+        let falls = |w: &[katoms::driver::Event]| w[1].objective <= w[0].objective * (1.0 + 1e-12);
+        assert!(outcome.trace.windows(2).all(falls), "seed {seed}");
+        assert!(outcome.trace.iter().enumerate().all(|(i, event)| event.iteration == i + 1));
+        assert!(outcome.trace.is_sorted_by_key(|event| (event.passes, event.columns)));
+        let moves = outcome.trace.iter().filter(|event| event.kind == Move::Exchanged);
+        let made: usize = moves.map(|event| event.entered).sum();
+        assert_eq!(made, outcome.attempts.iter().map(|attempt| attempt.exchanges).sum::<usize>());
+        exchanged += made;
+        if let Some(last) = outcome.trace.last() {
+            assert!((outcome.objective / last.objective - 1.0).abs() < 1e-12);
         }
     }
     assert!(exchanged > 0);
@@ -514,20 +431,6 @@ fn caps_hold_over_the_whole_search() {
     assert!(capped > 0 && excess <= 8, "{capped} {excess}");
 }
 
-#[test]
-fn caps_hold_while_a_model_grows() {
-    let problem = correlated(200, 400, 60, 0.8, 0.3, 1);
-    let a = problem.operator();
-    let set = KSparse::new(60, 400).unwrap();
-    let how = Search { starts: vec![Start::Grown], quality: false, ..thorough() };
-    let whole = searched(&problem.squares(&a), &set, &how, Stop::default()).unwrap();
-    let outcome = searched(&problem.squares(&a), &set, &how, Stop { passes: Some(4), ..Stop::default() }).unwrap();
-    println!("growth: {} passes, {} under a cap of 4", whole.passes, outcome.passes);
-    assert_eq!(outcome.status, Status::PassCap);
-    assert!(whole.passes > 8 && outcome.passes <= 6, "{} {}", whole.passes, outcome.passes);
-    assert!(!outcome.point.indices().is_empty() && outcome.point.indices().len() <= 60);
-}
-
 /// A wish to stop is heard between two exchanges, not only after all of them.
 #[test]
 fn a_search_stops_within_its_exchanges() {
@@ -543,8 +446,8 @@ fn a_search_stops_within_its_exchanges() {
                 .unwrap();
         let wish = &mut |_| ControlFlow::Break(());
         let stopped = search_from(run(&again), &thorough(), |_, _| ControlFlow::Continue(()), wish).unwrap();
-        if whole.attempts[0].exchanges > 0 {
-            assert_eq!((stopped.status, stopped.attempts[0].exchanges), (Status::Stopped, 0));
+        if whole.attempts.len() > 1 {
+            assert_eq!(stopped.status, Status::Stopped);
             assert!(stopped.objective > whole.objective);
             cut += 1;
         }
@@ -597,13 +500,9 @@ fn overlapping_groups_are_searched_and_never_worse_than_a_plain_run() {
         a.apply(&SparseVec::new(58, planted, values).unwrap(), &mut y);
         let f = Objective::new(&a, LeastSquares::new(simulate::noisy(&y, 0.1, seed)).unwrap()).unwrap();
         let plain = solve(&f, &set, &defaults(), Options::for_set(&set), go).unwrap();
-        for start in STARTS {
-            let how = Search { starts: vec![start], ..thorough() };
-            let outcome = searched(&f, &set, &how, Stop::default()).unwrap();
-            let falls = |w: &[katoms::driver::Event]| w[1].objective <= w[0].objective * (1.0 + 1e-12);
-            assert!(outcome.trace.windows(2).all(falls), "seed {seed} {start:?}");
-        }
         let outcome = fit(&f, &set).unwrap();
+        let falls = |w: &[katoms::driver::Event]| w[1].objective <= w[0].objective * (1.0 + 1e-12);
+        assert!(outcome.trace.windows(2).all(falls), "seed {seed}");
         assert!(outcome.objective <= plain.objective * (1.0 + 1e-9), "seed {seed}");
         better += usize::from(outcome.objective < plain.objective * (1.0 - 1e-6));
         // a union of at most four groups: some choice of four covers it
@@ -642,7 +541,7 @@ fn room_that_a_cover_leaves_is_used() {
 /// Atoms are numbered by their group, not by their coordinate.
 #[test]
 fn groups_of_one_coordinate_each_are_k_sparse_vectors() {
-    let direct = Search { starts: STARTS.to_vec(), ..thorough() };
+    let direct = thorough();
     let order: Vec<usize> = (0..60).map(|j| (7 * j + 3) % 60).collect();
     for seed in 0..10 {
         let problem = hard(seed);
@@ -819,7 +718,7 @@ fn twins_inside_make_room_for_another() {
         }
         let a = problem.operator();
         let (f, set) = (problem.squares(&a), KSparse::new(3, 12).unwrap());
-        for how in [thorough(), Search { exchanges: false, ..thorough() }] {
+        for how in [thorough(), Search { quality: true, ..Search::quick() }] {
             let outcome = searched(&f, &set, &how, Stop::default()).unwrap();
             let quality = outcome.quality.unwrap();
             let values = after_exchanges(&f, &set, outcome.point.indices());
@@ -829,7 +728,7 @@ fn twins_inside_make_room_for_another() {
             both += usize::from(twins > 1);
             let found = quality.exchange_gain;
             assert!((found - gain).abs() <= 1e-9 * outcome.objective, "seed {seed}: {found} {gain}");
-            assert!(!how.exchanges || gain <= 1e-8 * outcome.objective, "seed {seed}");
+            assert!(how.effort == Effort::Quick || gain <= 1e-8 * outcome.objective, "seed {seed}");
         }
     }
     assert!(both > 0, "no draw took two copies");
@@ -885,37 +784,12 @@ fn degenerate_input_gives_an_answer() {
                 };
                 let set = KSparse::new(k, n).unwrap();
                 check(fit(&f, &set).unwrap(), k);
-                for start in STARTS {
-                    let how = Search { starts: vec![start], ..thorough() };
-                    check(searched(&f, &set, &how, Stop::default()).unwrap(), k);
-                }
+                let quick = Search { quality: true, ..Search::quick() };
+                check(searched(&f, &set, &quick, Stop::default()).unwrap(), k);
                 check(fit(&f, &Always::new(set, vec![0, 1]).unwrap()).unwrap(), k + 2);
                 let groups = Groups::new(k.min(6), n, (0..6).map(|g| vec![g, g + 6]).collect()).unwrap();
                 check(fit(&f, &groups).unwrap(), 2 * k);
             }
-        }
-    }
-}
-
-/// A search serves whatever is searchable.
-#[test]
-fn a_search_is_as_good_as_its_best_start() {
-    fn objective<A, S>(f: &Objective<A, LeastSquares>, set: &S, starts: &[Start]) -> f64
-    where
-        A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
-        S: CoordinateSet + Searchable<A, LeastSquares>,
-    {
-        searched(f, set, &Search { starts: starts.to_vec(), ..thorough() }, Stop::default()).unwrap().objective
-    }
-    for seed in 0..10 {
-        let problem = hard(seed);
-        let a = problem.operator();
-        let (f, set) = (problem.squares(&a), KSparse::new(8, 60).unwrap());
-        let alone = STARTS.map(|start| objective(&f, &set, &[start]));
-        let outcome = fit(&f, &set).unwrap();
-        let starts = outcome.attempts.iter().filter(|attempt| attempt.start != Start::Detour);
-        for (attempt, value) in starts.zip(alone) {
-            assert!((attempt.objective / value - 1.0).abs() < 1e-9, "seed {seed} {:?}", attempt.start);
         }
     }
 }

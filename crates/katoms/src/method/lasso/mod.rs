@@ -41,7 +41,6 @@ use crate::penalty::{L1, Penalty};
 use crate::space::{Point, SparseVec};
 
 pub(crate) use restricted::{Proven, Restricted, Standpoint};
-pub(crate) use working::{Member, SLACK, Working};
 
 /// The Lasso, the elastic net (with the objective's ridge) and their kin for other losses.
 ///

@@ -9,7 +9,7 @@ use pulp::bytemuck::cast_slice;
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
-use super::Quadratic;
+use super::quadratic::Quadratic;
 use super::sweep::{Strip, Sweep};
 use crate::linalg::{Matrix, solve_symmetric, top_k};
 use crate::set::Atoms;
@@ -26,13 +26,9 @@ const SHARED: usize = 16;
 /// Groups are compared in parallel from this many on.
 const PARALLEL_GROUPS: usize = 64;
 
-/// Atoms that a move needs and whose columns are not known yet.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Missing(pub Vec<usize>);
-
 /// One atom out, one in.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Swap {
+pub(crate) struct Swap {
     pub out: usize,
     pub into: usize,
     /// How much f falls; negative where it rises.
@@ -41,7 +37,7 @@ pub(super) struct Swap {
 
 /// The best substitute of each atom inside, and how they were found.
 #[derive(Debug, Clone)]
-pub(super) struct Swaps {
+pub(crate) struct Swaps {
     /// The best first.
     pub best: Vec<Swap>,
     /// The number of exchanges that were compared.
@@ -50,9 +46,17 @@ pub(super) struct Swaps {
     pub exhaustive: bool,
 }
 
+impl Swaps {
+    /// The same from a point that is above the minimum over its atoms.
+    pub fn above(mut self, rise: f64) -> Self {
+        self.best.iter_mut().for_each(|swap| swap.gain += rise.max(0.0));
+        self
+    }
+}
+
 /// A model of some atoms.
 #[derive(Debug, Clone)]
-pub(super) struct Tableau<'a> {
+pub(crate) struct Tableau<'a> {
     atoms: &'a Atoms,
     chosen: Vec<usize>,
     /// How many of the chosen atoms a coordinate belongs to.
@@ -72,19 +76,8 @@ struct Blocks {
 }
 
 impl<'a> Tableau<'a> {
-    /// The model of these atoms and of what is always kept. The columns of all of them are known.
-    pub fn new(q: &impl Quadratic, atoms: &'a Atoms, kept: &IndexSet, chosen: &[usize]) -> Self {
-        Self::reusing(None, q, atoms, kept, chosen)
-    }
-
-    /// The same in the memory of another one of q: [`Tableau::into_sweep`].
-    pub fn reusing(
-        spare: Option<Sweep>,
-        q: &impl Quadratic,
-        atoms: &'a Atoms,
-        kept: &IndexSet,
-        chosen: &[usize],
-    ) -> Self {
+    /// The model of these atoms and of what is always in.
+    pub fn new(q: &dyn Quadratic, atoms: &'a Atoms, kept: &IndexSet, chosen: &[usize]) -> Self {
         let mut held = vec![0; q.dim()];
         let mut coordinates: Vec<usize> = Vec::new();
         let members = chosen.iter().flat_map(|&atom| atoms.members(atom));
@@ -94,7 +87,7 @@ impl<'a> Tableau<'a> {
             }
             held[j] += 1;
         }
-        let sweep = Sweep::at(q, &coordinates, spare);
+        let sweep = Sweep::at(q, &coordinates);
         let waiting = coordinates.iter().copied().filter(|&j| sweep.position(j).is_none()).collect();
         let mut tableau = Self { atoms, chosen: chosen.to_vec(), held, waiting, sweep, blocks: None };
         // Coordinates need no blocks, but only where each atom has the number of its coordinate.
@@ -106,11 +99,11 @@ impl<'a> Tableau<'a> {
     }
 
     /// G_JJ − B_J·G_SS·B_Jᵀ for every atom J: what S leaves of the block. O(Σ|J|²·|S|).
-    fn residual_blocks(&self, q: &impl Quadratic) -> Blocks {
-        let columns: Vec<&[f64]> = self.sweep.inside().iter().filter_map(|&j| q.column(j)).collect();
+    fn residual_blocks(&self, q: &dyn Quadratic) -> Blocks {
+        let columns: Vec<&[f64]> = self.sweep.inside().iter().map(|&j| q.column(j)).collect();
         let one = |atom: usize| {
             let members = self.atoms.members(atom);
-            let mut block = q.block(members);
+            let mut block = q.block(atom, members);
             for (b, &j) in members.iter().enumerate() {
                 for (p, column) in columns.iter().enumerate() {
                     let seen = self.sweep.regression(j, p);
@@ -128,11 +121,6 @@ impl<'a> Tableau<'a> {
             Some(*end)
         }));
         Blocks { starts, values: blocks.concat() }
-    }
-
-    /// What a tableau that is no longer needed leaves to the next one.
-    pub fn into_sweep(self) -> Sweep {
-        self.sweep
     }
 
     /// The atoms, in the order in which they came.
@@ -154,7 +142,7 @@ impl<'a> Tableau<'a> {
     }
 
     /// The minimum without one of them: x − (G_SS⁻¹)_a·Γ⁻¹·x_a. O(|S|), where removing the atom takes O(n·|S|).
-    pub fn point_without(&self, q: &impl Quadratic, atom: usize) -> SparseVec {
+    pub fn point_without(&self, q: &dyn Quadratic, atom: usize) -> SparseVec {
         if !self.waiting.is_empty() {
             // What depends on its coordinates would come in.
             let mut without = self.clone();
@@ -179,8 +167,7 @@ impl<'a> Tableau<'a> {
     }
 
     /// Lets an atom in.
-    pub fn choose(&mut self, q: &impl Quadratic, atom: usize) -> Result<(), Missing> {
-        self.check_known(q, atom)?;
+    pub fn choose(&mut self, q: &dyn Quadratic, atom: usize) {
         self.chosen.push(atom);
         for &j in self.atoms.members(atom) {
             self.held[j] += 1;
@@ -188,16 +175,10 @@ impl<'a> Tableau<'a> {
                 self.waiting.push(j);
             }
         }
-        Ok(())
-    }
-
-    fn check_known(&self, q: &impl Quadratic, atom: usize) -> Result<(), Missing> {
-        let known = self.atoms.members(atom).iter().all(|&j| q.knows(j));
-        if known { Ok(()) } else { Err(Missing(vec![atom])) }
     }
 
     /// Takes an atom out, with the coordinates that no other chosen atom holds.
-    pub fn remove(&mut self, q: &impl Quadratic, atom: usize) {
+    pub fn remove(&mut self, q: &dyn Quadratic, atom: usize) {
         self.chosen.retain(|&other| other != atom);
         for &j in self.atoms.members(atom) {
             self.held[j] -= 1;
@@ -215,7 +196,7 @@ impl<'a> Tableau<'a> {
         self.waiting = waiting.into_iter().filter(|&j| !self.enter(q, j)).collect();
     }
 
-    fn enter(&mut self, q: &impl Quadratic, j: usize) -> bool {
+    fn enter(&mut self, q: &dyn Quadratic, j: usize) -> bool {
         let entered = self.sweep.enter(q, j);
         if let Some((residual, pivot)) = &entered {
             self.update_blocks(residual, -1.0 / pivot);
@@ -238,10 +219,9 @@ impl<'a> Tableau<'a> {
     }
 
     /// Exchanges two atoms.
-    pub fn swap(&mut self, q: &impl Quadratic, swap: Swap) -> Result<(), Missing> {
-        self.check_known(q, swap.into)?;
+    pub fn swap(&mut self, q: &dyn Quadratic, swap: Swap) {
         self.remove(q, swap.out);
-        self.choose(q, swap.into)
+        self.choose(q, swap.into);
     }
 
     /// How much f falls when one more atom comes in, for each atom; −∞ where it cannot.
@@ -267,11 +247,6 @@ impl<'a> Tableau<'a> {
         gains
     }
 
-    /// Whether atoms are groups, or numbered otherwise than their coordinates.
-    pub fn is_grouped(&self) -> bool {
-        self.blocks.is_some()
-    }
-
     /// The coordinates that an atom would bring, by their place in it.
     fn free_members(&self, atom: usize) -> Vec<usize> {
         let members = self.atoms.members(atom);
@@ -282,6 +257,10 @@ impl<'a> Tableau<'a> {
     fn quadratic_gain(&self, atom: usize, free: &[usize], without: Option<&Leaving>) -> f64 {
         let Some(blocks) = &self.blocks else { return f64::NEG_INFINITY };
         let members = self.atoms.members(atom);
+        if let [alone] = free {
+            let room = blocks.values[blocks.starts[atom] + alone * (members.len() + 1)];
+            return self.single_gain(members[*alone], room, without);
+        }
         let block = &blocks.values[blocks.starts[atom]..blocks.starts[atom + 1]];
         let mut slopes: Vec<f64> = free.iter().map(|&a| self.sweep.slope(members[a])).collect();
         let mut room = Matrix::from_fn(free.len(), free.len(), |a, b| block[free[b] * members.len() + free[a]]);
@@ -295,6 +274,20 @@ impl<'a> Tableau<'a> {
         }
         let step = solve_symmetric(&room, &slopes);
         0.5 * crate::linalg::dot(&slopes, &step)
+    }
+
+    /// The same for one coordinate.
+    fn single_gain(&self, j: usize, mut room: f64, without: Option<&Leaving>) -> f64 {
+        let mut slope = self.sweep.slope(j);
+        if let Some(leaving) = without {
+            let seen = |p: usize| self.sweep.regression(j, leaving.positions[p]);
+            for (p, pull) in leaving.pull.iter().enumerate() {
+                slope += seen(p) * pull;
+                room +=
+                    (0..leaving.positions.len()).map(|q| seen(p) * leaving.precision.at(p, q) * seen(q)).sum::<f64>();
+            }
+        }
+        if room > self.sweep.floor(j) { 0.5 * slope * slope / room } else { 0.0 }
     }
 
     /// Γ⁻¹, Γ⁻¹·x_a and the cost of taking an atom out.
@@ -411,6 +404,66 @@ impl<'a> Tableau<'a> {
         // exchange is at least as good as it looks here.
         let exhaustive = affordable && !self.atoms.shared();
         Swaps { best, compared: self.chosen.len() * candidates.len(), exhaustive }
+    }
+
+    /// The chosen atoms that matter least, the least first.
+    pub fn weakest(&self, count: usize) -> Vec<usize> {
+        let costs: Vec<f64> = self.removal_costs().into_iter().map(|cost| -cost).collect();
+        let mut weak = if costs.is_empty() { Vec::new() } else { top_k(&costs, count) };
+        weak.sort_by(|&a, &b| costs[b].total_cmp(&costs[a]));
+        weak.into_iter().map(|place| self.chosen[place]).collect()
+    }
+
+    /// The exchanges that lower f most, the best first. O(n·k).
+    pub fn exchanges(&self, count: usize) -> Vec<Swap> {
+        let n = self.atoms.len();
+        let mut gains = vec![f64::NEG_INFINITY; self.chosen.len() * n];
+        for (&out, gains) in self.chosen.iter().zip(gains.chunks_mut(n.max(1))) {
+            self.arrivals_for(out, gains);
+        }
+        let mut top = if gains.is_empty() { Vec::new() } else { top_k(&gains, count) };
+        top.retain(|&at| gains[at] > f64::NEG_INFINITY);
+        top.sort_by(|&a, &b| gains[b].total_cmp(&gains[a]));
+        top.into_iter().map(|at| Swap { out: self.chosen[at / n], into: at % n, gain: gains[at] }).collect()
+    }
+
+    /// For every atom outside how much the best exchange for it lowers f; −∞ where it cannot come in. O(n·k).
+    pub fn arrivals(&self) -> Vec<f64> {
+        let mut best = vec![f64::NEG_INFINITY; self.atoms.len()];
+        self.chosen.iter().for_each(|&out| self.arrivals_for(out, &mut best));
+        best
+    }
+
+    /// The same where one atom leaves; what is there already stays where it is more.
+    fn arrivals_for(&self, out: usize, best: &mut [f64]) {
+        let leaving = self.leaving(out);
+        if self.blocks.is_some() {
+            best.par_iter_mut().enumerate().with_min_len(PARALLEL_GROUPS).for_each(|(atom, best)| {
+                let free = self.free_members(atom);
+                if !self.is_chosen(atom) && !free.is_empty() {
+                    *best = best.max(self.quadratic_gain(atom, &free, Some(&leaving)) - leaving.cost);
+                }
+            });
+        } else if let [position] = leaving.positions[..] {
+            self.single_arrivals(position, &leaving, best);
+        }
+    }
+
+    /// The same for coordinates and one that leaves.
+    fn single_arrivals(&self, position: usize, leaving: &Leaving, best: &mut [f64]) {
+        let (pull, spread) = (leaving.pull[0], leaving.precision.at(0, 0));
+        for strip in self.sweep.strips() {
+            let open = self.open(strip);
+            let seen = strip.regression(position);
+            let best = &mut best[strip.first..][..strip.len()];
+            for (i, best) in best.iter_mut().enumerate() {
+                let slope = strip.slopes[i] + pull * seen[i];
+                let room = strip.room[i] + seen[i] * seen[i] * spread;
+                if room * open[i] > 1.0 {
+                    *best = best.max(0.5 * slope * slope / room - leaving.cost);
+                }
+            }
+        }
     }
 
     fn shortlist(&self, outside: &[usize]) -> Vec<usize> {

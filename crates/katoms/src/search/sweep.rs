@@ -14,7 +14,7 @@
 
 use rayon::prelude::*;
 
-use super::Quadratic;
+use super::quadratic::Quadratic;
 use crate::linalg::kernels::axpy;
 use crate::linalg::{Matrix, inverse_symmetric};
 
@@ -88,7 +88,7 @@ impl Strip {
 
 impl Sweep {
     /// x = 0.
-    pub fn new(q: &impl Quadratic) -> Self {
+    pub fn new(q: &dyn Quadratic) -> Self {
         let (linear, diagonal) = (q.linear(), q.diagonal());
         let strip = |first: usize| {
             let rows = first..(first + ROWS).min(q.dim());
@@ -101,16 +101,13 @@ impl Sweep {
         Self { inside: Vec::new(), position: vec![None; q.dim()], values, inverse, strips, objective: q.constant() }
     }
 
-    /// The minimum over these coordinates, all of whose columns are known. Coordinates that depend on
-    /// the ones before them are left out. Another sweep of q that is no longer needed leaves its memory.
-    pub fn at(q: &impl Quadratic, coordinates: &[usize], spare: Option<Self>) -> Self {
+    /// The minimum over these coordinates. Those that depend on the ones before them are left out.
+    pub fn at(q: &dyn Quadratic, coordinates: &[usize]) -> Self {
         let mut sweep = Self::new(q);
-        for (strip, spare) in sweep.strips.iter_mut().zip(spare.into_iter().flat_map(|spare| spare.strips)) {
-            strip.regressions = spare.regressions;
-        }
-        let columns: Vec<&[f64]> = coordinates.iter().filter_map(|&j| q.column(j)).collect();
+        q.prepare(coordinates);
+        let columns: Vec<&[f64]> = coordinates.iter().map(|&j| q.column(j)).collect();
         let gram = Matrix::from_fn(columns.len(), columns.len(), |i, j| columns[j][coordinates[i]]);
-        if columns.len() == coordinates.len() && sweep.load(q, coordinates, &columns, &gram).is_some() {
+        if sweep.load(q, coordinates, &columns, &gram).is_some() {
             return sweep;
         }
         sweep.strips.iter_mut().for_each(|strip| strip.regressions.clear());
@@ -121,7 +118,7 @@ impl Sweep {
     }
 
     /// Everything by matrix products; `None`, with nothing changed, where the columns are dependent.
-    fn load(&mut self, q: &impl Quadratic, coordinates: &[usize], columns: &[&[f64]], gram: &Matrix) -> Option<()> {
+    fn load(&mut self, q: &dyn Quadratic, coordinates: &[usize], columns: &[&[f64]], gram: &Matrix) -> Option<()> {
         let inverse = inverse_symmetric(gram, DEPENDENT)?;
         let right: Vec<f64> = coordinates.iter().map(|&j| q.linear()[j]).collect();
         let values = inverse.times(&Matrix::from_columns(right.len(), 1, right.clone())).data().to_vec();
@@ -171,6 +168,11 @@ impl Sweep {
         self.strips[j / ROWS].slopes[j % ROWS]
     }
 
+    /// The room below which a coordinate counts as dependent.
+    pub fn floor(&self, j: usize) -> f64 {
+        self.strips[j / ROWS].floor[j % ROWS]
+    }
+
     /// Coordinate j as seen from the one at a position of S.
     pub fn regression(&self, j: usize, position: usize) -> f64 {
         self.strips[j / ROWS].regression(position)[j % ROWS]
@@ -182,20 +184,20 @@ impl Sweep {
         self.position[j].is_none() && strip.room[j % ROWS] > strip.floor[j % ROWS]
     }
 
-    /// Lets j in, if its column is known and it is not dependent: for every coordinate its residual
+    /// Lets j in, if it is not dependent: for every coordinate its residual
     /// covariance with j, and the curvature along j; `None` where nothing was done.
-    pub fn enter(&mut self, q: &impl Quadratic, j: usize) -> Option<(Vec<f64>, f64)> {
+    pub fn enter(&mut self, q: &dyn Quadratic, j: usize) -> Option<(Vec<f64>, f64)> {
         if !self.admits(j) {
             return None;
         }
-        let column = q.column(j)?;
+        let column = q.column(j);
         let (strip, row) = (&self.strips[j / ROWS], j % ROWS);
         let (pivot, slope) = (strip.room[row], strip.slopes[row]);
         let seen: Vec<f64> = (0..self.inside.len()).map(|p| strip.regression(p)[row]).collect();
         let shared: Vec<f64> = self.inside.iter().map(|&i| column[i]).collect();
         let step = slope / pivot;
         let mut residual = column.to_vec();
-        self.strips.par_iter_mut().zip(residual.par_chunks_mut(ROWS)).for_each(|(strip, w)| {
+        for_each_strip(&mut self.strips, &mut residual, |strip, w| {
             for (p, g) in shared.iter().enumerate() {
                 axpy(-g, strip.regression(p), w);
             }
@@ -230,7 +232,7 @@ impl Sweep {
         let corner = self.inverse[position][position];
         let (value, across) = (self.values[position], self.inverse[position].clone());
         let mut seen = vec![0.0; self.position.len()];
-        self.strips.par_iter_mut().zip(seen.par_chunks_mut(ROWS)).for_each(|(strip, t)| {
+        for_each_strip(&mut self.strips, &mut seen, |strip, t| {
             t.copy_from_slice(strip.regression(position));
             for (p, v) in across.iter().enumerate().filter(|(p, _)| *p != position) {
                 axpy(-v / corner, t, strip.regression_mut(p));
@@ -267,5 +269,13 @@ impl Sweep {
         for (p, &i) in self.inside.iter().enumerate() {
             strip.regressions[p * rows + row] = f64::from(u8::from(i == j));
         }
+    }
+}
+
+/// Some work on every strip and its part of a vector: in parallel where there are several.
+fn for_each_strip(strips: &mut [Strip], v: &mut [f64], work: impl Fn(&mut Strip, &mut [f64]) + Sync) {
+    match strips {
+        [strip] => work(strip, v),
+        _ => strips.par_iter_mut().zip(v.par_chunks_mut(ROWS)).for_each(|(strip, part)| work(strip, part)),
     }
 }

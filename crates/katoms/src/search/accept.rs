@@ -1,0 +1,304 @@
+//! Losses that are not quadratic: the local search proposes models on the Newton model of f around a good one, and those that
+//! lower f itself are accepted.
+
+use std::collections::BTreeSet;
+
+use rayon::prelude::*;
+
+use super::Effort;
+use super::explore::GoOn;
+use super::local_search::{IMPROVES, LocalSearch, Model, Round, Work};
+use super::pricing::falls;
+use super::problem::{Problem, null_model};
+use super::squares::SMALL;
+use super::tableau::{Swap, Swaps};
+use super::working_set::{Local, WorkingSet};
+use crate::linalg::top_k;
+use crate::objective::Evaluated;
+use crate::set::Atoms;
+use crate::space::{IndexSet, Point, SparseVec};
+
+/// The least curvature of the Newton model, as a share of the largest possible: predictions that are nearly sure may move.
+const LEAST: f64 = 4e-5;
+/// The first working set: so many atoms, or so many for each of the model. Without kicks, few suffice.
+const SCREENED: usize = 200;
+const SCREENED_EACH: usize = 8;
+const LISTED_EACH: usize = 2;
+/// Good models that are kept, that the local search begins at, and that are priced.
+const ELITES: usize = 6;
+const EXPANDED: usize = 2;
+const PRICED: usize = 4;
+/// Single exchanges that promise most and are tried on f: by the Newton model, and by the largest possible curvature.
+const TRIED: usize = 12;
+const TRIED_SURELY: usize = 6;
+/// Atoms that join for a residual, and for one of a model without a weak atom.
+const ENTERING: usize = 10;
+const SUBSTITUTES: usize = 8;
+const ROUNDS: usize = 15;
+/// Rounds without a better model after which a search ends.
+const PATIENCE: usize = 2;
+const KICKS: f64 = 12.0;
+const CHAINS: f64 = 2.0;
+const UNIONS: f64 = 8.0;
+/// Entries of tableaux that the search on one Newton model may compute, times the effort.
+const WORK: f64 = 4e7;
+/// What is not even a near tie need not be refitted to its end: the deviance may rise by this.
+const NEAR: f64 = 2.0;
+
+/// A model, refitted on f.
+#[derive(Debug, Clone)]
+pub(crate) struct Fitted {
+    /// Its atoms, rising.
+    pub chosen: Vec<usize>,
+    pub x: Evaluated<SparseVec>,
+    pub value: f64,
+}
+
+/// The best model, and what is known of it.
+pub(crate) struct Accepted {
+    pub best: Fitted,
+    /// −∇f there.
+    pub slopes: Vec<f64>,
+    /// The exchanges that were tried on f.
+    pub swaps: Swaps,
+}
+
+/// A problem whose loss is not quadratic, over atoms.
+pub(crate) struct Accept<'a> {
+    pub f: &'a dyn Problem,
+    pub atoms: &'a Atoms,
+    pub kept: &'a IndexSet,
+    /// The largest possible second derivative along each coordinate.
+    second: Vec<f64>,
+    set: WorkingSet,
+    elites: Vec<Fitted>,
+    /// Supports that were refitted.
+    known: BTreeSet<Vec<usize>>,
+    /// The exchanges of the best model that were tried, and what f is there.
+    tried: Vec<(usize, usize, f64)>,
+}
+
+/// What the Newton model around a model tells.
+struct Proposal {
+    supports: Vec<Vec<usize>>,
+    exchanges: Vec<Swap>,
+    /// The model without one of its weak atoms.
+    weakened: Vec<SparseVec>,
+}
+
+impl<'a> Accept<'a> {
+    /// `None` where the design has no single columns.
+    pub fn new(f: &'a dyn Problem, atoms: &'a Atoms, kept: &'a IndexSet) -> Option<Self> {
+        let bound = f.curvature_bound();
+        let ones = vec![1.0; f.rows()];
+        let second = f.second_derivatives(&ones)?.into_iter().map(|h| bound * h).collect();
+        let set = WorkingSet::new(f, kept, atoms.shared());
+        Some(Self { f, atoms, kept, second, set, elites: Vec::new(), known: BTreeSet::new(), tried: Vec::new() })
+    }
+
+    /// The best model of k atoms that a search from one finds.
+    pub fn best(mut self, k: usize, start: Fitted, effort: Effort, go_on: &mut GoOn<'_>) -> Option<Accepted> {
+        let small = self.multiplications(k) <= SMALL * effort.times().max(1.0);
+        self.begin(k, start, small);
+        let (mut stale, mut slopes) = (0, None);
+        for round in 0..ROUNDS {
+            let before = self.elites.first()?.clone();
+            let expanded = if small { EXPANDED } else { 1 };
+            let mut weakened = Vec::new();
+            for place in 0..expanded.min(self.elites.len()) {
+                let from = self.elites[place].clone();
+                let proposal = self.propose(k, &from, small.then_some(effort), round);
+                weakened.extend(proposal.weakened);
+                self.accept(&from, proposal.supports, proposal.exchanges);
+            }
+            let best = self.elites.first()?.clone();
+            let better = best.value < self.enough(before.value);
+            stale = if better { 0 } else { stale + 1 };
+            let patience = if small { PATIENCE + effort.extra() } else { 1 };
+            if self.f.is_separated_by(&best.x) || go_on(round).is_break() {
+                break;
+            }
+            let new = self.price(k, &weakened, &mut slopes);
+            if stale >= patience || (new == 0 && !better) {
+                break;
+            }
+        }
+        Some(self.finish(slopes))
+    }
+
+    /// What is said of a model, without a search.
+    pub fn judge(mut self, k: usize, x: Fitted) -> Option<Accepted> {
+        self.begin(k, x.clone(), false);
+        let gradient = self.f.gradient(&x.x);
+        self.join(&gradient, ENTERING + 2 * k);
+        let proposal = self.propose(k, &x, None, 0);
+        let mut judged = self;
+        judged.accept(&x, Vec::new(), proposal.exchanges);
+        judged.elites = vec![x];
+        let slopes = Some((judged.elites[0].chosen.clone(), gradient.iter().map(|g| -g).collect()));
+        Some(judged.finish(slopes))
+    }
+
+    fn multiplications(&self, k: usize) -> f64 {
+        let coordinates = self.atoms.widest().max(1) * k + self.kept.indices().len();
+        self.f.rows() as f64 * self.f.dim() as f64 * coordinates as f64
+    }
+
+    /// What is below this is better than `here`.
+    fn enough(&self, here: f64) -> f64 {
+        here - IMPROVES * (here - self.f.lower_bound())
+    }
+
+    /// The first working set and the first models.
+    fn begin(&mut self, k: usize, start: Fitted, small: bool) {
+        self.set.add(self.f, self.atoms, start.chosen.iter().copied());
+        self.join(
+            &self.f.null_gradient(self.kept),
+            if small { SCREENED.max(SCREENED_EACH * k) } else { LISTED_EACH * k },
+        );
+        self.known.insert(start.chosen.clone());
+        self.elites = vec![start.clone()];
+        if small {
+            // A model that grows from nothing on the Newton model there.
+            let null = null_model(self.f, self.kept);
+            let local = Local::around(self.f, &self.set, &null, 0.0);
+            let q = local.on(&self.set);
+            let search = LocalSearch { q: &q, atoms: &self.set.atoms, kept: &self.set.kept, widest: k };
+            let grown = search.from(&[], k, &mut Work::new(f64::INFINITY));
+            let chosen = self.set.numbers_of(&grown.chosen);
+            self.accept(&Fitted { chosen: Vec::new(), value: self.f.value(&null), x: null }, vec![chosen], Vec::new());
+        }
+    }
+
+    /// The steepest atoms join the set. How many are new.
+    fn join(&mut self, gradient: &[f64], count: usize) -> usize {
+        let falls = falls(self.atoms, gradient, &self.second);
+        let steepest = top_k(&falls, count).into_iter().filter(|&atom| falls[atom] > 0.0);
+        self.set.add(self.f, self.atoms, steepest)
+    }
+
+    /// Models that the Newton model around one prefers, and the exchanges of its atoms that promise most.
+    fn propose(&self, k: usize, from: &Fitted, effort: Option<Effort>, round: usize) -> Proposal {
+        let set = &self.set;
+        let bound = self.f.curvature_bound();
+        let local = Local::around(self.f, set, &from.x, LEAST * bound);
+        let q = local.on(set);
+        let widest = self.f.rows().saturating_sub(3) / self.atoms.widest().max(1);
+        let widest = widest.min(set.count().saturating_sub(1)).max(k);
+        let search = LocalSearch { q: &q, atoms: &set.atoms, kept: &set.kept, widest };
+        let mut work = Work::new(effort.map_or(f64::INFINITY, |effort| WORK * effort.times()));
+        let places = set.places_of(&from.chosen);
+        let tableau = search.tableau(&places);
+        let mut exchanges = tableau.exchanges(TRIED);
+        let weak = tableau.weakest((k / 3).max(3));
+        let weakened = weak.into_iter().map(|atom| set.outside(&tableau.point_without(&q, atom))).collect();
+        let mut pool = vec![search.from(&places, k, &mut work)];
+        if let Some(effort) = effort {
+            self.vary(&search, &mut pool, effort, round, &mut work);
+            let surely = Local::around(self.f, set, &from.x, bound);
+            let q = surely.on(set);
+            let search = LocalSearch { q: &q, ..search };
+            exchanges.extend(search.tableau(&places).exchanges(TRIED_SURELY));
+        }
+        let number = |place: usize| set.numbers_of(&[place])[0];
+        Proposal {
+            supports: pool.iter().map(|model| set.numbers_of(&model.chosen)).collect(),
+            exchanges: exchanges
+                .iter()
+                .map(|s| Swap { out: number(s.out), into: number(s.into), gain: s.gain })
+                .collect(),
+            weakened,
+        }
+    }
+
+    /// Kicks, unions with other good models, and a larger model pruned back.
+    fn vary(&self, search: &LocalSearch<'_>, pool: &mut Vec<Model>, effort: Effort, round: usize, work: &mut Work) {
+        let over = search.overshoot(&pool[0], work);
+        super::local_search::enrol(pool, over);
+        for elite in &self.elites {
+            let mut chosen = self.set.places_of(&elite.chosen);
+            chosen.sort_unstable();
+            let objective = search.tableau(&chosen).objective();
+            super::local_search::enrol(pool, Model { chosen, objective });
+        }
+        let root = effort.times().max(1.0).sqrt();
+        let how = Round {
+            seed: round as u64,
+            chains: (CHAINS * root) as usize,
+            kicks: (KICKS * root) as usize,
+            unions: (UNIONS * root) as usize,
+        };
+        search.vary(pool, how, work);
+    }
+
+    /// Refits models and single exchanges of one on f, and keeps the best.
+    fn accept(&mut self, from: &Fitted, supports: Vec<Vec<usize>>, exchanges: Vec<Swap>) {
+        let exchanged = |swap: &Swap| {
+            let mut chosen: Vec<usize> = from.chosen.iter().copied().filter(|&atom| atom != swap.out).collect();
+            chosen.push(swap.into);
+            chosen.sort_unstable();
+            (chosen, Some((swap.out, swap.into)))
+        };
+        let all = exchanges.iter().map(exchanged).chain(supports.into_iter().map(|chosen| (chosen, None)));
+        let fresh: Vec<_> = all.filter(|(chosen, _)| self.known.insert(chosen.clone())).collect();
+        let least = self.elites.first().map_or(f64::INFINITY, |best| best.value);
+        let refit = |(chosen, swap): (Vec<usize>, Option<(usize, usize)>)| {
+            let support = self.support(&chosen);
+            let start = self.f.at(from.x.point().on(&support));
+            let x = self.f.refit_below(start, &support, least + NEAR);
+            (Fitted { value: self.f.value(&x), chosen, x }, swap)
+        };
+        let refitted: Vec<(Fitted, Option<(usize, usize)>)> = fresh.into_par_iter().map(refit).collect();
+        let first = self.elites.first().map(|best| best.chosen.clone());
+        for (fitted, swap) in refitted {
+            if let Some((out, into)) = swap.filter(|_| first.as_ref() == Some(&from.chosen)) {
+                self.tried.push((out, into, fitted.value));
+            }
+            let at = self.elites.partition_point(|other| other.value <= fitted.value);
+            self.elites.insert(at, fitted);
+            self.elites.truncate(ELITES);
+        }
+        if self.elites.first().map(|best| &best.chosen) != first.as_ref() {
+            self.tried.clear();
+        }
+    }
+
+    fn support(&self, chosen: &[usize]) -> IndexSet {
+        let members = chosen.iter().flat_map(|&atom| self.atoms.members(atom).iter().copied());
+        IndexSet::new(self.f.dim(), members.chain(self.kept.indices().iter().copied()).collect())
+    }
+
+    /// One pass with the residuals of the best models, and of models without weak atoms: how many atoms are new.
+    fn price(&mut self, k: usize, weakened: &[SparseVec], slopes: &mut Option<(Vec<usize>, Vec<f64>)>) -> usize {
+        let models = self.elites.iter().take(PRICED);
+        let mut residuals: Vec<Vec<f64>> = models.map(|model| self.f.residual(&model.x)).collect();
+        let own = residuals.len();
+        residuals.extend(weakened.iter().map(|x| self.f.residual(&self.f.at(x.clone()))));
+        let views: Vec<&[f64]> = residuals.iter().map(Vec::as_slice).collect();
+        let gradients = self.f.pass(&views);
+        if let Some((best, gradient)) = self.elites.first().zip(gradients.first()) {
+            let mut down: Vec<f64> = gradient.iter().map(|g| -g).collect();
+            best.x.point().entries().for_each(|(j, v)| down[j] -= self.f.ridge_at(j) * v);
+            *slopes = Some((best.chosen.clone(), down));
+        }
+        let count = |place: usize| if place < own { ENTERING + 2 * k } else { SUBSTITUTES };
+        gradients.iter().enumerate().map(|(place, gradient)| self.join(gradient, count(place))).sum()
+    }
+
+    /// The best model, refitted to its end, with what is known of it.
+    fn finish(self, slopes: Option<(Vec<usize>, Vec<f64>)>) -> Accepted {
+        let mut best = self.elites[0].clone();
+        let support = self.support(&best.chosen);
+        best.x = self.f.refit(best.x, &support);
+        best.value = self.f.value(&best.x);
+        let known = slopes.filter(|(chosen, _)| *chosen == best.chosen).map(|(_, slopes)| slopes);
+        let slopes = known.unwrap_or_else(|| self.f.gradient(&best.x).iter().map(|g| -g).collect());
+        let mut swaps: Vec<Swap> =
+            self.tried.iter().map(|&(out, into, value)| Swap { out, into, gain: best.value - value }).collect();
+        swaps.sort_by(|a, b| b.gain.total_cmp(&a.gain));
+        let outside = self.atoms.len() - self.atoms.empty().len() - best.chosen.len();
+        let exhaustive = swaps.len() >= best.chosen.len() * outside;
+        let swaps = Swaps { compared: swaps.len(), best: swaps, exhaustive };
+        Accepted { best, slopes, swaps }
+    }
+}

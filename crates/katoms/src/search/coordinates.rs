@@ -1,0 +1,219 @@
+//! Coordinates and groups of them: the search over atoms, and what is said of its answer.
+
+use std::ops::ControlFlow;
+
+use super::Effort;
+use super::accept::{Accept, Fitted};
+use super::certificate::{Certify, certify};
+use super::explore::{Explore, GoOn, Improved, Searchable, quick_quality};
+use super::local_search::{IMPROVES, ROUNDING};
+use super::pricing::Everything;
+use super::problem::{Problem, null_model};
+use super::squares::{COMPARED, Found, Squares};
+use super::tableau::{Swap, Swaps};
+use crate::driver::{Certificate, NearTie, Quality, stationarity};
+use crate::loss::Loss;
+use crate::objective::{Evaluated, Objective};
+use crate::operator::LinearOperator;
+use crate::set::{Atoms, CoordinateSet};
+use crate::space::{IndexSet, Point, SparseVec};
+
+/// A support beyond this is no matter of small matrices.
+const LARGE: usize = 1000;
+/// A point this near to the minimum over its atoms, relative to its norm, is that minimum.
+const SETTLED: f64 = 1e-9;
+/// Two models are nearly tied when their deviances differ by less: the one is at least 1/e as likely.
+const NEAR: f64 = 2.0;
+const MOST_TIES: usize = 20;
+
+impl<A, L, S> Searchable<A, L> for S
+where
+    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+    L: Loss,
+    S: CoordinateSet,
+{
+    fn explore<'a>(&'a self, f: &'a Objective<A, L>) -> Box<dyn Explore<SparseVec> + 'a> {
+        Box::new(Coordinates { f, set: self, atoms: self.candidates(), kept: self.kept(), everything: None })
+    }
+}
+
+/// The points of a set of coordinates.
+struct Coordinates<'a, A: LinearOperator, L, S> {
+    f: &'a Objective<A, L>,
+    set: &'a S,
+    atoms: Atoms,
+    kept: IndexSet,
+    /// The quadratic of a quadratic loss over all coordinates: what one search has read is there for the next.
+    everything: Option<Everything<'a>>,
+}
+
+impl<A, L, S> Coordinates<'_, A, L, S>
+where
+    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+    L: Loss,
+    S: CoordinateSet,
+{
+    /// Whether models of k atoms can be searched for.
+    fn is_searchable(&self, k: usize) -> bool {
+        let coordinates = self.atoms.widest().max(1).saturating_mul(k) + self.kept.indices().len();
+        self.f.operator().has_cheap_columns() && coordinates <= LARGE
+    }
+
+    /// f(0), above its lower bound.
+    fn zero_gap(&self) -> f64 {
+        self.f.value(&self.f.at(SparseVec::zero(self.f.operator().domain()))) - self.f.lower_bound()
+    }
+
+    fn is_perfect(&self, x: &Evaluated<SparseVec>) -> bool {
+        let here = self.f.value(x) - self.f.lower_bound();
+        here.is_finite() && here <= self.f.perfect() * self.zero_gap().max(here)
+    }
+
+    /// The minimum over the support of a point.
+    fn refitted(&self, point: SparseVec) -> Evaluated<SparseVec> {
+        let support = point.support();
+        Problem::refit(self.f, self.f.at(point), &support)
+    }
+
+    /// The better one of x and of what a search on a quadratic has found.
+    fn squares(&mut self, set: &S, x: Evaluated<SparseVec>, asked: Asked<'_, '_>) -> Option<Improved<SparseVec>> {
+        let (k, chosen) = (set.atoms(), set.chosen(x.point()));
+        let mut squares = Squares::new(self.f, &self.atoms, &self.kept, self.everything.take());
+        let found = match (squares.multiplications(k) <= COMPARED, asked.effort) {
+            (true, Effort::Quick) => squares.judge(&chosen),
+            (true, effort) => squares.best(k, &chosen, effort, asked.go_on),
+            (false, effort) => squares.best_by_residuals(k, &chosen, &x, effort != Effort::Quick, asked.go_on),
+        };
+        self.everything = squares.everything;
+        let found = found?;
+        let next = self.refitted(found.point.clone());
+        let (here, there) = (self.f.value(&x), self.f.value(&next));
+        let moved = asked.effort != Effort::Quick && here - there > IMPROVES * (here - self.f.lower_bound());
+        if moved {
+            let exchanges = found.chosen.iter().filter(|atom| !chosen.contains(atom)).count();
+            let quality = self.quality(set, &next, &found.slopes, found.swaps, found.proven);
+            return Some(Improved { x: next, exchanges: exchanges.max(1), quality });
+        }
+        // Groups that overlap may be covered by others than those that x was made of: then it is about another point.
+        (found.chosen == chosen).then(|| {
+            let settled = x.point().distance(next.point()) <= SETTLED * x.point().norm();
+            let slopes = if settled { found.slopes } else { negative(&Problem::gradient(self.f, &x)) };
+            let quality = self.quality(set, &x, &slopes, found.swaps.above(here - there), found.proven);
+            Improved { x, exchanges: 0, quality }
+        })
+    }
+
+    /// The same for other losses.
+    fn others(&self, set: &S, x: Evaluated<SparseVec>, asked: Asked<'_, '_>) -> Option<Improved<SparseVec>> {
+        let (k, chosen) = (set.atoms(), set.chosen(x.point()));
+        let accept = Accept::new(self.f, &self.atoms, &self.kept)?;
+        let start = Fitted { chosen: chosen.clone(), value: self.f.value(&x), x };
+        let found = match asked.effort {
+            Effort::Quick => accept.judge(k, start),
+            effort => accept.best(k, start, effort, asked.go_on),
+        }?;
+        let exchanges = found.best.chosen.iter().filter(|atom| !chosen.contains(atom)).count();
+        let quality = self.quality(set, &found.best.x, &found.slopes, found.swaps, None);
+        Some(Improved { x: found.best.x, exchanges, quality })
+    }
+
+    /// The statement about x, whose exchanges were compared.
+    fn quality(&self, set: &S, x: &Evaluated<SparseVec>, slopes: &[f64], swaps: Swaps, proven: Option<f64>) -> Quality {
+        let here = self.f.value(x);
+        let best = swaps.best.first().map_or(0.0, |swap| swap.gain);
+        let gains = best > (IMPROVES * (here - self.f.lower_bound())).max(ROUNDING * self.zero_gap());
+        let gradient = slopes.iter().map(|slope| -slope).collect();
+        // What is left of the slopes at a perfect fit is rounding.
+        let perfect = self.is_perfect(x);
+        let stationarity = if perfect { 0.0 } else { stationarity(self.f, set, x, &gradient) };
+        let deviance = |value: f64| self.f.loss().deviance(value);
+        let tie = |swap: &Swap| NearTie { inside: swap.out, outside: swap.into, rise: (-swap.gain).max(0.0) };
+        let loss = self.f.loss().value(x.image());
+        let near = |tie: &NearTie| deviance(loss + tie.rise) - deviance(loss) < NEAR;
+        Quality {
+            exchange_gain: if gains { best } else { 0.0 },
+            exchanges_compared: swaps.compared,
+            exhaustive: swaps.exhaustive,
+            perfect,
+            near_ties: swaps.best.iter().map(tie).filter(near).take(MOST_TIES).collect(),
+            proven: proven.filter(|_| !gains),
+            ..Quality::stationary(stationarity)
+        }
+    }
+
+    fn searched(&mut self, x: Evaluated<SparseVec>, k: usize, mut asked: Asked<'_, '_>) -> Improved<SparseVec> {
+        let set = self.set.with_atoms(k).unwrap_or_else(|_| self.set.clone());
+        if asked.effort != Effort::Quick && (asked.go_on)(0).is_break() {
+            asked.effort = Effort::Quick;
+        }
+        let possible = self.is_searchable(x.point().support_size().max(k)) && !self.is_perfect(&x);
+        let found = match (possible, self.f.loss().is_quadratic()) {
+            (false, _) => None,
+            (true, true) => self.squares(&set, x.clone(), asked),
+            (true, false) => self.others(&set, x.clone(), asked),
+        };
+        found.unwrap_or_else(|| {
+            let quality = quick_quality(self.f, &set, &x);
+            Improved { x, exchanges: 0, quality }
+        })
+    }
+}
+
+/// How a search is asked for.
+struct Asked<'g, 'h> {
+    effort: Effort,
+    go_on: &'g mut GoOn<'h>,
+}
+
+fn negative(values: &[f64]) -> Vec<f64> {
+    values.iter().map(|v| -v).collect()
+}
+
+impl<A, L, S> Explore<SparseVec> for Coordinates<'_, A, L, S>
+where
+    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+    L: Loss,
+    S: CoordinateSet,
+{
+    fn improve(
+        &mut self,
+        x: Evaluated<SparseVec>,
+        k: usize,
+        effort: Effort,
+        go_on: &mut GoOn<'_>,
+    ) -> Improved<SparseVec> {
+        self.searched(x, k, Asked { effort, go_on })
+    }
+    fn judge(&mut self, x: &Evaluated<SparseVec>, k: usize) -> Quality {
+        let asked = Asked { effort: Effort::Quick, go_on: &mut |_| ControlFlow::Continue(()) };
+        self.searched(x.clone(), k, asked).quality
+    }
+    fn certify(&mut self, x: &Evaluated<SparseVec>) -> Option<Certificate> {
+        certify(self.f, self.set, x, Certify::default()).ok().flatten()
+    }
+    fn null(&self) -> Evaluated<SparseVec> {
+        null_model(self.f, &self.kept)
+    }
+    fn parameters(&self, x: &SparseVec) -> usize {
+        x.support_size()
+    }
+    fn candidates(&self) -> usize {
+        self.atoms.len() - self.atoms.empty().len()
+    }
+    fn sizes(&mut self, sizes: &[usize], go_on: &mut GoOn<'_>) -> Option<Vec<Improved<SparseVec>>> {
+        if !self.f.loss().is_quadratic() || !self.is_searchable(*sizes.last()?) {
+            return None;
+        }
+        let found = Squares::new(self.f, &self.atoms, &self.kept, None).sizes(sizes, go_on)?;
+        let improved = |(found, &size): (Found, &usize)| {
+            let set = self.set.with_atoms(size).ok()?;
+            let x = self.refitted(found.point);
+            let quality = self.quality(&set, &x, &found.slopes, found.swaps, None);
+            Some(Improved { x, exchanges: 0, quality })
+        };
+        found.into_iter().zip(sizes).map(improved).collect()
+    }
+    fn is_small(&self, k: usize) -> bool {
+        Squares::new(self.f, &self.atoms, &self.kept, None).is_small(k, Effort::Default)
+    }
+}

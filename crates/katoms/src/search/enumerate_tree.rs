@@ -1,0 +1,412 @@
+//! Branch and bound over the supports of a few coordinates (Furnival and Wilson 1974, "Regressions by leaps and
+//! bounds"), from both ends: a node has coordinates P inside, R free, and room for so many of R.
+//!
+//! | | code | one of R comes in | one of R leaves |
+//! |---|---|---|---|
+//! | C: the residual covariances of R given P | `c` | loses a rank-one term | a block of it |
+//! | H = C⁻¹ | `h` | a block of it | loses a rank-one term |
+//! | q: the slopes at the minimum over P | `q` | moves along C | part of it |
+//! | x: the minimum over P and R | `x` | part of it | moves along H |
+//! | m: curvatures with C − diag(m) ⪰ 0 | `apart` | part of it | part of it |
+//!
+//! No support of the node gains more than P and R together. Without some of R, that is less by at least
+//!
+//! - d_j = x_j²/H_jj for each j of them. So j has to come in where the best support so far is not beaten otherwise; and
+//!   as all but `room` leave, the cost of the dearest of these is lost;
+//! - the sum of m_j·x_j², as f rises along C, and therefore at least along diag(m). A node inherits m, as Schur
+//!   complements and blocks of C − diag(m) are positive semidefinite too.
+
+use pulp::{Simd, WithSimd};
+use rayon::prelude::*;
+
+use super::enumerate::{Best, DEPENDENT, Scaled, padded};
+use super::enumerate_scan::{Rest, Row};
+
+/// The Schur complement up to which H is too uncertain to be had.
+const SINGULAR: f64 = 1e-7;
+/// The rounding of the gain of P and R, for the largest H_jj.
+const UNCERTAIN: f64 = 1e-14;
+/// H_jj loses digits as others leave that j depends on: it was computed to about 1e-15 of its square. It is computed
+/// again where it has fallen by the first factor, and lacks the second times 1e-15.
+const FALLEN: f64 = 4.0;
+const WORN: f64 = 1e5;
+/// Coordinates that depend on others, up to which there is a bound soon enough: each makes 1.5 times as many
+/// nodes or twice as many (40 coordinates, k = 10).
+const DEFICIENT: usize = 12;
+/// Steps of the bisection for m, and what is left of it for rounding.
+const HALVINGS: usize = 8;
+const SAFE: f64 = 0.999;
+/// Nodes that are taken up at a time, the entries that each may cost before the others are told what it has found, and
+/// those that all of them may cost at least.
+const WAVE: usize = 16;
+const SLICE: f64 = 1e6;
+const LEAST: f64 = 1e5;
+/// What a node costs besides its entries, in entries: a dozen allocations.
+const PER_NODE: f64 = 500.0;
+
+/// The best support with k coordinates; `None` where the work exceeds the budget.
+pub(super) fn tree(scaled: &Scaled<'_>, root: &Rest, k: usize, mut best: Best, budget: f64) -> Option<Best> {
+    let root = Node::new(scaled, root, k);
+    if root.solve().is_err_and(|dependent| dependent.len() > DEFICIENT) {
+        return None;
+    }
+    let (mut nodes, mut spent) = (vec![root], 0.0);
+    while !nodes.is_empty() {
+        if spent > budget {
+            return None;
+        }
+        let wave = nodes.split_off(nodes.len().saturating_sub(WAVE));
+        // A short one while there are too few nodes to share.
+        let slice = (SLICE * wave.len() as f64).min(budget - spent).max(LEAST) / WAVE as f64;
+        let one = |node: Node| {
+            let (mut best, mut nodes, mut work) = (best.clone(), vec![node], 0.0);
+            while work < slice {
+                let Some(node) = nodes.pop() else { break };
+                work += node.expand(scaled, &mut nodes, &mut best);
+            }
+            (nodes, best, work)
+        };
+        for (left, found, work) in wave.into_par_iter().map(one).collect::<Vec<_>>() {
+            nodes.extend(left);
+            best = best.or(found);
+            spent += work;
+        }
+    }
+    Some(best)
+}
+
+struct Node {
+    inside: Vec<usize>,
+    free: Vec<usize>,
+    room: usize,
+    gain: f64,
+    q: Vec<f64>,
+    /// The diagonal of C; 0 for what cannot come in.
+    s: Vec<f64>,
+    c: Vec<f64>,
+    dual: Option<Dual>,
+    /// m, once H was known.
+    apart: Option<Vec<f64>>,
+}
+
+/// The minimum over P and R.
+struct Dual {
+    gain: f64,
+    x: Vec<f64>,
+    h: Vec<f64>,
+    /// The diagonal of H when it was computed.
+    fresh: Vec<f64>,
+}
+
+/// What becomes of a coordinate.
+#[derive(Clone, Copy)]
+enum Move {
+    In,
+    Out,
+}
+
+impl Node {
+    fn new(scaled: &Scaled<'_>, root: &Rest, k: usize) -> Self {
+        let free: Vec<usize> = (0..scaled.n).filter(|&j| root.s[j] > 0.0).collect();
+        let width = padded(free.len());
+        let (mut c, mut row) = (vec![0.0; free.len() * width], vec![0.0; scaled.n]);
+        for (&j, out) in free.iter().zip(c.chunks_exact_mut(width.max(1))) {
+            scaled.row(j, 0, &root.columns, &mut row);
+            out.iter_mut().zip(&free).for_each(|(c, &l)| *c = row[l]);
+        }
+        let (mut q, mut s) = (vec![0.0; width], vec![0.0; width]);
+        for (at, &j) in free.iter().enumerate() {
+            (q[at], s[at]) = (root.q[j], root.s[j]);
+        }
+        Self { inside: Vec::new(), free, room: k, gain: root.gain, q, s, c, dual: None, apart: None }
+    }
+
+    /// Looks at a node, or leaves others in its place; returns the work.
+    fn expand(mut self, scaled: &Scaled<'_>, nodes: &mut Vec<Self>, best: &mut Best) -> f64 {
+        let (count, before) = (self.free.len(), nodes.len());
+        let entries = (count * padded(count)) as f64 + PER_NODE;
+        if self.gain > best.threshold {
+            best.offer(scaled, self.inside.clone());
+        }
+        if count <= self.room {
+            best.offer(scaled, [&self.inside[..], &self.free].concat());
+            return entries;
+        }
+        if self.room <= 2 {
+            scaled.arch.dispatch(Last { node: &self, scaled, best });
+            return entries;
+        }
+        let solving = if self.dual.is_none() { entries * count as f64 } else { 0.0 };
+        scaled.arch.dispatch(Children { node: &mut self, threshold: best.threshold, nodes });
+        solving + entries * (1 + 2 * (nodes.len() - before)) as f64
+    }
+
+    /// The coordinate that matters most, and where it can go; nowhere if no support of the node beats a threshold.
+    #[inline(always)]
+    fn branch(&mut self, threshold: f64) -> (usize, &'static [Move]) {
+        let (count, width) = (self.free.len(), padded(self.free.len()));
+        let dual = match self.dual.take().map_or_else(|| self.solve(), Ok) {
+            Ok(dual) => dual,
+            Err(dependent) => {
+                let at = dependent.last().copied().unwrap_or_default();
+                return (at, if self.s[at] > 0.0 { &[Move::Out, Move::In] } else { &[Move::Out] });
+            }
+        };
+        let apart = self.apart.take().unwrap_or_else(|| self.curvatures(&dual));
+        let costs: Vec<f64> = (0..count).map(|j| dual.x[j] * dual.x[j] / dual.h[j * width + j]).collect();
+        let rises: Vec<f64> = (0..count).map(|j| dual.x[j] * dual.x[j] * apart[j]).collect();
+        let (dearest, _) = smallest(&costs, count - self.room);
+        let (last, total) = smallest(&rises, count - self.room);
+        let at = (0..count).reduce(|a, b| if costs[b] > costs[a] { b } else { a }).unwrap_or_default();
+        let without = costs[at].max(total + (rises[at] - last).max(0.0));
+        let (beaten, must) = (dual.gain - dearest.max(total) <= threshold, dual.gain - without <= threshold);
+        (self.dual, self.apart) = (Some(dual), Some(apart));
+        (
+            at,
+            if beaten {
+                &[]
+            } else if must {
+                &[Move::In]
+            } else {
+                &[Move::Out, Move::In]
+            },
+        )
+    }
+
+    /// H and x by Gauss-Jordan elimination, or the coordinates that depend on others. O(|R|³).
+    #[inline(always)]
+    fn solve(&self) -> Result<Dual, Vec<usize>> {
+        let (count, width) = (self.free.len(), padded(self.free.len()));
+        let (mut h, mut x, mut gain, mut dependent) = (self.c.clone(), self.q.clone(), self.gain, Vec::new());
+        for p in 0..count {
+            let (row, pivot, slope) = (h[p * width..][..width].to_vec(), h[p * width + p], x[p]);
+            if !(pivot > SINGULAR) {
+                dependent.push(p);
+                continue;
+            }
+            gain += slope * slope / pivot;
+            for (i, out) in h.chunks_exact_mut(width).enumerate() {
+                let share = if i == p { 1.0 - 1.0 / pivot } else { out[p] / pivot };
+                out.iter_mut().zip(&row).for_each(|(out, row)| *out -= share * row);
+                out[p] = if i == p { 1.0 / pivot } else { -share };
+                x[i] -= share * slope;
+            }
+        }
+        let fresh: Vec<f64> = (0..count).map(|j| h[j * width + j]).collect();
+        gain += UNCERTAIN * gain * fresh.iter().fold(0.0, |a: f64, &b| a.max(b));
+        if dependent.is_empty() { Ok(Dual { gain, x, h, fresh }) } else { Err(dependent) }
+    }
+
+    /// m, as large a multiple of 1/H_jj as bisection finds. O(|R|³).
+    #[inline(always)]
+    fn curvatures(&self, dual: &Dual) -> Vec<f64> {
+        let (count, width) = (self.free.len(), padded(self.free.len()));
+        let own: Vec<f64> = (0..count).map(|j| 1.0 / dual.h[j * width + j]).collect();
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (low + high);
+            let mut c = self.c.clone();
+            own.iter().enumerate().for_each(|(j, own)| c[j * width + j] -= middle * own);
+            if is_positive(&mut c, width) {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        own.iter().map(|own| SAFE * low * own).collect()
+    }
+
+    /// With a coordinate inside, or without it.
+    #[inline(always)]
+    fn child(&self, at: usize, to: Move) -> Self {
+        let (mut inside, mut free, mut apart) = (self.inside.clone(), self.free.clone(), self.apart.clone());
+        let (name, count) = (free.remove(at), self.free.len());
+        if let Some(apart) = &mut apart {
+            apart.remove(at);
+        }
+        let (room, gain, factor) = match to {
+            Move::In => {
+                inside.push(name);
+                (self.room - 1, self.gain + self.q[at] * self.q[at] / self.s[at], 1.0 / self.s[at])
+            }
+            Move::Out => (self.room, self.gain, 0.0),
+        };
+        let removal = Removal { count, at, factor };
+        let (c, q) = (removal.matrix(&self.c), removal.vector(&self.q, &self.c));
+        let diagonal = c.iter().step_by(q.len() + 1).map(|&s| if s > DEPENDENT { s } else { 0.0 });
+        let mut s: Vec<f64> = diagonal.take(free.len()).collect();
+        s.resize(q.len(), 0.0);
+        let dual = self.dual.as_ref().and_then(|dual| dual.child(count, at, to));
+        Self { inside, free, room, gain, q, s, c, dual, apart }
+    }
+}
+
+impl Dual {
+    /// `None` where too many digits are lost.
+    #[inline(always)]
+    fn child(&self, count: usize, at: usize, to: Move) -> Option<Self> {
+        let row = &self.h[at * padded(count)..][..padded(count)];
+        let (gain, factor) = match to {
+            Move::In => (self.gain, 0.0),
+            Move::Out => (self.gain - self.x[at] * self.x[at] / row[at], 1.0 / row[at]),
+        };
+        let removal = Removal { count, at, factor };
+        let (h, x) = (removal.matrix(&self.h), removal.vector(&self.x, &self.h));
+        let mut fresh = self.fresh.clone();
+        fresh.remove(at);
+        let diagonal = h.iter().step_by(x.len() + 1);
+        let worn = fresh.iter().zip(diagonal).any(|(fresh, h)| *fresh > FALLEN * h && fresh * fresh > WORN * h);
+        (!worn).then_some(Self { gain, x, h, fresh })
+    }
+}
+
+/// The last of so many smallest values, and the sum of them.
+#[inline(always)]
+fn smallest(values: &[f64], count: usize) -> (f64, f64) {
+    let mut sorted = values.to_vec();
+    let (before, &mut last, _) = sorted.select_nth_unstable_by(count - 1, f64::total_cmp);
+    (last, before.iter().sum::<f64>() + last)
+}
+
+/// Whether a Cholesky factorisation of a symmetric matrix goes through.
+#[inline(always)]
+fn is_positive(m: &mut [f64], width: usize) -> bool {
+    for p in 0..m.len() / width {
+        let (done, below) = m.split_at_mut((p + 1) * width);
+        let row = &done[p * width..];
+        if !(row[p] > DEPENDENT * DEPENDENT) {
+            return false;
+        }
+        for (i, out) in below.chunks_exact_mut(width).enumerate() {
+            let share = row[p + 1 + i] / row[p];
+            out[p..].iter_mut().zip(&row[p..]).for_each(|(out, row)| *out -= share * row);
+        }
+    }
+    true
+}
+
+/// A coordinate that is taken from a symmetric matrix of so many, with a multiple of the square of its column.
+#[derive(Clone, Copy)]
+struct Removal {
+    count: usize,
+    at: usize,
+    factor: f64,
+}
+
+impl Removal {
+    /// M − factor·v·vᵀ without a row and a column, where v is this column of M.
+    #[inline(always)]
+    fn matrix(self, m: &[f64]) -> Vec<f64> {
+        let Self { count, at, factor } = self;
+        let (width, next) = (padded(count), padded(count - 1));
+        let v = &m[at * width..][..width];
+        let mut out = vec![0.0; (count - 1) * next];
+        let rows = m.chunks_exact(width).enumerate().filter(|(i, _)| *i != at);
+        for ((i, row), out) in rows.zip(out.chunks_exact_mut(next.max(1))) {
+            let share = factor * v[i];
+            let (before, after) = out.split_at_mut(at);
+            before.iter_mut().zip(row).zip(v).for_each(|((out, m), v)| *out = m - share * v);
+            after.iter_mut().zip(&row[at + 1..count]).zip(&v[at + 1..]).for_each(|((out, m), v)| *out = m - share * v);
+        }
+        out
+    }
+
+    /// x − factor·x_at·v without an entry.
+    #[inline(always)]
+    fn vector(self, x: &[f64], m: &[f64]) -> Vec<f64> {
+        let (v, share) = (&m[self.at * x.len()..], self.factor * x[self.at]);
+        let mut out: Vec<f64> = x.iter().zip(v).map(|(x, v)| x - share * v).collect();
+        out.remove(self.at);
+        out.resize(padded(self.count - 1), 0.0);
+        out
+    }
+}
+
+/// The supports of a node with room for one or two.
+struct Last<'n, 'a> {
+    node: &'n Node,
+    scaled: &'n Scaled<'a>,
+    best: &'n mut Best,
+}
+
+impl WithSimd for Last<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { node: Node { inside, free, room, gain, q, s, c, .. }, scaled, best } = self;
+        for (j, base) in c.chunks_exact(q.len()).enumerate().filter(|(j, _)| s[*j] > 0.0) {
+            if *room == 1 && gain + q[j] * q[j] / s[j] > best.threshold {
+                best.offer(scaled, [&inside[..], &[free[j]]].concat());
+            }
+            if *room == 2 {
+                let row = Row { j, base, last: base, seen: 0.0, q, s, names: free };
+                row.compare(simd, scaled, (inside, *gain), best);
+            }
+        }
+    }
+}
+
+/// The nodes that take the place of one.
+struct Children<'n> {
+    node: &'n mut Node,
+    threshold: f64,
+    nodes: &'n mut Vec<Node>,
+}
+
+impl WithSimd for Children<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let (at, moves) = self.node.branch(self.threshold);
+        for &to in moves {
+            self.nodes.push(self.node.child(at, to));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::enumerate::Gram;
+    use super::*;
+
+    /// Some columns that others nearly explain, and moves in which these come in and leave.
+    #[test]
+    fn the_inverse_keeps_its_digits() {
+        let (rows, n) = (40, 12);
+        let mut columns: Vec<Vec<f64>> = Vec::new();
+        for j in 0..n {
+            let own = |i: usize| (1.0 + (i * (2 * j + 3)) as f64 * 0.37).sin();
+            let near = |i: usize| columns[j - 1][i] + 1e-3 * own(i);
+            columns.push((0..rows).map(|i| if j % 3 == 2 { near(i) } else { own(i) }).collect());
+        }
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let gram: Vec<f64> = columns.iter().flat_map(|a| columns.iter().map(move |b| dot(a, b))).collect();
+        let linear: Vec<f64> = columns.iter().map(|a| dot(a, &columns[7]) + a[0]).collect();
+        let q = Gram { gram: &gram, linear: &linear, constant: 1.0 };
+        let scaled = Scaled::new(&q, Vec::new());
+        let mut inherited = 0;
+        for order in 0..256_usize {
+            let mut node = Node::new(&scaled, &scaled.root(), 6);
+            let all = node.solve().map_or(0.0, |dual| dual.gain);
+            for step in 0..8 {
+                let (count, width) = (node.free.len(), padded(node.free.len()));
+                let Ok(again) = node.solve() else { panic!("singular") };
+                if let Some(dual) = &node.dual {
+                    inherited += 1;
+                    assert!((dual.gain - again.gain).abs() < 1e-7 * all, "order {order}, step {step}");
+                    for j in 0..count {
+                        let (h, x) = (again.h[j * width + j], again.x[j]);
+                        assert!((dual.h[j * width + j] - h).abs() < 1e-7 * h, "order {order}, step {step}");
+                        assert!((dual.x[j] - x).abs() < 1e-6 * (x.abs() + h.sqrt()), "order {order}, step {step}");
+                    }
+                }
+                node.dual = node.dual.take().or(Some(again));
+                let to = if order >> step & 1 == 1 && node.room > 0 { Move::In } else { Move::Out };
+                node = node.child((order * 7 + step * 5) % count, to);
+            }
+        }
+        assert!(inherited > 256 * 3, "{inherited}");
+    }
+}

@@ -1,0 +1,233 @@
+//! The best answer: the search for the k atoms with which f is least.
+//!
+//! A run of the method comes first. An easy problem pays for nothing else: a perfect fit, a residual at the level of the
+//! noise, or a model of which every atom matters far more than any other would ends the search. Otherwise the search goes on
+//! from there, on a **working set** of atoms whose columns are at hand:
+//!
+//! 1. **local search** on the quadratic of f over the working set, which reads no data: atoms are added, dropped and
+//!    exchanged in closed form, models of neighbouring sizes improve each other, kicks and unions of good models lead to
+//!    others;
+//! 2. **accept** on f: for least squares the quadratic is f, for other losses it is the Newton model around a point, and the
+//!    best of what it proposes are refitted on f;
+//! 3. **pricing**: one pass over the data with the best few models, which looks at all atoms outside; those that promise
+//!    most join the working set;
+//!
+//! until nothing better is found. Then every exchange of one atom for another has been compared, or
+//! [`Quality`](crate::driver::Quality) says how many were. The loop itself is `squares::Squares::best` and, for other
+//! losses, `accept::Accept::best`.
+
+mod accept;
+mod certificate;
+mod coordinates;
+mod enumerate;
+mod enumerate_scan;
+mod enumerate_tree;
+mod explore;
+mod large;
+mod local_search;
+mod pricing;
+mod problem;
+pub(crate) mod quadratic;
+mod rank;
+mod session;
+mod sizes;
+mod squares;
+mod sweep;
+pub(crate) mod tableau;
+mod working_set;
+
+use std::ops::ControlFlow;
+
+pub use certificate::{Certify, certify};
+pub(crate) use explore::Observer;
+pub use explore::{Explore, GoOn, Improved, Searchable};
+pub(crate) use local_search::{IMPROVES, LocalSearch, Model, ROUNDING, SizePath, Work};
+pub(crate) use pricing::Everything;
+pub(crate) use quadratic::Quadratic;
+
+use crate::driver::{Event, Options, Outcome, Run, Status};
+use crate::error::{Error, check_option};
+use crate::loss::Loss;
+use crate::method::Method;
+use crate::objective::Objective;
+use crate::operator::LinearOperator;
+use session::Session;
+
+/// How hard a search tries. Work is counted, not timed: the answer is the same on every machine.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Effort {
+    /// The run of the method alone.
+    Quick,
+    /// A search that takes about as long as the passes over the data.
+    #[default]
+    Default,
+    /// A search with so many times the work of the default: 1 is the default itself.
+    Times(f64),
+}
+
+impl Effort {
+    /// A search that goes on long after the default one would end.
+    pub const THOROUGH: Self = Self::Times(30.0);
+
+    /// "quick", "default", "thorough", or how many times the work of the default; `None` for anything else.
+    ///
+    /// ```
+    /// use katoms::search::Effort;
+    /// assert_eq!(Effort::named("thorough"), Some(Effort::THOROUGH));
+    /// assert_eq!(Effort::named("2.5"), Some(Effort::Times(2.5)));
+    /// assert_eq!(Effort::named("-1"), None);
+    /// ```
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "quick" => Some(Self::Quick),
+            "default" => Some(Self::Default),
+            "thorough" => Some(Self::THOROUGH),
+            number => number.parse().ok().filter(|times: &f64| times.is_finite() && *times > 0.0).map(Self::Times),
+        }
+    }
+
+    /// The work as a multiple of the default.
+    pub(crate) fn times(self) -> f64 {
+        match self {
+            Self::Quick => 0.0,
+            Self::Default => 1.0,
+            Self::Times(times) => times,
+        }
+    }
+
+    /// Rounds without a better model that a search goes on for, beyond those of the default.
+    pub(crate) fn extra(self) -> usize {
+        self.times().log2().clamp(0.0, 4.0) as usize
+    }
+}
+
+/// What a search is asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Search {
+    /// How hard it tries.
+    pub effort: Effort,
+    /// Whether the answer comes with a statement of its quality. After a quick run that costs a pass or two.
+    pub quality: bool,
+    /// The standard deviation of the noise in a least-squares target, if it is known: an answer whose
+    /// residual is no larger ends the search.
+    pub noise: Option<f64>,
+}
+
+impl Default for Search {
+    fn default() -> Self {
+        Self { effort: Effort::Default, quality: true, noise: None }
+    }
+}
+
+impl Search {
+    /// One run of the method from zero, and nothing after it.
+    pub fn quick() -> Self {
+        Self { effort: Effort::Quick, quality: false, noise: None }
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let noise = self.noise.unwrap_or(0.0);
+        check_option("noise", noise, "it must be finite and at least 0", |v| v.is_finite() && v >= 0.0)?;
+        let times = self.effort.times();
+        check_option("effort", times, "it must be finite and at least 0", |v| v.is_finite() && v >= 0.0)
+    }
+}
+
+/// The best answer that the search finds. The observer sees every move and may stop the search, which
+/// then gives the best answer so far.
+///
+/// # Errors
+/// When the set and the operator live in different spaces, or an option makes no sense.
+///
+/// ```
+/// use katoms::{Objective, Options, loss::LeastSquares, method::AcceleratedIht, operator::Dense, set::*, simulate};
+/// use katoms::search::{Search, search};
+/// use std::ops::ControlFlow;
+/// let x = simulate::autoregressive(40, 60, 0.8, 3); // neighbours are alike
+/// let y = simulate::noisy(&x[..40], 0.1, 3);
+/// let f = Objective::new(Dense::column_major(&x, 40, 60)?, LeastSquares::new(y)?)?;
+/// let set = KSparse::new(5, 60)?;
+/// let method = AcceleratedIht::for_structure(set.structure());
+/// let outcome = search(&f, &set, &method, Options::for_set(&set), &Search::default(), |_, _| ControlFlow::Continue(()))?;
+/// let quality = outcome.quality.ok_or("it was asked for")?;
+/// assert!(quality.exhaustive && !quality.improvable());
+/// assert_eq!(quality.exchanges_compared, 5 * 55);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn search<A, L, S, M>(
+    f: &Objective<A, L>,
+    set: &S,
+    method: &M,
+    options: Options,
+    search: &Search,
+    observer: impl FnMut(&Event, &A::Point) -> ControlFlow<()>,
+) -> Result<Outcome<A::Point>, Error>
+where
+    A: LinearOperator,
+    L: Loss,
+    S: Searchable<A, L>,
+    M: Method<A, L, S>,
+{
+    search.check()?;
+    search_from(Run::new(f, set, method, options)?, search, observer, &mut |_| ControlFlow::Continue(()))
+}
+
+/// The same search from a run that the caller has moved by itself and saved on the way, or resumed. `go_on` is asked within
+/// long moves as well; the observer hears of a move only when it is made.
+///
+/// # Errors
+/// When an option of the search makes no sense.
+///
+/// ```
+/// use katoms::driver::{Options, Run};
+/// use katoms::{Objective, loss::LeastSquares, method::AcceleratedIht, operator::Dense, set::*, simulate};
+/// use katoms::search::{Search, search_from};
+/// use std::ops::ControlFlow;
+/// let x = simulate::gaussian(40, 60, 3);
+/// let f = Objective::new(Dense::column_major(&x, 40, 60)?, LeastSquares::new(x[..40].to_vec())?)?;
+/// let set = KSparse::new(1, 60)?;
+/// let method = AcceleratedIht::for_structure(set.structure());
+/// let mut run = Run::new(&f, &set, &method, Options::for_set(&set))?;
+/// run.step();
+/// let state = run.save()?; // to a file, against a power cut
+/// let run = Run::resume(&f, &set, &method, Options::for_set(&set), &state)?;
+/// let outcome =
+///     search_from(run, &Search::default(), |_, _| ControlFlow::Continue(()), &mut |_| ControlFlow::Continue(()))?;
+/// assert_eq!(outcome.point.indices(), [0]);
+/// # Ok::<(), katoms::Error>(())
+/// ```
+pub fn search_from<A, L, S, M>(
+    run: Run<'_, A, L, S, M>,
+    search: &Search,
+    mut observer: impl FnMut(&Event, &A::Point) -> ControlFlow<()>,
+    go_on: &mut GoOn<'_>,
+) -> Result<Outcome<A::Point>, Error>
+where
+    A: LinearOperator,
+    L: Loss,
+    S: Searchable<A, L>,
+    M: Method<A, L, S>,
+{
+    search.check()?;
+    let (f, set, ..) = run.problem();
+    let mut explore = set.explore(f);
+    Session::new(run, explore.as_mut(), search, &mut observer, go_on).search()
+}
+
+/// The best answer with every default and a statement of its quality, from a run for one size of a path: the fit of that
+/// size. No certificate is looked for.
+pub(crate) fn best_from<'a, A, L, S, M>(
+    run: Run<'a, A, L, S, M>,
+    explore: &mut (dyn Explore<A::Point> + 'a),
+) -> Result<(Improved<A::Point>, Status), Error>
+where
+    A: LinearOperator,
+    L: Loss,
+    S: Searchable<A, L>,
+    M: Method<A, L, S>,
+{
+    let search = Search::default();
+    let (mut observer, mut go_on) =
+        (|_: &Event, _: &A::Point| ControlFlow::Continue(()), |_| ControlFlow::Continue(()));
+    Session::new(run, explore, &search, &mut observer, &mut go_on).answer()
+}

@@ -1,0 +1,160 @@
+//! Pricing: a pass over the data that looks at all atoms outside of the working set.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use super::problem::Problem;
+use super::quadratic::Quadratic;
+use crate::linalg::kernels::axpy;
+use crate::linalg::{dot, top_k};
+use crate::objective::Evaluated;
+use crate::set::Atoms;
+use crate::space::{IndexSet, Point, SparseVec};
+
+/// Numbers that the known columns of G may take: 1 GiB.
+const MOST: usize = 1 << 27;
+
+/// The quadratic of f around a point over all coordinates, of which some columns are known. For least squares it is f.
+pub(crate) struct Everything<'a> {
+    f: &'a dyn Problem,
+    curvatures: Vec<f64>,
+    /// What b is the pull-back of.
+    pushed: Vec<f64>,
+    linear: Vec<f64>,
+    diagonal: Vec<f64>,
+    constant: f64,
+    columns: BTreeMap<usize, Vec<f64>>,
+    blocks: Vec<OnceLock<Vec<f64>>>,
+}
+
+impl<'a> Everything<'a> {
+    /// Of a quadratic f; `None` where columns are not cheap.
+    pub fn new(f: &'a dyn Problem, atoms: &Atoms) -> Option<Self> {
+        Self::around(f, atoms, &f.at(SparseVec::zero(f.dim())))
+    }
+
+    /// Around x.
+    pub fn around(f: &'a dyn Problem, atoms: &Atoms, x: &Evaluated<SparseVec>) -> Option<Self> {
+        let curvatures = f.curvatures(x);
+        let diagonal = f.second_derivatives(&curvatures)?;
+        let (pushed, constant) = expansion(f, x, &curvatures);
+        let mut blocks = Vec::new();
+        blocks.resize_with(atoms.len(), OnceLock::new);
+        let (linear, columns) = (Vec::new(), BTreeMap::new());
+        Some(Self { f, curvatures, pushed, linear, diagonal, constant, columns, blocks })
+    }
+
+    /// Column j of G, where it is known.
+    pub fn known(&self, j: usize) -> Option<&[f64]> {
+        self.columns.get(&j).map(Vec::as_slice)
+    }
+
+    /// −∇f = b − G·x where x has these entries, whose columns are known. O(n) for each.
+    pub fn slopes_at(&self, entries: impl Iterator<Item = (usize, f64)>) -> Vec<f64> {
+        let mut slopes = self.linear.clone();
+        entries.for_each(|(j, x)| axpy(-x, self.column(j), &mut slopes));
+        slopes
+    }
+
+    /// The atoms along which f falls most where its gradient is this, each by itself.
+    pub fn steepest(&self, atoms: &Atoms, gradient: &[f64], count: usize) -> Vec<usize> {
+        let falls = falls(atoms, gradient, &self.diagonal);
+        top_k(&falls, count).into_iter().filter(|&atom| falls[atom] > 0.0).collect()
+    }
+
+    /// The same without those that are chosen.
+    pub fn steepest_outside(&self, atoms: &Atoms, gradient: &[f64], chosen: &[usize], count: usize) -> Vec<usize> {
+        let mut falls = falls(atoms, gradient, &self.diagonal);
+        chosen.iter().for_each(|&atom| falls[atom] = 0.0);
+        top_k(&falls, count).into_iter().filter(|&atom| falls[atom] > 0.0).collect()
+    }
+
+    /// Makes columns known: one pass, if any of them is not.
+    pub fn bring(&mut self, coordinates: &[usize]) {
+        let dim = self.f.dim();
+        if (self.columns.len() + coordinates.len()).saturating_mul(dim) > MOST {
+            let asked = IndexSet::new(dim, coordinates.to_vec());
+            self.columns.retain(|&j, _| asked.contains(j));
+        }
+        let mut wanted: Vec<usize> = coordinates.iter().copied().filter(|j| !self.columns.contains_key(j)).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        let mut residuals: Vec<Vec<f64>> = Vec::with_capacity(wanted.len() + 1);
+        for column in self.f.columns(&wanted).chunks(self.f.rows().max(1)).take(wanted.len()) {
+            residuals.push(column.iter().zip(&self.curvatures).map(|(a, h)| a * h).collect());
+        }
+        let first = self.linear.is_empty();
+        if first {
+            residuals.push(self.pushed.clone());
+        }
+        if residuals.is_empty() {
+            return;
+        }
+        let views: Vec<&[f64]> = residuals.iter().map(Vec::as_slice).collect();
+        let mut products = self.f.pass(&views);
+        if first {
+            self.linear = products.pop().unwrap_or_default();
+        }
+        for (j, mut column) in wanted.into_iter().zip(products) {
+            column[j] = self.diagonal[j];
+            self.columns.insert(j, column);
+        }
+    }
+}
+
+impl Quadratic for Everything<'_> {
+    fn dim(&self) -> usize {
+        self.diagonal.len()
+    }
+    fn linear(&self) -> &[f64] {
+        &self.linear
+    }
+    fn diagonal(&self) -> &[f64] {
+        &self.diagonal
+    }
+    fn constant(&self) -> f64 {
+        self.constant
+    }
+    fn column(&self, j: usize) -> &[f64] {
+        self.columns.get(&j).map_or(&[], Vec::as_slice)
+    }
+    fn block(&self, atom: usize, members: &[usize]) -> Vec<f64> {
+        if let [j] = members {
+            return vec![self.diagonal[*j]];
+        }
+        let compute = || {
+            let columns = self.f.columns(members);
+            let rows = self.f.rows().max(1);
+            let column = |a: usize| &columns[a * rows..][..rows];
+            let mut block = vec![0.0; members.len() * members.len()];
+            for b in 0..members.len() {
+                let curved: Vec<f64> = column(b).iter().zip(&self.curvatures).map(|(a, h)| a * h).collect();
+                for a in 0..members.len() {
+                    let entry = if a == b { self.diagonal[members[a]] } else { dot(&curved, column(a)) };
+                    block[b * members.len() + a] = entry;
+                }
+            }
+            block
+        };
+        let cell = &self.blocks[atom];
+        if cell.get().is_none() {
+            let _ = cell.set(compute());
+        }
+        cell.get().cloned().unwrap_or_default()
+    }
+}
+
+/// What b is the pull-back of, and f at 0 without the ridge, of the quadratic around x with these curvatures.
+pub(super) fn expansion(f: &dyn Problem, x: &Evaluated<SparseVec>, curvatures: &[f64]) -> (Vec<f64>, f64) {
+    let residual = f.residual(x);
+    let pushed = curvatures.iter().zip(x.image()).zip(&residual).map(|((h, z), r)| h * z - r).collect();
+    // f(x') = ℓ(z) + ∇ℓᵀ(z' − z) + ½(z' − z)ᵀH(z' − z) + ½λ‖x'‖², at x' = 0.
+    let curved: f64 = curvatures.iter().zip(x.image()).map(|(h, z)| h * z * z).sum();
+    (pushed, f.loss(x) - dot(&residual, x.image()) + 0.5 * curved)
+}
+
+/// How much f falls by a step along each atom: Σ g²/(2h) over its coordinates, where h are second derivatives.
+pub(crate) fn falls(atoms: &Atoms, gradient: &[f64], second: &[f64]) -> Vec<f64> {
+    let fall = |j: usize| if second[j] > 0.0 { 0.5 * gradient[j] * gradient[j] / second[j] } else { 0.0 };
+    (0..atoms.len()).map(|atom| atoms.members(atom).iter().map(|&j| fall(j)).sum()).collect()
+}

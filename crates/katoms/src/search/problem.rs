@@ -1,0 +1,161 @@
+//! What a search over atoms asks of an objective. The search is compiled once, behind this trait: a call costs a pass over
+//! the data, or a few columns of it.
+
+use rayon::prelude::*;
+
+use crate::driver::Reference;
+use crate::loss::Loss;
+use crate::method::{refit_below, refit_on};
+use crate::objective::{Evaluated, Objective};
+use crate::operator::LinearOperator;
+use crate::space::{IndexSet, Point, SparseVec, Subspace};
+
+/// An objective over coordinates.
+pub(crate) trait Problem: Sync {
+    /// The rows of the design.
+    fn rows(&self) -> usize;
+    /// Its columns.
+    fn dim(&self) -> usize;
+    /// A number that f never goes below.
+    fn lower_bound(&self) -> f64;
+    /// The largest second derivative of the loss at any prediction.
+    fn curvature_bound(&self) -> f64;
+    /// x with its image.
+    fn at(&self, x: SparseVec) -> Evaluated<SparseVec>;
+    /// f(x).
+    fn value(&self, x: &Evaluated<SparseVec>) -> f64;
+    /// The loss at x, without the ridge.
+    fn loss(&self, x: &Evaluated<SparseVec>) -> f64;
+    /// Whether x separates two classes, so that no finite point is the best.
+    fn is_separated_by(&self, x: &Evaluated<SparseVec>) -> bool;
+    /// The minimum of f over a support, from a point in it.
+    fn refit(&self, x: Evaluated<SparseVec>, support: &IndexSet) -> Evaluated<SparseVec>;
+    /// The same for a comparison: given up where the minimum is not going to be below a value.
+    fn refit_below(&self, x: Evaluated<SparseVec>, support: &IndexSet, below: f64) -> Evaluated<SparseVec>;
+    /// The gradient of the loss with respect to the predictions.
+    fn residual(&self, x: &Evaluated<SparseVec>) -> Vec<f64>;
+    /// The second derivatives of the loss with respect to the predictions.
+    fn curvatures(&self, x: &Evaluated<SparseVec>) -> Vec<f64>;
+    /// The ridge on a coordinate.
+    fn ridge_at(&self, j: usize) -> f64;
+    /// Copies of some columns, one after the other.
+    fn columns(&self, which: &[usize]) -> Vec<f64>;
+    /// The products of all columns with some vectors: one pass.
+    fn pass(&self, rs: &[&[f64]]) -> Vec<Vec<f64>>;
+    /// ∇f(x): one pass, or none where a run has ended with it.
+    fn gradient(&self, x: &Evaluated<SparseVec>) -> Vec<f64>;
+    /// The gradient of the loss at the model without atoms: no pass where a run has begun there.
+    fn null_gradient(&self, kept: &IndexSet) -> Vec<f64>;
+    /// The second derivative of f along every coordinate where the loss has these second derivatives: at most one pass.
+    fn second_derivatives(&self, h: &[f64]) -> Option<Vec<f64>>;
+    /// The gradients at points near one whose gradient is known: right on the atoms that `likely` names from an estimate, and
+    /// 0 elsewhere, where rows can be sampled; otherwise everywhere, by one pass.
+    fn gradients_near(
+        &self,
+        here: &Evaluated<SparseVec>,
+        gradient: &[f64],
+        points: &[Evaluated<SparseVec>],
+        likely: &(dyn Fn(&[f64]) -> IndexSet + Sync),
+    ) -> Vec<Vec<f64>>;
+}
+
+impl<A, L> Problem for Objective<A, L>
+where
+    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+    L: Loss,
+{
+    fn rows(&self) -> usize {
+        self.operator().n_outputs()
+    }
+    fn dim(&self) -> usize {
+        self.operator().domain()
+    }
+    fn lower_bound(&self) -> f64 {
+        Objective::lower_bound(self)
+    }
+    fn curvature_bound(&self) -> f64 {
+        self.loss().curvature_bound()
+    }
+    fn at(&self, x: SparseVec) -> Evaluated<SparseVec> {
+        Objective::at(self, x)
+    }
+    fn value(&self, x: &Evaluated<SparseVec>) -> f64 {
+        Objective::value(self, x)
+    }
+    fn loss(&self, x: &Evaluated<SparseVec>) -> f64 {
+        Objective::loss(self).value(x.image())
+    }
+    fn is_separated_by(&self, x: &Evaluated<SparseVec>) -> bool {
+        Objective::is_separated_by(self, x)
+    }
+    fn refit(&self, x: Evaluated<SparseVec>, support: &IndexSet) -> Evaluated<SparseVec> {
+        refit_on(self, x, support)
+    }
+    fn refit_below(&self, x: Evaluated<SparseVec>, support: &IndexSet, below: f64) -> Evaluated<SparseVec> {
+        refit_below(self, x, support, below)
+    }
+    fn residual(&self, x: &Evaluated<SparseVec>) -> Vec<f64> {
+        Objective::residual(self, x)
+    }
+    fn curvatures(&self, x: &Evaluated<SparseVec>) -> Vec<f64> {
+        Objective::curvatures(self, x)
+    }
+    fn ridge_at(&self, j: usize) -> f64 {
+        self.ridge_on_basis(&IndexSet::new(self.operator().domain(), vec![j]), 0)
+    }
+    fn columns(&self, which: &[usize]) -> Vec<f64> {
+        let rows = self.operator().n_outputs();
+        let mut columns = vec![0.0; rows * which.len()];
+        for (&j, column) in which.iter().zip(columns.chunks_mut(rows.max(1))) {
+            self.operator().apply(&IndexSet::new(self.operator().domain(), vec![j]).basis(0), column);
+        }
+        self.count_columns(which.len());
+        columns
+    }
+    fn pass(&self, rs: &[&[f64]]) -> Vec<Vec<f64>> {
+        let mut out: Vec<Vec<f64>> = rs.iter().map(|_| self.operator().new_covector()).collect();
+        self.operator().adjoint_block(rs, &mut out);
+        self.count_pass();
+        out
+    }
+    fn gradient(&self, x: &Evaluated<SparseVec>) -> Vec<f64> {
+        let mut g = self.operator().new_covector();
+        Objective::gradient(self, x, &mut g);
+        g
+    }
+    fn null_gradient(&self, kept: &IndexSet) -> Vec<f64> {
+        let residual = Objective::residual(self, &null_model(self, kept));
+        self.first_pass(&residual).unwrap_or_else(|| Problem::pass(self, &[&residual]).swap_remove(0))
+    }
+    fn second_derivatives(&self, h: &[f64]) -> Option<Vec<f64>> {
+        let mut diagonal = self.operator().energies(&[h], None)?.pop()?;
+        if !self.operator().base().knows_energies(h) {
+            self.count_pass();
+        }
+        self.add_ridge(&SparseVec::full(&vec![1.0; diagonal.len()]), &mut diagonal);
+        Some(diagonal)
+    }
+    fn gradients_near(
+        &self,
+        here: &Evaluated<SparseVec>,
+        gradient: &[f64],
+        points: &[Evaluated<SparseVec>],
+        likely: &(dyn Fn(&[f64]) -> IndexSet + Sync),
+    ) -> Vec<Vec<f64>> {
+        let Some(sampled) = self.operator().sampled_rows() else { return self.gradients(points) };
+        let reference = Reference::new(Objective::residual(self, here), gradient.to_vec());
+        let near = |x: &Evaluated<SparseVec>| {
+            let estimate = reference.estimate(self, x, sampled);
+            let mut gradient = vec![0.0; estimate.len()];
+            self.gradient_on(x, &likely(&estimate)).entries().for_each(|(j, g)| gradient[j] = g);
+            gradient
+        };
+        points.par_iter().map(near).collect()
+    }
+}
+
+/// The point without atoms: the minimum over what is always in.
+pub(crate) fn null_model(f: &dyn Problem, kept: &IndexSet) -> Evaluated<SparseVec> {
+    let start = if kept.dimension() == 0 { SparseVec::zero(f.dim()) } else { kept.point(&vec![0.0; kept.dimension()]) };
+    f.refit(f.at(start), kept)
+}

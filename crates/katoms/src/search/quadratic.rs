@@ -1,0 +1,73 @@
+//! f(x) = ½·xᵀGx − bᵀx + f(0), of which any column of G can be had.
+
+/// A quadratic function.
+pub(crate) trait Quadratic: Sync {
+    /// The number of coordinates.
+    fn dim(&self) -> usize;
+    /// b = −∇f(0).
+    fn linear(&self) -> &[f64];
+    /// The diagonal of G, the ridge included.
+    fn diagonal(&self) -> &[f64];
+    /// f(0).
+    fn constant(&self) -> f64;
+    /// Column j of G, the ridge included. Computed when it is first asked for.
+    fn column(&self, j: usize) -> &[f64];
+    /// Computes columns that will be needed, together.
+    fn prepare(&self, _: &[usize]) {}
+    /// The block of G at the coordinates of an atom, column after column.
+    fn block(&self, atom: usize, members: &[usize]) -> Vec<f64>;
+}
+
+#[cfg(test)]
+pub(crate) mod explicit {
+    //! A quadratic that is written out, for tests.
+    use super::Quadratic;
+    use crate::linalg::{Matrix, dot, solve_symmetric};
+
+    /// ½‖y − Φx‖² + ½·ridge·‖x‖².
+    pub(crate) struct Explicit {
+        pub gram: Matrix,
+        pub linear: Vec<f64>,
+        pub diagonal: Vec<f64>,
+        pub constant: f64,
+    }
+
+    impl Explicit {
+        pub fn new(design: &Matrix, y: &[f64], ridge: f64) -> Self {
+            let n = design.columns();
+            let product = design.transposed_times(design);
+            let gram = Matrix::from_fn(n, n, |i, j| product.at(i, j) + if i == j { ridge } else { 0.0 });
+            let linear = (0..n).map(|j| dot(design.column(j), y)).collect();
+            let diagonal = (0..n).map(|j| gram.at(j, j)).collect();
+            Self { gram, linear, diagonal, constant: 0.5 * dot(y, y) }
+        }
+    }
+
+    /// The minimum over some coordinates, from scratch.
+    pub(crate) fn minimum(q: &Explicit, at: &[usize]) -> f64 {
+        let right: Vec<f64> = at.iter().map(|&j| q.linear[j]).collect();
+        let gram = Matrix::from_fn(at.len(), at.len(), |a, b| q.gram.at(at[a], at[b]));
+        q.constant - 0.5 * dot(&right, &solve_symmetric(&gram, &right))
+    }
+
+    impl Quadratic for Explicit {
+        fn dim(&self) -> usize {
+            self.linear.len()
+        }
+        fn linear(&self) -> &[f64] {
+            &self.linear
+        }
+        fn diagonal(&self) -> &[f64] {
+            &self.diagonal
+        }
+        fn constant(&self) -> f64 {
+            self.constant
+        }
+        fn column(&self, j: usize) -> &[f64] {
+            self.gram.column(j)
+        }
+        fn block(&self, _: usize, members: &[usize]) -> Vec<f64> {
+            members.iter().flat_map(|&b| members.iter().map(move |&a| self.gram.at(a, b))).collect()
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! The working set: atoms whose columns are at hand, and the quadratic of f over them.
+//!
+//! A whole column of the Gram matrix costs a pass over the data; over the working set it costs a few hundred products. Atoms
+//! and coordinates have numbers of their own here, in the order in which they came. What is always in comes first.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
+
+use super::pricing::expansion;
+use super::problem::Problem;
+use super::quadratic::Quadratic;
+use crate::linalg::{dot, kernels};
+use crate::objective::Evaluated;
+use crate::set::Atoms;
+use crate::space::{IndexSet, SparseVec};
+
+/// Stands in the list of atoms where a coordinate that is always in has its place.
+const NO_ATOM: usize = usize::MAX;
+
+/// Some atoms of a problem, with copies of their columns.
+#[derive(Debug, Clone)]
+pub(crate) struct WorkingSet {
+    rows: usize,
+    dim: usize,
+    /// The coordinates, and the place of each among them.
+    coordinates: Vec<usize>,
+    places: BTreeMap<usize, usize>,
+    /// Their columns, one after the other.
+    columns: Vec<f64>,
+    ridges: Vec<f64>,
+    /// The atoms by their number outside, and the place of each.
+    numbers: Vec<usize>,
+    listed: BTreeMap<usize, usize>,
+    members: Vec<Vec<usize>>,
+    shared: bool,
+    /// The same by their numbers here.
+    pub atoms: Atoms,
+    pub kept: IndexSet,
+}
+
+impl WorkingSet {
+    /// What is always in, and no atom yet.
+    pub fn new(f: &dyn Problem, kept: &IndexSet, shared: bool) -> Self {
+        let count = kept.indices().len();
+        let mut set = Self {
+            rows: f.rows(),
+            dim: f.dim(),
+            coordinates: Vec::new(),
+            places: BTreeMap::new(),
+            columns: Vec::new(),
+            ridges: Vec::new(),
+            // A place among the atoms for each of them: so that single coordinates have the numbers of their atoms.
+            numbers: vec![NO_ATOM; count],
+            listed: BTreeMap::new(),
+            members: vec![Vec::new(); count],
+            shared,
+            atoms: Atoms::coordinates(0),
+            kept: IndexSet::new(0, Vec::new()),
+        };
+        set.append(f, kept.indices());
+        set.renumber(count);
+        set
+    }
+
+    /// Atoms join the set, those of the smallest coordinates first. How many are new.
+    pub fn add(&mut self, f: &dyn Problem, atoms: &Atoms, some: impl IntoIterator<Item = usize>) -> usize {
+        let fits = |atom: &usize| !self.listed.contains_key(atom) && !atoms.members(*atom).is_empty();
+        let new: BTreeSet<usize> = some.into_iter().filter(fits).collect();
+        let fresh = new.iter().flat_map(|&atom| atoms.members(atom)).filter(|j| !self.places.contains_key(j));
+        let fresh: BTreeSet<usize> = fresh.copied().collect();
+        self.append(f, &fresh.into_iter().collect::<Vec<usize>>());
+        let mut ordered: Vec<usize> = new.into_iter().collect();
+        ordered.sort_by_key(|&atom| self.places.get(&atoms.members(atom)[0]));
+        for &atom in &ordered {
+            self.listed.insert(atom, self.numbers.len());
+            self.numbers.push(atom);
+            self.members.push(atoms.members(atom).iter().filter_map(|j| self.places.get(j).copied()).collect());
+        }
+        let kept = self.kept.indices().len();
+        self.renumber(kept);
+        ordered.len()
+    }
+
+    fn renumber(&mut self, kept: usize) {
+        self.atoms = Atoms::groups(&self.members, self.shared);
+        self.kept = IndexSet::new(self.coordinates.len(), (0..kept).collect());
+    }
+
+    fn append(&mut self, f: &dyn Problem, fresh: &[usize]) {
+        self.columns.extend(f.columns(fresh));
+        for &j in fresh {
+            self.places.insert(j, self.coordinates.len());
+            self.coordinates.push(j);
+            self.ridges.push(f.ridge_at(j));
+        }
+    }
+
+    /// The number of coordinates.
+    pub fn len(&self) -> usize {
+        self.coordinates.len()
+    }
+
+    /// The number of atoms.
+    pub fn count(&self) -> usize {
+        self.listed.len()
+    }
+
+    /// The numbers here of atoms outside; those that are not in the set are left out.
+    pub fn places_of(&self, atoms: &[usize]) -> Vec<usize> {
+        atoms.iter().filter_map(|atom| self.listed.get(atom).copied()).collect()
+    }
+
+    /// The numbers outside of atoms here, rising.
+    pub fn numbers_of(&self, places: &[usize]) -> Vec<usize> {
+        let mut numbers: Vec<usize> = places.iter().map(|&place| self.numbers[place]).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+
+    /// Whether an atom is in the set.
+    pub fn contains(&self, atom: usize) -> bool {
+        self.listed.contains_key(&atom)
+    }
+
+    /// A point of the set in the space of f.
+    pub fn outside(&self, x: &SparseVec) -> SparseVec {
+        let mut entries: Vec<(usize, f64)> = x.entries().map(|(i, v)| (self.coordinates[i], v)).collect();
+        entries.sort_by_key(|e| e.0);
+        let (indices, values) = entries.into_iter().unzip();
+        SparseVec::sorted(self.dim, indices, values)
+    }
+
+    fn column(&self, place: usize) -> &[f64] {
+        &self.columns[place * self.rows..][..self.rows]
+    }
+
+    /// The products of the columns from `first` on with r.
+    fn products(&self, first: usize, rs: &[&[f64]]) -> Vec<Vec<f64>> {
+        let mut products = vec![vec![0.0; self.len() - first]; rs.len()];
+        let mut outs: Vec<&mut [f64]> = products.iter_mut().map(Vec::as_mut_slice).collect();
+        kernels::adjoint_columns_block(&self.columns[first * self.rows..], rs, &mut outs);
+        products
+    }
+}
+
+/// The quadratic of f around a point over a working set: f itself for least squares, the Newton model for other losses.
+#[derive(Debug)]
+pub(crate) struct Local {
+    /// The second derivatives of the loss.
+    curvatures: Vec<f64>,
+    /// What b is the pull-back of.
+    pushed: Vec<f64>,
+    constant: f64,
+    linear: Vec<f64>,
+    diagonal: Vec<f64>,
+    /// Columns of G that were asked for.
+    columns: Vec<OnceLock<Vec<f64>>>,
+    blocks: Vec<OnceLock<Vec<f64>>>,
+}
+
+impl Local {
+    /// Around x. `least` bounds the curvatures from below: predictions on which the loss is nearly flat may move far.
+    pub fn around(f: &dyn Problem, set: &WorkingSet, x: &Evaluated<SparseVec>, least: f64) -> Self {
+        let mut curvatures = f.curvatures(x);
+        curvatures.iter_mut().for_each(|h| *h = if *h > 0.0 || least > 0.0 { h.max(least) } else { 0.0 });
+        let (pushed, constant) = expansion(f, x, &curvatures);
+        let (linear, diagonal) = (Vec::new(), Vec::new());
+        let mut local =
+            Self { curvatures, pushed, constant, linear, diagonal, columns: Vec::new(), blocks: Vec::new() };
+        local.grow(set);
+        local
+    }
+
+    /// Follows the set, which has grown.
+    pub fn grow(&mut self, set: &WorkingSet) {
+        let first = self.linear.len();
+        if first < set.len() {
+            self.linear.extend(set.products(first, &[&self.pushed]).swap_remove(0));
+            for place in first..set.len() {
+                let curved = self.curved(set, place);
+                self.diagonal.push(dot(&curved, set.column(place)) + set.ridges[place]);
+            }
+            let known: Vec<usize> = (0..first).filter(|&j| self.columns[j].get().is_some()).collect();
+            for some in known.chunks(32) {
+                let curved: Vec<Vec<f64>> = some.iter().map(|&j| self.curved(set, j)).collect();
+                let views: Vec<&[f64]> = curved.iter().map(Vec::as_slice).collect();
+                for (&j, rest) in some.iter().zip(set.products(first, &views)) {
+                    if let Some(column) = self.columns[j].get_mut() {
+                        column.extend(rest);
+                    }
+                }
+            }
+            self.columns.resize_with(set.len(), OnceLock::new);
+        }
+        self.blocks.resize_with(set.members.len(), OnceLock::new);
+    }
+
+    fn curved(&self, set: &WorkingSet, place: usize) -> Vec<f64> {
+        set.column(place).iter().zip(&self.curvatures).map(|(a, h)| a * h).collect()
+    }
+
+    /// The quadratic on the set that it was made for.
+    pub fn on<'a>(&'a self, set: &'a WorkingSet) -> LocalModel<'a> {
+        LocalModel { set, local: self }
+    }
+}
+
+/// A [`Local`] and its set.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LocalModel<'a> {
+    pub set: &'a WorkingSet,
+    local: &'a Local,
+}
+
+impl Quadratic for LocalModel<'_> {
+    fn dim(&self) -> usize {
+        self.local.linear.len()
+    }
+    fn linear(&self) -> &[f64] {
+        &self.local.linear
+    }
+    fn diagonal(&self) -> &[f64] {
+        &self.local.diagonal
+    }
+    fn constant(&self) -> f64 {
+        self.local.constant
+    }
+    fn column(&self, j: usize) -> &[f64] {
+        let cell = &self.local.columns[j];
+        if cell.get().is_none() {
+            self.prepare(&[j]);
+        }
+        cell.get().map_or(&[], Vec::as_slice)
+    }
+    fn prepare(&self, places: &[usize]) {
+        let missing: Vec<usize> = places.iter().copied().filter(|&j| self.local.columns[j].get().is_none()).collect();
+        for some in missing.chunks(32) {
+            let curved: Vec<Vec<f64>> = some.iter().map(|&j| self.local.curved(self.set, j)).collect();
+            let views: Vec<&[f64]> = curved.iter().map(Vec::as_slice).collect();
+            for (&j, mut column) in some.iter().zip(self.set.products(0, &views)) {
+                column[j] = self.local.diagonal[j];
+                // Another thread may have been quicker, with the same numbers.
+                let _ = self.local.columns[j].set(column);
+            }
+        }
+    }
+    fn block(&self, atom: usize, members: &[usize]) -> Vec<f64> {
+        if let [j] = members {
+            return vec![self.local.diagonal[*j]];
+        }
+        let compute = || {
+            let mut block = vec![0.0; members.len() * members.len()];
+            for (b, &j) in members.iter().enumerate() {
+                let curved = self.local.curved(self.set, j);
+                for (a, &i) in members.iter().enumerate() {
+                    let ridge = if a == b { self.set.ridges[i] } else { 0.0 };
+                    block[b * members.len() + a] = dot(&curved, self.set.column(i)) + ridge;
+                }
+            }
+            block
+        };
+        let cell = &self.local.blocks[atom];
+        if cell.get().is_none() {
+            let _ = cell.set(compute());
+        }
+        cell.get().cloned().unwrap_or_default()
+    }
+}
