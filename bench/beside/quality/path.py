@@ -1,0 +1,69 @@
+"""Rows of a path beside single fits of the same size, and single fits as k grows.
+
+All public sets with least squares, those of two classes with logistic regression as well, and simulated designs; k from
+1 to 10. Models are judged by the best coefficients on what they select. A row is above where its objective is larger than
+that of the single fit by more than 1e-6 of it; the objective of single fits rises where that of k is above that of k − 1 by as much.
+"""
+
+from beside.quality import Figure, designs, models
+
+TITLE = "Paths beside single fits"
+COLUMNS = ["case", "sizes with the path above the fit", "the farthest", "sizes at which single fits rise", "by at most", "seconds"]
+LARGEST = 10
+SIMULATED = {
+    "60 × 300, correlated, squares": lambda: ("squares", *designs.correlated(60, 300, 8, 0)[:2]),
+    "200 × 1,000, SNR 1, squares": lambda: ("squares", *designs.gaussian(200, 1000, 20, 1, 0)[:2]),
+    "200 × 500, logistic": lambda: ("logistic", *designs.two_classes(200, 500, 8, 0)[:2]),
+}
+
+
+def cases():
+    if designs.there():
+        for name in designs.REGRESSION + designs.CLASSES:
+            yield f"{name}, squares", lambda name=name: one("squares", *designs.table(name))
+        for name in designs.CLASSES:
+            yield f"{name}, logistic", lambda name=name: one("logistic", *designs.table(name))
+    for name, draw in SIMULATED.items():
+        yield name, lambda draw=draw: one(*draw())
+
+
+def one(loss, X, y):
+    import katoms
+
+    sizes = range(1, min(LARGEST, X.shape[1]) + 1)
+    fits = [models.fitted(loss, X, y, k) for k in sizes]
+    path = katoms.path(X, y, sizes, loss=loss)
+    single = [models.judged(loss, X, y, model.support_) for model, _ in fits]
+    rows = [models.judged(loss, X, y, support) for support in path.supports]
+    behind = [models.excess(row, fit) for row, fit in zip(rows, single)]
+    rises = [models.excess(now, before) for before, now in zip(single, single[1:])]
+    return {
+        "above": sum(value > models.SAME for value in behind),
+        "worst": max(behind),
+        "better": sum(value < -models.SAME for value in behind),
+        "rises": sum(value > models.SAME for value in rises),
+        "worst_rise": max(rises),
+        "sizes": len(sizes),
+        "seconds": sum(seconds for _, seconds in fits),
+        "complete": bool(path.complete),
+    }
+
+
+def figures(cases):
+    total = {key: sum(case[key] for case in cases.values()) for key in ("above", "better", "rises", "sizes")}
+    return [
+        Figure("rows of paths above the fit of their size", total["above"], 0),
+        Figure("the farthest, in %", 100 * max(0.0, max(case["worst"] for case in cases.values()))),
+        Figure("rows of paths below the fit of their size", total["better"]),
+        Figure("sizes at which the objective of single fits rises", total["rises"], 0),
+        Figure("the largest rise, in %", 100 * max(0.0, max(case["worst_rise"] for case in cases.values()))),
+        Figure("sizes in all", total["sizes"]),
+    ]
+
+
+def rows(cases):
+    for name, case in cases.items():
+        if case["above"] or case["rises"]:
+            far = f"{100 * case['worst']:.3g} %" if case["above"] else ""
+            rise = f"{100 * case['worst_rise']:.3g} %" if case["rises"] else ""
+            yield [name, f"{case['above']} of {case['sizes']}", far, case["rises"], rise, f"{case['seconds']:.3g}"]
