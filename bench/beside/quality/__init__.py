@@ -14,7 +14,7 @@ import importlib
 from dataclasses import dataclass
 from typing import Any
 
-NAMES = ["known", "thorough", "truth", "hard", "path", "ratios", "classes", "reads", "serial"]
+NAMES = ["known", "thorough", "truth", "hard", "path", "sizes", "ratios", "classes", "reads", "serial"]
 
 
 def named(name):

@@ -26,20 +26,23 @@ def takes(kind, option):
     return option in inspect.signature(kind.__init__).parameters
 
 
+def once(work):
+    """What some work returns, and its seconds."""
+    start = time.perf_counter()
+    answer = work()
+    return answer, time.perf_counter() - start
+
+
 def fitted(loss, X, y, k, **options):
     """A model, and the seconds of its fit."""
-    start = time.perf_counter()
-    model = estimator(loss)(k, **options).fit(X, y)
-    return model, time.perf_counter() - start
+    return once(lambda: estimator(loss)(k, **options).fit(X, y))
 
 
 def timed(fit, repeats=3, patience=20.0):
     """The median of the seconds of some fits; a long one is not repeated. The first only brings the code into memory."""
     taken = []
     while len(taken) <= repeats and sum(taken) < patience:
-        start = time.perf_counter()
-        fit()
-        taken.append(time.perf_counter() - start)
+        taken.append(once(fit)[1])
     return float(np.median(taken[1:] or taken))
 
 
@@ -86,5 +89,8 @@ def judged(loss, X, y, support):
 
 
 def excess(value, best):
-    """By which share an objective is above another; both are shares of that of the best constant."""
-    return (value - best) / max(best, SEPARATED)
+    """By which share an objective is above another; both are shares of that of the best constant.
+
+    Above a model that separates the classes, it is that share itself.
+    """
+    return (value - best) / best if best > SEPARATED else value - best
