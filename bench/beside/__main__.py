@@ -62,7 +62,7 @@ def main():
     if options.list:
         print("".join(f"{row.key:36} {works.named(name).TITLE}: {row.title}\n" for name, row in rows), end="")
         return print("\n".join(f"{f'{driver.PREFIX}-{name}':36} {quality.named(name).TITLE}" for name in groups))
-    if groups and not options.assemble:
+    if groups:
         driver.run(groups, options)
     if not others:
         return None

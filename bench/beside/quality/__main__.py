@@ -21,8 +21,11 @@ def main():
     start = time.perf_counter()
     try:
         for case, run in group.cases():
-            cases[case] = measured(run)
-            said = " ".join(f"{key} {short(value)}" for key, value in cases[case].items())
+            told = measured(run)
+            if told is None:
+                continue
+            cases[case] = told
+            said = " ".join(f"{key} {short(value)}" for key, value in told.items() if not isinstance(value, list))
             print(f"  {case}: {said}", file=sys.stderr, flush=True)
             write(file, {"cases": cases, "seconds": time.perf_counter() - start})
     except Unavailable as reason:
@@ -30,9 +33,11 @@ def main():
 
 
 def measured(run):
-    """What a case tells; one that fails does not end the others."""
+    """What a case tells, or None where its data are not there; one that fails does not end the others."""
     try:
         return run()
+    except Unavailable as reason:
+        return print(f"  left out: {reason}", file=sys.stderr, flush=True)
     except Exception as error:
         traceback.print_exc()
         return {"failed": f"{type(error).__name__}: {error}"[:300]}

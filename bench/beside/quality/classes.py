@@ -104,4 +104,5 @@ def rows(cases):
     for name, case in cases.items():
         ratio = f"{case['ratio']:.2g}" if "ratio" in case else ""
         other = f"{case['abess_loss']:.6g}" if "ratio" in case else ""
-        yield [name, case["passes"], f"{case['reads']:.3g}", f"{case['seconds']:.3g}", ratio, f"{case['loss']:.6g}", other, case["status"]]
+        cost = [case["passes"], f"{case['reads']:.3g}", f"{case['seconds']:.3g}", ratio]
+        yield [name, *cost, f"{case['loss']:.6g}", other, case["status"]]

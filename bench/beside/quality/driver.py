@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 
-from beside import machine, quality
+from beside import machine, quality, real_data
 from beside.quality import report
 from beside.runner import BENCH, note
 
@@ -25,11 +25,13 @@ def asked(rows):
 
 
 def run(names, options):
-    """Run the groups, write QUALITY.md from all that are kept, and print the table of those that ran."""
+    """Run the groups, write QUALITY.md from all that are kept, and print the table of those that were asked for."""
     folder = options.folder / PREFIX
     folder.mkdir(parents=True, exist_ok=True)
+    if reason := real_data.missing("best_known.json"):
+        note(f"rows of public data are left out: {reason}")
     try:
-        for name in names:
+        for name in [] if options.assemble else names:
             note(f"{PREFIX}-{name}: {quality.named(name).TITLE}")
             one(name, folder / f"{name}.json", options)
     except KeyboardInterrupt:

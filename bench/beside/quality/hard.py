@@ -21,7 +21,8 @@ def cases():
         yield f"120 × 200, differences, 12 planted, draw {draw}", lambda draw=draw: squares(*differences(draw), 12)
     for m, n, k in WIDE:
         for draw in range(2):
-            yield f"{m} × {n:,}, k = {k}, draw {draw}", lambda m=m, n=n, k=k, draw=draw: squares(*truth.noise(m, n, draw), None, k)
+            case = m, n, draw
+            yield f"{m} × {n:,}, k = {k}, draw {draw}", lambda case=case, k=k: squares(*truth.noise(*case), None, k)
     for draw in range(DRAWS):
         yield f"200 × 120, twins, two classes, k = 6, draw {draw}", lambda draw=draw: twins(draw)
 

@@ -10,8 +10,8 @@ from beside import problem
 
 #: Two objectives are the same where they differ by less than this share.
 SAME = 1e-6
-#: A loss of less than this share of that of the best constant counts as 0: the model separates the classes, and how small the loss
-#: is depends on when the coefficients stop growing.
+#: A loss of less than this share of that of the best constant counts as 0: the model separates the classes, and the loss
+#: depends on when the coefficients stop growing.
 SEPARATED = 1e-4
 
 

@@ -1,14 +1,15 @@
 """Rows of a path beside single fits of the same size.
 
 All public sets with least squares, those of two classes with logistic regression as well, and simulated designs; k from
-1 to 10. Models are judged by the best coefficients on the columns that they select. A row is above where its objective is larger
-than that of the single fit by more than 1e-6 of it.
+1 to 10. Models are judged by the best coefficients on the columns that they select. A row is above where its objective is
+larger than that of the single fit by more than 1e-6 of it.
 """
 
 from beside.quality import Figure, designs, models
 
 TITLE = "Paths beside single fits"
-COLUMNS = ["case", "sizes with the path above the fit", "the farthest", "sizes with the path below", "the fits, seconds", "the path, seconds"]
+COLUMNS = ["case", "sizes with the path above the fit", "the farthest", "sizes with the path below"]
+COLUMNS += ["the fits, seconds", "the path, seconds"]
 LARGEST = 10
 SIMULATED = {
     "60 × 300, correlated, squares": lambda: ("squares", *designs.correlated(60, 300, 8, 0)[:2]),

@@ -33,12 +33,19 @@ def cases():
         for name in designs.GENES:
             yield f"{name}, l2 = 1, k = 5", lambda name=name: ridge(*designs.table(name), 5)
     for one in (0.0, 1.0):
-        name = f"four ridges over {one:g}"
-        yield f"1,800 × 10,000, {name}, squares", lambda one=one: ridges("squares", *designs.gaussian(1800, 10_000, 10, 5, 0)[:2], one)
-        yield f"300 × 2,000, {name}, logistic", lambda one=one: ridges("logistic", *designs.two_classes(300, 2000, 5, 0)[:2], one)
+        yield f"1,800 × 10,000, four ridges over {one:g}, squares", lambda one=one: ridges("squares", *numbers(), one)
+        yield f"300 × 2,000, four ridges over {one:g}, logistic", lambda one=one: ridges("logistic", *classes(), one)
     for loss in ("squares", "logistic"):
         yield f"295 × 4,919, groups of one, {loss}, k = 5", lambda loss=loss: groups(loss, *small(), 5)
         yield f"295 × 4,919, a column of two words, {loss}, k = 5", lambda loss=loss: words(loss, *small(), 5)
+
+
+def numbers():
+    return designs.gaussian(1800, 10_000, 10, 5, 0)[:2]
+
+
+def classes():
+    return designs.two_classes(300, 2000, 5, 0)[:2]
 
 
 def small():
@@ -89,8 +96,9 @@ def words(loss, X, y, k):
 
 def program(file, loss, k, repeats=3):
     """The median of the seconds of fits of the program, as it tells them."""
-    asked = [sys.executable, "-m", "katoms", "fit", file, "--target", "y", "-k", str(k), "--loss", loss, "--json", "--quiet"]
-    runs = [json.loads(subprocess.run(asked, capture_output=True, check=True).stdout) for _ in range(repeats)]
+    command = [sys.executable, "-m", "katoms", "fit", file, "--target", "y", "-k", str(k), "--loss", loss]
+    command += ["--json", "--quiet"]
+    runs = [json.loads(subprocess.run(command, capture_output=True, check=True).stdout) for _ in range(repeats)]
     return float(np.median([run["run"]["seconds"] for run in runs]))
 
 

@@ -7,8 +7,8 @@ from beside.report import table
 
 HEAD = """# Quality
 
-Written by `make bench ROWS=quality` ({dates}). [README.md](README.md) says how to run it. A figure is *over* where it does not
-meet its limit; figures without a limit are there to be compared.
+Written by `make bench ROWS=quality` ({dates}). [README.md](README.md) says how to run it. Figures without a limit are there to be
+compared.
 
 {machine}
 
@@ -52,7 +52,7 @@ def summary(results, before):
             lines.append([f"quality-{name}", told["missing"], *([""] if before else []), "", "", ""])
         for figure in judged(name, told):
             limit = "" if figure["limit"] is None else f"{'≥' if figure['least'] else '≤'} {figure['limit']:g}"
-            verdict = {None: "", True: "met", False: "**over**"}[figure["met"]]
+            verdict = {None: "", True: "met", False: "**not met**"}[figure["met"]]
             beside = [number(old.get(figure["name"]))] if before else []
             lines.append([f"quality-{name}", figure["name"], *beside, number(figure["value"]), limit, verdict])
     return table(columns, lines)

@@ -1,4 +1,4 @@
-"""The share of a fit that runs on one thread: 2·T₂/T₁ − 1, where T₁ and T₂ are its times with one and with two threads.
+"""The share of a fit that runs on one thread: 2·T₂/T₁ − 1, where T₁ and T₂ are its times with one and two threads.
 
 3,000 × 80,000 in single precision, k = 200. Processes with one and with two threads take turns; a time is the best of all.
 """

@@ -1,4 +1,4 @@
-"""Models that are known to be the best, since all of their size were compared: are they found, and are they said to be proven?
+"""Models that are known to be the best, since all of their size were compared: are they found, and said to be proven?
 
 best_subset_truth.json has the best subsets of every size of three small sets. Pairs and triples of public sets and of
 random designs with few rows and many columns are compared here. A model is found where its residual sum of squares is
@@ -38,7 +38,8 @@ def cases():
 def of_the_file():
     for name, known in json.loads(designs.file("best_subset_truth.json").read_text()).items():
         for k, best in known["best"].items():
-            yield f"{name}, k = {k}", lambda name=name, k=int(k), best=best: beside(*designs.centred(name), k, best["support"])
+            case = name, int(k), best["support"]
+            yield f"{name}, k = {k}", lambda case=case: beside(*designs.centred(case[0]), *case[1:])
 
 
 def noise(m, n, seed):
@@ -77,9 +78,10 @@ def figures(cases):
 
 
 def rows(cases):
-    """The cases that are not found, or found and not proven where some are."""
+    """The cases that are not found, or not said to be proven where others are."""
     for name, case in cases.items():
         found = case["excess"] <= models.SAME
-        if not found:
+        if not found or case["proven"] is False:
             said = {None: "not told", True: "yes", False: "no"}[case["proven"]]
-            yield [name, f"{100 * case['excess']:.3g} %", "no", said, f"{case['reads']:.3g}"]
+            share = "same" if found else f"{100 * case['excess']:.3g} %"
+            yield [name, share, "yes" if found else "no", said, f"{case['reads']:.3g}"]
