@@ -235,6 +235,8 @@ def test_figures_of_another_build_stand_beside():
     now, before = {"a/2": known_case(0.0)}, {"a/2": known_case(0.2)}
     text = quality_report.summary({"known": group(now)}, {"known": group(before)})
     assert line_of(text, "above the best known").endswith("| 1 | 0 | ≤ 12 | met |")
+    text = quality_report.differences({"known": group(now)}, {"known": group(before)})
+    assert "| quality-known | a/2 | excess | 0.2 | 0 |" in text and "reads" not in text
 
 
 def test_a_group_that_cannot_run_and_a_case_that_fails_are_told():

@@ -5,7 +5,8 @@ A group of rows is a module with
 - ``TITLE``, and what is measured as its docstring;
 - ``cases()``: pairs of a name and a function that fits and returns a dictionary of numbers and words;
 - ``figures(cases)``: what the table says of the cases that were run;
-- ``COLUMNS`` and ``rows(cases)``: the cases that are worth a line of their own.
+- ``COLUMNS`` and ``rows(cases)``: the cases that are worth a line of their own;
+- ``COMPARED``, where there is one: the numbers of a case by which two builds are compared case by case.
 
 A group that cannot be run here raises :class:`Unavailable` in ``cases``.
 """

@@ -71,4 +71,7 @@ def write(names, folder, options):
     if options.json:
         options.json.write_text(json.dumps(kept, indent=1))
         note(f"written: {options.json}")
-    print(report.summary({name: kept[name] for name in names if name in kept}, before or {}))
+    shown = {name: kept[name] for name in names if name in kept}
+    print(report.summary(shown, before or {}))
+    if before:
+        print(report.differences(shown, before))

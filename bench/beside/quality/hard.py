@@ -9,6 +9,7 @@ import numpy as np
 from beside.quality import Figure, designs, enumeration, models, truth
 
 TITLE = "Designs made to be hard"
+COMPARED = ["objective", "reads"]
 COLUMNS = ["case", "above the planted model", "above the best exchange", "of two columns", "reads", "seconds", "status"]
 DRAWS = 5
 WIDE = [(12, 500, 4), (16, 500, 5), (20, 500, 6), (12, 2000, 4), (16, 2000, 5), (20, 2000, 6)]

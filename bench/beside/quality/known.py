@@ -11,6 +11,7 @@ import numpy as np
 from beside.quality import Figure, designs, models
 
 TITLE = "Best known models, default effort"
+COMPARED = ["excess", "reads"]
 COLUMNS = ["case", "above the best known", "reads", "seconds"]
 OPTIONS = {}
 #: How many cases may be above, and by more than 5 %; and the median of the reads.

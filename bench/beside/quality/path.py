@@ -8,6 +8,7 @@ larger than that of the single fit by more than 1e-6 of it.
 from beside.quality import Figure, designs, models
 
 TITLE = "Paths beside single fits"
+COMPARED = ["above", "below"]
 COLUMNS = ["case", "sizes with the path above the fit", "the farthest", "sizes with the path below"]
 COLUMNS += ["the fits, seconds", "the path, seconds"]
 LARGEST = 10

@@ -5,6 +5,7 @@ import numpy as np
 from beside.quality import Figure, designs, models
 
 TITLE = "Reads at SNR 5"
+COMPARED = ["objective", "reads"]
 COLUMNS = ["case", "reads", "passes", "objective over that of the planted model", "planted columns found", "seconds"]
 M, N, K, RATIO, DRAWS, READS = 750, 12_000, 40, 5, 5, 6
 

@@ -58,6 +58,28 @@ def summary(results, before):
     return table(columns, lines)
 
 
+def differences(results, before):
+    """The cases in which two builds differ, in what does not depend on the machine."""
+    lines = []
+    for name, told in results.items():
+        for case, numbers in told["cases"].items():
+            old = before.get(name, {"cases": {}})["cases"].get(case, {})
+            for key in getattr(quality.named(name), "COMPARED", []):
+                if key in old and key in numbers and differ(old[key], numbers[key]):
+                    lines.append([f"quality-{name}", case, key, precise(old[key]), precise(numbers[key])])
+    return table(["row", "case", "number", "before", "value"], lines) if lines else "No case differs.\n"
+
+
+def differ(old, new):
+    if isinstance(old, float) and isinstance(new, float):
+        return abs(new - old) > 1e-6 * max(abs(old), abs(new)) and abs(new - old) > 1e-9
+    return old != new
+
+
+def precise(value):
+    return f"{value:.8g}" if isinstance(value, float) else str(value)
+
+
 def details_of(name, told):
     group = quality.named(name)
     words = [f"## {group.TITLE}\n", group.__doc__.strip() + "\n"]

@@ -7,6 +7,7 @@ coefficients on the columns that they select.
 from beside.quality import Figure, designs, models
 
 TITLE = "Single fits as k grows"
+COMPARED = ["rises"]
 COLUMNS = ["case", "sizes", "rises at k =", "the largest rise"]
 PUBLIC = ["bardet_bspline", "trim32", "riboflavin", "wheat:0", "communities", "alon", "golub72"]
 LARGEST = 25

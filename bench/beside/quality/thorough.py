@@ -3,7 +3,7 @@
 from beside.quality import Figure, Unavailable, known, models
 
 TITLE = "Best known models, thorough effort"
-COLUMNS = known.COLUMNS
+COMPARED, COLUMNS = known.COMPARED, known.COLUMNS
 OPTIONS = {"effort": "thorough"}
 ABOVE = 3
 

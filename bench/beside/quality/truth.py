@@ -12,6 +12,7 @@ import numpy as np
 from beside.quality import Figure, designs, enumeration, models
 
 TITLE = "Models that enumeration proves the best"
+COMPARED = ["excess", "proven", "reads"]
 COLUMNS = ["case", "above the best", "found", "proven", "reads"]
 PAIRS = ["bardet_bspline", "trim32", "riboflavin", "wheat:0", "communities", "alon", "p53_pathways", "nki295_4919"]
 PAIRS += ["golub72", "veer78_jacob"]
