@@ -70,13 +70,15 @@ sanitize: ## the unsafe kernels, and the readers on damaged files, under Address
 
 # The peers live in a virtual environment of their own. One that cannot be installed is left out, and the tables say so.
 # `make bench ROWS=quick` has the smallest row of each work; `ROWS="ls-750x cv"` the rows whose keys hold these parts.
+# `ROWS=quality` has how good models are and what they cost; `OPTIONS="--json new.json --against old.json"` compares two builds.
 # What was measured is kept in target/bench, so that rows can be run one by one.
 ROWS ?= all
+OPTIONS ?=
 PYTHON ?= python3
-bench: .venv-bench/peers ## katoms beside its peers on the same arrays: bench/RESULTS.md
+bench: .venv-bench/peers ## katoms beside its peers on the same arrays, and the quality of its models: bench/RESULTS.md, QUALITY.md
 	.venv-bench/bin/pip install --quiet .
-	cargo build --release -p katoms-bench --bin lasso
-	cd bench && ../.venv-bench/bin/python -m beside $(ROWS)
+	$(if $(filter-out quality%,$(ROWS)),cargo build --release -p katoms-bench --bin lasso)
+	cd bench && ../.venv-bench/bin/python -m beside $(ROWS) $(OPTIONS)
 
 .venv-bench/peers: bench/requirements.txt
 	$(PYTHON) -m venv .venv-bench

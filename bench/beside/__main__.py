@@ -5,7 +5,8 @@ import os
 import pathlib
 import shutil
 
-from beside import report, runner, works
+from beside import quality, report, runner, works
+from beside.quality import driver
 
 #: Packages that compile for long at the first fit: a quick run goes without.
 COMPILING = {"skglm", "skscope"}
@@ -14,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 def parsed():
     parser = argparse.ArgumentParser(prog="beside", description="katoms beside its peers")
-    parser.add_argument("rows", nargs="*", default=["all"], help="all, quick, a work, or parts of the keys of rows")
+    parser.add_argument("rows", nargs="*", default=["all"], help="all, quick, a work, parts of the keys of rows; quality, quality-path, ...")
     parser.add_argument("--only", action="append", help="only contestants whose names hold this (also several times)")
     parser.add_argument("--threads", type=int, default=min(2, os.cpu_count() or 1))
     parser.add_argument("--repeats", type=int, default=5, help="further fits after the first, at least")
@@ -27,6 +28,11 @@ def parsed():
     parser.add_argument("--keep", action="store_true", help="keep the arrays on the disk")
     parser.add_argument("--list", action="store_true", help="name the rows and end")
     parser.add_argument("--assemble", action="store_true", help="only write the results anew from what is kept")
+    group = parser.add_argument_group("rows of quality")
+    group.add_argument("--quality", default=ROOT / "bench" / "QUALITY.md", type=pathlib.Path, help="where the tables go")
+    group.add_argument("--json", type=pathlib.Path, help="a file for the figures of all groups that are kept")
+    group.add_argument("--against", type=pathlib.Path, help="such a file of another build, shown beside")
+    group.add_argument("--group-cap", type=float, default=900.0, help="seconds after which a group is ended")
     options = parser.parse_args()
     quick = options.rows == ["quick"]
 
@@ -49,9 +55,17 @@ def chosen(asked):
 
 def main():
     options = parsed()
-    rows = list(chosen(options.rows))
+    of_quality = [part for part in options.rows if part.startswith(driver.PREFIX)]
+    groups = driver.asked([driver.PREFIX] if "all" in options.rows else of_quality)
+    others = [part for part in options.rows if part not in of_quality]
+    rows = list(chosen(others))
     if options.list:
-        return print("\n".join(f"{row.key:36} {works.named(name).TITLE}: {row.title}" for name, row in rows))
+        print("".join(f"{row.key:36} {works.named(name).TITLE}: {row.title}\n" for name, row in rows), end="")
+        return print("\n".join(f"{f'{driver.PREFIX}-{name}':36} {quality.named(name).TITLE}" for name in groups))
+    if groups:
+        driver.run(groups, options)
+    if not others:
+        return None
     if not options.assemble:
         run(options, rows)
     options.results.write_text(report.assembled(options.folder / "rows", ROOT / "bench" / "why.md"))

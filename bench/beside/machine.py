@@ -21,6 +21,14 @@ def told(threads):
     }
 
 
+def in_words(told):
+    versions = ", ".join(f"{name} {version}" for name, version in told["versions"].items() if version)
+    return (
+        f"{told['cpu']}, {told['cores']} cores, {told['memory_gb']} GB; "
+        f"{told['threads']} threads for every contestant. {told['system']}, Python {told['python']}, {versions}."
+    )
+
+
 def version(name):
     try:
         return importlib.metadata.version(name)

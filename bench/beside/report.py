@@ -4,7 +4,7 @@ import fnmatch
 import json
 import re
 
-from beside import judging, works
+from beside import judging, machine, works
 
 HEAD = """# Results
 
@@ -63,11 +63,7 @@ def head(results):
     dates = sorted({result["date"][:10] for result in results})
     lines = []
     for told in {json.dumps(result["machine"], sort_keys=True): result["machine"] for result in results}.values():
-        versions = ", ".join(f"{name} {version}" for name, version in told["versions"].items() if version)
-        lines.append(
-            f"{told['cpu']}, {told['cores']} cores, {told['memory_gb']} GB; "
-            f"{told['threads']} threads for every contestant. {told['system']}, Python {told['python']}, {versions}."
-        )
+        lines.append(machine.in_words(told))
     reads = [(read["bytes"], read["per_second"]) for result in results for read in result["bandwidth"].values()]
     if reads:
         size, speed = max(reads)

@@ -115,8 +115,10 @@ def _flat_groups(listed: list, count: int) -> tuple[list[list[int]], list[str]]:
                 "groups holds nothing but ones: as labels that is one group of all features, as sizes each feature "
                 "alone. Write the groups as lists of indices, or leave groups out for features alone."
             )
-        labels = list(dict.fromkeys(listed))
-        return [[j for j, label in enumerate(listed) if label == wanted] for wanted in labels], [str(v) for v in labels]
+        members: dict[Any, list[int]] = {}
+        for j, label in enumerate(listed):
+            members.setdefault(label, []).append(j)
+        return list(members.values()), [str(label) for label in members]
     if not sizes:
         raise ValueError(
             f"groups has {len(listed)} entries, but X has {count} columns. Give a label for each column, sizes that "

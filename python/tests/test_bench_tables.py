@@ -1,15 +1,19 @@
 """The bench judges rightly: ratios, who is as good, who wins, what the file says. No peer is needed."""
 
+import itertools
 import json
 import pathlib
 import sys
 
+import numpy as np
 import pytest
 
 BENCH = pathlib.Path(__file__).resolve().parents[2] / "bench"
 sys.path.insert(0, str(BENCH))
 
-from beside import child, judging, report, works  # noqa: E402  the bench is no package that is installed
+from beside import child, judging, quality, report, works  # noqa: E402  the bench is no package that is installed
+from beside.quality import designs, driver, enumeration  # noqa: E402
+from beside.quality import report as quality_report  # noqa: E402
 
 
 def told(seconds, objective, *, ours=False, oracle=False, data="f64", cold=1.0, **rest):
@@ -196,3 +200,72 @@ def test_the_rows_of_the_suite_have_keys_of_their_own():
         names = [contestant.name for contestant in work.CONTESTANTS]
         assert len(set(names)) == len(names) and set(work.REFERENCES) <= set(names)
         assert any(row.quick for row in work.ROWS)
+
+
+# The rows of quality.
+
+
+def known_case(excess, reads=5.0):
+    return {"excess": excess, "reads": reads, "passes": 5, "seconds": 0.1, "proven": None, "support": [1, 2]}
+
+
+def group(cases, **rest):
+    machine = {"cpu": "a processor", "cores": 2, "memory_gb": 8.0, "threads": 2, "python": "3", "system": "Linux x86"}
+    told = {"date": "2026-01-02 03:04", "machine": {**machine, "versions": {}}, "load": 0.1, "seconds": 3.0}
+    return {"cases": cases, **told, **rest}
+
+
+def line_of(text, figure):
+    return next(line for line in text.splitlines() if figure in line)
+
+
+def test_figures_of_quality_are_held_against_their_limits():
+    cases = {"a/2": known_case(0.2), "b/3": known_case(0.01, 8.0), "c/5": known_case(-0.02, 9.0), "d/8": known_case(1e-9)}
+    text = quality_report.summary({"known": group(cases)}, {})
+    assert line_of(text, "above the best known").endswith("| 2 | ≤ 12 | met |")
+    assert line_of(text, "by more than 5 %").endswith("| 1 | ≤ 4 | met |")
+    assert line_of(text, "below the best known").endswith("| 1 |  |  |")
+    many = {f"{at}": known_case(0.2, 9.0) for at in range(13)}
+    text = quality_report.summary({"known": group(many)}, {})
+    assert line_of(text, "above the best known").endswith("| 13 | ≤ 12 | **not met** |")
+    assert line_of(text, "reads, median").endswith("| 9 | ≤ 7 | **not met** |")
+
+
+def test_figures_of_another_build_stand_beside():
+    now, before = {"a/2": known_case(0.0)}, {"a/2": known_case(0.2)}
+    text = quality_report.summary({"known": group(now)}, {"known": group(before)})
+    assert line_of(text, "above the best known").endswith("| 1 | 0 | ≤ 12 | met |")
+    text = quality_report.differences({"known": group(now)}, {"known": group(before)})
+    assert "| quality-known | a/2 | excess | 0.2 | 0 |" in text and "reads" not in text
+
+
+def test_a_group_that_cannot_run_and_a_case_that_fails_are_told():
+    results = {"thorough": group({}, missing="not available"), "known": group({"a/2": {"failed": "E"}, "b/2": known_case(0.0)})}
+    text = quality_report.assembled(results)
+    assert "| quality-thorough | not available |" in text
+    assert line_of(text, "cases that failed").endswith("| 1 | ≤ 0 | **not met** |")
+
+
+def test_names_of_groups():
+    assert driver.asked(["quality"]) == quality.NAMES
+    assert driver.asked(["quality-path", "quality-known"]) == ["path", "known"]
+    with pytest.raises(SystemExit, match="quality-known"):
+        driver.asked(["quality-nothing"])
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_enumeration_and_exchanges_are_those_of_trying_all(k):
+    rng = np.random.default_rng(k)
+    X, y = designs.unit(rng.normal(size=(9, 12))), rng.normal(size=9)
+    y -= y.mean()
+
+    def value(columns):
+        return enumeration.explained(X, y, columns)
+
+    best = max(itertools.combinations(range(12), k), key=value)
+    assert sorted(enumeration.best(X, y, k)) == list(best)
+    support = [0, 3, 7, 9]
+    for size, found in [(1, enumeration.best_exchange(X, y, support)), (2, enumeration.best_double_exchange(X, y, support))]:
+        models = (other for other in itertools.combinations(range(12), 4) if len(set(support) - set(other)) <= size)
+        tried = max((other for other in models if size == 2 or set(other) != set(support)), key=value)
+        assert sorted(found) == list(tried)

@@ -85,7 +85,8 @@ pub fn quality(quality: &Quality, attempts: &[Attempt], name: impl Fn(usize) -> 
         told.push(format!("the search exchanged {atoms} of what accelerated IHT had found"));
     }
     if let Some(subsets) = quality.proven {
-        told.push(format!("proven best of all {} subsets of this size", number(subsets)));
+        let count = if subsets < 1e9 { format!("{subsets:.0}") } else { number(subsets) };
+        told.push(format!("proven best of all {count} subsets of this size"));
     }
     if let Some(certificate) = &quality.certificate {
         let share = 100.0 * certificate.gap.max(0.0);

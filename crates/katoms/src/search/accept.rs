@@ -213,7 +213,7 @@ impl<'a> Accept<'a> {
 
     /// Kicks, unions with other good models, and a larger model pruned back.
     fn vary(&self, search: &LocalSearch<'_>, pool: &mut Vec<Model>, effort: Effort, round: usize, work: &mut Work) {
-        let over = search.overshoot(&pool[0], work);
+        let over = search.overshoot(&pool[0], None, work);
         super::local_search::enrol(pool, over);
         for elite in &self.elites {
             let mut chosen = self.set.places_of(&elite.chosen);

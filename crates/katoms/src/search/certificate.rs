@@ -38,6 +38,8 @@ const ORTHOGONAL: f64 = 1e-11;
 const ROUNDING: f64 = 1e-9;
 /// Passes that could close no more than this share of the gap are not made.
 const WORTHWHILE: f64 = 1e-3;
+/// Where no bound can be nearer than this share of f, passes for a better one are not made.
+const HOPELESS: f64 = 0.5;
 /// The atoms that may enter the working set after a pass, in multiples of k. Or as many as it has.
 const ENTER: usize = 4;
 /// An energy must exceed the threshold by this share to enter.
@@ -76,7 +78,7 @@ impl Default for Certify {
 ///
 /// ```
 /// use katoms::{Objective, fit, loss::LeastSquares, operator::Dense, set::KSparse};
-/// use katoms::select::{Certify, certify};
+/// use katoms::search::{Certify, certify};
 ///
 /// let x = [1.0, 2.0, 3.0, 4.0,   1.0, -1.0, 1.0, -1.0,   0.0, 1.0, 1.0, 0.0];
 /// let design = Dense::column_major(&x, 4, 3)?;
@@ -188,7 +190,8 @@ where
             best.gap = gap(here, best.lower_bound);
             let gain = reachable - best.lower_bound;
             let settled = gain <= WORTHWHILE * (here - best.lower_bound);
-            if best.passes >= options.passes || best.gap <= options.enough || settled {
+            let hopeless = gap(here, reachable) > HOPELESS;
+            if best.passes >= options.passes || best.gap <= options.enough || settled || hopeless {
                 return best;
             }
             working.enter(self, &energies);

@@ -33,7 +33,7 @@ where
     S: CoordinateSet,
 {
     fn explore<'a>(&'a self, f: &'a Objective<A, L>) -> Box<dyn Explore<SparseVec> + 'a> {
-        Box::new(Coordinates { f, set: self, atoms: self.candidates(), kept: self.kept(), everything: None })
+        Box::new(Coordinates::new(f, self))
     }
 }
 
@@ -43,16 +43,52 @@ struct Coordinates<'a, A: LinearOperator, L, S> {
     set: &'a S,
     atoms: Atoms,
     kept: IndexSet,
+    /// Where every atom is one coordinate, atoms are numbered here by their coordinates: the numbers of the set.
+    numbers: Option<Vec<usize>>,
     /// The quadratic of a quadratic loss over all coordinates: what one search has read is there for the next.
     everything: Option<Everything<'a>>,
 }
 
-impl<A, L, S> Coordinates<'_, A, L, S>
+impl<'a, A, L, S> Coordinates<'a, A, L, S>
 where
     A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
     L: Loss,
     S: CoordinateSet,
 {
+    fn new(f: &'a Objective<A, L>, set: &'a S) -> Self {
+        let (given, kept) = (set.candidates(), set.kept());
+        let (n, mut atoms, mut numbers) = (kept.dim(), given.clone(), None);
+        let plain = given.len() == n && (0..n).all(|atom| given.members(atom).iter().all(|&j| j == atom));
+        if given.widest() <= 1 && !given.shared() && !plain {
+            let (mut members, mut of) = (vec![Vec::new(); n], vec![usize::MAX; n]);
+            for atom in 0..given.len() {
+                for &j in given.members(atom) {
+                    members[j].push(j);
+                    of[j] = atom;
+                }
+            }
+            (atoms, numbers) = (Atoms::groups(&members, false), Some(of));
+        }
+        Self { f, set, atoms, kept, numbers, everything: None }
+    }
+
+    /// The atoms of x by their numbers here, rising.
+    fn chosen(&self, set: &S, x: &SparseVec) -> Vec<usize> {
+        let chosen = set.chosen(x);
+        if self.numbers.is_none() {
+            return chosen;
+        }
+        let atoms = set.candidates();
+        let mut coordinates: Vec<usize> = chosen.iter().flat_map(|&atom| atoms.members(atom).iter().copied()).collect();
+        coordinates.sort_unstable();
+        coordinates
+    }
+
+    /// The number in the set of an atom here.
+    fn number(&self, atom: usize) -> usize {
+        self.numbers.as_ref().map_or(atom, |numbers| numbers[atom])
+    }
+
     /// Whether models of k atoms can be searched for.
     fn is_searchable(&self, k: usize) -> bool {
         let coordinates = self.atoms.widest().max(1).saturating_mul(k) + self.kept.indices().len();
@@ -77,7 +113,7 @@ where
 
     /// The better one of x and of what a search on a quadratic has found.
     fn squares(&mut self, set: &S, x: Evaluated<SparseVec>, asked: Asked<'_, '_>) -> Option<Improved<SparseVec>> {
-        let (k, chosen) = (set.atoms(), set.chosen(x.point()));
+        let (k, chosen) = (set.atoms(), self.chosen(set, x.point()));
         let mut squares = Squares::new(self.f, &self.atoms, &self.kept, self.everything.take());
         let found = match (squares.multiplications(k) <= COMPARED, asked.effort) {
             (true, Effort::Quick) => squares.judge(&chosen),
@@ -105,7 +141,7 @@ where
 
     /// The same for other losses.
     fn others(&self, set: &S, x: Evaluated<SparseVec>, asked: Asked<'_, '_>) -> Option<Improved<SparseVec>> {
-        let (k, chosen) = (set.atoms(), set.chosen(x.point()));
+        let (k, chosen) = (set.atoms(), self.chosen(set, x.point()));
         let accept = Accept::new(self.f, &self.atoms, &self.kept)?;
         let start = Fitted { chosen: chosen.clone(), value: self.f.value(&x), x };
         let found = match asked.effort {
@@ -127,7 +163,11 @@ where
         let perfect = self.is_perfect(x);
         let stationarity = if perfect { 0.0 } else { stationarity(self.f, set, x, &gradient) };
         let deviance = |value: f64| self.f.loss().deviance(value);
-        let tie = |swap: &Swap| NearTie { inside: swap.out, outside: swap.into, rise: (-swap.gain).max(0.0) };
+        let tie = |swap: &Swap| NearTie {
+            inside: self.number(swap.out),
+            outside: self.number(swap.into),
+            rise: (-swap.gain).max(0.0),
+        };
         let loss = self.f.loss().value(x.image());
         let near = |tie: &NearTie| deviance(loss + tie.rise) - deviance(loss) < NEAR;
         Quality {

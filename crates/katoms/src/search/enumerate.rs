@@ -40,6 +40,8 @@ pub(super) const LANES: usize = 8;
 const PER_ROW: f64 = 24.0;
 /// Coordinates up to which branch and bound is tried: a node has two matrices, here of 128 kB each.
 const FEW: usize = 128;
+/// Coordinates of which all subsets, of any size, are few.
+const TINY: usize = 14;
 /// The share of the work of a scan that a tree may take before.
 const TRIAL: f64 = 0.25;
 /// Pairs that are compared sooner than a tree of 40 coordinates is set up: 0.1 ms and 0.3 ms.
@@ -111,9 +113,10 @@ pub(super) fn best_subset(
     scaled.proven(&root, best, choose(free, k))
 }
 
-/// Whether an enumeration of k of n coordinates would be refused before it begins.
+/// Whether an enumeration of k of n coordinates would be refused before it begins. Of more than half of many, prefixes are
+/// many more than supports.
 pub(super) fn is_refused(n: usize, k: usize, budget: f64) -> bool {
-    n > FEW && predicted(n, k.min(n)) > budget
+    (2 * k > n && n > TINY) || (n > FEW && predicted(n, k.min(n)) > budget)
 }
 
 /// C(n, k).

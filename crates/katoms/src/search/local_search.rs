@@ -179,7 +179,22 @@ impl<'a> LocalSearch<'a> {
         while tableau.chosen().len() > size {
             self.drop(tableau, work);
         }
-        while tableau.chosen().len() < size && self.add(tableau, &[], None, work) {}
+        while tableau.chosen().len() < size {
+            // Where nothing is left that would bring something, what brings nothing fills the place.
+            let idle = self.is_perfect(tableau.objective()) || !self.add(tableau, &[], None, work);
+            if idle && !self.fill(tableau) {
+                return;
+            }
+        }
+    }
+
+    /// Lets in the first atom outside that is not all zeros. Whether there was one.
+    fn fill(&self, tableau: &mut Tableau<'a>) -> bool {
+        let varies = |atom: &usize| self.atoms.members(*atom).iter().any(|&j| self.q.diagonal()[j] > 0.0);
+        let outside = |atom: &usize| varies(atom) && !tableau.chosen().contains(atom);
+        let first = (0..self.atoms.len()).find(outside);
+        first.into_iter().for_each(|atom| tableau.choose(self.q, atom));
+        first.is_some()
     }
 
     /// The model of a size from some atoms, exchanged.
@@ -197,11 +212,23 @@ impl<'a> LocalSearch<'a> {
         *models = path.models;
     }
 
-    /// From a model to a larger one and back.
-    pub fn overshoot(&self, model: &Model, work: &mut Work) -> Model {
+    /// From a model to a larger one and back. With partners, atoms come in two by two where a pair brings more than two
+    /// single ones: the difference of nearly equal columns may tell what neither of them does.
+    pub fn overshoot(&self, model: &Model, partners: Option<&Partners>, work: &mut Work) -> Model {
         let size = model.chosen.len();
         let mut tableau = self.tableau(&model.chosen);
-        self.resize(&mut tableau, (OVERSHOOT * size + 2).min(self.widest), work);
+        let most = (OVERSHOOT * size + 2).min(self.widest);
+        while let Some(partners) = partners.filter(|_| tableau.chosen().len() + 2 <= most) {
+            let gains = tableau.entry_gains();
+            let single = gains.iter().copied().fold(0.0, f64::max);
+            self.count(&tableau, work);
+            match partners.best(self.q, &tableau).filter(|pair| pair.2 > 2.0 * single) {
+                Some((a, b, _)) => [a, b].into_iter().for_each(|atom| tableau.choose(self.q, atom)),
+                None if !self.add(&mut tableau, &[], None, work) => break,
+                None => {}
+            }
+        }
+        self.resize(&mut tableau, most, work);
         self.resize(&mut tableau, size, work);
         self.exchange(&mut tableau, work);
         Self::model(&tableau)
@@ -307,6 +334,32 @@ impl<'a> LocalSearch<'a> {
     }
 }
 
+/// For each coordinate the one that is most like it.
+#[derive(Debug)]
+pub(crate) struct Partners(Vec<usize>);
+
+impl Partners {
+    /// Needs every column of G.
+    pub fn new(q: &dyn Quadratic, atoms: &Atoms) -> Self {
+        let n = q.dim();
+        let all: Vec<usize> = (0..n).collect();
+        q.prepare(&all);
+        let open = |j: &usize| atoms.members(*j).len() == 1 && q.diagonal()[*j] > 0.0;
+        let like = |j: usize, l: usize| q.column(j)[l].powi(2) / q.diagonal()[l];
+        let partner = |j: usize| {
+            let others = (0..n).filter(|&l| l != j).filter(open);
+            others.reduce(|a, b| if like(j, b) > like(j, a) { b } else { a }).filter(|_| open(&j)).unwrap_or(j)
+        };
+        Self(all.into_par_iter().map(partner).collect())
+    }
+
+    /// The pair outside of a model that lowers f most, and by how much.
+    fn best(&self, q: &dyn Quadratic, tableau: &Tableau<'_>) -> Option<(usize, usize, f64)> {
+        let gain = |(j, &l): (usize, &usize)| (l != j).then(|| Some((j, l, tableau.pair_gain(q, j, l)?)))?;
+        self.0.iter().enumerate().filter_map(gain).reduce(|a, b| if b.2 > a.2 { b } else { a })
+    }
+}
+
 /// Models of rising sizes: up from the smallest, and back from the largest.
 pub(crate) struct SizePath<'a> {
     pub search: LocalSearch<'a>,
@@ -335,10 +388,18 @@ impl<'a> SizePath<'a> {
         self.search.resize(&mut self.tableau, size, work);
         self.search.exchange(&mut self.tableau, work);
         let here = LocalSearch::model(&self.tableau);
-        match self.models.get(&size).filter(|model| model.objective <= here.objective * (1.0 - IMPROVES)) {
-            // Another way has led to a better one: on from there.
-            Some(better) => self.tableau = self.search.tableau(&better.chosen),
-            None => offer(&mut self.models, size, here),
+        // Below this, differences are rounding: of perfect fits the first stays.
+        let floored = |model: &Model| model.objective.max(ROUNDING * self.search.q.constant().abs());
+        match self.models.get(&size) {
+            Some(there) if !(floored(&here) < floored(there) * (1.0 - IMPROVES)) => {
+                // Another way has led to one as good: on from there.
+                if there.chosen != here.chosen {
+                    self.tableau = self.search.tableau(&there.chosen);
+                }
+            }
+            _ => {
+                self.models.insert(size, here);
+            }
         }
         true
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Effort;
 use super::enumerate::{Gram, Proven, best_subset, is_refused};
 use super::explore::GoOn;
-use super::local_search::{IMPROVES, LocalSearch, Model, ROUNDING, Round, Work, enrol, offer};
+use super::local_search::{IMPROVES, LocalSearch, Model, Partners, ROUNDING, Round, Work, enrol, offer};
 use super::pricing::Everything;
 use super::problem::Problem;
 use super::quadratic::Quadratic;
@@ -34,11 +34,13 @@ const ROUNDS: usize = 12;
 /// Rounds without a better model after which a search ends.
 const PATIENCE: usize = 2;
 /// Kicks in a chain, chains in the first round, unions in each.
-const KICKS: f64 = 30.0;
+const KICKS: f64 = 25.0;
 const CHAINS: f64 = 6.0;
 const UNIONS: f64 = 12.0;
 /// Entries of tableaux that one round may compute, times the effort.
-const WORK: f64 = 4e8;
+const WORK: f64 = 4e7;
+/// Columns up to which pairs of nearly equal ones are looked for.
+const PAIRED: usize = 600;
 /// Evaluations that an enumeration of all models may take; of two and three coordinates, these.
 const ENUMERATED: f64 = 1e7;
 const ENUMERATED_FEW: f64 = 3e8;
@@ -202,20 +204,28 @@ impl<'f, 'a> Squares<'f, 'a> {
         Some(found)
     }
 
-    /// One pass for the best few models: what is said of the best, and the atoms that should join the set.
+    /// One pass for the best few models, and for the best one of an atom less: what is said of the best, and the atoms that
+    /// should join the set.
     fn price(&mut self, state: &State, count: usize) -> Option<(Found, Vec<usize>)> {
         let models: Vec<Vec<usize>> = state.elites.iter().take(count).map(|elite| elite.0.clone()).collect();
-        let coordinates = models.iter().flatten().flat_map(|&atom| self.atoms.members(atom));
-        let coordinates: Vec<usize> = coordinates.chain(self.kept.indices()).copied().collect();
-        self.everything.as_mut()?.bring(&coordinates);
+        let smaller = state.sizes.get(&(state.k - 1)).map(|model| model.0.clone()).unwrap_or_default();
+        let all = models.iter().flatten().chain(&smaller).flat_map(|&atom| self.atoms.members(atom));
+        let coordinates: Vec<usize> = all.chain(self.kept.indices()).copied().collect();
+        let everything = self.everything.as_mut()?;
+        everything.bring(&coordinates);
         let (mut best, mut entering) = (None, Vec::new());
+        let mut join = |gains: Vec<f64>| {
+            let outside = |(atom, gain): (usize, f64)| if state.set.contains(atom) { f64::NEG_INFINITY } else { gain };
+            let gains: Vec<f64> = gains.into_iter().enumerate().map(outside).collect();
+            let top = top_k(&gains, ENTERING + ENTERING_HALVES * state.k / 2);
+            entering.extend(top.into_iter().filter(|&atom| gains[atom] > f64::NEG_INFINITY));
+        };
+        if !smaller.is_empty() {
+            join(Tableau::new(&*everything, self.atoms, self.kept, &smaller).entry_gains());
+        }
         for model in &models {
-            let (found, mut arrivals) = self.compared(model)?;
-            arrivals.iter_mut().enumerate().filter(|(atom, _)| state.set.contains(*atom)).for_each(|(_, gain)| {
-                *gain = f64::NEG_INFINITY;
-            });
-            let top = top_k(&arrivals, ENTERING + ENTERING_HALVES * state.k / 2);
-            entering.extend(top.into_iter().filter(|&atom| arrivals[atom] > f64::NEG_INFINITY));
+            let (found, arrivals) = self.compared(model)?;
+            join(arrivals);
             best.get_or_insert(found);
         }
         Some((best?, entering))
@@ -283,11 +293,14 @@ impl State {
         let (k, root) = (self.k, effort.times().max(1.0).sqrt());
         (self.elites, self.sizes) = self.local_search(|search| {
             let mut work = Work::new(WORK * effort.times());
+            // On groups a pair is no matter of two columns.
+            let pairs = round == 0 && search.q.dim() <= PAIRED && search.atoms.widest() <= 1;
+            let partners = pairs.then(|| Partners::new(search.q, search.atoms));
             let ladder: Vec<usize> = (1..=(k + (k / 2).max(3)).min(search.widest)).collect();
             search.sizes(&mut sizes, &ladder, &mut work, go_on);
             if let Some(model) = sizes.get(&k) {
                 enrol(&mut elites, model.clone());
-                enrol(&mut elites, search.overshoot(model, &mut work));
+                enrol(&mut elites, search.overshoot(model, partners.as_ref(), &mut work));
             }
             let chains = CHAINS * root;
             let how = Round {

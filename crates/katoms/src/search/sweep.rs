@@ -168,6 +168,11 @@ impl Sweep {
         self.strips[j / ROWS].slopes[j % ROWS]
     }
 
+    /// The curvature along a coordinate that S leaves.
+    pub fn room(&self, j: usize) -> f64 {
+        self.strips[j / ROWS].room[j % ROWS]
+    }
+
     /// The room below which a coordinate counts as dependent.
     pub fn floor(&self, j: usize) -> f64 {
         self.strips[j / ROWS].floor[j % ROWS]

@@ -406,6 +406,20 @@ impl<'a> Tableau<'a> {
         Swaps { best, compared: self.chosen.len() * candidates.len(), exhaustive }
     }
 
+    /// How much f falls when two coordinates outside come in together; `None` where they cannot. Of single coordinates. O(k).
+    pub fn pair_gain(&self, q: &dyn Quadratic, j: usize, l: usize) -> Option<f64> {
+        if self.held[j] > 0 || self.held[l] > 0 || !self.sweep.admits(j) {
+            return None;
+        }
+        let column = q.column(l);
+        let inside = self.sweep.inside().iter().enumerate();
+        let shared = column[j] - inside.map(|(p, &i)| self.sweep.regression(j, p) * column[i]).sum::<f64>();
+        let (first, second) = (self.sweep.room(j), self.sweep.room(l) - shared * shared / self.sweep.room(j));
+        let slope = self.sweep.slope(l) - shared * self.sweep.slope(j) / first;
+        let room = second > self.sweep.floor(l);
+        room.then(|| 0.5 * self.sweep.slope(j).powi(2) / first + 0.5 * slope * slope / second)
+    }
+
     /// The chosen atoms that matter least, the least first.
     pub fn weakest(&self, count: usize) -> Vec<usize> {
         let costs: Vec<f64> = self.removal_costs().into_iter().map(|cost| -cost).collect();

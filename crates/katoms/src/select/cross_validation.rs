@@ -26,6 +26,9 @@ use crate::search::GoOn;
 use crate::set::{Always, CoordinateSet};
 use crate::space::SparseVec;
 
+/// A held-out loss below this share of the largest is rounding.
+const PERFECT: f64 = 1e-20;
+
 /// What is validated, and how the data are prepared.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CrossValidation {
@@ -138,10 +141,13 @@ impl Score {
 
     /// The place of the score that is least; of equals the one with the fewest atoms.
     pub fn least(scores: &[Self]) -> usize {
+        // Losses of perfect predictions are rounding: they are all the same.
+        let perfect = PERFECT * scores.iter().fold(0.0, |most: f64, score| most.max(score.mean));
+        let mean = |score: &Self| if (0.0..perfect).contains(&score.mean) { perfect } else { score.mean };
         let better = |a: usize, b: usize| {
             let (old, new) = (&scores[a], &scores[b]);
-            let fewer = new.mean == old.mean && new.choice.atoms < old.choice.atoms;
-            let replaces = new.mean < old.mean || fewer || (old.mean.is_nan() && !new.mean.is_nan());
+            let fewer = mean(new) == mean(old) && new.choice.atoms < old.choice.atoms;
+            let replaces = mean(new) < mean(old) || fewer || (old.mean.is_nan() && !new.mean.is_nan());
             if replaces { b } else { a }
         };
         (0..scores.len()).reduce(better).unwrap_or(0)
