@@ -124,3 +124,34 @@ fn dense_designs_of_one_column_have_nowhere_to_go() {
     let outcome = fit(&f, &KSparse::new(1, 1).unwrap()).unwrap();
     assert_eq!((outcome.status, outcome.point.indices()), (Status::Converged, &[0][..]));
 }
+
+#[test]
+fn the_best_pair_of_few_rows_and_many_columns_is_found_and_proven() {
+    for seed in 0..6 {
+        let (rows, n) = (14, 300);
+        let design = simulate::gaussian(rows, n, seed);
+        let a = Dense::column_major(&design, rows, n).unwrap();
+        let f = Objective::new(&a, LeastSquares::new(simulate::gaussian(rows, 1, seed + 50)).unwrap()).unwrap();
+        let best = choices(n, 2).into_iter().map(|pair| value_on(&f, pair)).fold(f64::INFINITY, f64::min);
+        let found = fit(&f, &KSparse::new(2, n).unwrap()).unwrap();
+        assert!(found.objective <= best * (1.0 + 1e-9), "seed {seed}: {} {best}", found.objective);
+        assert_eq!(found.quality.unwrap().proven, Some(44_850.0));
+    }
+}
+
+/// More atoms than the working set begins with are looked at by pricing, and a path has the fit of each size.
+#[test]
+fn a_path_is_never_worse_than_a_fit_beyond_the_first_working_set() {
+    for seed in 0..2 {
+        let problem = walks(40, 900, seed);
+        let a = problem.operator();
+        let f = problem.squares(&a);
+        let path = path(&f, &KSparse::new(1, 900).unwrap(), [2, 4, 7], |_| ControlFlow::Continue(())).unwrap();
+        for model in &path.models {
+            let alone = fit(&f, &KSparse::new(model.atoms, 900).unwrap()).unwrap();
+            assert!(model.objective <= alone.objective * (1.0 + 1e-9), "seed {seed}, {} atoms", model.atoms);
+            let quality = &model.quality;
+            assert!(quality.exhaustive && !quality.improvable() || quality.proven.is_some(), "{quality:?}");
+        }
+    }
+}
