@@ -48,6 +48,8 @@ class ByCriterion(LinearModel):
         if not isinstance(size, int):
             if self.method is not None:
                 raise ValueError(f"method is {self.method!r}, which runs for one size; give support_size one number")
+            if self.effort != "default":
+                raise ValueError(f"effort is {self.effort!r}, which is for one size; give support_size one number")
             told = asked(_katoms.path, design, problem, self._work(design), size, criterion)
             # Sizes that were not reached for want of time say nothing about the range.
             edge = told["edge"][criterion] if told["cut"] is None else None

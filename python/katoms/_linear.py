@@ -96,7 +96,7 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         method = method_of(getattr(self, "method", None))
         if chosen is not None and problem["bounds"] is None:
             method = "accelerated-iht"
-        effort = str(getattr(self, "effort", "default"))
+        effort = str(getattr(self, "effort", "default")) if chosen is None else "default"
         question = {"support_size": size, "method": method, "effort": effort, "start": start}
         told = asked(_katoms.fit, design, problem, work, question)
         self._keep_model(design, size, told["coef"], told["intercept"])

@@ -112,8 +112,8 @@ def recover(
         The standard deviation of the noise in b, if it is known: a residual at its level ends the search. Of complex
         noise, the root of its mean squared magnitude.
     method : str, optional
-        A single run of this method, by its name in :func:`katoms.methods`. None searches: several starts, and
-        exchanges of entries for as long as that helps.
+        A single run of this method, by its name in :func:`katoms.methods`. None searches from the end of accelerated
+        iterative hard thresholding for better entries.
     dtype : {float, complex}, optional
         What the entries of x are. None: complex where A or b is complex, else real. Where A is complex and x is known
         to be real, say ``dtype=float``: a complex measurement then tells two numbers of it. A complex entry counts as
@@ -181,8 +181,8 @@ class SparseRecovery(Working):
     noise : float or None, default=None
         The standard deviation of the noise in y, if it is known: a residual at its level ends the search.
     method : str or None, default=None
-        A single run of this method, by its name in :func:`katoms.methods`. None searches: several starts, and
-        exchanges of entries for as long as that helps.
+        A single run of this method, by its name in :func:`katoms.methods`. None searches from the end of accelerated
+        iterative hard thresholding for better entries.
     {parameters}
 
     Attributes

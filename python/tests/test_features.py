@@ -564,3 +564,22 @@ def test_python_is_rust_to_the_bit(planted, tmp_path):
         assert written["intercept"] == model.intercept_ and written["objective"] == model.objective_
         cost = (model.n_passes_, model.n_reads_, model.n_columns_read_)
         assert tuple(told["run"][name] for name in ("passes", "reads", "columns")) == cost and min(cost) > 0
+
+
+def test_an_effort_is_heard_or_refused():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 40))
+    y = X[:, :6].sum(axis=1) + rng.normal(size=60)
+    quick, default, thorough = (katoms.SparseRegressor(6, effort=e).fit(X, y) for e in ("quick", "default", "thorough"))
+    assert thorough.objective_ <= default.objective_ <= quick.objective_
+    assert (katoms.SparseRegressor(6, effort=1).fit(X, y).support_ == default.support_).all()
+    for kwargs, said in [
+        ({"effort": "hard"}, "effort is hard"),
+        ({"effort": -1}, "effort is -1"),
+        ({"effort": "quick", "method": "omp"}, "leave the effort out, or the method"),
+        ({"effort": "quick", "positive": True}, "leave the effort out, or the bounds"),
+    ]:
+        with pytest.raises(ValueError, match=said):
+            katoms.SparseRegressor(6, **kwargs).fit(X, y)
+    with pytest.raises(ValueError, match="for one size"):
+        katoms.SparseRegressor([2, 3], effort="thorough").fit(X, y)

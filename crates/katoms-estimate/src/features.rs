@@ -14,7 +14,7 @@ use katoms::driver::{Options, Run, Stop};
 use katoms::loss::{AnyLoss, Loss, Split, best_constant};
 use katoms::method::AtomMethod;
 use katoms::operator::{AnyDesign, LinearOperator};
-use katoms::search::Search;
+use katoms::search::{Effort, Search};
 use katoms::select::{Bounds, Preparation, Sample, Selected, Stability, stability};
 use katoms::set::{Always, AnyAtoms, ConstraintSet};
 use katoms::space::SparseVec;
@@ -106,6 +106,10 @@ impl<'a> Features<'a> {
         }
         let f = self.objective()?;
         let set = self.preparation.set(&self.atoms.with_atoms(k)?)?;
+        if how.method.is_some() && how.effort != Effort::Default {
+            let needs = "no effort: it runs once, and nothing follows it; leave the effort out, or the method";
+            return Err(Error::Unsuitable { method: "a method by name", needs });
+        }
         let method = AtomMethod::named(how.method.as_deref().unwrap_or("accelerated-iht"))?;
         // The watch keeps the time of the run: what a limit of the driver's own ends can be saved no more.
         let options = Options { stop: Stop { seconds: None, ..how.stop }, ..Options::for_set(&set) };

@@ -56,8 +56,7 @@ enum Growth {
 pub struct Recovery {
     /// The most entries that are not 0.
     pub k: usize,
-    /// A single run of this method. Default: none but a search: several starts, polished by exchanges of entries
-    /// for as long as that helps. An operator without a matrix is written out for it; where it is too large, a few
+    /// A single run of this method. Default: accelerated IHT, and a search from its end for better entries. An operator without a matrix is written out for it; where it is too large, a few
     /// methods are tried in turn.
     pub method: Option<AtomMethod>,
     /// The standard deviation of the noise in the real numbers of b, if it is known: a residual at its level ends the

@@ -442,3 +442,21 @@ fn exchanges_are_told_as_they_were() {
     let classes = said("y,a,b,c\nno,1,2,5\nno,2,1,3\nyes,1.5,5,4\nyes,4,1,1\nno,3,3,3\nyes,2.5,4,2\n", "-k 1");
     assert!(classes.contains("(all 2 compared)"), "{classes}");
 }
+
+/// An effort that would change nothing is refused, and a thorough search is never worse than a quick one.
+#[test]
+fn effort_is_heard_or_refused() {
+    let desk = Desk::new();
+    let houses = example("houses.csv");
+    let fit = |words: &str| desk.katoms(&format!("fit {houses} --target price -k 3 -q --json {words}"));
+    let objective = |words: &str| fit(words).json()["model"]["objective"].as_f64().unwrap();
+    assert!(objective("--effort thorough") <= objective("--effort quick"));
+    assert_eq!(objective("--effort default"), objective(""));
+    for (words, said) in [
+        ("--effort 2 --method omp", "leave the effort out, or the method"),
+        ("--effort=-1", "quick, default, thorough, or a number above 0"),
+    ] {
+        let refused = fit(words);
+        assert!(refused.code != Some(0) && refused.err.contains(said), "{words}: {}", refused.err);
+    }
+}

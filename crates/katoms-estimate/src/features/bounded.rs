@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 
 use katoms::Error;
+use katoms::search::Effort;
 use katoms::select::{Bounded, Bounds, search_within_bounds};
 use katoms::set::ConstraintSet;
 
@@ -21,6 +22,9 @@ impl Features<'_> {
         let unsuitable = |needs| Err(Error::Unsuitable { method: "a fit within bounds", needs });
         if how.method.is_some() {
             return unsuitable("its own search: leave the method out, or the bounds");
+        }
+        if how.effort != Effort::Default {
+            return unsuitable("its own search: leave the effort out, or the bounds");
         }
         if how.resume.is_some() {
             return unsuitable("no saved state: leave it out, or the bounds; a start may be given in its place");

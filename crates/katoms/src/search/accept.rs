@@ -7,10 +7,10 @@ use rayon::prelude::*;
 
 use super::Effort;
 use super::explore::GoOn;
-use super::local_search::{IMPROVES, LocalSearch, Model, Round, Work};
+use super::local_search::{ELITES, IMPROVES, LocalSearch, Model, Round, Work};
 use super::pricing::falls;
 use super::problem::{Problem, null_model};
-use super::squares::SMALL;
+use super::squares::{PATIENCE, PRICED, SMALL, multiplications, screened};
 use super::tableau::{Swap, Swaps};
 use super::working_set::{Local, WorkingSet};
 use crate::linalg::top_k;
@@ -20,14 +20,8 @@ use crate::space::{IndexSet, Point, SparseVec};
 
 /// The least curvature of the Newton model, as a share of the largest possible: predictions that are nearly sure may move.
 const LEAST: f64 = 4e-5;
-/// The first working set: so many atoms, or so many for each of the model. Without kicks, few suffice.
-const SCREENED: usize = 200;
-const SCREENED_EACH: usize = 8;
-const LISTED_EACH: usize = 2;
-/// Good models that are kept, that the local search begins at, and that are priced.
-const ELITES: usize = 6;
+/// Good models that the local search begins at.
 const EXPANDED: usize = 2;
-const PRICED: usize = 4;
 /// Single exchanges that promise most and are tried on f: by the Newton model, and by the largest possible curvature.
 const TRIED: usize = 12;
 const TRIED_SURELY: usize = 6;
@@ -35,8 +29,6 @@ const TRIED_SURELY: usize = 6;
 const ENTERING: usize = 10;
 const SUBSTITUTES: usize = 8;
 const ROUNDS: usize = 15;
-/// Rounds without a better model after which a search ends.
-const PATIENCE: usize = 2;
 const KICKS: f64 = 12.0;
 const CHAINS: f64 = 2.0;
 const UNIONS: f64 = 8.0;
@@ -98,7 +90,7 @@ impl<'a> Accept<'a> {
 
     /// The best model of k atoms that a search from one finds.
     pub fn best(mut self, k: usize, start: Fitted, effort: Effort, go_on: &mut GoOn<'_>) -> Option<Accepted> {
-        let small = self.multiplications(k) <= SMALL * effort.times().max(1.0);
+        let small = multiplications(self.f, self.atoms, self.kept, k) <= SMALL * effort.times().max(1.0);
         self.begin(k, start, small);
         let (mut stale, mut slopes) = (0, None);
         for round in 0..ROUNDS {
@@ -139,11 +131,6 @@ impl<'a> Accept<'a> {
         Some(judged.finish(slopes))
     }
 
-    fn multiplications(&self, k: usize) -> f64 {
-        let coordinates = self.atoms.widest().max(1) * k + self.kept.indices().len();
-        self.f.rows() as f64 * self.f.dim() as f64 * coordinates as f64
-    }
-
     /// What is below this is better than `here`.
     fn enough(&self, here: f64) -> f64 {
         here - IMPROVES * (here - self.f.lower_bound())
@@ -152,10 +139,7 @@ impl<'a> Accept<'a> {
     /// The first working set and the first models.
     fn begin(&mut self, k: usize, start: Fitted, small: bool) {
         self.set.add(self.f, self.atoms, start.chosen.iter().copied());
-        self.join(
-            &self.f.null_gradient(self.kept),
-            if small { SCREENED.max(SCREENED_EACH * k) } else { LISTED_EACH * k },
-        );
+        self.join(&self.f.null_gradient(self.kept), screened(k, small));
         self.known.insert(start.chosen.clone());
         self.elites = vec![start.clone()];
         if small {

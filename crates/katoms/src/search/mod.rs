@@ -43,7 +43,7 @@ pub(crate) use explore::Observer;
 pub use explore::{Explore, GoOn, Improved, Searchable};
 pub(crate) use local_search::{IMPROVES, LocalSearch, Model, ROUNDING, SizePath, Work};
 pub(crate) use pricing::Everything;
-pub(crate) use quadratic::Quadratic;
+pub(crate) use quadratic::{Quadratic, Terms};
 
 use crate::driver::{Event, Options, Outcome, Run, Status};
 use crate::error::{Error, check_option};

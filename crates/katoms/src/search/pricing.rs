@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use super::problem::Problem;
-use super::quadratic::Quadratic;
+use super::quadratic::{Quadratic, Terms};
 use crate::linalg::kernels::axpy;
 use crate::linalg::{dot, top_k};
 use crate::objective::Evaluated;
@@ -20,9 +20,7 @@ pub(crate) struct Everything<'a> {
     curvatures: Vec<f64>,
     /// What b is the pull-back of.
     pushed: Vec<f64>,
-    linear: Vec<f64>,
-    diagonal: Vec<f64>,
-    constant: f64,
+    terms: Terms,
     columns: BTreeMap<usize, Vec<f64>>,
     blocks: Vec<OnceLock<Vec<f64>>>,
 }
@@ -40,8 +38,8 @@ impl<'a> Everything<'a> {
         let (pushed, constant) = expansion(f, x, &curvatures);
         let mut blocks = Vec::new();
         blocks.resize_with(atoms.len(), OnceLock::new);
-        let (linear, columns) = (Vec::new(), BTreeMap::new());
-        Some(Self { f, curvatures, pushed, linear, diagonal, constant, columns, blocks })
+        let terms = Terms { linear: Vec::new(), diagonal, constant };
+        Some(Self { f, curvatures, pushed, terms, columns: BTreeMap::new(), blocks })
     }
 
     /// Column j of G, where it is known.
@@ -51,20 +49,20 @@ impl<'a> Everything<'a> {
 
     /// −∇f = b − G·x where x has these entries, whose columns are known. O(n) for each.
     pub fn slopes_at(&self, entries: impl Iterator<Item = (usize, f64)>) -> Vec<f64> {
-        let mut slopes = self.linear.clone();
+        let mut slopes = self.terms.linear.clone();
         entries.for_each(|(j, x)| axpy(-x, self.column(j), &mut slopes));
         slopes
     }
 
     /// The atoms along which f falls most where its gradient is this, each by itself.
     pub fn steepest(&self, atoms: &Atoms, gradient: &[f64], count: usize) -> Vec<usize> {
-        let falls = falls(atoms, gradient, &self.diagonal);
+        let falls = falls(atoms, gradient, &self.terms.diagonal);
         top_k(&falls, count).into_iter().filter(|&atom| falls[atom] > 0.0).collect()
     }
 
     /// The same without those that are chosen.
     pub fn steepest_outside(&self, atoms: &Atoms, gradient: &[f64], chosen: &[usize], count: usize) -> Vec<usize> {
-        let mut falls = falls(atoms, gradient, &self.diagonal);
+        let mut falls = falls(atoms, gradient, &self.terms.diagonal);
         chosen.iter().for_each(|&atom| falls[atom] = 0.0);
         top_k(&falls, count).into_iter().filter(|&atom| falls[atom] > 0.0).collect()
     }
@@ -83,7 +81,7 @@ impl<'a> Everything<'a> {
         for column in self.f.columns(&wanted).chunks(self.f.rows().max(1)).take(wanted.len()) {
             residuals.push(column.iter().zip(&self.curvatures).map(|(a, h)| a * h).collect());
         }
-        let first = self.linear.is_empty();
+        let first = self.terms.linear.is_empty();
         if first {
             residuals.push(self.pushed.clone());
         }
@@ -93,34 +91,25 @@ impl<'a> Everything<'a> {
         let views: Vec<&[f64]> = residuals.iter().map(Vec::as_slice).collect();
         let mut products = self.f.pass(&views);
         if first {
-            self.linear = products.pop().unwrap_or_default();
+            self.terms.linear = products.pop().unwrap_or_default();
         }
         for (j, mut column) in wanted.into_iter().zip(products) {
-            column[j] = self.diagonal[j];
+            column[j] = self.terms.diagonal[j];
             self.columns.insert(j, column);
         }
     }
 }
 
 impl Quadratic for Everything<'_> {
-    fn dim(&self) -> usize {
-        self.diagonal.len()
-    }
-    fn linear(&self) -> &[f64] {
-        &self.linear
-    }
-    fn diagonal(&self) -> &[f64] {
-        &self.diagonal
-    }
-    fn constant(&self) -> f64 {
-        self.constant
+    fn terms(&self) -> &Terms {
+        &self.terms
     }
     fn column(&self, j: usize) -> &[f64] {
         self.columns.get(&j).map_or(&[], Vec::as_slice)
     }
     fn block(&self, atom: usize, members: &[usize]) -> Vec<f64> {
         if let [j] = members {
-            return vec![self.diagonal[*j]];
+            return vec![self.terms.diagonal[*j]];
         }
         let compute = || {
             let columns = self.f.columns(members);
@@ -130,7 +119,7 @@ impl Quadratic for Everything<'_> {
             for b in 0..members.len() {
                 let curved: Vec<f64> = column(b).iter().zip(&self.curvatures).map(|(a, h)| a * h).collect();
                 for a in 0..members.len() {
-                    let entry = if a == b { self.diagonal[members[a]] } else { dot(&curved, column(a)) };
+                    let entry = if a == b { self.terms.diagonal[members[a]] } else { dot(&curved, column(a)) };
                     block[b * members.len() + a] = entry;
                 }
             }

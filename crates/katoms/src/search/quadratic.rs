@@ -1,15 +1,36 @@
 //! f(x) = ½·xᵀGx − bᵀx + f(0), of which any column of G can be had.
 
+/// What is known of a quadratic beside the columns of G.
+#[derive(Debug)]
+pub(crate) struct Terms {
+    /// b = −∇f(0).
+    pub linear: Vec<f64>,
+    /// The diagonal of G, the ridge included.
+    pub diagonal: Vec<f64>,
+    /// f(0).
+    pub constant: f64,
+}
+
 /// A quadratic function.
 pub(crate) trait Quadratic: Sync {
+    /// b, the diagonal of G, and f(0).
+    fn terms(&self) -> &Terms;
     /// The number of coordinates.
-    fn dim(&self) -> usize;
+    fn dim(&self) -> usize {
+        self.terms().diagonal.len()
+    }
     /// b = −∇f(0).
-    fn linear(&self) -> &[f64];
+    fn linear(&self) -> &[f64] {
+        &self.terms().linear
+    }
     /// The diagonal of G, the ridge included.
-    fn diagonal(&self) -> &[f64];
+    fn diagonal(&self) -> &[f64] {
+        &self.terms().diagonal
+    }
     /// f(0).
-    fn constant(&self) -> f64;
+    fn constant(&self) -> f64 {
+        self.terms().constant
+    }
     /// Column j of G, the ridge included. Computed when it is first asked for.
     fn column(&self, j: usize) -> &[f64];
     /// Computes columns that will be needed, together.
@@ -21,15 +42,13 @@ pub(crate) trait Quadratic: Sync {
 #[cfg(test)]
 pub(crate) mod explicit {
     //! A quadratic that is written out, for tests.
-    use super::Quadratic;
+    use super::{Quadratic, Terms};
     use crate::linalg::{Matrix, dot, solve_symmetric};
 
     /// ½‖y − Φx‖² + ½·ridge·‖x‖².
     pub(crate) struct Explicit {
         pub gram: Matrix,
-        pub linear: Vec<f64>,
-        pub diagonal: Vec<f64>,
-        pub constant: f64,
+        terms: Terms,
     }
 
     impl Explicit {
@@ -39,29 +58,20 @@ pub(crate) mod explicit {
             let gram = Matrix::from_fn(n, n, |i, j| product.at(i, j) + if i == j { ridge } else { 0.0 });
             let linear = (0..n).map(|j| dot(design.column(j), y)).collect();
             let diagonal = (0..n).map(|j| gram.at(j, j)).collect();
-            Self { gram, linear, diagonal, constant: 0.5 * dot(y, y) }
+            Self { gram, terms: Terms { linear, diagonal, constant: 0.5 * dot(y, y) } }
         }
     }
 
     /// The minimum over some coordinates, from scratch.
     pub(crate) fn minimum(q: &Explicit, at: &[usize]) -> f64 {
-        let right: Vec<f64> = at.iter().map(|&j| q.linear[j]).collect();
+        let right: Vec<f64> = at.iter().map(|&j| q.linear()[j]).collect();
         let gram = Matrix::from_fn(at.len(), at.len(), |a, b| q.gram.at(at[a], at[b]));
-        q.constant - 0.5 * dot(&right, &solve_symmetric(&gram, &right))
+        q.constant() - 0.5 * dot(&right, &solve_symmetric(&gram, &right))
     }
 
     impl Quadratic for Explicit {
-        fn dim(&self) -> usize {
-            self.linear.len()
-        }
-        fn linear(&self) -> &[f64] {
-            &self.linear
-        }
-        fn diagonal(&self) -> &[f64] {
-            &self.diagonal
-        }
-        fn constant(&self) -> f64 {
-            self.constant
+        fn terms(&self) -> &Terms {
+            &self.terms
         }
         fn column(&self, j: usize) -> &[f64] {
             self.gram.column(j)

@@ -6,7 +6,7 @@
 use super::explore::GoOn;
 use super::local_search::{LocalSearch, Model, SizePath, Work};
 use super::pricing::Everything;
-use super::squares::{Found, Squares, compared_within};
+use super::squares::{ALL, Found, Squares, compared_within};
 use super::tableau::Swaps;
 use super::working_set::{Local, WorkingSet};
 use crate::space::{Point, SparseVec};
@@ -19,8 +19,6 @@ const LOOKS: usize = 4;
 const ROUNDS: usize = 2;
 /// Atoms that join for a model, beside one for each of its own.
 const JOIN: usize = 20;
-/// Atoms up to which the working set is everything.
-const ALL: usize = 512;
 
 impl Squares<'_, '_> {
     /// Models of these rising sizes; `None` where the design has no single columns. When `go_on` breaks, those that are

@@ -20,7 +20,7 @@ pub(crate) const SMALL: f64 = 6e7;
 /// The same, up to which all exchanges are compared.
 pub(crate) const COMPARED: f64 = 4e8;
 /// Atoms up to which the working set is everything.
-const ALL: usize = 512;
+pub(super) const ALL: usize = 512;
 /// The first working set: so many atoms, or so many for each of the model. Without kicks, few suffice.
 const SCREENED: usize = 200;
 const SCREENED_EACH: usize = 8;
@@ -29,10 +29,10 @@ const LISTED_EACH: usize = 2;
 const ENTERING: usize = 20;
 const ENTERING_HALVES: usize = 3;
 /// Good models that are priced together.
-const PRICED: usize = 4;
+pub(super) const PRICED: usize = 4;
 const ROUNDS: usize = 12;
 /// Rounds without a better model after which a search ends.
-const PATIENCE: usize = 2;
+pub(super) const PATIENCE: usize = 2;
 /// Kicks in a chain, chains in the first round, unions in each.
 const KICKS: f64 = 25.0;
 const CHAINS: f64 = 6.0;
@@ -152,8 +152,7 @@ impl<'f, 'a> Squares<'f, 'a> {
 
     /// What the Gram columns of a model of k atoms cost.
     pub fn multiplications(&self, k: usize) -> f64 {
-        let coordinates = self.atoms.widest().max(1) * k + self.kept.indices().len();
-        self.f.rows() as f64 * self.f.dim() as f64 * coordinates as f64
+        multiplications(self.f, self.atoms, self.kept, k)
     }
 
     /// Whether kicks and unions cost no more than the passes do.
@@ -180,8 +179,7 @@ impl<'f, 'a> Squares<'f, 'a> {
         let screened = if all {
             (0..self.atoms.len()).collect()
         } else {
-            let count = if small { SCREENED.max(SCREENED_EACH * k) } else { LISTED_EACH * k };
-            self.everything.as_ref()?.steepest(self.atoms, &f.null_gradient(self.kept), count)
+            self.everything.as_ref()?.steepest(self.atoms, &f.null_gradient(self.kept), screened(k, small))
         };
         set.add(f, self.atoms, screened);
         let local = Local::around(f, &set, &zero, 0.0);
@@ -367,6 +365,17 @@ pub(super) fn compared_within(set: &WorkingSet, local: &Local, chosen: &[usize])
     let outside = |swap: &Swap| Swap { out: number(swap.out), into: number(swap.into), gain: swap.gain };
     let best = found.swaps.best.iter().map(outside).collect();
     Found { chosen: set.numbers_of(&found.chosen), swaps: Swaps { best, ..found.swaps }, ..found }
+}
+
+/// What the Gram columns of a model of k atoms cost.
+pub(super) fn multiplications(f: &dyn Problem, atoms: &Atoms, kept: &IndexSet, k: usize) -> f64 {
+    let coordinates = atoms.widest().max(1) * k + kept.indices().len();
+    f.rows() as f64 * f.dim() as f64 * coordinates as f64
+}
+
+/// The number of atoms that the first working set takes by what they promise themselves.
+pub(super) fn screened(k: usize, small: bool) -> usize {
+    if small { SCREENED.max(SCREENED_EACH * k) } else { LISTED_EACH * k }
 }
 
 fn sorted(list: &[usize]) -> Vec<usize> {

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use super::pricing::expansion;
 use super::problem::Problem;
-use super::quadratic::Quadratic;
+use super::quadratic::{Quadratic, Terms};
 use crate::linalg::{dot, kernels};
 use crate::objective::Evaluated;
 use crate::set::Atoms;
@@ -150,9 +150,7 @@ pub(crate) struct Local {
     curvatures: Vec<f64>,
     /// What b is the pull-back of.
     pushed: Vec<f64>,
-    constant: f64,
-    linear: Vec<f64>,
-    diagonal: Vec<f64>,
+    terms: Terms,
     /// Columns of G that were asked for.
     columns: Vec<OnceLock<Vec<f64>>>,
     blocks: Vec<OnceLock<Vec<f64>>>,
@@ -164,21 +162,20 @@ impl Local {
         let mut curvatures = f.curvatures(x);
         curvatures.iter_mut().for_each(|h| *h = if *h > 0.0 || least > 0.0 { h.max(least) } else { 0.0 });
         let (pushed, constant) = expansion(f, x, &curvatures);
-        let (linear, diagonal) = (Vec::new(), Vec::new());
-        let mut local =
-            Self { curvatures, pushed, constant, linear, diagonal, columns: Vec::new(), blocks: Vec::new() };
+        let terms = Terms { linear: Vec::new(), diagonal: Vec::new(), constant };
+        let mut local = Self { curvatures, pushed, terms, columns: Vec::new(), blocks: Vec::new() };
         local.grow(set);
         local
     }
 
     /// Follows the set, which has grown.
     pub fn grow(&mut self, set: &WorkingSet) {
-        let first = self.linear.len();
+        let first = self.terms.linear.len();
         if first < set.len() {
-            self.linear.extend(set.products(first, &[&self.pushed]).swap_remove(0));
+            self.terms.linear.extend(set.products(first, &[&self.pushed]).swap_remove(0));
             for place in first..set.len() {
                 let curved = self.curved(set, place);
-                self.diagonal.push(dot(&curved, set.column(place)) + set.ridges[place]);
+                self.terms.diagonal.push(dot(&curved, set.column(place)) + set.ridges[place]);
             }
             let known: Vec<usize> = (0..first).filter(|&j| self.columns[j].get().is_some()).collect();
             for some in known.chunks(32) {
@@ -213,17 +210,8 @@ pub(crate) struct LocalModel<'a> {
 }
 
 impl Quadratic for LocalModel<'_> {
-    fn dim(&self) -> usize {
-        self.local.linear.len()
-    }
-    fn linear(&self) -> &[f64] {
-        &self.local.linear
-    }
-    fn diagonal(&self) -> &[f64] {
-        &self.local.diagonal
-    }
-    fn constant(&self) -> f64 {
-        self.local.constant
+    fn terms(&self) -> &Terms {
+        &self.local.terms
     }
     fn column(&self, j: usize) -> &[f64] {
         let cell = &self.local.columns[j];
@@ -238,7 +226,7 @@ impl Quadratic for LocalModel<'_> {
             let curved: Vec<Vec<f64>> = some.iter().map(|&j| self.local.curved(self.set, j)).collect();
             let views: Vec<&[f64]> = curved.iter().map(Vec::as_slice).collect();
             for (&j, mut column) in some.iter().zip(self.set.products(0, &views)) {
-                column[j] = self.local.diagonal[j];
+                column[j] = self.local.terms.diagonal[j];
                 // Another thread may have been quicker, with the same numbers.
                 let _ = self.local.columns[j].set(column);
             }
@@ -246,7 +234,7 @@ impl Quadratic for LocalModel<'_> {
     }
     fn block(&self, atom: usize, members: &[usize]) -> Vec<f64> {
         if let [j] = members {
-            return vec![self.local.diagonal[*j]];
+            return vec![self.local.terms.diagonal[*j]];
         }
         let compute = || {
             let mut block = vec![0.0; members.len() * members.len()];
@@ -342,8 +330,8 @@ mod tests {
         let elsewhere = f.at(SparseVec::new(n, vec![1, 4], vec![3.0, -2.0]).unwrap());
         let around = |x: &Evaluated<SparseVec>| Local::around(f, &set, x, 0.0);
         let (here, there) = (around(&f.at(SparseVec::zero(n))), around(&elsewhere));
-        assert!((here.constant - there.constant).abs() < 1e-10 * here.constant);
-        assert!(here.linear.iter().zip(&there.linear).all(|(a, b)| (a - b).abs() < 1e-9));
-        assert!((here.constant - f.value(&f.at(SparseVec::zero(n)))).abs() < 1e-12 * here.constant);
+        assert!((here.terms.constant - there.terms.constant).abs() < 1e-10 * here.terms.constant);
+        assert!(here.terms.linear.iter().zip(&there.terms.linear).all(|(a, b)| (a - b).abs() < 1e-9));
+        assert!((here.terms.constant - f.value(&f.at(SparseVec::zero(n)))).abs() < 1e-12 * here.terms.constant);
     }
 }

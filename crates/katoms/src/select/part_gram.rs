@@ -22,7 +22,7 @@ use super::sample::Preparation;
 use crate::error::Error;
 use crate::loss::Loss;
 use crate::operator::{LinearOperator, Parts, Standardized};
-use crate::search::Quadratic;
+use crate::search::{Quadratic, Terms};
 use crate::space::{IndexSet, SparseVec, Subspace};
 
 /// What is known of the data, part by part.
@@ -292,31 +292,21 @@ impl Setting {
         let rows: Vec<Vec<f64>> = (0..means.len()).map(row).collect();
         let column = |j: usize| (0..rows.len()).map(|i| if i < j { rows[j][i] } else { rows[i][j] }).collect();
         let columns = (0..rows.len()).map(column).collect();
-        Training { linear: picked(&self.linear), diagonal: picked(&self.diagonal), constant: self.constant, columns }
+        let terms = Terms { linear: picked(&self.linear), diagonal: picked(&self.diagonal), constant: self.constant };
+        Training { terms, columns }
     }
 }
 
 /// The quadratic of a training set among the listed coordinates.
 #[derive(Debug)]
 pub(super) struct Training {
-    linear: Vec<f64>,
-    diagonal: Vec<f64>,
-    constant: f64,
+    terms: Terms,
     columns: Vec<Vec<f64>>,
 }
 
 impl Quadratic for Training {
-    fn dim(&self) -> usize {
-        self.linear.len()
-    }
-    fn linear(&self) -> &[f64] {
-        &self.linear
-    }
-    fn diagonal(&self) -> &[f64] {
-        &self.diagonal
-    }
-    fn constant(&self) -> f64 {
-        self.constant
+    fn terms(&self) -> &Terms {
+        &self.terms
     }
     fn column(&self, j: usize) -> &[f64] {
         &self.columns[j]

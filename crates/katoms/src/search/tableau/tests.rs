@@ -24,7 +24,7 @@ fn support(atoms: &Atoms, kept: &IndexSet, chosen: &[usize]) -> Vec<usize> {
 
 /// What a tableau says against the minimum over each support, found from scratch.
 fn check(q: &Explicit, atoms: &Atoms, kept: &IndexSet, tableau: &Tableau<'_>) {
-    let near = |a: f64, b: f64, what: &str| assert!((a - b).abs() <= 1e-9 * q.constant, "{what}: {a} {b}");
+    let near = |a: f64, b: f64, what: &str| assert!((a - b).abs() <= 1e-9 * q.constant(), "{what}: {a} {b}");
     let value = |chosen: &[usize]| minimum(q, &support(atoms, kept, chosen));
     let chosen = tableau.chosen().to_vec();
     let here = value(&chosen);
