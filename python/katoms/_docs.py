@@ -44,8 +44,10 @@ l2 : float, default=0.0
 """
 
 RIDGES = """
-l2 : float or sequence of float, default=0.0
-    Weights of ``½·l2·‖coef‖²`` beside the loss to choose from, for the features as they are after standardising.
+l2 : float, sequence of float, or None, default=None
+    Weights of ``½·l2·‖coef‖²`` beside the loss to choose from together with the size, for the features as they are after
+    standardising. None stands for 0, 0.01, 0.1 and 1 times the number of rows (for classes 0.001 in place of 0); without
+    standardising, times the mean variance of a feature as well.
 """
 
 COLUMNS = """

@@ -38,6 +38,7 @@ class Validated(LinearModel):
     """A linear model whose size and ridge are chosen on rows held out."""
 
     _: KW_ONLY
+    l2: Any = None
     cv: Any = 5
     scoring: Any = None
     rule: str = "min"
@@ -73,16 +74,17 @@ class Validated(LinearModel):
         problem = self._problem(design, target, self._weights(sample_weight, target))
         size = self._sizes()
         sizes = [size] if isinstance(size, int) else size
+        ridges = asked(_katoms.ridges, design, problem, self._work(design)) if self.l2 is None else self._ridges()
         y = plain_labels(y)
         held = held_out(self.cv, X, y, groups, design.shape[0], seed_of(self.random_state))
         if isinstance(held, list) and isinstance(held[0], Split):
-            tried = self._by_splits(raw, design, problem, sizes, held)
+            tried = self._by_splits(raw, design, problem, (sizes, ridges), held)
         elif filling is not None and has_holes(raw):
             labels = _katoms.folds(problem, held)
-            tried = self._by_splits(raw, design, problem, sizes, splits_of(labels))
+            tried = self._by_splits(raw, design, problem, (sizes, ridges), splits_of(labels))
             tried.told["fold_of_row"] = labels
         else:
-            tried = self._by_folds(design, problem, sizes, held)
+            tried = self._by_folds(design, problem, (sizes, ridges), held)
         scores = None if scorer is None else self._scores(scorer, tried, raw, (X, y, sample_weight))
         size, self.l2_, start = self._keep_scores(tried, scores)
         self._raise_if_ended_early(tried.told, design, lambda: (size, *start))
@@ -102,14 +104,18 @@ class Validated(LinearModel):
             warn(f"{type(self).__name__}: {told}", UserWarning)
 
     def _ridges(self) -> list[float]:
+        if self.l2 is None:
+            return [0.0]
         ridges = [float(ridge) for ridge in np.atleast_1d(np.asarray(self.l2, dtype=np.float64))]
         if not ridges:
             raise ValueError("l2 is empty; give at least one number, such as 0.0")
         return ridges
 
-    def _by_folds(self, design: Design, problem: dict[str, Any], sizes: list[int] | None, held: Any) -> Tried:
+    def _by_folds(
+        self, design: Design, problem: dict[str, Any], grid: tuple[list[int] | None, list[float]], held: Any
+    ) -> Tried:
         """Each row held out once: all folds and sizes share their passes over the data."""
-        told = asked(_katoms.cross_validate, design, problem, self._work(design), sizes, self._ridges(), held)
+        told = asked(_katoms.cross_validate, design, problem, self._work(design), *grid, held)
         tried = told["tried"]
         return Tried(
             [(one["support_size"], one["l2"]) for one in tried],
@@ -121,29 +127,44 @@ class Validated(LinearModel):
         )
 
     def _by_splits(
-        self, raw: Design, design: Design, problem: dict[str, Any], sizes: list[int] | None, splits: list[Split]
+        self,
+        raw: Design,
+        design: Design,
+        problem: dict[str, Any],
+        grid: tuple[list[int] | None, list[float]],
+        splits: list[Split],
     ) -> Tried:
         """Any rows held out; without sizes, those from 0 on while the held-out loss falls."""
         self._check_splits(splits, problem["target"])
+        sizes, ridges = grid
         if sizes is not None:
-            return self._of_splits(raw, design, problem, sizes, splits)
+            return self._of_splits(raw, design, problem, (sizes, ridges), splits)
         weights = np.ones(design.shape[0]) if problem["weights"] is None else problem["weights"]
         rows = min(np.count_nonzero(weights[np.unique(split.train)] > 0) for split in splits)
         ask = (_katoms.sizes_after, design, problem, self._work(design), rows)
         sizes = asked(*ask, None)
-        tried = self._of_splits(raw, design, problem, sizes, splits)
+        tried = self._of_splits(raw, design, problem, (sizes, ridges), splits)
         while tried.told["cut"] is None:
-            least = _katoms.compare(tried.choices, tried.losses)[2]
-            sizes = asked(*ask, (sizes[-1], tried.choices[least][0]))
-            if sizes is None:
-                break
-            more = self._of_splits(raw, design, problem, sizes, splits)
+            size, ridge = tried.choices[_katoms.compare(tried.choices, tried.losses)[2]]
+            further = asked(*ask, (sizes[-1], size))
+            if further is None:
+                between = _katoms.sizes_between(sizes, size)
+                if not between:
+                    return tried
+                return _joined(tried, self._of_splits(raw, design, problem, (between, [ridge]), splits))
+            sizes = further
+            more = self._of_splits(raw, design, problem, (sizes, ridges), splits)
             # What was stopped on the way to more sizes has fewer than there were.
             tried = more if more.told["cut"] is None else tried._replace(told=more.told)
         return tried
 
     def _of_splits(
-        self, raw: Design, design: Design, problem: dict[str, Any], sizes: list[int], splits: list[Split]
+        self,
+        raw: Design,
+        design: Design,
+        problem: dict[str, Any],
+        grid: tuple[list[int], list[float]],
+        splits: list[Split],
     ) -> Tried:
         """A path of these sizes for each split, after that of all rows.
 
@@ -152,7 +173,7 @@ class Validated(LinearModel):
         """
         everything = np.arange(design.shape[0])
         counted = Counted(self._work(design)["callback"])
-        whole = self._trained(design, problem, sizes, Split(everything, everything), counted)
+        whole = self._trained(design, problem, grid, Split(everything, everything), counted)
         models = {choice: _dense(one["model"], design.shape[1]) for choice, one in whole["tried"].items()}
         told = whole
         judged: list[dict[tuple[int, float], Any]] = []
@@ -162,7 +183,7 @@ class Validated(LinearModel):
                 break
             counted.stop = told["cut"] is not None
             counted.before += len(told["tried"])
-            part = self._trained(_filled(raw, design, split), problem, sizes, split, counted)
+            part = self._trained(_filled(raw, design, split), problem, grid, split, counted)
             told = {**part, "cut": told["cut"] or part["cut"]}
             if told["cut"] is None or not judged:
                 judged.append({choice: one["model"] for choice, one in part["tried"].items()})
@@ -178,12 +199,17 @@ class Validated(LinearModel):
         )
 
     def _trained(
-        self, design: Design, problem: dict[str, Any], sizes: list[int], split: Split, counted: Counted
+        self,
+        design: Design,
+        problem: dict[str, Any],
+        grid: tuple[list[int], list[float]],
+        split: Split,
+        counted: Counted,
     ) -> dict[str, Any]:
         """The models of all sizes and ridges on some rows, by choice."""
         work = self._work(design) | {"callback": counted.callback and counted.tell}
         rows = split.train.tolist(), split.test.tolist()
-        told = asked(_katoms.train, design, problem, work, sizes, self._ridges(), rows)
+        told = asked(_katoms.train, design, problem, work, *grid, rows)
         return {**told, "tried": {(one["support_size"], one["l2"]): one for one in told["tried"]}}
 
     def _check_splits(self, splits: list[Split], target: np.ndarray) -> None:
@@ -271,6 +297,28 @@ class Counted:
         if "done" in progress:
             progress["done"] += self.before
         return self.stop or (self.callback is not None and self.callback(progress))
+
+
+def _joined(tried: Tried, finer: Tried) -> Tried:
+    """What was tried before, and of what was tried then the choices that are new, in the order of ridges and sizes."""
+    if finer.told["cut"] is not None:
+        return tried._replace(told=finer.told)
+    new = [at for at, choice in enumerate(finer.choices) if choice not in tried.choices]
+    choices = tried.choices + [finer.choices[at] for at in new]
+    order = sorted(range(len(choices)), key=lambda at: (choices[at][1], choices[at][0]))
+
+    def both(before: list[Any], then: list[Any]) -> list[Any]:
+        together = before + [then[at] for at in new]
+        return [together[at] for at in order]
+
+    return Tried(
+        both(tried.choices, finer.choices),
+        both(tried.models, finer.models),
+        both(tried.judged, finer.judged),
+        both(tried.losses, finer.losses),
+        tried.splits,
+        finer.told,
+    )
 
 
 def _dense(model: tuple[np.ndarray, np.ndarray, float], count: int) -> tuple[np.ndarray, float]:

@@ -21,7 +21,7 @@ use katoms::space::SparseVec;
 use katoms::{Error, Objective, Outcome};
 
 pub use answers::{Estimate, How, Trail, TrailModel};
-pub use sizes::Edge;
+pub use sizes::{Edge, sizes_between};
 pub use trained::Trained;
 
 use self::parts::Parts;

@@ -24,7 +24,7 @@ pub use completion::{
     Bounds, Centring, Clip, Columns, Completed, CompletedMatrix, Completion, Effects, FactorModel, Observed, RowModel,
     RowPrior, Rule, Trial, complete, reserved,
 };
-pub use features::{Edge, Estimate, Features, How, Trail, TrailModel, Trained};
+pub use features::{Edge, Estimate, Features, How, Trail, TrailModel, Trained, sizes_between};
 pub use measure::{accuracy, log_probability, r_squared};
 pub use recovery::{Places, Recovered, Recovery, recover};
 pub use threads::{cores, threads};

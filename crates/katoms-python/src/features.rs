@@ -26,6 +26,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(fit, module)?)?;
     module.add_function(wrap_pyfunction!(path, module)?)?;
     module.add_function(wrap_pyfunction!(sizes_after, module)?)?;
+    module.add_function(wrap_pyfunction!(sizes_between, module)?)?;
+    module.add_function(wrap_pyfunction!(ridges, module)?)?;
     module.add_function(wrap_pyfunction!(edge, module)?)
 }
 
@@ -250,4 +252,16 @@ fn sizes_after(
 ) -> PyResult<Option<Vec<usize>>> {
     let asked = (&design, &problem, &work);
     worked(py, asked, |features, _| Ok(features.sizes_after(features.carried_by(rows), before))).map(|done| done.0)
+}
+
+/// Sizes between a choice among rising ones and its neighbours, after those up to the lower one; empty: there are none.
+#[pyfunction]
+fn sizes_between(sizes: Vec<usize>, chosen: usize) -> Vec<usize> {
+    katoms_estimate::sizes_between(&sizes, chosen)
+}
+
+/// The ridges that are tried where nobody says.
+#[pyfunction]
+fn ridges(py: Python<'_>, design: Matrix<'_>, problem: Problem<'_>, work: Work) -> PyResult<Vec<f64>> {
+    worked(py, (&design, &problem, &work), |features, _| Ok(features.ridges())).map(|done| done.0)
 }

@@ -60,7 +60,7 @@ fn cross_validate<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let folds = held.folds(&problem)?;
     let (found, ended) = worked(py, (&design, &problem, &work), |features, listener| {
-        features.cross_validate(sizes.as_deref(), &ridges, &folds, listener)
+        features.cross_validate(sizes.as_deref(), Some(&ridges), &folds, listener)
     })?;
     let tried = found.scores.iter().zip(&found.models).map(|(score, model)| {
         let told = choice_told(py, score.choice)?;

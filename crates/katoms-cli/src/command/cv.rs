@@ -17,19 +17,21 @@ use crate::words;
 /// `katoms cv`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  katoms cv houses.csv --target price -k 0..12
+  katoms cv houses.csv --target price
   katoms cv genes.npz --target y -k 0..30 --folds 10 --ridge 0,1,10 --choose 1se --report cv.html
 
 `min` is the size with the least held-out loss; `1se` the smallest whose loss is within one standard error of it: a
 smaller model that predicts about as well. Numbers are judged by the mean squared error (MSE), classes by the log loss.
-k = 0 is the model without features. Without -k, sizes are tried from 0 on while the held-out loss falls.
+k = 0 is the model without features. Without -k, sizes are tried on a geometric scale from 0 on, further while the
+held-out loss falls, and then between the best one and its neighbours. Without --ridge, ridges are tried that fit the scale
+of the data: 0, 0.01, 0.1 and 1 times the number of rows (for classes 0.001 in place of 0), for columns of variance 1.
 
 All folds and sizes share their passes over the data. The models of the folds come from a faster search than the final
 fit's: a fit of the same rows may find a better one.")]
 pub struct CvArgs {
     #[command(flatten)]
     data: DataArgs,
-    /// The sizes, such as 0..30, 0:30, 2..40:2 or 1,5,10 [default: 0 on, while the held-out loss falls]
+    /// The sizes, such as 0..30, 0:30, 2..40:2 or 1,5,10 [default: 0 on, further while the held-out loss falls]
     #[arg(short, value_name = "SIZES")]
     k: Option<Sizes>,
     /// The parts of which each is held out once
@@ -37,9 +39,9 @@ pub struct CvArgs {
     folds: usize,
     #[command(flatten)]
     model: ModelArgs,
-    /// Values of λ of ½λ‖x‖², of which one is chosen with k
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t = [0.0], allow_negative_numbers = true, help_heading = "Model")]
-    ridge: Vec<f64>,
+    /// Values of λ of ½λ‖x‖², of which one is chosen with k; 0 for none [default: four that fit the data]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', allow_negative_numbers = true, help_heading = "Model")]
+    ridge: Option<Vec<f64>>,
     /// Which size is fitted in the end
     #[arg(long, value_enum, default_value_t = Chosen::Min, help_heading = "Model")]
     choose: Chosen,
@@ -75,19 +77,22 @@ impl CvArgs {
             LossChoice::Logistic => Folds::stratified(&target.values, self.folds, self.seed)?,
         };
         let mut companion = Companion::new(told, "cross-validating", Some(0), self.output.work.time_limit);
-        let validated = features.cross_validate(sizes.as_deref(), &self.ridge, &folds, &mut companion);
+        let validated = features.cross_validate(sizes.as_deref(), self.ridge.as_deref(), &folds, &mut companion);
         let stopped = companion.finish(told).stopped;
         let named = |error| loaded.named(error);
         let validated = validated.map_err(named).with_context(|| self.data.data.display().to_string())?;
         let (min, one_se) = (validated.min(), validated.one_se());
         let choice = if self.choose == Chosen::Min { min } else { one_se };
-        told.say(table(&validated, loaded.loss, self.ridge.len() > 1));
-        let ridge = |value: f64| if self.ridge.len() > 1 { format!(", ridge {value}") } else { String::new() };
+        told.say(table(&validated, loaded.loss));
+        let best = validated.best_of_ridges();
+        let mut with_ridge = String::new();
+        if best.len() > 1 {
+            told.say(table_of_ridges(&best, loaded.loss));
+            with_ridge = format!(" with a ridge of {}", number(min.ridge));
+        }
         told.say(format!(
-            "least held-out loss at k = {}{}; fewest within one standard error: k = {}",
-            min.atoms,
-            ridge(min.ridge),
-            one_se.atoms
+            "least held-out loss at k = {}{with_ridge}; fewest within one standard error: k = {}",
+            min.atoms, one_se.atoms
         ));
         told.say(format!(
             "{} passes over the data for all folds and sizes, {:.2} s",
@@ -95,10 +100,7 @@ impl CvArgs {
         ));
         told.say(words::FOLD_MODELS);
         if !validated.complete {
-            told.warn(match loaded.loss {
-                LossChoice::Squares => "ended early: the sizes above are those that were judged in every fold",
-                LossChoice::Logistic => "ended early: the models above were judged where they stood",
-            });
+            told.warn("ended early: the sizes above are those that were judged in every fold");
         }
         let features = loaded.features(&design, self.model.preparation(choice.ridge))?;
         let mut companion = Companion::new(told, "fitting", None, None);
@@ -130,8 +132,8 @@ impl CvArgs {
     }
 }
 
-/// A line for each choice, and in any case for the model without features.
-fn table(validated: &Validated, loss: LossChoice, ridges: bool) -> String {
+/// A line for each size under the chosen ridge, and in any case for the model without features.
+fn table(validated: &Validated, loss: LossChoice) -> String {
     let (min, one_se) = (validated.min(), validated.one_se());
     let row = |score: &Score| {
         let mut marks = Vec::new();
@@ -144,24 +146,39 @@ fn table(validated: &Validated, loss: LossChoice, ridges: bool) -> String {
         if score.choice.atoms == 0 {
             marks.push("no features");
         }
-        let ridge = ridges.then(|| score.choice.ridge.to_string());
-        let numbers = match loss {
-            // The loss is half the mean squared error.
-            LossChoice::Squares => vec![2.0 * score.mean, 2.0 * score.error, (2.0 * score.mean).sqrt()],
-            LossChoice::Logistic => vec![score.mean, score.error],
-        };
         let k = [score.choice.atoms.to_string()].into_iter();
-        k.chain(ridge).chain(numbers.into_iter().map(number)).chain([marks.join(" ")]).collect()
+        k.chain(judged(score, loss)).chain([marks.join(" ")]).collect()
     };
-    let mut head = vec!["k"];
-    head.extend(ridges.then_some("ridge"));
-    head.extend(match loss {
-        LossChoice::Squares => vec!["held-out MSE", "standard error", "RMSE", ""],
-        LossChoice::Logistic => vec!["held-out log loss", "standard error", ""],
-    });
-    let has_null = validated.scores.iter().any(|score| score.choice.atoms == 0);
-    let scores = (!has_null).then_some(&validated.null).into_iter().chain(&validated.scores);
+    let head: Vec<&str> = [&["k"], heads(loss), &[""]].concat();
+    let alike: Vec<&Score> = validated.scores.iter().filter(|score| score.choice.ridge == min.ridge).collect();
+    let has_null = alike.iter().any(|score| score.choice.atoms == 0);
+    let scores = (!has_null).then_some(&validated.null).into_iter().chain(alike);
     aligned(&head, &scores.map(row).collect::<Vec<Vec<String>>>())
+}
+
+/// A line for the best size under each ridge.
+fn table_of_ridges(best: &[&Score], loss: LossChoice) -> String {
+    let row = |score: &&Score| {
+        let choice = [number(score.choice.ridge), score.choice.atoms.to_string()];
+        choice.into_iter().chain(judged(score, loss)).collect()
+    };
+    aligned(&[&["ridge", "best k"], heads(loss)].concat(), &best.iter().map(row).collect::<Vec<Vec<String>>>())
+}
+
+fn heads(loss: LossChoice) -> &'static [&'static str] {
+    match loss {
+        LossChoice::Squares => &["held-out MSE", "standard error", "RMSE"],
+        LossChoice::Logistic => &["held-out log loss", "standard error"],
+    }
+}
+
+fn judged(score: &Score, loss: LossChoice) -> Vec<String> {
+    let numbers = match loss {
+        // The loss is half the mean squared error.
+        LossChoice::Squares => vec![2.0 * score.mean, 2.0 * score.error, (2.0 * score.mean).sqrt()],
+        LossChoice::Logistic => vec![score.mean, score.error],
+    };
+    numbers.into_iter().map(number).collect()
 }
 
 fn json(loaded: &Loaded, validated: &Validated) -> serde_json::Value {
@@ -172,6 +189,7 @@ fn json(loaded: &Loaded, validated: &Validated) -> serde_json::Value {
     let one = |s: &Score| json!({ "k": s.choice.atoms, "ridge": s.choice.ridge, "mean": s.mean, "error": s.error, "folds": s.folds });
     json!({
         "scores": validated.scores.iter().map(one).collect::<Vec<_>>(), "null": one(&validated.null),
+        "best_of_ridges": validated.best_of_ridges().into_iter().map(one).collect::<Vec<_>>(),
         "k_min": validated.min().atoms, "k_1se": validated.one_se().atoms,
         "ridge": validated.min().ridge, "complete": validated.complete, "passes": validated.passes,
         "seconds": validated.seconds, "loss": loaded.loss, "mean_is": measure,

@@ -8,7 +8,7 @@ use super::Finished;
 use crate::data::LossChoice;
 use crate::report::{
     Classification, Coefficient, Coefficients, Convergence, CrossValidation, Fact, HeldOutError, Path, PathSize,
-    Regression, Report, Step,
+    Regression, Report, RidgeError, Step,
 };
 use crate::told::{Told, number};
 use crate::words;
@@ -189,10 +189,14 @@ impl Finished<'_> {
         };
         // Under several ridges the curve is that of the chosen one.
         let alike = validated.scores.iter().filter(|score| score.choice.ridge == min.ridge);
+        let ridges = validated.best_of_ridges();
+        let ridge = |&score: &&Score| RidgeError { ridge: score.choice.ridge, best: size(score) };
         Some(CrossValidation {
             measure: measure.into(),
             folds: validated.scores.first().map_or(0, |score| score.folds.len()),
             sizes: alike.map(size).collect(),
+            ridge: min.ridge,
+            ridges: if ridges.len() > 1 { ridges.iter().map(ridge).collect() } else { Vec::new() },
             null: Some(size(&validated.null)),
             k_min: min.atoms,
             k_1se: one_se.atoms,

@@ -157,8 +157,12 @@ pub struct CrossValidation {
     pub measure: String,
     /// The number of folds.
     pub folds: usize,
-    /// By rising k.
+    /// By rising k, under the chosen ridge.
     pub sizes: Vec<HeldOutError>,
+    /// The chosen ridge.
+    pub ridge: f64,
+    /// The best size under each ridge, where several were tried.
+    pub ridges: Vec<RidgeError>,
     /// The model without features: what the others must beat.
     pub null: Option<HeldOutError>,
     /// The size of least error.
@@ -190,6 +194,15 @@ pub struct HeldOutError {
     pub error: f64,
     /// The same as a root mean squared error, where it is a mean squared error.
     pub rmse: Option<f64>,
+}
+
+/// The least error under one ridge.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct RidgeError {
+    /// The ridge.
+    pub ridge: f64,
+    /// The size with the least error, and that error.
+    pub best: HeldOutError,
 }
 
 /// Predictions of numbers beside the truth. Charts show rows held out where there are some.

@@ -95,6 +95,8 @@ impl PathPart {
 pub(super) struct ValidationPart {
     figure: Option<Figure>,
     table: Table,
+    ridge: String,
+    ridges: Option<Table>,
 }
 
 impl ValidationPart {
@@ -102,6 +104,8 @@ impl ValidationPart {
         (!validation.sizes.is_empty()).then(|| Self {
             figure: Figure::new(Place::Full, |width| figures::cross_validation(validation, width)),
             table: tables::cross_validation(validation),
+            ridge: short(validation.ridge),
+            ridges: tables::ridges(validation),
         })
     }
 }

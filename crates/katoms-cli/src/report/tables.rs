@@ -154,6 +154,19 @@ pub(super) fn cross_validation(validation: &CrossValidation) -> Table {
     table
 }
 
+/// The best size under each ridge.
+pub(super) fn ridges(validation: &CrossValidation) -> Option<Table> {
+    let makers: Vec<Maker<'_, super::RidgeError>> = vec![
+        ("ridge", "number", Box::new(|r| Some(short(r.ridge)))),
+        ("best k", "number", Box::new(|r| Some(r.best.k.to_string()))),
+        (&validation.measure, "number", Box::new(|r| Some(long(r.best.mean)))),
+        ("standard error", "number", Box::new(|r| Some(short(r.best.error)))),
+    ];
+    let mut table = Table::new("ridge", &validation.ridges, makers);
+    table.note(validation.ridges.iter().position(|r| r.ridge == validation.ridge), Tone::Chosen, "chosen");
+    (!validation.ridges.is_empty()).then_some(Table { summary: "The best size under each ridge".into(), ..table })
+}
+
 /// A measure, and what it is on rows held out and on those of the fit.
 pub(super) type Measure = (&'static str, Option<String>, Option<String>);
 

@@ -121,7 +121,8 @@ fn cv_chooses_and_fits() {
         format!("cv {} --target price -k 1..8 --folds 5 --json --out m.json --report cv.html", example("houses.csv"));
     let said = desk.succeeds(&words);
     let cv = &said.json()["cross_validation"];
-    assert_eq!(cv["scores"].as_array().unwrap().len(), 8);
+    assert_eq!((cv["scores"].as_array().unwrap().len(), cv["best_of_ridges"].as_array().unwrap().len()), (32, 4));
+    assert!(said.err.contains("with a ridge of") && desk.read("cv.html").contains("The best size under each ridge"));
     let (min, one_se) = (cv["k_min"].as_u64().unwrap(), cv["k_1se"].as_u64().unwrap());
     assert!(one_se <= min && one_se >= 4, "{min} {one_se}");
     assert_eq!(desk.json("m.json")["k"].as_u64().unwrap(), min);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use katoms_cli::report::{
     Classification, Coefficient, Coefficients, Completion, Convergence, CrossValidation, Fact, HeldOutError, Path,
-    PathSize, Picture, Predictions, Probabilities, RankError, Regression, Report, Step,
+    PathSize, Picture, Predictions, Probabilities, RankError, Regression, Report, RidgeError, Step,
 };
 
 /// The same numbers on every machine, between −1 and 1.
@@ -51,6 +51,10 @@ pub fn regression() -> Report {
         let mean = 1.1e9 * (-x / 2.5).exp() + 3.3e8 + 2.2e6 * x + 4.0e6 * (x * 1.7).sin();
         HeldOutError { k, mean, error: 2.1e7 + 9e5 * x, rmse: Some(mean.sqrt()) }
     });
+    let ridge = |(ridge, mean): (f64, f64)| RidgeError {
+        ridge,
+        best: HeldOutError { k: 14, mean, error: 2.1e7, rmse: Some(mean.sqrt()) },
+    };
     Report {
         title: "7 of 81 features predict price".into(),
         answer: "Living area and quality matter most; together the 7 features explain 91 % of the price, and no \
@@ -88,6 +92,8 @@ pub fn regression() -> Report {
             measure: "mean squared error".into(),
             folds: 5,
             sizes: validation.collect(),
+            ridge: 14.6,
+            ridges: [(0.0, 3.4e8), (14.6, 3.1e8), (146.0, 3.3e8)].map(ridge).to_vec(),
             null: Some(HeldOutError { k: 0, mean: 3.9e9, error: 2.2e8, rmse: Some(3.9e9_f64.sqrt()) }),
             k_min: 14,
             k_1se: 7,

@@ -1,19 +1,29 @@
-//! Which sizes are tried where nobody says, and where a choice among some is the largest of them.
+//! Which sizes and ridges are tried where nobody says, and where a choice among some is the largest of them.
 
 use katoms::Error;
 use katoms::loss::{Loss, Split};
-use katoms::operator::LinearOperator;
+use katoms::operator::{ColumnMoments, LinearOperator};
 use katoms::select::{Folds, Sign, phase_transition_k};
 use katoms::set::CoordinateSet;
 use katoms::space::Subspace;
 
 use super::Features;
 
-/// The largest size of a first range. Where the choice lies near its end, the range goes on.
+/// The largest size of a first range that a criterion chooses from. Where the choice lies near its end, the range goes on.
 const FIRST: usize = 30;
 /// Up to here every size is tried; from there to twice as many each second one, and so on. So a range that doubles grows
 /// by the same number of sizes each time, and neighbours differ by 3 to 6 %.
 const DENSE: usize = 32;
+/// The largest size of a first range on rows held out, and how much larger than the one before each is. The held-out loss may
+/// rise and fall again, so a range is not left before its end.
+const FIRST_HELD_OUT: usize = 100;
+const RATIO: f64 = 1.35;
+/// Sizes that are tried between a choice and each of its neighbours, at most.
+const BETWEEN: usize = 8;
+/// Ridges as shares of the second derivative of the loss along a column. For classes there is always one: where a few
+/// features separate them, no model without a ridge predicts a probability.
+const SHARES: [f64; 4] = [0.0, 0.01, 0.1, 1.0];
+const SHARES_OF_CLASSES: [f64; 4] = [0.001, 0.01, 0.1, 1.0];
 
 /// A choice that is the largest size that was tried: the best may be larger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,35 +91,82 @@ impl Features<'_> {
         })
     }
 
-    /// The sizes that are tried where nobody says, up to `most`: 0 to the end of a first range; then, while the choice lies
-    /// in the last quarter, to twice as many. `before` are the largest and the chosen one of those that were tried.
-    pub fn sizes_after(&self, most: usize, before: Option<(usize, usize)>) -> Option<Vec<usize>> {
+    /// The sizes that a criterion chooses from where nobody says, up to `most`: 0 to the end of a first range; then, while the
+    /// choice lies in the last quarter, to twice as many. `before` are the largest and the chosen one of those that were
+    /// tried.
+    pub(super) fn sizes_of_criterion(&self, most: usize, before: Option<(usize, usize)>) -> Option<Vec<usize>> {
         match before {
             None => Some(range(self.trusted_size().min(FIRST).min(most))),
             Some((last, chosen)) => (last < most && 4 * chosen > 3 * last).then(|| range((2 * last).min(most))),
         }
     }
 
-    /// Tries [these sizes](Features::sizes_after) in turn. `judged` tells the choice, and whether the work came to its end;
-    /// `joined` makes one of what was found before and what was found then.
+    /// The sizes that are tried on rows held out where nobody says, where every training set carries up to `carried` atoms:
+    /// 0 to half as many as there are rows, on a geometric scale. A first range; then, while the choice lies in the upper
+    /// half, to twice as many. `before` are the largest and the chosen one of those that were tried.
+    pub fn sizes_after(&self, carried: usize, before: Option<(usize, usize)>) -> Option<Vec<usize>> {
+        let half = self.loss.observations() / (2 * self.atoms.candidates().widest().max(1));
+        let most = carried.min(half).max(1);
+        match before {
+            None => Some(geometric(most.min(FIRST_HELD_OUT))),
+            Some((last, chosen)) => (last < most && 2 * chosen > last).then(|| geometric((2 * last).min(most))),
+        }
+    }
+
+    /// The ridges that are tried on rows held out where nobody says: shares of what the rows weigh, where columns have
+    /// variance 1, and else of the mean second derivative of the loss along a column.
+    pub fn ridges(&self) -> Vec<f64> {
+        let ones = vec![1.0; self.loss.n_outputs()];
+        let weights = self.loss.weights().unwrap_or(&ones);
+        let mut scale: f64 = weights.iter().sum();
+        if !self.preparation.standardize {
+            let moments = self.computed_with().moments(weights);
+            let square = |mean: f64| if self.preparation.intercept { 0.0 } else { mean * mean };
+            let both = moments.variances.iter().zip(&moments.means);
+            scale *= both.map(|(variance, &mean)| variance + square(mean)).sum::<f64>() / moments.means.len() as f64;
+        }
+        let shares = if self.loss.is_quadratic() { SHARES } else { SHARES_OF_CLASSES };
+        shares.map(|share| self.units.ridge(share * scale)).to_vec()
+    }
+
+    /// Tries ranges of sizes in turn. `judged` tells the choice, and whether the work came to its end; `joined` makes one of
+    /// what was found before and what was found then.
     pub(super) fn growing<T>(
-        &self,
-        most: usize,
+        next: impl Fn(Option<(usize, usize)>) -> Option<Vec<usize>>,
         mut tried: impl FnMut(&[usize]) -> Result<T, Error>,
         judged: impl Fn(&T) -> (usize, bool),
         joined: impl Fn(T, T) -> T,
     ) -> Result<T, Error> {
         let last = |sizes: &[usize]| sizes.last().copied().unwrap_or(0);
-        let mut sizes = self.sizes_after(most, None).unwrap_or_default();
+        let mut sizes = next(None).unwrap_or_default();
         let mut found = tried(&sizes)?;
         while let (chosen, true) = judged(&found)
-            && let Some(more) = self.sizes_after(most, Some((last(&sizes), chosen)))
+            && let Some(more) = next(Some((last(&sizes), chosen)))
         {
             found = joined(found, tried(&more)?);
             sizes = more;
         }
         Ok(found)
     }
+}
+
+/// 0 to the last size, each larger than the one before by a ratio.
+fn geometric(last: usize) -> Vec<usize> {
+    let next = |&k: &usize| Some((k + 1).max((RATIO * k as f64).round() as usize));
+    let mut sizes: Vec<usize> = std::iter::successors(Some(0), next).take_while(|&k| k < last).collect();
+    sizes.push(last);
+    sizes
+}
+
+/// Sizes between the neighbours of a choice among rising sizes, after those up to its lower neighbour, from which models of
+/// such sizes grow; empty where there is none.
+pub fn sizes_between(sizes: &[usize], chosen: usize) -> Vec<usize> {
+    let Some(at) = sizes.iter().position(|&k| k == chosen) else { return Vec::new() };
+    let below = sizes[at.saturating_sub(1)];
+    let above = sizes.get(at + 1).copied().unwrap_or(chosen);
+    let some = |from: usize, to: usize| (from + 1..to).step_by((to - from).div_ceil(BETWEEN).max(1));
+    let between: Vec<usize> = some(below, chosen).chain(some(chosen, above)).collect();
+    if between.is_empty() { between } else { sizes[..at].iter().copied().chain(between).collect() }
 }
 
 /// 0 to the last size, in steps that widen.
@@ -128,7 +185,24 @@ fn range(last: usize) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::range;
+    use super::{geometric, range, sizes_between};
+
+    #[test]
+    fn sizes_on_a_geometric_scale_and_between_two_of_them() {
+        assert_eq!(geometric(1), [0, 1]);
+        assert_eq!(geometric(100), [0, 1, 2, 3, 4, 5, 7, 9, 12, 16, 22, 30, 41, 55, 74, 100]);
+        for last in 1..300 {
+            let sizes = geometric(last);
+            assert!(sizes.is_sorted_by(|a, b| a < b) && sizes[sizes.len() - 1] == last, "{last}");
+        }
+        let sizes = geometric(100);
+        assert_eq!(sizes_between(&sizes, 3), []);
+        assert_eq!(sizes_between(&sizes, 7), [0, 1, 2, 3, 4, 5, 6, 8]);
+        assert_eq!(sizes_between(&sizes, 100)[15..17], [75, 79]);
+        assert_eq!(sizes_between(&sizes, 0), []);
+        let fine = sizes_between(&sizes, 74);
+        assert!(fine.is_sorted_by(|a, b| a < b) && fine.len() <= 14 + 16 && fine.contains(&56) && fine.contains(&75));
+    }
 
     #[test]
     fn ranges_begin_with_the_model_without_atoms_and_widen() {

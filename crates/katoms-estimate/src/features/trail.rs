@@ -1,15 +1,16 @@
 //! A model of each size, judged by criteria or on rows held out.
 
 use katoms::Error;
-use katoms::loss::Loss;
 use katoms::search::GoOn;
 use katoms::select::{
-    Criterion, CrossValidation, Folds, Model, Path, Score, Validated, cross_validate_while, path, path_within_bounds,
+    Choice, Criterion, CrossValidation, Folds, Model, Path, Score, Validated, cross_validate_while, path,
+    path_within_bounds,
 };
 use katoms::set::{Always, AnyAtoms};
 use katoms::space::SparseVec;
 
 use super::parts::Parts;
+use super::sizes::sizes_between;
 use super::{Features, Ready, Trail, TrailModel};
 use crate::watch::Watch;
 
@@ -24,8 +25,8 @@ impl Features<'_> {
             return self.path_of(sizes, watch);
         }
         let which = Trail::CRITERIA.iter().position(|(_, one)| *one == criterion).unwrap_or(0);
-        self.growing(
-            self.trusted_size(),
+        Self::growing(
+            |before| self.sizes_of_criterion(self.trusted_size(), before),
             |sizes| self.path_of(sizes, watch),
             |trail| (trail.best[which], trail.complete),
             |before, now| {
@@ -87,31 +88,40 @@ impl Features<'_> {
         }
     }
 
-    /// Every size on rows held out. Without sizes, those from 0 on while the held-out loss falls, as far as the rows of
-    /// every fold carry them. The watch hears what [`cross_validate_while`] tells.
+    /// Every size and ridge on rows held out. Without sizes, those on a [geometric scale](Features::sizes_after) from 0 on,
+    /// and between the choice among them and its neighbours under the ridge that is chosen. Without ridges, [some for the
+    /// scale of the data](Features::ridges). The watch hears what [`cross_validate_while`] tells.
     ///
     /// # Errors
     /// As [`cross_validate_while`].
     pub fn cross_validate(
         &self,
         sizes: Option<&[usize]>,
-        ridges: &[f64],
+        ridges: Option<&[f64]>,
         folds: &Folds,
         watch: &mut dyn Watch,
     ) -> Result<Validated, Error> {
+        let ridges = ridges.map_or_else(|| self.ridges(), <[f64]>::to_vec);
         if let Some(sizes) = sizes {
-            return self.validate(sizes, ridges, folds, watch);
+            return self.validate(sizes, &ridges, folds, watch);
         }
-        self.growing(
-            self.carried_in_every_fold(folds),
-            |sizes| self.validate(sizes, ridges, folds, watch),
+        let carried = self.carried_in_every_fold(folds);
+        let found = Self::growing(
+            |before| self.sizes_after(carried, before),
+            |sizes| self.validate(sizes, &ridges, folds, watch),
             |validated| (validated.min().atoms, validated.complete),
             |before, now| {
                 let (passes, seconds) = (before.passes + now.passes, before.seconds + now.seconds);
                 let validated = if now.complete { now } else { Validated { complete: false, ..before } };
                 Validated { passes, seconds, ..validated }
             },
-        )
+        )?;
+        let Choice { atoms, ridge, .. } = found.min();
+        let between = sizes_between(&found.sizes(), atoms);
+        if !found.complete || between.is_empty() {
+            return Ok(found);
+        }
+        Ok(found.with(self.validate(&between, &[ridge], folds, watch)?))
     }
 
     fn validate(
@@ -129,13 +139,8 @@ impl Features<'_> {
             bounds: self.scaled_bounds()?,
             ..CrossValidation::new(sizes.iter().copied())
         };
-        // For least squares sizes are counted, within bounds for each ridge, otherwise the fits of all folds.
-        let fits = match (&self.bounds, self.loss.is_quadratic()) {
-            (Some(_), _) => ridges.len(),
-            (None, true) => 1,
-            (None, false) => ridges.len() * (folds.count() + 1),
-        };
-        watch.expect(sizes.len() * fits);
+        // Sizes are counted, within bounds for each ridge.
+        watch.expect(sizes.len() * if self.bounds.is_some() { ridges.len() } else { 1 });
         let mut go_on = |done| watch.counted(done).flow();
         let design = self.computed_with();
         let mut found = cross_validate_while(design, &self.loss, &self.atoms, folds, &options, &mut go_on)?;

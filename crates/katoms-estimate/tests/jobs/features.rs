@@ -101,7 +101,7 @@ fn a_range_that_nobody_gave_goes_on_while_it_pays() {
     assert_eq!((trail.sizes().len(), trail.best[2]), (7, 6));
     assert_eq!(short.edge_of_criterion(&trail.sizes(), 6), Some(Edge { tried: 6, further: 12, trusted: Some(6) }));
     let folds = Folds::random(50, 5, 0).unwrap();
-    let validated = short.cross_validate(None, &[0.0], &folds, &mut Unwatched).unwrap();
+    let validated = short.cross_validate(None, Some(&[0.0]), &folds, &mut Unwatched).unwrap();
     let sizes: Vec<usize> = validated.scores.iter().map(|score| score.choice.atoms).collect();
     let (min, last) = (validated.min().atoms, sizes[sizes.len() - 1]);
     assert!(sizes[0] == 0 && last > 6 && last <= 38 && (4 * min <= 3 * last || last == 38), "{min} {sizes:?}");
@@ -194,7 +194,7 @@ fn a_fit_may_be_better_than_the_model_of_a_fold() {
         for loss in [AnyLoss::from(LeastSquares::new(target).unwrap()), labels.into()] {
             let preparation = Preparation { ridge: 0.5, ..Preparation::default() };
             let job = features(&whole, loss.clone(), preparation);
-            let validated = job.cross_validate(Some(&[4, 8]), &[0.5], &folds, &mut Unwatched).unwrap();
+            let validated = job.cross_validate(Some(&[4, 8]), Some(&[0.5]), &folds, &mut Unwatched).unwrap();
             for (fold, score) in (0..4).flat_map(|fold| validated.scores.iter().map(move |score| (fold, score))) {
                 let training = folds.training(fold);
                 let part: Vec<f64> = data.chunks(rows).flat_map(|column| training.iter().map(|&i| column[i])).collect();
@@ -277,7 +277,7 @@ fn every_coefficient_lies_within_its_bounds() {
             let trail = boxed.path(Some(&[1, 2, 4]), Criterion::EBIC, &mut Unwatched).unwrap();
             assert!(trail.complete && trail.models.iter().all(|model| bounds.contain(&model.coefficients)));
             assert!((trail.models[2].objective - here.objective).abs() < 1e-6 * here.objective);
-            let validated = boxed.cross_validate(Some(&[1, 4]), &[0.0], &folds, &mut Unwatched).unwrap();
+            let validated = boxed.cross_validate(Some(&[1, 4]), Some(&[0.0]), &folds, &mut Unwatched).unwrap();
             assert!(validated.complete && validated.models.iter().all(|model| bounds.contain(&model.coefficients)));
             assert!((validated.models[1].loss - here.loss).abs() < 1e-6 * here.loss);
         }

@@ -278,7 +278,7 @@ fn paths_and_validations_change_their_units_alone() {
         }
         let validated = |data: &Data, weights: i32| {
             let ridges = ridges.map(|ridge| power(ridge, weights));
-            data.on(|features| features.cross_validate(Some(&sizes), &ridges, &folds, &mut Unwatched)).unwrap()
+            data.on(|features| features.cross_validate(Some(&sizes), Some(&ridges), &folds, &mut Unwatched)).unwrap()
         };
         let (one, other) = (validated(&weighted, 0), validated(&scaled, weights));
         for (a, b) in one.scores.iter().chain([&one.null]).zip(other.scores.iter().chain([&other.null])) {

@@ -19,7 +19,7 @@ use crate::set::Atoms;
 use crate::space::{IndexSet, Point, SparseVec};
 
 /// The least curvature of the Newton model, as a share of the largest possible: predictions that are nearly sure may move.
-const LEAST: f64 = 4e-5;
+pub(crate) const FLAT: f64 = 4e-5;
 /// Good models that the local search begins at.
 const EXPANDED: usize = 2;
 /// Single exchanges that promise most and are tried on f: by the Newton model, and by the largest possible curvature.
@@ -165,7 +165,7 @@ impl<'a> Accept<'a> {
     fn propose(&self, k: usize, from: &Fitted, effort: Option<Effort>, round: usize) -> Proposal {
         let set = &self.set;
         let bound = self.f.curvature_bound();
-        let local = Local::around(self.f, set, &from.x, LEAST * bound);
+        let local = Local::around(self.f, set, &from.x, FLAT * bound);
         let q = local.on(set);
         let widest = self.f.rows().saturating_sub(3) / self.atoms.widest().max(1);
         let widest = widest.min(set.count().saturating_sub(1)).max(k);

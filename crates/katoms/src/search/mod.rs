@@ -38,12 +38,15 @@ mod working_set;
 
 use std::ops::ControlFlow;
 
+pub(crate) use accept::FLAT;
 pub use certificate::{Certify, certify};
 pub(crate) use explore::Observer;
 pub use explore::{Explore, GoOn, Improved, Searchable};
 pub(crate) use local_search::{IMPROVES, LocalSearch, Model, ROUNDING, SizePath, Work};
-pub(crate) use pricing::Everything;
+pub(crate) use pricing::{Everything, falls};
+pub(crate) use problem::{Problem, null_model};
 pub(crate) use quadratic::{Quadratic, Terms};
+pub(crate) use working_set::{Local, WorkingSet};
 
 use crate::driver::{Event, Options, Outcome, Run, Status};
 use crate::error::{Error, check_option};

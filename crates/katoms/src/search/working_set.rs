@@ -4,7 +4,7 @@
 //! and coordinates have numbers of their own here, in the order in which they came. What is always in comes first.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::pricing::expansion;
 use super::problem::Problem;
@@ -26,7 +26,7 @@ pub(crate) struct WorkingSet {
     coordinates: Vec<usize>,
     places: BTreeMap<usize, usize>,
     /// Their columns, one after the other.
-    columns: Vec<f64>,
+    columns: Arc<Vec<f64>>,
     ridges: Vec<f64>,
     /// The atoms by their number outside, and the place of each.
     numbers: Vec<usize>,
@@ -47,7 +47,7 @@ impl WorkingSet {
             dim: f.dim(),
             coordinates: Vec::new(),
             places: BTreeMap::new(),
-            columns: Vec::new(),
+            columns: Arc::default(),
             ridges: Vec::new(),
             // A place among the atoms for each of them: so that single coordinates have the numbers of their atoms.
             numbers: vec![NO_ATOM; count],
@@ -60,6 +60,11 @@ impl WorkingSet {
         set.append(f, kept.indices());
         set.renumber(count);
         set
+    }
+
+    /// The same columns under another ridge.
+    pub fn under(&self, f: &dyn Problem) -> Self {
+        Self { ridges: self.coordinates.iter().map(|&j| f.ridge_at(j)).collect(), ..self.clone() }
     }
 
     /// Atoms join the set, those of the smallest coordinates first. How many are new.
@@ -87,7 +92,7 @@ impl WorkingSet {
     }
 
     fn append(&mut self, f: &dyn Problem, fresh: &[usize]) {
-        self.columns.extend(f.columns(fresh));
+        Arc::make_mut(&mut self.columns).extend(f.columns(fresh));
         for &j in fresh {
             self.places.insert(j, self.coordinates.len());
             self.coordinates.push(j);

@@ -5,9 +5,11 @@
 
 use super::Bounds;
 use super::bounded_climber::Climber;
-use super::cross_validation::{Choice, Fit, Fits, Problem, weight};
+use super::cross_validation::weight;
+use super::fold_fits::{Fit, Fits, Problem};
 use super::path::plain_path;
 use super::sample::{Preparation, Sample};
+use super::scores::Choice;
 use crate::error::{Error, check_option};
 use crate::loss::Split;
 use crate::objective::Objective;

@@ -4,8 +4,10 @@
 
 use super::Bounds;
 use super::bounded_refit::BoundedRefit;
-use super::cross_validation::{Choice, Fit, Problem, weight};
+use super::cross_validation::weight;
+use super::fold_fits::{Fit, Problem};
 use super::sample::{Preparation, Sample};
+use super::scores::Choice;
 use crate::error::Error;
 use crate::loss::{Split, best_constant};
 use crate::method::refit_on;

@@ -62,7 +62,7 @@ pub(super) struct Paths {
 }
 
 /// The number of atoms in the first list for models of these rising sizes.
-fn first_list(atoms: &Atoms, sizes: &[usize]) -> usize {
+pub(super) fn first_list(atoms: &Atoms, sizes: &[usize]) -> usize {
     let some = WIDTH * sizes.last().copied().unwrap_or(0) + MORE;
     if some * SHARE > atoms.len() { atoms.len() } else { some }
 }
@@ -209,13 +209,13 @@ fn stopped(now: Paths, last: Option<Paths>) -> Paths {
 }
 
 /// The larger of two, one by one.
-fn larger(mut a: Vec<f64>, b: Vec<f64>) -> Vec<f64> {
+pub(super) fn larger(mut a: Vec<f64>, b: Vec<f64>) -> Vec<f64> {
     a.iter_mut().zip(b).for_each(|(a, b)| *a = a.max(b));
     a
 }
 
 /// The places among so many models at which a path is looked at: a few, the last among them.
-fn looks(models: usize) -> Vec<usize> {
+pub(super) fn looks(models: usize) -> Vec<usize> {
     let mut looks: Vec<usize> = (1..=LOOKS).map(|look| (models * look).div_ceil(LOOKS) - 1).collect();
     looks.dedup();
     looks

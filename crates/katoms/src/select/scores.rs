@@ -1,0 +1,209 @@
+//! How choices do on rows that their models have not seen, and which one is taken.
+
+use super::folds::Folds;
+use crate::linalg::{exponent_of_two, times_power_of_two};
+use crate::operator::LinearOperator;
+use crate::space::SparseVec;
+
+/// A held-out loss below this share of the largest is rounding.
+const PERFECT: f64 = 1e-20;
+
+/// A number of atoms, a ridge and a shrinkage.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Choice {
+    /// The number of atoms.
+    pub atoms: usize,
+    /// The ridge.
+    pub ridge: f64,
+    /// How strongly weak atoms are pulled towards zero.
+    pub shrinkage: f64,
+}
+
+/// How a choice does on rows that its models have not seen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Score {
+    /// What was validated.
+    pub choice: Choice,
+    /// The mean held-out loss of each fold: half the mean squared error, or the mean negative
+    /// log-likelihood.
+    pub folds: Vec<f64>,
+    /// Their mean.
+    pub mean: f64,
+    /// The standard error of the mean.
+    pub error: f64,
+    /// The model of each fold's training rows, in the order of `folds`.
+    pub models: Vec<FoldModel>,
+}
+
+/// A model of all rows but those of a fold, in the units of the design.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FoldModel {
+    /// Its coefficients.
+    pub coefficients: SparseVec,
+    /// The constant of its predictions.
+    pub intercept: f64,
+}
+
+impl Score {
+    /// The score of a choice whose models have these losses, fold by fold.
+    pub fn new(choice: Choice, folds: Vec<f64>, models: Vec<FoldModel>) -> Self {
+        let count = folds.len() as f64;
+        let mean = folds.iter().sum::<f64>() / count;
+        // Fourth powers of residuals: those of losses of about 1 are numbers.
+        let unit = exponent_of_two(mean).unwrap_or(0);
+        let square: f64 = folds.iter().map(|v| times_power_of_two(v - mean, -unit).powi(2)).sum();
+        let error = times_power_of_two((square / (count - 1.0) / count).sqrt(), unit);
+        // Losses that are all the same differ by rounding.
+        let error = if error <= 4.0 * f64::EPSILON * mean.abs() { 0.0 } else { error };
+        Self { choice, folds, mean, error, models }
+    }
+
+    /// The place of the score that is least; of equals the one with the fewest atoms.
+    pub fn least(scores: &[Self]) -> usize {
+        // Losses of perfect predictions are rounding: they are all the same.
+        let perfect = PERFECT * scores.iter().fold(0.0, |most: f64, score| most.max(score.mean));
+        let mean = |score: &Self| if (0.0..perfect).contains(&score.mean) { perfect } else { score.mean };
+        let better = |a: usize, b: usize| {
+            let (old, new) = (&scores[a], &scores[b]);
+            let fewer = mean(new) == mean(old) && new.choice.atoms < old.choice.atoms;
+            let replaces = mean(new) < mean(old) || fewer || (old.mean.is_nan() && !new.mean.is_nan());
+            if replaces { b } else { a }
+        };
+        (0..scores.len()).reduce(better).unwrap_or(0)
+    }
+
+    /// The place of the smallest model, under the ridge and the shrinkage of the best one, whose score is within a
+    /// standard error of the best.
+    pub fn within_one_error(scores: &[Self]) -> usize {
+        let least = Self::least(scores);
+        let near = |score: &Self, best: &Self| {
+            Choice { atoms: best.choice.atoms, ..score.choice } == best.choice && score.mean <= best.mean + best.error
+        };
+        let candidates = (0..scores.len()).filter(|&at| near(&scores[at], &scores[least]));
+        candidates.min_by_key(|&at| scores[at].choice.atoms).unwrap_or(least)
+    }
+
+    /// Predictions for rows by models that have not seen them: (row, linear prediction), fold by fold. Reads the columns
+    /// of the models.
+    pub fn held_out<A>(&self, design: &A, folds: &Folds) -> Vec<(usize, f64)>
+    where
+        A: LinearOperator<Point = SparseVec>,
+    {
+        let of = |(fold, model): (usize, &FoldModel)| {
+            let all = predictions(design, &model.coefficients, model.intercept);
+            folds.held_out(fold).into_iter().map(move |row| (row, all[row]))
+        };
+        self.models.iter().enumerate().flat_map(of).collect()
+    }
+}
+
+/// A model of all rows, in the units of the design.
+#[derive(Debug, Clone)]
+pub struct Fitted {
+    /// Its coefficients.
+    pub coefficients: SparseVec,
+    /// The constant of its predictions.
+    pub intercept: f64,
+    /// Its size and ridge.
+    pub choice: Choice,
+    /// The loss on all rows.
+    pub loss: f64,
+}
+
+/// What a cross-validation tells.
+#[derive(Debug, Clone)]
+pub struct Validated {
+    /// Ridge by ridge, size by size.
+    pub scores: Vec<Score>,
+    /// The model without atoms, whether 0 is among the sizes or not: what a model must beat. Of several ridges, which
+    /// matter to what is always in alone, the first.
+    pub null: Score,
+    /// The models of all rows, in the same order.
+    pub models: Vec<Fitted>,
+    /// Whether everything that was asked for is there: not when the observer stopped the work.
+    pub complete: bool,
+    /// Passes over the data.
+    pub passes: usize,
+    /// Seconds of work.
+    pub seconds: f64,
+}
+
+impl Validated {
+    /// The choice with the least held-out loss; of equals the one with the fewest atoms.
+    ///
+    /// # Panics
+    /// If there is no score.
+    pub fn min(&self) -> Choice {
+        self.scores[Score::least(&self.scores)].choice
+    }
+
+    /// The fewest atoms whose held-out loss is within one standard error of the least, with the ridge of
+    /// the least.
+    ///
+    /// # Panics
+    /// If there is no score.
+    pub fn one_se(&self) -> Choice {
+        self.scores[Score::within_one_error(&self.scores)].choice
+    }
+
+    /// The sizes that were tried, rising.
+    pub fn sizes(&self) -> Vec<usize> {
+        let all: std::collections::BTreeSet<usize> = self.scores.iter().map(|score| score.choice.atoms).collect();
+        all.into_iter().collect()
+    }
+
+    /// The best score of each ridge, by rising ridges.
+    pub fn best_of_ridges(&self) -> Vec<&Score> {
+        let mut best: Vec<&Score> = Vec::new();
+        for score in &self.scores {
+            match best.iter_mut().find(|one| one.choice.ridge == score.choice.ridge) {
+                Some(one) if score.mean < one.mean => *one = score,
+                Some(_) => {}
+                None => best.push(score),
+            }
+        }
+        best.sort_by(|a, b| a.choice.ridge.total_cmp(&b.choice.ridge));
+        best
+    }
+
+    /// The same with what was found for other sizes under some of its ridges; of a choice that both have tried, this remains.
+    #[must_use]
+    pub fn with(mut self, other: Self) -> Self {
+        for (score, model) in other.scores.into_iter().zip(other.models) {
+            let choice = score.choice;
+            let same = |one: &Score| Choice { atoms: 0, ..one.choice } == Choice { atoms: 0, ..choice };
+            let mut of_ridge = self.scores.iter().enumerate().filter(|(_, one)| same(one));
+            let after = of_ridge.clone().find(|(_, one)| one.choice.atoms >= choice.atoms).map(|(at, _)| at);
+            let at = after.or_else(|| of_ridge.next_back().map(|(at, _)| at + 1)).unwrap_or(self.scores.len());
+            if self.scores.get(at).is_none_or(|one| one.choice != choice) {
+                self.scores.insert(at, score);
+                self.models.insert(at, model);
+            }
+        }
+        self.complete &= other.complete;
+        self.passes += other.passes;
+        self.seconds += other.seconds;
+        self
+    }
+
+    /// How a choice does.
+    pub fn score(&self, choice: Choice) -> Option<&Score> {
+        self.scores.iter().find(|score| score.choice == choice)
+    }
+
+    /// The model of all rows at a choice.
+    pub fn model(&self, choice: Choice) -> Option<&Fitted> {
+        self.models.iter().find(|model| model.choice == choice)
+    }
+}
+
+/// The predictions of a model for all rows. Reads its columns.
+pub(super) fn predictions<A>(design: &A, coefficients: &SparseVec, intercept: f64) -> Vec<f64>
+where
+    A: LinearOperator<Point = SparseVec>,
+{
+    let mut out = vec![0.0; design.n_outputs()];
+    design.apply(coefficients, &mut out);
+    out.iter_mut().for_each(|z| *z += intercept);
+    out
+}
