@@ -38,7 +38,6 @@ class Validated(LinearModel):
     """A linear model whose size and ridge are chosen on rows held out."""
 
     _: KW_ONLY
-    l2: Any = None
     cv: Any = 5
     scoring: Any = None
     rule: str = "min"

@@ -164,6 +164,8 @@ class SparseClassifierCV(Classifier, Validated):
     (2, array([ 7, 42]))
     """
 
+    l2: Any = None
+
 
 @accepts_aliases(**ALIASES)
 @documented(_docs.of_classes(_docs.GROUPED), **_WORDS)
@@ -227,3 +229,5 @@ class GroupSparseClassifierCV(Classifier, Grouped, Validated):
     >>> model.k_1se_, model.chosen_groups_
     (1, ['3'])
     """
+
+    l2: Any = None

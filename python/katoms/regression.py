@@ -128,6 +128,8 @@ class SparseRegressorCV(Regressor, Validated):
     (2, array([ 7, 42]))
     """
 
+    l2: Any = None
+
 
 @accepts_aliases(**ALIASES)
 @documented(_docs.GROUPED, **_WORDS)
@@ -191,3 +193,5 @@ class GroupSparseRegressorCV(Regressor, Grouped, Validated):
     >>> model.k_1se_, model.chosen_groups_
     (1, ['3'])
     """
+
+    l2: Any = None

@@ -65,7 +65,7 @@ def test_a_path_may_begin_with_no_feature(estimator):
 @pytest.mark.parametrize("estimator", CHOOSERS)
 def test_no_feature_is_validated(estimator):
     X, y, groups = data_for(estimator)
-    model = estimator(range(0, 5), rule="1se", **groups).fit(X, y)
+    model = estimator(range(0, 5), l2=0, rule="1se", **groups).fit(X, y)
     assert model.cv_results_["support_size"].tolist() == [0, 1, 2, 3, 4]
     assert model.support_size_ == model.k_1se_ == 0 and not model.coef_.any()
     held = model.fold_of_row_ == 0

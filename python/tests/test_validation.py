@@ -66,7 +66,7 @@ SPLITTERS = {
 @pytest.mark.parametrize("cv", SPLITTERS.values(), ids=SPLITTERS)
 def test_any_splits_are_those_of_fits_on_their_rows(numbers, cv):
     X, y = numbers
-    model = katoms.SparseRegressorCV(SIZES, cv=cv).fit(X, y)
+    model = katoms.SparseRegressorCV(SIZES, l2=0, cv=cv).fit(X, y)
     splits = list(cv.split(X, y)) if hasattr(cv, "split") else cv
     losses = model.cv_results_["fold_losses"]
     assert losses.shape == (4, len(splits)) and model.fold_of_row_ is None
@@ -103,7 +103,7 @@ def test_groups_of_rows_go_to_the_splitter(numbers):
     groups = np.arange(120) // 12
     model = katoms.SparseRegressorCV(SIZES, cv=GroupKFold(5)).fit(X, y, groups=groups)
     assert all(len(set(model.fold_of_row_[groups == group])) == 1 for group in range(10))
-    leave = katoms.SparseRegressorCV(SIZES, cv=LeaveOneGroupOut()).fit(X, y, groups=groups)
+    leave = katoms.SparseRegressorCV(SIZES, l2=0, cv=LeaveOneGroupOut()).fit(X, y, groups=groups)
     assert leave.cv_results_["fold_losses"].shape == (4, 10)
     shuffled = katoms.SparseRegressorCV(SIZES, cv=GroupShuffleSplit(3, random_state=0)).fit(X, y, groups=groups)
     assert shuffled.fold_of_row_ is None
@@ -149,7 +149,7 @@ def test_any_splits_of_any_model(numbers, kind):
 def test_classes_of_any_splits(classes):
     X, y = classes
     cv = RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0)
-    model = katoms.SparseClassifierCV([1, 2], cv=cv).fit(X, y)
+    model = katoms.SparseClassifierCV([1, 2], l2=0, cv=cv).fit(X, y)
     train, test = next(cv.split(X, y))
     inside = katoms.SparseClassifier(2).fit(X[train], y[train])
     expected = log_loss(y[test], inside.predict_proba(X[test]))
@@ -183,7 +183,7 @@ def test_splits_that_cannot_be(numbers, cv, words):
 @pytest.mark.parametrize("scoring", ["roc_auc", "accuracy", "neg_log_loss", "f1_macro"])
 def test_scorers_judge_models_of_the_rows_that_train(classes, scoring, cv):
     X, y = classes
-    model = katoms.SparseClassifierCV(SIZES, cv=cv, scoring=scoring).fit(X, y)
+    model = katoms.SparseClassifierCV(SIZES, l2=0, cv=cv, scoring=scoring).fit(X, y)
     results = model.cv_results_
     assert results["fold_scores"].shape == (4, 4)
     assert np.allclose(results["mean_score"], results["fold_scores"].mean(axis=1))
@@ -209,12 +209,13 @@ def test_a_score_that_is_the_loss_chooses_as_the_loss(numbers):
 
 
 def test_scores_and_losses_may_choose_different_sizes(classes):
-    X, y = classes
+    X, y = classes[0][:50], classes[1][:50]
     models = [katoms.SparseClassifierCV(range(1, 9), scoring=s).fit(X, y) for s in (None, "roc_auc", "accuracy", "recall_macro")]
     assert len({model.k_min_ for model in models}) > 1
     for model in models[1:]:
-        at = list(range(1, 9)).index(model.support_size_)
-        assert model.cv_results_["mean_score"][at] == model.cv_results_["mean_score"].max()
+        tried = model.cv_results_
+        at = np.flatnonzero((tried["support_size"] == model.support_size_) & (tried["l2"] == model.l2_))
+        assert tried["mean_score"][at] == tried["mean_score"].max()
 
 
 @pytest.mark.parametrize("frame", [pandas.DataFrame, polars.DataFrame, np.asarray, scipy.sparse.csr_matrix])
@@ -230,10 +231,10 @@ def test_a_function_may_score(classes, frame):
     X = frame(X)
     if hasattr(X, "columns"):
         X.columns = [f"gene{j}" for j in range(30)]
-    model = katoms.SparseClassifierCV([1, 2], cv=3, scoring=score).fit(X, y)
+    model = katoms.SparseClassifierCV([1, 2], l2=0, cv=3, scoring=score).fit(X, y)
     assert len(seen) == 6 and all(kind is type(X) or "sparse" in kind.__module__ for kind, *_ in seen)
     assert {(size, count) for *_, size, count in seen} == {(1, 1), (2, 2)}
-    named = katoms.SparseClassifierCV([1, 2], cv=3, scoring="roc_auc").fit(X, y)
+    named = katoms.SparseClassifierCV([1, 2], l2=0, cv=3, scoring="roc_auc").fit(X, y)
     assert np.allclose(model.cv_results_["fold_scores"], named.cv_results_["fold_scores"])
     assert clone(model).scoring is score
 
@@ -331,3 +332,33 @@ def test_class_weights_that_cannot_be(classes):
 )
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
+
+
+def test_sizes_and_ridges_that_nobody_gave(numbers, classes):
+    """Folds and splits of the same rows try the same grid: geometric sizes, finer around the choice; ridges on the scale of the data."""
+    for kind, single, (X, y), least in (
+        (katoms.SparseRegressorCV, katoms.SparseRegressor, numbers, 0),
+        (katoms.SparseClassifierCV, katoms.SparseClassifier, classes, 0.001),
+    ):
+        folds = np.arange(len(y)) % 4
+        splits = [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in range(4)]
+        # The last split makes it no partition.
+        for cv in (folds, [*splits, splits[0]]):
+            model = kind(cv=cv).fit(X, y)
+            tried = model.cv_results_
+            ridges = sorted(set(tried["l2"].tolist()))
+            assert np.allclose(ridges, [len(y) * share for share in (least, 0.01, 0.1, 1)])
+            other = tried["support_size"][tried["l2"] != model.l2_].tolist()
+            assert other[:7] == [0, 1, 2, 3, 4, 5, 7] and len(other) == 3 * len(set(other))
+            mine = tried["support_size"][tried["l2"] == model.l2_].tolist()
+            assert mine == sorted(mine) and set(other) <= set(mine)
+            assert {model.support_size_ - 1, model.support_size_ + 1} <= {-1, *mine} or model.support_size_ > 8
+            at = int(tried["mean_loss"].argmin())
+            assert (tried["support_size"][at], tried["l2"][at]) == (model.support_size_, model.l2_)
+            assert np.allclose(model.coef_, single(model.support_size_, l2=model.l2_).fit(X, y).coef_, atol=1e-6)
+            assert clone(model).l2 is None
+        # Twice the rows have twice the ridge, and columns in other units another one where they are not standardised.
+        twice = kind(1, cv=folds).fit(X, y, sample_weight=np.full(len(y), 2.0))
+        assert np.allclose(sorted(set(twice.cv_results_["l2"])), 2 * np.array(ridges))
+        raw = [sorted(set(kind(1, cv=folds, standardize=False).fit(s * X, y).cv_results_["l2"])) for s in (1, 10)]
+        assert np.allclose(100 * np.array(raw[0]), raw[1])

@@ -16,9 +16,9 @@ use std::time::Instant;
 
 use katoms::linalg::norm;
 use katoms::loss::LeastSquares;
+use katoms::method::{LassoPath, LassoPathOptions, lasso_path};
 use katoms::operator::{Dense, LinearOperator};
 use katoms::penalty::L1;
-use katoms::select::{LassoPath, LassoPathOptions, lasso_path};
 use katoms::{Objective, Status, simulate};
 
 /// A design of the examples of scikit-learn and celer.

@@ -5,12 +5,12 @@ use std::ops::ControlFlow;
 use katoms::driver::{Event, Options, Outcome, Stages, solve};
 use katoms::loss::LeastSquares;
 use katoms::method::{
-    AcceleratedIht, Foba, ForwardRegression, Method, Momentum, Oblivious, Omp, Refit, Safeguard, Step, refit_on,
+    AcceleratedIht, Foba, ForwardRegression, LassoPath, LassoPathOptions, Method, Momentum, Oblivious, Omp, Refit,
+    Safeguard, Step, lasso_path, refit_on,
 };
 use katoms::operator::Dense;
 use katoms::penalty::L1;
 use katoms::search::{Search, search};
-use katoms::select::{LassoPath, LassoPathOptions, lasso_path};
 use katoms::set::{ConstraintSet, KSparse};
 use katoms::space::{Point, SparseVec};
 use katoms::{Objective, Stop};

@@ -5,12 +5,12 @@ use std::ops::ControlFlow;
 use katoms::driver::{Options, Run, Stages, Stop};
 use katoms::loss::LeastSquares;
 use katoms::method::{
-    AcceleratedIht, Cosamp, Method, Momentum, Omp, Refit, Safeguard, Step, largest_curvature, refit_on,
+    AcceleratedIht, Cosamp, LassoPathOptions, Method, Momentum, Omp, Refit, Safeguard, Step, largest_curvature,
+    lasso_path, refit_on,
 };
 use katoms::operator::Dense;
 use katoms::penalty::L1;
 use katoms::search::{Search, search};
-use katoms::select::{LassoPathOptions, lasso_path};
 use katoms::set::{ConstraintSet, KSparse};
 use katoms::space::{Point, SparseVec};
 use katoms::{Objective, simulate};

@@ -10,7 +10,6 @@
 //! | Which size and ridge, by held-out rows? | [`cross_validate`] on [`Folds`] | [`Validated`] |
 //! | How many atoms can the data carry? | [`phase_transition_k`] | a number |
 //! | Which atoms would other data choose? | [`stability`](stability()) | [`Selected`] |
-//! | What are the minima of the Lasso, for falling λ? | [`lasso_path`](lasso_path()) | [`LassoPath`] |
 //! | How are rows standardised, with an intercept? | [`Preparation`] | an objective and its set |
 //!
 //! [`Certificate`]: crate::driver::Certificate
@@ -27,10 +26,8 @@ mod criteria;
 mod cross_validation;
 mod fold_fits;
 mod folds;
-mod lasso_path;
 mod listing;
 mod newton_paths;
-mod nuclear_path;
 mod null_fits;
 mod part_gram;
 mod path;
@@ -47,8 +44,6 @@ pub use bounds::Bounds;
 pub use criteria::{Criterion, ModelSize};
 pub use cross_validation::{CrossValidation, cross_validate, cross_validate_while};
 pub use folds::Folds;
-pub use lasso_path::{LassoPath, LassoPathOptions, LassoPoint, lasso_path};
-pub use nuclear_path::{NuclearFit, NuclearPath, soft_impute_path};
 pub use path::{Model, Path, path, plain_path};
 pub use phase_transition::{Sign, phase_transition_k, weak_threshold};
 pub use sample::{Preparation, Sample};

@@ -15,6 +15,8 @@ use crate::space::{IndexSet, Point, SparseVec};
 
 /// Passes in which atoms join the working set.
 const ROUNDS: usize = 2;
+/// The part of the working set that joins it in one of them.
+const JOIN: usize = 4;
 /// Newton models for each size of a path at most.
 const MODELS: usize = 2;
 
@@ -60,7 +62,7 @@ impl NewtonPaths<'_> {
             nulls.iter().enumerate().map(|(at, x)| (at, self.trainings[at][0].residual(x))).collect();
         let mut passes = 1;
         let mut listed = top_k(&self.promises(&residuals), first_list(self.atoms, self.sizes));
-        let mut sets: Vec<WorkingSet> = self.trainings.iter().map(|t| self.working_set(t, &listed)).collect();
+        let mut sets: Vec<WorkingSet> = self.trainings.iter().map(|t| self.working_set(t[0], &listed)).collect();
         let some: Vec<usize> = looks(self.sizes.len()).into_iter().map(|at| self.sizes[at]).collect();
         let mut complete = true;
         while passes <= ROUNDS && complete && listed.len() < self.atoms.len() {
@@ -73,7 +75,7 @@ impl NewtonPaths<'_> {
             complete = go_on(0).is_continue();
             let mut promises = self.promises(&residuals);
             listed.iter().for_each(|&atom| promises[atom] = 0.0);
-            let new = top_k(&promises, listed.len() / 2);
+            let new = top_k(&promises, listed.len() / JOIN);
             listed.extend(&new);
             for (set, training) in sets.iter_mut().zip(&self.trainings) {
                 set.add(training[0], self.atoms, new.iter().copied());
@@ -133,9 +135,9 @@ impl NewtonPaths<'_> {
         (self.pass)(residuals).into_par_iter().map(shares).reduce(|| vec![0.0; self.atoms.len()], larger)
     }
 
-    fn working_set(&self, training: &[&dyn Problem], listed: &[usize]) -> WorkingSet {
-        let mut set = WorkingSet::new(training[0], self.kept, self.atoms.shared());
-        set.add(training[0], self.atoms, listed.iter().copied());
+    fn working_set(&self, f: &dyn Problem, listed: &[usize]) -> WorkingSet {
+        let mut set = WorkingSet::new(f, self.kept, self.atoms.shared());
+        set.add(f, self.atoms, listed.iter().copied());
         set
     }
 
@@ -165,21 +167,30 @@ impl Step<'_> {
             if self.f.is_separated_by(&self.x) {
                 return;
             }
-            let local = Local::around(self.f, &self.set, &self.x, FLAT * self.f.curvature_bound());
-            let q = local.on(&self.set);
-            let search = LocalSearch { q: &q, atoms: &self.set.atoms, kept: &self.set.kept, widest: usize::MAX };
-            let places = self.set.places_of(&self.chosen);
-            let proposed = search.from(&places, size, &mut Work::new(f64::INFINITY));
-            let chosen = self.set.numbers_of(&proposed.chosen);
+            let chosen = self.proposed(&self.set, size);
             if chosen == self.chosen {
                 return;
             }
             let x = self.refitted(paths, &chosen);
-            if chosen.len() == self.chosen.len() && !(self.f.value(&x) < self.f.value(&self.x)) {
+            let grown = chosen.len() > self.chosen.len();
+            if !grown && !(self.f.value(&x) < self.f.value(&self.x)) {
                 return;
             }
+            let exchanged = self.chosen.iter().any(|atom| chosen.binary_search(atom).is_err());
             (self.chosen, self.x) = (chosen, x);
+            // What has grown alone is looked at again on the way to the next size.
+            if !exchanged {
+                return;
+            }
         }
+    }
+
+    /// The atoms that the Newton model within a working set prefers, rising.
+    fn proposed(&self, set: &WorkingSet, size: usize) -> Vec<usize> {
+        let local = Local::around(self.f, set, &self.x, FLAT * self.f.curvature_bound());
+        let q = local.on(set);
+        let search = LocalSearch { q: &q, atoms: &set.atoms, kept: &set.kept, widest: usize::MAX };
+        set.numbers_of(&search.from(&set.places_of(&self.chosen), size, &mut Work::new(f64::INFINITY)).chosen)
     }
 
     /// The minimum of f over some atoms.
@@ -190,16 +201,23 @@ impl Step<'_> {
         self.f.refit(self.f.at(self.x.point().on(&support)), &support)
     }
 
-    /// Back to a size that is done: the better one of the model that is there and one from here stays.
+    /// Back to a size that is done: what is left of the larger model without its weakest atoms, where that is better than
+    /// the model that is there.
     fn back(&mut self, paths: &NewtonPaths<'_>, at: usize) {
+        let (size, there) = (paths.sizes[at], &self.models[at]);
         // Where the classes are separated, coefficients tell nothing of smaller models.
         if !self.f.is_separated_by(&self.x) {
-            self.step(paths, paths.sizes[at], MODELS);
-            if self.f.value(&self.x) < self.f.value(&self.models[at].1) {
-                self.models[at] = (self.chosen.clone(), self.x.clone());
-                return;
+            let chosen = self.proposed(&paths.working_set(self.f, &self.chosen), size);
+            if chosen != there.0 {
+                let x = self.refitted(paths, &chosen);
+                if self.f.value(&x) < self.f.value(&there.1) {
+                    (self.chosen, self.x) = (chosen, x);
+                    self.step(paths, size, MODELS);
+                    self.models[at] = (self.chosen.clone(), self.x.clone());
+                    return;
+                }
             }
         }
-        (self.chosen, self.x) = self.models[at].clone();
+        (self.chosen, self.x) = there.clone();
     }
 }

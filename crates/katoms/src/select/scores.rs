@@ -207,3 +207,52 @@ where
     out.iter_mut().for_each(|z| *z += intercept);
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn validated(choices: &[(usize, f64, f64)]) -> Validated {
+        let choice = |&(atoms, ridge, _): &(usize, f64, f64)| Choice { atoms, ridge, shrinkage: 0.0 };
+        let score = |one: &(usize, f64, f64)| Score::new(choice(one), vec![one.2; 2], Vec::new());
+        let model = |one: &(usize, f64, f64)| Fitted {
+            coefficients: SparseVec::zero(3),
+            intercept: one.2,
+            choice: choice(one),
+            loss: one.2,
+        };
+        Validated {
+            scores: choices.iter().map(score).collect(),
+            null: Score::new(choice(&(0, 0.0, 9.0)), vec![9.0; 2], Vec::new()),
+            models: choices.iter().map(model).collect(),
+            complete: true,
+            passes: 3,
+            seconds: 0.5,
+        }
+    }
+
+    #[test]
+    fn finer_sizes_come_between_the_others_of_their_ridge() {
+        let coarse = [(1, 0.0, 5.0), (4, 0.0, 4.0), (8, 0.0, 6.0), (1, 2.0, 5.0), (4, 2.0, 3.0), (8, 2.0, 3.5)];
+        let fine = [(1, 2.0, 7.0), (3, 2.0, 3.2), (5, 2.0, 2.5), (9, 2.0, 4.0)];
+        let both = validated(&coarse).with(validated(&fine));
+        let order: Vec<(usize, f64, f64)> =
+            both.scores.iter().map(|s| (s.choice.atoms, s.choice.ridge, s.mean)).collect();
+        let expected = [
+            (1, 0.0, 5.0),
+            (4, 0.0, 4.0),
+            (8, 0.0, 6.0),
+            (1, 2.0, 5.0), // what was there remains
+            (3, 2.0, 3.2),
+            (4, 2.0, 3.0),
+            (5, 2.0, 2.5),
+            (8, 2.0, 3.5),
+            (9, 2.0, 4.0),
+        ];
+        assert_eq!(order, expected);
+        assert!(both.scores.iter().zip(&both.models).all(|(s, m)| s.choice == m.choice && s.mean == m.loss));
+        assert_eq!((both.min().atoms, both.sizes(), both.passes), (5, vec![1, 3, 4, 5, 8, 9], 6));
+        let best: Vec<(f64, usize)> = both.best_of_ridges().iter().map(|s| (s.choice.ridge, s.choice.atoms)).collect();
+        assert_eq!(best, [(0.0, 4), (2.0, 5)]);
+    }
+}

@@ -5,10 +5,9 @@ use std::ops::ControlFlow;
 use katoms::driver::{Options, Run, solve};
 use katoms::linalg::norm;
 use katoms::loss::{LeastSquares, Logistic, Loss};
-use katoms::method::Lasso;
+use katoms::method::{Lasso, LassoPath, LassoPathOptions, lasso_path};
 use katoms::operator::{Dense, LinearOperator, MatrixFree, WithIntercept};
 use katoms::penalty::{L1, Penalty};
-use katoms::select::{LassoPath, LassoPathOptions, lasso_path};
 use katoms::space::{IndexSet, SparseVec};
 use katoms::{Error, Objective, Outcome, Status, Stop, simulate};
 

@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use katoms::driver::{Options, Run};
 use katoms::linalg::{Matrix, Multiply};
-use katoms::method::SoftImpute;
+use katoms::method::{NuclearPath, SoftImpute, soft_impute_path};
 use katoms::operator::LinearOperator;
 use katoms::penalty::{Nuclear, Penalty};
-use katoms::select::{NuclearPath, soft_impute_path};
 use katoms::space::{Entrywise, LowRank, MatrixCovector, Pattern, Point};
 use katoms::{Error, Status, Stop, simulate};
 

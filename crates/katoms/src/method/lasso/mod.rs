@@ -25,6 +25,7 @@
 
 mod factor;
 mod newton;
+mod path;
 mod picture;
 mod restricted;
 mod working;
@@ -40,7 +41,8 @@ use crate::operator::LinearOperator;
 use crate::penalty::{L1, Penalty};
 use crate::space::{Point, SparseVec};
 
-pub(crate) use restricted::{Proven, Restricted, Standpoint};
+pub use path::{LassoPath, LassoPathOptions, LassoPoint, lasso_path};
+use restricted::{Proven, Restricted, Standpoint};
 
 /// The Lasso, the elastic net (with the objective's ridge) and their kin for other losses.
 ///

@@ -14,12 +14,11 @@
 
 use std::ops::ControlFlow;
 
+use super::{Lasso, Proven, Restricted, Standpoint};
 use crate::driver::{Status, check_domain};
 use crate::error::{Error, check_option, check_range, check_values};
 use crate::loss::Loss;
-use crate::method::Lasso;
 use crate::method::duality::lower_bound;
-use crate::method::lasso::{Proven, Restricted, Standpoint};
 use crate::objective::{Evaluated, Objective};
 use crate::operator::LinearOperator;
 use crate::penalty::{L1, Penalty};
@@ -136,7 +135,7 @@ pub struct LassoPath {
 ///
 /// ```
 /// use katoms::operator::{Dense, Standardized, WithIntercept};
-/// use katoms::select::{LassoPathOptions, lasso_path};
+/// use katoms::method::{LassoPathOptions, lasso_path};
 /// use katoms::{Objective, Status, loss::LeastSquares, penalty::L1, simulate};
 /// use std::ops::ControlFlow;
 /// let design = simulate::gaussian(50, 30, 1);

@@ -1,9 +1,9 @@
 //! The path of the nuclear norm: one λ after the other, each warm-started from the one before.
 
+use super::{SoftImpute, largest_curvature, refit_on};
 use crate::driver::{Options, Outcome, Run, Stop};
 use crate::error::{Error, check_option, check_range};
 use crate::loss::Loss;
-use crate::method::{SoftImpute, largest_curvature, refit_on};
 use crate::objective::Objective;
 use crate::operator::LinearOperator;
 use crate::penalty::Nuclear;
@@ -53,7 +53,7 @@ impl NuclearFit {
 /// at the answer before. The curvature of f is measured once.
 ///
 /// ```
-/// use katoms::select::{NuclearPath, soft_impute_path};
+/// use katoms::method::{NuclearPath, soft_impute_path};
 /// use katoms::{Objective, loss::LeastSquares, method::SoftImpute, operator::Entries};
 /// let (rows, columns) = ([0, 0, 1, 1, 2], [0, 1, 0, 1, 0]);
 /// let seen = Entries::new((3, 2), &rows, &columns)?;
