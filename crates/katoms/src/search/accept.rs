@@ -1,17 +1,20 @@
-//! Losses that are not quadratic: the local search proposes models on the Newton model of f around a good one, and those that
-//! lower f itself are accepted.
+//! Losses that are not quadratic, and bounds: the local search proposes models on the Newton model of f around a good one,
+//! and those that lower f itself are accepted.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
 use super::Effort;
+use super::bounds::Bounds;
+use super::boxed::Boxed;
 use super::explore::GoOn;
 use super::local_search::{ELITES, IMPROVES, LocalSearch, Model, Round, Work};
-use super::pricing::falls;
+use super::pricing::{Everything, falls};
 use super::problem::{Problem, null_model};
-use super::squares::{PATIENCE, PRICED, SMALL, multiplications, screened};
+use super::squares::{COMPARED, PATIENCE, PRICED, SMALL, multiplications, screened};
 use super::tableau::{Swap, Swaps};
+use super::within::{Within, lasting};
 use super::working_set::{Local, WorkingSet};
 use crate::linalg::top_k;
 use crate::objective::Evaluated;
@@ -34,6 +37,10 @@ const CHAINS: f64 = 2.0;
 const UNIONS: f64 = 8.0;
 /// Entries of tableaux that the search on one Newton model may compute, times the effort.
 const WORK: f64 = 4e7;
+/// Multiplications that the refits of all exchanges may take, the Newton steps of one, and what it costs beside them.
+const REFITS: f64 = 2e7;
+const NEWTON: f64 = 6.0;
+const OVERHEAD: f64 = 3e3;
 /// What is not even a near tie need not be refitted to its end: the deviance may rise by this.
 const NEAR: f64 = 2.0;
 
@@ -55,19 +62,24 @@ pub(crate) struct Accepted {
     pub swaps: Swaps,
 }
 
-/// A problem whose loss is not quadratic, over atoms.
+/// A problem over atoms whose loss is not quadratic, or whose coefficients have bounds.
 pub(crate) struct Accept<'a> {
     pub f: &'a dyn Problem,
     pub atoms: &'a Atoms,
     pub kept: &'a IndexSet,
+    bounds: Option<&'a Bounds>,
     /// The largest possible second derivative along each coordinate.
     second: Vec<f64>,
     set: WorkingSet,
+    /// The quadratic of a quadratic loss.
+    local: Option<Local>,
     elites: Vec<Fitted>,
-    /// Supports that were refitted.
-    known: BTreeSet<Vec<usize>>,
+    /// Supports that were refitted, and what f is there.
+    known: BTreeMap<Vec<usize>, f64>,
     /// The exchanges of the best model that were tried, and what f is there.
-    tried: Vec<(usize, usize, f64)>,
+    tried: BTreeMap<(usize, usize), f64>,
+    /// Whether all others are known to be worse.
+    exhaustive: bool,
 }
 
 /// What the Newton model around a model tells.
@@ -80,22 +92,32 @@ struct Proposal {
 
 impl<'a> Accept<'a> {
     /// `None` where the design has no single columns.
-    pub fn new(f: &'a dyn Problem, atoms: &'a Atoms, kept: &'a IndexSet) -> Option<Self> {
+    pub fn new(f: &'a dyn Problem, atoms: &'a Atoms, kept: &'a IndexSet, bounds: Option<&'a Bounds>) -> Option<Self> {
         let bound = f.curvature_bound();
         let ones = vec![1.0; f.rows()];
         let second = f.second_derivatives(&ones)?.into_iter().map(|h| bound * h).collect();
-        let set = WorkingSet::new(f, kept, atoms.shared());
-        Some(Self { f, atoms, kept, second, set, elites: Vec::new(), known: BTreeSet::new(), tried: Vec::new() })
+        let set = WorkingSet::new(f, kept, atoms.shared()).within(bounds);
+        let (local, elites, known, tried) = (None, Vec::new(), BTreeMap::new(), BTreeMap::new());
+        Some(Self { f, atoms, kept, bounds, second, set, local, elites, known, tried, exhaustive: false })
     }
 
-    /// The best model of k atoms that a search from one finds.
-    pub fn best(mut self, k: usize, start: Fitted, effort: Effort, go_on: &mut GoOn<'_>) -> Option<Accepted> {
+    /// The best model of k atoms that a search from one, and from some other atoms, finds.
+    pub fn best(
+        mut self,
+        k: usize,
+        start: Fitted,
+        rivals: Vec<Vec<usize>>,
+        effort: Effort,
+        go_on: &mut GoOn<'_>,
+    ) -> Option<Accepted> {
         let small = multiplications(self.f, self.atoms, self.kept, k) <= SMALL * effort.times().max(1.0);
         self.begin(k, start, small);
         let (mut stale, mut slopes) = (0, None);
+        self.accept(&self.elites.first()?.clone(), rivals, Vec::new());
         for round in 0..ROUNDS {
             let before = self.elites.first()?.clone();
-            let expanded = if small { EXPANDED } else { 1 };
+            // Around every model a quadratic loss has the same quadratic.
+            let expanded = if small && !self.f.is_quadratic() { EXPANDED } else { 1 };
             let mut weakened = Vec::new();
             for place in 0..expanded.min(self.elites.len()) {
                 let from = self.elites[place].clone();
@@ -107,7 +129,7 @@ impl<'a> Accept<'a> {
             let better = best.value < self.enough(before.value);
             stale = if better { 0 } else { stale + 1 };
             let patience = if small { PATIENCE + effort.extra() } else { 1 };
-            if self.f.is_separated_by(&best.x) || go_on(round).is_break() {
+            if self.is_separated_by(&best.x) || go_on(round).is_break() {
                 break;
             }
             let new = self.price(k, &weakened, &mut slopes);
@@ -115,7 +137,34 @@ impl<'a> Accept<'a> {
                 break;
             }
         }
+        while self.bounds.is_some() && go_on(ROUNDS).is_continue() && self.compare_all(k) {}
         Some(self.finish(slopes))
+    }
+
+    /// Tries all exchanges of the best model that may be better, where that takes little. Whether one is.
+    fn compare_all(&mut self, k: usize) -> bool {
+        let Some(best) = self.elites.first().cloned() else { return false };
+        let outside = |atom: &usize| !best.chosen.contains(atom) && !self.atoms.members(*atom).is_empty();
+        let outside: Vec<usize> = (0..self.atoms.len()).filter(outside).collect();
+        let of = |out: usize| outside.iter().map(move |&into| Swap { out, into, gain: 0.0 });
+        let few = self.f.is_quadratic() && multiplications(self.f, self.atoms, self.kept, k) <= COMPARED;
+        let doubtful = few.then(|| self.doubtful(&best.chosen)).flatten();
+        let swaps = doubtful.unwrap_or_else(|| best.chosen.iter().flat_map(|&out| of(out)).collect());
+        let d = self.support(&best.chosen).indices().len() as f64;
+        let work = NEWTON * self.f.rows() as f64 * d * (d + 1.0) + OVERHEAD;
+        if swaps.len() as f64 * work > REFITS {
+            return false;
+        }
+        self.accept(&best, Vec::new(), swaps);
+        self.exhaustive = self.elites.first().is_some_and(|next| next.chosen == best.chosen);
+        !self.exhaustive
+    }
+
+    /// The exchanges of a model that may be better, for a quadratic loss. One pass.
+    fn doubtful(&self, chosen: &[usize]) -> Option<Vec<Swap>> {
+        let mut everything = Everything::new(self.f, self.atoms)?.within(self.bounds?);
+        everything.bring(self.support(chosen).indices());
+        Boxed::new(&everything, self.atoms, self.kept, chosen)?.doubtful()
     }
 
     /// What is said of a model, without a search.
@@ -136,15 +185,35 @@ impl<'a> Accept<'a> {
         here - IMPROVES * (here - self.f.lower_bound())
     }
 
+    /// Whether no finite point is the best on the atoms of x.
+    fn is_separated_by(&self, x: &Evaluated<SparseVec>) -> bool {
+        self.bounds.is_none_or(|bounds| bounds.let_grow(x.point())) && self.f.is_separated_by(x)
+    }
+
+    /// The minimum over a support, given up where it is not going to be below a value.
+    fn refit(&self, x: Evaluated<SparseVec>, support: &IndexSet, below: Option<f64>) -> Evaluated<SparseVec> {
+        match (self.bounds, below) {
+            (Some(bounds), _) => {
+                Within::new(self.f, bounds, support).minimum(x.point(), below.unwrap_or(f64::INFINITY))
+            }
+            (None, Some(below)) => self.f.refit_below(x, support, below),
+            (None, None) => self.f.refit(x, support),
+        }
+    }
+
     /// The first working set and the first models.
     fn begin(&mut self, k: usize, start: Fitted, small: bool) {
         self.set.add(self.f, self.atoms, start.chosen.iter().copied());
-        self.join(&self.f.null_gradient(self.kept), screened(k, small));
-        self.known.insert(start.chosen.clone());
+        let null = null_model(self.f, self.kept, self.bounds);
+        let gradient = match self.bounds {
+            Some(_) => self.f.pass(&[&self.f.residual(&null)]).swap_remove(0),
+            None => self.f.null_gradient(self.kept),
+        };
+        self.join(&gradient, screened(k, small));
+        self.known.insert(start.chosen.clone(), start.value);
         self.elites = vec![start.clone()];
         if small {
             // A model that grows from nothing on the Newton model there.
-            let null = null_model(self.f, self.kept);
             let local = Local::around(self.f, &self.set, &null, 0.0);
             let q = local.on(&self.set);
             let search = LocalSearch { q: &q, atoms: &self.set.atoms, kept: &self.set.kept, widest: k };
@@ -156,16 +225,25 @@ impl<'a> Accept<'a> {
 
     /// The steepest atoms join the set. How many are new.
     fn join(&mut self, gradient: &[f64], count: usize) -> usize {
-        let falls = falls(self.atoms, gradient, &self.second);
+        let mut falls = match self.bounds {
+            Some(bounds) => bounds.falls(self.atoms, gradient, &self.second),
+            None => falls(self.atoms, gradient, &self.second),
+        };
+        if self.bounds.is_some() {
+            // Those at a bound keep their slopes, and would fill the places of others.
+            (0..falls.len()).filter(|&atom| self.set.contains(atom)).for_each(|atom| falls[atom] = 0.0);
+        }
         let steepest = top_k(&falls, count).into_iter().filter(|&atom| falls[atom] > 0.0);
         self.set.add(self.f, self.atoms, steepest)
     }
 
     /// Models that the Newton model around one prefers, and the exchanges of its atoms that promise most.
-    fn propose(&self, k: usize, from: &Fitted, effort: Option<Effort>, round: usize) -> Proposal {
+    fn propose(&mut self, k: usize, from: &Fitted, effort: Option<Effort>, round: usize) -> Proposal {
+        let (bound, quadratic, known) = (self.f.curvature_bound(), self.f.is_quadratic(), self.local.take());
         let set = &self.set;
-        let bound = self.f.curvature_bound();
-        let local = Local::around(self.f, set, &from.x, FLAT * bound);
+        let least = if quadratic { 0.0 } else { FLAT * bound };
+        let mut local = known.unwrap_or_else(|| Local::around(self.f, set, &from.x, least));
+        local.grow(set);
         let q = local.on(set);
         let widest = self.f.rows().saturating_sub(3) / self.atoms.widest().max(1);
         let widest = widest.min(set.count().saturating_sub(1)).max(k);
@@ -179,20 +257,24 @@ impl<'a> Accept<'a> {
         let mut pool = vec![search.from(&places, k, &mut work)];
         if let Some(effort) = effort {
             self.vary(&search, &mut pool, effort, round, &mut work);
+        }
+        if effort.is_some() && !quadratic {
             let surely = Local::around(self.f, set, &from.x, bound);
             let q = surely.on(set);
             let search = LocalSearch { q: &q, ..search };
             exchanges.extend(search.tableau(&places).exchanges(TRIED_SURELY));
         }
         let number = |place: usize| set.numbers_of(&[place])[0];
-        Proposal {
+        let proposal = Proposal {
             supports: pool.iter().map(|model| set.numbers_of(&model.chosen)).collect(),
             exchanges: exchanges
                 .iter()
                 .map(|s| Swap { out: number(s.out), into: number(s.into), gain: s.gain })
                 .collect(),
             weakened,
-        }
+        };
+        self.local = quadratic.then_some(local);
+        proposal
     }
 
     /// Kicks, unions with other good models, and a larger model pruned back.
@@ -224,26 +306,37 @@ impl<'a> Accept<'a> {
             (chosen, Some((swap.out, swap.into)))
         };
         let all = exchanges.iter().map(exchanged).chain(supports.into_iter().map(|chosen| (chosen, None)));
-        let fresh: Vec<_> = all.filter(|(chosen, _)| self.known.insert(chosen.clone())).collect();
+        let (mut fresh, mut found) = (Vec::new(), Vec::new());
+        for (chosen, swap) in all {
+            match self.known.get(&chosen) {
+                Some(&value) => found.extend(swap.filter(|_| self.bounds.is_some()).map(|swap| (swap, value))),
+                None => {
+                    self.known.insert(chosen.clone(), f64::INFINITY);
+                    fresh.push((chosen, swap));
+                }
+            }
+        }
         let least = self.elites.first().map_or(f64::INFINITY, |best| best.value);
         let refit = |(chosen, swap): (Vec<usize>, Option<(usize, usize)>)| {
             let support = self.support(&chosen);
             let start = self.f.at(from.x.point().on(&support));
-            let x = self.f.refit_below(start, &support, least + NEAR);
+            let x = self.refit(start, &support, Some(least + NEAR));
             (Fitted { value: self.f.value(&x), chosen, x }, swap)
         };
         let refitted: Vec<(Fitted, Option<(usize, usize)>)> = fresh.into_par_iter().map(refit).collect();
         let first = self.elites.first().map(|best| best.chosen.clone());
         for (fitted, swap) in refitted {
-            if let Some((out, into)) = swap.filter(|_| first.as_ref() == Some(&from.chosen)) {
-                self.tried.push((out, into, fitted.value));
-            }
+            found.extend(swap.map(|swap| (swap, fitted.value)));
+            self.known.insert(fitted.chosen.clone(), fitted.value);
             let at = self.elites.partition_point(|other| other.value <= fitted.value);
             self.elites.insert(at, fitted);
             self.elites.truncate(ELITES);
         }
-        if self.elites.first().map(|best| &best.chosen) != first.as_ref() {
+        let best = self.elites.first().map(|best| &best.chosen);
+        if best != first.as_ref() {
             self.tried.clear();
+        } else if best == Some(&from.chosen) {
+            self.tried.extend(found);
         }
     }
 
@@ -273,16 +366,22 @@ impl<'a> Accept<'a> {
     fn finish(self, slopes: Option<(Vec<usize>, Vec<f64>)>) -> Accepted {
         let mut best = self.elites[0].clone();
         let support = self.support(&best.chosen);
-        best.x = self.f.refit(best.x, &support);
+        best.x = self.refit(best.x, &support, None);
         best.value = self.f.value(&best.x);
         let known = slopes.filter(|(chosen, _)| *chosen == best.chosen).map(|(_, slopes)| slopes);
         let slopes = known.unwrap_or_else(|| self.f.gradient(&best.x).iter().map(|g| -g).collect());
+        if self.bounds.is_some() {
+            best.chosen = lasting(self.atoms, self.kept, best.chosen, best.x.point());
+            best.x = self.f.at(best.x.point().on(&self.support(&best.chosen)));
+        }
+        let tried = self.tried.iter().filter(|((out, _), _)| best.chosen.contains(out));
         let mut swaps: Vec<Swap> =
-            self.tried.iter().map(|&(out, into, value)| Swap { out, into, gain: best.value - value }).collect();
+            tried.map(|(&(out, into), value)| Swap { out, into, gain: best.value - value }).collect();
         swaps.sort_by(|a, b| b.gain.total_cmp(&a.gain));
         let outside = self.atoms.len() - self.atoms.empty().len() - best.chosen.len();
-        let exhaustive = swaps.len() >= best.chosen.len() * outside;
-        let swaps = Swaps { compared: swaps.len(), best: swaps, exhaustive };
-        Accepted { best, slopes, swaps }
+        let all = best.chosen.len() * outside;
+        let exhaustive = self.exhaustive || swaps.len() >= all;
+        let compared = if exhaustive { all } else { swaps.len() };
+        Accepted { best, slopes, swaps: Swaps { compared, best: swaps, exhaustive } }
     }
 }

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use super::Effort;
 use super::accept::{Accept, Fitted};
+use super::bounds::Bounds;
 use super::certificate::{Certify, certify};
 use super::explore::{Explore, GoOn, Improved, Searchable, quick_quality};
 use super::local_search::{IMPROVES, ROUNDING};
@@ -11,7 +12,10 @@ use super::pricing::Everything;
 use super::problem::{Problem, null_model};
 use super::squares::{COMPARED, Found, Squares};
 use super::tableau::{Swap, Swaps};
+use super::within::Within;
 use crate::driver::{Certificate, NearTie, Quality, stationarity};
+use crate::error::{Error, check_length};
+use crate::linalg::top_k;
 use crate::loss::Loss;
 use crate::objective::{Evaluated, Objective};
 use crate::operator::LinearOperator;
@@ -37,6 +41,33 @@ where
     }
 }
 
+/// The points of a set whose coefficients have bounds.
+///
+/// # Errors
+/// When the bounds live in another space than the operator, its columns are not to be had one by one, or a model has too
+/// many coordinates.
+pub(crate) fn explore_within<'a, A, L, S>(
+    f: &'a Objective<A, L>,
+    set: &'a S,
+    bounds: &'a Bounds,
+) -> Result<Box<dyn Explore<SparseVec> + 'a>, Error>
+where
+    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+    L: Loss,
+    S: CoordinateSet,
+{
+    check_length("the list of bounds", bounds.dim(), f.operator().domain(), "one pair for each coordinate")?;
+    let explore = Coordinates { bounds: Some(bounds), ..Coordinates::new(f, set) };
+    let sizes: Vec<f64> = (0..explore.atoms.len()).map(|atom| explore.atoms.members(atom).len() as f64).collect();
+    let largest: f64 = top_k(&sizes, set.atoms().min(sizes.len())).into_iter().map(|atom| sizes[atom]).sum();
+    if f.operator().has_cheap_columns() && explore.kept.indices().len() + largest as usize <= LARGE {
+        return Ok(Box::new(explore));
+    }
+    let needs = "a dense or sparse design, and at most 1000 coordinates in a model: ask for fewer atoms, or leave the \
+                 bounds out";
+    Err(Error::Unsuitable { method: "a fit within bounds", needs })
+}
+
 /// The points of a set of coordinates.
 struct Coordinates<'a, A: LinearOperator, L, S> {
     f: &'a Objective<A, L>,
@@ -45,6 +76,7 @@ struct Coordinates<'a, A: LinearOperator, L, S> {
     kept: IndexSet,
     /// Where every atom is one coordinate, atoms are numbered here by their coordinates: the numbers of the set.
     numbers: Option<Vec<usize>>,
+    bounds: Option<&'a Bounds>,
     /// The quadratic of a quadratic loss over all coordinates: what one search has read is there for the next.
     everything: Option<Everything<'a>>,
 }
@@ -69,7 +101,7 @@ where
             }
             (atoms, numbers) = (Atoms::groups(&members, false), Some(of));
         }
-        Self { f, set, atoms, kept, numbers, everything: None }
+        Self { f, set, atoms, kept, numbers, bounds: None, everything: None }
     }
 
     /// The atoms of x by their numbers here, rising.
@@ -139,14 +171,23 @@ where
         })
     }
 
-    /// The same for other losses.
+    /// The same for other losses, and within bounds.
     fn others(&self, set: &S, x: Evaluated<SparseVec>, asked: Asked<'_, '_>) -> Option<Improved<SparseVec>> {
         let (k, chosen) = (set.atoms(), self.chosen(set, x.point()));
-        let accept = Accept::new(self.f, &self.atoms, &self.kept)?;
+        let accept = Accept::new(self.f, &self.atoms, &self.kept, self.bounds)?;
+        let rivals = match (self.bounds, asked.effort) {
+            (None, _) | (_, Effort::Quick) => Vec::new(),
+            // Where bounds do not bind, the answer without them is the answer.
+            (Some(_), effort) => {
+                let free = self.refitted(x.point().clone());
+                let free = Self::new(self.f, self.set).improve(free, k, effort, asked.go_on);
+                vec![self.chosen(set, free.x.point())]
+            }
+        };
         let start = Fitted { chosen: chosen.clone(), value: self.f.value(&x), x };
         let found = match asked.effort {
             Effort::Quick => accept.judge(k, start),
-            effort => accept.best(k, start, effort, asked.go_on),
+            effort => accept.best(k, start, rivals, effort, asked.go_on),
         }?;
         let exchanges = found.best.chosen.iter().filter(|atom| !chosen.contains(atom)).count();
         let quality = self.quality(set, &found.best.x, &found.slopes, found.swaps, None);
@@ -161,7 +202,11 @@ where
         let gradient = slopes.iter().map(|slope| -slope).collect();
         // What is left of the slopes at a perfect fit is rounding.
         let perfect = self.is_perfect(x);
-        let stationarity = if perfect { 0.0 } else { stationarity(self.f, set, x, &gradient) };
+        let stationarity = match self.bounds {
+            _ if perfect => 0.0,
+            Some(bounds) => Within::new(self.f, bounds, &x.point().support()).residual(x),
+            None => stationarity(self.f, set, x, &gradient),
+        };
         let deviance = |value: f64| self.f.loss().deviance(value);
         let tie = |swap: &Swap| NearTie {
             inside: self.number(swap.out),
@@ -186,14 +231,21 @@ where
         if asked.effort != Effort::Quick && (asked.go_on)(0).is_break() {
             asked.effort = Effort::Quick;
         }
-        let possible = self.is_searchable(x.point().support_size().max(k)) && !self.is_perfect(&x);
-        let found = match (possible, self.f.loss().is_quadratic()) {
+        // Within bounds that was asked before.
+        let searchable = self.bounds.is_some() || self.is_searchable(x.point().support_size().max(k));
+        let possible = searchable && !self.is_perfect(&x);
+        let found = match (possible, self.f.loss().is_quadratic() && self.bounds.is_none()) {
             (false, _) => None,
             (true, true) => self.squares(&set, x.clone(), asked),
             (true, false) => self.others(&set, x.clone(), asked),
         };
         found.unwrap_or_else(|| {
-            let quality = quick_quality(self.f, &set, &x);
+            let quality = match self.bounds {
+                Some(_) => {
+                    self.quality(&set, &x, &[], Swaps { best: Vec::new(), compared: 0, exhaustive: false }, None)
+                }
+                None => quick_quality(self.f, &set, &x),
+            };
             Improved { x, exchanges: 0, quality }
         })
     }
@@ -229,19 +281,24 @@ where
         self.searched(x.clone(), k, asked).quality
     }
     fn certify(&mut self, x: &Evaluated<SparseVec>) -> Option<Certificate> {
+        if self.bounds.is_some() {
+            return None;
+        }
         certify(self.f, self.set, x, Certify::default()).ok().flatten()
     }
     fn null(&self) -> Evaluated<SparseVec> {
-        null_model(self.f, &self.kept)
+        null_model(self.f, &self.kept, self.bounds)
     }
     fn parameters(&self, x: &SparseVec) -> usize {
-        x.support_size()
+        // What a bound holds at 0 was not fitted.
+        let fitted = |&(j, v): &(usize, f64)| self.bounds.is_none() || v != 0.0 || self.kept.contains(j);
+        x.entries().filter(fitted).count()
     }
     fn candidates(&self) -> usize {
         self.atoms.len() - self.atoms.empty().len()
     }
     fn sizes(&mut self, sizes: &[usize], go_on: &mut GoOn<'_>) -> Option<Vec<Improved<SparseVec>>> {
-        if !self.f.loss().is_quadratic() || !self.is_searchable(*sizes.last()?) {
+        if self.bounds.is_some() || !self.f.loss().is_quadratic() || !self.is_searchable(*sizes.last()?) {
             return None;
         }
         let found = Squares::new(self.f, &self.atoms, &self.kept, None).sizes(sizes, go_on)?;

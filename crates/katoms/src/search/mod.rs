@@ -17,12 +17,16 @@
 //! losses, `accept::Accept::best`.
 
 mod accept;
+pub(crate) mod bounds;
+mod box_minimum;
+mod boxed;
 mod certificate;
 mod coordinates;
 mod enumerate;
 mod enumerate_scan;
 mod enumerate_tree;
 mod explore;
+mod grow;
 mod large;
 mod local_search;
 mod pricing;
@@ -34,18 +38,22 @@ mod sizes;
 mod squares;
 mod sweep;
 pub(crate) mod tableau;
+mod within;
 mod working_set;
 
 use std::ops::ControlFlow;
 
 pub(crate) use accept::FLAT;
 pub use certificate::{Certify, certify};
+pub(crate) use coordinates::explore_within;
 pub(crate) use explore::Observer;
 pub use explore::{Explore, GoOn, Improved, Searchable};
-pub(crate) use local_search::{IMPROVES, LocalSearch, Model, ROUNDING, SizePath, Work};
-pub(crate) use pricing::{Everything, falls};
+pub(crate) use grow::Grow;
+pub(crate) use local_search::{LocalSearch, Model, SizePath, Work};
+pub(crate) use pricing::falls;
 pub(crate) use problem::{Problem, null_model};
 pub(crate) use quadratic::{Quadratic, Terms};
+pub(crate) use within::SETTLED;
 pub(crate) use working_set::{Local, WorkingSet};
 
 use crate::driver::{Event, Options, Outcome, Run, Status};
@@ -211,10 +219,27 @@ where
     S: Searchable<A, L>,
     M: Method<A, L, S>,
 {
-    search.check()?;
     let (f, set, ..) = run.problem();
     let mut explore = set.explore(f);
-    Session::new(run, explore.as_mut(), search, &mut observer, go_on).search()
+    search_with(run, explore.as_mut(), search, &mut observer, go_on)
+}
+
+/// The same among the points of a structure.
+pub(crate) fn search_with<'a, A, L, S, M>(
+    run: Run<'a, A, L, S, M>,
+    explore: &mut (dyn Explore<A::Point> + 'a),
+    search: &Search,
+    observer: &mut Observer<'_, A::Point>,
+    go_on: &mut GoOn<'_>,
+) -> Result<Outcome<A::Point>, Error>
+where
+    A: LinearOperator,
+    L: Loss,
+    S: Searchable<A, L>,
+    M: Method<A, L, S>,
+{
+    search.check()?;
+    Session::new(run, explore, search, &mut |event, x| observer(event, x), &mut |done| go_on(done)).search()
 }
 
 /// The best answer with every default and a statement of its quality, from a run for one size of a path: the fit of that

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
+use super::bounds::Bounds;
 use super::problem::Problem;
 use super::quadratic::{Quadratic, Terms};
-use crate::linalg::kernels::axpy;
 use crate::linalg::{dot, top_k};
 use crate::objective::Evaluated;
 use crate::set::Atoms;
@@ -23,6 +23,7 @@ pub(crate) struct Everything<'a> {
     terms: Terms,
     columns: BTreeMap<usize, Vec<f64>>,
     blocks: Vec<OnceLock<Vec<f64>>>,
+    bounds: Option<&'a Bounds>,
 }
 
 impl<'a> Everything<'a> {
@@ -39,19 +40,12 @@ impl<'a> Everything<'a> {
         let mut blocks = Vec::new();
         blocks.resize_with(atoms.len(), OnceLock::new);
         let terms = Terms { linear: Vec::new(), diagonal, constant };
-        Some(Self { f, curvatures, pushed, terms, columns: BTreeMap::new(), blocks })
+        Some(Self { f, curvatures, pushed, terms, columns: BTreeMap::new(), blocks, bounds: None })
     }
 
-    /// Column j of G, where it is known.
-    pub fn known(&self, j: usize) -> Option<&[f64]> {
-        self.columns.get(&j).map(Vec::as_slice)
-    }
-
-    /// −∇f = b − G·x where x has these entries, whose columns are known. O(n) for each.
-    pub fn slopes_at(&self, entries: impl Iterator<Item = (usize, f64)>) -> Vec<f64> {
-        let mut slopes = self.terms.linear.clone();
-        entries.for_each(|(j, x)| axpy(-x, self.column(j), &mut slopes));
-        slopes
+    /// The same within bounds.
+    pub fn within(self, bounds: &'a Bounds) -> Self {
+        Self { bounds: Some(bounds), ..self }
     }
 
     /// The atoms along which f falls most where its gradient is this, each by itself.
@@ -103,6 +97,9 @@ impl<'a> Everything<'a> {
 impl Quadratic for Everything<'_> {
     fn terms(&self) -> &Terms {
         &self.terms
+    }
+    fn bounds(&self) -> Option<&Bounds> {
+        self.bounds
     }
     fn column(&self, j: usize) -> &[f64] {
         self.columns.get(&j).map_or(&[], Vec::as_slice)

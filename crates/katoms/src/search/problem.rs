@@ -3,6 +3,8 @@
 
 use rayon::prelude::*;
 
+use super::bounds::Bounds;
+use super::within::Within;
 use crate::driver::Reference;
 use crate::loss::Loss;
 use crate::method::{refit_below, refit_on};
@@ -18,6 +20,8 @@ pub(crate) trait Problem: Sync {
     fn dim(&self) -> usize;
     /// A number that f never goes below.
     fn lower_bound(&self) -> f64;
+    /// Whether f is quadratic.
+    fn is_quadratic(&self) -> bool;
     /// The largest second derivative of the loss at any prediction.
     fn curvature_bound(&self) -> f64;
     /// x with its image.
@@ -73,6 +77,9 @@ where
     fn lower_bound(&self) -> f64 {
         Objective::lower_bound(self)
     }
+    fn is_quadratic(&self) -> bool {
+        self.loss().is_quadratic()
+    }
     fn curvature_bound(&self) -> f64 {
         self.loss().curvature_bound()
     }
@@ -124,7 +131,7 @@ where
         g
     }
     fn null_gradient(&self, kept: &IndexSet) -> Vec<f64> {
-        let residual = Objective::residual(self, &null_model(self, kept));
+        let residual = Objective::residual(self, &null_model(self, kept, None));
         self.first_pass(&residual).unwrap_or_else(|| Problem::pass(self, &[&residual]).swap_remove(0))
     }
     fn second_derivatives(&self, h: &[f64]) -> Option<Vec<f64>> {
@@ -154,8 +161,11 @@ where
     }
 }
 
-/// The point without atoms: the minimum over what is always in.
-pub(crate) fn null_model(f: &dyn Problem, kept: &IndexSet) -> Evaluated<SparseVec> {
+/// The point without atoms: the minimum over what is always in, within bounds where there are some.
+pub(crate) fn null_model(f: &dyn Problem, kept: &IndexSet, bounds: Option<&Bounds>) -> Evaluated<SparseVec> {
     let start = if kept.dimension() == 0 { SparseVec::zero(f.dim()) } else { kept.point(&vec![0.0; kept.dimension()]) };
-    f.refit(f.at(start), kept)
+    match bounds {
+        Some(bounds) => Within::new(f, bounds, kept).minimum(&start, f64::INFINITY),
+        None => f.refit(f.at(start), kept),
+    }
 }

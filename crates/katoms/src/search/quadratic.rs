@@ -1,5 +1,7 @@
 //! f(x) = ½·xᵀGx − bᵀx + f(0), of which any column of G can be had.
 
+use super::bounds::Bounds;
+
 /// What is known of a quadratic beside the columns of G.
 #[derive(Debug)]
 pub(crate) struct Terms {
@@ -11,7 +13,7 @@ pub(crate) struct Terms {
     pub constant: f64,
 }
 
-/// A quadratic function.
+/// A quadratic function, and the bounds within which it is minimised where there are some.
 pub(crate) trait Quadratic: Sync {
     /// b, the diagonal of G, and f(0).
     fn terms(&self) -> &Terms;
@@ -33,6 +35,10 @@ pub(crate) trait Quadratic: Sync {
     }
     /// Column j of G, the ridge included. Computed when it is first asked for.
     fn column(&self, j: usize) -> &[f64];
+    /// Bounds on the coordinates.
+    fn bounds(&self) -> Option<&Bounds> {
+        None
+    }
     /// Computes columns that will be needed, together.
     fn prepare(&self, _: &[usize]) {}
     /// The block of G at the coordinates of an atom, column after column.

@@ -9,6 +9,7 @@ use pulp::bytemuck::cast_slice;
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
+use super::boxed::Boxed;
 use super::quadratic::Quadratic;
 use super::sweep::{Strip, Sweep};
 use crate::linalg::{Matrix, solve_symmetric, top_k};
@@ -66,6 +67,8 @@ pub(crate) struct Tableau<'a> {
     sweep: Sweep,
     /// The residual covariances of the coordinates of each group.
     blocks: Option<Blocks>,
+    /// The same model within bounds, which then answers.
+    boxed: Option<Boxed<'a>>,
 }
 
 /// A square matrix for each atom, one after the other.
@@ -77,7 +80,8 @@ struct Blocks {
 
 impl<'a> Tableau<'a> {
     /// The model of these atoms and of what is always in.
-    pub fn new(q: &dyn Quadratic, atoms: &'a Atoms, kept: &IndexSet, chosen: &[usize]) -> Self {
+    pub fn new(q: &'a dyn Quadratic, atoms: &'a Atoms, kept: &IndexSet, chosen: &[usize]) -> Self {
+        let boxed = Boxed::new(q, atoms, kept, chosen);
         let mut held = vec![0; q.dim()];
         let mut coordinates: Vec<usize> = Vec::new();
         let members = chosen.iter().flat_map(|&atom| atoms.members(atom));
@@ -87,12 +91,15 @@ impl<'a> Tableau<'a> {
             }
             held[j] += 1;
         }
+        if boxed.is_some() {
+            coordinates.clear();
+        }
         let sweep = Sweep::at(q, &coordinates);
         let waiting = coordinates.iter().copied().filter(|&j| sweep.position(j).is_none()).collect();
-        let mut tableau = Self { atoms, chosen: chosen.to_vec(), held, waiting, sweep, blocks: None };
+        let mut tableau = Self { atoms, chosen: chosen.to_vec(), held, waiting, sweep, blocks: None, boxed };
         // Coordinates need no blocks, but only where each atom has the number of its coordinate.
         let plain = |atom: usize| atoms.members(atom).iter().all(|&j| j == atom);
-        if atoms.len() != q.dim() || !(0..atoms.len()).all(plain) {
+        if tableau.boxed.is_none() && (atoms.len() != q.dim() || !(0..atoms.len()).all(plain)) {
             tableau.blocks = Some(tableau.residual_blocks(q));
         }
         tableau
@@ -130,11 +137,14 @@ impl<'a> Tableau<'a> {
 
     /// f at the minimum over these atoms.
     pub fn objective(&self) -> f64 {
-        self.sweep.objective()
+        self.boxed.as_ref().map_or_else(|| self.sweep.objective(), Boxed::objective)
     }
 
     /// The minimum over these atoms.
     pub fn point(&self) -> SparseVec {
+        if let Some(boxed) = &self.boxed {
+            return boxed.point();
+        }
         let mut entries: Vec<(usize, f64)> =
             self.sweep.inside().iter().copied().zip(self.sweep.values().iter().copied()).collect();
         entries.extend(self.waiting.iter().map(|&j| (j, 0.0)));
@@ -143,6 +153,9 @@ impl<'a> Tableau<'a> {
 
     /// The minimum without one of them: x − (G_SS⁻¹)_a·Γ⁻¹·x_a. O(|S|), where removing the atom takes O(n·|S|).
     pub fn point_without(&self, q: &dyn Quadratic, atom: usize) -> SparseVec {
+        if let Some(boxed) = &self.boxed {
+            return boxed.point_without(atom);
+        }
         if !self.waiting.is_empty() {
             // What depends on its coordinates would come in.
             let mut without = self.clone();
@@ -169,6 +182,9 @@ impl<'a> Tableau<'a> {
     /// Lets an atom in.
     pub fn choose(&mut self, q: &dyn Quadratic, atom: usize) {
         self.chosen.push(atom);
+        if let Some(boxed) = &mut self.boxed {
+            return boxed.choose(&self.chosen);
+        }
         for &j in self.atoms.members(atom) {
             self.held[j] += 1;
             if self.held[j] == 1 && !self.enter(q, j) {
@@ -180,6 +196,9 @@ impl<'a> Tableau<'a> {
     /// Takes an atom out, with the coordinates that no other chosen atom holds.
     pub fn remove(&mut self, q: &dyn Quadratic, atom: usize) {
         self.chosen.retain(|&other| other != atom);
+        if let Some(boxed) = &mut self.boxed {
+            return boxed.choose(&self.chosen);
+        }
         for &j in self.atoms.members(atom) {
             self.held[j] -= 1;
             if self.held[j] > 0 {
@@ -226,6 +245,9 @@ impl<'a> Tableau<'a> {
 
     /// How much f falls when one more atom comes in, for each atom; −∞ where it cannot.
     pub fn entry_gains(&self) -> Vec<f64> {
+        if let Some(boxed) = &self.boxed {
+            return boxed.entry_gains();
+        }
         if self.blocks.is_some() {
             let gain = |atom: usize| {
                 let members = self.free_members(atom);
@@ -309,6 +331,9 @@ impl<'a> Tableau<'a> {
 
     /// How much f rises when each chosen atom is taken out, in the order of `chosen`.
     pub fn removal_costs(&self) -> Vec<f64> {
+        if let Some(boxed) = &self.boxed {
+            return boxed.removal_costs();
+        }
         self.chosen.iter().map(|&atom| self.leaving(atom).cost).collect()
     }
 
@@ -323,6 +348,9 @@ impl<'a> Tableau<'a> {
 
     /// The best substitute of every chosen atom. O(n·k) for coordinates.
     pub fn substitutes(&self) -> Swaps {
+        if let Some(boxed) = &self.boxed {
+            return boxed.substitutes();
+        }
         let mut swaps = if self.blocks.is_some() { self.group_substitutes() } else { self.coordinate_substitutes() };
         swaps.best.sort_by(|a, b| b.gain.total_cmp(&a.gain));
         swaps
@@ -430,6 +458,9 @@ impl<'a> Tableau<'a> {
 
     /// The exchanges that lower f most, the best first. O(n·k).
     pub fn exchanges(&self, count: usize) -> Vec<Swap> {
+        if let Some(boxed) = &self.boxed {
+            return boxed.exchanges(count);
+        }
         let n = self.atoms.len();
         let mut gains = vec![f64::NEG_INFINITY; self.chosen.len() * n];
         for (&out, gains) in self.chosen.iter().zip(gains.chunks_mut(n.max(1))) {

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
+use super::bounds::Bounds;
 use super::pricing::expansion;
 use super::problem::Problem;
 use super::quadratic::{Quadratic, Terms};
@@ -33,6 +34,8 @@ pub(crate) struct WorkingSet {
     listed: BTreeMap<usize, usize>,
     members: Vec<Vec<usize>>,
     shared: bool,
+    /// Bounds on all coordinates of the problem, and on those here.
+    bounds: Option<(Bounds, Bounds)>,
     /// The same by their numbers here.
     pub atoms: Atoms,
     pub kept: IndexSet,
@@ -54,6 +57,7 @@ impl WorkingSet {
             listed: BTreeMap::new(),
             members: vec![Vec::new(); count],
             shared,
+            bounds: None,
             atoms: Atoms::coordinates(0),
             kept: IndexSet::new(0, Vec::new()),
         };
@@ -65,6 +69,12 @@ impl WorkingSet {
     /// The same columns under another ridge.
     pub fn under(&self, f: &dyn Problem) -> Self {
         Self { ridges: self.coordinates.iter().map(|&j| f.ridge_at(j)).collect(), ..self.clone() }
+    }
+
+    /// The same within bounds on the coordinates of the problem.
+    pub fn within(mut self, bounds: Option<&Bounds>) -> Self {
+        self.bounds = bounds.map(|bounds| (bounds.clone(), bounds.of(&self.coordinates)));
+        self
     }
 
     /// Atoms join the set, those of the smallest coordinates first. How many are new.
@@ -97,6 +107,9 @@ impl WorkingSet {
             self.places.insert(j, self.coordinates.len());
             self.coordinates.push(j);
             self.ridges.push(f.ridge_at(j));
+        }
+        if let Some((all, here)) = &mut self.bounds {
+            *here = all.of(&self.coordinates);
         }
     }
 
@@ -217,6 +230,9 @@ pub(crate) struct LocalModel<'a> {
 impl Quadratic for LocalModel<'_> {
     fn terms(&self) -> &Terms {
         &self.local.terms
+    }
+    fn bounds(&self) -> Option<&Bounds> {
+        self.set.bounds.as_ref().map(|(_, here)| here)
     }
     fn column(&self, j: usize) -> &[f64] {
         let cell = &self.local.columns[j];

@@ -2,32 +2,23 @@
 //!
 //! > minimise f(x) subject to at most k atoms and lower ≤ x ≤ upper
 //!
-//! A model grows atom by atom and is polished by exchanges, at k/10, 2k/10, …, k atoms. After each move it is the minimum
-//! over its atoms within the bounds; atoms that the bounds bring to 0 make room for others. It ends where no move that
-//! was compared lowers f. The answer without bounds is a second beginning: where bounds do not bind, it is the answer.
+//! A model grows atom by atom, and the [search](crate::search) goes on from there: its models are minima over their atoms
+//! within the bounds. The answer without bounds is looked at as well: where they do not bind, it is the answer.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
 use super::Bounds;
-use super::bounded_climber::{Climber, Reached};
-use super::bounded_moves::Model;
-use super::path::{self, Path, null_and_rest};
-#[cfg(doc)]
-use crate::driver::Quality;
-use crate::driver::{Event, Options, Outcome, Run, Start, Status, Stop, Trace, check};
+use super::path::{Model, Path, null_and_rest};
+use crate::driver::{Attempt, Event, Options, Outcome, Quality, Run, Start, Status, Stop, check};
 use crate::error::Error;
 use crate::loss::Loss;
-use crate::method::{AcceleratedIht, Move};
-use crate::objective::{Cost, Objective};
+use crate::objective::Objective;
 use crate::operator::LinearOperator;
-use crate::search::{GoOn, Observer, Search, search_from};
+use crate::search::{Explore, GoOn, Grow, Improved, SETTLED, Search, best_from, explore_within, search_with};
 use crate::set::CoordinateSet;
-use crate::space::{IndexSet, Point, SparseVec, Subspace};
-
-/// Sizes at which a model that grows to k atoms is polished.
-const STAGES: usize = 10;
+use crate::space::{Point, SparseVec};
 
 /// How a model within bounds is looked for.
 ///
@@ -48,9 +39,9 @@ pub struct Bounded {
     /// The bounds, one pair for each coordinate of the operator; an intercept has none that bind.
     pub bounds: Bounds,
     /// When it ends. A model counts as found when no slope within the bounds is left on its atoms, so of these rules only
-    /// the caps matter. An iteration is an atom more, or an exchange.
+    /// the caps matter. An iteration is an atom more, or the search that follows.
     pub stop: Stop,
-    /// A point to begin with, before a model is grown from nothing; the better end is the answer. Default: none.
+    /// A point to begin with, beside a model that is grown from nothing. Default: none.
     pub start: Option<SparseVec>,
 }
 
@@ -62,7 +53,7 @@ impl Bounded {
 }
 
 /// The best model of k atoms within bounds that a search finds. The observer sees every move and may stop the search,
-/// which then gives the best answer so far; `go_on` is asked between moves, with their number. The
+/// which then gives the best answer so far; `go_on` is asked between moves, with their number, and within long ones. The
 /// [stationarity](Quality::stationarity) of the answer is what its atoms miss of the conditions of Karush, Kuhn and Tucker.
 ///
 /// # Errors
@@ -80,76 +71,43 @@ where
     L: Loss,
     S: CoordinateSet,
 {
-    let zero = SparseVec::zero(set.domain());
-    let start = how.start.as_ref().unwrap_or(&zero);
-    check(f, set, &Options { stop: how.stop, ..Options::default() }, start)?;
-    let mut climber = Climber::new(f, set, &how.bounds)?;
-    let mut log = Log::new(f, how.stop, &mut observer, go_on);
-    let mut best: Option<Reached> = None;
-    let mut attempts = Vec::new();
-    let k = set.atoms();
-    if let Some(x) = without_bounds(f, set, how.stop, &mut log)? {
-        climber.rival(k, set, x);
+    let (bounds, options) = (&how.bounds, Options { stop: how.stop, ..Options::default() });
+    let start = how.start.clone().unwrap_or_else(|| SparseVec::zero(set.domain()));
+    check(f, set, &options, &start)?;
+    let mut explore = explore_within(f, set, bounds)?;
+    let method = Grow { bounds };
+    let mut run = Run::starting_at(f, set, &method, options, start)?;
+    if go_on(0).is_break() {
+        run.stop();
     }
-    if how.start.is_some() {
-        climber.begin_at(set, start);
-        let reached = climber.climb(k, &mut |made| log.hear(made, k));
-        attempts.push(climber.attempt(Start::Method, &reached));
-        best = Some(reached);
-        climber.begin();
+    let go_on = RefCell::new(go_on);
+    let mut observe = |event: &Event, x: &SparseVec| match observer(event, x) {
+        ControlFlow::Continue(()) => (go_on.borrow_mut())(event.iteration),
+        stopped => stopped,
+    };
+    let mut asked = |done: usize| (go_on.borrow_mut())(done);
+    let mut found = search_with(run, explore.as_mut(), &Search::default(), &mut observe, &mut asked)?;
+    let stationarity = found.quality.as_ref().map_or(0.0, |quality| quality.stationarity);
+    found.status = ended(found.status, bounds.let_grow(&found.point), stationarity);
+    if how.start.is_some() && found.attempts.len() == 1 {
+        let (objective, status) = (found.objective, found.status);
+        found.attempts.push(Attempt { start: Start::WorkingSet, objective, exchanges: 0, status });
     }
-    let mut sizes: Vec<usize> = (1..=STAGES).map(|stage| (k * stage).div_ceil(STAGES)).collect();
-    sizes.dedup();
-    let mut grown = None;
-    for size in sizes {
-        if log.cut.is_none() || (grown.is_none() && best.is_none()) {
-            grown = Some(climber.climb(size, &mut |made| log.hear(made, size)));
-        }
-    }
-    attempts.extend(grown.as_ref().map(|grown| climber.attempt(Start::WorkingSet, grown)));
-    let less = |a: Reached, b: Reached| if b.model.value < a.model.value { b } else { a };
-    // A climb always ends somewhere, at zero if it was stopped at once.
-    let best = [best, grown].into_iter().flatten().reduce(less).ok_or(Error::Empty { what: "the list of starts" })?;
-    let (cost, seconds) = (log.spent(), log.seconds());
-    Ok(Outcome {
-        status: log.cut.unwrap_or(climber.status(&best)),
-        iterations: log.trace.len(),
-        passes: cost.passes,
-        reads: cost.reads(f.operator().n_outputs()),
-        columns: cost.columns,
-        seconds,
-        objective: best.model.value,
-        quality: Some(climber.quality(&best)),
-        attempts,
-        trace: log.trace,
-        point: best.model.x.into_point(),
-    })
+    Ok(found)
 }
 
-/// The answer without bounds, which is where a climb begins as well; `None` where the search has to end before.
-fn without_bounds<A, L, S>(
-    f: &Objective<A, L>,
-    set: &S,
-    stop: Stop,
-    log: &mut Log<'_, '_, '_, A, L>,
-) -> Result<Option<SparseVec>, Error>
-where
-    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
-    L: Loss,
-    S: CoordinateSet,
-{
-    let method = AcceleratedIht::for_structure(set.structure());
-    let how = Search { quality: false, ..Search::default() };
-    let run = Run::new(f, set, &method, Options { stop, ..Options::for_set(set) })?;
-    // Points outside of the bounds are no answers, so their moves are not told.
-    let (log, atoms) = (RefCell::new(log), set.atoms());
-    let asked = || log.borrow_mut().hear(None, atoms);
-    let found = search_from(run, &how, |_, _| asked(), &mut |_| asked())?;
-    let whole = log.borrow().cut.is_none();
-    Ok(whole.then_some(found.point))
+/// What is said of a search within bounds that ended so. Where they keep a model that separates classes from growing,
+/// there is a best one.
+fn ended(status: Status, grows: bool, stationarity: f64) -> Status {
+    match status {
+        Status::Separated if grows => Status::Separated,
+        Status::Separated | Status::Converged if stationarity > SETTLED => Status::Stalled,
+        Status::Separated => Status::Converged,
+        other => other,
+    }
 }
 
-/// A model of each of the `sizes` within bounds, each grown from the one before and polished. A model has fewer atoms than
+/// A model of each of the `sizes` within bounds, each looked for from the one before. A model has fewer atoms than
 /// its size where the bounds leave no others that lower f. The observer hears how many models are there, and may stop the
 /// work: what is there then remains.
 ///
@@ -173,116 +131,77 @@ where
     let (clock, before) = (Instant::now(), f.cost());
     let largest = sets.last().unwrap_or(set);
     check(f, largest, &Options::default(), &SparseVec::zero(largest.domain()))?;
-    let mut climber = Climber::new(f, largest, bounds)?;
-    // What is found without bounds is another beginning.
-    for model in path::plain_path(f, largest, sizes, &mut |_| go_on(0))?.models {
-        climber.rival(model.atoms, largest, model.point);
-    }
-    let mut models: Vec<path::Model<SparseVec>> = Vec::new();
+    let mut growing = Growing::new(f, largest, bounds)?;
+    let zero = f.loss().value(f.at(SparseVec::zero(largest.domain())).image()) - f.lower_bound();
+    let mut models: Vec<Model<SparseVec>> = Vec::new();
     for &atoms in sizes {
-        let done = models.len();
-        // The first model is always there: without one there is nothing to tell.
-        let reached = climber.climb(atoms, &mut |_| if done > 0 { go_on(done) } else { ControlFlow::Continue(()) });
-        if !reached.whole {
-            break;
-        }
-        models.push(climber.told(&reached, atoms));
+        let (Improved { x, quality, .. }, status) = growing.model(atoms)?;
+        let loss = f.loss().value(x.image());
+        models.push(Model {
+            atoms,
+            parameters: growing.explore.parameters(x.point()),
+            objective: f.value(&x),
+            loss,
+            deviance: f.loss().deviance(loss.max(f.lower_bound() + f.perfect() * zero)),
+            status,
+            quality,
+            point: x.into_point(),
+        });
         if go_on(models.len()).is_break() {
             break;
         }
     }
-    let cost = f.cost();
+    let cost = f.cost().since(before);
     Ok(Path {
         complete: models.len() == sizes.len(),
         models,
-        passes: cost.passes - before.passes,
-        columns: cost.columns - before.columns,
+        passes: cost.passes,
+        columns: cost.columns,
         seconds: clock.elapsed().as_secs_f64(),
         samples: f.loss().observations(),
-        candidates: climber.candidates(),
+        candidates: growing.explore.candidates(),
     })
 }
 
-/// What a search has done so far, and whether it has to end.
-struct Log<'a, 'g, 'o, A: LinearOperator, L> {
+/// Models within bounds of rising sizes.
+pub(super) struct Growing<'a, A: LinearOperator, L, S> {
     f: &'a Objective<A, L>,
-    stop: Stop,
-    observer: &'g mut Observer<'g, SparseVec>,
-    go_on: &'g mut GoOn<'o>,
-    before: Cost,
-    clock: Instant,
-    /// Seconds that the observer took.
-    observed: f64,
-    trace: Trace,
+    set: &'a S,
+    bounds: &'a Bounds,
+    explore: Box<dyn Explore<SparseVec> + 'a>,
     last: SparseVec,
-    cut: Option<Status>,
 }
 
-impl<'a, 'g, 'o, A, L> Log<'a, 'g, 'o, A, L>
+impl<'a, A, L, S> Growing<'a, A, L, S>
 where
     A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
     L: Loss,
+    S: CoordinateSet,
 {
-    fn new(
-        f: &'a Objective<A, L>,
-        stop: Stop,
-        observer: &'g mut Observer<'g, SparseVec>,
-        go_on: &'g mut GoOn<'o>,
-    ) -> Self {
-        let (before, clock) = (f.cost(), Instant::now());
-        let last = SparseVec::zero(f.operator().domain());
-        Self { f, stop, observer, go_on, before, clock, observed: 0.0, trace: Trace::new(), last, cut: None }
+    /// `set` has as many atoms as the largest.
+    ///
+    /// # Errors
+    /// As [`path_within_bounds`].
+    pub fn new(f: &'a Objective<A, L>, set: &'a S, bounds: &'a Bounds) -> Result<Self, Error> {
+        let last = SparseVec::zero(set.domain());
+        Ok(Self { f, set, bounds, explore: explore_within(f, set, bounds)?, last })
     }
 
-    fn spent(&self) -> Cost {
-        self.f.cost().since(self.before)
-    }
-
-    fn reads(&self) -> f64 {
-        self.spent().reads(self.f.operator().n_outputs())
-    }
-
-    fn seconds(&self) -> f64 {
-        self.clock.elapsed().as_secs_f64() - self.observed
-    }
-
-    fn hear(&mut self, made: Option<(Move, &Model)>, atoms: usize) -> ControlFlow<()> {
-        let begun = Instant::now();
-        let wish = match made {
-            Some((kind, model)) => {
-                let event = self.event(kind, model, atoms);
-                self.trace.push(event);
-                self.last = model.x.point().clone();
-                (self.observer)(&event, model.x.point())
-            }
-            None => (self.go_on)(self.trace.len()),
-        };
-        self.observed += begun.elapsed().as_secs_f64();
-        let wish = wish.is_break().then_some(Status::Stopped);
-        let reached = self.stop.reached(self.trace.len(), self.reads(), self.seconds());
-        self.cut = self.cut.or(wish).or(reached);
-        if self.cut.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    }
-
-    fn event(&self, kind: Move, model: &Model, atoms: usize) -> Event {
-        let x = model.x.point();
-        let (before, support): (IndexSet, IndexSet) = (self.last.support(), x.support());
-        let (norm, moved) = (x.norm(), x.distance(&self.last));
-        let Cost { passes, columns, .. } = self.spent();
-        Event {
-            iteration: self.trace.len() + 1,
-            atoms,
-            objective: model.value,
-            gap: None,
-            change: if moved == 0.0 { 0.0 } else { moved / norm },
-            entered: support.entered_since(&before),
-            step: 0.0,
-            momentum: 0.0,
-            kind,
-            passes,
-            reads: self.reads(),
-            columns,
-            seconds: self.seconds(),
+    /// The model of a size, from the one before, and how the search for it ended.
+    ///
+    /// # Errors
+    /// When the size is out of range.
+    pub fn model(&mut self, atoms: usize) -> Result<(Improved<SparseVec>, Status), Error> {
+        if atoms == 0 {
+            let quality = Quality::stationary(0.0);
+            return Ok((Improved { x: self.explore.null(), exchanges: 0, quality }, Status::Converged));
         }
+        let (set, method) = (self.set.with_atoms(atoms)?, Grow { bounds: self.bounds });
+        let run = Run::starting_at(self.f, &set, &method, Options::default(), self.last.clone())?;
+        let (found, status) = best_from(run, self.explore.as_mut())?;
+        self.last = found.x.point().clone();
+        let grows = self.bounds.let_grow(&self.last);
+        let status = ended(status.unless_separated(self.f, &found.x), grows, found.quality.stationarity);
+        Ok((found, status))
     }
 }

@@ -15,13 +15,7 @@
 //! [`Certificate`]: crate::driver::Certificate
 
 mod bounded;
-mod bounded_climber;
-mod bounded_estimates;
 mod bounded_folds;
-mod bounded_moves;
-mod bounded_refit;
-mod bounds;
-mod box_minimum;
 mod criteria;
 mod cross_validation;
 mod fold_fits;
@@ -39,8 +33,8 @@ mod shrinkage;
 mod stability;
 mod training_paths;
 
+pub use crate::search::bounds::Bounds;
 pub use bounded::{Bounded, path_within_bounds, search_within_bounds};
-pub use bounds::Bounds;
 pub use criteria::{Criterion, ModelSize};
 pub use cross_validation::{CrossValidation, cross_validate, cross_validate_while};
 pub use folds::Folds;

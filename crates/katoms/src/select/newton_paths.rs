@@ -57,7 +57,8 @@ struct Step<'a> {
 impl NewtonPaths<'_> {
     /// The models of all sizes. `go_on` hears how many are done in all paths; after a break these remain: at least one.
     pub fn grow(&self, go_on: &mut GoOn<'_>) -> Grown {
-        let nulls: Vec<Evaluated<SparseVec>> = self.trainings.par_iter().map(|t| null_model(t[0], self.kept)).collect();
+        let nulls: Vec<Evaluated<SparseVec>> =
+            self.trainings.par_iter().map(|t| null_model(t[0], self.kept, None)).collect();
         let residuals: Vec<(usize, Vec<f64>)> =
             nulls.iter().enumerate().map(|(at, x)| (at, self.trainings[at][0].residual(x))).collect();
         let mut passes = 1;

@@ -3,18 +3,17 @@
 //! No atom is looked for, so nothing but the columns that are always in is read.
 
 use super::Bounds;
-use super::bounded_refit::BoundedRefit;
 use super::cross_validation::weight;
 use super::fold_fits::{Fit, Problem};
 use super::sample::{Preparation, Sample};
 use super::scores::Choice;
 use crate::error::Error;
 use crate::loss::{Split, best_constant};
-use crate::method::refit_on;
 use crate::objective::Objective;
 use crate::operator::{ColumnMoments, Dense, LinearOperator};
+use crate::search::null_model;
 use crate::set::CoordinateSet;
-use crate::space::{IndexSet, Point, SparseVec, Subspace};
+use crate::space::{IndexSet, SparseVec, Subspace};
 
 impl<A, L, S> Problem<'_, A, L, S>
 where
@@ -72,7 +71,7 @@ where
         let preparation = Preparation { ridge: share, ..self.options.preparation(0.0) };
         let design = Dense::column_major(columns, self.design.n_outputs(), kept.dimension())?;
         let f = preparation.objective(&design, self.loss, rows)?;
-        let bounds = self.options.bounds.as_ref().map(|bounds| bounds.of(kept)).transpose()?;
+        let bounds = self.options.bounds.as_ref().map(|bounds| bounds.of(kept.indices()));
         let (coefficients, intercept) = f.operator().to_original(&minimum(&f, bounds.as_ref())?);
         let values = (0..kept.dimension()).map(|j| coefficients.value_at(j));
         // Units there and back may cost a last bit.
@@ -88,13 +87,6 @@ where
     L: Split,
 {
     let dim = f.operator().domain();
-    let everything = IndexSet::new(dim, (0..dim).collect());
-    let zero = SparseVec::zero(dim);
-    Ok(match bounds {
-        Some(bounds) => {
-            let scaled = f.operator().scaled_bounds(bounds)?;
-            BoundedRefit::new(f, &scaled).minimise(&zero, &everything).x.into_point()
-        }
-        None => refit_on(f, f.at(everything.point(&vec![0.0; dim])), &everything).into_point(),
-    })
+    let bounds = bounds.map(|bounds| f.operator().scaled_bounds(bounds)).transpose()?;
+    Ok(null_model(f, &IndexSet::new(dim, (0..dim).collect()), bounds.as_ref()).into_point())
 }

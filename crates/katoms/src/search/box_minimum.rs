@@ -3,23 +3,22 @@
 //! > minimise ½·xᵀGx − bᵀx subject to lower ≤ x ≤ upper
 //!
 //! Some coordinates are free, the others stay at a bound. The free ones move towards the minimum over them; who meets a
-//! bound on the way stays there. Then those at a bound whose slope points inwards become free: all at once while that
-//! lowers the quadratic, and one at a time where it does not, as Stark and Parker ("Bounded-variable least squares",
-//! 1995) do. f falls with every round and no set of free coordinates comes twice, so this ends, at a point where the
-//! conditions of Karush, Kuhn and Tucker hold.
+//! bound on the way stays there. Then the one at a bound from which the slope points inwards most becomes free, as in
+//! Stark and Parker ("Bounded-variable least squares", 1995). f falls with every round and no set of free coordinates
+//! comes twice, so this ends, at a point where the conditions of Karush, Kuhn and Tucker hold.
 
+use super::bounds::Bounds;
 use crate::linalg::{Matrix, dot, solve_symmetric};
 
 /// A slope below this share of the largest one is rounding.
 const ROUNDING: f64 = 1e-13;
 
-/// A quadratic and a box around 0.
+/// A quadratic and the bounds of its coordinates.
 #[derive(Debug, Clone)]
 pub(super) struct BoxQuadratic {
     pub gram: Matrix,
     pub linear: Vec<f64>,
-    pub lower: Vec<f64>,
-    pub upper: Vec<f64>,
+    pub bounds: Bounds,
 }
 
 impl BoxQuadratic {
@@ -40,39 +39,27 @@ impl BoxQuadratic {
 
     /// The minimum within the box, from a point that is brought into it. O(d³) for each change of the free set.
     pub fn minimise(&self, start: &[f64]) -> Vec<f64> {
-        let mut x: Vec<f64> = start.iter().enumerate().map(|(j, v)| v.max(self.lower[j]).min(self.upper[j])).collect();
-        let mut here = self.value(&x);
-        let mut together = true;
+        let mut x: Vec<f64> = start.iter().enumerate().map(|(j, &v)| self.bounds.clamped(j, v)).collect();
+        let slopes = self.slopes(&x);
+        let mut free: Vec<usize> =
+            (0..x.len()).filter(|&j| self.is_inside(&x, j) || self.inwards(&x, &slopes, j) > 0.0).collect();
         // Each round lowers the quadratic; the cap is for rounding, which knows no order.
         for _ in 0..10 + 5 * x.len() {
+            self.descend(&mut x, &mut free);
             let slopes = self.slopes(&x);
-            let inwards = self.inwards(&x, &slopes);
-            let settled = inwards.is_empty() && self.is_settled(&x, &slopes);
-            if settled {
-                break;
-            }
-            let released: &[usize] = if together { &inwards } else { inwards.get(..1).unwrap_or(&[]) };
-            let next = self.descend(x.clone(), released);
-            let there = self.value(&next);
-            if there < here {
-                (x, here) = (next, there);
-            } else if together {
-                together = false;
-            } else {
-                break;
+            let size = |j: usize| self.in_units(j, self.linear[j]);
+            let rounding = ROUNDING * (0..x.len()).map(size).fold(0.0, f64::max);
+            let outside = (0..x.len()).filter(|j| !free.contains(j)).map(|j| (j, self.inwards(&x, &slopes, j)));
+            match outside.reduce(|a, b| if b.1 > a.1 { b } else { a }).filter(|steepest| steepest.1 > rounding) {
+                Some((j, _)) => free.push(j),
+                None => break,
             }
         }
         x
     }
 
     fn is_inside(&self, x: &[f64], j: usize) -> bool {
-        self.lower[j] < x[j] && x[j] < self.upper[j]
-    }
-
-    /// What a slope has to exceed to be more than rounding, where a coordinate's unit is that of its column.
-    fn threshold(&self) -> f64 {
-        let size = |j: usize| self.in_units(j, self.linear[j]);
-        ROUNDING * (0..self.linear.len()).map(size).fold(0.0, f64::max)
+        self.bounds.lower()[j] < x[j] && x[j] < self.bounds.upper()[j]
     }
 
     /// A slope in the units of the predictions.
@@ -81,53 +68,31 @@ impl BoxQuadratic {
         if bend > 0.0 { slope.abs() / bend.sqrt() } else { 0.0 }
     }
 
-    /// The coordinates at a bound from which the slope points inwards, the steepest first.
-    fn inwards(&self, x: &[f64], slopes: &[f64]) -> Vec<usize> {
-        let threshold = self.threshold();
-        let open = |&j: &usize| {
-            let up = x[j] <= self.lower[j] && slopes[j] > 0.0 && self.upper[j] > self.lower[j];
-            let down = x[j] >= self.upper[j] && slopes[j] < 0.0 && self.upper[j] > self.lower[j];
-            (up || down) && self.in_units(j, slopes[j]) > threshold
-        };
-        let mut all: Vec<usize> = (0..x.len()).filter(open).collect();
-        all.sort_by(|&a, &b| self.in_units(b, slopes[b]).total_cmp(&self.in_units(a, slopes[a])));
-        all
+    /// The slope of a coordinate at a bound, where it points inwards; otherwise 0.
+    fn inwards(&self, x: &[f64], slopes: &[f64], j: usize) -> f64 {
+        let room = if slopes[j] > 0.0 { x[j] < self.bounds.upper()[j] } else { x[j] > self.bounds.lower()[j] };
+        if room { self.in_units(j, slopes[j]) } else { 0.0 }
     }
 
-    /// Whether no coordinate inside has a slope.
-    fn is_settled(&self, x: &[f64], slopes: &[f64]) -> bool {
-        let threshold = self.threshold();
-        (0..x.len()).all(|j| !self.is_inside(x, j) || self.in_units(j, slopes[j]) <= threshold)
-    }
-
-    /// The minimum over those inside and those released, as far as the box lets it: who meets a bound stays there.
-    fn descend(&self, mut x: Vec<f64>, released: &[usize]) -> Vec<f64> {
-        let mut free: Vec<usize> = (0..x.len()).filter(|&j| self.is_inside(&x, j) || released.contains(&j)).collect();
+    /// To the minimum over the free coordinates, as far as the box lets it: who meets a bound stays there.
+    fn descend(&self, x: &mut [f64], free: &mut Vec<usize>) {
         while !free.is_empty() {
-            let slopes = self.slopes(&x);
+            let slopes = self.slopes(x);
             let block = Matrix::from_fn(free.len(), free.len(), |a, b| self.gram.at(free[a], free[b]));
             let step = solve_symmetric(&block, &free.iter().map(|&j| slopes[j]).collect::<Vec<_>>());
-            let room = |(&j, &d): (&usize, &f64)| match d {
-                d if d > 0.0 => (self.upper[j] - x[j]) / d,
-                d if d < 0.0 => (self.lower[j] - x[j]) / d,
-                _ => f64::INFINITY,
-            };
+            let end = |j: usize, d: f64| if d > 0.0 { self.bounds.upper()[j] } else { self.bounds.lower()[j] };
+            let room = |(&j, &d): (&usize, &f64)| if d == 0.0 { f64::INFINITY } else { (end(j, d) - x[j]) / d };
             let rooms: Vec<f64> = free.iter().zip(&step).map(room).collect();
             let length = rooms.iter().copied().fold(1.0, f64::min);
-            for ((&j, d), room) in free.iter().zip(&step).zip(&rooms) {
-                x[j] = match *room <= length {
-                    true if *d > 0.0 => self.upper[j],
-                    true => self.lower[j],
-                    false => (x[j] + length * d).max(self.lower[j]).min(self.upper[j]),
-                };
+            for ((&j, &d), &room) in free.iter().zip(&step).zip(&rooms) {
+                x[j] = if room <= length { end(j, d) } else { self.bounds.clamped(j, x[j] + length * d) };
             }
+            let mut met = rooms.iter().map(|room| *room <= length);
+            free.retain(|_| !met.next().unwrap_or(false));
             if length >= 1.0 {
-                return x;
+                return;
             }
-            let mut blocked = rooms.iter().map(|room| *room <= length);
-            free.retain(|_| !blocked.next().unwrap_or(false));
         }
-        x
     }
 }
 
@@ -149,7 +114,7 @@ mod tests {
         let y = normals(rows, &mut generator(seed, 1));
         let linear = (0..d).map(|j| dot(columns.column(j), &y)).collect();
         let gram = columns.transposed_times(&columns);
-        BoxQuadratic { gram, linear, lower: vec![lower; d], upper: vec![upper; d] }
+        BoxQuadratic { gram, linear, bounds: Bounds::new(vec![lower; d], vec![upper; d]).unwrap() }
     }
 
     /// Coordinate descent for very long.
@@ -158,7 +123,7 @@ mod tests {
         for _ in 0..20_000 {
             for j in 0..x.len() {
                 let others: f64 = (0..x.len()).filter(|&i| i != j).map(|i| q.gram.at(i, j) * x[i]).sum();
-                x[j] = ((q.linear[j] - others) / q.gram.at(j, j)).max(q.lower[j]).min(q.upper[j]);
+                x[j] = q.bounds.clamped(j, (q.linear[j] - others) / q.gram.at(j, j));
             }
         }
         x
@@ -186,7 +151,8 @@ mod tests {
     #[test]
     fn duplicated_and_empty_columns_do_no_harm() {
         let gram = Matrix::from_columns(3, 3, vec![1.0, 1.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0]);
-        let q = BoxQuadratic { gram, linear: vec![2.0, 2.0, 0.0], lower: vec![0.0; 3], upper: vec![1.5, 9.0, 9.0] };
+        let bounds = Bounds::new(vec![0.0; 3], vec![1.5, 9.0, 9.0]).unwrap();
+        let q = BoxQuadratic { gram, linear: vec![2.0, 2.0, 0.0], bounds };
         let x = q.minimise(&[0.0; 3]);
         assert!((x[0] + x[1] - 2.0).abs() < 1e-12 && x[2] == 0.0, "{x:?}");
     }
@@ -194,7 +160,8 @@ mod tests {
     /// A box of no width stays where it is.
     #[test]
     fn what_may_not_move_does_not() {
-        let q = BoxQuadratic { upper: vec![0.0, 5.0], ..problem(2, 3, 0.0, 5.0) };
+        let bounds = Bounds::new(vec![0.0; 2], vec![0.0, 5.0]).unwrap();
+        let q = BoxQuadratic { bounds, ..problem(2, 3, 0.0, 5.0) };
         assert_eq!(q.minimise(&[3.0, 3.0])[0], 0.0);
     }
 }

@@ -1,7 +1,8 @@
 //! Bounds on coefficients: lower ≤ x ≤ upper, where 0 is always allowed.
 
 use crate::error::{Error, check_length, check_values};
-use crate::space::{IndexSet, SparseVec};
+use crate::set::Atoms;
+use crate::space::SparseVec;
 
 /// A lower and an upper bound for each coefficient. A coefficient that is not chosen is 0, so 0 lies within all of them.
 ///
@@ -76,19 +77,25 @@ impl Bounds {
     }
 
     /// The bounds of some coefficients alone.
-    pub(super) fn of(&self, which: &IndexSet) -> Result<Self, Error> {
-        let some = |bounds: &[f64]| which.indices().iter().map(|&j| bounds[j]).collect::<Vec<f64>>();
-        Self::new(some(&self.lower), some(&self.upper))
+    pub(crate) fn of(&self, which: &[usize]) -> Self {
+        let some = |bounds: &[f64]| which.iter().map(|&j| bounds[j]).collect();
+        Self { lower: some(&self.lower), upper: some(&self.upper) }
+    }
+
+    /// The same bounds for steps from a point within them.
+    pub(crate) fn around(&self, x: &[f64]) -> Self {
+        let rest = |bounds: &[f64]| bounds.iter().zip(x).map(|(bound, v)| bound - v).collect();
+        Self { lower: rest(&self.lower), upper: rest(&self.upper) }
     }
 
     /// Whether no bound keeps x from growing: t·x lies within the bounds for every t ≥ 0.
-    pub(super) fn let_grow(&self, x: &SparseVec) -> bool {
+    pub(crate) fn let_grow(&self, x: &SparseVec) -> bool {
         x.entries().all(|(j, v)| v == 0.0 || (if v > 0.0 { self.upper[j] } else { self.lower[j] }).is_infinite())
     }
 
     /// The same bounds for coefficients in other units, each `scales` times as large, in a space whose coordinates
     /// behind are unbounded: an intercept is.
-    pub(super) fn scaled(&self, scales: &[f64], dim: usize) -> Self {
+    pub(crate) fn scaled(&self, scales: &[f64], dim: usize) -> Self {
         let times = |bounds: &[f64], none: f64| {
             let scaled = bounds.iter().zip(scales).map(|(bound, scale)| bound * scale);
             scaled.chain(std::iter::repeat_n(none, dim.saturating_sub(bounds.len()))).collect()
@@ -97,12 +104,19 @@ impl Bounds {
     }
 
     /// The largest decrease of −slope·t + ½·bend·t² over the t that a coefficient at 0 may take.
-    pub(super) fn gain(&self, j: usize, slope: f64, bend: f64) -> f64 {
+    pub(crate) fn gain(&self, j: usize, slope: f64, bend: f64) -> f64 {
         if !(bend > 0.0) {
             return 0.0;
         }
         let t = self.clamped(j, slope / bend);
         (slope * t - 0.5 * bend * t * t).max(0.0)
+    }
+
+    /// How much f falls at most by a step along each atom from where it is 0, for this gradient and these second
+    /// derivatives.
+    pub(crate) fn falls(&self, atoms: &Atoms, gradient: &[f64], second: &[f64]) -> Vec<f64> {
+        let fall = |&j: &usize| self.gain(j, -gradient[j], second[j]);
+        (0..atoms.len()).map(|atom| atoms.members(atom).iter().map(fall).sum()).collect()
     }
 }
 
