@@ -17,10 +17,10 @@
 //!   complements and blocks of C − diag(m) are positive semidefinite too.
 
 use pulp::{Simd, WithSimd};
-use rayon::prelude::*;
 
-use super::enumerate::{Best, DEPENDENT, Scaled, padded};
+use super::enumerate::{Best, Scaled, padded};
 use super::enumerate_scan::{Rest, Row};
+use super::sweep::DEPENDENT;
 
 /// The Schur complement up to which H is too uncertain to be had.
 const SINGULAR: f64 = 1e-7;
@@ -36,40 +36,20 @@ const DEFICIENT: usize = 12;
 /// Steps of the bisection for m, and what is left of it for rounding.
 const HALVINGS: usize = 8;
 const SAFE: f64 = 0.999;
-/// Nodes that are taken up at a time, the entries that each may cost before the others are told what it has found, and
-/// those that all of them may cost at least.
-const WAVE: usize = 16;
-const SLICE: f64 = 1e6;
-const LEAST: f64 = 1e5;
 /// What a node costs besides its entries, in entries: a dozen allocations.
 const PER_NODE: f64 = 500.0;
 
 /// The best support with k coordinates; `None` where the work exceeds the budget.
-pub(super) fn tree(scaled: &Scaled<'_>, root: &Rest, k: usize, mut best: Best, budget: f64) -> Option<Best> {
+pub(super) fn tree(scaled: &Scaled, root: &Rest, k: usize, mut best: Best, budget: f64) -> Option<Best> {
     let root = Node::new(scaled, root, k);
     if root.solve().is_err_and(|dependent| dependent.len() > DEFICIENT) {
         return None;
     }
     let (mut nodes, mut spent) = (vec![root], 0.0);
-    while !nodes.is_empty() {
+    while let Some(node) = nodes.pop() {
+        spent += scaled.arch.dispatch(Expand { node, scaled, nodes: &mut nodes, best: &mut best });
         if spent > budget {
             return None;
-        }
-        let wave = nodes.split_off(nodes.len().saturating_sub(WAVE));
-        // A short one while there are too few nodes to share.
-        let slice = (SLICE * wave.len() as f64).min(budget - spent).max(LEAST) / WAVE as f64;
-        let one = |node: Node| {
-            let (mut best, mut nodes, mut work) = (best.clone(), vec![node], 0.0);
-            while work < slice {
-                let Some(node) = nodes.pop() else { break };
-                work += node.expand(scaled, &mut nodes, &mut best);
-            }
-            (nodes, best, work)
-        };
-        for (left, found, work) in wave.into_par_iter().map(one).collect::<Vec<_>>() {
-            nodes.extend(left);
-            best = best.or(found);
-            spent += work;
         }
     }
     Some(best)
@@ -106,12 +86,12 @@ enum Move {
 }
 
 impl Node {
-    fn new(scaled: &Scaled<'_>, root: &Rest, k: usize) -> Self {
+    fn new(scaled: &Scaled, root: &Rest, k: usize) -> Self {
         let free: Vec<usize> = (0..scaled.n).filter(|&j| root.s[j] > 0.0).collect();
         let width = padded(free.len());
-        let (mut c, mut row) = (vec![0.0; free.len() * width], vec![0.0; scaled.n]);
+        let (mut c, mut scratch) = (vec![0.0; free.len() * width], vec![0.0; root.q.len()]);
         for (&j, out) in free.iter().zip(c.chunks_exact_mut(width.max(1))) {
-            scaled.row(j, 0, &root.columns, &mut row);
+            let row = scaled.row(j, 0, &root.columns, &mut scratch);
             out.iter_mut().zip(&free).for_each(|(c, &l)| *c = row[l]);
         }
         let (mut q, mut s) = (vec![0.0; width], vec![0.0; width]);
@@ -119,26 +99,6 @@ impl Node {
             (q[at], s[at]) = (root.q[j], root.s[j]);
         }
         Self { inside: Vec::new(), free, room: k, gain: root.gain, q, s, c, dual: None, apart: None }
-    }
-
-    /// Looks at a node, or leaves others in its place; returns the work.
-    fn expand(mut self, scaled: &Scaled<'_>, nodes: &mut Vec<Self>, best: &mut Best) -> f64 {
-        let (count, before) = (self.free.len(), nodes.len());
-        let entries = (count * padded(count)) as f64 + PER_NODE;
-        if self.gain > best.threshold {
-            best.offer(scaled, self.inside.clone());
-        }
-        if count <= self.room {
-            best.offer(scaled, [&self.inside[..], &self.free].concat());
-            return entries;
-        }
-        if self.room <= 2 {
-            scaled.arch.dispatch(Last { node: &self, scaled, best });
-            return entries;
-        }
-        let solving = if self.dual.is_none() { entries * count as f64 } else { 0.0 };
-        scaled.arch.dispatch(Children { node: &mut self, threshold: best.threshold, nodes });
-        solving + entries * (1 + 2 * (nodes.len() - before)) as f64
     }
 
     /// The coordinate that matters most, and where it can go; nowhere if no support of the node beats a threshold.
@@ -214,6 +174,21 @@ impl Node {
             }
         }
         own.iter().map(|own| SAFE * low * own).collect()
+    }
+
+    /// The supports of a node with room for one or two.
+    #[inline(always)]
+    fn last<S: Simd>(&self, simd: S, scaled: &Scaled, best: &mut Best) {
+        let Self { inside, free, room, gain, q, s, c, .. } = self;
+        for (j, base) in c.chunks_exact(q.len()).enumerate().filter(|(j, _)| s[*j] > 0.0) {
+            if *room == 1 && gain + q[j] * q[j] / s[j] > best.threshold {
+                best.offer(scaled, [&inside[..], &[free[j]]].concat());
+            }
+            if *room == 2 {
+                let row = Row { j, base, last: base, seen: 0.0, q, s, names: free };
+                row.compare(simd, scaled, (inside, *gain), best);
+            }
+        }
     }
 
     /// With a coordinate inside, or without it.
@@ -322,47 +297,37 @@ impl Removal {
     }
 }
 
-/// The supports of a node with room for one or two.
-struct Last<'n, 'a> {
-    node: &'n Node,
-    scaled: &'n Scaled<'a>,
+/// Looks at the supports of a node, or leaves others in its place; returns the work.
+struct Expand<'n> {
+    node: Node,
+    scaled: &'n Scaled,
+    nodes: &'n mut Vec<Node>,
     best: &'n mut Best,
 }
 
-impl WithSimd for Last<'_, '_> {
-    type Output = ();
+impl WithSimd for Expand<'_> {
+    type Output = f64;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let Self { node: Node { inside, free, room, gain, q, s, c, .. }, scaled, best } = self;
-        for (j, base) in c.chunks_exact(q.len()).enumerate().filter(|(j, _)| s[*j] > 0.0) {
-            if *room == 1 && gain + q[j] * q[j] / s[j] > best.threshold {
-                best.offer(scaled, [&inside[..], &[free[j]]].concat());
-            }
-            if *room == 2 {
-                let row = Row { j, base, last: base, seen: 0.0, q, s, names: free };
-                row.compare(simd, scaled, (inside, *gain), best);
-            }
+    fn with_simd<S: Simd>(self, simd: S) -> f64 {
+        let Self { mut node, scaled, nodes, best } = self;
+        let count = node.free.len();
+        let entries = (count * padded(count)) as f64 + PER_NODE;
+        if node.gain > best.threshold {
+            best.offer(scaled, node.inside.clone());
         }
-    }
-}
-
-/// The nodes that take the place of one.
-struct Children<'n> {
-    node: &'n mut Node,
-    threshold: f64,
-    nodes: &'n mut Vec<Node>,
-}
-
-impl WithSimd for Children<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        let (at, moves) = self.node.branch(self.threshold);
-        for &to in moves {
-            self.nodes.push(self.node.child(at, to));
+        if count <= node.room {
+            best.offer(scaled, [&node.inside[..], &node.free].concat());
+            return entries;
         }
+        if node.room <= 2 {
+            node.last(simd, scaled, best);
+            return entries;
+        }
+        let solving = if node.dual.is_none() { entries * count as f64 } else { 0.0 };
+        let (at, moves) = node.branch(best.threshold);
+        nodes.extend(moves.iter().map(|&to| node.child(at, to)));
+        solving + entries * (1 + 2 * moves.len()) as f64
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Effort;
-use super::enumerate::{Gram, Proven, best_subset, is_refused};
+use super::enumerate::{Proven, best_subset, is_refused};
 use super::explore::GoOn;
 use super::local_search::{IMPROVES, LocalSearch, Model, Partners, ROUNDING, Round, Work, enrol, offer};
 use super::pricing::Everything;
@@ -345,12 +345,8 @@ impl State {
         if is_refused(n, self.k, budget) {
             return None;
         }
-        q.prepare(&(0..n).collect::<Vec<usize>>());
-        let gram: Vec<f64> = (0..n).flat_map(|j| q.column(j).iter().copied()).collect();
         let start = self.set.places_of(&self.elites.first()?.0);
-        let quadratic = Gram { gram: &gram, linear: q.linear(), constant: q.constant() };
-        let Proven { support, objective, subsets } =
-            best_subset(&quadratic, self.set.kept.indices(), self.k, Some(&start), budget)?;
+        let Proven { support, objective, subsets } = best_subset(&q, &self.set.kept, self.k, Some(&start), budget)?;
         Some(Proven { support: self.set.numbers_of(&support), objective, subsets })
     }
 }

@@ -284,3 +284,24 @@ fn for_each_strip(strips: &mut [Strip], v: &mut [f64], work: impl Fn(&mut Strip,
         _ => strips.par_iter_mut().zip(v.par_chunks_mut(ROWS)).for_each(|(strip, part)| work(strip, part)),
     }
 }
+
+/// Takes the coordinates of a small quadratic with Gram matrix c and slopes q one after the other, the largest first in
+/// units of their floors, as long as one exceeds its floor: tells the slope along each and the curvature that those before
+/// it leave. A quadratic falls by slope²/(2·curvature) with each. O(m³).
+pub(super) fn eliminate(c: &mut [f64], q: &mut [f64], floors: &[f64], mut tell: impl FnMut(f64, f64)) {
+    let m = q.len();
+    let mut open: Vec<usize> = (0..m).collect();
+    loop {
+        let room = |i: usize| c[i * m + i] / floors[i];
+        let largest = (0..open.len()).reduce(|a, b| if room(open[b]) > room(open[a]) { b } else { a });
+        let Some(at) = largest.filter(|&at| room(open[at]) > 1.0) else { return };
+        let p = open.remove(at);
+        let pivot = c[p * m + p];
+        tell(q[p], pivot);
+        for &i in &open {
+            let share = c[p * m + i] / pivot;
+            q[i] -= share * q[p];
+            open.iter().for_each(|&j| c[i * m + j] -= share * c[p * m + j]);
+        }
+    }
+}
