@@ -7,14 +7,10 @@
 //! | H = C⁻¹ | `h` | a block of it | loses a rank-one term |
 //! | q: the slopes at the minimum over P | `q` | moves along C | part of it |
 //! | x: the minimum over P and R | `x` | part of it | moves along H |
-//! | m: curvatures with C − diag(m) ⪰ 0 | `apart` | part of it | part of it |
 //!
-//! No support of the node gains more than P and R together. Without some of R, that is less by at least
-//!
-//! - d_j = x_j²/H_jj for each j of them. So j has to come in where the best support so far is not beaten otherwise; and
-//!   as all but `room` leave, the cost of the dearest of these is lost;
-//! - the sum of m_j·x_j², as f rises along C, and therefore at least along diag(m). A node inherits m, as Schur
-//!   complements and blocks of C − diag(m) are positive semidefinite too.
+//! No support of the node gains more than P and R together. Without some of R, that is less by at least x_j²/H_jj for each j
+//! of them. So j has to come in where the best support so far is not beaten otherwise; and as all but `room` leave, the cost
+//! of the dearest of these is lost.
 
 use pulp::{Simd, WithSimd};
 
@@ -33,9 +29,6 @@ const WORN: f64 = 1e5;
 /// Coordinates that depend on others, up to which there is a bound soon enough: each makes 1.5 times as many
 /// nodes or twice as many (40 coordinates, k = 10).
 const DEFICIENT: usize = 12;
-/// Steps of the bisection for m, and what is left of it for rounding.
-const HALVINGS: usize = 8;
-const SAFE: f64 = 0.999;
 /// What a node costs besides its entries, in entries: a dozen allocations.
 const PER_NODE: f64 = 500.0;
 
@@ -65,8 +58,6 @@ struct Node {
     s: Vec<f64>,
     c: Vec<f64>,
     dual: Option<Dual>,
-    /// m, once H was known.
-    apart: Option<Vec<f64>>,
 }
 
 /// The minimum over P and R.
@@ -98,7 +89,7 @@ impl Node {
         for (at, &j) in free.iter().enumerate() {
             (q[at], s[at]) = (root.q[j], root.s[j]);
         }
-        Self { inside: Vec::new(), free, room: k, gain: root.gain, q, s, c, dual: None, apart: None }
+        Self { inside: Vec::new(), free, room: k, gain: root.gain, q, s, c, dual: None }
     }
 
     /// The coordinate that matters most, and where it can go; nowhere if no support of the node beats a threshold.
@@ -112,25 +103,16 @@ impl Node {
                 return (at, if self.s[at] > 0.0 { &[Move::Out, Move::In] } else { &[Move::Out] });
             }
         };
-        let apart = self.apart.take().unwrap_or_else(|| self.curvatures(&dual));
         let costs: Vec<f64> = (0..count).map(|j| dual.x[j] * dual.x[j] / dual.h[j * width + j]).collect();
-        let rises: Vec<f64> = (0..count).map(|j| dual.x[j] * dual.x[j] * apart[j]).collect();
-        let (dearest, _) = smallest(&costs, count - self.room);
-        let (last, total) = smallest(&rises, count - self.room);
         let at = (0..count).reduce(|a, b| if costs[b] > costs[a] { b } else { a }).unwrap_or_default();
-        let without = costs[at].max(total + (rises[at] - last).max(0.0));
-        let (beaten, must) = (dual.gain - dearest.max(total) <= threshold, dual.gain - without <= threshold);
-        (self.dual, self.apart) = (Some(dual), Some(apart));
-        (
-            at,
-            if beaten {
-                &[]
-            } else if must {
-                &[Move::In]
-            } else {
-                &[Move::Out, Move::In]
-            },
-        )
+        let mut sorted = costs.clone();
+        let (_, &mut dearest, _) = sorted.select_nth_unstable_by(count - self.room - 1, f64::total_cmp);
+        let enough = dual.gain - threshold;
+        self.dual = Some(dual);
+        if dearest >= enough {
+            return (at, &[]);
+        }
+        (at, if costs[at] >= enough { &[Move::In] } else { &[Move::Out, Move::In] })
     }
 
     /// H and x by Gauss-Jordan elimination, or the coordinates that depend on others. O(|R|³).
@@ -157,25 +139,6 @@ impl Node {
         if dependent.is_empty() { Ok(Dual { gain, x, h, fresh }) } else { Err(dependent) }
     }
 
-    /// m, as large a multiple of 1/H_jj as bisection finds. O(|R|³).
-    #[inline(always)]
-    fn curvatures(&self, dual: &Dual) -> Vec<f64> {
-        let (count, width) = (self.free.len(), padded(self.free.len()));
-        let own: Vec<f64> = (0..count).map(|j| 1.0 / dual.h[j * width + j]).collect();
-        let (mut low, mut high) = (0.0, 1.0);
-        for _ in 0..HALVINGS {
-            let middle = 0.5 * (low + high);
-            let mut c = self.c.clone();
-            own.iter().enumerate().for_each(|(j, own)| c[j * width + j] -= middle * own);
-            if is_positive(&mut c, width) {
-                low = middle;
-            } else {
-                high = middle;
-            }
-        }
-        own.iter().map(|own| SAFE * low * own).collect()
-    }
-
     /// The supports of a node with room for one or two.
     #[inline(always)]
     fn last<S: Simd>(&self, simd: S, scaled: &Scaled, best: &mut Best) {
@@ -194,11 +157,8 @@ impl Node {
     /// With a coordinate inside, or without it.
     #[inline(always)]
     fn child(&self, at: usize, to: Move) -> Self {
-        let (mut inside, mut free, mut apart) = (self.inside.clone(), self.free.clone(), self.apart.clone());
+        let (mut inside, mut free) = (self.inside.clone(), self.free.clone());
         let (name, count) = (free.remove(at), self.free.len());
-        if let Some(apart) = &mut apart {
-            apart.remove(at);
-        }
         let (room, gain, factor) = match to {
             Move::In => {
                 inside.push(name);
@@ -212,7 +172,7 @@ impl Node {
         let mut s: Vec<f64> = diagonal.take(free.len()).collect();
         s.resize(q.len(), 0.0);
         let dual = self.dual.as_ref().and_then(|dual| dual.child(count, at, to));
-        Self { inside, free, room, gain, q, s, c, dual, apart }
+        Self { inside, free, room, gain, q, s, c, dual }
     }
 }
 
@@ -233,31 +193,6 @@ impl Dual {
         let worn = fresh.iter().zip(diagonal).any(|(fresh, h)| *fresh > FALLEN * h && fresh * fresh > WORN * h);
         (!worn).then_some(Self { gain, x, h, fresh })
     }
-}
-
-/// The last of so many smallest values, and the sum of them.
-#[inline(always)]
-fn smallest(values: &[f64], count: usize) -> (f64, f64) {
-    let mut sorted = values.to_vec();
-    let (before, &mut last, _) = sorted.select_nth_unstable_by(count - 1, f64::total_cmp);
-    (last, before.iter().sum::<f64>() + last)
-}
-
-/// Whether a Cholesky factorisation of a symmetric matrix goes through.
-#[inline(always)]
-fn is_positive(m: &mut [f64], width: usize) -> bool {
-    for p in 0..m.len() / width {
-        let (done, below) = m.split_at_mut((p + 1) * width);
-        let row = &done[p * width..];
-        if !(row[p] > DEPENDENT * DEPENDENT) {
-            return false;
-        }
-        for (i, out) in below.chunks_exact_mut(width).enumerate() {
-            let share = row[p + 1 + i] / row[p];
-            out[p..].iter_mut().zip(&row[p..]).for_each(|(out, row)| *out -= share * row);
-        }
-    }
-    true
 }
 
 /// A coordinate that is taken from a symmetric matrix of so many, with a multiple of the square of its column.
@@ -333,8 +268,10 @@ impl WithSimd for Expand<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::enumerate::Gram;
     use super::*;
+    use crate::linalg::Matrix;
+    use crate::search::quadratic::explicit::Explicit;
+    use crate::space::IndexSet;
 
     /// Some columns that others nearly explain, and moves in which these come in and leave.
     #[test]
@@ -346,11 +283,10 @@ mod tests {
             let near = |i: usize| columns[j - 1][i] + 1e-3 * own(i);
             columns.push((0..rows).map(|i| if j % 3 == 2 { near(i) } else { own(i) }).collect());
         }
-        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-        let gram: Vec<f64> = columns.iter().flat_map(|a| columns.iter().map(move |b| dot(a, b))).collect();
-        let linear: Vec<f64> = columns.iter().map(|a| dot(a, &columns[7]) + a[0]).collect();
-        let q = Gram { gram: &gram, linear: &linear, constant: 1.0 };
-        let scaled = Scaled::new(&q, Vec::new());
+        let mut y = columns[7].clone();
+        y[0] += 1.0;
+        let q = Explicit::new(&Matrix::from_columns(rows, n, columns.concat()), &y, 0.0);
+        let scaled = Scaled::new(&q, &IndexSet::new(n, Vec::new()));
         let mut inherited = 0;
         for order in 0..256_usize {
             let mut node = Node::new(&scaled, &scaled.root(), 6);

@@ -42,7 +42,7 @@ const WORK: f64 = 4e7;
 /// Columns up to which pairs of nearly equal ones are looked for.
 const PAIRED: usize = 600;
 /// Evaluations that an enumeration of all models may take; of two and three coordinates, these.
-const ENUMERATED: f64 = 1e7;
+const ENUMERATED: f64 = 2e7;
 const ENUMERATED_FEW: f64 = 3e8;
 /// Coordinates up to which models of at most so many are enumerated, and what their Gram matrix may cost.
 const FEW: usize = 3;
