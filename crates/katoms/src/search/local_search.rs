@@ -355,8 +355,8 @@ impl Partners {
 
     /// The pair outside of a model that lowers f most, and by how much.
     fn best(&self, q: &dyn Quadratic, tableau: &Tableau<'_>) -> Option<(usize, usize, f64)> {
-        let gain = |(j, &l): (usize, &usize)| (l != j).then(|| Some((j, l, tableau.pair_gain(q, j, l)?)))?;
-        self.0.iter().enumerate().filter_map(gain).reduce(|a, b| if b.2 > a.2 { b } else { a })
+        let pairs = self.0.iter().enumerate().filter(|(j, l)| j != *l);
+        pairs.map(|(j, &l)| (j, l, tableau.pair_gain(q, j, l))).reduce(|a, b| if b.2 > a.2 { b } else { a })
     }
 }
 

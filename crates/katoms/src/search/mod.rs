@@ -22,6 +22,7 @@ mod coordinates;
 mod enumerate;
 mod enumerate_scan;
 mod enumerate_tree;
+mod exchanges;
 mod explore;
 mod large;
 mod local_search;
