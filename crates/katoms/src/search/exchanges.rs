@@ -85,14 +85,24 @@ impl Tableau<'_> {
         if free.is_empty() {
             return f64::NEG_INFINITY;
         }
-        let seen = |a: usize| leaving.positions.iter().map(move |&position| sweep.regression(members[a], position));
-        let (mut slopes, mut rooms) = (Vec::with_capacity(free.len()), Vec::with_capacity(free.len() * free.len()));
-        for &a in &free {
-            slopes.push(sweep.slope(members[a]) + seen(a).zip(&leaving.pull).map(|(t, pull)| t * pull).sum::<f64>());
-            let rows = leaving.precision.chunks(leaving.positions.len().max(1));
-            let spread: Vec<f64> = rows.map(|row| seen(a).zip(row).map(|(t, p)| t * p).sum()).collect();
-            let room = |&b: &usize| block[a * members.len() + b] + seen(b).zip(&spread).map(|(t, s)| t * s).sum::<f64>();
-            rooms.extend(free.iter().map(room));
+        let (m, width) = (free.len(), leaving.positions.len());
+        let mut slopes: Vec<f64> = free.iter().map(|&a| sweep.slope(members[a])).collect();
+        let mut rooms: Vec<f64> = Vec::with_capacity(m * m);
+        free.iter().for_each(|&a| rooms.extend(free.iter().map(|&b| block[a * members.len() + b])));
+        // T, row after row.
+        let mut seen = Vec::with_capacity(m * width);
+        free.iter().for_each(|&a| seen.extend(leaving.positions.iter().map(|&p| sweep.regression(members[a], p))));
+        for (p, pull) in leaving.pull.iter().enumerate() {
+            for a in 0..m {
+                slopes[a] += seen[a * width + p] * pull;
+                let mut spread = 0.0;
+                for q in 0..width {
+                    spread += seen[a * width + q] * leaving.precision[p * width + q];
+                }
+                for b in 0..m {
+                    rooms[a * m + b] += spread * seen[b * width + p];
+                }
+            }
         }
         let floors: Vec<f64> = free.iter().map(|&a| sweep.floor(members[a])).collect();
         let mut gain = -leaving.cost;
