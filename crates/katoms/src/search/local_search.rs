@@ -4,13 +4,12 @@
 //! and unions of two are pruned back. Work is counted in entries of the tableau, so that a budget ends it at the same place
 //! everywhere.
 
-use std::collections::BTreeMap;
-
 use rand::{Rng, RngExt};
 use rayon::prelude::*;
 
-use super::explore::GoOn;
+use super::partners::Partners;
 use super::quadratic::Quadratic;
+pub(crate) use super::size_path::SizePath;
 use super::tableau::{Swaps, Tableau};
 use crate::linalg::{Matrix, dot, solve_symmetric, top_k};
 use crate::set::Atoms;
@@ -78,7 +77,7 @@ impl<'a> LocalSearch<'a> {
         self.tableau(&model.chosen).point()
     }
 
-    fn model(tableau: &Tableau<'_>) -> Model {
+    pub fn model(tableau: &Tableau<'_>) -> Model {
         let mut chosen = tableau.chosen().to_vec();
         chosen.sort_unstable();
         Model { chosen, objective: tableau.objective() }
@@ -205,13 +204,6 @@ impl<'a> LocalSearch<'a> {
         Self::model(&tableau)
     }
 
-    /// The models of rising sizes, each improved by the one below and by the one above.
-    pub fn sizes(&self, models: &mut BTreeMap<usize, Model>, sizes: &[usize], work: &mut Work, go_on: &mut GoOn<'_>) {
-        let mut path = SizePath::new(*self, std::mem::take(models), sizes);
-        while !work.is_spent() && path.step(work) && go_on(path.models.len()).is_continue() {}
-        *models = path.models;
-    }
-
     /// From a model to a larger one and back. With partners, atoms come in two by two where a pair brings more than two
     /// single ones: the difference of nearly equal columns may tell what neither of them does.
     pub fn overshoot(&self, model: &Model, partners: Option<&Partners>, work: &mut Work) -> Model {
@@ -303,105 +295,36 @@ impl<'a> LocalSearch<'a> {
     pub fn vary(&self, elites: &mut Vec<Model>, round: Round, work: &mut Work) {
         let Some(size) = elites.first().map(|model| model.chosen.len()) else { return };
         let share = Work::new((work.most - work.done).max(0.0) / (round.chains + 1) as f64);
-        let one = |chain: usize| {
-            let mut own = share;
+        let chains: Vec<usize> = (0..round.chains).collect();
+        together(elites, work, share, &chains, |elites, &chain, own| {
             let mut rng = generator(round.seed, STREAM + 16 * chain as u64);
-            let start = &elites[chain % elites.len()];
-            (self.chain(start, round.kicks, &mut rng, &mut own), own.done)
-        };
-        let found: Vec<(Model, f64)> = (0..round.chains).into_par_iter().map(one).collect();
-        for (model, done) in found {
-            work.done += done;
-            enrol(elites, model);
-        }
+            self.chain(&elites[chain % elites.len()], round.kicks, &mut rng, own)
+        });
         let mut rng = generator(round.seed, STREAM + 8);
-        let pairs: Vec<(usize, usize)> = (0..round.unions)
-            .map(|_| (rng.random_range(0..elites.len()), rng.random_range(0..elites.len())))
-            .filter(|(a, b)| a != b)
-            .collect();
-        if work.is_spent() {
-            return;
-        }
-        let one = |&(a, b): &(usize, usize)| {
-            let mut own = share;
-            (self.union(&elites[a], &elites[b], size, &mut own), own.done)
-        };
-        let found: Vec<(Model, f64)> = pairs.par_iter().map(one).collect();
-        for (model, done) in found {
-            work.done += done;
-            enrol(elites, model);
+        let mut draw = || (rng.random_range(0..elites.len()), rng.random_range(0..elites.len()));
+        let pairs: Vec<(usize, usize)> = (0..round.unions).map(|_| draw()).filter(|(a, b)| a != b).collect();
+        if !work.is_spent() {
+            together(elites, work, share, &pairs, |elites, &(a, b), own| self.union(&elites[a], &elites[b], size, own));
         }
     }
 }
 
-/// For each coordinate the one that is most like it.
-#[derive(Debug)]
-pub(crate) struct Partners(Vec<usize>);
-
-impl Partners {
-    /// Needs every column of G.
-    pub fn new(q: &dyn Quadratic, atoms: &Atoms) -> Self {
-        let n = q.dim();
-        let all: Vec<usize> = (0..n).collect();
-        q.prepare(&all);
-        let open = |j: &usize| atoms.members(*j).len() == 1 && q.diagonal()[*j] > 0.0;
-        let like = |j: usize, l: usize| q.column(j)[l].powi(2) / q.diagonal()[l];
-        let partner = |j: usize| {
-            let others = (0..n).filter(|&l| l != j).filter(open);
-            others.reduce(|a, b| if like(j, b) > like(j, a) { b } else { a }).filter(|_| open(&j)).unwrap_or(j)
-        };
-        Self(all.into_par_iter().map(partner).collect())
-    }
-
-    /// The pair outside of a model that lowers f most, and by how much.
-    fn best(&self, q: &dyn Quadratic, tableau: &Tableau<'_>) -> Option<(usize, usize, f64)> {
-        let pairs = self.0.iter().enumerate().filter(|(j, l)| j != *l);
-        pairs.map(|(j, &l)| (j, l, tableau.pair_gain(q, j, l))).reduce(|a, b| if b.2 > a.2 { b } else { a })
-    }
-}
-
-/// Models of rising sizes: up from the smallest, and back from the largest.
-pub(crate) struct SizePath<'a> {
-    pub search: LocalSearch<'a>,
-    tableau: Tableau<'a>,
-    pub models: BTreeMap<usize, Model>,
-    /// The sizes that are still to come, the next one last.
-    left: Vec<usize>,
-}
-
-impl<'a> SizePath<'a> {
-    /// Some models may be there already.
-    pub fn new(search: LocalSearch<'a>, models: BTreeMap<usize, Model>, sizes: &[usize]) -> Self {
-        let left = sizes.iter().chain(sizes.iter().rev().skip(1)).rev().copied().collect();
-        Self { search, tableau: search.tableau(&[]), models, left }
-    }
-
-    /// The same without the way back.
-    pub fn upwards(search: LocalSearch<'a>, sizes: &[usize]) -> Self {
-        let left = sizes.iter().rev().copied().collect();
-        Self { search, tableau: search.tableau(&[]), models: BTreeMap::new(), left }
-    }
-
-    /// On to the next size; false when there is none.
-    pub fn step(&mut self, work: &mut Work) -> bool {
-        let Some(size) = self.left.pop() else { return false };
-        self.search.resize(&mut self.tableau, size, work);
-        self.search.exchange(&mut self.tableau, work);
-        let here = LocalSearch::model(&self.tableau);
-        // Below this, differences are rounding: of perfect fits the first stays.
-        let floored = |model: &Model| model.objective.max(ROUNDING * self.search.q.constant().abs());
-        match self.models.get(&size) {
-            Some(there) if !(floored(&here) < floored(there) * (1.0 - IMPROVES)) => {
-                // Another way has led to one as good: on from there.
-                if there.chosen != here.chosen {
-                    self.tableau = self.search.tableau(&there.chosen);
-                }
-            }
-            _ => {
-                self.models.insert(size, here);
-            }
-        }
-        true
+/// Models from tasks side by side, each with its share of the work, join the good ones.
+fn together<T: Sync>(
+    elites: &mut Vec<Model>,
+    work: &mut Work,
+    share: Work,
+    tasks: &[T],
+    one: impl Fn(&[Model], &T, &mut Work) -> Model + Sync,
+) {
+    let one = |task: &T| {
+        let mut own = share;
+        (one(elites, task, &mut own), own.done)
+    };
+    let found: Vec<(Model, f64)> = tasks.par_iter().map(one).collect();
+    for (model, done) in found {
+        work.done += done;
+        enrol(elites, model);
     }
 }
 
@@ -412,13 +335,6 @@ pub(crate) struct Round {
     pub chains: usize,
     pub kicks: usize,
     pub unions: usize,
-}
-
-/// Keeps a model where it is the best of its size.
-pub(crate) fn offer(models: &mut BTreeMap<usize, Model>, size: usize, model: Model) {
-    if models.get(&size).is_none_or(|other| model.objective < other.objective) {
-        models.insert(size, model);
-    }
 }
 
 /// Keeps a model where it is one of the best, which are sorted.
