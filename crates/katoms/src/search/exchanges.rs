@@ -155,11 +155,13 @@ impl Tableau<'_> {
     /// The best substitute of a coordinate, and how much f falls. One that depends on the others leaves for nothing.
     fn best_coordinate(&self, out: usize, open: &[f64], arch: Arch) -> Option<(usize, f64)> {
         let position = self.sweep.position[*self.atoms.members(out).first()?];
-        let (value, precision) = position.map_or((0.0, 0.0), |p| (self.sweep.values[p], 1.0 / self.sweep.inverse[p][p]));
+        let (value, precision) =
+            position.map_or((0.0, 0.0), |p| (self.sweep.values[p], 1.0 / self.sweep.inverse[p][p]));
         let best = self.sweep.strips.iter().filter_map(|strip| {
             let seen = position.map_or(&strip.slopes[..], |p| strip.regression(p));
             let open = &open[strip.first..][..strip.len()];
-            let (at, gain) = arch.dispatch(Substitute { strip, open, seen, pull: value * precision, spread: precision })?;
+            let (at, gain) =
+                arch.dispatch(Substitute { strip, open, seen, pull: value * precision, spread: precision })?;
             Some((strip.first + at, gain - 0.5 * value * value * precision))
         });
         best.reduce(|a, b| if b.1 > a.1 { b } else { a })
@@ -173,7 +175,8 @@ impl Tableau<'_> {
         let (sweep, column) = (&self.sweep, q.column(l));
         let inside = sweep.inside.iter().enumerate();
         let shared = column[j] - inside.map(|(p, &i)| sweep.regression(j, p) * column[i]).sum::<f64>();
-        let (mut rooms, mut slopes) = ([sweep.room(j), shared, shared, sweep.room(l)], [sweep.slope(j), sweep.slope(l)]);
+        let (mut rooms, mut slopes) =
+            ([sweep.room(j), shared, shared, sweep.room(l)], [sweep.slope(j), sweep.slope(l)]);
         let mut gain = 0.0;
         eliminate(&mut rooms, &mut slopes, &[sweep.floor(j), sweep.floor(l)], |slope, room| {
             gain += 0.5 * slope * slope / room;

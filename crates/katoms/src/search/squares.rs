@@ -3,14 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::Effort;
-use super::enumerate::{Proven, best_subset, is_refused};
 use super::explore::GoOn;
-use super::local_search::{IMPROVES, LocalSearch, Model, ROUNDING, Round, Work, enrol};
-use super::partners::Partners;
+use super::local_search::{IMPROVES, Model, ROUNDING};
 use super::pricing::Everything;
 use super::problem::Problem;
 use super::quadratic::Quadratic;
-use super::size_path::{SizePath, offer};
+use super::state::State;
 use super::tableau::{Swap, Swaps, Tableau};
 use super::working_set::{Local, WorkingSet};
 use crate::linalg::top_k;
@@ -35,17 +33,8 @@ pub(super) const PRICED: usize = 4;
 const ROUNDS: usize = 12;
 /// Rounds without a better model after which a search ends.
 pub(super) const PATIENCE: usize = 2;
-/// Kicks in a chain, chains in the first round, unions in each.
-const KICKS: f64 = 25.0;
-const CHAINS: f64 = 6.0;
-const UNIONS: f64 = 12.0;
-/// Entries of tableaux that one round may compute, times the effort.
-const WORK: f64 = 4e7;
-/// Evaluations that an enumeration of all models may take, times the effort.
-const ENUMERATED: f64 = 2e7;
-/// The same for models of at most so many coordinates, and what the Gram matrix may cost for their sake.
-const ENUMERATED_FEW: f64 = 3e8;
-const FEW: usize = 3;
+/// The atoms of models that are enumerated also for more than [`ALL`] columns, and what their Gram matrix may cost.
+pub(super) const FEW: usize = 3;
 const GRAM: f64 = 1e9;
 
 /// A least-squares problem over atoms.
@@ -87,18 +76,6 @@ impl Found {
     pub fn improves(&self) -> bool {
         self.swaps.best.first().is_some_and(|swap| swap.gain > self.least)
     }
-}
-
-/// A search on its way. Its models are of atoms by their places in the working set.
-struct State {
-    set: WorkingSet,
-    local: Local,
-    k: usize,
-    widest: usize,
-    /// Some of the best models of k atoms, the best first.
-    elites: Vec<Model>,
-    /// The best model of each size.
-    sizes: BTreeMap<usize, Model>,
 }
 
 impl<'f, 'a> Squares<'f, 'a> {
@@ -235,77 +212,8 @@ impl<'f, 'a> Squares<'f, 'a> {
     }
 }
 
-impl State {
-    /// The model of k atoms from some places, exchanged within the set, joins the others.
-    fn enrol_from(&mut self, places: &[usize]) {
-        let Self { set, local, k, widest, elites, sizes } = self;
-        let q = local.on(set);
-        let search = LocalSearch { q: &q, atoms: &set.atoms, kept: &set.kept, widest: *widest };
-        let model = search.from(places, *k, &mut Work::new(f64::INFINITY));
-        offer(sizes, *k, model.clone());
-        enrol(elites, model);
-    }
-
-    /// One round of models of neighbouring sizes, kicks and unions.
-    fn vary(&mut self, round: usize, effort: Effort, go_on: &mut GoOn<'_>) {
-        let Self { set, local, k, widest, elites, sizes } = self;
-        let q = local.on(set);
-        let search = LocalSearch { q: &q, atoms: &set.atoms, kept: &set.kept, widest: *widest };
-        let (k, mut work) = (*k, Work::new(WORK * effort.times()));
-        let ladder: Vec<usize> = (1..=(k + (k / 2).max(3)).min(search.widest)).collect();
-        let mut path = SizePath::new(search, std::mem::take(sizes), &ladder);
-        while !work.is_spent() && path.step(&mut work) && go_on(path.models.len()).is_continue() {}
-        *sizes = path.models;
-        if let Some(model) = sizes.get(&k) {
-            // On groups a pair is no matter of two columns.
-            let pairs = round == 0 && search.q.dim() <= ALL && search.atoms.widest() <= 1;
-            let partners = pairs.then(|| Partners::new(search.q, search.atoms));
-            enrol(elites, model.clone());
-            enrol(elites, search.overshoot(model, partners.as_ref(), &mut work));
-        }
-        let root = effort.times().max(1.0).sqrt();
-        let chains = CHAINS * root;
-        let how = Round {
-            seed: round as u64,
-            chains: if round == 0 { chains as usize } else { (chains / 3.0) as usize },
-            kicks: (KICKS * root) as usize,
-            unions: (UNIONS * root) as usize,
-        };
-        search.vary(elites, how, &mut work);
-        if let Some(best) = elites.first() {
-            offer(sizes, k, best.clone());
-        }
-    }
-
-    /// All exchanges of the best model for atoms of the set.
-    fn compared(&self) -> Found {
-        let chosen = self.elites.first().map_or(&[][..], |elite| &elite.chosen);
-        compared_within(&self.set, &self.local, &self.set.numbers_of(chosen))
-    }
-
-    /// The best of all models, where looking at all of them takes little; otherwise the best that was found.
-    fn proven(&mut self, effort: Effort) -> Found {
-        let Some(proven) = self.enumerated(effort) else { return self.compared() };
-        if proven.objective < self.elites.first().map_or(f64::INFINITY, |elite| elite.objective) * (1.0 - IMPROVES) {
-            self.enrol_from(&proven.support);
-        }
-        Found { proven: Some(proven.subsets), ..self.compared() }
-    }
-
-    /// The best of all models of k coordinates of the set, where that takes little.
-    fn enumerated(&self, effort: Effort) -> Option<Proven> {
-        let q = self.local.on(&self.set);
-        let few = self.k <= FEW && q.dim() <= 2 * ALL + self.set.kept.indices().len();
-        let budget = if few { ENUMERATED_FEW } else { ENUMERATED } * effort.times().max(1.0);
-        if self.set.atoms.widest() > 1 || is_refused(q.dim(), self.k, budget) {
-            return None;
-        }
-        best_subset(&q, &self.set.kept, self.k, Some(&self.elites.first()?.chosen), budget)
-    }
-}
-
 /// The coordinates of some atoms and what is always in.
-fn coordinates<'a>(atoms: &Atoms, kept: &IndexSet, some: impl Iterator<Item = &'a usize>) -> Vec<usize> {
+pub(super) fn coordinates<'a>(atoms: &Atoms, kept: &IndexSet, some: impl Iterator<Item = &'a usize>) -> Vec<usize> {
     some.flat_map(|&atom| atoms.members(atom)).chain(kept.indices()).copied().collect()
 }
 
