@@ -32,6 +32,7 @@ mod pricing;
 mod problem;
 pub(crate) mod quadratic;
 mod rank;
+mod relaxation;
 mod session;
 mod size_path;
 mod sizes;
