@@ -33,7 +33,7 @@ const REPRODUCED: f64 = 1e-9;
 /// Gains that differ by this share are worth being solved.
 const NEARLY: f64 = 1e-6;
 /// The rounding of G_jj, of which a Schur complement loses more the smaller it is.
-pub(super) const UNCERTAIN: f64 = 1e-15;
+const UNCERTAIN: f64 = 1e-15;
 /// Vectors are filled up to a multiple of this, which no register exceeds.
 pub(super) const LANES: usize = 8;
 /// What a row costs besides its pairs, in pairs for each coordinate of the support: measured, from 15 ns for four of
@@ -58,40 +58,32 @@ pub(super) struct Proven {
 /// The best of all supports with k coordinates beside those kept, up to 1e-9 of f(0); the same at any number of threads.
 ///
 /// `None` where the work exceeds the budget, or where rounding decides: the columns of what looks best depend on each
-/// other so much that G does not tell its value to 1e-9 of f(0). `start` is a good support, if one is known. The budget
+/// other so much that G does not tell its value to 1e-9 of f(0). `start` is a good support, or nothing. The budget
 /// counts entries of residual covariances that are computed and compared, each about half a nanosecond: C(n, k) and a
 /// little more for a scan, which is refused before it begins, and what is met on the way for a tree.
 pub(super) fn best_subset(
     q: &dyn Quadratic,
     kept: &IndexSet,
     k: usize,
-    start: Option<&[usize]>,
+    start: &[usize],
     budget: f64,
 ) -> Option<Proven> {
-    let n = q.dim();
-    let free = n - kept.indices().len();
+    let free = q.dim() - kept.indices().len();
     let k = k.min(free);
     let affordable = predicted(free, k) <= budget;
+    // Of more than half of many, prefixes are many more than supports.
+    let hopeless = (2 * k > free && free > TINY) || (q.dim() > FEW && !affordable);
     let finite = |values: &[f64]| values.iter().all(|v| v.is_finite());
-    if (!affordable && n > FEW) || !finite(q.linear()) || !finite(q.diagonal()) {
+    if hopeless || !finite(q.linear()) || !finite(q.diagonal()) {
         return None;
     }
     let scaled = Scaled::new(q, kept);
     let root = scaled.root();
-    let mut best = Best::new(&scaled, scaled.greedy(&root, k));
-    if let Some(start) = start.filter(|start| start.len() <= k && start.iter().all(|&j| j < n)) {
-        best = Best::new(&scaled, start.to_vec()).or(best);
-    }
+    let mut best = Best::new(&scaled, start.iter().copied().filter(|&j| j < scaled.n).take(k).collect());
     if k < 2 || !scaled.is_perfect(&root, &best) {
         best = if affordable { scaled.scan(&root, k, best) } else { tree(&scaled, &root, k, best, budget)? };
     }
     scaled.proven(&root, best, choose(free, k))
-}
-
-/// Whether an enumeration of k of n coordinates would be refused before it begins. Of more than half of many, prefixes are
-/// many more than supports.
-pub(super) fn is_refused(n: usize, k: usize, budget: f64) -> bool {
-    (2 * k > n && n > TINY) || (n > FEW && predicted(n, k.min(n)) > budget)
 }
 
 /// C(n, k).

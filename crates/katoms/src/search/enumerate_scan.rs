@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
-use super::enumerate::{Best, LANES, Scaled, TIE, UNCERTAIN, padded};
+use super::enumerate::{Best, LANES, Scaled, TIE, padded};
 use super::sweep::DEPENDENT;
 
 /// The rounding of a Schur complement in units of G_jj.
@@ -77,18 +77,6 @@ impl Scaled {
             out[from..].iter_mut().zip(&w[from..]).for_each(|(out, w)| *out -= seen * w);
         }
         out
-    }
-
-    /// The coordinates that bring most one after the other.
-    pub fn greedy(&self, root: &Rest, k: usize) -> Vec<usize> {
-        let mut rest = root.clone();
-        for _ in 0..k {
-            // What is certain of it: of coordinates that tie, one that the others do not nearly explain.
-            let gain = |j: usize| rest.q[j] * rest.q[j] / rest.s[j] * (1.0 - UNCERTAIN / rest.s[j]);
-            let Some(first) = rest.open().reduce(|a, b| if gain(b) > gain(a) { b } else { a }) else { break };
-            rest = self.enter(&rest, first, 0);
-        }
-        rest.chosen
     }
 
     /// The coordinates that reach a gain together with some others. O(n·k²).

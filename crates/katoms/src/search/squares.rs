@@ -156,7 +156,7 @@ impl<'f, 'a> Squares<'f, 'a> {
         set.add(f, atoms, start.iter().copied());
         let promising = match whole {
             true => (0..atoms.len()).collect(),
-            false => everything.steepest_outside(atoms, &f.null_gradient(kept), &[], screened(k, small)),
+            false => everything.steepest(atoms, &f.null_gradient(kept), screened(k, small)),
         };
         set.add(f, atoms, promising);
         let local = Local::around(f, &set, &f.at(SparseVec::zero(f.dim())), 0.0);

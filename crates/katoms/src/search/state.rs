@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::Effort;
-use super::enumerate::{Proven, best_subset, is_refused};
+use super::enumerate::{Proven, best_subset};
 use super::explore::GoOn;
 use super::local_search::{IMPROVES, LocalSearch, Model, Round, Work, enrol};
 use super::partners::Partners;
-use super::quadratic::Quadratic;
 use super::size_path::{SizePath, offer};
 use super::squares::{ALL, FEW, Found, compared_within};
 use super::working_set::{Local, WorkingSet};
@@ -93,11 +92,8 @@ impl State {
 
     /// The best of all models of k coordinates of the set, where that takes little.
     fn enumerated(&self, effort: Effort) -> Option<Proven> {
-        let q = self.local.on(&self.set);
         let budget = if self.k <= FEW { ENUMERATED_FEW } else { ENUMERATED } * effort.times().max(1.0);
-        if self.set.atoms.widest() > 1 || is_refused(q.dim(), self.k, budget) {
-            return None;
-        }
-        best_subset(&q, &self.set.kept, self.k, Some(&self.elites.first()?.chosen), budget)
+        let best = &self.elites.first().filter(|_| self.set.atoms.widest() <= 1)?.chosen;
+        best_subset(&self.local.on(&self.set), &self.set.kept, self.k, best, budget)
     }
 }
