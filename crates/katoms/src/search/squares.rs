@@ -89,21 +89,21 @@ impl<'f, 'a> Squares<'f, 'a> {
         let (whole, small) = (self.is_whole(k, effort), self.is_small(k, effort));
         let mut state = self.begin(k, start, whole, small)?;
         let here = state.compared();
-        let mut clear = here.clear && here.chosen == sorted(start);
-        if clear && !whole {
+        // Every atom of the start may matter far more than any other would: then it is the answer.
+        let easy = here.clear && here.chosen == sorted(start);
+        if whole {
+            if small && !easy {
+                state.vary(0, effort, go_on);
+            }
+            return Some(state.proven(effort));
+        }
+        if easy {
             let (found, entering) = self.price(&state, 1)?;
-            clear = found.clear;
-            if clear {
+            if found.clear {
                 return Some(found);
             }
             state.set.add(self.f, self.atoms, entering);
             state.local.grow(&state.set);
-        }
-        if whole {
-            if small && !clear {
-                state.vary(0, effort, go_on);
-            }
-            return Some(state.proven(effort));
         }
         let (mut stale, patience) = (0, if small { PATIENCE + effort.extra() } else { 0 });
         for round in 0.. {
