@@ -16,41 +16,29 @@
 //!
 //! > ℓ(Aβ) + ½λ·Σ ‖β_g‖²/z_g over 0 ≤ z_g ≤ 1, Σ z_g ≤ k
 //!
-//! (the k-support norm), and α = −∇ℓ(Aβ) at its minimum attains it. Few atoms matter there: it is solved
-//! on a working set by accelerated proximal steps, which touch only that set's columns, and one pass says
+//! (the k-support norm), and α = −∇ℓ(Aβ) at its minimum attains it. `relaxation` solves it on a few atoms, and one pass says
 //! what D is and which atoms are missing.
 
+use super::relaxation::{ROUNDING, Relaxation};
 use crate::driver::Certificate;
 use crate::error::Error;
 use crate::linalg::{Matrix, dot, norm, solve_symmetric, top_k};
 use crate::loss::Loss;
-use crate::method::refit_on;
 use crate::objective::{Evaluated, Objective};
 use crate::operator::LinearOperator;
-use crate::set::{Atoms, CoordinateSet};
-use crate::space::{IndexSet, Point, SparseVec, Subspace};
+use crate::set::CoordinateSet;
+use crate::space::{Point, SparseVec, Subspace};
 
 /// Coordinates free of the ridge up to which α is made orthogonal to their columns.
 const MOST_FREE: usize = 512;
 /// What is left of aⱼᵀα, relative to ‖aⱼ‖·‖α‖, counts as 0 below this.
 const ORTHOGONAL: f64 = 1e-11;
-/// A negative gap this small is rounding.
-const ROUNDING: f64 = 1e-9;
 /// Passes that could close no more than this share of the gap are not made.
 const WORTHWHILE: f64 = 1e-3;
 /// Where no bound can be nearer than this share of f, passes for a better one are not made.
 const HOPELESS: f64 = 0.5;
-/// The atoms that may enter the working set after a pass, in multiples of k. Or as many as it has.
-const ENTER: usize = 4;
-/// An energy must exceed the threshold by this share to enter.
-const EXCEEDS: f64 = 1e-9;
-/// Proximal steps between two passes, and the relative length of a step that is the last one.
-const STEPS: usize = 100;
-const LAST_STEP: f64 = 1e-7;
 /// Cuts of the interval in which the best multiple of α lies, by a third each.
 const THIRDS: usize = 24;
-const SHARE_ITERATIONS: usize = 100;
-const SHARE_TOLERANCE: f64 = 1e-12;
 
 /// How hard to try. More passes never give a worse bound; where they can add nothing, they are not made.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -117,54 +105,11 @@ where
     Ok(Some(Relaxation::new(f, set, x).ascend(set.chosen(x.point()), x, here, first, options)))
 }
 
-/// The convex problem whose minimum is the largest D.
-struct Relaxation<'a, A: LinearOperator<Point = SparseVec>, L> {
-    f: &'a Objective<A, L>,
-    atoms: Atoms,
-    k: usize,
-    /// Always selected, or free of the ridge: minimised over exactly, whatever the others are.
-    settled: IndexSet,
-    /// Those of them that the ridge holds.
-    ridged: IndexSet,
-    free: Vec<Vec<f64>>,
-    /// What the curvature never exceeds.
-    curvatures: Vec<f64>,
-}
-
-/// What each atom of the working set contributes, one after the other, and their sum.
-#[derive(Clone)]
-struct Iterate {
-    parts: Vec<f64>,
-    at: Evaluated<SparseVec>,
-}
-
-impl Iterate {
-    fn combine(a: f64, x: &Self, b: f64, y: &Self) -> Self {
-        let parts = crate::linalg::combine(a, &x.parts, b, &y.parts);
-        Self { parts, at: Evaluated::combine(a, &x.at, b, &y.at) }
-    }
-}
-
-impl<'a, A, L> Relaxation<'a, A, L>
+impl<A, L> Relaxation<'_, A, L>
 where
     A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
     L: Loss,
 {
-    fn new<S: CoordinateSet>(f: &'a Objective<A, L>, set: &S, x: &Evaluated<SparseVec>) -> Self {
-        let (kept, mut atoms) = (set.kept(), set.candidates());
-        let free = f.unridged().cloned().unwrap_or_else(|| IndexSet::new(set.domain(), Vec::new()));
-        if free.without(&kept).dimension() > 0 {
-            atoms = atoms.without(&free);
-        }
-        let (settled, ridged) = (kept.union(&free), kept.without(&free));
-        let free = (0..free.dimension()).map(|i| f.at(free.basis(i)).image().to_vec()).collect();
-        let mut curvatures = f.curvatures(x);
-        if !f.loss().is_quadratic() {
-            curvatures.fill(f.loss().curvature_bound());
-        }
-        Self { f, atoms, k: set.atoms(), settled, ridged, free, curvatures }
-    }
-
     /// Passes until the gap is small enough, nothing is left to gain, or there were enough of them.
     fn ascend(
         &self,
@@ -175,9 +120,7 @@ where
         options: Certify,
     ) -> Certificate {
         let mut best = first;
-        let mut working = Working::new(x.point().dim());
-        working.add(self, &chosen);
-        let mut iterate = self.start(&working, x.point());
+        let (mut working, mut iterate) = self.start(&chosen, x.point());
         let (mut reachable, mut steepness) = (f64::INFINITY, 1.0);
         let mut g = self.f.operator().new_covector();
         loop {
@@ -194,24 +137,9 @@ where
             if best.passes >= options.passes || best.gap <= options.enough || settled || hopeless {
                 return best;
             }
-            working.enter(self, &energies);
-            iterate.parts.resize(working.places.len(), 0.0);
+            self.enter(&mut working, &mut iterate, &energies);
             (iterate, reachable) = self.descend(&working, iterate, &mut steepness);
         }
-    }
-
-    /// x as a sum of its atoms. What two of them share belongs to the first.
-    fn start(&self, working: &Working, x: &SparseVec) -> Iterate {
-        let mut left = x.on(&working.support).to_dense();
-        let members = working.atoms.iter().flat_map(|&atom| self.atoms.members(atom));
-        let parts: Vec<f64> = members.map(|&j| std::mem::take(&mut left[j])).collect();
-        let point = SparseVec::combine(1.0, &working.point(&parts), 1.0, &x.on(&self.settled));
-        Iterate { parts, at: self.settle(self.f.at(point)) }
-    }
-
-    /// The minimum over what is always selected or free of the ridge.
-    fn settle(&self, x: Evaluated<SparseVec>) -> Evaluated<SparseVec> {
-        if self.settled.dimension() == 0 { x } else { refit_on(self.f, x, &self.settled) }
     }
 
     /// α = −∇ℓ(Aβ), made orthogonal to the columns that are free of the ridge. At the minimum over
@@ -234,19 +162,6 @@ where
             }
         }
         alpha
-    }
-
-    /// The steepest of some coordinates; 1 where columns are not to be had one by one.
-    fn scale(&self, members: &[usize]) -> f64 {
-        if !self.f.operator().has_cheap_columns() {
-            return 1.0;
-        }
-        let curvature = |&j: &usize| {
-            let column = self.f.at(SparseVec::sorted(self.settled.dim(), vec![j], vec![1.0]));
-            column.image().iter().zip(&self.curvatures).map(|(a, h)| h * a * a).sum::<f64>()
-        };
-        let steepest = members.iter().map(curvature).fold(0.0, f64::max);
-        if steepest > 0.0 { steepest } else { 1.0 }
     }
 
     /// The energy of each atom.
@@ -284,55 +199,6 @@ where
         }
         best
     }
-
-    /// Accelerated proximal steps on the working set, with the momentum dropped where it points uphill.
-    /// Also the value reached: no D lies above the relaxation, so none lies above it.
-    fn descend(&self, working: &Working, start: Iterate, steepness: &mut f64) -> (Iterate, f64) {
-        let (mut x, mut ahead, mut inertia, mut penalty) = (start.clone(), start, 1.0_f64, f64::INFINITY);
-        for _ in 0..STEPS {
-            let g = self.f.pulled_back_on(&self.f.residual(&ahead.at), &working.support);
-            let next;
-            (next, penalty) = self.step(working, &ahead, g.values(), steepness);
-            let step = crate::linalg::combine(1.0, &next.parts, -1.0, &ahead.parts);
-            let progress = crate::linalg::combine(1.0, &next.parts, -1.0, &x.parts);
-            if working.inner(&step, &progress) < 0.0 {
-                inertia = 1.0;
-            }
-            let heavier = 0.5 * (1.0 + (1.0 + 4.0 * inertia * inertia).sqrt());
-            let momentum = (inertia - 1.0) / heavier;
-            let last = working.inner(&step, &step) <= LAST_STEP.powi(2) * working.inner(&next.parts, &next.parts);
-            ahead = Iterate::combine(1.0 + momentum, &next, -momentum, &x);
-            (x, inertia) = (next, heavier);
-            if last {
-                break;
-            }
-            ahead.at = self.settle(ahead.at);
-        }
-        x.at = self.settle(x.at);
-        let kept = x.at.point().on(&self.ridged).norm().powi(2);
-        let value = self.f.loss().value(x.at.image()) + 0.5 * self.f.ridge_weight() * kept + penalty;
-        (x, value)
-    }
-
-    /// One proximal step from `ahead`, where `g` is the gradient of the loss on the working set, and the
-    /// penalty after it. The steepness rises until the step's quadratic model lies above the loss.
-    fn step(&self, working: &Working, ahead: &Iterate, g: &[f64], steepness: &mut f64) -> (Iterate, f64) {
-        let scales = working.scales_of_parts();
-        loop {
-            let target = ahead.parts.iter().zip(&working.places).zip(&scales);
-            let target: Vec<f64> = target.map(|((x, &place), scale)| x - g[place] / (*steepness * scale)).collect();
-            let (parts, penalty) = working.shrink(target, *steepness, self.f.ridge_weight(), self.k);
-            let d = crate::linalg::combine(1.0, &parts, -1.0, &ahead.parts);
-            let along = self.f.at(working.point(&d));
-            let bend: f64 = along.image().iter().zip(&self.curvatures).map(|(z, h)| h * z * z).sum();
-            let model = working.inner(&d, &d);
-            let steep = bend > *steepness * model * (1.0 + ROUNDING);
-            if !steep || *steepness > f64::MAX.sqrt() {
-                return (Iterate { parts, at: Evaluated::combine(1.0, &ahead.at, 1.0, &along) }, penalty);
-            }
-            *steepness = (1.5 * *steepness).max(bend / model);
-        }
-    }
 }
 
 /// (f(x) − bound)/f(x), without the rounding below 0.
@@ -341,146 +207,15 @@ fn gap(here: f64, bound: f64) -> f64 {
     if above <= 0.0 && above >= -ROUNDING * here { 0.0 } else { above / here }
 }
 
-/// The atoms that the relaxation is solved on.
-struct Working {
-    atoms: Vec<usize>,
-    /// Where the parts of each atom end.
-    ends: Vec<usize>,
-    /// The curvature along the steepest coordinate of each atom: steps do not depend on units.
-    scales: Vec<f64>,
-    support: IndexSet,
-    /// The place of each part in the support.
-    places: Vec<usize>,
-}
-
-impl Working {
-    fn new(dim: usize) -> Self {
-        let support = IndexSet::new(dim, Vec::new());
-        Self { atoms: Vec::new(), ends: Vec::new(), scales: Vec::new(), support, places: Vec::new() }
-    }
-
-    /// Adds atoms behind those that are there.
-    fn add<A, L>(&mut self, relaxation: &Relaxation<'_, A, L>, atoms: &[usize])
-    where
-        A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
-        L: Loss,
-    {
-        for &atom in atoms {
-            let members = relaxation.atoms.members(atom);
-            self.ends.push(self.ends.last().copied().unwrap_or(0) + members.len());
-            self.scales.push(relaxation.scale(members));
-        }
-        self.atoms.extend(atoms);
-        let members: Vec<usize> = self.atoms.iter().flat_map(|&a| relaxation.atoms.members(a)).copied().collect();
-        self.support = IndexSet::new(self.support.dim(), members.clone());
-        let place = |j: &usize| self.support.indices().partition_point(|i| i < j);
-        self.places = members.iter().map(place).collect();
-    }
-
-    /// Adds the strongest of the atoms whose energy exceeds the k-th largest inside: at the minimum of
-    /// the relaxation none does.
-    fn enter<A, L>(&mut self, relaxation: &Relaxation<'_, A, L>, energies: &[f64])
-    where
-        A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
-        L: Loss,
-    {
-        let inside: Vec<f64> = self.atoms.iter().map(|&atom| energies[atom]).collect();
-        let strong = top_k(&inside, relaxation.k);
-        let full = strong.len() == relaxation.k;
-        let threshold = if full { strong.iter().fold(f64::INFINITY, |m, &i| m.min(inside[i])) } else { 0.0 };
-        let mut outside = energies.to_vec();
-        self.atoms.iter().for_each(|&atom| outside[atom] = 0.0);
-        let mut entering = top_k(&outside, (ENTER * relaxation.k).max(self.atoms.len()));
-        entering.retain(|&atom| outside[atom] > threshold * (1.0 + EXCEEDS));
-        self.add(relaxation, &entering);
-    }
-
-    /// The sum of the parts.
-    fn point(&self, parts: &[f64]) -> SparseVec {
-        let mut values = vec![0.0; self.support.dimension()];
-        self.places.iter().zip(parts).for_each(|(&place, part)| values[place] += part);
-        self.support.point(&values)
-    }
-
-    /// The parts that belong to each atom.
-    fn ranges(&self) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(&self.ends).map(|(start, &end)| start..end)
-    }
-
-    fn scales_of_parts(&self) -> Vec<f64> {
-        self.ranges().zip(&self.scales).flat_map(|(range, &scale)| range.map(move |_| scale)).collect()
-    }
-
-    /// ⟨a, b⟩, each atom in its own units.
-    fn inner(&self, a: &[f64], b: &[f64]) -> f64 {
-        let one = |(range, scale): (std::ops::Range<usize>, &f64)| scale * dot(&a[range.clone()], &b[range]);
-        self.ranges().zip(&self.scales).map(one).sum()
-    }
-
-    /// The minimum of Σ (½·steepness·scale·‖v_g − target_g‖² + ½λ‖v_g‖²/z_g) over v and z, and its
-    /// penalty ½λ·Σ‖v_g‖²/z_g. With t_g = λ/(steepness·scale), v_g = target_g·z_g/(z_g + t_g), and
-    /// ‖target_g‖/(z_g + t_g) is the same for every z_g between 0 and 1.
-    fn shrink(&self, mut target: Vec<f64>, steepness: f64, lambda: f64, k: usize) -> (Vec<f64>, f64) {
-        let norms: Vec<f64> = self.ranges().map(|range| norm(&target[range])).collect();
-        let t: Vec<f64> = self.scales.iter().map(|scale| lambda / (steepness * scale)).collect();
-        let tau = rate(&norms, &t, k);
-        let mut penalty = 0.0;
-        for ((range, &norm), &t) in self.ranges().zip(&norms).zip(&t) {
-            let z = share(norm, t, tau);
-            target[range].iter_mut().for_each(|v| *v *= z / (z + t));
-            penalty += 0.5 * lambda * z * (norm / (z + t)).powi(2);
-        }
-        (target, penalty)
-    }
-}
-
-/// z = norm·τ − t, between 0 and 1.
-fn share(norm: f64, t: f64, tau: f64) -> f64 {
-    if norm == 0.0 { 0.0 } else { (norm * tau - t).clamp(0.0, 1.0) }
-}
-
-/// The τ at which the shares add up to k; +∞ where each atom can have all of its own. The sum rises with
-/// τ in straight pieces: Newton's method, kept between two bounds.
-fn rate(norms: &[f64], t: &[f64], k: usize) -> f64 {
-    if norms.iter().filter(|&&norm| norm > 0.0).count() <= k {
-        return f64::INFINITY;
-    }
-    // Here k + 1 atoms have all of their own.
-    let full = top_k(norms, k + 1).into_iter().map(|i| (1.0 + t[i]) / norms[i]);
-    let (mut low, mut high) = (0.0, full.fold(0.0, f64::max));
-    let mut tau = high;
-    for _ in 0..SHARE_ITERATIONS {
-        let (mut sum, mut slope) = (0.0, 0.0);
-        for (&norm, &t) in norms.iter().zip(t) {
-            let z = share(norm, t, tau);
-            sum += z;
-            slope += if z > 0.0 && z < 1.0 { norm } else { 0.0 };
-        }
-        let excess = sum - k as f64;
-        if excess.abs() <= SHARE_TOLERANCE * k as f64 {
-            break;
-        }
-        if excess > 0.0 {
-            high = tau
-        } else {
-            low = tau
-        }
-        tau -= excess / slope;
-        if !(low < tau && tau < high) {
-            tau = 0.5 * (low + high);
-        }
-    }
-    tau
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::loss::{LeastSquares, Logistic};
+    use crate::method::refit_on;
     use crate::operator::{Dense, WithIntercept};
     use crate::set::{Always, Groups, KSparse, OverlappingGroups};
     use crate::simulate;
+    use crate::space::IndexSet;
 
     const ROWS: usize = 20;
     const DIM: usize = 12;

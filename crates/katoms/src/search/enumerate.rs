@@ -12,9 +12,9 @@
 //!
 //! all in units in which G_jj = 1. With j, P gains q_j²/s_j more, and with l on top of it (q_l − c_jl·q_j/s_j)² over
 //! s_l − c_jl²/s_j. The last two coordinates are therefore compared in one pass over the row of j, without a division:
-//! whether a pair beats the best support so far is a comparison of products, and the few that do are solved again by a
-//! Cholesky factorisation of their own. It holds for any G, also of wide data, where no bound would help. Where G has
-//! few columns and full rank, branch and bound sees less of them: `enumerate_tree`.
+//! whether a pair beats the best support so far is a comparison of products, and the few that do are solved again. It holds
+//! for any G, also of wide data, where no bound would help: `enumerate_scan`. Where there are too many supports for that, and
+//! G has few columns and full rank, branch and bound sees less of them: `enumerate_tree`.
 //!
 //! Rows are looked at in the order of the coordinates, so that of supports that tie the one with smaller indices stays.
 
@@ -22,9 +22,10 @@ use pulp::Arch;
 
 use super::enumerate_scan::Rest;
 use super::enumerate_tree::tree;
+use super::quadratic::Quadratic;
+use super::sweep::{DEPENDENT, eliminate};
+use crate::space::IndexSet;
 
-/// A coordinate that the others explain up to this share of its own curvature brings nothing.
-pub(super) const DEPENDENT: f64 = 1e-9;
 /// Gains that differ by this share are tied.
 pub(super) const TIE: f64 = 1e-10;
 /// The share of f(0) up to which the value of a support has to be certain.
@@ -32,7 +33,7 @@ const REPRODUCED: f64 = 1e-9;
 /// Gains that differ by this share are worth being solved.
 const NEARLY: f64 = 1e-6;
 /// The rounding of G_jj, of which a Schur complement loses more the smaller it is.
-pub(super) const UNCERTAIN: f64 = 1e-15;
+const UNCERTAIN: f64 = 1e-15;
 /// Vectors are filled up to a multiple of this, which no register exceeds.
 pub(super) const LANES: usize = 8;
 /// What a row costs besides its pairs, in pairs for each coordinate of the support: measured, from 15 ns for four of
@@ -42,30 +43,6 @@ const PER_ROW: f64 = 24.0;
 const FEW: usize = 128;
 /// Coordinates of which all subsets, of any size, are few.
 const TINY: usize = 14;
-/// The share of the work of a scan that a tree may take before.
-const TRIAL: f64 = 0.25;
-/// Pairs that are compared sooner than a tree of 40 coordinates is set up: 0.1 ms and 0.3 ms.
-const QUICK: f64 = 2e5;
-
-/// A quadratic whose Gram matrix is known as a whole: constant − bᵀx + ½xᵀGx.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Gram<'a> {
-    /// G, n × n, column after column, symmetric and positive semidefinite.
-    pub gram: &'a [f64],
-    /// b.
-    pub linear: &'a [f64],
-    /// f(0).
-    pub constant: f64,
-}
-
-impl Gram<'_> {
-    /// Whether G is square, and what is cheap to look at is finite. O(n).
-    fn is_usable(&self) -> bool {
-        let n = self.linear.len();
-        let mut diagonal = self.gram.iter().step_by(n + 1);
-        self.gram.len() == n * n && self.linear.iter().all(|b| b.is_finite()) && diagonal.all(|g| g.is_finite())
-    }
-}
 
 /// A support that no other one with as many coordinates is better than.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,42 +58,32 @@ pub(super) struct Proven {
 /// The best of all supports with k coordinates beside those kept, up to 1e-9 of f(0); the same at any number of threads.
 ///
 /// `None` where the work exceeds the budget, or where rounding decides: the columns of what looks best depend on each
-/// other so much that G does not tell its value to 1e-9 of f(0). `start` is a good support, if one is known. The budget
+/// other so much that G does not tell its value to 1e-9 of f(0). `start` is a good support, or nothing. The budget
 /// counts entries of residual covariances that are computed and compared, each about half a nanosecond: C(n, k) and a
 /// little more for a scan, which is refused before it begins, and what is met on the way for a tree.
 pub(super) fn best_subset(
-    q: &Gram<'_>,
-    kept: &[usize],
+    q: &dyn Quadratic,
+    kept: &IndexSet,
     k: usize,
-    start: Option<&[usize]>,
+    start: &[usize],
     budget: f64,
 ) -> Option<Proven> {
-    let n = q.linear.len();
-    let mut kept: Vec<usize> = kept.iter().copied().filter(|&j| j < n).collect();
-    kept.sort_unstable();
-    kept.dedup();
-    let free = n - kept.len();
+    let free = q.dim() - kept.indices().len();
     let k = k.min(free);
-    let pairs = predicted(free, k);
-    if (pairs > budget && n > FEW) || !q.is_usable() {
+    let affordable = predicted(free, k) <= budget;
+    // Of more than half of many, prefixes are many more than supports.
+    let hopeless = (2 * k > free && free > TINY) || (q.dim() > FEW && !affordable);
+    let finite = |values: &[f64]| values.iter().all(|v| v.is_finite());
+    if hopeless || !finite(q.linear()) || !finite(q.diagonal()) {
         return None;
     }
     let scaled = Scaled::new(q, kept);
     let root = scaled.root();
-    let mut best = Best::new(&scaled, scaled.greedy(&root, k));
-    if let Some(start) = start.filter(|start| start.len() <= k && start.iter().all(|&j| j < n)) {
-        best = Best::new(&scaled, start.to_vec()).or(best);
-    }
+    let mut best = Best::new(&scaled, start.iter().copied().filter(|&j| j < scaled.n).take(k).collect());
     if k < 2 || !scaled.is_perfect(&root, &best) {
-        best = scaled.search(&root, k, best, budget)?;
+        best = if affordable { scaled.scan(&root, k, best) } else { tree(&scaled, &root, k, best, budget)? };
     }
     scaled.proven(&root, best, choose(free, k))
-}
-
-/// Whether an enumeration of k of n coordinates would be refused before it begins. Of more than half of many, prefixes are
-/// many more than supports.
-pub(super) fn is_refused(n: usize, k: usize, budget: f64) -> bool {
-    (2 * k > n && n > TINY) || (n > FEW && predicted(n, k.min(n)) > budget)
 }
 
 /// C(n, k).
@@ -134,12 +101,13 @@ pub(super) fn padded(n: usize) -> usize {
     n.next_multiple_of(LANES)
 }
 
-/// The quadratic in units in which G_jj = 1.
-pub(super) struct Scaled<'a> {
-    pub q: Gram<'a>,
+/// A quadratic in units in which G_jj = 1; columns of zeros stay so.
+pub(super) struct Scaled {
     pub n: usize,
-    /// 1/√G_jj; 0 for columns of zeros.
-    pub scale: Vec<f64>,
+    /// G, row after row, each filled up with zeros; and b.
+    pub gram: Vec<f64>,
+    pub linear: Vec<f64>,
+    constant: f64,
     pub kept: Vec<usize>,
     /// 0, 1, …, n − 1.
     pub names: Vec<usize>,
@@ -152,52 +120,33 @@ struct Fit {
     doubt: f64,
 }
 
-impl<'a> Scaled<'a> {
-    pub fn new(q: &Gram<'a>, kept: Vec<usize>) -> Self {
-        let n = q.linear.len();
-        let scale = |j: usize| {
-            let room = q.gram[j * n + j];
-            if room > 0.0 { 1.0 / room.sqrt() } else { 0.0 }
-        };
-        Self { q: *q, n, scale: (0..n).map(scale).collect(), kept, names: (0..n).collect(), arch: Arch::new() }
+impl Scaled {
+    pub fn new(q: &dyn Quadratic, kept: &IndexSet) -> Self {
+        let (n, names) = (q.dim(), (0..q.dim()).collect::<Vec<usize>>());
+        let scale = |room: &f64| if *room > 0.0 { 1.0 / room.sqrt() } else { 0.0 };
+        let scale: Vec<f64> = q.diagonal().iter().map(scale).collect();
+        q.prepare(&names);
+        let mut gram = vec![0.0; n * padded(n)];
+        for (j, row) in gram.chunks_exact_mut(padded(n).max(1)).enumerate() {
+            row.iter_mut().zip(q.column(j)).zip(&scale).for_each(|((out, g), other)| *out = g * scale[j] * other);
+        }
+        let linear = q.linear().iter().zip(&scale).map(|(b, scale)| b * scale).collect();
+        Self { n, gram, linear, constant: q.constant(), kept: kept.indices().to_vec(), names, arch: Arch::new() }
     }
 
-    /// The gain of a support and of what is kept, by a Cholesky factorisation with pivoting. O((k + kept)³).
+    /// The gain of a support and of what is kept. O((k + kept)³).
     fn fit(&self, support: &[usize]) -> Fit {
         let all: Vec<usize> = self.kept.iter().chain(support).copied().collect();
-        let m = all.len();
-        let entry = |i: usize, j: usize| self.q.gram[i * self.n + j] * self.scale[i] * self.scale[j];
+        let entry = |i: usize, j: usize| self.gram[i * padded(self.n) + j];
         let mut c: Vec<f64> = all.iter().flat_map(|&i| all.iter().map(move |&j| entry(i, j))).collect();
-        let mut q: Vec<f64> = all.iter().map(|&j| self.q.linear[j] * self.scale[j]).collect();
-        let (mut open, mut fit) = (vec![true; m], Fit { gain: 0.0, doubt: 0.0 });
-        loop {
-            let largest = (0..m).filter(|&i| open[i]).reduce(|a, b| if c[b * m + b] > c[a * m + a] { b } else { a });
-            let Some(p) = largest.filter(|p| c[p * m + p] > DEPENDENT) else { return fit };
-            let (pivot, part) = (c[p * m + p], q[p] * q[p] / c[p * m + p]);
+        let mut q: Vec<f64> = all.iter().map(|&j| self.linear[j]).collect();
+        let mut fit = Fit { gain: 0.0, doubt: 0.0 };
+        eliminate(&mut c, &mut q, &vec![DEPENDENT; all.len()], |slope, pivot| {
+            let part = slope * slope / pivot;
             fit.gain += part;
             fit.doubt += part * UNCERTAIN / pivot;
-            open[p] = false;
-            for i in (0..m).filter(|&i| open[i]) {
-                let share = c[p * m + i] / pivot;
-                q[i] -= share * q[p];
-                for j in (0..m).filter(|&j| open[j]) {
-                    c[i * m + j] -= share * c[p * m + j];
-                }
-            }
-        }
-    }
-
-    /// The tree where it may see less than all supports, and where it has come to an end early; else all of them.
-    fn search(&self, root: &Rest, k: usize, best: Best, budget: f64) -> Option<Best> {
-        let pairs = predicted(self.n - self.kept.len(), k);
-        if self.n <= FEW && pairs > QUICK.min(budget) {
-            let some = if pairs > budget { budget } else { (TRIAL * pairs).min(budget - pairs) };
-            let found = tree(self, root, k, best.clone(), some);
-            if found.is_some() {
-                return found;
-            }
-        }
-        (pairs <= budget).then(|| self.scan(root, k, best))
+        });
+        fit
     }
 
     /// What was found, with the smaller of two coordinates that bring the same, and without what brings nothing.
@@ -214,7 +163,7 @@ impl<'a> Scaled<'a> {
         support.sort_unstable();
         let support = self.needed(support, least);
         let fit = self.fit(&support);
-        let objective = self.q.constant - 0.5 * fit.gain;
+        let objective = self.constant - 0.5 * fit.gain;
         (best.sure && self.is_sure(&fit) && objective.is_finite()).then_some(Proven { support, objective, subsets })
     }
 
@@ -235,7 +184,7 @@ impl<'a> Scaled<'a> {
     }
 
     fn is_sure(&self, fit: &Fit) -> bool {
-        0.5 * fit.doubt <= REPRODUCED * self.q.constant.abs().max(0.5 * fit.gain)
+        0.5 * fit.doubt <= REPRODUCED * self.constant.abs().max(0.5 * fit.gain)
     }
 }
 
@@ -252,14 +201,14 @@ pub(super) struct Best {
 
 impl Best {
     /// A support to begin with; the search is to find it again, or one with smaller indices that ties.
-    fn new(scaled: &Scaled<'_>, support: Vec<usize>) -> Self {
+    fn new(scaled: &Scaled, support: Vec<usize>) -> Self {
         let mut best = Self { support: Vec::new(), gain: 0.0, sure: true, threshold: -1.0 };
         best.offer(scaled, support);
         Self { threshold: best.gain - 2.0 * TIE * best.gain, ..best }
     }
 
     /// Solves a support that looks better; what counts of its gain is what is certain of it.
-    pub fn offer(&mut self, scaled: &Scaled<'_>, mut support: Vec<usize>) {
+    pub fn offer(&mut self, scaled: &Scaled, mut support: Vec<usize>) {
         let fit = scaled.fit(&support);
         if fit.gain - fit.doubt > self.threshold {
             support.sort_unstable();

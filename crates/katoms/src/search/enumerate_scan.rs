@@ -1,23 +1,19 @@
 //! All supports one after the other, the last two coordinates of them in one pass over a row.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
-use super::enumerate::{Best, DEPENDENT, LANES, Scaled, TIE, UNCERTAIN, padded};
+use super::enumerate::{Best, LANES, Scaled, TIE, padded};
+use super::sweep::DEPENDENT;
 
 /// The rounding of a Schur complement in units of G_jj.
 const ROUNDING: f64 = 1e-14;
-/// Prefixes that share a row of G while it is in the first cache.
-const BLOCK: usize = 16;
 /// Independent coordinates up to which it is asked whether they fit perfectly.
 const INDEPENDENT: usize = 24;
 /// A squared slope that is none, as a share of the gain.
 const NO_SLOPE: f64 = 1e-20;
-/// Rows of one task where there is no prefix.
-const ROWS: usize = 64;
 
 /// What a prefix leaves of all coordinates.
 #[derive(Debug, Clone)]
@@ -37,24 +33,25 @@ impl Rest {
 
     /// The prefix itself, which is all where nothing more can come in.
     #[inline(always)]
-    fn offer(&self, scaled: &Scaled<'_>, best: &mut Best) {
+    fn offer(&self, scaled: &Scaled, best: &mut Best) {
         if self.gain > best.threshold {
             best.offer(scaled, self.chosen.clone());
         }
     }
 }
 
-impl Scaled<'_> {
+impl Scaled {
     /// What the kept coordinates leave.
     pub fn root(&self) -> Rest {
-        let (mut q, mut s) = (vec![0.0; padded(self.n)], vec![0.0; padded(self.n)]);
-        for (j, scale) in self.scale.iter().enumerate() {
-            (q[j], s[j]) = (self.q.linear[j] * scale, if *scale > 0.0 { 1.0 } else { 0.0 });
-        }
+        let width = padded(self.n);
+        let mut s: Vec<f64> = self.gram.iter().step_by(width + 1).map(|g| if *g > 0.0 { 1.0 } else { 0.0 }).collect();
+        let mut q = self.linear.clone();
+        q.resize(width, 0.0);
+        s.resize(width, 0.0);
         let mut rest = Rest { chosen: Vec::new(), gain: 0.0, q, s, columns: Vec::new() };
         for &j in &self.kept {
             if rest.s[j] > 0.0 {
-                rest = self.enter(&rest, j, 0..self.n);
+                rest = self.enter(&rest, j, 0);
             }
             rest.s[j] = 0.0;
         }
@@ -62,36 +59,24 @@ impl Scaled<'_> {
         rest
     }
 
-    fn enter(&self, rest: &Rest, i: usize, range: Range<usize>) -> Rest {
-        self.arch.dispatch(Enter { scaled: self, rest, i, range })
+    fn enter(&self, rest: &Rest, i: usize, from: usize) -> Rest {
+        self.arch.dispatch(Enter { scaled: self, rest, i, from })
     }
 
-    /// The residual covariances of a coordinate with those from another one on. O(n·|P|).
+    /// The residual covariances of a coordinate after a prefix, in `out` or in G itself; those before `from` may be wrong.
+    /// O(n·|P|).
     #[inline(always)]
-    pub fn row(&self, j: usize, from: usize, columns: &[Arc<Vec<f64>>], out: &mut [f64]) {
-        let (gram, scale) = (&self.q.gram[j * self.n..][from..self.n], self.scale[j]);
-        let out = &mut out[from..self.n];
-        for ((out, g), other) in out.iter_mut().zip(gram).zip(&self.scale[from..]) {
-            *out = g * scale * other;
+    pub fn row<'r>(&'r self, j: usize, from: usize, columns: &[Arc<Vec<f64>>], out: &'r mut [f64]) -> &'r [f64] {
+        let gram = &self.gram[j * out.len()..][..out.len()];
+        if columns.is_empty() {
+            return gram;
         }
+        out[from..].copy_from_slice(&gram[from..]);
         for w in columns {
             let seen = w[j];
-            for (out, w) in out.iter_mut().zip(&w[from..]) {
-                *out -= seen * w;
-            }
+            out[from..].iter_mut().zip(&w[from..]).for_each(|(out, w)| *out -= seen * w);
         }
-    }
-
-    /// The coordinates that bring most one after the other.
-    pub fn greedy(&self, root: &Rest, k: usize) -> Vec<usize> {
-        let mut rest = root.clone();
-        for _ in 0..k {
-            // What is certain of it: of coordinates that tie, one that the others do not nearly explain.
-            let gain = |j: usize| rest.q[j] * rest.q[j] / rest.s[j] * (1.0 - UNCERTAIN / rest.s[j]);
-            let Some(first) = rest.open().reduce(|a, b| if gain(b) > gain(a) { b } else { a }) else { break };
-            rest = self.enter(&rest, first, 0..self.n);
-        }
-        rest.chosen
+        out
     }
 
     /// The coordinates that reach a gain together with some others. O(n·k²).
@@ -99,7 +84,7 @@ impl Scaled<'_> {
         let mut rest = root.clone();
         for &j in others {
             if rest.s[j] > 0.0 {
-                rest = self.enter(&rest, j, 0..self.n);
+                rest = self.enter(&rest, j, 0);
             }
         }
         rest.open().filter(|&j| rest.gain + rest.q[j] * rest.q[j] / rest.s[j] >= gain).collect()
@@ -113,84 +98,71 @@ impl Scaled<'_> {
                 let left = rest.q.iter().fold(0.0, |most: f64, q| most.max(q * q));
                 return best.sure && left <= NO_SLOPE * rest.gain && best.gain >= rest.gain - TIE * rest.gain;
             };
-            rest = self.enter(&rest, first, 0..self.n);
+            rest = self.enter(&rest, first, 0);
         }
         false
     }
 
     /// Looks at all supports.
-    pub fn scan(&self, root: &Rest, k: usize, best: Best) -> Best {
-        let step = match k {
-            0..=2 => ROWS,
-            3 => BLOCK,
-            _ => 1,
-        };
-        let tasks: Vec<Range<usize>> = (0..self.n).step_by(step).map(|i| i..self.n.min(i + step)).collect();
-        let one = |range: &Range<usize>| {
+    pub fn scan(&self, root: &Rest, k: usize, mut best: Best) -> Best {
+        if k < 3 {
+            self.within(root, k, &mut best);
+            return best;
+        }
+        root.offer(self, &mut best);
+        let one = |&i: &usize| {
             let mut best = best.clone();
-            self.within(root, range.clone(), k, &mut best);
+            self.within(&self.enter(root, i, i + 1), k - 1, &mut best);
             best
         };
-        let found: Vec<Best> = tasks.par_iter().with_max_len(1).map(one).collect();
+        let open: Vec<usize> = root.open().collect();
+        let found: Vec<Best> = open.par_iter().with_max_len(1).map(one).collect();
         found.into_iter().fold(best, Best::or)
     }
 
-    /// Looks at all supports that begin with a prefix, go on within a range, and have so many more coordinates.
-    fn within(&self, rest: &Rest, range: Range<usize>, left: usize, best: &mut Best) {
+    /// Looks at all supports that begin with a prefix and have so many more coordinates.
+    fn within(&self, rest: &Rest, left: usize, best: &mut Best) {
         rest.offer(self, best);
-        let open = |i: &usize| rest.s[*i] > 0.0;
         match left {
             0 => {}
             1 => {
-                for i in range.filter(open) {
+                for i in rest.open() {
                     if rest.gain + rest.q[i] * rest.q[i] / rest.s[i] > best.threshold {
                         best.offer(self, rest.chosen.iter().copied().chain([i]).collect());
                     }
                 }
             }
-            2 => self.arch.dispatch(Pairs { scaled: self, block: std::slice::from_ref(rest), range, best }),
-            3 => {
-                for first in range.clone().step_by(BLOCK) {
-                    let some = (first..range.end.min(first + BLOCK)).filter(open);
-                    let block: Vec<Rest> = some.map(|i| self.enter(rest, i, i + 1..self.n)).collect();
-                    self.arch.dispatch(Pairs { scaled: self, block: &block, range: first + 1..self.n, best });
-                }
-            }
-            _ => {
-                for i in range.filter(open) {
-                    self.within(&self.enter(rest, i, i + 1..self.n), i + 1..self.n, left - 1, best);
-                }
-            }
+            2 => self.arch.dispatch(Pairs { scaled: self, rest, best }),
+            _ => rest.open().for_each(|i| self.within(&self.enter(rest, i, i + 1), left - 1, best)),
         }
     }
 }
 
-/// One more coordinate; those outside of a range cannot come in any more. O(n·|P|).
-struct Enter<'r, 'a> {
-    scaled: &'r Scaled<'a>,
+/// One more coordinate; those before `from` cannot come in any more. O(n·|P|).
+struct Enter<'r> {
+    scaled: &'r Scaled,
     rest: &'r Rest,
     i: usize,
-    range: Range<usize>,
+    from: usize,
 }
 
-impl WithSimd for Enter<'_, '_> {
+impl WithSimd for Enter<'_> {
     type Output = Rest;
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> Rest {
-        let Self { scaled, rest, i, range } = self;
+        let Self { scaled, rest, i, from } = self;
         let width = rest.q.len();
         let (mut w, mut q, mut s) = (vec![0.0; width], vec![0.0; width], vec![0.0; width]);
-        scaled.row(i, range.start, &rest.columns, &mut w);
-        let (inverse, root) = (1.0 / rest.s[i].sqrt(), rest.s[i].sqrt());
-        let step = rest.q[i] / root;
-        let before = rest.q[range.clone()].iter().zip(&rest.s[range.clone()]);
-        let after = q[range.clone()].iter_mut().zip(&mut s[range.clone()]);
-        for ((w, (q, s)), (q_before, s_before)) in w[range].iter_mut().zip(after).zip(before) {
-            *w *= inverse;
-            *q = q_before - step * *w;
-            let room = s_before - *w * *w;
-            *s = if room > DEPENDENT { room } else { 0.0 };
+        let mut scratch = vec![0.0; width];
+        let row = scaled.row(i, from, &rest.columns, &mut scratch);
+        let root = rest.s[i].sqrt();
+        let (inverse, step) = (1.0 / root, rest.q[i] / root);
+        for j in from..width {
+            w[j] = row[j] * inverse;
+            q[j] = rest.q[j] - step * w[j];
+            let room = rest.s[j] - w[j] * w[j];
+            s[j] = if room > DEPENDENT { room } else { 0.0 };
         }
         s[i] = 0.0;
         let chosen = rest.chosen.iter().copied().chain([i]).collect();
@@ -199,35 +171,27 @@ impl WithSimd for Enter<'_, '_> {
     }
 }
 
-/// All pairs whose first is within a range, after each of some prefixes that differ in the last.
-struct Pairs<'r, 'a> {
-    scaled: &'r Scaled<'a>,
-    block: &'r [Rest],
-    range: Range<usize>,
+/// All pairs after a prefix.
+struct Pairs<'r> {
+    scaled: &'r Scaled,
+    rest: &'r Rest,
     best: &'r mut Best,
 }
 
-impl WithSimd for Pairs<'_, '_> {
+impl WithSimd for Pairs<'_> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { scaled, block, range, best } = self;
-        let Some(any) = block.first() else { return };
-        let common = &any.columns[..any.columns.len().saturating_sub(1)];
-        let mut base = vec![0.0; padded(scaled.n)];
-        for rest in block {
-            rest.offer(scaled, best);
-        }
-        for j in range {
-            scaled.row(j, start(j), common, &mut base);
-            for rest in block {
-                if rest.s[j] > 0.0 {
-                    let (seen, last) = rest.columns.last().map_or((0.0, &rest.q), |w| (w[j], w));
-                    let row = Row { j, base: &base, last, seen, q: &rest.q, s: &rest.s, names: &scaled.names };
-                    row.compare(simd, scaled, (&rest.chosen, rest.gain), best);
-                }
-            }
+        let Self { scaled, rest, best } = self;
+        let mut scratch = vec![0.0; rest.q.len()];
+        // The last column is taken from the row on the way.
+        let before = &rest.columns[..rest.columns.len().saturating_sub(1)];
+        for j in rest.open() {
+            let base = scaled.row(j, start(j), before, &mut scratch);
+            let (seen, last) = rest.columns.last().map_or((0.0, &rest.q), |w| (w[j], w));
+            let row = Row { j, base, last, seen, q: &rest.q, s: &rest.s, names: &scaled.names };
+            row.compare(simd, scaled, (&rest.chosen, rest.gain), best);
         }
     }
 }
@@ -265,7 +229,7 @@ struct Need {
 impl Row<'_> {
     /// Offers what beats the best support so far, after a prefix with a gain. O(n).
     #[inline(always)]
-    pub fn compare<S: Simd>(&self, simd: S, scaled: &Scaled<'_>, prefix: (&[usize], f64), best: &mut Best) {
+    pub fn compare<S: Simd>(&self, simd: S, scaled: &Scaled, prefix: (&[usize], f64), best: &mut Best) {
         let need = self.need(prefix.1, best.threshold);
         if need.gain < 0.0 || self.is_promising(simd, need) {
             self.offer(scaled, prefix, best);
@@ -303,7 +267,7 @@ impl Row<'_> {
 
     /// The same one by one.
     #[cold]
-    fn offer(&self, scaled: &Scaled<'_>, (prefix, gain): (&[usize], f64), best: &mut Best) {
+    fn offer(&self, scaled: &Scaled, (prefix, gain): (&[usize], f64), best: &mut Best) {
         let with = |more: &[usize]| prefix.iter().chain(more).copied().collect::<Vec<usize>>();
         if self.need(gain, best.threshold).gain < 0.0 {
             best.offer(scaled, with(&[self.names[self.j]]));

@@ -3,24 +3,20 @@
 //!
 //! | | code | one of R comes in | one of R leaves |
 //! |---|---|---|---|
-//! | C: the residual covariances of R given P | `c` | loses a rank-one term | a block of it |
-//! | H = C⁻¹ | `h` | a block of it | loses a rank-one term |
-//! | q: the slopes at the minimum over P | `q` | moves along C | part of it |
-//! | x: the minimum over P and R | `x` | part of it | moves along H |
-//! | m: curvatures with C − diag(m) ⪰ 0 | `apart` | part of it | part of it |
+//! | C: the residual covariances of R given P | `given` | loses a rank-one term | a block of it |
+//! | H = C⁻¹ | `whole` | a block of it | loses a rank-one term |
+//! | q: the slopes at the minimum over P | `given` | moves along C | part of it |
+//! | x: the minimum over P and R | `whole` | part of it | moves along H |
 //!
-//! No support of the node gains more than P and R together. Without some of R, that is less by at least
-//!
-//! - d_j = x_j²/H_jj for each j of them. So j has to come in where the best support so far is not beaten otherwise; and
-//!   as all but `room` leave, the cost of the dearest of these is lost;
-//! - the sum of m_j·x_j², as f rises along C, and therefore at least along diag(m). A node inherits m, as Schur
-//!   complements and blocks of C − diag(m) are positive semidefinite too.
+//! No support of the node gains more than P and R together. Without some of R, that is less by at least x_j²/H_jj for each j
+//! of them. So j has to come in where the best support so far is not beaten otherwise; and as all but `room` leave, the cost
+//! of the dearest of these is lost.
 
 use pulp::{Simd, WithSimd};
-use rayon::prelude::*;
 
-use super::enumerate::{Best, DEPENDENT, Scaled, padded};
+use super::enumerate::{Best, Scaled, padded};
 use super::enumerate_scan::{Rest, Row};
+use super::sweep::DEPENDENT;
 
 /// The Schur complement up to which H is too uncertain to be had.
 const SINGULAR: f64 = 1e-7;
@@ -33,43 +29,20 @@ const WORN: f64 = 1e5;
 /// Coordinates that depend on others, up to which there is a bound soon enough: each makes 1.5 times as many
 /// nodes or twice as many (40 coordinates, k = 10).
 const DEFICIENT: usize = 12;
-/// Steps of the bisection for m, and what is left of it for rounding.
-const HALVINGS: usize = 8;
-const SAFE: f64 = 0.999;
-/// Nodes that are taken up at a time, the entries that each may cost before the others are told what it has found, and
-/// those that all of them may cost at least.
-const WAVE: usize = 16;
-const SLICE: f64 = 1e6;
-const LEAST: f64 = 1e5;
 /// What a node costs besides its entries, in entries: a dozen allocations.
 const PER_NODE: f64 = 500.0;
 
 /// The best support with k coordinates; `None` where the work exceeds the budget.
-pub(super) fn tree(scaled: &Scaled<'_>, root: &Rest, k: usize, mut best: Best, budget: f64) -> Option<Best> {
-    let root = Node::new(scaled, root, k);
+pub(super) fn tree(scaled: &Scaled, root: &Rest, k: usize, mut best: Best, budget: f64) -> Option<Best> {
+    let mut root = Node::new(scaled, root, k);
     if root.solve().is_err_and(|dependent| dependent.len() > DEFICIENT) {
         return None;
     }
     let (mut nodes, mut spent) = (vec![root], 0.0);
-    while !nodes.is_empty() {
+    while let Some(node) = nodes.pop() {
+        spent += scaled.arch.dispatch(Expand { node, scaled, nodes: &mut nodes, best: &mut best });
         if spent > budget {
             return None;
-        }
-        let wave = nodes.split_off(nodes.len().saturating_sub(WAVE));
-        // A short one while there are too few nodes to share.
-        let slice = (SLICE * wave.len() as f64).min(budget - spent).max(LEAST) / WAVE as f64;
-        let one = |node: Node| {
-            let (mut best, mut nodes, mut work) = (best.clone(), vec![node], 0.0);
-            while work < slice {
-                let Some(node) = nodes.pop() else { break };
-                work += node.expand(scaled, &mut nodes, &mut best);
-            }
-            (nodes, best, work)
-        };
-        for (left, found, work) in wave.into_par_iter().map(one).collect::<Vec<_>>() {
-            nodes.extend(left);
-            best = best.or(found);
-            spent += work;
         }
     }
     Some(best)
@@ -79,105 +52,72 @@ struct Node {
     inside: Vec<usize>,
     free: Vec<usize>,
     room: usize,
-    gain: f64,
-    q: Vec<f64>,
-    /// The diagonal of C; 0 for what cannot come in.
-    s: Vec<f64>,
-    c: Vec<f64>,
-    dual: Option<Dual>,
-    /// m, once H was known.
-    apart: Option<Vec<f64>>,
-}
-
-/// The minimum over P and R.
-struct Dual {
-    gain: f64,
-    x: Vec<f64>,
-    h: Vec<f64>,
+    /// C and q, and the gain of P.
+    given: End,
+    /// H and x, and the gain of P and R, where they are known.
+    whole: Option<End>,
     /// The diagonal of H when it was computed.
     fresh: Vec<f64>,
 }
 
+/// A symmetric matrix over R, row after row, each filled up with zeros; a vector; and a gain.
+#[derive(Clone)]
+struct End {
+    count: usize,
+    matrix: Vec<f64>,
+    vector: Vec<f64>,
+    gain: f64,
+}
+
 /// What becomes of a coordinate.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 enum Move {
     In,
     Out,
 }
 
 impl Node {
-    fn new(scaled: &Scaled<'_>, root: &Rest, k: usize) -> Self {
+    fn new(scaled: &Scaled, root: &Rest, k: usize) -> Self {
         let free: Vec<usize> = (0..scaled.n).filter(|&j| root.s[j] > 0.0).collect();
-        let width = padded(free.len());
-        let (mut c, mut row) = (vec![0.0; free.len() * width], vec![0.0; scaled.n]);
-        for (&j, out) in free.iter().zip(c.chunks_exact_mut(width.max(1))) {
-            scaled.row(j, 0, &root.columns, &mut row);
+        let (count, width) = (free.len(), padded(free.len()));
+        let (mut matrix, mut scratch) = (vec![0.0; count * width], vec![0.0; root.q.len()]);
+        for (&j, out) in free.iter().zip(matrix.chunks_exact_mut(width.max(1))) {
+            let row = scaled.row(j, 0, &root.columns, &mut scratch);
             out.iter_mut().zip(&free).for_each(|(c, &l)| *c = row[l]);
         }
-        let (mut q, mut s) = (vec![0.0; width], vec![0.0; width]);
-        for (at, &j) in free.iter().enumerate() {
-            (q[at], s[at]) = (root.q[j], root.s[j]);
-        }
-        Self { inside: Vec::new(), free, room: k, gain: root.gain, q, s, c, dual: None, apart: None }
-    }
-
-    /// Looks at a node, or leaves others in its place; returns the work.
-    fn expand(mut self, scaled: &Scaled<'_>, nodes: &mut Vec<Self>, best: &mut Best) -> f64 {
-        let (count, before) = (self.free.len(), nodes.len());
-        let entries = (count * padded(count)) as f64 + PER_NODE;
-        if self.gain > best.threshold {
-            best.offer(scaled, self.inside.clone());
-        }
-        if count <= self.room {
-            best.offer(scaled, [&self.inside[..], &self.free].concat());
-            return entries;
-        }
-        if self.room <= 2 {
-            scaled.arch.dispatch(Last { node: &self, scaled, best });
-            return entries;
-        }
-        let solving = if self.dual.is_none() { entries * count as f64 } else { 0.0 };
-        scaled.arch.dispatch(Children { node: &mut self, threshold: best.threshold, nodes });
-        solving + entries * (1 + 2 * (nodes.len() - before)) as f64
+        let mut vector: Vec<f64> = free.iter().map(|&j| root.q[j]).collect();
+        vector.resize(width, 0.0);
+        let given = End { count, matrix, vector, gain: root.gain };
+        Self { inside: Vec::new(), free, room: k, given, whole: None, fresh: Vec::new() }
     }
 
     /// The coordinate that matters most, and where it can go; nowhere if no support of the node beats a threshold.
     #[inline(always)]
     fn branch(&mut self, threshold: f64) -> (usize, &'static [Move]) {
-        let (count, width) = (self.free.len(), padded(self.free.len()));
-        let dual = match self.dual.take().map_or_else(|| self.solve(), Ok) {
-            Ok(dual) => dual,
-            Err(dependent) => {
-                let at = dependent.last().copied().unwrap_or_default();
-                return (at, if self.s[at] > 0.0 { &[Move::Out, Move::In] } else { &[Move::Out] });
-            }
-        };
-        let apart = self.apart.take().unwrap_or_else(|| self.curvatures(&dual));
-        let costs: Vec<f64> = (0..count).map(|j| dual.x[j] * dual.x[j] / dual.h[j * width + j]).collect();
-        let rises: Vec<f64> = (0..count).map(|j| dual.x[j] * dual.x[j] * apart[j]).collect();
-        let (dearest, _) = smallest(&costs, count - self.room);
-        let (last, total) = smallest(&rises, count - self.room);
-        let at = (0..count).reduce(|a, b| if costs[b] > costs[a] { b } else { a }).unwrap_or_default();
-        let without = costs[at].max(total + (rises[at] - last).max(0.0));
-        let (beaten, must) = (dual.gain - dearest.max(total) <= threshold, dual.gain - without <= threshold);
-        (self.dual, self.apart) = (Some(dual), Some(apart));
-        (
-            at,
-            if beaten {
-                &[]
-            } else if must {
-                &[Move::In]
-            } else {
-                &[Move::Out, Move::In]
-            },
-        )
+        if let Err(dependent) = self.solve() {
+            let at = dependent.last().copied().unwrap_or_default();
+            return (at, if self.given.at(at) > DEPENDENT { &[Move::Out, Move::In] } else { &[Move::Out] });
+        }
+        let Some(whole) = &self.whole else { return (0, &[]) };
+        let costs: Vec<f64> = (0..whole.count).map(|j| whole.part(j)).collect();
+        let at = (0..costs.len()).reduce(|a, b| if costs[b] > costs[a] { b } else { a }).unwrap_or_default();
+        let mut sorted = costs.clone();
+        let (_, &mut dearest, _) = sorted.select_nth_unstable_by(costs.len() - self.room - 1, f64::total_cmp);
+        let enough = whole.gain - threshold;
+        if dearest >= enough {
+            return (at, &[]);
+        }
+        (at, if costs[at] >= enough { &[Move::In] } else { &[Move::Out, Move::In] })
     }
 
-    /// H and x by Gauss-Jordan elimination, or the coordinates that depend on others. O(|R|³).
+    /// H and x, where they are not known, by Gauss-Jordan elimination; or the coordinates that depend on others. O(|R|³).
     #[inline(always)]
-    fn solve(&self) -> Result<Dual, Vec<usize>> {
-        let (count, width) = (self.free.len(), padded(self.free.len()));
-        let (mut h, mut x, mut gain, mut dependent) = (self.c.clone(), self.q.clone(), self.gain, Vec::new());
+    fn solve(&mut self) -> Result<(), Vec<usize>> {
+        if self.whole.is_some() {
+            return Ok(());
+        }
+        let End { count, matrix: mut h, vector: mut x, mut gain } = self.given.clone();
+        let (width, mut dependent) = (x.len(), Vec::new());
         for p in 0..count {
             let (row, pivot, slope) = (h[p * width..][..width].to_vec(), h[p * width + p], x[p]);
             if !(pivot > SINGULAR) {
@@ -192,184 +132,135 @@ impl Node {
                 x[i] -= share * slope;
             }
         }
-        let fresh: Vec<f64> = (0..count).map(|j| h[j * width + j]).collect();
-        gain += UNCERTAIN * gain * fresh.iter().fold(0.0, |a: f64, &b| a.max(b));
-        if dependent.is_empty() { Ok(Dual { gain, x, h, fresh }) } else { Err(dependent) }
+        if !dependent.is_empty() {
+            return Err(dependent);
+        }
+        self.fresh = (0..count).map(|j| h[j * width + j]).collect();
+        gain += UNCERTAIN * gain * self.fresh.iter().fold(0.0, |a: f64, &b| a.max(b));
+        self.whole = Some(End { count, matrix: h, vector: x, gain });
+        Ok(())
     }
 
-    /// m, as large a multiple of 1/H_jj as bisection finds. O(|R|³).
+    /// The supports of a node with room for one or two.
     #[inline(always)]
-    fn curvatures(&self, dual: &Dual) -> Vec<f64> {
-        let (count, width) = (self.free.len(), padded(self.free.len()));
-        let own: Vec<f64> = (0..count).map(|j| 1.0 / dual.h[j * width + j]).collect();
-        let (mut low, mut high) = (0.0, 1.0);
-        for _ in 0..HALVINGS {
-            let middle = 0.5 * (low + high);
-            let mut c = self.c.clone();
-            own.iter().enumerate().for_each(|(j, own)| c[j * width + j] -= middle * own);
-            if is_positive(&mut c, width) {
-                low = middle;
-            } else {
-                high = middle;
+    fn last<S: Simd>(&self, simd: S, scaled: &Scaled, best: &mut Best) {
+        let (given, q) = (&self.given, &self.given.vector);
+        let mut s = vec![0.0; q.len()];
+        (0..given.count).filter(|&j| given.at(j) > DEPENDENT).for_each(|j| s[j] = given.at(j));
+        for (j, base) in given.matrix.chunks_exact(q.len()).enumerate().filter(|(j, _)| s[*j] > 0.0) {
+            if self.room == 1 && given.gain + given.part(j) > best.threshold {
+                best.offer(scaled, [&self.inside[..], &[self.free[j]]].concat());
+            }
+            if self.room == 2 {
+                let row = Row { j, base, last: base, seen: 0.0, q, s: &s, names: &self.free };
+                row.compare(simd, scaled, (&self.inside, given.gain), best);
             }
         }
-        own.iter().map(|own| SAFE * low * own).collect()
     }
 
     /// With a coordinate inside, or without it.
     #[inline(always)]
     fn child(&self, at: usize, to: Move) -> Self {
-        let (mut inside, mut free, mut apart) = (self.inside.clone(), self.free.clone(), self.apart.clone());
-        let (name, count) = (free.remove(at), self.free.len());
-        if let Some(apart) = &mut apart {
-            apart.remove(at);
+        let (mut inside, mut free, mut fresh) = (self.inside.clone(), self.free.clone(), self.fresh.clone());
+        let name = free.remove(at);
+        if to == Move::In {
+            inside.push(name);
         }
-        let (room, gain, factor) = match to {
-            Move::In => {
-                inside.push(name);
-                (self.room - 1, self.gain + self.q[at] * self.q[at] / self.s[at], 1.0 / self.s[at])
+        let (given, mut whole) = match to {
+            Move::In => (self.given.eliminated(at, 1.0), self.whole.as_ref().map(|whole| whole.dropped(at, 0.0))),
+            Move::Out => (self.given.dropped(at, 0.0), self.whole.as_ref().map(|whole| whole.eliminated(at, -1.0))),
+        };
+        if let Some(end) = &whole {
+            fresh.remove(at);
+            let worn = |(fresh, h): (&f64, f64)| *fresh > FALLEN * h && fresh * fresh > WORN * h;
+            if fresh.iter().zip((0..end.count).map(|j| end.at(j))).any(worn) {
+                whole = None;
             }
-            Move::Out => (self.room, self.gain, 0.0),
-        };
-        let removal = Removal { count, at, factor };
-        let (c, q) = (removal.matrix(&self.c), removal.vector(&self.q, &self.c));
-        let diagonal = c.iter().step_by(q.len() + 1).map(|&s| if s > DEPENDENT { s } else { 0.0 });
-        let mut s: Vec<f64> = diagonal.take(free.len()).collect();
-        s.resize(q.len(), 0.0);
-        let dual = self.dual.as_ref().and_then(|dual| dual.child(count, at, to));
-        Self { inside, free, room, gain, q, s, c, dual, apart }
-    }
-}
-
-impl Dual {
-    /// `None` where too many digits are lost.
-    #[inline(always)]
-    fn child(&self, count: usize, at: usize, to: Move) -> Option<Self> {
-        let row = &self.h[at * padded(count)..][..padded(count)];
-        let (gain, factor) = match to {
-            Move::In => (self.gain, 0.0),
-            Move::Out => (self.gain - self.x[at] * self.x[at] / row[at], 1.0 / row[at]),
-        };
-        let removal = Removal { count, at, factor };
-        let (h, x) = (removal.matrix(&self.h), removal.vector(&self.x, &self.h));
-        let mut fresh = self.fresh.clone();
-        fresh.remove(at);
-        let diagonal = h.iter().step_by(x.len() + 1);
-        let worn = fresh.iter().zip(diagonal).any(|(fresh, h)| *fresh > FALLEN * h && fresh * fresh > WORN * h);
-        (!worn).then_some(Self { gain, x, h, fresh })
-    }
-}
-
-/// The last of so many smallest values, and the sum of them.
-#[inline(always)]
-fn smallest(values: &[f64], count: usize) -> (f64, f64) {
-    let mut sorted = values.to_vec();
-    let (before, &mut last, _) = sorted.select_nth_unstable_by(count - 1, f64::total_cmp);
-    (last, before.iter().sum::<f64>() + last)
-}
-
-/// Whether a Cholesky factorisation of a symmetric matrix goes through.
-#[inline(always)]
-fn is_positive(m: &mut [f64], width: usize) -> bool {
-    for p in 0..m.len() / width {
-        let (done, below) = m.split_at_mut((p + 1) * width);
-        let row = &done[p * width..];
-        if !(row[p] > DEPENDENT * DEPENDENT) {
-            return false;
         }
-        for (i, out) in below.chunks_exact_mut(width).enumerate() {
-            let share = row[p + 1 + i] / row[p];
-            out[p..].iter_mut().zip(&row[p..]).for_each(|(out, row)| *out -= share * row);
-        }
+        Self { room: self.room - usize::from(to == Move::In), inside, free, given, whole, fresh }
     }
-    true
 }
 
-/// A coordinate that is taken from a symmetric matrix of so many, with a multiple of the square of its column.
-#[derive(Clone, Copy)]
-struct Removal {
-    count: usize,
-    at: usize,
-    factor: f64,
-}
-
-impl Removal {
-    /// M − factor·v·vᵀ without a row and a column, where v is this column of M.
+impl End {
+    /// An entry of the diagonal.
     #[inline(always)]
-    fn matrix(self, m: &[f64]) -> Vec<f64> {
-        let Self { count, at, factor } = self;
-        let (width, next) = (padded(count), padded(count - 1));
-        let v = &m[at * width..][..width];
-        let mut out = vec![0.0; (count - 1) * next];
-        let rows = m.chunks_exact(width).enumerate().filter(|(i, _)| *i != at);
-        for ((i, row), out) in rows.zip(out.chunks_exact_mut(next.max(1))) {
+    fn at(&self, j: usize) -> f64 {
+        self.matrix[j * self.vector.len() + j]
+    }
+
+    /// What a coordinate brings to P, or what its leaving costs.
+    #[inline(always)]
+    fn part(&self, j: usize) -> f64 {
+        self.vector[j] * self.vector[j] / self.at(j)
+    }
+
+    /// M − v·vᵀ/v_at and x − v·x_at/v_at without a coordinate, where v is its column of M; the gain moves by its part.
+    #[inline(always)]
+    fn eliminated(&self, at: usize, sign: f64) -> Self {
+        Self { gain: self.gain + sign * self.part(at), ..self.dropped(at, 1.0 / self.at(at)) }
+    }
+
+    /// M − factor·v·vᵀ and x − factor·v·x_at without a coordinate.
+    #[inline(always)]
+    fn dropped(&self, at: usize, factor: f64) -> Self {
+        let (count, width, next) = (self.count, self.vector.len(), padded(self.count - 1));
+        let v = &self.matrix[at * width..][..width];
+        let mut matrix = vec![0.0; (count - 1) * next];
+        let rows = self.matrix.chunks_exact(width).enumerate().filter(|(i, _)| *i != at);
+        for ((i, row), out) in rows.zip(matrix.chunks_exact_mut(next.max(1))) {
             let share = factor * v[i];
             let (before, after) = out.split_at_mut(at);
             before.iter_mut().zip(row).zip(v).for_each(|((out, m), v)| *out = m - share * v);
             after.iter_mut().zip(&row[at + 1..count]).zip(&v[at + 1..]).for_each(|((out, m), v)| *out = m - share * v);
         }
-        out
-    }
-
-    /// x − factor·x_at·v without an entry.
-    #[inline(always)]
-    fn vector(self, x: &[f64], m: &[f64]) -> Vec<f64> {
-        let (v, share) = (&m[self.at * x.len()..], self.factor * x[self.at]);
-        let mut out: Vec<f64> = x.iter().zip(v).map(|(x, v)| x - share * v).collect();
-        out.remove(self.at);
-        out.resize(padded(self.count - 1), 0.0);
-        out
+        let share = factor * self.vector[at];
+        let mut vector: Vec<f64> = self.vector.iter().zip(v).map(|(x, v)| x - share * v).collect();
+        vector.remove(at);
+        vector.resize(next, 0.0);
+        Self { count: count - 1, matrix, vector, gain: self.gain }
     }
 }
 
-/// The supports of a node with room for one or two.
-struct Last<'n, 'a> {
-    node: &'n Node,
-    scaled: &'n Scaled<'a>,
+/// Looks at the supports of a node, or leaves others in its place; returns the work.
+struct Expand<'n> {
+    node: Node,
+    scaled: &'n Scaled,
+    nodes: &'n mut Vec<Node>,
     best: &'n mut Best,
 }
 
-impl WithSimd for Last<'_, '_> {
-    type Output = ();
+impl WithSimd for Expand<'_> {
+    type Output = f64;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let Self { node: Node { inside, free, room, gain, q, s, c, .. }, scaled, best } = self;
-        for (j, base) in c.chunks_exact(q.len()).enumerate().filter(|(j, _)| s[*j] > 0.0) {
-            if *room == 1 && gain + q[j] * q[j] / s[j] > best.threshold {
-                best.offer(scaled, [&inside[..], &[free[j]]].concat());
-            }
-            if *room == 2 {
-                let row = Row { j, base, last: base, seen: 0.0, q, s, names: free };
-                row.compare(simd, scaled, (inside, *gain), best);
-            }
+    fn with_simd<S: Simd>(self, simd: S) -> f64 {
+        let Self { mut node, scaled, nodes, best } = self;
+        let count = node.free.len();
+        let entries = (count * padded(count)) as f64 + PER_NODE;
+        if node.given.gain > best.threshold {
+            best.offer(scaled, node.inside.clone());
         }
-    }
-}
-
-/// The nodes that take the place of one.
-struct Children<'n> {
-    node: &'n mut Node,
-    threshold: f64,
-    nodes: &'n mut Vec<Node>,
-}
-
-impl WithSimd for Children<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        let (at, moves) = self.node.branch(self.threshold);
-        for &to in moves {
-            self.nodes.push(self.node.child(at, to));
+        if count <= node.room {
+            best.offer(scaled, [&node.inside[..], &node.free].concat());
+            return entries;
         }
+        if node.room <= 2 {
+            node.last(simd, scaled, best);
+            return entries;
+        }
+        let solving = if node.whole.is_none() { entries * count as f64 } else { 0.0 };
+        let (at, moves) = node.branch(best.threshold);
+        nodes.extend(moves.iter().map(|&to| node.child(at, to)));
+        solving + entries * (1 + 2 * moves.len()) as f64
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::enumerate::Gram;
     use super::*;
+    use crate::linalg::Matrix;
+    use crate::search::quadratic::explicit::Explicit;
+    use crate::space::IndexSet;
 
     /// Some columns that others nearly explain, and moves in which these come in and leave.
     #[test]
@@ -381,30 +272,34 @@ mod tests {
             let near = |i: usize| columns[j - 1][i] + 1e-3 * own(i);
             columns.push((0..rows).map(|i| if j % 3 == 2 { near(i) } else { own(i) }).collect());
         }
-        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-        let gram: Vec<f64> = columns.iter().flat_map(|a| columns.iter().map(move |b| dot(a, b))).collect();
-        let linear: Vec<f64> = columns.iter().map(|a| dot(a, &columns[7]) + a[0]).collect();
-        let q = Gram { gram: &gram, linear: &linear, constant: 1.0 };
-        let scaled = Scaled::new(&q, Vec::new());
+        let mut y = columns[7].clone();
+        y[0] += 1.0;
+        let q = Explicit::new(&Matrix::from_columns(rows, n, columns.concat()), &y, 0.0);
+        let scaled = Scaled::new(&q, &IndexSet::new(n, Vec::new()));
         let mut inherited = 0;
         for order in 0..256_usize {
             let mut node = Node::new(&scaled, &scaled.root(), 6);
-            let all = node.solve().map_or(0.0, |dual| dual.gain);
+            let mut all = 0.0;
             for step in 0..8 {
-                let (count, width) = (node.free.len(), padded(node.free.len()));
-                let Ok(again) = node.solve() else { panic!("singular") };
-                if let Some(dual) = &node.dual {
+                let (before, fresh) = (node.whole.take(), node.fresh.clone());
+                assert!(node.solve().is_ok(), "singular");
+                let Some(again) = node.whole.take() else { panic!("not solved") };
+                all = if step == 0 { again.gain } else { all };
+                if let Some(end) = &before {
                     inherited += 1;
-                    assert!((dual.gain - again.gain).abs() < 1e-7 * all, "order {order}, step {step}");
-                    for j in 0..count {
-                        let (h, x) = (again.h[j * width + j], again.x[j]);
-                        assert!((dual.h[j * width + j] - h).abs() < 1e-7 * h, "order {order}, step {step}");
-                        assert!((dual.x[j] - x).abs() < 1e-6 * (x.abs() + h.sqrt()), "order {order}, step {step}");
+                    assert!((end.gain - again.gain).abs() < 1e-7 * all, "order {order}, step {step}");
+                    for j in 0..end.count {
+                        let (h, x) = (again.at(j), again.vector[j]);
+                        assert!((end.at(j) - h).abs() < 1e-7 * h, "order {order}, step {step}");
+                        assert!((end.vector[j] - x).abs() < 1e-6 * (x.abs() + h.sqrt()), "order {order}, step {step}");
                     }
                 }
-                node.dual = node.dual.take().or(Some(again));
+                if before.is_some() {
+                    node.fresh = fresh;
+                }
+                node.whole = before.or(Some(again));
                 let to = if order >> step & 1 == 1 && node.room > 0 { Move::In } else { Move::Out };
-                node = node.child((order * 7 + step * 5) % count, to);
+                node = node.child((order * 7 + step * 5) % node.free.len(), to);
             }
         }
         assert!(inherited > 256 * 3, "{inherited}");

@@ -12,10 +12,10 @@ use rayon::prelude::*;
 use super::explore::GoOn;
 use super::local_search::{LocalSearch, Work};
 use super::pricing::Everything;
-use super::squares::{Found, Squares};
-use super::tableau::Tableau;
+use super::squares::{Found, Squares, compared_within, coordinates};
+use super::tableau::{Swaps, Tableau};
 use super::working_set::{Local, WorkingSet};
-use crate::linalg::top_k;
+use crate::linalg::{Matrix, dot, solve_symmetric, top_k};
 use crate::objective::Evaluated;
 use crate::space::{IndexSet, Point, SparseVec};
 
@@ -52,82 +52,83 @@ impl Squares<'_, '_> {
             set.add(f, self.atoms, everything.steepest_outside(self.atoms, &gradient, &chosen, WIDTH * k.max(1)));
             local.grow(&set);
             let stops = !moves || round == ROUNDS || go_on(round).is_break();
-            let mut next = exchanged(&set, &local, &chosen, k, !stops);
+            let mut next = if stops { None } else { exchanged(&set, &local, &chosen, k) };
             if next.is_none() && !stops {
                 let without = weakened(&set, &local, &chosen);
                 let fresh = without.into_iter().filter(|(atom, _)| explored.insert(*atom)).map(|(_, x)| f.at(x));
                 let points: Vec<Evaluated<SparseVec>> = fresh.collect();
                 let steepest = |g: &[f64], count: usize| everything.steepest_outside(self.atoms, g, &chosen, count);
-                let likely = |g: &[f64]| self.coordinates(&steepest(g, LIKELY * SUBSTITUTES));
+                let none = IndexSet::new(f.dim(), Vec::new());
+                let members = |some: &[usize]| IndexSet::new(f.dim(), coordinates(self.atoms, &none, some.iter()));
+                let likely = |g: &[f64]| members(&steepest(g, LIKELY * SUBSTITUTES));
                 let gradients =
                     if points.is_empty() { Vec::new() } else { f.gradients_near(&here, &gradient, &points, &likely) };
                 let substitutes: Vec<Vec<usize>> = gradients.par_iter().map(|g| steepest(g, SUBSTITUTES)).collect();
                 if set.add(f, self.atoms, substitutes.into_iter().flatten()) > 0 {
                     local.grow(&set);
-                    next = exchanged(&set, &local, &chosen, k, true);
+                    next = exchanged(&set, &local, &chosen, k);
                 }
             }
-            match next {
-                Some((better, point)) => (chosen, here) = (better, f.at(point)),
-                None => return Some(listed(&set, &local, &chosen, &gradient)),
-            }
+            let Some((better, point)) = next else {
+                // No exchange within the set improves the model.
+                let found = compared_within(&set, &local, &chosen);
+                let swaps = Swaps { exhaustive: false, ..found.swaps };
+                return Some(Found { slopes: gradient.iter().map(|g| -g).collect(), swaps, ..found });
+            };
+            (chosen, here) = (better, f.at(point));
         }
         None
-    }
-
-    /// The coordinates of some atoms.
-    fn coordinates(&self, atoms: &[usize]) -> IndexSet {
-        let members = atoms.iter().flat_map(|&atom| self.atoms.members(atom).iter().copied());
-        IndexSet::new(self.f.dim(), members.collect())
     }
 }
 
 /// Exchanges within the set: the atoms and the minimum over them, where there is something better.
-fn exchanged(
-    set: &WorkingSet,
-    local: &Local,
-    chosen: &[usize],
-    k: usize,
-    moves: bool,
-) -> Option<(Vec<usize>, SparseVec)> {
-    if !moves {
-        return None;
-    }
+fn exchanged(set: &WorkingSet, local: &Local, chosen: &[usize], k: usize) -> Option<(Vec<usize>, SparseVec)> {
     let q = local.on(set);
     let search = LocalSearch { q: &q, atoms: &set.atoms, kept: &set.kept, widest: usize::MAX };
     let mut work = Work::new(f64::INFINITY);
-    let places = set.places_of(chosen);
-    let mut tableau = search.tableau(&places);
+    let mut tableau = search.tableau(&set.places_of(chosen));
     let before = tableau.objective();
     search.resize(&mut tableau, k, &mut work);
-    search.exchange_batches(&mut tableau, &mut work);
+    exchange_batches(&search, &mut tableau);
     search.exchange(&mut tableau, &mut work);
     let better = tableau.objective() < before - search.least(before);
     better.then(|| (set.numbers_of(tableau.chosen()), set.outside(&tableau.point())))
+}
+
+/// Exchanges half of the atoms at once, a quarter, …: the least useful for those that promise most, where that improves the
+/// model. Enough of a large one is then right for single exchanges to end soon.
+fn exchange_batches<'a>(search: &LocalSearch<'a>, tableau: &mut Tableau<'a>) {
+    let mut batch = tableau.chosen().len() / 2;
+    while batch > 1 {
+        let (costs, gains) = (tableau.removal_costs(), tableau.entry_gains());
+        let stay = top_k(&costs, costs.len() - batch).into_iter().map(|place| tableau.chosen()[place]);
+        let come = top_k(&gains, batch).into_iter().filter(|&atom| gains[atom] > 0.0);
+        let next: Vec<usize> = stay.chain(come).collect();
+        let here = tableau.objective();
+        if next.len() == costs.len() && minimum(search, &next) < here - search.least(here) {
+            *tableau = search.tableau(&next);
+        } else {
+            batch /= 2;
+        }
+    }
+}
+
+/// The minimum over some atoms. O(d³).
+fn minimum(search: &LocalSearch<'_>, chosen: &[usize]) -> f64 {
+    let (q, mut at) = (search.q, coordinates(search.atoms, search.kept, chosen.iter()));
+    at.sort_unstable();
+    at.dedup();
+    q.prepare(&at);
+    let gram = Matrix::from_fn(at.len(), at.len(), |a, b| q.column(at[b])[at[a]]);
+    let right: Vec<f64> = at.iter().map(|&j| q.linear()[j]).collect();
+    q.constant() - 0.5 * dot(&right, &solve_symmetric(&gram, &right))
 }
 
 /// The weakest atoms, the weakest first, and the minimum without each of them.
 fn weakened(set: &WorkingSet, local: &Local, chosen: &[usize]) -> Vec<(usize, SparseVec)> {
     let q = local.on(set);
     let tableau = Tableau::new(&q, &set.atoms, &set.kept, &set.places_of(chosen));
-    let costs: Vec<f64> = tableau.removal_costs().into_iter().map(|cost| -cost).collect();
-    if costs.is_empty() {
-        return Vec::new();
-    }
     let most = tableau.entry_gains().into_iter().fold(0.0, f64::max);
-    let mut weak = top_k(&costs, WEAKEST);
-    weak.retain(|&place| -costs[place] <= STRONG * most);
-    weak.sort_by(|&a, &b| costs[b].total_cmp(&costs[a]));
-    let without = |place: usize| {
-        let atom = tableau.chosen()[place];
-        (set.numbers_of(&[atom])[0], set.outside(&tableau.point_without(&q, atom)))
-    };
-    weak.into_iter().map(without).collect()
-}
-
-/// What is said of a model that no exchange within the set improves.
-fn listed(set: &WorkingSet, local: &Local, chosen: &[usize], gradient: &[f64]) -> Found {
-    let found = super::squares::compared_within(set, local, chosen);
-    let swaps = super::tableau::Swaps { exhaustive: false, ..found.swaps };
-    Found { slopes: gradient.iter().map(|g| -g).collect(), swaps, ..found }
+    let weak = tableau.weakest(WEAKEST).into_iter().filter(|&atom| tableau.leaving(atom).cost <= STRONG * most);
+    weak.map(|atom| (set.numbers_of(&[atom])[0], set.outside(&tableau.point_without(&q, atom)))).collect()
 }

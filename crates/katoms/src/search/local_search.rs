@@ -1,33 +1,21 @@
-//! The search on a quadratic over the working set: adding, dropping and exchanging atoms in closed form. It reads no data.
+//! Moves on a quadratic over the working set: adding, dropping and exchanging atoms in closed form. They read no data.
 //!
-//! Models of neighbouring sizes improve each other, some good models stand side by side, kicks lead from one to another,
-//! and unions of two are pruned back. Work is counted in entries of the tableau, so that a budget ends it at the same place
-//! everywhere.
+//! Work is counted in entries of the tableau, so that a budget ends it at the same place everywhere.
 
-use std::collections::BTreeMap;
-
-use rand::{Rng, RngExt};
-use rayon::prelude::*;
-
-use super::explore::GoOn;
+use super::kicks::FEW;
+pub(crate) use super::kicks::Round;
+use super::partners::Partners;
 use super::quadratic::Quadratic;
-use super::tableau::{Swaps, Tableau};
-use crate::linalg::{Matrix, dot, solve_symmetric, top_k};
+pub(crate) use super::size_path::SizePath;
+use super::tableau::Tableau;
+use crate::linalg::top_k;
 use crate::set::Atoms;
-use crate::simulate::generator;
 use crate::space::{IndexSet, SparseVec};
 
 /// An exchange improves when it lowers the objective by more than this share.
 pub(crate) const IMPROVES: f64 = 1e-9;
 /// Below this share of the objective at 0 what a quadratic says is rounding.
 pub(crate) const ROUNDING: f64 = 1e-13;
-/// The stream of a seed that kicks are drawn from: none that folds, half-samples or planted problems use.
-const STREAM: u64 = 8;
-/// A kick may lead to a model that is worse by this share, and the chain goes on from there.
-const UPHILL: f64 = 0.3;
-/// How often the atom that a kick lets in is not the best but one of the best few, and of how many.
-const SURPRISE: f64 = 0.3;
-const FEW: usize = 4;
 /// Good models that stand side by side.
 pub(crate) const ELITES: usize = 6;
 /// A model grows to so many times its size before it is pruned back.
@@ -78,14 +66,14 @@ impl<'a> LocalSearch<'a> {
         self.tableau(&model.chosen).point()
     }
 
-    fn model(tableau: &Tableau<'_>) -> Model {
+    pub fn model(tableau: &Tableau<'_>) -> Model {
         let mut chosen = tableau.chosen().to_vec();
         chosen.sort_unstable();
         Model { chosen, objective: tableau.objective() }
     }
 
     /// Whether nothing but rounding is left.
-    fn is_perfect(&self, objective: f64) -> bool {
+    pub fn is_perfect(&self, objective: f64) -> bool {
         objective <= ROUNDING * self.q.constant().abs()
     }
 
@@ -93,23 +81,17 @@ impl<'a> LocalSearch<'a> {
         work.done += (self.q.dim() * (tableau.chosen().len() + self.kept.indices().len() + 1)) as f64;
     }
 
-    /// Exchanges atoms until no exchange improves the model: the exchanges that were compared last.
-    pub fn exchange(&self, tableau: &mut Tableau<'a>, work: &mut Work) -> Swaps {
-        let most = 100 + 20 * tableau.chosen().len();
-        for made in 0.. {
-            let swaps = tableau.substitutes();
+    /// Exchanges atoms until no exchange improves the model.
+    pub fn exchange(&self, tableau: &mut Tableau<'a>, work: &mut Work) {
+        for _ in 0..100 + 20 * tableau.chosen().len() {
+            let best = tableau.substitutes().best.first().copied();
             self.count(tableau, work);
             let here = tableau.objective();
-            let better = swaps.best.first().filter(|swap| swap.gain > self.least(here));
-            match better.copied() {
-                Some(best) if made < most && !self.is_perfect(here) => {
-                    tableau.swap(self.q, best);
-                    self.count(tableau, work);
-                }
-                _ => return swaps,
-            }
+            let better = best.filter(|swap| swap.gain > self.least(here) && !self.is_perfect(here));
+            let Some(better) = better else { return };
+            tableau.swap(self.q, better);
+            self.count(tableau, work);
         }
-        tableau.substitutes()
     }
 
     /// What a move has to gain to be an improvement.
@@ -117,40 +99,9 @@ impl<'a> LocalSearch<'a> {
         (IMPROVES * objective.abs()).max(ROUNDING * self.q.constant().abs())
     }
 
-    /// Exchanges half of the atoms at once, a quarter, …: the least useful for those that promise most, where that improves
-    /// the model. Enough of a large one is then right for single exchanges to end soon.
-    pub fn exchange_batches(&self, tableau: &mut Tableau<'a>, work: &mut Work) {
-        let mut batch = tableau.chosen().len() / 2;
-        while batch > 1 {
-            let costs = tableau.removal_costs();
-            let gains = tableau.entry_gains();
-            let stay = top_k(&costs, costs.len() - batch).into_iter().map(|place| tableau.chosen()[place]);
-            let come = top_k(&gains, batch).into_iter().filter(|&atom| gains[atom] > 0.0);
-            let next: Vec<usize> = stay.chain(come).collect();
-            let here = tableau.objective();
-            let better = next.len() == costs.len() && self.minimum(&next) < here - self.least(here);
-            if better {
-                *tableau = self.tableau(&next);
-                work.done += (self.q.dim() * next.len()) as f64;
-            }
-            batch = if better { batch } else { batch / 2 };
-        }
-    }
-
-    /// The minimum over some atoms. O(d³).
-    fn minimum(&self, chosen: &[usize]) -> f64 {
-        let members = chosen.iter().flat_map(|&atom| self.atoms.members(atom).iter().copied());
-        let all = IndexSet::new(self.q.dim(), self.kept.indices().iter().copied().chain(members).collect());
-        let at = all.indices();
-        self.q.prepare(at);
-        let gram = Matrix::from_fn(at.len(), at.len(), |a, b| self.q.column(at[b])[at[a]]);
-        let right: Vec<f64> = at.iter().map(|&j| self.q.linear()[j]).collect();
-        self.q.constant() - 0.5 * dot(&right, &solve_symmetric(&gram, &right))
-    }
-
     /// Lets in the atom that lowers the objective most, or one of the best few, but none of those that just left. Whether
     /// there was one.
-    fn add(&self, tableau: &mut Tableau<'a>, left: &[usize], surprise: Option<usize>, work: &mut Work) -> bool {
+    pub fn add(&self, tableau: &mut Tableau<'a>, left: &[usize], surprise: Option<usize>, work: &mut Work) -> bool {
         let mut gains = tableau.entry_gains();
         self.count(tableau, work);
         left.iter().for_each(|&atom| gains[atom] = f64::NEG_INFINITY);
@@ -164,20 +115,11 @@ impl<'a> LocalSearch<'a> {
         true
     }
 
-    /// Takes out the atom that matters least.
-    fn drop(&self, tableau: &mut Tableau<'a>, work: &mut Work) {
-        let costs = tableau.removal_costs();
-        let least = (0..costs.len()).reduce(|a, b| if costs[b] < costs[a] { b } else { a });
-        if let Some(atom) = least.map(|place| tableau.chosen()[place]) {
-            tableau.remove(self.q, atom);
-            self.count(tableau, work);
-        }
-    }
-
     /// Adds or drops atoms until there are `size`, as far as there are any.
     pub fn resize(&self, tableau: &mut Tableau<'a>, size: usize, work: &mut Work) {
         while tableau.chosen().len() > size {
-            self.drop(tableau, work);
+            tableau.weakest(1).into_iter().for_each(|atom| tableau.remove(self.q, atom));
+            self.count(tableau, work);
         }
         while tableau.chosen().len() < size {
             // Where nothing is left that would bring something, what brings nothing fills the place.
@@ -205,13 +147,6 @@ impl<'a> LocalSearch<'a> {
         Self::model(&tableau)
     }
 
-    /// The models of rising sizes, each improved by the one below and by the one above.
-    pub fn sizes(&self, models: &mut BTreeMap<usize, Model>, sizes: &[usize], work: &mut Work, go_on: &mut GoOn<'_>) {
-        let mut path = SizePath::new(*self, std::mem::take(models), sizes);
-        while !work.is_spent() && path.step(work) && go_on(path.models.len()).is_continue() {}
-        *models = path.models;
-    }
-
     /// From a model to a larger one and back. With partners, atoms come in two by two where a pair brings more than two
     /// single ones: the difference of nearly equal columns may tell what neither of them does.
     pub fn overshoot(&self, model: &Model, partners: Option<&Partners>, work: &mut Work) -> Model {
@@ -232,192 +167,6 @@ impl<'a> LocalSearch<'a> {
         self.resize(&mut tableau, size, work);
         self.exchange(&mut tableau, work);
         Self::model(&tableau)
-    }
-
-    /// The union of two models, pruned back.
-    fn union(&self, a: &Model, b: &Model, size: usize, work: &mut Work) -> Model {
-        let mut both: Vec<usize> = a.chosen.iter().chain(&b.chosen).copied().collect();
-        both.sort_unstable();
-        both.dedup();
-        if both.len() > self.widest {
-            return a.clone();
-        }
-        self.from(&both, size, work)
-    }
-
-    /// Kicks from a model on: some atoms leave, weak ones more often, others come, exchanges polish.
-    fn chain(&self, start: &Model, kicks: usize, rng: &mut impl Rng, work: &mut Work) -> Model {
-        let size = start.chosen.len();
-        let mut best = start.clone();
-        let mut here = self.tableau(&start.chosen);
-        for _ in 0..kicks {
-            if work.is_spent() || self.is_perfect(best.objective) {
-                break;
-            }
-            let mut next = here.clone();
-            let left = self.leaving(&next, size, rng);
-            left.iter().for_each(|&atom| next.remove(self.q, atom));
-            work.done += left.len() as f64 * (self.q.dim() * size) as f64;
-            while next.chosen().len() < size {
-                let surprise = (rng.random::<f64>() < SURPRISE).then(|| rng.random_range(0..FEW));
-                if !self.add(&mut next, &left, surprise, work) {
-                    break;
-                }
-            }
-            if next.chosen().len() < size {
-                break;
-            }
-            self.exchange(&mut next, work);
-            let objective = next.objective();
-            if objective < best.objective * (1.0 - IMPROVES) {
-                best = Self::model(&next);
-            }
-            if objective < here.objective() * (1.0 + UPHILL) {
-                here = next;
-            }
-        }
-        best
-    }
-
-    /// Atoms that a kick takes out.
-    fn leaving(&self, tableau: &Tableau<'_>, size: usize, rng: &mut impl Rng) -> Vec<usize> {
-        let costs = tableau.removal_costs();
-        let most = costs.iter().fold(0.0_f64, |a, &b| a.max(b)).max(f64::MIN_POSITIVE);
-        let mut weights: Vec<f64> = costs.iter().map(|cost| 1.0 / (cost / most + 0.05)).collect();
-        let count = rng.random_range(1..=(size / 3).max(2)).min(size.saturating_sub(1).max(1));
-        let mut left = Vec::with_capacity(count);
-        for _ in 0..count {
-            let mut at = rng.random::<f64>() * weights.iter().sum::<f64>();
-            let place = weights.iter().position(|w| {
-                at -= w;
-                at < 0.0 && *w > 0.0
-            });
-            let Some(place) = place.or_else(|| weights.iter().rposition(|w| *w > 0.0)) else { break };
-            weights[place] = 0.0;
-            left.push(tableau.chosen()[place]);
-        }
-        left
-    }
-
-    /// Several chains of kicks from the best models, side by side, then unions of two of the models that are there.
-    pub fn vary(&self, elites: &mut Vec<Model>, round: Round, work: &mut Work) {
-        let Some(size) = elites.first().map(|model| model.chosen.len()) else { return };
-        let share = Work::new((work.most - work.done).max(0.0) / (round.chains + 1) as f64);
-        let one = |chain: usize| {
-            let mut own = share;
-            let mut rng = generator(round.seed, STREAM + 16 * chain as u64);
-            let start = &elites[chain % elites.len()];
-            (self.chain(start, round.kicks, &mut rng, &mut own), own.done)
-        };
-        let found: Vec<(Model, f64)> = (0..round.chains).into_par_iter().map(one).collect();
-        for (model, done) in found {
-            work.done += done;
-            enrol(elites, model);
-        }
-        let mut rng = generator(round.seed, STREAM + 8);
-        let pairs: Vec<(usize, usize)> = (0..round.unions)
-            .map(|_| (rng.random_range(0..elites.len()), rng.random_range(0..elites.len())))
-            .filter(|(a, b)| a != b)
-            .collect();
-        if work.is_spent() {
-            return;
-        }
-        let one = |&(a, b): &(usize, usize)| {
-            let mut own = share;
-            (self.union(&elites[a], &elites[b], size, &mut own), own.done)
-        };
-        let found: Vec<(Model, f64)> = pairs.par_iter().map(one).collect();
-        for (model, done) in found {
-            work.done += done;
-            enrol(elites, model);
-        }
-    }
-}
-
-/// For each coordinate the one that is most like it.
-#[derive(Debug)]
-pub(crate) struct Partners(Vec<usize>);
-
-impl Partners {
-    /// Needs every column of G.
-    pub fn new(q: &dyn Quadratic, atoms: &Atoms) -> Self {
-        let n = q.dim();
-        let all: Vec<usize> = (0..n).collect();
-        q.prepare(&all);
-        let open = |j: &usize| atoms.members(*j).len() == 1 && q.diagonal()[*j] > 0.0;
-        let like = |j: usize, l: usize| q.column(j)[l].powi(2) / q.diagonal()[l];
-        let partner = |j: usize| {
-            let others = (0..n).filter(|&l| l != j).filter(open);
-            others.reduce(|a, b| if like(j, b) > like(j, a) { b } else { a }).filter(|_| open(&j)).unwrap_or(j)
-        };
-        Self(all.into_par_iter().map(partner).collect())
-    }
-
-    /// The pair outside of a model that lowers f most, and by how much.
-    fn best(&self, q: &dyn Quadratic, tableau: &Tableau<'_>) -> Option<(usize, usize, f64)> {
-        let gain = |(j, &l): (usize, &usize)| (l != j).then(|| Some((j, l, tableau.pair_gain(q, j, l)?)))?;
-        self.0.iter().enumerate().filter_map(gain).reduce(|a, b| if b.2 > a.2 { b } else { a })
-    }
-}
-
-/// Models of rising sizes: up from the smallest, and back from the largest.
-pub(crate) struct SizePath<'a> {
-    pub search: LocalSearch<'a>,
-    tableau: Tableau<'a>,
-    pub models: BTreeMap<usize, Model>,
-    /// The sizes that are still to come, the next one last.
-    left: Vec<usize>,
-}
-
-impl<'a> SizePath<'a> {
-    /// Some models may be there already.
-    pub fn new(search: LocalSearch<'a>, models: BTreeMap<usize, Model>, sizes: &[usize]) -> Self {
-        let left = sizes.iter().chain(sizes.iter().rev().skip(1)).rev().copied().collect();
-        Self { search, tableau: search.tableau(&[]), models, left }
-    }
-
-    /// The same without the way back.
-    pub fn upwards(search: LocalSearch<'a>, sizes: &[usize]) -> Self {
-        let left = sizes.iter().rev().copied().collect();
-        Self { search, tableau: search.tableau(&[]), models: BTreeMap::new(), left }
-    }
-
-    /// On to the next size; false when there is none.
-    pub fn step(&mut self, work: &mut Work) -> bool {
-        let Some(size) = self.left.pop() else { return false };
-        self.search.resize(&mut self.tableau, size, work);
-        self.search.exchange(&mut self.tableau, work);
-        let here = LocalSearch::model(&self.tableau);
-        // Below this, differences are rounding: of perfect fits the first stays.
-        let floored = |model: &Model| model.objective.max(ROUNDING * self.search.q.constant().abs());
-        match self.models.get(&size) {
-            Some(there) if !(floored(&here) < floored(there) * (1.0 - IMPROVES)) => {
-                // Another way has led to one as good: on from there.
-                if there.chosen != here.chosen {
-                    self.tableau = self.search.tableau(&there.chosen);
-                }
-            }
-            _ => {
-                self.models.insert(size, here);
-            }
-        }
-        true
-    }
-}
-
-/// How much is varied in one round.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Round {
-    pub seed: u64,
-    pub chains: usize,
-    pub kicks: usize,
-    pub unions: usize,
-}
-
-/// Keeps a model where it is the best of its size.
-pub(crate) fn offer(models: &mut BTreeMap<usize, Model>, size: usize, model: Model) {
-    if models.get(&size).is_none_or(|other| model.objective < other.objective) {
-        models.insert(size, model);
     }
 }
 

@@ -50,8 +50,7 @@ impl<'a> Everything<'a> {
 
     /// The atoms along which f falls most where its gradient is this, each by itself.
     pub fn steepest(&self, atoms: &Atoms, gradient: &[f64], count: usize) -> Vec<usize> {
-        let falls = falls(atoms, gradient, &self.terms.diagonal);
-        top_k(&falls, count).into_iter().filter(|&atom| falls[atom] > 0.0).collect()
+        self.steepest_outside(atoms, gradient, &[], count)
     }
 
     /// The same without those that are chosen.

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::Effort;
-use super::enumerate::{Gram, Proven, best_subset, is_refused};
 use super::explore::GoOn;
-use super::local_search::{IMPROVES, LocalSearch, Model, Partners, ROUNDING, Round, Work, enrol, offer};
+use super::local_search::{IMPROVES, Model, ROUNDING};
 use super::pricing::Everything;
 use super::problem::Problem;
 use super::quadratic::Quadratic;
+use super::state::State;
 use super::tableau::{Swap, Swaps, Tableau};
 use super::working_set::{Local, WorkingSet};
 use crate::linalg::top_k;
@@ -33,20 +33,8 @@ pub(super) const PRICED: usize = 4;
 const ROUNDS: usize = 12;
 /// Rounds without a better model after which a search ends.
 pub(super) const PATIENCE: usize = 2;
-/// Kicks in a chain, chains in the first round, unions in each.
-const KICKS: f64 = 25.0;
-const CHAINS: f64 = 6.0;
-const UNIONS: f64 = 12.0;
-/// Entries of tableaux that one round may compute, times the effort.
-const WORK: f64 = 4e7;
-/// Columns up to which pairs of nearly equal ones are looked for.
-const PAIRED: usize = 600;
-/// Evaluations that an enumeration of all models may take; of two and three coordinates, these.
-const ENUMERATED: f64 = 1e7;
-const ENUMERATED_FEW: f64 = 3e8;
-/// Coordinates up to which models of at most so many are enumerated, and what their Gram matrix may cost.
-const FEW: usize = 3;
-const FEW_OF: usize = 1024;
+/// The atoms of models that are enumerated also for more than [`ALL`] columns, and what their Gram matrix may cost.
+pub(super) const FEW: usize = 3;
 const GRAM: f64 = 1e9;
 
 /// A least-squares problem over atoms.
@@ -90,21 +78,6 @@ impl Found {
     }
 }
 
-/// A model of atoms by their numbers outside of the working set.
-type Support = (Vec<usize>, f64);
-
-/// A search on its way.
-struct State {
-    set: WorkingSet,
-    local: Local,
-    k: usize,
-    widest: usize,
-    /// Some of the best models of k atoms, the best first.
-    elites: Vec<Support>,
-    /// The best model of each size.
-    sizes: BTreeMap<usize, Support>,
-}
-
 impl<'f, 'a> Squares<'f, 'a> {
     /// What an earlier search has read may be given.
     pub fn new(f: &'f dyn Problem, atoms: &'a Atoms, kept: &'a IndexSet, everything: Option<Everything<'f>>) -> Self {
@@ -113,35 +86,42 @@ impl<'f, 'a> Squares<'f, 'a> {
 
     /// The best model of k atoms that a search from some atoms finds; `None` where the design has no single columns.
     pub fn best(&mut self, k: usize, start: &[usize], effort: Effort, go_on: &mut GoOn<'_>) -> Option<Found> {
-        let (all, small) = (self.is_whole(k, effort), self.is_small(k, effort));
-        let mut state = self.begin(k, start, all, small)?;
-        state.enrol_from(start);
-        let mut found = self.first(&mut state, start, all);
-        let easy = found.as_ref().is_some_and(|found| found.clear && found.chosen == sorted(start));
+        let (whole, small) = (self.is_whole(k, effort), self.is_small(k, effort));
+        let mut state = self.begin(k, start, whole, small)?;
+        let here = state.compared();
+        // Every atom of the start may matter far more than any other would: then it is the answer.
+        let easy = here.clear && here.chosen == sorted(start);
+        if whole {
+            if small && !easy {
+                state.vary(0, effort, go_on);
+            }
+            return Some(state.proven(effort));
+        }
+        if easy {
+            let (found, entering) = self.price(&state, 1)?;
+            if found.clear {
+                return Some(found);
+            }
+            state.set.add(self.f, self.atoms, entering);
+            state.local.grow(&state.set);
+        }
         let (mut stale, patience) = (0, if small { PATIENCE + effort.extra() } else { 0 });
-        for round in 0..if easy { 0 } else { ROUNDS } {
-            let before = state.elites.first()?.1;
+        for round in 0.. {
+            let before = state.elites.first()?.objective;
             if small {
                 state.vary(round, effort, go_on);
             }
-            if all {
-                break;
-            }
-            let (priced, entering) = self.price(&state, if small { PRICED } else { 1 })?;
-            let settled = !priced.improves();
-            found = Some(priced);
-            stale = if state.elites.first()?.1 < before * (1.0 - IMPROVES) { 0 } else { stale + 1 };
+            let (found, entering) = self.price(&state, if small { PRICED } else { 1 })?;
+            stale = if state.elites.first()?.objective < before * (1.0 - IMPROVES) { 0 } else { stale + 1 };
             let new = state.set.add(self.f, self.atoms, entering);
-            if new == 0 || (settled && stale >= patience) || go_on(round).is_break() {
-                break;
+            let settled = new == 0 || (!found.improves() && stale >= patience);
+            if settled || round + 1 == ROUNDS || go_on(round).is_break() {
+                return Some(found);
             }
             state.local.grow(&state.set);
-            state.exchange();
+            state.enrol_from(&state.elites.first()?.chosen.clone());
         }
-        match all {
-            true => Some(state.proven(effort)),
-            false => found,
-        }
+        None
     }
 
     /// What is said of the model of some atoms, without a search. `None` where not all exchanges can be compared.
@@ -163,63 +143,55 @@ impl<'f, 'a> Squares<'f, 'a> {
     /// Whether the working set is everything from the beginning.
     fn is_whole(&self, k: usize, effort: Effort) -> bool {
         let (n, rows) = (self.f.dim(), self.f.rows() as f64);
-        let few = k <= FEW && n <= FEW_OF && self.atoms.widest() <= 1 && rows * (n as f64).powi(2) <= GRAM;
+        let few = k <= FEW && n <= 2 * ALL && self.atoms.widest() <= 1 && rows * (n as f64).powi(2) <= GRAM;
         (n <= ALL && self.is_small(k, effort)) || few
     }
 
-    /// The first working set: what the method has found, and what promises most.
-    fn begin(&mut self, k: usize, start: &[usize], all: bool, small: bool) -> Option<State> {
+    /// The first working set: the start, and what promises most; and the first model from there.
+    fn begin(&mut self, k: usize, start: &[usize], whole: bool, small: bool) -> Option<State> {
         let f = self.f;
-        if self.everything.is_none() {
-            self.everything = Some(Everything::new(f, self.atoms)?);
-        }
-        let mut set = WorkingSet::new(f, self.kept, self.atoms.shared());
-        set.add(f, self.atoms, start.iter().copied());
-        let zero = f.at(SparseVec::zero(f.dim()));
-        let screened = if all {
-            (0..self.atoms.len()).collect()
-        } else {
-            self.everything.as_ref()?.steepest(self.atoms, &f.null_gradient(self.kept), screened(k, small))
+        let (atoms, kept) = (self.atoms, self.kept);
+        let everything = self.everything()?;
+        let mut set = WorkingSet::new(f, kept, atoms.shared());
+        set.add(f, atoms, start.iter().copied());
+        let promising = match whole {
+            true => (0..atoms.len()).collect(),
+            false => everything.steepest(atoms, &f.null_gradient(kept), screened(k, small)),
         };
-        set.add(f, self.atoms, screened);
-        let local = Local::around(f, &set, &zero, 0.0);
+        set.add(f, atoms, promising);
+        let local = Local::around(f, &set, &f.at(SparseVec::zero(f.dim())), 0.0);
         // Models with as many coordinates as there are rows fit perfectly.
-        let rows = f.rows().saturating_sub(2 + self.kept.indices().len()) / self.atoms.widest().max(1);
+        let rows = f.rows().saturating_sub(2 + kept.indices().len()) / atoms.widest().max(1);
         let widest = rows.min(set.count().saturating_sub(1)).max(k);
-        Some(State { set, local, k, widest, elites: Vec::new(), sizes: BTreeMap::new() })
+        let mut state = State { set, local, k, widest, elites: Vec::new(), sizes: BTreeMap::new() };
+        state.enrol_from(&state.set.places_of(start));
+        Some(state)
     }
 
-    /// What is said of the start where no exchange within the set improves it, and it stands out clearly: it may be the
-    /// answer.
-    fn first(&mut self, state: &mut State, start: &[usize], all: bool) -> Option<Found> {
-        let here = state.compared();
-        if here.chosen != sorted(start) || !here.clear || all {
-            return Some(here).filter(|_| all);
+    /// The quadratic over all atoms, of which columns become known as they are asked for.
+    fn everything(&mut self) -> Option<&mut Everything<'f>> {
+        if self.everything.is_none() {
+            self.everything = Some(Everything::new(self.f, self.atoms)?);
         }
-        let (found, entering) = self.price(state, 1)?;
-        state.set.add(self.f, self.atoms, entering);
-        state.local.grow(&state.set);
-        Some(found)
+        self.everything.as_mut()
     }
 
     /// One pass for the best few models, and for the best one of an atom less: what is said of the best, and the atoms that
     /// should join the set.
     fn price(&mut self, state: &State, count: usize) -> Option<(Found, Vec<usize>)> {
-        let models: Vec<Vec<usize>> = state.elites.iter().take(count).map(|elite| elite.0.clone()).collect();
-        let smaller = state.sizes.get(&(state.k - 1)).map(|model| model.0.clone()).unwrap_or_default();
-        let all = models.iter().flatten().chain(&smaller).flat_map(|&atom| self.atoms.members(atom));
-        let coordinates: Vec<usize> = all.chain(self.kept.indices()).copied().collect();
-        let everything = self.everything.as_mut()?;
-        everything.bring(&coordinates);
+        let outside = |model: &Model| state.set.numbers_of(&model.chosen);
+        let models: Vec<Vec<usize>> = state.elites.iter().take(count).map(outside).collect();
+        let smaller = state.sizes.get(&(state.k - 1)).map(outside).unwrap_or_default();
+        let (atoms, kept) = (self.atoms, self.kept);
+        self.everything()?.bring(&coordinates(atoms, kept, models.iter().flatten().chain(&smaller)));
         let (mut best, mut entering) = (None, Vec::new());
-        let mut join = |gains: Vec<f64>| {
-            let outside = |(atom, gain): (usize, f64)| if state.set.contains(atom) { f64::NEG_INFINITY } else { gain };
-            let gains: Vec<f64> = gains.into_iter().enumerate().map(outside).collect();
+        let mut join = |mut gains: Vec<f64>| {
+            (0..gains.len()).filter(|&atom| state.set.contains(atom)).for_each(|atom| gains[atom] = f64::NEG_INFINITY);
             let top = top_k(&gains, ENTERING + ENTERING_HALVES * state.k / 2);
             entering.extend(top.into_iter().filter(|&atom| gains[atom] > f64::NEG_INFINITY));
         };
         if !smaller.is_empty() {
-            join(Tableau::new(&*everything, self.atoms, self.kept, &smaller).entry_gains());
+            join(Tableau::new(self.everything()?, atoms, kept, &smaller).entry_gains());
         }
         for model in &models {
             let (found, arrivals) = self.compared(model)?;
@@ -231,128 +203,18 @@ impl<'f, 'a> Squares<'f, 'a> {
 
     /// All exchanges of a model: what is said of it, and how much the best exchange for each atom outside lowers f.
     fn compared(&mut self, chosen: &[usize]) -> Option<(Found, Vec<f64>)> {
-        if self.everything.is_none() {
-            self.everything = Some(Everything::new(self.f, self.atoms)?);
-        }
-        let everything = self.everything.as_mut()?;
-        let coordinates = chosen.iter().flat_map(|&atom| self.atoms.members(atom)).chain(self.kept.indices());
-        everything.bring(&coordinates.copied().collect::<Vec<usize>>());
-        let tableau = Tableau::new(everything, self.atoms, self.kept, chosen);
+        let (atoms, kept) = (self.atoms, self.kept);
+        let everything = self.everything()?;
+        everything.bring(&coordinates(atoms, kept, chosen.iter()));
+        let tableau = Tableau::new(everything, atoms, kept, chosen);
         let found = Found::of(everything, &tableau, tableau.point(), tableau.slopes());
         Some((found, tableau.arrivals()))
     }
 }
 
-impl State {
-    fn local_search(
-        &self,
-        work: impl FnOnce(&LocalSearch<'_>) -> (Vec<Model>, BTreeMap<usize, Model>),
-    ) -> (Vec<Support>, BTreeMap<usize, Support>) {
-        let q = self.local.on(&self.set);
-        let search = LocalSearch { q: &q, atoms: &self.set.atoms, kept: &self.set.kept, widest: self.widest };
-        let (elites, sizes) = work(&search);
-        let outside = |model: Model| (self.set.numbers_of(&model.chosen), model.objective);
-        (
-            elites.into_iter().map(outside).collect(),
-            sizes.into_iter().map(|(size, model)| (size, outside(model))).collect(),
-        )
-    }
-
-    fn inside(&self, (chosen, objective): &Support) -> Model {
-        Model { chosen: sorted(&self.set.places_of(chosen)), objective: *objective }
-    }
-
-    fn models(&self) -> (Vec<Model>, BTreeMap<usize, Model>) {
-        let elites = self.elites.iter().map(|elite| self.inside(elite)).collect();
-        (elites, self.sizes.iter().map(|(&size, model)| (size, self.inside(model))).collect())
-    }
-
-    /// A first model of k atoms from some, exchanged within the set.
-    fn enrol_from(&mut self, start: &[usize]) {
-        let (mut elites, mut sizes) = self.models();
-        (self.elites, self.sizes) = self.local_search(|search| {
-            let model = search.from(&self.set.places_of(start), self.k, &mut Work::new(f64::INFINITY));
-            offer(&mut sizes, self.k, model.clone());
-            enrol(&mut elites, model);
-            (elites, sizes)
-        });
-    }
-
-    /// Exchanges the best model within the set, which has grown.
-    fn exchange(&mut self) {
-        if let Some((chosen, _)) = self.elites.first().cloned() {
-            self.enrol_from(&chosen);
-        }
-    }
-
-    /// One round of models of neighbouring sizes, kicks and unions.
-    fn vary(&mut self, round: usize, effort: Effort, go_on: &mut GoOn<'_>) {
-        let (mut elites, mut sizes) = self.models();
-        let (k, root) = (self.k, effort.times().max(1.0).sqrt());
-        (self.elites, self.sizes) = self.local_search(|search| {
-            let mut work = Work::new(WORK * effort.times());
-            // On groups a pair is no matter of two columns.
-            let pairs = round == 0 && search.q.dim() <= PAIRED && search.atoms.widest() <= 1;
-            let partners = pairs.then(|| Partners::new(search.q, search.atoms));
-            let ladder: Vec<usize> = (1..=(k + (k / 2).max(3)).min(search.widest)).collect();
-            search.sizes(&mut sizes, &ladder, &mut work, go_on);
-            if let Some(model) = sizes.get(&k) {
-                enrol(&mut elites, model.clone());
-                enrol(&mut elites, search.overshoot(model, partners.as_ref(), &mut work));
-            }
-            let chains = CHAINS * root;
-            let how = Round {
-                seed: round as u64,
-                chains: if round == 0 { chains as usize } else { (chains / 3.0) as usize },
-                kicks: (KICKS * root) as usize,
-                unions: (UNIONS * root) as usize,
-            };
-            search.vary(&mut elites, how, &mut work);
-            if let Some(best) = elites.first() {
-                offer(&mut sizes, k, best.clone());
-            }
-            (elites, sizes)
-        });
-    }
-
-    /// All exchanges of the best model for atoms of the set.
-    fn compared(&self) -> Found {
-        self.compared_at(self.elites.first().map_or(&[], |elite| &elite.0))
-    }
-
-    fn compared_at(&self, chosen: &[usize]) -> Found {
-        compared_within(&self.set, &self.local, chosen)
-    }
-
-    /// The best of all models, where looking at all of them takes little; otherwise the best that was found.
-    fn proven(&mut self, effort: Effort) -> Found {
-        let Some(proven) = self.enumerated(effort) else { return self.compared() };
-        if proven.objective < self.elites.first().map_or(f64::INFINITY, |elite| elite.1) * (1.0 - IMPROVES) {
-            self.enrol_from(&proven.support);
-        }
-        Found { proven: Some(proven.subsets), ..self.compared() }
-    }
-
-    /// The best of all models of k coordinates of the set, where that takes little.
-    fn enumerated(&self, effort: Effort) -> Option<Proven> {
-        if self.set.atoms.widest() > 1 || effort == Effort::Quick {
-            return None;
-        }
-        let q = self.local.on(&self.set);
-        let n = q.dim();
-        let few = self.k <= FEW && n <= FEW_OF + self.set.kept.indices().len();
-        let budget = if few { ENUMERATED_FEW } else { ENUMERATED } * effort.times().max(1.0);
-        if is_refused(n, self.k, budget) {
-            return None;
-        }
-        q.prepare(&(0..n).collect::<Vec<usize>>());
-        let gram: Vec<f64> = (0..n).flat_map(|j| q.column(j).iter().copied()).collect();
-        let start = self.set.places_of(&self.elites.first()?.0);
-        let quadratic = Gram { gram: &gram, linear: q.linear(), constant: q.constant() };
-        let Proven { support, objective, subsets } =
-            best_subset(&quadratic, self.set.kept.indices(), self.k, Some(&start), budget)?;
-        Some(Proven { support: self.set.numbers_of(&support), objective, subsets })
-    }
+/// The coordinates of some atoms and what is always in.
+pub(super) fn coordinates<'a>(atoms: &Atoms, kept: &IndexSet, some: impl Iterator<Item = &'a usize>) -> Vec<usize> {
+    some.flat_map(|&atom| atoms.members(atom)).chain(kept.indices()).copied().collect()
 }
 
 /// All exchanges of a model for atoms of a working set.

@@ -28,13 +28,15 @@ pub(super) const DEPENDENT: f64 = 1e-9;
 /// A quadratic, minimised over some of its coordinates.
 #[derive(Debug, Clone)]
 pub(super) struct Sweep {
-    inside: Vec<usize>,
-    position: Vec<Option<usize>>,
-    values: Vec<f64>,
+    /// S, in the order of entry; where in S each coordinate stands; and x_S.
+    pub inside: Vec<usize>,
+    pub position: Vec<Option<usize>>,
+    pub values: Vec<f64>,
     /// G_SS⁻¹, row after row.
-    inverse: Vec<Vec<f64>>,
-    strips: Vec<Strip>,
-    objective: f64,
+    pub inverse: Vec<Vec<f64>>,
+    pub strips: Vec<Strip>,
+    /// f at the minimum.
+    pub objective: f64,
 }
 
 /// Some consecutive rows.
@@ -134,35 +136,6 @@ impl Sweep {
         Some(())
     }
 
-    /// S, in the order of entry.
-    pub fn inside(&self) -> &[usize] {
-        &self.inside
-    }
-
-    /// x_S, in the order of S.
-    pub fn values(&self) -> &[f64] {
-        &self.values
-    }
-
-    /// Where in S a coordinate stands.
-    pub fn position(&self, j: usize) -> Option<usize> {
-        self.position[j]
-    }
-
-    /// f at the minimum.
-    pub fn objective(&self) -> f64 {
-        self.objective
-    }
-
-    /// An entry of G_SS⁻¹.
-    pub fn inverse(&self, p: usize, q: usize) -> f64 {
-        self.inverse[p][q]
-    }
-
-    pub fn strips(&self) -> &[Strip] {
-        &self.strips
-    }
-
     /// −∇f along a coordinate.
     pub fn slope(&self, j: usize) -> f64 {
         self.strips[j / ROWS].slopes[j % ROWS]
@@ -183,16 +156,10 @@ impl Sweep {
         self.strips[j / ROWS].regression(position)[j % ROWS]
     }
 
-    /// Whether a coordinate would bring something new.
-    pub fn admits(&self, j: usize) -> bool {
-        let strip = &self.strips[j / ROWS];
-        self.position[j].is_none() && strip.room[j % ROWS] > strip.floor[j % ROWS]
-    }
-
     /// Lets j in, if it is not dependent: for every coordinate its residual
     /// covariance with j, and the curvature along j; `None` where nothing was done.
     pub fn enter(&mut self, q: &dyn Quadratic, j: usize) -> Option<(Vec<f64>, f64)> {
-        if !self.admits(j) {
+        if self.position[j].is_some() || !(self.room(j) > self.floor(j)) {
             return None;
         }
         let column = q.column(j);
@@ -282,5 +249,26 @@ fn for_each_strip(strips: &mut [Strip], v: &mut [f64], work: impl Fn(&mut Strip,
     match strips {
         [strip] => work(strip, v),
         _ => strips.par_iter_mut().zip(v.par_chunks_mut(ROWS)).for_each(|(strip, part)| work(strip, part)),
+    }
+}
+
+/// Takes the coordinates of a small quadratic with Gram matrix c and slopes q one after the other, the largest first in
+/// units of their floors, as long as one exceeds its floor: tells the slope along each and the curvature that those before
+/// it leave. A quadratic falls by slope²/(2·curvature) with each. O(m³).
+pub(super) fn eliminate(c: &mut [f64], q: &mut [f64], floors: &[f64], mut tell: impl FnMut(f64, f64)) {
+    let m = q.len();
+    let mut open: Vec<usize> = (0..m).collect();
+    loop {
+        let room = |i: usize| c[i * m + i] / floors[i];
+        let largest = (0..open.len()).reduce(|a, b| if room(open[b]) > room(open[a]) { b } else { a });
+        let Some(at) = largest.filter(|&at| room(open[at]) > 1.0) else { return };
+        let p = open.remove(at);
+        let pivot = c[p * m + p];
+        tell(q[p], pivot);
+        for &i in &open {
+            let share = c[p * m + i] / pivot;
+            q[i] -= share * q[p];
+            open.iter().for_each(|&j| c[i * m + j] -= share * c[p * m + j]);
+        }
     }
 }

@@ -211,6 +211,7 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::space::Point;
 
     fn validated(choices: &[(usize, f64, f64)]) -> Validated {
         let choice = |&(atoms, ridge, _): &(usize, f64, f64)| Choice { atoms, ridge, shrinkage: 0.0 };

@@ -1,4 +1,39 @@
 use super::*;
+use crate::search::quadratic::Terms;
+
+/// A quadratic whose Gram matrix is written out.
+struct Gram<'a> {
+    gram: &'a [f64],
+    terms: Terms,
+}
+
+impl<'a> Gram<'a> {
+    fn new(gram: &'a [f64], linear: &[f64], constant: f64) -> Self {
+        let diagonal = gram.iter().step_by(linear.len() + 1).copied().collect();
+        Self { gram, terms: Terms { linear: linear.to_vec(), diagonal, constant } }
+    }
+}
+
+impl Quadratic for Gram<'_> {
+    fn terms(&self) -> &Terms {
+        &self.terms
+    }
+    fn column(&self, j: usize) -> &[f64] {
+        &self.gram[j * self.dim()..][..self.dim()]
+    }
+    fn block(&self, _: usize, _: &[usize]) -> Vec<f64> {
+        Vec::new()
+    }
+}
+
+/// The best support beside some coordinates.
+fn best(q: &Gram<'_>, kept: &[usize], k: usize, start: &[usize], budget: f64) -> Option<Proven> {
+    best_subset(q, &IndexSet::new(q.dim(), kept.to_vec()), k, start, budget)
+}
+
+fn scaled(q: &Gram<'_>, kept: &[usize]) -> Scaled {
+    Scaled::new(q, &IndexSet::new(q.dim(), kept.to_vec()))
+}
 
 /// Columns and a target.
 struct Data {
@@ -108,16 +143,16 @@ impl Data {
     /// a scan alone and by the tree alone. Where rounding decides there may be no answer.
     fn check_unless(&self, refusable: bool, kept: &[usize], k: usize) {
         let (gram, linear, constant) = self.gram();
-        let q = Gram { gram: &gram, linear: &linear, constant };
+        let q = Gram::new(&gram, &linear, constant);
         let about = format!("n = {}, rows = {}, k = {k}, kept = {kept:?}", linear.len(), self.y.len());
         let least = self.least(kept, k);
         let k = k.min(linear.len() - kept.len());
-        let scaled = Scaled::new(&q, kept.to_vec());
+        let scaled = scaled(&q, kept);
         let root = scaled.root();
         let nothing = || Best::new(&scaled, Vec::new());
         let by_scan = scaled.proven(&root, scaled.scan(&root, k, nothing()), 0.0);
         let by_tree = tree(&scaled, &root, k, nothing(), 1e9).and_then(|best| scaled.proven(&root, best, 0.0));
-        let whole = best_subset(&q, kept, k, None, 1e9);
+        let whole = best(&q, kept, k, &[], 1e9);
         assert!(whole.is_some() || refusable, "nothing for {about}");
         for found in by_tree.iter().chain(&by_scan).chain(&whole) {
             assert!(found.support.len() <= k && found.support.is_sorted(), "{found:?}, {about}");
@@ -237,12 +272,12 @@ fn of_two_that_tie_has_smaller_indices() {
             data = data.with_ridge(ridge);
         }
         let (gram, linear, constant) = data.gram();
-        let q = Gram { gram: &gram, linear: &linear, constant };
-        let scaled = Scaled::new(&q, Vec::new());
+        let q = Gram::new(&gram, &linear, constant);
+        let scaled = scaled(&q, &[]);
         let root = scaled.root();
         for k in 1..=4 {
-            let with_nine = best_subset(&q, &[], k, Some(&[9]), 1e9).map(|found| found.support);
-            assert_eq!(with_nine, best_subset(&q, &[], k, None, 1e9).map(|found| found.support));
+            let with_nine = best(&q, &[], k, &[9], 1e9).map(|found| found.support);
+            assert_eq!(with_nine, best(&q, &[], k, &[], 1e9).map(|found| found.support));
             assert!(with_nine.is_some_and(|support| support.contains(&2)), "k = {k}");
             let found = tree(&scaled, &root, k, Best::new(&scaled, vec![9]), 1e9);
             let found = found.and_then(|best| scaled.proven(&root, best, 0.0));
@@ -256,9 +291,9 @@ fn does_not_hold_what_brings_nothing() {
     let mut data = Draws::new(310).data(20, 6);
     data.y = data.columns[4].iter().zip(&data.columns[1]).map(|(a, b)| a - 2.0 * b).collect();
     let (gram, linear, constant) = data.gram();
-    let q = Gram { gram: &gram, linear: &linear, constant };
+    let q = Gram::new(&gram, &linear, constant);
     for k in 2..=6 {
-        let found = best_subset(&q, &[], k, None, 1e9);
+        let found = best(&q, &[], k, &[], 1e9);
         assert_eq!(found.map(|found| found.support), Some(vec![1, 4]), "k = {k}");
     }
 }
@@ -268,21 +303,21 @@ fn a_perfect_fit_holds_what_it_needs() {
     let mut data = Draws::new(320).data(2, 6);
     data.y = data.columns[0].iter().map(|a| 2.0 * a).collect();
     let (gram, linear, constant) = data.gram();
-    let q = Gram { gram: &gram, linear: &linear, constant };
-    let scaled = Scaled::new(&q, Vec::new());
+    let q = Gram::new(&gram, &linear, constant);
+    let scaled = scaled(&q, &[]);
     let any = scaled.proven(&scaled.root(), Best::new(&scaled, vec![3, 4]), 15.0);
-    for found in [best_subset(&q, &[], 2, None, 1e9), best_subset(&q, &[], 2, Some(&[3, 4]), 1e9), any] {
+    for found in [best(&q, &[], 2, &[], 1e9), best(&q, &[], 2, &[3, 4], 1e9), any] {
         assert_eq!(found.map(|found| (found.support, found.subsets)), Some((vec![0], 15.0)));
     }
 }
 
 #[test]
-fn the_tree_finds_the_same_in_many_slices() {
+fn the_tree_finds_the_same_with_any_budget() {
     let mut tried = 0;
     for seed in 410..440 {
         let (gram, linear, constant) = gram_of(seed, 40, 26);
-        let q = Gram { gram: &gram, linear: &linear, constant };
-        let scaled = Scaled::new(&q, Vec::new());
+        let q = Gram::new(&gram, &linear, constant);
+        let scaled = scaled(&q, &[]);
         let root = scaled.root();
         let found = |budget: f64| tree(&scaled, &root, 7, Best::new(&scaled, Vec::new()), budget);
         let support = found(1e9).map(|best| best.support);
@@ -300,18 +335,18 @@ fn does_not_depend_on_threads_or_the_start() {
     let problems = [(60, 130, 2), (12, 90, 3), (15, 40, 4), (100, 36, 8), (90, 30, 12)];
     for (seed, (rows, n, k)) in problems.into_iter().enumerate() {
         let (gram, linear, constant) = gram_of(400 + seed as u64, rows, n);
-        let q = Gram { gram: &gram, linear: &linear, constant };
+        let q = Gram::new(&gram, &linear, constant);
         let on = |threads: usize, budget: f64| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| best_subset(&q, &[3], k, None, budget))
+            pool.install(|| best(&q, &[3], k, &[], budget))
         };
         let found = on(1, 1e9);
         assert!(found.is_some());
         assert_eq!(found, on(2, 1e9));
         assert_eq!(found, on(3, 1e9));
         let poor: Vec<usize> = (n - k..n).collect();
-        assert_eq!(found, best_subset(&q, &[3], k, Some(&poor), 1e9));
-        assert_eq!(found, best_subset(&q, &[3], k, found.as_ref().map(|found| &found.support[..]), 1e9));
+        assert_eq!(found, best(&q, &[3], k, &poor, 1e9));
+        assert_eq!(found, best(&q, &[3], k, found.as_ref().map_or(&[], |found| &found.support[..]), 1e9));
         for budget in (3..27).map(|exponent| 2_f64.powi(exponent)) {
             assert_eq!(on(1, budget), on(2, budget), "budget {budget}");
         }
@@ -322,36 +357,35 @@ fn does_not_depend_on_threads_or_the_start() {
 fn a_budget_refuses() {
     // Nothing of this is looked at.
     let (gram, linear) = (vec![0.0; 3000 * 3000], vec![1.0; 3000]);
-    let q = Gram { gram: &gram, linear: &linear, constant: 1.0 };
-    assert_eq!(best_subset(&q, &[], 10, None, 1e12), None);
-    assert_eq!(best_subset(&q, &[], 1500, None, 1e12), None);
+    let q = Gram::new(&gram, &linear, 1.0);
+    assert_eq!(best(&q, &[], 10, &[], 1e12), None);
+    assert_eq!(best(&q, &[], 1500, &[], 1e12), None);
     let (gram, linear, constant) = gram_of(500, 10, 60);
-    let q = Gram { gram: &gram, linear: &linear, constant };
-    assert_eq!(best_subset(&q, &[], 3, None, 3e4), None);
-    assert_eq!(best_subset(&q, &[], 3, None, 1e6).map(|found| found.subsets), Some(34220.0));
+    let q = Gram::new(&gram, &linear, constant);
+    assert_eq!(best(&q, &[], 3, &[], 3e4), None);
+    assert_eq!(best(&q, &[], 3, &[], 1e6).map(|found| found.subsets), Some(34220.0));
     // By the tree: the scan would compare 1e8.
     let (gram, linear, constant) = gram_of(501, 100, 30);
-    let q = Gram { gram: &gram, linear: &linear, constant };
-    assert_eq!(best_subset(&q, &[], 12, None, 2e4), None);
-    assert_eq!(best_subset(&q, &[0], 12, None, 2e7).map(|found| found.subsets), Some(51_895_935.0));
+    let q = Gram::new(&gram, &linear, constant);
+    assert_eq!(best(&q, &[], 12, &[], 2e4), None);
+    assert_eq!(best(&q, &[0], 12, &[], 2e7).map(|found| found.subsets), Some(51_895_935.0));
 }
 
 #[test]
 fn looks_at_what_it_is_given() {
     let (gram, linear, constant) = gram_of(600, 20, 5);
-    let q = Gram { gram: &gram, linear: &linear, constant };
-    let found = best_subset(&q, &[1], 2, None, 1e6);
+    let q = Gram::new(&gram, &linear, constant);
+    let found = best(&q, &[1], 2, &[], 1e6);
     assert!(found.is_some());
-    assert_eq!(found, best_subset(&q, &[1, 1, 77], 2, None, 1e6));
-    assert_eq!(found, best_subset(&q, &[1], 2, Some(&[77, 2]), 1e6));
-    assert_eq!(found, best_subset(&q, &[1], 2, Some(&[1, 1]), 1e6));
-    assert_eq!(found, best_subset(&q, &[1], 2, Some(&[0, 2, 3]), 1e6));
-    assert_eq!(best_subset(&q, &[], 9, None, 1e6), best_subset(&q, &[], 5, None, 1e6));
-    let none = best_subset(&Gram { gram: &[], linear: &[], constant: 2.0 }, &[], 3, None, 1.0);
+    assert_eq!(found, best(&q, &[1, 1], 2, &[], 1e6));
+    assert_eq!(found, best(&q, &[1], 2, &[77, 2], 1e6));
+    assert_eq!(found, best(&q, &[1], 2, &[1, 1], 1e6));
+    assert_eq!(found, best(&q, &[1], 2, &[0, 2, 3], 1e6));
+    assert_eq!(best(&q, &[], 9, &[], 1e6), best(&q, &[], 5, &[], 1e6));
+    let none = best(&Gram::new(&[], &[], 2.0), &[], 3, &[], 1.0);
     assert_eq!(none, Some(Proven { support: Vec::new(), objective: 2.0, subsets: 1.0 }));
-    assert_eq!(best_subset(&Gram { gram: &gram[1..], ..q }, &[], 2, None, 1e6), None);
-    assert_eq!(best_subset(&Gram { linear: &[f64::NAN; 5], ..q }, &[], 2, None, 1e6), None);
-    assert_eq!(best_subset(&Gram { constant: f64::INFINITY, ..q }, &[], 2, None, 1e6), None);
-    let flat = best_subset(&Gram { linear: &[0.0; 5], ..q }, &[], 2, None, 1e6);
+    assert_eq!(best(&Gram::new(&gram, &[f64::NAN; 5], constant), &[], 2, &[], 1e6), None);
+    assert_eq!(best(&Gram::new(&gram, &linear, f64::INFINITY), &[], 2, &[], 1e6), None);
+    let flat = best(&Gram::new(&gram, &[0.0; 5], constant), &[], 2, &[], 1e6);
     assert_eq!(flat.map(|found| found.support), Some(Vec::new()));
 }
