@@ -121,8 +121,9 @@ impl Tableau<'_> {
     /// For single coordinates: 1/floor, and 0 for what cannot come in. Coordinates inside have no room but from their own
     /// leaving; they must not come back as it.
     fn open(&self) -> Vec<f64> {
-        let open = |j: usize| if self.is_open(j) { 1.0 / self.sweep.floor(j) } else { 0.0 };
-        let mut open: Vec<f64> = (0..self.held.len()).map(open).collect();
+        let floors = self.sweep.strips.iter().flat_map(|strip| &strip.floor);
+        let open = |(floor, held): (&f64, &u32)| if *floor > 0.0 && *held == 0 { 1.0 / floor } else { 0.0 };
+        let mut open: Vec<f64> = floors.zip(&self.held).map(open).collect();
         self.atoms.empty().iter().for_each(|&j| open[j] = 0.0);
         open
     }
@@ -151,8 +152,12 @@ impl Tableau<'_> {
         let alone = if coordinates { SHARED } else { 1 };
         let mut best: Vec<Swap> = self.chosen.par_iter().with_min_len(alone).filter_map(one).collect();
         best.sort_by(|a, b| b.gain.total_cmp(&a.gain));
-        let outside = |atom: &usize| self.atoms.members(*atom).iter().any(|&j| self.is_open(j));
-        let compared = self.chosen.len() * (0..self.atoms.len()).filter(outside).count();
+        let reaches_out = |atom: &usize| self.atoms.members(*atom).iter().any(|&j| self.is_open(j));
+        let outside = match coordinates {
+            true => open.iter().filter(|open| **open > 0.0).count(),
+            false => (0..self.atoms.len()).filter(reaches_out).count(),
+        };
+        let compared = self.chosen.len() * outside;
         // With shared coordinates an atom may bring back some that its partner takes away: then the exchange is at least as
         // good as it looks here.
         Swaps { best, compared, exhaustive: coordinates || !self.atoms.shared() }
