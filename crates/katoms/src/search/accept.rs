@@ -34,7 +34,6 @@ const SUBSTITUTES: usize = 8;
 const ROUNDS: usize = 15;
 const KICKS: f64 = 12.0;
 const CHAINS: f64 = 2.0;
-const UNIONS: f64 = 8.0;
 /// Entries of tableaux that the search on one Newton model may compute, times the effort.
 const WORK: f64 = 4e7;
 /// Multiplications that the refits of all exchanges may take, the Newton steps of one, and what it costs beside them.
@@ -277,7 +276,7 @@ impl<'a> Accept<'a> {
         proposal
     }
 
-    /// Kicks, unions with other good models, and a larger model pruned back.
+    /// Kicks, and a larger model pruned back.
     fn vary(&self, search: &LocalSearch<'_>, pool: &mut Vec<Model>, effort: Effort, round: usize, work: &mut Work) {
         let over = search.overshoot(&pool[0], None, work);
         super::local_search::enrol(pool, over);
@@ -288,12 +287,7 @@ impl<'a> Accept<'a> {
             super::local_search::enrol(pool, Model { chosen, objective });
         }
         let root = effort.times().max(1.0).sqrt();
-        let how = Round {
-            seed: round as u64,
-            chains: (CHAINS * root) as usize,
-            kicks: (KICKS * root) as usize,
-            unions: (UNIONS * root) as usize,
-        };
+        let how = Round { seed: round as u64, chains: (CHAINS * root) as usize, kicks: (KICKS * root) as usize };
         search.vary(pool, how, work);
     }
 

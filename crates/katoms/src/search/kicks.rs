@@ -1,4 +1,4 @@
-//! From good models to others: kicks lead from one to the next, and unions of two are pruned back.
+//! From good models to others by kicks: some atoms leave, others come.
 
 use rand::{Rng, RngExt};
 use rayon::prelude::*;
@@ -20,21 +20,9 @@ pub(crate) struct Round {
     pub seed: u64,
     pub chains: usize,
     pub kicks: usize,
-    pub unions: usize,
 }
 
 impl LocalSearch<'_> {
-    /// The union of two models, pruned back.
-    fn union(&self, a: &Model, b: &Model, size: usize, work: &mut Work) -> Model {
-        let mut both: Vec<usize> = a.chosen.iter().chain(&b.chosen).copied().collect();
-        both.sort_unstable();
-        both.dedup();
-        if both.len() > self.widest {
-            return a.clone();
-        }
-        self.from(&both, size, work)
-    }
-
     /// Kicks from a model on: some atoms leave, weak ones more often, others come, exchanges polish.
     fn chain(&self, start: &Model, kicks: usize, rng: &mut impl Rng, work: &mut Work) -> Model {
         let size = start.chosen.len();
@@ -89,39 +77,21 @@ impl LocalSearch<'_> {
         left
     }
 
-    /// Several chains of kicks from the best models, side by side, then unions of two of the models that are there.
+    /// Several chains of kicks from the best models, side by side.
     pub fn vary(&self, elites: &mut Vec<Model>, round: Round, work: &mut Work) {
-        let Some(size) = elites.first().map(|model| model.chosen.len()) else { return };
-        let share = Work::new((work.most - work.done).max(0.0) / (round.chains + 1) as f64);
-        let chains: Vec<usize> = (0..round.chains).collect();
-        together(elites, work, share, &chains, |elites, &chain, own| {
-            let mut rng = generator(round.seed, STREAM + 16 * chain as u64);
-            self.chain(&elites[chain % elites.len()], round.kicks, &mut rng, own)
-        });
-        let mut rng = generator(round.seed, STREAM + 8);
-        let mut draw = || (rng.random_range(0..elites.len()), rng.random_range(0..elites.len()));
-        let pairs: Vec<(usize, usize)> = (0..round.unions).map(|_| draw()).filter(|(a, b)| a != b).collect();
-        if !work.is_spent() {
-            together(elites, work, share, &pairs, |elites, &(a, b), own| self.union(&elites[a], &elites[b], size, own));
+        if elites.is_empty() {
+            return;
         }
-    }
-}
-
-/// Models from tasks side by side, each with its share of the work, join the good ones.
-fn together<T: Sync>(
-    elites: &mut Vec<Model>,
-    work: &mut Work,
-    share: Work,
-    tasks: &[T],
-    one: impl Fn(&[Model], &T, &mut Work) -> Model + Sync,
-) {
-    let one = |task: &T| {
-        let mut own = share;
-        (one(elites, task, &mut own), own.done)
-    };
-    let found: Vec<(Model, f64)> = tasks.par_iter().map(one).collect();
-    for (model, done) in found {
-        work.done += done;
-        enrol(elites, model);
+        let share = Work::new((work.most - work.done).max(0.0) / (round.chains + 1) as f64);
+        let one = |chain: usize| {
+            let mut own = share;
+            let mut rng = generator(round.seed, STREAM + 16 * chain as u64);
+            (self.chain(&elites[chain % elites.len()], round.kicks, &mut rng, &mut own), own.done)
+        };
+        let found: Vec<(Model, f64)> = (0..round.chains).into_par_iter().map(one).collect();
+        for (model, done) in found {
+            work.done += done;
+            enrol(elites, model);
+        }
     }
 }

@@ -5,7 +5,7 @@
 //! from there, on a **working set** of atoms whose columns are at hand:
 //!
 //! 1. **local search** on the quadratic of f over the working set, which reads no data: atoms are added, dropped and
-//!    exchanged in closed form, models of neighbouring sizes improve each other, kicks and unions of good models lead to
+//!    exchanged in closed form, models of neighbouring sizes improve each other, kicks lead to
 //!    others;
 //! 2. **accept** on f: for least squares the quadratic is f, for other losses it is the Newton model around a point, and the
 //!    best of what it proposes are refitted on f;

@@ -15,7 +15,7 @@ use crate::linalg::top_k;
 use crate::set::Atoms;
 use crate::space::{IndexSet, Point, SparseVec};
 
-/// Multiplications for the Gram columns of a model up to which kicks and unions cost no more than passes do.
+/// Multiplications for the Gram columns of a model up to which kicks cost no more than passes do.
 pub(crate) const SMALL: f64 = 6e7;
 /// The same, up to which all exchanges are compared.
 pub(crate) const COMPARED: f64 = 4e8;
@@ -30,7 +30,7 @@ const ENTERING: usize = 20;
 const ENTERING_HALVES: usize = 3;
 /// Good models that are priced together.
 pub(super) const PRICED: usize = 4;
-const ROUNDS: usize = 12;
+const ROUNDS: usize = 8;
 /// Rounds without a better model after which a search ends.
 pub(super) const PATIENCE: usize = 2;
 /// The atoms of models that are enumerated also for more than [`ALL`] columns, and what their Gram matrix may cost.
@@ -135,7 +135,7 @@ impl<'f, 'a> Squares<'f, 'a> {
         multiplications(self.f, self.atoms, self.kept, k)
     }
 
-    /// Whether kicks and unions cost no more than the passes do.
+    /// Whether kicks cost no more than the passes do.
     pub fn is_small(&self, k: usize, effort: Effort) -> bool {
         self.multiplications(k) <= SMALL * effort.times().max(1.0)
     }

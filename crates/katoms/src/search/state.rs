@@ -11,14 +11,13 @@ use super::size_path::{SizePath, offer};
 use super::squares::{ALL, FEW, Found, compared_within};
 use super::working_set::{Local, WorkingSet};
 
-/// Kicks in a chain, chains in the first round, unions in each.
+/// Kicks in a chain, and chains in the first round.
 const KICKS: f64 = 25.0;
 const CHAINS: f64 = 6.0;
-const UNIONS: f64 = 12.0;
 /// Entries of tableaux that one round may compute, times the effort.
 const WORK: f64 = 4e7;
 /// Evaluations that an enumeration of all models may take, times the effort; of models of few atoms, these.
-const ENUMERATED: f64 = 2e7;
+const ENUMERATED: f64 = 1e7;
 const ENUMERATED_FEW: f64 = 3e8;
 
 /// A search on its way. Its models are of atoms by their places in the working set.
@@ -44,7 +43,7 @@ impl State {
         enrol(elites, model);
     }
 
-    /// One round of models of neighbouring sizes, kicks and unions.
+    /// One round of models of neighbouring sizes, and kicks.
     pub fn vary(&mut self, round: usize, effort: Effort, go_on: &mut GoOn<'_>) {
         let Self { set, local, k, widest, elites, sizes } = self;
         let q = local.on(set);
@@ -67,7 +66,6 @@ impl State {
             seed: round as u64,
             chains: if round == 0 { chains as usize } else { (chains / 3.0) as usize },
             kicks: (KICKS * root) as usize,
-            unions: (UNIONS * root) as usize,
         };
         search.vary(elites, how, &mut work);
         if let Some(best) = elites.first() {
