@@ -55,7 +55,8 @@ def small():
 
 def ridge(X, y, k):
     fits = [lambda: models.fitted("logistic", X, y, k, l2=1.0), lambda: models.fitted("logistic", X, y, k)]
-    return told("ridge", *models.timed(*fits))
+    separated = models.fitted("logistic", X, y, k)[0].status_ == "separated"
+    return told("ridge", *models.timed(*fits)) | {"separated": separated}
 
 
 def ridges(loss, X, y, one):
@@ -109,6 +110,8 @@ def figures(cases):
     for kind, name in KINDS.items():
         ratios = [case["ratio"] for case in cases.values() if case["kind"] == kind]
         yield Figure(name, max(ratios, default=None), LIMITS.get(kind))
+    overlapping = [case["ratio"] for case in cases.values() if not case.get("separated", True)]
+    yield Figure("classes with l2 = 1 over without, where they overlap: largest ratio", max(overlapping, default=None), 3)
 
 
 def rows(cases):

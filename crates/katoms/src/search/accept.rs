@@ -7,12 +7,11 @@ use rayon::prelude::*;
 
 use super::Effort;
 use super::bounds::Bounds;
-use super::boxed::Boxed;
 use super::explore::GoOn;
-use super::local_search::{ELITES, IMPROVES, LocalSearch, Model, Round, Work};
-use super::pricing::{Everything, falls};
+use super::local_search::{ELITES, IMPROVES, LocalSearch, Work};
+use super::pricing::falls;
 use super::problem::{Problem, null_model};
-use super::squares::{COMPARED, PATIENCE, PRICED, SMALL, multiplications, screened};
+use super::squares::{PATIENCE, PRICED, SMALL, multiplications, screened};
 use super::tableau::{Swap, Swaps};
 use super::within::{Within, lasting};
 use super::working_set::{Local, WorkingSet};
@@ -21,25 +20,12 @@ use crate::objective::Evaluated;
 use crate::set::Atoms;
 use crate::space::{IndexSet, Point, SparseVec};
 
-/// The least curvature of the Newton model, as a share of the largest possible: predictions that are nearly sure may move.
-pub(crate) const FLAT: f64 = 4e-5;
 /// Good models that the local search begins at.
 const EXPANDED: usize = 2;
-/// Single exchanges that promise most and are tried on f: by the Newton model, and by the largest possible curvature.
-const TRIED: usize = 12;
-const TRIED_SURELY: usize = 6;
 /// Atoms that join for a residual, and for one of a model without a weak atom.
 const ENTERING: usize = 10;
 const SUBSTITUTES: usize = 8;
 const ROUNDS: usize = 15;
-const KICKS: f64 = 12.0;
-const CHAINS: f64 = 2.0;
-/// Entries of tableaux that the search on one Newton model may compute, times the effort.
-const WORK: f64 = 4e7;
-/// Multiplications that the refits of all exchanges may take, the Newton steps of one, and what it costs beside them.
-const REFITS: f64 = 2e7;
-const NEWTON: f64 = 6.0;
-const OVERHEAD: f64 = 3e3;
 /// What is not even a near tie need not be refitted to its end: the deviance may rise by this.
 const NEAR: f64 = 2.0;
 
@@ -66,27 +52,19 @@ pub(crate) struct Accept<'a> {
     pub f: &'a dyn Problem,
     pub atoms: &'a Atoms,
     pub kept: &'a IndexSet,
-    bounds: Option<&'a Bounds>,
+    pub(super) bounds: Option<&'a Bounds>,
     /// The largest possible second derivative along each coordinate.
     second: Vec<f64>,
-    set: WorkingSet,
+    pub(super) set: WorkingSet,
     /// The quadratic of a quadratic loss.
-    local: Option<Local>,
-    elites: Vec<Fitted>,
+    pub(super) local: Option<Local>,
+    pub(super) elites: Vec<Fitted>,
     /// Supports that were refitted, and what f is there.
     known: BTreeMap<Vec<usize>, f64>,
     /// The exchanges of the best model that were tried, and what f is there.
     tried: BTreeMap<(usize, usize), f64>,
     /// Whether all others are known to be worse.
-    exhaustive: bool,
-}
-
-/// What the Newton model around a model tells.
-struct Proposal {
-    supports: Vec<Vec<usize>>,
-    exchanges: Vec<Swap>,
-    /// The model without one of its weak atoms.
-    weakened: Vec<SparseVec>,
+    pub(super) exhaustive: bool,
 }
 
 impl<'a> Accept<'a> {
@@ -138,32 +116,6 @@ impl<'a> Accept<'a> {
         }
         while self.bounds.is_some() && go_on(ROUNDS).is_continue() && self.compare_all(k) {}
         Some(self.finish(slopes))
-    }
-
-    /// Tries all exchanges of the best model that may be better, where that takes little. Whether one is.
-    fn compare_all(&mut self, k: usize) -> bool {
-        let Some(best) = self.elites.first().cloned() else { return false };
-        let outside = |atom: &usize| !best.chosen.contains(atom) && !self.atoms.members(*atom).is_empty();
-        let outside: Vec<usize> = (0..self.atoms.len()).filter(outside).collect();
-        let of = |out: usize| outside.iter().map(move |&into| Swap { out, into, gain: 0.0 });
-        let few = self.f.is_quadratic() && multiplications(self.f, self.atoms, self.kept, k) <= COMPARED;
-        let doubtful = few.then(|| self.doubtful(&best.chosen)).flatten();
-        let swaps = doubtful.unwrap_or_else(|| best.chosen.iter().flat_map(|&out| of(out)).collect());
-        let d = self.support(&best.chosen).indices().len() as f64;
-        let work = NEWTON * self.f.rows() as f64 * d * (d + 1.0) + OVERHEAD;
-        if swaps.len() as f64 * work > REFITS {
-            return false;
-        }
-        self.accept(&best, Vec::new(), swaps);
-        self.exhaustive = self.elites.first().is_some_and(|next| next.chosen == best.chosen);
-        !self.exhaustive
-    }
-
-    /// The exchanges of a model that may be better, for a quadratic loss. One pass.
-    fn doubtful(&self, chosen: &[usize]) -> Option<Vec<Swap>> {
-        let mut everything = Everything::new(self.f, self.atoms)?.within(self.bounds?);
-        everything.bring(self.support(chosen).indices());
-        Boxed::new(&everything, self.atoms, self.kept, chosen)?.doubtful()
     }
 
     /// What is said of a model, without a search.
@@ -236,63 +188,8 @@ impl<'a> Accept<'a> {
         self.set.add(self.f, self.atoms, steepest)
     }
 
-    /// Models that the Newton model around one prefers, and the exchanges of its atoms that promise most.
-    fn propose(&mut self, k: usize, from: &Fitted, effort: Option<Effort>, round: usize) -> Proposal {
-        let (bound, quadratic, known) = (self.f.curvature_bound(), self.f.is_quadratic(), self.local.take());
-        let set = &self.set;
-        let least = if quadratic { 0.0 } else { FLAT * bound };
-        let mut local = known.unwrap_or_else(|| Local::around(self.f, set, &from.x, least));
-        local.grow(set);
-        let q = local.on(set);
-        let widest = self.f.rows().saturating_sub(3) / self.atoms.widest().max(1);
-        let widest = widest.min(set.count().saturating_sub(1)).max(k);
-        let search = LocalSearch { q: &q, atoms: &set.atoms, kept: &set.kept, widest };
-        let mut work = Work::new(effort.map_or(f64::INFINITY, |effort| WORK * effort.times()));
-        let places = set.places_of(&from.chosen);
-        let tableau = search.tableau(&places);
-        let mut exchanges = tableau.exchanges(TRIED);
-        let weak = tableau.weakest((k / 3).max(3));
-        let weakened = weak.into_iter().map(|atom| set.outside(&tableau.point_without(&q, atom))).collect();
-        let mut pool = vec![search.from(&places, k, &mut work)];
-        if let Some(effort) = effort {
-            self.vary(&search, &mut pool, effort, round, &mut work);
-        }
-        if effort.is_some() && !quadratic {
-            let surely = Local::around(self.f, set, &from.x, bound);
-            let q = surely.on(set);
-            let search = LocalSearch { q: &q, ..search };
-            exchanges.extend(search.tableau(&places).exchanges(TRIED_SURELY));
-        }
-        let number = |place: usize| set.numbers_of(&[place])[0];
-        let proposal = Proposal {
-            supports: pool.iter().map(|model| set.numbers_of(&model.chosen)).collect(),
-            exchanges: exchanges
-                .iter()
-                .map(|s| Swap { out: number(s.out), into: number(s.into), gain: s.gain })
-                .collect(),
-            weakened,
-        };
-        self.local = quadratic.then_some(local);
-        proposal
-    }
-
-    /// Kicks, and a larger model pruned back.
-    fn vary(&self, search: &LocalSearch<'_>, pool: &mut Vec<Model>, effort: Effort, round: usize, work: &mut Work) {
-        let over = search.overshoot(&pool[0], None, work);
-        super::local_search::enrol(pool, over);
-        for elite in &self.elites {
-            let mut chosen = self.set.places_of(&elite.chosen);
-            chosen.sort_unstable();
-            let objective = search.tableau(&chosen).objective();
-            super::local_search::enrol(pool, Model { chosen, objective });
-        }
-        let root = effort.times().max(1.0).sqrt();
-        let how = Round { seed: round as u64, chains: (CHAINS * root) as usize, kicks: (KICKS * root) as usize };
-        search.vary(pool, how, work);
-    }
-
     /// Refits models and single exchanges of one on f, and keeps the best.
-    fn accept(&mut self, from: &Fitted, supports: Vec<Vec<usize>>, exchanges: Vec<Swap>) {
+    pub(super) fn accept(&mut self, from: &Fitted, supports: Vec<Vec<usize>>, exchanges: Vec<Swap>) {
         let exchanged = |swap: &Swap| {
             let mut chosen: Vec<usize> = from.chosen.iter().copied().filter(|&atom| atom != swap.out).collect();
             chosen.push(swap.into);
@@ -334,7 +231,7 @@ impl<'a> Accept<'a> {
         }
     }
 
-    fn support(&self, chosen: &[usize]) -> IndexSet {
+    pub(super) fn support(&self, chosen: &[usize]) -> IndexSet {
         let members = chosen.iter().flat_map(|&atom| self.atoms.members(atom).iter().copied());
         IndexSet::new(self.f.dim(), members.chain(self.kept.indices().iter().copied()).collect())
     }

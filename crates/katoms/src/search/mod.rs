@@ -34,6 +34,7 @@ mod local_search;
 mod partners;
 mod pricing;
 mod problem;
+mod propose;
 pub(crate) mod quadratic;
 mod rank;
 mod relaxation;
@@ -49,7 +50,6 @@ mod working_set;
 
 use std::ops::ControlFlow;
 
-pub(crate) use accept::FLAT;
 pub use certificate::{Certify, certify};
 pub(crate) use coordinates::explore_within;
 pub(crate) use explore::Observer;
@@ -58,6 +58,7 @@ pub(crate) use grow::Grow;
 pub(crate) use local_search::{LocalSearch, Model, SizePath, Work};
 pub(crate) use pricing::falls;
 pub(crate) use problem::{Problem, null_model};
+pub(crate) use propose::FLAT;
 pub(crate) use quadratic::{Quadratic, Terms};
 pub(crate) use within::SETTLED;
 pub(crate) use working_set::{Local, WorkingSet};

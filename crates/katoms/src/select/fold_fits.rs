@@ -3,11 +3,12 @@
 use super::cross_validation::{CrossValidation, weight};
 use super::folds::Folds;
 use super::newton_paths::{Grown, NewtonPaths};
-use super::part_gram::{PartGram, Setting, Trainings};
+use super::part_gram::PartGram;
 use super::sample::{Preparation, Sample};
 use super::scores::Choice;
 use super::shrinkage::shrunk;
 use super::training_paths::{Paths, TrainingPaths, affordable};
+use super::trainings::{Setting, Trainings};
 use crate::driver::{Options, Run, lockstep_while};
 use crate::error::Error;
 use crate::loss::Split;

@@ -21,6 +21,7 @@ mod cross_validation;
 mod fold_fits;
 mod folds;
 mod listing;
+mod moments;
 mod newton_paths;
 mod null_fits;
 mod part_gram;
@@ -32,6 +33,7 @@ mod scores;
 mod shrinkage;
 mod stability;
 mod training_paths;
+mod trainings;
 
 pub use crate::search::bounds::Bounds;
 pub use bounded::{Bounded, path_within_bounds, search_within_bounds};

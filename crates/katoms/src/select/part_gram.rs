@@ -19,42 +19,42 @@ use rayon::prelude::*;
 
 use super::products::Products;
 use super::sample::Preparation;
+use super::trainings::{Moments, Setting};
 use crate::error::Error;
 use crate::loss::Loss;
 use crate::operator::{LinearOperator, Parts, Standardized};
-use crate::search::{Quadratic, Terms};
 use crate::space::{IndexSet, SparseVec, Subspace};
 
 /// What is known of the data, part by part.
 pub(super) struct PartGram<'a, A> {
-    design: Standardized<&'a A>,
+    pub(super) design: Standardized<&'a A>,
     parts: Parts,
     weights: Vec<f64>,
     centred: bool,
-    sums: Vec<Sums>,
+    pub(super) sums: Vec<Sums>,
     /// The listed coordinates, in the order in which they came.
-    listed: Vec<usize>,
+    pub(super) listed: Vec<usize>,
     /// For each part Z_pᵀWZ_p among them.
-    products: Vec<Products>,
+    pub(super) products: Vec<Products>,
     /// Passes over the data.
     pub passes: usize,
 }
 
 /// The sums over one part, about the part's own means; about 0 where nothing is centred.
 #[derive(Debug, Clone)]
-struct Sums {
+pub(super) struct Sums {
     /// Σw.
-    weight: f64,
+    pub weight: f64,
     /// The mean of y.
-    target: f64,
+    pub target: f64,
     /// Σwy².
-    square: f64,
+    pub square: f64,
     /// The means of the columns of Z.
-    means: Vec<f64>,
+    pub means: Vec<f64>,
     /// ZᵀWy.
-    products: Vec<f64>,
+    pub products: Vec<f64>,
     /// Σwz².
-    energies: Vec<f64>,
+    pub energies: Vec<f64>,
 }
 
 /// The share of an energy that is rounding.
@@ -128,7 +128,7 @@ where
     }
 
     /// Coordinates join the list: the products of their columns with all that are listed. No pass.
-    fn list(&mut self, coordinates: &[usize]) {
+    pub fn list(&mut self, coordinates: &[usize]) {
         let fresh = IndexSet::new(self.design.domain(), coordinates.to_vec());
         let listed: BTreeSet<usize> = self.listed.iter().copied().collect();
         let fresh: Vec<usize> = fresh.indices().iter().copied().filter(|j| !listed.contains(j)).collect();
@@ -157,7 +157,7 @@ where
     }
 
     /// −∇ℓ at a model of a training set, zero on the rows that it leaves out.
-    fn residual(&self, loss: &impl Loss, setting: &Setting, x: &SparseVec) -> Vec<f64> {
+    pub fn residual(&self, loss: &impl Loss, setting: &Setting, x: &SparseVec) -> Vec<f64> {
         let (coefficients, constant) = setting.moments.unscaled(x);
         let mut predictions = vec![0.0; self.weights.len()];
         self.design.apply(&coefficients, &mut predictions);
@@ -170,7 +170,7 @@ where
     }
 
     /// The sums of the parts that a training set keeps.
-    fn kept(&self, left_out: Option<usize>) -> impl Iterator<Item = &Sums> + Clone {
+    pub fn kept(&self, left_out: Option<usize>) -> impl Iterator<Item = &Sums> + Clone {
         self.sums.iter().enumerate().filter(move |(p, _)| Some(*p) != left_out).map(|(_, s)| s)
     }
 
@@ -214,167 +214,4 @@ where
 fn middle(mut values: Vec<f64>) -> f64 {
     let at = (values.len() - 1) / 2;
     *values.select_nth_unstable_by(at, f64::total_cmp).1
-}
-
-/// What a training set is centred and scaled with.
-#[derive(Debug, Clone)]
-pub(super) struct Moments {
-    pub weight: f64,
-    means: Vec<f64>,
-    scales: Vec<f64>,
-    /// Σw(z − mean)².
-    energies: Vec<f64>,
-    /// The mean of y.
-    target: f64,
-    /// The same, where the model has an intercept.
-    intercept: f64,
-}
-
-impl Moments {
-    /// A fitted point in units of Z, and the constant that its predictions need.
-    fn unscaled(&self, x: &SparseVec) -> (SparseVec, f64) {
-        let coefficients = x.map(|j, v| v / self.scales[j]);
-        let shift: f64 = coefficients.entries().map(|(j, v)| v * self.means[j]).sum();
-        (coefficients, self.intercept - shift)
-    }
-}
-
-/// What makes a training set: the part that it leaves out, its moments, its ridge; and what follows.
-pub(super) struct Setting {
-    pub left_out: Option<usize>,
-    pub moments: Moments,
-    /// The ridge for all rows.
-    pub ridge: f64,
-    /// The training set's share of it.
-    share: f64,
-    linear: Vec<f64>,
-    diagonal: Vec<f64>,
-    constant: f64,
-}
-
-impl Setting {
-    pub fn new<A>(gram: &PartGram<'_, A>, left_out: Option<usize>, preparation: &Preparation, ridge: f64) -> Self
-    where
-        A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
-    {
-        let moments = gram.moments(left_out, preparation);
-        let share = ridge * moments.weight / gram.sums.iter().map(|s| s.weight).sum::<f64>();
-        let kept = gram.kept(left_out);
-        let product = |j: usize| {
-            let apart = |s: &Sums| s.weight * (s.means[j] - moments.means[j]) * (s.target - moments.target);
-            kept.clone().map(|s| s.products[j] + apart(s)).sum::<f64>() / moments.scales[j]
-        };
-        let linear = (0..gram.design.domain()).map(product).collect();
-        let energies = moments.energies.iter().zip(&moments.scales);
-        let diagonal = energies.map(|(energy, scale)| energy / scale.powi(2) + share).collect();
-        let constant = 0.5 * kept.map(|s| s.square + s.weight * (s.target - moments.intercept).powi(2)).sum::<f64>();
-        Self { left_out, moments, ridge, share, linear, diagonal, constant }
-    }
-
-    /// The quadratic of the training set among the coordinates of the list.
-    fn among<A>(&self, gram: &PartGram<'_, A>) -> Training {
-        let picked = |all: &[f64]| gram.listed.iter().map(|&j| all[j]).collect::<Vec<f64>>();
-        let (scales, means) = (picked(&self.moments.scales), picked(&self.moments.means));
-        let kept = gram.sums.iter().zip(&gram.products).enumerate().filter(|(p, _)| Some(*p) != self.left_out);
-        // How far the means of each part are from the training set's.
-        let apart = |own: &[f64]| picked(own).iter().zip(&means).map(|(own, all)| own - all).collect::<Vec<f64>>();
-        let parts: Vec<_> = kept.map(|(_, (sums, products))| (sums.weight, apart(&sums.means), products)).collect();
-        let row = |i: usize| {
-            let mut row = vec![0.0; i + 1];
-            for (weight, apart, products) in &parts {
-                let weight = weight * apart[i];
-                row.iter_mut().zip(products.row(i)).zip(apart).for_each(|((g, v), apart)| *g += v + weight * apart);
-            }
-            row.iter_mut().zip(&scales).for_each(|(g, scale)| *g /= scale * scales[i]);
-            row[i] += self.share;
-            row
-        };
-        let rows: Vec<Vec<f64>> = (0..means.len()).map(row).collect();
-        let column = |j: usize| (0..rows.len()).map(|i| if i < j { rows[j][i] } else { rows[i][j] }).collect();
-        let columns = (0..rows.len()).map(column).collect();
-        let terms = Terms { linear: picked(&self.linear), diagonal: picked(&self.diagonal), constant: self.constant };
-        Training { terms, columns }
-    }
-}
-
-/// The quadratic of a training set among the listed coordinates.
-#[derive(Debug)]
-pub(super) struct Training {
-    terms: Terms,
-    columns: Vec<Vec<f64>>,
-}
-
-impl Quadratic for Training {
-    fn terms(&self) -> &Terms {
-        &self.terms
-    }
-    fn column(&self, j: usize) -> &[f64] {
-        &self.columns[j]
-    }
-    fn block(&self, _: usize, members: &[usize]) -> Vec<f64> {
-        members.iter().flat_map(|&b| members.iter().map(move |&a| self.columns[b][a])).collect()
-    }
-}
-
-/// Training sets side by side.
-pub(super) struct Trainings<'g, 'a, A, L> {
-    pub gram: &'g mut PartGram<'a, A>,
-    pub loss: &'g L,
-    pub settings: &'g [Setting],
-}
-
-impl<A, L> Trainings<'_, '_, A, L>
-where
-    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
-    L: Loss,
-{
-    /// How many there are.
-    pub fn count(&self) -> usize {
-        self.settings.len()
-    }
-
-    /// b = −∇f(0) of one of them.
-    pub fn linear(&self, which: usize) -> &[f64] {
-        &self.settings[which].linear
-    }
-
-    /// The diagonal of its G, the ridge included.
-    pub fn diagonal(&self, which: usize) -> &[f64] {
-        &self.settings[which].diagonal
-    }
-
-    /// Its f(0).
-    pub fn constant(&self, which: usize) -> f64 {
-        self.settings[which].constant
-    }
-
-    /// Coordinates join the list. No pass.
-    pub fn list(&mut self, coordinates: &[usize]) {
-        self.gram.list(coordinates);
-    }
-
-    /// The listed coordinates, in the order in which they came.
-    pub fn listed(&self) -> &[usize] {
-        &self.gram.listed
-    }
-
-    /// One of them among the coordinates of the list.
-    pub fn among(&self, which: usize) -> Training {
-        self.settings[which].among(self.gram)
-    }
-
-    /// −∇f of some of them at points of theirs: one pass. Right outside of the points' supports.
-    pub fn slopes(&mut self, points: &[(usize, SparseVec)]) -> Vec<Vec<f64>> {
-        let residual = |(which, x): &(usize, SparseVec)| self.gram.residual(self.loss, &self.settings[*which], x);
-        let residuals: Vec<Vec<f64>> = points.par_iter().map(residual).collect();
-        let residuals: Vec<&[f64]> = residuals.iter().map(Vec::as_slice).collect();
-        let mut slopes = vec![Vec::new(); points.len()];
-        self.gram.design.adjoint_block(&residuals, &mut slopes);
-        self.gram.passes += 1;
-        for (slopes, (which, _)) in slopes.iter_mut().zip(points) {
-            let scales = &self.settings[*which].moments.scales;
-            slopes.iter_mut().zip(scales).for_each(|(slope, scale)| *slope /= scale);
-        }
-        slopes
-    }
 }

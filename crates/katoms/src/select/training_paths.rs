@@ -9,7 +9,7 @@
 use rayon::prelude::*;
 
 use super::listing::Listing;
-use super::part_gram::{Training, Trainings};
+use super::trainings::{Training, Trainings};
 use crate::linalg::top_k;
 use crate::loss::Loss;
 use crate::operator::LinearOperator;
