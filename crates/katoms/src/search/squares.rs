@@ -30,7 +30,9 @@ const ENTERING: usize = 20;
 const ENTERING_HALVES: usize = 3;
 /// Good models that are priced together.
 pub(super) const PRICED: usize = 4;
+/// Rounds with kicks; then others only while an exchange improves the model, up to so many.
 const ROUNDS: usize = 8;
+const MOST: usize = 40;
 /// Rounds without a better model after which a search ends.
 pub(super) const PATIENCE: usize = 2;
 /// The atoms of models that are enumerated also for more than [`ALL`] columns, and what their Gram matrix may cost.
@@ -108,14 +110,14 @@ impl<'f, 'a> Squares<'f, 'a> {
         let (mut stale, patience) = (0, if small { PATIENCE + effort.extra() } else { 0 });
         for round in 0.. {
             let before = state.elites.first()?.objective;
-            if small {
+            if small && round < ROUNDS {
                 state.vary(round, effort, go_on);
             }
             let (found, entering) = self.price(&state, if small { PRICED } else { 1 })?;
             stale = if state.elites.first()?.objective < before * (1.0 - IMPROVES) { 0 } else { stale + 1 };
             let new = state.set.add(self.f, self.atoms, entering);
-            let settled = new == 0 || (!found.improves() && stale >= patience);
-            if settled || round + 1 == ROUNDS || go_on(round).is_break() {
+            let settled = new == 0 || (!found.improves() && (stale >= patience || round + 1 >= ROUNDS));
+            if settled || round + 1 == MOST || go_on(round).is_break() {
                 return Some(found);
             }
             state.local.grow(&state.set);
