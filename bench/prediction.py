@@ -1,10 +1,10 @@
 """How well the cross-validated estimators predict rows that they have not seen, beside abess and the Lasso.
 
-    python bench/prediction.py [FOLDER] [NAME ...]
+    python bench/prediction.py [NAME ...]
 
-FOLDER holds data sets as NumPy archives, ``NAME.npz``: ``X`` (or ``data``, ``indices``, ``indptr`` and ``shape`` of a
-CSR matrix) and ``y``; unless given, it is ``../shared/data`` beside the project. Data sets that are not there are left
-out with a message. A target of two values is a question of classes, any other one of numbers.
+Data sets are NumPy archives, ``NAME.npz``, in the folder that ``KATOMS_DATA`` names, or in ``../shared/data`` beside the
+project; those that are not there are left out with a message. A target of two values is a question of classes, any other
+one of numbers.
 
 Rows are held out five times, a fifth of them each time, the classes in equal shares. On the others, everyone chooses by
 a cross-validation of its own, with the defaults of its library: katoms' ``SparseRegressorCV()`` and
@@ -19,7 +19,6 @@ fewer than three features, there is no such third, and the error alone counts.
 """
 
 import argparse
-import pathlib
 import time
 import warnings
 
@@ -31,6 +30,8 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from beside import real_data
+from beside.quality import designs
 from katoms import SparseClassifierCV, SparseRegressorCV
 
 try:
@@ -41,22 +42,6 @@ except ImportError:
 CLASSES = ("golub72", "alon", "veer78_jacob", "nki295_4919", "p53_pathways", "arcene", "BASEHOCK")
 NUMBERS = ("riboflavin", "trim32", "wheat")
 FOLDS = 5
-
-
-def load(path):
-    """The matrix and the target of a file; columns and rows with missing values are left out."""
-    with np.load(path, allow_pickle=True) as file:
-        if "indptr" in file:
-            parts = (file["data"].astype(float), file["indices"], file["indptr"])
-            X = scipy.sparse.csr_matrix(parts, shape=tuple(file["shape"]))
-        else:
-            X = np.asarray(file["X"], dtype=float)
-        y = np.asarray(file["y"])
-    y = y[:, 0] if y.ndim > 1 else y
-    y = y.astype(float) if y.dtype.kind in "biuf" else np.unique(y, return_inverse=True)[1].astype(float)
-    known = np.isfinite(y)
-    X, y = X[known], y[known]
-    return X if scipy.sparse.issparse(X) else X[:, np.isfinite(X).all(axis=0)], y
 
 
 def varying(X):
@@ -131,8 +116,6 @@ def reached(classes, told):
 def main():
     """Print the table, a line as soon as it is known."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    default = pathlib.Path(__file__).resolve().parents[1].parent / "shared" / "data"
-    parser.add_argument("folder", nargs="?", type=pathlib.Path, default=default)
     parser.add_argument("names", nargs="*", default=[], metavar="name")
     asked = parser.parse_args()
     if abess is None:
@@ -143,11 +126,10 @@ def main():
     print(" | ".join(f"s {name}" for name in names), end=" | goal |\n")
     print("|---" * (4 + 3 * len(names)) + "|", flush=True)
     for name in asked.names or CLASSES + NUMBERS:
-        path = asked.folder / f"{name}.npz"
-        if not path.exists():
-            print(f"{name}: there is no {path.name} in the folder; left out", flush=True)
+        if reason := real_data.missing(f"{name}.npz"):
+            print(f"{name} is left out: {reason}", flush=True)
             continue
-        X, y = load(path)
+        X, y = designs.table(name)
         classes, told = compare(X, y)
         cells = [name, f"{X.shape[0]} × {X.shape[1]}", "error" if classes else "R²"]
         columns = [told[who].T for who in names]

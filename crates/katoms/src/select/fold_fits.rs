@@ -9,7 +9,7 @@ use super::scores::Choice;
 use super::shrinkage::shrunk;
 use super::training_paths::{Paths, TrainingPaths, affordable};
 use super::trainings::{Setting, Trainings};
-use crate::driver::{Options, Run, lockstep_while};
+use crate::driver::{Options, Outcome, Run, Status, lockstep_while};
 use crate::error::Error;
 use crate::loss::Split;
 use crate::method::AcceleratedIht;
@@ -198,7 +198,8 @@ where
         Ok(Some((models, passes + more, complete)))
     }
 
-    /// A run for each objective and size, all in lockstep. After a break all are taken where they stand.
+    /// A run for each objective and size, all in lockstep. After a break the sizes remain of which all runs have ended, and the
+    /// first one where it stands.
     fn by_runs(&self, go_on: &mut GoOn<'_>) -> Result<Models, Error> {
         let Problem { set, options, .. } = *self.problem;
         let sets: Vec<Always<S>> =
@@ -222,8 +223,11 @@ where
             complete &= said.is_continue();
             said
         })?;
-        let points: Vec<SparseVec> = runs.iter().map(|run| run.iterate().clone()).collect();
         let passes = runs.iter().map(|run| run.trace().len()).max().unwrap_or(0);
-        Ok((points.chunks(sets.len()).map(<[SparseVec]>::to_vec).collect(), passes, complete))
+        let ended: Vec<Outcome<SparseVec>> = runs.into_iter().map(Run::outcome_unchecked).collect();
+        let stands = |size: &usize| ended.chunks(sets.len()).all(|path| path[*size].status != Status::Stopped);
+        let done = (0..sets.len()).take_while(stands).count().max(1);
+        let points = |path: &[Outcome<SparseVec>]| path[..done].iter().map(|one| one.point.clone()).collect();
+        Ok((ended.chunks(sets.len()).map(points).collect(), passes, complete))
     }
 }

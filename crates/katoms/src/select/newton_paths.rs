@@ -66,7 +66,7 @@ impl NewtonPaths<'_> {
         let mut sets: Vec<WorkingSet> = self.trainings.iter().map(|t| self.working_set(t[0], &listed)).collect();
         let some: Vec<usize> = looks(self.sizes.len()).into_iter().map(|at| self.sizes[at]).collect();
         let mut complete = true;
-        while passes <= ROUNDS && complete && listed.len() < self.atoms.len() {
+        while passes <= ROUNDS && listed.len() < self.atoms.len() {
             let mut residuals = Vec::new();
             let mut paths = self.begun(&sets, &nulls);
             for &size in &some {
@@ -74,6 +74,9 @@ impl NewtonPaths<'_> {
                 residuals.extend(paths.iter().map(|path| (path.training, path.f.residual(&path.x))));
             }
             complete = go_on(0).is_continue();
+            if !complete {
+                break;
+            }
             let mut promises = self.promises(&residuals);
             listed.iter().for_each(|&atom| promises[atom] = 0.0);
             let new = top_k(&promises, listed.len() / JOIN);

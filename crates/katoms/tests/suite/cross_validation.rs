@@ -954,6 +954,20 @@ fn a_validation_that_is_stopped_keeps_the_sizes_that_it_has() {
     let stopped = stopped.unwrap();
     assert_eq!((stopped.complete, stopped.scores.len(), rounds), (false, 2, 2));
     assert!(stopped.scores.iter().all(|score| score.mean.is_finite()));
+    // and where runs of a method do the work: sizes of which not all have ended are left out
+    let whole = Watched::without_columns(&data);
+    let mut scores = Vec::new();
+    for most in [1, 2, usize::MAX] {
+        let mut rounds = 0;
+        let found = cross_validate_while(&whole, &loss, &set, &folds, &options, &mut |_| {
+            rounds += 1;
+            if rounds == most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        let found = found.unwrap();
+        assert_eq!(found.complete, most == usize::MAX);
+        scores.push(found.scores.len());
+    }
+    assert!(scores[0] == 1 && scores[1] < 10 && scores[2] == 10, "{scores:?}");
 }
 
 /// In a wide design the paths of training sets grow within a list of atoms; by hand, among all. Beyond the atoms that
