@@ -7,8 +7,7 @@
 //! use, the plain sum does not: they may pass 100 %.
 //!
 //! Products with several residuals are measured against the products of square matrices, one on each
-//! thread, of faer. The kernels multiply and add in `f64`, and so reach half of the peak of `f32` at best; "single"
-//! is that of the columns in `f32`.
+//! thread, of faer. The kernels multiply and add in `f64`, and so reach half of the peak of `f32` at best.
 //!
 //! `cargo run --release -p katoms-bench --bin adjoint [rows columns]` (3000 80000 unless told; 2 GB)
 
@@ -89,11 +88,8 @@ fn measure<T: Stored>(rows: usize, columns: usize, peaks: [f64; 2]) {
 fn measure_blocks<T: Stored>(data: &[T], rows: usize, peaks: [f64; 2]) {
     let columns = data.len() / rows;
     type Kernel<T> = fn(&[T], &[&[f64]], &mut [&mut [f64]]);
-    let layouts: [(&str, Kernel<T>); 3] = [
-        ("columns", kernels::adjoint_columns_block),
-        ("single", kernels::adjoint_columns_block_single),
-        ("rows", kernels::adjoint_rows_block),
-    ];
+    let layouts: [(&str, Kernel<T>); 2] =
+        [("columns", kernels::adjoint_columns_block), ("rows", kernels::adjoint_rows_block)];
     for count in RESIDUALS {
         let rs: Vec<Vec<f64>> = (0..count).map(|q| (0..rows).map(|i| noise(i + q * rows)).collect()).collect();
         let rs: Vec<&[f64]> = rs.iter().map(Vec::as_slice).collect();

@@ -6,10 +6,10 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, check_length, check_option};
+use crate::linalg::parallel;
 use crate::linalg::{self, Matrix};
 use crate::loss::Loss;
 use crate::method::KeptColumns;
@@ -54,7 +54,7 @@ impl<P: Point> Evaluated<P> {
         let pairs: Vec<(f64, &P)> = weights.iter().zip(terms).map(|(&w, t)| (w, &t.x)).collect();
         let mut ax = vec![0.0; outputs];
         // A thread owns a chunk of the image, so the order of the sums is fixed.
-        ax.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, out)| {
+        parallel::chunks_mut(&mut ax, CHUNK, &|chunk, out| {
             for (w, term) in weights.iter().zip(terms).filter(|(w, _)| **w != 0.0) {
                 out.iter_mut().zip(&term.ax[chunk * CHUNK..]).for_each(|(o, z)| *o += w * z);
             }
@@ -380,19 +380,13 @@ impl<A: LinearOperator, L: Loss> Objective<A, L> {
     /// ⟨∇f(x), d⟩ for several d, from the images alone. O(m) each.
     pub(crate) fn slopes(&self, x: &Evaluated<A::Point>, ds: &[Evaluated<A::Point>]) -> Vec<f64> {
         let residual = self.residual(x);
-        ds.par_iter()
-            .with_min_len(16)
-            .map(|d| linalg::dot(&residual, &d.ax) + self.ridge * self.ridged(&x.x, &d.x))
-            .collect()
+        parallel::map(ds.len(), &|i| linalg::dot(&residual, &ds[i].ax) + self.ridge * self.ridged(&x.x, &ds[i].x))
     }
 
     /// ⟨d, ∇²f·e⟩ for several e, where the Hessian is that of a point with the curvatures `h`. O(m) each.
     pub(crate) fn bends(&self, h: &[f64], d: &Evaluated<A::Point>, es: &[Evaluated<A::Point>]) -> Vec<f64> {
         let curved: Vec<f64> = h.iter().zip(&d.ax).map(|(h, z)| h * z).collect();
-        es.par_iter()
-            .with_min_len(16)
-            .map(|e| linalg::dot(&curved, &e.ax) + self.ridge * self.ridged(&d.x, &e.x))
-            .collect()
+        parallel::map(es.len(), &|i| linalg::dot(&curved, &es[i].ax) + self.ridge * self.ridged(&d.x, &es[i].x))
     }
 
     /// ⟨d, ∇²f(x)·d⟩, from the images alone. O(m).

@@ -7,9 +7,9 @@ use rand::{Rng, RngExt};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
-use rayon::prelude::*;
 
 use crate::linalg::Matrix;
+use crate::linalg::parallel;
 use crate::loss::Logistic;
 use crate::space::SparseVec;
 
@@ -49,7 +49,7 @@ const COLUMN_STREAMS: u64 = 1 << 32;
 /// ```
 pub fn gaussian_columns_f32(out: &mut [f32], rows: usize, first: usize, seed: u64) {
     let scale = 1.0 / (rows as f32).sqrt();
-    out.par_chunks_mut(rows.max(1)).enumerate().for_each(|(at, column)| {
+    parallel::chunks_mut(out, rows.max(1), &|at, column| {
         let mut rng = generator(seed, COLUMN_STREAMS + (first + at) as u64);
         column.iter_mut().for_each(|v| *v = scale * Distribution::<f32>::sample(&StandardNormal, &mut rng));
     });

@@ -13,7 +13,7 @@ mod trials;
 use katoms::Error;
 use katoms::driver::{Status, Trace};
 use katoms::linalg::Matrix;
-use rayon::prelude::*;
+use katoms::linalg::parallel;
 
 pub use rows::RowPrior;
 pub(super) use table::Scaling;
@@ -172,7 +172,7 @@ impl Whole<'_> {
     fn matrix(&self, parameters: &Parameters, kind: RowPrior) -> (CompletedMatrix, f64) {
         let evidence = rows_evidence(&self.table, parameters);
         let prior = prior_of(kind, parameters.rank, &evidence);
-        let factors: Vec<Vec<f64>> = evidence.par_iter().map(|row| prior.factors(row)).collect();
+        let factors: Vec<Vec<f64>> = parallel::map(evidence.len(), &|row| prior.factors(&evidence[row]));
         let Scaling { centres, scales } = &self.scaling;
         let (n, rank) = (self.table.shape.0, parameters.rank);
         let (left, singular_values, right) =

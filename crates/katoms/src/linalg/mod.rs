@@ -1,29 +1,21 @@
-//! The ground: what the linear-algebra crate does not give.
-//!
-//! Everything here is deterministic: a sum is taken in an order that does not depend on the
-//! number of threads. faer's factorisations follow its global parallelism, which is sequential unless a
-//! program that links katoms turns faer's `rayon` feature on.
+//! Kernels, small dense matrices, truncated SVDs. A sum is taken in an order that does not depend on the number of threads.
 
 mod bytes;
+mod dense;
 pub mod kernels;
 mod leading_pair;
-mod matrix;
-mod orthonormal;
+pub mod parallel;
 mod power_of_two;
-mod registers;
 mod singular_pairs;
-mod solve;
 mod top_k;
 mod truncated_svd;
 
 pub(crate) use bytes::Bytes;
+pub use dense::{Matrix, inverse_symmetric, solve_symmetric};
+pub(crate) use dense::{SymmetricSystem, extended};
 pub use leading_pair::{SingularPair, leading_pair};
-pub use matrix::Matrix;
-pub(crate) use orthonormal::extended;
 pub use power_of_two::{exponent_of_two, times_power_of_two};
 pub use singular_pairs::{Wanted, singular_pairs, spectral_norm};
-pub(crate) use solve::SymmetricSystem;
-pub use solve::{inverse_symmetric, solve_symmetric};
 pub use top_k::top_k;
 pub use truncated_svd::{Multiply, TruncatedSvd, truncated_svd};
 

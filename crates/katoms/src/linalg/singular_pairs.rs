@@ -110,13 +110,12 @@ impl Block {
     /// All pairs at once, where the space of a restart would be as large as the matrix.
     fn whole(m: &impl Multiply) -> Option<Self> {
         let (rows, columns) = m.shape();
-        let identity = |size| Matrix::from_fn(size, size, |i, j| if i == j { 1.0 } else { 0.0 });
         // By the shorter side: an identity of the longer one could be far larger than the matrix.
         if rows < columns {
-            let (right, values, left) = m.transposed_times(&identity(rows)).svd()?;
+            let (right, values, left) = m.transposed_times(&Matrix::identity(rows)).svd()?;
             return Some(Self { left, values, right });
         }
-        let (left, values, right) = m.times(&identity(columns)).svd()?;
+        let (left, values, right) = m.times(&Matrix::identity(columns)).svd()?;
         Some(Self { left, values, right })
     }
 

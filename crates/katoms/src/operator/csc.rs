@@ -3,14 +3,13 @@
 use std::borrow::Cow;
 use std::fmt::Debug;
 
-use rayon::prelude::*;
-
 use super::magnitude::{are_moderate, extremes, no_room};
 use super::moments::corrected;
 use super::parts::part_major;
 use super::{ColumnMoments, ColumnSize, LinearOperator, Moments, Parts, is_its_own_base};
 use crate::error::{Error, check_length, check_range};
 use crate::linalg::kernels::{self, Real};
+use crate::linalg::parallel;
 use crate::linalg::{Matrix, times_power_of_two};
 use crate::space::{IndexSet, SparseVec};
 
@@ -96,12 +95,16 @@ impl<'a, T: Real, I: SparseIndex, P: SparseIndex> Csc<'a, T, I, P> {
 
     /// The largest magnitude in each column. One read of the values.
     pub(super) fn sizes(&self) -> Vec<f64> {
-        let one = |j: usize| {
+        let one = |j: usize| -> f64 {
             let values = &self.values[self.starts[j].get()..self.starts[j + 1].get()];
             let plain = || values.iter().fold(0.0_f64, |most, v| most.max(v.to_f64().abs()));
             T::as_doubles(values).map_or_else(plain, kernels::largest)
         };
-        (0..self.columns).into_par_iter().with_min_len(COLUMN_CHUNK).map(one).collect()
+        let mut sizes = vec![0.0; self.columns];
+        parallel::chunks_mut(&mut sizes, COLUMN_CHUNK, &|chunk, sizes| {
+            sizes.iter_mut().enumerate().for_each(|(j, size)| *size = one(chunk * COLUMN_CHUNK + j));
+        });
+        sizes
     }
 
     /// A copy in double precision in which column j is 2^`exponents[j]` times what it is.
@@ -155,7 +158,7 @@ impl<'a, T: Real, I: SparseIndex, P: SparseIndex> Csc<'a, T, I, P> {
         let count = rs.len();
         // All residuals of a row lie together, as a row's entries meet them.
         let rows: Vec<f64> = (0..self.rows).flat_map(|i| rs.iter().map(move |r| r[i])).collect();
-        kernels::for_each_part(out, COLUMN_CHUNK, |first, out| {
+        kernels::for_each_part(out, COLUMN_CHUNK, &|first, out| {
             let mut sums = vec![0.0; out.len()];
             for j in 0..out[0].len() {
                 sums.fill(-0.0); // what an iterator's sum starts from: it has the bits of the adjoint
@@ -265,7 +268,7 @@ impl<T: Real, I: SparseIndex, P: SparseIndex> LinearOperator for Csc<'_, T, I, P
     }
     fn adjoint(&self, r: &[f64], out: &mut Vec<f64>) {
         out.resize(self.columns, 0.0);
-        out.par_chunks_mut(COLUMN_CHUNK).enumerate().for_each(|(chunk, out)| {
+        parallel::chunks_mut(out, COLUMN_CHUNK, &|chunk, out| {
             for (j, o) in out.iter_mut().enumerate() {
                 *o = self.column_dot(chunk * COLUMN_CHUNK + j, r);
             }
@@ -292,7 +295,7 @@ impl<T: Real, I: SparseIndex, P: SparseIndex> LinearOperator for Csc<'_, T, I, P
             return Some(energies);
         }
         let totals: Vec<f64> = weights.iter().map(|w| w.iter().sum()).collect();
-        kernels::for_each_part(&mut out, COLUMN_CHUNK, |first, out| {
+        kernels::for_each_part(&mut out, COLUMN_CHUNK, &|first, out| {
             for j in 0..out[0].len() {
                 let centre = centres.map_or(0.0, |c| c[first + j]);
                 let column = self.merged_column(first + j);
@@ -325,13 +328,12 @@ impl<T: Real, I: SparseIndex, P: SparseIndex> LinearOperator for Csc<'_, T, I, P
             self.column(right[b]).for_each(|(i, _)| laid[i] = 0.0);
             products
         };
-        let empty = || vec![0.0; self.rows];
-        let products: Vec<Vec<f64>> = if stored * right.len() < PARALLEL_WORK {
-            let mut laid = empty();
-            (0..right.len()).map(|b| column(&mut laid, b)).collect()
-        } else {
-            (0..right.len()).into_par_iter().with_min_len(8).map_init(empty, |laid, b| column(laid, b)).collect()
-        };
+        let width = if stored * right.len() < PARALLEL_WORK { right.len() } else { 8 };
+        let mut products: Vec<Vec<f64>> = vec![Vec::new(); right.len()];
+        parallel::chunks_mut(&mut products, width.max(1), &|chunk, products| {
+            let mut laid = vec![0.0; self.rows];
+            products.iter_mut().enumerate().for_each(|(b, out)| *out = column(&mut laid, chunk * width + b));
+        });
         let entry = |a: usize, b: usize| if a < products[b].len() { products[b][a] } else { products[a][b] };
         Some(Matrix::from_fn(left.len(), right.len(), entry))
     }
@@ -357,7 +359,11 @@ impl<T: Real, I: SparseIndex, P: SparseIndex> ColumnMoments for Csc<'_, T, I, P>
             let absent = (total - stored).max(0.0);
             corrected(mean, (deviation - absent * mean) / total, (square + absent * mean * mean) / total)
         };
-        let (means, variances) = (0..self.columns).into_par_iter().map(one).unzip();
+        let mut both = vec![(0.0, 0.0); self.columns];
+        parallel::chunks_mut(&mut both, COLUMN_CHUNK, &|chunk, both| {
+            both.iter_mut().enumerate().for_each(|(j, both)| *both = one(chunk * COLUMN_CHUNK + j));
+        });
+        let (means, variances) = both.into_iter().unzip();
         Moments { means, variances }
     }
 }

@@ -3,14 +3,13 @@
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
-use rayon::prelude::*;
-
 use super::first_read::{FirstRead, Known};
 use super::magnitude::{are_moderate, extremes, no_room};
 use super::parts::part_major;
 use super::{ColumnMoments, ColumnSize, LinearOperator, Moments, Parts, RowSample, SampledRows, is_its_own_base};
 use crate::error::{Error, check_length};
 use crate::linalg::kernels::{self, Real};
+use crate::linalg::parallel;
 use crate::linalg::{Matrix, times_power_of_two};
 use crate::space::{IndexSet, SparseVec};
 
@@ -129,7 +128,8 @@ impl<'a, T: Real> Dense<'a, T> {
                     Layout::ColumnMajor => kernels::largest(&data[j * self.rows..][..self.rows]),
                     Layout::RowMajor => kernels::largest_every(data, j, self.columns),
                 };
-                known.doubtful().into_par_iter().map(|j| (j, size(j))).collect()
+                let doubtful = known.doubtful();
+                parallel::map(doubtful.len(), &|at| (doubtful[at], size(doubtful[at])))
             }
             None if are_moderate(data) => Vec::new(),
             None => self.sizes().into_iter().enumerate().collect(),
@@ -220,7 +220,7 @@ impl<'a, T: Real> Dense<'a, T> {
     /// Copies of some columns. O(m) for each, parallel.
     fn gathered(&self, columns: &[usize]) -> Matrix {
         let mut data = vec![0.0; self.rows * columns.len()];
-        let copy = |(columns, out): (&[usize], &mut [f64])| match self.layout {
+        let copy = |columns: &[usize], out: &mut [f64]| match self.layout {
             Layout::ColumnMajor => {
                 for (&j, out) in columns.iter().zip(out.chunks_mut(self.rows)) {
                     out.iter_mut().zip(&self.data[j * self.rows..]).for_each(|(out, x)| *out = x.to_f64());
@@ -233,9 +233,11 @@ impl<'a, T: Real> Dense<'a, T> {
             }
         };
         if data.len() < PARALLEL_WORK {
-            copy((columns, &mut data));
+            copy(columns, &mut data);
         } else {
-            columns.par_chunks(COPIED).zip(data.par_chunks_mut(COPIED * self.rows)).for_each(copy);
+            parallel::chunks_mut(&mut data, COPIED * self.rows, &|chunk, out| {
+                copy(&columns[chunk * COPIED..][..out.len() / self.rows], out);
+            });
         }
         Matrix::from_columns(self.rows, columns.len(), data)
     }
@@ -252,14 +254,15 @@ pub(super) fn gathered_products(
     rs: &[&[f64]],
     t: &IndexSet,
     rows: usize,
-    gathered: impl Fn(&[usize]) -> Matrix + Sync,
+    gathered: &(dyn Fn(&[usize]) -> Matrix + Sync),
 ) -> Vec<SparseVec> {
     let residuals = Matrix::from_columns(rows, rs.len(), rs.concat());
     let product = |some: &[usize]| gathered(some).transposed_times(&residuals);
+    let chunks: Vec<&[usize]> = t.indices().chunks(GATHERED).collect();
     let products: Vec<Matrix> = if rows * t.indices().len() * rs.len() < PARALLEL_WORK {
-        t.indices().chunks(GATHERED).map(product).collect()
+        chunks.into_iter().map(product).collect()
     } else {
-        t.indices().par_chunks(GATHERED).map(product).collect()
+        parallel::map(chunks.len(), &|at| product(chunks[at]))
     };
     let values = |q: usize| products.iter().flat_map(|product| product.column(q)).copied().collect();
     (0..rs.len()).map(|q| SparseVec::sorted(t.dim(), t.indices().to_vec(), values(q))).collect()
@@ -349,7 +352,7 @@ impl<T: Real> LinearOperator for Dense<'_, T> {
         self.known.as_ref().is_some_and(|known| known.moments(weights).is_some())
     }
     fn adjoint_block_on(&self, rs: &[&[f64]], t: &IndexSet) -> Vec<SparseVec> {
-        gathered_products(rs, t, self.rows, |some| self.gathered(some))
+        gathered_products(rs, t, self.rows, &|some| self.gathered(some))
     }
     fn adjoint_on(&self, r: &[f64], t: &IndexSet) -> SparseVec {
         let (picked, mut values) = (t.indices(), vec![0.0; t.indices().len()]);

@@ -4,11 +4,10 @@
 //! atoms. Both are known before the design is read for the first time. So one read answers everything, while the columns
 //! are in the cache: a fit of few reads would otherwise spend half of them before its first move.
 
-use rayon::prelude::*;
-
 use super::magnitude::doubtful;
 use super::{Moments, RowSample, SampledRows};
 use crate::linalg::kernels::{self, Real};
+use crate::linalg::parallel;
 use crate::loss::{Split, best_constant};
 
 /// Bytes of columns that stay in a cache while they are looked at for several ends.
@@ -87,11 +86,11 @@ impl Known {
         if let Some(sample) = &mut sample {
             samples.iter_mut().zip(sample.parts(width)).for_each(|(place, part)| *place = Some(part));
         }
-        let outs = means.par_chunks_mut(width).zip(variances.par_chunks_mut(width)).zip(pass.par_chunks_mut(width));
-        let parts = data.par_chunks(width * rows).zip(outs).zip(samples);
-        parts.for_each(|((data, ((means, variances), pass)), sample)| {
+        let outs = means.chunks_mut(width).zip(variances.chunks_mut(width)).zip(pass.chunks_mut(width));
+        let mut parts: Vec<_> = data.chunks(width * rows).zip(outs).zip(samples).collect();
+        parallel::each_mut(&mut parts, &|_, ((data, ((means, variances), pass)), sample)| {
             kernels::survey_columns(data, &asked.weights, &asked.residual, [means, variances, pass]);
-            if let Some(mut sample) = sample {
+            if let Some(sample) = sample {
                 sample.fill(data, means);
             }
         });
@@ -107,7 +106,7 @@ impl Known {
         survey: impl Fn(usize, [&mut [f64]; 3]) + Sync,
     ) -> Self {
         let [mut means, mut variances, mut pass] = [(); 3].map(|()| vec![0.0; columns]);
-        kernels::for_each_part(&mut [&mut means, &mut variances, &mut pass], width, |first, outs| {
+        kernels::for_each_part(&mut [&mut means, &mut variances, &mut pass], width, &|first, outs| {
             let [means, variances, pass] = outs else { return };
             survey(first, [means, variances, pass]);
         });

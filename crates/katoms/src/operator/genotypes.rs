@@ -4,8 +4,6 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use rayon::prelude::*;
-
 use super::dense::{self, PARALLEL_WORK};
 use super::first_read::{FirstRead, Known};
 use super::parts::part_major;
@@ -13,6 +11,7 @@ use super::{ColumnMoments, LinearOperator, Moments, Parts, SampledRows, is_its_o
 use crate::error::{Error, check_length, check_values};
 use crate::linalg::Matrix;
 use crate::linalg::kernels::{self, IN_BYTE, Meaning, Packed, Residuals};
+use crate::linalg::parallel;
 use crate::space::{IndexSet, SparseVec};
 
 /// Bytes of codes that stay in L2 while they are looked at for several ends.
@@ -95,12 +94,15 @@ impl<'a> Genotypes<'a> {
         let length = rows.div_ceil(IN_BYTE);
         let expected = length.saturating_mul(columns);
         check_length("list of packed genotypes", codes.len(), expected, "a byte for four rows of each column")?;
-        let of_column = |(j, column): (usize, &[u8])| match GenotypeCounts::of(column, rows) {
+        let of_column = |j: usize| match GenotypeCounts::of(&codes[j * length..][..length], rows) {
             GenotypeCounts { missing: 0, .. } => 0.0,
             counts => missing(j, counts),
         };
-        let missing = codes.par_chunks(length).enumerate().map(of_column).collect();
-        Ok(Self { codes, rows, columns, missing, sample: OnceLock::new(), known: None })
+        let mut means = vec![0.0; columns];
+        parallel::chunks_mut(&mut means, SHARE, &|chunk, means| {
+            means.iter_mut().enumerate().for_each(|(j, mean)| *mean = of_column(chunk * SHARE + j));
+        });
+        Ok(Self { codes, rows, columns, missing: means, sample: OnceLock::new(), known: None })
     }
 
     /// The same after one read that tells what a fit asks first.
@@ -144,7 +146,7 @@ impl<'a> Genotypes<'a> {
     ) {
         let (length, count) = (self.rows.div_ceil(IN_BYTE), outs.first().map_or(0, |out| out.len()));
         let packed = Packed { bytes: &self.codes[first * length..(first + count) * length], rows: self.rows };
-        kernels::genotype_sums(packed, None, |j| meaning(first + j), residuals, outs);
+        kernels::genotype_sums(packed, None, &|j| meaning(first + j), residuals, outs);
     }
 
     /// Means and variances of some columns from `first` on, by deviations from a pilot, as of other designs.
@@ -176,9 +178,12 @@ impl<'a> Genotypes<'a> {
         let bytes: Vec<Range<usize>> = rows.runs().map(|run| run.start / IN_BYTE..run.end.div_ceil(IN_BYTE)).collect();
         let length: usize = bytes.iter().map(ExactSizeIterator::len).sum();
         let (mut sample, packed) = (vec![0; length * self.columns], self.packed());
-        sample.par_chunks_mut(length).enumerate().with_min_len(SHARE).for_each(|(j, out)| {
-            let picked = bytes.iter().flat_map(|run| &packed.column(j)[run.clone()]);
-            out.iter_mut().zip(picked).for_each(|(out, &byte)| *out = byte);
+        parallel::chunks_mut(&mut sample, length * SHARE, &|chunk, out| {
+            for (at, out) in out.chunks_mut(length).enumerate() {
+                let column = packed.column(chunk * SHARE + at);
+                let picked = bytes.iter().flat_map(|run| &column[run.clone()]);
+                out.iter_mut().zip(picked).for_each(|(out, &byte)| *out = byte);
+            }
         });
         sample
     }
@@ -186,11 +191,14 @@ impl<'a> Genotypes<'a> {
     /// Copies of some columns. O(m) for each, parallel.
     fn gathered(&self, columns: &[usize]) -> Matrix {
         let (mut data, packed) = (vec![0.0; self.rows * columns.len()], self.packed());
-        let copy = |(&j, out): (&usize, &mut [f64])| kernels::decode_genotypes(packed.column(j), self.missing[j], out);
+        let copy = |at: usize, out: &mut [f64]| {
+            let j = columns[at];
+            kernels::decode_genotypes(packed.column(j), self.missing[j], out);
+        };
         if data.len() < PARALLEL_WORK {
-            columns.iter().zip(data.chunks_mut(self.rows)).for_each(copy);
+            data.chunks_mut(self.rows).enumerate().for_each(|(at, out)| copy(at, out));
         } else {
-            columns.par_iter().zip(data.par_chunks_mut(self.rows)).for_each(copy);
+            parallel::chunks_mut(&mut data, self.rows, &copy);
         }
         Matrix::from_columns(self.rows, columns.len(), data)
     }
@@ -245,7 +253,7 @@ impl LinearOperator for Genotypes<'_> {
     fn apply(&self, x: &SparseVec, out: &mut [f64]) {
         out.fill(0.0);
         let packed = self.packed();
-        let task = |(task, out): (usize, &mut [f64])| {
+        let task = |task: usize, out: &mut [f64]| {
             let mut decoded = [0.0; ROWS];
             let decoded = &mut decoded[..out.len()];
             for (j, value) in x.entries() {
@@ -255,9 +263,9 @@ impl LinearOperator for Genotypes<'_> {
             }
         };
         if self.rows * x.indices().len() < PARALLEL_WORK {
-            out.chunks_mut(ROWS).enumerate().for_each(task);
+            out.chunks_mut(ROWS).enumerate().for_each(|(at, out)| task(at, out));
         } else {
-            out.par_chunks_mut(ROWS).enumerate().for_each(task);
+            parallel::chunks_mut(out, ROWS, &task);
         }
     }
     fn apply_covector(&self, g: &Vec<f64>, out: &mut [f64]) {
@@ -284,7 +292,7 @@ impl LinearOperator for Genotypes<'_> {
             kept.resize(kept.len().next_multiple_of(IN_BYTE), -0.0);
         }
         let packed = Packed { bytes: codes, rows: kept.len() };
-        kernels::genotype_sums(packed, None, |j| self.meaning(j), &Residuals::new(&[&kept]), &mut [out]);
+        kernels::genotype_sums(packed, None, &|j| self.meaning(j), &Residuals::new(&[&kept]), &mut [out]);
     }
     fn adjoint_block(&self, rs: &[&[f64]], out: &mut [Vec<f64>]) {
         out.iter_mut().for_each(|g| g.resize(self.columns, 0.0));
@@ -299,7 +307,7 @@ impl LinearOperator for Genotypes<'_> {
         }
         let packed = self.packed();
         let width = (DECODED / (size_of::<f64>() * self.rows)).next_multiple_of(TOGETHER).max(TOGETHER);
-        kernels::for_each_part(&mut out, BLOCKS * width, |first, outs| {
+        kernels::for_each_part(&mut out, BLOCKS * width, &|first, outs| {
             let (mut decoded, count) = (vec![0.0; width * self.rows], outs[0].len());
             for at in (0..count).step_by(width) {
                 let block = at..count.min(at + width);
@@ -329,12 +337,12 @@ impl LinearOperator for Genotypes<'_> {
         self.known.as_ref().is_some_and(|known| known.moments(weights).is_some())
     }
     fn adjoint_block_on(&self, rs: &[&[f64]], t: &IndexSet) -> Vec<SparseVec> {
-        dense::gathered_products(rs, t, self.rows, |some| self.gathered(some))
+        dense::gathered_products(rs, t, self.rows, &|some| self.gathered(some))
     }
     fn adjoint_on(&self, r: &[f64], t: &IndexSet) -> SparseVec {
         let (picked, mut values) = (t.indices(), vec![0.0; t.indices().len()]);
         let meaning = |j| self.meaning(j);
-        kernels::genotype_sums(self.packed(), Some(picked), meaning, &Residuals::new(&[r]), &mut [&mut values]);
+        kernels::genotype_sums(self.packed(), Some(picked), &meaning, &Residuals::new(&[r]), &mut [&mut values]);
         SparseVec::sorted(t.dim(), picked.to_vec(), values)
     }
 }
@@ -346,7 +354,7 @@ impl ColumnMoments for Genotypes<'_> {
         }
         let (mut means, mut variances) = (self.new_covector(), self.new_covector());
         let (total, weights) = (weights.iter().sum(), Residuals::new(&[weights]));
-        kernels::for_each_part(&mut [&mut means, &mut variances], self.width(), |first, outs| {
+        kernels::for_each_part(&mut [&mut means, &mut variances], self.width(), &|first, outs| {
             let [means, variances] = outs else { return };
             self.survey(first, &weights, total, [means, variances]);
         });

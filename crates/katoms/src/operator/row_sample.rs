@@ -11,10 +11,10 @@
 use std::ops::Range;
 
 use pulp::{Arch, Simd, WithSimd};
-use rayon::prelude::*;
 
 use crate::linalg::Bytes;
 use crate::linalg::kernels::{self, CODES, Real};
+use crate::linalg::parallel;
 
 /// Runs of rows in which the sample lies: many short ones are dear to read, and few see little of sorted data.
 const RUNS: usize = 4;
@@ -148,13 +148,13 @@ impl RowSample {
     /// hold in the rows of the sample, column after column, as many as there is room for.
     pub fn new(which: SampledRows, columns: usize, read: impl Fn(usize, &mut [f32]) + Sync) -> Self {
         let (mut sample, rows) = (Self::unfilled(which, columns), which.count());
-        let parts: Vec<SamplePart<'_>> = sample.parts(COLUMNS).collect();
-        parts.into_par_iter().enumerate().for_each_init(Vec::new, |values, (at, mut part)| {
-            values.resize(rows * part.steps.len(), 0.0_f32);
-            read(at * COLUMNS, values);
+        let mut parts: Vec<SamplePart<'_>> = sample.parts(COLUMNS).collect();
+        parallel::each_mut(&mut parts, &|at, part| {
+            let mut values = vec![0.0_f32; rows * part.steps.len()];
+            read(at * COLUMNS, &mut values);
             let mean = |column: &[f32]| column.iter().map(|&x| f64::from(x)).sum::<f64>() / rows as f64;
             let centres: Vec<f64> = values.chunks(rows).map(mean).collect();
-            part.fill_runs(values, std::slice::from_ref(&(0..rows)), &centres);
+            part.fill_runs(&values, std::slice::from_ref(&(0..rows)), &centres);
         });
         sample
     }
@@ -170,11 +170,13 @@ impl RowSample {
         whole.resize(self.length, 0);
         let total: f64 = kept.iter().sum();
         kernels::code_products(&self.codes, &whole, out);
-        let worth = out.par_iter_mut().with_min_len(SHARE).zip(&self.steps).zip(&self.centres);
-        worth.for_each(|((out, &step), &centre)| {
-            let product = size / factor * f64::from(step) * *out + centre * total;
-            // A column that single precision cannot hold is no candidate.
-            *out = if product.is_finite() { product } else { 0.0 };
+        parallel::chunks_mut(out, SHARE, &|chunk, out| {
+            let first = chunk * SHARE;
+            for ((out, &step), &centre) in out.iter_mut().zip(&self.steps[first..]).zip(&self.centres[first..]) {
+                let product = size / factor * f64::from(step) * *out + centre * total;
+                // A column that single precision cannot hold is no candidate.
+                *out = if product.is_finite() { product } else { 0.0 };
+            }
         });
     }
 }

@@ -3,8 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use rayon::prelude::*;
-
 use super::Effort;
 use super::bounds::Bounds;
 use super::explore::GoOn;
@@ -15,6 +13,7 @@ use super::squares::{PATIENCE, PRICED, SMALL, multiplications, screened};
 use super::tableau::{Swap, Swaps};
 use super::within::{Within, lasting};
 use super::working_set::{Local, WorkingSet};
+use crate::linalg::parallel;
 use crate::linalg::top_k;
 use crate::objective::Evaluated;
 use crate::set::Atoms;
@@ -208,13 +207,14 @@ impl<'a> Accept<'a> {
             }
         }
         let least = self.elites.first().map_or(f64::INFINITY, |best| best.value);
-        let refit = |(chosen, swap): (Vec<usize>, Option<(usize, usize)>)| {
+        let refit = |at: usize| {
+            let (chosen, swap): (Vec<usize>, Option<(usize, usize)>) = fresh[at].clone();
             let support = self.support(&chosen);
             let start = self.f.at(from.x.point().on(&support));
             let x = self.refit(start, &support, Some(least + NEAR));
             (Fitted { value: self.f.value(&x), chosen, x }, swap)
         };
-        let refitted: Vec<(Fitted, Option<(usize, usize)>)> = fresh.into_par_iter().map(refit).collect();
+        let refitted: Vec<(Fitted, Option<(usize, usize)>)> = parallel::map(fresh.len(), &refit);
         let first = self.elites.first().map(|best| best.chosen.clone());
         for (fitted, swap) in refitted {
             found.extend(swap.map(|swap| (swap, fitted.value)));

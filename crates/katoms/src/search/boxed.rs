@@ -7,14 +7,13 @@
 
 use std::sync::OnceLock;
 
-use rayon::prelude::*;
-
 use super::bounds::Bounds;
 use super::box_minimum::BoxQuadratic;
 use super::quadratic::Quadratic;
 use super::sweep::DEPENDENT;
 use super::tableau::{Swap, Swaps};
 use crate::linalg::kernels::axpy;
+use crate::linalg::parallel;
 use crate::linalg::{Matrix, inverse_symmetric, top_k};
 use crate::set::Atoms;
 use crate::space::{IndexSet, SparseVec, Subspace};
@@ -134,14 +133,15 @@ impl<'a> Boxed<'a> {
     }
 
     fn estimated(&self, beside: &Beside, dependent: f64, count: usize) -> Vec<Swap> {
-        let estimated = |(&out, less): (&usize, &Less)| {
+        let less = self.less();
+        let estimated = |at: usize| {
+            let (out, less) = (self.chosen[at], &less[at]);
             let gains = self.gains(&less.minimum, &less.slopes, beside, dependent);
             let best = top_k(&gains, count.min(gains.len())).into_iter().filter(|&into| gains[into] > 0.0);
             let cost = less.minimum.value - self.here.value;
             best.map(|into| Swap { out, into, gain: gains[into] - cost }).collect::<Vec<Swap>>()
         };
-        let both: Vec<(&usize, &Less)> = self.chosen.iter().zip(self.less()).collect();
-        let mut all: Vec<Swap> = both.into_par_iter().flat_map_iter(estimated).collect();
+        let mut all = parallel::map(self.chosen.len(), &estimated).concat();
         all.sort_by(|a, b| b.gain.total_cmp(&a.gain));
         all.truncate(count);
         all
@@ -151,7 +151,7 @@ impl<'a> Boxed<'a> {
     pub fn substitutes(&self) -> Swaps {
         let promising = self.exchanges(FEW + MORE);
         let (few, more) = promising.split_at(FEW.min(promising.len()));
-        let computed = |some: &[Swap]| some.par_iter().map(|&swap| self.computed(swap)).collect::<Vec<Swap>>();
+        let computed = |some: &[Swap]| parallel::map(some.len(), &|at| self.computed(some[at]));
         let mut best = computed(few);
         if best.iter().all(|swap| !(swap.gain > 0.0)) {
             best.extend(computed(&more[..more.partition_point(|swap| swap.gain > 0.0)]));
@@ -191,7 +191,7 @@ impl<'a> Boxed<'a> {
     }
 
     fn less(&self) -> &[Less] {
-        self.less.get_or_init(|| self.chosen.par_iter().map(|&out| self.without(out)).collect())
+        self.less.get_or_init(|| parallel::map(self.chosen.len(), &|at| self.without(self.chosen[at])))
     }
 
     fn without(&self, out: usize) -> Less {

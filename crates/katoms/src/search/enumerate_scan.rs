@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use pulp::{Simd, WithSimd};
-use rayon::prelude::*;
 
 use super::enumerate::{Best, LANES, Scaled, TIE, padded};
 use super::sweep::DEPENDENT;
+use crate::linalg::parallel;
 
 /// The rounding of a Schur complement in units of G_jj.
 const ROUNDING: f64 = 1e-14;
@@ -110,13 +110,13 @@ impl Scaled {
             return best;
         }
         root.offer(self, &mut best);
-        let one = |&i: &usize| {
-            let mut best = best.clone();
+        let open: Vec<usize> = root.open().collect();
+        let one = |at: usize| {
+            let (i, mut best) = (open[at], best.clone());
             self.within(&self.enter(root, i, i + 1), k - 1, &mut best);
             best
         };
-        let open: Vec<usize> = root.open().collect();
-        let found: Vec<Best> = open.par_iter().with_max_len(1).map(one).collect();
+        let found: Vec<Best> = parallel::map(open.len(), &one);
         found.into_iter().fold(best, Best::or)
     }
 

@@ -7,11 +7,11 @@
 
 use pulp::bytemuck::cast_slice;
 use pulp::{Arch, Simd, WithSimd};
-use rayon::prelude::*;
 
 use super::quadratic::Quadratic;
 use super::sweep::{Strip, eliminate};
 use super::tableau::{Leaving, Tableau};
+use crate::linalg::parallel;
 use crate::linalg::top_k;
 
 /// How many times more than any other atom those of a model that stands out matter.
@@ -150,7 +150,11 @@ impl Tableau<'_> {
             best.map(|(into, gain)| Swap { out, into, gain })
         };
         let alone = if coordinates { SHARED } else { 1 };
-        let mut best: Vec<Swap> = self.chosen.par_iter().with_min_len(alone).filter_map(one).collect();
+        let mut found = vec![None; self.chosen.len()];
+        parallel::chunks_mut(&mut found, alone, &|chunk, found| {
+            found.iter_mut().zip(&self.chosen[chunk * alone..]).for_each(|(found, out)| *found = one(out));
+        });
+        let mut best: Vec<Swap> = found.into_iter().flatten().collect();
         best.sort_by(|a, b| b.gain.total_cmp(&a.gain));
         let reaches_out = |atom: &usize| self.atoms.members(*atom).iter().any(|&j| self.is_open(j));
         let outside = match coordinates {
@@ -210,9 +214,10 @@ impl Tableau<'_> {
 
     /// For every atom outside how much the best exchange for it lowers f; −∞ where it cannot come in. O(n·k).
     pub fn arrivals(&self) -> Vec<f64> {
-        let none = || vec![f64::NEG_INFINITY; self.atoms.len()];
-        let larger = |a: Vec<f64>, b: Vec<f64>| a.into_iter().zip(b).map(|(a, b)| a.max(b)).collect();
-        self.chosen.par_iter().map(|&out| self.gains(&self.leaving(out))).reduce(none, larger)
+        let gains = parallel::map(self.chosen.len(), &|at| self.gains(&self.leaving(self.chosen[at])));
+        let mut most = vec![f64::NEG_INFINITY; self.atoms.len()];
+        gains.iter().for_each(|gains| most.iter_mut().zip(gains).for_each(|(most, gain)| *most = most.max(*gain)));
+        most
     }
 }
 

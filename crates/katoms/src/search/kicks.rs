@@ -1,10 +1,10 @@
 //! From good models to others by kicks: some atoms leave, others come.
 
 use rand::{Rng, RngExt};
-use rayon::prelude::*;
 
 use super::local_search::{IMPROVES, LocalSearch, Model, Work, enrol};
 use super::tableau::Tableau;
+use crate::linalg::parallel;
 use crate::simulate::generator;
 
 /// The stream of a seed that kicks are drawn from: none that folds, half-samples or planted problems use.
@@ -88,7 +88,7 @@ impl LocalSearch<'_> {
             let mut rng = generator(round.seed, STREAM + 16 * chain as u64);
             (self.chain(&elites[chain % elites.len()], round.kicks, &mut rng, &mut own), own.done)
         };
-        let found: Vec<(Model, f64)> = (0..round.chains).into_par_iter().map(one).collect();
+        let found: Vec<(Model, f64)> = parallel::map(round.chains, &one);
         for (model, done) in found {
             work.done += done;
             enrol(elites, model);

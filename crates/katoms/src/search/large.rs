@@ -7,14 +7,13 @@
 
 use std::collections::BTreeSet;
 
-use rayon::prelude::*;
-
 use super::explore::GoOn;
 use super::local_search::{LocalSearch, Work};
 use super::pricing::Everything;
 use super::squares::{Found, Squares, compared_within, coordinates};
 use super::tableau::{Swaps, Tableau};
 use super::working_set::{Local, WorkingSet};
+use crate::linalg::parallel;
 use crate::linalg::{Matrix, dot, solve_symmetric, top_k};
 use crate::objective::Evaluated;
 use crate::space::{IndexSet, Point, SparseVec};
@@ -63,7 +62,7 @@ impl Squares<'_, '_> {
                 let likely = |g: &[f64]| members(&steepest(g, LIKELY * SUBSTITUTES));
                 let gradients =
                     if points.is_empty() { Vec::new() } else { f.gradients_near(&here, &gradient, &points, &likely) };
-                let substitutes: Vec<Vec<usize>> = gradients.par_iter().map(|g| steepest(g, SUBSTITUTES)).collect();
+                let substitutes = parallel::map(gradients.len(), &|at| steepest(&gradients[at], SUBSTITUTES));
                 if set.add(f, self.atoms, substitutes.into_iter().flatten()) > 0 {
                     local.grow(&set);
                     next = exchanged(&set, &local, &chosen, k);

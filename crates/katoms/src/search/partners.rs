@@ -1,9 +1,8 @@
 //! Pairs of nearly equal columns: their difference may tell what neither of them does.
 
-use rayon::prelude::*;
-
 use super::quadratic::Quadratic;
 use super::tableau::Tableau;
+use crate::linalg::parallel;
 use crate::set::Atoms;
 
 /// For each coordinate the one that is most like it.
@@ -22,7 +21,7 @@ impl Partners {
             let others = (0..n).filter(|&l| l != j).filter(open);
             others.reduce(|a, b| if like(j, b) > like(j, a) { b } else { a }).filter(|_| open(&j)).unwrap_or(j)
         };
-        Self(all.into_par_iter().map(partner).collect())
+        Self(parallel::map(n, &partner))
     }
 
     /// The pair outside of a model that lowers f most, and by how much.

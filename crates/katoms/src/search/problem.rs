@@ -1,11 +1,10 @@
 //! What a search over atoms asks of an objective. The search is compiled once, behind this trait: a call costs a pass over
 //! the data, or a few columns of it.
 
-use rayon::prelude::*;
-
 use super::bounds::Bounds;
 use super::within::Within;
 use crate::driver::Reference;
+use crate::linalg::parallel;
 use crate::loss::Loss;
 use crate::method::{refit_below, refit_on};
 use crate::objective::{Evaluated, Objective};
@@ -151,13 +150,14 @@ where
     ) -> Vec<Vec<f64>> {
         let Some(sampled) = self.operator().sampled_rows() else { return self.gradients(points) };
         let reference = Reference::new(Objective::residual(self, here), gradient.to_vec());
-        let near = |x: &Evaluated<SparseVec>| {
+        let near = |at: usize| {
+            let x = &points[at];
             let estimate = reference.estimate(self, x, sampled);
             let mut gradient = vec![0.0; estimate.len()];
             self.gradient_on(x, &likely(&estimate)).entries().for_each(|(j, g)| gradient[j] = g);
             gradient
         };
-        points.par_iter().map(near).collect()
+        parallel::map(points.len(), &near)
     }
 }
 

@@ -12,10 +12,9 @@
 //! change all of this by a rank-one term: O(n·|S|), with one column of G and no look at the data. It is
 //! the sweep operator of Beaton (1964), kept for all n rows.
 
-use rayon::prelude::*;
-
 use super::quadratic::Quadratic;
 use crate::linalg::kernels::axpy;
+use crate::linalg::parallel;
 use crate::linalg::{Matrix, inverse_symmetric};
 
 /// Rows that one task updates: they stay in the second cache.
@@ -124,7 +123,7 @@ impl Sweep {
         let inverse = inverse_symmetric(gram, DEPENDENT)?;
         let right: Vec<f64> = coordinates.iter().map(|&j| q.linear()[j]).collect();
         let values = inverse.times(&Matrix::from_columns(right.len(), 1, right.clone())).data().to_vec();
-        self.strips.par_iter_mut().for_each(|strip| strip.load(columns, &inverse, &values));
+        parallel::each_mut(&mut self.strips, &|_, strip| strip.load(columns, &inverse, &values));
         self.objective -= 0.5 * crate::linalg::dot(&right, &values);
         self.inverse = (0..inverse.columns()).map(|i| inverse.column(i).to_vec()).collect();
         self.values = values;
@@ -169,7 +168,7 @@ impl Sweep {
         let shared: Vec<f64> = self.inside.iter().map(|&i| column[i]).collect();
         let step = slope / pivot;
         let mut residual = column.to_vec();
-        for_each_strip(&mut self.strips, &mut residual, |strip, w| {
+        for_each_strip(&mut self.strips, &mut residual, &|strip, w| {
             for (p, g) in shared.iter().enumerate() {
                 axpy(-g, strip.regression(p), w);
             }
@@ -204,7 +203,7 @@ impl Sweep {
         let corner = self.inverse[position][position];
         let (value, across) = (self.values[position], self.inverse[position].clone());
         let mut seen = vec![0.0; self.position.len()];
-        for_each_strip(&mut self.strips, &mut seen, |strip, t| {
+        for_each_strip(&mut self.strips, &mut seen, &|strip, t| {
             t.copy_from_slice(strip.regression(position));
             for (p, v) in across.iter().enumerate().filter(|(p, _)| *p != position) {
                 axpy(-v / corner, t, strip.regression_mut(p));
@@ -245,10 +244,13 @@ impl Sweep {
 }
 
 /// Some work on every strip and its part of a vector: in parallel where there are several.
-fn for_each_strip(strips: &mut [Strip], v: &mut [f64], work: impl Fn(&mut Strip, &mut [f64]) + Sync) {
+fn for_each_strip(strips: &mut [Strip], v: &mut [f64], work: &(dyn Fn(&mut Strip, &mut [f64]) + Sync)) {
     match strips {
         [strip] => work(strip, v),
-        _ => strips.par_iter_mut().zip(v.par_chunks_mut(ROWS)).for_each(|(strip, part)| work(strip, part)),
+        _ => {
+            let mut pairs: Vec<_> = strips.iter_mut().zip(v.chunks_mut(ROWS)).collect();
+            parallel::each_mut(&mut pairs, &|_, (strip, part)| work(strip, part));
+        }
     }
 }
 

@@ -1,11 +1,10 @@
 //! A model of some atoms on a [`Sweep`]: atoms come in and leave. What others would bring is told in `exchanges`.
 
-use rayon::prelude::*;
-
 use super::boxed::Boxed;
 pub(crate) use super::exchanges::{Swap, Swaps};
 use super::quadratic::Quadratic;
 use super::sweep::Sweep;
+use crate::linalg::parallel;
 use crate::linalg::{Matrix, dot, inverse_symmetric, top_k};
 use crate::set::Atoms;
 use crate::space::{IndexSet, SparseVec};
@@ -78,7 +77,7 @@ impl<'a> Tableau<'a> {
             }
             block
         };
-        (0..self.atoms.len()).into_par_iter().map(one).collect()
+        parallel::map(self.atoms.len(), &one)
     }
 
     /// The atoms, in the order in which they came.

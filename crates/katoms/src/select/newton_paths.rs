@@ -4,9 +4,8 @@
 //! atoms, and these are refitted on f. At first the working set has the atoms that promise most by themselves. Then passes
 //! that all paths share look at some models of each, and what promises most from there joins the set.
 
-use rayon::prelude::*;
-
 use super::training_paths::{first_list, larger, looks};
+use crate::linalg::parallel;
 use crate::linalg::top_k;
 use crate::objective::Evaluated;
 use crate::search::{FLAT, GoOn, Local, LocalSearch, Problem, Work, WorkingSet, falls, null_model};
@@ -57,8 +56,8 @@ struct Step<'a> {
 impl NewtonPaths<'_> {
     /// The models of all sizes. `go_on` hears how many are done in all paths; after a break these remain: at least one.
     pub fn grow(&self, go_on: &mut GoOn<'_>) -> Grown {
-        let nulls: Vec<Evaluated<SparseVec>> =
-            self.trainings.par_iter().map(|t| null_model(t[0], self.kept, None)).collect();
+        let null = |at: usize| null_model(self.trainings[at][0], self.kept, None);
+        let nulls: Vec<Evaluated<SparseVec>> = parallel::map(self.trainings.len(), &null);
         let residuals: Vec<(usize, Vec<f64>)> =
             nulls.iter().enumerate().map(|(at, x)| (at, self.trainings[at][0].residual(x))).collect();
         let mut passes = 1;
@@ -70,7 +69,7 @@ impl NewtonPaths<'_> {
             let mut residuals = Vec::new();
             let mut paths = self.begun(&sets, &nulls);
             for &size in &some {
-                paths.par_iter_mut().for_each(|path| path.step(self, size, 1));
+                parallel::each_mut(&mut paths, &|_, path| path.step(self, size, 1));
                 residuals.extend(paths.iter().map(|path| (path.training, path.f.residual(&path.x))));
             }
             complete = go_on(0).is_continue();
@@ -92,7 +91,7 @@ impl NewtonPaths<'_> {
                 complete = false;
                 break;
             }
-            paths.par_iter_mut().for_each(|path| {
+            parallel::each_mut(&mut paths, &|_, path| {
                 path.step(self, size, MODELS);
                 path.models.push((path.chosen.clone(), path.x.clone()));
             });
@@ -105,7 +104,7 @@ impl NewtonPaths<'_> {
                 complete = false;
                 break;
             }
-            paths.par_iter_mut().for_each(|path| path.back(self, at));
+            parallel::each_mut(&mut paths, &|_, path| path.back(self, at));
             self.share(&mut paths, at);
         }
         let points = |path: Step<'_>| path.models.into_iter().map(|(_, x)| x.into_point()).collect();
@@ -116,7 +115,7 @@ impl NewtonPaths<'_> {
     fn share(&self, paths: &mut [Step<'_>], at: usize) {
         let chosen: Vec<(usize, Vec<usize>)> =
             paths.iter().map(|path| (path.training, path.models[at].0.clone())).collect();
-        paths.par_iter_mut().for_each(|path| {
+        parallel::each_mut(paths, &|_, path| {
             for (training, chosen) in &chosen {
                 if *training == path.training && *chosen != path.chosen {
                     let x = path.refitted(self, chosen);
@@ -131,12 +130,14 @@ impl NewtonPaths<'_> {
 
     /// How much atoms promise to any of some models, each compared with the best one there: one pass.
     fn promises(&self, residuals: &[(usize, Vec<f64>)]) -> Vec<f64> {
-        let shares = |gradient: Vec<f64>| {
-            let falls = falls(self.atoms, &gradient, self.spreads);
+        let gradients = (self.pass)(residuals);
+        let shares = |at: usize| -> Vec<f64> {
+            let falls = falls(self.atoms, &gradients[at], self.spreads);
             let most = falls.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
             falls.into_iter().map(|fall| fall / most).collect()
         };
-        (self.pass)(residuals).into_par_iter().map(shares).reduce(|| vec![0.0; self.atoms.len()], larger)
+        let shares = parallel::map(gradients.len(), &shares);
+        shares.into_iter().fold(vec![0.0; self.atoms.len()], larger)
     }
 
     fn working_set(&self, f: &dyn Problem, listed: &[usize]) -> WorkingSet {

@@ -15,12 +15,11 @@
 
 use std::collections::BTreeSet;
 
-use rayon::prelude::*;
-
 use super::products::Products;
 use super::sample::Preparation;
 use super::trainings::{Moments, Setting};
 use crate::error::Error;
+use crate::linalg::parallel;
 use crate::loss::Loss;
 use crate::operator::{LinearOperator, Parts, Standardized};
 use crate::space::{IndexSet, SparseVec, Subspace};
@@ -132,7 +131,7 @@ where
         let fresh = IndexSet::new(self.design.domain(), coordinates.to_vec());
         let listed: BTreeSet<usize> = self.listed.iter().copied().collect();
         let fresh: Vec<usize> = fresh.indices().iter().copied().filter(|j| !listed.contains(j)).collect();
-        let images: Vec<Vec<f64>> = fresh.par_iter().map(|&j| self.image(j)).collect();
+        let images: Vec<Vec<f64>> = parallel::map(fresh.len(), &|at| self.image(fresh[at]));
         for (p, products) in self.products.iter_mut().enumerate() {
             let rows = self.parts.rows(p);
             products.extend(images.iter().map(|image| rows.iter().map(|&i| image[i])));

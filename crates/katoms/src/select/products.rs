@@ -1,8 +1,7 @@
 //! The products of some columns with each other. More of them can come, and what is known stays.
 
-use rayon::prelude::*;
-
 use crate::linalg::Matrix;
+use crate::linalg::parallel;
 
 /// Columns that one task multiplies with all others.
 const BLOCK: usize = 32;
@@ -32,12 +31,13 @@ impl Products {
         columns.for_each(|column| self.columns.push_column(column));
         let count = self.columns.columns();
         let firsts: Vec<usize> = (before..count).step_by(BLOCK).collect();
-        let block = |&first: &usize| {
+        let block = |at: usize| {
+            let first = firsts[at];
             let end = (first + BLOCK).min(count);
             let products = self.columns.transposed_times_columns(first..end);
             (first..end).map(|i| products.column(i - first)[..=i].to_vec()).collect::<Vec<_>>()
         };
-        let blocks: Vec<Vec<Vec<f64>>> = firsts.par_iter().map(block).collect();
+        let blocks: Vec<Vec<Vec<f64>>> = parallel::map(firsts.len(), &block);
         self.rows.extend(blocks.into_iter().flatten());
     }
 }

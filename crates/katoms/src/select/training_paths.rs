@@ -6,10 +6,9 @@
 //! join it. The paths that grow at last compare every exchange within the list, and none with others: a training set's
 //! models are judged on held-out rows, and the one that is chosen is looked at again, among all atoms.
 
-use rayon::prelude::*;
-
 use super::listing::Listing;
 use super::trainings::{Training, Trainings};
+use crate::linalg::parallel;
 use crate::linalg::top_k;
 use crate::loss::Loss;
 use crate::operator::LinearOperator;
@@ -132,18 +131,17 @@ where
     /// Every path within the list; of scouts the way up alone.
     fn grown(&self, scouts: bool, go_on: &mut GoOn<'_>) -> Paths {
         let list = Listing::new(self.atoms, self.kept, self.trainings.listed().to_vec());
-        let among: Vec<Training> =
-            (0..self.trainings.count()).into_par_iter().map(|q| self.trainings.among(q)).collect();
+        let among: Vec<Training> = parallel::map(self.trainings.count(), &|q| self.trainings.among(q));
         let begin = |q| {
             let search = LocalSearch { q, atoms: &list.atoms, kept: &list.kept, widest: usize::MAX };
             let sizes = self.sizes;
             if scouts { SizePath::upwards(search, sizes) } else { SizePath::new(search, Default::default(), sizes) }
         };
-        let mut paths: Vec<(SizePath<'_>, bool)> = among.par_iter().map(|q| (begin(q), true)).collect();
+        let mut paths: Vec<(SizePath<'_>, bool)> = parallel::map(among.len(), &|at| (begin(&among[at]), true));
         let least = |paths: &[(SizePath<'_>, bool)]| paths.iter().map(|one| one.0.models.len()).min().unwrap_or(0);
         let mut complete = true;
         while complete && paths.iter().any(|(_, more)| *more) {
-            paths.par_iter_mut().for_each(|(path, more)| {
+            parallel::each_mut(&mut paths, &|_, (path, more)| {
                 for _ in 0..STRIDE {
                     *more = *more && path.step(&mut Work::new(f64::INFINITY));
                 }
@@ -152,12 +150,13 @@ where
             complete = go_on(done).is_continue();
         }
         let done = least(&paths);
-        let told = |(path, _): (SizePath<'_>, bool)| {
+        let told = |at: usize| {
+            let path = &paths[at].0;
             let search = path.search;
             let model = |model: &Model| Grown { point: search.point(model), objective: model.objective };
             path.models.values().take(done).map(model).collect()
         };
-        let models = paths.into_par_iter().map(told).collect();
+        let models = parallel::map(paths.len(), &told);
         Paths { models, list, among, complete }
     }
 

@@ -1,9 +1,8 @@
 //! The training sets of a cross-validation by least squares: what each is centred and scaled with, and its quadratic.
 
-use rayon::prelude::*;
-
 use super::part_gram::{PartGram, Sums};
 use super::sample::Preparation;
+use crate::linalg::parallel;
 use crate::loss::Loss;
 use crate::operator::LinearOperator;
 use crate::search::{Quadratic, Terms};
@@ -158,8 +157,10 @@ where
 
     /// −∇f of some of them at points of theirs: one pass. Right outside of the points' supports.
     pub fn slopes(&mut self, points: &[(usize, SparseVec)]) -> Vec<Vec<f64>> {
-        let residual = |(which, x): &(usize, SparseVec)| self.gram.residual(self.loss, &self.settings[*which], x);
-        let residuals: Vec<Vec<f64>> = points.par_iter().map(residual).collect();
+        let residuals = parallel::map(points.len(), &|at| {
+            let (which, x) = &points[at];
+            self.gram.residual(self.loss, &self.settings[*which], x)
+        });
         let residuals: Vec<&[f64]> = residuals.iter().map(Vec::as_slice).collect();
         let mut slopes = vec![Vec::new(); points.len()];
         self.gram.design.adjoint_block(&residuals, &mut slopes);

@@ -1,10 +1,9 @@
 //! Which entries of a matrix are observed, ordered for products from either side.
 
-use rayon::prelude::*;
-
 use crate::error::{Error, check_indices, check_length, check_range};
 use crate::linalg::Matrix;
 use crate::linalg::kernels::{self, PaddedRows};
+use crate::linalg::parallel;
 
 /// Observed entries whose products one thread takes on at a time.
 const CHUNK: usize = 4096;
@@ -73,9 +72,9 @@ impl Pattern {
             return self.by_row.gather_strips(left, right, out);
         }
         let (left, right) = (PaddedRows::new(left), PaddedRows::new(right));
-        out.par_chunks_mut(CHUNK)
-            .zip(self.places.par_chunks(CHUNK))
-            .for_each(|(out, places)| kernels::dots(&left, &right, places, out));
+        parallel::chunks_mut(out, CHUNK, &|chunk, out| {
+            kernels::dots(&left, &right, &self.places[chunk * CHUNK..][..out.len()], out);
+        });
     }
 
     /// out[e] = the entry of G at the e-th place: the sum of `values` over the observations there.
@@ -146,7 +145,8 @@ impl Index {
             parts.push(part);
             tail = others;
         }
-        parts.into_par_iter().zip(&firsts).for_each(|(part, &first)| {
+        parallel::each_mut(&mut parts, &|at, part| {
+            let first = firsts[at];
             let lines = STRIP.min(self.lines() - first);
             let strip = right.times_transposed(&left.block(first, 0, lines, left.columns()));
             let start = self.starts[first];
@@ -167,7 +167,7 @@ impl Index {
             return Matrix::zeros(self.lines(), 0);
         }
         let mut out = vec![0.0; self.lines() * width];
-        out.par_chunks_mut(STRIP * width).enumerate().for_each(|(strip, out)| {
+        parallel::chunks_mut(&mut out, STRIP * width, &|strip, out| {
             let first = strip * STRIP;
             let mut dense = Matrix::zeros(b.rows(), out.len() / width);
             for line in 0..dense.columns() {
@@ -184,8 +184,13 @@ impl Index {
     /// [`Index::times`] with a single column, which is not worth a strip.
     fn times_vector(&self, values: &[f64], b: &[f64]) -> Matrix {
         let term = |e: usize| values[self.slots[e] as usize] * b[self.across[e] as usize];
-        let one = |line: usize| (self.starts[line]..self.starts[line + 1]).map(term).sum();
-        let out: Vec<f64> = (0..self.lines()).into_par_iter().with_min_len(64).map(one).collect();
+        let mut out = vec![0.0; self.lines()];
+        parallel::chunks_mut(&mut out, STRIP, &|chunk, out| {
+            for (at, out) in out.iter_mut().enumerate() {
+                let line = chunk * STRIP + at;
+                *out = (self.starts[line]..self.starts[line + 1]).map(term).sum();
+            }
+        });
         Matrix::from_columns(self.lines(), 1, out)
     }
 
@@ -195,7 +200,7 @@ impl Index {
         let lines = self.starts.len() - 1;
         let rows = PaddedRows::new(b);
         let mut out = PaddedRows::zeros(lines, b.columns());
-        out.rows_mut().enumerate().with_min_len(16).for_each(|(line, out)| {
+        out.fill(&|line, out| {
             let entries = self.starts[line]..self.starts[line + 1];
             let terms: Vec<(u32, f64)> = entries.map(|e| (self.across[e], values[self.slots[e] as usize])).collect();
             kernels::add_rows(&rows, &terms, out);

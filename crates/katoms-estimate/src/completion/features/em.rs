@@ -15,8 +15,8 @@
 //! | `noise` | ψ |
 //! | `precision` | W_oᵀ·Ψ_o⁻¹·W_o over the columns that were seen of a row |
 
+use katoms::linalg::parallel;
 use katoms::linalg::{Matrix, truncated_svd};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::packed::{self, Cholesky};
@@ -185,10 +185,10 @@ pub fn expect(table: &Table, at: &Parameters) -> Expected {
     let (mut total, mut loss) = (vec![0.0; packed::length(k + 1)], 0.0);
     for start in (0..n).step_by(BLOCK) {
         let block = start..(start + BLOCK).min(n);
-        let rows: Vec<Moments> = block.into_par_iter().map(|i| moments(table, at, &information, i)).collect();
+        let rows: Vec<Moments> = parallel::map(block.len(), &|i| moments(table, at, &information, start + i));
         let mut all = vec![0.0; total.len()];
         rows.iter().for_each(|row| packed::add(&mut all, 1.0, &row.second));
-        columns.par_iter_mut().enumerate().for_each(|(j, sum)| add_rows(sum, &table.columns, j, start, (&rows, &all)));
+        parallel::each_mut(&mut columns, &|j, sum| add_rows(sum, &table.columns, j, start, (&rows, &all)));
         packed::add(&mut total, 1.0, &all);
         loss += rows.iter().map(|row| row.loss).sum::<f64>();
     }
@@ -202,8 +202,8 @@ pub fn expect(table: &Table, at: &Parameters) -> Expected {
 pub fn maximise(table: &Table, expected: Expected) -> Parameters {
     let Expected { columns, spread, .. } = expected;
     let rank = columns.first().map_or(0, |sum| sum.cross.len() - 1);
-    let one = |(j, sum): (usize, ColumnSums)| maximised(sum, table.columns.count(j), &spread);
-    let columns: Vec<(Vec<f64>, f64, f64)> = columns.into_par_iter().enumerate().map(one).collect();
+    let one = |j: usize| maximised(&columns[j], table.columns.count(j), &spread);
+    let columns: Vec<(Vec<f64>, f64, f64)> = parallel::map(columns.len(), &one);
     let mut next = Parameters { rank, mean: Vec::new(), loadings: Vec::new(), noise: Vec::new() };
     for (loading, mean, noise) in columns {
         next.loadings.extend(loading);
@@ -225,7 +225,7 @@ fn add_rows(sum: &mut ColumnSums, columns: &Lines, j: usize, start: usize, (rows
 }
 
 /// The loadings, the mean and the noise of a column that its sums are best met with.
-fn maximised(sum: ColumnSums, count: usize, spread: &Cholesky) -> (Vec<f64>, f64, f64) {
+fn maximised(sum: &ColumnSums, count: usize, spread: &Cholesky) -> (Vec<f64>, f64, f64) {
     let k = sum.cross.len() - 1;
     let solved = Cholesky::new(k + 1, sum.second.clone()).solve(&sum.cross);
     let along: f64 = solved.iter().zip(&sum.cross).map(|(t, h)| t * h).sum();

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use katoms::Error;
+use katoms::linalg::parallel;
 use katoms::linalg::{Matrix, Multiply, norm};
-use rayon::prelude::*;
 
 use super::super::Observed;
 
@@ -170,6 +170,6 @@ fn product(lines: &Lines, count: usize, b: &Matrix) -> Matrix {
         let right = b.column(c);
         (0..count).map(|line| lines.seen(line).map(|(place, v)| v * right[place]).sum::<f64>()).collect::<Vec<_>>()
     };
-    let columns: Vec<Vec<f64>> = (0..b.columns()).into_par_iter().map(column).collect();
+    let columns: Vec<Vec<f64>> = parallel::map(b.columns(), &column);
     Matrix::from_columns(count, b.columns(), columns.concat())
 }

@@ -2,8 +2,8 @@
 //! rest, in standard deviations of the columns.
 
 use katoms::driver::Status;
+use katoms::linalg::parallel;
 use katoms::{Error, Stop};
-use rayon::prelude::*;
 
 use super::super::held_out::Split;
 use super::super::trials::{Trial, choose};
@@ -175,7 +175,7 @@ fn judge(
     };
     for (kind, errors) in kinds.iter().zip(errors) {
         let prior = prior_of(*kind, parameters.rank, &evidence);
-        let factors: Vec<Vec<f64>> = evidence.par_iter().map(|row| prior.factors(row)).collect();
+        let factors: Vec<Vec<f64>> = parallel::map(evidence.len(), &|row| prior.factors(&evidence[row]));
         errors.held_out.extend(square(&factors, &part.split.held));
         errors.seen.extend(square(&factors, &part.split.seen));
     }
@@ -184,7 +184,7 @@ fn judge(
 /// What each row of a table says of its factors.
 pub fn rows_evidence(table: &Table, parameters: &Parameters) -> Vec<RowEvidence> {
     let information = parameters.information();
-    (0..table.shape.0).into_par_iter().map(|row| parameters.evidence(&information, &table.rows, row)).collect()
+    parallel::map(table.shape.0, &|row| parameters.evidence(&information, &table.rows, row))
 }
 
 /// The distribution of the factors.

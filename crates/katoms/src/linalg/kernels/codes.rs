@@ -5,7 +5,7 @@
 
 use pulp::{Arch, NullaryFnOnce};
 
-use super::streams::{GROUP, for_each_part, prefetch_ahead};
+use super::streams::{GROUP, for_each_part, places, prefetch_ahead};
 
 /// Codes that are multiplied at a time, a cache line of them. Columns and residuals are multiples of it, with zeros at the end.
 pub(crate) const CODES: usize = 64;
@@ -29,7 +29,7 @@ pub(crate) fn largest_factor(length: usize) -> i16 {
 /// If `codes` does not hold `r.len()` rows of `out.len()` columns, or `r.len()` is no multiple of [`CODES`].
 pub(crate) fn code_products(codes: &[u8], r: &[i16], out: &mut [f64]) {
     assert!(r.len().is_multiple_of(CODES) && codes.len() == r.len() * out.len(), "codes are of another shape");
-    for_each_part(&mut [out], (TASK_BYTES / r.len().max(1)).max(GROUP), |first, outs| {
+    for_each_part(&mut [out], (TASK_BYTES / r.len().max(1)).max(GROUP), &|first, outs| {
         let codes = &codes[first * r.len()..];
         let out = &mut *outs[0];
         match Arch::new() {
@@ -106,13 +106,15 @@ impl Pairs for pulp::x86::V3 {
     #[inline(always)]
     fn add(self, sums: Self::Sums, codes: &[u8; WIDTH], r: &[i16; WIDTH]) -> Self::Sums {
         let (codes, r): ([[u8; WIDTH / 2]; 2], [[i16; WIDTH / 2]; 2]) = (pulp::cast(*codes), pulp::cast(*r));
-        std::array::from_fn(|half| {
+        let mut sums = sums;
+        for half in 0..2 {
             let pairs = self.multiply_wrapping_add_adjacent_i16x16(
                 self.convert_i8x16_to_i16x16(pulp::cast(codes[half])),
                 pulp::cast(r[half]),
             );
-            pulp::cast(self.avx2._mm256_add_epi32(pulp::cast(sums[half]), pulp::cast(pairs)))
-        })
+            sums[half] = pulp::cast(self.avx2._mm256_add_epi32(pulp::cast(sums[half]), pulp::cast(pairs)));
+        }
+        sums
     }
     #[inline(always)]
     fn total(self, sums: Self::Sums) -> i64 {
@@ -129,13 +131,14 @@ struct Products<'a, P> {
 }
 
 impl<P: Pairs> Products<'_, P> {
-    /// `C` columns, from `first` in steps of `stride`.
+    /// A group of columns, from `first` in steps of `stride`.
     #[inline(always)]
-    fn group<const C: usize>(&mut self, first: usize, stride: usize) {
-        let r = self.r.as_chunks::<CODES>().0;
+    fn group(&mut self, first: usize, stride: usize) {
+        const C: usize = GROUP;
+        let (r, places): (_, [usize; C]) = (self.r.as_chunks::<CODES>().0, places(first, stride, self.out.len()));
         let mut columns: [&[[u8; CODES]]; C] = [&[]; C];
         for c in 0..C {
-            columns[c] = &self.codes[(first + c * stride) * self.r.len()..].as_chunks().0[..r.len()];
+            columns[c] = &self.codes[places[c] * self.r.len()..].as_chunks().0[..r.len()];
         }
         let mut sums = [self.simd.none(); C];
         for b in 0..r.len() {
@@ -149,7 +152,7 @@ impl<P: Pairs> Products<'_, P> {
             }
         }
         for c in 0..C {
-            self.out[first + c * stride] = self.simd.total(sums[c]) as f64;
+            self.out[places[c]] = self.simd.total(sums[c]) as f64;
         }
     }
 }
@@ -162,10 +165,10 @@ impl<P: Pairs> NullaryFnOnce for Products<'_, P> {
         // Streams as in the kernels of the whole data.
         let stride = self.out.len() / GROUP;
         for first in 0..stride {
-            self.group::<GROUP>(first, stride);
+            self.group(first, stride);
         }
-        for first in stride * GROUP..self.out.len() {
-            self.group::<1>(first, 1);
+        if stride * GROUP < self.out.len() {
+            self.group(stride * GROUP, 1);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-use super::streams::{GROUP, STEP, blocks, fma, for_each_part, prefetch, shape};
+use super::streams::{GROUP, STEP, blocks, fma, for_each_part, places, prefetch, shape};
 use super::{Real, TASK_BYTES};
 
 /// Partial sums of a column: one AVX-512 register of `f64`, or two of AVX2.
@@ -18,7 +18,7 @@ pub fn adjoint_columns<T: Real>(data: &[T], r: &[f64], out: &mut [f64]) {
     let outs = &mut [out];
     let Some((rows, _)) = shape(data, &[r], outs) else { return };
     let arch = Arch::new();
-    for_each_part(outs, task_width::<T>(rows), |first, outs| {
+    for_each_part(outs, task_width::<T>(rows), &|first, outs| {
         let data = &data[first * rows..];
         arch.dispatch(Columns { data, r, out: &mut *outs[0] });
     });
@@ -38,17 +38,17 @@ pub(super) struct Columns<'a, T> {
 }
 
 impl<T: Real> Columns<'_, T> {
-    /// `C` columns, from `first` in steps of `stride`.
+    /// A group of columns, from `first` in steps of `stride`.
     #[inline(always)]
-    fn group<S: Simd, const C: usize>(&mut self, first: usize, stride: usize) {
-        let rows = self.r.len();
-        let mut columns: [&[T]; C] = [&[]; C];
-        for c in 0..C {
-            columns[c] = &self.data[(first + c * stride) * rows..][..rows];
+    fn group<S: Simd>(&mut self, first: usize, stride: usize) {
+        let (rows, places): (usize, [usize; GROUP]) = (self.r.len(), places(first, stride, self.out.len()));
+        let mut columns: [&[T]; GROUP] = [&[]; GROUP];
+        for c in 0..GROUP {
+            columns[c] = &self.data[places[c] * rows..][..rows];
         }
-        let sums = add_rows::<S, T, C>([[0.0; LANES]; C], &columns, self.r);
-        for c in 0..C {
-            self.out[first + c * stride] = sum_lanes(sums[c]);
+        let sums = add_rows::<S, T, GROUP>([[0.0; LANES]; GROUP], &columns, self.r);
+        for c in 0..GROUP {
+            self.out[places[c]] = sum_lanes(sums[c]);
         }
     }
 }
@@ -63,10 +63,10 @@ impl<T: Real> WithSimd for Columns<'_, T> {
         let columns = self.out.len();
         let stride = columns / GROUP;
         for first in 0..stride {
-            self.group::<S, GROUP>(first, stride);
+            self.group::<S>(first, stride);
         }
-        for first in stride * GROUP..columns {
-            self.group::<S, 1>(first, 1);
+        if stride * GROUP < columns {
+            self.group::<S>(stride * GROUP, 1);
         }
     }
 }

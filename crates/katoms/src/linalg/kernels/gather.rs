@@ -5,6 +5,10 @@ use pulp::{Arch, Simd, WithSimd};
 use super::columns::{LANES, sum_lanes};
 use super::streams::{GROUP, fma};
 use crate::linalg::Matrix;
+use crate::linalg::parallel;
+
+/// Rows that one thread fills at a time.
+const SHARED_ROWS: usize = 16;
 
 /// The rows of a matrix one after the other, each filled up with zeros to whole lanes.
 pub(crate) struct PaddedRows {
@@ -39,9 +43,13 @@ impl PaddedRows {
         &self.data[i as usize * self.blocks..][..self.blocks]
     }
 
-    /// Every row, to write into, in parallel.
-    pub(crate) fn rows_mut(&mut self) -> rayon::slice::ChunksMut<'_, [f64; LANES]> {
-        rayon::slice::ParallelSliceMut::par_chunks_mut(self.data.as_mut_slice(), self.blocks)
+    /// Every row, to write into, in parallel: `fill(row, out)`.
+    pub(crate) fn fill(&mut self, fill: &(dyn Fn(usize, &mut [[f64; LANES]]) + Sync)) {
+        let blocks = self.blocks;
+        parallel::chunks_mut(self.data.as_mut_slice(), SHARED_ROWS * blocks.max(1), &|chunk, out| {
+            let rows = out.chunks_mut(blocks.max(1)).enumerate();
+            rows.for_each(|(row, out)| fill(chunk * SHARED_ROWS + row, out));
+        });
     }
 }
 

@@ -16,7 +16,7 @@ use pulp::{Arch, NullaryFnOnce, Simd, WithSimd};
 
 use super::TASK_BYTES;
 use super::columns::{LANES, sum_lanes};
-use super::streams::{GROUP, fma, for_each_part, prefetch_ahead};
+use super::streams::{GROUP, fma, for_each_part, places, prefetch_ahead};
 
 /// Genotypes in a byte.
 pub(crate) const IN_BYTE: usize = 4;
@@ -80,7 +80,7 @@ impl Residuals {
 pub(crate) fn genotype_sums(
     packed: Packed<'_>,
     picked: Option<&[usize]>,
-    meaning: impl Fn(usize) -> Meaning + Sync,
+    meaning: &(dyn Fn(usize) -> Meaning + Sync),
     residuals: &Residuals,
     outs: &mut [&mut [f64]],
 ) {
@@ -90,9 +90,9 @@ pub(crate) fn genotype_sums(
     }
     // As much arithmetic in a task as in one on numbers of a byte.
     let width = (TASK_BYTES / packed.rows.max(1)).next_multiple_of(GROUP).max(GROUP);
-    for_each_part(outs, width, |first, outs| {
-        let place = |at: usize| picked.map_or(first + at, |picked| picked[first + at]);
-        let sums = Sums { packed, place, meaning: &meaning, residuals, outs };
+    for_each_part(outs, width, &|first, outs| {
+        let picked = picked.map(|picked| &picked[first..]);
+        let sums = Sums { packed, first, picked, meaning, residuals, outs };
         match Arch::new() {
             #[cfg(target_arch = "x86_64")]
             Arch::V4(simd) => simd.vectorize(Permuted { simd, sums }),
@@ -119,16 +119,17 @@ trait Lookup {
     fn total(&self, sums: Self::Lanes) -> f64;
 }
 
-/// The columns at `place(0)`, `place(1)`, …, as many as each of `outs` is long.
-struct Sums<'a, 'b, P, M> {
+/// The picked columns, or those from `first` on, as many as each of `outs` is long.
+struct Sums<'a, 'b> {
     packed: Packed<'a>,
-    place: P,
-    meaning: M,
+    first: usize,
+    picked: Option<&'a [usize]>,
+    meaning: &'a dyn Fn(usize) -> Meaning,
     residuals: &'a Residuals,
     outs: &'a mut [&'b mut [f64]],
 }
 
-impl<P: Fn(usize) -> usize, M: Fn(usize) -> Meaning> Sums<'_, '_, P, M> {
+impl Sums<'_, '_> {
     /// All of them: `C` columns at a time with one residual, `D` with several.
     #[inline(always)]
     fn all<L: Lookup, const C: usize, const D: usize>(mut self, lookup: &L) {
@@ -150,9 +151,9 @@ impl<P: Fn(usize) -> usize, M: Fn(usize) -> Meaning> Sums<'_, '_, P, M> {
                 self.group::<L, C, Q>(lookup, q, first, stride);
             }
         }
-        for first in stride * C..columns {
-            for q in residuals.clone().step_by(Q) {
-                self.group::<L, 1, Q>(lookup, q, first, 1);
+        if stride * C < columns {
+            for q in residuals.step_by(Q) {
+                self.group::<L, C, Q>(lookup, q, stride * C, 1);
             }
         }
     }
@@ -160,19 +161,23 @@ impl<P: Fn(usize) -> usize, M: Fn(usize) -> Meaning> Sums<'_, '_, P, M> {
     /// `C` columns, from `first` in steps of `stride`, with `Q` residuals from the `q`-th on.
     #[inline(always)]
     fn group<L: Lookup, const C: usize, const Q: usize>(&mut self, lookup: &L, q: usize, first: usize, stride: usize) {
-        let places: [usize; C] = std::array::from_fn(|c| (self.place)(first + c * stride));
-        let columns: [L::Column; C] = places.map(|j| lookup.column((self.meaning)(j)));
+        let places: [usize; C] = places(first, stride, self.outs[0].len());
         let length = self.packed.rows.div_ceil(IN_BYTE);
         let (whole, words) = (length / WORD, length.div_ceil(WORD));
-        let rs: [&[Residual]; Q] = std::array::from_fn(|p| &self.residuals.words[q + p][..words]);
-        let bytes = places.map(|j| self.packed.column(j));
-        let mut codes: [&[[u8; WORD]]; C] = [&[]; C];
+        let mut rs: [&[Residual]; Q] = [&[]; Q];
+        for p in 0..Q {
+            rs[p] = &self.residuals.words[q + p][..words];
+        }
+        let (mut bytes, mut codes): ([&[u8]; C], [&[[u8; WORD]]; C]) = ([&[]; C], [&[]; C]);
+        let place = |c: usize| self.picked.map_or(self.first + places[c], |picked| picked[places[c]]);
+        let columns: [L::Column; C] = std::array::from_fn(|c| lookup.column((self.meaning)(place(c))));
         for c in 0..C {
+            bytes[c] = self.packed.column(place(c));
             codes[c] = &bytes[c].as_chunks().0[..whole];
         }
         let mut sums = [[lookup.none(); Q]; C];
         for b in 0..whole {
-            let r = rs.map(|r| &r[b]);
+            let r = words_at(&rs, b);
             for c in 0..C {
                 if b.is_multiple_of(CACHE_LINE / WORD) {
                     prefetch_ahead(codes[c].as_ptr().wrapping_add(b));
@@ -184,26 +189,36 @@ impl<P: Fn(usize) -> usize, M: Fn(usize) -> Meaning> Sums<'_, '_, P, M> {
             for c in 0..C {
                 let (mut last, ends) = ([0; WORD], bytes[c].as_chunks::<WORD>().1);
                 last[..ends.len()].copy_from_slice(ends);
-                sums[c] = lookup.add(sums[c], &columns[c], last, rs.map(|r| &r[whole]));
+                sums[c] = lookup.add(sums[c], &columns[c], last, words_at(&rs, whole));
             }
         }
         for c in 0..C {
             for p in 0..Q {
-                self.outs[q + p][first + c * stride] = lookup.total(sums[c][p]);
+                self.outs[q + p][places[c]] = lookup.total(sums[c][p]);
             }
         }
     }
 }
 
+/// The b-th word of each residual.
+#[inline(always)]
+fn words_at<'r, const Q: usize>(rs: &[&'r [Residual]; Q], b: usize) -> [&'r Residual; Q] {
+    let mut words = [&rs[0][b]; Q];
+    for p in 0..Q {
+        words[p] = &rs[p][b];
+    }
+    words
+}
+
 /// The sums by permutations of a register.
 #[cfg(target_arch = "x86_64")]
-struct Permuted<'a, 'b, P, M> {
+struct Permuted<'a, 'b> {
     simd: pulp::x86::V4,
-    sums: Sums<'a, 'b, P, M>,
+    sums: Sums<'a, 'b>,
 }
 
 #[cfg(target_arch = "x86_64")]
-impl<P: Fn(usize) -> usize, M: Fn(usize) -> Meaning> NullaryFnOnce for Permuted<'_, '_, P, M> {
+impl NullaryFnOnce for Permuted<'_, '_> {
     type Output = ();
 
     #[inline(always)]
@@ -237,7 +252,10 @@ impl Lookup for pulp::x86::V4 {
     ) -> [pulp::f64x8; Q] {
         let word = pulp::cast(self.splat_u64x8(u64::from_le_bytes(word)));
         for part in 0..WORD * IN_BYTE / LANES {
-            let shifts: [u64; LANES] = std::array::from_fn(|l| (2 * (LANES * part + l)) as u64);
+            let mut shifts = [0_u64; LANES];
+            for l in 0..LANES {
+                shifts[l] = (2 * (LANES * part + l)) as u64;
+            }
             let codes = self.avx512f._mm512_srlv_epi64(word, pulp::cast(shifts));
             let x = pulp::cast(self.avx512f._mm512_permutexvar_pd(codes, pulp::cast(*column)));
             for q in 0..Q {
@@ -253,9 +271,9 @@ impl Lookup for pulp::x86::V4 {
 }
 
 /// The sums by tables.
-struct Tabled<'a, 'b, P, M>(Sums<'a, 'b, P, M>);
+struct Tabled<'a, 'b>(Sums<'a, 'b>);
 
-impl<P: Fn(usize) -> usize, M: Fn(usize) -> Meaning> WithSimd for Tabled<'_, '_, P, M> {
+impl WithSimd for Tabled<'_, '_> {
     type Output = ();
 
     #[inline(always)]
@@ -439,14 +457,21 @@ mod tests {
                     sums(&mut found.iter_mut().map(Vec::as_mut_slice).collect::<Vec<_>>());
                     found
                 };
-                let found = of(columns, &|outs| genotype_sums(packed, None, meaning, &residuals, outs));
+                let found = of(columns, &|outs| genotype_sums(packed, None, &meaning, &residuals, outs));
                 assert_eq!(found, expected, "{rows} x {columns}, {count} residuals");
                 let found = of(columns, &|outs| {
-                    Arch::new().dispatch(Tabled(Sums { packed, place: |at| at, meaning, residuals: &residuals, outs }));
+                    Arch::new().dispatch(Tabled(Sums {
+                        packed,
+                        first: 0,
+                        picked: None,
+                        meaning: &meaning,
+                        residuals: &residuals,
+                        outs,
+                    }));
                 });
                 assert_eq!(found, expected, "{rows} x {columns}, {count} residuals, by tables");
                 let picked: Vec<usize> = (0..columns).rev().step_by(3).collect();
-                let found = of(picked.len(), &|outs| genotype_sums(packed, Some(&picked), meaning, &residuals, outs));
+                let found = of(picked.len(), &|outs| genotype_sums(packed, Some(&picked), &meaning, &residuals, outs));
                 let of_picked = |out: &Vec<f64>| picked.iter().map(|&j| out[j]).collect::<Vec<_>>();
                 assert_eq!(found, expected.iter().map(of_picked).collect::<Vec<_>>(), "{rows} x {columns}, some");
             }

@@ -4,11 +4,14 @@
 //! numbers and NaN above ∞. So what is found is finite only where every value is.
 
 use pulp::{Arch, Simd, WithSimd};
-use rayon::prelude::*;
+
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 use super::TASK_BYTES;
 use super::columns::{LANES, task_width};
 use super::streams::{GROUP, STEP, blocks, prefetch};
+use crate::linalg::parallel;
 
 /// All but the sign of a number in double precision.
 const MAGNITUDE: i64 = i64::MAX;
@@ -18,7 +21,16 @@ const MAGNITUDE: i64 = i64::MAX;
 /// O(mn), one read of the data; parallel.
 pub(crate) fn all_within(data: &[f64], least: f64, most: f64) -> bool {
     let (arch, bounds) = (Arch::new(), [least, most].map(|bound| bound.to_bits() as i64));
-    data.par_chunks(TASK_BYTES / size_of::<f64>()).all(|part| arch.dispatch(AllWithin { part, bounds }))
+    let length = TASK_BYTES / size_of::<f64>();
+    let within = AtomicBool::new(true);
+    parallel::each(data.len().div_ceil(length), &|task| {
+        let part = &data[task * length..];
+        let part = &part[..part.len().min(length)];
+        if within.load(Relaxed) && !arch.dispatch(AllWithin { part, bounds }) {
+            within.store(false, Relaxed);
+        }
+    });
+    within.into_inner()
 }
 
 struct AllWithin<'a> {
@@ -78,8 +90,13 @@ pub(crate) fn largest_every(data: &[f64], first: usize, step: usize) -> f64 {
 ///
 /// O(mn), one read of the data; parallel over blocks of columns.
 pub(crate) fn largest_columns(data: &[f64], rows: usize) -> Vec<f64> {
-    let columns = data.par_chunks(rows.max(1));
-    columns.with_min_len(task_width::<f64>(rows)).map(largest).collect()
+    let (rows, width) = (rows.max(1), task_width::<f64>(rows));
+    let mut sizes = vec![0.0; data.len() / rows];
+    parallel::chunks_mut(&mut sizes, width, &|chunk, sizes| {
+        let columns = data[chunk * width * rows..].chunks(rows);
+        sizes.iter_mut().zip(columns).for_each(|(size, column)| *size = largest(column));
+    });
+    sizes
 }
 
 /// The same of a row-major design with this many columns.
@@ -88,7 +105,7 @@ pub(crate) fn largest_columns(data: &[f64], rows: usize) -> Vec<f64> {
 pub(crate) fn largest_rows(data: &[f64], columns: usize) -> Vec<f64> {
     let (arch, width) = (Arch::new(), super::rows::task_width(columns));
     let mut largest = vec![0.0; columns];
-    largest.par_chunks_mut(width).enumerate().for_each(|(part, out)| {
+    parallel::chunks_mut(&mut largest, width, &|part, out| {
         for row in data.chunks(columns.max(1)) {
             let row = &row[part * width..][..out.len()];
             arch.dispatch(LargerOf { out: &mut *out, row });

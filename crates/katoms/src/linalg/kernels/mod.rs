@@ -32,15 +32,17 @@ mod moments;
 mod picked;
 mod real;
 mod rows;
-mod single;
 mod streams;
 mod strips;
 #[cfg(test)]
 mod tests;
 mod tiles;
 
+use crate::linalg::parallel;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+
 use pulp::{Arch, Simd, WithSimd};
-use rayon::prelude::*;
 
 pub(crate) use codes::{CODES, code_products, largest_factor};
 pub use columns::adjoint_columns;
@@ -54,11 +56,11 @@ pub(crate) use picked::{adjoint_picked_columns, adjoint_picked_rows, apply_colum
 pub use real::Real;
 pub use rows::{adjoint_rows, adjoint_rows_block};
 pub(crate) use rows::{adjoint_rows_parts, energies_rows};
-pub use single::adjoint_columns_block_single;
 pub(crate) use streams::for_each_part;
 use streams::{GROUP, STEP, blocks, fma, prefetch};
 pub use strips::adjoint_columns_block;
 pub(crate) use strips::{adjoint_columns_parts, energies_columns};
+pub(crate) use tiles::fused;
 
 /// Bytes of a column-major design, or of values to check, in one task.
 const TASK_BYTES: usize = 1 << 21;
@@ -125,8 +127,14 @@ pub fn first_not_finite<T: Real>(data: &[T]) -> Option<usize> {
     let arch = Arch::new();
     let length = TASK_BYTES / size_of::<T>();
     let finite = |part: &[T]| arch.dispatch(AllFinite(part));
-    let part = if data.len() <= length { 0 } else { data.par_chunks(length).position_first(|part| !finite(part))? };
-    let start = part * length;
+    let first = AtomicUsize::new(usize::MAX);
+    parallel::each(data.len().div_ceil(length), &|task| {
+        let part = &data[task * length..];
+        if task < first.load(Relaxed) && !finite(&part[..part.len().min(length)]) {
+            first.fetch_min(task, Relaxed);
+        }
+    });
+    let start = Some(first.into_inner()).filter(|&task| task < usize::MAX)? * length;
     let within = data[start..].iter().position(|x| !x.finite())?;
     Some(start + within)
 }

@@ -9,7 +9,7 @@ use pulp::{Arch, Simd, WithSimd};
 
 use super::Real;
 use super::columns::{LANES, add_last_rows, sum_lanes, task_width};
-use super::streams::{GROUP, STEP, blocks, fma, for_each_part, prefetch, shape};
+use super::streams::{GROUP, STEP, blocks, fma, for_each_part, places, prefetch, shape};
 
 /// The largest d² over the variance: three digits of sixteen.
 const FAR: f64 = 1e3;
@@ -23,7 +23,7 @@ pub(crate) fn moments_columns<T: Real>(data: &[T], weights: &[f64], means: &mut 
     let outs = &mut [means, variances];
     let Some((rows, _)) = shape(data, &[weights, weights], outs) else { return };
     let (arch, total) = (Arch::new(), weights.iter().sum());
-    for_each_part(outs, task_width::<T>(rows), |first, outs| {
+    for_each_part(outs, task_width::<T>(rows), &|first, outs| {
         arch.dispatch(ByColumns { data: &data[first * rows..], weights, total, residual: None, outs });
     });
 }
@@ -49,7 +49,7 @@ pub(crate) fn moments_rows<T: Real>(data: &[T], weights: &[f64], means: &mut [f6
     let outs = &mut [means, variances];
     let Some((_, columns)) = shape(data, &[weights, weights], outs) else { return };
     let (arch, total) = (Arch::new(), weights.iter().sum());
-    for_each_part(outs, super::rows::task_width(columns), |first, outs| {
+    for_each_part(outs, super::rows::task_width(columns), &|first, outs| {
         let data = data.get(first..).unwrap_or(&[]); // no rows, no data
         arch.dispatch(ByRows { data, columns, weights, total, outs });
     });
@@ -74,21 +74,21 @@ struct ByColumns<'a, 'b, T> {
 }
 
 impl<T: Real> ByColumns<'_, '_, T> {
-    /// `C` columns, from `first` in steps of `stride`.
+    /// A group of columns, from `first` in steps of `stride`.
     #[inline(always)]
-    fn group<S: Simd, const C: usize>(&mut self, first: usize, stride: usize) {
-        let rows = self.weights.len();
-        let mut columns: [&[T]; C] = [&[]; C];
-        let mut pilots = [0.0; C];
-        for c in 0..C {
-            columns[c] = &self.data[(first + c * stride) * rows..][..rows];
+    fn group<S: Simd>(&mut self, first: usize, stride: usize) {
+        let (rows, places): (usize, [usize; GROUP]) = (self.weights.len(), places(first, stride, self.outs[0].len()));
+        let mut columns: [&[T]; GROUP] = [&[]; GROUP];
+        let mut pilots = [0.0; GROUP];
+        for c in 0..GROUP {
+            columns[c] = &self.data[places[c] * rows..][..rows];
             pilots[c] = columns[c].first().map_or(0.0, |x| x.to_f64());
         }
         let sums = match self.residual {
-            Some(r) => add_deviations::<S, T, C, true>(&columns, self.weights, &pilots, r),
-            None => add_deviations::<S, T, C, false>(&columns, self.weights, &pilots, self.weights),
+            Some(r) => add_deviations::<S, T, GROUP, true>(&columns, self.weights, &pilots, r),
+            None => add_deviations::<S, T, GROUP, false>(&columns, self.weights, &pilots, self.weights),
         };
-        for c in 0..C {
+        for c in 0..GROUP {
             let (mut mean, mut variance, mut far) =
                 mean_and_variance(pilots[c], sums[c].deviation, sums[c].square, self.total);
             for _ in 1..READS {
@@ -98,10 +98,10 @@ impl<T: Real> ByColumns<'_, '_, T> {
                     (mean, variance, far) = mean_and_variance(mean, again.deviation, again.square, self.total);
                 }
             }
-            self.outs[0][first + c * stride] = mean;
-            self.outs[1][first + c * stride] = variance;
+            self.outs[0][places[c]] = mean;
+            self.outs[1][places[c]] = variance;
             if self.residual.is_some() {
-                self.outs[2][first + c * stride] = sums[c].product;
+                self.outs[2][places[c]] = sums[c].product;
             }
         }
     }
@@ -116,10 +116,10 @@ impl<T: Real> WithSimd for ByColumns<'_, '_, T> {
         let columns = self.outs[0].len();
         let stride = columns / GROUP;
         for first in 0..stride {
-            self.group::<S, GROUP>(first, stride);
+            self.group::<S>(first, stride);
         }
-        for first in stride * GROUP..columns {
-            self.group::<S, 1>(first, 1);
+        if stride * GROUP < columns {
+            self.group::<S>(stride * GROUP, 1);
         }
     }
 }
@@ -170,7 +170,7 @@ fn add_deviations<S: Simd, T: Real, const C: usize, const PRODUCTS: bool>(
     }
     let mut sums = [Sums::default(); C];
     for c in 0..C {
-        let [deviation, square] = [deviations[c], squares[c]].map(sum_lanes);
+        let (deviation, square) = (sum_lanes(deviations[c]), sum_lanes(squares[c]));
         sums[c] = Sums { deviation, square, product: if PRODUCTS { sum_lanes(products[c]) } else { 0.0 } };
         for (x, w) in columns[c].as_chunks::<STEP>().1.iter().zip(w_rest) {
             let d = x.to_f64() - pilots[c];

@@ -4,11 +4,11 @@
 //! one thread, and where they are taken across, the columns are added one by one, in the order of the indices.
 
 use pulp::{Arch, Simd, WithSimd};
-use rayon::prelude::*;
 
 use super::Real;
 use super::columns::{LANES, adjoint_columns, sum_lanes};
-use super::streams::{GROUP, STEP, blocks, fma, prefetch_line, prefetch_step};
+use super::streams::{GROUP, STEP, blocks, fma, places, prefetch_line, prefetch_step};
+use crate::linalg::parallel;
 
 /// Entries of work below which a second thread costs more than it brings.
 const PARALLEL_WORK: usize = 1 << 16;
@@ -34,11 +34,11 @@ pub(crate) fn apply_columns<T: Real>(data: &[T], (picked, values): (&[usize], &[
     out.fill(0.0);
     let (arch, rows) = (Arch::new(), out.len());
     let length = share(rows, rows * picked.len(), TASK_ROWS);
-    let task = |(task, out): (usize, &mut [f64])| {
+    let task = |task: usize, out: &mut [f64]| {
         let places = Places { data, columns: picked, rows, first_row: task * length, length: out.len() };
         arch.dispatch(Apply { places, values, out });
     };
-    if length >= rows { task((0, out)) } else { out.par_chunks_mut(length).enumerate().for_each(task) }
+    parallel::chunks_mut(out, length, &task);
 }
 
 /// The entries of Φᵀr of the picked columns of a column-major design: the bits are those of [`super::dot`].
@@ -47,14 +47,11 @@ pub(crate) fn apply_columns<T: Real>(data: &[T], (picked, values): (&[usize], &[
 pub(crate) fn adjoint_picked_columns<T: Real>(data: &[T], r: &[f64], picked: &[usize], out: &mut [f64]) {
     let (arch, rows) = (Arch::new(), r.len());
     let width = share(picked.len(), rows * picked.len(), TASK_ROWS);
-    let task = |(columns, out): (&[usize], &mut [f64])| {
+    parallel::chunks_mut(out, width, &|task, out| {
+        let columns = &picked[task * width..][..out.len()];
         let places = Places { data, columns, rows, first_row: 0, length: rows };
         arch.dispatch(Dots { places, r, out });
-    };
-    if width >= picked.len() {
-        return task((picked, out));
-    }
-    picked.par_chunks(width).zip(out.par_chunks_mut(width)).for_each(task);
+    });
 }
 
 /// [`apply_columns`] of a row-major design: the entries of each row are added one by one, or, where all columns are
@@ -65,10 +62,10 @@ pub(crate) fn apply_rows<T: Real>(data: &[T], columns: usize, x: (&[usize], &[f6
     }
     let (arch, rows) = (Arch::new(), out.len());
     let length = share(rows, rows * x.0.len(), TASK_ROWS);
-    let task = |(task, out): (usize, &mut [f64])| {
+    let task = |task: usize, out: &mut [f64]| {
         arch.dispatch(ApplyRows { data: &data[task * length * columns..], columns, x, out });
     };
-    if length >= rows { task((0, out)) } else { out.par_chunks_mut(length).enumerate().for_each(task) }
+    parallel::chunks_mut(out, length, &task);
 }
 
 /// [`adjoint_picked_columns`] of a row-major design: the bits are those of [`super::adjoint_rows`].
@@ -80,11 +77,10 @@ pub(crate) fn adjoint_picked_rows<T: Real>(
 ) {
     let arch = Arch::new();
     let width = share(picked.len(), r.len() * picked.len(), TASK_ROWS);
-    let task = |(picked, out): (&[usize], &mut [f64])| arch.dispatch(AdjointRows { data, columns, picked, r, out });
-    if width >= picked.len() {
-        return task((picked, out));
-    }
-    picked.par_chunks(width).zip(out.par_chunks_mut(width)).for_each(task);
+    parallel::chunks_mut(out, width, &|task, out| {
+        let picked = &picked[task * width..][..out.len()];
+        arch.dispatch(AdjointRows { data, columns, picked, r, out });
+    });
 }
 
 /// Rows `first_row..first_row + length` of some columns.
@@ -97,12 +93,13 @@ struct Places<'a, T> {
 }
 
 impl<'a, T> Places<'a, T> {
-    /// `C` columns from the `k`-th picked one on.
+    /// `C` columns from the `k`-th picked one on; behind the last it is the last again.
     #[inline(always)]
     fn streams<const C: usize>(&self, k: usize) -> [&'a [T]; C] {
         let mut streams: [&[T]; C] = [&[]; C];
+        let places: [usize; C] = places(k, 1, self.columns.len());
         for c in 0..C {
-            streams[c] = &self.data[self.columns[k + c] * self.rows + self.first_row..][..self.length];
+            streams[c] = &self.data[self.columns[places[c]] * self.rows + self.first_row..][..self.length];
         }
         streams
     }
@@ -176,7 +173,8 @@ struct Dots<'a, T> {
 
 impl<T: Real> Dots<'_, T> {
     #[inline(always)]
-    fn group<S: Simd, const C: usize>(&mut self, k: usize) {
+    fn group<S: Simd>(&mut self, k: usize) {
+        const C: usize = GROUP;
         let (columns, next) = (self.places.streams::<C>(k), self.places.next::<C>(k));
         let (r, r_rest) = self.r.as_chunks::<STEP>();
         let x = blocks(&columns, r.len());
@@ -203,7 +201,9 @@ impl<T: Real> Dots<'_, T> {
                     *sum = fma::<S>(x.to_f64(), r, *sum);
                 }
             }
-            self.out[k + c] = sum_lanes(sums[c]);
+            if let Some(out) = self.out.get_mut(k + c) {
+                *out = sum_lanes(sums[c]);
+            }
         }
     }
 }
@@ -213,13 +213,8 @@ impl<T: Real> WithSimd for Dots<'_, T> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, _: S) {
-        let columns = self.out.len();
-        let grouped = columns - columns % GROUP;
-        for k in (0..grouped).step_by(GROUP) {
-            self.group::<S, GROUP>(k);
-        }
-        for k in grouped..columns {
-            self.group::<S, 1>(k);
+        for k in (0..self.out.len()).step_by(GROUP) {
+            self.group::<S>(k);
         }
     }
 }

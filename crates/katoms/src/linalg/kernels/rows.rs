@@ -29,7 +29,7 @@ pub fn adjoint_rows<T: Real>(data: &[T], r: &[f64], out: &mut [f64]) {
 pub fn adjoint_rows_block<T: Real>(data: &[T], rs: &[&[f64]], outs: &mut [&mut [f64]]) {
     let Some((_, columns)) = shape(data, rs, outs) else { return };
     let arch = Arch::new();
-    for_each_part(outs, task_width(columns), |first, outs| {
+    for_each_part(outs, task_width(columns), &|first, outs| {
         let data = data.get(first..).unwrap_or(&[]); // no rows, no data
         arch.dispatch(Rows { data, columns, picked: None, centres: None, rs, outs });
     });
@@ -47,7 +47,7 @@ pub(crate) fn adjoint_rows_parts<T: Real>(
 ) {
     let Some((_, columns)) = parts_shape(data, (order, starts), rs, outs) else { return };
     let arch = Arch::new();
-    for_each_part(outs, task_width(columns), |first, outs| {
+    for_each_part(outs, task_width(columns), &|first, outs| {
         let data = data.get(first..).unwrap_or(&[]);
         for (part, outs) in starts.windows(2).zip(outs.chunks_mut(rs.len())) {
             let picked = Some(&order[part[0]..part[1]]);
@@ -63,7 +63,7 @@ pub(crate) fn energies_rows<T: Real>(data: &[T], weights: &[&[f64]], centres: &[
     let Some((_, columns)) = shape(data, weights, outs) else { return };
     assert_eq!(centres.len(), columns, "a centre for each column");
     let arch = Arch::new();
-    for_each_part(outs, task_width(columns), |first, outs| {
+    for_each_part(outs, task_width(columns), &|first, outs| {
         let data = data.get(first..).unwrap_or(&[]);
         arch.dispatch(Rows { data, columns, picked: None, centres: Some(&centres[first..]), rs: weights, outs });
     });
@@ -93,17 +93,13 @@ impl<T: Real> Rows<'_, '_, T> {
     #[inline(always)]
     fn group<S: Simd, const R: usize>(&mut self, strip: &mut Strip<R>, i: usize) {
         let width = self.outs[0].len();
-        let places: [usize; R] = match self.picked {
-            Some(picked) => std::array::from_fn(|s| picked[i + s]),
-            None => std::array::from_fn(|s| i + s),
-        };
-        let mut rows: [&[T]; R] = [&[]; R];
+        let (mut places, mut rows): ([usize; R], [&[T]; R]) = ([0; R], [&[]; R]);
         for s in 0..R {
+            places[s] = self.picked.map_or(i + s, |picked| picked[i + s]);
             rows[s] = &self.data[places[s] * self.columns..][..width];
         }
-        let at = |r: &[f64]| -> [f64; R] { std::array::from_fn(|s| r[places[s]]) };
         if let ([r], [out], None) = (self.rs, &mut *self.outs, self.centres) {
-            return add_far::<S, T, R>(&rows, &at(r), out);
+            return add_far::<S, T, R>(&rows, &values(r, &places), out);
         }
         for start in (0..width).step_by(STRIP) {
             let length = STRIP.min(width - start);
@@ -116,10 +112,13 @@ impl<T: Real> Rows<'_, '_, T> {
                     }
                 }
             }
-            let rows = strip.0.each_ref().map(|row| &row[..length]);
+            let mut rows: [&[f64]; R] = [&[]; R];
+            for s in 0..R {
+                rows[s] = &strip.0[s][..length];
+            }
             for (r, out) in self.rs.iter().zip(&mut *self.outs) {
                 let out = &mut out[start..][..length];
-                add_near::<S, f64, R>(&rows, &at(r), out);
+                add_near::<S, f64, R>(&rows, &values(r, &places), out);
             }
         }
     }
@@ -141,6 +140,16 @@ impl<T: Real> WithSimd for Rows<'_, '_, T> {
             self.group::<S, 1>(&mut single, i);
         }
     }
+}
+
+/// What a residual holds at some places.
+#[inline(always)]
+fn values<const R: usize>(r: &[f64], places: &[usize; R]) -> [f64; R] {
+    let mut values = [0.0; R];
+    for s in 0..R {
+        values[s] = r[places[s]];
+    }
+    values
 }
 
 /// out += Σ over the rows: row·r, row after row. The rows are in cache.
@@ -173,6 +182,9 @@ fn add_far<S: Simd, T: Real, const R: usize>(rows: &[&[T]; R], r: &[f64; R], out
         }
         *sums = sum;
     }
-    let ends = rows.map(|row| row.as_chunks::<STEP>().1);
+    let mut ends: [&[T]; R] = [&[]; R];
+    for s in 0..R {
+        ends[s] = rows[s].as_chunks::<STEP>().1;
+    }
     add_near::<S, T, R>(&ends, r, rest);
 }

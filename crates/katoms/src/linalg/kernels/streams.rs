@@ -1,9 +1,9 @@
 //! What both layouts share: tasks, and several streams of memory read side by side.
 
 use pulp::Simd;
-use rayon::prelude::*;
 
 use super::Real;
+use crate::linalg::parallel;
 
 /// Values of a stream that are read at a time: one cache line of `f32`, two of `f64`, a part of one of smaller numbers.
 pub(super) const STEP: usize = 16;
@@ -43,10 +43,7 @@ pub(super) fn parts_shape<T>(
 
 /// Calls `task(first, parts)` for every `width` columns, in parallel: `parts[q]` is
 /// `outs[q][first..]`, at most `width` of it.
-pub(crate) fn for_each_part<F>(outs: &mut [&mut [f64]], width: usize, task: F)
-where
-    F: Fn(usize, &mut [&mut [f64]]) + Sync,
-{
+pub(crate) fn for_each_part(outs: &mut [&mut [f64]], width: usize, task: &(dyn Fn(usize, &mut [&mut [f64]]) + Sync)) {
     let columns = outs[0].len();
     if columns <= width {
         return task(0, outs);
@@ -58,7 +55,18 @@ where
             part.push(piece);
         }
     }
-    parts.par_iter_mut().enumerate().for_each(|(p, part)| task(p * width, part));
+    parallel::each_mut(&mut parts, &|p, part| task(p * width, part));
+}
+
+/// The places of a group: `first`, and each `stride` after the one before. What would lie behind the last of `count` is the
+/// last again, so that an incomplete group is computed as a whole one.
+#[inline(always)]
+pub(super) fn places<const C: usize>(first: usize, stride: usize, count: usize) -> [usize; C] {
+    let mut places = [0; C];
+    for c in 0..C {
+        places[c] = (first + c * stride).min(count - 1);
+    }
+    places
 }
 
 /// a·b + c, in one rounding where the instruction set can: AVX2 and wider, and NEON. Without the

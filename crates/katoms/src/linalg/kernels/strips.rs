@@ -8,7 +8,7 @@ use pulp::{Arch, Simd, WithSimd};
 
 use super::Real;
 use super::columns::{LANES, adjoint_columns, sum_lanes, task_width};
-use super::streams::{GROUP, STRIP, Strip, for_each_part, parts_shape, shape};
+use super::streams::{GROUP, STRIP, Strip, for_each_part, parts_shape, places, shape};
 use super::tiles::multiply;
 
 /// Rows whose parts are picked out one after the other: they stay in L2 until the last part.
@@ -132,7 +132,7 @@ impl<'a> Residuals<'a> {
 fn run<T: Real>(data: &[T], residuals: &Residuals<'_>, centres: Option<&[f64]>, outs: &mut [&mut [f64]]) {
     let arch = Arch::new();
     let rows = data.len() / outs[0].len().max(1);
-    for_each_part(outs, task_width::<T>(rows), |first, outs| {
+    for_each_part(outs, task_width::<T>(rows), &|first, outs| {
         let data = &data[first * rows..];
         let centres = centres.map(|c| &c[first..]);
         arch.dispatch(Strips { data, rows, residuals, centres, outs });
@@ -150,17 +150,17 @@ struct Strips<'a, 'b, T> {
 }
 
 impl<T: Real> Strips<'_, '_, T> {
-    /// The groups of `C` columns that begin at `firsts`, their columns `stride` apart, against every residual.
+    /// The groups of columns that begin at `firsts`, their columns `stride` apart, against every residual.
     #[inline(always)]
-    fn groups<S: Simd, const C: usize>(&mut self, simd: S, work: &mut Work<C>, firsts: Range<usize>, stride: usize) {
+    fn groups<S: Simd>(&mut self, simd: S, work: &mut Work, firsts: Range<usize>, stride: usize) {
         let (count, results) = (self.residuals.count, self.outs.len());
-        work.sums.fill([[0.0; LANES]; C]);
+        work.sums.fill([[0.0; LANES]; GROUP]);
         let mut rest = self.residuals.lanes();
         let mut next = self.rows.min(CHUNK);
         for piece in &self.residuals.pieces {
             let (rs, after) = rest.split_at(count * piece.padded());
             for first in firsts.clone() {
-                self.load::<S, C>(work, piece, next, (first, stride));
+                self.load::<S>(work, piece, next, (first, stride));
                 let sums = (first - firsts.start) * results + piece.part * count;
                 multiply(simd, &work.strip, rs, &mut work.sums[sums..sums + count]);
             }
@@ -168,9 +168,10 @@ impl<T: Real> Strips<'_, '_, T> {
             next += piece.length();
         }
         for (first, sums) in firsts.zip(work.sums.chunks(results)) {
+            let places: [usize; GROUP] = places(first, stride, self.outs[0].len());
             for (sums, out) in sums.iter().zip(&mut *self.outs) {
-                for c in 0..C {
-                    out[first + c * stride] = sum_lanes(sums[c]);
+                for c in 0..GROUP {
+                    out[places[c]] = sum_lanes(sums[c]);
                 }
             }
         }
@@ -178,20 +179,20 @@ impl<T: Real> Strips<'_, '_, T> {
 
     /// Fills the strip with the rows of a piece.
     #[inline(always)]
-    fn load<S: Simd, const C: usize>(&self, work: &mut Work<C>, piece: &Piece<'_>, next: usize, place: (usize, usize)) {
-        let (first, stride) = place;
-        let mut columns: [&[T]; C] = [&[]; C];
-        for c in 0..C {
-            columns[c] = &self.data[(first + c * stride) * self.rows..][..self.rows];
+    fn load<S: Simd>(&self, work: &mut Work, piece: &Piece<'_>, next: usize, (first, stride): (usize, usize)) {
+        let places: [usize; GROUP] = places(first, stride, self.outs[0].len());
+        let mut columns: [&[T]; GROUP] = [&[]; GROUP];
+        for c in 0..GROUP {
+            columns[c] = &self.data[places[c] * self.rows..][..self.rows];
         }
         let length = piece.length();
         match &piece.rows {
             Ok(range) => work.strip.load::<S, T>(&columns, range.start),
             Err(picked) => work.strip.gather(&columns, picked, next),
         }
-        for c in 0..C {
+        for c in 0..GROUP {
             if let Some(centres) = self.centres {
-                let centre = centres[first + c * stride];
+                let centre = centres[places[c]];
                 for x in &mut work.strip.0[c][..length] {
                     *x = (*x - centre) * (*x - centre);
                 }
@@ -202,15 +203,15 @@ impl<T: Real> Strips<'_, '_, T> {
 }
 
 /// What a group of columns is copied to, and its sums.
-struct Work<const C: usize> {
-    strip: Strip<C>,
-    sums: Vec<[[f64; LANES]; C]>,
+struct Work {
+    strip: Strip<GROUP>,
+    sums: Vec<[[f64; LANES]; GROUP]>,
 }
 
-impl<const C: usize> Work<C> {
+impl Work {
     #[inline(always)]
     fn new(sums: usize) -> Self {
-        Self { strip: Strip::new(), sums: vec![[[0.0; LANES]; C]; sums] }
+        Self { strip: Strip::new(), sums: vec![[[0.0; LANES]; GROUP]; sums] }
     }
 }
 
@@ -225,12 +226,13 @@ impl<T: Real> WithSimd for Strips<'_, '_, T> {
         let results = self.outs.len();
         // Residuals that L2 does not hold are read once for several groups.
         let beside = if size_of_val(self.residuals.lanes()) <= NEAR { 1 } else { BESIDE.min(stride.max(1)) };
-        let (mut work, mut single) = (Work::new(beside * results), Work::new(results));
+        let mut work = Work::new(beside * results);
         for first in (0..stride).step_by(beside) {
-            self.groups::<S, GROUP>(simd, &mut work, first..stride.min(first + beside), stride);
+            self.groups::<S>(simd, &mut work, first..stride.min(first + beside), stride);
         }
-        for first in stride * GROUP..columns {
-            self.groups::<S, 1>(simd, &mut single, first..first + 1, 1);
+        let last = stride * GROUP;
+        if last < columns {
+            self.groups::<S>(simd, &mut work, last..last + 1, 1);
         }
     }
 }

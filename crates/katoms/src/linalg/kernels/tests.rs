@@ -313,31 +313,6 @@ fn picked_columns_have_the_bits_of_all() {
     }
 }
 
-fn single_is_near<T: Real>(data: &[T], m: usize, n: usize, count: usize) {
-    let rs: Vec<Vec<f64>> = (0..count).map(|q| numbers(m, 40 + q as u64)).collect();
-    let rs: Vec<&[f64]> = rs.iter().map(Vec::as_slice).collect();
-    let exact = call_block(adjoint_columns_block, data, &rs, n);
-    let single = in_pool(2, || call_block(adjoint_columns_block_single, data, &rs, n));
-    for (q, (exact, single)) in exact.iter().zip(&single).enumerate() {
-        for j in 0..n {
-            let scale: f64 = data[j * m..][..m].iter().zip(rs[q]).map(|(x, r)| (x.to_f64() * r).abs()).sum();
-            assert!((exact[j] - single[j]).abs() <= 1e-6 * scale, "{m} x {n}, residual {q} of {count}, column {j}");
-        }
-        assert_eq!(bits(single), bits(&call_block(adjoint_columns_block_single, data, &rs[q..=q], n)[0]), "{m} x {n}");
-    }
-}
-
-#[test]
-fn single_precision_is_near_double() {
-    for (m, n) in [(0, 2), (1, 1), (15, 9), (16, 8), (511, 7), (513, 33), (2100, 41), (4097, 300)] {
-        let data = numbers(m * n, 41);
-        for count in [1, 3, 6, 9] {
-            single_is_near(&data, m, n, count);
-            single_is_near(&narrow(&data), m, n, count);
-        }
-    }
-}
-
 /// Every kernel that reads a design, on numbers that are stored in some way.
 fn of_every_kernel<T: Real>(data: &[T], m: usize, n: usize) -> Vec<u64> {
     let rs: Vec<Vec<f64>> = (0..3).map(|q| numbers(m, 60 + q)).collect();

@@ -5,7 +5,7 @@
 use pulp::Simd;
 
 use super::columns::LANES;
-use super::streams::{STRIP, Strip};
+use super::streams::{GROUP, STRIP, Strip};
 
 /// Columns of a tile.
 const WIDE: usize = 4;
@@ -13,89 +13,78 @@ const WIDE: usize = 4;
 /// `sums[q][c]` += the products of column c of the strip with residual q, lane by lane. `rs` holds the residuals one
 /// after the other, each of them filled up to whole lanes.
 #[inline(always)]
-pub(super) fn multiply<S: Simd, const C: usize>(simd: S, strip: &Strip<C>, rs: &[f64], sums: &mut [[[f64; LANES]; C]]) {
+pub(super) fn multiply<S: Simd>(simd: S, strip: &Strip<GROUP>, rs: &[f64], sums: &mut [[[f64; LANES]; GROUP]]) {
     let count = sums.len();
     let rows = rs.len() / count.max(1);
     let mut q = 0;
     // 32 registers hold 24 sums, four columns and a residual; 16 hold eight sums.
     if size_of::<S::f64s>() * 8 == 512 {
         while q + 6 <= count {
-            beside::<S, C, 6>(simd, strip, &rs[q * rows..][..6 * rows], &mut sums[q..q + 6]);
+            beside::<S, 6>(simd, strip, &rs[q * rows..][..6 * rows], &mut sums[q..q + 6]);
             q += 6;
         }
     }
     while q + 2 <= count {
-        beside::<S, C, 2>(simd, strip, &rs[q * rows..][..2 * rows], &mut sums[q..q + 2]);
+        beside::<S, 2>(simd, strip, &rs[q * rows..][..2 * rows], &mut sums[q..q + 2]);
         q += 2;
     }
     if q < count {
-        beside::<S, C, 1>(simd, strip, &rs[q * rows..][..rows], &mut sums[q..q + 1]);
+        beside::<S, 1>(simd, strip, &rs[q * rows..][..rows], &mut sums[q..q + 1]);
     }
 }
 
 /// `Q` residuals with every column of the strip.
 #[inline(always)]
-fn beside<S: Simd, const C: usize, const Q: usize>(
-    simd: S,
-    strip: &Strip<C>,
-    rs: &[f64],
-    sums: &mut [[[f64; LANES]; C]],
-) {
-    let mut c = 0;
-    while c + WIDE <= C {
-        tile::<S, C, WIDE, Q>(simd, strip, rs, sums, c);
-        c += WIDE;
-    }
-    while c < C {
-        tile::<S, C, 1, Q>(simd, strip, rs, sums, c);
-        c += 1;
+fn beside<S: Simd, const Q: usize>(simd: S, strip: &Strip<GROUP>, rs: &[f64], sums: &mut [[[f64; LANES]; GROUP]]) {
+    for first in (0..GROUP).step_by(WIDE) {
+        tile::<S, Q>(simd, strip, rs, sums, first);
     }
 }
 
-/// `Q` residuals with the `W` columns from `first` on.
+/// `Q` residuals with the [`WIDE`] columns from `first` on.
 #[inline(always)]
-fn tile<S: Simd, const C: usize, const W: usize, const Q: usize>(
+fn tile<S: Simd, const Q: usize>(
     simd: S,
-    strip: &Strip<C>,
+    strip: &Strip<GROUP>,
     rs: &[f64],
-    sums: &mut [[[f64; LANES]; C]],
+    sums: &mut [[[f64; LANES]; GROUP]],
     first: usize,
 ) {
     let rows = rs.len() / Q;
     // Vectors that the lanes take; each holds the lanes of every `parts`-th vector of a stream.
     let parts = (LANES * size_of::<f64>() / size_of::<S::f64s>()).max(1);
     let vectors = rows * size_of::<f64>() / size_of::<S::f64s>();
-    let mut x: [&[S::f64s]; W] = [&[]; W];
+    let mut x: [&[S::f64s]; WIDE] = [&[]; WIDE];
     let mut r: [&[S::f64s]; Q] = [&[]; Q];
-    for c in 0..W {
+    for c in 0..WIDE {
         x[c] = &S::as_simd_f64s(&strip.0[first + c][..STRIP]).0[..vectors];
     }
     for q in 0..Q {
         r[q] = &S::as_simd_f64s(&rs[q * rows..][..rows]).0[..vectors];
     }
     for part in 0..parts {
-        let mut tile = [[simd.splat_f64s(0.0); W]; Q];
+        let mut tile = [[simd.splat_f64s(0.0); WIDE]; Q];
         for q in 0..Q {
-            for c in 0..W {
+            for c in 0..WIDE {
                 tile[q][c] = S::as_simd_f64s(&sums[q][first + c]).0[part];
             }
         }
         let mut v = part;
         while v < vectors {
-            let mut column = [simd.splat_f64s(0.0); W];
-            for c in 0..W {
+            let mut column = [simd.splat_f64s(0.0); WIDE];
+            for c in 0..WIDE {
                 column[c] = x[c][v];
             }
             for q in 0..Q {
                 let residual = r[q][v];
-                for c in 0..W {
+                for c in 0..WIDE {
                     tile[q][c] = fused(simd, column[c], residual, tile[q][c]);
                 }
             }
             v += parts;
         }
         for q in 0..Q {
-            for c in 0..W {
+            for c in 0..WIDE {
                 S::as_mut_simd_f64s(&mut sums[q][first + c]).0[part] = tile[q][c];
             }
         }
@@ -104,7 +93,7 @@ fn tile<S: Simd, const C: usize, const W: usize, const Q: usize>(
 
 /// a·b + c as [`super::streams::fma`] has it, of vectors.
 #[inline(always)]
-fn fused<S: Simd>(simd: S, a: S::f64s, b: S::f64s, c: S::f64s) -> S::f64s {
+pub(crate) fn fused<S: Simd>(simd: S, a: S::f64s, b: S::f64s, c: S::f64s) -> S::f64s {
     if size_of::<S::f64s>() >= 32 || cfg!(target_arch = "aarch64") {
         simd.mul_add_f64s(a, b, c)
     } else {

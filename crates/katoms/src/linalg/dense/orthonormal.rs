@@ -1,10 +1,9 @@
 //! Orthonormal bases, extended by further directions.
 
-use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
-use faer::{Par, Side};
-
 use super::Matrix;
-use super::registers::cleared;
+use super::cholesky::Cholesky;
+use crate::linalg::kernels::{axpy, dot};
+use crate::linalg::norm;
 
 /// Directions whose share is below this are rounding, not content.
 const NEGLIGIBLE: f64 = 1e-13;
@@ -15,7 +14,7 @@ const CONDITION: f64 = 1e-6;
 /// [basis E]: an orthonormal basis of the span of `basis` and `more`, whose columns need not be
 /// orthonormal. Column pivoting drops what is dependent up to rounding.
 pub(crate) fn extended(basis: &Matrix, more: &Matrix) -> Matrix {
-    let scale = (0..more.columns()).map(|j| super::norm(more.column(j))).fold(0.0, f64::max);
+    let scale = (0..more.columns()).map(|j| norm(more.column(j))).fold(0.0, f64::max);
     if scale == 0.0 {
         return basis.clone();
     }
@@ -28,13 +27,15 @@ pub(crate) fn extended(basis: &Matrix, more: &Matrix) -> Matrix {
             return basis.beside(&q);
         }
     }
-    let qr = cleared(|| outside.faer().col_piv_qr());
-    let r = qr.thin_R();
-    let free = basis.rows() - basis.columns();
-    let rank = (0..r.nrows().min(free)).take_while(|&i| r[(i, i)].abs() > NEGLIGIBLE * scale).count();
-    let q = Matrix::from(&cleared(|| qr.compute_thin_Q())).leading_columns(rank);
+    let q = pivoted(outside, basis.rows() - basis.columns(), NEGLIGIBLE * scale);
     // A direction that was nearly inside is now blown up to length 1 with its rounding: once more.
     basis.beside(&orthogonal_to(basis, &q).orthonormalized())
+}
+
+/// An orthonormal basis of columns that are far from dependent; `None` where they are not.
+pub(super) fn basis(m: &Matrix) -> Option<Matrix> {
+    // Twice is enough, as above.
+    cholesky_qr(&cholesky_qr(m, 0.0)?, 0.0)
 }
 
 /// An orthonormal basis of well-conditioned columns, by products alone: m·L⁻ᵀ where mᵀm = L·Lᵀ.
@@ -42,20 +43,31 @@ pub(crate) fn extended(basis: &Matrix, more: &Matrix) -> Matrix {
 /// close to dependent for it, or smaller than `floor`.
 fn cholesky_qr(m: &Matrix, floor: f64) -> Option<Matrix> {
     let gram = m.transposed_times(m);
-    let cholesky = cleared(|| gram.faer().llt(Side::Lower)).ok()?;
-    let l = cholesky.L();
-    let pivots = (0..gram.columns()).map(|j| l[(j, j)]);
-    let (least, most) = pivots.fold((f64::INFINITY, 0.0_f64), |(a, b), p| (a.min(p), b.max(p)));
+    let cholesky = Cholesky::new(&gram)?;
+    let (least, most) = cholesky.pivots().fold((f64::INFINITY, 0.0_f64), |(a, b), p| (a.min(p), b.max(p)));
     if !(least > floor.max(CONDITION * most)) {
         return None;
     }
-    let mut inverse = identity(gram.columns());
-    cleared(|| solve_lower_triangular_in_place(l, inverse.faer_mut(), Par::Seq));
-    Some(m.times_transposed(&inverse))
+    Some(m.times_transposed(&cholesky.inverse_factor()))
 }
 
-fn identity(size: usize) -> Matrix {
-    Matrix::from_fn(size, size, |i, j| if i == j { 1.0 } else { 0.0 })
+/// An orthonormal basis of the columns, the longest of what is left first, until none is longer than `floor` or there are
+/// `most`. O(rows·columns²).
+fn pivoted(mut left: Matrix, most: usize, floor: f64) -> Matrix {
+    let mut basis = Matrix::zeros(left.rows(), 0);
+    while basis.columns() < most {
+        let lengths = (0..left.columns()).map(|j| norm(left.column(j)));
+        let longest = lengths.enumerate().reduce(|a, b| if b.1 > a.1 { b } else { a });
+        let Some((j, length)) = longest.filter(|longest| longest.1 > floor) else { break };
+        let next: Vec<f64> = left.column(j).iter().map(|v| v / length).collect();
+        for c in 0..left.columns() {
+            let column = left.column_mut(c);
+            axpy(-dot(&next, column), &next, column);
+        }
+        left.column_mut(j).fill(0.0);
+        basis.push_column(next.into_iter());
+    }
+    basis
 }
 
 fn orthogonal_to(basis: &Matrix, m: &Matrix) -> Matrix {

@@ -1,10 +1,7 @@
 //! Small symmetric systems: Cholesky, and a least-norm answer where Cholesky fails.
 
-use faer::Side;
-use faer::linalg::solvers::{DenseSolveCore, Llt, Solve};
-
 use super::Matrix;
-use super::registers::cleared;
+use super::cholesky::Cholesky;
 
 /// Below this share of the largest eigenvalue a direction counts as missing.
 const RANK_TOLERANCE: f64 = 1e-12;
@@ -26,7 +23,7 @@ pub(crate) struct SymmetricSystem {
     scales: Vec<f64>,
     unit: Matrix,
     /// `None` where a pivot says that the columns are dependent.
-    cholesky: Option<Llt<f64>>,
+    cholesky: Option<Cholesky>,
 }
 
 impl SymmetricSystem {
@@ -34,49 +31,41 @@ impl SymmetricSystem {
         let scale = |j: usize| if g.at(j, j) > 0.0 { 1.0 / g.at(j, j).sqrt() } else { 1.0 };
         let scales: Vec<f64> = (0..g.columns()).map(scale).collect();
         let unit = Matrix::from_fn(g.rows(), g.columns(), |i, j| scales[i] * g.at(i, j) * scales[j]);
-        let cholesky = cleared(|| unit.faer().llt(Side::Lower)).ok().filter(|c| pivots_are_sound(c, &unit));
+        let cholesky = Cholesky::new(&unit).filter(|c| pivots_are_sound(c, &unit, RANK_TOLERANCE));
         Self { scales, unit, cholesky }
     }
 
     /// O(n²), or O(n³) where the columns are dependent.
     pub(crate) fn solve(&self, b: &[f64]) -> Vec<f64> {
-        let right = Matrix::from_fn(self.unit.rows(), 1, |i, _| self.scales[i] * b[i]);
-        let x = self.by_cholesky(&right).unwrap_or_else(|| least_norm(&self.unit, &right));
+        assert_eq!(b.len(), self.scales.len(), "as many values as G is wide");
+        let right: Vec<f64> = b.iter().zip(&self.scales).map(|(b, s)| b * s).collect();
+        let x = self.by_cholesky(&right).unwrap_or_else(|| least_norm(&self.unit, right));
         x.iter().zip(&self.scales).map(|(x, s)| x * s).collect()
     }
 
-    fn by_cholesky(&self, b: &Matrix) -> Option<Vec<f64>> {
-        let cholesky = self.cholesky.as_ref()?;
-        let x = Matrix::from(&cleared(|| cholesky.solve(b.faer())));
-        x.data().iter().all(|v| v.is_finite()).then(|| x.data().to_vec())
+    fn by_cholesky(&self, b: &[f64]) -> Option<Vec<f64>> {
+        Some(self.cholesky.as_ref()?.solve(b)).filter(|x| x.iter().all(|v| v.is_finite()))
     }
 }
 
 /// G⁻¹ of a symmetric positive definite G; `None` where a pivot falls below this share of its diagonal
 /// entry: the columns are dependent. O(n³).
 pub fn inverse_symmetric(g: &Matrix, dependent: f64) -> Option<Matrix> {
-    if g.columns() == 0 {
-        return Some(Matrix::zeros(0, 0));
-    }
-    let cholesky = cleared(|| g.faer().llt(Side::Lower)).ok()?;
-    let l = cholesky.L();
-    let sound = (0..g.columns()).all(|j| l[(j, j)].powi(2) > dependent * g.at(j, j));
-    sound.then(|| Matrix::from(&cleared(|| cholesky.inverse())))
+    Cholesky::new(g).filter(|cholesky| pivots_are_sound(cholesky, g, dependent)).map(|cholesky| cholesky.inverse())
 }
 
 /// A pivot that lost nearly all of its diagonal entry means a dependent column.
-fn pivots_are_sound(cholesky: &Llt<f64>, g: &Matrix) -> bool {
-    let l = cholesky.L();
-    (0..g.columns()).all(|j| l[(j, j)].powi(2) > RANK_TOLERANCE * g.at(j, j))
+fn pivots_are_sound(cholesky: &Cholesky, g: &Matrix, least: f64) -> bool {
+    cholesky.pivots().enumerate().all(|(j, pivot)| pivot.powi(2) > least * g.at(j, j))
 }
 
-fn least_norm(g: &Matrix, b: &Matrix) -> Vec<f64> {
+fn least_norm(g: &Matrix, b: Vec<f64>) -> Vec<f64> {
     let n = g.columns();
     let Some((values, vectors)) = g.symmetric_eigen() else {
         return vec![0.0; n];
     };
     let cut = RANK_TOLERANCE * values.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
-    let mut along = vectors.transposed_times(b);
+    let mut along = vectors.transposed_times(&Matrix::from_columns(n, 1, b));
     for (c, value) in along.column_mut(0).iter_mut().zip(values) {
         *c = if value > cut { *c / value } else { 0.0 };
     }

@@ -1,14 +1,14 @@
-//! A dense column-major matrix that can be saved, with its products done by faer.
+//! A dense column-major matrix that can be saved.
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
-use rayon::prelude::*;
+use pulp::{Arch, Simd, WithSimd};
 use serde::{Deserialize, Serialize};
 
-use super::registers::cleared;
+use super::product::{View, add_product};
+use super::{orthonormal, qr, spectrum};
+use crate::linalg::{self, parallel};
 
 /// Columns of a symmetric product that are computed together.
-const BLOCK: usize = 32;
+const BLOCK: usize = 96;
 /// Multiplications below which a second thread costs more than it brings.
 const PARALLEL_WORK: usize = 1 << 22;
 
@@ -41,18 +41,36 @@ impl Matrix {
         Self { rows, columns, data }
     }
 
-    pub(crate) fn from_faer(m: MatRef<'_, f64>) -> Self {
-        let mut out = Self::zeros(m.nrows(), m.ncols());
-        out.faer_mut().copy_from(m);
-        out
+    /// The identity.
+    pub fn identity(size: usize) -> Self {
+        Self::from_fn(size, size, |i, j| f64::from(u8::from(i == j)))
     }
 
-    pub(crate) fn faer(&self) -> MatRef<'_, f64> {
-        MatRef::from_column_major_slice(&self.data, self.rows, self.columns)
+    fn view(&self) -> View<'_> {
+        View::new(&self.data, self.rows, self.columns)
     }
 
-    pub(crate) fn faer_mut(&mut self) -> MatMut<'_, f64> {
-        MatMut::from_column_major_slice_mut(&mut self.data, self.rows, self.columns)
+    /// Some columns, which follow each other.
+    fn some(&self, columns: std::ops::Range<usize>) -> View<'_> {
+        View::new(&self.data[columns.start * self.rows..columns.end * self.rows], self.rows, columns.len())
+    }
+
+    /// The entries, to write into.
+    pub(super) fn data_mut(&mut self) -> &mut [f64] {
+        &mut self.data
+    }
+
+    /// These columns, in this order.
+    pub(super) fn columns_at(&self, order: &[usize]) -> Self {
+        let data = order.iter().flat_map(|&j| self.column(j)).copied().collect();
+        Self::from_columns(self.rows, order.len(), data)
+    }
+
+    /// Columns p < q become cosine·p − sine·q and sine·p + cosine·q.
+    pub(super) fn rotate(&mut self, p: usize, q: usize, cosine: f64, sine: f64) {
+        let (head, tail) = self.data.split_at_mut(q * self.rows);
+        let (x, y) = (&mut head[p * self.rows..][..self.rows], &mut tail[..self.rows]);
+        Arch::new().dispatch(Rotation { x, y, cosine, sine });
     }
 
     /// The number of rows.
@@ -112,23 +130,23 @@ impl Matrix {
 
     /// self·b. O(rows·columns·b.columns).
     pub fn times(&self, b: &Self) -> Self {
-        product(self.faer(), b.faer())
+        product(self.view(), b.view())
     }
 
     /// self·b, written into `out`: column c begins at `c·stride`.
     pub(crate) fn times_into(&self, b: &Self, out: &mut [f64], stride: usize) {
-        let out = MatMut::from_column_major_slice_with_stride_mut(out, self.rows, b.columns, stride);
-        cleared(|| matmul(out, Accum::Replace, self.faer(), b.faer(), 1.0, Par::Seq));
+        out.chunks_mut(stride).take(b.columns).for_each(|column| column[..self.rows].fill(0.0));
+        add_product(1.0, self.view(), b.view(), out, stride);
     }
 
     /// selfᵀ·b.
     pub fn transposed_times(&self, b: &Self) -> Self {
-        product(self.faer().transpose(), b.faer())
+        product(self.view().transposed(), b.view())
     }
 
     /// selfᵀ times some of its own columns.
     pub fn transposed_times_columns(&self, columns: std::ops::Range<usize>) -> Self {
-        product(self.faer().transpose(), self.faer().subcols(columns.start, columns.len()))
+        product(self.view().transposed(), self.some(columns))
     }
 
     /// selfᵀ·b where that is known to be symmetric: half of it is computed, in blocks of columns that threads share.
@@ -137,14 +155,13 @@ impl Matrix {
         let size = self.columns;
         let block = |first: usize| {
             let end = (first + BLOCK).min(size);
-            let (left, right) = (self.faer().subcols(0, end), b.faer().subcols(first, end - first));
-            (first, product(left.transpose(), right))
+            (first, product(self.some(0..end).transposed(), b.some(first..end)))
         };
         let firsts = (0..size).step_by(BLOCK);
         let blocks: Vec<(usize, Self)> = if self.rows * size * size < PARALLEL_WORK {
             firsts.map(block).collect()
         } else {
-            firsts.collect::<Vec<usize>>().into_par_iter().map(block).collect()
+            parallel::map(firsts.len(), &|at| block(at * BLOCK))
         };
         let mut out = Self::zeros(size, size);
         for (first, block) in blocks {
@@ -159,12 +176,12 @@ impl Matrix {
 
     /// self·bᵀ.
     pub fn times_transposed(&self, b: &Self) -> Self {
-        product(self.faer(), b.faer().transpose())
+        product(self.view(), b.view().transposed())
     }
 
     /// selfᵀ.
     pub fn transposed(&self) -> Self {
-        Self::from_faer(self.faer().transpose())
+        Self::from_fn(self.columns, self.rows, |i, j| self.at(j, i))
     }
 
     /// self + a·b.
@@ -194,50 +211,56 @@ impl Matrix {
 
     /// The Frobenius norm.
     pub fn norm(&self) -> f64 {
-        super::norm(&self.data)
+        linalg::norm(&self.data)
     }
 
     /// The sum of products of the entries.
     pub fn dot(&self, b: &Self) -> f64 {
-        super::dot(&self.data, &b.data)
+        linalg::dot(&self.data, &b.data)
     }
 
-    /// An orthonormal basis of the column space (thin Householder QR). O(rows·columns²).
+    /// An orthonormal basis of the column space. O(rows·columns²).
     pub fn orthonormalized(&self) -> Self {
-        Self::from_faer(cleared(|| self.faer().qr().compute_thin_Q()).as_ref())
+        orthonormal::basis(self).unwrap_or_else(|| qr::thin_qr(self).0)
     }
 
     /// Eigenvalues of a symmetric matrix in falling order, and their vectors; `None` when it fails on
     /// values that are not finite. O(n³).
     pub fn symmetric_eigen(&self) -> Option<(Vec<f64>, Self)> {
-        let eigen = cleared(|| self.faer().self_adjoint_eigen(Side::Lower)).ok()?;
-        let values = eigen.S().column_vector().iter().rev().copied().collect();
-        Some((values, Self::from_faer(eigen.U().reverse_cols())))
+        spectrum::symmetric_eigen(self)
     }
 
     /// Thin SVD as (U, singular values in falling order, V); `None` when it fails on values
     /// that are not finite.
     pub fn svd(&self) -> Option<(Self, Vec<f64>, Self)> {
-        if self.rows == 0 || self.columns == 0 {
-            return Some((Self::zeros(self.rows, 0), Vec::new(), Self::zeros(self.columns, 0)));
+        spectrum::svd(self)
+    }
+}
+
+struct Rotation<'a> {
+    x: &'a mut [f64],
+    y: &'a mut [f64],
+    cosine: f64,
+    sine: f64,
+}
+
+impl WithSimd for Rotation<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let (c, s) = (self.cosine, self.sine);
+        for (x, y) in self.x.iter_mut().zip(self.y) {
+            (*x, *y) = (c * *x - s * *y, s * *x + c * *y);
         }
-        let svd = cleared(|| self.faer().thin_svd()).ok()?;
-        let values = svd.S().column_vector().iter().copied().collect();
-        Some((Self::from_faer(svd.U()), values, Self::from_faer(svd.V())))
     }
 }
 
 /// a·b on one thread: the order of its sums must not depend on the number of threads.
-fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Matrix {
-    let mut out = Matrix::zeros(a.nrows(), b.ncols());
-    cleared(|| matmul(out.faer_mut(), Accum::Replace, a, b, 1.0, Par::Seq));
+fn product(a: View<'_>, b: View<'_>) -> Matrix {
+    let mut out = Matrix::zeros(a.rows, b.columns);
+    add_product(1.0, a, b, &mut out.data, a.rows);
     out
-}
-
-impl From<&Mat<f64>> for Matrix {
-    fn from(m: &Mat<f64>) -> Self {
-        Self::from_faer(m.as_ref())
-    }
 }
 
 #[cfg(test)]
@@ -268,14 +291,5 @@ mod tests {
             assert_eq!(alone.install(|| a.symmetric_product(&a)), symmetric);
         }
         assert_eq!(Matrix::zeros(4, 0).symmetric_product(&Matrix::zeros(4, 0)), Matrix::zeros(0, 0));
-    }
-
-    #[test]
-    fn svd_rebuilds_the_matrix() {
-        let a = Matrix::from_fn(5, 3, |i, j| ((i * 7 + j * 3) % 5) as f64 - 1.5);
-        let (mut u, s, v) = a.svd().unwrap();
-        assert!(s.windows(2).all(|w| w[0] >= w[1]));
-        u.scale_columns(&s);
-        assert!(u.times_transposed(&v).plus(-1.0, &a).norm() < 1e-13);
     }
 }

@@ -1,0 +1,205 @@
+//! Products of dense matrices on one thread: tiles of the result stay in registers, and the factors are copied into
+//! panels in the order in which the tiles read them.
+//!
+//! Every entry is a sum in the order of its index, in runs of [`DEPTH`]: it has the same bits wherever it lies in the result.
+
+// Loops over indices run along several arrays at once, and their lengths are constants.
+#![allow(clippy::needless_range_loop)]
+
+use pulp::{Arch, Simd, WithSimd};
+
+/// A matrix as it lies in memory: entry (i, j) is `data[i·down + j·across]`.
+#[derive(Clone, Copy)]
+pub(crate) struct View<'a> {
+    pub data: &'a [f64],
+    pub rows: usize,
+    pub columns: usize,
+    pub down: usize,
+    pub across: usize,
+}
+
+impl<'a> View<'a> {
+    /// Column-major entries with no gap between the columns.
+    pub fn new(data: &'a [f64], rows: usize, columns: usize) -> Self {
+        Self { data, rows, columns, down: 1, across: rows }
+    }
+
+    pub fn transposed(self) -> Self {
+        Self { rows: self.columns, columns: self.rows, down: self.across, across: self.down, ..self }
+    }
+
+    fn at(&self, i: usize, j: usize) -> f64 {
+        self.data[i * self.down + j * self.across]
+    }
+}
+
+/// Terms of a sum that are added before the next panels are read: both panels stay in the cache.
+const DEPTH: usize = 256;
+/// Vectors of a tile, one below the other.
+const TALL: usize = 3;
+/// Columns of a tile at most.
+const WIDE: usize = 8;
+/// Rows whose panels stay in L2.
+const ROWS: usize = 240;
+/// Multiplications below which panels cost more than they bring.
+const SMALL: usize = 1 << 10;
+
+/// out += factor·a·b, where column j of `out` begins at `j·stride`. O(rows·depth·columns).
+pub(crate) fn add_product(factor: f64, a: View<'_>, b: View<'_>, out: &mut [f64], stride: usize) {
+    assert_eq!(a.columns, b.rows, "factors fit together");
+    if a.rows == 0 || b.columns == 0 || a.columns == 0 {
+        return;
+    }
+    if a.rows * a.columns * b.columns <= SMALL {
+        for j in 0..b.columns {
+            for l in 0..a.columns {
+                let x = factor * b.at(l, j);
+                (0..a.rows).for_each(|i| out[j * stride + i] += a.at(i, l) * x);
+            }
+        }
+        return;
+    }
+    Arch::new().dispatch(Product { factor, a, b, out, stride });
+}
+
+struct Product<'a> {
+    factor: f64,
+    a: View<'a>,
+    b: View<'a>,
+    out: &'a mut [f64],
+    stride: usize,
+}
+
+impl WithSimd for Product<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        // 32 registers hold the sums of 3 x 8 vectors, 16 those of 3 x 4.
+        if size_of::<S::f64s>() == 64 { self.tiled::<S, WIDE>(simd) } else { self.tiled::<S, { WIDE / 2 }>(simd) }
+    }
+}
+
+impl Product<'_> {
+    #[inline(always)]
+    fn tiled<S: Simd, const W: usize>(mut self, simd: S) {
+        let (rows, columns) = (self.a.rows, self.b.columns);
+        let tall = TALL * S::F64_LANES;
+        let block = (ROWS / tall).max(1) * tall;
+        let (mut left, mut right) = (Vec::new(), Vec::new());
+        for first in (0..self.a.columns).step_by(DEPTH) {
+            let depth = DEPTH.min(self.a.columns - first);
+            pack(self.b.transposed(), 0..columns, first..first + depth, W, self.factor, &mut right);
+            for top in (0..rows).step_by(block) {
+                let bottom = (top + block).min(rows);
+                pack(self.a, top..bottom, first..first + depth, tall, 1.0, &mut left);
+                for (q, b) in right.chunks_exact(W * depth).enumerate() {
+                    for (p, a) in left.chunks_exact(tall * depth).enumerate() {
+                        let sums = tile::<S, W>(simd, a, b);
+                        self.store::<S, W>(&sums, (top + p * tall, bottom), (q * W, columns));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds a tile to the result, as far as it lies inside.
+    #[inline(always)]
+    fn store<S: Simd, const W: usize>(
+        &mut self,
+        sums: &[[S::f64s; TALL]; W],
+        (top, bottom): (usize, usize),
+        (first, end): (usize, usize),
+    ) {
+        for (c, sums) in sums.iter().enumerate().take(end - first) {
+            let mut column = [0.0; TALL * 8];
+            S::as_mut_simd_f64s(&mut column[..TALL * S::F64_LANES]).0.copy_from_slice(sums);
+            let out = &mut self.out[(first + c) * self.stride..][top..bottom];
+            out.iter_mut().zip(column).for_each(|(out, sum)| *out += sum);
+        }
+    }
+}
+
+/// Rows of a matrix as panels of `height` of them, column after column; the last panel is filled up with zeros.
+#[inline(always)]
+fn pack(
+    m: View<'_>,
+    rows: std::ops::Range<usize>,
+    columns: std::ops::Range<usize>,
+    height: usize,
+    factor: f64,
+    out: &mut Vec<f64>,
+) {
+    out.clear();
+    out.resize(rows.len().div_ceil(height) * height * columns.len(), 0.0);
+    for (top, panel) in rows.clone().step_by(height).zip(out.chunks_exact_mut(height * columns.len())) {
+        let inside = height.min(rows.end - top);
+        if m.down == 1 {
+            for (l, out) in columns.clone().zip(panel.chunks_exact_mut(height)) {
+                let from = &m.data[top + l * m.across..][..inside];
+                out.iter_mut().zip(from).for_each(|(out, x)| *out = factor * x);
+            }
+        } else {
+            // A few columns at a time, so that what is written stays in L1.
+            for (block, out) in panel.chunks_mut(8 * height).enumerate() {
+                let (first, some) = (columns.start + 8 * block, out.len() / height);
+                for i in 0..inside {
+                    let from = &m.data[(top + i) * m.down + first * m.across..];
+                    if let (1, Some(from)) = (m.across, from.first_chunk::<8>().filter(|_| some == 8)) {
+                        for l in 0..8 {
+                            out[l * height + i] = factor * from[l];
+                        }
+                    } else {
+                        (0..some).for_each(|l| out[l * height + i] = factor * from[l * m.across]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The product of two panels.
+#[inline(always)]
+fn tile<S: Simd, const W: usize>(simd: S, a: &[f64], b: &[f64]) -> [[S::f64s; TALL]; W] {
+    let mut sums = [[simd.splat_f64s(0.0); TALL]; W];
+    let a = S::as_simd_f64s(a).0.as_chunks::<TALL>().0;
+    let b = b.as_chunks::<W>().0;
+    for (a, b) in a.iter().zip(b) {
+        for c in 0..W {
+            let x = simd.splat_f64s(b[c]);
+            for v in 0..TALL {
+                sums[c][v] = crate::linalg::kernels::fused(simd, a[v], x, sums[c][v]);
+            }
+        }
+    }
+    sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_of_every_shape_are_those_of_the_definition() {
+        let number = |i: usize| ((i * 7919 + 13) % 1009) as f64 / 512.0 - 1.0;
+        for (m, k, n) in
+            [(1, 1, 1), (3, 5, 2), (24, 256, 8), (25, 257, 9), (61, 300, 17), (500, 20, 33), (7, 1000, 260)]
+        {
+            let (a, b): (Vec<f64>, Vec<f64>) =
+                ((0..m * k).map(number).collect(), (0..k * n).map(|i| number(i + 5)).collect());
+            let at: Vec<f64> = (0..m * k).map(|i| a[i / k + i % k * m]).collect();
+            let bt: Vec<f64> = (0..k * n).map(|i| b[i / n + i % n * k]).collect();
+            let (a, at) = (View::new(&a, m, k), View::new(&at, k, m).transposed());
+            let (b, bt) = (View::new(&b, k, n), View::new(&bt, n, k).transposed());
+            for (a, b) in [(a, b), (at, b), (a, bt), (at, bt)] {
+                let mut out = vec![1.0; (m + 2) * n];
+                add_product(-2.0, a, b, &mut out, m + 2);
+                for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
+                    let exact = 1.0 - 2.0 * (0..k).map(|l| a.at(i, l) * b.at(l, j)).sum::<f64>();
+                    assert!((out[i + j * (m + 2)] - exact).abs() < 1e-11, "{m}x{k}x{n}: ({i}, {j})");
+                }
+                assert!((0..n).all(|j| out[m + j * (m + 2)] == 1.0), "what lies between columns is left alone");
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Work shared among threads.
+//!
+//! Each function takes its work as a trait object, so that the machinery of threads is compiled once and not for every
+//! caller. What is shared is worth microseconds at least: a call through the object costs nothing beside it. Results come
+//! in the order of their indices, whatever the number of threads.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rayon::prelude::*;
+
+/// Calls `work(i)` for each i below `count`.
+pub fn each(count: usize, work: &(dyn Fn(usize) + Sync)) {
+    match count {
+        0 => (),
+        1 => work(0),
+        _ => (0..count).into_par_iter().for_each(work),
+    }
+}
+
+/// `work(i)` for each i below `count`, in order.
+pub fn map<T: Send>(count: usize, work: &(dyn Fn(usize) -> T + Sync)) -> Vec<T> {
+    if count <= 1 {
+        return (0..count).map(work).collect();
+    }
+    let results: Vec<Mutex<Option<T>>> = (0..count).map(|_| Mutex::new(None)).collect();
+    each(count, &|i| *locked(&results[i]) = Some(work(i)));
+    results.into_iter().filter_map(|result| result.into_inner().unwrap_or_else(PoisonError::into_inner)).collect()
+}
+
+/// Calls `work(i, item)` for each item.
+pub fn each_mut<T: Send>(items: &mut [T], work: &(dyn Fn(usize, &mut T) + Sync)) {
+    let items: Vec<Mutex<&mut T>> = items.iter_mut().map(Mutex::new).collect();
+    each(items.len(), &|i| work(i, &mut locked(&items[i])));
+}
+
+/// Calls `work(i, chunk)` for each chunk of so many values; the last may be shorter.
+pub fn chunks_mut<T: Send>(values: &mut [T], length: usize, work: &(dyn Fn(usize, &mut [T]) + Sync)) {
+    if values.len() <= length {
+        if !values.is_empty() {
+            work(0, values);
+        }
+        return;
+    }
+    let mut chunks: Vec<&mut [T]> = values.chunks_mut(length).collect();
+    each_mut(&mut chunks, &|i, chunk| work(i, chunk));
+}
+
+/// Each item is locked once, by the thread that works on it.
+fn locked<T>(item: &Mutex<T>) -> MutexGuard<'_, T> {
+    item.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_come_in_order_and_every_item_is_seen_once() {
+        for count in [0, 1, 2, 1000] {
+            assert_eq!(map(count, &|i| i * i), (0..count).map(|i| i * i).collect::<Vec<_>>());
+            let mut seen = vec![0; count];
+            each_mut(&mut seen, &|i, item| *item += i + 1);
+            assert_eq!(seen, (1..=count).collect::<Vec<_>>());
+            for length in [1, 7, 2000] {
+                chunks_mut(&mut seen, length, &|i, chunk| chunk.iter_mut().for_each(|v| *v += i));
+            }
+            let expected = |i: usize| i + 1 + i + i / 7;
+            assert_eq!(seen, (0..count).map(expected).collect::<Vec<_>>());
+        }
+    }
+}
