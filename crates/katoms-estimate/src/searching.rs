@@ -3,11 +3,12 @@
 use std::cell::RefCell;
 
 use katoms::Error;
-use katoms::driver::{Outcome, Run};
+use katoms::Fit;
+use katoms::driver::{Event, Outcome, Run};
 use katoms::loss::Loss;
 use katoms::method::Method;
 use katoms::operator::LinearOperator;
-use katoms::search::{Search, Searchable, search_from};
+use katoms::search::{Search, Searchable};
 
 use crate::watch::{Phase, Progress, Watch};
 
@@ -25,13 +26,11 @@ where
     M: Method<A, L, S>,
 {
     let watch = RefCell::new(watch);
-    search_from(
-        run,
-        how,
-        |event, _| {
-            let progress = Progress { phase, done: 0, of: 1, event, ended: false, can_save: false };
-            watch.borrow_mut().tell(&progress).flow()
-        },
-        &mut |_| watch.borrow_mut().goes_on().flow(),
-    )
+    let (f, set) = (run.objective_function(), run.set());
+    let tell = |event: &Event, _: &A::Point| {
+        let progress = Progress { phase, done: 0, of: 1, event, ended: false, can_save: false };
+        watch.borrow_mut().tell(&progress).flow()
+    };
+    let poll = |_| watch.borrow_mut().goes_on().flow();
+    Fit::new(f, set).search(how.clone()).observe(tell).poll(poll).run_from(run)
 }

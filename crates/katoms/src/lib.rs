@@ -27,6 +27,7 @@
 mod contained;
 pub mod driver;
 mod error;
+mod fit;
 pub mod linalg;
 pub mod loss;
 pub mod method;
@@ -43,16 +44,15 @@ pub mod theory;
 pub use contained::contained;
 pub use driver::{Options, Outcome, Status, Stop};
 pub use error::Error;
+pub use fit::{Fit, LinearModel};
 pub use objective::{Cost, Evaluated, Objective};
 
 use loss::Loss;
-use method::AcceleratedIht;
 use operator::LinearOperator;
-use search::{Search, Searchable};
-use std::ops::ControlFlow;
+use search::Searchable;
 
-/// The best answer with every default: accelerated IHT, and a search on a working set from its end, as far as the problem
-/// needs it.
+/// [`Fit::run`] with every default: accelerated IHT, and a search on a working set from its end, as far as the problem needs
+/// it.
 ///
 /// # Errors
 /// When the objective and the set live in different spaces.
@@ -62,8 +62,7 @@ where
     L: Loss,
     S: Searchable<A, L>,
 {
-    let method = AcceleratedIht::for_structure(set.structure());
-    search::search(f, set, &method, Options::for_set(set), &Search::default(), |_, _| ControlFlow::Continue(()))
+    Fit::new(f, set).run()
 }
 
 /// The Rust blocks of the written pages are tests.

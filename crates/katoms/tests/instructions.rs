@@ -10,11 +10,10 @@
 use std::process::{Command, exit};
 
 use katoms::loss::LeastSquares;
-use katoms::method::AcceleratedIht;
 use katoms::operator::{Dense, LinearOperator};
-use katoms::search::{Search, search};
-use katoms::set::{ConstraintSet, KSparse};
-use katoms::{Objective, Options, simulate};
+use katoms::search::Search;
+use katoms::set::KSparse;
+use katoms::{Fit, Objective, simulate};
 use rayon::prelude::*;
 
 /// Tells the process which job to run, and how often.
@@ -106,7 +105,6 @@ fn run(name: &str, rounds: usize) {
     let mut target = vec![0.0; ROWS];
     columns.apply(&simulate::sparse_signal(COLUMNS, ATOMS, 1), &mut target);
     let set = KSparse::new(ATOMS, COLUMNS).unwrap();
-    let method = AcceleratedIht::for_structure(set.structure());
     for _ in 0..rounds {
         match name {
             "adjoint, columns, f32" => columns.adjoint(views[0], &mut out),
@@ -115,8 +113,7 @@ fn run(name: &str, rounds: usize) {
             "adjoint, 64 residuals" => columns.adjoint_block(&views, &mut outs),
             _ => {
                 let f = Objective::new(&columns, LeastSquares::new(target.clone()).unwrap()).unwrap();
-                let go_on = |_: &_, _: &_| std::ops::ControlFlow::Continue(());
-                search(&f, &set, &method, Options::for_set(&set), &Search::quick(), go_on).unwrap();
+                Fit::new(&f, &set).search(Search::quick()).run().unwrap();
             }
         }
     }

@@ -2,10 +2,12 @@
 
 use std::cell::RefCell;
 
-use katoms::Error;
+use katoms::driver::{Event, Options};
 use katoms::search::Effort;
-use katoms::select::{Bounded, Bounds, search_within_bounds};
+use katoms::select::Bounds;
 use katoms::set::ConstraintSet;
+use katoms::space::SparseVec;
+use katoms::{Error, Fit};
 
 use super::{Estimate, Features, How};
 use crate::watch::{Phase, Progress, Watch};
@@ -32,18 +34,18 @@ impl Features<'_> {
         let f = self.objective()?;
         let set = self.preparation.set(&self.atoms.with_atoms(k)?)?;
         let (start, bounds) = (self.start(&f, how)?, self.units.scaled_bounds(bounds)?);
-        let bounded = Bounded { bounds: f.operator().scaled_bounds(&bounds)?, stop: how.stop, start };
         let (phase, watch) = (Phase::Final { atoms: k }, RefCell::new(watch));
-        let outcome = search_within_bounds(
-            &f,
-            &set,
-            &bounded,
-            |event, _| {
-                let progress = Progress { phase, done: 0, of: 1, event, ended: false, can_save: false };
-                watch.borrow_mut().tell(&progress).flow()
-            },
-            &mut |_| watch.borrow_mut().goes_on().flow(),
-        )?;
+        let tell = |event: &Event, _: &SparseVec| {
+            let progress = Progress { phase, done: 0, of: 1, event, ended: false, can_save: false };
+            watch.borrow_mut().tell(&progress).flow()
+        };
+        let options = Options { stop: how.stop, ..Options::default() };
+        let fit = Fit::new(&f, &set).bounds(f.operator().scaled_bounds(&bounds)?).options(options);
+        let fit = fit.observe(tell).poll(|_| watch.borrow_mut().goes_on().flow());
+        let outcome = match start {
+            Some(start) => fit.start(start).run()?,
+            None => fit.run()?,
+        };
         self.estimate(&f, &set, outcome)
     }
 }

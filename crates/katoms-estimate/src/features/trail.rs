@@ -1,13 +1,10 @@
 //! A model of each size, judged by criteria or on rows held out.
 
-use katoms::Error;
 use katoms::search::GoOn;
-use katoms::select::{
-    Choice, Criterion, CrossValidation, Folds, Model, Path, Score, Validated, cross_validate_while, path,
-    path_within_bounds,
-};
+use katoms::select::{Choice, Criterion, CrossValidation, Folds, Model, Path, Score, Validated};
 use katoms::set::{Always, AnyAtoms};
 use katoms::space::SparseVec;
+use katoms::{Error, Fit};
 
 use super::parts::Parts;
 use super::sizes::sizes_between;
@@ -82,18 +79,19 @@ impl Features<'_> {
         sizes: &[usize],
         go_on: &mut GoOn<'_>,
     ) -> Result<Path<SparseVec>, Error> {
+        let fit = Fit::new(f, set).poll(go_on);
         match self.scaled_bounds()? {
-            Some(bounds) => path_within_bounds(f, set, &f.operator().scaled_bounds(&bounds)?, sizes, go_on),
-            None => path(f, set, sizes.iter().copied(), go_on),
+            Some(bounds) => fit.bounds(f.operator().scaled_bounds(&bounds)?).path(sizes.iter().copied()),
+            None => fit.path(sizes.iter().copied()),
         }
     }
 
     /// Every size and ridge on rows held out. Without sizes, those on a [geometric scale](Features::sizes_after) from 0 on,
     /// and between the choice among them and its neighbours under the ridge that is chosen. Without ridges, [some for the
-    /// scale of the data](Features::ridges). The watch hears what [`cross_validate_while`] tells.
+    /// scale of the data](Features::ridges). The watch hears how many sizes are done.
     ///
     /// # Errors
-    /// As [`cross_validate_while`].
+    /// As [`cross_validate`](katoms::select::cross_validate).
     pub fn cross_validate(
         &self,
         sizes: Option<&[usize]>,
@@ -141,9 +139,8 @@ impl Features<'_> {
         };
         // Sizes are counted, within bounds for each ridge.
         watch.expect(sizes.len() * if self.bounds.is_some() { ridges.len() } else { 1 });
-        let mut go_on = |done| watch.counted(done).flow();
-        let design = self.computed_with();
-        let mut found = cross_validate_while(design, &self.loss, &self.atoms, folds, &options, &mut go_on)?;
+        let mut poll = |done| watch.counted(done).flow();
+        let mut found = options.poll(&mut poll).run(self.computed_with(), &self.loss, &self.atoms, folds)?;
         for score in found.scores.iter_mut().chain([&mut found.null]) {
             self.units.rescale_score(score)?;
         }

@@ -166,6 +166,16 @@ where
         Self { options: Options { stop, ..self.options }, ..self }
     }
 
+    /// What it minimises.
+    pub fn objective_function(&self) -> &'a Objective<A, L> {
+        self.f
+    }
+
+    /// The set that the answer lies in.
+    pub fn set(&self) -> &'a S {
+        self.target
+    }
+
     /// What the run is about.
     pub(crate) fn problem(&self) -> (&'a Objective<A, L>, &'a S, &'a M, Options) {
         (self.f, self.target, self.method, self.options.clone())
@@ -228,8 +238,14 @@ where
         let candidates = self.set.candidates(&estimate, &u.point().support(), CANDIDATES)?;
         let mut g = self.f.operator().new_covector();
         g.add(1.0, &self.f.gradient_on(u, &candidates));
+        let before = self.progress.state.clone();
         let moved = self.method.advance(self.f, &self.set, &mut self.progress.state, &g);
-        (moved.kind == Move::Moved && moved.change > self.options.stop.tolerance).then_some(moved)
+        if moved.kind == Move::Moved && moved.change > self.options.stop.tolerance {
+            return Some(moved);
+        }
+        // A full pass decides: what a part of the rows led to is not in the trace.
+        self.progress.state = before;
+        None
     }
 
     /// The gradient at the query by a full pass, from which partial ones go out.

@@ -17,6 +17,8 @@ mod entries;
 mod first_read;
 mod genotypes;
 mod intercept;
+#[cfg(any(feature = "ndarray", feature = "faer"))]
+mod interop;
 mod latent;
 mod magnitude;
 mod matrix_free;

@@ -63,11 +63,10 @@ pub(crate) use quadratic::{Quadratic, Terms};
 pub(crate) use within::SETTLED;
 pub(crate) use working_set::{Local, WorkingSet};
 
-use crate::driver::{Event, Options, Outcome, Run, Status};
+use crate::driver::{Event, Outcome, Run, Status};
 use crate::error::{Error, check_option};
 use crate::loss::Loss;
 use crate::method::Method;
-use crate::objective::Objective;
 use crate::operator::LinearOperator;
 use session::Session;
 
@@ -143,7 +142,7 @@ impl Search {
         Self { effort: Effort::Quick, quality: false, noise: None }
     }
 
-    fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<(), Error> {
         let noise = self.noise.unwrap_or(0.0);
         check_option("noise", noise, "it must be finite and at least 0", |v| v.is_finite() && v >= 0.0)?;
         let times = self.effort.times();
@@ -151,73 +150,11 @@ impl Search {
     }
 }
 
-/// The best answer that the search finds. The observer sees every move and may stop the search, which
-/// then gives the best answer so far.
-///
-/// # Errors
-/// When the set and the operator live in different spaces, or an option makes no sense.
-///
-/// ```
-/// use katoms::{Objective, Options, loss::LeastSquares, method::AcceleratedIht, operator::Dense, set::*, simulate};
-/// use katoms::search::{Search, search};
-/// use std::ops::ControlFlow;
-/// let x = simulate::autoregressive(40, 60, 0.8, 3); // neighbours are alike
-/// let y = simulate::noisy(&x[..40], 0.1, 3);
-/// let f = Objective::new(Dense::column_major(&x, 40, 60)?, LeastSquares::new(y)?)?;
-/// let set = KSparse::new(5, 60)?;
-/// let method = AcceleratedIht::for_structure(set.structure());
-/// let outcome = search(&f, &set, &method, Options::for_set(&set), &Search::default(), |_, _| ControlFlow::Continue(()))?;
-/// let quality = outcome.quality.ok_or("it was asked for")?;
-/// assert!(quality.exhaustive && !quality.improvable());
-/// assert_eq!(quality.exchanges_compared, 5 * 55);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn search<A, L, S, M>(
-    f: &Objective<A, L>,
-    set: &S,
-    method: &M,
-    options: Options,
-    search: &Search,
-    observer: impl FnMut(&Event, &A::Point) -> ControlFlow<()>,
-) -> Result<Outcome<A::Point>, Error>
-where
-    A: LinearOperator,
-    L: Loss,
-    S: Searchable<A, L>,
-    M: Method<A, L, S>,
-{
-    search.check()?;
-    search_from(Run::new(f, set, method, options)?, search, observer, &mut |_| ControlFlow::Continue(()))
-}
-
-/// The same search from a run that the caller has moved by itself and saved on the way, or resumed. `go_on` is asked within
-/// long moves as well; the observer hears of a move only when it is made.
-///
-/// # Errors
-/// When an option of the search makes no sense.
-///
-/// ```
-/// use katoms::driver::{Options, Run};
-/// use katoms::{Objective, loss::LeastSquares, method::AcceleratedIht, operator::Dense, set::*, simulate};
-/// use katoms::search::{Search, search_from};
-/// use std::ops::ControlFlow;
-/// let x = simulate::gaussian(40, 60, 3);
-/// let f = Objective::new(Dense::column_major(&x, 40, 60)?, LeastSquares::new(x[..40].to_vec())?)?;
-/// let set = KSparse::new(1, 60)?;
-/// let method = AcceleratedIht::for_structure(set.structure());
-/// let mut run = Run::new(&f, &set, &method, Options::for_set(&set))?;
-/// run.step();
-/// let state = run.save()?; // to a file, against a power cut
-/// let run = Run::resume(&f, &set, &method, Options::for_set(&set), &state)?;
-/// let outcome =
-///     search_from(run, &Search::default(), |_, _| ControlFlow::Continue(()), &mut |_| ControlFlow::Continue(()))?;
-/// assert_eq!(outcome.point.indices(), [0]);
-/// # Ok::<(), katoms::Error>(())
-/// ```
-pub fn search_from<A, L, S, M>(
+/// The best answer from a run. `go_on` is asked within long moves as well; the observer hears of a move only when it is made.
+pub(crate) fn search_from<A, L, S, M>(
     run: Run<'_, A, L, S, M>,
     search: &Search,
-    mut observer: impl FnMut(&Event, &A::Point) -> ControlFlow<()>,
+    observer: &mut Observer<'_, A::Point>,
     go_on: &mut GoOn<'_>,
 ) -> Result<Outcome<A::Point>, Error>
 where
@@ -228,7 +165,7 @@ where
 {
     let (f, set, ..) = run.problem();
     let mut explore = set.explore(f);
-    search_with(run, explore.as_mut(), search, &mut observer, go_on)
+    search_with(run, explore.as_mut(), search, observer, go_on)
 }
 
 /// The same among the points of a structure.

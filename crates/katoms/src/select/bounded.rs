@@ -11,59 +11,26 @@ use std::time::Instant;
 
 use super::Bounds;
 use super::path::{Model, Path, null_and_rest};
-use crate::driver::{Attempt, Event, Options, Outcome, Quality, Run, Start, Status, Stop, check};
+use crate::driver::{Attempt, Event, Options, Outcome, Quality, Run, Start, Status, check};
 use crate::error::Error;
 use crate::loss::Loss;
 use crate::objective::Objective;
 use crate::operator::LinearOperator;
-use crate::search::{Explore, GoOn, Grow, Improved, SETTLED, Search, best_from, explore_within, search_with};
+use crate::search::{Explore, GoOn, Grow, Improved, Observer, SETTLED, Search, best_from, explore_within, search_with};
 use crate::set::CoordinateSet;
 use crate::space::{Point, SparseVec};
 
-/// How a model within bounds is looked for.
-///
-/// ```
-/// use katoms::select::{Bounded, Bounds, search_within_bounds};
-/// use katoms::{Objective, loss::LeastSquares, operator::Dense, set::KSparse, simulate};
-/// use std::ops::ControlFlow::Continue;
-/// let x = simulate::gaussian(50, 20, 1);
-/// let y: Vec<f64> = (0..50).map(|i| 3.0 * x[i] - 5.0 * x[50 + i] + 2.0 * x[100 + i]).collect();
-/// let f = Objective::new(Dense::column_major(&x, 50, 20)?, LeastSquares::new(y)?)?;
-/// let how = Bounded::new(Bounds::nonnegative(20)?);
-/// let outcome = search_within_bounds(&f, &KSparse::new(2, 20)?, &how, |_, _| Continue(()), &mut |_| Continue(()))?;
-/// assert_eq!(outcome.point.indices(), [0, 2]); // the second may not be negative
-/// # Ok::<(), katoms::Error>(())
-/// ```
-#[derive(Debug, Clone)]
-pub struct Bounded {
-    /// The bounds, one pair for each coordinate of the operator; an intercept has none that bind.
-    pub bounds: Bounds,
-    /// When it ends. A model counts as found when no slope within the bounds is left on its atoms, so of these rules only
-    /// the caps matter. An iteration is an atom more, or the search that follows.
-    pub stop: Stop,
-    /// A point to begin with, beside a model that is grown from nothing. Default: none.
-    pub start: Option<SparseVec>,
-}
-
-impl Bounded {
-    /// These bounds, with every default.
-    pub fn new(bounds: Bounds) -> Self {
-        Self { bounds, stop: Stop::default(), start: None }
-    }
-}
-
-/// The best model of k atoms within bounds that a search finds. The observer sees every move and may stop the search,
-/// which then gives the best answer so far; `go_on` is asked between moves, with their number, and within long ones. The
-/// [stationarity](Quality::stationarity) of the answer is what its atoms miss of the conditions of Karush, Kuhn and Tucker.
+/// The best model of k atoms within bounds, from a start where there is one. `go_on` is asked between moves, with their
+/// number, and within long ones. An iteration is an atom more, or the search that follows.
 ///
 /// # Errors
 /// When set, bounds, start and operator live in different spaces, an option makes no sense, or the design has no columns
 /// to be had one by one.
-pub fn search_within_bounds<A, L, S>(
+pub(crate) fn search_within_bounds<A, L, S>(
     f: &Objective<A, L>,
     set: &S,
-    how: &Bounded,
-    mut observer: impl FnMut(&Event, &SparseVec) -> ControlFlow<()>,
+    (bounds, start, options): (&Bounds, Option<SparseVec>, Options),
+    observer: &mut Observer<'_, SparseVec>,
     go_on: &mut GoOn<'_>,
 ) -> Result<Outcome<SparseVec>, Error>
 where
@@ -71,8 +38,7 @@ where
     L: Loss,
     S: CoordinateSet,
 {
-    let (bounds, options) = (&how.bounds, Options { stop: how.stop, ..Options::default() });
-    let start = how.start.clone().unwrap_or_else(|| SparseVec::zero(set.domain()));
+    let (started, start) = (start.is_some(), start.unwrap_or_else(|| SparseVec::zero(set.domain())));
     check(f, set, &options, &start)?;
     let mut explore = explore_within(f, set, bounds)?;
     let method = Grow { bounds };
@@ -89,7 +55,7 @@ where
     let mut found = search_with(run, explore.as_mut(), &Search::default(), &mut observe, &mut asked)?;
     let stationarity = found.quality.as_ref().map_or(0.0, |quality| quality.stationarity);
     found.status = ended(found.status, bounds.let_grow(&found.point), stationarity);
-    if how.start.is_some() && found.attempts.len() == 1 {
+    if started && found.attempts.len() == 1 {
         let (objective, status) = (found.objective, found.status);
         found.attempts.push(Attempt { start: Start::WorkingSet, objective, exchanges: 0, status });
     }
@@ -114,12 +80,12 @@ fn ended(status: Status, grows: bool, stationarity: f64) -> Status {
 /// # Errors
 /// When no size is given, sizes do not rise or are out of range, set, bounds and operator live in different spaces, or the
 /// design has no columns to be had one by one.
-pub fn path_within_bounds<A, L, S>(
+pub(crate) fn path_within_bounds<A, L, S>(
     f: &Objective<A, L>,
     set: &S,
     bounds: &Bounds,
     sizes: &[usize],
-    mut go_on: impl FnMut(usize) -> ControlFlow<()>,
+    go_on: &mut GoOn<'_>,
 ) -> Result<Path<SparseVec>, Error>
 where
     A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,

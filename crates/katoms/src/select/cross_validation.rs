@@ -54,6 +54,12 @@ impl CrossValidation {
         }
     }
 
+    /// The same with somebody who is asked now and then whether to go on, with the number of sizes that are done in every
+    /// fold, of each ridge where there are bounds. After a break those that are done remain: at least one.
+    pub fn poll<'a>(&'a self, poll: &'a mut GoOn<'a>) -> Polled<'a> {
+        Polled { options: self, poll }
+    }
+
     fn check(&self) -> Result<(), Error> {
         null_and_rest(&self.sizes)?;
         for (what, list) in [("ridge", &self.ridges), ("shrinkage", &self.shrinkages)] {
@@ -79,6 +85,13 @@ impl CrossValidation {
     pub(super) fn preparation(&self, ridge: f64) -> Preparation {
         Preparation { standardize: self.standardize, intercept: self.intercept, ridge }
     }
+}
+
+/// A cross-validation that may be stopped: [`CrossValidation::poll`].
+#[must_use = "nothing is validated until it is run"]
+pub struct Polled<'a> {
+    options: &'a CrossValidation,
+    poll: &'a mut GoOn<'a>,
 }
 
 /// Validates every size and ridge on every fold.
@@ -113,59 +126,55 @@ where
     L: Split,
     S: CoordinateSet,
 {
-    cross_validate_while(design, loss, set, folds, options, &mut |_| ControlFlow::Continue(()))
+    options.poll(&mut |_| ControlFlow::Continue(())).run(design, loss, set, folds)
 }
 
-/// The same, asking now and then whether to go on, with the number of sizes that are done in every fold, of each ridge where
-/// there are bounds. After a break those that are done remain: at least one.
-///
-/// # Errors
-/// As [`cross_validate`].
-pub fn cross_validate_while<A, L, S>(
-    design: &A,
-    loss: &L,
-    set: &S,
-    folds: &Folds,
-    options: &CrossValidation,
-    go_on: &mut GoOn<'_>,
-) -> Result<Validated, Error>
-where
-    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>> + ColumnMoments,
-    L: Split,
-    S: CoordinateSet,
-{
-    let clock = Instant::now();
-    options.check()?;
-    let rows = design.n_outputs();
-    check_length("target", loss.n_outputs(), rows, "one value for each row of the design")?;
-    check_length("folds", folds.labels().len(), rows, "one label for each row of the design")?;
-    check_length("coordinates of the set", set.domain(), design.domain(), "one for each column of the design")?;
-    let (null, rest) = null_and_rest(&options.sizes)?;
-    rest.iter().try_for_each(|&k| set.with_atoms(k).map(|_| ()))?;
-    check_magnitudes(design, loss)?;
-    let sides = Sides::new(loss, folds)?;
-    let searched = CrossValidation { sizes: rest.to_vec(), ..options.clone() };
-    let problem = Problem { design, loss, set, folds, options: &searched };
-    let nulls = problem.null_fits()?;
-    let (fits, passes, complete) = if rest.is_empty() { (Vec::new(), 0, true) } else { problem.fits(null, go_on)? };
-    let find =
-        |fits: &[Fit], choice, fold| fits.iter().find(|fit| fit.choice == choice && fit.left_out == fold).cloned();
-    let scored = |fits: &[Fit], choice| {
-        let held_out = (0..folds.count()).filter_map(|fold| find(fits, choice, Some(fold)));
-        sides.score(design, choice, held_out.collect())
-    };
-    let mut scores = Vec::new();
-    let mut models = Vec::new();
-    for choice in options.choices() {
-        let fits = if choice.atoms == 0 { &nulls } else { &fits };
-        let Some(Fit { coefficients, intercept, .. }) = find(fits, choice, None) else { continue };
-        scores.push(scored(fits, choice));
-        let loss = loss.value(&predictions(design, &coefficients, intercept));
-        models.push(Fitted { coefficients, intercept, choice, loss });
+impl Polled<'_> {
+    /// Validates every size and ridge on every fold.
+    ///
+    /// # Errors
+    /// As [`cross_validate`].
+    pub fn run<A, L, S>(self, design: &A, loss: &L, set: &S, folds: &Folds) -> Result<Validated, Error>
+    where
+        A: LinearOperator<Point = SparseVec, Covector = Vec<f64>> + ColumnMoments,
+        L: Split,
+        S: CoordinateSet,
+    {
+        let Self { options, poll } = self;
+        let clock = Instant::now();
+        options.check()?;
+        let rows = design.n_outputs();
+        check_length("target", loss.n_outputs(), rows, "one value for each row of the design")?;
+        check_length("folds", folds.labels().len(), rows, "one label for each row of the design")?;
+        check_length("coordinates of the set", set.domain(), design.domain(), "one for each column of the design")?;
+        let (null, rest) = null_and_rest(&options.sizes)?;
+        rest.iter().try_for_each(|&k| set.with_atoms(k).map(|_| ()))?;
+        check_magnitudes(design, loss)?;
+        let sides = Sides::new(loss, folds)?;
+        let searched = CrossValidation { sizes: rest.to_vec(), ..options.clone() };
+        let problem = Problem { design, loss, set, folds, options: &searched };
+        let nulls = problem.null_fits()?;
+        let (fits, passes, complete) =
+            if rest.is_empty() { (Vec::new(), 0, true) } else { problem.fits(null, poll)? };
+        let find =
+            |fits: &[Fit], choice, fold| fits.iter().find(|fit| fit.choice == choice && fit.left_out == fold).cloned();
+        let scored = |fits: &[Fit], choice| {
+            let held_out = (0..folds.count()).filter_map(|fold| find(fits, choice, Some(fold)));
+            sides.score(design, choice, held_out.collect())
+        };
+        let mut scores = Vec::new();
+        let mut models = Vec::new();
+        for choice in options.choices() {
+            let fits = if choice.atoms == 0 { &nulls } else { &fits };
+            let Some(Fit { coefficients, intercept, .. }) = find(fits, choice, None) else { continue };
+            scores.push(scored(fits, choice));
+            let loss = loss.value(&predictions(design, &coefficients, intercept));
+            models.push(Fitted { coefficients, intercept, choice, loss });
+        }
+        let none = Choice { atoms: 0, ridge: options.ridges[0], shrinkage: options.shrinkages[0] };
+        let null = scored(&nulls, none);
+        Ok(Validated { scores, null, models, complete, passes, seconds: clock.elapsed().as_secs_f64() })
     }
-    let none = Choice { atoms: 0, ridge: options.ridges[0], shrinkage: options.shrinkages[0] };
-    let null = scored(&nulls, none);
-    Ok(Validated { scores, null, models, complete, passes, seconds: clock.elapsed().as_secs_f64() })
 }
 
 /// What the rows of a loss weigh together.

@@ -2,10 +2,10 @@
 //!
 //! | question | function | answer |
 //! |---|---|---|
-//! | What are the best k atoms, and how good are they? | [`search`](crate::search::search()) | [`Outcome`](crate::Outcome) |
-//! | The same, with coefficients that may not leave their bounds? | [`search_within_bounds`], [`path_within_bounds`] | the same |
+//! | What are the best k atoms, and how good are they? | [`Fit::run`](crate::Fit::run) | [`Outcome`](crate::Outcome) |
+//! | The same, with coefficients that may not leave their bounds? | [`Fit::bounds`](crate::Fit::bounds) | the same |
 //! | How far from the best at most? | [`certify`](crate::search::certify); with a ridge the search does it | [`Certificate`] |
-//! | What is the model of each size? | [`path`](path()) | [`Path`] |
+//! | What is the model of each size? | [`Fit::path`](crate::Fit::path) | [`Path`] |
 //! | Which size, by a criterion? | [`Path::best`] with a [`Criterion`] | [`Model`] |
 //! | Which size and ridge, by held-out rows? | [`cross_validate`] on [`Folds`] | [`Validated`] |
 //! | How many atoms can the data carry? | [`phase_transition_k`] | a number |
@@ -36,11 +36,12 @@ mod training_paths;
 mod trainings;
 
 pub use crate::search::bounds::Bounds;
-pub use bounded::{Bounded, path_within_bounds, search_within_bounds};
+pub(crate) use bounded::{path_within_bounds, search_within_bounds};
 pub use criteria::{Criterion, ModelSize};
-pub use cross_validation::{CrossValidation, cross_validate, cross_validate_while};
+pub use cross_validation::{CrossValidation, Polled, cross_validate};
 pub use folds::Folds;
-pub use path::{Model, Path, path, plain_path};
+pub(crate) use path::path;
+pub use path::{Model, Path, plain_path};
 pub use phase_transition::{Sign, phase_transition_k, weak_threshold};
 pub use sample::{Preparation, Sample};
 pub use scores::{Choice, Fitted, FoldModel, Score, Validated};

@@ -1,10 +1,9 @@
 //! The whole path over k: one model for each number of atoms.
 //!
-//! Where a fit is a small matter, each size gets the fit that [`search`](crate::search::search()) makes of it: the model of
+//! Where a fit is a small matter, each size gets the fit that [`Fit::run`](crate::Fit::run) makes of it: the model of
 //! a size is the same, asked for alone or as part of a path. Where it is not, the models of all sizes grow on one working
 //! set from passes that they share (least squares), or from size to size, each warm-started from the one before.
 
-use std::ops::ControlFlow;
 use std::time::Instant;
 
 use super::criteria::{Criterion, ModelSize};
@@ -90,46 +89,28 @@ impl<P> Path<P> {
     }
 }
 
-/// A model of each of the `sizes`, each with exactly that many atoms where the data has so many that
-/// matter. The model of size 0 is what is always in, an intercept say, and nothing else. The observer hears how many models are there after each step, and may stop the work: what is
-/// there then remains.
+/// A model of each of the `sizes`. `go_on` hears how many models are there after each step.
 ///
 /// # Errors
-/// When no size is given, sizes do not rise or are out of range, or the set and the operator live in
-/// different spaces.
-///
-/// ```
-/// use katoms::{Objective, loss::LeastSquares, operator::Dense, set::KSparse, simulate};
-/// use katoms::select::{Criterion, path};
-/// use std::ops::ControlFlow;
-/// let design = simulate::gaussian(50, 30, 1);
-/// let y: Vec<f64> = (0..50).map(|i| 3.0 * design[i] - 2.0 * design[50 + i]).collect();
-/// let y = simulate::noisy(&y, 0.1, 1);
-/// let f = Objective::new(Dense::column_major(&design, 50, 30)?, LeastSquares::new(y)?)?;
-/// let path = path(&f, &KSparse::new(1, 30)?, 0..=8, |_| ControlFlow::Continue(()))?;
-/// let best = path.best(Criterion::EBIC, None)?;
-/// assert_eq!(best.point.indices(), [0, 1]);
-/// # Ok::<(), katoms::Error>(())
-/// ```
-pub fn path<A, L, S>(
+/// When no size is given, sizes do not rise or are out of range, or the set and the operator live in different spaces.
+pub(crate) fn path<A, L, S>(
     f: &Objective<A, L>,
     set: &S,
-    sizes: impl IntoIterator<Item = usize>,
-    mut go_on: impl FnMut(usize) -> ControlFlow<()>,
+    sizes: &[usize],
+    go_on: &mut GoOn<'_>,
 ) -> Result<Path<A::Point>, Error>
 where
     A: LinearOperator,
     L: Loss,
     S: Searchable<A, L>,
 {
-    let sizes: Vec<usize> = sizes.into_iter().collect();
-    assembled(f, set, &sizes, &mut go_on, Fits::WhereSmall)
+    assembled(f, set, sizes, go_on, Fits::WhereSmall)
 }
 
 /// The same from shared passes alone, as a training set of a cross-validation gets it.
 ///
 /// # Errors
-/// As [`path`].
+/// As a [path](crate::Fit::path).
 pub fn plain_path<A, L, S>(
     f: &Objective<A, L>,
     set: &S,

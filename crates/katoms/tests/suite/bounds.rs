@@ -4,13 +4,10 @@ use std::ops::ControlFlow;
 
 use katoms::loss::{AnyLoss, LeastSquares, Logistic, Loss, Split};
 use katoms::operator::{Dense, LinearOperator, subsampled_dct};
-use katoms::select::{
-    Bounded, Bounds, CrossValidation, Folds, Preparation, cross_validate, cross_validate_while, path_within_bounds,
-    search_within_bounds,
-};
+use katoms::select::{Bounds, CrossValidation, Folds, Preparation, cross_validate};
 use katoms::set::{Always, AnyAtoms, ConstraintSet, CoordinateSet, KSparse};
 use katoms::space::{IndexSet, SparseVec, Subspace};
-use katoms::{Error, Objective, Outcome, Status, fit, simulate};
+use katoms::{Error, Fit, Objective, Options, Outcome, Status, Stop, fit, simulate};
 
 type Point = SparseVec;
 
@@ -20,8 +17,7 @@ where
     L: Loss,
     S: CoordinateSet,
 {
-    let how = Bounded::new(bounds.clone());
-    search_within_bounds(f, set, &how, |_, _| ControlFlow::Continue(()), &mut |_| ControlFlow::Continue(())).unwrap()
+    Fit::new(f, set).bounds(bounds.clone()).run().unwrap()
 }
 
 /// The minimum over some coordinates within the bounds, by coordinate descent with much patience: each step has the
@@ -278,7 +274,7 @@ fn the_path_falls_and_each_size_is_a_search() {
     for loss in &small.losses {
         let f = preparation.objective(&design, loss, (0..40).collect()).unwrap();
         let bounds = f.operator().scaled_bounds(&Bounds::nonnegative(10).unwrap()).unwrap();
-        let path = path_within_bounds(&f, &set, &bounds, &[1, 2, 3, 6, 10], |_| ControlFlow::Continue(())).unwrap();
+        let path = Fit::new(&f, &set).bounds(bounds.clone()).path([1, 2, 3, 6, 10]).unwrap();
         assert!(path.complete && path.passes > 0 && path.samples == 40 && path.candidates == 10);
         assert!(path.models.windows(2).all(|w| w[1].objective <= w[0].objective));
         for model in &path.models {
@@ -292,11 +288,11 @@ fn the_path_falls_and_each_size_is_a_search() {
         let right = patient(&f, &(0..11).collect::<Vec<_>>(), &bounds);
         assert!((last.objective - right).abs() < 1e-8 * right);
         let mut heard = Vec::new();
-        let stopped = path_within_bounds(&f, &set, &bounds, &[1, 2, 3], |done| {
+        let poll = |done| {
             heard.push(done);
             if done < 2 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        });
-        let stopped = stopped.unwrap();
+        };
+        let stopped = Fit::new(&f, &set).bounds(bounds).poll(poll).path([1, 2, 3]).unwrap();
         assert_eq!((stopped.models.len(), stopped.complete), (2, false));
         assert!(heard.is_sorted() && heard.contains(&2));
     }
@@ -309,17 +305,13 @@ fn a_search_heeds_the_observer_and_the_caps() {
     let design = small.design();
     let set = KSparse::new(6, 12).unwrap();
     let f = Objective::new(&design, small.losses[0].clone()).unwrap();
-    let how = Bounded::new(Bounds::nonnegative(12).unwrap());
-    let go_on = |_| ControlFlow::Continue(());
-    let stopped = search_within_bounds(&f, &set, &how, |_, _| ControlFlow::Break(()), &mut { go_on }).unwrap();
+    let fit = || Fit::new(&f, &set).bounds(Bounds::nonnegative(12).unwrap());
+    let stopped = fit().observe(|_, _| ControlFlow::Break(())).run().unwrap();
     assert_eq!((stopped.status, stopped.iterations, stopped.point.indices().len()), (Status::Stopped, 1, 1));
-    let at_once =
-        search_within_bounds(&f, &set, &how, |_, _| ControlFlow::Continue(()), &mut |_| ControlFlow::Break(()));
-    let at_once = at_once.unwrap();
+    let at_once = fit().poll(|_| ControlFlow::Break(())).run().unwrap();
     assert_eq!((at_once.status, at_once.point.indices().len()), (Status::Stopped, 0));
-    let mut capped = how.clone();
-    capped.stop.iterations = 2;
-    let capped = search_within_bounds(&f, &set, &capped, |_, _| ControlFlow::Continue(()), &mut { go_on }).unwrap();
+    let options = Options { stop: Stop { iterations: 2, ..Stop::default() }, ..Options::default() };
+    let capped = fit().options(options).run().unwrap();
     assert_eq!((capped.status, capped.iterations), (Status::IterationCap, 2));
     assert!(!capped.quality.unwrap().exhaustive);
 }
@@ -330,20 +322,15 @@ fn a_start_at_the_answer_stays_there() {
     let design = small.design();
     let set = KSparse::new(3, 12).unwrap();
     let f = Objective::new(&design, small.losses[0].clone()).unwrap();
-    let mut how = Bounded::new(Bounds::nonnegative(12).unwrap());
-    let go = |how: &Bounded| {
-        search_within_bounds(&f, &set, how, |_, _| ControlFlow::Continue(()), &mut |_| ControlFlow::Continue(()))
-            .unwrap()
-    };
-    let first = go(&how);
-    how.start = Some(first.point.clone());
-    let second = go(&how);
+    let fit = || Fit::new(&f, &set).bounds(Bounds::nonnegative(12).unwrap());
+    let first = fit().run().unwrap();
+    let second = fit().start(first.point.clone()).run().unwrap();
     assert_eq!(first.point.indices(), second.point.indices());
     assert_eq!(second.attempts.len(), 2);
     assert_eq!(second.attempts[0].exchanges, 0);
     // A start outside of the bounds, and with too many atoms, is brought in.
-    how.start = Some(SparseVec::full(&[-5.0; 12]));
-    assert!(go(&how).objective <= first.objective * (1.0 + 1e-12));
+    let outside = fit().start(SparseVec::full(&[-5.0; 12])).run().unwrap();
+    assert!(outside.objective <= first.objective * (1.0 + 1e-12));
 }
 
 #[test]
@@ -377,11 +364,11 @@ fn folds_are_fits_on_their_own_rows() {
             }
         }
         let mut asked = 0;
-        let stopped = cross_validate_while(&design, loss, &set, &folds, &options, &mut |done| {
+        let mut poll = |done| {
             asked = done;
             ControlFlow::Break(())
-        });
-        let stopped = stopped.unwrap();
+        };
+        let stopped = options.poll(&mut poll).run(&design, loss, &set, &folds).unwrap();
         assert_eq!((stopped.complete, stopped.scores.len(), asked), (false, 1, 1));
         assert_eq!(stopped.scores[0].folds.len(), 3);
     }
@@ -393,16 +380,11 @@ fn bounds_that_do_not_fit_are_named() {
     let design = small.design();
     let f = Objective::new(&design, small.losses[0].clone()).unwrap();
     let set = KSparse::new(2, 8).unwrap();
-    let how = Bounded::new(Bounds::nonnegative(7).unwrap());
-    let go = |how: &Bounded| {
-        search_within_bounds(&f, &set, how, |_, _| ControlFlow::Continue(()), &mut |_| ControlFlow::Continue(()))
-            .unwrap_err()
-            .to_string()
-    };
-    assert!(go(&how).contains("the list of bounds has length 7, but 8 is needed"), "{}", go(&how));
-    let mut how = Bounded::new(Bounds::nonnegative(8).unwrap());
-    how.start = Some(SparseVec::full(&[1.0; 3]));
-    assert!(go(&how).contains("3"), "{}", go(&how));
+    let bounded = |count: usize| Fit::new(&f, &set).bounds(Bounds::nonnegative(count).unwrap());
+    let error = bounded(7).run().unwrap_err().to_string();
+    assert!(error.contains("the list of bounds has length 7, but 8 is needed"), "{error}");
+    let error = bounded(8).start(SparseVec::full(&[1.0; 3])).run().unwrap_err().to_string();
+    assert!(error.contains("3"), "{error}");
     let options = CrossValidation {
         shrinkages: vec![4.0],
         bounds: Some(Bounds::nonnegative(8).unwrap()),
@@ -414,9 +396,7 @@ fn bounds_that_do_not_fit_are_named() {
     // Columns that are not to be had one by one.
     let dct = subsampled_dct(32, (0..16).collect()).unwrap();
     let f = Objective::new(dct, LeastSquares::new(vec![1.0; 16]).unwrap()).unwrap();
-    let how = Bounded::new(Bounds::nonnegative(32).unwrap());
     let set = KSparse::new(2, 32).unwrap();
-    let error =
-        search_within_bounds(&f, &set, &how, |_, _| ControlFlow::Continue(()), &mut |_| ControlFlow::Continue(()));
+    let error = Fit::new(&f, &set).bounds(Bounds::nonnegative(32).unwrap()).run();
     assert!(matches!(error, Err(Error::Unsuitable { .. })), "{error:?}");
 }

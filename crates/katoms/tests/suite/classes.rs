@@ -8,10 +8,10 @@ use katoms::driver::{Options, solve};
 use katoms::loss::{Logistic, Split};
 use katoms::method::{LassoPathOptions, lasso_path};
 use katoms::penalty::L1;
-use katoms::select::{Bounded, Bounds, path, search_within_bounds};
+use katoms::select::Bounds;
 use katoms::set::{ConstraintSet, KSparse};
 use katoms::space::{Point, SparseVec};
-use katoms::{Objective, Status, fit, simulate};
+use katoms::{Fit, Objective, Status, fit, simulate};
 
 /// Classes with the log-odds of a planted problem.
 fn classes(problem: &Planted) -> Logistic {
@@ -24,7 +24,6 @@ fn classes(problem: &Planted) -> Logistic {
 /// converged. A ridge, or bounds, bring a minimum back.
 #[test]
 fn complete_separation_is_no_convergence() {
-    let go = |_: usize| ControlFlow::Continue(());
     let problem = Planted::new(60, 20, 2, 0.0, 3);
     let a = problem.operator();
     let labels: Vec<f64> = problem.target.iter().map(|&z| f64::from(u8::from(z > 0.0))).collect();
@@ -33,15 +32,11 @@ fn complete_separation_is_no_convergence() {
     let status = |f: &Objective<_, Logistic>, k: usize| fit(f, &set.with_atoms(k).unwrap()).unwrap().status;
     assert_eq!((status(&separable(), 1), status(&separable(), 2)), (Status::Converged, Status::Separated));
     assert_eq!(status(&separable().ridge(0.1).unwrap(), 2), Status::Converged);
-    let along: Vec<Status> = path(&separable(), &set, 0..=3, go).unwrap().models.iter().map(|m| m.status).collect();
+    let along: Vec<Status> =
+        Fit::new(&separable(), &set).path(0..=3).unwrap().models.iter().map(|m| m.status).collect();
     assert_eq!(along, [Status::Converged, Status::Converged, Status::Separated, Status::Separated]);
     // within bounds that bind there is a minimum
-    let within = |bounds: Bounds| {
-        let how = Bounded::new(bounds);
-        search_within_bounds(&separable(), &set, &how, |_, _| ControlFlow::Continue(()), &mut |_| {
-            ControlFlow::Continue(())
-        })
-    };
+    let within = |bounds: Bounds| Fit::new(&separable(), &set).bounds(bounds).run();
     assert_eq!(within(Bounds::new(vec![-1.0; 20], vec![1.0; 20]).unwrap()).unwrap().status, Status::Converged);
     let unbounded = Bounds::new(vec![f64::NEG_INFINITY; 20], vec![f64::INFINITY; 20]).unwrap();
     assert_eq!(within(unbounded).unwrap().status, Status::Separated);
@@ -141,7 +136,7 @@ fn a_path_of_classes_is_never_worse_than_a_fit() {
         let problem = correlated(80, n, k, 0.8, 0.3, seed);
         let a = problem.operator();
         let f = Objective::new(&a, classes(&problem)).unwrap();
-        let path = path(&f, &KSparse::new(k, n).unwrap(), 1..=k, |_| ControlFlow::Continue(())).unwrap();
+        let path = Fit::new(&f, &KSparse::new(k, n).unwrap()).path(1..=k).unwrap();
         for model in &path.models {
             let alone = fit(&f, &KSparse::new(model.atoms, n).unwrap()).unwrap();
             assert!(model.objective <= alone.objective * (1.0 + 1e-9) + 1e-9, "{seed}, {} atoms", model.atoms);

@@ -1,6 +1,7 @@
 //! Cross-validation: the same as fold by fold by hand, and nothing of a held-out row in its model.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -11,13 +12,13 @@ use katoms::loss::{LeastSquares, Logistic, Split};
 use katoms::method::{AcceleratedIht, refit_on};
 use katoms::operator::{ColumnMoments, Counted, Csc, Dense, LinearOperator, Moments, Parts};
 use katoms::select::{
-    Choice, CrossValidation, Fitted, Folds, Preparation, Score, Stability, Validated, cross_validate,
-    cross_validate_while, path, plain_path, stability,
+    Choice, CrossValidation, Fitted, Folds, Preparation, Score, Stability, Validated, cross_validate, plain_path,
+    stability,
 };
 use katoms::set::{Always, ConstraintSet, CoordinateSet, Groups, KSparse};
 use katoms::simulate::{generator, normals};
 use katoms::space::{IndexSet, SparseVec};
-use katoms::{Error, Objective, simulate};
+use katoms::{Error, Fit, Objective, simulate};
 
 /// Some observations.
 #[derive(Clone)]
@@ -703,7 +704,7 @@ fn every_pass_serves_all_folds_and_ridges() {
             let preparation = Preparation { ridge: ridge * 0.8, ..Preparation::default() };
             let f = preparation.objective(&design, &data.loss(), folds.training(fold)).unwrap();
             let set = preparation.set(&set).unwrap();
-            path(&f, &set, sizes.clone(), |_| ControlFlow::Continue(())).unwrap();
+            Fit::new(&f, &set).path(sizes.clone()).unwrap();
             apart += design.reads();
         }
     }
@@ -935,35 +936,34 @@ fn a_validation_that_is_stopped_keeps_the_sizes_that_it_has() {
     let whole = cross_validate(&design, &data.loss(), &set, &folds, &options).unwrap();
     assert!(whole.complete && whole.scores.len() == 10 && whole.models.len() == 10);
     let mut heard = Vec::new();
-    let stopped = cross_validate_while(&design, &data.loss(), &set, &folds, &options, &mut |done| {
+    let mut poll = |done| {
         heard.push(done);
         ControlFlow::Break(())
-    });
-    let stopped = stopped.unwrap();
+    };
+    let stopped = options.poll(&mut poll).run(&design, &data.loss(), &set, &folds).unwrap();
     assert_eq!(heard.len(), 1);
     assert_eq!((stopped.complete, stopped.scores.len(), stopped.models.len()), (false, heard[0], heard[0]));
     assert!(heard[0] >= 1 && heard[0] < 10, "{heard:?}");
     assert_eq!(stopped.scores[0].folds.len(), 4);
     // the same for classes
     let loss = classes(&data, 1);
-    let mut rounds = 0;
-    let stopped = cross_validate_while(&design, &loss, &set, &folds, &options, &mut |_| {
-        rounds += 1;
-        if rounds == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
-    let stopped = stopped.unwrap();
-    assert_eq!((stopped.complete, stopped.scores.len(), rounds), (false, 2, 2));
+    let rounds = Cell::new(0);
+    let stop_after = |most: usize| {
+        rounds.set(0);
+        let rounds = &rounds;
+        move |_| {
+            rounds.set(rounds.get() + 1);
+            if rounds.get() == most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        }
+    };
+    let stopped = options.poll(&mut stop_after(2)).run(&design, &loss, &set, &folds).unwrap();
+    assert_eq!((stopped.complete, stopped.scores.len(), rounds.get()), (false, 2, 2));
     assert!(stopped.scores.iter().all(|score| score.mean.is_finite()));
     // and where runs of a method do the work: sizes of which not all have ended are left out
     let whole = Watched::without_columns(&data);
     let mut scores = Vec::new();
     for most in [1, 2, usize::MAX] {
-        let mut rounds = 0;
-        let found = cross_validate_while(&whole, &loss, &set, &folds, &options, &mut |_| {
-            rounds += 1;
-            if rounds == most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
-        let found = found.unwrap();
+        let found = options.poll(&mut stop_after(most)).run(&whole, &loss, &set, &folds).unwrap();
         assert_eq!(found.complete, most == usize::MAX);
         scores.push(found.scores.len());
     }
@@ -1011,10 +1011,8 @@ fn a_wide_validation_that_is_stopped_late_has_every_size() {
     let (folds, options) = (Folds::random(60, 4, 0).unwrap(), CrossValidation::new(1..=10));
     let (design, set) = (data.dense(), KSparse::new(1, 1500).unwrap());
     let stopped_at = |last: usize| {
-        let stopped = cross_validate_while(&design, &data.loss(), &set, &folds, &options, &mut |done| {
-            if done < last { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        });
-        let stopped = stopped.unwrap();
+        let mut poll = |done| if done < last { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
+        let stopped = options.poll(&mut poll).run(&design, &data.loss(), &set, &folds).unwrap();
         assert!(!stopped.complete && stopped.scores.len() == stopped.models.len());
         stopped.scores.len()
     };

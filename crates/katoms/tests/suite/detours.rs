@@ -1,17 +1,14 @@
 //! Designs on which exchanges of single atoms are stuck.
 
-use std::ops::ControlFlow;
-
 use crate::planted::{Planted, defaults};
 use katoms::driver::Options;
 use katoms::loss::{LeastSquares, Logistic, Loss};
 use katoms::method::refit_on;
 use katoms::operator::{Dense, LinearOperator};
-use katoms::search::{Search, search};
-use katoms::select::path;
+use katoms::search::Search;
 use katoms::set::{CoordinateSet, Groups, KSparse};
 use katoms::space::{IndexSet, SparseVec, Subspace};
-use katoms::{Objective, Outcome, Status, Stop, fit, simulate};
+use katoms::{Fit, Objective, Outcome, Status, Stop, fit, simulate};
 
 /// Columns that are random walks, and a target that walks as well: neighbours in time are alike, and many columns stand
 /// in for each other.
@@ -35,7 +32,7 @@ where
     S: CoordinateSet,
 {
     let options = Options { stop, ..Options::for_set(set) };
-    search(f, set, &defaults(), options, how, |_, _| ControlFlow::Continue(())).unwrap()
+    Fit::new(f, set).method(defaults()).options(options).search(how.clone()).run().unwrap()
 }
 
 fn value_on<A, L>(f: &Objective<A, L>, coordinates: Vec<usize>) -> f64
@@ -80,7 +77,7 @@ fn larger_fits_are_never_worse() {
         let f = problem.squares(&a);
         let fits: Vec<f64> = (1..=10).map(|k| fit(&f, &KSparse::new(k, 80).unwrap()).unwrap().objective).collect();
         rises.extend((1..10).filter(|&at| fits[at] > fits[at - 1] * (1.0 + 1e-9)).map(|at| (seed, at + 1)));
-        let path = path(&f, &KSparse::new(1, 80).unwrap(), 1..=10, |_| ControlFlow::Continue(())).unwrap();
+        let path = Fit::new(&f, &KSparse::new(1, 80).unwrap()).path(1..=10).unwrap();
         assert!(path.models.is_sorted_by(|a, b| b.objective <= a.objective * (1.0 + 1e-12)), "seed {seed}");
         for model in &path.models {
             assert!((value_on(&f, model.point.indices().to_vec()) / model.objective - 1.0).abs() < 1e-8);
@@ -105,7 +102,7 @@ fn classes_and_groups_are_never_worse_than_a_run_alone() {
         let (found, stuck) = (fit(&f, &set).unwrap(), searched(&f, &set, &Search::quick(), Stop::default()));
         assert!(found.objective <= stuck.objective && found.point.indices().len() <= 4);
         better += usize::from(found.objective < stuck.objective * (1.0 - 1e-9));
-        let path = path(&f, &set, 1..=5, |_| ControlFlow::Continue(())).unwrap();
+        let path = Fit::new(&f, &set).path(1..=5).unwrap();
         assert!(path.models.is_sorted_by(|a, b| b.objective <= a.objective * (1.0 + 1e-9)), "seed {seed}");
         let (g, groups) = (problem.squares(&a), Groups::new(3, 60, members.clone()).unwrap());
         let (found, stuck) = (fit(&g, &groups).unwrap(), searched(&g, &groups, &Search::quick(), Stop::default()));
@@ -146,7 +143,7 @@ fn a_path_is_never_worse_than_a_fit_beyond_the_first_working_set() {
         let problem = walks(40, 900, seed);
         let a = problem.operator();
         let f = problem.squares(&a);
-        let path = path(&f, &KSparse::new(1, 900).unwrap(), [2, 4, 7], |_| ControlFlow::Continue(())).unwrap();
+        let path = Fit::new(&f, &KSparse::new(1, 900).unwrap()).path([2, 4, 7]).unwrap();
         for model in &path.models {
             let alone = fit(&f, &KSparse::new(model.atoms, 900).unwrap()).unwrap();
             assert!(model.objective <= alone.objective * (1.0 + 1e-9), "seed {seed}, {} atoms", model.atoms);

@@ -4,11 +4,9 @@ use katoms::driver::{Options, Run};
 use katoms::loss::{LeastSquares, Logistic, Split};
 use katoms::method::AcceleratedIht;
 use katoms::operator::{ColumnMoments, Counted, Dense, FirstRead, Layout, LinearOperator};
-use katoms::search::{Search, search};
 use katoms::select::Preparation;
 use katoms::set::{ConstraintSet, KSparse};
-use katoms::{Objective, simulate};
-use std::ops::ControlFlow;
+use katoms::{Objective, fit, simulate};
 
 const LAYOUTS: [Layout; 2] = [Layout::ColumnMajor, Layout::RowMajor];
 
@@ -123,9 +121,7 @@ fn rounding_of_the_data_is_no_residual() {
     let y: Vec<f64> = (0..rows).map(|i| f64::from(x[i] - 2.0 * x[7 * rows + i])).collect();
     let f = Objective::new(Dense::column_major(&x, rows, columns).unwrap(), LeastSquares::new(y).unwrap()).unwrap();
     let set = KSparse::new(2, columns).unwrap();
-    let method = AcceleratedIht::for_structure(set.structure());
-    let how = Search::default();
-    let outcome = search(&f, &set, &method, Options::for_set(&set), &how, |_, _| ControlFlow::Continue(())).unwrap();
+    let outcome = fit(&f, &set).unwrap();
     assert_eq!((outcome.point.indices(), outcome.passes), (&[0, 7][..], outcome.iterations));
     assert_eq!(outcome.quality.map(|q| q.stationarity), Some(0.0));
 }

@@ -6,10 +6,10 @@ use crate::planted::Planted;
 use katoms::loss::{AnyLoss, LeastSquares, Logistic, Loss, Split};
 use katoms::method::refit_on;
 use katoms::operator::{Counted, Dense, Entries, LinearOperator, Rows, WithIntercept, subsampled_dct};
-use katoms::select::{Bounds, Criterion, Path, Preparation, path, path_within_bounds};
+use katoms::select::{Bounds, Criterion, Path, Preparation};
 use katoms::set::{Always, ConstraintSet, CoordinateSet, Groups, KSparse, OverlappingGroups, Rank};
 use katoms::space::{IndexSet, LowRank, Point, SparseVec, Subspace};
-use katoms::{Error, Objective, Status, fit, simulate};
+use katoms::{Error, Fit, Objective, Status, fit, simulate};
 
 const ALL: [Criterion; 4] = [Criterion::Aic, Criterion::Bic, Criterion::EBIC, Criterion::Gic];
 
@@ -29,7 +29,7 @@ where
     L: Loss,
     S: CoordinateSet,
 {
-    path(f, set, sizes, |_| ControlFlow::Continue(())).unwrap()
+    Fit::new(f, set).path(sizes).unwrap()
 }
 
 /// The minimum of f over some coordinates.
@@ -233,13 +233,13 @@ fn bad_sizes_are_named() {
     let problem = Planted::new(20, 10, 2, 0.1, 1);
     let a = problem.operator();
     let (f, set) = (problem.squares(&a), KSparse::new(1, 10).unwrap());
-    let refused = |sizes: &[usize]| path(&f, &set, sizes.to_vec(), |_| ControlFlow::Continue(())).unwrap_err();
+    let refused = |sizes: &[usize]| Fit::new(&f, &set).path(sizes.to_vec()).unwrap_err();
     assert_eq!(refused(&[]), Error::Empty { what: "the list of sizes" });
     for sizes in [&[0, 0][..], &[2, 2], &[3, 1], &[3, 0], &[1, 11], &[0, 11], &[11]] {
         assert!(matches!(refused(sizes), Error::OutOfRange { .. }), "{sizes:?}");
     }
     let other = KSparse::new(1, 11).unwrap();
-    let error = path(&f, &other, [1, 2], |_| ControlFlow::Continue(())).unwrap_err();
+    let error = Fit::new(&f, &other).path([1, 2]).unwrap_err();
     assert_eq!(error, Error::Domain { operator: "10".into(), set: "11".into() });
     assert!(whole(&f, &set, 0..=10).complete, "every size there is");
 }
@@ -269,16 +269,16 @@ fn a_path_may_begin_without_atoms() {
             assert_eq!(whole(&f, &set, [0]).models[0].point, null.point);
             let bounds = Bounds::nonnegative(30).unwrap();
             let bounds = f.operator().scaled_bounds(&bounds).unwrap();
-            let bounded = path_within_bounds(&f, &set, &bounds, &[0, 1, 2], |_| ControlFlow::Continue(())).unwrap();
+            let bounded = Fit::new(&f, &set).bounds(bounds.clone()).path([0, 1, 2]).unwrap();
             assert_eq!(bounded.models.iter().map(|m| m.atoms).collect::<Vec<_>>(), [0, 1, 2]);
             assert!(bounded.models[0].objective >= null.objective * (1.0 - 1e-12));
             assert!(bounds.contain(&bounded.models[0].point) && bounded.models[0].status == Status::Converged);
             let mut heard = Vec::new();
-            path(&f, &set, 0..=4, |done| {
+            let poll = |done| {
                 heard.push(done);
                 ControlFlow::Continue(())
-            })
-            .unwrap();
+            };
+            Fit::new(&f, &set).poll(poll).path(0..=4).unwrap();
             assert_eq!(heard.last(), Some(&5), "{heard:?}");
         }
     }
@@ -298,8 +298,8 @@ fn the_observer_stops_a_path_and_keeps_what_is_there() {
         };
         let (mut grown, mut stepped) = (Vec::new(), Vec::new());
         let paths = [
-            path(&f, &set, 1..=6, |count| stop_at(&mut grown, count)).unwrap(),
-            path(&g, &set, 1..=6, |count| stop_at(&mut stepped, count)).unwrap(),
+            Fit::new(&f, &set).poll(|count| stop_at(&mut grown, count)).path(1..=6).unwrap(),
+            Fit::new(&g, &set).poll(|count| stop_at(&mut stepped, count)).path(1..=6).unwrap(),
         ];
         assert_eq!((&grown, &stepped), (&(1..=last).collect(), &(1..=last).collect()));
         for path in paths {
@@ -375,7 +375,7 @@ fn matrices_have_a_path_too() {
     let mut b = vec![0.0; rows.len()];
     seen.apply(&truth, &mut b);
     let f = Objective::new(&seen, LeastSquares::new(simulate::noisy(&b, 0.1, 1)).unwrap()).unwrap();
-    let path = path(&f, &Rank::new(1, (20, 15)).unwrap(), 1..=5, |_| ControlFlow::Continue(())).unwrap();
+    let path = Fit::new(&f, &Rank::new(1, (20, 15)).unwrap()).path(1..=5).unwrap();
     assert_eq!((path.complete, path.candidates, path.samples), (true, 15, rows.len()));
     assert!(path.models.is_sorted_by(|a, b| b.objective < a.objective));
     for (model, rank) in path.models.iter().zip(1..) {

@@ -3,14 +3,14 @@
 use std::ops::ControlFlow;
 
 use crate::planted::{Planted, defaults};
-use katoms::driver::{NearTie, Options, Run, Start, solve};
+use katoms::driver::{Event, NearTie, Options, Run, Start, solve};
 use katoms::loss::{LeastSquares, Loss};
 use katoms::method::{AcceleratedIht, Momentum, Move, Refit, refit_on};
 use katoms::operator::{Counted, Csc, Dense, Entries, LinearOperator, WithIntercept, subsampled_dct};
-use katoms::search::{Effort, Search, search, search_from};
+use katoms::search::{Effort, Search};
 use katoms::set::{Always, ConstraintSet, CoordinateSet, Groups, KSparse, OverlappingGroups, Rank};
 use katoms::space::{IndexSet, LowRank, Point, SparseVec, Subspace};
-use katoms::{Error, Objective, Outcome, Status, Stop, fit, simulate};
+use katoms::{Error, Fit, Objective, Outcome, Status, Stop, fit, simulate};
 
 /// A design whose neighbouring columns have this correlation, and a noisy planted target.
 pub fn correlated(rows: usize, dim: usize, k: usize, correlation: f64, noise: f64, seed: u64) -> Planted {
@@ -39,7 +39,7 @@ where
     S: CoordinateSet,
 {
     let options = Options { stop, ..Options::for_set(set) };
-    search(f, set, &defaults(), options, how, |_, _| ControlFlow::Continue(()))
+    Fit::new(f, set).method(defaults()).options(options).search(how.clone()).run()
 }
 
 /// The minimum of f over some coordinates.
@@ -170,7 +170,7 @@ fn quick_is_one_run_and_no_statement() {
     let a = problem.operator();
     let (f, set) = (problem.squares(&a), KSparse::new(8, 60).unwrap());
     let quick = searched(&f, &set, &Search::quick(), Stop::default()).unwrap();
-    let go = |_: &katoms::driver::Event, _: &SparseVec| ControlFlow::Continue(());
+    let go = |_: &Event, _: &SparseVec| ControlFlow::Continue(());
     let solved = solve(&f, &set, &defaults(), Options::for_set(&set), go).unwrap();
     assert_eq!((quick.attempts.len(), quick.quality.clone()), (1, None));
     assert_eq!((&quick.point, quick.status, quick.iterations), (&solved.point, solved.status, solved.iterations));
@@ -245,7 +245,7 @@ fn an_easy_problem_pays_nothing() {
         let counted = Counted::new(problem.operator());
         let f = Objective::new(&counted, LeastSquares::new(problem.target.clone()).unwrap()).unwrap();
         let set = KSparse::new(6, 200).unwrap();
-        let go = |_: &katoms::driver::Event, _: &SparseVec| ControlFlow::Continue(());
+        let go = |_: &Event, _: &SparseVec| ControlFlow::Continue(());
         let solved = solve(&f, &set, &defaults(), Options::for_set(&set), go).unwrap();
         assert_eq!(counted.take().passes, solved.passes);
         let outcome = fit(&f, &set).unwrap();
@@ -300,7 +300,7 @@ fn the_objective_never_rises() {
         let a = problem.operator();
         let (f, set) = (problem.squares(&a), KSparse::new(8, 60).unwrap());
         let outcome = searched(&f, &set, &thorough(), Stop::default()).unwrap();
-        let falls = |w: &[katoms::driver::Event]| w[1].objective <= w[0].objective * (1.0 + 1e-12);
+        let falls = |w: &[Event]| w[1].objective <= w[0].objective * (1.0 + 1e-12);
         assert!(outcome.trace.windows(2).all(falls), "seed {seed}");
         assert!(outcome.trace.iter().enumerate().all(|(i, event)| event.iteration == i + 1));
         assert!(outcome.trace.is_sorted_by_key(|event| (event.passes, event.columns)));
@@ -326,13 +326,13 @@ fn an_observer_stops_the_search_at_any_move() {
         later += usize::from(whole.attempts.len() > 1);
         for last in 1..=whole.trace.len() {
             let mut seen = Vec::new();
-            let outcome = search(&f, &set, &defaults(), Options::for_set(&set), &thorough(), |event, x: &SparseVec| {
+            let observer = |event: &Event, x: &SparseVec| {
                 assert!(x.indices().len() <= 8);
                 assert!((f.value(&f.at(x.clone())) / event.objective - 1.0).abs() < 1e-12);
                 seen.push(event.objective);
                 if seen.len() == last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            })
-            .unwrap();
+            };
+            let outcome = Fit::new(&f, &set).observe(observer).run().unwrap();
             assert_eq!(seen.len(), last, "a stopped search tells of no more moves");
             assert_eq!((outcome.status, outcome.iterations), (Status::Stopped, last));
             assert!(outcome.point.indices().len() <= 8);
@@ -364,9 +364,7 @@ fn a_search_goes_on_from_a_run_wherever_that_stands() {
         drop(run);
         let later = problem.squares(&a);
         let run = Run::resume(&later, &set, &method, Options::for_set(&set), &state).unwrap();
-        let resumed =
-            search_from(run, &thorough(), |_, _| ControlFlow::Continue(()), &mut |_| ControlFlow::Continue(()))
-                .unwrap();
+        let resumed = Fit::new(&later, &set).run_from(run).unwrap();
         assert_eq!(resumed.point, whole.point);
         assert_eq!((resumed.status, &resumed.quality), (whole.status, &whole.quality));
         assert_eq!(resumed.passes, whole.passes, "after {steps} steps");
@@ -389,8 +387,7 @@ fn a_stopped_run_ends_the_search() {
     let mut run = Run::new(&f, &set, &method, Options::for_set(&set)).unwrap();
     run.step();
     run.stop();
-    let outcome =
-        search_from(run, &thorough(), |_, _| ControlFlow::Continue(()), &mut |_| ControlFlow::Continue(())).unwrap();
+    let outcome = Fit::new(&f, &set).run_from(run).unwrap();
     assert_eq!((outcome.status, outcome.trace.len(), outcome.attempts.len()), (Status::Stopped, 1, 1));
 }
 
@@ -434,18 +431,14 @@ fn caps_hold_over_the_whole_search() {
 /// A wish to stop is heard between two exchanges, not only after all of them.
 #[test]
 fn a_search_stops_within_its_exchanges() {
-    let (set, method) = (KSparse::new(8, 60).unwrap(), defaults());
+    let set = KSparse::new(8, 60).unwrap();
     let mut cut = 0;
     for seed in 0..6 {
         let problem = hard(seed);
         let a = problem.operator();
         let (f, again) = (problem.squares(&a), problem.squares(&a));
-        let run = |f| Run::new(f, &set, &method, Options::for_set(&set)).unwrap();
-        let whole =
-            search_from(run(&f), &thorough(), |_, _| ControlFlow::Continue(()), &mut |_| ControlFlow::Continue(()))
-                .unwrap();
-        let wish = &mut |_| ControlFlow::Break(());
-        let stopped = search_from(run(&again), &thorough(), |_, _| ControlFlow::Continue(()), wish).unwrap();
+        let whole = Fit::new(&f, &set).run().unwrap();
+        let stopped = Fit::new(&again, &set).poll(|_| ControlFlow::Break(())).run().unwrap();
         if whole.attempts.len() > 1 {
             assert_eq!(stopped.status, Status::Stopped);
             assert!(stopped.objective > whole.objective);
@@ -469,7 +462,7 @@ fn planted_groups_are_found_where_a_plain_run_fails() {
         let mut y = vec![0.0; 36];
         a.apply(&SparseVec::new(90, planted.clone(), values).unwrap(), &mut y);
         let f = Objective::new(&a, LeastSquares::new(simulate::noisy(&y, 0.01, seed)).unwrap()).unwrap();
-        let go = |_: &katoms::driver::Event, _: &SparseVec| ControlFlow::Continue(());
+        let go = |_: &Event, _: &SparseVec| ControlFlow::Continue(());
         let plain = solve(&f, &set, &defaults(), Options::for_set(&set), go).unwrap();
         let outcome = fit(&f, &set).unwrap();
         assert!(outcome.objective <= plain.objective * (1.0 + 1e-12));
@@ -486,7 +479,7 @@ fn planted_groups_are_found_where_a_plain_run_fails() {
 fn overlapping_groups_are_searched_and_never_worse_than_a_plain_run() {
     let members: Vec<Vec<usize>> = (0..28).map(|g| (2 * g..2 * g + 4).collect()).collect();
     let set = OverlappingGroups::new(4, 58, members.clone()).unwrap();
-    let go = |_: &katoms::driver::Event, _: &SparseVec| ControlFlow::Continue(());
+    let go = |_: &Event, _: &SparseVec| ControlFlow::Continue(());
     let mut better = 0;
     for seed in 0..40 {
         let design = simulate::autoregressive(40, 58, 0.8, seed);
@@ -501,7 +494,7 @@ fn overlapping_groups_are_searched_and_never_worse_than_a_plain_run() {
         let f = Objective::new(&a, LeastSquares::new(simulate::noisy(&y, 0.1, seed)).unwrap()).unwrap();
         let plain = solve(&f, &set, &defaults(), Options::for_set(&set), go).unwrap();
         let outcome = fit(&f, &set).unwrap();
-        let falls = |w: &[katoms::driver::Event]| w[1].objective <= w[0].objective * (1.0 + 1e-12);
+        let falls = |w: &[Event]| w[1].objective <= w[0].objective * (1.0 + 1e-12);
         assert!(outcome.trace.windows(2).all(falls), "seed {seed}");
         assert!(outcome.objective <= plain.objective * (1.0 + 1e-9), "seed {seed}");
         better += usize::from(outcome.objective < plain.objective * (1.0 - 1e-6));
@@ -574,7 +567,7 @@ fn without_columns_it_is_a_plain_run() {
     a.apply(&simulate::sparse_signal(dim, 4, 0), &mut y);
     let f = Objective::new(&a, LeastSquares::new(simulate::noisy(&y, 0.02, 0)).unwrap()).unwrap();
     let set = KSparse::new(4, dim).unwrap();
-    let go = |_: &katoms::driver::Event, _: &SparseVec| ControlFlow::Continue(());
+    let go = |_: &Event, _: &SparseVec| ControlFlow::Continue(());
     let plain = solve(&f, &set, &defaults(), Options::for_set(&set), go).unwrap();
     let outcome = fit(&f, &set).unwrap();
     assert_eq!((&outcome.point, outcome.attempts.len(), outcome.passes), (&plain.point, 1, plain.passes));
@@ -741,9 +734,9 @@ fn what_has_not_converged_is_told() {
     let (f, set) = (problem.squares(&a), KSparse::new(5, 100).unwrap());
     let slow = AcceleratedIht { momentum: Momentum::ClosedForm, refit: Refit::Never, ..defaults() };
     let options = || Options { stop: Stop { iterations: 2, ..Stop::default() }, ..Options::for_set(&set) };
-    let go = |_: &katoms::driver::Event, _: &SparseVec| ControlFlow::Continue(());
+    let go = |_: &Event, _: &SparseVec| ControlFlow::Continue(());
     let plain = solve(&f, &set, &slow, options(), go).unwrap();
-    let outcome = search(&f, &set, &slow, options(), &thorough(), go).unwrap();
+    let outcome = Fit::new(&f, &set).method(slow).options(options()).observe(go).run().unwrap();
     assert_eq!((&outcome.point, outcome.status), (&plain.point, Status::IterationCap));
     let (found, expected) = (outcome.quality.unwrap().stationarity, plain.quality.unwrap().stationarity);
     assert!(expected > 1e-3 && (found / expected - 1.0).abs() < 1e-6, "{found} {expected}");
