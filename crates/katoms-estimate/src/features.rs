@@ -167,18 +167,15 @@ impl<'a> Features<'a> {
             null_loss: self.null_loss(),
             chosen,
             standardized: self.standardized(&coefficients),
-            coefficients: units.coefficients(&coefficients)?,
             intercept: units.level(intercept),
-            status: outcome.status,
-            iterations: outcome.iterations,
-            passes: outcome.passes,
-            reads: outcome.reads,
-            columns: outcome.columns,
-            seconds: outcome.seconds,
-            objective: units.loss(outcome.objective),
-            quality: outcome.quality.map(|quality| units.quality(quality)),
-            attempts: outcome.attempts.iter().map(|attempt| units.attempt(attempt)).collect(),
-            trace: outcome.trace.iter().map(|event| units.event(event)).collect(),
+            outcome: Outcome {
+                point: units.coefficients(&coefficients)?,
+                objective: units.loss(outcome.objective),
+                quality: outcome.quality.map(|quality| units.quality(quality)),
+                attempts: outcome.attempts.iter().map(|attempt| units.attempt(attempt)).collect(),
+                trace: outcome.trace.iter().map(|event| units.event(event)).collect(),
+                ..outcome
+            },
         })
     }
 

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
+use katoms::Outcome;
 use katoms::Status;
 use katoms::select::{Preparation, Score, Selected, Validated};
 use katoms_estimate::{Estimate, Features, Trail};
@@ -204,8 +205,8 @@ impl<'a> Finished<'a> {
 
     /// What the work cost and how it ended, for machines.
     fn run(&self) -> Value {
-        let Estimate { status, iterations, passes, reads, columns, seconds, loss, null_loss, attempts, .. } =
-            &self.estimate;
+        let Estimate { outcome, loss, null_loss, .. } = &self.estimate;
+        let Outcome { status, iterations, passes, reads, columns, seconds, attempts, .. } = outcome;
         let starts: Vec<_> = attempts
             .iter()
             .map(|a| json!({ "start": format!("{:?}", a.start).to_lowercase(), "objective": a.objective, "exchanges": a.exchanges }))
@@ -274,7 +275,7 @@ impl<'a> Finished<'a> {
         if self.preparation.intercept {
             text += &format!("  (intercept)  {}\n", number(self.estimate.intercept));
         }
-        let Estimate { passes, reads, seconds, status, .. } = &self.estimate;
+        let Outcome { passes, reads, seconds, status, .. } = &self.estimate.outcome;
         if let Some([zero, one]) = self.classes() {
             text += &format!("\ncoefficients are of the log-odds of {one} (against {zero})\n");
         }

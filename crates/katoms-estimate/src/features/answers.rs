@@ -1,7 +1,7 @@
 //! What is asked of a model, and what is told of it.
 
 use katoms::Status;
-use katoms::driver::{Attempt, Quality, Stop, Trace};
+use katoms::driver::{Outcome, Stop};
 use katoms::search::Effort;
 use katoms::select::Criterion;
 use katoms::space::SparseVec;
@@ -26,38 +26,25 @@ pub struct How {
 /// One model, in the units of the data.
 #[derive(Debug, Clone)]
 pub struct Estimate {
-    /// The coefficients.
-    pub coefficients: SparseVec,
+    /// The fit; its point has the coefficients.
+    pub outcome: Outcome<SparseVec>,
     /// The constant of the predictions.
     pub intercept: f64,
     /// What a standard deviation of each feature does: its coefficient times that.
     pub standardized: SparseVec,
     /// The atoms that were chosen, without those that are always in.
     pub chosen: Vec<usize>,
-    /// How the search ended.
-    pub status: Status,
-    /// Its moves.
-    pub iterations: usize,
-    /// Its full passes over the data; standardising reads them twice more.
-    pub passes: usize,
-    /// Its reads of the data: full passes, and partial ones by their share.
-    pub reads: f64,
-    /// Columns that it read outside of passes.
-    pub columns: usize,
-    /// Its seconds.
-    pub seconds: f64,
-    /// What was minimised, ridge included.
-    pub objective: f64,
-    /// The loss alone.
+    /// The loss alone, without the ridge.
     pub loss: f64,
     /// The loss of the best constant.
     pub null_loss: f64,
-    /// How good the model is.
-    pub quality: Option<Quality>,
-    /// Where each start led.
-    pub attempts: Vec<Attempt>,
-    /// Every move.
-    pub trace: Trace,
+}
+
+impl Estimate {
+    /// The coefficients.
+    pub fn coefficients(&self) -> &SparseVec {
+        &self.outcome.point
+    }
 }
 
 /// Models of rising sizes, with what criteria say of them.

@@ -156,17 +156,17 @@ fn no_feature_is_a_choice_too() {
         let atoms = AnyAtoms::Coordinates(KSparse::new(1, COLUMNS).unwrap());
         let always = Features::new(&design, loss.clone(), atoms, vec![2, 7], Preparation::default()).unwrap();
         let none = always.fit(0, &How::default(), &mut Unwatched).unwrap();
-        assert_eq!((none.coefficients.indices(), none.chosen.len()), (&[2, 7][..], 0));
-        assert_eq!((none.status, none.quality.is_none()), (Status::Converged, true));
+        assert_eq!((none.coefficients().indices(), none.chosen.len()), (&[2, 7][..], 0));
+        assert_eq!((none.outcome.status, none.outcome.quality.is_none()), (Status::Converged, true));
         let one = always.fit(1, &How::default(), &mut Unwatched).unwrap();
-        assert!(one.objective < none.objective && none.objective < none.null_loss);
+        assert!(one.outcome.objective < none.outcome.objective && none.outcome.objective < none.null_loss);
         let named = How { method: Some("omp".into()), ..How::default() };
-        assert_eq!(always.fit(0, &named, &mut Unwatched).unwrap().coefficients, none.coefficients);
+        assert_eq!(always.fit(0, &named, &mut Unwatched).unwrap().coefficients(), none.coefficients());
         let resumed = How { resume: Some(vec![1]), ..How::default() };
         assert!(always.fit(0, &resumed, &mut Unwatched).unwrap_err().to_string().contains("leave the state out"));
         let bounds = Bounds::new(vec![0.0; COLUMNS], vec![1e-3; COLUMNS]).unwrap();
         let boxed = always.with_bounds(bounds.clone()).unwrap().fit(0, &How::default(), &mut Unwatched).unwrap();
-        assert!(bounds.contain(&boxed.coefficients) && boxed.objective > none.objective);
+        assert!(bounds.contain(&boxed.coefficients()) && boxed.outcome.objective > none.outcome.objective);
         // a path that was not asked for it has it beside the others
         let plain = features(&design, loss, Preparation::default());
         let trail = plain.path(Some(&[1, 2]), Criterion::EBIC, &mut Unwatched).unwrap();
@@ -207,8 +207,8 @@ fn a_fit_may_be_better_than_the_model_of_a_fold() {
                 // what the fold has, refitted: one run from there, which may not leave it for a worse one
                 let kept = How { method: Some("accelerated-iht".into()), start, ..How::default() };
                 let kept = rest.fit(score.choice.atoms, &kept, &mut Unwatched).unwrap();
-                better += usize::from(fitted.objective < kept.objective * (1.0 - 1e-6));
-                worse += usize::from(fitted.objective > kept.objective * (1.0 + 1e-6));
+                better += usize::from(fitted.outcome.objective < kept.outcome.objective * (1.0 - 1e-6));
+                worse += usize::from(fitted.outcome.objective > kept.outcome.objective * (1.0 + 1e-6));
                 all += 1;
             }
         }
@@ -226,11 +226,16 @@ fn a_start_at_the_answer_is_the_answer() {
         for intercept in [true, false] {
             let features = features(&design, loss.clone(), Preparation { intercept, ..Preparation::default() });
             let cold = features.fit(5, &How::default(), &mut Unwatched).unwrap();
-            let start = Some((cold.coefficients.clone(), cold.intercept));
+            let start = Some((cold.coefficients().clone(), cold.intercept));
             let warm = features.fit(5, &How { start, ..How::default() }, &mut Unwatched).unwrap();
-            assert_eq!(warm.coefficients.indices(), cold.coefficients.indices());
-            assert!((warm.objective - cold.objective).abs() <= 1e-9 * cold.objective);
-            assert!(warm.iterations <= cold.iterations, "{} {}", warm.iterations, cold.iterations);
+            assert_eq!(warm.coefficients().indices(), cold.coefficients().indices());
+            assert!((warm.outcome.objective - cold.outcome.objective).abs() <= 1e-9 * cold.outcome.objective);
+            assert!(
+                warm.outcome.iterations <= cold.outcome.iterations,
+                "{} {}",
+                warm.outcome.iterations,
+                cold.outcome.iterations
+            );
         }
     }
 }
@@ -268,15 +273,15 @@ fn every_coefficient_lies_within_its_bounds() {
                 free.fit(4, &How::default(), &mut Unwatched).unwrap(),
                 boxed.fit(4, &How::default(), &mut Unwatched).unwrap(),
             );
-            assert!(bounds.contain(&here.coefficients) && !bounds.contain(&there.coefficients));
-            assert!(here.coefficients.entries().any(|(j, v)| v.abs() == upper[j]), "{:?}", here.coefficients);
-            assert!(here.objective > there.objective && here.status == Status::Converged);
-            assert!(here.chosen.len() <= 4 && here.quality.is_some());
-            assert!((here.loss - here.objective).abs() < 1e-9 * here.loss);
-            objectives.push(here.objective);
+            assert!(bounds.contain(&here.coefficients()) && !bounds.contain(&there.coefficients()));
+            assert!(here.coefficients().entries().any(|(j, v)| v.abs() == upper[j]), "{:?}", here.coefficients());
+            assert!(here.outcome.objective > there.outcome.objective && here.outcome.status == Status::Converged);
+            assert!(here.chosen.len() <= 4 && here.outcome.quality.is_some());
+            assert!((here.loss - here.outcome.objective).abs() < 1e-9 * here.loss);
+            objectives.push(here.outcome.objective);
             let trail = boxed.path(Some(&[1, 2, 4]), Criterion::EBIC, &mut Unwatched).unwrap();
             assert!(trail.complete && trail.models.iter().all(|model| bounds.contain(&model.coefficients)));
-            assert!((trail.models[2].objective - here.objective).abs() < 1e-6 * here.objective);
+            assert!((trail.models[2].objective - here.outcome.objective).abs() < 1e-6 * here.outcome.objective);
             let validated = boxed.cross_validate(Some(&[1, 4]), Some(&[0.0]), &folds, &mut Unwatched).unwrap();
             assert!(validated.complete && validated.models.iter().all(|model| bounds.contain(&model.coefficients)));
             assert!((validated.models[1].loss - here.loss).abs() < 1e-6 * here.loss);
@@ -296,7 +301,7 @@ fn bounds_that_are_wide_change_nothing() {
         let free = features(&design, loss.clone(), preparation).fit(4, &How::default(), &mut Unwatched).unwrap();
         let boxed = features(&design, loss, preparation).with_bounds(wide.clone()).unwrap();
         let boxed = boxed.fit(4, &How::default(), &mut Unwatched).unwrap();
-        assert!((free.objective - boxed.objective).abs() < 1e-8 * free.objective);
+        assert!((free.outcome.objective - boxed.outcome.objective).abs() < 1e-8 * free.outcome.objective);
         assert_eq!(free.chosen, boxed.chosen);
     }
 }
@@ -316,12 +321,12 @@ fn what_does_not_go_with_bounds_is_named() {
     assert!(matches!(boxed.stability(3, 4, 0), Err(Error::Unsuitable { .. })));
     // A start goes with bounds, and so does a watch that has seen enough.
     let free = make().fit(3, &How::default(), &mut Unwatched).unwrap();
-    let start = How { start: Some((free.coefficients, free.intercept)), ..How::default() };
+    let start = How { start: Some((free.coefficients(), free.intercept)), ..How::default() };
     let cold = boxed.fit(3, &How::default(), &mut Unwatched).unwrap();
     let warm = boxed.fit(3, &start, &mut Unwatched).unwrap();
-    assert!(warm.objective <= cold.objective * (1.0 + 1e-12));
+    assert!(warm.outcome.objective <= cold.outcome.objective * (1.0 + 1e-12));
     let stopped = boxed.fit(3, &How::default(), &mut |_: &Progress<'_>| Answer::Stop).unwrap();
-    assert_eq!((stopped.status, stopped.iterations), (Status::Stopped, 1));
+    assert_eq!((stopped.outcome.status, stopped.outcome.iterations), (Status::Stopped, 1));
 }
 
 #[test]
@@ -336,8 +341,8 @@ fn a_column_that_does_not_vary_predicts_nothing_beside_an_intercept() {
                 |intercept| features(&design, loss.clone(), Preparation { standardize, intercept, ridge: 0.1 });
             let with_intercept = prepared(true);
             let found = with_intercept.fit(every, &How::default(), &mut Unwatched).unwrap();
-            assert!(!found.chosen.contains(&0) && found.coefficients.value_at(0) == 0.0, "{:?}", found.chosen);
-            let value = loss.value(&with_intercept.predictions(&found.coefficients, found.intercept));
+            assert!(!found.chosen.contains(&0) && found.coefficients().value_at(0) == 0.0, "{:?}", found.chosen);
+            let value = loss.value(&with_intercept.predictions(&found.coefficients(), found.intercept));
             assert!((value - found.loss).abs() <= 1e-12 * found.loss, "{value} {}", found.loss);
             let trail = with_intercept.path(Some(&[every]), Criterion::Bic, &mut Unwatched).unwrap();
             assert_eq!(trail.models[0].chosen, found.chosen);

@@ -105,21 +105,21 @@ fn dense(data: &[f64]) -> AnyDesign<'_> {
 /// Whether two models are the same bit for bit, where the units of the target are 2^target times as large, those of
 /// column j 2^column(j) times, and the loss weighs 2^weights times as much.
 fn check(found: &Estimate, plain: &Estimate, target: i32, column: impl Fn(usize) -> i32, weights: i32) {
-    assert_eq!((found.status, &found.chosen), (plain.status, &plain.chosen));
-    assert_eq!(found.coefficients, plain.coefficients.map(|j, v| power(v, target - column(j))));
+    assert_eq!((found.outcome.status, &found.chosen), (plain.outcome.status, &plain.chosen));
+    assert_eq!(found.coefficients(), plain.coefficients().map(|j, v| power(v, target - column(j))));
     assert_eq!(found.standardized, plain.standardized.map(|_, v| power(v, target)));
     assert_eq!(found.intercept, power(plain.intercept, target));
     let squares = |v: f64| power(v, 2 * target + weights);
-    assert_eq!((found.objective, found.loss), (squares(plain.objective), squares(plain.loss)));
+    assert_eq!((found.outcome.objective, found.loss), (squares(plain.outcome.objective), squares(plain.loss)));
     assert_eq!(found.null_loss, squares(plain.null_loss));
-    assert_eq!(found.iterations, plain.iterations);
-    for (a, b) in found.trace.iter().zip(&plain.trace) {
+    assert_eq!(found.outcome.iterations, plain.outcome.iterations);
+    for (a, b) in found.outcome.trace.iter().zip(&plain.outcome.trace) {
         assert_eq!((a.objective, a.change, a.kind), (squares(b.objective), b.change, b.kind));
     }
-    for (a, b) in found.attempts.iter().zip(&plain.attempts) {
+    for (a, b) in found.outcome.attempts.iter().zip(&plain.outcome.attempts) {
         assert_eq!((a.objective, a.start), (squares(b.objective), b.start));
     }
-    let (here, there) = (found.quality.as_ref().unwrap(), plain.quality.as_ref().unwrap());
+    let (here, there) = (found.outcome.quality.as_ref().unwrap(), plain.outcome.quality.as_ref().unwrap());
     assert_eq!((here.stationarity, here.exhaustive), (there.stationarity, there.exhaustive));
     assert_eq!(here.exchange_gain, squares(there.exchange_gain));
     let rise = |q: &katoms::driver::Quality| q.near_ties.iter().map(|tie| tie.rise).collect::<Vec<_>>();
@@ -160,7 +160,7 @@ fn a_power_of_two_in_the_target_is_a_change_of_units() {
             for preparation in [kind.preparation, Preparation { standardize: false, ..kind.preparation }] {
                 let kind = kind.with(preparation);
                 let plain = kind.fit(3).unwrap();
-                assert_eq!(plain.status, Status::Converged);
+                assert_eq!(plain.outcome.status, Status::Converged);
                 for e in exponents(seed) {
                     let found = refused_or(kind.with_target(e).fit(3), "the target");
                     assert!(found.is_some() || !(-440..=490).contains(&e), "2^{e} was refused");
@@ -235,8 +235,8 @@ fn all_units_may_change_at_once_in_every_storage() {
             check(&found, &known, 210, exponent, -334);
         }
         assert_eq!(found.chosen, known.chosen);
-        for (j, v) in found.coefficients.entries() {
-            let right = power(known.coefficients.value_at(j), 210 - exponent(j));
+        for (j, v) in found.coefficients().entries() {
+            let right = power(known.coefficients().value_at(j), 210 - exponent(j));
             assert!((v / right - 1.0).abs() < 1e-12, "storage {storage}, column {j}: {v} for {right}");
         }
         let halves = features.stability(3, 4, 1).unwrap();
@@ -318,9 +318,11 @@ fn bounds_and_starts_are_in_the_units_of_the_data() {
     let bounds = bound(&|j| -400 - exponent(j));
     let (one, other) = (boxed(&plain, &bound(&|_| 0)), boxed(&scaled, &bounds));
     check(&other, &one, -400, exponent, 0);
-    assert!(bounds.contain(&other.coefficients) && other.coefficients.entries().any(|(j, v)| v == bounds.upper()[j]));
+    assert!(
+        bounds.contain(&other.coefficients()) && other.coefficients().entries().any(|(j, v)| v == bounds.upper()[j])
+    );
     let warm = |data: &Data, start: &Estimate| {
-        let start = Some((start.coefficients.clone(), start.intercept));
+        let start = Some((start.coefficients().clone(), start.intercept));
         data.on(|f| f.fit(3, &How { start, ..How::default() }, &mut Unwatched)).unwrap()
     };
     let (cold, far) = (plain.fit(3).unwrap(), scaled.fit(3).unwrap());
@@ -346,9 +348,9 @@ fn what_a_first_read_cannot_tell_is_looked_at_again() {
             .and_then(|features| features.fit(3, &How::default(), &mut Unwatched));
         let Some(found) = refused_or(found, "sample weights") else { continue };
         let right = same.fit(3).unwrap();
-        assert_eq!((&found.chosen, found.status), (&right.chosen, right.status));
-        for (j, v) in found.coefficients.entries() {
-            let right = power(right.coefficients.value_at(j), of_target - if j == 2 { 600 } else { 0 });
+        assert_eq!((&found.chosen, found.outcome.status), (&right.chosen, right.outcome.status));
+        for (j, v) in found.coefficients().entries() {
+            let right = power(right.coefficients().value_at(j), of_target - if j == 2 { 600 } else { 0 });
             assert!((v / right - 1.0).abs() < 1e-9, "column {j}: {v} for {right}");
         }
     }
@@ -388,7 +390,7 @@ fn progress_and_saved_states_are_those_of_the_data() {
     scaled.on(|features| features.fit(3, &How::default(), &mut interrupt)).unwrap();
     let how = How { resume: Some(interrupt.state), ..How::default() };
     let resumed = scaled.on(|features| features.fit(3, &how, &mut Unwatched)).unwrap();
-    assert_eq!(resumed.coefficients, scaled.fit(3).unwrap().coefficients);
+    assert_eq!(resumed.coefficients(), scaled.fit(3).unwrap().coefficients());
 }
 
 /// Columns as they are, without standardising: all of them may change together, one alone cannot.
@@ -410,10 +412,10 @@ fn columns_that_are_not_standardised_change_together_or_are_refused() {
         // An intercept has a unit of its own.
         let intercept = Preparation { intercept: true, ..preparation };
         let (one, other) = (kind.with(intercept).fit(3).unwrap(), all.with(intercept).fit(3).unwrap());
-        assert_eq!((&other.chosen, other.status), (&one.chosen, Status::Converged));
-        assert!((other.objective / one.objective - 1.0).abs() < 1e-12);
-        for (j, v) in other.coefficients.entries() {
-            assert!((v / power(one.coefficients.value_at(j), -e) - 1.0).abs() < 1e-12);
+        assert_eq!((&other.chosen, other.outcome.status), (&one.chosen, Status::Converged));
+        assert!((other.outcome.objective / one.outcome.objective - 1.0).abs() < 1e-12);
+        for (j, v) in other.coefficients().entries() {
+            assert!((v / power(one.coefficients().value_at(j), -e) - 1.0).abs() < 1e-12);
         }
     }
 }
@@ -452,14 +454,14 @@ fn ridges_at_the_ends_of_the_range_are_exact() {
     let free = plain.fit(3).unwrap();
     for ridge in [1e-300, 1e-100] {
         let found = plain.with(Preparation { ridge, ..Preparation::default() }).fit(3).unwrap();
-        assert_eq!((found.coefficients, found.status), (free.coefficients.clone(), free.status));
+        assert_eq!((found.coefficients(), found.outcome.status), (free.coefficients().clone(), free.outcome.status));
     }
     let strong = |ridge: f64| plain.with(Preparation { ridge, ..Preparation::default() }).fit(3).unwrap();
     let (one, other) = (strong(1e100), strong(1e200));
-    assert_eq!((one.status, other.status), (Status::Converged, Status::Converged));
+    assert_eq!((one.outcome.status, other.outcome.status), (Status::Converged, Status::Converged));
     assert_eq!(one.chosen, other.chosen);
-    for (j, v) in one.coefficients.entries() {
-        assert!((other.coefficients.value_at(j) / v * 1e100 - 1.0).abs() < 1e-9);
+    for (j, v) in one.coefficients().entries() {
+        assert!((other.coefficients().value_at(j) / v * 1e100 - 1.0).abs() < 1e-9);
     }
 }
 
@@ -564,7 +566,7 @@ fn matrices_are_completed_in_any_unit() {
 fn shares_of_variance_have_no_unit() {
     let data = Data::new(1);
     let found = data.fit(2).unwrap();
-    let predicted = data.on(|features| Ok(features.predictions(&found.coefficients, found.intercept))).unwrap();
+    let predicted = data.on(|features| Ok(features.predictions(&found.coefficients(), found.intercept))).unwrap();
     let plain = r_squared(&data.target, &predicted, None);
     for e in [-990, 990] {
         assert_eq!(r_squared(&times(&data.target, e), &times(&predicted, e), None), plain);
