@@ -5,8 +5,8 @@ use katoms_paper::{Agreement, Section, Table, Verdict};
 use serde::Serialize;
 
 use super::draw;
-use crate::report::number::{counted, fixed};
-use crate::report::page::{STYLE, fill};
+use katoms_charts::number::{counted, fixed};
+use katoms_charts::page::{STYLE, fill};
 
 const TEMPLATE: &str = include_str!("template.html");
 const OWN_STYLE: &str = include_str!("style.css");

@@ -2,7 +2,7 @@
 
 use katoms_paper::figure::{Axis, AxisKind, Chart, Curve, Map};
 
-use crate::report::axis;
+use katoms_charts::axis;
 
 /// Both axes of a chart.
 pub(super) fn of_chart(chart: &Chart) -> (axis::Axis, axis::Axis) {

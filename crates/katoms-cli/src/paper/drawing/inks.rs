@@ -6,8 +6,8 @@ use std::fmt::Write;
 use katoms_paper::figure::{Ink, Stroke};
 
 use super::colour::{diverging, rising};
-use crate::report::chart::{Key, Shape};
-use crate::report::svg::Tone;
+use katoms_charts::chart::{Key, Shape};
+use katoms_charts::svg::Tone;
 
 /// How many steps a map's colours have.
 pub(super) const LEVELS: usize = 50;

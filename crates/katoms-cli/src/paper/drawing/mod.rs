@@ -12,9 +12,9 @@ use std::collections::BTreeSet;
 
 use katoms_paper::figure::{Body, Figure, Panel};
 
-use crate::report::chart::Legend;
-use crate::report::svg::{Anchor, Drawing, LETTER, escaped, wrapped};
 use inks::{Inks, LEVELS};
+use katoms_charts::chart::Legend;
+use katoms_charts::svg::{Anchor, Drawing, LETTER, escaped, wrapped};
 use panel::{Drawn, begin};
 
 /// The room around all, and between panels.

@@ -4,9 +4,9 @@ use katoms_paper::figure::{Body, Chart, Curve, Ink, Map, Panel, Picture, Stroke}
 
 use super::axes;
 use super::inks::{Inks, classes, key};
-use crate::report::chart::{self, Legend, Shape, Size, Spot};
-use crate::report::number;
-use crate::report::svg::{self, Drawing};
+use katoms_charts::chart::{self, Legend, Shape, Size, Spot};
+use katoms_charts::number;
+use katoms_charts::svg::{self, Drawing};
 
 /// So many points at most say what they are; more are one mark.
 const SAYING: usize = 40;

@@ -6,23 +6,20 @@
 mod clip;
 mod frame;
 mod legend;
-#[cfg(feature = "paper")]
-mod paper;
+mod marks;
 mod shape;
 mod thin;
 
-use std::fmt::Write;
-
-use super::axis::Axis;
-use super::svg::{Anchor, Drawing, LETTER, Tone, number, text_width};
+use crate::axis::Axis;
+use crate::svg::{Anchor, Drawing, LETTER, Tone, text_width};
 
 use frame::y_ticks;
-pub(crate) use legend::{Key, Legend};
-pub(crate) use shape::Shape;
+pub use legend::{Key, Legend};
+pub use shape::Shape;
 
 /// How much room a chart has, in the units of its letters.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Size {
+pub struct Size {
     /// All of the width.
     pub width: f64,
     /// The height of the plot alone.
@@ -31,9 +28,12 @@ pub(crate) struct Size {
 
 /// A point, and what is said when hovered over.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Spot {
+pub struct Spot {
+    /// Where it stands across.
     pub x: f64,
+    /// Where it stands up.
     pub y: f64,
+    /// What is said.
     pub title: String,
 }
 
@@ -41,7 +41,7 @@ const ROW: f64 = 18.0;
 
 /// A chart in the making.
 #[derive(Debug)]
-pub(crate) struct Chart {
+pub struct Chart {
     label: String,
     size: Size,
     x: Axis,
@@ -73,118 +73,51 @@ struct Mark {
 
 impl Chart {
     /// Without marks yet. The label is what a screen reader says.
-    pub(crate) fn new(label: &str, size: Size, x: Axis, y: Axis) -> Self {
+    pub fn new(label: &str, size: Size, x: Axis, y: Axis) -> Self {
         let widest = y.ticks(y_ticks(size)).iter().map(|t| text_width(&t.1)).fold(18.0, f64::max);
         let left = widest.min(size.width * 0.3) + 8.0;
         let (marks, legend, places, shades) = Default::default();
         Self { label: label.into(), size, x, y, left, marks, legend, places, shades }
     }
 
-    /// A line through points by rising x; one that is not finite breaks it.
-    pub(crate) fn line(&mut self, tone: Tone, points: &[(f64, f64)]) {
-        self.styled_line(tone, "", points);
-    }
-
-    /// The same, drawn boldly.
-    pub(crate) fn bold_line(&mut self, tone: Tone, points: &[(f64, f64)]) {
-        self.styled_line(tone, " bold", points);
-    }
-
-    fn styled_line(&mut self, tone: Tone, style: &str, points: &[(f64, f64)]) {
-        let path = self.trace(points);
-        self.mark(format!("line{style} {}", tone.class()), path, "");
-    }
-
-    /// The path through points, cut at the border of the plot.
-    fn trace(&self, points: &[(f64, f64)]) -> String {
-        let places: Vec<_> = points.iter().map(|&(x, y)| (self.x.place(x), self.y.place(y))).collect();
-        let mut path = String::new();
-        for run in places.split(|place| !clip::finite(place)) {
-            let near = |v: f64| v.clamp(-FAR, FAR);
-            let line = thin::line(run.iter().map(|&(x, y)| self.unit((near(x), near(y)))).collect());
-            let places: Vec<_> = line.into_iter().map(|unit| self.share(unit)).collect();
-            for part in clip::line(&places) {
-                path += &joined(&part.iter().map(|&place| self.unit(place)).collect::<Vec<_>>());
-                if part.len() == 1 {
-                    // Round ends make a point of it.
-                    path += "h.01";
-                }
-            }
-        }
-        path
-    }
-
-    /// The room between two curves: (x, low, high).
-    pub(crate) fn band(&mut self, tone: Tone, points: &[(f64, f64, f64)]) {
-        let path = points.split(|p| p.0.is_nan() || p.1.is_nan() || p.2.is_nan()).map(|run| self.area(run)).collect();
-        self.mark(format!("band {}", tone.class()), path, "");
-    }
-
-    /// The path around a band without gaps, cut at the border of the plot.
-    fn area(&self, points: &[(f64, f64, f64)]) -> String {
-        // What has no place on a logarithmic axis lies far below.
-        let up = |value: f64| Some(self.y.place(value)).filter(|p| !p.is_nan()).unwrap_or(-FAR).clamp(-FAR, FAR);
-        let edge = |height: &dyn Fn(&(f64, f64, f64)) -> f64| {
-            let places = points.iter().map(|p| (self.x.place(p.0), up(height(p))));
-            let units = places.filter(|p| p.0.is_finite()).map(|place| self.unit(place));
-            thin::line(units.collect())
-        };
-        let (highs, lows) = (edge(&|p| p.2), edge(&|p| p.1));
-        let corners = highs.into_iter().chain(lows.into_iter().rev()).map(|unit| self.share(unit)).collect();
-        let corners: Vec<_> = clip::area(corners).into_iter().map(|place| self.unit(place)).collect();
-        if corners.len() > 2 { joined(&corners) + "z" } else { String::new() }
-    }
-
-    /// A bar from low to high: (x, low, high).
-    pub(crate) fn whiskers(&mut self, tone: Tone, points: &[(f64, f64, f64)]) {
-        let mut path = String::new();
-        for &(x, low, high) in points {
-            let clamp = |y: f64| y.clamp(self.y.low(), self.y.high());
-            if let (Some((x, low)), Some((_, high))) = (self.at(x, clamp(low)), self.at(x, clamp(high))) {
-                let (x, left, low, high) = (number(x), number(x - 3.0), number(low), number(high));
-                let _ = write!(path, "M{x} {low}V{high}M{left} {low}h6M{left} {high}h6");
-            }
-        }
-        self.mark(format!("whisker {}", tone.class()), path, "");
-    }
-
-    /// Points that say what they are.
-    pub(crate) fn points(&mut self, tone: Tone, shape: Shape, spots: &[Spot]) {
-        for spot in spots {
-            if let Some(at) = self.at(spot.x, spot.y) {
-                self.mark(format!("{} {}", shape.class(), tone.class()), shape.path(at), &spot.title);
-            }
-        }
-    }
-
     /// A line in the legend.
-    pub(crate) fn explain(&mut self, tone: Tone, key: Key, text: &str) {
+    pub fn explain(&mut self, tone: Tone, key: Key, text: &str) {
         self.legend.add(tone, key, text);
     }
 
     /// A vertical line with a text above the plot; outside of it, nothing.
-    pub(crate) fn place(&mut self, tone: Tone, x: f64, text: &str) {
+    pub fn place(&mut self, tone: Tone, x: f64, text: &str) {
         if (0.0..=1.0).contains(&self.x.place(x)) {
             self.places.push((x, tone, text.into()));
         }
     }
 
+    /// Where the plot begins: panels above each other share it.
+    pub fn left(&self) -> f64 {
+        self.left
+    }
+
+    /// Moves the beginning of the plot to the right. Before any mark.
+    pub fn indent(&mut self, left: f64) {
+        self.left = self.left.max(left);
+    }
+
     /// The chart.
-    pub(crate) fn finish(self) -> String {
+    pub fn finish(self) -> String {
         let mut drawing = Drawing::new(self.size.width, &self.label);
         let bottom = self.draw(&mut drawing, 0.0);
         drawing.finish(bottom)
     }
 
     /// How much stands above the plot.
-    pub(crate) fn head(&self) -> f64 {
+    pub fn head(&self) -> f64 {
         let labels = self.shade_rows() + self.places.len();
         let heading = self.headings(&self.y).len().max(1) as f64 * ROW + 4.0;
         heading + self.legend.height(self.size.width) + labels as f64 * ROW + 4.0
     }
 
     /// Draws all of it, with some room to spare above the plot; gives where it ends.
-    pub(crate) fn draw(&self, drawing: &mut Drawing, spare: f64) -> f64 {
+    pub fn draw(&self, drawing: &mut Drawing, spare: f64) -> f64 {
         let headings = self.headings(&self.y);
         for (row, line) in headings.iter().enumerate() {
             drawing.text((0.0, LETTER + row as f64 * ROW), Anchor::Start, "axis", line);
@@ -238,25 +171,11 @@ impl Chart {
     }
 }
 
-/// Farther than anything that is seen, in shares of the plot.
-const FAR: f64 = 1e9;
-
-/// Straight lines from point to point.
-fn joined(points: &[(f64, f64)]) -> String {
-    let mut path = String::new();
-    let mut pen = 'M';
-    for &(x, y) in points {
-        let _ = write!(path, "{pen}{} {}", number(x), number(y));
-        pen = 'L';
-    }
-    path
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn square() -> Chart {
+    pub(super) fn square() -> Chart {
         let axis = |title| Axis::spanning(title, 0.0, 1.0).unwrap();
         Chart::new("a chart", Size { width: 400.0, height: 200.0 }, axis("across"), axis("up"))
     }
@@ -267,15 +186,6 @@ mod tests {
         assert_eq!(chart.at(0.0, 0.0), Some((chart.left, 200.0)));
         assert_eq!(chart.at(1.0, 1.0), Some((390.0, 0.0)));
         assert_eq!([chart.at(0.5, 1.1), chart.at(f64::NAN, 0.5), chart.at(0.5, f64::INFINITY)], [None; 3]);
-    }
-
-    #[test]
-    fn a_line_breaks_where_there_is_nothing() {
-        let mut chart = square();
-        chart.line(Tone::Model, &[(0.0, 0.0), (0.5, f64::NAN), (0.6, 0.5), (1.0, 1.0)]);
-        chart.line(Tone::Model, &[]);
-        assert_eq!(chart.marks.len(), 1);
-        assert_eq!(chart.marks[0].path.matches('M').count(), 2);
     }
 
     #[test]
@@ -290,5 +200,16 @@ mod tests {
         assert_eq!(rows.len(), 2);
         let y = |text: &str| text.split("y=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
         assert_ne!(y(rows[0]), y(rows[1]));
+    }
+
+    #[test]
+    fn texts_of_ranges_share_a_row_only_side_by_side() {
+        let mut chart = square();
+        chart.shade(Tone::Guide, 0.0, 0.3, "first");
+        chart.shade(Tone::Guide, 0.7, 1.0, "beside");
+        chart.shade(Tone::Guide, 0.1, 0.9, "across both");
+        chart.shade(Tone::Guide, 2.0, 3.0, "outside");
+        let rows: Vec<_> = chart.shades.iter().map(|s| s.row).collect();
+        assert_eq!(rows, [Some(0), Some(0), Some(1)]);
     }
 }

@@ -1,17 +1,17 @@
 //! Numbers as people read them.
 
 /// Four significant digits: for most tables.
-pub(crate) fn short(value: f64) -> String {
+pub fn short(value: f64) -> String {
     significant(value, 4)
 }
 
 /// Six significant digits: for what may be copied out.
-pub(crate) fn long(value: f64) -> String {
+pub fn long(value: f64) -> String {
     significant(value, 6)
 }
 
 /// A share in percent: "97 %", "97.3 %" where the tenth says something.
-pub(crate) fn percent(share: f64) -> String {
+pub fn percent(share: f64) -> String {
     if !share.is_finite() {
         return "–".into();
     }
@@ -23,12 +23,12 @@ pub(crate) fn percent(share: f64) -> String {
 }
 
 /// A whole number with its thousands apart: "1,234,567".
-pub(crate) fn whole(count: usize) -> String {
+pub fn whole(count: usize) -> String {
     grouped(&count.to_string())
 }
 
 /// "1 row", "2 rows".
-pub(crate) fn counted(count: usize, noun: &str) -> String {
+pub fn counted(count: usize, noun: &str) -> String {
     format!("{} {noun}{}", whole(count), if count == 1 { "" } else { "s" })
 }
 
@@ -52,7 +52,7 @@ fn significant(value: f64, digits: i32) -> String {
 }
 
 /// With so many decimals, thousands apart.
-pub(crate) fn fixed(value: f64, decimals: usize) -> String {
+pub fn fixed(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     let (sign, digits) = text.strip_prefix('-').map_or(("", text.as_str()), |rest| ("-", rest));
     let (integer, fraction) = digits.split_once('.').map_or((digits, None), |(i, f)| (i, Some(f)));

@@ -1,18 +1,17 @@
 //! What stands for what: keys and texts, as many in a row as fit.
 
-use super::super::svg::{Anchor, Drawing, LETTER, Tone, shortened, text_width};
 use super::{ROW, Shape};
+use crate::svg::{Anchor, Drawing, LETTER, Tone, shortened, text_width};
 
 /// The room of a key before its text.
 const KEY: f64 = 26.0;
 
 /// What stands before a text of the legend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Key {
+pub enum Key {
     /// A stroke.
     Line,
     /// A stroke drawn in a style that the style sheet knows.
-    #[cfg(feature = "paper")]
     Styled(&'static str),
     /// A pale box.
     Band,
@@ -22,13 +21,13 @@ pub(crate) enum Key {
 
 /// Keys and texts.
 #[derive(Debug, Default)]
-pub(crate) struct Legend {
+pub struct Legend {
     entries: Vec<(Tone, Key, String)>,
 }
 
 impl Legend {
     /// One more, unless it is there already.
-    pub(crate) fn add(&mut self, tone: Tone, key: Key, text: &str) {
+    pub fn add(&mut self, tone: Tone, key: Key, text: &str) {
         let entry = (tone, key, text.to_owned());
         if !self.entries.contains(&entry) {
             self.entries.push(entry);
@@ -36,7 +35,7 @@ impl Legend {
     }
 
     /// How high it is in some width.
-    pub(crate) fn height(&self, width: f64) -> f64 {
+    pub fn height(&self, width: f64) -> f64 {
         self.places(width).last().map_or(0.0, |(_, y)| y + ROW + 4.0)
     }
 
@@ -55,14 +54,13 @@ impl Legend {
     }
 
     /// Draws it; gives where it ends.
-    pub(crate) fn draw(&self, drawing: &mut Drawing, width: f64, top: f64) -> f64 {
+    pub fn draw(&self, drawing: &mut Drawing, width: f64, top: f64) -> f64 {
         for ((tone, key, text), (x, y)) in self.entries.iter().zip(self.places(width)) {
             let (class, y) = (tone.class(), top + y);
             let middle = y + 8.0;
             let mut stroke = |style: &str| drawing.rule((x, middle), (x + 20.0, middle), &format!("{style} {class}"));
             match key {
                 Key::Line => stroke("line"),
-                #[cfg(feature = "paper")]
                 Key::Styled(style) => stroke(style),
                 Key::Band => drawing.rectangle((x, y + 3.0), (20.0, 10.0), &format!("band {class}"), ""),
                 Key::Point(shape) => {

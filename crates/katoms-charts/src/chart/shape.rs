@@ -1,10 +1,10 @@
 //! The forms of points.
 
-use super::super::svg::number;
+use crate::svg::number;
 
 /// The form of a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub enum Shape {
     /// A disc.
     Disc,
     /// A small, pale disc, for many.

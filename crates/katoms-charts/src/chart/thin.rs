@@ -55,7 +55,6 @@ fn distance(point: Point, from: Point, to: Point) -> f64 {
 }
 
 /// One point for each cell of half a unit.
-#[cfg(feature = "paper")]
 pub(super) fn cloud(points: impl IntoIterator<Item = Point>) -> Vec<Point> {
     let mut seen = std::collections::BTreeSet::new();
     let cell = |v: f64| (v * 2.0).round() as i64;

@@ -1,13 +1,38 @@
 //! What stands around a plot: ticks, and the texts of shaded ranges and marked places.
 
-use super::super::axis::Axis;
-use super::super::svg::{Anchor, Drawing, LETTER, text_width, wrapped};
-use super::{Chart, ROW, Size};
+use super::{Chart, ROW, Shade, Size};
+use crate::axis::Axis;
+use crate::svg::{Anchor, Drawing, LETTER, Tone, text_width, wrapped};
 
 impl Chart {
     /// The title of an axis in as many lines as it takes.
     pub(super) fn headings(&self, axis: &Axis) -> Vec<String> {
         wrapped(&axis.heading(), self.size.width)
+    }
+
+    /// A range of x behind all marks, its text above the plot. What lies outside is cut off.
+    pub fn shade(&mut self, tone: Tone, from: f64, to: f64, text: &str) {
+        let ends = [from, to].map(|x| self.x.place(x)).map(|p| if p.is_nan() { 0.0 } else { p.clamp(0.0, 1.0) });
+        let [from, to] = ends;
+        if from < to {
+            let row = (!text.is_empty()).then(|| self.free_row(text, from, to));
+            self.shades.push(Shade { from, to, tone, text: text.into(), row });
+        }
+    }
+
+    /// The first row in which the text and the bar of a range touch no other.
+    fn free_row(&self, text: &str, from: f64, to: f64) -> usize {
+        let span = |text: &str, from: f64, to: f64| {
+            let (left, right) = (self.across(from), self.across(to));
+            let (middle, half) = (self.middle_of(text, (left + right) / 2.0), text_width(text) / 2.0);
+            (left.min(middle - half) - 4.0, right.max(middle + half) + 4.0)
+        };
+        let (low, high) = span(text, from, to);
+        let apart = |other: &Shade| {
+            let (left, right) = span(&other.text, other.from, other.to);
+            high < left || low > right
+        };
+        (0..).find(|row| self.shades.iter().filter(|s| s.row == Some(*row)).all(apart)).unwrap_or(0)
     }
 
     /// How many rows the texts of shaded ranges take.

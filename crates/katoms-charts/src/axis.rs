@@ -1,10 +1,10 @@
 //! From values to places: the range of an axis and its ticks.
 
-use super::number;
+use crate::number;
 
 /// One axis.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Axis {
+pub struct Axis {
     title: String,
     low: f64,
     high: f64,
@@ -26,7 +26,7 @@ enum Kind {
 impl Axis {
     /// Around some values, with a little room. `None` when there is none, or their range has no size that a machine
     /// can hold.
-    pub(crate) fn linear(title: &str, values: impl IntoIterator<Item = f64>) -> Option<Self> {
+    pub fn linear(title: &str, values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let (low, high) = range(values)?;
         let room = if high > low { (high - low) * 0.04 } else { low.abs() * 0.05 };
         let room = if room > 0.0 { room } else { 1.0 };
@@ -34,32 +34,29 @@ impl Axis {
     }
 
     /// Exactly from one value to another.
-    #[cfg(any(test, feature = "paper"))]
-    pub(crate) fn spanning(title: &str, low: f64, high: f64) -> Option<Self> {
+    pub fn spanning(title: &str, low: f64, high: f64) -> Option<Self> {
         Self::between(title, low, high, Kind::Linear)
     }
 
     /// Exactly from one positive value to another, by their logarithm.
-    #[cfg(feature = "paper")]
-    pub(crate) fn log_spanning(title: &str, low: f64, high: f64) -> Option<Self> {
+    pub fn log_spanning(title: &str, low: f64, high: f64) -> Option<Self> {
         // The logarithm of what is not positive is no number or no finite one.
         Self::between(title, low.log10(), high.log10(), Kind::Log)
     }
 
     /// With nothing to show: from 0 to 1, or from 1 to 10 by the logarithm.
-    #[cfg(feature = "paper")]
-    pub(crate) fn bare(title: &str, log: bool) -> Self {
+    pub fn bare(title: &str, log: bool) -> Self {
         let kind = if log { Kind::Log } else { Kind::Linear };
         Self { title: title.into(), low: 0.0, high: 1.0, kind, inner: (0.0, 1.0) }
     }
 
     /// Shares, 0 to 1.
-    pub(crate) fn shares(title: &str) -> Option<Self> {
+    pub fn shares(title: &str) -> Option<Self> {
         Self::between(title, 0.0, 1.0, Kind::Percent)
     }
 
     /// Around whole numbers: ticks at whole numbers only.
-    pub(crate) fn integers(title: &str, values: impl IntoIterator<Item = f64>) -> Option<Self> {
+    pub fn integers(title: &str, values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let (low, high) = range(values)?;
         let room = if high > low { (high - low) * 0.03 } else { 1.0 };
         let axis = Self::between(title, low - room, high + room, Kind::Integers)?;
@@ -67,7 +64,7 @@ impl Axis {
     }
 
     /// Around the positive ones of some values, by their logarithm.
-    pub(crate) fn log(title: &str, values: impl IntoIterator<Item = f64>) -> Option<Self> {
+    pub fn log(title: &str, values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let (low, high) = range(values.into_iter().filter(|&v| v > 0.0))?;
         let room = ((high.log10() - low.log10()) * 0.05).max(0.05);
         let (low, high) = (low.log10() - room, high.log10() + room);
@@ -75,7 +72,7 @@ impl Axis {
     }
 
     /// From 0 to differences that may be large; by their square root where they are, and the title says so.
-    pub(crate) fn differences(title: &str, values: impl IntoIterator<Item = f64>) -> Option<Self> {
+    pub fn differences(title: &str, values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let (_, high) = range(values)?;
         if high <= 20.0 {
             return Self::linear(title, [0.0, high]);
@@ -86,7 +83,7 @@ impl Axis {
 
     /// Around some values: by their logarithm where all are positive and the largest is more than twenty times the smallest,
     /// which would leave the small ones no room.
-    pub(crate) fn log_where_wide(title: &str, values: &[f64]) -> Option<Self> {
+    pub fn log_where_wide(title: &str, values: &[f64]) -> Option<Self> {
         let (low, high) = range(values.iter().copied())?;
         if low > 0.0 && high / low > 20.0 {
             return Self::log(&format!("{title} (logarithmic scale)"), values.iter().copied());
@@ -100,7 +97,7 @@ impl Axis {
     }
 
     /// 0 at the low end, 1 at the high one.
-    pub(crate) fn place(&self, value: f64) -> f64 {
+    pub fn place(&self, value: f64) -> f64 {
         let value = match self.kind {
             Kind::Log => value.log10(),
             Kind::Root => value.max(0.0).sqrt(),
@@ -110,12 +107,12 @@ impl Axis {
     }
 
     /// The lowest value.
-    pub(crate) fn low(&self) -> f64 {
+    pub fn low(&self) -> f64 {
         self.value(self.low)
     }
 
     /// The highest value.
-    pub(crate) fn high(&self) -> f64 {
+    pub fn high(&self) -> f64 {
         self.value(self.high)
     }
 
@@ -128,7 +125,7 @@ impl Axis {
     }
 
     /// What the axis shows, with the power of ten that its ticks leave out.
-    pub(crate) fn heading(&self) -> String {
+    pub fn heading(&self) -> String {
         match self.power() {
             0 => self.title.clone(),
             power => format!("{}, × {}", self.title, raised(power)),
@@ -143,7 +140,7 @@ impl Axis {
     }
 
     /// About so many ticks: where, and what stands there.
-    pub(crate) fn ticks(&self, about: usize) -> Vec<(f64, String)> {
+    pub fn ticks(&self, about: usize) -> Vec<(f64, String)> {
         let about = about.max(2) as f64;
         match self.kind {
             Kind::Log => self.log_ticks(about),

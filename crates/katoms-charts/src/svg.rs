@@ -8,14 +8,14 @@ use std::fmt::Write;
 
 use minijinja::HtmlEscape;
 
-use crate::told::visible;
+use crate::text::visible;
 
 /// The size of letters in a drawing, in its own units.
-pub(crate) const LETTER: f64 = 12.0;
+pub const LETTER: f64 = 12.0;
 
 /// What a colour means, throughout the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Tone {
+pub enum Tone {
     /// The model: its effects that raise the prediction, its errors, its curve.
     Model,
     /// What lowers the prediction.
@@ -35,13 +35,12 @@ pub(crate) enum Tone {
     /// What only helps to read: a diagonal, a mean.
     Guide,
     /// One of the inks that a drawing brings along, by its number.
-    #[cfg(feature = "paper")]
     Ink(usize),
 }
 
 impl Tone {
     /// The class that the style sheet knows.
-    pub(crate) fn class(self) -> Cow<'static, str> {
+    pub fn class(self) -> Cow<'static, str> {
         Cow::Borrowed(match self {
             Self::Model => "t-model",
             Self::Lowering => "t-lowering",
@@ -52,7 +51,6 @@ impl Tone {
             Self::Ebic => "t-ebic",
             Self::Gic => "t-gic",
             Self::Guide => "t-guide",
-            #[cfg(feature = "paper")]
             Self::Ink(number) => return Cow::Owned(format!("i{number}")),
         })
     }
@@ -60,7 +58,7 @@ impl Tone {
 
 /// Where a text stands from its point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Anchor {
+pub enum Anchor {
     /// To the right.
     Start,
     /// Around it.
@@ -71,7 +69,7 @@ pub(crate) enum Anchor {
 
 /// A drawing of some width and height, marks in order.
 #[derive(Debug)]
-pub(crate) struct Drawing {
+pub struct Drawing {
     width: f64,
     label: String,
     body: String,
@@ -79,12 +77,12 @@ pub(crate) struct Drawing {
 
 impl Drawing {
     /// An empty one; the label is what a screen reader says.
-    pub(crate) fn new(width: f64, label: &str) -> Self {
+    pub fn new(width: f64, label: &str) -> Self {
         Self { width, label: label.into(), body: String::new() }
     }
 
     /// Ends the drawing at some height.
-    pub(crate) fn finish(self, height: f64) -> String {
+    pub fn finish(self, height: f64) -> String {
         let (label, width, height) = (escaped(&self.label), number(self.width), number(height));
         format!(
             "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{label}\" \
@@ -94,8 +92,7 @@ impl Drawing {
     }
 
     /// Ends a drawing that is a file of its own: with an id, a size, and its style and description at its head.
-    #[cfg(feature = "paper")]
-    pub(crate) fn finish_alone(self, height: f64, id: &str, head: &str) -> String {
+    pub fn finish_alone(self, height: f64, id: &str, head: &str) -> String {
         let (label, width, height) = (escaped(&self.label), number(self.width), number(height));
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" id=\"{id}\" width=\"{width}\" height=\"{height}\" \
@@ -105,7 +102,7 @@ impl Drawing {
     }
 
     /// A text whose baseline is at the point. The class may be empty.
-    pub(crate) fn text(&mut self, at: (f64, f64), anchor: Anchor, class: &str, text: &str) {
+    pub fn text(&mut self, at: (f64, f64), anchor: Anchor, class: &str, text: &str) {
         let anchor = match anchor {
             Anchor::Start => "",
             Anchor::Middle => " text-anchor=\"middle\"",
@@ -117,12 +114,12 @@ impl Drawing {
     }
 
     /// A straight line.
-    pub(crate) fn rule(&mut self, from: (f64, f64), to: (f64, f64), class: &str) {
+    pub fn rule(&mut self, from: (f64, f64), to: (f64, f64), class: &str) {
         self.path(class, &format!("M{} {}L{} {}", number(from.0), number(from.1), number(to.0), number(to.1)), "");
     }
 
     /// A path, with what is said when hovered over.
-    pub(crate) fn path(&mut self, class: &str, path: &str, title: &str) {
+    pub fn path(&mut self, class: &str, path: &str, title: &str) {
         let class = attribute("class", class);
         if title.is_empty() {
             let _ = write!(self.body, "<path{class} d=\"{path}\"/>");
@@ -132,13 +129,13 @@ impl Drawing {
     }
 
     /// A box, with what is said when hovered over.
-    pub(crate) fn rectangle(&mut self, at: (f64, f64), size: (f64, f64), class: &str, title: &str) {
+    pub fn rectangle(&mut self, at: (f64, f64), size: (f64, f64), class: &str, title: &str) {
         let (x, y) = at;
         self.path(class, &format!("M{} {}h{}v{}h-{2}z", number(x), number(y), number(size.0), number(size.1)), title);
     }
 
     /// Draws with the origin moved.
-    pub(crate) fn shifted<T>(&mut self, by: (f64, f64), draw: impl FnOnce(&mut Self) -> T) -> T {
+    pub fn shifted<T>(&mut self, by: (f64, f64), draw: impl FnOnce(&mut Self) -> T) -> T {
         let _ = write!(self.body, "<g transform=\"translate({} {})\">", number(by.0), number(by.1));
         let drawn = draw(self);
         self.body.push_str("</g>");
@@ -146,14 +143,13 @@ impl Drawing {
     }
 
     /// What is drawn elsewhere.
-    #[cfg(feature = "paper")]
-    pub(crate) fn append(&mut self, marks: &str) {
+    pub fn append(&mut self, marks: &str) {
         self.body.push_str(marks);
     }
 }
 
 /// A text that is no markup, in HTML as in XML, shown as on a terminal: what XML forbids even when escaped is left out.
-pub(crate) fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     let allowed = |c: &char| matches!(c, '\t' | '\n' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
     HtmlEscape(&visible(text).chars().filter(allowed).collect::<String>()).to_string()
 }
@@ -163,7 +159,7 @@ fn attribute(name: &str, value: &str) -> String {
 }
 
 /// A coordinate, to a hundredth.
-pub(crate) fn number(value: f64) -> String {
+pub fn number(value: f64) -> String {
     let hundredths = (value * 100.0).round() / 100.0;
     // −0 is 0.
     format!("{}", hundredths + 0.0)
@@ -171,7 +167,7 @@ pub(crate) fn number(value: f64) -> String {
 
 /// About how wide a text is, in letters of the usual size. No font is at hand: the letters are those of DejaVu
 /// Sans, which is wider than most.
-pub(crate) fn text_width(text: &str) -> f64 {
+pub fn text_width(text: &str) -> f64 {
     text.chars().map(letter_width).sum::<f64>() * LETTER
 }
 
@@ -190,7 +186,7 @@ fn letter_width(letter: char) -> f64 {
 }
 
 /// The text if it fits, else its beginning and its end: names of a family tend to differ at the end.
-pub(crate) fn shortened(text: &str, room: f64) -> String {
+pub fn shortened(text: &str, room: f64) -> String {
     if text_width(text) <= room {
         return text.into();
     }
@@ -212,7 +208,7 @@ pub(crate) fn shortened(text: &str, room: f64) -> String {
 }
 
 /// The text in lines of at most this width, broken between words; a word that is longer is shortened.
-pub(crate) fn wrapped(text: &str, room: f64) -> Vec<String> {
+pub fn wrapped(text: &str, room: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {
