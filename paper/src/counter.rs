@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::figure::{Axis, Body, Chart, Curve, Figure, Ink, Panel, Place, Shade, Stroke};
-use crate::{Agreement, Error, Experiment, Progress, Request, Section, Table, Verdict, config};
+use crate::{Agreement, Error, Experiment, Progress, Request, Section, Table, Verdict};
 
 /// The most momenta that are tried.
 const MOST: usize = 100_000;
@@ -62,12 +62,12 @@ impl Config {
         } else {
             return Ok(());
         };
-        Err(Error::Config { experiment: "counter", why })
+        Err(Experiment::Counter.bad_config(&why))
     }
 
     /// Whether these are the inputs that the paper prints: those of the built-in config.
     fn is_as_printed(&self) -> bool {
-        config::settings::<Self>(Experiment::Counter, &Request::default()).is_ok_and(|own| {
+        Experiment::Counter.settings::<Self>(&Request::default()).is_ok_and(|own| {
             (&own.design, &own.target, own.x1, own.x2) == (&self.design, &self.target, self.x1, self.x2)
         })
     }
@@ -128,8 +128,8 @@ struct Measured {
 }
 
 /// Runs it.
-pub(crate) fn run(request: &Request, progress: &Progress<'_>) -> Result<Section, Error> {
-    let config: Config = config::settings(Experiment::Counter, request)?;
+pub fn run(request: &Request, progress: &Progress) -> Result<Section, Error> {
+    let config: Config = Experiment::Counter.settings(request)?;
     config.check()?;
     progress.expect(1);
     let found = measure(&config)?;

@@ -14,7 +14,7 @@ use crate::{Contestant, Error, Progress};
 
 /// Where a run stood after a move.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub(crate) struct Mark {
+pub struct Mark {
     /// Moves so far.
     pub iteration: usize,
     /// Full passes over the data so far, those that prepared the run included.
@@ -27,7 +27,7 @@ pub(crate) struct Mark {
 
 /// What a run cost before its first move: the largest eigenvalue for a step, say.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub(crate) struct Preparation {
+pub struct Preparation {
     /// Full passes over the data.
     pub passes: usize,
     /// Seconds.
@@ -35,10 +35,7 @@ pub(crate) struct Preparation {
 }
 
 /// Does what a run needs before its first move, and says what it cost.
-pub(crate) fn prepare<A: LinearOperator, L: Loss, T>(
-    f: &Objective<A, L>,
-    work: impl FnOnce() -> T,
-) -> (T, Preparation) {
+pub fn prepare<A: LinearOperator, L: Loss, T>(f: &Objective<A, L>, work: impl FnOnce() -> T) -> (T, Preparation) {
     let (clock, before) = (Instant::now(), f.cost());
     let done = work();
     let passes = f.cost().passes - before.passes;
@@ -47,7 +44,7 @@ pub(crate) fn prepare<A: LinearOperator, L: Loss, T>(
 
 /// A recorded run.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Race {
+pub struct Race {
     /// Who ran.
     pub contestant: Contestant,
     /// In which setting, where one contestant runs in several: "k = 2441".
@@ -68,7 +65,7 @@ impl Race {
 
 /// Who runs, and under which rules.
 #[derive(Debug, Clone)]
-pub(crate) struct Entry {
+pub struct Entry {
     /// Who.
     pub contestant: Contestant,
     /// In which setting; empty where there is one only.
@@ -80,12 +77,12 @@ pub(crate) struct Entry {
 }
 
 /// Runs a method and records it. `look` sees each iterate, off the clock.
-pub(crate) fn race<A, L, S, M>(
+pub fn race<A, L, S, M>(
     entry: Entry,
     f: &Objective<A, L>,
     set: &S,
     method: &M,
-    progress: &Progress<'_>,
+    progress: &Progress,
     mut look: impl FnMut(&Event, &A::Point),
 ) -> Result<(Race, Outcome<A::Point>), Error>
 where
@@ -115,6 +112,6 @@ where
 }
 
 /// Stop rules for a race: only a cap and a perfect fit end it, so that curves can be compared.
-pub(crate) fn to_the_end(iterations: usize, perfect: f64) -> Stop {
+pub fn to_the_end(iterations: usize, perfect: f64) -> Stop {
     Stop { tolerance: 0.0, gap: 0.0, perfect: Some(perfect), iterations, ..Stop::default() }
 }

@@ -5,7 +5,7 @@ use katoms::space::SparseVec;
 
 /// The area under the ROC curve when coordinates are ranked by their magnitude and the planted ones are to
 /// stand in front; ties count one half. NaN when all or none are planted.
-pub(crate) fn support_auc(found: &SparseVec, truth: &SparseVec) -> f64 {
+pub fn support_auc(found: &SparseVec, truth: &SparseVec) -> f64 {
     let (found, truth) = (found.to_dense(), truth.to_dense());
     let of = |planted: bool| {
         let mut sizes: Vec<f64> =
@@ -23,21 +23,21 @@ pub(crate) fn support_auc(found: &SparseVec, truth: &SparseVec) -> f64 {
 }
 
 /// ‖y − Xβ‖² on a column-major design.
-pub(crate) fn square_error(design: &[f64], y: &[f64], beta: &SparseVec) -> f64 {
+pub fn square_error(design: &[f64], y: &[f64], beta: &SparseVec) -> f64 {
     let mut residual = y.to_vec();
     beta.entries().for_each(|(j, c)| kernels::axpy(-c, &design[j * y.len()..][..y.len()], &mut residual));
     linalg::dot(&residual, &residual)
 }
 
 /// 1 − ‖y − Xβ‖²/‖y − mean‖² on a column-major design.
-pub(crate) fn r_squared(design: &[f64], y: &[f64], beta: &SparseVec) -> f64 {
+pub fn r_squared(design: &[f64], y: &[f64], beta: &SparseVec) -> f64 {
     let mean = y.iter().sum::<f64>() / y.len() as f64;
     let spread: f64 = y.iter().map(|v| (v - mean).powi(2)).sum();
     1.0 - square_error(design, y, beta) / spread
 }
 
 /// The logarithm of the likelihood of y under normal noise, whose variance is the most likely one.
-pub(crate) fn log_likelihood(design: &[f64], y: &[f64], beta: &SparseVec) -> f64 {
+pub fn log_likelihood(design: &[f64], y: &[f64], beta: &SparseVec) -> f64 {
     let count = y.len() as f64;
     let variance = square_error(design, y, beta) / count;
     -0.5 * count * ((2.0 * std::f64::consts::PI * variance).ln() + 1.0)

@@ -42,7 +42,7 @@ pub struct Section {
 
 impl Section {
     /// An empty one to fill; [`run`](crate::run) adds scale, threads and seconds.
-    pub(crate) fn new(experiment: Experiment, title: impl Into<String>) -> Self {
+    pub fn new(experiment: Experiment, title: impl Into<String>) -> Self {
         Self {
             experiment,
             scale: Scale::default(),
@@ -111,5 +111,52 @@ impl Agreement {
             Self::Differs => "differs",
             Self::Open => "open",
         }
+    }
+}
+
+/// From where to where a number may lie, both ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Band {
+    /// The least.
+    pub low: f64,
+    /// The most.
+    pub high: f64,
+}
+
+/// A number outside of its band, or one that is not there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Miss {
+    /// Its name.
+    pub name: String,
+    /// What it is; `None`: the run did not tell it.
+    pub value: Option<f64>,
+    /// Where it should lie; `None`: nobody has said.
+    pub band: Option<Band>,
+}
+
+/// The numbers of a section that lie outside of their bands, have none, or are missing.
+pub fn misses(section: &Section, bands: &BTreeMap<String, Band>) -> Vec<Miss> {
+    let outside = section.numbers.iter().filter_map(|(name, &value)| {
+        let band = bands.get(name).copied();
+        let inside = band.is_some_and(|b| (b.low..=b.high).contains(&value));
+        (!inside).then(|| Miss { name: name.clone(), value: Some(value), band })
+    });
+    let absent = bands.iter().filter(|(name, _)| !section.numbers.contains_key(*name));
+    outside.chain(absent.map(|(name, &band)| Miss { name: name.clone(), value: None, band: Some(band) })).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lies_outside_or_is_absent_is_told() {
+        let mut section = Section::new(Experiment::Iid, "a title");
+        section.numbers =
+            BTreeMap::from([("in".into(), 1.0), ("out".into(), 3.0), ("new".into(), 0.0), ("nan".into(), f64::NAN)]);
+        let band = Band { low: 0.0, high: 2.0 };
+        let bands = ["in", "out", "gone", "nan"].map(|name| (name.to_owned(), band)).into();
+        let names: Vec<String> = misses(&section, &bands).into_iter().map(|m| m.name).collect();
+        assert_eq!(names, ["nan", "new", "out", "gone"]);
     }
 }

@@ -63,7 +63,7 @@ pub(super) const FIELD: [Entrant; 11] = [
 type Squares<'a> = Objective<Dense<'a, f64>, LeastSquares>;
 
 /// Every model of one draw: by level, then in the order of [`FIELD`].
-pub(super) fn fit_all(config: &Config, seed: u64, progress: &Progress<'_>) -> Result<Vec<Vec<Scores>>, Error> {
+pub(super) fn fit_all(config: &Config, seed: u64, progress: &Progress) -> Result<Vec<Vec<Scores>>, Error> {
     let draw = Draw::new(config, seed)?;
     let f = draw.objective()?;
     let options = LassoPathOptions { count: config.penalties, ..LassoPathOptions::default() };
@@ -78,7 +78,7 @@ struct Fitter<'a> {
     draw: &'a Draw,
     f: &'a Squares<'a>,
     path: &'a LassoPath,
-    progress: &'a Progress<'a>,
+    progress: &'a Progress,
 }
 
 impl Fitter<'_> {

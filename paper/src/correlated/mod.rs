@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use serde::Deserialize;
 
 use self::comparison::Measured;
-use crate::{Error, Experiment, Progress, Request, Section, config};
+use crate::{Error, Experiment, Progress, Request, Section};
 
 /// The most draws, penalties and iterations.
 const MOST: usize = 1_000_000;
@@ -70,13 +70,13 @@ impl Config {
         } else {
             return Ok(());
         };
-        Err(Error::Config { experiment: "correlated", why })
+        Err(Experiment::Correlated.bad_config(&why))
     }
 }
 
 /// Runs it.
-pub(crate) fn run(request: &Request, progress: &Progress<'_>) -> Result<Section, Error> {
-    let config: Config = config::settings(Experiment::Correlated, request)?;
+pub fn run(request: &Request, progress: &Progress) -> Result<Section, Error> {
+    let config: Config = Experiment::Correlated.settings(request)?;
     config.check()?;
     progress.expect(config.draws as usize);
     let one = |draw: u64| {
@@ -94,9 +94,9 @@ mod tests {
     use crate::Scale;
 
     fn changed(change: &[(&str, &str)]) -> Result<Section, Error> {
-        let text = crate::template(Experiment::Correlated).to_owned();
+        let text = Experiment::Correlated.template().to_owned();
         let config = Some(change.iter().fold(text, |text, (from, to)| text.replace(from, to)));
-        run(&Request { scale: Scale::Small, config, ..Request::default() }, &Progress::unwatched())
+        run(&Request { scale: Scale::Small, config, ..Request::default() }, &Progress::hidden())
     }
 
     const TINY: [(&str, &str); 4] =

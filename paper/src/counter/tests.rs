@@ -4,9 +4,9 @@ use super::*;
 use crate::Scale;
 
 fn changed(change: &[(&str, &str)]) -> Result<Section, Error> {
-    let text = crate::template(Experiment::Counter).to_owned();
+    let text = Experiment::Counter.template().to_owned();
     let config = Some(change.iter().fold(text, |text, (from, to)| text.replace(from, to)));
-    run(&Request { scale: Scale::Small, config, ..Request::default() }, &Progress::unwatched())
+    run(&Request { scale: Scale::Small, config, ..Request::default() }, &Progress::hidden())
 }
 
 /// All sentences.

@@ -16,7 +16,7 @@ use katoms::select::{Sign, phase_transition_k};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::{Contestant, Error, Experiment, Progress, Request, Section, Table, config};
+use crate::{Contestant, Error, Experiment, Progress, Request, Section, Table};
 use costs::{Costs, one_digit};
 use problem::Problem;
 use runs::{Field, Run};
@@ -52,7 +52,7 @@ struct Config {
 impl Config {
     /// The settings of a request, if they can be run.
     fn of(request: &Request) -> Result<Self, Error> {
-        let config: Self = config::settings(Experiment::Iid, request)?;
+        let config: Self = Experiment::Iid.settings(request)?;
         let share = |v: f64| v > 0.0 && v < 1.0;
         let rules = [
             (config.k >= 1 && config.k <= config.rows, "`k` must lie between 1 and `rows`"),
@@ -73,7 +73,7 @@ impl Config {
             ),
         ];
         match rules.iter().find(|(holds, _)| !holds) {
-            Some((_, why)) => Err(Error::Config { experiment: "iid", why: (*why).into() }),
+            Some((_, why)) => Err(Experiment::Iid.bad_config(why)),
             None => Ok(config),
         }
     }
@@ -99,7 +99,7 @@ impl Results {
 }
 
 /// Runs it.
-pub(crate) fn run(request: &Request, progress: &Progress<'_>) -> Result<Section, Error> {
+pub fn run(request: &Request, progress: &Progress) -> Result<Section, Error> {
     let config = Config::of(request)?;
     progress.expect(2 + runs::PLAN.len());
     let problem = Problem::draw(&config, progress)?;
@@ -240,7 +240,7 @@ mod tests {
     #[test]
     fn what_cannot_be_run_is_refused_and_said() {
         let refused = |change: &str| {
-            let base = crate::template(Experiment::Iid);
+            let base = Experiment::Iid.template();
             let key = change.split(' ').next().unwrap_or_default();
             let kept: Vec<&str> = base.lines().take_while(|l| !l.starts_with('[')).collect();
             let kept: Vec<&str> = kept.into_iter().filter(|l| !l.starts_with(&format!("{key} ="))).collect();
@@ -264,9 +264,9 @@ mod tests {
         let numbers = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let mut request = small();
-            let text = crate::template(Experiment::Iid);
+            let text = Experiment::Iid.template();
             request.config = Some(text.replace("iterations = 1500", "iterations = 40"));
-            pool.install(|| run(&request, &Progress::unwatched())).unwrap().numbers
+            pool.install(|| run(&request, &Progress::hidden())).unwrap().numbers
         };
         let (one, three) = (numbers(1), numbers(3));
         assert!(one.iter().zip(&three).all(|(a, b)| a.0 == b.0 && a.1.to_bits() == b.1.to_bits()), "{one:?} {three:?}");

@@ -32,7 +32,7 @@ pub(super) struct Problem {
 
 impl Problem {
     /// Draws it. The design is held once, in f32.
-    pub fn draw(config: &Config, progress: &Progress<'_>) -> Result<Self, Error> {
+    pub fn draw(config: &Config, progress: &Progress) -> Result<Self, Error> {
         let &Config { rows, columns, k, seed, .. } = config;
         let design = Dense::column_major(drawn(rows, columns, seed, progress)?, rows, columns)?;
         let truth = simulate::sparse_signal(columns, k, seed);
@@ -51,7 +51,7 @@ impl Problem {
 }
 
 /// The entries of the design.
-fn drawn(rows: usize, columns: usize, seed: u64, progress: &Progress<'_>) -> Result<Vec<f32>, Error> {
+fn drawn(rows: usize, columns: usize, seed: u64, progress: &Progress) -> Result<Vec<f32>, Error> {
     let mut data: Vec<f32> = Vec::new();
     let room = rows.checked_mul(columns).and_then(|entries| data.try_reserve_exact(entries).ok());
     if room.is_none() {
@@ -60,7 +60,7 @@ fn drawn(rows: usize, columns: usize, seed: u64, progress: &Progress<'_>) -> Res
             "a design of {rows} × {columns} takes {gigabytes:.1} GB of memory, which cannot be had; fewer `rows` or \
              `columns` take less"
         );
-        return Err(Error::Config { experiment: "iid", why });
+        return Err(crate::Experiment::Iid.bad_config(&why));
     }
     let block = (BLOCK / rows).max(1);
     for first in (0..columns).step_by(block) {
@@ -73,13 +73,13 @@ fn drawn(rows: usize, columns: usize, seed: u64, progress: &Progress<'_>) -> Res
 }
 
 /// λ_max(ΦᵀΦ), and what it cost.
-pub(super) fn largest_eigenvalue(f: &Squares, progress: &Progress<'_>) -> Result<(f64, Preparation), Error> {
+pub(super) fn largest_eigenvalue(f: &Squares, progress: &Progress) -> Result<(f64, Preparation), Error> {
     let target = vec![0.0; f.operator().rows()];
     let watched = Watched { design: f.operator(), progress, stopped: AtomicBool::new(false) };
     let watched = Objective::new(watched, LeastSquares::new(target)?)?;
     let (largest, preparation) = prepare(&watched, || largest_curvature(&watched));
     if watched.operator().stopped.load(Ordering::Relaxed) {
-        return Err(Error::Stopped);
+        return Err(crate::Stopped.into());
     }
     Ok((largest, preparation))
 }
@@ -87,7 +87,7 @@ pub(super) fn largest_eigenvalue(f: &Squares, progress: &Progress<'_>) -> Result
 /// A design that says each pass. Once it has been stopped its products are zero, which ends a Lanczos iteration.
 struct Watched<'a> {
     design: &'a Design,
-    progress: &'a Progress<'a>,
+    progress: &'a Progress,
     stopped: AtomicBool,
 }
 
@@ -134,7 +134,6 @@ impl LinearOperator for Watched<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::ops::ControlFlow;
 
     use super::*;
 
@@ -145,14 +144,14 @@ mod tests {
             k: 4,
             overshot: 20,
             iterations: 50,
-            ..crate::config::settings(crate::Experiment::Iid, &crate::Request::default()).unwrap()
+            ..crate::Experiment::Iid.settings(&crate::Request::default()).unwrap()
         }
     }
 
     #[test]
     fn the_eigenvalue_is_that_of_the_gram_matrix() {
-        let problem = Problem::draw(&config(), &Progress::unwatched()).unwrap();
-        let (largest, cost) = largest_eigenvalue(&problem.f, &Progress::unwatched()).unwrap();
+        let problem = Problem::draw(&config(), &Progress::hidden()).unwrap();
+        let (largest, cost) = largest_eigenvalue(&problem.f, &Progress::hidden()).unwrap();
         assert!((largest - largest_curvature(&problem.f)).abs() < 1e-12 * largest);
         assert_eq!(cost.passes, problem.f.cost().passes);
         // ‖Φᵀv‖² ≤ λ_max‖v‖² for any v, here for the target.
@@ -165,27 +164,21 @@ mod tests {
 
     #[test]
     fn a_stop_is_heard_within_the_eigenvalue() {
-        let problem = Problem::draw(&config(), &Progress::unwatched()).unwrap();
-        let told = std::sync::atomic::AtomicUsize::new(0);
-        let tell = |_: usize, _: usize, _: &str| match told.fetch_add(1, Ordering::Relaxed) {
-            5 => ControlFlow::Break(()),
-            _ => ControlFlow::Continue(()),
-        };
-        let ended = largest_eigenvalue(&problem.f, &Progress::new(&tell));
-        assert!(matches!(ended, Err(Error::Stopped)));
-        assert!(told.load(Ordering::Relaxed) < 12);
+        let problem = Problem::draw(&config(), &Progress::hidden()).unwrap();
+        let ended = largest_eigenvalue(&problem.f, &Progress::stopped());
+        assert!(ended.unwrap_err().is::<crate::Stopped>());
     }
 
     #[test]
     fn a_design_that_does_not_fit_is_refused() {
         let config = Config { rows: usize::MAX / 8, columns: 1000, ..config() };
-        let why = Problem::draw(&config, &Progress::unwatched()).err().map(|e| e.to_string()).unwrap_or_default();
+        let why = Problem::draw(&config, &Progress::hidden()).err().map(|e| e.to_string()).unwrap_or_default();
         assert!(why.contains("GB of memory"), "{why}");
     }
 
     #[test]
     fn the_planted_vector_has_no_residual() {
-        let problem = Problem::draw(&config(), &Progress::unwatched()).unwrap();
+        let problem = Problem::draw(&config(), &Progress::hidden()).unwrap();
         let at = problem.f.at(problem.truth.clone());
         assert!(problem.f.value(&at) < 1e-28 && problem.start > 0.1);
         assert_eq!(problem.share_found(&problem.truth), 1.0);

@@ -103,7 +103,7 @@ pub(super) fn run(
     problem: &Problem,
     config: &Config,
     (largest, preparation): (f64, Preparation),
-    progress: &Progress<'_>,
+    progress: &Progress,
 ) -> Result<Run, Error> {
     let setting = match field {
         Field::Exact => format!("k = {}", config.k),

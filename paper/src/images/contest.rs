@@ -47,7 +47,7 @@ impl Problem {
     /// Reduces a picture and hides pixels of it.
     pub fn new(picture: Grey, config: &Config) -> Result<Self, Error> {
         let shape = (picture.rows, picture.columns);
-        let undone = || Error::data(format!("{}: its singular values cannot be found", picture.name));
+        let undone = || Error::msg(format!("{}: its singular values cannot be found", picture.name));
         let (mut left, values, right) = picture.matrix().svd().ok_or_else(undone)?;
         left.scale_columns(&values);
         let kept = config.rank.min(values.iter().take_while(|&&s| s > f64::EPSILON * values[0]).count());
@@ -185,12 +185,12 @@ impl Finished {
 struct Contest<'a> {
     problem: &'a Problem,
     config: &'a Config,
-    progress: &'a Progress<'a>,
+    progress: &'a Progress,
     finished: Vec<Finished>,
 }
 
 /// Runs every method, one after another, so that seconds can be compared: the paper's four first.
-pub(super) fn contest(problem: &Problem, config: &Config, progress: &Progress<'_>) -> Result<Vec<Finished>, Error> {
+pub(super) fn contest(problem: &Problem, config: &Config, progress: &Progress) -> Result<Vec<Finished>, Error> {
     let rank = &problem.rank;
     let radius = problem.truth.singular_values().iter().sum();
     let ball = NuclearBall::new(radius, rank.domain())?;

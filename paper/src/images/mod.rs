@@ -15,7 +15,7 @@ mod tests;
 
 use serde::Deserialize;
 
-use crate::{Error, Experiment, Progress, Request, Section, config};
+use crate::{Error, Experiment, Progress, Request, Section};
 use contest::{PIECES, Problem, contest};
 use picture::Grey;
 
@@ -87,13 +87,13 @@ impl Config {
             _ if self.drawn.rows.max(self.drawn.columns) > 2048 => "`drawn` has at most 2048 rows and columns".into(),
             _ => return Ok(()),
         };
-        Err(Error::Config { experiment: Experiment::Images.name(), why })
+        Err(Experiment::Images.bad_config(&why))
     }
 }
 
 /// Runs it.
-pub(crate) fn run(request: &Request, progress: &Progress<'_>) -> Result<Section, Error> {
-    let config: Config = config::settings(Experiment::Images, request)?;
+pub fn run(request: &Request, progress: &Progress) -> Result<Section, Error> {
+    let config: Config = Experiment::Images.settings(request)?;
     config.check()?;
     let pictures = match request.images.as_slice() {
         [] => vec![Grey::drawn(config.drawn.rows, config.drawn.columns)],

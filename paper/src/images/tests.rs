@@ -1,9 +1,7 @@
 //! The experiment as a whole, at small scale.
 
-use std::ops::ControlFlow;
-
 use crate::figure::Body;
-use crate::{Agreement, Error, Progress, Request, Scale, Section};
+use crate::{Agreement, Progress, Request, Scale, Section};
 
 use super::contest::PIECES;
 use super::picture::Grey;
@@ -15,7 +13,7 @@ fn small() -> Request {
 
 fn on_threads(threads: usize) -> Section {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-    pool.install(|| run(&small(), &Progress::unwatched())).unwrap()
+    pool.install(|| run(&small(), &Progress::hidden())).unwrap()
 }
 
 #[test]
@@ -43,7 +41,7 @@ fn a_small_run_is_whole_and_the_same_at_any_number_of_threads() {
 #[test]
 fn a_run_that_diverges_is_told_as_diverged() {
     let config = include_str!("../../images.toml").replacen("momentum = 0.25", "momentum = 1e200", 1);
-    let section = run(&Request { config: Some(config), ..small() }, &Progress::unwatched()).unwrap();
+    let section = run(&Request { config: Some(config), ..small() }, &Progress::hidden()).unwrap();
     assert!(
         section.lead.contains("Diverged: AccIHT (paper).") && !section.lead.contains("is AccIHT"),
         "{}",
@@ -74,18 +72,14 @@ fn settings_that_cannot_be_are_refused() {
         ("rows = 512", "rows = 5000", "`drawn`"),
     ] {
         let config = Some(template.replacen(from, to, 1));
-        let said = run(&Request { config, ..Request::default() }, &Progress::unwatched()).unwrap_err().to_string();
+        let said = run(&Request { config, ..Request::default() }, &Progress::hidden()).unwrap_err().to_string();
         assert!(said.contains("images") && said.contains(name), "{said}");
     }
 }
 
 #[test]
 fn it_can_be_stopped() {
-    let tell = |done: usize, of: usize, _: &str| {
-        assert_eq!(of, PIECES);
-        if done < 2 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    };
-    assert!(matches!(run(&small(), &Progress::new(&tell)), Err(Error::Stopped)));
+    assert!(run(&small(), &Progress::stopped()).unwrap_err().is::<crate::Stopped>());
 }
 
 #[test]

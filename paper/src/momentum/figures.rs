@@ -182,12 +182,12 @@ mod tests {
     use katoms::theory::TheoryError;
 
     use super::*;
-    use crate::{Error, Experiment, Request, config};
+    use crate::{Error, Request};
 
     /// The published range is seen, whether it is empty or not, and no shade leaves the grid.
     #[test]
     fn the_published_range_is_always_shaded() -> Result<(), Error> {
-        let config: Config = config::settings(Experiment::Momentum, &Request::default())?;
+        let config: Config = crate::Experiment::Momentum.settings(&Request::default())?;
         let shaded = |alpha: f64, beta: f64| -> Result<Vec<Shade>, TheoryError> {
             Ok(shades(&config, &Conditioning::new(alpha, beta)?))
         };

@@ -23,7 +23,7 @@ use serde::Deserialize;
 use self::local::Local;
 use self::toy::{Shape, Toy, Window};
 use self::trial::{Rules, Trial};
-use crate::{Error, Experiment, Progress, Request, Section, config};
+use crate::{Error, Experiment, Progress, Request, Section};
 
 /// φ = (1+√5)/2.
 const GOLDEN: f64 = 1.618_033_988_749_895;
@@ -104,7 +104,7 @@ impl Config {
         } else {
             return Ok(());
         };
-        Err(Error::Config { experiment: "momentum", why })
+        Err(Experiment::Momentum.bad_config(&why))
     }
 
     fn shape(&self) -> Shape {
@@ -118,7 +118,7 @@ impl Config {
     /// Whether the toy is that of the built-in config, whose seed was chosen.
     fn has_the_built_in_toy(&self) -> bool {
         let toy = |c: &Self| (c.seed, c.rows, c.columns, c.k, c.within.map(|w| (w.alpha, w.beta)), c.proposals);
-        config::settings::<Self>(Experiment::Momentum, &Request::default()).is_ok_and(|own| toy(&own) == toy(self))
+        Experiment::Momentum.settings::<Self>(&Request::default()).is_ok_and(|own| toy(&own) == toy(self))
     }
 }
 
@@ -165,14 +165,14 @@ impl Measured {
 }
 
 /// Runs it.
-pub(crate) fn run(request: &Request, progress: &Progress<'_>) -> Result<Section, Error> {
-    let config: Config = config::settings(Experiment::Momentum, request)?;
+pub fn run(request: &Request, progress: &Progress) -> Result<Section, Error> {
+    let config: Config = Experiment::Momentum.settings(request)?;
     config.check()?;
     let measured = measure(&config, progress)?;
     Ok(report::section(&config, &measured))
 }
 
-fn measure(config: &Config, progress: &Progress<'_>) -> Result<Measured, Error> {
+fn measure(config: &Config, progress: &Progress) -> Result<Measured, Error> {
     let grid = config.tau.values();
     let panels = [&config.left, &config.middle, &config.right];
     let single = grid.len() + panels.iter().map(|taus| taus.len()).sum::<usize>() + 1;
@@ -186,7 +186,7 @@ fn measure(config: &Config, progress: &Progress<'_>) -> Result<Measured, Error> 
     let curvatures = sizes.into_iter().map(curvature).collect::<Result<Vec<_>, Error>>()?;
     let Some(of_k) = curvatures[0].known else {
         let why = "two columns of this draw are the same: another `seed`, or more `rows`".to_owned();
-        return Err(Error::Config { experiment: "momentum", why });
+        return Err(Experiment::Momentum.bad_config(&why));
     };
     let trial = |&tau: &f64| {
         let trial = Trial::run(&toy, of_k.step(), tau, config.rules(), progress)?;
@@ -211,7 +211,7 @@ struct Other {
 }
 
 /// Other toys of the same kind: how many of them converge, by momentum, and the chances of their draws.
-fn others(config: &Config, progress: &Progress<'_>) -> Result<(Vec<Share>, Vec<f64>), Error> {
+fn others(config: &Config, progress: &Progress) -> Result<(Vec<Share>, Vec<f64>), Error> {
     if config.toys == 0 {
         return Ok((Vec::new(), Vec::new()));
     }
@@ -252,9 +252,9 @@ mod tests {
     use crate::Scale;
 
     fn small(change: impl Fn(&str) -> String) -> Result<Section, Error> {
-        let config = Some(change(crate::template(Experiment::Momentum)));
+        let config = Some(change(Experiment::Momentum.template()));
         let request = Request { scale: Scale::Small, config, ..Request::default() };
-        run(&request, &Progress::unwatched())
+        run(&request, &Progress::hidden())
     }
 
     /// The published curvature, to its two digits.
@@ -271,8 +271,8 @@ mod tests {
     #[test]
     fn the_measured_rates_are_those_of_the_recursion() -> Result<(), Error> {
         let request = Request { scale: Scale::Small, ..Request::default() };
-        let config: Config = config::settings(Experiment::Momentum, &request)?;
-        let found = measure(&config, &Progress::unwatched())?;
+        let config: Config = Experiment::Momentum.settings(&request)?;
+        let found = measure(&config, &Progress::hidden())?;
         let (low, high) = found.local.range();
         for trial in found.grid.iter().filter(|t| t.label.converges()) {
             assert!(trial.tau > low && trial.tau < high, "τ = {}", trial.tau);
@@ -304,6 +304,6 @@ mod tests {
             let text = text.replace("alpha = 0.635, beta = 1.785", "alpha = 0.9999, beta = 1.0001");
             text.replace("proposals = 200000", "proposals = 1000")
         });
-        assert!(matches!(narrow, Err(Error::Config { .. })));
+        assert!(narrow.is_err());
     }
 }

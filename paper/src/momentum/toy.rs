@@ -66,7 +66,7 @@ pub(super) struct Toy {
 impl Toy {
     /// The toy of a seed: entries N(0, 1/rows), given (approximately, see [`population`]) that every pair of columns lies
     /// in the window; k normal values at random places, of norm 1.
-    pub fn draw(shape: Shape, seed: u64, progress: &Progress<'_>) -> Result<Self, Error> {
+    pub fn draw(shape: Shape, seed: u64, progress: &Progress) -> Result<Self, Error> {
         let Shape { rows, columns, k, .. } = shape;
         let mut rng = simulate::generator(seed, 0);
         let mut chances = Vec::new();
@@ -81,7 +81,7 @@ impl Toy {
                     "no draw lies `within` in {MOST_ROUNDS} populations; it must be wider, `proposals` more or `columns` \
                      fewer"
                 );
-                return Err(Error::Config { experiment: "momentum", why });
+                return Err(crate::Experiment::Momentum.bad_config(&why));
             }
         };
         let truth = simulate::sparse_signal(columns, k, seed);
@@ -118,7 +118,7 @@ impl Toy {
 
 /// A curvature that cannot be enumerated, as a fault of the config.
 fn refused(why: impl std::fmt::Display) -> Error {
-    Error::Config { experiment: "momentum", why: why.to_string() }
+    crate::Experiment::Momentum.bad_config(&why.to_string())
 }
 
 /// A design in the window, if the population did not die out, and the chance of one.
@@ -128,11 +128,7 @@ fn refused(why: impl std::fmt::Display) -> Error {
 /// so as the population grows without end, but those of one population share their first columns. The product of the
 /// shares that survive has approximately the chance of a plain draw as its mean, however small that is: a place is full
 /// after a number of survivors, not of proposals, which biases each share by about one in their number.
-fn population(
-    shape: Shape,
-    rng: &mut impl rand::Rng,
-    progress: &Progress<'_>,
-) -> Result<(Option<Vec<f64>>, f64), Error> {
+fn population(shape: Shape, rng: &mut impl rand::Rng, progress: &Progress) -> Result<(Option<Vec<f64>>, f64), Error> {
     let Shape { rows, columns, within, proposals, .. } = shape;
     let scale = 1.0 / (rows as f64).sqrt();
     let (mut designs, mut chance) = (vec![Vec::new()], 1.0);
@@ -172,18 +168,18 @@ mod tests {
     /// converges.
     #[test]
     fn the_seed_of_the_config_is_the_first_that_fits() -> Result<(), Error> {
-        let text = crate::template(crate::Experiment::Momentum);
+        let text = crate::Experiment::Momentum.template();
         let table: toml::Table = text.parse().expect("a config");
         let chosen = table["seed"].as_integer().expect("a number");
         let fits = |seed: i64| -> Result<bool, Error> {
-            let toy = Toy::draw(SHAPE, seed as u64, &Progress::unwatched())?;
+            let toy = Toy::draw(SHAPE, seed as u64, &Progress::hidden())?;
             let found = toy.curvature(2)?;
             if (found.alpha - 0.64).abs() > 0.005 || (found.beta - 1.78).abs() > 0.005 {
                 return Ok(false);
             }
             let step = 2.0 / (found.alpha + found.beta);
             let rules = Rules { iterations: 1000, converged: 1e-8, ripples: 0.05 };
-            Ok(Trial::run(&toy, step, 0.0, rules, &Progress::unwatched())?.label.converges())
+            Ok(Trial::run(&toy, step, 0.0, rules, &Progress::hidden())?.label.converges())
         };
         for seed in 0..=chosen {
             assert_eq!(fits(seed)?, seed == chosen, "seed {seed}");
@@ -195,10 +191,10 @@ mod tests {
     #[test]
     fn a_window_holds_the_curvature_over_all_pairs() -> Result<(), Error> {
         for seed in 0..3 {
-            let found = Toy::draw(SHAPE, seed, &Progress::unwatched())?.curvature(2)?;
+            let found = Toy::draw(SHAPE, seed, &Progress::hidden())?.curvature(2)?;
             assert!(found.alpha >= 0.635 - 1e-12 && found.beta <= 1.785 + 1e-12, "{found:?}");
         }
-        let plain = Toy::draw(Shape { within: None, ..SHAPE }, 0, &Progress::unwatched())?.curvature(2)?;
+        let plain = Toy::draw(Shape { within: None, ..SHAPE }, 0, &Progress::hidden())?.curvature(2)?;
         assert!(plain.alpha < 0.635 || plain.beta > 1.785);
         Ok(())
     }
@@ -210,13 +206,13 @@ mod tests {
         let shape = Shape { columns: 3, within: Some(window), ..SHAPE };
         let mut estimate = 0.0;
         for seed in 0..5 {
-            estimate += 0.2 * Toy::draw(shape, seed, &Progress::unwatched())?.chances[0];
+            estimate += 0.2 * Toy::draw(shape, seed, &Progress::hidden())?.chances[0];
         }
         let plain = Shape { within: None, ..shape };
         let draws = 2000;
         let mut inside = 0;
         for seed in 0..draws {
-            let found = Toy::draw(plain, seed, &Progress::unwatched())?.curvature(2)?;
+            let found = Toy::draw(plain, seed, &Progress::hidden())?.curvature(2)?;
             inside += usize::from(found.alpha >= window.alpha && found.beta <= window.beta);
         }
         let counted = inside as f64 / draws as f64;

@@ -103,7 +103,7 @@ impl Trial {
     ///
     /// Move by move, without its stop rule: at τ = −1 the second iterate is the first one again, the rule would end the
     /// run there, and the third goes on.
-    pub fn run(toy: &Toy, step: f64, tau: f64, rules: Rules, progress: &Progress<'_>) -> Result<Self, Error> {
+    pub fn run(toy: &Toy, step: f64, tau: f64, rules: Rules, progress: &Progress) -> Result<Self, Error> {
         let f = toy.objective()?;
         let set = KSparse::new(toy.truth.indices().len(), toy.truth.dim())?;
         let method = AcceleratedIht {

@@ -56,7 +56,7 @@ pub(super) fn trial(
     config: &Config,
     (rows, k): (usize, usize),
     seed: u64,
-    progress: &Progress<'_>,
+    progress: &Progress,
 ) -> Result<[Trial; METHODS.len()], Error> {
     let columns = config.columns;
     let design = Dense::column_major(simulate::gaussian(rows, columns, seed), rows, columns)?;

@@ -59,7 +59,7 @@ impl Results {
 }
 
 /// Runs it.
-pub(crate) fn run(request: &Request, progress: &Progress<'_>) -> Result<Section, Error> {
+pub fn run(request: &Request, progress: &Progress) -> Result<Section, Error> {
     let config = Config::of(request)?;
     let (xs, ys) = (config.undersampling.values(), config.density.values());
     let cells: Vec<(f64, f64)> = ys.iter().flat_map(|&y| xs.iter().map(move |&x| (x, y))).collect();

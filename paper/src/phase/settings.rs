@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Experiment, Request, config};
+use crate::{Error, Experiment, Request};
 
 /// More values than these on an axis cannot be told apart on a map.
 const MOST_STEPS: usize = 100;
@@ -74,7 +74,7 @@ pub(super) struct Descent {
 impl Config {
     /// The settings of a request, if they can be run.
     pub fn of(request: &Request) -> Result<Self, Error> {
-        let config: Self = config::settings(Experiment::Phase, request)?;
+        let config: Self = Experiment::Phase.settings(request)?;
         let share = |v: f64| v > 0.0 && v < 1.0;
         let shares = format!("must rise in 2 to {MOST_STEPS} steps, between 0 and 1");
         let cells = config.undersampling.steps.saturating_mul(config.density.steps);
@@ -107,7 +107,7 @@ impl Config {
             ),
         ];
         match rules.into_iter().find(|(holds, _)| !holds) {
-            Some((_, why)) => Err(Error::Config { experiment: "phase", why }),
+            Some((_, why)) => Err(Experiment::Phase.bad_config(&why)),
             None => Ok(config),
         }
     }

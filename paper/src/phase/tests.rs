@@ -17,7 +17,7 @@ fn half_is_where_the_line_between_two_rows_crosses() {
 fn what_cannot_be_run_is_refused_and_said() {
     let refused = |change: &str| {
         let key = change.split(' ').next().unwrap_or_default();
-        let template = crate::template(Experiment::Phase);
+        let template = Experiment::Phase.template();
         let kept = template.lines().take_while(|l| !l.starts_with('[')).filter(|l| !l.starts_with(&format!("{key} =")));
         let config = Some(format!("{}\n{change}\n", kept.collect::<Vec<_>>().join("\n")));
         Config::of(&Request { config, ..Request::default() }).map(|_| ()).unwrap_err().to_string()
@@ -46,7 +46,7 @@ fn the_ends_of_the_map_are_known() {
                 density = { from = 0.03, to = 0.9, steps = 2 }\ndraws = 3\nrecovered = 1e-3\nmomentum = 0.25\n\
                 iterations = 500\nlasso = { smallest = 1e-4, count = 10 }\n";
     let request = Request { config: Some(text.into()), scale: Scale::Default, ..Request::default() };
-    let section = run(&request, &Progress::unwatched()).unwrap();
+    let section = run(&request, &Progress::hidden()).unwrap();
     let maps = section.record["maps"].as_array().unwrap();
     assert_eq!(maps.len(), METHODS.len());
     for map in maps {
@@ -57,11 +57,11 @@ fn the_ends_of_the_map_are_known() {
 
 #[test]
 fn maps_are_the_same_at_any_thread_count() {
-    let text = crate::template(Experiment::Phase).replace("draws = 4", "draws = 1");
+    let text = Experiment::Phase.template().replace("draws = 4", "draws = 1");
     let record = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let request = Request { config: Some(text.clone()), scale: Scale::Small, ..Request::default() };
-        pool.install(|| run(&request, &Progress::unwatched())).unwrap().record
+        pool.install(|| run(&request, &Progress::hidden())).unwrap().record
     };
     assert_eq!(record(1), record(3));
 }

@@ -49,7 +49,7 @@ impl Cohort {
 
     /// Reads a cohort.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let bad = |what: String| Error::data(format!("{}: {what}; {WANTED}", path.display()));
+        let bad = |what: String| Error::msg(format!("{}: {what}; {WANTED}", path.display()));
         let Source::Arrays { arrays, .. } = katoms_io::read(path, &ReadOptions::default())? else {
             return Err(bad("this is no archive of arrays".into()));
         };
@@ -217,7 +217,7 @@ mod tests {
     fn what_is_wrong_with_a_file_is_said() {
         let why = |name: &str, y: Vec<f64>, groups: bool, member: f64| {
             let error = read(name, y, groups, member).unwrap_err();
-            assert!(matches!(error, Error::Data { .. }) && error.to_string().contains(name), "{error}");
+            assert!(error.to_string().contains(name), "{error}");
             error.to_string()
         };
         assert!(why("no-groups", classes(25), false, 3.0).contains("no array group_id"));

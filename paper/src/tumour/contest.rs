@@ -91,7 +91,7 @@ pub(super) struct Arena<'a> {
     cohort: &'a Cohort,
     config: &'a Config,
     split: &'a Split,
-    progress: &'a Progress<'a>,
+    progress: &'a Progress,
     groups: OverlappingGroups,
     /// Numbers of groups, none above what the cohort has.
     sizes: Vec<usize>,
@@ -102,7 +102,7 @@ impl<'a> Arena<'a> {
         cohort: &'a Cohort,
         config: &'a Config,
         split: &'a Split,
-        progress: &'a Progress<'a>,
+        progress: &'a Progress,
     ) -> Result<Self, Error> {
         let groups = OverlappingGroups::new(1, cohort.genes.len(), cohort.groups.clone())?;
         let most = cohort.groups.len();

@@ -23,7 +23,7 @@ use std::thread;
 use rayon::ThreadPoolBuilder;
 use serde_json::json;
 
-use crate::{Contestant, Error, Experiment, Progress, Request, Section, config};
+use crate::{Contestant, Error, Experiment, Progress, Request, Section};
 use cohort::Cohort;
 use contest::{Arena, Contest, PIECES};
 use settings::Config;
@@ -31,8 +31,8 @@ use split::Split;
 use summary::Summary;
 
 /// Runs it.
-pub(crate) fn run(request: &Request, progress: &Progress<'_>) -> Result<Section, Error> {
-    let config: Config = config::settings(Experiment::Tumour, request)?;
+pub fn run(request: &Request, progress: &Progress) -> Result<Section, Error> {
+    let config: Config = Experiment::Tumour.settings(request)?;
     config.check()?;
     let cohorts = if request.data.is_empty() {
         vec![config.simulated.cohort(config.seed)]
@@ -67,7 +67,7 @@ pub(crate) fn run(request: &Request, progress: &Progress<'_>) -> Result<Section,
 }
 
 /// All splits of a cohort. Each is the work of one thread, so that seconds of runs side by side can be compared.
-fn contests(cohort: &Cohort, config: &Config, progress: &Progress<'_>) -> Result<Vec<Contest>, Error> {
+fn contests(cohort: &Cohort, config: &Config, progress: &Progress) -> Result<Vec<Contest>, Error> {
     let next = AtomicUsize::new(0);
     let found: Mutex<Vec<(usize, Result<Contest, Error>)>> = Mutex::new(Vec::new());
     let work = || {
@@ -87,7 +87,7 @@ fn contests(cohort: &Cohort, config: &Config, progress: &Progress<'_>) -> Result
     // A pool of its own keeps a thread from doing another split's work while it waits for its own.
     let threads = rayon::current_num_threads().min(config.splits);
     let pools = (0..threads).map(|_| ThreadPoolBuilder::new().num_threads(1).build());
-    let pools = pools.collect::<Result<Vec<_>, _>>().map_err(|e| Error::data(format!("no threads to work on: {e}")))?;
+    let pools = pools.collect::<Result<Vec<_>, _>>().map_err(|e| Error::msg(format!("no threads to work on: {e}")))?;
     thread::scope(|scope| pools.iter().for_each(|pool| drop(scope.spawn(|| pool.install(work)))));
     let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
     found.sort_by_key(|(number, _)| *number);
@@ -211,17 +211,17 @@ fn numbers(section: &mut Section, summary: &Summary) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Scale, config::template};
+    use crate::Scale;
 
     /// The small scale on two splits, with changes.
     fn quick(changes: &[(&str, &str)]) -> Result<Section, Error> {
-        let mut text = template(Experiment::Tumour).replace("splits = 4", "splits = 2");
+        let mut text = Experiment::Tumour.template().replace("splits = 4", "splits = 2");
         for (from, to) in changes {
             assert!(text.contains(from), "{from}");
             text = text.replace(from, to);
         }
         let request = Request { scale: Scale::Small, config: Some(text), ..Request::default() };
-        run(&request, &Progress::unwatched())
+        run(&request, &Progress::hidden())
     }
 
     #[test]
@@ -277,9 +277,6 @@ mod tests {
     #[test]
     fn whoever_watches_may_stop_it() {
         let request = Request { scale: Scale::Small, ..Request::default() };
-        let stop = |done, _, _: &str| {
-            if done > 2 { std::ops::ControlFlow::Break(()) } else { std::ops::ControlFlow::Continue(()) }
-        };
-        assert!(matches!(run(&request, &Progress::new(&stop)), Err(Error::Stopped)));
+        assert!(run(&request, &Progress::stopped()).unwrap_err().is::<crate::Stopped>());
     }
 }

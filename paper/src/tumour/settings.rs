@@ -78,7 +78,7 @@ impl Config {
 
     /// Whether it can be run.
     pub fn check(&self) -> Result<(), Error> {
-        let bad = |why: &str| Err(Error::Config { experiment: "tumour", why: why.into() });
+        let bad = |why: &str| Err(crate::Experiment::Tumour.bad_config(why));
         if !(2..=MOST_SPLITS).contains(&self.splits) {
             return bad(&format!("`splits` must be at least 2, for a deviation, and at most {MOST_SPLITS}"));
         }

@@ -51,7 +51,7 @@ pub(super) struct Simulation {
 impl Simulation {
     /// Whether it can be drawn.
     pub fn check(&self) -> Result<(), Error> {
-        let bad = |why: &str| Err(Error::Config { experiment: "tumour", why: why.into() });
+        let bad = |why: &str| Err(crate::Experiment::Tumour.bad_config(why));
         for (name, count) in [("tumours", self.tumours), ("genes", self.genes), ("groups", self.groups)] {
             if count > MOST {
                 return bad(&format!("`simulated.{name}` must be at most {MOST}"));

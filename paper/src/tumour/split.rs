@@ -45,11 +45,11 @@ impl Split {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Experiment, Request, config};
+    use crate::{Experiment, Request};
 
     #[test]
     fn the_papers_cohort_is_split_as_the_paper_splits_it() {
-        let config: Config = config::settings(Experiment::Tumour, &Request::default()).unwrap();
+        let config: Config = Experiment::Tumour.settings(&Request::default()).unwrap();
         let classes: Vec<f64> = (0..295).map(|i| f64::from(u8::from(i < 78))).collect();
         let cohort = Cohort::new("c".into(), true, vec![vec![0.0; 295]], classes, &[vec![0]]);
         let splits: Vec<Split> = (0..3).map(|number| Split::new(&cohort, &config, number).unwrap()).collect();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use katoms_paper::figure::{Ink, Stroke};
+use crate::figure::{Ink, Stroke};
 
 use super::colour::{diverging, rising};
 use katoms_charts::chart::{Key, Shape};
@@ -106,7 +106,7 @@ pub(super) fn key(stroke: Stroke) -> Key {
 
 #[cfg(test)]
 mod tests {
-    use katoms_paper::Contestant;
+    use crate::Contestant;
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! One panel: a chart, a map or a picture.
 
-use katoms_paper::figure::{Body, Chart, Curve, Ink, Map, Panel, Picture, Stroke};
+use crate::figure::{Body, Chart, Curve, Ink, Map, Panel, Picture, Stroke};
 
 use super::axes;
 use super::inks::{Inks, classes, key};

@@ -1,7 +1,7 @@
-use katoms_paper::{Experiment, Scale};
+use crate::{Experiment, Scale};
 
-use super::super::samples::{mapped, marked, section};
 use super::*;
+use crate::draw::samples::{mapped, marked, section};
 
 #[test]
 fn each_section_stands_there_once() {
@@ -34,7 +34,7 @@ fn what_a_section_says_is_no_markup() {
     let evil = || "<script>alert(\"&\")</script>".to_owned();
     let mut section = section(Experiment::Images, vec![marked()]);
     section.scale = Scale::Full;
-    section.command = format!("katoms paper images --out '{}'", evil());
+    section.command = format!("katoms-paper images --out '{}'", evil());
     (section.title, section.lead) = (evil(), evil());
     section.setup = vec![(evil(), evil())];
     section.notes = vec![evil()];
@@ -44,7 +44,7 @@ fn what_a_section_says_is_no_markup() {
     (section.figures[0].title, section.figures[0].caption) = (evil(), evil());
     let html = page(&[section]);
     assert!(!html.contains("<script"));
-    assert!(html.contains("katoms paper images --out") && html.contains("At full scale"));
+    assert!(html.contains("katoms-paper images --out") && html.contains("At full scale"));
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! The report: one HTML file with a section for each experiment.
 
-use katoms_paper::figure::Figure;
-use katoms_paper::{Agreement, Section, Table, Verdict};
+use crate::figure::Figure;
+use crate::{Agreement, Section, Table, Verdict};
 use serde::Serialize;
 
-use super::draw;
+use crate::draw::draw;
 use katoms_charts::number::{counted, fixed};
 use katoms_charts::page::{STYLE, fill};
 
@@ -39,7 +39,7 @@ struct Page<'a> {
 #[derive(Debug, Serialize)]
 struct SectionPart<'a> {
     name: &'static str,
-    /// What to type after `katoms paper`.
+    /// What to type after `katoms-paper`.
     command: &'a str,
     title: &'a str,
     lead: &'a str,

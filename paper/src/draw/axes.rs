@@ -1,6 +1,6 @@
 //! Axes of a panel: as given, or around what is shown.
 
-use katoms_paper::figure::{Axis, AxisKind, Chart, Curve, Map};
+use crate::figure::{Axis, AxisKind, Chart, Curve, Map};
 
 use katoms_charts::axis;
 
@@ -69,7 +69,7 @@ fn edges(centres: &[f64], kind: AxisKind) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use katoms_paper::figure::Ink;
+    use crate::figure::Ink;
 
     use super::*;
 

@@ -7,15 +7,19 @@ mod axes;
 mod colour;
 mod inks;
 mod panel;
+mod raster;
+#[cfg(test)]
+pub mod samples;
 
 use std::collections::BTreeSet;
 
-use katoms_paper::figure::{Body, Figure, Panel};
+use crate::figure::{Body, Figure, Panel};
 
 use inks::{Inks, LEVELS};
 use katoms_charts::chart::Legend;
 use katoms_charts::svg::{Anchor, Drawing, LETTER, escaped, wrapped};
 use panel::{Drawn, begin};
+pub use raster::png;
 
 /// The room around all, and between panels.
 const MARGIN: f64 = 16.0;

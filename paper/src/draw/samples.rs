@@ -2,25 +2,25 @@
 
 use std::collections::BTreeMap;
 
+use crate::figure::{Axis, Body, Chart, Curve, Figure, Ink, Map, Panel, Picture, Place, Shade, Stroke};
+use crate::{Agreement, Contestant, Experiment, Scale, Section, Table, Verdict};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use katoms_paper::figure::{Axis, Body, Chart, Curve, Figure, Ink, Map, Panel, Picture, Place, Shade, Stroke};
-use katoms_paper::{Agreement, Contestant, Experiment, Scale, Section, Table, Verdict};
 use resvg::tiny_skia::{Pixmap, PremultipliedColorU8};
 
 /// A figure of panels.
-pub(super) fn figure(name: &str, columns: usize, panels: Vec<(String, Body)>) -> Figure {
+pub fn figure(name: &str, columns: usize, panels: Vec<(String, Body)>) -> Figure {
     let panels = panels.into_iter().map(|(title, body)| Panel { title, body }).collect();
     Figure { name: name.into(), title: format!("The figure {name}"), caption: "What is seen.".into(), columns, panels }
 }
 
 /// A chart without shades and places.
-pub(super) fn chart(x: Axis, y: Axis, curves: Vec<Curve>) -> Chart {
+pub fn chart(x: Axis, y: Axis, curves: Vec<Curve>) -> Chart {
     Chart { x, y, curves, shades: vec![], places: vec![] }
 }
 
 /// Twelve methods with bands over sparsity levels, in three panels.
-pub(super) fn banded() -> Figure {
+pub fn banded() -> Figure {
     let names = ["Area under the curve", "R² on held-out rows", "Log-likelihood of the training rows"];
     let panel = |(at, name): (usize, &&str)| {
         let curve = |(i, who): (usize, &Contestant)| {
@@ -38,7 +38,7 @@ pub(super) fn banded() -> Figure {
 }
 
 /// Ten thousand points a curve over logarithmic axes, cut at a given range.
-pub(super) fn long() -> Figure {
+pub fn long() -> Figure {
     let names = ["iterations", "passes over the data", "seconds"];
     let panel = |name: &str| {
         let curve = |(i, who): (usize, &Contestant)| {
@@ -53,7 +53,7 @@ pub(super) fn long() -> Figure {
 }
 
 /// Shades, places, points and a scale of inks; long labels.
-pub(super) fn marked() -> Figure {
+pub fn marked() -> Figure {
     let panel = |title: &str, low: f64, high: f64| {
         let curve = |i: u32| {
             let t = f64::from(i) / 5.5 - 1.0;
@@ -84,7 +84,7 @@ pub(super) fn marked() -> Figure {
 }
 
 /// Six maps with a curve on top.
-pub(super) fn mapped() -> Figure {
+pub fn mapped() -> Figure {
     let panel = |i: usize| {
         let grid: Vec<f64> = (1..=30).map(|v| f64::from(v) / 30.0).collect();
         let value = |x: f64, y: f64| 1.0 / (1.0 + (25.0 * (y - x * (0.4 + 0.08 * i as f64))).exp());
@@ -105,7 +105,7 @@ pub(super) fn mapped() -> Figure {
 }
 
 /// A picture of waves with every third pixel missing.
-pub(super) fn picture(width: u32, height: u32) -> Picture {
+pub fn picture(width: u32, height: u32) -> Picture {
     let mut map = Pixmap::new(width, height).unwrap();
     for (at, pixel) in map.pixels_mut().iter_mut().enumerate() {
         let (x, y) = (at as u32 % width, at as u32 / width);
@@ -118,14 +118,14 @@ pub(super) fn picture(width: u32, height: u32) -> Picture {
 }
 
 /// Eight pictures, two in four.
-pub(super) fn pictured() -> Figure {
+pub fn pictured() -> Figure {
     let titles = ["original", "rank 60: 31.2 dB", "35 % observed", "AccIHT (paper): 24.1 dB"];
     let panel = |i: usize| (titles[i % 4].to_owned(), Body::Picture(picture(512, 768)));
     figure("pictured", 4, (0..8).map(panel).collect())
 }
 
 /// A section with something in every part.
-pub(super) fn section(experiment: Experiment, figures: Vec<Figure>) -> Section {
+pub fn section(experiment: Experiment, figures: Vec<Figure>) -> Section {
     let words = |words: &[&str]| words.iter().map(|w| (*w).to_owned()).collect::<Vec<String>>();
     let verdict = |agreement| Verdict {
         claim: "Momentum needs fewer iterations than none, on designs with independent columns".into(),
@@ -137,7 +137,7 @@ pub(super) fn section(experiment: Experiment, figures: Vec<Figure>) -> Section {
     Section {
         experiment,
         scale: Scale::Default,
-        command: format!("katoms paper {}", experiment.name()),
+        command: format!("katoms-paper {}", experiment.name()),
         title: format!("The section of {}", experiment.name()),
         lead: "What was found, in a few sentences: AccIHT needs 41 passes where IHT needs 54.".into(),
         setup: vec![

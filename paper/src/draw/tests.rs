@@ -1,10 +1,10 @@
-use katoms_paper::Contestant;
-use katoms_paper::figure::{Axis, Chart, Curve, Ink, Map, Picture, Place, Shade, Stroke};
+use crate::Contestant;
+use crate::figure::{Axis, Chart, Curve, Ink, Map, Picture, Place, Shade, Stroke};
 use resvg::tiny_skia::Pixmap;
 
-use super::super::samples::{self, banded, chart, figure, long, mapped, marked, pictured};
-use super::super::{page, png};
+use super::samples::{self, banded, chart, figure, long, mapped, marked, pictured};
 use super::*;
+use crate::page::page;
 
 /// The attributes of all elements of a class.
 fn of_class<'a>(svg: &'a str, class: &str) -> Vec<&'a str> {
@@ -168,7 +168,7 @@ fn gallery() {
         std::fs::write(folder.join(format!("{}.png", figure.name)), png(&svg, 2.0).unwrap()).unwrap();
         std::fs::write(folder.join(format!("{}.svg", figure.name)), svg).unwrap();
     }
-    let sections = katoms_paper::Experiment::ALL.into_iter().zip(figures);
+    let sections = crate::Experiment::ALL.into_iter().zip(figures);
     let sections: Vec<_> = sections.map(|(e, figure)| samples::section(e, vec![figure])).collect();
     std::fs::write(folder.join("gallery.html"), page(&sections)).unwrap();
 }
