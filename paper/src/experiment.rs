@@ -118,6 +118,12 @@ impl Experiment {
         anyhow!("the config of {name}: {why}; `katoms-paper {name} --print-config` shows a whole one")
     }
 
+    /// Refuses a config that breaks one of these rules: what must hold, and what to say where it does not.
+    pub fn check<S: AsRef<str>>(self, rules: impl IntoIterator<Item = (bool, S)>) -> Result<()> {
+        let broken = rules.into_iter().find(|(holds, _)| !holds);
+        broken.map_or(Ok(()), |(_, why)| Err(self.bad_config(why.as_ref())))
+    }
+
     /// The bands of its numbers at the small scale, by name.
     pub fn bands(self) -> Result<BTreeMap<String, Band>> {
         let mut all: BTreeMap<String, _> = serde_json::from_str(include_str!("../expected.json"))?;
@@ -159,9 +165,108 @@ pub struct Request {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
     use crate::section::misses;
+
+    /// A request at the small scale with these lines in place of those with the same keys.
+    pub fn changed(experiment: Experiment, lines: &[&str]) -> Request {
+        let key = |line: &str| line.split(" =").next().map(str::to_owned);
+        let kept = |line: &&str| !lines.iter().any(|change| key(change) == key(line));
+        let (top, scales) = experiment.template().split_once("[small]").unwrap();
+        let small: Vec<&str> = lines.iter().copied().chain(scales.lines().filter(kept)).collect();
+        let config = Some(format!("{top}[small]\n{}\n", small.join("\n")));
+        Request { scale: Scale::Small, config, ..Request::default() }
+    }
+
+    /// What is wrong with a config is named, and what would be right.
+    #[test]
+    fn impossible_settings_are_refused() {
+        use Experiment::{Correlated, Counter, Iid, Images, Momentum, Phase, Tumour};
+        let huge = "9000000000000000000";
+        // The simulated cohort with another value.
+        let cohort = |key: &str, value: &str| {
+            let table = "tumours = 90, positives = 40, genes = 400, grouped = 200, groups = 40, median_size = 8, \
+                         largest_size = 40, planted = 3, noise = 0.5";
+            let change = |pair: &str| match pair.split_once(" = ") {
+                Some((name, _)) if name == key => format!("{key} = {value}"),
+                _ => pair.to_owned(),
+            };
+            format!("simulated = {{ {} }}", table.split(", ").map(change).collect::<Vec<_>>().join(", "))
+        };
+        let huge_lasso = format!("lasso = {{ smallest = 1e-4, count = {huge} }}");
+        for (experiment, line, hint) in [
+            (Counter, "tau = { from = 0.0, to = 1.0, steps = 100001 }", "2 to 100000"),
+            (Counter, "x2 = -1.7338", "must differ"),
+            (Counter, "constant = nan", "finite"),
+            (Counter, "target = [1.0, 0.3870, -0.1514]", "each row"),
+            (Correlated, "draws = 1", "2 to"),
+            (Correlated, "rows = 801", "even"),
+            (Correlated, "correlation = 1.0", "between −1 and 1"),
+            (Correlated, "snr = -1.0", "above 0"),
+            (Correlated, "levels = [10, 30]", "among them"),
+            (Correlated, "levels = [20, 200]", "1 to 199"),
+            (Correlated, "momentum = 9.0", "from 0 to 1"),
+            (Iid, "k = 0", "`k` must"),
+            (Iid, "k = 751", "`k` must"),
+            (Iid, "overshot = 7", "`overshot`"),
+            (Iid, "columns = 30", "`overshot`"),
+            (Iid, "levels = [1e-3, 1e-2]", "`levels`"),
+            (Iid, "levels = []", "`levels`"),
+            (Iid, "radius = nan", "`radius`"),
+            (Iid, "floor = 0.0", "`floor`"),
+            (Iid, "iterations = 0", "`iterations`"),
+            (Iid, "rowz = 3", "`rowz`"),
+            (Images, "rank = 0", "`rank`"),
+            (Images, "rank = 600", "`drawn`"),
+            (Images, "seen = 0.0", "`seen`"),
+            (Images, "momentum = inf", "`momentum`"),
+            (Images, "path = { lambdas = 7, least = 1.0, iterations = 6 }", "`path.least`"),
+            (Images, "drawn = { rows = 5000, columns = 768 }", "`drawn`"),
+            (Momentum, "columns = 100", "1 to 24"),
+            (Momentum, "k = 4", "a third"),
+            (Momentum, "middle = [0.25]", "plain IHT"),
+            (Momentum, "within = { alpha = 1.9, beta = 1.785 }", "alpha < beta"),
+            (Momentum, "toys = 999999999", "at most"),
+            (Phase, "density = { from = 0.0, to = 0.9, steps = 4 }", "`density`"),
+            (Phase, "undersampling = { from = 0.1, to = 1.0, steps = 3 }", "`undersampling`"),
+            (Phase, &format!("undersampling = {{ from = 0.1, to = 0.9, steps = {huge} }}"), "2 to 100 steps"),
+            (Phase, "columns = 5", "`columns`"),
+            (Phase, &format!("columns = {huge}"), "`columns`"),
+            (Phase, &format!("draws = {huge}"), "`draws`"),
+            (Phase, &format!("iterations = {huge}"), "`iterations`"),
+            (Phase, &huge_lasso, "`lasso`"),
+            (Phase, "recovered = nan", "`recovered`"),
+            (Tumour, "training = 1.4", "`training`"),
+            (Tumour, "folds = 1", "`folds`"),
+            (Tumour, "accuracy = 0", "`accuracy`"),
+            (Tumour, "radii = [10, 1]", "`radii`"),
+            (Tumour, "groups = [0]", "`groups`"),
+            (Tumour, "ridges = [0]", "`ridges`"),
+            (Tumour, "splits = 100000000", "`splits`"),
+            (Tumour, &format!("timed = {{ iterations = {huge}, tolerance = 1e-4 }}"), "`timed`"),
+            (Tumour, &cohort("tumours", huge), "`simulated.tumours`"),
+            (Tumour, &cohort("genes", huge), "`simulated.genes`"),
+            (Tumour, &cohort("positives", "50"), "`simulated.positives`"),
+            (Tumour, &cohort("grouped", "401"), "`simulated.grouped`"),
+            (Tumour, &cohort("largest_size", "201"), "`largest_size`"),
+            (Tumour, &cohort("planted", "41"), "`planted`"),
+            (Tumour, &cohort("noise", "nan"), "`simulated.noise`"),
+        ] {
+            let error = experiment.run(&changed(experiment, &[line]), &Progress::hidden()).expect_err(line).to_string();
+            assert!(error.contains(hint), "{line}: {error}");
+        }
+    }
+
+    /// Each experiment can be stopped.
+    #[test]
+    fn an_interrupt_ends_an_experiment() {
+        let small = Request { scale: Scale::Small, ..Request::default() };
+        for experiment in Experiment::ALL {
+            let error = experiment.run(&small, &Progress::stopped()).expect_err("stopped");
+            assert!(error.is::<crate::Stopped>(), "{experiment:?}: {error}");
+        }
+    }
 
     #[derive(Debug, Deserialize)]
     #[serde(deny_unknown_fields)]

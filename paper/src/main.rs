@@ -26,7 +26,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, Error, Result, bail};
+use anyhow::{Context, Result, bail};
 use clap::Parser;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use katoms_charts::text::{aligned, count, number, quoted, visible};

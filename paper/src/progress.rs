@@ -2,10 +2,12 @@
 
 use std::fmt;
 use std::io::{self, Write};
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
+use katoms::driver::{Event, Outcome};
 
 /// Whether Ctrl-C was pressed. A signal has no other place to go.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
@@ -79,6 +81,19 @@ impl Progress {
     pub fn at(&self, what: &str) -> Result<()> {
         self.bar.set_message(what.to_owned());
         if self.interrupted.load(Ordering::SeqCst) { Err(Stopped.into()) } else { Ok(()) }
+    }
+
+    /// Runs a fit whose observer hears an interrupt.
+    pub fn watch<P>(
+        &self,
+        what: &str,
+        fit: impl FnOnce(&mut dyn FnMut(&Event, &P) -> ControlFlow<()>) -> Result<Outcome<P>, katoms::Error>,
+    ) -> Result<Outcome<P>> {
+        let outcome = fit(&mut |_, _| match self.at(what) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
+        })?;
+        self.at(what).map(|()| outcome)
     }
 }
 

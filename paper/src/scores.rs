@@ -3,15 +3,13 @@
 use katoms::linalg::{self, kernels};
 use katoms::space::SparseVec;
 
-/// The area under the ROC curve when coordinates are ranked by their magnitude and the planted ones are to
-/// stand in front; ties count one half. NaN when all or none are planted.
-pub fn support_auc(found: &SparseVec, truth: &SparseVec) -> f64 {
-    let (found, truth) = (found.to_dense(), truth.to_dense());
-    let of = |planted: bool| {
-        let mut sizes: Vec<f64> =
-            found.iter().zip(&truth).filter(|(_, t)| (**t != 0.0) == planted).map(|(f, _)| f.abs()).collect();
-        sizes.sort_by(f64::total_cmp);
-        sizes
+/// The area under the ROC curve: the share of pairs of a positive and another in which the positive has the larger value;
+/// ties count one half. NaN when all or none are positive.
+pub fn auc(values: &[f64], positive: impl Fn(usize) -> bool) -> f64 {
+    let of = |wanted: bool| {
+        let mut of: Vec<f64> = (0..values.len()).filter(|&i| positive(i) == wanted).map(|i| values[i]).collect();
+        of.sort_by(f64::total_cmp);
+        of
     };
     let (inside, outside) = (of(true), of(false));
     let wins = |v: &f64| {
@@ -20,6 +18,12 @@ pub fn support_auc(found: &SparseVec, truth: &SparseVec) -> f64 {
         0.5 * (below + not_above) as f64
     };
     inside.iter().map(wins).sum::<f64>() / (inside.len() * outside.len()) as f64
+}
+
+/// The same of coordinates ranked by their magnitude, where the planted ones are to stand in front.
+pub fn support_auc(found: &SparseVec, truth: &SparseVec) -> f64 {
+    let sizes: Vec<f64> = found.to_dense().iter().map(|v| v.abs()).collect();
+    auc(&sizes, |i| truth.value_at(i) != 0.0)
 }
 
 /// ‖y − Xβ‖² on a column-major design.

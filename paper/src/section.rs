@@ -10,21 +10,16 @@ use crate::{Experiment, Scale};
 /// One section of the report.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Section {
-    /// Whose.
     pub experiment: Experiment,
-    /// How large it was run.
     pub scale: Scale,
-    /// The command line that ran it; whoever ran it says so.
+    /// The command line that ran it.
     pub command: String,
-    /// The headline.
     pub title: String,
     /// What was found, in a few sentences made from the numbers.
     pub lead: String,
     /// What was run: (label, value).
     pub setup: Vec<(String, String)>,
-    /// Pictures.
     pub figures: Vec<Figure>,
-    /// Tables.
     pub tables: Vec<Table>,
     /// What the paper says, what we measured.
     pub verdicts: Vec<Verdict>,
@@ -34,14 +29,12 @@ pub struct Section {
     pub numbers: BTreeMap<String, f64>,
     /// Every number, in the experiment's own shape.
     pub record: serde_json::Value,
-    /// How many threads worked.
     pub threads: usize,
-    /// How long all of it took.
     pub seconds: f64,
 }
 
 impl Section {
-    /// An empty one to fill; [`run`](crate::run) adds scale, threads and seconds.
+    /// An empty one to fill; [`Experiment::run`] adds scale, threads and seconds.
     pub fn new(experiment: Experiment, title: impl Into<String>) -> Self {
         Self {
             experiment,
@@ -60,17 +53,36 @@ impl Section {
             seconds: 0.0,
         }
     }
+
+    /// Says what was run.
+    pub fn set_up<const N: usize>(&mut self, facts: [(&str, String); N]) {
+        self.setup = facts.into_iter().map(|(label, value)| (label.to_owned(), value)).collect();
+    }
+
+    /// Adds numbers; what is not finite is left out when the run ends.
+    pub fn count<S: Into<String>>(&mut self, numbers: impl IntoIterator<Item = (S, f64)>) {
+        self.numbers.extend(numbers.into_iter().map(|(name, value)| (name.into(), value)));
+    }
 }
 
 /// Rows under headings.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Table {
-    /// What it shows.
     pub title: String,
-    /// One for each column.
     pub headings: Vec<String>,
     /// Cells as they are read.
     pub rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    pub fn new<S: Into<String>>(
+        title: &str,
+        headings: impl IntoIterator<Item = S>,
+        rows: impl IntoIterator<Item = Vec<String>>,
+    ) -> Self {
+        let headings = headings.into_iter().map(Into::into).collect();
+        Self { title: title.into(), headings, rows: rows.into_iter().collect() }
+    }
 }
 
 /// A claim beside a measurement.
@@ -82,21 +94,31 @@ pub struct Verdict {
     pub published: String,
     /// Ours, from this run.
     pub measured: String,
-    /// Whether they agree.
+    /// Whether they agree, decided by the numbers of the run.
     pub agreement: Agreement,
     /// Why, or what stands in the way.
     pub why: String,
 }
 
-/// Whether a measurement bears a claim out. Decided by the numbers of the run.
+impl Verdict {
+    pub fn new(
+        claim: impl Into<String>,
+        published: impl Into<String>,
+        measured: impl Into<String>,
+        agreement: Agreement,
+        why: impl Into<String>,
+    ) -> Self {
+        let (claim, published, measured) = (claim.into(), published.into(), measured.into());
+        Self { claim, published, measured, agreement, why: why.into() }
+    }
+}
+
+/// Whether a measurement bears a claim out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Agreement {
-    /// It does.
     Agrees,
-    /// In part.
     Partly,
-    /// It does not.
     Differs,
     /// The claim cannot be judged by this run.
     Open,
@@ -112,25 +134,27 @@ impl Agreement {
             Self::Open => "open",
         }
     }
+
+    /// Agrees or differs.
+    pub fn of(holds: bool) -> Self {
+        if holds { Self::Agrees } else { Self::Differs }
+    }
 }
 
 /// From where to where a number may lie, both ends included.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 pub struct Band {
-    /// The least.
     pub low: f64,
-    /// The most.
     pub high: f64,
 }
 
 /// A number outside of its band, or one that is not there.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Miss {
-    /// Its name.
     pub name: String,
-    /// What it is; `None`: the run did not tell it.
+    /// `None`: the run did not give it.
     pub value: Option<f64>,
-    /// Where it should lie; `None`: nobody has said.
+    /// `None`: nobody has said.
     pub band: Option<Band>,
 }
 
@@ -152,8 +176,7 @@ mod tests {
     #[test]
     fn what_lies_outside_or_is_absent_is_told() {
         let mut section = Section::new(Experiment::Iid, "a title");
-        section.numbers =
-            BTreeMap::from([("in".into(), 1.0), ("out".into(), 3.0), ("new".into(), 0.0), ("nan".into(), f64::NAN)]);
+        section.count([("in", 1.0), ("out", 3.0), ("new", 0.0), ("nan", f64::NAN)]);
         let band = Band { low: 0.0, high: 2.0 };
         let bands = ["in", "out", "gone", "nan"].map(|name| (name.to_owned(), band)).into();
         let names: Vec<String> = misses(&section, &bands).into_iter().map(|m| m.name).collect();

@@ -8,8 +8,6 @@ mod colour;
 mod inks;
 mod panel;
 mod raster;
-#[cfg(test)]
-pub mod samples;
 
 use std::collections::BTreeSet;
 
@@ -136,4 +134,4 @@ fn word(name: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub mod tests;

@@ -3,80 +3,194 @@
 use katoms::theory::Conditioning;
 use serde_json::json;
 
-use super::findings::{Findings, ends, gain, limits, span};
 use super::trial::{Label, STRAIGHT, Trial};
-use super::{Config, Curvature, Measured, figures, verdicts};
-use crate::{Experiment, Section, Table};
+use super::{Config, Curvature, GOLDEN, Measured, Share};
+use crate::figure::{Axis, Body, Chart, Curve, Figure, Ink, Panel, Place, Shade, Stroke};
+use crate::{Agreement, Contestant, Experiment, Section, Table, Verdict};
 
-/// A draw of this chance is found by no scan of seeds.
-const RARE: f64 = 1e-9;
+/// So many converging momenta at each end of the range are looked at for ripples.
+const AT_THE_ENDS: usize = 2;
+/// What the caption of the paper's figure says, to two digits.
+const PUBLISHED_XI: f64 = 0.94;
+const PUBLISHED_ALPHA: f64 = 0.64;
+const PUBLISHED_BETA: f64 = 1.78;
+const TWO_DIGITS: f64 = 0.005;
+/// A chance below this is none: nobody draws so often.
+const NO_CHANCE: f64 = 1e-6;
+/// Where each label lies on the scale: the calm ones dark, what ripples and diverges ever more orange.
+const LABELS: [f64; 6] = [0.0, 0.4, 0.7, -0.5, -1.0, 1.0];
 
-/// The section.
-pub(super) fn section(config: &Config, found: &Measured) -> Section {
+/// What the momenta of the grid show.
+struct Findings<'a> {
+    /// The least and the largest τ around 0 that converge, as all between do; `None` where plain IHT does not.
+    range: Option<(f64, f64)>,
+    /// The first beyond either end that does not converge.
+    beyond: [Option<&'a Trial>; 2],
+    /// From either end of the grid: the last τ up to which all diverge.
+    divergent: [Option<f64>; 2],
+    /// Those of the range.
+    inside: &'a [Trial],
+    /// The best rate among those that converge, and its digits a move over those without momentum.
+    best: Option<(&'a Trial, f64)>,
+}
+
+impl<'a> Findings<'a> {
+    fn new(found: &'a Measured) -> Self {
+        let grid = &found.grid;
+        let zero = grid.iter().position(|t| t.tau >= 0.0).unwrap_or(0);
+        let converges = |at: &usize| grid[*at].label.converges();
+        let fails = |at: &usize| !converges(at);
+        let low = (0..=zero).rev().take_while(converges).last();
+        let high = (zero..grid.len()).take_while(converges).last();
+        let range = low.zip(high);
+        let diverging = |trials: &mut dyn Iterator<Item = &Trial>| {
+            trials.take_while(|t| t.label == Label::Diverges).last().map(|t| t.tau)
+        };
+        let rated = |t: &&Trial| t.label.converges() && t.rate.is_finite();
+        let best = grid.iter().filter(rated).min_by(|a, b| a.rate.total_cmp(&b.rate));
+        let plain = Some(&found.plain).filter(rated);
+        Self {
+            range: range.map(|(low, high)| (grid[low].tau, grid[high].tau)),
+            beyond: [(0..=zero).rev().find(fails), (zero..grid.len()).find(fails)].map(|at| at.map(|at| &grid[at])),
+            divergent: [diverging(&mut grid.iter()), diverging(&mut grid.iter().rev())],
+            inside: range.map_or(&grid[..0], |(low, high)| &grid[low..=high]),
+            best: best.zip(plain).map(|(best, plain)| (best, best.rate.ln() / plain.rate.ln())),
+        }
+    }
+}
+
+/// What the published range would be by its magnitude, |1 − φ√ξ|/(φ√ξ), whether it is empty or not.
+fn by_magnitude(xi: f64) -> f64 {
+    let radius = GOLDEN * xi.sqrt();
+    (1.0 - radius).abs() / radius
+}
+
+/// How many τ of the grid lie in a range, and how many of those converge.
+fn converging_within(found: &Measured, (low, high): (f64, f64)) -> (usize, usize) {
+    let inside = || found.grid.iter().filter(|t| (low..=high).contains(&t.tau));
+    (inside().filter(|t| t.label.converges()).count(), inside().count())
+}
+
+/// From where to where, or that it is empty.
+fn ends(range: Option<(f64, f64)>) -> String {
+    range.map_or_else(|| "empty".into(), |(low, high)| format!("{} to {}", digits(low, 3), digits(high, 3)))
+}
+
+/// A number with so many decimal places and a minus sign that is one.
+fn digits(value: f64, places: usize) -> String {
+    // Adding 0 makes −0 zero.
+    let scale = 10_f64.powi(places as i32);
+    let text = if value.is_finite() {
+        format!("{:.places$}", (value * scale).round() / scale + 0.0)
+    } else {
+        value.to_string()
+    };
+    text.replace('-', "−").replace("inf", "∞")
+}
+
+/// A small number in powers of ten.
+fn tiny(value: f64, places: usize) -> String {
+    format!("{value:.places$e}").replace('-', "−")
+}
+
+pub fn section(config: &Config, found: &Measured) -> Section {
     let findings = Findings::new(found);
+    let (low, high) = found.local.range();
     let mut section = Section::new(Experiment::Momentum, "Which momentum converges");
-    section.lead = lead(found, &findings);
-    section.setup = setup(config, found);
-    section.figures = vec![figures::panels(config, found), figures::ranges(config, found, &findings)];
-    section.tables = vec![curvatures(found), labels(found)];
-    section.verdicts = verdicts::verdicts(found, &findings);
-    section.notes = notes(config, found);
-    numbers(&mut section, found, &findings);
-    section.record = record(found, &findings);
+    section.lead = format!(
+        "The τ of the grid that reach the planted vector, around 0: {}. The published range at ξ = {:.2}: {}; the exact one: \
+         {}. Once the support is found, linear algebra allows {}.",
+        ends(findings.range),
+        found.of_k.xi(),
+        ends(found.of_k.published_momentum()),
+        ends(found.of_k.exact_momentum()),
+        ends(Some((low, high))),
+    );
+    set_up(&mut section, config, found);
+    section.figures = vec![panels(config, found), ranges(config, found)];
+    section.tables = tables(found);
+    section.verdicts = verdicts(found, &findings);
+    let of_3k = &found.curvatures[2];
+    section.notes = vec![
+        "No scan of seeds finds a plain draw with every pair of its columns within the window: the toys are drawn given the \
+         window, approximately, by splitting, which also estimates the chance."
+            .into(),
+        "The seed of the built-in config was selected: the first from 0 on with which α and β over all pairs of columns have \
+         the published digits and plain IHT converges. That these two hold is therefore no finding."
+            .into(),
+        format!(
+            "The theory asks for the curvature over 3k columns. Here that is α = {}, β = {:.2}; its exact range: {}. What the \
+             paper and this section take, k columns, is what its caption says.",
+            tiny(of_3k.alpha, 1),
+            of_3k.beta,
+            ends(of_3k.known.and_then(|c| c.exact_momentum())),
+        ),
+        "Linear algebra: on a fixed support the error along an eigenvector of eigenvalue λ obeys e⁺ = ρ((1+τ)e − τe₋), ρ = 1 − \
+         μλ. Both roots of z² − ρ(1+τ)z + ρτ lie in the unit circle where |ρτ| < 1 and |ρ(1+τ)| < 1 + ρτ. The exact range of \
+         the theory is the same with ξ in place of |ρ|, for either sign; ξ is twice the largest |ρ| of any k columns."
+            .into(),
+    ];
+    let share = |labels: &[Label]| {
+        found.grid.iter().filter(|t| labels.contains(&t.label)).count() as f64 / found.grid.len() as f64
+    };
+    section.count([
+        ("alpha", found.of_k.alpha()),
+        ("beta", found.of_k.beta()),
+        ("xi", found.of_k.xi()),
+        ("least tau that converges", findings.range.map_or(f64::NAN, |r| r.0)),
+        ("largest tau that converges", findings.range.map_or(f64::NAN, |r| r.1)),
+        ("rate of plain IHT", found.plain.rate),
+        ("speed-up of the best tau by linear algebra", found.local.best().map_or(f64::NAN, |best| best.1)),
+        ("share of tau that diverge or wander", share(&[Label::Diverges, Label::Wanders])),
+        ("share of tau that ripple", share(&[Label::Ripples])),
+        ("share of tau that are uneven", share(&[Label::Uneven])),
+        ("share of tau that are linear", share(&[Label::Linear])),
+        ("published range is empty", f64::from(u8::from(found.of_k.published_momentum().is_none()))),
+        ("log10 of the chance of the draw", found.chance.map_or(f64::NAN, f64::log10)),
+    ]);
+    section.record = json!({
+        "design": found.toy.rows(),
+        "planted": found.toy.truth.to_dense(),
+        "curvature": found.curvatures.iter().map(|c| (c.size, c.alpha, c.beta)).collect::<Vec<_>>(),
+        "step": found.of_k.step(),
+        "measured_range": findings.range,
+        "published_range": found.of_k.published_momentum(),
+        "exact_range": found.of_k.exact_momentum(),
+        "linear_algebra_range": (low, high),
+        "panels": found.panels,
+        "grid": found.grid.iter().map(|t| Trial { gaps: Vec::new(), ..t.clone() }).collect::<Vec<_>>(),
+        "other_toys": found.shares,
+        "chance": found.chance,
+    });
     section
 }
 
-fn lead(found: &Measured, findings: &Findings<'_>) -> String {
-    let range = match findings.range {
-        Some(range) => format!("Every τ of the grid from {} reaches the planted vector", span(range, 2)),
-        None => "Plain IHT does not reach the planted vector, so that no range of τ around 0 does".into(),
-    };
-    let ends = match findings.beyond {
-        [Some(below), Some(above)] if findings.range.is_some() => {
-            format!("; the next below {} and the next above {}.", below.label.name(), above.label.name())
-        }
-        _ => ".".into(),
-    };
-    let theory = match found.of_k.exact_momentum() {
-        Some(range) => format!("the exact one for the same ξ goes from {}", span(range, 2)),
-        None => "the exact one is empty too".into(),
-    };
-    let published = match found.of_k.published_momentum() {
-        Some(range) => format!("The published range goes from {}, {theory}.", span(range, 2)),
-        None => format!("The published range is empty at this ξ = {:.2}; {theory}.", found.of_k.xi()),
-    };
-    format!("{range}{ends} {published} {} {}", limits(found, findings), gain(findings))
-}
-
-fn setup(config: &Config, found: &Measured) -> Vec<(String, String)> {
-    let drawn = match config.within {
-        Some(w) => format!(
-            "entries N(0, 1/{}), given that the eigenvalues of every pair of columns lie from {} to {}",
-            config.rows, w.alpha, w.beta
-        ),
-        None => format!("entries N(0, 1/{})", config.rows),
-    };
-    vec![
-        ("Design".into(), format!("{} × {}, {drawn}; seed {}", config.rows, config.columns, config.seed)),
-        ("Planted".into(), format!("{} normal values at random places, norm 1; no noise", config.k)),
-        ("Step".into(), format!("2/(α+β) = {:.4}, α and β over all supports of k columns", found.of_k.step())),
+fn set_up(section: &mut Section, config: &Config, found: &Measured) {
+    let given = config.within.map_or(String::new(), |w| {
+        format!(", given that the eigenvalues of every pair of columns lie from {} to {}", w.alpha, w.beta)
+    });
+    let Config { rows, columns, seed, .. } = config;
+    section.set_up([
+        ("Design", format!("{rows} × {columns}, entries N(0, 1/{rows}){given}; seed {seed}")),
+        ("Planted", format!("{} normal values at random places, norm 1; no noise", config.k)),
+        ("Step", format!("2/(α+β) = {:.4}, α and β over all supports of k columns", found.of_k.step())),
         (
-            "Labels".into(),
+            "Labels",
             format!(
-                "converged: a gap of {} of the start on the planted support within {} moves, called ripples \
-                 where it rises at least twice and in {} % of the moves or more, linear where a line through its logarithm \
-                 has R² ≥ {STRAIGHT}, else uneven (all by gaps above 1e−12 of the start); diverges: ends above the start; stalls: rests elsewhere; wanders: none of \
-                 these",
-                format!("{:.0e}", config.converged).replace('-', "−"),
+                "converged: a gap of {} of the start on the planted support within {} moves, called ripples where it rises at \
+                 least twice and in {} % of the moves or more, linear where a line through its logarithm has R² ≥ {STRAIGHT}, \
+                 else uneven (all by gaps above 1e−12 of the start); diverges: ends above the start; stalls: rests elsewhere; \
+                 wanders: none of these",
+                tiny(config.converged, 0),
                 config.iterations,
                 100.0 * config.ripples
             ),
         ),
-    ]
+    ]);
 }
 
-fn curvatures(found: &Measured) -> Table {
-    let row = |c: &Curvature| {
+fn tables(found: &Measured) -> Vec<Table> {
+    let curvature = |c: &Curvature| {
         let of = |pick: &dyn Fn(&Conditioning) -> String| c.known.as_ref().map_or_else(|| "–".into(), pick);
         vec![
             c.size.into(),
@@ -88,15 +202,7 @@ fn curvatures(found: &Measured) -> Table {
             of(&|c| ends(c.exact_momentum())),
         ]
     };
-    Table {
-        title: "Curvature over all supports of a size, and the momenta that the theory allows".into(),
-        headings: ["columns", "α", "β", "κ", "ξ", "published range", "exact range"].map(Into::into).into(),
-        rows: found.curvatures.iter().map(row).collect(),
-    }
-}
-
-fn labels(found: &Measured) -> Table {
-    let row = |t: &Trial| {
+    let label = |t: &Trial| {
         let rate = |v: f64| if v.is_finite() { format!("{v:.3}") } else { "–".into() };
         vec![
             format!("{:.2}", t.tau),
@@ -109,99 +215,314 @@ fn labels(found: &Measured) -> Table {
             if t.support { "yes" } else { "no" }.into(),
         ]
     };
-    let headings =
-        ["τ", "label", "factor of the gap", "by linear algebra", "R²", "rises", "moves to 1e-6", "planted support"];
-    Table {
-        title: "What each momentum does".into(),
-        headings: headings.map(Into::into).into(),
-        rows: found.panels.iter().flatten().map(row).collect(),
-    }
+    vec![
+        Table::new(
+            "Curvature over all supports of a size, and the momenta that the theory allows",
+            ["columns", "α", "β", "κ", "ξ", "published range", "exact range"],
+            found.curvatures.iter().map(curvature),
+        ),
+        Table::new(
+            "What each momentum does",
+            ["τ", "label", "factor of the gap", "by linear algebra", "R²", "rises", "moves to 1e-6", "planted support"],
+            found.panels.iter().flatten().map(label),
+        ),
+    ]
 }
 
-fn notes(config: &Config, found: &Measured) -> Vec<String> {
-    let mut notes = Vec::new();
-    if let Some(chance) = found.chance {
-        notes.push(format!(
-            "A plain draw has every pair of its columns within the window with a chance of about {} (estimated by \
-             splitting){}. The toys are therefore drawn given the window, approximately, by the same splitting.",
-            format!("{chance:.0e}").replace('-', "−"),
-            if chance < RARE { ", so no scan of seeds finds one" } else { "" },
-        ));
-    }
-    if config.has_the_built_in_toy() {
-        notes.push(format!(
-            "The seed, {}, was selected: the first from 0 on with which α and β over all pairs of columns have the published \
-             digits and plain IHT converges. That these two hold is therefore no finding.",
-            config.seed
-        ));
-    }
-    let of_3k = &found.curvatures[2];
-    notes.push(format!(
-        "The theory asks for the curvature over 3k columns. Here that is α = {}, β = {:.2}: {}. What the paper and this \
-         section take, k columns, is what its caption says.",
-        format!("{:.1e}", of_3k.alpha).replace('-', "−"),
-        of_3k.beta,
-        match of_3k.known.and_then(|c| c.exact_momentum()) {
-            Some(range) => format!("the exact range is {}", span(range, 3)),
-            None => "no momentum is covered, not even τ = 0".into(),
-        }
-    ));
-    notes.push(
-        "Linear algebra: on a fixed support the error along an eigenvector of eigenvalue λ obeys e⁺ = ρ((1+τ)e − τe₋), \
-         ρ = 1 − μλ. Both roots of z² − ρ(1+τ)z + ρτ lie in the unit circle where |ρτ| < 1 and |ρ(1+τ)| < 1 + ρτ. The \
-         exact range of the theory is the same with ξ in place of |ρ|, for either sign; ξ is twice the largest |ρ| of any k columns."
-            .into(),
-    );
-    notes
+fn verdicts(found: &Measured, findings: &Findings<'_>) -> Vec<Verdict> {
+    let (alpha, beta, xi) = (found.of_k.alpha(), found.of_k.beta(), found.of_k.xi());
+    let caption_xi = 1.0 - alpha / beta;
+    let as_published = (alpha - PUBLISHED_ALPHA).abs() <= TWO_DIGITS && (beta - PUBLISHED_BETA).abs() <= TWO_DIGITS;
+    let chance = found.chance.map_or("one plain draw".into(), |chance| {
+        format!("chance of a plain draw with all pairs in the window {}", tiny(chance, 0))
+    });
+    vec![
+        leaves(found, findings, 0),
+        leaves(found, findings, 1),
+        ripples(findings),
+        linear(found, findings),
+        faster(found, findings),
+        range(found, findings),
+        Verdict::new(
+            "ξ = 1 − α/β",
+            PUBLISHED_XI.to_string(),
+            format!("1 − α/β = {caption_xi:.2}; 2(κ−1)/(κ+1) = {xi:.2}"),
+            if as_published { Agreement::of((caption_xi - PUBLISHED_XI).abs() <= TWO_DIGITS) } else { Agreement::Open },
+            "The lemma's ξ is 2(κ−1)/(κ+1), not that of the caption's formula.",
+        ),
+        Verdict::new(
+            "A Gaussian draw has this curvature over all supports of k columns",
+            format!("α ≈ {PUBLISHED_ALPHA}, β ≈ {PUBLISHED_BETA}"),
+            format!("α = {alpha:.3}, β = {beta:.3}; {chance}"),
+            match found.chance {
+                _ if !as_published => Agreement::Differs,
+                Some(chance) if chance < NO_CHANCE => Agreement::Partly,
+                _ => Agreement::Agrees,
+            },
+            "All pairs of columns must be nearly orthogonal and of like norm. The paper does not say how its draw came about, \
+             and may have looked at some supports only.",
+        ),
+    ]
 }
 
-fn numbers(section: &mut Section, found: &Measured, findings: &Findings<'_>) {
-    let share = |labels: &[Label]| {
-        let count = found.grid.iter().filter(|t| labels.contains(&t.label)).count();
-        Some(count as f64 / found.grid.len() as f64)
+/// What happens beyond the lower (0) or the upper (1) end.
+fn leaves(found: &Measured, findings: &Findings<'_>, at: usize) -> Verdict {
+    let (side, rest) = [("negative", "up to"), ("large", "from")][at];
+    let (all, first) = (findings.divergent[at], findings.beyond[at]);
+    let wander = |t: &&Trial| t.label == Label::Wanders && (t.tau < 0.0) == (at == 0);
+    let every = all.map_or("not at the end of the grid".into(), |tau| format!("every τ {rest} {}", digits(tau, 2)));
+    let next = first.map_or("none".into(), |t| format!("{}, {}", digits(t.tau, 2), t.label.name()));
+    let late = first.is_some_and(Trial::changes_late);
+    Verdict::new(
+        format!("Diverges for τ too {side}"),
+        "yes",
+        format!("{every}; the first that does not converge: {next}"),
+        match (all, first) {
+            (Some(_), _) => Agreement::Agrees,
+            (None, Some(_)) => Agreement::Partly,
+            (None, None) => Agreement::Differs,
+        },
+        format!(
+            "{} τ on this side wander: they neither converge nor come to rest, nor do they grow. Linear algebra on the planted \
+             support allows {}; the support of the first that does not converge {} at the end of its run.",
+            found.grid.iter().filter(wander).count(),
+            ends(Some(found.local.range())),
+            if late { "still changes" } else { "has settled" },
+        ),
+    )
+}
+
+/// Whether the gap ripples at the ends.
+fn ripples(findings: &Findings<'_>) -> Verdict {
+    let rippling = |t: &&Trial| t.label == Label::Ripples;
+    let lower = findings.inside.iter().take(AT_THE_ENDS).filter(rippling).count();
+    let upper = findings.inside.iter().rev().take(AT_THE_ENDS).filter(rippling).count();
+    let all = AT_THE_ENDS.min(findings.inside.len());
+    // An end that lies beyond the grid is not seen.
+    let seen = findings.range.is_some() && findings.beyond.iter().all(Option::is_some);
+    Verdict::new(
+        "The gap ripples near both ends of the range",
+        "yes",
+        format!("{lower} of {all} at the lower end; {upper} of {all} at the upper end"),
+        match [lower, upper] {
+            _ if !seen => Agreement::Open,
+            [0, 0] => Agreement::Differs,
+            [0, _] | [_, 0] => Agreement::Partly,
+            _ => Agreement::Agrees,
+        },
+        "Ripples come from a pair of complex roots, or from two errors that alternate. At τ = −1 an error with ρ > 0 has the \
+         roots ±√ρ: the gap then falls every other move, in steps, and does not rise.",
+    )
+}
+
+/// Whether convergence is linear between the ends.
+fn linear(found: &Measured, findings: &Findings<'_>) -> Verdict {
+    let inside = findings.inside;
+    let between = inside.get(AT_THE_ENDS..inside.len().saturating_sub(AT_THE_ENDS)).unwrap_or_default();
+    let of = |label: Label| between.iter().filter(|t| t.label == label).count();
+    let plain = &found.plain;
+    Verdict::new(
+        "Fast linear convergence between, plain IHT at τ = 0 among it",
+        "yes",
+        format!(
+            "between the ends {} of {} τ linear, {} uneven, {} with ripples; τ = 0: {}, factor {:.3} a move, R² {:.3}",
+            of(Label::Linear),
+            between.len(),
+            of(Label::Uneven),
+            of(Label::Ripples),
+            plain.label.name(),
+            plain.rate,
+            plain.straight
+        ),
+        match plain.label {
+            Label::Linear if of(Label::Linear) == between.len() => Agreement::Agrees,
+            Label::Linear => Agreement::Partly,
+            _ => Agreement::Differs,
+        },
+        format!(
+            "Linear: an R² of at least {STRAIGHT}. By linear algebra on the planted support the factor of plain IHT is {:.3}. \
+             What is uneven or ripples converges all the same, with a factor of its own.",
+            found.local.rate(0.0)
+        ),
+    )
+}
+
+/// Whether momentum is faster than none.
+fn faster(found: &Measured, findings: &Findings<'_>) -> Verdict {
+    // The paper's own constant, as far as it converges here.
+    let quarter = found.panels.iter().flatten().find(|t| t.tau == 0.25 && t.label.converges());
+    let quarter = quarter.filter(|_| findings.best.is_some()).map(|t| t.rate.ln() / found.plain.rate.ln());
+    let gain = |name: &str, gain: Option<(f64, f64)>| {
+        gain.map_or(String::new(), |(tau, gain)| {
+            format!("{name} τ = {}: {gain:.2} × the digits a move", digits(tau, 3))
+        })
     };
-    let told = [
-        ("alpha", Some(found.of_k.alpha())),
-        ("beta", Some(found.of_k.beta())),
-        ("xi", Some(found.of_k.xi())),
-        ("least tau that converges", findings.range.map(|r| r.0)),
-        ("largest tau that converges", findings.range.map(|r| r.1)),
-        ("rate of plain IHT", Some(found.plain.rate)),
-        ("speed-up of the best tau by linear algebra", found.local.best().map(|best| best.1)),
-        ("share of tau that diverge or wander", share(&[Label::Diverges, Label::Wanders])),
-        ("share of tau that ripple", share(&[Label::Ripples])),
-        ("share of tau that are uneven", share(&[Label::Uneven])),
-        ("share of tau that are linear", share(&[Label::Linear])),
-        ("published range is empty", Some(f64::from(u8::from(found.of_k.published_momentum().is_none())))),
-        ("log10 of the chance of the draw", found.chance.map(f64::log10)),
+    let [least, largest] = found.local.rho.map(|rho| digits(rho, 3));
+    let measured = [
+        gain("best", findings.best.map(|(best, gain)| (best.tau, gain))),
+        gain("the paper's", quarter.map(|gain| (0.25, gain))),
+        gain("best by linear algebra", found.local.best()),
     ];
-    // What is not there, or not a number, is not told.
-    let told = told.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value.filter(|v| v.is_finite())?)));
-    section.numbers.extend(told);
+    Verdict::new(
+        "Momentum is faster than plain IHT",
+        "yes",
+        measured.join("; "),
+        match (findings.best.map(|best| best.1), quarter) {
+            (_, Some(gain)) if gain > 1.0 => Agreement::Agrees,
+            (Some(gain), _) if gain > 1.0 => Agreement::Partly,
+            (Some(_), _) => Agreement::Differs,
+            (None, _) => Agreement::Open,
+        },
+        format!(
+            "On the planted support ρ = 1 − μλ lies from {largest} to {least}; momentum speeds up errors with ρ > 0, best with \
+             ρ(1+τ)² = 4τ, and slows down those with ρ < 0. The step 2/(α+β) makes ρ small: a shorter one leaves momentum more \
+             to do."
+        ),
+    )
 }
 
-fn record(found: &Measured, findings: &Findings<'_>) -> serde_json::Value {
-    let shares: Vec<_> =
-        found.shares.iter().map(|s| json!({ "tau": s.tau, "converges": s.share, "expected": s.expected })).collect();
-    let curvatures: Vec<_> =
-        found.curvatures.iter().map(|c| json!({ "columns": c.size, "alpha": c.alpha, "beta": c.beta })).collect();
-    let grid: Vec<_> = found
-        .grid
-        .iter()
-        .map(|t| json!({ "tau": t.tau, "label": t.label, "rate": t.rate, "straight": t.straight, "rises": t.rises, "settled": t.settled }))
-        .collect();
-    json!({
-        "design": found.toy.rows(),
-        "planted": found.toy.truth.to_dense(),
-        "curvature": curvatures,
-        "step": found.of_k.step(),
-        "measured_range": findings.range,
-        "published_range": found.of_k.published_momentum(),
-        "exact_range": found.of_k.exact_momentum(),
-        "linear_algebra_range": found.local.range(),
-        "panels": found.panels,
-        "grid": grid,
-        "other_toys": shares,
-        "chance": found.chance,
-    })
+/// Whether the published range is one.
+fn range(found: &Measured, findings: &Findings<'_>) -> Verdict {
+    let published = found.of_k.published_momentum();
+    let magnitude = by_magnitude(found.of_k.xi());
+    let (converge, all) = converging_within(found, published.unwrap_or((-magnitude, magnitude)));
+    let others = found.plain_share().map_or_else(String::new, |share| {
+        format!(" Plain IHT converges on {:.0} % of the other toys, drawn in the same way.", 100.0 * share)
+    });
+    Verdict::new(
+        "It converges for |τ| ≤ (1 − φ√ξ)/(φ√ξ), which the figure shades",
+        "a range around 0",
+        format!(
+            "published range: {}; exact: {}; measured: {}",
+            ends(published),
+            ends(found.of_k.exact_momentum()),
+            ends(findings.range)
+        ),
+        Agreement::of(published.is_some() && converge == all),
+        format!(
+            "The range is empty unless ξ < 1/φ² ≈ 0.382. By its magnitude, |1 − φ√ξ|/(φ√ξ), it is |τ| ≤ {magnitude:.2}; of the \
+             {all} τ of the grid in the range, or else in there, {converge} converge. The exact range solves ξ(|1+τ| + |τ|) < \
+             1; it is sufficient, not necessary, and its ξ must be that of 3k columns.{others}"
+        ),
+    )
+}
+
+/// f − f* against the iteration, in three panels.
+fn panels(config: &Config, found: &Measured) -> Figure {
+    let mut taus: Vec<f64> = found.panels.iter().flatten().map(|t| t.tau).filter(|tau| *tau != 0.0).collect();
+    taus.sort_by(f64::total_cmp);
+    taus.dedup();
+    // By rank, so that neighbours differ; the two hues meet at 0.
+    let ink = |tau: f64| {
+        let side = |t: &&f64| (**t < 0.0) == (tau < 0.0);
+        let rank = taus.iter().filter(side).filter(|t| t.abs() <= tau.abs()).count();
+        let scaled = rank as f64 / taus.iter().filter(side).count().max(1) as f64;
+        if tau == 0.0 { Ink::Of(Contestant::Iht) } else { Ink::Scale(scaled.copysign(tau)) }
+    };
+    let start = found.plain.gaps[0];
+    let curve = |trial: &Trial| {
+        let points = finite(trial.gaps.iter().take(config.shown + 1).enumerate().map(|(i, gap)| (i as f64, *gap)));
+        let plain = if trial.tau == 0.0 { ", plain IHT" } else { "" };
+        let name = format!("τ = {}{plain}: {}", trial.tau, trial.label.name()).replace('-', "−");
+        let stroke = match trial.label {
+            Label::Linear => Stroke::Solid,
+            Label::Uneven | Label::Ripples => Stroke::Dashed,
+            Label::Stalls | Label::Wanders | Label::Diverges => Stroke::Dotted,
+        };
+        Curve::new(name, ink(trial.tau), points).stroked(stroke)
+    };
+    let panel = |(title, trials): (&str, &Vec<Trial>)| {
+        let x = Axis::linear("iteration").between(0.0, config.shown as f64);
+        let y = Axis::log("f(x) − f(x*)").between(1e-20 * start, 1e6 * start);
+        Panel::chart(title, x, y, trials.iter().map(curve).collect())
+    };
+    let titles = ["Negative momentum", "Around plain IHT", "Positive momentum"];
+    let caption = "Solid: converges along a line; dashed: unevenly or with ripples; dotted: does not converge. The labels are \
+                   measured, not seen.";
+    let panels = titles.into_iter().zip(&found.panels).map(panel).collect();
+    Figure::new("momentum", "The gap against the iteration, by momentum", caption.into(), 3, panels)
+}
+
+/// The points that have a place.
+fn finite(points: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
+    points.filter(|(_, y)| y.is_finite()).collect()
+}
+
+/// The ranges of the theory, as far as they lie on the grid. Where the published one is empty: what it would be by its
+/// magnitude.
+fn shades(config: &Config, of_k: &Conditioning) -> Vec<Shade> {
+    let shade = |(from, to): (f64, f64), label: &str, ink| {
+        let (from, to) = (from.max(config.tau.from), to.min(config.tau.to));
+        (from < to).then(|| Shade { from, to, label: label.into(), ink })
+    };
+    let exact = of_k.exact_momentum().and_then(|range| shade(range, "exact range", Ink::Guide));
+    let magnitude = by_magnitude(of_k.xi());
+    let published = match of_k.published_momentum() {
+        Some(range) => shade(range, "published range", Ink::Scale(0.5)),
+        None => shade((-magnitude, magnitude), "published, by magnitude", Ink::Scale(0.5)),
+    };
+    [exact, published].into_iter().flatten().collect()
+}
+
+/// Rates over τ, and how many toys converge.
+fn ranges(config: &Config, found: &Measured) -> Figure {
+    let (low, high) = found.local.range();
+    let on_the_grid = |x: &f64| (config.tau.from..=config.tau.to).contains(x);
+    let place = |x| Place { x, label: format!("linear algebra: {}", digits(x, 2)) };
+    let allowed = finite(found.grid.iter().map(|t| (t.tau, found.local.rate(t.tau))));
+    let mut curves = vec![Curve::new("linear algebra on the planted support", Ink::Guide, allowed)];
+    for (label, shade) in Label::ALL.into_iter().zip(LABELS) {
+        let points = finite(found.grid.iter().filter(|t| t.label == label).map(|t| (t.tau, t.rate)));
+        if !points.is_empty() {
+            curves.push(Curve::new(label.name(), Ink::Scale(shade), points).stroked(Stroke::Points));
+        }
+    }
+    let panel = |title: String, y, curves, places| {
+        let x = Axis::linear("momentum τ").between(config.tau.from, config.tau.to);
+        Panel { title, body: Body::Chart(Chart { x, y, curves, shades: shades(config, &found.of_k), places }) }
+    };
+    let places = [low, high].into_iter().filter(on_the_grid).map(place).collect();
+    let rate = Axis::log("factor of the gap in one iteration");
+    let mut panels = vec![panel("This toy: the measured rate".into(), rate, curves, places)];
+    if config.toys > 0 {
+        let share = |pick: fn(&Share) -> f64| found.shares.iter().map(|s| (s.tau, pick(s))).collect();
+        let curves = vec![
+            Curve::new("τ within the range of linear algebra", Ink::Guide, share(|s| s.expected)),
+            Curve::new("converges", Ink::Scale(0.0), share(|s| s.converges)),
+        ];
+        let shares = Axis::linear("share of toys").between(0.0, 1.05);
+        panels.push(panel(format!("{} other toys", config.toys), shares, curves, vec![]));
+    }
+    let caption = "Shaded: the exact range, and the published one, which is empty where φ√ξ is not below 1: there it is what \
+                   its formula gives by magnitude. Right: other toys, drawn in the same way.";
+    let title = "The momenta that converge, measured and allowed";
+    Figure::new("momentum-range", title, caption.into(), panels.len(), panels)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Request;
+
+    #[test]
+    fn digits_have_a_minus_sign_and_zero_has_none() {
+        let words = [digits(-1.005, 1), digits(-0.001, 2), digits(0.25, 2), digits(f64::NEG_INFINITY, 2)];
+        assert_eq!(words, ["−1.0", "0.00", "0.25", "−∞"]);
+        // At the published ξ = 0.94 the formula gives −0.36.
+        assert!((by_magnitude(0.94) - 0.3625).abs() < 1e-3);
+    }
+
+    /// The published range is seen, whether it is empty or not, and no shade leaves the grid.
+    #[test]
+    fn the_published_range_is_always_shaded() {
+        let config: Config = Experiment::Momentum.settings(&Request::default()).unwrap();
+        let labels = |alpha, beta| {
+            let found = shades(&config, &Conditioning::new(alpha, beta).unwrap());
+            assert!(found.iter().all(|s| s.from >= config.tau.from && s.to <= config.tau.to));
+            found.into_iter().map(|s| s.label).collect::<Vec<_>>()
+        };
+        assert_eq!(labels(0.64, 1.78).last().unwrap(), "published, by magnitude");
+        assert_eq!(labels(1.0, 1.4).last().unwrap(), "published range");
+        assert_eq!(labels(1.0, 1.0).len(), 2);
+    }
 }
