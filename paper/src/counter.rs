@@ -13,8 +13,8 @@ use katoms::{Evaluated, Objective};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::figure::{Axis, Body, Chart, Curve, Figure, Ink, Panel, Place, Shade, Stroke};
-use crate::{Agreement, Experiment, Progress, Request, Section, Table, Verdict};
+use crate::figure::{Axis, Body, Chart, Curve, Ink, Panel, Place, Shade, Stroke};
+use crate::{Agreement, Experiment, Progress, Request, Section, Table};
 
 /// The most momenta that are tried.
 const MOST: usize = 100_000;
@@ -94,7 +94,7 @@ pub fn run(request: &Request, progress: &Progress) -> Result<Section> {
     progress.expect(1);
     let found = measure(&config)?;
     progress.done("counter")?;
-    Ok(section(&config, &found))
+    section(&config, &found)
 }
 
 fn measure(config: &Config) -> Result<Measured> {
@@ -160,12 +160,11 @@ fn minus(number: impl ToString) -> String {
     number.to_string().replace('-', "−")
 }
 
-fn section(config: &Config, found: &Measured) -> Section {
+fn section(config: &Config, found: &Measured) -> Result<Section> {
     let (best, at_x1, at_x2) = (&found.rules[5], found.at_x1, found.at_x2);
     let none = ROUNDING * linalg::norm(&config.target);
-    let title = found.by_minimum(["Where momentum does not help", "Momentum at a minimum", "Where momentum helps"]);
     let size = format!("{} × {}", config.design.len(), config.design[0].len());
-    let mut section = Section::new(Experiment::Counter, title);
+    let mut section = Section::new(Experiment::Counter)?;
     section.lead = format!(
         "From x₁ to x₂ the residual goes from {at_x1:.4} to {at_x2:.4}; x₂ {}, and {}. The closed form takes τ = {} and changes \
          the residual by {}.",
@@ -185,9 +184,8 @@ fn section(config: &Config, found: &Measured) -> Section {
     };
     let headings = ["rule", "τ", "residual", "change"];
     section.tables.push(Table::new("What each rule does at x₂", headings, found.rules.iter().map(row)));
-    section.verdicts = verdicts(config, found);
-    section.notes.push("The printed inputs have four digits; the paper computed with all of them.".into());
-    section.figures.push(figure(config, found, &size));
+    section.judge(verdicts(config, found))?;
+    section.draw("", 1, vec![panel(config, found, &size)])?;
     section.count([
         ("norm at x1", at_x1),
         ("norm at x2", at_x2),
@@ -195,16 +193,11 @@ fn section(config: &Config, found: &Measured) -> Section {
         ("share of positive tau that raise the residual", found.raised),
     ]);
     section.record = json!({ "norm_at_x1": at_x1, "norm_at_x2": at_x2, "rules": found.rules, "curve": found.curve });
-    section
+    Ok(section)
 }
 
-fn figure(config: &Config, found: &Measured, size: &str) -> Figure {
+fn panel(config: &Config, found: &Measured, size: &str) -> Panel {
     let best = minus(format!("{:.4}", found.rules[5].tau));
-    let caption = format!(
-        "The residual after momentum τ, from x₁ through x₂. Its minimum is at τ = {best}, {} zero: {}.",
-        found.by_minimum(["left of", "which is", "right of"]),
-        found.positive(),
-    );
     let (from, to) = (config.tau.from.max(0.0), config.tau.to);
     let shade = Shade { from, to, label: "positive momentum".into(), ink: Ink::Guide };
     let points = found.rules.iter().map(|r| (r.tau, r.residual)).collect();
@@ -218,32 +211,26 @@ fn figure(config: &Config, found: &Measured, size: &str) -> Figure {
         shades: if from < to { vec![shade] } else { vec![] },
         places: vec![Place { x: found.rules[5].tau, label: format!("closed form: {best}") }],
     };
-    let panel = Panel { title: format!("A {size} example"), body: Body::Chart(chart) };
-    Figure::new("counter", "The residual against the momentum", caption, 1, vec![panel])
+    Panel { title: format!("A {size} example"), body: Body::Chart(chart) }
 }
 
 /// What the paper says of its example holds against that example only.
-fn verdicts(config: &Config, found: &Measured) -> Vec<Verdict> {
+fn verdicts(config: &Config, found: &Measured) -> [(String, Agreement); 3] {
     let agreement = |yes| if config.is_as_printed() { Agreement::of(yes) } else { Agreement::Open };
     // Half a digit of rounding in the paper, one in its inputs.
-    let norm = |name: &str, published: f64, measured: f64, slack: f64| {
-        let agreement = agreement((measured - published).abs() <= slack);
-        let (claim, measured) = (format!("The residual at {name}"), format!("{measured:.4}"));
-        Verdict::new(claim, published.to_string(), measured, agreement, "From the inputs to four digits.")
+    let norm = |published: f64, measured: f64, slack: f64| {
+        (format!("{measured:.4}"), agreement((measured - published).abs() <= slack))
     };
     let skipped = found.rules[2].tau.abs() <= ROUNDING;
     // A rule that would not have taken a positive τ anyway shows nothing.
     let tried = !found.raised.is_nan() && config.constant > ROUNDING;
     let rule = if skipped { "takes none" } else { "takes its constant" };
-    vec![
-        norm("x₁", PUBLISHED[0], found.at_x1, 5e-5),
-        norm("x₂", PUBLISHED[1], found.at_x2, 1.5e-4),
-        Verdict::new(
-            "Any positive momentum raises the residual, so that a monotone rule skips it",
-            "yes",
+    [
+        norm(PUBLISHED[0], found.at_x1, 5e-5),
+        norm(PUBLISHED[1], found.at_x2, 1.5e-4),
+        (
             format!("{}; the monotone rule {rule}", found.positive()),
             if tried { agreement(found.raised == 1.0 && skipped) } else { Agreement::Open },
-            format!("The closed form, free of sign, takes τ = {}.", minus(format!("{:.4}", found.rules[5].tau))),
         ),
     ]
 }
@@ -268,7 +255,7 @@ mod tests {
     #[test]
     fn other_points_are_judged_by_themselves() {
         let section = small(&["x1 = 0.2", "x2 = 0.5"]);
-        assert!(section.lead.contains("short of the minimum") && section.title.contains("helps"));
+        assert!(section.lead.contains("short of the minimum"));
         assert!(section.verdicts.iter().all(|v| v.agreement == Agreement::Open));
         assert!(section.numbers["share of positive tau that raise the residual"] < 1.0);
         let negative = small(&["tau = { from = -0.5, to = -0.1, steps = 20 }"]);

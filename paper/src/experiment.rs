@@ -89,8 +89,6 @@ impl Experiment {
         let clock = Instant::now();
         let mut section = (self.row().3)(request, progress)?;
         section.scale = request.scale;
-        // What is not a number is absent: a file could not hold it, and a band would miss it.
-        section.numbers.retain(|_, value| value.is_finite());
         section.threads = rayon::current_num_threads();
         section.seconds = clock.elapsed().as_secs_f64();
         Ok(section)

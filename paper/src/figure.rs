@@ -17,12 +17,6 @@ pub struct Figure {
     pub panels: Vec<Panel>,
 }
 
-impl Figure {
-    pub fn new(name: &str, title: &str, caption: String, columns: usize, panels: Vec<Panel>) -> Self {
-        Self { name: name.into(), title: title.into(), caption, columns, panels }
-    }
-}
-
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Panel {
     pub title: String,

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::figure::Figure;
+use crate::figure::{Figure, Panel};
 use crate::{Experiment, Scale};
 
 /// One section of the report.
@@ -34,24 +35,43 @@ pub struct Section {
 }
 
 impl Section {
-    /// An empty one to fill; [`Experiment::run`] adds scale, threads and seconds.
-    pub fn new(experiment: Experiment, title: impl Into<String>) -> Self {
-        Self {
+    /// One with its title and its notes, to be filled; [`Experiment::run`] adds scale, threads and seconds.
+    pub fn new(experiment: Experiment) -> Result<Self> {
+        let Texts { title, notes, .. } = Texts::of(experiment)?;
+        Ok(Self {
             experiment,
             scale: Scale::default(),
             command: String::new(),
-            title: title.into(),
+            title,
             lead: String::new(),
             setup: Vec::new(),
             figures: Vec::new(),
             tables: Vec::new(),
             verdicts: Vec::new(),
-            notes: Vec::new(),
+            notes,
             numbers: BTreeMap::new(),
             record: serde_json::Value::Null,
             threads: 1,
             seconds: 0.0,
-        }
+        })
+    }
+
+    /// Adds the next figure: the first has the name of the experiment, the others an ending behind it.
+    pub fn draw(&mut self, ending: &str, columns: usize, panels: Vec<Panel>) -> Result<()> {
+        let mut texts = Texts::of(self.experiment)?.figures;
+        let (title, caption) = texts.remove(self.figures.len().min(texts.len() - 1));
+        let name = format!("{}{ending}", self.experiment.name());
+        self.figures.push(Figure { name, title, caption, columns, panels });
+        Ok(())
+    }
+
+    /// Adds the verdicts: what was measured for each claim of the paper, in their order, and whether that agrees.
+    pub fn judge(&mut self, measured: impl IntoIterator<Item = (String, Agreement)>) -> Result<()> {
+        let claims = Texts::of(self.experiment)?.claims;
+        let verdict =
+            |((claim, published, why), (measured, agreement))| Verdict { claim, published, measured, agreement, why };
+        self.verdicts.extend(claims.into_iter().zip(measured).map(verdict));
+        Ok(())
     }
 
     /// Says what was run.
@@ -59,9 +79,29 @@ impl Section {
         self.setup = facts.into_iter().map(|(label, value)| (label.to_owned(), value)).collect();
     }
 
-    /// Adds numbers; what is not finite is left out when the run ends.
+    /// Adds numbers. What is not finite is absent: a file could not hold it, and a band would miss it.
     pub fn count<S: Into<String>>(&mut self, numbers: impl IntoIterator<Item = (S, f64)>) {
-        self.numbers.extend(numbers.into_iter().map(|(name, value)| (name.into(), value)));
+        let finite = numbers.into_iter().filter(|(_, value)| value.is_finite());
+        self.numbers.extend(finite.map(|(name, value)| (name.into(), value)));
+    }
+}
+
+/// What is said of an experiment beside its numbers: `paper/texts.toml`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Texts {
+    title: String,
+    notes: Vec<String>,
+    /// (title, caption).
+    figures: Vec<(String, String)>,
+    /// (claim, what the paper has, why).
+    claims: Vec<(String, String, String)>,
+}
+
+impl Texts {
+    fn of(experiment: Experiment) -> Result<Self> {
+        let mut all: BTreeMap<String, Self> = toml::from_str(include_str!("../texts.toml"))?;
+        all.remove(experiment.name()).context("the experiment has no texts")
     }
 }
 
@@ -98,19 +138,6 @@ pub struct Verdict {
     pub agreement: Agreement,
     /// Why, or what stands in the way.
     pub why: String,
-}
-
-impl Verdict {
-    pub fn new(
-        claim: impl Into<String>,
-        published: impl Into<String>,
-        measured: impl Into<String>,
-        agreement: Agreement,
-        why: impl Into<String>,
-    ) -> Self {
-        let (claim, published, measured) = (claim.into(), published.into(), measured.into());
-        Self { claim, published, measured, agreement, why: why.into() }
-    }
 }
 
 /// Whether a measurement bears a claim out.
@@ -175,11 +202,11 @@ mod tests {
 
     #[test]
     fn what_lies_outside_or_is_absent_is_told() {
-        let mut section = Section::new(Experiment::Iid, "a title");
+        let mut section = Section::new(Experiment::Iid).unwrap();
         section.count([("in", 1.0), ("out", 3.0), ("new", 0.0), ("nan", f64::NAN)]);
         let band = Band { low: 0.0, high: 2.0 };
         let bands = ["in", "out", "gone", "nan"].map(|name| (name.to_owned(), band)).into();
         let names: Vec<String> = misses(&section, &bands).into_iter().map(|m| m.name).collect();
-        assert_eq!(names, ["nan", "new", "out", "gone"]);
+        assert_eq!(names, ["new", "out", "gone", "nan"]);
     }
 }

@@ -9,8 +9,8 @@ use rayon::prelude::*;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::figure::{Axis, Body, Chart, Curve, Figure, Ink, Panel, Place, Stroke};
-use crate::{Agreement, Contestant, Experiment, Progress, Request, Section, Table, Verdict};
+use crate::figure::{Axis, Body, Chart, Curve, Ink, Panel, Place, Stroke};
+use crate::{Agreement, Contestant, Experiment, Progress, Request, Section, Table};
 use fits::{FIELD, MEASURES, REFITTED, RIVALS, Scores, label};
 
 /// The most draws, penalties and iterations.
@@ -91,7 +91,7 @@ pub fn run(request: &Request, progress: &Progress) -> Result<Section> {
         progress.done("draws").map(|()| scores)
     };
     let draws = (0..config.draws).into_par_iter().map(one).collect::<Result<Vec<_>>>()?;
-    Ok(section(&config, &Measured { draws }))
+    section(&config, &Measured { draws })
 }
 
 /// A mean and its standard error.
@@ -168,12 +168,12 @@ fn of((won, all): (usize, usize)) -> String {
     format!("{won} of {all}")
 }
 
-fn section(config: &Config, found: &Measured) -> Section {
+fn section(config: &Config, found: &Measured) -> Result<Section> {
     use Contestant::{AccIht, Forward, Katoms, Lasso, Search};
     let at_k = config.levels.iter().position(|k| *k == config.k).unwrap_or(0);
     let all = |c| found.against_rivals(place(c), &[0, 1, 2]);
     let at_true_k = |c, measure| found.mean(at_k, place(c), measure).value;
-    let mut section = Section::new(Experiment::Correlated, "Columns that are alike, with noise");
+    let mut section = Section::new(Experiment::Correlated)?;
     section.lead = format!(
         "AccIHT with τ = {} is better than the paper's four rivals or equal in {} comparisons over levels and measures; katoms \
          in {}, its search in {}.",
@@ -206,26 +206,13 @@ fn section(config: &Config, found: &Measured) -> Section {
             ),
         ),
     ]);
-    section.figures = figures(config, found);
+    let (means, differences) = panels(config, found);
+    section.draw("", 3, means)?;
+    section.draw("-differences", 3, differences)?;
     section.tables = tables(config, found, at_k);
-    section.verdicts.push(verdict(config, found));
-    section.notes = vec![
-        format!("Beyond the paper: katoms, search is better than its four rivals or equal in {}.", found.words(place(Search))),
-        "The paper names the step 1/λ_max for its experiment with independent columns only, and none for this one; that it is \
-         the same here is our reading."
-            .into(),
-        format!(
-            "The paper does not say when its runs end; here at a change of {:.0e} or after {} iterations. Without a refit the \
-             values are only as good as the run is long.",
-            config.tolerance, config.iterations
-        ),
-        "The support AUC ranks columns by the magnitude of their values; those outside of the model are tied. Beyond the true \
-         k every method must take columns that are not planted."
-            .into(),
-        "The training log-likelihood is of normal noise with its most likely variance; more columns may raise it without \
-         predicting better."
-            .into(),
-    ];
+    section.judge([verdict(config, found)])?;
+    let ours = found.words(place(Search));
+    section.notes.push(format!("Beyond the paper: katoms, search is better than its four rivals or equal in {ours}."));
     section.count([AccIht, Katoms, Search, Lasso, Forward].map(|c| (format!("AUC of {}", c.label()), at_true_k(c, 0))));
     section.count([AccIht, Search, Lasso].map(|c| (format!("test R² of {}", c.label()), at_true_k(c, 1))));
     section.count([AccIht, Search].map(|c| {
@@ -234,7 +221,7 @@ fn section(config: &Config, found: &Measured) -> Section {
     }));
     section.count([("log-likelihood of katoms, search, less AccIHT's", at_true_k(Search, 2) - at_true_k(AccIht, 2))]);
     section.record = record(config, found);
-    section
+    Ok(section)
 }
 
 fn record(config: &Config, found: &Measured) -> Value {
@@ -294,37 +281,22 @@ fn tables(config: &Config, found: &Measured, at_k: usize) -> Vec<Table> {
     ]
 }
 
-fn verdict(config: &Config, found: &Measured) -> Verdict {
+fn verdict(config: &Config, found: &Measured) -> (String, Agreement) {
     let one = place(Contestant::AccIht);
-    let behind = |rival: usize| {
-        let (won, of) = found.tally(one, &found.all_levels(), &[rival], &[0, 1, 2]);
-        of - won
-    };
-    let behinds = RIVALS.map(|rival| format!("{} {}", label(rival), behind(rival)));
     let (won, all) = found.against_rivals(one, &[0, 1, 2]);
-    Verdict::new(
-        "AccIHT is better than Lasso, oblivious, greedy and FoBa or equal almost everywhere",
-        "almost everywhere",
-        found.words(one),
-        match won as f64 / all as f64 {
-            // What the paper says, it says of its own momentum.
-            _ if config.momentum != PUBLISHED_MOMENTUM => Agreement::Open,
-            share if share >= ALMOST => Agreement::Agrees,
-            share if share >= MOSTLY => Agreement::Partly,
-            _ => Agreement::Differs,
-        },
-        format!(
-            "Draw by draw, a difference within {ERRORS} standard errors counting as equal; almost everywhere is {:.0} % and \
-             more. Comparisons in which it is clearly behind: {}.",
-            100.0 * ALMOST,
-            behinds.join(", ")
-        ),
-    )
+    let agreement = match won as f64 / all as f64 {
+        // What the paper says, it says of its own momentum.
+        _ if config.momentum != PUBLISHED_MOMENTUM => Agreement::Open,
+        share if share >= ALMOST => Agreement::Agrees,
+        share if share >= MOSTLY => Agreement::Partly,
+        _ => Agreement::Differs,
+    };
+    (found.words(one), agreement)
 }
 
 /// Means by sparsity level, and paired differences from AccIHT as the paper sets it, in which methods that are nearly alike
 /// part.
-fn figures(config: &Config, found: &Measured) -> Vec<Figure> {
+fn panels(config: &Config, found: &Measured) -> (Vec<Panel>, Vec<Panel>) {
     let theirs = place(Contestant::AccIht);
     let means = [0, 1, 2].map(|measure| {
         let of = |at: usize| curve(config, at, BAND, |level| found.mean(level, at, measure));
@@ -339,22 +311,7 @@ fn figures(config: &Config, found: &Measured) -> Vec<Figure> {
         let axis = fitting(&near).into_iter().fold(axis, |axis, (low, high)| axis.between(low, high));
         panel(config, measure, axis, others.map(of).chain([zero]).collect())
     });
-    let draws = found.draws.len();
-    let caption = format!("Means over {draws} draws; bands are 95 % intervals of the mean.");
-    let paired = format!(
-        "Paired differences over the same {draws} draws, with {ERRORS} standard errors on either side; above zero is better. \
-         Lasso and oblivious are cut at the border where they leave a panel."
-    );
-    vec![
-        Figure::new("correlated", "Support, prediction and fit by sparsity level", caption, 3, means.into()),
-        Figure::new(
-            "correlated-differences",
-            "The same, as differences from AccIHT (paper)",
-            paired,
-            3,
-            differences.into(),
-        ),
-    ]
+    (means.into(), differences.into())
 }
 
 /// From where to where zero and these curves lie, bands and a margin included; `None` where that is a point.

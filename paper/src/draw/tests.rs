@@ -8,12 +8,12 @@ use crate::figure::{Axis, Chart, Curve, Ink, Map, Picture, Place, Shade, Stroke}
 
 fn figure(columns: usize, bodies: Vec<Body>) -> Figure {
     let panels = bodies.into_iter().map(|body| Panel { title: "a panel".into(), body }).collect();
-    Figure::new("sample", "The figure", "What is seen.".into(), columns, panels)
+    Figure { name: "sample".into(), title: "The figure".into(), caption: "What is seen.".into(), columns, panels }
 }
 
 fn unit(curves: Vec<Curve>) -> Figure {
     let axis = |title| Axis::linear(title).between(0.0, 1.0);
-    Figure::new("unit", "One panel", "Seen.".into(), 1, vec![Panel::chart("panel", axis("x"), axis("y"), curves)])
+    figure(1, vec![Panel::chart("panel", axis("x"), axis("y"), curves).body])
 }
 
 fn line(label: &str) -> Curve {

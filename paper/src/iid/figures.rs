@@ -3,7 +3,7 @@
 use super::Results;
 use super::runs::{Field, Run};
 use crate::Contestant;
-use crate::figure::{Axis, Curve, Figure, Panel, Stroke};
+use crate::figure::{Axis, Curve, Panel, Stroke};
 use crate::race::Mark;
 
 /// Points of a curve that lie closer than this, as a ratio on a log axis, are one.
@@ -20,46 +20,45 @@ const SECONDS: Across = ("seconds", |mark| mark.seconds);
 const THRESHOLDING: [Contestant; 5] =
     [Contestant::Iht, Contestant::AccIht, Contestant::LineSearch, Contestant::ClosedForm, Contestant::Katoms];
 
-pub fn figures(results: &Results) -> Vec<Figure> {
+/// The runs of the methods that are given a sparsity.
+fn given(results: &Results, field: Field) -> Vec<&Run> {
+    THRESHOLDING.into_iter().filter_map(|c| results.run(c, field)).collect()
+}
+
+/// f against passes and seconds.
+pub fn gaps(results: &Results) -> Vec<Panel> {
     let config = &results.config;
-    let given = |field| THRESHOLDING.into_iter().filter_map(|c| results.run(c, field)).collect::<Vec<_>>();
-    let (exact, overshot) = (given(Field::Exact), given(Field::Overshot));
     let on_balls = |r: &&Run| matches!(r.field, Field::Corrected | Field::Uncorrected);
     let beside = [Contestant::AccIht, Contestant::Katoms].into_iter().filter_map(|c| results.run(c, Field::Exact));
     let balls: Vec<&Run> = results.runs.iter().filter(on_balls).chain(beside).collect();
-    let corrected = results.runs.iter().filter(|r| r.field == Field::Corrected);
-    let with_balls: Vec<&Run> = exact.iter().copied().chain(corrected).collect();
     let lowest = BELOW_FLOOR * config.floor;
-    let gap = |title: &str, runs: &[&Run]| {
+    let gap = |title: String, runs: &[&Run]| {
         [("passes", PASSES), ("seconds", SECONDS)].map(|(by, across)| {
             let curves = curves(runs, across, |run, at| (run.race.marks[at].objective / run.start).max(lowest));
             let y = Axis::log("(f − f*) / f(0)").between(lowest, 10.0);
             Panel::chart(format!("{title}, by {by}"), Axis::log(across.0), y, curves)
         })
     };
+    let rows = [
+        gap(format!("k = {}, exact", config.k), &given(results, Field::Exact)),
+        gap(format!("k̂ = {}, overshot", config.overshot), &given(results, Field::Overshot)),
+        gap(format!("Frank–Wolfe on the ℓ1 ball of {}", config.radius), &balls),
+    ];
+    rows.concat()
+}
+
+/// The support against passes.
+pub fn supports(results: &Results) -> Vec<Panel> {
+    let corrected = results.runs.iter().filter(|r| r.field == Field::Corrected);
+    let exact: Vec<&Run> = given(results, Field::Exact).into_iter().chain(corrected).collect();
     let support = |title: String, runs: &[&Run]| {
         let curves = curves(runs, PASSES, |run, at| run.shares.get(at).copied().unwrap_or(0.0));
         let y = Axis::linear("share of the planted support").between(0.0, 1.05);
         Panel::chart(title, Axis::log(PASSES.0), y, curves)
     };
-    let gaps = [
-        gap(&format!("k = {}, exact", config.k), &exact),
-        gap(&format!("k̂ = {}, overshot", config.overshot), &overshot),
-        gap(&format!("Frank–Wolfe on the ℓ1 ball of {}", config.radius), &balls),
-    ];
-    let supports = [
-        support(format!("k = {} and the ℓ1 ball", config.k), &with_balls),
-        support(format!("k̂ = {}", config.overshot), &overshot),
-    ];
-    let gap_caption = format!(
-        "f as a share of f(0). The flat beginning of the paper's runs is λ_max ({} passes). When each run reaches which level \
-         is in the table of costs.",
-        results.prepared
-    );
-    let support_caption = "The share of the planted entries that the iterate has.";
     vec![
-        Figure::new("iid", "How fast f falls", gap_caption, 2, gaps.concat()),
-        Figure::new("iid-support", "How fast the support is found", support_caption.into(), 2, supports.into()),
+        support(format!("k = {} and the ℓ1 ball", results.config.k), &exact),
+        support(format!("k̂ = {}", results.config.overshot), &given(results, Field::Overshot)),
     ]
 }
 

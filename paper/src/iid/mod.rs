@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::race::{Ratio, prepare, short};
-use crate::{Agreement, Contestant, Experiment, Progress, Request, Section, Table, Verdict};
+use crate::{Agreement, Contestant, Experiment, Progress, Request, Section, Table};
 use runs::{Field, Problem, Run};
 
 /// The paper's size, for what it says about k̂.
@@ -134,7 +134,7 @@ fn section(results: &Results) -> Result<Section> {
     let corrected = results.frank_wolfe(AccIht, Field::Corrected).map_or(f64::NAN, |r| r.passes);
     let found = runs.iter().filter(|r| r.race.contestant == Katoms && r.found).count();
 
-    let mut section = Section::new(Experiment::Iid, "A wide Gaussian design without noise");
+    let mut section = Section::new(Experiment::Iid)?;
     section.lead = format!(
         "IHT takes {:.2} times the iterations of AccIHT at the exact k and {:.2} times at the overshot one. Corrective \
          Frank–Wolfe takes {corrected:.2} times the passes of AccIHT as the paper sets it. With a line search and refits, as \
@@ -152,32 +152,21 @@ fn section(results: &Results) -> Result<Section> {
         ("ℓ1 ball", format!("λ = {}", config.radius)),
         ("End of a run", format!("f ≤ {:e}·f(0), or {} iterations", config.floor, config.iterations)),
     ]);
-    section.figures = figures::figures(results);
+    section.draw("", 2, figures::gaps(results))?;
+    section.draw("-support", 2, figures::supports(results))?;
     section.tables = vec![runs_table(results), costs_table(results)];
-    section.verdicts = verdicts(results, allowed(Sign::Any)?);
-    // How many times the step of the line search is that of the paper.
+    section.judge(verdicts(results, allowed(Sign::Any)?))?;
     let longer = results.run(LineSearch, Field::Exact).map_or(f64::NAN, |r| r.step * largest);
-    section.notes = vec![
-        format!(
-            "k̂ = {PAPER_OVERSHOT} is not what the Donoho–Tanner weak threshold gives at {PAPER_ROWS} × {PAPER_COLUMNS}: \
-             that is {}, or {} for nonnegative entries. Here, at {} × {}, it is {}; {} was used.",
-            allowed(Sign::Any)?,
-            allowed(Sign::Nonnegative)?,
-            config.rows,
-            config.columns,
-            phase_transition_k(config.rows, config.columns, Sign::Any)?,
-            config.overshot,
-        ),
-        format!(
-            "λ_max is {largest:.2}, near (1 + √(n/m))² = {edge:.2}: it belongs to directions of all n columns. Along the \
-             columns of a step the line search measures a curvature of {} (median), and takes steps {} times as long.",
-            short(largest / longer),
-            short(longer),
-        ),
-        "λ_max is computed once, by Lanczos; its passes and seconds are added to every run that uses it. The step of a \
-         restricted line search needs no preparation."
-            .into(),
-    ];
+    section.notes.push(format!(
+        "The median step of the line search is {} times that of the paper. The Donoho–Tanner weak threshold gives {} at \
+         {PAPER_ROWS} × {PAPER_COLUMNS}, or {} for nonnegative entries, and {} at {} × {}.",
+        short(longer),
+        allowed(Sign::Any)?,
+        allowed(Sign::Nonnegative)?,
+        phase_transition_k(config.rows, config.columns, Sign::Any)?,
+        config.rows,
+        config.columns,
+    ));
     section.count([
         ("passes of katoms to 1e-6 at k", passes(Katoms, Field::Exact)),
         ("passes of katoms to 1e-6 at overshot k", passes(Katoms, Field::Overshot)),
@@ -244,12 +233,12 @@ fn percent(share: f64) -> String {
 }
 
 /// One for each claim.
-fn verdicts(results: &Results, allowed: usize) -> Vec<Verdict> {
+fn verdicts(results: &Results, allowed: usize) -> [(String, Agreement); 6] {
     use Contestant::{AccIht, FrankWolfe, Iht, Katoms};
-    let config = &results.config;
-    let words = |r: Option<Ratio>| {
-        r.map_or("no level that both reach".into(), |r| format!("{} to {:e} of f(0)", r.words(), r.level))
+    let words = |r: Option<Ratio>, level: fn(f64) -> String| {
+        r.map_or("nothing that both reach".into(), |r| format!("{} to {}", r.words(), level(r.level)))
     };
+    let of_f = |level: f64| format!("{level:e} of f(0)");
     let judged = |r: Option<Ratio>, judge: fn(Ratio) -> Agreement| r.map_or(Agreement::Open, judge);
     // A speed-up on the way to a wrong answer agrees in part only.
     let tempered = |field, agreement| match results.run(AccIht, field) {
@@ -258,90 +247,41 @@ fn verdicts(results: &Results, allowed: usize) -> Vec<Verdict> {
         _ => agreement,
     };
     let [exact, overshot] = [Field::Exact, Field::Overshot].map(|field| results.against(Iht, AccIht, field));
-    let slow = format!(
-        "λ_max takes {} passes of both. Where progress is slow the gradient hardly changes, so that momentum lengthens the \
-         step to 1/(1 − τ) times: {:.2} is what τ = {} can save in iterations.",
-        results.prepared,
-        1.0 / (1.0 - config.momentum),
-        config.momentum,
-    );
     let corrected = results.frank_wolfe(AccIht, Field::Corrected);
     // Where AccIHT reaches no level at all, a ratio says nothing, yet Frank–Wolfe is the faster.
-    let reaches = |r: &Run| config.levels.iter().any(|&l| r.reaches(l).is_some());
+    let reaches = |r: &Run| results.config.levels.iter().any(|&l| r.reaches(l).is_some());
     let alone = corrected.is_none() && results.run(FrankWolfe, Field::Corrected).is_some_and(reaches);
     let supports = [Field::Exact, Field::Overshot].map(|field| results.support(field));
-    let support = |r: Option<Ratio>| {
-        r.map_or("no share that both find".into(), |r| format!("{} to {}", r.words(), percent(r.level)))
-    };
-    let right = [AccIht, Katoms].map(|c| results.run(c, Field::Overshot).is_some_and(|r| r.found && r.error <= RIGHT));
+    let right = |c| results.run(c, Field::Overshot).is_some_and(|r| r.found && r.error <= RIGHT);
     let error = |c| results.run(c, Field::Overshot).map_or(f64::NAN, |r| r.error);
-    vec![
-        Verdict::new(
-            "With the exact k, AccIHT is 1.2 times as fast as IHT",
-            "1.2",
-            format!("IHT over AccIHT: {}", words(exact)),
-            tempered(Field::Exact, judged(exact, |r| r.near(1.2))),
-            &slow,
-        ),
-        Verdict::new(
-            "With an overshot k, IHT takes over twice as long",
-            "> 2",
-            format!("IHT over AccIHT: {}", words(overshot)),
+    let plain = results.frank_wolfe(AccIht, Field::Uncorrected);
+    [
+        (format!("IHT over AccIHT: {}", words(exact, of_f)), tempered(Field::Exact, judged(exact, |r| r.near(1.2)))),
+        (
+            format!("IHT over AccIHT: {}", words(overshot, of_f)),
             tempered(Field::Overshot, judged(overshot, |r| r.at_least(2.0))),
-            &slow,
         ),
-        Verdict::new(
-            "AccIHT is at least 10 times as fast as Frank–Wolfe with corrective steps",
-            "≥ 10",
-            if alone {
-                "only Frank–Wolfe reaches a level".into()
-            } else {
-                format!("Frank–Wolfe over AccIHT: {}", words(corrected))
-            },
+        (
+            format!("Frank–Wolfe over AccIHT: {}; without correction {}", words(corrected, of_f), words(plain, of_f)),
             if alone { Agreement::Differs } else { judged(corrected, |r| r.at_least(10.0)) },
-            format!(
-                "The planted vector has an ℓ1 norm of {:.1}, the ball a radius of {}. Inside of it corrective steps make \
-                 Frank–Wolfe a matching pursuit of about one pass an entry, and 1/λ_max makes AccIHT slow. Without correction \
-                 it takes {}.",
-                results.norm,
-                config.radius,
-                words(results.frank_wolfe(AccIht, Field::Uncorrected)),
-            ),
         ),
-        Verdict::new(
-            "AccIHT finds the support sooner than IHT",
-            "much sooner",
+        (
             format!(
                 "IHT over AccIHT at the exact k: {}; at the overshot k: {}",
-                support(supports[0]),
-                support(supports[1])
+                words(supports[0], percent),
+                words(supports[1], percent)
             ),
             sooner(&supports),
-            "Passes include λ_max, which both need alike.",
         ),
-        Verdict::new(
-            "An overshot k leads to the right answer",
-            "yes",
+        (
             format!("relative error of AccIHT {:.1e}, of katoms {:.1e}", error(AccIht), error(Katoms)),
-            if right[0] {
-                Agreement::Agrees
-            } else if right[1] {
-                Agreement::Partly
-            } else {
-                Agreement::Differs
+            match (right(AccIht), right(Katoms)) {
+                (true, _) => Agreement::Agrees,
+                (false, true) => Agreement::Partly,
+                (false, false) => Agreement::Differs,
             },
-            format!(
-                "Right is the whole support and an error of at most {RIGHT:e}, in {} iterations.",
-                config.iterations
-            ),
         ),
-        Verdict::new(
-            format!("The ℓ1 phase transition gives k̂ = {PAPER_OVERSHOT} at {PAPER_ROWS} × {PAPER_COLUMNS}"),
-            PAPER_OVERSHOT.to_string(),
-            allowed.to_string(),
-            Agreement::of(allowed == PAPER_OVERSHOT),
-            "ρ(δ) = max over z of [1 − (2/δ)h(z)]/[1 + z² − 2h(z)] with h(z) = (1+z²)Φ(−z) − zφ(z), δ = m/n, k̂ = ρ·m.",
-        ),
+        (allowed.to_string(), Agreement::of(allowed == PAPER_OVERSHOT)),
     ]
 }
 

@@ -141,9 +141,9 @@ fn scene(y: f64, x: f64) -> f64 {
     mix(bar, v, 0.55 + 0.35 * (160.0 * (0.43 * y + 0.9 * x)).sin())
 }
 
-/// Pictures of one size, packed for a figure, and whether they had to be halved for that. Those of which most pixels are
-/// missing (`true`) are halved by leaving pixels out.
-pub fn packed(pictures: &[(Grey, bool)]) -> Result<(Vec<Picture>, bool)> {
+/// Pictures of one size, packed for a figure, halved where they are large. Those of which most pixels are missing (`true`)
+/// are halved by leaving pixels out.
+pub fn packed(pictures: &[(Grey, bool)]) -> Result<Vec<Picture>> {
     let pack = |halve: bool| {
         let one = |(grey, picks): &(Grey, bool)| {
             let grey = if halve { grey.halved(*picks) } else { grey.clone() };
@@ -152,15 +152,11 @@ pub fn packed(pictures: &[(Grey, bool)]) -> Result<(Vec<Picture>, bool)> {
         pictures.iter().map(one).collect::<Result<Vec<_>>>()
     };
     let mut all = pack(false)?;
-    let halve = all.iter().any(|(_, _, bytes)| bytes.len() > LARGE);
-    if halve {
+    if all.iter().any(|(_, _, bytes)| bytes.len() > LARGE) {
         all = pack(true)?;
     }
-    let packed = all.iter().map(|(width, height, bytes)| {
-        let (width, height) = (*width, *height);
-        Picture { width, height, png: STANDARD.encode(bytes) }
-    });
-    Ok((packed.collect(), halve))
+    let picture = |(width, height, bytes)| Picture { width, height, png: STANDARD.encode::<Vec<u8>>(bytes) };
+    Ok(all.into_iter().map(picture).collect())
 }
 
 #[cfg(test)]
@@ -225,11 +221,11 @@ mod tests {
     fn a_large_picture_is_halved() {
         let noise = simulate::normals(512 * 512, &mut simulate::generator(1, 0));
         let large = Grey { name: "n".into(), is_drawn: true, rows: 512, columns: 512, values: noise };
-        let (halved, was) = packed(&[(large.clone(), false), (large.clone(), true)]).unwrap();
-        assert!(was && halved.iter().all(|p| (p.width, p.height) == (256, 256)));
+        let halved = packed(&[(large.clone(), false), (large.clone(), true)]).unwrap();
+        assert!(halved.iter().all(|p| (p.width, p.height) == (256, 256)));
         assert_eq!(large.halved(true).values[1], large.values[2]);
-        let (whole, was) = packed(&[(Grey::drawn(20, 31), false)]).unwrap();
-        assert!(!was && (whole[0].width, whole[0].height) == (31, 20));
+        let whole = packed(&[(Grey::drawn(20, 31), false)]).unwrap();
+        assert_eq!((whole[0].width, whole[0].height), (31, 20));
         assert!(STANDARD.decode(&whole[0].png).unwrap().starts_with(b"\x89PNG"));
     }
 }

@@ -8,9 +8,9 @@ use serde_json::json;
 use super::picture::packed;
 use super::runs::{Finished, PAPERS, Problem};
 use super::{Config, told_apart};
-use crate::figure::{Axis, Body, Curve, Figure, Panel, Stroke};
+use crate::figure::{Axis, Body, Curve, Panel, Stroke};
 use crate::race::Mark;
-use crate::{Agreement, Contestant, Experiment, Section, Table, Verdict};
+use crate::{Agreement, Contestant, Experiment, Section, Table};
 
 /// A problem and the runs on it.
 pub struct Contested {
@@ -136,7 +136,7 @@ impl Contested {
     }
 
     /// The pictures side by side.
-    fn pictures(&self, rank: usize, file: &str) -> Result<Figure> {
+    fn pictures(&self, rank: usize) -> Result<Vec<Panel>> {
         let Problem { picture, low, seen, .. } = &self.problem;
         let observed = low.values.iter().zip(seen).map(|(v, seen)| if *seen { *v } else { 0.0 }).collect();
         let share = 100.0 * self.problem.share();
@@ -147,61 +147,28 @@ impl Contested {
             titles.push(format!("{}: {}", f.label(), f.decibels()));
             all.push((picture.showing(&f.point), false));
         }
-        let (packed, halved) = packed(&all)?;
+        let packed = packed(&all)?;
         let panel = |(title, picture)| Panel { title, body: Body::Picture(picture) };
-        // Within half a grey level of 8 bits.
-        let exact = self.finished.iter().filter(|f| f.nearness.largest < 0.5 / 255.0).count();
-        let caption = format!(
-            "The original, its rank-{rank} picture, what was seen of that (missing pixels are black), and what each method \
-             made of it, with the PSNR against the rank-{rank} picture before it is cut to 8 bits. {exact} of {} runs give it \
-             back to within half a grey level at every pixel.{}{}",
-            self.finished.len(),
-            if halved { " Shown at half size: means of four pixels, every second pixel of what was seen." } else { "" },
-            if picture.is_drawn { " The picture is drawn by the program; it is not a photograph." } else { "" },
-        );
-        let panels = titles.into_iter().zip(packed).map(panel).collect();
-        let title = format!("{}: seen and recovered", self.heading());
-        Ok(Figure::new(&format!("images-{file}"), &title, caption, 4, panels))
+        Ok(titles.into_iter().zip(packed).map(panel).collect())
     }
 }
 
 /// The whole section.
 pub fn section(config: &Config, contested: &[Contested]) -> Result<Section> {
-    let drawn = contested.iter().all(|c| c.problem.picture.is_drawn);
-    let what = if drawn { "A drawn picture" } else { "Pictures" };
-    let mut section =
-        Section::new(Experiment::Images, format!("{what} from {:.0} % of the pixels", 100.0 * config.seen));
+    let mut section = Section::new(Experiment::Images)?;
     section.lead = contested.iter().map(Contested::lead).collect::<Vec<_>>().join(" ");
     set_up(&mut section, config, contested);
-    let caption = "f as a share of f(0) after so many iterations and seconds; the runs took turns.";
-    let curves = contested.iter().flat_map(Contested::curves).collect();
-    section.figures =
-        vec![Figure::new("images", "How far f is from its minimum, which is 0", caption.into(), 2, curves)];
+    section.draw("", 2, contested.iter().flat_map(Contested::curves).collect())?;
     // Names that differ may be the same once cleaned.
     let files = told_apart(contested.iter().map(|c| file_name(&c.problem.picture.name)));
     for (one, file) in contested.iter().zip(&files) {
-        section.figures.push(one.pictures(config.rank, file)?);
+        section.draw(&format!("-{file}"), 4, one.pictures(config.rank)?)?;
+        if let Some(figure) = section.figures.last_mut() {
+            figure.title = format!("{}: {}", one.heading(), figure.title);
+        }
         section.tables.push(one.table());
     }
-    section.verdicts = verdicts(contested);
-    section.notes = vec![
-        "Colour pictures are taken as grey, by their luminance 0.299 R + 0.587 G + 0.114 B.".into(),
-        format!(
-            "The leading pairs of the gradient that Algorithm 1 asks for are found by {} rounds of randomised subspace \
-             iteration; the paper leaves the way open.",
-            config.rounds
-        ),
-        "The ball of Frank–Wolfe has the nuclear norm of the truth, which nobody would know: that favours it. So does the \
-         choice of λ for Soft-Impute, by the pixels that were not seen; its path is cut short where it ends at its cap."
-            .into(),
-        "An iteration is one pass over the observed pixels for every method here; the caps differ by what an iteration costs."
-            .into(),
-    ];
-    if drawn {
-        let note =
-            "No picture was given, so one was drawn. The paper's claims are about photographs: give them with --image.";
-        section.notes.push(note.into());
-    }
+    section.judge(verdicts(contested))?;
     numbers(&mut section, &contested[0]);
     let record = |Contested { problem, finished }: &Contested| {
         json!({
@@ -268,8 +235,8 @@ fn numbers(section: &mut Section, first: &Contested) {
 }
 
 /// One verdict on each claim, over all pictures: what is compared is a ratio of costs that the claim says is below 1.
-fn verdicts(contested: &[Contested]) -> Vec<Verdict> {
-    let verdict = |claim: &str, published: &str, why: &str, what: &str, ratios: fn(&Contested) -> Option<Vec<f64>>| {
+fn verdicts(contested: &[Contested]) -> [(String, Agreement); 3] {
+    let verdict = |what: &str, ratios: fn(&Contested) -> Option<Vec<f64>>| {
         let all: Vec<Option<Vec<f64>>> = contested.iter().map(ratios).collect();
         let words = contested.iter().zip(&all).map(|(c, ratios)| {
             let numbers = |r: &Vec<f64>| r.iter().map(|r| format!("{r:.2}")).collect::<Vec<_>>().join(", ");
@@ -277,33 +244,12 @@ fn verdicts(contested: &[Contested]) -> Vec<Verdict> {
             let none = || [vec!["nothing to compare".to_owned()], lost.collect()].concat().join(": ");
             format!("{}: {}", c.heading(), ratios.as_ref().map_or_else(none, numbers))
         });
-        let measured = format!("{what}: {}", words.collect::<Vec<_>>().join("; "));
-        Verdict::new(claim, published, measured, agreement(&all), why)
+        (format!("{what}: {}", words.collect::<Vec<_>>().join("; ")), agreement(&all))
     };
-    vec![
-        verdict(
-            "AccIHT is the fastest of the four methods",
-            "fastest on both pictures, by time",
-            "The target is the least f that AccIHT, IHT and BFGD all reach; a tie counts as in part. Momentum doubles the \
-             rank of the point from which a step is taken, which makes an iteration dearer than one of IHT.",
-            "iterations and seconds of AccIHT over the least of the others",
-            |c| c.over_the_best().map(Vec::from),
-        ),
-        verdict(
-            "AccIHT is faster than IHT",
-            "yes",
-            "To the least f that both reach. A constant τ is a guess; the closed form chooses it at each move.",
-            "iterations and seconds of AccIHT over IHT's",
-            |c| c.accelerated_over_plain().map(Vec::from),
-        ),
-        verdict(
-            "Methods that do not factor the matrix have the advantage over BFGD",
-            "yes, by the number of iterations",
-            "The gradients of the factors are scaled by the singular values: where these fall by decades, the weak \
-             directions hardly move.",
-            "iterations and seconds over BFGD's, of IHT and of AccIHT",
-            |c| c.over_factored().map(Vec::from),
-        ),
+    [
+        verdict("iterations and seconds of AccIHT over the least of the others", |c| c.over_the_best().map(Vec::from)),
+        verdict("iterations and seconds of AccIHT over IHT's", |c| c.accelerated_over_plain().map(Vec::from)),
+        verdict("iterations and seconds over BFGD's, of IHT and of AccIHT", |c| c.over_factored().map(Vec::from)),
     ]
 }
 

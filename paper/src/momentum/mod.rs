@@ -151,7 +151,7 @@ impl Measured {
 pub fn run(request: &Request, progress: &Progress) -> Result<Section> {
     let config: Config = Experiment::Momentum.settings(request)?;
     config.check()?;
-    Ok(report::section(&config, &measure(&config, progress)?))
+    report::section(&config, &measure(&config, progress)?)
 }
 
 fn measure(config: &Config, progress: &Progress) -> Result<Measured> {

@@ -1,12 +1,13 @@
 //! The section of `momentum`, from what was measured.
 
+use anyhow::Result;
 use katoms::theory::Conditioning;
 use serde_json::json;
 
-use super::trial::{Label, STRAIGHT, Trial};
+use super::trial::{Label, Trial};
 use super::{Config, Curvature, GOLDEN, Measured, Share};
-use crate::figure::{Axis, Body, Chart, Curve, Figure, Ink, Panel, Place, Shade, Stroke};
-use crate::{Agreement, Contestant, Experiment, Section, Table, Verdict};
+use crate::figure::{Axis, Body, Chart, Curve, Ink, Panel, Place, Shade, Stroke};
+use crate::{Agreement, Contestant, Experiment, Section, Table};
 
 /// So many converging momenta at each end of the range are looked at for ripples.
 const AT_THE_ENDS: usize = 2;
@@ -65,12 +66,6 @@ fn by_magnitude(xi: f64) -> f64 {
     (1.0 - radius).abs() / radius
 }
 
-/// How many τ of the grid lie in a range, and how many of those converge.
-fn converging_within(found: &Measured, (low, high): (f64, f64)) -> (usize, usize) {
-    let inside = || found.grid.iter().filter(|t| (low..=high).contains(&t.tau));
-    (inside().filter(|t| t.label.converges()).count(), inside().count())
-}
-
 /// From where to where, or that it is empty.
 fn ends(range: Option<(f64, f64)>) -> String {
     range.map_or_else(|| "empty".into(), |(low, high)| format!("{} to {}", digits(low, 3), digits(high, 3)))
@@ -93,10 +88,10 @@ fn tiny(value: f64, places: usize) -> String {
     format!("{value:.places$e}").replace('-', "−")
 }
 
-pub fn section(config: &Config, found: &Measured) -> Section {
+pub fn section(config: &Config, found: &Measured) -> Result<Section> {
     let findings = Findings::new(found);
     let (low, high) = found.local.range();
-    let mut section = Section::new(Experiment::Momentum, "Which momentum converges");
+    let mut section = Section::new(Experiment::Momentum)?;
     section.lead = format!(
         "The τ of the grid that reach the planted vector, around 0: {}. The published range at ξ = {:.2}: {}; the exact one: \
          {}. Once the support is found, linear algebra allows {}.",
@@ -107,29 +102,11 @@ pub fn section(config: &Config, found: &Measured) -> Section {
         ends(Some((low, high))),
     );
     set_up(&mut section, config, found);
-    section.figures = vec![panels(config, found), ranges(config, found)];
+    section.draw("", 3, panels(config, found))?;
+    let ranges = ranges(config, found);
+    section.draw("-range", ranges.len(), ranges)?;
     section.tables = tables(found);
-    section.verdicts = verdicts(found, &findings);
-    let of_3k = &found.curvatures[2];
-    section.notes = vec![
-        "No scan of seeds finds a plain draw with every pair of its columns within the window: the toys are drawn given the \
-         window, approximately, by splitting, which also estimates the chance."
-            .into(),
-        "The seed of the built-in config was selected: the first from 0 on with which α and β over all pairs of columns have \
-         the published digits and plain IHT converges. That these two hold is therefore no finding."
-            .into(),
-        format!(
-            "The theory asks for the curvature over 3k columns. Here that is α = {}, β = {:.2}; its exact range: {}. What the \
-             paper and this section take, k columns, is what its caption says.",
-            tiny(of_3k.alpha, 1),
-            of_3k.beta,
-            ends(of_3k.known.and_then(|c| c.exact_momentum())),
-        ),
-        "Linear algebra: on a fixed support the error along an eigenvector of eigenvalue λ obeys e⁺ = ρ((1+τ)e − τe₋), ρ = 1 − \
-         μλ. Both roots of z² − ρ(1+τ)z + ρτ lie in the unit circle where |ρτ| < 1 and |ρ(1+τ)| < 1 + ρτ. The exact range of \
-         the theory is the same with ξ in place of |ρ|, for either sign; ξ is twice the largest |ρ| of any k columns."
-            .into(),
-    ];
+    section.judge(verdicts(found, &findings))?;
     let share = |labels: &[Label]| {
         found.grid.iter().filter(|t| labels.contains(&t.label)).count() as f64 / found.grid.len() as f64
     };
@@ -162,7 +139,7 @@ pub fn section(config: &Config, found: &Measured) -> Section {
         "other_toys": found.shares,
         "chance": found.chance,
     });
-    section
+    Ok(section)
 }
 
 fn set_up(section: &mut Section, config: &Config, found: &Measured) {
@@ -175,14 +152,11 @@ fn set_up(section: &mut Section, config: &Config, found: &Measured) {
         ("Planted", format!("{} normal values at random places, norm 1; no noise", config.k)),
         ("Step", format!("2/(α+β) = {:.4}, α and β over all supports of k columns", found.of_k.step())),
         (
-            "Labels",
+            "Runs",
             format!(
-                "converged: a gap of {} of the start on the planted support within {} moves, called ripples where it rises at \
-                 least twice and in {} % of the moves or more, linear where a line through its logarithm has R² ≥ {STRAIGHT}, \
-                 else uneven (all by gaps above 1e−12 of the start); diverges: ends above the start; stalls: rests elsewhere; \
-                 wanders: none of these",
-                tiny(config.converged, 0),
+                "{} moves; converged at {:e} of the start's gap, ripples from {} % of the moves",
                 config.iterations,
+                config.converged,
                 100.0 * config.ripples
             ),
         ),
@@ -229,186 +203,142 @@ fn tables(found: &Measured) -> Vec<Table> {
     ]
 }
 
-fn verdicts(found: &Measured, findings: &Findings<'_>) -> Vec<Verdict> {
+fn verdicts(found: &Measured, findings: &Findings<'_>) -> [(String, Agreement); 8] {
     let (alpha, beta, xi) = (found.of_k.alpha(), found.of_k.beta(), found.of_k.xi());
     let caption_xi = 1.0 - alpha / beta;
     let as_published = (alpha - PUBLISHED_ALPHA).abs() <= TWO_DIGITS && (beta - PUBLISHED_BETA).abs() <= TWO_DIGITS;
     let chance = found.chance.map_or("one plain draw".into(), |chance| {
         format!("chance of a plain draw with all pairs in the window {}", tiny(chance, 0))
     });
-    vec![
+    [
         leaves(found, findings, 0),
         leaves(found, findings, 1),
         ripples(findings),
         linear(found, findings),
         faster(found, findings),
         range(found, findings),
-        Verdict::new(
-            "ξ = 1 − α/β",
-            PUBLISHED_XI.to_string(),
+        (
             format!("1 − α/β = {caption_xi:.2}; 2(κ−1)/(κ+1) = {xi:.2}"),
             if as_published { Agreement::of((caption_xi - PUBLISHED_XI).abs() <= TWO_DIGITS) } else { Agreement::Open },
-            "The lemma's ξ is 2(κ−1)/(κ+1), not that of the caption's formula.",
         ),
-        Verdict::new(
-            "A Gaussian draw has this curvature over all supports of k columns",
-            format!("α ≈ {PUBLISHED_ALPHA}, β ≈ {PUBLISHED_BETA}"),
+        (
             format!("α = {alpha:.3}, β = {beta:.3}; {chance}"),
             match found.chance {
                 _ if !as_published => Agreement::Differs,
                 Some(chance) if chance < NO_CHANCE => Agreement::Partly,
                 _ => Agreement::Agrees,
             },
-            "All pairs of columns must be nearly orthogonal and of like norm. The paper does not say how its draw came about, \
-             and may have looked at some supports only.",
         ),
     ]
 }
 
 /// What happens beyond the lower (0) or the upper (1) end.
-fn leaves(found: &Measured, findings: &Findings<'_>, at: usize) -> Verdict {
-    let (side, rest) = [("negative", "up to"), ("large", "from")][at];
+fn leaves(found: &Measured, findings: &Findings<'_>, at: usize) -> (String, Agreement) {
     let (all, first) = (findings.divergent[at], findings.beyond[at]);
     let wander = |t: &&Trial| t.label == Label::Wanders && (t.tau < 0.0) == (at == 0);
+    let rest = ["up to", "from"][at];
     let every = all.map_or("not at the end of the grid".into(), |tau| format!("every τ {rest} {}", digits(tau, 2)));
-    let next = first.map_or("none".into(), |t| format!("{}, {}", digits(t.tau, 2), t.label.name()));
-    let late = first.is_some_and(Trial::changes_late);
-    Verdict::new(
-        format!("Diverges for τ too {side}"),
-        "yes",
-        format!("{every}; the first that does not converge: {next}"),
-        match (all, first) {
-            (Some(_), _) => Agreement::Agrees,
-            (None, Some(_)) => Agreement::Partly,
-            (None, None) => Agreement::Differs,
-        },
-        format!(
-            "{} τ on this side wander: they neither converge nor come to rest, nor do they grow. Linear algebra on the planted \
-             support allows {}; the support of the first that does not converge {} at the end of its run.",
-            found.grid.iter().filter(wander).count(),
-            ends(Some(found.local.range())),
-            if late { "still changes" } else { "has settled" },
-        ),
-    )
+    let next = first.map_or("none".into(), |t| {
+        let support = if t.changes_late() { "still changes" } else { "has settled" };
+        format!("{}, {}, whose support {support} at the end", digits(t.tau, 2), t.label.name())
+    });
+    let wander = found.grid.iter().filter(wander).count();
+    let agreement = match (all, first) {
+        (Some(_), _) => Agreement::Agrees,
+        (None, Some(_)) => Agreement::Partly,
+        (None, None) => Agreement::Differs,
+    };
+    (format!("{every}; the first that does not converge: {next}; {wander} wander"), agreement)
 }
 
 /// Whether the gap ripples at the ends.
-fn ripples(findings: &Findings<'_>) -> Verdict {
+fn ripples(findings: &Findings<'_>) -> (String, Agreement) {
     let rippling = |t: &&Trial| t.label == Label::Ripples;
     let lower = findings.inside.iter().take(AT_THE_ENDS).filter(rippling).count();
     let upper = findings.inside.iter().rev().take(AT_THE_ENDS).filter(rippling).count();
     let all = AT_THE_ENDS.min(findings.inside.len());
     // An end that lies beyond the grid is not seen.
     let seen = findings.range.is_some() && findings.beyond.iter().all(Option::is_some);
-    Verdict::new(
-        "The gap ripples near both ends of the range",
-        "yes",
-        format!("{lower} of {all} at the lower end; {upper} of {all} at the upper end"),
-        match [lower, upper] {
-            _ if !seen => Agreement::Open,
-            [0, 0] => Agreement::Differs,
-            [0, _] | [_, 0] => Agreement::Partly,
-            _ => Agreement::Agrees,
-        },
-        "Ripples come from a pair of complex roots, or from two errors that alternate. At τ = −1 an error with ρ > 0 has the \
-         roots ±√ρ: the gap then falls every other move, in steps, and does not rise.",
-    )
+    let agreement = match [lower, upper] {
+        _ if !seen => Agreement::Open,
+        [0, 0] => Agreement::Differs,
+        [0, _] | [_, 0] => Agreement::Partly,
+        _ => Agreement::Agrees,
+    };
+    (format!("{lower} of {all} at the lower end; {upper} of {all} at the upper end"), agreement)
 }
 
 /// Whether convergence is linear between the ends.
-fn linear(found: &Measured, findings: &Findings<'_>) -> Verdict {
+fn linear(found: &Measured, findings: &Findings<'_>) -> (String, Agreement) {
     let inside = findings.inside;
     let between = inside.get(AT_THE_ENDS..inside.len().saturating_sub(AT_THE_ENDS)).unwrap_or_default();
     let of = |label: Label| between.iter().filter(|t| t.label == label).count();
     let plain = &found.plain;
-    Verdict::new(
-        "Fast linear convergence between, plain IHT at τ = 0 among it",
-        "yes",
-        format!(
-            "between the ends {} of {} τ linear, {} uneven, {} with ripples; τ = 0: {}, factor {:.3} a move, R² {:.3}",
-            of(Label::Linear),
-            between.len(),
-            of(Label::Uneven),
-            of(Label::Ripples),
-            plain.label.name(),
-            plain.rate,
-            plain.straight
-        ),
-        match plain.label {
-            Label::Linear if of(Label::Linear) == between.len() => Agreement::Agrees,
-            Label::Linear => Agreement::Partly,
-            _ => Agreement::Differs,
-        },
-        format!(
-            "Linear: an R² of at least {STRAIGHT}. By linear algebra on the planted support the factor of plain IHT is {:.3}. \
-             What is uneven or ripples converges all the same, with a factor of its own.",
-            found.local.rate(0.0)
-        ),
-    )
+    let measured = format!(
+        "between the ends {} of {} τ linear, {} uneven, {} with ripples; τ = 0: {}, factor {:.3} a move ({:.3} by linear \
+         algebra), R² {:.3}",
+        of(Label::Linear),
+        between.len(),
+        of(Label::Uneven),
+        of(Label::Ripples),
+        plain.label.name(),
+        plain.rate,
+        found.local.rate(0.0),
+        plain.straight
+    );
+    let agreement = match plain.label {
+        Label::Linear if of(Label::Linear) == between.len() => Agreement::Agrees,
+        Label::Linear => Agreement::Partly,
+        _ => Agreement::Differs,
+    };
+    (measured, agreement)
 }
 
 /// Whether momentum is faster than none.
-fn faster(found: &Measured, findings: &Findings<'_>) -> Verdict {
+fn faster(found: &Measured, findings: &Findings<'_>) -> (String, Agreement) {
     // The paper's own constant, as far as it converges here.
     let quarter = found.panels.iter().flatten().find(|t| t.tau == 0.25 && t.label.converges());
     let quarter = quarter.filter(|_| findings.best.is_some()).map(|t| t.rate.ln() / found.plain.rate.ln());
     let gain = |name: &str, gain: Option<(f64, f64)>| {
-        gain.map_or(String::new(), |(tau, gain)| {
-            format!("{name} τ = {}: {gain:.2} × the digits a move", digits(tau, 3))
-        })
+        gain.map(|(tau, gain)| format!("{name} τ = {}: {gain:.2} × the digits a move", digits(tau, 3)))
     };
-    let [least, largest] = found.local.rho.map(|rho| digits(rho, 3));
     let measured = [
         gain("best", findings.best.map(|(best, gain)| (best.tau, gain))),
         gain("the paper's", quarter.map(|gain| (0.25, gain))),
         gain("best by linear algebra", found.local.best()),
     ];
-    Verdict::new(
-        "Momentum is faster than plain IHT",
-        "yes",
-        measured.join("; "),
-        match (findings.best.map(|best| best.1), quarter) {
-            (_, Some(gain)) if gain > 1.0 => Agreement::Agrees,
-            (Some(gain), _) if gain > 1.0 => Agreement::Partly,
-            (Some(_), _) => Agreement::Differs,
-            (None, _) => Agreement::Open,
-        },
-        format!(
-            "On the planted support ρ = 1 − μλ lies from {largest} to {least}; momentum speeds up errors with ρ > 0, best with \
-             ρ(1+τ)² = 4τ, and slows down those with ρ < 0. The step 2/(α+β) makes ρ small: a shorter one leaves momentum more \
-             to do."
-        ),
-    )
+    let agreement = match (findings.best.map(|best| best.1), quarter) {
+        (_, Some(gain)) if gain > 1.0 => Agreement::Agrees,
+        (Some(gain), _) if gain > 1.0 => Agreement::Partly,
+        (Some(_), _) => Agreement::Differs,
+        (None, _) => Agreement::Open,
+    };
+    let [least, largest] = found.local.rho.map(|rho| digits(rho, 3));
+    let measured = measured.into_iter().flatten().collect::<Vec<_>>().join("; ");
+    (format!("{measured}; ρ from {largest} to {least}"), agreement)
 }
 
 /// Whether the published range is one.
-fn range(found: &Measured, findings: &Findings<'_>) -> Verdict {
+fn range(found: &Measured, findings: &Findings<'_>) -> (String, Agreement) {
     let published = found.of_k.published_momentum();
     let magnitude = by_magnitude(found.of_k.xi());
-    let (converge, all) = converging_within(found, published.unwrap_or((-magnitude, magnitude)));
-    let others = found.plain_share().map_or_else(String::new, |share| {
-        format!(" Plain IHT converges on {:.0} % of the other toys, drawn in the same way.", 100.0 * share)
-    });
-    Verdict::new(
-        "It converges for |τ| ≤ (1 − φ√ξ)/(φ√ξ), which the figure shades",
-        "a range around 0",
-        format!(
-            "published range: {}; exact: {}; measured: {}",
-            ends(published),
-            ends(found.of_k.exact_momentum()),
-            ends(findings.range)
-        ),
-        Agreement::of(published.is_some() && converge == all),
-        format!(
-            "The range is empty unless ξ < 1/φ² ≈ 0.382. By its magnitude, |1 − φ√ξ|/(φ√ξ), it is |τ| ≤ {magnitude:.2}; of the \
-             {all} τ of the grid in the range, or else in there, {converge} converge. The exact range solves ξ(|1+τ| + |τ|) < \
-             1; it is sufficient, not necessary, and its ξ must be that of 3k columns.{others}"
-        ),
-    )
+    let inside = |low: f64, high: f64| found.grid.iter().filter(move |t| (low..=high).contains(&t.tau));
+    let (low, high) = published.unwrap_or((-magnitude, magnitude));
+    let converge = inside(low, high).filter(|t| t.label.converges()).count();
+    let all = inside(low, high).count();
+    let others = found.plain_share().map_or(f64::NAN, |share| 100.0 * share);
+    let measured = format!(
+        "published range: {}; exact: {}; measured: {}; {converge} of {all} τ with |τ| ≤ {magnitude:.2}, the published range by \
+         its magnitude, converge; plain IHT on {others:.0} % of the other toys",
+        ends(published),
+        ends(found.of_k.exact_momentum()),
+        ends(findings.range)
+    );
+    (measured, Agreement::of(published.is_some() && converge == all))
 }
 
 /// f − f* against the iteration, in three panels.
-fn panels(config: &Config, found: &Measured) -> Figure {
+fn panels(config: &Config, found: &Measured) -> Vec<Panel> {
     let mut taus: Vec<f64> = found.panels.iter().flatten().map(|t| t.tau).filter(|tau| *tau != 0.0).collect();
     taus.sort_by(f64::total_cmp);
     taus.dedup();
@@ -437,10 +367,7 @@ fn panels(config: &Config, found: &Measured) -> Figure {
         Panel::chart(title, x, y, trials.iter().map(curve).collect())
     };
     let titles = ["Negative momentum", "Around plain IHT", "Positive momentum"];
-    let caption = "Solid: converges along a line; dashed: unevenly or with ripples; dotted: does not converge. The labels are \
-                   measured, not seen.";
-    let panels = titles.into_iter().zip(&found.panels).map(panel).collect();
-    Figure::new("momentum", "The gap against the iteration, by momentum", caption.into(), 3, panels)
+    titles.into_iter().zip(&found.panels).map(panel).collect()
 }
 
 /// The points that have a place.
@@ -465,7 +392,7 @@ fn shades(config: &Config, of_k: &Conditioning) -> Vec<Shade> {
 }
 
 /// Rates over τ, and how many toys converge.
-fn ranges(config: &Config, found: &Measured) -> Figure {
+fn ranges(config: &Config, found: &Measured) -> Vec<Panel> {
     let (low, high) = found.local.range();
     let on_the_grid = |x: &f64| (config.tau.from..=config.tau.to).contains(x);
     let place = |x| Place { x, label: format!("linear algebra: {}", digits(x, 2)) };
@@ -493,10 +420,7 @@ fn ranges(config: &Config, found: &Measured) -> Figure {
         let shares = Axis::linear("share of toys").between(0.0, 1.05);
         panels.push(panel(format!("{} other toys", config.toys), shares, curves, vec![]));
     }
-    let caption = "Shaded: the exact range, and the published one, which is empty where φ√ξ is not below 1: there it is what \
-                   its formula gives by magnitude. Right: other toys, drawn in the same way.";
-    let title = "The momenta that converge, measured and allowed";
-    Figure::new("momentum-range", title, caption.into(), panels.len(), panels)
+    panels
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ const FLOOR: f64 = 1e-12;
 /// One rise may be chance; so many make ripples.
 const LEAST_RISES: usize = 2;
 /// A gap is straight on a logarithmic axis from this R² on. Equal steps of two moves, as at τ = −1, have about 0.97.
-pub const STRAIGHT: f64 = 0.99;
+const STRAIGHT: f64 = 0.99;
 /// A run that stays within this share of its gap for its last quarter has stopped.
 const STILL: f64 = 1e-6;
 

@@ -6,12 +6,15 @@ use crate::{Experiment, Scale};
 fn section(experiment: Experiment, text: &str) -> Section {
     let said = || text.to_owned();
     let all = [Agreement::Agrees, Agreement::Partly, Agreement::Differs, Agreement::Open];
-    let mut section = Section::new(experiment, text);
-    (section.scale, section.command, section.lead) = (Scale::Full, said(), said());
+    let mut section = Section::new(experiment).unwrap();
+    (section.title, section.command, section.lead) = (said(), said(), said());
+    section.scale = Scale::Full;
     section.setup = vec![(said(), said())];
     section.figures = vec![Figure { name: format!("of-{}", experiment.name()), ..full(text) }];
     section.tables = vec![Table::new(text, [text], [vec![said(), said()], vec![]])];
-    section.verdicts = all.map(|agreement| Verdict::new(text, text, text, agreement, text)).into();
+    section.verdicts = all
+        .map(|agreement| Verdict { claim: said(), published: said(), measured: said(), agreement, why: said() })
+        .into();
     section.notes = vec![said()];
     (section.threads, section.seconds) = (2, 12.345);
     section

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::figure::{Axis, Body, Curve, Figure, Ink, Map, Panel, Stroke};
+use crate::figure::{Axis, Body, Curve, Ink, Map, Panel, Stroke};
 use crate::{Contestant, Experiment, Progress, Request, Section, Table};
 use fits::{METHODS, Trial, trial};
 
@@ -189,7 +189,7 @@ fn section(config: &Config, xs: &[f64], ys: &[f64], trials: &[Vec<Trial>]) -> Re
     let percent = |m: &&Mapped| format!("{} {:.0} %", m.contestant.label(), 100.0 * m.area);
     let areas = ranked.iter().map(percent).collect::<Vec<_>>().join("; ");
 
-    let mut section = Section::new(Experiment::Phase, "Where each method recovers");
+    let mut section = Section::new(Experiment::Phase)?;
     section.lead = format!(
         "Of all draws are recovered: {areas}. The Donoho–Tanner curve of ℓ1 minimisation covers {:.0} % of the map. With the \
          step 1/λ_max AccIHT alone recovers {only_acc_iht} draws, IHT alone {only_iht}.",
@@ -202,21 +202,10 @@ fn section(config: &Config, xs: &[f64], ys: &[f64], trials: &[Vec<Trial>]) -> Re
         ("Cells", format!("{} × {}, {draws} draws each, the same for all methods", xs.len(), ys.len())),
         ("Recovered", format!("‖x − x*‖ ≤ {recovered:e}·‖x*‖")),
     ]);
-    section.figures = figures(config, &maps, xs, ys, &areas)?;
+    let (maps_drawn, halves) = panels(config, &maps, xs, ys)?;
+    section.draw("", 4, maps_drawn)?;
+    section.draw("-half", 1, vec![halves])?;
     section.tables.push(table(&ranked, &threshold, covered));
-    section.notes = vec![
-        "The curve is the weak threshold for n → ∞; at a finite n the change is gradual, and a method for ℓ1 follows it \
-         with a band."
-            .into(),
-        format!(
-            "The Lasso is followed to {:e} of its largest λ, near basis pursuit; its k largest entries are then refitted. \
-             OMP, CoSaMP (with refits), katoms and the Lasso are given k.",
-            config.lasso.smallest
-        ),
-        "The planted entries are normal, of different sizes, on which greedy methods and thresholding rely. Entries of \
-         equal size would give other maps."
-            .into(),
-    ];
     section.count(maps.iter().map(|m| (format!("area of {}", m.contestant.label()), m.area)));
     section.count([("area of the l1 curve", covered)]);
     section.record = json!({
@@ -253,7 +242,7 @@ fn table(ranked: &[&Mapped], threshold: &[f64], covered: f64) -> Table {
 }
 
 /// One map a method, and up to where half the draws are recovered.
-fn figures(config: &Config, maps: &[Mapped], xs: &[f64], ys: &[f64], areas: &str) -> Result<Vec<Figure>> {
+fn panels(config: &Config, maps: &[Mapped], xs: &[f64], ys: &[f64]) -> Result<(Vec<Panel>, Panel)> {
     let ((left, right), (low, high)) = (config.undersampling.edges(), config.density.edges());
     let x = Axis::linear("m/n").between(left.max(0.0), right.min(1.0));
     let y = Axis::linear("k/m").between(low.max(0.0), high.min(1.0));
@@ -276,22 +265,7 @@ fn figures(config: &Config, maps: &[Mapped], xs: &[f64], ys: &[f64], areas: &str
     let half = |map: &Mapped| Curve::of(map.contestant, xs.iter().copied().zip(map.half.iter().copied()).collect());
     let halves = [curve.clone().stroked(Stroke::Dashed)].into_iter().chain(maps.iter().map(half)).collect();
     let up = Axis::linear("k/m up to which half the draws are recovered").between(0.0, 1.0);
-    let caption = format!(
-        "The share of draws that are recovered, from none (pale) to all (full); below the line ℓ1 minimisation recovers in \
-         the limit of large n. Over the whole map: {areas}."
-    );
-    let half_caption = "The largest k/m such that at least half the draws are recovered at every k/m up to it, by straight \
-                        lines between the cells; a share that rises again beyond does not count.";
-    Ok(vec![
-        Figure::new("phase", "Where each method recovers", caption, 4, maps.iter().map(map).collect()),
-        Figure::new(
-            "phase-half",
-            "Up to where half the draws are recovered",
-            half_caption.into(),
-            1,
-            vec![Panel::chart("By m/n", x.clone(), up, halves)],
-        ),
-    ])
+    Ok((maps.iter().map(map).collect(), Panel::chart("By m/n", x.clone(), up, halves)))
 }
 
 #[cfg(test)]

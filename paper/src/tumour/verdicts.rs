@@ -1,8 +1,7 @@
 //! What the paper's table says, held against a cohort.
 
-use super::cohort::Cohort;
-use super::summary::{POSITIVES, Pair, Spread, Summary, TESTED, TUMOURS, published, published_ratio};
-use crate::{Agreement, Contestant, Verdict};
+use super::summary::{Pair, Spread, Summary, published_ratio};
+use crate::{Agreement, Contestant};
 
 /// The Frank–Wolfe methods, in the order of the paper's table, and those who choose groups.
 const FRANK_WOLFE: [Contestant; 3] =
@@ -13,135 +12,86 @@ const SLACK: f64 = 0.9;
 /// The least ratio that is called a gain.
 const GAIN: f64 = 1.05;
 
-/// The verdicts on a cohort; `label` begins each claim where there are several cohorts.
-pub fn verdicts(cohort: &Cohort, summary: &Summary, momentum: f64, label: &str) -> Vec<Verdict> {
-    let all = [
-        ranking(summary),
-        competitive(cohort, summary),
-        acceleration(summary, momentum),
-        frank_wolfe(summary),
-        away_steps(summary),
-    ];
-    let labelled = |verdict: Verdict| Verdict { claim: format!("{label}{}", verdict.claim), ..verdict };
-    all.into_iter().flatten().map(labelled).collect()
+/// The verdicts on a cohort, in the order of the claims.
+pub fn verdicts(summary: &Summary) -> Option<[(String, Agreement); 5]> {
+    Some([
+        ranking(summary)?,
+        competitive(summary)?,
+        acceleration(summary)?,
+        frank_wolfe(summary)?,
+        away_steps(summary)?,
+    ])
 }
 
 /// Whether both IHT and AccIHT err less than each of the Frank–Wolfe methods.
-fn ranking(summary: &Summary) -> Option<Verdict> {
+fn ranking(summary: &Summary) -> Option<(String, Agreement)> {
     let pairs = FRANK_WOLFE.iter().flat_map(|&wolfe| ON_GROUPS.map(|other| summary.pair(wolfe, other, false)));
     let differences: Vec<Spread> = pairs.map(|pair| pair.map(|pair| pair.error)).collect::<Option<_>>()?;
     let clear = |d: &&Spread| d.is_clear(summary.tested_per_trained);
     let more = differences.iter().filter(clear).filter(|d| d.mean > 0.0).count();
     let fewer = differences.iter().filter(clear).count() - more;
-    let five = [ON_GROUPS.as_slice(), &FRANK_WOLFE].concat();
-    let listed = |error: &dyn Fn(Contestant) -> Option<f64>| {
-        let one = |&who: &Contestant| Some(format!("{} {:.4}", who.label(), error(who)?));
-        five.iter().filter_map(one).collect::<Vec<_>>().join(", ")
+    let errors = summary.of_the_paper().map(|s| format!("{} {:.4}", s.contestant.label(), s.error.mean));
+    let measured = format!(
+        "{} (± {:.4} over {} splits); of {} differences {more} are beyond chance for IHT or AccIHT, {fewer} against them",
+        errors.collect::<Vec<_>>().join(", "),
+        summary.scatter,
+        summary.splits,
+        differences.len(),
+    );
+    let agreement = match (more, fewer) {
+        (0, 0) => Agreement::Open,
+        (0, _) => Agreement::Differs,
+        (more, _) if more == differences.len() => Agreement::Agrees,
+        _ => Agreement::Partly,
     };
-    let tumours = |share: f64| share * summary.tested as f64;
-    Some(Verdict::new(
-        "IHT and AccIHT err less than each of the Frank–Wolfe methods",
-        listed(&|who| published(who).map(|p| p.0)),
-        format!("{} (± {:.4} over splits)", listed(&|who| summary.of(who).map(|s| s.error.mean)), summary.scatter),
-        match (more, fewer) {
-            (0, 0) => Agreement::Open,
-            (0, _) => Agreement::Differs,
-            (more, _) if more == differences.len() => Agreement::Agrees,
-            _ => Agreement::Partly,
-        },
-        format!(
-            "The published errors are 50, 51 and 52 of {TESTED} tumours, from one split. Here another split of the same tumours \
-             moves an error by {:.1} tumours. Split by split, on the mean of {} splits, {more} of {} differences are beyond \
-             chance for IHT or AccIHT, {fewer} against them.",
-            tumours(summary.scatter),
-            summary.splits,
-            differences.len(),
-        ),
-    ))
+    Some((measured, agreement))
 }
 
 /// Whether IHT and AccIHT err less than who always names the larger class.
-fn competitive(cohort: &Cohort, summary: &Summary) -> Option<Verdict> {
+fn competitive(summary: &Summary) -> Option<(String, Agreement)> {
     let ratio = summary.tested_per_trained;
     let both = [summary.of(ON_GROUPS[0])?, summary.of(ON_GROUPS[1])?];
     let differences = both.map(|s| s.error.less(summary.guess));
     let below = differences.iter().filter(|d| d.mean < 0.0 && d.is_clear(ratio)).count();
     let ordered = both.iter().filter(|s| s.auc.mean > 0.5 && s.auc.less(0.5).is_clear(ratio)).count();
-    let errors = || summary.of_the_paper().map(|s| s.error.mean);
-    let guess = POSITIVES / TUMOURS;
-    Some(Verdict::new(
-        "With overlapping groups, for which there is no exact projection, IHT and AccIHT still give competitive results (held \
-         here against always naming the larger class)",
-        format!("errors of {:.4} to {:.4}; always naming the larger class: {guess:.4}", 50.0 / TESTED, 52.0 / TESTED),
-        format!(
-            "IHT {:.4}, AccIHT {:.4} (AUC {:.2}, {:.2}); larger class: {:.4}; least of the paper's methods {:.4}",
-            both[0].error.mean,
-            both[1].error.mean,
-            both[0].auc.mean,
-            both[1].auc.mean,
-            summary.guess,
-            errors().fold(f64::INFINITY, f64::min),
-        ),
-        match below {
-            2 => Agreement::Agrees,
-            1 => Agreement::Partly,
-            _ if differences.iter().all(|d| d.mean >= 0.0) => Agreement::Differs,
-            _ => Agreement::Open,
-        },
-        format!(
-            "{POSITIVES} of the paper's {TUMOURS} tumours are of the smaller class, so that naming the other one always errs \
-             less than any published error. Here ({} of {}) the mean errors of {} of the paper's five methods are below that; \
-             of IHT and AccIHT {below} beyond chance. The order of the tumours (AUC) is clearly above 0.5 for {ordered} of the \
-             two.",
-            cohort.positives(),
-            cohort.tumours(),
-            errors().filter(|error| *error < summary.guess).count(),
-        ),
-    ))
+    let measured = format!(
+        "IHT {:.4}, AccIHT {:.4} (AUC {:.2}, {:.2}; clearly above 0.5 for {ordered}); larger class: {:.4}; least of the paper's \
+         methods {:.4}",
+        both[0].error.mean,
+        both[1].error.mean,
+        both[0].auc.mean,
+        both[1].auc.mean,
+        summary.guess,
+        summary.of_the_paper().map(|s| s.error.mean).fold(f64::INFINITY, f64::min),
+    );
+    let agreement = match below {
+        2 => Agreement::Agrees,
+        1 => Agreement::Partly,
+        _ if differences.iter().all(|d| d.mean >= 0.0) => Agreement::Differs,
+        _ => Agreement::Open,
+    };
+    Some((measured, agreement))
 }
 
 /// How much sooner AccIHT has converged than IHT: each in its own setting, as the paper times them, then in one.
-fn acceleration(summary: &Summary, momentum: f64) -> Option<Verdict> {
+fn acceleration(summary: &Summary) -> Option<(String, Agreement)> {
     let own = summary.pair(Contestant::Iht, Contestant::AccIht, false)?;
     let same = summary.pair(Contestant::Iht, Contestant::AccIht, true)?;
     let factor = published_ratio(Contestant::Iht, Contestant::AccIht)?;
-    Some(Verdict::new(
-        "AccIHT converges sooner than IHT",
-        format!("{factor:.2}× in seconds, each with its own best setting, one split"),
-        format!("in passes: {} each with its own setting; {} in one setting", own.words(), same.words()),
-        judged(&[(own, factor), (same, factor)]),
-        format!(
-            "Each with its own best setting, as the paper times them, the settings differ, and a larger ridge alone converges \
-             sooner. Where progress is slow, a constant momentum τ is a step of 1/(1 − τ) times the length, and τ = {momentum} \
-             can save no more than a factor of {:.2}{}.",
-            1.0 / (1.0 - momentum),
-            if same.is_judged() { format!("; the iterations show {:.2}", same.iterations) } else { String::new() },
-        ),
-    ))
+    let measured = format!("in passes: {} each with its own setting; {} in one setting", own.words(), same.words());
+    Some((measured, judged(&[(own, factor), (same, factor)])))
 }
 
 /// How much sooner AccIHT has converged than the Frank–Wolfe methods.
-fn frank_wolfe(summary: &Summary) -> Option<Verdict> {
+fn frank_wolfe(summary: &Summary) -> Option<(String, Agreement)> {
     let pair = |who| Some((summary.pair(who, Contestant::AccIht, false)?, published_ratio(who, Contestant::AccIht)?));
     let pairs: Vec<(&Pair, f64)> = FRANK_WOLFE.into_iter().map(pair).collect::<Option<_>>()?;
-    let factors: Vec<String> = pairs.iter().map(|(_, factor)| format!("{factor:.1}×")).collect();
     let words: Vec<String> = pairs.iter().map(|(pair, _)| pair.words()).collect();
-    Some(Verdict::new(
-        "AccIHT converges sooner than Frank–Wolfe, plain, with away and with pairwise steps",
-        format!("{} in seconds", factors.join(", ")),
-        format!("in passes: {}; the two have different yardsticks of convergence", words.join(", ")),
-        judged(&pairs),
-        format!(
-            "A Frank–Wolfe step moves one gene, and each method has its own problem: a ball of the chosen radius, groups of the \
-             chosen number. Nor is convergence one thing: a run on the ball is held against the proven minimum over the ball, \
-             a run on groups against the minimum over the genes that it ended with, which asks less. {}",
-            convergence(summary, &[FRANK_WOLFE.as_slice(), &[Contestant::AccIht]].concat()),
-        ),
-    ))
+    Some((format!("in passes: {}", words.join(", ")), judged(&pairs)))
 }
 
 /// Whether away and pairwise steps are the quicker Frank–Wolfe methods, and err as plain steps do.
-fn away_steps(summary: &Summary) -> Option<Verdict> {
+fn away_steps(summary: &Summary) -> Option<(String, Agreement)> {
     let [plain, away, pairwise] = FRANK_WOLFE;
     let pairs = [summary.pair(plain, away, false)?, summary.pair(plain, pairwise, false)?];
     let quicker = pairs.iter().filter(|pair| pair.is_slower_by(GAIN)).count();
@@ -150,33 +100,20 @@ fn away_steps(summary: &Summary) -> Option<Verdict> {
     let unknown = pairs.iter().any(|pair| !pair.is_judged() || (pair.at_least && pair.passes < GAIN));
     let tumours = summary.tested as f64;
     let apart = |pair: &Pair| format!("{:+.1} ± {:.1}", pair.error.mean * tumours, error(pair) * tumours);
-    let error = published(plain)?.0;
-    Some(Verdict::new(
-        "Away and pairwise steps converge sooner than plain Frank–Wolfe, at the same error",
-        format!(
-            "{:.2}× and {:.2}× in seconds; errors of {error:.4}, {error:.4} and {error:.4}",
-            published_ratio(plain, away)?,
-            published_ratio(plain, pairwise)?
-        ),
-        format!(
-            "in passes: {} and {}; plain steps err on {} and {} tumours more (± the mean's error)",
-            pairs[0].words(),
-            pairs[1].words(),
-            apart(pairs[0]),
-            apart(pairs[1])
-        ),
-        match (quicker, alike) {
-            (2, 2) => Agreement::Agrees,
-            (0, _) if unknown => Agreement::Open,
-            (0, _) => Agreement::Differs,
-            _ => Agreement::Partly,
-        },
-        format!(
-            "The three minimise one convex function over one ball, where with a ridge the minimum is unique: equal errors say \
-             only that all are near it. {}",
-            convergence(summary, &FRANK_WOLFE),
-        ),
-    ))
+    let measured = format!(
+        "in passes: {} and {}; plain steps err on {} and {} tumours more (± the mean's error)",
+        pairs[0].words(),
+        pairs[1].words(),
+        apart(pairs[0]),
+        apart(pairs[1])
+    );
+    let agreement = match (quicker, alike) {
+        (2, 2) => Agreement::Agrees,
+        (0, _) if unknown => Agreement::Open,
+        (0, _) => Agreement::Differs,
+        _ => Agreement::Partly,
+    };
+    Some((measured, agreement))
 }
 
 /// Pairs with their published ratios. All must come near to theirs to agree, one must show a gain to agree in part.
@@ -193,13 +130,6 @@ fn judged(pairs: &[(&Pair, f64)]) -> Agreement {
     } else {
         Agreement::Differs
     }
-}
-
-/// On how many splits these converged. Splits on which the quicker one did not converge have no ratio.
-fn convergence(summary: &Summary, who: &[Contestant]) -> String {
-    let standings = who.iter().filter_map(|&one| summary.of(one));
-    let words = standings.map(|s| format!("{} {} of {}", s.contestant.label(), s.converged, s.error.of));
-    format!("Runs that converged: {}.", words.collect::<Vec<_>>().join(", "))
 }
 
 #[cfg(test)]
@@ -262,13 +192,12 @@ mod tests {
                 ..pair(FRANK_WOLFE[i / 2], ON_GROUPS[i % 2], 1.0)
             };
             let pairs = tumours.into_iter().enumerate().map(one).collect();
-            assert_eq!(ranking(&summary(pairs)).unwrap().agreement, judged, "{tumours:?}");
+            assert_eq!(ranking(&summary(pairs)).unwrap().1, judged, "{tumours:?}");
         }
     }
 
     #[test]
     fn results_are_held_against_guessing() {
-        let cohort = Cohort::new("c".into(), true, vec![vec![0.0; 2]], vec![0.0, 1.0], &[vec![0]]);
         for (errors, judged) in
             [([0.2, 0.2], Agreement::Agrees), ([0.2, 0.35], Agreement::Partly), ([0.3, 0.35], Agreement::Differs)]
         {
@@ -276,7 +205,7 @@ mod tests {
             for (who, error) in ON_GROUPS.into_iter().zip(errors) {
                 summary.standings.iter_mut().filter(|s| s.contestant == who).for_each(|s| s.error = flat(error));
             }
-            assert_eq!(competitive(&cohort, &summary).unwrap().agreement, judged);
+            assert_eq!(competitive(&summary).unwrap().1, judged);
         }
     }
 
@@ -299,8 +228,8 @@ mod tests {
             let mut pairs = [own, same].map(|passes| pair(Contestant::Iht, Contestant::AccIht, passes));
             pairs[1].same_setting = true;
             pairs.iter_mut().for_each(change);
-            let verdict = acceleration(&summary(pairs.into()), 0.25).unwrap();
-            assert!(verdict.agreement == judged && !format!("{verdict:?}").contains("NaN"), "{verdict:?}");
+            let (measured, agreement) = acceleration(&summary(pairs.into())).unwrap();
+            assert!(agreement == judged && !measured.contains("NaN"), "{measured}");
         }
     }
 
@@ -311,7 +240,7 @@ mod tests {
         {
             let mut pairs = [pair(FRANK_WOLFE[0], FRANK_WOLFE[1], passes), pair(FRANK_WOLFE[0], FRANK_WOLFE[2], 2.0)];
             pairs[0].error.mean = tumours / 177.0;
-            assert_eq!(away_steps(&summary(pairs.into())).unwrap().agreement, judged);
+            assert_eq!(away_steps(&summary(pairs.into())).unwrap().1, judged);
         }
     }
 }
