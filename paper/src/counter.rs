@@ -23,13 +23,12 @@ const ROUNDING: f64 = 1e-12;
 /// The residuals that the paper prints, at x₁ and x₂.
 const PUBLISHED: [f64; 2] = [1.1328, 0.2224];
 
+/// `paper/counter.toml` says what each is.
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Config {
-    /// Row by row.
     design: Vec<Vec<f64>>,
     target: Vec<f64>,
-    /// The first entries of the two points; the others are zero.
     x1: f64,
     x2: f64,
     tau: Steps,
@@ -87,7 +86,6 @@ struct Measured {
     raised: f64,
 }
 
-/// Runs it.
 pub fn run(request: &Request, progress: &Progress) -> Result<Section> {
     let config: Config = Experiment::Counter.settings(request)?;
     config.check()?;

@@ -84,7 +84,6 @@ impl Experiment {
         self.row().2
     }
 
-    /// Runs it.
     pub fn run(self, request: &Request, progress: &Progress) -> Result<Section> {
         let clock = Instant::now();
         let mut section = (self.row().3)(request, progress)?;

@@ -1,6 +1,5 @@
 //! How far an experiment is, on a terminal, and whether Ctrl-C was pressed.
 
-use std::fmt;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,16 +24,9 @@ pub fn listen() {
 }
 
 /// Ended before its time by Ctrl-C.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("stopped before its end")]
 pub struct Stopped;
-
-impl fmt::Display for Stopped {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("stopped before its end")
-    }
-}
-
-impl std::error::Error for Stopped {}
 
 /// Counts the pieces of an experiment; may be shared by threads.
 pub struct Progress {

@@ -30,19 +30,18 @@ const FAR_OFF: [usize; 2] = [1, 2];
 /// Whose comparisons are shown.
 const SHOWN: [Contestant; 4] = [Contestant::AccIht, Contestant::Katoms, Contestant::Staged, Contestant::Search];
 
+/// `paper/correlated.toml` says what each is.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Config {
     seed: u64,
     draws: u64,
-    /// Of both halves together.
     rows: usize,
     columns: usize,
     correlation: f64,
     k: usize,
     snr: f64,
     levels: Vec<usize>,
-    /// τ of AccIHT.
     momentum: f64,
     tolerance: f64,
     iterations: usize,
@@ -81,7 +80,6 @@ impl Config {
     }
 }
 
-/// Runs it.
 pub fn run(request: &Request, progress: &Progress) -> Result<Section> {
     let config: Config = Experiment::Correlated.settings(request)?;
     config.check()?;

@@ -18,7 +18,7 @@ pub(super) fn of_chart(chart: &Chart) -> (axis::Axis, axis::Axis) {
 
 /// The edges of a map's columns and rows.
 pub(super) fn edges_of(map: &Map) -> (Vec<f64>, Vec<f64>) {
-    (edges(&map.xs, map.x.kind), edges(&map.ys, map.y.kind))
+    (edges(&map.xs), edges(&map.ys))
 }
 
 /// Both axes of a map. By default they go from edge to edge.
@@ -50,21 +50,18 @@ fn fitted(given: &Axis, values: Vec<f64>) -> axis::Axis {
     ranged.or_else(around).unwrap_or_else(|| axis::Axis::bare(title, given.kind == AxisKind::Log))
 }
 
-/// Edges halfway between centres as the axis places them; the outer ones as far out as the inner ones.
-fn edges(centres: &[f64], kind: AxisKind) -> Vec<f64> {
-    let log = kind == AxisKind::Log;
-    let places: Vec<f64> = centres.iter().map(|&v| if log { v.ln() } else { v }).collect();
-    let halves = places.windows(2).map(|w| (w[0] + w[1]) / 2.0);
-    let edges = match places.as_slice() {
+/// Edges halfway between evenly placed centres; the outer ones as far out as the inner ones.
+fn edges(centres: &[f64]) -> Vec<f64> {
+    match centres {
         [] => Vec::new(),
         [alone] => vec![alone - 0.5, alone + 0.5],
         [first, second, ..] => {
-            let step = places[places.len() - 1] - places[places.len() - 2];
-            let last = places[places.len() - 1] + step / 2.0;
-            std::iter::once(first - (second - first) / 2.0).chain(halves).chain([last]).collect()
+            let last = centres[centres.len() - 1];
+            let step = last - centres[centres.len() - 2];
+            let halves = centres.windows(2).map(|w| (w[0] + w[1]) / 2.0);
+            [first - (second - first) / 2.0].into_iter().chain(halves).chain([last + step / 2.0]).collect()
         }
-    };
-    edges.into_iter().map(|v: f64| if log { v.exp() } else { v }).collect()
+    }
 }
 
 #[cfg(test)]
@@ -103,10 +100,8 @@ mod tests {
 
     #[test]
     fn cells_meet_halfway() {
-        assert_eq!(edges(&[1.0, 2.0, 4.0], AxisKind::Linear), [0.5, 1.5, 3.0, 5.0]);
-        let log = edges(&[1.0, 100.0], AxisKind::Log);
-        assert!([0.1, 10.0, 1000.0].iter().zip(&log).all(|(a, b)| (a / b - 1.0).abs() < 1e-12), "{log:?}");
-        assert_eq!(edges(&[3.0], AxisKind::Linear), [2.5, 3.5]);
-        assert!(edges(&[], AxisKind::Log).is_empty());
+        assert_eq!(edges(&[1.0, 2.0, 4.0]), [0.5, 1.5, 3.0, 5.0]);
+        assert_eq!(edges(&[3.0]), [2.5, 3.5]);
+        assert!(edges(&[]).is_empty());
     }
 }

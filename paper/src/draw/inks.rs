@@ -12,33 +12,8 @@ use katoms_charts::svg::Tone;
 /// How many steps a map's colours have.
 pub(super) const LEVELS: usize = 50;
 
-/// The marks of a figure, whatever their ink. Each rule is bound to the figure: its page has other drawings too.
-const RULES: [(&str, &str); 21] = [
-    ("text", "fill:#1b2026;font:12px \"DejaVu Sans\",Verdana,sans-serif"),
-    ("text.headline", "font-size:15px;font-weight:bold"),
-    ("text.panel", "font-weight:bold"),
-    ("text.axis", "fill:#454d57"),
-    ("text.tick", "fill:#57606b;font-size:11px"),
-    (
-        "text.word",
-        "fill:currentColor;font-weight:bold;font-size:11px;paint-order:stroke;stroke:#fff;stroke-width:4px;stroke-linejoin:round",
-    ),
-    (".page", "fill:#fff"),
-    (".grid", "stroke:#e3e6ea"),
-    (".rule", "stroke:#57606b"),
-    (".line", "fill:none;stroke:currentColor;stroke-width:1.75;stroke-linejoin:round;stroke-linecap:round"),
-    (".thick", "stroke-width:2.75"),
-    (".dashed", "stroke-dasharray:7 4;stroke-linecap:butt"),
-    (".dotted", "stroke-dasharray:.1 4.2;stroke-width:2.4"),
-    (".halo", "fill:none;stroke:#fff;stroke-width:6;stroke-linejoin:round;stroke-linecap:round;opacity:.9"),
-    (".band", "fill:currentColor;opacity:.15"),
-    (".shade", "fill:currentColor;opacity:.1"),
-    (".brace", "fill:none;stroke:currentColor;stroke-width:2"),
-    (".place", "fill:none;stroke:currentColor;stroke-width:1.25;stroke-dasharray:3 3"),
-    (".dot", "fill:currentColor;stroke:#fff;stroke-width:1"),
-    (".cloud", "fill:none;stroke:currentColor;stroke-width:5;stroke-linecap:round;opacity:.75"),
-    (".heat", "shape-rendering:crispEdges"),
-];
+/// The marks of a figure, whatever their ink.
+const RULES: &str = include_str!("figure.css");
 
 /// Inks as they come up, each with a number.
 #[derive(Debug, Default)]
@@ -72,8 +47,9 @@ impl Inks {
     /// The style sheet, for the figure of this id.
     pub(super) fn style(&self, id: &str) -> String {
         let mut style = String::new();
-        for (of, rule) in RULES {
-            let _ = write!(style, "#{id} {of}{{{rule}}}");
+        // Each rule is bound to the figure: its page has other drawings too.
+        for rule in RULES.lines() {
+            let _ = write!(style, "#{id} {rule}");
         }
         for (number, colour) in self.colours.iter().enumerate() {
             let _ = write!(style, "#{id} .i{number}{{color:{colour}}}");

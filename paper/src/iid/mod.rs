@@ -26,26 +26,20 @@ const RIGHT: f64 = 1e-3;
 /// Shares of the planted support at which two runs are compared, falling.
 const SHARES: [f64; 3] = [1.0, 0.9, 0.5];
 
+/// `paper/iid.toml` says what each is.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Config {
     seed: u64,
     rows: usize,
     columns: usize,
-    /// Entries of the planted vector.
     k: usize,
-    /// The sparsity that is asked for when k is overshot.
     overshot: usize,
-    /// τ of the paper.
     momentum: f64,
-    /// λ of the ℓ1 ball.
     radius: f64,
-    /// Shares of f(0) at which costs are read off, falling.
     levels: Vec<f64>,
-    /// A run ends when f is below this share of f(0).
     floor: f64,
     iterations: usize,
-    /// The cap of Frank–Wolfe without correction.
     uncorrected: usize,
 }
 
@@ -106,7 +100,6 @@ impl Results {
     }
 }
 
-/// Runs it.
 pub fn run(request: &Request, progress: &Progress) -> Result<Section> {
     let config: Config = Experiment::Iid.settings(request)?;
     config.check()?;
@@ -154,8 +147,9 @@ fn section(results: &Results) -> Result<Section> {
     ]);
     section.draw("", 2, figures::gaps(results))?;
     section.draw("-support", 2, figures::supports(results))?;
-    section.tables = vec![runs_table(results), costs_table(results)];
-    section.judge(verdicts(results, allowed(Sign::Any)?))?;
+    let costs = results.costs();
+    section.tables = vec![runs_table(results), costs_table(&costs)];
+    section.judge(verdicts(results, &costs, allowed(Sign::Any)?))?;
     let longer = results.run(LineSearch, Field::Exact).map_or(f64::NAN, |r| r.step * largest);
     section.notes.push(format!(
         "The median step of the line search is {} times that of the paper. The Donoho–Tanner weak threshold gives {} at \
@@ -202,29 +196,52 @@ fn runs_table(results: &Results) -> Table {
     Table::new("Costs to a share of f(0), those of the step included", headings, results.runs.iter().map(row))
 }
 
-fn costs_table(results: &Results) -> Table {
-    use Contestant::{AccIht, Iht, Katoms};
-    let of_f = |level: f64| format!("f = {level:e}·f(0)");
-    let [exact, overshot] = [Field::Exact, Field::Overshot];
-    type Until = fn(f64) -> String;
-    let rows: [(_, _, Until, _); 9] = [
-        ("IHT / AccIHT, exact k", results.against(Iht, AccIht, exact), of_f, "1.2"),
-        ("IHT / AccIHT, overshot k", results.against(Iht, AccIht, overshot), of_f, "> 2"),
-        ("FW, corrective / AccIHT", results.frank_wolfe(AccIht, Field::Corrected), of_f, "≥ 10"),
-        ("FW, not corrective / AccIHT", results.frank_wolfe(AccIht, Field::Uncorrected), of_f, ""),
-        ("IHT / AccIHT, exact k", results.support(exact), percent, "much later"),
-        ("IHT / AccIHT, overshot k", results.support(overshot), percent, "much later"),
-        ("AccIHT / katoms, exact k", results.against(AccIht, Katoms, exact), of_f, ""),
-        ("AccIHT / katoms, overshot k", results.against(AccIht, Katoms, overshot), of_f, ""),
-        ("FW, corrective / katoms", results.frank_wolfe(Katoms, Field::Corrected), of_f, ""),
-    ];
-    let rows = rows.map(|(runs, ratio, until, paper)| {
+/// The comparisons of the paper, and ours: what the first costs over what the second does.
+struct Cost {
+    runs: &'static str,
+    ratio: Option<Ratio>,
+    until: fn(f64) -> String,
+    paper: &'static str,
+}
+
+impl Results {
+    fn costs(&self) -> [Cost; 9] {
+        use Contestant::{AccIht, Iht, Katoms};
+        let of_f = |level: f64| format!("f = {level:e}·f(0)");
+        let [exact, overshot] = [Field::Exact, Field::Overshot];
+        let cost = |runs, ratio, paper| Cost { runs, ratio, until: of_f, paper };
+        let support = |runs, field| Cost { runs, ratio: self.support(field), until: percent, paper: "much later" };
+        [
+            cost("IHT / AccIHT, exact k", self.against(Iht, AccIht, exact), "1.2"),
+            cost("IHT / AccIHT, overshot k", self.against(Iht, AccIht, overshot), "> 2"),
+            cost("FW, corrective / AccIHT", self.frank_wolfe(AccIht, Field::Corrected), "≥ 10"),
+            cost("FW, not corrective / AccIHT", self.frank_wolfe(AccIht, Field::Uncorrected), ""),
+            support("IHT / AccIHT, exact k", exact),
+            support("IHT / AccIHT, overshot k", overshot),
+            cost("AccIHT / katoms, exact k", self.against(AccIht, Katoms, exact), ""),
+            cost("AccIHT / katoms, overshot k", self.against(AccIht, Katoms, overshot), ""),
+            cost("FW, corrective / katoms", self.frank_wolfe(Katoms, Field::Corrected), ""),
+        ]
+    }
+}
+
+impl Cost {
+    fn words(&self) -> String {
+        let ratio = |r: Ratio| format!("{} to {}", r.words(), (self.until)(r.level));
+        format!("{}: {}", self.runs, self.ratio.map_or("nothing that both reach".into(), ratio))
+    }
+
+    fn row(&self) -> Vec<String> {
         let none = || ["nothing both reach", "–", "–", "–"].map(String::from);
-        let cells = |r: Ratio| [until(r.level), short(r.passes), short(r.seconds), short(r.iterations)];
-        [&[runs.to_owned()], &ratio.map_or_else(none, cells)[..], &[paper.to_owned()]].concat()
-    });
+        let cells = |r: Ratio| [(self.until)(r.level), short(r.passes), short(r.seconds), short(r.iterations)];
+        [&[self.runs.to_owned()], &self.ratio.map_or_else(none, cells)[..], &[self.paper.to_owned()]].concat()
+    }
+}
+
+fn costs_table(costs: &[Cost]) -> Table {
     let headings = ["runs", "until", "passes", "seconds", "iterations", "paper"];
-    Table::new("Speed-ups: what the first costs over what the second does", headings, rows)
+    let title = "Speed-ups: what the first costs over what the second does";
+    Table::new(title, headings, costs.iter().map(Cost::row))
 }
 
 /// "90 % of the support".
@@ -233,45 +250,31 @@ fn percent(share: f64) -> String {
 }
 
 /// One for each claim.
-fn verdicts(results: &Results, allowed: usize) -> [(String, Agreement); 6] {
-    use Contestant::{AccIht, FrankWolfe, Iht, Katoms};
-    let words = |r: Option<Ratio>, level: fn(f64) -> String| {
-        r.map_or("nothing that both reach".into(), |r| format!("{} to {}", r.words(), level(r.level)))
-    };
-    let of_f = |level: f64| format!("{level:e} of f(0)");
-    let judged = |r: Option<Ratio>, judge: fn(Ratio) -> Agreement| r.map_or(Agreement::Open, judge);
+fn verdicts(results: &Results, costs: &[Cost; 9], allowed: usize) -> [(String, Agreement); 6] {
+    use Contestant::{AccIht, FrankWolfe, Katoms};
+    let [exact, overshot, corrected, plain, support, support_overshot, ..] = costs;
+    let judged = |cost: &Cost, judge: fn(Ratio) -> Agreement| cost.ratio.map_or(Agreement::Open, judge);
     // A speed-up on the way to a wrong answer agrees in part only.
     let tempered = |field, agreement| match results.run(AccIht, field) {
         Some(run) if run.error <= RIGHT => agreement,
         _ if agreement == Agreement::Agrees => Agreement::Partly,
         _ => agreement,
     };
-    let [exact, overshot] = [Field::Exact, Field::Overshot].map(|field| results.against(Iht, AccIht, field));
-    let corrected = results.frank_wolfe(AccIht, Field::Corrected);
     // Where AccIHT reaches no level at all, a ratio says nothing, yet Frank–Wolfe is the faster.
     let reaches = |r: &Run| results.config.levels.iter().any(|&l| r.reaches(l).is_some());
-    let alone = corrected.is_none() && results.run(FrankWolfe, Field::Corrected).is_some_and(reaches);
-    let supports = [Field::Exact, Field::Overshot].map(|field| results.support(field));
+    let alone = corrected.ratio.is_none() && results.run(FrankWolfe, Field::Corrected).is_some_and(reaches);
     let right = |c| results.run(c, Field::Overshot).is_some_and(|r| r.found && r.error <= RIGHT);
     let error = |c| results.run(c, Field::Overshot).map_or(f64::NAN, |r| r.error);
-    let plain = results.frank_wolfe(AccIht, Field::Uncorrected);
     [
-        (format!("IHT over AccIHT: {}", words(exact, of_f)), tempered(Field::Exact, judged(exact, |r| r.near(1.2)))),
+        (exact.words(), tempered(Field::Exact, judged(exact, |r| r.near(1.2)))),
+        (overshot.words(), tempered(Field::Overshot, judged(overshot, |r| r.at_least(2.0)))),
         (
-            format!("IHT over AccIHT: {}", words(overshot, of_f)),
-            tempered(Field::Overshot, judged(overshot, |r| r.at_least(2.0))),
-        ),
-        (
-            format!("Frank–Wolfe over AccIHT: {}; without correction {}", words(corrected, of_f), words(plain, of_f)),
+            format!("{}; {}", corrected.words(), plain.words()),
             if alone { Agreement::Differs } else { judged(corrected, |r| r.at_least(10.0)) },
         ),
         (
-            format!(
-                "IHT over AccIHT at the exact k: {}; at the overshot k: {}",
-                words(supports[0], percent),
-                words(supports[1], percent)
-            ),
-            sooner(&supports),
+            format!("{}; {}", support.words(), support_overshot.words()),
+            sooner(&[support.ratio, support_overshot.ratio]),
         ),
         (
             format!("relative error of AccIHT {:.1e}, of katoms {:.1e}", error(AccIht), error(Katoms)),

@@ -17,28 +17,20 @@ use picture::Grey;
 use report::Contested;
 use runs::{PIECES, Problem, contest};
 
+/// `paper/images.toml` says what each is.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Config {
     seed: u64,
     rank: usize,
-    /// The share of pixels that is seen.
     seen: f64,
-    /// τ of the paper's AccIHT.
     momentum: f64,
-    /// Rounds of subspace iteration for the leading pairs of the paper's search.
     rounds: usize,
-    /// The most iterations of the paper's AccIHT and IHT.
     iterations: usize,
-    /// The most iterations of the methods whose iterations cost less.
     light_iterations: usize,
-    /// The most iterations of those that recover the picture.
     most_iterations: usize,
-    /// A run ends when f is this share of f(0).
     perfect: f64,
-    /// Of Soft-Impute.
     path: Path,
-    /// The size of the picture that is drawn where none is given.
     drawn: Size,
 }
 
@@ -87,7 +79,6 @@ impl Config {
     }
 }
 
-/// Runs it.
 pub fn run(request: &Request, progress: &Progress) -> Result<Section> {
     let config: Config = Experiment::Images.settings(request)?;
     config.check()?;
@@ -96,28 +87,14 @@ pub fn run(request: &Request, progress: &Progress) -> Result<Section> {
         paths => paths.iter().map(|path| Grey::read(path, config.rank)).collect::<Result<_>>()?,
     };
     progress.expect(PIECES * pictures.len());
-    let names = told_apart(pictures.iter().map(|picture| picture.name.clone()));
-    let one = |(picture, name)| {
-        let problem = Problem::new(Grey { name, ..picture }, &config)?;
+    let one = |picture| {
+        let problem = Problem::new(picture, &config)?;
         progress.done(&problem.picture.name)?;
         let finished = contest(&problem, &config, progress)?;
         Ok(Contested { problem, finished })
     };
-    let contested = pictures.into_iter().zip(names).map(one).collect::<Result<Vec<_>>>()?;
+    let contested = pictures.into_iter().map(one).collect::<Result<Vec<_>>>()?;
     report::section(&config, &contested)
-}
-
-/// The names, with a number behind each that is taken already. Upper and lower case are the same, as they are to some
-/// file systems.
-fn told_apart(names: impl Iterator<Item = String>) -> Vec<String> {
-    let mut apart: Vec<String> = Vec::new();
-    for name in names {
-        let numbered = (2..).map(|number| format!("{name}-{number}"));
-        let free = |candidate: &String| !apart.iter().any(|taken| taken.eq_ignore_ascii_case(candidate));
-        let chosen = std::iter::once(name.clone()).chain(numbered).find(free);
-        apart.push(chosen.unwrap_or(name));
-    }
-    apart
 }
 
 #[cfg(test)]

@@ -5,9 +5,9 @@ use std::cmp::Ordering;
 use anyhow::Result;
 use serde_json::json;
 
+use super::Config;
 use super::picture::packed;
 use super::runs::{Finished, PAPERS, Problem};
-use super::{Config, told_apart};
 use crate::figure::{Axis, Body, Curve, Panel, Stroke};
 use crate::race::Mark;
 use crate::{Agreement, Contestant, Experiment, Section, Table};
@@ -159,13 +159,9 @@ pub fn section(config: &Config, contested: &[Contested]) -> Result<Section> {
     section.lead = contested.iter().map(Contested::lead).collect::<Vec<_>>().join(" ");
     set_up(&mut section, config, contested);
     section.draw("", 2, contested.iter().flat_map(Contested::curves).collect())?;
-    // Names that differ may be the same once cleaned.
-    let files = told_apart(contested.iter().map(|c| file_name(&c.problem.picture.name)));
-    for (one, file) in contested.iter().zip(&files) {
-        section.draw(&format!("-{file}"), 4, one.pictures(config.rank)?)?;
-        if let Some(figure) = section.figures.last_mut() {
-            figure.title = format!("{}: {}", one.heading(), figure.title);
-        }
+    for (at, one) in (1..).zip(contested) {
+        section.draw(&format!("-{at}"), 4, one.pictures(config.rank)?)?;
+        section.figures[at].title = format!("{}: {}", one.heading(), section.figures[at].title);
         section.tables.push(one.table());
     }
     section.judge(verdicts(contested))?;
@@ -268,12 +264,6 @@ fn agreement(pictures: &[Option<Vec<f64>>]) -> Agreement {
     }
 }
 
-/// A name that every file system takes.
-fn file_name(name: &str) -> String {
-    let safe = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
-    name.chars().take(60).map(safe).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -291,11 +281,5 @@ mod tests {
         ] {
             assert_eq!(agreement(&ratios), judged, "{ratios:?}");
         }
-    }
-
-    #[test]
-    fn files_are_told_apart_once_their_names_are_cleaned() {
-        let names = ["a b", "a-b", "A b", "a-b-2"].map(file_name);
-        assert_eq!(told_apart(names.into_iter()), ["a-b", "a-b-2", "A-b-3", "a-b-2-2"]);
     }
 }

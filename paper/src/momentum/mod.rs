@@ -22,6 +22,7 @@ const MOST_COLUMNS: usize = 24;
 /// The most momenta on a grid, and the most toys.
 const MOST: usize = 100_000;
 
+/// `paper/momentum.toml` says what each is.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Config {
@@ -147,7 +148,6 @@ impl Measured {
     }
 }
 
-/// Runs it.
 pub fn run(request: &Request, progress: &Progress) -> Result<Section> {
     let config: Config = Experiment::Momentum.settings(request)?;
     config.check()?;

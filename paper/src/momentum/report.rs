@@ -326,10 +326,12 @@ fn range(found: &Measured, findings: &Findings<'_>) -> (String, Agreement) {
     let (low, high) = published.unwrap_or((-magnitude, magnitude));
     let converge = inside(low, high).filter(|t| t.label.converges()).count();
     let all = inside(low, high).count();
-    let others = found.plain_share().map_or(f64::NAN, |share| 100.0 * share);
+    let others = found
+        .plain_share()
+        .map_or(String::new(), |share| format!("; plain IHT converges on {:.0} % of the other toys", 100.0 * share));
     let measured = format!(
         "published range: {}; exact: {}; measured: {}; {converge} of {all} τ with |τ| ≤ {magnitude:.2}, the published range by \
-         its magnitude, converge; plain IHT on {others:.0} % of the other toys",
+         its magnitude, converge{others}",
         ends(published),
         ends(found.of_k.exact_momentum()),
         ends(findings.range)

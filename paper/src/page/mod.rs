@@ -39,14 +39,13 @@ struct Page<'a> {
 #[derive(Debug, Serialize)]
 struct SectionPart<'a> {
     name: &'static str,
-    /// What to type after `katoms-paper`.
     command: &'a str,
     title: &'a str,
     lead: &'a str,
     setup: &'a [(String, String)],
     figures: Vec<FigurePart<'a>>,
     tables: Vec<TablePart<'a>>,
-    verdicts: Vec<VerdictPart<'a>>,
+    verdicts: &'a [Verdict],
     notes: &'a [String],
     cost: String,
 }
@@ -62,7 +61,7 @@ impl<'a> SectionPart<'a> {
             setup: &section.setup,
             figures: section.figures.iter().map(FigurePart::new).collect(),
             tables: section.tables.iter().map(TablePart::new).collect(),
-            verdicts: verdicts(section).collect(),
+            verdicts: &section.verdicts,
             notes: &section.notes,
             cost: format!(
                 "At {scale} scale; {} seconds on {}.",
@@ -120,33 +119,6 @@ fn are_numbers(cells: &[&str]) -> bool {
     };
     let absent = |cell: &&str| cell.chars().count() <= 5 && !cell.contains(|c: char| c.is_ascii_digit());
     cells.iter().any(number) && cells.iter().all(|cell| number(cell) || absent(cell))
-}
-
-#[derive(Debug, Serialize)]
-struct VerdictPart<'a> {
-    claim: &'a str,
-    published: &'a str,
-    measured: &'a str,
-    why: &'a str,
-    class: &'static str,
-    word: &'static str,
-}
-
-fn verdicts(section: &Section) -> impl Iterator<Item = VerdictPart<'_>> {
-    section.verdicts.iter().map(|verdict| {
-        let Verdict { claim, published, measured, agreement, why } = verdict;
-        VerdictPart { claim, published, measured, why, class: class(*agreement), word: agreement.word() }
-    })
-}
-
-/// The class of an agreement in the style sheet.
-fn class(agreement: Agreement) -> &'static str {
-    match agreement {
-        Agreement::Agrees => "agrees",
-        Agreement::Partly => "partly",
-        Agreement::Differs => "differs",
-        Agreement::Open => "open",
-    }
 }
 
 /// How many claims stand how; empty where there is none.

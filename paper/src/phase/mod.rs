@@ -26,19 +26,16 @@ const MOST_PROBLEMS: usize = 1_000_000;
 const MOST_ITERATIONS: usize = 1_000_000;
 const MOST_LAMBDAS: usize = 1000;
 
+/// `paper/phase.toml` says what each is.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Config {
     seed: u64,
     columns: usize,
-    /// m/n.
     undersampling: Steps,
-    /// k/m.
     density: Steps,
     draws: usize,
-    /// The largest relative error of a recovery.
     recovered: f64,
-    /// τ of the paper.
     momentum: f64,
     iterations: usize,
     lasso: Descent,
@@ -130,7 +127,6 @@ struct Mapped {
     passes: f64,
 }
 
-/// Runs it.
 pub fn run(request: &Request, progress: &Progress) -> Result<Section> {
     let config: Config = Experiment::Phase.settings(request)?;
     config.check()?;

@@ -127,7 +127,6 @@ pub struct Arena<'a> {
 }
 
 impl Arena<'_> {
-    /// Runs it.
     pub fn contest(&self) -> Result<Contest> {
         let sample = self.sample(&self.split.training)?;
         let groups = OverlappingGroups::new(1, self.cohort.genes.len(), self.cohort.groups.clone())?;

@@ -33,33 +33,22 @@ const MOST_MARKS: usize = 4_000_000;
 /// The largest ridge and radius; the least ridge is one over it.
 const LARGEST: f64 = 1e9;
 
+/// `paper/tumour.toml` says what each is.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Config {
     seed: u64,
-    /// Random stratified splits into a training and a test part.
     splits: usize,
-    /// The share of the tumours that are trained on.
     training: f64,
-    /// Folds of the training part.
     folds: usize,
-    /// λ of ½λ‖x‖².
     ridges: Vec<f64>,
-    /// Numbers of groups, for those who choose groups.
     groups: Vec<usize>,
-    /// Radii of the ℓ1 ball, for Frank–Wolfe.
     radii: Vec<f64>,
-    /// τ.
     momentum: f64,
-    /// Whether the log-odds of the classes among the training tumours are added to every prediction.
     intercept: bool,
-    /// Converged: the objective is, for good, within this share of its whole descent.
     accuracy: f64,
-    /// When a fit of the cross-validation ends.
     tuning: Effort,
-    /// When a timed run ends.
     timed: Effort,
-    /// The cohort where none is given.
     simulated: Simulation,
 }
 
@@ -134,7 +123,6 @@ impl Config {
     }
 }
 
-/// Runs it.
 pub fn run(request: &Request, progress: &Progress) -> Result<Section> {
     let config: Config = Experiment::Tumour.settings(request)?;
     config.check()?;
