@@ -16,8 +16,6 @@ use serde_json::json;
 use crate::figure::{Axis, Body, Chart, Curve, Ink, Panel, Place, Shade, Stroke};
 use crate::{Agreement, Experiment, Progress, Request, Section, Table};
 
-/// The most momenta that are tried.
-const MOST: usize = 100_000;
 /// A residual below this share of the target's norm is rounding, and a τ below it is none.
 const ROUNDING: f64 = 1e-12;
 /// The residuals that the paper prints, at x₁ and x₂.
@@ -47,15 +45,12 @@ impl Config {
     fn check(&self) -> Result<()> {
         let columns = self.design.first().map_or(0, Vec::len);
         let even = columns > 0 && self.design.iter().all(|row| row.len() == columns);
-        let finite = [self.x1, self.x2, self.constant, self.tau.from, self.tau.to].iter().all(|v| v.is_finite());
         let moves = self.x1 != self.x2 && self.design.iter().any(|row| row.first() != Some(&0.0));
-        let steps = self.tau.from < self.tau.to && (2..=MOST).contains(&self.tau.steps);
         Experiment::Counter.check([
             (even, "`design` must be rows of equal length"),
             (self.design.len() == self.target.len(), "`target` must have one value for each row of `design`"),
-            (finite, "`x1`, `x2`, `constant` and the ends of `tau` must be finite"),
             (moves, "`x1` and `x2` must differ, and the first column of `design` must not be zero: else nothing moves"),
-            (steps, &format!("`tau` must rise in 2 to {MOST} steps")),
+            (self.tau.from < self.tau.to, "`tau` must rise"),
         ])
     }
 

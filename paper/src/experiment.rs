@@ -106,7 +106,22 @@ impl Experiment {
                 table.extend(changes);
             }
         }
+        self.check_limits(&table)?;
         table.try_into().map_err(|e: toml::de::Error| self.bad_config(e.message()))
+    }
+
+    /// Refuses a number of a config that lies outside of its limits: `paper/limits.toml`.
+    fn check_limits(self, table: &toml::Table) -> Result<()> {
+        let mut limits: BTreeMap<String, BTreeMap<String, [f64; 2]>> = toml::from_str(include_str!("../limits.toml"))?;
+        for (key, [low, high]) in limits.remove(self.name()).unwrap_or_default() {
+            let mut parts = key.split('.');
+            let first = parts.next().and_then(|part| table.get(part));
+            let values = numbers(parts.fold(first, |value, part| value?.get(part)));
+            if let Some(value) = values.iter().find(|v| !(low..=high).contains(v)) {
+                return Err(self.bad_config(&format!("`{key}` must lie from {low:?} to {high:?}, not {value:?}")));
+            }
+        }
+        Ok(())
     }
 
     /// What is wrong with a config.
@@ -125,6 +140,16 @@ impl Experiment {
     pub fn bands(self) -> Result<BTreeMap<String, Band>> {
         let mut all: BTreeMap<String, _> = serde_json::from_str(include_str!("../expected.json"))?;
         Ok(all.remove(self.name()).unwrap_or_default())
+    }
+}
+
+/// The numbers of a value; none where it is of another kind, which its reader will say.
+fn numbers(value: Option<&Value>) -> Vec<f64> {
+    match value {
+        Some(Value::Integer(number)) => vec![*number as f64],
+        Some(Value::Float(number)) => vec![*number],
+        Some(Value::Array(values)) => values.iter().flat_map(|value| numbers(Some(value))).collect(),
+        _ => Vec::new(),
     }
 }
 
@@ -193,17 +218,17 @@ pub mod tests {
         };
         let huge_lasso = format!("lasso = {{ smallest = 1e-4, count = {huge} }}");
         for (experiment, line, hint) in [
-            (Counter, "tau = { from = 0.0, to = 1.0, steps = 100001 }", "2 to 100000"),
+            (Counter, "tau = { from = 0.0, to = 1.0, steps = 100001 }", "`tau.steps`"),
             (Counter, "x2 = -1.7338", "must differ"),
-            (Counter, "constant = nan", "finite"),
+            (Counter, "constant = nan", "`constant`"),
             (Counter, "target = [1.0, 0.3870, -0.1514]", "each row"),
-            (Correlated, "draws = 1", "2 to"),
+            (Correlated, "draws = 1", "from 2"),
             (Correlated, "rows = 801", "even"),
-            (Correlated, "correlation = 1.0", "between −1 and 1"),
-            (Correlated, "snr = -1.0", "above 0"),
+            (Correlated, "correlation = 1.0", "`correlation`"),
+            (Correlated, "snr = -1.0", "`snr`"),
             (Correlated, "levels = [10, 30]", "among them"),
             (Correlated, "levels = [20, 200]", "1 to 199"),
-            (Correlated, "momentum = 9.0", "from 0 to 1"),
+            (Correlated, "momentum = 9.0", "from 0.0 to 1.0"),
             (Iid, "k = 0", "`k` must"),
             (Iid, "k = 751", "`k` must"),
             (Iid, "overshot = 7", "`overshot`"),
@@ -219,20 +244,20 @@ pub mod tests {
             (Images, "seen = 0.0", "`seen`"),
             (Images, "momentum = inf", "`momentum`"),
             (Images, "path = { lambdas = 7, least = 1.0, iterations = 6 }", "`path.least`"),
-            (Images, "drawn = { rows = 5000, columns = 768 }", "`drawn`"),
-            (Momentum, "columns = 100", "1 to 24"),
+            (Images, "drawn = { rows = 5000, columns = 768 }", "`drawn.rows`"),
+            (Momentum, "columns = 100", "to 24.0"),
             (Momentum, "k = 4", "a third"),
             (Momentum, "middle = [0.25]", "plain IHT"),
             (Momentum, "within = { alpha = 1.9, beta = 1.785 }", "alpha < beta"),
-            (Momentum, "toys = 999999999", "at most"),
-            (Phase, "density = { from = 0.0, to = 0.9, steps = 4 }", "`density`"),
-            (Phase, "undersampling = { from = 0.1, to = 1.0, steps = 3 }", "`undersampling`"),
-            (Phase, &format!("undersampling = {{ from = 0.1, to = 0.9, steps = {huge} }}"), "2 to 100 steps"),
+            (Momentum, "toys = 999999999", "`toys`"),
+            (Phase, "density = { from = 0.0, to = 0.9, steps = 4 }", "`density.from`"),
+            (Phase, "undersampling = { from = 0.1, to = 1.0, steps = 3 }", "`undersampling.to`"),
+            (Phase, &format!("undersampling = {{ from = 0.1, to = 0.9, steps = {huge} }}"), "`undersampling.steps`"),
             (Phase, "columns = 5", "`columns`"),
             (Phase, &format!("columns = {huge}"), "`columns`"),
             (Phase, &format!("draws = {huge}"), "`draws`"),
             (Phase, &format!("iterations = {huge}"), "`iterations`"),
-            (Phase, &huge_lasso, "`lasso`"),
+            (Phase, &huge_lasso, "`lasso.count`"),
             (Phase, "recovered = nan", "`recovered`"),
             (Tumour, "training = 1.4", "`training`"),
             (Tumour, "folds = 1", "`folds`"),
@@ -241,13 +266,13 @@ pub mod tests {
             (Tumour, "groups = [0]", "`groups`"),
             (Tumour, "ridges = [0]", "`ridges`"),
             (Tumour, "splits = 100000000", "`splits`"),
-            (Tumour, &format!("timed = {{ iterations = {huge}, tolerance = 1e-4 }}"), "`timed`"),
+            (Tumour, &format!("timed = {{ iterations = {huge}, tolerance = 1e-4 }}"), "`timed.iterations`"),
             (Tumour, &cohort("tumours", huge), "`simulated.tumours`"),
             (Tumour, &cohort("genes", huge), "`simulated.genes`"),
             (Tumour, &cohort("positives", "50"), "`simulated.positives`"),
             (Tumour, &cohort("grouped", "401"), "`simulated.grouped`"),
-            (Tumour, &cohort("largest_size", "201"), "`largest_size`"),
-            (Tumour, &cohort("planted", "41"), "`planted`"),
+            (Tumour, &cohort("largest_size", "201"), "`simulated.largest_size`"),
+            (Tumour, &cohort("planted", "41"), "`simulated.planted`"),
             (Tumour, &cohort("noise", "nan"), "`simulated.noise`"),
         ] {
             let error = experiment.run(&changed(experiment, &[line]), &Progress::hidden()).expect_err(line).to_string();

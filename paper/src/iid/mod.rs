@@ -45,16 +45,11 @@ struct Config {
 
 impl Config {
     fn check(&self) -> Result<()> {
-        let share = |v: f64| v > 0.0 && v < 1.0;
-        let levels = !self.levels.is_empty() && self.levels.iter().all(|&l| share(l) && l >= self.floor);
+        let falling = self.levels.is_sorted_by(|a, b| a > b) && self.levels.last().is_some_and(|&l| l >= self.floor);
         Experiment::Iid.check([
             (self.k >= 1 && self.k <= self.rows.min(self.columns), "`k` must lie between 1 and `rows` and `columns`"),
             ((self.k..=self.columns).contains(&self.overshot), "`overshot` must lie between `k` and `columns`"),
-            (self.radius.is_finite() && self.radius > 0.0, "`radius` must be above 0"),
-            (self.momentum.is_finite(), "`momentum` must be a number"),
-            (share(self.floor), "`floor` must lie between 0 and 1"),
-            (self.iterations >= 1 && self.uncorrected >= 1, "`iterations` and `uncorrected` must be at least 1"),
-            (levels && self.levels.is_sorted_by(|a, b| a > b), "`levels` must fall, from below 1 to `floor` at least"),
+            (falling, "`levels` must fall, to `floor` at least"),
         ])
     }
 }

@@ -17,10 +17,6 @@ use crate::{Experiment, Progress, Request, Section};
 
 /// φ = (1+√5)/2.
 const GOLDEN: f64 = 1.618_033_988_749_895;
-/// The most columns whose supports of 3k are enumerated in a moment.
-const MOST_COLUMNS: usize = 24;
-/// The most momenta on a grid, and the most toys.
-const MOST: usize = 100_000;
 
 /// `paper/momentum.toml` says what each is.
 #[derive(Debug, Deserialize)]
@@ -65,34 +61,14 @@ impl Grid {
 
 impl Config {
     fn check(&self) -> Result<()> {
-        let finite = |values: &[f64]| !values.is_empty() && values.iter().all(|v| v.is_finite());
-        let share = |v: f64| v > 0.0 && v < 1.0;
-        let window = self.within.is_none_or(|w| w.alpha >= 0.0 && w.alpha < w.beta);
-        let panels = [&self.left, &self.middle, &self.right].into_iter().all(|taus| finite(taus));
-        let grid = finite(&[self.tau.from, self.tau.to]) && self.tau.from < 0.0 && self.tau.to > 0.0;
-        let toys = self.toys <= MOST as u64 && (1..=self.tau.steps).contains(&self.stride);
+        let window = self.within.is_none_or(|w| w.alpha < w.beta);
+        let panels = !self.left.is_empty() && !self.right.is_empty();
         Experiment::Momentum.check([
-            (
-                (1..=MOST_COLUMNS).contains(&self.columns),
-                format!("`columns` must be 1 to {MOST_COLUMNS}: all supports of 3k are visited"),
-            ),
-            ((1..=1000).contains(&self.rows), "`rows` must be 1 to 1000".into()),
-            (
-                (1..=self.columns / 3).contains(&self.k),
-                format!("`k` must be 1 to a third of `columns`, which is {}", self.columns / 3),
-            ),
-            (window, "`within` must have 0 ≤ alpha < beta".into()),
-            (panels, "`left`, `middle` and `right` must each hold at least one finite τ".into()),
-            (self.middle.contains(&0.0), "`middle` must hold 0.0, plain IHT".into()),
-            (grid, "`tau` must go from below 0 to above 0".into()),
-            ((4..=MOST).contains(&self.tau.steps), format!("`tau` must have 4 to {MOST} steps")),
-            (
-                (10..=MOST).contains(&self.iterations) && self.shown > 0,
-                format!("`iterations` must be 10 to {MOST}, and `shown` at least 1"),
-            ),
-            (share(self.converged) && share(self.ripples), "`converged` and `ripples` must lie between 0 and 1".into()),
-            (toys, format!("`toys` must be at most {MOST}, `stride` at least 1 and at most the steps of `tau`")),
-            ((100..=1000 * MOST).contains(&self.proposals), format!("`proposals` must be 100 to {}", 1000 * MOST)),
+            ((1..=self.columns / 3).contains(&self.k), "`k` must be 1 to a third of `columns`"),
+            (window, "`within` must have alpha < beta"),
+            (panels, "`left` and `right` must each hold at least one τ"),
+            (self.middle.contains(&0.0), "`middle` must hold 0.0, plain IHT"),
+            (self.stride <= self.tau.steps, "`stride` must be at most the steps of `tau`"),
         ])
     }
 
