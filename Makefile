@@ -111,4 +111,4 @@ SCALE ?= default
 PAPER_DATA = $(addprefix --data ,$(wildcard $(KATOMS_DATA)/nki295_4919.npz $(KATOMS_DATA)/veer78_jacob.npz)) \
 	$(addprefix --image ,$(wildcard $(KATOMS_DATA)/kodim05.png $(KATOMS_DATA)/face_crop_683x1024.png))
 paper: ## the paper's experiments: figures and tables, all in target/paper/report.html
-	cargo run --quiet --release -p katoms-cli --no-default-features --features paper -- paper all --scale $(SCALE) --out target/paper $(PAPER_DATA)
+	cargo run --quiet --release -p katoms-paper -- all --scale $(SCALE) --out target/paper $(PAPER_DATA)

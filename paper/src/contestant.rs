@@ -10,11 +10,8 @@ pub enum Contestant {
     AccIht,
     /// Plain IHT as the paper sets it: the same without momentum.
     Iht,
-    /// Frank–Wolfe.
     FrankWolfe,
-    /// Frank–Wolfe with away steps.
     AwayFrankWolfe,
-    /// Frank–Wolfe with pairwise steps.
     PairwiseFrankWolfe,
     /// Algorithm 1 with a restricted line search and τ = ¼.
     LineSearch,
@@ -26,111 +23,50 @@ pub enum Contestant {
     Staged,
     /// What `katoms fit` runs: several starts, exchanges.
     Search,
-    /// The Lasso.
     Lasso,
     /// The columns of largest marginal correlation.
     Oblivious,
-    /// Forward selection by the loss.
     Forward,
-    /// Forward and backward.
     Foba,
-    /// Orthogonal matching pursuit.
     Omp,
-    /// CoSaMP.
     Cosamp,
-    /// Factored gradient descent.
     Bfgd,
-    /// Soft-Impute.
     SoftImpute,
-    /// Riemannian conjugate gradients.
     RiemannianCg,
 }
 
 impl Contestant {
-    /// All of them.
-    pub const ALL: [Self; 19] = [
-        Self::AccIht,
-        Self::Iht,
-        Self::FrankWolfe,
-        Self::AwayFrankWolfe,
-        Self::PairwiseFrankWolfe,
-        Self::LineSearch,
-        Self::ClosedForm,
-        Self::Katoms,
-        Self::Staged,
-        Self::Search,
-        Self::Lasso,
-        Self::Oblivious,
-        Self::Forward,
-        Self::Foba,
-        Self::Omp,
-        Self::Cosamp,
-        Self::Bfgd,
-        Self::SoftImpute,
-        Self::RiemannianCg,
-    ];
-
     /// What a legend and a table say.
     pub fn label(self) -> &'static str {
-        match self {
-            Self::AccIht => "AccIHT (paper)",
-            Self::Iht => "IHT (paper)",
-            Self::FrankWolfe => "Frank–Wolfe",
-            Self::AwayFrankWolfe => "FW, away steps",
-            Self::PairwiseFrankWolfe => "FW, pairwise",
-            Self::LineSearch => "AccIHT, line search",
-            Self::ClosedForm => "AccIHT, line search, closed-form τ",
-            Self::Katoms => "katoms",
-            Self::Staged => "katoms, staged",
-            Self::Search => "katoms, search",
-            Self::Lasso => "Lasso",
-            Self::Oblivious => "oblivious",
-            Self::Forward => "forward greedy",
-            Self::Foba => "FoBa",
-            Self::Omp => "OMP",
-            Self::Cosamp => "CoSaMP",
-            Self::Bfgd => "BFGD",
-            Self::SoftImpute => "Soft-Impute",
-            Self::RiemannianCg => "Riemannian CG",
-        }
+        self.row().0
     }
 
     /// Its colour on white, as #rrggbb.
     pub fn colour(self) -> &'static str {
-        match self {
-            Self::AccIht => "#d55e00",
-            Self::Iht => "#0072b2",
-            Self::FrankWolfe => "#7b3294",
-            Self::AwayFrankWolfe => "#c2789f",
-            Self::PairwiseFrankWolfe => "#a6761d",
-            Self::LineSearch => "#e69f00",
-            Self::ClosedForm => "#b0182b",
-            Self::Katoms => "#111111",
-            Self::Staged => "#009e73",
-            Self::Search => "#a89200",
-            Self::Lasso => "#56b4e9",
-            Self::Oblivious => "#999999",
-            Self::Forward => "#8c6bb1",
-            Self::Foba => "#e7298a",
-            Self::Omp => "#3c3c8c",
-            Self::Cosamp => "#5a9628",
-            Self::Bfgd => "#cc79a7",
-            Self::SoftImpute => "#8c510a",
-            Self::RiemannianCg => "#66a61e",
-        }
+        self.row().1
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-
-    #[test]
-    fn nobody_shares_a_name_or_a_colour() {
-        let names: BTreeSet<_> = Contestant::ALL.iter().map(|c| c.label()).collect();
-        let colours: BTreeSet<_> = Contestant::ALL.iter().map(|c| c.colour()).collect();
-        assert_eq!((names.len(), colours.len()), (Contestant::ALL.len(), Contestant::ALL.len()));
+    fn row(self) -> (&'static str, &'static str) {
+        match self {
+            Self::AccIht => ("AccIHT (paper)", "#d55e00"),
+            Self::Iht => ("IHT (paper)", "#0072b2"),
+            Self::FrankWolfe => ("Frank–Wolfe", "#7b3294"),
+            Self::AwayFrankWolfe => ("FW, away steps", "#c2789f"),
+            Self::PairwiseFrankWolfe => ("FW, pairwise", "#a6761d"),
+            Self::LineSearch => ("AccIHT, line search", "#e69f00"),
+            Self::ClosedForm => ("AccIHT, line search, closed-form τ", "#b0182b"),
+            Self::Katoms => ("katoms", "#111111"),
+            Self::Staged => ("katoms, staged", "#009e73"),
+            Self::Search => ("katoms, search", "#a89200"),
+            Self::Lasso => ("Lasso", "#56b4e9"),
+            Self::Oblivious => ("oblivious", "#999999"),
+            Self::Forward => ("forward greedy", "#8c6bb1"),
+            Self::Foba => ("FoBa", "#e7298a"),
+            Self::Omp => ("OMP", "#3c3c8c"),
+            Self::Cosamp => ("CoSaMP", "#5a9628"),
+            Self::Bfgd => ("BFGD", "#cc79a7"),
+            Self::SoftImpute => ("Soft-Impute", "#8c510a"),
+            Self::RiemannianCg => ("Riemannian CG", "#66a61e"),
+        }
     }
 }

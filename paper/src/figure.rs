@@ -1,4 +1,4 @@
-//! Figures as data: panels of curves, maps or pictures. The program draws them; a test reads them.
+//! Figures as data: panels of curves, maps or pictures. `draw` draws them; a test reads them.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -7,11 +7,9 @@ use crate::Contestant;
 /// Panels side by side, under one caption.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
-    /// Its file name without ending: `iid`, `iid-support`. The first figure of an experiment has the experiment's name.
+    /// Its file name without ending. The first figure of an experiment has the experiment's name.
     pub name: String,
-    /// The headline.
     pub title: String,
-    /// What is seen, from the numbers of the run.
     pub caption: String,
     /// How many panels stand in a row.
     pub columns: usize,
@@ -19,48 +17,45 @@ pub struct Figure {
     pub panels: Vec<Panel>,
 }
 
-/// One panel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Panel {
-    /// Stands above it.
     pub title: String,
-    /// What it shows.
     pub body: Body,
+}
+
+impl Panel {
+    /// Curves over two axes.
+    pub fn chart(title: impl Into<String>, x: Axis, y: Axis, curves: Vec<Curve>) -> Self {
+        let chart = Chart { x, y, curves, shades: Vec::new(), places: Vec::new() };
+        Self { title: title.into(), body: Body::Chart(chart) }
+    }
 }
 
 /// What a panel shows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Body {
-    /// Curves over two axes.
     Chart(Chart),
-    /// Values over a grid.
     Map(Map),
-    /// A photograph.
     Picture(Picture),
 }
 
 /// Curves over two axes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Chart {
-    /// Across.
     pub x: Axis,
-    /// Up.
     pub y: Axis,
     /// In drawing order: the last is on top. Curves with the same ink and label have one entry in the legend of the figure.
     pub curves: Vec<Curve>,
-    /// Ranges of x that are shaded.
     pub shades: Vec<Shade>,
     /// Places on x, marked by a vertical line.
     pub places: Vec<Place>,
 }
 
-/// One axis.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Axis {
     /// What it shows, with its unit.
     pub title: String,
-    /// How values are placed.
     pub kind: AxisKind,
     /// From where to where; by default around what is shown.
     pub range: Option<(f64, f64)>,
@@ -72,9 +67,9 @@ impl Axis {
         Self { title: title.into(), kind: AxisKind::Linear, range: None }
     }
 
-    /// Values placed by their logarithm.
+    /// Values placed by their logarithm; what is not positive has no place.
     pub fn log(title: impl Into<String>) -> Self {
-        Self { title: title.into(), kind: AxisKind::Log, range: None }
+        Self { kind: AxisKind::Log, ..Self::linear(title) }
     }
 
     /// The same from here to there; curves are cut off beyond.
@@ -87,20 +82,15 @@ impl Axis {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AxisKind {
-    /// Evenly.
     Linear,
-    /// By their logarithm; what is not positive has no place.
     Log,
 }
 
-/// One line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Curve {
     /// What the legend says.
     pub label: String,
-    /// Its colour.
     pub ink: Ink,
-    /// How it is drawn.
     pub stroke: Stroke,
     /// By rising x. A value that is not finite breaks the line.
     #[serde(deserialize_with = "with_gaps")]
@@ -153,44 +143,34 @@ pub enum Ink {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Stroke {
-    /// Solid.
     Solid,
-    /// In dashes: the same method in another setting.
+    /// The same method in another setting.
     Dashed,
-    /// In dots.
     Dotted,
     /// Points only, no line.
     Points,
 }
 
-/// A range of x.
+/// A shaded range of x.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Shade {
-    /// Its lower end.
     pub from: f64,
-    /// Its upper end.
     pub to: f64,
-    /// What it is.
     pub label: String,
-    /// Its colour.
     pub ink: Ink,
 }
 
 /// A place on x.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Place {
-    /// Where.
     pub x: f64,
-    /// What is there.
     pub label: String,
 }
 
 /// Values over a grid, 0 (pale) to 1 (full).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Map {
-    /// Across.
     pub x: Axis,
-    /// Up.
     pub y: Axis,
     /// Centres of the columns, rising.
     pub xs: Vec<f64>,
@@ -207,11 +187,8 @@ pub struct Map {
 /// A grey picture as PNG, in base64.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Picture {
-    /// Columns of pixels.
     pub width: usize,
-    /// Rows of pixels.
     pub height: usize,
-    /// The file.
     pub png: String,
 }
 

@@ -3,15 +3,13 @@
 use katoms::linalg::{self, kernels};
 use katoms::space::SparseVec;
 
-/// The area under the ROC curve when coordinates are ranked by their magnitude and the planted ones are to
-/// stand in front; ties count one half. NaN when all or none are planted.
-pub(crate) fn support_auc(found: &SparseVec, truth: &SparseVec) -> f64 {
-    let (found, truth) = (found.to_dense(), truth.to_dense());
-    let of = |planted: bool| {
-        let mut sizes: Vec<f64> =
-            found.iter().zip(&truth).filter(|(_, t)| (**t != 0.0) == planted).map(|(f, _)| f.abs()).collect();
-        sizes.sort_by(f64::total_cmp);
-        sizes
+/// The area under the ROC curve: the share of pairs of a positive and another in which the positive has the larger value;
+/// ties count one half. NaN when all or none are positive.
+pub fn auc(values: &[f64], positive: impl Fn(usize) -> bool) -> f64 {
+    let of = |wanted: bool| {
+        let mut of: Vec<f64> = (0..values.len()).filter(|&i| positive(i) == wanted).map(|i| values[i]).collect();
+        of.sort_by(f64::total_cmp);
+        of
     };
     let (inside, outside) = (of(true), of(false));
     let wins = |v: &f64| {
@@ -22,22 +20,28 @@ pub(crate) fn support_auc(found: &SparseVec, truth: &SparseVec) -> f64 {
     inside.iter().map(wins).sum::<f64>() / (inside.len() * outside.len()) as f64
 }
 
+/// The same of coordinates ranked by their magnitude, where the planted ones are to stand in front.
+pub fn support_auc(found: &SparseVec, truth: &SparseVec) -> f64 {
+    let sizes: Vec<f64> = found.to_dense().iter().map(|v| v.abs()).collect();
+    auc(&sizes, |i| truth.value_at(i) != 0.0)
+}
+
 /// ‖y − Xβ‖² on a column-major design.
-pub(crate) fn square_error(design: &[f64], y: &[f64], beta: &SparseVec) -> f64 {
+pub fn square_error(design: &[f64], y: &[f64], beta: &SparseVec) -> f64 {
     let mut residual = y.to_vec();
     beta.entries().for_each(|(j, c)| kernels::axpy(-c, &design[j * y.len()..][..y.len()], &mut residual));
     linalg::dot(&residual, &residual)
 }
 
 /// 1 − ‖y − Xβ‖²/‖y − mean‖² on a column-major design.
-pub(crate) fn r_squared(design: &[f64], y: &[f64], beta: &SparseVec) -> f64 {
+pub fn r_squared(design: &[f64], y: &[f64], beta: &SparseVec) -> f64 {
     let mean = y.iter().sum::<f64>() / y.len() as f64;
     let spread: f64 = y.iter().map(|v| (v - mean).powi(2)).sum();
     1.0 - square_error(design, y, beta) / spread
 }
 
 /// The logarithm of the likelihood of y under normal noise, whose variance is the most likely one.
-pub(crate) fn log_likelihood(design: &[f64], y: &[f64], beta: &SparseVec) -> f64 {
+pub fn log_likelihood(design: &[f64], y: &[f64], beta: &SparseVec) -> f64 {
     let count = y.len() as f64;
     let variance = square_error(design, y, beta) / count;
     -0.5 * count * ((2.0 * std::f64::consts::PI * variance).ln() + 1.0)

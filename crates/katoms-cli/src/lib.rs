@@ -8,15 +8,12 @@
 //! | `watch`, `work` | progress, Ctrl-C, time limits, checkpoints |
 //! | `told` | what is said, where, and how numbers look |
 //! | [`report`] | one HTML file about a fit |
-//! | `paper` | one HTML file about the experiments of the paper, and their figures |
 
 mod checkpoint;
 mod command;
 mod data;
 mod finish;
 mod outputs;
-#[cfg(feature = "paper")]
-mod paper;
 pub mod report;
 mod sizes;
 mod told;

@@ -111,13 +111,6 @@ impl Companion {
         Self { checkpoint: Some(checkpoint), ..self }
     }
 
-    /// What is done now, of so many pieces.
-    #[cfg(feature = "paper")]
-    pub fn piece(&mut self, of: usize, what: &str) {
-        self.bar.set_length(of as u64);
-        self.bar.set_message(what.to_owned());
-    }
-
     /// Draws the bar once the work takes long.
     fn show(&mut self) {
         if self.shows && self.bar.is_hidden() && self.started.elapsed() > PATIENCE {

@@ -1,21 +1,77 @@
-//! The runs of `iid`: who, with which sparsity or ball, under which rules.
+//! The problem of `iid`, and its runs: who, with which sparsity or ball, under which rules.
 
-use katoms::Status;
-use katoms::driver::{Options, Outcome};
-use katoms::method::{AcceleratedIht, Correction, FrankWolfe, Momentum, PairwiseFrankWolfe, Refit, Safeguard, Step};
+use anyhow::Result;
+use katoms::driver::{Event, Options};
+use katoms::loss::LeastSquares;
+use katoms::method::{AcceleratedIht, Correction, FrankWolfe, Momentum, PairwiseFrankWolfe, Refit, Step};
+use katoms::operator::{Dense, LinearOperator};
 use katoms::set::{ConstraintSet, KSparse, L1Ball};
 use katoms::space::{Point, SparseVec};
+use katoms::{Objective, Status, simulate};
 use serde::Serialize;
 
 use super::Config;
-use super::problem::Problem;
-use crate::race::{Entry, Mark, Preparation, Race, race, to_the_end};
-use crate::{Contestant, Error, Progress};
+use crate::race::{Entry, Mark, Preparation, Race, published, race, to_the_end};
+use crate::{Contestant, Experiment, Progress};
+
+/// Entries that are drawn between two looks at Ctrl-C: a fraction of a second.
+const BLOCK: usize = 1 << 24;
+
+/// A planted problem without noise.
+pub struct Problem {
+    /// f(x) = ½‖b − Φx‖².
+    pub f: Objective<Dense<'static, f32>, LeastSquares>,
+    /// x*.
+    pub truth: SparseVec,
+    /// f(0): what there is to gain, as f(x*) = 0.
+    pub start: f64,
+}
+
+impl Problem {
+    /// Draws it. The design is held once, in f32.
+    pub fn draw(config: &Config, progress: &Progress) -> Result<Self> {
+        let &Config { rows, columns, k, seed, .. } = config;
+        let design = Dense::column_major(drawn(rows, columns, seed, progress)?, rows, columns)?;
+        let truth = simulate::sparse_signal(columns, k, seed);
+        let mut target = vec![0.0; rows];
+        design.apply(&truth, &mut target);
+        let f = Objective::new(design, LeastSquares::new(target)?)?;
+        let start = f.value(&f.at(SparseVec::zero(columns)));
+        Ok(Self { f, truth, start })
+    }
+
+    /// The share of the planted entries that x has too.
+    fn share_found(&self, x: &SparseVec) -> f64 {
+        let found = self.truth.indices().iter().filter(|&&i| x.value_at(i) != 0.0).count();
+        found as f64 / self.truth.indices().len() as f64
+    }
+}
+
+/// The entries of the design.
+fn drawn(rows: usize, columns: usize, seed: u64, progress: &Progress) -> Result<Vec<f32>> {
+    let mut data: Vec<f32> = Vec::new();
+    let room = rows.checked_mul(columns).and_then(|entries| data.try_reserve_exact(entries).ok());
+    if room.is_none() {
+        let gigabytes = 4.0 * rows as f64 * columns as f64 / 1e9;
+        return Err(Experiment::Iid.bad_config(&format!(
+            "a design of {rows} × {columns} takes {gigabytes:.1} GB of memory, which cannot be had; fewer `rows` or \
+             `columns` take less"
+        )));
+    }
+    let block = (BLOCK / rows).max(1);
+    for first in (0..columns).step_by(block) {
+        progress.at("drawing the design")?;
+        let from = data.len();
+        data.resize(from + rows * block.min(columns - first), 0.0);
+        simulate::gaussian_columns_f32(&mut data[from..], rows, first, seed);
+    }
+    Ok(data)
+}
 
 /// What a method is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Field {
+pub enum Field {
     /// The sparsity of the planted vector.
     Exact,
     /// A larger one.
@@ -27,7 +83,7 @@ pub(super) enum Field {
 }
 
 /// Who runs, in this order: the paper's settings first.
-pub(super) const PLAN: [(Contestant, Field); 14] = [
+pub const PLAN: [(Contestant, Field); 14] = [
     (Contestant::Iht, Field::Exact),
     (Contestant::AccIht, Field::Exact),
     (Contestant::Iht, Field::Overshot),
@@ -46,7 +102,7 @@ pub(super) const PLAN: [(Contestant, Field); 14] = [
 
 /// A run, and what it found.
 #[derive(Debug, Serialize)]
-pub(super) struct Run {
+pub struct Run {
     #[serde(flatten)]
     pub race: Race,
     pub field: Field,
@@ -74,105 +130,66 @@ impl Run {
         self.race.marks.get(last_below.map_or(0, |at| at + 1))
     }
 
-    /// The last mark.
-    pub fn last(&self) -> Option<&Mark> {
-        self.race.marks.last()
-    }
-
-    /// f at the end, as a share of f(0).
-    pub fn gap(&self) -> f64 {
-        self.last().map_or(f64::NAN, |m| m.objective / self.start)
+    /// How much of the support it has in the end: "yes", "87 %".
+    pub fn support(&self) -> String {
+        let share = self.shares.last().copied().unwrap_or(0.0);
+        if self.found { "yes".into() } else { format!("{:.0} %", (100.0 * share).floor()) }
     }
 
     /// How it ended, in words.
     pub fn ended(&self) -> String {
+        let gap = self.race.marks.last().map_or(f64::NAN, |m| m.objective / self.start);
         match self.race.status {
             Status::Converged => "converged".into(),
-            Status::IterationCap => format!("cap, f at {:.0e}", self.gap()),
+            Status::IterationCap => format!("cap, f at {gap:.0e}"),
             Status::Diverged => "diverged".into(),
-            Status::Stalled => format!("stalled, f at {:.0e}", self.gap()),
+            Status::Stalled => format!("stalled, f at {gap:.0e}"),
             Status::PassCap | Status::TimeLimit | Status::Stopped | Status::Separated => "stopped".into(),
         }
     }
 }
 
 /// Runs one of the plan, given λ_max and what it cost.
-pub(super) fn run(
-    contestant: Contestant,
-    field: Field,
+pub fn run(
+    (contestant, field): (Contestant, Field),
     problem: &Problem,
     config: &Config,
     (largest, preparation): (f64, Preparation),
-    progress: &Progress<'_>,
-) -> Result<Run, Error> {
-    let setting = match field {
-        Field::Exact => format!("k = {}", config.k),
-        Field::Overshot => format!("k̂ = {}", config.overshot),
-        Field::Corrected => format!("ℓ1 ball {}, corrective", config.radius),
-        Field::Uncorrected => format!("ℓ1 ball {}", config.radius),
-    };
-    let iterations = if field == Field::Uncorrected { config.uncorrected } else { config.iterations };
+    progress: &Progress,
+) -> Result<Run> {
     let as_published = matches!(contestant, Contestant::Iht | Contestant::AccIht);
+    let iterations = if field == Field::Uncorrected { config.uncorrected } else { config.iterations };
     let entry = Entry {
         contestant,
-        setting,
+        setting: match field {
+            Field::Exact => format!("k = {}", config.k),
+            Field::Overshot => format!("k̂ = {}", config.overshot),
+            Field::Corrected => format!("ℓ1 ball {}, corrective", config.radius),
+            Field::Uncorrected => format!("ℓ1 ball {}", config.radius),
+        },
         options: Options { stop: to_the_end(iterations, config.floor), ..Options::default() },
         preparation: if as_published { preparation } else { Preparation::default() },
     };
     let (mut shares, mut steps) = (vec![0.0], Vec::new());
-    let look = |event: &katoms::driver::Event, x: &SparseVec| {
+    let look = |event: &Event, x: &SparseVec| {
         shares.push(problem.share_found(x));
         steps.push(event.step);
     };
+    let (f, ball) = (&problem.f, L1Ball::new(config.radius, config.columns)?);
     let correction = if field == Field::Corrected { Correction::full() } else { Correction::Never };
     let (race, outcome) = match contestant {
-        Contestant::FrankWolfe | Contestant::PairwiseFrankWolfe => {
-            let ball = L1Ball::new(config.radius, config.columns)?;
-            if contestant == Contestant::FrankWolfe {
-                let method = FrankWolfe { correction, ..FrankWolfe::default() };
-                race(entry, &problem.f, &ball, &method, progress, look)?
-            } else {
-                race(entry, &problem.f, &ball, &PairwiseFrankWolfe { correction }, progress, look)?
-            }
+        Contestant::FrankWolfe => {
+            race(entry, f, &ball, &FrankWolfe { correction, ..FrankWolfe::default() }, progress, look)?
         }
+        Contestant::PairwiseFrankWolfe => race(entry, f, &ball, &PairwiseFrankWolfe { correction }, progress, look)?,
         _ => {
             let k = if field == Field::Overshot { config.overshot } else { config.k };
             let set = KSparse::new(k, config.columns)?;
-            let method = thresholding(contestant, config.momentum, largest, &set);
-            race(entry, &problem.f, &set, &method, progress, look)?
+            race(entry, f, &set, &thresholding(contestant, config.momentum, largest, &set), progress, look)?
         }
     };
-    Ok(finished(race, field, problem, shares, steps, &outcome))
-}
-
-/// Algorithm 1 as the contestant sets it.
-fn thresholding(contestant: Contestant, tau: f64, largest: f64, set: &KSparse) -> AcceleratedIht {
-    let ours = AcceleratedIht::for_structure(set.structure());
-    let published = |tau| AcceleratedIht {
-        step: Step::Fixed(1.0 / largest),
-        momentum: Momentum::Constant(tau),
-        refit: Refit::Never,
-        safeguard: Safeguard::Off,
-    };
-    match contestant {
-        Contestant::Iht => published(0.0),
-        Contestant::AccIht => published(tau),
-        Contestant::LineSearch => AcceleratedIht { momentum: Momentum::Constant(tau), refit: Refit::Never, ..ours },
-        Contestant::ClosedForm => AcceleratedIht { momentum: Momentum::ClosedForm, refit: Refit::Never, ..ours },
-        _ => ours,
-    }
-}
-
-fn finished(
-    race: Race,
-    field: Field,
-    problem: &Problem,
-    shares: Vec<f64>,
-    mut steps: Vec<f64>,
-    outcome: &Outcome<SparseVec>,
-) -> Run {
     steps.sort_by(f64::total_cmp);
-    Run {
+    Ok(Run {
         race,
         field,
         start: problem.start,
@@ -180,5 +197,35 @@ fn finished(
         found: problem.share_found(&outcome.point) == 1.0,
         error: outcome.point.distance(&problem.truth) / problem.truth.norm(),
         step: steps.get(steps.len() / 2).copied().unwrap_or(f64::NAN),
+    })
+}
+
+/// Algorithm 1 as the contestant sets it.
+fn thresholding(contestant: Contestant, tau: f64, largest: f64, set: &KSparse) -> AcceleratedIht {
+    let ours = AcceleratedIht::for_structure(set.structure());
+    match contestant {
+        Contestant::Iht => published(Step::Fixed(1.0 / largest), 0.0),
+        Contestant::AccIht => published(Step::Fixed(1.0 / largest), tau),
+        Contestant::LineSearch => AcceleratedIht { momentum: Momentum::Constant(tau), refit: Refit::Never, ..ours },
+        Contestant::ClosedForm => AcceleratedIht { momentum: Momentum::ClosedForm, refit: Refit::Never, ..ours },
+        _ => ours,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::tests::changed;
+
+    #[test]
+    fn the_planted_vector_has_no_residual() {
+        let config: Config = Experiment::Iid.settings(&changed(Experiment::Iid, &["rows = 60"])).unwrap();
+        let problem = Problem::draw(&config, &Progress::hidden()).unwrap();
+        let at = problem.f.at(problem.truth.clone());
+        assert!(problem.f.value(&at) < 1e-28 && problem.start > 0.1);
+        assert_eq!(problem.share_found(&problem.truth), 1.0);
+        let huge = Config { rows: usize::MAX / 8, columns: 1000, ..config };
+        let why = Problem::draw(&huge, &Progress::hidden()).err().map(|e| e.to_string()).unwrap_or_default();
+        assert!(why.contains("GB of memory"), "{why}");
     }
 }

@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
+use anyhow::{Result, bail};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use katoms::linalg::Matrix;
 use katoms::simulate;
+use katoms::space::LowRank;
 use katoms_io::{ReadOptions, Source, write_png};
 
-use crate::Error;
 use crate::figure::Picture;
 
 /// What red, green and blue add to the luminance (Rec. 601).
@@ -20,7 +21,7 @@ const LARGE: usize = 150_000;
 
 /// A grey picture, row by row, from 0 (black) to 1 (white).
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Grey {
+pub struct Grey {
     /// What it is called.
     pub name: String,
     /// Whether it was drawn by this program.
@@ -32,28 +33,24 @@ pub(super) struct Grey {
 
 impl Grey {
     /// The luminance of a picture in a file, which must be of this rank at least.
-    pub fn read(path: &Path, rank: usize) -> Result<Self, Error> {
-        let wrong = |what: String| Err(Error::data(format!("{}: {what}", path.display())));
+    pub fn read(path: &Path, rank: usize) -> Result<Self> {
+        let file = path.display();
         let Source::Picture(picture) = katoms_io::read(path, &ReadOptions::default())? else {
-            return wrong("this is no picture; name a PNG or JPEG".into());
+            bail!("{file}: this is no picture; name a PNG or JPEG")
         };
         let (rows, columns) = (picture.rows, picture.columns);
+        let size = format!("{file}: a picture of {rows} × {columns} pixels");
         if rows.min(columns) < rank {
-            return wrong(format!(
-                "a picture of {rows} × {columns} pixels has no rank {rank}; name one with at least {rank} rows and \
-                 columns, or set a smaller `rank`"
-            ));
+            bail!("{size} has no rank {rank}; name one with at least {rank} rows and columns, or set a smaller `rank`");
         }
         if rows * columns > MOST_PIXELS {
-            return wrong(format!(
-                "a picture of {rows} × {columns} pixels is too large; scale it to {MOST_PIXELS} pixels or fewer"
-            ));
+            bail!("{size} is too large; scale it to {MOST_PIXELS} pixels or fewer");
         }
         let unseen = picture.seen.iter().filter(|seen| !**seen).count();
         if unseen > 0 {
-            return wrong(format!(
-                "{unseen} of its pixels are transparent, and their values unknown; save it without transparency"
-            ));
+            bail!(
+                "{file}: {unseen} of its pixels are transparent, and their values unknown; save it without transparency"
+            );
         }
         let values: Vec<f64> = match picture.channels.as_slice() {
             [red, green, blue] => {
@@ -61,10 +58,10 @@ impl Grey {
                 (0..rows * columns).map(luminance).collect()
             }
             [grey] => grey.clone(),
-            _ => return wrong("a picture has 1 or 3 channels".into()),
+            _ => bail!("{file}: a picture has 1 or 3 channels"),
         };
         if values.iter().all(|v| *v == 0.0) {
-            return wrong("every pixel is black, so there is nothing to recover; name another picture".into());
+            bail!("{file}: every pixel is black, so there is nothing to recover; name another picture");
         }
         let name = path.file_stem().map_or_else(|| "picture".into(), |stem| stem.to_string_lossy().into_owned());
         Ok(Self { name, is_drawn: false, rows, columns, values })
@@ -87,6 +84,12 @@ impl Grey {
         Self { values, ..self.clone() }
     }
 
+    /// A point as a picture of this size.
+    pub fn showing(&self, x: &LowRank) -> Self {
+        let dense = x.left().times(x.core()).times_transposed(x.right());
+        self.with((0..self.values.len()).map(|at| dense.at(at / self.columns, at % self.columns)).collect())
+    }
+
     /// As a matrix.
     pub fn matrix(&self) -> Matrix {
         Matrix::from_fn(self.rows, self.columns, |i, j| self.values[i * self.columns + j])
@@ -104,7 +107,7 @@ impl Grey {
         Self { rows, columns, values, ..self.clone() }
     }
 
-    fn png(&self) -> Result<Vec<u8>, Error> {
+    fn png(&self) -> Result<Vec<u8>> {
         let seen = vec![true; self.values.len()];
         let picture =
             katoms_io::Picture { rows: self.rows, columns: self.columns, channels: vec![self.values.clone()], seen };
@@ -138,87 +141,68 @@ fn scene(y: f64, x: f64) -> f64 {
     mix(bar, v, 0.55 + 0.35 * (160.0 * (0.43 * y + 0.9 * x)).sin())
 }
 
-/// Pictures of one size, packed for a figure, and whether they had to be halved for that. Those of which most pixels are
-/// missing (`true`) are halved by leaving pixels out.
-pub(super) fn packed(pictures: &[(Grey, bool)]) -> Result<(Vec<Picture>, bool), Error> {
+/// Pictures of one size, packed for a figure, halved where they are large. Those of which most pixels are missing (`true`)
+/// are halved by leaving pixels out.
+pub fn packed(pictures: &[(Grey, bool)]) -> Result<Vec<Picture>> {
     let pack = |halve: bool| {
         let one = |(grey, picks): &(Grey, bool)| {
             let grey = if halve { grey.halved(*picks) } else { grey.clone() };
             Ok((grey.columns, grey.rows, grey.png()?))
         };
-        pictures.iter().map(one).collect::<Result<Vec<_>, Error>>()
+        pictures.iter().map(one).collect::<Result<Vec<_>>>()
     };
     let mut all = pack(false)?;
-    let halve = all.iter().any(|(_, _, bytes)| bytes.len() > LARGE);
-    if halve {
+    if all.iter().any(|(_, _, bytes)| bytes.len() > LARGE) {
         all = pack(true)?;
     }
-    let packed = all.iter().map(|(width, height, bytes)| {
-        let (width, height) = (*width, *height);
-        Picture { width, height, png: STANDARD.encode(bytes) }
-    });
-    Ok((packed.collect(), halve))
+    let picture = |(width, height, bytes)| Picture { width, height, png: STANDARD.encode::<Vec<u8>>(bytes) };
+    Ok(all.into_iter().map(picture).collect())
 }
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use super::*;
 
-    /// A file of this test that is removed with its folder.
-    struct Scratch(PathBuf);
-
-    impl Scratch {
-        fn new(name: &str, bytes: &[u8]) -> Self {
-            let folder = std::env::temp_dir().join(format!("katoms-images-{}-{name}", std::process::id()));
-            std::fs::create_dir_all(&folder).unwrap();
-            std::fs::write(folder.join(name), bytes).unwrap();
-            Self(folder.join(name))
-        }
-    }
-
-    impl Drop for Scratch {
-        fn drop(&mut self) {
-            let _ = std::fs::remove_dir_all(self.0.parent().unwrap());
-        }
-    }
-
-    fn file(name: &str, channels: Vec<Vec<f64>>, seen: Vec<bool>, rows: usize) -> Scratch {
-        let columns = seen.len() / rows;
-        Scratch::new(name, &write_png(&katoms_io::Picture { rows, columns, channels, seen }).unwrap())
-    }
-
-    fn refusal(file: &Scratch, rank: usize) -> String {
-        let said = Grey::read(&file.0, rank).unwrap_err().to_string();
-        assert!(said.contains(file.0.file_name().unwrap().to_str().unwrap()), "{said}");
+    fn refusal(folder: &Path, name: &str, bytes: &[u8], rank: usize) -> String {
+        std::fs::write(folder.join(name), bytes).unwrap();
+        let said = Grey::read(&folder.join(name), rank).unwrap_err().to_string();
+        assert!(said.contains(name), "{said}");
         said
+    }
+
+    fn png(channels: Vec<Vec<f64>>, seen: Vec<bool>, rows: usize) -> Vec<u8> {
+        let columns = seen.len() / rows;
+        write_png(&katoms_io::Picture { rows, columns, channels, seen }).unwrap()
     }
 
     #[test]
     fn colours_become_luminance() {
-        let channel = |v: f64| vec![v; 4];
-        let colour = file("colour.png", vec![channel(1.0), channel(0.0), channel(0.2)], vec![true; 4], 2);
-        let grey = Grey::read(&colour.0, 2).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("colour.png");
+        std::fs::write(&path, png(vec![vec![1.0; 4], vec![0.0; 4], vec![0.2; 4]], vec![true; 4], 2)).unwrap();
+        let grey = Grey::read(&path, 2).unwrap();
         assert!(grey.values.iter().all(|v| (v - 0.3218).abs() < 1e-12), "{grey:?}");
         assert_eq!((grey.name.as_str(), grey.is_drawn, grey.rows, grey.columns), ("colour", false, 2, 2));
     }
 
     #[test]
     fn what_cannot_be_used_is_refused_with_the_reason() {
-        let one = file("one.png", vec![vec![0.5]], vec![true], 1);
-        assert!(refusal(&one, 5).contains("1 × 1 pixels has no rank 5"));
-        let clear = file("clear.png", vec![vec![0.5; 4]], vec![true, false, true, true], 2);
-        assert!(refusal(&clear, 1).contains("1 of its pixels are transparent"));
-        let black = file("black.png", vec![vec![0.0; 4]], vec![true; 4], 2);
-        assert!(refusal(&black, 1).contains("every pixel is black"));
-        assert!(refusal(&Scratch::new("table.csv", b"a,b\n1,2\n"), 1).contains("no picture"));
-        refusal(&Scratch::new("cut.png", &write_bytes()[..40]), 1);
-        assert!(matches!(Grey::read(Path::new("/nowhere/at-all.png"), 1), Err(Error::File(_))));
-    }
-
-    fn write_bytes() -> Vec<u8> {
-        Grey::drawn(20, 30).png().unwrap()
+        let folder = tempfile::tempdir().unwrap();
+        for (name, bytes, rank, reason) in [
+            ("one.png", png(vec![vec![0.5]], vec![true], 1), 5, "1 × 1 pixels has no rank 5"),
+            (
+                "clear.png",
+                png(vec![vec![0.5; 4]], vec![true, false, true, true], 2),
+                1,
+                "1 of its pixels are transparent",
+            ),
+            ("black.png", png(vec![vec![0.0; 4]], vec![true; 4], 2), 1, "every pixel is black"),
+            ("table.csv", b"a,b\n1,2\n".to_vec(), 1, "no picture"),
+            ("cut.png", Grey::drawn(20, 30).png().unwrap()[..40].to_vec(), 1, "cut.png"),
+        ] {
+            let said = refusal(folder.path(), name, &bytes, rank);
+            assert!(said.contains(reason), "{said}");
+        }
     }
 
     #[test]
@@ -237,11 +221,11 @@ mod tests {
     fn a_large_picture_is_halved() {
         let noise = simulate::normals(512 * 512, &mut simulate::generator(1, 0));
         let large = Grey { name: "n".into(), is_drawn: true, rows: 512, columns: 512, values: noise };
-        let (halved, was) = packed(&[(large.clone(), false), (large.clone(), true)]).unwrap();
-        assert!(was && halved.iter().all(|p| (p.width, p.height) == (256, 256)));
+        let halved = packed(&[(large.clone(), false), (large.clone(), true)]).unwrap();
+        assert!(halved.iter().all(|p| (p.width, p.height) == (256, 256)));
         assert_eq!(large.halved(true).values[1], large.values[2]);
-        let (whole, was) = packed(&[(Grey::drawn(20, 31), false)]).unwrap();
-        assert!(!was && (whole[0].width, whole[0].height) == (31, 20));
+        let whole = packed(&[(Grey::drawn(20, 31), false)]).unwrap();
+        assert_eq!((whole[0].width, whole[0].height), (31, 20));
         assert!(STANDARD.decode(&whole[0].png).unwrap().starts_with(b"\x89PNG"));
     }
 }

@@ -10,7 +10,7 @@ use katoms::space::{LowRank, MatrixCovector, Span, TangentSpace};
 /// subspace iteration; [`RankSearch::LeadingPairs`](katoms::set::RankSearch) finds them to rounding, which costs many
 /// times as much and brings nothing: measured, less exact pairs lead down faster.
 #[derive(Debug, Clone)]
-pub(super) struct PaperRank {
+pub struct PaperRank {
     rank: Rank,
     rounds: usize,
 }

@@ -2,13 +2,11 @@
 
 use katoms::theory::RestrictedCurvature;
 
-use super::findings::digits;
-
 /// Once the support is the planted one, the error along an eigenvector obeys e⁺ = ρ((1+τ)e − τe₋), ρ = 1 − μλ.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Local {
+pub struct Local {
     /// ρ at the least and at the largest eigenvalue.
-    rho: [f64; 2],
+    pub rho: [f64; 2],
 }
 
 impl Local {
@@ -28,29 +26,6 @@ impl Local {
         };
         let [a, b] = self.rho.map(of);
         (a.0.max(b.0), a.1.min(b.1))
-    }
-
-    /// What momentum can do for such errors, in words.
-    pub fn help(&self) -> String {
-        let [least, largest] = self.rho.map(|rho| digits(rho, 3));
-        let signs = format!("On the planted support ρ = 1 − μλ lies from {largest} to {least}");
-        let slowest = self.rho[0].max(self.rho[1]);
-        if self.rho.iter().all(|rho| rho.abs() < f64::EPSILON.sqrt()) {
-            return format!("{signs}: one move ends the error, and momentum has nothing to speed up.");
-        }
-        if slowest > 0.0 && slowest >= self.rho[0].abs().max(self.rho[1].abs()) {
-            // The double root: ρ(1+τ)² = 4τ.
-            let best = (2.0 - slowest - 2.0 * (1.0 - slowest).sqrt()) / slowest;
-            return format!(
-                "{signs}; momentum speeds up errors with ρ > 0, best with ρ(1+τ)² = 4τ, which is τ = {best:.3} for the \
-                 slowest, and slows down those with ρ < 0. The step 2/(α+β) makes ρ small: a shorter one leaves momentum \
-                 more to do."
-            );
-        }
-        format!(
-            "{signs}; the slowest error has ρ < 0, which positive momentum slows down further. A shorter step than 2/(α+β) \
-             would make every ρ positive, and momentum would help."
-        )
     }
 
     /// The best of the momenta from −1 to 1, and its digits a move over those without; `None` where one move ends it.
@@ -103,11 +78,8 @@ mod tests {
         assert!(positive.rate(0.4) < positive.rate(0.0));
         assert!(both.rate(0.1) > both.rate(0.0) && both.rate(-0.1) > both.rate(0.0));
         // The double root of ρ = 0.9 is at τ = 0.5195, and the rate rises steeply below it.
-        let best = (0..1000).map(|i| i as f64 / 1000.0).min_by(|a, b| positive.rate(*a).total_cmp(&positive.rate(*b)));
-        assert_eq!(best, Some(0.52));
         assert_eq!(positive.best().map(|(tau, gain)| (tau, gain > 3.0)), Some((0.52, true)));
         assert_eq!(both.best(), Some((0.0, 1.0)));
         assert_eq!(Local { rho: [0.0, 0.0] }.best(), None);
-        assert!(positive.help().contains("τ = 0.519") && !both.help().is_empty());
     }
 }

@@ -1,37 +1,24 @@
 //! `momentum`: which constant momentum converges, ripples or diverges on a toy whose curvature is known.
-//!
-//! | file | what |
-//! |---|---|
-//! | `toy.rs` | the design, its curvature, and how likely that is |
-//! | `trial.rs` | one momentum: its run and its label |
-//! | `local.rs` | what linear algebra says of it |
-//! | `findings.rs` | what the momenta show together |
-//! | `figures.rs`, `verdicts.rs`, `report.rs` | how that is told |
 
-mod figures;
-mod findings;
 mod local;
 mod report;
 mod toy;
 mod trial;
-mod verdicts;
 
+use anyhow::Result;
 use katoms::theory::Conditioning;
 use rayon::prelude::*;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use self::local::Local;
 use self::toy::{Shape, Toy, Window};
 use self::trial::{Rules, Trial};
-use crate::{Error, Experiment, Progress, Request, Section, config};
+use crate::{Experiment, Progress, Request, Section};
 
 /// φ = (1+√5)/2.
 const GOLDEN: f64 = 1.618_033_988_749_895;
-/// The most columns whose supports of 3k are enumerated in a moment.
-const MOST_COLUMNS: usize = 24;
-/// The most momenta on a grid, and the most toys.
-const MOST: usize = 100_000;
 
+/// `paper/momentum.toml` says what each is.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Config {
@@ -73,38 +60,16 @@ impl Grid {
 }
 
 impl Config {
-    /// What cannot be run, and what would be right.
-    fn check(&self) -> Result<(), Error> {
-        let finite = |values: &[f64]| !values.is_empty() && values.iter().all(|v| v.is_finite());
-        let share = |v: f64| v > 0.0 && v < 1.0;
-        let why = if !(1..=MOST_COLUMNS).contains(&self.columns) {
-            format!("`columns` must be 1 to {MOST_COLUMNS}: all supports of 3k are visited")
-        } else if self.rows == 0 || self.rows > 1000 {
-            "`rows` must be 1 to 1000".to_owned()
-        } else if self.k == 0 || 3 * self.k > self.columns {
-            format!("`k` must be 1 to a third of `columns`, which is {}", self.columns / 3)
-        } else if self.within.is_some_and(|w| !(w.alpha >= 0.0 && w.alpha < w.beta)) {
-            "`within` must have 0 ≤ alpha < beta".to_owned()
-        } else if ![&self.left, &self.middle, &self.right].into_iter().all(|taus| finite(taus)) {
-            "`left`, `middle` and `right` must each hold at least one finite τ".to_owned()
-        } else if !self.middle.contains(&0.0) {
-            "`middle` must hold 0.0, plain IHT".to_owned()
-        } else if !(finite(&[self.tau.from, self.tau.to]) && self.tau.from < 0.0 && self.tau.to > 0.0) {
-            "`tau` must go from below 0 to above 0".to_owned()
-        } else if !(4..=MOST).contains(&self.tau.steps) {
-            format!("`tau` must have 4 to {MOST} steps")
-        } else if !(10..=MOST).contains(&self.iterations) || self.shown == 0 {
-            format!("`iterations` must be 10 to {MOST}, and `shown` at least 1")
-        } else if !share(self.converged) || !share(self.ripples) {
-            "`converged` and `ripples` must lie between 0 and 1".to_owned()
-        } else if self.toys > MOST as u64 || !(1..=self.tau.steps).contains(&self.stride) {
-            format!("`toys` must be at most {MOST}, `stride` at least 1 and at most the steps of `tau`")
-        } else if !(100..=1000 * MOST).contains(&self.proposals) {
-            format!("`proposals` must be 100 to {}", 1000 * MOST)
-        } else {
-            return Ok(());
-        };
-        Err(Error::Config { experiment: "momentum", why })
+    fn check(&self) -> Result<()> {
+        let window = self.within.is_none_or(|w| w.alpha < w.beta);
+        let panels = !self.left.is_empty() && !self.right.is_empty();
+        Experiment::Momentum.check([
+            ((1..=self.columns / 3).contains(&self.k), "`k` must be 1 to a third of `columns`"),
+            (window, "`within` must have alpha < beta"),
+            (panels, "`left` and `right` must each hold at least one τ"),
+            (self.middle.contains(&0.0), "`middle` must hold 0.0, plain IHT"),
+            (self.stride <= self.tau.steps, "`stride` must be at most the steps of `tau`"),
+        ])
     }
 
     fn shape(&self) -> Shape {
@@ -113,12 +78,6 @@ impl Config {
 
     fn rules(&self) -> Rules {
         Rules { iterations: self.iterations, converged: self.converged, ripples: self.ripples }
-    }
-
-    /// Whether the toy is that of the built-in config, whose seed was chosen.
-    fn has_the_built_in_toy(&self) -> bool {
-        let toy = |c: &Self| (c.seed, c.rows, c.columns, c.k, c.within.map(|w| (w.alpha, w.beta)), c.proposals);
-        config::settings::<Self>(Experiment::Momentum, &Request::default()).is_ok_and(|own| toy(&own) == toy(self))
     }
 }
 
@@ -133,9 +92,10 @@ struct Curvature {
 }
 
 /// For how many of the other toys a momentum converges.
+#[derive(Serialize)]
 struct Share {
     tau: f64,
-    share: f64,
+    converges: f64,
     /// Of those whose local range it lies in.
     expected: f64,
 }
@@ -160,19 +120,17 @@ struct Measured {
 impl Measured {
     /// The share of the other toys on which plain IHT converges.
     fn plain_share(&self) -> Option<f64> {
-        self.shares.iter().find(|s| s.tau == 0.0).map(|s| s.share)
+        self.shares.iter().find(|s| s.tau == 0.0).map(|s| s.converges)
     }
 }
 
-/// Runs it.
-pub(crate) fn run(request: &Request, progress: &Progress<'_>) -> Result<Section, Error> {
-    let config: Config = config::settings(Experiment::Momentum, request)?;
+pub fn run(request: &Request, progress: &Progress) -> Result<Section> {
+    let config: Config = Experiment::Momentum.settings(request)?;
     config.check()?;
-    let measured = measure(&config, progress)?;
-    Ok(report::section(&config, &measured))
+    report::section(&config, &measure(&config, progress)?)
 }
 
-fn measure(config: &Config, progress: &Progress<'_>) -> Result<Measured, Error> {
+fn measure(config: &Config, progress: &Progress) -> Result<Measured> {
     let grid = config.tau.values();
     let panels = [&config.left, &config.middle, &config.right];
     let single = grid.len() + panels.iter().map(|taus| taus.len()).sum::<usize>() + 1;
@@ -183,17 +141,17 @@ fn measure(config: &Config, progress: &Progress<'_>) -> Result<Measured, Error> 
         Ok(Curvature { size, known: found.conditioning().ok(), alpha: found.alpha, beta: found.beta })
     };
     let sizes = [("k", config.k), ("2k", 2 * config.k), ("3k", 3 * config.k)];
-    let curvatures = sizes.into_iter().map(curvature).collect::<Result<Vec<_>, Error>>()?;
+    let curvatures = sizes.into_iter().map(curvature).collect::<Result<Vec<_>>>()?;
     let Some(of_k) = curvatures[0].known else {
-        let why = "two columns of this draw are the same: another `seed`, or more `rows`".to_owned();
-        return Err(Error::Config { experiment: "momentum", why });
+        let why = "two columns of this draw are the same: another `seed`, or more `rows`";
+        return Err(Experiment::Momentum.bad_config(why));
     };
     let trial = |&tau: &f64| {
         let trial = Trial::run(&toy, of_k.step(), tau, config.rules(), progress)?;
         progress.done("one toy")?;
         Ok(trial)
     };
-    let trials = |taus: &[f64]| taus.par_iter().map(trial).collect::<Result<Vec<Trial>, Error>>();
+    let trials = |taus: &[f64]| taus.par_iter().map(trial).collect::<Result<Vec<Trial>>>();
     let panels = [trials(panels[0])?, trials(panels[1])?, trials(panels[2])?];
     let (grid, plain) = (trials(&grid)?, trial(&0.0)?);
     let (shares, mut chances) = others(config, progress)?;
@@ -211,14 +169,14 @@ struct Other {
 }
 
 /// Other toys of the same kind: how many of them converge, by momentum, and the chances of their draws.
-fn others(config: &Config, progress: &Progress<'_>) -> Result<(Vec<Share>, Vec<f64>), Error> {
+fn others(config: &Config, progress: &Progress) -> Result<(Vec<Share>, Vec<f64>)> {
     if config.toys == 0 {
         return Ok((Vec::new(), Vec::new()));
     }
     // Plain IHT is always among them.
     let taken = |(at, tau): &(usize, f64)| at % config.stride == 0 || *tau == 0.0;
     let taus: Vec<f64> = config.tau.values().into_iter().enumerate().filter(taken).map(|(_, tau)| tau).collect();
-    let one = |toy: u64| -> Result<Other, Error> {
+    let one = |toy: u64| -> Result<Other> {
         let seed = config.seed.wrapping_add(1 + toy);
         let toy = Toy::draw(config.shape(), seed, progress)?;
         let chances = toy.chances.clone();
@@ -231,15 +189,15 @@ fn others(config: &Config, progress: &Progress<'_>) -> Result<(Vec<Share>, Vec<f
             let trial = Trial::run(&toy, of_k.step(), tau, config.rules(), progress)?;
             Ok((trial.label.converges(), tau > low && tau < high))
         };
-        let seen = taus.iter().map(run).collect::<Result<Vec<_>, Error>>()?;
+        let seen = taus.iter().map(run).collect::<Result<Vec<_>>>()?;
         progress.done("other toys")?;
         Ok(Other { seen, chances })
     };
-    let found = (0..config.toys).into_par_iter().map(one).collect::<Result<Vec<_>, Error>>()?;
+    let found = (0..config.toys).into_par_iter().map(one).collect::<Result<Vec<_>>>()?;
     let share = |count: usize| count as f64 / config.toys as f64;
     let of = |(at, &tau): (usize, &f64)| Share {
         tau,
-        share: share(found.iter().filter(|toy| toy.seen[at].0).count()),
+        converges: share(found.iter().filter(|toy| toy.seen[at].0).count()),
         expected: share(found.iter().filter(|toy| toy.seen[at].1).count()),
     };
     let shares = taus.iter().enumerate().map(of).collect();
@@ -249,61 +207,27 @@ fn others(config: &Config, progress: &Progress<'_>) -> Result<(Vec<Share>, Vec<f
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Scale;
-
-    fn small(change: impl Fn(&str) -> String) -> Result<Section, Error> {
-        let config = Some(change(crate::template(Experiment::Momentum)));
-        let request = Request { scale: Scale::Small, config, ..Request::default() };
-        run(&request, &Progress::unwatched())
-    }
-
-    /// The published curvature, to its two digits.
-    #[test]
-    fn the_curvature_is_the_published_one() -> Result<(), Error> {
-        let section = small(str::to_owned)?;
-        assert!((section.numbers["alpha"] - 0.64).abs() <= 0.005);
-        assert!((section.numbers["beta"] - 1.78).abs() <= 0.005);
-        Ok(())
-    }
+    use crate::experiment::tests::changed;
 
     /// Far from the ends of the linear range the measured rate is the one of linear algebra, and the momenta that
     /// converge are those in it.
     #[test]
-    fn the_measured_rates_are_those_of_the_recursion() -> Result<(), Error> {
-        let request = Request { scale: Scale::Small, ..Request::default() };
-        let config: Config = config::settings(Experiment::Momentum, &request)?;
-        let found = measure(&config, &Progress::unwatched())?;
+    fn the_measured_rates_are_those_of_the_recursion() -> Result<()> {
+        let config: Config = Experiment::Momentum.settings(&changed(Experiment::Momentum, &[]))?;
+        let found = measure(&config, &Progress::hidden())?;
         let (low, high) = found.local.range();
         for trial in found.grid.iter().filter(|t| t.label.converges()) {
             assert!(trial.tau > low && trial.tau < high, "τ = {}", trial.tau);
-            let expected = found.local.rate(trial.tau).ln();
-            assert!(
-                (trial.rate.ln() / expected - 1.0).abs() < 0.25,
-                "τ = {}: {} {}",
-                trial.tau,
-                trial.rate.ln(),
-                expected
-            );
+            let (rate, expected) = (trial.rate.ln(), found.local.rate(trial.tau).ln());
+            assert!((rate / expected - 1.0).abs() < 0.25, "τ = {}: {rate} {expected}", trial.tau);
         }
         Ok(())
     }
 
     #[test]
-    fn impossible_settings_say_what_would_be_right() {
-        for (from, to, hint) in [
-            ("columns = 10", "columns = 100", "1 to 24"),
-            ("k = 2", "k = 4", "a third"),
-            ("0.0, 0.25]", "0.25]", "plain IHT"),
-            ("alpha = 0.635", "alpha = 1.9", "alpha < beta"),
-            ("toys = 2", "toys = 999999999", "at most"),
-        ] {
-            let error = small(|text| text.replace(from, to)).expect_err(from).to_string();
-            assert!(error.contains(hint), "{error}");
-        }
-        let narrow = small(|text| {
-            let text = text.replace("alpha = 0.635, beta = 1.785", "alpha = 0.9999, beta = 1.0001");
-            text.replace("proposals = 200000", "proposals = 1000")
-        });
-        assert!(matches!(narrow, Err(Error::Config { .. })));
+    fn a_window_that_no_draw_meets_is_refused() {
+        let narrow = ["within = { alpha = 0.9999, beta = 1.0001 }", "proposals = 1000"];
+        let error = run(&changed(Experiment::Momentum, &narrow), &Progress::hidden()).unwrap_err().to_string();
+        assert!(error.contains("`within`"), "{error}");
     }
 }

@@ -1,15 +1,16 @@
 //! The toy: a small design whose curvature over all supports of k columns is known by enumeration.
 
+use anyhow::{Error, Result};
+use katoms::Objective;
 use katoms::linalg;
 use katoms::loss::LeastSquares;
 use katoms::operator::{Dense, LinearOperator};
 use katoms::simulate;
 use katoms::space::SparseVec;
 use katoms::theory::{RestrictedCurvature, restricted_curvature};
-use katoms::{Error as KatomsError, Objective};
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Progress};
+use crate::{Experiment, Progress};
 
 /// So many columns are proposed between two looks at whether somebody wants to stop.
 const LOOK: usize = 10_000;
@@ -21,7 +22,7 @@ const MOST_ROUNDS: usize = 60;
 /// Where the curvature of pairs must lie.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Window {
+pub struct Window {
     pub alpha: f64,
     pub beta: f64,
 }
@@ -43,7 +44,7 @@ impl Window {
 
 /// What a toy is drawn from.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Shape {
+pub struct Shape {
     pub rows: usize,
     pub columns: usize,
     pub k: usize,
@@ -53,7 +54,7 @@ pub(super) struct Shape {
 }
 
 /// A design, a planted vector and its image.
-pub(super) struct Toy {
+pub struct Toy {
     shape: Shape,
     /// Column-major.
     design: Vec<f64>,
@@ -66,7 +67,7 @@ pub(super) struct Toy {
 impl Toy {
     /// The toy of a seed: entries N(0, 1/rows), given (approximately, see [`population`]) that every pair of columns lies
     /// in the window; k normal values at random places, of norm 1.
-    pub fn draw(shape: Shape, seed: u64, progress: &Progress<'_>) -> Result<Self, Error> {
+    pub fn draw(shape: Shape, seed: u64, progress: &Progress) -> Result<Self> {
         let Shape { rows, columns, k, .. } = shape;
         let mut rng = simulate::generator(seed, 0);
         let mut chances = Vec::new();
@@ -77,11 +78,9 @@ impl Toy {
                 break design;
             }
             if chances.len() == MOST_ROUNDS {
-                let why = format!(
-                    "no draw lies `within` in {MOST_ROUNDS} populations; it must be wider, `proposals` more or `columns` \
-                     fewer"
-                );
-                return Err(Error::Config { experiment: "momentum", why });
+                return Err(refused(format!(
+                    "no draw lies `within` in {MOST_ROUNDS} populations; it must be wider, `proposals` more or `columns` fewer"
+                )));
             }
         };
         let truth = simulate::sparse_signal(columns, k, seed);
@@ -97,18 +96,18 @@ impl Toy {
     }
 
     /// ½‖b − Φx‖².
-    pub fn objective(&self) -> Result<Objective<Dense<'_, f64>, LeastSquares>, KatomsError> {
+    pub fn objective(&self) -> Result<Objective<Dense<'_, f64>, LeastSquares>> {
         let design = Dense::column_major(&self.design, self.shape.rows, self.shape.columns)?;
-        Objective::new(design, LeastSquares::new(self.target.clone())?)
+        Ok(Objective::new(design, LeastSquares::new(self.target.clone())?)?)
     }
 
     /// α and β over all supports of so many columns.
-    pub fn curvature(&self, size: usize) -> Result<RestrictedCurvature, Error> {
+    pub fn curvature(&self, size: usize) -> Result<RestrictedCurvature> {
         restricted_curvature(&self.design, self.shape.rows, self.shape.columns, size).map_err(refused)
     }
 
     /// The least and the largest eigenvalue on the planted support.
-    pub fn planted_curvature(&self) -> Result<RestrictedCurvature, Error> {
+    pub fn planted_curvature(&self) -> Result<RestrictedCurvature> {
         let rows = self.shape.rows;
         let support = self.truth.indices();
         let columns: Vec<f64> = support.iter().flat_map(|&j| self.design[j * rows..][..rows].to_vec()).collect();
@@ -118,7 +117,7 @@ impl Toy {
 
 /// A curvature that cannot be enumerated, as a fault of the config.
 fn refused(why: impl std::fmt::Display) -> Error {
-    Error::Config { experiment: "momentum", why: why.to_string() }
+    Experiment::Momentum.bad_config(&why.to_string())
 }
 
 /// A design in the window, if the population did not die out, and the chance of one.
@@ -128,11 +127,7 @@ fn refused(why: impl std::fmt::Display) -> Error {
 /// so as the population grows without end, but those of one population share their first columns. The product of the
 /// shares that survive has approximately the chance of a plain draw as its mean, however small that is: a place is full
 /// after a number of survivors, not of proposals, which biases each share by about one in their number.
-fn population(
-    shape: Shape,
-    rng: &mut impl rand::Rng,
-    progress: &Progress<'_>,
-) -> Result<(Option<Vec<f64>>, f64), Error> {
+fn population(shape: Shape, rng: &mut impl rand::Rng, progress: &Progress) -> Result<(Option<Vec<f64>>, f64)> {
     let Shape { rows, columns, within, proposals, .. } = shape;
     let scale = 1.0 / (rows as f64).sqrt();
     let (mut designs, mut chance) = (vec![Vec::new()], 1.0);
@@ -171,54 +166,48 @@ mod tests {
     /// The choice of the seed, repeated: the first whose curvature has the published digits, and on which plain IHT
     /// converges.
     #[test]
-    fn the_seed_of_the_config_is_the_first_that_fits() -> Result<(), Error> {
-        let text = crate::template(crate::Experiment::Momentum);
-        let table: toml::Table = text.parse().expect("a config");
-        let chosen = table["seed"].as_integer().expect("a number");
-        let fits = |seed: i64| -> Result<bool, Error> {
-            let toy = Toy::draw(SHAPE, seed as u64, &Progress::unwatched())?;
+    fn the_seed_of_the_config_is_the_first_that_fits() -> Result<()> {
+        let config: super::super::Config = Experiment::Momentum.settings(&crate::Request::default())?;
+        let fits = |seed: u64| -> Result<bool> {
+            let toy = Toy::draw(SHAPE, seed, &Progress::hidden())?;
             let found = toy.curvature(2)?;
             if (found.alpha - 0.64).abs() > 0.005 || (found.beta - 1.78).abs() > 0.005 {
                 return Ok(false);
             }
             let step = 2.0 / (found.alpha + found.beta);
             let rules = Rules { iterations: 1000, converged: 1e-8, ripples: 0.05 };
-            Ok(Trial::run(&toy, step, 0.0, rules, &Progress::unwatched())?.label.converges())
+            Ok(Trial::run(&toy, step, 0.0, rules, &Progress::hidden())?.label.converges())
         };
-        for seed in 0..=chosen {
-            assert_eq!(fits(seed)?, seed == chosen, "seed {seed}");
+        for seed in 0..=config.seed {
+            assert_eq!(fits(seed)?, seed == config.seed, "seed {seed}");
         }
         Ok(())
     }
 
     /// The pairs of a window are the pairs of the enumeration.
     #[test]
-    fn a_window_holds_the_curvature_over_all_pairs() -> Result<(), Error> {
-        for seed in 0..3 {
-            let found = Toy::draw(SHAPE, seed, &Progress::unwatched())?.curvature(2)?;
-            assert!(found.alpha >= 0.635 - 1e-12 && found.beta <= 1.785 + 1e-12, "{found:?}");
-        }
-        let plain = Toy::draw(Shape { within: None, ..SHAPE }, 0, &Progress::unwatched())?.curvature(2)?;
+    fn a_window_holds_the_curvature_over_all_pairs() -> Result<()> {
+        let found = Toy::draw(SHAPE, 0, &Progress::hidden())?.curvature(2)?;
+        assert!(found.alpha >= 0.635 - 1e-12 && found.beta <= 1.785 + 1e-12, "{found:?}");
+        let plain = Toy::draw(Shape { within: None, ..SHAPE }, 0, &Progress::hidden())?.curvature(2)?;
         assert!(plain.alpha < 0.635 || plain.beta > 1.785);
         Ok(())
     }
 
     /// Against plain counting, where that is possible: three columns, a wide window.
     #[test]
-    fn the_chance_is_what_counting_finds() -> Result<(), Error> {
+    fn the_chance_is_what_counting_finds() -> Result<()> {
         let window = Window { alpha: 0.3, beta: 2.2 };
         let shape = Shape { columns: 3, within: Some(window), ..SHAPE };
-        let mut estimate = 0.0;
-        for seed in 0..5 {
-            estimate += 0.2 * Toy::draw(shape, seed, &Progress::unwatched())?.chances[0];
-        }
+        let estimate = |seed| Ok(Toy::draw(shape, seed, &Progress::hidden())?.chances[0]);
+        let estimate = (0..5).map(estimate).sum::<Result<f64>>()? / 5.0;
         let plain = Shape { within: None, ..shape };
+        let is_inside = |seed| -> Result<usize> {
+            let found = Toy::draw(plain, seed, &Progress::hidden())?.curvature(2)?;
+            Ok(usize::from(found.alpha >= window.alpha && found.beta <= window.beta))
+        };
         let draws = 2000;
-        let mut inside = 0;
-        for seed in 0..draws {
-            let found = Toy::draw(plain, seed, &Progress::unwatched())?.curvature(2)?;
-            inside += usize::from(found.alpha >= window.alpha && found.beta <= window.beta);
-        }
+        let inside = (0..draws).map(is_inside).sum::<Result<usize>>()?;
         let counted = inside as f64 / draws as f64;
         assert!((estimate - counted).abs() < 0.04, "{estimate} {counted}");
         Ok(())

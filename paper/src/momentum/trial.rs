@@ -1,14 +1,16 @@
 //! One momentum on the toy: its run, and what it did, by measurement.
 
+use anyhow::Result;
 use katoms::loss::LeastSquares;
-use katoms::method::{AcceleratedIht, IhtState, Method, Momentum, Refit, Safeguard, Step};
+use katoms::method::{AcceleratedIht, IhtState, Method, Step};
 use katoms::operator::Dense;
 use katoms::set::KSparse;
 use katoms::space::SparseVec;
 use serde::Serialize;
 
 use super::toy::Toy;
-use crate::{Error, Progress};
+use crate::Progress;
+use crate::race::published;
 
 /// A run ends when its gap is this share of the one at the start: below, it is rounding.
 const ROUNDING: f64 = 1e-24;
@@ -23,14 +25,14 @@ const FLOOR: f64 = 1e-12;
 /// One rise may be chance; so many make ripples.
 const LEAST_RISES: usize = 2;
 /// A gap is straight on a logarithmic axis from this R² on. Equal steps of two moves, as at τ = −1, have about 0.97.
-pub(super) const STRAIGHT: f64 = 0.99;
+const STRAIGHT: f64 = 0.99;
 /// A run that stays within this share of its gap for its last quarter has stopped.
 const STILL: f64 = 1e-6;
 
 /// What a momentum does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Label {
+pub enum Label {
     /// Converges, and the logarithm of the gap falls along a line.
     Linear,
     /// Converges, and neither is the gap straight nor does it rise often: in steps, say.
@@ -69,7 +71,7 @@ impl Label {
 
 /// The limits between labels.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Rules {
+pub struct Rules {
     pub iterations: usize,
     pub converged: f64,
     pub ripples: f64,
@@ -77,7 +79,7 @@ pub(super) struct Rules {
 
 /// A run at one momentum.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct Trial {
+pub struct Trial {
     pub tau: f64,
     pub label: Label,
     /// f − f* after each move, the start first.
@@ -103,15 +105,10 @@ impl Trial {
     ///
     /// Move by move, without its stop rule: at τ = −1 the second iterate is the first one again, the rule would end the
     /// run there, and the third goes on.
-    pub fn run(toy: &Toy, step: f64, tau: f64, rules: Rules, progress: &Progress<'_>) -> Result<Self, Error> {
+    pub fn run(toy: &Toy, step: f64, tau: f64, rules: Rules, progress: &Progress) -> Result<Self> {
         let f = toy.objective()?;
         let set = KSparse::new(toy.truth.indices().len(), toy.truth.dim())?;
-        let method = AcceleratedIht {
-            step: Step::Fixed(step),
-            momentum: Momentum::Constant(tau),
-            refit: Refit::Never,
-            safeguard: Safeguard::Off,
-        };
+        let method = published(Step::Fixed(step), tau);
         let dim = toy.truth.dim();
         let mut state: IhtState<SparseVec> = method.start(&f, &set, SparseVec::new(dim, vec![], vec![])?)?;
         let mut gradient = vec![0.0; dim];
@@ -241,6 +238,8 @@ mod tests {
         assert_eq!(labelled(|i| if i < 50 { 1.0 } else { f64::NAN }, true), Label::Diverges);
         // Two moves for one step down: it converges, not along a line.
         assert_eq!(labelled(|i| 0.01_f64.powi(i as i32 / 2), true), Label::Uneven);
+        // One rise makes no ripples.
+        assert_ne!(labelled(|i| 0.1_f64.powi(i as i32) * if i == 4 { 30.0 } else { 1.0 }, true), Label::Ripples);
         // The end is reached at once.
         assert_eq!(labelled(|i| if i == 0 { 1.0 } else { 0.0 }, true), Label::Linear);
     }
@@ -257,12 +256,6 @@ mod tests {
             };
             assert_eq!((of(&wild), of(&rippling)), (Label::Linear, Label::Ripples), "{length}");
         }
-    }
-
-    #[test]
-    fn one_rise_makes_no_ripples() {
-        let once = |i: usize| 0.1_f64.powi(i as i32) * if i == 4 { 30.0 } else { 1.0 };
-        assert_ne!(labelled(once, true), Label::Ripples);
     }
 
     #[test]

@@ -2,13 +2,13 @@
 
 use std::ops::ControlFlow;
 
+use anyhow::Result;
 use katoms::driver::{Options, Run, Stages, Stop};
 use katoms::loss::LeastSquares;
 use katoms::method::{
-    AcceleratedIht, Cosamp, LassoPathOptions, Method, Momentum, Omp, Refit, Safeguard, Step, largest_curvature,
-    lasso_path, refit_on,
+    AcceleratedIht, Cosamp, LassoPathOptions, Method, Omp, Step, largest_curvature, lasso_path, refit_on,
 };
-use katoms::operator::Dense;
+use katoms::operator::{Dense, LinearOperator};
 use katoms::penalty::L1;
 use katoms::search::{Search, search};
 use katoms::set::{ConstraintSet, KSparse};
@@ -16,13 +16,14 @@ use katoms::space::{Point, SparseVec};
 use katoms::{Objective, simulate};
 
 use super::Config;
-use crate::{Contestant, Error, Progress};
+use crate::race::published;
+use crate::{Contestant, Progress};
 
 /// How close a point of the Lasso is to its minimum, relative to f(0): below what the smallest λ weighs.
 const LASSO_GAP: f64 = 1e-8;
 
 /// Who takes part, in the order of the maps.
-pub(super) const METHODS: [Contestant; 8] = [
+pub const METHODS: [Contestant; 8] = [
     Contestant::Iht,
     Contestant::AccIht,
     Contestant::Katoms,
@@ -34,17 +35,15 @@ pub(super) const METHODS: [Contestant; 8] = [
 ];
 
 /// What came of a fit.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Trial {
+#[derive(Debug, Clone, Copy)]
+pub struct Trial {
     pub recovered: bool,
     pub passes: usize,
 }
 
-type Squares = Objective<Dense<'static, f64>, LeastSquares>;
-
 /// A problem, and the rules of all runs on it.
 struct Problem<'a> {
-    f: Squares,
+    f: Objective<Dense<'static, f64>, LeastSquares>,
     set: KSparse,
     config: &'a Config,
     /// λ_max(ΦᵀΦ).
@@ -52,66 +51,46 @@ struct Problem<'a> {
 }
 
 /// All methods on one draw of a size (rows, k).
-pub(super) fn trial(
-    config: &Config,
-    (rows, k): (usize, usize),
-    seed: u64,
-    progress: &Progress<'_>,
-) -> Result<[Trial; METHODS.len()], Error> {
+pub fn trial(config: &Config, (rows, k): (usize, usize), seed: u64, progress: &Progress) -> Result<Vec<Trial>> {
     let columns = config.columns;
     let design = Dense::column_major(simulate::gaussian(rows, columns, seed), rows, columns)?;
     let truth = simulate::sparse_signal(columns, k, seed);
     let mut target = vec![0.0; rows];
-    katoms::operator::LinearOperator::apply(&design, &truth, &mut target);
+    design.apply(&truth, &mut target);
     let f = Objective::new(design, LeastSquares::new(target)?)?;
     // Once for both runs that need it; its passes are counted for each.
     let largest = largest_curvature(&f);
     let prepared = f.cost().passes;
     let problem = Problem { f, set: KSparse::new(k, columns)?, config, largest };
-    let mut trials = [Trial { recovered: false, passes: 0 }; METHODS.len()];
-    for (trial, contestant) in trials.iter_mut().zip(METHODS) {
+    let one = |contestant| {
         progress.at("problems")?;
         let before = problem.f.cost().passes;
         let x = problem.answer(contestant)?;
         let recovered = x.distance(&truth) <= config.recovered * truth.norm();
-        let prepared = if is_published(contestant) { prepared } else { 0 };
-        *trial = Trial { recovered, passes: problem.f.cost().passes - before + prepared };
-    }
-    Ok(trials)
-}
-
-/// Whether a method runs as the paper sets it, with the step 1/λ_max.
-fn is_published(contestant: Contestant) -> bool {
-    matches!(contestant, Contestant::Iht | Contestant::AccIht)
+        let is_published = matches!(contestant, Contestant::Iht | Contestant::AccIht);
+        let prepared = if is_published { prepared } else { 0 };
+        Ok(Trial { recovered, passes: problem.f.cost().passes - before + prepared })
+    };
+    METHODS.into_iter().map(one).collect()
 }
 
 impl Problem<'_> {
-    /// The answer of a method.
-    fn answer(&self, contestant: Contestant) -> Result<SparseVec, Error> {
-        let ours = AcceleratedIht::for_structure(self.set.structure());
+    fn answer(&self, contestant: Contestant) -> Result<SparseVec> {
+        let (ours, direct) = (AcceleratedIht::for_structure(self.set.structure()), Stages::direct());
+        let theirs = |tau| published(Step::Fixed(1.0 / self.largest), tau);
         match contestant {
-            Contestant::Iht => self.run(&self.published(0.0), Stages::direct()),
-            Contestant::AccIht => self.run(&self.published(self.config.momentum), Stages::direct()),
+            Contestant::Iht => self.run(&theirs(0.0), direct),
+            Contestant::AccIht => self.run(&theirs(self.config.momentum), direct),
             Contestant::Staged => self.run(&ours, Stages::growing(self.set.atoms())),
             Contestant::Search => {
                 let how = Search { quality: false, ..Search::default() };
-                let options = self.options(Stages::direct());
-                Ok(search(&self.f, &self.set, &ours, options, &how, |_, _| ControlFlow::Continue(()))?.point)
+                let go_on = |_: &_, _: &_| ControlFlow::Continue(());
+                Ok(search(&self.f, &self.set, &ours, self.options(direct), &how, go_on)?.point)
             }
-            Contestant::Omp => self.run(&Omp, Stages::direct()),
-            Contestant::Cosamp => self.run(&Cosamp::default(), Stages::direct()),
+            Contestant::Omp => self.run(&Omp, direct),
+            Contestant::Cosamp => self.run(&Cosamp::default(), direct),
             Contestant::Lasso => self.lasso(),
-            _ => self.run(&ours, Stages::direct()),
-        }
-    }
-
-    /// Algorithm 1 as the paper sets it.
-    fn published(&self, tau: f64) -> AcceleratedIht {
-        AcceleratedIht {
-            step: Step::Fixed(1.0 / self.largest),
-            momentum: Momentum::Constant(tau),
-            refit: Refit::Never,
-            safeguard: Safeguard::Off,
+            _ => self.run(&ours, direct),
         }
     }
 
@@ -121,7 +100,7 @@ impl Problem<'_> {
     }
 
     /// One run, without the passes of a statement of quality.
-    fn run<M>(&self, method: &M, stages: Stages) -> Result<SparseVec, Error>
+    fn run<M>(&self, method: &M, stages: Stages) -> Result<SparseVec>
     where
         M: Method<Dense<'static, f64>, LeastSquares, KSparse>,
     {
@@ -133,17 +112,12 @@ impl Problem<'_> {
     }
 
     /// The k largest entries at the end of the Lasso's path, refitted.
-    fn lasso(&self) -> Result<SparseVec, Error> {
+    fn lasso(&self) -> Result<SparseVec> {
+        let super::Descent { smallest, count } = self.config.lasso;
+        let options = LassoPathOptions { count, smallest, gap: LASSO_GAP, ..LassoPathOptions::default() };
         let penalty = L1::new(1.0, self.config.columns)?;
-        let options = LassoPathOptions {
-            count: self.config.lasso.count,
-            smallest: self.config.lasso.smallest,
-            gap: LASSO_GAP,
-            ..LassoPathOptions::default()
-        };
         let path = lasso_path(&self.f, &penalty, &options, |_| ControlFlow::Continue(()))?;
-        let zero = || SparseVec::zero(self.config.columns);
-        let last = path.points.last().map_or_else(zero, |p| p.point.clone());
+        let last = path.points.last().map_or_else(|| SparseVec::zero(self.config.columns), |p| p.point.clone());
         let largest = self.set.project(last);
         let support = largest.support();
         Ok(refit_on(&self.f, self.f.at(largest), &support).into_point())

@@ -1,25 +1,90 @@
 //! `phase`: beyond the paper; how often each method recovers a planted vector, over (m/n, k/m).
 //!
-//! Donoho and Tanner's curve tells where ℓ1 minimisation stops to recover, as n grows. The maps show where the others do.
+//! Donoho and Tanner's curve says where ℓ1 minimisation stops to recover, as n grows. The maps show where the others do.
 
-mod figures;
 mod fits;
-mod settings;
 
-use std::cmp::Ordering;
-use std::collections::BTreeMap;
-
+use anyhow::Result;
 use katoms::select::{Sign, weak_threshold};
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::{Contestant, Error, Experiment, Progress, Request, Section, Table};
+use crate::figure::{Axis, Body, Curve, Ink, Map, Panel, Stroke};
+use crate::{Contestant, Experiment, Progress, Request, Section, Table};
 use fits::{METHODS, Trial, trial};
-use settings::Config;
 
 /// Half of the draws: where a method is said to stop recovering.
 const HALF: f64 = 0.5;
+/// Points of the curve.
+const POINTS: usize = 120;
+/// The most draws in all cells.
+const MOST_PROBLEMS: usize = 1_000_000;
+
+/// `paper/phase.toml` says what each is.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Config {
+    seed: u64,
+    columns: usize,
+    undersampling: Steps,
+    density: Steps,
+    draws: usize,
+    recovered: f64,
+    momentum: f64,
+    iterations: usize,
+    lasso: Descent,
+}
+
+/// How far the Lasso is followed.
+#[derive(Debug, Clone, Copy, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Descent {
+    /// The last λ over the largest.
+    smallest: f64,
+    count: usize,
+}
+
+/// Evenly spaced values.
+#[derive(Debug, Clone, Copy, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Steps {
+    from: f64,
+    to: f64,
+    steps: usize,
+}
+
+impl Steps {
+    fn values(self) -> Vec<f64> {
+        let Self { from, to, steps } = self;
+        (0..steps).map(|i| from + (to - from) * i as f64 / (steps - 1) as f64).collect()
+    }
+
+    /// Where the cells around the values begin and end.
+    fn edges(self) -> (f64, f64) {
+        let half = 0.5 * (self.to - self.from) / (self.steps - 1) as f64;
+        (self.from - half, self.to + half)
+    }
+}
+
+impl Config {
+    fn check(&self) -> Result<()> {
+        let cells = self.undersampling.steps * self.density.steps;
+        let rows = (self.undersampling.from * self.columns as f64).round();
+        Experiment::Phase.check([
+            (self.undersampling.from < self.undersampling.to, "`undersampling` must rise"),
+            (self.density.from < self.density.to, "`density` must rise"),
+            (rows >= 2.0, "`columns` must be so many that the smallest `undersampling` leaves 2 rows"),
+            (cells * self.draws <= MOST_PROBLEMS, "`draws` must come to at most a million in all cells"),
+        ])
+    }
+
+    /// Rows and entries of the cell at (m/n, k/m).
+    fn sizes(&self, undersampling: f64, density: f64) -> (usize, usize) {
+        let rows = ((undersampling * self.columns as f64).round() as usize).max(1);
+        (rows, ((density * rows as f64).round() as usize).clamp(1, rows))
+    }
+}
 
 /// What a method recovered.
 #[derive(Debug, Serialize)]
@@ -35,49 +100,24 @@ struct Mapped {
     passes: f64,
 }
 
-/// Everything that was measured.
-struct Results {
-    config: Config,
-    /// m/n.
-    xs: Vec<f64>,
-    /// k/m.
-    ys: Vec<f64>,
-    maps: Vec<Mapped>,
-    /// ρ of the weak threshold, for each m/n.
-    threshold: Vec<f64>,
-    /// The area that it covers of the map.
-    covered: f64,
-    /// Draws that AccIHT alone recovers, and IHT alone.
-    only: (usize, usize),
-}
-
-impl Results {
-    /// The map of a contestant.
-    fn of(&self, contestant: Contestant) -> Option<&Mapped> {
-        self.maps.iter().find(|m| m.contestant == contestant)
-    }
-}
-
-/// Runs it.
-pub(crate) fn run(request: &Request, progress: &Progress<'_>) -> Result<Section, Error> {
-    let config = Config::of(request)?;
+pub fn run(request: &Request, progress: &Progress) -> Result<Section> {
+    let config: Config = Experiment::Phase.settings(request)?;
+    config.check()?;
     let (xs, ys) = (config.undersampling.values(), config.density.values());
     let cells: Vec<(f64, f64)> = ys.iter().flat_map(|&y| xs.iter().map(move |&x| (x, y))).collect();
     let problems = cells.len() * config.draws;
     progress.expect(problems);
-    let one = |at: usize| -> Result<[Trial; METHODS.len()], Error> {
+    let one = |at: usize| {
         let (x, y) = cells[at / config.draws];
         let done = trial(&config, config.sizes(x, y), config.seed.wrapping_add(at as u64), progress)?;
-        progress.done("problems")?;
-        Ok(done)
+        progress.done("problems").map(|()| done)
     };
     // Each problem is one task: a fit on so few entries has no use for a second thread.
-    let trials: Vec<[Trial; METHODS.len()]> =
-        (0..problems).into_par_iter().with_max_len(1).map(one).collect::<Result<_, Error>>()?;
-    section(&gathered(config, xs, ys, &trials)?)
+    let trials = (0..problems).into_par_iter().with_max_len(1).map(one).collect::<Result<Vec<_>>>()?;
+    section(&config, &xs, &ys, &trials)
 }
 
-fn gathered(config: Config, xs: Vec<f64>, ys: Vec<f64>, trials: &[[Trial; METHODS.len()]]) -> Result<Results, Error> {
+fn mapped(config: &Config, xs: &[f64], ys: &[f64], trials: &[Vec<Trial>]) -> Vec<Mapped> {
     let count = trials.len() as f64;
     let map = |(method, contestant): (usize, Contestant)| {
         let hits: Vec<f64> = trials.iter().map(|t| f64::from(u8::from(t[method].recovered))).collect();
@@ -86,22 +126,13 @@ fn gathered(config: Config, xs: Vec<f64>, ys: Vec<f64>, trials: &[[Trial; METHOD
         let column = |at: usize| shares.iter().map(|row| row[at]).collect::<Vec<f64>>();
         Mapped {
             contestant,
-            half: (0..xs.len()).map(|at| half_way(&ys, &column(at))).collect(),
+            half: (0..xs.len()).map(|at| half_way(ys, &column(at))).collect(),
             area: hits.iter().sum::<f64>() / count,
             passes: trials.iter().map(|t| t[method].passes as f64).sum::<f64>() / count,
             shares,
         }
     };
-    let maps: Vec<Mapped> = METHODS.into_iter().enumerate().map(map).collect();
-    let threshold = xs.iter().map(|&x| weak_threshold(x, Sign::Any)).collect::<Result<Vec<f64>, _>>()?;
-    let (low, high) = config.density.edges();
-    let covered = threshold.iter().map(|rho| ((rho - low) / (high - low)).clamp(0.0, 1.0)).sum::<f64>();
-    let covered = covered / threshold.len() as f64;
-    let place = |contestant| METHODS.iter().position(|&m| m == contestant).unwrap_or(0);
-    let (acc, iht) = (place(Contestant::AccIht), place(Contestant::Iht));
-    let alone = |a: usize, b: usize| trials.iter().filter(|t| t[a].recovered && !t[b].recovered).count();
-    let only = (alone(acc, iht), alone(iht, acc));
-    Ok(Results { config, xs, ys, maps, threshold, covered, only })
+    METHODS.into_iter().enumerate().map(map).collect()
 }
 
 /// The largest k/m such that all rows up to it have a share of one half at least: the first crossing from below, between
@@ -113,116 +144,61 @@ fn half_way(ys: &[f64], shares: &[f64]) -> f64 {
     from + (ys[below] - from) * (share - HALF) / (share - shares[below])
 }
 
-fn section(results: &Results) -> Result<Section, Error> {
-    let Results { config, xs, ys, maps, threshold, covered, .. } = results;
-    let mut section = Section::new(Experiment::Phase, "Where each method recovers");
-    section.lead = lead(results);
+fn section(config: &Config, xs: &[f64], ys: &[f64], trials: &[Vec<Trial>]) -> Result<Section> {
+    let maps = mapped(config, xs, ys, trials);
+    let threshold = xs.iter().map(|&x| weak_threshold(x, Sign::Any)).collect::<Result<Vec<f64>, _>>()?;
+    let (low, high) = config.density.edges();
+    let covered = threshold.iter().map(|rho| ((rho - low) / (high - low)).clamp(0.0, 1.0)).sum::<f64>();
+    let covered = covered / threshold.len() as f64;
+    // The plan has IHT first, then AccIHT.
+    let alone = |a: usize, b: usize| trials.iter().filter(|t| t[a].recovered && !t[b].recovered).count();
+    let (only_iht, only_acc_iht) = (alone(0, 1), alone(1, 0));
+    let mut ranked: Vec<&Mapped> = maps.iter().collect();
+    ranked.sort_by(|a, b| b.area.total_cmp(&a.area));
+    let percent = |m: &&Mapped| format!("{} {:.0} %", m.contestant.label(), 100.0 * m.area);
+    let areas = ranked.iter().map(percent).collect::<Vec<_>>().join("; ");
+
+    let mut section = Section::new(Experiment::Phase)?;
+    section.lead = format!(
+        "Of all draws are recovered: {areas}. The Donoho–Tanner curve of ℓ1 minimisation covers {:.0} % of the map. With the \
+         step 1/λ_max AccIHT alone recovers {only_acc_iht} draws, IHT alone {only_iht}.",
+        100.0 * covered,
+    );
     let Config { columns, draws, recovered, .. } = config;
-    section.setup = vec![
-        ("Designs".into(), format!("m × {columns}, independent N(0, 1/m) entries, a new one for each draw")),
-        ("Planted vectors".into(), "k normal entries, norm 1; no noise".into()),
-        ("Cells".into(), format!("{} × {}, {draws} draws each, the same for all methods", xs.len(), ys.len())),
-        ("Recovered".into(), format!("‖x − x*‖ ≤ {recovered:e}·‖x*‖")),
-    ];
-    section.figures = figures::figures(results)?;
-    section.tables.push(table(results));
-    section.notes = notes(config);
-    section.numbers = numbers(results);
+    section.set_up([
+        ("Designs", format!("m × {columns}, independent N(0, 1/m) entries, a new one for each draw")),
+        ("Planted vectors", "k normal entries, norm 1; no noise".into()),
+        ("Cells", format!("{} × {}, {draws} draws each, the same for all methods", xs.len(), ys.len())),
+        ("Recovered", format!("‖x − x*‖ ≤ {recovered:e}·‖x*‖")),
+    ]);
+    let (maps_drawn, halves) = panels(config, &maps, xs, ys)?;
+    section.draw("", 4, maps_drawn)?;
+    section.draw("-half", 1, vec![halves])?;
+    section.tables.push(table(&ranked, &threshold, covered));
+    section.count(maps.iter().map(|m| (format!("area of {}", m.contestant.label()), m.area)));
+    section.count([("area of the l1 curve", covered)]);
     section.record = json!({
-        "config": config,
-        "undersampling": xs,
-        "density": ys,
-        "weak_threshold": threshold,
-        "area_below_threshold": covered,
-        "maps": maps,
-        "only_acc_iht": results.only.0,
-        "only_iht": results.only.1,
+        "config": config, "undersampling": xs, "density": ys, "weak_threshold": threshold,
+        "area_below_threshold": covered, "maps": maps, "only_acc_iht": only_acc_iht, "only_iht": only_iht,
     });
     Ok(section)
 }
 
-/// The maps, the largest area first.
-fn ranked(results: &Results) -> Vec<&Mapped> {
-    let mut maps: Vec<&Mapped> = results.maps.iter().collect();
-    maps.sort_by(|a, b| b.area.total_cmp(&a.area));
-    maps
-}
-
-/// In how many columns the half-way point lies above the threshold.
-fn above(map: &Mapped, threshold: &[f64]) -> usize {
-    map.half.iter().zip(threshold).filter(|(half, rho)| half > rho).count()
-}
-
-fn lead(results: &Results) -> String {
-    let maps = ranked(results);
-    let [first, second, ..] = maps[..] else { return String::new() };
-    let percent = |area: f64| format!("{:.0} %", 100.0 * area);
-    let most = if first.area > second.area {
-        format!(
-            "{} recovers the most: {} of all draws; next comes {} with {}.",
-            first.contestant.label(),
-            percent(first.area),
-            second.contestant.label(),
-            percent(second.area)
-        )
-    } else {
-        format!(
-            "{} and {} recover the most, {} of all draws each.",
-            first.contestant.label(),
-            second.contestant.label(),
-            percent(first.area)
-        )
-    };
-    let columns = results.xs.len();
-    let beyond = above(first, &results.threshold);
-    let curve = format!(
-        "The Donoho–Tanner curve of ℓ1 minimisation covers {} of the map; {} goes beyond it at {beyond} of {columns} m/n.",
-        percent(results.covered),
-        first.contestant.label(),
-    );
-    let below = maps.iter().filter(|m| m.area < results.covered);
-    let below: Vec<&str> = below.map(|m| m.contestant.label()).collect();
-    let below = if below.is_empty() {
-        "No method covers less than the curve.".into()
-    } else {
-        format!("Less than the curve cover: {}.", below.join("; "))
-    };
-    format!("{most} {curve} {below} {}", momentum(results))
-}
-
-/// What momentum changes, with the paper's step.
-fn momentum(results: &Results) -> String {
-    let area = |contestant| results.of(contestant).map_or(0.0, |m| m.area);
-    let (acc, iht) = (area(Contestant::AccIht), area(Contestant::Iht));
-    let (acc_only, iht_only) = results.only;
-    let said = match acc.total_cmp(&iht) {
-        Ordering::Greater => "AccIHT recovers more than IHT",
-        Ordering::Less => "AccIHT recovers less than IHT",
-        Ordering::Equal => "AccIHT recovers as much as IHT",
-    };
-    format!(
-        "With the step 1/λ_max {said}: {acc:.3} of the map against {iht:.3}; AccIHT alone recovers {acc_only} draws, IHT \
-         alone {iht_only}."
-    )
-}
-
-fn table(results: &Results) -> Table {
-    let columns = results.xs.len();
+fn table(ranked: &[&Mapped], threshold: &[f64], covered: f64) -> Table {
+    let columns = threshold.len();
+    let mean = |values: &[f64]| format!("{:.3}", values.iter().sum::<f64>() / columns as f64);
     let row = |map: &&Mapped| {
-        let half = map.half.iter().sum::<f64>() / columns as f64;
+        let above = map.half.iter().zip(threshold).filter(|(half, rho)| half > rho).count();
         vec![
             map.contestant.label().into(),
             format!("{:.3}", map.area),
-            format!("{:.2}", map.area / results.covered),
-            format!("{half:.3}"),
-            format!("{} of {columns}", above(map, &results.threshold)),
+            format!("{:.2}", map.area / covered),
+            mean(&map.half),
+            format!("{above} of {columns}"),
             format!("{:.0}", map.passes),
         ]
     };
-    let mut rows: Vec<Vec<String>> = ranked(results).iter().map(row).collect();
-    let curve = results.threshold.iter().sum::<f64>() / columns as f64;
-    let covered = format!("{:.3}", results.covered);
-    rows.push(vec!["ℓ1 curve".into(), covered, "1.00".into(), format!("{curve:.3}"), "–".into(), "–".into()]);
+    let curve = ["ℓ1 curve", &format!("{covered:.3}"), "1.00", &mean(threshold), "–", "–"].map(String::from);
     let headings = [
         "method",
         "area recovered",
@@ -231,31 +207,72 @@ fn table(results: &Results) -> Table {
         "m/n at which it is above the curve",
         "passes, mean",
     ];
-    Table { title: "How much of the map is recovered".into(), headings: headings.map(Into::into).into(), rows }
+    Table::new("How much of the map is recovered", headings, ranked.iter().map(row).chain([curve.into()]))
 }
 
-fn notes(config: &Config) -> Vec<String> {
-    vec![
-        "The curve is the weak threshold for n → ∞; at a finite n the change is gradual, and a method for ℓ1 follows it \
-         with a band."
-            .into(),
-        format!(
-            "The Lasso is followed to {:e} of its largest λ, near basis pursuit; its k largest entries are then refitted. \
-             OMP, CoSaMP (with refits), katoms and the Lasso are given k.",
-            config.lasso.smallest
-        ),
-        "The planted entries are normal, of different sizes, on which greedy methods and thresholding rely. Entries of \
-         equal size would give other maps."
-            .into(),
-        "No cell is skipped: every method runs on every draw.".into(),
-    ]
-}
-
-fn numbers(results: &Results) -> BTreeMap<String, f64> {
-    let areas = results.maps.iter().map(|m| (format!("area of {}", m.contestant.label()), m.area));
-    let curve = ("area of the l1 curve".to_owned(), results.covered);
-    areas.chain([curve]).collect()
+/// One map a method, and up to where half the draws are recovered.
+fn panels(config: &Config, maps: &[Mapped], xs: &[f64], ys: &[f64]) -> Result<(Vec<Panel>, Panel)> {
+    let ((left, right), (low, high)) = (config.undersampling.edges(), config.density.edges());
+    let x = Axis::linear("m/n").between(left.max(0.0), right.min(1.0));
+    let y = Axis::linear("k/m").between(low.max(0.0), high.min(1.0));
+    let (from, to) = (left.max(1e-3), right.min(1.0 - 1e-3));
+    let deltas = (0..=POINTS).map(|i| from + (to - from) * i as f64 / POINTS as f64);
+    let threshold = deltas.map(|d| weak_threshold(d, Sign::Any).map(|rho| (d, rho))).collect::<Result<_, _>>()?;
+    let curve = Curve::new("Donoho–Tanner curve of ℓ1 minimisation", Ink::Guide, threshold);
+    let map = |map: &Mapped| Panel {
+        title: format!("{}: {:.0} %", map.contestant.label(), 100.0 * map.area),
+        body: Body::Map(Map {
+            x: x.clone(),
+            y: y.clone(),
+            xs: xs.into(),
+            ys: ys.into(),
+            values: map.shares.clone(),
+            meaning: "share of draws recovered".into(),
+            curves: vec![curve.clone()],
+        }),
+    };
+    let half = |map: &Mapped| Curve::of(map.contestant, xs.iter().copied().zip(map.half.iter().copied()).collect());
+    let halves = [curve.clone().stroked(Stroke::Dashed)].into_iter().chain(maps.iter().map(half)).collect();
+    let up = Axis::linear("k/m up to which half the draws are recovered").between(0.0, 1.0);
+    Ok((maps.iter().map(map).collect(), Panel::chart("By m/n", x.clone(), up, halves)))
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_is_where_the_line_between_two_rows_crosses() {
+        for (shares, half) in [
+            ([1.0, 0.75, 0.25], 0.25),
+            ([1.0, 1.0, 1.0], 0.3),
+            ([0.0, 0.0, 0.0], 0.05),
+            ([0.5, 0.0, 0.0], 0.1),
+            // A share that rises again does not move the first crossing.
+            ([1.0, 0.0, 0.75], 0.15),
+            ([0.0, 1.0, 1.0], 0.05),
+        ] {
+            assert!((half_way(&[0.1, 0.2, 0.3], &shares) - half).abs() < 1e-12, "{shares:?}");
+        }
+    }
+
+    /// Few rows for many entries: nobody can; many rows for one entry: everybody does.
+    #[test]
+    fn the_ends_of_the_map_are_known() {
+        let lines = [
+            "columns = 40",
+            "undersampling = { from = 0.1, to = 0.9, steps = 2 }",
+            "density = { from = 0.03, to = 0.9, steps = 2 }",
+            "draws = 3",
+            "iterations = 500",
+        ];
+        let request = crate::experiment::tests::changed(Experiment::Phase, &lines);
+        let section = run(&request, &Progress::hidden()).unwrap();
+        let maps = section.record["maps"].as_array().unwrap();
+        assert_eq!(maps.len(), METHODS.len());
+        for map in maps {
+            let share = |row: usize, column: usize| map["shares"][row][column].as_f64().unwrap();
+            assert_eq!((share(0, 1), share(1, 0)), (1.0, 0.0), "{}", map["contestant"]);
+        }
+    }
+}

@@ -1,10 +1,13 @@
-//! Tumours of two classes, the expression of their genes, and groups of genes that share members.
+//! Tumours of two classes, the expression of their genes, and groups of genes that share members: read, or drawn.
 
 use std::path::Path;
 
+use anyhow::{Context, Result, bail, ensure};
+use katoms::linalg;
+use katoms::simulate::{generator, normals};
 use katoms_io::{Array, ReadOptions, Source};
-
-use crate::Error;
+use rand::RngExt;
+use serde::Deserialize;
 
 /// The least rows of a class: fewer cannot be spread over a training part, its folds and a test part.
 const LEAST_ROWS: usize = 20;
@@ -14,10 +17,9 @@ const WANTED: &str = "a cohort is an NPZ of X (rows × genes), y (one of two cla
 
 /// A cohort. Genes in no group are left out: a method that chooses groups could never use them.
 #[derive(Debug, Clone)]
-pub(super) struct Cohort {
+pub struct Cohort {
     /// The file's name without ending, or that it is simulated.
     pub name: String,
-    /// Whether it was drawn, not measured.
     pub simulated: bool,
     /// The genes of the file, those in no group included.
     pub genes_in_all: usize,
@@ -48,27 +50,25 @@ impl Cohort {
     }
 
     /// Reads a cohort.
-    pub fn read(path: &Path) -> Result<Self, Error> {
-        let bad = |what: String| Error::data(format!("{}: {what}; {WANTED}", path.display()));
+    pub fn read(path: &Path) -> Result<Self> {
         let Source::Arrays { arrays, .. } = katoms_io::read(path, &ReadOptions::default())? else {
-            return Err(bad("this is no archive of arrays".into()));
+            bail!("{}: this is no archive of arrays; {WANTED}", path.display());
         };
-        let array = |name: &str| {
-            let found = arrays.iter().find(|(other, _)| other == name);
-            found.map(|(_, array)| array).ok_or_else(|| bad(format!("there is no array {name}")))
+        let cohort = || {
+            let array = |name: &str| {
+                let found = arrays.iter().find(|(other, _)| other == name);
+                found.map(|(_, array)| array).with_context(|| format!("there is no array {name}"))
+            };
+            let (x, y) = (array("X")?, array("y")?.numbers.to_f64());
+            ensure!(x.rows == y.len(), "X has {} rows, but y has {} values", x.rows, y.len());
+            let finite = x.numbers.to_f64().iter().all(|v| v.is_finite());
+            ensure!(finite, "X has values that are missing or infinite: fill them in first");
+            let groups = members(array("group_id")?, array("group_col")?, x.columns)?;
+            let genes = (0..x.columns).map(|j| x.column(j)).collect();
+            let name = path.file_stem().map_or_else(|| "cohort".into(), |stem| stem.to_string_lossy().into_owned());
+            Ok(Self::new(name, false, genes, two_classes(&y)?, &groups))
         };
-        let (x, y) = (array("X")?, array("y")?.numbers.to_f64());
-        if x.rows != y.len() {
-            return Err(bad(format!("X has {} rows, but y has {} values", x.rows, y.len())));
-        }
-        if x.numbers.to_f64().iter().any(|v| !v.is_finite()) {
-            return Err(bad("X has values that are missing or infinite: fill them in first".into()));
-        }
-        let groups = members(array("group_id")?, array("group_col")?, x.columns).map_err(&bad)?;
-        let classes = two_classes(&y).map_err(&bad)?;
-        let genes = (0..x.columns).map(|j| x.column(j)).collect();
-        let name = path.file_stem().map_or_else(|| "cohort".into(), |stem| stem.to_string_lossy().into_owned());
-        Ok(Self::new(name, false, genes, classes, &groups))
+        cohort().map_err(|what: anyhow::Error| anyhow::anyhow!("{}: {what}; {WANTED}", path.display()))
     }
 
     /// What stands above its tables: a file's name, or that it is simulated.
@@ -77,7 +77,6 @@ impl Cohort {
         if *simulated { format!("Simulated cohort, {} × {genes_in_all}", self.tumours()) } else { name.clone() }
     }
 
-    /// The number of tumours.
     pub fn tumours(&self) -> usize {
         self.classes.len()
     }
@@ -89,116 +88,195 @@ impl Cohort {
 }
 
 /// The members of each group, from the two parallel arrays.
-fn members(ids: &Array, columns: &Array, genes: usize) -> Result<Vec<Vec<usize>>, String> {
+fn members(ids: &Array, columns: &Array, genes: usize) -> Result<Vec<Vec<usize>>> {
     let (ids, columns) = (ids.numbers.to_f64(), columns.numbers.to_f64());
-    if ids.len() != columns.len() || ids.is_empty() {
-        return Err(format!("group_id has {} values and group_col {}", ids.len(), columns.len()));
-    }
+    let alike = ids.len() == columns.len() && !ids.is_empty();
+    ensure!(alike, "group_id has {} values and group_col {}", ids.len(), columns.len());
     let whole = |v: f64, below: f64| (v >= 0.0 && v < below && v.fract() == 0.0).then_some(v as usize);
-    let mut pairs = Vec::with_capacity(ids.len());
-    for (&id, &column) in ids.iter().zip(&columns) {
-        let group = whole(id, 1e9).ok_or_else(|| format!("group_id holds {id}, which numbers no group"))?;
-        let gene = whole(column, genes as f64).ok_or_else(|| {
-            format!("group_col holds {column}, but the columns of X are 0 to {}", genes.saturating_sub(1))
-        })?;
-        pairs.push((group, gene));
-    }
+    let pair = |(&id, &column): (&f64, &f64)| {
+        let group = whole(id, 1e9).with_context(|| format!("group_id holds {id}, which numbers no group"))?;
+        let last = genes.saturating_sub(1);
+        let outside = || format!("group_col holds {column}, but the columns of X are 0 to {last}");
+        Ok((group, whole(column, genes as f64).with_context(outside)?))
+    };
+    let mut pairs = ids.iter().zip(&columns).map(pair).collect::<Result<Vec<_>>>()?;
     pairs.sort_unstable();
     Ok(pairs.chunk_by(|a, b| a.0 == b.0).map(|group| group.iter().map(|pair| pair.1).collect()).collect())
 }
 
 /// 1 for the smaller class and 0 for the larger; of equals, 1 for the larger value.
-fn two_classes(y: &[f64]) -> Result<Vec<f64>, String> {
+fn two_classes(y: &[f64]) -> Result<Vec<f64>> {
     let mut values = y.to_vec();
     values.sort_by(f64::total_cmp);
     let counts: Vec<(f64, usize)> = values.chunk_by(|a, b| a == b).map(|same| (same[0], same.len())).collect();
     let &[(low, few), (high, many)] = counts.as_slice() else {
-        let found = counts.len();
-        return Err(format!(
-            "y has {found} different value{}; two classes are needed",
-            if found == 1 { "" } else { "s" }
-        ));
+        bail!("the number of different values of y is {}; two classes are needed", counts.len());
     };
     let (rare, count) = if few < many { (low, few) } else { (high, many.min(few)) };
-    if count < LEAST_ROWS {
-        return Err(format!("class {rare} has {count} rows; each class needs at least {LEAST_ROWS}"));
-    }
+    ensure!(count >= LEAST_ROWS, "class {rare} has {count} rows; each class needs at least {LEAST_ROWS}");
     Ok(y.iter().map(|&v| f64::from(u8::from(v == rare))).collect())
+}
+
+/// Shares of the variance of a gene that directions common to all genes have, as measured cohorts do.
+const COMMON: [f64; 5] = [0.13, 0.07, 0.05, 0.04, 0.04];
+/// The share that the activities of its groups have.
+const ACTIVITY: f64 = 0.15;
+/// How fast the popularity of genes falls with their rank.
+const POPULARITY: f64 = 0.75;
+/// The most numbers of a table of tumours, genes and groups, two of them.
+const MOST_NUMBERS: usize = 20_000_000;
+
+/// A cohort that is drawn: the paper's numbers of tumours, genes and groups, and an answer that lies in groups.
+///
+/// Sizes of groups and the number of groups of a gene have the heavy tails that pathways have; expression has a few
+/// directions that all genes share, an activity for each group, and noise. The class is decided by the mean
+/// expression of some planted groups, and noise.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Simulation {
+    tumours: usize,
+    /// Those of the smaller class.
+    positives: usize,
+    /// Those in no group included.
+    genes: usize,
+    /// Genes that are in groups.
+    grouped: usize,
+    groups: usize,
+    median_size: f64,
+    largest_size: usize,
+    /// Groups whose genes decide the class.
+    planted: usize,
+    /// The deviation of what else decides it, relative to the groups.
+    noise: f64,
+}
+
+impl Simulation {
+    /// What must hold, and what to say where it does not.
+    pub fn rules(&self) -> [(bool, String); 6] {
+        let &Self { tumours, positives, genes, grouped, groups, planted, .. } = self;
+        let fits = tumours * genes.max(groups) <= MOST_NUMBERS && groups * grouped <= MOST_NUMBERS;
+        let sizes = self.largest_size <= grouped;
+        [
+            (
+                fits,
+                format!(
+                    "`simulated` has tables of at most {MOST_NUMBERS} numbers: fewer `tumours`, `genes` or `groups`"
+                ),
+            ),
+            (2 * positives <= tumours, "`simulated.positives` must be at most half of the tumours".into()),
+            (grouped <= genes, "`simulated.grouped` must be at most the number of genes".into()),
+            (planted <= groups, "`simulated.planted` must be at most the number of groups".into()),
+            (sizes, "`simulated.largest_size` must be at most `grouped`".into()),
+            (self.median_size <= grouped as f64, "`simulated.median_size` must be at most `grouped`".into()),
+        ]
+    }
+
+    /// Draws it.
+    pub fn cohort(&self, seed: u64) -> Cohort {
+        let groups = self.draw_groups(seed);
+        let genes = self.draw_genes(&groups, seed);
+        let classes = self.draw_classes(&genes, &groups, seed);
+        let name = format!("simulated cohort, {} × {}", self.tumours, self.genes);
+        Cohort::new(name, true, genes, classes, &groups)
+    }
+
+    /// Members drawn by popularity, without repetition; who was never drawn joins some group.
+    fn draw_groups(&self, seed: u64) -> Vec<Vec<usize>> {
+        let mut rng = generator(seed, 10);
+        let mut groups: Vec<Vec<usize>> = Vec::with_capacity(self.groups);
+        for size in normals(self.groups, &mut rng) {
+            let size = (self.median_size * size.exp()).round().clamp(2.0, self.largest_size as f64) as usize;
+            // Efraimidis and Spirakis: the largest log(u)/w are a weighted draw without repetition.
+            let key = |gene| (rng.random::<f64>().ln() * ((gene + 10) as f64).powf(POPULARITY), gene);
+            let mut keys: Vec<(f64, usize)> = (0..self.grouped).map(key).collect();
+            keys.select_nth_unstable_by(size - 1, |a, b| b.0.total_cmp(&a.0));
+            groups.push(keys[..size].iter().map(|key| key.1).collect());
+        }
+        let mut drawn = vec![false; self.grouped];
+        groups.iter().flatten().for_each(|&gene| drawn[gene] = true);
+        for gene in (0..self.grouped).filter(|&gene| !drawn[gene]) {
+            groups[rng.random_range(0..self.groups)].push(gene);
+        }
+        groups
+    }
+
+    fn draw_genes(&self, groups: &[Vec<usize>], seed: u64) -> Vec<Vec<f64>> {
+        let mut rng = generator(seed, 11);
+        let mut draw = || normals(self.tumours, &mut rng);
+        let common: Vec<Vec<f64>> = COMMON.iter().map(|_| draw()).collect();
+        let activities: Vec<Vec<f64>> = groups.iter().map(|_| draw()).collect();
+        let mut active = vec![vec![0.0; self.tumours]; self.genes];
+        let mut count = vec![0.0_f64; self.genes];
+        for (group, activity) in groups.iter().zip(&activities) {
+            for &gene in group {
+                count[gene] += 1.0;
+                active[gene] = linalg::combine(1.0, &active[gene], 1.0, activity);
+            }
+        }
+        let own = 1.0 - COMMON.iter().sum::<f64>() - ACTIVITY;
+        let mut rng = generator(seed, 12);
+        let expressed = |(active, count): (Vec<f64>, f64)| {
+            let scale = if count > 0.0 { (ACTIVITY / count).sqrt() } else { 0.0 };
+            let noise = normals(self.tumours, &mut rng);
+            let gene = linalg::combine(scale, &active, own.sqrt(), &noise);
+            let loadings = COMMON.iter().zip(&common).zip(normals(COMMON.len(), &mut rng));
+            loadings.fold(gene, |gene, ((share, factor), loading)| {
+                linalg::combine(1.0, &gene, share.sqrt() * loading, factor)
+            })
+        };
+        active.into_iter().zip(count).map(expressed).collect()
+    }
+
+    /// The tumours with the largest scores are the smaller class.
+    fn draw_classes(&self, genes: &[Vec<f64>], groups: &[Vec<usize>], seed: u64) -> Vec<f64> {
+        let mut rng = generator(seed, 13);
+        let mut score = vec![0.0; self.tumours];
+        let mut by_size: Vec<&Vec<usize>> = groups.iter().collect();
+        by_size.sort_by_key(|group| std::cmp::Reverse(group.len()));
+        for i in 0..self.planted {
+            // Spread over the larger quarter: projections rank groups by their energy, and small ones have little.
+            let group = by_size[i * groups.len().div_ceil(4) / self.planted];
+            let mut sum = vec![0.0; self.tumours];
+            group.iter().for_each(|&gene| sum = linalg::combine(1.0, &sum, 1.0, &genes[gene]));
+            let sign = if rng.random::<bool>() { 1.0 } else { -1.0 };
+            score = linalg::combine(1.0, &score, sign / linalg::norm(&sum).max(f64::MIN_POSITIVE), &sum);
+        }
+        let size = linalg::norm(&score) / (self.tumours as f64).sqrt();
+        score = linalg::combine(1.0, &score, self.noise * size, &normals(self.tumours, &mut rng));
+        let mut order: Vec<usize> = (0..self.tumours).collect();
+        order.sort_by(|&a, &b| score[b].total_cmp(&score[a]));
+        let mut classes = vec![0.0; self.tumours];
+        order[..self.positives].iter().for_each(|&i| classes[i] = 1.0);
+        classes
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use super::*;
 
-    fn write(name: &str, arrays: &[(&str, Vec<f64>, &[usize])]) -> std::path::PathBuf {
-        let path = std::env::temp_dir().join(format!("katoms-tumour-{}-{name}.npz", std::process::id()));
-        std::fs::write(&path, npz(arrays)).unwrap();
-        path
-    }
-
-    /// An archive of stored (uncompressed) NPY members: the least that a ZIP reader takes.
-    fn npz(arrays: &[(&str, Vec<f64>, &[usize])]) -> Vec<u8> {
-        let (mut body, mut directory) = (Vec::new(), Vec::new());
-        for (name, values, shape) in arrays {
-            let shape = shape.iter().map(|n| format!("{n},")).collect::<String>();
-            let mut header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({shape}), }}");
-            while (10 + header.len() + 1) % 64 != 0 {
-                header.push(' ');
-            }
-            header.push('\n');
-            let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
-            bytes.extend((header.len() as u16).to_le_bytes());
-            bytes.extend(header.as_bytes());
-            values.iter().for_each(|v| bytes.extend(v.to_le_bytes()));
-            let name = format!("{name}.npy");
-            let mut fields = Vec::new();
-            for field in [20_u16, 0, 0, 0, 0] {
-                fields.extend(field.to_le_bytes());
-            }
-            fields.extend(crc32(&bytes).to_le_bytes());
-            fields.extend((bytes.len() as u32).to_le_bytes());
-            fields.extend((bytes.len() as u32).to_le_bytes());
-            fields.extend((name.len() as u16).to_le_bytes());
-            fields.extend(0_u16.to_le_bytes());
-            let at = body.len() as u32;
-            body.extend(b"PK\x03\x04");
-            body.extend(&fields);
-            body.extend(name.as_bytes());
-            body.extend(&bytes);
-            directory.extend(b"PK\x01\x02\x14\x00");
-            directory.extend(&fields);
-            directory.extend([0; 10]);
-            directory.extend(at.to_le_bytes());
-            directory.extend(name.as_bytes());
-        }
-        let (start, count) = (body.len() as u32, arrays.len() as u16);
-        body.extend(&directory);
-        body.extend(b"PK\x05\x06\0\0\0\0");
-        body.extend(count.to_le_bytes());
-        body.extend(count.to_le_bytes());
-        body.extend((directory.len() as u32).to_le_bytes());
-        body.extend(start.to_le_bytes());
-        body.extend([0; 2]);
-        body
-    }
-
-    fn crc32(bytes: &[u8]) -> u32 {
-        let step = |crc: u32, _: u8| if crc & 1 == 1 { (crc >> 1) ^ 0xedb8_8320 } else { crc >> 1 };
-        !bytes.iter().fold(!0, |crc, &byte| (0..8).fold(crc ^ u32::from(byte), step))
-    }
-
     /// 60 rows of 4 columns, classes as given, groups {0, 1} and {1, 3}.
-    fn read(name: &str, y: Vec<f64>, with_groups: bool, last_member: f64) -> Result<Cohort, Error> {
-        let x: Vec<f64> = (0..240).map(f64::from).collect();
-        let mut arrays: Vec<(&str, Vec<f64>, &[usize])> = vec![("X", x, &[60, 4]), ("y", y, &[60])];
-        if with_groups {
-            arrays.push(("group_id", vec![7.0, 7.0, 9.0, 9.0], &[4]));
-            arrays.push(("group_col", vec![1.0, 0.0, 1.0, last_member], &[4]));
+    fn read(name: &str, y: Vec<f64>, arrays: usize, last_member: f64) -> Result<Cohort> {
+        let all = [
+            ("X", "60, 4", (0..240).map(f64::from).collect()),
+            ("y", "60,", y),
+            ("group_id", "4,", vec![7.0, 7.0, 9.0, 9.0]),
+            ("group_col", "4,", vec![1.0, 0.0, 1.0, last_member]),
+        ];
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(format!("{name}.npz"));
+        let mut archive = zip::ZipWriter::new(std::fs::File::create(&path).unwrap());
+        for (name, shape, values) in &all[..arrays] {
+            archive.start_file(format!("{name}.npy"), zip::write::SimpleFileOptions::default()).unwrap();
+            let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({shape}), }}");
+            archive.write_all(b"\x93NUMPY\x01\x00\x76\x00").unwrap();
+            archive.write_all(format!("{header:<117}\n").as_bytes()).unwrap();
+            values.iter().for_each(|v: &f64| archive.write_all(&v.to_le_bytes()).unwrap());
         }
-        let path = write(name, &arrays);
-        let cohort = Cohort::read(&path);
-        std::fs::remove_file(path).unwrap();
-        cohort
+        archive.finish().unwrap();
+        Cohort::read(&path)
     }
 
     fn classes(rare: usize) -> Vec<f64> {
@@ -207,7 +285,7 @@ mod tests {
 
     #[test]
     fn genes_in_no_group_are_left_out_and_the_smaller_class_is_1() {
-        let cohort = read("good", classes(25), true, 3.0).unwrap();
+        let cohort = read("good", classes(25), 4, 3.0).unwrap();
         assert_eq!((cohort.genes_in_all, cohort.genes.len(), cohort.tumours()), (4, 3, 60));
         assert_eq!(cohort.groups, [vec![0, 1], vec![1, 2]]);
         assert_eq!((cohort.genes[2][1], cohort.positives(), cohort.classes[0]), (7.0, 25, 1.0));
@@ -215,16 +293,38 @@ mod tests {
 
     #[test]
     fn what_is_wrong_with_a_file_is_said() {
-        let why = |name: &str, y: Vec<f64>, groups: bool, member: f64| {
-            let error = read(name, y, groups, member).unwrap_err();
-            assert!(matches!(error, Error::Data { .. }) && error.to_string().contains(name), "{error}");
-            error.to_string()
-        };
-        assert!(why("no-groups", classes(25), false, 3.0).contains("no array group_id"));
-        assert!(why("few-rows", classes(19), true, 3.0).contains("class 2 has 19 rows; each class needs at least 20"));
-        assert!(why("one-class", vec![1.0; 60], true, 3.0).contains("y has 1 different value;"));
         let three = (0..60).map(|i| f64::from(i % 3)).collect();
-        assert!(why("three-classes", three, true, 3.0).contains("y has 3 different values; two classes are needed"));
-        assert!(why("outside", classes(25), true, 4.0).contains("group_col holds 4, but the columns of X are 0 to 3"));
+        for (name, y, arrays, member, why) in [
+            ("no-groups", classes(25), 2, 3.0, "no array group_id"),
+            ("few-rows", classes(19), 4, 3.0, "class 2 has 19 rows; each class needs at least 20"),
+            ("one-class", vec![1.0; 60], 4, 3.0, "values of y is 1; two classes"),
+            ("three-classes", three, 4, 3.0, "values of y is 3; two classes"),
+            ("outside", classes(25), 4, 4.0, "group_col holds 4, but the columns of X are 0 to 3"),
+        ] {
+            let error = read(name, y, arrays, member).unwrap_err().to_string();
+            assert!(error.contains(why) && error.contains(name), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_drawn_cohort_has_the_shape_that_is_asked_for() {
+        let simulation = Simulation {
+            tumours: 90,
+            positives: 25,
+            genes: 300,
+            grouped: 120,
+            groups: 30,
+            median_size: 6.0,
+            largest_size: 40,
+            planted: 3,
+            noise: 0.5,
+        };
+        assert!(simulation.rules().iter().all(|(holds, _)| *holds));
+        let cohort = simulation.cohort(3);
+        assert_eq!((cohort.tumours(), cohort.positives()), (90, 25));
+        assert_eq!((cohort.genes_in_all, cohort.genes.len(), cohort.groups.len()), (300, 120, 30));
+        assert!(cohort.groups.iter().map(Vec::len).sum::<usize>() > 120, "groups share genes");
+        assert_eq!(cohort.classes, simulation.cohort(3).classes);
+        assert_ne!(cohort.classes, simulation.cohort(4).classes);
     }
 }

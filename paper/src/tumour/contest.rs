@@ -1,33 +1,67 @@
 //! One split: every contestant's setting by cross-validation on the training part, then its timed run on all of it.
 
-use katoms::driver::{Constraint, Options, Run};
+use anyhow::Result;
+use katoms::driver::{Constraint, Event, Run};
 use katoms::method::{
-    AcceleratedIht, AwayFrankWolfe, FrankWolfe, Method, Momentum, PairwiseFrankWolfe, Refit, Safeguard, Step,
-    largest_curvature, refit_on,
+    AcceleratedIht, AwayFrankWolfe, FrankWolfe, Method, PairwiseFrankWolfe, Step, largest_curvature, refit_on,
 };
 use katoms::operator::Dense;
+use katoms::select::Folds;
 use katoms::set::{ConstraintSet, L1Ball, OverlappingGroups, Structure};
+use katoms::simulate::generator;
 use katoms::space::{Point, SparseVec};
+use rand::RngExt;
 use serde::Serialize;
 
 use super::cohort::Cohort;
-use super::sample::{Judged, Problem, Sample, Shifted, auc};
-use super::settings::Config;
-use super::split::Split;
-use super::yardstick;
-use crate::race::{Mark, Race};
-use crate::{Contestant, Error, Progress};
+use super::sample::{Judged, Problem, Sample, Shifted};
+use super::{Config, yardstick};
+use crate::race::{Entry, Mark, Preparation, Race, published, race};
+use crate::scores::auc;
+use crate::{Contestant, Progress};
+
+/// Tumours to train on and to test, drawn at random with both classes in proportion.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Split {
+    training: Vec<usize>,
+    test: Vec<usize>,
+    /// For each fold of the training part the rows that are fitted, and those held out.
+    folds: Vec<(Vec<usize>, Vec<usize>)>,
+}
+
+impl Split {
+    /// The split of this number.
+    pub fn new(cohort: &Cohort, config: &Config, number: usize) -> Result<Self> {
+        let mut rng = generator(config.seed, 100 + number as u64);
+        let mut training = Vec::new();
+        for class in [0.0, 1.0] {
+            let mut rows: Vec<usize> = (0..cohort.tumours()).filter(|&i| cohort.classes[i] == class).collect();
+            for i in (1..rows.len()).rev() {
+                rows.swap(i, rng.random_range(0..=i));
+            }
+            rows.truncate((config.training * rows.len() as f64).round() as usize);
+            training.extend(rows);
+        }
+        training.sort_unstable();
+        let test = (0..cohort.tumours()).filter(|i| training.binary_search(i).is_err()).collect();
+        let classes: Vec<f64> = training.iter().map(|&i| cohort.classes[i]).collect();
+        let dealt = Folds::stratified(&classes, config.folds, config.seed.wrapping_add(number as u64))?;
+        let rows = |places: Vec<usize>| places.into_iter().map(|place| training[place]).collect();
+        let folds = (0..config.folds).map(|fold| (rows(dealt.training(fold)), rows(dealt.held_out(fold)))).collect();
+        Ok(Self { training, test, folds })
+    }
+}
 
 /// A ridge, and a number of groups or a radius.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub(super) struct Setting {
+pub struct Setting {
     pub ridge: f64,
     pub size: f64,
 }
 
 /// What a contestant did on a split.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct Trial {
+pub struct Trial {
     pub contestant: Contestant,
     /// What cross-validation chose.
     pub setting: Setting,
@@ -54,21 +88,19 @@ impl Trial {
 
     /// Where it had converged, or else where it stood at its end, which is earlier.
     pub fn cost(&self) -> Mark {
-        let last = self.race.marks.last().copied();
-        let nothing = Mark { iteration: 0, passes: 0, seconds: 0.0, objective: f64::NAN };
-        self.converged.or(last).unwrap_or(nothing)
+        self.converged.unwrap_or(self.race.marks[self.race.marks.len() - 1])
     }
 
     /// (f − its end) as a share of the whole descent, at every mark.
     pub fn gaps(&self) -> impl Iterator<Item = (&Mark, f64)> {
-        let descent = self.race.marks.first().map_or(f64::NAN, |start| start.objective - self.end);
+        let descent = self.race.marks[0].objective - self.end;
         self.race.marks.iter().map(move |mark| (mark, (mark.objective - self.end) / descent))
     }
 }
 
 /// All contestants on a split.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct Contest {
+pub struct Contest {
     pub trials: Vec<Trial>,
     /// IHT on the setting that AccIHT chose: what momentum alone does.
     pub plain_at_same: Trial,
@@ -84,53 +116,36 @@ impl Contest {
 }
 
 /// How many pieces of progress a split is.
-pub(super) const PIECES: usize = 4;
+pub const PIECES: usize = 4;
 
 /// The split, and all that is asked of it.
-pub(super) struct Arena<'a> {
-    cohort: &'a Cohort,
-    config: &'a Config,
-    split: &'a Split,
-    progress: &'a Progress<'a>,
-    groups: OverlappingGroups,
-    /// Numbers of groups, none above what the cohort has.
-    sizes: Vec<usize>,
+pub struct Arena<'a> {
+    pub cohort: &'a Cohort,
+    pub config: &'a Config,
+    pub split: &'a Split,
+    pub progress: &'a Progress,
 }
 
-impl<'a> Arena<'a> {
-    pub fn new(
-        cohort: &'a Cohort,
-        config: &'a Config,
-        split: &'a Split,
-        progress: &'a Progress<'a>,
-    ) -> Result<Self, Error> {
-        let groups = OverlappingGroups::new(1, cohort.genes.len(), cohort.groups.clone())?;
-        let most = cohort.groups.len();
-        let mut sizes: Vec<usize> = config.groups.iter().map(|&k| k.min(most)).collect();
-        sizes.dedup();
-        Ok(Self { cohort, config, split, progress, groups, sizes })
-    }
-
-    /// Runs it.
-    pub fn contest(&self) -> Result<Contest, Error> {
+impl Arena<'_> {
+    pub fn contest(&self) -> Result<Contest> {
         let sample = self.sample(&self.split.training)?;
-        let plain = self.validated_groups(Contestant::Iht)?;
-        let accelerated = self.validated_groups(Contestant::AccIht)?;
-        let ball = self.validated_ball()?;
-        let mut trials = self.on_balls(&sample, ball)?;
-        trials.push(self.on_groups(&sample, Contestant::Iht, plain)?);
-        trials.push(self.on_groups(&sample, Contestant::AccIht, accelerated)?);
-        trials.push(self.on_groups(&sample, Contestant::Katoms, accelerated)?);
+        let groups = OverlappingGroups::new(1, self.cohort.genes.len(), self.cohort.groups.clone())?;
+        let plain = self.validated_groups(&groups, Contestant::Iht)?;
+        let accelerated = self.validated_groups(&groups, Contestant::AccIht)?;
+        let mut trials = self.on_balls(&sample, self.validated_ball()?)?;
+        trials.push(self.on_groups(&sample, &groups, Contestant::Iht, plain)?);
+        trials.push(self.on_groups(&sample, &groups, Contestant::AccIht, accelerated)?);
+        trials.push(self.on_groups(&sample, &groups, Contestant::Katoms, accelerated)?);
         let plain_at_same = match trials.iter().find(|t| t.contestant == Contestant::Iht) {
             Some(trial) if plain == accelerated => trial.clone(),
-            _ => self.on_groups(&sample, Contestant::Iht, accelerated)?,
+            _ => self.on_groups(&sample, &groups, Contestant::Iht, accelerated)?,
         };
         self.progress.done("timed runs")?;
         let guess = self.classes(&self.split.test).sum::<f64>() / self.split.test.len() as f64;
         Ok(Contest { trials, plain_at_same, guess })
     }
 
-    fn sample(&self, rows: &[usize]) -> Result<Sample, Error> {
+    fn sample(&self, rows: &[usize]) -> Result<Sample> {
         Ok(Sample::new(self.cohort, rows, self.config.intercept)?)
     }
 
@@ -138,22 +153,23 @@ impl<'a> Arena<'a> {
         rows.iter().map(|&i| self.cohort.classes[i])
     }
 
-    /// Cross-validation of a method on groups.
-    fn validated_groups(&self, contestant: Contestant) -> Result<Setting, Error> {
-        let sets = self.sizes.iter().map(|&k| self.groups.with_atoms(k)).collect::<Result<Vec<_>, _>>()?;
-        let sets = &sets;
-        let sizes: Vec<f64> = self.sizes.iter().map(|&k| k as f64).collect();
+    /// Cross-validation of a method on groups; no more groups than the cohort has.
+    fn validated_groups(&self, groups: &OverlappingGroups, contestant: Contestant) -> Result<Setting> {
+        let mut sizes: Vec<usize> = self.config.groups.iter().map(|&k| k.min(self.cohort.groups.len())).collect();
+        sizes.dedup();
+        let sets = &sizes.iter().map(|&k| groups.with_atoms(k)).collect::<Result<Vec<_>, _>>()?;
+        let sizes: Vec<f64> = sizes.iter().map(|&k| k as f64).collect();
         self.validated(contestant.label(), &sizes, |sample| {
-            let bend = largest_curvature(&sample.problem(0.0)?);
+            let largest = largest_curvature(&sample.problem(0.0)?);
             Ok(move |f: &Problem<'_>, s: usize, x: SparseVec| {
-                let method = self.method(contestant, Step::Fixed(1.0 / (bend + f.ridge_weight())));
+                let method = self.method(contestant, Step::Fixed(1.0 / (largest + f.ridge_weight())));
                 Ok(finished(Run::starting_at(f, &sets[s], &method, self.config.tuning_options(), x)?))
             })
         })
     }
 
     /// Cross-validation on balls, for all Frank–Wolfe methods at once: they have one minimum.
-    fn validated_ball(&self) -> Result<Setting, Error> {
+    fn validated_ball(&self) -> Result<Setting> {
         let radii = &self.config.radii;
         self.validated("Frank–Wolfe", radii, |_| {
             Ok(|f: &Problem<'_>, s: usize, x: SparseVec| {
@@ -168,14 +184,9 @@ impl<'a> Arena<'a> {
     ///
     /// Fits are chained: from the largest ridge to the smallest, each size starts where it ended under the ridge before;
     /// under the first, where the size before it ended. What is held out never helps.
-    fn validated<F>(
-        &self,
-        who: &str,
-        sizes: &[f64],
-        prepare: impl Fn(&Sample) -> Result<F, Error>,
-    ) -> Result<Setting, Error>
+    fn validated<F>(&self, who: &str, sizes: &[f64], prepare: impl Fn(&Sample) -> Result<F>) -> Result<Setting>
     where
-        F: Fn(&Problem<'_>, usize, SparseVec) -> Result<SparseVec, Error>,
+        F: Fn(&Problem<'_>, usize, SparseVec) -> Result<SparseVec>,
     {
         let what = format!("{who}: cross-validation");
         let ridges = &self.config.ridges;
@@ -206,38 +217,41 @@ impl<'a> Arena<'a> {
 
     /// How a contestant on groups moves.
     fn method(&self, contestant: Contestant, step: Step) -> AcceleratedIht {
-        let momentum = match contestant {
-            Contestant::AccIht => self.config.momentum,
-            Contestant::Katoms => return AcceleratedIht::for_structure(Structure::Coordinates),
-            _ => 0.0,
-        };
-        AcceleratedIht { step, momentum: Momentum::Constant(momentum), refit: Refit::Never, safeguard: Safeguard::Off }
+        match contestant {
+            Contestant::AccIht => published(step, self.config.momentum),
+            Contestant::Katoms => AcceleratedIht::for_structure(Structure::Coordinates),
+            _ => published(step, 0.0),
+        }
     }
 
     /// A timed run on groups; the largest eigenvalue is computed within it.
-    fn on_groups(&self, sample: &Sample, contestant: Contestant, setting: Setting) -> Result<Trial, Error> {
+    fn on_groups(
+        &self,
+        sample: &Sample,
+        groups: &OverlappingGroups,
+        who: Contestant,
+        setting: Setting,
+    ) -> Result<Trial> {
         let f = sample.problem(setting.ridge)?;
-        let set = self.groups.with_atoms(setting.size as usize)?;
-        let method = self.method(contestant, Step::InverseLipschitz);
-        let (race, x, _) = self.recorded(contestant, &f, &set, &method, self.config.timed_options())?;
+        let set = groups.with_atoms(setting.size as usize)?;
+        let (race, x, _) = self.recorded(who, &f, &set, &self.method(who, Step::InverseLipschitz))?;
         let support = x.support();
         let end = f.value(&refit_on(&f, f.at(x.clone()), &support));
         Ok(self.trial(sample, &x, race, setting, end))
     }
 
     /// Timed runs of all Frank–Wolfe methods on one ball.
-    fn on_balls(&self, sample: &Sample, setting: Setting) -> Result<Vec<Trial>, Error> {
+    fn on_balls(&self, sample: &Sample, setting: Setting) -> Result<Vec<Trial>> {
         let f = sample.problem(setting.ridge)?;
         let ball = L1Ball::new(setting.size, self.cohort.genes.len())?;
-        let options = || self.config.timed_options();
         let runs = [
-            self.recorded(Contestant::FrankWolfe, &f, &ball, &FrankWolfe::default(), options())?,
-            self.recorded(Contestant::AwayFrankWolfe, &f, &ball, &AwayFrankWolfe::default(), options())?,
-            self.recorded(Contestant::PairwiseFrankWolfe, &f, &ball, &PairwiseFrankWolfe::default(), options())?,
+            self.recorded(Contestant::FrankWolfe, &f, &ball, &FrankWolfe::default())?,
+            self.recorded(Contestant::AwayFrankWolfe, &f, &ball, &AwayFrankWolfe::default())?,
+            self.recorded(Contestant::PairwiseFrankWolfe, &f, &ball, &PairwiseFrankWolfe::default())?,
         ];
         // What one of them has proven holds for all.
         let least = yardstick::minimum(&f, &ball, 0.05 * self.config.accuracy);
-        let end = runs.iter().filter_map(|run| run.2).fold(least, f64::max);
+        let end = runs.iter().map(|run| run.2).fold(least, f64::max);
         Ok(runs.into_iter().map(|(race, x, _)| self.trial(sample, &x, race, setting, end)).collect())
     }
 
@@ -248,41 +262,33 @@ impl<'a> Arena<'a> {
         f: &Problem<'_>,
         set: &S,
         method: &M,
-        options: Options,
-    ) -> Result<(Race, SparseVec, Option<f64>), Error>
+    ) -> Result<(Race, SparseVec, f64)>
     where
         S: for<'d> Constraint<&'d Dense<'static, f64>, Shifted>,
         M: for<'d> Method<&'d Dense<'static, f64>, Shifted, S>,
     {
-        let start = f.value(&f.at(SparseVec::zero(self.cohort.genes.len())));
-        let mut marks = vec![Mark { iteration: 0, passes: 0, seconds: 0.0, objective: start }];
-        let mut proven: Option<f64> = None;
-        let mut run = Run::new(f, set, method, options)?;
-        while !run.is_done() {
-            let event = run.step();
-            let (iteration, passes, seconds) = (event.iteration, event.passes, event.seconds);
-            marks.push(Mark { iteration, passes, seconds, objective: event.objective });
-            let bound = event.gap.map(|gap| event.objective - gap);
-            proven = bound.map(|bound| proven.map_or(bound, |p| p.max(bound))).or(proven);
-            self.progress.at(contestant.label())?;
-        }
-        let outcome = run.outcome_unchecked();
-        Ok((Race { contestant, setting: String::new(), marks, status: outcome.status }, outcome.point, proven))
+        let (options, preparation) = (self.config.timed_options(), Preparation::default());
+        let entry = Entry { contestant, setting: String::new(), options, preparation };
+        let mut proven = f64::NEG_INFINITY;
+        let look = |event: &Event, _: &_| {
+            proven = event.gap.map_or(proven, |gap| proven.max(event.objective - gap));
+        };
+        let (race, outcome) = race(entry, f, set, method, self.progress, look)?;
+        Ok((race, outcome.point, proven))
     }
 
     /// What a run's answer is worth on the test part, and where it had converged.
     fn trial(&self, sample: &Sample, x: &SparseVec, race: Race, setting: Setting, end: f64) -> Trial {
         let rows = &self.split.test;
         let odds = sample.log_odds(x, self.cohort, rows);
-        let classes: Vec<f64> = self.classes(rows).collect();
-        let start = race.marks.first().map_or(f64::NAN, |mark| mark.objective);
+        let start = race.marks[0].objective;
         let converged = race.reaches(end + self.config.accuracy * (start - end)).copied();
         Trial {
             contestant: race.contestant,
             setting,
-            wrong: Judged::new(&odds, classes.iter().copied()).wrong,
+            wrong: Judged::new(&odds, self.classes(rows)).wrong,
             tested: rows.len(),
-            auc: auc(&odds, &classes),
+            auc: auc(&odds, |i| self.cohort.classes[rows[i]] == 1.0),
             genes: x.values().iter().filter(|v| **v != 0.0).count(),
             end,
             converged,
@@ -315,6 +321,7 @@ fn best(grid: &[Judged], ridges: &[f64], sizes: &[f64]) -> Setting {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Experiment, Request};
 
     #[test]
     fn the_fewest_errors_win_then_the_likeliest_then_the_first() {
@@ -322,5 +329,28 @@ mod tests {
         let grid = [judged(3, 1.0), judged(2, 9.0), judged(2, 5.0), judged(2, 5.0)];
         let chosen = best(&grid, &[0.1, 1.0], &[2.0, 5.0]);
         assert_eq!(chosen, Setting { ridge: 1.0, size: 2.0 });
+    }
+
+    #[test]
+    fn the_papers_cohort_is_split_as_the_paper_splits_it() {
+        let config: Config = Experiment::Tumour.settings(&Request::default()).unwrap();
+        let classes: Vec<f64> = (0..295).map(|i| f64::from(u8::from(i < 78))).collect();
+        let cohort = Cohort::new("c".into(), true, vec![vec![0.0; 295]], classes, &[vec![0]]);
+        let whole = |a: &[usize], b: &[usize]| {
+            let mut both = [a, b].concat();
+            both.sort_unstable();
+            both
+        };
+        let splits: Vec<Split> = (0..3).map(|number| Split::new(&cohort, &config, number).unwrap()).collect();
+        for split in &splits {
+            assert_eq!((split.training.len(), split.test.len(), split.folds.len()), (118, 177, 5));
+            assert_eq!(split.test.iter().filter(|&&i| i < 78).count(), 47);
+            assert!(whole(&split.training, &split.test).into_iter().eq(0..295));
+            for (fitted, held_out) in &split.folds {
+                assert_eq!(whole(fitted, held_out), split.training);
+                assert!(held_out.iter().any(|&i| i < 78) && fitted.iter().any(|&i| i < 78));
+            }
+        }
+        assert!(splits[0] != splits[1] && splits[1] != splits[2]);
     }
 }

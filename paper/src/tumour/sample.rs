@@ -8,14 +8,14 @@ use katoms::{Error as KatomsError, Objective};
 use super::cohort::Cohort;
 
 /// What the contestants minimise.
-pub(super) type Problem<'a> = Objective<&'a Dense<'static, f64>, Shifted>;
+pub type Problem<'a> = Objective<&'a Dense<'static, f64>, Shifted>;
 
 /// Logistic loss of log-odds that are shifted by a constant: ℓ(z + c).
 ///
 /// A free intercept would be a coordinate that a ball constrains and a set of groups does not. A constant in the loss
 /// is the same for all contestants. Columns are centred, so the log-odds of the classes are where it belongs.
 #[derive(Debug, Clone)]
-pub(super) struct Shifted {
+pub struct Shifted {
     inner: Logistic,
     constant: f64,
 }
@@ -51,7 +51,7 @@ impl Loss for Shifted {
 }
 
 /// Tumours to learn from.
-pub(super) struct Sample {
+pub struct Sample {
     design: Dense<'static, f64>,
     loss: Shifted,
     means: Vec<f64>,
@@ -98,7 +98,7 @@ impl Sample {
 
 /// How well log-odds tell classes.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Judged {
+pub struct Judged {
     /// Tumours whose class was not named. Even odds name the larger class, 0.
     pub wrong: usize,
     /// −log-likelihood.
@@ -121,25 +121,6 @@ impl Judged {
     pub fn plus(self, other: Self) -> Self {
         Self { wrong: self.wrong + other.wrong, loss: self.loss + other.loss }
     }
-}
-
-/// The share of pairs of one tumour of each class in which the one of class 1 has the larger odds; ties count half.
-pub(super) fn auc(odds: &[f64], classes: &[f64]) -> f64 {
-    let of = |class: f64| odds.iter().zip(classes).filter(move |pair| *pair.1 == class).map(|pair| *pair.0);
-    let (mut won, mut pairs) = (0.0, 0.0);
-    for one in of(1.0) {
-        for zero in of(0.0) {
-            pairs += 1.0;
-            won += if one > zero {
-                1.0
-            } else if one == zero {
-                0.5
-            } else {
-                0.0
-            };
-        }
-    }
-    won / f64::max(pairs, 1.0)
 }
 
 #[cfg(test)]
@@ -176,6 +157,8 @@ mod tests {
         assert!(odds.iter().zip(at.image()).all(|(o, z)| (o - z - constant).abs() < 1e-12));
         let judged = Judged::new(&odds, rows.iter().map(|&i| cohort.classes[i]));
         assert!((judged.loss - f.value(&at)).abs() < 1e-12);
+        // Even odds name the larger class.
+        assert_eq!(Judged::new(&[0.0, 0.0, 2.0], [1.0, 0.0, 1.0].into_iter()).wrong, 1);
         let mut sums = f.operator().new_covector();
         f.operator().adjoint(&[1.0; 6], &mut sums);
         assert!(linalg::norm(&sums) < 1e-12, "columns are centred: {sums:?}");
@@ -191,17 +174,5 @@ mod tests {
         assert!((slope - r[0]).abs() < 1e-8);
         let p = Logistic::probability(0.4 - 0.7);
         assert!((h[0] - p * (1.0 - p)).abs() < 1e-15);
-    }
-
-    #[test]
-    fn the_area_counts_pairs() {
-        assert_eq!(auc(&[2.0, 1.0, 0.0, 1.0], &[1.0, 0.0, 0.0, 1.0]), 3.5 / 4.0);
-        assert_eq!(auc(&[0.0; 3], &[1.0, 0.0, 0.0]), 0.5);
-    }
-
-    #[test]
-    fn even_odds_name_the_larger_class() {
-        let judged = Judged::new(&[0.0, 0.0, 2.0], [1.0, 0.0, 1.0].into_iter());
-        assert_eq!(judged.wrong, 1);
     }
 }

@@ -17,7 +17,7 @@ const MOST: usize = 2000;
 
 /// A number that f does not go below on the ball, and does come near to: by this share of its descent from f(0), or
 /// as near as the iterations allow.
-pub(super) fn minimum(f: &Problem<'_>, ball: &L1Ball, accuracy: f64) -> f64 {
+pub fn minimum(f: &Problem<'_>, ball: &L1Ball, accuracy: f64) -> f64 {
     let step = 1.0 / largest_curvature(f);
     let mut x = f.at(SparseVec::zero(ball.dim()));
     let (start, mut y, mut t) = (f.value(&x), x.clone(), 1.0_f64);

@@ -6,8 +6,6 @@ mod fit;
 mod inspect;
 mod k_hint;
 mod methods;
-#[cfg(feature = "paper")]
-mod paper;
 mod path;
 mod predict;
 mod recover;
@@ -74,9 +72,6 @@ pub enum Command {
     KHint(k_hint::KHintArgs),
     /// The methods, and what each one takes
     Methods(methods::MethodsArgs),
-    /// The experiments of the paper "IHT dies hard": figures, tables, one report
-    #[cfg(feature = "paper")]
-    Paper(paper::PaperArgs),
     /// A completion script for your shell, on standard output
     Completions(shell::CompletionsArgs),
     /// The manual page, on standard output
@@ -96,8 +91,6 @@ impl Command {
             Self::Theory(args) => args.run(told),
             Self::KHint(args) => args.run(told),
             Self::Methods(args) => args.run(told),
-            #[cfg(feature = "paper")]
-            Self::Paper(args) => args.run(told),
             Self::Completions(args) => args.run(told),
             Self::Man(args) => args.run(told),
         }

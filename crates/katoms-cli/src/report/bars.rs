@@ -1,8 +1,8 @@
 //! Effects as bars, the largest at the top.
 
 use super::coefficients::{Coefficient, Coefficients, Unit};
-use super::number;
-use super::svg::{Anchor, Drawing, Tone, shortened, text_width};
+use katoms_charts::number;
+use katoms_charts::svg::{Anchor, Drawing, Tone, shortened, text_width};
 
 /// So many bars at most: what is smaller is in the table.
 pub(super) const BARS: usize = 40;

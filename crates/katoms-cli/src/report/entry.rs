@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::number;
-use super::svg::{Anchor, Drawing, Tone, shortened, text_width};
 use super::{Path, PathSize};
+use katoms_charts::number;
+use katoms_charts::svg::{Anchor, Drawing, Tone, shortened, text_width};
 
 /// So many rows at most.
 const ROWS: usize = 60;

@@ -16,18 +16,14 @@
 //! assert!(report.to_html().contains("<h1>1 of 3 features predicts price</h1>"));
 //! ```
 
-pub(crate) mod axis;
 mod bars;
-pub(crate) mod chart;
 mod coefficients;
 pub mod diagnostics;
 mod entry;
 mod figures;
-pub(crate) mod number;
-pub(crate) mod page;
+mod page;
 mod parts;
 mod predictions;
-pub(crate) mod svg;
 mod tables;
 
 pub use coefficients::{Coefficient, Coefficients};

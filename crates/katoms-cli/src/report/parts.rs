@@ -6,10 +6,10 @@ use serde::Serialize;
 
 use super::coefficients::Unit;
 use super::figures::{self, Figure, Place};
-use super::number::{counted, long, short, whole};
 use super::tables::{self, Table};
 use super::{Coefficients, Completion, Convergence, CrossValidation, Path};
 use super::{bars, entry};
+use katoms_charts::number::{counted, long, short, whole};
 
 #[derive(Debug, Serialize)]
 pub(super) struct CoefficientsPart {

@@ -4,9 +4,9 @@ use serde::Serialize;
 
 use super::diagnostics::{self, Bin, Confusion, Residuals, Roc};
 use super::figures::{self, Figure, Place};
-use super::number::{counted, fixed, percent, short};
 use super::tables::{self, Measure, Table};
 use super::{Classification, Predictions, Probabilities, Regression};
+use katoms_charts::number::{counted, fixed, percent, short};
 
 /// What is computed from predictions of some rows.
 #[derive(Debug, Default, Serialize)]

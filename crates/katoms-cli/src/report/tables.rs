@@ -4,9 +4,9 @@ use serde::Serialize;
 
 use super::coefficients::Coefficients;
 use super::diagnostics::Bin;
-use super::number::{long, percent, short, whole};
-use super::svg::Tone;
 use super::{Completion, CrossValidation, Path};
+use katoms_charts::number::{long, percent, short, whole};
+use katoms_charts::svg::Tone;
 
 /// So many rows at most: a browser slows down with more.
 const ROWS: usize = 5000;
@@ -55,7 +55,7 @@ impl Table {
             |item: &T| Row { cells: makers.iter().map(|m| m.2(item).unwrap_or_default()).collect(), ..Row::default() };
         let more = items.len() - shown.len();
         Self {
-            summary: super::number::counted(items.len(), noun),
+            summary: katoms_charts::number::counted(items.len(), noun),
             columns: makers.iter().map(|m| Column { name: m.0.into(), class: m.1 }).collect(),
             rows: shown.iter().map(row).collect(),
             noted: false,

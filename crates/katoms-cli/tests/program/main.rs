@@ -12,8 +12,6 @@ mod interrupted;
 mod killed;
 mod messy;
 mod pages;
-#[cfg(feature = "paper")]
-mod paper;
 mod plink;
 mod range;
 mod real_data;

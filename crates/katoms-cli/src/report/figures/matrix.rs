@@ -1,10 +1,10 @@
 //! The spectrum of a completed matrix, and the error at each rank.
 
 use super::super::Completion;
-use super::super::axis::Axis;
-use super::super::chart::{Chart, Shape, Size, Spot};
-use super::super::number::short;
-use super::super::svg::Tone;
+use katoms_charts::axis::Axis;
+use katoms_charts::chart::{Chart, Shape, Size, Spot};
+use katoms_charts::number::short;
+use katoms_charts::svg::Tone;
 
 fn size(width: f64) -> Size {
     Size { width, height: 220.0 }

@@ -10,7 +10,7 @@ pub(super) use sizes::{convergence, criteria, cross_validation, explained};
 
 use serde::Serialize;
 
-use super::chart::Size;
+use katoms_charts::chart::Size;
 
 /// A chart, for both widths.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

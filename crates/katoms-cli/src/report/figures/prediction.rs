@@ -1,12 +1,12 @@
 //! Predictions beside the truth.
 
 use super::super::Predictions;
-use super::super::axis::Axis;
-use super::super::chart::{Chart, Key, Shape, Spot};
 use super::super::diagnostics::{Bin, Roc};
-use super::super::number::{counted, percent, short};
-use super::super::svg::Tone;
 use super::square;
+use katoms_charts::axis::Axis;
+use katoms_charts::chart::{Chart, Key, Shape, Spot};
+use katoms_charts::number::{counted, percent, short};
+use katoms_charts::svg::Tone;
 
 /// So many points at most: more hide each other.
 const POINTS: usize = 1000;

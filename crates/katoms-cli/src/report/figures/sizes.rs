@@ -1,11 +1,11 @@
 //! How the objective fell, and what each size brings.
 
-use super::super::axis::Axis;
-use super::super::chart::{Chart, Key, Shape, Spot};
-use super::super::number::{counted, percent, short};
-use super::super::svg::Tone;
 use super::super::{Convergence, CrossValidation, HeldOutError, Path, PathSize, Step};
 use super::landscape;
+use katoms_charts::axis::Axis;
+use katoms_charts::chart::{Chart, Key, Shape, Spot};
+use katoms_charts::number::{counted, percent, short};
+use katoms_charts::svg::Tone;
 
 /// Marks of kinds of moves; a fifth kind shares the last.
 const MARKS: [Shape; 4] = [Shape::Diamond, Shape::Triangle, Shape::Cross, Shape::Ring];
