@@ -2,7 +2,7 @@
 
 use katoms::Status;
 use katoms::driver::{Options, Outcome};
-use katoms::method::{AcceleratedIht, Correction, FrankWolfe, Momentum, PairwiseFrankWolfe, Refit, Safeguard, Step};
+use katoms::method::{AcceleratedIht, Correction, FrankWolfe, Momentum, Refit, Safeguard, Step};
 use katoms::set::{ConstraintSet, KSparse, L1Ball};
 use katoms::space::{Point, SparseVec};
 use serde::Serialize;
@@ -132,7 +132,7 @@ pub(super) fn run(
                 let method = FrankWolfe { correction, ..FrankWolfe::default() };
                 race(entry, &problem.f, &ball, &method, progress, look)?
             } else {
-                race(entry, &problem.f, &ball, &PairwiseFrankWolfe { correction }, progress, look)?
+                race(entry, &problem.f, &ball, &FrankWolfe { correction, ..FrankWolfe::pairwise() }, progress, look)?
             }
         }
         _ => {

@@ -2,8 +2,7 @@
 
 use katoms::driver::{Constraint, Options, Run};
 use katoms::method::{
-    AcceleratedIht, AwayFrankWolfe, FrankWolfe, Method, Momentum, PairwiseFrankWolfe, Refit, Safeguard, Step,
-    largest_curvature, refit_on,
+    AcceleratedIht, FrankWolfe, Method, Momentum, Refit, Safeguard, Step, largest_curvature, refit_on,
 };
 use katoms::operator::Dense;
 use katoms::set::{ConstraintSet, L1Ball, OverlappingGroups, Structure};
@@ -158,7 +157,7 @@ impl<'a> Arena<'a> {
         self.validated("Frank–Wolfe", radii, |_| {
             Ok(|f: &Problem<'_>, s: usize, x: SparseVec| {
                 let ball = L1Ball::new(radii[s], self.cohort.genes.len())?;
-                let method = PairwiseFrankWolfe::default();
+                let method = FrankWolfe::pairwise();
                 Ok(finished(Run::starting_at(f, &ball, &method, self.config.tuning_options(), x)?))
             })
         })
@@ -232,8 +231,8 @@ impl<'a> Arena<'a> {
         let options = || self.config.timed_options();
         let runs = [
             self.recorded(Contestant::FrankWolfe, &f, &ball, &FrankWolfe::default(), options())?,
-            self.recorded(Contestant::AwayFrankWolfe, &f, &ball, &AwayFrankWolfe::default(), options())?,
-            self.recorded(Contestant::PairwiseFrankWolfe, &f, &ball, &PairwiseFrankWolfe::default(), options())?,
+            self.recorded(Contestant::AwayFrankWolfe, &f, &ball, &FrankWolfe::away(), options())?,
+            self.recorded(Contestant::PairwiseFrankWolfe, &f, &ball, &FrankWolfe::pairwise(), options())?,
         ];
         // What one of them has proven holds for all.
         let least = yardstick::minimum(&f, &ball, 0.05 * self.config.accuracy);

@@ -1,8 +1,8 @@
-//! `katoms methods`: the catalogue.
+//! `katoms methods`: the table of methods.
 
 use anyhow::Result;
 use clap::Args;
-use katoms::method::catalogue::{self, Entry, Problem};
+use katoms::method::table::{self, Entry, Problem};
 use serde_json::json;
 
 use crate::Ended;
@@ -49,18 +49,18 @@ impl ProblemName {
 
 /// The commands whose `--method` takes it.
 fn taken_by(entry: &Entry) -> Vec<&'static str> {
-    let atoms = entry.problems.contains(&Problem::Atoms).then_some(["fit", "recover"]);
-    let rank = entry.problems.contains(&Problem::Rank).then_some("complete");
+    let atoms = entry.solves(Problem::Atoms).then_some(["fit", "recover"]);
+    let rank = entry.solves(Problem::Rank).then_some("complete");
     atoms.into_iter().flatten().chain(rank).collect()
 }
 
 impl MethodsArgs {
     pub(super) fn run(&self, told: &Told) -> Result<Ended> {
         let listed: Vec<&Entry> = match &self.name {
-            Some(name) => vec![catalogue::find(name)?],
+            Some(name) => vec![table::find(name)?],
             None => {
-                let fits = |e: &&Entry| self.problem.is_none_or(|p| e.problems.contains(&p.problem()));
-                catalogue::entries().iter().filter(fits).collect()
+                let fits = |e: &&Entry| self.problem.is_none_or(|p| e.solves(p.problem()));
+                table::entries().iter().filter(fits).collect()
             }
         };
         if self.json {
