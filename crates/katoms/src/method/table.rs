@@ -101,6 +101,11 @@ impl Entry {
         }
     }
 
+    /// Whether it solves problems with an ℓ1 penalty or over an ℓ1 ball.
+    pub fn is_for_l1(&self) -> bool {
+        self.ball.is_some() || self.penalty.flatten().is_some()
+    }
+
     /// The problems that it solves.
     pub fn problems(&self) -> impl Iterator<Item = Problem> {
         Problem::ALL.into_iter().filter(|&problem| self.solves(problem))
