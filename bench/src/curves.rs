@@ -1,14 +1,13 @@
-//! How fast each method of the catalogue gets to its minimum: gaps against passes, on one sparse problem and
+//! How fast each method of the table gets to its minimum: gaps against passes, on one sparse problem and
 //! on one matrix.
 
 use std::ops::ControlFlow;
 
 use katoms::driver::{Constraint, Options, solve};
 use katoms::loss::Loss;
-use katoms::method::catalogue::{self, Problem};
+use katoms::method::table::{self, Problem};
 use katoms::method::{
-    AtomMethod, AwayFrankWolfe, BlockDescent, Correction, Fista, FrankWolfe, Lasso, Method, PairwiseFrankWolfe,
-    RankMethod, SoftImpute, Twist,
+    AtomMethod, BlockDescent, Correction, Fista, FrankWolfe, Lasso, Method, RankMethod, SoftImpute, Twist,
 };
 use katoms::operator::LinearOperator;
 use katoms::penalty::{GroupLasso, L1, Nuclear, Penalty};
@@ -53,7 +52,7 @@ impl Curve {
 pub struct Panel {
     /// What it shows.
     pub title: String,
-    /// One for each method, in the catalogue's order.
+    /// One for each method, in the table's order.
     pub curves: Vec<Curve>,
 }
 
@@ -75,7 +74,7 @@ fn sparse() -> Result<Vec<Panel>, Error> {
     let set = KSparse::new(50, problem.truth.dim())?;
     let greedy = ["oblivious", "omp", "forward-regression", "foba"];
     let (mut thresholding, mut one_by_one) = (Vec::new(), Vec::new());
-    for entry in catalogue::entries().iter().filter(|e| e.problems.contains(&Problem::Atoms)) {
+    for entry in table::entries().iter().filter(|e| e.solves(Problem::Atoms)) {
         let curve = curve(entry.name, &f, &set, &AtomMethod::named(entry.name)?, 0.0)?;
         if greedy.contains(&entry.name) { one_by_one.push(curve) } else { thresholding.push(curve) }
     }
@@ -85,10 +84,10 @@ fn sparse() -> Result<Vec<Panel>, Error> {
     let full = Correction::full();
     let frank_wolfe = vec![
         curve("frank-wolfe", &f, &ball, &FrankWolfe::default(), 0.0)?,
-        curve("away-frank-wolfe", &f, &ball, &AwayFrankWolfe::default(), 0.0)?,
-        curve("pairwise-frank-wolfe", &f, &ball, &PairwiseFrankWolfe::default(), 0.0)?,
+        curve("away-frank-wolfe", &f, &ball, &FrankWolfe::away(), 0.0)?,
+        curve("pairwise-frank-wolfe", &f, &ball, &FrankWolfe::pairwise(), 0.0)?,
         curve("frank-wolfe, corrective", &f, &ball, &FrankWolfe { correction: full, ..FrankWolfe::default() }, 0.0)?,
-        curve("pairwise, corrective", &f, &ball, &PairwiseFrankWolfe { correction: full }, 0.0)?,
+        curve("pairwise, corrective", &f, &ball, &FrankWolfe { correction: full, ..FrankWolfe::pairwise() }, 0.0)?,
     ];
 
     let largest = L1::new(1.0, problem.truth.dim())?.polar(&gradient_at_zero(&f));
@@ -117,7 +116,7 @@ fn matrix() -> Result<Vec<Panel>, Error> {
     let problem = Completion::new(LowRank::from_factors(&left, &right)?, 0.4, 0)?;
     let f = problem.squares()?;
     let set = Rank::new(6, (150, 120))?;
-    let by_rank = catalogue::entries().iter().filter(|e| e.problems.contains(&Problem::Rank));
+    let by_rank = table::entries().iter().filter(|e| e.solves(Problem::Rank));
     let by_rank = by_rank.map(|e| curve(e.name, &f, &set, &RankMethod::named(e.name)?, 0.0));
     let by_rank = by_rank.collect::<Result<Vec<_>, Error>>()?;
 

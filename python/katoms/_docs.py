@@ -77,7 +77,8 @@ class_weight : {"balanced"}, dict or None, default=None
 METHOD = """
 method : str, default=None
     A single run of this method for one size, by its name in :func:`katoms.methods`. None looks for the best answer:
-    accelerated iterative hard thresholding, then a search from its end.
+    accelerated iterative hard thresholding, then a search from its end. "lasso" and "fista" take the least penalty at which
+    at most k features are in, "frank-wolfe" (without an intercept) the norm of that model; their coefficients are shrunken.
 effort : {"quick", "default", "thorough"} or float, default="default"
     How hard the search for one size tries: not at all, about as long as the passes over the data take, longer, or so many
     times the default. Work is counted, so that the answer is the same on every machine.

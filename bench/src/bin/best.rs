@@ -38,7 +38,7 @@ use katoms::select::{self, CrossValidation, Folds, Preparation, cross_validate};
 use katoms::set::{ConstraintSet, KSparse};
 use katoms::space::{Point, SparseVec};
 use katoms::{Objective, Options, fit};
-use katoms_bench::baselines::{self, Data, Model, at_most};
+use katoms_bench::baselines::Data;
 use katoms_bench::figure::{HEADER, Tally};
 use katoms_bench::problems::{self, Halves, Kind, Sparse};
 use katoms_bench::scores;
@@ -51,14 +51,14 @@ type Method = fn(&Sparse<f64>, usize) -> Result<SparseVec, katoms::Error>;
 const METHODS: [(&str, Method); 9] = [
     ("katoms", ours),
     ("katoms-shrunk", shrunk),
-    ("omp", |p, k| along(p, k, |data| baselines::omp(data, k))),
-    ("forward", |p, k| along(p, k, |data| baselines::forward_regression(data, k))),
+    ("omp", |p, k| data(p)?.best("omp", k)?.vector(p.truth.dim())),
+    ("forward", |p, k| data(p)?.best("forward-regression", k)?.vector(p.truth.dim())),
     // FoBa grows as far as it can, and takes useless atoms back.
-    ("foba", |p, k| baselines::foba(&data(p)?, k, p.rows.max(k))?.vector(p.truth.dim())),
-    ("cosamp", |p, k| single(p, |data| baselines::cosamp(data, k))),
-    ("subspace", |p, k| single(p, |data| baselines::subspace_pursuit(data, k))),
-    ("htp", |p, k| single(p, |data| baselines::htp(data, k))),
-    ("oblivious", |p, k| single(p, |data| baselines::oblivious(data, k))),
+    ("foba", |p, k| data(p)?.foba(k, p.rows.max(k))?.vector(p.truth.dim())),
+    ("cosamp", |p, k| data(p)?.best("cosamp", k)?.vector(p.truth.dim())),
+    ("subspace", |p, k| data(p)?.best("subspace-pursuit", k)?.vector(p.truth.dim())),
+    ("htp", |p, k| data(p)?.htp(k)?.vector(p.truth.dim())),
+    ("oblivious", |p, k| data(p)?.best("oblivious", k)?.vector(p.truth.dim())),
 ];
 
 /// A relative error up to here is exact recovery.
@@ -83,20 +83,6 @@ fn shrunk(problem: &Sparse<f64>, k: usize) -> Result<SparseVec, katoms::Error> {
 
 fn data(problem: &Sparse<f64>) -> Result<Data<'_>, katoms::Error> {
     Data::new(&problem.design, problem.rows, problem.truth.dim(), &problem.target)
-}
-
-fn single(problem: &Sparse<f64>, method: impl Fn(&Data<'_>) -> Model) -> Result<SparseVec, katoms::Error> {
-    method(&data(problem)?).vector(problem.truth.dim())
-}
-
-fn along(
-    problem: &Sparse<f64>,
-    k: usize,
-    method: impl Fn(&Data<'_>) -> Result<Vec<Model>, katoms::Error>,
-) -> Result<SparseVec, katoms::Error> {
-    let path = method(&data(problem)?)?;
-    at_most(&path, k)
-        .map_or_else(|| SparseVec::new(problem.truth.dim(), vec![], vec![]), |m| m.vector(problem.truth.dim()))
 }
 
 /// What the command line asks for.
@@ -345,7 +331,7 @@ fn path(asked: &Asked) -> Outcome<()> {
         let Counts { passes, columns, .. } = counted.take();
         let equivalents = passes as f64 + columns as f64 / problem.truth.dim() as f64;
         let start = Instant::now();
-        let omp = baselines::omp(&data(&problem)?, LONGEST)?;
+        let omp = data(&problem)?.greedy("omp", LONGEST)?;
         let omp_seconds = start.elapsed().as_secs_f64();
         let excess: Vec<f64> = ours.models.iter().zip(&omp).map(|(o, p)| o.objective / p.objective - 1.0).collect();
         let most = excess.iter().copied().fold(f64::NEG_INFINITY, f64::max);

@@ -1,4 +1,4 @@
-//! Every method of the catalogue side by side:
+//! Every method of the table side by side:
 //!
 //! `cargo run --release -p katoms-bench --bin methods [FILE.svg]`
 //!

@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::baselines::{self, Data, at_most};
+use crate::baselines::{Data, Model};
 use crate::problems::{self, Kind, Sparse};
 use crate::scores;
 use katoms::loss::LeastSquares;
@@ -17,7 +17,7 @@ fn recovered(problem: &Sparse<f64>, k: usize) -> Result<bool, Error> {
     Ok(scores::relative_error(&found, &problem.truth) <= 1e-6)
 }
 
-fn recovered_by(problem: &Sparse<f64>, model: &baselines::Model) -> Result<bool, Error> {
+fn recovered_by(problem: &Sparse<f64>, model: &Model) -> Result<bool, Error> {
     Ok(scores::relative_error(&model.vector(problem.truth.dim())?, &problem.truth) <= 1e-6)
 }
 
@@ -30,10 +30,9 @@ fn hard_signals_are_recovered_more_often_than_by_pursuits() -> Result<(), Error>
             let problem = problems::recovery(draw, k, kind)?;
             let data = Data::new(&problem.design, problem.rows, problem.truth.dim(), &problem.target)?;
             ours += usize::from(recovered(&problem, k)?);
-            let path = baselines::omp(&data, k)?;
-            omp += usize::from(at_most(&path, k).map_or(Ok(false), |m| recovered_by(&problem, m))?);
-            cosamp += usize::from(recovered_by(&problem, &baselines::cosamp(&data, k))?);
-            htp += usize::from(recovered_by(&problem, &baselines::htp(&data, k))?);
+            omp += usize::from(recovered_by(&problem, &data.best("omp", k)?)?);
+            cosamp += usize::from(recovered_by(&problem, &data.best("cosamp", k)?)?);
+            htp += usize::from(recovered_by(&problem, &data.htp(k)?)?);
         }
         assert!(ours >= 9, "{kind:?}, k {k}: {ours} of 10");
         assert!(ours >= omp.max(cosamp).max(htp), "{kind:?}, k {k}: {ours}; {omp}, {cosamp}, {htp}");
@@ -55,7 +54,7 @@ fn the_path_reads_little_and_is_no_worse_than_omp() -> Result<(), Error> {
         assert!(equivalents <= 40.0, "seed {seed}: {equivalents} pass-equivalents");
         assert_eq!(passes, path.passes, "what is told is what was read");
         let data = Data::new(&problem.design, problem.rows, problem.truth.dim(), &problem.target)?;
-        for (model, omp) in path.models.iter().zip(baselines::omp(&data, 50)?) {
+        for (model, omp) in path.models.iter().zip(data.greedy("omp", 50)?) {
             assert_eq!(model.point.indices().len(), model.atoms);
             assert!(model.quality.exhaustive && !model.quality.improvable(), "k {}", model.atoms);
             let ratio = model.objective / omp.objective;

@@ -1,6 +1,7 @@
 //! How a fit ended and how good it is, in words.
 
 use katoms::driver::{Quality, Start, Stop};
+use katoms::method::table;
 use katoms::{Status, driver::Attempt};
 use katoms_estimate::Edge;
 
@@ -21,6 +22,13 @@ pub fn status(status: Status) -> &'static str {
         Status::Diverged => "diverged",
         Status::Separated => "complete separation: larger coefficients always fit better",
     }
+}
+
+/// That a method by name ran once, and what its coefficients are.
+pub fn single_run(method: &str) -> String {
+    let shrunken = table::find(method).is_ok_and(table::Entry::is_for_l1);
+    let note = if shrunken { "; its coefficients are shrunken towards zero" } else { "" };
+    format!("a single run of {method}, and nothing after it{note}")
 }
 
 /// The name of a status in files: one word.

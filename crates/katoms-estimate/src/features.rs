@@ -2,6 +2,7 @@
 
 mod answers;
 mod bounded;
+mod convex;
 mod null;
 mod parts;
 mod sizes;
@@ -10,9 +11,9 @@ mod trained;
 
 use std::time::Instant;
 
-use katoms::driver::{Options, Run, Stop};
+use katoms::driver::{Constraint, Options, Run, Stop};
 use katoms::loss::{AnyLoss, Loss, Split, best_constant};
-use katoms::method::AtomMethod;
+use katoms::method::{AtomMethod, Method};
 use katoms::operator::{AnyDesign, LinearOperator};
 use katoms::search::{Effort, Search};
 use katoms::select::{Bounds, Preparation, Sample, Selected, Stability, stability};
@@ -24,6 +25,7 @@ pub use answers::{Estimate, How, Trail, TrailModel};
 pub use sizes::{Edge, sizes_between};
 pub use trained::Trained;
 
+use self::convex::Convex;
 use self::parts::Parts;
 use crate::resumed::contained_if_resumed;
 use crate::searching::searched;
@@ -49,6 +51,11 @@ pub struct Features<'a> {
 const RESUMED_ELSEWHERE: Error = Error::Unsuitable {
     method: "a fit that goes on from a saved state",
     needs: "no other start: leave out either the start or the saved state",
+};
+
+const RUNS_ONCE: Error = Error::Unsuitable {
+    method: "a method by name",
+    needs: "no effort: it runs once, and nothing follows it; leave the effort out, or the method",
 };
 
 type Ready<'a> = Objective<Sample<'a, AnyDesign<'a>>, AnyLoss>;
@@ -104,11 +111,17 @@ impl<'a> Features<'a> {
         if let Some(bounds) = &self.bounds {
             return self.fit_within(bounds, k, how, watch);
         }
+        if let Some(convex) = how.method.as_deref().and_then(Convex::named) {
+            return self.fit_convex(k, &convex, how, watch);
+        }
+        if how.penalty.is_some() || how.radius.is_some() {
+            let needs = "a method that has one: a penalty goes with lasso, fista and twist, a radius with frank-wolfe";
+            return Err(Error::Unsuitable { method: "a penalty or a radius", needs });
+        }
         let f = self.objective()?;
         let set = self.preparation.set(&self.atoms.with_atoms(k)?)?;
         if how.method.is_some() && how.effort != Effort::Default {
-            let needs = "no effort: it runs once, and nothing follows it; leave the effort out, or the method";
-            return Err(Error::Unsuitable { method: "a method by name", needs });
+            return Err(RUNS_ONCE);
         }
         let method = AtomMethod::named(how.method.as_deref().unwrap_or("accelerated-iht"))?;
         // The watch keeps the time of the run: what a limit of the driver's own ends can be saved no more.
@@ -127,17 +140,7 @@ impl<'a> Features<'a> {
         };
         let clock = Instant::now();
         let phase = Phase::Final { atoms: k };
-        while !run.is_done() {
-            let event = run.step();
-            let ended = run.is_done();
-            let answer = watch.tell(&Progress { phase, done: 0, of: 1, event: &event, ended, can_save: true });
-            if answer.saves() {
-                watch.keep(&run.save()?);
-            }
-            if answer.stops() {
-                run.stop();
-            }
-        }
+        moved(&mut run, phase, watch)?;
         let earlier = run.trace().last().map_or(0.0, |event| event.seconds) - clock.elapsed().as_secs_f64();
         let seconds = how.stop.seconds.map(|most| most + earlier.max(0.0));
         let run = run.ending_by(Stop { seconds, ..how.stop });
@@ -245,6 +248,28 @@ impl<'a> Features<'a> {
         let constant = if self.preparation.intercept { best_constant(&self.loss) } else { 0.0 };
         self.units.loss(self.loss.value(&vec![constant; self.loss.n_outputs()]))
     }
+}
+
+/// A run to its end, under the eyes of a watch.
+fn moved<A, L, S, M>(run: &mut Run<'_, A, L, S, M>, phase: Phase, watch: &mut dyn Watch) -> Result<(), Error>
+where
+    A: LinearOperator,
+    L: Loss,
+    S: Constraint<A, L>,
+    M: Method<A, L, S>,
+{
+    while !run.is_done() {
+        let event = run.step();
+        let ended = run.is_done();
+        let answer = watch.tell(&Progress { phase, done: 0, of: 1, event: &event, ended, can_save: true });
+        if answer.saves() {
+            watch.keep(&run.save()?);
+        }
+        if answer.stops() {
+            run.stop();
+        }
+    }
+    Ok(())
 }
 
 /// The linear predictions of a model on a design.

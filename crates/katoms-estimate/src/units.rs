@@ -160,6 +160,16 @@ impl Units {
         times_power_of_two(ridge, -self.ridge)
     }
 
+    /// λ of an ℓ1 penalty in these units.
+    pub fn scaled_penalty(&self, lambda: f64) -> f64 {
+        times_power_of_two(lambda, self.target + (self.ridge + self.weights) / 2)
+    }
+
+    /// An ℓ1 norm of coefficients in these units.
+    pub fn scaled_radius(&self, radius: f64) -> f64 {
+        times_power_of_two(radius, self.target - (self.ridge - self.weights) / 2)
+    }
+
     /// Bounds in these units.
     pub fn scaled_bounds(&self, bounds: &Bounds) -> Result<Bounds, Error> {
         let times = |all: &[f64]| -> Vec<f64> {

@@ -137,7 +137,7 @@ fn fit<'py>(
         let right = "it must be \"quick\", \"default\", \"thorough\", or a number above 0";
         PyValueError::new_err(format!("effort is {}; {right}", asked.effort))
     })?;
-    let how = How { method: asked.method, effort, start, stop: work.stop(), resume: None };
+    let how = How { method: asked.method, effort, start, stop: work.stop(), ..How::default() };
     let (found, ended) = worked(py, (&design, &problem, &work), |features, listener| features.fit(k, &how, listener))?;
     let told = PyDict::new(py);
     told.set_item("coef", answer::dense(py, &found.coefficients))?;

@@ -1,6 +1,6 @@
 //! The paper's bounds, and how many atoms data can carry.
 
-use katoms::method::catalogue;
+use katoms::method::table::{self, Problem};
 use katoms::select::{Sign, phase_transition_k as transition};
 use katoms::theory::Conditioning;
 use pyo3::prelude::*;
@@ -60,8 +60,6 @@ fn phase_transition_k(rows: usize, columns: usize, positive: bool) -> PyResult<u
 /// (name, the problems that it solves, when to choose it) of every method.
 #[pyfunction]
 fn methods() -> Vec<(&'static str, Vec<&'static str>, &'static str)> {
-    let one = |entry: &catalogue::Entry| {
-        (entry.name, entry.problems.iter().map(|problem| problem.words()).collect(), entry.when)
-    };
-    catalogue::entries().iter().map(one).collect()
+    let one = |entry: &table::Entry| (entry.name, entry.problems().map(Problem::words).collect(), entry.when);
+    table::entries().iter().map(one).collect()
 }

@@ -3,6 +3,8 @@
 //! A point travels with its image A·x ([`Evaluated`]), so that values, slopes and curvatures cost
 //! O(m). Only [`Objective::gradient`] reads all of the data.
 
+mod column_cache;
+
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -12,9 +14,10 @@ use crate::error::{Error, check_length, check_option};
 use crate::linalg::parallel;
 use crate::linalg::{self, Matrix};
 use crate::loss::Loss;
-use crate::method::KeptColumns;
 use crate::operator::{LinearOperator, SupportOf, adjoint_many, check_columns};
 use crate::space::{Covector, Point, Subspace};
+
+pub use column_cache::ColumnCache;
 
 /// Entries of an image that one thread sums at a time.
 const CHUNK: usize = 4096;
@@ -113,7 +116,7 @@ pub struct Objective<A: LinearOperator, L> {
     /// The pass with which the first run began: the atoms that promise most by themselves.
     first: Mutex<Option<(Vec<f64>, A::Covector)>>,
     /// The columns of the last refit.
-    kept: Mutex<Option<KeptColumns<SupportOf<A>>>>,
+    refitted: Mutex<Option<ColumnCache<SupportOf<A>>>>,
 }
 
 /// Refuses columns and targets whose squares leave the range of double precision: what is computed from them would be
@@ -155,8 +158,8 @@ impl<A: LinearOperator, L: Loss> Objective<A, L> {
         check_length("target", loss.n_outputs(), operator.n_outputs(), "one value for each row of the design")?;
         check_magnitudes(&operator, &loss)?;
         let [passes, rows, columns] = [0, 0, 0].map(AtomicUsize::new);
-        let (last, first, kept) = (Mutex::new(None), Mutex::new(None), Mutex::new(None));
-        Ok(Self { operator, loss, ridge: 0.0, free_of_ridge: None, passes, rows, columns, last, first, kept })
+        let (last, first, refitted) = (Mutex::new(None), Mutex::new(None), Mutex::new(None));
+        Ok(Self { operator, loss, ridge: 0.0, free_of_ridge: None, passes, rows, columns, last, first, refitted })
     }
 
     /// Adds ½λ‖x‖².
@@ -239,15 +242,15 @@ impl<A: LinearOperator, L: Loss> Objective<A, L> {
         ax
     }
 
-    /// What the last refit has kept, which is gone then.
-    pub(crate) fn take_kept(&self) -> Option<KeptColumns<SupportOf<A>>> {
-        self.kept.lock().ok()?.take()
+    /// The columns of the last refit, which are then gone.
+    pub(crate) fn take_columns(&self) -> Option<ColumnCache<SupportOf<A>>> {
+        self.refitted.lock().ok()?.take()
     }
 
     /// Keeps the columns of a refit for the next one.
-    pub(crate) fn keep(&self, columns: KeptColumns<SupportOf<A>>) {
-        if let Ok(mut kept) = self.kept.lock() {
-            *kept = Some(columns);
+    pub(crate) fn keep_columns(&self, columns: ColumnCache<SupportOf<A>>) {
+        if let Ok(mut refitted) = self.refitted.lock() {
+            *refitted = Some(columns);
         }
     }
 

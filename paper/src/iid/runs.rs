@@ -3,7 +3,7 @@
 use anyhow::Result;
 use katoms::driver::{Event, Options};
 use katoms::loss::LeastSquares;
-use katoms::method::{AcceleratedIht, Correction, FrankWolfe, Momentum, PairwiseFrankWolfe, Refit, Step};
+use katoms::method::{AcceleratedIht, Correction, FrankWolfe, Momentum, Refit, Step};
 use katoms::operator::{Dense, LinearOperator};
 use katoms::set::{ConstraintSet, KSparse, L1Ball};
 use katoms::space::{Point, SparseVec};
@@ -181,7 +181,7 @@ pub fn run(
         Contestant::FrankWolfe => {
             race(entry, f, &ball, &FrankWolfe { correction, ..FrankWolfe::default() }, progress, look)?
         }
-        Contestant::PairwiseFrankWolfe => race(entry, f, &ball, &PairwiseFrankWolfe { correction }, progress, look)?,
+        Contestant::PairwiseFrankWolfe => race(entry, f, &ball, &FrankWolfe { correction, ..FrankWolfe::pairwise() }, progress, look)?,
         _ => {
             let k = if field == Field::Overshot { config.overshot } else { config.k };
             let set = KSparse::new(k, config.columns)?;

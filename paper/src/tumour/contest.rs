@@ -3,7 +3,7 @@
 use anyhow::Result;
 use katoms::driver::{Constraint, Event, Run};
 use katoms::method::{
-    AcceleratedIht, AwayFrankWolfe, FrankWolfe, Method, PairwiseFrankWolfe, Step, largest_curvature, refit_on,
+    AcceleratedIht, FrankWolfe, Method, Step, largest_curvature, refit_on,
 };
 use katoms::operator::Dense;
 use katoms::select::Folds;
@@ -174,7 +174,7 @@ impl Arena<'_> {
         self.validated("Frank–Wolfe", radii, |_| {
             Ok(|f: &Problem<'_>, s: usize, x: SparseVec| {
                 let ball = L1Ball::new(radii[s], self.cohort.genes.len())?;
-                let method = PairwiseFrankWolfe::default();
+                let method = FrankWolfe::pairwise();
                 Ok(finished(Run::starting_at(f, &ball, &method, self.config.tuning_options(), x)?))
             })
         })
@@ -246,8 +246,8 @@ impl Arena<'_> {
         let ball = L1Ball::new(setting.size, self.cohort.genes.len())?;
         let runs = [
             self.recorded(Contestant::FrankWolfe, &f, &ball, &FrankWolfe::default())?,
-            self.recorded(Contestant::AwayFrankWolfe, &f, &ball, &AwayFrankWolfe::default())?,
-            self.recorded(Contestant::PairwiseFrankWolfe, &f, &ball, &PairwiseFrankWolfe::default())?,
+            self.recorded(Contestant::AwayFrankWolfe, &f, &ball, &FrankWolfe::away())?,
+            self.recorded(Contestant::PairwiseFrankWolfe, &f, &ball, &FrankWolfe::pairwise())?,
         ];
         // What one of them has proven holds for all.
         let least = yardstick::minimum(&f, &ball, 0.05 * self.config.accuracy);

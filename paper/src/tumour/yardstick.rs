@@ -45,7 +45,7 @@ pub fn minimum(f: &Problem<'_>, ball: &L1Ball, accuracy: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use katoms::driver::{Options, Run, Stop};
-    use katoms::method::PairwiseFrankWolfe;
+    use katoms::method::FrankWolfe;
 
     use super::super::cohort::Cohort;
     use super::super::sample::Sample;
@@ -61,7 +61,7 @@ mod tests {
             let f = sample.problem(ridge).unwrap();
             let ball = L1Ball::new(radius, 12).unwrap();
             let stop = Stop { gap: 1e-8, iterations: 20_000, ..Stop::default() };
-            let method = PairwiseFrankWolfe::default();
+            let method = FrankWolfe::pairwise();
             let mut run = Run::new(&f, &ball, &method, Options { stop, ..Options::default() }).unwrap();
             while !run.is_done() {
                 run.step();

@@ -25,7 +25,9 @@ use crate::work::CheckpointArgs;
   katoms fit X.npy --target y.npy -k 50 --no-intercept --time-limit 60 --checkpoint state.katoms
 
 Without --method, accelerated IHT is followed by a search for better features, and the answer says how good it is; with
---effort thorough the search goes on for longer. With --method, that method runs once, and nothing follows it.
+--effort thorough the search goes on for longer. With --method, that method runs once, and nothing follows it. Methods with
+an l1 penalty or ball know no K: their penalty is chosen so that at most K features are in, unless --lambda or --radius is
+given, and their coefficients are told as they are, brought towards zero.
 
 Ctrl-C ends with the best model so far. With --checkpoint, the same command goes on where it was.")]
 pub struct FitArgs {
@@ -39,9 +41,15 @@ pub struct FitArgs {
     /// λ of ½λ‖x‖², on the standardised scale: pulls coefficients towards zero
     #[arg(long, value_name = "LAMBDA", default_value_t = 0.0, allow_negative_numbers = true, help_heading = "Model")]
     ridge: f64,
-    /// A single run of this method (katoms methods --for atoms)
+    /// A single run of this method: one for k features, or one with a penalty or a ball (katoms methods)
     #[arg(long, value_name = "NAME", help_heading = "Model")]
     method: Option<String>,
+    /// λ of λ·Σ|x|, on the standardised scale, for lasso, fista and twist; unless given, the least at which at most K features are in
+    #[arg(long, value_name = "LAMBDA", requires = "method", help_heading = "Model")]
+    lambda: Option<f64>,
+    /// The bound on Σ|x| for frank-wolfe and its kin; unless given, that of the Lasso with at most K features
+    #[arg(long, value_name = "RADIUS", requires = "method", conflicts_with = "lambda", help_heading = "Model")]
+    radius: Option<f64>,
     /// How hard to search: quick (no search after accelerated IHT), default, thorough, or how many times the default's work
     #[arg(long, value_name = "EFFORT", default_value = "default", value_parser = effort, help_heading = "Model")]
     effort: Effort,
@@ -89,7 +97,8 @@ impl FitArgs {
         let job = || self.job(k, &loaded);
         let (mut estimate, cut) = checkpoint.run(told, &self.data.data, job, companion, |resume, companion| {
             let stop = Stop { seconds: limit, ..Stop::default() };
-            let how = How { method: self.method.clone(), effort: self.effort, stop, resume, start: None };
+            let (method, penalty, radius) = (self.method.clone(), self.lambda, self.radius);
+            let how = How { method, penalty, radius, effort: self.effort, stop, resume, start: None };
             features.fit(k, &how, companion).map_err(|error| loaded.named(error))
         })?;
         estimate.status = cut.status(estimate.status);
@@ -121,6 +130,8 @@ impl FitArgs {
         let options = [
             ("k", k.to_string()),
             ("--method", self.method.clone().unwrap_or_else(|| "the search".into())),
+            ("--lambda", self.lambda.map_or_else(|| "by k".into(), |lambda| lambda.to_string())),
+            ("--radius", self.radius.map_or_else(|| "by k".into(), |radius| radius.to_string())),
             ("--effort", format!("{:?}", self.effort).to_lowercase()),
             ("--loss", format!("{:?}", loaded.loss).to_lowercase()),
             ("--ridge", self.ridge.to_string()),

@@ -1,8 +1,8 @@
-//! `katoms methods`: the catalogue.
+//! `katoms methods`: the table of methods.
 
 use anyhow::Result;
 use clap::Args;
-use katoms::method::catalogue::{self, Entry, Problem};
+use katoms::method::table::{self, Entry, Problem};
 use serde_json::json;
 
 use crate::Ended;
@@ -15,8 +15,8 @@ use crate::told::Told;
   katoms methods omp          one of them
   katoms methods --for rank   those that `katoms complete --method` takes
 
-`katoms fit --method` and `katoms recover --method` take those for atoms, `katoms complete --method` those for a rank.
-The others, for balls and penalties, are in the library.")]
+`katoms fit --method` takes those for atoms, for an l1 penalty and for an l1 ball, `katoms recover --method` those for
+atoms, `katoms complete --method` those for a rank. The others are in the library.")]
 pub struct MethodsArgs {
     /// Only this one
     name: Option<String>,
@@ -49,18 +49,19 @@ impl ProblemName {
 
 /// The commands whose `--method` takes it.
 fn taken_by(entry: &Entry) -> Vec<&'static str> {
-    let atoms = entry.problems.contains(&Problem::Atoms).then_some(["fit", "recover"]);
-    let rank = entry.problems.contains(&Problem::Rank).then_some("complete");
-    atoms.into_iter().flatten().chain(rank).collect()
+    let fit = (entry.solves(Problem::Atoms) || entry.is_for_l1()).then_some("fit");
+    let recover = entry.solves(Problem::Atoms).then_some("recover");
+    let complete = entry.solves(Problem::Rank).then_some("complete");
+    fit.into_iter().chain(recover).chain(complete).collect()
 }
 
 impl MethodsArgs {
     pub(super) fn run(&self, told: &Told) -> Result<Ended> {
         let listed: Vec<&Entry> = match &self.name {
-            Some(name) => vec![catalogue::find(name)?],
+            Some(name) => vec![table::find(name)?],
             None => {
-                let fits = |e: &&Entry| self.problem.is_none_or(|p| e.problems.contains(&p.problem()));
-                catalogue::entries().iter().filter(fits).collect()
+                let fits = |e: &&Entry| self.problem.is_none_or(|p| e.solves(p.problem()));
+                table::entries().iter().filter(fits).collect()
             }
         };
         if self.json {

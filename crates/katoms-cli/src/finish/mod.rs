@@ -280,6 +280,7 @@ impl<'a> Finished<'a> {
             text += &format!("\ncoefficients are of the log-odds of {one} (against {zero})\n");
         }
         text += &format!("\n{}\n", self.fit_in_words());
+        text += &self.method.map_or(String::new(), |method| format!("{}\n", words::single_run(method)));
         text += &format!("{}: {}, {seconds:.2} s\n", words::status(*status), words::reads(*passes, *reads));
         self.quality_in_words().iter().fold(text, |text, line| text + &format!("- {line}\n"))
     }

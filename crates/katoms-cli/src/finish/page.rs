@@ -82,8 +82,11 @@ impl Finished<'_> {
         let columns = if standardize { "standardised" } else { "in their own units" };
         facts.push(Fact::new("Columns", columns));
         facts.push(Fact::new("Intercept", if intercept { "yes" } else { "no" }));
-        let method = self.method.unwrap_or("accelerated IHT and a search");
-        facts.push(Fact::new("Method", if self.k == 0 { "no search: there is nothing to choose" } else { method }));
+        facts.push(match self.method {
+            _ if self.k == 0 => Fact::new("Method", "no search: there is nothing to choose"),
+            Some(method) => Fact::new("Method", words::single_run(method)),
+            None => Fact::new("Method", "accelerated IHT and a search"),
+        });
         facts.extend(dataset.notes.iter().map(|note| Fact::new("Note", note.clone())));
         facts
     }

@@ -380,10 +380,16 @@ fn methods_are_listed() {
     assert!(!desk.succeeds("methods --for rank").out.contains("cosamp"));
     assert!(desk.refuses("methods opm").contains("did you mean `omp`?"));
     let houses = example("houses.csv");
+    let lasso = desk.succeeds(&format!("fit {houses} --target price -k 3 --method lasso")).err;
+    assert!(lasso.contains("a single run of lasso, and nothing after it; its coefficients are shrunken"), "{lasso}");
+    let wide = desk.succeeds(&format!("fit {houses} --target price -k 3 --method lasso --lambda 1e-3")).err;
+    assert!(wide.lines().count() > lasso.lines().count() + 5, "{wide}");
     for method in all.as_array().unwrap() {
         let commands = method["commands"].to_string();
         let fits = commands.contains("fit");
-        let words = format!("fit {houses} --target price -k 3 -q --method {}", method["name"].as_str().unwrap());
+        let name = method["name"].as_str().unwrap();
+        let ball = if name.contains("frank-wolfe") { "--no-intercept" } else { "" };
+        let words = format!("fit {houses} --target price -k 3 -q --method {name} {ball}");
         assert_eq!(desk.katoms(&words).code == Some(0), fits, "{words}");
     }
 }

@@ -9,8 +9,14 @@ use katoms::space::SparseVec;
 /// How one model is looked for.
 #[derive(Debug, Clone, Default)]
 pub struct How {
-    /// A single run of this method and nothing after it. Default: accelerated IHT, and a search from its end.
+    /// A single run of this method and nothing after it. It may be one for k atoms, for an ℓ1 penalty (`lasso`, `fista`,
+    /// `twist`) or for an ℓ1 ball (`frank-wolfe` and its kin); of the last two, coefficients are shrunken. Default: accelerated IHT, and a search from its end.
     pub method: Option<String>,
+    /// λ of λ·Σ|xⱼ|, x on the scale of the fit, for a method with a penalty. Unless given, the least λ of the Lasso's path
+    /// at which at most k features are in; with it, k plays no part.
+    pub penalty: Option<f64>,
+    /// The same bound on Σ|xⱼ| for a method over a ball. Unless given, that of the Lasso's model of at most k features.
+    pub radius: Option<f64>,
     /// How hard that search tries. A method by name runs alone.
     pub effort: Effort,
     /// When it ends. While a single run goes on, the watch keeps the time, so that the run can be saved before it is

@@ -351,3 +351,36 @@ fn a_column_that_does_not_vary_predicts_nothing_beside_an_intercept() {
         }
     }
 }
+
+/// The Lasso, FISTA and Frank–Wolfe by name: the penalty, or the radius, is that of at most k features unless it is given.
+#[test]
+fn convex_methods_run_once_by_their_names() {
+    let data = columns();
+    let design = dense(&data, ROWS);
+    let named = |name: &str| How { method: Some(name.into()), ..How::default() };
+    for loss in losses(&design) {
+        let features = features(&design, loss, Preparation::default());
+        let search = features.fit(4, &How::default(), &mut Unwatched).unwrap();
+        let lasso = features.fit(4, &named("lasso"), &mut Unwatched).unwrap();
+        assert!((3..=4).contains(&lasso.chosen.len()) && lasso.status == Status::Converged);
+        assert!(lasso.loss > search.loss && lasso.loss < lasso.null_loss, "shrunken, and not refitted");
+        assert!(lasso.quality.is_none() && lasso.trace.last().unwrap().gap.unwrap() <= 1e-6 * lasso.null_loss);
+        let fista = features.fit(4, &named("fista"), &mut Unwatched).unwrap();
+        assert!((fista.objective / lasso.objective - 1.0).abs() < 1e-4);
+        // A small penalty lets more in, whatever k is.
+        let more = features.fit(4, &How { penalty: Some(1e-3), ..named("lasso") }, &mut Unwatched).unwrap();
+        assert!(more.chosen.len() > 4 && more.loss < lasso.loss);
+    }
+    let [squares, _] = losses(&design);
+    let told = |features: &Features<'_>, how: &How| features.fit(4, how, &mut Unwatched).unwrap_err().to_string();
+    let with = features(&design, squares.clone(), Preparation::default());
+    assert!(told(&with, &named("frank-wolfe")).contains("leave the intercept out"));
+    assert!(told(&with, &How { penalty: Some(1.0), ..named("omp") }).contains("goes with lasso"));
+    assert!(told(&with, &How { penalty: Some(-1.0), ..named("lasso") }).contains("lambda is -1"));
+    let without = features(&design, squares, Preparation { intercept: false, ..Preparation::default() });
+    let lasso = without.fit(4, &named("lasso"), &mut Unwatched).unwrap();
+    let bounded = without.fit(4, &named("pairwise-frank-wolfe"), &mut Unwatched).unwrap();
+    assert!((bounded.loss / lasso.loss - 1.0).abs() < 1e-3, "{} {}", bounded.loss, lasso.loss);
+    let narrow = without.fit(4, &How { radius: Some(1e-3), ..named("frank-wolfe") }, &mut Unwatched).unwrap();
+    assert!(narrow.loss > bounded.loss);
+}

@@ -25,13 +25,12 @@ use serde::{Deserialize, Serialize};
 
 use super::momentum::MomentumMemory;
 use super::refit::{Refitted, refit};
+use super::smooth::{Algorithm, AtomSet, Smooth};
 use super::step::StepMemory;
-use super::{Method, Momentum, Move, Progress, Refit, Step, relative_change};
+use super::{Momentum, Move, Progress, Refit, Step, relative_change};
 use crate::error::Error;
-use crate::loss::Loss;
-use crate::objective::{Evaluated, Objective};
-use crate::operator::LinearOperator;
-use crate::set::{Expand, Structure};
+use crate::objective::Evaluated;
+use crate::set::Structure;
 use crate::space::{Covector, Point};
 
 /// Halvings of a step before the safeguard gives up on it.
@@ -47,18 +46,6 @@ pub enum Safeguard {
 }
 
 /// Algorithm 1 with its parts.
-///
-/// ```
-/// use katoms::method::{AcceleratedIht, Momentum, Refit, Safeguard, Step};
-/// // the paper's setting
-/// let paper = AcceleratedIht {
-///     step: Step::InverseLipschitz,
-///     momentum: Momentum::Constant(0.25),
-///     refit: Refit::Never,
-///     safeguard: Safeguard::Off,
-/// };
-/// assert_eq!(paper, AcceleratedIht { refit: Refit::Never, ..paper });
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AcceleratedIht {
     /// How far a step goes. Default: restricted line search.
@@ -102,23 +89,18 @@ impl AcceleratedIht {
     }
 
     /// Lines 2 and 3 at the first of the steps μ, μ/2, … that passes the safeguard.
-    fn descend<A, L, S>(
+    fn descend<P: Point, G: Covector<P>>(
         &self,
-        f: &Objective<A, L>,
-        set: &S,
-        state: &IhtState<A::Point>,
-        g_t: &Evaluated<A::Point>,
+        f: &dyn Smooth<P, G>,
+        set: &dyn AtomSet<P, G>,
+        state: &IhtState<P>,
+        g_t: &Evaluated<P>,
         mut mu: f64,
-    ) -> Result<Descent<A::Point>, Stuck>
-    where
-        A: LinearOperator,
-        L: Loss,
-        S: Expand<A::Covector, Point = A::Point>,
-    {
+    ) -> Result<Descent<P>, Stuck> {
         let mut longest = None;
-        let mut refused: Option<<A::Point as Point>::Support> = None;
+        let mut refused: Option<P::Support> = None;
         for _ in 0..HALVINGS {
-            let v = A::Point::combine(1.0, state.u.point(), -mu, g_t.point()); //   2: ū
+            let v = P::combine(1.0, state.u.point(), -mu, g_t.point()); //   2: ū
             let projected = set.project(v);
             if refused.as_ref().is_some_and(|support| *support == projected.support()) {
                 mu *= 0.5; // the minimum over these atoms did not pass
@@ -146,12 +128,12 @@ impl AcceleratedIht {
 
     /// The projected point with its image, optimised over its support if so chosen. On the support
     /// of x, where that is optimised already, it is x itself.
-    fn refitted<A: LinearOperator, L: Loss>(
+    fn refitted<P: Point, G: Covector<P>>(
         &self,
-        f: &Objective<A, L>,
-        projected: A::Point,
-        state: &IhtState<A::Point>,
-    ) -> Refitted<A::Point> {
+        f: &dyn Smooth<P, G>,
+        projected: P,
+        state: &IhtState<P>,
+    ) -> Refitted<P> {
         if self.refit != Refit::EveryIteration {
             return Refitted { point: f.at(projected), settled: false };
         }
@@ -190,15 +172,11 @@ pub struct IhtState<P> {
     momentum: MomentumMemory,
 }
 
-impl<A, L, S> Method<A, L, S> for AcceleratedIht
-where
-    A: LinearOperator,
-    L: Loss,
-    S: Expand<A::Covector, Point = A::Point>,
-{
-    type State = IhtState<A::Point>;
+impl<P: Point, G: Covector<P>> Algorithm<P, G> for AcceleratedIht {
+    type State = IhtState<P>;
+    type Subject = dyn AtomSet<P, G>;
 
-    fn start(&self, f: &Objective<A, L>, set: &S, x0: A::Point) -> Result<Self::State, Error> {
+    fn start(&self, f: &dyn Smooth<P, G>, set: &Self::Subject, x0: P) -> Result<Self::State, Error> {
         self.step.check()?;
         self.momentum.check()?;
         let x0 = set.project(x0);
@@ -213,15 +191,15 @@ where
         Ok(IhtState { x, u, objective, optimised, extrapolated: false, step, momentum })
     }
 
-    fn query<'s>(&self, state: &'s Self::State) -> &'s Evaluated<A::Point> {
+    fn query<'s>(&self, state: &'s Self::State) -> &'s Evaluated<P> {
         &state.u
     }
 
-    fn iterate<'s>(&self, state: &'s Self::State) -> &'s Evaluated<A::Point> {
+    fn iterate<'s>(&self, state: &'s Self::State) -> &'s Evaluated<P> {
         &state.x
     }
 
-    fn advance(&self, f: &Objective<A, L>, set: &S, state: &mut Self::State, g: &A::Covector) -> Progress {
+    fn advance(&self, f: &dyn Smooth<P, G>, set: &Self::Subject, state: &mut Self::State, g: &G) -> Progress {
         let t = set.expand(g, &state.u.point().support()); //            1: 𝒯 ← supp Π_k(∇_{𝒰ᶜ} f(u)) ∪ 𝒰
         let g_t = f.at(g.on(&t)); //                                        ∇_𝒯 f(u), with its image
         let mu = self.step.size(f, &state.u, &g_t, &mut state.step);
@@ -235,7 +213,7 @@ where
         };
         let Refitted { point: x_next, settled: optimised } = x_next;
         let moved = Evaluated::combine(1.0, &x_next, -1.0, &state.x);
-        let tau = self.momentum.weight(f, &x_next, &moved, &mut state.momentum);
+        let tau = self.momentum.tau(f, &x_next, &moved, &mut state.momentum);
         let u_next = Evaluated::combine(1.0, &x_next, tau, &moved); //   4: u⁺ = x⁺ + τ(x⁺ − x)
 
         let objective = f.value(&x_next);
@@ -246,7 +224,7 @@ where
         progress
     }
 
-    fn finish(&self, f: &Objective<A, L>, state: &mut Self::State) {
+    fn finish(&self, f: &dyn Smooth<P, G>, state: &mut Self::State) {
         if self.refit == Refit::AtEnd {
             let support = state.x.point().support();
             state.x = refit(f, state.x.clone(), &support).point;

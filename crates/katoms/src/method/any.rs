@@ -1,35 +1,33 @@
-//! Any method, chosen by its name at run time.
-//!
-//! One enum for each kind of problem: [`AtomMethod`] for k coordinates or groups, [`RankMethod`] for
-//! matrices of rank k. Each is itself a [`Method`], so that whatever takes a method takes a name.
+//! Any method of a kind of problem: [`AtomMethod`] for k coordinates or groups, [`RankMethod`] for matrices of rank k,
+//! [`L1Method`] for an ℓ1 penalty. Each is itself a method, so that whatever takes a method takes a name of the
+//! [table](super::table).
 
 use serde::{Deserialize, Serialize};
 
-use super::catalogue::{Problem, unknown};
+use super::smooth::{Algorithm, CoordinateAtoms, Smooth};
 use super::{
     AcceleratedIht, AlpsState, Bfgd, BfgdState, Cgiht, CgihtState, Cosamp, DoreState, DoubleOverrelaxation, EcmeDore,
-    EcmeState, FastIht, FastState, Foba, FobaState, ForwardRegression, ForwardState, GraHtp, Grasp, GreedyState,
-    HardThresholdingPursuit, IhtState, MatrixAlps, Method, NihtState, NormalisedIht, Oblivious, Omp, Progress,
-    PursuitState, RiemannianCg, RiemannianCgState, Step, SubspacePursuit, SubspaceState, Walk,
+    EcmeState, FastIht, FastState, Fista, FistaState, Foba, FobaState, Greedy, GreedyState, HardThresholdingPursuit,
+    IhtState, Lasso, LassoState, MatrixAlps, NihtState, NormalisedIht, Progress, PursuitState, RiemannianCg,
+    RiemannianCgState, SubspacePursuit, SubspaceState, Twist, TwistState, Walk,
 };
 use crate::error::Error;
-use crate::loss::Loss;
-use crate::objective::{Evaluated, Objective};
-use crate::operator::LinearOperator;
-use crate::set::{CoordinateSet, Rank, Structure};
+use crate::objective::Evaluated;
+use crate::penalty::L1;
+use crate::set::Rank;
 use crate::space::{LowRank, MatrixCovector, SparseVec};
 
 /// An enum of methods that is a method: each call goes to the variant's.
 macro_rules! any_method {
     (
-        $(#[$doc:meta])* $any:ident with $state:ident on $point:ty, $covector:ty, $set:ty $(, $generic:ident: $bound:ident)?;
-        $($variant:ident($method:ty, $own:ty),)*
+        $(#[$doc:meta])* $any:ident with $state:ident on $point:ty, $covector:ty, $subject:ty;
+        $($variant:ident($own:ty),)*
     ) => {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq)]
         #[allow(missing_docs, reason = "each variant holds the method that it is named after")]
         pub enum $any {
-            $($variant($method),)*
+            $($variant($variant),)*
         }
 
         /// Where the chosen method stands.
@@ -39,56 +37,59 @@ macro_rules! any_method {
             $($variant($own),)*
         }
 
-        impl<A, L $(, $generic: $bound)?> Method<A, L, $set> for $any
-        where
-            A: LinearOperator<Point = $point, Covector = $covector>,
-            L: Loss,
-        {
+        impl Algorithm<$point, $covector> for $any {
             type State = $state;
+            type Subject = $subject;
 
-            fn start(&self, f: &Objective<A, L>, set: &$set, x0: $point) -> Result<$state, Error> {
+            fn start(&self, f: &dyn Smooth<$point, $covector>, x: &Self::Subject, x0: $point) -> Result<$state, Error> {
                 Ok(match self {
-                    $(Self::$variant(method) => $state::$variant(method.start(f, set, x0)?),)*
+                    $(Self::$variant(method) => $state::$variant(method.start(f, x, x0)?),)*
                 })
             }
             fn query<'s>(&self, state: &'s $state) -> &'s Evaluated<$point> {
                 match (self, state) {
-                    $((Self::$variant(method), $state::$variant(s)) => Method::<A, L, $set>::query(method, s),)*
+                    $((Self::$variant(m), $state::$variant(s)) => Algorithm::<$point, $covector>::query(m, s),)*
                     _ => foreign_state(),
                 }
             }
             fn iterate<'s>(&self, state: &'s $state) -> &'s Evaluated<$point> {
                 match (self, state) {
-                    $((Self::$variant(method), $state::$variant(s)) => Method::<A, L, $set>::iterate(method, s),)*
+                    $((Self::$variant(m), $state::$variant(s)) => Algorithm::<$point, $covector>::iterate(m, s),)*
                     _ => foreign_state(),
                 }
             }
-            fn advance(&self, f: &Objective<A, L>, set: &$set, state: &mut $state, g: &$covector) -> Progress {
+            fn advance(
+                &self,
+                f: &dyn Smooth<$point, $covector>,
+                x: &Self::Subject,
+                state: &mut $state,
+                g: &$covector,
+            ) -> Progress {
                 match (self, state) {
-                    $((Self::$variant(method), $state::$variant(s)) => method.advance(f, set, s, g),)*
+                    $((Self::$variant(method), $state::$variant(s)) => method.advance(f, x, s, g),)*
                     _ => foreign_state(),
                 }
             }
-            fn finish(&self, f: &Objective<A, L>, state: &mut $state) {
+            fn finish(&self, f: &dyn Smooth<$point, $covector>, state: &mut $state) {
                 match (self, state) {
-                    $((Self::$variant(method), $state::$variant(s)) => Method::<A, L, $set>::finish(method, f, s),)*
+                    $((Self::$variant(method), $state::$variant(s)) => method.finish(f, s),)*
                     _ => foreign_state(),
                 }
             }
             fn restart(&self, state: &mut $state) {
                 match (self, state) {
-                    $((Self::$variant(method), $state::$variant(s)) => Method::<A, L, $set>::restart(method, s),)*
+                    $((Self::$variant(m), $state::$variant(s)) => Algorithm::<$point, $covector>::restart(m, s),)*
                     _ => foreign_state(),
                 }
             }
             fn takes_candidates(&self) -> bool {
                 match self {
-                    $(Self::$variant(method) => Method::<A, L, $set>::takes_candidates(method),)*
+                    $(Self::$variant(method) => Algorithm::<$point, $covector>::takes_candidates(method),)*
                 }
             }
             fn label(&self) -> &'static str {
                 match self {
-                    $(Self::$variant(_) => stringify!($variant),)*
+                    $(Self::$variant(method) => Algorithm::<$point, $covector>::label(method),)*
                 }
             }
         }
@@ -120,90 +121,37 @@ any_method! {
     /// assert!(error.to_string().starts_with("there is no method `opm` for k atoms; did you mean `omp`?"), "{error}");
     /// # Ok::<(), katoms::Error>(())
     /// ```
-    AtomMethod with AtomState on SparseVec, Vec<f64>, S, S: CoordinateSet;
-    AcceleratedIht(AcceleratedIht, IhtState<SparseVec>),
-    NormalisedIht(NormalisedIht, NihtState<SparseVec>),
-    DoubleOverrelaxation(DoubleOverrelaxation, DoreState<SparseVec>),
-    EcmeDore(EcmeDore, EcmeState<SparseVec>),
-    HardThresholdingPursuit(HardThresholdingPursuit, PursuitState<SparseVec>),
-    Cosamp(Cosamp, Walk<SparseVec>),
-    SubspacePursuit(SubspacePursuit, SubspaceState),
-    Cgiht(Cgiht, CgihtState<SparseVec>),
-    Grasp(Grasp, Walk<SparseVec>),
-    GraHtp(GraHtp, PursuitState<SparseVec>),
-    FastIht(FastIht, FastState<SparseVec>),
-    Oblivious(Oblivious, GreedyState),
-    Omp(Omp, GreedyState),
-    ForwardRegression(ForwardRegression, ForwardState),
-    Foba(Foba, FobaState),
-}
-
-impl AtomMethod {
-    /// The method of this name, with its defaults. The [catalogue](super::catalogue) lists the names.
-    ///
-    /// # Errors
-    /// When there is none for k atoms; the error lists those that there are.
-    pub fn named(name: &str) -> Result<Self, Error> {
-        Ok(match name {
-            "accelerated-iht" => Self::AcceleratedIht(AcceleratedIht::for_structure(Structure::Coordinates)),
-            "iht" => Self::AcceleratedIht(AcceleratedIht::plain(Step::LineSearch)),
-            "normalised-iht" => Self::NormalisedIht(NormalisedIht::default()),
-            "dore" => Self::DoubleOverrelaxation(DoubleOverrelaxation::default()),
-            "ecme-dore" => Self::EcmeDore(EcmeDore::default()),
-            "htp" => Self::HardThresholdingPursuit(HardThresholdingPursuit::normalised()),
-            "cosamp" => Self::Cosamp(Cosamp::default()),
-            "subspace-pursuit" => Self::SubspacePursuit(SubspacePursuit),
-            "cgiht" => Self::Cgiht(Cgiht::default()),
-            "cgiht-restarted" => Self::Cgiht(Cgiht::restarted()),
-            "grasp" => Self::Grasp(Grasp::default()),
-            "grahtp" => Self::GraHtp(GraHtp::default()),
-            "fast-iht" => Self::FastIht(FastIht::default()),
-            "oblivious" => Self::Oblivious(Oblivious),
-            "omp" => Self::Omp(Omp),
-            "forward-regression" => Self::ForwardRegression(ForwardRegression),
-            "foba" => Self::Foba(Foba::default()),
-            _ => return Err(unknown(name, Problem::Atoms)),
-        })
-    }
+    AtomMethod with AtomState on SparseVec, Vec<f64>, dyn CoordinateAtoms;
+    AcceleratedIht(IhtState<SparseVec>),
+    NormalisedIht(NihtState<SparseVec>),
+    DoubleOverrelaxation(DoreState<SparseVec>),
+    EcmeDore(EcmeState<SparseVec>),
+    HardThresholdingPursuit(PursuitState<SparseVec>),
+    Cosamp(Walk<SparseVec>),
+    SubspacePursuit(SubspaceState),
+    Cgiht(CgihtState<SparseVec>),
+    FastIht(FastState<SparseVec>),
+    Greedy(GreedyState),
+    Foba(FobaState),
 }
 
 any_method! {
     /// Any method for matrices of rank k.
-    ///
-    /// ```
-    /// use katoms::method::RankMethod;
-    /// assert!(RankMethod::named("riemannian-cg").is_ok());
-    /// assert!(RankMethod::named("omp").is_err());
-    /// ```
     RankMethod with RankState on LowRank, MatrixCovector, Rank;
-    AcceleratedIht(AcceleratedIht, IhtState<LowRank>),
-    NormalisedIht(NormalisedIht, NihtState<LowRank>),
-    DoubleOverrelaxation(DoubleOverrelaxation, DoreState<LowRank>),
-    Cgiht(Cgiht, CgihtState<LowRank>),
-    FastIht(FastIht, FastState<LowRank>),
-    MatrixAlps(MatrixAlps, AlpsState),
-    Bfgd(Bfgd, BfgdState),
-    RiemannianCg(RiemannianCg, RiemannianCgState),
+    AcceleratedIht(IhtState<LowRank>),
+    NormalisedIht(NihtState<LowRank>),
+    DoubleOverrelaxation(DoreState<LowRank>),
+    Cgiht(CgihtState<LowRank>),
+    FastIht(FastState<LowRank>),
+    MatrixAlps(AlpsState),
+    Bfgd(BfgdState),
+    RiemannianCg(RiemannianCgState),
 }
 
-impl RankMethod {
-    /// The method of this name, with its defaults. The [catalogue](super::catalogue) lists the names.
-    ///
-    /// # Errors
-    /// When there is none for matrices; the error lists those that there are.
-    pub fn named(name: &str) -> Result<Self, Error> {
-        Ok(match name {
-            "accelerated-iht" => Self::AcceleratedIht(AcceleratedIht::for_structure(Structure::RankOne)),
-            "svp" => Self::AcceleratedIht(AcceleratedIht::plain(Step::LineSearch)),
-            "normalised-iht" => Self::NormalisedIht(NormalisedIht::default()),
-            "dore" => Self::DoubleOverrelaxation(DoubleOverrelaxation::default()),
-            "cgiht" => Self::Cgiht(Cgiht::default()),
-            "cgiht-restarted" => Self::Cgiht(Cgiht::restarted()),
-            "fast-iht" => Self::FastIht(FastIht::default()),
-            "matrix-alps" => Self::MatrixAlps(MatrixAlps::default()),
-            "bfgd" => Self::Bfgd(Bfgd::default()),
-            "riemannian-cg" => Self::RiemannianCg(RiemannianCg::default()),
-            _ => return Err(unknown(name, Problem::Rank)),
-        })
-    }
+any_method! {
+    /// Any method for an ℓ1 penalty.
+    L1Method with L1State on SparseVec, Vec<f64>, L1;
+    Lasso(LassoState),
+    Fista(FistaState<SparseVec>),
+    Twist(TwistState<SparseVec>),
 }

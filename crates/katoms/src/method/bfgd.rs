@@ -31,13 +31,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Method, Move, Progress, largest_curvature, line_search, relative_change};
+use super::smooth::{Algorithm, AtomSet, OnMatrices};
+use super::step::curvature_bound;
+use super::{Move, Progress, line_search, relative_change};
 use crate::error::{Error, check_option};
 use crate::linalg::{Matrix, Multiply, spectral_norm};
-use crate::loss::Loss;
-use crate::objective::{Evaluated, Objective};
-use crate::operator::LinearOperator;
-use crate::set::Expand;
+use crate::objective::Evaluated;
 use crate::space::{Covector, LowRank, MatrixCovector, Point};
 
 /// Halvings of a step before it is given up.
@@ -58,20 +57,6 @@ pub enum FactorStep {
 
 /// Bi-factored gradient descent. One pass an iteration; O((p+q)k²) and the products that the step needs
 /// besides.
-///
-/// ```
-/// use std::ops::ControlFlow;
-/// use katoms::driver::{Options, solve};
-/// use katoms::{Objective, loss::LeastSquares, method::Bfgd, operator::Entries, set::Rank};
-/// // (i+1)·(j+1), of which (2, 2) was not seen
-/// let (rows, columns) = ([0, 0, 0, 1, 1, 1, 2, 2], [0, 1, 2, 0, 1, 2, 0, 1]);
-/// let seen = Entries::new((3, 3), &rows, &columns)?;
-/// let f = Objective::new(&seen, LeastSquares::new(vec![1.0, 2.0, 3.0, 2.0, 4.0, 6.0, 3.0, 6.0])?)?;
-/// let set = Rank::new(1, (3, 3))?;
-/// let outcome = solve(&f, &set, &Bfgd::default(), Options::for_set(&set), |_, _| ControlFlow::Continue(()))?;
-/// assert!((outcome.point.entry(2, 2) - 9.0).abs() < 1e-3);
-/// # Ok::<(), katoms::Error>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Bfgd {
     /// The step. Default: line search.
@@ -167,17 +152,7 @@ impl Bfgd {
     }
 
     /// The step to try first.
-    fn first_step<A, L>(
-        &self,
-        f: &Objective<A, L>,
-        state: &mut BfgdState,
-        g: &MatrixCovector,
-        d: &FactorGradient,
-    ) -> f64
-    where
-        A: LinearOperator<Point = LowRank, Covector = MatrixCovector>,
-        L: Loss,
-    {
+    fn first_step(&self, f: &OnMatrices<'_>, state: &mut BfgdState, g: &MatrixCovector, d: &FactorGradient) -> f64 {
         if self.step == FactorStep::LineSearch {
             return self.minimum_along(f, state, d);
         }
@@ -191,11 +166,7 @@ impl Bfgd {
     }
 
     /// argmin over η of the total at (U − ηg_u, V − ηg_v), by its model of degree four.
-    fn minimum_along<A, L>(&self, f: &Objective<A, L>, state: &mut BfgdState, d: &FactorGradient) -> f64
-    where
-        A: LinearOperator<Point = LowRank, Covector = MatrixCovector>,
-        L: Loss,
-    {
+    fn minimum_along(&self, f: &OnMatrices<'_>, state: &mut BfgdState, d: &FactorGradient) -> f64 {
         let e1 = f.at(product(&d.u.beside(&state.u), &state.v.beside(&d.v)));
         let e2 = f.at(product(&d.u, &d.v));
         let (b1, b2) = (f.bend(&state.x, &e1), f.bend(&state.x, &e2));
@@ -219,17 +190,13 @@ impl Bfgd {
     }
 
     /// The factors one step further, where that descends.
-    fn descend<A, L>(
+    fn descend(
         &self,
-        f: &Objective<A, L>,
+        f: &OnMatrices<'_>,
         state: &BfgdState,
         d: &FactorGradient,
         mut eta: f64,
-    ) -> Result<(BfgdState, f64), f64>
-    where
-        A: LinearOperator<Point = LowRank, Covector = MatrixCovector>,
-        L: Loss,
-    {
+    ) -> Result<(BfgdState, f64), f64> {
         let (here, promise) = (self.total(state), d.square());
         let mut longest = None;
         for _ in 0..HALVINGS {
@@ -247,12 +214,13 @@ impl Bfgd {
 
     /// Fills up the rank: X⁺ = Π_k(X − μ·∇_T f(X)), where T holds the leading singular pairs of the
     /// gradient. From zero that is the paper's X₀.
-    fn fill<A, L, S>(f: &Objective<A, L>, set: &S, state: &BfgdState, g: &MatrixCovector, mu: Option<f64>) -> Filled
-    where
-        A: LinearOperator<Point = LowRank, Covector = MatrixCovector>,
-        L: Loss,
-        S: Expand<MatrixCovector, Point = LowRank>,
-    {
+    fn fill(
+        f: &OnMatrices<'_>,
+        set: &dyn AtomSet<LowRank, MatrixCovector>,
+        state: &BfgdState,
+        g: &MatrixCovector,
+        mu: Option<f64>,
+    ) -> Filled {
         let t = set.expand(g, &state.x.point().support());
         let g_t = f.at(g.on(&t));
         let mut mu = mu.unwrap_or_else(|| line_search(f, &state.x, &g_t));
@@ -302,19 +270,15 @@ fn first_minimum([c1, c2, c3, c4]: [f64; 4]) -> f64 {
     0.5 * (low + high)
 }
 
-impl<A, L, S> Method<A, L, S> for Bfgd
-where
-    A: LinearOperator<Point = LowRank, Covector = MatrixCovector>,
-    L: Loss,
-    S: Expand<MatrixCovector, Point = LowRank>,
-{
+impl Algorithm<LowRank, MatrixCovector> for Bfgd {
     type State = BfgdState;
+    type Subject = dyn AtomSet<LowRank, MatrixCovector>;
 
-    fn start(&self, f: &Objective<A, L>, set: &S, x0: LowRank) -> Result<Self::State, Error> {
+    fn start(&self, f: &OnMatrices<'_>, set: &Self::Subject, x0: LowRank) -> Result<Self::State, Error> {
         check_option("balance", self.balance, "it must be finite and at least 0", |v| v.is_finite() && v >= 0.0)?;
         let x = f.at(set.project(x0));
         let objective = f.value(&x);
-        let curvature = (self.step == FactorStep::Theory).then(|| largest_curvature(f));
+        let curvature = (self.step == FactorStep::Theory).then(|| curvature_bound(f));
         Ok(BfgdState::new(x, objective, curvature))
     }
 
@@ -322,11 +286,13 @@ where
         &state.x
     }
 
-    fn iterate<'s>(&self, state: &'s Self::State) -> &'s Evaluated<LowRank> {
-        &state.x
-    }
-
-    fn advance(&self, f: &Objective<A, L>, set: &S, state: &mut Self::State, g: &MatrixCovector) -> Progress {
+    fn advance(
+        &self,
+        f: &OnMatrices<'_>,
+        set: &Self::Subject,
+        state: &mut Self::State,
+        g: &MatrixCovector,
+    ) -> Progress {
         if !state.filled && state.u.columns() < set.atoms() {
             state.filled = true;
             let known = state.curvature.filter(|_| self.step == FactorStep::Theory).map(|l| 1.0 / l);

@@ -10,28 +10,22 @@
 //! What is free of the penalty must have no gradient at all, so that there the point must be the minimum of f:
 //! then what is left of the gradient is rounding, and counts as none.
 
+use super::smooth::Smooth;
 use crate::linalg::norm;
-use crate::loss::Loss;
-use crate::objective::{Evaluated, Objective};
-use crate::operator::{LinearOperator, SupportOf};
+use crate::objective::Evaluated;
 use crate::penalty::Penalty;
-use crate::space::{Point, Subspace};
+use crate::space::{Covector, Point, Subspace};
 
 /// A gradient along a column that is below this share of the column's norm times the residual's is rounding.
 const VANISHES: f64 = 1e-10;
 
 /// A number that F does not go below, where g = ∇f(x). `None` where the loss does not know its conjugate.
-pub(crate) fn lower_bound<A, L, P>(
-    f: &Objective<A, L>,
-    penalty: &P,
-    x: &Evaluated<A::Point>,
-    g: &A::Covector,
-) -> Option<f64>
-where
-    A: LinearOperator,
-    L: Loss,
-    P: Penalty<A::Covector, Point = A::Point>,
-{
+pub(crate) fn lower_bound<P: Point, G: Covector<P>>(
+    f: &dyn Smooth<P, G>,
+    penalty: &dyn Penalty<G, Point = P>,
+    x: &Evaluated<P>,
+    g: &G,
+) -> Option<f64> {
     if penalty.free().is_some_and(|free| !is_minimum_on(f, x, &free)) {
         return Some(f.lower_bound());
     }
@@ -45,11 +39,7 @@ where
 }
 
 /// Whether f has no slope along a few coordinates, up to rounding. Touches their columns.
-fn is_minimum_on<A, L>(f: &Objective<A, L>, x: &Evaluated<A::Point>, t: &SupportOf<A>) -> bool
-where
-    A: LinearOperator,
-    L: Loss,
-{
+fn is_minimum_on<P: Point, G: Covector<P>>(f: &dyn Smooth<P, G>, x: &Evaluated<P>, t: &P::Support) -> bool {
     let slopes = t.coordinates(&f.gradient_on(x, t));
     let (residual, ridge) = (norm(&f.residual(x)), f.ridge_weight() * x.point().norm());
     slopes.iter().enumerate().all(|(i, slope)| {

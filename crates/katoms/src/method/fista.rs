@@ -29,13 +29,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::proximal::{Taken, at, descend, first_length, gap_above, settled, stalled, value};
-use super::{Method, Move, Progress, ProximalStep, duality};
+use super::smooth::{Algorithm, Smooth};
+use super::{Move, Progress, ProximalStep, duality};
 use crate::error::Error;
-use crate::loss::Loss;
-use crate::objective::{Evaluated, Objective};
-use crate::operator::LinearOperator;
+use crate::objective::Evaluated;
 use crate::penalty::Penalty;
-use crate::space::Point;
+use crate::space::{Covector, Point};
 
 /// At a restart a step grows by this factor at most.
 const GROWTH: f64 = 10.0;
@@ -108,15 +107,11 @@ impl<P: Point> FistaState<P> {
     }
 }
 
-impl<A, L, H> Method<A, L, H> for Fista
-where
-    A: LinearOperator,
-    L: Loss,
-    H: Penalty<A::Covector, Point = A::Point>,
-{
-    type State = FistaState<A::Point>;
+impl<P: Point, G: Covector<P>> Algorithm<P, G> for Fista {
+    type State = FistaState<P>;
+    type Subject = dyn Penalty<G, Point = P>;
 
-    fn start(&self, f: &Objective<A, L>, penalty: &H, x0: A::Point) -> Result<Self::State, Error> {
+    fn start(&self, f: &dyn Smooth<P, G>, penalty: &Self::Subject, x0: P) -> Result<Self::State, Error> {
         self.step.check()?;
         let x = at(f, penalty, x0);
         let (u, objective) = (x.clone(), value(f, penalty, &x));
@@ -124,15 +119,15 @@ where
         Ok(FistaState { x, u, objective, bound: f64::NEG_INFINITY, t: 1.0, mu, allowed: f64::INFINITY })
     }
 
-    fn query<'s>(&self, state: &'s Self::State) -> &'s Evaluated<A::Point> {
+    fn query<'s>(&self, state: &'s Self::State) -> &'s Evaluated<P> {
         &state.u
     }
 
-    fn iterate<'s>(&self, state: &'s Self::State) -> &'s Evaluated<A::Point> {
+    fn iterate<'s>(&self, state: &'s Self::State) -> &'s Evaluated<P> {
         &state.x
     }
 
-    fn advance(&self, f: &Objective<A, L>, penalty: &H, state: &mut Self::State, g: &A::Covector) -> Progress {
+    fn advance(&self, f: &dyn Smooth<P, G>, penalty: &Self::Subject, state: &mut Self::State, g: &G) -> Progress {
         if let Some(bound) = duality::lower_bound(f, penalty, &state.u, g) {
             state.bound = state.bound.max(bound);
         }

@@ -8,20 +8,19 @@ mod accelerated_iht;
 mod any;
 mod bfgd;
 mod block_descent;
-pub mod catalogue;
 pub(crate) mod duality;
 mod fista;
 mod frank_wolfe;
 mod greedy;
-mod kept_columns;
-pub(crate) mod lasso;
+mod lasso;
 mod momentum;
 mod proximal;
 mod refit;
 mod riemannian_cg;
+mod smooth;
 mod soft_impute;
-mod soft_impute_path;
 mod step;
+pub mod table;
 mod thresholding;
 mod twist;
 
@@ -34,27 +33,26 @@ use crate::operator::LinearOperator;
 use crate::space::{Point, Subspace};
 
 pub use accelerated_iht::{AcceleratedIht, IhtState, Safeguard};
-pub use any::{AtomMethod, AtomState, RankMethod, RankState};
+pub use any::{AtomMethod, AtomState, L1Method, L1State, RankMethod, RankState};
 pub use bfgd::{Bfgd, BfgdState, FactorStep};
 pub use block_descent::{BlockDescent, BlockDescentState};
 pub use fista::{Fista, FistaState, Restart};
-pub use frank_wolfe::{AwayFrankWolfe, Correction, FrankWolfe, FrankWolfeState, FrankWolfeStep, PairwiseFrankWolfe};
-pub use greedy::{Foba, FobaState, ForwardRegression, ForwardState, GreedyState, Oblivious, Omp};
-pub(crate) use kept_columns::KeptColumns;
+pub use frank_wolfe::{Correction, FrankWolfe, FrankWolfeRule, FrankWolfeState};
+pub use greedy::Greedy::{self, ForwardRegression, Oblivious, Omp};
+pub use greedy::{Foba, FobaState, GreedyState};
 pub use lasso::{Lasso, LassoPath, LassoPathOptions, LassoPoint, LassoState, lasso_path};
 pub use momentum::{Momentum, MomentumMemory};
 pub use proximal::ProximalStep;
 pub(crate) use refit::refit_below;
 pub use refit::{Refit, refit_on};
 pub use riemannian_cg::{RiemannianCg, RiemannianCgState};
-pub use soft_impute::{SoftImpute, SoftImputeState};
-pub use soft_impute_path::{NuclearFit, NuclearPath, soft_impute_path};
+pub use soft_impute::{NuclearFit, NuclearPath, SoftImpute, SoftImputeState, soft_impute_path};
 pub(crate) use step::line_search;
 pub use step::{Step, largest_curvature};
 pub use thresholding::{
     AlpsState, AlpsVersion, Cgiht, CgihtState, Cosamp, DoreState, DoubleOverrelaxation, EcmeDore, EcmeState, FastIht,
-    FastState, Frame, GraHtp, Grasp, HardThresholdingPursuit, MatrixAlps, NihtState, NormalisedIht, PursuitState,
-    RestrictedEstimate, SubspacePursuit, SubspaceState, SupportRestart, Walk,
+    FastState, Frame, HardThresholdingPursuit, MatrixAlps, NihtState, NormalisedIht, PursuitState, RestrictedEstimate,
+    SubspacePursuit, SubspaceState, SupportRestart, Walk,
 };
 pub use twist::{Twist, TwistState};
 

@@ -2,10 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::smooth::Smooth;
 use crate::error::{Error, check_option};
 use crate::loss::Loss;
 use crate::objective::{Evaluated, Objective};
 use crate::operator::LinearOperator;
+use crate::space::{Covector, Point};
 
 /// One-dimensional Newton steps for a loss that is not quadratic.
 const NEWTON_STEPS: usize = 20;
@@ -46,16 +48,6 @@ impl Momentum {
     }
 
     /// τ after a move by `moved` = x⁺ − x to x⁺ = `next`. O(m).
-    ///
-    /// ```
-    /// use katoms::{Evaluated, Objective, loss::LeastSquares, method::Momentum, operator::Dense, space::SparseVec};
-    /// let f = Objective::new(Dense::column_major(&[1.0], 1, 1)?, LeastSquares::new(vec![2.0])?)?;
-    /// let (x, next) = (f.at(SparseVec::from_dense(&[0.0])), f.at(SparseVec::from_dense(&[1.0])));
-    /// let moved = Evaluated::combine(1.0, &next, -1.0, &x);
-    /// // as far again is the minimum
-    /// assert_eq!(Momentum::ClosedForm.weight(&f, &next, &moved, &mut Default::default()), 1.0);
-    /// # Ok::<(), katoms::Error>(())
-    /// ```
     pub fn weight<A: LinearOperator, L: Loss>(
         &self,
         f: &Objective<A, L>,
@@ -63,17 +55,22 @@ impl Momentum {
         moved: &Evaluated<A::Point>,
         memory: &mut MomentumMemory,
     ) -> f64 {
+        self.tau(f, next, moved, memory)
+    }
+
+    pub(super) fn tau<P: Point, G: Covector<P>>(
+        &self,
+        f: &dyn Smooth<P, G>,
+        next: &Evaluated<P>,
+        moved: &Evaluated<P>,
+        memory: &mut MomentumMemory,
+    ) -> f64 {
         let along = |tau: f64| f.value(&Evaluated::combine(1.0, next, tau, moved));
         match *self {
             Self::Constant(tau) => tau,
             Self::ClosedForm => minimizer_along(f, next, moved),
-            Self::Monotone(tau) => {
-                if along(tau) <= f.value(next) {
-                    tau
-                } else {
-                    0.0
-                }
-            }
+            Self::Monotone(tau) if along(tau) <= f.value(next) => tau,
+            Self::Monotone(_) => 0.0,
             Self::Nesterov => {
                 if f.value(next) > along(-1.0) {
                     *memory = MomentumMemory::default();
@@ -88,10 +85,10 @@ impl Momentum {
 }
 
 /// argmin over t of f(x + t·d). Exact for least squares; damped Newton otherwise. O(m).
-pub(super) fn minimizer_along<A: LinearOperator, L: Loss>(
-    f: &Objective<A, L>,
-    x: &Evaluated<A::Point>,
-    d: &Evaluated<A::Point>,
+pub(super) fn minimizer_along<P: Point, G: Covector<P>>(
+    f: &dyn Smooth<P, G>,
+    x: &Evaluated<P>,
+    d: &Evaluated<P>,
 ) -> f64 {
     let (mut t, mut here) = (0.0, f.value(x));
     let steps = if f.loss().is_quadratic() { 1 } else { NEWTON_STEPS };

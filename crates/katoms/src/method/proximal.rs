@@ -13,14 +13,15 @@
 //! that minimum when it is multiplied out. That reads the free columns only, and makes the lower bound of
 //! [`duality`](super::duality) one.
 
-use super::{Move, Progress, largest_curvature, refit_on};
+use super::refit::refit;
+use super::smooth::Smooth;
+use super::step::curvature_bound;
+use super::{Move, Progress};
 use crate::error::{Error, check_option};
 use crate::linalg;
-use crate::loss::Loss;
-use crate::objective::{Evaluated, Objective};
-use crate::operator::LinearOperator;
+use crate::objective::Evaluated;
 use crate::penalty::Penalty;
-use crate::space::Point;
+use crate::space::{Covector, Point};
 
 /// Trials before a step is given up; the curvature of a loss that is what it says ends them early.
 const TRIALS: usize = 60;
@@ -55,10 +56,10 @@ impl ProximalStep {
 
     /// The step, where it is known before the first gradient. On an operator of zeros every step is short
     /// enough, and the first gradient gives one.
-    pub(super) fn prepare<A: LinearOperator, L: Loss>(&self, f: &Objective<A, L>) -> Option<f64> {
+    pub(super) fn prepare<P: Point, G: Covector<P>>(&self, f: &dyn Smooth<P, G>) -> Option<f64> {
         match *self {
             Self::Fixed(mu) => Some(mu),
-            Self::InverseLipschitz => Some(1.0 / largest_curvature(f)).filter(|mu| mu.is_finite()),
+            Self::InverseLipschitz => Some(1.0 / curvature_bound(f)).filter(|mu| mu.is_finite()),
             Self::Backtracking => None,
         }
     }
@@ -81,18 +82,13 @@ pub(super) struct Taken<P> {
 
 /// x⁺ = prox(u − μ·g) for the first of a falling sequence of steps that is short enough. `None` where none is.
 /// An image for each trial.
-pub(super) fn descend<A, L, H>(
-    f: &Objective<A, L>,
-    penalty: &H,
+pub(super) fn descend<P: Point, G: Covector<P>>(
+    f: &dyn Smooth<P, G>,
+    penalty: &dyn Penalty<G, Point = P>,
     step: ProximalStep,
-    (u, g): (&Evaluated<A::Point>, &A::Covector),
+    (u, g): (&Evaluated<P>, &G),
     mut mu: f64,
-) -> Option<Taken<A::Point>>
-where
-    A: LinearOperator,
-    L: Loss,
-    H: Penalty<A::Covector, Point = A::Point>,
-{
+) -> Option<Taken<P>> {
     for _ in 0..TRIALS {
         let x_next = at(f, penalty, penalty.step(u.point(), g, mu));
         let d = Evaluated::combine(1.0, &x_next, -1.0, u);
@@ -106,35 +102,32 @@ where
 }
 
 /// x with its image, at the minimum over what is free.
-pub(super) fn at<A, L, H>(f: &Objective<A, L>, penalty: &H, x: A::Point) -> Evaluated<A::Point>
-where
-    A: LinearOperator,
-    L: Loss,
-    H: Penalty<A::Covector, Point = A::Point>,
-{
+pub(super) fn at<P: Point, G: Covector<P>>(
+    f: &dyn Smooth<P, G>,
+    penalty: &dyn Penalty<G, Point = P>,
+    x: P,
+) -> Evaluated<P> {
     settled(f, penalty, f.at(x))
 }
 
 /// x, at the minimum over what is free. Touches only free columns.
-pub(super) fn settled<A, L, H>(f: &Objective<A, L>, penalty: &H, x: Evaluated<A::Point>) -> Evaluated<A::Point>
-where
-    A: LinearOperator,
-    L: Loss,
-    H: Penalty<A::Covector, Point = A::Point>,
-{
+pub(super) fn settled<P: Point, G: Covector<P>>(
+    f: &dyn Smooth<P, G>,
+    penalty: &dyn Penalty<G, Point = P>,
+    x: Evaluated<P>,
+) -> Evaluated<P> {
     match penalty.free() {
-        Some(free) => refit_on(f, x, &free),
+        Some(free) => refit(f, x, &free).point,
         None => x,
     }
 }
 
 /// F(x) = f(x) + h(x). O(m).
-pub(super) fn value<A, L, H>(f: &Objective<A, L>, penalty: &H, x: &Evaluated<A::Point>) -> f64
-where
-    A: LinearOperator,
-    L: Loss,
-    H: Penalty<A::Covector, Point = A::Point>,
-{
+pub(super) fn value<P: Point, G: Covector<P>>(
+    f: &dyn Smooth<P, G>,
+    penalty: &dyn Penalty<G, Point = P>,
+    x: &Evaluated<P>,
+) -> f64 {
     f.value(x) + penalty.value(x.point())
 }
 
@@ -155,17 +148,12 @@ pub(super) fn shortened(mu: f64, curvature: f64) -> f64 {
 
 /// 2·(f(x) − f(u) − ⟨∇f(u), d⟩)/‖d‖² for d = x − u, from the images alone; what is free does not count as length.
 /// 0 where d is. O(m).
-pub(super) fn curvature_along<A, L, H>(
-    f: &Objective<A, L>,
-    penalty: &H,
-    (u, x): (&Evaluated<A::Point>, &Evaluated<A::Point>),
-    d: &Evaluated<A::Point>,
-) -> f64
-where
-    A: LinearOperator,
-    L: Loss,
-    H: Penalty<A::Covector, Point = A::Point>,
-{
+pub(super) fn curvature_along<P: Point, G: Covector<P>>(
+    f: &dyn Smooth<P, G>,
+    penalty: &dyn Penalty<G, Point = P>,
+    (u, x): (&Evaluated<P>, &Evaluated<P>),
+    d: &Evaluated<P>,
+) -> f64 {
     let free = penalty.free().map_or(0.0, |free| d.point().on(&free).norm().powi(2));
     let square = d.point().norm().powi(2) - free;
     if !(square > f64::EPSILON * free) {
@@ -185,18 +173,18 @@ where
 
 /// A step to begin with, optimistic: 1/curvature along u or, where u pays nothing, along the step that leaves it.
 /// That one costs an image.
-pub(super) fn first_length<A, L, H>(f: &Objective<A, L>, penalty: &H, u: &Evaluated<A::Point>, g: &A::Covector) -> f64
-where
-    A: LinearOperator,
-    L: Loss,
-    H: Penalty<A::Covector, Point = A::Point>,
-{
+pub(super) fn first_length<P: Point, G: Covector<P>>(
+    f: &dyn Smooth<P, G>,
+    penalty: &dyn Penalty<G, Point = P>,
+    u: &Evaluated<P>,
+    g: &G,
+) -> f64 {
     let leaving;
     let along = if penalty.value(u.point()) > 0.0 {
         u
     } else {
         // h is homogeneous: the direction in which a step leaves it is the same for every length.
-        leaving = f.at(penalty.step(&A::Point::zero(penalty.domain()), g, 1.0));
+        leaving = f.at(penalty.step(&P::zero(penalty.domain()), g, 1.0));
         &leaving
     };
     let square = along.point().norm().powi(2);

@@ -6,12 +6,12 @@
 
 use rayon::prelude::*;
 
-use super::kept_columns::{KeptColumns, kept_columns};
+use super::smooth::Smooth;
 use crate::linalg::{Matrix, SymmetricSystem};
 use crate::loss::Loss;
-use crate::objective::{Evaluated, Objective};
+use crate::objective::{ColumnCache, Evaluated, Objective};
 use crate::operator::{LinearOperator, SupportOf};
-use crate::space::{Point, Subspace};
+use crate::space::{Covector, Point, Subspace};
 
 /// Supports up to this dimension are refitted by Cholesky, O(m·d²); larger ones by conjugate
 /// gradients, O(m·d) an iteration.
@@ -19,14 +19,14 @@ const DIRECT_LIMIT: usize = 512;
 /// Newton steps for a loss that is not quadratic. On separable classes f has no minimum; then
 /// this bounds how far the coefficients run.
 const NEWTON_STEPS: usize = 30;
-/// A Newton step that promises less than this share of f(start) is the last one.
+/// A Newton step that predicts less than this share of f(start) is the last one.
 const DECREMENT: f64 = 1e-14;
 /// The same where models are only compared. Newton's method has twice as many digits after its last step as before it.
 const COMPARED: f64 = 1e-8;
 /// Entries of columns below which a second thread costs more than it brings.
 const PARALLEL_WORK: usize = 1 << 17;
-/// A refit is given up where so many times what a Newton step promises would not do. For a quadratic once is exact; the
-/// promise of another loss errs, but less so the nearer the minimum.
+/// A refit is given up where so many times what a Newton step predicts would not do. For a quadratic once is exact; the
+/// prediction of another loss errs, but less so the nearer the minimum.
 const TRUST: f64 = 8.0;
 /// Below this share of f a difference of its values says nothing.
 const ROUNDING: f64 = 1e-13;
@@ -58,27 +58,17 @@ pub fn refit_on<A: LinearOperator, L: Loss>(
 
 /// The same for a comparison: f is right to some ten digits, and the refit is given up where the minimum is not going to be
 /// below a value; what is reached by then is above it.
-pub(crate) fn refit_below<A: LinearOperator, L: Loss>(
-    f: &Objective<A, L>,
-    start: Evaluated<A::Point>,
-    t: &SupportOf<A>,
+pub(crate) fn refit_below<P: Point, G: Covector<P>>(
+    f: &dyn Smooth<P, G>,
+    start: Evaluated<P>,
+    t: &P::Support,
     below: f64,
-) -> Evaluated<A::Point> {
-    refit_towards(f, start, t, below, enough_steps(f))
+) -> Evaluated<P> {
+    let worth = |here: f64, predicted: f64| here - TRUST * predicted <= below;
+    newton(f, start, t, &Newton { steps: enough_steps(f), decrement: COMPARED, worth: &worth }).point
 }
 
-/// The same with at most so many Newton steps: another call goes on from there.
-pub(crate) fn refit_towards<A: LinearOperator, L: Loss>(
-    f: &Objective<A, L>,
-    start: Evaluated<A::Point>,
-    t: &SupportOf<A>,
-    below: f64,
-    steps: usize,
-) -> Evaluated<A::Point> {
-    newton_steps_while(f, start, t, (steps, COMPARED), |here, promise| here - TRUST * promise <= below).point
-}
-
-fn enough_steps<A: LinearOperator, L: Loss>(f: &Objective<A, L>) -> usize {
+fn enough_steps<P: Point, G: Covector<P>>(f: &dyn Smooth<P, G>) -> usize {
     // For a quadratic the second step is iterative refinement: it wins back what forming the
     // normal equations lost.
     if f.loss().is_quadratic() { 2 } else { NEWTON_STEPS }
@@ -91,76 +81,81 @@ pub(super) struct Refitted<P> {
     pub settled: bool,
 }
 
-pub(super) fn refit<A: LinearOperator, L: Loss>(
-    f: &Objective<A, L>,
-    start: Evaluated<A::Point>,
-    t: &SupportOf<A>,
-) -> Refitted<A::Point> {
+/// The minimum of f over a support, and whether it is.
+pub(super) fn refit<P: Point, G: Covector<P>>(
+    f: &dyn Smooth<P, G>,
+    start: Evaluated<P>,
+    t: &P::Support,
+) -> Refitted<P> {
     newton_steps(f, start, t, enough_steps(f))
 }
 
 /// At most `steps` Newton steps over a support. Touches only its columns.
-pub(super) fn newton_steps<A: LinearOperator, L: Loss>(
-    f: &Objective<A, L>,
-    start: Evaluated<A::Point>,
-    t: &SupportOf<A>,
+pub(super) fn newton_steps<P: Point, G: Covector<P>>(
+    f: &dyn Smooth<P, G>,
+    start: Evaluated<P>,
+    t: &P::Support,
     steps: usize,
-) -> Refitted<A::Point> {
-    newton_steps_while(f, start, t, (steps, DECREMENT), |_, _| true)
+) -> Refitted<P> {
+    newton(f, start, t, &Newton { steps, decrement: DECREMENT, worth: &|_, _| true })
 }
 
-/// The same, as long as value and promise are worth it.
-fn newton_steps_while<A: LinearOperator, L: Loss>(
-    f: &Objective<A, L>,
-    start: Evaluated<A::Point>,
-    t: &SupportOf<A>,
-    (steps, decrement): (usize, f64),
-    worth: impl Fn(f64, f64) -> bool,
-) -> Refitted<A::Point> {
+/// When Newton's method ends: after so many steps, where a step predicts less than this share of f, or where value and
+/// predicted decrease are not worth it.
+struct Newton<'a> {
+    steps: usize,
+    decrement: f64,
+    worth: &'a dyn Fn(f64, f64) -> bool,
+}
+
+/// Newton's method with a line search.
+fn newton<P: Point, G: Covector<P>>(
+    f: &dyn Smooth<P, G>,
+    start: Evaluated<P>,
+    t: &P::Support,
+    how: &Newton<'_>,
+) -> Refitted<P> {
     if t.dimension() == 0 {
         return Refitted { point: start, settled: true };
     }
-    if f.operator().has_cheap_columns() && t.dimension() <= DIRECT_LIMIT {
-        let mut system = DirectSystem { columns: None, system: None };
-        let reached = newton(f, start, (steps, decrement), worth, |x| system.step(f, x, t));
-        if let Some(Copies::Kept(kept)) = system.columns {
-            f.keep(kept);
-        }
-        reached
-    } else {
-        newton(f, start, (steps, decrement), worth, |x| conjugate_gradients(f, x, t))
+    if !f.has_cheap_columns() || t.dimension() > DIRECT_LIMIT {
+        return descents(f, start, how, &mut |x| conjugate_gradients(f, x, t));
     }
+    let mut system = DirectSystem { columns: None, system: None };
+    let reached = descents(f, start, how, &mut |x| system.step(f, x, t));
+    if let Some(Copies::Kept(kept)) = system.columns {
+        f.keep_columns(kept);
+    }
+    reached
 }
 
-/// Newton's method with a line search: `step` gives −(∇²f)⁻¹∇f on the support, and the decrease that
-/// it promises.
-fn newton<A: LinearOperator, L: Loss>(
-    f: &Objective<A, L>,
-    mut point: Evaluated<A::Point>,
-    (steps, decrement): (usize, f64),
-    worth: impl Fn(f64, f64) -> bool,
-    mut step: impl FnMut(&Evaluated<A::Point>) -> (A::Point, f64),
-) -> Refitted<A::Point> {
+/// The steps −(∇²f)⁻¹∇f on the support, each with the decrease that it predicts, as far as they descend.
+fn descents<P: Point, G: Covector<P>>(
+    f: &dyn Smooth<P, G>,
+    mut point: Evaluated<P>,
+    how: &Newton<'_>,
+    step: &mut dyn FnMut(&Evaluated<P>) -> (P, f64),
+) -> Refitted<P> {
     let mut here = f.value(&point);
-    let enough = decrement * (here - f.lower_bound());
-    for _ in 0..steps {
-        let (direction, promise) = step(&point);
-        if !(promise > 0.0) {
+    let enough = how.decrement * (here - f.lower_bound());
+    for _ in 0..how.steps {
+        let (direction, predicted) = step(&point);
+        if !(predicted > 0.0) {
             return Refitted { point, settled: true };
         }
-        if !worth(here, promise) {
+        if !(how.worth)(here, predicted) {
             return Refitted { point, settled: false };
         }
         // What the last step brings is lost in the rounding of f, and is much for the point all the same. On a quadratic
         // the step before has done it.
-        let last = promise <= enough && !f.loss().is_quadratic();
+        let last = predicted <= enough && !f.loss().is_quadratic();
         let unseen = if last { DECREMENT * (here - f.lower_bound()) } else { 0.0 };
         let d = f.at(direction);
         let Some(next) = descent(f, &point, &d, here + unseen) else {
             return Refitted { point, settled: true };
         };
         (point, here) = next;
-        if promise <= enough {
+        if predicted <= enough {
             return Refitted { point, settled: true };
         }
     }
@@ -171,12 +166,12 @@ fn newton<A: LinearOperator, L: Loss>(
 /// does, it was meant for a curvature that ends on the way: along d no prediction changes by more than δ = max |(Ad)ᵢ|, and
 /// ln(1 + δ)/δ lowers every loss whose third derivative is below its second (Bach, "Self-concordant analysis for logistic
 /// regression", 2010). From there t doubles as long as that pays.
-fn descent<A: LinearOperator, L: Loss>(
-    f: &Objective<A, L>,
-    x: &Evaluated<A::Point>,
-    d: &Evaluated<A::Point>,
+fn descent<P: Point, G: Covector<P>>(
+    f: &dyn Smooth<P, G>,
+    x: &Evaluated<P>,
+    d: &Evaluated<P>,
     here: f64,
-) -> Option<(Evaluated<A::Point>, f64)> {
+) -> Option<(Evaluated<P>, f64)> {
     let at = |t: f64| {
         let next = Evaluated::combine(1.0, x, t, d);
         let there = f.value(&next);
@@ -216,19 +211,13 @@ enum Copies<S> {
     /// Of this refit alone.
     Own(Matrix),
     /// Of this refit and the next.
-    Kept(KeptColumns<S>),
+    Kept(ColumnCache<S>),
 }
 
 impl<S> DirectSystem<S> {
-    fn step<A: LinearOperator, L: Loss>(
-        &mut self,
-        f: &Objective<A, L>,
-        x: &Evaluated<A::Point>,
-        t: &S,
-    ) -> (A::Point, f64)
+    fn step<P: Point<Support = S>, G: Covector<P>>(&mut self, f: &dyn Smooth<P, G>, x: &Evaluated<P>, t: &S) -> (P, f64)
     where
-        A::Point: Point<Support = S>,
-        S: Subspace<A::Point>,
+        S: Subspace<P>,
     {
         if self.system.is_none() || !f.loss().is_quadratic() {
             self.system = Some(SymmetricSystem::new(&self.ridged_gram(f, x, t)));
@@ -238,20 +227,24 @@ impl<S> DirectSystem<S> {
             None => t.coordinates(&f.gradient_on(x, t)),
         };
         let step = self.system.as_ref().map_or_else(Vec::new, |system| system.solve(&gradient));
-        let promise = 0.5 * crate::linalg::dot(&gradient, &step);
+        let predicted = 0.5 * crate::linalg::dot(&gradient, &step);
         let step: Vec<f64> = step.iter().map(|v| -v).collect();
-        (t.point(&step), promise)
+        (t.point(&step), predicted)
     }
 
-    fn ridged_gram<A: LinearOperator, L: Loss>(&mut self, f: &Objective<A, L>, x: &Evaluated<A::Point>, t: &S) -> Matrix
+    fn ridged_gram<P: Point<Support = S>, G: Covector<P>>(
+        &mut self,
+        f: &dyn Smooth<P, G>,
+        x: &Evaluated<P>,
+        t: &S,
+    ) -> Matrix
     where
-        A::Point: Point<Support = S>,
-        S: Subspace<A::Point>,
+        S: Subspace<P>,
     {
         let h = f.curvatures(x);
         let mut gram = match f.products(&h, t, t) {
             Some(products) => products,
-            None => match self.columns.get_or_insert_with(|| Copies::new(f, &h, t)) {
+            None => match self.columns.get_or_insert_with(|| copies(f, &h, t)) {
                 Copies::Kept(kept) => kept.gram().clone(),
                 Copies::Own(columns) => weighted_gram(columns, &h),
             },
@@ -261,28 +254,16 @@ impl<S> DirectSystem<S> {
     }
 }
 
-impl<S> Copies<S> {
-    fn new<A: LinearOperator, L: Loss>(f: &Objective<A, L>, h: &[f64], t: &S) -> Self
-    where
-        A::Point: Point<Support = S>,
-        S: Subspace<A::Point>,
-    {
-        // With other curvatures, or weights, products change or are not symmetric to the last bit.
-        let plain = f.loss().is_quadratic() && h.iter().all(|&h| h == 1.0);
-        let kept = if plain { kept_columns(f, t, f.take_kept()) } else { None };
-        kept.map_or_else(|| Self::Own(copied_columns(f, t)), Self::Kept)
-    }
-
-    fn pulled_back(&self, r: Vec<f64>) -> Vec<f64> {
-        match self {
-            Self::Kept(kept) => kept.pulled_back(&r),
-            Self::Own(columns) => columns.transposed_times(&Matrix::from_columns(r.len(), 1, r)).data().to_vec(),
+fn copies<P: Point, G: Covector<P>>(f: &dyn Smooth<P, G>, h: &[f64], t: &P::Support) -> Copies<P::Support> {
+    // With other curvatures, or weights, products change or are not symmetric to the last bit.
+    if f.loss().is_quadratic() && h.iter().all(|&h| h == 1.0) {
+        let kept = ColumnCache::of(t, f.n_outputs(), f.take_columns(), &|x: &P| f.uncounted_image(x));
+        if let Some((kept, new)) = kept {
+            f.count_columns(new);
+            return Copies::Kept(kept);
         }
     }
-}
-
-fn copied_columns<A: LinearOperator, L: Loss>(f: &Objective<A, L>, t: &SupportOf<A>) -> Matrix {
-    let (rows, dimension) = (f.operator().n_outputs(), t.dimension());
+    let (rows, dimension) = (f.n_outputs(), t.dimension());
     let mut columns = vec![0.0; rows * dimension];
     let one = |(i, column): (usize, &mut [f64])| column.copy_from_slice(f.at(t.basis(i)).image());
     // An operator without outputs has no columns to copy.
@@ -291,16 +272,20 @@ fn copied_columns<A: LinearOperator, L: Loss>(f: &Objective<A, L>, t: &SupportOf
     } else {
         columns.par_chunks_mut(rows).with_min_len(8).enumerate().for_each(one);
     }
-    Matrix::from_columns(rows, dimension, columns)
+    Copies::Own(Matrix::from_columns(rows, dimension, columns))
 }
 
-fn ridged_gradient<A: LinearOperator, L: Loss>(
-    f: &Objective<A, L>,
-    x: &Evaluated<A::Point>,
-    t: &SupportOf<A>,
-    columns: &Copies<SupportOf<A>>,
+fn ridged_gradient<P: Point, G: Covector<P>>(
+    f: &dyn Smooth<P, G>,
+    x: &Evaluated<P>,
+    t: &P::Support,
+    columns: &Copies<P::Support>,
 ) -> Vec<f64> {
-    let mut gradient = columns.pulled_back(f.residual(x));
+    let r = f.residual(x);
+    let mut gradient = match columns {
+        Copies::Kept(kept) => kept.pulled_back(&r),
+        Copies::Own(columns) => columns.transposed_times(&Matrix::from_columns(r.len(), 1, r)).data().to_vec(),
+    };
     for (i, (g, c)) in gradient.iter_mut().zip(t.coordinates(x.point())).enumerate() {
         *g += f.ridge_on_basis(t, i) * c;
     }
@@ -319,15 +304,11 @@ fn weighted_gram(columns: &Matrix, h: &[f64]) -> Matrix {
 }
 
 /// The Newton step by conjugate gradients: two products with the support's columns an iteration.
-fn conjugate_gradients<A: LinearOperator, L: Loss>(
-    f: &Objective<A, L>,
-    x: &Evaluated<A::Point>,
-    t: &SupportOf<A>,
-) -> (A::Point, f64) {
+fn conjugate_gradients<P: Point, G: Covector<P>>(f: &dyn Smooth<P, G>, x: &Evaluated<P>, t: &P::Support) -> (P, f64) {
     let h = f.curvatures(x);
     let gradient = f.gradient_on(x, t);
-    let mut step = A::Point::zero(gradient.domain());
-    let mut residual = A::Point::combine(-1.0, &gradient, 0.0, &gradient);
+    let mut step = P::zero(gradient.domain());
+    let mut residual = P::combine(-1.0, &gradient, 0.0, &gradient);
     let mut direction = residual.clone();
     let mut square = residual.norm().powi(2);
     let enough = square * CG_TOLERANCE * CG_TOLERANCE;
@@ -342,14 +323,14 @@ fn conjugate_gradients<A: LinearOperator, L: Loss>(
             break;
         }
         let a = square / bend;
-        step = A::Point::combine(1.0, &step, a, d.point());
-        residual = A::Point::combine(1.0, &residual, -a, &curved);
+        step = P::combine(1.0, &step, a, d.point());
+        residual = P::combine(1.0, &residual, -a, &curved);
         let next = residual.norm().powi(2);
-        direction = A::Point::combine(1.0, &residual, next / square, d.point());
+        direction = P::combine(1.0, &residual, next / square, d.point());
         square = next;
     }
-    let promise = -0.5 * gradient.dot(&step);
-    (step, promise)
+    let predicted = -0.5 * gradient.dot(&step);
+    (step, predicted)
 }
 
 #[cfg(test)]

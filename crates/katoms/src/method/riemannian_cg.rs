@@ -25,34 +25,18 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Method, Move, Progress, relative_change};
+use super::smooth::{Algorithm, AtomSet, OnMatrices};
+use super::{Move, Progress, relative_change};
 use crate::error::{Error, check_option};
 use crate::linalg::Multiply;
-use crate::loss::Loss;
-use crate::objective::{Evaluated, Objective};
-use crate::operator::LinearOperator;
-use crate::set::Expand;
-use crate::space::{LowRank, MatrixCovector, Point, TangentSpace};
+use crate::objective::Evaluated;
+use crate::space::{Covector, LowRank, MatrixCovector, Point, TangentSpace};
 
 /// Halvings of a step before a direction is given up.
 const HALVINGS: usize = 30;
 
 /// LRGeomCG with its constants. One pass an iteration; O((p+q)k² + k³) and two products with points of
 /// rank at most 2k besides.
-///
-/// ```
-/// use std::ops::ControlFlow;
-/// use katoms::driver::{Options, solve};
-/// use katoms::{Objective, loss::LeastSquares, method::RiemannianCg, operator::Entries, set::Rank};
-/// // (i+1)·(j+1), of which (2, 2) was not seen
-/// let (rows, columns) = ([0, 0, 0, 1, 1, 1, 2, 2], [0, 1, 2, 0, 1, 2, 0, 1]);
-/// let seen = Entries::new((3, 3), &rows, &columns)?;
-/// let f = Objective::new(&seen, LeastSquares::new(vec![1.0, 2.0, 3.0, 2.0, 4.0, 6.0, 3.0, 6.0])?)?;
-/// let set = Rank::new(1, (3, 3))?;
-/// let outcome = solve(&f, &set, &RiemannianCg::default(), Options::for_set(&set), |_, _| ControlFlow::Continue(()))?;
-/// assert!((outcome.point.entry(2, 2) - 9.0).abs() < 1e-4);
-/// # Ok::<(), katoms::Error>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RiemannianCg {
     /// The least cosine between η and −ξ; below it the direction is −ξ again. Default 0.1. With 1 the
@@ -129,18 +113,13 @@ impl RiemannianCg {
     }
 
     /// Lines 4 and 5: the first of the steps t, t/2, … along η that Armijo accepts.
-    fn descend<A, L, S>(
+    fn descend(
         &self,
-        f: &Objective<A, L>,
-        set: &S,
+        f: &OnMatrices<'_>,
+        set: &dyn AtomSet<LowRank, MatrixCovector>,
         state: &RiemannianCgState,
         eta: &LowRank,
-    ) -> Result<(Evaluated<LowRank>, f64), Stuck>
-    where
-        A: LinearOperator<Point = LowRank, Covector = MatrixCovector>,
-        L: Loss,
-        S: Expand<MatrixCovector, Point = LowRank>,
-    {
+    ) -> Result<(Evaluated<LowRank>, f64), Stuck> {
         let along = f.at(eta.clone());
         let (slope, bend) = (f.slope(&state.x, &along), f.bend(&state.x, &along));
         if !(slope < 0.0) || !(bend > 0.0) {
@@ -171,15 +150,11 @@ struct Stuck {
     change: f64,
 }
 
-impl<A, L, S> Method<A, L, S> for RiemannianCg
-where
-    A: LinearOperator<Point = LowRank, Covector = MatrixCovector>,
-    L: Loss,
-    S: Expand<MatrixCovector, Point = LowRank>,
-{
+impl Algorithm<LowRank, MatrixCovector> for RiemannianCg {
     type State = RiemannianCgState;
+    type Subject = dyn AtomSet<LowRank, MatrixCovector>;
 
-    fn start(&self, f: &Objective<A, L>, set: &S, x0: LowRank) -> Result<Self::State, Error> {
+    fn start(&self, f: &OnMatrices<'_>, set: &Self::Subject, x0: LowRank) -> Result<Self::State, Error> {
         let cosine = |v: f64| v > 0.0 && v <= 1.0;
         check_option("least_cosine", self.least_cosine, "it must be above 0 and at most 1", cosine)?;
         check_option("decrease", self.decrease, "it must be above 0 and below 0.5", |v| v > 0.0 && v < 0.5)?;
@@ -192,12 +167,13 @@ where
         &state.x
     }
 
-    fn iterate<'s>(&self, state: &'s Self::State) -> &'s Evaluated<LowRank> {
-        &state.x
-    }
-
-    fn advance(&self, f: &Objective<A, L>, set: &S, state: &mut Self::State, g: &MatrixCovector) -> Progress {
-        use crate::space::Covector;
+    fn advance(
+        &self,
+        f: &OnMatrices<'_>,
+        set: &Self::Subject,
+        state: &mut Self::State,
+        g: &MatrixCovector,
+    ) -> Progress {
         let t = set.expand(g, &state.x.point().support()); //                       T_X ℳ, filled up to rank k
         let tangent = Tangent { t: &t, g, xi: g.on(&t) }; //                        1: ξ_i
         if tangent.xi.norm() == 0.0 {

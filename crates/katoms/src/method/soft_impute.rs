@@ -21,13 +21,16 @@
 use serde::{Deserialize, Serialize};
 
 use super::proximal::stalled;
-use super::{Method, Move, Progress, duality, largest_curvature};
-use crate::error::{Error, check_option};
+use super::smooth::{Algorithm, OnMatrices};
+use super::step::curvature_bound;
+use super::{Move, Progress, duality, largest_curvature, refit_on};
+use crate::driver::{Options, Outcome, Run, Stop};
+use crate::error::{Error, check_option, check_range};
 use crate::loss::Loss;
 use crate::objective::{Evaluated, Objective};
 use crate::operator::LinearOperator;
 use crate::penalty::{Nuclear, Penalty};
-use crate::space::{LowRank, MatrixCovector};
+use crate::space::{LowRank, MatrixCovector, Point};
 
 /// Doublings of L before a step is given up.
 const DOUBLINGS: usize = 40;
@@ -38,19 +41,6 @@ const STILL: f64 = 1e-12;
 
 /// Soft-Impute. One pass an iteration; the rest is a truncated SVD of "low rank + gradient" that starts
 /// at the iterate, and the largest singular value of the gradient for the gap.
-///
-/// ```
-/// use std::ops::ControlFlow;
-/// use katoms::driver::{Options, solve};
-/// use katoms::{Objective, loss::LeastSquares, method::SoftImpute, operator::Entries, penalty::Nuclear};
-/// let (rows, columns) = ([0, 0, 1, 1, 2], [0, 1, 0, 1, 0]);
-/// let seen = Entries::new((3, 2), &rows, &columns)?;
-/// let f = Objective::new(&seen, LeastSquares::new(vec![1.0, 2.0, 2.0, 4.0, 3.0])?)?;
-/// let penalty = Nuclear::new(0.1, (3, 2))?;
-/// let outcome = solve(&f, &penalty, &SoftImpute::default(), Options::default(), |_, _| ControlFlow::Continue(()))?;
-/// assert!((outcome.point.entry(1, 1) - 4.0).abs() < 0.2);      // what was seen, shrunken
-/// # Ok::<(), katoms::Error>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SoftImpute {
     /// L, the largest curvature of f, where it is known. Default: measured before the run by Lanczos'
@@ -68,18 +58,15 @@ pub struct SoftImputeState {
     bound: Option<f64>,
 }
 
-impl<A, L> Method<A, L, Nuclear> for SoftImpute
-where
-    A: LinearOperator<Point = LowRank, Covector = MatrixCovector>,
-    L: Loss,
-{
+impl Algorithm<LowRank, MatrixCovector> for SoftImpute {
     type State = SoftImputeState;
+    type Subject = Nuclear;
 
-    fn start(&self, f: &Objective<A, L>, penalty: &Nuclear, x0: LowRank) -> Result<Self::State, Error> {
+    fn start(&self, f: &OnMatrices<'_>, penalty: &Nuclear, x0: LowRank) -> Result<Self::State, Error> {
         if let Some(curvature) = self.curvature {
             check_option("curvature", curvature, "it must be finite and above 0", |v| v.is_finite() && v > 0.0)?;
         }
-        let curvature = self.curvature.unwrap_or_else(|| largest_curvature(f));
+        let curvature = self.curvature.unwrap_or_else(|| curvature_bound(f));
         let x = f.at(x0);
         let objective = f.value(&x) + penalty.value(x.point());
         // Without curvature f is constant: any step will do.
@@ -91,11 +78,7 @@ where
         &state.x
     }
 
-    fn iterate<'s>(&self, state: &'s Self::State) -> &'s Evaluated<LowRank> {
-        &state.x
-    }
-
-    fn advance(&self, f: &Objective<A, L>, penalty: &Nuclear, state: &mut Self::State, g: &MatrixCovector) -> Progress {
+    fn advance(&self, f: &OnMatrices<'_>, penalty: &Nuclear, state: &mut Self::State, g: &MatrixCovector) -> Progress {
         if let Some(bound) = duality::lower_bound(f, penalty, &state.x, g) {
             state.bound = Some(state.bound.map_or(bound, |best| best.max(bound)));
         }
@@ -122,4 +105,104 @@ where
         let gap = state.bound.map(|bound| (state.objective - bound).max(0.0));
         stalled(state.objective, gap, 1.0 / state.curvature)
     }
+}
+
+/// Which λ, and when each is done.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NuclearPath {
+    /// How many values of λ, falling in equal ratios from just below the one that makes all zero.
+    /// Default 20.
+    pub count: usize,
+    /// The last λ, as a share of that one. Default 0.01.
+    pub least: f64,
+    /// When each fit ends.
+    pub stop: Stop,
+}
+
+impl Default for NuclearPath {
+    fn default() -> Self {
+        Self { count: 20, least: 0.01, stop: Stop::default() }
+    }
+}
+
+/// One fit of a path.
+#[derive(Debug, Clone)]
+pub struct NuclearFit {
+    /// λ.
+    pub lambda: f64,
+    /// The answer, with what it cost.
+    pub outcome: Outcome<LowRank>,
+}
+
+impl NuclearFit {
+    /// The minimum of f over the rows and columns that the answer spans: its singular values are no longer
+    /// brought towards zero. Touches only its columns.
+    pub fn refitted<A, L>(&self, f: &Objective<A, L>) -> LowRank
+    where
+        A: LinearOperator<Point = LowRank, Covector = MatrixCovector>,
+        L: Loss,
+    {
+        let support = self.outcome.point.support();
+        refit_on(f, f.at(self.outcome.point.clone()), &support).into_point()
+    }
+}
+
+/// [`SoftImpute`] along a path: λ falls from the largest singular value of ∇f(0), and each fit starts
+/// at the answer before. The curvature of f is measured once.
+///
+/// ```
+/// use katoms::method::{NuclearPath, soft_impute_path};
+/// use katoms::{Objective, loss::LeastSquares, method::SoftImpute, operator::Entries};
+/// let (rows, columns) = ([0, 0, 1, 1, 2], [0, 1, 0, 1, 0]);
+/// let seen = Entries::new((3, 2), &rows, &columns)?;
+/// let f = Objective::new(&seen, LeastSquares::new(vec![1.0, 2.0, 2.0, 4.0, 3.0])?)?;
+/// let path = soft_impute_path(&f, &SoftImpute::default(), &NuclearPath { count: 5, ..NuclearPath::default() })?;
+/// assert_eq!(path.len(), 5);
+/// assert!((path[4].outcome.point.entry(1, 1) - 4.0).abs() < 0.2);
+/// # Ok::<(), katoms::Error>(())
+/// ```
+///
+/// It is empty where zero is the minimum of f. The passes that found λ_max and the step are the first fit's.
+///
+/// # Errors
+/// When an option makes no sense.
+pub fn soft_impute_path<A, L>(
+    f: &Objective<A, L>,
+    method: &SoftImpute,
+    path: &NuclearPath,
+) -> Result<Vec<NuclearFit>, Error>
+where
+    A: LinearOperator<Point = LowRank, Covector = MatrixCovector>,
+    L: Loss,
+{
+    check_range("the number of lambdas", path.count, 1, usize::MAX)?;
+    check_option("least", path.least, "it must be above 0 and below 1", |v| v > 0.0 && v < 1.0)?;
+    let shape = f.operator().domain();
+    let before = f.cost().passes;
+    let mut point = LowRank::zero(shape);
+    let mut g = f.operator().new_covector();
+    f.gradient(&f.at(point.clone()), &mut g);
+    let largest = Nuclear::largest_lambda(&g);
+    if !(largest > 0.0) {
+        // Zero is the minimum of f: no λ changes that.
+        return Ok(Vec::new());
+    }
+    let measured = || Some(largest_curvature(f)).filter(|l| *l > 0.0);
+    let method = SoftImpute { curvature: method.curvature.or_else(measured) };
+    let mut set_up = f.cost().passes - before;
+    let mut fits = Vec::with_capacity(path.count);
+    for i in 1..=path.count {
+        let lambda = largest * path.least.powf(i as f64 / path.count as f64);
+        let penalty = Nuclear::new(lambda, shape)?;
+        let options = Options { stop: path.stop, ..Options::default() };
+        let mut run = Run::starting_at(f, &penalty, &method, options, point)?;
+        while !run.is_done() {
+            run.step();
+        }
+        let mut outcome = run.outcome_unchecked();
+        outcome.passes += std::mem::take(&mut set_up);
+        point = outcome.point.clone();
+        fits.push(NuclearFit { lambda, outcome });
+    }
+    Ok(fits)
 }

@@ -2,12 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::smooth::Smooth;
 use crate::error::{Error, check_option};
 use crate::linalg::{self, Matrix};
 use crate::loss::Loss;
 use crate::objective::{Evaluated, Objective};
 use crate::operator::LinearOperator;
-use crate::space::Point;
+use crate::space::{Covector, Point};
 
 /// Lanczos rounds for λ_max, and the relative change that ends them.
 const LANCZOS_ROUNDS: usize = 80;
@@ -51,11 +52,11 @@ impl Step {
     }
 
     /// What is computed once, before the run: the step, where it does not change.
-    pub(super) fn prepare<A: LinearOperator, L: Loss>(&self, f: &Objective<A, L>) -> StepMemory {
+    pub(super) fn prepare<P: Point, G: Covector<P>>(&self, f: &dyn Smooth<P, G>) -> StepMemory {
         let constant = match *self {
             Self::Fixed(mu) => mu,
             Self::TwoOverSum { alpha, beta } => 2.0 / (alpha + beta),
-            Self::InverseLipschitz => match largest_curvature(f) {
+            Self::InverseLipschitz => match curvature_bound(f) {
                 // An operator of zeros: no step changes anything.
                 0.0 => 0.0,
                 beta => 1.0 / beta,
@@ -66,11 +67,11 @@ impl Step {
     }
 
     /// μ at u along g_t = ∇_T f(u). O(m).
-    pub(super) fn size<A: LinearOperator, L: Loss>(
+    pub(super) fn size<P: Point, G: Covector<P>>(
         &self,
-        f: &Objective<A, L>,
-        u: &Evaluated<A::Point>,
-        g_t: &Evaluated<A::Point>,
+        f: &dyn Smooth<P, G>,
+        u: &Evaluated<P>,
+        g_t: &Evaluated<P>,
         memory: &mut StepMemory,
     ) -> f64 {
         let mu = match self {
@@ -92,11 +93,7 @@ pub struct StepMemory {
 }
 
 /// ‖g‖²/⟨g, ∇²f·g⟩, or 0 where the gradient vanishes.
-pub(crate) fn line_search<A: LinearOperator, L: Loss>(
-    f: &Objective<A, L>,
-    u: &Evaluated<A::Point>,
-    g_t: &Evaluated<A::Point>,
-) -> f64 {
+pub(crate) fn line_search<P: Point, G: Covector<P>>(f: &dyn Smooth<P, G>, u: &Evaluated<P>, g_t: &Evaluated<P>) -> f64 {
     let norm = g_t.point().norm();
     let (square, bend) = (norm.powi(2), f.bend(u, g_t));
     if square.is_normal() && bend.is_normal() && bend > 0.0 {
@@ -112,10 +109,10 @@ pub(crate) fn line_search<A: LinearOperator, L: Loss>(
 }
 
 /// The first μ among guess, guess/2, … for which f(u − μg) ≤ f(u) − μ/2·‖g‖².
-fn backtracking<A: LinearOperator, L: Loss>(
-    f: &Objective<A, L>,
-    u: &Evaluated<A::Point>,
-    g_t: &Evaluated<A::Point>,
+fn backtracking<P: Point, G: Covector<P>>(
+    f: &dyn Smooth<P, G>,
+    u: &Evaluated<P>,
+    g_t: &Evaluated<P>,
     guess: Option<f64>,
 ) -> f64 {
     let here = f.value(u);
@@ -138,19 +135,18 @@ fn backtracking<A: LinearOperator, L: Loss>(
 /// whose eigenvalues crowd at the edge, a power iteration creeps up and stands still too low; the Ritz
 /// value comes from below too, but gets there. Two passes a round.
 pub fn largest_curvature<A: LinearOperator, L: Loss>(f: &Objective<A, L>) -> f64 {
-    let a = f.operator();
+    curvature_bound(f)
+}
+
+pub(super) fn curvature_bound<P: Point, G: Covector<P>>(f: &dyn Smooth<P, G>) -> f64 {
     // AAᵀ has the same λ_max as AᵀA, and its vectors are dense for every structure.
-    let mut q: Vec<f64> = (0..a.n_outputs()).map(|i| 1.0 + (i as f64 * 0.754_877).fract()).collect();
+    let mut q: Vec<f64> = (0..f.n_outputs()).map(|i| 1.0 + (i as f64 * 0.754_877).fract()).collect();
     let length = linalg::norm(&q);
     q.iter_mut().for_each(|v| *v /= length);
-    let (mut g, mut w) = (a.new_covector(), vec![0.0; a.n_outputs()]);
     let (mut basis, mut diagonal, mut off) = (Vec::new(), Vec::new(), Vec::new());
     let mut ritz = 0.0;
     for _ in 0..LANCZOS_ROUNDS {
-        a.adjoint(&q, &mut g);
-        a.apply_covector(&g, &mut w);
-        f.count_pass();
-        f.count_pass();
+        let mut w = f.gram_times(&q);
         diagonal.push(linalg::dot(&w, &q));
         basis.push(q);
         // Twice against all earlier vectors: rounding would bring the found directions back.

@@ -30,13 +30,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::proximal::{at, curvature_along, descend, first_length, gap_above, shortened, stalled, value};
-use super::{Method, Move, Progress, ProximalStep, Safeguard, duality};
+use super::smooth::{Algorithm, Smooth};
+use super::{Move, Progress, ProximalStep, Safeguard, duality};
 use crate::error::{Error, check_option};
-use crate::loss::Loss;
-use crate::objective::{Evaluated, Objective};
-use crate::operator::LinearOperator;
+use crate::objective::Evaluated;
 use crate::penalty::Penalty;
-use crate::space::Point;
+use crate::space::{Covector, Point};
 
 /// A rise of F by less than this share is rounding.
 const ROUNDING: f64 = 1e-14;
@@ -83,24 +82,19 @@ impl Twist {
     }
 
     /// The two-step, if there is a past and it passes; it may cut μ.
-    fn two_step<A, L, H>(
+    fn two_step<P: Point, G: Covector<P>>(
         &self,
-        f: &Objective<A, L>,
-        penalty: &H,
-        state: &TwistState<A::Point>,
-        g: &A::Covector,
+        f: &dyn Smooth<P, G>,
+        penalty: &dyn Penalty<G, Point = P>,
+        state: &TwistState<P>,
+        g: &G,
         mu: &mut f64,
-    ) -> Option<(Evaluated<A::Point>, f64)>
-    where
-        A: LinearOperator,
-        L: Loss,
-        H: Penalty<A::Covector, Point = A::Point>,
-    {
+    ) -> Option<(Evaluated<P>, f64)> {
         let (before, (alpha, beta)) = (state.before.as_ref()?, self.weights());
         let shrunk = penalty.step(state.x.point(), g, *mu);
         let kept = shrunk.support();
-        let past = A::Point::combine(1.0 - alpha, &before.on(&kept), alpha - beta, &state.x.point().on(&kept));
-        let x_next = A::Point::combine(1.0, &past, beta, &shrunk); // (1−α)x_{t−1} + (α−β)x_t + βΓ(x_t)
+        let past = P::combine(1.0 - alpha, &before.on(&kept), alpha - beta, &state.x.point().on(&kept));
+        let x_next = P::combine(1.0, &past, beta, &shrunk); // (1−α)x_{t−1} + (α−β)x_t + βΓ(x_t)
         let x_next = at(f, penalty, x_next);
         let d = Evaluated::combine(1.0, &x_next, -1.0, &state.x);
         let curvature = curvature_along(f, penalty, (&state.x, &x_next), &d);
@@ -132,15 +126,11 @@ pub struct TwistState<P> {
     mu: Option<f64>,
 }
 
-impl<A, L, H> Method<A, L, H> for Twist
-where
-    A: LinearOperator,
-    L: Loss,
-    H: Penalty<A::Covector, Point = A::Point>,
-{
-    type State = TwistState<A::Point>;
+impl<P: Point, G: Covector<P>> Algorithm<P, G> for Twist {
+    type State = TwistState<P>;
+    type Subject = dyn Penalty<G, Point = P>;
 
-    fn start(&self, f: &Objective<A, L>, penalty: &H, x0: A::Point) -> Result<Self::State, Error> {
+    fn start(&self, f: &dyn Smooth<P, G>, penalty: &Self::Subject, x0: P) -> Result<Self::State, Error> {
         self.step.check()?;
         check_option("lambda_1", self.lambda_1, "it must be above 0 and at most 1", |v| v > 0.0 && v <= 1.0)?;
         let x = at(f, penalty, x0);
@@ -148,15 +138,11 @@ where
         Ok(TwistState { x, before: None, objective, bound: f64::NEG_INFINITY, mu: self.step.prepare(f) })
     }
 
-    fn query<'s>(&self, state: &'s Self::State) -> &'s Evaluated<A::Point> {
+    fn query<'s>(&self, state: &'s Self::State) -> &'s Evaluated<P> {
         &state.x
     }
 
-    fn iterate<'s>(&self, state: &'s Self::State) -> &'s Evaluated<A::Point> {
-        &state.x
-    }
-
-    fn advance(&self, f: &Objective<A, L>, penalty: &H, state: &mut Self::State, g: &A::Covector) -> Progress {
+    fn advance(&self, f: &dyn Smooth<P, G>, penalty: &Self::Subject, state: &mut Self::State, g: &G) -> Progress {
         if let Some(bound) = duality::lower_bound(f, penalty, &state.x, g) {
             state.bound = state.bound.max(bound);
         }

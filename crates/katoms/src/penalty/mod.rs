@@ -18,7 +18,7 @@ pub use l1::L1;
 pub use nuclear::Nuclear;
 
 /// h(x) ≥ 0: a norm of x times a weight.
-pub trait Penalty<G>: Clone + Debug + Send + Sync {
+pub trait Penalty<G>: Debug + Send + Sync + 'static {
     /// What pays.
     type Point: Point;
     /// The space it lives in.

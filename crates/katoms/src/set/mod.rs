@@ -47,7 +47,7 @@ pub enum Structure {
 }
 
 /// Points made of at most k atoms.
-pub trait ConstraintSet: Clone + Debug + Send + Sync {
+pub trait ConstraintSet: Clone + Debug + Send + Sync + 'static {
     /// The points.
     type Point: Point;
     /// The space the set lives in.
@@ -86,7 +86,7 @@ pub trait Exchange<G>: ConstraintSet {
 }
 
 /// A convex set that is known by its vertices: what Frank–Wolfe methods need. It contains zero.
-pub trait LinearMinimize<G>: Clone + Debug + Send + Sync {
+pub trait LinearMinimize<G>: Debug + Send + Sync + 'static {
     /// The points.
     type Point: Point;
     /// The space the set lives in.

@@ -30,7 +30,7 @@ pub use span::{Span, TangentSpace};
 pub use sparse_vec::SparseVec;
 
 /// A point that is a combination of few atoms, stored as such.
-pub trait Point: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync {
+pub trait Point: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static {
     /// The space's size: n, or (rows, columns).
     type Domain: Copy + PartialEq + Debug + Send + Sync;
     /// What the atoms of a point span.
@@ -83,7 +83,7 @@ pub trait Subspace<P>: Clone + Debug + PartialEq + Send + Sync {
 }
 
 /// A gradient: a linear function on the space, seen only through its restrictions.
-pub trait Covector<P: Point>: Clone + Debug + Send + Sync {
+pub trait Covector<P: Point>: Clone + Debug + Send + Sync + 'static {
     /// The restriction to a search space, which is itself a small point.
     fn on(&self, t: &P::Search) -> P;
     /// self += a·⟨x, ·⟩.

@@ -9,15 +9,12 @@ use katoms::method::{BlockDescent, Fista, Method};
 use katoms::operator::{Dense, LatentCopies, LinearOperator};
 use katoms::penalty::{GroupLasso, L1, Penalty};
 use katoms::space::{Point, SparseVec};
-use katoms::{Error, Objective, Outcome, Status, Stop, simulate};
+use katoms::{Error, Objective, Outcome, Status, simulate};
 
 use crate::planted::Planted;
+use crate::runs::{finished, to_gap};
 
 type Squares<'a> = Objective<&'a Dense<'a, f64>, LeastSquares>;
-
-fn to_gap(gap: f64, iterations: usize) -> Options {
-    Options { stop: Stop { gap, iterations, ..Stop::default() }, ..Options::default() }
-}
 
 fn run<A, L, P, M>(f: &Objective<A, L>, penalty: &P, method: &M, options: Options) -> (Outcome<SparseVec>, Vec<Event>)
 where
@@ -228,9 +225,8 @@ fn check_free<L: Loss>(f: &Objective<&Dense<'_, f64>, L>, penalty: &GroupLasso, 
 }
 
 #[test]
-fn block_descent_resumes_and_does_not_mind_scales() {
+fn block_descent_does_not_mind_scales() {
     let (problem, members, _) = planted_groups(60, 20, 6);
-    let method = BlockDescent { first: 2, ..BlockDescent::default() };
     let answer = |y: f64, design: f64| {
         let scaled: Vec<f64> = problem.design.iter().map(|v| design * v).collect();
         let a = Dense::column_major(&scaled, 60, 80).unwrap();
@@ -238,17 +234,9 @@ fn block_descent_resumes_and_does_not_mind_scales() {
         let f: Squares<'_> = Objective::new(&a, LeastSquares::new(target).unwrap()).unwrap();
         let unit = GroupLasso::new(1.0, 80, members.clone()).unwrap();
         let penalty = unit.with_lambda(0.1 * lambda_max(&f, &unit)).unwrap();
-        let options = to_gap(1e-12, 50);
-        let whole = run(&f, &penalty, &method, options.clone()).0;
-        let mut first = Run::new(&f, &penalty, &method, options.clone()).unwrap();
-        first.step();
-        let mut second = Run::resume(&f, &penalty, &method, options, &first.save().unwrap()).unwrap();
-        while !second.is_done() {
-            second.step();
-        }
-        assert_eq!(second.outcome().point, whole.point);
-        assert_eq!(whole.status, Status::Converged);
-        whole.point.map(|_, v| v * design / y)
+        let outcome = run(&f, &penalty, &BlockDescent::default(), to_gap(1e-12, 50)).0;
+        assert_eq!(outcome.status, Status::Converged);
+        outcome.point.map(|_, v| v * design / y)
     };
     let plain = answer(1.0, 1.0);
     for (y, design) in [(1e6, 1.0), (1.0, 1e6), (1e-6, 1e3)] {
@@ -269,12 +257,9 @@ fn degenerate_groups_end_well() {
         let f: Squares<'_> = Objective::new(&a, LeastSquares::new(target.clone()).unwrap()).unwrap();
         let method = BlockDescent::default();
         let x0 = SparseVec::from_dense(&[1.0, 0.0, -2.0, 3.0, 0.0, 0.0]);
-        let mut warm = Run::starting_at(&f, &penalty, &method, to_gap(1e-9, 50), x0).unwrap();
-        while !warm.is_done() {
-            warm.step();
-        }
+        let warm = finished(Run::starting_at(&f, &penalty, &method, to_gap(1e-9, 50), x0).unwrap());
         let cold = run(&f, &penalty, &method, to_gap(1e-9, 50)).0;
-        for outcome in [warm.outcome(), cold] {
+        for outcome in [warm, cold] {
             assert_eq!(outcome.status, Status::Converged);
             assert!(outcome.point.values().iter().all(|v| v.is_finite()));
             assert_eq!((outcome.point.value_at(0), outcome.point.value_at(1)), (0.0, 0.0));

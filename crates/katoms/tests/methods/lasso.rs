@@ -2,16 +2,17 @@
 
 use std::ops::ControlFlow;
 
-use katoms::driver::{Options, Run, solve};
+use katoms::driver::solve;
 use katoms::linalg::norm;
 use katoms::loss::{LeastSquares, Logistic, Loss};
 use katoms::method::{Lasso, LassoPath, LassoPathOptions, lasso_path};
 use katoms::operator::{Dense, LinearOperator, MatrixFree, WithIntercept};
 use katoms::penalty::{L1, Penalty};
 use katoms::space::{IndexSet, SparseVec};
-use katoms::{Error, Objective, Outcome, Status, Stop, simulate};
+use katoms::{Error, Objective, Outcome, Status, simulate};
 
 use crate::planted::Planted;
+use crate::runs::{refused, to_gap};
 
 type Design = WithIntercept<Dense<'static, f64>>;
 
@@ -58,16 +59,12 @@ fn with_intercept(lambda: f64, dim: usize) -> L1 {
     L1::new(lambda, dim).unwrap().weighted(weights).unwrap()
 }
 
-fn within(gap: f64) -> Options {
-    Options { stop: Stop { gap, ..Stop::default() }, ..Options::default() }
-}
-
 fn fit<A, L>(f: &Objective<A, L>, penalty: &L1, gap: f64) -> Outcome<SparseVec>
 where
     A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
     L: Loss,
 {
-    solve(f, penalty, &Lasso::default(), within(gap), |_, _| ControlFlow::Continue(())).unwrap()
+    solve(f, penalty, &Lasso::default(), to_gap(gap, 1000), |_, _| ControlFlow::Continue(())).unwrap()
 }
 
 fn walk<A, L>(f: &Objective<A, L>, penalty: &L1, options: &LassoPathOptions) -> LassoPath
@@ -143,7 +140,7 @@ fn a_gap_is_never_smaller_than_the_error() {
     let least = fit(&f, &penalty, 1e-14).objective;
     // small steps: many gaps
     let slow = Lasso { first: 1, growth: 1, ..Lasso::default() };
-    let outcome = solve(&f, &penalty, &slow, within(1e-12), |_, _| ControlFlow::Continue(())).unwrap();
+    let outcome = solve(&f, &penalty, &slow, to_gap(1e-12, 1000), |_, _| ControlFlow::Continue(())).unwrap();
     assert!(outcome.iterations > 3, "{}", outcome.iterations);
     for event in outcome.trace.iter() {
         assert!(event.gap.unwrap() >= event.objective - least - 1e-13 * least);
@@ -309,27 +306,6 @@ fn zeros_and_twins_do_no_harm() {
     assert_eq!((outcome.status, outcome.objective), (Status::Converged, 0.0));
 }
 
-#[test]
-fn a_saved_run_goes_on_as_if_nothing_had_happened() {
-    let problem = Planted::new(60, 200, 8, 0.3, 7);
-    let a = problem.operator();
-    let f = problem.squares(&a);
-    let penalty = L1::new(0.01 * norm(&problem.target), 200).unwrap();
-    let slow = Lasso { first: 2, growth: 1, ..Lasso::default() };
-    let whole = solve(&f, &penalty, &slow, within(1e-10), |_, _| ControlFlow::Continue(())).unwrap();
-    let mut run = Run::new(&f, &penalty, &slow, within(1e-10)).unwrap();
-    (0..2).for_each(|_| {
-        run.step();
-    });
-    let saved = run.save().unwrap();
-    let mut resumed = Run::resume(&f, &penalty, &slow, within(1e-10), &saved).unwrap();
-    while !resumed.is_done() {
-        resumed.step();
-    }
-    let resumed = resumed.outcome();
-    assert_eq!((resumed.point, resumed.status, resumed.passes), (whole.point, whole.status, whole.passes));
-}
-
 /// An intercept takes up what a target has in common. Where that is so much that the digits of a proof are gone,
 /// nothing is called proven.
 #[test]
@@ -399,10 +375,9 @@ fn what_makes_no_sense_is_named() {
     let a = problem.operator();
     let f = problem.squares(&a);
     let penalty = L1::new(1.0, 20).unwrap();
-    let told = |method: Lasso| Run::new(&f, &penalty, &method, Options::default()).map(|_| ()).unwrap_err().to_string();
-    assert!(told(Lasso { first: 0, ..Lasso::default() }).contains("first size"));
-    assert!(told(Lasso { growth: 0, ..Lasso::default() }).contains("growth"));
-    assert!(told(Lasso { accuracy: 1.0, ..Lasso::default() }).contains("accuracy"));
+    refused(&f, &penalty, &Lasso { first: 0, ..Lasso::default() }, "first size");
+    refused(&f, &penalty, &Lasso { growth: 0, ..Lasso::default() }, "growth");
+    refused(&f, &penalty, &Lasso { accuracy: 1.0, ..Lasso::default() }, "accuracy");
     let path =
         |options: LassoPathOptions| lasso_path(&f, &penalty, &options, |_| ControlFlow::Continue(())).unwrap_err();
     let defaults = LassoPathOptions::default;
@@ -414,7 +389,5 @@ fn what_makes_no_sense_is_named() {
     assert!(matches!(path(LassoPathOptions { lambdas: Some(vec![]), ..defaults() }), Error::Empty { .. }));
     let free = MatrixFree::new((4, 4), |x, out| out.copy_from_slice(x), |r, out| out.copy_from_slice(r)).unwrap();
     let f = Objective::new(free, LeastSquares::new(vec![1.0; 4]).unwrap()).unwrap();
-    let (penalty, method) = (L1::new(1.0, 4).unwrap(), Lasso::default());
-    let refused = Run::new(&f, &penalty, &method, Options::default());
-    assert!(refused.map(|_| ()).unwrap_err().to_string().contains("Fista"));
+    refused(&f, &L1::new(1.0, 4).unwrap(), &Lasso::default(), "Fista");
 }

@@ -1,13 +1,15 @@
 //! Matrices of rank k: Riemannian conjugate gradients and bi-factored gradient descent.
 
-use katoms::driver::{Constraint, Event, Options, Run, Stages, lockstep};
+use katoms::driver::{Event, Options, Run, Stages};
 use katoms::linalg::Matrix;
 use katoms::loss::{LeastSquares, Logistic};
-use katoms::method::{AcceleratedIht, Bfgd, FactorStep, Method, RiemannianCg, Step};
+use katoms::method::{AcceleratedIht, Bfgd, FactorStep, Method, RankMethod, RiemannianCg, Step};
 use katoms::operator::{Dense, Entries, LinearOperator, MatrixMap};
 use katoms::set::Rank;
 use katoms::space::{LowRank, Point};
-use katoms::{Error, Objective, Outcome, Status, Stop, simulate};
+use katoms::{Objective, Status, Stop, simulate};
+
+use crate::runs::{capped, refused, run};
 
 /// A matrix, seen at some places.
 pub struct Seen {
@@ -44,7 +46,7 @@ impl Seen {
     }
 
     /// The same with all values multiplied.
-    fn scaled(&self, by: f64) -> Self {
+    pub fn scaled(&self, by: f64) -> Self {
         let truth = LowRank::combine(by, &self.truth, 0.0, &self.truth);
         let values = self.values.iter().map(|v| by * v).collect();
         Self { truth, values, entries: self.entries.clone() }
@@ -60,37 +62,16 @@ pub fn low_rank(m: &Matrix) -> LowRank {
     LowRank::from_factors(m, &identity).unwrap()
 }
 
-pub fn finished<A, L, S, M>(f: &Objective<A, L>, set: &S, method: &M, options: Options) -> Outcome<A::Point>
-where
-    A: LinearOperator,
-    L: katoms::loss::Loss,
-    S: Constraint<A, L>,
-    M: Method<A, L, S>,
-{
-    let mut run = Run::new(f, set, method, options).unwrap();
-    while !run.is_done() {
-        run.step();
-    }
-    run.outcome_unchecked()
-}
-
-fn capped(iterations: usize, stages: Stages) -> Options {
-    Options { stop: Stop { iterations, ..Stop::default() }, stages, ..Options::default() }
-}
-
-fn falls(trace: &[Event]) -> bool {
+pub fn falls(trace: &[Event]) -> bool {
     trace.windows(2).all(|w| w[1].objective <= w[0].objective)
 }
 
-fn recovers<M>(method: &M, cap: usize, tolerance: f64)
-where
-    M: for<'a> Method<&'a Entries, LeastSquares, Rank>,
-{
+fn recovers(method: &RankMethod, cap: usize, tolerance: f64) {
     for seed in 0..4 {
         let seen = Seen::gaussian(60, 80, 3, 0.4, seed);
         let (f, set) = (seen.squares(), Rank::new(3, (60, 80)).unwrap());
         for stages in [Stages::direct(), Stages::growing(3)] {
-            let outcome = finished(&f, &set, method, capped(cap, stages));
+            let outcome = run(&f, &set, method, capped(cap, stages));
             assert_eq!(outcome.status, Status::Converged, "seed {seed}: {} iterations", outcome.iterations);
             assert!(seen.error(&outcome.point) < tolerance, "seed {seed}: {}", seen.error(&outcome.point));
             assert_eq!(outcome.passes, outcome.iterations, "one pass an iteration");
@@ -102,9 +83,9 @@ where
 
 #[test]
 fn planted_completions_are_recovered() {
-    recovers(&RiemannianCg::default(), 60, 1e-5);
-    recovers(&Bfgd::default(), 200, 1e-4);
-    recovers(&Bfgd { balance: 0.25, ..Bfgd::default() }, 200, 1e-4);
+    recovers(&RankMethod::RiemannianCg(RiemannianCg::default()), 60, 1e-5);
+    recovers(&RankMethod::Bfgd(Bfgd::default()), 200, 1e-4);
+    recovers(&RankMethod::Bfgd(Bfgd { balance: 0.25, ..Bfgd::default() }), 200, 1e-4);
 }
 
 /// Singular values that fall by decades: the weak ones are lost in what was not seen, unless the strong
@@ -120,9 +101,7 @@ fn growing_in_stages_recovers_what_a_direct_run_does_not() {
         let (f, set) = (seen.squares(), Rank::new(8, (70, 60)).unwrap());
         let reached = |stages: Stages| {
             let stop = Stop { iterations: 60, tolerance: 1e-9, ..Stop::default() };
-            seen.error(
-                &finished(&f, &set, &RiemannianCg::default(), Options { stop, stages, ..Options::default() }).point,
-            )
+            seen.error(&run(&f, &set, &RiemannianCg::default(), Options { stop, stages, ..Options::default() }).point)
         };
         let stages = Stages { before: vec![1, 2, 3, 4, 5, 6, 7], ..Stages::growing(8) };
         solved += usize::from(reached(stages) < 1e-5);
@@ -276,104 +255,19 @@ fn the_line_search_ends_at_the_bottom() {
 }
 
 /// Everything seen: the answer is the truncated SVD.
-fn approximates<M>(method: &M)
-where
-    M: for<'a> Method<&'a Entries, LeastSquares, Rank>,
-{
+#[test]
+fn a_matrix_seen_in_full_is_approximated_best() {
     let normal = Matrix::from_columns(9, 7, simulate::normals(63, &mut simulate::generator(5, 0)));
     let seen = Seen::of(low_rank(&normal), 1.1, 0);
     let f = seen.squares();
-    for k in [1, 2, 7] {
+    let methods = ["riemannian-cg", "bfgd"].map(|name| RankMethod::named(name).unwrap());
+    for (k, method) in [1, 2, 7].into_iter().flat_map(|k| methods.iter().map(move |method| (k, method))) {
         let set = Rank::new(k, (9, 7)).unwrap();
         let stop = Stop { iterations: 3000, tolerance: 1e-9, ..Stop::default() };
-        let outcome = finished(&f, &set, method, Options { stop, ..Options::default() });
+        let outcome = run(&f, &set, method, Options { stop, ..Options::default() });
         assert_eq!(outcome.status, Status::Converged);
         assert!(outcome.point.distance(&seen.truth.truncated(k)) < 1e-6 * seen.truth.norm(), "k = {k}");
     }
-}
-
-#[test]
-fn a_matrix_seen_in_full_is_approximated_best() {
-    approximates(&RiemannianCg::default());
-    approximates(&Bfgd::default());
-}
-
-/// An empty row, an empty column, a zero target, the largest rank: finite ends, nothing invented.
-fn endures<M>(method: &M)
-where
-    M: for<'a> Method<&'a Entries, LeastSquares, Rank>,
-{
-    let truth = Seen::gaussian(8, 6, 1, 1.0, 2).truth;
-    let places = || (0..8).flat_map(|i| (0..6).map(move |j| (i, j))).filter(|&(i, j)| i != 3 && j != 5);
-    let (rows, columns): (Vec<usize>, Vec<usize>) = places().unzip();
-    let seen = Seen::at(truth, &rows, &columns);
-    for k in [1, 6] {
-        let set = Rank::new(k, (8, 6)).unwrap();
-        let outcome = finished(&seen.squares(), &set, method, capped(300, Stages::direct()));
-        assert_eq!(outcome.status, Status::Converged);
-        assert!(outcome.objective < 1e-9, "{}", outcome.objective);
-        let size = (0..6).map(|j| outcome.point.entry(3, j).abs()).fold(0.0, f64::max);
-        assert!(size < 1e-9, "the empty row holds {size}");
-    }
-    let zero = Seen { values: vec![0.0; rows.len()], ..seen };
-    let outcome = finished(&zero.squares(), &Rank::new(2, (8, 6)).unwrap(), method, capped(10, Stages::growing(2)));
-    assert_eq!((outcome.status, outcome.point.norm()), (Status::Converged, 0.0));
-}
-
-#[test]
-fn degenerate_matrices_end_well() {
-    endures(&RiemannianCg::default());
-    endures(&Bfgd::default());
-    endures(&Bfgd { step: FactorStep::LineSearch, balance: 1.0 });
-}
-
-fn keeps_its_answer_under_scaling<M>(method: &M)
-where
-    M: for<'a> Method<&'a Entries, LeastSquares, Rank>,
-{
-    let seen = Seen::gaussian(30, 25, 2, 0.5, 1);
-    let large = seen.scaled(1e6);
-    let set = Rank::new(2, (30, 25)).unwrap();
-    let [a, b] = [&seen, &large].map(|s| finished(&s.squares(), &set, method, capped(300, Stages::growing(2))));
-    assert_eq!((a.status, a.iterations), (b.status, b.iterations));
-    assert!(LowRank::combine(1e6, &a.point, -1.0, &b.point).norm() < 1e-6 * b.point.norm());
-}
-
-/// Saved in the middle and resumed, or run beside another: the same moves.
-fn resumes<M>(method: &M)
-where
-    M: for<'a> Method<&'a Entries, LeastSquares, Rank>,
-{
-    let seen = Seen::gaussian(30, 25, 3, 0.6, 7);
-    let set = Rank::new(3, (30, 25)).unwrap();
-    let options = || capped(40, Stages::growing(3));
-    let (f, other) = (seen.squares(), seen.squares());
-    let alone = finished(&f, &set, method, options());
-    let mut half = Run::new(&f, &set, method, options()).unwrap();
-    for _ in 0..7 {
-        half.step();
-    }
-    let mut rest = Run::resume(&f, &set, method, options(), &half.save().unwrap()).unwrap();
-    while !rest.is_done() {
-        rest.step();
-    }
-    let rest = rest.outcome_unchecked();
-    assert_eq!((alone.status, alone.iterations, alone.passes), (rest.status, rest.iterations, rest.passes));
-    assert_eq!(alone.point, rest.point);
-    let mut runs = [Run::new(&f, &set, method, options()).unwrap(), Run::new(&other, &set, method, options()).unwrap()];
-    lockstep(&mut runs).unwrap();
-    for run in runs {
-        assert_eq!(run.outcome_unchecked().point, alone.point);
-    }
-}
-
-#[test]
-fn scaling_saving_and_company_change_nothing() {
-    keeps_its_answer_under_scaling(&RiemannianCg::default());
-    keeps_its_answer_under_scaling(&Bfgd::default());
-    keeps_its_answer_under_scaling(&Bfgd { balance: 0.25, ..Bfgd::default() });
-    resumes(&RiemannianCg::default());
-    resumes(&Bfgd { balance: 0.25, ..Bfgd::default() });
 }
 
 #[test]
@@ -386,8 +280,8 @@ fn general_maps_and_other_losses() {
     map.apply(&truth, &mut target);
     let f = Objective::new(&map, LeastSquares::new(target).unwrap()).unwrap();
     let set = Rank::new(2, (12, 10)).unwrap();
-    let cg = finished(&f, &set, &RiemannianCg::default(), capped(100, Stages::growing(2)));
-    let factored = finished(&f, &set, &Bfgd::default(), capped(300, Stages::growing(2)));
+    let cg = run(&f, &set, &RiemannianCg::default(), capped(100, Stages::growing(2)));
+    let factored = run(&f, &set, &Bfgd::default(), capped(300, Stages::growing(2)));
     for outcome in [cg, factored] {
         assert_eq!(outcome.status, Status::Converged);
         assert!(outcome.point.distance(&truth) < 1e-4 * truth.norm());
@@ -397,8 +291,8 @@ fn general_maps_and_other_losses() {
     let labels = seen.values.iter().map(|v| f64::from(u8::from(*v > 0.0))).collect::<Vec<_>>();
     let f = Objective::new(&seen.entries, Logistic::new(labels).unwrap()).unwrap().ridge(0.05).unwrap();
     let set = Rank::new(1, (20, 15)).unwrap();
-    let cg = finished(&f, &set, &RiemannianCg::default(), capped(300, Stages::direct()));
-    let factored = finished(&f, &set, &Bfgd::default(), capped(300, Stages::direct()));
+    let cg = run(&f, &set, &RiemannianCg::default(), capped(300, Stages::direct()));
+    let factored = run(&f, &set, &Bfgd::default(), capped(300, Stages::direct()));
     for outcome in [&cg, &factored] {
         assert_eq!(outcome.status, Status::Converged);
         assert!(falls(&outcome.trace));
@@ -410,17 +304,11 @@ fn general_maps_and_other_losses() {
 fn options_that_make_no_sense_are_named() {
     let seen = Seen::gaussian(6, 5, 1, 0.9, 0);
     let (f, set) = (seen.squares(), Rank::new(1, (6, 5)).unwrap());
-    let refused = |error: Option<Error>, name: &str| {
-        assert!(error.is_some_and(|e| e.to_string().contains(name)), "{name}");
-    };
     for bad in [0.0, 1.5, f64::NAN] {
-        let method = RiemannianCg { least_cosine: bad, ..RiemannianCg::default() };
-        refused(Run::new(&f, &set, &method, Options::for_set(&set)).err(), "least_cosine");
-        let method = RiemannianCg { decrease: bad, ..RiemannianCg::default() };
-        refused(Run::new(&f, &set, &method, Options::for_set(&set)).err(), "decrease");
+        refused(&f, &set, &RiemannianCg { least_cosine: bad, ..RiemannianCg::default() }, "least_cosine");
+        refused(&f, &set, &RiemannianCg { decrease: bad, ..RiemannianCg::default() }, "decrease");
     }
     for bad in [-0.1, f64::INFINITY] {
-        let method = Bfgd { balance: bad, ..Bfgd::default() };
-        refused(Run::new(&f, &set, &method, Options::for_set(&set)).err(), "balance");
+        refused(&f, &set, &Bfgd { balance: bad, ..Bfgd::default() }, "balance");
     }
 }

@@ -1,7 +1,8 @@
-//! Every method of the catalogue: planted problems, equivalences, pass counts. One file for each family.
+//! Every method of the table: planted problems, equivalences, pass counts. One file for each family; `conduct` has what all
+//! of them must do.
 
 mod balls;
-mod by_name;
+mod conduct;
 mod frank_wolfe;
 mod greedy;
 mod group_lasso;
@@ -11,5 +12,6 @@ mod nuclear;
 #[path = "../suite/planted.rs"]
 mod planted;
 mod proximal;
+mod runs;
 mod thresholding;
 mod thresholding_rank;

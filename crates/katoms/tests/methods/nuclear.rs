@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use katoms::driver::{Options, Run};
+use katoms::driver::Options;
 use katoms::linalg::{Matrix, Multiply};
 use katoms::method::{NuclearPath, SoftImpute, soft_impute_path};
 use katoms::operator::LinearOperator;
@@ -10,7 +10,8 @@ use katoms::penalty::{Nuclear, Penalty};
 use katoms::space::{Entrywise, LowRank, MatrixCovector, Pattern, Point};
 use katoms::{Error, Status, Stop, simulate};
 
-use super::low_rank::{Seen, dense, finished, low_rank};
+use super::low_rank::{Seen, dense, low_rank};
+use crate::runs::{refused, run, to_gap};
 
 fn random(rows: usize, columns: usize, stream: u64) -> Matrix {
     Matrix::from_columns(rows, columns, simulate::normals(rows * columns, &mut simulate::generator(17, stream)))
@@ -73,16 +74,12 @@ fn penalty(seen: &Seen, share: f64) -> Nuclear {
     Nuclear::new(share * Nuclear::largest_lambda(&gradient(seen, &zero)), zero.domain()).unwrap()
 }
 
-fn precise(gap: f64) -> Options {
-    Options { stop: Stop { gap, iterations: 3000, ..Stop::default() }, ..Options::default() }
-}
-
 #[test]
 fn soft_impute_falls_to_the_minimum_and_proves_it() {
     for seed in 0..3 {
         let seen = noisy(seed);
         let (f, penalty) = (seen.squares(), penalty(&seen, 0.1));
-        let outcome = finished(&f, &penalty, &SoftImpute::default(), precise(1e-9));
+        let outcome = run(&f, &penalty, &SoftImpute::default(), to_gap(1e-9, 3000));
         assert_eq!(outcome.status, Status::Converged);
         // Lanczos' round before the run reads the data twice.
         assert_eq!(outcome.passes, outcome.iterations + 2);
@@ -109,37 +106,19 @@ fn the_same_minimum_for_any_curvature_and_zero_beyond_the_largest_lambda() {
     let seen = noisy(4);
     let f = seen.squares();
     let small = penalty(&seen, 0.3);
-    let reference = finished(&f, &small, &SoftImpute::default(), precise(1e-9));
+    let reference = run(&f, &small, &SoftImpute::default(), to_gap(1e-9, 3000));
     // Too long a step is noticed, too short a one only costs.
     for curvature in [0.1, 4.0] {
-        let other = finished(&f, &small, &SoftImpute { curvature: Some(curvature) }, precise(1e-9));
+        let other = run(&f, &small, &SoftImpute { curvature: Some(curvature) }, to_gap(1e-9, 3000));
         assert_eq!(other.passes, other.iterations);
         assert!((other.objective / reference.objective - 1.0).abs() < 1e-7);
         assert!(other.point.distance(&reference.point) < 1e-3 * reference.point.norm());
     }
-    let outcome = finished(&f, &penalty(&seen, 1.001), &SoftImpute::default(), Options::default());
+    let outcome = run(&f, &penalty(&seen, 1.001), &SoftImpute::default(), Options::default());
     assert_eq!((outcome.status, outcome.iterations, outcome.point.norm()), (Status::Converged, 1, 0.0));
     let zero = Seen { values: vec![0.0; seen.values.len()], ..seen };
-    let outcome = finished(&zero.squares(), &small, &SoftImpute::default(), Options::default());
+    let outcome = run(&zero.squares(), &small, &SoftImpute::default(), Options::default());
     assert_eq!((outcome.status, outcome.point.norm()), (Status::Converged, 0.0));
-}
-
-#[test]
-fn soft_impute_resumes() {
-    let seen = noisy(5);
-    let (f, penalty) = (seen.squares(), penalty(&seen, 0.2));
-    let method = SoftImpute::default();
-    let alone = finished(&f, &penalty, &method, precise(1e-7));
-    let mut half = Run::new(&f, &penalty, &method, precise(1e-7)).unwrap();
-    for _ in 0..5 {
-        half.step();
-    }
-    let mut rest = Run::resume(&f, &penalty, &method, precise(1e-7), &half.save().unwrap()).unwrap();
-    while !rest.is_done() {
-        rest.step();
-    }
-    let rest = rest.outcome_unchecked();
-    assert_eq!((rest.iterations, rest.passes, &rest.point), (alone.iterations, alone.passes, &alone.point));
 }
 
 #[test]
@@ -151,7 +130,7 @@ fn a_path_is_its_fits_and_a_refit_takes_the_bias_off() {
     assert_eq!(path.len(), 6);
     for (i, fit) in path.iter().enumerate() {
         let single = Nuclear::new(fit.lambda, (30, 24)).unwrap();
-        let alone = finished(&f, &single, &SoftImpute::default(), precise(1e-7));
+        let alone = run(&f, &single, &SoftImpute::default(), to_gap(1e-7, 3000));
         assert_eq!(fit.outcome.status, Status::Converged);
         assert!((fit.outcome.objective / alone.objective - 1.0).abs() < 1e-4, "{i}");
         let refitted = f.at(fit.refitted(&f));
@@ -170,17 +149,16 @@ fn a_path_is_its_fits_and_a_refit_takes_the_bias_off() {
 fn options_that_make_no_sense_are_named() {
     let seen = noisy(0);
     let (f, right) = (seen.squares(), penalty(&seen, 0.5));
-    let refused = |error: Option<Error>, name: &str| {
+    let named = |error: Option<Error>, name: &str| {
         assert!(error.is_some_and(|e| e.to_string().contains(name)), "{name}");
     };
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        let method = SoftImpute { curvature: Some(bad) };
-        refused(Run::new(&f, &right, &method, Options::default()).err(), "curvature");
-        refused(Nuclear::new(bad, (3, 3)).err(), "lambda");
-        refused(right.with_lambda(bad).err(), "lambda");
+        refused(&f, &right, &SoftImpute { curvature: Some(bad) }, "curvature");
+        named(Nuclear::new(bad, (3, 3)).err(), "lambda");
+        named(right.with_lambda(bad).err(), "lambda");
     }
-    refused(Nuclear::new(1.0, (0, 3)).err(), "the matrix");
+    named(Nuclear::new(1.0, (0, 3)).err(), "the matrix");
     let path = |path: NuclearPath| soft_impute_path(&f, &SoftImpute::default(), &path).err();
-    refused(path(NuclearPath { count: 0, ..NuclearPath::default() }), "lambdas");
-    refused(path(NuclearPath { least: 1.0, ..NuclearPath::default() }), "least");
+    named(path(NuclearPath { count: 0, ..NuclearPath::default() }), "lambdas");
+    named(path(NuclearPath { least: 1.0, ..NuclearPath::default() }), "least");
 }

@@ -2,21 +2,16 @@
 
 use std::ops::ControlFlow;
 
-use katoms::driver::{Event, Options, Run, lockstep, solve};
+use katoms::driver::{Event, Options, solve};
 use katoms::loss::{LeastSquares, Logistic, Loss};
 use katoms::method::{Fista, Method, Move, ProximalStep, Restart, Safeguard, Twist};
 use katoms::operator::{Dense, LinearOperator, WithIntercept};
 use katoms::penalty::{L1, Penalty};
 use katoms::space::{Point, SparseVec};
-use katoms::{Error, Objective, Outcome, Status, Stop, simulate};
+use katoms::{Objective, Outcome, Status, simulate};
 
 use crate::planted::Planted;
-
-type Squares<'a> = Objective<&'a Dense<'a, f64>, LeastSquares>;
-
-fn to_gap(gap: f64, iterations: usize) -> Options {
-    Options { stop: Stop { gap, iterations, ..Stop::default() }, ..Options::default() }
-}
+use crate::runs::{refused, to_gap};
 
 /// A run to a gap, with every move.
 fn run<A, L>(
@@ -246,98 +241,6 @@ fn an_intercept_is_minimised_out() {
     assert!(gap < 1e-9, "{gap}");
 }
 
-fn answer_at_scales(
-    method: &impl for<'a> Method<&'a Dense<'a, f64>, LeastSquares, L1>,
-    y: f64,
-    design: f64,
-) -> (Vec<f64>, usize) {
-    let problem = Planted::new(50, 90, 4, 0.1, 11);
-    let scaled: Vec<f64> = problem.design.iter().map(|v| design * v).collect();
-    let a = Dense::column_major(&scaled, 50, 90).unwrap();
-    let target: Vec<f64> = problem.target.iter().map(|v| y * v).collect();
-    let f: Squares<'_> = Objective::new(&a, LeastSquares::new(target).unwrap()).unwrap();
-    let outcome = run(&f, &lasso(&f, 0.1), method, to_gap(1e-10, 1000)).0;
-    assert_eq!(outcome.status, Status::Converged);
-    (outcome.point.to_dense().iter().map(|v| v * design / y).collect(), outcome.iterations)
-}
-
-#[test]
-fn scales_change_nothing() {
-    fn check(method: &impl for<'a> Method<&'a Dense<'a, f64>, LeastSquares, L1>) {
-        let (plain, iterations) = answer_at_scales(method, 1.0, 1.0);
-        for (y, design) in [(1e6, 1.0), (1.0, 1e6), (1e-6, 1e3)] {
-            let (scaled, count) = answer_at_scales(method, y, design);
-            assert!(plain.iter().zip(&scaled).all(|(p, s)| (p - s).abs() < 1e-6));
-            assert!(count.abs_diff(iterations) <= 2 + iterations / 10, "{count} {iterations}");
-        }
-    }
-    check(&Fista::default());
-    check(&Twist { lambda_1: 1e-2, ..Twist::default() });
-}
-
-fn resumes<'a, M>(f: &'a Squares<'a>, penalty: &L1, method: &M)
-where
-    M: Method<&'a Dense<'a, f64>, LeastSquares, L1>,
-{
-    let options = to_gap(1e-10, 1000);
-    let whole = run(f, penalty, method, options.clone()).0;
-    let mut first = Run::new(f, penalty, method, options.clone()).unwrap();
-    for _ in 0..7 {
-        first.step();
-    }
-    let mut second = Run::resume(f, penalty, method, options, &first.save().unwrap()).unwrap();
-    while !second.is_done() {
-        second.step();
-    }
-    let second = second.outcome();
-    assert_eq!((second.iterations, &second.point), (whole.iterations, &whole.point));
-}
-
-#[test]
-fn a_resumed_run_makes_the_same_moves_and_so_does_lockstep() {
-    let problem = Planted::new(50, 90, 4, 0.1, 12);
-    let a = problem.operator();
-    let (f, other) = (problem.squares(&a), problem.squares(&a));
-    let penalty = lasso(&f, 0.1);
-    let method = Fista::default();
-    resumes(&f, &penalty, &method);
-    resumes(&f, &penalty, &Twist::default());
-    let alone = run(&f, &penalty, &method, to_gap(1e-10, 1000)).0;
-    let smaller = lasso(&f, 0.3);
-    let mut runs = [(&f, &penalty), (&other, &smaller)]
-        .map(|(f, penalty)| Run::new(f, penalty, &method, to_gap(1e-10, 1000)).unwrap());
-    lockstep(&mut runs).unwrap();
-    let [together, _] = runs;
-    assert_eq!(together.outcome().point, alone.point);
-}
-
-#[test]
-fn degenerate_problems_end_well() {
-    // zero columns, duplicated columns
-    let design: Vec<f64> = [[0.0; 4], [1.0, 2.0, 0.0, -1.0], [1.0, 2.0, 0.0, -1.0], [0.0, 1.0, 1.0, 0.0]].concat();
-    let (zeros, none) = (vec![0.0; 16], vec![0.0; 4]);
-    let target = vec![1.0, 2.0, 3.0, 4.0];
-    for (design, target) in [(&design, &target), (&zeros, &target), (&design, &none)] {
-        let a = Dense::column_major(design, 4, 4).unwrap();
-        let f: Squares<'_> = Objective::new(&a, LeastSquares::new(target.clone()).unwrap()).unwrap();
-        let penalty = L1::new(0.5, 4).unwrap();
-        let (fista, twist) = (Fista::default(), Twist::default());
-        let x0 = SparseVec::from_dense(&[1.0, 0.0, -2.0, 3.0]);
-        let mut runs =
-            vec![run(&f, &penalty, &fista, to_gap(1e-9, 500)).0, run(&f, &penalty, &twist, to_gap(1e-9, 5000)).0];
-        let mut warm = Run::starting_at(&f, &penalty, &fista, to_gap(1e-9, 500), x0).unwrap();
-        while !warm.is_done() {
-            warm.step();
-        }
-        runs.push(warm.outcome());
-        for outcome in runs {
-            assert_eq!(outcome.status, Status::Converged);
-            assert!(outcome.point.values().iter().all(|v| v.is_finite()));
-            assert_eq!(outcome.point.value_at(0), 0.0, "a column of zeros only pays");
-        }
-    }
-}
-
 #[test]
 fn the_minimum_is_a_fixed_point_and_zero_is_found_at_once() {
     let problem = Planted::new(40, 60, 4, 0.1, 13);
@@ -372,15 +275,9 @@ fn options_that_make_no_sense_are_named() {
     let f = problem.squares(&a);
     let penalty = L1::new(0.1, 30).unwrap();
     for mu in [0.0, -1.0, f64::INFINITY] {
-        let method = Fista { step: ProximalStep::Fixed(mu), ..Fista::default() };
-        let error = Run::new(&f, &penalty, &method, to_gap(0.1, 9));
-        let right = "it must be finite and above 0";
-        assert_eq!(error.err(), Some(Error::Option { name: "step", value: mu, right }));
+        refused(&f, &penalty, &Fista { step: ProximalStep::Fixed(mu), ..Fista::default() }, "option step");
     }
     for lambda_1 in [0.0, 1.5] {
-        let method = Twist { lambda_1, ..Twist::default() };
-        let error = Run::new(&f, &penalty, &method, to_gap(0.1, 9));
-        let right = "it must be above 0 and at most 1";
-        assert_eq!(error.err(), Some(Error::Option { name: "lambda_1", value: lambda_1, right }));
+        refused(&f, &penalty, &Twist { lambda_1, ..Twist::default() }, "option lambda_1");
     }
 }

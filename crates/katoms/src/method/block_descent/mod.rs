@@ -30,12 +30,11 @@ mod working;
 use serde::{Deserialize, Serialize};
 
 use super::proximal::{at, gap_above, value};
-use super::{Method, Move, Progress, duality, relative_change};
+use super::smooth::{Algorithm, OnVectors};
+use super::{Move, Progress, duality, relative_change};
 use crate::error::{Error, check_option, check_range};
 use crate::linalg::{norm, top_k};
-use crate::loss::Loss;
-use crate::objective::{Evaluated, Objective};
-use crate::operator::LinearOperator;
+use crate::objective::Evaluated;
 use crate::penalty::{GroupLasso, Penalty};
 use crate::space::SparseVec;
 use working::{Chosen, Working};
@@ -107,17 +106,13 @@ impl BlockDescent {
     }
 
     /// The minimum over the chosen groups, up to a gap of `enough`; without a gap, until nothing moves.
-    fn descend<A, L>(
+    fn descend(
         &self,
-        f: &Objective<A, L>,
+        f: &OnVectors<'_>,
         penalty: &GroupLasso,
         mut working: Working,
         enough: Option<f64>,
-    ) -> Evaluated<SparseVec>
-    where
-        A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
-        L: Loss,
-    {
+    ) -> Evaluated<SparseVec> {
         let mut done = 0;
         loop {
             let epochs = EPOCHS_BETWEEN.min(self.epochs - done);
@@ -149,14 +144,11 @@ pub struct BlockDescentState {
     bound: f64,
 }
 
-impl<A, L> Method<A, L, GroupLasso> for BlockDescent
-where
-    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
-    L: Loss,
-{
+impl Algorithm<SparseVec, Vec<f64>> for BlockDescent {
     type State = BlockDescentState;
+    type Subject = GroupLasso;
 
-    fn start(&self, f: &Objective<A, L>, penalty: &GroupLasso, x0: SparseVec) -> Result<Self::State, Error> {
+    fn start(&self, f: &OnVectors<'_>, penalty: &GroupLasso, x0: SparseVec) -> Result<Self::State, Error> {
         check_range("the first working set", self.first, 1, usize::MAX)?;
         check_range("the cap on epochs", self.epochs, 1, usize::MAX)?;
         check_option("share", self.share, "it must be above 0 and below 1", |v| v > 0.0 && v < 1.0)?;
@@ -169,11 +161,7 @@ where
         &state.x
     }
 
-    fn iterate<'s>(&self, state: &'s Self::State) -> &'s Evaluated<SparseVec> {
-        &state.x
-    }
-
-    fn advance(&self, f: &Objective<A, L>, penalty: &GroupLasso, state: &mut Self::State, g: &Vec<f64>) -> Progress {
+    fn advance(&self, f: &OnVectors<'_>, penalty: &GroupLasso, state: &mut Self::State, g: &Vec<f64>) -> Progress {
         let known = state.bound;
         if let Some(bound) = duality::lower_bound(f, penalty, &state.x, g) {
             state.bound = known.max(bound);

@@ -5,8 +5,8 @@ use std::ops::Range;
 use crate::linalg::kernels::axpy;
 use crate::linalg::{Matrix, dot, solve_symmetric};
 use crate::loss::Loss;
-use crate::objective::{Evaluated, Objective};
-use crate::operator::LinearOperator;
+use crate::method::smooth::OnVectors;
+use crate::objective::Evaluated;
 use crate::penalty::{GroupLasso, Penalty, shrink};
 use crate::space::{IndexSet, SparseVec, Subspace};
 
@@ -47,14 +47,10 @@ pub(super) struct Working {
 
 impl Working {
     /// Reads each column once. The nonzeros of x lie in the chosen groups.
-    pub fn new<A, L>(f: &Objective<A, L>, x: &Evaluated<SparseVec>, chosen: Vec<Chosen>) -> Self
-    where
-        A: LinearOperator<Point = SparseVec>,
-        L: Loss,
-    {
-        let dim = f.operator().domain();
+    pub fn new(f: &OnVectors<'_>, x: &Evaluated<SparseVec>, chosen: Vec<Chosen>) -> Self {
+        let dim = f.domain();
         let indices: Vec<usize> = chosen.iter().flat_map(|c| c.members.iter().copied()).collect();
-        let mut columns = Matrix::zeros(f.operator().n_outputs(), indices.len());
+        let mut columns = Matrix::zeros(f.n_outputs(), indices.len());
         let mut ridge = Vec::with_capacity(indices.len());
         for (i, &j) in indices.iter().enumerate() {
             let one = IndexSet::new(dim, vec![j]);
@@ -79,11 +75,7 @@ impl Working {
     }
 
     /// Every group once, and now and then an extrapolation. Says whether anything moved.
-    pub fn epoch<A, L>(&mut self, f: &Objective<A, L>, penalty: &GroupLasso) -> bool
-    where
-        A: LinearOperator<Point = SparseVec>,
-        L: Loss,
-    {
+    pub fn epoch(&mut self, f: &OnVectors<'_>, penalty: &GroupLasso) -> bool {
         let mut moved = false;
         for at in 0..self.blocks.len() {
             moved |= self.block_step(f.loss(), at);
@@ -98,7 +90,7 @@ impl Working {
     }
 
     /// x_G ← BST(x_G − ∇_G f/L, price/L).
-    fn block_step(&mut self, loss: &impl Loss, at: usize) -> bool {
+    fn block_step(&mut self, loss: &dyn Loss, at: usize) -> bool {
         let Block { place, price, lipschitz } = &self.blocks[at];
         let mut part: Vec<f64> = self.x[place.clone()].to_vec();
         if *lipschitz > 0.0 {
@@ -135,11 +127,7 @@ impl Working {
 
     /// Anderson's extrapolation: the affine combination of the last ends whose moves cancel best, if F is lower
     /// there.
-    fn extrapolate<A, L>(&mut self, f: &Objective<A, L>, penalty: &GroupLasso)
-    where
-        A: LinearOperator<Point = SparseVec>,
-        L: Loss,
-    {
+    fn extrapolate(&mut self, f: &OnVectors<'_>, penalty: &GroupLasso) {
         let moves: Vec<Vec<f64>> =
             self.memory.windows(2).map(|w| w[1].iter().zip(&w[0]).map(|(b, a)| b - a).collect()).collect();
         let trace: f64 = moves.iter().map(|m| dot(m, m)).sum();
@@ -185,11 +173,7 @@ impl Working {
     }
 
     /// Puts them there, with an image that was multiplied out afresh.
-    pub fn stand_at<A: LinearOperator<Point = SparseVec>, L: Loss>(
-        &mut self,
-        f: &Objective<A, L>,
-        x: &Evaluated<SparseVec>,
-    ) {
+    pub fn stand_at(&mut self, f: &OnVectors<'_>, x: &Evaluated<SparseVec>) {
         self.x = self.indices.iter().map(|&j| x.point().value_at(j)).collect();
         self.image = x.image().to_vec();
         self.residual = f.residual(x);

@@ -19,19 +19,17 @@
 //! Zhang's choose by a change of one coefficient. ε is relative, so that scaling the target changes nothing.
 //! Zhang's method knows no k and stops by ε alone; here it also stops at `most` atoms, and the answer is
 //! the best model of at most k atoms at which the removals came to rest. For losses that are not quadratic
-//! the atom that comes and the atom that may go are chosen by the second-order picture of f; the gains
+//! the atom that comes and the atom that may go are chosen by the local quadratic model of f; the gains
 //! and costs that decide are exact.
 
 use serde::{Deserialize, Serialize};
 
 use super::model::Problem;
-use super::residualised::Residualised;
+use super::state::GreedyState;
 use crate::error::{Error, check_option, check_range};
-use crate::loss::Loss;
-use crate::method::{Method, Move, Progress};
-use crate::objective::{Evaluated, Objective};
-use crate::operator::LinearOperator;
-use crate::set::CoordinateSet;
+use crate::method::smooth::{Algorithm, CoordinateAtoms, OnVectors};
+use crate::method::{Move, Progress};
+use crate::objective::Evaluated;
 use crate::space::SparseVec;
 
 /// FoBa. A move is one addition and the removals that follow. It costs one pass, and one more where
@@ -74,7 +72,7 @@ impl Default for Foba {
 /// Where [`Foba`] stands.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FobaState {
-    now: Residualised,
+    now: GreedyState,
     /// What was gained when each number of atoms was last reached, beyond those of the start.
     gains_of_levels: Vec<f64>,
     /// f at the start, above its lower bound.
@@ -86,11 +84,7 @@ pub struct FobaState {
 
 impl Foba {
     /// Takes atoms out as long as that is cheap.
-    fn go_back<A, L>(&self, problem: &Problem<'_, A, L>, now: &mut Residualised, gains_of_levels: &mut Vec<f64>)
-    where
-        A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
-        L: Loss,
-    {
+    fn go_back(&self, problem: &Problem<'_>, now: &mut GreedyState, gains_of_levels: &mut Vec<f64>) {
         let exact = problem.f.loss().is_quadratic();
         while let Some(gain) = gains_of_levels.last() {
             let limit = self.share * gain;
@@ -111,20 +105,16 @@ impl Foba {
     }
 }
 
-impl<A, L, S> Method<A, L, S> for Foba
-where
-    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
-    L: Loss,
-    S: CoordinateSet,
-{
+impl Algorithm<SparseVec, Vec<f64>> for Foba {
     type State = FobaState;
+    type Subject = dyn CoordinateAtoms;
 
-    fn start(&self, f: &Objective<A, L>, set: &S, x0: SparseVec) -> Result<FobaState, Error> {
+    fn start(&self, f: &OnVectors<'_>, set: &Self::Subject, x0: SparseVec) -> Result<FobaState, Error> {
         let share = |v: f64| (0.0..1.0).contains(&v);
         check_option("threshold", self.threshold, "it must be at least 0 and below 1", share)?;
         check_option("share", self.share, "it must be at least 0 and below 1", share)?;
         check_range("the most atoms on the way", self.most.unwrap_or(usize::MAX), set.atoms(), usize::MAX)?;
-        let now = Residualised::start(&Problem::new(f, set), set.chosen(&set.project(x0)));
+        let now = GreedyState::residualised(&Problem::new(f, set), set.chosen(&set.project(x0)));
         let (best, objective) = (now.model.x.clone(), now.model.objective);
         Ok(FobaState { now, gains_of_levels: Vec::new(), start: objective - f.lower_bound(), best, objective })
     }
@@ -137,7 +127,7 @@ where
         &state.best
     }
 
-    fn advance(&self, f: &Objective<A, L>, set: &S, state: &mut FobaState, g: &Vec<f64>) -> Progress {
+    fn advance(&self, f: &OnVectors<'_>, set: &Self::Subject, state: &mut FobaState, g: &Vec<f64>) -> Progress {
         let problem = Problem::new(f, set);
         let most = self.most.unwrap_or(2 * problem.k);
         let still = Progress::still(state.objective, Move::Fixed);
@@ -147,7 +137,7 @@ where
         let gains = state.now.gains(&problem, g);
         let mut now = state.now.clone();
         if !now.grow(&problem, gains) {
-            //                             F^(k+1) = F^(k) ∪ {i}
+            // F^(k+1) = F^(k) ∪ {i}
             return still;
         }
         let gain = state.now.model.objective - now.model.objective; // δ^(k+1)
@@ -164,7 +154,7 @@ where
 
 impl FobaState {
     /// Takes over a model at rest, and keeps it as the answer if it is the best of at most k atoms.
-    fn settle(&mut self, now: Residualised, k: usize) -> Progress {
+    fn settle(&mut self, now: GreedyState, k: usize) -> Progress {
         self.now = now;
         let model = &self.now.model;
         let better = model.chosen.len() <= k && model.objective < self.objective;

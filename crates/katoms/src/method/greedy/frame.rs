@@ -15,9 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use super::factor::Factor;
 use crate::linalg::{dot, solve_symmetric};
-use crate::loss::Loss;
-use crate::objective::{Evaluated, Objective};
-use crate::operator::LinearOperator;
+use crate::method::smooth::OnVectors;
+use crate::objective::Evaluated;
 use crate::space::{IndexSet, SparseVec, Subspace};
 
 /// A direction that came to the span of the chosen columns, or left it.
@@ -48,30 +47,22 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    pub fn new<A: LinearOperator, L: Loss>(f: &Objective<A, L>, x: &Evaluated<A::Point>) -> Self {
+    pub fn new(f: &OnVectors<'_>, x: &Evaluated<SparseVec>) -> Self {
         let roots: Vec<f64> = f.curvatures(x).iter().map(|h| h.sqrt()).collect();
         let factor = Factor::new(roots.len());
         Self { roots, factor, inside: Vec::new(), waiting: Vec::new() }
     }
 
     /// The frame of a point's support, from scratch, and its directions. O(m·k²).
-    pub fn around<A, L>(f: &Objective<A, L>, x: &Evaluated<SparseVec>) -> (Self, Vec<Direction>)
-    where
-        A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
-        L: Loss,
-    {
+    pub fn around(f: &OnVectors<'_>, x: &Evaluated<SparseVec>) -> (Self, Vec<Direction>) {
         let mut frame = Self::new(f, x);
         let directions = x.point().indices().iter().filter_map(|&j| frame.enter(f, j)).collect();
         (frame, directions)
     }
 
     /// Lets a coordinate in; one that depends on those inside waits. Touches its column.
-    pub fn enter<A, L>(&mut self, f: &Objective<A, L>, j: usize) -> Option<Direction>
-    where
-        A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
-        L: Loss,
-    {
-        let unit = IndexSet::new(f.operator().domain(), vec![j]);
+    pub fn enter(&mut self, f: &OnVectors<'_>, j: usize) -> Option<Direction> {
+        let unit = IndexSet::new(f.domain(), vec![j]);
         let top: Vec<f64> = f.at(unit.basis(0)).image().iter().zip(&self.roots).map(|(a, h)| a * h).collect();
         let Some(distance) = self.factor.add(&top, f.ridge_on_basis(&unit, 0).sqrt()) else {
             self.waiting.push(j);
@@ -97,14 +88,10 @@ impl Frame {
 
     /// R⁻¹·Qᵀe: the way from x to the minimum over the coordinates inside, and e's part along the last
     /// direction.
-    pub fn step<A, L>(&self, f: &Objective<A, L>, x: &Evaluated<SparseVec>) -> (SparseVec, f64)
-    where
-        A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
-        L: Loss,
-    {
+    pub fn step(&self, f: &OnVectors<'_>, x: &Evaluated<SparseVec>) -> (SparseVec, f64) {
         let part = |(r, h): (f64, &f64)| if *h > 0.0 { -r / h } else { 0.0 };
         let top: Vec<f64> = f.residual(x).into_iter().zip(&self.roots).map(part).collect();
-        let dim = f.operator().domain();
+        let dim = f.domain();
         let root = |j: usize| f.ridge_on_basis(&IndexSet::new(dim, vec![j]), 0).sqrt();
         let tail: Vec<f64> = self.inside.iter().map(|&j| -root(j) * x.point().value_at(j)).collect();
         let along = self.factor.along(&top, &tail);

@@ -6,36 +6,36 @@
 use serde::{Deserialize, Serialize};
 
 use super::frame::{Direction, Frame};
-use crate::loss::Loss;
-use crate::method::{Move, Progress, refit_on};
-use crate::objective::{Evaluated, Objective};
-use crate::operator::LinearOperator;
-use crate::set::{Atoms, CoordinateSet};
+use crate::method::refit::refit;
+use crate::method::smooth::{CoordinateAtoms, OnVectors};
+use crate::method::{Move, Progress};
+use crate::objective::Evaluated;
+use crate::set::Atoms;
 use crate::space::{IndexSet, Point, SparseVec, Subspace};
 
 /// What is minimised, and over which atoms.
-pub(super) struct Problem<'a, A: LinearOperator, L> {
-    pub f: &'a Objective<A, L>,
+pub(super) struct Problem<'a> {
+    pub f: &'a OnVectors<'a>,
     pub atoms: Atoms,
-    kept: IndexSet,
+    always_in: IndexSet,
     /// The most atoms of an answer.
     pub k: usize,
 }
 
-impl<'a, A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>, L: Loss> Problem<'a, A, L> {
-    pub fn new(f: &'a Objective<A, L>, set: &impl CoordinateSet) -> Self {
-        Self { f, atoms: set.candidates(), kept: set.kept(), k: set.atoms() }
+impl<'a> Problem<'a> {
+    pub fn new(f: &'a OnVectors<'a>, set: &dyn CoordinateAtoms) -> Self {
+        Self { f, atoms: set.candidates(), always_in: set.always_in(), k: set.atoms() }
     }
 
     /// f(0) above its lower bound: the size of what is fitted, and so of its rounding.
     pub fn scale(&self) -> f64 {
-        self.f.value(&self.f.at(SparseVec::zero(self.f.operator().domain()))) - self.f.lower_bound()
+        self.f.value(&self.f.at(SparseVec::zero(self.f.domain()))) - self.f.lower_bound()
     }
 
     /// The coordinates of some atoms, and what is always kept.
     pub fn support(&self, chosen: &[usize]) -> IndexSet {
         let members = chosen.iter().flat_map(|&atom| self.atoms.members(atom).iter().copied());
-        IndexSet::new(self.kept.dim(), self.kept.indices().iter().copied().chain(members).collect())
+        IndexSet::new(self.always_in.dim(), self.always_in.indices().iter().copied().chain(members).collect())
     }
 }
 
@@ -52,11 +52,7 @@ pub(super) struct Model {
 
 impl Model {
     /// The minimum over the atoms of a point, and the directions of its coordinates.
-    pub fn start<A, L>(problem: &Problem<'_, A, L>, chosen: Vec<usize>) -> (Self, Vec<Direction>)
-    where
-        A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
-        L: Loss,
-    {
+    pub fn start(problem: &Problem<'_>, chosen: Vec<usize>) -> (Self, Vec<Direction>) {
         let f = problem.f;
         let support = problem.support(&chosen);
         let x = f.at(support.point(&vec![0.0; support.dimension()]));
@@ -78,26 +74,22 @@ impl Model {
     }
 
     /// What an addition did; the last one when all k atoms are there.
-    pub fn progress<A: LinearOperator, L>(&self, problem: &Problem<'_, A, L>, before: &SparseVec) -> Progress {
+    pub fn progress(&self, problem: &Problem<'_>, before: &SparseVec) -> Progress {
         let kind = if self.chosen.len() >= problem.k { Move::Completed } else { Move::Grown };
         Progress { kind, ..Progress::moved(self.objective, self.x.point(), before) }
     }
 
     /// Which coordinates belong to it.
-    pub fn held<A: LinearOperator, L>(&self, problem: &Problem<'_, A, L>) -> Vec<bool> {
-        let mut held = vec![false; problem.kept.dim()];
+    pub fn held(&self, problem: &Problem<'_>) -> Vec<bool> {
+        let mut held = vec![false; problem.always_in.dim()];
         let members = self.chosen.iter().flat_map(|&atom| problem.atoms.members(atom));
-        problem.kept.indices().iter().chain(members).for_each(|&j| held[j] = true);
+        problem.always_in.indices().iter().chain(members).for_each(|&j| held[j] = true);
         held
     }
 
     /// Lets in the atom of the largest gain, the first of equal ones. `None` when no gain is above `least`
     /// or no atom brings anything new.
-    pub fn grow<A, L>(&mut self, problem: &Problem<'_, A, L>, mut gains: Vec<f64>, least: f64) -> Option<Vec<Direction>>
-    where
-        A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
-        L: Loss,
-    {
+    pub fn grow(&mut self, problem: &Problem<'_>, mut gains: Vec<f64>, least: f64) -> Option<Vec<Direction>> {
         self.chosen.iter().for_each(|&atom| gains[atom] = f64::NEG_INFINITY);
         loop {
             let atom = (0..gains.len()).reduce(|best, atom| if gains[atom] > gains[best] { atom } else { best })?;
@@ -112,11 +104,7 @@ impl Model {
     }
 
     /// Lets an atom in; `None`, with nothing changed, when all of its coordinates depend on those inside.
-    fn enter<A, L>(&mut self, problem: &Problem<'_, A, L>, atom: usize) -> Option<Vec<Direction>>
-    where
-        A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
-        L: Loss,
-    {
+    fn enter(&mut self, problem: &Problem<'_>, atom: usize) -> Option<Vec<Direction>> {
         let held = self.held(problem);
         let mut directions = Vec::new();
         if let Some(frame) = &mut self.frame {
@@ -135,11 +123,7 @@ impl Model {
 
     /// Takes an atom out, with the coordinates that no other chosen atom holds: the directions that left,
     /// and those of coordinates that depended on them.
-    pub fn leave<A, L>(&mut self, problem: &Problem<'_, A, L>, atom: usize) -> Vec<Direction>
-    where
-        A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
-        L: Loss,
-    {
+    pub fn leave(&mut self, problem: &Problem<'_>, atom: usize) -> Vec<Direction> {
         self.chosen.retain(|&other| other != atom);
         let held = self.held(problem);
         let mut directions = Vec::new();
@@ -155,18 +139,14 @@ impl Model {
     }
 
     /// Moves to the minimum over the atoms. The last of the new directions learns its share.
-    fn settle<A, L>(&mut self, problem: &Problem<'_, A, L>, directions: &mut [Direction])
-    where
-        A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
-        L: Loss,
-    {
+    fn settle(&mut self, problem: &Problem<'_>, directions: &mut [Direction]) {
         let f = problem.f;
         let support = problem.support(&self.chosen);
         let start = support.point(&support.coordinates(self.x.point()));
         let frame = match &self.frame {
             Some(frame) => frame,
             None => {
-                self.x = refit_on(f, f.at(start), &support);
+                self.x = refit(f, f.at(start), &support).point;
                 self.objective = f.value(&self.x);
                 return;
             }
@@ -184,12 +164,8 @@ impl Model {
     }
 
     /// How much f rises when each chosen atom goes, in their order: exact for a quadratic loss where no
-    /// coordinate waits, the second-order picture for others.
-    pub fn removal_costs<A, L>(&self, problem: &Problem<'_, A, L>) -> Vec<f64>
-    where
-        A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
-        L: Loss,
-    {
+    /// coordinate waits, that of the local quadratic model for others.
+    pub fn removal_costs(&self, problem: &Problem<'_>) -> Vec<f64> {
         let fresh;
         let frame = match &self.frame {
             Some(frame) => frame,
@@ -198,8 +174,8 @@ impl Model {
                 &fresh
             }
         };
-        let mut holders = vec![0_u32; problem.kept.dim()];
-        problem.kept.indices().iter().for_each(|&j| holders[j] = 2);
+        let mut holders = vec![0_u32; problem.always_in.dim()];
+        problem.always_in.indices().iter().for_each(|&j| holders[j] = 2);
         self.chosen.iter().flat_map(|&atom| problem.atoms.members(atom)).for_each(|&j| holders[j] += 1);
         let cost = |&atom: &usize| {
             let alone = problem.atoms.members(atom).iter().filter(|&&j| holders[j] == 1);

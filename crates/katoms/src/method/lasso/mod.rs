@@ -24,20 +24,19 @@
 //! extrapolated dual point.
 
 mod factor;
+mod local_model;
 mod newton;
 mod path;
-mod picture;
 mod restricted;
 mod working;
 
 use serde::{Deserialize, Serialize};
 
 use super::duality::lower_bound;
-use super::{Method, Move, Progress};
+use super::smooth::{Algorithm, OnVectors};
+use super::{Move, Progress};
 use crate::error::{Error, check_option, check_range};
-use crate::loss::Loss;
-use crate::objective::{Evaluated, Objective};
-use crate::operator::LinearOperator;
+use crate::objective::Evaluated;
 use crate::penalty::{L1, Penalty};
 use crate::space::{Point, SparseVec};
 
@@ -47,7 +46,7 @@ use restricted::{Proven, Restricted, Standpoint};
 /// The Lasso, the elastic net (with the objective's ridge) and their kin for other losses.
 ///
 /// An iteration is one pass, and touches the columns of the working set: for least squares once for every
-/// 64 coordinates that join it, for other losses once for each second-order picture. Beside the data it
+/// 64 coordinates that join it, for other losses once for each local quadratic model. Beside the data it
 /// holds a square matrix of the size of the working set.
 ///
 /// ```
@@ -81,17 +80,13 @@ impl Default for Lasso {
 }
 
 impl Lasso {
-    pub(crate) fn check<A, L>(&self, f: &Objective<A, L>) -> Result<(), Error>
-    where
-        A: LinearOperator,
-        L: Loss,
-    {
+    pub(crate) fn check(&self, f: &OnVectors<'_>) -> Result<(), Error> {
         check_range("the first size of a working set", self.first, 1, usize::MAX)?;
         check_range("the growth of a working set", self.growth, 1, usize::MAX)?;
         let right = "it must lie above 0 and below 1";
         check_option("accuracy", self.accuracy, right, |v| v > 0.0 && v < 1.0)?;
         let method = "the Lasso by working sets";
-        if !f.operator().has_cheap_columns() {
+        if !f.has_cheap_columns() {
             return Err(Error::Unsuitable {
                 method,
                 needs: "an operator with cheap columns; Fista serves every operator",
@@ -115,15 +110,12 @@ pub struct LassoState {
     bound: f64,
 }
 
-impl<A, L> Method<A, L, L1> for Lasso
-where
-    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
-    L: Loss,
-{
+impl Algorithm<SparseVec, Vec<f64>> for Lasso {
     type State = LassoState;
+    type Subject = L1;
 
     /// The restricted minimum on what is free and the support of x0. No pass.
-    fn start(&self, f: &Objective<A, L>, penalty: &L1, x0: SparseVec) -> Result<LassoState, Error> {
+    fn start(&self, f: &OnVectors<'_>, penalty: &L1, x0: SparseVec) -> Result<LassoState, Error> {
         self.check(f)?;
         let mut restricted = Restricted::new(f, penalty, x0);
         if restricted.size() > 0 {
@@ -136,7 +128,7 @@ where
         state.restricted.x()
     }
 
-    fn advance(&self, f: &Objective<A, L>, penalty: &L1, state: &mut LassoState, g: &Vec<f64>) -> Progress {
+    fn advance(&self, f: &OnVectors<'_>, penalty: &L1, state: &mut LassoState, g: &Vec<f64>) -> Progress {
         let value = |x: &Evaluated<SparseVec>| f.value(x) + penalty.value(x.point());
         let LassoState { restricted, bound } = state;
         let x = restricted.x().clone();
@@ -158,9 +150,5 @@ where
             return Progress { gap, ..Progress::still(objective, kind) };
         }
         Progress { gap, ..Progress::moved(objective, restricted.x().point(), x.point()) }
-    }
-
-    fn iterate<'s>(&self, state: &'s LassoState) -> &'s Evaluated<SparseVec> {
-        state.restricted.x()
     }
 }

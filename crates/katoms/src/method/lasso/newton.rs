@@ -1,26 +1,25 @@
 //! The restricted minimum of a loss that is not quadratic: proximal Newton.
 //!
 //! Lee, Sun, Saunders, "Proximal Newton-type methods for minimizing composite functions" (2014). At each
-//! point the loss is replaced by its second-order picture, of which the penalised minimum is exact. A
+//! point the loss is replaced by its local quadratic model, of which the penalised minimum is exact. A
 //! step goes there, or as far as the objective descends enough. Nothing but the columns of the working
 //! set is touched.
 
-use super::picture::{Picture, bring, point};
+use super::local_model::{LocalModel, bring, point};
 use super::working::Working;
 use crate::linalg::{Matrix, solve_symmetric};
-use crate::loss::Loss;
-use crate::objective::{Evaluated, Objective};
-use crate::operator::LinearOperator;
+use crate::method::smooth::OnVectors;
+use crate::objective::Evaluated;
 use crate::penalty::{L1, Penalty};
 use crate::space::{IndexSet, Point, SparseVec, Subspace};
 
-/// The most pictures.
-const PICTURES: usize = 50;
+/// The most local models.
+const MODELS: usize = 50;
 /// Halvings of a step.
 const HALVINGS: usize = 30;
 /// The share of the predicted decrease that a step must bring.
 const SUFFICIENT: f64 = 1e-4;
-/// Curvatures below this share of the largest possible one are lifted: a picture needs some.
+/// Curvatures below this share of the largest possible one are lifted: a local model needs some.
 const FLAT: f64 = 1e-12;
 /// Changes of the objective below this share of it are rounding.
 const ROUNDING: f64 = 1e-14;
@@ -28,22 +27,18 @@ const ROUNDING: f64 = 1e-14;
 const FREE_STEPS: usize = 5;
 
 /// A point within about `accuracy` of the minimum over `members`, from x.
-pub(super) fn minimize<A, L>(
-    f: &Objective<A, L>,
+pub(super) fn minimize(
+    f: &OnVectors<'_>,
     penalty: &L1,
     members: &[usize],
     x: &Evaluated<SparseVec>,
     accuracy: f64,
-) -> Evaluated<SparseVec>
-where
-    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
-    L: Loss,
-{
+) -> Evaluated<SparseVec> {
     let mut x = x.clone();
-    for _ in 0..PICTURES {
-        let picture = Picture::around(f, &x, FLAT * f.loss().curvature_bound());
+    for _ in 0..MODELS {
+        let model = LocalModel::around(f, &x, FLAT * f.loss().curvature_bound());
         let mut working = Working::default();
-        bring(f, &picture, penalty, members, &mut working);
+        bring(f, &model, penalty, members, &mut working);
         working.go_to(|j| x.point().value_at(j));
         working.minimize(penalty.lambda());
         let towards = f.at(point(penalty.domain(), &working));
@@ -59,17 +54,13 @@ where
 }
 
 /// The first of the steps 1, ½, ¼, … towards a point that descends enough, and the decrease that the
-/// picture predicts. `None` where there is none.
-fn descend<A, L>(
-    f: &Objective<A, L>,
+/// model predicts. `None` where there is none.
+fn descend(
+    f: &OnVectors<'_>,
     penalty: &L1,
     x: &Evaluated<SparseVec>,
     towards: &Evaluated<SparseVec>,
-) -> Option<(Evaluated<SparseVec>, f64)>
-where
-    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
-    L: Loss,
-{
+) -> Option<(Evaluated<SparseVec>, f64)> {
     let value = |x: &Evaluated<SparseVec>| f.value(x) + penalty.value(x.point());
     let here = value(x);
     let slope = f.slope(x, &Evaluated::combine(1.0, towards, -1.0, x));
@@ -91,16 +82,7 @@ where
 }
 
 /// The minimum over the free coordinates alone: a bound from duality asks for no slope there.
-fn fit_free<A, L>(
-    f: &Objective<A, L>,
-    penalty: &L1,
-    members: &[usize],
-    mut x: Evaluated<SparseVec>,
-) -> Evaluated<SparseVec>
-where
-    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
-    L: Loss,
-{
+fn fit_free(f: &OnVectors<'_>, penalty: &L1, members: &[usize], mut x: Evaluated<SparseVec>) -> Evaluated<SparseVec> {
     let free = members.iter().copied().filter(|&j| penalty.price(j) == 0.0).collect();
     let free = IndexSet::new(penalty.domain(), free);
     for _ in 0..if free.indices().is_empty() { 0 } else { FREE_STEPS } {

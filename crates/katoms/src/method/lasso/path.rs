@@ -19,6 +19,7 @@ use crate::driver::{Status, check_domain};
 use crate::error::{Error, check_option, check_range, check_values};
 use crate::loss::Loss;
 use crate::method::duality::lower_bound;
+use crate::method::smooth::OnVectors;
 use crate::objective::{Evaluated, Objective};
 use crate::operator::LinearOperator;
 use crate::penalty::{L1, Penalty};
@@ -167,9 +168,18 @@ where
     A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
     L: Loss,
 {
+    check_domain(f, penalty)?;
+    path_of(f, penalty, options, &mut go_on)
+}
+
+fn path_of(
+    f: &OnVectors<'_>,
+    penalty: &L1,
+    options: &LassoPathOptions,
+    go_on: &mut dyn FnMut(&LassoPoint) -> ControlFlow<()>,
+) -> Result<LassoPath, Error> {
     options.check()?;
     Lasso::default().check(f)?;
-    check_domain(f, penalty)?;
     let before = f.cost();
     let mut walk = Walk::new(f, penalty, options)?;
     while walk.told < walk.lambdas.len() {
@@ -179,7 +189,7 @@ where
                 walk.round();
             }
         });
-        if walk.tell(&mut go_on).is_break() {
+        if walk.tell(go_on).is_break() {
             break;
         }
     }
@@ -199,8 +209,8 @@ struct Judged {
 }
 
 /// A path on its way.
-struct Walk<'a, A: LinearOperator, L> {
-    f: &'a Objective<A, L>,
+struct Walk<'a> {
+    f: &'a OnVectors<'a>,
     options: &'a LassoPathOptions,
     /// One for each λ.
     penalties: Vec<L1>,
@@ -222,21 +232,16 @@ struct Walk<'a, A: LinearOperator, L> {
     ahead: usize,
 }
 
-impl<'a, A, L> Walk<'a, A, L>
-where
-    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
-    L: Loss,
-{
+impl<'a> Walk<'a> {
     /// The free coordinates fitted and λ_max known: one pass.
-    fn new(f: &'a Objective<A, L>, penalty: &L1, options: &'a LassoPathOptions) -> Result<Self, Error> {
+    fn new(f: &'a OnVectors<'a>, penalty: &L1, options: &'a LassoPathOptions) -> Result<Self, Error> {
         let zero = SparseVec::zero(penalty.domain());
         let before = f.value(&f.at(zero.clone())) - f.lower_bound();
         let mut restricted = Restricted::new(f, penalty, zero);
         if restricted.size() > 0 {
             restricted.minimize(f, penalty, 0.0);
         }
-        let mut gradient = f.operator().new_covector();
-        f.gradient(restricted.x(), &mut gradient);
+        let gradient = f.gradient(restricted.x());
         let left = f.value(restricted.x()) - f.lower_bound();
         let largest = penalty.polar(&gradient) * penalty.lambda();
         let nothing = largest == 0.0 || left <= NOTHING_LEFT * before;
@@ -285,7 +290,7 @@ where
             self.points[i] = Some(self.done(i, judged, status));
         }
         let n = gradient.len();
-        if self.f.loss().is_quadratic() && n <= self.f.operator().n_outputs().min(SMALL) {
+        if self.f.loss().is_quadratic() && n <= self.f.n_outputs().min(SMALL) {
             let all: Vec<usize> = (0..n).collect();
             return self.restricted.admit(self.f, &self.penalties[0], &all);
         }
@@ -403,7 +408,7 @@ where
     }
 
     /// Tells the observer of what is done.
-    fn tell(&mut self, go_on: &mut impl FnMut(&LassoPoint) -> ControlFlow<()>) -> ControlFlow<()> {
+    fn tell(&mut self, go_on: &mut dyn FnMut(&LassoPoint) -> ControlFlow<()>) -> ControlFlow<()> {
         while let Some(Some(point)) = self.points.get(self.told) {
             self.told += 1;
             go_on(point)?;

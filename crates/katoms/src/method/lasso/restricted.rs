@@ -2,12 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::local_model::{LocalModel, bring, point};
 use super::newton;
-use super::picture::{Picture, bring, point};
 use super::working::{Place, SLACK, Working};
-use crate::loss::Loss;
-use crate::objective::{Evaluated, Objective};
-use crate::operator::LinearOperator;
+use crate::method::smooth::OnVectors;
+use crate::objective::Evaluated;
 use crate::penalty::{L1, Penalty};
 use crate::space::{Point, SparseVec};
 
@@ -48,11 +47,7 @@ impl Standpoint {
 
 impl Restricted {
     /// W is what is free and the support of x0, and the point is x0. Touches the columns of W.
-    pub(crate) fn new<A, L>(f: &Objective<A, L>, penalty: &L1, x0: SparseVec) -> Self
-    where
-        A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
-        L: Loss,
-    {
+    pub(crate) fn new(f: &OnVectors<'_>, penalty: &L1, x0: SparseVec) -> Self {
         let n = penalty.domain();
         let first: Vec<usize> = (0..n).filter(|&j| penalty.price(j) == 0.0 || x0.value_at(j) != 0.0).collect();
         let kept = f.loss().is_quadratic().then(Working::default);
@@ -88,25 +83,17 @@ impl Restricted {
     }
 
     /// Takes coordinates into W. Touches their columns and those of W once for every [`HELD`] of them.
-    pub(crate) fn admit<A, L>(&mut self, f: &Objective<A, L>, penalty: &L1, coordinates: &[usize])
-    where
-        A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
-        L: Loss,
-    {
+    pub(crate) fn admit(&mut self, f: &OnVectors<'_>, penalty: &L1, coordinates: &[usize]) {
         let new: Vec<usize> = coordinates.iter().copied().filter(|&j| !self.inside[j]).collect();
         new.iter().for_each(|&j| self.inside[j] = true);
         if let Some(working) = &mut self.kept {
-            bring(f, &Picture::around(f, &self.x, 0.0), penalty, &new, working);
+            bring(f, &LocalModel::around(f, &self.x, 0.0), penalty, &new, working);
         }
         self.members.extend(new);
     }
 
     /// The minimum over W, where the loss is quadratic; otherwise a point within about `accuracy` of it.
-    pub(crate) fn minimize<A, L>(&mut self, f: &Objective<A, L>, penalty: &L1, accuracy: f64)
-    where
-        A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
-        L: Loss,
-    {
+    pub(crate) fn minimize(&mut self, f: &OnVectors<'_>, penalty: &L1, accuracy: f64) {
         match &mut self.kept {
             Some(working) => {
                 working.minimize(penalty.lambda());
@@ -121,11 +108,7 @@ impl Restricted {
     ///
     /// With r = ∇ℓ(Ax) and c = f(0), Fenchel's bound at s·r is
     /// c − ½s²·xᵀGx − s(1 − s)·bᵀx − (1 − s)²·(c − min ℓ).
-    pub(crate) fn proven<A, L>(&mut self, f: &Objective<A, L>, penalty: &L1) -> Option<Proven>
-    where
-        A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
-        L: Loss,
-    {
+    pub(crate) fn proven(&mut self, f: &OnVectors<'_>, penalty: &L1) -> Option<Proven> {
         let working = self.kept.as_mut().filter(|_| self.inside.iter().all(|inside| *inside))?;
         working.minimize(penalty.lambda());
         let n = penalty.domain();

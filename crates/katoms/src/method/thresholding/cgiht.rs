@@ -31,11 +31,10 @@ use serde::{Deserialize, Serialize};
 use super::NormalisedIht;
 use super::normalised::{Taken, restricted};
 use crate::error::Error;
-use crate::loss::Loss;
-use crate::method::{Method, Progress};
-use crate::objective::{Evaluated, Objective};
-use crate::operator::LinearOperator;
-use crate::set::{Expand, Structure};
+use crate::method::Progress;
+use crate::method::smooth::{Algorithm, AtomSet, Smooth};
+use crate::objective::Evaluated;
+use crate::set::Structure;
 use crate::space::{Covector, Point, Subspace};
 
 /// What a change of the support does to the search direction.
@@ -49,18 +48,6 @@ pub enum SupportRestart {
 }
 
 /// Conjugate gradient IHT.
-///
-/// ```
-/// use std::ops::ControlFlow;
-/// use katoms::driver::{Options, solve};
-/// use katoms::{Objective, loss::LeastSquares, method::Cgiht, operator::Dense, set::KSparse};
-/// let design = Dense::column_major(&[1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 3.0], 3, 3)?;
-/// let f = Objective::new(&design, LeastSquares::new(vec![1.0, 4.0, 0.5])?)?;
-/// let set = KSparse::new(2, 3)?;
-/// let outcome = solve(&f, &set, &Cgiht::restarted(), Options::for_set(&set), |_, _| ControlFlow::Continue(()))?;
-/// assert_eq!(outcome.point.indices(), [0, 1]);
-/// # Ok::<(), katoms::Error>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Cgiht {
     /// Whether a new support restarts the directions. Default: never, Algorithm 1.
@@ -105,24 +92,19 @@ struct Step<P> {
 
 impl Cgiht {
     /// A step along r + β·p from x, where that lowers f. `g_gamma` is −Proj r.
-    fn conjugate<A, L, S>(
+    fn conjugate<P: Point, G: Covector<P>>(
         &self,
-        f: &Objective<A, L>,
-        set: &S,
-        state: &CgihtState<A::Point>,
-        (g, g_gamma): (&A::Covector, &A::Point),
-    ) -> Option<Step<A::Point>>
-    where
-        A: LinearOperator,
-        L: Loss,
-        S: Expand<A::Covector, Point = A::Point>,
-    {
+        f: &dyn Smooth<P, G>,
+        set: &dyn AtomSet<P, G>,
+        state: &CgihtState<P>,
+        (g, g_gamma): (&G, &P),
+    ) -> Option<Step<P>> {
         let (x, past) = (&state.x, state.past.as_ref()?);
         if self.restart == SupportRestart::OnChange && !past.stayed {
             return None;
         }
         let g_gamma = f.at(g_gamma.clone());
-        let p_gamma = f.at(projected::<A, S>(f, set, x.point(), &past.p));
+        let p_gamma = f.at(projected(f, set, x.point(), &past.p));
         let beta = self.beta(f, x, &g_gamma, &p_gamma, past.square); //    2: β
         if !(beta != 0.0 && beta.is_finite()) {
             return None;
@@ -136,18 +118,18 @@ impl Cgiht {
             return None;
         }
         let g_t = d.on(&set.expand(&d, &x.point().support()));
-        let v = A::Point::combine(1.0, x.point(), -alpha, &g_t);
+        let v = P::combine(1.0, x.point(), -alpha, &g_t);
         let x_next = f.at(set.project(v)); //                              5, 6: x⁺ = Π_k(x + α·p)
         let objective = f.value(&x_next);
         (objective < state.objective).then_some(Step { taken: Taken { x_next, objective, mu: alpha, g_t }, beta })
     }
 
-    fn beta<A: LinearOperator, L: Loss>(
+    fn beta<P: Point, G: Covector<P>>(
         &self,
-        f: &Objective<A, L>,
-        x: &Evaluated<A::Point>,
-        g_gamma: &Evaluated<A::Point>,
-        p_gamma: &Evaluated<A::Point>,
+        f: &dyn Smooth<P, G>,
+        x: &Evaluated<P>,
+        g_gamma: &Evaluated<P>,
+        p_gamma: &Evaluated<P>,
         square: f64,
     ) -> f64 {
         match self.restart {
@@ -159,46 +141,34 @@ impl Cgiht {
 }
 
 /// p on the support of x; for matrices on the tangent space there.
-fn projected<A, S>(f: &Objective<A, impl Loss>, set: &S, x: &A::Point, p: &A::Point) -> A::Point
-where
-    A: LinearOperator,
-    S: Expand<A::Covector, Point = A::Point>,
-{
+fn projected<P: Point, G: Covector<P>>(f: &dyn Smooth<P, G>, set: &dyn AtomSet<P, G>, x: &P, p: &P) -> P {
     match set.structure() {
         Structure::Coordinates => p.on(&x.support()),
         Structure::RankOne => {
-            let mut covector = f.operator().new_covector();
+            let mut covector = f.new_covector();
             covector.add(1.0, p);
             covector.on(&set.expand(&covector, &x.support()))
         }
     }
 }
 
-impl<A, L, S> Method<A, L, S> for Cgiht
-where
-    A: LinearOperator,
-    L: Loss,
-    S: Expand<A::Covector, Point = A::Point>,
-{
-    type State = CgihtState<A::Point>;
+impl<P: Point, G: Covector<P>> Algorithm<P, G> for Cgiht {
+    type State = CgihtState<P>;
+    type Subject = dyn AtomSet<P, G>;
 
-    fn start(&self, f: &Objective<A, L>, set: &S, x0: A::Point) -> Result<Self::State, Error> {
+    fn start(&self, f: &dyn Smooth<P, G>, set: &Self::Subject, x0: P) -> Result<Self::State, Error> {
         self.base.check()?;
         let x = f.at(set.project(x0));
         let objective = f.value(&x);
         Ok(CgihtState { x, objective, past: None })
     }
 
-    fn query<'s>(&self, state: &'s Self::State) -> &'s Evaluated<A::Point> {
+    fn query<'s>(&self, state: &'s Self::State) -> &'s Evaluated<P> {
         &state.x
     }
 
-    fn iterate<'s>(&self, state: &'s Self::State) -> &'s Evaluated<A::Point> {
-        &state.x
-    }
-
-    fn advance(&self, f: &Objective<A, L>, set: &S, state: &mut Self::State, g: &A::Covector) -> Progress {
-        let along = restricted::<A, S>(set, state.x.point(), g);
+    fn advance(&self, f: &dyn Smooth<P, G>, set: &Self::Subject, state: &mut Self::State, g: &G) -> Progress {
+        let along = restricted(set, state.x.point(), g);
         let (gamma, square) = (along.gamma(state.x.point()), along.g_gamma.norm().powi(2));
         let step = match self.conjugate(f, set, state, (g, &along.g_gamma)) {
             Some(step) => step,
@@ -213,7 +183,7 @@ where
         let Step { taken: Taken { x_next, objective, mu, g_t }, beta } = step;
         let progress = Progress::moved(objective, x_next.point(), state.x.point());
         let stayed = x_next.point().support().entered_since(&gamma) == 0;
-        let p = A::Point::combine(-1.0, &g_t, 0.0, &g_t);
+        let p = P::combine(-1.0, &g_t, 0.0, &g_t);
         *state = CgihtState { x: x_next, objective, past: Some(Past { p, square, stayed }) };
         Progress { step: mu, momentum: beta, ..progress }
     }

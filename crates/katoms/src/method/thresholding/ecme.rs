@@ -25,26 +25,12 @@ use serde::{Deserialize, Serialize};
 use super::frame::{Frame, Inverse};
 use crate::error::Error;
 use crate::linalg;
-use crate::loss::Loss;
-use crate::method::{Method, Move, Progress, relative_change};
-use crate::objective::{Evaluated, Objective};
-use crate::operator::LinearOperator;
-use crate::set::Expand;
+use crate::method::smooth::{Algorithm, AtomSet, Smooth};
+use crate::method::{Move, Progress, relative_change};
+use crate::objective::Evaluated;
 use crate::space::{Covector, Point};
 
 /// ECME hard thresholding, over-relaxed.
-///
-/// ```
-/// use std::ops::ControlFlow;
-/// use katoms::driver::{Options, solve};
-/// use katoms::{Objective, loss::LeastSquares, method::EcmeDore, operator::Dense, set::KSparse};
-/// let design = Dense::column_major(&[1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 3.0], 3, 3)?;
-/// let f = Objective::new(&design, LeastSquares::new(vec![1.0, 4.0, 0.5])?)?;
-/// let set = KSparse::new(2, 3)?;
-/// let outcome = solve(&f, &set, &EcmeDore::default(), Options::for_set(&set), |_, _| ControlFlow::Continue(()))?;
-/// assert_eq!(outcome.point.indices(), [0, 1]);
-/// # Ok::<(), katoms::Error>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EcmeDore {
     /// How (ΦΦᵀ)⁻¹ is applied. Default: by conjugate residuals, to 1e-8.
@@ -95,7 +81,7 @@ impl<P: Point> Seen<P> {
 }
 
 /// A point with its residual and what the inverse makes of it.
-fn see<A: LinearOperator, L: Loss>(f: &Objective<A, L>, x: Evaluated<A::Point>, inverse: &Inverse) -> Seen<A::Point> {
+fn see<P: Point, G: Covector<P>>(f: &dyn Smooth<P, G>, x: Evaluated<P>, inverse: &Inverse) -> Seen<P> {
     let unweighted = |(g, h): (&f64, &f64)| if *h > 0.0 { -g / h } else { 0.0 };
     let residual: Vec<f64> = f.residual(&x).iter().zip(&f.curvatures(&x)).map(unweighted).collect();
     let solved = inverse.times(f, &residual);
@@ -103,10 +89,10 @@ fn see<A: LinearOperator, L: Loss>(f: &Objective<A, L>, x: Evaluated<A::Point>, 
 }
 
 impl EcmeDore {
-    fn check<A: LinearOperator, L: Loss>(f: &Objective<A, L>) -> Result<(), Error> {
+    fn check<P: Point, G: Covector<P>>(f: &dyn Smooth<P, G>) -> Result<(), Error> {
         // A row that counts nothing would still be a row of Φ.
-        let counts = |x: &Evaluated<A::Point>| f.curvatures(x).iter().all(|h| *h > 0.0);
-        let zero = || f.at(A::Point::zero(f.operator().domain()));
+        let counts = |x: &Evaluated<P>| f.curvatures(x).iter().all(|h| *h > 0.0);
+        let zero = || f.at(P::zero(f.domain()));
         if f.loss().is_quadratic() && f.ridge_weight() == 0.0 && counts(&zero()) {
             return Ok(());
         }
@@ -117,52 +103,37 @@ impl EcmeDore {
     }
 
     /// Φᵀ(ΦΦᵀ)⁻¹(y − Φx) with the opposite sign. No pass where that is a multiple of ∇f, which `g` holds.
-    fn direction<A: LinearOperator, L: Loss>(
-        f: &Objective<A, L>,
-        state: &EcmeState<A::Point>,
-        g: &A::Covector,
-    ) -> (A::Covector, f64) {
+    fn direction<P: Point, G: Covector<P>>(f: &dyn Smooth<P, G>, state: &EcmeState<P>, g: &G) -> (G, f64) {
         let h = f.curvatures(&state.x.x);
         if let Inverse::Scale(scale) = state.inverse
             && h.iter().all(|v| *v == h[0] && *v > 0.0)
         {
             return (g.clone(), scale / h[0]);
         }
-        let mut direction = f.operator().new_covector();
-        f.operator().adjoint(&state.x.solved, &mut direction);
-        f.count_pass();
-        (direction, -1.0)
+        (f.adjoint_block(&[&state.x.solved]).swap_remove(0), -1.0)
     }
 }
 
-impl<A, L, S> Method<A, L, S> for EcmeDore
-where
-    A: LinearOperator,
-    L: Loss,
-    S: Expand<A::Covector, Point = A::Point>,
-{
-    type State = EcmeState<A::Point>;
+impl<P: Point, G: Covector<P>> Algorithm<P, G> for EcmeDore {
+    type State = EcmeState<P>;
+    type Subject = dyn AtomSet<P, G>;
 
-    fn start(&self, f: &Objective<A, L>, set: &S, x0: A::Point) -> Result<Self::State, Error> {
+    fn start(&self, f: &dyn Smooth<P, G>, set: &Self::Subject, x0: P) -> Result<Self::State, Error> {
         Self::check(f)?;
         let inverse = self.frame.inverse(f)?;
         let x = see(f, f.at(set.project(x0)), &inverse);
         Ok(EcmeState { before: x.clone(), x, inverse })
     }
 
-    fn query<'s>(&self, state: &'s Self::State) -> &'s Evaluated<A::Point> {
+    fn query<'s>(&self, state: &'s Self::State) -> &'s Evaluated<P> {
         &state.x.x
     }
 
-    fn iterate<'s>(&self, state: &'s Self::State) -> &'s Evaluated<A::Point> {
-        &state.x.x
-    }
-
-    fn advance(&self, f: &Objective<A, L>, set: &S, state: &mut Self::State, g: &A::Covector) -> Progress {
+    fn advance(&self, f: &dyn Smooth<P, G>, set: &Self::Subject, state: &mut Self::State, g: &G) -> Progress {
         let x = &state.x;
         let (direction, length) = Self::direction(f, state, g);
         let d_t = direction.on(&set.expand(&direction, &x.x.point().support()));
-        let v = A::Point::combine(1.0, x.x.point(), -length, &d_t);
+        let v = P::combine(1.0, x.x.point(), -length, &d_t);
         let bar = see(f, f.at(set.project(v)), &state.inverse); //                step 1: s̄
         if bar.x.point() == x.x.point() {
             return Progress::still(f.value(&x.x), Move::Fixed);

@@ -21,27 +21,13 @@ use serde::{Deserialize, Serialize};
 use super::NormalisedIht;
 use super::normalised::{Taken, restricted, step_length};
 use crate::error::Error;
-use crate::loss::Loss;
 use crate::method::momentum::minimizer_along;
-use crate::method::{Method, Move, Progress, relative_change};
-use crate::objective::{Evaluated, Objective};
-use crate::operator::LinearOperator;
-use crate::set::Expand;
-use crate::space::Point;
+use crate::method::smooth::{Algorithm, AtomSet, Smooth};
+use crate::method::{Move, Progress, relative_change};
+use crate::objective::Evaluated;
+use crate::space::{Covector, Point};
 
 /// Fast IHT.
-///
-/// ```
-/// use std::ops::ControlFlow;
-/// use katoms::driver::{Options, solve};
-/// use katoms::{Objective, loss::LeastSquares, method::FastIht, operator::Dense, set::KSparse};
-/// let design = Dense::column_major(&[1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 3.0], 3, 3)?;
-/// let f = Objective::new(&design, LeastSquares::new(vec![1.0, 4.0, 0.5])?)?;
-/// let set = KSparse::new(2, 3)?;
-/// let outcome = solve(&f, &set, &FastIht::default(), Options::for_set(&set), |_, _| ControlFlow::Continue(()))?;
-/// assert_eq!(outcome.point.indices(), [0, 1]);
-/// # Ok::<(), katoms::Error>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct FastIht {
     /// The step where there is no momentum.
@@ -60,24 +46,19 @@ pub struct FastState<P> {
 
 impl FastIht {
     /// The step from the extrapolated point; how far it would move where it raises f.
-    fn step<A, L, S>(
+    fn step<P: Point, G: Covector<P>>(
         &self,
-        f: &Objective<A, L>,
-        set: &S,
-        state: &FastState<A::Point>,
-        g: &A::Covector,
-    ) -> Result<Taken<A::Point>, Progress>
-    where
-        A: LinearOperator,
-        L: Loss,
-        S: Expand<A::Covector, Point = A::Point>,
-    {
+        f: &dyn Smooth<P, G>,
+        set: &dyn AtomSet<P, G>,
+        state: &FastState<P>,
+        g: &G,
+    ) -> Result<Taken<P>, Progress> {
         if !state.extrapolated {
             return self.base.step_from(f, set, &state.x, g);
         }
-        let g = restricted::<A, S>(set, state.u.point(), g);
+        let g = restricted(set, state.u.point(), g);
         let mu = step_length(f, &state.u, &g);
-        let x_next = f.at(set.project(A::Point::combine(1.0, state.u.point(), -mu, &g.g_t)));
+        let x_next = f.at(set.project(P::combine(1.0, state.u.point(), -mu, &g.g_t)));
         let objective = f.value(&x_next);
         if objective < state.objective {
             return Ok(Taken { x_next, objective, mu, g_t: g.g_t });
@@ -87,30 +68,26 @@ impl FastIht {
     }
 }
 
-impl<A, L, S> Method<A, L, S> for FastIht
-where
-    A: LinearOperator,
-    L: Loss,
-    S: Expand<A::Covector, Point = A::Point>,
-{
-    type State = FastState<A::Point>;
+impl<P: Point, G: Covector<P>> Algorithm<P, G> for FastIht {
+    type State = FastState<P>;
+    type Subject = dyn AtomSet<P, G>;
 
-    fn start(&self, f: &Objective<A, L>, set: &S, x0: A::Point) -> Result<Self::State, Error> {
+    fn start(&self, f: &dyn Smooth<P, G>, set: &Self::Subject, x0: P) -> Result<Self::State, Error> {
         self.base.check()?;
         let x = f.at(set.project(x0));
         let objective = f.value(&x);
         Ok(FastState { u: x.clone(), x, objective, extrapolated: false })
     }
 
-    fn query<'s>(&self, state: &'s Self::State) -> &'s Evaluated<A::Point> {
+    fn query<'s>(&self, state: &'s Self::State) -> &'s Evaluated<P> {
         &state.u
     }
 
-    fn iterate<'s>(&self, state: &'s Self::State) -> &'s Evaluated<A::Point> {
+    fn iterate<'s>(&self, state: &'s Self::State) -> &'s Evaluated<P> {
         &state.x
     }
 
-    fn advance(&self, f: &Objective<A, L>, set: &S, state: &mut Self::State, g: &A::Covector) -> Progress {
+    fn advance(&self, f: &dyn Smooth<P, G>, set: &Self::Subject, state: &mut Self::State, g: &G) -> Progress {
         let Taken { x_next, objective, mu, .. } = match self.step(f, set, state, g) {
             Ok(taken) => taken,
             Err(still) => {

@@ -10,9 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, check_option};
 use crate::linalg::{self, Matrix, inverse_symmetric};
-use crate::loss::Loss;
-use crate::objective::Objective;
-use crate::operator::LinearOperator;
+use crate::method::smooth::Smooth;
+use crate::space::{Covector, Point};
 
 /// Rounds of one solve at most.
 const ROUNDS: usize = 500;
@@ -39,7 +38,7 @@ pub enum Frame {
 
 impl Frame {
     /// Checks the option and prepares what is computed once.
-    pub(super) fn inverse<A: LinearOperator, L: Loss>(&self, f: &Objective<A, L>) -> Result<Inverse, Error> {
+    pub(super) fn inverse<P: Point, G: Covector<P>>(&self, f: &dyn Smooth<P, G>) -> Result<Inverse, Error> {
         let refused = |method, needs| Err(Error::Unsuitable { method, needs });
         match *self {
             Self::General { tolerance } => {
@@ -72,7 +71,7 @@ pub(super) enum Inverse {
 }
 
 impl Inverse {
-    pub(super) fn times<A: LinearOperator, L: Loss>(&self, f: &Objective<A, L>, r: &[f64]) -> Vec<f64> {
+    pub(super) fn times<P: Point, G: Covector<P>>(&self, f: &dyn Smooth<P, G>, r: &[f64]) -> Vec<f64> {
         match self {
             Self::Solved(tolerance) => conjugate_residuals(f, r, *tolerance),
             Self::Formed(inverse) => inverse.times(&Matrix::from_columns(r.len(), 1, r.to_vec())).data().to_vec(),
@@ -81,25 +80,15 @@ impl Inverse {
     }
 }
 
-/// ΦΦᵀ·v. Two passes.
-fn gram_times<A: LinearOperator, L: Loss>(f: &Objective<A, L>, v: &[f64]) -> Vec<f64> {
-    let (mut g, mut out) = (f.operator().new_covector(), vec![0.0; v.len()]);
-    f.operator().adjoint(v, &mut g);
-    f.operator().apply_covector(&g, &mut out);
-    f.count_pass();
-    f.count_pass();
-    out
-}
-
 /// w with ΦΦᵀ·w ≈ r, by conjugate residuals: the least residual over the Krylov spaces. Two passes a round.
-fn conjugate_residuals<A: LinearOperator, L: Loss>(f: &Objective<A, L>, r: &[f64], tolerance: f64) -> Vec<f64> {
+fn conjugate_residuals<P: Point, G: Covector<P>>(f: &dyn Smooth<P, G>, r: &[f64], tolerance: f64) -> Vec<f64> {
     let mut w = vec![0.0; r.len()];
     let mut rest = r.to_vec();
     let enough = tolerance * linalg::norm(r);
     if !(enough > 0.0) {
         return w;
     }
-    let mut image = gram_times(f, &rest);
+    let mut image = f.gram_times(&rest);
     let (mut p, mut of_p) = (rest.clone(), image.clone());
     let mut square = linalg::dot(&rest, &image);
     let nothing = tolerance * tolerance * square;
@@ -114,7 +103,7 @@ fn conjugate_residuals<A: LinearOperator, L: Loss>(f: &Objective<A, L>, r: &[f64
         if linalg::norm(&rest) <= enough {
             break;
         }
-        image = gram_times(f, &rest);
+        image = f.gram_times(&rest);
         let next = linalg::dot(&rest, &image);
         p = linalg::combine(1.0, &rest, next / square, &p);
         of_p = linalg::combine(1.0, &image, next / square, &of_p);
@@ -124,27 +113,24 @@ fn conjugate_residuals<A: LinearOperator, L: Loss>(f: &Objective<A, L>, r: &[f64
 }
 
 /// ΦΦᵀ. A pass for each row, and one for each block of them.
-fn gram<A: LinearOperator, L: Loss>(f: &Objective<A, L>) -> Matrix {
-    let m = f.operator().n_outputs();
+fn gram<P: Point, G: Covector<P>>(f: &dyn Smooth<P, G>) -> Matrix {
+    let m = f.n_outputs();
     let mut gram = Matrix::zeros(m, m);
     for first in (0..m).step_by(BLOCK) {
         let unit = |i: usize| (0..m).map(|j| f64::from(u8::from(i == j))).collect::<Vec<f64>>();
         let units: Vec<Vec<f64>> = (first..m.min(first + BLOCK)).map(unit).collect();
-        let mut rows: Vec<A::Covector> = units.iter().map(|_| f.operator().new_covector()).collect();
-        f.operator().adjoint_block(&units.iter().map(Vec::as_slice).collect::<Vec<_>>(), &mut rows);
-        f.count_pass();
+        let rows = f.adjoint_block(&units.iter().map(Vec::as_slice).collect::<Vec<_>>());
         for (i, row) in rows.iter().enumerate() {
-            f.operator().apply_covector(row, gram.column_mut(first + i));
-            f.count_pass();
+            gram.column_mut(first + i).copy_from_slice(&f.apply_covector(row));
         }
     }
     gram
 }
 
 /// c where ΦΦᵀ·v = c·v for some v without symmetry. Two passes.
-fn frame_bound<A: LinearOperator, L: Loss>(f: &Objective<A, L>) -> Option<f64> {
-    let v: Vec<f64> = (0..f.operator().n_outputs()).map(|i| 1.0 + (i as f64 * 0.754_877).fract()).collect();
-    let image = gram_times(f, &v);
+fn frame_bound<P: Point, G: Covector<P>>(f: &dyn Smooth<P, G>) -> Option<f64> {
+    let v: Vec<f64> = (0..f.n_outputs()).map(|i| 1.0 + (i as f64 * 0.754_877).fract()).collect();
+    let image = f.gram_times(&v);
     let scale = linalg::dot(&v, &image) / linalg::dot(&v, &v);
     let off = linalg::norm(&linalg::combine(1.0, &image, -scale, &v));
     (scale > 0.0 && off <= TIGHT * scale * linalg::norm(&v)).then_some(scale)

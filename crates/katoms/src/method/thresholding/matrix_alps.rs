@@ -27,11 +27,10 @@ use serde::{Deserialize, Serialize};
 use super::walk::Walk;
 use crate::error::Error;
 use crate::linalg::Multiply;
-use crate::loss::Loss;
 use crate::method::momentum::minimizer_along;
-use crate::method::{Method, Move, Progress, line_search};
-use crate::objective::{Evaluated, Objective};
-use crate::operator::LinearOperator;
+use crate::method::smooth::{Algorithm, OnMatrices};
+use crate::method::{Move, Progress, line_search};
+use crate::objective::Evaluated;
 use crate::set::{ConstraintSet, Expand, Rank, RankSearch};
 use crate::space::{Covector, LowRank, MatrixCovector, Point};
 
@@ -46,24 +45,6 @@ pub enum AlpsVersion {
 }
 
 /// Matrix ALPS.
-///
-/// ```
-/// use std::ops::ControlFlow;
-/// use katoms::driver::{Options, solve};
-/// use katoms::{Objective, loss::LeastSquares, method::MatrixAlps, operator::Entries, set::Rank, simulate};
-/// use katoms::{operator::LinearOperator, space::LowRank, space::Point};
-/// let (left, right) = simulate::low_rank_factors(20, 15, 1, 1);
-/// let truth = LowRank::from_factors(&left, &right)?;
-/// let (rows, columns) = simulate::observed_places(20, 15, 0.6, 1);
-/// let seen = Entries::new((20, 15), &rows, &columns)?;
-/// let mut y = vec![0.0; rows.len()];
-/// seen.apply(&truth, &mut y);
-/// let f = Objective::new(&seen, LeastSquares::new(y)?)?;
-/// let set = Rank::new(1, (20, 15))?;
-/// let outcome = solve(&f, &set, &MatrixAlps::default(), Options::for_set(&set), |_, _| ControlFlow::Continue(()))?;
-/// assert!(outcome.point.distance(&truth) < 1e-4 * truth.norm());
-/// # Ok::<(), katoms::Error>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MatrixAlps {
     /// Default: II.
@@ -79,13 +60,8 @@ pub struct AlpsState {
 
 impl MatrixAlps {
     /// Lines 6 and 7 of Matrix ALPS I: the best step from W along ∇f(W) on W's column space. A pass.
-    fn debiased<A, L>(f: &Objective<A, L>, set: &Rank, w: Evaluated<LowRank>) -> Result<Evaluated<LowRank>, Error>
-    where
-        A: LinearOperator<Point = LowRank, Covector = MatrixCovector>,
-        L: Loss,
-    {
-        let mut g = f.operator().new_covector();
-        f.gradient(&w, &mut g);
+    fn debiased(f: &OnMatrices<'_>, set: &Rank, w: Evaluated<LowRank>) -> Result<Evaluated<LowRank>, Error> {
+        let g = f.gradient(&w);
         let u = w.point().left();
         let g_w = f.at(LowRank::from_factors(u, &g.transposed_times(u))?); // U·Uᵀ∇f(W)
         let xi = line_search(f, &w, &g_w);
@@ -94,14 +70,11 @@ impl MatrixAlps {
     }
 }
 
-impl<A, L> Method<A, L, Rank> for MatrixAlps
-where
-    A: LinearOperator<Point = LowRank, Covector = MatrixCovector>,
-    L: Loss,
-{
+impl Algorithm<LowRank, MatrixCovector> for MatrixAlps {
     type State = AlpsState;
+    type Subject = Rank;
 
-    fn start(&self, f: &Objective<A, L>, set: &Rank, x0: LowRank) -> Result<Self::State, Error> {
+    fn start(&self, f: &OnMatrices<'_>, set: &Rank, x0: LowRank) -> Result<Self::State, Error> {
         let x = f.at(set.project(x0));
         Ok(AlpsState { u: x.clone(), walk: Walk::starting_at(f, x) })
     }
@@ -114,7 +87,7 @@ where
         state.walk.best()
     }
 
-    fn advance(&self, f: &Objective<A, L>, set: &Rank, state: &mut Self::State, g: &MatrixCovector) -> Progress {
+    fn advance(&self, f: &OnMatrices<'_>, set: &Rank, state: &mut Self::State, g: &MatrixCovector) -> Progress {
         let search = set.clone().searching(RankSearch::LeadingPairs);
         let t = search.expand(g, &state.u.point().support()); //             1, 2: S ← D ∪ X
         let g_t = f.at(g.on(&t));

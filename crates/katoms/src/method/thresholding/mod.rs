@@ -7,35 +7,28 @@
 //! | [`DoubleOverrelaxation`], [`EcmeDore`] | two line searches through earlier iterates |
 //! | [`FastIht`] | a line search that extrapolates before the step |
 //! | [`Cgiht`] | conjugate directions while the support holds |
-//! | [`HardThresholdingPursuit`], [`GraHtp`] | a refit on the new support |
-//! | [`Cosamp`], [`SubspacePursuit`], [`Grasp`] | a refit on a larger support before the projection |
+//! | [`HardThresholdingPursuit`] | a refit on the new support |
+//! | [`Cosamp`], [`SubspacePursuit`] | a refit on a larger support before the projection |
 //! | [`MatrixAlps`] | for matrices: a step over the span of twice the rank, memory or a second step |
 
-mod candidates;
 mod cgiht;
 mod cosamp;
 mod ecme;
 mod fast_iht;
 mod frame;
-mod grahtp;
-mod grasp;
 mod matrix_alps;
 mod normalised;
 mod overrelaxation;
 mod pursuit;
-mod subspace_pursuit;
 mod walk;
 
 pub use cgiht::{Cgiht, CgihtState, SupportRestart};
-pub use cosamp::Cosamp;
+pub use cosamp::{Cosamp, RestrictedEstimate, SubspacePursuit, SubspaceState};
 pub use ecme::{EcmeDore, EcmeState};
 pub use fast_iht::{FastIht, FastState};
 pub use frame::Frame;
-pub use grahtp::GraHtp;
-pub use grasp::{Grasp, RestrictedEstimate};
 pub use matrix_alps::{AlpsState, AlpsVersion, MatrixAlps};
 pub use normalised::{NihtState, NormalisedIht};
 pub use overrelaxation::{DoreState, DoubleOverrelaxation};
 pub use pursuit::{HardThresholdingPursuit, PursuitState};
-pub use subspace_pursuit::{SubspacePursuit, SubspaceState};
 pub use walk::Walk;

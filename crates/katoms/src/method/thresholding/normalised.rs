@@ -26,11 +26,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, check_option};
-use crate::loss::Loss;
-use crate::method::{Method, Move, Progress, line_search, relative_change};
-use crate::objective::{Evaluated, Objective};
-use crate::operator::LinearOperator;
-use crate::set::{Expand, Structure};
+use crate::method::smooth::{Algorithm, AtomSet, Smooth};
+use crate::method::{Move, Progress, line_search, relative_change};
+use crate::objective::Evaluated;
+use crate::set::Structure;
 use crate::space::{Covector, Point};
 
 /// A step shrunk this often goes nowhere.
@@ -39,18 +38,6 @@ const SHRINKINGS: usize = 60;
 const ROUNDING: f64 = 1e-14;
 
 /// Normalised IHT.
-///
-/// ```
-/// use std::ops::ControlFlow;
-/// use katoms::driver::{Options, solve};
-/// use katoms::{Objective, loss::LeastSquares, method::NormalisedIht, operator::Dense, set::KSparse};
-/// let design = Dense::column_major(&[1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 3.0], 3, 3)?;
-/// let f = Objective::new(&design, LeastSquares::new(vec![1.0, 4.0, 0.5])?)?;
-/// let set = KSparse::new(2, 3)?;
-/// let outcome = solve(&f, &set, &NormalisedIht::default(), Options::for_set(&set), |_, _| ControlFlow::Continue(()))?;
-/// assert_eq!(outcome.point.indices(), [0, 1]);
-/// # Ok::<(), katoms::Error>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NormalisedIht {
     /// A step that changes the support stays this share below what lowers f. Default 0.01.
@@ -95,11 +82,7 @@ impl<P: Point> Restricted<P> {
 }
 
 /// ∇f on T and on Γ, the support of u: all of T at a point without atoms, and for matrices.
-pub(super) fn restricted<A, S>(set: &S, u: &A::Point, g: &A::Covector) -> Restricted<A::Point>
-where
-    A: LinearOperator,
-    S: Expand<A::Covector, Point = A::Point>,
-{
+pub(super) fn restricted<P: Point, G: Covector<P>>(set: &dyn AtomSet<P, G>, u: &P, g: &G) -> Restricted<P> {
     let support = u.support();
     let g_t = g.on(&set.expand(g, &support));
     let g_gamma =
@@ -108,11 +91,7 @@ where
 }
 
 /// ‖g_Γ‖²/‖Φg_Γ‖²; where g vanishes on Γ, the same on T. 0 where there is no such length.
-pub(super) fn step_length<A: LinearOperator, L: Loss>(
-    f: &Objective<A, L>,
-    u: &Evaluated<A::Point>,
-    g: &Restricted<A::Point>,
-) -> f64 {
+pub(super) fn step_length<P: Point, G: Covector<P>>(f: &dyn Smooth<P, G>, u: &Evaluated<P>, g: &Restricted<P>) -> f64 {
     match line_search(f, u, &f.at(g.g_gamma.clone())) {
         0.0 => line_search(f, u, &f.at(g.g_t.clone())),
         mu => mu,
@@ -127,34 +106,24 @@ impl NormalisedIht {
     }
 
     /// One iteration from x, or why there is none.
-    pub(super) fn step_from<A, L, S>(
+    pub(super) fn step_from<P: Point, G: Covector<P>>(
         &self,
-        f: &Objective<A, L>,
-        set: &S,
-        x: &Evaluated<A::Point>,
-        g: &A::Covector,
-    ) -> Result<Taken<A::Point>, Progress>
-    where
-        A: LinearOperator,
-        L: Loss,
-        S: Expand<A::Covector, Point = A::Point>,
-    {
-        self.step_along(f, set, x, restricted::<A, S>(set, x.point(), g))
+        f: &dyn Smooth<P, G>,
+        set: &dyn AtomSet<P, G>,
+        x: &Evaluated<P>,
+        g: &G,
+    ) -> Result<Taken<P>, Progress> {
+        self.step_along(f, set, x, restricted(set, x.point(), g))
     }
 
     /// One iteration from x, from its restricted gradient.
-    pub(super) fn step_along<A, L, S>(
+    pub(super) fn step_along<P: Point, G: Covector<P>>(
         &self,
-        f: &Objective<A, L>,
-        set: &S,
-        x: &Evaluated<A::Point>,
-        g: Restricted<A::Point>,
-    ) -> Result<Taken<A::Point>, Progress>
-    where
-        A: LinearOperator,
-        L: Loss,
-        S: Expand<A::Covector, Point = A::Point>,
-    {
+        f: &dyn Smooth<P, G>,
+        set: &dyn AtomSet<P, G>,
+        x: &Evaluated<P>,
+        g: Restricted<P>,
+    ) -> Result<Taken<P>, Progress> {
         let here = f.value(x);
         if g.g_t.norm() == 0.0 {
             return Err(Progress::still(here, Move::Fixed));
@@ -166,7 +135,7 @@ impl NormalisedIht {
         }
         let mut longest = 0.0;
         for _ in 0..SHRINKINGS {
-            let v = A::Point::combine(1.0, x.point(), -mu, &g.g_t);
+            let v = P::combine(1.0, x.point(), -mu, &g.g_t);
             let x_next = f.at(set.project(v));
             if x_next.point() == x.point() {
                 return Err(Progress { step: mu, ..Progress::still(here, Move::Fixed) });
@@ -182,12 +151,12 @@ impl NormalisedIht {
     }
 
     /// Whether the support stays, or the step is at most ω.
-    fn admits<A: LinearOperator, L: Loss>(
+    fn admits<P: Point, G: Covector<P>>(
         &self,
-        f: &Objective<A, L>,
-        x: &Evaluated<A::Point>,
-        x_next: &Evaluated<A::Point>,
-        g_gamma: &A::Point,
+        f: &dyn Smooth<P, G>,
+        x: &Evaluated<P>,
+        x_next: &Evaluated<P>,
+        g_gamma: &P,
         mu: f64,
     ) -> bool {
         if x_next.point().support() == g_gamma.support() {
@@ -204,30 +173,22 @@ impl NormalisedIht {
     }
 }
 
-impl<A, L, S> Method<A, L, S> for NormalisedIht
-where
-    A: LinearOperator,
-    L: Loss,
-    S: Expand<A::Covector, Point = A::Point>,
-{
-    type State = NihtState<A::Point>;
+impl<P: Point, G: Covector<P>> Algorithm<P, G> for NormalisedIht {
+    type State = NihtState<P>;
+    type Subject = dyn AtomSet<P, G>;
 
-    fn start(&self, f: &Objective<A, L>, set: &S, x0: A::Point) -> Result<Self::State, Error> {
+    fn start(&self, f: &dyn Smooth<P, G>, set: &Self::Subject, x0: P) -> Result<Self::State, Error> {
         self.check()?;
         let x = f.at(set.project(x0));
         let objective = f.value(&x);
         Ok(NihtState { x, objective })
     }
 
-    fn query<'s>(&self, state: &'s Self::State) -> &'s Evaluated<A::Point> {
+    fn query<'s>(&self, state: &'s Self::State) -> &'s Evaluated<P> {
         &state.x
     }
 
-    fn iterate<'s>(&self, state: &'s Self::State) -> &'s Evaluated<A::Point> {
-        &state.x
-    }
-
-    fn advance(&self, f: &Objective<A, L>, set: &S, state: &mut Self::State, g: &A::Covector) -> Progress {
+    fn advance(&self, f: &dyn Smooth<P, G>, set: &Self::Subject, state: &mut Self::State, g: &G) -> Progress {
         match self.step_from(f, set, &state.x, g) {
             Err(still) => still,
             Ok(Taken { x_next, objective, mu, .. }) => {

@@ -23,28 +23,13 @@ use serde::{Deserialize, Serialize};
 use super::NormalisedIht;
 use super::normalised::Taken;
 use crate::error::Error;
-use crate::loss::Loss;
+use crate::method::Progress;
 use crate::method::momentum::minimizer_along;
-use crate::method::{Method, Progress};
-use crate::objective::{Evaluated, Objective};
-use crate::operator::LinearOperator;
-use crate::set::Expand;
-use crate::space::Point;
+use crate::method::smooth::{Algorithm, AtomSet, Smooth};
+use crate::objective::Evaluated;
+use crate::space::{Covector, Point};
 
 /// Accelerated IHT by double over-relaxation.
-///
-/// ```
-/// use std::ops::ControlFlow;
-/// use katoms::driver::{Options, solve};
-/// use katoms::{Objective, loss::LeastSquares, method::DoubleOverrelaxation, operator::Dense, set::KSparse};
-/// let design = Dense::column_major(&[1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 3.0], 3, 3)?;
-/// let f = Objective::new(&design, LeastSquares::new(vec![1.0, 4.0, 0.5])?)?;
-/// let set = KSparse::new(2, 3)?;
-/// let method = DoubleOverrelaxation::default();
-/// let outcome = solve(&f, &set, &method, Options::for_set(&set), |_, _| ControlFlow::Continue(()))?;
-/// assert_eq!(outcome.point.indices(), [0, 1]);
-/// # Ok::<(), katoms::Error>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct DoubleOverrelaxation {
     /// The thresholding step.
@@ -59,29 +44,21 @@ pub struct DoreState<P> {
     before: Evaluated<P>,
 }
 
-impl<A, L, S> Method<A, L, S> for DoubleOverrelaxation
-where
-    A: LinearOperator,
-    L: Loss,
-    S: Expand<A::Covector, Point = A::Point>,
-{
-    type State = DoreState<A::Point>;
+impl<P: Point, G: Covector<P>> Algorithm<P, G> for DoubleOverrelaxation {
+    type State = DoreState<P>;
+    type Subject = dyn AtomSet<P, G>;
 
-    fn start(&self, f: &Objective<A, L>, set: &S, x0: A::Point) -> Result<Self::State, Error> {
+    fn start(&self, f: &dyn Smooth<P, G>, set: &Self::Subject, x0: P) -> Result<Self::State, Error> {
         self.base.check()?;
         let x = f.at(set.project(x0));
         Ok(DoreState { before: x.clone(), x })
     }
 
-    fn query<'s>(&self, state: &'s Self::State) -> &'s Evaluated<A::Point> {
+    fn query<'s>(&self, state: &'s Self::State) -> &'s Evaluated<P> {
         &state.x
     }
 
-    fn iterate<'s>(&self, state: &'s Self::State) -> &'s Evaluated<A::Point> {
-        &state.x
-    }
-
-    fn advance(&self, f: &Objective<A, L>, set: &S, state: &mut Self::State, g: &A::Covector) -> Progress {
+    fn advance(&self, f: &dyn Smooth<P, G>, set: &Self::Subject, state: &mut Self::State, g: &G) -> Progress {
         let Taken { x_next: bar, objective: of_bar, mu, .. } = match self.base.step_from(f, set, &state.x, g) {
             Ok(taken) => taken, //                                             step 1: s̄
             Err(still) => return still,

@@ -2,12 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::loss::Loss;
 use crate::method::refit::refit;
+use crate::method::smooth::Smooth;
 use crate::method::{Move, Progress, relative_change};
-use crate::objective::{Evaluated, Objective};
-use crate::operator::LinearOperator;
-use crate::space::Point;
+use crate::objective::Evaluated;
+use crate::space::{Covector, Point};
 
 /// Two points this close, relative to their norm, are one.
 const SAME: f64 = 1e-12;
@@ -29,11 +28,7 @@ pub struct Walk<P> {
 }
 
 impl<P: Point> Walk<P> {
-    pub(super) fn starting_at<A, L>(f: &Objective<A, L>, x: Evaluated<P>) -> Self
-    where
-        A: LinearOperator<Point = P>,
-        L: Loss,
-    {
+    pub(super) fn starting_at<G: Covector<P>>(f: &dyn Smooth<P, G>, x: Evaluated<P>) -> Self {
         let (lowest, marked) = (f.value(&x), x.point().clone());
         Self { best: x.clone(), x, lowest, marked, since_mark: 0, until_mark: 1 }
     }
@@ -50,11 +45,7 @@ impl<P: Point> Walk<P> {
 
     /// On to the next point. The objective told is the answer's, and so is the change where the walk left
     /// the answer behind: a walk that settles at a worse point has not converged to the answer.
-    pub(super) fn go<A, L>(&mut self, f: &Objective<A, L>, next: Evaluated<P>) -> Progress
-    where
-        A: LinearOperator<Point = P>,
-        L: Loss,
-    {
+    pub(super) fn go<G: Covector<P>>(&mut self, f: &dyn Smooth<P, G>, next: Evaluated<P>) -> Progress {
         let there = f.value(&next);
         if !there.is_finite() {
             return Progress::still(there, Move::Stalled); // the driver calls it diverged
@@ -96,11 +87,7 @@ impl<P: Point> Walk<P> {
     }
 
     /// The answer, optimised over its support.
-    pub(super) fn refit<A, L>(&mut self, f: &Objective<A, L>)
-    where
-        A: LinearOperator<Point = P>,
-        L: Loss,
-    {
+    pub(super) fn refit<G: Covector<P>>(&mut self, f: &dyn Smooth<P, G>) {
         let support = self.best.point().support();
         self.best = refit(f, self.best.clone(), &support).point;
         self.lowest = f.value(&self.best);

@@ -1,38 +1,13 @@
-//! Recovery, scale, cost, edges, checkpoints.
+//! Scale, cost, edges, starts.
 
-use katoms::driver::{Options, Run, lockstep};
-use katoms::loss::LeastSquares;
-use katoms::method::{Foba, ForwardRegression, Method, Omp};
+use katoms::driver::{Options, Run};
+use katoms::method::{Foba, ForwardRegression};
 use katoms::set::KSparse;
-use katoms::space::{Point, SparseVec};
+use katoms::space::SparseVec;
 use katoms::{Error, Status};
 
-use super::{Catalogue, Design, Explicit, Kept, Squares, all, run, supports};
-use crate::planted::Planted;
-
-#[test]
-fn planted_vectors_are_found_at_any_scale() {
-    for seed in 0..4 {
-        let mut problem = Planted::new(100, 300, 6, 0.0, seed);
-        let truth = problem.truth.clone();
-        for round in 0..2 {
-            let a = problem.operator();
-            let f = problem.squares(&a);
-            for (name, found) in all(&f, &KSparse::new(6, 300).unwrap()) {
-                assert!(name == "oblivious" || found.point.indices() == truth.indices(), "{name}, seed {seed}");
-                assert_eq!(found.status, Status::Converged, "{name}");
-                assert!(found.iterations <= 12 && found.passes <= 14, "{name}: {}", found.passes);
-                assert!(name == "oblivious" || found.objective < 1e-20 * f.value(&f.at(SparseVec::zero(300))));
-            }
-            // once more in other units
-            for (j, column) in problem.design.chunks_mut(100).enumerate() {
-                let unit = [1e6, 1.0, 1e-6][(j + round) % 3];
-                column.iter_mut().for_each(|v| *v *= unit);
-            }
-            problem.target.iter_mut().for_each(|v| *v *= 1e6);
-        }
-    }
-}
+use super::{Catalogue, Explicit, Kept, all, supports};
+use crate::runs::finished;
 
 #[test]
 fn the_scale_of_columns_and_target_decides_nothing() {
@@ -107,52 +82,13 @@ fn a_start_with_atoms_is_a_model_to_grow_from() -> Result<(), Error> {
     let f = problem.objective(&a);
     let set = KSparse::new(5, 20)?;
     let x0 = SparseVec::new(20, vec![3, 16], vec![1.0, -5.0])?;
-    let mut run = Run::starting_at(&f, &set, &ForwardRegression, Options::for_set(&set), x0)?;
-    while !run.is_done() {
-        run.step();
-    }
-    let (found, catalogue) = (run.outcome_unchecked(), Catalogue::singles(20));
+    let found = finished(Run::starting_at(&f, &set, &ForwardRegression, Options::for_set(&set), x0)?);
+    let catalogue = Catalogue::singles(20);
     let mut chosen = vec![3, 16];
     while chosen.len() < 5 {
         chosen.push(catalogue.best(&problem, &chosen));
     }
     assert_eq!(found.point.indices(), catalogue.support(&chosen));
     problem.check(&found);
-    Ok(())
-}
-
-/// Saved after three moves and resumed: the same answer, bit by bit.
-fn resumes<'a, M: Method<&'a Design<'a>, LeastSquares, KSparse>>(f: &Squares<'a>, set: &KSparse, method: &M) {
-    let whole = run(f, set, method);
-    let mut start = Run::new(f, set, method, Options::for_set(set)).unwrap();
-    for _ in 0..3 {
-        start.step();
-    }
-    let mut resumed = Run::resume(f, set, method, Options::for_set(set), &start.save().unwrap()).unwrap();
-    while !resumed.is_done() {
-        resumed.step();
-    }
-    let resumed = resumed.outcome_unchecked();
-    assert_eq!((resumed.point, resumed.passes), (whole.point, whole.passes));
-}
-
-#[test]
-fn runs_resume_and_go_in_lockstep() -> Result<(), Error> {
-    let problem = Explicit::new(8, 40, 50);
-    let a = problem.operator();
-    let (f, other) =
-        (problem.objective(&a), Explicit { y: problem.design.column(3).to_vec(), ..Explicit::new(9, 40, 50) });
-    let set = KSparse::new(7, 50)?;
-    resumes(&f, &set, &Omp);
-    resumes(&f, &set, &ForwardRegression);
-    resumes(&f, &set, &Foba::default());
-
-    let g = other.objective(&a);
-    let mut runs = [&f, &g].map(|f| Run::new(f, &set, &ForwardRegression, Options::for_set(&set)).unwrap());
-    lockstep(&mut runs)?;
-    for (together, f) in runs.into_iter().zip([&f, &g]) {
-        let (together, alone) = (together.outcome_unchecked(), run(f, &set, &ForwardRegression));
-        assert_eq!((together.point, together.passes), (alone.point, alone.passes));
-    }
     Ok(())
 }

@@ -1,16 +1,17 @@
 //! Losses that are not quadratic, operators without norms.
 
-use katoms::driver::{Options, Run};
+use katoms::driver::Options;
 use katoms::linalg::{self, Matrix, solve_symmetric};
 use katoms::loss::{LeastSquares, Logistic};
-use katoms::method::{Foba, ForwardRegression, Method, Oblivious, Omp};
+use katoms::method::{AtomMethod, ForwardRegression, Method, Omp};
 use katoms::operator::{LinearOperator, subsampled_dct};
 use katoms::set::KSparse;
 use katoms::space::{IndexSet, Point, SparseVec};
-use katoms::{Error, Objective, Outcome, Status, simulate};
+use katoms::{Error, Objective, Status, simulate};
 
 use super::{Design, Explicit, Kept, overlapping};
 use crate::planted::Planted;
+use crate::runs::run;
 
 #[test]
 fn other_losses_are_refitted_by_newton() -> Result<(), Error> {
@@ -19,8 +20,9 @@ fn other_losses_are_refitted_by_newton() -> Result<(), Error> {
         let z: Vec<f64> = problem.target.iter().map(|v| 60.0 * v).collect();
         let a = problem.operator();
         let f = Objective::new(&a, Logistic::new(simulate::labels(&z, seed))?)?;
-        let most_passes = [4, 9, 30, 2];
-        for ((name, found), most) in logistic(&f, &KSparse::new(3, 60)?).into_iter().zip(most_passes) {
+        let set = KSparse::new(3, 60)?;
+        for (name, most) in [("omp", 4), ("forward-regression", 9), ("foba", 30), ("oblivious", 2)] {
+            let found = run(&f, &set, &AtomMethod::named(name)?, Options::for_set(&set));
             let x = f.at(found.point.clone());
             let slope = f.gradient_on(&x, &found.point.support()).norm();
             assert!(slope < 1e-5 * f.value(&x), "{name}, seed {seed}: {slope:e}");
@@ -45,9 +47,9 @@ fn second_order_gain(f: &Objective<&Design<'_>, Logistic>, design: &Matrix, x: &
     let (own, across) = (block(inside, inside), block(inside, &free));
     let seen = (0..free.len()).flat_map(|b| solve_symmetric(&own, across.column(b))).collect();
     let seen = Matrix::from_columns(inside.len(), free.len(), seen);
-    let room = block(&free, &free).plus(-1.0, &across.transposed_times(&seen));
+    let schur = block(&free, &free).plus(-1.0, &across.transposed_times(&seen));
     let slopes = f.gradient_on(&at, &IndexSet::new(x.dim(), free)).values().to_vec();
-    0.5 * linalg::dot(&slopes, &solve_symmetric(&room, &slopes))
+    0.5 * linalg::dot(&slopes, &solve_symmetric(&schur, &slopes))
 }
 
 #[test]
@@ -84,36 +86,9 @@ fn operators_without_norms_serve_too() -> Result<(), Error> {
     dct.apply(&truth, &mut y);
     let f = Objective::new(&dct, LeastSquares::new(y)?)?;
     let set = KSparse::new(4, 128)?;
-    let mut omp = Run::new(&f, &set, &Omp, Options::for_set(&set))?;
-    while !omp.is_done() {
-        omp.step();
+    for method in [Omp, ForwardRegression] {
+        let found = run(&f, &set, &method, Options::for_set(&set));
+        assert_eq!((found.point.indices(), found.passes), (truth.indices(), 4));
     }
-    let found = omp.outcome_unchecked();
-    assert_eq!((found.point.indices(), found.passes), (truth.indices(), 4));
-    let mut forward = Run::new(&f, &set, &ForwardRegression, Options::for_set(&set))?;
-    while !forward.is_done() {
-        forward.step();
-    }
-    let found = forward.outcome_unchecked();
-    assert_eq!((found.point.indices(), found.passes), (truth.indices(), 4));
     Ok(())
-}
-
-fn logistic<'a>(f: &Objective<&'a Design<'a>, Logistic>, set: &KSparse) -> Vec<(&'static str, Outcome<SparseVec>)> {
-    fn go<'a, M>(f: &Objective<&'a Design<'a>, Logistic>, set: &KSparse, method: &M) -> Outcome<SparseVec>
-    where
-        M: Method<&'a Design<'a>, Logistic, KSparse>,
-    {
-        let mut run = Run::new(f, set, method, Options::for_set(set)).unwrap();
-        while !run.is_done() {
-            run.step();
-        }
-        run.outcome_unchecked()
-    }
-    vec![
-        ("omp", go(f, set, &Omp)),
-        ("forward", go(f, set, &ForwardRegression)),
-        ("foba", go(f, set, &Foba::default())),
-        ("oblivious", go(f, set, &Oblivious)),
-    ]
 }

@@ -4,7 +4,7 @@ mod choices;
 mod conduct;
 mod losses;
 
-use katoms::driver::{Options, Run};
+use katoms::driver::Options;
 use katoms::linalg::{self, Matrix, solve_symmetric};
 use katoms::loss::LeastSquares;
 use katoms::method::{Foba, ForwardRegression, Method, Move, Oblivious, Omp};
@@ -23,11 +23,7 @@ where
     S: CoordinateSet,
     M: Method<&'a Design<'a>, LeastSquares, S>,
 {
-    let mut run = Run::new(f, set, method, Options::for_set(set)).unwrap();
-    while !run.is_done() {
-        run.step();
-    }
-    run.outcome_unchecked()
+    crate::runs::run(f, set, method, Options::for_set(set))
 }
 
 /// Every method's outcome.

@@ -1,10 +1,10 @@
-//! What each atom would bring: its gradient against the curvature that it has, or that is left to it.
+//! What each atom would bring: its gradient against its own curvature, or the Schur complement of the chosen atoms.
 //!
 //! | | code | |
 //! |---|---|---|
 //! | s_j = ‖φ_j‖², or ‖P⊥φ_j‖² | `diagonal` | the curvature along a coordinate, ridge included |
 //! | R_J = Φ_JᵀΦ_J, or Φ_JᵀP⊥Φ_J | `blocks` | the same for the coordinates of a group |
-//! | ½·c_Jᵀ·R_J⁻¹·c_J | [`Rooms::gains`] | how much f falls by atom J, where c = −∇f |
+//! | ½·c_Jᵀ·R_J⁻¹·c_J | [`Schur::gains`] | how much f falls by atom J, where c = −∇f |
 //!
 //! With the curvatures of whole columns that is what an atom brings while all other coefficients stay; with
 //! those of P⊥φ, what is orthogonal to the chosen columns, it is what it brings after a refit.
@@ -15,8 +15,6 @@ use serde::{Deserialize, Serialize};
 use super::model::{Model, Problem};
 use super::{DEPENDENT, ROUNDING, ROUNDING_OF_NEWTON};
 use crate::linalg::{Matrix, dot, solve_symmetric};
-use crate::loss::Loss;
-use crate::operator::LinearOperator;
 use crate::set::Atoms;
 use crate::space::{IndexSet, SparseVec, Subspace};
 
@@ -25,9 +23,9 @@ const TASK: usize = 1024;
 
 /// The curvature along every atom.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Rooms {
+pub(super) struct Schur {
     diagonal: Vec<f64>,
-    /// The room below which a coordinate counts as dependent.
+    /// The curvature below which a coordinate counts as dependent.
     floor: Vec<f64>,
     blocks: Option<Blocks>,
     /// A gain up to here is rounding.
@@ -41,39 +39,27 @@ struct Blocks {
     values: Vec<f64>,
 }
 
-impl Rooms {
+impl Schur {
     /// The squared norms of all columns in the metric of the curvatures `h`: one pass, and for groups
     /// each of their columns once. Where an operator does not give norms, each counts as 1.
-    pub fn measured<A, L>(problem: &Problem<'_, A, L>, h: &[f64]) -> Self
-    where
-        A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
-        L: Loss,
-    {
-        match norms(problem, h) {
+    pub fn of_norms(problem: &Problem<'_>, h: &[f64]) -> Self {
+        match problem.f.column_squares(h) {
             Some(diagonal) => Self::around(problem, h, diagonal),
             None => {
-                let n = problem.f.operator().domain();
+                let n = problem.f.domain();
                 Self { diagonal: vec![1.0; n], floor: vec![0.0; n], blocks: None, least: 0.0 }
             }
         }
     }
 
     /// The same, column by column where an operator does not give norms.
-    pub fn exact<A, L>(problem: &Problem<'_, A, L>, h: &[f64]) -> Self
-    where
-        A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
-        L: Loss,
-    {
+    pub fn exact(problem: &Problem<'_>, h: &[f64]) -> Self {
         let square = |j: usize| weighted_column(problem, h, j).iter().map(|v| v * v).sum();
-        let one_by_one = || (0..problem.f.operator().domain()).map(square).collect();
-        Self::around(problem, h, norms(problem, h).unwrap_or_else(one_by_one))
+        let one_by_one = || (0..problem.f.domain()).map(square).collect();
+        Self::around(problem, h, problem.f.column_squares(h).unwrap_or_else(one_by_one))
     }
 
-    fn around<A, L>(problem: &Problem<'_, A, L>, h: &[f64], mut diagonal: Vec<f64>) -> Self
-    where
-        A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
-        L: Loss,
-    {
+    fn around(problem: &Problem<'_>, h: &[f64], mut diagonal: Vec<f64>) -> Self {
         let f = problem.f;
         f.add_ridge(&SparseVec::full(&vec![1.0; diagonal.len()]), &mut diagonal);
         let grouped = (0..problem.atoms.len()).any(|atom| problem.atoms.members(atom).len() > 1);
@@ -89,7 +75,7 @@ impl Rooms {
     }
 
     /// How much f falls by each atom, where g = ∇f at the model; −∞ for what cannot come.
-    pub fn gains<A: LinearOperator, L>(&self, problem: &Problem<'_, A, L>, g: &[f64], model: &Model) -> Vec<f64> {
+    pub fn gains(&self, problem: &Problem<'_>, g: &[f64], model: &Model) -> Vec<f64> {
         let (atoms, held) = (&problem.atoms, model.held(problem));
         let free = |j: &usize| !held[*j] && self.diagonal[*j] > self.floor[*j];
         let gain = |atom: usize| match atoms.members(atom) {
@@ -114,11 +100,11 @@ impl Rooms {
             return places.iter().map(|&p| 0.5 * g[members[p]].powi(2) / self.diagonal[members[p]]).sum();
         };
         let block = blocks.of_atom(atom);
-        let room = Matrix::from_fn(places.len(), places.len(), |a, b| block[places[b] * members.len() + places[a]]);
-        0.5 * dot(&slopes, &solve_symmetric(&room, &slopes))
+        let schur = Matrix::from_fn(places.len(), places.len(), |a, b| block[places[b] * members.len() + places[a]]);
+        0.5 * dot(&slopes, &solve_symmetric(&schur, &slopes))
     }
 
-    /// A direction q with the products p = Φᵀq came (sign 1) or went (−1): every room loses or wins its
+    /// A direction q with the products p = Φᵀq came (sign 1) or went (−1): every Schur complement loses or wins its
     /// share. O(n), for groups O(Σ|J|²).
     pub fn update(&mut self, atoms: &Atoms, p: &[f64], sign: f64) {
         for (s, p) in self.diagonal.iter_mut().zip(p) {
@@ -137,11 +123,7 @@ impl Rooms {
 
 impl Blocks {
     /// Each column of a group of several is read once. O(m·Σ|J|²).
-    fn of<A, L>(problem: &Problem<'_, A, L>, h: &[f64], diagonal: &[f64]) -> Self
-    where
-        A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
-        L: Loss,
-    {
+    fn of(problem: &Problem<'_>, h: &[f64], diagonal: &[f64]) -> Self {
         let one = |atom: usize| {
             let members = problem.atoms.members(atom);
             if members.len() < 2 {
@@ -165,23 +147,8 @@ impl Blocks {
     }
 }
 
-/// Σ hᵢ·aᵢⱼ² for every column: one pass. `None` where the operator does not give it.
-fn norms<A, L>(problem: &Problem<'_, A, L>, h: &[f64]) -> Option<Vec<f64>>
-where
-    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
-    L: Loss,
-{
-    let diagonal = problem.f.operator().energies(&[h], None)?.pop()?;
-    problem.f.count_pass();
-    Some(diagonal)
-}
-
 /// √h·φ_j.
-fn weighted_column<A, L>(problem: &Problem<'_, A, L>, h: &[f64], j: usize) -> Vec<f64>
-where
-    A: LinearOperator<Point = SparseVec>,
-    L: Loss,
-{
-    let unit = IndexSet::new(problem.f.operator().domain(), vec![j]).basis(0);
+fn weighted_column(problem: &Problem<'_>, h: &[f64], j: usize) -> Vec<f64> {
+    let unit = IndexSet::new(problem.f.domain(), vec![j]).basis(0);
     problem.f.at(unit).image().iter().zip(h).map(|(a, h)| a * h.sqrt()).collect()
 }

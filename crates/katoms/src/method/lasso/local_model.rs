@@ -2,9 +2,8 @@
 
 use super::working::{Member, Working};
 use crate::linalg::dot;
-use crate::loss::Loss;
-use crate::objective::{Evaluated, Objective};
-use crate::operator::LinearOperator;
+use crate::method::smooth::OnVectors;
+use crate::objective::Evaluated;
 use crate::penalty::{L1, Penalty};
 use crate::space::{IndexSet, SparseVec};
 
@@ -12,16 +11,16 @@ use crate::space::{IndexSet, SparseVec};
 const HELD: usize = 64;
 
 /// f around a point, on predictions: ½·Σ hᵢzᵢ² − pᵀz up to a constant. Exact where the loss is quadratic.
-pub(super) struct Picture {
+pub(super) struct LocalModel {
     /// h: the curvatures.
     curvatures: Vec<f64>,
     /// p = h∘Ax − ∇ℓ(Ax).
     pushed: Vec<f64>,
 }
 
-impl Picture {
-    /// With curvatures of at least `least`: where a loss is nearly flat, its picture would have no minimum.
-    pub(super) fn around<A: LinearOperator, L: Loss>(f: &Objective<A, L>, x: &Evaluated<A::Point>, least: f64) -> Self {
+impl LocalModel {
+    /// With curvatures of at least `least`: where a loss is nearly flat, the model would have no minimum.
+    pub(super) fn around(f: &OnVectors<'_>, x: &Evaluated<SparseVec>, least: f64) -> Self {
         let curvatures: Vec<f64> = f.curvatures(x).into_iter().map(|h| h.max(least)).collect();
         let slopes = f.residual(x);
         let pushed = curvatures.iter().zip(x.image()).zip(slopes).map(|((h, z), r)| h * z - r).collect();
@@ -34,15 +33,11 @@ impl Picture {
 }
 
 /// Makes coordinates members; those whose column is zero stay out. No pass.
-pub(super) fn bring<A, L>(f: &Objective<A, L>, around: &Picture, penalty: &L1, new: &[usize], working: &mut Working)
-where
-    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
-    L: Loss,
-{
+pub(super) fn bring(f: &OnVectors<'_>, model: &LocalModel, penalty: &L1, new: &[usize], working: &mut Working) {
     let n = penalty.domain();
     for some in new.chunks(HELD) {
         let all = IndexSet::new(n, working.members().iter().chain(some).copied().collect());
-        let Columns { products, linear } = Columns::of(f, around, some, &all);
+        let Columns { products, linear } = Columns::of(f, model, some, &all);
         let place = |j: &usize| all.indices().binary_search(j).unwrap_or(usize::MAX);
         let square = |at: usize| {
             let ridge = f.ridge_on_basis(&IndexSet::new(n, vec![some[at]]), 0);
@@ -81,14 +76,10 @@ struct Columns {
 }
 
 impl Columns {
-    fn of<A, L>(f: &Objective<A, L>, around: &Picture, some: &[usize], all: &IndexSet) -> Self
-    where
-        A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
-        L: Loss,
-    {
+    fn of(f: &OnVectors<'_>, model: &LocalModel, some: &[usize], all: &IndexSet) -> Self {
         let set = IndexSet::new(all.dim(), some.to_vec());
-        if let Some(products) = f.products(&around.curvatures, all, &set) {
-            let pulled = f.pulled_back_on(&around.pushed, &set);
+        if let Some(products) = f.products(&model.curvatures, all, &set) {
+            let pulled = f.pulled_back_on(&model.pushed, &set);
             let place = |j: &usize| set.indices().partition_point(|other| other < j);
             return Self {
                 products: some.iter().map(|j| products.column(place(j)).to_vec()).collect(),
@@ -97,11 +88,11 @@ impl Columns {
         }
         let columns: Vec<Evaluated<SparseVec>> =
             some.iter().map(|&j| f.at(SparseVec::sorted(all.dim(), vec![j], vec![1.0]))).collect();
-        let curved: Vec<Vec<f64>> = columns.iter().map(|column| around.curved(column.image())).collect();
+        let curved: Vec<Vec<f64>> = columns.iter().map(|column| model.curved(column.image())).collect();
         let rs: Vec<&[f64]> = curved.iter().map(Vec::as_slice).collect();
         Self {
             products: f.pulled_back_block_on(&rs, all).iter().map(|product| product.values().to_vec()).collect(),
-            linear: columns.iter().map(|column| dot(column.image(), &around.pushed)).collect(),
+            linear: columns.iter().map(|column| dot(column.image(), &model.pushed)).collect(),
         }
     }
 }
