@@ -36,6 +36,8 @@ test-rust: ## the Rust half of the tests
 test-python: ## the Python half, in .venv
 	python3 -m venv .venv
 	MATURIN_PEP517_ARGS="--profile dev" .venv/bin/pip install --quiet ".[test]"
+	.venv/bin/ruff check python bench tools fuzz examples
+	.venv/bin/ruff format --check python examples/notebooks
 	.venv/bin/mypy
 	.venv/bin/python -m pytest katoms python/tests docs/python.md README.md
 

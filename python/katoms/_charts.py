@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from katoms import _drawing as drawing
-from katoms._groups import groups_of, with_indicators
 from katoms._estimator import coefficient_names, names_or_numbers
+from katoms._groups import groups_of, with_indicators
 from katoms._paths import Path, criterion_of
 
 if TYPE_CHECKING:
@@ -69,7 +69,14 @@ def trail_of(model: Any, ic_type: str | None) -> Trail:
 def _trail_of_path(path: Path, criterion: str) -> Trail:
     coefs = path.standardized_coefs
     names = names_or_numbers(path.feature_names, coefs.shape[1])
-    return Trail(path.support_sizes, coefs, "standardised coefficient", names, path.best(criterion), f"chosen by {criterion.upper()}")
+    return Trail(
+        path.support_sizes,
+        coefs,
+        "standardised coefficient",
+        names,
+        path.best(criterion),
+        f"chosen by {criterion.upper()}",
+    )
 
 
 def draw_path(ax: Axes, trail: Trail) -> None:

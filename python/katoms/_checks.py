@@ -16,7 +16,6 @@ from katoms._frames import frame_values, is_frame, numbers_in
 from katoms._missing import Filling, called, not_finite
 from katoms._plink import Genotypes
 
-
 #: Numbers that the kernels read where they lie.
 READ_AS_THEY_ARE = (np.float64, np.float32, np.float16, np.int8, np.uint8)
 
@@ -72,7 +71,9 @@ def asked(function: Any, design: Any, *arguments: Any, explain: Callable[[Any], 
 
 def _with_names(design: Any, message: str) -> str:
     """A message of the kernels, which count columns."""
-    return re.sub(r"column (\d+)(?: of the design)? \(counted from 0\)", lambda found: called(design, int(found[1])), message)
+    return re.sub(
+        r"column (\d+)(?: of the design)? \(counted from 0\)", lambda found: called(design, int(found[1])), message
+    )
 
 
 def _sparse(X: Any) -> tuple:
@@ -215,7 +216,9 @@ def bounds_of(bounds: Any, positive: Any, design: Design) -> tuple[np.ndarray, n
     pair = numbers_of(lower, "the lower bounds"), numbers_of(upper, "the upper bounds")
     for bound, what, sign, right in zip(pair, ("lower", "upper"), (1, -1), ("at most", "at least")):
         if len(bound) != count:
-            raise _katoms.LengthError(f"there are {len(bound) - free} {what} bounds; give one for each of {design.inputs} columns")
+            raise _katoms.LengthError(
+                f"there are {len(bound) - free} {what} bounds; give one for each of {design.inputs} columns"
+            )
         wrong = np.flatnonzero(~(sign * bound <= 0))
         if len(wrong) > 0:
             raise _katoms.InadmissibleValueError(

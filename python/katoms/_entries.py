@@ -136,7 +136,9 @@ def places_of(listed: Any, what: str, names: np.ndarray | None = None) -> np.nda
 
 def _found(places: np.ndarray, what: str, names: np.ndarray | None) -> np.ndarray:
     if names is None:
-        raise ValueError(f"{what} names {places.ravel().tolist()[0]!r}, but the {what} of X have no names; give indices from 0")
+        raise ValueError(
+            f"{what} names {places.ravel().tolist()[0]!r}, but the {what} of X have no names; give indices from 0"
+        )
     index = {name: at for at, name in reversed(list(enumerate(names)))}
     found = [index.get(name) for name in places.ravel().tolist()]
     if None in found:

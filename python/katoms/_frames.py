@@ -54,7 +54,9 @@ def numbers_in(column: np.ndarray) -> np.ndarray | None:
 
 def is_missing(value: Any) -> bool:
     """Whether a value stands for none: None, NaN, or what pandas has in their place."""
-    return value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
+    return (
+        value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
+    )
 
 
 def _problem(X: Any, name: Any, column: np.ndarray) -> str:
@@ -89,7 +91,9 @@ def _cleaned(value: str, polars: bool) -> str:
     """What makes numbers of such text, behind a column."""
     is_decimal_comma = re.search(r",\d*\D*$", value) and not re.search(r",\d{3}\D*$", value)
     digits = r"r'[^\d,+-]'" if is_decimal_comma else r"r'[^\d.+-]'"
-    replace, regex, cast = ("replace_all", "", ".cast(float)") if polars else ("replace", ", regex=True", ".astype(float)")
+    replace, regex, cast = (
+        ("replace_all", "", ".cast(float)") if polars else ("replace", ", regex=True", ".astype(float)")
+    )
     comma = f".str.{replace}(',', '.')" if is_decimal_comma else ""
     return f".str.{replace}({digits}, ''{regex}){comma}{cast}"
 

@@ -30,7 +30,6 @@ from katoms._quality import quality_of
 from katoms._targets import target_of, weights_of
 from katoms._working import Working
 
-
 #: What only a fit that came to its end can tell of a model.
 _TOLD_AT_THE_END = (
     "standardized_coef_",

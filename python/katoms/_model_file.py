@@ -140,7 +140,7 @@ class Loaded:
             return np.array([one["name"] for one in self.coefficients], dtype=object)
         if self.by_place:
             return names_or_numbers(None, self.unnamed)
-        called = [f"x{self.place(one['column'])}{one['name'][len(one['column']):]}" for one in self.coefficients]
+        called = [f"x{self.place(one['column'])}{one['name'][len(one['column']) :]}" for one in self.coefficients]
         return np.array(called, dtype=object)
 
     def place(self, column: str) -> int:
@@ -178,7 +178,9 @@ class Loaded:
             design = design_of(X)
             values, dtype = X.tocsc() if is_sparse(X) else design.matrix, design.dtype
         if values.shape[1] != self.unnamed:
-            raise ValueError(f"X has {values.shape[1]} features, but the model is expecting {self.unnamed} features as input.")
+            raise ValueError(
+                f"X has {values.shape[1]} features, but the model is expecting {self.unnamed} features as input."
+            )
 
         def column(name: str) -> np.ndarray:
             picked = values[:, [self.place(name)]]

@@ -25,7 +25,9 @@ def held_out(cv: Any, X: Any, y: Any, groups: Any, rows: int, seed: int) -> Fold
     """Folds where each row is held out once and the others train; else the splits."""
     if cv is None or isinstance(cv, numbers.Integral):
         if groups is not None:
-            raise ValueError(f"cv={cv!r} does not look at groups; give a splitter that does, such as GroupKFold({cv or 5})")
+            raise ValueError(
+                f"cv={cv!r} does not look at groups; give a splitter that does, such as GroupKFold({cv or 5})"
+            )
         return 5 if cv is None else whole_of(cv, "cv", 2), seed
     if isinstance(cv, str):
         raise ValueError(f"cv is {cv!r}; give a number of folds, a splitter, splits, or the fold of each row")

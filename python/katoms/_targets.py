@@ -42,7 +42,9 @@ def target_of(y: Any, estimator: Any) -> np.ndarray:
         raise ValueError(f"y holds {str(wrong)!r}, which is no number; for classes use SparseClassifier")
     if np.isnan(target).any():
         row = int(np.flatnonzero(np.isnan(target))[0])
-        raise _katoms.InadmissibleValueError(f"y contains NaN: no value at row {row} (counted from 0); leave such rows out")
+        raise _katoms.InadmissibleValueError(
+            f"y contains NaN: no value at row {row} (counted from 0); leave such rows out"
+        )
     return aligned(np.ascontiguousarray(target))
 
 
@@ -109,6 +111,8 @@ def weighted_by_class(
         if unknown and not all(label in class_weight for label in classes.tolist()):
             raise ValueError(f"class_weight names {unknown[0]!r}, but the classes are {classes.tolist()}")
     else:
-        raise ValueError(f"class_weight is {class_weight!r}; give 'balanced', a dictionary of weights by class, or None")
+        raise ValueError(
+            f"class_weight is {class_weight!r}; give 'balanced', a dictionary of weights by class, or None"
+        )
     of_row = of_class[is_second.astype(int)]
     return of_row if weights is None else weights * of_row

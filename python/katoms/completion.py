@@ -62,7 +62,9 @@ class Completing(GivesFrames, Working):
         """
         entries = entries_of(X)
         self._begin()
-        told = asked(_katoms.complete, entries, self._asked(self._scales(entries)), self._how_to_work([]), explain=_infinite)
+        told = asked(
+            _katoms.complete, entries, self._asked(self._scales(entries)), self._how_to_work([]), explain=_infinite
+        )
         self._keep_features(entries.shape[1], entries.names)
         self.__dict__.pop("row_names_in_", None)
         if entries.row_names is not None:

@@ -259,7 +259,12 @@ class SparseRecovery(Working):
         design = measuring_of(X)
         target = target_of(y, self)
         size = None if self.support_size is None else whole_of(self.support_size, "support_size", 1)
-        sought = {"support_size": size, "noise": None if self.noise is None else _noise(self.noise), "method": method_of(self.method), "complex": False}
+        sought = {
+            "support_size": size,
+            "noise": None if self.noise is None else _noise(self.noise),
+            "method": method_of(self.method),
+            "complex": False,
+        }
         names = [] if design.names is None else [str(name) for name in design.names]
         told = _asked(_katoms.recover, design, target, sought, self._how_to_work(names))
         self.n_samples_fit_ = design.shape[0]

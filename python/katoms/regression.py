@@ -51,7 +51,9 @@ class Regressor(LinearModel):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R² of the predictions: 1 is perfect, 0 is what the mean does."""
         predicted = self.predict(X)
-        return _katoms.r_squared(target_of(y, self), predicted.astype(np.float64), weights_of(sample_weight, len(predicted)))
+        return _katoms.r_squared(
+            target_of(y, self), predicted.astype(np.float64), weights_of(sample_weight, len(predicted))
+        )
 
     def __sklearn_tags__(self):
         from sklearn.utils import RegressorTags

@@ -2,17 +2,26 @@
 
 import warnings
 
+import katoms
 import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-import katoms
-
 matplotlib.use("agg")
 
-ESTIMATORS = [katoms.SparseRegressor, katoms.SparseClassifier, katoms.GroupSparseRegressor, katoms.GroupSparseClassifier]
-CHOOSERS = [katoms.SparseRegressorCV, katoms.SparseClassifierCV, katoms.GroupSparseRegressorCV, katoms.GroupSparseClassifierCV]
+ESTIMATORS = [
+    katoms.SparseRegressor,
+    katoms.SparseClassifier,
+    katoms.GroupSparseRegressor,
+    katoms.GroupSparseClassifier,
+]
+CHOOSERS = [
+    katoms.SparseRegressorCV,
+    katoms.SparseClassifierCV,
+    katoms.GroupSparseRegressorCV,
+    katoms.GroupSparseClassifierCV,
+]
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +54,9 @@ def test_no_feature_is_a_size(estimator, always):
     if "Group" in estimator.__name__:
         assert model.chosen_groups_ == []
     if not always:
-        constant = np.mean(y) if hasattr(model, "predict_proba") is False else np.log(np.mean(y == "yes") / np.mean(y == "no"))
+        constant = (
+            np.mean(y) if hasattr(model, "predict_proba") is False else np.log(np.mean(y == "yes") / np.mean(y == "no"))
+        )
         assert np.ravel(model.intercept_)[0] == pytest.approx(constant)
         assert len(set(model.predict(X).tolist())) == 1 and np.isfinite(model.score(X, y))
     assert "k = 0" in model._repr_html_()
@@ -55,7 +66,7 @@ def test_no_feature_is_a_size(estimator, always):
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_a_path_may_begin_with_no_feature(estimator):
     X, y, groups = data_for(estimator)
-    model = estimator(range(0, 5), **groups).fit(X, y)
+    model = estimator(range(5), **groups).fit(X, y)
     assert model.path_.support_sizes.tolist() == [0, 1, 2, 3, 4]
     assert model.path_.losses[0] == pytest.approx(model.path_.null_loss)
     assert not model.coef(support_size=0).any() and model.path_.supports[0].tolist() == []
@@ -65,7 +76,7 @@ def test_a_path_may_begin_with_no_feature(estimator):
 @pytest.mark.parametrize("estimator", CHOOSERS)
 def test_no_feature_is_validated(estimator):
     X, y, groups = data_for(estimator)
-    model = estimator(range(0, 5), l2=0, rule="1se", **groups).fit(X, y)
+    model = estimator(range(5), l2=0, rule="1se", **groups).fit(X, y)
     assert model.cv_results_["support_size"].tolist() == [0, 1, 2, 3, 4]
     assert model.support_size_ == model.k_1se_ == 0 and not model.coef_.any()
     held = model.fold_of_row_ == 0
@@ -85,7 +96,7 @@ def test_on_noise_a_criterion_chooses_what_abess_does(rows, columns):
     for seed in range(20):
         X, y = noise(rows, columns, seed)
         ours.append(katoms.SparseRegressor().fit(X, y).support_size_)
-        peer = abess.LinearRegression(support_size=range(0, 7), ic_type="ebic").fit(X, y)
+        peer = abess.LinearRegression(support_size=range(7), ic_type="ebic").fit(X, y)
         theirs.append(int(np.count_nonzero(peer.coef_)))
     assert ours == theirs, (ours, theirs)
     assert ours.count(0) >= 18
@@ -108,13 +119,19 @@ def test_a_choice_at_the_edge_is_told():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 30))
     y = X[:, :10].sum(axis=1) + 0.1 * rng.normal(size=120)
-    for model in (katoms.SparseRegressor(range(0, 6)), katoms.SparseRegressorCV(range(0, 6))):
-        with pytest.warns(UserWarning, match=r"the largest size that was tried \(5\).*support_size=range\(0, 11\)") as caught:
+    for model in (katoms.SparseRegressor(range(6)), katoms.SparseRegressorCV(range(6))):
+        with pytest.warns(
+            UserWarning, match=r"the largest size that was tried \(5\).*support_size=range\(0, 11\)"
+        ) as caught:
             model.fit(X, y)
         assert caught[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for model in (katoms.SparseRegressor(range(0, 15)), katoms.SparseRegressorCV(rule="1se"), katoms.SparseRegressor(5)):
+        for model in (
+            katoms.SparseRegressor(range(15)),
+            katoms.SparseRegressorCV(rule="1se"),
+            katoms.SparseRegressor(5),
+        ):
             model.fit(X, y)
         katoms.SparseRegressorCV([5]).fit(X, y)
 
@@ -140,7 +157,7 @@ def test_complete_separation_is_a_status():
         warnings.simplefilter("error")
         assert katoms.SparseClassifier(2, l2=1.0).fit(X, y).status_ == "converged"
         assert katoms.SparseClassifier(1).fit(X, y).status_ == "converged"
-        path = katoms.path(X, y, range(0, 4), loss="logistic")
+        path = katoms.path(X, y, range(4), loss="logistic")
     assert path.statuses == ["converged", "converged", "separated", "separated"]
 
 

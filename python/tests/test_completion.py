@@ -12,8 +12,10 @@ import textwrap
 import warnings
 from pathlib import Path
 
+import katoms
 import numpy as np
 import pytest
+from katoms import ConvergenceWarning, MatrixCompletion, MatrixCompletionCV
 from scipy import sparse
 from sklearn import datasets
 from sklearn.base import clone
@@ -24,9 +26,6 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
-
-import katoms
-from katoms import ConvergenceWarning, MatrixCompletion, MatrixCompletionCV
 
 EXACT = {"l2": 0.0, "centring": "none", "clip": None}
 
@@ -215,7 +214,11 @@ def hidden_error(whole, holed, filled):
 @pytest.mark.parametrize(
     ("name", "share", "draws"),
     [("wine", 0.2, 2), ("breast_cancer", 0.2, 1)]
-    + [pytest.param(name, share, 3, marks=pytest.mark.long) for name in ("wine", "breast_cancer") for share in (0.1, 0.2, 0.4)],
+    + [
+        pytest.param(name, share, 3, marks=pytest.mark.long)
+        for name in ("wine", "breast_cancer")
+        for share in (0.1, 0.2, 0.4)
+    ],
 )
 def test_ordinary_tables_are_filled_better_than_by_simpler_imputers(name, share, draws):
     whole = getattr(datasets, f"load_{name}")().data
@@ -423,7 +426,16 @@ def test_the_choice_is_told():
     X = holes(planted() + 0.3 * rng.normal(size=(60, 40)))
     model = MatrixCompletionCV(rank=range(1, 7), l2=[0.0, 0.1], centring="none").fit(X)
     tried = model.cv_results_
-    assert set(tried) == {"rank", "l2", "centring", "row_prior", "held_out_rmse", "held_out_mse", "standard_error", "seen_rmse"}
+    assert set(tried) == {
+        "rank",
+        "l2",
+        "centring",
+        "row_prior",
+        "held_out_rmse",
+        "held_out_mse",
+        "standard_error",
+        "seen_rmse",
+    }
     best = np.argmin(tried["held_out_mse"])
     assert (model.rank_, model.l2_) == (tried["rank"][best], tried["l2"][best])
     assert model.rank_min_ == model.rank_ == 3

@@ -1,19 +1,17 @@
 """Models of features and groups: inputs of every kind, parameters, answers."""
 
-import signal
 import subprocess
 import sys
 import threading
 import time
 import warnings
 
+import katoms
 import numpy as np
 import pandas
 import polars
 import pytest
 import scipy.sparse
-
-import katoms
 from katoms import exceptions
 from katoms._checks import design_of
 
@@ -209,7 +207,10 @@ def test_coefficients_stay_within_bounds(planted):
     assert (validated.coef_ >= 0).all() and (validated.cv_results_["coef"] >= 0).all()
     labels = np.where(y > 5, 1, 0)
     assert (katoms.SparseClassifier(2, positive=True).fit(X, labels).coef_ >= 0).all()
-    for bounds, message in (((1, 2), r"lower bound of column 0 \(counted from 0\) is 1; it must be at most 0"), (3, "bounds must be a pair")):
+    for bounds, message in (
+        ((1, 2), r"lower bound of column 0 \(counted from 0\) is 1; it must be at most 0"),
+        (3, "bounds must be a pair"),
+    ):
         with pytest.raises(ValueError, match=message):
             katoms.SparseRegressor(2, bounds=bounds).fit(X, y)
     with pytest.raises(ValueError, match="positive and bounds are both given"):
@@ -365,13 +366,16 @@ def interrupt(move):
     ],
 )
 def test_ctrl_c_ends_a_fit_and_keeps_the_model(model):
-    script = LONG + f"""
+    script = (
+        LONG
+        + f"""
 model = {model}
 try:
     model.fit(X, y)
 except KeyboardInterrupt:
     print(model.status_, model.coef_.shape[0], len(model.predict(X)))
 """
+    )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.stdout == "stopped 1000 300\n", done.stderr
 
@@ -510,17 +514,45 @@ def test_every_error_has_its_kind_and_the_words_of_the_program(planted):
     holed = X.copy()
     holed[4, 2] = np.nan
     for make, kind, message in (
-        (lambda: katoms.SparseRegressor(41).fit(X, y), exceptions.OutOfRangeError, "support_size is 41; it must lie between 0 and 40"),
-        (lambda: katoms.SparseRegressor([0, 41]).fit(X, y), exceptions.OutOfRangeError, "support_size is 41; it must lie between 0 and 40"),
-        (lambda: katoms.SparseRegressorCV([0, 41]).fit(X, y), exceptions.OutOfRangeError, "support_size is 41; it must lie between 0 and 40"),
-        (lambda: katoms.SparseRegressor(2).fit(holed, y), exceptions.NotFiniteError, r"column 2 \(counted from 0\) has 1 missing value \(in row 4\)"),
+        (
+            lambda: katoms.SparseRegressor(41).fit(X, y),
+            exceptions.OutOfRangeError,
+            "support_size is 41; it must lie between 0 and 40",
+        ),
+        (
+            lambda: katoms.SparseRegressor([0, 41]).fit(X, y),
+            exceptions.OutOfRangeError,
+            "support_size is 41; it must lie between 0 and 40",
+        ),
+        (
+            lambda: katoms.SparseRegressorCV([0, 41]).fit(X, y),
+            exceptions.OutOfRangeError,
+            "support_size is 41; it must lie between 0 and 40",
+        ),
+        (
+            lambda: katoms.SparseRegressor(2).fit(holed, y),
+            exceptions.NotFiniteError,
+            r"column 2 \(counted from 0\) has 1 missing value \(in row 4\)",
+        ),
         (lambda: katoms.SparseRegressor(2).fit(X, y[:-1]), exceptions.LengthError, "target has length 149"),
         (lambda: katoms.SparseRegressor(2, l2=-1.0).fit(X, y), exceptions.OptionError, "ridge is -1"),
-        (lambda: katoms.SparseRegressor(2, l2=[0.0, 1.0]).fit(X, y), ValueError, "SparseRegressorCV chooses among several"),
-        (lambda: katoms.SparseRegressor(2).fit(X, np.where(y > 5, 'a', 'b')), ValueError, "which is no number; for classes use SparseClassifier"),
+        (
+            lambda: katoms.SparseRegressor(2, l2=[0.0, 1.0]).fit(X, y),
+            ValueError,
+            "SparseRegressorCV chooses among several",
+        ),
+        (
+            lambda: katoms.SparseRegressor(2).fit(X, np.where(y > 5, "a", "b")),
+            ValueError,
+            "which is no number; for classes use SparseClassifier",
+        ),
         (lambda: katoms.SparseRegressor(2, tol=2.0).fit(X, y), exceptions.OptionError, "tolerance is 2"),
         (lambda: katoms.SparseRegressor(2).fit(X, y, -np.ones(150)), exceptions.InadmissibleValueError, "weights"),
-        (lambda: katoms.SparseRegressor("two").fit(X, y), ValueError, "support_size is 'two'; it must be a whole number"),
+        (
+            lambda: katoms.SparseRegressor("two").fit(X, y),
+            ValueError,
+            "support_size is 'two'; it must be a whole number",
+        ),
         (lambda: katoms.SparseRegressor(-1).fit(X, y), ValueError, "support_size is -1; it must be a whole number"),
         (lambda: katoms.SparseRegressor([1.5, 2]).fit(X, y), ValueError, "support_size is 1.5"),
         (lambda: katoms.SparseRegressorCV([1], cv=-1).fit(X, y), ValueError, "cv is -1; it must be a whole number"),
@@ -528,10 +560,18 @@ def test_every_error_has_its_kind_and_the_words_of_the_program(planted):
         (lambda: katoms.SparseRegressorCV([1], l2=[]).fit(X, y), ValueError, "l2 is empty"),
         (lambda: katoms.phase_transition_k(-1, 2), ValueError, "n_samples is -1"),
         (lambda: katoms.SparseRegressor([]).fit(X, y), ValueError, "support_size is empty"),
-        (lambda: katoms.SparseRegressor(None, ic_type="cp").fit(X, y), ValueError, "ic_type is 'cp'; it must be one of"),
+        (
+            lambda: katoms.SparseRegressor(None, ic_type="cp").fit(X, y),
+            ValueError,
+            "ic_type is 'cp'; it must be one of",
+        ),
         (lambda: katoms.SparseRegressor(2, n_jobs=0).fit(X, y), ValueError, "n_jobs is 0"),
         (lambda: katoms.SparseRegressorCV(rule="best").fit(X, y), ValueError, "rule is 'best'"),
-        (lambda: katoms.SparseRegressorCV([1], cv=1).fit(X, y), ValueError, "cv is 1; it must be a whole number of at least 2"),
+        (
+            lambda: katoms.SparseRegressorCV([1], cv=1).fit(X, y),
+            ValueError,
+            "cv is 1; it must be a whole number of at least 2",
+        ),
         (lambda: katoms.SparseRegressor([1, 2], method="omp").fit(X, y), ValueError, "give support_size one number"),
         (lambda: katoms.SparseRegressor(2).fit(np.ma.masked_less(X, 0), y), ValueError, "masked array"),
         (lambda: katoms.SparseRegressor(2).fit(X, y + 0j), ValueError, "Complex data not supported"),

@@ -3,18 +3,17 @@
 import datetime
 import re
 
+import katoms
 import numpy as np
 import pandas
 import polars
 import pytest
 import scipy.sparse
+from katoms import exceptions
 from sklearn.base import clone
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
-
-import katoms
-from katoms import exceptions
 
 
 @pytest.fixture
@@ -38,8 +37,14 @@ def holed(X, share=0.1, columns=("area", "age"), seed=1):
 @pytest.mark.parametrize(
     ("column", "words"),
     [
-        (["gas", "oil"] * 60, r"column 'new' holds 'gas', which is no number; encode it with pandas.get_dummies\(X, columns=\['new'\]\)"),
-        (pandas.date_range("2024-01-01", periods=120), r"column 'new' holds dates; .*\(X\['new'\] - X\['new'\].min\(\)\).dt.days"),
+        (
+            ["gas", "oil"] * 60,
+            r"column 'new' holds 'gas', which is no number; encode it with pandas.get_dummies\(X, columns=\['new'\]\)",
+        ),
+        (
+            pandas.date_range("2024-01-01", periods=120),
+            r"column 'new' holds dates; .*\(X\['new'\] - X\['new'\].min\(\)\).dt.days",
+        ),
         ([datetime.date(2024, 1, 1)] * 120, "column 'new' holds dates"),
         (["2024-01-05"] * 120, r"column 'new' holds dates as text \('2024-01-05'\); read them with pandas.to_datetime"),
         (pandas.to_timedelta(np.arange(120), unit="h"), r"column 'new' holds durations; .*X\['new'\].dt.total_seconds"),
@@ -83,7 +88,15 @@ def test_the_advice_about_dates_works(houses):
 
 @pytest.mark.parametrize(
     ("text", "number"),
-    [("1,200", 1200), ("$ -1,200.50", -1200.5), ("-€5", -5), ("12 %", 12), ("3,5", 3.5), ("1.234,5", 1234.5), ("1 234,50 €", 1234.5)],
+    [
+        ("1,200", 1200),
+        ("$ -1,200.50", -1200.5),
+        ("-€5", -5),
+        ("12 %", 12),
+        ("3,5", 3.5),
+        ("1.234,5", 1234.5),
+        ("1 234,50 €", 1234.5),
+    ],
 )
 @pytest.mark.parametrize("frame", [pandas.DataFrame, polars.DataFrame])
 def test_the_advice_about_numbers_as_text_works(frame, text, number):
@@ -97,7 +110,9 @@ def test_the_advice_about_numbers_as_text_works(frame, text, number):
 def test_columns_of_arrays_of_objects_are_told_by_place(houses):
     X, y = houses[0].astype(object).to_numpy().copy(), houses[1]
     X[4, 1] = None
-    with pytest.raises(exceptions.NotFiniteError, match=r"column 1 \(counted from 0\) has 1 missing value \(in row 4\)"):
+    with pytest.raises(
+        exceptions.NotFiniteError, match=r"column 1 \(counted from 0\) has 1 missing value \(in row 4\)"
+    ):
         katoms.SparseRegressor(2).fit(X, y)
     for value in ("gas", pandas.Timestamp("2024-01-01")):
         X[7, 3] = value
@@ -108,15 +123,27 @@ def test_columns_of_arrays_of_objects_are_told_by_place(houses):
 def test_groups_and_bounds_that_cannot_be_are_told_by_name(houses):
     X, y = houses
     for groups, kind, words in (
-        ({"size": ["area", "rooms", "area"]}, exceptions.RepeatedInGroupError, "group 'size' lists column 'area' twice"),
+        (
+            {"size": ["area", "rooms", "area"]},
+            exceptions.RepeatedInGroupError,
+            "group 'size' lists column 'area' twice",
+        ),
         ([[0, 1], [2, 2]], exceptions.RepeatedInGroupError, "group 1 .* lists column 'rooms' twice"),
         ({"size": ["area"], "none": []}, exceptions.EmptyGroupError, "group 'none' has no members"),
     ):
         with pytest.raises(kind, match=words):
             katoms.GroupSparseRegressor(1, groups=groups).fit(X, y)
     for bounds, kind, words in (
-        (([-1, 0, 2, 0, 0], None), exceptions.InadmissibleValueError, "lower bound of column 'rooms' is 2; it must be at most 0"),
-        ((None, [1, -1, 1, 1, 1]), exceptions.InadmissibleValueError, "upper bound of column 'age' is -1; it must be at least 0"),
+        (
+            ([-1, 0, 2, 0, 0], None),
+            exceptions.InadmissibleValueError,
+            "lower bound of column 'rooms' is 2; it must be at most 0",
+        ),
+        (
+            (None, [1, -1, 1, 1, 1]),
+            exceptions.InadmissibleValueError,
+            "upper bound of column 'age' is -1; it must be at least 0",
+        ),
         ((-1, [1, 1]), exceptions.LengthError, "there are 2 upper bounds; give one for each of 5 columns"),
     ):
         with pytest.raises(kind, match=words):
@@ -143,8 +170,14 @@ def test_completion_and_recovery_name_columns_too(houses):
         with pytest.raises(ValueError, match="column 'age' holds 'old', which is no number"):
             ask(X.assign(age="old"))
     missing = X.assign(age=np.nan)
-    for ask in (lambda X: katoms.recover(X, y, 2), lambda X: katoms.SparseRecovery(2).fit(X, y), katoms.SparseRecovery(2).fit(X, y).predict):
-        with pytest.raises(exceptions.NotFiniteError, match="column 'age' has 120 missing values .* Leave out the rows"):
+    for ask in (
+        lambda X: katoms.recover(X, y, 2),
+        lambda X: katoms.SparseRecovery(2).fit(X, y),
+        katoms.SparseRecovery(2).fit(X, y).predict,
+    ):
+        with pytest.raises(
+            exceptions.NotFiniteError, match="column 'age' has 120 missing values .* Leave out the rows"
+        ):
             ask(missing)
         with pytest.raises(ValueError, match="column 'age' holds 'old', which is no number"):
             ask(X.assign(age="old"))
@@ -164,7 +197,9 @@ def test_missing_values_are_told_by_column_with_what_to_do(houses, as_frame):
     assert "katoms.MatrixCompletion" in str(told.value)
     X.loc[3, "rooms"] = np.nan
     for make in (katoms.SparseRegressor, katoms.SparseRegressorCV, lambda k: katoms.SparseRegressor([1, 2])):
-        with pytest.raises(exceptions.NotFiniteError, match="'age' has 3 .*column 'rooms' has 1 missing value .in row 3"):
+        with pytest.raises(
+            exceptions.NotFiniteError, match="'age' has 3 .*column 'rooms' has 1 missing value .in row 3"
+        ):
             make(2).fit(as_frame(X), y)
 
 
@@ -172,7 +207,9 @@ def test_missing_values_of_arrays_and_sparse_matrices_are_told_by_place(houses):
     X, y = houses[0].to_numpy().copy(), houses[1]
     X[5, 3] = np.nan
     for given in (X, np.asfortranarray(X), X.astype(np.float32), scipy.sparse.csr_array(X)):
-        with pytest.raises(exceptions.NotFiniteError, match=r"column 3 \(counted from 0\) has 1 missing value \(in row 5\)"):
+        with pytest.raises(
+            exceptions.NotFiniteError, match=r"column 3 \(counted from 0\) has 1 missing value \(in row 5\)"
+        ):
             katoms.SparseRegressor(2).fit(given, y)
     X[5, 3] = -np.inf
     for given in (X, scipy.sparse.csc_array(X)):
@@ -316,7 +353,9 @@ def one_hot(houses):
     rng = np.random.default_rng(5)
     district = rng.choice(["north", "south", "old_town"], size=120)
     X = X.assign(district=district)
-    return pandas.get_dummies(X, prefix_sep="=", dtype=float), y + 3.0 * (district == "old_town") - (district == "north")
+    return pandas.get_dummies(X, prefix_sep="=", dtype=float), y + 3.0 * (district == "old_town") - (
+        district == "north"
+    )
 
 
 def test_groups_by_a_separator_or_a_function_of_names(houses):

@@ -6,15 +6,14 @@ import pickle
 import subprocess
 import sys
 
+import katoms
 import numpy as np
 import pandas
 import polars
 import pytest
 import scipy.sparse
-from sklearn.base import clone, is_classifier, is_regressor
-
-import katoms
 from katoms import exceptions
+from sklearn.base import clone, is_classifier, is_regressor
 
 
 def program(*arguments):
@@ -69,7 +68,9 @@ def test_the_program_predicts_the_same_bits_from_arrays(table, tmp_path, dtype, 
     assert columns == [f"x{j + 1}" for j in model.support_]
     np.save(tmp_path / "other.npy", X[:, :5])
     done = subprocess.run(
-        [sys.executable, "-m", "katoms", "predict", tmp_path / "model.json", tmp_path / "other.npy"], capture_output=True, text=True
+        [sys.executable, "-m", "katoms", "predict", tmp_path / "model.json", tmp_path / "other.npy"],
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 2 and "needs as many" in done.stderr
 
@@ -108,7 +109,10 @@ def test_classes_survive(table, tmp_path, labels):
     told = predicted(tmp_path / "model.json", tmp_path / "new.csv")
     probabilities = [values for name, values in told.items() if name.startswith("probability_")]
     assert bits(np.transpose(probabilities)) == bits(model.predict_proba(X))
-    names = [str(int(label)) if isinstance(label, float) and label.is_integer() else str(label) for label in model.predict(X).tolist()]
+    names = [
+        str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
+        for label in model.predict(X).tolist()
+    ]
     assert told["prediction"] == names
 
 
@@ -204,7 +208,16 @@ def test_classes_of_the_program_are_what_pandas_reads(table, tmp_path, values, l
     X, second = table[0], table[1] > 0
     X.assign(outcome=np.where(second, values[1], values[0])).to_csv(tmp_path / "data.csv", index=False)
     program(
-        "fit", tmp_path / "data.csv", "--target", "outcome", "--loss", "logistic", "-k", "2", "--out", tmp_path / "model.json"
+        "fit",
+        tmp_path / "data.csv",
+        "--target",
+        "outcome",
+        "--loss",
+        "logistic",
+        "-k",
+        "2",
+        "--out",
+        tmp_path / "model.json",
     )
     model = katoms.load(tmp_path / "model.json")
     assert is_classifier(model) and model.classes_.tolist() == labels

@@ -2,11 +2,10 @@
 
 import pickle
 
-import numpy as np
-import pytest
-
 import katoms
 import katoms.exceptions
+import numpy as np
+import pytest
 
 COPIES = np.array([2.0, np.nan, 1.0, 0.0])
 

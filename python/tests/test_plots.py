@@ -7,14 +7,13 @@ import matplotlib
 
 matplotlib.use("Agg")
 
+import katoms
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas
 import pytest
-from matplotlib.colors import to_hex
-
-import katoms
 from katoms import _drawing as drawing
+from matplotlib.colors import to_hex
 
 NAMES = [f"systolic blood pressure, averaged over all visits of year {j}" for j in range(50)]
 PLANTED = [1, 4, 9, 16, 25, 30, 36, 49]

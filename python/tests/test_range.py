@@ -1,9 +1,8 @@
 """Numbers near the ends of the range of double precision: answered in their units, or refused by name."""
 
+import katoms
 import numpy as np
 import pytest
-
-import katoms
 from katoms import exceptions
 
 ROWS, COLUMNS = 50, 8
@@ -83,7 +82,9 @@ def test_weights():
     for scale in (1e-250, 1e280):
         model = katoms.SparseRegressor(support_size=2).fit(X, y, sample_weight=weights * scale)
         np.testing.assert_allclose(model.coef_, plain.coef_, rtol=1e-12)
-        assert model.score(X, y, sample_weight=weights * scale) == pytest.approx(plain.score(X, y, sample_weight=weights))
+        assert model.score(X, y, sample_weight=weights * scale) == pytest.approx(
+            plain.score(X, y, sample_weight=weights)
+        )
     with pytest.raises(exceptions.MagnitudeError, match="sample weights"):
         katoms.SparseRegressor(support_size=2).fit(X, y, sample_weight=weights * 1e-308)
 

@@ -9,17 +9,16 @@ import sys
 import textwrap
 import warnings
 
+import katoms
 import numpy as np
 import pandas
 import pytest
+from katoms import ConvergenceWarning, SparseRecovery, recover
 from scipy import sparse
 from scipy.fft import dct, idct
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
-
-import katoms
-from katoms import ConvergenceWarning, SparseRecovery, recover
 
 
 def planted(rows=60, columns=200, entries=5, seed=0):
@@ -226,7 +225,9 @@ def test_operators_that_do_not_fit():
     short.matvec = lambda x: (A @ x)[:-1]
     with pytest.raises(ValueError, match="a product with the operator has length 59; 60 is needed"):
         recover(short, b, 5)
-    with pytest.raises(ValueError, match="Complex data not supported\nThe operator has dtype complex128; katoms.recover"):
+    with pytest.raises(
+        ValueError, match="Complex data not supported\nThe operator has dtype complex128; katoms.recover"
+    ):
         SparseRecovery(5).fit(aslinearoperator(A + 1j), b)
     imaginary = Bare(A)
     imaginary.matvec = lambda x: A @ x + 1j

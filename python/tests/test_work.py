@@ -6,13 +6,12 @@ import sys
 import time
 
 import joblib
-from joblib.externals.loky import get_reusable_executor
+import katoms
 import numpy as np
 import pytest
+from joblib.externals.loky import get_reusable_executor
 from scipy.sparse.linalg import LinearOperator
 from sklearn.model_selection import ShuffleSplit
-
-import katoms
 
 
 def long_problem(rows=400, columns=1500, seed=0):
@@ -70,7 +69,10 @@ def test_time_limits_of_functions():
     with pytest.warns(katoms.ConvergenceWarning, match="time-limit"):
         assert katoms.SparseRecovery(60, time_limit=0.01).fit(X, y).status_ == "time-limit"
     rows = np.where(np.random.default_rng(0).random(X.shape) < 0.5, np.nan, X)
-    for model in (katoms.MatrixCompletion(20, time_limit=0.05), katoms.MatrixCompletionCV(range(1, 30), time_limit=0.05)):
+    for model in (
+        katoms.MatrixCompletion(20, time_limit=0.05),
+        katoms.MatrixCompletionCV(range(1, 30), time_limit=0.05),
+    ):
         with pytest.warns(katoms.ConvergenceWarning, match="time-limit"):
             assert model.fit(rows).status_ == "time-limit"
         assert np.isfinite(model.transform(rows[:3])).all()
@@ -137,7 +139,20 @@ def test_every_dictionary_has_the_keys_of_its_phase():
     X, y = long_problem()
     heard = []
     katoms.SparseRegressor(40, callback=heard.append).fit(X, y)
-    moves = {"phase", "support_size", "iteration", "atoms", "objective", "change", "entered", "step", "momentum", "passes", "reads", "seconds"}
+    moves = {
+        "phase",
+        "support_size",
+        "iteration",
+        "atoms",
+        "objective",
+        "change",
+        "entered",
+        "step",
+        "momentum",
+        "passes",
+        "reads",
+        "seconds",
+    }
     assert all(set(move) - {"done"} == moves for move in heard)
     seconds = [move["seconds"] for move in heard if move["phase"] == "final"]
     assert min(seconds) >= 0 and all(move["objective"] > 0 for move in heard if move["phase"] == "final")
@@ -236,7 +251,9 @@ def test_workers_of_joblib_have_the_threads_that_joblib_allows(inner):
 @needs_proc
 @pytest.mark.parametrize(("n_jobs", "expected"), [(None, 3), (2, 2)])
 def test_a_context_of_joblib_says_how_many_threads_there_are(n_jobs, expected):
-    code = COUNT.format(n_jobs=n_jobs).replace("katoms.Sparse", "import joblib\nwith joblib.parallel_config(n_jobs=3): katoms.Sparse")
+    code = COUNT.format(n_jobs=n_jobs).replace(
+        "katoms.Sparse", "import joblib\nwith joblib.parallel_config(n_jobs=3): katoms.Sparse"
+    )
     assert threads(code)[0] == expected
 
 
@@ -248,7 +265,7 @@ def test_the_program_has_the_threads_that_the_environment_allows(tmp_path):
 import os, threading, time
 from katoms._katoms import main
 before, most, done = len(os.listdir("/proc/self/task")), 0, []
-work = threading.Thread(target=lambda: done.append(main(["katoms", "-q", "fit", {str(tmp_path / 'data.npz')!r}, "--target", "y", "-k", "3", "--out", {str(tmp_path / 'model.json')!r}])))
+work = threading.Thread(target=lambda: done.append(main(["katoms", "-q", "fit", {str(tmp_path / "data.npz")!r}, "--target", "y", "-k", "3", "--out", {str(tmp_path / "model.json")!r}])))
 work.start()
 while work.is_alive():
     most = max(most, len(os.listdir("/proc/self/task")))
