@@ -34,7 +34,7 @@ print(f"{X.shape[0]} patients, {X.shape[1]} columns, {len(pathways)} pathways; i
 # for nothing. The smallest model within one standard error of the best is taken.
 
 # %%
-model = katoms.GroupSparseClassifierCV(
+model = katoms.SparseClassifierCV(
     support_size=range(1, 7), groups=pathways, always_select=["age"], rule="1se"
 ).fit(X, y)
 print(f"least held-out loss with {model.k_min_} pathways, within one standard error of it: {model.k_1se_}")

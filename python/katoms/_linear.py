@@ -10,25 +10,15 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from katoms import _katoms
-from katoms._checks import (
-    Design,
-    asked,
-    bounds_of,
-    check_same_features,
-    design_of,
-    is_sparse,
-    method_of,
-    whole_of,
-)
+from katoms._columns import Filling, columns_of, filling_of
+from katoms._data import Design, asked, check_same_features, design_of, is_sparse, target_of, weights_of
 from katoms._estimator import GivesFrames, TakesWeights, coefficient_names, feature_names_out
-from katoms._groups import features_of
-from katoms._missing import Filling, columns_of, filling_of
 from katoms._model_file import Loaded, save
-from katoms._paths import sizes_of
+from katoms._parameters import bounds_of, features_of, groups_of, method_of, sizes_of, whole_of, with_indicators
 from katoms._plink import Genotypes
-from katoms._quality import quality_of
-from katoms._targets import target_of, weights_of
-from katoms._working import Working
+from katoms._results import quality_of
+from katoms._work import Working
+from katoms.exceptions import InvalidInputError
 
 #: What only a fit that came to its end can tell of a model.
 _TOLD_AT_THE_END = (
@@ -61,6 +51,7 @@ class LinearModel(TakesWeights, GivesFrames, Working):
 
     support_size: Any = None
     _: KW_ONLY
+    groups: Any = None
     l2: Any = 0.0
     fit_intercept: bool = True
     standardize: bool = True
@@ -111,7 +102,9 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         self.quality_ = quality_of(told["quality"])
         self.trace_ = told["trace"]
         self._atom_names = work["names"]
-        self._keep_groups(told["chosen"], work["names"])
+        vars(self).pop("chosen_groups_", None)
+        if self.groups is not None:
+            self.chosen_groups_ = [work["names"][group] for group in told["chosen"]]
         self._raise_if_ended(told)
         self._warn_unless_converged("raise max_iter or tol, or scale the features")
 
@@ -146,9 +139,6 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         """The coefficients as a vector, and the intercept as a number, in double precision."""
         return np.ravel(self.coef_).astype(np.float64), float(np.ravel(self.intercept_)[0])
 
-    def _keep_groups(self, chosen: np.ndarray, names: list[str]) -> None:
-        """Keep which groups were chosen, where there are groups."""
-
     # What the kernels are asked for.
 
     def _target(self, y: Any) -> np.ndarray:
@@ -160,7 +150,12 @@ class LinearModel(TakesWeights, GivesFrames, Working):
 
     def _members(self, design: Design) -> tuple[list[list[int]] | None, list[str]]:
         """Groups, where there are some, and what atoms are called; no names stand for ``x0``, ``x1``, ..."""
-        return None, [] if design.names is None else [str(name) for name in design.names]
+        if self.groups is None:
+            return None, [] if design.names is None else [str(name) for name in design.names]
+        names = None if design.names is None else design.names[: design.inputs]
+        members, called = groups_of(self.groups, names, design.inputs)
+        indicated = () if design.filling is None else design.filling.indicated
+        return with_indicators(members, indicated, design.inputs), called
 
     def _problem(self, design: Design, target: np.ndarray, weights: np.ndarray | None) -> dict[str, Any]:
         groups, _ = self._members(design)
@@ -181,7 +176,7 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         """The ridges to choose from: one, unless rows are held out to choose."""
         if not isinstance(self.l2, numbers.Real):
             what = type(self).__name__
-            raise ValueError(f"l2 is {self.l2!r}; {what} takes one number, and {what}CV chooses among several")
+            raise InvalidInputError(f"l2 is {self.l2!r}; {what} takes one number, and {what}CV chooses among several")
         return [float(self.l2)]
 
     def _work(self, design: Design) -> dict[str, Any]:
@@ -230,7 +225,7 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         if support_size is None or support_size == self.support_size_:
             return self.coef_
         if not hasattr(self, "path_"):
-            raise ValueError(
+            raise InvalidInputError(
                 f"support_size is {support_size}, but only size {self.support_size_} was fitted; "
                 "fit with several sizes, such as support_size=range(0, 11)"
             )
@@ -267,9 +262,9 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         self._check_fitted()
         columns = X.toarray() if is_sparse(X) else np.asarray(X)
         if columns.ndim != 2 or columns.shape[1] != len(self.support_):
-            raise ValueError(f"X must have the {len(self.support_)} columns that transform gives")
+            raise InvalidInputError(f"X must have the {len(self.support_)} columns that transform gives")
         if self.coef_.shape[-1] < self.n_features_in_ or hasattr(self, "_loaded"):
-            raise ValueError("a model that was loaded knows only the columns that it uses")
+            raise InvalidInputError("a model that was loaded knows only the columns that it uses")
         full = np.zeros((columns.shape[0], self.coef_.shape[-1]), dtype=columns.dtype)
         full[:, self.support_] = columns
         # Indicators of missing values are no columns of X.

@@ -11,14 +11,15 @@ from typing import Any
 import numpy as np
 
 from katoms import _docs, _katoms
-from katoms._checks import Design, asked, check_same_features, is_sparse, method_of, seed_of, threads_of, whole_of
+from katoms._columns import infinite
+from katoms._data import Design, asked, check_same_features, is_sparse
 from katoms._docs import documented
 from katoms._entries import Entries, Known, entries_of, places_of
 from katoms._estimator import GivesFrames, accepts_aliases, feature_names_out
-from katoms._missing import infinite
-from katoms._paths import sizes_of
-from katoms._quality import quality_of
-from katoms._working import Working
+from katoms._parameters import method_of, seed_of, sizes_of, threads_of, whole_of
+from katoms._results import quality_of
+from katoms._work import Working
+from katoms.exceptions import InvalidInputError
 
 _CENTRINGS = ("auto", "none", "mean", "effects")
 _TRIED = ("rank", "l2", "centring", "row_prior", "held_out_rmse", "held_out_mse", "standard_error", "seen_rmse")
@@ -97,9 +98,9 @@ class Completing(GivesFrames, Working):
         if isinstance(self.scale, str) and self.scale == "auto":
             return False if isinstance(entries.matrix, tuple) or named else None
         if not isinstance(self.scale, (bool, np.bool_)):
-            raise ValueError(f"scale is {self.scale!r}; it must be 'auto', True or False")
+            raise InvalidInputError(f"scale is {self.scale!r}; it must be 'auto', True or False")
         if self.scale and named:
-            raise ValueError(
+            raise InvalidInputError(
                 f"scale=True goes without {' and '.join(named)}: for scaled columns a factor analysis finds the noise of "
                 "each column, which does the work of l2; leave it at its default, or give scale=False"
             )
@@ -109,7 +110,7 @@ class Completing(GivesFrames, Working):
         """What is wanted of the kernels."""
         centring = "none" if self.centring is None else self.centring
         if centring not in _CENTRINGS:
-            raise ValueError(f"centring is {self.centring!r}; it must be one of {', '.join(_CENTRINGS)}")
+            raise InvalidInputError(f"centring is {self.centring!r}; it must be one of {', '.join(_CENTRINGS)}")
         return {
             "scale": scale,
             "ranks": self._ranks(),
@@ -166,7 +167,7 @@ class Completing(GivesFrames, Working):
         self._check_fitted()
         if columns is None:
             if is_sparse(rows):
-                raise ValueError(
+                raise InvalidInputError(
                     "X is a sparse matrix, and the predictions of all its places are dense; "
                     "use predict(rows, columns) for some places, or predict(X.toarray()) with NaN where nothing was seen"
                 )
@@ -279,14 +280,14 @@ class MatrixCompletion(Completing):
         if self.rank is None:
             return None
         if not isinstance(self.rank, numbers.Integral) or isinstance(self.rank, bool):
-            raise ValueError(
+            raise InvalidInputError(
                 f"rank is {self.rank!r}; give a whole number or None, or several to choose from to MatrixCompletionCV"
             )
         return [whole_of(self.rank, "rank", 1)]
 
     def _ridges(self) -> list[float] | None:
         if self.l2 is not None and not isinstance(self.l2, numbers.Real):
-            raise ValueError(
+            raise InvalidInputError(
                 f"l2 is {self.l2!r}; give a number or None, or several to choose from to MatrixCompletionCV"
             )
         return None if self.l2 is None else [float(self.l2)]
@@ -332,7 +333,7 @@ class MatrixCompletionCV(Completing):
             return None
         if isinstance(self.rank, (str, bool, numbers.Number)):
             if not isinstance(self.rank, numbers.Integral) or isinstance(self.rank, bool):
-                raise ValueError(f"rank is {self.rank!r}; give a whole number, several of them, or None")
+                raise InvalidInputError(f"rank is {self.rank!r}; give a whole number, several of them, or None")
             return [whole_of(self.rank, "rank", 1)]
         return sizes_of(self.rank, "rank", 1)
 
@@ -343,9 +344,9 @@ class MatrixCompletionCV(Completing):
 
     def _asked(self, scale: bool | None) -> dict[str, Any]:
         if self.rule not in ("min", "1se"):
-            raise ValueError(f"rule is {self.rule!r}; it must be 'min' or '1se'")
+            raise InvalidInputError(f"rule is {self.rule!r}; it must be 'min' or '1se'")
         if not isinstance(self.patience, numbers.Integral) or self.patience < 1:
-            raise ValueError(f"patience is {self.patience!r}; it must be a whole number of at least 1")
+            raise InvalidInputError(f"patience is {self.patience!r}; it must be a whole number of at least 1")
         held_out = {"held_out": float(self.held_out), "rule": self.rule, "patience": int(self.patience)}
         return {**super()._asked(scale), **held_out}
 
@@ -376,4 +377,4 @@ def _clip(clip: Any) -> str | tuple[float, float]:
         low, high = clip
         return float(low), float(high)
     except (TypeError, ValueError):
-        raise ValueError(f"clip is {clip!r}; it must be 'seen', a pair (low, high) or None") from None
+        raise InvalidInputError(f"clip is {clip!r}; it must be 'seen', a pair (low, high) or None") from None

@@ -13,14 +13,15 @@ from typing import Any
 import numpy as np
 
 from katoms import _docs, _katoms
-from katoms._checks import Design, asked, check_same_features, method_of, seconds_of, whole_of
+from katoms._columns import not_finite
+from katoms._data import Design, asked, check_same_features, target_of
 from katoms._docs import documented
 from katoms._estimator import ALIASES, accepts_aliases
-from katoms._measuring import in_real_numbers, measuring_of, signal_dtype
-from katoms._missing import not_finite
-from katoms._quality import Quality, quality_of
-from katoms._targets import target_of
-from katoms._working import Working, callback_of, warn_unless_converged, work_of
+from katoms._measurements import in_real_numbers, measuring_of, signal_dtype
+from katoms._parameters import method_of, seconds_of, whole_of
+from katoms._results import Quality, quality_of
+from katoms._work import Working, callback_of, warn_unless_converged, work_of
+from katoms.exceptions import InvalidInputError
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +138,7 @@ def recover(
     array([  3,  77, 150])
     """
     if support_size is None:
-        raise ValueError("support_size is None; give the number of entries that are not 0")
+        raise InvalidInputError("support_size is None; give the number of entries that are not 0")
     work = work_of(max_iter, tol, n_jobs, callback_of(callback, verbose), [])
     work["seconds"] = seconds_of(time_limit)
     entries = signal_dtype(A, b, dtype)
@@ -328,7 +329,7 @@ def _asked(function: Any, design: Design, *arguments: Any) -> Any:
 
 def _noise(noise: Any) -> float:
     if not isinstance(noise, numbers.Real):
-        raise ValueError(f"noise is {noise!r}; give the standard deviation of the noise, or None")
+        raise InvalidInputError(f"noise is {noise!r}; give the standard deviation of the noise, or None")
     return float(noise)
 
 

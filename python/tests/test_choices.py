@@ -13,14 +13,14 @@ matplotlib.use("agg")
 ESTIMATORS = [
     katoms.SparseRegressor,
     katoms.SparseClassifier,
-    katoms.GroupSparseRegressor,
-    katoms.GroupSparseClassifier,
+    katoms.SparseRegressor,
+    katoms.SparseClassifier,
 ]
 CHOOSERS = [
     katoms.SparseRegressorCV,
     katoms.SparseClassifierCV,
-    katoms.GroupSparseRegressorCV,
-    katoms.GroupSparseClassifierCV,
+    katoms.SparseRegressorCV,
+    katoms.SparseClassifierCV,
 ]
 
 

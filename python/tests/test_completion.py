@@ -640,7 +640,7 @@ def test_bad_parameters_of_a_choice(parameters, words):
 
 def test_bad_places():
     model = MatrixCompletion(rank=1).fit(stars(8, 5))
-    with pytest.raises(katoms._katoms.IndexOutsideError, match="row index at position 1 is 8, but there are only 8"):
+    with pytest.raises(katoms.InvalidInputError, match="row index at position 1 is 8, but there are only 8"):
         model.predict([0, 8], [0, 0])
     with pytest.raises(ValueError, match="columns holds -1"):
         model.predict([0], [-1])

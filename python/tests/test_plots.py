@@ -41,7 +41,7 @@ def validated(frame):
 
 @pytest.fixture(scope="module")
 def grouped(frame):
-    return katoms.GroupSparseRegressor(3, groups=np.arange(50) // 5, always_select=[NAMES[0]]).fit(*frame)
+    return katoms.SparseRegressor(3, groups=np.arange(50) // 5, always_select=[NAMES[0]]).fit(*frame)
 
 
 @pytest.fixture(autouse=True)
@@ -115,7 +115,7 @@ def test_a_path_of_a_validation_has_the_chosen_ridge(validated):
 
 
 def test_a_path_of_groups_counts_groups(frame):
-    model = katoms.GroupSparseRegressor(range(1, 5), groups=np.arange(50) // 5).fit(*frame)
+    model = katoms.SparseRegressor(range(1, 5), groups=np.arange(50) // 5).fit(*frame)
     ax = katoms.plot_path(model)
     assert ax.get_xlabel() == "number of groups"
     coloured = {name for name, line in lines(ax).items() if to_hex(line.get_color()) == drawing.ACCENT}

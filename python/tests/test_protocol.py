@@ -19,12 +19,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 FEATURES = [
     katoms.SparseRegressor,
     katoms.SparseClassifier,
-    katoms.GroupSparseRegressor,
-    katoms.GroupSparseClassifier,
+    katoms.SparseRegressor,
+    katoms.SparseClassifier,
     katoms.SparseRegressorCV,
     katoms.SparseClassifierCV,
-    katoms.GroupSparseRegressorCV,
-    katoms.GroupSparseClassifierCV,
+    katoms.SparseRegressorCV,
+    katoms.SparseClassifierCV,
 ]
 
 

@@ -114,7 +114,7 @@ def test_a_method_by_name():
     for method in ("cosamp", "subspace-pursuit", "htp"):
         np.testing.assert_allclose(recover(A, b, 5, method=method).x, x, atol=1e-6)
         np.testing.assert_allclose(recover(aslinearoperator(A), b, 5, method=method).x, x, atol=1e-6)
-    with pytest.raises(katoms._katoms.UnknownMethodError, match="pursue"):
+    with pytest.raises(katoms.InvalidInputError, match="pursue"):
         recover(A, b, 5, method="pursue")
 
 

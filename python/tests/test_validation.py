@@ -137,7 +137,7 @@ def test_any_splits_of_any_model(numbers, kind):
     cv, make, parameters = ShuffleSplit(3, random_state=0), katoms.SparseRegressor, {}
     given = {"sparse": scipy.sparse.csr_array(X), "frame": polars.DataFrame(X)}.get(kind, X)
     if kind == "groups":
-        make, parameters = katoms.GroupSparseRegressor, {"groups": np.arange(30) % 10}
+        make, parameters = katoms.SparseRegressor, {"groups": np.arange(30) % 10}
     parameters |= {
         "bounds": {"bounds": (-2, 2)},
         "always": {"always_select": [0]},
@@ -317,7 +317,7 @@ def test_numbers_and_truths_among_objects_are_classes(classes, labels, cv):
 
 def test_class_weights_go_everywhere(classes):
     X, y = classes
-    for make in (katoms.SparseClassifierCV, katoms.GroupSparseClassifier, katoms.GroupSparseClassifierCV):
+    for make in (katoms.SparseClassifierCV, katoms.SparseClassifier, katoms.SparseClassifierCV):
         plain, balanced = (make([1, 2], class_weight=weight).fit(X, y) for weight in (None, {"ill": 5.0}))
         assert (balanced.predict(X) == "ill").sum() > (plain.predict(X) == "ill").sum()
     assert katoms.path(X, y, [1, 2], loss="logistic", class_weight="balanced").losses.shape == (2,)

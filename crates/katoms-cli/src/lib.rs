@@ -21,7 +21,6 @@ pub mod report;
 mod sizes;
 mod told;
 mod watch;
-pub mod words;
 mod work;
 
 use std::borrow::Cow;
@@ -29,6 +28,7 @@ use std::ffi::OsString;
 use std::io::{self, ErrorKind, Write};
 
 use clap::Parser;
+use katoms_estimate::words;
 
 use command::Cli;
 use told::Told;

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 
 use anyhow::Result;
+pub use katoms_estimate::words::number;
 use serde::Serialize;
 
 /// Where a command speaks.
@@ -145,19 +146,6 @@ pub fn quoted(word: &str) -> String {
     if !word.is_empty() && word.chars().all(plain) { word.into() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
-/// A number with as many digits as a person reads.
-pub fn number(value: f64) -> String {
-    let size = value.abs();
-    if value == 0.0 {
-        "0".into()
-    } else if !(1e-3..1e6).contains(&size) {
-        format!("{value:.3e}")
-    } else {
-        let digits = (3 - size.log10().floor() as i32).clamp(0, 6) as usize;
-        format!("{value:.digits$}")
-    }
-}
-
 /// A count with its word: `1 row`, `3 rows`.
 pub fn count(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
@@ -194,13 +182,6 @@ pub fn aligned(headings: &[&str], rows: &[Vec<String>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_have_four_digits() {
-        let told = [0.0, 1.0, -0.012345, 123.456, 98765.4, 1234567.0, 0.00012, f64::NAN];
-        let words = ["0", "1.000", "-0.01235", "123.5", "98765", "1.235e6", "1.200e-4", "NaN"];
-        assert_eq!(told.map(number), words);
-    }
 
     #[test]
     fn a_command_can_be_typed_again() {

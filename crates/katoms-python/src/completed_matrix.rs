@@ -11,7 +11,6 @@ use pyo3::types::{PyDict, PyType};
 use rayon::prelude::*;
 
 use crate::answer;
-use crate::completion::centring_name;
 use crate::error::raised;
 use crate::pool::on_threads;
 use crate::seen::Seen;
@@ -242,6 +241,17 @@ impl CompletedMatrix {
         let fill = |(row, line): (usize, &mut [f64])| one(row).map(|predicted| line.copy_from_slice(&predicted));
         py.detach(|| on_threads(n_jobs, || lines.try_for_each(fill)))?.map_err(raised)?;
         PyArray1::from_vec(py, dense).reshape([shape.0, shape.1])
+    }
+}
+
+/// What a centring is called in Python.
+pub fn centring_name(centring: Centring) -> &'static str {
+    match centring {
+        Centring::None => "none",
+        Centring::Mean => "mean",
+        Centring::Columns => "columns",
+        Centring::Effects => "effects",
+        Centring::Chosen => "auto",
     }
 }
 

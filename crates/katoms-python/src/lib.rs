@@ -12,7 +12,7 @@
 //! | `listener` | callbacks |
 //! | `pool` | threads |
 //! | `answer` | what an outcome looks like in Python |
-//! | `error` | one exception for each kind of error |
+//! | `error` | errors as exceptions, in the words of the Python package |
 
 mod answer;
 mod completed_matrix;
@@ -38,7 +38,6 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _katoms(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    error::register(module)?;
     features::register(module)?;
     validation::register(module)?;
     prediction::register(module)?;
@@ -48,5 +47,6 @@ fn _katoms(module: &Bound<'_, PyModule>) -> PyResult<()> {
     plink::register(module)?;
     model_file::register(module)?;
     module.add_function(wrap_pyfunction!(pool::cores, module)?)?;
+    module.add_function(wrap_pyfunction!(pool::threads, module)?)?;
     module.add_function(wrap_pyfunction!(program::main, module)?)
 }

@@ -9,9 +9,9 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from katoms._checks import seconds_of, threads_of, whole_of
 from katoms._estimator import Estimator
-from katoms._interop import ConvergenceWarning, known_to_sklearn
+from katoms._parameters import seconds_of, threads_of, whole_of
+from katoms.exceptions import ConvergenceWarning, InvalidInputError, known_to_sklearn
 
 _ENDED_WELL = "converged"
 
@@ -60,7 +60,7 @@ class Working(Estimator):
 def work_of(max_iter: Any, tol: Any, n_jobs: Any, callback: Any, names: list[str]) -> dict[str, Any]:
     """How the work is done, as the kernels take it."""
     if not isinstance(tol, numbers.Real):
-        raise ValueError(f"tol is {tol!r}; it must be a number of at least 0")
+        raise InvalidInputError(f"tol is {tol!r}; it must be a number of at least 0")
     return {
         "max_iter": whole_of(max_iter, "max_iter", 1),
         "tol": float(tol),

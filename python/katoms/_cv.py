@@ -9,14 +9,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from katoms import _katoms
-from katoms._checks import Design, asked, design_of, seed_of
+from katoms._columns import filling_of, has_holes
+from katoms._data import Design, asked, design_of, plain_labels
 from katoms._estimator import UNCHANGED
 from katoms._linear import Chosen, LinearModel
-from katoms._missing import filling_of, has_holes
-from katoms._scoring import Scorer, scored, scorer_of
-from katoms._splits import Split, held_out, splits_of
-from katoms._targets import plain_labels
-from katoms._working import warn
+from katoms._parameters import seed_of
+from katoms._results import Coefficients
+from katoms._splits import Scorer, Split, held_out, scored, scorer_of, splits_of
+from katoms._work import warn
+from katoms.exceptions import InvalidInputError
+
+#: Indices and values of the coefficients that are not 0, and the intercept.
+Model = tuple[np.ndarray, np.ndarray, float]
 
 
 class Tried(NamedTuple):
@@ -24,10 +28,10 @@ class Tried(NamedTuple):
 
     #: Sizes and ridges.
     choices: list[tuple[int, float]]
-    #: The model of all rows: coefficients and intercept.
-    models: list[tuple[np.ndarray, float]]
-    #: The models that were judged, split by split: indices, values, intercept.
-    judged: list[list[tuple[np.ndarray, np.ndarray, float]]]
+    #: The model of all rows.
+    models: list[Model]
+    #: The models that were judged, split by split.
+    judged: list[list[Model]]
     losses: list[list[float]]
     splits: list[Split]
     told: dict[str, Any]
@@ -61,12 +65,14 @@ class Validated(LinearModel):
         self
         """
         if self.rule not in ("min", "1se"):
-            raise ValueError(f"rule is {self.rule!r}; it must be 'min' or '1se'")
+            raise InvalidInputError(f"rule is {self.rule!r}; it must be 'min' or '1se'")
         self._begin()
         scorer = scorer_of(self.scoring)
         raw = design_of(X)
         if raw.shape[0] < 2:
-            raise ValueError(f"rows are held out to choose, which takes at least 2; X has n_samples={raw.shape[0]}")
+            raise InvalidInputError(
+                f"rows are held out to choose, which takes at least 2; X has n_samples={raw.shape[0]}"
+            )
         filling = filling_of(raw, self.missing)
         design = raw if filling is None else filling.fill(raw)
         target = self._target(y)
@@ -85,7 +91,8 @@ class Validated(LinearModel):
         else:
             tried = self._by_folds(design, problem, (sizes, ridges), held)
         scores = None if scorer is None else self._scores(scorer, tried, raw, (X, y, sample_weight))
-        size, self.l2_, start = self._keep_scores(tried, scores)
+        size, self.l2_, model = self._keep_scores(tried, scores, design.shape[1])
+        start = _dense(model, design.shape[1])
         self._raise_if_ended_early(tried.told, design, lambda: (size, *start))
         self._finish(design, {**problem, "l2": self.l2_}, size, start, Chosen(tried.told["cut"]))
         if tried.told["cut"] is None:
@@ -107,7 +114,7 @@ class Validated(LinearModel):
             return [0.0]
         ridges = [float(ridge) for ridge in np.atleast_1d(np.asarray(self.l2, dtype=np.float64))]
         if not ridges:
-            raise ValueError("l2 is empty; give at least one number, such as 0.0")
+            raise InvalidInputError("l2 is empty; give at least one number, such as 0.0")
         return ridges
 
     def _by_folds(
@@ -173,7 +180,7 @@ class Validated(LinearModel):
         everything = np.arange(design.shape[0])
         counted = Counted(self._work(design)["callback"])
         whole = self._trained(design, problem, grid, Split(everything, everything), counted)
-        models = {choice: _dense(one["model"], design.shape[1]) for choice, one in whole["tried"].items()}
+        models = {choice: one["model"] for choice, one in whole["tried"].items()}
         told = whole
         judged: list[dict[tuple[int, float], Any]] = []
         losses: list[dict[tuple[int, float], float]] = []
@@ -228,23 +235,23 @@ class Validated(LinearModel):
                 model._keep_model(part, size, *_dense(tried.judged[at][fold], design.shape[1]))
                 scores[at, fold] = scored(scorer, model, X, y, split.test, weights)
                 if np.isnan(scores[at, fold]):
-                    raise ValueError(
+                    raise InvalidInputError(
                         f"scoring={self.scoring!r} is NaN on split {fold}, for support_size={size}: its {len(split.test)} "
                         "rows may be too few, or of one class; hold out more rows, or give another cv"
                     )
         return scores
 
-    def _keep_scores(self, tried: Tried, scores: np.ndarray | None) -> tuple[int, float, tuple[np.ndarray, float]]:
+    def _keep_scores(self, tried: Tried, scores: np.ndarray | None, n_features: int) -> tuple[int, float, Model]:
         """Keep what was found, and give the size, the ridge and the model that are chosen."""
         mean, error, least, near = _katoms.compare(tried.choices, tried.losses)
-        self.cv_results_ = {
+        self.cv_results_: dict[str, Any] = {
             "support_size": np.array([size for size, _ in tried.choices]),
             "l2": np.array([ridge for _, ridge in tried.choices]),
             "mean_loss": mean,
             "standard_error": error,
             "fold_losses": np.array(tried.losses),
-            "coef": np.array([coef for coef, _ in tried.models]),
-            "intercept": np.array([intercept for _, intercept in tried.models]),
+            "coef": Coefficients([(indices, values) for indices, values, _ in tried.models], n_features),
+            "intercept": np.array([intercept for _, _, intercept in tried.models]),
         }
         if scores is not None:
             # More is better of a score, less of a loss.
@@ -279,7 +286,7 @@ class Validated(LinearModel):
         found = np.flatnonzero((tried["support_size"] == support_size) & (tried["l2"] == self.l2_))
         if len(found) == 0:
             sizes = ", ".join(str(size) for size in sorted(set(tried["support_size"].tolist())))
-            raise ValueError(f"support_size is {support_size}; the sizes that were validated are {sizes}")
+            raise InvalidInputError(f"support_size is {support_size}; the sizes that were validated are {sizes}")
         return tried["coef"][found[0]].reshape(self.coef_.shape)
 
 
@@ -320,8 +327,8 @@ def _joined(tried: Tried, finer: Tried) -> Tried:
     )
 
 
-def _dense(model: tuple[np.ndarray, np.ndarray, float], count: int) -> tuple[np.ndarray, float]:
-    """All coefficients, and the intercept, of a model of which only those are told that are not 0."""
+def _dense(model: Model, count: int) -> tuple[np.ndarray, float]:
+    """All coefficients, and the intercept."""
     indices, values, intercept = model
     coef = np.zeros(count)
     coef[indices] = values

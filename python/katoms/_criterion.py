@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from katoms import _katoms
-from katoms._checks import Design, asked
+from katoms._data import Design, asked
 from katoms._linear import Chosen, LinearModel
-from katoms._paths import Path, criterion_of
-from katoms._working import warn, warn_unless_converged
+from katoms._parameters import criterion_of
+from katoms._results import Path
+from katoms._work import warn, warn_unless_converged
+from katoms.exceptions import InvalidInputError
 
 
 @dataclass(eq=False, repr=False)
@@ -47,13 +49,17 @@ class ByCriterion(LinearModel):
         size, start, chosen, path, edge = self._sizes(), self._start(design), None, None, None
         if not isinstance(size, int):
             if self.method is not None:
-                raise ValueError(f"method is {self.method!r}, which runs for one size; give support_size one number")
+                raise InvalidInputError(
+                    f"method is {self.method!r}, which runs for one size; give support_size one number"
+                )
             if self.effort != "default":
-                raise ValueError(f"effort is {self.effort!r}, which is for one size; give support_size one number")
+                raise InvalidInputError(
+                    f"effort is {self.effort!r}, which is for one size; give support_size one number"
+                )
             told = asked(_katoms.path, design, problem, self._work(design), size, criterion)
             # Sizes that were not reached for want of time say nothing about the range.
             edge = told["edge"][criterion] if told["cut"] is None else None
-            path, chosen = Path(told, design.names), Chosen(told["cut"])
+            path, chosen = Path(told, design.shape[1], design.names), Chosen(told["cut"])
             size = path.best(criterion)
             place = path.place(size)
             start = (path.coefs[place], float(path.intercepts[place]))
@@ -80,7 +86,7 @@ class ByCriterion(LinearModel):
         self._raise_if_ended(told)
         if told["cut"] is not None:
             warn_unless_converged("path", told["cut"], len(told["models"]), "")
-        return Path(told, design.names)
+        return Path(told, design.shape[1], design.names)
 
     def _start(self, design: Design) -> tuple[np.ndarray, float] | None:
         if not self.warm_start or not hasattr(self, "coef_"):
