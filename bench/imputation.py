@@ -15,11 +15,12 @@ import time
 import warnings
 
 import numpy as np
-from katoms import MatrixCompletion
 from sklearn import datasets
 from sklearn.experimental import enable_iterative_imputer  # noqa: F401
 from sklearn.impute import IterativeImputer, KNNImputer, SimpleImputer
 from sklearn.preprocessing import StandardScaler
+
+from katoms import MatrixCompletion
 
 SHARES = (0.1, 0.2, 0.4)
 #: IterativeImputer fits a regression on all columns for each column: of 500 columns that takes a quarter of an hour.

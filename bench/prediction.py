@@ -26,12 +26,13 @@ import numpy as np
 import scipy.sparse
 from beside import real_data
 from beside.quality import designs
-from katoms import SparseClassifierCV, SparseRegressorCV
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.linear_model import LassoCV, LogisticRegressionCV
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+
+from katoms import SparseClassifierCV, SparseRegressorCV
 
 try:
     import abess

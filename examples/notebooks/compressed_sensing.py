@@ -8,11 +8,12 @@
 import warnings
 from pathlib import Path
 
-import katoms
 import matplotlib.pyplot as plt
 import numpy as np
 import scipy.fft
 import scipy.sparse.linalg
+
+import katoms
 
 ROOT = next(folder for folder in (Path.cwd(), *Path.cwd().parents) if (folder / "examples" / "make.py").exists())
 FIGURES = ROOT / "target" / "notebooks"

@@ -7,10 +7,11 @@
 # %%
 from pathlib import Path
 
-import katoms
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas
+
+import katoms
 
 ROOT = next(folder for folder in (Path.cwd(), *Path.cwd().parents) if (folder / "examples" / "make.py").exists())
 FIGURES = ROOT / "target" / "notebooks"

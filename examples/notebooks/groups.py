@@ -8,11 +8,12 @@
 # %%
 from pathlib import Path
 
-import katoms
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas
 from sklearn.model_selection import cross_val_score
+
+import katoms
 
 ROOT = next(folder for folder in (Path.cwd(), *Path.cwd().parents) if (folder / "examples" / "make.py").exists())
 FIGURES = ROOT / "target" / "notebooks"
@@ -34,9 +35,9 @@ print(f"{X.shape[0]} patients, {X.shape[1]} columns, {len(pathways)} pathways; i
 # for nothing. The smallest model within one standard error of the best is taken.
 
 # %%
-model = katoms.SparseClassifierCV(
-    support_size=range(1, 7), groups=pathways, always_select=["age"], rule="1se"
-).fit(X, y)
+model = katoms.SparseClassifierCV(support_size=range(1, 7), groups=pathways, always_select=["age"], rule="1se").fit(
+    X, y
+)
 print(f"least held-out loss with {model.k_min_} pathways, within one standard error of it: {model.k_1se_}")
 print("chosen:", ", ".join(model.chosen_groups_))
 assert model.chosen_groups_ == ["pathway_2", "pathway_7"]

@@ -7,9 +7,10 @@
 # %%
 from pathlib import Path
 
-import katoms
 import matplotlib.pyplot as plt
 import numpy as np
+
+import katoms
 
 ROOT = next(folder for folder in (Path.cwd(), *Path.cwd().parents) if (folder / "examples" / "make.py").exists())
 FIGURES = ROOT / "target" / "notebooks"

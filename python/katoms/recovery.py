@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import numbers
+import re
 import warnings
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
@@ -21,7 +22,7 @@ from katoms._measurements import in_real_numbers, measuring_of, signal_dtype
 from katoms._parameters import method_of, seconds_of, whole_of
 from katoms._results import Quality, quality_of
 from katoms._work import Working, callback_of, warn_unless_converged, work_of
-from katoms.exceptions import InvalidInputError
+from katoms.exceptions import InvalidInputError, KatomsError
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +153,12 @@ def recover(
         "method": method_of(method),
         "complex": is_complex,
     }
-    told = _asked(_katoms.recover, design, target, sought, work)
+    try:
+        told = _asked(_katoms.recover, design, target, sought, work)
+    except KatomsError as error:
+        # Here, X and y are called A and b; what stands in quotes is the name of a column.
+        message = re.sub(r"(?<!['\w])[Xy](?!['\w])", lambda found: {"X": "A", "y": "b"}[found[0]], str(error))
+        raise type(error)(message) from None
     if told["ended_by"] is not None:
         raise told["ended_by"]
     half = len(told["x"]) // 2

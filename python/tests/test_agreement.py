@@ -7,10 +7,11 @@ import functools
 import json
 import warnings
 
-import katoms
 import pytest
 from judges import log_loss, sum_of_squares
 from real_data import CLASSES, REGRESSION, file, sparse_table, standardised
+
+import katoms
 
 SIZES = range(1, 11)
 #: What an exact fit may be wrong by.

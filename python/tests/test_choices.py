@@ -2,11 +2,12 @@
 
 import warnings
 
-import katoms
 import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+
+import katoms
 
 matplotlib.use("agg")
 

@@ -3,17 +3,18 @@
 import datetime
 import re
 
-import katoms
 import numpy as np
 import pandas
 import polars
 import pytest
 import scipy.sparse
-from katoms import exceptions
 from sklearn.base import clone
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import katoms
+from katoms import exceptions
 
 
 @pytest.fixture

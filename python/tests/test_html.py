@@ -5,10 +5,11 @@ import warnings
 from html import unescape
 from html.parser import HTMLParser
 
-import katoms
 import numpy as np
 import pandas
 import pytest
+
+import katoms
 
 HOSTILE = "<script>alert('x')</script> & \"quoted\" </td>"
 

@@ -6,14 +6,15 @@ import pickle
 import subprocess
 import sys
 
-import katoms
 import numpy as np
 import pandas
 import polars
 import pytest
 import scipy.sparse
-from katoms import exceptions
 from sklearn.base import clone, is_classifier, is_regressor
+
+import katoms
+from katoms import exceptions
 
 
 def program(*arguments):

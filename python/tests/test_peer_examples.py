@@ -4,11 +4,12 @@ The draws are of the kind that they show. Where columns were planted, they must 
 hides them, our choice must be no worse than theirs.
 """
 
-import katoms
 import numpy as np
 import pytest
 import scipy.sparse
 from judges import sum_of_squares
+
+import katoms
 
 ROUNDING = 1e-9
 

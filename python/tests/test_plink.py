@@ -2,10 +2,11 @@
 
 import pickle
 
-import katoms
-import katoms.exceptions
 import numpy as np
 import pytest
+
+import katoms
+import katoms.exceptions
 
 COPIES = np.array([2.0, np.nan, 1.0, 0.0])
 

@@ -7,13 +7,14 @@ import matplotlib
 
 matplotlib.use("Agg")
 
-import katoms
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas
 import pytest
-from katoms import _drawing as drawing
 from matplotlib.colors import to_hex
+
+import katoms
+from katoms import _drawing as drawing
 
 NAMES = [f"systolic blood pressure, averaged over all visits of year {j}" for j in range(50)]
 PLANTED = [1, 4, 9, 16, 25, 30, 36, 49]
@@ -73,11 +74,11 @@ def lines(ax):
 def test_a_path_is_drawn_with_its_coefficients(model):
     ax = katoms.plot_path(model)
     drawn = lines(ax)
-    ever = np.flatnonzero((model.path_.coefs != 0).any(axis=0))
+    ever = np.flatnonzero((model.path_.coefs.toarray() != 0).any(axis=0))
     assert set(drawn) == {NAMES[j] for j in ever}
     for feature in ever:
         x, y = drawn[NAMES[feature]].get_data()
-        coefs = model.path_.standardized_coefs[:, feature]
+        coefs = model.path_.standardized_coefs.toarray()[:, feature]
         assert x.tolist() == model.path_.support_sizes.tolist()
         assert np.array_equal(y[coefs != 0], coefs[coefs != 0])
         assert np.isin(y[coefs == 0], [0.0]).sum() + np.isnan(y[coefs == 0]).sum() == (coefs == 0).sum()
@@ -107,7 +108,7 @@ def test_a_path_of_a_validation_has_the_chosen_ridge(validated):
     rows = validated.cv_results_["l2"] == validated.l2_
     strongest = int(np.argmax(np.abs(validated.standardized_coef_)))
     x, y = lines(ax)[NAMES[strongest]].get_data()
-    expected = validated.cv_results_["coef"][rows][:, strongest]
+    expected = validated.cv_results_["coef"][rows].toarray()[:, strongest]
     assert np.array_equal(y[expected != 0], expected[expected != 0])
     assert f"{validated.support_size_}: chosen by cross-validation" in texts(ax)
     with pytest.raises(ValueError, match="cross-validation chose the size"):

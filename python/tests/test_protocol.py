@@ -3,7 +3,6 @@
 import pickle
 
 import joblib
-import katoms
 import numpy as np
 import pandas
 import pytest
@@ -15,6 +14,8 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import katoms
 
 FEATURES = [
     katoms.SparseRegressor,

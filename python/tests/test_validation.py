@@ -2,7 +2,6 @@
 
 import warnings
 
-import katoms
 import numpy as np
 import pandas
 import polars
@@ -30,6 +29,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import katoms
 
 SIZES = [1, 2, 3, 4]
 

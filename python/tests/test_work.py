@@ -6,12 +6,13 @@ import sys
 import time
 
 import joblib
-import katoms
 import numpy as np
 import pytest
 from joblib.externals.loky import get_reusable_executor
 from scipy.sparse.linalg import LinearOperator
 from sklearn.model_selection import ShuffleSplit
+
+import katoms
 
 
 def long_problem(rows=400, columns=1500, seed=0):
@@ -249,12 +250,38 @@ def test_workers_of_joblib_have_the_threads_that_joblib_allows(inner):
 
 
 @needs_proc
-@pytest.mark.parametrize(("n_jobs", "expected"), [(None, 3), (2, 2)])
-def test_a_context_of_joblib_says_how_many_threads_there_are(n_jobs, expected):
-    code = COUNT.format(n_jobs=n_jobs).replace(
-        "katoms.Sparse", "import joblib\nwith joblib.parallel_config(n_jobs=3): katoms.Sparse"
-    )
-    assert threads(code)[0] == expected
+def test_workers_of_joblib_share_the_cores():
+    """Without a word, two workers have half of the cores each."""
+    get_reusable_executor().shutdown(wait=True)
+    told = joblib.Parallel(n_jobs=2)(joblib.delayed(_count)() for _ in range(2))
+    inner = max(1, joblib.cpu_count() // 2)
+    assert told == [(inner, str(inner))] * 2
+
+
+@needs_proc
+@pytest.mark.parametrize(
+    ("context", "n_jobs", "expected"),
+    [
+        ("joblib.parallel_config(n_jobs=3)", None, 3),
+        ("joblib.parallel_config(n_jobs=3)", 2, 2),
+        ("threadpoolctl.threadpool_limits(1)", None, 1),
+        ("threadpoolctl.threadpool_limits(1, user_api='openmp')", None, 1),
+        ("threadpoolctl.threadpool_limits(1)", 2, 2),
+    ],
+)
+def test_a_context_around_the_fit_says_how_many_threads_there_are(context, n_jobs, expected):
+    """As for scikit-learn's estimators that use OpenMP, which is loaded with them."""
+    code = COUNT.format(n_jobs=n_jobs).replace("katoms.Sparse", f"with {context}: katoms.Sparse")
+    assert threads(f"import joblib, threadpoolctl, sklearn.utils\n{code}")[0] == expected
+
+
+@needs_proc
+@pytest.mark.parametrize(
+    ("limits", "expected"), [({"OMP_NUM_THREADS": "3"}, 3), ({"RAYON_NUM_THREADS": "5"}, 5), ({}, "cores")]
+)
+def test_scikit_learn_changes_no_number_of_threads(limits, expected):
+    found, cores = threads(f"import sklearn.utils\n{COUNT.format(n_jobs=None)}", **limits)
+    assert found == (cores if expected == "cores" else expected)
 
 
 @needs_proc

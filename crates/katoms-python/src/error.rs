@@ -8,7 +8,7 @@ import_exception!(katoms.exceptions, InvalidInputError);
 import_exception!(katoms.exceptions, NumericalError);
 
 /// What the library says, and what that is called in Python. The first that fit are taken, from the top.
-const WORDS: [(&str, &str); 19] = [
+const WORDS: [(&str, &str); 22] = [
     ("option ridge is", "l2 is"),
     ("option tolerance is", "tol is"),
     ("option seconds is", "time_limit is"),
@@ -25,9 +25,12 @@ const WORDS: [(&str, &str); 19] = [
     ("the target holds", "y holds"),
     ("the labels holds", "y holds"),
     ("the target", "y"),
+    ("the list of sample weights", "sample_weight"),
     ("sample weights", "sample_weight"),
     ("the design matrix", "X"),
     ("the design", "X"),
+    ("sparse design", "sparse X"),
+    ("DoubleOverrelaxation", "method='dore'"),
 ];
 
 /// The exception of an error.
