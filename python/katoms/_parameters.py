@@ -73,14 +73,18 @@ def threads_of(n_jobs: Any) -> int | None:
     return int(n_jobs) if int(n_jobs) > 0 else max(1, _katoms.cores() + 1 + int(n_jobs))
 
 
+#: The libraries of OpenMP that are loaded; looking for them takes longer than a small fit.
+_openmp: list[Any] = []
+
+
 def _openmp_threads() -> int | None:
     """The threads that OpenMP would start here, as ``threadpool_limits`` sets them for scikit-learn; None: nobody says."""
     threadpoolctl = sys.modules.get("threadpoolctl")
     if threadpoolctl is None or "RAYON_NUM_THREADS" in os.environ:
         return None
-    libraries = threadpoolctl.ThreadpoolController().select(user_api="openmp").lib_controllers
-    limits = [library.num_threads for library in libraries]
-    return min(_katoms.threads(), *limits) if limits else None
+    if not _openmp:
+        _openmp.extend(threadpoolctl.ThreadpoolController().select(user_api="openmp").lib_controllers)
+    return min(_katoms.threads(), *(library.num_threads for library in _openmp)) if _openmp else None
 
 
 def seconds_of(time_limit: Any) -> float | None:

@@ -11,18 +11,9 @@ import katoms
 
 matplotlib.use("agg")
 
-ESTIMATORS = [
-    katoms.SparseRegressor,
-    katoms.SparseClassifier,
-    katoms.SparseRegressor,
-    katoms.SparseClassifier,
-]
-CHOOSERS = [
-    katoms.SparseRegressorCV,
-    katoms.SparseClassifierCV,
-    katoms.SparseRegressorCV,
-    katoms.SparseClassifierCV,
-]
+ESTIMATORS = [katoms.SparseRegressor, katoms.SparseClassifier]
+CHOOSERS = [katoms.SparseRegressorCV, katoms.SparseClassifierCV]
+grouped = pytest.mark.parametrize("groups", [None, np.arange(12) // 2], ids=["features", "groups"])
 
 
 @pytest.fixture(autouse=True)
@@ -37,22 +28,23 @@ def noise(rows, columns, seed):
 
 
 def data_for(estimator, seed=0):
-    """Noise, for classes or numbers, and the groups that the estimator takes."""
+    """Noise, for classes or numbers."""
     X, y = noise(80, 12, seed)
     y = np.where(y > 0.4, "yes", "no") if "Classifier" in estimator.__name__ else y + 3
-    return X, y, {"groups": np.arange(12) // 2} if "Group" in estimator.__name__ else {}
+    return X, y
 
 
+@grouped
 @pytest.mark.parametrize("estimator", ESTIMATORS + CHOOSERS)
 @pytest.mark.parametrize("always", [[], [3]])
-def test_no_feature_is_a_size(estimator, always):
-    X, y, groups = data_for(estimator)
-    model = estimator(0, always_select=always, **groups).fit(X, y)
+def test_no_feature_is_a_size(estimator, always, groups):
+    X, y = data_for(estimator)
+    model = estimator(0, always_select=always, groups=groups).fit(X, y)
     assert model.support_size_ == 0 and model.status_ == "converged" and model.support_.tolist() == always
     assert np.flatnonzero(model.coef_).tolist() == always
     assert model.transform(X).shape == (80, len(always)) and model.get_support().sum() == len(always)
     assert model.get_feature_names_out().tolist() == [f"x{j}" for j in always]
-    if "Group" in estimator.__name__:
+    if groups is not None:
         assert model.chosen_groups_ == []
     if not always:
         constant = (
@@ -64,20 +56,22 @@ def test_no_feature_is_a_size(estimator, always):
     katoms.plot_coefficients(model)
 
 
+@grouped
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_a_path_may_begin_with_no_feature(estimator):
-    X, y, groups = data_for(estimator)
-    model = estimator(range(5), **groups).fit(X, y)
+def test_a_path_may_begin_with_no_feature(estimator, groups):
+    X, y = data_for(estimator)
+    model = estimator(range(5), groups=groups).fit(X, y)
     assert model.path_.support_sizes.tolist() == [0, 1, 2, 3, 4]
     assert model.path_.losses[0] == pytest.approx(model.path_.null_loss)
     assert not model.coef(support_size=0).any() and model.path_.supports[0].tolist() == []
     katoms.plot_path(model)
 
 
+@grouped
 @pytest.mark.parametrize("estimator", CHOOSERS)
-def test_no_feature_is_validated(estimator):
-    X, y, groups = data_for(estimator)
-    model = estimator(range(5), l2=0, rule="1se", **groups).fit(X, y)
+def test_no_feature_is_validated(estimator, groups):
+    X, y = data_for(estimator)
+    model = estimator(range(5), l2=0, rule="1se", groups=groups).fit(X, y)
     assert model.cv_results_["support_size"].tolist() == [0, 1, 2, 3, 4]
     assert model.support_size_ == model.k_1se_ == 0 and not model.coef_.any()
     held = model.fold_of_row_ == 0

@@ -20,16 +20,12 @@ import katoms
 FEATURES = [
     katoms.SparseRegressor,
     katoms.SparseClassifier,
-    katoms.SparseRegressor,
-    katoms.SparseClassifier,
-    katoms.SparseRegressorCV,
-    katoms.SparseClassifierCV,
     katoms.SparseRegressorCV,
     katoms.SparseClassifierCV,
 ]
 
 
-@parametrize_with_checks([estimator() for estimator in FEATURES])
+@parametrize_with_checks([make(groups=groups) for make in FEATURES for groups in (None, [[0]])])
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 

@@ -135,18 +135,17 @@ def test_ridges_and_weights_go_through_any_splits(numbers):
 @pytest.mark.parametrize("kind", ["bounds", "groups", "sparse", "frame", "always", "no intercept"])
 def test_any_splits_of_any_model(numbers, kind):
     X, y = numbers
-    cv, make, parameters = ShuffleSplit(3, random_state=0), katoms.SparseRegressor, {}
+    cv = ShuffleSplit(3, random_state=0)
     given = {"sparse": scipy.sparse.csr_array(X), "frame": polars.DataFrame(X)}.get(kind, X)
-    if kind == "groups":
-        make, parameters = katoms.SparseRegressor, {"groups": np.arange(30) % 10}
-    parameters |= {
+    parameters = {
+        "groups": {"groups": np.arange(30) % 10},
         "bounds": {"bounds": (-2, 2)},
         "always": {"always_select": [0]},
         "no intercept": {"fit_intercept": False},
     }.get(kind, {})
-    model = getattr(katoms, make.__name__ + "CV")([1, 2], cv=cv, **parameters).fit(given, y)
+    model = katoms.SparseRegressorCV([1, 2], cv=cv, **parameters).fit(given, y)
     train, test = next(cv.split(X))
-    inside = make(2, **parameters).fit(X[train], y[train])
+    inside = katoms.SparseRegressor(2, **parameters).fit(X[train], y[train])
     assert np.isclose(model.cv_results_["fold_losses"][1, 0], 0.5 * np.mean((inside.predict(X[test]) - y[test]) ** 2))
 
 
@@ -318,7 +317,7 @@ def test_numbers_and_truths_among_objects_are_classes(classes, labels, cv):
 
 def test_class_weights_go_everywhere(classes):
     X, y = classes
-    for make in (katoms.SparseClassifierCV, katoms.SparseClassifier, katoms.SparseClassifierCV):
+    for make in (katoms.SparseClassifierCV, katoms.SparseClassifier):
         plain, balanced = (make([1, 2], class_weight=weight).fit(X, y) for weight in (None, {"ill": 5.0}))
         assert (balanced.predict(X) == "ill").sum() > (plain.predict(X) == "ill").sum()
     assert katoms.path(X, y, [1, 2], loss="logistic", class_weight="balanced").losses.shape == (2,)
