@@ -91,7 +91,7 @@ bench: .venv-bench/peers ## katoms beside its peers on the same arrays, and the 
 		.venv-bench/bin/pip install --quiet --constraint bench/requirements.txt "$$peer" || echo "left out: $$peer"; done
 	touch $@
 
-figures: ## the figures of the README: kernels, the method, the search
+figures: ## the figures of docs/figures.md: kernels, the method, the search
 	cargo run --release -p katoms-bench --bin adjoint
 	cargo run --release -p katoms-bench --bin heart
 	cargo run --release -p katoms-bench --bin methods
