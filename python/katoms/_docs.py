@@ -114,8 +114,8 @@ time_limit : float, default=None
 
 THREADS = """
 n_jobs : int, default=None
-    Threads. None: as many as a ``joblib.parallel_config`` or ``OMP_NUM_THREADS`` say, which joblib sets in its workers,
-    else all cores; -1 for all cores. The answer does not depend on it.
+    Threads. None: as many as a ``joblib.parallel_config``, ``threadpoolctl`` or ``OMP_NUM_THREADS`` say, which joblib sets
+    in its workers, else all cores; -1 for all cores. The answer does not depend on it.
 verbose : int, default=0
     Whether every move is printed.
 callback : callable, default=None
