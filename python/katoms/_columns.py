@@ -217,12 +217,12 @@ def not_finite(design: Design, advice: str = FILL) -> str | None:
     holes = np.flatnonzero(counts)
     if len(holes) == 0:
         return infinite(design)
-    told = []
+    problems = []
     for j in holes[:NAMED]:
         values = "1 missing value (in" if counts[j] == 1 else f"{counts[j]} missing values (first in"
-        told.append(f"{called(design, j)} has {values} row {first[j]})")
+        problems.append(f"{called(design, j)} has {values} row {first[j]})")
     more = f", and {len(holes) - NAMED} more columns have some" if len(holes) > NAMED else ""
-    return f"X contains NaN: {', '.join(told)}{more}. {advice}"
+    return f"X contains NaN: {', '.join(problems)}{more}. {advice}"
 
 
 def infinite(design: Design) -> str | None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from katoms import _katoms
-from katoms._data import Design, asked
+from katoms._data import Design, run_kernel
 from katoms._linear import Chosen, LinearModel
 from katoms._parameters import criterion_of
 from katoms._results import Path
@@ -56,16 +56,16 @@ class ByCriterion(LinearModel):
                 raise InvalidInputError(
                     f"effort is {self.effort!r}, which is for one size; give support_size one number"
                 )
-            told = asked(_katoms.path, design, problem, self._work(design), size, criterion)
+            result = run_kernel(_katoms.path, design, problem, self._work(design), size, criterion)
             # Sizes that were not reached for want of time say nothing about the range.
-            edge = told["edge"][criterion] if told["cut"] is None else None
-            path, chosen = Path(told, design.shape[1], design.names), Chosen(told["cut"])
+            edge = result["edge"][criterion] if result["cut"] is None else None
+            path, chosen = Path(result, design.shape[1], design.names), Chosen(result["cut"])
             size = path.best(criterion)
             place = path.place(size)
             start = (path.coefs[place], float(path.intercepts[place]))
-            if told["ended_by"] is not None:
+            if result["ended_by"] is not None:
                 self.path_ = path
-            self._raise_if_ended_early(told, design, lambda: (size, *start))
+            self._raise_if_ended_early(result, design, lambda: (size, *start))
         self._finish(design, problem, size, start, chosen)
         vars(self).pop("path_", None)
         if path is not None:
@@ -82,11 +82,11 @@ class ByCriterion(LinearModel):
         problem = self._problem(design, target, self._weights(sample_weight, target))
         size = self._sizes()
         sizes = [size] if isinstance(size, int) else size
-        told = asked(_katoms.path, design, problem, self._work(design), sizes, criterion_of(self.ic_type))
-        self._raise_if_ended(told)
-        if told["cut"] is not None:
-            warn_unless_converged("path", told["cut"], len(told["models"]), "")
-        return Path(told, design.shape[1], design.names)
+        result = run_kernel(_katoms.path, design, problem, self._work(design), sizes, criterion_of(self.ic_type))
+        self._raise_if_ended(result)
+        if result["cut"] is not None:
+            warn_unless_converged("path", result["cut"], len(result["models"]), "")
+        return Path(result, design.shape[1], design.names)
 
     def _start(self, design: Design) -> tuple[np.ndarray, float] | None:
         if not self.warm_start or not hasattr(self, "coef_"):

@@ -10,7 +10,7 @@ import numpy as np
 
 from katoms import _katoms
 from katoms._columns import filling_of, has_holes
-from katoms._data import Design, asked, design_of, plain_labels
+from katoms._data import Design, design_of, plain_labels, run_kernel
 from katoms._estimator import UNCHANGED
 from katoms._linear import Chosen, LinearModel
 from katoms._parameters import seed_of
@@ -34,7 +34,7 @@ class Tried(NamedTuple):
     judged: list[list[Model]]
     losses: list[list[float]]
     splits: list[Split]
-    told: dict[str, Any]
+    result: dict[str, Any]
 
 
 @dataclass(eq=False, repr=False)
@@ -79,7 +79,7 @@ class Validated(LinearModel):
         problem = self._problem(design, target, self._weights(sample_weight, target))
         size = self._sizes()
         sizes = [size] if isinstance(size, int) else size
-        ridges = asked(_katoms.ridges, design, problem, self._work(design)) if self.l2 is None else self._ridges()
+        ridges = run_kernel(_katoms.ridges, design, problem, self._work(design)) if self.l2 is None else self._ridges()
         y = plain_labels(y)
         held = held_out(self.cv, X, y, groups, design.shape[0], seed_of(self.random_state))
         if isinstance(held, list) and isinstance(held[0], Split):
@@ -87,15 +87,15 @@ class Validated(LinearModel):
         elif filling is not None and has_holes(raw):
             labels = _katoms.folds(problem, held)
             tried = self._by_splits(raw, design, problem, (sizes, ridges), splits_of(labels))
-            tried.told["fold_of_row"] = labels
+            tried.result["fold_of_row"] = labels
         else:
             tried = self._by_folds(design, problem, (sizes, ridges), held)
         scores = None if scorer is None else self._scores(scorer, tried, raw, (X, y, sample_weight))
         size, self.l2_, model = self._keep_scores(tried, scores, design.shape[1])
         start = _dense(model, design.shape[1])
-        self._raise_if_ended_early(tried.told, design, lambda: (size, *start))
-        self._finish(design, {**problem, "l2": self.l2_}, size, start, Chosen(tried.told["cut"]))
-        if tried.told["cut"] is None:
+        self._raise_if_ended_early(tried.result, design, lambda: (size, *start))
+        self._finish(design, {**problem, "l2": self.l2_}, size, start, Chosen(tried.result["cut"]))
+        if tried.result["cut"] is None:
             self._warn_at_the_edge(design, problem)
         return self
 
@@ -105,9 +105,9 @@ class Validated(LinearModel):
         if len(sizes) < 2 or self.k_min_ < sizes[-1]:
             return
         what = "the least held-out loss is at" if self.scoring is None else "the best held-out score is at"
-        told = asked(_katoms.edge, design, problem, self._work(design), sizes, self.k_min_, what)
-        if told is not None:
-            warn(f"{type(self).__name__}: {told}", UserWarning)
+        result = run_kernel(_katoms.edge, design, problem, self._work(design), sizes, self.k_min_, what)
+        if result is not None:
+            warn(f"{type(self).__name__}: {result}", UserWarning)
 
     def _ridges(self) -> list[float]:
         if self.l2 is None:
@@ -121,15 +121,15 @@ class Validated(LinearModel):
         self, design: Design, problem: dict[str, Any], grid: tuple[list[int] | None, list[float]], held: Any
     ) -> Tried:
         """Each row held out once: all folds and sizes share their passes over the data."""
-        told = asked(_katoms.cross_validate, design, problem, self._work(design), *grid, held)
-        tried = told["tried"]
+        result = run_kernel(_katoms.cross_validate, design, problem, self._work(design), *grid, held)
+        tried = result["tried"]
         return Tried(
             [(one["support_size"], one["l2"]) for one in tried],
             [one["model"] for one in tried],
             [one["fold_models"] for one in tried],
             [one["losses"].tolist() for one in tried],
-            splits_of(told["fold_of_row"]),
-            told,
+            splits_of(result["fold_of_row"]),
+            result,
         )
 
     def _by_splits(
@@ -148,11 +148,11 @@ class Validated(LinearModel):
         weights = np.ones(design.shape[0]) if problem["weights"] is None else problem["weights"]
         rows = min(np.count_nonzero(weights[np.unique(split.train)] > 0) for split in splits)
         ask = (_katoms.sizes_after, design, problem, self._work(design), rows)
-        sizes = asked(*ask, None)
+        sizes = run_kernel(*ask, None)
         tried = self._of_splits(raw, design, problem, (sizes, ridges), splits)
-        while tried.told["cut"] is None:
+        while tried.result["cut"] is None:
             size, ridge = tried.choices[_katoms.compare(tried.choices, tried.losses)[2]]
-            further = asked(*ask, (sizes[-1], size))
+            further = run_kernel(*ask, (sizes[-1], size))
             if further is None:
                 between = _katoms.sizes_between(sizes, size)
                 if not between:
@@ -161,7 +161,7 @@ class Validated(LinearModel):
             sizes = further
             more = self._of_splits(raw, design, problem, (sizes, ridges), splits)
             # What was stopped on the way to more sizes has fewer than there were.
-            tried = more if more.told["cut"] is None else tried._replace(told=more.told)
+            tried = more if more.result["cut"] is None else tried._replace(result=more.result)
         return tried
 
     def _of_splits(
@@ -181,17 +181,17 @@ class Validated(LinearModel):
         counted = Counted(self._work(design)["callback"])
         whole = self._trained(design, problem, grid, Split(everything, everything), counted)
         models = {choice: one["model"] for choice, one in whole["tried"].items()}
-        told = whole
+        result = whole
         judged: list[dict[tuple[int, float], Any]] = []
         losses: list[dict[tuple[int, float], float]] = []
         for split in splits:
-            if told["ended_by"] is not None or (told["cut"] is not None and judged):
+            if result["ended_by"] is not None or (result["cut"] is not None and judged):
                 break
-            counted.stop = told["cut"] is not None
-            counted.before += len(told["tried"])
+            counted.stop = result["cut"] is not None
+            counted.before += len(result["tried"])
             part = self._trained(_filled(raw, design, split), problem, grid, split, counted)
-            told = {**part, "cut": told["cut"] or part["cut"]}
-            if told["cut"] is None or not judged:
+            result = {**part, "cut": result["cut"] or part["cut"]}
+            if result["cut"] is None or not judged:
                 judged.append({choice: one["model"] for choice, one in part["tried"].items()})
                 losses.append({choice: one["loss"] for choice, one in part["tried"].items()})
         choices = [choice for choice in models if all(choice in part for part in judged)] or list(models)[:1]
@@ -201,7 +201,7 @@ class Validated(LinearModel):
             [[part[choice] for part in judged] for choice in choices],
             [[part[choice] for part in losses] for choice in choices],
             splits[: len(judged)],
-            {**told, "fold_of_row": None},
+            {**result, "fold_of_row": None},
         )
 
     def _trained(
@@ -215,8 +215,8 @@ class Validated(LinearModel):
         """The models of all sizes and ridges on some rows, by choice."""
         work = self._work(design) | {"callback": counted.callback and counted.tell}
         rows = split.train.tolist(), split.test.tolist()
-        told = asked(_katoms.train, design, problem, work, *grid, rows)
-        return {**told, "tried": {(one["support_size"], one["l2"]): one for one in told["tried"]}}
+        result = run_kernel(_katoms.train, design, problem, work, *grid, rows)
+        return {**result, "tried": {(one["support_size"], one["l2"]): one for one in result["tried"]}}
 
     def _check_splits(self, splits: list[Split], target: np.ndarray) -> None:
         """Whether models can be made of each split."""
@@ -256,10 +256,10 @@ class Validated(LinearModel):
         if scores is not None:
             # More is better of a score, less of a loss.
             mean, error, least, near = _katoms.compare(tried.choices, (-scores).tolist())
-            told = {"mean_score": -mean, "score_standard_error": error, "fold_scores": scores}
-            self.cv_results_ |= told
+            result = {"mean_score": -mean, "score_standard_error": error, "fold_scores": scores}
+            self.cv_results_ |= result
         self.k_min_, self.k_1se_ = tried.choices[least][0], tried.choices[near][0]
-        self.fold_of_row_ = tried.told["fold_of_row"]
+        self.fold_of_row_ = tried.result["fold_of_row"]
         at = least if self.rule == "min" else near
         return (*tried.choices[at], tried.models[at])
 
@@ -307,8 +307,8 @@ class Counted:
 
 def _joined(tried: Tried, finer: Tried) -> Tried:
     """What was tried before, and of what was tried then the choices that are new, in the order of ridges and sizes."""
-    if finer.told["cut"] is not None:
-        return tried._replace(told=finer.told)
+    if finer.result["cut"] is not None:
+        return tried._replace(result=finer.result)
     new = [at for at, choice in enumerate(finer.choices) if choice not in tried.choices]
     choices = tried.choices + [finer.choices[at] for at in new]
     order = sorted(range(len(choices)), key=lambda at: (choices[at][1], choices[at][0]))
@@ -323,7 +323,7 @@ def _joined(tried: Tried, finer: Tried) -> Tried:
         both(tried.judged, finer.judged),
         both(tried.losses, finer.losses),
         tried.splits,
-        finer.told,
+        finer.result,
     )
 
 

@@ -15,7 +15,7 @@ from katoms._plink import Genotypes
 from katoms.exceptions import DataConversionWarning, InvalidInputError, KatomsError, known_to_sklearn
 
 #: Numbers that the kernels read where they lie.
-READ_AS_THEY_ARE = (np.float64, np.float32, np.float16, np.int8, np.uint8)
+NATIVE_DTYPES = (np.float64, np.float32, np.float16, np.int8, np.uint8)
 
 
 class Design(NamedTuple):
@@ -41,22 +41,22 @@ def is_sparse(X: Any) -> bool:
 
 
 def design_of(X: Any) -> Design:
-    """A matrix of features. Arrays of ``READ_AS_THEY_ARE`` in either order, and sparse columns, are not copied."""
+    """A matrix of features. Arrays of ``NATIVE_DTYPES`` in either order, and sparse columns, are not copied."""
     if isinstance(X, Genotypes):
         return Design((X.shape, X.codes, X.means), X.shape, X.names)
     names = names_of(X)
     if is_sparse(X):
-        return Design(_sparse(X), X.shape, names, _told_in(X.dtype))
+        return Design(_sparse(X), X.shape, names, _output_dtype(X.dtype))
     array = _dense(frame_values(X) if is_frame(X) else X)
     check_shape(array.shape)
-    return Design(array, array.shape, names, _told_in(array.dtype))
+    return Design(array, array.shape, names, _output_dtype(array.dtype))
 
 
-def _told_in(dtype: Any) -> Any:
+def _output_dtype(dtype: Any) -> Any:
     return np.float32 if dtype == np.float32 else np.float64
 
 
-def asked(function: Any, design: Any, *arguments: Any, explain: Callable[[Any], str | None] = not_finite) -> Any:
+def run_kernel(function: Any, design: Any, *arguments: Any, explain: Callable[[Any], str | None] = not_finite) -> Any:
     """What the kernels answer about a design. What is wrong with a column is told with its name."""
     try:
         return function(design.matrix, *arguments)
@@ -106,7 +106,7 @@ def _dense(X: Any) -> np.ndarray:
         )
     if array.dtype == np.bool_:
         array = array.view(np.uint8)
-    if array.dtype.type not in READ_AS_THEY_ARE or not array.dtype.isnative:
+    if array.dtype.type not in NATIVE_DTYPES or not array.dtype.isnative:
         array = _to_numbers(array)
     if not (array.flags.c_contiguous or array.flags.f_contiguous):
         return np.asfortranarray(array)
@@ -124,7 +124,7 @@ def _to_numbers(array: np.ndarray) -> np.ndarray:
             return np.column_stack(read)
         j = next(j for j, column in enumerate(columns) if column is None)
         message = f"column {j} (counted from 0) holds what is no number ({error}); make numbers of it, or leave it out"
-        raise type(error)(message) from None
+        raise (TypeError if isinstance(error, TypeError) else InvalidInputError)(message) from None
 
 
 def check_shape(shape: tuple[int, ...]) -> None:

@@ -57,6 +57,10 @@ class Estimator:
     """Parameters by name, as scikit-learn's ``BaseEstimator`` has them."""
 
     _aliases: ClassVar[dict[str, str]] = {}
+    #: When the fit must end, by the monotonic clock.
+    _ends_at: float | None = None
+    status_: str
+    n_iter_: int
 
     @classmethod
     def _parameters(cls) -> dict[str, inspect.Parameter]:

@@ -11,17 +11,16 @@ import numpy as np
 
 from katoms import _katoms
 from katoms._columns import Filling, columns_of, filling_of
-from katoms._data import Design, asked, check_same_features, design_of, is_sparse, target_of, weights_of
+from katoms._data import Design, check_same_features, design_of, is_sparse, run_kernel, target_of, weights_of
 from katoms._estimator import GivesFrames, TakesWeights, coefficient_names, feature_names_out
 from katoms._model_file import Loaded, save
 from katoms._parameters import bounds_of, features_of, groups_of, method_of, sizes_of, whole_of, with_indicators
 from katoms._plink import Genotypes
-from katoms._results import quality_of
 from katoms._work import Working
 from katoms.exceptions import InvalidInputError
 
 #: What only a fit that came to its end can tell of a model.
-_TOLD_AT_THE_END = (
+_KNOWN_AFTER_A_FIT = (
     "standardized_coef_",
     "n_iter_",
     "n_passes_",
@@ -59,12 +58,6 @@ class LinearModel(TakesWeights, GivesFrames, Working):
     positive: bool = False
     bounds: Any = None
     missing: str = "error"
-    max_iter: int = 1000
-    tol: float = 1e-6
-    time_limit: float | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
-    callback: Callable[[dict[str, Any]], Any] | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None):
         """Find the model."""
@@ -88,24 +81,22 @@ class LinearModel(TakesWeights, GivesFrames, Working):
             method = "accelerated-iht"
         effort = str(getattr(self, "effort", "default")) if chosen is None else "default"
         question = {"support_size": size, "method": method, "effort": effort, "start": start}
-        told = asked(_katoms.fit, design, problem, work, question)
-        self._keep_model(design, size, told["coef"], told["intercept"])
-        self.standardized_coef_ = told["standardized"]
-        self.n_iter_ = told["iterations"]
-        self.n_passes_ = told["passes"]
-        self.n_reads_ = told["reads"]
-        self.n_columns_read_ = told["columns"]
-        self.status_ = told["status"] if chosen is None or chosen.cut is None else chosen.cut
-        self.objective_ = told["objective"]
-        self.loss_ = told["loss"]
-        self.null_loss_ = told["null_loss"]
-        self.quality_ = quality_of(told["quality"])
-        self.trace_ = told["trace"]
+        result = run_kernel(_katoms.fit, design, problem, work, question)
+        self._keep_model(design, size, result["coef"], result["intercept"])
+        self.standardized_coef_ = result["standardized"]
+        self._keep_run(result)
+        self.n_reads_ = result["reads"]
+        self.n_columns_read_ = result["columns"]
+        if chosen is not None and chosen.cut is not None:
+            self.status_ = chosen.cut
+        self.objective_ = result["objective"]
+        self.loss_ = result["loss"]
+        self.null_loss_ = result["null_loss"]
         self._atom_names = work["names"]
         vars(self).pop("chosen_groups_", None)
         if self.groups is not None:
-            self.chosen_groups_ = [work["names"][group] for group in told["chosen"]]
-        self._raise_if_ended(told)
+            self.chosen_groups_ = [work["names"][group] for group in result["chosen"]]
+        self._raise_if_ended(result)
         self._warn_unless_converged("raise max_iter or tol, or scale the features")
 
     def _keep_model(self, design: Design, size: int, coef: np.ndarray, intercept: float) -> None:
@@ -121,14 +112,14 @@ class LinearModel(TakesWeights, GivesFrames, Working):
             self.means_, self.missing_features_ = design.filling
         self.status_ = "stopped"
 
-    def _raise_if_ended_early(self, told: dict[str, Any], design: Design, best: Callable[[], tuple]) -> None:
+    def _raise_if_ended_early(self, result: dict[str, Any], design: Design, best: Callable[[], tuple]) -> None:
         """Raise what ended a choice from outside, after the best model so far is kept."""
-        if told["ended_by"] is not None:
+        if result["ended_by"] is not None:
             self._keep_model(design, *best())
             # What is known of an earlier model is not true of this one.
-            for name in _TOLD_AT_THE_END:
+            for name in _KNOWN_AFTER_A_FIT:
                 vars(self).pop(name, None)
-            self._raise_if_ended(told)
+            self._raise_if_ended(result)
 
     def _keep_coefficients(self, coef: np.ndarray, intercept: float) -> None:
         self.coef_: np.ndarray = coef
@@ -207,7 +198,7 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         if hasattr(self, "_loaded"):
             return self._loaded.predict(X)[0]
         design = self._seen(X)
-        return asked(_katoms.predict, design, *self._linear_part()).astype(design.dtype, copy=False)
+        return run_kernel(_katoms.predict, design, *self._linear_part()).astype(design.dtype, copy=False)
 
     def coef(self, support_size: int | None = None) -> np.ndarray:
         """The coefficients of a size along the path; without a size, of the chosen model.
@@ -246,7 +237,7 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         if hasattr(self, "_loaded"):
             return self._framed(self._loaded.predict(X)[1], X)
         design = self._seen(X)
-        asked(_katoms.check, design)
+        run_kernel(_katoms.check, design)
         if isinstance(X, Genotypes):
             return self._framed(X[:, self.support_], X)
         if isinstance(design.matrix, tuple):

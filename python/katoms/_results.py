@@ -53,9 +53,9 @@ class Quality:
         return "\n".join(self.sentences)
 
 
-def quality_of(told: dict[str, Any] | None) -> Quality | None:
+def quality_of(result: dict[str, Any] | None) -> Quality | None:
     """The quality that the kernels tell, if they do."""
-    return None if told is None else Quality(**told)
+    return None if result is None else Quality(**result)
 
 
 class Coefficients:
@@ -155,8 +155,8 @@ class Path:
         Passes over the data in all.
     """
 
-    def __init__(self, told: dict[str, Any], n_features: int, feature_names: np.ndarray | None = None):
-        models = told["models"]
+    def __init__(self, result: dict[str, Any], n_features: int, feature_names: np.ndarray | None = None):
+        models = result["models"]
         self.support_sizes = np.array([model["support_size"] for model in models])
         self.coefs = Coefficients([model["coef"] for model in models], n_features)
         self.standardized_coefs = Coefficients([model["standardized"] for model in models], n_features)
@@ -167,11 +167,11 @@ class Path:
         self.objectives = np.array([model["objective"] for model in models])
         self.statuses = [model["status"] for model in models]
         self.criteria = {name: np.array([model[name] for model in models]) for name in CRITERIA}
-        self.null_loss = told["null_loss"]
-        self.complete = told["complete"]
-        self.n_passes = told["passes"]
+        self.null_loss = result["null_loss"]
+        self.complete = result["complete"]
+        self.n_passes = result["passes"]
         self.feature_names = feature_names
-        self._best = told["best"]
+        self._best = result["best"]
 
     def best(self, ic_type: str = "ebic") -> int:
         """The size that a criterion prefers.

@@ -80,9 +80,9 @@ class Classifier(LinearModel):
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """The logarithms of the probabilities."""
-        told = self._of_both_classes(_katoms.log_probabilities, X)
+        result = self._of_both_classes(_katoms.log_probabilities, X)
         # Single precision takes what is nearly certain for 1, and its logarithm is then 0.
-        return told if told.dtype == np.float64 else np.where(self.predict_proba(X) == 1, np.float32(0), told)
+        return result if result.dtype == np.float64 else np.where(self.predict_proba(X) == 1, np.float32(0), result)
 
     def _of_both_classes(self, function: Callable[[np.ndarray], np.ndarray], X: Any) -> np.ndarray:
         linear = self.decision_function(X)

@@ -12,12 +12,11 @@ import numpy as np
 
 from katoms import _docs, _katoms
 from katoms._columns import infinite
-from katoms._data import Design, asked, check_same_features, is_sparse
+from katoms._data import Design, check_same_features, is_sparse, run_kernel
 from katoms._docs import documented
 from katoms._entries import Entries, Known, entries_of, places_of
 from katoms._estimator import GivesFrames, accepts_aliases, feature_names_out
 from katoms._parameters import method_of, seed_of, sizes_of, threads_of, whole_of
-from katoms._results import quality_of
 from katoms._work import Working
 from katoms.exceptions import InvalidInputError
 
@@ -36,13 +35,7 @@ class Completing(GivesFrames, Working):
     scale: Any = "auto"
     clip: Any = "seen"
     method: str | None = None
-    max_iter: int = 1000
-    tol: float = 1e-6
-    time_limit: float | None = None
-    n_jobs: int | None = None
     random_state: Any = None
-    verbose: int = 0
-    callback: Callable[[dict[str, Any]], Any] | None = None
 
     def fit(self, X: Any, y: Any = None):
         """Complete a matrix.
@@ -63,16 +56,16 @@ class Completing(GivesFrames, Working):
         """
         entries = entries_of(X)
         self._begin()
-        told = asked(
+        result = run_kernel(
             _katoms.complete, entries, self._asked(self._scales(entries)), self._how_to_work([]), explain=_infinite
         )
         self._keep_features(entries.shape[1], entries.names)
         self.__dict__.pop("row_names_in_", None)
         if entries.row_names is not None:
             self.row_names_in_ = entries.row_names
-        self._keep(told)
-        self._raise_if_ended(told)
-        if not told["held_out"]:
+        self._keep(result)
+        self._raise_if_ended(result)
+        if not result["held_out"]:
             taken = f"rank {self.rank_}, l2 {self.l2_:g} and centring {self.centring_!r}"
             if self.noise_variance_ is not None:
                 taken = f"rank {self.rank_} and row prior {self.row_prior_!r}"
@@ -124,27 +117,22 @@ class Completing(GivesFrames, Working):
             "seed": seed_of(self.random_state),
         }
 
-    def _keep(self, told: dict[str, Any]) -> None:
-        self._matrix = told["matrix"]
-        state = self._matrix.state()
+    def _keep(self, result: dict[str, Any]) -> None:
+        self._matrix = result["matrix"]
+        parts = self._matrix.parts()
         self.factors_ = self._matrix.factors()
-        self.singular_values_ = state["singular_values"]
-        self.mean_ = state["mean"]
-        self.row_effects_ = state["row_effects"]
-        self.column_effects_ = state["column_effects"]
-        self.scales_ = state["scales"]
-        factors = state["factor_model"]
-        self.noise_variance_ = None if factors is None else factors["noise"] * self.scales_**2
-        self.bounds_ = state["bounds"]
-        self.rank_, self.l2_, self.centring_ = told["rank"], told["l2"], told["centring"]
-        self.row_prior_ = told["row_prior"]
-        self.rmse_ = told["rmse"]
-        self.held_out_rmse_ = told["held_out_rmse"]
-        self.n_iter_ = told["iterations"]
-        self.n_passes_ = told["passes"]
-        self.status_ = told["status"]
-        self.quality_ = quality_of(told["quality"])
-        self.trace_ = told["trace"]
+        self.singular_values_ = parts["singular_values"]
+        self.mean_ = parts["mean"]
+        self.row_effects_ = parts["row_effects"]
+        self.column_effects_ = parts["column_effects"]
+        self.scales_ = parts["scales"]
+        self.noise_variance_ = None if parts["noise"] is None else parts["noise"] * self.scales_**2
+        self.bounds_ = parts["bounds"]
+        self.rank_, self.l2_, self.centring_ = result["rank"], result["l2"], result["centring"]
+        self.row_prior_ = result["row_prior"]
+        self.rmse_ = result["rmse"]
+        self.held_out_rmse_ = result["held_out_rmse"]
+        self._keep_run(result)
 
     # What a completed matrix does.
 
@@ -213,8 +201,8 @@ class Completing(GivesFrames, Working):
 
     def _of_rows(self, function: Callable[..., np.ndarray], entries: Any) -> np.ndarray:
         """What the matrix says of rows, in single precision where they are."""
-        told = asked(function, entries, threads_of(self.n_jobs), explain=_infinite)
-        return told.astype(np.float32) if getattr(entries.matrix, "dtype", None) == np.float32 else told
+        result = run_kernel(function, entries, threads_of(self.n_jobs), explain=_infinite)
+        return result.astype(np.float32) if getattr(entries.matrix, "dtype", None) == np.float32 else result
 
     def fit_transform(self, X: Any, y: Any = None):
         """Complete a matrix, and give it with its holes filled."""
@@ -350,12 +338,12 @@ class MatrixCompletionCV(Completing):
         held_out = {"held_out": float(self.held_out), "rule": self.rule, "patience": int(self.patience)}
         return {**super()._asked(scale), **held_out}
 
-    def _keep(self, told: dict[str, Any]) -> None:
-        super()._keep(told)
+    def _keep(self, result: dict[str, Any]) -> None:
+        super()._keep(result)
         # Without a choice the rank that was given is both.
-        self.rank_min_ = self.rank_ if told["rank_min"] is None else told["rank_min"]
-        self.rank_1se_ = self.rank_ if told["rank_1se"] is None else told["rank_1se"]
-        self.cv_results_ = {name: np.array([trial[name] for trial in told["trials"]]) for name in _TRIED}
+        self.rank_min_ = self.rank_ if result["rank_min"] is None else result["rank_min"]
+        self.rank_1se_ = self.rank_ if result["rank_1se"] is None else result["rank_1se"]
+        self.cv_results_ = {name: np.array([trial[name] for trial in result["trials"]]) for name in _TRIED}
 
 
 @dataclass

@@ -131,8 +131,8 @@ def theory(
     Examples
     --------
     >>> import katoms
-    >>> told = katoms.theory(0.8, 1.2, tau=0.25)
-    >>> told["converges"], round(told["kappa"], 3)
+    >>> result = katoms.theory(0.8, 1.2, tau=0.25)
+    >>> result["converges"], round(result["kappa"], 3)
     (True, 1.5)
     """
     return _katoms.theory(

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::answer;
-use crate::completed_matrix::{CompletedMatrix, centring_name};
+use crate::completed_matrix::CompletedMatrix;
 use crate::error::raised;
 use crate::job::{self, Ended, Work};
 use crate::seen::Seen;
@@ -136,6 +136,17 @@ fn tried<'py>(py: Python<'py>, trial: &Trial) -> PyResult<Bound<'py, PyDict>> {
     told.set_item("iterations", trial.iterations)?;
     told.set_item("status", answer::status(trial.status))?;
     Ok(told)
+}
+
+/// What a centring is called in Python.
+fn centring_name(centring: Centring) -> &'static str {
+    match centring {
+        Centring::None => "none",
+        Centring::Mean => "mean",
+        Centring::Columns => "columns",
+        Centring::Effects => "effects",
+        Centring::Chosen => "auto",
+    }
 }
 
 /// What a distribution of factors is called in Python.
