@@ -23,18 +23,43 @@ from katoms.exceptions import InvalidInputError
 Model = tuple[np.ndarray, np.ndarray, float]
 
 
-class Tried(NamedTuple):
-    """What was tried, choice by choice, and how the work ended."""
+class Trial(NamedTuple):
+    """A size and a ridge: the model of all rows, and the models that were judged, with their losses, split by split."""
 
-    #: Sizes and ridges.
-    choices: list[tuple[int, float]]
-    #: The model of all rows.
-    models: list[Model]
-    #: The models that were judged, split by split.
-    judged: list[list[Model]]
-    losses: list[list[float]]
+    size: int
+    ridge: float
+    model: Model
+    judged: list[Model]
+    losses: list[float]
+
+
+class Tried(NamedTuple):
+    """What was tried, and how the work ended."""
+
+    trials: list[Trial]
     splits: list[Split]
     result: dict[str, Any]
+
+    def compared(self) -> tuple[np.ndarray, np.ndarray, int, int]:
+        """Mean losses, their standard errors, the trial of least loss, and the smallest within one standard error."""
+        return _katoms.compare([trial[:2] for trial in self.trials], [trial.losses for trial in self.trials])
+
+
+class Data(NamedTuple):
+    """The matrix as it was given and without missing values, and what is to be predicted."""
+
+    raw: Design
+    design: Design
+    problem: dict[str, Any]
+
+    def of(self, split: Split) -> Design:
+        """The matrix with the means of the rows that train in the place of missing values."""
+        if self.design.filling is None or not has_holes(self.raw):
+            return self.design
+        learnt = filling_of(self.raw, "mean", split.train)
+        return (
+            self.design if learnt is None else learnt._replace(indicated=self.design.filling.indicated).fill(self.raw)
+        )
 
 
 @dataclass(eq=False, repr=False)
@@ -82,15 +107,17 @@ class Validated(LinearModel):
         ridges = run_kernel(_katoms.ridges, design, problem, self._work(design)) if self.l2 is None else self._ridges()
         y = plain_labels(y)
         held = held_out(self.cv, X, y, groups, design.shape[0], seed_of(self.random_state))
+        data = Data(raw, design, problem)
         if isinstance(held, list) and isinstance(held[0], Split):
-            tried = self._by_splits(raw, design, problem, (sizes, ridges), held)
+            tried = self._by_splits(data, sizes, ridges, held)
         elif filling is not None and has_holes(raw):
             labels = _katoms.folds(problem, held)
-            tried = self._by_splits(raw, design, problem, (sizes, ridges), splits_of(labels))
+            tried = self._by_splits(data, sizes, ridges, splits_of(labels))
             tried.result["fold_of_row"] = labels
         else:
-            tried = self._by_folds(design, problem, (sizes, ridges), held)
-        scores = None if scorer is None else self._scores(scorer, tried, raw, (X, y, sample_weight))
+            result = run_kernel(_katoms.cross_validate, design, problem, self._work(design), sizes, ridges, held)
+            tried = _of_folds(result)
+        scores = None if scorer is None else self._scores(scorer, tried, data, (X, y, sample_weight))
         size, self.l2_, model = self._keep_scores(tried, scores, design.shape[1])
         start = _dense(model, design.shape[1])
         self._raise_if_ended_early(tried.result, design, lambda: (size, *start))
@@ -117,151 +144,109 @@ class Validated(LinearModel):
             raise InvalidInputError("l2 is empty; give at least one number, such as 0.0")
         return ridges
 
-    def _by_folds(
-        self, design: Design, problem: dict[str, Any], grid: tuple[list[int] | None, list[float]], held: Any
-    ) -> Tried:
-        """Each row held out once: all folds and sizes share their passes over the data."""
-        result = run_kernel(_katoms.cross_validate, design, problem, self._work(design), *grid, held)
-        tried = result["tried"]
-        return Tried(
-            [(one["support_size"], one["l2"]) for one in tried],
-            [one["model"] for one in tried],
-            [one["fold_models"] for one in tried],
-            [one["losses"].tolist() for one in tried],
-            splits_of(result["fold_of_row"]),
-            result,
-        )
-
-    def _by_splits(
-        self,
-        raw: Design,
-        design: Design,
-        problem: dict[str, Any],
-        grid: tuple[list[int] | None, list[float]],
-        splits: list[Split],
-    ) -> Tried:
+    def _by_splits(self, data: Data, sizes: list[int] | None, ridges: list[float], splits: list[Split]) -> Tried:
         """Any rows held out; without sizes, those from 0 on while the held-out loss falls."""
+        _, design, problem = data
         self._check_splits(splits, problem["target"])
-        sizes, ridges = grid
         if sizes is not None:
-            return self._of_splits(raw, design, problem, (sizes, ridges), splits)
+            return self._of_splits(data, sizes, ridges, splits)
         weights = np.ones(design.shape[0]) if problem["weights"] is None else problem["weights"]
         rows = min(np.count_nonzero(weights[np.unique(split.train)] > 0) for split in splits)
         ask = (_katoms.sizes_after, design, problem, self._work(design), rows)
         sizes = run_kernel(*ask, None)
-        tried = self._of_splits(raw, design, problem, (sizes, ridges), splits)
+        tried = self._of_splits(data, sizes, ridges, splits)
         while tried.result["cut"] is None:
-            size, ridge = tried.choices[_katoms.compare(tried.choices, tried.losses)[2]]
-            further = run_kernel(*ask, (sizes[-1], size))
+            best = tried.trials[tried.compared()[2]]
+            further = run_kernel(*ask, (sizes[-1], best.size))
             if further is None:
-                between = _katoms.sizes_between(sizes, size)
+                between = _katoms.sizes_between(sizes, best.size)
                 if not between:
                     return tried
-                return _joined(tried, self._of_splits(raw, design, problem, (between, [ridge]), splits))
+                return _joined(tried, self._of_splits(data, between, [best.ridge], splits))
             sizes = further
-            more = self._of_splits(raw, design, problem, (sizes, ridges), splits)
+            more = self._of_splits(data, sizes, ridges, splits)
             # What was stopped on the way to more sizes has fewer than there were.
             tried = more if more.result["cut"] is None else tried._replace(result=more.result)
         return tried
 
-    def _of_splits(
-        self,
-        raw: Design,
-        design: Design,
-        problem: dict[str, Any],
-        grid: tuple[list[int], list[float]],
-        splits: list[Split],
-    ) -> Tried:
+    def _of_splits(self, data: Data, sizes: list[int], ridges: list[float], splits: list[Split]) -> Tried:
         """A path of these sizes for each split, after that of all rows.
 
         What takes the place of a missing value is learnt from the rows that train. Where the work is cut short, splits
         that are not done count for nothing, but for the first, of which the sizes that are done are judged.
         """
-        everything = np.arange(design.shape[0])
-        counted = Counted(self._work(design)["callback"])
-        whole = self._trained(design, problem, grid, Split(everything, everything), counted)
-        models = {choice: one["model"] for choice, one in whole["tried"].items()}
-        result = whole
-        judged: list[dict[tuple[int, float], Any]] = []
-        losses: list[dict[tuple[int, float], float]] = []
+        counted = Counted(self._work(data.design)["callback"])
+
+        def trained(design: Design, split: Split) -> tuple[dict[tuple[int, float], Any], dict[str, Any]]:
+            """The models of all sizes and ridges on some rows, by choice, and how the work ended."""
+            work = self._work(design) | {"callback": counted.callback and counted.tell}
+            rows = split.train.tolist(), split.test.tolist()
+            result = run_kernel(_katoms.train, design, data.problem, work, sizes, ridges, rows)
+            counted.before += len(result["tried"])
+            return {(one["support_size"], one["l2"]): one for one in result["tried"]}, result
+
+        everything = np.arange(data.design.shape[0])
+        whole, result = trained(data.design, Split(everything, everything))
+        parts: list[dict[tuple[int, float], Any]] = []
         for split in splits:
-            if result["ended_by"] is not None or (result["cut"] is not None and judged):
+            if result["ended_by"] is not None or (result["cut"] is not None and parts):
                 break
             counted.stop = result["cut"] is not None
-            counted.before += len(result["tried"])
-            part = self._trained(_filled(raw, design, split), problem, grid, split, counted)
-            result = {**part, "cut": result["cut"] or part["cut"]}
-            if result["cut"] is None or not judged:
-                judged.append({choice: one["model"] for choice, one in part["tried"].items()})
-                losses.append({choice: one["loss"] for choice, one in part["tried"].items()})
-        choices = [choice for choice in models if all(choice in part for part in judged)] or list(models)[:1]
-        return Tried(
-            choices,
-            [models[choice] for choice in choices],
-            [[part[choice] for part in judged] for choice in choices],
-            [[part[choice] for part in losses] for choice in choices],
-            splits[: len(judged)],
-            {**result, "fold_of_row": None},
-        )
-
-    def _trained(
-        self,
-        design: Design,
-        problem: dict[str, Any],
-        grid: tuple[list[int], list[float]],
-        split: Split,
-        counted: Counted,
-    ) -> dict[str, Any]:
-        """The models of all sizes and ridges on some rows, by choice."""
-        work = self._work(design) | {"callback": counted.callback and counted.tell}
-        rows = split.train.tolist(), split.test.tolist()
-        result = run_kernel(_katoms.train, design, problem, work, *grid, rows)
-        return {**result, "tried": {(one["support_size"], one["l2"]): one for one in result["tried"]}}
+            part, ended = trained(data.of(split), split)
+            result = {**ended, "cut": result["cut"] or ended["cut"]}
+            if result["cut"] is None or not parts:
+                parts.append(part)
+        choices = [choice for choice in whole if all(choice in part for part in parts)] or list(whole)[:1]
+        trials = [
+            Trial(
+                *choice, whole[choice]["model"], [p[choice]["model"] for p in parts], [p[choice]["loss"] for p in parts]
+            )
+            for choice in choices
+        ]
+        return Tried(trials, splits[: len(parts)], {**result, "fold_of_row": None})
 
     def _check_splits(self, splits: list[Split], target: np.ndarray) -> None:
         """Whether models can be made of each split."""
 
-    def _scores(self, scorer: Scorer, tried: Tried, raw: Design, data: tuple[Any, Any, Any]) -> np.ndarray:
-        """The score of each choice on each split."""
-        X, y, weights = data
-        scores = np.empty((len(tried.choices), len(tried.splits)))
-        filling = filling_of(raw, self.missing)
-        design = raw if filling is None else filling.fill(raw)
+    def _scores(self, scorer: Scorer, tried: Tried, data: Data, given: tuple[Any, Any, Any]) -> np.ndarray:
+        """The score of each choice on each split, of X, y and weights as they were given."""
+        X, y, weights = given
+        scores = np.empty((len(tried.trials), len(tried.splits)))
         for fold, split in enumerate(tried.splits):
-            part = _filled(raw, design, split)
-            for at, (size, _) in enumerate(tried.choices):
+            part = data.of(split)
+            for at, trial in enumerate(tried.trials):
                 model = type(self)(**self.get_params(deep=False))
                 vars(model).update({name: vars(self)[name] for name in ("_classes_to_be",) if name in vars(self)})
-                model._keep_model(part, size, *_dense(tried.judged[at][fold], design.shape[1]))
+                model._keep_model(part, trial.size, *_dense(trial.judged[fold], part.shape[1]))
                 scores[at, fold] = scored(scorer, model, X, y, split.test, weights)
                 if np.isnan(scores[at, fold]):
                     raise InvalidInputError(
-                        f"scoring={self.scoring!r} is NaN on split {fold}, for support_size={size}: its {len(split.test)} "
-                        "rows may be too few, or of one class; hold out more rows, or give another cv"
+                        f"scoring={self.scoring!r} is NaN on split {fold}, for support_size={trial.size}: its "
+                        f"{len(split.test)} rows may be too few, or of one class; hold out more rows, or give another cv"
                     )
         return scores
 
     def _keep_scores(self, tried: Tried, scores: np.ndarray | None, n_features: int) -> tuple[int, float, Model]:
         """Keep what was found, and give the size, the ridge and the model that are chosen."""
-        mean, error, least, near = _katoms.compare(tried.choices, tried.losses)
+        trials = tried.trials
+        mean, error, least, near = tried.compared()
         self.cv_results_: dict[str, Any] = {
-            "support_size": np.array([size for size, _ in tried.choices]),
-            "l2": np.array([ridge for _, ridge in tried.choices]),
+            "support_size": np.array([trial.size for trial in trials]),
+            "l2": np.array([trial.ridge for trial in trials]),
             "mean_loss": mean,
             "standard_error": error,
-            "fold_losses": np.array(tried.losses),
-            "coef": Coefficients([(indices, values) for indices, values, _ in tried.models], n_features),
-            "intercept": np.array([intercept for _, _, intercept in tried.models]),
+            "fold_losses": np.array([trial.losses for trial in trials]),
+            "coef": Coefficients([trial.model[:2] for trial in trials], n_features),
+            "intercept": np.array([trial.model[2] for trial in trials]),
         }
         if scores is not None:
             # More is better of a score, less of a loss.
-            mean, error, least, near = _katoms.compare(tried.choices, (-scores).tolist())
-            result = {"mean_score": -mean, "score_standard_error": error, "fold_scores": scores}
-            self.cv_results_ |= result
-        self.k_min_, self.k_1se_ = tried.choices[least][0], tried.choices[near][0]
+            judged = [trial._replace(losses=(-score).tolist()) for trial, score in zip(trials, scores)]
+            mean, error, least, near = tried._replace(trials=judged).compared()
+            self.cv_results_ |= {"mean_score": -mean, "score_standard_error": error, "fold_scores": scores}
+        self.k_min_, self.k_1se_ = trials[least].size, trials[near].size
         self.fold_of_row_ = tried.result["fold_of_row"]
-        at = least if self.rule == "min" else near
-        return (*tried.choices[at], tried.models[at])
+        return trials[least if self.rule == "min" else near][:3]
 
     def set_fit_request(self, *, sample_weight: bool | str | None = UNCHANGED, groups: bool | str | None = UNCHANGED):
         """Ask metadata routing to pass ``sample_weight`` and ``groups`` to ``fit``; returns the estimator."""
@@ -305,26 +290,20 @@ class Counted:
         return self.stop or (self.callback is not None and self.callback(progress))
 
 
+def _of_folds(result: dict[str, Any]) -> Tried:
+    """Each row held out once: all folds and sizes have shared their passes over the data."""
+    names = ("support_size", "l2", "model", "fold_models", "losses")
+    trials = [Trial(*(one[name] for name in names)) for one in result["tried"]]
+    return Tried(trials, splits_of(result["fold_of_row"]), result)
+
+
 def _joined(tried: Tried, finer: Tried) -> Tried:
     """What was tried before, and of what was tried then the choices that are new, in the order of ridges and sizes."""
     if finer.result["cut"] is not None:
         return tried._replace(result=finer.result)
-    new = [at for at, choice in enumerate(finer.choices) if choice not in tried.choices]
-    choices = tried.choices + [finer.choices[at] for at in new]
-    order = sorted(range(len(choices)), key=lambda at: (choices[at][1], choices[at][0]))
-
-    def both(before: list[Any], then: list[Any]) -> list[Any]:
-        together = before + [then[at] for at in new]
-        return [together[at] for at in order]
-
-    return Tried(
-        both(tried.choices, finer.choices),
-        both(tried.models, finer.models),
-        both(tried.judged, finer.judged),
-        both(tried.losses, finer.losses),
-        tried.splits,
-        finer.result,
-    )
+    known = {trial[:2] for trial in tried.trials}
+    trials = tried.trials + [trial for trial in finer.trials if trial[:2] not in known]
+    return Tried(sorted(trials, key=lambda trial: (trial.ridge, trial.size)), tried.splits, finer.result)
 
 
 def _dense(model: Model, count: int) -> tuple[np.ndarray, float]:
@@ -333,11 +312,3 @@ def _dense(model: Model, count: int) -> tuple[np.ndarray, float]:
     coef = np.zeros(count)
     coef[indices] = values
     return coef, intercept
-
-
-def _filled(raw: Design, design: Design, split: Split) -> Design:
-    """The matrix with the means of the rows that train in the place of missing values."""
-    if design.filling is None or not has_holes(raw):
-        return design
-    learnt = filling_of(raw, "mean", split.train)
-    return design if learnt is None else learnt._replace(indicated=design.filling.indicated).fill(raw)
