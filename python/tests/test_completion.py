@@ -300,11 +300,7 @@ def test_rows_and_columns_by_name(library):
         plain.predict("a", 1)
 
 
-def test_names_and_indices_are_not_mixed():
-    with pytest.raises(ValueError, match="rows holds 3 at position 1 among names"):
-        MatrixCompletion(rank=1).fit((["a", 3], [0, 1], [1.0, 2.0]))
-    with pytest.raises(ValueError, match="a shape goes with indices from 0"):
-        MatrixCompletion(rank=1).fit((["a", "b"], [0, 1], [1.0, 2.0], (2, 2)))
+def test_rows_may_have_names_where_columns_have_none():
     half = MatrixCompletion(rank=1, l2=1.0).fit((["a", "b", "b"], [0, 1, 0], [1.0, 2.0, 3.0]))
     assert half.predict("b", 1) == half.predict(1, 1) and not hasattr(half, "feature_names_in_")
 

@@ -1,7 +1,6 @@
 """What is wrong with an input: one class to catch, and words that a Python user knows."""
 
 import pickle
-import re
 
 import numpy as np
 import pandas
@@ -17,11 +16,7 @@ HOLED = np.where((np.arange(150)[:, None] == 4) & (np.arange(40) == 2), np.nan, 
 CLASSES = np.where(y > 5, "a", "b")
 STARS = np.clip(np.round(3 + RNG.normal(size=(8, 5))), 1, 5)
 
-#: Names of the library in Rust, options of the program, and what the library calls what Python calls otherwise.
-FOREIGN = re.compile(
-    r"--\w|::|\boption\b|\bridges?\b|\btolerance\b|\bdesign\b|\bthe (target|rank|labels)\b|\bk is\b|\bfolds is\b|\bthe cap\b"
-    r"|\bOverlappingGroups\b|\bDoubleOverrelaxation\b|\bFista\b|\bseconds is\b|\bsample weights\b"
-)
+FRAME = pandas.DataFrame(X[:, :5], columns=["area", "age", "rooms", "floor", "garden"])
 
 
 def fitted(k=2, rows=X, target=y, weights=None, make=katoms.SparseRegressor, **parameters):
@@ -48,6 +43,8 @@ def entries(X):
     return katoms.MatrixCompletion(rank=1).fit(X)
 
 
+TIMES = (0, -1.0, "soon", float("nan"))
+
 #: A call, its arguments, and what the message says.
 WRONG = [
     # Features: parameters.
@@ -66,7 +63,8 @@ WRONG = [
     (fitted, {"tol": 2.0}, "^tol is 2; it must be at least 0 and below 1"),
     (fitted, {"tol": "small"}, "tol is 'small'; it must be a number"),
     (fitted, {"max_iter": 0}, "max_iter is 0; it must be a whole number of at least 1"),
-    (fitted, {"time_limit": 0}, "time_limit is 0; give a number of seconds above 0"),
+    *((fitted, {"time_limit": limit}, "time_limit is .*; give a number of seconds above 0") for limit in TIMES),
+    *((completed, {"time_limit": limit}, "time_limit is .*; give a number of seconds above 0") for limit in TIMES),
     (fitted, {"n_jobs": 0}, "n_jobs is 0"),
     (fitted, {"effort": "great"}, "effort is great; it must be"),
     (fitted, {"method": "opm"}, "no method `opm` for k atoms; did you mean `omp`"),
@@ -82,6 +80,31 @@ WRONG = [
     (by_cv, {"cv": 151}, "^cv is 151; it must lie between 2 and 150"),
     (by_cv, {"cv": [0, 1]}, "cv has 2 labels"),
     (katoms.path, {"X": X, "y": y, "loss": "hinge"}, "loss is 'hinge'"),
+    (fitted, {"class_weight": "even", "target": CLASSES, "make": katoms.SparseClassifier}, "give 'balanced', a dict"),
+    (
+        fitted,
+        {"class_weight": {"sick": 2.0}, "target": CLASSES, "make": katoms.SparseClassifier},
+        r"class_weight names 'sick', but the classes are \['a', 'b'\]",
+    ),
+    # Features: groups and bounds.
+    (fitted, {"groups": [1] * 40}, "nothing but ones"),
+    (fitted, {"groups": [1, 2]}, "groups has 2 entries, but X has 40 columns"),
+    (fitted, {"groups": [[0, 90]]}, "group 0 .* holds index 90, but X has only 40 columns"),
+    (fitted, {"groups": [[0], []]}, "group 1 .* has no members"),
+    (fitted, {"groups": [["a"]]}, "X has no column names"),
+    (fitted, {"rows": FRAME, "groups": {"size": ["area", "rooms", "area"]}}, "'size' lists column 'area' twice"),
+    (fitted, {"rows": FRAME, "groups": [[0, 1], [2, 2]]}, "group 1 .* lists column 'rooms' twice"),
+    (fitted, {"rows": FRAME, "groups": {"size": ["area"], "none": []}}, "group 'none' has no members"),
+    (
+        fitted,
+        {"rows": FRAME, "bounds": ([-1, 0, 2, 0, 0], None)},
+        "lower bound of column 'rooms' is 2; it must be at most 0",
+    ),
+    (fitted, {"rows": FRAME, "bounds": (None, [1, -1, 1, 1, 1])}, "upper bound of column 'age' is -1; .* at least 0"),
+    (fitted, {"rows": FRAME, "bounds": (-1, [1, 1])}, "there are 2 upper bounds; give one for each of 5 columns"),
+    (fitted, {"bounds": (1, 2)}, r"lower bound of column 0 \(counted from 0\) is 1; it must be at most 0"),
+    (fitted, {"bounds": 3}, "bounds must be a pair"),
+    (fitted, {"positive": True, "bounds": (0, 1)}, "positive and bounds are both given"),
     # Features: data.
     (fitted, {"rows": HOLED}, r"column 2 \(counted from 0\) has 1 missing value \(in row 4\)"),
     (fitted, {"rows": np.ma.masked_less(X, 0)}, "masked array"),
@@ -146,6 +169,8 @@ WRONG = [
     (entries, {"X": ([0, 7], [0, 1], [1.0, 2.0], (3, 3))}, "row index at position 1 is 7, but there are only 3"),
     (entries, {"X": ([0], [0], [np.nan])}, "holds NaN at position 0"),
     (entries, {"X": ([], [], [])}, "Found array with 0 sample"),
+    (entries, {"X": (["a", 3], [0, 1], [1.0, 2.0])}, "rows holds 3 at position 1 among names"),
+    (entries, {"X": (["a", "b"], [0, 1], [1.0, 2.0], (2, 2))}, "a shape goes with indices from 0"),
     # Theory.
     (katoms.theory, {"alpha": -1.0, "beta": 2.0}, "alpha"),
 ]
@@ -157,10 +182,10 @@ def named(row):
 
 
 @pytest.mark.parametrize(("call", "arguments", "words"), WRONG, ids=map(named, WRONG))
-def test_wrong_input_is_told_in_the_names_of_python(call, arguments, words):
-    with pytest.raises(katoms.InvalidInputError, match=words) as told:
+def test_wrong_input_is_told(call, arguments, words):
+    """In the names of Python, which ``conftest.py`` sees to."""
+    with pytest.raises(katoms.InvalidInputError, match=words):
         call(**arguments)
-    assert not FOREIGN.search(str(told.value)), str(told.value)
 
 
 @pytest.mark.parametrize(
@@ -172,19 +197,8 @@ def test_wrong_input_is_told_in_the_names_of_python(call, arguments, words):
     ],
 )
 def test_numbers_beyond_double_precision_have_a_class_of_their_own(call, words):
-    with pytest.raises(katoms.NumericalError, match=words) as told:
+    with pytest.raises(katoms.NumericalError, match=words):
         call()
-    assert not FOREIGN.search(str(told.value)), str(told.value)
-
-
-def test_what_a_model_file_lacks_is_told_without_options_of_the_program(tmp_path):
-    path = tmp_path / "model.json"
-    frame = pandas.DataFrame(X[:, :5], columns=list("abcde"))
-    katoms.SparseRegressor(2).fit(frame, y).save(path)
-    path.write_text(path.read_text().replace('"schema": 1', '"schema": 99'))
-    with pytest.raises(katoms.InvalidInputError) as told:
-        katoms.load(path)
-    assert not FOREIGN.search(str(told.value))
 
 
 def test_few_classes_to_catch():

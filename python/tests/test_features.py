@@ -167,19 +167,6 @@ def test_sizes_and_sharing_groups():
     assert sharing.support_.tolist() == [3, 4, 5]
 
 
-def test_groups_that_cannot_be_read_say_what_would_be_right():
-    X, y = np.eye(4), np.arange(4.0)
-    for groups, message in (
-        ([1, 1, 1, 1], "nothing but ones"),
-        ([1, 2], "groups has 2 entries, but X has 4 columns"),
-        ([[0, 9]], "group 0 .* holds index 9, but X has only 4 columns"),
-        ([[0], []], "group 1 .* has no members"),
-        ([["a"]], "X has no column names"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            katoms.SparseRegressor(1, groups=groups).fit(X, y)
-
-
 def test_weights_stand_for_repetitions(planted):
     X, y = planted
     weights = np.random.default_rng(7).integers(0, 4, size=150)
@@ -209,14 +196,6 @@ def test_coefficients_stay_within_bounds(planted):
     assert (validated.coef_ >= 0).all() and (validated.cv_results_["coef"].toarray() >= 0).all()
     labels = np.where(y > 5, 1, 0)
     assert (katoms.SparseClassifier(2, positive=True).fit(X, labels).coef_ >= 0).all()
-    for bounds, message in (
-        ((1, 2), r"lower bound of column 0 \(counted from 0\) is 1; it must be at most 0"),
-        (3, "bounds must be a pair"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            katoms.SparseRegressor(2, bounds=bounds).fit(X, y)
-    with pytest.raises(ValueError, match="positive and bounds are both given"):
-        katoms.SparseRegressor(2, positive=True, bounds=(0, 1)).fit(X, y)
 
 
 def test_a_range_of_sizes_is_judged_by_a_criterion(planted):

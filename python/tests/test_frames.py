@@ -121,36 +121,6 @@ def test_columns_of_arrays_of_objects_are_told_by_place(houses):
             katoms.SparseRegressor(2).fit(X, y)
 
 
-def test_groups_and_bounds_that_cannot_be_are_told_by_name(houses):
-    X, y = houses
-    for groups, kind, words in (
-        (
-            {"size": ["area", "rooms", "area"]},
-            exceptions.InvalidInputError,
-            "group 'size' lists column 'area' twice",
-        ),
-        ([[0, 1], [2, 2]], exceptions.InvalidInputError, "group 1 .* lists column 'rooms' twice"),
-        ({"size": ["area"], "none": []}, exceptions.InvalidInputError, "group 'none' has no members"),
-    ):
-        with pytest.raises(kind, match=words):
-            katoms.SparseRegressor(1, groups=groups).fit(X, y)
-    for bounds, kind, words in (
-        (
-            ([-1, 0, 2, 0, 0], None),
-            exceptions.InvalidInputError,
-            "lower bound of column 'rooms' is 2; it must be at most 0",
-        ),
-        (
-            (None, [1, -1, 1, 1, 1]),
-            exceptions.InvalidInputError,
-            "upper bound of column 'age' is -1; it must be at least 0",
-        ),
-        ((-1, [1, 1]), exceptions.InvalidInputError, "there are 2 upper bounds; give one for each of 5 columns"),
-    ):
-        with pytest.raises(kind, match=words):
-            katoms.SparseRegressor(1, bounds=bounds).fit(X, y)
-
-
 def test_numbers_that_are_too_large_or_small_are_told_by_column(houses):
     X, y = houses
     model = katoms.SparseRegressor(2).fit(X, y)

@@ -327,15 +327,6 @@ def test_class_weights_go_everywhere(classes):
     assert grid.best_score_ > 0
 
 
-def test_class_weights_that_cannot_be(classes):
-    for weight, words in (
-        ("even", "class_weight is 'even'; give 'balanced', a dictionary"),
-        ({"sick": 2.0}, r"class_weight names 'sick', but the classes are \['ill', 'well'\]"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            katoms.SparseClassifier(2, class_weight=weight).fit(*classes)
-
-
 @parametrize_with_checks(
     [
         katoms.SparseRegressorCV(cv=ShuffleSplit(2, random_state=0)),

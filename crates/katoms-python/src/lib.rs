@@ -26,11 +26,12 @@ mod model_file;
 mod plink;
 mod pool;
 mod prediction;
-mod program;
 mod recovery;
 mod seen;
 mod theory;
 mod validation;
+
+use std::ffi::OsString;
 
 use pyo3::prelude::*;
 
@@ -48,5 +49,11 @@ fn _katoms(module: &Bound<'_, PyModule>) -> PyResult<()> {
     model_file::register(module)?;
     module.add_function(wrap_pyfunction!(pool::cores, module)?)?;
     module.add_function(wrap_pyfunction!(pool::threads, module)?)?;
-    module.add_function(wrap_pyfunction!(program::main, module)?)
+    module.add_function(wrap_pyfunction!(main, module)?)
+}
+
+/// Runs the program with these arguments, the first of which is its name. Its exit code.
+#[pyfunction]
+fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+    py.detach(|| katoms_cli::run(arguments))
 }
