@@ -41,10 +41,7 @@ class ByCriterion(LinearModel):
         -------
         self
         """
-        self._begin()
-        design = self._read(X)
-        target = self._target(y)
-        problem = self._problem(design, target, self._weights(sample_weight, target))
+        design, problem = self._prepared(X, y, sample_weight)
         criterion = criterion_of(self.ic_type)
         size, start, chosen, path, edge = self._sizes(), self._start(design), None, None, None
         if not isinstance(size, int):
@@ -74,12 +71,16 @@ class ByCriterion(LinearModel):
             warn(f"{type(self).__name__}: {edge}", UserWarning)
         return self
 
-    def _path(self, X: Any, y: Any, sample_weight: Any) -> Path:
-        """The models of all sizes alone."""
+    def _prepared(self, X: Any, y: Any, sample_weight: Any) -> tuple[Design, dict[str, Any]]:
+        """The matrix, and what is to be predicted; the clock begins."""
         self._begin()
         design = self._read(X)
         target = self._target(y)
-        problem = self._problem(design, target, self._weights(sample_weight, target))
+        return design, self._problem(design, target, self._weights(sample_weight, target))
+
+    def _path(self, X: Any, y: Any, sample_weight: Any) -> Path:
+        """The models of all sizes alone."""
+        design, problem = self._prepared(X, y, sample_weight)
         size = self._sizes()
         sizes = [size] if isinstance(size, int) else size
         result = run_kernel(_katoms.path, design, problem, self._work(design), sizes, criterion_of(self.ic_type))
