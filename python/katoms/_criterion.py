@@ -94,3 +94,11 @@ class ByCriterion(LinearModel):
             return None
         coef, intercept = self._linear_part()
         return (coef, intercept) if len(coef) == design.shape[1] else None
+
+    def _coef_of(self, support_size: int) -> np.ndarray:
+        if not hasattr(self, "path_"):
+            raise InvalidInputError(
+                f"support_size is {support_size}, but only size {self.support_size_} was fitted; "
+                "fit with several sizes, such as support_size=range(0, 11)"
+            )
+        return self.path_.coef(support_size)

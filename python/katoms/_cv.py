@@ -252,27 +252,13 @@ class Validated(LinearModel):
         """Ask metadata routing to pass ``sample_weight`` and ``groups`` to ``fit``; returns the estimator."""
         return self._request("fit", sample_weight=sample_weight, groups=groups)
 
-    def coef(self, support_size: int | None = None) -> np.ndarray:
-        """The coefficients of a size, with the chosen ridge; without a size, of the chosen model.
-
-        Parameters
-        ----------
-        support_size : int, optional
-            One of the sizes that were validated.
-
-        Returns
-        -------
-        ndarray, shaped as ``coef_``
-        """
-        self._check_fitted()
-        if support_size is None or support_size == self.support_size_:
-            return self.coef_
+    def _coef_of(self, support_size: int) -> np.ndarray:
         tried = self.cv_results_
         found = np.flatnonzero((tried["support_size"] == support_size) & (tried["l2"] == self.l2_))
         if len(found) == 0:
             sizes = ", ".join(str(size) for size in sorted(set(tried["support_size"].tolist())))
             raise InvalidInputError(f"support_size is {support_size}; the sizes that were validated are {sizes}")
-        return tried["coef"][found[0]].reshape(self.coef_.shape)
+        return tried["coef"][found[0]]
 
 
 class Counted:

@@ -201,7 +201,7 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         return run_kernel(_katoms.predict, design, *self._linear_part()).astype(design.dtype, copy=False)
 
     def coef(self, support_size: int | None = None) -> np.ndarray:
-        """The coefficients of a size along the path; without a size, of the chosen model.
+        """The coefficients of a size that was tried (with the chosen ridge); without a size, of the chosen model.
 
         Parameters
         ----------
@@ -215,12 +215,10 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         self._check_fitted()
         if support_size is None or support_size == self.support_size_:
             return self.coef_
-        if not hasattr(self, "path_"):
-            raise InvalidInputError(
-                f"support_size is {support_size}, but only size {self.support_size_} was fitted; "
-                "fit with several sizes, such as support_size=range(0, 11)"
-            )
-        return self.path_.coef(support_size).reshape(self.coef_.shape)
+        return self._coef_of(support_size).reshape(self.coef_.shape)
+
+    def _coef_of(self, support_size: int) -> np.ndarray:
+        raise NotImplementedError
 
     def get_support(self, indices: bool = False) -> np.ndarray:
         """Which features are in the model: a mask, or their indices."""

@@ -26,7 +26,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import katoms
-from katoms import ConvergenceWarning, MatrixCompletion, MatrixCompletionCV
+from katoms import ConvergenceWarning, InvalidInputError, MatrixCompletion, MatrixCompletionCV
 
 EXACT = {"l2": 0.0, "centring": "none", "clip": None}
 
@@ -573,7 +573,7 @@ def test_ctrl_c_ends_a_fit():
 
 def test_bad_places():
     model = MatrixCompletion(rank=1).fit(stars(8, 5))
-    with pytest.raises(katoms.InvalidInputError, match="row index at position 1 is 8, but there are only 8"):
+    with pytest.raises(InvalidInputError, match="row index at position 1 is 8, but there are only 8"):
         model.predict([0, 8], [0, 0])
     with pytest.raises(ValueError, match="columns holds -1"):
         model.predict([0], [-1])

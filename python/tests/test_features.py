@@ -14,7 +14,7 @@ import pytest
 import scipy.sparse
 
 import katoms
-from katoms import exceptions
+from katoms import InvalidInputError
 from katoms._data import design_of
 
 
@@ -285,7 +285,7 @@ def test_folds_in_every_notation(planted):
 def test_a_method_by_name_and_a_name_that_no_method_has(planted):
     X, y = planted
     assert katoms.SparseRegressor(2, method="OMP").fit(X, y).support_.tolist() == [3, 11]
-    with pytest.raises(exceptions.InvalidInputError, match="did you mean"):
+    with pytest.raises(InvalidInputError, match="did you mean"):
         katoms.SparseRegressor(2, method="ompp").fit(X, y)
 
 

@@ -14,7 +14,7 @@ import scipy.sparse
 from sklearn.base import clone, is_classifier, is_regressor
 
 import katoms
-from katoms import exceptions
+from katoms import InvalidInputError, KatomsError
 
 
 def program(*arguments):
@@ -191,13 +191,13 @@ def test_categories_of_the_program_are_words_in_python(tmp_path):
     assert set(framed.filter(like="district=").to_numpy().ravel()) == {0.0, 1.0}
     with pytest.warns(UserWarning, match='a level of district that the fit did not see, the first "atlantis"'):
         model.predict(X.assign(district="atlantis"))
-    with pytest.raises(exceptions.KatomsError, match='"big", but the model needs numbers in this column'):
+    with pytest.raises(KatomsError, match='"big", but the model needs numbers in this column'):
         model.predict(X.assign(area="big"))
     with pytest.raises(ValueError, match="X lacks 'district', which the model needs"):
         model.predict(X.drop(columns="district"))
     with pytest.raises(ValueError, match="the model finds its columns by name .*give a frame"):
         model.predict(X[["area"]].to_numpy())
-    with pytest.raises(exceptions.InvalidInputError, match="column 'area' has 1 missing value .in row 3"):
+    with pytest.raises(InvalidInputError, match="column 'area' has 1 missing value .in row 3"):
         model.predict(X.assign(area=X["area"].where(X.index != 3)))
 
 
@@ -271,7 +271,7 @@ def test_files_that_are_no_models(table, tmp_path):
         ("not json", "not a model of katoms"),
     ):
         (tmp_path / "bad.json").write_text(text)
-        with pytest.raises(exceptions.KatomsError, match=words):
+        with pytest.raises(KatomsError, match=words):
             katoms.load(tmp_path / "bad.json")
     model = katoms.SparseRegressor(2)
     with pytest.raises(katoms.NotFittedError):

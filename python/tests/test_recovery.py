@@ -19,7 +19,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import katoms
-from katoms import ConvergenceWarning, SparseRecovery, recover
+from katoms import ConvergenceWarning, InvalidInputError, SparseRecovery, recover
 
 
 def planted(rows=60, columns=200, entries=5, seed=0):
@@ -115,7 +115,7 @@ def test_a_method_by_name():
     for method in ("cosamp", "subspace-pursuit", "htp"):
         np.testing.assert_allclose(recover(A, b, 5, method=method).x, x, atol=1e-6)
         np.testing.assert_allclose(recover(aslinearoperator(A), b, 5, method=method).x, x, atol=1e-6)
-    with pytest.raises(katoms.InvalidInputError, match="pursue"):
+    with pytest.raises(InvalidInputError, match="pursue"):
         recover(A, b, 5, method="pursue")
 
 
