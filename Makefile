@@ -32,18 +32,24 @@ test-rust: ## the Rust half of the tests
 	cargo test --workspace --exclude katoms-bench --doc
 	RUSTDOCFLAGS="-D warnings" cargo doc -p katoms -p katoms-estimate --no-deps
 
+# Windows has its own names for the interpreter and for the folder of a virtual environment's programs.
+PYTHON ?= $(if $(filter Windows_NT,$(OS)),python,python3)
+VENV = .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
+
 # The package is built as people build it, but for the profile: what the Rust tests have built is used again.
 test-python: ## the Python half, in .venv
-	python3 -m venv .venv
-	MATURIN_PEP517_ARGS="--profile dev" .venv/bin/pip install --quiet ".[test]"
-	.venv/bin/mypy
-	.venv/bin/python -m pytest katoms python/tests docs/python.md README.md
+	$(PYTHON) -m venv .venv
+	MATURIN_PEP517_ARGS="--profile dev" $(VENV)/python -m pip install --quiet ".[test]"
+	$(VENV)/ruff check python bench tools fuzz examples
+	$(VENV)/ruff format --check python examples/notebooks
+	$(VENV)/mypy
+	$(VENV)/python -m pytest katoms python/tests docs/python.md README.md
 
 test-long: test target/draw ## the same, then the long tests as well
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
 	KATOMS_DRAW=$(CURDIR)/target/draw cargo test --workspace --lib --tests --release -- --include-ignored
-	.venv/bin/python -m pytest python/tests -m long
+	$(VENV)/python -m pytest python/tests -m long
 
 target/draw: bench/numpy_draw.py # the draw on which the variants were first tried
 	python3 -m venv .venv && .venv/bin/pip install --quiet numpy
@@ -74,7 +80,6 @@ sanitize: ## the unsafe kernels, and the readers on damaged files, under Address
 # What was measured is kept in target/bench, so that rows can be run one by one.
 ROWS ?= all
 OPTIONS ?=
-PYTHON ?= python3
 bench: .venv-bench/peers ## katoms beside its peers on the same arrays, and the quality of its models: bench/RESULTS.md, QUALITY.md
 	.venv-bench/bin/pip install --quiet .
 	$(if $(filter-out quality%,$(ROWS)),cargo build --release -p katoms-bench --bin lasso)
@@ -86,7 +91,7 @@ bench: .venv-bench/peers ## katoms beside its peers on the same arrays, and the 
 		.venv-bench/bin/pip install --quiet --constraint bench/requirements.txt "$$peer" || echo "left out: $$peer"; done
 	touch $@
 
-figures: ## the figures of the README: kernels, the method, the search
+figures: ## the figures of docs/figures.md: kernels, the method, the search
 	cargo run --release -p katoms-bench --bin adjoint
 	cargo run --release -p katoms-bench --bin heart
 	cargo run --release -p katoms-bench --bin methods

@@ -91,7 +91,7 @@ def group(cap):
             continue
         try:
             (folder / limit).write_text(str(cap))
-            yield lambda: (folder / "cgroup.procs").write_text(str(os.getpid()))
+            yield lambda place=folder: (place / "cgroup.procs").write_text(str(os.getpid()))
             return
         except OSError:
             continue

@@ -24,14 +24,14 @@ import warnings
 
 import numpy as np
 import scipy.sparse
+from beside import real_data
+from beside.quality import designs
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.linear_model import LassoCV, LogisticRegressionCV
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from beside import real_data
-from beside.quality import designs
 from katoms import SparseClassifierCV, SparseRegressorCV
 
 try:

@@ -117,7 +117,8 @@ def main():
     what, wanted = sys.argv[1], targets(sys.argv[2:])
     program = build()
     if what == "replay":
-        sys.exit(0 if all([replay(program, target) for target in wanted]) else 1)
+        replayed = [replay(program, target) for target in wanted]
+        sys.exit(0 if all(replayed) else 1)
     share = max(1, int(what) // len(wanted))
     results = [fuzz(program, target, share) for target in wanted]
     print(f"{sum(tried for _, tried in results):,} inputs in all")

@@ -42,7 +42,7 @@ class Runner:
             "bandwidth": self.bandwidth(getattr(work, "bytes_of", lambda folder, shape: {})(data, row.shape)),
             "contestants": {},
         }
-        for round_number in range(self.options.rounds):
+        for _ in range(self.options.rounds):
             for contestant in work.CONTESTANTS:
                 if contestant.takes(row.shape) and self.options.wants(contestant):
                     told = self.one(name, row, contestant, data, result["contestants"])

@@ -55,10 +55,10 @@ def main():
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["seed", "k", "method", "auc", "r2"])
         for seed in range(manifest["seeds"]):
-            read = lambda name: np.fromfile(folder / f"{name}_{seed}.f64", "<f8")
-            matrix = lambda name: read(name).reshape(manifest["columns"], manifest["rows"]).T
-            planted = read("signal") != 0
-            train, test, y, test_y = matrix("train_design"), matrix("test_design"), read("train_target"), read("test_target")
+            names = ("signal", "train_design", "test_design", "train_target", "test_target")
+            signal, *designs, y, test_y = (np.fromfile(folder / f"{name}_{seed}.f64", "<f8") for name in names)
+            train, test = (design.reshape(manifest["columns"], manifest["rows"]).T for design in designs)
+            planted = signal != 0
             for k, found in models(train, y, manifest["ks"]):
                 scores = {
                     name: (roc_auc_score(planted, np.abs(beta)), r2_score(test_y, test @ beta))

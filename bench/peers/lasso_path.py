@@ -21,8 +21,8 @@ import warnings
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
-import numpy as np
-from sklearn.linear_model import lasso_path
+import numpy as np  # noqa: E402
+from sklearn.linear_model import lasso_path  # noqa: E402
 
 SETTINGS = [("1e-2", "1e-4"), ("1e-2", "1e-6"), ("1e-3", "1e-4"), ("1e-3", "1e-6")]
 

@@ -27,8 +27,8 @@ import warnings
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")  # two processes share two cores
 
-import numpy as np
-from sklearn.linear_model import lars_path, lasso_path, orthogonal_mp
+import numpy as np  # noqa: E402
+from sklearn.linear_model import lars_path, lasso_path, orthogonal_mp  # noqa: E402
 
 HEADER = ["kind", "k", "draw", "method", "success"]
 EXACT = 1e-6

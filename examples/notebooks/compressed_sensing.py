@@ -46,9 +46,7 @@ def transpose(r):
     return scipy.fft.idct(full, norm="ortho")
 
 
-cosines = scipy.sparse.linalg.LinearOperator(
-    (len(rows), len(truth)), matvec=transform, rmatvec=transpose, dtype=float
-)
+cosines = scipy.sparse.linalg.LinearOperator((len(rows), len(truth)), matvec=transform, rmatvec=transpose, dtype=float)
 found = katoms.recover(cosines, measured, k)
 print(found)
 print(found.quality)
@@ -62,8 +60,10 @@ assert np.abs(found.x - truth).max() < 1e-9 * np.abs(truth).max(), "the signal i
 
 # %%
 spread = transpose(measured)
-print(f"relative error: least norm {np.linalg.norm(spread - truth) / np.linalg.norm(truth):.2f}, sparse "
-      f"{np.linalg.norm(found.x - truth) / np.linalg.norm(truth):.0e}")
+print(
+    f"relative error: least norm {np.linalg.norm(spread - truth) / np.linalg.norm(truth):.2f}, sparse "
+    f"{np.linalg.norm(found.x - truth) / np.linalg.norm(truth):.0e}"
+)
 assert np.allclose(transform(spread), measured) and np.linalg.norm(spread - truth) > 0.5 * np.linalg.norm(truth)
 
 # %% [markdown]

@@ -35,9 +35,9 @@ print(f"{X.shape[0]} patients, {X.shape[1]} columns, {len(pathways)} pathways; i
 # for nothing. The smallest model within one standard error of the best is taken.
 
 # %%
-model = katoms.GroupSparseClassifierCV(
-    support_size=range(1, 7), groups=pathways, always_select=["age"], rule="1se"
-).fit(X, y)
+model = katoms.SparseClassifierCV(support_size=range(1, 7), groups=pathways, always_select=["age"], rule="1se").fit(
+    X, y
+)
 print(f"least held-out loss with {model.k_min_} pathways, within one standard error of it: {model.k_1se_}")
 print("chosen:", ", ".join(model.chosen_groups_))
 assert model.chosen_groups_ == ["pathway_2", "pathway_7"]

@@ -7,7 +7,6 @@
 # %%
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas
 

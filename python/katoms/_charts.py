@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from katoms import _drawing as drawing
-from katoms._groups import groups_of, with_indicators
 from katoms._estimator import coefficient_names, names_or_numbers
-from katoms._paths import Path, criterion_of
+from katoms._parameters import criterion_of, groups_of, with_indicators
+from katoms._results import Coefficients, Path
+from katoms.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,11 +19,11 @@ if TYPE_CHECKING:
 ROUNDING = 1e-12
 
 
-class Trail(NamedTuple):
+class CoefficientPath(NamedTuple):
     """Coefficients of rising sizes, and the size that was chosen."""
 
     sizes: np.ndarray
-    coefs: np.ndarray
+    coefs: Coefficients
     scale: str
     names: np.ndarray
     chosen: int
@@ -43,43 +44,52 @@ def size_label(model: Any) -> str:
     return "number of groups" if is_grouped(model) else "number of features"
 
 
-def trail_of(model: Any, ic_type: str | None) -> Trail:
+def coefficient_path(model: Any, ic_type: str | None) -> CoefficientPath:
     """The models of all sizes that an estimator or a path has."""
     if isinstance(model, Path):
-        return _trail_of_path(model, criterion_of(ic_type or "ebic"))
+        return _of_path(model, criterion_of(ic_type or "ebic"))
     if hasattr(model, "path_"):
-        trail = _trail_of_path(model.path_, criterion_of(ic_type or model.ic_type))
-        return trail if ic_type else trail._replace(chosen=model.support_size_)
+        path = _of_path(model.path_, criterion_of(ic_type or model.ic_type))
+        return path if ic_type else path._replace(chosen=model.support_size_)
     tried = getattr(model, "cv_results_", {})
     rows = np.flatnonzero(tried["l2"] == model.l2_) if "coef" in tried else np.zeros(0, dtype=int)
     if len(rows) == 0:
-        raise ValueError(
+        raise InvalidInputError(
             f"plot_path needs models of several sizes, but this {type(model).__name__} was fitted with one; "
             "fit it with several, such as support_size=range(1, 11)"
         )
     if ic_type is not None:
-        raise ValueError(f"ic_type is {ic_type!r}, but cross-validation chose the size of this {type(model).__name__}")
-    coefs = tried["coef"][rows].reshape(len(rows), -1)
+        raise InvalidInputError(
+            f"ic_type is {ic_type!r}, but cross-validation chose the size of this {type(model).__name__}"
+        )
+    coefs = tried["coef"][rows]
     names = coefficient_names(model)
-    return Trail(
+    return CoefficientPath(
         tried["support_size"][rows], coefs, "coefficient", names, model.support_size_, "chosen by cross-validation"
     )
 
 
-def _trail_of_path(path: Path, criterion: str) -> Trail:
+def _of_path(path: Path, criterion: str) -> CoefficientPath:
     coefs = path.standardized_coefs
     names = names_or_numbers(path.feature_names, coefs.shape[1])
-    return Trail(path.support_sizes, coefs, "standardised coefficient", names, path.best(criterion), f"chosen by {criterion.upper()}")
+    return CoefficientPath(
+        path.support_sizes,
+        coefs,
+        "standardised coefficient",
+        names,
+        path.best(criterion),
+        f"chosen by {criterion.upper()}",
+    )
 
 
-def draw_path(ax: Axes, trail: Trail) -> None:
+def draw_path(ax: Axes, path: CoefficientPath) -> None:
     """A line for each feature that ever enters; those of the chosen model are coloured and named."""
-    chosen = trail.coefs[np.flatnonzero(trail.sizes == trail.chosen)[0]]
+    chosen = path.coefs[np.flatnonzero(path.sizes == path.chosen)[0]]
     ends = []
-    for feature in np.flatnonzero((trail.coefs != 0).any(axis=0)):
-        values, name, highlighted = trail.coefs[:, feature], str(trail.names[feature]), chosen[feature] != 0
+    for feature, values in path.coefs.columns():
+        name, highlighted = str(path.names[feature]), chosen[feature] != 0
         ax.plot(
-            trail.sizes,
+            path.sizes,
             _without_long_zeros(values),
             color=drawing.ACCENT if highlighted else drawing.GREY,
             linewidth=1.75 if highlighted else 0.8,
@@ -89,11 +99,11 @@ def draw_path(ax: Axes, trail: Trail) -> None:
             label=name,
         )
         if highlighted:
-            ends.append(drawing.End(trail.sizes[-1], values[-1], name, abs(chosen[feature])))
+            ends.append(drawing.End(path.sizes[-1], values[-1], name, abs(chosen[feature])))
     ax.axhline(0, color=drawing.GREY, linewidth=0.8, zorder=1)
     ax.margins(x=0.02)
-    ax.set_ylabel(trail.scale)
-    drawing.mark_sizes(ax, [(trail.chosen, f"{trail.chosen}: {trail.why}")])
+    ax.set_ylabel(path.scale)
+    drawing.mark_sizes(ax, [(path.chosen, f"{path.chosen}: {path.why}")])
     drawing.label_ends(ax, ends)
 
 

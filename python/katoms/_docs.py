@@ -14,24 +14,23 @@ class Parts(NamedTuple):
 
     parameters: list[str]
     attributes: list[str]
-    atoms: str = "entries"
 
 
 SIZE = """
 support_size : int, sequence of int, or None, default=None
-    The number of {atoms}; 0 is the model without any. Of several, ``ic_type`` chooses. None stands for 0 on, while the
+    The number of features, or of ``groups``; 0 is the model without any. Of several, ``ic_type`` chooses. None stands for 0 on, while the
     criterion prefers larger models and can be trusted with as many rows and columns.
 """
 
 SIZES = """
 support_size : int, sequence of int, or None, default=None
-    The numbers of {atoms} to choose from; 0 is the model without any. None stands for 0 on, while the held-out loss
+    The numbers of features, or of ``groups``, to choose from; 0 is the model without any. None stands for 0 on, while the held-out loss
     falls.
 """
 
 GROUPS = """
 groups : list, array, dict, callable or str, default=None
-    A label for each feature, sizes of groups of neighbours, lists of indices or of names (in any order, sharing
+    Groups of features, which are then chosen together, and which ``support_size`` counts. A label for each feature, sizes of groups of neighbours, lists of indices or of names (in any order, sharing
     features if they like), or a dictionary of such lists. A feature in none of them is a group of its own. For frames
     also a function from the name of a column to its group (None: on its own), or a separator such as ``"="``: what
     names have before the first one is their group.
@@ -116,8 +115,8 @@ time_limit : float, default=None
 
 THREADS = """
 n_jobs : int, default=None
-    Threads. None: as many as a ``joblib.parallel_config`` or ``OMP_NUM_THREADS`` say, which joblib sets in its workers,
-    else all cores; -1 for all cores. The answer does not depend on it.
+    Threads. None: as many as a ``joblib.parallel_config``, ``threadpoolctl`` or ``OMP_NUM_THREADS`` say, which joblib sets
+    in its workers, else all cores; -1 for all cores. The answer does not depend on it.
 verbose : int, default=0
     Whether every move is printed.
 callback : callable, default=None
@@ -143,7 +142,7 @@ standardized_coef_ : ndarray of shape (n_features,)
 support_ : ndarray of int
     The features in the model.
 support_size_ : int
-    The number of {atoms} that was given or chosen.
+    The number of features or groups that was given or chosen.
 n_iter_ : int
     Iterations that were made.
 n_passes_ : int
@@ -156,7 +155,7 @@ status_ : str
     How the fit ended: ``"converged"``, ``"iteration-cap"``, ``"time-limit"``, ``"stopped"``, ...; ``"separated"`` where a
     model of classes separates them completely, so that larger coefficients always fit better.
 quality_ : Quality or None
-    How good the model is: ``print(model.quality_)``. None for a model without {atoms}.
+    How good the model is: ``print(model.quality_)``. None for a model without any features.
 objective_, loss_, null_loss_ : float
     What was minimised, the loss without the ridge, and the loss of the best constant.
 trace_ : list of dict
@@ -182,7 +181,7 @@ classes_ : ndarray of shape (2,)
 
 FITTED_GROUPS = """
 chosen_groups_ : list of str
-    The groups in the model.
+    The groups in the model, where there are ``groups``.
 """
 
 FITTED_FOLDS = """
@@ -193,7 +192,7 @@ l2_ : float
     The ridge that was chosen.
 cv_results_ : dict of str to ndarray
     ``support_size``, ``l2``, ``mean_loss``, ``standard_error`` and ``fold_losses`` of everything that was tried, and the
-    ``coef`` and ``intercept`` of its model of all rows; with ``scoring`` also ``mean_score``, ``score_standard_error``
+    ``coef`` (sparse: ``coef[i]``, ``coef.tocsr()``) and ``intercept`` of its model of all rows; with ``scoring`` also ``mean_score``, ``score_standard_error``
     and ``fold_scores``. A loss is half the mean squared error of the held-out rows (``(2 * mean_loss) ** 0.5`` is an
     RMSE), for classes their log loss. The models of folds come from a faster search than the final fit's: a fit of the
     same rows may find a better one.
@@ -202,10 +201,8 @@ fold_of_row_ : ndarray of int or None
 """
 
 
-SPARSE = Parts([SIZE, RIDGE, COLUMNS, METHOD, CRITERION, WARM, WORK], [FITTED, FITTED_PATH], "features")
-SPARSE_CV = Parts([SIZES, RIDGES, FOLDS, COLUMNS, WORK], [FITTED_FOLDS, FITTED], "features")
-GROUPED = Parts([SIZE, GROUPS, RIDGE, COLUMNS, METHOD, CRITERION, WARM, WORK], [FITTED_GROUPS, FITTED, FITTED_PATH], "groups")
-GROUPED_CV = Parts([SIZES, GROUPS, RIDGES, FOLDS, COLUMNS, WORK], [FITTED_GROUPS, FITTED_FOLDS, FITTED], "groups")
+SPARSE = Parts([SIZE, GROUPS, RIDGE, COLUMNS, METHOD, CRITERION, WARM, WORK], [FITTED, FITTED_GROUPS, FITTED_PATH])
+SPARSE_CV = Parts([SIZES, GROUPS, RIDGES, FOLDS, COLUMNS, WORK], [FITTED_FOLDS, FITTED, FITTED_GROUPS])
 
 
 RANK = """
@@ -317,11 +314,10 @@ def of_classes(parts: Parts) -> Parts:
 
 def documented(parts: Parts, **words: str) -> Callable[[C], C]:
     """Decorate a class: its docstring gets these parts in place of ``{parameters}`` and ``{attributes}``."""
-    meaning = {"atoms": parts.atoms, **words}
 
     def filled(texts: list[str]) -> str:
         text = "\n".join(part.strip("\n") for part in texts)
-        for word, value in meaning.items():
+        for word, value in words.items():
             text = text.replace("{" + word + "}", value)
         return text
 

@@ -5,7 +5,8 @@ Matplotlib is imported only when something is drawn. Its settings are read, neve
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 

@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from katoms._checks import check_shape, design_of, is_frame, is_sparse, numbers_of
+from katoms._columns import is_frame
+from katoms._data import check_shape, design_of, is_sparse, numbers_of
+from katoms.exceptions import InvalidInputError
 
 
 class Entries(NamedTuple):
@@ -56,7 +58,7 @@ def _is_text(places: np.ndarray) -> bool:
 
 def _listed(X: tuple, known: Known | None) -> Entries:
     if len(X) not in (3, 4):
-        raise ValueError(
+        raise InvalidInputError(
             f"X is a tuple of {len(X)}; give (rows, columns, values), or (rows, columns, values, shape) where the last "
             "rows or columns may have no entry"
         )
@@ -64,10 +66,12 @@ def _listed(X: tuple, known: Known | None) -> Entries:
     columns, names = _numbered(X[1], "columns", known)
     values = numbers_of(X[2], "values")
     if len(X) == 4 and (row_names is not None or names is not None):
-        raise ValueError("a shape goes with indices from 0; where rows or columns are names, the names say how many")
+        raise InvalidInputError(
+            "a shape goes with indices from 0; where rows or columns are names, the names say how many"
+        )
     if len(X) == 4:
         if len(X[3]) != 2:
-            raise ValueError(f"the shape is {X[3]!r}; give the numbers of rows and of columns")
+            raise InvalidInputError(f"the shape is {X[3]!r}; give the numbers of rows and of columns")
         shape = (int(X[3][0]), int(X[3][1]))
     else:
         width = known.width if known is not None else _most(columns, "columns")
@@ -92,7 +96,9 @@ def _numbered(listed: Any, what: str, known: Known | None) -> tuple[np.ndarray, 
 
 def _text(value: Any, at: int, what: str) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"{what} holds {value!r} at position {at} among names; give all as names, or all as indices")
+        raise InvalidInputError(
+            f"{what} holds {value!r} at position {at} among names; give all as names, or all as indices"
+        )
     return value
 
 
@@ -100,7 +106,7 @@ def _most(places: np.ndarray, what: str) -> int:
     most = int(places.max()) + 1 if len(places) else 0
     # A matrix with so many empty rows would not fit into memory, and nobody means it.
     if most > 10_000_000 and most > 1000 * len(places):
-        raise ValueError(
+        raise InvalidInputError(
             f"{what} holds {most - 1} among {len(places)} entries; indices count from 0: renumber them, for example with "
             "numpy.unique(..., return_inverse=True)"
         )
@@ -109,9 +115,9 @@ def _most(places: np.ndarray, what: str) -> int:
 
 def _stored(X: Any) -> Entries:
     if np.iscomplexobj(X.data if hasattr(X, "data") else X):
-        raise ValueError("Complex data not supported\nComplete real and imaginary parts one by one.")
+        raise InvalidInputError("Complex data not supported\nComplete real and imaginary parts one by one.")
     if len(X.shape) != 2:
-        raise ValueError(f"X has shape {X.shape}; a matrix has rows and columns")
+        raise InvalidInputError(f"X has shape {X.shape}; a matrix has rows and columns")
     check_shape(X.shape)
     X = X.tocoo()
     shape = (int(X.shape[0]), int(X.shape[1]))
@@ -127,16 +133,18 @@ def places_of(listed: Any, what: str, names: np.ndarray | None = None) -> np.nda
     if places.size == 0:
         return places.astype(np.uintp)
     if places.dtype.kind not in "iu":
-        raise ValueError(f"{what} holds {places.ravel()[0]!r}; give indices, which are whole numbers from 0")
+        raise InvalidInputError(f"{what} holds {places.ravel()[0]!r}; give indices, which are whole numbers from 0")
     if places.min() < 0:
         at = int(np.flatnonzero(places.ravel() < 0)[0])
-        raise ValueError(f"{what} holds {places.ravel()[at]} at position {at}; indices count from 0")
+        raise InvalidInputError(f"{what} holds {places.ravel()[at]} at position {at}; indices count from 0")
     return np.asarray(places, dtype=np.uintp, order="C")
 
 
 def _found(places: np.ndarray, what: str, names: np.ndarray | None) -> np.ndarray:
     if names is None:
-        raise ValueError(f"{what} names {places.ravel().tolist()[0]!r}, but the {what} of X have no names; give indices from 0")
+        raise InvalidInputError(
+            f"{what} names {places.ravel().tolist()[0]!r}, but the {what} of X have no names; give indices from 0"
+        )
     index = {name: at for at, name in reversed(list(enumerate(names)))}
     found = [index.get(name) for name in places.ravel().tolist()]
     if None in found:
@@ -145,5 +153,5 @@ def _found(places: np.ndarray, what: str, names: np.ndarray | None) -> np.ndarra
         name = places.ravel().tolist()[found.index(None)]
         near = difflib.get_close_matches(str(name), [str(known) for known in names], 1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise ValueError(f"{what} names {name!r}, but no {what[:-1]} of X is called so{hint}")
+        raise InvalidInputError(f"{what} names {name!r}, but no {what[:-1]} of X is called so{hint}")
     return np.array(found, dtype=np.uintp).reshape(places.shape)

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from katoms._interop import NotFittedError, known_to_sklearn
+from katoms.exceptions import InvalidInputError, NotFittedError, known_to_sklearn
 
 UNCHANGED = "$UNCHANGED$"
 
@@ -57,6 +57,10 @@ class Estimator:
     """Parameters by name, as scikit-learn's ``BaseEstimator`` has them."""
 
     _aliases: ClassVar[dict[str, str]] = {}
+    #: When the fit must end, by the monotonic clock.
+    _ends_at: float | None = None
+    status_: str
+    n_iter_: int
 
     @classmethod
     def _parameters(cls) -> dict[str, inspect.Parameter]:
@@ -72,7 +76,9 @@ class Estimator:
         known = sorted(self._parameters())
         for name, value in _without_aliases(self._aliases, params).items():
             if name not in known:
-                raise ValueError(f"Invalid parameter {name!r} for estimator {self}. Valid parameters are: {known}.")
+                raise InvalidInputError(
+                    f"Invalid parameter {name!r} for estimator {self}. Valid parameters are: {known}."
+                )
             setattr(self, name, value)
         return self
 
@@ -169,7 +175,7 @@ class GivesFrames(Estimator):
         """
         if transform is not None:
             if transform not in ("default", "pandas", "polars"):
-                raise ValueError(f"transform is {transform!r}; it must be 'default', 'pandas' or 'polars'")
+                raise InvalidInputError(f"transform is {transform!r}; it must be 'default', 'pandas' or 'polars'")
             self._sklearn_output_config = {"transform": transform}
         return self
 
@@ -215,9 +221,9 @@ def feature_names_out(estimator: Any, input_features: Any) -> np.ndarray:
     if input_features is not None:
         given = np.asarray(input_features, dtype=object)
         if known is not None and list(given) != list(known):
-            raise ValueError("input_features is not equal to feature_names_in_")
+            raise InvalidInputError("input_features is not equal to feature_names_in_")
         if len(given) != estimator.n_features_in_:
-            raise ValueError(
+            raise InvalidInputError(
                 f"input_features should have length equal to {estimator.n_features_in_}, the features of fit"
             )
         known = given

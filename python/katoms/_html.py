@@ -134,14 +134,14 @@ def _table(model: Any) -> str:
     order = sorted(model.support_, key=lambda j: (-abs(effects[j]), j))
     names = coefficient_names(model)
     longest = max((abs(effects[j]) for j in order), default=0.0)
-    told = [coef] if standardized is None else [coef, effects]
-    rows = [_row(str(names[j]), [column[j] for column in told], effects[j], longest) for j in order[:MOST]]
-    empty = "<td></td>" * len(told)
+    columns = [coef] if standardized is None else [coef, effects]
+    rows = [_row(str(names[j]), [column[j] for column in columns], effects[j], longest) for j in order[:MOST]]
+    empty = "<td></td>" * len(columns)
     if len(order) > MOST:
         rows.append(f"<tr><td>and {len(order) - MOST} more</td>{empty}<td></td></tr>")
     if getattr(model, "fit_intercept", False):
         rows.append(f"<tr><td>intercept</td><td>{_number(np.ravel(model.intercept_)[0])}</td>{empty}</tr>")
-    heads = ["feature", "coefficient", "per standard<br>deviation"][: 1 + len(told)] + [""]
+    heads = ["feature", "coefficient", "per standard<br>deviation"][: 1 + len(columns)] + [""]
     head = "".join(f"<th>{each}</th>" for each in heads)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 

@@ -10,29 +10,17 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from katoms import _katoms
-from katoms._checks import (
-    Design,
-    asked,
-    bounds_of,
-    check_same_features,
-    design_of,
-    is_sparse,
-    method_of,
-    whole_of,
-)
+from katoms._columns import Filling, columns_of, filling_of
+from katoms._data import Design, check_same_features, design_of, is_sparse, run_kernel, target_of, weights_of
 from katoms._estimator import GivesFrames, TakesWeights, coefficient_names, feature_names_out
-from katoms._groups import features_of
-from katoms._missing import Filling, columns_of, filling_of
 from katoms._model_file import Loaded, save
-from katoms._paths import sizes_of
+from katoms._parameters import bounds_of, features_of, groups_of, method_of, sizes_of, whole_of, with_indicators
 from katoms._plink import Genotypes
-from katoms._quality import quality_of
-from katoms._targets import target_of, weights_of
-from katoms._working import Working
-
+from katoms._work import Working
+from katoms.exceptions import InvalidInputError
 
 #: What only a fit that came to its end can tell of a model.
-_TOLD_AT_THE_END = (
+_KNOWN_AFTER_A_FIT = (
     "standardized_coef_",
     "n_iter_",
     "n_passes_",
@@ -62,6 +50,7 @@ class LinearModel(TakesWeights, GivesFrames, Working):
 
     support_size: Any = None
     _: KW_ONLY
+    groups: Any = None
     l2: Any = 0.0
     fit_intercept: bool = True
     standardize: bool = True
@@ -69,12 +58,6 @@ class LinearModel(TakesWeights, GivesFrames, Working):
     positive: bool = False
     bounds: Any = None
     missing: str = "error"
-    max_iter: int = 1000
-    tol: float = 1e-6
-    time_limit: float | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
-    callback: Callable[[dict[str, Any]], Any] | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None):
         """Find the model."""
@@ -98,22 +81,22 @@ class LinearModel(TakesWeights, GivesFrames, Working):
             method = "accelerated-iht"
         effort = str(getattr(self, "effort", "default")) if chosen is None else "default"
         question = {"support_size": size, "method": method, "effort": effort, "start": start}
-        told = asked(_katoms.fit, design, problem, work, question)
-        self._keep_model(design, size, told["coef"], told["intercept"])
-        self.standardized_coef_ = told["standardized"]
-        self.n_iter_ = told["iterations"]
-        self.n_passes_ = told["passes"]
-        self.n_reads_ = told["reads"]
-        self.n_columns_read_ = told["columns"]
-        self.status_ = told["status"] if chosen is None or chosen.cut is None else chosen.cut
-        self.objective_ = told["objective"]
-        self.loss_ = told["loss"]
-        self.null_loss_ = told["null_loss"]
-        self.quality_ = quality_of(told["quality"])
-        self.trace_ = told["trace"]
+        result = run_kernel(_katoms.fit, design, problem, work, question)
+        self._keep_model(design, size, result["coef"], result["intercept"])
+        self.standardized_coef_ = result["standardized"]
+        self._keep_run(result)
+        self.n_reads_ = result["reads"]
+        self.n_columns_read_ = result["columns"]
+        if chosen is not None and chosen.cut is not None:
+            self.status_ = chosen.cut
+        self.objective_ = result["objective"]
+        self.loss_ = result["loss"]
+        self.null_loss_ = result["null_loss"]
         self._atom_names = work["names"]
-        self._keep_groups(told["chosen"], work["names"])
-        self._raise_if_ended(told)
+        vars(self).pop("chosen_groups_", None)
+        if self.groups is not None:
+            self.chosen_groups_ = [work["names"][group] for group in result["chosen"]]
+        self._raise_if_ended(result)
         self._warn_unless_converged("raise max_iter or tol, or scale the features")
 
     def _keep_model(self, design: Design, size: int, coef: np.ndarray, intercept: float) -> None:
@@ -129,14 +112,14 @@ class LinearModel(TakesWeights, GivesFrames, Working):
             self.means_, self.missing_features_ = design.filling
         self.status_ = "stopped"
 
-    def _raise_if_ended_early(self, told: dict[str, Any], design: Design, best: Callable[[], tuple]) -> None:
+    def _raise_if_ended_early(self, result: dict[str, Any], design: Design, best: Callable[[], tuple]) -> None:
         """Raise what ended a choice from outside, after the best model so far is kept."""
-        if told["ended_by"] is not None:
+        if result["ended_by"] is not None:
             self._keep_model(design, *best())
             # What is known of an earlier model is not true of this one.
-            for name in _TOLD_AT_THE_END:
+            for name in _KNOWN_AFTER_A_FIT:
                 vars(self).pop(name, None)
-            self._raise_if_ended(told)
+            self._raise_if_ended(result)
 
     def _keep_coefficients(self, coef: np.ndarray, intercept: float) -> None:
         self.coef_: np.ndarray = coef
@@ -146,9 +129,6 @@ class LinearModel(TakesWeights, GivesFrames, Working):
     def _linear_part(self) -> tuple[np.ndarray, float]:
         """The coefficients as a vector, and the intercept as a number, in double precision."""
         return np.ravel(self.coef_).astype(np.float64), float(np.ravel(self.intercept_)[0])
-
-    def _keep_groups(self, chosen: np.ndarray, names: list[str]) -> None:
-        """Keep which groups were chosen, where there are groups."""
 
     # What the kernels are asked for.
 
@@ -161,7 +141,12 @@ class LinearModel(TakesWeights, GivesFrames, Working):
 
     def _members(self, design: Design) -> tuple[list[list[int]] | None, list[str]]:
         """Groups, where there are some, and what atoms are called; no names stand for ``x0``, ``x1``, ..."""
-        return None, [] if design.names is None else [str(name) for name in design.names]
+        if self.groups is None:
+            return None, [] if design.names is None else [str(name) for name in design.names]
+        names = None if design.names is None else design.names[: design.inputs]
+        members, called = groups_of(self.groups, names, design.inputs)
+        indicated = () if design.filling is None else design.filling.indicated
+        return with_indicators(members, indicated, design.inputs), called
 
     def _problem(self, design: Design, target: np.ndarray, weights: np.ndarray | None) -> dict[str, Any]:
         groups, _ = self._members(design)
@@ -182,7 +167,7 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         """The ridges to choose from: one, unless rows are held out to choose."""
         if not isinstance(self.l2, numbers.Real):
             what = type(self).__name__
-            raise ValueError(f"l2 is {self.l2!r}; {what} takes one number, and {what}CV chooses among several")
+            raise InvalidInputError(f"l2 is {self.l2!r}; {what} takes one number, and {what}CV chooses among several")
         return [float(self.l2)]
 
     def _work(self, design: Design) -> dict[str, Any]:
@@ -213,10 +198,10 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         if hasattr(self, "_loaded"):
             return self._loaded.predict(X)[0]
         design = self._seen(X)
-        return asked(_katoms.predict, design, *self._linear_part()).astype(design.dtype, copy=False)
+        return run_kernel(_katoms.predict, design, *self._linear_part()).astype(design.dtype, copy=False)
 
     def coef(self, support_size: int | None = None) -> np.ndarray:
-        """The coefficients of a size along the path; without a size, of the chosen model.
+        """The coefficients of a size that was tried (with the chosen ridge); without a size, of the chosen model.
 
         Parameters
         ----------
@@ -230,12 +215,10 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         self._check_fitted()
         if support_size is None or support_size == self.support_size_:
             return self.coef_
-        if not hasattr(self, "path_"):
-            raise ValueError(
-                f"support_size is {support_size}, but only size {self.support_size_} was fitted; "
-                "fit with several sizes, such as support_size=range(0, 11)"
-            )
-        return self.path_.coef(support_size).reshape(self.coef_.shape)
+        return self._coef_of(support_size).reshape(self.coef_.shape)
+
+    def _coef_of(self, support_size: int) -> np.ndarray:
+        raise NotImplementedError
 
     def get_support(self, indices: bool = False) -> np.ndarray:
         """Which features are in the model: a mask, or their indices."""
@@ -252,7 +235,7 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         if hasattr(self, "_loaded"):
             return self._framed(self._loaded.predict(X)[1], X)
         design = self._seen(X)
-        asked(_katoms.check, design)
+        run_kernel(_katoms.check, design)
         if isinstance(X, Genotypes):
             return self._framed(X[:, self.support_], X)
         if isinstance(design.matrix, tuple):
@@ -268,9 +251,9 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         self._check_fitted()
         columns = X.toarray() if is_sparse(X) else np.asarray(X)
         if columns.ndim != 2 or columns.shape[1] != len(self.support_):
-            raise ValueError(f"X must have the {len(self.support_)} columns that transform gives")
+            raise InvalidInputError(f"X must have the {len(self.support_)} columns that transform gives")
         if self.coef_.shape[-1] < self.n_features_in_ or hasattr(self, "_loaded"):
-            raise ValueError("a model that was loaded knows only the columns that it uses")
+            raise InvalidInputError("a model that was loaded knows only the columns that it uses")
         full = np.zeros((columns.shape[0], self.coef_.shape[-1]), dtype=columns.dtype)
         full[:, self.support_] = columns
         # Indicators of missing values are no columns of X.

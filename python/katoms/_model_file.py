@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from katoms import _katoms
-from katoms._checks import Design, check_shape, design_of, is_sparse
+from katoms._columns import MISSING_LEVEL, is_frame, is_missing, not_finite, numbers_in
+from katoms._data import Design, check_shape, design_of, is_sparse
 from katoms._estimator import names_or_numbers
-from katoms._frames import is_frame, is_missing, numbers_in
-from katoms._missing import MISSING_LEVEL, not_finite
+from katoms.exceptions import InvalidInputError
 
 #: The version of the file that is written.
 SCHEMA = 1
@@ -26,7 +26,9 @@ _KINDS = {"b": "bool", "i": "integer", "u": "integer", "f": "float"}
 def save(model: Any, path: Any) -> None:
     """Write a fitted model."""
     if not hasattr(model, "_loaded") and not hasattr(model, "objective_"):
-        raise ValueError("this fit was broken off, and nothing is known of its model; fit it again before it is saved")
+        raise InvalidInputError(
+            "this fit was broken off, and nothing is known of its model; fit it again before it is saved"
+        )
     text = model._loaded.text if hasattr(model, "_loaded") else json.dumps(_fields(model)).encode()
     _katoms.save_model(os.fspath(path), text)
 
@@ -140,7 +142,7 @@ class Loaded:
             return np.array([one["name"] for one in self.coefficients], dtype=object)
         if self.by_place:
             return names_or_numbers(None, self.unnamed)
-        called = [f"x{self.place(one['column'])}{one['name'][len(one['column']):]}" for one in self.coefficients]
+        called = [f"x{self.place(one['column'])}{one['name'][len(one['column']) :]}" for one in self.coefficients]
         return np.array(called, dtype=object)
 
     def place(self, column: str) -> int:
@@ -161,10 +163,12 @@ class Loaded:
         if self.unnamed is None:
             if not is_frame(X):
                 some = ", ".join(self.columns[:5]) + (", ..." if len(self.columns) > 5 else "")
-                raise ValueError(f"the model finds its columns by name ({some}); give a frame of pandas or polars")
+                raise InvalidInputError(
+                    f"the model finds its columns by name ({some}); give a frame of pandas or polars"
+                )
             absent = [name for name in self.columns if name not in X.columns]
             if absent:
-                raise ValueError(f"X lacks {', '.join(map(repr, absent))}, which the model needs")
+                raise InvalidInputError(f"X lacks {', '.join(map(repr, absent))}, which the model needs")
             check_shape(X.shape)
             given = [(name, self._values(name, X[name].to_numpy())) for name in self.columns]
             self._check_missing(X.shape[0], given)
@@ -178,7 +182,9 @@ class Loaded:
             design = design_of(X)
             values, dtype = X.tocsc() if is_sparse(X) else design.matrix, design.dtype
         if values.shape[1] != self.unnamed:
-            raise ValueError(f"X has {values.shape[1]} features, but the model is expecting {self.unnamed} features as input.")
+            raise InvalidInputError(
+                f"X has {values.shape[1]} features, but the model is expecting {self.unnamed} features as input."
+            )
 
         def column(name: str) -> np.ndarray:
             picked = values[:, [self.place(name)]]
@@ -202,7 +208,7 @@ class Loaded:
         found = [(name, values) for name, values in given if isinstance(values, np.ndarray)]
         if found and not np.isfinite(matrix := np.column_stack([values for _, values in found])).all():
             names = None if self.unnamed is not None else np.array([name for name, _ in found], dtype=object)
-            raise _katoms.NotFiniteError(not_finite(Design(matrix, matrix.shape, names)))
+            raise InvalidInputError(not_finite(Design(matrix, matrix.shape, names)))
 
 
 def _place(name: str) -> int | None:

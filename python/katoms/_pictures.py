@@ -8,7 +8,9 @@ import numpy as np
 
 from katoms import _charts as charts
 from katoms import _drawing as drawing
-from katoms._checks import is_frame, is_sparse
+from katoms._columns import is_frame
+from katoms._data import is_sparse
+from katoms.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +45,7 @@ def _axes_for(pictures: list[str], part: tuple[int, int], ax: Any) -> np.ndarray
         return figure.subplots(1, len(pictures), squeeze=False, gridspec_kw={"width_ratios": widths})[0]
     axes = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
     if len(axes) != len(pictures):
-        raise ValueError(f"ax holds {len(axes)} axes, but {len(pictures)} are needed: {', '.join(pictures)}")
+        raise InvalidInputError(f"ax holds {len(axes)} axes, but {len(pictures)} are needed: {', '.join(pictures)}")
     return axes
 
 
@@ -57,7 +59,7 @@ def _part(model: Any, shape: tuple[int, int] | None) -> tuple[int, int]:
     full = _shape(model)
     wanted = (MOST, MOST) if shape is None else shape
     if len(wanted) != 2 or min(wanted) < 1:
-        raise ValueError(f"shape is {shape!r}; give how many rows and columns to draw, each at least 1")
+        raise InvalidInputError(f"shape is {shape!r}; give how many rows and columns to draw, each at least 1")
     return min(full[0], int(wanted[0])), min(full[1], int(wanted[1]))
 
 
@@ -79,7 +81,7 @@ def _seen(X: Any, part: tuple[int, int]) -> np.ndarray:
         return seen
     array = np.asarray(X.to_numpy() if is_frame(X) else X, dtype=float)
     if array.ndim != 2:
-        raise ValueError(f"X has {array.ndim} dimensions; give a matrix with NaN, or (rows, columns, values)")
+        raise InvalidInputError(f"X has {array.ndim} dimensions; give a matrix with NaN, or (rows, columns, values)")
     seen[: array.shape[0], : array.shape[1]] = array[: part[0], : part[1]]
     return seen
 

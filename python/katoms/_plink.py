@@ -117,7 +117,7 @@ def read_plink(path: str | os.PathLike[str]) -> Genotypes:
     >>> known = ~np.isnan(X.phenotype)  # doctest: +SKIP
     >>> model = katoms.SparseRegressor(support_size=10).fit(X[known], X.phenotype[known])  # doctest: +SKIP
     """
-    told = _katoms.read_plink(os.fspath(path))
-    codes = np.memmap(told["bed"], np.uint8, "r", offset=_HEADER)
-    names = np.array(told["names"], dtype=object)
-    return Genotypes(tuple(told["shape"]), names, told["individuals"], told["phenotype"], told["means"], codes)
+    result = _katoms.read_plink(os.fspath(path))
+    codes = np.memmap(result["bed"], np.uint8, "r", offset=_HEADER)
+    names = np.array(result["names"], dtype=object)
+    return Genotypes(tuple(result["shape"]), names, result["individuals"], result["phenotype"], result["means"], codes)

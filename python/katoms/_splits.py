@@ -1,13 +1,17 @@
-"""Which rows are held out: folds that hold out each row once, or any splits."""
+"""Which rows are held out, and how models are scored on them."""
 
 from __future__ import annotations
 
+import inspect
 import numbers
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from katoms._checks import whole_of
+from katoms._columns import is_frame
+from katoms._parameters import whole_of
+from katoms.exceptions import InvalidInputError
 
 
 class Split(NamedTuple):
@@ -25,10 +29,12 @@ def held_out(cv: Any, X: Any, y: Any, groups: Any, rows: int, seed: int) -> Fold
     """Folds where each row is held out once and the others train; else the splits."""
     if cv is None or isinstance(cv, numbers.Integral):
         if groups is not None:
-            raise ValueError(f"cv={cv!r} does not look at groups; give a splitter that does, such as GroupKFold({cv or 5})")
+            raise InvalidInputError(
+                f"cv={cv!r} does not look at groups; give a splitter that does, such as GroupKFold({cv or 5})"
+            )
         return 5 if cv is None else whole_of(cv, "cv", 2), seed
     if isinstance(cv, str):
-        raise ValueError(f"cv is {cv!r}; give a number of folds, a splitter, splits, or the fold of each row")
+        raise InvalidInputError(f"cv is {cv!r}; give a number of folds, a splitter, splits, or the fold of each row")
     if hasattr(cv, "split"):
         listed = _listed(cv, X, y, groups)
     else:
@@ -37,7 +43,7 @@ def held_out(cv: Any, X: Any, y: Any, groups: Any, rows: int, seed: int) -> Fold
             return _labels(listed, rows)
     splits = [_split(at, one, rows) for at, one in enumerate(listed)]
     if not splits:
-        raise ValueError("cv has no splits; give at least one pair of (train, test)")
+        raise InvalidInputError("cv has no splits; give at least one pair of (train, test)")
     return _folds(splits, rows) or splits
 
 
@@ -49,12 +55,14 @@ def _listed(cv: Any, X: Any, y: Any, groups: Any) -> list:
     except ValueError as error:
         if "groups" not in str(error):
             raise
-        raise ValueError(f"{type(cv).__name__} splits by groups of rows: give them to fit(X, y, groups=...)") from None
+        raise InvalidInputError(
+            f"{type(cv).__name__} splits by groups of rows: give them to fit(X, y, groups=...)"
+        ) from None
 
 
 def _labels(cv: list, rows: int) -> list[int]:
     if len(cv) != rows:
-        raise ValueError(f"cv has {len(cv)} labels; one for each of the {rows} rows is needed")
+        raise InvalidInputError(f"cv has {len(cv)} labels; one for each of the {rows} rows is needed")
     return np.unique(np.asarray(cv), return_inverse=True)[1].tolist()
 
 
@@ -62,17 +70,19 @@ def _split(at: int, pair: Any, rows: int) -> Split:
     try:
         train, test = (np.asarray(side) for side in pair)
     except (TypeError, ValueError):
-        raise ValueError(f"split {at} of cv is no pair of (train, test): give the rows of both") from None
+        raise InvalidInputError(f"split {at} of cv is no pair of (train, test): give the rows of both") from None
     split = Split(*(np.flatnonzero(side) if side.dtype == bool else side.ravel() for side in (train, test)))
     for side, what in zip(split, ("train", "test")):
         if len(side) == 0:
-            raise ValueError(f"split {at} of cv has no rows to {what}")
+            raise InvalidInputError(f"split {at} of cv has no rows to {what}")
         if side.dtype.kind not in "iu" or side.min() < -rows or side.max() >= rows:
-            raise ValueError(f"split {at} of cv: the rows to {what} must be whole numbers below {rows}, the rows of X")
+            raise InvalidInputError(
+                f"split {at} of cv: the rows to {what} must be whole numbers below {rows}, the rows of X"
+            )
     split = Split(split.train % rows, split.test % rows)
     both = np.intersect1d(*split)
     if len(both) > 0:
-        raise ValueError(f"split {at} of cv trains and tests on row {both[0]}; a row that trains cannot judge")
+        raise InvalidInputError(f"split {at} of cv trains and tests on row {both[0]}; a row that trains cannot judge")
     return split
 
 
@@ -90,3 +100,44 @@ def splits_of(fold_of_row: np.ndarray) -> list[Split]:
     """The same as splits."""
     folds = range(int(fold_of_row.max()) + 1)
     return [Split(np.flatnonzero(fold_of_row != fold), np.flatnonzero(fold_of_row == fold)) for fold in folds]
+
+
+Scorer = Callable[..., float]
+
+
+def scorer_of(scoring: Any) -> Scorer | None:
+    """A function of (estimator, X, y), of which more is better; None for the loss that is fitted."""
+    if scoring is None or callable(scoring):
+        return scoring
+    if not isinstance(scoring, str):
+        raise InvalidInputError(
+            f"scoring is {scoring!r}; give the name of a scorer of scikit-learn, such as 'roc_auc', a function of "
+            "(estimator, X, y), or None for the held-out loss"
+        )
+    from sklearn.metrics import get_scorer
+
+    return get_scorer(scoring)
+
+
+def scored(scorer: Scorer, model: Any, X: Any, y: Any, test: np.ndarray, sample_weight: Any) -> float:
+    """The score of a model on some rows, weighted where the scorer takes weights."""
+    weights = {}
+    if sample_weight is not None and "sample_weight" in _parameters(getattr(scorer, "_score_func", scorer)):
+        weights["sample_weight"] = np.asarray(sample_weight)[test]
+    return float(scorer(model, rows_of(X, test), rows_of(y, test), **weights))
+
+
+def _parameters(function: Any) -> Any:
+    try:
+        return inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return ()
+
+
+def rows_of(X: Any, rows: np.ndarray) -> Any:
+    """Some rows of an array, a sparse matrix, a frame or a list, as the same kind of thing."""
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    if hasattr(X, "tocsr"):
+        return X.tocsr()[rows]
+    return X[rows] if is_frame(X) or hasattr(X, "shape") or hasattr(X, "to_numpy") else np.asarray(X)[rows]

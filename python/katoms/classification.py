@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from katoms import _docs, _katoms
-from katoms._by_criterion import ByCriterion
+from katoms._criterion import ByCriterion
+from katoms._cv import Validated
+from katoms._data import classes_of, column_of, weighted_by_class, weights_of
 from katoms._docs import documented
 from katoms._estimator import ALIASES, accepts_aliases
-from katoms._grouped import Grouped
 from katoms._linear import LinearModel
 from katoms._splits import Split
-from katoms._targets import classes_of, column_of, weighted_by_class, weights_of
-from katoms._validated import Validated
-from katoms._working import warn
+from katoms._work import warn
+from katoms.exceptions import InvalidInputError
 
 _WORDS = {"shape": "(1, n_features)", "intercept": "ndarray of shape (1,)"}
 
@@ -43,7 +43,9 @@ class Classifier(LinearModel):
     def _check_splits(self, splits: list[Split], target: np.ndarray) -> None:
         for at, split in enumerate(splits):
             if len(np.unique(target[split.train])) < 2:
-                raise ValueError(f"split {at} of cv trains on one class alone; two are needed to tell them apart")
+                raise InvalidInputError(
+                    f"split {at} of cv trains on one class alone; two are needed to tell them apart"
+                )
 
     def _keep_coefficients(self, coef: np.ndarray, intercept: float) -> None:
         self.classes_ = vars(self).pop("_classes_to_be")
@@ -51,7 +53,8 @@ class Classifier(LinearModel):
 
     def _warn_unless_converged(self, advice: str) -> None:
         if self.status_ != "separated":
-            return super()._warn_unless_converged(advice)
+            super()._warn_unless_converged(advice)
+            return
         zero, one = self.classes_
         warn(
             f"{type(self).__name__}: complete separation: this model tells {one} from {zero} without an error on the rows "
@@ -77,9 +80,9 @@ class Classifier(LinearModel):
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """The logarithms of the probabilities."""
-        told = self._of_both_classes(_katoms.log_probabilities, X)
+        result = self._of_both_classes(_katoms.log_probabilities, X)
         # Single precision takes what is nearly certain for 1, and its logarithm is then 0.
-        return told if told.dtype == np.float64 else np.where(self.predict_proba(X) == 1, np.float32(0), told)
+        return result if result.dtype == np.float64 else np.where(self.predict_proba(X) == 1, np.float32(0), result)
 
     def _of_both_classes(self, function: Callable[[np.ndarray], np.ndarray], X: Any) -> np.ndarray:
         linear = self.decision_function(X)
@@ -105,7 +108,7 @@ class Classifier(LinearModel):
 @documented(_docs.of_classes(_docs.SPARSE), **_WORDS)
 @dataclass(eq=False, repr=False)
 class SparseClassifier(Classifier, ByCriterion):
-    """Logistic regression of two classes with at most k features.
+    """Logistic regression of two classes with at most k features, or k groups.
 
     Parameters
     ----------
@@ -138,7 +141,7 @@ class SparseClassifier(Classifier, ByCriterion):
 @documented(_docs.of_classes(_docs.SPARSE_CV), **_WORDS)
 @dataclass(eq=False, repr=False)
 class SparseClassifierCV(Classifier, Validated):
-    """Logistic regression of two classes with at most k features, k chosen on rows held out.
+    """Logistic regression of two classes with at most k features, or k groups; k is chosen on rows held out.
 
     Parameters
     ----------
@@ -162,72 +165,6 @@ class SparseClassifierCV(Classifier, Validated):
     >>> model = SparseClassifierCV(support_size=range(1, 6), rule="1se").fit(X, y)
     >>> model.k_1se_, model.support_
     (2, array([ 7, 42]))
-    """
-
-    l2: Any = None
-
-
-@accepts_aliases(**ALIASES)
-@documented(_docs.of_classes(_docs.GROUPED), **_WORDS)
-@dataclass(eq=False, repr=False)
-class GroupSparseClassifier(Classifier, Grouped, ByCriterion):
-    """Logistic regression of two classes with the features of at most k groups.
-
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
-    See Also
-    --------
-    GroupSparseClassifierCV : the number of groups by cross-validation.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from katoms import GroupSparseClassifier
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(200, 60))
-    >>> groups = np.arange(60) % 20  # features 3, 23 and 43 are group 3
-    >>> y = np.where(X[:, 3] - X[:, 23] + 2 * X[:, 43] + 0.5 * rng.normal(size=200) > 0, "ill", "well")
-    >>> model = GroupSparseClassifier(support_size=1, groups=groups).fit(X, y)
-    >>> model.chosen_groups_, model.support_
-    (['3'], array([ 3, 23, 43]))
-    """
-
-
-@accepts_aliases(**ALIASES)
-@documented(_docs.of_classes(_docs.GROUPED_CV), **_WORDS)
-@dataclass(eq=False, repr=False)
-class GroupSparseClassifierCV(Classifier, Grouped, Validated):
-    """Logistic regression of two classes with the features of at most k groups, k chosen on rows held out.
-
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
-    See Also
-    --------
-    GroupSparseClassifier : a given number of groups, or one by a criterion.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from katoms import GroupSparseClassifierCV
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(200, 60))
-    >>> groups = np.arange(60) % 20  # features 3, 23 and 43 are group 3
-    >>> y = np.where(X[:, 3] - X[:, 23] + 2 * X[:, 43] + 0.5 * rng.normal(size=200) > 0, "ill", "well")
-    >>> model = GroupSparseClassifierCV(support_size=range(1, 5), groups=groups, rule="1se").fit(X, y)
-    >>> model.k_1se_, model.chosen_groups_
-    (1, ['3'])
     """
 
     l2: Any = None

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from katoms import _docs, _katoms
-from katoms._checks import Design, asked, check_same_features, is_sparse, method_of, seed_of, threads_of, whole_of
+from katoms._columns import infinite
+from katoms._data import Design, check_same_features, is_sparse, run_kernel
 from katoms._docs import documented
 from katoms._entries import Entries, Known, entries_of, places_of
 from katoms._estimator import GivesFrames, accepts_aliases, feature_names_out
-from katoms._missing import infinite
-from katoms._paths import sizes_of
-from katoms._quality import quality_of
-from katoms._working import Working
+from katoms._parameters import method_of, seed_of, sizes_of, threads_of, whole_of
+from katoms._work import Working
+from katoms.exceptions import InvalidInputError
 
 _CENTRINGS = ("auto", "none", "mean", "effects")
 _TRIED = ("rank", "l2", "centring", "row_prior", "held_out_rmse", "held_out_mse", "standard_error", "seen_rmse")
@@ -35,13 +35,7 @@ class Completing(GivesFrames, Working):
     scale: Any = "auto"
     clip: Any = "seen"
     method: str | None = None
-    max_iter: int = 1000
-    tol: float = 1e-6
-    time_limit: float | None = None
-    n_jobs: int | None = None
     random_state: Any = None
-    verbose: int = 0
-    callback: Callable[[dict[str, Any]], Any] | None = None
 
     def fit(self, X: Any, y: Any = None):
         """Complete a matrix.
@@ -62,14 +56,16 @@ class Completing(GivesFrames, Working):
         """
         entries = entries_of(X)
         self._begin()
-        told = asked(_katoms.complete, entries, self._asked(self._scales(entries)), self._how_to_work([]), explain=_infinite)
+        result = run_kernel(
+            _katoms.complete, entries, self._asked(self._scales(entries)), self._how_to_work([]), explain=_infinite
+        )
         self._keep_features(entries.shape[1], entries.names)
         self.__dict__.pop("row_names_in_", None)
         if entries.row_names is not None:
             self.row_names_in_ = entries.row_names
-        self._keep(told)
-        self._raise_if_ended(told)
-        if not told["held_out"]:
+        self._keep(result)
+        self._raise_if_ended(result)
+        if not result["held_out"]:
             taken = f"rank {self.rank_}, l2 {self.l2_:g} and centring {self.centring_!r}"
             if self.noise_variance_ is not None:
                 taken = f"rank {self.rank_} and row prior {self.row_prior_!r}"
@@ -95,9 +91,9 @@ class Completing(GivesFrames, Working):
         if isinstance(self.scale, str) and self.scale == "auto":
             return False if isinstance(entries.matrix, tuple) or named else None
         if not isinstance(self.scale, (bool, np.bool_)):
-            raise ValueError(f"scale is {self.scale!r}; it must be 'auto', True or False")
+            raise InvalidInputError(f"scale is {self.scale!r}; it must be 'auto', True or False")
         if self.scale and named:
-            raise ValueError(
+            raise InvalidInputError(
                 f"scale=True goes without {' and '.join(named)}: for scaled columns a factor analysis finds the noise of "
                 "each column, which does the work of l2; leave it at its default, or give scale=False"
             )
@@ -107,7 +103,7 @@ class Completing(GivesFrames, Working):
         """What is wanted of the kernels."""
         centring = "none" if self.centring is None else self.centring
         if centring not in _CENTRINGS:
-            raise ValueError(f"centring is {self.centring!r}; it must be one of {', '.join(_CENTRINGS)}")
+            raise InvalidInputError(f"centring is {self.centring!r}; it must be one of {', '.join(_CENTRINGS)}")
         return {
             "scale": scale,
             "ranks": self._ranks(),
@@ -121,27 +117,22 @@ class Completing(GivesFrames, Working):
             "seed": seed_of(self.random_state),
         }
 
-    def _keep(self, told: dict[str, Any]) -> None:
-        self._matrix = told["matrix"]
-        state = self._matrix.state()
+    def _keep(self, result: dict[str, Any]) -> None:
+        self._matrix = result["matrix"]
+        parts = self._matrix.parts()
         self.factors_ = self._matrix.factors()
-        self.singular_values_ = state["singular_values"]
-        self.mean_ = state["mean"]
-        self.row_effects_ = state["row_effects"]
-        self.column_effects_ = state["column_effects"]
-        self.scales_ = state["scales"]
-        factors = state["factor_model"]
-        self.noise_variance_ = None if factors is None else factors["noise"] * self.scales_**2
-        self.bounds_ = state["bounds"]
-        self.rank_, self.l2_, self.centring_ = told["rank"], told["l2"], told["centring"]
-        self.row_prior_ = told["row_prior"]
-        self.rmse_ = told["rmse"]
-        self.held_out_rmse_ = told["held_out_rmse"]
-        self.n_iter_ = told["iterations"]
-        self.n_passes_ = told["passes"]
-        self.status_ = told["status"]
-        self.quality_ = quality_of(told["quality"])
-        self.trace_ = told["trace"]
+        self.singular_values_ = parts["singular_values"]
+        self.mean_ = parts["mean"]
+        self.row_effects_ = parts["row_effects"]
+        self.column_effects_ = parts["column_effects"]
+        self.scales_ = parts["scales"]
+        self.noise_variance_ = None if parts["noise"] is None else parts["noise"] * self.scales_**2
+        self.bounds_ = parts["bounds"]
+        self.rank_, self.l2_, self.centring_ = result["rank"], result["l2"], result["centring"]
+        self.row_prior_ = result["row_prior"]
+        self.rmse_ = result["rmse"]
+        self.held_out_rmse_ = result["held_out_rmse"]
+        self._keep_run(result)
 
     # What a completed matrix does.
 
@@ -164,7 +155,7 @@ class Completing(GivesFrames, Working):
         self._check_fitted()
         if columns is None:
             if is_sparse(rows):
-                raise ValueError(
+                raise InvalidInputError(
                     "X is a sparse matrix, and the predictions of all its places are dense; "
                     "use predict(rows, columns) for some places, or predict(X.toarray()) with NaN where nothing was seen"
                 )
@@ -210,8 +201,8 @@ class Completing(GivesFrames, Working):
 
     def _of_rows(self, function: Callable[..., np.ndarray], entries: Any) -> np.ndarray:
         """What the matrix says of rows, in single precision where they are."""
-        told = asked(function, entries, threads_of(self.n_jobs), explain=_infinite)
-        return told.astype(np.float32) if getattr(entries.matrix, "dtype", None) == np.float32 else told
+        result = run_kernel(function, entries, threads_of(self.n_jobs), explain=_infinite)
+        return result.astype(np.float32) if getattr(entries.matrix, "dtype", None) == np.float32 else result
 
     def fit_transform(self, X: Any, y: Any = None):
         """Complete a matrix, and give it with its holes filled."""
@@ -277,14 +268,14 @@ class MatrixCompletion(Completing):
         if self.rank is None:
             return None
         if not isinstance(self.rank, numbers.Integral) or isinstance(self.rank, bool):
-            raise ValueError(
+            raise InvalidInputError(
                 f"rank is {self.rank!r}; give a whole number or None, or several to choose from to MatrixCompletionCV"
             )
         return [whole_of(self.rank, "rank", 1)]
 
     def _ridges(self) -> list[float] | None:
         if self.l2 is not None and not isinstance(self.l2, numbers.Real):
-            raise ValueError(
+            raise InvalidInputError(
                 f"l2 is {self.l2!r}; give a number or None, or several to choose from to MatrixCompletionCV"
             )
         return None if self.l2 is None else [float(self.l2)]
@@ -330,7 +321,7 @@ class MatrixCompletionCV(Completing):
             return None
         if isinstance(self.rank, (str, bool, numbers.Number)):
             if not isinstance(self.rank, numbers.Integral) or isinstance(self.rank, bool):
-                raise ValueError(f"rank is {self.rank!r}; give a whole number, several of them, or None")
+                raise InvalidInputError(f"rank is {self.rank!r}; give a whole number, several of them, or None")
             return [whole_of(self.rank, "rank", 1)]
         return sizes_of(self.rank, "rank", 1)
 
@@ -341,18 +332,18 @@ class MatrixCompletionCV(Completing):
 
     def _asked(self, scale: bool | None) -> dict[str, Any]:
         if self.rule not in ("min", "1se"):
-            raise ValueError(f"rule is {self.rule!r}; it must be 'min' or '1se'")
+            raise InvalidInputError(f"rule is {self.rule!r}; it must be 'min' or '1se'")
         if not isinstance(self.patience, numbers.Integral) or self.patience < 1:
-            raise ValueError(f"patience is {self.patience!r}; it must be a whole number of at least 1")
+            raise InvalidInputError(f"patience is {self.patience!r}; it must be a whole number of at least 1")
         held_out = {"held_out": float(self.held_out), "rule": self.rule, "patience": int(self.patience)}
         return {**super()._asked(scale), **held_out}
 
-    def _keep(self, told: dict[str, Any]) -> None:
-        super()._keep(told)
+    def _keep(self, result: dict[str, Any]) -> None:
+        super()._keep(result)
         # Without a choice the rank that was given is both.
-        self.rank_min_ = self.rank_ if told["rank_min"] is None else told["rank_min"]
-        self.rank_1se_ = self.rank_ if told["rank_1se"] is None else told["rank_1se"]
-        self.cv_results_ = {name: np.array([trial[name] for trial in told["trials"]]) for name in _TRIED}
+        self.rank_min_ = self.rank_ if result["rank_min"] is None else result["rank_min"]
+        self.rank_1se_ = self.rank_ if result["rank_1se"] is None else result["rank_1se"]
+        self.cv_results_ = {name: np.array([trial[name] for trial in result["trials"]]) for name in _TRIED}
 
 
 @dataclass
@@ -374,4 +365,4 @@ def _clip(clip: Any) -> str | tuple[float, float]:
         low, high = clip
         return float(low), float(high)
     except (TypeError, ValueError):
-        raise ValueError(f"clip is {clip!r}; it must be 'seen', a pair (low, high) or None") from None
+        raise InvalidInputError(f"clip is {clip!r}; it must be 'seen', a pair (low, high) or None") from None

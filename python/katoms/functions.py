@@ -6,18 +6,14 @@ import os
 from typing import Any
 
 from katoms import _katoms
-from katoms._checks import whole_of
 from katoms._model_file import Loaded, restore
-from katoms._paths import Path
-from katoms.classification import GroupSparseClassifier, SparseClassifier
-from katoms.regression import GroupSparseRegressor, SparseRegressor
+from katoms._parameters import whole_of
+from katoms._results import Path
+from katoms.classification import SparseClassifier
+from katoms.exceptions import InvalidInputError
+from katoms.regression import SparseRegressor
 
-_LOSSES = {
-    ("squares", False): SparseRegressor,
-    ("squares", True): GroupSparseRegressor,
-    ("logistic", False): SparseClassifier,
-    ("logistic", True): GroupSparseClassifier,
-}
+_LOSSES = {"squares": SparseRegressor, "logistic": SparseClassifier}
 
 
 def path(
@@ -26,7 +22,6 @@ def path(
     support_sizes: Any = None,
     *,
     loss: str = "squares",
-    groups: Any = None,
     sample_weight: Any = None,
     **parameters: Any,
 ) -> Path:
@@ -40,11 +35,9 @@ def path(
         The sizes; 0 is the model without features. None stands for 0 on, while ``ic_type`` prefers larger models and can
         be trusted with as many rows and columns.
     loss : {"squares", "logistic"}, default="squares"
-    groups : optional
-        As in :class:`GroupSparseRegressor`; sizes then count groups.
     sample_weight : array of shape (n_samples,), optional
     **parameters
-        As in :class:`SparseRegressor`: ``l2``, ``fit_intercept``, ``standardize``, ``always_select``, ...
+        As in :class:`SparseRegressor`: ``groups``, ``l2``, ``fit_intercept``, ``standardize``, ``always_select``, ...
 
     Returns
     -------
@@ -60,11 +53,9 @@ def path(
     >>> found.best("ebic"), found.supports[1]
     (2, array([ 7, 42]))
     """
-    if loss not in ("squares", "logistic"):
-        raise ValueError(f"loss is {loss!r}; it must be 'squares' or 'logistic'")
-    if groups is not None:
-        parameters["groups"] = groups
-    model = _LOSSES[loss, groups is not None](support_size=support_sizes, **parameters)
+    if loss not in _LOSSES:
+        raise InvalidInputError(f"loss is {loss!r}; it must be 'squares' or 'logistic'")
+    model = _LOSSES[loss](support_size=support_sizes, **parameters)
     return model._path(X, y, sample_weight)
 
 
@@ -140,8 +131,8 @@ def theory(
     Examples
     --------
     >>> import katoms
-    >>> told = katoms.theory(0.8, 1.2, tau=0.25)
-    >>> told["converges"], round(told["kappa"], 3)
+    >>> result = katoms.theory(0.8, 1.2, tau=0.25)
+    >>> result["converges"], round(result["kappa"], 3)
     (True, 1.5)
     """
     return _katoms.theory(

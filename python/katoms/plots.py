@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from katoms._estimator import Estimator, coefficient_names
-from katoms._paths import Path
+from katoms._results import Path
+from katoms.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,10 +56,10 @@ def plot_path(model: Any, *, ic_type: str | None = None, ax: Axes | None = None)
 
     if not isinstance(model, Path):
         _check_fitted(model, "plot_path")
-    trail = charts.trail_of(model, ic_type)
+    drawn = charts.coefficient_path(model, ic_type)
     ax = drawing.axes_of(ax, (7.5, 4.5))
-    drawing.count_along_x(ax, charts.size_label(model), trail.sizes)
-    charts.draw_path(ax, trail)
+    drawing.count_along_x(ax, charts.size_label(model), drawn.sizes)
+    charts.draw_path(ax, drawn)
     return ax
 
 
@@ -96,7 +97,7 @@ def plot_cv(model: Any, *, ax: Axes | None = None) -> Axes:
     _check_fitted(model, "plot_cv")
     tried = charts.validation_of(model)
     if tried is None:
-        raise ValueError(
+        raise InvalidInputError(
             f"plot_cv needs losses on held-out rows, which {type(model).__name__} has not; "
             "fit an estimator with cross-validation, such as SparseRegressorCV"
         )
@@ -141,7 +142,7 @@ def plot_coefficients(model: Any, *, max_features: int = 40, ax: Axes | None = N
 
     _check_fitted(model, "plot_coefficients", "coef_")
     if max_features < 1:
-        raise ValueError(f"max_features is {max_features}; at least 1 is needed")
+        raise InvalidInputError(f"max_features is {max_features}; at least 1 is needed")
     standardized = getattr(model, "standardized_coef_", None)
     effects = np.ravel(model.coef_ if standardized is None else standardized)
     bars = charts.bars_of(model, effects)
@@ -193,7 +194,7 @@ def plot_convergence(model: Any, *, ax: Axes | None = None) -> Axes:
     _check_fitted(model, "plot_convergence", "trace_")
     moves = [move for move in model.trace_ if np.isfinite(move["objective"])]
     if not moves:
-        raise ValueError(f"plot_convergence has nothing to draw: this {type(model).__name__} made no move")
+        raise InvalidInputError(f"plot_convergence has nothing to draw: this {type(model).__name__} made no move")
     best = min([move["objective"] for move in moves] + [getattr(model, "objective_", np.inf)])
     ax = drawing.axes_of(ax, (7, 4.2))
     drawing.count_along_x(ax, "passes over the data", np.array([0] + [move["reads"] for move in moves]))
@@ -233,4 +234,4 @@ def _check_fitted(model: Any, plot: str, attribute: str = "n_features_in_") -> N
         raise TypeError(f"{plot} draws a fitted estimator of katoms{also}, not a {type(model).__name__}")
     model._check_fitted()
     if not hasattr(model, attribute):
-        raise ValueError(f"{plot} needs {attribute}, which a fitted {type(model).__name__} has not")
+        raise InvalidInputError(f"{plot} needs {attribute}, which a fitted {type(model).__name__} has not")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import numbers
+import re
 import warnings
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
@@ -13,14 +14,15 @@ from typing import Any
 import numpy as np
 
 from katoms import _docs, _katoms
-from katoms._checks import Design, asked, check_same_features, method_of, seconds_of, whole_of
+from katoms._columns import not_finite
+from katoms._data import Design, check_same_features, run_kernel, target_of
 from katoms._docs import documented
 from katoms._estimator import ALIASES, accepts_aliases
-from katoms._measuring import in_real_numbers, measuring_of, signal_dtype
-from katoms._missing import not_finite
-from katoms._quality import Quality, quality_of
-from katoms._targets import target_of
-from katoms._working import Working, callback_of, warn_unless_converged, work_of
+from katoms._measurements import in_real_numbers, measuring_of, signal_dtype
+from katoms._parameters import method_of, seconds_of, whole_of
+from katoms._results import Quality, quality_of
+from katoms._work import Working, callback_of, warn_unless_converged, work_of
+from katoms.exceptions import InvalidInputError, KatomsError
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,13 +70,13 @@ class Recovered:
         )
 
 
-def _recovered(told: dict[str, Any]) -> Recovered:
+def _recovered(result: dict[str, Any]) -> Recovered:
     same = ("x", "support", "residual_norm", "relative_residual", "most_entries", "status", "seconds", "trace")
     return Recovered(
-        quality=quality_of(told["quality"]),
-        n_iter=told["iterations"],
-        n_passes=told["passes"],
-        **{name: told[name] for name in same},
+        quality=quality_of(result["quality"]),
+        n_iter=result["iterations"],
+        n_passes=result["passes"],
+        **{name: result[name] for name in same},
     )
 
 
@@ -137,7 +139,7 @@ def recover(
     array([  3,  77, 150])
     """
     if support_size is None:
-        raise ValueError("support_size is None; give the number of entries that are not 0")
+        raise InvalidInputError("support_size is None; give the number of entries that are not 0")
     work = work_of(max_iter, tol, n_jobs, callback_of(callback, verbose), [])
     work["seconds"] = seconds_of(time_limit)
     entries = signal_dtype(A, b, dtype)
@@ -151,17 +153,22 @@ def recover(
         "method": method_of(method),
         "complex": is_complex,
     }
-    told = _asked(_katoms.recover, design, target, sought, work)
-    if told["ended_by"] is not None:
-        raise told["ended_by"]
-    half = len(told["x"]) // 2
+    try:
+        result = _asked(_katoms.recover, design, target, sought, work)
+    except KatomsError as error:
+        # Here, X and y are called A and b; what stands in quotes is the name of a column.
+        message = re.sub(r"(?<!['\w])[Xy](?!['\w])", lambda found: {"X": "A", "y": "b"}[found[0]], str(error))
+        raise type(error)(message) from None
+    if result["ended_by"] is not None:
+        raise result["ended_by"]
+    half = len(result["x"]) // 2
     if is_complex:
-        told["x"] = told["x"][:half] + 1j * told["x"][half:]
-        told["support"] = np.flatnonzero(told["x"])
-    told["x"] = told["x"].astype(entries)
-    _warn_beyond(told, (len(b), len(told["x"])))
-    warn_unless_converged("recover", told["status"], told["iterations"], "raise max_iter or tol")
-    return _recovered(told)
+        result["x"] = result["x"][:half] + 1j * result["x"][half:]
+        result["support"] = np.flatnonzero(result["x"])
+    result["x"] = result["x"].astype(entries)
+    _warn_beyond(result, (len(b), len(result["x"])))
+    warn_unless_converged("recover", result["status"], result["iterations"], "raise max_iter or tol")
+    return _recovered(result)
 
 
 @accepts_aliases(**ALIASES)
@@ -234,12 +241,6 @@ class SparseRecovery(Working):
     _: KW_ONLY
     noise: float | None = None
     method: str | None = None
-    max_iter: int = 1000
-    tol: float = 1e-6
-    time_limit: float | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
-    callback: Callable[[dict[str, Any]], Any] | None = None
 
     def fit(self, X: Any, y: Any):
         """Recover the signal.
@@ -259,30 +260,31 @@ class SparseRecovery(Working):
         design = measuring_of(X)
         target = target_of(y, self)
         size = None if self.support_size is None else whole_of(self.support_size, "support_size", 1)
-        sought = {"support_size": size, "noise": None if self.noise is None else _noise(self.noise), "method": method_of(self.method), "complex": False}
+        sought = {
+            "support_size": size,
+            "noise": None if self.noise is None else _noise(self.noise),
+            "method": method_of(self.method),
+            "complex": False,
+        }
         names = [] if design.names is None else [str(name) for name in design.names]
-        told = _asked(_katoms.recover, design, target, sought, self._how_to_work(names))
+        result = _asked(_katoms.recover, design, target, sought, self._how_to_work(names))
         self.n_samples_fit_ = design.shape[0]
         self._keep_features(design.shape[1], design.names)
-        told["x"] = told["x"].astype(design.dtype, copy=False)
-        self._keep(told)
-        self._raise_if_ended(told)
-        _warn_beyond(told, design.shape)
+        result["x"] = result["x"].astype(design.dtype, copy=False)
+        self._keep(result)
+        self._raise_if_ended(result)
+        _warn_beyond(result, design.shape)
         self._warn_unless_converged("raise max_iter or tol")
         return self
 
-    def _keep(self, told: dict[str, Any]) -> None:
-        self.coef_ = told["x"]
-        self.support_ = told["support"]
-        self.support_size_ = told["support_size"]
-        self.residual_norm_ = told["residual_norm"]
-        self.relative_residual_ = told["relative_residual"]
-        self.most_entries_ = told["most_entries"]
-        self.n_iter_ = told["iterations"]
-        self.n_passes_ = told["passes"]
-        self.status_ = told["status"]
-        self.quality_ = quality_of(told["quality"])
-        self.trace_ = told["trace"]
+    def _keep(self, result: dict[str, Any]) -> None:
+        self.coef_ = result["x"]
+        self.support_ = result["support"]
+        self.support_size_ = result["support_size"]
+        self.residual_norm_ = result["residual_norm"]
+        self.relative_residual_ = result["relative_residual"]
+        self.most_entries_ = result["most_entries"]
+        self._keep_run(result)
 
     def predict(self, X: Any) -> np.ndarray:
         """What would be measured: ``X·coef_``.
@@ -318,20 +320,20 @@ class SparseRecovery(Working):
 
 def _asked(function: Any, design: Design, *arguments: Any) -> Any:
     explain = functools.partial(not_finite, advice="Leave out the rows that lack a value, in X and in y")
-    return asked(function, design, *arguments, explain=explain)
+    return run_kernel(function, design, *arguments, explain=explain)
 
 
 def _noise(noise: Any) -> float:
     if not isinstance(noise, numbers.Real):
-        raise ValueError(f"noise is {noise!r}; give the standard deviation of the noise, or None")
+        raise InvalidInputError(f"noise is {noise!r}; give the standard deviation of the noise, or None")
     return float(noise)
 
 
-def _warn_beyond(told: dict[str, Any], shape: tuple[int, ...]) -> None:
-    if told["beyond"]:
+def _warn_beyond(result: dict[str, Any], shape: tuple[int, ...]) -> None:
+    if result["beyond"]:
         warnings.warn(
-            f"support_size is {told['support_size']}, but {shape[0]} measurements of {shape[1]} places carry only "
-            f"{told['most_entries']} entries (the phase transition of Gaussian measurements): what is found may explain "
+            f"support_size is {result['support_size']}, but {shape[0]} measurements of {shape[1]} places carry only "
+            f"{result['most_entries']} entries (the phase transition of Gaussian measurements): what is found may explain "
             "the measurements and still be another signal",
             UserWarning,
             stacklevel=3,

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from katoms import _docs, _katoms
-from katoms._by_criterion import ByCriterion
+from katoms._criterion import ByCriterion
+from katoms._cv import Validated
+from katoms._data import target_of, weights_of
 from katoms._docs import documented
 from katoms._estimator import ALIASES, accepts_aliases
-from katoms._grouped import Grouped
 from katoms._linear import LinearModel
-from katoms._targets import target_of, weights_of
-from katoms._validated import Validated
 
 _WORDS = {"shape": "(n_features,)", "intercept": "float"}
 
@@ -51,7 +50,9 @@ class Regressor(LinearModel):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R² of the predictions: 1 is perfect, 0 is what the mean does."""
         predicted = self.predict(X)
-        return _katoms.r_squared(target_of(y, self), predicted.astype(np.float64), weights_of(sample_weight, len(predicted)))
+        return _katoms.r_squared(
+            target_of(y, self), predicted.astype(np.float64), weights_of(sample_weight, len(predicted))
+        )
 
     def __sklearn_tags__(self):
         from sklearn.utils import RegressorTags
@@ -63,7 +64,7 @@ class Regressor(LinearModel):
 @documented(_docs.SPARSE, **_WORDS)
 @dataclass(eq=False, repr=False)
 class SparseRegressor(Regressor, ByCriterion):
-    """Least squares with at most k features: minimise ½‖y − Xb − c‖² subject to ‖b‖₀ ≤ k.
+    """Least squares with at most k features, or k groups: minimise ½‖y − Xb − c‖² subject to ‖b‖₀ ≤ k.
 
     Parameters
     ----------
@@ -95,6 +96,13 @@ class SparseRegressor(Regressor, ByCriterion):
 
     >>> SparseRegressor().fit(X, y).support_size_
     2
+
+    Groups of features are chosen as a whole:
+
+    >>> groups = np.arange(500) % 100  # 3, 103, 203, ... are group 3
+    >>> y = X[:, 3] - X[:, 103] + 2 * X[:, 203] + 0.1 * rng.normal(size=200)
+    >>> SparseRegressor(support_size=1, groups=groups).fit(X, y).chosen_groups_
+    ['3']
     """
 
 
@@ -102,7 +110,7 @@ class SparseRegressor(Regressor, ByCriterion):
 @documented(_docs.SPARSE_CV, **_WORDS)
 @dataclass(eq=False, repr=False)
 class SparseRegressorCV(Regressor, Validated):
-    """Least squares with at most k features, k chosen on rows held out.
+    """Least squares with at most k features, or k groups; k is chosen on rows held out.
 
     Parameters
     ----------
@@ -126,72 +134,6 @@ class SparseRegressorCV(Regressor, Validated):
     >>> model = SparseRegressorCV(support_size=range(1, 9), rule="1se").fit(X, y)
     >>> model.k_1se_, model.support_
     (2, array([ 7, 42]))
-    """
-
-    l2: Any = None
-
-
-@accepts_aliases(**ALIASES)
-@documented(_docs.GROUPED, **_WORDS)
-@dataclass(eq=False, repr=False)
-class GroupSparseRegressor(Regressor, Grouped, ByCriterion):
-    """Least squares with the features of at most k groups.
-
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
-    See Also
-    --------
-    GroupSparseRegressorCV : the number of groups by cross-validation.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from katoms import GroupSparseRegressor
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(200, 60))
-    >>> groups = np.arange(60) % 20  # features 3, 23 and 43 are group 3
-    >>> y = X[:, 3] - X[:, 23] + 2 * X[:, 43] + 0.1 * rng.normal(size=200)
-    >>> model = GroupSparseRegressor(support_size=1, groups=groups).fit(X, y)
-    >>> model.chosen_groups_, model.support_
-    (['3'], array([ 3, 23, 43]))
-    """
-
-
-@accepts_aliases(**ALIASES)
-@documented(_docs.GROUPED_CV, **_WORDS)
-@dataclass(eq=False, repr=False)
-class GroupSparseRegressorCV(Regressor, Grouped, Validated):
-    """Least squares with the features of at most k groups, k chosen on rows held out.
-
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
-    See Also
-    --------
-    GroupSparseRegressor : a given number of groups, or one by a criterion.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from katoms import GroupSparseRegressorCV
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(200, 60))
-    >>> groups = np.arange(60) % 20  # features 3, 23 and 43 are group 3
-    >>> y = X[:, 3] - X[:, 23] + 2 * X[:, 43] + 0.1 * rng.normal(size=200)
-    >>> model = GroupSparseRegressorCV(support_size=range(1, 6), groups=groups, rule="1se").fit(X, y)
-    >>> model.k_1se_, model.chosen_groups_
-    (1, ['3'])
     """
 
     l2: Any = None

@@ -220,7 +220,12 @@ def line_of(text, figure):
 
 
 def test_figures_of_quality_are_held_against_their_limits():
-    cases = {"a/2": known_case(0.2), "b/3": known_case(0.01, 8.0), "c/5": known_case(-0.02, 9.0), "d/8": known_case(1e-9)}
+    cases = {
+        "a/2": known_case(0.2),
+        "b/3": known_case(0.01, 8.0),
+        "c/5": known_case(-0.02, 9.0),
+        "d/8": known_case(1e-9),
+    }
     text = quality_report.summary({"known": group(cases)}, {})
     assert line_of(text, "above the best known").endswith("| 2 | ≤ 12 | met |")
     assert line_of(text, "by more than 5 %").endswith("| 1 | ≤ 4 | met |")
@@ -240,7 +245,10 @@ def test_figures_of_another_build_stand_beside():
 
 
 def test_a_group_that_cannot_run_and_a_case_that_fails_are_told():
-    results = {"thorough": group({}, missing="not available"), "known": group({"a/2": {"failed": "E"}, "b/2": known_case(0.0)})}
+    results = {
+        "thorough": group({}, missing="not available"),
+        "known": group({"a/2": {"failed": "E"}, "b/2": known_case(0.0)}),
+    }
     text = quality_report.assembled(results)
     assert "| quality-thorough | not available |" in text
     assert line_of(text, "cases that failed").endswith("| 1 | ≤ 0 | **not met** |")
@@ -265,7 +273,10 @@ def test_enumeration_and_exchanges_are_those_of_trying_all(k):
     best = max(itertools.combinations(range(12), k), key=value)
     assert sorted(enumeration.best(X, y, k)) == list(best)
     support = [0, 3, 7, 9]
-    for size, found in [(1, enumeration.best_exchange(X, y, support)), (2, enumeration.best_double_exchange(X, y, support))]:
+    for size, found in [
+        (1, enumeration.best_exchange(X, y, support)),
+        (2, enumeration.best_double_exchange(X, y, support)),
+    ]:
         models = (other for other in itertools.combinations(range(12), 4) if len(set(support) - set(other)) <= size)
         tried = max((other for other in models if size == 2 or set(other) != set(support)), key=value)
         assert sorted(found) == list(tried)

@@ -11,8 +11,9 @@ import katoms
 
 matplotlib.use("agg")
 
-ESTIMATORS = [katoms.SparseRegressor, katoms.SparseClassifier, katoms.GroupSparseRegressor, katoms.GroupSparseClassifier]
-CHOOSERS = [katoms.SparseRegressorCV, katoms.SparseClassifierCV, katoms.GroupSparseRegressorCV, katoms.GroupSparseClassifierCV]
+ESTIMATORS = [katoms.SparseRegressor, katoms.SparseClassifier]
+CHOOSERS = [katoms.SparseRegressorCV, katoms.SparseClassifierCV]
+grouped = pytest.mark.parametrize("groups", [None, np.arange(12) // 2], ids=["features", "groups"])
 
 
 @pytest.fixture(autouse=True)
@@ -27,45 +28,50 @@ def noise(rows, columns, seed):
 
 
 def data_for(estimator, seed=0):
-    """Noise, for classes or numbers, and the groups that the estimator takes."""
+    """Noise, for classes or numbers."""
     X, y = noise(80, 12, seed)
     y = np.where(y > 0.4, "yes", "no") if "Classifier" in estimator.__name__ else y + 3
-    return X, y, {"groups": np.arange(12) // 2} if "Group" in estimator.__name__ else {}
+    return X, y
 
 
+@grouped
 @pytest.mark.parametrize("estimator", ESTIMATORS + CHOOSERS)
 @pytest.mark.parametrize("always", [[], [3]])
-def test_no_feature_is_a_size(estimator, always):
-    X, y, groups = data_for(estimator)
-    model = estimator(0, always_select=always, **groups).fit(X, y)
+def test_no_feature_is_a_size(estimator, always, groups):
+    X, y = data_for(estimator)
+    model = estimator(0, always_select=always, groups=groups).fit(X, y)
     assert model.support_size_ == 0 and model.status_ == "converged" and model.support_.tolist() == always
     assert np.flatnonzero(model.coef_).tolist() == always
     assert model.transform(X).shape == (80, len(always)) and model.get_support().sum() == len(always)
     assert model.get_feature_names_out().tolist() == [f"x{j}" for j in always]
-    if "Group" in estimator.__name__:
+    if groups is not None:
         assert model.chosen_groups_ == []
     if not always:
-        constant = np.mean(y) if hasattr(model, "predict_proba") is False else np.log(np.mean(y == "yes") / np.mean(y == "no"))
+        constant = (
+            np.mean(y) if hasattr(model, "predict_proba") is False else np.log(np.mean(y == "yes") / np.mean(y == "no"))
+        )
         assert np.ravel(model.intercept_)[0] == pytest.approx(constant)
         assert len(set(model.predict(X).tolist())) == 1 and np.isfinite(model.score(X, y))
     assert "k = 0" in model._repr_html_()
     katoms.plot_coefficients(model)
 
 
+@grouped
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_a_path_may_begin_with_no_feature(estimator):
-    X, y, groups = data_for(estimator)
-    model = estimator(range(0, 5), **groups).fit(X, y)
+def test_a_path_may_begin_with_no_feature(estimator, groups):
+    X, y = data_for(estimator)
+    model = estimator(range(5), groups=groups).fit(X, y)
     assert model.path_.support_sizes.tolist() == [0, 1, 2, 3, 4]
     assert model.path_.losses[0] == pytest.approx(model.path_.null_loss)
     assert not model.coef(support_size=0).any() and model.path_.supports[0].tolist() == []
     katoms.plot_path(model)
 
 
+@grouped
 @pytest.mark.parametrize("estimator", CHOOSERS)
-def test_no_feature_is_validated(estimator):
-    X, y, groups = data_for(estimator)
-    model = estimator(range(0, 5), l2=0, rule="1se", **groups).fit(X, y)
+def test_no_feature_is_validated(estimator, groups):
+    X, y = data_for(estimator)
+    model = estimator(range(5), l2=0, rule="1se", groups=groups).fit(X, y)
     assert model.cv_results_["support_size"].tolist() == [0, 1, 2, 3, 4]
     assert model.support_size_ == model.k_1se_ == 0 and not model.coef_.any()
     held = model.fold_of_row_ == 0
@@ -85,7 +91,7 @@ def test_on_noise_a_criterion_chooses_what_abess_does(rows, columns):
     for seed in range(20):
         X, y = noise(rows, columns, seed)
         ours.append(katoms.SparseRegressor().fit(X, y).support_size_)
-        peer = abess.LinearRegression(support_size=range(0, 7), ic_type="ebic").fit(X, y)
+        peer = abess.LinearRegression(support_size=range(7), ic_type="ebic").fit(X, y)
         theirs.append(int(np.count_nonzero(peer.coef_)))
     assert ours == theirs, (ours, theirs)
     assert ours.count(0) >= 18
@@ -108,13 +114,19 @@ def test_a_choice_at_the_edge_is_told():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 30))
     y = X[:, :10].sum(axis=1) + 0.1 * rng.normal(size=120)
-    for model in (katoms.SparseRegressor(range(0, 6)), katoms.SparseRegressorCV(range(0, 6))):
-        with pytest.warns(UserWarning, match=r"the largest size that was tried \(5\).*support_size=range\(0, 11\)") as caught:
+    for model in (katoms.SparseRegressor(range(6)), katoms.SparseRegressorCV(range(6))):
+        with pytest.warns(
+            UserWarning, match=r"the largest size that was tried \(5\).*support_size=range\(0, 11\)"
+        ) as caught:
             model.fit(X, y)
         assert caught[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for model in (katoms.SparseRegressor(range(0, 15)), katoms.SparseRegressorCV(rule="1se"), katoms.SparseRegressor(5)):
+        for model in (
+            katoms.SparseRegressor(range(15)),
+            katoms.SparseRegressorCV(rule="1se"),
+            katoms.SparseRegressor(5),
+        ):
             model.fit(X, y)
         katoms.SparseRegressorCV([5]).fit(X, y)
 
@@ -140,7 +152,7 @@ def test_complete_separation_is_a_status():
         warnings.simplefilter("error")
         assert katoms.SparseClassifier(2, l2=1.0).fit(X, y).status_ == "converged"
         assert katoms.SparseClassifier(1).fit(X, y).status_ == "converged"
-        path = katoms.path(X, y, range(0, 4), loss="logistic")
+        path = katoms.path(X, y, range(4), loss="logistic")
     assert path.statuses == ["converged", "converged", "separated", "separated"]
 
 

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import katoms
-from katoms import exceptions
+from katoms import InvalidInputError, NumericalError
 
 
 @pytest.fixture
@@ -38,8 +38,14 @@ def holed(X, share=0.1, columns=("area", "age"), seed=1):
 @pytest.mark.parametrize(
     ("column", "words"),
     [
-        (["gas", "oil"] * 60, r"column 'new' holds 'gas', which is no number; encode it with pandas.get_dummies\(X, columns=\['new'\]\)"),
-        (pandas.date_range("2024-01-01", periods=120), r"column 'new' holds dates; .*\(X\['new'\] - X\['new'\].min\(\)\).dt.days"),
+        (
+            ["gas", "oil"] * 60,
+            r"column 'new' holds 'gas', which is no number; encode it with pandas.get_dummies\(X, columns=\['new'\]\)",
+        ),
+        (
+            pandas.date_range("2024-01-01", periods=120),
+            r"column 'new' holds dates; .*\(X\['new'\] - X\['new'\].min\(\)\).dt.days",
+        ),
         ([datetime.date(2024, 1, 1)] * 120, "column 'new' holds dates"),
         (["2024-01-05"] * 120, r"column 'new' holds dates as text \('2024-01-05'\); read them with pandas.to_datetime"),
         (pandas.to_timedelta(np.arange(120), unit="h"), r"column 'new' holds durations; .*X\['new'\].dt.total_seconds"),
@@ -83,7 +89,15 @@ def test_the_advice_about_dates_works(houses):
 
 @pytest.mark.parametrize(
     ("text", "number"),
-    [("1,200", 1200), ("$ -1,200.50", -1200.5), ("-€5", -5), ("12 %", 12), ("3,5", 3.5), ("1.234,5", 1234.5), ("1 234,50 €", 1234.5)],
+    [
+        ("1,200", 1200),
+        ("$ -1,200.50", -1200.5),
+        ("-€5", -5),
+        ("12 %", 12),
+        ("3,5", 3.5),
+        ("1.234,5", 1234.5),
+        ("1 234,50 €", 1234.5),
+    ],
 )
 @pytest.mark.parametrize("frame", [pandas.DataFrame, polars.DataFrame])
 def test_the_advice_about_numbers_as_text_works(frame, text, number):
@@ -97,7 +111,7 @@ def test_the_advice_about_numbers_as_text_works(frame, text, number):
 def test_columns_of_arrays_of_objects_are_told_by_place(houses):
     X, y = houses[0].astype(object).to_numpy().copy(), houses[1]
     X[4, 1] = None
-    with pytest.raises(exceptions.NotFiniteError, match=r"column 1 \(counted from 0\) has 1 missing value \(in row 4\)"):
+    with pytest.raises(InvalidInputError, match=r"column 1 \(counted from 0\) has 1 missing value \(in row 4\)"):
         katoms.SparseRegressor(2).fit(X, y)
     for value in ("gas", pandas.Timestamp("2024-01-01")):
         X[7, 3] = value
@@ -105,32 +119,14 @@ def test_columns_of_arrays_of_objects_are_told_by_place(houses):
             katoms.SparseRegressor(2).fit(X, y)
 
 
-def test_groups_and_bounds_that_cannot_be_are_told_by_name(houses):
-    X, y = houses
-    for groups, kind, words in (
-        ({"size": ["area", "rooms", "area"]}, exceptions.RepeatedInGroupError, "group 'size' lists column 'area' twice"),
-        ([[0, 1], [2, 2]], exceptions.RepeatedInGroupError, "group 1 .* lists column 'rooms' twice"),
-        ({"size": ["area"], "none": []}, exceptions.EmptyGroupError, "group 'none' has no members"),
-    ):
-        with pytest.raises(kind, match=words):
-            katoms.GroupSparseRegressor(1, groups=groups).fit(X, y)
-    for bounds, kind, words in (
-        (([-1, 0, 2, 0, 0], None), exceptions.InadmissibleValueError, "lower bound of column 'rooms' is 2; it must be at most 0"),
-        ((None, [1, -1, 1, 1, 1]), exceptions.InadmissibleValueError, "upper bound of column 'age' is -1; it must be at least 0"),
-        ((-1, [1, 1]), exceptions.LengthError, "there are 2 upper bounds; give one for each of 5 columns"),
-    ):
-        with pytest.raises(kind, match=words):
-            katoms.SparseRegressor(1, bounds=bounds).fit(X, y)
-
-
 def test_numbers_that_are_too_large_or_small_are_told_by_column(houses):
     X, y = houses
     model = katoms.SparseRegressor(2).fit(X, y)
-    with pytest.raises(exceptions.PredictionError, match="column 'area' holds 1.7e308 there"):
+    with pytest.raises(NumericalError, match="column 'area' holds 1.7e308 there"):
         model.predict(X.assign(area=1.7e308))
-    with pytest.raises(exceptions.MagnitudeError, match="column 'rooms' "):
+    with pytest.raises(NumericalError, match="column 'rooms' "):
         katoms.SparseRegressor(2, standardize=False).fit(X.assign(rooms=1e200 * X["rooms"]), y)
-    with pytest.raises(exceptions.CoefficientError, match="the coefficient of column 'age' "):
+    with pytest.raises(NumericalError, match="the coefficient of column 'age' "):
         katoms.SparseRegressor(2).fit(X.assign(age=1e-300 * X["age"]), 1e100 * y)
 
 
@@ -138,13 +134,17 @@ def test_completion_and_recovery_name_columns_too(houses):
     X, y = houses
     infinite = X.assign(age=np.inf)
     for ask in (katoms.MatrixCompletion(1).fit, katoms.MatrixCompletion(1).fit(X).transform):
-        with pytest.raises(exceptions.NotFiniteError, match="infinity: column 'age' has inf in row 0"):
+        with pytest.raises(InvalidInputError, match="infinity: column 'age' has inf in row 0"):
             ask(infinite)
         with pytest.raises(ValueError, match="column 'age' holds 'old', which is no number"):
             ask(X.assign(age="old"))
     missing = X.assign(age=np.nan)
-    for ask in (lambda X: katoms.recover(X, y, 2), lambda X: katoms.SparseRecovery(2).fit(X, y), katoms.SparseRecovery(2).fit(X, y).predict):
-        with pytest.raises(exceptions.NotFiniteError, match="column 'age' has 120 missing values .* Leave out the rows"):
+    for ask in (
+        lambda X: katoms.recover(X, y, 2),
+        lambda X: katoms.SparseRecovery(2).fit(X, y),
+        katoms.SparseRecovery(2).fit(X, y).predict,
+    ):
+        with pytest.raises(InvalidInputError, match="column 'age' has 120 missing values .* Leave out the rows"):
             ask(missing)
         with pytest.raises(ValueError, match="column 'age' holds 'old', which is no number"):
             ask(X.assign(age="old"))
@@ -157,14 +157,14 @@ def test_completion_and_recovery_name_columns_too(houses):
 def test_missing_values_are_told_by_column_with_what_to_do(houses, as_frame):
     X, y = houses
     X.loc[[17, 20, 33], "age"] = np.nan
-    with pytest.raises(exceptions.NotFiniteError) as told:
+    with pytest.raises(InvalidInputError) as told:
         katoms.SparseRegressor(2).fit(as_frame(X), y)
     assert "column 'age' has 3 missing values (first in row 17)" in str(told.value)
     assert "missing='mean'" in str(told.value) and "missing='indicator'" in str(told.value)
     assert "katoms.MatrixCompletion" in str(told.value)
     X.loc[3, "rooms"] = np.nan
     for make in (katoms.SparseRegressor, katoms.SparseRegressorCV, lambda k: katoms.SparseRegressor([1, 2])):
-        with pytest.raises(exceptions.NotFiniteError, match="'age' has 3 .*column 'rooms' has 1 missing value .in row 3"):
+        with pytest.raises(InvalidInputError, match="'age' has 3 .*column 'rooms' has 1 missing value .in row 3"):
             make(2).fit(as_frame(X), y)
 
 
@@ -172,11 +172,11 @@ def test_missing_values_of_arrays_and_sparse_matrices_are_told_by_place(houses):
     X, y = houses[0].to_numpy().copy(), houses[1]
     X[5, 3] = np.nan
     for given in (X, np.asfortranarray(X), X.astype(np.float32), scipy.sparse.csr_array(X)):
-        with pytest.raises(exceptions.NotFiniteError, match=r"column 3 \(counted from 0\) has 1 missing value \(in row 5\)"):
+        with pytest.raises(InvalidInputError, match=r"column 3 \(counted from 0\) has 1 missing value \(in row 5\)"):
             katoms.SparseRegressor(2).fit(given, y)
     X[5, 3] = -np.inf
     for given in (X, scipy.sparse.csc_array(X)):
-        with pytest.raises(exceptions.NotFiniteError, match=r"infinity: column 3 \(counted from 0\) has -inf in row 5"):
+        with pytest.raises(InvalidInputError, match=r"infinity: column 3 \(counted from 0\) has -inf in row 5"):
             katoms.SparseRegressor(2).fit(given, y)
 
 
@@ -185,7 +185,7 @@ def test_missing_values_of_new_rows_are_told_too(houses):
     model = katoms.SparseRegressor(2).fit(X, y)
     new = X.assign(rooms=np.nan)
     for ask in (model.predict, model.transform):
-        with pytest.raises(exceptions.NotFiniteError, match="column 'rooms' has 120 missing values"):
+        with pytest.raises(InvalidInputError, match="column 'rooms' has 120 missing values"):
             ask(new)
     for missing in (pandas.NA, np.nan, None):
         with pytest.raises(ValueError, match="y contains NaN: no value at row 4 .*; leave such rows out"):
@@ -249,7 +249,7 @@ def test_groups_and_bounds_know_of_indicators(houses):
     X = holed(X, 0.3, ["rooms"])
     y = y + 4 * X["rooms"].isna()
     groups = {"size": ["area", "rooms"], "when": ["age"]}
-    model = katoms.GroupSparseRegressor(2, groups=groups, missing="indicator").fit(X, y)
+    model = katoms.SparseRegressor(2, groups=groups, missing="indicator").fit(X, y)
     assert model.chosen_groups_ == ["size", "when"]
     assert model.get_feature_names_out().tolist() == ["area", "age", "rooms", "rooms (missing)"]
     upward = katoms.SparseRegressor(3, positive=True, missing="indicator").fit(X, -y)
@@ -292,7 +292,7 @@ def test_models_with_indicators_can_be_cloned_drawn_and_shown(houses):
     for model in (
         katoms.SparseRegressor([1, 2, 3], missing="indicator"),
         katoms.SparseRegressorCV([1, 2, 3], missing="indicator"),
-        katoms.GroupSparseRegressorCV([1, 2], groups=lambda name: name[0], missing="indicator"),
+        katoms.SparseRegressorCV([1, 2], groups=lambda name: name[0], missing="indicator"),
     ):
         model = clone(model).fit(X, y)
         katoms.plot_path(model)
@@ -316,20 +316,22 @@ def one_hot(houses):
     rng = np.random.default_rng(5)
     district = rng.choice(["north", "south", "old_town"], size=120)
     X = X.assign(district=district)
-    return pandas.get_dummies(X, prefix_sep="=", dtype=float), y + 3.0 * (district == "old_town") - (district == "north")
+    return pandas.get_dummies(X, prefix_sep="=", dtype=float), y + 3.0 * (district == "old_town") - (
+        district == "north"
+    )
 
 
 def test_groups_by_a_separator_or_a_function_of_names(houses):
     X, y = one_hot(houses)
     by_labels = [name.partition("=")[0] for name in X.columns]
-    expected = katoms.GroupSparseRegressor(3, groups=by_labels).fit(X, y)
+    expected = katoms.SparseRegressor(3, groups=by_labels).fit(X, y)
     assert sorted(expected.chosen_groups_) == ["age", "area", "district"]
     for groups in ("=", lambda name: name.split("=")[0], lambda name: "district" if "=" in name else None):
         for frame in (X, polars.from_pandas(X)):
-            model = katoms.GroupSparseRegressor(3, groups=groups).fit(frame, y)
+            model = katoms.SparseRegressor(3, groups=groups).fit(frame, y)
             assert sorted(model.chosen_groups_) == ["age", "area", "district"]
             assert np.array_equal(model.coef_, expected.coef_)
-    assert clone(katoms.GroupSparseRegressor(3, groups="=")).groups == "="
+    assert clone(katoms.SparseRegressor(3, groups="=")).groups == "="
     found = katoms.path(X, y, [1, 2, 3], groups="=")
     assert found.support_sizes.tolist() == [1, 2, 3]
 
@@ -341,6 +343,6 @@ def test_groups_by_name_need_names(houses):
         (str.lower, "groups is a function of names, but X has no column names"),
     ):
         with pytest.raises(ValueError, match=re.escape(words)):
-            katoms.GroupSparseRegressor(1, groups=groups).fit(X.to_numpy(), y)
+            katoms.SparseRegressor(1, groups=groups).fit(X.to_numpy(), y)
     with pytest.raises(ValueError, match="groups is an empty separator"):
-        katoms.GroupSparseRegressor(1, groups="").fit(X, y)
+        katoms.SparseRegressor(1, groups="").fit(X, y)

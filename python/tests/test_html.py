@@ -98,7 +98,7 @@ def test_bars_are_as_long_as_effects(frame):
 
 def test_names_are_escaped_everywhere(frame):
     X, y = frame
-    model = katoms.GroupSparseRegressor(1, groups={"<img src=x>": [HOSTILE, "x11"], "b": ["x0"]}).fit(X, y)
+    model = katoms.SparseRegressor(1, groups={"<img src=x>": [HOSTILE, "x11"], "b": ["x0"]}).fit(X, y)
     card = model._repr_html_()
     assert "<script" not in card and "<img" not in card
     read = Reader(card)
@@ -166,7 +166,7 @@ def test_a_refused_fit_leaves_no_card(frame):
 
 
 def test_a_long_list_of_groups_is_cut(frame):
-    model = katoms.GroupSparseRegressor(1, groups=[[j] for j in range(30)] + [[0, j] for j in range(1, 30)]).fit(*frame)
+    model = katoms.SparseRegressor(1, groups=[[j] for j in range(30)] + [[0, j] for j in range(1, 30)]).fit(*frame)
     said = " ".join(Reader(model._repr_html_()).text)
     assert "…" in said and repr(model) not in said
 

@@ -87,7 +87,7 @@ def test_abess_groups_of_neighbours(seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(100, 20))
     y = X @ np.where(np.isin(BLOCKS, [0, 2]), 0.5, 0.0) + rng.normal(size=100)
-    model = katoms.GroupSparseRegressor(support_size=[1, 2], groups=BLOCKS).fit(X, y)
+    model = katoms.SparseRegressor(support_size=[1, 2], groups=BLOCKS).fit(X, y)
     assert model.support_.tolist() == [0, 1, 2, 3, 4, 10, 11, 12, 13, 14]
     assert model.chosen_groups_ == ["0", "2"]
 
@@ -99,9 +99,9 @@ def test_abess_groups_that_are_not_neighbours(seed):
     X = rng.normal(size=(100, 12))
     labels = np.arange(12) % 4
     y = X[:, [1, 5, 9]] @ [1.0, -2.0, 3.0] + 0.1 * rng.normal(size=100)
-    model = katoms.GroupSparseRegressor(support_size=1, groups=labels).fit(X, y)
+    model = katoms.SparseRegressor(support_size=1, groups=labels).fit(X, y)
     assert model.support_.tolist() == [1, 5, 9] and model.chosen_groups_ == ["1"]
-    classes = katoms.GroupSparseClassifier(support_size=1, groups=labels).fit(X, y + rng.normal(size=100) > 0)
+    classes = katoms.SparseClassifier(support_size=1, groups=labels).fit(X, y + rng.normal(size=100) > 0)
     assert classes.support_.tolist() == [1, 5, 9]
 
 
@@ -215,7 +215,7 @@ def test_skscope_groups_and_columns_that_are_always_there():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, 6))
     y = X @ [1, 10, 0, 0, -1, 5]
-    model = katoms.GroupSparseRegressor(2, groups=[0, 0, 1, 1, 2, 2]).fit(X, y)
+    model = katoms.SparseRegressor(2, groups=[0, 0, 1, 1, 2, 2]).fit(X, y)
     assert model.chosen_groups_ == ["0", "2"] and np.allclose(model.coef_, [1, 10, 0, 0, -1, 5])
     assert katoms.SparseRegressor(2, always_select=[0, 4]).fit(X, y).support_.tolist() == [0, 1, 4, 5]
 

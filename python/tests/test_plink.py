@@ -7,6 +7,7 @@ import pytest
 
 import katoms
 import katoms.exceptions
+from katoms import KatomsError
 
 COPIES = np.array([2.0, np.nan, 1.0, 0.0])
 
@@ -66,8 +67,8 @@ def test_some_individuals_are_a_cohort_of_their_own(cohort):
 def test_what_is_wrong_is_said(cohort, tmp_path):
     path, *_ = cohort
     (tmp_path / "c.fam").unlink()
-    with pytest.raises(katoms.exceptions.KatomsError, match=r"no c\.fam beside it"):
+    with pytest.raises(KatomsError, match=r"no c\.fam beside it"):
         katoms.read_plink(path)
     (tmp_path / "table.csv").write_text("a,b\n1,2\n3,4\n")
-    with pytest.raises(katoms.exceptions.KatomsError, match="not a file of PLINK"):
+    with pytest.raises(KatomsError, match="not a file of PLINK"):
         katoms.read_plink(tmp_path / "table.csv")

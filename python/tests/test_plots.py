@@ -42,7 +42,7 @@ def validated(frame):
 
 @pytest.fixture(scope="module")
 def grouped(frame):
-    return katoms.GroupSparseRegressor(3, groups=np.arange(50) // 5, always_select=[NAMES[0]]).fit(*frame)
+    return katoms.SparseRegressor(3, groups=np.arange(50) // 5, always_select=[NAMES[0]]).fit(*frame)
 
 
 @pytest.fixture(autouse=True)
@@ -74,11 +74,11 @@ def lines(ax):
 def test_a_path_is_drawn_with_its_coefficients(model):
     ax = katoms.plot_path(model)
     drawn = lines(ax)
-    ever = np.flatnonzero((model.path_.coefs != 0).any(axis=0))
+    ever = np.flatnonzero((model.path_.coefs.toarray() != 0).any(axis=0))
     assert set(drawn) == {NAMES[j] for j in ever}
     for feature in ever:
         x, y = drawn[NAMES[feature]].get_data()
-        coefs = model.path_.standardized_coefs[:, feature]
+        coefs = model.path_.standardized_coefs.toarray()[:, feature]
         assert x.tolist() == model.path_.support_sizes.tolist()
         assert np.array_equal(y[coefs != 0], coefs[coefs != 0])
         assert np.isin(y[coefs == 0], [0.0]).sum() + np.isnan(y[coefs == 0]).sum() == (coefs == 0).sum()
@@ -108,7 +108,7 @@ def test_a_path_of_a_validation_has_the_chosen_ridge(validated):
     rows = validated.cv_results_["l2"] == validated.l2_
     strongest = int(np.argmax(np.abs(validated.standardized_coef_)))
     x, y = lines(ax)[NAMES[strongest]].get_data()
-    expected = validated.cv_results_["coef"][rows][:, strongest]
+    expected = validated.cv_results_["coef"][rows].toarray()[:, strongest]
     assert np.array_equal(y[expected != 0], expected[expected != 0])
     assert f"{validated.support_size_}: chosen by cross-validation" in texts(ax)
     with pytest.raises(ValueError, match="cross-validation chose the size"):
@@ -116,7 +116,7 @@ def test_a_path_of_a_validation_has_the_chosen_ridge(validated):
 
 
 def test_a_path_of_groups_counts_groups(frame):
-    model = katoms.GroupSparseRegressor(range(1, 5), groups=np.arange(50) // 5).fit(*frame)
+    model = katoms.SparseRegressor(range(1, 5), groups=np.arange(50) // 5).fit(*frame)
     ax = katoms.plot_path(model)
     assert ax.get_xlabel() == "number of groups"
     coloured = {name for name, line in lines(ax).items() if to_hex(line.get_color()) == drawing.ACCENT}

@@ -20,16 +20,12 @@ import katoms
 FEATURES = [
     katoms.SparseRegressor,
     katoms.SparseClassifier,
-    katoms.GroupSparseRegressor,
-    katoms.GroupSparseClassifier,
     katoms.SparseRegressorCV,
     katoms.SparseClassifierCV,
-    katoms.GroupSparseRegressorCV,
-    katoms.GroupSparseClassifierCV,
 ]
 
 
-@parametrize_with_checks([estimator() for estimator in FEATURES])
+@parametrize_with_checks([make(groups=groups) for make in FEATURES for groups in (None, [[0]])])
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 
@@ -123,7 +119,7 @@ def test_names_that_others_use_are_taken_with_a_message():
 
 @pytest.mark.parametrize("make", [katoms.SparseRegressor, katoms.SparseClassifierCV, katoms.SparseRecovery])
 def test_set_params_takes_the_names_that_the_constructor_takes(make):
-    names = {alias: name for alias, name in make._aliases.items()}
+    names = make._aliases
     assert names
     for alias, name in names.items():
         with pytest.warns(UserWarning, match=f"{alias} is called {name} here") as caught:
@@ -166,7 +162,11 @@ def test_single_precision_in_is_single_precision_out(planted, make):
     X, y = planted
     classes = "Classifier" in make.__name__
     y = np.where(y + np.random.default_rng(0).normal(scale=3, size=120) > 0, 1, 0) if classes else y
-    for given in (X.astype(np.float32), pandas.DataFrame(X.astype(np.float32)), scipy.sparse.csr_array(X.astype(np.float32))):
+    for given in (
+        X.astype(np.float32),
+        pandas.DataFrame(X.astype(np.float32)),
+        scipy.sparse.csr_array(X.astype(np.float32)),
+    ):
         model = make([1, 2]).fit(given, y)
         assert model.coef_.dtype == np.float32 and np.asarray(model.intercept_).dtype == np.float32
         ask = (model.decision_function, model.predict_proba, model.predict_log_proba) if classes else (model.predict,)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import katoms
-from katoms import exceptions
+from katoms import NumericalError
 
 ROWS, COLUMNS = 50, 8
 
@@ -29,8 +29,8 @@ def test_a_power_of_two_in_the_target_changes_the_units_alone(order):
         scale = np.ldexp(1.0, e)
         try:
             model = katoms.SparseRegressor(support_size=2).fit(X, y * scale)
-        except exceptions.MagnitudeError as error:
-            assert "the target holds values of magnitude up to" in str(error) and "multiply it by 1e" in str(error)
+        except NumericalError as error:
+            assert "y holds values of magnitude up to" in str(error) and "multiply it by 1e" in str(error)
             assert not -440 <= e <= 490
             continue
         np.testing.assert_array_equal(model.support_, plain.support_)
@@ -83,8 +83,10 @@ def test_weights():
     for scale in (1e-250, 1e280):
         model = katoms.SparseRegressor(support_size=2).fit(X, y, sample_weight=weights * scale)
         np.testing.assert_allclose(model.coef_, plain.coef_, rtol=1e-12)
-        assert model.score(X, y, sample_weight=weights * scale) == pytest.approx(plain.score(X, y, sample_weight=weights))
-    with pytest.raises(exceptions.MagnitudeError, match="sample weights"):
+        assert model.score(X, y, sample_weight=weights * scale) == pytest.approx(
+            plain.score(X, y, sample_weight=weights)
+        )
+    with pytest.raises(NumericalError, match="sample_weight"):
         katoms.SparseRegressor(support_size=2).fit(X, y, sample_weight=weights * 1e-308)
 
 
@@ -93,18 +95,18 @@ def test_a_prediction_that_is_no_number_is_refused_with_its_place():
     model = katoms.SparseRegressor(support_size=2).fit(X, y)
     new = X.copy()
     new[7, 5] = 1.7e308
-    with pytest.raises(exceptions.PredictionError, match=r"row 7 .* column 5 .* holds 1.7e308"):
+    with pytest.raises(NumericalError, match=r"row 7 .* column 5 .* holds 1.7e308"):
         model.predict(new)
 
 
 def test_columns_that_cannot_be_compared_are_refused():
     X, y = planted()
     X[:, 3] *= 1e200
-    with pytest.raises(exceptions.MagnitudeError, match=r"column 3 .* standardise the columns"):
+    with pytest.raises(NumericalError, match=r"column 3 .* standardise the columns"):
         katoms.SparseRegressor(support_size=2, standardize=False).fit(X, y)
     X[:, 3] *= 1e-200
     X[:, 1] *= 1e-300
-    with pytest.raises(exceptions.CoefficientError, match="the coefficient of column 1"):
+    with pytest.raises(NumericalError, match="the coefficient of column 1"):
         katoms.SparseRegressor(support_size=2).fit(X, y * 1e100)
 
 
@@ -119,7 +121,7 @@ def test_recovery_and_completion():
         np.testing.assert_array_equal(found.support, plain.support)
         np.testing.assert_allclose(found.x * (of_a / of_b), plain.x, rtol=1e-9)
         assert found.status == "converged"
-    with pytest.raises(exceptions.MagnitudeError, match="the list of measurements"):
+    with pytest.raises(NumericalError, match="the list of measurements"):
         katoms.recover(A, (A @ x) * 1e200, 3)
     M = np.outer(np.arange(1.0, 9.0), np.arange(1.0, 7.0))
     M[rng.random(M.shape) < 0.2] = np.nan
@@ -128,5 +130,5 @@ def test_recovery_and_completion():
         np.testing.assert_allclose(katoms.MatrixCompletion(rank=1).fit_transform(M * scale), plain * scale, rtol=1e-12)
     # each column has a unit of its own; without one, squares of all are added up
     np.testing.assert_allclose(katoms.MatrixCompletion(rank=1).fit_transform(M * 1e306), plain * 1e306, rtol=1e-9)
-    with pytest.raises(exceptions.MagnitudeError, match="observed values"):
+    with pytest.raises(NumericalError, match="observed values"):
         katoms.MatrixCompletion(rank=1, scale=False).fit(M * 1e306)

@@ -6,9 +6,9 @@ import sys
 import time
 
 import joblib
-from joblib.externals.loky import get_reusable_executor
 import numpy as np
 import pytest
+from joblib.externals.loky import get_reusable_executor
 from scipy.sparse.linalg import LinearOperator
 from sklearn.model_selection import ShuffleSplit
 
@@ -70,15 +70,13 @@ def test_time_limits_of_functions():
     with pytest.warns(katoms.ConvergenceWarning, match="time-limit"):
         assert katoms.SparseRecovery(60, time_limit=0.01).fit(X, y).status_ == "time-limit"
     rows = np.where(np.random.default_rng(0).random(X.shape) < 0.5, np.nan, X)
-    for model in (katoms.MatrixCompletion(20, time_limit=0.05), katoms.MatrixCompletionCV(range(1, 30), time_limit=0.05)):
+    for model in (
+        katoms.MatrixCompletion(20, time_limit=0.05),
+        katoms.MatrixCompletionCV(range(1, 30), time_limit=0.05),
+    ):
         with pytest.warns(katoms.ConvergenceWarning, match="time-limit"):
             assert model.fit(rows).status_ == "time-limit"
         assert np.isfinite(model.transform(rows[:3])).all()
-    for limit in (0, -1.0, "soon", float("nan")):
-        with pytest.raises(ValueError, match="time_limit is .*; give a number of seconds above 0"):
-            katoms.SparseRegressor(1, time_limit=limit).fit(X, y)
-        with pytest.raises(ValueError, match="time_limit is .*; give a number of seconds above 0"):
-            katoms.MatrixCompletion(1, time_limit=limit).fit(X)
 
 
 # Callbacks.
@@ -137,7 +135,20 @@ def test_every_dictionary_has_the_keys_of_its_phase():
     X, y = long_problem()
     heard = []
     katoms.SparseRegressor(40, callback=heard.append).fit(X, y)
-    moves = {"phase", "support_size", "iteration", "atoms", "objective", "change", "entered", "step", "momentum", "passes", "reads", "seconds"}
+    moves = {
+        "phase",
+        "support_size",
+        "iteration",
+        "atoms",
+        "objective",
+        "change",
+        "entered",
+        "step",
+        "momentum",
+        "passes",
+        "reads",
+        "seconds",
+    }
     assert all(set(move) - {"done"} == moves for move in heard)
     seconds = [move["seconds"] for move in heard if move["phase"] == "final"]
     assert min(seconds) >= 0 and all(move["objective"] > 0 for move in heard if move["phase"] == "final")
@@ -234,10 +245,38 @@ def test_workers_of_joblib_have_the_threads_that_joblib_allows(inner):
 
 
 @needs_proc
-@pytest.mark.parametrize(("n_jobs", "expected"), [(None, 3), (2, 2)])
-def test_a_context_of_joblib_says_how_many_threads_there_are(n_jobs, expected):
-    code = COUNT.format(n_jobs=n_jobs).replace("katoms.Sparse", "import joblib\nwith joblib.parallel_config(n_jobs=3): katoms.Sparse")
-    assert threads(code)[0] == expected
+def test_workers_of_joblib_share_the_cores():
+    """Without a word, two workers have half of the cores each."""
+    get_reusable_executor().shutdown(wait=True)
+    told = joblib.Parallel(n_jobs=2)(joblib.delayed(_count)() for _ in range(2))
+    inner = max(1, joblib.cpu_count() // 2)
+    assert told == [(inner, str(inner))] * 2
+
+
+@needs_proc
+@pytest.mark.parametrize(
+    ("context", "n_jobs", "expected"),
+    [
+        ("joblib.parallel_config(n_jobs=3)", None, 3),
+        ("joblib.parallel_config(n_jobs=3)", 2, 2),
+        ("threadpoolctl.threadpool_limits(1)", None, 1),
+        ("threadpoolctl.threadpool_limits(1, user_api='openmp')", None, 1),
+        ("threadpoolctl.threadpool_limits(1)", 2, 2),
+    ],
+)
+def test_a_context_around_the_fit_says_how_many_threads_there_are(context, n_jobs, expected):
+    """As for scikit-learn's estimators that use OpenMP, which is loaded with them."""
+    code = COUNT.format(n_jobs=n_jobs).replace("katoms.Sparse", f"with {context}: katoms.Sparse")
+    assert threads(f"import joblib, threadpoolctl, sklearn.utils\n{code}")[0] == expected
+
+
+@needs_proc
+@pytest.mark.parametrize(
+    ("limits", "expected"), [({"OMP_NUM_THREADS": "3"}, 3), ({"RAYON_NUM_THREADS": "5"}, 5), ({}, "cores")]
+)
+def test_scikit_learn_changes_no_number_of_threads(limits, expected):
+    found, cores = threads(f"import sklearn.utils\n{COUNT.format(n_jobs=None)}", **limits)
+    assert found == (cores if expected == "cores" else expected)
 
 
 @needs_proc
@@ -248,7 +287,7 @@ def test_the_program_has_the_threads_that_the_environment_allows(tmp_path):
 import os, threading, time
 from katoms._katoms import main
 before, most, done = len(os.listdir("/proc/self/task")), 0, []
-work = threading.Thread(target=lambda: done.append(main(["katoms", "-q", "fit", {str(tmp_path / 'data.npz')!r}, "--target", "y", "-k", "3", "--out", {str(tmp_path / 'model.json')!r}])))
+work = threading.Thread(target=lambda: done.append(main(["katoms", "-q", "fit", {str(tmp_path / "data.npz")!r}, "--target", "y", "-k", "3", "--out", {str(tmp_path / "model.json")!r}])))
 work.start()
 while work.is_alive():
     most = max(most, len(os.listdir("/proc/self/task")))

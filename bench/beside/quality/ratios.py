@@ -73,7 +73,7 @@ def ridges(loss, X, y, one):
 def groups(loss, X, y, k):
     import katoms
 
-    kind = {"squares": katoms.GroupSparseRegressor, "logistic": katoms.GroupSparseClassifier}[loss]
+    kind = {"squares": katoms.SparseRegressor, "logistic": katoms.SparseClassifier}[loss]
     alone = np.arange(X.shape[1])
     return told("groups", *models.timed(lambda: kind(k, groups=alone).fit(X, y), lambda: models.fitted(loss, X, y, k)))
 

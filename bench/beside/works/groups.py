@@ -116,7 +116,7 @@ def _katoms(**options):
         import katoms
 
         overlapping = shape["kind"] == "overlapping"
-        kind = katoms.GroupSparseClassifier if overlapping else katoms.GroupSparseRegressor
+        kind = katoms.SparseClassifier if overlapping else katoms.SparseRegressor
         groups = [group.tolist() for group in data["groups"]]
         chosen = {"l2": RIDGE, **options} if overlapping else options
 

@@ -18,7 +18,6 @@ pub mod report;
 mod sizes;
 mod told;
 mod watch;
-pub mod words;
 mod work;
 
 use std::borrow::Cow;
@@ -26,6 +25,7 @@ use std::ffi::OsString;
 use std::io::{self, ErrorKind, Write};
 
 use clap::Parser;
+use katoms_estimate::words;
 
 use command::Cli;
 use told::Told;

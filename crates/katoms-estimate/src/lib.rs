@@ -19,6 +19,7 @@ mod searching;
 mod threads;
 mod units;
 mod watch;
+pub mod words;
 
 pub use completion::{
     Bounds, Centring, Clip, Columns, Completed, CompletedMatrix, Completion, Effects, FactorModel, Observed, RowModel,

@@ -3,7 +3,7 @@
 use katoms::Status;
 use katoms::driver::{Attempt, Quality, Trace};
 use katoms::space::SparseVec;
-use katoms_cli::words;
+use katoms_estimate::words;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -13,6 +13,14 @@ use crate::listener::moved;
 /// All entries, as an array.
 pub fn dense<'py>(py: Python<'py>, x: &SparseVec) -> Bound<'py, PyArray1<f64>> {
     PyArray1::from_vec(py, x.to_dense())
+}
+
+/// Indices and values of the entries that are not 0.
+pub type Sparse<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
+
+/// What is not 0 of a vector: of many models, all entries would be too many.
+pub fn sparse<'py>(py: Python<'py>, x: &SparseVec) -> Sparse<'py> {
+    (indices(py, x.indices()), PyArray1::from_iter(py, x.entries().map(|(_, value)| value)))
 }
 
 /// Indices, as an array that NumPy indexes with.

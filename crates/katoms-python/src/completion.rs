@@ -139,7 +139,7 @@ fn tried<'py>(py: Python<'py>, trial: &Trial) -> PyResult<Bound<'py, PyDict>> {
 }
 
 /// What a centring is called in Python.
-pub fn centring_name(centring: Centring) -> &'static str {
+fn centring_name(centring: Centring) -> &'static str {
     match centring {
         Centring::None => "none",
         Centring::Mean => "mean",

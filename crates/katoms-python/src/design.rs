@@ -6,7 +6,7 @@ use katoms::space::SparseVec;
 use numpy::{Element, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
-use crate::error::{KatomsError, raised};
+use crate::error::{invalid, raised};
 use crate::job::Ended;
 
 /// A matrix as the Python side hands it over.
@@ -287,7 +287,7 @@ fn product(function: &Py<PyAny>, ended: &Ended) -> impl Fn(&[f64], &mut [f64]) +
             if answer.len() != out.len() {
                 let (found, expected) = (answer.len(), out.len());
                 let message = format!("a product with the operator has length {found}; {expected} is needed");
-                return Err(KatomsError::new_err(message));
+                return Err(invalid(message));
             }
             out.copy_from_slice(answer);
             Ok(())

@@ -7,16 +7,14 @@ use katoms::search::Effort;
 use katoms::select::{Bounds, Criterion, Preparation};
 use katoms::set::{AnyAtoms, KSparse};
 use katoms::space::SparseVec;
-use katoms_cli::words;
-use katoms_estimate::{Edge, Features, How, Trail};
+use katoms_estimate::{Edge, Features, How, Trail, words};
 use numpy::PyReadonlyArray1;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::answer;
 use crate::design::Matrix;
-use crate::error::raised;
+use crate::error::{invalid, raised};
 use crate::job::{self, Ended, Work};
 use crate::listener::Listener;
 use crate::prediction::weights_of;
@@ -135,14 +133,13 @@ fn fit<'py>(
     let (k, start) = (asked.support_size, asked.start()?);
     let effort = Effort::named(&asked.effort).ok_or_else(|| {
         let right = "it must be \"quick\", \"default\", \"thorough\", or a number above 0";
-        PyValueError::new_err(format!("effort is {}; {right}", asked.effort))
+        invalid(format!("effort is {}; {right}", asked.effort))
     })?;
     let how = How { method: asked.method, effort, start, stop: work.stop(), ..How::default() };
     let (found, ended) = worked(py, (&design, &problem, &work), |features, listener| features.fit(k, &how, listener))?;
     let told = PyDict::new(py);
     told.set_item("coef", answer::dense(py, &found.coefficients))?;
     told.set_item("intercept", found.intercept)?;
-    told.set_item("support", answer::indices(py, found.coefficients.indices()))?;
     told.set_item("standardized", answer::dense(py, &found.standardized))?;
     told.set_item("chosen", answer::indices(py, &found.chosen))?;
     told.set_item("status", answer::status(ended.status(found.status)))?;
@@ -184,9 +181,8 @@ fn path<'py>(
         let told = PyDict::new(py);
         told.set_item("support_size", model.atoms)?;
         told.set_item("chosen", answer::indices(py, &model.chosen))?;
-        told.set_item("support", answer::indices(py, model.coefficients.indices()))?;
-        told.set_item("coef", answer::dense(py, &model.coefficients))?;
-        told.set_item("standardized", answer::dense(py, &model.standardized))?;
+        told.set_item("coef", answer::sparse(py, &model.coefficients))?;
+        told.set_item("standardized", answer::sparse(py, &model.standardized))?;
         told.set_item("intercept", model.intercept)?;
         told.set_item("objective", model.objective)?;
         told.set_item("loss", model.loss)?;

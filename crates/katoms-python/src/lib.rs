@@ -12,7 +12,7 @@
 //! | `listener` | callbacks |
 //! | `pool` | threads |
 //! | `answer` | what an outcome looks like in Python |
-//! | `error` | one exception for each kind of error |
+//! | `error` | errors as exceptions, in the words of the Python package |
 
 mod answer;
 mod completed_matrix;
@@ -26,11 +26,12 @@ mod model_file;
 mod plink;
 mod pool;
 mod prediction;
-mod program;
 mod recovery;
 mod seen;
 mod theory;
 mod validation;
+
+use std::ffi::OsString;
 
 use pyo3::prelude::*;
 
@@ -38,7 +39,6 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _katoms(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    error::register(module)?;
     features::register(module)?;
     validation::register(module)?;
     prediction::register(module)?;
@@ -48,5 +48,12 @@ fn _katoms(module: &Bound<'_, PyModule>) -> PyResult<()> {
     plink::register(module)?;
     model_file::register(module)?;
     module.add_function(wrap_pyfunction!(pool::cores, module)?)?;
-    module.add_function(wrap_pyfunction!(program::main, module)?)
+    module.add_function(wrap_pyfunction!(pool::threads, module)?)?;
+    module.add_function(wrap_pyfunction!(main, module)?)
+}
+
+/// Runs the program with these arguments, the first of which is its name. Its exit code.
+#[pyfunction]
+fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+    py.detach(|| katoms_cli::run(arguments))
 }

@@ -8,7 +8,7 @@ use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::error::KatomsError;
+use crate::error::invalid;
 
 /// Adds what there is to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -16,15 +16,11 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(save_model, module)?)
 }
 
-fn refused(error: katoms_io::Error) -> PyErr {
-    KatomsError::new_err(error.to_string())
-}
-
 /// Writes the file of a model, whose fields are JSON already. It appears whole or not at all.
 #[pyfunction]
 fn save_model(path: PathBuf, text: &[u8]) -> PyResult<()> {
-    let model = Model::from_json(&path, text).map_err(refused)?;
-    let text = model.to_json().map_err(refused)?;
+    let model = Model::from_json(&path, text).map_err(invalid)?;
+    let text = model.to_json().map_err(invalid)?;
     katoms_io::save(&path, text.as_bytes()).map_err(|error| PyOSError::new_err(error.to_string()))
 }
 
@@ -67,7 +63,7 @@ impl ModelFile {
     /// From the bytes of a file; the path is for messages.
     #[new]
     fn new(path: PathBuf, text: &[u8]) -> PyResult<Self> {
-        Ok(Self { model: Model::from_json(&path, text).map_err(refused)?, path, text: text.to_vec() })
+        Ok(Self { model: Model::from_json(&path, text).map_err(invalid)?, path, text: text.to_vec() })
     }
 
     fn __getnewargs__<'py>(&self, py: Python<'py>) -> (&Path, Bound<'py, PyBytes>) {
@@ -88,8 +84,8 @@ impl ModelFile {
         let table = Table::new(columns, rows);
         let missing = if self.model.missing == Missing::Mean { Missing::Mean } else { Missing::Refuse };
         let ask = Ask { path: "X".into(), missing, ..Ask::default() };
-        let data = self.model.dataset(Source::Table(table), &ask).map_err(refused)?;
-        let predicted = PyArray1::from_vec(py, self.model.predict(&data).map_err(refused)?);
+        let data = self.model.dataset(Source::Table(table), &ask).map_err(invalid)?;
+        let predicted = PyArray1::from_vec(py, self.model.predict(&data).map_err(invalid)?);
         let design = PyArray1::from_vec(py, self.model.design(&data)).reshape((self.model.coefficients.len(), rows))?;
         Ok((predicted, design, data.notes))
     }

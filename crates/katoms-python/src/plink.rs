@@ -7,21 +7,20 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::error::KatomsError;
+use crate::error::invalid;
 
 /// What the files hold: the path of the .bed file, `shape`, `names`, `individuals`, `phenotype` (NaN where it is unknown;
 /// 1 for cases and 0 for controls), and `means`, what a missing genotype of each variant counts as.
 #[pyfunction]
 fn read_plink(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> {
-    let failed = |error: katoms_io::Error| KatomsError::new_err(error.to_string());
     let files = katoms_io::files_of(&path);
-    let source = py.detach(|| katoms_io::read(&path, &ReadOptions::default())).map_err(failed)?;
+    let source = py.detach(|| katoms_io::read(&path, &ReadOptions::default())).map_err(invalid)?;
     let Source::Genotypes(genotypes) = source else {
         let problem = format!(
             "{}: not a file of PLINK; name a .bed file that has its .bim and .fam files beside it",
             path.display()
         );
-        return Err(KatomsError::new_err(problem));
+        return Err(invalid(problem));
     };
     let means: Vec<f64> =
         py.detach(|| genotypes.all_counts().iter().map(katoms::operator::GenotypeCounts::mean).collect());

@@ -19,6 +19,12 @@ pub fn cores() -> usize {
     katoms_estimate::cores()
 }
 
+/// The threads that the environment allows.
+#[pyfunction]
+pub fn threads() -> usize {
+    katoms_estimate::threads()
+}
+
 /// Does the work on this many threads, as [`pool`] says.
 pub fn on_threads<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     Ok(match pool(threads)? {

@@ -6,7 +6,7 @@ use katoms::theory::Conditioning;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::error::{raised, theory as refused};
+use crate::error::{invalid, raised};
 
 /// Adds the functions to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -32,10 +32,10 @@ struct Setting {
 #[pyfunction]
 fn theory<'py>(py: Python<'py>, setting: Setting) -> PyResult<Bound<'py, PyDict>> {
     let Setting { alpha, beta, tau, signal, noise, beta_2k, accuracy } = setting;
-    let curvature = Conditioning::new(alpha, beta).map_err(refused)?;
-    let contraction = curvature.contraction(tau).map_err(refused)?;
-    let floor = curvature.noise_gain(beta_2k.unwrap_or(beta)).map_err(refused)? * noise;
-    let bound = contraction.bound(signal, floor).map_err(refused)?;
+    let curvature = Conditioning::new(alpha, beta).map_err(invalid)?;
+    let contraction = curvature.contraction(tau).map_err(invalid)?;
+    let floor = curvature.noise_gain(beta_2k.unwrap_or(beta)).map_err(invalid)? * noise;
+    let bound = contraction.bound(signal, floor).map_err(invalid)?;
     let told = PyDict::new(py);
     told.set_item("kappa", curvature.kappa())?;
     told.set_item("xi", curvature.xi())?;

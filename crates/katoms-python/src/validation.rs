@@ -1,6 +1,7 @@
 //! Sizes and ridges on rows held out.
 
 use katoms::select::{Choice, FoldModel, Folds, Score};
+use katoms::space::SparseVec;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -62,10 +63,10 @@ fn cross_validate<'py>(
     let (found, ended) = worked(py, (&design, &problem, &work), |features, listener| {
         features.cross_validate(sizes.as_deref(), Some(&ridges), &folds, listener)
     })?;
-    let tried = found.scores.iter().zip(&found.models).map(|(score, model)| {
+    let tried = found.scores.iter().zip(&found.models).map(|(score, whole)| {
         let told = choice_told(py, score.choice)?;
         told.set_item("losses", PyArray1::from_slice(py, &score.folds))?;
-        told.set_item("model", (answer::dense(py, &model.coefficients), model.intercept))?;
+        told.set_item("model", model(py, &whole.coefficients, whole.intercept))?;
         told.set_item("fold_models", score.models.iter().map(|model| fold_model(py, model)).collect::<Vec<_>>())?;
         Ok(told)
     });
@@ -84,13 +85,16 @@ fn choice_told(py: Python<'_>, choice: Choice) -> PyResult<Bound<'_, PyDict>> {
     Ok(told)
 }
 
-/// (indices, values, intercept): of many models, only what is not 0.
-type Sparse<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>, f64);
+/// (indices, values, intercept).
+type Model<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>, f64);
 
-fn fold_model<'py>(py: Python<'py>, model: &FoldModel) -> Sparse<'py> {
-    let x = &model.coefficients;
-    let values = PyArray1::from_iter(py, x.entries().map(|(_, value)| value));
-    (answer::indices(py, x.indices()), values, model.intercept)
+fn model<'py>(py: Python<'py>, coefficients: &SparseVec, intercept: f64) -> Model<'py> {
+    let (indices, values) = answer::sparse(py, coefficients);
+    (indices, values, intercept)
+}
+
+fn fold_model<'py>(py: Python<'py>, of: &FoldModel) -> Model<'py> {
+    model(py, &of.coefficients, of.intercept)
 }
 
 /// The models of every size and ridge on some rows, judged on others.

@@ -27,7 +27,7 @@ pub enum Centring {
 }
 
 /// mean + row effect + column effect.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Effects {
     /// Which of them there are.
     pub centring: Centring,

@@ -14,6 +14,7 @@ use katoms::Error;
 use katoms::driver::{Status, Trace};
 use katoms::linalg::Matrix;
 use katoms::linalg::parallel;
+use serde::{Deserialize, Serialize};
 
 pub use rows::RowPrior;
 pub(super) use table::Scaling;
@@ -30,7 +31,7 @@ use table::Table;
 use trials::{Tried, prior_of, rows_evidence};
 
 /// A factor analysis of scaled columns: what rows that come later are filled by.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FactorModel {
     /// A row for each column of the table, in units of its standard deviation.
     pub loadings: Matrix,
@@ -40,36 +41,6 @@ pub struct FactorModel {
 }
 
 impl FactorModel {
-    /// Factors are N(0, I), or like `centres` (as columns), each of which reaches as far as the covariance that comes
-    /// with them.
-    ///
-    /// # Errors
-    /// When the sizes disagree.
-    pub fn new(loadings: Matrix, noise: Vec<f64>, centres: Option<(Matrix, Matrix)>) -> Result<Self, Error> {
-        let rank = loadings.columns();
-        let sizes = centres.as_ref().map_or([rank; 3], |(c, spread)| [c.rows(), spread.rows(), spread.columns()]);
-        for (what, found, expected) in [
-            ("noise", noise.len(), loadings.rows()),
-            ("centre", sizes[0], rank),
-            ("spread", sizes[1], rank),
-            ("spread", sizes[2], rank),
-        ] {
-            if found != expected {
-                return Err(Error::Length { what, found, expected, why: "as the loadings have" });
-            }
-        }
-        let prior = match centres {
-            Some((centres, spread)) => Prior::with_centres(centres, spread),
-            None => Prior::normal(rank),
-        };
-        Ok(Self { loadings, noise, prior })
-    }
-
-    /// The rows that stand for all, as columns, and how far each reaches; `None` where factors are N(0, I).
-    pub fn centres(&self) -> Option<(&Matrix, &Matrix)> {
-        self.prior.centres()
-    }
-
     /// What is known of a row's factors before anything is seen of it.
     pub fn row_prior(&self) -> RowPrior {
         self.prior.kind()

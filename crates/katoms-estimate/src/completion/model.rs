@@ -3,13 +3,15 @@
 use katoms::Error;
 use katoms::linalg::Matrix;
 use katoms::space::LowRank;
+use serde::{Deserialize, Serialize};
 
 use super::features::FactorModel;
+use super::saved;
 use super::{Centring, Clip, Columns, Effects, Observed};
 use crate::units::Units;
 
 /// What predictions are kept within.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Bounds {
     /// From the first to the second.
     All(f64, f64),
@@ -29,7 +31,7 @@ impl Bounds {
 }
 
 /// How the factors of a row follow from what is seen of it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum RowModel {
     /// They are fitted under this ridge.
     Ridge(f64),
@@ -39,7 +41,7 @@ pub enum RowModel {
 
 /// mean + row effect + column effect + scale of the column·(left·diag(singular values)·rightᵀ), kept within bounds.
 /// Never written out unless asked for.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CompletedMatrix {
     /// What was taken off.
     pub effects: Effects,
@@ -64,6 +66,22 @@ pub struct CompletedMatrix {
 }
 
 impl CompletedMatrix {
+    /// All of it, for [`from_bytes`](Self::from_bytes).
+    ///
+    /// # Errors
+    /// When it cannot be encoded.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
+        saved::encoded(self)
+    }
+
+    /// What [`to_bytes`](Self::to_bytes) has written.
+    ///
+    /// # Errors
+    /// When the bytes are damaged, or something else.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        saved::decoded(bytes).ok_or_else(|| saved::refused("the bytes are damaged, or no completed matrix".into()))
+    }
+
     pub(super) fn new(x: &LowRank, effects: Effects, ridge: f64, clip: Clip, observed: &Observed) -> Self {
         let (rows, columns) = observed.counts();
         let empty = |counts: Vec<usize>| (0..counts.len()).filter(|&i| counts[i] == 0).collect::<Vec<_>>();

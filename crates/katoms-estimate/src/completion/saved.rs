@@ -3,6 +3,7 @@
 use std::fmt;
 
 use katoms::Error;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::{Centring, Columns, Completion, RowPrior, Rule, Trial};
@@ -113,17 +114,12 @@ impl Chosen {
 impl Saved {
     pub fn to_bytes(asked: &Asked, chosen: &Chosen, state: Vec<u8>, seconds: f64) -> Result<Vec<u8>, Error> {
         let (asked, chosen) = (asked.clone(), chosen.clone());
-        let saved = Self { magic: MAGIC, version: VERSION, asked, chosen, seconds, state };
-        let mut bytes = postcard::to_stdvec(&saved).map_err(|e| refused(format!("it could not be encoded ({e})")))?;
-        bytes.extend(checksum(&bytes).to_le_bytes());
-        Ok(bytes)
+        encoded(&Self { magic: MAGIC, version: VERSION, asked, chosen, seconds, state })
     }
 
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        let (body, sum) = bytes.split_at(bytes.len().saturating_sub(size_of::<u64>()));
-        let saved: Option<Self> = postcard::from_bytes(body).ok();
-        match saved {
-            Some(saved) if checksum(body).to_le_bytes() == sum && saved.magic == MAGIC => match saved.version {
+        match decoded::<Self>(bytes) {
+            Some(saved) if saved.magic == MAGIC => match saved.version {
                 VERSION => Ok(saved),
                 version => Err(refused(format!(
                     "it was saved by another version of katoms, in format {version}; this one reads format {VERSION}"
@@ -135,7 +131,20 @@ impl Saved {
     }
 }
 
-fn refused(reason: String) -> Error {
+/// The bytes of a value, and their checksum behind them.
+pub(super) fn encoded(value: &impl Serialize) -> Result<Vec<u8>, Error> {
+    let mut bytes = postcard::to_stdvec(value).map_err(|e| refused(format!("it could not be encoded ({e})")))?;
+    bytes.extend(checksum(&bytes).to_le_bytes());
+    Ok(bytes)
+}
+
+/// The value of such bytes; `None` where they are damaged.
+pub(super) fn decoded<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
+    let (body, sum) = bytes.split_at(bytes.len().saturating_sub(size_of::<u64>()));
+    postcard::from_bytes(body).ok().filter(|_| checksum(body).to_le_bytes() == sum)
+}
+
+pub(super) fn refused(reason: String) -> Error {
     Error::Checkpoint { reason }
 }
 

@@ -28,17 +28,16 @@ pub enum RowPrior {
 }
 
 /// A distribution of the factors.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Prior {
     rank: usize,
     rows: Option<Rows>,
 }
 
 /// (1 − w)·mean over the centres of N(centre, spread) + w·N(0, I).
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Rows {
     centres: Matrix,
-    spread: Matrix,
     /// spread⁻¹, packed, and half of its log determinant.
     precision: Vec<f64>,
     half_log_det: f64,
@@ -84,14 +83,8 @@ impl Prior {
             half_log_det: -0.5 * cholesky.log_det(),
             pulls: pulls.concat(),
             centres,
-            spread,
         };
         Self { rank, rows: Some(rows) }
-    }
-
-    /// The rows that stand for all, as columns, and how far each reaches; `None` for N(0, I).
-    pub fn centres(&self) -> Option<(&Matrix, &Matrix)> {
-        self.rows.as_ref().map(|rows| (&rows.centres, &rows.spread))
     }
 
     /// Which one it is.

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from katoms import _katoms
-from katoms._checks import Design, asked
+from katoms._data import Design, run_kernel
 from katoms._linear import Chosen, LinearModel
-from katoms._paths import Path, criterion_of
-from katoms._working import warn, warn_unless_converged
+from katoms._parameters import criterion_of
+from katoms._results import Path
+from katoms._work import warn, warn_unless_converged
+from katoms.exceptions import InvalidInputError
 
 
 @dataclass(eq=False, repr=False)
@@ -39,27 +41,28 @@ class ByCriterion(LinearModel):
         -------
         self
         """
-        self._begin()
-        design = self._read(X)
-        target = self._target(y)
-        problem = self._problem(design, target, self._weights(sample_weight, target))
+        design, problem = self._prepared(X, y, sample_weight)
         criterion = criterion_of(self.ic_type)
         size, start, chosen, path, edge = self._sizes(), self._start(design), None, None, None
         if not isinstance(size, int):
             if self.method is not None:
-                raise ValueError(f"method is {self.method!r}, which runs for one size; give support_size one number")
+                raise InvalidInputError(
+                    f"method is {self.method!r}, which runs for one size; give support_size one number"
+                )
             if self.effort != "default":
-                raise ValueError(f"effort is {self.effort!r}, which is for one size; give support_size one number")
-            told = asked(_katoms.path, design, problem, self._work(design), size, criterion)
+                raise InvalidInputError(
+                    f"effort is {self.effort!r}, which is for one size; give support_size one number"
+                )
+            result = run_kernel(_katoms.path, design, problem, self._work(design), size, criterion)
             # Sizes that were not reached for want of time say nothing about the range.
-            edge = told["edge"][criterion] if told["cut"] is None else None
-            path, chosen = Path(told, design.names), Chosen(told["cut"])
+            edge = result["edge"][criterion] if result["cut"] is None else None
+            path, chosen = Path(result, design.shape[1], design.names), Chosen(result["cut"])
             size = path.best(criterion)
             place = path.place(size)
             start = (path.coefs[place], float(path.intercepts[place]))
-            if told["ended_by"] is not None:
+            if result["ended_by"] is not None:
                 self.path_ = path
-            self._raise_if_ended_early(told, design, lambda: (size, *start))
+            self._raise_if_ended_early(result, design, lambda: (size, *start))
         self._finish(design, problem, size, start, chosen)
         vars(self).pop("path_", None)
         if path is not None:
@@ -68,22 +71,34 @@ class ByCriterion(LinearModel):
             warn(f"{type(self).__name__}: {edge}", UserWarning)
         return self
 
-    def _path(self, X: Any, y: Any, sample_weight: Any) -> Path:
-        """The models of all sizes alone."""
+    def _prepared(self, X: Any, y: Any, sample_weight: Any) -> tuple[Design, dict[str, Any]]:
+        """The matrix, and what is to be predicted; the clock begins."""
         self._begin()
         design = self._read(X)
         target = self._target(y)
-        problem = self._problem(design, target, self._weights(sample_weight, target))
+        return design, self._problem(design, target, self._weights(sample_weight, target))
+
+    def _path(self, X: Any, y: Any, sample_weight: Any) -> Path:
+        """The models of all sizes alone."""
+        design, problem = self._prepared(X, y, sample_weight)
         size = self._sizes()
         sizes = [size] if isinstance(size, int) else size
-        told = asked(_katoms.path, design, problem, self._work(design), sizes, criterion_of(self.ic_type))
-        self._raise_if_ended(told)
-        if told["cut"] is not None:
-            warn_unless_converged("path", told["cut"], len(told["models"]), "")
-        return Path(told, design.names)
+        result = run_kernel(_katoms.path, design, problem, self._work(design), sizes, criterion_of(self.ic_type))
+        self._raise_if_ended(result)
+        if result["cut"] is not None:
+            warn_unless_converged("path", result["cut"], len(result["models"]), "")
+        return Path(result, design.shape[1], design.names)
 
     def _start(self, design: Design) -> tuple[np.ndarray, float] | None:
         if not self.warm_start or not hasattr(self, "coef_"):
             return None
         coef, intercept = self._linear_part()
         return (coef, intercept) if len(coef) == design.shape[1] else None
+
+    def _coef_of(self, support_size: int) -> np.ndarray:
+        if not hasattr(self, "path_"):
+            raise InvalidInputError(
+                f"support_size is {support_size}, but only size {self.support_size_} was fitted; "
+                "fit with several sizes, such as support_size=range(0, 11)"
+            )
+        return self.path_.coef(support_size)

@@ -1,16 +1,124 @@
-"""Missing values: what takes their place, and what is said where nothing may."""
+"""What columns hold: numbers, what is no number, and missing values."""
 
 from __future__ import annotations
 
+import datetime
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from katoms import _katoms
-from katoms._frames import NAMED
+from katoms.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
-    from katoms._checks import Design
+    from katoms._data import Design
+
+#: The columns that a message names, and the letters that it shows of a value.
+NAMED = 5
+SHOWN = 60
+
+
+def is_frame(X: Any) -> bool:
+    """Whether this is a frame of pandas or polars."""
+    return type(X).__module__.partition(".")[0] in ("pandas", "polars") and hasattr(X, "columns")
+
+
+def frame_values(X: Any) -> np.ndarray:
+    """The numbers of a frame; what is missing is NaN."""
+    values = X.to_numpy()
+    # polars makes numbers of dates where other columns hold some.
+    if values.dtype.kind in "fiub" and not any(dtype.is_temporal() for dtype in getattr(X, "schema", {}).values()):
+        return values
+    columns, problems = [], []
+    for place, name in enumerate(X.columns):
+        given = (X.iloc[:, place] if hasattr(X, "iloc") else X.to_series(place)).to_numpy()
+        column = numbers_in(given)
+        if column is None:
+            problems.append(_problem(X, name, given))
+        else:
+            columns.append(column)
+    if problems:
+        more = f"\n... and {len(problems) - NAMED} more" if len(problems) > NAMED else ""
+        raise InvalidInputError("\n".join(problems[:NAMED]) + more)
+    return np.column_stack(columns)
+
+
+def numbers_in(column: np.ndarray) -> np.ndarray | None:
+    """Numbers in double precision, with NaN for what is missing; None where there is anything else."""
+    if column.dtype.kind in "mMc":
+        return None
+    try:
+        return column.astype(np.float64)
+    except (TypeError, ValueError):
+        pass
+    try:
+        return np.array([np.nan if is_missing(value) else float(value) for value in column.tolist()])
+    except (TypeError, ValueError):
+        return None
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value stands for none: None, NaN, or what pandas has in their place."""
+    return (
+        value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
+    )
+
+
+def _problem(X: Any, name: Any, column: np.ndarray) -> str:
+    """What a column holds in place of numbers, and what to do about it."""
+    polars = type(X).__module__.startswith("polars")
+    value = next((value for value in column.tolist() if not is_missing(value) and not _is_number(value)), None)
+    if column.dtype.kind == "m" or isinstance(value, datetime.timedelta):
+        return f"column {name!r} holds durations; make numbers of them: X[{name!r}].dt.total_seconds()"
+    first = f"X[{name!r}] - X[{name!r}].min()"
+    days = f"({first}).dt.total_days()" if polars else f"({first}).dt.days"
+    if column.dtype.kind == "M" or isinstance(value, datetime.date):
+        return f"column {name!r} holds dates; make numbers of them, such as days since the first: {days}"
+    if column.dtype.kind == "c":
+        return f"Complex data not supported: column {name!r}; give real and imaginary parts as columns of their own"
+    shown = repr(value) if len(repr(value)) <= SHOWN else f"{repr(value)[:SHOWN]}..."
+    if not isinstance(value, str):
+        return f"column {name!r} holds {shown}, which is no number; make numbers of it, or leave it out"
+    if re.fullmatch(_NUMBER, value):
+        return f"column {name!r} holds numbers as text ({shown}); make numbers of them: X[{name!r}]{_cleaned(value, polars)}"
+    if _is_date(value):
+        read = f"X[{name!r}].str.to_date()" if polars else f"pandas.to_datetime(X[{name!r}])"
+        return f"column {name!r} holds dates as text ({shown}); read them with {read}, then make days of them: {days}"
+    encode = f"X.to_dummies([{name!r}])" if polars else f"pandas.get_dummies(X, columns=[{name!r}])"
+    return f"column {name!r} holds {shown}, which is no number; encode it with {encode}, or leave it out"
+
+
+#: A number with a currency, a percent sign, separators of thousands or a decimal comma.
+_NUMBER = r"[^\w.,+-]*[+-]?[^\w.,+-]*\d[\d.,\s']*[^\w.,+-]*"
+
+
+def _cleaned(value: str, polars: bool) -> str:
+    """What makes numbers of such text, behind a column."""
+    is_decimal_comma = re.search(r",\d*\D*$", value) and not re.search(r",\d{3}\D*$", value)
+    digits = r"r'[^\d,+-]'" if is_decimal_comma else r"r'[^\d.+-]'"
+    replace, regex, cast = (
+        ("replace_all", "", ".cast(float)") if polars else ("replace", ", regex=True", ".astype(float)")
+    )
+    comma = f".str.{replace}(',', '.')" if is_decimal_comma else ""
+    return f".str.{replace}({digits}, ''{regex}){comma}{cast}"
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _is_date(text: str) -> bool:
+    try:
+        datetime.datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
 
 #: What the program's model files call the level of a value that is missing.
 MISSING_LEVEL = "(missing)"
@@ -35,13 +143,13 @@ class Filling(NamedTuple):
 def filling_of(design: Design, missing: Any, rows: np.ndarray | None = None) -> Filling | None:
     """What these rows, or all, say about missing values; None where they are an error."""
     if missing not in ("error", "mean", "indicator"):
-        raise ValueError(f"missing is {missing!r}; it must be 'error', 'mean' or 'indicator'")
+        raise InvalidInputError(f"missing is {missing!r}; it must be 'error', 'mean' or 'indicator'")
     if missing == "error":
         return None
     counts, _, means = _katoms.missing(design.matrix, None if rows is None else rows.tolist())
     if rows is None and np.isnan(means).any():
         column = called(design, int(np.flatnonzero(np.isnan(means))[0]))
-        raise ValueError(f"{column} has no value at all, so no mean; leave it out")
+        raise InvalidInputError(f"{column} has no value at all, so no mean; leave it out")
     # A column without a value in these rows is constant there, whatever takes its place, and no model has it.
     means = np.where(np.isnan(means), 0.0, means)
     return Filling(means, np.flatnonzero(counts) if missing == "indicator" else np.zeros(0, dtype=np.int64))
@@ -109,12 +217,12 @@ def not_finite(design: Design, advice: str = FILL) -> str | None:
     holes = np.flatnonzero(counts)
     if len(holes) == 0:
         return infinite(design)
-    told = []
+    problems = []
     for j in holes[:NAMED]:
         values = "1 missing value (in" if counts[j] == 1 else f"{counts[j]} missing values (first in"
-        told.append(f"{called(design, j)} has {values} row {first[j]})")
+        problems.append(f"{called(design, j)} has {values} row {first[j]})")
     more = f", and {len(holes) - NAMED} more columns have some" if len(holes) > NAMED else ""
-    return f"X contains NaN: {', '.join(told)}{more}. {advice}"
+    return f"X contains NaN: {', '.join(problems)}{more}. {advice}"
 
 
 def infinite(design: Design) -> str | None:

@@ -7,27 +7,27 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
-from katoms._checks import seconds_of, threads_of, whole_of
 from katoms._estimator import Estimator
-from katoms._interop import ConvergenceWarning, known_to_sklearn
+from katoms._parameters import seconds_of, threads_of, whole_of
+from katoms._results import quality_of
+from katoms.exceptions import ConvergenceWarning, InvalidInputError, known_to_sklearn
 
 _ENDED_WELL = "converged"
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Working(Estimator):
-    """An estimator with ``max_iter``, ``tol``, ``time_limit``, ``n_jobs``, ``verbose`` and ``callback``."""
+    """An estimator that may work for long."""
 
-    max_iter: int
-    tol: float
-    time_limit: float | None
-    n_jobs: int | None
-    verbose: int
-    callback: Callable[[dict[str, Any]], Any] | None
-    status_: str
-    n_iter_: int
-    _ends_at: float | None = None
+    max_iter: int = 1000
+    tol: float = 1e-6
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    callback: Callable[[dict[str, Any]], Any] | None = None
 
     def _begin(self) -> None:
         """Start the clock of a fit, which may ask the kernels more than once."""
@@ -48,10 +48,17 @@ class Working(Estimator):
         else:
             vars(self).pop("feature_names_in_", None)
 
-    def _raise_if_ended(self, told: dict[str, Any]) -> None:
+    def _keep_run(self, result: dict[str, Any]) -> None:
+        self.n_iter_ = result["iterations"]
+        self.n_passes_ = result["passes"]
+        self.status_ = result["status"]
+        self.quality_ = quality_of(result["quality"])
+        self.trace_ = result["trace"]
+
+    def _raise_if_ended(self, result: dict[str, Any]) -> None:
         """Raise what ended the work from outside: the best model so far is kept."""
-        if told["ended_by"] is not None:
-            raise told["ended_by"]
+        if result["ended_by"] is not None:
+            raise result["ended_by"]
 
     def _warn_unless_converged(self, advice: str) -> None:
         warn_unless_converged(type(self).__name__, self.status_, self.n_iter_, advice)
@@ -60,7 +67,7 @@ class Working(Estimator):
 def work_of(max_iter: Any, tol: Any, n_jobs: Any, callback: Any, names: list[str]) -> dict[str, Any]:
     """How the work is done, as the kernels take it."""
     if not isinstance(tol, numbers.Real):
-        raise ValueError(f"tol is {tol!r}; it must be a number of at least 0")
+        raise InvalidInputError(f"tol is {tol!r}; it must be a number of at least 0")
     return {
         "max_iter": whole_of(max_iter, "max_iter", 1),
         "tol": float(tol),

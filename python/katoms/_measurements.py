@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from katoms._checks import Design, check_shape, design_of, is_sparse, numbers_of
-from katoms._frames import frame_values, is_frame
+from katoms._columns import frame_values, is_frame
+from katoms._data import Design, check_shape, design_of, is_sparse, numbers_of
+from katoms.exceptions import InvalidInputError
 
 Product = Callable[[np.ndarray], np.ndarray]
 
@@ -22,7 +23,7 @@ def measuring_of(A: Any) -> Design:
     if not is_operator(A):
         return design_of(A)
     if _is_complex(A):
-        raise ValueError(
+        raise InvalidInputError(
             f"Complex data not supported\nThe operator has dtype {np.dtype(A.dtype)}; katoms.recover takes complex ones"
         )
     shape = _shape(A)
@@ -47,7 +48,9 @@ def _is_complex(A: Any) -> bool:
 def _shape(A: Any) -> tuple[int, int]:
     shape = tuple(int(count) for count in A.shape)
     if len(shape) != 2:
-        raise ValueError(f"the operator has shape {shape}; it must have rows (measurements) and columns (places)")
+        raise InvalidInputError(
+            f"the operator has shape {shape}; it must have rows (measurements) and columns (places)"
+        )
     check_shape(shape)
     return shape[0], shape[1]
 
@@ -60,13 +63,15 @@ def signal_dtype(A: Any, b: Any, dtype: Any) -> np.dtype:
     if dtype is not None:
         wanted = np.dtype(dtype)
         if wanted.kind not in "fc":
-            raise ValueError(f"dtype is {dtype!r}; the entries of a signal are float or complex")
+            raise InvalidInputError(f"dtype is {dtype!r}; the entries of a signal are float or complex")
     else:
         wanted = np.dtype(np.complex128 if A_dtype.kind == "c" or np.iscomplexobj(b) else np.float64)
         if A_dtype in (np.float32, np.complex64) and not is_operator(A):
             wanted = np.dtype(np.complex64 if wanted.kind == "c" else np.float32)
     if wanted.kind == "f" and A_dtype.kind == "f" and np.iscomplexobj(b):
-        raise ValueError("b is complex, but A and dtype are real: no real signal measures so; give dtype=complex")
+        raise InvalidInputError(
+            "b is complex, but A and dtype are real: no real signal measures so; give dtype=complex"
+        )
     return wanted
 
 
@@ -129,7 +134,7 @@ def _real(multiply: Callable[[np.ndarray], Any]) -> Product:
     def product(x: np.ndarray) -> np.ndarray:
         image = np.asarray(multiply(x))
         if np.iscomplexobj(image):
-            raise ValueError(
+            raise InvalidInputError(
                 "a product with the operator is complex, but its dtype is real: make it an operator of dtype complex, "
                 "and give recover dtype=float or dtype=complex for the signal"
             )

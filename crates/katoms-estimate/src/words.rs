@@ -3,9 +3,8 @@
 use katoms::driver::{Quality, Start, Stop};
 use katoms::method::table;
 use katoms::{Status, driver::Attempt};
-use katoms_estimate::Edge;
 
-use crate::told::number;
+use crate::features::Edge;
 
 /// Near rivals that are told by name.
 const RIVALS: usize = 5;
@@ -116,5 +115,30 @@ pub fn reads(passes: usize, reads: f64) -> String {
         _ if reads > passes as f64 => format!("{reads:.1} reads of the data"),
         1 => "1 pass over the data".into(),
         _ => format!("{passes} passes over the data"),
+    }
+}
+
+/// A number with as many digits as a person reads.
+pub fn number(value: f64) -> String {
+    let size = value.abs();
+    if value == 0.0 {
+        "0".into()
+    } else if !(1e-3..1e6).contains(&size) {
+        format!("{value:.3e}")
+    } else {
+        let digits = (3 - size.log10().floor() as i32).clamp(0, 6) as usize;
+        format!("{value:.digits$}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_four_digits() {
+        let told = [0.0, 1.0, -0.012345, 123.456, 98765.4, 1234567.0, 0.00012, f64::NAN];
+        let words = ["0", "1.000", "-0.01235", "123.5", "98765", "1.235e6", "1.200e-4", "NaN"];
+        assert_eq!(told.map(number), words);
     }
 }

@@ -1,0 +1,300 @@
+"""The size and the ridge by cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from katoms import _katoms
+from katoms._columns import filling_of, has_holes
+from katoms._data import Design, design_of, plain_labels, run_kernel
+from katoms._estimator import UNCHANGED
+from katoms._linear import Chosen, LinearModel
+from katoms._parameters import seed_of
+from katoms._results import Coefficients
+from katoms._splits import Scorer, Split, held_out, scored, scorer_of, splits_of
+from katoms._work import warn
+from katoms.exceptions import InvalidInputError
+
+#: Indices and values of the coefficients that are not 0, and the intercept.
+Model = tuple[np.ndarray, np.ndarray, float]
+
+
+class Trial(NamedTuple):
+    """A size and a ridge: the model of all rows, and the models that were judged, with their losses, split by split."""
+
+    size: int
+    ridge: float
+    model: Model
+    judged: list[Model]
+    losses: list[float]
+
+
+class Tried(NamedTuple):
+    """What was tried, and how the work ended."""
+
+    trials: list[Trial]
+    splits: list[Split]
+    result: dict[str, Any]
+
+    def compared(self) -> tuple[np.ndarray, np.ndarray, int, int]:
+        """Mean losses, their standard errors, the trial of least loss, and the smallest within one standard error."""
+        return _katoms.compare([trial[:2] for trial in self.trials], [trial.losses for trial in self.trials])
+
+
+class Data(NamedTuple):
+    """The matrix as it was given and without missing values, and what is to be predicted."""
+
+    raw: Design
+    design: Design
+    problem: dict[str, Any]
+
+    def of(self, split: Split) -> Design:
+        """The matrix with the means of the rows that train in the place of missing values."""
+        if self.design.filling is None or not has_holes(self.raw):
+            return self.design
+        learnt = filling_of(self.raw, "mean", split.train)
+        return (
+            self.design if learnt is None else learnt._replace(indicated=self.design.filling.indicated).fill(self.raw)
+        )
+
+
+@dataclass(eq=False, repr=False)
+class Validated(LinearModel):
+    """A linear model whose size and ridge are chosen on rows held out."""
+
+    _: KW_ONLY
+    cv: Any = 5
+    scoring: Any = None
+    rule: str = "min"
+    random_state: Any = None
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None):
+        """Choose on rows held out, then fit to all rows.
+
+        Parameters
+        ----------
+        X : array, SciPy sparse matrix, or frame of pandas or polars, of shape (n_samples, n_features)
+            Arrays of float64, float32, float16, int8, uint8 or bool in either order are read where they lie.
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
+            A row of weight 2 counts as two rows.
+        groups : array of shape (n_samples,), optional
+            The group of each row, for splitters that look at it, such as ``GroupKFold``.
+
+        Returns
+        -------
+        self
+        """
+        if self.rule not in ("min", "1se"):
+            raise InvalidInputError(f"rule is {self.rule!r}; it must be 'min' or '1se'")
+        self._begin()
+        scorer = scorer_of(self.scoring)
+        raw = design_of(X)
+        if raw.shape[0] < 2:
+            raise InvalidInputError(
+                f"rows are held out to choose, which takes at least 2; X has n_samples={raw.shape[0]}"
+            )
+        filling = filling_of(raw, self.missing)
+        design = raw if filling is None else filling.fill(raw)
+        target = self._target(y)
+        problem = self._problem(design, target, self._weights(sample_weight, target))
+        size = self._sizes()
+        sizes = [size] if isinstance(size, int) else size
+        ridges = run_kernel(_katoms.ridges, design, problem, self._work(design)) if self.l2 is None else self._ridges()
+        y = plain_labels(y)
+        held = held_out(self.cv, X, y, groups, design.shape[0], seed_of(self.random_state))
+        data = Data(raw, design, problem)
+        if isinstance(held, list) and isinstance(held[0], Split):
+            tried = self._by_splits(data, sizes, ridges, held)
+        elif filling is not None and has_holes(raw):
+            labels = _katoms.folds(problem, held)
+            tried = self._by_splits(data, sizes, ridges, splits_of(labels))
+            tried.result["fold_of_row"] = labels
+        else:
+            result = run_kernel(_katoms.cross_validate, design, problem, self._work(design), sizes, ridges, held)
+            tried = _of_folds(result)
+        scores = None if scorer is None else self._scores(scorer, tried, data, (X, y, sample_weight))
+        size, self.l2_, model = self._keep_scores(tried, scores, design.shape[1])
+        start = _dense(model, design.shape[1])
+        self._raise_if_ended_early(tried.result, design, lambda: (size, *start))
+        self._finish(design, {**problem, "l2": self.l2_}, size, start, Chosen(tried.result["cut"]))
+        if tried.result["cut"] is None:
+            self._warn_at_the_edge(design, problem)
+        return self
+
+    def _warn_at_the_edge(self, design: Design, problem: dict[str, Any]) -> None:
+        """Say where the best of what was tried is the largest, and the data carry more."""
+        sizes = sorted(set(self.cv_results_["support_size"].tolist()))
+        if len(sizes) < 2 or self.k_min_ < sizes[-1]:
+            return
+        what = "the least held-out loss is at" if self.scoring is None else "the best held-out score is at"
+        result = run_kernel(_katoms.edge, design, problem, self._work(design), sizes, self.k_min_, what)
+        if result is not None:
+            warn(f"{type(self).__name__}: {result}", UserWarning)
+
+    def _ridges(self) -> list[float]:
+        if self.l2 is None:
+            return [0.0]
+        ridges = [float(ridge) for ridge in np.atleast_1d(np.asarray(self.l2, dtype=np.float64))]
+        if not ridges:
+            raise InvalidInputError("l2 is empty; give at least one number, such as 0.0")
+        return ridges
+
+    def _by_splits(self, data: Data, sizes: list[int] | None, ridges: list[float], splits: list[Split]) -> Tried:
+        """Any rows held out; without sizes, those from 0 on while the held-out loss falls."""
+        _, design, problem = data
+        self._check_splits(splits, problem["target"])
+        if sizes is not None:
+            return self._of_splits(data, sizes, ridges, splits)
+        weights = np.ones(design.shape[0]) if problem["weights"] is None else problem["weights"]
+        rows = min(np.count_nonzero(weights[np.unique(split.train)] > 0) for split in splits)
+        ask = (_katoms.sizes_after, design, problem, self._work(design), rows)
+        sizes = run_kernel(*ask, None)
+        tried = self._of_splits(data, sizes, ridges, splits)
+        while tried.result["cut"] is None:
+            best = tried.trials[tried.compared()[2]]
+            further = run_kernel(*ask, (sizes[-1], best.size))
+            if further is None:
+                between = _katoms.sizes_between(sizes, best.size)
+                if not between:
+                    return tried
+                return _joined(tried, self._of_splits(data, between, [best.ridge], splits))
+            sizes = further
+            more = self._of_splits(data, sizes, ridges, splits)
+            # What was stopped on the way to more sizes has fewer than there were.
+            tried = more if more.result["cut"] is None else tried._replace(result=more.result)
+        return tried
+
+    def _of_splits(self, data: Data, sizes: list[int], ridges: list[float], splits: list[Split]) -> Tried:
+        """A path of these sizes for each split, after that of all rows.
+
+        What takes the place of a missing value is learnt from the rows that train. Where the work is cut short, splits
+        that are not done count for nothing, but for the first, of which the sizes that are done are judged.
+        """
+        counted = Counted(self._work(data.design)["callback"])
+
+        def trained(design: Design, split: Split) -> tuple[dict[tuple[int, float], Any], dict[str, Any]]:
+            """The models of all sizes and ridges on some rows, by choice, and how the work ended."""
+            work = self._work(design) | {"callback": counted.callback and counted.tell}
+            rows = split.train.tolist(), split.test.tolist()
+            result = run_kernel(_katoms.train, design, data.problem, work, sizes, ridges, rows)
+            counted.before += len(result["tried"])
+            return {(one["support_size"], one["l2"]): one for one in result["tried"]}, result
+
+        everything = np.arange(data.design.shape[0])
+        whole, result = trained(data.design, Split(everything, everything))
+        parts: list[dict[tuple[int, float], Any]] = []
+        for split in splits:
+            if result["ended_by"] is not None or (result["cut"] is not None and parts):
+                break
+            counted.stop = result["cut"] is not None
+            part, ended = trained(data.of(split), split)
+            result = {**ended, "cut": result["cut"] or ended["cut"]}
+            if result["cut"] is None or not parts:
+                parts.append(part)
+        choices = [choice for choice in whole if all(choice in part for part in parts)] or list(whole)[:1]
+        trials = [
+            Trial(
+                *choice, whole[choice]["model"], [p[choice]["model"] for p in parts], [p[choice]["loss"] for p in parts]
+            )
+            for choice in choices
+        ]
+        return Tried(trials, splits[: len(parts)], {**result, "fold_of_row": None})
+
+    def _check_splits(self, splits: list[Split], target: np.ndarray) -> None:
+        """Whether models can be made of each split."""
+
+    def _scores(self, scorer: Scorer, tried: Tried, data: Data, given: tuple[Any, Any, Any]) -> np.ndarray:
+        """The score of each choice on each split, of X, y and weights as they were given."""
+        X, y, weights = given
+        scores = np.empty((len(tried.trials), len(tried.splits)))
+        for fold, split in enumerate(tried.splits):
+            part = data.of(split)
+            for at, trial in enumerate(tried.trials):
+                model = type(self)(**self.get_params(deep=False))
+                vars(model).update({name: vars(self)[name] for name in ("_classes_to_be",) if name in vars(self)})
+                model._keep_model(part, trial.size, *_dense(trial.judged[fold], part.shape[1]))
+                scores[at, fold] = scored(scorer, model, X, y, split.test, weights)
+                if np.isnan(scores[at, fold]):
+                    raise InvalidInputError(
+                        f"scoring={self.scoring!r} is NaN on split {fold}, for support_size={trial.size}: its "
+                        f"{len(split.test)} rows may be too few, or of one class; hold out more rows, or give another cv"
+                    )
+        return scores
+
+    def _keep_scores(self, tried: Tried, scores: np.ndarray | None, n_features: int) -> tuple[int, float, Model]:
+        """Keep what was found, and give the size, the ridge and the model that are chosen."""
+        trials = tried.trials
+        mean, error, least, near = tried.compared()
+        self.cv_results_: dict[str, Any] = {
+            "support_size": np.array([trial.size for trial in trials]),
+            "l2": np.array([trial.ridge for trial in trials]),
+            "mean_loss": mean,
+            "standard_error": error,
+            "fold_losses": np.array([trial.losses for trial in trials]),
+            "coef": Coefficients([trial.model[:2] for trial in trials], n_features),
+            "intercept": np.array([trial.model[2] for trial in trials]),
+        }
+        if scores is not None:
+            # More is better of a score, less of a loss.
+            judged = [trial._replace(losses=(-score).tolist()) for trial, score in zip(trials, scores)]
+            mean, error, least, near = tried._replace(trials=judged).compared()
+            self.cv_results_ |= {"mean_score": -mean, "score_standard_error": error, "fold_scores": scores}
+        self.k_min_, self.k_1se_ = trials[least].size, trials[near].size
+        self.fold_of_row_ = tried.result["fold_of_row"]
+        return trials[least if self.rule == "min" else near][:3]
+
+    def set_fit_request(self, *, sample_weight: bool | str | None = UNCHANGED, groups: bool | str | None = UNCHANGED):
+        """Ask metadata routing to pass ``sample_weight`` and ``groups`` to ``fit``; returns the estimator."""
+        return self._request("fit", sample_weight=sample_weight, groups=groups)
+
+    def _coef_of(self, support_size: int) -> np.ndarray:
+        tried = self.cv_results_
+        found = np.flatnonzero((tried["support_size"] == support_size) & (tried["l2"] == self.l2_))
+        if len(found) == 0:
+            sizes = ", ".join(str(size) for size in sorted(set(tried["support_size"].tolist())))
+            raise InvalidInputError(f"support_size is {support_size}; the sizes that were validated are {sizes}")
+        return tried["coef"][found[0]]
+
+
+class Counted:
+    """A callback that hears of all splits as of one job, and is not asked again once the work is to end."""
+
+    def __init__(self, callback: Callable[[dict[str, Any]], Any] | None):
+        self.callback = callback
+        self.before = 0
+        self.stop = False
+
+    def tell(self, progress: dict[str, Any]) -> Any:
+        """Pass it on."""
+        if "done" in progress:
+            progress["done"] += self.before
+        return self.stop or (self.callback is not None and self.callback(progress))
+
+
+def _of_folds(result: dict[str, Any]) -> Tried:
+    """Each row held out once: all folds and sizes have shared their passes over the data."""
+    names = ("support_size", "l2", "model", "fold_models", "losses")
+    trials = [Trial(*(one[name] for name in names)) for one in result["tried"]]
+    return Tried(trials, splits_of(result["fold_of_row"]), result)
+
+
+def _joined(tried: Tried, finer: Tried) -> Tried:
+    """What was tried before, and of what was tried then the choices that are new, in the order of ridges and sizes."""
+    if finer.result["cut"] is not None:
+        return tried._replace(result=finer.result)
+    known = {trial[:2] for trial in tried.trials}
+    trials = tried.trials + [trial for trial in finer.trials if trial[:2] not in known]
+    return Tried(sorted(trials, key=lambda trial: (trial.ridge, trial.size)), tried.splits, finer.result)
+
+
+def _dense(model: Model, count: int) -> tuple[np.ndarray, float]:
+    """All coefficients, and the intercept."""
+    indices, values, intercept = model
+    coef = np.zeros(count)
+    coef[indices] = values
+    return coef, intercept
