@@ -9,7 +9,7 @@ use crate::decompress::Compression;
 use crate::error::Error;
 use crate::file_kind::{self, Kind};
 use crate::foreign;
-use crate::format::{bad, csv, matrix_market, npy, npz, parquet, picture, plink, svmlight};
+use crate::format::{arrow, bad, csv, matrix_market, npy, npz, parquet, picture, plink, svmlight};
 use crate::source::{ReadOptions, Source};
 
 /// How much of a file is looked at to find out what it is.
@@ -143,8 +143,8 @@ fn decoded(path: &Path, kind: Kind, content: Content<'_>, options: &ReadOptions)
         Kind::Svmlight => svmlight::read_bytes(path, &all(content)?, limit).map(Source::Sparse),
         Kind::Png => picture::read_png(path, &all(content)?, limit).map(Source::Picture),
         Kind::Jpeg => picture::read_jpeg(path, &all(content)?, limit).map(Source::Picture),
-        Kind::Parquet => parquet::read_parquet(path, all(content)?, limit).map(Source::Table),
-        Kind::Arrow => parquet::read_arrow(path, all(content)?, limit).map(Source::Table),
+        Kind::Parquet => parquet::read_parquet(path, &all(content)?, limit).map(Source::Table),
+        Kind::Arrow => arrow::read_arrow(path, &all(content)?, limit).map(Source::Table),
         // Only what is compressed, or not called .bed, comes here.
         Kind::Plink => Err(bad(
             path,

@@ -8,7 +8,6 @@ mod pictures;
 mod plink;
 mod saving;
 mod sparse;
-#[cfg(feature = "parquet")]
 mod tables;
 
 use std::path::{Path, PathBuf};

@@ -4,28 +4,21 @@ use std::path::Path;
 
 use crate::error::Error;
 
-#[cfg(feature = "parquet")]
-mod arrow_column;
-#[cfg(feature = "parquet")]
-mod arrow_ipc;
+pub mod arrow;
+mod columnar;
 pub(crate) mod csv;
 pub mod csv_writer;
 pub mod matrix_market;
 pub mod npy;
 mod npy_header;
 pub mod npz;
-#[cfg_attr(not(feature = "parquet"), path = "parquet_absent.rs")]
 pub mod parquet;
-#[cfg(feature = "parquet")]
-mod parquet_pages;
 pub mod picture;
 mod pivot;
 pub(crate) mod plink;
 pub(crate) mod plink_table;
 pub(crate) mod sniff;
 pub mod svmlight;
-#[cfg(feature = "parquet")]
-mod thrift;
 pub mod triplets;
 mod words;
 

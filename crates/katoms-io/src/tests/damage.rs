@@ -26,19 +26,12 @@ const FILES: &[&str] = &[
     "rgba.png",
     "grey.jpg",
     "red.jpg",
-    #[cfg(feature = "parquet")]
     "pyarrow.parquet",
-    #[cfg(feature = "parquet")]
     "polars.parquet",
-    #[cfg(feature = "parquet")]
     "delta.parquet",
-    #[cfg(feature = "parquet")]
     "gzip.parquet",
-    #[cfg(feature = "parquet")]
     "lz4.feather",
-    #[cfg(feature = "parquet")]
     "polars.arrow",
-    #[cfg(feature = "parquet")]
     "stream.arrow",
 ];
 
