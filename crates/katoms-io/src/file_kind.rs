@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::decompress::Compression;
-use crate::format::{matrix_market, npy, picture, plink, svmlight};
+use crate::format::{matrix_market, npy_header, picture, plink, svmlight};
 
 /// What a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +73,7 @@ impl Kind {
     pub(crate) fn of_magic(start: &[u8]) -> Option<Self> {
         let is_matrix = start.get(..matrix_market::MAGIC.len());
         let known: [(&[u8], Self); 9] = [
-            (npy::MAGIC, Self::Npy),
+            (npy_header::MAGIC, Self::Npy),
             (b"PK\x03\x04", Self::Npz),
             (b"PK\x05\x06", Self::Npz),
             (picture::PNG_MAGIC, Self::Png),

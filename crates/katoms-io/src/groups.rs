@@ -16,9 +16,9 @@ use std::path::Path;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 
-use crate::dataset::{Feature, Group, UnknownMembers};
+use crate::dataset::types::{Feature, Group, UnknownMembers};
 use crate::error::{Error, short, short_sentence};
-use crate::format::{csv, sniff};
+use crate::format::csv;
 use crate::names::{Names, counted};
 
 /// The unknown members that a message names.
@@ -114,7 +114,7 @@ impl File<'_> {
 
     /// Rows of one name may stand anywhere: they are one group.
     fn csv(&self, text: &str) -> Result<Vec<Named>, Error> {
-        let delimiter = sniff::delimiter(text.as_bytes());
+        let delimiter = csv::sniff::delimiter(text.as_bytes());
         let mut reader = csv::text::reader(text.as_bytes(), csv::text::Cut::by(delimiter));
         let mut places: HashMap<String, usize> = HashMap::new();
         let mut groups: Vec<Named> = Vec::new();

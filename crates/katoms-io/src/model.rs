@@ -34,7 +34,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::column_format::{ColumnFormat, NumberFormat};
-use crate::dataset::matching::unnamed_place;
+use crate::dataset::expected::unnamed_place;
 use crate::dataset::{Ask, Dataset, Expected, Feature, Fingerprint, Missing};
 use crate::error::{Error, short, short_sentence};
 use crate::source::{ReadOptions, Source};

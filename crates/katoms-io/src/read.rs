@@ -1,15 +1,15 @@
 //! Finds out what a file holds.
 
 use std::fs::{self, File};
-use std::io::{self, BufReader, Chain, Cursor, ErrorKind, Read};
+use std::io::{self, BufReader, Chain, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use crate::allocation::{Limited, OutOfMemory, reserve};
 use crate::decompress::Compression;
-use crate::error::Error;
+use crate::error::{Error, bad, unreadable};
 use crate::file_kind::{self, Kind};
 use crate::foreign;
-use crate::format::{arrow, bad, csv, matrix_market, npy, npz, parquet, picture, plink, svmlight};
+use crate::format::{arrow, csv, matrix_market, npy, npz, parquet, picture, plink, svmlight};
 use crate::source::{ReadOptions, Source};
 
 /// How much of a file is looked at to find out what it is.
@@ -168,38 +168,5 @@ fn opened(path: &Path) -> Result<File, Error> {
         Ok(there) if there.is_dir() => Err(bad(path, "this is a folder: name a file in it")),
         Ok(_) => File::open(path).map_err(|error| unreadable(path, error)),
         Err(error) => Err(unreadable(path, error)),
-    }
-}
-
-/// What the system said, in words.
-pub(crate) fn unreadable(path: &Path, error: io::Error) -> Error {
-    match error.kind() {
-        ErrorKind::NotFound => bad(path, missing(path)),
-        ErrorKind::PermissionDenied => bad(path, "there is no permission to read this file"),
-        ErrorKind::OutOfMemory => {
-            bad(path, "there is not enough memory to read it: close other programs, or raise the memory limit")
-        }
-        // a decoder has said what is wrong with the data
-        ErrorKind::UnexpectedEof | ErrorKind::InvalidData | ErrorKind::Unsupported => bad(path, error.to_string()),
-        _ => Error::System { path: path.into(), what: "cannot be read", error },
-    }
-}
-
-/// That there is no such file, and which one may be meant.
-fn missing(path: &Path) -> String {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if !folder.is_dir() {
-        return format!("there is no such file, nor a folder {}", folder.display());
-    }
-    let wanted = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-    let names = fs::read_dir(folder).into_iter().flatten().flatten();
-    let names =
-        names.filter(|entry| entry.path().is_file()).map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let close = names.map(|name| (strsim::damerau_levenshtein(&wanted, &name.to_lowercase()), name));
-    // a third of the letters may differ; of names as near, the first in the alphabet
-    let nearest = close.filter(|(distance, _)| *distance <= wanted.chars().count().div_ceil(3)).min();
-    match nearest {
-        Some((_, name)) => format!("there is no such file; there is {}", folder.join(name).display()),
-        None => "there is no such file".into(),
     }
 }

@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::frame::{Body, Frame};
-use super::matching::{expected_pieces, note_other_marks, note_unseen};
-use super::{Ask, Expected, Feature, Missing};
+use super::types::{Ask, Expected, Feature, Missing};
 use crate::day::Day;
 use crate::error::Error;
 use crate::names::{Names, counted, listed};
@@ -95,23 +94,6 @@ pub(super) struct Design<'d> {
 }
 
 impl Design<'_> {
-    /// The columns, made or found; there is at least one, or a problem.
-    pub(super) fn pieces(&self, notes: &mut Vec<String>, problems: &mut Vec<Problem>) -> Result<Pieces, Error> {
-        let made = match self.expected {
-            Some(expected) => expected_pieces(self.frame, expected, self.columns, problems),
-            None => self.made(notes, problems),
-        };
-        if made.pieces.is_empty() && self.expected.is_none() && problems.is_empty() {
-            let path = self.frame.path.display();
-            return Err(Error::Request(format!("{path}: no column is left to make a model of")));
-        }
-        if let Some(expected) = self.expected {
-            note_unseen(self.frame, &made, self.rows, notes);
-            note_other_marks(self.frame, expected, &made, notes);
-        }
-        Ok(made)
-    }
-
     /// What takes the place of missing values, where means do.
     ///
     /// # Errors
@@ -162,7 +144,8 @@ impl Design<'_> {
         )))
     }
 
-    fn made(&self, notes: &mut Vec<String>, problems: &mut Vec<Problem>) -> Pieces {
+    /// The columns for a fit.
+    pub(super) fn made(&self, notes: &mut Vec<String>, problems: &mut Vec<Problem>) -> Pieces {
         let mut made = Pieces { pieces: Vec::with_capacity(self.columns.len()), levels: BTreeMap::new() };
         let (mut categorical, mut constant) = (Vec::new(), Vec::new());
         for &column in self.columns {

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::Ask;
-use super::genotypes::Packed;
+use super::packed::Packed;
 use super::storage::{Held, Storage};
+use super::types::Ask;
 use crate::column_format::ColumnFormat;
 use crate::error::Error;
 use crate::genotypes::{Genotypes, PhenotypeValues};
@@ -123,8 +123,8 @@ impl Opened {
         let (mut names, alleles): (Vec<String>, Vec<[String; 2]>) =
             variants.into_iter().map(|v| (v.name, v.alleles)).unzip();
         names.extend_from_slice(&always);
-        let packed = Held::Genotypes(Packed { codes, rows, variants: columns, means: None, covariates });
-        let body = Body::Numbers(packed.into());
+        let packed = Packed { codes, rows, variants: columns, means: None, covariates: covariates.concat() };
+        let body = Body::Numbers(Held::Genotypes(packed).into());
         let frame = Frame {
             path: ask.path.clone(),
             names,

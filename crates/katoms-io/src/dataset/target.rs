@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::frame::{Frame, Opened};
-use super::{Ask, Expected, Target};
+use super::types::{Ask, Expected, Target};
 use crate::error::Error;
 use crate::names::{Names, counted, listed};
 use crate::source::{Array, ReadOptions, Source};

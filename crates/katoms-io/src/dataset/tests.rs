@@ -8,6 +8,7 @@ use katoms::space::SparseVec;
 use super::storage::Held;
 use super::*;
 use crate::source::{Array, Numbers, ReadOptions, Sparse};
+use crate::{Error, Source};
 
 fn source(text: &str) -> Source {
     Source::Table(crate::format::csv::read_table(Path::new("d.csv"), text.as_bytes(), &ReadOptions::default()).unwrap())

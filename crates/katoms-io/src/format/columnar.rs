@@ -3,11 +3,10 @@
 use std::path::Path;
 
 use super::words::{Words, sorted};
-use super::{bad, bad_at};
 use crate::allocation::reserve;
 use crate::column_format::{ColumnFormat, DateFormat};
 use crate::day::Day;
-use crate::error::{Error, short};
+use crate::error::{Error, bad, bad_at, short};
 use crate::table::{Column, Table, Values};
 
 /// What the values of a column are.

@@ -8,15 +8,17 @@
 //! more for the columns that have something else, where there are any, and for all others where those have a decimal
 //! comma.
 
-pub(super) mod cell;
+mod cell;
 mod columns;
-pub(super) mod date;
+mod date;
 mod look;
-pub(super) mod number;
+mod number;
 mod odd_rows;
-pub(super) mod opening;
+mod opening;
+mod pivot;
 mod plain;
 mod settle;
+pub(crate) mod sniff;
 pub(crate) mod text;
 
 use std::io::Read;

@@ -10,16 +10,12 @@ use std::path::Path;
 
 use katoms::operator::{Layout, f16};
 
-use super::npy_header::{Header, Kind};
-use super::{bad, bad_at};
+use super::npy_header::{Header, Kind, MAGIC};
 use crate::allocation::{Budget, MaxUnpacked, OutOfMemory, gathered};
-use crate::error::{Error, short};
+use crate::error::{Error, bad, bad_at, short};
 use crate::mapped::Mapped;
 use crate::on_numbers;
 use crate::source::{Array, Numbers};
-
-/// What every NPY file starts with.
-pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// Files longer than this are mapped, not read.
 pub(crate) const MAPPED_ABOVE: u64 = 64 << 20;

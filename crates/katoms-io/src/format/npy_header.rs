@@ -1,7 +1,9 @@
 //! The header of an NPY file: `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }`.
 
-use super::npy::MAGIC;
 use crate::error::short;
+
+/// What every NPY file starts with.
+pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// What the numbers are.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,10 +7,10 @@ use katoms::linalg::kernels::Real;
 use katoms::operator::Layout;
 use zip::{CompressionMethod, ZipArchive};
 
+use super::npy;
 use super::triplets::Triplets;
-use super::{bad, bad_at, npy};
 use crate::allocation::{Budget, MaxUnpacked, gathered, reserved};
-use crate::error::Error;
+use crate::error::{Error, bad, bad_at};
 use crate::on_numbers;
 use crate::source::{Array, Source, Sparse};
 

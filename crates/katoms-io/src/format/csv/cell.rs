@@ -12,14 +12,14 @@ const MISSING_NUMBERS: [&str; 10] = ["None", "n.a.", "-", "--", "---", "â€“", "â
 
 /// What a cell holds.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::format) enum Cell {
+pub(super) enum Cell {
     Number(f64),
     Missing,
     Text,
 }
 
 /// What a cell without blanks around it holds.
-pub(in crate::format) fn cell(trimmed: &[u8]) -> Cell {
+pub(super) fn cell(trimmed: &[u8]) -> Cell {
     // what is missing must come first: "nan" reads as a number, too
     if is_missing_number(trimmed) {
         return Cell::Missing;

@@ -22,7 +22,7 @@ const MONTHS: [&str; 12] = [
 
 /// A cell that is a date, with or without a time.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::format) struct WrittenDate {
+pub(super) struct WrittenDate {
     /// Days since 1 January 1970 if the day comes first, and if the month does; `None` where there is no such day.
     pub(super) days: [Option<f64>; 2],
     /// Whether it says how far its clock is from UTC.
@@ -30,7 +30,7 @@ pub(in crate::format) struct WrittenDate {
 }
 
 /// What a cell holds, if it is a date.
-pub(in crate::format) fn written(cell: &str) -> Option<WrittenDate> {
+pub(super) fn written(cell: &str) -> Option<WrittenDate> {
     let cell = cell.trim();
     // Most words have nothing of a date.
     if !cell.starts_with(|c: char| c.is_ascii_digit()) {

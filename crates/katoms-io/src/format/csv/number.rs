@@ -17,7 +17,7 @@ const MARKS: [char; 2] = ['.', ','];
 
 /// A cell that is a number, with what is written around it.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::format) struct WrittenNumber {
+pub(super) struct WrittenNumber {
     /// Its value with a decimal point, and with a decimal comma; `None` where it cannot be read so.
     pub(super) values: [Option<f64>; 2],
     /// Whether it is what every program writes: digits, a point, an exponent.
@@ -32,7 +32,7 @@ pub(in crate::format) struct WrittenNumber {
 }
 
 /// What a cell holds, if it is a number.
-pub(in crate::format) fn written(cell: &str) -> Option<WrittenNumber> {
+pub(super) fn written(cell: &str) -> Option<WrittenNumber> {
     let plain = fast_float2::parse::<f64, _>(cell).ok().filter(|number| !number.is_nan());
     let mut around = Around::default();
     let body = around.taken_off(cell);

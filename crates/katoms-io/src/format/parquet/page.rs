@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::io::Read;
 
 use super::encoding::{differences, joined, plain_words, runs, words_behind_lengths, words_with_prefixes};
+use super::schema::{Leaf, physical};
 use super::thrift::Struct;
-use super::{Leaf, physical};
 use crate::allocation::{Budget, filled};
 use crate::decompress::Compression;
 use crate::format::columnar::{Gathered, Kind, Meaning, Refused, there};

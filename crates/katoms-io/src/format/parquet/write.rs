@@ -5,8 +5,8 @@ use std::io::Write;
 
 use flate2::write::GzEncoder;
 
+use super::schema::{MAGIC, physical};
 use super::thrift::{Writer, kind, push_varint};
-use super::{MAGIC, physical};
 use crate::error::Error;
 use crate::table::{Column, Values};
 

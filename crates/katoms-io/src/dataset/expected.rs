@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::Expected;
-use super::columns::{MISSING_LEVEL, Part, Piece, Pieces};
+use super::columns::{Design, MISSING_LEVEL, Part, Piece, Pieces};
 use super::frame::{Body, Frame};
+use super::types::Expected;
 use crate::column_format::{ColumnFormat, DateFormat, NumberFormat, currency_code};
 use crate::error::Error;
 use crate::names::{counted, listed};
@@ -90,14 +90,15 @@ pub(super) fn rebase(frame: &mut Frame, expected: &Expected) -> Result<(), Error
 }
 
 /// The columns of a design for a model; what does not hold what the model expects is a problem.
-pub(super) fn expected_pieces(
-    frame: &Frame,
+pub(super) fn pieces(
+    design: &Design<'_>,
     expected: &Expected,
-    columns: &[usize],
+    notes: &mut Vec<String>,
     problems: &mut Vec<Problem>,
 ) -> Pieces {
-    let mut pieces = Vec::with_capacity(columns.len());
-    for (feature, &column) in expected.features.iter().zip(columns) {
+    let frame = design.frame;
+    let mut pieces = Vec::with_capacity(design.columns.len());
+    for (feature, &column) in expected.features.iter().zip(design.columns) {
         let values = match &frame.body {
             Body::Columns(all) => all.get(column),
             Body::Numbers(_) => None,
@@ -116,7 +117,10 @@ pub(super) fn expected_pieces(
         }
         pieces.push(Piece { feature: feature.clone(), column, part });
     }
-    Pieces { pieces, levels: expected.levels.clone() }
+    let made = Pieces { pieces, levels: expected.levels.clone() };
+    note_unseen(frame, &made, design.rows, notes);
+    note_other_marks(frame, expected, &made, notes);
+    made
 }
 
 /// What is wrong with a column of which the model knows numbers or dates.
@@ -149,7 +153,7 @@ fn other_than_expected(frame: &Frame, format: Option<&ColumnFormat>, column: usi
 }
 
 /// What a person should know where numbers are written in another way than those that the model was fitted to.
-pub(super) fn note_other_marks(frame: &Frame, expected: &Expected, made: &Pieces, notes: &mut Vec<String>) {
+fn note_other_marks(frame: &Frame, expected: &Expected, made: &Pieces, notes: &mut Vec<String>) {
     for piece in made.pieces.iter().filter(|piece| piece.feature.level.is_none()) {
         let of = |format: Option<&ColumnFormat>| match format {
             Some(ColumnFormat::Numbers(format)) => format.clone(),
@@ -176,7 +180,7 @@ pub(super) fn note_other_marks(frame: &Frame, expected: &Expected, made: &Pieces
 }
 
 /// How many rows have a level that the fit did not see, column by column.
-pub(super) fn note_unseen(frame: &Frame, made: &Pieces, rows: &[usize], notes: &mut Vec<String>) {
+fn note_unseen(frame: &Frame, made: &Pieces, rows: &[usize], notes: &mut Vec<String>) {
     for (name, seen) in &made.levels {
         let column = made.pieces.iter().find(|p| p.feature.column == *name).map(|p| p.column);
         let values = match &frame.body {
