@@ -11,7 +11,9 @@ use crate::source::{Array, Numbers, ReadOptions, Sparse};
 use crate::{Error, Source};
 
 fn source(text: &str) -> Source {
-    Source::Table(crate::format::csv::read_table(Path::new("d.csv"), text.as_bytes(), &ReadOptions::default()).unwrap())
+    Source::Table(
+        crate::format::csv::read_table(Path::new("d.csv"), &mut text.as_bytes(), &ReadOptions::default()).unwrap(),
+    )
 }
 
 fn ask() -> Ask {

@@ -345,7 +345,7 @@ impl<'b> Buffers<'b> {
         let mut unpacked = Vec::new();
         let mut decoder: Box<dyn Read> = match codec {
             0 => Box::new(lz4_flex::frame::FrameDecoder::new(packed)),
-            _ => Compression::Zstd.decoder(packed),
+            _ => Compression::Zstd.decoder(Box::new(packed)),
         };
         let read = decoder.by_ref().take(promise.saturating_add(1)).read_to_end(&mut unpacked);
         there(read.ok().filter(|&size| size as u64 == promise).map(|_| unpacked.into()))

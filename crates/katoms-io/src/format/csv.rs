@@ -32,7 +32,7 @@ use crate::table::Table;
 ///
 /// # Errors
 /// When it is no table; the error names the place.
-pub(crate) fn read_table(path: &Path, mut text: impl Read, options: &ReadOptions) -> Result<Table, Error> {
+pub(crate) fn read_table(path: &Path, text: &mut dyn Read, options: &ReadOptions) -> Result<Table, Error> {
     let mut bytes = Vec::new();
     text.read_to_end(&mut bytes).map_err(|error| Error::System { path: path.into(), what: "cannot be read", error })?;
     let mut bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);

@@ -15,3 +15,4 @@ pub(crate) mod plink_table;
 pub mod svmlight;
 pub mod triplets;
 mod words;
+mod zip;

@@ -131,7 +131,7 @@ fn a_data_set_takes_the_groups_of_a_file() {
     let path = dir.path().join("g.csv");
     std::fs::write(&path, "g,a\ng,c\n").unwrap();
     let text = "a,b,c,y\n1,2,u,3\n2,3,v,4\n5,6,u,1\n";
-    let table = csv::read_table(Path::new("d.csv"), text.as_bytes(), &crate::ReadOptions::default());
+    let table = csv::read_table(Path::new("d.csv"), &mut text.as_bytes(), &crate::ReadOptions::default());
     let ask = crate::Ask { target: Some("y".into()), groups: Some(path), ..crate::Ask::default() };
     let data = crate::Dataset::new(crate::Source::Table(table.unwrap()), &ask).unwrap();
     assert_eq!(data.groups, Some(vec![group("g", &[0, 2]), group("b", &[1])]));

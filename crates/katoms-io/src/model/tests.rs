@@ -55,7 +55,7 @@ fn back(text: &str) -> Result<Model, Error> {
 fn data(model: &Model, text: &str, missing: Missing) -> Dataset {
     let mut options = ReadOptions::default();
     model.tell_reader(&mut options, None);
-    let table = crate::format::csv::read_table(Path::new("d.csv"), text.as_bytes(), &options).unwrap();
+    let table = crate::format::csv::read_table(Path::new("d.csv"), &mut text.as_bytes(), &options).unwrap();
     model.dataset(Source::Table(table), &Ask { missing, ..Ask::default() }).unwrap()
 }
 
@@ -224,7 +224,8 @@ fn a_model_cut_off_anywhere_is_refused() {
 #[test]
 fn a_coefficient_takes_what_the_data_know_of_its_feature() {
     let text = "age,y\n1,1\n,2\n5,3\n";
-    let table = crate::format::csv::read_table(Path::new("d.csv"), text.as_bytes(), &ReadOptions::default()).unwrap();
+    let table =
+        crate::format::csv::read_table(Path::new("d.csv"), &mut text.as_bytes(), &ReadOptions::default()).unwrap();
     let ask = Ask { target: Some("y".into()), missing: Missing::Mean, ..Ask::default() };
     let data = Dataset::new(Source::Table(table), &ask).unwrap();
     let expected = Coefficient { feature: feature("age"), value: 2.0, standardized: 4.0, mean: Some(3.0) };

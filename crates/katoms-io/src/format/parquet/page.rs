@@ -225,7 +225,7 @@ impl Chunk<'_> {
                 let mut out = room()?;
                 snap::raw::Decoder::new().decompress(page, &mut out).ok().map(|_| out)
             }
-            2 => at_most(&mut Compression::Gzip.decoder(page), size),
+            2 => at_most(&mut Compression::Gzip.decoder(Box::new(page)), size),
             5 => {
                 let mut out = room()?;
                 match hadoop_blocks(page, &mut out) {
@@ -234,7 +234,7 @@ impl Chunk<'_> {
                         .or_else(|| lz4_block(page, &mut out).map(|()| out)),
                 }
             }
-            6 => at_most(&mut Compression::Zstd.decoder(page), size),
+            6 => at_most(&mut Compression::Zstd.decoder(Box::new(page)), size),
             7 => {
                 let mut out = room()?;
                 lz4_block(page, &mut out).map(|()| out)
