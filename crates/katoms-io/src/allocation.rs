@@ -85,8 +85,6 @@ impl Budget {
 
     /// So many bytes more.
     ///
-    /// # Errors
-    /// When that is more than the limit: how to raise it.
     pub(crate) fn take(&mut self, bytes: u64) -> Result<(), String> {
         self.taken = self.taken.saturating_add(bytes);
         if self.taken <= self.limit.0 {
@@ -117,8 +115,6 @@ impl Budget {
 
     /// All that a reader has.
     ///
-    /// # Errors
-    /// When the reader fails, or has more than the limit.
     pub(crate) fn read(&mut self, reader: &mut dyn Read) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let left = self.limit.0.saturating_sub(self.taken);

@@ -1,6 +1,5 @@
 //! What is wrong with a file, in words that a person can act on.
 
-use std::borrow::Cow;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -87,47 +86,5 @@ fn missing(path: &Path) -> String {
     match nearest {
         Some((_, name)) => format!("there is no such file; there is {}", folder.join(name).display()),
         None => "there is no such file".into(),
-    }
-}
-
-/// The characters of a value that a message shows.
-const SHOWN: usize = 60;
-/// Those of what another crate says, which may have values in it.
-const SAID: usize = 300;
-
-/// A value of a file as a message shows it, in one line: the first characters, and how many there are where there are
-/// more.
-pub(crate) fn short(value: &str) -> Cow<'_, str> {
-    cut(value, SHOWN)
-}
-
-/// The same for what another crate says.
-pub(crate) fn short_sentence(sentence: &str) -> Cow<'_, str> {
-    cut(sentence, SAID)
-}
-
-fn cut(value: &str, most: usize) -> Cow<'_, str> {
-    let (start, more) = match value.char_indices().nth(most) {
-        None if !value.contains(char::is_control) => return value.into(),
-        None => (value, String::new()),
-        Some((end, _)) => (&value[..end], format!("… ({} characters)", value.chars().count())),
-    };
-    let mut shown = String::new();
-    for c in start.chars() {
-        if c.is_control() { shown.extend(c.escape_default()) } else { shown.push(c) }
-    }
-    (shown + &more).into()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_values_are_cut_between_characters() {
-        assert_eq!(short("a value"), "a value");
-        assert_eq!(short("two\nlines\u{1b}"), "two\\nlines\\u{1b}");
-        assert_eq!(short(&"ä".repeat(60)), "ä".repeat(60));
-        assert_eq!(short(&"ä".repeat(76_000)), format!("{}… (76000 characters)", "ä".repeat(60)));
     }
 }

@@ -17,9 +17,10 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 
 use crate::dataset::types::{Feature, Group, UnknownMembers};
-use crate::error::{Error, short, short_sentence};
+use crate::error::Error;
 use crate::format::csv;
 use crate::names::{Names, counted};
+use crate::problem::{short, short_sentence};
 
 /// The unknown members that a message names.
 const NAMED: usize = 5;

@@ -22,8 +22,6 @@ impl<T: Pod> Mapped<T> {
     /// Maps `bytes` of a file. `None` where they are not whole numbers at an address that numbers may have, or where
     /// the file is shorter: the caller then reads it.
     ///
-    /// # Errors
-    /// When the system refuses to map the file.
     pub(crate) fn new(path: &Path, file: &File, bytes: Range<usize>) -> Result<Option<Self>, Error> {
         // SAFETY: the map is read-only and private to this value, which outlives every slice of it, and any bytes are
         // numbers (`Pod`). What cannot be promised is that no other process changes the file during the run. If one

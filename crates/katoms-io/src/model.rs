@@ -36,7 +36,8 @@ use serde::{Deserialize, Serialize};
 use crate::column_format::{ColumnFormat, NumberFormat};
 use crate::dataset::expected::unnamed_place;
 use crate::dataset::{Ask, Dataset, Expected, Feature, Fingerprint, Missing};
-use crate::error::{Error, short, short_sentence};
+use crate::error::Error;
+use crate::problem::{short, short_sentence};
 use crate::source::{ReadOptions, Source};
 
 /// The newest version of the file that this program reads and writes.

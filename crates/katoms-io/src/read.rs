@@ -8,8 +8,8 @@ use crate::allocation::{Budget, Limited, OutOfMemory, reserve};
 use crate::decompress::Compression;
 use crate::error::{Error, bad, unreadable};
 use crate::file_kind::{self, Kind};
-use crate::foreign;
 use crate::format::{arrow, csv, matrix_market, npy, npz, parquet, picture, plink, svmlight};
+use crate::other_formats;
 use crate::source::{ReadOptions, Source};
 
 /// How much of a file is looked at to find out what it is.
@@ -109,7 +109,7 @@ fn unpacked<'a>(packed: Compression, bytes: Box<dyn Read + 'a>, options: &ReadOp
 
 /// What a file is, if it is one that is read.
 fn kind_of(path: &Path, by_name: Option<Kind>, start: &[u8]) -> Result<Kind, Error> {
-    match foreign::refusal(path, start) {
+    match other_formats::refusal(path, start) {
         Some(problem) => Err(bad(path, problem)),
         None => Kind::new(by_name, start).map_err(|problem| bad(path, problem)),
     }

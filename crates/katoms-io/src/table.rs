@@ -104,3 +104,24 @@ pub enum Values {
         codes: Vec<Option<u32>>,
     },
 }
+
+impl Values {
+    /// How many there are, missing ones among them.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Numbers(numbers) => numbers.len(),
+            Self::Words { codes, .. } => codes.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The word of a row; `None` where it is missing, and of numbers.
+    pub fn word(&self, row: usize) -> Option<&str> {
+        let Self::Words { levels, codes } = self else { return None };
+        codes.get(row).copied().flatten().and_then(|code| levels.get(code as usize)).map(String::as_str)
+    }
+}

@@ -11,9 +11,6 @@ use crate::table::Values;
 const NO_ALLELE: &str = "0";
 
 /// The columns that a model expects, decoded, in its order: where a file counts the other allele, turned round.
-///
-/// # Errors
-/// When a variant has other alleles, or the model does not say which one it counts.
 pub(super) fn orient(frame: &mut Frame, expected: &Expected, places: Vec<usize>) -> Result<Vec<usize>, Error> {
     let Body::Numbers(storage) = &frame.body else { return Ok(places) };
     let Held::Genotypes(_) = &storage.held else { return Ok(places) };

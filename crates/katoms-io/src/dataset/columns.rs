@@ -96,8 +96,6 @@ pub(super) struct Design<'d> {
 impl Design<'_> {
     /// What takes the place of missing values, where means do.
     ///
-    /// # Errors
-    /// When columns have no value; all of them are named.
     pub(super) fn means(&self, made: &Pieces) -> Result<Option<Vec<f64>>, Error> {
         if self.ask.missing != Missing::Mean {
             return Ok(None);
@@ -131,8 +129,6 @@ impl Design<'_> {
 
     /// The mean of a piece, of its sum and how many values it has.
     ///
-    /// # Errors
-    /// When they add up to no number.
     fn mean(&self, piece: &Piece, (sum, n): (f64, usize)) -> Result<f64, Error> {
         if sum.is_finite() {
             return Ok(sum / n.max(1) as f64);
@@ -150,11 +146,7 @@ impl Design<'_> {
         let (mut categorical, mut constant) = (Vec::new(), Vec::new());
         for &column in self.columns {
             let name = self.frame.name(column);
-            let words = match &self.frame.body {
-                Body::Columns(all) => all.get(column),
-                Body::Numbers(_) => None,
-            };
-            let Some(Values::Words { levels, codes }) = words else {
+            let Some(Values::Words { levels, codes }) = self.frame.values(column) else {
                 made.pieces.push(number(self.frame, column));
                 continue;
             };

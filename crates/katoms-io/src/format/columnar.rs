@@ -6,7 +6,8 @@ use super::words::{Words, sorted};
 use crate::allocation::reserve;
 use crate::column_format::{ColumnFormat, DateFormat};
 use crate::day::Day;
-use crate::error::{Error, bad, bad_at, short};
+use crate::error::{Error, bad, bad_at};
+use crate::problem::short;
 use crate::table::{Column, Table, Values};
 
 /// What the values of a column are.

@@ -29,9 +29,6 @@ use crate::source::ReadOptions;
 use crate::table::Table;
 
 /// The table that a text holds. Its problems are for its user to look at.
-///
-/// # Errors
-/// When it is no table; the error names the place.
 pub(crate) fn read_table(path: &Path, text: &mut dyn Read, options: &ReadOptions) -> Result<Table, Error> {
     let mut bytes = Vec::new();
     text.read_to_end(&mut bytes).map_err(|error| Error::System { path: path.into(), what: "cannot be read", error })?;

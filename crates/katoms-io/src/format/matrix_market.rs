@@ -7,8 +7,9 @@ use katoms::operator::Layout;
 
 use super::triplets::Triplets;
 use crate::allocation::{MaxUnpacked, OutOfMemory, filled, reserved};
-use crate::error::{Error, bad, bad_at, short};
+use crate::error::{Error, bad, bad_at};
 use crate::on_numbers;
+use crate::problem::short;
 use crate::source::{Array, Numbers, Source, Sparse};
 
 /// What every MatrixMarket file starts with.

@@ -45,9 +45,6 @@ pub(crate) fn files_of(bed: &Path) -> [PathBuf; 3] {
 }
 
 /// What the three files hold. A .bed file longer than `above` is mapped, not read.
-///
-/// # Errors
-/// When one is not there, cannot be read, or they are not of the same individuals and variants.
 pub(crate) fn read(bed: &Path, above: u64) -> Result<Genotypes, Error> {
     let [_, bim, fam] = files_of(bed);
     if !bed.exists() {
@@ -227,9 +224,6 @@ fn check_start(path: &Path, start: &[u8]) -> Result<(), Error> {
 }
 
 /// The phenotypes of a .fam file, of their words and the lines on which they are.
-///
-/// # Errors
-/// When one is not a number, with its line.
 fn phenotypes<'w>(words: impl Iterator<Item = &'w str>) -> Result<PhenotypeValues, (usize, String)> {
     let number = |(at, word): (usize, &str)| number_of(word).map_err(|problem| (at, problem));
     words.enumerate().map(number).collect::<Result<Vec<f64>, _>>().map(PhenotypeValues::new)

@@ -22,8 +22,6 @@ pub(crate) struct IdTable {
 impl IdTable {
     /// The table of a file; `None` where its first line does not begin with FID and IID.
     ///
-    /// # Errors
-    /// When it cannot be read, or a line has another number of fields than the first.
     pub(crate) fn read(path: &Path) -> Result<Option<Self>, Error> {
         let bytes = std::fs::read(path).map_err(|error| unreadable(path, error))?;
         let start = String::from_utf8_lossy(&bytes[..bytes.len().min(LOOKED_AT)]).to_ascii_lowercase();
@@ -88,8 +86,6 @@ impl IdTable {
 
     /// Some columns as numbers, one for each individual, NaN where there is none; and what a person should know of it.
     ///
-    /// # Errors
-    /// When one is no number, an individual is there twice, or none of these is there.
     pub(crate) fn numbers(
         &self,
         individuals: &[Individual],

@@ -6,26 +6,8 @@ use crate::problem::{Problem, quoted};
 use crate::table::Values;
 
 /// What the last row is called where it sums up the others.
-const TOTALS: [&str; 18] = [
-    "total",
-    "totals",
-    "grand total",
-    "subtotal",
-    "sub-total",
-    "sum",
-    "sums",
-    "overall",
-    "average",
-    "mean",
-    "summe",
-    "gesamt",
-    "gesamtsumme",
-    "insgesamt",
-    "somme",
-    "totale",
-    "totaal",
-    "suma",
-];
+const TOTALS: &str = "total|totals|grand total|subtotal|sub-total|sum|sums|overall|average|mean|summe|gesamt|\
+    gesamtsumme|insgesamt|somme|totale|totaal|suma";
 /// How far a total may be from the sum of the others, of its size: sums that were rounded before they were written.
 const ROUNDING: f64 = 1e-6;
 
@@ -108,7 +90,7 @@ fn total_word(column: &Settled, row: usize) -> Option<&str> {
         _ => return None,
     };
     let plain = word.trim_end_matches([':', '.']).trim().to_lowercase();
-    TOTALS.contains(&plain.as_str()).then_some(word)
+    TOTALS.split('|').any(|total| total == plain).then_some(word)
 }
 
 /// Whether the last number is the sum or the mean of the others.

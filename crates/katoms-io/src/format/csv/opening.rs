@@ -14,9 +14,6 @@ use crate::source::ReadOptions;
 const COMMENT: u8 = b'#';
 
 /// The text of a table, ready to be read, and what a person should know.
-///
-/// # Errors
-/// When nothing is left of it.
 pub(super) fn open<'t>(
     path: &'t Path,
     bytes: &'t [u8],

@@ -58,8 +58,6 @@ pub(super) struct Plain {
 impl Plain {
     /// Reads every row of so many columns.
     ///
-    /// # Errors
-    /// When there is none, or most have another length than the first, or a quotation mark is not closed.
     pub(super) fn read(text: &Text<'_>, columns: usize, named: &Named) -> Result<Self, Error> {
         let mut plain = Self { columns: (0..columns).map(|_| Cells::default()).collect(), ..Self::default() };
         let (mut rows, mut ends_in_line) = (text.rows()?, false);

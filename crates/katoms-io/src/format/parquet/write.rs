@@ -21,10 +21,10 @@ const GZIP: i64 = 2;
 /// When the columns differ in length, or two have one name.
 pub fn write_parquet(columns: &[Column]) -> Result<Vec<u8>, Error> {
     let refused = |error: String| Err(Error::Request(format!("the columns cannot be written as Parquet: {error}")));
-    let rows = columns.first().map_or(0, |column| length(&column.values));
+    let rows = columns.first().map_or(0, |column| column.values.len());
     let mut names = HashSet::new();
     for column in columns {
-        let (name, found) = (&column.name, length(&column.values));
+        let (name, found) = (&column.name, column.values.len());
         if found != rows {
             return refused(format!("column {name} has {found} rows, and {} has {rows}", columns[0].name));
         }
@@ -53,13 +53,6 @@ pub fn write_parquet(columns: &[Column]) -> Result<Vec<u8>, Error> {
     bytes.extend_from_slice(&(footer.len() as u32).to_le_bytes());
     bytes.extend_from_slice(MAGIC);
     Ok(bytes)
-}
-
-fn length(values: &Values) -> usize {
-    match values {
-        Values::Numbers(numbers) => numbers.len(),
-        Values::Words { codes, .. } => codes.len(),
-    }
 }
 
 fn physical_type(values: &Values) -> i64 {
@@ -93,7 +86,7 @@ fn push_chunk(bytes: &mut Vec<u8>, column: &Column) -> Vec<u8> {
         }
     };
     let first = bytes.len();
-    for start in (0..length(&column.values)).step_by(ROWS) {
+    for start in (0..column.values.len()).step_by(ROWS) {
         let (rows, page) = page(&column.values, start);
         let header = Writer::default().integer(1, kind::I32, rows as i64).integer(2, kind::I32, encoding);
         let header = header.integer(3, kind::I32, RLE).integer(4, kind::I32, RLE);
@@ -112,7 +105,7 @@ fn push_chunk(bytes: &mut Vec<u8>, column: &Column) -> Vec<u8> {
         .list(2, kind::I32, &[integer(0), integer(RLE), integer(8)])
         .list(3, kind::BINARY, &[name])
         .integer(4, kind::I32, GZIP)
-        .integer(5, kind::I64, length(&column.values) as i64)
+        .integer(5, kind::I64, column.values.len() as i64)
         .integer(6, kind::I64, unpacked)
         .integer(7, kind::I64, (bytes.len() - start) as i64)
         .integer(9, kind::I64, first as i64);
