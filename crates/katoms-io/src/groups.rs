@@ -245,6 +245,13 @@ impl File<'_> {
     }
 }
 
+/// One group for each column.
+pub(crate) fn by_column(features: &[Feature]) -> Vec<Group> {
+    let mut groups = Vec::new();
+    add_singles(&mut groups, features);
+    groups
+}
+
 /// Features in no group become groups of their own, the indicators of a column together.
 fn add_singles(groups: &mut Vec<Group>, features: &[Feature]) {
     let covered: HashSet<usize> = groups.iter().flat_map(|g| g.members.iter().copied()).collect();

@@ -1,6 +1,6 @@
 //! From a source to a data set, step by step.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::columns::{self, Design, MISSING_LEVEL, Part, Pieces};
 use super::frame::{Body, Frame, Opened};
@@ -317,21 +317,7 @@ fn grouped(
         notes.extend(read.notes);
         return Ok(Some(read.groups));
     }
-    Ok((!levels.is_empty()).then(|| by_column(features)))
-}
-
-/// One group for each column.
-fn by_column(features: &[Feature]) -> Vec<Group> {
-    let mut places: HashMap<&str, usize> = HashMap::new();
-    let mut groups: Vec<Group> = Vec::new();
-    for (i, feature) in features.iter().enumerate() {
-        let place = *places.entry(&feature.column).or_insert(groups.len());
-        match groups.get_mut(place) {
-            Some(group) => group.members.push(i),
-            None => groups.push(Group { name: feature.column.clone(), members: vec![i] }),
-        }
-    }
-    groups
+    Ok((!levels.is_empty()).then(|| groups::by_column(features)))
 }
 
 /// The numbers of the design.

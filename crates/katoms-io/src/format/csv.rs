@@ -1,7 +1,7 @@
 //! Text tables: CSV, TSV and the like.
 //!
 //! A column of which every cell is a number or missing holds numbers. One whose cells share another way of writing
-//! numbers, or dates, holds these (`look.rs`, `settle.rs`); any other holds words. What is most likely not meant goes
+//! numbers, or dates, holds these (`text_column.rs`, `resolve.rs`); any other holds words. What is most likely not meant goes
 //! into the table's problems, all of it. Blank lines count for nothing.
 //!
 //! The text is in memory and read at most three times: once for plain numbers, which go straight to their columns, once
@@ -11,15 +11,15 @@
 mod cell;
 mod columns;
 mod date;
-mod look;
 mod number;
 mod odd_rows;
 mod opening;
 mod pivot;
 mod plain;
-mod settle;
+mod resolve;
 pub(crate) mod sniff;
 pub(crate) mod text;
+mod text_column;
 
 use std::io::Read;
 use std::path::Path;

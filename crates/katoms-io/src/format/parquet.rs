@@ -1,6 +1,7 @@
 //! Parquet: columns of numbers, truth values, words and dates. What a file promises is held against its bytes before any
 //! memory is asked for.
 
+mod compression;
 mod encoding;
 mod page;
 mod schema;

@@ -137,7 +137,7 @@ pub(super) fn check_text(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     if bytes.starts_with(b"\xFF\xFE") || bytes.starts_with(b"\xFE\xFF") {
         return refuse(None, "the text is UTF-16; save it as UTF-8".into());
     }
-    // `contains` looks at many bytes at once
+    // `contains` text_columns at many bytes at once
     if bytes.contains(&0)
         && let Some(at) = bytes.iter().position(|&b| b == 0)
     {

@@ -134,7 +134,7 @@ impl Plain {
             problem +=
                 &format!("; if the table begins in line {line}, leave out what is above it (--skip-lines {above})");
         } else if !has_row_names {
-            problem += "; look for a missing or surplus delimiter, or for one that wants quotation marks around it; a \
+            problem += "; text for a missing or surplus delimiter, or for one that wants quotation marks around it; a \
                         line that is no data can be left out (--skip-lines)";
         }
         Some(Problem { column: None, place: format!("line {line}"), problem })

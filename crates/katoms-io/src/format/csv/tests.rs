@@ -150,7 +150,7 @@ fn ragged_rows() {
     );
     assert_eq!(
         problem(b"1,2\r\n3\r\n5,6\r\n"),
-        "d.csv, line 2: 1 field found, 2 expected, as in the first line; look for a missing or surplus delimiter, or \
+        "d.csv, line 2: 1 field found, 2 expected, as in the first line; text for a missing or surplus delimiter, or \
          for one that wants quotation marks around it; a line that is no data can be left out (--skip-lines)"
     );
     let message = problem(b"a,b\n1,2\n3\n4,5\n6,7\n8\n9,1\n2,3\n4,5,6\n");

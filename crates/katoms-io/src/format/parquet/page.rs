@@ -1,13 +1,12 @@
 //! The pages of a column of a Parquet file.
 
 use std::borrow::Cow;
-use std::io::Read;
 
+use super::compression::unpacked;
 use super::encoding::{differences, joined, plain_words, runs, words_behind_lengths, words_with_prefixes};
 use super::schema::{Leaf, physical};
 use super::thrift::Struct;
-use crate::allocation::{Budget, filled};
-use crate::decompress::Compression;
+use crate::allocation::Budget;
 use crate::format::columnar::{Gathered, Kind, Meaning, Refused, there};
 use crate::format::words::Words;
 
@@ -64,7 +63,7 @@ impl Chunk<'_> {
             self.budget.take(taken).map_err(Refused::too_large)?;
             match (header.integer(1), details) {
                 (Some(0), Some(details)) => {
-                    let unpacked = self.unpacked(page, size)?;
+                    let unpacked = unpacked(self.codec, page, size)?;
                     let (levels, bytes) = there(self.levels(&unpacked, count, details))?;
                     let encoded = (there(details.integer(2))?, bytes);
                     self.push(column, encoded, levels, count, &dictionary)?;
@@ -72,7 +71,7 @@ impl Chunk<'_> {
                 (Some(2), Some(_)) => {
                     // a value of a dictionary takes a byte at the least
                     there((count <= size).then_some(()))?;
-                    let unpacked = self.unpacked(page, size)?;
+                    let unpacked = unpacked(self.codec, page, size)?;
                     let values = Encoded { encoding: encoding::PLAIN, bytes: &unpacked, count };
                     dictionary = Some(there(self.decoded(&values, &None, &mut column.words))?);
                 }
@@ -82,7 +81,7 @@ impl Chunk<'_> {
                         there(repeated.checked_add(defined).and_then(|length| page.split_at_checked(length)))?;
                     let size = there(size.checked_sub(levels.len()))?;
                     let is_packed = details.bool(7) != Some(false) && !values.is_empty();
-                    let unpacked = if is_packed { self.unpacked(values, size)? } else { values.into() };
+                    let unpacked = if is_packed { unpacked(self.codec, values, size)? } else { values.into() };
                     let runs = || runs(&levels[repeated..], 1, count);
                     let levels = if self.leaf.is_optional { Some(there(runs())?) } else { None };
                     let encoded = (there(details.integer(4))?, &unpacked[..]);
@@ -211,43 +210,6 @@ impl Chunk<'_> {
             _ => None,
         }
     }
-
-    /// A page as it was before it was compressed.
-    fn unpacked<'p>(&self, page: &'p [u8], size: usize) -> Result<Cow<'p, [u8]>, Refused> {
-        const NAMES: [&str; 8] = ["", "snappy", "gzip", "lzo", "brotli", "lz4", "zstd", "lz4"];
-        let name =
-            usize::try_from(self.codec).ok().and_then(|codec| NAMES.get(codec)).copied().unwrap_or("an unknown codec");
-        let room = || filled(0, size).map_err(Refused::too_large);
-        let unpacked = match self.codec {
-            0 => return Ok(page.into()),
-            1 => {
-                there((snap::raw::decompress_len(page) == Ok(size)).then_some(()))?;
-                let mut out = room()?;
-                snap::raw::Decoder::new().decompress(page, &mut out).ok().map(|_| out)
-            }
-            2 => at_most(&mut Compression::Gzip.decoder(Box::new(page)), size),
-            5 => {
-                let mut out = room()?;
-                match hadoop_blocks(page, &mut out) {
-                    Some(()) => Some(out),
-                    None => at_most(&mut lz4_flex::frame::FrameDecoder::new(page), size)
-                        .or_else(|| lz4_block(page, &mut out).map(|()| out)),
-                }
-            }
-            6 => at_most(&mut Compression::Zstd.decoder(Box::new(page)), size),
-            7 => {
-                let mut out = room()?;
-                lz4_block(page, &mut out).map(|()| out)
-            }
-            _ => {
-                let problem =
-                    format!("the columns are compressed with {name}, which is not read: write them with zstd");
-                return Err(Refused::TooLarge(problem));
-            }
-        };
-        let damaged = || Refused::Damaged(format!("the {name} data of a page are damaged"));
-        unpacked.filter(|unpacked| unpacked.len() == size).map(Cow::Owned).ok_or_else(damaged)
-    }
 }
 
 impl Leaf {
@@ -277,72 +239,8 @@ impl Leaf {
     }
 }
 
-/// All that a decoder has, if that is not more than this.
-fn at_most(decoder: &mut dyn Read, size: usize) -> Option<Vec<u8>> {
-    let mut out = Vec::new();
-    out.try_reserve(size + 1).ok()?;
-    decoder.take(size as u64 + 1).read_to_end(&mut out).ok()?;
-    Some(out)
-}
-
-/// A block of LZ4 that fills this room.
-fn lz4_block(block: &[u8], out: &mut [u8]) -> Option<()> {
-    let length = lz4_flex::block::decompress_into(block, out).ok()?;
-    (length == out.len()).then_some(())
-}
-
-/// LZ4 as Hadoop writes it: blocks, each behind its two sizes.
-fn hadoop_blocks(mut page: &[u8], mut out: &mut [u8]) -> Option<()> {
-    while !page.is_empty() {
-        let (sizes, rest) = page.split_first_chunk::<8>()?;
-        let [unpacked, packed] = [0, 4].map(|at| u32::from_be_bytes([0, 1, 2, 3].map(|i| sizes[at + i])) as usize);
-        let (block, rest) = rest.split_at_checked(packed)?;
-        let (place, behind) = out.split_at_mut_checked(unpacked)?;
-        lz4_block(block, place)?;
-        (page, out) = (rest, behind);
-    }
-    out.is_empty().then_some(())
-}
-
 /// Bytes with their length in front, and what follows them.
 fn behind_length(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = bytes.split_first_chunk::<4>()?;
     rest.split_at_checked(u32::from_le_bytes(*length) as usize)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::io::Write;
-
-    use flate2::write::GzEncoder;
-    use lz4_flex::frame::FrameEncoder;
-
-    use super::*;
-    use crate::allocation::MaxUnpacked;
-
-    #[test]
-    fn a_page_that_unpacks_to_more_or_less_than_it_says_is_refused() {
-        let zeros = [0; 100_000];
-        let mut gzip = GzEncoder::new(Vec::new(), flate2::Compression::best());
-        gzip.write_all(&zeros).unwrap();
-        let mut frame = FrameEncoder::new(Vec::new());
-        frame.write_all(&zeros).unwrap();
-        let block = lz4_flex::block::compress(&zeros);
-        let sizes = [100_000_u32, block.len() as u32].map(u32::to_be_bytes).concat();
-        let snappy = snap::raw::Encoder::new().compress_vec(&zeros).unwrap();
-        let leaf = Leaf { physical: physical::DOUBLE, kind: Kind::Float { width: 8 }, width: 8, is_optional: false };
-        for (codec, page) in [
-            (1, snappy),
-            (2, gzip.finish().unwrap()),
-            (5, [sizes, block.clone()].concat()),
-            (5, frame.finish().unwrap()),
-            (5, block.clone()),
-            (7, block),
-        ] {
-            let chunk = Chunk { leaf, codec, budget: &mut Budget::new(MaxUnpacked::default()) };
-            assert_eq!(chunk.unpacked(&page, 100_000).unwrap().len(), 100_000, "{codec}");
-            assert!(chunk.unpacked(&page, 99_999).is_err(), "{codec}");
-            assert!(chunk.unpacked(&page, 100_001).is_err(), "{codec}");
-        }
-    }
 }
