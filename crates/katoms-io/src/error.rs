@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use crate::problem::{Problem, message};
+use crate::problem::{Problem, message, short_sentence};
 
 /// What is wrong, where, and what would be right.
 #[derive(Debug, thiserror::Error)]
@@ -54,6 +54,14 @@ pub(crate) fn bad(path: &Path, problem: impl Into<String>) -> Error {
 /// An error about a place in a file: `, line 7`.
 pub(crate) fn bad_at(path: &Path, place: String, problem: impl Into<String>) -> Error {
     Error::Content { path: path.into(), place, problem: problem.into() }
+}
+
+/// Where JSON is wrong, `, line 7, column 3`, and what the parser says.
+pub(crate) fn place_and_problem(error: &serde_json::Error) -> (String, String) {
+    let (line, column, text) = (error.line(), error.column(), error.to_string());
+    let problem = text.rsplit_once(" at line ").map_or(text.as_str(), |(problem, _)| problem);
+    let place = if line == 0 { String::new() } else { format!(", line {line}, column {column}") };
+    (place, short_sentence(problem).into_owned())
 }
 
 /// What the system said, in words.

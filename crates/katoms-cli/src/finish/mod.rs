@@ -12,10 +12,11 @@ use clap::Args;
 use katoms::Status;
 use katoms::select::{Preparation, Score, Selected, Validated};
 use katoms_estimate::{Estimate, Features, Trail};
+use katoms_io::Loss;
 use serde_json::{Value, json};
 
 use crate::Ended;
-use crate::data::{Loaded, LossChoice};
+use crate::data::Loaded;
 use crate::told::{Told, aligned, number};
 use crate::words;
 use crate::work::WorkArgs;
@@ -243,7 +244,7 @@ impl<'a> Finished<'a> {
         let dataset = &self.loaded.dataset;
         let shown = &self.estimate.coefficients;
         let groups = dataset.groups.as_deref();
-        let is_odds = self.loaded.loss == LossChoice::Logistic;
+        let is_odds = self.loaded.loss == Loss::Logistic;
         let row = |(j, value): (usize, f64)| {
             let mut cells = vec![dataset.features[j].name.clone(), number(value)];
             cells.extend(is_odds.then(|| number(value.exp())));

@@ -1,10 +1,9 @@
 //! The model file.
 
 use anyhow::Result;
-use katoms_io::{Coefficient, Loss, Model, ModelTarget, Quality, Rival};
+use katoms_io::{Coefficient, Model, ModelTarget, Quality, Rival};
 
 use super::Finished;
-use crate::data::LossChoice;
 use crate::told::Told;
 use crate::words;
 
@@ -31,10 +30,7 @@ impl Finished<'_> {
             schema: Model::schema_for(&formats, &na_values),
             katoms: env!("CARGO_PKG_VERSION").into(),
             command: told.command.clone(),
-            loss: match self.loaded.loss {
-                LossChoice::Squares => Loss::Squares,
-                LossChoice::Logistic => Loss::Logistic,
-            },
+            loss: self.loaded.loss,
             k: self.k,
             target: ModelTarget { name: target.name.clone(), classes: target.classes.clone(), class_type: None },
             intercept: estimate.intercept,

@@ -3,9 +3,9 @@
 use katoms::method::Move;
 use katoms::select::{Preparation, Score};
 use katoms_estimate::Trail;
+use katoms_io::Loss;
 
 use super::Finished;
-use crate::data::LossChoice;
 use crate::report::{
     Classification, Coefficient, Coefficients, Convergence, CrossValidation, Fact, HeldOutError, Path, PathSize,
     Regression, Report, RidgeError, Step,
@@ -17,8 +17,8 @@ impl Finished<'_> {
     /// Everything that is known, as a page.
     pub fn report(&self, told: &Told) -> Report {
         let (regression, classification) = match self.loaded.loss {
-            LossChoice::Squares => (self.regression(), None),
-            LossChoice::Logistic => (None, self.classification()),
+            Loss::Squares => (self.regression(), None),
+            Loss::Logistic => (None, self.classification()),
         };
         let data = self.loaded.dataset.fingerprint();
         Report {
@@ -56,8 +56,8 @@ impl Finished<'_> {
         let dataset = &self.loaded.dataset;
         let target = dataset.target.as_ref();
         let loss = match self.loaded.loss {
-            LossChoice::Squares => "least squares",
-            LossChoice::Logistic => "logistic, two classes",
+            Loss::Squares => "least squares",
+            Loss::Logistic => "logistic, two classes",
         };
         let mut facts = vec![
             Fact::new("Data", self.loaded.path.display().to_string()),
@@ -162,8 +162,8 @@ impl Finished<'_> {
             }
         };
         let explained_name = match self.loaded.loss {
-            LossChoice::Squares => "R²",
-            LossChoice::Logistic => "deviance explained",
+            Loss::Squares => "R²",
+            Loss::Logistic => "deviance explained",
         };
         let has_null = trail.models.iter().any(|model| model.atoms == 0);
         let models = (!has_null).then_some(&trail.null).into_iter().chain(&trail.models);
@@ -178,7 +178,7 @@ impl Finished<'_> {
     fn cross_validation(&self) -> Option<CrossValidation> {
         let validated = self.validated.as_ref()?.validated;
         let (min, one_se) = (validated.min(), validated.one_se());
-        let is_square = self.loaded.loss == LossChoice::Squares;
+        let is_square = self.loaded.loss == Loss::Squares;
         // The loss of squares is half the mean squared error.
         let (measure, unit) = if is_square { ("mean squared error", 2.0) } else { ("log loss", 1.0) };
         let size = |score: &Score| HeldOutError {

@@ -46,7 +46,7 @@ pub(super) struct Pieces {
 pub(super) fn into_words(values: &mut Values) {
     let Values::Numbers(numbers) = values else { return };
     let mut distinct: Vec<f64> = numbers.iter().map(|v| v + 0.0).filter(|v| !v.is_nan()).collect();
-    distinct.sort_by(f64::total_cmp);
+    distinct.sort_unstable_by(f64::total_cmp);
     distinct.dedup();
     let code = |v: &f64| distinct.binary_search_by(|d| d.total_cmp(&(v + 0.0))).ok().map(|c| c as u32);
     let codes = numbers.iter().map(code).collect();

@@ -15,23 +15,25 @@ use crate::problem::Problem;
 /// What is done about missing values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Missing {
-    /// Nothing: they are counted, their columns named, and the work refused.
+    /// Say where they are
     #[default]
     Refuse,
-    /// The mean of the column takes their place; for words, a level of its own.
+    /// The mean of the column; for categories a level of its own
     Mean,
-    /// Rows that have one are left out.
+    /// Leave such rows out
     Drop,
 }
 
 /// What is done about members of groups that the data do not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum UnknownMembers {
-    /// The file of groups is refused.
+    /// Say which they are
     #[default]
     Refuse,
-    /// They are left out. Gene sets usually name many genes that were not measured.
+    /// Leave them out
     Skip,
 }
 

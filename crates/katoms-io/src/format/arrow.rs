@@ -168,7 +168,7 @@ impl Reading {
                 }
             }
         }
-        self.rows += buffers.rows;
+        self.rows = there(self.rows.checked_add(buffers.rows))?;
         Ok(())
     }
 

@@ -71,9 +71,9 @@ fn read_rows(
     limit: MaxUnpacked,
 ) -> Result<usize, Refused> {
     let mut budget = Budget::new(limit);
-    let mut rows = 0;
+    let mut rows = 0_usize;
     for group in there(footer.structures(4))? {
-        rows += there(group.count(3))?;
+        rows = there(group.count(3).and_then(|more| rows.checked_add(more)))?;
         let chunks = there(group.structures(1).filter(|chunks| chunks.len() == leaves.len()))?;
         for ((chunk, leaf), column) in chunks.iter().zip(leaves).zip(columns.iter_mut()) {
             let metadata = there(chunk.structure(3).filter(|chunk| chunk.integer(1) == Some(leaf.physical)))?;

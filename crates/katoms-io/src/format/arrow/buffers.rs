@@ -5,7 +5,7 @@ use std::io::Read;
 
 use super::flatbuffer::Table as Flat;
 use super::schema::Layout;
-use crate::allocation::Budget;
+use crate::allocation::{Budget, ask};
 use crate::decompress::Compression;
 use crate::format::columnar::{Gathered, Kind, Refused, there};
 
@@ -47,6 +47,7 @@ impl<'b> Buffers<'b> {
             promise => there(u64::try_from(promise).ok())?,
         };
         budget.take(promise).map_err(Refused::too_large)?;
+        ask(promise).map_err(Refused::too_large)?;
         let mut unpacked = Vec::new();
         let mut decoder: Box<dyn Read> = match codec {
             0 => Box::new(lz4_flex::frame::FrameDecoder::new(packed)),

@@ -67,7 +67,7 @@ impl Named {
     pub(super) fn new<'g>(given: impl IntoIterator<Item = &'g String>) -> Self {
         let parts = given.into_iter().flat_map(|list| std::iter::once(list.as_str()).chain(list.split(',')));
         let mut words: Vec<String> = parts.map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect();
-        words.sort();
+        words.sort_unstable();
         words.dedup();
         let numbers = words.iter().filter_map(|word| fast_float2::parse(word).ok()).collect();
         Self { words, numbers }

@@ -6,7 +6,7 @@ use super::compression::unpacked;
 use super::encoding::{differences, joined, plain_words, runs, words_behind_lengths, words_with_prefixes};
 use super::schema::{Leaf, physical};
 use super::thrift::Struct;
-use crate::allocation::Budget;
+use crate::allocation::{Budget, ask};
 use crate::format::columnar::{Gathered, Kind, Meaning, Refused, there};
 use crate::format::words::Words;
 
@@ -61,6 +61,8 @@ impl Chunk<'_> {
             let count = details.and_then(|details| details.count(1)).unwrap_or(0);
             let taken = (size.max(page.len()) as u64).max((count as u64).saturating_mul(8)).max(PAGE);
             self.budget.take(taken).map_err(Refused::too_large)?;
+            // the page, which values are there, and these
+            ask(taken.saturating_mul(3)).map_err(Refused::too_large)?;
             match (header.integer(1), details) {
                 (Some(0), Some(details)) => {
                     let unpacked = unpacked(self.codec, page, size)?;

@@ -124,7 +124,7 @@ impl<'a> Reader<'a> {
             }
             id = match i64::from(head >> 4) {
                 0 => zigzag(self.varint()?),
-                step => id + step,
+                step => id.wrapping_add(step),
             };
             fields.push((id, self.value(head & 0x0f, deepest)?));
         }
