@@ -5,10 +5,10 @@
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
-KATOMS = cargo run --quiet --release -p katoms-cli --no-default-features --
+KATOMS = cargo run --quiet --release -p katoms-cli --
 
 run: ## the program on its examples: features chosen, a picture completed, reports to look at
-	cargo build --release -p katoms-cli --no-default-features
+	cargo build --release -p katoms-cli
 	$(KATOMS) cv examples/houses.csv --target price -k 1..10 --choose 1se --out target/houses.json --report target/houses.html
 	$(KATOMS) fit examples/patients.csv --target outcome -k 2 --groups examples/pathways.gmt --report target/patients.html
 	$(KATOMS) complete examples/harbour.png --observed 0.4 --rank 20 --out target/harbour.png --report target/harbour.html
@@ -65,14 +65,14 @@ fuzz-replay: ## every input that is kept for fuzzing, read once
 
 ROUNDS ?= 100
 faults: ## the program killed, on a full disk, without memory: outputs are whole or absent
-	cargo build --release -p katoms-cli --no-default-features --features parquet
+	cargo build --release -p katoms-cli
 	python3 tools/faults.py target/release/katoms --rounds $(ROUNDS)
 
 # AddressSanitizer comes with nightly Rust: `rustup toolchain install nightly`. The target is named so that build scripts
 # and macros are left alone; a test asks for more memory than there is.
 sanitize: ## the unsafe kernels, and the readers on damaged files, under AddressSanitizer (nightly Rust)
 	RUSTFLAGS=-Zsanitizer=address ASAN_OPTIONS=allocator_may_return_null=1 cargo +nightly test --target-dir target/sanitize \
-		--target $$(rustc -vV | sed -n 's/^host: //p') -p katoms -p katoms-io --features katoms-io/parquet --lib
+		--target $$(rustc -vV | sed -n 's/^host: //p') -p katoms -p katoms-io --lib
 
 # The peers live in a virtual environment of their own. One that cannot be installed is left out, and the tables say so.
 # `make bench ROWS=quick` has the smallest row of each work; `ROWS="ls-750x cv"` the rows whose keys hold these parts.

@@ -24,7 +24,6 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Instant;
@@ -37,7 +36,7 @@ use katoms::operator::{Counted, Counts, LinearOperator};
 use katoms::select::{self, CrossValidation, Folds, Preparation, cross_validate};
 use katoms::set::{ConstraintSet, KSparse};
 use katoms::space::{Point, SparseVec};
-use katoms::{Objective, Options, fit};
+use katoms::{Fit, Objective, Options, fit};
 use katoms_bench::baselines::Data;
 use katoms_bench::figure::{HEADER, Tally};
 use katoms_bench::problems::{self, Halves, Kind, Sparse};
@@ -326,7 +325,7 @@ fn path(asked: &Asked) -> Outcome<()> {
         let f = Objective::new(&counted, LeastSquares::new(problem.target.clone())?)?;
         let set = KSparse::new(1, problem.truth.dim())?;
         let start = Instant::now();
-        let ours = select::path(&f, &set, 1..=LONGEST, |_| ControlFlow::Continue(()))?;
+        let ours = Fit::new(&f, &set).path(1..=LONGEST)?;
         let seconds = start.elapsed().as_secs_f64();
         let Counts { passes, columns, .. } = counted.take();
         let equivalents = passes as f64 + columns as f64 / problem.truth.dim() as f64;
@@ -363,7 +362,7 @@ fn reuse(_: &Asked) -> Outcome<()> {
         let n = problem.truth.dim();
         let equivalents = |counts: Counts| counts.passes as f64 + counts.columns as f64 / n as f64;
         let set = KSparse::new(1, n)?;
-        let gram = select::path(&f, &set, 1..=LONGEST, |_| ControlFlow::Continue(()))?;
+        let gram = Fit::new(&f, &set).path(1..=LONGEST)?;
         let by_gram = equivalents(counted.take());
 
         let method = AcceleratedIht::for_structure(set.structure());
@@ -437,7 +436,7 @@ fn cv(asked: &Asked) -> Outcome<()> {
         let start = Instant::now();
         let preparation = Preparation::default();
         let f = preparation.objective(&design, &loss, rows)?;
-        let plain = select::path(&f, &preparation.set(&set)?, sizes.clone(), |_| ControlFlow::Continue(()))?;
+        let plain = Fit::new(&f, &preparation.set(&set)?).path(sizes.clone())?;
         let plain_seconds = start.elapsed().as_secs_f64();
         let start = Instant::now();
         let splits = Folds::random(problem.rows, folds, seed)?;

@@ -9,15 +9,13 @@
 use std::time::Instant;
 
 use katoms::loss::LeastSquares;
-use katoms::method::AcceleratedIht;
 use katoms::operator::{Dense, FirstRead, Layout, LinearOperator, f16};
-use katoms::search::{Search, search};
+use katoms::search::Search;
 use katoms::select::Preparation;
-use katoms::set::{ConstraintSet, KSparse};
+use katoms::set::KSparse;
 use katoms::space::SparseVec;
-use katoms::{Error, Options, Outcome, linalg, simulate};
+use katoms::{Error, Fit, Outcome, linalg, simulate};
 use katoms_bench::reading::{Stored, name_of, seconds_of_a_read};
-use std::ops::ControlFlow;
 
 const REPEATS: usize = 3;
 
@@ -70,12 +68,9 @@ fn run<T: Stored>(x: &[T], (m, n, k): (usize, usize, usize), snr: f64) -> Result
         let f = preparation.objective(&design, &loss, (0..m).collect())?;
         let set = preparation.set(&KSparse::new(k, n)?)?;
         lap(1);
-        let method = AcceleratedIht::for_structure(set.structure());
-        let found =
-            |how: &Search| search(&f, &set, &method, Options::for_set(&set), how, |_, _| ControlFlow::Continue(()));
-        let single = found(&Search::quick())?;
+        let single = Fit::new(&f, &set).search(Search::quick()).run()?;
         lap(2);
-        let searched = found(&Search::default())?;
+        let searched = Fit::new(&f, &set).run()?;
         lap(3);
         last = Some([single, searched]);
     }

@@ -9,17 +9,15 @@
 //! of k² a row, takes over: the exponent is fitted on the smaller half and on the larger half of the sizes.
 
 use std::error::Error;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use katoms::loss::LeastSquares;
-use katoms::method::AcceleratedIht;
 use katoms::operator::{Dense, FirstRead, Layout, LinearOperator};
-use katoms::search::{Search, search};
+use katoms::search::Search;
 use katoms::select::Preparation;
-use katoms::set::{ConstraintSet, KSparse};
-use katoms::{Options, simulate};
+use katoms::set::KSparse;
+use katoms::{Fit, simulate};
 use katoms_bench::reading::seconds_of_a_read;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -106,9 +104,7 @@ fn seconds((m, n, k): (usize, usize, usize)) -> Result<Seconds, katoms::Error> {
         let design = Dense::with_layout(&x[..], m, n, Layout::ColumnMajor, Some(&first))?;
         let f = preparation.objective(&design, &loss, (0..m).collect())?;
         let set = preparation.set(&KSparse::new(k, n)?)?;
-        let method = AcceleratedIht::for_structure(set.structure());
-        let go_on = |_: &_, _: &_| ControlFlow::Continue(());
-        search(&f, &set, &method, Options::for_set(&set), &Search::quick(), go_on)?;
+        Fit::new(&f, &set).search(Search::quick()).run()?;
         best = best.min(clock.elapsed().as_secs_f64());
     }
     Ok((best, seconds_of_a_read(&x)))

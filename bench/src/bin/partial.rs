@@ -7,17 +7,16 @@
 //! are full passes, partial ones by their share of the rows, and the columns that were read outside of either by their
 //! share of the columns; they are exact. Seconds are this machine's.
 
-use std::ops::ControlFlow;
 use std::time::Instant;
 
 use katoms::driver::{Options, Partial, Run};
 use katoms::loss::LeastSquares;
 use katoms::method::AcceleratedIht;
 use katoms::operator::{Dense, LinearOperator};
-use katoms::search::{Search, search};
+use katoms::search::Search;
 use katoms::set::{ConstraintSet, KSparse};
 use katoms::space::SparseVec;
-use katoms::{Error, Objective, Outcome, linalg, simulate};
+use katoms::{Error, Fit, Objective, Outcome, linalg, simulate};
 use katoms_bench::families::{FAMILIES, Family};
 
 /// A signal-to-noise ratio of variances.
@@ -117,7 +116,7 @@ impl Problem {
         let clock = Instant::now();
         let outcome = if exchanges {
             let how = Search { quality: false, ..Search::default() };
-            search(&f, &set, &method, options, &how, |_, _| ControlFlow::Continue(()))?
+            Fit::new(&f, &set).options(options).search(how).run()?
         } else {
             let mut run = Run::new(&f, &set, &method, options)?;
             while !run.is_done() {

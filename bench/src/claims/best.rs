@@ -1,16 +1,14 @@
 //! What the search for the best answer must reach: the claims, as tests, at a size that runs in seconds.
 //! The figures themselves: `cargo run --release -p katoms-bench --bin best`.
 
-use std::ops::ControlFlow;
-
 use crate::baselines::{Data, Model};
 use crate::problems::{self, Kind, Sparse};
 use crate::scores;
 use katoms::loss::LeastSquares;
 use katoms::operator::{Counted, Counts};
-use katoms::select::{self, CrossValidation, Folds, cross_validate};
+use katoms::select::{CrossValidation, Folds, cross_validate};
 use katoms::set::KSparse;
-use katoms::{Error, Objective, fit};
+use katoms::{Error, Fit, Objective, fit};
 
 fn recovered(problem: &Sparse<f64>, k: usize) -> Result<bool, Error> {
     let found = fit(&problem.squares()?, &KSparse::new(k, problem.truth.dim())?)?.point;
@@ -48,7 +46,7 @@ fn the_path_reads_little_and_is_no_worse_than_omp() -> Result<(), Error> {
         let problem = problems::path_problem(seed)?;
         let counted = Counted::new(problem.operator()?);
         let f = Objective::new(&counted, LeastSquares::new(problem.target.clone())?)?;
-        let path = select::path(&f, &KSparse::new(1, problem.truth.dim())?, 1..=50, |_| ControlFlow::Continue(()))?;
+        let path = Fit::new(&f, &KSparse::new(1, problem.truth.dim())?).path(1..=50)?;
         let Counts { passes, columns, .. } = counted.take();
         let equivalents = passes as f64 + columns as f64 / problem.truth.dim() as f64;
         assert!(equivalents <= 40.0, "seed {seed}: {equivalents} pass-equivalents");

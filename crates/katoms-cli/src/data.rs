@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use katoms::Error;
 use katoms::loss::{AnyLoss, LeastSquares, Logistic};
 use katoms::operator::AnyDesign;
@@ -12,10 +12,9 @@ use katoms::select::Preparation;
 use katoms::set::{AnyAtoms, KSparse};
 use katoms_estimate::Features;
 use katoms_io::{
-    Ask, Dataset, DateOrder, Decimal, Genotypes, MaxUnpacked, Missing, PhenotypeValues, ReadOptions, Source, Target,
-    UnknownMembers, Values,
+    Ask, Dataset, DateOrder, Decimal, Genotypes, Loss, MaxUnpacked, Missing, PhenotypeValues, ReadOptions, Source,
+    Target, UnknownMembers, Values,
 };
-use serde::Serialize;
 
 use crate::outputs;
 use crate::sizes::Sizes;
@@ -42,8 +41,8 @@ pub struct DataArgs {
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     pub groups: Option<PathBuf>,
     /// What to do about members of groups that are no columns
-    #[arg(long, value_enum, default_value_t = UnknownChoice::Refuse, help_heading = "Data")]
-    pub unknown_members: UnknownChoice,
+    #[arg(long, value_enum, default_value_t = UnknownMembers::Refuse, help_heading = "Data")]
+    pub unknown_members: UnknownMembers,
     #[command(flatten)]
     pub reading: ReadingArgs,
 }
@@ -55,7 +54,7 @@ pub struct ReadingArgs {
     pub format: FormatArgs,
     /// What to do about missing values [default: refuse; for genotypes mean]
     #[arg(long, value_enum, help_heading = "Data")]
-    pub missing: Option<MissingChoice>,
+    pub missing: Option<Missing>,
     /// For genotypes: a table of numbers that every model has, such as age and sex, with the columns FID and IID or a row
     /// for each individual
     #[arg(long, value_name = "FILE", help_heading = "Data")]
@@ -79,10 +78,10 @@ pub struct FormatArgs {
     pub delimiter: Option<u8>,
     /// The decimal mark of a text table [default: found]
     #[arg(long, value_enum, value_name = "MARK", help_heading = "Data")]
-    pub decimal: Option<DecimalChoice>,
+    pub decimal: Option<Decimal>,
     /// What comes first in dates such as 01/02/2024 [default: found]
     #[arg(long, value_enum, value_name = "ORDER", help_heading = "Data")]
-    pub date_order: Option<OrderChoice>,
+    pub date_order: Option<DateOrder>,
     /// The first line of a text table holds names, also where these are numbers [default: found]
     #[arg(long, conflicts_with = "no_header", help_heading = "Data")]
     pub header: bool,
@@ -98,26 +97,6 @@ pub struct FormatArgs {
     /// The most that compressed data may unpack to
     #[arg(long, value_name = "SIZE", default_value_t, help_heading = "Data")]
     pub max_unpacked: MaxUnpacked,
-}
-
-/// The decimal mark.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum DecimalChoice {
-    /// 1.5
-    #[value(name = ".", alias = "point")]
-    Point,
-    /// 1,5
-    #[value(name = ",", alias = "comma")]
-    Comma,
-}
-
-/// What comes first in dates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum OrderChoice {
-    /// The day: 31/01/2024
-    Dmy,
-    /// The month: 01/31/2024
-    Mdy,
 }
 
 fn delimiter(text: &str) -> Result<u8, String> {
@@ -146,42 +125,12 @@ fn lines(text: &str) -> Result<RangeInclusive<u64>, String> {
     range.map(|(first, last)| first..=last).ok_or_else(|| "a line is a number from 1, several are 1-4".into())
 }
 
-/// What to do about missing values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum MissingChoice {
-    /// Say where they are
-    Refuse,
-    /// The mean of the column; for categories a level of its own
-    Mean,
-    /// Leave such rows out
-    Drop,
-}
-
-/// What to do about members of groups that are no columns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum UnknownChoice {
-    /// Say which they are
-    Refuse,
-    /// Leave them out
-    Skip,
-}
-
-/// What the target is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum LossChoice {
-    /// Numbers: least squares
-    Squares,
-    /// Two classes: logistic regression
-    Logistic,
-}
-
 /// What a model is made of.
 #[derive(Debug, Args)]
 pub struct ModelArgs {
     /// [default: squares, or logistic where the target is a word]
     #[arg(long, value_enum, help_heading = "Model")]
-    pub loss: Option<LossChoice>,
+    pub loss: Option<Loss>,
     /// No constant in the predictions; columns are then scaled and not centred, since centring them brings one in
     #[arg(long, help_heading = "Model")]
     pub no_intercept: bool,
@@ -198,7 +147,7 @@ pub struct Loaded {
     /// What is in it.
     pub dataset: Dataset,
     /// What the target is.
-    pub loss: LossChoice,
+    pub loss: Loss,
     /// What was done about missing values.
     pub missing: Missing,
     /// What stands for missing values besides the usual.
@@ -214,14 +163,8 @@ impl FormatArgs {
             header: (self.header || self.no_header).then_some(self.header),
             comment: self.comment,
             skip_lines: self.skip_lines.clone(),
-            decimal: self.decimal.map(|decimal| match decimal {
-                DecimalChoice::Point => Decimal::Point,
-                DecimalChoice::Comma => Decimal::Comma,
-            }),
-            date_order: self.date_order.map(|order| match order {
-                OrderChoice::Dmy => DateOrder::Dmy,
-                OrderChoice::Mdy => DateOrder::Mdy,
-            }),
+            decimal: self.decimal,
+            date_order: self.date_order,
             na_values: self.na_values.clone(),
             categorical: self.categorical.clone(),
             drop: self.drop.clone(),
@@ -275,11 +218,8 @@ impl ReadingArgs {
 
     /// What is done about missing values.
     pub fn missing(&self, source: &Source) -> Missing {
-        match (self.missing, source) {
-            (Some(MissingChoice::Mean), _) | (None, Source::Genotypes(_)) => Missing::Mean,
-            (Some(MissingChoice::Drop), _) => Missing::Drop,
-            (Some(MissingChoice::Refuse) | None, _) => Missing::Refuse,
-        }
+        let usual = if matches!(source, Source::Genotypes(_)) { Missing::Mean } else { Missing::Refuse };
+        self.missing.unwrap_or(usual)
     }
 }
 
@@ -294,9 +234,9 @@ impl DataArgs {
         }
         let loss = model.loss.unwrap_or_else(|| natural_loss(&source, &ask));
         let missing = self.reading.missing(&source);
-        (ask.classes, ask.missing) = (loss == LossChoice::Logistic, missing);
+        (ask.classes, ask.missing) = (loss == Loss::Logistic, missing);
         let mut dataset = Dataset::new(source, &ask)?;
-        if model.loss.is_none() && loss == LossChoice::Squares {
+        if model.loss.is_none() && loss == Loss::Squares {
             dataset.notes.extend(dataset.target.as_ref().and_then(two_values));
         }
         dataset.notes.iter().for_each(|note| told.say(format!("note: {note}")));
@@ -326,10 +266,7 @@ impl DataArgs {
             drop: self.reading.format.drop.clone(),
             groups: self.groups.clone(),
             categorical: self.reading.format.categorical.clone(),
-            unknown_members: match self.unknown_members {
-                UnknownChoice::Refuse => UnknownMembers::Refuse,
-                UnknownChoice::Skip => UnknownMembers::Skip,
-            },
+            unknown_members: self.unknown_members,
             ..Ask::default()
         }
     }
@@ -362,22 +299,22 @@ fn check_phenotype(genotypes: &Genotypes, ask: &Ask) -> Result<()> {
 }
 
 /// Squares for numbers, logistic for words, and for cases and controls.
-fn natural_loss(source: &Source, ask: &Ask) -> LossChoice {
+fn natural_loss(source: &Source, ask: &Ask) -> Loss {
     match source {
         Source::Genotypes(genotypes) if ask.target.is_none() && ask.target_file.is_none() => {
             match genotypes.phenotype.values {
-                PhenotypeValues::CaseControl(_) => LossChoice::Logistic,
-                _ => LossChoice::Squares,
+                PhenotypeValues::CaseControl(_) => Loss::Logistic,
+                _ => Loss::Squares,
             }
         }
         Source::Table(table) => {
             let column = table.columns.iter().find(|column| Some(&column.name) == ask.target.as_ref());
             match column.map(|column| &column.values) {
-                Some(Values::Words { .. }) => LossChoice::Logistic,
-                _ => LossChoice::Squares,
+                Some(Values::Words { .. }) => Loss::Logistic,
+                _ => Loss::Squares,
             }
         }
-        _ => LossChoice::Squares,
+        _ => Loss::Squares,
     }
 }
 
@@ -404,17 +341,17 @@ impl Loaded {
     fn measure(&self) -> Result<AnyLoss> {
         let target = self.target()?;
         let (values, first) = (target.values.clone(), target.values.first().copied().unwrap_or(0.0));
-        if self.loss == LossChoice::Squares && values.iter().all(|&v| v == first) {
+        if self.loss == Loss::Squares && values.iter().all(|&v| v == first) {
             let (path, name) = (self.path.display(), &target.name);
             bail!("{path}: the target {name} is {first} in every row, so there is nothing to explain");
         }
         let weights = self.dataset.weights.clone();
         Ok(match self.loss {
-            LossChoice::Squares => {
+            Loss::Squares => {
                 let loss = LeastSquares::new(values)?;
                 weights.map_or(Ok(loss.clone()), |weights| loss.weighted(weights))?.into()
             }
-            LossChoice::Logistic => {
+            Loss::Logistic => {
                 let loss = Logistic::new(values)?;
                 weights.map_or(Ok(loss.clone()), |weights| loss.weighted(weights))?.into()
             }

@@ -85,8 +85,6 @@ impl Budget {
 
     /// So many bytes more.
     ///
-    /// # Errors
-    /// When that is more than the limit: how to raise it.
     pub(crate) fn take(&mut self, bytes: u64) -> Result<(), String> {
         self.taken = self.taken.saturating_add(bytes);
         if self.taken <= self.limit.0 {
@@ -117,9 +115,7 @@ impl Budget {
 
     /// All that a reader has.
     ///
-    /// # Errors
-    /// When the reader fails, or has more than the limit.
-    pub(crate) fn read(&mut self, reader: impl Read) -> io::Result<Vec<u8>> {
+    pub(crate) fn read(&mut self, reader: &mut dyn Read) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let left = self.limit.0.saturating_sub(self.taken);
         reader.take(left.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -129,19 +125,12 @@ impl Budget {
 }
 
 /// A reader that fails where more comes than the limit.
-#[derive(Debug)]
-pub(crate) struct Limited<R> {
-    inner: R,
-    budget: Budget,
+pub(crate) struct Limited<'r> {
+    pub(crate) inner: Box<dyn Read + 'r>,
+    pub(crate) budget: Budget,
 }
 
-impl<R: Read> Limited<R> {
-    pub(crate) fn new(inner: R, limit: MaxUnpacked) -> Self {
-        Self { inner, budget: Budget::new(limit) }
-    }
-}
-
-impl<R: Read> Read for Limited<R> {
+impl Read for Limited<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(out)?;
         self.budget.take(count as u64).map_err(|problem| io::Error::new(ErrorKind::InvalidData, problem))?;

@@ -45,23 +45,27 @@ pub struct DateFormat {
 
 /// The mark before the decimals.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Decimal {
     /// 1.5
     #[default]
     #[serde(rename = ".")]
+    #[cfg_attr(feature = "clap", value(name = ".", alias = "point"))]
     Point,
     /// 1,5
     #[serde(rename = ",")]
+    #[cfg_attr(feature = "clap", value(name = ",", alias = "comma"))]
     Comma,
 }
 
 /// Whether the day or the month comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum DateOrder {
-    /// 31/01/2024
+    /// The day: 31/01/2024
     Dmy,
-    /// 01/31/2024
+    /// The month: 01/31/2024
     Mdy,
 }
 

@@ -43,24 +43,35 @@ impl Compression {
     }
 
     /// What these bytes were before they were compressed. Errors say whether the bytes end too early or are damaged.
-    pub(crate) fn decoder<'a>(self, bytes: impl BufRead + 'a) -> Box<dyn Read + 'a> {
-        let frames = |source| Frames { source, decoder: FrameDecoder::new(), is_within: false };
-        match self {
-            Self::Gzip => Box::new(Plain { inner: MultiGzDecoder::new(bytes), compression: self }),
-            Self::Zstd => Box::new(Plain { inner: frames(bytes), compression: self }),
-        }
+    pub(crate) fn decoder<'a>(self, bytes: Box<dyn BufRead + 'a>) -> Box<dyn Read + 'a> {
+        let decoder = match self {
+            Self::Gzip => Decoder::Gzip(Box::new(MultiGzDecoder::new(bytes))),
+            Self::Zstd => {
+                Decoder::Zstd(Box::new(Frames { source: bytes, decoder: FrameDecoder::new(), is_within: false }))
+            }
+        };
+        Box::new(Plain { decoder, compression: self })
     }
 }
 
+enum Decoder<'a> {
+    Gzip(Box<MultiGzDecoder<Box<dyn BufRead + 'a>>>),
+    Zstd(Box<Frames<'a>>),
+}
+
 /// A decoder whose errors are in plain words.
-struct Plain<R> {
-    inner: R,
+struct Plain<'a> {
+    decoder: Decoder<'a>,
     compression: Compression,
 }
 
-impl<R: Read> Read for Plain<R> {
+impl Read for Plain<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        self.inner.read(out).map_err(|error| {
+        let read = match &mut self.decoder {
+            Decoder::Gzip(decoder) => decoder.read(out),
+            Decoder::Zstd(frames) => frames.read(out),
+        };
+        read.map_err(|error| {
             let name = self.compression.name();
             if is_end(&error) {
                 let words = format!("the {name} data end too early: copy or download the file again");
@@ -90,13 +101,13 @@ fn is_end(error: &io::Error) -> bool {
 }
 
 /// The frames of a zstd file, one after the other.
-struct Frames<R> {
-    source: R,
+struct Frames<'a> {
+    source: Box<dyn BufRead + 'a>,
     decoder: FrameDecoder,
     is_within: bool,
 }
 
-impl<R: BufRead> Read for Frames<R> {
+impl Frames<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         loop {
             if !self.is_within {
@@ -120,9 +131,7 @@ impl<R: BufRead> Read for Frames<R> {
             self.is_within = false;
         }
     }
-}
 
-impl<R: BufRead> Frames<R> {
     /// Reads the head of a frame, or skips one that holds nothing of the data; whether we are within a frame then.
     fn start_frame(&mut self) -> io::Result<bool> {
         match self.decoder.init(&mut self.source) {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::decompress::Compression;
-use crate::format::{matrix_market, npy, picture, plink, svmlight};
+use crate::format::{matrix_market, npy_header, picture, plink, svmlight};
 
 /// What a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,60 +20,37 @@ pub(crate) enum Kind {
     Plink,
 }
 
-impl Kind {
-    /// How people call it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Text => "a text table",
-            Self::Npy => "an NPY file",
-            Self::Npz => "an NPZ (ZIP) archive",
-            Self::MatrixMarket => "a MatrixMarket file",
-            Self::Svmlight => "an svmlight file",
-            Self::Png => "a PNG picture",
-            Self::Jpeg => "a JPEG picture",
-            Self::Parquet => "a Parquet file",
-            Self::Arrow => "an Arrow file",
-            Self::Plink => "genotypes of PLINK",
-        }
-    }
+const ALL: [Kind; 10] = {
+    use Kind::*;
+    [Text, Npy, Npz, MatrixMarket, Svmlight, Png, Jpeg, Parquet, Arrow, Plink]
+};
 
-    /// Its usual extension.
-    pub(crate) fn extension(self) -> &'static str {
+impl Kind {
+    /// How people call it, and the extensions that it has, the usual one first.
+    fn names(self) -> (&'static str, &'static [&'static str]) {
         match self {
-            Self::Text => "csv",
-            Self::Npy => "npy",
-            Self::Npz => "npz",
-            Self::MatrixMarket => "mtx",
-            Self::Svmlight => "svm",
-            Self::Png => "png",
-            Self::Jpeg => "jpg",
-            Self::Parquet => "parquet",
-            Self::Arrow => "arrow",
-            Self::Plink => "bed",
+            Self::Text => ("a text table", &["csv", "tsv"]),
+            Self::Npy => ("an NPY file", &["npy"]),
+            Self::Npz => ("an NPZ (ZIP) archive", &["npz"]),
+            Self::MatrixMarket => ("a MatrixMarket file", &["mtx", "mm"]),
+            Self::Svmlight => ("an svmlight file", &["svm", "svmlight", "libsvm", "svml"]),
+            Self::Png => ("a PNG picture", &["png"]),
+            Self::Jpeg => ("a JPEG picture", &["jpg", "jpeg"]),
+            Self::Parquet => ("a Parquet file", &["parquet", "pq"]),
+            Self::Arrow => ("an Arrow file", &["arrow", "feather", "ipc"]),
+            Self::Plink => ("genotypes of PLINK", &["bed"]),
         }
     }
 
     fn of_extension(extension: &str) -> Option<Self> {
-        Some(match extension {
-            "csv" | "tsv" => Self::Text,
-            "npy" => Self::Npy,
-            "npz" => Self::Npz,
-            "mtx" | "mm" => Self::MatrixMarket,
-            "svm" | "svmlight" | "libsvm" | "svml" => Self::Svmlight,
-            "png" => Self::Png,
-            "jpg" | "jpeg" => Self::Jpeg,
-            "parquet" | "pq" => Self::Parquet,
-            "arrow" | "feather" | "ipc" => Self::Arrow,
-            "bed" => Self::Plink,
-            _ => return None,
-        })
+        ALL.into_iter().find(|kind| kind.names().1.contains(&extension))
     }
 
     /// What the first bytes say; text tables and svmlight say nothing.
     pub(crate) fn of_magic(start: &[u8]) -> Option<Self> {
         let is_matrix = start.get(..matrix_market::MAGIC.len());
         let known: [(&[u8], Self); 9] = [
-            (npy::MAGIC, Self::Npy),
+            (npy_header::MAGIC, Self::Npy),
             (b"PK\x03\x04", Self::Npz),
             (b"PK\x05\x06", Self::Npz),
             (picture::PNG_MAGIC, Self::Png),
@@ -92,22 +69,22 @@ impl Kind {
 
     /// What a file is, from its name and its first bytes.
     ///
-    /// # Errors
-    /// When they contradict each other, in words.
     pub(crate) fn new(by_name: Option<Self>, start: &[u8]) -> Result<Self, String> {
         let by_magic = Self::of_magic(start);
         match (by_name, by_magic) {
             (Some(name), Some(magic)) if name != magic => Err(format!(
                 "the name says {}, but the bytes are those of {}: rename it to end in .{}",
-                name.name(),
-                magic.name(),
-                magic.extension()
+                name.names().0,
+                magic.names().0,
+                magic.names().1[0]
             )),
             (Some(name @ (Self::Text | Self::Svmlight)), None) => Ok(name),
-            (Some(name), None) if start.is_empty() => Err(format!("the file is empty; its name says {}", name.name())),
+            (Some(name), None) if start.is_empty() => {
+                Err(format!("the file is empty; its name says {}", name.names().0))
+            }
             (Some(name), None) => Err(format!(
                 "the name says {}, but the bytes do not start like one: it is damaged or of another kind",
-                name.name()
+                name.names().0
             )),
             (_, Some(magic)) => Ok(magic),
             (None, None) if svmlight::is_likely(start) => Ok(Self::Svmlight),

@@ -16,10 +16,11 @@ use std::path::Path;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 
-use crate::dataset::{Feature, Group, UnknownMembers};
-use crate::error::{Error, short, short_sentence};
-use crate::format::{csv, sniff};
+use crate::dataset::types::{Feature, Group, UnknownMembers};
+use crate::error::{Error, bad_at, place_and_problem};
+use crate::format::csv;
 use crate::names::{Names, counted};
+use crate::problem::short;
 
 /// The unknown members that a message names.
 const NAMED: usize = 5;
@@ -33,19 +34,13 @@ pub struct GroupFile {
     pub notes: Vec<String>,
 }
 
-/// A group as the file has it.
-#[derive(Debug)]
-struct Named {
-    name: String,
-    /// Its line, where the format has lines.
-    line: Option<u64>,
-    members: Vec<Member>,
-}
+/// A name, and its line where the format has lines.
+type Placed = (String, Option<u64>);
 
-#[derive(Debug)]
-struct Member {
-    name: String,
-    line: Option<u64>,
+/// A group as the file has it.
+struct Named {
+    name: Placed,
+    members: Vec<Placed>,
 }
 
 /// The groups of a file. Its extension says what it is (`.gmt`, `.csv`, `.tsv`, `.json`); else its first bytes do.
@@ -88,7 +83,7 @@ struct File<'f> {
 impl File<'_> {
     fn error(&self, line: Option<u64>, problem: String) -> Error {
         let place = line.map(|l| format!(", line {l}")).unwrap_or_default();
-        Error::Content { path: self.path.into(), place, problem }
+        bad_at(self.path, place, problem)
     }
 
     fn gmt(&self, text: &str) -> Result<Vec<Named>, Error> {
@@ -102,19 +97,15 @@ impl File<'_> {
                 let problem = "a group is a name, a description and at least one member, separated by tabs";
                 return Err(self.error(Some(line), problem.into()));
             }
-            let member = |name: &str| Member { name: name.into(), line: Some(line) };
-            groups.push(Named {
-                name: name.into(),
-                line: Some(line),
-                members: members.into_iter().map(member).collect(),
-            });
+            let placed = |name: &str| (name.into(), Some(line));
+            groups.push(Named { name: placed(name), members: members.into_iter().map(placed).collect() });
         }
         Ok(groups)
     }
 
     /// Rows of one name may stand anywhere: they are one group.
     fn csv(&self, text: &str) -> Result<Vec<Named>, Error> {
-        let delimiter = sniff::delimiter(text.as_bytes());
+        let delimiter = csv::sniff::delimiter(text.as_bytes());
         let mut reader = csv::text::reader(text.as_bytes(), csv::text::Cut::by(delimiter));
         let mut places: HashMap<String, usize> = HashMap::new();
         let mut groups: Vec<Named> = Vec::new();
@@ -134,30 +125,28 @@ impl File<'_> {
             }
             let place = *places.entry(name.clone()).or_insert(groups.len());
             if place == groups.len() {
-                groups.push(Named { name, line, members: Vec::new() });
+                groups.push(Named { name: (name, line), members: Vec::new() });
             }
-            groups.get_mut(place).into_iter().for_each(|g| g.members.push(Member { name: member.clone(), line }));
+            groups[place].members.push((member, line));
         }
         Ok(groups)
     }
 
     fn json(&self, text: &str) -> Result<Vec<Named>, Error> {
-        let JsonGroups(groups) = serde_json::from_str(text).map_err(|error| {
-            let place = if error.line() == 0 {
-                String::new()
-            } else {
-                format!(", line {}, column {}", error.line(), error.column())
-            };
-            let problem = format!("{}; groups are an object of lists, or a list of names with members", plain(&error));
-            Error::Content { path: self.path.into(), place, problem }
+        let JsonGroups(groups) = serde_json::from_slice(text.as_bytes()).map_err(|error| {
+            let (place, problem) = place_and_problem(&error);
+            bad_at(
+                self.path,
+                place,
+                format!("{problem}; groups are an object of lists, or a list of names with members"),
+            )
         })?;
-        let member = |name: String| Member { name, line: None };
-        let named = groups.into_iter().map(|(name, members)| Named {
-            name,
-            line: None,
-            members: members.into_iter().map(member).collect(),
-        });
-        Ok(named.collect())
+        let placed = |name: String| (name, None);
+        let named = |(name, members): (String, Vec<String>)| Named {
+            name: placed(name),
+            members: members.into_iter().map(placed).collect(),
+        };
+        Ok(groups.into_iter().map(named).collect())
     }
 
     fn check(&self, groups: &[Named]) -> Result<(), Error> {
@@ -165,19 +154,14 @@ impl File<'_> {
             return Err(self.error(None, "there is no group in it".into()));
         }
         let mut seen = HashSet::new();
-        for group in groups {
-            if group.name.is_empty() {
-                return Err(self.error(group.line, "a group without a name".into()));
-            }
-            if group.members.is_empty() {
-                return Err(
-                    self.error(group.line, format!("group \"{}\" is empty; it needs a member", short(&group.name)))
-                );
-            }
-            if !seen.insert(&group.name) {
-                return Err(self
-                    .error(group.line, format!("group \"{}\" is there twice; give it one place", short(&group.name))));
-            }
+        for Named { name: (name, line), members } in groups {
+            let problem = match (name.as_str(), members.is_empty(), seen.insert(name)) {
+                ("", ..) => "a group without a name".into(),
+                (_, true, _) => format!("group \"{}\" is empty; it needs a member", short(name)),
+                (_, _, false) => format!("group \"{}\" is there twice; give it one place", short(name)),
+                _ => continue,
+            };
+            return Err(self.error(*line, problem));
         }
         Ok(())
     }
@@ -196,15 +180,15 @@ impl File<'_> {
         for group in named {
             let mut members = BTreeSet::new();
             for member in group.members {
-                match places.get(member.name.as_str()) {
+                match places.get(member.0.as_str()) {
                     Some(found) => members.extend(found),
-                    None => strange.push((group.name.clone(), member)),
+                    None => strange.push((group.name.0.clone(), member)),
                 }
             }
             if members.is_empty() {
                 emptied += 1;
             } else {
-                groups.push(Group { name: group.name, members: members.into_iter().collect() });
+                groups.push(Group { name: group.name.0, members: members.into_iter().collect() });
             }
         }
         let mut notes = Vec::new();
@@ -224,13 +208,11 @@ impl File<'_> {
         Ok(GroupFile { groups, notes })
     }
 
-    fn strangers(&self, strange: &[(String, Member)], features: &[Feature]) -> Error {
-        let (line, first) = strange.first().map(|(_, m)| (m.line, m.name.as_str())).unwrap_or_default();
-        let shown: Vec<String> = strange
-            .iter()
-            .take(NAMED)
-            .map(|(group, m)| format!("\"{}\" (in {})", short(&m.name), short(group)))
-            .collect();
+    fn strangers(&self, strange: &[(String, Placed)], features: &[Feature]) -> Error {
+        let (first, line) = strange.first().map(|(_, (name, line))| (name.as_str(), *line)).unwrap_or_default();
+        let shown = strange.iter().take(NAMED);
+        let shown: Vec<String> =
+            shown.map(|(group, (name, _))| format!("\"{}\" (in {})", short(name), short(group))).collect();
         let more = strange.len().saturating_sub(NAMED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let nearest = Names::new(features.iter().map(|f| f.column.as_str())).nearest(first);
@@ -242,6 +224,13 @@ impl File<'_> {
         );
         self.error(line, problem)
     }
+}
+
+/// One group for each column.
+pub(crate) fn by_column(features: &[Feature]) -> Vec<Group> {
+    let mut groups = Vec::new();
+    add_singles(&mut groups, features);
+    groups
 }
 
 /// Features in no group become groups of their own, the indicators of a column together.
@@ -267,12 +256,6 @@ fn is_header(name: &str, member: &str) -> bool {
     let (name, member) = (name.to_ascii_lowercase(), member.to_ascii_lowercase());
     ["name", "group", "set", "pathway", "gene_set"].contains(&name.as_str())
         && ["member", "members", "feature", "column", "variable", "gene"].contains(&member.as_str())
-}
-
-/// What the parser says, without the place.
-fn plain(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    short_sentence(text.rsplit_once(" at line ").map_or(text.as_str(), |(problem, _)| problem)).into_owned()
 }
 
 /// Groups in either form; names that come twice are kept twice.

@@ -5,26 +5,26 @@
 //! what would be right. What is written appears whole or not at all.
 
 mod allocation;
-mod array;
 mod column_format;
 mod dataset;
 mod day;
 mod decompress;
 mod error;
 mod file_kind;
-mod foreign;
 mod format;
 mod genotypes;
 pub mod groups;
+mod individuals;
 mod mapped;
 pub mod model;
 mod names;
+mod other_formats;
+mod parallel;
 mod problem;
 mod read;
 mod save;
 mod source;
 mod table;
-mod table_columns;
 #[cfg(test)]
 mod tests;
 
@@ -40,10 +40,10 @@ pub use format::parquet::write_parquet;
 pub use format::picture::write_png;
 pub use genotypes::{Genotypes, Individual, Phenotype, PhenotypeValues, Variant};
 pub use groups::{GroupFile, read_groups};
-pub use mapped::Mapped;
+pub use mapped::{Mapped, Stored};
 pub use model::{ClassType, Coefficient, Loss, Model, ModelTarget, Quality, Rival, SCHEMA};
 pub use problem::Problem;
 pub use read::{files_of, read, read_bytes, read_with_problems};
 pub use save::save;
-pub use source::{Array, Numbers, Picture, ReadOptions, Source, Sparse, Stored};
+pub use source::{Array, Numbers, Picture, ReadOptions, Source, Sparse};
 pub use table::{Column, Table, Values};

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::marker::PhantomData;
-use std::ops::Range;
+use std::ops::{Deref, Range};
 use std::path::Path;
 
 use bytemuck::Pod;
@@ -22,8 +22,6 @@ impl<T: Pod> Mapped<T> {
     /// Maps `bytes` of a file. `None` where they are not whole numbers at an address that numbers may have, or where
     /// the file is shorter: the caller then reads it.
     ///
-    /// # Errors
-    /// When the system refuses to map the file.
     pub(crate) fn new(path: &Path, file: &File, bytes: Range<usize>) -> Result<Option<Self>, Error> {
         // SAFETY: the map is read-only and private to this value, which outlives every slice of it, and any bytes are
         // numbers (`Pod`). What cannot be promised is that no other process changes the file during the run. If one
@@ -41,5 +39,43 @@ impl<T: Pod> Mapped<T> {
     /// The numbers.
     pub fn as_slice(&self) -> &[T] {
         bytemuck::cast_slice(&self.map[self.bytes.clone()])
+    }
+}
+
+/// Numbers of one type: a slice, wherever it is.
+#[derive(Debug)]
+pub enum Stored<T> {
+    /// In memory.
+    Held(Vec<T>),
+    /// In a file that is mapped into it.
+    Mapped(Mapped<T>),
+}
+
+impl<T: Pod> Deref for Stored<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        match self {
+            Self::Held(numbers) => numbers,
+            Self::Mapped(numbers) => numbers.as_slice(),
+        }
+    }
+}
+
+impl<T: Pod + PartialEq> PartialEq for Stored<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self[..] == other[..]
+    }
+}
+
+impl<T> From<Vec<T>> for Stored<T> {
+    fn from(numbers: Vec<T>) -> Self {
+        Self::Held(numbers)
+    }
+}
+
+impl<T> From<Mapped<T>> for Stored<T> {
+    fn from(numbers: Mapped<T>) -> Self {
+        Self::Mapped(numbers)
     }
 }

@@ -34,9 +34,10 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::column_format::{ColumnFormat, NumberFormat};
-use crate::dataset::matching::unnamed_place;
+use crate::dataset::expected::unnamed_place;
 use crate::dataset::{Ask, Dataset, Expected, Feature, Fingerprint, Missing};
-use crate::error::{Error, short, short_sentence};
+use crate::error::{Error, place_and_problem};
+use crate::problem::short;
 use crate::source::{ReadOptions, Source};
 
 /// The newest version of the file that this program reads and writes.
@@ -94,10 +95,11 @@ pub struct Model {
 /// What was minimised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Loss {
-    /// Half the sum of squares.
+    /// Numbers: least squares
     Squares,
-    /// Logistic, for two classes.
+    /// Two classes: logistic regression
     Logistic,
 }
 
@@ -210,11 +212,8 @@ impl Model {
         }
         let content = |place: String, problem: String| Error::Content { path: path.into(), place, problem };
         let damaged = |error: serde_json::Error| {
-            let (line, column) = (error.line(), error.column());
-            let text = error.to_string();
-            let problem = text.rsplit_once(" at line ").map_or(text.as_str(), |(problem, _)| problem);
-            let place = if line == 0 { String::new() } else { format!(", line {line}, column {column}") };
-            content(place, format!("not a model of katoms: {}", short_sentence(problem)))
+            let (place, problem) = place_and_problem(&error);
+            content(place, format!("not a model of katoms: {problem}"))
         };
         match serde_json::from_slice::<Version>(bytes).map_err(damaged)?.schema {
             None => return Err(content(String::new(), "not a model of katoms: it has no field `schema`".into())),

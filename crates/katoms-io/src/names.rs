@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::error::{Error, short};
+use crate::error::Error;
+use crate::problem::short;
 
 /// The names that a message lists before it says how many more there are.
 const LISTED: usize = 8;

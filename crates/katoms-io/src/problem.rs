@@ -1,13 +1,16 @@
 //! What is wrong with the data of a file: collected, so that one message tells all of it.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use serde::Serialize;
 
 /// The problems that a message tells before it says how many more there are.
 const TOLD: usize = 10;
-/// The characters that are shown of a value.
+/// The characters of a value that a message shows.
 const SHOWN: usize = 60;
+/// Those of what another crate says, which may have values in it.
+const SAID: usize = 300;
 
 /// Something in a file that a fit cannot take as it stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -51,21 +54,36 @@ pub(crate) fn message(path: &Path, problems: &[Problem]) -> String {
     message
 }
 
-/// A value of a file in quotation marks: what is long is cut, what a terminal would obey is shown.
-pub(crate) fn quoted(value: &str) -> String {
-    let mut shown: String = value.chars().take(SHOWN).flat_map(escaped).collect();
-    if value.chars().nth(SHOWN).is_some() {
-        shown.push('…');
-    }
-    format!("\"{shown}\"")
+/// A value of a file as a message shows it, in one line: the first characters, and how many there are where there are
+/// more. What a terminal would obey is shown.
+pub(crate) fn short(value: &str) -> Cow<'_, str> {
+    cut(value, SHOWN)
 }
 
-/// A character as it is shown.
-fn escaped(c: char) -> impl Iterator<Item = char> {
-    let is_obeyed =
-        c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let (shown, as_it_is) = if is_obeyed { (Some(c.escape_default()), None) } else { (None, Some(c)) };
-    shown.into_iter().flatten().chain(as_it_is)
+/// The same for what another crate says.
+pub(crate) fn short_sentence(sentence: &str) -> Cow<'_, str> {
+    cut(sentence, SAID)
+}
+
+fn cut(value: &str, most: usize) -> Cow<'_, str> {
+    let is_obeyed = |c: char| {
+        c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    let (start, more) = match value.char_indices().nth(most) {
+        None if !value.contains(is_obeyed) => return value.into(),
+        None => (value, String::new()),
+        Some((end, _)) => (&value[..end], format!("… ({} characters)", value.chars().count())),
+    };
+    let mut shown = String::new();
+    for c in start.chars() {
+        if is_obeyed(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
+    }
+    (shown + &more).into()
+}
+
+/// A value of a file in quotation marks, as [`short`] shows it.
+pub(crate) fn quoted(value: &str) -> String {
+    format!("\"{}\"", short(value))
 }
 
 /// A word of a command line as a shell takes it.
@@ -104,8 +122,9 @@ mod tests {
     #[test]
     fn values_are_shown_and_not_obeyed() {
         assert_eq!(quoted("größe 5 \u{1b}[31m\u{202e}\n"), "\"größe 5 \\u{1b}[31m\\u{202e}\\n\"");
-        let long = quoted(&"é".repeat(1000));
-        assert_eq!((long.chars().count(), long.ends_with("é…\"")), (63, true));
+        assert_eq!(short("two\nlines\u{1b}"), "two\\nlines\\u{1b}");
+        assert_eq!(short(&"ä".repeat(60)), "ä".repeat(60));
+        assert_eq!(quoted(&"ä".repeat(76_000)), format!("\"{}… (76000 characters)\"", "ä".repeat(60)));
     }
 
     #[test]

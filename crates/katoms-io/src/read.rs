@@ -1,15 +1,15 @@
 //! Finds out what a file holds.
 
 use std::fs::{self, File};
-use std::io::{self, BufReader, Chain, Cursor, ErrorKind, Read};
+use std::io::{self, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
-use crate::allocation::{Limited, OutOfMemory, reserve};
+use crate::allocation::{Budget, Limited, OutOfMemory, reserve};
 use crate::decompress::Compression;
-use crate::error::Error;
+use crate::error::{Error, bad, unreadable};
 use crate::file_kind::{self, Kind};
-use crate::foreign;
-use crate::format::{bad, csv, matrix_market, npy, npz, parquet, picture, plink, svmlight};
+use crate::format::{arrow, csv, matrix_market, npy, npz, parquet, picture, plink, svmlight};
+use crate::other_formats;
 use crate::source::{ReadOptions, Source};
 
 /// How much of a file is looked at to find out what it is.
@@ -49,12 +49,12 @@ pub fn files_of(path: &Path) -> Vec<PathBuf> {
 /// The same, with the length above which NPY files are mapped.
 pub(crate) fn read_mapping_above(path: &Path, options: &ReadOptions, above: u64) -> Result<Source, Error> {
     if path.as_os_str() == "-" {
-        let (bytes, start) = peeked(path, io::stdin().lock())?;
-        let text: Box<dyn Read> = match Compression::of_bytes(&start) {
+        let (bytes, start) = peeked(path, Box::new(io::stdin().lock()))?;
+        let mut text: Box<dyn Read> = match Compression::of_bytes(&start) {
             Some(packed) => unpacked(packed, bytes, options),
-            None => Box::new(bytes),
+            None => bytes,
         };
-        return csv::read_table(path, text, options).map(Source::Table);
+        return csv::read_table(path, &mut *text, options).map(Source::Table);
     }
     if let Some(bed) = plink::bed_of(path) {
         return plink::read(&bed, above).map(Source::Genotypes);
@@ -86,7 +86,7 @@ fn sorted(path: &Path, content: Content<'_>, mapped: Option<&File>, options: &Re
         (_, Some(packed)) => {
             let (bytes, start) = peeked(path, unpacked(packed, bytes, options))?;
             let kind = kind_of(path, kind_by_name, &start)?;
-            decoded(path, kind, Content { bytes: Box::new(bytes), length: 0 }, options)
+            decoded(path, kind, Content { bytes, length: 0 }, options)
         }
         (None, None) => {
             let kind = kind_of(path, kind_by_name, &start)?;
@@ -96,19 +96,20 @@ fn sorted(path: &Path, content: Content<'_>, mapped: Option<&File>, options: &Re
             {
                 return Ok(Source::Array(array));
             }
-            decoded(path, kind, Content { bytes: Box::new(bytes), length }, options)
+            decoded(path, kind, Content { bytes, length }, options)
         }
     }
 }
 
 /// Compressed bytes as they were, up to the limit.
-fn unpacked<'a>(packed: Compression, bytes: impl Read + 'a, options: &ReadOptions) -> Box<dyn Read + 'a> {
-    Box::new(Limited::new(packed.decoder(BufReader::new(bytes)), options.max_unpacked))
+fn unpacked<'a>(packed: Compression, bytes: Box<dyn Read + 'a>, options: &ReadOptions) -> Box<dyn Read + 'a> {
+    let inner = packed.decoder(Box::new(BufReader::new(bytes)));
+    Box::new(Limited { inner, budget: Budget::new(options.max_unpacked) })
 }
 
 /// What a file is, if it is one that is read.
 fn kind_of(path: &Path, by_name: Option<Kind>, start: &[u8]) -> Result<Kind, Error> {
-    match foreign::refusal(path, start) {
+    match other_formats::refusal(path, start) {
         Some(problem) => Err(bad(path, problem)),
         None => Kind::new(by_name, start).map_err(|problem| bad(path, problem)),
     }
@@ -133,18 +134,18 @@ impl Content<'_> {
 }
 
 /// What bytes of a known kind hold.
-fn decoded(path: &Path, kind: Kind, content: Content<'_>, options: &ReadOptions) -> Result<Source, Error> {
+fn decoded(path: &Path, kind: Kind, mut content: Content<'_>, options: &ReadOptions) -> Result<Source, Error> {
     let (all, limit) = (|content: Content<'_>| content.all(path), options.max_unpacked);
     match kind {
-        Kind::Text => csv::read_table(path, content.bytes, options).map(Source::Table),
+        Kind::Text => csv::read_table(path, &mut *content.bytes, options).map(Source::Table),
         Kind::Npy => npy::read_bytes(path, &all(content)?, limit).map(Source::Array),
         Kind::Npz => npz::read_bytes(path, &all(content)?, limit),
         Kind::MatrixMarket => matrix_market::read_bytes(path, &all(content)?, limit),
         Kind::Svmlight => svmlight::read_bytes(path, &all(content)?, limit).map(Source::Sparse),
         Kind::Png => picture::read_png(path, &all(content)?, limit).map(Source::Picture),
         Kind::Jpeg => picture::read_jpeg(path, &all(content)?, limit).map(Source::Picture),
-        Kind::Parquet => parquet::read_parquet(path, all(content)?, limit).map(Source::Table),
-        Kind::Arrow => parquet::read_arrow(path, all(content)?, limit).map(Source::Table),
+        Kind::Parquet => parquet::read_parquet(path, &all(content)?, limit).map(Source::Table),
+        Kind::Arrow => arrow::read_arrow(path, &all(content)?, limit).map(Source::Table),
         // Only what is compressed, or not called .bed, comes here.
         Kind::Plink => Err(bad(
             path,
@@ -153,14 +154,11 @@ fn decoded(path: &Path, kind: Kind, content: Content<'_>, options: &ReadOptions)
     }
 }
 
-/// A reader of which the first bytes were looked at.
-type Peeked<R> = Chain<Cursor<Vec<u8>>, R>;
-
 /// The bytes of a reader, all of them, and a copy of the first.
-fn peeked<R: Read>(path: &Path, mut bytes: R) -> Result<(Peeked<R>, Vec<u8>), Error> {
+fn peeked<'a>(path: &Path, mut bytes: Box<dyn Read + 'a>) -> Result<(Box<dyn Read + 'a>, Vec<u8>), Error> {
     let mut start = Vec::new();
     bytes.by_ref().take(LOOKED_AT).read_to_end(&mut start).map_err(|error| unreadable(path, error))?;
-    Ok((Cursor::new(start.clone()).chain(bytes), start))
+    Ok((Box::new(Cursor::new(start.clone()).chain(bytes)), start))
 }
 
 fn opened(path: &Path) -> Result<File, Error> {
@@ -168,38 +166,5 @@ fn opened(path: &Path) -> Result<File, Error> {
         Ok(there) if there.is_dir() => Err(bad(path, "this is a folder: name a file in it")),
         Ok(_) => File::open(path).map_err(|error| unreadable(path, error)),
         Err(error) => Err(unreadable(path, error)),
-    }
-}
-
-/// What the system said, in words.
-pub(crate) fn unreadable(path: &Path, error: io::Error) -> Error {
-    match error.kind() {
-        ErrorKind::NotFound => bad(path, missing(path)),
-        ErrorKind::PermissionDenied => bad(path, "there is no permission to read this file"),
-        ErrorKind::OutOfMemory => {
-            bad(path, "there is not enough memory to read it: close other programs, or raise the memory limit")
-        }
-        // a decoder has said what is wrong with the data
-        ErrorKind::UnexpectedEof | ErrorKind::InvalidData | ErrorKind::Unsupported => bad(path, error.to_string()),
-        _ => Error::System { path: path.into(), what: "cannot be read", error },
-    }
-}
-
-/// That there is no such file, and which one may be meant.
-fn missing(path: &Path) -> String {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if !folder.is_dir() {
-        return format!("there is no such file, nor a folder {}", folder.display());
-    }
-    let wanted = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-    let names = fs::read_dir(folder).into_iter().flatten().flatten();
-    let names =
-        names.filter(|entry| entry.path().is_file()).map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let close = names.map(|name| (strsim::damerau_levenshtein(&wanted, &name.to_lowercase()), name));
-    // a third of the letters may differ; of names as near, the first in the alphabet
-    let nearest = close.filter(|(distance, _)| *distance <= wanted.chars().count().div_ceil(3)).min();
-    match nearest {
-        Some((_, name)) => format!("there is no such file; there is {}", folder.join(name).display()),
-        None => "there is no such file".into(),
     }
 }

@@ -8,8 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use tempfile::NamedTempFile;
 
-use crate::error::Error;
-use crate::format::bad;
+use crate::error::{Error, bad};
 
 /// What the name of a file starts and ends with while it is written.
 const PREFIX: &str = ".katoms-";

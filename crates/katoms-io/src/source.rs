@@ -1,16 +1,15 @@
 //! What a file holds, before anyone asked for a target.
 
 use std::collections::BTreeMap;
-use std::ops::{Deref, RangeInclusive};
+use std::ops::RangeInclusive;
 
-use bytemuck::Pod;
 use katoms::linalg::kernels::Real;
 use katoms::operator::{Layout, f16};
 
 use crate::allocation::MaxUnpacked;
 use crate::column_format::{ColumnFormat, DateOrder, Decimal};
 use crate::genotypes::Genotypes;
-use crate::mapped::Mapped;
+use crate::mapped::Stored;
 use crate::table::Table;
 
 /// How a text table is read where it does not tell itself.
@@ -80,44 +79,6 @@ pub enum Numbers {
     F64(Stored<f64>),
 }
 
-/// Numbers of one type: a slice, wherever it is.
-#[derive(Debug)]
-pub enum Stored<T> {
-    /// In memory.
-    Held(Vec<T>),
-    /// In a file that is mapped into it.
-    Mapped(Mapped<T>),
-}
-
-impl<T: Pod> Deref for Stored<T> {
-    type Target = [T];
-
-    fn deref(&self) -> &[T] {
-        match self {
-            Self::Held(numbers) => numbers,
-            Self::Mapped(numbers) => numbers.as_slice(),
-        }
-    }
-}
-
-impl<T: Pod + PartialEq> PartialEq for Stored<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self[..] == other[..]
-    }
-}
-
-impl<T> From<Vec<T>> for Stored<T> {
-    fn from(numbers: Vec<T>) -> Self {
-        Self::Held(numbers)
-    }
-}
-
-impl<T> From<Mapped<T>> for Stored<T> {
-    fn from(numbers: Mapped<T>) -> Self {
-        Self::Mapped(numbers)
-    }
-}
-
 /// What is done with the numbers, whatever type they have: `on_numbers!(numbers, slice => …)`.
 #[macro_export]
 macro_rules! on_numbers {
@@ -164,6 +125,36 @@ pub struct Array {
     pub is_vector: bool,
 }
 
+impl Array {
+    /// A vector.
+    pub fn vector(values: Vec<f64>) -> Self {
+        let rows = values.len();
+        Self { numbers: Numbers::F64(values.into()), rows, columns: 1, layout: Layout::ColumnMajor, is_vector: true }
+    }
+
+    /// A matrix whose rows follow each other.
+    pub fn matrix(values: Vec<f64>, rows: usize, columns: usize) -> Self {
+        Self { numbers: Numbers::F64(values.into()), rows, columns, layout: Layout::RowMajor, is_vector: false }
+    }
+
+    /// A copy of a column below `columns`.
+    pub fn column(&self, j: usize) -> Vec<f64> {
+        let (start, step) = match self.layout {
+            Layout::ColumnMajor => (j * self.rows, 1),
+            Layout::RowMajor => (j, self.columns.max(1)),
+        };
+        on_numbers!(&self.numbers, values => {
+            let values = values.get(start..).unwrap_or_default().iter().step_by(step);
+            values.take(self.rows).map(|value| Real::to_f64(*value)).collect()
+        })
+    }
+
+    /// How many values are NaN.
+    pub fn count_missing(&self) -> usize {
+        on_numbers!(&self.numbers, values => values.iter().filter(|v| Real::to_f64(**v).is_nan()).count())
+    }
+}
+
 /// A sparse matrix, column after column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sparse {
@@ -192,4 +183,19 @@ pub struct Picture {
     pub channels: Vec<Vec<f64>>,
     /// Which pixels are seen, row after row: those that are not transparent.
     pub seen: Vec<bool>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_found_in_either_order() {
+        let by_rows = Array::matrix(vec![1.0, 2.0, 3.0, f64::NAN, 5.0, 6.0], 2, 3);
+        assert_eq!(by_rows.column(2), [3.0, 6.0]);
+        assert_eq!(by_rows.count_missing(), 1);
+        let by_columns = Array { layout: Layout::ColumnMajor, ..Array::matrix(vec![1.0, 2.0, 3.0, 4.0], 2, 2) };
+        assert_eq!(by_columns.column(1), [3.0, 4.0]);
+        assert_eq!(Array::vector(vec![7.0, 8.0]).column(0), [7.0, 8.0]);
+    }
 }

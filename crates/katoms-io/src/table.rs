@@ -1,6 +1,7 @@
 //! Named columns of numbers or words: what a CSV or Parquet file holds.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use crate::column_format::ColumnFormat;
 use crate::error::Error;
@@ -46,9 +47,38 @@ impl Table {
     /// # Errors
     /// When there is none; the error names a similar one and those that there are.
     pub fn require(&self, wanted: &str, role: &str) -> Result<String, Error> {
+        Ok(self.columns[self.column(wanted, Path::new("the data"), role)?].name.clone())
+    }
+
+    /// Where a column is: by its name, or by its number from 1. `role` is what it was wanted for, such as `--row`.
+    ///
+    /// # Errors
+    /// When there is none; the error names the nearest one.
+    pub fn column(&self, wanted: &str, path: &Path, role: &str) -> Result<usize, Error> {
         let names = Names::new(self.columns.iter().map(|column| column.name.as_str()));
-        let place = names.require(wanted, &Context { path: "the data".into(), kind: "column", role })?;
-        Ok(self.columns[place].name.clone())
+        names.require(wanted, &Context { path: path.display().to_string(), kind: "column", role })
+    }
+
+    /// The same table without some columns (`--drop`): names or numbers from 1, also several with commas between.
+    ///
+    /// # Errors
+    /// When one of them is not there.
+    pub fn without(mut self, drop: &[String], path: &Path) -> Result<Self, Error> {
+        let mut gone = Vec::new();
+        for list in drop {
+            match self.column(list, path, "--drop") {
+                Ok(column) => gone.push(column),
+                Err(error) if !list.contains(',') => return Err(error),
+                Err(_) => {
+                    for name in list.split(',') {
+                        gone.push(self.column(name.trim(), path, "--drop")?);
+                    }
+                }
+            }
+        }
+        let mut column = 0..;
+        self.columns.retain(|_| column.next().is_some_and(|column| !gone.contains(&column)));
+        Ok(self)
     }
 }
 
@@ -73,4 +103,25 @@ pub enum Values {
         /// For each row, which.
         codes: Vec<Option<u32>>,
     },
+}
+
+impl Values {
+    /// How many there are, missing ones among them.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Numbers(numbers) => numbers.len(),
+            Self::Words { codes, .. } => codes.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The word of a row; `None` where it is missing, and of numbers.
+    pub fn word(&self, row: usize) -> Option<&str> {
+        let Self::Words { levels, codes } = self else { return None };
+        codes.get(row).copied().flatten().and_then(|code| levels.get(code as usize)).map(String::as_str)
+    }
 }

@@ -8,12 +8,11 @@ mod pictures;
 mod plink;
 mod saving;
 mod sparse;
-#[cfg(feature = "parquet")]
 mod tables;
 
 use std::path::{Path, PathBuf};
 
-use crate::{Error, ReadOptions, Source, read};
+use crate::{Error, Feature, ReadOptions, Source, read};
 
 /// A file that another program wrote.
 fn fixture(name: &str) -> PathBuf {
@@ -38,4 +37,16 @@ fn complaint(name: &str, bytes: &[u8]) -> String {
     let said = written(name, bytes).unwrap_err().to_string();
     let at = said.find(name).unwrap_or_else(|| panic!("the file is not named: {said}"));
     said[at + name.len()..].to_string()
+}
+
+/// A feature: a column, or `column=level`.
+pub(crate) fn feature(name: &str) -> Feature {
+    let (column, level) = name.split_once('=').map_or((name, None), |(c, l)| (c, Some(l.to_owned())));
+    Feature { name: name.into(), column: column.into(), level }
+}
+
+/// The table of a text.
+pub(crate) fn csv(text: &str, options: &ReadOptions) -> Source {
+    let table = crate::format::csv::read_table(Path::new("d.csv"), &mut text.as_bytes(), options);
+    Source::Table(table.unwrap())
 }

@@ -138,23 +138,27 @@ fn fit<'py>(
     let how = How { method: asked.method, effort, start, stop: work.stop(), ..How::default() };
     let (found, ended) = worked(py, (&design, &problem, &work), |features, listener| features.fit(k, &how, listener))?;
     let told = PyDict::new(py);
-    told.set_item("coef", answer::dense(py, &found.coefficients))?;
+    told.set_item("coef", answer::dense(py, found.coefficients()))?;
     told.set_item("intercept", found.intercept)?;
     told.set_item("standardized", answer::dense(py, &found.standardized))?;
     told.set_item("chosen", answer::indices(py, &found.chosen))?;
-    told.set_item("status", answer::status(ended.status(found.status)))?;
-    told.set_item("iterations", found.iterations)?;
-    told.set_item("passes", found.passes)?;
-    told.set_item("reads", found.reads)?;
-    told.set_item("columns", found.columns)?;
-    told.set_item("seconds", found.seconds)?;
-    told.set_item("objective", found.objective)?;
+    told.set_item("status", answer::status(ended.status(found.outcome.status)))?;
+    told.set_item("iterations", found.outcome.iterations)?;
+    told.set_item("passes", found.outcome.passes)?;
+    told.set_item("reads", found.outcome.reads)?;
+    told.set_item("columns", found.outcome.columns)?;
+    told.set_item("seconds", found.outcome.seconds)?;
+    told.set_item("objective", found.outcome.objective)?;
     told.set_item("loss", found.loss)?;
     told.set_item("null_loss", found.null_loss)?;
-    let quality =
-        found.quality.as_ref().map(|q| answer::quality(py, q, &found.attempts, &work.names, "x")).transpose()?;
+    let quality = found
+        .outcome
+        .quality
+        .as_ref()
+        .map(|q| answer::quality(py, q, &found.outcome.attempts, &work.names, "x"))
+        .transpose()?;
     told.set_item("quality", quality)?;
-    told.set_item("trace", answer::trace(py, &found.trace)?)?;
+    told.set_item("trace", answer::trace(py, &found.outcome.trace)?)?;
     tell_end(&told, &ended)?;
     Ok(told)
 }

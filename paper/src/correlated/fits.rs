@@ -12,10 +12,9 @@ use katoms::method::{
 };
 use katoms::operator::{Dense, LinearOperator};
 use katoms::penalty::L1;
-use katoms::search::{Search, search};
 use katoms::set::{ConstraintSet, KSparse};
 use katoms::space::{Point, SparseVec};
-use katoms::{Objective, simulate};
+use katoms::{Fit, Objective, simulate};
 
 use super::Config;
 use crate::race::published;
@@ -140,8 +139,8 @@ impl Fitter<'_> {
             Contestant::Omp => self.solve(&set, &Omp, direct),
             Contestant::Staged => self.solve(&set, &ours, Options { stages: Stages::growing(k), ..direct }),
             Contestant::Search => {
-                let (options, how) = (Options::for_set(&set), Search::default());
-                let outcome = self.progress.watch("draws", |look| search(self.f, &set, &ours, options, &how, look))?;
+                let outcome =
+                    self.progress.watch("draws", |look| Fit::new(self.f, &set).method(ours).observe(look).run())?;
                 Ok(self.draw.scores(&outcome.point, outcome.passes))
             }
             _ => self.solve(&set, &ours, direct),

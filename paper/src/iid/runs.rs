@@ -181,7 +181,9 @@ pub fn run(
         Contestant::FrankWolfe => {
             race(entry, f, &ball, &FrankWolfe { correction, ..FrankWolfe::default() }, progress, look)?
         }
-        Contestant::PairwiseFrankWolfe => race(entry, f, &ball, &FrankWolfe { correction, ..FrankWolfe::pairwise() }, progress, look)?,
+        Contestant::PairwiseFrankWolfe => {
+            race(entry, f, &ball, &FrankWolfe { correction, ..FrankWolfe::pairwise() }, progress, look)?
+        }
         _ => {
             let k = if field == Field::Overshot { config.overshot } else { config.k };
             let set = KSparse::new(k, config.columns)?;

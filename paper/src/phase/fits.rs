@@ -10,10 +10,10 @@ use katoms::method::{
 };
 use katoms::operator::{Dense, LinearOperator};
 use katoms::penalty::L1;
-use katoms::search::{Search, search};
+use katoms::search::Search;
 use katoms::set::{ConstraintSet, KSparse};
 use katoms::space::{Point, SparseVec};
-use katoms::{Objective, simulate};
+use katoms::{Fit, Objective, simulate};
 
 use super::Config;
 use crate::race::published;
@@ -84,8 +84,8 @@ impl Problem<'_> {
             Contestant::Staged => self.run(&ours, Stages::growing(self.set.atoms())),
             Contestant::Search => {
                 let how = Search { quality: false, ..Search::default() };
-                let go_on = |_: &_, _: &_| ControlFlow::Continue(());
-                Ok(search(&self.f, &self.set, &ours, self.options(direct), &how, go_on)?.point)
+                let fit = Fit::new(&self.f, &self.set).method(ours).options(self.options(direct));
+                Ok(fit.search(how).run()?.point)
             }
             Contestant::Omp => self.run(&Omp, direct),
             Contestant::Cosamp => self.run(&Cosamp::default(), direct),

@@ -2,9 +2,7 @@
 
 use anyhow::Result;
 use katoms::driver::{Constraint, Event, Run};
-use katoms::method::{
-    AcceleratedIht, FrankWolfe, Method, Step, largest_curvature, refit_on,
-};
+use katoms::method::{AcceleratedIht, FrankWolfe, Method, Step, largest_curvature, refit_on};
 use katoms::operator::Dense;
 use katoms::select::Folds;
 use katoms::set::{ConstraintSet, L1Ball, OverlappingGroups, Structure};

@@ -4,10 +4,11 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use katoms::select::{Folds, Score, Validated};
 use katoms_estimate::How;
+use katoms_io::Loss;
 use serde_json::json;
 
 use crate::Ended;
-use crate::data::{DataArgs, Loaded, LossChoice, ModelArgs};
+use crate::data::{DataArgs, Loaded, ModelArgs};
 use crate::finish::{Choosing, Finished, OutputArgs};
 use crate::sizes::Sizes;
 use crate::told::{Told, aligned, number};
@@ -73,8 +74,8 @@ impl CvArgs {
             bail!("--folds is {}; it must lie between 2 and the {rows} rows of the data", self.folds);
         }
         let folds = match loaded.loss {
-            LossChoice::Squares => Folds::random(rows, self.folds, self.seed)?,
-            LossChoice::Logistic => Folds::stratified(&target.values, self.folds, self.seed)?,
+            Loss::Squares => Folds::random(rows, self.folds, self.seed)?,
+            Loss::Logistic => Folds::stratified(&target.values, self.folds, self.seed)?,
         };
         let mut companion = Companion::new(told, "cross-validating", Some(0), self.output.work.time_limit);
         let validated = features.cross_validate(sizes.as_deref(), self.ridge.as_deref(), &folds, &mut companion);
@@ -133,7 +134,7 @@ impl CvArgs {
 }
 
 /// A line for each size under the chosen ridge, and in any case for the model without features.
-fn table(validated: &Validated, loss: LossChoice) -> String {
+fn table(validated: &Validated, loss: Loss) -> String {
     let (min, one_se) = (validated.min(), validated.one_se());
     let row = |score: &Score| {
         let mut marks = Vec::new();
@@ -157,7 +158,7 @@ fn table(validated: &Validated, loss: LossChoice) -> String {
 }
 
 /// A line for the best size under each ridge.
-fn table_of_ridges(best: &[&Score], loss: LossChoice) -> String {
+fn table_of_ridges(best: &[&Score], loss: Loss) -> String {
     let row = |score: &&Score| {
         let choice = [number(score.choice.ridge), score.choice.atoms.to_string()];
         choice.into_iter().chain(judged(score, loss)).collect()
@@ -165,26 +166,26 @@ fn table_of_ridges(best: &[&Score], loss: LossChoice) -> String {
     aligned(&[&["ridge", "best k"], heads(loss)].concat(), &best.iter().map(row).collect::<Vec<Vec<String>>>())
 }
 
-fn heads(loss: LossChoice) -> &'static [&'static str] {
+fn heads(loss: Loss) -> &'static [&'static str] {
     match loss {
-        LossChoice::Squares => &["held-out MSE", "standard error", "RMSE"],
-        LossChoice::Logistic => &["held-out log loss", "standard error"],
+        Loss::Squares => &["held-out MSE", "standard error", "RMSE"],
+        Loss::Logistic => &["held-out log loss", "standard error"],
     }
 }
 
-fn judged(score: &Score, loss: LossChoice) -> Vec<String> {
+fn judged(score: &Score, loss: Loss) -> Vec<String> {
     let numbers = match loss {
         // The loss is half the mean squared error.
-        LossChoice::Squares => vec![2.0 * score.mean, 2.0 * score.error, (2.0 * score.mean).sqrt()],
-        LossChoice::Logistic => vec![score.mean, score.error],
+        Loss::Squares => vec![2.0 * score.mean, 2.0 * score.error, (2.0 * score.mean).sqrt()],
+        Loss::Logistic => vec![score.mean, score.error],
     };
     numbers.into_iter().map(number).collect()
 }
 
 fn json(loaded: &Loaded, validated: &Validated) -> serde_json::Value {
     let measure = match loaded.loss {
-        LossChoice::Squares => "half the mean squared error",
-        LossChoice::Logistic => "log loss",
+        Loss::Squares => "half the mean squared error",
+        Loss::Logistic => "log loss",
     };
     let one = |s: &Score| json!({ "k": s.choice.atoms, "ridge": s.choice.ridge, "mean": s.mean, "error": s.error, "folds": s.folds });
     json!({

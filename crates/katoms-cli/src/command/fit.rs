@@ -101,7 +101,7 @@ impl FitArgs {
             let how = How { method, penalty, radius, effort: self.effort, stop, resume, start: None };
             features.fit(k, &how, companion).map_err(|error| loaded.named(error))
         })?;
-        estimate.status = cut.status(estimate.status);
+        estimate.outcome.status = cut.status(estimate.outcome.status);
         let mut finished = Finished::new(&loaded, &features, estimate, k);
         finished.ridge = self.ridge;
         finished.method = self.method.as_deref();

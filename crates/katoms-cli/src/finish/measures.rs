@@ -1,10 +1,10 @@
 //! How well a model predicts: rows that its fit has not seen first, then those of the fit.
 
 use katoms::loss::Logistic;
+use katoms_io::Loss;
 use serde_json::{Value, json};
 
 use super::Finished;
-use crate::data::LossChoice;
 use crate::report::diagnostics;
 use crate::report::{Predictions, Probabilities};
 
@@ -44,7 +44,7 @@ impl Finished<'_> {
         let held_out = self.held_out_numbers().map(|rows| format!("{} on rows held out; ", self.in_words(rows)));
         let fitted = self.fitted_numbers().map(|rows| self.in_words(rows));
         let mut fitted = fitted.unwrap_or_else(|| "no R²".into());
-        if let (LossChoice::Logistic, Some(share)) = (self.loaded.loss, self.explained()) {
+        if let (Loss::Logistic, Some(share)) = (self.loaded.loss, self.explained()) {
             fitted += &format!(", {:.1} % of the deviance explained", 100.0 * share);
         }
         format!("{}{fitted} on the rows of the fit", held_out.unwrap_or_default())
@@ -53,11 +53,11 @@ impl Finished<'_> {
     fn in_words(&self, rows: Predictions) -> String {
         let said = |name: &str, value: Option<f64>| value.map(|value| format!("{name} {value:.4}"));
         match self.loaded.loss {
-            LossChoice::Squares => {
+            Loss::Squares => {
                 let Predictions { observed, predicted, weights } = &rows;
                 said("R²", diagnostics::r_squared(observed, predicted, weights)).unwrap_or_else(|| "no R²".into())
             }
-            LossChoice::Logistic => {
+            Loss::Logistic => {
                 let Probabilities { labels, probabilities, weights } = Self::probabilities(rows);
                 said("AUC", diagnostics::auc(&labels, &probabilities, &weights)).unwrap_or_else(|| "no AUC".into())
             }
@@ -76,7 +76,7 @@ impl Finished<'_> {
 
     fn measured(&self, rows: Predictions) -> Value {
         match self.loaded.loss {
-            LossChoice::Squares => {
+            Loss::Squares => {
                 let Predictions { observed, predicted, weights } = &rows;
                 let residuals = diagnostics::residuals(observed, predicted, weights);
                 json!({
@@ -85,7 +85,7 @@ impl Finished<'_> {
                     "mean_absolute_error": residuals.map(|residuals| residuals.mean_absolute_error),
                 })
             }
-            LossChoice::Logistic => {
+            Loss::Logistic => {
                 let log_loss = log_loss(&rows);
                 let Probabilities { labels, probabilities, weights } = Self::probabilities(rows);
                 json!({ "auc": diagnostics::auc(&labels, &probabilities, &weights), "log_loss": log_loss })

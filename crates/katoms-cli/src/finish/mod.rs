@@ -13,10 +13,11 @@ use katoms::Outcome;
 use katoms::Status;
 use katoms::select::{Preparation, Score, Selected, Validated};
 use katoms_estimate::{Estimate, Features, Trail};
+use katoms_io::Loss;
 use serde_json::{Value, json};
 
 use crate::Ended;
-use crate::data::{Loaded, LossChoice};
+use crate::data::Loaded;
 use crate::told::{Told, aligned, number};
 use crate::words;
 use crate::work::WorkArgs;
@@ -116,12 +117,12 @@ impl<'a> Finished<'a> {
 
     /// Whether the model is the best that there is of its atoms.
     pub fn is_converged(&self) -> bool {
-        self.estimate.status == Status::Converged
+        self.estimate.outcome.status == Status::Converged
     }
 
     /// Whether the work is done, not cut short: larger coefficients that always fit better have no best.
     pub fn is_finished(&self) -> bool {
-        self.is_converged() || self.estimate.status == Status::Separated
+        self.is_converged() || self.estimate.outcome.status == Status::Separated
     }
 
     /// Draws half-samples: where asked to, and for a report of data that is not large.
@@ -152,14 +153,14 @@ impl<'a> Finished<'a> {
 
     /// The linear predictions on the rows of the fit.
     pub fn predictions(&self) -> Vec<f64> {
-        self.features.predictions(&self.estimate.coefficients, self.estimate.intercept)
+        self.features.predictions(self.estimate.coefficients(), self.estimate.intercept)
     }
 
     /// What is known about the quality, a sentence each.
     pub fn quality_in_words(&self) -> Vec<String> {
         let name = |atom: usize| self.loaded.atom(atom).to_owned();
-        let quality = self.estimate.quality.as_ref();
-        quality.map_or_else(Vec::new, |quality| words::quality(quality, &self.estimate.attempts, name))
+        let quality = self.estimate.outcome.quality.as_ref();
+        quality.map_or_else(Vec::new, |quality| words::quality(quality, &self.estimate.outcome.attempts, name))
     }
 
     /// Tells, saves, reports.
@@ -189,7 +190,7 @@ impl<'a> Finished<'a> {
 
     /// What a person must know about the model before all else.
     fn warnings(&self) -> Vec<String> {
-        let ended = match self.estimate.status {
+        let ended = match self.estimate.outcome.status {
             Status::Converged => None,
             Status::Separated => {
                 let [zero, one] = self.classes().unwrap_or(["the one class", "the other"]);
@@ -242,9 +243,9 @@ impl<'a> Finished<'a> {
     /// What a person reads on the terminal.
     fn text(&self) -> String {
         let dataset = &self.loaded.dataset;
-        let shown = &self.estimate.coefficients;
+        let shown = &self.estimate.coefficients();
         let groups = dataset.groups.as_deref();
-        let is_odds = self.loaded.loss == LossChoice::Logistic;
+        let is_odds = self.loaded.loss == Loss::Logistic;
         let row = |(j, value): (usize, f64)| {
             let mut cells = vec![dataset.features[j].name.clone(), number(value)];
             cells.extend(is_odds.then(|| number(value.exp())));

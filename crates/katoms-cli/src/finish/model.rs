@@ -1,10 +1,9 @@
 //! The model file.
 
 use anyhow::Result;
-use katoms_io::{Coefficient, Loss, Model, ModelTarget, Quality, Rival};
+use katoms_io::{Coefficient, Model, ModelTarget, Quality, Rival};
 
 use super::Finished;
-use crate::data::LossChoice;
 use crate::told::Told;
 use crate::words;
 
@@ -22,7 +21,8 @@ impl Finished<'_> {
             standardized: estimate.standardized.value_at(j),
             mean: dataset.means.as_ref().map(|means| means[j]),
         };
-        let uses = |column: &str| estimate.coefficients.indices().iter().any(|&j| dataset.features[j].column == column);
+        let uses =
+            |column: &str| estimate.coefficients().indices().iter().any(|&j| dataset.features[j].column == column);
         let is_read = |column: &str| uses(column) || column == target.name;
         let formats = dataset.formats.iter().filter(|(column, _)| is_read(column));
         let formats = formats.map(|(column, format)| (column.clone(), format.clone())).collect();
@@ -31,14 +31,11 @@ impl Finished<'_> {
             schema: Model::schema_for(&formats, &na_values),
             katoms: env!("CARGO_PKG_VERSION").into(),
             command: told.command.clone(),
-            loss: match self.loaded.loss {
-                LossChoice::Squares => Loss::Squares,
-                LossChoice::Logistic => Loss::Logistic,
-            },
+            loss: self.loaded.loss,
             k: self.k,
             target: ModelTarget { name: target.name.clone(), classes: target.classes.clone(), class_type: None },
             intercept: estimate.intercept,
-            coefficients: estimate.coefficients.entries().map(coefficient).collect(),
+            coefficients: estimate.coefficients().entries().map(coefficient).collect(),
             atoms: estimate.chosen.iter().map(|&atom| self.loaded.atom(atom).into()).collect(),
             levels: dataset
                 .levels
@@ -53,9 +50,9 @@ impl Finished<'_> {
             ridge: self.ridge,
             missing: self.loaded.missing,
             method: self.method.unwrap_or("search").into(),
-            status: words::status_name(estimate.status).into(),
-            objective: estimate.objective,
-            quality: estimate.quality.as_ref().map(|quality| self.quality(quality)),
+            status: words::status_name(estimate.outcome.status).into(),
+            objective: estimate.outcome.objective,
+            quality: estimate.outcome.quality.as_ref().map(|quality| self.quality(quality)),
             data: dataset.fingerprint(),
         })
     }

@@ -3,9 +3,9 @@
 use katoms::method::Move;
 use katoms::select::{Preparation, Score};
 use katoms_estimate::Trail;
+use katoms_io::Loss;
 
 use super::Finished;
-use crate::data::LossChoice;
 use crate::report::{
     Classification, Coefficient, Coefficients, Convergence, CrossValidation, Fact, HeldOutError, Path, PathSize,
     Regression, Report, RidgeError, Step,
@@ -17,8 +17,8 @@ impl Finished<'_> {
     /// Everything that is known, as a page.
     pub fn report(&self, told: &Told) -> Report {
         let (regression, classification) = match self.loaded.loss {
-            LossChoice::Squares => (self.regression(), None),
-            LossChoice::Logistic => (None, self.classification()),
+            Loss::Squares => (self.regression(), None),
+            Loss::Logistic => (None, self.classification()),
         };
         let data = self.loaded.dataset.fingerprint();
         Report {
@@ -56,8 +56,8 @@ impl Finished<'_> {
         let dataset = &self.loaded.dataset;
         let target = dataset.target.as_ref();
         let loss = match self.loaded.loss {
-            LossChoice::Squares => "least squares",
-            LossChoice::Logistic => "logistic, two classes",
+            Loss::Squares => "least squares",
+            Loss::Logistic => "logistic, two classes",
         };
         let mut facts = vec![
             Fact::new("Data", self.loaded.path.display().to_string()),
@@ -94,10 +94,17 @@ impl Finished<'_> {
     fn certainty(&self) -> Vec<Fact> {
         let estimate = &self.estimate;
         let mut facts = vec![
-            Fact::new("Status", words::status(estimate.status)),
+            Fact::new("Status", words::status(estimate.outcome.status)),
             Fact::new("Fit", self.fit_in_words()),
-            Fact::new("Objective", number(estimate.objective)),
-            Fact::new("Cost", format!("{}, {:.2} s", words::reads(estimate.passes, estimate.reads), estimate.seconds)),
+            Fact::new("Objective", number(estimate.outcome.objective)),
+            Fact::new(
+                "Cost",
+                format!(
+                    "{}, {:.2} s",
+                    words::reads(estimate.outcome.passes, estimate.outcome.reads),
+                    estimate.outcome.seconds
+                ),
+            ),
         ];
         let quality = self.quality_in_words();
         facts.extend((!quality.is_empty()).then(|| Fact::new("Quality", quality.join("; "))));
@@ -113,7 +120,7 @@ impl Finished<'_> {
 
     fn coefficients(&self) -> Coefficients {
         let dataset = &self.loaded.dataset;
-        let ties = self.estimate.quality.as_ref().map_or(&[][..], |quality| &quality.near_ties);
+        let ties = self.estimate.outcome.quality.as_ref().map_or(&[][..], |quality| &quality.near_ties);
         let row = |(j, value): (usize, f64)| {
             let atom = self.atom_of(j);
             let rivals =
@@ -128,7 +135,7 @@ impl Finished<'_> {
             }
         };
         Coefficients {
-            rows: self.estimate.coefficients.entries().map(row).collect(),
+            rows: self.estimate.coefficients().entries().map(row).collect(),
             intercept: self.preparation.intercept.then_some(self.estimate.intercept),
             half_samples: self.halves.as_ref().map(|halves| halves.samples),
             log_odds_of: self.classes().map(|[_, one]| one.into()),
@@ -147,7 +154,10 @@ impl Finished<'_> {
                 _ => None,
             },
         };
-        Convergence { moves: self.estimate.trace.iter().map(step).collect(), passes: Some(self.estimate.reads) }
+        Convergence {
+            moves: self.estimate.outcome.trace.iter().map(step).collect(),
+            passes: Some(self.estimate.outcome.reads),
+        }
     }
 
     fn path(&self, trail: &Trail, chosen_by: &str) -> Path {
@@ -165,8 +175,8 @@ impl Finished<'_> {
             }
         };
         let explained_name = match self.loaded.loss {
-            LossChoice::Squares => "R²",
-            LossChoice::Logistic => "deviance explained",
+            Loss::Squares => "R²",
+            Loss::Logistic => "deviance explained",
         };
         let has_null = trail.models.iter().any(|model| model.atoms == 0);
         let models = (!has_null).then_some(&trail.null).into_iter().chain(&trail.models);
@@ -181,7 +191,7 @@ impl Finished<'_> {
     fn cross_validation(&self) -> Option<CrossValidation> {
         let validated = self.validated.as_ref()?.validated;
         let (min, one_se) = (validated.min(), validated.one_se());
-        let is_square = self.loaded.loss == LossChoice::Squares;
+        let is_square = self.loaded.loss == Loss::Squares;
         // The loss of squares is half the mean squared error.
         let (measure, unit) = if is_square { ("mean squared error", 2.0) } else { ("log loss", 1.0) };
         let size = |score: &Score| HeldOutError {

@@ -1,7 +1,8 @@
 //! What a model says in a line.
 
+use katoms_io::Loss;
+
 use super::{Choosing, Finished};
-use crate::data::LossChoice;
 use crate::told::{count, number};
 
 impl Finished<'_> {
@@ -34,8 +35,8 @@ impl Finished<'_> {
         match (self.loaded.dataset.always.is_empty(), self.preparation.intercept, self.loaded.loss) {
             (false, ..) => "what is always in",
             (true, false, _) => "zero",
-            (true, true, LossChoice::Squares) => "its mean",
-            (true, true, LossChoice::Logistic) => "the frequencies of its classes",
+            (true, true, Loss::Squares) => "its mean",
+            (true, true, Loss::Logistic) => "the frequencies of its classes",
         }
     }
 
@@ -82,8 +83,8 @@ impl Finished<'_> {
     /// A mean loss as people read it: RMSE in place of half the mean squared error.
     fn readable(&self, loss: f64) -> (&'static str, f64) {
         match self.loaded.loss {
-            LossChoice::Squares => ("RMSE", (2.0 * loss).sqrt()),
-            LossChoice::Logistic => ("log loss", loss),
+            Loss::Squares => ("RMSE", (2.0 * loss).sqrt()),
+            Loss::Logistic => ("log loss", loss),
         }
     }
 }

@@ -68,7 +68,6 @@ fn a_truncated_npy() {
     assert!(error.contains("phi.npy"), "{error}");
 }
 
-#[cfg(feature = "parquet")]
 #[test]
 fn a_truncated_parquet() {
     let desk = Desk::new();

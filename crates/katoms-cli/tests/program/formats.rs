@@ -165,16 +165,10 @@ fn npy_and_parquet_come_back() {
     let whole = (0..48).map(|at| filled.column(at % 4)[at / 4]).collect();
     desk.write("d.npy", katoms_io::write_npy(&Array::matrix(whole, 12, 4)));
     check(&desk, "d.npy --target 4");
-    if cfg!(feature = "parquet") {
-        desk.succeeds("fit d.csv --target y -k 2 --out m.json -q");
-        desk.succeeds("predict m.json d.csv --out p.parquet -q");
-        let seen = desk.succeeds("inspect p.parquet --json").json();
-        assert_eq!((&seen["rows"], &seen["columns_seen"][0]["name"]), (&12.into(), &"prediction".into()));
-    } else {
-        desk.write("d.parquet", "PAR1");
-        let error = desk.refuses("inspect d.parquet");
-        assert!(error.contains("d.parquet") && error.contains("--features parquet"), "{error}");
-    }
+    desk.succeeds("fit d.csv --target y -k 2 --out m.json -q");
+    desk.succeeds("predict m.json d.csv --out p.parquet -q");
+    let seen = desk.succeeds("inspect p.parquet --json").json();
+    assert_eq!((&seen["rows"], &seen["columns_seen"][0]["name"]), (&12.into(), &"prediction".into()));
 }
 
 /// Groups as GMT, CSV and JSON are the same groups.
@@ -360,7 +354,6 @@ fn signals_are_recovered() {
 }
 
 /// Columnar files, as other programs write them.
-#[cfg(feature = "parquet")]
 #[test]
 fn parquet_goes_into_a_fit() {
     let desk = Desk::new();

@@ -166,7 +166,7 @@ fn no_feature_is_a_choice_too() {
         assert!(always.fit(0, &resumed, &mut Unwatched).unwrap_err().to_string().contains("leave the state out"));
         let bounds = Bounds::new(vec![0.0; COLUMNS], vec![1e-3; COLUMNS]).unwrap();
         let boxed = always.with_bounds(bounds.clone()).unwrap().fit(0, &How::default(), &mut Unwatched).unwrap();
-        assert!(bounds.contain(&boxed.coefficients()) && boxed.outcome.objective > none.outcome.objective);
+        assert!(bounds.contain(boxed.coefficients()) && boxed.outcome.objective > none.outcome.objective);
         // a path that was not asked for it has it beside the others
         let plain = features(&design, loss, Preparation::default());
         let trail = plain.path(Some(&[1, 2]), Criterion::EBIC, &mut Unwatched).unwrap();
@@ -273,7 +273,7 @@ fn every_coefficient_lies_within_its_bounds() {
                 free.fit(4, &How::default(), &mut Unwatched).unwrap(),
                 boxed.fit(4, &How::default(), &mut Unwatched).unwrap(),
             );
-            assert!(bounds.contain(&here.coefficients()) && !bounds.contain(&there.coefficients()));
+            assert!(bounds.contain(here.coefficients()) && !bounds.contain(there.coefficients()));
             assert!(here.coefficients().entries().any(|(j, v)| v.abs() == upper[j]), "{:?}", here.coefficients());
             assert!(here.outcome.objective > there.outcome.objective && here.outcome.status == Status::Converged);
             assert!(here.chosen.len() <= 4 && here.outcome.quality.is_some());
@@ -321,7 +321,7 @@ fn what_does_not_go_with_bounds_is_named() {
     assert!(matches!(boxed.stability(3, 4, 0), Err(Error::Unsuitable { .. })));
     // A start goes with bounds, and so does a watch that has seen enough.
     let free = make().fit(3, &How::default(), &mut Unwatched).unwrap();
-    let start = How { start: Some((free.coefficients(), free.intercept)), ..How::default() };
+    let start = How { start: Some((free.coefficients().clone(), free.intercept)), ..How::default() };
     let cold = boxed.fit(3, &How::default(), &mut Unwatched).unwrap();
     let warm = boxed.fit(3, &start, &mut Unwatched).unwrap();
     assert!(warm.outcome.objective <= cold.outcome.objective * (1.0 + 1e-12));
@@ -342,7 +342,7 @@ fn a_column_that_does_not_vary_predicts_nothing_beside_an_intercept() {
             let with_intercept = prepared(true);
             let found = with_intercept.fit(every, &How::default(), &mut Unwatched).unwrap();
             assert!(!found.chosen.contains(&0) && found.coefficients().value_at(0) == 0.0, "{:?}", found.chosen);
-            let value = loss.value(&with_intercept.predictions(&found.coefficients(), found.intercept));
+            let value = loss.value(&with_intercept.predictions(found.coefficients(), found.intercept));
             assert!((value - found.loss).abs() <= 1e-12 * found.loss, "{value} {}", found.loss);
             let trail = with_intercept.path(Some(&[every]), Criterion::Bic, &mut Unwatched).unwrap();
             assert_eq!(trail.models[0].chosen, found.chosen);
@@ -362,11 +362,14 @@ fn convex_methods_run_once_by_their_names() {
         let features = features(&design, loss, Preparation::default());
         let search = features.fit(4, &How::default(), &mut Unwatched).unwrap();
         let lasso = features.fit(4, &named("lasso"), &mut Unwatched).unwrap();
-        assert!((3..=4).contains(&lasso.chosen.len()) && lasso.status == Status::Converged);
+        assert!((3..=4).contains(&lasso.chosen.len()) && lasso.outcome.status == Status::Converged);
         assert!(lasso.loss > search.loss && lasso.loss < lasso.null_loss, "shrunken, and not refitted");
-        assert!(lasso.quality.is_none() && lasso.trace.last().unwrap().gap.unwrap() <= 1e-6 * lasso.null_loss);
+        assert!(
+            lasso.outcome.quality.is_none()
+                && lasso.outcome.trace.last().unwrap().gap.unwrap() <= 1e-6 * lasso.null_loss
+        );
         let fista = features.fit(4, &named("fista"), &mut Unwatched).unwrap();
-        assert!((fista.objective / lasso.objective - 1.0).abs() < 1e-4);
+        assert!((fista.outcome.objective / lasso.outcome.objective - 1.0).abs() < 1e-4);
         // A small penalty lets more in, whatever k is.
         let more = features.fit(4, &How { penalty: Some(1e-3), ..named("lasso") }, &mut Unwatched).unwrap();
         assert!(more.chosen.len() > 4 && more.loss < lasso.loss);

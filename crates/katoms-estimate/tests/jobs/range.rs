@@ -106,7 +106,7 @@ fn dense(data: &[f64]) -> AnyDesign<'_> {
 /// column j 2^column(j) times, and the loss weighs 2^weights times as much.
 fn check(found: &Estimate, plain: &Estimate, target: i32, column: impl Fn(usize) -> i32, weights: i32) {
     assert_eq!((found.outcome.status, &found.chosen), (plain.outcome.status, &plain.chosen));
-    assert_eq!(found.coefficients(), plain.coefficients().map(|j, v| power(v, target - column(j))));
+    assert_eq!(*found.coefficients(), plain.coefficients().map(|j, v| power(v, target - column(j))));
     assert_eq!(found.standardized, plain.standardized.map(|_, v| power(v, target)));
     assert_eq!(found.intercept, power(plain.intercept, target));
     let squares = |v: f64| power(v, 2 * target + weights);
@@ -319,7 +319,7 @@ fn bounds_and_starts_are_in_the_units_of_the_data() {
     let (one, other) = (boxed(&plain, &bound(&|_| 0)), boxed(&scaled, &bounds));
     check(&other, &one, -400, exponent, 0);
     assert!(
-        bounds.contain(&other.coefficients()) && other.coefficients().entries().any(|(j, v)| v == bounds.upper()[j])
+        bounds.contain(other.coefficients()) && other.coefficients().entries().any(|(j, v)| v == bounds.upper()[j])
     );
     let warm = |data: &Data, start: &Estimate| {
         let start = Some((start.coefficients().clone(), start.intercept));
@@ -454,7 +454,7 @@ fn ridges_at_the_ends_of_the_range_are_exact() {
     let free = plain.fit(3).unwrap();
     for ridge in [1e-300, 1e-100] {
         let found = plain.with(Preparation { ridge, ..Preparation::default() }).fit(3).unwrap();
-        assert_eq!((found.coefficients(), found.outcome.status), (free.coefficients().clone(), free.outcome.status));
+        assert_eq!((found.coefficients(), found.outcome.status), (free.coefficients(), free.outcome.status));
     }
     let strong = |ridge: f64| plain.with(Preparation { ridge, ..Preparation::default() }).fit(3).unwrap();
     let (one, other) = (strong(1e100), strong(1e200));
@@ -566,7 +566,7 @@ fn matrices_are_completed_in_any_unit() {
 fn shares_of_variance_have_no_unit() {
     let data = Data::new(1);
     let found = data.fit(2).unwrap();
-    let predicted = data.on(|features| Ok(features.predictions(&found.coefficients(), found.intercept))).unwrap();
+    let predicted = data.on(|features| Ok(features.predictions(found.coefficients(), found.intercept))).unwrap();
     let plain = r_squared(&data.target, &predicted, None);
     for e in [-990, 990] {
         assert_eq!(r_squared(&times(&data.target, e), &times(&predicted, e), None), plain);

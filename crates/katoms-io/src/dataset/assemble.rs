@@ -1,19 +1,50 @@
 //! From a source to a data set, step by step.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::columns::{self, Design, MISSING_LEVEL, Part, Pieces};
 use super::frame::{Body, Frame, Opened};
+use super::packed::Selection;
 use super::rows::{Kept, Scan};
-use super::storage::{Selection, Storage};
+use super::storage::Storage;
 use super::target::Vector;
-use super::{Ask, Dataset, Expected, Feature, Group, Review, Target, genotypes, matching};
+use super::types::{Ask, Dataset, Expected, Feature, Group, Review, Target};
+use super::{alleles, expected};
 use crate::column_format::{self, ColumnFormat};
 use crate::error::Error;
 use crate::groups;
 use crate::names::Names;
 use crate::problem::Problem;
+use crate::source::Source;
 use crate::table::Values;
+
+impl Dataset {
+    /// The data set that is asked for.
+    ///
+    /// # Errors
+    /// When the file cannot give what is asked for; the error says what it has, and all that is wrong with its data.
+    pub fn new(source: Source, ask: &Ask) -> Result<Self, Error> {
+        assemble(source, ask, None)
+    }
+
+    /// The data set that a model predicts for: its features, found by their names. Other columns count for nothing.
+    /// Where columns have no names they are found by their places, and their number must be that of the fit's file.
+    /// A level that the fit did not see is none of the model's levels, and a note counts the rows.
+    ///
+    /// # Errors
+    /// When a column is absent, or a value is not what the model expects.
+    pub fn matching(source: Source, expected: &Expected, ask: &Ask) -> Result<Self, Error> {
+        assemble(source, ask, Some(expected))
+    }
+
+    /// All that [`Dataset::new`] would refuse in the data, and what it would tell.
+    ///
+    /// # Errors
+    /// When the file cannot give what is asked for, whatever its data are.
+    pub fn review(source: Source, ask: &Ask) -> Result<Review, Error> {
+        review(source, ask)
+    }
+}
 
 /// A source with all that is wrong with it, and what becomes of it otherwise.
 struct Prepared {
@@ -32,7 +63,7 @@ struct Prepared {
 }
 
 /// The data set that is asked for, or the one that a model expects.
-pub(super) fn assemble(source: crate::Source, ask: &Ask, expected: Option<&Expected>) -> Result<Dataset, Error> {
+fn assemble(source: Source, ask: &Ask, expected: Option<&Expected>) -> Result<Dataset, Error> {
     let Prepared { frame, always, used, rows, made, target, weights, formats, misses_values, mut notes, problems } =
         prepare(source, ask, expected)?;
     if !problems.is_empty() {
@@ -67,7 +98,7 @@ pub(super) fn assemble(source: crate::Source, ask: &Ask, expected: Option<&Expec
 }
 
 /// What a fit would say to a source.
-pub(super) fn review(source: crate::Source, ask: &Ask) -> Result<Review, Error> {
+fn review(source: Source, ask: &Ask) -> Result<Review, Error> {
     let Prepared { used: columns, problems, mut notes, formats, .. } = prepare(source, ask, None)?;
     let of_formats = format_notes(&formats);
     notes.retain(|note| !of_formats.contains(note));
@@ -75,7 +106,7 @@ pub(super) fn review(source: crate::Source, ask: &Ask) -> Result<Review, Error> 
 }
 
 /// Looks at everything that a fit needs, and goes on where something is wrong.
-fn prepare(source: crate::Source, ask: &Ask, expected: Option<&Expected>) -> Result<Prepared, Error> {
+fn prepare(source: Source, ask: &Ask, expected: Option<&Expected>) -> Result<Prepared, Error> {
     let Chosen { mut frame, always, used, target, weights } = choose(source, ask, expected)?;
     let beside = [&target, &weights].map(|v| v.as_ref().and_then(|v| v.column));
     let asked: BTreeSet<usize> = used.iter().copied().chain(beside.into_iter().flatten()).collect();
@@ -100,7 +131,13 @@ fn prepare(source: crate::Source, ask: &Ask, expected: Option<&Expected>) -> Res
     let rows = kept.rows(&mut notes, &mut problems)?;
     let wanted = if expected.is_some() { &used } else { &sound };
     let design = Design { frame: &frame, columns: wanted, rows: &rows, ask, expected };
-    let made = design.pieces(&mut notes, &mut problems)?;
+    let made = match expected {
+        Some(expected) => expected::pieces(&design, expected, &mut notes, &mut problems),
+        None => design.made(&mut notes, &mut problems),
+    };
+    if made.pieces.is_empty() && expected.is_none() && problems.is_empty() {
+        return Err(Error::Request(format!("{}: no column is left to make a model of", frame.path.display())));
+    }
     let target = match (target, expected) {
         (Some(target), Some(expected)) => Ok(target.into_observed(&rows, expected.classes.as_ref(), &mut notes)),
         (target, _) => target.map(|v| v.into_target(&frame, &rows, ask)).transpose(),
@@ -125,9 +162,9 @@ struct Chosen {
     weights: Option<Vector>,
 }
 
-fn choose(source: crate::Source, ask: &Ask, expected: Option<&Expected>) -> Result<Chosen, Error> {
+fn choose(source: Source, ask: &Ask, expected: Option<&Expected>) -> Result<Chosen, Error> {
     let mut opened = Opened::new(source, ask)?;
-    expected.map_or(Ok(()), |expected| matching::rebase(&mut opened.frame, expected))?;
+    expected.map_or(Ok(()), |expected| expected::rebase(&mut opened.frame, expected))?;
     let target = match expected {
         Some(expected) => Vector::expected_target(&mut opened, ask, expected)?,
         None => Vector::target(&mut opened, ask)?,
@@ -136,8 +173,8 @@ fn choose(source: crate::Source, ask: &Ask, expected: Option<&Expected>) -> Resu
     let (mut frame, always) = (opened.frame, opened.always);
     let used = match expected {
         Some(expected) => {
-            let places = matching::matched(&frame, expected)?;
-            genotypes::orient(&mut frame, expected, places)?
+            let places = expected::matched(&frame, expected)?;
+            alleles::orient(&mut frame, expected, places)?
         }
         None => used_columns(&frame, ask, [&target, &weights].map(|v| v.as_ref().and_then(|v| v.column)))?,
     };
@@ -280,21 +317,7 @@ fn grouped(
         notes.extend(read.notes);
         return Ok(Some(read.groups));
     }
-    Ok((!levels.is_empty()).then(|| by_column(features)))
-}
-
-/// One group for each column.
-fn by_column(features: &[Feature]) -> Vec<Group> {
-    let mut places: HashMap<&str, usize> = HashMap::new();
-    let mut groups: Vec<Group> = Vec::new();
-    for (i, feature) in features.iter().enumerate() {
-        let place = *places.entry(&feature.column).or_insert(groups.len());
-        match groups.get_mut(place) {
-            Some(group) => group.members.push(i),
-            None => groups.push(Group { name: feature.column.clone(), members: vec![i] }),
-        }
-    }
-    groups
+    Ok((!levels.is_empty()).then(|| groups::by_column(features)))
 }
 
 /// The numbers of the design.

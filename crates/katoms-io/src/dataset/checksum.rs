@@ -1,12 +1,10 @@
 //! A checksum of data: a sum of mixed entries, so that neither the order of storage nor its kind counts.
 
-use super::storage::Storage;
-
 /// What one read of a design tells.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Digest {
     /// The sum of the mixed entries.
-    sum: u64,
+    pub(super) sum: u64,
     /// Whether all of them are finite.
     pub(super) finite: bool,
 }
@@ -50,20 +48,8 @@ impl Digest {
     }
 }
 
-/// The checksum of a design and of vectors beside it, as 16 hexadecimal digits.
-pub(super) fn checksum(design: &Storage, vectors: [&[f64]; 2]) -> String {
-    let (rows, columns) = design.shape();
-    let mut sum = mixed(rows as u64, columns as u64).wrapping_add(design.digest().sum);
-    for (vector, which) in vectors.iter().zip([1_u64 << 62, 1 << 63]) {
-        for (row, value) in vector.iter().enumerate() {
-            sum = sum.wrapping_add(mixed(which | row as u64, value.to_bits()));
-        }
-    }
-    format!("{sum:016x}")
-}
-
 /// Place and value in one number; every bit of either can change every bit of it (the finaliser of `SplitMix64`).
-fn mixed(place: u64, bits: u64) -> u64 {
+pub(super) fn mixed(place: u64, bits: u64) -> u64 {
     let mut z = place.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ bits;
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

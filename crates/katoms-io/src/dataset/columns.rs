@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::frame::{Body, Frame};
-use super::matching::{expected_pieces, note_other_marks, note_unseen};
-use super::{Ask, Expected, Feature, Missing};
+use super::types::{Ask, Expected, Feature, Missing};
 use crate::day::Day;
 use crate::error::Error;
 use crate::names::{Names, counted, listed};
@@ -47,7 +46,7 @@ pub(super) struct Pieces {
 pub(super) fn into_words(values: &mut Values) {
     let Values::Numbers(numbers) = values else { return };
     let mut distinct: Vec<f64> = numbers.iter().map(|v| v + 0.0).filter(|v| !v.is_nan()).collect();
-    distinct.sort_by(f64::total_cmp);
+    distinct.sort_unstable_by(f64::total_cmp);
     distinct.dedup();
     let code = |v: &f64| distinct.binary_search_by(|d| d.total_cmp(&(v + 0.0))).ok().map(|c| c as u32);
     let codes = numbers.iter().map(code).collect();
@@ -95,27 +94,8 @@ pub(super) struct Design<'d> {
 }
 
 impl Design<'_> {
-    /// The columns, made or found; there is at least one, or a problem.
-    pub(super) fn pieces(&self, notes: &mut Vec<String>, problems: &mut Vec<Problem>) -> Result<Pieces, Error> {
-        let made = match self.expected {
-            Some(expected) => expected_pieces(self.frame, expected, self.columns, problems),
-            None => self.made(notes, problems),
-        };
-        if made.pieces.is_empty() && self.expected.is_none() && problems.is_empty() {
-            let path = self.frame.path.display();
-            return Err(Error::Request(format!("{path}: no column is left to make a model of")));
-        }
-        if let Some(expected) = self.expected {
-            note_unseen(self.frame, &made, self.rows, notes);
-            note_other_marks(self.frame, expected, &made, notes);
-        }
-        Ok(made)
-    }
-
     /// What takes the place of missing values, where means do.
     ///
-    /// # Errors
-    /// When columns have no value; all of them are named.
     pub(super) fn means(&self, made: &Pieces) -> Result<Option<Vec<f64>>, Error> {
         if self.ask.missing != Missing::Mean {
             return Ok(None);
@@ -149,8 +129,6 @@ impl Design<'_> {
 
     /// The mean of a piece, of its sum and how many values it has.
     ///
-    /// # Errors
-    /// When they add up to no number.
     fn mean(&self, piece: &Piece, (sum, n): (f64, usize)) -> Result<f64, Error> {
         if sum.is_finite() {
             return Ok(sum / n.max(1) as f64);
@@ -162,16 +140,13 @@ impl Design<'_> {
         )))
     }
 
-    fn made(&self, notes: &mut Vec<String>, problems: &mut Vec<Problem>) -> Pieces {
+    /// The columns for a fit.
+    pub(super) fn made(&self, notes: &mut Vec<String>, problems: &mut Vec<Problem>) -> Pieces {
         let mut made = Pieces { pieces: Vec::with_capacity(self.columns.len()), levels: BTreeMap::new() };
         let (mut categorical, mut constant) = (Vec::new(), Vec::new());
         for &column in self.columns {
             let name = self.frame.name(column);
-            let words = match &self.frame.body {
-                Body::Columns(all) => all.get(column),
-                Body::Numbers(_) => None,
-            };
-            let Some(Values::Words { levels, codes }) = words else {
+            let Some(Values::Words { levels, codes }) = self.frame.values(column) else {
                 made.pieces.push(number(self.frame, column));
                 continue;
             };

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::Ask;
-use super::genotypes::Packed;
+use super::packed::Packed;
 use super::storage::{Held, Storage};
+use super::types::Ask;
 use crate::column_format::ColumnFormat;
 use crate::error::Error;
 use crate::genotypes::{Genotypes, PhenotypeValues};
@@ -53,38 +53,31 @@ pub(super) struct Opened {
 
 impl Opened {
     pub(super) fn new(source: Source, ask: &Ask) -> Result<Self, Error> {
-        let unnamed = |storage: Storage| Frame::unnamed(ask.path.clone(), storage);
+        let unnamed = |held: Held| Frame::unnamed(ask, held);
         let labelled = |labels: Vec<f64>| ("label".to_owned(), Values::Numbers(labels));
         let (frame, arrays, labels) = match source {
             Source::Table(table) => {
                 let (names, columns) = table.columns.into_iter().map(|c| (c.name, c.values)).unzip();
                 let frame = Frame {
-                    path: ask.path.clone(),
-                    names,
-                    rows: table.rows,
-                    body: Body::Columns(columns),
                     is_named: table.has_names,
-                    alleles: Vec::new(),
                     formats: table.formats,
                     notes: table.notes,
                     problems: table.problems,
                     lines: table.lines,
+                    ..Frame::new(ask, names, table.rows, Body::Columns(columns))
                 };
                 (frame, Vec::new(), None)
             }
-            Source::Array(array) => (unnamed(Held::Dense(array).into()), Vec::new(), None),
+            Source::Array(array) => (unnamed(Held::Dense(array)), Vec::new(), None),
             Source::Sparse(mut sparse) => {
                 let labels = sparse.labels.take().map(labelled);
-                (unnamed(Held::Sparse(sparse).into()), Vec::new(), labels)
+                (unnamed(Held::Sparse(sparse)), Vec::new(), labels)
             }
-            Source::Arrays { mut arrays, sparse: Some(mut sparse) } => {
-                let labels = sparse.labels.take().map(labelled);
-                (unnamed(Held::Sparse(sparse).into()), std::mem::take(&mut arrays), labels)
-            }
+            Source::Arrays { arrays, sparse: Some(sparse) } => (unnamed(Held::Sparse(sparse)), arrays, None),
             Source::Arrays { mut arrays, sparse: None } => {
                 let place = design_among(&arrays, ask)?;
                 let (_, array) = arrays.swap_remove(place);
-                (unnamed(Held::Dense(array).into()), arrays, None)
+                (unnamed(Held::Dense(array)), arrays, None)
             }
             Source::Picture(_) => {
                 let path = ask.path.display();
@@ -123,20 +116,9 @@ impl Opened {
         let (mut names, alleles): (Vec<String>, Vec<[String; 2]>) =
             variants.into_iter().map(|v| (v.name, v.alleles)).unzip();
         names.extend_from_slice(&always);
-        let packed = Held::Genotypes(Packed { codes, rows, variants: columns, means: None, covariates });
-        let body = Body::Numbers(packed.into());
-        let frame = Frame {
-            path: ask.path.clone(),
-            names,
-            rows,
-            body,
-            is_named: true,
-            alleles,
-            formats: BTreeMap::new(),
-            notes,
-            problems: Vec::new(),
-            lines: None,
-        };
+        let packed = Packed { codes, rows, variants: columns, means: None, covariates: covariates.concat() };
+        let body = Body::Numbers(Held::Genotypes(packed).into());
+        let frame = Frame { alleles, notes, ..Frame::new(ask, names, rows, body) };
         let labels = values.map(|values| (phenotype.name, values));
         Self { frame, arrays: Vec::new(), labels, always }
     }
@@ -161,21 +143,26 @@ fn design_among(arrays: &[(String, Array)], ask: &Ask) -> Result<usize, Error> {
 }
 
 impl Frame {
-    fn unnamed(path: PathBuf, storage: Storage) -> Self {
-        let (rows, columns) = storage.shape();
-        let names = (1..=columns).map(|j| format!("x{j}")).collect();
+    fn new(ask: &Ask, names: Vec<String>, rows: usize, body: Body) -> Self {
         Self {
-            path,
+            path: ask.path.clone(),
             names,
             rows,
-            body: Body::Numbers(storage),
-            is_named: false,
+            body,
+            is_named: true,
             alleles: Vec::new(),
             formats: BTreeMap::new(),
             notes: Vec::new(),
             problems: Vec::new(),
             lines: None,
         }
+    }
+
+    fn unnamed(ask: &Ask, held: Held) -> Self {
+        let storage = Storage::from(held);
+        let (rows, columns) = storage.shape();
+        let names = (1..=columns).map(|j| format!("x{j}")).collect();
+        Self { is_named: false, ..Self::new(ask, names, rows, Body::Numbers(storage)) }
     }
 
     /// What an error about a name says.
@@ -222,10 +209,18 @@ impl Frame {
         Error::Problems { path: self.path.clone(), problems: vec![self.problem_at(row, column, problem)] }
     }
 
+    /// A column of a table; `None` where the file is a matrix.
+    pub(super) fn values(&self, column: usize) -> Option<&Values> {
+        match &self.body {
+            Body::Columns(columns) => columns.get(column),
+            Body::Numbers(_) => None,
+        }
+    }
+
     /// A copy of a column.
     pub(super) fn column(&self, column: usize) -> Values {
         match &self.body {
-            Body::Columns(columns) => columns.get(column).cloned().unwrap_or(Values::Numbers(Vec::new())),
+            Body::Columns(_) => self.values(column).cloned().unwrap_or(Values::Numbers(Vec::new())),
             Body::Numbers(storage) => Values::Numbers(storage.column(column)),
         }
     }

@@ -1,12 +1,11 @@
 //! Missing values: counted, then refused, replaced, or left out with their rows.
 
-use rayon::prelude::*;
-
 use super::frame::{Body, Frame};
 use super::target::Vector;
-use super::{Ask, Missing};
+use super::types::{Ask, Missing};
 use crate::error::Error;
 use crate::names::counted;
+use crate::parallel;
 use crate::problem::Problem;
 use crate::table::Values;
 
@@ -29,9 +28,9 @@ impl Scan {
         let (counts, infinite) = (vec![0; columns.len()], vec![None; columns.len()]);
         let mut scan = Self { counts, rows: vec![false; frame.rows], infinite };
         if let Some(packed) = frame.genotypes() {
-            scan.counts = columns.par_iter().map(|&column| packed.missing(column)).collect();
+            scan.counts = parallel::gather(columns.len(), &|place| packed.missing(columns[place]));
             let incomplete = columns.iter().zip(&scan.counts).filter(|(_, n)| **n > 0).map(|(&column, _)| column);
-            scan.rows = packed.incomplete_rows(incomplete);
+            scan.rows = packed.incomplete_rows(&incomplete.collect::<Vec<_>>());
             return scan;
         }
         match &frame.body {
@@ -41,7 +40,7 @@ impl Scan {
                 for (place, &column) in columns.iter().enumerate() {
                     places.get_mut(column).into_iter().for_each(|p| *p = Some(place));
                 }
-                storage.each_stored(|column, row, value| {
+                storage.each_stored(&mut |column, row, value| {
                     if !value.is_finite()
                         && let Some(&Some(place)) = places.get(column)
                     {

@@ -4,12 +4,12 @@ use std::sync::OnceLock;
 
 use katoms::linalg::kernels::Real;
 use katoms::operator::{AnyDesign, Csc, FirstRead, Layout, Storage as StoredIn, f16};
-use rayon::prelude::*;
 
-use super::checksum::Digest;
-use super::genotypes::Packed;
+use super::checksum::{Digest, mixed};
+use super::packed::{Packed, Selection};
 use crate::error::Error;
 use crate::on_numbers;
+use crate::parallel;
 use crate::source::{Array, Numbers, Sparse};
 
 /// The numbers of a design.
@@ -36,14 +36,6 @@ impl From<Held> for Storage {
 
 /// Lines of a dense matrix, or columns of a sparse one, that a thread takes together: so many entries at least.
 const TOGETHER: usize = 1 << 16;
-
-/// Which rows and columns are copied, and what stands where a number is missing.
-pub(super) struct Selection<'s> {
-    pub(super) rows: &'s [usize],
-    pub(super) columns: &'s [usize],
-    /// For each of these columns.
-    pub(super) means: Option<&'s [f64]>,
-}
 
 impl Storage {
     /// A design of columns that follow each other.
@@ -72,20 +64,11 @@ impl Storage {
     }
 
     /// Row and value of the entries of a column; of a sparse one those that are stored.
-    pub(super) fn each(&self, column: usize, mut see: impl FnMut(usize, f64)) {
+    pub(super) fn each(&self, column: usize, see: &mut dyn FnMut(usize, f64)) {
         match &self.held {
-            Held::Dense(array) => {
-                let (start, step) = match array.layout {
-                    Layout::ColumnMajor => (column.saturating_mul(array.rows), 1),
-                    Layout::RowMajor => (column, array.columns.max(1)),
-                };
-                on_numbers!(&array.numbers, v => strided(v, start, step).take(array.rows).for_each(|(i, v)| see(i, v)));
-            }
+            Held::Dense(array) => array.column(column).into_iter().enumerate().for_each(|(row, value)| see(row, value)),
             Held::Sparse(sparse) => {
-                let bounds = sparse.starts.get(column).zip(sparse.starts.get(column + 1));
-                let range = bounds.map_or(0..0, |(&from, &to)| from..to);
-                let rows = sparse.indices.get(range.clone()).unwrap_or_default();
-                let values = sparse.values.get(range).unwrap_or_default();
+                let (rows, values) = entries(sparse, column);
                 rows.iter().zip(values).for_each(|(&row, &value)| see(row as usize, value));
             }
             Held::Genotypes(packed) => packed.each(column, see),
@@ -93,8 +76,24 @@ impl Storage {
     }
 
     /// Column, row and value of every stored entry that is not 0, in the order in which they lie.
-    pub(super) fn each_stored(&self, mut see: impl FnMut(usize, usize, f64)) {
-        (0..self.lines()).for_each(|line| self.each_in_line(line, &mut see));
+    pub(super) fn each_stored(&self, see: &mut dyn FnMut(usize, usize, f64)) {
+        let mut line = Vec::new();
+        for at in 0..self.lines() {
+            match &self.held {
+                Held::Dense(array) => {
+                    fill_line(array, at, &mut line);
+                    for (place, &value) in line.iter().enumerate().filter(|(_, value)| **value != 0.0) {
+                        let (row, column) = row_and_column(array.layout, at, place);
+                        see(column, row, value);
+                    }
+                }
+                _ => self.each(at, &mut |row, value| {
+                    if value != 0.0 {
+                        see(at, row, value);
+                    }
+                }),
+            }
+        }
     }
 
     /// Whether all is finite, and the sum of a checksum: one read, the first time.
@@ -103,17 +102,40 @@ impl Storage {
             let (lines, (rows, columns)) = (self.lines(), self.shape());
             let together = (TOGETHER * lines).div_ceil((rows * columns).max(1)).max(1);
             let some = |block: usize| {
-                let mut digest = Digest::default();
-                for line in block * together..((block + 1) * together).min(lines) {
+                let (mut digest, mut line) = (Digest::default(), Vec::new());
+                for at in block * together..((block + 1) * together).min(lines) {
                     match &self.held {
-                        Held::Genotypes(packed) => packed.add_to(&mut digest, line),
-                        _ => self.each_in_line(line, &mut |column, row, value| digest.see(rows, (row, column), value)),
+                        Held::Dense(array) => {
+                            fill_line(array, at, &mut line);
+                            for (place, &value) in line.iter().enumerate().filter(|(_, value)| **value != 0.0) {
+                                digest.see(rows, row_and_column(array.layout, at, place), value);
+                            }
+                        }
+                        Held::Sparse(sparse) => {
+                            let (places, values) = entries(sparse, at);
+                            for (&row, &value) in places.iter().zip(values).filter(|(_, value)| **value != 0.0) {
+                                digest.see(rows, (row as usize, at), value);
+                            }
+                        }
+                        Held::Genotypes(packed) => packed.add_to(&mut digest, at),
                     }
                 }
                 digest
             };
-            (0..lines.div_ceil(together)).into_par_iter().map(some).reduce(Digest::default, Digest::and)
+            parallel::gather(lines.div_ceil(together), &some).into_iter().fold(Digest::default(), Digest::and)
         })
+    }
+
+    /// The checksum of the design and of vectors beside it, as 16 hexadecimal digits.
+    pub(super) fn checksum(&self, vectors: [&[f64]; 2]) -> String {
+        let (rows, columns) = self.shape();
+        let mut sum = mixed(rows as u64, columns as u64).wrapping_add(self.digest().sum);
+        for (vector, which) in vectors.iter().zip([1_u64 << 62, 1 << 63]) {
+            for (row, value) in vector.iter().enumerate() {
+                sum = sum.wrapping_add(mixed(which | row as u64, value.to_bits()));
+            }
+        }
+        format!("{sum:016x}")
     }
 
     /// The lines in which the entries lie: rows of a matrix that goes row by row, otherwise columns.
@@ -121,18 +143,6 @@ impl Storage {
         match &self.held {
             Held::Dense(array) if array.layout == Layout::RowMajor => array.rows,
             _ => self.shape().1,
-        }
-    }
-
-    /// Column, row and value of the entries of a line that are not 0.
-    fn each_in_line(&self, line: usize, see: &mut impl FnMut(usize, usize, f64)) {
-        match &self.held {
-            Held::Dense(array) => on_numbers!(&array.numbers, v => each_dense(v, array, line, see)),
-            Held::Sparse(_) | Held::Genotypes(_) => self.each(line, |row, value| {
-                if value != 0.0 {
-                    see(line, row, value);
-                }
-            }),
         }
     }
 
@@ -145,7 +155,7 @@ impl Storage {
         let mut is_kept = vec![false; all];
         rows.iter().for_each(|&row| is_kept.get_mut(row).into_iter().for_each(|kept| *kept = true));
         let mut sums = vec![(0.0, rows.len()); columns];
-        self.each_stored(|column, row, value| {
+        self.each_stored(&mut |column, row, value| {
             if let (Some(true), Some((sum, n))) = (is_kept.get(row), sums.get_mut(column)) {
                 if value.is_nan() {
                     *n = n.saturating_sub(1);
@@ -160,7 +170,7 @@ impl Storage {
     /// A column, zeros included.
     pub(super) fn column(&self, column: usize) -> Vec<f64> {
         let mut values = vec![0.0; self.shape().0];
-        self.each(column, |row, value| {
+        self.each(column, &mut |row, value| {
             if let Some(v) = values.get_mut(row) {
                 *v += value;
             }
@@ -202,7 +212,7 @@ impl Storage {
         let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
         for (j, &column) in selection.columns.iter().enumerate() {
             let mean = mean_of(selection, j);
-            self.each(column, |row, value| {
+            self.each(column, &mut |row, value| {
                 if let Some(&Some(row)) = places.get(row) {
                     indices.push(row);
                     values.push(if value.is_nan() { mean } else { value });
@@ -215,21 +225,31 @@ impl Storage {
     }
 }
 
-/// The entries of a line of a dense matrix that are not 0.
-fn each_dense<T: Real>(values: &[T], array: &Array, line: usize, see: &mut impl FnMut(usize, usize, f64)) {
+/// The rows and the values of the entries of a column.
+fn entries(sparse: &Sparse, column: usize) -> (&[u32], &[f64]) {
+    let bounds = sparse.starts.get(column).zip(sparse.starts.get(column + 1));
+    let range = bounds.map_or(0..0, |(&from, &to)| from..to);
+    let (rows, values) = (sparse.indices.get(range.clone()), sparse.values.get(range));
+    (rows.unwrap_or_default(), values.unwrap_or_default())
+}
+
+/// The numbers of a line of a dense matrix.
+fn fill_line(array: &Array, line: usize, out: &mut Vec<f64>) {
     let length = match array.layout {
         Layout::ColumnMajor => array.rows,
         Layout::RowMajor => array.columns,
     };
-    let values = values.get(line * length..(line + 1) * length).unwrap_or_default();
-    for (place, &value) in values.iter().enumerate() {
-        let value = value.to_f64();
-        if value != 0.0 {
-            match array.layout {
-                Layout::ColumnMajor => see(line, place, value),
-                Layout::RowMajor => see(place, line, value),
-            }
-        }
+    out.clear();
+    on_numbers!(&array.numbers, v => {
+        let values = v.get(line * length..(line + 1) * length).unwrap_or_default();
+        out.extend(values.iter().map(|value| Real::to_f64(*value)));
+    });
+}
+
+fn row_and_column(layout: Layout, line: usize, place: usize) -> (usize, usize) {
+    match layout {
+        Layout::ColumnMajor => (place, line),
+        Layout::RowMajor => (line, place),
     }
 }
 
@@ -261,8 +281,4 @@ fn gathered<T: Real>(values: &[T], array: &Array, selection: &Selection<'_>, con
 
 fn mean_of(selection: &Selection<'_>, column: usize) -> f64 {
     selection.means.and_then(|m| m.get(column)).copied().unwrap_or(f64::NAN)
-}
-
-fn strided<T: Real>(values: &[T], start: usize, step: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
-    values.get(start..).unwrap_or_default().iter().step_by(step).map(|v| v.to_f64()).enumerate()
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::frame::{Frame, Opened};
-use super::{Ask, Expected, Target};
+use super::types::{Ask, Expected, Target};
 use crate::error::Error;
 use crate::names::{Names, counted, listed};
 use crate::source::{Array, ReadOptions, Source};
@@ -47,7 +47,7 @@ impl Vector {
             Some(labels) if *name == labels.0 => Some(Self::of_labels(labels, ask)),
             _ => None,
         };
-        Ok(found.filter(|v| len(&v.values) == opened.frame.rows))
+        Ok(found.filter(|v| v.values.len() == opened.frame.rows))
     }
 
     /// The labels of an svmlight file, or the phenotype of genotypes.
@@ -122,7 +122,7 @@ impl Vector {
     }
 
     fn of_length(self, frame: &Frame) -> Result<Self, Error> {
-        let n = len(&self.values);
+        let n = self.values.len();
         if n == frame.rows {
             return Ok(self);
         }
@@ -150,7 +150,7 @@ impl Vector {
     pub(super) fn is_missing(&self, row: usize) -> bool {
         match &self.values {
             Values::Numbers(numbers) => numbers.get(row).is_none_or(|v| v.is_nan()),
-            Values::Words { codes, .. } => codes.get(row).is_none_or(Option::is_none),
+            words => words.word(row).is_none(),
         }
     }
 
@@ -164,12 +164,10 @@ impl Vector {
                 };
                 rows.iter().map(finite).collect()
             }
-            Values::Words { levels, codes } => {
-                let is_number = |word: &str| word.parse::<f64>().is_ok();
-                let word = |row: usize| codes.get(row).copied().flatten().and_then(|c| levels.get(c as usize));
-                let place = rows.iter().find_map(|&row| word(row).filter(|w| !is_number(w)).map(|w| (row, w)));
-                let (row, word) = place.or_else(|| rows.iter().find_map(|&r| word(r).map(|w| (r, w)))).unzip();
-                let (row, word) = (row.unwrap_or_default(), word.map_or("", String::as_str));
+            words => {
+                let found = || rows.iter().filter_map(|&row| Some((row, words.word(row)?)));
+                let first = found().find(|(_, word)| word.parse::<f64>().is_err()).or_else(|| found().next());
+                let (row, word) = first.unwrap_or_default();
                 Err(self.error(frame, row, format!("\"{word}\", but {wanted}")))
             }
         }
@@ -206,10 +204,7 @@ impl Vector {
             (Values::Numbers(numbers), Some(_)) => {
                 numbers.get(row).map_or(f64::NAN, |v| of_word(&(v + 0.0).to_string()))
             }
-            (Values::Words { levels, codes }, _) => {
-                let word = codes.get(row).copied().flatten().and_then(|c| levels.get(c as usize));
-                word.map_or(f64::NAN, |word| of_word(word))
-            }
+            (words, _) => words.word(row).map_or(f64::NAN, of_word),
         };
         let values: Vec<f64> = rows.iter().map(value).collect();
         let unknown = rows.iter().zip(&values).filter(|(row, v)| v.is_nan() && !self.is_missing(**row)).count();
@@ -283,13 +278,6 @@ impl Vector {
             return Err(Error::Request(format!("{path}: every weight (\"{name}\") is 0; at least one must be more")));
         }
         Ok(weights)
-    }
-}
-
-fn len(values: &Values) -> usize {
-    match values {
-        Values::Numbers(numbers) => numbers.len(),
-        Values::Words { codes, .. } => codes.len(),
     }
 }
 

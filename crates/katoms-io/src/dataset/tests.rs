@@ -8,9 +8,11 @@ use katoms::space::SparseVec;
 use super::storage::Held;
 use super::*;
 use crate::source::{Array, Numbers, ReadOptions, Sparse};
+use crate::tests::{csv, feature};
+use crate::{Error, Source};
 
 fn source(text: &str) -> Source {
-    Source::Table(crate::format::csv::read_table(Path::new("d.csv"), text.as_bytes(), &ReadOptions::default()).unwrap())
+    csv(text, &ReadOptions::default())
 }
 
 fn ask() -> Ask {
@@ -428,11 +430,6 @@ fn the_fingerprint_is_of_the_data_not_of_their_storage() {
         |y: &str| Dataset::new(source(&format!("a,y\n1,{y}\n2,2\n")), &target("y")).unwrap().fingerprint();
     assert_ne!(with_target("1"), with_target("1.5"));
     assert_eq!(with_target("1"), with_target("1"));
-}
-
-fn feature(name: &str) -> Feature {
-    let (column, level) = name.split_once('=').map_or((name, None), |(c, l)| (c, Some(l.to_owned())));
-    Feature { name: name.into(), column: column.into(), level }
 }
 
 fn expected(names: &[&str]) -> Expected {

@@ -1,23 +1,25 @@
 //! Text tables: CSV, TSV and the like.
 //!
 //! A column of which every cell is a number or missing holds numbers. One whose cells share another way of writing
-//! numbers, or dates, holds these (`look.rs`, `settle.rs`); any other holds words. What is most likely not meant goes
+//! numbers, or dates, holds these (`text_column.rs`, `resolve.rs`); any other holds words. What is most likely not meant goes
 //! into the table's problems, all of it. Blank lines count for nothing.
 //!
 //! The text is in memory and read at most three times: once for plain numbers, which go straight to their columns, once
 //! more for the columns that have something else, where there are any, and for all others where those have a decimal
 //! comma.
 
-pub(super) mod cell;
+mod cell;
 mod columns;
-pub(super) mod date;
-mod look;
-pub(super) mod number;
+mod date;
+mod number;
 mod odd_rows;
-pub(super) mod opening;
+mod opening;
+mod pivot;
 mod plain;
-mod settle;
+mod resolve;
+pub(crate) mod sniff;
 pub(crate) mod text;
+mod text_column;
 
 use std::io::Read;
 use std::path::Path;
@@ -27,10 +29,7 @@ use crate::source::ReadOptions;
 use crate::table::Table;
 
 /// The table that a text holds. Its problems are for its user to look at.
-///
-/// # Errors
-/// When it is no table; the error names the place.
-pub(crate) fn read_table(path: &Path, mut text: impl Read, options: &ReadOptions) -> Result<Table, Error> {
+pub(crate) fn read_table(path: &Path, text: &mut dyn Read, options: &ReadOptions) -> Result<Table, Error> {
     let mut bytes = Vec::new();
     text.read_to_end(&mut bytes).map_err(|error| Error::System { path: path.into(), what: "cannot be read", error })?;
     let mut bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);

@@ -10,7 +10,7 @@ use crate::table::{Column, Values};
 pub fn write_csv(columns: &[Column]) -> Vec<u8> {
     let mut text = String::new();
     push_row(&mut text, columns.iter().map(|column| quoted(&column.name)));
-    let rows = columns.iter().map(|column| length(&column.values)).max().unwrap_or(0);
+    let rows = columns.iter().map(|column| column.values.len()).max().unwrap_or(0);
     for row in 0..rows {
         push_row(&mut text, columns.iter().map(|column| cell(&column.values, row)));
     }
@@ -50,13 +50,6 @@ impl CsvText {
     }
 }
 
-fn length(values: &Values) -> usize {
-    match values {
-        Values::Numbers(numbers) => numbers.len(),
-        Values::Words { codes, .. } => codes.len(),
-    }
-}
-
 fn push_row(text: &mut String, cells: impl ExactSizeIterator<Item = String>) {
     let is_single = cells.len() == 1;
     for (place, cell) in cells.enumerate() {
@@ -72,10 +65,7 @@ fn push_row(text: &mut String, cells: impl ExactSizeIterator<Item = String>) {
 fn cell(values: &Values, row: usize) -> String {
     match values {
         Values::Numbers(numbers) => numbers.get(row).map_or_else(String::new, |&v| shortest(v)),
-        Values::Words { levels, codes } => {
-            let code = codes.get(row).copied().flatten();
-            code.and_then(|code| levels.get(code as usize)).map_or_else(String::new, |word| quoted(word))
-        }
+        words => words.word(row).map_or_else(String::new, quoted),
     }
 }
 

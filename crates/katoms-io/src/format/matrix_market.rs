@@ -6,10 +6,10 @@ use std::path::Path;
 use katoms::operator::Layout;
 
 use super::triplets::Triplets;
-use super::{bad, bad_at};
 use crate::allocation::{MaxUnpacked, OutOfMemory, filled, reserved};
-use crate::error::{Error, short};
+use crate::error::{Error, bad, bad_at};
 use crate::on_numbers;
+use crate::problem::short;
 use crate::source::{Array, Numbers, Source, Sparse};
 
 /// What every MatrixMarket file starts with.

@@ -10,16 +10,13 @@ use std::path::Path;
 
 use katoms::operator::{Layout, f16};
 
-use super::npy_header::{Header, Kind};
-use super::{bad, bad_at};
+use super::npy_header::{Header, Kind, MAGIC};
 use crate::allocation::{Budget, MaxUnpacked, OutOfMemory, gathered};
-use crate::error::{Error, short};
+use crate::error::{Error, bad, bad_at};
 use crate::mapped::Mapped;
 use crate::on_numbers;
+use crate::problem::short;
 use crate::source::{Array, Numbers};
-
-/// What every NPY file starts with.
-pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// Files longer than this are mapped, not read.
 pub(crate) const MAPPED_ABOVE: u64 = 64 << 20;
@@ -34,13 +31,10 @@ pub fn read_bytes(path: &Path, bytes: &[u8], limit: MaxUnpacked) -> Result<Array
 }
 
 /// The array of a member of an archive, or `None` where it holds words or Python objects.
-///
-/// # Errors
-/// When the header or the number of bytes is wrong.
 pub(crate) fn read_member(path: &Path, name: &str, bytes: &[u8], limit: MaxUnpacked) -> Result<Option<Array>, Error> {
     let wrong = |problem| bad_at(path, format!(", array {}", short(name)), problem);
     let header = Header::parse(bytes).map_err(wrong)?;
-    if matches!(header.kind, Kind::Other(_)) {
+    if header.kind.is_err() {
         return Ok(None);
     }
     array_of(&header, bytes, limit).map(Some).map_err(wrong)
@@ -49,7 +43,7 @@ pub(crate) fn read_member(path: &Path, name: &str, bytes: &[u8], limit: MaxUnpac
 /// The words of an array that holds a single string.
 pub(crate) fn read_word(bytes: &[u8]) -> Option<String> {
     let header = Header::parse(bytes).ok()?;
-    let is_text = matches!(&header.kind, Kind::Other(code) if code.contains(['S', 'U', 'a']));
+    let is_text = header.kind.as_ref().is_err_and(|code| code.contains(['S', 'U', 'a']));
     // a string of NumPy is bytes, or characters of four bytes: for plain words the same, but for zeros
     let letters = bytes.get(header.start..)?.iter().filter(|&&b| b != 0).map(|&b| char::from(b));
     is_text.then(|| letters.collect())
@@ -57,32 +51,27 @@ pub(crate) fn read_word(bytes: &[u8]) -> Option<String> {
 
 /// The array of a file that lies on disk as it would in memory, mapped. `None` where it has to be read: its numbers are
 /// of another byte order than this machine's, integers of more than a byte, or truths.
-///
-/// # Errors
-/// When the file is cut off, or the system refuses.
 pub(crate) fn map(path: &Path, file: &File, start: &[u8], limit: MaxUnpacked) -> Result<Option<Array>, Error> {
     let Ok(length) = file.metadata().map(|m| m.len()) else { return Ok(None) };
     let Ok(header) = Header::parse(start) else { return Ok(None) };
-    if header.is_swapped() {
-        return Ok(None);
-    }
+    let Some(kind) = header.kind.as_ref().ok().filter(|_| !header.is_swapped()) else { return Ok(None) };
     let length = usize::try_from(length).map_err(|_| bad(path, "the file is larger than this machine can address"))?;
-    let range = numbers_in(&header, length).map_err(|problem| bad(path, problem))?;
-    let numbers = match header.kind {
-        Kind::I8 => Mapped::new(path, file, range)?.map(|m| Numbers::I8(m.into())),
-        Kind::U8 => Mapped::new(path, file, range)?.map(|m| Numbers::U8(m.into())),
-        Kind::F16 => Mapped::new(path, file, range)?.map(|m| Numbers::F16(m.into())),
-        Kind::F32 => Mapped::new(path, file, range)?.map(|m| Numbers::F32(m.into())),
-        Kind::F64 => Mapped::new(path, file, range)?.map(|m| Numbers::F64(m.into())),
+    let range = numbers_in(&header, kind.size, length).map_err(|problem| bad(path, problem))?;
+    let numbers = match (kind.letter, kind.size) {
+        (b'i', 1) => Mapped::new(path, file, range)?.map(|m| Numbers::I8(m.into())),
+        (b'u', 1) => Mapped::new(path, file, range)?.map(|m| Numbers::U8(m.into())),
+        (b'f', 2) => Mapped::new(path, file, range)?.map(|m| Numbers::F16(m.into())),
+        (b'f', 4) => Mapped::new(path, file, range)?.map(|m| Numbers::F32(m.into())),
+        (b'f', 8) => Mapped::new(path, file, range)?.map(|m| Numbers::F64(m.into())),
         _ => None,
     };
     numbers.map(|numbers| with_shape(&header, numbers, limit)).transpose().map_err(|problem| bad(path, problem))
 }
 
 /// Where the numbers of a file of `length` bytes are.
-fn numbers_in(header: &Header, length: usize) -> Result<Range<usize>, String> {
-    let (size, count) = (header.kind.size(), header.count());
-    let needed = count.and_then(|n| n.checked_mul(size)).ok_or("the header promises more numbers than can be")?;
+fn numbers_in(header: &Header, size: usize, length: usize) -> Result<Range<usize>, String> {
+    let needed =
+        header.count().and_then(|n| n.checked_mul(size)).ok_or("the header promises more numbers than can be")?;
     let there = length.saturating_sub(header.start);
     if there < needed {
         return Err(format!(
@@ -95,16 +84,13 @@ fn numbers_in(header: &Header, length: usize) -> Result<Range<usize>, String> {
 }
 
 fn array_of(header: &Header, bytes: &[u8], limit: MaxUnpacked) -> Result<Array, String> {
-    if let Kind::Other(code) = &header.kind {
-        return Err(refusal(code));
-    }
-    let bytes = bytes.get(numbers_in(header, bytes.len())?).unwrap_or_default();
-    with_shape(header, numbers_of(header, bytes)?, limit)
+    let kind = header.kind.as_ref().map_err(|code| refusal(code))?;
+    let bytes = bytes.get(numbers_in(header, kind.size, bytes.len())?).unwrap_or_default();
+    with_shape(header, numbers_of(*kind, header.is_swapped(), bytes)?, limit)
 }
 
 /// The numbers of an array that are these bytes.
-fn numbers_of(header: &Header, bytes: &[u8]) -> Result<Numbers, OutOfMemory> {
-    let swapped = header.is_swapped();
+fn numbers_of(kind: Kind, swapped: bool, bytes: &[u8]) -> Result<Numbers, OutOfMemory> {
     macro_rules! decoded {
         ($kind:ty) => {
             decoded!($kind, |v| v)
@@ -116,20 +102,19 @@ fn numbers_of(header: &Header, bytes: &[u8]) -> Result<Numbers, OutOfMemory> {
             gathered(numbers.iter().map(one).map($into))?.into()
         }};
     }
-    Ok(match header.kind {
-        Kind::I8 => Numbers::I8(decoded!(i8)),
-        Kind::U8 => Numbers::U8(decoded!(u8)),
-        Kind::F16 => Numbers::F16(decoded!(f16)),
-        Kind::F32 => Numbers::F32(decoded!(f32)),
-        Kind::F64 => Numbers::F64(decoded!(f64)),
-        Kind::I16 => Numbers::F64(decoded!(i16, f64::from)),
-        Kind::I32 => Numbers::F64(decoded!(i32, f64::from)),
-        Kind::I64 => Numbers::F64(decoded!(i64, |v| v as f64)),
-        Kind::U16 => Numbers::F64(decoded!(u16, f64::from)),
-        Kind::U32 => Numbers::F64(decoded!(u32, f64::from)),
-        Kind::U64 => Numbers::F64(decoded!(u64, |v| v as f64)),
-        Kind::Bool => Numbers::U8(gathered(bytes.iter().map(|&b| u8::from(b != 0)))?.into()),
-        Kind::Other(_) => Numbers::F64(Vec::new().into()),
+    Ok(match (kind.letter, kind.size) {
+        (b'i', 1) => Numbers::I8(decoded!(i8)),
+        (b'u', 1) => Numbers::U8(decoded!(u8)),
+        (b'f', 2) => Numbers::F16(decoded!(f16)),
+        (b'f', 4) => Numbers::F32(decoded!(f32)),
+        (b'i', 2) => Numbers::F64(decoded!(i16, f64::from)),
+        (b'i', 4) => Numbers::F64(decoded!(i32, f64::from)),
+        (b'i', _) => Numbers::F64(decoded!(i64, |v| v as f64)),
+        (b'u', 2) => Numbers::F64(decoded!(u16, f64::from)),
+        (b'u', 4) => Numbers::F64(decoded!(u32, f64::from)),
+        (b'u', _) => Numbers::F64(decoded!(u64, |v| v as f64)),
+        (b'b', _) => Numbers::U8(gathered(bytes.iter().map(|&b| u8::from(b != 0)))?.into()),
+        _ => Numbers::F64(decoded!(f64)),
     })
 }
 

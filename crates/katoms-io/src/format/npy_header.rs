@@ -1,61 +1,31 @@
 //! The header of an NPY file: `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }`.
 
-use super::npy::MAGIC;
-use crate::error::short;
+use crate::problem::short;
 
-/// What the numbers are.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Kind {
-    F16,
-    F32,
-    F64,
-    I8,
-    I16,
-    I32,
-    I64,
-    U8,
-    U16,
-    U32,
-    U64,
-    Bool,
-    /// No numbers, or none that are read: the code of NumPy.
-    Other(String),
+/// What every NPY file starts with.
+pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// What the numbers are: the letter of NumPy, and the bytes of each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Kind {
+    pub(crate) letter: u8,
+    pub(crate) size: usize,
 }
 
 impl Kind {
-    fn new(code: &str) -> Self {
-        match code.trim_start_matches(['<', '>', '|', '=']) {
-            "f2" => Self::F16,
-            "f4" => Self::F32,
-            "f8" => Self::F64,
-            "i1" => Self::I8,
-            "i2" => Self::I16,
-            "i4" => Self::I32,
-            "i8" => Self::I64,
-            "u1" => Self::U8,
-            "u2" => Self::U16,
-            "u4" => Self::U32,
-            "u8" => Self::U64,
-            "b1" => Self::Bool,
-            _ => Self::Other(code.into()),
-        }
-    }
-
-    /// Bytes of a number.
-    pub(crate) fn size(&self) -> usize {
-        match self {
-            Self::I8 | Self::U8 | Self::Bool | Self::Other(_) => 1,
-            Self::F16 | Self::I16 | Self::U16 => 2,
-            Self::F32 | Self::I32 | Self::U32 => 4,
-            Self::F64 | Self::I64 | Self::U64 => 8,
-        }
+    fn new(code: &str) -> Option<Self> {
+        let known = "f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1";
+        let code = code.trim_start_matches(['<', '>', '|', '=']);
+        let known = known.split(' ').find(|known| *known == code)?.as_bytes();
+        Some(Self { letter: known[0], size: usize::from(known[1] - b'0') })
     }
 }
 
 /// What the header says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Header {
-    pub(crate) kind: Kind,
+    /// The code of NumPy, where these are no numbers or none that are read.
+    pub(crate) kind: Result<Kind, String>,
     /// Whether the numbers have their large end first.
     big_endian: bool,
     pub(crate) fortran_order: bool,
@@ -100,7 +70,13 @@ impl Header {
         let shape = shape.strip_prefix('(').and_then(|shape| shape.split_once(')'))?.0;
         let sides = shape.split(',').map(|side| side.trim().trim_end_matches('L')).filter(|side| !side.is_empty());
         let shape = sides.map(|side| side.parse().ok()).collect::<Option<_>>()?;
-        Some(Self { kind: Kind::new(code), big_endian: code.starts_with('>'), fortran_order, shape, start })
+        Some(Self {
+            kind: Kind::new(code).ok_or_else(|| code.into()),
+            big_endian: code.starts_with('>'),
+            fortran_order,
+            shape,
+            start,
+        })
     }
 
     /// Whether the bytes of a number stand the other way round than on this machine.

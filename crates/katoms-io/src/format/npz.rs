@@ -1,16 +1,14 @@
 //! NPZ: a ZIP archive of NPY files. SciPy keeps a sparse matrix in one.
 
-use std::io::{Cursor, ErrorKind, Read};
 use std::path::Path;
 
 use katoms::linalg::kernels::Real;
 use katoms::operator::Layout;
-use zip::{CompressionMethod, ZipArchive};
 
 use super::triplets::Triplets;
-use super::{bad, bad_at, npy};
-use crate::allocation::{Budget, MaxUnpacked, gathered, reserved};
-use crate::error::Error;
+use super::{npy, zip};
+use crate::allocation::{Budget, MaxUnpacked, gathered};
+use crate::error::{Error, bad, bad_at};
 use crate::on_numbers;
 use crate::source::{Array, Source, Sparse};
 
@@ -20,17 +18,16 @@ use crate::source::{Array, Source, Sparse};
 /// # Errors
 /// When the archive is cut off or damaged, or one of its arrays is.
 pub fn read_bytes(path: &Path, bytes: &[u8], limit: MaxUnpacked) -> Result<Source, Error> {
-    let whole =
-        |error| bad(path, format!("the archive ends too early or is damaged ({error}); copy or write it again"));
-    let archive = ZipArchive::new(Cursor::new(bytes)).map_err(whole)?;
+    let members = zip::members(bytes);
+    let members =
+        members.ok_or_else(|| bad(path, "the archive ends too early or is damaged; copy or write it again"))?;
     let (mut arrays, mut format) = (Vec::new(), None);
-    // members that are not compressed take no more than the archive, or two of them share their bytes
-    let mut members = Members { archive, packed: Budget::new(limit), plain: bytes.len() as u64 };
-    for place in 0..members.archive.len() {
-        let (name, bytes) = members
-            .read(place)
+    let (mut stored, mut unpacked) = (bytes.len() as u64, Budget::new(limit));
+    for (place, member) in members.iter().enumerate() {
+        let bytes = member
+            .read(&mut stored, &mut unpacked)
             .map_err(|problem| bad_at(path, format!(", member {} of the archive", place + 1), problem))?;
-        let Some(name) = name.strip_suffix(".npy") else { continue };
+        let Some(name) = member.name.strip_suffix(".npy") else { continue };
         if name == "format" {
             format = npy::read_word(&bytes);
         }
@@ -43,42 +40,6 @@ pub fn read_bytes(path: &Path, bytes: &[u8], limit: MaxUnpacked) -> Result<Sourc
         return Err(bad(path, "the archive holds no arrays of numbers: write it with numpy.savez(\"FILE\", X=…, y=…)"));
     }
     Ok(Source::Arrays { arrays, sparse })
-}
-
-/// The members of an archive.
-struct Members<'a> {
-    archive: ZipArchive<Cursor<&'a [u8]>>,
-    /// What compressed members may still unpack to.
-    packed: Budget,
-    /// How many bytes the others may still have.
-    plain: u64,
-}
-
-impl Members<'_> {
-    /// The name and the bytes of a member. Room is taken as bytes come, for the archive may promise any number of them.
-    fn read(&mut self, place: usize) -> Result<(String, Vec<u8>), String> {
-        let damaged = |error: &dyn std::fmt::Display| format!("it is damaged ({error}); copy or write the file again");
-        let mut file = self.archive.by_index(place).map_err(|error| damaged(&error))?;
-        let name = String::from_utf8_lossy(file.name_raw()).into_owned();
-        let read = if file.compression() == CompressionMethod::Stored {
-            let size = file.size().max(file.compressed_size());
-            self.plain = self.plain.checked_sub(size).ok_or_else(|| damaged(&"members overlap"))?;
-            let mut bytes = reserved(usize::try_from(size).unwrap_or(usize::MAX))?;
-            file.read_to_end(&mut bytes).map(|_| bytes)
-        } else {
-            // what says that it is too large is not unpacked, and the limit that it needs is known
-            self.packed.clone().take(file.size())?;
-            self.packed.read(&mut file)
-        };
-        let bytes = read.map_err(|error| match error.kind() {
-            ErrorKind::InvalidData if self.packed.is_spent() => error.to_string(),
-            ErrorKind::OutOfMemory => {
-                "there is not enough memory to unpack it: close other programs, or raise the memory limit".into()
-            }
-            _ => damaged(&error),
-        })?;
-        Ok((name, bytes))
-    }
 }
 
 /// Takes the arrays of a sparse matrix of SciPy, where they are there.

@@ -9,9 +9,8 @@ use zune_jpeg::zune_core::bytestream::ZCursor;
 use zune_jpeg::zune_core::colorspace::ColorSpace;
 use zune_jpeg::zune_core::options::DecoderOptions;
 
-use super::bad;
 use crate::allocation::{Budget, MaxUnpacked, OutOfMemory, ask, filled, gathered, in_words};
-use crate::error::Error;
+use crate::error::{Error, bad};
 use crate::source::Picture;
 
 /// What every PNG starts with.

@@ -9,12 +9,11 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::{bad, bad_at};
-use crate::error::Error;
-use crate::genotypes::{Genotypes, Individual, Phenotype, Variant, phenotypes};
-use crate::mapped::Mapped;
+use super::plink_table::number_of;
+use crate::error::{Error, bad, bad_at, unreadable};
+use crate::genotypes::{Genotypes, Individual, Phenotype, PhenotypeValues, Variant};
+use crate::mapped::{Mapped, Stored};
 use crate::names::counted;
-use crate::source::Stored;
 
 /// What a .bed file starts with.
 pub(crate) const MAGIC: &[u8] = b"\x6c\x1b";
@@ -46,16 +45,13 @@ pub(crate) fn files_of(bed: &Path) -> [PathBuf; 3] {
 }
 
 /// What the three files hold. A .bed file longer than `above` is mapped, not read.
-///
-/// # Errors
-/// When one is not there, cannot be read, or they are not of the same individuals and variants.
 pub(crate) fn read(bed: &Path, above: u64) -> Result<Genotypes, Error> {
     let [_, bim, fam] = files_of(bed);
     if !bed.exists() {
         let beside = [&bim, &fam].into_iter().find(|file| file.exists());
         return Err(match beside {
             Some(beside) => bad(beside, format!("its genotypes are not there: put {} beside it", bed.display())),
-            None => crate::read::unreadable(bed, std::io::ErrorKind::NotFound.into()),
+            None => unreadable(bed, std::io::ErrorKind::NotFound.into()),
         });
     }
     let (individuals, phenotype) = read_fam(&fam, &beside(bed, &fam)?)?;
@@ -77,7 +73,7 @@ fn beside(bed: &Path, path: &Path) -> Result<String, Error> {
             );
             Err(bad(bed, problem))
         }
-        Err(error) => Err(crate::read::unreadable(path, error)),
+        Err(error) => Err(unreadable(path, error)),
     }
 }
 
@@ -153,7 +149,7 @@ fn unique(mut names: Vec<String>) -> (Vec<String>, usize) {
 
 /// The codes of so many individuals and variants.
 fn read_bed(path: &Path, individuals: usize, variants: usize, above: u64) -> Result<Stored<u8>, Error> {
-    let unreadable = |error| crate::read::unreadable(path, error);
+    let unreadable = |error| unreadable(path, error);
     let mut file = File::open(path).map_err(unreadable)?;
     let length = file.metadata().map_err(unreadable)?.len();
     let mut start = Vec::new();
@@ -224,5 +220,28 @@ fn check_start(path: &Path, start: &[u8]) -> Result<(), Error> {
             "not a .bed file of PLINK: its first bytes are not 6c 1b (a BED file of regions of a genome is text, and has no \
              genotypes)",
         )),
+    }
+}
+
+/// The phenotypes of a .fam file, of their words and the lines on which they are.
+fn phenotypes<'w>(words: impl Iterator<Item = &'w str>) -> Result<PhenotypeValues, (usize, String)> {
+    let number = |(at, word): (usize, &str)| number_of(word).map_err(|problem| (at, problem));
+    words.enumerate().map(number).collect::<Result<Vec<f64>, _>>().map(PhenotypeValues::new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phenotypes_follow_the_conventions_of_plink() {
+        let of = |words: &str| phenotypes(words.split(' ')).unwrap();
+        assert_eq!(of("-9 NA 0 nan"), PhenotypeValues::Unknown);
+        assert_eq!(of("1 2 0 -9"), PhenotypeValues::CaseControl(vec![Some(false), Some(true), None, None]));
+        assert_eq!(of("1 2 0 -9").cases_and_controls(), Some((1, 1)));
+        let PhenotypeValues::Quantitative(numbers) = of("1 2 0 -9 0.5") else { panic!() };
+        assert_eq!((&numbers[..3], numbers[3].is_nan(), numbers[4]), (&[1.0, 2.0, 0.0][..], true, 0.5));
+        assert_eq!(phenotypes("1 two".split(' ')).unwrap_err().0, 1);
+        assert_eq!(phenotypes("1 inf".split(' ')).unwrap_err().0, 1);
     }
 }

@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::{bad, bad_at};
-use crate::error::Error;
+use crate::error::{Error, bad, bad_at, unreadable};
 use crate::genotypes::Individual;
 use crate::names::{Context, Names, counted, listed};
 
@@ -23,10 +22,8 @@ pub(crate) struct IdTable {
 impl IdTable {
     /// The table of a file; `None` where its first line does not begin with FID and IID.
     ///
-    /// # Errors
-    /// When it cannot be read, or a line has another number of fields than the first.
     pub(crate) fn read(path: &Path) -> Result<Option<Self>, Error> {
-        let bytes = std::fs::read(path).map_err(|error| crate::read::unreadable(path, error))?;
+        let bytes = std::fs::read(path).map_err(|error| unreadable(path, error))?;
         let start = String::from_utf8_lossy(&bytes[..bytes.len().min(LOOKED_AT)]).to_ascii_lowercase();
         let is_comma = start.lines().next().unwrap_or_default().contains(',');
         let mut first = split(start.lines().next().unwrap_or_default(), is_comma);
@@ -89,8 +86,6 @@ impl IdTable {
 
     /// Some columns as numbers, one for each individual, NaN where there is none; and what a person should know of it.
     ///
-    /// # Errors
-    /// When one is no number, an individual is there twice, or none of these is there.
     pub(crate) fn numbers(
         &self,
         individuals: &[Individual],

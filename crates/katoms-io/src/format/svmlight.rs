@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::triplets::Triplets;
-use super::{bad, bad_at};
 use crate::allocation::{MaxUnpacked, push};
-use crate::error::{Error, short};
+use crate::error::{Error, bad, bad_at};
+use crate::problem::short;
 use crate::source::Sparse;
 
 /// The matrix and the labels of a file. Columns are counted from 1, or from 0 where an index 0 appears.

@@ -27,8 +27,6 @@ impl Triplets {
     /// The matrix of these entries: column after column, rows rising, entries of one place summed in their order.
     /// O(entries + rows + columns).
     ///
-    /// # Errors
-    /// When the memory or the limit does not suffice, or a place is not in the matrix.
     pub(crate) fn into_sparse(self, rows: usize, columns: usize, limit: MaxUnpacked) -> Result<Sparse, String> {
         Budget::new(limit).take_sides(rows, columns)?;
         if rows.max(columns) > u32::MAX as usize {

@@ -20,22 +20,24 @@ impl Words {
         if trimmed.is_empty() {
             return self.codes.push(None);
         }
-        let word = String::from_utf8_lossy(trimmed);
-        let next = self.places.len() as u32;
-        let code = self.places.get(word.as_ref()).copied().unwrap_or_else(|| {
-            self.places.insert(word.into_owned(), next);
+        let code = self.code(&String::from_utf8_lossy(trimmed));
+        self.codes.push(Some(code));
+    }
+
+    /// The number of a word.
+    pub(super) fn code(&mut self, word: &str) -> u32 {
+        self.places.get(word).copied().unwrap_or_else(|| {
+            let next = self.places.len() as u32;
+            self.places.insert(word.into(), next);
             self.first_rows.push(self.codes.len());
             next
-        });
-        self.codes.push(Some(code));
+        })
     }
 
     /// The words in the order of their codes.
     pub(super) fn in_order(&mut self) -> Vec<String> {
         let mut words = vec![String::new(); self.places.len()];
-        for (word, code) in self.places.drain() {
-            words.get_mut(code as usize).into_iter().for_each(|place| *place = word.clone());
-        }
+        self.places.drain().for_each(|(word, code)| words[code as usize] = word);
         words
     }
 }

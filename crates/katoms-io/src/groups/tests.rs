@@ -3,14 +3,10 @@
 use std::path::PathBuf;
 
 use super::*;
+use crate::tests::{self, feature};
 
 fn features() -> Vec<Feature> {
     ["age", "city=Bonn", "city=Ulm", "height", "weight"].map(feature).to_vec()
-}
-
-fn feature(name: &str) -> Feature {
-    let (column, level) = name.split_once('=').map_or((name, None), |(c, l)| (c, Some(l.to_owned())));
-    Feature { name: name.into(), column: column.into(), level }
 }
 
 /// Reads a file in a folder of its own.
@@ -131,8 +127,7 @@ fn a_data_set_takes_the_groups_of_a_file() {
     let path = dir.path().join("g.csv");
     std::fs::write(&path, "g,a\ng,c\n").unwrap();
     let text = "a,b,c,y\n1,2,u,3\n2,3,v,4\n5,6,u,1\n";
-    let table = csv::read_table(Path::new("d.csv"), text.as_bytes(), &crate::ReadOptions::default());
     let ask = crate::Ask { target: Some("y".into()), groups: Some(path), ..crate::Ask::default() };
-    let data = crate::Dataset::new(crate::Source::Table(table.unwrap()), &ask).unwrap();
+    let data = crate::Dataset::new(tests::csv(text, &crate::ReadOptions::default()), &ask).unwrap();
     assert_eq!(data.groups, Some(vec![group("g", &[0, 2]), group("b", &[1])]));
 }

@@ -4,11 +4,7 @@ use katoms::operator::Layout;
 
 use super::*;
 use crate::source::{Array, Numbers};
-
-fn feature(name: &str) -> Feature {
-    let (column, level) = name.split_once('=').map_or((name, None), |(c, l)| (c, Some(l.to_owned())));
-    Feature { name: name.into(), column: column.into(), level }
-}
+use crate::tests::{csv, feature};
 
 fn coefficient(name: &str, value: f64) -> Coefficient {
     Coefficient { feature: feature(name), value, standardized: value / 3.0, mean: Some(0.1 + 0.2) }
@@ -55,8 +51,7 @@ fn back(text: &str) -> Result<Model, Error> {
 fn data(model: &Model, text: &str, missing: Missing) -> Dataset {
     let mut options = ReadOptions::default();
     model.tell_reader(&mut options, None);
-    let table = crate::format::csv::read_table(Path::new("d.csv"), text.as_bytes(), &options).unwrap();
-    model.dataset(Source::Table(table), &Ask { missing, ..Ask::default() }).unwrap()
+    model.dataset(csv(text, &options), &Ask { missing, ..Ask::default() }).unwrap()
 }
 
 #[test]
@@ -224,9 +219,8 @@ fn a_model_cut_off_anywhere_is_refused() {
 #[test]
 fn a_coefficient_takes_what_the_data_know_of_its_feature() {
     let text = "age,y\n1,1\n,2\n5,3\n";
-    let table = crate::format::csv::read_table(Path::new("d.csv"), text.as_bytes(), &ReadOptions::default()).unwrap();
     let ask = Ask { target: Some("y".into()), missing: Missing::Mean, ..Ask::default() };
-    let data = Dataset::new(Source::Table(table), &ask).unwrap();
+    let data = Dataset::new(csv(text, &ReadOptions::default()), &ask).unwrap();
     let expected = Coefficient { feature: feature("age"), value: 2.0, standardized: 4.0, mean: Some(3.0) };
     assert_eq!(Coefficient::new(&data, 0, 2.0, 4.0), Some(expected));
     assert_eq!(Coefficient::new(&data, 1, 2.0, 4.0), None);

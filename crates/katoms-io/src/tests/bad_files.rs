@@ -38,17 +38,6 @@ fn name_and_bytes_must_agree() {
     assert_eq!(complaint("a.npz", b""), ": the file is empty; its name says an NPZ (ZIP) archive");
 }
 
-#[cfg(not(feature = "parquet"))]
-#[test]
-fn without_parquet_the_way_to_it_is_told() {
-    let said = complaint("a.parquet", b"PAR1");
-    assert!(said.starts_with(": this is a Parquet file, and this katoms was built without"), "{said}");
-    assert!(said.contains("--features parquet") && said.contains("CSV"), "{said}");
-    assert!(
-        complaint("a.feather", b"ARROW1").starts_with(": this is an Arrow file, and this katoms was built without")
-    );
-}
-
 #[cfg(unix)]
 #[test]
 fn a_file_that_may_not_be_read_is_said_so() {

@@ -16,6 +16,7 @@ const FILES: &[&str] = &[
     "f32_fortran.npy",
     "i16.npy",
     "arrays.npz",
+    "wide.npz",
     "csr.npz",
     "coo.npz",
     "symmetric.mtx",
@@ -26,19 +27,14 @@ const FILES: &[&str] = &[
     "rgba.png",
     "grey.jpg",
     "red.jpg",
-    #[cfg(feature = "parquet")]
     "pyarrow.parquet",
-    #[cfg(feature = "parquet")]
     "polars.parquet",
-    #[cfg(feature = "parquet")]
     "delta.parquet",
-    #[cfg(feature = "parquet")]
     "gzip.parquet",
-    #[cfg(feature = "parquet")]
+    "types_old.parquet",
+    "types.feather",
     "lz4.feather",
-    #[cfg(feature = "parquet")]
     "polars.arrow",
-    #[cfg(feature = "parquet")]
     "stream.arrow",
 ];
 

@@ -12,14 +12,14 @@ const MISSING_NUMBERS: [&str; 10] = ["None", "n.a.", "-", "--", "---", "â€“", "â
 
 /// What a cell holds.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::format) enum Cell {
+pub(super) enum Cell {
     Number(f64),
     Missing,
     Text,
 }
 
 /// What a cell without blanks around it holds.
-pub(in crate::format) fn cell(trimmed: &[u8]) -> Cell {
+pub(super) fn cell(trimmed: &[u8]) -> Cell {
     // what is missing must come first: "nan" reads as a number, too
     if is_missing_number(trimmed) {
         return Cell::Missing;
@@ -67,7 +67,7 @@ impl Named {
     pub(super) fn new<'g>(given: impl IntoIterator<Item = &'g String>) -> Self {
         let parts = given.into_iter().flat_map(|list| std::iter::once(list.as_str()).chain(list.split(',')));
         let mut words: Vec<String> = parts.map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect();
-        words.sort();
+        words.sort_unstable();
         words.dedup();
         let numbers = words.iter().filter_map(|word| fast_float2::parse(word).ok()).collect();
         Self { words, numbers }

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::cell::Named;
-use super::look::{Kind, Look, may_have_thousands};
 use super::odd_rows;
 use super::plain::{Cells, Plain};
-use super::settle::{Place, Settled, Way, as_words, settle};
+use super::resolve::{Place, Resolved, Way, as_words, resolve};
 use super::text::{Headings, Text, fits};
+use super::text_column::{Kind, TextColumn, may_have_thousands};
 use crate::column_format::{ColumnFormat, DateOrder, Decimal};
 use crate::error::Error;
 use crate::format::words::Words;
@@ -51,23 +51,23 @@ impl<'r> Reading<'r> {
 
     /// The table; `notes` are those about the text as a whole.
     pub(super) fn into_table(mut self, mut notes: Vec<String>) -> Result<Table, Error> {
-        let looks = self.looks()?;
-        let mut settled = self.settled(looks);
+        let text_columns = self.text_columns()?;
+        let mut resolved = self.resolved(text_columns);
         notes.extend(self.headings.note.take());
         notes.extend(self.named_note());
         let mut problems: Vec<Problem> =
             self.plain.ragged_problem(self.text, self.headings.names.len()).into_iter().collect();
-        let odd = odd_rows::take_out(&mut settled, &mut self.plain.lines);
+        let odd = odd_rows::take_out(&mut resolved, &mut self.plain.lines);
         notes.extend(odd.note);
         problems.extend(odd.problem);
-        let explained = |settled: &Settled| settled.only_slip.as_ref().is_some_and(|(row, _)| Some(*row) == odd.row);
+        let explained = |resolved: &Resolved| resolved.only_slip.as_ref().is_some_and(|(row, _)| Some(*row) == odd.row);
         let (mut columns, mut formats) = (Vec::new(), BTreeMap::new());
-        for (i, (settled, name)) in settled.into_iter().zip(&self.headings.names).enumerate() {
-            if !is(&self.is_dropped, i) && !explained(&settled) {
-                problems.extend(settled.problems);
+        for (i, (resolved, name)) in resolved.into_iter().zip(&self.headings.names).enumerate() {
+            if !is(&self.is_dropped, i) && !explained(&resolved) {
+                problems.extend(resolved.problems);
             }
-            formats.extend(settled.format.map(|format| (name.clone(), format)));
-            columns.push(Column { name: name.clone(), values: settled.values });
+            formats.extend(resolved.format.map(|format| (name.clone(), format)));
+            columns.push(Column { name: name.clone(), values: resolved.values });
         }
         let empty = self.leave_out_empty(&mut columns);
         if empty > 0 {
@@ -78,7 +78,7 @@ impl<'r> Reading<'r> {
     }
 
     /// The columns that are looked at as text; none where all cells are plain numbers with a decimal point.
-    fn looks(&self) -> Result<Vec<Option<Look>>, Error> {
+    fn text_columns(&self) -> Result<Vec<Option<TextColumn>>, Error> {
         let by_comma = self.text.cut.delimiter == b',';
         let hint = |i: usize| matches!(self.hint(i), Some(ColumnFormat::Numbers(f)) if f.decimal == Decimal::Comma);
         let is_wanted = |(i, cells): (usize, &Cells)| {
@@ -88,24 +88,24 @@ impl<'r> Reading<'r> {
             !is_plain || (cells.missing < cells.numbers.len() && may_differ())
         };
         let wanted: Vec<bool> = self.plain.columns.iter().enumerate().map(is_wanted).collect();
-        let mut looks = self.read_looks(&wanted)?;
+        let mut text_columns = self.read_text(&wanted)?;
         // What the other columns have for a decimal mark matters where one has a comma, or may have.
-        let matters = |(i, look): (usize, &Option<Look>)| {
+        let matters = |(i, text): (usize, &Option<TextColumn>)| {
             let evidence =
-                look.as_ref().filter(|look| self.is_free(i) && look.kind == Kind::Numbers).map(Look::evidence);
+                text.as_ref().filter(|text| self.is_free(i) && text.kind == Kind::Numbers).map(TextColumn::evidence);
             evidence.is_some_and(|e| e.only[1] > 0 || (e.way().is_none() && (e.open.is_some() || hint(i))))
         };
-        if looks.iter().enumerate().any(matters) {
+        if text_columns.iter().enumerate().any(matters) {
             let others: Vec<bool> = wanted.iter().map(|wanted| !wanted).collect();
-            for (look, other) in looks.iter_mut().zip(self.read_looks(&others)?) {
-                *look = look.take().or(other);
+            for (text, other) in text_columns.iter_mut().zip(self.read_text(&others)?) {
+                *text = text.take().or(other);
             }
         }
-        Ok(looks)
+        Ok(text_columns)
     }
 
     /// Reads some columns as text.
-    fn read_looks(&self, wanted: &[bool]) -> Result<Vec<Option<Look>>, Error> {
+    fn read_text(&self, wanted: &[bool]) -> Result<Vec<Option<TextColumn>>, Error> {
         let mut words: Vec<Option<Words>> = wanted.iter().map(|wanted| wanted.then(Words::default)).collect();
         let places: Vec<usize> = (0..wanted.len()).filter(|&i| is(wanted, i)).collect();
         if !places.is_empty() {
@@ -121,7 +121,7 @@ impl<'r> Reading<'r> {
             }
         }
         let rows = self.plain.lines.len();
-        Ok(words.into_iter().map(|words| words.map(|words| Look::new(words, rows, &self.named))).collect())
+        Ok(words.into_iter().map(|words| words.map(|words| TextColumn::new(words, rows, &self.named))).collect())
     }
 
     /// Whether what a column holds is for its cells to say.
@@ -134,28 +134,28 @@ impl<'r> Reading<'r> {
         self.headings.names.get(column).and_then(|name| self.options.formats.get(name))
     }
 
-    fn settled(&mut self, looks: Vec<Option<Look>>) -> Vec<Settled> {
-        let ways: Vec<Way> = (0..looks.len()).map(|i| self.way(i, &looks)).collect();
-        let mut settled = Vec::with_capacity(looks.len());
-        for (i, (look, way)) in looks.into_iter().zip(ways).enumerate() {
+    fn resolved(&mut self, text_columns: Vec<Option<TextColumn>>) -> Vec<Resolved> {
+        let ways: Vec<Way> = (0..text_columns.len()).map(|i| self.way(i, &text_columns)).collect();
+        let mut resolved = Vec::with_capacity(text_columns.len());
+        for (i, (text, way)) in text_columns.into_iter().zip(ways).enumerate() {
             let name = self.headings.names.get(i).map_or("", String::as_str);
-            settled.push(match look {
-                Some(look) if is(&self.is_categorical, i) => Settled::of(as_words(look)),
-                Some(look) => settle(look, way, &Place { column: i, name, lines: &self.plain.lines }),
+            resolved.push(match text {
+                Some(text) if is(&self.is_categorical, i) => Resolved::of(as_words(text)),
+                Some(text) => resolve(text, way, &Place { column: i, name, lines: &self.plain.lines }),
                 None => {
                     let numbers = self.plain.columns.get_mut(i).map(|cells| std::mem::take(&mut cells.numbers));
-                    Settled::of(Values::Numbers(numbers.unwrap_or_default()))
+                    Resolved::of(Values::Numbers(numbers.unwrap_or_default()))
                 }
             });
         }
-        settled
+        resolved
     }
 
     /// Which of two ways of writing a column has: what was said; what its own cells say; what all other columns that say
     /// something say; what the column was to the model.
-    fn way(&self, column: usize, looks: &[Option<Look>]) -> Way {
-        let Some(look) = looks.get(column).and_then(Option::as_ref) else { return Way::Found(0) };
-        let said = match look.kind {
+    fn way(&self, column: usize, text_columns: &[Option<TextColumn>]) -> Way {
+        let Some(text) = text_columns.get(column).and_then(Option::as_ref) else { return Way::Found(0) };
+        let said = match text.kind {
             Kind::Numbers => self.options.decimal.map(|decimal| usize::from(decimal == Decimal::Comma)),
             Kind::Dates => self.options.date_order.map(|order| usize::from(order == DateOrder::Mdy)),
             Kind::Words => Some(0),
@@ -163,8 +163,8 @@ impl<'r> Reading<'r> {
         if let Some(way) = said {
             return Way::Given(way);
         }
-        let evidence = look.evidence();
-        let of_model = || match (look.kind, self.hint(column)?) {
+        let evidence = text.evidence();
+        let of_model = || match (text.kind, self.hint(column)?) {
             (Kind::Numbers, ColumnFormat::Numbers(format)) => Some(usize::from(format.decimal == Decimal::Comma)),
             (Kind::Dates, ColumnFormat::Dates(format)) => {
                 format.order.map(|order| usize::from(order == DateOrder::Mdy))
@@ -172,10 +172,10 @@ impl<'r> Reading<'r> {
             _ => None,
         };
         // Where commas separate fields they are no decimal marks.
-        let by_comma = look.kind == Kind::Numbers && self.text.cut.delimiter == b',';
-        let open_comma = || evidence.open.and_then(|code| look.words.get(code)).is_some_and(|word| word.contains(','));
+        let by_comma = text.kind == Kind::Numbers && self.text.cut.delimiter == b',';
+        let open_comma = || evidence.open.and_then(|code| text.words.get(code)).is_some_and(|word| word.contains(','));
         let of_model = || of_model().filter(|_| !by_comma || open_comma());
-        let found = evidence.way().or_else(|| self.way_of_file(look.kind, looks)).or_else(of_model);
+        let found = evidence.way().or_else(|| self.way_of_file(text.kind, text_columns)).or_else(of_model);
         match (found, evidence.open) {
             (Some(way), _) => Way::Found(way),
             (None, Some(word)) if !by_comma => Way::Open(word),
@@ -184,9 +184,10 @@ impl<'r> Reading<'r> {
     }
 
     /// The way that columns of a kind agree on.
-    fn way_of_file(&self, kind: Kind, looks: &[Option<Look>]) -> Option<usize> {
-        let free = looks.iter().enumerate().filter(|(i, _)| self.is_free(*i)).filter_map(|(_, look)| look.as_ref());
-        let mut ways = free.filter(|look| look.kind == kind).filter_map(|look| look.evidence().way());
+    fn way_of_file(&self, kind: Kind, text_columns: &[Option<TextColumn>]) -> Option<usize> {
+        let free =
+            text_columns.iter().enumerate().filter(|(i, _)| self.is_free(*i)).filter_map(|(_, text)| text.as_ref());
+        let mut ways = free.filter(|text| text.kind == kind).filter_map(|text| text.evidence().way());
         let first = ways.next()?;
         ways.all(|way| way == first).then_some(first)
     }

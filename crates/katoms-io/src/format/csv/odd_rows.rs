@@ -1,31 +1,13 @@
 //! Rows that are no data: units below the header, totals at the end.
 
-use super::settle::Settled;
+use super::resolve::Resolved;
 use crate::names::listed;
 use crate::problem::{Problem, quoted};
 use crate::table::Values;
 
 /// What the last row is called where it sums up the others.
-const TOTALS: [&str; 18] = [
-    "total",
-    "totals",
-    "grand total",
-    "subtotal",
-    "sub-total",
-    "sum",
-    "sums",
-    "overall",
-    "average",
-    "mean",
-    "summe",
-    "gesamt",
-    "gesamtsumme",
-    "insgesamt",
-    "somme",
-    "totale",
-    "totaal",
-    "suma",
-];
+const TOTALS: &str = "total|totals|grand total|subtotal|sub-total|sum|sums|overall|average|mean|summe|gesamt|\
+    gesamtsumme|insgesamt|somme|totale|totaal|suma";
 /// How far a total may be from the sum of the others, of its size: sums that were rounded before they were written.
 const ROUNDING: f64 = 1e-6;
 
@@ -39,7 +21,7 @@ pub(super) struct Odd {
 }
 
 /// Looks for a row of units and for one of totals, and takes it out, so that the rest is judged without it.
-pub(super) fn take_out(columns: &mut [Settled], lines: &mut Vec<u64>) -> Odd {
+pub(super) fn take_out(columns: &mut [Resolved], lines: &mut Vec<u64>) -> Odd {
     let odd = units(columns, lines).or_else(|| totals(columns, lines)).unwrap_or_default();
     if let Some(row) = odd.row.filter(|&row| row < lines.len()) {
         lines.remove(row);
@@ -63,7 +45,7 @@ fn take_row(values: &mut Values, row: usize) {
 }
 
 /// A first row that has words where all others have numbers, in two columns or more.
-fn units(columns: &[Settled], lines: &[u64]) -> Option<Odd> {
+fn units(columns: &[Resolved], lines: &[u64]) -> Option<Odd> {
     let slips = columns.iter().filter_map(|column| column.only_slip.as_ref());
     let words: Vec<String> = slips.filter(|(row, _)| *row == 0).map(|(_, word)| quoted(word)).collect();
     let line = lines.first().filter(|_| words.len() >= 2)?;
@@ -77,12 +59,12 @@ fn units(columns: &[Settled], lines: &[u64]) -> Option<Odd> {
 }
 
 /// A last row that is called a total. Where it has words in columns of numbers, or is the sum of the others, it is one.
-fn totals(columns: &[Settled], lines: &[u64]) -> Option<Odd> {
+fn totals(columns: &[Resolved], lines: &[u64]) -> Option<Odd> {
     let last = lines.len().checked_sub(1)?;
     let line = lines.get(last)?;
     let word = columns.iter().find_map(|column| total_word(column, last))?;
     let is_slip = columns.iter().any(|c| c.only_slip.as_ref().is_some_and(|(row, _)| *row == last));
-    let is_sum = |column: &Settled| match &column.values {
+    let is_sum = |column: &Resolved| match &column.values {
         Values::Numbers(numbers) => is_sum_of_others(numbers),
         Values::Words { .. } => false,
     };
@@ -97,7 +79,7 @@ fn totals(columns: &[Settled], lines: &[u64]) -> Option<Odd> {
 }
 
 /// The word of a column in a row that no other row has, where it speaks of a total.
-fn total_word(column: &Settled, row: usize) -> Option<&str> {
+fn total_word(column: &Resolved, row: usize) -> Option<&str> {
     let word = match (&column.only_slip, &column.values) {
         (Some((at, word)), _) if *at == row => word.as_str(),
         (None, Values::Words { levels, codes }) => {
@@ -108,7 +90,7 @@ fn total_word(column: &Settled, row: usize) -> Option<&str> {
         _ => return None,
     };
     let plain = word.trim_end_matches([':', '.']).trim().to_lowercase();
-    TOTALS.contains(&plain.as_str()).then_some(word)
+    TOTALS.split('|').any(|total| total == plain).then_some(word)
 }
 
 /// Whether the last number is the sum or the mean of the others.

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use super::cell;
-use super::text::{Cut, Header, Text};
-use crate::error::Error;
-use crate::format::{bad, sniff};
+use super::sniff;
+use super::text::{Cut, Header, Text, squeezed};
+use crate::error::{Error, bad};
 use crate::names::counted;
 use crate::source::ReadOptions;
 
@@ -14,9 +14,6 @@ use crate::source::ReadOptions;
 const COMMENT: u8 = b'#';
 
 /// The text of a table, ready to be read, and what a person should know.
-///
-/// # Errors
-/// When nothing is left of it.
 pub(super) fn open<'t>(
     path: &'t Path,
     bytes: &'t [u8],
@@ -127,34 +124,6 @@ fn header<'t>(table: &[u8], above: Cow<'t, [u8]>, cut: Cut, said: Option<bool>) 
     }
 }
 
-/// Runs of blanks become a tab each; those at the ends of lines go, those in quotation marks stay.
-pub(in crate::format) fn squeezed(bytes: &[u8]) -> Vec<u8> {
-    let mut rest = Vec::with_capacity(bytes.len());
-    let (mut is_quoted, mut is_line_start, mut is_after_blank) = (false, true, false);
-    for &byte in bytes {
-        match byte {
-            b'"' if is_quoted => is_quoted = false,
-            _ if is_quoted => {}
-            b' ' | b'\t' => {
-                is_after_blank = true;
-                continue;
-            }
-            b'\r' | b'\n' => (is_line_start, is_after_blank) = (true, false),
-            _ => {
-                if is_after_blank && !is_line_start {
-                    rest.push(b'\t');
-                }
-                // a quotation mark that follows another is one of the text: `"a ""b"""`
-                let opens = is_after_blank || is_line_start || rest.last() == Some(&b'"');
-                is_quoted = byte == b'"' && opens;
-                (is_line_start, is_after_blank) = (false, false);
-            }
-        }
-        rest.push(byte);
-    }
-    rest
-}
-
 /// Refuses what is no text at all.
 pub(super) fn check_text(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let refuse = |line: Option<usize>, problem: String| {
@@ -168,7 +137,7 @@ pub(super) fn check_text(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     if bytes.starts_with(b"\xFF\xFE") || bytes.starts_with(b"\xFE\xFF") {
         return refuse(None, "the text is UTF-16; save it as UTF-8".into());
     }
-    // `contains` looks at many bytes at once
+    // `contains` text_columns at many bytes at once
     if bytes.contains(&0)
         && let Some(at) = bytes.iter().position(|&b| b == 0)
     {
@@ -188,20 +157,6 @@ pub(super) fn check_text(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn blanks_are_squeezed_outside_of_quotation_marks() {
-        for (text, expected) in [
-            ("a  b\n1 \t 2\n", "a\tb\n1\t2\n"),
-            ("  a b  \r\n 1 2 \r\n", "a\tb\r\n1\t2\r\n"),
-            ("\"a  b\" c\n", "\"a  b\"\tc\n"),
-            ("\"a \"\"b  c\"\" d\" e", "\"a \"\"b  c\"\" d\"\te"),
-            ("5\"  pipe  x\n1 2", "5\"\tpipe\tx\n1\t2"),
-            ("", ""),
-        ] {
-            assert_eq!(String::from_utf8(squeezed(text.as_bytes())).unwrap(), expected, "{text}");
-        }
-    }
 
     #[test]
     fn skipped_lines_leave_the_numbers_of_the_others() {

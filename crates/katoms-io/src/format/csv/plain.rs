@@ -58,8 +58,6 @@ pub(super) struct Plain {
 impl Plain {
     /// Reads every row of so many columns.
     ///
-    /// # Errors
-    /// When there is none, or most have another length than the first, or a quotation mark is not closed.
     pub(super) fn read(text: &Text<'_>, columns: usize, named: &Named) -> Result<Self, Error> {
         let mut plain = Self { columns: (0..columns).map(|_| Cells::default()).collect(), ..Self::default() };
         let (mut rows, mut ends_in_line) = (text.rows()?, false);
@@ -136,7 +134,7 @@ impl Plain {
             problem +=
                 &format!("; if the table begins in line {line}, leave out what is above it (--skip-lines {above})");
         } else if !has_row_names {
-            problem += "; look for a missing or surplus delimiter, or for one that wants quotation marks around it; a \
+            problem += "; text for a missing or surplus delimiter, or for one that wants quotation marks around it; a \
                         line that is no data can be left out (--skip-lines)";
         }
         Some(Problem { column: None, place: format!("line {line}"), problem })

@@ -7,7 +7,7 @@ use crate::table::Values;
 
 /// A table without problems.
 fn read_by(text: &[u8], options: &ReadOptions) -> Result<Table, Error> {
-    let table = read_table(Path::new("d.csv"), text, options)?;
+    let table = read_table(Path::new("d.csv"), &mut &text[..], options)?;
     match table.problems.as_slice() {
         [] => Ok(table),
         problems => Err(Error::Problems { path: "d.csv".into(), problems: problems.to_vec() }),
@@ -95,14 +95,14 @@ fn other_delimiters_and_no_header() {
 #[test]
 fn delimiter_and_header_as_told() {
     let options = ReadOptions { delimiter: Some(b'|'), header: Some(false), ..ReadOptions::default() };
-    let table = read_table(Path::new("d"), &b"a,b|c\nd|e\n"[..], &options).unwrap();
+    let table = read_table(Path::new("d"), &mut &b"a,b|c\nd|e\n"[..], &options).unwrap();
     assert_eq!(words(&table, 0), [Some("a,b"), Some("d")]);
 }
 
 #[test]
 fn levels_are_told_apart_as_they_are_written() {
     let options = ReadOptions { categorical: vec!["zip".into(), "2".into()], ..ReadOptions::default() };
-    let table = read_table(Path::new("d"), &b"zip,n\n01,1\n1,2\n01,NA\n"[..], &options).unwrap();
+    let table = read_table(Path::new("d"), &mut &b"zip,n\n01,1\n1,2\n01,NA\n"[..], &options).unwrap();
     assert_eq!(words(&table, 0), [Some("01"), Some("1"), Some("01")]);
     assert_eq!(words(&table, 1), [Some("1"), Some("2"), None]);
 }
@@ -150,7 +150,7 @@ fn ragged_rows() {
     );
     assert_eq!(
         problem(b"1,2\r\n3\r\n5,6\r\n"),
-        "d.csv, line 2: 1 field found, 2 expected, as in the first line; look for a missing or surplus delimiter, or \
+        "d.csv, line 2: 1 field found, 2 expected, as in the first line; text for a missing or surplus delimiter, or \
          for one that wants quotation marks around it; a line that is no data can be left out (--skip-lines)"
     );
     let message = problem(b"a,b\n1,2\n3\n4,5\n6,7\n8\n9,1\n2,3\n4,5,6\n");

@@ -6,8 +6,7 @@ use std::path::Path;
 
 use csv::{ByteRecord, ReaderBuilder};
 
-use crate::error::Error;
-use crate::format::bad_at;
+use crate::error::{Error, bad_at};
 use crate::names::listed;
 
 /// How records are cut.
@@ -171,4 +170,51 @@ impl Rows<'_> {
 pub(super) fn fits(record: &ByteRecord, columns: usize) -> bool {
     record.len() == columns
         || (record.len() > columns && record.iter().skip(columns).all(|f| f.trim_ascii().is_empty()))
+}
+
+/// Runs of blanks become a tab each; those at the ends of lines go, those in quotation marks stay.
+pub(super) fn squeezed(bytes: &[u8]) -> Vec<u8> {
+    let mut rest = Vec::with_capacity(bytes.len());
+    let (mut is_quoted, mut is_line_start, mut is_after_blank) = (false, true, false);
+    for &byte in bytes {
+        match byte {
+            b'"' if is_quoted => is_quoted = false,
+            _ if is_quoted => {}
+            b' ' | b'\t' => {
+                is_after_blank = true;
+                continue;
+            }
+            b'\r' | b'\n' => (is_line_start, is_after_blank) = (true, false),
+            _ => {
+                if is_after_blank && !is_line_start {
+                    rest.push(b'\t');
+                }
+                // a quotation mark that follows another is one of the text: `"a ""b"""`
+                let opens = is_after_blank || is_line_start || rest.last() == Some(&b'"');
+                is_quoted = byte == b'"' && opens;
+                (is_line_start, is_after_blank) = (false, false);
+            }
+        }
+        rest.push(byte);
+    }
+    rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blanks_are_squeezed_outside_of_quotation_marks() {
+        for (text, expected) in [
+            ("a  b\n1 \t 2\n", "a\tb\n1\t2\n"),
+            ("  a b  \r\n 1 2 \r\n", "a\tb\r\n1\t2\r\n"),
+            ("\"a  b\" c\n", "\"a  b\"\tc\n"),
+            ("\"a \"\"b  c\"\" d\" e", "\"a \"\"b  c\"\" d\"\te"),
+            ("5\"  pipe  x\n1 2", "5\"\tpipe\tx\n1\t2"),
+            ("", ""),
+        ] {
+            assert_eq!(String::from_utf8(squeezed(text.as_bytes())).unwrap(), expected, "{text}");
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// A kind of file that is not read.
-struct Foreign {
+struct Other {
     name: &'static str,
     extensions: &'static [&'static str],
     /// Whether a file starts like one; not asked where only the extension tells.
@@ -30,112 +30,76 @@ const MATLAB: &[&str] = &[
 ];
 
 /// The first that fits counts.
-const KNOWN: [Foreign; 18] = [
-    Foreign { name: "a BMP picture", extensions: &["bmp", "dib"], starts: is_bmp, lines: PICTURE },
-    Foreign {
-        name: "a WebP picture",
-        extensions: &["webp"],
-        starts: |b| b.starts_with(b"RIFF") && b.get(8..12) == Some(b"WEBP"),
-        lines: PICTURE,
-    },
-    Foreign {
-        name: "a TIFF picture",
-        extensions: &["tif", "tiff"],
-        starts: |b| [b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"].iter().any(|magic| b.starts_with(*magic)),
-        lines: PICTURE,
-    },
-    Foreign {
-        name: "a GIF picture",
-        extensions: &["gif"],
-        starts: |b| b.starts_with(b"GIF87a") || b.starts_with(b"GIF89a"),
-        lines: PICTURE,
-    },
-    Foreign {
-        name: "a MATLAB 7.3 file",
-        extensions: &[],
-        starts: |b| b.starts_with(b"MATLAB 7.3 MAT-file"),
-        lines: MATLAB_73,
-    },
+const KNOWN: [Other; 18] = [
+    other("a BMP picture", &["bmp", "dib"], is_bmp, PICTURE),
+    other("a WebP picture", &["webp"], |b| b.starts_with(b"RIFF") && b.get(8..12) == Some(b"WEBP"), PICTURE),
+    other(
+        "a TIFF picture",
+        &["tif", "tiff"],
+        |b| [b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"].iter().any(|magic| b.starts_with(*magic)),
+        PICTURE,
+    ),
+    other("a GIF picture", &["gif"], |b| b.starts_with(b"GIF87a") || b.starts_with(b"GIF89a"), PICTURE),
+    other("a MATLAB 7.3 file", &[], |b| b.starts_with(b"MATLAB 7.3 MAT-file"), MATLAB_73),
     // The fourth version has no mark of its own: its extension tells.
-    Foreign {
-        name: "a MATLAB file",
-        extensions: &["mat"],
-        starts: |b| b.starts_with(b"MATLAB 5.0 MAT-file"),
-        lines: MATLAB,
-    },
-    Foreign {
-        name: "an HDF5 file",
-        extensions: &["h5", "hdf5", "hdf"],
-        starts: |b| b.starts_with(b"\x89HDF\r\n\x1a\n"),
-        lines: HDF5,
-    },
-    Foreign {
-        name: "an Excel workbook",
-        extensions: &["xls"],
-        starts: |b| b.starts_with(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),
-        lines: SHEET,
-    },
-    Foreign {
-        name: "an Excel workbook",
-        extensions: &["xlsx", "xlsm", "xlsb"],
-        starts: |b| first_member(b).is_some_and(is_of_office),
-        lines: SHEET,
-    },
-    Foreign {
-        name: "an OpenDocument spreadsheet",
-        extensions: &["ods"],
-        starts: |b| first_member(b) == Some(b"mimetype"),
-        lines: SHEET,
-    },
-    Foreign {
-        name: "a ZIP archive",
-        extensions: &["zip"],
-        starts: |b| first_member(b).is_some_and(|name| !name.ends_with(b".npy")),
-        lines: &["unzip {from}"],
-    },
-    Foreign {
-        name: "an R data set",
-        extensions: &["rds"],
-        starts: |b| b.starts_with(b"X\n\0\0\0"),
-        lines: &[r#"Rscript -e "write.csv(readRDS('{from}'), '{to}.csv', row.names = FALSE)""#],
-    },
-    Foreign {
-        name: "an R workspace",
-        extensions: &["rdata", "rda"],
-        starts: |b| b.starts_with(b"RDX2\n") || b.starts_with(b"RDX3\n"),
-        lines: &[r#"Rscript -e "write.csv(get(load('{from}')[1]), '{to}.csv', row.names = FALSE)""#],
-    },
-    Foreign {
-        name: "an SPSS file",
-        extensions: &["sav", "zsav"],
-        starts: |b| b.starts_with(b"$FL2") || b.starts_with(b"$FL3"),
-        lines: &[r#"python3 -c "import pandas; pandas.read_spss('{from}').to_csv('{to}.csv', index=False)""#],
-    },
-    Foreign {
-        name: "a Stata file",
-        extensions: &["dta"],
-        starts: |b| b.starts_with(b"<stata_dta>"),
-        lines: &[r#"python3 -c "import pandas; pandas.read_stata('{from}').to_csv('{to}.csv', index=False)""#],
-    },
-    Foreign {
-        name: "a SAS file",
-        extensions: &["sas7bdat"],
-        starts: |b| b.get(12..20) == Some(b"\xc2\xea\x81\x60\xb3\x14\x11\xcf"),
-        lines: &[r#"python3 -c "import pandas; pandas.read_sas('{from}').to_csv('{to}.csv', index=False)""#],
-    },
-    Foreign {
-        name: "bzip2 data",
-        extensions: &["bz2"],
-        starts: |b| b.starts_with(b"BZh") && b.get(4..10) == Some(b"1AY&SY"),
-        lines: &["bunzip2 --keep {from}"],
-    },
-    Foreign {
-        name: "xz data",
-        extensions: &["xz"],
-        starts: |b| b.starts_with(b"\xfd7zXZ\0"),
-        lines: &["unxz --keep {from}"],
-    },
+    other("a MATLAB file", &["mat"], |b| b.starts_with(b"MATLAB 5.0 MAT-file"), MATLAB),
+    other("an HDF5 file", &["h5", "hdf5", "hdf"], |b| b.starts_with(b"\x89HDF\r\n\x1a\n"), HDF5),
+    other("an Excel workbook", &["xls"], |b| b.starts_with(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), SHEET),
+    other("an Excel workbook", &["xlsx", "xlsm", "xlsb"], |b| first_member(b).is_some_and(is_of_office), SHEET),
+    other("an OpenDocument spreadsheet", &["ods"], |b| first_member(b) == Some(b"mimetype"), SHEET),
+    other(
+        "a ZIP archive",
+        &["zip"],
+        |b| first_member(b).is_some_and(|name| !name.ends_with(b".npy")),
+        &["unzip {from}"],
+    ),
+    other(
+        "an R data set",
+        &["rds"],
+        |b| b.starts_with(b"X\n\0\0\0"),
+        &[r#"Rscript -e "write.csv(readRDS('{from}'), '{to}.csv', row.names = FALSE)""#],
+    ),
+    other(
+        "an R workspace",
+        &["rdata", "rda"],
+        |b| b.starts_with(b"RDX2\n") || b.starts_with(b"RDX3\n"),
+        &[r#"Rscript -e "write.csv(get(load('{from}')[1]), '{to}.csv', row.names = FALSE)""#],
+    ),
+    other(
+        "an SPSS file",
+        &["sav", "zsav"],
+        |b| b.starts_with(b"$FL2") || b.starts_with(b"$FL3"),
+        &[r#"python3 -c "import pandas; pandas.read_spss('{from}').to_csv('{to}.csv', index=False)""#],
+    ),
+    other(
+        "a Stata file",
+        &["dta"],
+        |b| b.starts_with(b"<stata_dta>"),
+        &[r#"python3 -c "import pandas; pandas.read_stata('{from}').to_csv('{to}.csv', index=False)""#],
+    ),
+    other(
+        "a SAS file",
+        &["sas7bdat"],
+        |b| b.get(12..20) == Some(b"\xc2\xea\x81\x60\xb3\x14\x11\xcf"),
+        &[r#"python3 -c "import pandas; pandas.read_sas('{from}').to_csv('{to}.csv', index=False)""#],
+    ),
+    other(
+        "bzip2 data",
+        &["bz2"],
+        |b| b.starts_with(b"BZh") && b.get(4..10) == Some(b"1AY&SY"),
+        &["bunzip2 --keep {from}"],
+    ),
+    other("xz data", &["xz"], |b| b.starts_with(b"\xfd7zXZ\0"), &["unxz --keep {from}"]),
 ];
+
+const fn other(
+    name: &'static str,
+    extensions: &'static [&'static str],
+    starts: fn(&[u8]) -> bool,
+    lines: &'static [&'static str],
+) -> Other {
+    Other { name, extensions, starts, lines }
+}
 
 /// Why a file of this name and these first bytes is not read, and the line that converts it; `None` where it may be
 /// one that is.
@@ -158,7 +122,7 @@ pub(crate) fn refusal(path: &Path, start: &[u8]) -> Option<String> {
     Some(format!("the name says {}, which is not read; {}", kind.name, kind.advice(path)))
 }
 
-impl Foreign {
+impl Other {
     /// What to type, with the names of the files unless they would have to be quoted.
     fn advice(&self, path: &Path) -> String {
         let name = path.to_string_lossy();

@@ -78,7 +78,7 @@ impl Evidence {
 
 /// A column of text.
 #[derive(Debug)]
-pub(super) struct Look {
+pub(super) struct TextColumn {
     pub(super) words: Vec<String>,
     /// For each row its word; `None` where the cell is empty.
     pub(super) codes: Vec<Option<u32>>,
@@ -89,7 +89,7 @@ pub(super) struct Look {
     pub(super) kind: Kind,
 }
 
-impl Look {
+impl TextColumn {
     pub(super) fn new(mut words: Words, rows: usize, named: &Named) -> Self {
         let texts = words.in_order();
         let Words { mut codes, first_rows, .. } = words;
@@ -99,9 +99,9 @@ impl Look {
             counts.get_mut(*code as usize).into_iter().for_each(|count| *count += 1);
         }
         let readings: Vec<Reading> = texts.iter().map(|word| Reading::of(word, named)).collect();
-        let mut look = Self { words: texts, codes, first_rows, counts, readings, kind: Kind::Words };
-        look.kind = look.natural_kind();
-        look
+        let mut column = Self { words: texts, codes, first_rows, counts, readings, kind: Kind::Words };
+        column.kind = column.natural_kind();
+        column
     }
 
     /// Each word by its code: how many rows have it, and what it may be.

@@ -1,23 +1,24 @@
-//! Genotypes as columns of a design, and as what a model expects.
+//! Genotypes as columns of a design.
 
-use katoms::operator::{AnyDesign, Beside, Dense, FirstRead, GenotypeCounts, Genotypes as Design};
-use rayon::prelude::*;
+use katoms::operator::{AnyDesign, Beside, FirstRead, GenotypeCounts, Genotypes as Design, Layout, Storage};
 
 use super::checksum::Digest;
-use super::frame::{Body, Frame};
-use super::storage::{Held, Selection};
-use super::{Expected, Feature};
 use crate::error::Error;
-use crate::names::{counted, listed};
-use crate::source::Stored;
-use crate::table::Values;
+use crate::mapped::Stored;
+use crate::parallel;
 
 /// The individuals in a byte.
 const IN_BYTE: usize = 4;
 /// Code 1 of all individuals of a byte.
 const ALL_MISSING: u8 = 0b01_01_01_01;
-/// The name of an allele that no individual of a file has.
-const NO_ALLELE: &str = "0";
+
+/// Which rows and columns are copied, and what stands where a number is missing.
+pub(super) struct Selection<'s> {
+    pub(super) rows: &'s [usize],
+    pub(super) columns: &'s [usize],
+    /// For each of these columns.
+    pub(super) means: Option<&'s [f64]>,
+}
 
 /// Variants, then covariates.
 #[derive(Debug)]
@@ -27,7 +28,8 @@ pub(super) struct Packed {
     pub(super) variants: usize,
     /// What a missing genotype of each variant counts as. `None`: it is missing.
     pub(super) means: Option<Vec<f64>>,
-    pub(super) covariates: Vec<Vec<f64>>,
+    /// One behind the other.
+    pub(super) covariates: Vec<f64>,
 }
 
 impl Packed {
@@ -38,16 +40,16 @@ impl Packed {
     }
 
     fn covariate(&self, column: usize) -> Option<&[f64]> {
-        column.checked_sub(self.variants).and_then(|j| self.covariates.get(j)).map(Vec::as_slice)
+        column.checked_sub(self.variants).and_then(|j| self.covariates.get(j * self.rows..(j + 1) * self.rows))
     }
 
     /// (rows, columns).
     pub(super) fn shape(&self) -> (usize, usize) {
-        (self.rows, self.variants + self.covariates.len())
+        (self.rows, self.variants + self.covariates.len() / self.rows.max(1))
     }
 
     /// Row and value of the entries of a column.
-    pub(super) fn each(&self, column: usize, mut see: impl FnMut(usize, f64)) {
+    pub(super) fn each(&self, column: usize, see: &mut dyn FnMut(usize, f64)) {
         if let Some(values) = self.covariate(column) {
             return values.iter().enumerate().for_each(|(row, &value)| see(row, value));
         }
@@ -85,10 +87,10 @@ impl Packed {
     }
 
     /// For each row, whether one of these columns is missing there.
-    pub(super) fn incomplete_rows(&self, columns: impl Iterator<Item = usize>) -> Vec<bool> {
+    pub(super) fn incomplete_rows(&self, columns: &[usize]) -> Vec<bool> {
         let mut packed = vec![0_u8; self.rows.div_ceil(IN_BYTE)];
         let mut of_covariates = vec![false; self.rows];
-        for column in columns {
+        for &column in columns {
             for (all, byte) in packed.iter_mut().zip(self.bytes(column)) {
                 *all |= byte & !(byte >> 1) & ALL_MISSING;
             }
@@ -114,7 +116,7 @@ impl Packed {
                 ((one + 2 * two) as f64, part.rows - counts.missing)
             }
         };
-        (0..part.shape().1).into_par_iter().map(sum).collect()
+        parallel::gather(part.shape().1, &sum)
     }
 
     /// A copy of some rows and columns, which rise; `None` where that is all of them.
@@ -134,13 +136,13 @@ impl Packed {
         let codes: Vec<u8> = if selection.rows.len() == rows {
             of_variants.iter().flat_map(|&column| self.bytes(column)).copied().collect()
         } else {
-            of_variants.par_iter().flat_map_iter(packed).collect()
+            parallel::gather(of_variants.len(), &|j| packed(&of_variants[j])).concat()
         };
         let covariate = |&column: &usize| {
             let values = self.covariate(column).unwrap_or_default();
-            selection.rows.iter().map(|&row| values.get(row).copied().unwrap_or(f64::NAN)).collect()
+            selection.rows.iter().map(|&row| values.get(row).copied().unwrap_or(f64::NAN))
         };
-        let covariates = of_covariates.iter().map(covariate).collect();
+        let covariates = of_covariates.iter().flat_map(covariate).collect();
         Some(Self { codes: codes.into(), rows: selection.rows.len(), variants, means: self.means.clone(), covariates })
     }
 
@@ -153,7 +155,7 @@ impl Packed {
         if let Some(means) = selection.means {
             let (of_variants, of_covariates) = means.split_at(part.variants.min(means.len()));
             part.means = Some(of_variants.to_vec());
-            for (values, mean) in part.covariates.iter_mut().zip(of_covariates) {
+            for (values, mean) in part.covariates.chunks_mut(part.rows.max(1)).zip(of_covariates) {
                 values.iter_mut().filter(|v| v.is_nan()).for_each(|v| *v = *mean);
             }
         }
@@ -173,60 +175,10 @@ impl Packed {
         if self.covariates.is_empty() {
             return Ok(design.into());
         }
-        let covariates = Dense::column_major(self.covariates.concat(), self.rows, self.covariates.len())?;
-        Ok(Beside::new(design, covariates)?.into())
-    }
-}
-
-/// The columns that a model expects, decoded, in its order: where a file counts the other allele, turned round.
-///
-/// # Errors
-/// When a variant has other alleles, or the model does not say which one it counts.
-pub(super) fn orient(frame: &mut Frame, expected: &Expected, places: Vec<usize>) -> Result<Vec<usize>, Error> {
-    let Body::Numbers(storage) = &frame.body else { return Ok(places) };
-    let Held::Genotypes(_) = &storage.held else { return Ok(places) };
-    let (mut columns, mut one_allele) = (Vec::with_capacity(places.len()), Vec::new());
-    for (feature, &place) in expected.features.iter().zip(&places) {
-        let mut values = storage.column(place);
-        // covariates have none
-        if let Some(alleles) = frame.alleles.get(place) {
-            if is_turned(frame, feature, alleles)? {
-                values.iter_mut().for_each(|v| *v = 2.0 - *v);
-            }
-            one_allele.extend(alleles.iter().any(|allele| allele == NO_ALLELE).then_some(feature.column.as_str()));
+        let shape = (self.rows, self.shape().1 - self.variants);
+        match f64::design(&self.covariates, shape, Layout::ColumnMajor, None)? {
+            AnyDesign::F64(covariates) => Ok(Beside::new(design, covariates)?.into()),
+            other => Ok(other),
         }
-        columns.push(Values::Numbers(values));
     }
-    if !one_allele.is_empty() {
-        let (variants, list) = (counted(one_allele.len(), "variant"), listed(one_allele.into_iter()));
-        frame.notes.push(format!(
-            "{variants} with one allele (the other is 0 in the .bim file), taken for the model's: {list}"
-        ));
-    }
-    frame.names = expected.features.iter().map(|feature| feature.column.clone()).collect();
-    frame.alleles = Vec::new();
-    frame.body = Body::Columns(columns);
-    Ok((0..places.len()).collect())
-}
-
-/// Whether a file counts the allele of a variant that the model does not count.
-fn is_turned(frame: &Frame, feature: &Feature, [first, second]: &[String; 2]) -> Result<bool, Error> {
-    let (path, name) = (frame.path.display(), &feature.name);
-    let Some(allele) = name.strip_prefix(&feature.column).and_then(|rest| rest.strip_prefix('_')) else {
-        return Err(Error::Request(format!(
-            "{path}: the model does not say which allele of {name} it counts; fit it to a .bed file, or predict for the table \
-             that it was made from"
-        )));
-    };
-    if allele == first || allele == second {
-        return Ok(allele == second);
-    }
-    if first == NO_ALLELE || second == NO_ALLELE {
-        return Ok(second == NO_ALLELE);
-    }
-    Err(Error::Request(format!(
-        "{path}: variant {} has the alleles {first} and {second}, but the model counts {allele}; bring the files to the same \
-         strand (plink --flip), or fit the model without it (--drop {})",
-        feature.column, feature.column
-    )))
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::look::{Kind, Look, Reading};
 use super::number::WrittenNumber;
+use super::text_column::{Kind, Reading, TextColumn};
 use crate::column_format::{ColumnFormat, DateFormat, DateOrder, Decimal, NumberFormat, currency_code};
 use crate::day::Day;
 use crate::format::words;
@@ -27,7 +27,7 @@ pub(super) enum Way {
 
 /// What became of a column.
 #[derive(Debug)]
-pub(super) struct Settled {
+pub(super) struct Resolved {
     pub(super) values: Values,
     pub(super) format: Option<ColumnFormat>,
     pub(super) problems: Vec<Problem>,
@@ -35,7 +35,7 @@ pub(super) struct Settled {
     pub(super) only_slip: Option<(usize, String)>,
 }
 
-impl Settled {
+impl Resolved {
     /// A column about which there is nothing to tell.
     pub(super) fn of(values: Values) -> Self {
         Self { values, format: None, problems: Vec::new(), only_slip: None }
@@ -61,41 +61,41 @@ impl Place<'_> {
 }
 
 /// The column as words; what is missing in any column is missing.
-pub(super) fn as_words(look: Look) -> Values {
-    let is_missing = |code: usize| matches!(look.readings.get(code), Some(Reading::Missing));
-    words::sorted(look.words, &look.codes, is_missing)
+pub(super) fn as_words(text: TextColumn) -> Values {
+    let is_missing = |code: usize| matches!(text.readings.get(code), Some(Reading::Missing));
+    words::sorted(text.words, &text.codes, is_missing)
 }
 
 /// The column as what it holds.
-pub(super) fn settle(look: Look, way: Way, place: &Place<'_>) -> Settled {
-    if look.kind == Kind::Words {
-        return Settled::of(as_words(look));
+pub(super) fn resolve(text: TextColumn, way: Way, place: &Place<'_>) -> Resolved {
+    if text.kind == Kind::Words {
+        return Resolved::of(as_words(text));
     }
     let chosen = match way {
         Way::Found(way) | Way::Given(way) => way,
         Way::Open(_) => 0,
     };
-    let column = Column { look: &look, way, chosen, place };
+    let column = Column { text: &text, way, chosen, place };
     let slips = column.slips();
     let only_slip = match slips.as_slice() {
-        &[code] if look.counts.get(code) == Some(&1) => {
-            look.first_rows.get(code).copied().zip(look.words.get(code).cloned())
+        &[code] if text.counts.get(code) == Some(&1) => {
+            text.first_rows.get(code).copied().zip(text.words.get(code).cloned())
         }
         _ => None,
     };
     let problems = [column.open(), column.slip_problem(&slips), column.mixed()].into_iter().flatten().collect();
-    let numbers: Vec<f64> = look.readings.iter().map(|r| r.values(look.kind)[chosen].unwrap_or(f64::NAN)).collect();
-    let (format, origin) = match look.kind {
+    let numbers: Vec<f64> = text.readings.iter().map(|r| r.values(text.kind)[chosen].unwrap_or(f64::NAN)).collect();
+    let (format, origin) = match text.kind {
         Kind::Dates => column.date_format(&numbers),
         _ => (column.number_format(), 0.0),
     };
     let number = |code: &Option<u32>| code.and_then(|code| numbers.get(code as usize)).map_or(f64::NAN, |v| v - origin);
-    Settled { values: Values::Numbers(look.codes.iter().map(number).collect()), format, problems, only_slip }
+    Resolved { values: Values::Numbers(text.codes.iter().map(number).collect()), format, problems, only_slip }
 }
 
 /// A column of numbers or dates, and the way that was chosen.
 struct Column<'c> {
-    look: &'c Look,
+    text: &'c TextColumn,
     way: Way,
     chosen: usize,
     place: &'c Place<'c>,
@@ -103,39 +103,39 @@ struct Column<'c> {
 
 impl Column<'_> {
     fn row_of(&self, code: usize) -> usize {
-        self.look.first_rows.get(code).copied().unwrap_or_default()
+        self.text.first_rows.get(code).copied().unwrap_or_default()
     }
 
     fn word(&self, code: usize) -> &str {
-        self.look.words.get(code).map_or("", String::as_str)
+        self.text.words.get(code).map_or("", String::as_str)
     }
 
     /// The words that cannot be read, in the order of their rows.
     fn slips(&self) -> Vec<usize> {
         let is_missing = |reading: &Reading| matches!(reading, Reading::Missing | Reading::MissingNumber);
-        let bad = self.look.each().filter(|(_, _, reading)| !is_missing(reading));
-        bad.filter(|(_, _, r)| r.values(self.look.kind)[self.chosen].is_none()).map(|(code, ..)| code).collect()
+        let bad = self.text.each().filter(|(_, _, reading)| !is_missing(reading));
+        bad.filter(|(_, _, r)| r.values(self.text.kind)[self.chosen].is_none()).map(|(code, ..)| code).collect()
     }
 
     /// Numbers or dates, in the way that was chosen where that matters to one of these words.
     fn noun(&self, slips: &[usize]) -> String {
         let other = 1 - self.chosen;
         let matters =
-            |&code: &usize| self.look.readings.get(code).is_some_and(|r| r.values(self.look.kind)[other].is_some());
-        let how = match (self.look.kind, self.chosen, slips.iter().any(matters)) {
+            |&code: &usize| self.text.readings.get(code).is_some_and(|r| r.values(self.text.kind)[other].is_some());
+        let how = match (self.text.kind, self.chosen, slips.iter().any(matters)) {
             (_, _, false) => "",
             (Kind::Dates, 0, true) => " with the day first",
             (Kind::Dates, _, true) => " with the month first",
             (_, 0, true) => " with a decimal point",
             (_, _, true) => " with a decimal comma",
         };
-        format!("{}{how}", if self.look.kind == Kind::Dates { "dates" } else { "numbers" })
+        format!("{}{how}", if self.text.kind == Kind::Dates { "dates" } else { "numbers" })
     }
 
     /// Words among numbers or dates.
     fn slip_problem(&self, slips: &[usize]) -> Option<Problem> {
         let row = self.row_of(*slips.first()?);
-        let count = |code: usize| self.look.counts.get(code).copied().unwrap_or_default();
+        let count = |code: usize| self.text.counts.get(code).copied().unwrap_or_default();
         let named = |&code: &usize| match count(code) {
             1 => quoted(self.word(code)),
             n => format!("{} ({n} times)", quoted(self.word(code))),
@@ -145,9 +145,9 @@ impl Column<'_> {
         let more = if more > 0 { format!(" and {} more", counted(more, "other word")) } else { String::new() };
         let cells: usize = slips.iter().map(|&code| count(code)).sum();
         let readable: usize = self
-            .look
+            .text
             .each()
-            .filter(|(_, _, r)| r.values(self.look.kind)[self.chosen].is_some())
+            .filter(|(_, _, r)| r.values(self.text.kind)[self.chosen].is_some())
             .map(|(_, n, _)| n)
             .sum();
         let among = match readable {
@@ -171,10 +171,10 @@ impl Column<'_> {
     /// A cell that may be one of two things, where nothing decides.
     fn open(&self) -> Option<Problem> {
         let Way::Open(code) = self.way else { return None };
-        let values = self.look.readings.get(code)?.values(self.look.kind);
+        let values = self.text.readings.get(code)?.values(self.text.kind);
         let [Some(first), Some(second)] = values else { return None };
         let word = quoted(self.word(code));
-        let problem = match self.look.kind {
+        let problem = match self.text.kind {
             Kind::Dates => {
                 let day = |days: f64| Day::from_number(days.floor() as i64).map(|d| d.to_string()).unwrap_or_default();
                 let (dmy, mdy) = (day(first), day(second));
@@ -199,7 +199,7 @@ impl Column<'_> {
             Reading::Date(date) => Some(date.has_offset),
             _ => None,
         };
-        if self.look.kind == Kind::Dates {
+        if self.text.kind == Kind::Dates {
             return self.unlike(offset, ["an offset from UTC", "time", "2024-01-31T17:30Z"]);
         }
         let percents = || self.unlike(|r| number(r, |n| n.is_percent), ["a percent sign", "number", "12 %"]);
@@ -221,7 +221,7 @@ impl Column<'_> {
     /// The first words and the counts of cells that have something and of those that have not.
     fn parted(&self, has: impl Fn(&Reading) -> Option<bool>) -> Option<[(usize, usize); 2]> {
         let mut sides: [Option<(usize, usize)>; 2] = [None; 2];
-        for (code, count, reading) in self.look.each() {
+        for (code, count, reading) in self.text.each() {
             if let Some(has) = has(reading) {
                 let side = sides.get_mut(usize::from(!has))?;
                 *side = Some(side.map_or((code, count), |(first, n)| (first, n + count)));
@@ -238,11 +238,11 @@ impl Column<'_> {
             }
         }
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        for (_, count, reading) in self.look.each() {
+        for (_, count, reading) in self.text.each() {
             currency(reading).into_iter().for_each(|sign| *counts.entry(sign).or_default() += count);
         }
         let (usual, _) = counts.iter().max_by_key(|(_, count)| **count)?;
-        let odd = self.look.each().find(|(_, _, reading)| currency(reading).is_some_and(|sign| sign != *usual));
+        let odd = self.text.each().find(|(_, _, reading)| currency(reading).is_some_and(|sign| sign != *usual));
         let (code, ..) = odd?;
         let (word, usual) = (quoted(self.word(code)), quoted(usual));
         let problem = format!("{word} is in another currency than others, which are in {usual}; convert them to one");
@@ -252,7 +252,7 @@ impl Column<'_> {
     /// How the numbers were read, where they are not plain.
     fn number_format(&self) -> Option<ColumnFormat> {
         let mut format = NumberFormat::default();
-        for (_, _, reading) in self.look.each() {
+        for (_, _, reading) in self.text.each() {
             let Reading::Number(number) = reading else { continue };
             let is_plain = number.is_plain && (self.chosen == 0 || number.values[0] == number.values[1]);
             if is_plain || number.values[self.chosen].is_none() {
@@ -276,7 +276,7 @@ impl Column<'_> {
         let Some(origin) = Day::from_number(first as i64) else { return (None, 0.0) };
         let differ = |r: &Reading| r.values(Kind::Dates)[0] != r.values(Kind::Dates)[1];
         let orders = [DateOrder::Dmy, DateOrder::Mdy];
-        let order = self.look.readings.iter().any(differ).then(|| orders.get(self.chosen).copied()).flatten();
+        let order = self.text.readings.iter().any(differ).then(|| orders.get(self.chosen).copied()).flatten();
         (Some(ColumnFormat::Dates(DateFormat { origin, order })), first)
     }
 }

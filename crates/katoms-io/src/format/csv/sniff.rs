@@ -2,11 +2,9 @@
 
 use csv::ByteRecord;
 
-use super::csv::cell::{Cell, cell};
-use super::csv::opening::squeezed;
-use super::csv::text::{Cut, reader};
-use super::csv::{date, number};
-use super::pivot;
+use super::cell::{Cell, cell};
+use super::text::{Cut, reader, squeezed};
+use super::{date, number, pivot};
 
 /// The delimiters that are tried. Of equal ones the first wins.
 const DELIMITERS: [u8; 4] = *b",;\t|";

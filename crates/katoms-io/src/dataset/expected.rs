@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::Expected;
-use super::columns::{MISSING_LEVEL, Part, Piece, Pieces};
+use super::columns::{Design, MISSING_LEVEL, Part, Piece, Pieces};
 use super::frame::{Body, Frame};
+use super::types::Expected;
 use crate::column_format::{ColumnFormat, DateFormat, NumberFormat, currency_code};
 use crate::error::Error;
 use crate::names::{counted, listed};
@@ -12,9 +12,6 @@ use crate::problem::{Problem, quoted};
 use crate::table::Values;
 
 /// The columns of the frame that a model's features come from, one for each feature.
-///
-/// # Errors
-/// When some are absent; all of them are named.
 pub(super) fn matched(frame: &Frame, expected: &Expected) -> Result<Vec<usize>, Error> {
     let shift = unnamed_shift(frame, expected)?;
     let names: HashMap<&str, usize> = frame.names.iter().enumerate().map(|(i, name)| (name.as_str(), i)).collect();
@@ -65,9 +62,6 @@ fn unnamed_shift(frame: &Frame, expected: &Expected) -> Result<Option<usize>, Er
 }
 
 /// Counts dates from the day that the model counts them from.
-///
-/// # Errors
-/// When the columns of a file without names are others than the model's.
 pub(super) fn rebase(frame: &mut Frame, expected: &Expected) -> Result<(), Error> {
     let shift = unnamed_shift(frame, expected)?;
     for (name, format) in &expected.formats {
@@ -90,19 +84,16 @@ pub(super) fn rebase(frame: &mut Frame, expected: &Expected) -> Result<(), Error
 }
 
 /// The columns of a design for a model; what does not hold what the model expects is a problem.
-pub(super) fn expected_pieces(
-    frame: &Frame,
+pub(super) fn pieces(
+    design: &Design<'_>,
     expected: &Expected,
-    columns: &[usize],
+    notes: &mut Vec<String>,
     problems: &mut Vec<Problem>,
 ) -> Pieces {
-    let mut pieces = Vec::with_capacity(columns.len());
-    for (feature, &column) in expected.features.iter().zip(columns) {
-        let values = match &frame.body {
-            Body::Columns(all) => all.get(column),
-            Body::Numbers(_) => None,
-        };
-        let part = match (&feature.level, values) {
+    let frame = design.frame;
+    let mut pieces = Vec::with_capacity(design.columns.len());
+    for (feature, &column) in expected.features.iter().zip(design.columns) {
+        let part = match (&feature.level, frame.values(column)) {
             (Some(level), Some(Values::Words { levels, .. })) => match levels.iter().position(|l| l == level) {
                 Some(code) => Part::Level(Some(code as u32)),
                 None if level == MISSING_LEVEL => Part::Level(None),
@@ -116,15 +107,15 @@ pub(super) fn expected_pieces(
         }
         pieces.push(Piece { feature: feature.clone(), column, part });
     }
-    Pieces { pieces, levels: expected.levels.clone() }
+    let made = Pieces { pieces, levels: expected.levels.clone() };
+    note_unseen(frame, &made, design.rows, notes);
+    note_other_marks(frame, expected, &made, notes);
+    made
 }
 
 /// What is wrong with a column of which the model knows numbers or dates.
 fn other_than_expected(frame: &Frame, format: Option<&ColumnFormat>, column: usize) -> Option<Problem> {
-    let values = match &frame.body {
-        Body::Columns(all) => all.get(column)?,
-        Body::Numbers(_) => return None,
-    };
+    let values = frame.values(column)?;
     let wanted = match format {
         Some(ColumnFormat::Dates(DateFormat { origin, .. })) => format!("dates (it counts the days since {origin})"),
         _ => "numbers".into(),
@@ -132,11 +123,9 @@ fn other_than_expected(frame: &Frame, format: Option<&ColumnFormat>, column: usi
     let needs = format!("but the model needs {wanted} in this column");
     let wants_dates = matches!(format, Some(ColumnFormat::Dates(_)));
     match values {
-        Values::Words { levels, codes } => {
-            let is_word =
-                |code: &Option<u32>| code.and_then(|c| levels.get(c as usize)).filter(|w| w.parse::<f64>().is_err());
-            let first = codes.iter().enumerate().find_map(|(row, code)| is_word(code).map(|word| (row, word)));
-            let (row, word) = first.map_or((0, ""), |(row, word)| (row, word.as_str()));
+        Values::Words { codes, .. } => {
+            let mut words = (0..codes.len()).filter_map(|row| Some((row, values.word(row)?)));
+            let (row, word) = words.find(|(_, word)| word.parse::<f64>().is_err()).unwrap_or_default();
             Some(frame.problem_at(row, column, format!("{}, {needs}", quoted(word))))
         }
         Values::Numbers(numbers) => {
@@ -149,7 +138,7 @@ fn other_than_expected(frame: &Frame, format: Option<&ColumnFormat>, column: usi
 }
 
 /// What a person should know where numbers are written in another way than those that the model was fitted to.
-pub(super) fn note_other_marks(frame: &Frame, expected: &Expected, made: &Pieces, notes: &mut Vec<String>) {
+fn note_other_marks(frame: &Frame, expected: &Expected, made: &Pieces, notes: &mut Vec<String>) {
     for piece in made.pieces.iter().filter(|piece| piece.feature.level.is_none()) {
         let of = |format: Option<&ColumnFormat>| match format {
             Some(ColumnFormat::Numbers(format)) => format.clone(),
@@ -176,14 +165,10 @@ pub(super) fn note_other_marks(frame: &Frame, expected: &Expected, made: &Pieces
 }
 
 /// How many rows have a level that the fit did not see, column by column.
-pub(super) fn note_unseen(frame: &Frame, made: &Pieces, rows: &[usize], notes: &mut Vec<String>) {
+fn note_unseen(frame: &Frame, made: &Pieces, rows: &[usize], notes: &mut Vec<String>) {
     for (name, seen) in &made.levels {
         let column = made.pieces.iter().find(|p| p.feature.column == *name).map(|p| p.column);
-        let values = match &frame.body {
-            Body::Columns(all) => column.and_then(|c| all.get(c)),
-            Body::Numbers(_) => None,
-        };
-        let Some(Values::Words { levels, codes }) = values else { continue };
+        let Some(Values::Words { levels, codes }) = column.and_then(|c| frame.values(c)) else { continue };
         let is_new = |code: &Option<u32>| match code.and_then(|c| levels.get(c as usize)) {
             Some(level) => !seen.contains(level),
             None => !seen.iter().any(|s| s == MISSING_LEVEL),

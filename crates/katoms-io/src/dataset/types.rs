@@ -1,0 +1,207 @@
+//! What is asked of a file, and the data set that answers.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use katoms::loss::Split;
+use katoms::operator::{AnyDesign, FirstRead};
+use serde::{Deserialize, Serialize};
+
+use super::storage::Storage;
+use crate::column_format::ColumnFormat;
+use crate::error::Error;
+use crate::problem::Problem;
+
+/// What is done about missing values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+pub enum Missing {
+    /// Say where they are
+    #[default]
+    Refuse,
+    /// The mean of the column; for categories a level of its own
+    Mean,
+    /// Leave such rows out
+    Drop,
+}
+
+/// What is done about members of groups that the data do not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+pub enum UnknownMembers {
+    /// Say which they are
+    #[default]
+    Refuse,
+    /// Leave them out
+    Skip,
+}
+
+/// What is asked of a file.
+#[derive(Debug, Clone, Default)]
+pub struct Ask {
+    /// The file, for messages.
+    pub path: PathBuf,
+    /// The column or array to predict. `None` where the file has labels of its own (svmlight), or for prediction.
+    pub target: Option<String>,
+    /// A file of its own that holds the target, in place of a column.
+    pub target_file: Option<PathBuf>,
+    /// Whether the target has two classes.
+    pub classes: bool,
+    /// The column of row weights.
+    pub weights: Option<String>,
+    /// Columns that every model has. Here and below: names, numbers from 1, or lists of them that commas separate.
+    pub always: Vec<String>,
+    /// Columns that no model has (identifiers).
+    pub drop: Vec<String>,
+    /// Columns that hold categories, also where they look like numbers or like identifiers.
+    pub categorical: Vec<String>,
+    /// A file of groups.
+    pub groups: Option<PathBuf>,
+    /// What is done about members of groups that the data do not have.
+    pub unknown_members: UnknownMembers,
+    /// What is done about missing values.
+    pub missing: Missing,
+}
+
+/// A column of the design.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Feature {
+    /// Its name: the column's, or `column=level` for an indicator.
+    pub name: String,
+    /// The column of the file that it comes from.
+    pub column: String,
+    /// The level that an indicator stands for.
+    pub level: Option<String>,
+}
+
+/// Features that enter or leave together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Group {
+    /// Its name.
+    pub name: String,
+    /// The places of its features in the design, rising.
+    pub members: Vec<usize>,
+}
+
+/// What is predicted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Target {
+    /// Its name.
+    pub name: String,
+    /// Its values; for classes 0 and 1.
+    pub values: Vec<f64>,
+    /// The names of class 0 and class 1.
+    pub classes: Option<[String; 2]>,
+}
+
+/// What tells a data set from another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fingerprint {
+    /// The rows that the fit saw.
+    pub rows: usize,
+    /// The columns of the design.
+    pub columns: usize,
+    /// A checksum of design, target and weights.
+    pub checksum: String,
+}
+
+/// What a model expects of the data that it predicts for.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Expected {
+    /// The columns of the design, in this order.
+    pub features: Vec<Feature>,
+    /// What takes the place of a missing value of each feature under [`Missing::Mean`]: the means that the fit saw.
+    /// `None`: the means of the new data.
+    pub means: Option<Vec<f64>>,
+    /// The levels of each categorical column that the fit saw.
+    pub levels: BTreeMap<String, Vec<String>>,
+    /// How the fit read columns that hold no plain numbers.
+    pub formats: BTreeMap<String, ColumnFormat>,
+    /// The number of columns of a file whose columns have no names.
+    pub unnamed_columns: Option<usize>,
+    /// The target's name: predictions are scored where the file has it.
+    pub target: Option<String>,
+    /// The names of class 0 and class 1, for data that have the target.
+    pub classes: Option<[String; 2]>,
+}
+
+/// What a fit would say to a file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Review {
+    /// The columns that it would use, counted from 0.
+    pub columns: Vec<usize>,
+    /// What it would refuse.
+    pub problems: Vec<Problem>,
+    /// What it would tell, but for how columns were read, which the table has.
+    pub notes: Vec<String>,
+}
+
+/// A data set, ready for a fit.
+#[derive(Debug)]
+pub struct Dataset {
+    /// One for each column of the design.
+    pub features: Vec<Feature>,
+    /// What is predicted; `None` where nothing was asked for. Of data that a model predicts for: what was observed, NaN
+    /// where it is not known.
+    pub target: Option<Target>,
+    /// The weight of each row.
+    pub weights: Option<Vec<f64>>,
+    /// The groups, where there are any: those of the file of groups, one for each categorical column, and one for
+    /// each other feature. `None` where every feature stands for itself.
+    pub groups: Option<Vec<Group>>,
+    /// The places of the features that every model has, rising.
+    pub always: Vec<usize>,
+    /// The rows of the file that the fit sees, rising, counted from 0.
+    pub rows: Vec<usize>,
+    /// The number of rows of the file.
+    pub file_rows: usize,
+    /// What was done that a person should know: "3 rows with missing values were left out".
+    pub notes: Vec<String>,
+    /// The mean of each feature, where means take the place of missing values.
+    pub means: Option<Vec<f64>>,
+    /// The levels of each categorical column, the reference level first.
+    pub levels: BTreeMap<String, Vec<String>>,
+    /// How columns were read that hold no plain numbers, the target's among them.
+    pub formats: BTreeMap<String, ColumnFormat>,
+    /// The number of columns of the file, where they have no names.
+    pub unnamed_columns: Option<usize>,
+    pub(super) storage: Storage,
+}
+
+impl Dataset {
+    /// The design; borrows the numbers, copies nothing.
+    ///
+    /// # Errors
+    /// When a value is not finite.
+    pub fn design(&self) -> Result<AnyDesign<'_>, Error> {
+        self.storage.design(None)
+    }
+
+    /// The same for a fit to this loss: one read tells what it asks first.
+    ///
+    /// # Errors
+    /// When a value is not finite, or the loss is about another number of rows.
+    pub fn design_for(&self, loss: &impl Split, intercept: bool) -> Result<AnyDesign<'_>, Error> {
+        self.storage.design(Some(&FirstRead::of(loss, intercept)))
+    }
+
+    /// What tells this data set from another. The same data give the same, however they are stored.
+    pub fn fingerprint(&self) -> Fingerprint {
+        let parts = [self.target.as_ref().map(|t| &t.values), self.weights.as_ref()];
+        Fingerprint {
+            rows: self.rows.len(),
+            columns: self.features.len(),
+            checksum: self.storage.checksum(parts.map(|p| p.map_or(&[][..], Vec::as_slice))),
+        }
+    }
+
+    /// out += factor·(column `j` of the design), row by row.
+    pub(crate) fn add_column(&self, j: usize, factor: f64, out: &mut [f64]) {
+        self.storage.each(j, &mut |row, value| {
+            if let Some(o) = out.get_mut(row) {
+                *o += factor * value;
+            }
+        });
+    }
+}
