@@ -50,7 +50,7 @@ impl Meaning {
             Self::Itself => value as f64,
             Self::Decimal(scale) => value as f64 / 10_f64.powi(scale),
             Self::Time(units) => {
-                let units = i128::from(units);
+                let value = value as i64;
                 value.div_euclid(units) as f64 + value.rem_euclid(units) as f64 / units as f64
             }
         }
