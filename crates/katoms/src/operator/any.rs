@@ -1,14 +1,15 @@
 //! Any design, chosen at run time: what a file or an array turns out to hold.
 
+use super::forwards_every_call;
 use super::magnitude::no_room;
 use super::{
-    Beside, ColumnMoments, ColumnSize, Csc, Dense, FirstRead, Genotypes, Layout, LinearOperator, MatrixFree, Moments,
-    Parts, SampledRows, f16, is_its_own_base,
+    Beside, ColumnMoments, Csc, Dense, FirstRead, Genotypes, Layout, LinearOperator, MatrixFree, Moments, f16,
+    is_its_own_base,
 };
 use crate::error::{Error, check_length};
 use crate::linalg::kernels::{self, Real};
-use crate::linalg::{Matrix, times_power_of_two};
-use crate::space::{IndexSet, SparseVec};
+use crate::linalg::times_power_of_two;
+use crate::space::SparseVec;
 
 /// A design whose storage is known only at run time. A call costs a read of the data, so the choice in
 /// front of it is free, and whatever runs on it is compiled once.
@@ -121,61 +122,7 @@ impl LinearOperator for AnyDesign<'_> {
     type Point = SparseVec;
     type Covector = Vec<f64>;
     is_its_own_base!();
-
-    fn domain(&self) -> usize {
-        on_design!(self, design => design.domain())
-    }
-    fn n_outputs(&self) -> usize {
-        on_design!(self, design => design.n_outputs())
-    }
-    fn new_covector(&self) -> Vec<f64> {
-        on_design!(self, design => design.new_covector())
-    }
-    fn apply(&self, x: &SparseVec, out: &mut [f64]) {
-        on_design!(self, design => design.apply(x, out));
-    }
-    fn adjoint(&self, r: &[f64], out: &mut Vec<f64>) {
-        on_design!(self, design => design.adjoint(r, out));
-    }
-    fn adjoint_on(&self, r: &[f64], t: &IndexSet) -> SparseVec {
-        on_design!(self, design => design.adjoint_on(r, t))
-    }
-    fn adjoint_block_on(&self, rs: &[&[f64]], t: &IndexSet) -> Vec<SparseVec> {
-        on_design!(self, design => design.adjoint_block_on(rs, t))
-    }
-    fn products(&self, h: &[f64], left: &IndexSet, right: &IndexSet) -> Option<Matrix> {
-        on_design!(self, design => design.products(h, left, right))
-    }
-    fn adjoint_block(&self, rs: &[&[f64]], out: &mut [Vec<f64>]) {
-        on_design!(self, design => design.adjoint_block(rs, out));
-    }
-    fn adjoint_parts(&self, parts: &Parts, rs: &[&[f64]], out: &mut [Vec<Vec<f64>>]) {
-        on_design!(self, design => design.adjoint_parts(parts, rs, out));
-    }
-    fn energies(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
-        on_design!(self, design => design.energies(weights, centres))
-    }
-    fn knows_energies(&self, weights: &[f64]) -> bool {
-        on_design!(self, design => design.knows_energies(weights))
-    }
-    fn apply_covector(&self, g: &Vec<f64>, out: &mut [f64]) {
-        on_design!(self, design => design.apply_covector(g, out));
-    }
-    fn has_cheap_columns(&self) -> bool {
-        on_design!(self, design => design.has_cheap_columns())
-    }
-    fn rounding(&self) -> f64 {
-        on_design!(self, design => design.rounding())
-    }
-    fn extremes(&self) -> &[ColumnSize] {
-        on_design!(self, design => design.extremes())
-    }
-    fn sampled_rows(&self) -> Option<SampledRows> {
-        on_design!(self, design => design.sampled_rows())
-    }
-    fn adjoint_sampled(&self, r: &[f64], out: &mut Vec<f64>) {
-        on_design!(self, design => design.adjoint_sampled(r, out));
-    }
+    forwards_every_call!(on_design);
 }
 
 impl ColumnMoments for AnyDesign<'_> {

@@ -222,56 +222,85 @@ macro_rules! passes_through_base {
 }
 use passes_through_base;
 
+/// Every method of an operator, forwarded: `$on!(self, a => call)` makes the call on what stands behind it.
+macro_rules! forwards_every_call {
+    ($on:ident) => {
+        fn domain(&self) -> crate::operator::DomainOf<Self> {
+            $on!(self, a => a.domain())
+        }
+        fn n_outputs(&self) -> usize {
+            $on!(self, a => a.n_outputs())
+        }
+        fn new_covector(&self) -> Self::Covector {
+            $on!(self, a => a.new_covector())
+        }
+        fn apply(&self, x: &Self::Point, out: &mut [f64]) {
+            $on!(self, a => a.apply(x, out))
+        }
+        fn adjoint(&self, r: &[f64], out: &mut Self::Covector) {
+            $on!(self, a => a.adjoint(r, out))
+        }
+        fn adjoint_on(&self, r: &[f64], t: &crate::operator::SupportOf<Self>) -> Self::Point {
+            $on!(self, a => a.adjoint_on(r, t))
+        }
+        fn adjoint_block_on(&self, rs: &[&[f64]], t: &crate::operator::SupportOf<Self>) -> Vec<Self::Point> {
+            $on!(self, a => a.adjoint_block_on(rs, t))
+        }
+        fn products(
+            &self,
+            h: &[f64],
+            left: &crate::operator::SupportOf<Self>,
+            right: &crate::operator::SupportOf<Self>,
+        ) -> Option<crate::linalg::Matrix> {
+            $on!(self, a => a.products(h, left, right))
+        }
+        fn adjoint_block(&self, rs: &[&[f64]], out: &mut [Self::Covector]) {
+            $on!(self, a => a.adjoint_block(rs, out))
+        }
+        fn adjoint_parts(&self, parts: &crate::operator::Parts, rs: &[&[f64]], out: &mut [Vec<Self::Covector>]) {
+            $on!(self, a => a.adjoint_parts(parts, rs, out))
+        }
+        fn energies(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
+            $on!(self, a => a.energies(weights, centres))
+        }
+        fn knows_energies(&self, weights: &[f64]) -> bool {
+            $on!(self, a => a.knows_energies(weights))
+        }
+        fn apply_covector(&self, g: &Self::Covector, out: &mut [f64]) {
+            $on!(self, a => a.apply_covector(g, out))
+        }
+        fn has_cheap_columns(&self) -> bool {
+            $on!(self, a => a.has_cheap_columns())
+        }
+        fn sampled_rows(&self) -> Option<crate::operator::SampledRows> {
+            $on!(self, a => a.sampled_rows())
+        }
+        fn adjoint_sampled(&self, r: &[f64], out: &mut Self::Covector) {
+            $on!(self, a => a.adjoint_sampled(r, out))
+        }
+        fn rounding(&self) -> f64 {
+            $on!(self, a => a.rounding())
+        }
+        fn extremes(&self) -> &[crate::operator::ColumnSize] {
+            $on!(self, a => a.extremes())
+        }
+    };
+}
+use forwards_every_call;
+
+macro_rules! on_referent {
+    ($reference:expr, $a:ident => $call:expr) => {{
+        let $a = &**$reference;
+        $call
+    }};
+}
+
 impl<A: LinearOperator> LinearOperator for &A {
     type Point = A::Point;
     type Covector = A::Covector;
     type Base = A::Base;
+    forwards_every_call!(on_referent);
 
-    fn domain(&self) -> DomainOf<A> {
-        (**self).domain()
-    }
-    fn n_outputs(&self) -> usize {
-        (**self).n_outputs()
-    }
-    fn new_covector(&self) -> A::Covector {
-        (**self).new_covector()
-    }
-    fn apply(&self, x: &A::Point, out: &mut [f64]) {
-        (**self).apply(x, out);
-    }
-    fn adjoint(&self, r: &[f64], out: &mut A::Covector) {
-        (**self).adjoint(r, out);
-    }
-    fn adjoint_on(&self, r: &[f64], t: &SupportOf<A>) -> A::Point {
-        (**self).adjoint_on(r, t)
-    }
-    fn adjoint_block_on(&self, rs: &[&[f64]], t: &SupportOf<A>) -> Vec<A::Point> {
-        (**self).adjoint_block_on(rs, t)
-    }
-    fn products(&self, h: &[f64], left: &SupportOf<A>, right: &SupportOf<A>) -> Option<Matrix> {
-        (**self).products(h, left, right)
-    }
-    fn adjoint_block(&self, rs: &[&[f64]], out: &mut [A::Covector]) {
-        (**self).adjoint_block(rs, out);
-    }
-    fn adjoint_parts(&self, parts: &Parts, rs: &[&[f64]], out: &mut [Vec<A::Covector>]) {
-        (**self).adjoint_parts(parts, rs, out);
-    }
-    fn energies(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
-        (**self).energies(weights, centres)
-    }
-    fn apply_covector(&self, g: &A::Covector, out: &mut [f64]) {
-        (**self).apply_covector(g, out);
-    }
-    fn has_cheap_columns(&self) -> bool {
-        (**self).has_cheap_columns()
-    }
-    fn sampled_rows(&self) -> Option<SampledRows> {
-        (**self).sampled_rows()
-    }
-    fn adjoint_sampled(&self, r: &[f64], out: &mut A::Covector) {
-        (**self).adjoint_sampled(r, out);
-    }
     fn base(&self) -> &A::Base {
         (**self).base()
     }
