@@ -44,10 +44,14 @@ impl Axis {
         Self::between(title, low.log10(), high.log10(), Kind::Log)
     }
 
-    /// With nothing to show: from 0 to 1, or from 1 to 10 by the logarithm.
-    pub fn bare(title: &str, log: bool) -> Self {
-        let kind = if log { Kind::Log } else { Kind::Linear };
-        Self { title: title.into(), low: 0.0, high: 1.0, kind, inner: (0.0, 1.0) }
+    /// With nothing to show: from 0 to 1.
+    pub fn bare(title: &str) -> Self {
+        Self { title: title.into(), low: 0.0, high: 1.0, kind: Kind::Linear, inner: (0.0, 1.0) }
+    }
+
+    /// With nothing to show: from 1 to 10 by the logarithm.
+    pub fn bare_log(title: &str) -> Self {
+        Self { kind: Kind::Log, ..Self::bare(title) }
     }
 
     /// Shares, 0 to 1.

@@ -38,16 +38,17 @@ fn across(curve: &Curve) -> impl Iterator<Item = f64> + '_ {
 
 /// The axis of its range, or around values where it has none that can be used; else from 0 to 1, or 1 to 10.
 fn fitted(given: &Axis, values: Vec<f64>) -> axis::Axis {
-    let title = &given.title;
-    let ranged = given.range.and_then(|(low, high)| match given.kind {
-        AxisKind::Linear => axis::Axis::spanning(title, low, high),
-        AxisKind::Log => axis::Axis::log_spanning(title, low, high),
-    });
-    let around = || match given.kind {
-        AxisKind::Linear => axis::Axis::linear(title, values),
-        AxisKind::Log => axis::Axis::log(title, values),
-    };
-    ranged.or_else(around).unwrap_or_else(|| axis::Axis::bare(title, given.kind == AxisKind::Log))
+    let (title, range) = (&given.title, given.range);
+    match given.kind {
+        AxisKind::Linear => {
+            let ranged = range.and_then(|(low, high)| axis::Axis::spanning(title, low, high));
+            ranged.or_else(|| axis::Axis::linear(title, values)).unwrap_or_else(|| axis::Axis::bare(title))
+        }
+        AxisKind::Log => {
+            let ranged = range.and_then(|(low, high)| axis::Axis::log_spanning(title, low, high));
+            ranged.or_else(|| axis::Axis::log(title, values)).unwrap_or_else(|| axis::Axis::bare_log(title))
+        }
+    }
 }
 
 /// Edges halfway between evenly placed centres; the outer ones as far out as the inner ones.

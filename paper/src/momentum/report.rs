@@ -73,13 +73,9 @@ fn ends(range: Option<(f64, f64)>) -> String {
 
 /// A number with so many decimal places and a minus sign that is one.
 fn digits(value: f64, places: usize) -> String {
-    // Adding 0 makes −0 zero.
-    let scale = 10_f64.powi(places as i32);
-    let text = if value.is_finite() {
-        format!("{:.places$}", (value * scale).round() / scale + 0.0)
-    } else {
-        value.to_string()
-    };
+    let text = format!("{value:.places$}");
+    let zero = text.chars().all(|c| "-0.".contains(c));
+    let text = if zero { text.trim_start_matches('-').to_owned() } else { text };
     text.replace('-', "−").replace("inf", "∞")
 }
 
