@@ -18,24 +18,14 @@
 //!
 //! Rows are looked at in the order of the coordinates, so that of supports that tie the one with smaller indices stays.
 
-use pulp::Arch;
-
 use super::enumerate_scan::Rest;
 use super::enumerate_tree::tree;
 use super::quadratic::Quadratic;
-use super::sweep::{DEPENDENT, eliminate};
+use super::scaled::{Best, Scaled, TIE};
 use crate::space::IndexSet;
 
-/// Gains that differ by this share are tied.
-pub(super) const TIE: f64 = 1e-10;
-/// The share of f(0) up to which the value of a support has to be certain.
-const REPRODUCED: f64 = 1e-9;
 /// Gains that differ by this share are worth being solved.
 const NEARLY: f64 = 1e-6;
-/// The rounding of G_jj, of which a Schur complement loses more the smaller it is.
-const UNCERTAIN: f64 = 1e-15;
-/// Vectors are filled up to a multiple of this, which no register exceeds.
-pub(super) const LANES: usize = 8;
 /// What a row costs besides its pairs, in pairs for each coordinate of the support: measured, from 15 ns for four of
 /// 200 coordinates to 200 ns for seven of 28, where prefixes are many and rows short.
 const PER_ROW: f64 = 24.0;
@@ -83,7 +73,7 @@ pub(super) fn best_subset(
     if k < 2 || !scaled.is_perfect(&root, &best) {
         best = if affordable { scaled.scan(&root, k, best) } else { tree(&scaled, &root, k, best, budget)? };
     }
-    scaled.proven(&root, best, choose(free, k))
+    proven(&scaled, &root, best, choose(free, k))
 }
 
 /// C(n, k).
@@ -96,131 +86,22 @@ fn predicted(n: usize, k: usize) -> f64 {
     if k == 0 { 1.0 } else { choose(n, k) + PER_ROW * k as f64 * choose(n, k - 1) }
 }
 
-/// The length of vectors for n coordinates.
-pub(super) fn padded(n: usize) -> usize {
-    n.next_multiple_of(LANES)
-}
-
-/// A quadratic in units in which G_jj = 1; columns of zeros stay so.
-pub(super) struct Scaled {
-    pub n: usize,
-    /// G, row after row, each filled up with zeros; and b.
-    pub gram: Vec<f64>,
-    pub linear: Vec<f64>,
-    constant: f64,
-    pub kept: Vec<usize>,
-    /// 0, 1, …, n − 1.
-    pub names: Vec<usize>,
-    pub arch: Arch,
-}
-
-/// The gain of a support, and how much of it may be rounding.
-struct Fit {
-    gain: f64,
-    doubt: f64,
-}
-
-impl Scaled {
-    pub fn new(q: &dyn Quadratic, kept: &IndexSet) -> Self {
-        let (n, names) = (q.dim(), (0..q.dim()).collect::<Vec<usize>>());
-        let scale = |room: &f64| if *room > 0.0 { 1.0 / room.sqrt() } else { 0.0 };
-        let scale: Vec<f64> = q.diagonal().iter().map(scale).collect();
-        q.prepare(&names);
-        let mut gram = vec![0.0; n * padded(n)];
-        for (j, row) in gram.chunks_exact_mut(padded(n).max(1)).enumerate() {
-            row.iter_mut().zip(q.column(j)).zip(&scale).for_each(|((out, g), other)| *out = g * scale[j] * other);
-        }
-        let linear = q.linear().iter().zip(&scale).map(|(b, scale)| b * scale).collect();
-        Self { n, gram, linear, constant: q.constant(), kept: kept.indices().to_vec(), names, arch: Arch::new() }
+/// What was found, with the smaller of two coordinates that bring the same, and without what brings nothing.
+fn proven(scaled: &Scaled, root: &Rest, best: Best, subsets: f64) -> Option<Proven> {
+    let least = best.gain - TIE * best.gain - 2.0 * scaled.fit(&best.support).doubt;
+    let mut support = scaled.needed(best.support, least);
+    for at in (0..support.len()).rev() {
+        let mut others = support.clone();
+        let last = others.remove(at);
+        let ties = scaled.substitutes(root, &others, least - NEARLY * least);
+        let smaller = ties.into_iter().find(|&j| j < last && scaled.reaches(&[&others[..], &[j]].concat(), least));
+        support[at] = smaller.unwrap_or(last);
     }
-
-    /// The gain of a support and of what is kept. O((k + kept)³).
-    fn fit(&self, support: &[usize]) -> Fit {
-        let all: Vec<usize> = self.kept.iter().chain(support).copied().collect();
-        let entry = |i: usize, j: usize| self.gram[i * padded(self.n) + j];
-        let mut c: Vec<f64> = all.iter().flat_map(|&i| all.iter().map(move |&j| entry(i, j))).collect();
-        let mut q: Vec<f64> = all.iter().map(|&j| self.linear[j]).collect();
-        let mut fit = Fit { gain: 0.0, doubt: 0.0 };
-        eliminate(&mut c, &mut q, &vec![DEPENDENT; all.len()], |slope, pivot| {
-            let part = slope * slope / pivot;
-            fit.gain += part;
-            fit.doubt += part * UNCERTAIN / pivot;
-        });
-        fit
-    }
-
-    /// What was found, with the smaller of two coordinates that bring the same, and without what brings nothing.
-    fn proven(&self, root: &Rest, best: Best, subsets: f64) -> Option<Proven> {
-        let least = best.gain - TIE * best.gain - 2.0 * self.fit(&best.support).doubt;
-        let mut support = self.needed(best.support, least);
-        for at in (0..support.len()).rev() {
-            let mut others = support.clone();
-            let last = others.remove(at);
-            let ties = self.substitutes(root, &others, least - NEARLY * least);
-            let smaller = ties.into_iter().find(|&j| j < last && self.reaches(&[&others[..], &[j]].concat(), least));
-            support[at] = smaller.unwrap_or(last);
-        }
-        support.sort_unstable();
-        let support = self.needed(support, least);
-        let fit = self.fit(&support);
-        let objective = self.constant - 0.5 * fit.gain;
-        (best.sure && self.is_sure(&fit) && objective.is_finite()).then_some(Proven { support, objective, subsets })
-    }
-
-    /// What a support cannot do without to reach a gain; the larger indices go first.
-    fn needed(&self, mut support: Vec<usize>, gain: f64) -> Vec<usize> {
-        for at in (0..support.len()).rev() {
-            let out = support.remove(at);
-            if !self.reaches(&support, gain) {
-                support.insert(at, out);
-            }
-        }
-        support
-    }
-
-    fn reaches(&self, support: &[usize], gain: f64) -> bool {
-        let fit = self.fit(support);
-        fit.gain >= gain && self.is_sure(&fit)
-    }
-
-    fn is_sure(&self, fit: &Fit) -> bool {
-        0.5 * fit.doubt <= REPRODUCED * self.constant.abs().max(0.5 * fit.gain)
-    }
-}
-
-/// The best support so far.
-#[derive(Debug, Clone)]
-pub(super) struct Best {
-    support: Vec<usize>,
-    pub gain: f64,
-    /// Whether its value is certain.
-    pub sure: bool,
-    /// The gain that another one has to exceed.
-    pub threshold: f64,
-}
-
-impl Best {
-    /// A support to begin with; the search is to find it again, or one with smaller indices that ties.
-    fn new(scaled: &Scaled, support: Vec<usize>) -> Self {
-        let mut best = Self { support: Vec::new(), gain: 0.0, sure: true, threshold: -1.0 };
-        best.offer(scaled, support);
-        Self { threshold: best.gain - 2.0 * TIE * best.gain, ..best }
-    }
-
-    /// Solves a support that looks better; what counts of its gain is what is certain of it.
-    pub fn offer(&mut self, scaled: &Scaled, mut support: Vec<usize>) {
-        let fit = scaled.fit(&support);
-        if fit.gain - fit.doubt > self.threshold {
-            support.sort_unstable();
-            let (gain, sure) = (fit.gain, scaled.is_sure(&fit));
-            *self = Self { support, gain, sure, threshold: gain + TIE * gain };
-        }
-    }
-
-    /// The better of two, the first where they tie.
-    pub fn or(self, other: Self) -> Self {
-        if other.gain > self.threshold { other } else { self }
-    }
+    support.sort_unstable();
+    let support = scaled.needed(support, least);
+    let fit = scaled.fit(&support);
+    let objective = scaled.constant - 0.5 * fit.gain;
+    (best.sure && scaled.is_sure(&fit) && objective.is_finite()).then_some(Proven { support, objective, subsets })
 }
 
 #[cfg(test)]

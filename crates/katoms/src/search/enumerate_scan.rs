@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pulp::{Simd, WithSimd};
 
-use super::enumerate::{Best, LANES, Scaled, TIE, padded};
+use super::scaled::{Best, LANES, Scaled, TIE, padded};
 use super::sweep::DEPENDENT;
 use crate::linalg::parallel;
 

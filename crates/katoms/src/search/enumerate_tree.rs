@@ -14,8 +14,8 @@
 
 use pulp::{Simd, WithSimd};
 
-use super::enumerate::{Best, Scaled, padded};
 use super::enumerate_scan::{Rest, Row};
+use super::scaled::{Best, Scaled, padded};
 use super::sweep::DEPENDENT;
 
 /// The Schur complement up to which H is too uncertain to be had.

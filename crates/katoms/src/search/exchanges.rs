@@ -9,6 +9,7 @@ use pulp::bytemuck::cast_slice;
 use pulp::{Arch, Simd, WithSimd};
 
 use super::quadratic::Quadratic;
+use super::swap::{Swap, Swaps};
 use super::sweep::{Strip, eliminate};
 use super::tableau::{Leaving, Tableau};
 use crate::linalg::parallel;
@@ -18,34 +19,6 @@ use crate::linalg::top_k;
 const CLEAR: f64 = 8.0;
 /// Atoms inside whose substitutes are looked for one after the other.
 const SHARED: usize = 16;
-
-/// One atom out, one in.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Swap {
-    pub out: usize,
-    pub into: usize,
-    /// How much f falls; negative where it rises.
-    pub gain: f64,
-}
-
-/// The best substitute of each atom inside, and how they were found.
-#[derive(Debug, Clone)]
-pub(crate) struct Swaps {
-    /// The best first.
-    pub best: Vec<Swap>,
-    /// The number of exchanges that were compared.
-    pub compared: usize,
-    /// Whether these are all that there are, and compared exactly.
-    pub exhaustive: bool,
-}
-
-impl Swaps {
-    /// The same from a point that is above the minimum over its atoms.
-    pub fn above(mut self, rise: f64) -> Self {
-        self.best.iter_mut().for_each(|swap| swap.gain += rise.max(0.0));
-        self
-    }
-}
 
 impl Tableau<'_> {
     /// How much f falls when one more atom comes in, for each atom; −∞ where it cannot.

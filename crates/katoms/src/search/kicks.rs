@@ -2,7 +2,7 @@
 
 use rand::{Rng, RngExt};
 
-use super::local_search::{IMPROVES, LocalSearch, Model, Work, enrol};
+use super::local_search::{FEW, IMPROVES, LocalSearch, Model, Work, enrol};
 use super::tableau::Tableau;
 use crate::linalg::parallel;
 use crate::simulate::generator;
@@ -13,7 +13,6 @@ const STREAM: u64 = 8;
 const UPHILL: f64 = 0.3;
 /// How often the atom that a kick lets in is not the best but one of the best few, and of how many.
 const SURPRISE: f64 = 0.3;
-pub(super) const FEW: usize = 4;
 /// How much is varied in one round.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Round {

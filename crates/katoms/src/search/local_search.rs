@@ -2,16 +2,15 @@
 //!
 //! Work is counted in entries of the tableau, so that a budget ends it at the same place everywhere.
 
-use super::kicks::FEW;
-pub(crate) use super::kicks::Round;
 use super::partners::Partners;
 use super::quadratic::Quadratic;
-pub(crate) use super::size_path::SizePath;
 use super::tableau::Tableau;
 use crate::linalg::top_k;
 use crate::set::Atoms;
 use crate::space::{IndexSet, SparseVec};
 
+/// Atoms of which one is let in by chance.
+pub(super) const FEW: usize = 4;
 /// An exchange improves when it lowers the objective by more than this share.
 pub(crate) const IMPROVES: f64 = 1e-9;
 /// Below this share of the objective at 0 what a quadratic says is rounding.

@@ -1,8 +1,6 @@
 //! What a search over atoms asks of an objective. The search is compiled once, behind this trait: a call costs a pass over
 //! the data, or a few columns of it.
 
-use super::bounds::Bounds;
-use super::within::Within;
 use crate::driver::Reference;
 use crate::linalg::parallel;
 use crate::loss::Loss;
@@ -130,7 +128,7 @@ where
         g
     }
     fn null_gradient(&self, kept: &IndexSet) -> Vec<f64> {
-        let residual = Objective::residual(self, &null_model(self, kept, None));
+        let residual = Objective::residual(self, &free_null_model(self, kept));
         self.first_pass(&residual).unwrap_or_else(|| Problem::pass(self, &[&residual]).swap_remove(0))
     }
     fn second_derivatives(&self, h: &[f64]) -> Option<Vec<f64>> {
@@ -161,11 +159,8 @@ where
     }
 }
 
-/// The point without atoms: the minimum over what is always in, within bounds where there are some.
-pub(crate) fn null_model(f: &dyn Problem, kept: &IndexSet, bounds: Option<&Bounds>) -> Evaluated<SparseVec> {
+/// The minimum over what is always in.
+pub(super) fn free_null_model(f: &dyn Problem, kept: &IndexSet) -> Evaluated<SparseVec> {
     let start = if kept.dimension() == 0 { SparseVec::zero(f.dim()) } else { kept.point(&vec![0.0; kept.dimension()]) };
-    match bounds {
-        Some(bounds) => Within::new(f, bounds, kept).minimum(&start, f64::INFINITY),
-        None => f.refit(f.at(start), kept),
-    }
+    f.refit(f.at(start), kept)
 }

@@ -3,10 +3,11 @@
 use super::Effort;
 use super::accept::{Accept, Fitted};
 use super::boxed::Boxed;
-use super::local_search::{LocalSearch, Model, Round, Work, enrol};
+use super::kicks::Round;
+use super::local_search::{LocalSearch, Model, Work, enrol};
 use super::pricing::Everything;
 use super::squares::{COMPARED, multiplications};
-use super::tableau::Swap;
+use super::swap::Swap;
 use super::working_set::Local;
 use crate::space::SparseVec;
 

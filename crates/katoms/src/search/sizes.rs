@@ -4,10 +4,11 @@
 //! and what promises most from there joins the set; the last one looks at all of them.
 
 use super::explore::GoOn;
-use super::local_search::{LocalSearch, Model, SizePath, Work};
+use super::local_search::{LocalSearch, Model, Work};
 use super::pricing::Everything;
+use super::size_path::SizePath;
 use super::squares::{ALL, Found, Squares, compared_within};
-use super::tableau::Swaps;
+use super::swap::Swaps;
 use super::working_set::{Local, WorkingSet};
 use crate::space::{Point, SparseVec};
 

@@ -1,8 +1,8 @@
 //! A model of some atoms on a [`Sweep`]: atoms come in and leave. What others would bring is told in `exchanges`.
 
 use super::boxed::Boxed;
-pub(crate) use super::exchanges::{Swap, Swaps};
 use super::quadratic::Quadratic;
+use super::swap::Swap;
 use super::sweep::Sweep;
 use crate::linalg::parallel;
 use crate::linalg::{Matrix, dot, inverse_symmetric, top_k};

@@ -2,7 +2,7 @@
 
 use super::bounds::Bounds;
 use super::box_minimum::BoxQuadratic;
-use super::problem::Problem;
+use super::problem::{Problem, free_null_model};
 use crate::linalg::{Matrix, dot};
 use crate::objective::Evaluated;
 use crate::set::Atoms;
@@ -140,4 +140,12 @@ pub(crate) fn lasting(atoms: &Atoms, kept: &IndexSet, mut chosen: Vec<usize>, x:
         }
     }
     chosen
+}
+
+/// The point without atoms: the minimum over what is always in, within bounds where there are some.
+pub(crate) fn null_model(f: &dyn Problem, kept: &IndexSet, bounds: Option<&Bounds>) -> Evaluated<SparseVec> {
+    match bounds {
+        Some(bounds) => Within::new(f, bounds, kept).minimum(&SparseVec::zero(f.dim()), f64::INFINITY),
+        None => free_null_model(f, kept),
+    }
 }

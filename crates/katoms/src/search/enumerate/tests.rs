@@ -1,5 +1,6 @@
 use super::*;
 use crate::search::quadratic::Terms;
+use crate::search::sweep::DEPENDENT;
 
 /// A quadratic whose Gram matrix is written out.
 struct Gram<'a> {
@@ -150,8 +151,8 @@ impl Data {
         let scaled = scaled(&q, kept);
         let root = scaled.root();
         let nothing = || Best::new(&scaled, Vec::new());
-        let by_scan = scaled.proven(&root, scaled.scan(&root, k, nothing()), 0.0);
-        let by_tree = tree(&scaled, &root, k, nothing(), 1e9).and_then(|best| scaled.proven(&root, best, 0.0));
+        let by_scan = proven(&scaled, &root, scaled.scan(&root, k, nothing()), 0.0);
+        let by_tree = tree(&scaled, &root, k, nothing(), 1e9).and_then(|best| proven(&scaled, &root, best, 0.0));
         let whole = best(&q, kept, k, &[], 1e9);
         assert!(whole.is_some() || refusable, "nothing for {about}");
         for found in by_tree.iter().chain(&by_scan).chain(&whole) {
@@ -280,7 +281,7 @@ fn of_two_that_tie_has_smaller_indices() {
             assert_eq!(with_nine, best(&q, &[], k, &[], 1e9).map(|found| found.support));
             assert!(with_nine.is_some_and(|support| support.contains(&2)), "k = {k}");
             let found = tree(&scaled, &root, k, Best::new(&scaled, vec![9]), 1e9);
-            let found = found.and_then(|best| scaled.proven(&root, best, 0.0));
+            let found = found.and_then(|best| proven(&scaled, &root, best, 0.0));
             assert!(found.is_some_and(|found| found.support.contains(&2)), "k = {k}");
         }
     }
@@ -305,7 +306,7 @@ fn a_perfect_fit_holds_what_it_needs() {
     let (gram, linear, constant) = data.gram();
     let q = Gram::new(&gram, &linear, constant);
     let scaled = scaled(&q, &[]);
-    let any = scaled.proven(&scaled.root(), Best::new(&scaled, vec![3, 4]), 15.0);
+    let any = proven(&scaled, &scaled.root(), Best::new(&scaled, vec![3, 4]), 15.0);
     for found in [best(&q, &[], 2, &[], 1e9), best(&q, &[], 2, &[3, 4], 1e9), any] {
         assert_eq!(found.map(|found| (found.support, found.subsets)), Some((vec![0], 15.0)));
     }
