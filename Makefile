@@ -96,7 +96,6 @@ figures: ## the figures of docs/figures.md: kernels, the method, the search
 	cargo run --release -p katoms-bench --bin heart
 	cargo run --release -p katoms-bench --bin methods
 	cargo run --release -p katoms-bench --bin best path
-	cargo run --release -p katoms-bench --bin best reuse
 	cargo run --release -p katoms-bench --bin best cv
 
 # `make peers SIZE=--full` takes 100 draws and every k: about an hour on two cores.

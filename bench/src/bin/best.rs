@@ -8,7 +8,6 @@
 //! - `correlated`: support and prediction on the AR(1) design, into FOLDER/correlated_METHOD.csv, and
 //!   a table of all such files;
 //! - `path`: passes and objectives along k = 1, …, 50 on a wide noisy problem, against OMP's;
-//! - `reuse`: what there is to save from k to k + 1;
 //! - `cv`: the time of a five-fold cross-validation there, against the plain path's.
 //!
 //! FOLDER is `target/best` unless told. Options: `--draws N` (20, of recovery), `--full` (100 draws and every k
@@ -28,15 +27,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Instant;
 
-use katoms::driver::Run;
-use katoms::linalg;
 use katoms::loss::LeastSquares;
-use katoms::method::AcceleratedIht;
-use katoms::operator::{Counted, Counts, LinearOperator};
+use katoms::operator::{Counted, Counts};
 use katoms::select::{self, CrossValidation, Folds, Preparation, cross_validate};
-use katoms::set::{ConstraintSet, KSparse};
-use katoms::space::{Point, SparseVec};
-use katoms::{Fit, Objective, Options, fit};
+use katoms::set::KSparse;
+use katoms::space::SparseVec;
+use katoms::{Fit, Objective, fit};
 use katoms_bench::baselines::Data;
 use katoms_bench::figure::{HEADER, Tally};
 use katoms_bench::problems::{self, Halves, Kind, Sparse};
@@ -96,13 +92,12 @@ struct Asked {
 
 type Section = (&'static str, fn(&Asked) -> Outcome<()>);
 
-const SECTIONS: [Section; 7] = [
+const SECTIONS: [Section; 6] = [
     ("draws", draws),
     ("recovery", recovery),
     ("figure", figure),
     ("correlated", correlated),
     ("path", path),
-    ("reuse", reuse),
     ("cv", cv),
 ];
 
@@ -345,82 +340,6 @@ fn path(asked: &Asked) -> Outcome<()> {
     }
     println!("in all: worst {worst:+.2e}, {worse} of {models} models above OMP's");
     Ok(())
-}
-
-/// Three ways to go from k to k + 1: which one reads least?
-///
-/// - our path: a dozen columns of the Gram matrix a pass;
-/// - the method, warm-started: a pass for each move;
-/// - gradients with a bound: a column j needs no work while |φⱼᵀr_old| + ‖φⱼ‖‖r − r_old‖ stays below the entry
-///   threshold, the largest |φⱼᵀr| outside (columns of norm 1). Every column that is read renews its own r_old.
-fn reuse(_: &Asked) -> Outcome<()> {
-    println!("1000 x 20000 f64, 25 planted, SNR 5, k = 1, ..., {LONGEST}: pass-equivalents and objectives");
-    for seed in 0..3 {
-        let problem = problems::path_problem(seed)?;
-        let counted = Counted::new(problem.operator()?);
-        let f = Objective::new(&counted, LeastSquares::new(problem.target.clone())?)?;
-        let n = problem.truth.dim();
-        let equivalents = |counts: Counts| counts.passes as f64 + counts.columns as f64 / n as f64;
-        let set = KSparse::new(1, n)?;
-        let gram = Fit::new(&f, &set).path(1..=LONGEST)?;
-        let by_gram = equivalents(counted.take());
-
-        let method = AcceleratedIht::for_structure(set.structure());
-        let (mut x, mut excess) = (SparseVec::zero(n), 0.0_f64);
-        for model in &gram.models {
-            let set = KSparse::new(model.atoms, n)?;
-            let mut run = Run::starting_at(&f, &set, &method, Options::for_set(&set), x)?;
-            while !run.is_done() {
-                run.step();
-            }
-            let outcome = run.outcome_unchecked();
-            excess = excess.max(outcome.objective / model.objective - 1.0);
-            x = outcome.point;
-        }
-        let by_method = equivalents(counted.take());
-
-        let (read, untouched) = bounded(&problem, &gram)?;
-        println!(
-            "seed {seed}: Gram columns {by_gram:.1}; method, warm-started {by_method:.1}, objective up to {:.2} % higher; \
-             gradients with the bound {read:.1} (it spares {:.0} % of the columns)",
-            100.0 * excess,
-            100.0 * untouched
-        );
-    }
-    Ok(())
-}
-
-/// Pass-equivalents of one bounded gradient for each model of a path, and the share of columns spared.
-fn bounded(problem: &Sparse<f64>, path: &select::Path<SparseVec>) -> Outcome<(f64, f64)> {
-    let (m, n) = (problem.rows, problem.truth.dim());
-    let design = problem.operator()?;
-    let norms: Vec<f64> = problem.design.chunks(m).map(linalg::norm).collect();
-    let mut residuals: Vec<Vec<f64>> = vec![problem.target.clone()];
-    for model in &path.models {
-        let mut image = vec![0.0; m];
-        design.apply(&model.point, &mut image);
-        residuals.push(linalg::combine(1.0, &problem.target, -1.0, &image));
-    }
-    // Where each column was read last, and what it gave.
-    let mut last = vec![0; n];
-    let mut seen = design.new_covector();
-    design.adjoint(&residuals[0], &mut seen);
-    let mut read = n;
-    for now in 1..residuals.len() {
-        let mut exact = design.new_covector();
-        design.adjoint(&residuals[now], &mut exact);
-        let threshold = (0..n).map(|j| exact[j].abs() / norms[j]).fold(0.0, f64::max);
-        let moved: Vec<f64> =
-            (0..now).map(|old| linalg::norm(&linalg::combine(1.0, &residuals[now], -1.0, &residuals[old]))).collect();
-        for j in 0..n {
-            if seen[j].abs() / norms[j] + moved[last[j]] >= threshold {
-                (last[j], seen[j]) = (now, exact[j]);
-                read += 1;
-            }
-        }
-    }
-    let all = residuals.len() * n;
-    Ok((read as f64 / n as f64, 1.0 - read as f64 / all as f64))
 }
 
 /// Five-fold cross-validation over twenty values of k against the plain path over them, in turns.

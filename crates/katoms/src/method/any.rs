@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::smooth::{Algorithm, CoordinateAtoms, Smooth};
 use super::{
-    AcceleratedIht, AlpsState, Bfgd, BfgdState, Cgiht, CgihtState, Cosamp, DoreState, DoubleOverrelaxation, EcmeDore,
-    EcmeState, FastIht, FastState, Fista, FistaState, Foba, FobaState, Greedy, GreedyState, HardThresholdingPursuit,
-    IhtState, Lasso, LassoState, MatrixAlps, NihtState, NormalisedIht, Progress, PursuitState, RiemannianCg,
-    RiemannianCgState, SubspacePursuit, SubspaceState, Twist, TwistState, Walk,
+    AcceleratedIht, AlpsState, Bfgd, BfgdState, Cgiht, CgihtState, Cosamp, EcmeDore, EcmeState, Fista, FistaState,
+    Foba, FobaState, Greedy, GreedyState, HardThresholdingPursuit, IhtState, Lasso, LassoState, MatrixAlps, NihtState,
+    NormalisedIht, Progress, PursuitState, RiemannianCg, RiemannianCgState, SubspacePursuit, SubspaceState, Twist,
+    TwistState, Walk,
 };
 use crate::error::Error;
 use crate::objective::Evaluated;
@@ -124,13 +124,11 @@ any_method! {
     AtomMethod with AtomState on SparseVec, Vec<f64>, dyn CoordinateAtoms;
     AcceleratedIht(IhtState<SparseVec>),
     NormalisedIht(NihtState<SparseVec>),
-    DoubleOverrelaxation(DoreState<SparseVec>),
     EcmeDore(EcmeState<SparseVec>),
     HardThresholdingPursuit(PursuitState<SparseVec>),
     Cosamp(Walk<SparseVec>),
     SubspacePursuit(SubspaceState),
     Cgiht(CgihtState<SparseVec>),
-    FastIht(FastState<SparseVec>),
     Greedy(GreedyState),
     Foba(FobaState),
 }
@@ -140,9 +138,7 @@ any_method! {
     RankMethod with RankState on LowRank, MatrixCovector, Rank;
     AcceleratedIht(IhtState<LowRank>),
     NormalisedIht(NihtState<LowRank>),
-    DoubleOverrelaxation(DoreState<LowRank>),
     Cgiht(CgihtState<LowRank>),
-    FastIht(FastState<LowRank>),
     MatrixAlps(AlpsState),
     Bfgd(BfgdState),
     RiemannianCg(RiemannianCgState),

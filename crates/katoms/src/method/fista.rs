@@ -52,21 +52,6 @@ pub enum Restart {
 }
 
 /// FISTA with its parts, for any penalty and loss.
-///
-/// ```
-/// use std::ops::ControlFlow;
-/// use katoms::driver::{Options, solve};
-/// use katoms::method::Fista;
-/// use katoms::penalty::L1;
-/// use katoms::{Objective, Status, loss::LeastSquares, operator::Dense};
-/// let x = [1.0, 0.0, 0.0,  0.0, 1.0, 0.0,  0.0, 0.6, 0.8];
-/// let f = Objective::new(Dense::column_major(&x, 3, 3)?, LeastSquares::new(vec![0.0, 0.6, 0.8])?)?;
-/// let lasso = L1::new(0.1, 3)?;
-/// let outcome = solve(&f, &lasso, &Fista::default(), Options::default(), |_, _| ControlFlow::Continue(()))?;
-/// assert_eq!(outcome.status, Status::Converged);
-/// assert!((outcome.point.value_at(2) - 0.9).abs() < 1e-3);
-/// # Ok::<(), katoms::Error>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Fista {
     /// How far a step goes. Default: backtracking.

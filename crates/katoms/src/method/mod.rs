@@ -50,9 +50,9 @@ pub use soft_impute::{NuclearFit, NuclearPath, SoftImpute, SoftImputeState, soft
 pub(crate) use step::line_search;
 pub use step::{Step, largest_curvature};
 pub use thresholding::{
-    AlpsState, AlpsVersion, Cgiht, CgihtState, Cosamp, DoreState, DoubleOverrelaxation, EcmeDore, EcmeState, FastIht,
-    FastState, Frame, HardThresholdingPursuit, MatrixAlps, NihtState, NormalisedIht, PursuitState, RestrictedEstimate,
-    SubspacePursuit, SubspaceState, SupportRestart, Walk,
+    Acceleration, AlpsState, AlpsVersion, Cgiht, CgihtState, Cosamp, EcmeDore, EcmeState, Frame,
+    HardThresholdingPursuit, MatrixAlps, NihtState, NormalisedIht, PursuitState, RestrictedEstimate, SubspacePursuit,
+    SubspaceState, SupportRestart, Walk,
 };
 pub use twist::{Twist, TwistState};
 

@@ -107,53 +107,29 @@ smooth! {
             Some(squares)
         }
     }
-    /// x with its image. Touches only x's columns.
     fn at(&self, x: P) -> Evaluated<P>;
-    /// A·x, where the caller counts the columns.
     fn uncounted_image(&self, x: &P) -> Vec<f64>;
-    /// f(x).
     fn value(&self, x: &Evaluated<P>) -> f64;
-    /// A number that f never goes below.
     fn lower_bound(&self) -> f64;
-    /// The weight of the ridge.
     fn ridge_weight(&self) -> f64;
-    /// ∇ℓ at the image.
     fn residual(&self, x: &Evaluated<P>) -> Vec<f64>;
-    /// The diagonal of ∇²ℓ at the image.
     fn curvatures(&self, x: &Evaluated<P>) -> Vec<f64>;
-    /// The gradients at several points. One pass.
     fn gradients(&self, xs: &[Evaluated<P>]) -> Vec<G>;
-    /// ∇f(x) on a support. Touches its columns.
     fn gradient_on(&self, x: &Evaluated<P>, t: &P::Support) -> P;
-    /// The Hessian with the curvatures h, times d, on a support.
     fn hessian_times(&self, h: &[f64], d: &Evaluated<P>, t: &P::Support) -> P;
-    /// Aᵀ·r on a support.
     fn pulled_back_on(&self, r: &[f64], t: &P::Support) -> P;
-    /// The same for many r.
     fn pulled_back_block_on(&self, rs: &[&[f64]], t: &P::Support) -> Vec<P>;
-    /// A_leftᵀ·diag(h)·A_right, where the operator is quicker at it than copies of the columns are.
     fn products(&self, h: &[f64], left: &P::Support, right: &P::Support) -> Option<Matrix>;
-    /// ⟨∇f(x), d⟩.
     fn slope(&self, x: &Evaluated<P>, d: &Evaluated<P>) -> f64;
-    /// The same for several d.
     fn slopes(&self, x: &Evaluated<P>, ds: &[Evaluated<P>]) -> Vec<f64>;
-    /// ⟨d, ∇²f·e⟩ for several e, with the curvatures h.
     fn bends(&self, h: &[f64], d: &Evaluated<P>, es: &[Evaluated<P>]) -> Vec<f64>;
-    /// ⟨d, ∇²f(x)·d⟩.
     fn bend(&self, x: &Evaluated<P>, d: &Evaluated<P>) -> f64;
-    /// ⟨c, ∇²f(x)·d⟩.
     fn bend_between(&self, x: &Evaluated<P>, c: &Evaluated<P>, d: &Evaluated<P>) -> f64;
-    /// The second derivative of the ridge along a basis vector.
     fn ridge_on_basis(&self, t: &P::Support, i: usize) -> f64;
-    /// What the ridge adds to a gradient at x.
     fn add_ridge(&self, x: &P, g: &mut G);
-    /// What has been read so far.
     fn cost(&self) -> Cost;
-    /// Columns that were read without `at`.
     fn count_columns(&self, columns: usize);
-    /// The columns of the last refit, which are then gone.
     fn take_columns(&self) -> Option<ColumnCache<P::Support>>;
-    /// Keeps the columns of a refit for the next one.
     fn keep_columns(&self, columns: ColumnCache<P::Support>);
 }
 
@@ -224,15 +200,12 @@ pub trait Algorithm<P: Point, G: Covector<P>>: Sync {
     /// # Errors
     /// When an option makes no sense.
     fn start(&self, f: &dyn Smooth<P, G>, subject: &Self::Subject, x0: P) -> Result<Self::State, Error>;
-    /// [`Method::query`].
     fn query<'s>(&self, state: &'s Self::State) -> &'s Evaluated<P>;
-    /// [`Method::advance`].
     fn advance(&self, f: &dyn Smooth<P, G>, subject: &Self::Subject, state: &mut Self::State, g: &G) -> Progress;
     /// [`Method::iterate`]: where the gradient is wanted, unless told otherwise.
     fn iterate<'s>(&self, state: &'s Self::State) -> &'s Evaluated<P> {
         self.query(state)
     }
-    /// [`Method::finish`].
     fn finish(&self, f: &dyn Smooth<P, G>, state: &mut Self::State) {
         let _ = (f, state);
     }
@@ -240,11 +213,9 @@ pub trait Algorithm<P: Point, G: Covector<P>>: Sync {
     fn label(&self) -> &'static str {
         std::any::type_name::<Self>().rsplit("::").next().unwrap_or_default()
     }
-    /// [`Method::takes_candidates`].
     fn takes_candidates(&self) -> bool {
         false
     }
-    /// [`Method::restart`].
     fn restart(&self, state: &mut Self::State) {
         let _ = state;
     }
@@ -326,15 +297,7 @@ macro_rules! methods {
     )*};
 }
 
-methods!(
-    AcceleratedIht,
-    NormalisedIht,
-    DoubleOverrelaxation,
-    EcmeDore,
-    FastIht,
-    Cgiht,
-    HardThresholdingPursuit,
-    Cosamp
-);
-methods!(SubspacePursuit, MatrixAlps, Bfgd, RiemannianCg, Greedy, Foba, FrankWolfe, Lasso, BlockDescent, Fista, Twist);
-methods!(SoftImpute, AtomMethod, RankMethod, L1Method);
+methods! {
+    AcceleratedIht, NormalisedIht, EcmeDore, Cgiht, HardThresholdingPursuit, Cosamp, SubspacePursuit, MatrixAlps, Bfgd,
+    RiemannianCg, Greedy, Foba, FrankWolfe, Lasso, BlockDescent, Fista, Twist, SoftImpute, AtomMethod, RankMethod, L1Method
+}

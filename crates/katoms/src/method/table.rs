@@ -3,8 +3,8 @@
 //! `docs/methods.md` has this table; a test compares them.
 
 use super::{
-    AcceleratedIht, AtomMethod, Bfgd, Cgiht, Cosamp, DoubleOverrelaxation, EcmeDore, FastIht, Fista, Foba, FrankWolfe,
-    Greedy, HardThresholdingPursuit, L1Method, Lasso, MatrixAlps, NormalisedIht, RankMethod, RiemannianCg, Step,
+    AcceleratedIht, AtomMethod, Bfgd, Cgiht, Cosamp, EcmeDore, Fista, Foba, FrankWolfe, Greedy,
+    HardThresholdingPursuit, L1Method, Lasso, MatrixAlps, NormalisedIht, RankMethod, RiemannianCg, Step,
     SubspacePursuit, Twist,
 };
 use crate::error::Error;
@@ -208,9 +208,9 @@ const ENTRIES: &[Entry] = &[
         .costs("1 pass, k columns for each step tried")
         .proven("f falls; recovery under an asymmetric restricted isometry, whatever the scale (Blumensath, Davies 2010)")
         .when("when refits are too dear and scales are unknown"),
-    Entry::new("dore", "DoubleOverrelaxation", ALL)
-        .for_atoms(|| AtomMethod::DoubleOverrelaxation(DoubleOverrelaxation::default()))
-        .for_rank(|| RankMethod::DoubleOverrelaxation(DoubleOverrelaxation::default()))
+    Entry::new("dore", "NormalisedIht::overrelaxed", ALL)
+        .for_atoms(|| AtomMethod::NormalisedIht(NormalisedIht::overrelaxed()))
+        .for_rank(|| RankMethod::NormalisedIht(NormalisedIht::overrelaxed()))
         .costs("1 pass, k columns more than normalised IHT")
         .proven("f never rises; normalised IHT's guarantee (Blumensath 2012)")
         .when("ill-conditioned problems where refits are too dear"),
@@ -256,9 +256,9 @@ const ENTRIES: &[Entry] = &[
         .costs("1 pass, a Newton refit on k atoms")
         .proven("linear convergence under restricted strong convexity and smoothness (Yuan, Li, Zhang 2018)")
         .when("losses other than squares"),
-    Entry::new("fast-iht", "FastIht", ALL)
-        .for_atoms(|| AtomMethod::FastIht(FastIht::default()))
-        .for_rank(|| RankMethod::FastIht(FastIht::default()))
+    Entry::new("fast-iht", "NormalisedIht::fast", ALL)
+        .for_atoms(|| AtomMethod::NormalisedIht(NormalisedIht::fast()))
+        .for_rank(|| RankMethod::NormalisedIht(NormalisedIht::fast()))
         .costs("1 pass, at most 3k columns")
         .proven("f never rises; the paper shows speed by experiment (Wei 2015)")
         .when("when refits are too dear"),

@@ -41,20 +41,6 @@ use crate::space::{Covector, Point};
 const ROUNDING: f64 = 1e-14;
 
 /// TwIST with its parts, for any penalty and loss.
-///
-/// ```
-/// use std::ops::ControlFlow;
-/// use katoms::driver::{Options, solve};
-/// use katoms::method::Twist;
-/// use katoms::penalty::L1;
-/// use katoms::{Objective, Status, loss::LeastSquares, operator::Dense};
-/// let x = [1.0, 0.0, 0.0,  0.0, 1.0, 0.0,  0.0, 0.6, 0.8];
-/// let f = Objective::new(Dense::column_major(&x, 3, 3)?, LeastSquares::new(vec![0.0, 0.6, 0.8])?)?;
-/// let method = Twist { lambda_1: 1e-2, ..Twist::default() };
-/// let outcome = solve(&f, &L1::new(0.1, 3)?, &method, Options::default(), |_, _| ControlFlow::Continue(()))?;
-/// assert_eq!((outcome.status, outcome.point.indices()), (Status::Converged, &[2][..]));
-/// # Ok::<(), katoms::Error>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Twist {
     /// ξ₁, the least eigenvalue of AᵀA as a share of the largest. The authors: 1e-4 for severely

@@ -4,8 +4,8 @@ use katoms::driver::{Options, Run};
 use katoms::linalg::{Matrix, norm, solve_symmetric, top_k};
 use katoms::loss::LeastSquares;
 use katoms::method::{
-    AcceleratedIht, AtomMethod, Cgiht, Cosamp, DoubleOverrelaxation, EcmeDore, FastIht, Frame, HardThresholdingPursuit,
-    Method, Momentum, NormalisedIht, Refit, Safeguard, Step, SubspacePursuit, SupportRestart,
+    AcceleratedIht, AtomMethod, Cgiht, Cosamp, EcmeDore, Frame, HardThresholdingPursuit, Method, Momentum,
+    NormalisedIht, Refit, Safeguard, Step, SubspacePursuit, SupportRestart,
 };
 use katoms::operator::{Dense, LinearOperator, subsampled_dct};
 use katoms::set::{Exchange, Expand, Groups, KSparse, OverlappingGroups};
@@ -238,7 +238,7 @@ fn over_relaxation_is_never_behind_the_step_it_starts_from() {
     let problem = Planted::new(60, 200, 8, 0.1, 7);
     let a = problem.operator();
     let (f, set) = (problem.squares(&a), KSparse::new(8, 200).unwrap());
-    let (method, base) = (DoubleOverrelaxation::default(), NormalisedIht::default());
+    let (method, base) = (NormalisedIht::overrelaxed(), NormalisedIht::default());
     let mut run = Run::new(&f, &set, &method, Options::for_set(&set)).unwrap();
     let (mut ahead, mut moves) = (0, 0);
     while !run.is_done() && moves < 30 {
@@ -319,7 +319,7 @@ fn conjugate_directions_that_are_kept_in_part_do_as_well_as_full_ones() {
 fn fast_iht_extrapolates_to_the_best_point_of_the_line() {
     let problem = Planted::new(60, 150, 6, 0.2, 2);
     let a = problem.operator();
-    let (f, set, method) = (problem.squares(&a), KSparse::new(6, 150).unwrap(), FastIht::default());
+    let (f, set, method) = (problem.squares(&a), KSparse::new(6, 150).unwrap(), NormalisedIht::fast());
     let mut run = Run::new(&f, &set, &method, Options::for_set(&set)).unwrap();
     let (mut x, mut compared) = (run.iterate().clone(), 0);
     while !run.is_done() {
@@ -343,7 +343,7 @@ fn first_steps_without_a_past_are_those_of_normalised_iht() {
     let plain = iterates(&f, &set, &NormalisedIht::default(), 1);
     assert_eq!(plain, iterates(&f, &set, &Cgiht::default(), 1));
     assert_eq!(plain, iterates(&f, &set, &Cgiht::restarted(), 1));
-    assert_eq!(plain, iterates(&f, &set, &FastIht::default(), 1));
+    assert_eq!(plain, iterates(&f, &set, &NormalisedIht::fast(), 1));
 }
 
 #[test]
@@ -421,13 +421,12 @@ fn bad_options_are_named() {
     let a = problem.operator();
     let f = problem.squares(&a);
     let set = KSparse::new(2, 30).unwrap();
-    let base = |c| NormalisedIht { c, kappa: 2.0 };
+    let base = |c| NormalisedIht { c, ..NormalisedIht::default() };
     let pursuit = |step| AtomMethod::HardThresholdingPursuit(HardThresholdingPursuit { step, refit: Refit::Never });
     for (method, words) in [
         (AtomMethod::NormalisedIht(base(1.0)), "option c is 1"),
         (AtomMethod::NormalisedIht(base(0.5)), "option kappa is 2"),
-        (AtomMethod::DoubleOverrelaxation(DoubleOverrelaxation { base: base(f64::NAN) }), "option c is NaN"),
-        (AtomMethod::FastIht(FastIht { base: base(f64::NAN) }), "option c"),
+        (AtomMethod::NormalisedIht(NormalisedIht { c: f64::NAN, ..NormalisedIht::overrelaxed() }), "option c is NaN"),
         (AtomMethod::Cgiht(Cgiht { base: base(f64::NAN), ..Cgiht::default() }), "option c"),
         (pursuit(Step::Fixed(0.0)), "option step is 0"),
         (pursuit(Step::Fixed(-1.0)), "option step is -1"),

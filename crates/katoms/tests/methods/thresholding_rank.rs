@@ -3,8 +3,8 @@
 use katoms::driver::{Options, Run, Stages};
 use katoms::linalg::Matrix;
 use katoms::method::{
-    AcceleratedIht, AlpsVersion, Cgiht, DoubleOverrelaxation, EcmeDore, Frame, HardThresholdingPursuit, MatrixAlps,
-    Momentum, NormalisedIht, Refit, Safeguard, Step,
+    AcceleratedIht, AlpsVersion, Cgiht, EcmeDore, Frame, HardThresholdingPursuit, MatrixAlps, Momentum, NormalisedIht,
+    Refit, Safeguard, Step,
 };
 use katoms::set::{Rank, RankSearch};
 use katoms::space::Point;
@@ -35,7 +35,7 @@ fn conjugate_directions_need_fewer_passes_than_the_steps_they_are_made_of() {
         let (f, set) = (problem.squares(), rank());
         plain += run(&f, &set, &NormalisedIht::default(), direct()).passes;
         conjugate += run(&f, &set, &Cgiht::default(), direct()).passes;
-        over += run(&f, &set, &DoubleOverrelaxation::default(), direct()).passes;
+        over += run(&f, &set, &NormalisedIht::overrelaxed(), direct()).passes;
     }
     assert!(3 * conjugate < 2 * plain, "{conjugate} {plain}");
     assert!(3 * over < 2 * plain, "{over} {plain}");

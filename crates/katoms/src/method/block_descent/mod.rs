@@ -47,21 +47,6 @@ const ROUNDING: f64 = 1e-15;
 const RISE: f64 = 1e-14;
 
 /// Block coordinate descent on working sets, for [`GroupLasso`] and any loss.
-///
-/// ```
-/// use std::ops::ControlFlow;
-/// use katoms::driver::{Options, solve};
-/// use katoms::method::BlockDescent;
-/// use katoms::penalty::GroupLasso;
-/// use katoms::{Objective, Status, loss::LeastSquares, operator::Dense};
-/// let x = [1.0, 0.0, 0.0,  0.0, 1.0, 0.0,  0.0, 0.6, 0.8];
-/// let f = Objective::new(Dense::column_major(&x, 3, 3)?, LeastSquares::new(vec![0.1, 0.6, 0.8])?)?;
-/// let groups = GroupLasso::new(0.2, 3, vec![vec![0], vec![1, 2]])?;
-/// let method = BlockDescent::default();
-/// let outcome = solve(&f, &groups, &method, Options::default(), |_, _| ControlFlow::Continue(()))?;
-/// assert_eq!((outcome.status, outcome.point.indices()), (Status::Converged, &[1, 2][..]));
-/// # Ok::<(), katoms::Error>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BlockDescent {
     /// Groups in the first working set, at least. Later ones hold twice as many as are in use. Default 10, as in

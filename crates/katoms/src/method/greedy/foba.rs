@@ -36,19 +36,6 @@ use crate::space::SparseVec;
 /// the move before removed an atom (for groups always; for losses other than squares two more), beside one
 /// at the start for the norms of the columns. It touches each chosen column once for each atom that
 /// comes, twice for each that goes.
-///
-/// ```
-/// use std::ops::ControlFlow;
-/// use katoms::driver::{Options, solve};
-/// use katoms::{Objective, loss::LeastSquares, method::Foba, operator::Dense, set::KSparse};
-/// // y = φ₀ + φ₁, and φ₂ is nearer to y than either: it comes first, and goes again
-/// let design = Dense::column_major(&[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.7, 0.7, 0.14], 3, 3)?;
-/// let f = Objective::new(&design, LeastSquares::new(vec![1.0, 1.2, 0.0])?)?;
-/// let set = KSparse::new(2, 3)?;
-/// let outcome = solve(&f, &set, &Foba::default(), Options::for_set(&set), |_, _| ControlFlow::Continue(()))?;
-/// assert_eq!(outcome.point.indices(), [0, 1]);
-/// # Ok::<(), katoms::Error>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Foba {
     /// ε: the run ends when no addition lowers f by more than this share of f at the start (above its lower

@@ -48,19 +48,6 @@ use restricted::{Proven, Restricted, Standpoint};
 /// An iteration is one pass, and touches the columns of the working set: for least squares once for every
 /// 64 coordinates that join it, for other losses once for each local quadratic model. Beside the data it
 /// holds a square matrix of the size of the working set.
-///
-/// ```
-/// use katoms::driver::{Options, solve};
-/// use katoms::{Objective, Status, loss::LeastSquares, method::Lasso, operator::Dense, penalty::L1};
-/// use std::ops::ControlFlow;
-/// // orthonormal columns: every coefficient goes towards zero by λ
-/// let identity = [1.0, 0.0, 0.0,  0.0, 1.0, 0.0,  0.0, 0.0, 1.0];
-/// let f = Objective::new(Dense::column_major(&identity, 3, 3)?, LeastSquares::new(vec![3.0, -0.5, -2.0])?)?;
-/// let lasso = solve(&f, &L1::new(1.0, 3)?, &Lasso::default(), Options::default(), |_, _| ControlFlow::Continue(()))?;
-/// assert_eq!(lasso.status, Status::Converged);
-/// assert_eq!(lasso.point.to_dense(), [2.0, 0.0, -1.0]);
-/// # Ok::<(), katoms::Error>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Lasso {
     /// As many coordinates may join the working set in an iteration at least. Default 100, as in the paper.

@@ -98,7 +98,7 @@ impl EcmeDore {
         }
         Err(Error::Unsuitable {
             method: "ECME thresholding",
-            needs: "least squares without a ridge and without rows of weight 0; DoubleOverrelaxation serves every loss",
+            needs: "least squares without a ridge and without rows of weight 0; NormalisedIht serves every loss",
         })
     }
 

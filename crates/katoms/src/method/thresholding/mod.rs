@@ -3,9 +3,8 @@
 //!
 //! | type | what it adds to x⁺ = Π_k(x − μ∇f(x)) |
 //! |---|---|
-//! | [`NormalisedIht`] | a step size that keeps f falling |
-//! | [`DoubleOverrelaxation`], [`EcmeDore`] | two line searches through earlier iterates |
-//! | [`FastIht`] | a line search that extrapolates before the step |
+//! | [`NormalisedIht`] | a step size that keeps f falling; line searches through earlier iterates, or before the step |
+//! | [`EcmeDore`] | decorrelated rows, and two line searches through earlier iterates |
 //! | [`Cgiht`] | conjugate directions while the support holds |
 //! | [`HardThresholdingPursuit`] | a refit on the new support |
 //! | [`Cosamp`], [`SubspacePursuit`] | a refit on a larger support before the projection |
@@ -14,21 +13,17 @@
 mod cgiht;
 mod cosamp;
 mod ecme;
-mod fast_iht;
 mod frame;
 mod matrix_alps;
 mod normalised;
-mod overrelaxation;
 mod pursuit;
 mod walk;
 
 pub use cgiht::{Cgiht, CgihtState, SupportRestart};
 pub use cosamp::{Cosamp, RestrictedEstimate, SubspacePursuit, SubspaceState};
 pub use ecme::{EcmeDore, EcmeState};
-pub use fast_iht::{FastIht, FastState};
 pub use frame::Frame;
 pub use matrix_alps::{AlpsState, AlpsVersion, MatrixAlps};
-pub use normalised::{NihtState, NormalisedIht};
-pub use overrelaxation::{DoreState, DoubleOverrelaxation};
+pub use normalised::{Acceleration, NihtState, NormalisedIht};
 pub use pursuit::{HardThresholdingPursuit, PursuitState};
 pub use walk::Walk;

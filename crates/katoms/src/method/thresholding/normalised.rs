@@ -1,5 +1,10 @@
 //! Normalised iterative hard thresholding: T. Blumensath and M. Davies, "Normalized iterative hard
-//! thresholding: guaranteed stability and performance", IEEE J. Sel. Topics Signal Process. 4 (2010).
+//! thresholding: guaranteed stability and performance", IEEE J. Sel. Topics Signal Process. 4 (2010), and two accelerations:
+//!
+//! - double over-relaxation: K. Qiu and A. Dogandžić, "Double overrelaxation thresholding methods for sparse signal
+//!   reconstruction" (2010), on these steps as in T. Blumensath, "Accelerated iterative hard thresholding", Signal Process. 92
+//!   (2012). Qiu and Dogandžić step with (ΦΦᵀ)⁻¹, which is [`EcmeDore`](super::EcmeDore);
+//! - fast IHT: K. Wei, "Fast iterative hard thresholding for compressed sensing", IEEE Signal Process. Lett. 22 (2015).
 //!
 //! minimise f(x) subject to x being made of at most k atoms.
 //!
@@ -10,22 +15,27 @@
 //! | Γⁿ | `gamma` | the support of x; at the start that of Π_k(∇f) |
 //! | μ, ω | `mu`, `omega` | the step, and what it may be when the support changes |
 //! | c, κ | `c`, `kappa` | how far below ω, how fast a step shrinks |
+//! | s⁽ᵖ⁻¹⁾ | `other` | over-relaxation: the iterate before |
+//! | s̄, z̄ and z̃, s̃ | `bar`, `z`, `tilde` | after a step; the best points on two lines through it; z̃, thresholded |
+//! | v_l, τ_l | `other`, `tau` | fast IHT: the best point on the line through the last two iterates |
 //!
 //! μ = ‖g_Γ‖²/‖Φg_Γ‖² is exact while the support stays. When it changes, the step must stay below
-//! ω = (1−c)‖x⁺−x‖²/‖Φ(x⁺−x)‖², or it is divided by κ(1−c) until it does: then f falls.
+//! ω = (1−c)‖x⁺−x‖²/‖Φ(x⁺−x)‖², or it is divided by κ(1−c) until it does: then f falls. s̃ is taken only where it is better
+//! than s̄. A step from v that raises f is undone, and the next gradient is taken at x; the paper has no such test.
 //!
-//! Where this goes beyond the paper:
+//! Where this goes beyond the papers:
 //! - Other losses. For least squares ½‖Φd‖² is f(x+d) − f(x) − ⟨∇f(x), d⟩, so that is what μ is tested with; a
-//!   step that keeps the support must not raise f. For least squares both are the paper's.
+//!   step that keeps the support must not raise f. For least squares both are the paper's. Line searches are damped Newton.
 //! - Matrices. Γ is the tangent space at x, as far as a step turns the spaces; the support never quite
 //!   stays, so every step is tested. Tanner and Wei (2013) take the column space alone and do not test.
 //! - Where x is the minimum on Γ, g_Γ = 0 leaves μ open; then the atoms outside decide it.
 //!
-//! One pass an iteration, and k columns for each of: the step, and every x⁺ that is tried.
+//! One pass an iteration, one more for each step undone, and k columns for each of: the step, every x⁺ that is tried, s̃.
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, check_option};
+use crate::method::momentum::minimizer_along;
 use crate::method::smooth::{Algorithm, AtomSet, Smooth};
 use crate::method::{Move, Progress, line_search, relative_change};
 use crate::objective::Evaluated;
@@ -37,6 +47,18 @@ const SHRINKINGS: usize = 60;
 /// Differences of f below this share are rounding.
 const ROUNDING: f64 = 1e-14;
 
+/// What is added to the step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Acceleration {
+    /// Nothing.
+    #[default]
+    None,
+    /// Double over-relaxation: two line searches through earlier iterates, after the step.
+    Overrelaxation,
+    /// Fast IHT: a line search that extrapolates before the step.
+    Extrapolation,
+}
+
 /// Normalised IHT.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NormalisedIht {
@@ -44,11 +66,13 @@ pub struct NormalisedIht {
     pub c: f64,
     /// A step that is too long is divided by κ(1−c). Above 1/(1−c). Default 2.
     pub kappa: f64,
+    /// What is added to it. Default: nothing.
+    pub acceleration: Acceleration,
 }
 
 impl Default for NormalisedIht {
     fn default() -> Self {
-        Self { c: 0.01, kappa: 2.0 }
+        Self { c: 0.01, kappa: 2.0, acceleration: Acceleration::None }
     }
 }
 
@@ -58,6 +82,8 @@ impl Default for NormalisedIht {
 pub struct NihtState<P> {
     x: Evaluated<P>,
     objective: f64,
+    /// The iterate before, or the extrapolated point; none without acceleration, and where it is x.
+    other: Option<Evaluated<P>>,
 }
 
 /// A step that was taken, and the restricted gradient that it went along.
@@ -99,6 +125,16 @@ pub(super) fn step_length<P: Point, G: Covector<P>>(f: &dyn Smooth<P, G>, u: &Ev
 }
 
 impl NormalisedIht {
+    /// Accelerated by double over-relaxation (DORE).
+    pub fn overrelaxed() -> Self {
+        Self { acceleration: Acceleration::Overrelaxation, ..Self::default() }
+    }
+
+    /// Fast IHT.
+    pub fn fast() -> Self {
+        Self { acceleration: Acceleration::Extrapolation, ..Self::default() }
+    }
+
     pub(super) fn check(&self) -> Result<(), Error> {
         check_option("c", self.c, "it must lie between 0 and 1", |c| c > 0.0 && c < 1.0)?;
         let above = 1.0 / (1.0 - self.c);
@@ -171,6 +207,42 @@ impl NormalisedIht {
         let above_tangent = f.value(x_next) - here - f.slope(x, &d);
         2.0 * mu * above_tangent <= allowed + mu * ROUNDING * (here - f.lower_bound())
     }
+
+    /// The step from the extrapolated point u; how far it would move where it raises f.
+    fn step_beyond<P: Point, G: Covector<P>>(
+        f: &dyn Smooth<P, G>,
+        set: &dyn AtomSet<P, G>,
+        state: &NihtState<P>,
+        (u, g): (&Evaluated<P>, &G),
+    ) -> Result<Taken<P>, Progress> {
+        let g = restricted(set, u.point(), g);
+        let mu = step_length(f, u, &g);
+        let x_next = f.at(set.project(P::combine(1.0, u.point(), -mu, &g.g_t)));
+        let objective = f.value(&x_next);
+        if objective < state.objective {
+            return Ok(Taken { x_next, objective, mu, g_t: g.g_t });
+        }
+        let change = relative_change(x_next.point(), state.x.point());
+        Err(Progress { change, step: mu, ..Progress::still(state.objective, Move::Restarted) })
+    }
+
+    /// The better one of s̄ and s̃, f there, and the weight of the first line search.
+    fn overrelax<P: Point, G: Covector<P>>(
+        f: &dyn Smooth<P, G>,
+        set: &dyn AtomSet<P, G>,
+        state: &NihtState<P>,
+        (bar, of_bar): (Evaluated<P>, f64),
+    ) -> (Evaluated<P>, f64, f64) {
+        let d = Evaluated::combine(1.0, &bar, -1.0, &state.x);
+        let alpha_1 = minimizer_along(f, &bar, &d);
+        let z = Evaluated::combine(1.0, &bar, alpha_1, &d); //                 z̄ = s̄ + α₁(s̄ − s)
+        let d = Evaluated::combine(1.0, &z, -1.0, state.other.as_ref().unwrap_or(&state.x));
+        let alpha_2 = minimizer_along(f, &z, &d);
+        let z = Evaluated::combine(1.0, &z, alpha_2, &d); //                   z̃ = z̄ + α₂(z̄ − s⁻)
+        let tilde = f.at(set.project(z.into_point())); //                      s̃
+        let of_tilde = f.value(&tilde);
+        if of_tilde < of_bar { (tilde, of_tilde, alpha_1) } else { (bar, of_bar, 0.0) }
+    }
 }
 
 impl<P: Point, G: Covector<P>> Algorithm<P, G> for NormalisedIht {
@@ -180,22 +252,61 @@ impl<P: Point, G: Covector<P>> Algorithm<P, G> for NormalisedIht {
     fn start(&self, f: &dyn Smooth<P, G>, set: &Self::Subject, x0: P) -> Result<Self::State, Error> {
         self.check()?;
         let x = f.at(set.project(x0));
-        let objective = f.value(&x);
-        Ok(NihtState { x, objective })
+        Ok(NihtState { objective: f.value(&x), x, other: None })
     }
 
     fn query<'s>(&self, state: &'s Self::State) -> &'s Evaluated<P> {
+        match (self.acceleration, &state.other) {
+            (Acceleration::Extrapolation, Some(u)) => u,
+            _ => &state.x,
+        }
+    }
+
+    fn iterate<'s>(&self, state: &'s Self::State) -> &'s Evaluated<P> {
         &state.x
     }
 
     fn advance(&self, f: &dyn Smooth<P, G>, set: &Self::Subject, state: &mut Self::State, g: &G) -> Progress {
-        match self.step_from(f, set, &state.x, g) {
-            Err(still) => still,
-            Ok(Taken { x_next, objective, mu, .. }) => {
-                let moved = Progress::moved(objective, x_next.point(), state.x.point());
-                *state = NihtState { x: x_next, objective };
-                Progress { step: mu, ..moved }
+        let stepped = match (self.acceleration, &state.other) {
+            (Acceleration::Extrapolation, Some(u)) => Self::step_beyond(f, set, state, (u, g)),
+            _ => self.step_from(f, set, &state.x, g),
+        };
+        let Taken { x_next, objective, mu, .. } = match stepped {
+            Ok(taken) => taken,
+            Err(still) if self.acceleration == Acceleration::Extrapolation => {
+                state.other = None;
+                return still;
             }
+            Err(still) => return still,
+        };
+        let (x_next, objective, momentum) = match self.acceleration {
+            Acceleration::Overrelaxation => Self::overrelax(f, set, state, (x_next, objective)),
+            Acceleration::Extrapolation => {
+                let moved = Evaluated::combine(1.0, &x_next, -1.0, &state.x);
+                let tau = minimizer_along(f, &x_next, &moved); // τ = argmin f(x⁺ + τ(x⁺ − x))
+                state.other = (tau != 0.0).then(|| Evaluated::combine(1.0, &x_next, tau, &moved));
+                (x_next, objective, tau)
+            }
+            Acceleration::None => (x_next, objective, 0.0),
+        };
+        let moved = Progress::moved(objective, x_next.point(), state.x.point());
+        let before = std::mem::replace(&mut state.x, x_next);
+        state.objective = objective;
+        if self.acceleration == Acceleration::Overrelaxation {
+            state.other = Some(before);
+        }
+        Progress { step: mu, momentum, ..moved }
+    }
+
+    fn restart(&self, state: &mut Self::State) {
+        state.other = None;
+    }
+
+    fn label(&self) -> &'static str {
+        match self.acceleration {
+            Acceleration::None => "NormalisedIht",
+            Acceleration::Overrelaxation => "DoubleOverrelaxation",
+            Acceleration::Extrapolation => "FastIht",
         }
     }
 }
