@@ -29,7 +29,7 @@ use std::time::Instant;
 
 use katoms::loss::LeastSquares;
 use katoms::operator::{Counted, Counts};
-use katoms::select::{self, CrossValidation, Folds, Preparation, cross_validate};
+use katoms::select::{CrossValidation, Folds, Preparation, cross_validate};
 use katoms::set::KSparse;
 use katoms::space::SparseVec;
 use katoms::{Fit, Objective, fit};
