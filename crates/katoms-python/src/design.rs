@@ -7,7 +7,7 @@ use numpy::{Element, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArra
 use pyo3::prelude::*;
 
 use crate::error::{invalid, raised};
-use crate::job::Ended;
+use crate::ended::Ended;
 
 /// A matrix as the Python side hands it over.
 #[derive(FromPyObject)]

@@ -18,6 +18,7 @@ mod answer;
 mod completed_matrix;
 mod completion;
 mod design;
+mod ended;
 mod error;
 mod features;
 mod job;

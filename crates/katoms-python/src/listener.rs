@@ -12,7 +12,7 @@ use katoms_estimate::{Answer, Phase, Progress, Watch};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::job::Ended;
+use crate::ended::Ended;
 
 /// How often a job looks for Ctrl-C: often enough for a finger, rarely enough to cost nothing.
 pub const LOOK: Duration = Duration::from_millis(20);

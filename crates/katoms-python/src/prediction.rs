@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use crate::answer;
 use crate::design::{Holes, Matrix};
 use crate::error::raised;
-use crate::job::Ended;
+use crate::ended::Ended;
 use crate::pool::on_threads;
 
 /// Adds the functions to the module.
