@@ -16,20 +16,14 @@ run: ## the program on its examples: features chosen, a picture completed, repor
 
 test: test-rust test-python ## everything that must hold: format, lints, tests in Rust and Python, documentation
 
-# Clippy is a compiler: what it has linted is built. By `cargo clippy` the dependencies would be compiled twice, which takes
-# minutes; `make test-long` does so and lints the bench as well.
-test test-rust test-python: export RUSTC_WORKSPACE_WRAPPER = clippy-driver
-test test-rust test-python: export CLIPPY_ARGS = -D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
-
 # The same code passes or fails the same way; `make test-long` draws its own cases.
 test test-rust: export PROPTEST_RNG_SEED = 1
 
-# The bench holds us to its figures in `make test-long`: it takes longer to build than the program. There, too, is the
-# documentation of the crates that are no library: it compiles every dependency once more.
+# The tests of the bench hold us to its figures in `make test-long`.
 test-rust: ## the Rust half of the tests
 	cargo fmt --all --check
-	cargo test --workspace --exclude katoms-bench --lib --tests
-	cargo test --workspace --exclude katoms-bench --doc
+	cargo clippy --workspace --all-targets -- -D warnings
+	cargo test --workspace --exclude katoms-bench
 	RUSTDOCFLAGS="-D warnings" cargo doc -p katoms -p katoms-estimate --no-deps
 
 # Windows has its own names for the interpreter and for the folder of a virtual environment's programs.
@@ -46,7 +40,6 @@ test-python: ## the Python half, in .venv
 	$(VENV)/python -m pytest katoms python/tests docs/python.md README.md
 
 test-long: test target/draw ## the same, then the long tests as well
-	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
 	KATOMS_DRAW=$(CURDIR)/target/draw cargo test --workspace --lib --tests --release -- --include-ignored
 	$(VENV)/python -m pytest python/tests -m long
