@@ -15,7 +15,7 @@ mod features;
 mod measure;
 mod recovery;
 mod resumed;
-mod searching;
+mod running;
 mod threads;
 mod units;
 mod watch;
@@ -25,7 +25,7 @@ pub use completion::{
     Bounds, Centring, Clip, Columns, Completed, CompletedMatrix, Completion, Effects, FactorModel, Observed, RowModel,
     RowPrior, Rule, Trial, complete, reserved,
 };
-pub use features::{Edge, Estimate, Features, How, Trail, TrailModel, Trained, sizes_between};
+pub use features::{Edge, Estimate, Features, FitOptions, PathModel, PathModels, Trained, sizes_between};
 pub use measure::{accuracy, log_probability, r_squared};
 pub use recovery::{Places, Recovered, Recovery, recover};
 pub use threads::{cores, threads};

@@ -23,14 +23,11 @@ const UNSCALED: RangeInclusive<i32> = -100..=100;
 /// Losses that can be reported, as exponents of two: numbers, also where a perfect fit leaves a 2^96th of them.
 const REPORTED: RangeInclusive<i32> = -926..=1023;
 
-/// What data are multiplied by before a fit, as exponents of two. Nearly always nothing.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Units {
     target: i32,
     weights: i32,
-    /// One for each column, where there are any.
     columns: Option<Vec<i32>>,
-    /// Of the ridge.
     ridge: i32,
 }
 
@@ -278,7 +275,6 @@ impl Units {
     }
 }
 
-/// Who watches a job whose units are others.
 pub(crate) struct RescaledWatch<'w> {
     units: Units,
     watch: &'w mut dyn Watch,
@@ -320,7 +316,6 @@ fn check_reported(v: f64, exponent: i32) -> Result<(), ()> {
     }
 }
 
-/// About how many powers of ten so many powers of two are.
 fn decimal(exponent: i32) -> f64 {
     f64::from(exponent) * std::f64::consts::LOG10_2
 }

@@ -98,7 +98,6 @@ impl CompletedMatrix {
         Self { effects, left, singular_values, right, scales, row_model, bounds, empty_rows, empty_columns, fallback }
     }
 
-    /// The same in the units of the data, of columns that are alike.
     pub(super) fn original(mut self, units: &Units) -> Self {
         let levels = |all: &mut Vec<f64>| all.iter_mut().for_each(|v| *v = units.level(*v));
         let Effects { mean, rows, columns, .. } = &mut self.effects;
