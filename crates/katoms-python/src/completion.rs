@@ -2,7 +2,7 @@
 
 use katoms::Error;
 use katoms::method::RankMethod;
-use katoms_estimate::{Centring, Clip, Completed, Completion, RowPrior, Rule, Trial};
+use katoms_estimate::{Centring, Clip, Completed, Completion, Rule, Trial};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
