@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use katoms::Error;
-use katoms::loss::{AnyLoss, LeastSquares, Logistic};
+use katoms::loss::AnyLoss;
 use katoms::operator::AnyDesign;
 use katoms::select::Preparation;
 use katoms::set::{AnyAtoms, KSparse};
-use katoms_estimate::Features;
+use katoms_estimate::{Features, logistic, squares};
 use katoms_io::{
     Ask, Dataset, DateOrder, Decimal, Genotypes, Loss, MaxUnpacked, Missing, PhenotypeValues, ReadOptions, Source,
     Target, UnknownMembers, Values,
@@ -317,14 +317,8 @@ impl Loaded {
         }
         let weights = self.dataset.weights.clone();
         Ok(match self.loss {
-            Loss::Squares => {
-                let loss = LeastSquares::new(values)?;
-                weights.map_or(Ok(loss.clone()), |weights| loss.weighted(weights))?.into()
-            }
-            Loss::Logistic => {
-                let loss = Logistic::new(values)?;
-                weights.map_or(Ok(loss.clone()), |weights| loss.weighted(weights))?.into()
-            }
+            Loss::Squares => squares(values, weights)?,
+            Loss::Logistic => logistic(values, weights)?,
         })
     }
 
@@ -396,9 +390,7 @@ impl Loaded {
         }
         Ok(())
     }
-}
 
-impl Loaded {
     pub fn sizes(
         &self,
         asked: Option<&Sizes>,

@@ -12,6 +12,7 @@
 mod budget;
 mod completion;
 mod features;
+mod losses;
 mod measure;
 mod recovery;
 mod resumed;
@@ -26,6 +27,7 @@ pub use completion::{
     RowPrior, Rule, Trial, complete, reserved,
 };
 pub use features::{Edge, Estimate, Features, FitOptions, PathModel, PathModels, Trained, sizes_between};
+pub use losses::{logistic, squares};
 pub use measure::{accuracy, log_probability, r_squared};
 pub use recovery::{Places, Recovered, Recovery, recover};
 pub use threads::{cores, threads};

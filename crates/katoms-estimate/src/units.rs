@@ -10,11 +10,12 @@ use std::ops::RangeInclusive;
 use katoms::Error;
 use katoms::driver::{Attempt, Certificate, Event, NearTie, Quality};
 use katoms::linalg::{exponent_of_two, times_power_of_two};
-use katoms::loss::{AnyLoss, LeastSquares, Logistic, Loss, Split};
+use katoms::loss::{AnyLoss, Loss, Split};
 use katoms::operator::{AnyDesign, ColumnSize, FirstRead, LinearOperator};
 use katoms::select::{Bounds, Preparation, Score};
 use katoms::space::SparseVec;
 
+use crate::losses::{logistic, squares};
 use crate::watch::{Answer, Progress, Watch};
 
 /// Largest magnitudes of a target and of weights that are left as they are, as exponents of two: 1e-30 to 1e30. Fourth
@@ -68,16 +69,13 @@ impl Units {
         if self.target == 0 && self.weights == 0 {
             return Ok(loss.clone());
         }
-        Ok(match (loss, weights) {
-            (AnyLoss::Squares(squares), None) => LeastSquares::new(self.scaled_target(squares.target()))?.into(),
-            (AnyLoss::Squares(squares), Some(weights)) => {
-                LeastSquares::new(self.scaled_target(squares.target()))?.weighted(weights)?.into()
-            }
-            (AnyLoss::Logistic(logistic), None) => logistic.clone().into(),
-            (AnyLoss::Logistic(logistic), Some(weights)) => {
-                Logistic::new(logistic.classes().unwrap_or(&[]))?.weighted(weights)?.into()
-            }
-        })
+        match loss {
+            AnyLoss::Squares(loss) => squares(self.scaled_target(loss.target()), weights),
+            AnyLoss::Logistic(loss) => match weights {
+                None => Ok(loss.clone().into()),
+                weights => logistic(loss.classes().unwrap_or(&[]).to_vec(), weights),
+            },
+        }
     }
 
     fn scaled_weights(&self, weights: &[f64]) -> Result<Vec<f64>, Error> {

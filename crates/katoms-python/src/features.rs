@@ -1,13 +1,13 @@
 //! k features or groups that predict a target: a model, a path.
 
 use katoms::Error;
-use katoms::loss::{AnyLoss, LeastSquares, Logistic};
+use katoms::loss::AnyLoss;
 use katoms::operator::FirstRead;
 use katoms::search::Effort;
 use katoms::select::{Bounds, Preparation};
 use katoms::set::{AnyAtoms, KSparse};
 use katoms::space::SparseVec;
-use katoms_estimate::{Edge, Features, FitOptions, PathModels, words};
+use katoms_estimate::{Edge, Features, FitOptions, PathModels, logistic, squares, words};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -49,11 +49,9 @@ impl Problem<'_> {
     fn loss(&self) -> PyResult<AnyLoss> {
         let target = self.target.as_slice()?.to_vec();
         let weights = weights_of(self.weights.as_ref())?.map(<[f64]>::to_vec);
-        let made: Result<AnyLoss, Error> = match (self.loss.as_str(), weights) {
-            ("logistic", None) => Logistic::new(target).map(AnyLoss::from),
-            ("logistic", Some(weights)) => Logistic::new(target).and_then(|l| l.weighted(weights)).map(AnyLoss::from),
-            (_, None) => LeastSquares::new(target).map(AnyLoss::from),
-            (_, Some(weights)) => LeastSquares::new(target).and_then(|l| l.weighted(weights)).map(AnyLoss::from),
+        let made = match self.loss.as_str() {
+            "logistic" => logistic(target, weights),
+            _ => squares(target, weights),
         };
         made.map_err(raised)
     }

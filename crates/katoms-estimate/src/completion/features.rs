@@ -4,6 +4,7 @@
 //! own, and the factors of a row are drawn to what is usual, the more the less was seen of it.
 
 mod em;
+pub(super) mod factor_model;
 mod fit;
 mod packed;
 mod rows;
@@ -14,8 +15,8 @@ use katoms::Error;
 use katoms::driver::{Status, Trace};
 use katoms::linalg::Matrix;
 use katoms::linalg::parallel;
-use serde::{Deserialize, Serialize};
 
+pub use factor_model::FactorModel;
 pub use rows::RowPrior;
 pub(super) use table::Scaling;
 
@@ -25,43 +26,10 @@ use super::trials::Trials;
 use super::{Centring, Completed, CompletedMatrix, Completion, Effects, LastFit, Observed, Rule, TRIAL_SHARE};
 use crate::budget::Budget;
 use crate::watch::{Phase, Watch};
-use em::{Parameters, RowEvidence};
+use em::Parameters;
 use fit::{Fitting, State};
-use rows::Prior;
 use table::Table;
 use trials::{prior_of, rows_evidence};
-
-/// A factor analysis of scaled columns: what rows that come later are filled by.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct FactorModel {
-    /// A row for each column of the table, in units of its standard deviation.
-    pub loadings: Matrix,
-    /// The variance of what no factor explains, of each column, in the same units.
-    pub noise: Vec<f64>,
-    prior: Prior,
-}
-
-impl FactorModel {
-    /// What is known of a row's factors before anything is seen of it.
-    pub fn row_prior(&self) -> RowPrior {
-        self.prior.kind()
-    }
-
-    pub(super) fn factors(&self, columns: &[usize], left: &[f64]) -> Vec<f64> {
-        let rank = self.loadings.columns();
-        let (mut precision, mut pull) = (vec![0.0; packed::length(rank)], vec![0.0; rank]);
-        for (&j, &value) in columns.iter().zip(left) {
-            let loading: Vec<f64> = (0..rank).map(|a| self.loadings.at(j, a)).collect();
-            packed::add_outer(&mut precision, 1.0 / self.noise[j], &loading);
-            packed::add(&mut pull, value / self.noise[j], &loading);
-        }
-        self.prior.factors(&RowEvidence { seen: columns.len(), precision, pull })
-    }
-
-    pub(super) fn predicted(&self, column: usize, factors: &[f64]) -> f64 {
-        factors.iter().enumerate().map(|(a, z)| z * self.loadings.at(column, a)).sum()
-    }
-}
 
 pub(super) fn complete(
     observed: &Observed,

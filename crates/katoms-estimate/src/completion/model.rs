@@ -5,7 +5,7 @@ use katoms::linalg::Matrix;
 use katoms::space::LowRank;
 use serde::{Deserialize, Serialize};
 
-use super::features::FactorModel;
+use super::features::factor_model::FactorModel;
 use super::saved;
 use super::{Centring, Clip, Columns, Effects, Observed};
 use crate::units::Units;

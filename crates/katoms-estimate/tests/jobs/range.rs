@@ -1,7 +1,7 @@
 //! Numbers near the ends of the range of double precision: a power of two in the target, in a column or in the weights
 //! changes the units of an answer and nothing else, or is refused by name.
 
-use katoms::loss::{AnyLoss, LeastSquares, Logistic, Split};
+use katoms::loss::{AnyLoss, Split};
 use katoms::operator::{AnyDesign, Csc, Dense, Layout, LinearOperator};
 use katoms::select::{Bounds, Criterion, Folds, Preparation};
 use katoms::set::{AnyAtoms, KSparse};
@@ -9,8 +9,8 @@ use katoms::simulate::{gaussian, generator, labels, noisy, normals, sparse_signa
 use katoms::space::SparseVec;
 use katoms::{Error, Status};
 use katoms_estimate::{
-    Answer, Completion, Estimate, Features, FitOptions, Observed, Progress, Recovery, Unwatched, complete, r_squared,
-    recover,
+    Answer, Completion, Estimate, Features, FitOptions, Observed, Progress, Recovery, Unwatched, complete, logistic,
+    r_squared, recover, squares,
 };
 
 const ROWS: usize = 40;
@@ -78,12 +78,8 @@ impl Data {
     }
 
     fn loss(&self) -> AnyLoss {
-        match (self.logistic, self.weights.clone()) {
-            (false, None) => LeastSquares::new(self.target.clone()).unwrap().into(),
-            (false, Some(w)) => LeastSquares::new(self.target.clone()).unwrap().weighted(w).unwrap().into(),
-            (true, None) => Logistic::new(self.target.clone()).unwrap().into(),
-            (true, Some(w)) => Logistic::new(self.target.clone()).unwrap().weighted(w).unwrap().into(),
-        }
+        let make = if self.logistic { logistic } else { squares };
+        make(self.target.clone(), self.weights.clone()).unwrap()
     }
 
     fn on<T>(&self, job: impl FnOnce(Features<'_>) -> Result<T, Error>) -> Result<T, Error> {
