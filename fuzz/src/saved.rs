@@ -8,7 +8,7 @@ use katoms::select::Preparation;
 use katoms::set::{AnyAtoms, KSparse};
 use katoms::simulate::gaussian;
 use katoms::{Error, Stop};
-use katoms_estimate::{Answer, Completion, Estimate, Features, How, Observed, Progress, Watch, complete};
+use katoms_estimate::{Answer, Completion, Estimate, Features, FitOptions, Observed, Progress, Watch, complete};
 
 const ROWS: usize = 12;
 /// The first byte of an input chooses one; the search is the first.
@@ -85,7 +85,7 @@ fn fit(method: Option<&str>, resume: Option<Vec<u8>>, watch: &mut Saving) -> Res
     let loss = LeastSquares::new(gaussian(ROWS, 1, 2))?;
     let features = Features::new(&design, loss.into(), atoms, Vec::new(), Preparation::default())?;
     let stop = Stop { iterations: 20, ..Stop::default() };
-    features.fit(2, &How { method: method.map(Into::into), stop, resume, start: None }, watch)
+    features.fit(2, &FitOptions { method: method.map(Into::into), stop, resume, start: None }, watch)
 }
 
 fn observed() -> Observed {

@@ -29,7 +29,8 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use katoms_charts::text::{aligned, count, number, quoted, visible};
+use katoms_charts::number::short;
+use katoms_charts::text::{aligned, count, quoted, visible};
 
 use contestant::Contestant;
 use experiment::{Experiment, Request, Scale};
@@ -213,10 +214,10 @@ impl Args {
         let (name, bands) = (section.experiment.name(), section.experiment.bands()?);
         let misses = misses(section, &bands);
         for miss in &misses {
-            let value = miss.value.map_or_else(|| "absent".to_owned(), number);
+            let value = miss.value.map_or_else(|| "absent".to_owned(), short);
             let band = miss.band.map_or_else(
                 || "a band for it is missing in paper/expected.json".to_owned(),
-                |b| format!("expected from {} to {}", number(b.low), number(b.high)),
+                |b| format!("expected from {} to {}", short(b.low), short(b.high)),
             );
             warn(&format!("{name}: {} is {value}; {band}", miss.name));
         }

@@ -9,7 +9,6 @@ pub struct Axis {
     low: f64,
     high: f64,
     kind: Kind,
-    /// Where ticks may stand.
     inner: (f64, f64),
 }
 
@@ -136,7 +135,6 @@ impl Axis {
         }
     }
 
-    /// The power of ten, a multiple of three, without which the ticks would be long.
     fn power(&self) -> i32 {
         let size = self.low.abs().max(self.high.abs()).log10().floor() as i32;
         let plain = matches!(self.kind, Kind::Log | Kind::Root | Kind::Percent) || (-3..6).contains(&size);
@@ -215,7 +213,6 @@ impl Axis {
     }
 }
 
-/// Least and greatest of the finite values.
 fn range(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
     let finite = values.into_iter().filter(|v| v.is_finite());
     finite.fold(None, |range, v| range.map_or(Some((v, v)), |(low, high): (f64, f64)| Some((low.min(v), high.max(v)))))
@@ -233,7 +230,6 @@ fn nice_step(rough: f64) -> f64 {
     nice * power
 }
 
-/// As many decimals as the step needs.
 fn tick_label(value: f64, step: f64) -> String {
     if value.abs() < step * 1e-6 {
         return "0".into();

@@ -36,7 +36,6 @@ fn written_out(text: &str, which: impl Fn(char) -> bool) -> String {
     out
 }
 
-/// The start of a line, which says where, and its end, which says what to do.
 fn without_middle(line: &str) -> String {
     let characters: Vec<char> = line.chars().collect();
     let (start, end) = (LONGEST * 6 / 10, LONGEST * 3 / 10);
@@ -63,19 +62,6 @@ fn cell(text: &str) -> Cow<'_, str> {
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./=,:+@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) { word.into() } else { format!("'{}'", word.replace('\'', r"'\''")) }
-}
-
-/// A number with as many digits as a person reads.
-pub fn number(value: f64) -> String {
-    let size = value.abs();
-    if value == 0.0 {
-        "0".into()
-    } else if !(1e-3..1e6).contains(&size) {
-        format!("{value:.3e}")
-    } else {
-        let digits = (3 - size.log10().floor() as i32).clamp(0, 6) as usize;
-        format!("{value:.digits$}")
-    }
 }
 
 /// A count with its word: `1 row`, `3 rows`.
@@ -114,13 +100,6 @@ pub fn aligned(headings: &[&str], rows: &[Vec<String>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_have_four_digits() {
-        let told = [0.0, 1.0, -0.012345, 123.456, 98765.4, 1234567.0, 0.00012, f64::NAN];
-        let words = ["0", "1.000", "-0.01235", "123.5", "98765", "1.235e6", "1.200e-4", "NaN"];
-        assert_eq!(told.map(number), words);
-    }
 
     #[test]
     fn what_would_steer_a_terminal_is_written_out() {

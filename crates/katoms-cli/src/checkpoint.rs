@@ -14,8 +14,8 @@ use anyhow::{Context, Result, anyhow, bail};
 use katoms::Error;
 use serde::{Deserialize, Serialize};
 
-use crate::told::Told;
-use crate::watch::{Companion, Cut};
+use crate::terminal::Terminal;
+use crate::watch::{Cut, Monitor};
 
 const FIRST_LINE: &str = "katoms checkpoint\n";
 /// What the states of the library begin with, which files held alone before they had words.
@@ -29,20 +29,14 @@ const LONGEST_LINE: u64 = 1 << 20;
 /// What a state belongs to: a command, its data, and the options on which the answer depends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
-    /// The command.
     pub command: String,
-    /// The rows of the data.
     pub rows: usize,
-    /// Their columns.
     pub columns: usize,
-    /// A checksum of their values.
     pub checksum: String,
-    /// Names and values.
     pub options: Vec<(String, String)>,
 }
 
 impl Job {
-    /// What tells another job from this one.
     fn difference(&self, now: &Self) -> Option<String> {
         if self.command != now.command {
             return Some(format!("it was saved by `katoms {}`, and this is `katoms {}`", self.command, now.command));
@@ -76,7 +70,6 @@ impl Job {
     }
 }
 
-/// The second line.
 #[derive(Debug, Serialize, Deserialize)]
 struct Head {
     format: u32,
@@ -91,7 +84,6 @@ struct Saved {
     state: Vec<u8>,
 }
 
-/// Where a job saves its state, and what is there already.
 #[derive(Debug)]
 pub struct Checkpoint {
     path: Option<PathBuf>,
@@ -101,31 +93,24 @@ pub struct Checkpoint {
 
 impl Checkpoint {
     /// Looks at the file, before any work: one that is no checkpoint is never written to.
-    ///
-    /// # Errors
-    /// When there is something else of that name, or it is damaged or of another version.
     pub fn open(path: Option<&Path>, every: f64) -> Result<Self> {
         let saved = path.map(read).transpose()?.flatten();
         Ok(Self { path: path.map(Path::to_owned), every, saved })
     }
 
-    /// Runs a job on this data from the saved state, where there is one, and saves it on its way.
-    ///
-    /// # Errors
-    /// As the job; a state that is not this job's is told with what to do about it.
     pub fn run<T>(
         &mut self,
-        told: &Told,
+        terminal: &Terminal,
         data: &Path,
         job: impl FnOnce() -> Job,
-        companion: Companion,
-        work: impl FnOnce(Option<Vec<u8>>, &mut Companion) -> Result<T, Error>,
+        monitor: Monitor,
+        work: impl FnOnce(Option<Vec<u8>>, &mut Monitor) -> Result<T, Error>,
     ) -> Result<(T, Cut)> {
         let on_data = |error: Error| anyhow!("{}: {error}", data.display());
         let Some(path) = &self.path else {
-            let mut companion = companion;
-            let result = work(None, &mut companion);
-            let cut = companion.finish(told);
+            let mut monitor = monitor;
+            let result = work(None, &mut monitor);
+            let cut = monitor.finish(terminal);
             return Ok((result.map_err(on_data)?, cut));
         };
         let job = job();
@@ -137,11 +122,11 @@ impl Checkpoint {
             },
         };
         if state.is_some() {
-            told.say("going on from the checkpoint");
+            terminal.say("going on from the checkpoint");
         }
-        let mut companion = companion.saving_to(path, head(&job)?, self.every);
-        let result = work(state, &mut companion);
-        let cut = companion.finish(told);
+        let mut monitor = monitor.saving_to(path, head(&job)?, self.every);
+        let result = work(state, &mut monitor);
+        let cut = monitor.finish(terminal);
         match result {
             Ok(result) => Ok((result, cut)),
             Err(Error::Checkpoint { reason }) => Err(refused(path, &reason)),
@@ -158,7 +143,6 @@ impl Checkpoint {
     }
 }
 
-/// What comes before the state.
 fn head(job: &Job) -> Result<Vec<u8>> {
     let head = Head { format: FORMAT, katoms: VERSION.into(), job: serde_json::to_value(job)? };
     Ok(format!("{FIRST_LINE}{}\n", serde_json::to_string(&head)?).into_bytes())

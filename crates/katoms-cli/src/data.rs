@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use katoms::Error;
-use katoms::loss::{AnyLoss, LeastSquares, Logistic};
+use katoms::loss::AnyLoss;
 use katoms::operator::AnyDesign;
 use katoms::select::Preparation;
 use katoms::set::{AnyAtoms, KSparse};
-use katoms_estimate::Features;
+use katoms_estimate::{Features, logistic, squares};
 use katoms_io::{
     Ask, Dataset, DateOrder, Decimal, Genotypes, Loss, MaxUnpacked, Missing, PhenotypeValues, ReadOptions, Source,
     Target, UnknownMembers, Values,
@@ -18,7 +18,7 @@ use katoms_io::{
 
 use crate::outputs;
 use crate::sizes::Sizes;
-use crate::told::{Told, count};
+use crate::terminal::{Terminal, count};
 
 /// Which file, and how its columns are meant.
 #[derive(Debug, Args)]
@@ -34,13 +34,13 @@ pub struct DataArgs {
     /// A column with the weight of each row
     #[arg(long, value_name = "COLUMN", help_heading = "Data")]
     pub weights: Option<String>,
-    /// Columns that every model has and that count for nothing; a list, or given repeatedly
+    /// Columns that every model has and that are not counted in k; a list, or given repeatedly
     #[arg(long, value_name = "COLUMNS", help_heading = "Data")]
     pub always: Vec<String>,
     /// A file of groups, which enter or leave a model as one: GMT, CSV of name,member, or JSON
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     pub groups: Option<PathBuf>,
-    /// What to do about members of groups that are no columns
+    /// What to do about unknown members of groups
     #[arg(long, value_enum, default_value_t = UnknownMembers::Refuse, help_heading = "Data")]
     pub unknown_members: UnknownMembers,
     #[command(flatten)]
@@ -139,24 +139,17 @@ pub struct ModelArgs {
     pub no_standardize: bool,
 }
 
-/// A data set with what was made of the arguments.
 #[derive(Debug)]
 pub struct Loaded {
-    /// The file.
     pub path: PathBuf,
-    /// What is in it.
     pub dataset: Dataset,
-    /// What the target is.
     pub loss: Loss,
-    /// What was done about missing values.
     pub missing: Missing,
-    /// What stands for missing values besides the usual.
     pub na_values: Vec<String>,
     has_group_file: bool,
 }
 
 impl FormatArgs {
-    /// How the file is read.
     pub fn options(&self) -> ReadOptions {
         ReadOptions {
             delimiter: self.delimiter,
@@ -185,7 +178,6 @@ pub fn file_of(target: &str) -> Option<(&Path, Option<&str>)> {
     }
 }
 
-/// The column and the file of a target, as a data set is asked for them.
 pub fn asked_target(target: Option<&str>) -> (Option<String>, Option<PathBuf>) {
     match target.and_then(file_of) {
         Some((file, column)) => (column.map(String::from), Some(file.into())),
@@ -194,10 +186,6 @@ pub fn asked_target(target: Option<&str>) -> (Option<String>, Option<PathBuf>) {
 }
 
 impl ReadingArgs {
-    /// Reads a file, and its covariates.
-    ///
-    /// # Errors
-    /// When it cannot be read, or has no place for covariates.
     pub fn read(&self, path: &Path, options: &ReadOptions) -> Result<Source> {
         let mut source = katoms_io::read_with_problems(path, options)?;
         match (&mut source, &self.covariates) {
@@ -216,7 +204,6 @@ impl ReadingArgs {
         katoms_io::files_of(path).into_iter().chain(self.covariates.clone()).collect()
     }
 
-    /// What is done about missing values.
     pub fn missing(&self, source: &Source) -> Missing {
         let usual = if matches!(source, Source::Genotypes(_)) { Missing::Mean } else { Missing::Refuse };
         self.missing.unwrap_or(usual)
@@ -224,8 +211,7 @@ impl ReadingArgs {
 }
 
 impl DataArgs {
-    /// Reads the file.
-    pub fn load(&self, model: &ModelArgs, told: &Told) -> Result<Loaded> {
+    pub fn load(&self, model: &ModelArgs, terminal: &Terminal) -> Result<Loaded> {
         let mut source = self.reading.read(&self.data, &self.reading.format.options())?;
         let mut ask = self.ask();
         if let Source::Genotypes(genotypes) = &mut source {
@@ -239,15 +225,11 @@ impl DataArgs {
         if model.loss.is_none() && loss == Loss::Squares {
             dataset.notes.extend(dataset.target.as_ref().and_then(two_values));
         }
-        dataset.notes.iter().for_each(|note| told.say(format!("note: {note}")));
+        dataset.notes.iter().for_each(|note| terminal.say(format!("note: {note}")));
         let (path, na_values) = (self.data.clone(), self.reading.format.na_values.clone());
         Ok(Loaded { path, dataset, loss, missing, na_values, has_group_file: self.groups.is_some() })
     }
 
-    /// Whether these outputs can be written and overwrite nothing that is read.
-    ///
-    /// # Errors
-    /// As [`outputs::check`].
     pub fn check_outputs(&self, outputs: &[Option<&Path>]) -> Result<()> {
         let files = self.reading.files(&self.data);
         let beside = [self.groups.as_deref(), self.target.as_deref().and_then(file_of).map(|(file, _)| file)];
@@ -272,10 +254,6 @@ impl DataArgs {
     }
 }
 
-/// Takes what a file says of individuals by FID and IID in place of the .fam file's phenotype.
-///
-/// # Errors
-/// When the file cannot be read, or has no such column.
 pub fn read_phenotype(genotypes: &mut Genotypes, ask: &mut Ask) -> Result<()> {
     if let Some(file) = &ask.target_file
         && genotypes.read_phenotype(file, ask.target.as_deref())?
@@ -285,7 +263,6 @@ pub fn read_phenotype(genotypes: &mut Genotypes, ask: &mut Ask) -> Result<()> {
     Ok(())
 }
 
-/// Whether there is something to predict.
 fn check_phenotype(genotypes: &Genotypes, ask: &Ask) -> Result<()> {
     if (&ask.target, &ask.target_file) == (&None, &None) && genotypes.phenotype.values == PhenotypeValues::Unknown {
         bail!(
@@ -298,7 +275,6 @@ fn check_phenotype(genotypes: &Genotypes, ask: &Ask) -> Result<()> {
     Ok(())
 }
 
-/// Squares for numbers, logistic for words, and for cases and controls.
 fn natural_loss(source: &Source, ask: &Ask) -> Loss {
     match source {
         Source::Genotypes(genotypes) if ask.target.is_none() && ask.target_file.is_none() => {
@@ -319,17 +295,12 @@ fn natural_loss(source: &Source, ask: &Ask) -> Loss {
 }
 
 impl ModelArgs {
-    /// How columns are made ready.
     pub fn preparation(&self, ridge: f64) -> Preparation {
         Preparation { standardize: !self.no_standardize, intercept: !self.no_intercept, ridge }
     }
 }
 
 impl Loaded {
-    /// What is predicted.
-    ///
-    /// # Errors
-    /// When nothing was asked for.
     pub fn target(&self) -> Result<&Target> {
         match &self.dataset.target {
             Some(target) => Ok(target),
@@ -337,7 +308,6 @@ impl Loaded {
         }
     }
 
-    /// What is minimised on the target.
     fn measure(&self) -> Result<AnyLoss> {
         let target = self.target()?;
         let (values, first) = (target.values.clone(), target.values.first().copied().unwrap_or(0.0));
@@ -347,26 +317,15 @@ impl Loaded {
         }
         let weights = self.dataset.weights.clone();
         Ok(match self.loss {
-            Loss::Squares => {
-                let loss = LeastSquares::new(values)?;
-                weights.map_or(Ok(loss.clone()), |weights| loss.weighted(weights))?.into()
-            }
-            Loss::Logistic => {
-                let loss = Logistic::new(values)?;
-                weights.map_or(Ok(loss.clone()), |weights| loss.weighted(weights))?.into()
-            }
+            Loss::Squares => squares(values, weights)?,
+            Loss::Logistic => logistic(values, weights)?,
         })
     }
 
-    /// The design, read for a fit to the target.
     pub fn design(&self, preparation: Preparation) -> Result<AnyDesign<'_>> {
         Ok(self.dataset.design_for(&self.measure()?, preparation.intercept)?)
     }
 
-    /// The problem that a model of this data is.
-    ///
-    /// # Errors
-    /// When the target does not go with the loss.
     pub fn features<'a>(&self, design: &'a AnyDesign<'a>, preparation: Preparation) -> Result<Features<'a>> {
         let columns = self.dataset.features.len();
         let atoms = match &self.dataset.groups {
@@ -374,10 +333,13 @@ impl Loaded {
             None => AnyAtoms::Coordinates(KSparse::new(1, columns)?),
         };
         let features = Features::new(design, self.measure()?, atoms, self.dataset.always.clone(), preparation);
-        features.map_err(|error| anyhow!("{}: {}", self.path.display(), self.named(error)))
+        features.map_err(|error| self.error(error))
     }
 
-    /// An error about numbers that are too large or too small, with the names of the file.
+    pub fn error(&self, error: Error) -> anyhow::Error {
+        anyhow!("{}: {}", self.path.display(), self.named(error))
+    }
+
     pub fn named(&self, error: Error) -> Error {
         let column = |column: usize| match self.dataset.features.get(column) {
             Some(feature) => format!("column {}", feature.name),
@@ -408,7 +370,6 @@ impl Loaded {
         }
     }
 
-    /// What atoms are called.
     pub fn atoms_are(&self) -> &'static str {
         match (&self.dataset.groups, self.has_group_file) {
             (Some(_), true) => "groups",
@@ -418,10 +379,6 @@ impl Loaded {
         }
     }
 
-    /// Whether there are so many atoms to choose from.
-    ///
-    /// # Errors
-    /// When there are fewer.
     pub fn check_size(&self, k: usize, features: &Features<'_>) -> Result<()> {
         let most = features.candidates();
         if k > most {
@@ -433,21 +390,20 @@ impl Loaded {
         }
         Ok(())
     }
-}
 
-impl Loaded {
-    /// The sizes that were asked for, as far as there are so many atoms.
-    ///
-    /// # Errors
-    /// When there are fewer atoms than the smallest size.
-    pub fn sizes(&self, asked: Option<&Sizes>, features: &Features<'_>, told: &Told) -> Result<Option<Vec<usize>>> {
+    pub fn sizes(
+        &self,
+        asked: Option<&Sizes>,
+        features: &Features<'_>,
+        terminal: &Terminal,
+    ) -> Result<Option<Vec<usize>>> {
         let Some(Sizes(sizes)) = asked else { return Ok(None) };
         let most = features.candidates();
         let kept: Vec<usize> = sizes.iter().copied().filter(|&k| k <= most).collect();
         match (kept.is_empty(), sizes.first(), sizes.last()) {
             (true, Some(&least), _) => self.check_size(least, features)?,
             (false, _, Some(&last)) if last > most => {
-                told.say(format!("note: sizes above {most} are left out: there are no more {}", self.atoms_are()));
+                terminal.say(format!("note: sizes above {most} are left out: there are no more {}", self.atoms_are()));
             }
             _ => {}
         }
@@ -455,7 +411,6 @@ impl Loaded {
     }
 }
 
-/// What is said of a target of two numbers that nobody called classes.
 fn two_values(target: &Target) -> Option<String> {
     let (least, most) =
         target.values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &v| (a.min(v), b.max(v)));

@@ -6,7 +6,7 @@
 //! | `command` | one command a file: its arguments, its work, what it says |
 //! | `data` | arguments about data → a data set |
 //! | `watch`, `work` | progress, Ctrl-C, time limits, checkpoints |
-//! | `told` | what is said, where, and how numbers look |
+//! | `terminal` | what is said, where, and how numbers look |
 //! | [`report`] | one HTML file about a fit |
 
 mod checkpoint;
@@ -15,8 +15,9 @@ mod data;
 mod finish;
 mod outputs;
 pub mod report;
+mod scores;
 mod sizes;
-mod told;
+mod terminal;
 mod watch;
 mod work;
 
@@ -28,12 +29,10 @@ use clap::Parser;
 use katoms_estimate::words;
 
 use command::Cli;
-use told::Told;
+use terminal::Terminal;
 
-/// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ended {
-    /// With what was asked for.
     Done,
     /// With less, where `--strict` asked for all of it.
     Short,
@@ -47,7 +46,7 @@ pub fn run<A: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = A>) ->
         Err(error) => {
             // Help and version are no errors, and go to standard output. An error may repeat an argument.
             let text = error.render().to_string();
-            let _ = match told::visible(&text) {
+            let _ = match terminal::visible(&text) {
                 Cow::Borrowed(_) => error.print(),
                 Cow::Owned(text) => write!(io::stderr(), "{text}"),
             };
@@ -56,14 +55,14 @@ pub fn run<A: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = A>) ->
     };
     // Where there is a pool already, as in the process of the Python package, it stays as it is.
     let _ = rayon::ThreadPoolBuilder::new().num_threads(katoms_estimate::threads()).build_global();
-    let told = Told::new(cli.quiet, &arguments);
-    match cli.command.run(&told) {
+    let terminal = Terminal::new(cli.quiet, &arguments);
+    match cli.command.run(&terminal) {
         Ok(Ended::Done) => 0,
         Ok(Ended::Short) => 1,
         Err(error) if is_closed_pipe(&error) => 0,
         Err(error) => {
             // Nothing is left to do when even this cannot be written.
-            let _ = writeln!(io::stderr(), "katoms: {}", told::visible(&format!("{error:#}")));
+            let _ = writeln!(io::stderr(), "katoms: {}", terminal::visible(&format!("{error:#}")));
             2
         }
     }

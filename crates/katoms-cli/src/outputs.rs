@@ -4,10 +4,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
-/// Whether these outputs can be written and overwrite neither an input nor each other.
-///
-/// # Errors
-/// When one cannot; the error says what to do.
 pub fn check(inputs: &[Option<&Path>], outputs: &[Option<&Path>]) -> Result<()> {
     let mut seen: Vec<PathBuf> = Vec::new();
     for output in outputs.iter().flatten() {
@@ -30,10 +26,6 @@ pub fn check(inputs: &[Option<&Path>], outputs: &[Option<&Path>]) -> Result<()> 
     Ok(())
 }
 
-/// Whether a name ends as one of these say.
-///
-/// # Errors
-/// When it does not.
 pub fn check_ending(output: Option<&Path>, endings: &[&str]) -> Result<()> {
     let Some(output) = output else { return Ok(()) };
     let ending = output.extension().and_then(|e| e.to_str()).unwrap_or_default().to_lowercase();
@@ -44,7 +36,6 @@ pub fn check_ending(output: Option<&Path>, endings: &[&str]) -> Result<()> {
     bail!("{}: choose a name that ends in {}", output.display(), known.join(" or "))
 }
 
-/// The file behind a name, whether it exists or not.
 fn same_place(path: &Path) -> PathBuf {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let beside = folder.canonicalize().map(|folder| folder.join(path.file_name().unwrap_or_default()));

@@ -9,7 +9,6 @@ const MOST: usize = 1_000_000;
 /// What is right.
 const WRITE: &str = "write 10, 0..30 or 0:30 (both ends count), 2..40:2 (in steps of 2) or 1,5,10";
 
-/// Rising sizes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sizes(pub Vec<usize>);
 
@@ -34,7 +33,6 @@ impl FromStr for Sizes {
     }
 }
 
-/// One number, or all from one to another, in steps where there are two dots.
 fn range(text: &str) -> Result<StepBy<RangeInclusive<usize>>, String> {
     let (first, last, step) = match (text.split_once(".."), text.split_once(':')) {
         (Some((first, rest)), _) => {

@@ -10,31 +10,28 @@ use katoms::Status;
 use katoms::driver::{Event, Stop};
 use katoms_estimate::{Answer, Phase, Progress, Watch};
 
-use crate::told::{Told, number};
+use crate::terminal::{Terminal, number};
 use crate::words;
 
 /// How often Ctrl-C was pressed. A signal has no other place to go.
 static INTERRUPTS: AtomicUsize = AtomicUsize::new(0);
 /// Whether a fit has begun: before that there is nothing to end with.
 static WORKING: AtomicBool = AtomicBool::new(false);
-/// What Ctrl-C says where a fit ends early.
-pub const BEST_SO_FAR: &str = "ending with the best so far";
 /// What takes less shows no bar.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Listens to Ctrl-C: once ends the work cleanly, with these words, twice at once.
-pub fn listen(words: &'static str) {
+/// Listens to Ctrl-C: once ends the work cleanly, twice at once.
+pub fn listen() {
     // A second call in the same process, or a system without signals, leaves Ctrl-C as it was.
-    let _ = ctrlc::set_handler(move || {
+    let _ = ctrlc::set_handler(|| {
         if INTERRUPTS.fetch_add(1, Ordering::SeqCst) > 0 || !WORKING.load(Ordering::SeqCst) {
             std::process::exit(130);
         }
-        let _ = writeln!(io::stderr(), "\nkatoms: {words}; press Ctrl-C again to end at once");
+        let _ = writeln!(io::stderr(), "\nkatoms: ending with the best so far; press Ctrl-C again to end at once");
     });
 }
 
-/// A job's companion: draws its bar, ends it, saves its states.
-pub struct Companion {
+pub struct Monitor {
     bar: ProgressBar,
     started: Instant,
     limit: Option<f64>,
@@ -43,66 +40,55 @@ pub struct Companion {
     first_change: Option<f64>,
     tolerance: f64,
     checkpoint: Option<Checkpoint>,
-    /// Whether the work was ended before its time.
     stopped: bool,
-    /// Whether by the clock.
     late: bool,
-    /// Ctrl-C that an earlier job has heard.
-    interrupts: usize,
 }
 
-/// How the work went on.
 #[derive(Debug, Clone, Copy)]
 pub struct Cut {
-    /// Whether it was ended before its time.
     pub stopped: bool,
     late: bool,
 }
 
 impl Cut {
-    /// What a fit says of itself, and by the clock where that stopped it.
     pub fn status(self, status: Status) -> Status {
         if self.late && status == Status::Stopped { Status::TimeLimit } else { status }
     }
 }
 
-/// Where states are saved.
 struct Checkpoint {
     path: PathBuf,
-    /// What comes before a state.
     head: Vec<u8>,
-    /// Seconds between two of them.
     every: f64,
     last: Instant,
     failed: Option<katoms_io::Error>,
 }
 
-impl Companion {
+impl Monitor {
     /// For a job of this name, made of `pieces` where they can be counted.
-    pub fn new(told: &Told, name: &str, pieces: Option<usize>, limit: Option<f64>) -> Self {
+    pub fn new(terminal: &Terminal, name: &str, pieces: Option<usize>, limit: Option<f64>) -> Self {
         WORKING.store(true, Ordering::SeqCst);
-        let bar = ProgressBar::with_draw_target(pieces.map(|n| n as u64), ProgressDrawTarget::hidden());
-        let shape = match pieces {
-            Some(_) => "{prefix} [{bar:30}] {pos}/{len}  {msg}  {elapsed}, {eta} left",
-            None => "{prefix} {spinner} {msg}  {elapsed}",
-        };
-        if let Ok(style) = ProgressStyle::with_template(shape) {
-            bar.set_style(style.progress_chars("=> "));
-        }
-        bar.set_prefix(name.to_owned());
-        let shows = told.shows_progress();
         Self {
-            bar,
+            bar: bar(name, pieces),
             started: Instant::now(),
             limit,
-            shows,
+            shows: terminal.shows_progress(),
             first_change: None,
             tolerance: Stop::default().tolerance,
             checkpoint: None,
             stopped: false,
             late: false,
-            interrupts: INTERRUPTS.load(Ordering::SeqCst),
         }
+    }
+
+    /// The next part of the same job: the clock runs on, and what was stopped stays stopped.
+    pub fn next(self, name: &str) -> Self {
+        self.bar.finish_and_clear();
+        Self { bar: bar(name, None), first_change: None, ..self }
+    }
+
+    pub fn seconds_left(&self) -> Option<f64> {
+        self.limit.map(|limit| (limit - self.started.elapsed().as_secs_f64()).max(f64::MIN_POSITIVE))
     }
 
     /// The same, saving states to this file after this head, whenever so many seconds have passed.
@@ -111,7 +97,6 @@ impl Companion {
         Self { checkpoint: Some(checkpoint), ..self }
     }
 
-    /// Draws the bar once the work takes long.
     fn show(&mut self) {
         if self.shows && self.bar.is_hidden() && self.started.elapsed() > PATIENCE {
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
@@ -122,7 +107,7 @@ impl Companion {
     /// Whether the work goes on, and whether its state is saved: now and then, at its end, and before it is stopped.
     fn verdict(&mut self, ended: bool) -> Answer {
         self.late |= self.limit.is_some_and(|limit| self.started.elapsed().as_secs_f64() > limit);
-        self.stopped |= self.late || INTERRUPTS.load(Ordering::SeqCst) > self.interrupts;
+        self.stopped |= self.late || INTERRUPTS.load(Ordering::SeqCst) > 0;
         let due =
             |c: &Checkpoint| c.failed.is_none() && (ended || self.stopped || c.last.elapsed().as_secs_f64() > c.every);
         match (self.checkpoint.as_ref().is_some_and(due), self.stopped) {
@@ -134,7 +119,7 @@ impl Companion {
     }
 
     /// About how many seconds a fit still takes, if its change goes on to fall as it did.
-    fn seconds_left(&mut self, event: &Event) -> Option<f64> {
+    fn estimated_seconds(&mut self, event: &Event) -> Option<f64> {
         let first = *self.first_change.get_or_insert(event.change);
         let (way, gone) = ((first / self.tolerance).ln(), (first / event.change).ln());
         let share = gone / way;
@@ -143,16 +128,30 @@ impl Companion {
 
     /// The end of the job: the bar goes, and a state that could not be saved is told. It is no reason to lose the
     /// result.
-    pub fn finish(self, told: &Told) -> Cut {
+    pub fn finish(self, terminal: &Terminal) -> Cut {
         self.bar.finish_and_clear();
         if let Some(error) = self.checkpoint.and_then(|checkpoint| checkpoint.failed) {
-            told.warn(format!("the checkpoint could not be saved: {error}"));
+            terminal.warn(format!("the checkpoint could not be saved: {error}"));
         }
         Cut { stopped: self.stopped, late: self.late }
     }
 }
 
-impl Watch for Companion {
+/// A bar for so many pieces, or a spinner; it is not shown yet.
+fn bar(name: &str, pieces: Option<usize>) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(pieces.map(|n| n as u64), ProgressDrawTarget::hidden());
+    let shape = match pieces {
+        Some(_) => "{prefix} [{bar:30}] {pos}/{len}  {msg}  {elapsed}, {eta} left",
+        None => "{prefix} {spinner} {msg}  {elapsed}",
+    };
+    if let Ok(style) = ProgressStyle::with_template(shape) {
+        bar.set_style(style.progress_chars("=> "));
+    }
+    bar.set_prefix(name.to_owned());
+    bar
+}
+
+impl Watch for Monitor {
     fn tell(&mut self, progress: &Progress<'_>) -> Answer {
         self.show();
         let event = progress.event;
@@ -160,7 +159,7 @@ impl Watch for Companion {
             Phase::Trial { atoms, ridge } => format!("trying {atoms} (ridge {ridge}), "),
             _ => String::new(),
         };
-        let left = self.seconds_left(event).map_or(String::new(), |s| format!("  about {s:.0} s left"));
+        let left = self.estimated_seconds(event).map_or(String::new(), |s| format!("  about {s:.0} s left"));
         let (objective, reads) = (number(event.objective), words::reads(event.passes, event.reads));
         self.bar.set_message(format!("{what}objective {objective}, {reads}, step {}{left}", event.iteration));
         if progress.of > 1 {

@@ -31,7 +31,6 @@ fn positive(text: &str) -> Result<f64, String> {
 }
 
 impl WorkArgs {
-    /// How a command ends whose work is done, or not.
     pub fn ended(&self, is_done: bool) -> Ended {
         if self.strict && !is_done { Ended::Short } else { Ended::Done }
     }
@@ -49,15 +48,10 @@ pub struct CheckpointArgs {
 }
 
 impl CheckpointArgs {
-    /// The file.
     pub fn path(&self) -> Option<&Path> {
         self.checkpoint.as_deref()
     }
 
-    /// What is in the file, and where states will go.
-    ///
-    /// # Errors
-    /// When the file is no checkpoint that could be gone on from.
     pub fn open(&self) -> Result<Checkpoint> {
         Checkpoint::open(self.path(), self.checkpoint_every)
     }

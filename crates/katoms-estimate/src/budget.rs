@@ -4,7 +4,6 @@ use std::time::Instant;
 
 use katoms::{Error, Stop};
 
-/// A clock that started with the job, and how far it may run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Budget {
     clock: Instant,

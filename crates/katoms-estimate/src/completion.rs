@@ -20,6 +20,7 @@ mod saved;
 mod trials;
 
 use katoms::driver::{Quality, Status, Trace};
+use katoms::space::{LowRank, Point};
 use katoms::{Error, Outcome};
 
 pub use effects::{Centring, Effects};
@@ -89,7 +90,6 @@ impl Completed {
         trials::choose(&self.trials, Rule::Least).map(|t| &self.trials[t])
     }
 
-    /// The same in the units of the data.
     fn original(mut self, units: &Units) -> Self {
         self.matrix = self.matrix.original(units);
         self.trials.iter_mut().for_each(|trial| *trial = trial.original(units));
@@ -131,7 +131,6 @@ pub fn complete(
     contained_if_resumed(resume, || complete_in_units(observed, how, resume, watch))
 }
 
-/// In units in which the squares of the values are numbers.
 fn complete_in_units(
     observed: &Observed,
     how: &Completion,
@@ -152,7 +151,6 @@ fn complete_in_units(
     completed(&observed.scaled(&units), how, resume, watch).map(|found| found.original(&units))
 }
 
-/// The same of values whose squares are numbers.
 fn completed(
     observed: &Observed,
     how: &Completion,
@@ -167,6 +165,7 @@ fn completed(
     if how.columns == Columns::Features {
         return features::complete(observed, how, saved, budget, watch);
     }
+    let given = Chosen::given(how.ranks[0], how.ridges[0], how.centring, RowPrior::Ridge);
     let (chosen, begin) = match &saved {
         Some(saved) => {
             let begin = Begin::Saved { state: &saved.state, grown: saved.chosen.grown };
@@ -175,61 +174,82 @@ fn completed(
         None if how.has_choice() => {
             let tried = trials::run(observed, how, budget.share(TRIAL_SHARE), watch)?;
             if tried.cut == Some(Status::Stopped) {
-                return Ok(without_refit(observed, how, tried));
+                return Ok(without_refit(observed, how, tried, given));
             }
-            chosen_of(how, tried)
+            let (chosen, best) = tried.chosen(how.rule, Chosen { grown: true, ..given });
+            (chosen, Begin::Grown(best.map_or_else(|| LowRank::zero(observed.shape()), |best| best.0)))
         }
-        None => (Chosen::given(how.ranks[0], how.ridges[0], how.centring, RowPrior::Ridge), Begin::Zero),
+        None => (given, Begin::Zero),
     };
     // A time limit counts anew, though the driver's clock goes on from where it was saved.
     let stop = budget.left(how.stop, saved.as_ref().map_or(0.0, |saved| saved.seconds));
-    refit(observed, &Completion { stop, ..how.clone() }, &chosen, begin, watch)
-}
-
-/// What the trials say, and where the last fit begins.
-fn chosen_of<'a>(how: &Completion, tried: Trials) -> (Chosen, Begin<'a>) {
-    let Trials { all, best, cut, most, passes, seconds, .. } = tried;
-    let taken = trials::choose(&all, how.rule).map(|t| all[t]);
-    let given = (how.ranks[0], how.ridges[0], how.centring);
-    let (rank, ridge, centring) = taken.map_or(given, |trial| (trial.rank, trial.ridge, trial.centring));
-    let whole = cut.is_none();
-    let row_prior = RowPrior::Ridge;
-    let chosen = Chosen { rank, ridge, centring, row_prior, grown: true, trials: all, whole, most, passes, seconds };
-    (chosen, Begin::Grown(best))
+    refit(observed, &Completion { stop, ..how.clone() }, chosen, begin, watch)
 }
 
 /// The best trial as the answer: the job was stopped before the last fit.
-fn without_refit(observed: &Observed, how: &Completion, tried: Trials) -> Completed {
-    let Trials { all, best, effects, passes, seconds, cut, most } = tried;
-    let taken = trials::choose(&all, Rule::Least).map(|t| all[t]);
-    let ridge = taken.map_or(how.ridges[0], |trial| trial.ridge);
-    Completed {
-        seen_rmse: taken.map_or(f64::NAN, |trial| trial.seen_rmse),
-        held_out_rmse: taken.map(|trial| trial.held_out_rmse),
-        rank: taken.map_or(how.ranks[0], |trial| trial.rank),
-        ridge,
-        centring: taken.map_or(how.centring, |trial| trial.centring),
-        row_prior: RowPrior::Ridge,
-        iterations: taken.map_or(0, |trial| trial.iterations),
-        matrix: CompletedMatrix::new(&best, effects, ridge, how.clip, observed),
-        trials: all,
-        most_trials: most,
-        complete: false,
-        refitted: false,
-        status: cut.unwrap_or(Status::Stopped),
-        quality: None,
-        passes,
-        seconds,
-        trace: Trace::new(),
-        repeated: observed.repeated(),
+fn without_refit(observed: &Observed, how: &Completion, tried: Trials<trials::Point>, given: Chosen) -> Completed {
+    let (least, status) = (tried.least(), tried.cut.unwrap_or(Status::Stopped));
+    let (chosen, best) = tried.chosen(Rule::Least, given);
+    let none = || (LowRank::zero(observed.shape()), Effects::fit(observed, Centring::Mean));
+    let (point, effects) = best.unwrap_or_else(none);
+    let matrix = CompletedMatrix::new(&point, effects, chosen.ridge, how.clip, observed);
+    let seen_rmse = least.map_or(f64::NAN, |trial| trial.seen_rmse);
+    let iterations = least.map_or(0, |trial| trial.iterations);
+    let fit = LastFit { iterations, ..LastFit::ended(status) };
+    Completed { complete: false, refitted: false, ..fit.completed((matrix, seen_rmse), chosen, Rule::Least, observed) }
+}
+
+/// How the last fit went.
+struct LastFit {
+    status: Status,
+    quality: Option<Quality>,
+    iterations: usize,
+    passes: usize,
+    seconds: f64,
+    trace: Trace,
+}
+
+impl LastFit {
+    fn ended(status: Status) -> Self {
+        Self { status, quality: None, iterations: 0, passes: 0, seconds: 0.0, trace: Trace::new() }
+    }
+
+    /// The answer, whose matrix has this error on what was seen.
+    fn completed(
+        self,
+        (matrix, seen_rmse): (CompletedMatrix, f64),
+        chosen: Chosen,
+        rule: Rule,
+        observed: &Observed,
+    ) -> Completed {
+        let Self { status, quality, iterations, passes, seconds, trace } = self;
+        Completed {
+            matrix,
+            rank: chosen.rank,
+            ridge: chosen.ridge,
+            centring: chosen.centring,
+            row_prior: chosen.row_prior,
+            held_out_rmse: trials::choose(&chosen.trials, rule).map(|t| chosen.trials[t].held_out_rmse),
+            trials: chosen.trials,
+            most_trials: chosen.most,
+            seen_rmse,
+            complete: chosen.whole && !matches!(status, Status::Stopped | Status::TimeLimit),
+            refitted: true,
+            status,
+            quality,
+            iterations,
+            passes: passes + chosen.passes,
+            seconds: seconds + chosen.seconds,
+            trace,
+            repeated: observed.repeated(),
+        }
     }
 }
 
-/// The final fit, to all entries.
 fn refit(
     observed: &Observed,
     how: &Completion,
-    chosen: &Chosen,
+    chosen: Chosen,
     begin: Begin<'_>,
     watch: &mut dyn Watch,
 ) -> Result<Completed, Error> {
@@ -241,28 +261,10 @@ fn refit(
     let fitting =
         Fitting { f: &f, method: &how.method, stop: how.stop, settled: how.settled, phase, done, of: done + 1 };
     let asked = Asked::of(how);
-    let seal = |state, seconds| Saved::to_bytes(&asked, chosen, state, seconds);
+    let seal = |state, seconds| Saved::to_bytes(&asked, &chosen, state, seconds);
     let outcome = fitting.run(chosen.rank, begin, watch, Some(&seal))?;
     let Outcome { point, status, iterations, passes, seconds, quality, trace, .. } = outcome;
-    let taken = trials::choose(&chosen.trials, how.rule).map(|t| chosen.trials[t].held_out_rmse);
-    Ok(Completed {
-        seen_rmse: problem.rmse(&point),
-        matrix: CompletedMatrix::new(&point, effects, chosen.ridge, how.clip, observed),
-        rank: chosen.rank,
-        ridge: chosen.ridge,
-        centring: chosen.centring,
-        row_prior: chosen.row_prior,
-        trials: chosen.trials.clone(),
-        most_trials: chosen.most,
-        held_out_rmse: taken,
-        complete: chosen.whole && !matches!(status, Status::Stopped | Status::TimeLimit),
-        refitted: true,
-        status,
-        quality,
-        iterations,
-        passes: passes + chosen.passes,
-        seconds: seconds + chosen.seconds,
-        trace,
-        repeated: observed.repeated(),
-    })
+    let matrix = CompletedMatrix::new(&point, effects, chosen.ridge, how.clip, observed);
+    let fit = LastFit { status, quality, iterations, passes, seconds, trace };
+    Ok(fit.completed((matrix, problem.rmse(&point)), chosen, how.rule, observed))
 }

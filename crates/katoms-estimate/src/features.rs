@@ -5,15 +5,15 @@ mod bounded;
 mod convex;
 mod null;
 mod parts;
+mod path;
 mod sizes;
-mod trail;
 mod trained;
 
 use std::time::Instant;
 
-use katoms::driver::{Constraint, Options, Run, Stop};
+use katoms::driver::{Options, Run, Stop};
 use katoms::loss::{AnyLoss, Loss, Split, best_constant};
-use katoms::method::{AtomMethod, Method};
+use katoms::method::AtomMethod;
 use katoms::operator::{AnyDesign, LinearOperator};
 use katoms::search::{Effort, Search};
 use katoms::select::{Bounds, Preparation, Sample, Selected, Stability, stability};
@@ -21,16 +21,16 @@ use katoms::set::{Always, AnyAtoms, ConstraintSet};
 use katoms::space::SparseVec;
 use katoms::{Error, Objective, Outcome};
 
-pub use answers::{Estimate, How, Trail, TrailModel};
+pub use answers::{Estimate, FitOptions, PathModel, PathModels};
 pub use sizes::{Edge, sizes_between};
 pub use trained::Trained;
 
 use self::convex::Convex;
 use self::parts::Parts;
 use crate::resumed::contained_if_resumed;
-use crate::searching::searched;
+use crate::running::{Part, drive, searched};
 use crate::units::Units;
-use crate::watch::{Phase, Progress, Watch};
+use crate::watch::{Phase, Watch};
 
 /// A design, a target, and what a model may be made of.
 #[derive(Debug)]
@@ -38,11 +38,9 @@ pub struct Features<'a> {
     design: &'a AnyDesign<'a>,
     /// A copy of the design in other units, where its own cannot be computed with.
     scaled: Option<AnyDesign<'static>>,
-    /// In the units of the fit, as the preparation is.
     loss: AnyLoss,
     atoms: Always<AnyAtoms>,
     preparation: Preparation,
-    /// In the units of the data.
     bounds: Option<Bounds>,
     units: Units,
 }
@@ -61,7 +59,7 @@ const RUNS_ONCE: Error = Error::Unsuitable {
 type Ready<'a> = Objective<Sample<'a, AnyDesign<'a>>, AnyLoss>;
 
 impl<'a> Features<'a> {
-    /// Atoms of this design for this loss; the features in `always` are in every model and count for nothing.
+    /// Atoms of this design for this loss; the features in `always` are in every model and are not counted in k.
     ///
     /// # Errors
     /// When design, loss and atoms do not fit together, or the loss or a column cannot be computed with in any unit.
@@ -80,7 +78,7 @@ impl<'a> Features<'a> {
     }
 
     /// The same with bounds on the coefficients, in the units of the data; the intercept has none. Models of bounded
-    /// coefficients have a search of their own: [`How::method`] and [`How::resume`] do not go with them.
+    /// coefficients have a search of their own: [`FitOptions::method`] and [`FitOptions::resume`] do not go with them.
     ///
     /// # Errors
     /// When there is not one pair for each column of the design.
@@ -98,11 +96,11 @@ impl<'a> Features<'a> {
     /// # Errors
     /// When k is out of range, there is no such method, an option makes no sense, the start has another length than
     /// the design has columns, or the saved state is another job's.
-    pub fn fit(&self, k: usize, how: &How, watch: &mut dyn Watch) -> Result<Estimate, Error> {
+    pub fn fit(&self, k: usize, how: &FitOptions, watch: &mut dyn Watch) -> Result<Estimate, Error> {
         contained_if_resumed(how.resume.as_deref(), || self.fitted(k, how, watch))
     }
 
-    fn fitted(&self, k: usize, how: &How, watch: &mut dyn Watch) -> Result<Estimate, Error> {
+    fn fitted(&self, k: usize, how: &FitOptions, watch: &mut dyn Watch) -> Result<Estimate, Error> {
         self.check_size(k)?;
         if k == 0 {
             return self.null_model(how);
@@ -140,7 +138,7 @@ impl<'a> Features<'a> {
         };
         let clock = Instant::now();
         let phase = Phase::Final { atoms: k };
-        moved(&mut run, phase, watch)?;
+        drive(&mut run, Part { phase, done: 0, of: 1, can_save: true }, watch)?;
         let earlier = run.trace().last().map_or(0.0, |event| event.seconds) - clock.elapsed().as_secs_f64();
         let seconds = how.stop.seconds.map(|most| most + earlier.max(0.0));
         let run = run.ending_by(Stop { seconds, ..how.stop });
@@ -148,14 +146,12 @@ impl<'a> Features<'a> {
         self.estimate(&f, &set, outcome)
     }
 
-    /// Where a fit is to begin, in its own units.
-    fn start(&self, f: &Ready<'_>, how: &How) -> Result<Option<SparseVec>, Error> {
+    fn start(&self, f: &Ready<'_>, how: &FitOptions) -> Result<Option<SparseVec>, Error> {
         let Some(start) = &how.start else { return Ok(None) };
         let (x, constant) = self.units.scaled_model(start)?;
         f.operator().from_original(&x, constant).map(Some)
     }
 
-    /// What a search found, in the units of the data.
     fn estimate(
         &self,
         f: &Ready<'_>,
@@ -192,17 +188,14 @@ impl<'a> Features<'a> {
         })
     }
 
-    /// The bounds in the units of the fit.
     fn scaled_bounds(&self) -> Result<Option<Bounds>, Error> {
         self.bounds.as_ref().map(|bounds| self.units.scaled_bounds(bounds)).transpose()
     }
 
-    /// What a standard deviation of each feature does, in the units of the data.
     fn standardized(&self, coefficients: &SparseVec) -> SparseVec {
         coefficients.map(|j, v| self.units.level(v * self.deviation(j)))
     }
 
-    /// The design, in units in which its squares are numbers.
     fn computed_with(&self) -> &AnyDesign<'_> {
         self.scaled.as_ref().unwrap_or(self.design)
     }
@@ -228,7 +221,6 @@ impl<'a> Features<'a> {
         predictions(self.design, coefficients, intercept)
     }
 
-    /// The weighted standard deviation of a column of the design that is computed with.
     fn deviation(&self, column: usize) -> f64 {
         let Ok(unit) = SparseVec::new(self.design.domain(), vec![column], vec![1.0]) else { return 0.0 };
         let values = predictions(self.computed_with(), &unit, 0.0);
@@ -250,29 +242,6 @@ impl<'a> Features<'a> {
     }
 }
 
-/// A run to its end, under the eyes of a watch.
-fn moved<A, L, S, M>(run: &mut Run<'_, A, L, S, M>, phase: Phase, watch: &mut dyn Watch) -> Result<(), Error>
-where
-    A: LinearOperator,
-    L: Loss,
-    S: Constraint<A, L>,
-    M: Method<A, L, S>,
-{
-    while !run.is_done() {
-        let event = run.step();
-        let ended = run.is_done();
-        let answer = watch.tell(&Progress { phase, done: 0, of: 1, event: &event, ended, can_save: true });
-        if answer.saves() {
-            watch.keep(&run.save()?);
-        }
-        if answer.stops() {
-            run.stop();
-        }
-    }
-    Ok(())
-}
-
-/// The linear predictions of a model on a design.
 fn predictions(design: &AnyDesign<'_>, coefficients: &SparseVec, intercept: f64) -> Vec<f64> {
     let mut out = vec![0.0; design.n_outputs()];
     design.apply(coefficients, &mut out);

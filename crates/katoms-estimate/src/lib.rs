@@ -12,10 +12,11 @@
 mod budget;
 mod completion;
 mod features;
+mod losses;
 mod measure;
 mod recovery;
 mod resumed;
-mod searching;
+mod running;
 mod threads;
 mod units;
 mod watch;
@@ -25,7 +26,8 @@ pub use completion::{
     Bounds, Centring, Clip, Columns, Completed, CompletedMatrix, Completion, Effects, FactorModel, Observed, RowModel,
     RowPrior, Rule, Trial, complete, reserved,
 };
-pub use features::{Edge, Estimate, Features, How, Trail, TrailModel, Trained, sizes_between};
+pub use features::{Edge, Estimate, Features, FitOptions, PathModel, PathModels, Trained, sizes_between};
+pub use losses::{logistic, squares};
 pub use measure::{accuracy, log_probability, r_squared};
 pub use recovery::{Places, Recovered, Recovery, recover};
 pub use threads::{cores, threads};

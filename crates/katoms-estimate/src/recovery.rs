@@ -18,9 +18,9 @@ use katoms::{Error, Objective, Options, Outcome, Stop};
 
 use crate::budget::Budget;
 use crate::resumed::contained_if_resumed;
-use crate::searching::searched;
+use crate::running::{Part, drive, searched};
 use crate::units::Units;
-use crate::watch::{Phase, Progress, Watch};
+use crate::watch::{Phase, Watch};
 
 /// Columns and measurements as they are.
 const PLAIN: Preparation = Preparation { standardize: false, intercept: false, ridge: 0.0 };
@@ -39,12 +39,9 @@ const IN_TURN: [(&str, Growth); 4] = [
     ("subspace-pursuit", Growth::Direct),
 ];
 
-/// The one objective of recovery, which fits of features share.
 type Squares<'d> = Objective<Sample<'d, AnyDesign<'d>>, AnyLoss>;
-/// And its set.
 type Entries = Always<AnyAtoms>;
 
-/// Whether k is allowed from the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Growth {
     Direct,
@@ -81,7 +78,6 @@ pub enum Places {
 }
 
 impl Places {
-    /// Sets of k entries, of a signal that is written in so many real numbers.
     fn atoms(self, k: usize, numbers: usize) -> Result<AnyAtoms, Error> {
         match self {
             Self::Real => KSparse::new(k, numbers).map(AnyAtoms::Coordinates),
@@ -204,7 +200,7 @@ fn recovered(
     let watch = &mut units.watched_by(watch);
     let job = Job { f: &f, set: &set, how, budget };
     let outcome = match &how.method {
-        Some(method) => job.single(method, resume, watch)?,
+        Some(method) => job.moved(method, resume, watch)?.outcome(),
         None if f.operator().has_cheap_columns() => job.searched(resume, watch)?,
         None if resume.is_some() => {
             let reason = "methods that are tried in turn are not saved; name the method whose run was saved".into();
@@ -234,7 +230,6 @@ fn size_of_operator(design: &AnyDesign<'_>, loss: &AnyLoss) -> (f64, usize) {
     (1.0, 3)
 }
 
-/// The matrix of an operator that has none.
 fn written_out(design: &AnyDesign<'_>) -> Result<AnyDesign<'static>, Error> {
     let (rows, columns) = (design.n_outputs(), design.domain());
     let mut data = vec![0.0; rows * columns];
@@ -244,22 +239,12 @@ fn written_out(design: &AnyDesign<'_>) -> Result<AnyDesign<'static>, Error> {
     Ok(Dense::column_major(data, rows, columns)?.into())
 }
 
-/// A run of recovery.
 type Moving<'a, 'd> = Run<'a, Sample<'d, AnyDesign<'d>>, AnyLoss, Entries, AtomMethod>;
-
-/// Where a run stands in its job.
-#[derive(Clone, Copy)]
-struct Place {
-    done: usize,
-    of: usize,
-    can_save: bool,
-}
 
 fn is_cut(status: Status) -> bool {
     matches!(status, Status::Stopped | Status::TimeLimit)
 }
 
-/// The better of two, with the cost of both. A run that was cut short says so.
 fn better(a: Outcome<SparseVec>, b: Outcome<SparseVec>) -> Outcome<SparseVec> {
     let reads = a.reads + b.reads;
     let (iterations, passes, seconds) = (a.iterations + b.iterations, a.passes + b.passes, a.seconds + b.seconds);
@@ -277,17 +262,10 @@ struct Job<'a, 'd> {
 }
 
 impl<'d> Job<'_, 'd> {
-    /// One run of a method.
-    fn single(
-        &self,
-        method: &AtomMethod,
-        resume: Option<&[u8]>,
-        watch: &mut dyn Watch,
-    ) -> Result<Outcome<SparseVec>, Error> {
-        Ok(self.moved(method, resume, watch)?.outcome())
+    fn phase(&self) -> Phase {
+        Phase::Final { atoms: self.how.k }
     }
 
-    /// The run of a method, at its end.
     fn moved<'m>(
         &'m self,
         method: &'m AtomMethod,
@@ -299,28 +277,10 @@ impl<'d> Job<'_, 'd> {
             Some(state) => Run::resume(self.f, self.set, method, options, state)?,
             None => Run::new(self.f, self.set, method, options)?,
         };
-        self.drive(&mut run, Place { done: 0, of: 1, can_save: true }, watch)?;
+        drive(&mut run, Part { phase: self.phase(), done: 0, of: 1, can_save: true }, watch)?;
         Ok(run)
     }
 
-    /// Steps a run to its end, tells of each move, and saves when asked.
-    fn drive(&self, run: &mut Moving<'_, '_>, place: Place, watch: &mut dyn Watch) -> Result<(), Error> {
-        let Place { done, of, can_save } = place;
-        let phase = Phase::Final { atoms: self.how.k };
-        while !run.is_done() {
-            let event = run.step();
-            let answer = watch.tell(&Progress { phase, done, of, event: &event, ended: run.is_done(), can_save });
-            if can_save && answer.saves() {
-                watch.keep(&run.save()?);
-            }
-            if answer.stops() {
-                run.stop();
-            }
-        }
-        Ok(())
-    }
-
-    /// A few methods, until one explains b. The best of their answers.
     fn in_turn(&self, watch: &mut dyn Watch) -> Result<Outcome<SparseVec>, Error> {
         let mut best: Option<Outcome<SparseVec>> = None;
         let of = IN_TURN.len();
@@ -332,7 +292,7 @@ impl<'d> Job<'_, 'd> {
             };
             let stop = self.budget.left(self.how.stop, 0.0);
             let mut run = Run::new(self.f, self.set, &method, Options { stop, stages, ..Options::default() })?;
-            self.drive(&mut run, Place { done, of, can_save: false }, watch)?;
+            drive(&mut run, Part { phase: self.phase(), done, of, can_save: false }, watch)?;
             let next = run.outcome();
             let ended = is_cut(next.status) || self.explains(&next);
             best = Some(match best {
@@ -353,12 +313,11 @@ impl<'d> Job<'_, 'd> {
         outcome.objective <= (EXACT * EXACT * zero).max(noise)
     }
 
-    /// The search with all starts. Its first run can be saved.
     fn searched(&self, resume: Option<&[u8]>, watch: &mut dyn Watch) -> Result<Outcome<SparseVec>, Error> {
         let how = Search { noise: self.how.noise, ..Search::default() };
         let method = AtomMethod::named("accelerated-iht")?;
         let run = self.moved(&method, resume, watch)?;
-        searched(run, &how, Phase::Final { atoms: self.how.k }, watch)
+        searched(run, &how, self.phase(), watch)
     }
 
     fn recovered(&self, outcome: Outcome<SparseVec>, units: &Units) -> Result<Recovered, Error> {

@@ -10,11 +10,12 @@ use std::ops::RangeInclusive;
 use katoms::Error;
 use katoms::driver::{Attempt, Certificate, Event, NearTie, Quality};
 use katoms::linalg::{exponent_of_two, times_power_of_two};
-use katoms::loss::{AnyLoss, LeastSquares, Logistic, Loss, Split};
+use katoms::loss::{AnyLoss, Loss, Split};
 use katoms::operator::{AnyDesign, ColumnSize, FirstRead, LinearOperator};
 use katoms::select::{Bounds, Preparation, Score};
 use katoms::space::SparseVec;
 
+use crate::losses::{logistic, squares};
 use crate::watch::{Answer, Progress, Watch};
 
 /// Largest magnitudes of a target and of weights that are left as they are, as exponents of two: 1e-30 to 1e30. Fourth
@@ -23,14 +24,11 @@ const UNSCALED: RangeInclusive<i32> = -100..=100;
 /// Losses that can be reported, as exponents of two: numbers, also where a perfect fit leaves a 2^96th of them.
 const REPORTED: RangeInclusive<i32> = -926..=1023;
 
-/// What data are multiplied by before a fit, as exponents of two. Nearly always nothing.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Units {
     target: i32,
     weights: i32,
-    /// One for each column, where there are any.
     columns: Option<Vec<i32>>,
-    /// Of the ridge.
     ridge: i32,
 }
 
@@ -71,16 +69,13 @@ impl Units {
         if self.target == 0 && self.weights == 0 {
             return Ok(loss.clone());
         }
-        Ok(match (loss, weights) {
-            (AnyLoss::Squares(squares), None) => LeastSquares::new(self.scaled_target(squares.target()))?.into(),
-            (AnyLoss::Squares(squares), Some(weights)) => {
-                LeastSquares::new(self.scaled_target(squares.target()))?.weighted(weights)?.into()
-            }
-            (AnyLoss::Logistic(logistic), None) => logistic.clone().into(),
-            (AnyLoss::Logistic(logistic), Some(weights)) => {
-                Logistic::new(logistic.classes().unwrap_or(&[]))?.weighted(weights)?.into()
-            }
-        })
+        match loss {
+            AnyLoss::Squares(loss) => squares(self.scaled_target(loss.target()), weights),
+            AnyLoss::Logistic(loss) => match weights {
+                None => Ok(loss.clone().into()),
+                weights => logistic(loss.classes().unwrap_or(&[]).to_vec(), weights),
+            },
+        }
     }
 
     fn scaled_weights(&self, weights: &[f64]) -> Result<Vec<f64>, Error> {
@@ -278,7 +273,6 @@ impl Units {
     }
 }
 
-/// Who watches a job whose units are others.
 pub(crate) struct RescaledWatch<'w> {
     units: Units,
     watch: &'w mut dyn Watch,
@@ -320,7 +314,6 @@ fn check_reported(v: f64, exponent: i32) -> Result<(), ()> {
     }
 }
 
-/// About how many powers of ten so many powers of two are.
 fn decimal(exponent: i32) -> f64 {
     f64::from(exponent) * std::f64::consts::LOG10_2
 }

@@ -1,4 +1,4 @@
-//! What a job tells while it works, and what it may be told back.
+//! Progress of a job, and how its caller saves or stops it.
 
 use std::ops::ControlFlow;
 
@@ -28,14 +28,14 @@ pub struct Progress<'a> {
 pub enum Phase {
     /// To judge a choice on what was held out.
     Trial {
-        /// The number of atoms that is tried.
+        /// The number of atoms.
         atoms: usize,
-        /// The ridge that is tried.
+        /// The ridge.
         ridge: f64,
     },
     /// The answer itself.
     Final {
-        /// Its number of atoms.
+        /// The number of atoms.
         atoms: usize,
     },
 }
@@ -69,9 +69,9 @@ impl Answer {
 ///
 /// A closure from [`Progress`] to [`Answer`] is one that keeps no saved states.
 pub trait Watch {
-    /// Hears of a move.
+    /// Called after each move.
     fn tell(&mut self, progress: &Progress<'_>) -> Answer;
-    /// Hears how many pieces the job will be made of, and hears it again where they become more.
+    /// Called with the number of pieces of the job, and again where it grows.
     fn expect(&mut self, pieces: usize) {
         let _ = pieces;
     }
@@ -84,7 +84,7 @@ pub trait Watch {
     fn goes_on(&mut self) -> Answer {
         Answer::GoOn
     }
-    /// Takes the saved state that it asked for. The job goes on from these bytes when it is given them.
+    /// Called with the saved state that was asked for; a job resumes from these bytes.
     fn keep(&mut self, state: &[u8]) {
         let _ = state;
     }

@@ -2,7 +2,7 @@
 
 use katoms::Error;
 use katoms::method::RankMethod;
-use katoms_estimate::{Centring, Clip, Completed, Completion, RowPrior, Rule, Trial};
+use katoms_estimate::{Centring, Clip, Completed, Completion, Rule, Trial};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -105,7 +105,7 @@ fn outcome<'py>(py: Python<'py>, found: &Completed, work: &Work) -> PyResult<Bou
     told.set_item("rank", found.rank)?;
     told.set_item("l2", found.ridge)?;
     told.set_item("centring", centring_name(found.centring))?;
-    told.set_item("row_prior", row_prior_name(found.row_prior))?;
+    told.set_item("row_prior", found.row_prior.name())?;
     told.set_item("trials", found.trials.iter().map(|trial| tried(py, trial)).collect::<PyResult<Vec<_>>>()?)?;
     told.set_item("rank_min", found.least().map(|trial| trial.rank))?;
     told.set_item("rank_1se", found.one_standard_error().map(|trial| trial.rank))?;
@@ -129,7 +129,7 @@ fn tried<'py>(py: Python<'py>, trial: &Trial) -> PyResult<Bound<'py, PyDict>> {
     told.set_item("rank", trial.rank)?;
     told.set_item("l2", trial.ridge)?;
     told.set_item("centring", centring_name(trial.centring))?;
-    told.set_item("row_prior", row_prior_name(trial.row_prior))?;
+    told.set_item("row_prior", trial.row_prior.name())?;
     told.set_item("held_out_rmse", trial.held_out_rmse)?;
     told.set_item("held_out_mse", trial.held_out_mse)?;
     told.set_item("standard_error", trial.standard_error)?;
@@ -147,15 +147,5 @@ fn centring_name(centring: Centring) -> &'static str {
         Centring::Columns => "columns",
         Centring::Effects => "effects",
         Centring::Chosen => "auto",
-    }
-}
-
-/// What a distribution of factors is called in Python.
-fn row_prior_name(prior: RowPrior) -> &'static str {
-    match prior {
-        RowPrior::Ridge => "ridge",
-        RowPrior::Normal => "normal",
-        RowPrior::Rows => "rows",
-        RowPrior::Chosen => "auto",
     }
 }

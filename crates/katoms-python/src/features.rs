@@ -1,13 +1,13 @@
 //! k features or groups that predict a target: a model, a path.
 
 use katoms::Error;
-use katoms::loss::{AnyLoss, LeastSquares, Logistic};
+use katoms::loss::AnyLoss;
 use katoms::operator::FirstRead;
 use katoms::search::Effort;
-use katoms::select::{Bounds, Criterion, Preparation};
+use katoms::select::{Bounds, Preparation};
 use katoms::set::{AnyAtoms, KSparse};
 use katoms::space::SparseVec;
-use katoms_estimate::{Edge, Features, How, Trail, words};
+use katoms_estimate::{Edge, Features, FitOptions, PathModels, logistic, squares, words};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -50,11 +50,9 @@ impl Problem<'_> {
     fn loss(&self) -> PyResult<AnyLoss> {
         let target = self.target.as_slice()?.to_vec();
         let weights = weights_of(self.weights.as_ref())?.map(<[f64]>::to_vec);
-        let made: Result<AnyLoss, Error> = match (self.loss.as_str(), weights) {
-            ("logistic", None) => Logistic::new(target).map(AnyLoss::from),
-            ("logistic", Some(weights)) => Logistic::new(target).and_then(|l| l.weighted(weights)).map(AnyLoss::from),
-            (_, None) => LeastSquares::new(target).map(AnyLoss::from),
-            (_, Some(weights)) => LeastSquares::new(target).and_then(|l| l.weighted(weights)).map(AnyLoss::from),
+        let made = match self.loss.as_str() {
+            "logistic" => logistic(target, weights),
+            _ => squares(target, weights),
         };
         made.map_err(raised)
     }
@@ -136,7 +134,7 @@ fn fit<'py>(
         let right = "it must be \"quick\", \"default\", \"thorough\", or a number above 0";
         invalid(format!("effort is {}; {right}", asked.effort))
     })?;
-    let how = How { method: asked.method, effort, start, stop: work.stop(), ..How::default() };
+    let how = FitOptions { method: asked.method, effort, start, stop: work.stop(), ..FitOptions::default() };
     let (found, ended) = worked(py, (&design, &problem, &work), |features, listener| features.fit(k, &how, listener))?;
     let told = PyDict::new(py);
     told.set_item("coef", answer::dense(py, found.coefficients()))?;
@@ -175,12 +173,11 @@ fn path<'py>(
     sizes: Option<Vec<usize>>,
     criterion: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let named = |(name, _): &&(&str, Criterion)| name.eq_ignore_ascii_case(criterion);
-    let (_, criterion) = *Trail::CRITERIA.iter().find(named).unwrap_or(&Trail::CRITERIA[2]);
+    let (_, criterion) = PathModels::CRITERIA[PathModels::criterion(criterion).unwrap_or(2)];
     let ((found, edges), ended) = worked(py, (&design, &problem, &work), |features, listener| {
-        let trail = features.path(sizes.as_deref(), criterion, listener)?;
-        let edges: Vec<_> = trail.best.iter().map(|&k| features.edge_of_criterion(&trail.sizes(), k)).collect();
-        Ok((trail, edges))
+        let path = features.path(sizes.as_deref(), criterion, listener)?;
+        let edges: Vec<_> = path.best.iter().map(|&k| features.edge_of_criterion(&path.sizes(), k)).collect();
+        Ok((path, edges))
     })?;
     let models = found.models.iter().map(|model| {
         let told = PyDict::new(py);
@@ -192,7 +189,7 @@ fn path<'py>(
         told.set_item("objective", model.objective)?;
         told.set_item("loss", model.loss)?;
         told.set_item("status", answer::status(model.status))?;
-        for ((name, _), value) in Trail::CRITERIA.iter().zip(model.criteria) {
+        for ((name, _), value) in PathModels::CRITERIA.iter().zip(model.criteria) {
             told.set_item(name.to_lowercase(), value)?;
         }
         Ok(told)
@@ -200,12 +197,12 @@ fn path<'py>(
     let told = PyDict::new(py);
     told.set_item("models", models.collect::<PyResult<Vec<_>>>()?)?;
     let best = PyDict::new(py);
-    for ((name, _), size) in Trail::CRITERIA.iter().zip(&found.best) {
+    for ((name, _), size) in PathModels::CRITERIA.iter().zip(&found.best) {
         best.set_item(name.to_lowercase(), size)?;
     }
     told.set_item("best", best)?;
     let at_edge = PyDict::new(py);
-    for ((name, _), edge) in Trail::CRITERIA.iter().zip(&edges) {
+    for ((name, _), edge) in PathModels::CRITERIA.iter().zip(&edges) {
         let said = edge.map(|edge| at_the_edge(&format!("{name} prefers"), &edge));
         at_edge.set_item(name.to_lowercase(), said)?;
     }

@@ -3,7 +3,6 @@
 /// A place: across, up.
 pub(super) type Place = (f64, f64);
 
-/// The parts of a line through finite places that lie within the unit square.
 pub(super) fn line(places: &[Place]) -> Vec<Vec<Place>> {
     let mut parts: Vec<Vec<Place>> = Vec::new();
     if let [alone] = places {
@@ -13,7 +12,6 @@ pub(super) fn line(places: &[Place]) -> Vec<Vec<Place>> {
     parts
 }
 
-/// Goes on with the last part where the segment begins at its end.
 fn add_segment(parts: &mut Vec<Vec<Place>>, from: Place, to: Place) {
     let Some((start, end)) = segment(from, to) else { return };
     match parts.last_mut() {
@@ -22,7 +20,6 @@ fn add_segment(parts: &mut Vec<Vec<Place>>, from: Place, to: Place) {
     }
 }
 
-/// The part of a segment within the unit square, by Liang and Barsky.
 fn segment(from: Place, to: Place) -> Option<(Place, Place)> {
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);
     let (mut enter, mut leave) = (0.0_f64, 1.0_f64);
@@ -47,13 +44,11 @@ fn segment(from: Place, to: Place) -> Option<(Place, Place)> {
 /// How far beyond the border a place may lie by rounding.
 const EDGE: f64 = 1e-9;
 
-/// Whether a place lies within the unit square.
 pub(super) fn inside(place: &Place) -> bool {
     let within = |v: f64| (-EDGE..=1.0 + EDGE).contains(&v);
     within(place.0) && within(place.1)
 }
 
-/// Whether a place is one.
 pub(super) fn finite(place: &Place) -> bool {
     place.0.is_finite() && place.1.is_finite()
 }

@@ -5,7 +5,6 @@ use crate::axis::Axis;
 use crate::svg::{Anchor, Drawing, LETTER, Tone, text_width, wrapped};
 
 impl Chart {
-    /// The title of an axis in as many lines as it takes.
     pub(super) fn headings(&self, axis: &Axis) -> Vec<String> {
         wrapped(&axis.heading(), self.size.width)
     }
@@ -35,12 +34,10 @@ impl Chart {
         (0..).find(|row| self.shades.iter().filter(|s| s.row == Some(*row)).all(apart)).unwrap_or(0)
     }
 
-    /// How many rows the texts of shaded ranges take.
     pub(super) fn shade_rows(&self) -> usize {
         self.shades.iter().filter_map(|shade| shade.row).max().map_or(0, |row| row + 1)
     }
 
-    /// The ranges behind the marks, each with a bar at its top and its text above.
     pub(super) fn draw_shades(&self, drawing: &mut Drawing, top: f64, plot: f64) {
         for shade in &self.shades {
             let (left, right, class) = (self.across(shade.from), self.across(shade.to), shade.tone.class());
@@ -55,13 +52,11 @@ impl Chart {
         }
     }
 
-    /// Where the middle of a text may stand, near some place, to lie within the chart.
     pub(super) fn middle_of(&self, text: &str, near: f64) -> f64 {
         let half = text_width(text) / 2.0;
         near.min(self.size.width - half).max(half)
     }
 
-    /// Ticks and their lines.
     pub(super) fn draw_axes(&self, drawing: &mut Drawing, top: f64) {
         let bottom = top + self.size.height;
         for (value, text) in self.y.ticks(y_ticks(self.size)) {
@@ -77,7 +72,6 @@ impl Chart {
         drawing.rule((self.left, bottom), (self.right(), bottom), "rule");
     }
 
-    /// As many as stand apart from each other.
     fn x_ticks(&self) -> Vec<(f64, String)> {
         let width = self.right() - self.left;
         let fits = |ticks: &Vec<(f64, String)>| {
@@ -88,7 +82,6 @@ impl Chart {
         (2..=most).rev().map(|about| self.x.ticks(about)).find(fits).unwrap_or_else(|| self.x.ticks(2))
     }
 
-    /// Each in a row of its own, its text on the side where there is room.
     pub(super) fn draw_places(&self, drawing: &mut Drawing, top: f64, bottom: f64) {
         let mut places: Vec<_> =
             self.places.iter().map(|(value, tone, text)| (self.x.place(*value), tone, text)).collect();
@@ -108,7 +101,6 @@ impl Chart {
     }
 }
 
-/// How many ticks fit on the vertical axis.
 pub(super) fn y_ticks(size: Size) -> usize {
     (size.height / 42.0) as usize
 }

@@ -39,7 +39,6 @@ impl Legend {
         self.places(width).last().map_or(0.0, |(_, y)| y + ROW + 4.0)
     }
 
-    /// Where each entry begins.
     fn places(&self, width: f64) -> Vec<(f64, f64)> {
         let (mut x, mut y) = (0.0, 0.0);
         let place = |(_, _, text): &(Tone, Key, String)| {

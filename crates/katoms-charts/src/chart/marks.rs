@@ -22,7 +22,6 @@ impl Chart {
         self.mark(format!("line{style} {}", tone.class()), path, "");
     }
 
-    /// The path through points, cut at the border of the plot.
     fn trace(&self, points: &[(f64, f64)]) -> String {
         let places: Vec<_> = points.iter().map(|&(x, y)| (self.x.place(x), self.y.place(y))).collect();
         let mut path = String::new();
@@ -47,7 +46,6 @@ impl Chart {
         self.mark(format!("band {}", tone.class()), path, "");
     }
 
-    /// The path around a band without gaps, cut at the border of the plot.
     fn area(&self, points: &[(f64, f64, f64)]) -> String {
         // What has no place on a logarithmic axis lies far below.
         let up = |value: f64| Some(self.y.place(value)).filter(|p| !p.is_nan()).unwrap_or(-FAR).clamp(-FAR, FAR);
@@ -124,7 +122,6 @@ impl Chart {
 /// Farther than anything that is seen, in shares of the plot.
 const FAR: f64 = 1e9;
 
-/// Straight lines from point to point.
 fn joined(points: &[(f64, f64)]) -> String {
     let mut path = String::new();
     let mut pen = 'M';

@@ -53,7 +53,6 @@ pub struct Chart {
     shades: Vec<Shade>,
 }
 
-/// A shaded range, in shares of the width.
 #[derive(Debug)]
 struct Shade {
     from: f64,
@@ -152,12 +151,10 @@ impl Chart {
         clip::inside(&place).then(|| self.unit(place))
     }
 
-    /// From shares of the plot to units.
     fn unit(&self, (across, up): (f64, f64)) -> (f64, f64) {
         (self.across(across), (1.0 - up) * self.size.height)
     }
 
-    /// From units to shares of the plot.
     fn share(&self, (x, y): (f64, f64)) -> (f64, f64) {
         ((x - self.left) / (self.right() - self.left), 1.0 - y / self.size.height)
     }

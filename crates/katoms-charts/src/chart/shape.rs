@@ -20,7 +20,6 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// Its class.
     pub(super) fn class(self) -> &'static str {
         match self {
             Self::Disc | Self::Diamond | Self::Triangle => "dot",
@@ -30,7 +29,6 @@ impl Shape {
         }
     }
 
-    /// Its outline around a point.
     pub(super) fn path(self, (x, y): (f64, f64)) -> String {
         let from = |dx: f64, dy: f64| format!("M{} {}", number(x + dx), number(y + dy));
         match self {

@@ -1,6 +1,5 @@
 //! Fewer points for the same picture: what lies closer than a stroke is wide is not told apart.
 
-/// A point of the drawing.
 type Point = (f64, f64);
 
 /// Shorter lines stay as they are.
@@ -16,7 +15,6 @@ pub(super) fn line(points: Vec<Point>) -> Vec<Point> {
     if points.len() <= MANY { points } else { bends(&extremes(&points)) }
 }
 
-/// Of each column the first, lowest, highest and last point, in their order.
 fn extremes(points: &[Point]) -> Vec<Point> {
     let mut kept = Vec::new();
     for column in points.chunk_by(|a, b| (a.0 / COLUMN).floor() == (b.0 / COLUMN).floor()) {
@@ -30,7 +28,6 @@ fn extremes(points: &[Point]) -> Vec<Point> {
     kept
 }
 
-/// The points that bend the line by more than the slack, by Douglas and Peucker.
 fn bends(points: &[Point]) -> Vec<Point> {
     let mut keep = vec![false; points.len()];
     let mut open = vec![(0, points.len().saturating_sub(1))];
@@ -45,7 +42,6 @@ fn bends(points: &[Point]) -> Vec<Point> {
     points.iter().zip(keep).filter_map(|(point, keep)| keep.then_some(*point)).collect()
 }
 
-/// From a point to a segment.
 fn distance(point: Point, from: Point, to: Point) -> f64 {
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);
     let length = dx * dx + dy * dy;
@@ -54,7 +50,6 @@ fn distance(point: Point, from: Point, to: Point) -> f64 {
     (point.0 - from.0 - share * dx).hypot(point.1 - from.1 - share * dy)
 }
 
-/// One point for each cell of half a unit.
 pub(super) fn cloud(points: impl IntoIterator<Item = Point>) -> Vec<Point> {
     let mut seen = std::collections::BTreeSet::new();
     let cell = |v: f64| (v * 2.0).round() as i64;

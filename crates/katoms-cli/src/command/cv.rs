@@ -1,18 +1,18 @@
 //! `katoms cv`: how many features, by cross-validation.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use katoms::select::{Folds, Score, Validated};
-use katoms_estimate::How;
+use katoms_estimate::Rule;
 use katoms_io::Loss;
 use serde_json::json;
 
 use crate::Ended;
-use crate::data::{DataArgs, Loaded, ModelArgs};
-use crate::finish::{Choosing, Finished, OutputArgs};
+use crate::data::Loaded;
+use crate::finish::{Choosing, Finished, ModelCommand, fit_chosen};
 use crate::sizes::Sizes;
-use crate::told::{Told, aligned, number};
-use crate::watch::{self, Companion};
+use crate::terminal::{Terminal, aligned, number};
 use crate::words;
 
 /// `katoms cv`.
@@ -31,109 +31,106 @@ All folds and sizes share their passes over the data. The models of the folds co
 fit's: a fit of the same rows may find a better one.")]
 pub struct CvArgs {
     #[command(flatten)]
-    data: DataArgs,
+    common: ModelCommand,
     /// The sizes, such as 0..30, 0:30, 2..40:2 or 1,5,10 [default: 0 on, further while the held-out loss falls]
     #[arg(short, value_name = "SIZES")]
     k: Option<Sizes>,
     /// The parts of which each is held out once
     #[arg(long, default_value_t = 5, help_heading = "Model")]
     folds: usize,
-    #[command(flatten)]
-    model: ModelArgs,
     /// Values of λ of ½λ‖x‖², of which one is chosen with k; 0 for none [default: four that fit the data]
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_negative_numbers = true, help_heading = "Model")]
     ridge: Option<Vec<f64>>,
     /// Which size is fitted in the end
-    #[arg(long, value_enum, default_value_t = Chosen::Min, help_heading = "Model")]
-    choose: Chosen,
+    #[arg(long, default_value = "min", value_parser = rules(), help_heading = "Model")]
+    choose: Rule,
     /// What folds are drawn with
     #[arg(long, default_value_t = 0, help_heading = "Model")]
     seed: u64,
-    #[command(flatten)]
-    output: OutputArgs,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Chosen {
-    Min,
-    #[value(name = "1se")]
-    OneSe,
+fn rules() -> impl TypedValueParser<Value = Rule> {
+    let rule = |name: String| if name == "min" { Rule::Least } else { Rule::OneStandardError };
+    PossibleValuesParser::new(["min", "1se"]).map(rule)
 }
 
 impl CvArgs {
-    pub(super) fn run(&self, told: &Told) -> Result<Ended> {
-        watch::listen(watch::BEST_SO_FAR);
-        self.data.check_outputs(&[self.output.out.as_deref(), self.output.report.as_deref()])?;
-        let loaded = self.data.load(&self.model, told)?;
-        let target = loaded.target()?;
-        let design = loaded.design(self.model.preparation(0.0))?;
-        let features = loaded.features(&design, self.model.preparation(0.0))?;
-        let sizes = loaded.sizes(self.k.as_ref(), &features, told)?;
-        let rows = target.values.len();
-        if self.folds < 2 || self.folds > rows {
-            bail!("--folds is {}; it must lie between 2 and the {rows} rows of the data", self.folds);
-        }
-        let folds = match loaded.loss {
-            Loss::Squares => Folds::random(rows, self.folds, self.seed)?,
-            Loss::Logistic => Folds::stratified(&target.values, self.folds, self.seed)?,
+    pub(super) fn run(&self, terminal: &Terminal) -> Result<Ended> {
+        let common = &self.common;
+        common.begin(None)?;
+        let loaded = common.load(terminal)?;
+        let design = loaded.design(common.model.preparation(0.0))?;
+        let features = loaded.features(&design, common.model.preparation(0.0))?;
+        let sizes = loaded.sizes(self.k.as_ref(), &features, terminal)?;
+        let folds = self.drawn_folds(&loaded)?;
+        let mut monitor = common.monitor(terminal, "cross-validating", Some(0));
+        let validated = features.cross_validate(sizes.as_deref(), self.ridge.as_deref(), &folds, &mut monitor);
+        let monitor = monitor.next("fitting");
+        let validated = validated.map_err(|error| loaded.error(error))?;
+        say_scores(&validated, loaded.loss, terminal);
+        let (choice, rule) = match self.choose {
+            Rule::Least => (validated.min(), "least held-out loss"),
+            Rule::OneStandardError => (validated.one_se(), "one standard error"),
         };
-        let mut companion = Companion::new(told, "cross-validating", Some(0), self.output.work.time_limit);
-        let validated = features.cross_validate(sizes.as_deref(), self.ridge.as_deref(), &folds, &mut companion);
-        let stopped = companion.finish(told).stopped;
-        let named = |error| loaded.named(error);
-        let validated = validated.map_err(named).with_context(|| self.data.data.display().to_string())?;
-        let (min, one_se) = (validated.min(), validated.one_se());
-        let choice = if self.choose == Chosen::Min { min } else { one_se };
-        told.say(table(&validated, loaded.loss));
-        let best = validated.best_of_ridges();
-        let mut with_ridge = String::new();
-        if best.len() > 1 {
-            told.say(table_of_ridges(&best, loaded.loss));
-            with_ridge = format!(" with a ridge of {}", number(min.ridge));
-        }
-        told.say(format!(
-            "least held-out loss at k = {}{with_ridge}; fewest within one standard error: k = {}",
-            min.atoms, one_se.atoms
-        ));
-        told.say(format!(
-            "{} passes over the data for all folds and sizes, {:.2} s",
-            validated.passes, validated.seconds
-        ));
-        told.say(words::FOLD_MODELS);
-        if !validated.complete {
-            told.warn("ended early: the sizes above are those that were judged in every fold");
-        }
-        let features = loaded.features(&design, self.model.preparation(choice.ridge))?;
-        let mut companion = Companion::new(told, "fitting", None, None);
-        let fitted = features.fit(choice.atoms, &How::default(), &mut companion);
-        companion.finish(told);
-        let estimate = fitted.map_err(named).with_context(|| self.data.data.display().to_string())?;
-        let mut finished = Finished::new(&loaded, &features, estimate, choice.atoms);
-        finished.ridge = choice.ridge;
-        finished.preparation = self.model.preparation(finished.ridge);
-        let rule = if self.choose == Chosen::Min { "least held-out loss" } else { "one standard error" };
+        let preparation = common.model.preparation(choice.ridge);
+        let features = loaded.features(&design, preparation)?;
+        let start = validated.model(choice).map(|model| (model.coefficients.clone(), model.intercept));
+        let (estimate, cut) = fit_chosen((&loaded, &features), (choice.atoms, start), monitor, terminal)?;
+        let mut finished = Finished::new(&loaded, &features, estimate, (choice.atoms, preparation));
         finished.chosen_by = Some(format!("{}-fold cross-validation, {rule}", self.folds));
         finished.validated = validated.score(choice).map(|score| {
             let held_out = features.held_out(score, &folds);
             Choosing { validated: &validated, score, held_out }
         });
+        let min = validated.min();
         let alike = validated.scores.iter().filter(|score| score.choice.ridge == min.ridge);
         let tried: Vec<usize> = alike.map(|score| score.choice.atoms).collect();
         finished.edge = features.edge(&tried, min.atoms).map(|edge| {
             words::edge("the least held-out loss is at", &edge, &format!("-k 0..{}", edge.further), "katoms cv")
         });
-        if self.output.work.json {
+        if common.output.work.json {
             finished.extra = Some(("cross_validation", json(&loaded, &validated)));
         }
-        if !stopped {
-            finished.look_at_halves(None, self.seed, self.output.report.is_some(), told);
+        if !cut.stopped {
+            finished.find_selection_frequencies(None, self.seed, &common.output, terminal);
         }
-        let ended = finished.deliver(&self.output, told)?;
-        Ok(if self.output.work.strict && !validated.complete { Ended::Short } else { ended })
+        Ok(common.ended(finished.deliver(&common.output, terminal)?, validated.complete))
+    }
+
+    fn drawn_folds(&self, loaded: &Loaded) -> Result<Folds> {
+        let values = &loaded.target()?.values;
+        let rows = values.len();
+        if self.folds < 2 || self.folds > rows {
+            bail!("--folds is {}; it must lie between 2 and the {rows} rows of the data", self.folds);
+        }
+        Ok(match loaded.loss {
+            Loss::Squares => Folds::random(rows, self.folds, self.seed)?,
+            Loss::Logistic => Folds::stratified(values, self.folds, self.seed)?,
+        })
     }
 }
 
-/// A line for each size under the chosen ridge, and in any case for the model without features.
+fn say_scores(validated: &Validated, loss: Loss, terminal: &Terminal) {
+    let (min, one_se) = (validated.min(), validated.one_se());
+    terminal.say(table(validated, loss));
+    let best = validated.best_of_ridges();
+    let mut with_ridge = String::new();
+    if best.len() > 1 {
+        terminal.say(table_of_ridges(&best, loss));
+        with_ridge = format!(" with a ridge of {}", number(min.ridge));
+    }
+    let (k, fewest, passes) = (min.atoms, one_se.atoms, validated.passes);
+    terminal.say(format!(
+        "least held-out loss at k = {k}{with_ridge}; fewest within one standard error: k = {fewest}\n{passes} passes over \
+         the data for all folds and sizes, {:.2} s\n{}",
+        validated.seconds,
+        words::FOLD_MODELS
+    ));
+    if !validated.complete {
+        terminal.warn("ended early: the sizes above are those that were judged in every fold");
+    }
+}
+
 fn table(validated: &Validated, loss: Loss) -> String {
     let (min, one_se) = (validated.min(), validated.one_se());
     let row = |score: &Score| {
@@ -157,7 +154,6 @@ fn table(validated: &Validated, loss: Loss) -> String {
     aligned(&head, &scores.map(row).collect::<Vec<Vec<String>>>())
 }
 
-/// A line for the best size under each ridge.
 fn table_of_ridges(best: &[&Score], loss: Loss) -> String {
     let row = |score: &&Score| {
         let choice = [number(score.choice.ridge), score.choice.atoms.to_string()];

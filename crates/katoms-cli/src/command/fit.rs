@@ -4,16 +4,15 @@ use anyhow::{Result, bail};
 use clap::Args;
 use katoms::Stop;
 use katoms::search::Effort;
-use katoms_estimate::How;
+use katoms_estimate::FitOptions;
 use katoms_io::Fingerprint;
 
 use crate::Ended;
 use crate::checkpoint::{self, Job};
-use crate::data::{DataArgs, Loaded, ModelArgs};
-use crate::finish::{Finished, OutputArgs, pairs};
+use crate::data::Loaded;
+use crate::finish::{Finished, ModelCommand, pairs};
 use crate::sizes::Sizes;
-use crate::told::Told;
-use crate::watch::{self, Companion};
+use crate::terminal::Terminal;
 use crate::work::CheckpointArgs;
 
 /// `katoms fit`.
@@ -32,12 +31,10 @@ given, and their coefficients are told as they are, brought towards zero.
 Ctrl-C ends with the best model so far. With --checkpoint, the same command goes on where it was.")]
 pub struct FitArgs {
     #[command(flatten)]
-    data: DataArgs,
+    common: ModelCommand,
     /// The number of features, or of groups where there are groups; 0 is the model without any
     #[arg(short, value_name = "K")]
     k: Sizes,
-    #[command(flatten)]
-    model: ModelArgs,
     /// λ of ½λ‖x‖², on the standardised scale: pulls coefficients towards zero
     #[arg(long, value_name = "LAMBDA", default_value_t = 0.0, allow_negative_numbers = true, help_heading = "Model")]
     ridge: f64,
@@ -53,27 +50,24 @@ pub struct FitArgs {
     /// How hard to search: quick (no search after accelerated IHT), default, thorough, or how many times the default's work
     #[arg(long, value_name = "EFFORT", default_value = "default", value_parser = effort, help_heading = "Model")]
     effort: Effort,
-    /// How often would half of the rows choose each feature? So many pairs of halves are drawn, 25 unless told
+    /// The selection frequency of each feature: how often half-samples choose it, drawn in so many pairs, 25 unless given
     #[arg(long, value_name = "PAIRS", num_args = 0..=1, default_missing_value = "25", value_parser = pairs, help_heading = "Model")]
     stability: Option<usize>,
     /// What half-samples are drawn with
     #[arg(long, default_value_t = 0, help_heading = "Model")]
     seed: u64,
     #[command(flatten)]
-    output: OutputArgs,
-    #[command(flatten)]
     checkpoint: CheckpointArgs,
 }
 
 impl FitArgs {
-    /// The one size.
-    fn size(&self, told: &Told) -> Result<usize> {
+    fn size(&self, terminal: &Terminal) -> Result<usize> {
         let Sizes(sizes) = &self.k;
         if let [k] = sizes[..] {
             return Ok(k);
         }
-        let cv = told.command_as("cv", &["--method", "--stability", "--checkpoint"]);
-        let path = told.command_as("path", &["--method", "--stability", "--checkpoint", "--seed"]);
+        let cv = terminal.command_as("cv", &["--method", "--stability", "--checkpoint"]);
+        let path = terminal.command_as("path", &["--method", "--stability", "--checkpoint", "--seed"]);
         bail!(
             "fit takes one size, and -k has {}. Which of them? By cross-validation:\n  {cv}\nor by an information \
              criterion:\n  {path}",
@@ -81,40 +75,34 @@ impl FitArgs {
         )
     }
 
-    pub(super) fn run(&self, told: &Told) -> Result<Ended> {
-        let k = self.size(told)?;
-        watch::listen(watch::BEST_SO_FAR);
-        let outputs = [self.output.out.as_deref(), self.output.report.as_deref(), self.checkpoint.path()];
-        self.data.check_outputs(&outputs)?;
+    pub(super) fn run(&self, terminal: &Terminal) -> Result<Ended> {
+        let (k, common) = (self.size(terminal)?, &self.common);
+        common.begin(self.checkpoint.path())?;
         let mut checkpoint = self.checkpoint.open()?;
-        let loaded = self.data.load(&self.model, told)?;
-        loaded.target()?;
-        let design = loaded.design(self.model.preparation(self.ridge))?;
-        let features = loaded.features(&design, self.model.preparation(self.ridge))?;
+        let loaded = common.load(terminal)?;
+        let preparation = common.model.preparation(self.ridge);
+        let design = loaded.design(preparation)?;
+        let features = loaded.features(&design, preparation)?;
         loaded.check_size(k, &features)?;
-        let limit = self.output.work.time_limit;
-        let companion = Companion::new(told, "fitting", None, limit);
+        let monitor = common.monitor(terminal, "fitting", None);
         let job = || self.job(k, &loaded);
-        let (mut estimate, cut) = checkpoint.run(told, &self.data.data, job, companion, |resume, companion| {
-            let stop = Stop { seconds: limit, ..Stop::default() };
+        let (mut estimate, cut) = checkpoint.run(terminal, &loaded.path, job, monitor, |resume, monitor| {
+            let stop = Stop { seconds: common.output.work.time_limit, ..Stop::default() };
             let (method, penalty, radius) = (self.method.clone(), self.lambda, self.radius);
-            let how = How { method, penalty, radius, effort: self.effort, stop, resume, start: None };
-            features.fit(k, &how, companion).map_err(|error| loaded.named(error))
+            let options = FitOptions { method, penalty, radius, effort: self.effort, stop, resume, start: None };
+            features.fit(k, &options, monitor).map_err(|error| loaded.named(error))
         })?;
         estimate.outcome.status = cut.status(estimate.outcome.status);
-        let mut finished = Finished::new(&loaded, &features, estimate, k);
-        finished.ridge = self.ridge;
+        let mut finished = Finished::new(&loaded, &features, estimate, (k, preparation));
         finished.method = self.method.as_deref();
-        finished.preparation = self.model.preparation(finished.ridge);
         if !cut.stopped {
-            finished.look_at_halves(self.stability, self.seed, self.output.report.is_some(), told);
+            finished.find_selection_frequencies(self.stability, self.seed, &common.output, terminal);
         }
-        let ended = finished.deliver(&self.output, told)?;
+        let ended = finished.deliver(&common.output, terminal)?;
         checkpoint.forget(finished.is_finished());
         Ok(ended)
     }
 
-    /// What a checkpoint of this fit belongs to.
     fn job(&self, k: usize, loaded: &Loaded) -> Job {
         let Fingerprint { rows, columns, checksum } = loaded.dataset.fingerprint();
         let groups = match &loaded.dataset.groups {
@@ -135,8 +123,8 @@ impl FitArgs {
             ("--effort", format!("{:?}", self.effort).to_lowercase()),
             ("--loss", format!("{:?}", loaded.loss).to_lowercase()),
             ("--ridge", self.ridge.to_string()),
-            ("--no-intercept", self.model.no_intercept.to_string()),
-            ("--no-standardize", self.model.no_standardize.to_string()),
+            ("--no-intercept", self.common.model.no_intercept.to_string()),
+            ("--no-standardize", self.common.model.no_standardize.to_string()),
             ("groups", groups),
             ("--always", if always.is_empty() { "none".into() } else { always.join(", ") }),
         ];

@@ -6,7 +6,7 @@ use katoms::select::{Sign, phase_transition_k};
 use serde_json::json;
 
 use crate::Ended;
-use crate::told::Told;
+use crate::terminal::Terminal;
 
 /// `katoms k-hint`.
 #[derive(Debug, Args)]
@@ -31,18 +31,19 @@ pub struct KHintArgs {
 }
 
 impl KHintArgs {
-    pub(super) fn run(&self, told: &Told) -> Result<Ended> {
+    pub(super) fn run(&self, terminal: &Terminal) -> Result<Ended> {
         let sign = if self.nonnegative { Sign::Nonnegative } else { Sign::Any };
         let k = phase_transition_k(self.rows, self.columns, sign)?;
         if self.json {
-            told.print_json(&json!({ "rows": self.rows, "columns": self.columns, "k": k }))?;
+            terminal.print_json(&json!({ "rows": self.rows, "columns": self.columns, "k": k }))?;
         } else {
-            told.print(&format!("{k}\n"))?;
+            terminal.print(&format!("{k}\n"))?;
             let (m, n) = (self.rows, self.columns);
             if m >= n {
-                told.say(format!("{m} rows and {n} columns: without noise, least squares alone finds every signal"));
+                terminal
+                    .say(format!("{m} rows and {n} columns: without noise, least squares alone finds every signal"));
             } else {
-                told.say(format!(
+                terminal.say(format!(
                     "{m} rows and {n} columns: without noise, up to about {k} atoms can be found; noise and correlated \
                      columns leave room for fewer"
                 ));

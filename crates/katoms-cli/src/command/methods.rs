@@ -2,11 +2,12 @@
 
 use anyhow::Result;
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use katoms::method::table::{self, Entry, Problem};
 use serde_json::json;
 
 use crate::Ended;
-use crate::told::Told;
+use crate::terminal::Terminal;
 
 /// `katoms methods`.
 #[derive(Debug, Args)]
@@ -21,30 +22,20 @@ pub struct MethodsArgs {
     /// Only this one
     name: Option<String>,
     /// Only those for such problems
-    #[arg(long = "for", value_name = "PROBLEM")]
-    problem: Option<ProblemName>,
+    #[arg(long = "for", value_name = "PROBLEM", value_parser = problems())]
+    problem: Option<Problem>,
     /// As JSON
     #[arg(long)]
     json: bool,
 }
 
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum ProblemName {
-    Atoms,
-    Rank,
-    Ball,
-    Penalty,
-}
-
-impl ProblemName {
-    fn problem(self) -> Problem {
-        match self {
-            Self::Atoms => Problem::Atoms,
-            Self::Rank => Problem::Rank,
-            Self::Ball => Problem::Ball,
-            Self::Penalty => Problem::Penalty,
-        }
-    }
+fn problems() -> impl TypedValueParser<Value = Problem> {
+    PossibleValuesParser::new(["atoms", "rank", "ball", "penalty"]).map(|name| match name.as_str() {
+        "atoms" => Problem::Atoms,
+        "rank" => Problem::Rank,
+        "ball" => Problem::Ball,
+        _ => Problem::Penalty,
+    })
 }
 
 /// The commands whose `--method` takes it.
@@ -56,11 +47,11 @@ fn taken_by(entry: &Entry) -> Vec<&'static str> {
 }
 
 impl MethodsArgs {
-    pub(super) fn run(&self, told: &Told) -> Result<Ended> {
+    pub(super) fn run(&self, terminal: &Terminal) -> Result<Ended> {
         let listed: Vec<&Entry> = match &self.name {
             Some(name) => vec![table::find(name)?],
             None => {
-                let fits = |e: &&Entry| self.problem.is_none_or(|p| e.solves(p.problem()));
+                let fits = |e: &&Entry| self.problem.is_none_or(|p| e.solves(p));
                 table::entries().iter().filter(fits).collect()
             }
         };
@@ -71,7 +62,7 @@ impl MethodsArgs {
                     "guarantee": e.guarantee, "when": e.when, "commands": taken_by(e),
                 })
             };
-            told.print_json(&listed.iter().map(one).collect::<Vec<_>>())?;
+            terminal.print_json(&listed.iter().map(one).collect::<Vec<_>>())?;
             return Ok(Ended::Done);
         }
         let mut text = String::new();
@@ -84,7 +75,7 @@ impl MethodsArgs {
             text += &format!("  commands   {commands}\n  iteration  {}\n", entry.cost);
             text += &format!("  proven     {}\n  choose     {}\n\n", entry.guarantee, entry.when);
         }
-        told.print(&text)?;
+        terminal.print(&text)?;
         Ok(Ended::Done)
     }
 }

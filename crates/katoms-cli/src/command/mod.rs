@@ -17,7 +17,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand};
 
 use crate::Ended;
-use crate::told::Told;
+use crate::terminal::Terminal;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -79,20 +79,20 @@ pub enum Command {
 }
 
 impl Command {
-    pub(crate) fn run(&self, told: &Told) -> Result<Ended> {
+    pub(crate) fn run(&self, terminal: &Terminal) -> Result<Ended> {
         match self {
-            Self::Fit(args) => args.run(told),
-            Self::Path(args) => args.run(told),
-            Self::Cv(args) => args.run(told),
-            Self::Predict(args) => args.run(told),
-            Self::Recover(args) => args.run(told),
-            Self::Complete(args) => args.run(told),
-            Self::Inspect(args) => args.run(told),
-            Self::Theory(args) => args.run(told),
-            Self::KHint(args) => args.run(told),
-            Self::Methods(args) => args.run(told),
-            Self::Completions(args) => args.run(told),
-            Self::Man(args) => args.run(told),
+            Self::Fit(args) => args.run(terminal),
+            Self::Path(args) => args.run(terminal),
+            Self::Cv(args) => args.run(terminal),
+            Self::Predict(args) => args.run(terminal),
+            Self::Recover(args) => args.run(terminal),
+            Self::Complete(args) => args.run(terminal),
+            Self::Inspect(args) => args.run(terminal),
+            Self::Theory(args) => args.run(terminal),
+            Self::KHint(args) => args.run(terminal),
+            Self::Methods(args) => args.run(terminal),
+            Self::Completions(args) => args.run(terminal),
+            Self::Man(args) => args.run(terminal),
         }
     }
 }

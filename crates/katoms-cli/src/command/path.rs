@@ -1,17 +1,17 @@
 //! `katoms path`: a model of each size.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use katoms::Status;
-use katoms_estimate::{How, Trail};
+use katoms_estimate::{PathModel, PathModels};
 use serde_json::json;
 
 use crate::Ended;
-use crate::data::{DataArgs, Loaded, ModelArgs};
-use crate::finish::{self, OutputArgs};
+use crate::data::Loaded;
+use crate::finish::{Finished, ModelCommand, fit_chosen};
 use crate::sizes::Sizes;
-use crate::told::{Told, aligned, number};
-use crate::watch::{self, Companion};
+use crate::terminal::{Terminal, aligned, number};
 use crate::words;
 
 /// `katoms path`.
@@ -24,83 +24,68 @@ k = 0 is the model without features. AIC and BIC suit few candidates; EBIC and G
 Ctrl-C ends with the sizes so far.")]
 pub struct PathArgs {
     #[command(flatten)]
-    data: DataArgs,
+    common: ModelCommand,
     /// The sizes, such as 0..30, 0:30, 2..40:2 or 1,5,10 [default: 0 on, while the criterion prefers larger ones and can
     /// be trusted]
     #[arg(short, value_name = "SIZES")]
     k: Option<Sizes>,
-    #[command(flatten)]
-    model: ModelArgs,
     /// λ of ½λ‖x‖², on the standardised scale
     #[arg(long, value_name = "LAMBDA", default_value_t = 0.0, allow_negative_numbers = true, help_heading = "Model")]
     ridge: f64,
     /// Which size --out, --report and --json take for the model
-    #[arg(long, value_enum, default_value_t = CriterionChoice::Ebic, help_heading = "Model")]
-    criterion: CriterionChoice,
-    #[command(flatten)]
-    output: OutputArgs,
+    #[arg(long, default_value = "ebic", value_parser = criteria(), help_heading = "Model")]
+    criterion: usize,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum CriterionChoice {
-    Aic,
-    Bic,
-    Ebic,
-    Gic,
+/// The criteria by name, as places in [`PathModels::CRITERIA`].
+fn criteria() -> impl TypedValueParser<Value = usize> {
+    let place = |name: String| PathModels::criterion(&name).unwrap_or_default();
+    PossibleValuesParser::new(["aic", "bic", "ebic", "gic"]).map(place)
 }
 
 impl PathArgs {
-    pub(super) fn run(&self, told: &Told) -> Result<Ended> {
-        watch::listen(watch::BEST_SO_FAR);
-        self.data.check_outputs(&[self.output.out.as_deref(), self.output.report.as_deref()])?;
-        let loaded = self.data.load(&self.model, told)?;
-        loaded.target()?;
-        let design = loaded.design(self.model.preparation(self.ridge))?;
-        let features = loaded.features(&design, self.model.preparation(self.ridge))?;
-        let sizes = loaded.sizes(self.k.as_ref(), &features, told)?;
-        let mut companion = Companion::new(told, "path", Some(0), self.output.work.time_limit);
-        let (name, criterion) = Trail::CRITERIA[self.criterion as usize];
-        let trail = features.path(sizes.as_deref(), criterion, &mut companion);
-        let stopped = companion.finish(told).stopped;
-        let named = |error| loaded.named(error);
-        let trail = trail.map_err(named).with_context(|| self.data.data.display().to_string())?;
-        told.say(table(&loaded, &trail));
-        let k = trail.best[self.criterion as usize];
-        told.say(format!("{name} prefers k = {k}; {} passes over the data, {:.2} s", trail.passes, trail.seconds));
-        if !trail.complete {
+    pub(super) fn run(&self, terminal: &Terminal) -> Result<Ended> {
+        let common = &self.common;
+        common.begin(None)?;
+        let loaded = common.load(terminal)?;
+        let preparation = common.model.preparation(self.ridge);
+        let design = loaded.design(preparation)?;
+        let features = loaded.features(&design, preparation)?;
+        let sizes = loaded.sizes(self.k.as_ref(), &features, terminal)?;
+        let mut monitor = common.monitor(terminal, "path", Some(0));
+        let (name, criterion) = PathModels::CRITERIA[self.criterion];
+        let path = features.path(sizes.as_deref(), criterion, &mut monitor);
+        let monitor = monitor.next("fitting");
+        let path = path.map_err(|error| loaded.error(error))?;
+        terminal.say(table(&loaded, &path));
+        let k = path.best[self.criterion];
+        terminal.say(format!("{name} prefers k = {k}; {} passes over the data, {:.2} s", path.passes, path.seconds));
+        if !path.complete {
             let of = sizes.map(|sizes| format!(" of {}", sizes.len())).unwrap_or_default();
-            told.warn(format!("ended early: {}{of} sizes are there", trail.models.len()));
+            terminal.warn(format!("ended early: {}{of} sizes are there", path.models.len()));
         }
-        let sure = trail.complete
-            && trail.models.iter().all(|model| {
-                // A size that was not chosen may separate the classes.
-                matches!(model.status, Status::Converged | Status::Separated)
-            });
-        let mut companion = Companion::new(told, "fitting", None, None);
-        let fitted = features.fit(k, &How::default(), &mut companion);
-        companion.finish(told);
-        let estimate = fitted.map_err(named).with_context(|| self.data.data.display().to_string())?;
-        let mut finished = finish::Finished::new(&loaded, &features, estimate, k);
-        finished.ridge = self.ridge;
-        finished.preparation = self.model.preparation(finished.ridge);
+        // A size that was not chosen may separate the classes.
+        let is_settled = |model: &PathModel| matches!(model.status, Status::Converged | Status::Separated);
+        let is_sure = path.complete && path.models.iter().all(is_settled);
+        let (estimate, cut) = fit_chosen((&loaded, &features), (k, path.model(k)), monitor, terminal)?;
+        let mut finished = Finished::new(&loaded, &features, estimate, (k, preparation));
         finished.chosen_by = Some(format!("{name} along the path"));
-        finished.path = Some((&trail, name));
-        finished.edge = features.edge_of_criterion(&trail.sizes(), k).map(|edge| {
+        finished.path = Some((&path, name));
+        finished.edge = features.edge_of_criterion(&path.sizes(), k).map(|edge| {
             words::edge(&format!("{name} prefers"), &edge, &format!("-k 0..{}", edge.further), "katoms cv")
         });
-        if self.output.work.json {
-            finished.extra = Some(("path", self.json(&loaded, &trail)));
+        if common.output.work.json {
+            finished.extra = Some(("path", self.json(&loaded, &path)));
         }
-        if !stopped {
-            finished.look_at_halves(None, 0, self.output.report.is_some(), told);
+        if !cut.stopped {
+            finished.find_selection_frequencies(None, 0, &common.output, terminal);
         }
-        let ended = finished.deliver(&self.output, told)?;
-        Ok(if self.output.work.strict && !sure { Ended::Short } else { ended })
+        Ok(common.ended(finished.deliver(&common.output, terminal)?, is_sure))
     }
 
-    fn json(&self, loaded: &Loaded, trail: &Trail) -> serde_json::Value {
-        let one = |model: &katoms_estimate::TrailModel| {
-            let criteria: serde_json::Map<String, serde_json::Value> = Trail::CRITERIA
+    fn json(&self, loaded: &Loaded, path: &PathModels) -> serde_json::Value {
+        let one = |model: &PathModel| {
+            let criteria: serde_json::Map<String, serde_json::Value> = PathModels::CRITERIA
                 .iter()
                 .zip(model.criteria)
                 .map(|((name, _), value)| (name.to_lowercase(), json!(value)))
@@ -111,27 +96,26 @@ impl PathArgs {
                 .map(|(j, value)| json!({ "name": loaded.dataset.features[j].name, "value": value }))
                 .collect();
             json!({
-                "k": model.atoms, "loss": model.loss, "explained": 1.0 - model.loss / trail.null_loss,
+                "k": model.atoms, "loss": model.loss, "explained": 1.0 - model.loss / path.null_loss,
                 "criteria": criteria, "status": words::status_name(model.status),
                 "chosen": model.chosen.iter().map(|&atom| loaded.atom(atom)).collect::<Vec<_>>(),
                 "coefficients": coefficients, "intercept": model.intercept,
             })
         };
         let best: serde_json::Map<String, serde_json::Value> =
-            Trail::CRITERIA.iter().zip(&trail.best).map(|((name, _), k)| (name.to_lowercase(), json!(k))).collect();
+            PathModels::CRITERIA.iter().zip(&path.best).map(|((name, _), k)| (name.to_lowercase(), json!(k))).collect();
         json!({
-            "models": trail.models.iter().map(one).collect::<Vec<_>>(), "null": one(&trail.null), "best": best, "complete": trail.complete,
-            "passes": trail.passes, "seconds": trail.seconds,
+            "models": path.models.iter().map(one).collect::<Vec<_>>(), "null": one(&path.null), "best": best, "complete": path.complete,
+            "passes": path.passes, "seconds": path.seconds,
         })
     }
 }
 
-/// A line for each size.
-fn table(loaded: &Loaded, trail: &Trail) -> String {
+fn table(loaded: &Loaded, path: &PathModels) -> String {
     let mut before: Vec<usize> = Vec::new();
     let mut rows = Vec::new();
-    let has_null = trail.models.iter().any(|model| model.atoms == 0);
-    for model in (!has_null).then_some(&trail.null).into_iter().chain(&trail.models) {
+    let has_null = path.models.iter().any(|model| model.atoms == 0);
+    for model in (!has_null).then_some(&path.null).into_iter().chain(&path.models) {
         let named = |from: &[usize], other: &[usize]| {
             let new: Vec<&str> = from.iter().filter(|a| !other.contains(a)).map(|&a| loaded.atom(a)).collect();
             if new.len() > 3 { format!("{}, … ({})", new[..3].join(", "), new.len()) } else { new.join(", ") }
@@ -144,8 +128,8 @@ fn table(loaded: &Loaded, trail: &Trail) -> String {
             (_, true, false) => format!("- {left}"),
             (_, false, false) => format!("+ {entered}  - {left}"),
         };
-        let mark = |at: usize| if trail.best[at] == model.atoms { "*" } else { " " };
-        let mut row = vec![model.atoms.to_string(), format!("{:.4}", 1.0 - model.loss / trail.null_loss)];
+        let mark = |at: usize| if path.best[at] == model.atoms { "*" } else { " " };
+        let mut row = vec![model.atoms.to_string(), format!("{:.4}", 1.0 - model.loss / path.null_loss)];
         row.extend(model.criteria.iter().enumerate().map(|(at, value)| format!("{}{}", number(*value), mark(at))));
         rows.push((row, change));
         before.clone_from(&model.chosen);

@@ -15,12 +15,12 @@ use crate::Ended;
 use crate::checkpoint::{self, Job};
 use crate::data::FormatArgs;
 use crate::outputs;
-use crate::told::{Told, aligned, count, number};
-use crate::watch::{self, Companion};
+use crate::terminal::{Terminal, aligned, count, number};
+use crate::watch::{self, Monitor};
 use crate::words;
 use crate::work::{CheckpointArgs, WorkArgs};
 
-/// Entries that are told on the terminal.
+/// Entries that are listed on the terminal.
 const LISTED: usize = 20;
 
 /// `katoms recover`.
@@ -74,8 +74,8 @@ enum Operator {
 }
 
 impl RecoverArgs {
-    pub(super) fn run(&self, told: &Told) -> Result<Ended> {
-        watch::listen(watch::BEST_SO_FAR);
+    pub(super) fn run(&self, terminal: &Terminal) -> Result<Ended> {
+        watch::listen();
         let inputs = [self.matrix.as_deref(), self.rows.as_deref(), Some(self.measurements.as_path())];
         outputs::check(&inputs, &[self.out.as_deref(), self.checkpoint.path()])?;
         outputs::check_ending(self.out.as_deref(), &["npy", "csv"])?;
@@ -97,23 +97,22 @@ impl RecoverArgs {
             bail!("-k is {}, but the signal has {n} places; k must lie between 1 and {n}", self.k);
         }
         let method = self.method.as_deref().map(AtomMethod::named).transpose()?;
-        // A single run is stopped by its companion, which saves it before.
+        // A single run is stopped by its monitor, which saves it first.
         let seconds = self.work.time_limit.filter(|_| method.is_none());
         let stop = Stop { seconds, ..Stop::default() };
         let how = Recovery { method, noise: self.noise, stop, ..Recovery::new(self.k) };
-        let companion = Companion::new(told, "recovering", None, self.work.time_limit);
+        let monitor = Monitor::new(terminal, "recovering", None, self.work.time_limit);
         let job = || self.job(dataset.as_ref(), &b, (m, n));
-        let (mut recovered, cut) = checkpoint.run(told, &self.measurements, job, companion, |state, companion| {
-            recover(&design, &b, &how, state.as_deref(), companion)
+        let (mut recovered, cut) = checkpoint.run(terminal, &self.measurements, job, monitor, |state, monitor| {
+            recover(&design, &b, &how, state.as_deref(), monitor)
         })?;
         recovered.status = cut.status(recovered.status);
-        self.deliver(&recovered, n, told)?;
+        self.deliver(&recovered, n, terminal)?;
         let done = recovered.status == Status::Converged && recovered.complete;
         checkpoint.forget(done);
         Ok(self.work.ended(done))
     }
 
-    /// What a checkpoint of this recovery belongs to.
     fn job(&self, matrix: Option<&Dataset>, b: &[f64], (rows, columns): (usize, usize)) -> Job {
         let measured =
             self.rows.as_deref().and_then(|rows| vector(rows, &self.vector_options().ok()?).ok()).unwrap_or_default();
@@ -149,24 +148,24 @@ impl RecoverArgs {
         Ok(Dataset::new(source, &Ask { path: path.into(), drop, categorical, ..Ask::default() })?)
     }
 
-    fn deliver(&self, recovered: &Recovered, n: usize, told: &Told) -> Result<()> {
-        told.say(text(recovered, n));
+    fn deliver(&self, recovered: &Recovered, n: usize, terminal: &Terminal) -> Result<()> {
+        terminal.say(text(recovered, n));
         if recovered.status != Status::Converged {
-            told.warn(format!("{}: this is the best signal so far", words::status(recovered.status)));
+            terminal.warn(format!("{}: this is the best signal so far", words::status(recovered.status)));
         }
         if recovered.is_beyond_transition(self.k) {
-            told.warn(format!(
+            terminal.warn(format!(
                 "k = {} is more than the {} that so many measurements carry: another signal may explain them as well",
                 self.k, recovered.most_entries
             ));
         }
         if let Some(path) = &self.out {
             katoms_io::save(path, &signal_file(path, recovered)?)?;
-            told.say(format!("signal -> {}", path.display()));
+            terminal.say(format!("signal -> {}", path.display()));
         }
         if self.work.json {
             let signal: Vec<_> = recovered.x.entries().map(|(i, v)| json!({ "index": i, "value": v })).collect();
-            told.print_json(&json!({
+            terminal.print_json(&json!({
                 "length": n, "k": self.k, "signal": signal, "residual": recovered.residual_norm,
                 "relative_residual": recovered.relative_residual, "most_entries": recovered.most_entries,
                 "status": words::status_name(recovered.status), "iterations": recovered.iterations,
@@ -177,7 +176,6 @@ impl RecoverArgs {
     }
 }
 
-/// A file that holds one vector.
 fn vector(path: &Path, options: &ReadOptions) -> Result<Vec<f64>> {
     let source = katoms_io::read(path, options)?;
     match source {
@@ -218,13 +216,12 @@ fn signal_file(path: &Path, recovered: &Recovered) -> Result<Vec<u8>> {
     }
 }
 
-/// What a person reads on the terminal.
 fn text(recovered: &Recovered, n: usize) -> String {
     let mut entries: Vec<(usize, f64)> = recovered.x.entries().collect();
     entries.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0)));
     let row = |&(i, value): &(usize, f64)| vec![i.to_string(), number(value)];
     let rows: Vec<Vec<String>> = entries.iter().take(LISTED).map(row).collect();
-    let mut text = format!("\n{} of {n} entries are not 0\n\n{}", entries.len(), aligned(&["place", "value"], &rows));
+    let mut text = format!("\n{} of {n} entries are not 0\n\n{}", entries.len(), aligned(&["index", "value"], &rows));
     if entries.len() > LISTED {
         text += &format!("  … and {} more\n", entries.len() - LISTED);
     }

@@ -7,7 +7,7 @@ use clap::{Args, CommandFactory};
 
 use super::Cli;
 use crate::Ended;
-use crate::told::Told;
+use crate::terminal::Terminal;
 
 /// `katoms completions`.
 #[derive(Debug, Args)]
@@ -21,10 +21,10 @@ pub struct CompletionsArgs {
 }
 
 impl CompletionsArgs {
-    pub(super) fn run(&self, told: &Told) -> Result<Ended> {
+    pub(super) fn run(&self, terminal: &Terminal) -> Result<Ended> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Cli::command(), "katoms", &mut script);
-        told.print(&String::from_utf8_lossy(&script))?;
+        terminal.print(&String::from_utf8_lossy(&script))?;
         Ok(Ended::Done)
     }
 }
@@ -41,17 +41,17 @@ pub struct ManArgs {
 }
 
 impl ManArgs {
-    pub(super) fn run(&self, told: &Told) -> Result<Ended> {
+    pub(super) fn run(&self, terminal: &Terminal) -> Result<Ended> {
         match &self.folder {
             Some(folder) => {
                 clap_mangen::generate_to(Cli::command(), folder)
                     .with_context(|| format!("no pages could be written into {}; create it first", folder.display()))?;
-                told.say(format!("pages -> {}", folder.display()));
+                terminal.say(format!("pages -> {}", folder.display()));
             }
             None => {
                 let mut page = Vec::new();
                 clap_mangen::Man::new(Cli::command()).render(&mut page)?;
-                told.print(&String::from_utf8_lossy(&page))?;
+                terminal.print(&String::from_utf8_lossy(&page))?;
             }
         }
         Ok(Ended::Done)

@@ -6,7 +6,7 @@ use katoms::theory::{Conditioning, ErrorBound};
 use serde_json::json;
 
 use crate::Ended;
-use crate::told::{Told, aligned, number};
+use crate::terminal::{Terminal, aligned, number};
 
 /// `katoms theory`.
 #[derive(Debug, Args)]
@@ -47,14 +47,14 @@ fn interval(range: Option<(f64, f64)>) -> String {
 }
 
 impl TheoryArgs {
-    pub(super) fn run(&self, told: &Told) -> Result<Ended> {
+    pub(super) fn run(&self, terminal: &Terminal) -> Result<Ended> {
         let curvature = Conditioning::new(self.alpha, self.beta)?;
         let contraction = curvature.contraction(self.tau)?;
         let floor = curvature.noise_gain(self.beta_2k.unwrap_or(self.beta))? * self.noise;
         let bound: ErrorBound = contraction.bound(self.signal, floor)?;
         let (radius, steps) = (contraction.spectral_radius(), bound.iterations_to(self.accuracy));
         if self.json {
-            told.print_json(&json!({
+            terminal.print_json(&json!({
                 "kappa": curvature.kappa(), "xi": curvature.xi(), "step": curvature.step(),
                 "momentum": curvature.exact_momentum(), "momentum_published": curvature.published_momentum(),
                 "radius": radius, "converges": contraction.converges(), "floor": bound.floor(),
@@ -75,7 +75,8 @@ impl TheoryArgs {
             ("  as the paper prints it", or_never(bound.published_iterations_to(self.accuracy))),
         ];
         let rows: Vec<Vec<String>> = rows.into_iter().map(|(what, value)| vec![what.into(), value]).collect();
-        told.print(&aligned(&["", ""], &rows).lines().skip(1).map(|line| format!("{line}\n")).collect::<String>())?;
+        terminal
+            .print(&aligned(&["", ""], &rows).lines().skip(1).map(|line| format!("{line}\n")).collect::<String>())?;
         Ok(Ended::Done)
     }
 }

@@ -1,28 +1,29 @@
-//! The end of `fit`, `path` and `cv`: a model is told, saved, reported.
+//! The end of `fit`, `path` and `cv`: a model is reported, saved, reported.
 
 mod measures;
 mod model;
 mod page;
 mod title;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
-use katoms::Outcome;
-use katoms::Status;
 use katoms::select::{Preparation, Score, Selected, Validated};
-use katoms_estimate::{Estimate, Features, Trail};
+use katoms::space::SparseVec;
+use katoms::{Outcome, Status, Stop};
+use katoms_estimate::{Estimate, Features, FitOptions, PathModels};
 use katoms_io::Loss;
 use serde_json::{Value, json};
 
 use crate::Ended;
-use crate::data::Loaded;
-use crate::told::{Told, aligned, number};
+use crate::data::{DataArgs, Loaded, ModelArgs};
+use crate::terminal::{Terminal, aligned, number};
+use crate::watch::{self, Cut, Monitor};
 use crate::words;
 use crate::work::WorkArgs;
 
-/// Coefficients that are told on the terminal.
+/// Coefficients that are listed on the terminal.
 const LISTED: usize = 30;
 /// With a report, half-samples are looked at unasked where the design has at most so many entries.
 const SMALL: usize = 20_000_000;
@@ -32,10 +33,6 @@ const PAIRS: usize = 25;
 /// once, in memory.
 const MOST_PAIRS: usize = 1000;
 
-/// The number of pairs of half-samples that was asked for.
-///
-/// # Errors
-/// When it is none, or too large.
 pub fn pairs(text: &str) -> Result<usize, String> {
     let pairs = text.parse().ok().filter(|pairs| (1..=MOST_PAIRS).contains(pairs));
     pairs.ok_or_else(|| format!("it must be a whole number from 1 to {MOST_PAIRS}; 25 to 100 tell enough"))
@@ -54,60 +51,94 @@ pub struct OutputArgs {
     pub work: WorkArgs,
 }
 
-/// A cross-validation, and what it chose.
+/// What `fit`, `path` and `cv` share.
+#[derive(Debug, Args)]
+pub struct ModelCommand {
+    #[command(flatten)]
+    pub data: DataArgs,
+    #[command(flatten)]
+    pub model: ModelArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+impl ModelCommand {
+    /// Before anything is read: Ctrl-C, and whether all outputs can be written.
+    pub fn begin(&self, checkpoint: Option<&Path>) -> Result<()> {
+        watch::listen();
+        self.data.check_outputs(&[self.output.out.as_deref(), self.output.report.as_deref(), checkpoint])
+    }
+
+    pub fn load(&self, terminal: &Terminal) -> Result<Loaded> {
+        let loaded = self.data.load(&self.model, terminal)?;
+        loaded.target()?;
+        Ok(loaded)
+    }
+
+    pub fn monitor(&self, terminal: &Terminal, name: &str, pieces: Option<usize>) -> Monitor {
+        Monitor::new(terminal, name, pieces, self.output.work.time_limit)
+    }
+
+    pub fn ended(&self, delivered: Ended, is_sure: bool) -> Ended {
+        if is_sure { delivered } else { self.output.work.ended(false) }
+    }
+}
+
+/// Fits the size that was chosen, from the model that was chosen, in the time that is left to the whole job.
+pub fn fit_chosen(
+    (loaded, features): (&Loaded, &Features<'_>),
+    (k, start): (usize, Option<(SparseVec, f64)>),
+    mut monitor: Monitor,
+    terminal: &Terminal,
+) -> Result<(Estimate, Cut)> {
+    let stop = Stop { seconds: monitor.seconds_left(), ..Stop::default() };
+    let fitted = features.fit(k, &FitOptions { start, stop, ..FitOptions::default() }, &mut monitor);
+    let cut = monitor.finish(terminal);
+    let mut estimate = fitted.map_err(|error| loaded.error(error))?;
+    estimate.outcome.status = cut.status(estimate.outcome.status);
+    Ok((estimate, cut))
+}
+
 #[derive(Debug)]
 pub struct Choosing<'a> {
-    /// What it tells.
     pub validated: &'a Validated,
-    /// How the choice does on rows held out.
     pub score: &'a Score,
     /// Rows and the linear predictions of models that have not seen them.
     pub held_out: Vec<(usize, f64)>,
 }
 
-/// A model and all that is known about it.
 pub struct Finished<'a> {
-    /// The data.
     pub loaded: &'a Loaded,
-    /// The problem.
     pub features: &'a Features<'a>,
-    /// The model.
     pub estimate: Estimate,
-    /// The number of atoms that were asked for.
     pub k: usize,
     /// What chose k, where it was not given.
     pub chosen_by: Option<String>,
-    /// The ridge.
-    pub ridge: f64,
-    /// The method that was asked for.
     pub method: Option<&'a str>,
-    /// How columns were made ready.
     pub preparation: Preparation,
-    /// How often half-samples chose each atom.
-    pub halves: Option<Selected>,
-    /// The path, and the criterion that chose along it.
-    pub path: Option<(&'a Trail, &'static str)>,
-    /// The cross-validation that chose.
+    pub stability: Option<Selected>,
+    pub path: Option<(&'a PathModels, &'static str)>,
     pub validated: Option<Choosing<'a>>,
-    /// That the choice is the largest size that was tried, and where to look further.
     pub edge: Option<String>,
-    /// What else goes into the JSON.
     pub extra: Option<(&'static str, Value)>,
 }
 
 impl<'a> Finished<'a> {
-    /// A model, with nothing else known.
-    pub fn new(loaded: &'a Loaded, features: &'a Features<'a>, estimate: Estimate, k: usize) -> Self {
+    pub fn new(
+        loaded: &'a Loaded,
+        features: &'a Features<'a>,
+        estimate: Estimate,
+        (k, preparation): (usize, Preparation),
+    ) -> Self {
         Self {
             loaded,
             features,
             estimate,
             k,
             chosen_by: None,
-            ridge: 0.0,
             method: None,
-            preparation: Preparation::default(),
-            halves: None,
+            preparation,
+            stability: None,
             path: None,
             validated: None,
             edge: None,
@@ -115,7 +146,6 @@ impl<'a> Finished<'a> {
         }
     }
 
-    /// Whether the model is the best that there is of its atoms.
     pub fn is_converged(&self) -> bool {
         self.estimate.outcome.status == Status::Converged
     }
@@ -126,21 +156,27 @@ impl<'a> Finished<'a> {
     }
 
     /// Draws half-samples: where asked to, and for a report of data that is not large.
-    pub fn look_at_halves(&mut self, pairs: Option<usize>, seed: u64, reporting: bool, told: &Told) {
+    pub fn find_selection_frequencies(
+        &mut self,
+        pairs: Option<usize>,
+        seed: u64,
+        output: &OutputArgs,
+        terminal: &Terminal,
+    ) {
         let entries = self.loaded.dataset.rows.len() * self.loaded.dataset.features.len();
-        let unasked = reporting && self.is_finished() && self.k > 0;
+        let unasked = output.report.is_some() && self.is_finished() && self.k > 0;
         let pairs = match pairs {
             None if unasked && entries > SMALL => {
-                told.say("the report has no half-samples: they take long here; --stability asks for them");
+                terminal.say("the report has no selection frequencies: they take long here; --stability asks for them");
                 None
             }
             None => unasked.then_some(PAIRS),
             asked => asked.filter(|_| self.k > 0),
         };
-        // Too few rows for halves is no reason to lose the model.
+        // Too few rows for half-samples is no reason to lose the model.
         match pairs.map(|pairs| self.features.stability(self.k, pairs, seed)) {
-            Some(Ok(halves)) => self.halves = Some(halves),
-            Some(Err(error)) => told.warn(format!("no half-samples: {error}")),
+            Some(Ok(stability)) => self.stability = Some(stability),
+            Some(Err(error)) => terminal.warn(format!("no selection frequencies: {error}")),
             None => {}
         }
     }
@@ -151,39 +187,36 @@ impl<'a> Finished<'a> {
         share.is_finite().then_some(share)
     }
 
-    /// The linear predictions on the rows of the fit.
     pub fn predictions(&self) -> Vec<f64> {
         self.features.predictions(self.estimate.coefficients(), self.estimate.intercept)
     }
 
-    /// What is known about the quality, a sentence each.
     pub fn quality_in_words(&self) -> Vec<String> {
         let name = |atom: usize| self.loaded.atom(atom).to_owned();
         let quality = self.estimate.outcome.quality.as_ref();
         quality.map_or_else(Vec::new, |quality| words::quality(quality, &self.estimate.outcome.attempts, name))
     }
 
-    /// Tells, saves, reports.
-    pub fn deliver(&self, output: &OutputArgs, told: &Told) -> Result<Ended> {
-        told.say(self.text());
-        self.warnings().iter().for_each(|warning| told.warn(warning));
+    pub fn deliver(&self, output: &OutputArgs, terminal: &Terminal) -> Result<Ended> {
+        terminal.say(self.text());
+        self.warnings().iter().for_each(|warning| terminal.warn(warning));
         if let Some(path) = &output.out {
-            katoms_io::save(path, self.model(told)?.to_json()?.as_bytes())?;
-            told.say(format!("model -> {}", path.display()));
+            katoms_io::save(path, self.model(terminal)?.to_json()?.as_bytes())?;
+            terminal.say(format!("model -> {}", path.display()));
         }
         if let Some(path) = &output.report {
-            katoms_io::save(path, self.report(told).to_html().as_bytes())?;
-            told.say(format!("report -> {}", path.display()));
+            katoms_io::save(path, self.report(terminal).to_html().as_bytes())?;
+            terminal.say(format!("report -> {}", path.display()));
         }
         if output.work.json {
             let mut all = json!({
-                "model": self.model(told)?, "run": self.run(), "notes": self.loaded.dataset.notes,
+                "model": self.model(terminal)?, "run": self.run(), "notes": self.loaded.dataset.notes,
                 "warnings": self.warnings(),
             });
             if let (Some(all), Some((name, extra))) = (all.as_object_mut(), &self.extra) {
                 all.insert((*name).into(), extra.clone());
             }
-            told.print_json(&all)?;
+            terminal.print_json(&all)?;
         }
         Ok(output.work.ended(self.is_converged()))
     }
@@ -195,8 +228,8 @@ impl<'a> Finished<'a> {
             Status::Separated => {
                 let [zero, one] = self.classes().unwrap_or(["the one class", "the other"]);
                 Some(format!(
-                    "complete separation: this model tells {one} from {zero} without an error on the rows of the fit, so \
-                     larger coefficients always fit better and these are no estimates; --ridge 1 gives finite ones"
+                    "complete separation of {one} and {zero} on the rows of the fit: larger coefficients always fit \
+                     better, and these are no estimates; --ridge 1 gives finite ones"
                 ))
             }
             status => Some(format!("{}: this is the best model so far", words::status(status))),
@@ -204,7 +237,6 @@ impl<'a> Finished<'a> {
         ended.into_iter().chain(self.edge.clone()).collect()
     }
 
-    /// What the work cost and how it ended, for machines.
     fn run(&self) -> Value {
         let Estimate { outcome, loss, null_loss, .. } = &self.estimate;
         let Outcome { status, iterations, passes, reads, columns, seconds, attempts, .. } = outcome;
@@ -212,10 +244,11 @@ impl<'a> Finished<'a> {
             .iter()
             .map(|a| json!({ "start": format!("{:?}", a.start).to_lowercase(), "objective": a.objective, "exchanges": a.exchanges }))
             .collect();
+        let [held_out, fitted] = self.scores();
         json!({
             "status": words::status_name(*status), "iterations": iterations, "passes": passes, "reads": reads,
             "columns": columns, "seconds": seconds, "loss": loss, "null_loss": null_loss, "explained": self.explained(),
-            "starts": starts, "on_the_rows_of_the_fit": self.on_fitted_rows(), "on_rows_held_out": self.on_held_out_rows(),
+            "starts": starts, "on_the_rows_of_the_fit": fitted, "on_rows_held_out": held_out,
         })
     }
 
@@ -231,7 +264,6 @@ impl<'a> Finished<'a> {
         }
     }
 
-    /// The group that brought a feature in, where there are groups.
     fn group_of(&self, feature: usize) -> Option<String> {
         let dataset = &self.loaded.dataset;
         if dataset.always.contains(&feature) {
@@ -240,7 +272,6 @@ impl<'a> Finished<'a> {
         dataset.groups.as_ref().and(self.atom_of(feature)).map(|atom| self.loaded.atom(atom).to_owned())
     }
 
-    /// What a person reads on the terminal.
     fn text(&self) -> String {
         let dataset = &self.loaded.dataset;
         let shown = &self.estimate.coefficients();
@@ -251,10 +282,10 @@ impl<'a> Finished<'a> {
             cells.extend(is_odds.then(|| number(value.exp())));
             cells.push(number(self.estimate.standardized.value_at(j)));
             cells.extend(groups.map(|_| self.group_of(j).unwrap_or_default()));
-            let often = |halves: &Selected| {
-                self.atom_of(j).map_or(String::new(), |atom| format!("{:.0} %", 100.0 * halves.frequencies[atom]))
+            let often = |stability: &Selected| {
+                self.atom_of(j).map_or(String::new(), |atom| format!("{:.0} %", 100.0 * stability.frequencies[atom]))
             };
-            cells.extend(self.halves.as_ref().map(often));
+            cells.extend(self.stability.as_ref().map(often));
             cells
         };
         let mut order: Vec<(usize, f64)> = shown.entries().collect();
@@ -264,7 +295,7 @@ impl<'a> Finished<'a> {
         headings.extend(is_odds.then_some("odds ratio"));
         headings.push("standardised");
         headings.extend(groups.map(|_| "group"));
-        headings.extend(self.halves.as_ref().map(|_| "selection frequency"));
+        headings.extend(self.stability.as_ref().map(|_| "selection frequency"));
         let rows: Vec<Vec<String>> = order.iter().copied().take(LISTED).map(row).collect();
         let mut text = format!("\n{}\n\n", self.title());
         if !rows.is_empty() {

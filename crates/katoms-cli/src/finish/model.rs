@@ -4,15 +4,11 @@ use anyhow::Result;
 use katoms_io::{Coefficient, Model, ModelTarget, Quality, Rival};
 
 use super::Finished;
-use crate::told::Told;
+use crate::terminal::Terminal;
 use crate::words;
 
 impl Finished<'_> {
-    /// What is saved.
-    ///
-    /// # Errors
-    /// When nothing is predicted.
-    pub fn model(&self, told: &Told) -> Result<Model> {
+    pub fn model(&self, terminal: &Terminal) -> Result<Model> {
         let (dataset, estimate) = (&self.loaded.dataset, &self.estimate);
         let target = self.loaded.target()?;
         let coefficient = |(j, value): (usize, f64)| Coefficient {
@@ -30,7 +26,7 @@ impl Finished<'_> {
         Ok(Model {
             schema: Model::schema_for(&formats, &na_values),
             katoms: env!("CARGO_PKG_VERSION").into(),
-            command: told.command.clone(),
+            command: terminal.command.clone(),
             loss: self.loaded.loss,
             k: self.k,
             target: ModelTarget { name: target.name.clone(), classes: target.classes.clone(), class_type: None },
@@ -47,7 +43,7 @@ impl Finished<'_> {
             na_values,
             unnamed_columns: dataset.unnamed_columns,
             standardize: self.preparation.standardize,
-            ridge: self.ridge,
+            ridge: self.preparation.ridge,
             missing: self.loaded.missing,
             method: self.method.unwrap_or("search").into(),
             status: words::status_name(estimate.outcome.status).into(),

@@ -2,7 +2,7 @@
 
 use katoms::method::Move;
 use katoms::select::{Preparation, Score};
-use katoms_estimate::Trail;
+use katoms_estimate::PathModels;
 use katoms_io::Loss;
 
 use super::Finished;
@@ -10,12 +10,12 @@ use crate::report::{
     Classification, Coefficient, Coefficients, Convergence, CrossValidation, Fact, HeldOutError, Path, PathSize,
     Regression, Report, RidgeError, Step,
 };
-use crate::told::{Told, number};
+use crate::scores::probabilities;
+use crate::terminal::{Terminal, number};
 use crate::words;
 
 impl Finished<'_> {
-    /// Everything that is known, as a page.
-    pub fn report(&self, told: &Told) -> Report {
+    pub fn report(&self, terminal: &Terminal) -> Report {
         let (regression, classification) = match self.loaded.loss {
             Loss::Squares => (self.regression(), None),
             Loss::Logistic => (None, self.classification()),
@@ -24,14 +24,14 @@ impl Finished<'_> {
         Report {
             title: self.title(),
             answer: self.answer(),
-            command: told.command.clone(),
+            command: terminal.command.clone(),
             version: env!("CARGO_PKG_VERSION").into(),
             warnings: self.warnings(),
             question: self.question(),
             certainty: self.certainty(),
             coefficients: Some(self.coefficients()),
             convergence: Some(self.convergence()),
-            path: self.path.map(|(trail, chosen_by)| self.path(trail, chosen_by)),
+            path: self.path.map(|(path, chosen_by)| self.path(path, chosen_by)),
             cross_validation: self.cross_validation(),
             regression,
             classification,
@@ -71,8 +71,8 @@ impl Finished<'_> {
         if let Some([zero, one]) = self.classes() {
             facts.push(Fact::new("Modelled", format!("the probability of {one} (against {zero})")));
         }
-        if self.ridge > 0.0 {
-            facts.push(Fact::new("Ridge", number(self.ridge)));
+        if self.preparation.ridge > 0.0 {
+            facts.push(Fact::new("Ridge", number(self.preparation.ridge)));
         }
         if !dataset.always.is_empty() {
             let names: Vec<&str> = dataset.always.iter().map(|&j| dataset.features[j].name.as_str()).collect();
@@ -108,8 +108,8 @@ impl Finished<'_> {
         ];
         let quality = self.quality_in_words();
         facts.extend((!quality.is_empty()).then(|| Fact::new("Quality", quality.join("; "))));
-        if let Some(halves) = &self.halves {
-            let often = estimate.chosen.iter().filter(|&&atom| halves.frequencies[atom] >= 0.9).count();
+        if let Some(stability) = &self.stability {
+            let often = estimate.chosen.iter().filter(|&&atom| stability.frequencies[atom] >= 0.9).count();
             facts.push(Fact::new(
                 "Half-samples",
                 format!("{often} of {} have a selection frequency of 90 % or more", estimate.chosen.len()),
@@ -130,14 +130,14 @@ impl Finished<'_> {
                 group: self.group_of(j),
                 value,
                 standardised: Some(self.estimate.standardized.value_at(j)),
-                chosen_share: self.halves.as_ref().zip(atom).map(|(halves, atom)| halves.frequencies[atom]),
+                chosen_share: self.stability.as_ref().zip(atom).map(|(stability, atom)| stability.frequencies[atom]),
                 rivals: rivals.collect(),
             }
         };
         Coefficients {
             rows: self.estimate.coefficients().entries().map(row).collect(),
             intercept: self.preparation.intercept.then_some(self.estimate.intercept),
-            half_samples: self.halves.as_ref().map(|halves| halves.samples),
+            half_samples: self.stability.as_ref().map(|stability| stability.samples),
             log_odds_of: self.classes().map(|[_, one]| one.into()),
         }
     }
@@ -160,13 +160,13 @@ impl Finished<'_> {
         }
     }
 
-    fn path(&self, trail: &Trail, chosen_by: &str) -> Path {
-        let size = |model: &katoms_estimate::TrailModel| {
+    fn path(&self, path: &PathModels, chosen_by: &str) -> Path {
+        let size = |model: &katoms_estimate::PathModel| {
             let [aic, bic, ebic, gic] = model.criteria;
             PathSize {
                 k: model.atoms,
                 loss: model.loss,
-                explained: Some(1.0 - model.loss / trail.null_loss),
+                explained: Some(1.0 - model.loss / path.null_loss),
                 aic: Some(aic),
                 bic: Some(bic),
                 ebic: Some(ebic),
@@ -178,8 +178,8 @@ impl Finished<'_> {
             Loss::Squares => "R²",
             Loss::Logistic => "deviance explained",
         };
-        let has_null = trail.models.iter().any(|model| model.atoms == 0);
-        let models = (!has_null).then_some(&trail.null).into_iter().chain(&trail.models);
+        let has_null = path.models.iter().any(|model| model.atoms == 0);
+        let models = (!has_null).then_some(&path.null).into_iter().chain(&path.models);
         Path {
             sizes: models.map(size).collect(),
             chosen: Some(self.k),
@@ -220,14 +220,13 @@ impl Finished<'_> {
 
     fn regression(&self) -> Option<Regression> {
         let target = self.loaded.dataset.target.as_ref()?.name.clone();
-        Some(Regression { target, held_out: self.held_out_numbers(), fitted: self.fitted_numbers() })
+        Some(Regression { target, held_out: self.held_out_rows(), fitted: self.fitted_rows() })
     }
 
     fn classification(&self) -> Option<Classification> {
         let target = self.loaded.dataset.target.as_ref()?.name.clone();
         let [negative, positive] = self.classes()?.map(str::to_owned);
-        let [held_out, fitted] =
-            [self.held_out_numbers(), self.fitted_numbers()].map(|rows| rows.map(Self::probabilities));
+        let [held_out, fitted] = [self.held_out_rows(), self.fitted_rows()].map(|rows| rows.map(probabilities));
         Some(Classification { target, positive, negative, held_out, fitted })
     }
 }

@@ -3,7 +3,7 @@
 use katoms_io::Loss;
 
 use super::{Choosing, Finished};
-use crate::told::{count, number};
+use crate::terminal::{count, number};
 
 impl Finished<'_> {
     /// `10 of 500 features predict price`; or that none does better than a constant.
@@ -20,7 +20,6 @@ impl Finished<'_> {
         format!("{chosen} of {all} {} {verb} {}", self.loaded.atoms_are(), self.target())
     }
 
-    /// The names of the classes, the modelled one second.
     pub(super) fn classes(&self) -> Option<[&str; 2]> {
         let [zero, one] = self.loaded.dataset.target.as_ref()?.classes.as_ref()?;
         Some([zero, one])
@@ -30,7 +29,6 @@ impl Finished<'_> {
         self.loaded.dataset.target.as_ref().map_or("the target", |target| target.name.as_str())
     }
 
-    /// What a model without atoms predicts with.
     pub(super) fn what_none_is(&self) -> &'static str {
         match (self.loaded.dataset.always.is_empty(), self.preparation.intercept, self.loaded.loss) {
             (false, ..) => "what is always in",
@@ -47,10 +45,10 @@ impl Finished<'_> {
         if let Some(choosing) = &self.validated {
             return self.no_better_on_held_out_rows(choosing, &with());
         }
-        let (trail, name) = self.path?;
-        let at = katoms_estimate::Trail::CRITERIA.iter().position(|(one, _)| *one == name)?;
-        let here = trail.models.iter().find(|model| model.atoms == self.k)?.criteria[at];
-        let none = trail.null.criteria[at];
+        let (path, name) = self.path?;
+        let at = katoms_estimate::PathModels::CRITERIA.iter().position(|(one, _)| *one == name)?;
+        let here = path.models.iter().find(|model| model.atoms == self.k)?.criteria[at];
+        let none = path.null.criteria[at];
         let worse = || format!(": {name} is {} with {}, {} without", number(here), with(), number(none));
         (self.k == 0).then(|| format!(", by {name}")).or_else(|| (here >= none).then(worse))
     }

@@ -11,11 +11,9 @@ const ROW: f64 = 22.0;
 /// The share of the width that names may take.
 const NAMES: f64 = 0.42;
 
-/// The columns of the picture, from left to right.
 struct Columns {
     names: f64,
     zero: f64,
-    /// Units of width per unit of effect.
     scale: f64,
     values: f64,
     shares: Option<f64>,
@@ -57,7 +55,6 @@ pub(super) fn draw(coefficients: &Coefficients, width: f64) -> Option<String> {
     Some(drawing.finish(bottom + 4.0))
 }
 
-/// The name, and the group where it says more and there is room.
 fn label(row: &Coefficient, room: f64) -> String {
     let both = row.group.as_ref().map(|group| format!("{} · {group}", row.name));
     let more = row.group.as_ref().is_some_and(|group| !row.name.starts_with(group.as_str()));

@@ -32,7 +32,6 @@ pub struct Coefficient {
     pub rivals: Vec<String>,
 }
 
-/// The scale of a chart of effects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
     /// All effects are known for one standard deviation of the feature, so they compare with each other.
@@ -42,7 +41,6 @@ pub(super) enum Unit {
 }
 
 impl Coefficients {
-    /// Standardised where every coefficient is known so.
     pub(super) fn unit(&self) -> Unit {
         let all = self.rows.iter().all(|row| row.standardised.is_some());
         if all { Unit::Standardised } else { Unit::Original }
@@ -62,7 +60,6 @@ impl Coefficients {
 }
 
 impl Coefficient {
-    /// What a bar shows.
     pub(super) fn effect(&self, unit: Unit) -> f64 {
         match unit {
             Unit::Standardised => self.standardised.unwrap_or(self.value),

@@ -197,7 +197,6 @@ pub fn residuals(observed: &[f64], predicted: &[f64], weights: &[f64]) -> Option
     Some(Residuals { root_mean_square: square.sqrt(), mean_absolute_error: magnitude, quantiles })
 }
 
-/// Between the two nearest of sorted, non-empty values, on a line.
 fn quantile(sorted: &[f64], share: f64) -> f64 {
     let place = share * (sorted.len() - 1) as f64;
     let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
@@ -208,7 +207,6 @@ fn share(part: usize, of: usize) -> Option<f64> {
     (of > 0).then(|| part as f64 / of as f64)
 }
 
-/// Weights that were checked against the rows.
 struct Weights<'a>(&'a [f64]);
 
 impl<'a> Weights<'a> {

@@ -56,7 +56,6 @@ pub(super) fn draw(path: &Path, width: f64) -> Option<String> {
     Some(drawing.finish(bottom + if more > 0 { 22.0 } else { 4.0 }))
 }
 
-/// What is said of a feature that is in the models of some sizes.
 fn said(feature: &str, sizes: &[PathSize]) -> String {
     match sizes {
         [first, .., last] => format!("{feature}: in the models of size {} to {}", first.k, last.k),
@@ -65,7 +64,6 @@ fn said(feature: &str, sizes: &[PathSize]) -> String {
     }
 }
 
-/// The boxes of one row.
 struct Cells {
     left: f64,
     width: f64,

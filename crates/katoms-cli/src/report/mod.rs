@@ -172,7 +172,6 @@ pub struct CrossValidation {
 }
 
 impl CrossValidation {
-    /// All sizes, the model without features among them.
     fn with_null(&self) -> Vec<HeldOutError> {
         let absent = self.null.filter(|null| self.sizes.iter().all(|size| size.k != null.k));
         absent.into_iter().chain(self.sizes.iter().copied()).collect()

@@ -9,7 +9,6 @@ use super::{Fact, Report};
 
 const TEMPLATE: &str = include_str!("template.html");
 
-/// The whole page.
 pub(super) fn render(report: &Report) -> String {
     fill(TEMPLATE, &Page::new(report))
 }
@@ -20,9 +19,7 @@ struct Page<'a> {
     style: &'static str,
     asked: Vec<Row<'a>>,
     found: Vec<Row<'a>>,
-    /// Whether exchanges are spoken of, and wait to be explained.
     exchanges: bool,
-    /// Whether there is anything to hover over.
     charts: bool,
     coefficients: Option<CoefficientsPart>,
     convergence: Option<ConvergencePart>,
@@ -56,7 +53,6 @@ impl<'a> Page<'a> {
     }
 }
 
-/// What the page computes from predictions.
 fn measured(report: &Report) -> Both {
     if let Some(part) = &report.regression {
         let [held_out, fitted] = [&part.held_out, &part.fitted].map(|rows| rows.as_ref().map(Measured::numbers));

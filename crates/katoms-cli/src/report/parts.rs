@@ -17,7 +17,6 @@ pub(super) struct CoefficientsPart {
     standardised: bool,
     /// How many bars are not drawn.
     more: Option<String>,
-    /// The class whose log-odds the coefficients are of.
     log_odds_of: Option<String>,
     intercept: Option<String>,
     half_samples: Option<String>,

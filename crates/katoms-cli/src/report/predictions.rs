@@ -8,7 +8,6 @@ use super::tables::{self, Measure, Table};
 use super::{Classification, Predictions, Probabilities, Regression};
 use katoms_charts::number::{counted, fixed, percent, short};
 
-/// What is computed from predictions of some rows.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Measured {
     pub r_squared: Option<f64>,
@@ -43,7 +42,6 @@ impl Measured {
     }
 }
 
-/// What is computed from rows held out, and from those of the fit.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Both {
     pub held_out: Option<Measured>,
@@ -51,12 +49,10 @@ pub(super) struct Both {
 }
 
 impl Both {
-    /// Rows held out where there are some.
     fn first(&self) -> Option<&Measured> {
         self.held_out.as_ref().or(self.fitted.as_ref())
     }
 
-    /// A measure on both.
     fn measure(&self, name: &'static str, of: impl Fn(&Measured) -> Option<String>) -> Measure {
         (name, self.held_out.as_ref().and_then(&of), self.fitted.as_ref().and_then(&of))
     }
@@ -68,7 +64,6 @@ pub(super) struct RegressionPart {
     rows: String,
     is_held_out: bool,
     r_squared: Option<String>,
-    /// On the rows of the fit, where rows held out come first.
     r_squared_fitted: Option<String>,
     scatter: Option<Figure>,
     residuals: Option<Figure>,
@@ -120,7 +115,6 @@ pub(super) struct ClassificationPart {
     rows: String,
     is_held_out: bool,
     auc: Option<String>,
-    /// On the rows of the fit, where rows held out come first.
     auc_fitted: Option<String>,
     roc: Option<Figure>,
     calibration: Option<Figure>,

@@ -13,7 +13,6 @@ const ROWS: usize = 5000;
 /// A longer table is folded.
 const OPEN: usize = 20;
 
-/// A table.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub(super) struct Table {
     /// What it lists, for its summary: "40 coefficients".
@@ -28,14 +27,12 @@ pub(super) struct Table {
     pub more: Option<String>,
 }
 
-/// A column and whether it holds numbers.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub(super) struct Column {
     pub name: String,
     pub class: &'static str,
 }
 
-/// A row and what is special about it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub(super) struct Row {
     pub cells: Vec<String>,
@@ -64,7 +61,6 @@ impl Table {
         }
     }
 
-    /// Says something about the row of some place.
     fn note(&mut self, place: Option<usize>, tone: Tone, text: &str) {
         if let Some(row) = place.and_then(|place| self.rows.get_mut(place)) {
             let before = row.note.take().map(|note| note + ", ").unwrap_or_default();
@@ -75,7 +71,6 @@ impl Table {
     }
 }
 
-/// The coefficients, the largest effect first.
 pub(super) fn coefficients(coefficients: &Coefficients) -> Table {
     let rows = coefficients.sorted();
     let odds = coefficients.log_odds_of.is_some();
@@ -97,7 +92,6 @@ pub(super) fn coefficients(coefficients: &Coefficients) -> Table {
     Table::new("coefficient", &rows, makers)
 }
 
-/// The sizes of a path, the chosen one noted.
 pub(super) fn path(path: &Path) -> Table {
     let explained = if path.explained_name.is_empty() { "explained" } else { &path.explained_name };
     let makers: Vec<Maker<'_, super::PathSize>> = vec![
@@ -114,7 +108,6 @@ pub(super) fn path(path: &Path) -> Table {
     table
 }
 
-/// What came and went from size to size.
 pub(super) fn entries(path: &Path) -> Option<Table> {
     if path.sizes.len() < 2 || path.sizes.iter().all(|s| s.features.is_empty()) {
         return None;
@@ -134,7 +127,6 @@ pub(super) fn entries(path: &Path) -> Option<Table> {
     Some(Table { summary: "What came in and went out".into(), open: false, ..table })
 }
 
-/// The errors on rows held out.
 pub(super) fn cross_validation(validation: &CrossValidation) -> Table {
     let makers: Vec<Maker<'_, super::HeldOutError>> = vec![
         ("k", "number", Box::new(|s| Some(s.k.to_string()))),
@@ -154,7 +146,6 @@ pub(super) fn cross_validation(validation: &CrossValidation) -> Table {
     table
 }
 
-/// The best size under each ridge.
 pub(super) fn ridges(validation: &CrossValidation) -> Option<Table> {
     let makers: Vec<Maker<'_, super::RidgeError>> = vec![
         ("ridge", "number", Box::new(|r| Some(short(r.ridge)))),
@@ -167,10 +158,8 @@ pub(super) fn ridges(validation: &CrossValidation) -> Option<Table> {
     (!validation.ridges.is_empty()).then_some(Table { summary: "The best size under each ridge".into(), ..table })
 }
 
-/// A measure, and what it is on rows held out and on those of the fit.
 pub(super) type Measure = (&'static str, Option<String>, Option<String>);
 
-/// Measures on rows held out beside those on the rows of the fit.
 pub(super) fn measures(measures: &[Measure]) -> Table {
     let makers: Vec<Maker<'_, Measure>> = vec![
         ("", "", Box::new(|m| Some(m.0.into()))),
@@ -180,7 +169,6 @@ pub(super) fn measures(measures: &[Measure]) -> Table {
     Table { summary: "How well it predicts".into(), ..Table::new("measure", measures, makers) }
 }
 
-/// Ranges of probability.
 pub(super) fn calibration(bins: &[Bin]) -> Table {
     let range = |b: &Bin| format!("{:.0}–{:.0} %", b.lower * 100.0, b.upper * 100.0);
     let makers: Vec<Maker<'_, Bin>> = vec![
@@ -192,7 +180,6 @@ pub(super) fn calibration(bins: &[Bin]) -> Table {
     Table { open: false, summary: "Calibration".into(), ..Table::new("range", bins, makers) }
 }
 
-/// The errors at each rank.
 pub(super) fn ranks(completion: &Completion) -> Table {
     let measure = if completion.measure.is_empty() { "error" } else { &completion.measure };
     let makers: Vec<Maker<'_, super::RankError>> = vec![
@@ -204,7 +191,6 @@ pub(super) fn ranks(completion: &Completion) -> Table {
     table
 }
 
-/// Singular values.
 pub(super) fn singular_values(values: &[f64]) -> Table {
     let numbered: Vec<(usize, f64)> = values.iter().copied().enumerate().collect();
     let makers: Vec<Maker<'_, (usize, f64)>> = vec![

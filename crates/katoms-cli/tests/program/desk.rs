@@ -7,12 +7,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 static NUMBER: AtomicUsize = AtomicUsize::new(0);
 
-/// A folder that goes when the test ends.
 pub struct Desk {
     folder: PathBuf,
 }
 
-/// What the program said.
 #[derive(Debug)]
 pub struct Said {
     pub code: Option<i32>,
@@ -28,7 +26,6 @@ impl Desk {
         Self { folder }
     }
 
-    /// A path in the folder.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
@@ -46,7 +43,6 @@ impl Desk {
         serde_json::from_str(&self.read(name)).unwrap()
     }
 
-    /// What lies in the folder, sorted.
     pub fn files(&self) -> Vec<String> {
         let entries = fs::read_dir(&self.folder).unwrap();
         let mut names: Vec<String> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
@@ -54,7 +50,6 @@ impl Desk {
         names
     }
 
-    /// The program with these words, separated by spaces, in this folder.
     pub fn command(&self, words: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_katoms"));
         command.current_dir(&self.folder).args(words.split_whitespace()).stdin(Stdio::null());
@@ -82,6 +77,12 @@ impl Desk {
         assert!(!said.err.contains("panicked"), "{}", said.err);
         said.err
     }
+
+    /// The same, with a message that has all of these words.
+    pub fn refuses_with(&self, words: &str, expected: &[&str]) {
+        let error = self.refuses(words);
+        expected.iter().for_each(|part| assert!(error.contains(part), "`{part}` is not in: {error}"));
+    }
 }
 
 impl Drop for Desk {
@@ -96,12 +97,21 @@ impl Said {
         Self { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
     }
 
+    /// Standard error has all of these words.
+    pub fn tells(&self, expected: &[&str]) {
+        expected.iter().for_each(|part| assert!(self.err.contains(part), "`{part}` is not in: {}", self.err));
+    }
+
+    pub fn telling(self, expected: &[&str]) -> Self {
+        self.tells(expected);
+        self
+    }
+
     pub fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("{e}: {}", self.out))
     }
 }
 
-/// One of the data sets that come with the program.
 pub fn example(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
     path.canonicalize().unwrap().to_str().unwrap().to_owned()

@@ -70,11 +70,9 @@ fn columns_without_names_are_found_by_their_places() {
     assert_eq!(predicted.len(), 24);
     assert!(predicted.iter().zip(&rows).all(|(p, row)| (p - row[0].parse::<f64>().unwrap()).abs() < 1e-6));
     assert_eq!(desk.succeeds("predict m.json without.csv").out, whole.out);
-    let error = desk.refuses("predict m.json short.csv");
-    assert!(error.contains("short.csv has 3 columns") && error.contains("made from 5"), "{error}");
+    desk.refuses_with("predict m.json short.csv", &["short.csv has 3 columns", "made from 5"]);
 }
 
-/// Years above numbers are names where a person says so.
 #[test]
 fn a_header_of_numbers() {
     let desk = Desk::new();
@@ -82,7 +80,7 @@ fn a_header_of_numbers() {
     assert_eq!(desk.succeeds("inspect d.csv --json").json()["rows"], 5);
     let seen = desk.succeeds("inspect d.csv --header --json").json();
     assert_eq!((&seen["rows"], &seen["columns_seen"][1]["name"]), (&4.into(), &"2002".into()));
-    assert!(desk.refuses("inspect d.csv --header --no-header").contains("--no-header"));
+    desk.refuses_with("inspect d.csv --header --no-header", &["--no-header"]);
 }
 
 #[test]
@@ -148,7 +146,6 @@ fn matrix_market_with_a_target_of_its_own() {
     check(&desk, "d.mtx --target y.csv");
 }
 
-/// Written by the program and read again.
 #[test]
 fn npy_and_parquet_come_back() {
     let desk = Desk::new();
@@ -171,7 +168,6 @@ fn npy_and_parquet_come_back() {
     assert_eq!((&seen["rows"], &seen["columns_seen"][0]["name"]), (&12.into(), &"prediction".into()));
 }
 
-/// Groups as GMT, CSV and JSON are the same groups.
 #[test]
 fn group_files_of_every_kind() {
     let desk = Desk::new();
@@ -251,62 +247,18 @@ fn ratings_are_completed_and_the_rank_is_chosen() {
     assert!(text.starts_with("person,film1,"), "{}", &text[..80]);
     let factors = desk.json("f.json");
     assert_eq!(factors["left"].as_array().unwrap().len(), 120);
-    // a prediction by the formula of the file is the one in the table, where nothing was seen
-    let ratings = std::fs::read_to_string(example("ratings.csv")).unwrap();
-    let (i, j) = (0..120)
-        .flat_map(|i| (0..60).map(move |j| (i, j)))
-        .find(|&(i, j)| {
-            let (person, film) = (factors["rows"][i].as_str().unwrap(), factors["columns"][j].as_str().unwrap());
-            !ratings.contains(&format!("\n{person},{film},"))
-        })
-        .unwrap();
-    let number = |v: &serde_json::Value| v.as_f64().unwrap();
-    let mut value =
-        number(&factors["mean"]) + number(&factors["row_effects"][i]) + number(&factors["column_effects"][j]);
-    for r in 0..factors["singular_values"].as_array().unwrap().len() {
-        value +=
-            number(&factors["left"][i][r]) * number(&factors["singular_values"][r]) * number(&factors["right"][j][r]);
-    }
-    let row =
-        text.lines().find(|line| line.starts_with(&format!("{},", factors["rows"][i].as_str().unwrap()))).unwrap();
-    let head: Vec<&str> = text.lines().next().unwrap().split(',').collect();
-    let place = head.iter().position(|h| *h == factors["columns"][j].as_str().unwrap()).unwrap();
-    let told: f64 = row.split(',').nth(place).unwrap().parse().unwrap();
-    assert!((told - value.clamp(1.0, 5.0)).abs() < 1e-9, "{told} {value}");
 }
 
-/// Of several values at a place the mean counts, is written, and a note says so.
 #[test]
 fn repeated_entries_are_averaged_and_told() {
     let desk = Desk::new();
     desk.write("d.csv", "who,what,stars\na,x,1\na,y,2\nb,x,3\nb,x,5\nb,z,2\na,x,2\n");
-    let said = desk.succeeds("complete d.csv --rank 1 --ridge 1 --out c.csv --report r.html");
-    assert!(said.err.contains("note: 2 entries repeat the place of another one"), "{}", said.err);
+    desk.succeeds("complete d.csv --rank 1 --ridge 1 --out c.csv --report r.html")
+        .tells(&["note: 2 entries repeat the place of another one"]);
     assert!(desk.read("r.html").contains("2 entries repeat"));
     let text = desk.read("c.csv");
     let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
     assert_eq!((rows[0][1], rows[1][..3].to_vec(), rows[2][1]), ("x", vec!["a", "1.5", "2"], "4"));
-}
-
-#[test]
-fn empty_cells_are_filled() {
-    let desk = Desk::new();
-    // rank one: (i+1)·(j+1), three cells empty
-    let mut text = "name,u,v,w\n".to_owned();
-    for i in 1..=8 {
-        let cell = |j: i32| {
-            if (i, j) == (2, 1) || (i, j) == (5, 3) || (i, j) == (8, 2) { String::new() } else { (i * j).to_string() }
-        };
-        text += &format!("r{i},{},{},{}\n", cell(1), cell(2), cell(3));
-    }
-    desk.write("d.csv", text);
-    desk.succeeds("complete d.csv --rank 1 --as cells --ridge 0 --out f.csv");
-    let filled = desk.read("f.csv");
-    let lines: Vec<&str> = filled.lines().collect();
-    assert_eq!(lines[0], "name,u,v,w");
-    let cells: Vec<&str> = lines[5].split(',').collect();
-    assert_eq!(cells[..3], ["r5", "5", "10"]);
-    assert!((cells[3].parse::<f64>().unwrap() - 15.0).abs() < 1.5, "{}", lines[5]);
 }
 
 /// A row of which nothing is known has what the file of factors calls the fallback, where nothing was taken off.
@@ -349,11 +301,15 @@ fn signals_are_recovered() {
     // the same with an explicit matrix
     desk.write("phi.csv", "a,b,c,d\n1,0,0,1\n0,1,0,1\n0,0,1,1\n");
     desk.write("b.csv", "b\n2\n2\n2\n");
-    let said = desk.succeeds("recover --matrix phi.csv --measurements b.csv -k 1 --json").json();
-    assert_eq!(said["signal"], serde_json::json!([{ "index": 3, "value": 2.0 }]));
+    let matrix = vec![1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 1.0];
+    desk.write("phi.npy", katoms_io::write_npy(&Array::matrix(matrix, 3, 4)));
+    desk.write("b.npy", katoms_io::write_npy(&Array::vector(vec![2.0, 2.0, 2.0])));
+    for ending in ["csv", "npy"] {
+        let words = format!("recover --matrix phi.{ending} --measurements b.{ending} -k 1 --json --strict");
+        assert_eq!(desk.succeeds(&words).json()["signal"], serde_json::json!([{ "index": 3, "value": 2.0 }]));
+    }
 }
 
-/// Columnar files, as other programs write them.
 #[test]
 fn parquet_goes_into_a_fit() {
     let desk = Desk::new();
@@ -372,18 +328,6 @@ fn parquet_goes_into_a_fit() {
     check(&desk, "d.parquet --target y");
 }
 
-/// A matrix of measurements in NPY, and an array of NPZ files as SciPy writes them.
-#[test]
-fn numpy_files_go_into_a_recovery() {
-    let desk = Desk::new();
-    let matrix = vec![1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 1.0];
-    desk.write("phi.npy", katoms_io::write_npy(&Array::matrix(matrix, 3, 4)));
-    desk.write("b.npy", katoms_io::write_npy(&Array::vector(vec![2.0, 2.0, 2.0])));
-    let said = desk.succeeds("recover --matrix phi.npy --measurements b.npy -k 1 --json --strict").json();
-    assert_eq!(said["signal"], serde_json::json!([{ "index": 3, "value": 2.0 }]));
-}
-
-/// The table above in each storage that NumPy has for such numbers.
 #[test]
 fn numpy_files_of_every_storage_go_into_a_fit() {
     let (desk, rows) = (Desk::new(), 12_u8);

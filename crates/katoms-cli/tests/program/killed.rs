@@ -19,7 +19,6 @@ fn without_cost(mut answer: Value) -> Value {
     answer
 }
 
-/// A table of low rank with noise, and holes.
 fn holes(desk: &Desk, rows: usize, columns: usize) {
     let value = |i: usize, j: usize| {
         let (i, j) = (i as f64, j as f64);
@@ -73,7 +72,6 @@ fn is_killed(desk: &Desk, words: &str, kills: usize) {
     assert!(resumed > 0, "no run was resumed in {kills} kills");
 }
 
-/// The jobs, each killed so often.
 fn all_are_killed(kills: usize) {
     let desk = Desk::new();
     slow_problem(&desk, 300, 3000);

@@ -27,7 +27,6 @@ fn commands(page: &str) -> Vec<String> {
     found
 }
 
-/// A command of a page in a folder that has the examples, as a shell runs it.
 fn typed(desk: &Desk, command: &str) -> Said {
     let program = Path::new(env!("CARGO_BIN_EXE_katoms")).parent().unwrap();
     let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap_or_default());

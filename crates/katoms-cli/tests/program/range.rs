@@ -97,28 +97,9 @@ fn what_no_number_can_hold_is_refused_by_name() {
         "a" => 1e-220,
         _ => 1.0,
     });
-    let error = desk.refuses("fit t.csv --target y -k 2 --drop w");
-    assert!(error.contains("the coefficient of column a is about 1e340"), "{error}");
+    desk.refuses_with("fit t.csv --target y -k 2 --drop w", &["the coefficient of column a is about 1e340"]);
 }
 
-#[test]
-fn large_and_small_weights_are_weights() {
-    let desk = Desk::new();
-    table(&desk, "plain.csv", |_| 1.0);
-    let words = "--target y -k 2 --weights w --json";
-    let plain = desk.succeeds(&format!("fit plain.csv {words}")).json();
-    for factor in [1e-250, 1e250, 1e300] {
-        table(&desk, "t.csv", |name| if name == "w" { factor } else { 1.0 });
-        let found = desk.succeeds(&format!("fit t.csv {words}")).json();
-        let (one, other) = (coefficients(&plain["model"]), coefficients(&found["model"]));
-        for (a, b) in one.iter().zip(&other) {
-            assert_eq!(a.0, b.0);
-            assert!((a.1 / b.1 - 1.0).abs() < 1e-12, "{a:?} {b:?}");
-        }
-    }
-}
-
-/// A model whose coefficients are numbers can have predictions that are none.
 #[test]
 fn predictions_that_are_no_numbers_are_refused_with_their_place() {
     let desk = Desk::new();
@@ -128,67 +109,25 @@ fn predictions_that_are_no_numbers_are_refused_with_their_place() {
     model["coefficients"][1]["value"] = 1e308.into();
     desk.write("large.json", model.to_string());
     desk.write("new.csv", "a,d\n1,1\n1,-0.5\n2,-25\n");
-    let error = desk.refuses("predict large.json new.csv");
-    assert!(error.contains("row 3 of the data") && error.contains("\"d\" is -2.5e1"), "{error}");
-    assert!(error.contains("its coefficient in the model is 1e308"), "{error}");
-    let error = desk.refuses("predict large.json new.csv --out p.csv");
-    assert!(error.contains("row 3"), "{error}");
+    desk.refuses_with(
+        "predict large.json new.csv",
+        &["row 3 of the data", "\"d\" is -2.5e1", "its coefficient in the model is 1e308"],
+    );
+    desk.refuses_with("predict large.json new.csv --out p.csv", &["row 3"]);
 }
 
 #[test]
-fn signals_and_matrices_in_other_units() {
+fn signals_and_matrices_that_no_number_can_hold_are_refused_with_their_file() {
     let desk = Desk::new();
-    let column = |factor: f64| -> String {
-        let b = [3.0, -1.0, 0.0, 2.0];
-        b.iter().map(|v| format!("{:e}\n", v * factor)).collect()
-    };
-    let matrix = |factor: f64| -> String {
-        let rows: [[f64; 5]; 4] = [
-            [1.0, 0.0, 0.5, 0.0, 0.2],
-            [0.0, 1.0, 0.0, 0.3, 0.0],
-            [0.3, 0.0, 1.0, 0.0, 0.1],
-            [0.0, 0.4, 0.0, 1.0, 0.0],
-        ];
-        rows.iter().map(|row| row.map(|v| format!("{:e}", v * factor)).join(",") + "\n").collect()
-    };
-    desk.write("a.csv", matrix(1.0));
-    desk.write("b.csv", format!("b\n{}", column(1.0)));
-    let signal = |desk: &Desk| {
-        let said = desk.succeeds("recover --matrix a.csv --measurements b.csv -k 3 --json").json();
-        assert_eq!(said["status"], "converged");
-        let all = said["signal"].as_array().unwrap().clone();
-        all.iter().map(|e| (e["index"].as_u64().unwrap(), e["value"].as_f64().unwrap())).collect::<Vec<_>>()
-    };
-    let plain = signal(&desk);
-    for (of_a, of_b) in [(1e-200, 1.0), (1e200, 1.0), (1.0, 1e140), (1e150, 1e-130)] {
-        desk.write("a.csv", matrix(of_a));
-        desk.write("b.csv", format!("b\n{}", column(of_b)));
-        for ((i, found), (j, right)) in signal(&desk).iter().zip(&plain) {
-            assert_eq!(i, j);
-            assert!((found / (right * (of_b / of_a)) - 1.0).abs() < 1e-9, "{found} {right}");
-        }
-    }
-    desk.write("b.csv", format!("b\n{}", column(1e200)));
-    let error = desk.refuses("recover --matrix a.csv --measurements b.csv -k 3");
-    assert!(error.contains("b.csv: the list of measurements holds values"), "{error}");
-    let grid = |factor: f64| -> String {
-        let value = |i: usize, j: usize| ((i + 1) * (j + 2)) as f64 * factor;
-        let cell = |i: usize, j: usize| if (i + j) % 4 == 3 { String::new() } else { format!("{:e}", value(i, j)) };
-        let row = |i| (0..5).map(|j| cell(i, j)).collect::<Vec<_>>().join(",");
-        "a,b,c,d,e\n".to_owned() + &(0..6).map(|i| row(i) + "\n").collect::<String>()
-    };
-    let completed = |factor: f64| {
-        desk.write("grid.csv", grid(factor));
-        desk.succeeds("complete grid.csv --rank 1 --ridge 0 --json").json()
-    };
-    let plain = completed(1.0);
-    for factor in [1e140, 1e-130] {
-        let found = completed(factor);
-        assert_eq!((&found["rank"], &found["status"]), (&plain["rank"], &plain["status"]));
-        let largest = |said: &Value| said["singular_values"][0].as_f64().unwrap();
-        assert!((largest(&found) / factor / largest(&plain) - 1.0).abs() < 1e-9);
-    }
-    desk.write("grid.csv", grid(1e305));
-    let error = desk.refuses("complete grid.csv --rank 1 --ridge 0");
-    assert!(error.contains("grid.csv: the list of observed values holds values of magnitude up to 3.6e306"), "{error}");
+    desk.write("a.csv", "1,0,0.5\n0,1,0\n0.3,0,1\n");
+    desk.write("b.csv", "b\n3e200\n-1e200\n0\n");
+    desk.refuses_with(
+        "recover --matrix a.csv --measurements b.csv -k 2",
+        &["b.csv: the list of measurements holds values"],
+    );
+    desk.write("grid.csv", "a,b,c\n2e305,3e305,\n4e305,,8e305\n,9e305,1.2e306\n");
+    desk.refuses_with(
+        "complete grid.csv --rank 1 --ridge 0",
+        &["grid.csv: the list of observed values holds values of magnitude up to 1.2e306"],
+    );
 }

@@ -11,7 +11,6 @@ fn table(name: &str) -> String {
     format!("a,\"{name}\",y\n{}", rows.collect::<String>())
 }
 
-/// Whether a text could steer a terminal or turn the direction of reading.
 fn steers(text: &str) -> bool {
     text.contains(|c: char| {
         c.is_control() && c != '\n' || ('\u{202a}'..='\u{202e}').contains(&c) || ('\u{2066}'..='\u{2069}').contains(&c)
@@ -75,11 +74,9 @@ fn compressed_zeros_are_refused_with_the_flag_that_takes_them() {
     let packed = gzip.wait_with_output().unwrap().stdout;
     writer.join().unwrap().unwrap();
     desk.write("zeros.csv.gz", packed);
-    let error = desk.refuses("inspect zeros.csv.gz --max-unpacked 1MB");
-    assert!(error.contains("zeros.csv.gz") && error.contains("--max-unpacked 1GiB"), "{error}");
+    desk.refuses_with("inspect zeros.csv.gz --max-unpacked 1MB", &["zeros.csv.gz", "--max-unpacked 1GiB"]);
     desk.succeeds("inspect zeros.csv.gz --max-unpacked 8MiB");
-    let error = desk.refuses("inspect zeros.csv.gz --max-unpacked plenty");
-    assert!(error.contains("500MB or 8GiB"), "{error}");
+    desk.refuses_with("inspect zeros.csv.gz --max-unpacked plenty", &["500MB or 8GiB"]);
 }
 
 #[test]
@@ -87,8 +84,10 @@ fn more_half_samples_than_anybody_needs_are_refused() {
     let desk = Desk::new();
     desk.write("d.csv", table("b"));
     for pairs in ["1000000000", "0", "99999999999999999999"] {
-        let error = desk.refuses(&format!("fit d.csv --target y -k 1 --stability {pairs}"));
-        assert!(error.contains("from 1 to 1000; 25 to 100 tell enough"), "{error}");
+        desk.refuses_with(
+            &format!("fit d.csv --target y -k 1 --stability {pairs}"),
+            &["from 1 to 1000; 25 to 100 tell enough"],
+        );
     }
 }
 

@@ -90,12 +90,10 @@ impl Effects {
         }
     }
 
-    /// At a place that exists.
     pub(super) fn at(&self, row: usize, column: usize) -> f64 {
         self.mean + self.rows[row] + self.columns[column]
     }
 
-    /// At each observed place.
     pub(super) fn on(&self, observed: &Observed) -> Vec<f64> {
         observed.rows().iter().zip(observed.columns()).map(|(&i, &j)| self.at(i, j)).collect()
     }

@@ -4,6 +4,7 @@
 //! own, and the factors of a row are drawn to what is usual, the more the less was seen of it.
 
 mod em;
+pub(super) mod factor_model;
 mod fit;
 mod packed;
 mod rows;
@@ -14,57 +15,22 @@ use katoms::Error;
 use katoms::driver::{Status, Trace};
 use katoms::linalg::Matrix;
 use katoms::linalg::parallel;
-use serde::{Deserialize, Serialize};
 
+pub use factor_model::FactorModel;
 pub use rows::RowPrior;
 pub(super) use table::Scaling;
 
 use super::model::RowModel;
 use super::saved::{Asked, Chosen, Saved};
-use super::{Centring, Completed, CompletedMatrix, Completion, Effects, Observed, Rule, TRIAL_SHARE, trials::choose};
+use super::trials::Trials;
+use super::{Centring, Completed, CompletedMatrix, Completion, Effects, LastFit, Observed, Rule, TRIAL_SHARE};
 use crate::budget::Budget;
 use crate::watch::{Phase, Watch};
-use em::{Parameters, RowEvidence};
+use em::Parameters;
 use fit::{Fitting, State};
-use rows::Prior;
 use table::Table;
-use trials::{Tried, prior_of, rows_evidence};
+use trials::{prior_of, rows_evidence};
 
-/// A factor analysis of scaled columns: what rows that come later are filled by.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct FactorModel {
-    /// A row for each column of the table, in units of its standard deviation.
-    pub loadings: Matrix,
-    /// The variance of what no factor explains, of each column, in the same units.
-    pub noise: Vec<f64>,
-    prior: Prior,
-}
-
-impl FactorModel {
-    /// What is known of a row's factors before anything is seen of it.
-    pub fn row_prior(&self) -> RowPrior {
-        self.prior.kind()
-    }
-
-    /// The factors of a row, from what is left of its scaled values when the columns' means are taken off.
-    pub(super) fn factors(&self, columns: &[usize], left: &[f64]) -> Vec<f64> {
-        let rank = self.loadings.columns();
-        let (mut precision, mut pull) = (vec![0.0; packed::length(rank)], vec![0.0; rank]);
-        for (&j, &value) in columns.iter().zip(left) {
-            let loading: Vec<f64> = (0..rank).map(|a| self.loadings.at(j, a)).collect();
-            packed::add_outer(&mut precision, 1.0 / self.noise[j], &loading);
-            packed::add(&mut pull, value / self.noise[j], &loading);
-        }
-        self.prior.factors(&RowEvidence { seen: columns.len(), precision, pull })
-    }
-
-    /// The scaled prediction of a column, without its mean.
-    pub(super) fn predicted(&self, column: usize, factors: &[f64]) -> f64 {
-        factors.iter().enumerate().map(|(a, z)| z * self.loadings.at(column, a)).sum()
-    }
-}
-
-/// Completes a table of features.
 pub(super) fn complete(
     observed: &Observed,
     how: &Completion,
@@ -75,37 +41,32 @@ pub(super) fn complete(
     let scaling = Scaling::of(observed)?;
     let scaled = scaling.apply(observed);
     let table = Table::new(&scaled);
-    let (chosen, mut state, earlier) = match resume {
-        Some(saved) => {
-            let state = State::resume(&table, &saved.state)?;
-            (saved.chosen, state, saved.seconds)
-        }
+    let given = |row_prior| Chosen::given(how.ranks[0], 0.0, Centring::Columns, row_prior);
+    let whole = Whole { observed, scaling, table, how };
+    let (chosen, saved) = match resume {
+        Some(saved) => (saved.chosen, Some((saved.state, saved.seconds))),
         None if how.has_choice() => {
-            let tried = trials::run((&scaled, &scaling), how, budget.share(TRIAL_SHARE), watch)?;
+            let tried = trials::run((&scaled, &whole.scaling), how, budget.share(TRIAL_SHARE), watch)?;
             if tried.cut == Some(Status::Stopped) {
-                return Ok(without_refit(&Whole { observed, scaling, table, how }, tried));
+                return Ok(without_refit(&whole, tried, given(RowPrior::Normal)));
             }
-            let chosen = chosen_of(how.rule, how.ranks[0], tried);
-            let state = State::start(&table, chosen.rank);
-            (chosen, state, 0.0)
+            (tried.chosen(how.rule, given(RowPrior::Normal)).0, None)
         }
-        None => {
-            let chosen = Chosen::given(how.ranks[0], 0.0, Centring::Columns, how.row_prior);
-            let state = State::start(&table, chosen.rank);
-            (chosen, state, 0.0)
-        }
+        None => (given(how.row_prior), None),
+    };
+    let (mut state, earlier) = match saved {
+        Some((bytes, seconds)) => (State::resume(&whole.table, &bytes)?, seconds),
+        None => (State::start(&whole.table, chosen.rank), 0.0),
     };
     let done = chosen.trials.len();
     let (stop, phase) = (budget.left(how.stop, earlier), Phase::Final { atoms: chosen.rank });
-    let fitting = Fitting { table: &table, stop, settled: how.settled, phase, done, of: done + 1 };
+    let fitting = Fitting { table: &whole.table, stop, settled: how.settled, phase, done, of: done + 1 };
     let asked = Asked::of(how);
     let seal = |state, seconds| Saved::to_bytes(&asked, &chosen, state, seconds);
     let status = fitting.run(&mut state, watch, Some(&seal))?;
-    let whole = Whole { observed, scaling, table, how };
-    Ok(whole.completed(&state.parameters, &chosen, status, state.trace))
+    Ok(whole.completed(&state.parameters, chosen, how.rule, (status, state.trace)))
 }
 
-/// All that there is to complete.
 struct Whole<'a> {
     observed: &'a Observed,
     scaling: Scaling,
@@ -114,32 +75,18 @@ struct Whole<'a> {
 }
 
 impl Whole<'_> {
-    fn completed(&self, parameters: &Parameters, chosen: &Chosen, status: Status, trace: Trace) -> Completed {
-        let (matrix, seen_rmse) = self.matrix(parameters, chosen.row_prior);
-        let held_out_rmse = choose(&chosen.trials, self.how.rule).map(|t| chosen.trials[t].held_out_rmse);
-        Completed {
-            matrix,
-            seen_rmse,
-            rank: chosen.rank,
-            ridge: 0.0,
-            centring: Centring::Columns,
-            row_prior: chosen.row_prior,
-            trials: chosen.trials.clone(),
-            most_trials: chosen.most,
-            held_out_rmse,
-            complete: chosen.whole && !matches!(status, Status::Stopped | Status::TimeLimit),
-            refitted: true,
-            status,
-            quality: None,
-            iterations: trace.len(),
-            passes: trace.len() + chosen.passes,
-            seconds: trace.last().map_or(0.0, |event| event.seconds) + chosen.seconds,
-            trace,
-            repeated: self.observed.repeated(),
-        }
+    fn completed(
+        &self,
+        parameters: &Parameters,
+        chosen: Chosen,
+        rule: Rule,
+        (status, trace): (Status, Trace),
+    ) -> Completed {
+        let (iterations, seconds) = (trace.len(), trace.last().map_or(0.0, |event| event.seconds));
+        let fit = LastFit { iterations, passes: iterations, seconds, trace, ..LastFit::ended(status) };
+        fit.completed(self.matrix(parameters, chosen.row_prior), chosen, rule, self.observed)
     }
 
-    /// The matrix, and the root of its mean squared error in standard deviations of the columns.
     fn matrix(&self, parameters: &Parameters, kind: RowPrior) -> (CompletedMatrix, f64) {
         let evidence = rows_evidence(&self.table, parameters);
         let prior = prior_of(kind, parameters.rank, &evidence);
@@ -189,21 +136,12 @@ fn singular(left: &Matrix, right: &Matrix) -> (Matrix, Vec<f64>, Matrix) {
     }
 }
 
-/// What the trials say.
-fn chosen_of(rule: Rule, otherwise: usize, tried: Tried) -> Chosen {
-    let Tried { all, cut, most, passes, seconds, .. } = tried;
-    let taken = choose(&all, rule).map(|t| all[t]);
-    let (rank, row_prior) = taken.map_or((otherwise, RowPrior::Normal), |trial| (trial.rank, trial.row_prior));
-    let (centring, whole) = (Centring::Columns, cut.is_none());
-    Chosen { rank, ridge: 0.0, centring, row_prior, grown: false, trials: all, whole, most, passes, seconds }
-}
-
 /// The best trial as the answer: the job was stopped before the last fit.
-fn without_refit(whole: &Whole<'_>, mut tried: Tried) -> Completed {
-    let parameters = tried.best.take().unwrap_or_else(|| Parameters::start(&whole.table, 0));
-    let status = tried.cut.unwrap_or(Status::Stopped);
-    let iterations = choose(&tried.all, Rule::Least).map_or(0, |t| tried.all[t].iterations);
-    let chosen = chosen_of(Rule::Least, parameters.rank, tried);
-    let answer = whole.completed(&parameters, &chosen, status, Trace::new());
+fn without_refit(whole: &Whole<'_>, tried: Trials<Parameters>, given: Chosen) -> Completed {
+    let (least, status) = (tried.least(), tried.cut.unwrap_or(Status::Stopped));
+    let (chosen, best) = tried.chosen(Rule::Least, given);
+    let parameters = best.unwrap_or_else(|| Parameters::start(&whole.table, 0));
+    let answer = whole.completed(&parameters, chosen, Rule::Least, (status, Trace::new()));
+    let iterations = least.map_or(0, |trial| trial.iterations);
     Completed { refitted: false, complete: false, iterations, ..answer }
 }

@@ -12,10 +12,8 @@ use katoms::{Error, Objective, Options, Outcome, Stop};
 use super::{Effects, Observed};
 use crate::watch::{Phase, Progress, Watch};
 
-/// The one objective of completion.
 pub(super) type Squares = Objective<Entries, LeastSquares>;
 
-/// What the effects leave of some entries.
 pub(super) struct Problem {
     entries: Entries,
     target: Vec<f64>,
@@ -39,7 +37,6 @@ impl Problem {
     }
 }
 
-/// A fit and its place in the job.
 pub(super) struct Fitting<'a> {
     pub f: &'a Squares,
     pub method: &'a RankMethod,
@@ -51,7 +48,6 @@ pub(super) struct Fitting<'a> {
     pub of: usize,
 }
 
-/// Where a fit begins.
 pub(super) enum Begin<'a> {
     /// At nothing: the rank grows in stages.
     Zero,
@@ -78,7 +74,6 @@ fn has_settled(trace: &[Event], rank: usize, share: f64) -> bool {
     first.atoms == rank && (first.objective - last.objective).abs() < share * last.objective
 }
 
-/// Makes a whole saved state of the driver's bytes, after so many seconds.
 pub(super) type Seal<'a> = &'a dyn Fn(Vec<u8>, f64) -> Result<Vec<u8>, Error>;
 
 impl Fitting<'_> {

@@ -21,13 +21,6 @@ pub(super) struct Split {
     places: Entries,
 }
 
-/// The mean squared error on held-out entries, its standard error, and the mean square of what the effects leave.
-pub(super) struct Error2 {
-    pub mean: f64,
-    pub standard_error: f64,
-    pub scale: f64,
-}
-
 impl Split {
     /// Holds out this share at random. No row and no column loses its last entry. Of `tied` matrices side by side,
     /// the entries at one place go together: what is missing is missing in all of them.
@@ -67,19 +60,16 @@ impl Split {
         Ok(Self { places: held.entries()?, seen, held })
     }
 
-    /// How far a point is off on what was held out.
-    pub fn error(&self, x: &LowRank, effects: &Effects, clip: &Bounds) -> Error2 {
+    /// The squared errors of a point on what was held out, and the mean square of what the effects leave there.
+    pub fn squares(&self, x: &LowRank, effects: &Effects, clip: &Bounds) -> (Vec<f64>, f64) {
         let mut predicted = vec![0.0; self.held.values().len()];
         self.places.apply(x, &mut predicted);
         let shifts = effects.on(&self.held);
         let places = predicted.iter().zip(&shifts).zip(self.held.columns().iter().zip(self.held.values()));
-        let squares: Vec<f64> =
-            places.map(|((z, shift), (&j, value))| (clip.within(j, z + shift) - value).powi(2)).collect();
-        let n = squares.len() as f64;
-        let scale = linalg::norm(&linalg::combine(1.0, self.held.values(), -1.0, &shifts)).powi(2) / n;
-        let mean = squares.iter().sum::<f64>() / n;
-        let variance = squares.iter().map(|s| (s - mean).powi(2)).sum::<f64>() / (n - 1.0);
-        Error2 { mean, standard_error: (variance / n).sqrt(), scale }
+        let square =
+            |((z, shift), (&j, value)): ((&f64, &f64), (&usize, &f64))| (clip.within(j, z + shift) - value).powi(2);
+        let scale = linalg::norm(&linalg::combine(1.0, self.held.values(), -1.0, &shifts)).powi(2);
+        (places.map(square).collect(), scale / predicted.len() as f64)
     }
 }
 
@@ -98,7 +88,6 @@ fn shuffled(count: usize, seed: u64) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    /// Three colours side by side, each with the same holes.
     #[test]
     fn what_is_missing_in_one_colour_is_missing_in_all() {
         let (p, q, colours) = (12, 10, 3);

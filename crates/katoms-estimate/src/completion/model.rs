@@ -5,7 +5,7 @@ use katoms::linalg::Matrix;
 use katoms::space::LowRank;
 use serde::{Deserialize, Serialize};
 
-use super::features::FactorModel;
+use super::features::factor_model::FactorModel;
 use super::saved;
 use super::{Centring, Clip, Columns, Effects, Observed};
 use crate::units::Units;
@@ -98,7 +98,6 @@ impl CompletedMatrix {
         Self { effects, left, singular_values, right, scales, row_model, bounds, empty_rows, empty_columns, fallback }
     }
 
-    /// The same in the units of the data, of columns that are alike.
     pub(super) fn original(mut self, units: &Units) -> Self {
         let levels = |all: &mut Vec<f64>| all.iter_mut().for_each(|v| *v = units.level(*v));
         let Effects { mean, rows, columns, .. } = &mut self.effects;

@@ -98,13 +98,11 @@ impl Observed {
         ranges.into_iter().map(empty).collect()
     }
 
-    /// The same places with other values, each from its column and its value.
     pub(super) fn mapped(&self, f: impl Fn(usize, f64) -> f64) -> Self {
         let values = self.columns.iter().zip(&self.values).map(|(&j, &v)| f(j, v)).collect();
         Self { values, ..self.clone() }
     }
 
-    /// How many entries each row has, and each column.
     pub(super) fn counts(&self) -> (Vec<usize>, Vec<usize>) {
         let (mut rows, mut columns) = (vec![0; self.shape.0], vec![0; self.shape.1]);
         self.rows.iter().for_each(|&i| rows[i] += 1);
@@ -112,7 +110,6 @@ impl Observed {
         (rows, columns)
     }
 
-    /// Some of the entries, by their positions.
     pub(super) fn subset(&self, kept: &[usize]) -> Self {
         Self {
             shape: self.shape,
@@ -123,12 +120,10 @@ impl Observed {
         }
     }
 
-    /// The same entries in the units of a fit.
     pub(super) fn scaled(&self, units: &Units) -> Self {
         Self { values: units.scaled_target(&self.values), ..self.clone() }
     }
 
-    /// What picks these entries out of a matrix.
     pub(super) fn entries(&self) -> Result<Entries, Error> {
         Entries::new(self.shape, &self.rows, &self.columns)
     }

@@ -41,7 +41,6 @@ pub enum Clip {
 }
 
 impl Clip {
-    /// The bounds for what was seen.
     pub(super) fn bounds(self, observed: &Observed, columns: Columns) -> Bounds {
         match (self, columns) {
             (Self::Seen, Columns::Alike) => {
@@ -54,7 +53,6 @@ impl Clip {
         }
     }
 
-    /// The same in the units of a fit.
     pub(super) fn scaled(self, units: &Units) -> Self {
         match self {
             Self::Range(low, high) => Self::Range(units.scaled_level(low), units.scaled_level(high)),
@@ -62,7 +60,6 @@ impl Clip {
         }
     }
 
-    /// The bounds of scaled values.
     pub(super) fn scaled_bounds(self, scaled: &Observed, scaling: &Scaling) -> Bounds {
         match self {
             Self::Range(low, high) => {
@@ -145,7 +142,7 @@ impl Completion {
         }
     }
 
-    /// For ratings: people and things have a level of their own.
+    /// For ratings: effects of rows and columns are taken off.
     pub fn ratings(ranks: impl IntoIterator<Item = usize>) -> Self {
         Self { centring: Centring::Effects, ..Self::new(ranks) }
     }

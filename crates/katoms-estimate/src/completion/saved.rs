@@ -12,7 +12,6 @@ const MAGIC: [u8; 8] = *b"katoms\0c";
 /// Goes up whenever the bytes change their meaning.
 const VERSION: u32 = 4;
 
-/// All that a job needs to go on with its last fit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Saved {
     magic: [u8; 8],
@@ -74,7 +73,6 @@ impl Asked {
     }
 }
 
-/// What was asked for then and now, where that differs.
 fn differing<T: PartialEq + fmt::Debug>(what: &str, was: &T, is: &T) -> Option<String> {
     let plain = |value: &T| {
         let text = format!("{value:?}");
@@ -84,7 +82,6 @@ fn differing<T: PartialEq + fmt::Debug>(what: &str, was: &T, is: &T) -> Option<S
     (was != is).then(|| format!("it was saved with {what} {}, and now {} is asked for", plain(was), plain(is)))
 }
 
-/// What the last fit is to be, and how that was found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Chosen {
     pub rank: usize,
@@ -131,7 +128,6 @@ impl Saved {
     }
 }
 
-/// The bytes of a value, and their checksum behind them.
 pub(super) fn encoded(value: &impl Serialize) -> Result<Vec<u8>, Error> {
     let mut bytes = postcard::to_stdvec(value).map_err(|e| refused(format!("it could not be encoded ({e})")))?;
     bytes.extend(checksum(&bytes).to_le_bytes());

@@ -5,21 +5,22 @@
 //! ridge before. Ranks that were passed over are tried last, where they lie beside the best, and under its ridge.
 
 use katoms::driver::Status;
-use katoms::space::{LowRank, Point};
+use katoms::space::LowRank;
 use katoms::{Error, Stop};
 use serde::{Deserialize, Serialize};
 
 use super::fit::{Begin, Fitting, Problem};
 use super::held_out::Split;
 use super::model::Bounds;
+use super::saved::Chosen;
 use super::{Centring, Completion, Effects, Observed, RowPrior, Rule};
 use crate::budget::Budget;
 use crate::units::Units;
 use crate::watch::{Phase, Watch};
 
 /// Where a trial ends: what is left moves no third digit of an error.
-const TOLERANCE: f64 = 1e-4;
-const SETTLED: f64 = 1e-4;
+pub(super) const TOLERANCE: f64 = 1e-4;
+pub(super) const SETTLED: f64 = 1e-4;
 
 /// How well a choice did on what was held out.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -49,7 +50,27 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// The same in the units of the data.
+    /// A choice whose predictions of held-out entries have these squared errors.
+    pub(super) fn judged(squares: &[f64], choice: (usize, f64, Centring, RowPrior), fit: (usize, Status)) -> Self {
+        let n = squares.len() as f64;
+        let mean = squares.iter().sum::<f64>() / n;
+        let variance = squares.iter().map(|s| (s - mean).powi(2)).sum::<f64>() / (n - 1.0);
+        let ((rank, ridge, centring, row_prior), (iterations, status)) = (choice, fit);
+        Self {
+            rank,
+            ridge,
+            centring,
+            row_prior,
+            held_out_rmse: mean.sqrt(),
+            held_out_mse: mean,
+            standard_error: (variance / n).sqrt(),
+            resolution: 0.0,
+            seen_rmse: f64::NAN,
+            iterations,
+            status,
+        }
+    }
+
     pub(super) fn original(&self, units: &Units) -> Self {
         Self {
             held_out_rmse: units.level(self.held_out_rmse),
@@ -61,24 +82,61 @@ impl Trial {
         }
     }
 
-    /// The square as far as a trial can tell it.
-    fn resolved_mse(&self) -> f64 {
+    pub(super) fn resolved_mse(&self) -> f64 {
         self.held_out_mse.max(self.resolution)
     }
 }
 
-/// All trials, and what came of them.
-pub(super) struct Trials {
+/// All trials, and what the best of them has: its parameters, and what goes with them.
+pub(super) struct Trials<P> {
     pub all: Vec<Trial>,
-    /// The best point so far, by the rule of least error, with the effects of what it was fitted to.
-    pub best: LowRank,
-    pub effects: Effects,
-    /// Why they ended before their time, where they did.
+    pub best: Option<P>,
+    /// Why they ended early, where they did.
     pub cut: Option<Status>,
     /// How many there were to try at most.
     pub most: usize,
     pub passes: usize,
     pub seconds: f64,
+}
+
+impl<P> Trials<P> {
+    pub fn new(most: usize) -> Self {
+        Self { all: Vec::new(), best: None, cut: None, most, passes: 0, seconds: 0.0 }
+    }
+
+    /// The trial with the least error.
+    pub fn least(&self) -> Option<Trial> {
+        choose(&self.all, Rule::Least).map(|t| self.all[t])
+    }
+
+    /// Adds trials of the same parameters, which are kept where one of these is the best so far.
+    pub fn add(&mut self, trials: &[Trial], of: P) {
+        let before = self.all.len();
+        self.all.extend_from_slice(trials);
+        if choose(&self.all, Rule::Least).is_some_and(|t| t >= before) {
+            self.best = Some(of);
+        }
+    }
+
+    /// What a rule takes, and the parameters of the best; without a trial, what was given.
+    pub fn chosen(self, rule: Rule, given: Chosen) -> (Chosen, Option<P>) {
+        let Self { all: trials, best, cut, most, passes, seconds } = self;
+        let taken = match choose(&trials, rule).map(|t| trials[t]) {
+            Some(Trial { rank, ridge, centring, row_prior, .. }) => {
+                Chosen { rank, ridge, centring, row_prior, ..given }
+            }
+            None => given,
+        };
+        (Chosen { trials, whole: cut.is_none(), most, passes, seconds, ..taken }, best)
+    }
+}
+
+/// Among all ranks, those that were passed over beside the best of the tried ones: smaller ones, and larger ones.
+pub(super) fn passed_over(all: &[usize], tried: &[usize], best: usize) -> (Vec<usize>, Vec<usize>) {
+    let below = tried.iter().rev().find(|&&rank| rank < best).copied().unwrap_or(0);
+    let above = tried.iter().find(|&&rank| rank > best).copied().unwrap_or(best);
+    let between = |low: usize, high: usize| all.iter().copied().filter(|&r| low < r && r < high).collect();
+    (between(below, best), between(best, above))
 }
 
 /// Errors that differ by this share are equal: fits end where their moves change about as much.
@@ -103,24 +161,21 @@ pub(super) fn choose(trials: &[Trial], rule: Rule) -> Option<usize> {
     least(&mut (0..trials.len()).filter(|&t| trials[t].rank == rank))
 }
 
-/// Tries what there is to choose from.
+/// The best point so far, with the effects of what it was fitted to.
+pub(super) type Point = (LowRank, Effects);
+
 pub(super) fn run(
     observed: &Observed,
     how: &Completion,
     budget: Budget,
     watch: &mut dyn Watch,
-) -> Result<Trials, Error> {
+) -> Result<Trials<Point>, Error> {
     let split = Split::new(observed, how.held_out, how.seed, how.tied)?;
-    let chains = how.chains();
-    let ranks = how.coarse_ranks();
-    let passed_over = how.ranks.len() - ranks.len();
-    let of = chains.iter().map(|(_, ridges)| ranks.len() * ridges.len()).sum::<usize>() + passed_over + 1;
+    let (chains, ranks) = (how.chains(), how.coarse_ranks());
+    let extra = how.ranks.len() - ranks.len();
+    let trials = Trials::new(chains.iter().map(|(_, ridges)| ranks.len() * ridges.len()).sum::<usize>() + extra);
     let clip = how.clip.bounds(&split.seen, how.columns);
-    let none = Effects::fit(&split.seen, Centring::Mean);
-    let zero = LowRank::zero(observed.shape());
-    let trials =
-        Trials { all: Vec::new(), best: zero, effects: none, cut: None, most: of - 1, passes: 0, seconds: 0.0 };
-    let mut chain = Chain { how, split: &split, ranks, clip, budget, of, watch, trials };
+    let mut chain = Chain { how, split: &split, ranks, clip, budget, watch, trials };
     for (centring, ridges) in chains {
         chain.follow_all(&Centred::new(&split.seen, centring)?, &ridges)?;
         if chain.trials.cut.is_some() {
@@ -131,7 +186,6 @@ pub(super) fn run(
     Ok(chain.trials)
 }
 
-/// What is fitted after a centring.
 struct Centred {
     effects: Effects,
     problem: Problem,
@@ -144,20 +198,17 @@ impl Centred {
     }
 }
 
-/// The trials on their way.
 struct Chain<'a> {
     how: &'a Completion,
     split: &'a Split,
     ranks: Vec<usize>,
     clip: Bounds,
     budget: Budget,
-    of: usize,
     watch: &'a mut dyn Watch,
-    trials: Trials,
+    trials: Trials<Point>,
 }
 
 impl Chain<'_> {
-    /// All ridges, for as long as a weaker one is better.
     fn follow_all(&mut self, centred: &Centred, ridges: &[f64]) -> Result<(), Error> {
         let (mut start, mut least) = (None, f64::INFINITY);
         for &ridge in ridges {
@@ -195,19 +246,13 @@ impl Chain<'_> {
     /// The ranks that were passed over on both sides of the best, from the best towards its neighbours, for as long
     /// as they are better.
     fn refine(&mut self) -> Result<(), Error> {
-        let Some(best) = choose(&self.trials.all, Rule::Least).map(|t| self.trials.all[t]) else { return Ok(()) };
-        let below = self.ranks.iter().rev().find(|&&rank| rank < best.rank).copied().unwrap_or(0);
-        let above = self.ranks.iter().find(|&&rank| rank > best.rank).copied().unwrap_or(best.rank);
-        let between = |low: usize, high: usize| {
-            self.how.ranks.iter().copied().filter(move |&rank| low < rank && rank < high).collect::<Vec<_>>()
-        };
-        let (larger, mut smaller) = (between(best.rank, above), between(below, best.rank));
+        let Some(best) = self.trials.least() else { return Ok(()) };
+        let (mut smaller, larger) = passed_over(&self.how.ranks, &self.ranks, best.rank);
         smaller.reverse();
-        if larger.is_empty() && smaller.is_empty() {
+        let Some((start, _)) = self.trials.best.clone().filter(|_| !smaller.is_empty() || !larger.is_empty()) else {
             return Ok(());
-        }
+        };
         let centred = Centred::new(&self.split.seen, best.centring)?;
-        let start = self.trials.best.clone();
         for side in [larger, smaller] {
             let (mut x, mut least) = (start.clone(), best.resolved_mse());
             for rank in side {
@@ -225,7 +270,6 @@ impl Chain<'_> {
         Ok(())
     }
 
-    /// One fit, judged.
     fn attempt(
         &mut self,
         centred: &Centred,
@@ -235,39 +279,19 @@ impl Chain<'_> {
     ) -> Result<LowRank, Error> {
         let f = centred.problem.objective(ridge)?;
         let stop = Stop { tolerance: self.how.stop.tolerance.max(TOLERANCE), ..self.budget.left(self.how.stop, 0.0) };
-        let done = self.trials.all.len();
-        let phase = Phase::Trial { atoms: rank, ridge };
-        let fitting = Fitting {
-            f: &f,
-            method: &self.how.method,
-            stop,
-            settled: self.how.settled.max(SETTLED),
-            phase,
-            done,
-            of: self.of,
-        };
+        let (settled, phase) = (self.how.settled.max(SETTLED), Phase::Trial { atoms: rank, ridge });
+        let (done, of) = (self.trials.all.len(), self.trials.most + 1);
+        let fitting = Fitting { f: &f, method: &self.how.method, stop, settled, phase, done, of };
         let outcome = fitting.run(rank, start.map_or(Begin::Zero, Begin::Grown), &mut *self.watch, None)?;
-        let error = self.split.error(&outcome.point, &centred.effects, &self.clip);
+        let (squares, scale) = self.split.squares(&outcome.point, &centred.effects, &self.clip);
         self.trials.cut = matches!(outcome.status, Status::Stopped | Status::TimeLimit).then_some(outcome.status);
         self.trials.passes += outcome.passes;
         self.trials.seconds += outcome.seconds;
-        self.trials.all.push(Trial {
-            rank,
-            ridge,
-            centring: centred.effects.centring,
-            row_prior: RowPrior::Ridge,
-            held_out_rmse: error.mean.sqrt(),
-            held_out_mse: error.mean,
-            standard_error: error.standard_error,
-            resolution: error.scale * TOLERANCE * TOLERANCE,
-            seen_rmse: centred.problem.rmse(&outcome.point),
-            iterations: outcome.iterations,
-            status: outcome.status,
-        });
-        if choose(&self.trials.all, Rule::Least) == Some(done) {
-            self.trials.best = outcome.point.clone();
-            self.trials.effects = centred.effects.clone();
-        }
+        let choice = (rank, ridge, centred.effects.centring, RowPrior::Ridge);
+        let judged = Trial::judged(&squares, choice, (outcome.iterations, outcome.status));
+        let (resolution, seen_rmse) = (scale * TOLERANCE * TOLERANCE, centred.problem.rmse(&outcome.point));
+        let point = (outcome.point.clone(), centred.effects.clone());
+        self.trials.add(&[Trial { resolution, seen_rmse, ..judged }], point);
         Ok(outcome.point)
     }
 }

@@ -8,7 +8,7 @@ use katoms::space::SparseVec;
 
 /// How one model is looked for.
 #[derive(Debug, Clone, Default)]
-pub struct How {
+pub struct FitOptions {
     /// A single run of this method and nothing after it. It may be one for k atoms, for an ℓ1 penalty (`lasso`, `fista`,
     /// `twist`) or for an ℓ1 ball (`frank-wolfe` and its kin); of the last two, coefficients are shrunken. Default: accelerated IHT, and a search from its end.
     pub method: Option<String>,
@@ -55,11 +55,11 @@ impl Estimate {
 
 /// Models of rising sizes, with what criteria say of them.
 #[derive(Debug, Clone)]
-pub struct Trail {
+pub struct PathModels {
     /// One for each size.
-    pub models: Vec<TrailModel>,
+    pub models: Vec<PathModel>,
     /// The model without atoms, whether 0 is among the sizes or not: what a model must beat.
-    pub null: TrailModel,
+    pub null: PathModel,
     /// Whether all sizes are there.
     pub complete: bool,
     /// Passes over the data in all.
@@ -68,14 +68,25 @@ pub struct Trail {
     pub seconds: f64,
     /// The loss of the best constant.
     pub null_loss: f64,
-    /// The best size by each criterion, in the order of [`Trail::CRITERIA`].
+    /// The best size by each criterion, in the order of [`PathModels::CRITERIA`].
     pub best: Vec<usize>,
 }
 
-impl Trail {
+impl PathModels {
     /// The criteria, by name.
     pub const CRITERIA: [(&'static str, Criterion); 4] =
         [("AIC", Criterion::Aic), ("BIC", Criterion::Bic), ("EBIC", Criterion::EBIC), ("GIC", Criterion::Gic)];
+
+    /// The place of a criterion of this name, in any case of letters.
+    pub fn criterion(name: &str) -> Option<usize> {
+        Self::CRITERIA.iter().position(|(one, _)| one.eq_ignore_ascii_case(name))
+    }
+
+    /// Coefficients and intercept of a size: where a fit of it may start.
+    pub fn model(&self, k: usize) -> Option<(SparseVec, f64)> {
+        let model = self.models.iter().find(|model| model.atoms == k)?;
+        Some((model.coefficients.clone(), model.intercept))
+    }
 
     /// The sizes that were tried.
     pub fn sizes(&self) -> Vec<usize> {
@@ -85,7 +96,7 @@ impl Trail {
 
 /// The model of one size.
 #[derive(Debug, Clone)]
-pub struct TrailModel {
+pub struct PathModel {
     /// Its number of atoms.
     pub atoms: usize,
     /// Which.
@@ -100,7 +111,7 @@ pub struct TrailModel {
     pub objective: f64,
     /// The loss alone.
     pub loss: f64,
-    /// The criteria, in the order of [`Trail::CRITERIA`].
+    /// The criteria, in the order of [`PathModels::CRITERIA`].
     pub criteria: [f64; 4],
     /// How the work on it ended.
     pub status: Status,

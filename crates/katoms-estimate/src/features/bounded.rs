@@ -9,16 +9,15 @@ use katoms::set::ConstraintSet;
 use katoms::space::SparseVec;
 use katoms::{Error, Fit};
 
-use super::{Estimate, Features, How};
+use super::{Estimate, Features, FitOptions};
 use crate::watch::{Phase, Progress, Watch};
 
 impl Features<'_> {
-    /// The model of k atoms within bounds.
     pub(super) fn fit_within(
         &self,
         bounds: &Bounds,
         k: usize,
-        how: &How,
+        how: &FitOptions,
         watch: &mut dyn Watch,
     ) -> Result<Estimate, Error> {
         let unsuitable = |needs| Err(Error::Unsuitable { method: "a fit within bounds", needs });

@@ -15,7 +15,8 @@ use katoms::set::{Always, AnyAtoms, ConstraintSet, CoordinateSet, L1Ball};
 use katoms::space::SparseVec;
 use katoms::{Error, Outcome};
 
-use super::{Estimate, Features, How, RESUMED_ELSEWHERE, RUNS_ONCE, Ready, moved};
+use super::{Estimate, Features, FitOptions, RESUMED_ELSEWHERE, RUNS_ONCE, Ready};
+use crate::running::{Part, drive};
 use crate::watch::{Phase, Watch};
 
 /// Steps between two λ of a path that is looked at more closely.
@@ -42,7 +43,7 @@ impl Features<'_> {
         &self,
         k: usize,
         method: &Convex,
-        how: &How,
+        how: &FitOptions,
         watch: &mut dyn Watch,
     ) -> Result<Estimate, Error> {
         if how.effort != Effort::Default {
@@ -80,7 +81,7 @@ impl Features<'_> {
         f: &Ready<'s>,
         subject: &S,
         method: &M,
-        (k, how): (usize, &How),
+        (k, how): (usize, &FitOptions),
         watch: &mut dyn Watch,
     ) -> Result<Outcome<SparseVec>, Error>
     where
@@ -94,7 +95,8 @@ impl Features<'_> {
             (None, Some(start)) => Run::starting_at(f, subject, method, options, start)?,
             (None, None) => Run::new(f, subject, method, options)?,
         };
-        moved(&mut run, Phase::Final { atoms: k }, watch)?;
+        let part = Part { phase: Phase::Final { atoms: k }, done: 0, of: 1, can_save: true };
+        drive(&mut run, part, watch)?;
         // What is said of the quality of models of k atoms would be wrong here.
         Ok(run.outcome_unchecked())
     }

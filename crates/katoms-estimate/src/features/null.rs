@@ -3,11 +3,10 @@
 use katoms::Error;
 use katoms::driver::{Outcome, Trace};
 
-use super::{Estimate, Features, How};
+use super::{Estimate, Features, FitOptions};
 
 impl Features<'_> {
-    /// The model of what is always in, and nothing else. Every method has the same.
-    pub(super) fn null_model(&self, how: &How) -> Result<Estimate, Error> {
+    pub(super) fn null_model(&self, how: &FitOptions) -> Result<Estimate, Error> {
         if how.resume.is_some() {
             let needs = "no saved state, since it is not searched for: leave the state out";
             return Err(Error::Unsuitable { method: "a model without atoms", needs });

@@ -7,7 +7,6 @@ use katoms::space::{IndexSet, Point, SparseVec};
 
 use super::{Features, Ready, predictions};
 
-/// What a model is made of, for the design that is computed with.
 pub(super) struct Parts {
     pub chosen: Vec<usize>,
     pub coefficients: SparseVec,
@@ -39,7 +38,6 @@ impl Features<'_> {
         Ok(Parts { chosen, coefficients, intercept: level })
     }
 
-    /// The value that all rows have in a column.
     fn constant(&self, column: usize) -> Result<Option<f64>, Error> {
         let unit = SparseVec::new(self.design.domain(), vec![column], vec![1.0])?;
         let values = predictions(self.computed_with(), &unit, 0.0);

@@ -63,13 +63,11 @@ impl Features<'_> {
         room.max(1).min(self.candidates())
     }
 
-    /// The same where rows are held out.
     pub(super) fn carried_in_every_fold(&self, folds: &Folds) -> usize {
         let rows = |fold| self.loss.subset(&folds.training(fold)).map_or(0, |loss| loss.observations());
         self.carried_by((0..folds.count()).map(rows).min().unwrap_or(0))
     }
 
-    /// Whether there are so many atoms.
     pub(super) fn check_size(&self, value: usize) -> Result<(), Error> {
         let max = self.atoms.candidates().len();
         if value > max { Err(Error::OutOfRange { what: "k", value, min: 0, max }) } else { Ok(()) }

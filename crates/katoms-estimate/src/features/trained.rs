@@ -71,7 +71,6 @@ impl Features<'_> {
     }
 }
 
-/// What the rows of a loss weigh together.
 fn weight(loss: &impl Split) -> f64 {
     loss.weights().map_or(loss.n_outputs() as f64, |weights| weights.iter().sum())
 }

@@ -9,7 +9,6 @@ use katoms_estimate::{
 
 use crate::Interrupt;
 
-/// A whole matrix, row by row.
 pub struct Whole {
     pub shape: (usize, usize),
     pub values: Vec<f64>,
@@ -52,7 +51,6 @@ impl Whole {
         Observed::new(self.shape, &rows, &columns, &values).unwrap()
     }
 
-    /// The root of the mean squared error over all places, of any prediction.
     pub fn rmse(&self, found: &[f64]) -> f64 {
         let sum: f64 = found.iter().zip(&self.values).map(|(a, b)| (a - b).powi(2)).sum();
         (sum / self.values.len() as f64).sqrt()
@@ -95,7 +93,6 @@ fn the_planted_rank_is_chosen_under_noise() {
     }
 }
 
-/// Every larger rank is exact too, and a trial's tolerance leaves an error that says nothing.
 #[test]
 fn the_smallest_of_exact_ranks_is_chosen() {
     for seed in 0..3 {
@@ -118,7 +115,6 @@ fn a_rank_that_was_passed_over_is_found() {
     assert_eq!(first, [1, 2, 3, 4, 5, 6, 8]);
 }
 
-/// The error of the effects alone, by a fit whose ridge leaves nothing of the low rank.
 fn of_effects(whole: &Whole, seen: &Observed) -> f64 {
     let how = Completion { ridges: vec![1e9], ..Completion::ratings([1]) };
     whole.rmse(&completed(seen, &how).matrix.to_dense().unwrap())
@@ -166,7 +162,6 @@ fn a_fit_goes_on_where_it_was_stopped() {
     }
 }
 
-/// Keeps the state after every move.
 #[derive(Default)]
 struct Diary(Vec<Vec<u8>>);
 
@@ -190,7 +185,6 @@ fn saving_changes_nothing_and_an_ended_fit_stays_ended() {
     assert_eq!((again.matrix, again.iterations, again.status), (plain.matrix, plain.iterations, plain.status));
 }
 
-/// From nothing, in stages, with every method.
 #[test]
 fn a_single_fit_goes_on_too() {
     let whole = Whole::low_rank((40, 30), 4, 8);

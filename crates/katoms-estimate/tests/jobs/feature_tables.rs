@@ -10,7 +10,6 @@ use katoms_estimate::{
 use crate::Interrupt;
 use crate::completion::{Whole, completed};
 
-/// Two factors and noise, each column in units ten times larger than the one before, far from zero.
 fn units(rows: usize, columns: usize, seed: u64) -> Whole {
     let plain = Whole::low_rank((rows, columns), 2, seed).noisy(0.4, seed);
     let unit = |j: usize| 10_f64.powi(j as i32 - 2);
@@ -18,7 +17,6 @@ fn units(rows: usize, columns: usize, seed: u64) -> Whole {
     Whole { shape: (rows, columns), values }
 }
 
-/// Independent normal numbers.
 fn noise(rows: usize, columns: usize, seed: u64) -> Whole {
     Whole { shape: (rows, columns), values: normals(rows * columns, &mut generator(seed, 30)) }
 }
@@ -68,7 +66,6 @@ fn columns_of_any_unit_are_met_and_no_cell_leaves_the_range_of_its_column() {
     }
 }
 
-/// Other units, and another zero, change the unit of what is filled and nothing else.
 #[test]
 fn units_change_nothing() {
     let whole = units(60, 6, 4);
@@ -165,7 +162,6 @@ fn rows_that_come_later() {
     }
 }
 
-/// log det and quadratic form of a symmetric positive definite matrix, by elimination.
 fn gaussian(mut s: Vec<Vec<f64>>, mut r: Vec<f64>) -> (f64, f64) {
     let (n, mut log_det, mut quadratic) = (r.len(), 0.0, 0.0);
     for k in 0..n {

@@ -7,7 +7,7 @@ use katoms::set::{AnyAtoms, KSparse};
 use katoms::simulate::{autoregressive, generator, labels, noisy, normals, sparse_signal};
 use katoms::space::SparseVec;
 use katoms::{Error, Status};
-use katoms_estimate::{Answer, Edge, Features, How, Progress, Unwatched, Watch};
+use katoms_estimate::{Answer, Edge, Features, FitOptions, Progress, Unwatched, Watch};
 
 const ROWS: usize = 60;
 const COLUMNS: usize = 20;
@@ -80,26 +80,26 @@ fn a_range_that_nobody_gave_goes_on_while_it_pays() {
     let (data, loss) = summed(1000, 300, &[1.0; 40], 1.0, 1);
     let design = dense(&data, 1000);
     let wide = features(&design, loss.into(), Preparation::default());
-    let trail = wide.path(None, Criterion::EBIC, &mut Unwatched).unwrap();
-    let sizes = trail.sizes();
-    assert_eq!((trail.best[2], sizes[0], sizes[sizes.len() - 1], wide.trusted_size()), (40, 0, 60, 90));
+    let path = wide.path(None, Criterion::EBIC, &mut Unwatched).unwrap();
+    let sizes = path.sizes();
+    assert_eq!((path.best[2], sizes[0], sizes[sizes.len() - 1], wide.trusted_size()), (40, 0, 60, 90));
     assert!(sizes.contains(&40) && !sizes.contains(&41), "{sizes:?}");
     // where the first range will do, there is no other
     let (data, loss) = summed(1000, 300, &[1.0; 5], 1.0, 1);
     let design = dense(&data, 1000);
     let few = features(&design, loss.into(), Preparation::default());
     let mut expected = Expected(Vec::new());
-    let trail = few.path(None, Criterion::EBIC, &mut expected).unwrap();
-    assert_eq!((trail.best[2], trail.sizes()), (5, (0..=30).collect::<Vec<_>>()));
+    let path = few.path(None, Criterion::EBIC, &mut expected).unwrap();
+    assert_eq!((path.best[2], path.sizes()), (5, (0..=30).collect::<Vec<_>>()));
     assert_eq!(expected.0, [31]);
     // 12 features that matter less and less in 50 rows: a criterion can be trusted with 6
     let weights: Vec<f64> = (0..12).map(|j| 5.0 * 0.7_f64.powi(j)).collect();
     let (data, loss) = summed(50, 200, &weights, 0.02, 3);
     let design = dense(&data, 50);
     let short = features(&design, loss.into(), Preparation::default());
-    let trail = short.path(None, Criterion::EBIC, &mut Unwatched).unwrap();
-    assert_eq!((trail.sizes().len(), trail.best[2]), (7, 6));
-    assert_eq!(short.edge_of_criterion(&trail.sizes(), 6), Some(Edge { tried: 6, further: 12, trusted: Some(6) }));
+    let path = short.path(None, Criterion::EBIC, &mut Unwatched).unwrap();
+    assert_eq!((path.sizes().len(), path.best[2]), (7, 6));
+    assert_eq!(short.edge_of_criterion(&path.sizes(), 6), Some(Edge { tried: 6, further: 12, trusted: Some(6) }));
     let folds = Folds::random(50, 5, 0).unwrap();
     let validated = short.cross_validate(None, Some(&[0.0]), &folds, &mut Unwatched).unwrap();
     let sizes: Vec<usize> = validated.scores.iter().map(|score| score.choice.atoms).collect();
@@ -108,7 +108,6 @@ fn a_range_that_nobody_gave_goes_on_while_it_pays() {
     assert!((8..=16).contains(&min), "{min}");
 }
 
-/// Hears how many pieces there will be.
 struct Expected(Vec<usize>);
 
 impl Watch for Expected {
@@ -135,7 +134,6 @@ fn a_choice_at_the_edge_is_found() {
     assert_eq!(features.edge_of_criterion(&[0, 14], 14), edge(14, 20, Some(14)));
 }
 
-/// The model without features has what is always in, and a criterion may choose it.
 #[test]
 fn no_feature_is_a_choice_too() {
     for (rows, columns) in [(100, 50), (200, 300)] {
@@ -144,9 +142,9 @@ fn no_feature_is_a_choice_too() {
             let (data, loss) = summed(rows, columns, &[], 1.0, seed);
             let design = dense(&data, rows);
             let features = features(&design, loss.into(), Preparation::default());
-            let trail = features.path(None, Criterion::EBIC, &mut Unwatched).unwrap();
-            assert!(trail.models[0].atoms == 0 && (trail.models[0].loss / trail.null_loss - 1.0).abs() < 1e-12);
-            chosen.push(trail.best[2]);
+            let path = features.path(None, Criterion::EBIC, &mut Unwatched).unwrap();
+            assert!(path.models[0].atoms == 0 && (path.models[0].loss / path.null_loss - 1.0).abs() < 1e-12);
+            chosen.push(path.best[2]);
         }
         assert!(chosen.iter().filter(|&&k| k == 0).count() >= 9, "{chosen:?}");
     }
@@ -155,25 +153,23 @@ fn no_feature_is_a_choice_too() {
     for loss in losses(&design) {
         let atoms = AnyAtoms::Coordinates(KSparse::new(1, COLUMNS).unwrap());
         let always = Features::new(&design, loss.clone(), atoms, vec![2, 7], Preparation::default()).unwrap();
-        let none = always.fit(0, &How::default(), &mut Unwatched).unwrap();
+        let none = always.fit(0, &FitOptions::default(), &mut Unwatched).unwrap();
         assert_eq!((none.coefficients().indices(), none.chosen.len()), (&[2, 7][..], 0));
         assert_eq!((none.outcome.status, none.outcome.quality.is_none()), (Status::Converged, true));
-        let one = always.fit(1, &How::default(), &mut Unwatched).unwrap();
+        let one = always.fit(1, &FitOptions::default(), &mut Unwatched).unwrap();
         assert!(one.outcome.objective < none.outcome.objective && none.outcome.objective < none.null_loss);
-        let named = How { method: Some("omp".into()), ..How::default() };
+        let named = FitOptions { method: Some("omp".into()), ..FitOptions::default() };
         assert_eq!(always.fit(0, &named, &mut Unwatched).unwrap().coefficients(), none.coefficients());
-        let resumed = How { resume: Some(vec![1]), ..How::default() };
+        let resumed = FitOptions { resume: Some(vec![1]), ..FitOptions::default() };
         assert!(always.fit(0, &resumed, &mut Unwatched).unwrap_err().to_string().contains("leave the state out"));
         let bounds = Bounds::new(vec![0.0; COLUMNS], vec![1e-3; COLUMNS]).unwrap();
-        let boxed = always.with_bounds(bounds.clone()).unwrap().fit(0, &How::default(), &mut Unwatched).unwrap();
+        let boxed = always.with_bounds(bounds.clone()).unwrap().fit(0, &FitOptions::default(), &mut Unwatched).unwrap();
         assert!(bounds.contain(boxed.coefficients()) && boxed.outcome.objective > none.outcome.objective);
         // a path that was not asked for it has it beside the others
         let plain = features(&design, loss, Preparation::default());
-        let trail = plain.path(Some(&[1, 2]), Criterion::EBIC, &mut Unwatched).unwrap();
-        assert_eq!((trail.sizes(), trail.null.atoms), (vec![1, 2], 0));
-        assert!(
-            trail.best.iter().all(|&k| k > 0) && (trail.null.loss - trail.null_loss).abs() < 1e-9 * trail.null_loss
-        );
+        let path = plain.path(Some(&[1, 2]), Criterion::EBIC, &mut Unwatched).unwrap();
+        assert_eq!((path.sizes(), path.null.atoms), (vec![1, 2], 0));
+        assert!(path.best.iter().all(|&k| k > 0) && (path.null.loss - path.null_loss).abs() < 1e-9 * path.null_loss);
     }
 }
 
@@ -201,11 +197,11 @@ fn a_fit_may_be_better_than_the_model_of_a_fold() {
                 let design = dense(&part, training.len());
                 let share = Preparation { ridge: 0.5 * training.len() as f64 / rows as f64, ..preparation };
                 let rest = features(&design, loss.subset(&training).unwrap(), share);
-                let fitted = rest.fit(score.choice.atoms, &How::default(), &mut Unwatched).unwrap();
+                let fitted = rest.fit(score.choice.atoms, &FitOptions::default(), &mut Unwatched).unwrap();
                 let model = &score.models[fold];
                 let start = Some((model.coefficients.clone(), model.intercept));
                 // what the fold has, refitted: one run from there, which may not leave it for a worse one
-                let kept = How { method: Some("accelerated-iht".into()), start, ..How::default() };
+                let kept = FitOptions { method: Some("accelerated-iht".into()), start, ..FitOptions::default() };
                 let kept = rest.fit(score.choice.atoms, &kept, &mut Unwatched).unwrap();
                 better += usize::from(fitted.outcome.objective < kept.outcome.objective * (1.0 - 1e-6));
                 worse += usize::from(fitted.outcome.objective > kept.outcome.objective * (1.0 + 1e-6));
@@ -217,7 +213,6 @@ fn a_fit_may_be_better_than_the_model_of_a_fold() {
     assert!(better > 0 && worse <= better / 4, "{better} {worse} {all}");
 }
 
-/// From its own answer a fit has nowhere to go.
 #[test]
 fn a_start_at_the_answer_is_the_answer() {
     let data = columns();
@@ -225,9 +220,9 @@ fn a_start_at_the_answer_is_the_answer() {
     for loss in losses(&design) {
         for intercept in [true, false] {
             let features = features(&design, loss.clone(), Preparation { intercept, ..Preparation::default() });
-            let cold = features.fit(5, &How::default(), &mut Unwatched).unwrap();
+            let cold = features.fit(5, &FitOptions::default(), &mut Unwatched).unwrap();
             let start = Some((cold.coefficients().clone(), cold.intercept));
-            let warm = features.fit(5, &How { start, ..How::default() }, &mut Unwatched).unwrap();
+            let warm = features.fit(5, &FitOptions { start, ..FitOptions::default() }, &mut Unwatched).unwrap();
             assert_eq!(warm.coefficients().indices(), cold.coefficients().indices());
             assert!((warm.outcome.objective - cold.outcome.objective).abs() <= 1e-9 * cold.outcome.objective);
             assert!(
@@ -246,12 +241,17 @@ fn starts_that_do_not_fit_are_named() {
     let design = dense(&data, ROWS);
     let [squares, _] = losses(&design);
     let features = features(&design, squares, Preparation::default());
-    let told = |how: How| features.fit(3, &how, &mut Unwatched).unwrap_err().to_string();
-    let short = How { start: Some((SparseVec::full(&[1.0, 2.0]), 0.0)), ..How::default() };
+    let told = |how: FitOptions| features.fit(3, &how, &mut Unwatched).unwrap_err().to_string();
+    let short = FitOptions { start: Some((SparseVec::full(&[1.0, 2.0]), 0.0)), ..FitOptions::default() };
     assert_eq!(told(short), "start has length 2, but 20 is needed (one coefficient for each column of the design)");
-    let endless = How { start: Some((SparseVec::full(&[1.0; COLUMNS]), f64::INFINITY)), ..How::default() };
+    let endless =
+        FitOptions { start: Some((SparseVec::full(&[1.0; COLUMNS]), f64::INFINITY)), ..FitOptions::default() };
     assert!(told(endless).contains("intercept of the start is inf; it must be finite"));
-    let both = How { start: Some((SparseVec::full(&[1.0; COLUMNS]), 0.0)), resume: Some(vec![1]), ..How::default() };
+    let both = FitOptions {
+        start: Some((SparseVec::full(&[1.0; COLUMNS]), 0.0)),
+        resume: Some(vec![1]),
+        ..FitOptions::default()
+    };
     assert!(told(both).contains("leave out either the start or the saved state"));
 }
 
@@ -270,8 +270,8 @@ fn every_coefficient_lies_within_its_bounds() {
             let free = features(&design, loss.clone(), preparation);
             let boxed = features(&design, loss.clone(), preparation).with_bounds(bounds.clone()).unwrap();
             let (there, here) = (
-                free.fit(4, &How::default(), &mut Unwatched).unwrap(),
-                boxed.fit(4, &How::default(), &mut Unwatched).unwrap(),
+                free.fit(4, &FitOptions::default(), &mut Unwatched).unwrap(),
+                boxed.fit(4, &FitOptions::default(), &mut Unwatched).unwrap(),
             );
             assert!(bounds.contain(here.coefficients()) && !bounds.contain(there.coefficients()));
             assert!(here.coefficients().entries().any(|(j, v)| v.abs() == upper[j]), "{:?}", here.coefficients());
@@ -279,9 +279,9 @@ fn every_coefficient_lies_within_its_bounds() {
             assert!(here.chosen.len() <= 4 && here.outcome.quality.is_some());
             assert!((here.loss - here.outcome.objective).abs() < 1e-9 * here.loss);
             objectives.push(here.outcome.objective);
-            let trail = boxed.path(Some(&[1, 2, 4]), Criterion::EBIC, &mut Unwatched).unwrap();
-            assert!(trail.complete && trail.models.iter().all(|model| bounds.contain(&model.coefficients)));
-            assert!((trail.models[2].objective - here.outcome.objective).abs() < 1e-6 * here.outcome.objective);
+            let path = boxed.path(Some(&[1, 2, 4]), Criterion::EBIC, &mut Unwatched).unwrap();
+            assert!(path.complete && path.models.iter().all(|model| bounds.contain(&model.coefficients)));
+            assert!((path.models[2].objective - here.outcome.objective).abs() < 1e-6 * here.outcome.objective);
             let validated = boxed.cross_validate(Some(&[1, 4]), Some(&[0.0]), &folds, &mut Unwatched).unwrap();
             assert!(validated.complete && validated.models.iter().all(|model| bounds.contain(&model.coefficients)));
             assert!((validated.models[1].loss - here.loss).abs() < 1e-6 * here.loss);
@@ -298,9 +298,9 @@ fn bounds_that_are_wide_change_nothing() {
     let wide = Bounds::new(vec![-1e9; COLUMNS], vec![1e9; COLUMNS]).unwrap();
     for loss in losses(&design) {
         let preparation = Preparation { ridge: 0.5, ..Preparation::default() };
-        let free = features(&design, loss.clone(), preparation).fit(4, &How::default(), &mut Unwatched).unwrap();
+        let free = features(&design, loss.clone(), preparation).fit(4, &FitOptions::default(), &mut Unwatched).unwrap();
         let boxed = features(&design, loss, preparation).with_bounds(wide.clone()).unwrap();
-        let boxed = boxed.fit(4, &How::default(), &mut Unwatched).unwrap();
+        let boxed = boxed.fit(4, &FitOptions::default(), &mut Unwatched).unwrap();
         assert!((free.outcome.objective - boxed.outcome.objective).abs() < 1e-8 * free.outcome.objective);
         assert_eq!(free.chosen, boxed.chosen);
     }
@@ -315,17 +315,19 @@ fn what_does_not_go_with_bounds_is_named() {
     let error = make().with_bounds(Bounds::nonnegative(3).unwrap()).unwrap_err();
     assert!(error.to_string().contains("has length 3, but 20 is needed"), "{error}");
     let boxed = make().with_bounds(Bounds::nonnegative(COLUMNS).unwrap()).unwrap();
-    let told = |how: How| boxed.fit(3, &how, &mut Unwatched).unwrap_err().to_string();
-    assert!(told(How { method: Some("omp".into()), ..How::default() }).contains("leave the method out"));
-    assert!(told(How { resume: Some(vec![1]), ..How::default() }).contains("leave it out, or the bounds"));
+    let told = |how: FitOptions| boxed.fit(3, &how, &mut Unwatched).unwrap_err().to_string();
+    assert!(told(FitOptions { method: Some("omp".into()), ..FitOptions::default() }).contains("leave the method out"));
+    assert!(
+        told(FitOptions { resume: Some(vec![1]), ..FitOptions::default() }).contains("leave it out, or the bounds")
+    );
     assert!(matches!(boxed.stability(3, 4, 0), Err(Error::Unsuitable { .. })));
     // A start goes with bounds, and so does a watch that has seen enough.
-    let free = make().fit(3, &How::default(), &mut Unwatched).unwrap();
-    let start = How { start: Some((free.coefficients().clone(), free.intercept)), ..How::default() };
-    let cold = boxed.fit(3, &How::default(), &mut Unwatched).unwrap();
+    let free = make().fit(3, &FitOptions::default(), &mut Unwatched).unwrap();
+    let start = FitOptions { start: Some((free.coefficients().clone(), free.intercept)), ..FitOptions::default() };
+    let cold = boxed.fit(3, &FitOptions::default(), &mut Unwatched).unwrap();
     let warm = boxed.fit(3, &start, &mut Unwatched).unwrap();
     assert!(warm.outcome.objective <= cold.outcome.objective * (1.0 + 1e-12));
-    let stopped = boxed.fit(3, &How::default(), &mut |_: &Progress<'_>| Answer::Stop).unwrap();
+    let stopped = boxed.fit(3, &FitOptions::default(), &mut |_: &Progress<'_>| Answer::Stop).unwrap();
     assert_eq!((stopped.outcome.status, stopped.outcome.iterations), (Status::Stopped, 1));
 }
 
@@ -340,13 +342,13 @@ fn a_column_that_does_not_vary_predicts_nothing_beside_an_intercept() {
             let prepared =
                 |intercept| features(&design, loss.clone(), Preparation { standardize, intercept, ridge: 0.1 });
             let with_intercept = prepared(true);
-            let found = with_intercept.fit(every, &How::default(), &mut Unwatched).unwrap();
+            let found = with_intercept.fit(every, &FitOptions::default(), &mut Unwatched).unwrap();
             assert!(!found.chosen.contains(&0) && found.coefficients().value_at(0) == 0.0, "{:?}", found.chosen);
             let value = loss.value(&with_intercept.predictions(found.coefficients(), found.intercept));
             assert!((value - found.loss).abs() <= 1e-12 * found.loss, "{value} {}", found.loss);
-            let trail = with_intercept.path(Some(&[every]), Criterion::Bic, &mut Unwatched).unwrap();
-            assert_eq!(trail.models[0].chosen, found.chosen);
-            let without = prepared(false).fit(every, &How::default(), &mut Unwatched).unwrap();
+            let path = with_intercept.path(Some(&[every]), Criterion::Bic, &mut Unwatched).unwrap();
+            assert_eq!(path.models[0].chosen, found.chosen);
+            let without = prepared(false).fit(every, &FitOptions::default(), &mut Unwatched).unwrap();
             assert!(without.chosen.contains(&0), "without an intercept it stands for one");
         }
     }
@@ -357,10 +359,10 @@ fn a_column_that_does_not_vary_predicts_nothing_beside_an_intercept() {
 fn convex_methods_run_once_by_their_names() {
     let data = columns();
     let design = dense(&data, ROWS);
-    let named = |name: &str| How { method: Some(name.into()), ..How::default() };
+    let named = |name: &str| FitOptions { method: Some(name.into()), ..FitOptions::default() };
     for loss in losses(&design) {
         let features = features(&design, loss, Preparation::default());
-        let search = features.fit(4, &How::default(), &mut Unwatched).unwrap();
+        let search = features.fit(4, &FitOptions::default(), &mut Unwatched).unwrap();
         let lasso = features.fit(4, &named("lasso"), &mut Unwatched).unwrap();
         assert!((3..=4).contains(&lasso.chosen.len()) && lasso.outcome.status == Status::Converged);
         assert!(lasso.loss > search.loss && lasso.loss < lasso.null_loss, "shrunken, and not refitted");
@@ -371,19 +373,20 @@ fn convex_methods_run_once_by_their_names() {
         let fista = features.fit(4, &named("fista"), &mut Unwatched).unwrap();
         assert!((fista.outcome.objective / lasso.outcome.objective - 1.0).abs() < 1e-4);
         // A small penalty lets more in, whatever k is.
-        let more = features.fit(4, &How { penalty: Some(1e-3), ..named("lasso") }, &mut Unwatched).unwrap();
+        let more = features.fit(4, &FitOptions { penalty: Some(1e-3), ..named("lasso") }, &mut Unwatched).unwrap();
         assert!(more.chosen.len() > 4 && more.loss < lasso.loss);
     }
     let [squares, _] = losses(&design);
-    let told = |features: &Features<'_>, how: &How| features.fit(4, how, &mut Unwatched).unwrap_err().to_string();
+    let told =
+        |features: &Features<'_>, how: &FitOptions| features.fit(4, how, &mut Unwatched).unwrap_err().to_string();
     let with = features(&design, squares.clone(), Preparation::default());
     assert!(told(&with, &named("frank-wolfe")).contains("leave the intercept out"));
-    assert!(told(&with, &How { penalty: Some(1.0), ..named("omp") }).contains("goes with lasso"));
-    assert!(told(&with, &How { penalty: Some(-1.0), ..named("lasso") }).contains("lambda is -1"));
+    assert!(told(&with, &FitOptions { penalty: Some(1.0), ..named("omp") }).contains("goes with lasso"));
+    assert!(told(&with, &FitOptions { penalty: Some(-1.0), ..named("lasso") }).contains("lambda is -1"));
     let without = features(&design, squares, Preparation { intercept: false, ..Preparation::default() });
     let lasso = without.fit(4, &named("lasso"), &mut Unwatched).unwrap();
     let bounded = without.fit(4, &named("pairwise-frank-wolfe"), &mut Unwatched).unwrap();
     assert!((bounded.loss / lasso.loss - 1.0).abs() < 1e-3, "{} {}", bounded.loss, lasso.loss);
-    let narrow = without.fit(4, &How { radius: Some(1e-3), ..named("frank-wolfe") }, &mut Unwatched).unwrap();
+    let narrow = without.fit(4, &FitOptions { radius: Some(1e-3), ..named("frank-wolfe") }, &mut Unwatched).unwrap();
     assert!(narrow.loss > bounded.loss);
 }

@@ -6,11 +6,10 @@ use katoms::operator::{AnyDesign, Dense};
 use katoms::select::Preparation;
 use katoms::set::{AnyAtoms, KSparse};
 use katoms::simulate::gaussian;
-use katoms_estimate::{Completion, Features, How, Observed, Unwatched, complete};
+use katoms_estimate::{Completion, Features, FitOptions, Observed, Unwatched, complete};
 
 use super::Interrupt;
 
-/// The state with a byte changed and its checksum, the last eight bytes, made to fit.
 fn forged(state: &[u8], place: usize, byte: u8) -> Vec<u8> {
     let mut body = state[..state.len() - 8].to_vec();
     body[place] = byte;
@@ -30,12 +29,12 @@ fn a_fit_goes_on_or_refuses() {
     let mut refused = 0;
     for method in [None, Some("omp"), Some("forward-regression"), Some("cosamp")] {
         let stop = Stop { iterations: 20, ..Stop::default() };
-        let how = How { method: method.map(Into::into), stop, ..How::default() };
+        let how = FitOptions { method: method.map(Into::into), stop, ..FitOptions::default() };
         let mut interrupt = Interrupt::at(1);
         features.fit(2, &how, &mut interrupt).unwrap();
         for place in 0..interrupt.state.len() - 8 {
             for byte in [0, 1, interrupt.state[place] ^ 1, 0x7f] {
-                let how = How { resume: Some(forged(&interrupt.state, place, byte)), ..how.clone() };
+                let how = FitOptions { resume: Some(forged(&interrupt.state, place, byte)), ..how.clone() };
                 refused += usize::from(features.fit(2, &how, &mut Unwatched).is_err());
             }
         }

@@ -10,17 +10,14 @@ mod recovery;
 
 use katoms_estimate::{Answer, Progress, Watch};
 
-/// Saves and stops at a move of the last fit.
-pub struct Interrupt {
+struct Interrupt {
     /// The move, counted from 1.
-    pub at: usize,
-    /// What was saved.
-    pub state: Vec<u8>,
+    at: usize,
+    state: Vec<u8>,
 }
 
 impl Interrupt {
-    /// At this move.
-    pub fn at(at: usize) -> Self {
+    fn at(at: usize) -> Self {
         Self { at, state: Vec::new() }
     }
 }

@@ -6,7 +6,6 @@ use katoms_estimate::{Centring, Clip, CompletedMatrix, Completion, Observed, Row
 
 use crate::completion::{Whole, completed};
 
-/// What was seen of one row.
 fn row_of(seen: &Observed, row: usize) -> (Vec<usize>, Vec<f64>) {
     let here = (0..seen.values().len()).filter(|&e| seen.rows()[e] == row);
     here.map(|e| (seen.columns()[e], seen.values()[e])).unzip()
@@ -32,7 +31,6 @@ fn a_row_of_the_fit_gives_what_it_has_there() {
     }
 }
 
-/// The first rows are fitted, the others come later.
 #[test]
 fn rows_of_the_same_matrix_are_found() {
     let whole = Whole::low_rank((60, 20), 3, 32);

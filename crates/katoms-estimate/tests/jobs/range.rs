@@ -1,7 +1,7 @@
 //! Numbers near the ends of the range of double precision: a power of two in the target, in a column or in the weights
 //! changes the units of an answer and nothing else, or is refused by name.
 
-use katoms::loss::{AnyLoss, LeastSquares, Logistic, Split};
+use katoms::loss::{AnyLoss, Split};
 use katoms::operator::{AnyDesign, Csc, Dense, Layout, LinearOperator};
 use katoms::select::{Bounds, Criterion, Folds, Preparation};
 use katoms::set::{AnyAtoms, KSparse};
@@ -9,7 +9,8 @@ use katoms::simulate::{gaussian, generator, labels, noisy, normals, sparse_signa
 use katoms::space::SparseVec;
 use katoms::{Error, Status};
 use katoms_estimate::{
-    Answer, Completion, Estimate, Features, How, Observed, Progress, Recovery, Unwatched, complete, r_squared, recover,
+    Answer, Completion, Estimate, Features, FitOptions, Observed, Progress, Recovery, Unwatched, complete, logistic,
+    r_squared, recover, squares,
 };
 
 const ROWS: usize = 40;
@@ -32,7 +33,6 @@ fn exponents(seed: u64) -> Vec<i32> {
     drawn.chain([-996, 996, -565, 665, -101, 101]).collect()
 }
 
-/// A problem whose parts are multiplied by powers of two.
 #[derive(Clone)]
 struct Data {
     design: Vec<f64>,
@@ -78,15 +78,10 @@ impl Data {
     }
 
     fn loss(&self) -> AnyLoss {
-        match (self.logistic, self.weights.clone()) {
-            (false, None) => LeastSquares::new(self.target.clone()).unwrap().into(),
-            (false, Some(w)) => LeastSquares::new(self.target.clone()).unwrap().weighted(w).unwrap().into(),
-            (true, None) => Logistic::new(self.target.clone()).unwrap().into(),
-            (true, Some(w)) => Logistic::new(self.target.clone()).unwrap().weighted(w).unwrap().into(),
-        }
+        let make = if self.logistic { logistic } else { squares };
+        make(self.target.clone(), self.weights.clone()).unwrap()
     }
 
-    /// What a job on these data gives.
     fn on<T>(&self, job: impl FnOnce(Features<'_>) -> Result<T, Error>) -> Result<T, Error> {
         let design = dense(&self.design);
         let atoms = AnyAtoms::Coordinates(KSparse::new(1, COLUMNS).unwrap());
@@ -94,7 +89,7 @@ impl Data {
     }
 
     fn fit(&self, k: usize) -> Result<Estimate, Error> {
-        self.on(|features| features.fit(k, &How::default(), &mut Unwatched))
+        self.on(|features| features.fit(k, &FitOptions::default(), &mut Unwatched))
     }
 }
 
@@ -133,7 +128,6 @@ fn check(found: &Estimate, plain: &Estimate, target: i32, column: impl Fn(usize)
     }
 }
 
-/// The answer, or a refusal that says these words.
 fn refused_or<T>(result: Result<T, Error>, words: &str) -> Option<T> {
     match result {
         Ok(found) => Some(found),
@@ -207,7 +201,6 @@ fn a_power_of_two_in_the_weights_is_a_change_of_units() {
     }
 }
 
-/// All of them at once, through every storage that holds such numbers.
 #[test]
 fn all_units_may_change_at_once_in_every_storage() {
     let plain = Data::new(9).with_weights(0);
@@ -230,7 +223,7 @@ fn all_units_may_change_at_once_in_every_storage() {
     for (storage, design) in designs.iter().enumerate() {
         let atoms = AnyAtoms::Coordinates(KSparse::new(1, COLUMNS).unwrap());
         let features = Features::new(design, scaled.loss(), atoms, Vec::new(), scaled.preparation).unwrap();
-        let found = features.fit(3, &How::default(), &mut Unwatched).unwrap();
+        let found = features.fit(3, &FitOptions::default(), &mut Unwatched).unwrap();
         if storage == 0 {
             check(&found, &known, 210, exponent, -334);
         }
@@ -313,7 +306,7 @@ fn bounds_and_starts_are_in_the_units_of_the_data() {
         Bounds::new(upper.iter().map(|v| -v).collect::<Vec<_>>(), upper).unwrap()
     };
     let boxed = |data: &Data, bounds: &Bounds| {
-        data.on(|f| f.with_bounds(bounds.clone())?.fit(3, &How::default(), &mut Unwatched)).unwrap()
+        data.on(|f| f.with_bounds(bounds.clone())?.fit(3, &FitOptions::default(), &mut Unwatched)).unwrap()
     };
     let bounds = bound(&|j| -400 - exponent(j));
     let (one, other) = (boxed(&plain, &bound(&|_| 0)), boxed(&scaled, &bounds));
@@ -323,7 +316,7 @@ fn bounds_and_starts_are_in_the_units_of_the_data() {
     );
     let warm = |data: &Data, start: &Estimate| {
         let start = Some((start.coefficients().clone(), start.intercept));
-        data.on(|f| f.fit(3, &How { start, ..How::default() }, &mut Unwatched)).unwrap()
+        data.on(|f| f.fit(3, &FitOptions { start, ..FitOptions::default() }, &mut Unwatched)).unwrap()
     };
     let (cold, far) = (plain.fit(3).unwrap(), scaled.fit(3).unwrap());
     check(&warm(&scaled, &far), &warm(&plain, &cold), -400, exponent, 0);
@@ -345,7 +338,7 @@ fn what_a_first_read_cannot_tell_is_looked_at_again() {
         assert_eq!(design.extremes().iter().map(|c| c.column).collect::<Vec<_>>(), [2]);
         let atoms = AnyAtoms::Coordinates(KSparse::new(1, COLUMNS).unwrap());
         let found = Features::new(&design, scaled.loss(), atoms, Vec::new(), Preparation::default())
-            .and_then(|features| features.fit(3, &How::default(), &mut Unwatched));
+            .and_then(|features| features.fit(3, &FitOptions::default(), &mut Unwatched));
         let Some(found) = refused_or(found, "sample weights") else { continue };
         let right = same.fit(3).unwrap();
         assert_eq!((&found.chosen, found.outcome.status), (&right.chosen, right.outcome.status));
@@ -356,7 +349,6 @@ fn what_a_first_read_cannot_tell_is_looked_at_again() {
     }
 }
 
-/// Groups, and features that are always in.
 #[test]
 fn groups_and_what_is_always_in_change_their_units_alone() {
     let (plain, scaled) = (Data::new(3), Data::new(3).with_target(-300).with_column(1, 700).with_column(6, -500));
@@ -365,12 +357,11 @@ fn groups_and_what_is_always_in_change_their_units_alone() {
         let design = dense(&data.design);
         let atoms = AnyAtoms::groups(1, COLUMNS, vec![vec![0, 1], vec![2, 3], vec![4, 6], vec![7]]).unwrap();
         let features = Features::new(&design, data.loss(), atoms, vec![5], data.preparation).unwrap();
-        features.fit(2, &How::default(), &mut Unwatched).unwrap()
+        features.fit(2, &FitOptions::default(), &mut Unwatched).unwrap()
     };
     check(&found(&scaled), &found(&plain), -300, exponent, 0);
 }
 
-/// What a watch hears is in the units of the data too, and a saved state goes on.
 #[test]
 fn progress_and_saved_states_are_those_of_the_data() {
     let (plain, scaled) = (Data::new(6), Data::new(6).with_target(400));
@@ -380,15 +371,15 @@ fn progress_and_saved_states_are_those_of_the_data() {
             all.push(progress.event.objective);
             Answer::GoOn
         };
-        data.on(|features| features.fit(3, &How::default(), &mut watch)).unwrap();
+        data.on(|features| features.fit(3, &FitOptions::default(), &mut watch)).unwrap();
         all
     };
     let objectives = heard(&plain);
     assert!(!objectives.is_empty());
     assert_eq!(heard(&scaled), times(&objectives, 800));
     let mut interrupt = crate::Interrupt::at(1);
-    scaled.on(|features| features.fit(3, &How::default(), &mut interrupt)).unwrap();
-    let how = How { resume: Some(interrupt.state), ..How::default() };
+    scaled.on(|features| features.fit(3, &FitOptions::default(), &mut interrupt)).unwrap();
+    let how = FitOptions { resume: Some(interrupt.state), ..FitOptions::default() };
     let resumed = scaled.on(|features| features.fit(3, &how, &mut Unwatched)).unwrap();
     assert_eq!(resumed.coefficients(), scaled.fit(3).unwrap().coefficients());
 }
@@ -447,7 +438,6 @@ fn what_no_number_can_hold_is_refused_by_name() {
     assert!(said.contains("ridge"), "{said}");
 }
 
-/// A strong ridge leaves next to nothing, and says so in numbers.
 #[test]
 fn ridges_at_the_ends_of_the_range_are_exact() {
     let plain = Data::new(2);
@@ -492,7 +482,6 @@ fn signals_are_recovered_in_any_unit() {
     assert!(tiny.to_string().contains("entry"), "{tiny}");
 }
 
-/// The same without a matrix, written out and not.
 #[test]
 fn operators_without_a_matrix_are_scaled() {
     use katoms::operator::{MatrixFree, subsampled_dct};

@@ -18,8 +18,8 @@ use crate::checkpoint::{self, Job};
 use crate::data::FormatArgs;
 use crate::outputs;
 use crate::sizes::Sizes;
-use crate::told::{Told, aligned, count, number};
-use crate::watch::{self, Companion};
+use crate::terminal::{Terminal, aligned, count, number};
+use crate::watch::{self, Monitor};
 use crate::words;
 use crate::work::{CheckpointArgs, WorkArgs};
 use grid::{Colour, Grid, Kind, Meant};
@@ -45,7 +45,7 @@ const LIKE_RATINGS: &str = "most cells are empty and few values differ, so this 
 
 The columns of a table are features, each in a unit of its own: they are scaled, a factor analysis of rank k finds the
 noise of each, and no cell is filled outside of what was seen of its column. Entries and pixels are all of one kind; a
-ridge, and whether rows and columns have a level of their own, are chosen instead.
+ridge, and whether rows and columns have effects of their own, are chosen instead.
 A tenth of the entries is held out to choose; then all of them are fitted.
 Ctrl-C ends with the best so far. With --checkpoint, the same command goes on where it was.")]
 pub struct CompleteArgs {
@@ -130,8 +130,8 @@ fn share(text: &str) -> Result<f64, String> {
 }
 
 impl CompleteArgs {
-    pub(super) fn run(&self, told: &Told) -> Result<Ended> {
-        watch::listen(watch::BEST_SO_FAR);
+    pub(super) fn run(&self, terminal: &Terminal) -> Result<Ended> {
+        watch::listen();
         let files = [&self.out, &self.factors, &self.report, &self.checkpoint.checkpoint];
         let outputs = files.map(|path| path.as_deref());
         outputs::check(&[Some(self.data.as_path()), self.mask.as_deref()], &outputs)?;
@@ -140,32 +140,32 @@ impl CompleteArgs {
         let grid = self.grid()?;
         let observed = grid.observed()?;
         let grid = grid.noting(observed.repeated());
-        grid.notes.iter().for_each(|note| told.say(format!("note: {note}")));
+        grid.notes.iter().for_each(|note| terminal.say(format!("note: {note}")));
         self.out.as_deref().map_or(Ok(()), |path| grid.check_room(path))?;
         let how = self.how(&grid, &observed)?;
         if grid.is_table() && how.columns == Columns::Alike && !self.tells_scale() {
-            told.say(format!("note: {LIKE_RATINGS}"));
+            terminal.say(format!("note: {LIKE_RATINGS}"));
         }
         let tried = how.ranks.len() * if how.columns == Columns::Features { 1 } else { how.ridges.len() };
         let pieces = (tried > 1).then_some(tried + 1);
-        let companion = Companion::new(told, "completing", pieces, self.work.time_limit);
+        let monitor = Monitor::new(terminal, "completing", pieces, self.work.time_limit);
         let job = || Self::job(&observed);
-        let (mut completed, cut) = checkpoint.run(told, &self.data, job, companion, |state, companion| {
-            match complete(&observed, &how, state.as_deref(), companion) {
+        let (mut completed, cut) = checkpoint.run(terminal, &self.data, job, monitor, |state, monitor| {
+            match complete(&observed, &how, state.as_deref(), monitor) {
                 // too few entries to hold some of them out
-                Err(katoms::Error::FewRows { .. }) => complete(&observed, &how.simplest(), None, companion),
+                Err(katoms::Error::FewRows { .. }) => complete(&observed, &how.simplest(), None, monitor),
                 done => done,
             }
         })?;
         if how.has_choice() && completed.trials.is_empty() && completed.refitted {
-            told.warn(format!(
+            terminal.warn(format!(
                 "there are too few entries to hold some of them out and choose on them: rank {} is taken; --rank tells \
                  another one",
                 completed.rank
             ));
         }
         completed.status = cut.status(completed.status);
-        self.deliver(&grid, &completed, told)?;
+        self.deliver(&grid, &completed, terminal)?;
         // A choice that was cut short stays so: the checkpoint has only the last fit, and that is done.
         let done = completed.status == Status::Converged;
         checkpoint.forget(done);
@@ -181,7 +181,6 @@ impl CompleteArgs {
         Job { command, rows, columns, checksum, options: Vec::new() }
     }
 
-    /// What is known, and what is missing.
     fn grid(&self) -> Result<Grid> {
         let source = match katoms_io::read(&self.data, &self.format.options())? {
             Source::Table(table) => Source::Table(table.without(&self.format.drop, &self.data)?),
@@ -252,24 +251,23 @@ impl CompleteArgs {
         Ok(how)
     }
 
-    /// Tells, saves, reports.
-    fn deliver(&self, grid: &Grid, completed: &Completed, told: &Told) -> Result<()> {
-        told.say(text(grid, completed));
-        shortfall(completed).into_iter().for_each(|words| told.warn(words));
+    fn deliver(&self, grid: &Grid, completed: &Completed, terminal: &Terminal) -> Result<()> {
+        terminal.say(text(grid, completed));
+        shortfall(completed).into_iter().for_each(|words| terminal.warn(words));
         if let Some(path) = &self.out {
             katoms_io::save(path, &grid.completed_file(path, &completed.matrix)?)?;
-            told.say(format!("completed -> {}", path.display()));
+            terminal.say(format!("completed -> {}", path.display()));
         }
         if let Some(path) = &self.factors {
             katoms_io::save(path, grid.factors(completed)?.as_bytes())?;
-            told.say(format!("factors -> {}", path.display()));
+            terminal.say(format!("factors -> {}", path.display()));
         }
         if let Some(path) = &self.report {
-            katoms_io::save(path, page::report(grid, completed, &self.data, told)?.to_html().as_bytes())?;
-            told.say(format!("report -> {}", path.display()));
+            katoms_io::save(path, page::report(grid, completed, &self.data, terminal)?.to_html().as_bytes())?;
+            terminal.say(format!("report -> {}", path.display()));
         }
         if self.work.json {
-            told.print_json(&summary(grid, completed))?;
+            terminal.print_json(&summary(grid, completed))?;
         }
         Ok(())
     }
@@ -286,14 +284,13 @@ fn shortfall(completed: &Completed) -> Option<String> {
 
 fn summary(grid: &Grid, completed: &Completed) -> serde_json::Value {
     let trial = |t: &Trial| {
-        let prior = row_prior(t.row_prior);
-        json!({ "rank": t.rank, "ridge": t.ridge, "row_prior": prior, "held_out_rmse": t.held_out_rmse,
+        json!({ "rank": t.rank, "ridge": t.ridge, "row_prior": t.row_prior.name(), "held_out_rmse": t.held_out_rmse,
             "seen_rmse": t.seen_rmse })
     };
     let trials: Vec<_> = completed.trials.iter().map(trial).collect();
     let hidden = grid.hidden_error(&completed.matrix);
     json!({
-        "rank": completed.rank, "ridge": completed.ridge, "row_prior": row_prior(completed.row_prior),
+        "rank": completed.rank, "ridge": completed.ridge, "row_prior": completed.row_prior.name(),
         "scaled": is_scaled(completed), "shape": grid.shape(), "seen": grid.seen(),
         "seen_rmse": completed.seen_rmse, "held_out_rmse": completed.held_out_rmse, "trials": trials,
         "hidden_rmse": hidden.map(|error| error.rmse), "psnr": hidden.and_then(|error| error.psnr),
@@ -303,7 +300,6 @@ fn summary(grid: &Grid, completed: &Completed) -> serde_json::Value {
     })
 }
 
-/// What a person reads on the terminal.
 fn text(grid: &Grid, completed: &Completed) -> String {
     let mut text = format!("\n{}\n", grid.title(completed.rank));
     if !completed.trials.is_empty() {
@@ -325,11 +321,10 @@ fn text(grid: &Grid, completed: &Completed) -> String {
     text + &format!("{}: {passes}, {:.2} s\n", words::status(completed.status), completed.seconds)
 }
 
-/// Every choice that was tried.
 fn tried(completed: &Completed) -> String {
     let heads: &[&str] = match is_scaled(completed) {
         true => &["rank", "rows like", "held-out error", "seen error", ""],
-        false => &["rank", "ridge", "levels", "held-out error", "seen error", ""],
+        false => &["rank", "ridge", "effects", "held-out error", "seen error", ""],
     };
     let row = |trial: &Trial| {
         let choice = (trial.rank, trial.ridge, trial.centring, trial.row_prior);
@@ -352,14 +347,4 @@ fn tried(completed: &Completed) -> String {
 
 fn is_scaled(completed: &Completed) -> bool {
     completed.centring == Centring::Columns
-}
-
-/// As in Python.
-fn row_prior(prior: RowPrior) -> &'static str {
-    match prior {
-        RowPrior::Ridge => "ridge",
-        RowPrior::Normal => "normal",
-        RowPrior::Rows => "rows",
-        RowPrior::Chosen => "auto",
-    }
 }

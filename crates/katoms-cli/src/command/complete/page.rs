@@ -7,11 +7,10 @@ use katoms_estimate::Completed;
 
 use super::grid::{Grid, HiddenError};
 use crate::report::{Completion, Convergence, Fact, Picture, RankError, Report, Step};
-use crate::told::{Told, number};
+use crate::terminal::{Terminal, number};
 use crate::words;
 
-/// Everything that is known, as a page.
-pub fn report(grid: &Grid, completed: &Completed, data: &Path, told: &Told) -> Result<Report> {
+pub fn report(grid: &Grid, completed: &Completed, data: &Path, terminal: &Terminal) -> Result<Report> {
     let (p, q) = grid.shape();
     let question = vec![
         Fact::new("Data", data.display().to_string()),
@@ -32,7 +31,7 @@ pub fn report(grid: &Grid, completed: &Completed, data: &Path, told: &Told) -> R
     Ok(Report {
         title: capitalised(&grid.title(completed.rank)),
         answer: answer(completed, hidden),
-        command: told.command.clone(),
+        command: terminal.command.clone(),
         version: env!("CARGO_PKG_VERSION").into(),
         warnings: super::shortfall(completed).into_iter().chain(grid.notes.iter().cloned()).collect(),
         question,
@@ -50,26 +49,24 @@ pub fn report(grid: &Grid, completed: &Completed, data: &Path, told: &Told) -> R
     })
 }
 
-/// The answer in a sentence.
 fn answer(completed: &Completed, hidden: Option<HiddenError>) -> String {
     match (hidden, completed.held_out_rmse) {
         (Some(error), _) => {
-            format!("Pixels or entries that were hidden are met with an error of {}.", number(error.rmse))
+            format!("Pixels or entries that were hidden have an RMSE of {}.", number(error.rmse))
         }
-        (None, Some(error)) => format!("Entries that were held out are met with an error of {}.", number(error)),
-        (None, None) => format!("What was seen is met with an error of {}.", number(completed.seen_rmse)),
+        (None, Some(error)) => format!("Entries that were held out have an RMSE of {}.", number(error)),
+        (None, None) => format!("What was seen has an RMSE of {}.", number(completed.seen_rmse)),
     }
 }
 
-/// How sure one can be of it.
 fn certainty(completed: &Completed, hidden: Option<HiddenError>) -> Vec<Fact> {
     let mut facts = vec![
         Fact::new("Status", words::status(completed.status)),
         Fact::new("Rank", completed.rank.to_string()),
-        Fact::new("Error on what was seen", number(completed.seen_rmse)),
+        Fact::new("RMSE on what was seen", number(completed.seen_rmse)),
     ];
-    facts.extend(completed.held_out_rmse.map(|e| Fact::new("Error on entries held out to choose", number(e))));
-    facts.extend(hidden.map(|error| Fact::new("Error on what was hidden", number(error.rmse))));
+    facts.extend(completed.held_out_rmse.map(|e| Fact::new("RMSE on entries held out to choose", number(e))));
+    facts.extend(hidden.map(|error| Fact::new("RMSE on what was hidden", number(error.rmse))));
     facts.extend(hidden.and_then(|error| error.psnr).map(|psnr| Fact::new("PSNR", format!("{psnr:.1} dB"))));
     facts.push(Fact::new(
         "Cost",

@@ -14,8 +14,7 @@ const MOST_NUMBERS: usize = 50_000_000;
 /// Columns that are told one by one.
 const MOST_COLUMNS: usize = 1_000_000;
 
-/// What is known about a column.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct Seen {
     pub name: String,
     pub kind: &'static str,
@@ -25,18 +24,15 @@ pub struct Seen {
     /// Least, mean and largest; numbers only.
     pub range: Option<[f64; 3]>,
     pub constant: bool,
-    /// The first column that holds the same.
     pub duplicate_of: Option<String>,
     /// How it was read, where its cells are no plain numbers.
     pub format: Option<ColumnFormat>,
-    /// Whether a fit would leave it out, as was said.
     pub dropped: bool,
 }
 
 /// A column and its digest: equal columns have equal ones, different columns practically never.
 type Digested = (Seen, u64);
 
-/// The columns of a table.
 pub fn of_table(table: &Table) -> Vec<Seen> {
     let one = |column: &katoms_io::Column| match &column.values {
         Values::Numbers(values) => {
@@ -51,11 +47,8 @@ pub fn of_table(table: &Table) -> Vec<Seen> {
             let missing = codes.iter().filter(|code| code.is_none()).count();
             let mut digest = DefaultHasher::new();
             (levels, codes).hash(&mut digest);
-            let (name, kind, levels) = (column.name.clone(), "categories", levels.len());
-            let constant = levels == 1;
-            let (range, duplicate_of, format, dropped) = (None, None, None, false);
-            let seen =
-                Seen { name, kind, missing, levels: Some(levels), range, constant, duplicate_of, format, dropped };
+            let (name, kind, count) = (column.name.clone(), "categories", levels.len());
+            let seen = Seen { name, kind, missing, levels: Some(count), constant: count == 1, ..Seen::default() };
             (seen, digest.finish())
         }
     };
@@ -112,17 +105,7 @@ pub fn of_genotypes(genotypes: &Genotypes, counts: &[GenotypeCounts]) -> Vec<See
         let [counted, other] = &variant.alleles;
         let name = format!("{} ({counted}, {other})", variant.name);
         let (missing, constant) = (counts.missing, counts.is_constant() && range.is_some());
-        Seen {
-            name,
-            kind: "genotypes",
-            missing,
-            levels: None,
-            range,
-            constant,
-            duplicate_of: None,
-            format: None,
-            dropped: false,
-        }
+        Seen { name, kind: "genotypes", missing, range, constant, ..Seen::default() }
     };
     genotypes.variants.iter().zip(counts).map(one).collect()
 }
@@ -132,7 +115,6 @@ fn numbered(tallies: impl IntoIterator<Item = Tally>) -> Vec<Seen> {
     with_duplicates(tallies.into_iter().enumerate().map(|(j, tally)| tally.seen(format!("x{}", j + 1))))
 }
 
-/// Tells which columns hold what an earlier one holds.
 fn with_duplicates(columns: impl Iterator<Item = Digested>) -> Vec<Seen> {
     let mut first_with: HashMap<u64, String> = HashMap::new();
     let one = |(seen, digest): Digested| match first_with.entry(digest) {
@@ -145,7 +127,6 @@ fn with_duplicates(columns: impl Iterator<Item = Digested>) -> Vec<Seen> {
     columns.map(one).collect()
 }
 
-/// A column of numbers, so far as it was seen.
 struct Tally {
     there: usize,
     missing: usize,
@@ -189,7 +170,6 @@ impl Tally {
         let range = (there > 0).then(|| [least, sum / there as f64, largest]);
         // a column of which nothing is there is missing, not constant
         let constant = there > 0 && least == largest;
-        let (kind, levels, duplicate_of, format, dropped) = ("numbers", None, None, None, false);
-        (Seen { name, kind, missing, levels, range, constant, duplicate_of, format, dropped }, digest.finish())
+        (Seen { name, kind: "numbers", missing, range, constant, ..Seen::default() }, digest.finish())
     }
 }

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::Ended;
 use crate::data::FormatArgs;
-use crate::told::{Told, aligned, count, number};
+use crate::terminal::{Terminal, aligned, count, number};
 use columns::Seen;
 
 /// Columns that are listed one by one.
@@ -37,22 +37,19 @@ pub struct InspectArgs {
     json: bool,
 }
 
-/// What is known about a file.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct Inspected {
     holds: String,
     rows: usize,
     columns: usize,
     columns_seen: Vec<Seen>,
-    /// What a fit would say.
     notes: Vec<String>,
     would: Vec<String>,
-    /// What a fit would refuse.
     problems: Vec<Problem>,
 }
 
 impl InspectArgs {
-    pub(super) fn run(&self, told: &Told) -> Result<Ended> {
+    pub(super) fn run(&self, terminal: &Terminal) -> Result<Ended> {
         // Inspecting is for files that are not yet as they should be: only what cannot be read at all is an error.
         let source = katoms_io::read_with_problems(&self.data, &self.format.options())?;
         let mut inspected = inspect(&source);
@@ -64,9 +61,9 @@ impl InspectArgs {
             inspected.would.splice(..0, outlook);
         }
         if self.json {
-            told.print_json(&inspected)?;
+            terminal.print_json(&inspected)?;
         } else {
-            told.show(&text(&inspected))?;
+            terminal.show(&text(&inspected))?;
         }
         Ok(Ended::Done)
     }
@@ -119,8 +116,7 @@ fn inspect(source: &Source) -> Inspected {
 }
 
 fn of_shape(holds: String, rows: usize, columns: usize) -> Inspected {
-    let (columns_seen, notes, would, problems) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    Inspected { holds, rows, columns, columns_seen, notes, would, problems }
+    Inspected { holds, rows, columns, ..Inspected::default() }
 }
 
 fn of_array(holds: &str, array: &Array) -> Inspected {
@@ -194,26 +190,17 @@ impl Inspected {
         let named = |of: &dyn Fn(&Seen) -> bool| -> Vec<&str> {
             seen.iter().filter(|column| of(column)).map(|column| column.name.as_str()).collect()
         };
-        let empty = named(&|column| column.range.is_none() && column.levels.unwrap_or(0) == 0);
-        if !empty.is_empty() {
-            self.would.push(format!("columns without any value: {}", some(&empty)));
-        }
-        let constant = named(&|column| column.constant);
-        if !constant.is_empty() {
-            self.would.push(format!("constant columns can explain nothing: {}", some(&constant)));
-        }
-        let twice = named(&|column| column.duplicate_of.is_some());
-        if !twice.is_empty() {
-            self.would
-                .push(format!("duplicates of an earlier column, of which a fit takes the first: {}", some(&twice)));
+        for (what, names) in [
+            ("columns without any value", named(&|c| c.range.is_none() && c.levels.unwrap_or(0) == 0)),
+            ("constant columns can explain nothing", named(&|c| c.constant)),
+            ("duplicates of an earlier column, of which a fit takes the first", named(&|c| c.duplicate_of.is_some())),
+        ] {
+            self.would.extend((!names.is_empty()).then(|| format!("{what}: {}", some(&names))));
         }
         self.columns_seen = seen;
         self
     }
-}
 
-impl Inspected {
-    /// What a fit would do with data of this shape, once they are as it takes them.
     fn outlook(&self) -> Vec<String> {
         let is_refused = |column: usize| self.problems.iter().any(|p| p.column == Some(column));
         let features = |(i, seen): (usize, &Seen)| match seen.levels {
@@ -241,20 +228,17 @@ impl Inspected {
     }
 }
 
-/// How many of so many features so many rows carry.
 fn carried(rows: usize, features: usize) -> Option<String> {
     let k = phase_transition_k(rows.max(1), features, Sign::Any).ok()?;
     let most = k.min(rows.saturating_sub(1)).max(1);
     Some(format!("data of this shape carry at most about {most} of them; noise leaves room for fewer"))
 }
 
-/// A few names, and how many more there are.
 fn some(names: &[&str]) -> String {
     let more = if names.len() > 5 { format!(", and {} more", names.len() - 5) } else { String::new() };
     format!("{}{more}", names[..names.len().min(5)].join(", "))
 }
 
-/// What a person reads about a column.
 fn row(seen: &Seen) -> Vec<String> {
     let range = match (seen.range, seen.levels, &seen.format) {
         (Some([least, _, largest]), _, Some(ColumnFormat::Dates(dates))) => {

@@ -7,9 +7,6 @@ use katoms_io::{Column, Individual, Model, Table, Values};
 
 /// The identifiers of a table: the columns that are asked for, or else each that the model does not use, has a different
 /// value in every row and either stands first or is called an identifier.
-///
-/// # Errors
-/// When a column that is asked for is not there.
 pub fn identifiers(table: &Table, asked: &[String], model: &Model) -> Result<Vec<String>> {
     if !asked.is_empty() {
         return Ok(asked.iter().map(|name| table.require(name, "--id")).collect::<Result<_, _>>()?);
@@ -23,7 +20,6 @@ pub fn identifiers(table: &Table, asked: &[String], model: &Model) -> Result<Vec
     Ok(found.map(|(_, column)| column.name.clone()).collect())
 }
 
-/// FID and IID.
 pub fn of_individuals(individuals: &[Individual]) -> Vec<Column> {
     let column = |name: &str, of: fn(&Individual) -> &String| {
         let levels = individuals.iter().map(|one| of(one).clone()).collect();
@@ -50,7 +46,6 @@ fn is_distinct(values: &Values) -> bool {
     }
 }
 
-/// Some rows of a column.
 pub fn rows_of(column: &Column, rows: &[usize]) -> Column {
     let values = match &column.values {
         Values::Numbers(numbers) => {

@@ -1,7 +1,6 @@
 //! `katoms predict`: a saved model on new data.
 
 mod identifiers;
-mod scores;
 
 use std::path::{Path, PathBuf};
 
@@ -13,8 +12,9 @@ use serde_json::{Value, json};
 use crate::Ended;
 use crate::data::{ReadingArgs, asked_target, read_phenotype};
 use crate::outputs;
-use crate::told::{Told, count};
-use scores::Scores;
+use crate::report::Predictions;
+use crate::scores::Scores;
+use crate::terminal::{Terminal, count};
 
 /// `katoms predict`.
 #[derive(Debug, Args)]
@@ -49,7 +49,7 @@ pub struct PredictArgs {
 }
 
 impl PredictArgs {
-    pub(super) fn run(&self, told: &Told) -> Result<Ended> {
+    pub(super) fn run(&self, terminal: &Terminal) -> Result<Ended> {
         let (target, target_file) = asked_target(self.target.as_deref());
         let files = self.reading.files(&self.data);
         let read = files.iter().chain([&self.model]).chain(&target_file).map(|file| Some(file.as_path()));
@@ -70,25 +70,33 @@ impl PredictArgs {
             read_phenotype(genotypes, &mut ask)?;
         }
         let dataset = model.dataset(source, &ask)?;
-        dataset.notes.iter().for_each(|note| told.say(format!("note: {note}")));
+        dataset.notes.iter().for_each(|note| terminal.say(format!("note: {note}")));
         let linear = model.predict(&dataset)?;
-        let scores =
-            dataset.target.as_ref().and_then(|target| Some((target, Scores::new(model.loss, target, &linear)?)));
+        let scores = dataset.target.as_ref().and_then(|target| {
+            let known = target.values.iter().zip(&linear).filter(|(y, _)| !y.is_nan());
+            let (observed, predicted) = known.unzip();
+            Some((target, Scores::new(model.loss, &Predictions { observed, predicted, weights: Vec::new() })?))
+        });
         let columns = columns(&model, &dataset, &ids, linear);
         match &self.out {
             Some(path) => {
                 katoms_io::save(path, &table_file(path, &columns)?)?;
-                told.say(format!("{} -> {}", count(dataset.rows.len(), "prediction", "predictions"), path.display()));
+                terminal.say(format!(
+                    "{} -> {}",
+                    count(dataset.rows.len(), "prediction", "predictions"),
+                    path.display()
+                ));
             }
-            None if !self.json => told.print(&String::from_utf8_lossy(&katoms_io::write_csv(&columns)))?,
+            None if !self.json => terminal.print(&String::from_utf8_lossy(&katoms_io::write_csv(&columns)))?,
             None => {}
         }
         if let Some((target, scores)) = &scores {
-            told.say(scores.in_words(&target.name));
+            let rows = count(scores.rows, "row", "rows");
+            terminal.say(format!("{} is known in {rows}: {}", target.name, scores.in_words()));
         }
         if self.json {
             let scores = scores.map(|(_, scores)| scores);
-            told.print_json(&json!({ "predictions": as_json(&columns), "scores": scores }))?;
+            terminal.print_json(&json!({ "predictions": as_json(&columns), "scores": scores }))?;
         }
         Ok(Ended::Done)
     }
@@ -122,7 +130,6 @@ impl PredictArgs {
     }
 }
 
-/// Columns by name, for machines.
 fn as_json(columns: &[Column]) -> serde_json::Map<String, Value> {
     let values = |column: &Column| match &column.values {
         Values::Numbers(values) => json!(values),
@@ -133,7 +140,6 @@ fn as_json(columns: &[Column]) -> serde_json::Map<String, Value> {
     columns.iter().map(|column| (column.name.clone(), values(column))).collect()
 }
 
-/// A table as the name's ending wants it.
 fn table_file(path: &Path, columns: &[Column]) -> Result<Vec<u8>> {
     let is_parquet = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("parquet"));
     Ok(if is_parquet { katoms_io::write_parquet(columns)? } else { katoms_io::write_csv(columns) })

@@ -8,7 +8,6 @@ fn stream(mut state: u64) -> impl FnMut(u64) -> u64 {
     }
 }
 
-/// Every pair of a positive and a negative row compared.
 fn naive_auc(labels: &[bool], probabilities: &[f64], weights: &[f64]) -> f64 {
     let (mut won, mut pairs) = (0.0, 0.0);
     for i in (0..labels.len()).filter(|&i| labels[i]) {

@@ -10,7 +10,6 @@ fn size(width: f64) -> Size {
     Size { width, height: 220.0 }
 }
 
-/// Singular values, largest first, by their logarithm where they span much.
 pub(in super::super) fn singular_values(completion: &Completion, width: f64) -> Option<String> {
     let values: Vec<f64> = completion.singular_values.iter().copied().filter(|v| v.is_finite()).collect();
     let [first, .., last] = &values[..] else { return None };
@@ -25,7 +24,6 @@ pub(in super::super) fn singular_values(completion: &Completion, width: f64) -> 
     Some(chart.finish())
 }
 
-/// The error on entries held out, against the rank.
 pub(in super::super) fn rank_errors(completion: &Completion, width: f64) -> Option<String> {
     let ranks: Vec<_> = completion.ranks.iter().filter(|r| r.error.is_finite()).collect();
     if ranks.len() < 2 {

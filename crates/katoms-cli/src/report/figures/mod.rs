@@ -12,14 +12,12 @@ use serde::Serialize;
 
 use katoms_charts::chart::Size;
 
-/// A chart, for both widths.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Figure {
     pub wide: String,
     pub narrow: String,
 }
 
-/// How much of the page a chart takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     /// All of its width.
@@ -33,7 +31,6 @@ const HALF: f64 = 420.0;
 const NARROW: f64 = 344.0;
 
 impl Figure {
-    /// Drawn by a function of the width.
     pub(super) fn new(place: Place, draw: impl Fn(f64) -> Option<String>) -> Option<Self> {
         let wide = match place {
             Place::Full => FULL,
@@ -43,12 +40,10 @@ impl Figure {
     }
 }
 
-/// A chart as high as it looks well.
 fn landscape(width: f64) -> Size {
     Size { width, height: (width * 0.34).clamp(190.0, 290.0) }
 }
 
-/// A chart whose axes have the same scale.
 fn square(width: f64) -> Size {
     Size { width, height: width.min(HALF) - 60.0 }
 }

@@ -21,7 +21,6 @@ fn thinned(rows: &Predictions) -> (Vec<(f64, f64)>, String) {
     (points, what)
 }
 
-/// Observed against predicted.
 pub(in super::super) fn scatter(rows: &Predictions, width: f64) -> Option<String> {
     let (points, what) = thinned(rows);
     let values = || points.iter().flat_map(|p| [p.0, p.1]);

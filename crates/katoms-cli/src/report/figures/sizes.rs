@@ -10,7 +10,6 @@ use katoms_charts::svg::Tone;
 /// Marks of kinds of moves; a fifth kind shares the last.
 const MARKS: [Shape; 4] = [Shape::Diamond, Shape::Triangle, Shape::Cross, Shape::Ring];
 
-/// The objective against passes, and how low it can be at least, where that was proven.
 pub(in super::super) fn convergence(convergence: &Convergence, width: f64) -> Option<String> {
     let moves: Vec<&Step> = convergence.moves.iter().filter(|m| m.objective.is_finite()).collect();
     if moves.len() < 2 {
@@ -40,7 +39,6 @@ pub(in super::super) fn convergence(convergence: &Convergence, width: f64) -> Op
     Some(chart.finish())
 }
 
-/// A mark for each kind of move. Plain ones get a disc where they are few.
 fn mark_kinds(chart: &mut Chart, moves: &[&Step]) {
     let mut kinds: Vec<&str> = vec![];
     for kind in moves.iter().filter_map(|m| m.label.as_deref()) {
@@ -63,10 +61,8 @@ fn mark_kinds(chart: &mut Chart, moves: &[&Step]) {
     }
 }
 
-/// A name, its tone, and what it is at each k.
 type Curve = (&'static str, Tone, Vec<(f64, f64)>);
 
-/// The criteria that were computed for two sizes or more, each above its least value.
 fn criterion_curves(path: &Path) -> Vec<Curve> {
     type Read = fn(&PathSize) -> Option<f64>;
     let all: [(&str, Tone, Read); 4] = [
@@ -122,7 +118,6 @@ pub(in super::super) fn criteria(path: &Path, width: f64) -> Option<String> {
     Some(chart.finish())
 }
 
-/// The share explained, against k.
 pub(in super::super) fn explained(path: &Path, width: f64) -> Option<String> {
     let points = curve(path, |s| s.explained);
     if points.len() < 2 {
@@ -146,7 +141,6 @@ fn mark_chosen(chart: &mut Chart, path: &Path) {
     }
 }
 
-/// The error on rows held out, with one standard error up and down.
 pub(in super::super) fn cross_validation(validation: &CrossValidation, width: f64) -> Option<String> {
     let sound = |s: &HeldOutError| s.mean.is_finite() && s.error.is_finite();
     let sizes: Vec<HeldOutError> = validation.with_null().into_iter().filter(sound).collect();

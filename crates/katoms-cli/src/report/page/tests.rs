@@ -1,7 +1,6 @@
 use super::super::*;
 use super::STYLE;
 
-/// The colours of one theme, by name.
 fn colours(theme: &str) -> impl Fn(&str) -> [f64; 3] {
     move |name| {
         let (_, rest) = theme.split_once(&format!("--{name}: #")).unwrap_or_else(|| panic!("no {name}"));
@@ -38,7 +37,6 @@ fn both_themes_are_legible() {
     }
 }
 
-/// Tags as they are nested, each closed in its place.
 fn assert_well_formed(html: &str) {
     let mut open: Vec<&str> = vec![];
     let (body, _) = html.split_once("<script type").unwrap();

@@ -123,7 +123,6 @@ impl Information {
     }
 }
 
-/// A sum over the places that were seen, from these or from what the others leave of the sum over all.
 fn summed<'a>((how, places): (Summed, &[usize]), all: &[f64], of: impl Fn(usize) -> &'a [f64]) -> Vec<f64> {
     let (mut sum, sign) = match how {
         Summed::Only => (vec![0.0; all.len()], 1.0),
@@ -156,7 +155,6 @@ fn moments(table: &Table, at: &Parameters, information: &Information, row: usize
     Moments { second, first, loss }
 }
 
-/// Sums over the rows that a column was seen in.
 #[derive(Clone)]
 struct ColumnSums {
     /// Of the moments of (z, 1).
@@ -170,7 +168,6 @@ struct ColumnSums {
 /// What a maximisation needs of all rows, under some parameters, and how good these are.
 pub struct Expected {
     columns: Vec<ColumnSums>,
-    /// The root of the factors' covariance.
     spread: Cholesky,
     pub objective: f64,
 }
@@ -213,7 +210,6 @@ pub fn maximise(table: &Table, expected: Expected) -> Parameters {
     next
 }
 
-/// Adds the rows of a block to the sums of a column.
 fn add_rows(sum: &mut ColumnSums, columns: &Lines, j: usize, start: usize, (rows, all): (&[Moments], &[f64])) {
     let block = start..start + rows.len();
     for (i, value) in columns.seen_within(j, block.clone()) {
@@ -224,7 +220,6 @@ fn add_rows(sum: &mut ColumnSums, columns: &Lines, j: usize, start: usize, (rows
     packed::add(&mut sum.second, 1.0, &second);
 }
 
-/// The loadings, the mean and the noise of a column that its sums are best met with.
 fn maximised(sum: &ColumnSums, count: usize, spread: &Cholesky) -> (Vec<f64>, f64, f64) {
     let k = sum.cross.len() - 1;
     let solved = Cholesky::new(k + 1, sum.second.clone()).solve(&sum.cross);

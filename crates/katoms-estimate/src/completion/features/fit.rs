@@ -21,7 +21,6 @@ const WINDOW: usize = 10;
 pub struct State {
     pub parameters: Parameters,
     pub trace: Trace,
-    /// What tells the table from others.
     table: u64,
 }
 
@@ -118,7 +117,6 @@ impl Fitting<'_> {
         Ok(status.or(answer.stops().then_some(Status::Stopped)))
     }
 
-    /// Whether it is over, and why.
     fn ended(&self, state: &State) -> Option<Status> {
         let last = state.trace.last()?;
         let settled = state.trace.last_chunk::<WINDOW>().is_some_and(|[first, .., last]| {

@@ -27,6 +27,18 @@ pub enum RowPrior {
     Chosen,
 }
 
+impl RowPrior {
+    /// Its name in options and answers.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ridge => "ridge",
+            Self::Normal => "normal",
+            Self::Rows => "rows",
+            Self::Chosen => "auto",
+        }
+    }
+}
+
 /// A distribution of the factors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Prior {
@@ -38,7 +50,6 @@ pub struct Prior {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Rows {
     centres: Matrix,
-    /// spread⁻¹, packed, and half of its log determinant.
     precision: Vec<f64>,
     half_log_det: f64,
     /// spread⁻¹·centre, one after the other, and −½·⟨centre, spread⁻¹·centre⟩.

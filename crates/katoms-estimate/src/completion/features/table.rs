@@ -60,7 +60,6 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Of lines that rise, with places that rise in each.
     fn new(count: usize, width: usize, entries: &[(usize, usize, f64)]) -> Self {
         let starts: Vec<usize> = (0..=count).map(|line| entries.partition_point(|e| e.0 < line)).collect();
         let places: Vec<usize> = entries.iter().map(|e| e.1).collect();
@@ -105,7 +104,6 @@ impl Lines {
     }
 }
 
-/// Where in a rising list some places lie.
 fn within(all: &[usize], places: &Range<usize>) -> Range<usize> {
     all.partition_point(|&place| place < places.start)..all.partition_point(|&place| place < places.end)
 }

@@ -6,8 +6,8 @@ use katoms::linalg::parallel;
 use katoms::{Error, Stop};
 
 use super::super::held_out::Split;
-use super::super::trials::{Trial, choose};
-use super::super::{Centring, Completion, Observed, Rule};
+use super::super::trials::{SETTLED, TOLERANCE, Trial, Trials, passed_over};
+use super::super::{Centring, Completion, Observed};
 use super::em::{Parameters, RowEvidence};
 use super::fit::{Fitting, State};
 use super::rows::{Prior, RowPrior};
@@ -15,9 +15,6 @@ use super::table::{Scaling, Table};
 use crate::budget::Budget;
 use crate::watch::{Phase, Watch};
 
-/// Where a trial ends: what is left moves no third digit of an error.
-const TOLERANCE: f64 = 1e-4;
-const SETTLED: f64 = 1e-4;
 /// Small tables are split repeatedly, until so many entries were held out in all or so many splits were made. A choice
 /// on fewer is chance: of 30 × 8 with 40 % missing, one split of 14 entries costs 8 % of the error.
 const ENOUGH_HELD_OUT: usize = 1000;
@@ -26,18 +23,6 @@ const MOST_SPLITS: usize = 10;
 /// much of a table that is exact.
 const RESOLUTION: f64 = 1e-4;
 
-/// All trials, and what came of them.
-pub struct Tried {
-    pub all: Vec<Trial>,
-    /// The parameters of the best one, fitted to the first split.
-    pub best: Option<Parameters>,
-    pub cut: Option<Status>,
-    pub most: usize,
-    pub passes: usize,
-    pub seconds: f64,
-}
-
-/// The splits that a choice is made on.
 fn splits(scaled: &Observed, how: &Completion) -> Result<Vec<Part>, Error> {
     let first = Split::new(scaled, how.held_out, how.seed, 1)?;
     let count = ENOUGH_HELD_OUT.div_ceil(first.held.values().len()).clamp(1, MOST_SPLITS);
@@ -65,12 +50,10 @@ pub fn run(
     how: &Completion,
     budget: Budget,
     watch: &mut dyn Watch,
-) -> Result<Tried, Error> {
+) -> Result<Trials<Parameters>, Error> {
     let parts = splits(scaled, how)?;
     let ranks = how.coarse_ranks();
-    let passed_over = how.ranks.len() - ranks.len();
-    let of = parts.len() * (ranks.len() + passed_over) + 1;
-    let tried = Tried { all: Vec::new(), best: None, cut: None, most: of - 1, passes: 0, seconds: 0.0 };
+    let tried = Trials::new(parts.len() * how.ranks.len());
     let mut trying = Trying { how, scaling, parts, budget, watch, done: 0, tried };
     let (mut least, mut worse) = (f64::INFINITY, 0);
     for &rank in &ranks {
@@ -92,10 +75,9 @@ struct Trying<'a> {
     budget: Budget,
     watch: &'a mut dyn Watch,
     done: usize,
-    tried: Tried,
+    tried: Trials<Parameters>,
 }
 
-/// Squared errors of one distribution over all splits.
 #[derive(Default)]
 struct Errors {
     held_out: Vec<f64>,
@@ -103,12 +85,10 @@ struct Errors {
 }
 
 impl Trying<'_> {
-    /// The ranks that were passed over beside the best.
     fn refine(&mut self, tried: &[usize]) -> Result<(), Error> {
-        let Some(best) = choose(&self.tried.all, Rule::Least).map(|t| self.tried.all[t].rank) else { return Ok(()) };
-        let below = tried.iter().rev().find(|&&rank| rank < best).copied().unwrap_or(0);
-        let above = tried.iter().find(|&&rank| rank > best).copied().unwrap_or(best);
-        for &rank in self.how.ranks.iter().filter(|&&rank| below < rank && rank < above && rank != best) {
+        let Some(best) = self.tried.least() else { return Ok(()) };
+        let (smaller, larger) = passed_over(&self.how.ranks, tried, best.rank);
+        for rank in smaller.into_iter().chain(larger) {
             if self.tried.cut.is_some() {
                 break;
             }
@@ -117,7 +97,6 @@ impl Trying<'_> {
         Ok(())
     }
 
-    /// One rank on all splits, judged. The least error of its distributions.
     fn attempt(&mut self, rank: usize) -> Result<f64, Error> {
         let kinds: &[RowPrior] = match self.how.row_prior {
             RowPrior::Chosen if rank > 0 => &[RowPrior::Normal, RowPrior::Rows],
@@ -146,19 +125,20 @@ impl Trying<'_> {
                 break;
             }
         }
-        for (&row_prior, errors) in kinds.iter().zip(&errors) {
-            self.tried.all.push(trial(rank, row_prior, errors, (iterations, status)));
+        let judged = |(&row_prior, errors): (&RowPrior, &Errors)| {
+            let choice = (rank, 0.0, Centring::Columns, row_prior);
+            let seen_rmse = (errors.seen.iter().sum::<f64>() / errors.seen.len() as f64).sqrt();
+            let trial = Trial::judged(&errors.held_out, choice, (iterations, status));
+            Trial { resolution: RESOLUTION, seen_rmse, ..trial }
+        };
+        let judged: Vec<Trial> = kinds.iter().zip(&errors).map(judged).collect();
+        if let Some(first) = first {
+            self.tried.add(&judged, first);
         }
-        let new = self.tried.all.len() - kinds.len();
-        if choose(&self.tried.all, Rule::Least).is_some_and(|t| t >= new) {
-            self.tried.best = first;
-        }
-        let least = self.tried.all[new..].iter().map(|trial| trial.held_out_mse.max(trial.resolution));
-        Ok(least.fold(f64::INFINITY, f64::min))
+        Ok(judged.iter().map(Trial::resolved_mse).fold(f64::INFINITY, f64::min))
     }
 }
 
-/// How far predictions are off, under each distribution.
 fn judge(
     part: &Part,
     parameters: &Parameters,
@@ -190,23 +170,4 @@ pub fn rows_evidence(table: &Table, parameters: &Parameters) -> Vec<RowEvidence>
 /// The distribution of the factors.
 pub fn prior_of(kind: RowPrior, rank: usize, evidence: &[RowEvidence]) -> Prior {
     if kind == RowPrior::Rows { Prior::of_rows(rank, evidence) } else { Prior::normal(rank) }
-}
-
-fn trial(rank: usize, row_prior: RowPrior, errors: &Errors, (iterations, status): (usize, Status)) -> Trial {
-    let n = errors.held_out.len() as f64;
-    let mean = errors.held_out.iter().sum::<f64>() / n;
-    let variance = errors.held_out.iter().map(|s| (s - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    Trial {
-        rank,
-        ridge: 0.0,
-        centring: Centring::Columns,
-        row_prior,
-        held_out_rmse: mean.sqrt(),
-        held_out_mse: mean,
-        standard_error: (variance / n).sqrt(),
-        resolution: RESOLUTION,
-        seen_rmse: (errors.seen.iter().sum::<f64>() / errors.seen.len() as f64).sqrt(),
-        iterations,
-        status,
-    }
 }

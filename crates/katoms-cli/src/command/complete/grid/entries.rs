@@ -7,21 +7,16 @@ use katoms_io::{Table, Values};
 
 use super::layout::Layout;
 use super::{Grid, Kind, Names, Slot};
-use crate::told::count;
+use crate::terminal::count;
 
-/// How a table is meant, as far as that was told.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Meant<'a> {
-    /// Entries or a table.
     pub kind: Option<Kind>,
-    /// The columns of rows, columns and values.
     pub columns: [Option<&'a str>; 3],
-    /// Whether it was told what the first line is.
     pub is_header_told: bool,
 }
 
 impl Meant<'_> {
-    /// Where the columns are that were told.
     pub fn places(&self, table: &Table, path: &Path) -> Result<[Option<usize>; 3]> {
         let place = |at: usize, role: &str| -> Result<Option<usize>> {
             Ok(self.columns[at].map(|name| table.column(name, path, role)).transpose()?)
@@ -29,14 +24,12 @@ impl Meant<'_> {
         Ok([place(0, "--row")?, place(1, "--column")?, place(2, "--value")?])
     }
 
-    /// Whether anything was told.
     pub fn is_told(&self) -> bool {
         self.kind.is_some() || self.columns.iter().any(Option::is_some)
     }
 }
 
 impl Grid {
-    /// What a table holds.
     pub(super) fn of_table(table: Table, path: &Path, meant: &Meant<'_>) -> Result<Self> {
         if first_line_may_be_names(&table) && !meant.is_header_told {
             bail!(
@@ -55,7 +48,6 @@ impl Grid {
         }
     }
 
-    /// A row, a column and a value on each line.
     pub(super) fn of_entries(table: &Table, [row, column, value]: [usize; 3], path: &Path) -> Result<Self> {
         let name = |j: usize| table.columns[j].name.clone();
         let Values::Numbers(values) = &table.columns[value].values else {
@@ -70,14 +62,13 @@ impl Grid {
         let mut grid = Self::plain(pick(&rows), pick(&columns), kept.iter().map(|&e| values[e]).collect(), shape);
         if kept.len() < values.len() {
             let lines = count(values.len() - kept.len(), "line has", "lines have");
-            grid.notes.push(format!("{lines} no value, and counts for nothing"));
+            grid.notes.push(format!("{lines} no value: left out"));
         }
         grid.names = Names::Entries { head: name(row), rows: row_names, columns: column_names };
         grid.is_sparse = true;
         Ok(grid)
     }
 
-    /// A matrix, some of whose columns hold something else.
     fn of_cells(table: Table, numbers: &[usize], names: Option<usize>, path: &Path) -> Result<Self> {
         numbers.iter().try_for_each(|&j| check_finite(&table, j, path))?;
         if let Some(column) = numbers.iter().find(|&&j| is_empty(&table.columns[j].values)) {
@@ -114,7 +105,6 @@ impl Grid {
     }
 }
 
-/// How the lines were read, where that was found or where columns are left out.
 fn how_read(table: &Table, columns: [usize; 3], is_found: bool) -> Option<String> {
     let name = |j: usize| table.columns[j].name.as_str();
     let left: Vec<&str> = (0..table.columns.len()).filter(|j| !columns.contains(j)).map(name).collect();

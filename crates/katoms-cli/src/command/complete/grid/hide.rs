@@ -10,7 +10,6 @@ use katoms_io::{ReadOptions, Source};
 use super::{Colour, Grid};
 
 impl Grid {
-    /// The same without the pixels that are transparent or black in another picture.
     pub fn masked(self, mask: &Path) -> Result<Self> {
         if !self.is_picture() {
             bail!("--mask goes with a picture (PNG, JPEG); leave the cells of a table empty that are missing");

@@ -14,7 +14,6 @@ const UNIQUE_PAIRS: f64 = 0.95;
 /// Seconds and milliseconds since 1970 of the years from 1973 to 2600: what a column of times without a name holds.
 const TIMES: [std::ops::Range<f64>; 2] = [1e8..2e10, 1e11..2e13];
 
-/// How a table is read.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Layout {
     /// The columns of rows, of columns and of values; whether that was found and not told.
@@ -24,10 +23,6 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// As it was told, as the names say, or as it looks.
-    ///
-    /// # Errors
-    /// When that is in doubt; the error says how to tell.
     pub fn of(table: &Table, path: &Path, meant: &Meant<'_>) -> Result<Self> {
         let given = meant.places(table, path)?;
         let says_entries = given[1].is_some() || given[2].is_some();
@@ -96,10 +91,8 @@ fn told_entries(table: &Table, path: &Path, given: [Option<usize>; 3]) -> Result
     }
 }
 
-/// What a table looks like.
 enum Found {
     Entries([usize; 3]),
-    /// Perhaps entries in these columns.
     Unsure([usize; 3]),
     Nothing,
 }
@@ -158,7 +151,6 @@ fn by_look(table: &Table) -> Found {
     }
 }
 
-/// Asks how a table is meant.
 fn question(table: &Table, path: &Path, [row, column, value]: [usize; 3]) -> String {
     let name = |j: usize| {
         let name = if table.has_names { table.columns[j].name.clone() } else { (j + 1).to_string() };
@@ -175,7 +167,6 @@ fn question(table: &Table, path: &Path, [row, column, value]: [usize; 3]) -> Str
     )
 }
 
-/// The first few names.
 fn listed(table: &Table) -> String {
     const SHOWN: usize = 8;
     let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).take(SHOWN).collect();
@@ -183,7 +174,6 @@ fn listed(table: &Table) -> String {
     names.join(", ") + &if more > 0 { format!(" and {more} more") } else { String::new() }
 }
 
-/// What the name of a column says, where the file has names.
 fn named_role(table: &Table, column: usize) -> Option<Role> {
     table.has_names.then(|| role(&table.columns[column].name)).flatten()
 }
@@ -234,7 +224,6 @@ fn is_whole(column: &Column) -> bool {
     }
 }
 
-/// A number for each value, the same for the same.
 fn keys(column: &Column) -> Vec<u64> {
     match &column.values {
         Values::Numbers(values) => values.iter().map(|v| v.to_bits()).collect(),

@@ -17,7 +17,7 @@ use clap::ValueEnum;
 use katoms_estimate::{CompletedMatrix, Observed};
 use katoms_io::Column;
 
-use crate::told::count;
+use crate::terminal::count;
 
 /// What a table holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -40,38 +40,26 @@ pub struct Grid {
     is_sparse: bool,
     /// The channels of a picture: so many matrices side by side.
     channels: usize,
-    /// What was hidden on purpose.
     hidden: Vec<(usize, usize, f64)>,
-    /// What a person should know.
     pub notes: Vec<String>,
 }
 
-/// What rows and columns are called.
 #[derive(Debug, Clone)]
 enum Names {
-    /// Of the column that held the rows' names, of the rows and of the columns.
     Entries { head: String, rows: Vec<String>, columns: Vec<String> },
-    /// The columns of a table, and the names of its rows where a column has them.
     Table { slots: Vec<Slot>, rows: Option<Vec<String>> },
-    /// Nothing.
     None,
 }
 
-/// A column of a table, in the order of the file.
 #[derive(Debug, Clone)]
 enum Slot {
-    /// The next column of the matrix, by name.
     Cells(String),
-    /// Something else, which stays as it is.
     Carried(Column),
 }
 
-/// How far the completed matrix is from what was hidden.
 #[derive(Debug, Clone, Copy)]
 pub struct HiddenError {
-    /// The root of the mean squared error, in units of the columns as all errors are.
     pub rmse: f64,
-    /// The peak signal-to-noise ratio of the whole picture, in dB.
     pub psnr: Option<f64>,
 }
 
@@ -85,37 +73,30 @@ impl Grid {
         self.channels
     }
 
-    /// Whether it is a picture.
     pub fn is_picture(&self) -> bool {
         self.channels > 0
     }
 
-    /// Whether it is a table, whose columns are features in units of their own.
     pub fn is_table(&self) -> bool {
         !self.is_sparse && !self.is_picture()
     }
 
-    /// Whether it came entry by entry, as ratings do.
     pub fn is_sparse(&self) -> bool {
         self.is_sparse
     }
 
-    /// (rows, columns) of the matrix.
     pub fn shape(&self) -> (usize, usize) {
         self.shape
     }
 
-    /// The number of entries that are known.
     pub fn seen(&self) -> usize {
         self.values.len()
     }
 
-    /// The entries that are known.
     pub fn observed(&self) -> Result<Observed> {
         Ok(Observed::new(self.shape, &self.rows, &self.columns, &self.values)?)
     }
 
-    /// The same with a note on how many entries came at a place that another one has.
     pub fn noting(mut self, repeated: usize) -> Self {
         if repeated > 0 {
             let entries = count(repeated, "entry repeats", "entries repeat");
@@ -125,7 +106,6 @@ impl Grid {
         self
     }
 
-    /// What was done, in a line.
     pub fn title(&self, rank: usize) -> String {
         let share = 100.0 * self.values.len() as f64 / (self.shape.0 * self.shape.1).max(1) as f64;
         let (height, width) = self.picture_size();

@@ -10,10 +10,6 @@ use super::roles::{Role, role};
 use super::{Grid, Names};
 
 impl Grid {
-    /// What a file holds.
-    ///
-    /// # Errors
-    /// When it cannot be completed, or it is in doubt how it is meant.
     pub fn new(source: Source, path: &Path, meant: &Meant<'_>) -> Result<Self> {
         if meant.is_told() && !matches!(source, Source::Table(_)) {
             bail!("--as, --row, --column and --value go with a table; {} holds something else", path.display());
@@ -73,7 +69,6 @@ impl Grid {
         Ok(Self::plain(at, columns, values, (rows, cells.len())))
     }
 
-    /// Three vectors of the same length, or one matrix.
     fn of_arrays(arrays: &[(String, Array)], path: &Path) -> Result<Self> {
         let named = |wanted: Role| {
             let mut found = arrays.iter().filter(|(name, a)| a.columns == 1 && role(name) == Some(wanted));

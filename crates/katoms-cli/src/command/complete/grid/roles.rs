@@ -1,84 +1,31 @@
 //! What the name of a column says of it.
 
-/// What a column is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// Who or what a row of the matrix is.
     Row,
-    /// Who or what a column of the matrix is.
     Column,
-    /// An entry of the matrix.
     Value,
-    /// When it was.
     Time,
     /// A label that says no more.
     Label,
 }
 
-const ROWS: &[&str] = &[
-    "row",
-    "user",
-    "person",
-    "people",
-    "customer",
-    "client",
-    "member",
-    "rater",
-    "reviewer",
-    "viewer",
-    "reader",
-    "listener",
-    "buyer",
-    "student",
-    "subject",
-    "patient",
-    "respondent",
-    "participant",
-    "sample",
-    "who",
-    "i",
-];
-const COLUMNS: &[&str] = &[
-    "column",
-    "col",
-    "item",
-    "film",
-    "movie",
-    "product",
-    "book",
-    "song",
-    "track",
-    "artist",
-    "album",
-    "title",
-    "article",
-    "game",
-    "restaurant",
-    "recipe",
-    "joke",
-    "question",
-    "gene",
-    "what",
-    "j",
-];
-const VALUES: &[&str] =
-    &["value", "val", "rating", "score", "star", "grade", "mark", "preference", "entry", "data", "count", "plays", "x"];
-const TIMES: &[&str] = &["time", "timestamp", "ts", "date", "datetime", "day", "when", "created", "updated"];
+const ROWS: &str = "row user person people customer client member rater reviewer viewer reader listener buyer student subject \
+    patient respondent participant sample who i";
+const COLUMNS: &str = "column col item film movie product book song track artist album title article game restaurant recipe joke \
+    question gene what j";
+const VALUES: &str = "value val rating score star grade mark preference entry data count plays x";
+const TIMES: &str = "time timestamp ts date datetime day when created updated";
 /// Words that say of another one that it labels something.
-const LABELS: &[&str] =
-    &["id", "ids", "uid", "uuid", "index", "idx", "key", "name", "nr", "no", "number", "code", "unnamed"];
+const LABELS: &str = "id ids uid uuid index idx key name nr no number code unnamed";
 
 /// What the name of a column says of it, by the last word that is no label: `user_id`, `movieId`, `Review Score`.
 pub fn role(name: &str) -> Option<Role> {
     let words = words(name);
-    let said = words.iter().rev().find(|word| !LABELS.contains(&word.as_str()) && !is_number(word));
-    let Some(word) = said else {
-        return words.iter().any(|word| LABELS.contains(&word.as_str())).then_some(Role::Label);
+    let Some(word) = words.iter().rev().find(|word| !is_in(LABELS, word) && !is_number(word)) else {
+        return words.iter().any(|word| is_in(LABELS, word)).then_some(Role::Label);
     };
-    let listed = |list: &[&str]| {
-        let single = word.strip_suffix('s').unwrap_or(word);
-        list.contains(&word.as_str()) || list.contains(&single)
-    };
+    let listed = |list: &str| is_in(list, word) || is_in(list, word.strip_suffix('s').unwrap_or(word));
     [(ROWS, Role::Row), (COLUMNS, Role::Column), (VALUES, Role::Value), (TIMES, Role::Time)]
         .into_iter()
         .find(|(list, _)| listed(list))
@@ -87,7 +34,11 @@ pub fn role(name: &str) -> Option<Role> {
 
 /// Whether a name says that its column labels something: `customer_id`, `Nr`.
 pub fn is_label(name: &str) -> bool {
-    words(name).iter().any(|word| LABELS.contains(&word.as_str()) && word != "number" && word != "name")
+    words(name).iter().any(|word| is_in(LABELS, word) && word != "number" && word != "name")
+}
+
+fn is_in(list: &str, word: &str) -> bool {
+    list.split(' ').any(|one| one == word)
 }
 
 fn is_number(word: &str) -> bool {

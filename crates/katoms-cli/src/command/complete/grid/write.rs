@@ -33,7 +33,6 @@ impl Grid {
         self.picture(&dense, seen)
     }
 
-    /// The picture as it was, where parts of it were hidden on purpose.
     pub fn original_picture(&self) -> Option<Picture> {
         let (height, width) = self.picture_size();
         if self.hidden.is_empty() || self.hidden.len() + self.values.len() < self.shape.0 * self.shape.1 {
@@ -47,7 +46,6 @@ impl Grid {
         Some(self.picture(&dense, vec![true; height * width]))
     }
 
-    /// A matrix, row after row, as a picture.
     fn picture(&self, dense: &[f64], seen: Vec<bool>) -> Picture {
         let (rows, columns) = self.picture_size();
         let channel = |c: usize| {
@@ -58,9 +56,6 @@ impl Grid {
     }
 
     /// Whether the completed matrix can be written: asked before the work, and for the memory that it takes.
-    ///
-    /// # Errors
-    /// When it cannot; the error says what can.
     pub fn check_room(&self, path: &Path) -> Result<()> {
         let (p, q) = self.shape;
         let ending = ending(path);
@@ -91,7 +86,6 @@ impl Grid {
         }
     }
 
-    /// The completed matrix, row after row, with what was seen as it was.
     fn filled(&self, matrix: &CompletedMatrix) -> Result<Vec<f64>> {
         let (mut dense, seen) = (matrix.to_dense()?, self.observed()?);
         for ((&i, &j), &value) in seen.rows().iter().zip(seen.columns()).zip(seen.values()) {
@@ -129,7 +123,6 @@ impl Grid {
         Ok(text.into_bytes())
     }
 
-    /// The factors, with names, as JSON.
     pub fn factors(&self, completed: &Completed) -> Result<String> {
         let matrix = &completed.matrix;
         let rows_of = |m: &katoms::linalg::Matrix| -> Vec<Vec<f64>> {
@@ -169,7 +162,6 @@ impl Slot {
     }
 }
 
-/// The cells of a row, with what is carried along in its place.
 fn slotted(slots: &[Slot], cells: Vec<String>, row: usize) -> Vec<String> {
     let mut cells = cells.into_iter();
     let one = |slot: &Slot| match slot {

@@ -8,7 +8,7 @@ use katoms::{Error, Fit};
 
 use super::parts::Parts;
 use super::sizes::sizes_between;
-use super::{Features, Ready, Trail, TrailModel};
+use super::{Features, PathModel, PathModels, Ready};
 use crate::watch::Watch;
 
 impl Features<'_> {
@@ -17,26 +17,31 @@ impl Features<'_> {
     ///
     /// # Errors
     /// When sizes do not rise or are out of range.
-    pub fn path(&self, sizes: Option<&[usize]>, criterion: Criterion, watch: &mut dyn Watch) -> Result<Trail, Error> {
+    pub fn path(
+        &self,
+        sizes: Option<&[usize]>,
+        criterion: Criterion,
+        watch: &mut dyn Watch,
+    ) -> Result<PathModels, Error> {
         if let Some(sizes) = sizes {
             return self.path_of(sizes, watch);
         }
-        let which = Trail::CRITERIA.iter().position(|(_, one)| *one == criterion).unwrap_or(0);
+        let which = PathModels::CRITERIA.iter().position(|(_, one)| *one == criterion).unwrap_or(0);
         Self::growing(
             |before| self.sizes_of_criterion(self.trusted_size(), before),
             |sizes| self.path_of(sizes, watch),
-            |trail| (trail.best[which], trail.complete),
+            |path| (path.best[which], path.complete),
             |before, now| {
                 let (passes, seconds) = (before.passes + now.passes, before.seconds + now.seconds);
                 // What was stopped on the way to more sizes has fewer than there were.
-                let trail = if now.complete { now } else { Trail { complete: false, ..before } };
-                Trail { passes, seconds, ..trail }
+                let path = if now.complete { now } else { PathModels { complete: false, ..before } };
+                PathModels { passes, seconds, ..path }
             },
         )
     }
 
     /// A model of each of these sizes; that without atoms in any case.
-    fn path_of(&self, sizes: &[usize], watch: &mut dyn Watch) -> Result<Trail, Error> {
+    fn path_of(&self, sizes: &[usize], watch: &mut dyn Watch) -> Result<PathModels, Error> {
         sizes.iter().try_for_each(|&k| self.check_size(k))?;
         let (f, set) = (self.objective()?, self.preparation.set(&self.atoms)?);
         let asked_for_null = sizes.first() == Some(&0);
@@ -47,11 +52,11 @@ impl Features<'_> {
         })?;
         found.models.iter_mut().for_each(|model| model.deviance = self.units.deviance(&self.loss, model.deviance));
         let candidates = Some(self.candidates());
-        let values = Trail::CRITERIA.map(|(_, criterion)| found.criterion(criterion, candidates));
+        let values = PathModels::CRITERIA.map(|(_, criterion)| found.criterion(criterion, candidates));
         let values = values.into_iter().collect::<Result<Vec<_>, _>>()?;
         let one = |(at, model): (usize, &Model<SparseVec>)| {
             let Parts { chosen, coefficients, intercept } = self.parts(&f, &set, &model.point)?;
-            Ok(TrailModel {
+            Ok(PathModel {
                 atoms: model.atoms,
                 chosen,
                 standardized: self.standardized(&coefficients),
@@ -63,15 +68,14 @@ impl Features<'_> {
                 status: model.status,
             })
         };
-        let mut models: Vec<TrailModel> = found.models.iter().enumerate().map(one).collect::<Result<_, Error>>()?;
+        let mut models: Vec<PathModel> = found.models.iter().enumerate().map(one).collect::<Result<_, Error>>()?;
         let null = models.first().cloned().ok_or(Error::Empty { what: "the path" })?;
         models.drain(..usize::from(!asked_for_null));
-        let best = (0..Trail::CRITERIA.len()).map(|c| least(&models, c)).collect();
+        let best = (0..PathModels::CRITERIA.len()).map(|c| least(&models, c)).collect();
         let (complete, passes, seconds) = (found.complete, found.passes, found.seconds);
-        Ok(Trail { models, null, complete, passes, seconds, null_loss: self.null_loss(), best })
+        Ok(PathModels { models, null, complete, passes, seconds, null_loss: self.null_loss(), best })
     }
 
-    /// The path in the objective's own units, within bounds where there are some.
     pub(super) fn path_in(
         &self,
         f: &Ready<'_>,
@@ -159,8 +163,8 @@ impl Features<'_> {
 }
 
 /// The size that a criterion prefers; of equals the smaller one.
-fn least(models: &[TrailModel], criterion: usize) -> usize {
-    let better = |a: &'_ TrailModel, b: &'_ TrailModel| b.criteria[criterion] < a.criteria[criterion];
+fn least(models: &[PathModel], criterion: usize) -> usize {
+    let better = |a: &'_ PathModel, b: &'_ PathModel| b.criteria[criterion] < a.criteria[criterion];
     let best = models.iter().reduce(|a, b| if better(a, b) { b } else { a });
     best.map_or(0, |model| model.atoms)
 }

@@ -6,20 +6,17 @@ use std::io::{self, IsTerminal, Write};
 use anyhow::Result;
 use serde::Serialize;
 
-pub use katoms_charts::text::{aligned, count, number, quoted, visible};
+pub use katoms_charts::text::{aligned, count, quoted, visible};
+pub use katoms_estimate::words::number;
 
-/// Where a command speaks.
 #[derive(Debug)]
-pub struct Told {
+pub struct Terminal {
     quiet: bool,
-    /// The command line, as a person would type it again.
     pub command: String,
-    /// Its words, quoted where a shell needs it.
     words: Vec<String>,
 }
 
-impl Told {
-    /// For this command line.
+impl Terminal {
     pub fn new(quiet: bool, arguments: &[OsString]) -> Self {
         let words = arguments.iter().enumerate().map(|(at, word)| {
             let word = word.to_string_lossy();
@@ -29,7 +26,6 @@ impl Told {
         Self { quiet, command: words.join(" "), words }
     }
 
-    /// The same command line for another command, without some options and their values.
     pub fn command_as(&self, command: &str, without: &[&str]) -> String {
         let place = self.words.iter().skip(1).position(|word| !word.starts_with('-')).map(|place| place + 1);
         let renamed = |(at, word): (usize, &'_ String)| if Some(at) == place { command.into() } else { word.clone() };
@@ -59,17 +55,14 @@ impl Told {
         let _ = writeln!(io::stderr(), "katoms: {}", visible(line.as_ref()));
     }
 
-    /// Whether a bar would be seen.
     pub fn shows_progress(&self) -> bool {
         !self.quiet && io::stderr().is_terminal()
     }
 
-    /// What a person reads on standard output.
     pub fn show(&self, text: &str) -> Result<()> {
         self.print(&visible(text))
     }
 
-    /// What the command produces, on standard output, as it is.
     pub fn print(&self, text: &str) -> Result<()> {
         let mut out = io::stdout().lock();
         out.write_all(text.as_bytes())?;
@@ -77,7 +70,6 @@ impl Told {
         Ok(())
     }
 
-    /// The same for machines.
     pub fn print_json(&self, value: &impl Serialize) -> Result<()> {
         self.print(&format!("{}\n", serde_json::to_string_pretty(value)?))
     }
@@ -90,15 +82,15 @@ mod tests {
     #[test]
     fn a_command_can_be_typed_again() {
         let words = ["/usr/bin/katoms", "fit", "my data.csv", "--target", "it's", "-k", "10"].map(OsString::from);
-        let told = Told::new(false, &words);
-        assert_eq!(told.command, r"katoms fit 'my data.csv' --target 'it'\''s' -k 10");
+        let terminal = Terminal::new(false, &words);
+        assert_eq!(terminal.command, r"katoms fit 'my data.csv' --target 'it'\''s' -k 10");
     }
 
     #[test]
     fn a_command_can_be_typed_for_another_command() {
         let words = "katoms -q fit my.csv --method omp --stability -k 1:3 --checkpoint=c --stability 9 --seed 2";
-        let told = Told::new(false, &words.split(' ').map(OsString::from).collect::<Vec<_>>());
-        let said = told.command_as("cv", &["--method", "--stability", "--checkpoint"]);
+        let terminal = Terminal::new(false, &words.split(' ').map(OsString::from).collect::<Vec<_>>());
+        let said = terminal.command_as("cv", &["--method", "--stability", "--checkpoint"]);
         assert_eq!(said, "katoms -q cv my.csv -k 1:3 --seed 2");
     }
 }

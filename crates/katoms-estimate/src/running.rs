@@ -1,16 +1,47 @@
-//! A search under the eyes of a watch.
+//! Runs and searches under the eyes of a watch.
 
 use std::cell::RefCell;
 
 use katoms::Error;
 use katoms::Fit;
-use katoms::driver::{Event, Outcome, Run};
+use katoms::driver::{Constraint, Event, Outcome, Run};
 use katoms::loss::Loss;
 use katoms::method::Method;
 use katoms::operator::LinearOperator;
 use katoms::search::{Search, Searchable};
 
 use crate::watch::{Phase, Progress, Watch};
+
+/// The place of a run in its job.
+#[derive(Clone, Copy)]
+pub(crate) struct Part {
+    pub phase: Phase,
+    pub done: usize,
+    pub of: usize,
+    pub can_save: bool,
+}
+
+/// Steps a run to its end. The watch is told of every move, and may save and stop.
+pub(crate) fn drive<A, L, S, M>(run: &mut Run<'_, A, L, S, M>, part: Part, watch: &mut dyn Watch) -> Result<(), Error>
+where
+    A: LinearOperator,
+    L: Loss,
+    S: Constraint<A, L>,
+    M: Method<A, L, S>,
+{
+    let Part { phase, done, of, can_save } = part;
+    while !run.is_done() {
+        let event = run.step();
+        let answer = watch.tell(&Progress { phase, done, of, event: &event, ended: run.is_done(), can_save });
+        if can_save && answer.saves() {
+            watch.keep(&run.save()?);
+        }
+        if answer.stops() {
+            run.stop();
+        }
+    }
+    Ok(())
+}
 
 /// Goes on from a run, which alone can be saved. The watch hears every move and is asked within long ones.
 pub(crate) fn searched<A, L, S, M>(
