@@ -20,5 +20,6 @@ mod range;
 mod rank;
 mod samples;
 mod search;
+mod search_stops;
 mod sets;
 mod views;
