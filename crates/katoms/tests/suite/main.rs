@@ -7,6 +7,7 @@ mod bounds;
 mod classes;
 mod contract;
 mod cross_validation;
+mod cross_validation_runs;
 mod detours;
 mod driver;
 mod first_read;
