@@ -69,14 +69,6 @@ fn powers_stay_accurate_where_the_eigenvalues_nearly_cancel() {
 }
 
 #[test]
-fn double_root_is_nilpotent() {
-    let a = contraction(0.0, 0.7);
-    assert_eq!(a.eigenvalues(), (0.0, 0.0));
-    assert_eq!(a.power(1), [[0.0, 0.0], [1.0, 0.0]]);
-    assert_eq!(a.power(2), [[0.0; 2]; 2]);
-}
-
-#[test]
 fn overflow_is_infinite_never_nan() {
     for tau in [-1.0, 0.0, 1e300] {
         let a = contraction(1.9, tau);

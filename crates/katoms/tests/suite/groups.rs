@@ -78,21 +78,6 @@ fn labels_are_index_lists() {
 }
 
 #[test]
-fn interleaved_groups_in_any_order_select_their_own_columns() {
-    let scattered = vec![vec![5, 0, 3], vec![4, 1], vec![2]];
-    let sorted = vec![vec![0, 3, 5], vec![1, 4], vec![2]];
-    assert_eq!(Groups::new(2, 6, scattered.clone()), Groups::new(2, 6, sorted.clone()));
-    assert_eq!(OverlappingGroups::new(2, 6, scattered.clone()), OverlappingGroups::new(2, 6, sorted));
-    let v = SparseVec::from_dense(&[1.0, 3.0, 2.0, 1.0, 3.0, 1.0]);
-    let set = Groups::new(1, 6, scattered.clone()).unwrap();
-    assert_eq!(set.project(v.clone()).indices(), [1, 4]);
-    assert_eq!(set.expand(&v.to_dense(), &IndexSet::new(6, vec![1, 4])).indices(), [1, 2, 4]);
-    let set = OverlappingGroups::new(1, 6, scattered).unwrap();
-    assert_eq!(set.project(v.clone()).indices(), [1, 4]);
-    assert_eq!(set.expand(&v.to_dense(), &IndexSet::new(6, vec![1, 4])).indices(), [1, 2, 4]);
-}
-
-#[test]
 fn a_group_that_is_held_in_part_can_be_filled_up() {
     // As at a warm start with a zero inside a group.
     let set = Groups::new(1, 5, vec![vec![0, 1, 2], vec![3, 4]]).unwrap();
