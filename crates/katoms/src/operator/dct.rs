@@ -83,35 +83,3 @@ impl Dct {
         c.iter_mut().enumerate().for_each(|(i, c)| *c = v[Self::place(i, n)].re);
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::operator::LinearOperator;
-    use crate::space::SparseVec;
-
-    #[test]
-    fn agrees_with_the_cosine_formula() {
-        for n in [1, 2, 7, 12, 64] {
-            let all = subsampled_dct(n, (0..n).collect()).unwrap();
-            let x: Vec<f64> = (0..n).map(|i| (i * i % 7) as f64 - 2.0).collect();
-            let mut found = vec![0.0; n];
-            all.apply(&SparseVec::from_dense(&x), &mut found);
-            for (row, value) in found.iter().enumerate() {
-                let angle = |i: usize| PI * row as f64 * (i as f64 + 0.5) / n as f64;
-                let scale = if row == 0 { 1.0 / n as f64 } else { 2.0 / n as f64 }.sqrt();
-                let naive: f64 = (0..n).map(|i| scale * x[i] * angle(i).cos()).sum();
-                assert!((value - naive).abs() < 1e-12);
-            }
-            let mut back = all.new_covector();
-            all.adjoint(&found, &mut back);
-            assert!(back.iter().zip(&x).all(|(a, b)| (a - b).abs() < 1e-12), "orthonormal");
-        }
-    }
-
-    #[test]
-    fn a_row_outside_is_named() {
-        let error = subsampled_dct(4, vec![1, 4]).unwrap_err();
-        assert_eq!(error, Error::Index { what: "DCT row", position: 1, index: 4, bound: 4 });
-    }
-}

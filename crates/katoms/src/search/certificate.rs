@@ -285,103 +285,48 @@ mod tests {
         gap
     }
 
-    /// A check for seeds and ridges: the gap is closed where the ridge is large.
-    fn holds_for(check: impl Fn(&Dense<'_, f64>, u64, f64) -> f64) {
-        for seed in 0..12 {
-            let data = simulate::autoregressive(ROWS, DIM, 0.5, seed);
-            for ridge in RIDGES {
-                let gap = check(&dense(&data, DIM), seed, ridge);
-                assert!(ridge < 10.0 || gap < 0.02, "seed {seed}: {gap}");
-            }
-        }
-    }
-
     fn least_squares(design: &Dense<'_, f64>, seed: u64) -> LeastSquares {
         LeastSquares::new(target(design, 3, 0.1, seed)).unwrap()
     }
 
-    #[test]
-    fn never_above_the_best_subset() {
-        let set = KSparse::new(3, DIM).unwrap();
-        holds_for(|a, seed, ridge| {
-            holds(&Objective::new(a, least_squares(a, seed)).unwrap().ridge(ridge).unwrap(), &set)
-        });
+    fn ridged<A: LinearOperator, L: Loss>(operator: A, loss: L, ridge: f64) -> Objective<A, L> {
+        Objective::new(operator, loss).unwrap().ridge(ridge).unwrap()
     }
 
+    /// With weights, groups, kept coordinates, an intercept, classes: never above the best choice of atoms, and the gap
+    /// is closed where the ridge is large and acts on every candidate.
     #[test]
-    fn never_above_with_weights_even_of_zero() {
-        let set = KSparse::new(3, DIM).unwrap();
-        holds_for(|a, seed, ridge| {
-            let loss = least_squares(a, seed).weighted(weights()).unwrap();
-            holds(&Objective::new(a, loss).unwrap().ridge(ridge).unwrap(), &set)
-        });
-    }
-
-    #[test]
-    fn never_above_with_groups() {
-        let members: Vec<Vec<usize>> = (0..6).map(|g| vec![g, g + 6]).collect();
-        let set = Groups::new(2, DIM, members).unwrap();
-        holds_for(|a, seed, ridge| {
-            holds(&Objective::new(a, least_squares(a, seed)).unwrap().ridge(ridge).unwrap(), &set)
-        });
-    }
-
-    #[test]
-    fn never_above_with_groups_that_overlap() {
-        let members: Vec<Vec<usize>> = (0..10).map(|g| vec![g, g + 1, g + 2]).collect();
-        let set = OverlappingGroups::new(2, DIM, members).unwrap();
-        for seed in 0..8 {
-            let data = simulate::autoregressive(ROWS, DIM, 0.5, seed);
-            let a = dense(&data, DIM);
-            for ridge in RIDGES {
-                holds(&Objective::new(&a, least_squares(&a, seed)).unwrap().ridge(ridge).unwrap(), &set);
-            }
-        }
-    }
-
-    #[test]
-    fn never_above_with_coordinates_that_are_kept() {
-        let set = Always::new(KSparse::new(3, DIM).unwrap(), vec![0, 7]).unwrap();
-        holds_for(|a, seed, ridge| {
-            holds(&Objective::new(a, least_squares(a, seed)).unwrap().ridge(ridge).unwrap(), &set)
-        });
-    }
-
-    #[test]
-    fn never_above_with_an_intercept_free_of_the_ridge() {
-        let set = Always::intercept(&Always::new(KSparse::new(2, DIM).unwrap(), vec![3]).unwrap());
-        let free = IndexSet::new(DIM + 1, vec![DIM]);
-        holds_for(|a, seed, ridge| {
-            let y: Vec<f64> = target(a, 3, 0.1, seed).into_iter().map(|y| y + 50.0).collect();
-            let loss = LeastSquares::new(y).unwrap().weighted(weights()).unwrap();
-            let f = Objective::new(WithIntercept::new(a), loss).unwrap().ridge(ridge).unwrap();
-            holds(&f.free_of_ridge(free.clone()), &set)
-        });
-    }
-
-    #[test]
-    fn never_above_with_a_candidate_free_of_the_ridge() {
-        let set = KSparse::new(3, DIM).unwrap();
+    fn never_above_the_best_choice() {
+        let k_sparse = |k| KSparse::new(k, DIM).unwrap();
+        let groups = Groups::new(2, DIM, (0..6).map(|g| vec![g, g + 6]).collect()).unwrap();
+        let windows = OverlappingGroups::new(2, DIM, (0..10).map(|g| vec![g, g + 1, g + 2]).collect()).unwrap();
+        let kept = Always::new(k_sparse(3), vec![0, 7]).unwrap();
+        let kept_intercept = Always::intercept(&Always::new(k_sparse(2), vec![3]).unwrap());
+        let free = || IndexSet::new(DIM + 1, vec![DIM]);
         for (seed, ridge) in (0..8).flat_map(|seed| RIDGES.map(|ridge| (seed, ridge))) {
             let data = simulate::autoregressive(ROWS, DIM, 0.5, seed);
-            let a = dense(&data, DIM);
-            let f = Objective::new(&a, least_squares(&a, seed)).unwrap().ridge(ridge).unwrap();
-            holds(&f.free_of_ridge(IndexSet::new(DIM, vec![2])), &set);
-        }
-    }
-
-    #[test]
-    fn never_above_for_classes() {
-        let (inner, free) = (KSparse::new(2, DIM).unwrap(), IndexSet::new(DIM + 1, vec![DIM]));
-        let set = Always::intercept(&inner);
-        holds_for(|a, seed, ridge| {
+            let a = &dense(&data, DIM);
+            let f = ridged(a, least_squares(a, seed), ridge);
+            let weighted = ridged(a, least_squares(a, seed).weighted(weights()).unwrap(), ridge);
+            let far: Vec<f64> = target(a, 3, 0.1, seed).into_iter().map(|y| y + 50.0).collect();
+            let far = LeastSquares::new(far).unwrap().weighted(weights()).unwrap();
             let odds: Vec<f64> = target(a, 3, 0.1, seed).iter().map(|z| 4.0 * z + 0.5).collect();
-            let loss = Logistic::new(simulate::labels(&odds, seed)).unwrap();
-            let weighted = loss.clone().weighted(weights()).unwrap();
-            holds(&Objective::new(a, &weighted).unwrap().ridge(ridge).unwrap(), &inner);
-            let f = Objective::new(WithIntercept::new(a), loss).unwrap().ridge(ridge).unwrap();
-            holds(&f.free_of_ridge(free.clone()), &set)
-        });
+            let classes = Logistic::new(simulate::labels(&odds, seed)).unwrap();
+            let weighted_classes = ridged(a, classes.clone().weighted(weights()).unwrap(), ridge);
+            let classes = ridged(WithIntercept::new(a), classes, ridge).free_of_ridge(free());
+            let gaps = [
+                holds(&f, &k_sparse(3)),
+                holds(&weighted, &k_sparse(3)),
+                holds(&f, &groups),
+                holds(&f, &kept),
+                holds(&ridged(WithIntercept::new(a), far, ridge).free_of_ridge(free()), &kept_intercept),
+                holds(&classes, &Always::intercept(&k_sparse(2))),
+            ];
+            assert!(ridge < 10.0 || gaps.iter().all(|gap| *gap < 0.02), "seed {seed}: {gaps:?}");
+            holds(&weighted_classes, &k_sparse(2));
+            holds(&f, &windows);
+            holds(&f.free_of_ridge(IndexSet::new(DIM, vec![2])), &k_sparse(3));
+        }
     }
 
     /// A fit on a design with unit columns and ten planted atoms at a signal-to-noise ratio of 5.

@@ -233,14 +233,4 @@ mod tests {
         assert!((x.distance(&y) / expected - 1.0).abs() < 1e-3, "{} {expected}", x.distance(&y));
         assert_eq!(x.distance(&x), 0.0);
     }
-
-    #[test]
-    fn truncation_is_the_best_approximation() {
-        let x = sample(10, 8, 4, 0);
-        let values = x.singular_values();
-        let y = x.truncated(2);
-        let error = values[2..].iter().map(|s| s * s).sum::<f64>().sqrt();
-        assert!((x.distance(&y) - error).abs() < 1e-10 * x.norm());
-        assert_eq!(y.rank_bound(), 2);
-    }
 }

@@ -258,12 +258,4 @@ mod tests {
         };
         assert_eq!(on(1), on(2));
     }
-
-    #[test]
-    fn places_outside_are_named() {
-        let error = Pattern::new((2, 2), &[0, 2], &[0, 0]).unwrap_err();
-        assert_eq!(error, Error::Index { what: "row index", position: 1, index: 2, bound: 2 });
-        assert!(Pattern::new((2, 2), &[], &[]).is_err());
-        assert!(Pattern::new((2, 2), &[0], &[0, 1]).is_err());
-    }
 }

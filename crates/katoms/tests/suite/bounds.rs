@@ -2,31 +2,21 @@
 
 use std::ops::ControlFlow;
 
-use katoms::loss::{AnyLoss, LeastSquares, Logistic, Loss, Split};
-use katoms::operator::{Dense, LinearOperator, subsampled_dct};
+use crate::planted::{Design, Planted, choices, image, k_sparse, least, objective, of_atoms, squares};
+use katoms::loss::{AnyLoss, Logistic, Loss, Split};
+use katoms::operator::{Dense, subsampled_dct};
 use katoms::select::{Bounds, CrossValidation, Folds, Preparation, cross_validate};
-use katoms::set::{Always, AnyAtoms, ConstraintSet, CoordinateSet, KSparse};
+use katoms::set::{Always, AnyAtoms, ConstraintSet, CoordinateSet};
 use katoms::space::{IndexSet, SparseVec, Subspace};
 use katoms::{Error, Fit, Objective, Options, Outcome, Status, Stop, fit, simulate};
 
-type Point = SparseVec;
-
-fn search<A, L, S>(f: &Objective<A, L>, set: &S, bounds: &Bounds) -> Outcome<Point>
-where
-    A: LinearOperator<Point = Point, Covector = Vec<f64>>,
-    L: Loss,
-    S: CoordinateSet,
-{
+fn search(f: &Objective<impl Design, impl Loss>, set: &impl CoordinateSet, bounds: &Bounds) -> Outcome<SparseVec> {
     Fit::new(f, set).bounds(bounds.clone()).run().unwrap()
 }
 
 /// The minimum over some coordinates within the bounds, by coordinate descent with much patience: each step has the
 /// largest curvature that there can be, and stays within the bounds.
-fn patient<A, L>(f: &Objective<A, L>, coordinates: &[usize], bounds: &Bounds) -> f64
-where
-    A: LinearOperator<Point = Point, Covector = Vec<f64>>,
-    L: Loss,
-{
+fn patient(f: &Objective<impl Design, impl Loss>, coordinates: &[usize], bounds: &Bounds) -> f64 {
     let t = IndexSet::new(f.operator().domain(), coordinates.to_vec());
     let units: Vec<_> = (0..t.dimension()).map(|i| f.at(t.basis(i))).collect();
     let zero = f.at(t.point(&vec![0.0; t.dimension()]));
@@ -53,34 +43,17 @@ where
     f.value(&x)
 }
 
-/// All choices of k of n.
-fn choices(n: usize, k: usize) -> Vec<Vec<usize>> {
-    let subsets = (0..1_usize << n).filter(|bits| bits.count_ones() as usize == k);
-    subsets.map(|bits| (0..n).filter(|j| bits >> j & 1 == 1).collect()).collect()
-}
-
 /// The best of all choices of k atoms.
-fn truth<A, L, S>(f: &Objective<A, L>, set: &S, bounds: &Bounds) -> f64
-where
-    A: LinearOperator<Point = Point, Covector = Vec<f64>>,
-    L: Loss,
-    S: CoordinateSet,
-{
-    let (atoms, kept) = (set.candidates(), set.kept());
+fn truth(f: &Objective<impl Design, impl Loss>, set: &impl CoordinateSet, bounds: &Bounds) -> f64 {
+    let atoms = set.candidates();
     let open: Vec<usize> = (0..atoms.len()).filter(|&atom| !atoms.members(atom).is_empty()).collect();
-    let value = |chosen: Vec<usize>| {
-        let members = chosen.iter().flat_map(|&at| atoms.members(open[at]).iter().copied());
-        patient(f, &members.chain(kept.indices().iter().copied()).collect::<Vec<_>>(), bounds)
-    };
-    choices(open.len(), set.atoms()).into_iter().map(value).fold(f64::INFINITY, f64::min)
+    let value =
+        |chosen: Vec<usize>| patient(f, &of_atoms(set, &chosen.iter().map(|&at| open[at]).collect::<Vec<_>>()), bounds);
+    least(choices(open.len(), set.atoms()).into_iter().map(value))
 }
 
 /// Whether no slope within the bounds is left on the stored coordinates.
-fn is_stationary<A, L>(f: &Objective<A, L>, x: &Point, bounds: &Bounds) -> bool
-where
-    A: LinearOperator<Point = Point, Covector = Vec<f64>>,
-    L: Loss,
-{
+fn is_stationary(f: &Objective<impl Design, impl Loss>, x: &SparseVec, bounds: &Bounds) -> bool {
     let x = f.at(x.clone());
     let (t, null) = (
         IndexSet::new(x.point().dim(), x.point().indices().to_vec()),
@@ -99,26 +72,21 @@ where
 
 /// Correlated columns, a target in which some coefficients are negative, and labels.
 struct Small {
-    rows: usize,
-    columns: usize,
-    x: Vec<f64>,
+    problem: Planted,
     losses: [AnyLoss; 2],
 }
 
 impl Small {
     fn new(rows: usize, columns: usize, seed: u64) -> Self {
-        let x = simulate::autoregressive(rows, columns, 0.6, seed);
-        let truth = simulate::sparse_signal(columns, 4, seed);
-        let mut clean = vec![0.0; rows];
-        Dense::column_major(&x, rows, columns).unwrap().apply(&truth, &mut clean);
-        let target = simulate::noisy(&clean, 1.0, seed);
-        let labels = simulate::labels(&clean, seed);
-        let losses = [LeastSquares::new(target).unwrap().into(), Logistic::new(labels).unwrap().into()];
-        Self { rows, columns, x, losses }
+        let mut problem = Planted::correlated((rows, columns, 4), 0.6, 0.0, seed);
+        let labels = simulate::labels(&problem.target, seed);
+        problem.target = simulate::noisy(&problem.target, 1.0, seed);
+        let losses = [problem.loss().into(), Logistic::new(labels).unwrap().into()];
+        Self { problem, losses }
     }
 
     fn design(&self) -> Dense<'_, f64> {
-        Dense::column_major(&self.x, self.rows, self.columns).unwrap()
+        self.problem.operator()
     }
 }
 
@@ -133,32 +101,27 @@ fn several_bounds(dim: usize) -> Vec<Bounds> {
     ]
 }
 
+/// The search finds what trying every choice finds, within the bounds, and says so.
+fn is_solved(f: &Objective<impl Design, impl Loss>, set: &impl CoordinateSet, bounds: &Bounds) -> Outcome<SparseVec> {
+    let (outcome, right) = (search(f, set, bounds), truth(f, set, bounds));
+    assert!((outcome.objective - right).abs() < 1e-8 * right, "{} {right}: {bounds:?}", outcome.objective);
+    assert!(bounds.contain(&outcome.point) && is_stationary(f, &outcome.point, bounds), "{bounds:?}");
+    assert!(set.chosen(&outcome.point).len() <= set.atoms());
+    outcome
+}
+
 #[test]
 fn small_problems_are_solved_as_by_trying_every_support() {
-    for seed in 0..4 {
+    for seed in 0..2 {
         let small = Small::new(30, 8, seed);
-        let design = small.design();
         for loss in &small.losses {
-            let f = Objective::new(&design, loss.clone()).unwrap().ridge(0.5).unwrap();
-            for (b, bounds) in several_bounds(8).iter().enumerate() {
-                for k in [1, 3] {
-                    let set = KSparse::new(k, 8).unwrap();
-                    let outcome = search(&f, &set, bounds);
-                    let right = truth(&f, &set, bounds);
-                    let what = format!("seed {seed} bounds {b} k {k} {loss:?}");
-                    assert!((outcome.objective - right).abs() < 1e-9 * right, "{} {right}: {what}", outcome.objective);
-                    assert_eq!(outcome.status, Status::Converged, "{what}");
-                    assert!(bounds.contain(&outcome.point) && outcome.point.indices().len() <= k);
-                    assert!(is_stationary(&f, &outcome.point, bounds), "{what}");
-                    let quality = outcome.quality.unwrap();
-                    assert!(quality.exhaustive && !quality.improvable(), "{what}");
-                    assert!(quality.stationarity <= 1e-9, "{what}");
-                    assert_eq!(
-                        quality.exchanges_compared,
-                        outcome.point.indices().len() * (8 - outcome.point.indices().len())
-                    );
-                    assert_eq!(outcome.iterations, outcome.trace.len());
-                }
+            let f = objective(small.design(), loss.clone()).ridge(0.5).unwrap();
+            for (bounds, k) in several_bounds(8).iter().flat_map(|bounds| [(bounds, 1), (bounds, 3)]) {
+                let outcome = is_solved(&f, &k_sparse(k, 8), bounds);
+                assert_eq!((outcome.status, outcome.iterations), (Status::Converged, outcome.trace.len()));
+                let (quality, count) = (outcome.quality.unwrap(), outcome.point.indices().len());
+                assert!(quality.exhaustive && !quality.improvable() && quality.stationarity <= 1e-9, "{quality:?}");
+                assert_eq!(quality.exchanges_compared, count * (8 - count));
             }
         }
     }
@@ -169,32 +132,21 @@ fn small_problems_are_solved_as_by_trying_every_support() {
 fn every_structure_is_solved_as_by_trying_every_choice() {
     let disjoint = vec![vec![0, 1], vec![2, 3, 4], vec![5], vec![6, 7]];
     let shared = vec![vec![0, 1, 2], vec![2, 3, 4], vec![4, 5], vec![6, 7, 0]];
-    for seed in 0..3 {
-        let small = Small::new(30, 8, seed + 10);
+    let weights: Vec<f64> = (0..30).map(|i| [1.0, 0.5, 2.0, 0.0][i % 4]).collect();
+    let preparation = Preparation { ridge: 0.3, ..Preparation::default() };
+    for (seed, groups) in [(10, &disjoint), (10, &shared), (11, &disjoint), (11, &shared)] {
+        let small = Small::new(30, 8, seed);
         let design = small.design();
-        let weights: Vec<f64> = (0..30).map(|i| [1.0, 0.5, 2.0, 0.0][i % 4]).collect();
-        let losses: [AnyLoss; 2] = match &small.losses {
-            [AnyLoss::Squares(squares), AnyLoss::Logistic(logistic)] => [
-                squares.clone().weighted(weights.clone()).unwrap().into(),
-                logistic.clone().weighted(weights).unwrap().into(),
-            ],
-            _ => unreachable!("the losses are those"),
-        };
-        for groups in [&disjoint, &shared] {
-            let atoms = Always::new(AnyAtoms::groups(2, 8, groups.clone()).unwrap(), vec![3]).unwrap();
-            for loss in &losses {
-                let preparation = Preparation { ridge: 0.3, ..Preparation::default() };
-                let f = preparation.objective(&design, loss, (0..30).collect()).unwrap();
-                let set = preparation.set(&atoms).unwrap();
-                for (b, bounds) in several_bounds(8).iter().enumerate() {
-                    let scaled = f.operator().scaled_bounds(bounds).unwrap();
-                    let outcome = search(&f, &set, &scaled);
-                    let right = truth(&f, &set, &scaled);
-                    let what = format!("seed {seed} bounds {b} {groups:?}");
-                    assert!((outcome.objective - right).abs() < 1e-8 * right, "{} {right}: {what}", outcome.objective);
-                    assert!(scaled.contain(&outcome.point) && is_stationary(&f, &outcome.point, &scaled), "{what}");
-                    assert!(set.chosen(&outcome.point).len() <= 2);
-                }
+        let set = Always::new(AnyAtoms::groups(2, 8, groups.clone()).unwrap(), vec![3]).unwrap();
+        let set = preparation.set(&set).unwrap();
+        for loss in &small.losses {
+            let loss: AnyLoss = match loss {
+                AnyLoss::Squares(squares) => squares.clone().weighted(weights.clone()).unwrap().into(),
+                AnyLoss::Logistic(logistic) => logistic.clone().weighted(weights.clone()).unwrap().into(),
+            };
+            let f = preparation.objective(&design, &loss, (0..30).collect()).unwrap();
+            for bounds in several_bounds(8) {
+                is_solved(&f, &set, &f.operator().scaled_bounds(&bounds).unwrap());
             }
         }
     }
@@ -207,11 +159,9 @@ fn a_planted_signal_of_one_sign_is_found() {
     let places = [3, 50, 77, 120, 121, 190];
     let truth = SparseVec::new(columns, places.to_vec(), vec![1.0, 2.0, 0.7, 1.5, 1.1, 0.9]).unwrap();
     let design = Dense::column_major(&x, rows, columns).unwrap();
-    let mut clean = vec![0.0; rows];
-    design.apply(&truth, &mut clean);
-    let bounds = Bounds::nonnegative(columns).unwrap();
-    let set = KSparse::new(6, columns).unwrap();
-    let f = Objective::new(&design, LeastSquares::new(simulate::noisy(&clean, 0.1, 5)).unwrap()).unwrap();
+    let clean = image(&design, &truth);
+    let (bounds, set) = (Bounds::nonnegative(columns).unwrap(), k_sparse(6, columns));
+    let f = objective(&design, squares(simulate::noisy(&clean, 0.1, 5)));
     let outcome = search(&f, &set, &bounds);
     assert_eq!(outcome.point.indices(), places);
     assert!(outcome.point.values().iter().all(|v| *v > 0.0) && outcome.status == Status::Converged);
@@ -222,7 +172,7 @@ fn a_planted_signal_of_one_sign_is_found() {
     let wide = search(&f, &set, &wide);
     assert!((free.objective - wide.objective).abs() < 1e-9 * free.objective);
     // A perfect fit is an end.
-    let f = Objective::new(&design, LeastSquares::new(clean).unwrap()).unwrap();
+    let f = objective(&design, squares(clean));
     let outcome = search(&f, &set, &bounds);
     assert_eq!((outcome.status, outcome.point.indices()), (Status::Converged, &places[..]));
 }
@@ -233,16 +183,16 @@ fn what_the_bounds_forbid_is_not_chosen() {
     let x = simulate::gaussian(40, 6, 2);
     let design = Dense::column_major(&x, 40, 6).unwrap();
     let y: Vec<f64> = x[..40].iter().map(|v| -3.0 * v).collect();
-    let f = Objective::new(&design, LeastSquares::new(y).unwrap()).unwrap();
+    let f = objective(&design, squares(y));
     let out = Bounds::new(vec![0.0; 6], vec![0.0; 6]).unwrap();
-    let outcome = search(&f, &KSparse::new(3, 6).unwrap(), &out);
+    let outcome = search(&f, &k_sparse(3, 6), &out);
     assert_eq!((outcome.point.indices().len(), outcome.status), (0, Status::Converged));
     let mut upper = vec![f64::INFINITY; 6];
     upper[0] = 0.0;
     let lower = vec![f64::NEG_INFINITY; 6];
     let mut closed = lower.clone();
     closed[0] = 0.0;
-    let without = search(&f, &KSparse::new(2, 6).unwrap(), &Bounds::new(closed, upper).unwrap());
+    let without = search(&f, &k_sparse(2, 6), &Bounds::new(closed, upper).unwrap());
     assert!(!without.point.indices().contains(&0) && without.objective > 1.0);
 }
 
@@ -250,14 +200,14 @@ fn what_the_bounds_forbid_is_not_chosen() {
 #[test]
 fn units_change_nothing() {
     let small = Small::new(40, 12, 3);
-    let AnyLoss::Squares(_) = &small.losses[0] else { unreachable!("the first loss is that of squares") };
-    let y = simulate::noisy(&small.x[..40], 1.0, 4);
+    let x = &small.problem.design;
+    let y = simulate::noisy(&x[..40], 1.0, 4);
     let unit = |j: usize| 10_f64.powi((j % 5) as i32 - 2);
-    let copy: Vec<f64> = small.x.iter().enumerate().map(|(at, v)| v * unit(at / 40)).collect();
+    let copy: Vec<f64> = x.iter().enumerate().map(|(at, v)| v * unit(at / 40)).collect();
     let far: Vec<f64> = y.iter().map(|v| 1e6 * v).collect();
-    let set = KSparse::new(4, 12).unwrap();
-    let f = Objective::new(small.design(), LeastSquares::new(y).unwrap()).unwrap();
-    let g = Objective::new(Dense::column_major(&copy, 40, 12).unwrap(), LeastSquares::new(far).unwrap()).unwrap();
+    let set = k_sparse(4, 12);
+    let f = objective(small.design(), squares(y));
+    let g = objective(Dense::column_major(&copy, 40, 12).unwrap(), squares(far));
     let bounds = Bounds::new(vec![-0.1; 12], vec![0.2; 12]).unwrap();
     let other: (Vec<f64>, Vec<f64>) = (0..12).map(|j| (-0.1 * 1e6 / unit(j), 0.2 * 1e6 / unit(j))).unzip();
     let (x, z) = (search(&f, &set, &bounds), search(&g, &set, &Bounds::new(other.0, other.1).unwrap()));
@@ -270,7 +220,7 @@ fn the_path_falls_and_each_size_is_a_search() {
     let small = Small::new(40, 10, 7);
     let design = small.design();
     let preparation = Preparation::default();
-    let set = preparation.set(&KSparse::new(1, 10).unwrap()).unwrap();
+    let set = preparation.set(&k_sparse(1, 10)).unwrap();
     for loss in &small.losses {
         let f = preparation.objective(&design, loss, (0..40).collect()).unwrap();
         let bounds = f.operator().scaled_bounds(&Bounds::nonnegative(10).unwrap()).unwrap();
@@ -303,8 +253,8 @@ fn the_path_falls_and_each_size_is_a_search() {
 fn a_search_heeds_the_observer_and_the_caps() {
     let small = Small::new(40, 12, 8);
     let design = small.design();
-    let set = KSparse::new(6, 12).unwrap();
-    let f = Objective::new(&design, small.losses[0].clone()).unwrap();
+    let set = k_sparse(6, 12);
+    let f = objective(&design, small.losses[0].clone());
     let fit = || Fit::new(&f, &set).bounds(Bounds::nonnegative(12).unwrap());
     let stopped = fit().observe(|_, _| ControlFlow::Break(())).run().unwrap();
     assert_eq!((stopped.status, stopped.iterations, stopped.point.indices().len()), (Status::Stopped, 1, 1));
@@ -320,8 +270,8 @@ fn a_search_heeds_the_observer_and_the_caps() {
 fn a_start_at_the_answer_stays_there() {
     let small = Small::new(40, 12, 9);
     let design = small.design();
-    let set = KSparse::new(3, 12).unwrap();
-    let f = Objective::new(&design, small.losses[0].clone()).unwrap();
+    let set = k_sparse(3, 12);
+    let f = objective(&design, small.losses[0].clone());
     let fit = || Fit::new(&f, &set).bounds(Bounds::nonnegative(12).unwrap());
     let first = fit().run().unwrap();
     let second = fit().start(first.point.clone()).run().unwrap();
@@ -339,7 +289,7 @@ fn folds_are_fits_on_their_own_rows() {
     let design = small.design();
     let folds = Folds::random(36, 3, 1).unwrap();
     let bounds = Bounds::new(vec![0.0; 8], vec![0.8; 8]).unwrap();
-    let set = KSparse::new(1, 8).unwrap();
+    let set = k_sparse(1, 8);
     for loss in &small.losses {
         let options =
             CrossValidation { ridges: vec![0.0, 1.0], bounds: Some(bounds.clone()), ..CrossValidation::new([1, 2, 4]) };
@@ -356,8 +306,7 @@ fn folds_are_fits_on_their_own_rows() {
                 let set = preparation.set(&set.with_atoms(score.choice.atoms).unwrap()).unwrap();
                 let x = search(&f, &set, &f.operator().scaled_bounds(&bounds).unwrap()).point;
                 let (coefficients, constant) = f.operator().to_original(&x);
-                let mut all = vec![0.0; 36];
-                design.apply(&coefficients, &mut all);
+                let all = image(&design, &coefficients);
                 let predicted: Vec<f64> = held_out.iter().map(|&i| all[i] + constant).collect();
                 let right = loss.subset(&held_out).unwrap().value(&predicted) / held_out.len() as f64;
                 assert!((score.folds[fold] - right).abs() < 1e-7 * right, "{:?} {fold}", score.choice);
@@ -378,8 +327,8 @@ fn folds_are_fits_on_their_own_rows() {
 fn bounds_that_do_not_fit_are_named() {
     let small = Small::new(30, 8, 1);
     let design = small.design();
-    let f = Objective::new(&design, small.losses[0].clone()).unwrap();
-    let set = KSparse::new(2, 8).unwrap();
+    let f = objective(&design, small.losses[0].clone());
+    let set = k_sparse(2, 8);
     let bounded = |count: usize| Fit::new(&f, &set).bounds(Bounds::nonnegative(count).unwrap());
     let error = bounded(7).run().unwrap_err().to_string();
     assert!(error.contains("the list of bounds has length 7, but 8 is needed"), "{error}");
@@ -395,8 +344,8 @@ fn bounds_that_do_not_fit_are_named() {
     assert_eq!(error.to_string(), "option shrinkage is 4; it must be 0 alone, where there are bounds");
     // Columns that are not to be had one by one.
     let dct = subsampled_dct(32, (0..16).collect()).unwrap();
-    let f = Objective::new(dct, LeastSquares::new(vec![1.0; 16]).unwrap()).unwrap();
-    let set = KSparse::new(2, 32).unwrap();
+    let f = objective(dct, squares(vec![1.0; 16]));
+    let set = k_sparse(2, 32);
     let error = Fit::new(&f, &set).bounds(Bounds::nonnegative(32).unwrap()).run();
     assert!(matches!(error, Err(Error::Unsuitable { .. })), "{error:?}");
 }

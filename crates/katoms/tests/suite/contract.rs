@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use katoms::linalg::{Matrix, Multiply, dot, norm};
-use katoms::operator::{ColumnMoments, LinearOperator, Moments, Parts, adjoint_many};
+use katoms::operator::{ColumnMoments, Csc, Dense, LinearOperator, Moments, Parts, SparseIndex, adjoint_many};
 use katoms::simulate::{generator, low_rank_factors, normals, sparse_signal};
 use katoms::space::{Covector, Entrywise, LowRank, MatrixCovector, Point, SparseVec};
 use proptest::collection::vec;
@@ -82,17 +82,15 @@ impl Space for LowRank {
 
 /// The whole contract, for the operator and for a reference to it. Row i of `truth` is what
 /// output i takes of the flattened point.
-pub fn holds<A>(a: &A, truth: &Matrix)
-where
-    A: LinearOperator<Point: Space<Gradient = A::Covector>>,
-{
+pub fn holds<P: Space>(a: &impl LinearOperator<Point = P, Covector = P::Gradient>, truth: &Matrix) {
     holds_among_terms(a, truth, truth.norm());
 }
 
 /// The same for an operator that computes with terms of this norm, of which `truth` is what is left.
-pub fn holds_among_terms<A>(a: &A, truth: &Matrix, terms: f64)
+pub fn holds_among_terms<P, A>(a: &A, truth: &Matrix, terms: f64)
 where
-    A: LinearOperator<Point: Space<Gradient = A::Covector>>,
+    P: Space,
+    A: LinearOperator<Point = P, Covector = P::Gradient>,
 {
     a_shared_pass_is_one_by_one(a);
     check(&Erased(a), truth, 1.0 + terms);
@@ -100,66 +98,66 @@ where
 }
 
 /// A shared pass of equal views has the bits of single passes.
-fn a_shared_pass_is_one_by_one<A>(a: &A)
-where
-    A: LinearOperator<Point: Space<Gradient = A::Covector>>,
-{
+fn a_shared_pass_is_one_by_one<P: Space>(a: &impl LinearOperator<Point = P, Covector = P::Gradient>) {
     let rs: Vec<Vec<f64>> = (0..3).map(|q| residual(a.n_outputs(), 10 + q)).collect();
     let rs: Vec<&[f64]> = rs.iter().map(Vec::as_slice).collect();
     let mut shared = vec![a.new_covector(); rs.len()];
     adjoint_many(&vec![a; rs.len()], &rs, &mut shared);
     for (r, shared) in rs.iter().zip(&shared) {
-        assert_eq!(A::Point::bits(shared), A::Point::bits(&adjoint(a, r)));
+        assert_eq!(P::bits(shared), P::bits(&adjoint(a, r)));
     }
 }
 
-/// An operator without its type, so that the contract is compiled once for each space and not once for each
-/// view of a view.
-struct Erased<'a, P: Point, G>(&'a dyn Products<P, G>);
+use erased::Erased;
 
-/// Forwards the products of an operator to an object, and from the object to an operator.
-macro_rules! erased {
-    ($(fn $name:ident(&self $(, $argument:ident: $type:ty)*) $(-> $result:ty)?;)*) => {
-        trait Products<P: Point, G>: Sync {
-            $(fn $name(&self $(, $argument: $type)*) $(-> $result)?;)*
-        }
-        impl<P: Point, G, A: LinearOperator<Point = P, Covector = G>> Products<P, G> for A {
-            $(fn $name(&self $(, $argument: $type)*) $(-> $result)? {
-                LinearOperator::$name(self $(, $argument)*)
-            })*
-        }
-        impl<P: Point, G: Covector<P>> LinearOperator for Erased<'_, P, G> {
-            type Point = P;
-            type Covector = G;
-            type Base = Self;
-            fn base(&self) -> &Self {
-                self
+mod erased {
+    use super::{LinearOperator, Parts, Space};
+
+    /// An operator without its type, so that the contract is compiled once for each space and not once for each
+    /// view of a view.
+    pub struct Erased<'a, P: Space>(pub &'a dyn Products<P>);
+
+    /// Forwards the products of an operator to an object, and from the object to an operator.
+    macro_rules! erased {
+        ($(fn $name:ident(&self $(, $argument:ident: $type:ty)*) $(-> $result:ty)?;)*) => {
+            pub trait Products<P: Space>: Sync {
+                $(fn $name(&self $(, $argument: $type)*) $(-> $result)?;)*
             }
-            $(fn $name(&self $(, $argument: $type)*) $(-> $result)? {
-                self.0.$name($($argument),*)
-            })*
-        }
-    };
+            impl<P: Space, A: LinearOperator<Point = P, Covector = P::Gradient>> Products<P> for A {
+                $(fn $name(&self $(, $argument: $type)*) $(-> $result)? {
+                    LinearOperator::$name(self $(, $argument)*)
+                })*
+            }
+            impl<P: Space> LinearOperator for Erased<'_, P> {
+                type Point = P;
+                type Covector = P::Gradient;
+                type Base = Self;
+                fn base(&self) -> &Self {
+                    self
+                }
+                $(fn $name(&self $(, $argument: $type)*) $(-> $result)? {
+                    self.0.$name($($argument),*)
+                })*
+            }
+        };
+    }
+
+    erased! {
+        fn domain(&self) -> P::Domain;
+        fn n_outputs(&self) -> usize;
+        fn new_covector(&self) -> P::Gradient;
+        fn apply(&self, x: &P, out: &mut [f64]);
+        fn adjoint(&self, r: &[f64], out: &mut P::Gradient);
+        fn adjoint_on(&self, r: &[f64], t: &P::Support) -> P;
+        fn adjoint_block(&self, rs: &[&[f64]], out: &mut [P::Gradient]);
+        fn adjoint_parts(&self, parts: &Parts, rs: &[&[f64]], out: &mut [Vec<P::Gradient>]);
+        fn energies(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>>;
+        fn apply_covector(&self, g: &P::Gradient, out: &mut [f64]);
+        fn has_cheap_columns(&self) -> bool;
+    }
 }
 
-erased! {
-    fn domain(&self) -> P::Domain;
-    fn n_outputs(&self) -> usize;
-    fn new_covector(&self) -> G;
-    fn apply(&self, x: &P, out: &mut [f64]);
-    fn adjoint(&self, r: &[f64], out: &mut G);
-    fn adjoint_on(&self, r: &[f64], t: &P::Support) -> P;
-    fn adjoint_block(&self, rs: &[&[f64]], out: &mut [G]);
-    fn adjoint_parts(&self, parts: &Parts, rs: &[&[f64]], out: &mut [Vec<G>]);
-    fn energies(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>>;
-    fn apply_covector(&self, g: &G, out: &mut [f64]);
-    fn has_cheap_columns(&self) -> bool;
-}
-
-fn check<A>(a: &A, truth: &Matrix, size: f64)
-where
-    A: LinearOperator<Point: Space<Gradient = A::Covector>>,
-{
+fn check<P: Space>(a: &Erased<'_, P>, truth: &Matrix, size: f64) {
     has_the_shape_of(a, truth);
     multiplies_as(a, truth, size);
     restrictions_are_those_of_the_adjoint(a, size);
@@ -169,52 +167,43 @@ where
     energies_are_sums_of_squares(a, truth, size);
 }
 
-fn has_the_shape_of<A>(a: &A, truth: &Matrix)
-where
-    A: LinearOperator<Point: Space<Gradient = A::Covector>>,
-{
+fn has_the_shape_of<P: Space>(a: &Erased<'_, P>, truth: &Matrix) {
     assert_eq!(a.n_outputs(), truth.rows());
     let zero = a.new_covector();
-    assert_eq!(A::Point::gradient_domain(&zero), a.domain());
-    assert_eq!(A::Point::flat_gradient(&zero), vec![0.0; truth.columns()]);
+    assert_eq!(P::gradient_domain(&zero), a.domain());
+    assert_eq!(P::flat_gradient(&zero), vec![0.0; truth.columns()]);
 }
 
 /// A·x, Aᵀ·r, linearity, and outputs that are overwritten whatever they held.
-fn multiplies_as<A>(a: &A, truth: &Matrix, size: f64)
-where
-    A: LinearOperator<Point: Space<Gradient = A::Covector>>,
-{
-    let (x, y) = (A::Point::sample(a.domain(), 1), A::Point::sample(a.domain(), 2));
+fn multiplies_as<P: Space>(a: &Erased<'_, P>, truth: &Matrix, size: f64) {
+    let (x, y) = (P::sample(a.domain(), 1), P::sample(a.domain(), 2));
     let (ax, ay) = (apply(a, &x), apply(a, &y));
     near(&ax, &times(truth, &x.flat()), size * x.norm());
-    assert_eq!(apply(a, &A::Point::zero(a.domain())), vec![0.0; a.n_outputs()]);
-    let combined = apply(a, &A::Point::combine(2.0, &x, -3.0, &y));
+    assert_eq!(apply(a, &P::zero(a.domain())), vec![0.0; a.n_outputs()]);
+    let combined = apply(a, &P::combine(2.0, &x, -3.0, &y));
     let expected: Vec<f64> = ax.iter().zip(&ay).map(|(ax, ay)| 2.0 * ax - 3.0 * ay).collect();
     near(&combined, &expected, size * (x.norm() + y.norm()));
 
     let r = residual(a.n_outputs(), 3);
     let g = adjoint(a, &r);
-    near(&A::Point::flat_gradient(&g), &times(&truth.transposed(), &r), size * norm(&r));
+    near(&P::flat_gradient(&g), &times(&truth.transposed(), &r), size * norm(&r));
     let mut stale = adjoint(a, &residual(a.n_outputs(), 4));
     stale.add(0.5, &x);
     a.adjoint(&r, &mut stale);
-    assert_eq!(A::Point::flat_gradient(&stale), A::Point::flat_gradient(&g), "what was there before shows");
+    assert_eq!(P::flat_gradient(&stale), P::flat_gradient(&g), "what was there before shows");
 }
 
 /// ⟨A·x, r⟩ = ⟨x, Aᵀ·r⟩ through either restriction, `adjoint_on` = `adjoint` then `on`, and its block is one by one.
-fn restrictions_are_those_of_the_adjoint<A>(a: &A, size: f64)
-where
-    A: LinearOperator<Point: Space<Gradient = A::Covector>>,
-{
-    let (x, r) = (A::Point::sample(a.domain(), 5), residual(a.n_outputs(), 6));
+fn restrictions_are_those_of_the_adjoint<P: Space>(a: &Erased<'_, P>, size: f64) {
+    let (x, r) = (P::sample(a.domain(), 5), residual(a.n_outputs(), 6));
     let scale = size * norm(&r);
     let g = adjoint(a, &r);
     let (on_support, on_search) = (a.adjoint_on(&r, &x.support()), g.on(&x.search()));
     let product = dot(&apply(a, &x), &r);
     near(&[x.dot(&on_support), x.dot(&on_search)], &[product; 2], scale * x.norm());
 
-    for t in [x.support(), A::Point::sample(a.domain(), 7).support(), A::Point::of_gradient(&g).support()] {
-        let (found, expected) = (a.adjoint_on(&r, &t), A::Point::of_gradient(&g).on(&t));
+    for t in [x.support(), P::sample(a.domain(), 7).support(), P::of_gradient(&g).support()] {
+        let (found, expected) = (a.adjoint_on(&r, &t), P::of_gradient(&g).on(&t));
         near(&found.flat(), &expected.flat(), scale);
         assert_eq!(found.domain(), a.domain());
         let other = residual(a.n_outputs(), 8);
@@ -222,39 +211,33 @@ where
         near(&block[0].flat(), &found.flat(), scale);
         near(&block[1].flat(), &a.adjoint_on(&other, &t).flat(), size * norm(&other));
     }
-    let nothing = a.adjoint_on(&r, &A::Point::zero(a.domain()).support());
+    let nothing = a.adjoint_on(&r, &P::zero(a.domain()).support());
     assert_eq!(nothing.norm(), 0.0);
 }
 
 /// A block has the bits of single passes.
-fn a_block_is_one_by_one<A>(a: &A)
-where
-    A: LinearOperator<Point: Space<Gradient = A::Covector>>,
-{
+fn a_block_is_one_by_one<P: Space>(a: &Erased<'_, P>) {
     for count in [0, 1, 2, 5] {
         let rs: Vec<Vec<f64>> = (0..count).map(|q| residual(a.n_outputs(), 10 + q)).collect();
         let rs: Vec<&[f64]> = rs.iter().map(Vec::as_slice).collect();
-        let single: Vec<_> = rs.iter().map(|r| A::Point::bits(&adjoint(a, r))).collect();
+        let single: Vec<_> = rs.iter().map(|r| P::bits(&adjoint(a, r))).collect();
         let mut block = vec![a.new_covector(); rs.len()];
         a.adjoint_block(&rs, &mut block);
-        assert_eq!(block.iter().map(A::Point::bits).collect::<Vec<_>>(), single);
+        assert_eq!(block.iter().map(P::bits).collect::<Vec<_>>(), single);
     }
 }
 
 /// `apply_covector` is `apply` of the same numbers, so that A·Aᵀ is symmetric and psd.
-fn covectors_are_multiplied_as_points<A>(a: &A, size: f64)
-where
-    A: LinearOperator<Point: Space<Gradient = A::Covector>>,
-{
+fn covectors_are_multiplied_as_points<P: Space>(a: &Erased<'_, P>, size: f64) {
     let (r, s) = (residual(a.n_outputs(), 8), residual(a.n_outputs(), 9));
     let scale = size.powi(2) * norm(&r) * (norm(&s) + norm(&r));
     let (mut g, h) = (adjoint(a, &r), adjoint(a, &s));
     let (aatr, aats) = (apply_covector(a, &g), apply_covector(a, &h));
-    near(&aatr, &apply(a, &A::Point::of_gradient(&g)), scale);
+    near(&aatr, &apply(a, &P::of_gradient(&g)), scale);
     near(&[dot(&s, &aatr)], &[dot(&r, &aats)], scale);
-    near(&[dot(&r, &aatr)], &[norm(&A::Point::flat_gradient(&g)).powi(2)], scale);
+    near(&[dot(&r, &aatr)], &[norm(&P::flat_gradient(&g)).powi(2)], scale);
     // A ridge adds a multiple of the point to a gradient.
-    let x = A::Point::sample(a.domain(), 11);
+    let x = P::sample(a.domain(), 11);
     g.add(-2.0, &x);
     let expected: Vec<f64> = aatr.iter().zip(apply(a, &x)).map(|(g, x)| g - 2.0 * x).collect();
     near(&apply_covector(a, &g), &expected, scale + size * x.norm());
@@ -262,10 +245,7 @@ where
 
 /// Every part's adjoint is that of the residual on its rows alone, and together they are the whole.
 /// Neither the threads nor what was there before show.
-fn parts_are_masked_residuals<A>(a: &A, truth: &Matrix, size: f64)
-where
-    A: LinearOperator<Point: Space<Gradient = A::Covector>>,
-{
+fn parts_are_masked_residuals<P: Space>(a: &Erased<'_, P>, truth: &Matrix, size: f64) {
     let rows = a.n_outputs();
     let of = |parts: &Parts, rs: &[&[f64]]| {
         let mut out = vec![Vec::new(); rs.len()];
@@ -278,7 +258,7 @@ where
         let mut block = vec![a.new_covector(); rs.len()];
         a.adjoint_block(&rs, &mut block);
         for (parts, whole) in of(&Parts::whole(rows), &rs).iter().zip(&block) {
-            assert_eq!(parts.iter().map(A::Point::bits).collect::<Vec<_>>(), [A::Point::bits(whole)]);
+            assert_eq!(parts.iter().map(P::bits).collect::<Vec<_>>(), [P::bits(whole)]);
         }
         for count in [2, 3, 7] {
             // Uneven parts, and rows of a part that do not follow each other.
@@ -292,13 +272,13 @@ where
                 let mut sum = vec![0.0; truth.columns()];
                 for (p, g) in found.iter().enumerate() {
                     let masked: Vec<f64> = (0..rows).map(|i| if labels(i) == p { r[i] } else { 0.0 }).collect();
-                    let flat = A::Point::flat_gradient(g);
+                    let flat = P::flat_gradient(g);
                     near(&flat, &times(&truth.transposed(), &masked), scale);
                     sum.iter_mut().zip(flat).for_each(|(sum, g)| *sum += g);
                 }
-                near(&sum, &A::Point::flat_gradient(whole), scale);
+                near(&sum, &P::flat_gradient(whole), scale);
             }
-            let bits = |out: Vec<Vec<A::Covector>>| out.concat().iter().map(A::Point::bits).collect::<Vec<_>>();
+            let bits = |out: Vec<Vec<P::Gradient>>| out.concat().iter().map(P::bits).collect::<Vec<_>>();
             let on = |threads| in_pool(threads, || bits(of(&parts, &rs)));
             assert_eq!(on(1), bits(found));
             assert_eq!(on(3), on(1));
@@ -308,10 +288,7 @@ where
 
 /// Σ w·(a − c)², where there is an answer, is that of the matrix; one read for all weightings gives
 /// each its own bits.
-fn energies_are_sums_of_squares<A>(a: &A, truth: &Matrix, size: f64)
-where
-    A: LinearOperator<Point: Space<Gradient = A::Covector>>,
-{
+fn energies_are_sums_of_squares<P: Space>(a: &Erased<'_, P>, truth: &Matrix, size: f64) {
     let mut weights: Vec<Vec<f64>> =
         (0..5).map(|q| residual(a.n_outputs(), 20 + q).iter().map(|w| w.abs()).collect()).collect();
     weights[1].fill(1.0);
@@ -350,11 +327,7 @@ pub fn in_pool<R: Send>(threads: usize, f: impl FnOnce() -> R + Send) -> R {
     POOLS[threads].install(f)
 }
 
-pub fn apply<A: LinearOperator>(a: &A, x: &A::Point) -> Vec<f64> {
-    let mut out = vec![f64::NAN; a.n_outputs()];
-    a.apply(x, &mut out);
-    out
-}
+pub use crate::planted::image as apply;
 
 pub fn adjoint<A: LinearOperator>(a: &A, r: &[f64]) -> A::Covector {
     let mut g = a.new_covector();
@@ -383,6 +356,28 @@ pub fn residual(length: usize, seed: u64) -> Vec<f64> {
 
 pub fn random_matrix(rows: usize, columns: usize, seed: u64) -> Matrix {
     Matrix::from_columns(rows, columns, normals(rows * columns, &mut generator(seed, 8)))
+}
+
+/// The three arrays of compressed columns.
+pub fn compressed<I: SparseIndex, P: SparseIndex>(m: &Matrix) -> (Vec<P>, Vec<I>, Vec<f64>) {
+    let (mut starts, mut indices, mut values) = (vec![P::from_usize(0)], Vec::new(), Vec::new());
+    for j in 0..m.columns() {
+        for (i, &v) in m.column(j).iter().enumerate().filter(|e| *e.1 != 0.0) {
+            indices.push(I::from_usize(i));
+            values.push(v);
+        }
+        starts.push(P::from_usize(values.len()));
+    }
+    (starts, indices, values)
+}
+
+pub fn csc(m: &Matrix) -> Csc<'static, f64, u32> {
+    let (starts, indices, values) = compressed::<u32, usize>(m);
+    Csc::new(m.rows(), m.columns(), starts, indices, values).unwrap()
+}
+
+pub fn dense(m: &Matrix) -> Dense<'_, f64> {
+    Dense::column_major(m.data(), m.rows(), m.columns()).unwrap()
 }
 
 /// A matrix with entries in (−10, 10), of every small shape.

@@ -1,16 +1,11 @@
 //! Groups: the same set said in different ways, the lazy greedy cover, and input that is refused.
 
-use std::collections::BinaryHeap;
-
+use crate::sets::whole_numbers;
 use katoms::Error;
 use katoms::set::{ConstraintSet, Exchange, Expand, Groups, KSparse, OverlappingGroups};
 use katoms::simulate::{generator, normals};
 use katoms::space::{IndexSet, Point, SparseVec};
 use rand::{Rng, RngExt};
-
-fn whole_numbers(count: usize, rng: &mut impl Rng) -> Vec<f64> {
-    (0..count).map(|_| f64::from(rng.random_range(-3..=3))).collect()
-}
 
 /// Two sets that are the same: alike in projections, search spaces and exchanges, order included.
 fn assert_same<A, B>(a: &A, b: &B, members: &[Vec<usize>], rng: &mut impl Rng)
@@ -80,21 +75,6 @@ fn labels_are_index_lists() {
     // Numbered as they first appear, not by their names: a tie goes to "sea".
     let tie = SparseVec::from_dense(&[1.0, 1.0, 0.0, 1.0, 0.0, 0.0]);
     assert_eq!(by_label.with_atoms(1).unwrap().project(tie).indices(), [0]);
-}
-
-#[test]
-fn interleaved_groups_in_any_order_select_their_own_columns() {
-    let scattered = vec![vec![5, 0, 3], vec![4, 1], vec![2]];
-    let sorted = vec![vec![0, 3, 5], vec![1, 4], vec![2]];
-    assert_eq!(Groups::new(2, 6, scattered.clone()), Groups::new(2, 6, sorted.clone()));
-    assert_eq!(OverlappingGroups::new(2, 6, scattered.clone()), OverlappingGroups::new(2, 6, sorted));
-    let v = SparseVec::from_dense(&[1.0, 3.0, 2.0, 1.0, 3.0, 1.0]);
-    let set = Groups::new(1, 6, scattered.clone()).unwrap();
-    assert_eq!(set.project(v.clone()).indices(), [1, 4]);
-    assert_eq!(set.expand(&v.to_dense(), &IndexSet::new(6, vec![1, 4])).indices(), [1, 2, 4]);
-    let set = OverlappingGroups::new(1, 6, scattered).unwrap();
-    assert_eq!(set.project(v.clone()).indices(), [1, 4]);
-    assert_eq!(set.expand(&v.to_dense(), &IndexSet::new(6, vec![1, 4])).indices(), [1, 2, 4]);
 }
 
 #[test]
@@ -183,29 +163,6 @@ impl Instance {
         taken
     }
 
-    /// The lazy greedy cover, and how often it looked at a group.
-    fn lazy(&self, count: usize) -> (Vec<usize>, usize) {
-        let mut energy = self.energy.clone();
-        let entry = |energy: &[f64], g| (self.score(energy, g).to_bits(), std::cmp::Reverse(g));
-        let mut looks = self.members.len();
-        let mut heap: BinaryHeap<_> = (0..looks).map(|g| entry(&energy, g)).collect();
-        let mut taken = Vec::new();
-        while taken.len() < count {
-            let Some((bits, std::cmp::Reverse(g))) = heap.pop() else { break };
-            let now = entry(&energy, g);
-            looks += 1;
-            if now.0 < bits {
-                heap.push(now);
-            } else if bits == 0 {
-                break;
-            } else {
-                self.take(&mut energy, g);
-                taken.push(g);
-            }
-        }
-        (taken, looks)
-    }
-
     fn set(&self, k: usize) -> OverlappingGroups {
         let set = OverlappingGroups::new(k, self.energy.len(), self.members.clone()).unwrap();
         set.weighted(self.weights.clone()).unwrap()
@@ -233,24 +190,6 @@ fn the_lazy_cover_is_the_naive_one() {
         let left: Vec<f64> = (0..40).map(|i| if held(i) { 0.0 } else { instance.energy[i] }).collect();
         assert_eq!(energy, left);
     }
-}
-
-#[test]
-fn a_cover_of_many_groups_looks_at_few_of_them_twice() {
-    let (dim, groups, k) = (100_000, 20_000, 200);
-    let instance = Instance::new(dim, groups, 50, &mut generator(32, 0));
-    let set = instance.set(k);
-    let cover = set.greedy_cover(&mut instance.energy.clone(), k);
-    assert_eq!(cover[..5], instance.naive(5));
-    let (lazy, looks) = instance.lazy(k);
-    assert_eq!(cover, lazy);
-    // The naive cover looks groups·k = 4,000,000 times.
-    assert!(looks < 2 * groups, "{looks}");
-    let v: Vec<f64> = instance.energy.iter().map(|e| e.sqrt()).collect();
-    let mut held: Vec<usize> = cover.iter().flat_map(|&g| instance.members[g].clone()).collect();
-    held.sort_unstable();
-    held.dedup();
-    assert_eq!(set.project(SparseVec::full(&v)).indices(), held);
 }
 
 #[test]

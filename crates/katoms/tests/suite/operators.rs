@@ -1,8 +1,9 @@
 //! The operators that hold data: contract, equivalences, bad input.
 
 use crate::contract::{
-    adjoint, any_matrix, apply, holds, in_pool, moments_are_naive, naive_energies, near, random_matrix, residual,
+    compressed, csc, dense, holds, in_pool, moments_are_naive, naive_energies, near, random_matrix, residual,
 };
+use crate::planted::Design;
 use katoms::Error;
 use katoms::linalg::Matrix;
 use katoms::linalg::kernels::Real;
@@ -10,8 +11,6 @@ use katoms::operator::{
     AnyDesign, Beside, Csc, Dense, Entries, Layout, LinearOperator, MatrixFree, MatrixMap, Parts, SparseIndex, f16,
     subsampled_dct,
 };
-use katoms::simulate::sparse_signal;
-use katoms::space::{IndexSet, SparseVec};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -55,24 +54,6 @@ fn random_sparse(rows: usize, columns: usize) -> Matrix {
     Matrix::from_fn(rows, columns, |i, j| if m.at(i, j).abs() > 0.7 { m.at(i, j) } else { 0.0 })
 }
 
-/// The three arrays of compressed columns.
-fn compressed<I: SparseIndex, P: SparseIndex>(m: &Matrix) -> (Vec<P>, Vec<I>, Vec<f64>) {
-    let (mut starts, mut indices, mut values) = (vec![P::from_usize(0)], Vec::new(), Vec::new());
-    for j in 0..m.columns() {
-        for (i, &v) in m.column(j).iter().enumerate().filter(|e| *e.1 != 0.0) {
-            indices.push(I::from_usize(i));
-            values.push(v);
-        }
-        starts.push(P::from_usize(values.len()));
-    }
-    (starts, indices, values)
-}
-
-fn csc(m: &Matrix) -> Csc<'static, f64, u32> {
-    let (starts, indices, values) = compressed::<u32, usize>(m);
-    Csc::new(m.rows(), m.columns(), starts, indices, values).unwrap()
-}
-
 fn matrix_free(m: &Matrix) -> MatrixFree {
     let (forward, backward) = (m.clone(), m.transposed());
     let product = |m: &Matrix, x: &[f64], out: &mut [f64]| {
@@ -93,23 +74,6 @@ fn entries(shape: (usize, usize), places: &[(usize, usize)]) -> Result<Entries, 
 }
 
 #[test]
-fn dense_designs_keep_the_contract() {
-    for (rows, columns) in SHAPES {
-        let m = random_matrix(rows, columns, 1);
-        let (by_columns, by_rows) = (m.data(), row_major(&m));
-        holds(&Dense::column_major(by_columns, rows, columns).unwrap(), &m);
-        holds(&Dense::column_major(by_columns.to_vec(), rows, columns).unwrap(), &m);
-        holds(&Dense::row_major(&by_rows, rows, columns).unwrap(), &m);
-        holds(&Dense::row_major(by_rows.clone(), rows, columns).unwrap(), &m);
-        let (by_columns, by_rows) = (narrow(by_columns), narrow(&by_rows));
-        holds(&Dense::column_major(&by_columns, rows, columns).unwrap(), &rounded(&m));
-        holds(&Dense::column_major(by_columns.clone(), rows, columns).unwrap(), &rounded(&m));
-        holds(&Dense::row_major(&by_rows, rows, columns).unwrap(), &rounded(&m));
-        holds(&Dense::row_major(by_rows.clone(), rows, columns).unwrap(), &rounded(&m));
-    }
-}
-
-#[test]
 fn a_design_chosen_at_run_time_keeps_the_contract() {
     for (rows, columns) in SHAPES {
         let m = random_matrix(rows, columns, 3);
@@ -118,6 +82,7 @@ fn a_design_chosen_at_run_time_keeps_the_contract() {
         let indices: Vec<u32> = (0..columns).flat_map(|_| 0..rows as u32).collect();
         holds(&AnyDesign::from(Csc::new(rows, columns, starts, indices, m.data()).unwrap()), &m);
         let free = AnyDesign::from(matrix_free(&m));
+        assert!(!free.has_cheap_columns());
         holds(&free, &m);
         moments_are_naive(&free, &m, &vec![0.5; rows]);
     }
@@ -128,7 +93,7 @@ fn a_design_chosen_at_run_time_keeps_the_contract() {
 fn tall_dense_designs_keep_the_contract() {
     let m = random_matrix(100_003, 5, 2);
     let m = Matrix::from_fn(m.rows(), m.columns(), |i, j| m.at(i, j) / (m.rows() as f64).sqrt());
-    holds(&Dense::column_major(m.data(), m.rows(), m.columns()).unwrap(), &m);
+    holds(&dense(&m), &m);
     holds(&Dense::row_major(row_major(&m), m.rows(), m.columns()).unwrap(), &m);
 }
 
@@ -138,7 +103,7 @@ fn designs_side_by_side_keep_the_contract() {
         let m = random_sparse(rows, columns + 3);
         let left = Matrix::from_fn(rows, columns, |i, j| m.at(i, j));
         let right = Matrix::from_fn(rows, 3, |i, j| m.at(i, columns + j));
-        let beside = Beside::new(csc(&left), Dense::column_major(right.data(), rows, 3).unwrap()).unwrap();
+        let beside = Beside::new(csc(&left), dense(&right)).unwrap();
         holds(&beside, &m);
         moments_are_naive(&beside, &m, &vec![0.5; rows]);
         let other = Dense::column_major(vec![0.0; rows + 1], rows + 1, 1).unwrap();
@@ -177,15 +142,6 @@ fn sparse_designs_keep_the_contract_whatever_the_indices() {
     compressed_columns_keep_the_contract::<usize, u64>();
 }
 
-#[test]
-fn matrix_free_operators_keep_the_contract() {
-    for (rows, columns) in SHAPES {
-        let m = random_matrix(rows, columns, 3);
-        holds(&matrix_free(&m), &m);
-        assert!(!matrix_free(&m).has_cheap_columns());
-    }
-}
-
 /// Row `row` of the orthonormal DCT-II, by its formula.
 fn cosines(n: usize, rows: &[usize]) -> Matrix {
     let scale = |row: usize| if row == 0 { 1.0 / n as f64 } else { 2.0 / n as f64 }.sqrt();
@@ -194,53 +150,14 @@ fn cosines(n: usize, rows: &[usize]) -> Matrix {
 }
 
 #[test]
-fn dct_keeps_the_contract() {
-    for (n, rows) in [(1, vec![0]), (8, vec![5, 0, 7]), (13, vec![2, 2, 0, 0, 12]), (30, (0..30).collect())] {
-        holds(&subsampled_dct(n, rows.clone()).unwrap(), &cosines(n, &rows));
-    }
-}
-
-#[test]
-fn observed_entries_keep_the_contract() {
-    let all: Vec<(usize, usize)> = (0..20).map(|e| (e % 4, e / 4)).collect();
-    let some = [(3, 4), (0, 0), (2, 1), (1, 4)];
-    let repeated = [(3, 4), (0, 0), (3, 4), (2, 1), (3, 4), (0, 0)];
-    for places in [&all[..], &some, &repeated, &some[..1]] {
-        holds(&entries((4, 5), places).unwrap(), &selection((4, 5), places));
-    }
-    holds(&entries((1, 1), &[(0, 0)]).unwrap(), &selection((1, 1), &[(0, 0)]));
-}
-
-#[test]
 fn matrix_maps_keep_the_contract() {
     for (rows, columns) in [(1, 1), (4, 3), (2, 7)] {
         let m = random_matrix(9, rows * columns, 4);
-        let dense = Dense::column_major(m.data(), m.rows(), m.columns()).unwrap();
+        let dense = dense(&m);
         holds(&MatrixMap::new(&dense, (rows, columns)).unwrap(), &m);
         holds(&MatrixMap::new(matrix_free(&m), (rows, columns)).unwrap(), &m);
         let m = random_sparse(9, rows * columns);
         holds(&MatrixMap::new(csc(&m), (rows, columns)).unwrap(), &m);
-    }
-}
-
-/// What is stored in f32 differs by the rounding of its entries, and by nothing else.
-#[test]
-fn single_precision_is_within_the_rounding_of_its_storage() {
-    let m = random_matrix(50, 30, 5);
-    let double = Dense::column_major(m.data(), 50, 30).unwrap();
-    let single = Dense::column_major(narrow(m.data()), 50, 30).unwrap();
-    let (x, r) = (sparse_signal(30, 6, 1), residual(50, 2));
-    let half = f64::from(f32::EPSILON) / 2.0;
-    let (wide, thin) = (apply(&double, &x), apply(&single, &x));
-    for i in 0..50 {
-        let bound: f64 = x.entries().map(|(j, v)| (m.at(i, j) * v).abs()).sum::<f64>() * half;
-        assert!((wide[i] - thin[i]).abs() <= bound * (1.0 + 1e-6));
-    }
-    let (wide, thin) = (adjoint(&double, &r), adjoint(&single, &r));
-    assert_ne!(wide, thin);
-    for j in 0..30 {
-        let bound: f64 = r.iter().zip(m.column(j)).map(|(r, v)| (r * v).abs()).sum::<f64>() * half;
-        assert!((wide[j] - thin[j]).abs() <= bound * (1.0 + 1e-6));
     }
 }
 
@@ -250,7 +167,7 @@ fn moments_agree_in_every_storage() {
     let mut uneven: Vec<f64> = residual(25, 7).iter().map(|w| w.abs()).collect();
     uneven[3..9].fill(0.0);
     for weights in [vec![1.0; 25], uneven] {
-        moments_are_naive(&Dense::column_major(m.data(), 25, 300).unwrap(), &m, &weights);
+        moments_are_naive(&dense(&m), &m, &weights);
         moments_are_naive(&Dense::row_major(row_major(&m), 25, 300).unwrap(), &m, &weights);
         moments_are_naive(&Dense::row_major(narrow(&row_major(&m)), 25, 300).unwrap(), &rounded(&m), &weights);
         moments_are_naive(&csc(&m), &m, &weights);
@@ -266,7 +183,7 @@ fn energies_about_a_centre_do_not_cancel() {
     let centres = [1e8; 30];
     let expected = naive_energies(&far, &weights, Some(&centres));
     let energies = [
-        Dense::column_major(far.data(), 25, 30).unwrap().energies(&[&weights], Some(&centres)),
+        dense(&far).energies(&[&weights], Some(&centres)),
         Dense::row_major(row_major(&far), 25, 30).unwrap().energies(&[&weights], Some(&centres)),
         csc(&far).energies(&[&weights], Some(&centres)),
     ];
@@ -298,7 +215,7 @@ fn many_rows_in_parts_and_many_columns_in_tasks() {
             }
         }
     };
-    check(&Dense::column_major(m.data(), rows, columns).unwrap(), &m);
+    check(&dense(&m), &m);
     check(&Dense::row_major(row_major(&m), rows, columns).unwrap(), &m);
     check(&Dense::column_major(narrow(m.data()), rows, columns).unwrap(), &rounded(&m));
     check(&csc(&m), &m);
@@ -308,7 +225,7 @@ trait ByParts {
     fn by_parts(&self, parts: &Parts, rs: &[&[f64]]) -> Vec<Vec<Vec<f64>>>;
 }
 
-impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> ByParts for A {
+impl<A: Design> ByParts for A {
     fn by_parts(&self, parts: &Parts, rs: &[&[f64]]) -> Vec<Vec<Vec<f64>>> {
         let mut out = vec![Vec::new(); rs.len()];
         self.adjoint_parts(parts, rs, &mut out);
@@ -336,26 +253,7 @@ fn parts_say_what_they_are_and_refuse_bad_labels() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
-
-    #[test]
-    fn one_matrix_is_one_operator_in_every_storage(m in any_matrix(1..12)) {
-        let shape = (m.rows(), m.columns());
-        let all = [
-            &Dense::column_major(m.data(), shape.0, shape.1).unwrap() as &dyn Products,
-            &Dense::row_major(row_major(&m), shape.0, shape.1).unwrap(),
-            &csc(&m),
-            &matrix_free(&m),
-        ];
-        let (x, r) = (sparse_signal(shape.1, 3, 1), residual(shape.0, 2));
-        let scale = m.norm() * 10.0;
-        let some = IndexSet::new(shape.1, x.indices().to_vec());
-        let first = all[0].products(&x, &r, &some);
-        for other in &all[1..] {
-            let other = other.products(&x, &r, &some);
-            first.iter().zip(&other).for_each(|(a, b)| near(a, b, scale));
-        }
-    }
+    #![proptest_config(ProptestConfig::with_cases(32))]
 
     /// Entries in any order, some of them repeated, which add up.
     #[test]
@@ -398,16 +296,5 @@ proptest! {
     fn any_dct_rows_keep_the_contract(n in 1..40_usize, rows in vec(0..100_usize, 1..12)) {
         let rows: Vec<usize> = rows.into_iter().map(|i| i % n).collect();
         holds(&subsampled_dct(n, rows.clone()).unwrap(), &cosines(n, &rows));
-    }
-}
-
-/// The three products of an operator on vectors, whatever its type.
-trait Products {
-    fn products(&self, x: &SparseVec, r: &[f64], t: &IndexSet) -> [Vec<f64>; 3];
-}
-
-impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> Products for A {
-    fn products(&self, x: &SparseVec, r: &[f64], t: &IndexSet) -> [Vec<f64>; 3] {
-        [apply(self, x), adjoint(self, r), self.adjoint_on(r, t).values().to_vec()]
     }
 }

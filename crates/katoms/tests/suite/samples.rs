@@ -1,20 +1,16 @@
 //! Prepared samples: copies without the copy, and fits that know nothing of the other rows.
 
-use crate::contract::{apply, holds, naive_moments, near, random_matrix};
+use crate::contract::{apply, dense, holds, naive_moments, near, random_matrix};
 use katoms::Error;
 use katoms::linalg::Matrix;
-use katoms::loss::{LeastSquares, Logistic};
-use katoms::operator::{Dense, LinearOperator};
+use katoms::loss::LeastSquares;
+use katoms::operator::LinearOperator;
 use katoms::select::Preparation;
 use katoms::set::{ConstraintSet, CoordinateSet, Groups, KSparse};
 use katoms::space::SparseVec;
 use katoms::{fit, simulate};
 
 const PICKED: [usize; 7] = [4, 0, 8, 4, 5, 1, 0];
-
-fn dense(m: &Matrix) -> Dense<'_, f64> {
-    Dense::column_major(m.data(), m.rows(), m.columns()).unwrap()
-}
 
 fn target(rows: usize) -> LeastSquares {
     LeastSquares::new(simulate::normals(rows, &mut simulate::generator(1, 9))).unwrap()
@@ -55,7 +51,7 @@ fn every_sample_is_its_copy() {
 }
 
 #[test]
-fn a_point_predicts_the_same_in_the_units_of_the_design() {
+fn a_point_in_the_units_of_the_design_predicts_the_same_and_comes_back() {
     let m = random_matrix(9, 6, 2);
     let design = dense(&m);
     for preparation in preparations() {
@@ -66,17 +62,6 @@ fn a_point_predicts_the_same_in_the_units_of_the_design() {
         let all = apply(&design, &coefficients);
         let predictions: Vec<f64> = PICKED.iter().map(|&i| all[i] + constant).collect();
         near(&predictions, &apply(f.operator(), &x), 10.0);
-    }
-}
-
-#[test]
-fn a_point_comes_back_from_the_units_of_the_design() {
-    let m = random_matrix(9, 6, 2);
-    let design = dense(&m);
-    for preparation in preparations() {
-        let f = preparation.objective(&design, &target(9), PICKED.to_vec()).unwrap();
-        let x = simulate::sparse_signal(f.operator().domain(), 5, 3);
-        let (coefficients, constant) = f.operator().to_original(&x);
         let back = f.operator().from_original(&coefficients, constant).unwrap();
         near(&back.to_dense(), &x.to_dense(), 10.0);
         let error = f.operator().from_original(&SparseVec::full(&[1.0; 4]), 0.0).unwrap_err();
@@ -155,27 +140,6 @@ fn without_an_intercept_columns_are_scaled_about_zero() {
     assert_eq!(fits[0].0.indices(), fits[1].0.indices());
     near(fits[0].0.values(), fits[1].0.values(), 1e4);
     assert!((fits[0].1 - fits[1].1).abs() < 1e-10 * fits[0].1);
-}
-
-/// A row of weight 0 is no row, and a row of weight 2 is two.
-#[test]
-fn weights_are_repetitions() {
-    let m = random_matrix(12, 4, 5);
-    let design = dense(&m);
-    let labels: Vec<f64> = (0..12).map(|i| f64::from(u8::from(i % 3 == 0))).collect();
-    let loss = Logistic::new(labels).unwrap();
-    let mut weights = vec![1.0; 12];
-    (weights[3], weights[5]) = (2.0, 0.0);
-    for preparation in preparations() {
-        let set = preparation.set(&KSparse::new(2, 4).unwrap()).unwrap();
-        let weighted = loss.clone().weighted(weights.clone()).unwrap();
-        let f = preparation.objective(&design, &weighted, (0..12).collect()).unwrap();
-        let rows = (0..12).filter(|&i| i != 5).chain([3]).collect();
-        let g = preparation.objective(&design, &loss, rows).unwrap();
-        let (x, z) = (fit(&f, &set).unwrap().point, fit(&g, &set).unwrap().point);
-        assert_eq!(x.indices(), z.indices());
-        near(x.values(), z.values(), 1e6);
-    }
 }
 
 #[test]

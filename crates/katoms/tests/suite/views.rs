@@ -3,9 +3,10 @@
 use std::fmt::Debug;
 
 use crate::contract::{
-    Space, adjoint, any_matrix, apply, holds, holds_among_terms, moments_are_naive, naive_energies, naive_moments,
-    near, random_matrix, residual,
+    Space, adjoint, any_matrix, apply, dense, holds, holds_among_terms, moments_are_naive, naive_energies,
+    naive_moments, near, random_matrix, residual,
 };
+use crate::planted::Design;
 use katoms::Error;
 use katoms::linalg::Matrix;
 use katoms::operator::{
@@ -15,10 +16,6 @@ use katoms::operator::{
 use katoms::space::{IndexSet, SparseVec};
 use proptest::collection::vec;
 use proptest::prelude::*;
-
-fn dense(m: &Matrix) -> Dense<'_, f64> {
-    Dense::column_major(m.data(), m.rows(), m.columns()).unwrap()
-}
 
 /// Every entry stored, the rows of each column from the last to the first.
 fn backward_csc(m: &Matrix) -> Csc<'static, f64, u32> {
@@ -144,16 +141,6 @@ fn standardized_columns_are_a_copy_without_the_copy() {
     }
 }
 
-#[test]
-fn a_standardized_fit_has_the_same_predictions_on_the_original_scale() {
-    let m = random_matrix(9, 6, 1);
-    let view = Standardized::fit(dense(&m), &[1.0; 9]).unwrap();
-    let x = SparseVec::new(6, vec![1, 4, 5], vec![2.0, -1.0, 0.5]).unwrap();
-    let (original, constant) = view.to_original(&x);
-    let predictions: Vec<f64> = apply(&dense(&m), &original).iter().map(|z| z + constant).collect();
-    near(&predictions, &apply(&view, &x), 10.0);
-}
-
 /// A naive mean of many equal numbers is a little off, and the deviation must not be scaled up.
 #[test]
 fn a_constant_column_becomes_zero_however_long() {
@@ -168,10 +155,7 @@ fn a_constant_column_becomes_zero_however_long() {
     }
 }
 
-fn constants_vanish<A>(view: &Standardized<A>)
-where
-    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
-{
+fn constants_vanish(view: &Standardized<impl Design>) {
     assert_eq!((view.scales()[0], view.scales()[2]), (1.0, 1.0));
     assert!((view.scales()[1] - 2.0).abs() < 0.01);
     near(&apply(view, &SparseVec::new(3, vec![0], vec![1.0]).unwrap()), &vec![0.0; view.n_outputs()], 0.1);
@@ -279,16 +263,13 @@ fn views_of_maps_of_matrices_are_their_copies() {
 }
 
 /// One pass for views of one base gives each view's own adjoint, bit for bit.
-fn share_a_pass<A>(views: &[&A])
-where
-    A: LinearOperator<Point: Space<Gradient = A::Covector>>,
-{
+fn share_a_pass<P: Space>(views: &[&impl LinearOperator<Point = P, Covector = P::Gradient>]) {
     let rs: Vec<Vec<f64>> = views.iter().zip(20..).map(|(v, seed)| residual(v.n_outputs(), seed)).collect();
     let rs: Vec<&[f64]> = rs.iter().map(Vec::as_slice).collect();
     let mut shared: Vec<_> = views.iter().map(|v| v.new_covector()).collect();
     adjoint_many(views, &rs, &mut shared);
     for ((view, r), g) in views.iter().zip(rs).zip(shared) {
-        assert_eq!(A::Point::bits(&g), A::Point::bits(&adjoint(*view, r)));
+        assert_eq!(P::bits(&g), P::bits(&adjoint(*view, r)));
     }
 }
 
@@ -338,15 +319,17 @@ fn passes_and_columns_are_counted() {
     assert_eq!(a.take(), counts(2, 0, &[]), "a block is one pass");
 }
 
-/// Parts and energies are one read of the data through any view.
+/// Blocks, parts and energies are one read of the data through any view.
 #[test]
-fn parts_and_energies_are_one_pass() {
+fn blocks_parts_and_energies_are_one_pass() {
     let m = random_matrix(9, 6, 15);
     let base = Counted::new(dense(&m));
     let view = WithIntercept::new(RowWeights::new(&base, residual(9, 1)).unwrap());
     let standardized = WithIntercept::new(Standardized::new(&base, vec![0.5; 6], vec![2.0; 6]).unwrap());
     let some = Rows::new(&standardized, PICKED.to_vec()).unwrap();
     let (nine, seven) = (residual(9, 2), residual(7, 3));
+    some.adjoint_block(&[&seven, &seven], &mut vec![some.new_covector(); 2]);
+    assert_eq!(base.take().passes, 1);
     let mut out = vec![Vec::new(); 2];
     view.adjoint_parts(&Parts::new(vec![0, 1, 2, 0, 1, 2, 0, 1, 2], 3).unwrap(), &[&nine, &nine], &mut out);
     assert_eq!(base.take().passes, 1);
@@ -378,23 +361,6 @@ fn energies_of_standardized_columns_do_not_cancel() {
 }
 
 #[test]
-fn a_block_through_a_view_is_one_pass() {
-    let m = Matrix::from_fn(6, 4, |i, j| (i * 4 + j) as f64 % 5.0 - 2.0);
-    let base = Counted::new(dense(&m));
-    let rows = Rows::new(&base, vec![0, 2, 3, 5]).unwrap();
-    let view = WithIntercept::new(Standardized::new(&rows, vec![0.5; 4], vec![2.0; 4]).unwrap());
-    let rs = [[1.0, -1.0, 2.0, 0.5], [0.0, 3.0, 1.0, -2.0]];
-    let mut block = vec![view.new_covector(); 2];
-    view.adjoint_block(&[&rs[0], &rs[1]], &mut block);
-    assert_eq!(base.take().passes, 1);
-    for (r, g) in rs.iter().zip(block) {
-        let mut alone = view.new_covector();
-        view.adjoint(r, &mut alone);
-        assert_eq!(alone, g);
-    }
-}
-
-#[test]
 fn views_read_no_more_than_they_show() {
     let m = random_matrix(9, 6, 13);
     let a = Counted::new(dense(&m));
@@ -416,7 +382,7 @@ fn refused<T: Debug>(result: Result<T, Error>, expected: Error) {
 }
 
 #[test]
-fn views_refuse_wrong_lengths_and_rows_outside() {
+fn views_refuse_what_does_not_fit() {
     let m = random_matrix(9, 6, 14);
     let a = dense(&m);
     let length = |what, found, expected, why| Error::Length { what, found, expected, why };
@@ -428,43 +394,39 @@ fn views_refuse_wrong_lengths_and_rows_outside() {
     refused(Standardized::new(&a, vec![0.0; 7], vec![1.0; 6]), length("centres", 7, 6, "one for each column"));
     refused(Standardized::new(&a, vec![0.0; 6], vec![1.0; 5]), length("scales", 5, 6, "one for each column"));
     refused(Standardized::fit(&a, &[1.0; 10]), length("weights", 10, 9, "one for each row"));
-}
-
-#[test]
-fn views_refuse_numbers_that_make_no_sense() {
-    let m = random_matrix(9, 6, 14);
-    let a = dense(&m);
-    let with = |value: f64, length: usize| {
-        let mut values = vec![1.0; length];
-        values[4] = value;
-        values
-    };
-    let bad = |what, value, right| Error::Value { what, index: 4, value, right };
-    for value in [f64::INFINITY, f64::NEG_INFINITY] {
-        refused(RowWeights::new(&a, with(value, 9)), bad("row weights", value, "every weight must be finite"));
-        let centres = Standardized::new(&a, with(value, 6), vec![1.0; 6]);
-        refused(centres, bad("centres", value, "every centre must be finite"));
-    }
-    for value in [f64::INFINITY, 0.0, -1.0] {
-        let scales = Standardized::new(&a, vec![1.0; 6], with(value, 6));
-        refused(scales, bad("scales", value, "every scale must be finite and above 0"));
-    }
-    for value in [f64::INFINITY, -1e-300] {
-        let right = "every weight must be finite and at least 0";
-        refused(Standardized::fit(&a, &with(value, 9)), bad("weights", value, right));
-    }
     let zero = Error::Value { what: "weights", index: 0, value: 0.0, right: "at least one must be above 0" };
     refused(Standardized::fit(&a, &[0.0; 9]), zero);
-    // NaN equals nothing, not even in an error.
-    let nan = |e: Error, name: &str| matches!(e, Error::Value { what, index: 4, value, .. } if what == name && value.is_nan());
-    assert!(nan(RowWeights::new(&a, with(f64::NAN, 9)).unwrap_err(), "row weights"));
-    assert!(nan(Standardized::new(&a, with(f64::NAN, 6), vec![1.0; 6]).unwrap_err(), "centres"));
-    assert!(nan(Standardized::new(&a, vec![1.0; 6], with(f64::NAN, 6)).unwrap_err(), "scales"));
-    assert!(nan(Standardized::fit(&a, &with(f64::NAN, 9)).unwrap_err(), "weights"));
+    let with = |value: f64, length: usize| (0..length).map(|i| if i == 4 { value } else { 1.0 }).collect::<Vec<_>>();
+    for value in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 0.0, -1.0] {
+        let told = [
+            ("row weights", RowWeights::new(&a, with(value, 9)).err(), "every weight must be finite"),
+            ("centres", Standardized::new(&a, with(value, 6), vec![1.0; 6]).err(), "every centre must be finite"),
+            (
+                "scales",
+                Standardized::new(&a, vec![1.0; 6], with(value, 6)).err(),
+                "every scale must be finite and above 0",
+            ),
+            ("weights", Standardized::fit(&a, &with(value, 9)).err(), "every weight must be finite and at least 0"),
+        ];
+        for (name, error, should) in told {
+            let fine =
+                value.is_finite() && (name == "row weights" || name == "centres" || name == "weights" && value == 0.0);
+            let Some(error) = error else {
+                assert!(fine, "{name} {value}");
+                continue;
+            };
+            // NaN equals nothing, so the value is compared by its bits
+            assert!(
+                matches!(error, Error::Value { what, index: 4, value: found, right }
+                if what == name && right == should && found.to_bits() == value.to_bits()),
+                "{error:?}"
+            );
+        }
+    }
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
     fn any_fold_of_any_design_is_its_copy(

@@ -183,7 +183,7 @@ fn every(of: &[usize], k: usize, chosen: &mut Vec<usize>, then: &mut impl FnMut(
 
 #[test]
 fn is_the_best_of_all_on_tall_wide_and_scaled_data() {
-    for seed in 0..30 {
+    for seed in 0..12 {
         let draws = &mut Draws::new(seed);
         for (rows, n) in [(20, 9), (30, 12), (5, 11), (3, 8), (12, 12), (1, 4), (7, 1)] {
             let data = draws.data(rows, n).scaled(draws);
@@ -212,7 +212,7 @@ fn is_the_best_of_many() {
 
 #[test]
 fn is_the_best_with_what_is_kept_and_with_a_ridge() {
-    for seed in 100..120 {
+    for seed in 100..108 {
         let draws = &mut Draws::new(seed);
         for (rows, n, ridge) in [(20, 10, 0.0), (6, 11, 0.3), (6, 10, 0.0), (25, 9, 2.0)] {
             let mut data = draws.data(rows, n);
@@ -240,7 +240,7 @@ fn collinear(draws: &mut Draws, rows: usize, small: f64) -> Data {
 
 #[test]
 fn is_the_best_of_columns_that_depend_on_each_other() {
-    for seed in 200..230 {
+    for seed in 200..212 {
         let draws = &mut Draws::new(seed);
         for (rows, small) in [(20, 0.1), (20, 1e-2), (20, 1e-3), (20, 1e-4), (20, 1e-8), (6, 1e-2), (3, 1e-2)] {
             // The squares of these, 1e-6 and 1e-8 of G_jj, have lost too many digits, or nearly so.
