@@ -8,8 +8,8 @@ use pyo3::types::PyDict;
 
 use crate::answer;
 use crate::completed_matrix::CompletedMatrix;
-use crate::error::raised;
 use crate::ended::Ended;
+use crate::error::raised;
 use crate::job::{self, Work};
 use crate::seen::Seen;
 

@@ -6,8 +6,8 @@ use katoms::space::SparseVec;
 use numpy::{Element, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
-use crate::error::{invalid, raised};
 use crate::ended::Ended;
+use crate::error::{invalid, raised};
 
 /// A matrix as the Python side hands it over.
 #[derive(FromPyObject)]

@@ -14,8 +14,8 @@ use pyo3::types::PyDict;
 
 use crate::answer;
 use crate::design::Matrix;
-use crate::error::{invalid, raised};
 use crate::ended::Ended;
+use crate::error::{invalid, raised};
 use crate::job::{self, Work};
 use crate::listener::Listener;
 use crate::prediction::weights_of;

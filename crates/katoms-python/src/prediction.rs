@@ -9,8 +9,8 @@ use pyo3::prelude::*;
 
 use crate::answer;
 use crate::design::{Holes, Matrix};
-use crate::error::raised;
 use crate::ended::Ended;
+use crate::error::raised;
 use crate::pool::on_threads;
 
 /// Adds the functions to the module.

@@ -8,8 +8,8 @@ use pyo3::types::PyDict;
 
 use crate::answer;
 use crate::design::Matrix;
-use crate::error::raised;
 use crate::ended::Ended;
+use crate::error::raised;
 use crate::job::{self, Work};
 
 /// Adds the function to the module.

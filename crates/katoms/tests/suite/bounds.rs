@@ -104,7 +104,7 @@ fn several_bounds(dim: usize) -> Vec<Bounds> {
 /// The search finds what trying every choice finds, within the bounds, and says so.
 fn is_solved(f: &Objective<impl Design, impl Loss>, set: &impl CoordinateSet, bounds: &Bounds) -> Outcome<SparseVec> {
     let (outcome, right) = (search(f, set, bounds), truth(f, set, bounds));
-    assert!((outcome.objective - right).abs() < 1e-8 * right, "{} {right}: {bounds:?}", outcome.objective);
+    assert!((outcome.objective - right).abs() < 1e-9 * right, "{} {right}: {bounds:?}", outcome.objective);
     assert!(bounds.contain(&outcome.point) && is_stationary(f, &outcome.point, bounds), "{bounds:?}");
     assert!(set.chosen(&outcome.point).len() <= set.atoms());
     outcome

@@ -325,7 +325,9 @@ fn bad_options_are_refused_before_the_run() {
     }
     for before in [0, 2] {
         let stages = Stages { before: vec![before], ..Stages::growing(2) };
-        assert!(refused(defaults(), Options { stages, ..good.clone() }).contains("atoms of a stage"));
+        assert!(
+            refused(defaults(), Options { stages, ..good.clone() }).contains(&format!("atoms of a stage is {before}"))
+        );
     }
     let methods = [
         (AcceleratedIht::plain(Step::Fixed(0.0)), "step is 0"),

@@ -14,7 +14,10 @@ use katoms::{Error, Fit, Outcome, Status, Stop, fit, simulate};
 fn searched(problem: &Planted, how: Search, stop: Stop) -> Result<Outcome<SparseVec>, Error> {
     let set = problem.set();
     let options = Options { stop, ..Options::for_set(&set) };
-    Fit::new(&problem.least_squares(), &set).options(options).search(how).run()
+    let f = problem.least_squares();
+    let outcome = Fit::new(&f, &set).options(options).search(how).run()?;
+    assert_eq!(f.cost().passes, outcome.passes, "every pass is told");
+    Ok(outcome)
 }
 
 #[test]

@@ -397,7 +397,7 @@ fn views_refuse_what_does_not_fit() {
     let zero = Error::Value { what: "weights", index: 0, value: 0.0, right: "at least one must be above 0" };
     refused(Standardized::fit(&a, &[0.0; 9]), zero);
     let with = |value: f64, length: usize| (0..length).map(|i| if i == 4 { value } else { 1.0 }).collect::<Vec<_>>();
-    for value in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 0.0, -1.0] {
+    for value in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 0.0, -1.0, -1e-300] {
         let told = [
             ("row weights", RowWeights::new(&a, with(value, 9)).err(), "every weight must be finite"),
             ("centres", Standardized::new(&a, with(value, 6), vec![1.0; 6]).err(), "every centre must be finite"),
