@@ -264,7 +264,7 @@ impl Preparation {
     /// ```
     /// use katoms::{loss::LeastSquares, operator::Dense, select::Preparation, set::KSparse};
     /// let x = [5.0, 3.0, 8.0, 1.0, 4.0,   0.001, 0.005, 0.002, 0.009, 0.004];
-    /// let y = x[5..].iter().map(|v| 100.0 + 2.0 * v).collect();
+    /// let y: Vec<f64> = x[5..].iter().map(|v| 100.0 + 2.0 * v).collect();
     /// let model = Preparation::default().fit(&Dense::column_major(&x, 5, 2)?, &LeastSquares::new(y)?, &KSparse::new(1, 2)?)?;
     /// assert_eq!(model.coefficients.indices(), [1]);
     /// assert!((model.coefficients.value_at(1) - 2.0).abs() < 1e-9 && (model.intercept - 100.0).abs() < 1e-9);
