@@ -387,13 +387,13 @@ impl<A: LinearOperator, L: Loss> Objective<A, L> {
     }
 
     /// ⟨d, ∇²f·e⟩ for several e, where the Hessian is that of a point with the curvatures `h`. O(m) each.
-    pub(crate) fn bends(&self, h: &[f64], d: &Evaluated<A::Point>, es: &[Evaluated<A::Point>]) -> Vec<f64> {
+    pub(crate) fn curvatures_along(&self, h: &[f64], d: &Evaluated<A::Point>, es: &[Evaluated<A::Point>]) -> Vec<f64> {
         let curved: Vec<f64> = h.iter().zip(&d.ax).map(|(h, z)| h * z).collect();
         parallel::map(es.len(), &|i| linalg::dot(&curved, &es[i].ax) + self.ridge * self.ridged(&d.x, &es[i].x))
     }
 
     /// ⟨d, ∇²f(x)·d⟩, from the images alone. O(m).
-    pub fn bend(&self, x: &Evaluated<A::Point>, d: &Evaluated<A::Point>) -> f64 {
+    pub fn curvature_along(&self, x: &Evaluated<A::Point>, d: &Evaluated<A::Point>) -> f64 {
         let curved: f64 = self.curvatures(x).iter().zip(&d.ax).map(|(h, z)| h * z * z).sum();
         curved + self.ridge * self.ridged(&d.x, &d.x)
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::run::{Standing, check};
+use super::run::{RunState, check};
 use super::{Constraint, Options, Run, Status};
 use crate::error::Error;
 use crate::loss::Loss;
@@ -97,7 +97,7 @@ where
             )));
         }
         header.check(&Self::header(f, set, method, header.objective))?;
-        let mut progress: Standing<M::State> = postcard::from_bytes(rest).map_err(damaged)?;
+        let mut progress: RunState<M::State> = postcard::from_bytes(rest).map_err(damaged)?;
         if progress.stage > options.stages.before.len() {
             return Err(refused("it was saved with more stages than are now asked for".into()));
         }

@@ -62,7 +62,7 @@ pub struct Run<'a, A: LinearOperator, L, S, M: Method<A, L, S>> {
     pub(super) options: Options,
     /// The set of the current stage.
     pub(super) set: S,
-    pub(super) progress: Standing<M::State>,
+    pub(super) progress: RunState<M::State>,
     gradient: A::Covector,
     /// The rows that partial passes read, where they pay.
     sampled: Option<SampledRows>,
@@ -73,7 +73,7 @@ pub struct Run<'a, A: LinearOperator, L, S, M: Method<A, L, S>> {
 /// What changes while a run goes on: all that a checkpoint holds.
 #[derive(Clone, serde::Serialize, serde::Deserialize)]
 #[serde(bound = "T: serde::Serialize + serde::de::DeserializeOwned")]
-pub(super) struct Standing<T> {
+pub(super) struct RunState<T> {
     pub state: T,
     pub stage: usize,
     pub iterations_in_stage: usize,
@@ -120,7 +120,7 @@ where
         let set = stage_set::<A, L, S>(target, &options.stages, 0)?;
         let state = method.start(f, &set, x0)?;
         let start_gap = value(f, &set, method.iterate(&state)) - f.lower_bound();
-        let progress = Standing {
+        let progress = RunState {
             state,
             stage: 0,
             iterations_in_stage: 0,
@@ -141,7 +141,7 @@ where
         target: &'a S,
         method: &'a M,
         options: Options,
-        progress: Standing<M::State>,
+        progress: RunState<M::State>,
     ) -> Result<Self, Error> {
         let set = stage_set::<A, L, S>(target, &options.stages, progress.stage)?;
         let gradient = f.operator().new_covector();

@@ -64,12 +64,12 @@ pub trait Loss: Debug + Sync {
 /// for the logistic loss.
 pub fn best_constant(loss: &impl Loss) -> f64 {
     let rows = loss.n_outputs();
-    let (mut constant, mut slope, mut bend) = (0.0, vec![0.0; rows], vec![0.0; rows]);
+    let (mut constant, mut slope, mut curvature) = (0.0, vec![0.0; rows], vec![0.0; rows]);
     for _ in 0..50 {
         let predictions = vec![constant; rows];
         loss.gradient(&predictions, &mut slope);
-        loss.curvature(&predictions, &mut bend);
-        let step = slope.iter().sum::<f64>() / bend.iter().sum::<f64>();
+        loss.curvature(&predictions, &mut curvature);
+        let step = slope.iter().sum::<f64>() / curvature.iter().sum::<f64>();
         if !step.is_finite() {
             break;
         }
@@ -167,8 +167,8 @@ pub(crate) mod contract {
             let (mut up, mut down) = (vec![0.0; m], vec![0.0; m]);
             loss.gradient(&shifted(1e-5), &mut up);
             loss.gradient(&shifted(-1e-5), &mut down);
-            let bend = (up[i] - down[i]) / 2e-5;
-            assert!((bend - h[i]).abs() < 1e-6 * (1.0 + h[i]), "curvature {i}: {bend} {}", h[i]);
+            let curvature = (up[i] - down[i]) / 2e-5;
+            assert!((curvature - h[i]).abs() < 1e-6 * (1.0 + h[i]), "curvature {i}: {curvature} {}", h[i]);
             assert!(h[i] <= loss.curvature_bound() * (1.0 + 1e-15));
         }
         let ladder = [1e-20, 1e-3, 1.0, 1e3].map(|above| loss.deviance(loss.lower_bound() + above));

@@ -169,11 +169,11 @@ impl Bfgd {
     fn minimum_along(&self, f: &OnMatrices<'_>, state: &mut BfgdState, d: &FactorGradient) -> f64 {
         let e1 = f.at(product(&d.u.beside(&state.u), &state.v.beside(&d.v)));
         let e2 = f.at(product(&d.u, &d.v));
-        let (b1, b2) = (f.bend(&state.x, &e1), f.bend(&state.x, &e2));
+        let (b1, b2) = (f.curvature_along(&state.x, &e1), f.curvature_along(&state.x, &e2));
         // Balanced factors lose nothing by an L that is known only now.
         state.curvature.get_or_insert(b1 / e1.point().norm().powi(2).max(f64::MIN_POSITIVE));
         let x = &state.x;
-        let both = f.bend(x, &Evaluated::combine(1.0, &e1, 1.0, &e2));
+        let both = f.curvature_along(x, &Evaluated::combine(1.0, &e1, 1.0, &e2));
         let mut c = [-f.slope(x, &e1), f.slope(x, &e2) + 0.5 * b1, -0.5 * (both - b1 - b2), 0.5 * b2];
         let weight = 0.25 * self.weight(state);
         if weight > 0.0 {

@@ -94,15 +94,15 @@ pub(super) fn minimizer_along<P: Point, G: Covector<P>>(
     let steps = if f.loss().is_quadratic() { 1 } else { NEWTON_STEPS };
     for _ in 0..steps {
         let at = Evaluated::combine(1.0, x, t, d);
-        let (slope, bend) = (f.slope(&at, d), f.bend(&at, d));
+        let (slope, curvature) = (f.slope(&at, d), f.curvature_along(&at, d));
         // A direction without curvature: d is zero, or f is flat along it.
-        if !(bend > 0.0) || !slope.is_finite() {
+        if !(curvature > 0.0) || !slope.is_finite() {
             return t;
         }
         if f.loss().is_quadratic() {
-            return -slope / bend;
+            return -slope / curvature;
         }
-        let mut step = -slope / bend;
+        let mut step = -slope / curvature;
         let mut there = f.value(&Evaluated::combine(1.0, x, t + step, d));
         while there > here && step.abs() > 1e-12 {
             step *= 0.5;

@@ -160,7 +160,7 @@ pub(super) fn curvature_along<P: Point, G: Covector<P>>(
         return 0.0;
     }
     if f.loss().is_quadratic() {
-        return f.bend(u, d) / square;
+        return f.curvature_along(u, d) / square;
     }
     let (here, slope) = (f.value(u), f.slope(u, d));
     let above = f.value(x) - here - slope;
@@ -168,7 +168,7 @@ pub(super) fn curvature_along<P: Point, G: Covector<P>>(
         return 2.0 * above / square;
     }
     // ∫ (1 − s)·⟨d, ∇²f(u + s·d)·d⟩ ds with a Hessian that changes evenly: nothing cancels.
-    2.0 * (f.bend(u, d) / 3.0 + f.bend(x, d) / 6.0) / square
+    2.0 * (f.curvature_along(u, d) / 3.0 + f.curvature_along(x, d) / 6.0) / square
 }
 
 /// A step to begin with, optimistic: 1/curvature along u or, where u pays nothing, along the step that leaves it.
@@ -188,14 +188,14 @@ pub(super) fn first_length<P: Point, G: Covector<P>>(
         &leaving
     };
     let square = along.point().norm().powi(2);
-    let bend = f.bend(u, along);
+    let curvature = f.curvature_along(u, along);
     let bound = f.loss().curvature_bound() * linalg::dot(along.image(), along.image());
     // A saturated loss has no curvature at u, but some elsewhere.
-    let bend = if bend > 0.0 { bend } else { bound };
+    let curvature = if curvature > 0.0 { curvature } else { bound };
     let price = penalty.value(along.point());
     match square {
         0.0 => 1.0,
-        square if bend > 0.0 => square / bend,
+        square if curvature > 0.0 => square / curvature,
         // No curvature at all: as long as it takes to bring such a point to zero.
         square if price > 0.0 => square / price,
         _ => 1.0,

@@ -318,11 +318,11 @@ fn conjugate_gradients<P: Point, G: Covector<P>>(f: &dyn Smooth<P, G>, x: &Evalu
         }
         let d = f.at(direction);
         let curved = f.hessian_times(&h, &d, t);
-        let bend = d.point().dot(&curved);
-        if !(bend > 0.0) {
+        let curvature = d.point().dot(&curved);
+        if !(curvature > 0.0) {
             break;
         }
-        let a = square / bend;
+        let a = square / curvature;
         step = P::combine(1.0, &step, a, d.point());
         residual = P::combine(1.0, &residual, -a, &curved);
         let next = residual.norm().powi(2);

@@ -121,12 +121,12 @@ impl RiemannianCg {
         eta: &LowRank,
     ) -> Result<(Evaluated<LowRank>, f64), Stuck> {
         let along = f.at(eta.clone());
-        let (slope, bend) = (f.slope(&state.x, &along), f.bend(&state.x, &along));
-        if !(slope < 0.0) || !(bend > 0.0) {
+        let (slope, curvature) = (f.slope(&state.x, &along), f.curvature_along(&state.x, &along));
+        if !(slope < 0.0) || !(curvature > 0.0) {
             // Flat, or no descent: nothing says that x is stationary.
             return Err(Stuck { kind: Move::Stalled, change: f64::INFINITY });
         }
-        let mut step = -slope / bend; //                                                      4: t_i
+        let mut step = -slope / curvature; //                                                      4: t_i
         let mut longest = None;
         for _ in 0..HALVINGS {
             let moved = LowRank::combine(1.0, state.x.point(), step, eta);

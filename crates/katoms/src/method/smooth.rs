@@ -102,7 +102,7 @@ smooth! {
             out
         }
         fn column_squares(&self, h: &[f64]) -> Option<Vec<f64>> {
-            let squares = self.operator().energies(&[h], None)?.pop()?;
+            let squares = self.operator().squared_norms(&[h], None)?.pop()?;
             self.count_pass();
             Some(squares)
         }
@@ -122,8 +122,8 @@ smooth! {
     fn products(&self, h: &[f64], left: &P::Support, right: &P::Support) -> Option<Matrix>;
     fn slope(&self, x: &Evaluated<P>, d: &Evaluated<P>) -> f64;
     fn slopes(&self, x: &Evaluated<P>, ds: &[Evaluated<P>]) -> Vec<f64>;
-    fn bends(&self, h: &[f64], d: &Evaluated<P>, es: &[Evaluated<P>]) -> Vec<f64>;
-    fn bend(&self, x: &Evaluated<P>, d: &Evaluated<P>) -> f64;
+    fn curvatures_along(&self, h: &[f64], d: &Evaluated<P>, es: &[Evaluated<P>]) -> Vec<f64>;
+    fn curvature_along(&self, x: &Evaluated<P>, d: &Evaluated<P>) -> f64;
     fn bend_between(&self, x: &Evaluated<P>, c: &Evaluated<P>, d: &Evaluated<P>) -> f64;
     fn ridge_on_basis(&self, t: &P::Support, i: usize) -> f64;
     fn add_ridge(&self, x: &P, g: &mut G);

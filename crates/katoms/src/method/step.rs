@@ -95,17 +95,17 @@ pub struct StepMemory {
 /// ‖g‖²/⟨g, ∇²f·g⟩, or 0 where the gradient vanishes.
 pub(crate) fn line_search<P: Point, G: Covector<P>>(f: &dyn Smooth<P, G>, u: &Evaluated<P>, g_t: &Evaluated<P>) -> f64 {
     let norm = g_t.point().norm();
-    let (square, bend) = (norm.powi(2), f.bend(u, g_t));
-    if square.is_normal() && bend.is_normal() && bend > 0.0 {
-        return square / bend;
+    let (square, curvature) = (norm.powi(2), f.curvature_along(u, g_t));
+    if square.is_normal() && curvature.is_normal() && curvature > 0.0 {
+        return square / curvature;
     }
     if !(norm > 0.0 && norm.is_finite()) {
         return 0.0;
     }
     // Squares of such a gradient leave the range of numbers; those of its direction do not.
     let direction = Evaluated::combine(1.0 / norm, g_t, 0.0, g_t);
-    let bend = f.bend(u, &direction);
-    if bend > 0.0 { 1.0 / bend } else { 0.0 }
+    let curvature = f.curvature_along(u, &direction);
+    if curvature > 0.0 { 1.0 / curvature } else { 0.0 }
 }
 
 /// The first μ among guess, guess/2, … for which f(u − μg) ≤ f(u) − μ/2·‖g‖².

@@ -112,16 +112,16 @@ where
         let pairs = out.iter_mut().flatten().zip(right.into_iter().flatten());
         pairs.for_each(|(out, right)| out.extend(right));
     }
-    fn energies(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
+    fn squared_norms(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
         let (left, right) = centres.map(|centres| centres.split_at(self.left.domain())).unzip();
-        let mut energies = self.left.energies(weights, left)?;
-        let more = self.right.energies(weights, right)?;
-        energies.iter_mut().zip(more).for_each(|(energies, more)| energies.extend(more));
-        Some(energies)
+        let mut squared_norms = self.left.squared_norms(weights, left)?;
+        let more = self.right.squared_norms(weights, right)?;
+        squared_norms.iter_mut().zip(more).for_each(|(squared_norms, more)| squared_norms.extend(more));
+        Some(squared_norms)
     }
-    fn knows_energies(&self, weights: &[f64]) -> bool {
+    fn knows_squared_norms(&self, weights: &[f64]) -> bool {
         // Those of the few columns on the right cost nothing beside the others.
-        self.left.knows_energies(weights)
+        self.left.knows_squared_norms(weights)
     }
     fn has_cheap_columns(&self) -> bool {
         self.left.has_cheap_columns() && self.right.has_cheap_columns()

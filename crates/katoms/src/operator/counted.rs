@@ -98,10 +98,10 @@ impl<A: LinearOperator<Point = SparseVec>> LinearOperator for Counted<A> {
         self.inner.adjoint_parts(parts, rs, out);
     }
     /// Counted as a pass, if there is an answer.
-    fn energies(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
-        let energies = self.inner.energies(weights, centres)?;
+    fn squared_norms(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
+        let squared_norms = self.inner.squared_norms(weights, centres)?;
         self.lock().passes += 1;
-        Some(energies)
+        Some(squared_norms)
     }
     fn has_cheap_columns(&self) -> bool {
         self.inner.has_cheap_columns()

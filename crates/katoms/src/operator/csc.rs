@@ -288,11 +288,11 @@ impl<T: Real, I: SparseIndex, P: SparseIndex> LinearOperator for Csc<'_, T, I, P
         let mut out = part_major(out, parts.count(), self.columns);
         self.side_by_side(|i| parts.labels()[i], rs, &mut out);
     }
-    fn energies(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
-        let mut energies = vec![self.new_covector(); weights.len()];
-        let mut out: Vec<&mut [f64]> = energies.iter_mut().map(Vec::as_mut_slice).collect();
+    fn squared_norms(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
+        let mut squared_norms = vec![self.new_covector(); weights.len()];
+        let mut out: Vec<&mut [f64]> = squared_norms.iter_mut().map(Vec::as_mut_slice).collect();
         if out.is_empty() {
-            return Some(energies);
+            return Some(squared_norms);
         }
         let totals: Vec<f64> = weights.iter().map(|w| w.iter().sum()).collect();
         kernels::for_each_part(&mut out, COLUMN_CHUNK, &|first, out| {
@@ -300,17 +300,17 @@ impl<T: Real, I: SparseIndex, P: SparseIndex> LinearOperator for Csc<'_, T, I, P
                 let centre = centres.map_or(0.0, |c| c[first + j]);
                 let column = self.merged_column(first + j);
                 for ((out, w), total) in out.iter_mut().zip(weights).zip(&totals) {
-                    let (mut energy, mut stored) = (0.0, 0.0);
+                    let (mut squared_norm, mut stored) = (0.0, 0.0);
                     for &(i, v) in &column {
-                        energy += w[i] * (v - centre).powi(2);
+                        squared_norm += w[i] * (v - centre).powi(2);
                         stored += w[i];
                     }
                     // As in the moments: what is not stored is a zero.
-                    out[j] = energy + (total - stored).max(0.0) * centre.powi(2);
+                    out[j] = squared_norm + (total - stored).max(0.0) * centre.powi(2);
                 }
             }
         });
-        Some(energies)
+        Some(squared_norms)
     }
     /// A column on the right, times h, is laid out along the rows once; every column on the left looks up its rows. Of a
     /// symmetric block only one half is computed.

@@ -335,20 +335,20 @@ impl<T: Real> LinearOperator for Dense<'_, T> {
             Layout::RowMajor => kernels::adjoint_rows_parts(&self.data, parts.sorted(), rs, &mut out),
         }
     }
-    fn energies(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
-        if let Some(energies) = self.known.as_ref().and_then(|known| known.energies(weights, centres)) {
-            return Some(energies);
+    fn squared_norms(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
+        if let Some(squared_norms) = self.known.as_ref().and_then(|known| known.squared_norms(weights, centres)) {
+            return Some(squared_norms);
         }
         let centres = centres.map_or_else(|| Cow::Owned(self.new_covector()), Cow::Borrowed);
-        let mut energies = vec![self.new_covector(); weights.len()];
-        let mut out: Vec<&mut [f64]> = energies.iter_mut().map(Vec::as_mut_slice).collect();
+        let mut squared_norms = vec![self.new_covector(); weights.len()];
+        let mut out: Vec<&mut [f64]> = squared_norms.iter_mut().map(Vec::as_mut_slice).collect();
         match self.layout {
-            Layout::ColumnMajor => kernels::energies_columns(&self.data, weights, &centres, &mut out),
-            Layout::RowMajor => kernels::energies_rows(&self.data, weights, &centres, &mut out),
+            Layout::ColumnMajor => kernels::squared_norms_columns(&self.data, weights, &centres, &mut out),
+            Layout::RowMajor => kernels::squared_norms_rows(&self.data, weights, &centres, &mut out),
         }
-        Some(energies)
+        Some(squared_norms)
     }
-    fn knows_energies(&self, weights: &[f64]) -> bool {
+    fn knows_squared_norms(&self, weights: &[f64]) -> bool {
         self.known.as_ref().is_some_and(|known| known.moments(weights).is_some())
     }
     fn adjoint_block_on(&self, rs: &[&[f64]], t: &IndexSet) -> Vec<SparseVec> {

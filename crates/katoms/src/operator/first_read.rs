@@ -140,13 +140,13 @@ impl Known {
     }
 
     /// Σ w·(a − c)² for every column under each of these weightings, if they were asked for.
-    pub fn energies(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
+    pub fn squared_norms(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
         weights.iter().try_for_each(|w| self.moments(w).map(|_| ()))?;
         let total: f64 = self.asked.weights.iter().sum();
         let Moments { means, variances } = &self.moments;
         let away = |j: usize| means[j] - centres.map_or(0.0, |centres| centres[j]);
-        let energies = (0..means.len()).map(|j| total * (variances[j] + away(j).powi(2))).collect();
-        Some(vec![energies; weights.len()])
+        let squared_norms = (0..means.len()).map(|j| total * (variances[j] + away(j).powi(2))).collect();
+        Some(vec![squared_norms; weights.len()])
     }
 
     /// Aᵀ·r, if it was asked for, but for rounding.

@@ -320,20 +320,20 @@ impl LinearOperator for Genotypes<'_> {
             }
         });
     }
-    fn energies(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
-        if let Some(energies) = self.known.as_ref().and_then(|known| known.energies(weights, centres)) {
-            return Some(energies);
+    fn squared_norms(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
+        if let Some(squared_norms) = self.known.as_ref().and_then(|known| known.squared_norms(weights, centres)) {
+            return Some(squared_norms);
         }
         let squares = |j: usize| {
             let centre = centres.map_or(0.0, |centres| centres[j]);
             self.meaning(j).map(|x| (x - centre) * (x - centre))
         };
-        let mut energies = vec![self.new_covector(); weights.len()];
-        let mut out: Vec<&mut [f64]> = energies.iter_mut().map(Vec::as_mut_slice).collect();
+        let mut squared_norms = vec![self.new_covector(); weights.len()];
+        let mut out: Vec<&mut [f64]> = squared_norms.iter_mut().map(Vec::as_mut_slice).collect();
         self.sums(0, squares, &Residuals::new(weights), &mut out);
-        Some(energies)
+        Some(squared_norms)
     }
-    fn knows_energies(&self, weights: &[f64]) -> bool {
+    fn knows_squared_norms(&self, weights: &[f64]) -> bool {
         self.known.as_ref().is_some_and(|known| known.moments(weights).is_some())
     }
     fn adjoint_block_on(&self, rs: &[&[f64]], t: &IndexSet) -> Vec<SparseVec> {

@@ -100,13 +100,13 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
             out.iter_mut().enumerate().for_each(|(p, g)| g.push(parts.total(p, r)));
         }
     }
-    fn energies(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
-        let mut energies = self.inner.energies(weights, centres.map(|c| &c[..self.index()]))?;
+    fn squared_norms(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
+        let mut squared_norms = self.inner.squared_norms(weights, centres.map(|c| &c[..self.index()]))?;
         let centre = centres.map_or(0.0, |c| c[self.index()]);
-        for (energies, w) in energies.iter_mut().zip(weights) {
-            energies.push(w.iter().sum::<f64>() * (1.0 - centre).powi(2));
+        for (squared_norms, w) in squared_norms.iter_mut().zip(weights) {
+            squared_norms.push(w.iter().sum::<f64>() * (1.0 - centre).powi(2));
         }
-        Some(energies)
+        Some(squared_norms)
     }
     fn before_pass<'r>(&self, r: &'r [f64]) -> Cow<'r, [f64]> {
         self.inner.before_pass(r)

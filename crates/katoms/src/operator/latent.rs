@@ -131,12 +131,12 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
         out.iter_mut().flatten().for_each(|g| *g = self.spread(g));
     }
     /// `None` as well where two copies of a coordinate have different centres: one read cannot serve both.
-    fn energies(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
-        let energies = match centres {
-            None => self.inner.energies(weights, None)?,
-            Some(centres) => self.inner.energies(weights, Some(&self.common(centres)?))?,
+    fn squared_norms(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
+        let squared_norms = match centres {
+            None => self.inner.squared_norms(weights, None)?,
+            Some(centres) => self.inner.squared_norms(weights, Some(&self.common(centres)?))?,
         };
-        Some(energies.iter().map(|energies| self.spread(energies)).collect())
+        Some(squared_norms.iter().map(|squared_norms| self.spread(squared_norms)).collect())
     }
     fn before_pass<'r>(&self, r: &'r [f64]) -> Cow<'r, [f64]> {
         self.inner.before_pass(r)

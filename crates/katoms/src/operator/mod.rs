@@ -114,12 +114,12 @@ pub trait LinearOperator: Sync {
     /// centres, c = 0. `None` where columns are not cheap. The weights are finite and not negative.
     ///
     /// Centring before squaring keeps the digits that Σ w·a² − c²·Σ w would lose.
-    fn energies(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
+    fn squared_norms(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
         let _ = (weights, centres);
         None
     }
-    /// Whether [`LinearOperator::energies`] under this weighting is known and costs no read. Asked of the base.
-    fn knows_energies(&self, weights: &[f64]) -> bool {
+    /// Whether [`LinearOperator::squared_norms`] under this weighting is known and costs no read. Asked of the base.
+    fn knows_squared_norms(&self, weights: &[f64]) -> bool {
         let _ = weights;
         false
     }
@@ -260,11 +260,11 @@ macro_rules! forwards_every_call {
         fn adjoint_parts(&self, parts: &crate::operator::Parts, rs: &[&[f64]], out: &mut [Vec<Self::Covector>]) {
             $on!(self, a => a.adjoint_parts(parts, rs, out))
         }
-        fn energies(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
-            $on!(self, a => a.energies(weights, centres))
+        fn squared_norms(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
+            $on!(self, a => a.squared_norms(weights, centres))
         }
-        fn knows_energies(&self, weights: &[f64]) -> bool {
-            $on!(self, a => a.knows_energies(weights))
+        fn knows_squared_norms(&self, weights: &[f64]) -> bool {
+            $on!(self, a => a.knows_squared_norms(weights))
         }
         fn apply_covector(&self, g: &Self::Covector, out: &mut [f64]) {
             $on!(self, a => a.apply_covector(g, out))

@@ -67,13 +67,13 @@ impl<A: LinearOperator> LinearOperator for RowWeights<A> {
         self.inner.adjoint_parts(parts, &weighted, out);
     }
     /// `None` with centres: they are other ones in every row of the inner columns, c / factor.
-    fn energies(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
+    fn squared_norms(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
         if centres.is_some() {
             return None;
         }
         let squared: Vec<Vec<f64>> = weights.iter().map(|w| self.weighted(&self.weighted(w))).collect();
         let squared: Vec<&[f64]> = squared.iter().map(Vec::as_slice).collect();
-        self.inner.energies(&squared, None)
+        self.inner.squared_norms(&squared, None)
     }
     fn before_pass<'r>(&self, r: &'r [f64]) -> Cow<'r, [f64]> {
         let weighted = self.weighted(r);

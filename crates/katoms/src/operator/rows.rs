@@ -122,8 +122,8 @@ impl<A: LinearOperator> LinearOperator for Rows<A> {
         let Some(inner) = self.inner_parts(parts) else { return adjoint_masked(self, parts, rs, out) };
         self.with_scattered(rs, |rs| self.inner.adjoint_parts(&inner, rs, out));
     }
-    fn energies(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
-        self.with_scattered(weights, |weights| self.inner.energies(weights, centres))
+    fn squared_norms(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
+        self.with_scattered(weights, |weights| self.inner.squared_norms(weights, centres))
     }
     fn before_pass<'r>(&self, r: &'r [f64]) -> Cow<'r, [f64]> {
         match self.scattered(r) {

@@ -195,16 +195,16 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
         }
     }
     /// The inner columns are centred before they are squared, so that nothing cancels.
-    fn energies(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
+    fn squared_norms(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
         let shifted: Option<Vec<f64>> = centres.map(|outer| {
             let all = self.centres.iter().zip(&self.scales).zip(outer);
             all.map(|((centre, scale), outer)| centre + scale * outer).collect()
         });
-        let mut energies = self.inner.energies(weights, Some(shifted.as_deref().unwrap_or(&self.centres)))?;
-        for energies in &mut energies {
-            energies.iter_mut().zip(&self.scales).for_each(|(e, scale)| *e = *e / scale / scale);
+        let mut squared_norms = self.inner.squared_norms(weights, Some(shifted.as_deref().unwrap_or(&self.centres)))?;
+        for squared_norms in &mut squared_norms {
+            squared_norms.iter_mut().zip(&self.scales).for_each(|(e, scale)| *e = *e / scale / scale);
         }
-        Some(energies)
+        Some(squared_norms)
     }
     fn before_pass<'r>(&self, r: &'r [f64]) -> Cow<'r, [f64]> {
         self.inner.before_pass(r)

@@ -103,13 +103,13 @@ impl Bounds {
         Self { lower: times(&self.lower, f64::NEG_INFINITY), upper: times(&self.upper, f64::INFINITY) }
     }
 
-    /// The largest decrease of −slope·t + ½·bend·t² over the t that a coefficient at 0 may take.
-    pub(crate) fn gain(&self, j: usize, slope: f64, bend: f64) -> f64 {
-        if !(bend > 0.0) {
+    /// The largest decrease of −slope·t + ½·curvature·t² over the t that a coefficient at 0 may take.
+    pub(crate) fn gain(&self, j: usize, slope: f64, curvature: f64) -> f64 {
+        if !(curvature > 0.0) {
             return 0.0;
         }
-        let t = self.clamped(j, slope / bend);
-        (slope * t - 0.5 * bend * t * t).max(0.0)
+        let t = self.clamped(j, slope / curvature);
+        (slope * t - 0.5 * curvature * t * t).max(0.0)
     }
 
     /// How much f falls at most by a step along each atom from where it is 0, for this gradient and these second
@@ -145,10 +145,10 @@ mod tests {
     #[test]
     fn a_gain_is_the_best_that_the_bounds_allow() {
         let bounds = Bounds::new(vec![-1.0], vec![0.5]).unwrap();
-        for (slope, bend) in [(1.0, 4.0), (8.0, 4.0), (-3.0, 4.0), (-8.0, 4.0)] {
+        for (slope, curvature) in [(1.0, 4.0), (8.0, 4.0), (-3.0, 4.0), (-8.0, 4.0)] {
             let steps = (0..=1500).map(|i| -1.0 + f64::from(i) * 1e-3);
-            let best = steps.map(|t| slope * t - 0.5 * bend * t * t).fold(0.0, f64::max);
-            assert!((bounds.gain(0, slope, bend) - best).abs() < 1e-5, "{slope}");
+            let best = steps.map(|t| slope * t - 0.5 * curvature * t * t).fold(0.0, f64::max);
+            assert!((bounds.gain(0, slope, curvature) - best).abs() < 1e-5, "{slope}");
         }
     }
 }

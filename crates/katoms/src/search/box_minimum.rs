@@ -64,8 +64,8 @@ impl BoxQuadratic {
 
     /// A slope in the units of the predictions.
     fn in_units(&self, j: usize, slope: f64) -> f64 {
-        let bend = self.gram.at(j, j);
-        if bend > 0.0 { slope.abs() / bend.sqrt() } else { 0.0 }
+        let curvature = self.gram.at(j, j);
+        if curvature > 0.0 { slope.abs() / curvature.sqrt() } else { 0.0 }
     }
 
     /// The slope of a coordinate at a bound, where it points inwards; otherwise 0.

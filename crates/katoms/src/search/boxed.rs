@@ -63,7 +63,7 @@ struct Beside {
     /// G_FF⁻¹.
     inverse: Matrix,
     /// The curvature along each coordinate that is left.
-    room: Vec<f64>,
+    schur: Vec<f64>,
 }
 
 impl<'a> Boxed<'a> {
@@ -106,7 +106,7 @@ impl<'a> Boxed<'a> {
         let beside = self.beside();
         let cost = |&j: &usize| match (beside.free.iter().position(|&free| free == j), self.here.x.value_at(j)) {
             (Some(a), v) => 0.5 * v * v / beside.inverse.at(a, a),
-            (None, v) => v * self.slopes[j] + 0.5 * v * v * beside.room[j],
+            (None, v) => v * self.slopes[j] + 0.5 * v * v * beside.schur[j],
         };
         self.chosen.iter().map(|&atom| self.atoms.members(atom).iter().map(cost).sum()).collect()
     }
@@ -123,7 +123,7 @@ impl<'a> Boxed<'a> {
 
     /// The exchanges of single coordinates that may lower f; no other does. `None` where that cannot be told.
     ///
-    /// With a coordinate at t beside a minimum, f is there at least −slope·t + ½·room·t² above it, where room is the
+    /// With a coordinate at t beside a minimum, f is there at least −slope·t + ½·Schur complement·t² above it, where Schur complement is the
     /// curvature that all others leave: the slopes of these point out of their bounds.
     pub fn doubtful(&self) -> Option<Vec<Swap>> {
         let beside = self.giving_way(self.here.support.indices().to_vec())?;
@@ -207,15 +207,15 @@ impl<'a> Boxed<'a> {
     /// What each atom outside would bring to a minimum where −∇f is known; this, where nothing of a column is new.
     fn gains(&self, from: &Minimum, slopes: &[f64], beside: &Beside, dependent: f64) -> Vec<f64> {
         let diagonal = self.q.diagonal();
-        let mut room = beside.room.clone();
+        let mut schur = beside.schur.clone();
         for (a, _) in beside.free.iter().enumerate().filter(|(_, free)| !from.support.contains(**free)) {
             let share = 1.0 / beside.inverse.at(a, a);
-            room.iter_mut().zip(beside.ways.column(a)).for_each(|(room, way)| *room += share * way * way);
+            schur.iter_mut().zip(beside.ways.column(a)).for_each(|(schur, way)| *schur += share * way * way);
         }
-        let mut falls = vec![0.0; room.len()];
+        let mut falls = vec![0.0; schur.len()];
         for (j, fall) in falls.iter_mut().enumerate() {
-            *fall = match room[j] > DEPENDENT * diagonal[j] {
-                true => self.bounds.gain(j, slopes[j], room[j].min(diagonal[j])),
+            *fall = match schur[j] > DEPENDENT * diagonal[j] {
+                true => self.bounds.gain(j, slopes[j], schur[j].min(diagonal[j])),
                 false if diagonal[j] > 0.0 => dependent,
                 false => 0.0,
             };
@@ -238,7 +238,7 @@ impl<'a> Boxed<'a> {
             free: Vec::new(),
             ways: Matrix::zeros(self.q.dim(), 0),
             inverse: Matrix::zeros(0, 0),
-            room: self.q.diagonal().to_vec(),
+            schur: self.q.diagonal().to_vec(),
         };
         self.beside.get_or_init(|| self.giving_way(free()).unwrap_or_else(alone))
     }
@@ -247,14 +247,14 @@ impl<'a> Boxed<'a> {
     fn giving_way(&self, free: Vec<usize>) -> Option<Beside> {
         let block = Matrix::from_fn(free.len(), free.len(), |a, b| self.q.column(free[b])[free[a]]);
         let inverse = inverse_symmetric(&block, DEPENDENT)?;
-        let mut room = self.q.diagonal().to_vec();
+        let mut schur = self.q.diagonal().to_vec();
         let columns = free.iter().flat_map(|&j| self.q.column(j)).copied().collect();
-        let columns = Matrix::from_columns(room.len(), free.len(), columns);
+        let columns = Matrix::from_columns(schur.len(), free.len(), columns);
         let ways = columns.times(&inverse);
-        for (way, entry) in ways.data().chunks(room.len().max(1)).zip(columns.data().chunks(room.len().max(1))) {
-            room.iter_mut().zip(way).zip(entry).for_each(|((room, way), entry)| *room -= way * entry);
+        for (way, entry) in ways.data().chunks(schur.len().max(1)).zip(columns.data().chunks(schur.len().max(1))) {
+            schur.iter_mut().zip(way).zip(entry).for_each(|((schur, way), entry)| *schur -= way * entry);
         }
-        Some(Beside { free, ways, inverse, room })
+        Some(Beside { free, ways, inverse, schur })
     }
 }
 

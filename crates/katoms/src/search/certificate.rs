@@ -4,13 +4,13 @@
 //!
 //! > f(β) ≥ −ℓ*(−α) + Σⱼ (½λβⱼ² − βⱼ·aⱼᵀα) ≥ −ℓ*(−α) − (1/2λ)·Σ over β's coordinates of (aⱼᵀα)²,
 //!
-//! as ½λb² − bc ≥ −c²/2λ. The k atoms of β hold at most the k largest energies, so
+//! as ½λb² − bc ≥ −c²/2λ. The k atoms of β hold at most the k largest squared norms, so
 //!
-//! > D(α) = −ℓ*(−α) − (1/2λ)·(the k largest energies of Aᵀα) ≤ the minimum of f over the set.
+//! > D(α) = −ℓ*(−α) − (1/2λ)·(the k largest squared norms of Aᵀα) ≤ the minimum of f over the set.
 //!
-//! For least squares −ℓ*(−α) = αᵀy − ½Σαᵢ²/wᵢ. An atom's energy is the sum over its coordinates; where
+//! For least squares −ℓ*(−α) = αᵀy − ½Σαᵢ²/wᵢ. An atom's squared norm is the sum over its coordinates; where
 //! groups overlap, what two of them share counts twice, which only lowers D. Coordinates that are always
-//! selected add their energy to every choice. One that is free of the ridge asks for aⱼᵀα = 0.
+//! selected add their squared norm to every choice. One that is free of the ridge asks for aⱼᵀα = 0.
 //!
 //! The largest D is the minimum of the relaxation
 //!
@@ -127,9 +127,9 @@ where
             let alpha = self.dual_point(&iterate.at);
             self.f.operator().adjoint(&alpha, &mut g);
             self.f.count_pass();
-            let energies = self.energies(&g);
+            let squared_norms = self.squared_norms(&g);
             best.passes += 1;
-            best.lower_bound = best.lower_bound.max(self.bound(&alpha, &g, &energies));
+            best.lower_bound = best.lower_bound.max(self.bound(&alpha, &g, &squared_norms));
             best.gap = gap(here, best.lower_bound);
             let gain = reachable - best.lower_bound;
             let settled = gain <= WORTHWHILE * (here - best.lower_bound);
@@ -137,7 +137,7 @@ where
             if best.passes >= options.passes || best.gap <= options.enough || settled || hopeless {
                 return best;
             }
-            self.enter(&mut working, &mut iterate, &energies);
+            self.enter(&mut working, &mut iterate, &squared_norms);
             (iterate, reachable) = self.descend(&working, iterate, &mut steepness);
         }
     }
@@ -164,25 +164,25 @@ where
         alpha
     }
 
-    /// The energy of each atom.
-    fn energies(&self, g: &[f64]) -> Vec<f64> {
-        let energy = |atom| self.atoms.members(atom).iter().map(|&j| g[j] * g[j]).sum();
-        (0..self.atoms.len()).map(energy).collect()
+    /// The squared norm of each atom.
+    fn squared_norms(&self, g: &[f64]) -> Vec<f64> {
+        let squared_norm = |atom| self.atoms.members(atom).iter().map(|&j| g[j] * g[j]).sum();
+        (0..self.atoms.len()).map(squared_norm).collect()
     }
 
     /// D at the best of the multiples tα, t ≤ 1, where g = Aᵀα; −∞ where α proves nothing. Far from the
     /// minimum of the relaxation D(α) itself may be negative. Energies grow with t²: no pass is needed.
-    fn bound(&self, alpha: &[f64], g: &[f64], energies: &[f64]) -> f64 {
+    fn bound(&self, alpha: &[f64], g: &[f64], squared_norms: &[f64]) -> f64 {
         let orthogonal = |column: &Vec<f64>| dot(column, alpha).abs() <= ORTHOGONAL * norm(column) * norm(alpha);
         let kept: f64 = self.ridged.indices().iter().map(|&j| g[j] * g[j]).sum();
-        let largest: f64 = top_k(energies, self.k).into_iter().map(|atom| energies[atom]).sum();
-        let energy = (kept + largest) / (2.0 * self.f.ridge_weight());
-        if !energies.iter().all(|e| e.is_finite()) || !self.free.iter().all(orthogonal) {
+        let largest: f64 = top_k(squared_norms, self.k).into_iter().map(|atom| squared_norms[atom]).sum();
+        let squared_norm = (kept + largest) / (2.0 * self.f.ridge_weight());
+        if !squared_norms.iter().all(|e| e.is_finite()) || !self.free.iter().all(orthogonal) {
             return f64::NEG_INFINITY;
         }
         let d = |t: f64| {
             let scaled: Vec<f64> = alpha.iter().map(|a| -t * a).collect();
-            let d = -self.f.loss().conjugate(&scaled).unwrap_or(f64::INFINITY) - t * t * energy;
+            let d = -self.f.loss().conjugate(&scaled).unwrap_or(f64::INFINITY) - t * t * squared_norm;
             if d.is_finite() { d } else { f64::NEG_INFINITY }
         };
         let (mut best, mut low, mut high) = (d(1.0), 0.0, 1.0);

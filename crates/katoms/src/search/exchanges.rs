@@ -1,8 +1,8 @@
 //! What the atoms outside of a [`Tableau`] would bring, on top of the model or in exchange for one of its atoms.
 //!
-//! Everything is exact for the quadratic. After atom a has left, the slope and the room of an atom J outside are
+//! Everything is exact for the quadratic. After atom a has left, the slope and the Schur complement of an atom J outside are
 //! ρ_J + T·Γ⁻¹·x_a and R_J + T·Γ⁻¹·Tᵀ, where Γ is a's block of G_SS⁻¹, T is J's rows of a's columns of B, and R_J is the
-//! residual covariance of J's coordinates (for one coordinate, its room). So all k·(n − k) exchanges are compared without
+//! residual covariance of J's coordinates (for one coordinate, its Schur complement). So all k·(n − k) exchanges are compared without
 //! trying one.
 
 use pulp::bytemuck::cast_slice;
@@ -45,9 +45,9 @@ impl Tableau<'_> {
             let seen = leaving.positions.first().map_or(&strip.slopes[..], |&position| strip.regression(position));
             for (i, gain) in gains[strip.first..][..strip.len()].iter_mut().enumerate() {
                 let slope = strip.slopes[i] + pull * seen[i];
-                let room = strip.room[i] + seen[i] * seen[i] * spread;
-                if room * open[strip.first + i] > 1.0 {
-                    *gain = 0.5 * slope * slope / room - leaving.cost;
+                let schur = strip.schur[i] + seen[i] * seen[i] * spread;
+                if schur * open[strip.first + i] > 1.0 {
+                    *gain = 0.5 * slope * slope / schur - leaving.cost;
                 }
             }
         }
@@ -63,8 +63,8 @@ impl Tableau<'_> {
         }
         let (m, width) = (free.len(), leaving.positions.len());
         let mut slopes: Vec<f64> = free.iter().map(|&a| sweep.slope(members[a])).collect();
-        let mut rooms: Vec<f64> = Vec::with_capacity(m * m);
-        free.iter().for_each(|&a| rooms.extend(free.iter().map(|&b| block[a * members.len() + b])));
+        let mut complements: Vec<f64> = Vec::with_capacity(m * m);
+        free.iter().for_each(|&a| complements.extend(free.iter().map(|&b| block[a * members.len() + b])));
         // T, row after row.
         let mut seen = Vec::with_capacity(m * width);
         free.iter().for_each(|&a| seen.extend(leaving.positions.iter().map(|&p| sweep.regression(members[a], p))));
@@ -76,13 +76,13 @@ impl Tableau<'_> {
                     spread += seen[a * width + q] * leaving.precision[p * width + q];
                 }
                 for b in 0..m {
-                    rooms[a * m + b] += spread * seen[b * width + p];
+                    complements[a * m + b] += spread * seen[b * width + p];
                 }
             }
         }
         let floors: Vec<f64> = free.iter().map(|&a| sweep.floor(members[a])).collect();
         let mut gain = -leaving.cost;
-        eliminate(&mut rooms, &mut slopes, &floors, |slope, room| gain += 0.5 * slope * slope / room);
+        eliminate(&mut complements, &mut slopes, &floors, |slope, schur| gain += 0.5 * slope * slope / schur);
         gain
     }
 
@@ -91,7 +91,7 @@ impl Tableau<'_> {
         self.held[j] == 0 && self.sweep.floor(j) > 0.0
     }
 
-    /// For single coordinates: 1/floor, and 0 for what cannot come in. Coordinates inside have no room but from their own
+    /// For single coordinates: 1/floor, and 0 for what cannot come in. Coordinates inside have no Schur complement but from their own
     /// leaving; they must not come back as it.
     fn open(&self) -> Vec<f64> {
         let floors = self.sweep.strips.iter().flat_map(|strip| &strip.floor);
@@ -163,11 +163,11 @@ impl Tableau<'_> {
         let (sweep, column) = (&self.sweep, q.column(l));
         let inside = sweep.inside.iter().enumerate();
         let shared = column[j] - inside.map(|(p, &i)| sweep.regression(j, p) * column[i]).sum::<f64>();
-        let (mut rooms, mut slopes) =
-            ([sweep.room(j), shared, shared, sweep.room(l)], [sweep.slope(j), sweep.slope(l)]);
+        let (mut complements, mut slopes) =
+            ([sweep.schur(j), shared, shared, sweep.schur(l)], [sweep.slope(j), sweep.slope(l)]);
         let mut gain = 0.0;
-        eliminate(&mut rooms, &mut slopes, &[sweep.floor(j), sweep.floor(l)], |slope, room| {
-            gain += 0.5 * slope * slope / room;
+        eliminate(&mut complements, &mut slopes, &[sweep.floor(j), sweep.floor(l)], |slope, schur| {
+            gain += 0.5 * slope * slope / schur;
         });
         gain
     }
@@ -200,7 +200,7 @@ fn first_largest(values: &[f64]) -> Option<(usize, f64)> {
     values.reduce(|a, b| if b.1 > a.1 { b } else { a })
 }
 
-/// The coordinate of a strip that brings most when one inside has left, and how much: the largest of ½·slope²/room.
+/// The coordinate of a strip that brings most when one inside has left, and how much: the largest of ½·slope²/Schur complement.
 /// Fractions are compared by products, which take a tenth of the time; over the floor, so that none of them is out of
 /// range whatever the units of a column.
 struct Substitute<'s> {
@@ -217,17 +217,17 @@ impl WithSimd for Substitute<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
         let (slopes, _) = S::as_simd_f64s(&self.strip.slopes);
-        let (room, _) = S::as_simd_f64s(&self.strip.room);
+        let (schur, _) = S::as_simd_f64s(&self.strip.schur);
         let (open, _) = S::as_simd_f64s(self.open);
         let (seen, _) = S::as_simd_f64s(self.seen);
         let (one, pull, spread) = (simd.splat_f64s(1.0), simd.splat_f64s(self.pull), simd.splat_f64s(self.spread));
         // For each lane the best fraction so far, and the block that it is from.
         let (mut best, mut over, mut from) = (simd.splat_f64s(0.0), one, simd.splat_f64s(-1.0));
-        for (block, (((&slope, &room), &open), &seen)) in slopes.iter().zip(room).zip(open).zip(seen).enumerate() {
+        for (block, (((&slope, &schur), &open), &seen)) in slopes.iter().zip(schur).zip(open).zip(seen).enumerate() {
             let slope = simd.add_f64s(slope, simd.mul_f64s(pull, seen));
             let top = simd.mul_f64s(simd.mul_f64s(slope, slope), open);
-            let room = simd.add_f64s(room, simd.mul_f64s(simd.mul_f64s(seen, seen), spread));
-            let bottom = simd.mul_f64s(room, open);
+            let schur = simd.add_f64s(schur, simd.mul_f64s(simd.mul_f64s(seen, seen), spread));
+            let bottom = simd.mul_f64s(schur, open);
             let higher = simd.greater_than_f64s(simd.mul_f64s(top, over), simd.mul_f64s(best, bottom));
             let better = simd.and_m64s(simd.greater_than_f64s(bottom, one), higher);
             best = simd.select_f64s(better, top, best);
@@ -241,7 +241,7 @@ impl WithSimd for Substitute<'_> {
         });
         let rest = (slopes.len() * S::F64_LANES..self.seen.len()).filter_map(|i| {
             let (slope, open) = (self.strip.slopes[i] + self.pull * self.seen[i], self.open[i]);
-            let bottom = (self.strip.room[i] + self.seen[i] * self.seen[i] * self.spread) * open;
+            let bottom = (self.strip.schur[i] + self.seen[i] * self.seen[i] * self.spread) * open;
             (bottom > 1.0).then(|| (i, 0.5 * (slope * slope * open) / bottom))
         });
         whole.chain(rest).reduce(|a, b| if b.1 > a.1 || (b.1 == a.1 && b.0 < a.0) { b } else { a })

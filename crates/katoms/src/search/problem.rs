@@ -132,8 +132,8 @@ where
         self.first_pass(&residual).unwrap_or_else(|| Problem::pass(self, &[&residual]).swap_remove(0))
     }
     fn second_derivatives(&self, h: &[f64]) -> Option<Vec<f64>> {
-        let mut diagonal = self.operator().energies(&[h], None)?.pop()?;
-        if !self.operator().base().knows_energies(h) {
+        let mut diagonal = self.operator().squared_norms(&[h], None)?.pop()?;
+        if !self.operator().base().knows_squared_norms(h) {
             self.count_pass();
         }
         self.add_ridge(&SparseVec::full(&vec![1.0; diagonal.len()]), &mut diagonal);

@@ -80,14 +80,14 @@ where
         (working, Iterate { parts, at })
     }
 
-    /// Adds the strongest of the atoms whose energy exceeds the k-th largest inside: at the minimum of the relaxation none
+    /// Adds the strongest of the atoms whose squared norm exceeds the k-th largest inside: at the minimum of the relaxation none
     /// does.
-    pub fn enter(&self, working: &mut Working, iterate: &mut Iterate, energies: &[f64]) {
-        let inside: Vec<f64> = working.atoms.iter().map(|&atom| energies[atom]).collect();
+    pub fn enter(&self, working: &mut Working, iterate: &mut Iterate, squared_norms: &[f64]) {
+        let inside: Vec<f64> = working.atoms.iter().map(|&atom| squared_norms[atom]).collect();
         let strong = top_k(&inside, self.k);
         let full = strong.len() == self.k;
         let threshold = if full { strong.iter().fold(f64::INFINITY, |m, &i| m.min(inside[i])) } else { 0.0 };
-        let mut outside = energies.to_vec();
+        let mut outside = squared_norms.to_vec();
         working.atoms.iter().for_each(|&atom| outside[atom] = 0.0);
         let mut entering = top_k(&outside, (ENTER * self.k).max(working.atoms.len()));
         entering.retain(|&atom| outside[atom] > threshold * (1.0 + ROUNDING));
@@ -151,13 +151,13 @@ where
             let (parts, penalty) = working.shrink(target, *steepness, self.f.ridge_weight(), self.k);
             let d = combine(1.0, &parts, -1.0, &ahead.parts);
             let along = self.f.at(working.point(&d));
-            let bend: f64 = along.image().iter().zip(&self.curvatures).map(|(z, h)| h * z * z).sum();
+            let curvature: f64 = along.image().iter().zip(&self.curvatures).map(|(z, h)| h * z * z).sum();
             let model = working.inner(&d, &d);
-            let steep = bend > *steepness * model * (1.0 + ROUNDING);
+            let steep = curvature > *steepness * model * (1.0 + ROUNDING);
             if !steep || *steepness > f64::MAX.sqrt() {
                 return (Iterate { parts, at: Evaluated::combine(1.0, &ahead.at, 1.0, &along) }, penalty);
             }
-            *steepness = (1.5 * *steepness).max(bend / model);
+            *steepness = (1.5 * *steepness).max(curvature / model);
         }
     }
 }

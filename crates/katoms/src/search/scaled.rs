@@ -42,7 +42,7 @@ pub(super) struct Fit {
 impl Scaled {
     pub fn new(q: &dyn Quadratic, kept: &IndexSet) -> Self {
         let (n, names) = (q.dim(), (0..q.dim()).collect::<Vec<usize>>());
-        let scale = |room: &f64| if *room > 0.0 { 1.0 / room.sqrt() } else { 0.0 };
+        let scale = |schur: &f64| if *schur > 0.0 { 1.0 / schur.sqrt() } else { 0.0 };
         let scale: Vec<f64> = q.diagonal().iter().map(scale).collect();
         q.prepare(&names);
         let mut gram = vec![0.0; n * padded(n)];

@@ -5,7 +5,7 @@
 //! | x_S = G_SS⁻¹·b_S | `values` | the minimum over S |
 //! | ρ = b − G·x | `slopes` | −∇f, zero on S |
 //! | B = G_{:,S}·G_SS⁻¹ | `regressions` | each coordinate as seen from S |
-//! | s_j = G_jj − B_j·G_{S,j} | `room` | the curvature along j that S leaves |
+//! | s_j = G_jj − B_j·G_{S,j} | `schur` | the curvature along j that S leaves |
 //! | G_SS⁻¹ | `inverse` | |
 //!
 //! Letting j in lowers f by ρ_j²/(2s_j); taking a out raises it by x_a²/(2(G_SS⁻¹)_aa). Both moves
@@ -43,8 +43,8 @@ pub(super) struct Sweep {
 pub(super) struct Strip {
     pub first: usize,
     pub slopes: Vec<f64>,
-    pub room: Vec<f64>,
-    /// The room below which a coordinate counts as dependent.
+    pub schur: Vec<f64>,
+    /// The Schur complement below which a coordinate counts as dependent.
     pub floor: Vec<f64>,
     /// The rows of B, column after column.
     regressions: Vec<f64>,
@@ -73,12 +73,12 @@ impl Strip {
             for (b, value) in values.iter().enumerate() {
                 axpy(-value, part.column(b), &mut self.slopes[some.clone()]);
                 let seen = &self.regressions[b * rows..][some.clone()];
-                for ((room, g), r) in self.room[some.clone()].iter_mut().zip(part.column(b)).zip(seen) {
-                    *room -= g * r;
+                for ((schur, g), r) in self.schur[some.clone()].iter_mut().zip(part.column(b)).zip(seen) {
+                    *schur -= g * r;
                 }
             }
         }
-        self.room.iter_mut().for_each(|room| *room = room.max(0.0));
+        self.schur.iter_mut().for_each(|schur| *schur = schur.max(0.0));
     }
 
     fn regression_mut(&mut self, position: usize) -> &mut [f64] {
@@ -93,9 +93,9 @@ impl Sweep {
         let (linear, diagonal) = (q.linear(), q.diagonal());
         let strip = |first: usize| {
             let rows = first..(first + ROWS).min(q.dim());
-            let room = diagonal[rows.clone()].to_vec();
-            let floor = room.iter().map(|s| DEPENDENT * s).collect();
-            Strip { first, slopes: linear[rows].to_vec(), room, floor, regressions: Vec::new() }
+            let schur = diagonal[rows.clone()].to_vec();
+            let floor = schur.iter().map(|s| DEPENDENT * s).collect();
+            Strip { first, slopes: linear[rows].to_vec(), schur, floor, regressions: Vec::new() }
         };
         let strips = (0..q.dim()).step_by(ROWS).map(strip).collect();
         let (values, inverse) = (Vec::new(), Vec::new());
@@ -141,11 +141,11 @@ impl Sweep {
     }
 
     /// The curvature along a coordinate that S leaves.
-    pub fn room(&self, j: usize) -> f64 {
-        self.strips[j / ROWS].room[j % ROWS]
+    pub fn schur(&self, j: usize) -> f64 {
+        self.strips[j / ROWS].schur[j % ROWS]
     }
 
-    /// The room below which a coordinate counts as dependent.
+    /// The Schur complement below which a coordinate counts as dependent.
     pub fn floor(&self, j: usize) -> f64 {
         self.strips[j / ROWS].floor[j % ROWS]
     }
@@ -158,12 +158,12 @@ impl Sweep {
     /// Lets j in, if it is not dependent: for every coordinate its residual
     /// covariance with j, and the curvature along j; `None` where nothing was done.
     pub fn enter(&mut self, q: &dyn Quadratic, j: usize) -> Option<(Vec<f64>, f64)> {
-        if self.position[j].is_some() || !(self.room(j) > self.floor(j)) {
+        if self.position[j].is_some() || !(self.schur(j) > self.floor(j)) {
             return None;
         }
         let column = q.column(j);
         let (strip, row) = (&self.strips[j / ROWS], j % ROWS);
-        let (pivot, slope) = (strip.room[row], strip.slopes[row]);
+        let (pivot, slope) = (strip.schur[row], strip.slopes[row]);
         let seen: Vec<f64> = (0..self.inside.len()).map(|p| strip.regression(p)[row]).collect();
         let shared: Vec<f64> = self.inside.iter().map(|&i| column[i]).collect();
         let step = slope / pivot;
@@ -176,8 +176,8 @@ impl Sweep {
                 axpy(-b / pivot, w, strip.regression_mut(p));
             }
             axpy(-step, w, &mut strip.slopes);
-            for (room, w) in strip.room.iter_mut().zip(&*w) {
-                *room = (*room - w * w / pivot).max(0.0);
+            for (schur, w) in strip.schur.iter_mut().zip(&*w) {
+                *schur = (*schur - w * w / pivot).max(0.0);
             }
             strip.regressions.extend(w.iter().map(|w| w / pivot));
         });
@@ -209,8 +209,8 @@ impl Sweep {
                 axpy(-v / corner, t, strip.regression_mut(p));
             }
             axpy(value / corner, t, &mut strip.slopes);
-            for (room, t) in strip.room.iter_mut().zip(&*t) {
-                *room += t * t / corner;
+            for (schur, t) in strip.schur.iter_mut().zip(&*t) {
+                *schur += t * t / corner;
             }
             let rows = strip.len();
             strip.regressions.drain(position * rows..(position + 1) * rows);
@@ -235,7 +235,7 @@ impl Sweep {
     /// Sets what is known exactly about a coordinate of S, so that rounding does not gather there.
     fn settle(&mut self, j: usize) {
         let (strip, row) = (&mut self.strips[j / ROWS], j % ROWS);
-        (strip.slopes[row], strip.room[row]) = (0.0, 0.0);
+        (strip.slopes[row], strip.schur[row]) = (0.0, 0.0);
         let rows = strip.len();
         for (p, &i) in self.inside.iter().enumerate() {
             strip.regressions[p * rows + row] = f64::from(u8::from(i == j));
@@ -261,9 +261,9 @@ pub(super) fn eliminate(c: &mut [f64], q: &mut [f64], floors: &[f64], mut tell: 
     let m = q.len();
     let mut open: Vec<usize> = (0..m).collect();
     loop {
-        let room = |i: usize| c[i * m + i] / floors[i];
-        let largest = (0..open.len()).reduce(|a, b| if room(open[b]) > room(open[a]) { b } else { a });
-        let Some(at) = largest.filter(|&at| room(open[at]) > 1.0) else { return };
+        let schur = |i: usize| c[i * m + i] / floors[i];
+        let largest = (0..open.len()).reduce(|a, b| if schur(open[b]) > schur(open[a]) { b } else { a });
+        let Some(at) = largest.filter(|&at| schur(open[at]) > 1.0) else { return };
         let p = open.remove(at);
         let pivot = c[p * m + p];
         tell(q[p], pivot);

@@ -96,8 +96,8 @@ impl<'a> Within<'a> {
         // A step has all its digits where it is small.
         let bounds = self.bounds.of(self.support.indices()).around(&values);
         let moved = |p: usize| {
-            let bend = gram.at(p, p);
-            if bend > 0.0 { bounds.clamped(p, linear[p] / bend).abs() * bend.sqrt() } else { 0.0 }
+            let curvature = gram.at(p, p);
+            if curvature > 0.0 { bounds.clamped(p, linear[p] / curvature).abs() * curvature.sqrt() } else { 0.0 }
         };
         let residual = (0..d).map(moved).fold(0.0, f64::max) / self.size;
         Local { quadratic: BoxQuadratic { gram, linear, bounds }, residual }

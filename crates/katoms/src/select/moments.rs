@@ -20,7 +20,7 @@ pub(super) fn weightings<L: Split>(all: usize, losses: &[L], rows: &[Vec<usize>]
 
 /// A variance that is a smaller share of the squared distance to the centre has lost too many digits.
 const LOST: f64 = 1e-6;
-/// The share of an energy that is rounding.
+/// The share of an squared norm that is rounding.
 const ROUNDING: f64 = 1e-13;
 
 /// The moments under many weightings in four reads; `None` for a weighting whose variances lose digits,
@@ -35,15 +35,15 @@ where
     let together: Vec<f64> = (0..design.n_outputs()).map(|i| weightings.iter().map(|w| w[i]).sum()).collect();
     let all = design.moments(&together);
     let views: Vec<&[f64]> = weightings.iter().map(Vec::as_slice).collect();
-    let energies = design.energies(&views, Some(&all.means))?;
+    let squared_norms = design.squared_norms(&views, Some(&all.means))?;
     let mut sums = vec![design.new_covector(); views.len()];
     design.adjoint_block(&views, &mut sums);
-    let one = |((weights, energies), sums): ((&Vec<f64>, Vec<f64>), Vec<f64>)| {
+    let one = |((weights, squared_norms), sums): ((&Vec<f64>, Vec<f64>), Vec<f64>)| {
         let total: f64 = weights.iter().sum();
         let column = |j: usize| {
             let (centre, mean) = (all.means[j], sums[j] / total);
             let apart = (mean - centre).powi(2);
-            let variance = energies[j] / total - apart;
+            let variance = squared_norms[j] / total - apart;
             if is_constant(centre, all.variances[j]) {
                 Some((centre, 0.0))
             } else if variance > LOST * apart {
@@ -56,5 +56,5 @@ where
         let (means, variances) = (0..sums.len()).map(column).collect::<Option<Vec<_>>>()?.into_iter().unzip();
         Some(Moments { means, variances })
     };
-    Some(weightings.iter().zip(energies).zip(sums).map(one).collect())
+    Some(weightings.iter().zip(squared_norms).zip(sums).map(one).collect())
 }

@@ -53,10 +53,10 @@ pub(super) struct Sums {
     /// ZᵀWy.
     pub products: Vec<f64>,
     /// Σwz².
-    pub energies: Vec<f64>,
+    pub squared_norms: Vec<f64>,
 }
 
-/// The share of an energy that is rounding.
+/// The share of an squared norm that is rounding.
 const ROUNDING: f64 = 1e-13;
 /// A column that varies by less than this share of its mean is constant: a mean of many rows is not
 /// known better.
@@ -96,14 +96,14 @@ where
             .map(|p| weights.iter().zip(parts.labels()).map(|(w, &label)| if label == p { *w } else { 0.0 }).collect())
             .collect();
         let masks: Vec<&[f64]> = masked.iter().map(Vec::as_slice).collect();
-        let Some(energies) = design.energies(&masks, Some(&centres)) else { return Ok(None) };
+        let Some(squared_norms) = design.squared_norms(&masks, Some(&centres)) else { return Ok(None) };
 
         let square = |i: usize| if weights[i] > 0.0 { pulls[i] * pulls[i] / weights[i] } else { 0.0 };
-        let about_own_mean = |(energy, mean): (f64, &f64), weight: f64| {
-            let rest = energy - weight * mean * mean;
-            if rest > ROUNDING * energy { rest } else { 0.0 }
+        let about_own_mean = |(squared_norm, mean): (f64, &f64), weight: f64| {
+            let rest = squared_norm - weight * mean * mean;
+            if rest > ROUNDING * squared_norm { rest } else { 0.0 }
         };
-        let one = |p: usize, energies: Vec<f64>, columns: Vec<f64>, mut products: Vec<f64>| {
+        let one = |p: usize, squared_norms: Vec<f64>, columns: Vec<f64>, mut products: Vec<f64>| {
             let means: Vec<f64> = match centred {
                 true => columns.iter().zip(&centres).map(|(&sum, centre)| mean(sum, p) - centre).collect(),
                 false => vec![0.0; n],
@@ -114,13 +114,14 @@ where
                 weight: totals[p],
                 target: targets[p],
                 square: parts.rows(p).iter().map(|&i| square(i)).sum(),
-                energies: energies.into_iter().zip(&means).map(|e| about_own_mean(e, totals[p])).collect(),
+                squared_norms: squared_norms.into_iter().zip(&means).map(|e| about_own_mean(e, totals[p])).collect(),
                 means,
                 products,
             }
         };
-        let all = energies.into_iter().zip(columns).zip(products).enumerate();
-        let sums = all.map(|(p, ((energies, columns), products))| one(p, energies, columns, products)).collect();
+        let all = squared_norms.into_iter().zip(columns).zip(products).enumerate();
+        let sums =
+            all.map(|(p, ((squared_norms, columns), products))| one(p, squared_norms, columns, products)).collect();
         let design = Standardized::new(design, centres, vec![1.0; n])?;
         let products = (0..parts.count()).map(|p| Products::new(parts.rows(p).len())).collect();
         Ok(Some(Self { design, parts, weights, centred, sums, listed: Vec::new(), products, passes: 2 }))
@@ -189,10 +190,11 @@ where
         let n = self.design.domain();
         let means: Vec<f64> = (0..n).map(|j| average(&|s| s.means[j])).collect();
         let target = average(&|s| s.target);
-        let energy = |j: usize| kept.clone().map(|s| s.energies[j] + s.weight * (s.means[j] - means[j]).powi(2)).sum();
-        let energies: Vec<f64> = (0..n).map(energy).collect();
+        let squared_norm =
+            |j: usize| kept.clone().map(|s| s.squared_norms[j] + s.weight * (s.means[j] - means[j]).powi(2)).sum();
+        let squared_norms: Vec<f64> = (0..n).map(squared_norm).collect();
         let scale = |j: usize| {
-            let deviation = (energies[j] / weight).sqrt();
+            let deviation = (squared_norms[j] / weight).sqrt();
             let constant = CONSTANT * (self.design.centres()[j] + means[j]).abs();
             match preparation.standardize {
                 // A column that is constant in the training set becomes zero, which no fit selects.
@@ -205,7 +207,7 @@ where
         };
         let scales = (0..n).map(scale).collect();
         let intercept = if preparation.intercept { target } else { 0.0 };
-        Moments { weight, means, scales, energies, target, intercept }
+        Moments { weight, means, scales, squared_norms, target, intercept }
     }
 }
 

@@ -271,8 +271,8 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
     fn adjoint_sampled(&self, r: &[f64], out: &mut Vec<f64>) {
         on_view!(self, view => view.adjoint_sampled(r, out));
     }
-    fn energies(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
-        on_view!(self, view => view.energies(weights, centres))
+    fn squared_norms(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
+        on_view!(self, view => view.squared_norms(weights, centres))
     }
     fn base(&self) -> &A::Base {
         self.columns.base()

@@ -15,7 +15,7 @@ pub(super) struct Moments {
     pub means: Vec<f64>,
     pub scales: Vec<f64>,
     /// Σw(z − mean)².
-    pub energies: Vec<f64>,
+    pub squared_norms: Vec<f64>,
     /// The mean of y.
     pub target: f64,
     /// The same, where the model has an intercept.
@@ -57,8 +57,8 @@ impl Setting {
             kept.clone().map(|s| s.products[j] + apart(s)).sum::<f64>() / moments.scales[j]
         };
         let linear = (0..gram.design.domain()).map(product).collect();
-        let energies = moments.energies.iter().zip(&moments.scales);
-        let diagonal = energies.map(|(energy, scale)| energy / scale.powi(2) + share).collect();
+        let squared_norms = moments.squared_norms.iter().zip(&moments.scales);
+        let diagonal = squared_norms.map(|(squared_norm, scale)| squared_norm / scale.powi(2) + share).collect();
         let constant = 0.5 * kept.map(|s| s.square + s.weight * (s.target - moments.intercept).powi(2)).sum::<f64>();
         Self { left_out, moments, ridge, share, linear, diagonal, constant }
     }

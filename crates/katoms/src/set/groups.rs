@@ -8,7 +8,7 @@ use crate::space::{IndexSet, Point, SparseVec};
 
 /// {x : the nonzeros of x lie in at most k of the groups}.
 ///
-/// Groups are ranked by energy × weight. Coordinates in no group are never selected.
+/// Groups are ranked by squared norm × weight. Coordinates in no group are never selected.
 ///
 /// ```
 /// use katoms::set::{ConstraintSet, Groups};
@@ -59,7 +59,7 @@ impl Groups {
         Self::new(k, labels.len(), members)
     }
 
-    /// The same groups, ranked by energy × weight: 1/size makes large groups earn their size.
+    /// The same groups, ranked by squared norm × weight: 1/size makes large groups earn their size.
     ///
     /// # Errors
     /// When their number is wrong or one is not positive and finite.
@@ -73,7 +73,7 @@ impl Groups {
         &self.members
     }
 
-    /// Weight × energy of each group in some entries.
+    /// Weight × squared norm of each group in some entries.
     fn scores(&self, entries: impl Iterator<Item = (usize, f64)>) -> Vec<f64> {
         let mut scores = vec![0.0; self.members.len()];
         for (i, v) in entries {
@@ -180,7 +180,7 @@ impl ConstraintSet for Groups {
         let inside = |&p: &usize| self.group_of[v.indices()[p]].is_some_and(|g| kept[g]);
         v.keep(&(0..v.indices().len()).filter(inside).collect::<Vec<_>>())
     }
-    /// Exact without weights. With weights the kept weighted energy is the largest, so the kept energy is
+    /// Exact without weights. With weights the kept weighted squared norm is the largest, so the kept squared norm is
     /// at least w_min/w_max of the largest.
     fn guarantee(&self) -> Guarantee {
         match weight_ratio(&self.weights) {
@@ -208,8 +208,8 @@ impl Exchange<Vec<f64>> for Groups {
         if inside.len() < self.k {
             return vec![support];
         }
-        let energies = self.scores(x.entries());
-        let losses: Vec<f64> = inside.iter().map(|&group| -energies[group]).collect();
+        let squared_norms = self.scores(x.entries());
+        let losses: Vec<f64> = inside.iter().map(|&group| -squared_norms[group]).collect();
         let without = |p: usize| support.without(&self.indices_of(&[inside[p]]));
         strongest(&losses, count).into_iter().map(without).collect()
     }

@@ -33,7 +33,7 @@ pub use rank::{Rank, RankSearch};
 pub enum Guarantee {
     /// The nearest point of the set.
     Exact,
-    /// A point that keeps at least this share of the best possible energy.
+    /// A point that keeps at least this share of the best possible squared norm.
     Energy(f64),
 }
 

@@ -1,8 +1,8 @@
 //! At most k groups that may share coordinates.
 //!
 //! The nearest point is NP-hard to find (it is maximum coverage). The greedy projection of Jain,
-//! Rao and Dhillon (2016) takes k times the group with the largest energy that is left, and keeps
-//! at least 1 − 1/e of the best possible energy.
+//! Rao and Dhillon (2016) takes k times the group with the largest squared norm that is left, and keeps
+//! at least 1 − 1/e of the best possible squared norm.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -31,8 +31,8 @@ pub struct OverlappingGroups {
     weights: Vec<f64>,
 }
 
-/// A group with the energy it had when it was last looked at. Energies only fall, so a group whose
-/// fresh energy still tops the heap is the best one: most groups are never looked at again.
+/// A group with the squared norm it had when it was last looked at. Energies only fall, so a group whose
+/// fresh squared norm still tops the heap is the best one: most groups are never looked at again.
 struct Candidate {
     score: f64,
     group: usize,
@@ -68,7 +68,7 @@ impl OverlappingGroups {
         Ok(Self { k, dim, members, weights })
     }
 
-    /// The same groups, ranked by energy × weight.
+    /// The same groups, ranked by squared norm × weight.
     ///
     /// # Errors
     /// When their number is wrong or one is not positive and finite.
@@ -82,10 +82,10 @@ impl OverlappingGroups {
         &self.members
     }
 
-    /// The groups of the greedy cover of `energy`, in the order in which they were taken, at most
-    /// `count`. `energy` loses what was covered. Near-linear in the total group size.
-    pub fn greedy_cover(&self, energy: &mut [f64], count: usize) -> Vec<usize> {
-        let fresh = |group| Candidate { score: self.score(energy, group), group, looked_at: 0 };
+    /// The groups of the greedy cover of `squared norm`, in the order in which they were taken, at most
+    /// `count`. `squared norm` loses what was covered. Near-linear in the total group size.
+    pub fn greedy_cover(&self, squared_norm: &mut [f64], count: usize) -> Vec<usize> {
+        let fresh = |group| Candidate { score: self.score(squared_norm, group), group, looked_at: 0 };
         let mut heap: BinaryHeap<Candidate> = (0..self.members.len()).map(fresh).collect();
         let mut taken = Vec::new();
         while let Some(best) = heap.pop() {
@@ -93,28 +93,28 @@ impl OverlappingGroups {
                 break;
             }
             if best.looked_at < taken.len() {
-                let score = self.score(energy, best.group);
+                let score = self.score(squared_norm, best.group);
                 heap.push(Candidate { score, looked_at: taken.len(), ..best });
                 continue;
             }
-            self.members[best.group].iter().for_each(|&i| energy[i] = 0.0);
+            self.members[best.group].iter().for_each(|&i| squared_norm[i] = 0.0);
             taken.push(best.group);
         }
         taken
     }
 
-    /// Weight × energy of a group.
-    fn score(&self, energy: &[f64], group: usize) -> f64 {
-        self.weights[group] * self.members[group].iter().map(|&i| energy[i]).sum::<f64>()
+    /// Weight × squared norm of a group.
+    fn score(&self, squared_norm: &[f64], group: usize) -> f64 {
+        self.weights[group] * self.members[group].iter().map(|&i| squared_norm[i]).sum::<f64>()
     }
 
     fn dense_energy(&self, entries: impl Iterator<Item = (usize, f64)>) -> Vec<f64> {
-        let mut energy = vec![0.0; self.dim];
-        entries.for_each(|(i, v)| energy[i] = v * v);
-        energy
+        let mut squared_norm = vec![0.0; self.dim];
+        entries.for_each(|(i, v)| squared_norm[i] = v * v);
+        squared_norm
     }
 
-    /// Marked, not sorted: the energies that led to the groups are as long already.
+    /// Marked, not sorted: the squared norms that led to the groups are as long already.
     fn indices_of(&self, groups: &[usize]) -> IndexSet {
         let mut marks = vec![false; self.dim];
         groups.iter().flat_map(|&g| &self.members[g]).for_each(|&i| marks[i] = true);
@@ -144,7 +144,7 @@ impl ConstraintSet for OverlappingGroups {
         v.on(&kept)
     }
     /// 1 − 1/e without weights. With weights a greedy choice gains at least w_min/w_max = c of the best
-    /// one's energy, which leaves 1 − exp(−c).
+    /// one's squared norm, which leaves 1 − exp(−c).
     fn guarantee(&self) -> Guarantee {
         Guarantee::Energy(1.0 - (-weight_ratio(&self.weights)).exp())
     }
@@ -152,9 +152,9 @@ impl ConstraintSet for OverlappingGroups {
 
 impl Expand<Vec<f64>> for OverlappingGroups {
     fn expand(&self, g: &Vec<f64>, u: &IndexSet) -> IndexSet {
-        let mut energy = self.dense_energy(g.iter().copied().enumerate());
-        u.indices().iter().for_each(|&i| energy[i] = 0.0);
-        let cover = self.greedy_cover(&mut energy, self.k);
+        let mut squared_norm = self.dense_energy(g.iter().copied().enumerate());
+        u.indices().iter().for_each(|&i| squared_norm[i] = 0.0);
+        let cover = self.greedy_cover(&mut squared_norm, self.k);
         self.indices_of(&cover).union(u)
     }
 }
@@ -173,15 +173,15 @@ impl Exchange<Vec<f64>> for OverlappingGroups {
             support.without(&self.indices_of(&others))
         };
         let alone: Vec<IndexSet> = cover.iter().map(own).collect();
-        let energy = |out: &IndexSet| out.indices().iter().map(|&i| x.value_at(i).powi(2)).sum::<f64>();
-        let losses: Vec<f64> = alone.iter().zip(&cover).map(|(out, &g)| -self.weights[g] * energy(out)).collect();
+        let squared_norm = |out: &IndexSet| out.indices().iter().map(|&i| x.value_at(i).powi(2)).sum::<f64>();
+        let losses: Vec<f64> = alone.iter().zip(&cover).map(|(out, &g)| -self.weights[g] * squared_norm(out)).collect();
         strongest(&losses, count).into_iter().map(|p| support.without(&alone[p])).collect()
     }
     fn additions(&self, x: &SparseVec, g: &Vec<f64>, count: usize) -> Vec<IndexSet> {
         let support = x.support();
-        let mut energy = self.dense_energy(g.iter().copied().enumerate());
-        support.indices().iter().for_each(|&i| energy[i] = 0.0);
-        let scores: Vec<f64> = (0..self.members.len()).map(|group| self.score(&energy, group)).collect();
+        let mut squared_norm = self.dense_energy(g.iter().copied().enumerate());
+        support.indices().iter().for_each(|&i| squared_norm[i] = 0.0);
+        let scores: Vec<f64> = (0..self.members.len()).map(|group| self.score(&squared_norm, group)).collect();
         let best = strongest(&scores, count).into_iter().filter(|&group| scores[group] > 0.0);
         best.map(|group| support.union(&self.indices_of(&[group]))).collect()
     }

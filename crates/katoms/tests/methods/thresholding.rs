@@ -280,8 +280,8 @@ fn passes_with_full_directions(naive: &Naive, k: usize) -> usize {
     for passes in 1..200 {
         let r = naive.correlations(&x);
         let (of_r, of_p) = (image(&kept(&r, &support)), image(&kept(&p, &support)));
-        let bend = katoms::linalg::dot(&of_p, &of_p);
-        let beta = if bend > 0.0 { -katoms::linalg::dot(&of_r, &of_p) / bend } else { 0.0 };
+        let curvature = katoms::linalg::dot(&of_p, &of_p);
+        let beta = if curvature > 0.0 { -katoms::linalg::dot(&of_r, &of_p) / curvature } else { 0.0 };
         p = r.iter().zip(&p).map(|(r, p)| r + beta * p).collect();
         let on_support = kept(&p, &support);
         let alpha = katoms::linalg::dot(&kept(&r, &support), &on_support) / naive.image_square(&on_support);
@@ -359,8 +359,8 @@ fn ecme_is_the_papers_algorithm() {
     // the best point on the line from b through a, by the values at three points of a parabola
     let best_on_line = |a: &[f64], b: &[f64]| {
         let (low, mid, high) = (square(&line(a, b, -1.0)), square(a), square(&line(a, b, 1.0)));
-        let (slope, bend) = (0.5 * (high - low), high - 2.0 * mid + low);
-        line(a, b, if bend > 0.0 { -slope / bend } else { 0.0 })
+        let (slope, curvature) = (0.5 * (high - low), high - 2.0 * mid + low);
+        line(a, b, if curvature > 0.0 { -slope / curvature } else { 0.0 })
     };
     let method = EcmeDore { frame: Frame::General { tolerance: 1e-12 } };
     let found = iterates(&problem.squares(&a), &KSparse::new(k, 120).unwrap(), &method, 12);

@@ -20,20 +20,20 @@ fn patient(f: &Objective<impl Design, impl Loss>, coordinates: &[usize], bounds:
     let t = IndexSet::new(f.operator().domain(), coordinates.to_vec());
     let units: Vec<_> = (0..t.dimension()).map(|i| f.at(t.basis(i))).collect();
     let zero = f.at(t.point(&vec![0.0; t.dimension()]));
-    let bends: Vec<f64> = units
+    let curvatures: Vec<f64> = units
         .iter()
         .map(|unit| {
-            let energy: f64 = unit.image().iter().map(|v| v * v).sum();
-            f.loss().curvature_bound() * energy + f.ridge_weight()
+            let squared_norm: f64 = unit.image().iter().map(|v| v * v).sum();
+            f.loss().curvature_bound() * squared_norm + f.ridge_weight()
         })
         .collect();
     let mut x = zero;
     for _ in 0..3000 {
         let mut moved = 0.0_f64;
-        for (p, unit) in units.iter().enumerate().filter(|(p, _)| bends[*p] > 0.0) {
+        for (p, unit) in units.iter().enumerate().filter(|(p, _)| curvatures[*p] > 0.0) {
             let (j, v) = (t.indices()[p], x.point().value_at(t.indices()[p]));
-            let step = bounds.clamped(j, v - f.slope(&x, unit) / bends[p]) - v;
-            moved = moved.max(step.abs() * bends[p].sqrt());
+            let step = bounds.clamped(j, v - f.slope(&x, unit) / curvatures[p]) - v;
+            moved = moved.max(step.abs() * curvatures[p].sqrt());
             x = katoms::Evaluated::combine(1.0, &x, step, unit);
         }
         if moved < 1e-13 {
@@ -63,10 +63,10 @@ fn is_stationary(f: &Objective<impl Design, impl Loss>, x: &SparseVec, bounds: &
     let h = f.curvatures(&x);
     t.indices().iter().enumerate().all(|(p, &j)| {
         let unit = f.at(t.basis(p));
-        let bend = f.hessian_times(&h, &unit, &t).value_at(j);
+        let curvature = f.hessian_times(&h, &unit, &t).value_at(j);
         let (v, slope) = (x.point().value_at(j), g.value_at(j));
-        let moved = bounds.clamped(j, v - slope / bend) - v;
-        moved.abs() * bend.sqrt() < 1e-8 * (2.0 * f.value(&null)).sqrt()
+        let moved = bounds.clamped(j, v - slope / curvature) - v;
+        moved.abs() * curvature.sqrt() < 1e-8 * (2.0 * f.value(&null)).sqrt()
     })
 }
 

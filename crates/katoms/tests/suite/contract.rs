@@ -151,7 +151,7 @@ mod erased {
         fn adjoint_on(&self, r: &[f64], t: &P::Support) -> P;
         fn adjoint_block(&self, rs: &[&[f64]], out: &mut [P::Gradient]);
         fn adjoint_parts(&self, parts: &Parts, rs: &[&[f64]], out: &mut [Vec<P::Gradient>]);
-        fn energies(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>>;
+        fn squared_norms(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>>;
         fn apply_covector(&self, g: &P::Gradient, out: &mut [f64]);
         fn has_cheap_columns(&self) -> bool;
     }
@@ -164,7 +164,7 @@ fn check<P: Space>(a: &Erased<'_, P>, truth: &Matrix, size: f64) {
     a_block_is_one_by_one(a);
     covectors_are_multiplied_as_points(a, size);
     parts_are_masked_residuals(a, truth, size);
-    energies_are_sums_of_squares(a, truth, size);
+    squared_norms_are_sums_of_squares(a, truth, size);
 }
 
 fn has_the_shape_of<P: Space>(a: &Erased<'_, P>, truth: &Matrix) {
@@ -288,7 +288,7 @@ fn parts_are_masked_residuals<P: Space>(a: &Erased<'_, P>, truth: &Matrix, size:
 
 /// Σ w·(a − c)², where there is an answer, is that of the matrix; one read for all weightings gives
 /// each its own bits.
-fn energies_are_sums_of_squares<P: Space>(a: &Erased<'_, P>, truth: &Matrix, size: f64) {
+fn squared_norms_are_sums_of_squares<P: Space>(a: &Erased<'_, P>, truth: &Matrix, size: f64) {
     let mut weights: Vec<Vec<f64>> =
         (0..5).map(|q| residual(a.n_outputs(), 20 + q).iter().map(|w| w.abs()).collect()).collect();
     weights[1].fill(1.0);
@@ -296,22 +296,22 @@ fn energies_are_sums_of_squares<P: Space>(a: &Erased<'_, P>, truth: &Matrix, siz
     weights[3].fill(0.0);
     let weights: Vec<&[f64]> = weights.iter().map(Vec::as_slice).collect();
     let centres = residual(truth.columns(), 30);
-    assert!(a.has_cheap_columns() || a.energies(&weights, None).is_none());
+    assert!(a.has_cheap_columns() || a.squared_norms(&weights, None).is_none());
     for centres in [None, Some(&centres[..])] {
-        let Some(found) = a.energies(&weights, centres) else { continue };
+        let Some(found) = a.squared_norms(&weights, centres) else { continue };
         assert_eq!(found.len(), weights.len());
         for (found, w) in found.iter().zip(&weights) {
-            let expected = naive_energies(truth, w, centres);
+            let expected = naive_squared_norms(truth, w, centres);
             near(found, &expected, (size + centres.map_or(0.0, norm)).powi(2) * (1.0 + norm(w)));
-            assert_eq!(a.energies(&[w], centres).unwrap()[0], *found);
+            assert_eq!(a.squared_norms(&[w], centres).unwrap()[0], *found);
         }
-        assert_eq!(in_pool(1, || a.energies(&weights, centres)).unwrap(), found);
-        assert_eq!(in_pool(3, || a.energies(&weights, centres)).unwrap(), found);
-        assert_eq!(a.energies(&[], centres).unwrap(), Vec::<Vec<f64>>::new());
+        assert_eq!(in_pool(1, || a.squared_norms(&weights, centres)).unwrap(), found);
+        assert_eq!(in_pool(3, || a.squared_norms(&weights, centres)).unwrap(), found);
+        assert_eq!(a.squared_norms(&[], centres).unwrap(), Vec::<Vec<f64>>::new());
     }
 }
 
-pub fn naive_energies(truth: &Matrix, w: &[f64], centres: Option<&[f64]>) -> Vec<f64> {
+pub fn naive_squared_norms(truth: &Matrix, w: &[f64], centres: Option<&[f64]>) -> Vec<f64> {
     let one = |j: usize| {
         let centre = centres.map_or(0.0, |c| c[j]);
         truth.column(j).iter().zip(w).map(|(v, w)| w * (v - centre).powi(2)).sum()

@@ -206,8 +206,8 @@ impl<'a> LinearOperator for Watched<'a> {
     fn adjoint_parts(&self, parts: &Parts, rs: &[&[f64]], out: &mut [Vec<Vec<f64>>]) {
         self.counted.adjoint_parts(parts, rs, out);
     }
-    fn energies(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
-        if self.cheap { self.counted.energies(weights, centres) } else { None }
+    fn squared_norms(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
+        if self.cheap { self.counted.squared_norms(weights, centres) } else { None }
     }
     fn apply_covector(&self, g: &Vec<f64>, out: &mut [f64]) {
         self.counted.apply_covector(g, out);

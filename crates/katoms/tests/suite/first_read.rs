@@ -51,10 +51,12 @@ fn answers_agree(loss: &impl Split, intercept: bool, layout: Layout) {
             assert!((g - expected).abs() <= 1e-10 * (1.0 + expected.abs()), "{g} {expected}");
         }
     }
-    assert!(known.knows_energies(weights) && !known.knows_energies(&other) && !plain.knows_energies(weights));
+    assert!(
+        known.knows_squared_norms(weights) && !known.knows_squared_norms(&other) && !plain.knows_squared_norms(weights)
+    );
     let centres: Vec<f64> = (0..columns).map(|j| j as f64 * 0.1).collect();
     for (weights, centres) in [(weights, None), (weights, Some(&centres[..])), (&other[..], None)] {
-        let [found, expected] = [&known, &plain].map(|a| a.energies(&[weights], centres).unwrap().pop().unwrap());
+        let [found, expected] = [&known, &plain].map(|a| a.squared_norms(&[weights], centres).unwrap().pop().unwrap());
         for (found, expected) in found.iter().zip(&expected) {
             assert!((found - expected).abs() <= 1e-12 * expected, "{found} {expected}");
         }

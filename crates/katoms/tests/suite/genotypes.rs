@@ -70,15 +70,16 @@ fn they_have_the_bits_of_the_same_numbers() {
     }
 }
 
-/// Moments and energies: up to rounding, and to the last bit where all sums are of small whole numbers.
+/// Moments and squared norms: up to rounding, and to the last bit where all sums are of small whole numbers.
 fn squares_are_the_same(packed: &Genotypes<'_>, wide: &Dense<'_, f64>, weights: &[f64]) {
     let equal = vec![1.0; weights.len()];
     for weights in [weights, &equal] {
         let (found, expected) = (packed.moments(weights), wide.moments(weights));
         near(&found.means, &expected.means, 10.0);
         near(&found.variances, &expected.variances, 10.0);
-        let energies = [packed.energies(&[weights], None).unwrap(), wide.energies(&[weights], None).unwrap()];
-        near(&energies[0][0], &energies[1][0], 10.0 * weights.len() as f64);
+        let squared_norms =
+            [packed.squared_norms(&[weights], None).unwrap(), wide.squared_norms(&[weights], None).unwrap()];
+        near(&squared_norms[0][0], &squared_norms[1][0], 10.0 * weights.len() as f64);
     }
     let (found, expected) = (packed.moments(&equal), wide.moments(&equal));
     // the others have missing genotypes
@@ -96,7 +97,7 @@ fn the_first_read_answers_as_reads_of_their_own_do() {
     let plain = Genotypes::new(&codes, rows, columns).unwrap();
     let known = plain.clone().read_for(&FirstRead::of(&loss, false)).unwrap();
     assert_eq!(known.moments(&weights), plain.moments(&weights));
-    assert!(known.knows_energies(&weights) && !known.knows_energies(&vec![1.0; rows]));
+    assert!(known.knows_squared_norms(&weights) && !known.knows_squared_norms(&vec![1.0; rows]));
     let at_zero: Vec<f64> = residual(rows, 5).iter().zip(&weights).map(|(y, w)| -w * y).collect();
     assert_eq!(adjoint(&known, &at_zero), adjoint(&plain, &at_zero));
     let wide = Dense::column_major(m.data(), rows, columns).unwrap();

@@ -109,13 +109,13 @@ fn weights_of_one_change_nothing_and_inverse_sizes_do() {
 
 #[test]
 fn exchanges_of_overlapping_groups_stay_feasible_off_the_greedy_cover() {
-    // x lives in groups 1 and 2, but the greedy cover of its energy starts with group 0.
+    // x lives in groups 1 and 2, but the greedy cover of its squared norm starts with group 0.
     let members = vec![vec![1, 2], vec![0, 1], vec![2, 3], vec![4]];
     let set = OverlappingGroups::new(2, 5, members).unwrap();
     let x = SparseVec::new(5, vec![0, 1, 2, 3], vec![1.0, 3.0, 3.0, 1.0]).unwrap();
     let g = vec![0.0, 0.0, 0.0, 0.0, 1.0];
     assert_eq!(set.removals(&x, 2), [IndexSet::new(5, vec![1, 2]), IndexSet::new(5, vec![0, 1])]);
-    // A stored zero is no energy: one group is left to add, and it replaces nothing.
+    // A stored zero is no squared norm: one group is left to add, and it replaces nothing.
     let x = SparseVec::new(5, vec![0, 3], vec![1.0, 0.0]).unwrap();
     assert_eq!(set.removals(&x, 1), [IndexSet::new(5, vec![0])]);
     assert_eq!(set.additions(&x.on(&set.removals(&x, 1)[0]), &g, 1), [IndexSet::new(5, vec![0, 4])]);
@@ -124,7 +124,7 @@ fn exchanges_of_overlapping_groups_stay_feasible_off_the_greedy_cover() {
 struct Instance {
     members: Vec<Vec<usize>>,
     weights: Vec<f64>,
-    energy: Vec<f64>,
+    squared_norm: Vec<f64>,
 }
 
 impl Instance {
@@ -137,34 +137,34 @@ impl Instance {
             group
         };
         let members = (0..groups).map(|_| spread()).collect();
-        let energy = normals(dim, rng).into_iter().map(|v| v * v).collect();
-        Self { members, weights: vec![1.0; groups], energy }
+        let squared_norm = normals(dim, rng).into_iter().map(|v| v * v).collect();
+        Self { members, weights: vec![1.0; groups], squared_norm }
     }
 
-    fn score(&self, energy: &[f64], group: usize) -> f64 {
-        self.weights[group] * self.members[group].iter().map(|&i| energy[i]).sum::<f64>()
+    fn score(&self, squared_norm: &[f64], group: usize) -> f64 {
+        self.weights[group] * self.members[group].iter().map(|&i| squared_norm[i]).sum::<f64>()
     }
 
-    fn take(&self, energy: &mut [f64], group: usize) {
-        self.members[group].iter().for_each(|&i| energy[i] = 0.0);
+    fn take(&self, squared_norm: &mut [f64], group: usize) {
+        self.members[group].iter().for_each(|&i| squared_norm[i] = 0.0);
     }
 
     /// The greedy cover that looks at every group in every round.
     fn naive(&self, count: usize) -> Vec<usize> {
-        let mut energy = self.energy.clone();
+        let mut squared_norm = self.squared_norm.clone();
         let mut taken = Vec::new();
         for _ in 0..count {
-            let scores: Vec<f64> = (0..self.members.len()).map(|g| self.score(&energy, g)).collect();
+            let scores: Vec<f64> = (0..self.members.len()).map(|g| self.score(&squared_norm, g)).collect();
             let most = scores.iter().copied().fold(0.0, f64::max);
             let Some(best) = scores.iter().position(|&s| most > 0.0 && s == most) else { break };
-            self.take(&mut energy, best);
+            self.take(&mut squared_norm, best);
             taken.push(best);
         }
         taken
     }
 
     fn set(&self, k: usize) -> OverlappingGroups {
-        let set = OverlappingGroups::new(k, self.energy.len(), self.members.clone()).unwrap();
+        let set = OverlappingGroups::new(k, self.squared_norm.len(), self.members.clone()).unwrap();
         set.weighted(self.weights.clone()).unwrap()
     }
 }
@@ -177,18 +177,18 @@ fn the_lazy_cover_is_the_naive_one() {
         let mut instance = Instance::new(40, groups, size, &mut rng);
         if round % 2 == 0 {
             // Whole numbers tie, and zeros end the cover early.
-            instance.energy = whole_numbers(40, &mut rng).into_iter().map(|v| v * v).collect();
+            instance.squared_norm = whole_numbers(40, &mut rng).into_iter().map(|v| v * v).collect();
         }
         if round % 3 == 0 {
             instance.weights = (0..groups).map(|_| f64::from(rng.random_range(1..=4)) / 2.0).collect();
         }
         let k = rng.random_range(1..=groups);
-        let mut energy = instance.energy.clone();
-        let cover = instance.set(k).greedy_cover(&mut energy, k);
+        let mut squared_norm = instance.squared_norm.clone();
+        let cover = instance.set(k).greedy_cover(&mut squared_norm, k);
         assert_eq!(cover, instance.naive(k));
         let held = |i: usize| cover.iter().any(|&g| instance.members[g].contains(&i));
-        let left: Vec<f64> = (0..40).map(|i| if held(i) { 0.0 } else { instance.energy[i] }).collect();
-        assert_eq!(energy, left);
+        let left: Vec<f64> = (0..40).map(|i| if held(i) { 0.0 } else { instance.squared_norm[i] }).collect();
+        assert_eq!(squared_norm, left);
     }
 }
 

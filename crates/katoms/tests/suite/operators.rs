@@ -1,7 +1,7 @@
 //! The operators that hold data: contract, equivalences, bad input.
 
 use crate::contract::{
-    compressed, csc, dense, holds, in_pool, moments_are_naive, naive_energies, near, random_matrix, residual,
+    compressed, csc, dense, holds, in_pool, moments_are_naive, naive_squared_norms, near, random_matrix, residual,
 };
 use crate::planted::Design;
 use katoms::Error;
@@ -117,7 +117,7 @@ fn a_dense_design_says_what_it_is() {
     let a = Dense::row_major(vec![0.0_f32; 6], 2, 3).unwrap();
     assert_eq!((a.rows(), a.columns(), a.layout()), (2, 3, Layout::RowMajor));
     assert!(a.has_cheap_columns());
-    assert_eq!(a.energies(&[&[1.0, 2.0]], None), Some(vec![vec![0.0; 3]]));
+    assert_eq!(a.squared_norms(&[&[1.0, 2.0]], None), Some(vec![vec![0.0; 3]]));
 }
 
 fn compressed_columns_keep_the_contract<I: SparseIndex, P: SparseIndex>() {
@@ -176,18 +176,18 @@ fn moments_agree_in_every_storage() {
 
 /// Far from zero, Σ w·a² − c²·Σ w would have lost every digit.
 #[test]
-fn energies_about_a_centre_do_not_cancel() {
+fn squared_norms_about_a_centre_do_not_cancel() {
     let m = random_matrix(25, 30, 6);
     let far = Matrix::from_fn(25, 30, |i, j| 1e8 + m.at(i, j));
     let weights: Vec<f64> = residual(25, 7).iter().map(|w| w.abs()).collect();
     let centres = [1e8; 30];
-    let expected = naive_energies(&far, &weights, Some(&centres));
-    let energies = [
-        dense(&far).energies(&[&weights], Some(&centres)),
-        Dense::row_major(row_major(&far), 25, 30).unwrap().energies(&[&weights], Some(&centres)),
-        csc(&far).energies(&[&weights], Some(&centres)),
+    let expected = naive_squared_norms(&far, &weights, Some(&centres));
+    let squared_norms = [
+        dense(&far).squared_norms(&[&weights], Some(&centres)),
+        Dense::row_major(row_major(&far), 25, 30).unwrap().squared_norms(&[&weights], Some(&centres)),
+        csc(&far).squared_norms(&[&weights], Some(&centres)),
     ];
-    for found in energies {
+    for found in squared_norms {
         near(&found.unwrap()[0], &expected, 30.0);
     }
 }

@@ -140,7 +140,7 @@ fn overlapping_groups_are_searched_and_never_worse_than_a_plain_run() {
     assert!(better > 0);
 }
 
-/// Three windows of three in a row are covered by two as soon as the outer ones have more energy: another fits then.
+/// Three windows of three in a row are covered by two as soon as the outer ones have more squared norm: another fits then.
 #[test]
 fn room_that_a_cover_leaves_is_used() {
     let set = OverlappingGroups::new(3, 8, (0..6).map(|g| (g..g + 3).collect()).collect()).unwrap();

@@ -45,25 +45,25 @@ impl Twin {
         self.choices().filter(holds).map(|c| c.count_ones() as usize).min().expect("no choice of atoms holds them")
     }
 
-    /// The most energy that k atoms can keep.
+    /// The most squared norm that k atoms can keep.
     fn best_energy(&self, v: &[f64], k: usize) -> f64 {
-        let energy = |choice| {
+        let squared_norm = |choice| {
             let allowed = self.allowed(choice);
             (0..self.dim).filter(|&i| allowed[i]).map(|i| v[i] * v[i]).sum::<f64>()
         };
-        self.choices().filter(|c| c.count_ones() as usize <= k).map(energy).fold(0.0, f64::max)
+        self.choices().filter(|c| c.count_ones() as usize <= k).map(squared_norm).fold(0.0, f64::max)
     }
 
-    /// k times the first of the atoms with the most energy left. On disjoint atoms this is the
+    /// k times the first of the atoms with the most squared norm left. On disjoint atoms this is the
     /// nearest point with ties to the smaller index.
     fn greedy(&self, v: &[f64], k: usize) -> Vec<usize> {
         let mut left = v.to_vec();
         self.free.iter().for_each(|&i| left[i] = 0.0);
         let mut held = Vec::new();
         for _ in 0..k {
-            let energy = |atom: &Vec<usize>| atom.iter().map(|&i| left[i] * left[i]).sum::<f64>();
-            let most = self.atoms.iter().map(energy).fold(0.0, f64::max);
-            let Some(atom) = self.atoms.iter().find(|a| most > 0.0 && energy(a) == most) else { break };
+            let squared_norm = |atom: &Vec<usize>| atom.iter().map(|&i| left[i] * left[i]).sum::<f64>();
+            let most = self.atoms.iter().map(squared_norm).fold(0.0, f64::max);
+            let Some(atom) = self.atoms.iter().find(|a| most > 0.0 && squared_norm(a) == most) else { break };
             atom.iter().for_each(|&i| left[i] = 0.0);
             held.extend_from_slice(atom);
         }
@@ -78,7 +78,7 @@ impl Twin {
     }
 }
 
-/// Small whole numbers: energies are exact and ties are common.
+/// Small whole numbers: squared norms are exact and ties are common.
 pub fn whole_numbers(count: usize, rng: &mut impl Rng) -> Vec<f64> {
     (0..count).map(|_| f64::from(rng.random_range(-3..=3))).collect()
 }

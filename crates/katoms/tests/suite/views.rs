@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 
 use crate::contract::{
-    Space, adjoint, any_matrix, apply, dense, holds, holds_among_terms, moments_are_naive, naive_energies,
-    naive_moments, near, random_matrix, residual,
+    Space, adjoint, any_matrix, apply, dense, holds, holds_among_terms, moments_are_naive, naive_moments,
+    naive_squared_norms, near, random_matrix, residual,
 };
 use crate::planted::Design;
 use katoms::Error;
@@ -204,8 +204,8 @@ fn latent_copies_are_copied_columns() {
     apply(&view, &v);
     assert_eq!(base.take().columns, 3, "a column with two copies is read once");
     // copies that agree on a centre can be centred, others cannot
-    assert!(view.energies(&[&[1.0; 9]], Some(&[1.0, 2.0, 1.0, 3.0, 0.0, 3.0])).is_some());
-    assert!(view.energies(&[&[1.0; 9]], Some(&[1.0, 2.0, 1.5, 3.0, 0.0, 3.0])).is_none());
+    assert!(view.squared_norms(&[&[1.0; 9]], Some(&[1.0, 2.0, 1.0, 3.0, 0.0, 3.0])).is_some());
+    assert!(view.squared_norms(&[&[1.0; 9]], Some(&[1.0, 2.0, 1.5, 3.0, 0.0, 3.0])).is_none());
     let inside = Standardized::new(dense(&m), residual(6, 6), vec![0.5, 2.0, 1.0, 3.0, 0.2, 7.0]).unwrap();
     let inside_copy = standardized(&m, &residual(6, 6), &[0.5, 2.0, 1.0, 3.0, 0.2, 7.0]);
     let copy = Matrix::from_fn(9, 6, |i, c| inside_copy.at(i, origins[c]));
@@ -319,9 +319,9 @@ fn passes_and_columns_are_counted() {
     assert_eq!(a.take(), counts(2, 0, &[]), "a block is one pass");
 }
 
-/// Blocks, parts and energies are one read of the data through any view.
+/// Blocks, parts and squared norms are one read of the data through any view.
 #[test]
-fn blocks_parts_and_energies_are_one_pass() {
+fn blocks_parts_and_squared_norms_are_one_pass() {
     let m = random_matrix(9, 6, 15);
     let base = Counted::new(dense(&m));
     let view = WithIntercept::new(RowWeights::new(&base, residual(9, 1)).unwrap());
@@ -339,25 +339,29 @@ fn blocks_parts_and_energies_are_one_pass() {
         assert_eq!(base.take().passes, 1);
     }
     let ones = [1.0; 9];
-    assert!(view.energies(&[&ones, &ones], None).is_some());
+    assert!(view.squared_norms(&[&ones, &ones], None).is_some());
     assert_eq!(base.take().passes, 1);
-    assert!(some.energies(&[&ones[..7], &ones[..7]], Some(&[0.5; 7])).is_some());
+    assert!(some.squared_norms(&[&ones[..7], &ones[..7]], Some(&[0.5; 7])).is_some());
     assert_eq!(base.take().passes, 1);
-    assert!(view.energies(&[&ones], Some(&[0.5; 7])).is_none(), "a centre under factors is no centre");
+    assert!(view.squared_norms(&[&ones], Some(&[0.5; 7])).is_none(), "a centre under factors is no centre");
     assert_eq!(base.take(), Counts::default());
 }
 
 /// The view's own centre and one on top of it are both taken off before squaring.
 #[test]
-fn energies_of_standardized_columns_do_not_cancel() {
+fn squared_norms_of_standardized_columns_do_not_cancel() {
     let m = random_matrix(9, 6, 16);
     let far = Matrix::from_fn(9, 6, |i, j| 1e8 + m.at(i, j));
     let exact = Matrix::from_fn(9, 6, |i, j| (far.at(i, j) - 1e8) / 2.0);
     let view = Standardized::new(dense(&far), vec![1e8; 6], vec![2.0; 6]).unwrap();
     let w = [0.5, 0.0, 2.0, 1.0, 3.0, 0.0, 1.5, 0.25, 4.0];
-    near(&view.energies(&[&w], None).unwrap()[0], &naive_energies(&exact, &w, None), 10.0);
+    near(&view.squared_norms(&[&w], None).unwrap()[0], &naive_squared_norms(&exact, &w, None), 10.0);
     let quarter = [0.25; 6]; // a half on the scale of the data, which stays exact there
-    near(&view.energies(&[&w], Some(&quarter)).unwrap()[0], &naive_energies(&exact, &w, Some(&quarter)), 10.0);
+    near(
+        &view.squared_norms(&[&w], Some(&quarter)).unwrap()[0],
+        &naive_squared_norms(&exact, &w, Some(&quarter)),
+        10.0,
+    );
 }
 
 #[test]

@@ -55,11 +55,11 @@ pub(crate) use moments::{READS, mean_and_variance, moments_columns, moments_rows
 pub(crate) use picked::{adjoint_picked_columns, adjoint_picked_rows, apply_columns, apply_rows};
 pub use real::Real;
 pub use rows::{adjoint_rows, adjoint_rows_block};
-pub(crate) use rows::{adjoint_rows_parts, energies_rows};
+pub(crate) use rows::{adjoint_rows_parts, squared_norms_rows};
 pub(crate) use streams::for_each_part;
 use streams::{GROUP, STEP, blocks, fma, prefetch};
 pub use strips::adjoint_columns_block;
-pub(crate) use strips::{adjoint_columns_parts, energies_columns};
+pub(crate) use strips::{adjoint_columns_parts, squared_norms_columns};
 pub(crate) use tiles::fused;
 
 /// Bytes of a column-major design, or of values to check, in one task.

@@ -59,7 +59,7 @@ pub(crate) fn adjoint_rows_parts<T: Real>(
 /// `outs[q][j]` = Σᵢ weights\[q\]\[i\]·(data\[i·columns + j\] − centres\[j\])², row-major.
 ///
 /// O(mnq), one read of the data; parallel over blocks of columns.
-pub(crate) fn energies_rows<T: Real>(data: &[T], weights: &[&[f64]], centres: &[f64], outs: &mut [&mut [f64]]) {
+pub(crate) fn squared_norms_rows<T: Real>(data: &[T], weights: &[&[f64]], centres: &[f64], outs: &mut [&mut [f64]]) {
     let Some((_, columns)) = shape(data, weights, outs) else { return };
     assert_eq!(centres.len(), columns, "a centre for each column");
     let arch = Arch::new();

@@ -52,7 +52,7 @@ pub(crate) fn adjoint_columns_parts<T: Real>(
 /// `outs[q][j]` = Σᵢ weights\[q\]\[i\]·(data\[i + j·rows\] − centres\[j\])², column-major.
 ///
 /// O(mnq), one read of the data; parallel over blocks of columns.
-pub(crate) fn energies_columns<T: Real>(data: &[T], weights: &[&[f64]], centres: &[f64], outs: &mut [&mut [f64]]) {
+pub(crate) fn squared_norms_columns<T: Real>(data: &[T], weights: &[&[f64]], centres: &[f64], outs: &mut [&mut [f64]]) {
     let Some((rows, columns)) = shape(data, weights, outs) else { return };
     assert_eq!(centres.len(), columns, "a centre for each column");
     run(data, &Residuals::new(whole(rows), weights), Some(centres), outs);

@@ -328,9 +328,9 @@ fn of_every_kernel<T: Real>(data: &[T], m: usize, n: usize) -> Vec<u64> {
         parts(data, (&order, &starts), &rs, &mut outs.iter_mut().map(Vec::as_mut_slice).collect::<Vec<_>>());
         all.extend(outs.concat());
     }
-    for energies in [energies_columns::<T>, energies_rows::<T>] {
+    for squared_norms in [squared_norms_columns::<T>, squared_norms_rows::<T>] {
         let mut out = vec![f64::NAN; n];
-        energies(data, &[&weights], &centres, &mut [&mut out]);
+        squared_norms(data, &[&weights], &centres, &mut [&mut out]);
         all.extend(out);
     }
     for moments in [moments_columns::<T>, moments_rows::<T>] {

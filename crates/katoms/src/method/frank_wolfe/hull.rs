@@ -164,7 +164,7 @@ impl<P: Point> Hull<P> {
         }
         let h = f.curvatures(x);
         for i in self.gram.len()..self.atoms.len() {
-            self.gram.push(f.bends(&h, &self.atoms[i], &self.atoms[..=i]));
+            self.gram.push(f.curvatures_along(&h, &self.atoms[i], &self.atoms[..=i]));
         }
         Matrix::from_fn(self.atoms.len(), self.atoms.len(), |i, j| self.gram[i.max(j)][i.min(j)])
     }
@@ -233,8 +233,8 @@ pub(super) fn step_along<P: Point, G: Covector<P>>(
         return 0.0;
     }
     if f.loss().is_quadratic() {
-        let bend = f.bend(x, d);
-        return if bend > 0.0 { (-start / bend).min(most) } else { most };
+        let curvature = f.curvature_along(x, d);
+        return if curvature > 0.0 { (-start / curvature).min(most) } else { most };
     }
     let at = |gamma: f64| Evaluated::combine(1.0, x, gamma, d);
     if f.slope(&at(most), d) <= 0.0 {
@@ -243,7 +243,7 @@ pub(super) fn step_along<P: Point, G: Covector<P>>(
     let (mut low, mut high, mut gamma) = (0.0, most, 0.0);
     let (mut here, mut slope) = (x.clone(), start);
     for _ in 0..LINE_STEPS {
-        let newton = gamma - slope / f.bend(&here, d);
+        let newton = gamma - slope / f.curvature_along(&here, d);
         gamma = if newton > low && newton < high { newton } else { 0.5 * (low + high) };
         here = at(gamma);
         slope = f.slope(&here, d);

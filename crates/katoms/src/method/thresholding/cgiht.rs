@@ -112,9 +112,9 @@ impl Cgiht {
         let mut d = g.clone();
         d.add(-beta, &past.p); //                                          3: −p = −r − β·p₋
         let d_gamma = Evaluated::combine(1.0, &g_gamma, -beta, &p_gamma);
-        let bend = f.bend(x, &d_gamma);
-        let alpha = g_gamma.point().dot(d_gamma.point()) / bend; //        4: α
-        if !(bend > 0.0 && alpha > 0.0 && alpha.is_finite()) {
+        let curvature = f.curvature_along(x, &d_gamma);
+        let alpha = g_gamma.point().dot(d_gamma.point()) / curvature; //        4: α
+        if !(curvature > 0.0 && alpha > 0.0 && alpha.is_finite()) {
             return None;
         }
         let g_t = d.on(&set.expand(&d, &x.point().support()));
@@ -134,7 +134,7 @@ impl Cgiht {
     ) -> f64 {
         match self.restart {
             // −⟨A·r, A·p⟩/‖A·p‖² with r = −g
-            SupportRestart::Never => f.bend_between(x, g_gamma, p_gamma) / f.bend(x, p_gamma),
+            SupportRestart::Never => f.bend_between(x, g_gamma, p_gamma) / f.curvature_along(x, p_gamma),
             SupportRestart::OnChange => g_gamma.point().norm().powi(2) / square,
         }
     }

@@ -70,8 +70,8 @@ impl<P: Point> Seen<P> {
     /// The best point on the line from `from` through this one.
     fn over_relaxed(&self, from: &Self) -> Self {
         let d = linalg::combine(1.0, &self.solved, -1.0, &from.solved);
-        let bend = linalg::dot(&d, &linalg::combine(1.0, &self.residual, -1.0, &from.residual));
-        let alpha = if bend > 0.0 { -linalg::dot(&d, &self.residual) / bend } else { 0.0 };
+        let curvature = linalg::dot(&d, &linalg::combine(1.0, &self.residual, -1.0, &from.residual));
+        let alpha = if curvature > 0.0 { -linalg::dot(&d, &self.residual) / curvature } else { 0.0 };
         Self {
             x: Evaluated::combine(1.0 + alpha, &self.x, -alpha, &from.x),
             residual: linalg::combine(1.0 + alpha, &self.residual, -alpha, &from.residual),

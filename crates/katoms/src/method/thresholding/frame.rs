@@ -93,11 +93,11 @@ fn conjugate_residuals<P: Point, G: Covector<P>>(f: &dyn Smooth<P, G>, r: &[f64]
     let mut square = linalg::dot(&rest, &image);
     let nothing = tolerance * tolerance * square;
     for _ in 0..ROUNDS {
-        let bend = linalg::dot(&of_p, &of_p);
-        if !(square > nothing && bend > 0.0) {
+        let curvature = linalg::dot(&of_p, &of_p);
+        if !(square > nothing && curvature > 0.0) {
             break;
         }
-        let a = square / bend;
+        let a = square / curvature;
         w = linalg::combine(1.0, &w, a, &p);
         rest = linalg::combine(1.0, &rest, -a, &of_p);
         if linalg::norm(&rest) <= enough {

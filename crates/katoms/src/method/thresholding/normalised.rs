@@ -201,7 +201,7 @@ impl NormalisedIht {
         let d = Evaluated::combine(1.0, x_next, -1.0, x);
         let allowed = (1.0 - self.c) * d.point().norm().powi(2);
         if f.loss().is_quadratic() {
-            return mu * f.bend(x, &d) <= allowed;
+            return mu * f.curvature_along(x, &d) <= allowed;
         }
         let here = f.value(x);
         let above_tangent = f.value(x_next) - here - f.slope(x, &d);
