@@ -30,7 +30,7 @@ const WORDS: [(&str, &str); 22] = [
     ("the design matrix", "X"),
     ("the design", "X"),
     ("sparse design", "sparse X"),
-    ("DoubleOverrelaxation", "method='dore'"),
+    ("NormalisedIht", "method='dore'"),
 ];
 
 /// The exception of an error.
