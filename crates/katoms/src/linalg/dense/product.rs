@@ -1,12 +1,14 @@
 //! Products of dense matrices on one thread: tiles of the result stay in registers, and the factors are copied into
 //! panels in the order in which the tiles read them.
 //!
-//! Every entry is a sum in the order of its index, in runs of [`DEPTH`]: it has the same bits wherever it lies in the result.
+//! The order in which an entry's terms are added depends on the shapes alone.
 
 // Loops over indices run along several arrays at once, and their lengths are constants.
 #![allow(clippy::needless_range_loop)]
 
 use pulp::{Arch, Simd, WithSimd};
+
+use crate::linalg::kernels::{axpy, dot};
 
 /// A matrix as it lies in memory: entry (i, j) is `data[i·down + j·across]`.
 #[derive(Clone, Copy)]
@@ -41,8 +43,12 @@ const TALL: usize = 3;
 const WIDE: usize = 8;
 /// Rows whose panels stay in L2.
 const ROWS: usize = 240;
+/// Entries of a column that are added up before the next column is read.
+const RUN: usize = 1 << 10;
 /// Multiplications below which panels cost more than they bring.
 const SMALL: usize = 1 << 10;
+/// Rows or columns up to which this is so at any length of the others.
+const THIN: usize = 6;
 
 /// out += factor·a·b, where column j of `out` begins at `j·stride`. O(rows·depth·columns).
 pub(crate) fn add_product(factor: f64, a: View<'_>, b: View<'_>, out: &mut [f64], stride: usize) {
@@ -50,16 +56,37 @@ pub(crate) fn add_product(factor: f64, a: View<'_>, b: View<'_>, out: &mut [f64]
     if a.rows == 0 || b.columns == 0 || a.columns == 0 {
         return;
     }
-    if a.rows * a.columns * b.columns <= SMALL {
-        for j in 0..b.columns {
-            for l in 0..a.columns {
-                let x = factor * b.at(l, j);
-                (0..a.rows).for_each(|i| out[j * stride + i] += a.at(i, l) * x);
-            }
-        }
-        return;
+    let (rows, depth, columns) = (a.rows, a.columns, b.columns);
+    let small = rows * depth * columns <= SMALL;
+    if a.down == 1 && (small || rows > THIN && depth.min(columns) <= THIN) {
+        return add_columns(factor, a, b, out, stride);
+    }
+    if a.across == 1 && b.down == 1 && (small || depth > THIN && rows.min(columns) <= THIN) {
+        return add_dots(factor, a, b, out, stride);
     }
     Arch::new().dispatch(Product { factor, a, b, out, stride });
+}
+
+/// The product where `a` lies by columns: each column of the result is a sum of these.
+fn add_columns(factor: f64, a: View<'_>, b: View<'_>, out: &mut [f64], stride: usize) {
+    for top in (0..a.rows).step_by(RUN) {
+        let rows = top..(top + RUN).min(a.rows);
+        for j in 0..b.columns {
+            let out = &mut out[j * stride..][rows.clone()];
+            (0..a.columns).for_each(|l| axpy(factor * b.at(l, j), &a.data[l * a.across..][rows.clone()], out));
+        }
+    }
+}
+
+/// The product where `a` lies by rows and `b` by columns: each entry is a dot product.
+fn add_dots(factor: f64, a: View<'_>, b: View<'_>, out: &mut [f64], stride: usize) {
+    for first in (0..a.columns).step_by(RUN) {
+        let terms = first..(first + RUN).min(a.columns);
+        for j in 0..b.columns {
+            let column = &b.data[j * b.across..][terms.clone()];
+            (0..a.rows).for_each(|i| out[j * stride + i] += factor * dot(&a.data[i * a.down..][terms.clone()], column));
+        }
+    }
 }
 
 struct Product<'a> {
@@ -87,6 +114,7 @@ impl Product<'_> {
         let tall = TALL * S::F64_LANES;
         let block = (ROWS / tall).max(1) * tall;
         let (mut left, mut right) = (Vec::new(), Vec::new());
+        let mut sums = [0.0; WIDE * TALL * 8];
         for first in (0..self.a.columns).step_by(DEPTH) {
             let depth = DEPTH.min(self.a.columns - first);
             pack(self.b.transposed(), 0..columns, first..first + depth, W, self.factor, &mut right);
@@ -95,8 +123,8 @@ impl Product<'_> {
                 pack(self.a, top..bottom, first..first + depth, tall, 1.0, &mut left);
                 for (q, b) in right.chunks_exact(W * depth).enumerate() {
                     for (p, a) in left.chunks_exact(tall * depth).enumerate() {
-                        let sums = tile::<S, W>(simd, a, b);
-                        self.store::<S, W>(&sums, (top + p * tall, bottom), (q * W, columns));
+                        tile::<S, W>(simd, a, b, &mut sums[..W * tall]);
+                        self.store(&sums, tall, (top + p * tall, bottom), (q * W, columns));
                     }
                 }
             }
@@ -105,17 +133,10 @@ impl Product<'_> {
 
     /// Adds a tile to the result, as far as it lies inside.
     #[inline(always)]
-    fn store<S: Simd, const W: usize>(
-        &mut self,
-        sums: &[[S::f64s; TALL]; W],
-        (top, bottom): (usize, usize),
-        (first, end): (usize, usize),
-    ) {
-        for (c, sums) in sums.iter().enumerate().take(end - first) {
-            let mut column = [0.0; TALL * 8];
-            S::as_mut_simd_f64s(&mut column[..TALL * S::F64_LANES]).0.copy_from_slice(sums);
-            let out = &mut self.out[(first + c) * self.stride..][top..bottom];
-            out.iter_mut().zip(column).for_each(|(out, sum)| *out += sum);
+    fn store(&mut self, sums: &[f64], tall: usize, (top, bottom): (usize, usize), (first, end): (usize, usize)) {
+        for (j, sums) in (first..end).zip(sums.chunks_exact(tall)) {
+            let out = &mut self.out[j * self.stride..][top..bottom];
+            out.iter_mut().zip(sums).for_each(|(out, sum)| *out += sum);
         }
     }
 }
@@ -158,9 +179,9 @@ fn pack(
     }
 }
 
-/// The product of two panels.
+/// The product of two panels, written to `out` column after column.
 #[inline(always)]
-fn tile<S: Simd, const W: usize>(simd: S, a: &[f64], b: &[f64]) -> [[S::f64s; TALL]; W] {
+fn tile<S: Simd, const W: usize>(simd: S, a: &[f64], b: &[f64], out: &mut [f64]) {
     let mut sums = [[simd.splat_f64s(0.0); TALL]; W];
     let a = S::as_simd_f64s(a).0.as_chunks::<TALL>().0;
     let b = b.as_chunks::<W>().0;
@@ -172,7 +193,13 @@ fn tile<S: Simd, const W: usize>(simd: S, a: &[f64], b: &[f64]) -> [[S::f64s; TA
             }
         }
     }
-    sums
+    // Only here do the sums leave their registers.
+    let out = S::as_mut_simd_f64s(out).0.as_chunks_mut::<TALL>().0;
+    for c in 0..W {
+        for v in 0..TALL {
+            out[c][v] = sums[c][v];
+        }
+    }
 }
 
 #[cfg(test)]
@@ -182,9 +209,18 @@ mod tests {
     #[test]
     fn products_of_every_shape_are_those_of_the_definition() {
         let number = |i: usize| ((i * 7919 + 13) % 1009) as f64 / 512.0 - 1.0;
-        for (m, k, n) in
-            [(1, 1, 1), (3, 5, 2), (24, 256, 8), (25, 257, 9), (61, 300, 17), (500, 20, 33), (7, 1000, 260)]
-        {
+        for (m, k, n) in [
+            (1, 1, 1),
+            (3, 5, 2),
+            (24, 256, 8),
+            (25, 257, 9),
+            (61, 300, 17),
+            (500, 20, 33),
+            (7, 1000, 260),
+            (3000, 2, 5),
+            (2, 3000, 90),
+            (90, 3, 80),
+        ] {
             let (a, b): (Vec<f64>, Vec<f64>) =
                 ((0..m * k).map(number).collect(), (0..k * n).map(|i| number(i + 5)).collect());
             let at: Vec<f64> = (0..m * k).map(|i| a[i / k + i % k * m]).collect();
