@@ -19,10 +19,10 @@ test: test-rust test-python ## everything that must hold: format, lints, tests i
 # The same code passes or fails the same way; `make test-long` draws its own cases.
 test test-rust: export PROPTEST_RNG_SEED = 1
 
-# The tests of the bench hold us to its figures in `make test-long`.
+# The bench has dependencies of its own: `make test-long` has its lints, and tests that hold us to its figures.
 test-rust: ## the Rust half of the tests
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets -- -D warnings
+	cargo clippy --workspace --exclude katoms-bench --all-targets -- -D warnings
 	cargo test --workspace --exclude katoms-bench
 	RUSTDOCFLAGS="-D warnings" cargo doc -p katoms -p katoms-estimate --no-deps
 
@@ -37,10 +37,13 @@ test-python: ## the Python half, in .venv
 	$(VENV)/ruff check python bench tools fuzz examples
 	$(VENV)/ruff format --check python examples/notebooks
 	$(VENV)/mypy
-	$(VENV)/python -m pytest katoms python/tests docs/python.md README.md
+	$(VENV)/python -m pytest -n auto katoms python/tests docs/python.md README.md
 
 test-long: test target/draw ## the same, then the long tests as well
+	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+	cargo test --release -p katoms --test instructions
+	cargo test --release -p katoms --features faer,ndarray --doc operator::interop
 	KATOMS_DRAW=$(CURDIR)/target/draw cargo test --workspace --lib --tests --release -- --include-ignored
 	$(VENV)/python -m pytest python/tests -m long
 

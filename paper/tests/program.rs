@@ -91,12 +91,12 @@ fn each_run_adds_its_section_to_one_report() {
 #[test]
 fn the_same_command_gives_the_same_report() {
     let desk = Desk::new();
-    desk.succeeds("counter momentum --scale small --out a");
-    desk.succeeds("counter momentum --scale small --out b");
-    for file in ["counter.svg", "momentum.svg"] {
+    desk.succeeds("counter images --scale small --out a");
+    desk.succeeds("counter images --scale small --out b");
+    for file in ["counter.svg", "images.svg"] {
         assert_eq!(desk.read(&format!("a/{file}")), desk.read(&format!("b/{file}")), "{file}");
     }
-    for file in ["counter.json", "momentum.json"] {
+    for file in ["counter.json", "images.json"] {
         assert_eq!(lasting(&desk, &format!("a/{file}")), lasting(&desk, &format!("b/{file}")), "{file}");
     }
 }
@@ -165,14 +165,14 @@ fn a_page_that_is_not_ours_stays() {
 fn a_closed_pipe_does_not_end_the_work() {
     let desk = Desk::new();
     let program = env!("CARGO_BIN_EXE_katoms-paper");
-    let script = format!("{program} counter momentum --scale small --out report | head -1 > /dev/null");
+    let script = format!("{program} counter images --scale small --out report | head -1 > /dev/null");
     assert!(Command::new("sh").args(["-c", &script]).current_dir(desk.path("")).status().unwrap().success());
     // The pipe may end before the program does.
-    while !desk.path("report/momentum.json").exists() {
+    while !desk.path("report/images.json").exists() {
         std::thread::sleep(Duration::from_millis(20));
     }
     let report = desk.read("report/counter.json");
-    assert!(report.contains("katoms-paper counter momentum --scale small --out report"), "its command is kept");
+    assert!(report.contains("katoms-paper counter images --scale small --out report"), "its command is kept");
 }
 
 /// Ctrl-C ends an experiment; those before it stay, and the rest is named.

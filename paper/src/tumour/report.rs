@@ -30,7 +30,7 @@ pub fn panels(contests: &[Contest], summary: &Summary) -> Vec<Panel> {
     curves.extend(bars);
     let widest = contests.iter().flat_map(|c| &c.trials).map(passes).fold(1.0, f64::max) * 1.5;
     let guess = vec![(0.6, summary.guess), (widest, summary.guess)];
-    curves.push(Curve::new("always the larger class", Ink::Guide, guess).stroked(Stroke::Dashed));
+    curves.push(Curve::new("majority class", Ink::Guide, guess).stroked(Stroke::Dashed));
     let gap = |by: &str, x: fn(&Mark) -> f64| {
         let y = Axis::log("(f − its end) / descent").between(0.7 * FLOOR, 1.5);
         let curves = FIELD.iter().filter_map(|&who| contests.first()?.of(who)).map(|trial| line(trial, x)).collect();
@@ -85,7 +85,7 @@ pub fn tables(cohort: &Cohort, summary: &Summary) -> [Table; 2] {
             or_dash(paper.map(|p| format!("{:.2}", p.1))),
         ]
     };
-    let mut guess = vec!["always the larger class".into(), format!("{:.4}", summary.guess), "0.500".into()];
+    let mut guess = vec!["majority class".into(), format!("{:.4}", summary.guess), "0.500".into()];
     guess.resize(10, "–".into());
     let one = 1.0 / summary.tested as f64;
     let compared = |pair: &Pair| {

@@ -178,9 +178,9 @@ fn completions_name_the_place() {
 #[test]
 fn numbers_that_are_too_large() {
     let desk = Desk::new();
-    let places = (0..60).map(|e| format!("{} {} {}\n", e * 16_001 % 200_000 + 1, e * 7_919 % 200_000 + 1, e % 5 + 1));
+    let places = (0..60).map(|e| format!("{} {} {}\n", e * 16_001 % 60_000 + 1, e * 7_919 % 60_000 + 1, e % 5 + 1));
     let entries: String = places.collect();
-    desk.write("d.mtx", format!("%%MatrixMarket matrix coordinate real general\n200000 200000 60\n{entries}"));
+    desk.write("d.mtx", format!("%%MatrixMarket matrix coordinate real general\n60000 60000 60\n{entries}"));
     let said = desk.succeeds("complete d.mtx --rank 1 --ridge 1 --observed 0.5 --json").json();
     let seen = said["seen"].as_u64().unwrap();
     assert!((15..45).contains(&seen) && said["hidden_rmse"].as_f64().is_some(), "{said}");
