@@ -91,12 +91,12 @@ fn each_run_adds_its_section_to_one_report() {
 #[test]
 fn the_same_command_gives_the_same_report() {
     let desk = Desk::new();
-    desk.succeeds("counter images --scale small --out a");
-    desk.succeeds("counter images --scale small --out b");
-    for file in ["counter.svg", "images.svg"] {
+    desk.succeeds("counter momentum --scale small --out a");
+    desk.succeeds("counter momentum --scale small --out b");
+    for file in ["counter.svg", "momentum.svg"] {
         assert_eq!(desk.read(&format!("a/{file}")), desk.read(&format!("b/{file}")), "{file}");
     }
-    for file in ["counter.json", "images.json"] {
+    for file in ["counter.json", "momentum.json"] {
         assert_eq!(lasting(&desk, &format!("a/{file}")), lasting(&desk, &format!("b/{file}")), "{file}");
     }
 }

@@ -39,7 +39,7 @@ pub struct Features<'a> {
     /// A copy of the design in other units, where its own cannot be computed with.
     scaled: Option<AnyDesign<'static>>,
     loss: AnyLoss,
-    atoms: Always<AnyAtoms>,
+    atoms: AnyAtoms,
     preparation: Preparation,
     bounds: Option<Bounds>,
     units: Units,
@@ -70,7 +70,7 @@ impl<'a> Features<'a> {
         always: Vec<usize>,
         preparation: Preparation,
     ) -> Result<Self, Error> {
-        let atoms = Always::new(atoms, always)?;
+        let atoms = atoms.always(always)?;
         let (units, loss) = Units::of_loss(&loss, "the target")?;
         let (units, scaled) = units.for_columns(design, &loss, preparation)?;
         let preparation = Preparation { ridge: units.scaled_ridge(preparation.ridge)?, ..preparation };
@@ -152,12 +152,7 @@ impl<'a> Features<'a> {
         f.operator().from_original(&x, constant).map(Some)
     }
 
-    fn estimate(
-        &self,
-        f: &Ready<'_>,
-        set: &Always<Always<AnyAtoms>>,
-        outcome: Outcome<SparseVec>,
-    ) -> Result<Estimate, Error> {
+    fn estimate(&self, f: &Ready<'_>, set: &Always<AnyAtoms>, outcome: Outcome<SparseVec>) -> Result<Estimate, Error> {
         let Parts { chosen, coefficients, intercept } = self.parts(f, set, &outcome.point)?;
         let predicted = predictions(self.computed_with(), &coefficients, intercept);
         let units = &self.units;

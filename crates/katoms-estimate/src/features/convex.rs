@@ -103,14 +103,14 @@ impl Features<'_> {
 }
 
 /// λ·Σ|xⱼ|, free of charge where a coefficient is always in.
-fn penalty_of(f: &Ready<'_>, set: &Always<Always<AnyAtoms>>, lambda: f64) -> Result<L1, Error> {
+fn penalty_of(f: &Ready<'_>, set: &Always<AnyAtoms>, lambda: f64) -> Result<L1, Error> {
     let (n, kept) = (f.operator().domain(), set.kept());
     L1::new(lambda, n)?.weighted((0..n).map(|j| if kept.contains(j) { 0.0 } else { 1.0 }).collect())
 }
 
 /// The least λ of the Lasso's path at which at most k features are in, and the ℓ1 norm of its point. Where that leaves a place
 /// open, the path is looked at more closely between this λ and the next.
-fn lasso_of(f: &Ready<'_>, set: &Always<Always<AnyAtoms>>, k: usize) -> Result<(f64, f64), Error> {
+fn lasso_of(f: &Ready<'_>, set: &Always<AnyAtoms>, k: usize) -> Result<(f64, f64), Error> {
     let unit = penalty_of(f, set, 1.0)?;
     let count = |point: &LassoPoint| set.chosen(&point.point).len();
     let size = |x: &SparseVec| x.entries().filter(|e| unit.price(e.0) > 0.0).map(|e| e.1.abs()).sum::<f64>();

@@ -16,12 +16,7 @@ pub(super) struct Parts {
 impl Features<'_> {
     /// The model at a point. With an intercept, a column that does not vary predicts nothing: it is in no model but where
     /// it always is, and what it would add is part of the intercept.
-    pub(super) fn parts(
-        &self,
-        f: &Ready<'_>,
-        set: &Always<Always<AnyAtoms>>,
-        point: &SparseVec,
-    ) -> Result<Parts, Error> {
+    pub(super) fn parts(&self, f: &Ready<'_>, set: &Always<AnyAtoms>, point: &SparseVec) -> Result<Parts, Error> {
         let (coefficients, intercept) = self.to_original(f, point)?;
         let (mut constant, mut level) = (Vec::new(), intercept);
         if self.preparation.intercept {

@@ -79,7 +79,7 @@ impl Features<'_> {
     pub(super) fn path_in(
         &self,
         f: &Ready<'_>,
-        set: &Always<Always<AnyAtoms>>,
+        set: &Always<AnyAtoms>,
         sizes: &[usize],
         go_on: &mut GoOn<'_>,
     ) -> Result<Path<SparseVec>, Error> {

@@ -1,7 +1,8 @@
 //! Any set of k coordinates or groups, chosen at run time.
 
 use super::{
-    Atoms, ConstraintSet, CoordinateSet, Exchange, Expand, Groups, Guarantee, KSparse, OverlappingGroups, Structure,
+    Always, Atoms, ConstraintSet, CoordinateSet, Exchange, Expand, Groups, Guarantee, KSparse, OverlappingGroups,
+    Structure,
 };
 use crate::error::Error;
 use crate::space::{IndexSet, SparseVec};
@@ -23,6 +24,8 @@ pub enum AnyAtoms {
     Groups(Groups),
     /// k groups that may share coordinates.
     Overlapping(OverlappingGroups),
+    /// The same beside coordinates that are always selected.
+    Always(Box<Always<AnyAtoms>>),
 }
 
 impl AnyAtoms {
@@ -36,6 +39,17 @@ impl AnyAtoms {
             disjoint => disjoint.map(Self::Groups),
         }
     }
+
+    /// The same with these coordinates always selected and not counted.
+    ///
+    /// # Errors
+    /// When a coordinate is outside, or no other is left.
+    pub fn always(self, coordinates: Vec<usize>) -> Result<Self, Error> {
+        if coordinates.is_empty() {
+            return Ok(self);
+        }
+        Ok(Self::Always(Box::new(Always::new(self, coordinates)?)))
+    }
 }
 
 /// A call on the set that it is.
@@ -45,6 +59,7 @@ macro_rules! on_set {
             AnyAtoms::Coordinates($set) => $call,
             AnyAtoms::Groups($set) => $call,
             AnyAtoms::Overlapping($set) => $call,
+            AnyAtoms::Always($set) => $call,
         }
     };
 }
@@ -63,6 +78,7 @@ impl ConstraintSet for AnyAtoms {
             Self::Coordinates(set) => Self::Coordinates(set.with_atoms(k)?),
             Self::Groups(set) => Self::Groups(set.with_atoms(k)?),
             Self::Overlapping(set) => Self::Overlapping(set.with_atoms(k)?),
+            Self::Always(set) => Self::Always(Box::new(set.with_atoms(k)?)),
         })
     }
     fn structure(&self) -> Structure {
@@ -106,6 +122,7 @@ impl CoordinateSet for AnyAtoms {
             Self::Coordinates(set) => Self::Coordinates(set.embedded(dim)),
             Self::Groups(set) => Self::Groups(set.embedded(dim)),
             Self::Overlapping(set) => Self::Overlapping(set.embedded(dim)),
+            Self::Always(set) => Self::Always(Box::new(set.embedded(dim))),
         }
     }
 }
