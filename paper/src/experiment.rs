@@ -325,19 +325,36 @@ pub mod tests {
         }
     }
 
-    /// An experiment at the small scale, on one thread and on three: the numbers are the same, and in their bands.
-    fn holds(experiment: Experiment) {
+    fn small_on(threads: usize, experiment: Experiment) -> Section {
         let small = || experiment.run(&Request { scale: Scale::Small, ..Request::default() }, &Progress::hidden());
-        let on = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(small);
-        let (alone, together) = (on(1).unwrap(), on(3).unwrap());
-        assert_eq!(alone.numbers, together.numbers, "{experiment:?}: threads change the numbers");
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(small).unwrap()
+    }
+
+    /// An experiment at the small scale: the numbers are in their bands.
+    fn holds(experiment: Experiment) {
+        let section = small_on(3, experiment);
         let bands = experiment.bands().unwrap();
         assert!(!bands.is_empty(), "{experiment:?} has no bands");
-        assert_eq!(misses(&alone, &bands), [], "{experiment:?}");
-        assert!(alone.figures.iter().all(|f| !f.caption.is_empty() && !f.panels.is_empty()), "{experiment:?}");
-        assert_eq!(alone.figures.first().map(|f| f.name.as_str()), Some(experiment.name()));
-        let again: Section = serde_json::from_str(&serde_json::to_string(&alone).unwrap()).unwrap();
-        assert_eq!(again, alone, "{experiment:?}: saved and read again");
+        assert_eq!(misses(&section, &bands), [], "{experiment:?}");
+        assert!(section.figures.iter().all(|f| !f.caption.is_empty() && !f.panels.is_empty()), "{experiment:?}");
+        assert_eq!(section.figures.first().map(|f| f.name.as_str()), Some(experiment.name()));
+        let again: Section = serde_json::from_str(&serde_json::to_string(&section).unwrap()).unwrap();
+        assert_eq!(again, section, "{experiment:?}: saved and read again");
+    }
+
+    #[test]
+    fn the_number_of_threads_changes_no_number() {
+        for experiment in [Experiment::Counter, Experiment::Images, Experiment::Phase] {
+            assert_eq!(small_on(1, experiment).numbers, small_on(2, experiment).numbers, "{experiment:?}");
+        }
+    }
+
+    #[test]
+    #[ignore = "takes a minute; `make test-long` runs it"]
+    fn the_number_of_threads_changes_no_number_of_any_experiment() {
+        for experiment in Experiment::ALL {
+            assert_eq!(small_on(1, experiment).numbers, small_on(3, experiment).numbers, "{experiment:?}");
+        }
     }
 
     macro_rules! each_is_as_expected {
