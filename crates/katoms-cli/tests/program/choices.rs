@@ -3,7 +3,7 @@
 use katoms::simulate::{generator, normals};
 
 use crate::browser::{chromium, dump_dom};
-use crate::desk::{Desk, example};
+use crate::desk::{Desk, counted_passes, example};
 
 /// A table of normal columns x1, x2, … and a target that a function makes of each row.
 fn table(rows: usize, columns: usize, seed: u64, target: impl Fn(&[f64], f64) -> f64) -> String {
@@ -227,8 +227,12 @@ fn a_cross_validation_tells_rows_held_out_first() {
     assert!(said.err.contains(&line), "{line}\n{}", said.err);
     assert!(desk.read("r.html").contains(&line));
     // the passes of the model are counted alike everywhere, those of the folds apart
-    let (passes, folds) = (format!("converged: {} pass", run["passes"]), &cv["passes"]);
-    said.tells(&[&passes, &format!("{folds} passes over the data for all folds and sizes")]);
+    let passes = format!("{} over the data", counted_passes(&run["passes"]));
+    said.tells(&[
+        &format!("converged: {passes}"),
+        &format!("{} over the data for all folds and sizes", counted_passes(&cv["passes"])),
+    ]);
+    assert!(desk.read("r.html").contains(&format!(">{passes}")), "{passes}");
     // folds of equal size: the mean over rows is the mean over folds
     let best = cv["scores"].as_array().unwrap().iter().find(|score| score["k"] == cv["k_min"]).unwrap();
     let (mse, rmse) = (2.0 * best["mean"].as_f64().unwrap(), run["on_rows_held_out"]["rmse"].as_f64().unwrap());

@@ -112,6 +112,11 @@ impl Said {
     }
 }
 
+/// A number of the JSON as people read it: "1 pass", "12 passes".
+pub fn counted_passes(passes: &serde_json::Value) -> String {
+    format!("{passes} {}", if passes == 1 { "pass" } else { "passes" })
+}
+
 pub fn example(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
     path.canonicalize().unwrap().to_str().unwrap().to_owned()

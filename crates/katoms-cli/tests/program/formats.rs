@@ -247,6 +247,21 @@ fn ratings_are_completed_and_the_rank_is_chosen() {
     assert!(text.starts_with("person,film1,"), "{}", &text[..80]);
     let factors = desk.json("f.json");
     assert_eq!(factors["left"].as_array().unwrap().len(), 120);
+    // by the formula of the file a prediction is the one in the table, where nothing was seen
+    let ratings = std::fs::read_to_string(example("ratings.csv")).unwrap();
+    let name = |side: &str, at: usize| factors[side][at].as_str().unwrap();
+    let is_seen = |i, j| ratings.contains(&format!("\n{},{},", name("rows", i), name("columns", j)));
+    let (i, j) = (0..120 * 60).map(|at| (at / 60, at % 60)).find(|&(i, j)| !is_seen(i, j)).unwrap();
+    let number = |v: &serde_json::Value| v.as_f64().unwrap();
+    let effects = ["mean", "row_effects", "column_effects"].map(|key| &factors[key]);
+    let product = |r: usize| [&factors["left"][i][r], &factors["singular_values"][r], &factors["right"][j][r]];
+    let rank = factors["singular_values"].as_array().unwrap().len();
+    let value = [effects[0], &effects[1][i], &effects[2][j]].map(number).iter().sum::<f64>()
+        + (0..rank).map(|r| product(r).map(number).iter().product::<f64>()).sum::<f64>();
+    let row = text.lines().find(|line| line.starts_with(&format!("{},", name("rows", i)))).unwrap();
+    let place = text.lines().next().unwrap().split(',').position(|head| head == name("columns", j)).unwrap();
+    let told: f64 = row.split(',').nth(place).unwrap().parse().unwrap();
+    assert!((told - value.clamp(1.0, 5.0)).abs() < 1e-9, "{told} {value}");
 }
 
 #[test]

@@ -20,7 +20,7 @@ pub(super) fn weightings<L: Split>(all: usize, losses: &[L], rows: &[Vec<usize>]
 
 /// A variance that is a smaller share of the squared distance to the centre has lost too many digits.
 const LOST: f64 = 1e-6;
-/// The share of an squared norm that is rounding.
+/// The share of a squared norm that is rounding.
 const ROUNDING: f64 = 1e-13;
 
 /// The moments under many weightings in four reads; `None` for a weighting whose variances lose digits,

@@ -56,7 +56,7 @@ pub(super) struct Sums {
     pub squared_norms: Vec<f64>,
 }
 
-/// The share of an squared norm that is rounding.
+/// The share of a squared norm that is rounding.
 const ROUNDING: f64 = 1e-13;
 /// A column that varies by less than this share of its mean is constant: a mean of many rows is not
 /// known better.
