@@ -1,4 +1,4 @@
-//! Runs and searches under the eyes of a watch.
+//! Runs and searches that report their progress, and that their caller may save or stop.
 
 use std::cell::RefCell;
 

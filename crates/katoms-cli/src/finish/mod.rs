@@ -1,4 +1,4 @@
-//! The end of `fit`, `path` and `cv`: a model is reported, saved, reported.
+//! The end of `fit`, `path` and `cv`: a model is printed, saved and reported.
 
 mod measures;
 mod model;
