@@ -173,7 +173,8 @@ fn path<'py>(
     sizes: Option<Vec<usize>>,
     criterion: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (_, criterion) = PathModels::CRITERIA[PathModels::criterion(criterion).unwrap_or(2)];
+    let which = PathModels::criterion(criterion).ok_or_else(|| invalid(format!("ic_type: there is no {criterion}")))?;
+    let (_, criterion) = PathModels::CRITERIA[which];
     let ((found, edges), ended) = worked(py, (&design, &problem, &work), |features, listener| {
         let path = features.path(sizes.as_deref(), criterion, listener)?;
         let edges: Vec<_> = path.best.iter().map(|&k| features.edge_of_criterion(&path.sizes(), k)).collect();

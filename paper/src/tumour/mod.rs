@@ -48,7 +48,7 @@ struct Config {
     simulated: Simulation,
 }
 
-/// At most so many iterations, less where ‖x⁺ − x‖ ≤ tolerance·‖x⁺‖. Frank–Wolfe ends by its proven gap, a share of f(0):
+/// At most so many iterations, less where ‖x⁺ − x‖ ≤ tolerance·‖x⁺‖. Frank–Wolfe ends by its duality gap, a share of f(0):
 /// the tolerance in the cross-validation, a tenth of the accuracy in timed runs.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -75,7 +75,7 @@ pub(super) fn certified(objective: f64, lower_bound: f64) -> Certificate {
     Certificate { lower_bound, gap, passes: 0 }
 }
 
-/// The proven gap of a penalised objective, as a share of the objective at zero. NaN without a proof.
+/// The duality gap of a penalised objective, as a share of the objective at zero. NaN without a proof.
 fn penalised_stationarity<A, L, P>(f: &Objective<A, L>, penalty: &P, x: &Evaluated<A::Point>, g: &A::Covector) -> f64
 where
     A: LinearOperator,
@@ -91,7 +91,7 @@ where
     }
 }
 
-/// The lines that penalties share: their quality is a proven gap.
+/// The lines that penalties share: their quality is a duality gap.
 macro_rules! pays {
     ($penalty:ty, $point:ty, $covector:ty) => {
         impl<A, L> Constraint<A, L> for $penalty

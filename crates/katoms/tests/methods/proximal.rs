@@ -1,4 +1,4 @@
-//! FISTA and TwIST: the minimum, the proven gap, restarts, monotony, cost, edges.
+//! FISTA and TwIST: the minimum, the duality gap, restarts, monotony, cost, edges.
 
 use std::ops::ControlFlow;
 

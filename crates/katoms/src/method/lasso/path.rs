@@ -1,4 +1,4 @@
-//! The whole path of the Lasso: minimise f(x) + λ·Σ wⱼ|xⱼ| for falling λ, each with a proven gap.
+//! The whole path of the Lasso: minimise f(x) + λ·Σ wⱼ|xⱼ| for falling λ, each with a duality gap.
 //!
 //! Friedman, Hastie, Tibshirani, "Regularization paths for generalized linear models via coordinate
 //! descent" (2010): a geometric grid from λ_max, above which everything penalised is zero, with warm starts.
