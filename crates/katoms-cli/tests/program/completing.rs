@@ -314,12 +314,13 @@ fn painted_holes_are_filled() {
         [1.0, 0.0, 1.0].iter().zip(&mut painted.channels).for_each(|(value, channel)| channel[pixel] = *value);
     }
     desk.write("holes.png", katoms_io::write_png(&painted).unwrap());
-    for colour in ["#ff00ff", "#f0f", "Magenta", "ff00ff"] {
-        let said = desk.succeeds(&format!("complete holes.png --hole-colour {colour} --rank 12 --out w.png --json"));
+    for (colour, rank) in [("#ff00ff", 12), ("#f0f", 1), ("Magenta", 1), ("ff00ff", 1)] {
+        let said =
+            desk.succeeds(&format!("complete holes.png --hole-colour {colour} --rank {rank} --out w{rank}.png --json"));
         let seen = said.json()["seen"].as_u64().unwrap() as usize;
         assert_eq!(seen, 3 * (whole.seen.len() - holes.len()), "{colour}");
     }
-    let after = picture(&desk.path("w.png"));
+    let after = picture(&desk.path("w12.png"));
     let squares = holes.iter().flat_map(|&pixel| (0..3).map(move |c| (c, pixel)));
     let off: f64 = squares.map(|(c, pixel)| (after.channels[c][pixel] - whole.channels[c][pixel]).powi(2)).sum();
     assert!((off / (3 * holes.len()) as f64).sqrt() < 0.1);
