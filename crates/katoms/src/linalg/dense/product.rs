@@ -6,9 +6,11 @@
 // Loops over indices run along several arrays at once, and their lengths are constants.
 #![allow(clippy::needless_range_loop)]
 
+use std::ops::Range;
+
 use pulp::{Arch, Simd, WithSimd};
 
-use crate::linalg::kernels::{axpy, dot};
+use crate::linalg::kernels::axpy;
 
 /// A matrix as it lies in memory: entry (i, j) is `data[i·down + j·across]`.
 #[derive(Clone, Copy)]
@@ -49,6 +51,8 @@ const RUN: usize = 1 << 10;
 const SMALL: usize = 1 << 10;
 /// Rows or columns up to which this is so at any length of the others.
 const THIN: usize = 6;
+/// The same where both factors can be read along the terms of an entry.
+const NARROW: usize = 64;
 
 /// out += factor·a·b, where column j of `out` begins at `j·stride`. O(rows·depth·columns).
 pub(crate) fn add_product(factor: f64, a: View<'_>, b: View<'_>, out: &mut [f64], stride: usize) {
@@ -61,10 +65,11 @@ pub(crate) fn add_product(factor: f64, a: View<'_>, b: View<'_>, out: &mut [f64]
     if a.down == 1 && (small || rows > THIN && depth.min(columns) <= THIN) {
         return add_columns(factor, a, b, out, stride);
     }
-    if a.across == 1 && b.down == 1 && (small || depth > THIN && rows.min(columns) <= THIN) {
-        return add_dots(factor, a, b, out, stride);
+    let product = Product { factor, a, b, out, stride };
+    if a.across == 1 && b.down == 1 && (small || rows.min(columns) <= NARROW) {
+        return Arch::new().dispatch(Dots(product));
     }
-    Arch::new().dispatch(Product { factor, a, b, out, stride });
+    Arch::new().dispatch(product);
 }
 
 /// The product where `a` lies by columns: each column of the result is a sum of these.
@@ -74,17 +79,6 @@ fn add_columns(factor: f64, a: View<'_>, b: View<'_>, out: &mut [f64], stride: u
         for j in 0..b.columns {
             let out = &mut out[j * stride..][rows.clone()];
             (0..a.columns).for_each(|l| axpy(factor * b.at(l, j), &a.data[l * a.across..][rows.clone()], out));
-        }
-    }
-}
-
-/// The product where `a` lies by rows and `b` by columns: each entry is a dot product.
-fn add_dots(factor: f64, a: View<'_>, b: View<'_>, out: &mut [f64], stride: usize) {
-    for first in (0..a.columns).step_by(RUN) {
-        let terms = first..(first + RUN).min(a.columns);
-        for j in 0..b.columns {
-            let column = &b.data[j * b.across..][terms.clone()];
-            (0..a.rows).for_each(|i| out[j * stride + i] += factor * dot(&a.data[i * a.down..][terms.clone()], column));
         }
     }
 }
@@ -141,16 +135,108 @@ impl Product<'_> {
     }
 }
 
+/// The product where `a` lies by rows and `b` by columns: each entry is a dot product, and a few of them are taken together.
+struct Dots<'a>(Product<'a>);
+
+impl WithSimd for Dots<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        // As many sums as the registers hold beside what they are made of.
+        if size_of::<S::f64s>() == 64 { self.tiled::<S, 4>(simd) } else { self.tiled::<S, 2>(simd) }
+    }
+}
+
+impl Dots<'_> {
+    #[inline(always)]
+    fn tiled<S: Simd, const R: usize>(mut self, simd: S) {
+        let (rows, columns) = (self.0.a.rows, self.0.b.columns);
+        for first in (0..self.0.a.columns).step_by(RUN) {
+            let terms = first..(first + RUN).min(self.0.a.columns);
+            let mut q = 0;
+            while q < columns {
+                let wide = if columns - q < 4 { 1 } else { 4 };
+                let mut p = 0;
+                while p < rows {
+                    let tall = if rows - p < R { 1 } else { R };
+                    match (tall, wide) {
+                        (1, 1) => self.add::<S, 1, 1>(simd, p, q, &terms),
+                        (1, _) => self.add::<S, 1, 4>(simd, p, q, &terms),
+                        (_, 1) => self.add::<S, R, 1>(simd, p, q, &terms),
+                        _ => self.add::<S, R, 4>(simd, p, q, &terms),
+                    }
+                    p += tall;
+                }
+                q += wide;
+            }
+        }
+    }
+
+    /// Adds some terms of the entries of R rows from p on and C columns from q on.
+    #[inline(always)]
+    fn add<S: Simd, const R: usize, const C: usize>(&mut self, simd: S, p: usize, q: usize, terms: &Range<usize>) {
+        let Product { factor, a, b, out, stride } = &mut self.0;
+        let (mut left, mut right) = ([&a.data[..0]; R], [&b.data[..0]; C]);
+        for r in 0..R {
+            left[r] = &a.data[(p + r) * a.down..][terms.clone()];
+        }
+        for c in 0..C {
+            right[c] = &b.data[(q + c) * b.across..][terms.clone()];
+        }
+        let mut sums = [[0.0; C]; R];
+        dots(simd, left, right, &mut sums);
+        for c in 0..C {
+            for r in 0..R {
+                out[(q + c) * *stride + p + r] += *factor * sums[r][c];
+            }
+        }
+    }
+}
+
+/// The dot products of each of some vectors with each of some others, all of one length. Plain loops over arrays: what a
+/// closure captures does not stay in registers.
+#[inline(always)]
+fn dots<S: Simd, const R: usize, const C: usize>(simd: S, a: [&[f64]; R], b: [&[f64]; C], out: &mut [[f64; C]; R]) {
+    let length = a[0].len();
+    let whole = length / S::F64_LANES;
+    let (mut left, mut right) = ([S::as_simd_f64s(a[0]).0; R], [S::as_simd_f64s(b[0]).0; C]);
+    for r in 0..R {
+        left[r] = &S::as_simd_f64s(a[r]).0[..whole];
+    }
+    for c in 0..C {
+        right[c] = &S::as_simd_f64s(b[c]).0[..whole];
+    }
+    let mut sums = [[simd.splat_f64s(0.0); C]; R];
+    for l in 0..whole {
+        let mut column = [simd.splat_f64s(0.0); C];
+        for c in 0..C {
+            column[c] = right[c][l];
+        }
+        for r in 0..R {
+            let row = left[r][l];
+            for c in 0..C {
+                sums[r][c] = crate::linalg::kernels::fused(simd, row, column[c], sums[r][c]);
+            }
+        }
+    }
+    for r in 0..R {
+        for c in 0..C {
+            out[r][c] = simd.reduce_sum_f64s(sums[r][c]);
+        }
+    }
+    for l in whole * S::F64_LANES..length {
+        for r in 0..R {
+            for c in 0..C {
+                out[r][c] += a[r][l] * b[c][l];
+            }
+        }
+    }
+}
+
 /// Rows of a matrix as panels of `height` of them, column after column; the last panel is filled up with zeros.
 #[inline(always)]
-fn pack(
-    m: View<'_>,
-    rows: std::ops::Range<usize>,
-    columns: std::ops::Range<usize>,
-    height: usize,
-    factor: f64,
-    out: &mut Vec<f64>,
-) {
+fn pack(m: View<'_>, rows: Range<usize>, columns: Range<usize>, height: usize, factor: f64, out: &mut Vec<f64>) {
     out.clear();
     out.resize(rows.len().div_ceil(height) * height * columns.len(), 0.0);
     for (top, panel) in rows.clone().step_by(height).zip(out.chunks_exact_mut(height * columns.len())) {
@@ -220,6 +306,8 @@ mod tests {
             (3000, 2, 5),
             (2, 3000, 90),
             (90, 3, 80),
+            (20, 720, 20),
+            (21, 515, 90),
         ] {
             let (a, b): (Vec<f64>, Vec<f64>) =
                 ((0..m * k).map(number).collect(), (0..k * n).map(|i| number(i + 5)).collect());
