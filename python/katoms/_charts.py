@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from katoms import _drawing as drawing
-from katoms._estimator import coefficient_names, names_or_numbers
+from katoms._names import coefficient_names, names_or_numbers
 from katoms._parameters import criterion_of, groups_of, with_indicators
 from katoms._results import Coefficients, Path
 from katoms.exceptions import InvalidInputError

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import datetime
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from katoms import _katoms
+from katoms._design import Design, Filling
 from katoms.exceptions import InvalidInputError
-
-if TYPE_CHECKING:
-    from katoms._data import Design
 
 #: The columns that a message names, and the letters that it shows of a value.
 NAMED = 5
@@ -120,26 +118,6 @@ def _is_date(text: str) -> bool:
     return True
 
 
-#: What the program's model files call the level of a value that is missing.
-MISSING_LEVEL = "(missing)"
-
-
-class Filling(NamedTuple):
-    """What takes the place of missing values: a mean for each column, and which of them get an indicator."""
-
-    means: np.ndarray
-    indicated: np.ndarray
-
-    def fill(self, design: Design) -> Design:
-        """The design without missing values, its indicators behind its columns."""
-        filled = _sparse if isinstance(design.matrix, tuple) else _dense
-        matrix, shape = filled(design, self)
-        names = design.names
-        if names is not None:
-            names = np.append(names, [f"{names[j]} {MISSING_LEVEL}" for j in self.indicated]).astype(object)
-        return design._replace(matrix=matrix, shape=shape, names=names, filling=self)
-
-
 def filling_of(design: Design, missing: Any, rows: np.ndarray | None = None) -> Filling | None:
     """What these rows, or all, say about missing values; None where they are an error."""
     if missing not in ("error", "mean", "indicator"):
@@ -159,36 +137,6 @@ def has_holes(design: Design) -> bool:
     """Whether any value is missing."""
     values = design.matrix[3] if isinstance(design.matrix, tuple) else design.matrix
     return values.dtype.kind == "f" and bool(np.isnan(values).any())
-
-
-def _dense(design: Design, filling: Filling) -> tuple[np.ndarray, tuple[int, int]]:
-    array = design.matrix
-    if array.dtype.kind != "f":
-        holes = np.zeros((len(array), len(filling.indicated)), dtype=array.dtype)
-    else:
-        is_hole = np.isnan(array)
-        holes = is_hole[:, filling.indicated].astype(array.dtype)
-        if is_hole.any():
-            array = np.where(is_hole, filling.means.astype(array.dtype), array)
-    if len(filling.indicated) or not (array.flags.c_contiguous or array.flags.f_contiguous):
-        array = np.asfortranarray(np.hstack([array, holes]))
-    return array, array.shape
-
-
-def _sparse(design: Design, filling: Filling) -> tuple[tuple, tuple[int, int]]:
-    shape, starts, indices, values = design.matrix
-    column = np.repeat(np.arange(shape[1]), np.diff(starts.astype(np.int64)))
-    is_hole = np.isnan(values)
-    holes = [indices[is_hole & (column == j)] for j in filling.indicated]
-    ends = starts[-1] + np.cumsum([len(rows) for rows in holes], dtype=np.uintp)
-    shape = (shape[0], shape[1] + len(holes))
-    matrix = (
-        shape,
-        np.append(starts, ends).astype(np.uintp),
-        np.concatenate([indices, *holes]).astype(np.uint32),
-        np.concatenate([np.where(is_hole, filling.means[column], values), *(np.ones(len(rows)) for rows in holes)]),
-    )
-    return matrix, shape
 
 
 def columns_of(design: Design, X: Any, support: np.ndarray) -> Any:

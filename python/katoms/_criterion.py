@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from katoms import _katoms
-from katoms._data import Design, run_kernel
+from katoms._data import run_kernel
+from katoms._design import Design
 from katoms._linear import Chosen, LinearModel
 from katoms._parameters import criterion_of
 from katoms._results import Path

@@ -10,7 +10,8 @@ import numpy as np
 
 from katoms import _katoms
 from katoms._columns import filling_of, has_holes
-from katoms._data import Design, design_of, plain_labels, run_kernel
+from katoms._data import design_of, plain_labels, run_kernel
+from katoms._design import Design
 from katoms._estimator import UNCHANGED
 from katoms._linear import Chosen, LinearModel
 from katoms._parameters import seed_of

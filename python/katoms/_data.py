@@ -6,33 +6,17 @@ import numbers
 import re
 import warnings
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from katoms._columns import Filling, called, frame_values, is_frame, not_finite, numbers_in
+from katoms._columns import called, frame_values, is_frame, not_finite, numbers_in
+from katoms._design import Design
 from katoms._plink import Genotypes
 from katoms.exceptions import DataConversionWarning, InvalidInputError, KatomsError, known_to_sklearn
 
 #: Numbers that the kernels read where they lie.
 NATIVE_DTYPES = (np.float64, np.float32, np.float16, np.int8, np.uint8)
-
-
-class Design(NamedTuple):
-    """A matrix for the kernels: an array, or the arrays of sparse columns."""
-
-    matrix: Any
-    shape: tuple[int, int]
-    names: np.ndarray | None
-    #: The precision of what is told of it: that of its own numbers, where these are single or double.
-    dtype: Any = np.float64
-    #: What took the place of missing values, where anything does.
-    filling: Filling | None = None
-
-    @property
-    def inputs(self) -> int:
-        """The number of columns that were given: without indicators of missing values."""
-        return self.shape[1] - (0 if self.filling is None else len(self.filling.indicated))
 
 
 def is_sparse(X: Any) -> bool:

@@ -198,33 +198,3 @@ class GivesFrames(Estimator):
 
             return polars.DataFrame(values, schema=list(self.get_feature_names_out()), orient="row")
         return values
-
-
-def names_or_numbers(names: np.ndarray | None, count: int) -> np.ndarray:
-    """The names of features, or ``x0``, ``x1``, ... where they have none."""
-    return np.array([f"x{j}" for j in range(count)], dtype=object) if names is None else names
-
-
-def coefficient_names(model: Any, input_features: Any = None) -> np.ndarray:
-    """What each coefficient is called: features, and indicators of missing values behind them."""
-    if hasattr(model, "_loaded"):
-        return model._loaded.names
-    known = getattr(model, "feature_names_in_", None) if input_features is None else input_features
-    names = names_or_numbers(known, model.n_features_in_)
-    indicated = [f"{names[j]} (missing)" for j in getattr(model, "missing_features_", ())]
-    return np.array([*names, *indicated], dtype=object)
-
-
-def feature_names_out(estimator: Any, input_features: Any) -> np.ndarray:
-    """The names of all features, those that are passed if they agree with the fit."""
-    known = getattr(estimator, "feature_names_in_", None)
-    if input_features is not None:
-        given = np.asarray(input_features, dtype=object)
-        if known is not None and list(given) != list(known):
-            raise InvalidInputError("input_features is not equal to feature_names_in_")
-        if len(given) != estimator.n_features_in_:
-            raise InvalidInputError(
-                f"input_features should have length equal to {estimator.n_features_in_}, the features of fit"
-            )
-        known = given
-    return names_or_numbers(known, estimator.n_features_in_)

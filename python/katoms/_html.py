@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from katoms._estimator import coefficient_names
+from katoms._names import coefficient_names
 
 #: The most coefficients in a card.
 MOST = 20

@@ -10,10 +10,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from katoms import _katoms
-from katoms._columns import Filling, columns_of, filling_of
-from katoms._data import Design, check_same_features, design_of, is_sparse, run_kernel, target_of, weights_of
-from katoms._estimator import GivesFrames, TakesWeights, coefficient_names, feature_names_out
+from katoms._columns import columns_of, filling_of
+from katoms._data import check_same_features, design_of, is_sparse, run_kernel, target_of, weights_of
+from katoms._design import Design, Filling
+from katoms._estimator import GivesFrames, TakesWeights
 from katoms._model_file import Loaded, save
+from katoms._names import coefficient_names, feature_names_out
 from katoms._parameters import bounds_of, features_of, groups_of, method_of, sizes_of, whole_of, with_indicators
 from katoms._plink import Genotypes
 from katoms._work import Working

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from katoms._columns import frame_values, is_frame
-from katoms._data import Design, check_shape, design_of, is_sparse, numbers_of
+from katoms._data import check_shape, design_of, is_sparse, numbers_of
+from katoms._design import Design
 from katoms.exceptions import InvalidInputError
 
 Product = Callable[[np.ndarray], np.ndarray]

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from katoms import _katoms
-from katoms._columns import MISSING_LEVEL, is_frame, is_missing, not_finite, numbers_in
-from katoms._data import Design, check_shape, design_of, is_sparse
-from katoms._estimator import names_or_numbers
+from katoms._columns import is_frame, is_missing, not_finite, numbers_in
+from katoms._data import check_shape, design_of, is_sparse
+from katoms._design import MISSING_LEVEL, Design
+from katoms._names import names_or_numbers
 from katoms.exceptions import InvalidInputError
 
 #: The version of the file that is written.

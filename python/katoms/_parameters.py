@@ -12,7 +12,8 @@ import numpy as np
 
 from katoms import _katoms
 from katoms._columns import called
-from katoms._data import Design, numbers_of
+from katoms._data import numbers_of
+from katoms._design import Design
 from katoms.exceptions import InvalidInputError
 
 CRITERIA = ("aic", "bic", "ebic", "gic")

@@ -12,10 +12,12 @@ import numpy as np
 
 from katoms import _docs, _katoms
 from katoms._columns import infinite
-from katoms._data import Design, check_same_features, is_sparse, run_kernel
+from katoms._data import check_same_features, is_sparse, run_kernel
+from katoms._design import Design
 from katoms._docs import documented
 from katoms._entries import Entries, Known, entries_of, places_of
-from katoms._estimator import GivesFrames, accepts_aliases, feature_names_out
+from katoms._estimator import GivesFrames, accepts_aliases
+from katoms._names import feature_names_out
 from katoms._parameters import method_of, seed_of, sizes_of, threads_of, whole_of
 from katoms._work import Working
 from katoms.exceptions import InvalidInputError

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from katoms._estimator import Estimator, coefficient_names
+from katoms._estimator import Estimator
+from katoms._names import coefficient_names
 from katoms._results import Path
 from katoms.exceptions import InvalidInputError
 

@@ -15,7 +15,8 @@ import numpy as np
 
 from katoms import _docs, _katoms
 from katoms._columns import not_finite
-from katoms._data import Design, check_same_features, run_kernel, target_of
+from katoms._data import check_same_features, run_kernel, target_of
+from katoms._design import Design
 from katoms._docs import documented
 from katoms._estimator import ALIASES, accepts_aliases
 from katoms._measurements import in_real_numbers, measuring_of, signal_dtype

@@ -8,9 +8,10 @@
 use std::collections::BTreeSet;
 
 use super::explore::GoOn;
+use super::found::{Found, compared_within};
 use super::local_search::{LocalSearch, Work};
 use super::pricing::Everything;
-use super::squares::{Found, Squares, compared_within, coordinates};
+use super::squares::{Squares, coordinates};
 use super::swap::Swaps;
 use super::tableau::Tableau;
 use super::working_set::{Local, WorkingSet};

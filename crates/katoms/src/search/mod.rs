@@ -27,6 +27,7 @@ mod enumerate_scan;
 mod enumerate_tree;
 mod exchanges;
 mod explore;
+mod found;
 mod grow;
 mod kicks;
 mod large;

@@ -4,10 +4,12 @@
 //! and what promises most from there joins the set; the last one looks at all of them.
 
 use super::explore::GoOn;
+use super::found::{Found, compared_within};
 use super::local_search::{LocalSearch, Model, Work};
 use super::pricing::Everything;
 use super::size_path::SizePath;
-use super::squares::{ALL, Found, Squares, compared_within};
+use super::squares::Squares;
+use super::state::ALL;
 use super::swap::Swaps;
 use super::working_set::{Local, WorkingSet};
 use crate::space::{Point, SparseVec};

@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 
 use super::Effort;
 use super::explore::GoOn;
-use super::local_search::{IMPROVES, Model, ROUNDING};
+use super::found::{Found, sorted};
+use super::local_search::{IMPROVES, Model};
 use super::pricing::Everything;
 use super::problem::Problem;
-use super::quadratic::Quadratic;
-use super::state::State;
-use super::swap::{Swap, Swaps};
+use super::state::{ALL, FEW, State};
 use super::tableau::Tableau;
 use super::working_set::{Local, WorkingSet};
 use crate::linalg::top_k;
@@ -20,8 +19,6 @@ use crate::space::{IndexSet, Point, SparseVec};
 pub(crate) const SMALL: f64 = 6e7;
 /// The same, up to which all exchanges are compared.
 pub(crate) const COMPARED: f64 = 4e8;
-/// Atoms up to which the working set is everything.
-pub(super) const ALL: usize = 512;
 /// The first working set: so many atoms, or so many for each of the model. Without kicks, few suffice.
 const SCREENED: usize = 200;
 const SCREENED_EACH: usize = 8;
@@ -36,8 +33,7 @@ const ROUNDS: usize = 8;
 const MOST: usize = 40;
 /// Rounds without a better model after which a search ends.
 pub(super) const PATIENCE: usize = 2;
-/// The atoms of models that are enumerated also for more than [`ALL`] columns, and what their Gram matrix may cost.
-pub(super) const FEW: usize = 3;
+/// What the Gram matrix of more than [`ALL`] columns may cost where models of [`FEW`] atoms are enumerated.
 const GRAM: f64 = 1e9;
 
 /// A least-squares problem over atoms.
@@ -46,39 +42,6 @@ pub(crate) struct Squares<'f, 'a> {
     pub atoms: &'a Atoms,
     pub kept: &'a IndexSet,
     pub(super) everything: Option<Everything<'f>>,
-}
-
-/// The best model that was found.
-#[derive(Debug, Clone)]
-pub(crate) struct Found {
-    /// Its atoms, rising.
-    pub chosen: Vec<usize>,
-    pub point: SparseVec,
-    /// −∇f there.
-    pub slopes: Vec<f64>,
-    /// The best exchange of each of its atoms.
-    pub swaps: Swaps,
-    /// What an exchange has to gain to be an improvement.
-    pub least: f64,
-    /// Whether every atom matters far more than any other would.
-    pub clear: bool,
-    /// The number of all models, where this one is proven to be the best of them.
-    pub proven: Option<f64>,
-}
-
-impl Found {
-    /// What a tableau says.
-    fn of(q: &dyn Quadratic, tableau: &Tableau<'_>, point: SparseVec, slopes: Vec<f64>) -> Self {
-        let swaps = tableau.substitutes();
-        let clear = tableau.stands_out(&swaps);
-        let least = (IMPROVES * tableau.objective()).max(ROUNDING * q.constant());
-        Self { chosen: sorted(tableau.chosen()), point, slopes, swaps, least, clear, proven: None }
-    }
-
-    /// Whether an exchange improves the model.
-    pub fn improves(&self) -> bool {
-        self.swaps.best.first().is_some_and(|swap| swap.gain > self.least)
-    }
 }
 
 impl<'f, 'a> Squares<'f, 'a> {
@@ -220,18 +183,6 @@ pub(super) fn coordinates<'a>(atoms: &Atoms, kept: &IndexSet, some: impl Iterato
     some.flat_map(|&atom| atoms.members(atom)).chain(kept.indices()).copied().collect()
 }
 
-/// All exchanges of a model for atoms of a working set.
-pub(super) fn compared_within(set: &WorkingSet, local: &Local, chosen: &[usize]) -> Found {
-    let q = local.on(set);
-    let tableau = Tableau::new(&q, &set.atoms, &set.kept, &set.places_of(chosen));
-    let slopes = set.outside(&SparseVec::full(&tableau.slopes())).to_dense();
-    let found = Found::of(&q, &tableau, set.outside(&tableau.point()), slopes);
-    let number = |place: usize| set.numbers_of(&[place])[0];
-    let outside = |swap: &Swap| Swap { out: number(swap.out), into: number(swap.into), gain: swap.gain };
-    let best = found.swaps.best.iter().map(outside).collect();
-    Found { chosen: set.numbers_of(&found.chosen), swaps: Swaps { best, ..found.swaps }, ..found }
-}
-
 /// What the Gram columns of a model of k atoms cost.
 pub(super) fn multiplications(f: &dyn Problem, atoms: &Atoms, kept: &IndexSet, k: usize) -> f64 {
     let coordinates = atoms.widest().max(1) * k + kept.indices().len();
@@ -241,10 +192,4 @@ pub(super) fn multiplications(f: &dyn Problem, atoms: &Atoms, kept: &IndexSet, k
 /// The number of atoms that the first working set takes by what they promise themselves.
 pub(super) fn screened(k: usize, small: bool) -> usize {
     if small { SCREENED.max(SCREENED_EACH * k) } else { LISTED_EACH * k }
-}
-
-fn sorted(list: &[usize]) -> Vec<usize> {
-    let mut list = list.to_vec();
-    list.sort_unstable();
-    list
 }

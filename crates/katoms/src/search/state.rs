@@ -5,13 +5,17 @@ use std::collections::BTreeMap;
 use super::Effort;
 use super::enumerate::{Proven, best_subset};
 use super::explore::GoOn;
+use super::found::{Found, compared_within};
 use super::kicks::Round;
 use super::local_search::{IMPROVES, LocalSearch, Model, Work, enrol};
 use super::partners::Partners;
 use super::size_path::{SizePath, offer};
-use super::squares::{ALL, FEW, Found, compared_within};
 use super::working_set::{Local, WorkingSet};
 
+/// Atoms up to which the working set is everything.
+pub(super) const ALL: usize = 512;
+/// The atoms of models that are enumerated also for more columns.
+pub(super) const FEW: usize = 3;
 /// Kicks in a chain, and chains in the first round.
 const KICKS: f64 = 25.0;
 const CHAINS: f64 = 6.0;

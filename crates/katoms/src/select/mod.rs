@@ -34,11 +34,12 @@ mod shrinkage;
 mod stability;
 mod training_paths;
 mod trainings;
+mod validate;
 
 pub use crate::search::bounds::Bounds;
 pub(crate) use bounded::{path_within_bounds, search_within_bounds};
 pub use criteria::{Criterion, ModelSize};
-pub use cross_validation::{CrossValidation, Polled, cross_validate};
+pub use cross_validation::CrossValidation;
 pub use folds::Folds;
 pub(crate) use path::path;
 pub use path::{Model, Path, plain_path};
@@ -46,3 +47,4 @@ pub use phase_transition::{Sign, phase_transition_k, weak_threshold};
 pub use sample::{Preparation, Sample};
 pub use scores::{Choice, Fitted, FoldModel, Score, Validated};
 pub use stability::{Selected, Stability, stability};
+pub use validate::{Polled, cross_validate};

@@ -17,12 +17,34 @@ use std::collections::BTreeSet;
 
 use super::products::Products;
 use super::sample::Preparation;
-use super::trainings::{Moments, Setting};
 use crate::error::Error;
 use crate::linalg::parallel;
 use crate::loss::Loss;
 use crate::operator::{LinearOperator, Parts, Standardized};
 use crate::space::{IndexSet, SparseVec, Subspace};
+
+/// What a training set is centred and scaled with.
+#[derive(Debug, Clone)]
+pub(super) struct Moments {
+    pub weight: f64,
+    pub means: Vec<f64>,
+    pub scales: Vec<f64>,
+    /// Σw(z − mean)².
+    pub squared_norms: Vec<f64>,
+    /// The mean of y.
+    pub target: f64,
+    /// The same, where the model has an intercept.
+    pub intercept: f64,
+}
+
+impl Moments {
+    /// A fitted point in units of Z, and the constant that its predictions need.
+    pub fn unscaled(&self, x: &SparseVec) -> (SparseVec, f64) {
+        let coefficients = x.map(|j, v| v / self.scales[j]);
+        let shift: f64 = coefficients.entries().map(|(j, v)| v * self.means[j]).sum();
+        (coefficients, self.intercept - shift)
+    }
+}
 
 /// What is known of the data, part by part.
 pub(super) struct PartGram<'a, A> {
@@ -157,14 +179,14 @@ where
     }
 
     /// −∇ℓ at a model of a training set, zero on the rows that it leaves out.
-    pub fn residual(&self, loss: &impl Loss, setting: &Setting, x: &SparseVec) -> Vec<f64> {
-        let (coefficients, constant) = setting.moments.unscaled(x);
+    pub fn residual(&self, loss: &impl Loss, left_out: Option<usize>, training: &Moments, x: &SparseVec) -> Vec<f64> {
+        let (coefficients, constant) = training.unscaled(x);
         let mut predictions = vec![0.0; self.weights.len()];
         self.design.apply(&coefficients, &mut predictions);
         predictions.iter_mut().for_each(|z| *z += constant);
         let mut residual = vec![0.0; predictions.len()];
         loss.gradient(&predictions, &mut residual);
-        let held_out = |part: usize| setting.left_out == Some(part);
+        let held_out = |part: usize| left_out == Some(part);
         residual.iter_mut().zip(self.parts.labels()).for_each(|(r, &p)| *r = if held_out(p) { 0.0 } else { -*r });
         residual
     }

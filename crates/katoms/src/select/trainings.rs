@@ -1,35 +1,12 @@
 //! The training sets of a cross-validation by least squares: what each is centred and scaled with, and its quadratic.
 
-use super::part_gram::{PartGram, Sums};
+use super::part_gram::{Moments, PartGram, Sums};
 use super::sample::Preparation;
 use crate::linalg::parallel;
 use crate::loss::Loss;
 use crate::operator::LinearOperator;
 use crate::search::{Quadratic, Terms};
 use crate::space::SparseVec;
-
-/// What a training set is centred and scaled with.
-#[derive(Debug, Clone)]
-pub(super) struct Moments {
-    pub weight: f64,
-    pub means: Vec<f64>,
-    pub scales: Vec<f64>,
-    /// Σw(z − mean)².
-    pub squared_norms: Vec<f64>,
-    /// The mean of y.
-    pub target: f64,
-    /// The same, where the model has an intercept.
-    pub intercept: f64,
-}
-
-impl Moments {
-    /// A fitted point in units of Z, and the constant that its predictions need.
-    pub fn unscaled(&self, x: &SparseVec) -> (SparseVec, f64) {
-        let coefficients = x.map(|j, v| v / self.scales[j]);
-        let shift: f64 = coefficients.entries().map(|(j, v)| v * self.means[j]).sum();
-        (coefficients, self.intercept - shift)
-    }
-}
 
 /// What makes a training set: the part that it leaves out, its moments, its ridge; and what follows.
 pub(super) struct Setting {
@@ -159,7 +136,8 @@ where
     pub fn slopes(&mut self, points: &[(usize, SparseVec)]) -> Vec<Vec<f64>> {
         let residuals = parallel::map(points.len(), &|at| {
             let (which, x) = &points[at];
-            self.gram.residual(self.loss, &self.settings[*which], x)
+            let setting = &self.settings[*which];
+            self.gram.residual(self.loss, setting.left_out, &setting.moments, x)
         });
         let residuals: Vec<&[f64]> = residuals.iter().map(Vec::as_slice).collect();
         let mut slopes = vec![Vec::new(); points.len()];
