@@ -85,7 +85,7 @@ fn fit(method: Option<&str>, resume: Option<Vec<u8>>, watch: &mut Saving) -> Res
     let loss = LeastSquares::new(gaussian(ROWS, 1, 2))?;
     let features = Features::new(&design, loss.into(), atoms, Vec::new(), Preparation::default())?;
     let stop = Stop { iterations: 20, ..Stop::default() };
-    features.fit(2, &FitOptions { method: method.map(Into::into), stop, resume, start: None }, watch)
+    features.fit(2, &FitOptions { method: method.map(Into::into), stop, resume, ..FitOptions::default() }, watch)
 }
 
 fn observed() -> Observed {
