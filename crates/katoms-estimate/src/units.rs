@@ -48,9 +48,10 @@ impl Units {
     pub fn of_loss(loss: &AnyLoss, name: &str) -> Result<(Self, AnyLoss), Error> {
         let target = match loss {
             AnyLoss::Squares(squares) => wanted(squares.target()),
-            AnyLoss::Logistic(_) => 0,
+            _ => 0,
         };
-        let weights = loss.weights().map_or(0, wanted);
+        let scales = matches!(loss, AnyLoss::Squares(_) | AnyLoss::Logistic(_));
+        let weights = loss.weights().filter(|_| scales).map_or(0, wanted);
         let units = Self { target, weights, ridge: weights, ..Self::default() };
         let scaled = units.scaled_loss(loss)?;
         if target != 0 || weights != 0 {
@@ -75,6 +76,7 @@ impl Units {
                 None => Ok(loss.clone().into()),
                 weights => logistic(loss.classes().unwrap_or(&[]).to_vec(), weights),
             },
+            other => Ok(other.clone()),
         }
     }
 
@@ -244,7 +246,7 @@ impl Units {
         let exponent = -2 * self.target - self.weights;
         match loss {
             AnyLoss::Squares(_) => v + loss.observations() as f64 * f64::from(exponent) * std::f64::consts::LN_2,
-            AnyLoss::Logistic(_) => times_power_of_two(v, exponent),
+            _ => times_power_of_two(v, exponent),
         }
     }
 

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, check_length, check_option};
 use crate::linalg::parallel;
 use crate::linalg::{self, Matrix};
-use crate::loss::Loss;
+use crate::loss::{Curvature, Loss};
 use crate::operator::{LinearOperator, SupportOf, adjoint_many, check_columns};
 use crate::space::{Covector, Point, Subspace};
 
@@ -341,11 +341,10 @@ impl<A: LinearOperator, L: Loss> Objective<A, L> {
         A::Point::combine(1.0, &g, self.ridge, &self.ridged_part(&x.x).on(t))
     }
 
-    /// The Hessian at a point whose curvatures are `h`, times d, restricted to a support that d
+    /// The Hessian at a point whose curvature is `h`, times d, restricted to a support that d
     /// lies in.
-    pub fn hessian_times(&self, h: &[f64], d: &Evaluated<A::Point>, t: &SupportOf<A>) -> A::Point {
-        let weighted: Vec<f64> = h.iter().zip(&d.ax).map(|(h, z)| h * z).collect();
-        let curved = self.pulled_back_on(&weighted, t);
+    pub fn hessian_times(&self, h: &Curvature, d: &Evaluated<A::Point>, t: &SupportOf<A>) -> A::Point {
+        let curved = self.pulled_back_on(&h.times(&d.ax), t);
         A::Point::combine(1.0, &curved, self.ridge, &self.ridged_part(&d.x).on(t))
     }
 
@@ -361,18 +360,18 @@ impl<A: LinearOperator, L: Loss> Objective<A, L> {
         self.operator.adjoint_block_on(rs, t)
     }
 
-    /// A_leftᵀ·diag(h)·A_right, where the operator is quicker at it than copies of the columns are.
-    pub(crate) fn products(&self, h: &[f64], left: &SupportOf<A>, right: &SupportOf<A>) -> Option<Matrix> {
-        let products = self.operator.products(h, left, right)?;
+    /// A_leftᵀ·H·A_right for a diagonal H, where the operator is quicker at it than copies of the columns are.
+    pub(crate) fn products(&self, h: &Curvature, left: &SupportOf<A>, right: &SupportOf<A>) -> Option<Matrix> {
+        let products = self.operator.products(h.as_diagonal()?, left, right)?;
         self.count_columns(left.dimension() + right.entered_since(left));
         Some(products)
     }
 
-    /// The diagonal of ∇²ℓ at the image. O(m).
-    pub fn curvatures(&self, x: &Evaluated<A::Point>) -> Vec<f64> {
+    /// ∇²ℓ at the image. O(m).
+    pub fn curvature(&self, x: &Evaluated<A::Point>) -> Curvature {
         let mut h = vec![0.0; x.ax.len()];
         self.loss.curvature(&x.ax, &mut h);
-        h
+        Curvature::new(h, self.loss.hessian(&x.ax))
     }
 
     /// ⟨∇f(x), d⟩, from the images alone. O(m).
@@ -386,22 +385,25 @@ impl<A: LinearOperator, L: Loss> Objective<A, L> {
         parallel::map(ds.len(), &|i| linalg::dot(&residual, &ds[i].ax) + self.ridge * self.ridged(&x.x, &ds[i].x))
     }
 
-    /// ⟨d, ∇²f·e⟩ for several e, where the Hessian is that of a point with the curvatures `h`. O(m) each.
-    pub(crate) fn curvatures_along(&self, h: &[f64], d: &Evaluated<A::Point>, es: &[Evaluated<A::Point>]) -> Vec<f64> {
-        let curved: Vec<f64> = h.iter().zip(&d.ax).map(|(h, z)| h * z).collect();
+    /// ⟨d, ∇²f·e⟩ for several e, where the Hessian is that of a point with the curvature `h`. O(m) each.
+    pub(crate) fn curvatures_along(
+        &self,
+        h: &Curvature,
+        d: &Evaluated<A::Point>,
+        es: &[Evaluated<A::Point>],
+    ) -> Vec<f64> {
+        let curved = h.times(&d.ax);
         parallel::map(es.len(), &|i| linalg::dot(&curved, &es[i].ax) + self.ridge * self.ridged(&d.x, &es[i].x))
     }
 
     /// ⟨d, ∇²f(x)·d⟩, from the images alone. O(m).
     pub fn curvature_along(&self, x: &Evaluated<A::Point>, d: &Evaluated<A::Point>) -> f64 {
-        let curved: f64 = self.curvatures(x).iter().zip(&d.ax).map(|(h, z)| h * z * z).sum();
-        curved + self.ridge * self.ridged(&d.x, &d.x)
+        self.curvature(x).between(&d.ax, &d.ax) + self.ridge * self.ridged(&d.x, &d.x)
     }
 
     /// ⟨c, ∇²f(x)·d⟩, from the images alone. O(m).
     pub fn bend_between(&self, x: &Evaluated<A::Point>, c: &Evaluated<A::Point>, d: &Evaluated<A::Point>) -> f64 {
-        let curved: f64 = self.curvatures(x).iter().zip(&c.ax).zip(&d.ax).map(|((h, z), w)| h * z * w).sum();
-        curved + self.ridge * self.ridged(&c.x, &d.x)
+        self.curvature(x).between(&c.ax, &d.ax) + self.ridge * self.ridged(&c.x, &d.x)
     }
 
     /// The second derivative of the ridge along basis vector `i` of a support.

@@ -1,94 +1,126 @@
 //! Any loss, chosen at run time.
 
-use super::{LeastSquares, Logistic, Loss, Split};
+use super::curvature::HessianProduct;
+use super::{
+    Cox, Gamma, Huber, LeastSquares, Logistic, Loss, Multinomial, NegativeBinomial, Ordinal, Poisson, Quantile, Split,
+};
 use crate::error::Error;
 
-/// A loss that is known only at run time.
-///
-/// ```
-/// use katoms::loss::{AnyLoss, LeastSquares, Loss};
-/// let loss: AnyLoss = LeastSquares::new(vec![1.0, 3.0])?.into();
-/// assert_eq!(loss.value(&[0.0, 3.0]), 0.5);
-/// # Ok::<(), katoms::Error>(())
-/// ```
-#[derive(Debug, Clone)]
-pub enum AnyLoss {
-    /// Half the squared distance.
-    Squares(LeastSquares),
-    /// The logistic loss of two classes.
-    Logistic(Logistic),
-}
+/// The losses, each once.
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $kind:ident($loss:ty),)*) => {
+        /// A loss that is known only at run time.
+        ///
+        /// ```
+        /// use katoms::loss::{AnyLoss, LeastSquares, Loss};
+        /// let loss: AnyLoss = LeastSquares::new(vec![1.0, 3.0])?.into();
+        /// assert_eq!(loss.value(&[0.0, 3.0]), 0.5);
+        /// # Ok::<(), katoms::Error>(())
+        /// ```
+        #[derive(Debug, Clone)]
+        pub enum AnyLoss {
+            $($(#[$doc])* $kind($loss),)*
+        }
 
-/// A call on the loss that it is.
-macro_rules! on_loss {
-    ($any:expr, $loss:ident => $call:expr) => {
-        match $any {
-            AnyLoss::Squares($loss) => $call,
-            AnyLoss::Logistic($loss) => $call,
+        $(impl From<$loss> for AnyLoss {
+            fn from(loss: $loss) -> Self {
+                Self::$kind(loss)
+            }
+        })*
+
+        impl AnyLoss {
+            fn as_loss(&self) -> &dyn Loss {
+                match self {
+                    $(Self::$kind(loss) => loss,)*
+                }
+            }
+        }
+
+        impl Split for AnyLoss {
+            fn subset(&self, rows: &[usize]) -> Result<Self, Error> {
+                Ok(match self {
+                    $(Self::$kind(loss) => loss.subset(rows)?.into(),)*
+                })
+            }
+            fn weights(&self) -> Option<&[f64]> {
+                match self {
+                    $(Self::$kind(loss) => loss.weights(),)*
+                }
+            }
+            fn classes(&self) -> Option<&[f64]> {
+                match self {
+                    $(Self::$kind(loss) => loss.classes(),)*
+                }
+            }
         }
     };
 }
 
+kinds! {
+    /// Half the squared distance.
+    Squares(LeastSquares),
+    /// The logistic loss of two classes.
+    Logistic(Logistic),
+    /// Counts.
+    Poisson(Poisson),
+    /// Positive amounts.
+    Gamma(Gamma),
+    /// Counts that vary more than Poisson's.
+    NegativeBinomial(NegativeBinomial),
+    /// Squares, but for outliers.
+    Huber(Huber),
+    /// A quantile.
+    Quantile(Quantile),
+    /// Survival.
+    Cox(Cox),
+    /// Many classes.
+    Multinomial(Multinomial),
+    /// Classes in an order.
+    Ordinal(Ordinal),
+}
+
 impl Loss for AnyLoss {
     fn n_outputs(&self) -> usize {
-        on_loss!(self, loss => loss.n_outputs())
+        self.as_loss().n_outputs()
+    }
+    fn outputs_per_row(&self) -> usize {
+        self.as_loss().outputs_per_row()
     }
     fn value(&self, z: &[f64]) -> f64 {
-        on_loss!(self, loss => loss.value(z))
+        self.as_loss().value(z)
     }
     fn gradient(&self, z: &[f64], r: &mut [f64]) {
-        on_loss!(self, loss => loss.gradient(z, r));
+        self.as_loss().gradient(z, r);
     }
     fn curvature(&self, z: &[f64], h: &mut [f64]) {
-        on_loss!(self, loss => loss.curvature(z, h));
+        self.as_loss().curvature(z, h);
+    }
+    fn hessian(&self, z: &[f64]) -> Option<HessianProduct> {
+        self.as_loss().hessian(z)
     }
     fn curvature_bound(&self) -> f64 {
-        on_loss!(self, loss => loss.curvature_bound())
+        self.as_loss().curvature_bound()
+    }
+    fn curvature_scale(&self, z: &[f64]) -> f64 {
+        self.as_loss().curvature_scale(z)
     }
     fn is_quadratic(&self) -> bool {
-        on_loss!(self, loss => loss.is_quadratic())
+        self.as_loss().is_quadratic()
     }
     fn observations(&self) -> usize {
-        on_loss!(self, loss => loss.observations())
+        self.as_loss().observations()
     }
     fn lower_bound(&self) -> f64 {
-        on_loss!(self, loss => loss.lower_bound())
+        self.as_loss().lower_bound()
     }
     fn conjugate(&self, a: &[f64]) -> Option<f64> {
-        on_loss!(self, loss => loss.conjugate(a))
+        self.as_loss().conjugate(a)
     }
     fn deviance(&self, value: f64) -> f64 {
-        on_loss!(self, loss => loss.deviance(value))
+        self.as_loss().deviance(value)
     }
     fn separates(&self, z: &[f64]) -> bool {
-        on_loss!(self, loss => loss.separates(z))
-    }
-}
-
-impl Split for AnyLoss {
-    fn subset(&self, rows: &[usize]) -> Result<Self, Error> {
-        Ok(match self {
-            Self::Squares(loss) => loss.subset(rows)?.into(),
-            Self::Logistic(loss) => loss.subset(rows)?.into(),
-        })
-    }
-    fn weights(&self) -> Option<&[f64]> {
-        on_loss!(self, loss => loss.weights())
-    }
-    fn classes(&self) -> Option<&[f64]> {
-        on_loss!(self, loss => loss.classes())
-    }
-}
-
-impl From<LeastSquares> for AnyLoss {
-    fn from(loss: LeastSquares) -> Self {
-        Self::Squares(loss)
-    }
-}
-
-impl From<Logistic> for AnyLoss {
-    fn from(loss: Logistic) -> Self {
-        Self::Logistic(loss)
+        self.as_loss().separates(z)
     }
 }
 

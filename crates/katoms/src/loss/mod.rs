@@ -1,8 +1,18 @@
 //! Losses: one per file. A loss sees predictions, never features.
 
 mod any;
+mod cox;
+mod curvature;
+mod gamma;
+mod huber;
 mod least_squares;
 mod logistic;
+mod multinomial;
+mod negative_binomial;
+mod ordinal;
+mod poisson;
+mod quantile;
+mod rows;
 mod weights;
 
 use std::fmt::Debug;
@@ -10,21 +20,51 @@ use std::fmt::Debug;
 use crate::error::Error;
 
 pub use any::AnyLoss;
+pub use cox::{Cox, Ties};
+pub use curvature::{Curvature, HessianProduct};
+pub use gamma::{Gamma, GammaFamily};
+pub use huber::{Huber, HuberFamily};
 pub use least_squares::LeastSquares;
 pub use logistic::Logistic;
+pub use multinomial::Multinomial;
+pub use negative_binomial::{NegativeBinomial, NegativeBinomialFamily};
+pub use ordinal::Ordinal;
+pub use poisson::{Poisson, PoissonFamily};
+pub use quantile::{Quantile, QuantileFamily};
+pub use rows::{Family, Observed, RowLoss};
 
-/// ℓ(z) = Σ wᵢ·ℓᵢ(zᵢ), convex and smooth, on a vector of predictions. Every method is O(m).
+/// ℓ(z), convex and smooth, on a vector of predictions: most often a sum over the rows. Every method is O(m).
 pub trait Loss: Debug + Sync {
     /// The number of predictions it wants.
     fn n_outputs(&self) -> usize;
+    /// How many of them belong to one row of the data: those of the first of each row come first, then those of the second.
+    fn outputs_per_row(&self) -> usize {
+        1
+    }
     /// ℓ(z).
     fn value(&self, z: &[f64]) -> f64;
     /// r = ∇ℓ(z).
     fn gradient(&self, z: &[f64], r: &mut [f64]);
-    /// h = the diagonal of ∇²ℓ(z): step sizes and Newton refits.
+    /// h = ∇²ℓ(z) where that is diagonal; where predictions depend on each other, a diagonal that it is nowhere above, and
+    /// [`hessian`](Self::hessian) has ∇²ℓ(z) itself. Step sizes and Newton refits use it.
     fn curvature(&self, z: &[f64], h: &mut [f64]);
-    /// The largest entry that `curvature` can have anywhere.
+    /// ∇²ℓ(z) as a product, where it is not diagonal. As it stands here, it is: the loss is a sum over the predictions.
+    fn hessian(&self, z: &[f64]) -> Option<HessianProduct> {
+        let _ = z;
+        None
+    }
+    /// The largest entry that `curvature` can have anywhere; +∞ where there is none.
     fn curvature_bound(&self) -> f64;
+    /// The largest curvature to reckon with at z: its bound, or the largest there is at z where it has none.
+    fn curvature_scale(&self, z: &[f64]) -> f64 {
+        let bound = self.curvature_bound();
+        if bound < f64::INFINITY {
+            return bound;
+        }
+        let mut h = vec![0.0; z.len()];
+        self.curvature(z, &mut h);
+        h.into_iter().fold(0.0, f64::max)
+    }
     /// Whether the curvature is the same everywhere, so that a Newton step is exact.
     fn is_quadratic(&self) -> bool;
     /// A number that ℓ never goes below.
@@ -111,6 +151,9 @@ impl<L: Loss> Loss for &L {
     fn n_outputs(&self) -> usize {
         (**self).n_outputs()
     }
+    fn outputs_per_row(&self) -> usize {
+        (**self).outputs_per_row()
+    }
     fn value(&self, z: &[f64]) -> f64 {
         (**self).value(z)
     }
@@ -120,8 +163,14 @@ impl<L: Loss> Loss for &L {
     fn curvature(&self, z: &[f64], h: &mut [f64]) {
         (**self).curvature(z, h);
     }
+    fn hessian(&self, z: &[f64]) -> Option<HessianProduct> {
+        (**self).hessian(z)
+    }
     fn curvature_bound(&self) -> f64 {
         (**self).curvature_bound()
+    }
+    fn curvature_scale(&self, z: &[f64]) -> f64 {
+        (**self).curvature_scale(z)
     }
     fn is_quadratic(&self) -> bool {
         (**self).is_quadratic()
@@ -146,7 +195,7 @@ impl<L: Loss> Loss for &L {
 #[cfg(test)]
 pub(crate) mod contract {
     //! What every loss must satisfy.
-    use super::{Loss, Split};
+    use super::{Curvature, Loss, Split};
 
     /// Gradient and curvature against central differences, a deviance that rises, finiteness far out, and
     /// the conjugate.
@@ -156,6 +205,7 @@ pub(crate) mod contract {
         let (mut r, mut h) = (vec![0.0; m], vec![0.0; m]);
         loss.gradient(&z, &mut r);
         loss.curvature(&z, &mut h);
+        let hessian = Curvature::new(h.clone(), loss.hessian(&z));
         for i in 0..m {
             let shifted = |d: f64| {
                 let mut z = z.clone();
@@ -167,10 +217,16 @@ pub(crate) mod contract {
             let (mut up, mut down) = (vec![0.0; m], vec![0.0; m]);
             loss.gradient(&shifted(1e-5), &mut up);
             loss.gradient(&shifted(-1e-5), &mut down);
-            let curvature = (up[i] - down[i]) / 2e-5;
-            assert!((curvature - h[i]).abs() < 1e-6 * (1.0 + h[i]), "curvature {i}: {curvature} {}", h[i]);
+            let unit: Vec<f64> = (0..m).map(|j| f64::from(u8::from(i == j))).collect();
+            let column = hessian.times(&unit);
+            for j in 0..m {
+                let curvature = (up[j] - down[j]) / 2e-5;
+                let close = (curvature - column[j]).abs() < 1e-6 * (1.0 + column[j].abs());
+                assert!(close, "curvature {i} {j}: {curvature} {}", column[j]);
+            }
             assert!(h[i] <= loss.curvature_bound() * (1.0 + 1e-15));
         }
+        check_bound(&hessian);
         let ladder = [1e-20, 1e-3, 1.0, 1e3].map(|above| loss.deviance(loss.lower_bound() + above));
         assert!(ladder.iter().all(|d| d.is_finite()) && ladder.is_sorted_by(|a, b| a < b), "{ladder:?}");
         assert_eq!(Loss::deviance(&loss, 0.7), loss.deviance(0.7));
@@ -183,6 +239,17 @@ pub(crate) mod contract {
             assert!(r.iter().chain(&h).all(|v| v.is_finite()));
         }
         check_conjugate(loss, &z);
+    }
+
+    /// The Hessian is positive semidefinite, and nowhere above the diagonal that bounds it.
+    fn check_bound(hessian: &Curvature) {
+        let m = hessian.bound().len();
+        for draw in 0..20 {
+            let d: Vec<f64> = (0..m).map(|i| ((i * i + 7 * draw) as f64 * 1.3).sin()).collect();
+            let curvature = hessian.between(&d, &d);
+            let bound: f64 = hessian.bound().iter().zip(&d).map(|(h, d)| h * d * d).sum();
+            assert!(-1e-12 * bound <= curvature && curvature <= bound * (1.0 + 1e-12), "{curvature} {bound}");
+        }
     }
 
     /// aᵀz ≤ ℓ(z) + ℓ*(a), with equality at a = ∇ℓ(z) and nowhere far from it.

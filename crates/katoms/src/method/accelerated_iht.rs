@@ -177,7 +177,7 @@ impl<P: Point, G: Covector<P>> Algorithm<P, G> for AcceleratedIht {
     type Subject = dyn AtomSet<P, G>;
 
     fn start(&self, f: &dyn Smooth<P, G>, set: &Self::Subject, x0: P) -> Result<Self::State, Error> {
-        self.step.check()?;
+        self.step.check(f.loss())?;
         self.momentum.check()?;
         let x0 = set.project(x0);
         let support = x0.support();

@@ -32,7 +32,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::smooth::{Algorithm, AtomSet, OnMatrices};
-use super::step::curvature_bound;
+use super::step::{check_bounded, curvature_bound};
 use super::{Move, Progress, line_search, relative_change};
 use crate::error::{Error, check_option};
 use crate::linalg::{Matrix, Multiply, spectral_norm};
@@ -278,6 +278,9 @@ impl Algorithm<LowRank, MatrixCovector> for Bfgd {
         check_option("balance", self.balance, "it must be finite and at least 0", |v| v.is_finite() && v >= 0.0)?;
         let x = f.at(set.project(x0));
         let objective = f.value(&x);
+        if self.step == FactorStep::Theory {
+            check_bounded(f.loss(), "bi-factored gradient descent with the step of the theory")?;
+        }
         let curvature = (self.step == FactorStep::Theory).then(|| curvature_bound(f));
         Ok(BfgdState::new(x, objective, curvature))
     }

@@ -97,7 +97,7 @@ impl<P: Point, G: Covector<P>> Algorithm<P, G> for Fista {
     type Subject = dyn Penalty<G, Point = P>;
 
     fn start(&self, f: &dyn Smooth<P, G>, penalty: &Self::Subject, x0: P) -> Result<Self::State, Error> {
-        self.step.check()?;
+        self.step.check(f.loss())?;
         let x = at(f, penalty, x0);
         let (u, objective) = (x.clone(), value(f, penalty, &x));
         let mu = self.step.prepare(f);

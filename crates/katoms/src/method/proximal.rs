@@ -15,10 +15,11 @@
 
 use super::refit::refit;
 use super::smooth::Smooth;
-use super::step::curvature_bound;
+use super::step::{check_bounded, curvature_bound};
 use super::{Move, Progress};
 use crate::error::{Error, check_option};
 use crate::linalg;
+use crate::loss::Loss;
 use crate::objective::Evaluated;
 use crate::penalty::Penalty;
 use crate::space::{Covector, Point};
@@ -46,11 +47,12 @@ pub enum ProximalStep {
 }
 
 impl ProximalStep {
-    pub(super) fn check(&self) -> Result<(), Error> {
+    pub(super) fn check(&self, loss: &dyn Loss) -> Result<(), Error> {
         let positive = |v: f64| v.is_finite() && v > 0.0;
         match *self {
             Self::Fixed(mu) => check_option("step", mu, "it must be finite and above 0", positive),
-            Self::Backtracking | Self::InverseLipschitz => Ok(()),
+            Self::InverseLipschitz => check_bounded(loss, "a step of 1/L"),
+            Self::Backtracking => Ok(()),
         }
     }
 
@@ -189,7 +191,7 @@ pub(super) fn first_length<P: Point, G: Covector<P>>(
     };
     let square = along.point().norm().powi(2);
     let curvature = f.curvature_along(u, along);
-    let bound = f.loss().curvature_bound() * linalg::dot(along.image(), along.image());
+    let bound = f.loss().curvature_scale(u.image()) * linalg::dot(along.image(), along.image());
     // A saturated loss has no curvature at u, but some elsewhere.
     let curvature = if curvature > 0.0 { curvature } else { bound };
     let price = penalty.value(along.point());

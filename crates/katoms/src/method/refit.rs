@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::smooth::Smooth;
 use crate::linalg::{Matrix, SymmetricSystem};
-use crate::loss::Loss;
+use crate::loss::{Curvature, Loss};
 use crate::objective::{ColumnCache, Evaluated, Objective};
 use crate::operator::{LinearOperator, SupportOf};
 use crate::space::{Covector, Point, Subspace};
@@ -241,7 +241,7 @@ impl<S> DirectSystem<S> {
     where
         S: Subspace<P>,
     {
-        let h = f.curvatures(x);
+        let h = f.curvature(x);
         let mut gram = match f.products(&h, t, t) {
             Some(products) => products,
             None => match self.columns.get_or_insert_with(|| copies(f, &h, t)) {
@@ -254,9 +254,9 @@ impl<S> DirectSystem<S> {
     }
 }
 
-fn copies<P: Point, G: Covector<P>>(f: &dyn Smooth<P, G>, h: &[f64], t: &P::Support) -> Copies<P::Support> {
+fn copies<P: Point, G: Covector<P>>(f: &dyn Smooth<P, G>, h: &Curvature, t: &P::Support) -> Copies<P::Support> {
     // With other curvatures, or weights, products change or are not symmetric to the last bit.
-    if f.loss().is_quadratic() && h.iter().all(|&h| h == 1.0) {
+    if f.loss().is_quadratic() && is_identity(h) {
         let kept = ColumnCache::of(t, f.n_outputs(), f.take_columns(), &|x: &P| f.uncounted_image(x));
         if let Some((kept, new)) = kept {
             f.count_columns(new);
@@ -292,20 +292,24 @@ fn ridged_gradient<P: Point, G: Covector<P>>(
     gradient
 }
 
-fn weighted_gram(columns: &Matrix, h: &[f64]) -> Matrix {
-    if h.iter().all(|&h| h == 1.0) {
+fn is_identity(h: &Curvature) -> bool {
+    h.as_diagonal().is_some_and(|h| h.iter().all(|&h| h == 1.0))
+}
+
+fn weighted_gram(columns: &Matrix, h: &Curvature) -> Matrix {
+    if is_identity(h) {
         return columns.symmetric_product(columns);
     }
     let mut weighted = columns.clone();
     for j in 0..weighted.columns() {
-        weighted.column_mut(j).iter_mut().zip(h).for_each(|(v, h)| *v *= h);
+        weighted.column_mut(j).copy_from_slice(&h.times(columns.column(j)));
     }
     weighted.symmetric_product(columns)
 }
 
 /// The Newton step by conjugate gradients: two products with the support's columns an iteration.
 fn conjugate_gradients<P: Point, G: Covector<P>>(f: &dyn Smooth<P, G>, x: &Evaluated<P>, t: &P::Support) -> (P, f64) {
-    let h = f.curvatures(x);
+    let h = f.curvature(x);
     let gradient = f.gradient_on(x, t);
     let mut step = P::zero(gradient.domain());
     let mut residual = P::combine(-1.0, &gradient, 0.0, &gradient);

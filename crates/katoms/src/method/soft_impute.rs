@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use super::proximal::stalled;
 use super::smooth::{Algorithm, OnMatrices};
-use super::step::curvature_bound;
+use super::step::{check_bounded, curvature_bound};
 use super::{Move, Progress, duality, largest_curvature, refit_on};
 use crate::driver::{Options, Outcome, Run, Stop};
 use crate::error::{Error, check_option, check_range};
@@ -65,6 +65,9 @@ impl Algorithm<LowRank, MatrixCovector> for SoftImpute {
     fn start(&self, f: &OnMatrices<'_>, penalty: &Nuclear, x0: LowRank) -> Result<Self::State, Error> {
         if let Some(curvature) = self.curvature {
             check_option("curvature", curvature, "it must be finite and above 0", |v| v.is_finite() && v > 0.0)?;
+        }
+        if self.curvature.is_none() {
+            check_bounded(f.loss(), "Soft-Impute")?;
         }
         let curvature = self.curvature.unwrap_or_else(|| curvature_bound(f));
         let x = f.at(x0);

@@ -39,7 +39,7 @@ pub enum Step {
 }
 
 impl Step {
-    pub(super) fn check(&self) -> Result<(), Error> {
+    pub(super) fn check(&self, loss: &dyn Loss) -> Result<(), Error> {
         let positive = |v: f64| v.is_finite() && v > 0.0;
         match *self {
             Self::Fixed(mu) => check_option("step", mu, "it must be finite and above 0", positive),
@@ -47,7 +47,8 @@ impl Step {
                 check_option("alpha", alpha, "it must be finite and at least 0", |v| v.is_finite() && v >= 0.0)?;
                 check_option("beta", beta, "it must be finite and above 0", positive)
             }
-            Self::InverseLipschitz | Self::LineSearch | Self::Backtracking => Ok(()),
+            Self::InverseLipschitz => check_bounded(loss, "a step of 1/L"),
+            Self::LineSearch | Self::Backtracking => Ok(()),
         }
     }
 
@@ -127,6 +128,14 @@ fn backtracking<P: Point, G: Covector<P>>(
         mu *= 0.5;
     }
     mu
+}
+
+/// Refuses a loss whose curvature has no bound.
+pub(super) fn check_bounded(loss: &dyn Loss, method: &'static str) -> Result<(), Error> {
+    if loss.curvature_bound() < f64::INFINITY {
+        return Ok(());
+    }
+    Err(Error::Unsuitable { method, needs: "a loss whose second derivative has a bound; the default step needs none" })
 }
 
 /// The Hessian's largest eigenvalue: λ_max(AᵀA) times the loss's largest curvature, plus the ridge.

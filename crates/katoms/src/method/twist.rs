@@ -117,7 +117,7 @@ impl<P: Point, G: Covector<P>> Algorithm<P, G> for Twist {
     type Subject = dyn Penalty<G, Point = P>;
 
     fn start(&self, f: &dyn Smooth<P, G>, penalty: &Self::Subject, x0: P) -> Result<Self::State, Error> {
-        self.step.check()?;
+        self.step.check(f.loss())?;
         check_option("lambda_1", self.lambda_1, "it must be above 0 and at most 1", |v| v > 0.0 && v <= 1.0)?;
         let x = at(f, penalty, x0);
         let objective = value(f, penalty, &x);

@@ -25,6 +25,7 @@ mod matrix_free;
 mod matrix_map;
 mod moments;
 mod parts;
+mod per_output;
 mod row_sample;
 mod row_weights;
 mod rows;
@@ -55,6 +56,7 @@ pub use matrix_map::MatrixMap;
 pub(crate) use moments::is_constant;
 pub use moments::{ColumnMoments, Moments};
 pub use parts::Parts;
+pub use per_output::PerOutput;
 use row_sample::RowSample;
 pub use row_sample::SampledRows;
 pub use row_weights::RowWeights;
@@ -125,6 +127,10 @@ pub trait LinearOperator: Sync {
     }
     /// out = A·g for a covector g, as a power iteration needs it. A full read of the data.
     fn apply_covector(&self, g: &Self::Covector, out: &mut [f64]);
+    /// How many outputs have coefficients of their own on the same columns: each column is zero on the rows of the others.
+    fn outputs(&self) -> usize {
+        1
+    }
     /// Whether `apply` costs little for a point of one atom. If not, a refit works by
     /// conjugate gradients, which needs no single columns.
     fn has_cheap_columns(&self) -> bool {
@@ -268,6 +274,9 @@ macro_rules! forwards_every_call {
         }
         fn apply_covector(&self, g: &Self::Covector, out: &mut [f64]) {
             $on!(self, a => a.apply_covector(g, out))
+        }
+        fn outputs(&self) -> usize {
+            $on!(self, a => a.outputs())
         }
         fn has_cheap_columns(&self) -> bool {
             $on!(self, a => a.has_cheap_columns())

@@ -53,7 +53,7 @@ pub(crate) struct Accept<'a> {
     pub atoms: &'a Atoms,
     pub kept: &'a IndexSet,
     pub(super) bounds: Option<&'a Bounds>,
-    /// The largest possible second derivative along each coordinate.
+    /// The largest second derivative along each coordinate to reckon with.
     second: Vec<f64>,
     pub(super) set: WorkingSet,
     /// The quadratic of a quadratic loss.
@@ -70,7 +70,7 @@ pub(crate) struct Accept<'a> {
 impl<'a> Accept<'a> {
     /// `None` where the design has no single columns.
     pub fn new(f: &'a dyn Problem, atoms: &'a Atoms, kept: &'a IndexSet, bounds: Option<&'a Bounds>) -> Option<Self> {
-        let bound = f.curvature_bound();
+        let bound = f.curvature_scale(&f.at(SparseVec::zero(f.dim())));
         let ones = vec![1.0; f.rows()];
         let second = f.second_derivatives(&ones)?.into_iter().map(|h| bound * h).collect();
         let set = WorkingSet::new(f, kept, atoms.shared()).within(bounds);

@@ -150,9 +150,8 @@ where
         if self.free.is_empty() {
             return alpha;
         }
-        let h = self.f.curvatures(x);
-        let curved = |column: &Vec<f64>| column.iter().zip(&h).map(|(a, h)| a * h).collect::<Vec<f64>>();
-        let curved: Vec<Vec<f64>> = self.free.iter().map(curved).collect();
+        let h = self.f.curvature(x);
+        let curved: Vec<Vec<f64>> = self.free.iter().map(|column| h.times(column)).collect();
         let gram = Matrix::from_fn(curved.len(), curved.len(), |i, j| dot(&self.free[i], &curved[j]));
         // The second time takes away what the first one lost to rounding.
         for _ in 0..2 {

@@ -60,7 +60,7 @@ where
     fn start(&self, f: &Objective<A, L>, set: &S, x0: SparseVec) -> Result<Grown, Error> {
         let x0 = set.project(x0);
         let (chosen, x) = self.minimum(f, set, set.chosen(&x0), &x0);
-        let second = f.second_derivatives(&f.curvatures(&x)).unwrap_or_default();
+        let second = f.second_derivatives(f.curvature(&x).bound()).unwrap_or_default();
         Ok(Grown { chosen, x, second })
     }
 

@@ -7,6 +7,7 @@ use super::bounds::Bounds;
 use super::problem::Problem;
 use super::quadratic::{Quadratic, Terms};
 use crate::linalg::{dot, top_k};
+use crate::loss::Curvature;
 use crate::objective::Evaluated;
 use crate::set::Atoms;
 use crate::space::{IndexSet, Point, SparseVec};
@@ -17,7 +18,7 @@ const MOST: usize = 1 << 27;
 /// The quadratic of f around a point over all coordinates, of which some columns are known. For least squares it is f.
 pub(crate) struct Everything<'a> {
     f: &'a dyn Problem,
-    curvatures: Vec<f64>,
+    curvature: Curvature,
     /// What b is the pull-back of.
     pushed: Vec<f64>,
     terms: Terms,
@@ -34,13 +35,13 @@ impl<'a> Everything<'a> {
 
     /// Around x.
     pub fn around(f: &'a dyn Problem, atoms: &Atoms, x: &Evaluated<SparseVec>) -> Option<Self> {
-        let curvatures = f.curvatures(x);
-        let diagonal = f.second_derivatives(&curvatures)?;
-        let (pushed, constant) = expansion(f, x, &curvatures);
+        let curvature = f.curvature(x);
+        let diagonal = f.second_derivatives(curvature.bound())?;
+        let (pushed, constant) = expansion(f, x, &curvature);
         let mut blocks = Vec::new();
         blocks.resize_with(atoms.len(), OnceLock::new);
         let terms = Terms { linear: Vec::new(), diagonal, constant };
-        Some(Self { f, curvatures, pushed, terms, columns: BTreeMap::new(), blocks, bounds: None })
+        Some(Self { f, curvature, pushed, terms, columns: BTreeMap::new(), blocks, bounds: None })
     }
 
     /// The same within bounds.
@@ -72,7 +73,7 @@ impl<'a> Everything<'a> {
         wanted.dedup();
         let mut residuals: Vec<Vec<f64>> = Vec::with_capacity(wanted.len() + 1);
         for column in self.f.columns(&wanted).chunks(self.f.rows().max(1)).take(wanted.len()) {
-            residuals.push(column.iter().zip(&self.curvatures).map(|(a, h)| a * h).collect());
+            residuals.push(self.curvature.times(column));
         }
         let first = self.terms.linear.is_empty();
         if first {
@@ -113,7 +114,7 @@ impl Quadratic for Everything<'_> {
             let column = |a: usize| &columns[a * rows..][..rows];
             let mut block = vec![0.0; members.len() * members.len()];
             for b in 0..members.len() {
-                let curved: Vec<f64> = column(b).iter().zip(&self.curvatures).map(|(a, h)| a * h).collect();
+                let curved = self.curvature.times(column(b));
                 for a in 0..members.len() {
                     let entry = if a == b { self.terms.diagonal[members[a]] } else { dot(&curved, column(a)) };
                     block[b * members.len() + a] = entry;
@@ -129,13 +130,12 @@ impl Quadratic for Everything<'_> {
     }
 }
 
-/// What b is the pull-back of, and f at 0 without the ridge, of the quadratic around x with these curvatures.
-pub(super) fn expansion(f: &dyn Problem, x: &Evaluated<SparseVec>, curvatures: &[f64]) -> (Vec<f64>, f64) {
+/// What b is the pull-back of, and f at 0 without the ridge, of the quadratic around x with this curvature.
+pub(super) fn expansion(f: &dyn Problem, x: &Evaluated<SparseVec>, h: &Curvature) -> (Vec<f64>, f64) {
     let residual = f.residual(x);
-    let pushed = curvatures.iter().zip(x.image()).zip(&residual).map(|((h, z), r)| h * z - r).collect();
+    let pushed = h.times(x.image()).iter().zip(&residual).map(|(z, r)| z - r).collect();
     // f(x') = ℓ(z) + ∇ℓᵀ(z' − z) + ½(z' − z)ᵀH(z' − z) + ½λ‖x'‖², at x' = 0.
-    let curved: f64 = curvatures.iter().zip(x.image()).map(|(h, z)| h * z * z).sum();
-    (pushed, f.loss(x) - dot(&residual, x.image()) + 0.5 * curved)
+    (pushed, f.loss(x) - dot(&residual, x.image()) + 0.5 * h.between(x.image(), x.image()))
 }
 
 /// How much f falls by a step along each atom: Σ g²/(2h) over its coordinates, where h are second derivatives.

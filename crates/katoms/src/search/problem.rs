@@ -3,7 +3,7 @@
 
 use crate::driver::Reference;
 use crate::linalg::parallel;
-use crate::loss::Loss;
+use crate::loss::{Curvature, Loss};
 use crate::method::{refit_below, refit_on};
 use crate::objective::{Evaluated, Objective};
 use crate::operator::LinearOperator;
@@ -15,12 +15,14 @@ pub(crate) trait Problem: Sync {
     fn rows(&self) -> usize;
     /// Its columns.
     fn dim(&self) -> usize;
+    /// The multiplications for the products of one column with all of them.
+    fn products_of_column(&self) -> f64;
     /// A number that f never goes below.
     fn lower_bound(&self) -> f64;
     /// Whether f is quadratic.
     fn is_quadratic(&self) -> bool;
-    /// The largest second derivative of the loss at any prediction.
-    fn curvature_bound(&self) -> f64;
+    /// The largest second derivative of the loss to reckon with at x.
+    fn curvature_scale(&self, x: &Evaluated<SparseVec>) -> f64;
     /// x with its image.
     fn at(&self, x: SparseVec) -> Evaluated<SparseVec>;
     /// f(x).
@@ -36,7 +38,7 @@ pub(crate) trait Problem: Sync {
     /// The gradient of the loss with respect to the predictions.
     fn residual(&self, x: &Evaluated<SparseVec>) -> Vec<f64>;
     /// The second derivatives of the loss with respect to the predictions.
-    fn curvatures(&self, x: &Evaluated<SparseVec>) -> Vec<f64>;
+    fn curvature(&self, x: &Evaluated<SparseVec>) -> Curvature;
     /// The ridge on a coordinate.
     fn ridge_at(&self, j: usize) -> f64;
     /// Copies of some columns, one after the other.
@@ -47,7 +49,7 @@ pub(crate) trait Problem: Sync {
     fn gradient(&self, x: &Evaluated<SparseVec>) -> Vec<f64>;
     /// The gradient of the loss at the model without atoms: no pass where a run has begun there.
     fn null_gradient(&self, kept: &IndexSet) -> Vec<f64>;
-    /// The second derivative of f along every coordinate where the loss has these second derivatives: at most one pass.
+    /// The second derivative of f along every coordinate where the loss has the diagonal h: at most one pass.
     fn second_derivatives(&self, h: &[f64]) -> Option<Vec<f64>>;
     /// The gradients at points near one whose gradient is known: right on the atoms that `likely` names from an estimate, and
     /// 0 elsewhere, where rows can be sampled; otherwise everywhere, by one pass.
@@ -71,14 +73,18 @@ where
     fn dim(&self) -> usize {
         self.operator().domain()
     }
+    fn products_of_column(&self) -> f64 {
+        // A column of one output is zero where those of others are not.
+        self.rows() as f64 * self.dim() as f64 / (self.operator().outputs() as f64).powi(2)
+    }
     fn lower_bound(&self) -> f64 {
         Objective::lower_bound(self)
     }
     fn is_quadratic(&self) -> bool {
         self.loss().is_quadratic()
     }
-    fn curvature_bound(&self) -> f64 {
-        self.loss().curvature_bound()
+    fn curvature_scale(&self, x: &Evaluated<SparseVec>) -> f64 {
+        self.loss().curvature_scale(x.image())
     }
     fn at(&self, x: SparseVec) -> Evaluated<SparseVec> {
         Objective::at(self, x)
@@ -101,8 +107,8 @@ where
     fn residual(&self, x: &Evaluated<SparseVec>) -> Vec<f64> {
         Objective::residual(self, x)
     }
-    fn curvatures(&self, x: &Evaluated<SparseVec>) -> Vec<f64> {
-        Objective::curvatures(self, x)
+    fn curvature(&self, x: &Evaluated<SparseVec>) -> Curvature {
+        Objective::curvature(self, x)
     }
     fn ridge_at(&self, j: usize) -> f64 {
         self.ridge_on_basis(&IndexSet::new(self.operator().domain(), vec![j]), 0)

@@ -37,7 +37,7 @@ pub(super) struct Proposal {
 impl Accept<'_> {
     /// Models that the Newton model around one prefers, and the exchanges of its atoms that promise most.
     pub fn propose(&mut self, k: usize, from: &Fitted, effort: Option<Effort>, round: usize) -> Proposal {
-        let (bound, quadratic, known) = (self.f.curvature_bound(), self.f.is_quadratic(), self.local.take());
+        let (bound, quadratic, known) = (self.f.curvature_scale(&from.x), self.f.is_quadratic(), self.local.take());
         let set = &self.set;
         let least = if quadratic { 0.0 } else { FLAT * bound };
         let mut local = known.unwrap_or_else(|| Local::around(self.f, set, &from.x, least));

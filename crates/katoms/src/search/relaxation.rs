@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::linalg::{combine, norm, top_k};
+use crate::linalg::{combine, dot, norm, top_k};
 use crate::loss::Loss;
 use crate::method::refit_on;
 use crate::objective::{Evaluated, Objective};
@@ -30,7 +30,7 @@ pub(super) struct Relaxation<'a, A: LinearOperator<Point = SparseVec>, L> {
     pub ridged: IndexSet,
     /// The columns that are free of the ridge.
     pub free: Vec<Vec<f64>>,
-    /// What the curvature never exceeds.
+    /// What the curvature never exceeds; where it has no bound, what it is at the model.
     curvatures: Vec<f64>,
 }
 
@@ -61,9 +61,9 @@ where
         }
         let (settled, ridged) = (kept.union(&free), kept.without(&free));
         let free = (0..free.dimension()).map(|i| f.at(free.basis(i)).image().to_vec()).collect();
-        let mut curvatures = f.curvatures(x);
+        let mut curvatures = f.curvature(x).bound().to_vec();
         if !f.loss().is_quadratic() {
-            curvatures.fill(f.loss().curvature_bound());
+            curvatures.fill(f.loss().curvature_scale(x.image()));
         }
         Self { f, atoms, k: set.atoms(), settled, ridged, free, curvatures }
     }
@@ -151,7 +151,7 @@ where
             let (parts, penalty) = working.shrink(target, *steepness, self.f.ridge_weight(), self.k);
             let d = combine(1.0, &parts, -1.0, &ahead.parts);
             let along = self.f.at(working.point(&d));
-            let curvature: f64 = along.image().iter().zip(&self.curvatures).map(|(z, h)| h * z * z).sum();
+            let curvature = self.curvature_along(&ahead.at, &along);
             let model = working.inner(&d, &d);
             let steep = curvature > *steepness * model * (1.0 + ROUNDING);
             if !steep || *steepness > f64::MAX.sqrt() {
@@ -159,6 +159,17 @@ where
             }
             *steepness = (1.5 * *steepness).max(curvature / model);
         }
+    }
+
+    /// What the curvature of the loss along d never exceeds; where it has no bound, twice how far the loss at x + d is above
+    /// its tangent at x.
+    fn curvature_along(&self, x: &Evaluated<SparseVec>, d: &Evaluated<SparseVec>) -> f64 {
+        let loss = self.f.loss();
+        if loss.curvature_bound() < f64::INFINITY {
+            return d.image().iter().zip(&self.curvatures).map(|(z, h)| h * z * z).sum();
+        }
+        let there = combine(1.0, x.image(), 1.0, d.image());
+        2.0 * (loss.value(&there) - loss.value(x.image()) - dot(&self.f.residual(x), d.image()))
     }
 }
 

@@ -186,7 +186,7 @@ pub(super) fn coordinates<'a>(atoms: &Atoms, kept: &IndexSet, some: impl Iterato
 /// What the Gram columns of a model of k atoms cost.
 pub(super) fn multiplications(f: &dyn Problem, atoms: &Atoms, kept: &IndexSet, k: usize) -> f64 {
     let coordinates = atoms.widest().max(1) * k + kept.indices().len();
-    f.rows() as f64 * f.dim() as f64 * coordinates as f64
+    f.products_of_column() * coordinates as f64
 }
 
 /// The number of atoms that the first working set takes by what they promise themselves.

@@ -85,12 +85,12 @@ impl<'a> Within<'a> {
     }
 
     fn around(&self, x: &Evaluated<SparseVec>) -> Local {
-        let (d, r, h) = (self.ridges.len(), self.f.residual(x), self.f.curvatures(x));
+        let (d, r, h) = (self.ridges.len(), self.f.residual(x), self.f.curvature(x));
         let values = self.support.coordinates(x.point());
         let slope = |p: usize| -dot(self.columns.column(p), &r) - self.ridges[p] * values[p];
         let linear: Vec<f64> = (0..d).map(slope).collect();
         let mut curved = self.columns.clone();
-        (0..d).for_each(|p| curved.column_mut(p).iter_mut().zip(&h).for_each(|(v, h)| *v *= h));
+        (0..d).for_each(|p| curved.column_mut(p).copy_from_slice(&h.times(self.columns.column(p))));
         let product = curved.transposed_times(&self.columns);
         let gram = Matrix::from_fn(d, d, |a, b| product.at(a, b) + if a == b { self.ridges[a] } else { 0.0 });
         // A step has all its digits where it is small.

@@ -11,6 +11,7 @@ use super::pricing::expansion;
 use super::problem::Problem;
 use super::quadratic::{Quadratic, Terms};
 use crate::linalg::{dot, kernels};
+use crate::loss::Curvature;
 use crate::objective::Evaluated;
 use crate::set::Atoms;
 use crate::space::{IndexSet, SparseVec};
@@ -165,7 +166,7 @@ impl WorkingSet {
 #[derive(Debug)]
 pub(crate) struct Local {
     /// The second derivatives of the loss.
-    curvatures: Vec<f64>,
+    curvature: Curvature,
     /// What b is the pull-back of.
     pushed: Vec<f64>,
     terms: Terms,
@@ -177,11 +178,10 @@ pub(crate) struct Local {
 impl Local {
     /// Around x. `least` bounds the curvatures from below: predictions on which the loss is nearly flat may move far.
     pub fn around(f: &dyn Problem, set: &WorkingSet, x: &Evaluated<SparseVec>, least: f64) -> Self {
-        let mut curvatures = f.curvatures(x);
-        curvatures.iter_mut().for_each(|h| *h = if *h > 0.0 || least > 0.0 { h.max(least) } else { 0.0 });
-        let (pushed, constant) = expansion(f, x, &curvatures);
+        let curvature = f.curvature(x).at_least(least);
+        let (pushed, constant) = expansion(f, x, &curvature);
         let terms = Terms { linear: Vec::new(), diagonal: Vec::new(), constant };
-        let mut local = Self { curvatures, pushed, terms, columns: Vec::new(), blocks: Vec::new() };
+        let mut local = Self { curvature, pushed, terms, columns: Vec::new(), blocks: Vec::new() };
         local.grow(set);
         local
     }
@@ -211,7 +211,7 @@ impl Local {
     }
 
     fn curved(&self, set: &WorkingSet, place: usize) -> Vec<f64> {
-        set.column(place).iter().zip(&self.curvatures).map(|(a, h)| a * h).collect()
+        self.curvature.times(set.column(place))
     }
 
     /// The quadratic on the set that it was made for.
@@ -287,7 +287,7 @@ mod tests {
 
     /// Every entry of the quadratic on a set against its definition.
     fn check(f: &dyn Problem, x: &Evaluated<SparseVec>, q: &LocalModel<'_>, design: &[f64], ridge: f64) {
-        let (rows, h, r) = (f.rows(), f.curvatures(x), f.residual(x));
+        let (rows, h, r) = (f.rows(), f.curvature(x).bound().to_vec(), f.residual(x));
         let column = |place: usize| &design[q.set.coordinates[place] * rows..][..rows];
         for j in 0..q.dim() {
             let pushed = |i: usize| column(j)[i] * (h[i] * x.image()[i] - r[i]);

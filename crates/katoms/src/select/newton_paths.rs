@@ -192,7 +192,7 @@ impl Step<'_> {
 
     /// The atoms that the Newton model within a working set prefers, rising.
     fn proposed(&self, set: &WorkingSet, size: usize) -> Vec<usize> {
-        let local = Local::around(self.f, set, &self.x, FLAT * self.f.curvature_bound());
+        let local = Local::around(self.f, set, &self.x, FLAT * self.f.curvature_scale(&self.x));
         let q = local.on(set);
         let search = LocalSearch { q: &q, atoms: &set.atoms, kept: &set.kept, widest: usize::MAX };
         set.numbers_of(&search.from(&set.places_of(&self.chosen), size, &mut Work::new(f64::INFINITY)).chosen)

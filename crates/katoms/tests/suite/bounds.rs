@@ -60,7 +60,7 @@ fn is_stationary(f: &Objective<impl Design, impl Loss>, x: &SparseVec, bounds: &
         f.at(SparseVec::from_dense(&vec![0.0; x.point().dim()])),
     );
     let g = f.gradient_on(&x, &t);
-    let h = f.curvatures(&x);
+    let h = f.curvature(&x);
     t.indices().iter().enumerate().all(|(p, &j)| {
         let unit = f.at(t.basis(p));
         let curvature = f.hessian_times(&h, &unit, &t).value_at(j);
@@ -143,6 +143,7 @@ fn every_structure_is_solved_as_by_trying_every_choice() {
             let loss: AnyLoss = match loss {
                 AnyLoss::Squares(squares) => squares.clone().weighted(weights.clone()).unwrap().into(),
                 AnyLoss::Logistic(logistic) => logistic.clone().weighted(weights.clone()).unwrap().into(),
+                other => other.clone(),
             };
             let f = preparation.objective(&design, &loss, (0..30).collect()).unwrap();
             for bounds in several_bounds(8) {

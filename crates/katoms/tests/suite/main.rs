@@ -10,6 +10,7 @@ mod cross_validation;
 mod cross_validation_runs;
 mod detours;
 mod driver;
+mod families;
 mod first_read;
 mod genotypes;
 mod groups;

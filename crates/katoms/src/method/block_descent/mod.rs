@@ -31,6 +31,7 @@ use serde::{Deserialize, Serialize};
 
 use super::proximal::{at, gap_above, value};
 use super::smooth::{Algorithm, OnVectors};
+use super::step::check_bounded;
 use super::{Move, Progress, duality, relative_change};
 use crate::error::{Error, check_option, check_range};
 use crate::linalg::{norm, top_k};
@@ -137,6 +138,7 @@ impl Algorithm<SparseVec, Vec<f64>> for BlockDescent {
         check_range("the first working set", self.first, 1, usize::MAX)?;
         check_range("the cap on epochs", self.epochs, 1, usize::MAX)?;
         check_option("share", self.share, "it must be above 0 and below 1", |v| v > 0.0 && v < 1.0)?;
+        check_bounded(f.loss(), "block coordinate descent")?;
         let x = at(f, penalty, x0);
         let objective = value(f, penalty, &x);
         Ok(BlockDescentState { x, objective, bound: f64::NEG_INFINITY })

@@ -57,7 +57,7 @@ impl Working {
             columns.column_mut(i).copy_from_slice(f.at(one.basis(0)).image());
             ridge.push(f.ridge_on_basis(&one, 0));
         }
-        let curvature = f.loss().is_quadratic().then(|| f.curvatures(x));
+        let curvature = f.loss().is_quadratic().then(|| f.curvature(x).bound().to_vec());
         let bound = [f.loss().curvature_bound()];
         let weights = curvature.as_deref().unwrap_or(&bound);
         let mut end = 0;

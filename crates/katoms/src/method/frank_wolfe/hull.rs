@@ -162,7 +162,7 @@ impl<P: Point> Hull<P> {
         if !f.loss().is_quadratic() {
             self.gram.clear();
         }
-        let h = f.curvatures(x);
+        let h = f.curvature(x);
         for i in self.gram.len()..self.atoms.len() {
             self.gram.push(f.curvatures_along(&h, &self.atoms[i], &self.atoms[..=i]));
         }

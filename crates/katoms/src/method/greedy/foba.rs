@@ -101,6 +101,7 @@ impl Algorithm<SparseVec, Vec<f64>> for Foba {
         check_option("threshold", self.threshold, "it must be at least 0 and below 1", share)?;
         check_option("share", self.share, "it must be at least 0 and below 1", share)?;
         check_range("the most atoms on the way", self.most.unwrap_or(usize::MAX), set.atoms(), usize::MAX)?;
+        Problem::new(f, set).check()?;
         let now = GreedyState::residualised(&Problem::new(f, set), set.chosen(&set.project(x0)));
         let (best, objective) = (now.model.x.clone(), now.model.objective);
         Ok(FobaState { now, gains_of_levels: Vec::new(), start: objective - f.lower_bound(), best, objective })

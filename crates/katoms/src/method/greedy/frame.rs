@@ -48,7 +48,7 @@ pub(super) struct Frame {
 
 impl Frame {
     pub fn new(f: &OnVectors<'_>, x: &Evaluated<SparseVec>) -> Self {
-        let roots: Vec<f64> = f.curvatures(x).iter().map(|h| h.sqrt()).collect();
+        let roots: Vec<f64> = f.curvature(x).bound().iter().map(|h| h.sqrt()).collect();
         let factor = Factor::new(roots.len());
         Self { roots, factor, inside: Vec::new(), waiting: Vec::new() }
     }

@@ -130,6 +130,7 @@ impl Algorithm<SparseVec, Vec<f64>> for Greedy {
 
     fn start(&self, f: &OnVectors<'_>, set: &Self::Subject, x0: SparseVec) -> Result<GreedyState, Error> {
         let (problem, chosen) = (Problem::new(f, set), set.chosen(&set.project(x0)));
+        problem.check()?;
         Ok(match self {
             Self::Oblivious | Self::Omp => GreedyState::with_norms(&problem, chosen),
             Self::ForwardRegression => GreedyState::residualised(&problem, chosen),

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::frame::{Direction, Frame};
+use crate::error::Error;
 use crate::method::refit::refit;
 use crate::method::smooth::{CoordinateAtoms, OnVectors};
 use crate::method::{Move, Progress};
@@ -25,6 +26,17 @@ pub(super) struct Problem<'a> {
 impl<'a> Problem<'a> {
     pub fn new(f: &'a OnVectors<'a>, set: &dyn CoordinateAtoms) -> Self {
         Self { f, atoms: set.candidates(), always_in: set.always_in(), k: set.atoms() }
+    }
+
+    /// Refuses a loss whose predictions depend on each other: gains are computed row by row.
+    pub fn check(&self) -> Result<(), Error> {
+        match self.f.curvature(&self.f.at(SparseVec::zero(self.f.domain()))).as_diagonal() {
+            Some(_) => Ok(()),
+            None => Err(Error::Unsuitable {
+                method: "a greedy method",
+                needs: "a loss that is a sum over its predictions; the search serves every loss",
+            }),
+        }
     }
 
     /// f(0) above its lower bound: the size of what is fitted, and so of its rounding.

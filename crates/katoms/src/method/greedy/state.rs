@@ -37,14 +37,14 @@ impl GreedyState {
     /// The minimum over these atoms, and the norms of the columns there: they stay. One pass.
     pub(super) fn with_norms(problem: &Problem<'_>, chosen: Vec<usize>) -> Self {
         let (model, _) = Model::start(problem, chosen);
-        let schur = Schur::of_norms(problem, &problem.f.curvatures(&model.x));
+        let schur = Schur::of_norms(problem, problem.f.curvature(&model.x).bound());
         Self { model, schur, pending: Vec::new(), gradient: Vec::new() }
     }
 
     /// The same, to be kept up with the model. One pass; one more at the first move if there are atoms or something is kept.
     pub(super) fn residualised(problem: &Problem<'_>, chosen: Vec<usize>) -> Self {
         let (model, pending) = Model::start(problem, chosen);
-        let schur = Schur::exact(problem, &problem.f.curvatures(&model.x));
+        let schur = Schur::exact(problem, problem.f.curvature(&model.x).bound());
         Self { model, schur, pending, gradient: Vec::new() }
     }
 
@@ -54,7 +54,7 @@ impl GreedyState {
         let mut pending = std::mem::take(&mut self.pending);
         if !f.loss().is_quadratic() {
             if !self.gradient.is_empty() {
-                self.schur = Schur::exact(problem, &f.curvatures(&self.model.x));
+                self.schur = Schur::exact(problem, f.curvature(&self.model.x).bound());
             }
             pending = Frame::around(f, &self.model.x).1;
         }

@@ -2,6 +2,7 @@
 
 use super::working::{Member, Working};
 use crate::linalg::dot;
+use crate::loss::Curvature;
 use crate::method::smooth::OnVectors;
 use crate::objective::Evaluated;
 use crate::penalty::{L1, Penalty};
@@ -10,25 +11,24 @@ use crate::space::{IndexSet, SparseVec};
 /// Coordinates whose columns are held at one time.
 const HELD: usize = 64;
 
-/// f around a point, on predictions: ½·Σ hᵢzᵢ² − pᵀz up to a constant. Exact where the loss is quadratic.
+/// f around a point, on predictions: ½·zᵀHz − pᵀz up to a constant. Exact where the loss is quadratic.
 pub(super) struct LocalModel {
-    /// h: the curvatures.
-    curvatures: Vec<f64>,
-    /// p = h∘Ax − ∇ℓ(Ax).
+    /// H: the curvature.
+    curvature: Curvature,
+    /// p = H·Ax − ∇ℓ(Ax).
     pushed: Vec<f64>,
 }
 
 impl LocalModel {
     /// With curvatures of at least `least`: where a loss is nearly flat, the model would have no minimum.
     pub(super) fn around(f: &OnVectors<'_>, x: &Evaluated<SparseVec>, least: f64) -> Self {
-        let curvatures: Vec<f64> = f.curvatures(x).into_iter().map(|h| h.max(least)).collect();
-        let slopes = f.residual(x);
-        let pushed = curvatures.iter().zip(x.image()).zip(slopes).map(|((h, z), r)| h * z - r).collect();
-        Self { curvatures, pushed }
+        let curvature = f.curvature(x).at_least(least);
+        let pushed = curvature.times(x.image()).iter().zip(f.residual(x)).map(|(z, r)| z - r).collect();
+        Self { curvature, pushed }
     }
 
     fn curved(&self, column: &[f64]) -> Vec<f64> {
-        column.iter().zip(&self.curvatures).map(|(a, h)| a * h).collect()
+        self.curvature.times(column)
     }
 }
 
@@ -78,7 +78,7 @@ struct Columns {
 impl Columns {
     fn of(f: &OnVectors<'_>, model: &LocalModel, some: &[usize], all: &IndexSet) -> Self {
         let set = IndexSet::new(all.dim(), some.to_vec());
-        if let Some(products) = f.products(&model.curvatures, all, &set) {
+        if let Some(products) = f.products(&model.curvature, all, &set) {
             let pulled = f.pulled_back_on(&model.pushed, &set);
             let place = |j: &usize| set.indices().partition_point(|other| other < j);
             return Self {

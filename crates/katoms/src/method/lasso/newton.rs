@@ -36,7 +36,7 @@ pub(super) fn minimize(
 ) -> Evaluated<SparseVec> {
     let mut x = x.clone();
     for _ in 0..MODELS {
-        let model = LocalModel::around(f, &x, FLAT * f.loss().curvature_bound());
+        let model = LocalModel::around(f, &x, FLAT * f.loss().curvature_scale(x.image()));
         let mut working = Working::default();
         bring(f, &model, penalty, members, &mut working);
         working.go_to(|j| x.point().value_at(j));
@@ -87,7 +87,7 @@ fn fit_free(f: &OnVectors<'_>, penalty: &L1, members: &[usize], mut x: Evaluated
     let free = IndexSet::new(penalty.domain(), free);
     for _ in 0..if free.indices().is_empty() { 0 } else { FREE_STEPS } {
         let g = f.gradient_on(&x, &free);
-        let h = f.curvatures(&x);
+        let h = f.curvature(&x);
         let columns = (0..free.dimension()).map(|i| f.hessian_times(&h, &f.at(free.basis(i)), &free));
         let hessian: Vec<f64> = columns.flat_map(|column| column.values().to_vec()).collect();
         let d = solve_symmetric(&Matrix::from_columns(free.dimension(), free.dimension(), hessian), g.values());

@@ -83,7 +83,7 @@ impl<P: Point> Seen<P> {
 /// A point with its residual and what the inverse makes of it.
 fn see<P: Point, G: Covector<P>>(f: &dyn Smooth<P, G>, x: Evaluated<P>, inverse: &Inverse) -> Seen<P> {
     let unweighted = |(g, h): (&f64, &f64)| if *h > 0.0 { -g / h } else { 0.0 };
-    let residual: Vec<f64> = f.residual(&x).iter().zip(&f.curvatures(&x)).map(unweighted).collect();
+    let residual: Vec<f64> = f.residual(&x).iter().zip(f.curvature(&x).bound()).map(unweighted).collect();
     let solved = inverse.times(f, &residual);
     Seen { x, residual, solved }
 }
@@ -91,7 +91,7 @@ fn see<P: Point, G: Covector<P>>(f: &dyn Smooth<P, G>, x: Evaluated<P>, inverse:
 impl EcmeDore {
     fn check<P: Point, G: Covector<P>>(f: &dyn Smooth<P, G>) -> Result<(), Error> {
         // A row that counts nothing would still be a row of Φ.
-        let counts = |x: &Evaluated<P>| f.curvatures(x).iter().all(|h| *h > 0.0);
+        let counts = |x: &Evaluated<P>| f.curvature(x).bound().iter().all(|h| *h > 0.0);
         let zero = || f.at(P::zero(f.domain()));
         if f.loss().is_quadratic() && f.ridge_weight() == 0.0 && counts(&zero()) {
             return Ok(());
@@ -104,7 +104,8 @@ impl EcmeDore {
 
     /// Φᵀ(ΦΦᵀ)⁻¹(y − Φx) with the opposite sign. No pass where that is a multiple of ∇f, which `g` holds.
     fn direction<P: Point, G: Covector<P>>(f: &dyn Smooth<P, G>, state: &EcmeState<P>, g: &G) -> (G, f64) {
-        let h = f.curvatures(&state.x.x);
+        let h = f.curvature(&state.x.x);
+        let h = h.bound();
         if let Inverse::Scale(scale) = state.inverse
             && h.iter().all(|v| *v == h[0] && *v > 0.0)
         {

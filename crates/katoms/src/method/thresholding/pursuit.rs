@@ -97,7 +97,7 @@ impl<P: Point, G: Covector<P>> Algorithm<P, G> for HardThresholdingPursuit {
     type Subject = dyn AtomSet<P, G>;
 
     fn start(&self, f: &dyn Smooth<P, G>, set: &Self::Subject, x0: P) -> Result<Self::State, Error> {
-        self.step.check()?;
+        self.step.check(f.loss())?;
         let Refitted { point, settled: optimised } = self.on_support(f, set.project(x0), None);
         Ok(PursuitState { walk: Walk::starting_at(f, point), optimised, step: self.step.prepare(f) })
     }

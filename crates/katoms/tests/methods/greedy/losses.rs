@@ -37,7 +37,7 @@ fn other_losses_are_refitted_by_newton() -> Result<(), Error> {
 fn second_order_gain(f: &Objective<&Design<'_>, Logistic>, design: &Matrix, x: &SparseVec, group: &[usize]) -> f64 {
     let (at, inside) = (f.at(x.clone()), x.indices());
     let free: Vec<usize> = group.iter().copied().filter(|j| !inside.contains(j)).collect();
-    let h = f.curvatures(&at);
+    let h = f.curvature(&at).bound().to_vec();
     let entry = |i: usize, j: usize| {
         let curved: Vec<f64> = design.column(j).iter().zip(&h).map(|(v, h)| v * h).collect();
         linalg::dot(design.column(i), &curved) + if i == j { f.ridge_weight() } else { 0.0 }

@@ -1,0 +1,324 @@
+//! Classes in an order: proportional odds.
+
+use std::sync::Arc;
+
+use super::curvature::HessianProduct;
+use super::weights::Weights;
+use super::{Logistic, Loss, Split};
+use crate::error::{Error, check_indices, check_range, check_values};
+use crate::linalg::{Matrix, dot, solve_symmetric};
+
+/// Newton steps on the thresholds; a few are enough, and halvings of one.
+const STEPS: usize = 100;
+const HALVINGS: i32 = 60;
+
+/// The (weighted) negative log-likelihood of K classes in an order, by proportional odds: the log-odds of a class of at most c
+/// are θ_c − z. The thresholds θ are those of the least loss at z, found inside, so that they are no coefficients and take the
+/// place of an intercept.
+///
+/// ```
+/// use katoms::loss::{Loss, Ordinal};
+/// let loss = Ordinal::new(vec![0, 1, 2, 1], 3)?;
+/// // without predictions, a quarter, a half and a quarter
+/// assert!((loss.value(&[0.0; 4]) - (2.0 * 4.0_f64.ln() + 2.0 * 2.0_f64.ln())).abs() < 1e-14);
+/// # Ok::<(), katoms::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Ordinal {
+    labels: Vec<f64>,
+    classes: usize,
+    weights: Weights,
+    /// The class of each row among those that rows with a weight have.
+    places: Arc<Vec<usize>>,
+    present: Vec<usize>,
+}
+
+impl Ordinal {
+    /// The loss of these labels, each below the number of classes.
+    ///
+    /// # Errors
+    /// When there are no labels, there are fewer than two classes, a label is not below their number, or all are the same.
+    pub fn new(labels: impl Into<Vec<usize>>, classes: usize) -> Result<Self, Error> {
+        let labels: Vec<f64> = labels.into().into_iter().map(|label| label as f64).collect();
+        if labels.is_empty() {
+            return Err(Error::Empty { what: "the labels" });
+        }
+        check_range("the number of classes", classes, 2, usize::MAX)?;
+        check_values("labels", &labels, "every label must be below the number of classes", |v| v < classes as f64)?;
+        Self { labels, classes, weights: Weights::default(), places: Arc::default(), present: Vec::new() }.placed()
+    }
+
+    /// The same with sample weights.
+    ///
+    /// # Errors
+    /// When their number is wrong, one is negative or not finite, or only rows of one class have one.
+    pub fn weighted(self, weights: impl Into<Vec<f64>>) -> Result<Self, Error> {
+        let weights = Weights::new(weights.into(), self.labels.len())?;
+        Self { weights, ..self }.placed()
+    }
+
+    fn placed(mut self) -> Result<Self, Error> {
+        let mut counts = vec![0.0; self.classes];
+        self.labels.iter().enumerate().for_each(|(i, &label)| counts[label as usize] += self.weights.at(i));
+        self.present = (0..self.classes).filter(|&c| counts[c] > 0.0).collect();
+        if self.present.len() < 2 {
+            let right = "rows of at least two classes must have a weight";
+            return Err(Error::Value { what: "labels", index: 0, value: self.labels[0], right });
+        }
+        let place = |label: &f64| self.present.partition_point(|&c| c < *label as usize).min(self.present.len() - 1);
+        self.places = Arc::new(self.labels.iter().map(place).collect());
+        Ok(self)
+    }
+
+    /// The number of classes.
+    pub fn class_count(&self) -> usize {
+        self.classes
+    }
+
+    /// The K − 1 thresholds of the least loss at these predictions, rising. A class that no row has lies between two that are
+    /// the same, and one beyond all of them at infinity.
+    pub fn thresholds(&self, z: &[f64]) -> Vec<f64> {
+        let found = self.least(z);
+        let one = |c: usize| match self.present.partition_point(|&p| p <= c) {
+            0 => f64::NEG_INFINITY,
+            at => found.get(at - 1).copied().unwrap_or(f64::INFINITY),
+        };
+        (0..self.classes - 1).map(one).collect()
+    }
+
+    /// The probabilities of the classes at a prediction.
+    pub fn probabilities(thresholds: &[f64], z: f64) -> Vec<f64> {
+        let at = |c: usize| thresholds.get(c).map_or(f64::INFINITY, |t| t - z);
+        let below = |c: usize| if c == 0 { f64::NEG_INFINITY } else { at(c - 1) };
+        (0..=thresholds.len()).map(|c| between(below(c), at(c))).collect()
+    }
+
+    /// The loss at these thresholds between the classes that are present.
+    fn at(&self, z: &[f64], thresholds: &[f64]) -> f64 {
+        let one = |(i, (&z, &place)): (usize, (&f64, &usize))| {
+            let upper = thresholds.get(place).map_or(0.0, |t| soft_plus(z - t));
+            let lower = if place == 0 { 0.0 } else { soft_plus(thresholds[place - 1] - z) };
+            let gap = match (place, thresholds.get(place)) {
+                (0, _) | (_, None) => 0.0,
+                (place, Some(t)) => -(-(-(t - thresholds[place - 1])).exp_m1()).ln(),
+            };
+            self.weights.at(i) * (upper + lower + gap)
+        };
+        z.iter().zip(self.places.iter()).enumerate().map(one).sum()
+    }
+
+    /// The derivatives at some thresholds.
+    fn local(&self, z: &[f64], thresholds: &[f64]) -> Local {
+        let (m, t) = (z.len(), thresholds.len());
+        let mut local = Local {
+            slopes: vec![0.0; t],
+            curvatures: Matrix::zeros(t, t),
+            slopes_z: vec![0.0; m],
+            curvatures_z: vec![0.0; m],
+            upper: vec![0.0; m],
+            lower: vec![0.0; m],
+        };
+        let mut counts = vec![0.0; t + 1];
+        for (i, (&z, &place)) in z.iter().zip(self.places.iter()).enumerate() {
+            let weight = self.weights.at(i);
+            counts[place] += weight;
+            if let Some(threshold) = thresholds.get(place) {
+                let p = Logistic::probability(z - threshold);
+                local.upper[i] = weight * p * (1.0 - p);
+                local.slopes_z[i] += weight * p;
+                local.slopes[place] -= weight * p;
+                local.curvatures.column_mut(place)[place] += local.upper[i];
+            }
+            if place > 0 {
+                let p = Logistic::probability(thresholds[place - 1] - z);
+                local.lower[i] = weight * p * (1.0 - p);
+                local.slopes_z[i] -= weight * p;
+                local.slopes[place - 1] += weight * p;
+                local.curvatures.column_mut(place - 1)[place - 1] += local.lower[i];
+            }
+            local.curvatures_z[i] = local.upper[i] + local.lower[i];
+        }
+        for place in 1..t {
+            let gap = thresholds[place] - thresholds[place - 1];
+            let (slope, curvature) = (1.0 / gap.exp_m1(), 1.0 / (gap.exp_m1() * -(-gap).exp_m1()));
+            let weight = counts[place];
+            local.slopes[place] -= weight * slope;
+            local.slopes[place - 1] += weight * slope;
+            local.curvatures.column_mut(place)[place] += weight * curvature;
+            local.curvatures.column_mut(place - 1)[place - 1] += weight * curvature;
+            local.curvatures.column_mut(place)[place - 1] -= weight * curvature;
+            local.curvatures.column_mut(place - 1)[place] -= weight * curvature;
+        }
+        local
+    }
+
+    /// The thresholds of the least loss, between the classes that are present: damped Newton's steps.
+    fn least(&self, z: &[f64]) -> Vec<f64> {
+        let total: f64 = (0..z.len()).map(|i| self.weights.at(i)).sum();
+        let mean = (0..z.len()).map(|i| self.weights.at(i) * z[i]).sum::<f64>() / total;
+        let mut counts = vec![0.0; self.present.len()];
+        self.places.iter().enumerate().for_each(|(i, &place)| counts[place] += self.weights.at(i));
+        let mut below = 0.0;
+        let start = |count: &f64| {
+            below += count;
+            mean + (below / (total - below)).ln()
+        };
+        let mut thresholds: Vec<f64> = counts[..counts.len() - 1].iter().map(start).collect();
+        let mut here = self.at(z, &thresholds);
+        for _ in 0..STEPS {
+            let local = self.local(z, &thresholds);
+            let step = solve_symmetric(&local.curvatures, &local.slopes);
+            let predicted = 0.5 * dot(&step, &local.slopes);
+            let moved = |share: f64| -> Vec<f64> { thresholds.iter().zip(&step).map(|(t, s)| t - share * s).collect() };
+            let next = (0..HALVINGS).map(|halvings| moved(0.5_f64.powi(halvings))).find_map(|next| {
+                let there = if next.is_sorted_by(|a, b| a < b) { self.at(z, &next) } else { f64::INFINITY };
+                (there <= here).then_some((next, there))
+            });
+            let Some((next, there)) = next else { break };
+            let last = !(predicted > 1e-30 * here) || next == thresholds;
+            (thresholds, here) = (next, there);
+            if last {
+                break;
+            }
+        }
+        thresholds
+    }
+}
+
+/// The derivatives by thresholds and predictions.
+struct Local {
+    slopes: Vec<f64>,
+    curvatures: Matrix,
+    slopes_z: Vec<f64>,
+    curvatures_z: Vec<f64>,
+    /// Minus the mixed ones: with the threshold above the class of each row, and with that below.
+    upper: Vec<f64>,
+    lower: Vec<f64>,
+}
+
+/// ln(1 + eˣ).
+fn soft_plus(x: f64) -> f64 {
+    x.max(0.0) + (-x.abs()).exp().ln_1p()
+}
+
+/// σ(b) − σ(a) for a < b, without cancellation.
+fn between(a: f64, b: f64) -> f64 {
+    Logistic::probability(b) * Logistic::probability(-a) * -(a - b).exp_m1()
+}
+
+impl Loss for Ordinal {
+    fn n_outputs(&self) -> usize {
+        self.labels.len()
+    }
+    fn value(&self, z: &[f64]) -> f64 {
+        self.at(z, &self.least(z))
+    }
+    fn gradient(&self, z: &[f64], r: &mut [f64]) {
+        r.copy_from_slice(&self.local(z, &self.least(z)).slopes_z);
+    }
+    /// At thresholds that stay where they are: where they follow, it is less.
+    fn curvature(&self, z: &[f64], h: &mut [f64]) {
+        h.copy_from_slice(&self.local(z, &self.least(z)).curvatures_z);
+    }
+    fn hessian(&self, z: &[f64]) -> Option<HessianProduct> {
+        let (local, places) = (self.local(z, &self.least(z)), Arc::clone(&self.places));
+        Some(Box::new(move |d| {
+            let mut along = vec![0.0; local.slopes.len()];
+            for (i, &place) in places.iter().enumerate() {
+                if place < along.len() {
+                    along[place] += local.upper[i] * d[i];
+                }
+                if place > 0 {
+                    along[place - 1] += local.lower[i] * d[i];
+                }
+            }
+            let moved = solve_symmetric(&local.curvatures, &along);
+            let one = |(i, &place): (usize, &usize)| {
+                let above = moved.get(place).map_or(0.0, |t| local.upper[i] * t);
+                let below = if place > 0 { local.lower[i] * moved[place - 1] } else { 0.0 };
+                local.curvatures_z[i] * d[i] - above - below
+            };
+            places.iter().enumerate().map(one).collect()
+        }))
+    }
+    fn curvature_bound(&self) -> f64 {
+        0.5 * self.weights.largest()
+    }
+    fn is_quadratic(&self) -> bool {
+        false
+    }
+    fn observations(&self) -> usize {
+        self.weights.observations(self.labels.len())
+    }
+    /// Whether the predictions of every class lie above those of the class below.
+    fn separates(&self, z: &[f64]) -> bool {
+        let mut ends = vec![(f64::INFINITY, f64::NEG_INFINITY); self.present.len()];
+        for (i, (&z, &place)) in z.iter().zip(self.places.iter()).enumerate() {
+            if self.weights.at(i) > 0.0 {
+                ends[place] = (ends[place].0.min(z), ends[place].1.max(z));
+            }
+        }
+        ends.windows(2).all(|pair| pair[0].1 < pair[1].0)
+    }
+}
+
+impl Split for Ordinal {
+    fn subset(&self, rows: &[usize]) -> Result<Self, Error> {
+        check_indices("row", rows, self.labels.len())?;
+        let labels = rows.iter().map(|&i| self.labels[i]).collect();
+        Self { labels, weights: self.weights.subset(rows)?, ..self.clone() }.placed()
+    }
+    fn weights(&self) -> Option<&[f64]> {
+        self.weights.given()
+    }
+    fn classes(&self) -> Option<&[f64]> {
+        Some(&self.labels)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loss::contract;
+
+    const LABELS: [usize; 7] = [0, 1, 2, 1, 2, 0, 1];
+
+    #[test]
+    fn keeps_the_contract() {
+        let loss = Ordinal::new(LABELS, 3).unwrap();
+        contract::check(&loss);
+        contract::check(&loss.weighted([1.0, 2.0, 0.5, 0.0, 1.0, 1.0, 1.0]).unwrap());
+        contract::check(&Ordinal::new([0, 3, 1, 3, 0], 5).unwrap());
+        contract::check(&Ordinal::new([0, 1, 1, 0], 2).unwrap());
+    }
+
+    #[test]
+    fn thresholds_have_the_least_loss_and_probabilities_are_those_of_the_classes() {
+        let loss = Ordinal::new(LABELS, 3).unwrap();
+        let z: Vec<f64> = (0..7).map(|i| (f64::from(i) * 0.7).sin() * 2.0).collect();
+        let thresholds = loss.thresholds(&z);
+        let likelihood = |thresholds: &[f64]| -> f64 {
+            (0..7).map(|i| -Ordinal::probabilities(thresholds, z[i])[LABELS[i]].ln()).sum()
+        };
+        assert!((likelihood(&thresholds) - loss.value(&z)).abs() < 1e-12);
+        for (a, b) in [(0.01, 0.0), (0.0, 0.01), (-0.01, 0.01)] {
+            assert!(likelihood(&[thresholds[0] + a, thresholds[1] + b]) > loss.value(&z));
+        }
+        assert!((Ordinal::probabilities(&thresholds, 0.3).iter().sum::<f64>() - 1.0).abs() < 1e-15);
+        // a prediction that is the same for all changes nothing
+        let shifted: Vec<f64> = z.iter().map(|z| z + 5.0).collect();
+        assert!((loss.value(&shifted) - loss.value(&z)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn classes_that_no_row_has_take_no_part() {
+        let (five, three) = (Ordinal::new([1, 3, 2, 3, 1], 5).unwrap(), Ordinal::new([0, 2, 1, 2, 0], 3).unwrap());
+        let z = [0.3, 1.0, -0.5, 0.2, 0.1];
+        assert_eq!(five.value(&z), three.value(&z));
+        let (all, some) = (five.thresholds(&z), three.thresholds(&z));
+        assert_eq!(all, [f64::NEG_INFINITY, some[0], some[1], f64::INFINITY]);
+        assert!(five.subset(&[0, 4]).unwrap_err().to_string().contains("two classes"));
+        assert!(five.separates(&[0.0, 2.0, 1.0, 2.5, 0.1]) && !five.separates(&[0.0, 2.0, 1.0, 0.5, 0.1]));
+        assert!(Ordinal::new([0, 0], 2).is_err() && Ordinal::new([0, 2], 2).is_err());
+    }
+}
