@@ -255,7 +255,8 @@ pub struct LinearModel {
 }
 
 impl Preparation {
-    /// The best k atoms of a design that is standardised for the fit, with an intercept, as far as this preparation says so.
+    /// The best k atoms of a design that is standardised for the fit, with an intercept, as far as this preparation says so and
+    /// the loss has one.
     ///
     /// # Errors
     /// When design, loss and set do not fit together, the ridge is negative or not finite, or squares of a column or of the
@@ -276,8 +277,9 @@ impl Preparation {
         L: Split,
         S: CoordinateSet,
     {
-        let f = self.objective(design, loss, (0..design.n_outputs()).collect())?;
-        let outcome = Fit::new(&f, &self.set(set)?).run()?;
+        let suited = self.suited_to(loss);
+        let f = suited.objective(design, loss, (0..design.n_outputs()).collect())?;
+        let outcome = Fit::new(&f, &suited.set(set)?).run()?;
         let (coefficients, intercept) = f.operator().to_original(&outcome.point);
         Ok(LinearModel { coefficients, intercept, outcome })
     }

@@ -119,6 +119,9 @@ impl Loss for AnyLoss {
     fn deviance(&self, value: f64) -> f64 {
         self.as_loss().deviance(value)
     }
+    fn ignores_constants(&self) -> bool {
+        self.as_loss().ignores_constants()
+    }
     fn separates(&self, z: &[f64]) -> bool {
         self.as_loss().separates(z)
     }

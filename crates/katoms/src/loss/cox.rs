@@ -342,6 +342,9 @@ impl Loss for Cox {
         let rows: Vec<usize> = (0..self.times.len()).filter(|&i| self.events[i] == 1.0).collect();
         self.weights.subset(&rows).map_or(rows.len(), |weights| weights.observations(rows.len()))
     }
+    fn ignores_constants(&self) -> bool {
+        true
+    }
     /// Whether every event is the likeliest of those at risk.
     fn separates(&self, z: &[f64]) -> bool {
         self.entries.is_none()

@@ -92,6 +92,11 @@ pub trait Loss: Debug + Sync {
     fn deviance(&self, value: f64) -> f64 {
         2.0 * value
     }
+    /// Whether a constant that is added to all predictions changes nothing, so that there is no intercept. As it stands
+    /// here, it does.
+    fn ignores_constants(&self) -> bool {
+        false
+    }
     /// Whether ℓ(t·z) falls towards its lower bound for ever as t grows: z separates two classes completely. Without a
     /// ridge no finite coefficients are then the best. As it stands here, no predictions do.
     fn separates(&self, z: &[f64]) -> bool {
@@ -100,21 +105,38 @@ pub trait Loss: Debug + Sync {
     }
 }
 
-/// The constant prediction of the least loss, by Newton's steps on one number: exact at once for squares, and quadratic
-/// for the logistic loss.
+/// The constant prediction of the least loss: Newton's steps on one number, and halves of an interval that holds it where
+/// these do not shrink. Exact at once for squares.
 pub fn best_constant(loss: &impl Loss) -> f64 {
     let rows = loss.n_outputs();
     let (mut constant, mut slope, mut curvature) = (0.0, vec![0.0; rows], vec![0.0; rows]);
-    for _ in 0..50 {
+    let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
+    let (mut last, mut reach) = (f64::INFINITY, 0.5);
+    for _ in 0..200 {
         let predictions = vec![constant; rows];
         loss.gradient(&predictions, &mut slope);
         loss.curvature(&predictions, &mut curvature);
-        let step = slope.iter().sum::<f64>() / curvature.iter().sum::<f64>();
-        if !step.is_finite() {
+        let slope = slope.iter().sum::<f64>();
+        if slope > 0.0 {
+            high = constant;
+        } else {
+            low = constant;
+        }
+        let mut step = slope / curvature.iter().sum::<f64>();
+        let shrinks = 2.0 * step.abs() <= last && low <= constant - step && constant - step <= high;
+        if slope == 0.0 || slope.is_nan() {
             break;
         }
+        if !shrinks && low.is_finite() && high.is_finite() {
+            step = constant - (low + 0.5 * (high - low));
+        } else if !step.is_finite() {
+            // Flat here: further and further.
+            reach *= 2.0;
+            step = reach * slope.signum();
+        }
         constant -= step;
-        if step.abs() <= f64::EPSILON * constant.abs() {
+        last = step.abs();
+        if last <= f64::EPSILON * constant.abs() {
             break;
         }
     }
@@ -187,8 +209,34 @@ impl<L: Loss> Loss for &L {
     fn deviance(&self, value: f64) -> f64 {
         (**self).deviance(value)
     }
+    fn ignores_constants(&self) -> bool {
+        (**self).ignores_constants()
+    }
     fn separates(&self, z: &[f64]) -> bool {
         (**self).separates(z)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The logarithm of the mean, also where Newton's first step goes far too far; the median but for the smoothing.
+    #[test]
+    fn the_best_constant_of_a_family_is_known() {
+        for mean in [1e-6, 0.3, 5.0, 1e6, 1e12] {
+            let counts = vec![0.5 * mean, 1.5 * mean, mean];
+            let found = best_constant(&Poisson::new(counts.clone()).unwrap());
+            assert!((found - mean.ln()).abs() < 1e-12 * (1.0 + mean.ln().abs()), "{mean}: {found}");
+            let found = best_constant(&Gamma::new(counts).unwrap());
+            assert!((found - mean.ln()).abs() < 1e-12 * (1.0 + mean.ln().abs()), "{mean}: {found}");
+        }
+        let far = Quantile::new(vec![1e3, 1e3 + 1.0, 1e3 + 2.0], 0.5, 0.01).unwrap();
+        assert!((best_constant(&far) - 1001.0).abs() < 1e-9);
+        let far = Huber::new(vec![1e3, 1e3 + 1.0, 1e6], 1.0).unwrap();
+        assert!((best_constant(&far) - 1001.0).abs() < 1e-9, "{}", best_constant(&far));
+        let offset = Poisson::new(vec![2.0, 4.0]).unwrap().offset(vec![0.0, 2.0_f64.ln()]).unwrap();
+        assert!((best_constant(&offset) - 2.0_f64.ln()).abs() < 1e-14);
     }
 }
 

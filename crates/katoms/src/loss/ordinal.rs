@@ -78,7 +78,7 @@ impl Ordinal {
     /// The K − 1 thresholds of the least loss at these predictions, rising. A class that no row has lies between two that are
     /// the same, and one beyond all of them at infinity.
     pub fn thresholds(&self, z: &[f64]) -> Vec<f64> {
-        let found = self.least(z);
+        let (found, _) = self.least(z);
         let one = |c: usize| match self.present.partition_point(|&p| p <= c) {
             0 => f64::NEG_INFINITY,
             at => found.get(at - 1).copied().unwrap_or(f64::INFINITY),
@@ -93,67 +93,66 @@ impl Ordinal {
         (0..=thresholds.len()).map(|c| between(below(c), at(c))).collect()
     }
 
-    /// The loss at these thresholds between the classes that are present.
-    fn at(&self, z: &[f64], thresholds: &[f64]) -> f64 {
-        let one = |(i, (&z, &place)): (usize, (&f64, &usize))| {
-            let upper = thresholds.get(place).map_or(0.0, |t| soft_plus(z - t));
-            let lower = if place == 0 { 0.0 } else { soft_plus(thresholds[place - 1] - z) };
-            let gap = match (place, thresholds.get(place)) {
-                (0, _) | (_, None) => 0.0,
-                (place, Some(t)) => -(-(-(t - thresholds[place - 1])).exp_m1()).ln(),
-            };
-            self.weights.at(i) * (upper + lower + gap)
-        };
-        z.iter().zip(self.places.iter()).enumerate().map(one).sum()
-    }
-
-    /// The derivatives at some thresholds.
-    fn local(&self, z: &[f64], thresholds: &[f64]) -> Local {
-        let (m, t) = (z.len(), thresholds.len());
-        let mut local = Local {
-            slopes: vec![0.0; t],
-            curvatures: Matrix::zeros(t, t),
-            slopes_z: vec![0.0; m],
-            curvatures_z: vec![0.0; m],
-            upper: vec![0.0; m],
-            lower: vec![0.0; m],
-        };
+    /// The loss at these thresholds between the classes that are present, and its derivatives by them.
+    fn at(&self, z: &[f64], thresholds: &[f64]) -> Fitted {
+        let t = thresholds.len();
+        let mut fitted = Fitted { value: 0.0, slopes: vec![0.0; t], curvatures: Matrix::zeros(t, t) };
         let mut counts = vec![0.0; t + 1];
+        let mut curvatures = vec![0.0; t];
         for (i, (&z, &place)) in z.iter().zip(self.places.iter()).enumerate() {
             let weight = self.weights.at(i);
             counts[place] += weight;
             if let Some(threshold) = thresholds.get(place) {
+                let (soft, p) = soft_plus(z - threshold);
+                fitted.value += weight * soft;
+                fitted.slopes[place] -= weight * p;
+                curvatures[place] += weight * p * (1.0 - p);
+            }
+            if place > 0 {
+                let (soft, p) = soft_plus(thresholds[place - 1] - z);
+                fitted.value += weight * soft;
+                fitted.slopes[place - 1] += weight * p;
+                curvatures[place - 1] += weight * p * (1.0 - p);
+            }
+        }
+        (0..t).for_each(|c| fitted.curvatures.column_mut(c)[c] = curvatures[c]);
+        for place in 1..t {
+            // A class between two thresholds has −ln(1 − e^(−gap)) beside what its rows have.
+            let (gap, weight) = (thresholds[place] - thresholds[place - 1], counts[place]);
+            let (slope, curvature) = (1.0 / gap.exp_m1(), 1.0 / (gap.exp_m1() * -(-gap).exp_m1()));
+            fitted.value -= weight * (-(-gap).exp_m1()).ln();
+            fitted.slopes[place] -= weight * slope;
+            fitted.slopes[place - 1] += weight * slope;
+            fitted.curvatures.column_mut(place)[place] += weight * curvature;
+            fitted.curvatures.column_mut(place - 1)[place - 1] += weight * curvature;
+            fitted.curvatures.column_mut(place)[place - 1] -= weight * curvature;
+            fitted.curvatures.column_mut(place - 1)[place] -= weight * curvature;
+        }
+        fitted
+    }
+
+    /// The derivatives at the thresholds of the least loss.
+    fn local(&self, z: &[f64]) -> Local {
+        let (thresholds, fitted) = self.least(z);
+        let m = z.len();
+        let (mut slopes, mut upper, mut lower) = (vec![0.0; m], vec![0.0; m], vec![0.0; m]);
+        for (i, (&z, &place)) in z.iter().zip(self.places.iter()).enumerate() {
+            let weight = self.weights.at(i);
+            if let Some(threshold) = thresholds.get(place) {
                 let p = Logistic::probability(z - threshold);
-                local.upper[i] = weight * p * (1.0 - p);
-                local.slopes_z[i] += weight * p;
-                local.slopes[place] -= weight * p;
-                local.curvatures.column_mut(place)[place] += local.upper[i];
+                (upper[i], slopes[i]) = (weight * p * (1.0 - p), weight * p);
             }
             if place > 0 {
                 let p = Logistic::probability(thresholds[place - 1] - z);
-                local.lower[i] = weight * p * (1.0 - p);
-                local.slopes_z[i] -= weight * p;
-                local.slopes[place - 1] += weight * p;
-                local.curvatures.column_mut(place - 1)[place - 1] += local.lower[i];
+                lower[i] = weight * p * (1.0 - p);
+                slopes[i] -= weight * p;
             }
-            local.curvatures_z[i] = local.upper[i] + local.lower[i];
         }
-        for place in 1..t {
-            let gap = thresholds[place] - thresholds[place - 1];
-            let (slope, curvature) = (1.0 / gap.exp_m1(), 1.0 / (gap.exp_m1() * -(-gap).exp_m1()));
-            let weight = counts[place];
-            local.slopes[place] -= weight * slope;
-            local.slopes[place - 1] += weight * slope;
-            local.curvatures.column_mut(place)[place] += weight * curvature;
-            local.curvatures.column_mut(place - 1)[place - 1] += weight * curvature;
-            local.curvatures.column_mut(place)[place - 1] -= weight * curvature;
-            local.curvatures.column_mut(place - 1)[place] -= weight * curvature;
-        }
-        local
+        Local { thresholds: fitted.curvatures, slopes, upper, lower }
     }
 
     /// The thresholds of the least loss, between the classes that are present: damped Newton's steps.
-    fn least(&self, z: &[f64]) -> Vec<f64> {
+    fn least(&self, z: &[f64]) -> (Vec<f64>, Fitted) {
         let total: f64 = (0..z.len()).map(|i| self.weights.at(i)).sum();
         let mean = (0..z.len()).map(|i| self.weights.at(i) * z[i]).sum::<f64>() / total;
         let mut counts = vec![0.0; self.present.len()];
@@ -166,39 +165,45 @@ impl Ordinal {
         let mut thresholds: Vec<f64> = counts[..counts.len() - 1].iter().map(start).collect();
         let mut here = self.at(z, &thresholds);
         for _ in 0..STEPS {
-            let local = self.local(z, &thresholds);
-            let step = solve_symmetric(&local.curvatures, &local.slopes);
-            let predicted = 0.5 * dot(&step, &local.slopes);
+            let step = solve_symmetric(&here.curvatures, &here.slopes);
+            let predicted = 0.5 * dot(&step, &here.slopes);
             let moved = |share: f64| -> Vec<f64> { thresholds.iter().zip(&step).map(|(t, s)| t - share * s).collect() };
             let next = (0..HALVINGS).map(|halvings| moved(0.5_f64.powi(halvings))).find_map(|next| {
-                let there = if next.is_sorted_by(|a, b| a < b) { self.at(z, &next) } else { f64::INFINITY };
-                (there <= here).then_some((next, there))
+                let there = next.is_sorted_by(|a, b| a < b).then(|| self.at(z, &next))?;
+                (there.value <= here.value).then_some((next, there))
             });
             let Some((next, there)) = next else { break };
-            let last = !(predicted > 1e-30 * here) || next == thresholds;
+            let last = !(predicted > 1e-30 * here.value) || next == thresholds;
             (thresholds, here) = (next, there);
             if last {
                 break;
             }
         }
-        thresholds
+        (thresholds, here)
     }
 }
 
-/// The derivatives by thresholds and predictions.
-struct Local {
+/// A loss at some thresholds, and its derivatives by them.
+struct Fitted {
+    value: f64,
     slopes: Vec<f64>,
     curvatures: Matrix,
-    slopes_z: Vec<f64>,
-    curvatures_z: Vec<f64>,
-    /// Minus the mixed ones: with the threshold above the class of each row, and with that below.
+}
+
+/// The second derivatives by the thresholds, and derivatives by the predictions.
+struct Local {
+    thresholds: Matrix,
+    slopes: Vec<f64>,
+    /// Minus the mixed second ones: with the threshold above the class of each row, and with that below. Their sum is the
+    /// second derivative by the prediction.
     upper: Vec<f64>,
     lower: Vec<f64>,
 }
 
-/// ln(1 + eˣ).
-fn soft_plus(x: f64) -> f64 {
-    x.max(0.0) + (-x.abs()).exp().ln_1p()
+/// ln(1 + eˣ), and its derivative.
+fn soft_plus(x: f64) -> (f64, f64) {
+    let e = (-x.abs()).exp();
+    (x.max(0.0) + e.ln_1p(), if x >= 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) })
 }
 
 /// σ(b) − σ(a) for a < b, without cancellation.
@@ -211,19 +216,20 @@ impl Loss for Ordinal {
         self.labels.len()
     }
     fn value(&self, z: &[f64]) -> f64 {
-        self.at(z, &self.least(z))
+        self.least(z).1.value
     }
     fn gradient(&self, z: &[f64], r: &mut [f64]) {
-        r.copy_from_slice(&self.local(z, &self.least(z)).slopes_z);
+        r.copy_from_slice(&self.local(z).slopes);
     }
     /// At thresholds that stay where they are: where they follow, it is less.
     fn curvature(&self, z: &[f64], h: &mut [f64]) {
-        h.copy_from_slice(&self.local(z, &self.least(z)).curvatures_z);
+        let local = self.local(z);
+        h.iter_mut().zip(local.upper.iter().zip(&local.lower)).for_each(|(h, (upper, lower))| *h = upper + lower);
     }
     fn hessian(&self, z: &[f64]) -> Option<HessianProduct> {
-        let (local, places) = (self.local(z, &self.least(z)), Arc::clone(&self.places));
+        let (local, places) = (self.local(z), Arc::clone(&self.places));
         Some(Box::new(move |d| {
-            let mut along = vec![0.0; local.slopes.len()];
+            let mut along = vec![0.0; local.thresholds.columns()];
             for (i, &place) in places.iter().enumerate() {
                 if place < along.len() {
                     along[place] += local.upper[i] * d[i];
@@ -232,11 +238,11 @@ impl Loss for Ordinal {
                     along[place - 1] += local.lower[i] * d[i];
                 }
             }
-            let moved = solve_symmetric(&local.curvatures, &along);
+            let moved = solve_symmetric(&local.thresholds, &along);
             let one = |(i, &place): (usize, &usize)| {
                 let above = moved.get(place).map_or(0.0, |t| local.upper[i] * t);
                 let below = if place > 0 { local.lower[i] * moved[place - 1] } else { 0.0 };
-                local.curvatures_z[i] * d[i] - above - below
+                (local.upper[i] + local.lower[i]) * d[i] - above - below
             };
             places.iter().enumerate().map(one).collect()
         }))
@@ -249,6 +255,9 @@ impl Loss for Ordinal {
     }
     fn observations(&self) -> usize {
         self.weights.observations(self.labels.len())
+    }
+    fn ignores_constants(&self) -> bool {
+        true
     }
     /// Whether the predictions of every class lie above those of the class below.
     fn separates(&self, z: &[f64]) -> bool {

@@ -12,7 +12,7 @@ use super::Bounds;
 use super::moments::{moments_of_all, weightings};
 use crate::error::{Error, check_length, check_option};
 use crate::linalg::Matrix;
-use crate::loss::Split;
+use crate::loss::{Loss, Split};
 use crate::objective::Objective;
 use crate::operator::{ColumnMoments, LinearOperator, Moments, Rows, SampledRows, Standardized, WithIntercept};
 use crate::set::{Always, CoordinateSet};
@@ -88,7 +88,7 @@ impl Preparation {
         let columns = if self.standardize {
             let weights = loss.weights().unwrap_or(&ones);
             let moments = rows.moments(weights);
-            self.standardized(rows, moments, weights)?
+            self.standardized(rows, moments, weights, loss)?
         } else {
             Standardized::new(rows, vec![0.0; design.domain()], vec![1.0; design.domain()])?
         };
@@ -119,7 +119,7 @@ impl Preparation {
                 Some(moments) => {
                     let ones = vec![1.0; rows.len()];
                     let weights = loss.weights().unwrap_or(&ones);
-                    let columns = self.standardized(Rows::new(design, rows)?, moments, weights)?;
+                    let columns = self.standardized(Rows::new(design, rows)?, moments, weights, loss)?;
                     Sample { columns, intercept: self.intercept }
                 }
                 None => {
@@ -131,12 +131,19 @@ impl Preparation {
         Ok((samples, reads))
     }
 
-    /// Columns that are centred and scaled; only scaled, where no intercept takes up what centring leaves.
-    fn standardized<B>(&self, columns: B, moments: Moments, weights: &[f64]) -> Result<Standardized<B>, Error>
+    /// Columns that are centred and scaled; only scaled, where no intercept takes up what centring leaves, and the loss does
+    /// not ignore it.
+    fn standardized<B>(
+        &self,
+        columns: B,
+        moments: Moments,
+        weights: &[f64],
+        loss: &impl Loss,
+    ) -> Result<Standardized<B>, Error>
     where
         B: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
     {
-        if self.intercept {
+        if self.intercept || loss.ignores_constants() {
             Standardized::with_moments(columns, moments, weights)
         } else {
             Standardized::about_zero(columns, &moments, weights)
@@ -151,6 +158,11 @@ impl Preparation {
     {
         let free = IndexSet::new(sample.domain(), (columns..sample.domain()).collect());
         Ok(Objective::new(sample, loss)?.ridge(self.ridge)?.free_of_ridge(free))
+    }
+
+    /// The same for this loss: without an intercept where the loss has none.
+    pub fn suited_to(self, loss: &impl Loss) -> Self {
+        Self { intercept: self.intercept && !loss.ignores_constants(), ..self }
     }
 
     /// The set that goes with the objective: with room for the intercept, where there is one. Its atoms
