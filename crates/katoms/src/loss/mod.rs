@@ -17,7 +17,7 @@ mod weights;
 
 use std::fmt::Debug;
 
-use crate::error::Error;
+use crate::error::{Error, check_range, check_values};
 
 pub use any::AnyLoss;
 pub use cox::{Cox, Ties};
@@ -141,6 +141,17 @@ pub fn best_constant(loss: &impl Loss) -> f64 {
         }
     }
     constant
+}
+
+/// Labels of this many classes as numbers.
+fn checked_labels(labels: Vec<usize>, classes: usize) -> Result<Vec<f64>, Error> {
+    let labels: Vec<f64> = labels.into_iter().map(|label| label as f64).collect();
+    if labels.is_empty() {
+        return Err(Error::Empty { what: "the labels" });
+    }
+    check_range("the number of classes", classes, 2, u32::MAX as usize)?;
+    check_values("labels", &labels, "every label must be below the number of classes", |v| v < classes as f64)?;
+    Ok(labels)
 }
 
 /// A loss that can be asked about some of its rows alone: folds, half-samples, bootstraps.

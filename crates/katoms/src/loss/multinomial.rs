@@ -3,8 +3,8 @@
 use super::curvature::HessianProduct;
 use super::rows::times_log;
 use super::weights::Weights;
-use super::{Loss, Split};
-use crate::error::{Error, check_indices, check_range, check_values};
+use super::{Loss, Split, checked_labels};
+use crate::error::{Error, check_indices};
 
 /// The (weighted) negative log-likelihood of K classes, each with a score of its own.
 ///
@@ -33,12 +33,7 @@ impl Multinomial {
     /// # Errors
     /// When there are no labels, there are fewer than two classes, or a label is not below their number.
     pub fn new(labels: impl Into<Vec<usize>>, classes: usize) -> Result<Self, Error> {
-        let labels: Vec<f64> = labels.into().into_iter().map(|label| label as f64).collect();
-        if labels.is_empty() {
-            return Err(Error::Empty { what: "the labels" });
-        }
-        check_range("the number of classes", classes, 2, usize::MAX)?;
-        check_values("labels", &labels, "every label must be below the number of classes", |v| v < classes as f64)?;
+        let labels = checked_labels(labels.into(), classes)?;
         Ok(Self { labels, classes, weights: Weights::default() })
     }
 

@@ -77,6 +77,9 @@ impl Family for NegativeBinomialFamily {
     fn curvature_bound(&self, y: f64) -> f64 {
         0.25 * (y + self.theta)
     }
+    fn separates(&self, y: f64, z: f64) -> bool {
+        y == 0.0 && z < 0.0
+    }
     /// The share p of the mean at which the slope is a, (y + θ)·p − y, and minus the entropy of p.
     fn conjugate(&self, y: f64, a: f64) -> f64 {
         let sum = y + self.theta;

@@ -1,11 +1,12 @@
 //! Classes in an order: proportional odds.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::curvature::HessianProduct;
 use super::weights::Weights;
-use super::{Logistic, Loss, Split};
-use crate::error::{Error, check_indices, check_range, check_values};
+use super::{Logistic, Loss, Split, checked_labels};
+use crate::error::{Error, check_indices};
 use crate::linalg::{Matrix, dot, solve_symmetric};
 
 /// Newton steps on the thresholds; a few are enough, and halvings of one.
@@ -39,12 +40,7 @@ impl Ordinal {
     /// # Errors
     /// When there are no labels, there are fewer than two classes, a label is not below their number, or all are the same.
     pub fn new(labels: impl Into<Vec<usize>>, classes: usize) -> Result<Self, Error> {
-        let labels: Vec<f64> = labels.into().into_iter().map(|label| label as f64).collect();
-        if labels.is_empty() {
-            return Err(Error::Empty { what: "the labels" });
-        }
-        check_range("the number of classes", classes, 2, usize::MAX)?;
-        check_values("labels", &labels, "every label must be below the number of classes", |v| v < classes as f64)?;
+        let labels = checked_labels(labels.into(), classes)?;
         Self { labels, classes, weights: Weights::default(), places: Arc::default(), present: Vec::new() }.placed()
     }
 
@@ -58,9 +54,9 @@ impl Ordinal {
     }
 
     fn placed(mut self) -> Result<Self, Error> {
-        let mut counts = vec![0.0; self.classes];
-        self.labels.iter().enumerate().for_each(|(i, &label)| counts[label as usize] += self.weights.at(i));
-        self.present = (0..self.classes).filter(|&c| counts[c] > 0.0).collect();
+        let weighted = (0..self.labels.len()).filter(|&i| self.weights.at(i) > 0.0);
+        let present: BTreeSet<usize> = weighted.map(|i| self.labels[i] as usize).collect();
+        self.present = present.into_iter().collect();
         if self.present.len() < 2 {
             let right = "rows of at least two classes must have a weight";
             return Err(Error::Value { what: "labels", index: 0, value: self.labels[0], right });

@@ -44,6 +44,9 @@ impl Family for PoissonFamily {
     fn curvature_bound(&self, _: f64) -> f64 {
         f64::INFINITY
     }
+    fn separates(&self, y: f64, z: f64) -> bool {
+        y == 0.0 && z < 0.0
+    }
     fn conjugate(&self, y: f64, a: f64) -> f64 {
         let mean = a + y;
         if mean < 0.0 { f64::INFINITY } else { times_log(mean) - a - times_log(y) }
@@ -84,6 +87,9 @@ mod tests {
         let error = Poisson::new(vec![1.0, -2.0]).unwrap_err().to_string();
         assert!(error.contains("a count must be at least 0") && error.contains("-2"), "{error}");
         assert!(Poisson::new(vec![1.0]).unwrap().offset(vec![0.0, 0.0]).is_err());
+        // all zero: the mean falls for ever
+        assert!(Poisson::new(vec![0.0, 0.0]).unwrap().separates(&[-1.0, -0.1]));
+        assert!(!Poisson::new(vec![0.0, 1.0]).unwrap().separates(&[-1.0, -0.1]));
     }
 
     fn times_log_of(y: f64, mean: f64) -> f64 {

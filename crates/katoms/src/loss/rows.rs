@@ -24,6 +24,11 @@ pub trait Family: Debug + Clone + Send + Sync {
     fn curvature_bound(&self, y: f64) -> f64;
     /// sup over z of a·z − φ(z; y), +∞ where there is no largest.
     fn conjugate(&self, y: f64, a: f64) -> f64;
+    /// Whether φ(t·z; y) falls for ever as t grows. As it stands here, it does not.
+    fn separates(&self, y: f64, z: f64) -> bool {
+        let _ = (y, z);
+        false
+    }
     /// −2·log-likelihood, up to a constant, of targets of this total weight whose weighted losses have this sum.
     fn deviance(&self, target: &Observed<'_>, value: f64) -> f64 {
         let _ = target;
@@ -153,6 +158,10 @@ impl<F: Family> Loss for RowLoss<F> {
             w => w * self.family.conjugate(self.target[i], a / w) - a * self.offset_at(i),
         };
         Some(a.iter().enumerate().map(one).sum())
+    }
+    /// Whether it does so in every row that has a weight: counts that are all zero have no best mean.
+    fn separates(&self, z: &[f64]) -> bool {
+        (0..z.len()).all(|i| self.weights.at(i) == 0.0 || self.family.separates(self.target[i], z[i]))
     }
     fn deviance(&self, value: f64) -> f64 {
         self.family.deviance(&Observed { target: &self.target, weights: &self.weights }, value)

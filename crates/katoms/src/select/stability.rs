@@ -213,7 +213,7 @@ where
     M: Method<Sample<'a, A>, L, Always<S>>,
 {
     options.check(design, set)?;
-    let preparation = options.preparation();
+    let preparation = options.preparation().suited_to(loss);
     check_length("target", loss.n_outputs(), design.n_outputs(), "one value for each row of the design")?;
     let halves = options.halves(loss)?;
     let losses = halves.iter().map(|half| loss.subset(half)).collect::<Result<Vec<_>, _>>()?;

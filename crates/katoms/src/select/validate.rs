@@ -88,7 +88,8 @@ impl Polled<'_> {
         rest.iter().try_for_each(|&k| set.with_atoms(k).map(|_| ()))?;
         check_magnitudes(design, loss)?;
         let sides = Sides::new(loss, folds)?;
-        let searched = CrossValidation { sizes: rest.to_vec(), ..options.clone() };
+        let intercept = options.intercept && !loss.ignores_constants();
+        let searched = CrossValidation { sizes: rest.to_vec(), intercept, ..options.clone() };
         let problem = Problem { design, loss, set, folds, options: &searched };
         let nulls = problem.null_fits()?;
         let (fits, passes, complete) =

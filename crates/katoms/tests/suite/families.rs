@@ -1,15 +1,18 @@
 //! Every family of targets: planted features are found, by a loss that keeps the right count of passes.
 
+use katoms::driver::{Options, Run};
 use katoms::loss::{
     AnyLoss, Cox, Gamma, Huber, LeastSquares, Loss, Multinomial, NegativeBinomial, Ordinal, Poisson, Quantile,
 };
+use katoms::method::{AcceleratedIht, Greedy, Step};
 use katoms::operator::{Dense, LinearOperator, PerOutput};
-use katoms::select::Preparation;
+use katoms::select::{Criterion, CrossValidation, Folds, Preparation, cross_validate};
 use katoms::set::{Groups, KSparse};
 use katoms::{Fit, Objective, simulate};
 use rand_distr::{Distribution, Gamma as GammaDraw, Poisson as PoissonDraw, StudentT};
 
 use crate::contract::holds;
+use crate::planted::defaults;
 
 const ROWS: usize = 300;
 const COLUMNS: usize = 600;
@@ -103,4 +106,42 @@ fn one_matrix_for_many_outputs_keeps_the_contract() {
     holds(&operator, &truth);
     assert_eq!(operator.groups()[1], [1, 5, 9]);
     assert!(PerOutput::new(Dense::column_major(inner.data(), 7, 4).unwrap(), 0).is_err());
+}
+
+/// The model of the least held-out loss has all planted features, and EBIC those alone.
+#[test]
+fn sizes_are_validated_in_every_family() {
+    let (x, z) = planted(1);
+    let design = Dense::column_major(&x, ROWS, COLUMNS).unwrap();
+    for (family, loss) in targets(&z, 1) {
+        let set = KSparse::new(1, COLUMNS).unwrap();
+        let folds = Folds::random(ROWS, 4, 0).unwrap();
+        let validated = cross_validate(&design, &loss, &set, &folds, &CrossValidation::new(3..=7)).unwrap();
+        let best = validated.model(validated.min()).unwrap();
+        assert!(PLANTED.iter().all(|j| best.coefficients.indices().contains(j)), "{family}: {best:?}");
+        assert_eq!(best.intercept == 0.0, loss.ignores_constants(), "{family}");
+        let preparation = Preparation::default().suited_to(&loss);
+        let f = preparation.objective(&design, &loss, (0..ROWS).collect()).unwrap();
+        let path = Fit::new(&f, &preparation.set(&set).unwrap()).path(3..=7).unwrap();
+        assert_eq!(path.best(Criterion::EBIC, None).unwrap().atoms, 5, "{family}");
+    }
+}
+
+/// Methods that need a diagonal Hessian, or a bound on it, say so.
+#[test]
+fn methods_refuse_losses_that_they_do_not_suit() {
+    let (x, z) = planted(2);
+    let design = Dense::column_major(&x, ROWS, COLUMNS).unwrap();
+    let set = KSparse::new(2, COLUMNS).unwrap();
+    for (family, loss) in targets(&z, 2) {
+        let (coupled, unbounded) = (loss.hessian(&z).is_some(), loss.curvature_bound() == f64::INFINITY);
+        assert_eq!(coupled, ["Cox", "ordinal"].contains(&family));
+        assert_eq!(unbounded, ["Poisson", "gamma"].contains(&family));
+        let f = Objective::new(&design, loss).unwrap();
+        let greedy = Run::new(&f, &set, &Greedy::Omp, Options::default()).err().map(|error| error.to_string());
+        assert_eq!(greedy.is_some_and(|error| error.contains("sum over its predictions")), coupled, "{family}");
+        let short = AcceleratedIht { step: Step::InverseLipschitz, ..defaults() };
+        let refused = Run::new(&f, &set, &short, Options::default()).err().map(|error| error.to_string());
+        assert_eq!(refused.is_some_and(|error| error.contains("has a bound")), unbounded, "{family}");
+    }
 }
