@@ -1,4 +1,4 @@
-//! One more column, of ones.
+//! One more column, of ones; for many outputs one for each.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,8 @@ use crate::linalg::Matrix;
 use crate::space::{IndexSet, SparseVec};
 
 /// [A 1]: the last coordinate is the intercept. Combine it with
-/// [`Always`](crate::set::Always), which selects it without counting it.
+/// [`Always`](crate::set::Always), which selects it without counting it. Of an operator with several
+/// [outputs](LinearOperator::outputs) the last coordinates are their intercepts, one for each.
 #[derive(Debug, Clone)]
 pub struct WithIntercept<A> {
     inner: A,
@@ -19,14 +20,24 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> WithIntercept<A>
         Self { inner }
     }
 
-    /// The index of the column of ones.
+    /// The index of the column of ones, the first of them where there are several.
     pub fn index(&self) -> usize {
         self.inner.domain()
     }
 
-    /// A fitted point without its intercept, and the intercept.
+    /// A fitted point without its intercept, and the intercept: the first of them where there are several.
     pub fn split(&self, x: &SparseVec) -> (SparseVec, f64) {
         (self.inner_part(x), x.value_at(self.index()))
+    }
+
+    /// The intercept of each output.
+    pub fn intercepts(&self, x: &SparseVec) -> Vec<f64> {
+        (self.index()..self.domain()).map(|j| x.value_at(j)).collect()
+    }
+
+    /// The rows of each output.
+    fn of_outputs<'r>(&self, r: &'r [f64]) -> impl Iterator<Item = &'r [f64]> {
+        r.chunks((r.len() / self.inner.outputs()).max(1))
     }
 
     fn inner_part(&self, x: &SparseVec) -> SparseVec {
@@ -42,8 +53,8 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> WithIntercept<A>
     /// The gradient of r on t, from that on what is inside.
     fn with_total(&self, r: &[f64], g: SparseVec, t: &IndexSet) -> SparseVec {
         let (mut indices, mut values) = (g.indices().to_vec(), g.values().to_vec());
-        if t.contains(self.index()) {
-            indices.push(self.index());
+        for (c, r) in self.of_outputs(r).enumerate().filter(|(c, _)| t.contains(self.index() + c)) {
+            indices.push(self.index() + c);
             values.push(r.iter().sum());
         }
         SparseVec::sorted(self.domain(), indices, values)
@@ -59,7 +70,7 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
     }
 
     fn domain(&self) -> usize {
-        self.inner.domain() + 1
+        self.inner.domain() + self.inner.outputs()
     }
     fn n_outputs(&self) -> usize {
         self.inner.n_outputs()
@@ -68,9 +79,11 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
         vec![0.0; self.domain()]
     }
     fn apply(&self, x: &SparseVec, out: &mut [f64]) {
-        let (part, intercept) = self.split(x);
-        self.inner.apply(&part, out);
-        out.iter_mut().for_each(|o| *o += intercept);
+        self.inner.apply(&self.inner_part(x), out);
+        let rows = (out.len() / self.inner.outputs()).max(1);
+        for (out, intercept) in out.chunks_mut(rows).zip(self.intercepts(x)) {
+            out.iter_mut().for_each(|o| *o += intercept);
+        }
     }
     fn apply_covector(&self, g: &Vec<f64>, out: &mut [f64]) {
         self.apply(&SparseVec::full(g), out);
@@ -84,6 +97,9 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
     }
     /// The inner ones, and sums for the column of ones.
     fn products(&self, h: &[f64], left: &IndexSet, right: &IndexSet) -> Option<Matrix> {
+        if self.inner.outputs() > 1 {
+            return None;
+        }
         let (inner_left, inner_right) = (self.inside(left), self.inside(right));
         let inner = self.inner.products(h, &inner_left, &inner_right)?;
         let (on_left, on_right) = (self.adjoint_on(h, left), self.adjoint_on(h, right));
@@ -97,23 +113,44 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
     fn adjoint_parts(&self, parts: &Parts, rs: &[&[f64]], out: &mut [Vec<Vec<f64>>]) {
         self.inner.adjoint_parts(parts, rs, out);
         for (r, out) in rs.iter().zip(out) {
-            out.iter_mut().enumerate().for_each(|(p, g)| g.push(parts.total(p, r)));
+            if self.inner.outputs() == 1 {
+                out.iter_mut().enumerate().for_each(|(p, g)| g.push(parts.total(p, r)));
+                continue;
+            }
+            let mut first = 0;
+            for r in self.of_outputs(r) {
+                let mut totals = vec![0.0; out.len()];
+                r.iter().zip(&parts.labels()[first..]).for_each(|(r, &p)| totals[p] += r);
+                out.iter_mut().zip(totals).for_each(|(g, total)| g.push(total));
+                first += r.len();
+            }
         }
     }
     fn squared_norms(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
         let mut squared_norms = self.inner.squared_norms(weights, centres.map(|c| &c[..self.index()]))?;
-        let centre = centres.map_or(0.0, |c| c[self.index()]);
         for (squared_norms, w) in squared_norms.iter_mut().zip(weights) {
-            squared_norms.push(w.iter().sum::<f64>() * (1.0 - centre).powi(2));
+            let total: f64 = w.iter().sum();
+            for (c, own) in self.of_outputs(w).enumerate() {
+                let (centre, own) = (centres.map_or(0.0, |all| all[self.index() + c]), own.iter().sum::<f64>());
+                squared_norms.push(own * (1.0 - centre).powi(2) + (total - own) * centre * centre);
+            }
         }
         Some(squared_norms)
     }
     fn before_pass<'r>(&self, r: &'r [f64]) -> Cow<'r, [f64]> {
         self.inner.before_pass(r)
     }
+    fn residuals_of_pass<'r>(&self, r: &'r [f64]) -> Vec<Cow<'r, [f64]>> {
+        self.inner.residuals_of_pass(r)
+    }
+    fn joined_after_pass(&self, r: &[f64], parts: Vec<Vec<f64>>) -> Vec<f64> {
+        let mut g = self.inner.joined_after_pass(r, parts);
+        g.extend(self.of_outputs(r).map(|r| r.iter().sum::<f64>()));
+        g
+    }
     fn after_pass(&self, r: &[f64], g: &mut Vec<f64>) {
         g.truncate(self.index());
         self.inner.after_pass(r, g);
-        g.push(r.iter().sum());
+        g.extend(self.of_outputs(r).map(|r| r.iter().sum::<f64>()));
     }
 }

@@ -168,6 +168,16 @@ pub trait LinearOperator: Sync {
     fn after_pass(&self, r: &[f64], g: &mut Self::Covector) {
         let _ = (r, g);
     }
+    /// The residuals that the base's adjoint takes: one, but for a view of several [outputs](Self::outputs).
+    fn residuals_of_pass<'r>(&self, r: &'r [f64]) -> Vec<Cow<'r, [f64]>> {
+        vec![self.before_pass(r)]
+    }
+    /// Turns what the base's adjoint gives for these residuals into this view's Aᵀ·r.
+    fn joined_after_pass(&self, r: &[f64], parts: Vec<Self::Covector>) -> Self::Covector {
+        let mut g = parts.into_iter().next().unwrap_or_else(|| self.new_covector());
+        self.after_pass(r, &mut g);
+        g
+    }
 }
 
 /// One pass over the base for one residual of each view: `out[i]` = `operators[i]`ᵀ·`rs[i]`.
@@ -175,11 +185,27 @@ pub trait LinearOperator: Sync {
 /// All views must look at the same base; the caller has checked it.
 pub fn adjoint_many<A: LinearOperator>(operators: &[&A], rs: &[&[f64]], out: &mut [A::Covector]) {
     let Some(first) = operators.first() else { return };
+    if operators.iter().any(|a| a.outputs() > 1) {
+        return adjoint_many_outputs(operators, rs, out);
+    }
     let pulled: Vec<Cow<'_, [f64]>> = operators.iter().zip(rs).map(|(a, r)| a.before_pass(r)).collect();
     let pulled: Vec<&[f64]> = pulled.iter().map(AsRef::as_ref).collect();
     first.base().adjoint_block(&pulled, out);
     for ((a, r), g) in operators.iter().zip(rs).zip(out) {
         a.after_pass(r, g);
+    }
+}
+
+/// The same for views of several outputs.
+fn adjoint_many_outputs<A: LinearOperator>(operators: &[&A], rs: &[&[f64]], out: &mut [A::Covector]) {
+    let pulled: Vec<Vec<Cow<'_, [f64]>>> = operators.iter().zip(rs).map(|(a, r)| a.residuals_of_pass(r)).collect();
+    let residuals: Vec<&[f64]> = pulled.iter().flatten().map(AsRef::as_ref).collect();
+    let Some(base) = operators.first().map(|a| a.base()) else { return };
+    let mut parts: Vec<A::Covector> = residuals.iter().map(|_| base.new_covector()).collect();
+    base.adjoint_block(&residuals, &mut parts);
+    let mut parts = parts.into_iter();
+    for (((a, r), pulled), g) in operators.iter().zip(rs).zip(&pulled).zip(out) {
+        *g = a.joined_after_pass(r, parts.by_ref().take(pulled.len()).collect());
     }
 }
 
@@ -211,11 +237,13 @@ macro_rules! passes_through_base {
             self.inner.base()
         }
         fn adjoint(&self, r: &[f64], out: &mut Self::Covector) {
-            self.base().adjoint(&self.before_pass(r), out);
-            self.after_pass(r, out);
+            crate::operator::adjoint_many(&[self], &[r], std::slice::from_mut(out));
         }
         fn adjoint_block(&self, rs: &[&[f64]], out: &mut [Self::Covector]) {
             crate::operator::adjoint_many(&vec![self; rs.len()], rs, out);
+        }
+        fn outputs(&self) -> usize {
+            self.inner.outputs()
         }
         fn has_cheap_columns(&self) -> bool {
             self.inner.has_cheap_columns()
@@ -318,5 +346,11 @@ impl<A: LinearOperator> LinearOperator for &A {
     }
     fn after_pass(&self, r: &[f64], g: &mut A::Covector) {
         (**self).after_pass(r, g);
+    }
+    fn residuals_of_pass<'r>(&self, r: &'r [f64]) -> Vec<Cow<'r, [f64]>> {
+        (**self).residuals_of_pass(r)
+    }
+    fn joined_after_pass(&self, r: &[f64], parts: Vec<A::Covector>) -> A::Covector {
+        (**self).joined_after_pass(r, parts)
     }
 }

@@ -1,6 +1,8 @@
 //! The same columns for each of several outputs: many responses, or many classes.
 
-use super::{ColumnSize, LinearOperator, is_its_own_base};
+use std::borrow::Cow;
+
+use super::{LinearOperator, adjoint_many_outputs};
 use crate::error::{Error, check_range};
 use crate::space::{IndexSet, SparseVec};
 
@@ -56,7 +58,11 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> PerOutput<A> {
 impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator for PerOutput<A> {
     type Point = SparseVec;
     type Covector = Vec<f64>;
-    is_its_own_base!();
+    type Base = A::Base;
+
+    fn base(&self) -> &A::Base {
+        self.inner.base()
+    }
 
     fn domain(&self) -> usize {
         self.inner.domain() * self.outputs
@@ -80,12 +86,25 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
         self.adjoint_block(&[r], std::slice::from_mut(out));
     }
     fn adjoint_block(&self, rs: &[&[f64]], out: &mut [Vec<f64>]) {
-        let parts = self.parts(rs);
-        let mut pulled: Vec<Vec<f64>> = parts.iter().map(|_| self.inner.new_covector()).collect();
-        self.inner.adjoint_block(&parts, &mut pulled);
-        for (out, pulled) in out.iter_mut().zip(pulled.chunks(self.outputs)) {
-            *out = pulled.concat();
-        }
+        adjoint_many_outputs(&vec![self; rs.len()], rs, out);
+    }
+    fn before_pass<'r>(&self, r: &'r [f64]) -> Cow<'r, [f64]> {
+        // Of one output: several have several residuals.
+        self.inner.before_pass(r)
+    }
+    fn after_pass(&self, r: &[f64], g: &mut Vec<f64>) {
+        self.inner.after_pass(r, g);
+    }
+    fn residuals_of_pass<'r>(&self, r: &'r [f64]) -> Vec<Cow<'r, [f64]>> {
+        self.parts(&[r]).into_iter().map(|r| self.inner.before_pass(r)).collect()
+    }
+    fn joined_after_pass(&self, r: &[f64], parts: Vec<Vec<f64>>) -> Vec<f64> {
+        let own = self.parts(&[r]).into_iter().zip(parts);
+        let pulled = own.map(|(r, mut g)| {
+            self.inner.after_pass(r, &mut g);
+            g
+        });
+        pulled.collect::<Vec<_>>().concat()
     }
     fn adjoint_on(&self, r: &[f64], t: &IndexSet) -> SparseVec {
         self.adjoint_block_on(&[r], t).swap_remove(0)
@@ -116,9 +135,6 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
         }
         Some(all)
     }
-    fn knows_squared_norms(&self, weights: &[f64]) -> bool {
-        self.parts(&[weights]).iter().all(|weights| self.inner.base().knows_squared_norms(weights))
-    }
     fn apply_covector(&self, g: &Vec<f64>, out: &mut [f64]) {
         let (n, m) = (self.inner.domain().max(1), self.inner.n_outputs().max(1));
         for (g, out) in g.chunks(n).zip(out.chunks_mut(m)) {
@@ -130,11 +146,5 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
     }
     fn has_cheap_columns(&self) -> bool {
         self.inner.has_cheap_columns()
-    }
-    fn rounding(&self) -> f64 {
-        self.inner.base().rounding()
-    }
-    fn extremes(&self) -> &[ColumnSize] {
-        self.inner.base().extremes()
     }
 }

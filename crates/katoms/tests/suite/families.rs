@@ -5,7 +5,7 @@ use katoms::loss::{
     AnyLoss, Cox, Gamma, Huber, LeastSquares, Loss, Multinomial, NegativeBinomial, Ordinal, Poisson, Quantile,
 };
 use katoms::method::{AcceleratedIht, Greedy, Step};
-use katoms::operator::{Dense, LinearOperator, PerOutput};
+use katoms::operator::{Dense, LinearOperator, PerOutput, WithIntercept};
 use katoms::select::{Criterion, CrossValidation, Folds, Preparation, cross_validate};
 use katoms::set::{Groups, KSparse};
 use katoms::{Fit, Objective, simulate};
@@ -104,6 +104,11 @@ fn one_matrix_for_many_outputs_keeps_the_contract() {
         katoms::linalg::Matrix::from_fn(21, 12, |i, j| if i / 7 == j / 4 { inner.at(i % 7, j % 4) } else { 0.0 });
     let operator = PerOutput::new(Dense::column_major(inner.data(), 7, 4).unwrap(), 3).unwrap();
     holds(&operator, &truth);
+    let with = katoms::linalg::Matrix::from_fn(21, 15, |i, j| match j.checked_sub(12) {
+        None => truth.at(i, j),
+        Some(c) => f64::from(u8::from(i / 7 == c)),
+    });
+    holds(&WithIntercept::new(&operator), &with);
     assert_eq!(operator.groups()[1], [1, 5, 9]);
     assert!(PerOutput::new(Dense::column_major(inner.data(), 7, 4).unwrap(), 0).is_err());
 }
