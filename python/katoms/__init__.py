@@ -10,6 +10,7 @@ from katoms.functions import load, methods, path, phase_transition_k, theory
 from katoms.plots import plot_coefficients, plot_completion, plot_convergence, plot_cv, plot_path
 from katoms.recovery import Recovered, SparseRecovery, recover
 from katoms.regression import SparseRegressor, SparseRegressorCV
+from katoms.survival import SparseCox, SparseCoxCV, StepFunction
 
 __all__ = [
     "Coefficients",
@@ -26,9 +27,12 @@ __all__ = [
     "Recovered",
     "SparseClassifier",
     "SparseClassifierCV",
+    "SparseCox",
+    "SparseCoxCV",
     "SparseRecovery",
     "SparseRegressor",
     "SparseRegressorCV",
+    "StepFunction",
     "__version__",
     "load",
     "methods",

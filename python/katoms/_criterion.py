@@ -9,7 +9,7 @@ import numpy as np
 
 from katoms import _katoms
 from katoms._data import run_kernel
-from katoms._design import Design
+from katoms._design import Design, Linear
 from katoms._linear import Chosen, LinearModel
 from katoms._parameters import criterion_of
 from katoms._results import Path
@@ -60,10 +60,10 @@ class ByCriterion(LinearModel):
             path, chosen = Path(result, design.shape[1], design.names), Chosen(result["cut"])
             size = path.best(criterion)
             place = path.place(size)
-            start = (path.coefs[place], float(path.intercepts[place]))
+            start = Linear(path.coefs[place], np.atleast_1d(path.intercepts[place]))
             if result["ended_by"] is not None:
                 self.path_ = path
-            self._raise_if_ended_early(result, design, lambda: (size, *start))
+            self._raise_if_ended_early(result, design, lambda: (size, start))
         self._finish(design, problem, size, start, chosen)
         vars(self).pop("path_", None)
         if path is not None:
@@ -76,8 +76,7 @@ class ByCriterion(LinearModel):
         """The matrix, and what is to be predicted; the clock begins."""
         self._begin()
         design = self._read(X)
-        target = self._target(y)
-        return design, self._problem(design, target, self._weights(sample_weight, target))
+        return design, self._problem(design, y, sample_weight)
 
     def _path(self, X: Any, y: Any, sample_weight: Any) -> Path:
         """The models of all sizes alone."""
@@ -90,11 +89,11 @@ class ByCriterion(LinearModel):
             warn_unless_converged("path", result["cut"], len(result["models"]), "")
         return Path(result, design.shape[1], design.names)
 
-    def _start(self, design: Design) -> tuple[np.ndarray, float] | None:
+    def _start(self, design: Design) -> Linear | None:
         if not self.warm_start or not hasattr(self, "coef_"):
             return None
-        coef, intercept = self._linear_part()
-        return (coef, intercept) if len(coef) == design.shape[1] else None
+        model = self._linear_part()
+        return model if model.rows.shape[1] == design.shape[1] else None
 
     def _coef_of(self, support_size: int) -> np.ndarray:
         if not hasattr(self, "path_"):

@@ -11,7 +11,7 @@ import numpy as np
 from katoms import _katoms
 from katoms._columns import filling_of, has_holes
 from katoms._data import design_of, plain_labels, run_kernel
-from katoms._design import Design
+from katoms._design import Design, Linear
 from katoms._estimator import UNCHANGED
 from katoms._linear import Chosen, LinearModel
 from katoms._parameters import seed_of
@@ -20,8 +20,8 @@ from katoms._splits import Scorer, Split, held_out, scored, scorer_of, splits_of
 from katoms._work import warn
 from katoms.exceptions import InvalidInputError
 
-#: Indices and values of the coefficients that are not 0, and the intercept.
-Model = tuple[np.ndarray, np.ndarray, float]
+#: Indices and values of the coefficients that are not 0, the intercepts, and thresholds of classes in an order.
+Model = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]
 
 
 class Trial(NamedTuple):
@@ -101,8 +101,7 @@ class Validated(LinearModel):
             )
         filling = filling_of(raw, self.missing)
         design = raw if filling is None else filling.fill(raw)
-        target = self._target(y)
-        problem = self._problem(design, target, self._weights(sample_weight, target))
+        problem = self._problem(design, y, sample_weight)
         size = self._sizes()
         sizes = [size] if isinstance(size, int) else size
         ridges = run_kernel(_katoms.ridges, design, problem, self._work(design)) if self.l2 is None else self._ridges()
@@ -121,7 +120,7 @@ class Validated(LinearModel):
         scores = None if scorer is None else self._scores(scorer, tried, data, (X, y, sample_weight))
         size, self.l2_, model = self._keep_scores(tried, scores, design.shape[1])
         start = _dense(model, design.shape[1])
-        self._raise_if_ended_early(tried.result, design, lambda: (size, *start))
+        self._raise_if_ended_early(tried.result, design, lambda: (size, start))
         self._finish(design, {**problem, "l2": self.l2_}, size, start, Chosen(tried.result["cut"]))
         if tried.result["cut"] is None:
             self._warn_at_the_edge(design, problem)
@@ -148,10 +147,11 @@ class Validated(LinearModel):
     def _by_splits(self, data: Data, sizes: list[int] | None, ridges: list[float], splits: list[Split]) -> Tried:
         """Any rows held out; without sizes, those from 0 on while the held-out loss falls."""
         _, design, problem = data
-        self._check_splits(splits, problem["target"])
+        self._check_splits(splits, problem["response"])
         if sizes is not None:
             return self._of_splits(data, sizes, ridges, splits)
-        weights = np.ones(design.shape[0]) if problem["weights"] is None else problem["weights"]
+        weights = problem["response"]["weights"]
+        weights = np.ones(design.shape[0]) if weights is None else weights
         rows = min(np.count_nonzero(weights[np.unique(split.train)] > 0) for split in splits)
         ask = (_katoms.sizes_after, design, problem, self._work(design), rows)
         sizes = run_kernel(*ask, None)
@@ -206,7 +206,7 @@ class Validated(LinearModel):
         ]
         return Tried(trials, splits[: len(parts)], {**result, "fold_of_row": None})
 
-    def _check_splits(self, splits: list[Split], target: np.ndarray) -> None:
+    def _check_splits(self, splits: list[Split], response: dict[str, Any]) -> None:
         """Whether models can be made of each split."""
 
     def _scores(self, scorer: Scorer, tried: Tried, data: Data, given: tuple[Any, Any, Any]) -> np.ndarray:
@@ -218,7 +218,7 @@ class Validated(LinearModel):
             for at, trial in enumerate(tried.trials):
                 model = type(self)(**self.get_params(deep=False))
                 vars(model).update({name: vars(self)[name] for name in ("_classes_to_be",) if name in vars(self)})
-                model._keep_model(part, trial.size, *_dense(trial.judged[fold], part.shape[1]))
+                model._keep_model(part, trial.size, _dense(trial.judged[fold], part.shape[1]))
                 scores[at, fold] = scored(scorer, model, X, y, split.test, weights)
                 if np.isnan(scores[at, fold]):
                     raise InvalidInputError(
@@ -237,8 +237,8 @@ class Validated(LinearModel):
             "mean_loss": mean,
             "standard_error": error,
             "fold_losses": np.array([trial.losses for trial in trials]),
-            "coef": Coefficients([trial.model[:2] for trial in trials], n_features),
-            "intercept": np.array([trial.model[2] for trial in trials]),
+            "coef": Coefficients([trial.model[:2] for trial in trials], len(trials[0].model[2]) * n_features),
+            "intercept": np.array([_single(trial.model[2]) for trial in trials]),
         }
         if scores is not None:
             # More is better of a score, less of a loss.
@@ -293,9 +293,13 @@ def _joined(tried: Tried, finer: Tried) -> Tried:
     return Tried(sorted(trials, key=lambda trial: (trial.ridge, trial.size)), tried.splits, finer.result)
 
 
-def _dense(model: Model, count: int) -> tuple[np.ndarray, float]:
-    """All coefficients, and the intercept."""
-    indices, values, intercept = model
-    coef = np.zeros(count)
+def _single(intercepts: np.ndarray) -> Any:
+    return intercepts if len(intercepts) > 1 else intercepts[0]
+
+
+def _dense(model: Model, count: int) -> Linear:
+    """All coefficients."""
+    indices, values, intercepts, thresholds = model
+    coef = np.zeros(count * len(intercepts))
     coef[indices] = values
-    return coef, intercept
+    return Linear(coef, intercepts, thresholds)

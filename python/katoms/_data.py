@@ -212,6 +212,27 @@ def target_of(y: Any, estimator: Any) -> np.ndarray:
     return aligned(np.ascontiguousarray(target))
 
 
+def several_columns(y: Any) -> bool:
+    """Whether a target has more than one column."""
+    shape = getattr(y, "shape", None)
+    shape = np.asarray(y).shape if shape is None and y is not None else shape
+    return shape is not None and len(shape) == 2 and shape[1] > 1
+
+
+def responses_of(y: Any) -> np.ndarray:
+    """Several targets of numbers, a column for each."""
+    values = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
+    if np.iscomplexobj(values):
+        raise InvalidInputError("Complex data not supported\nA response is one real number for each row.")
+    columns = [numbers_in(column) for column in values.T]
+    wrong = next((at for at, column in enumerate(columns) if column is None or np.isnan(column).any()), None)
+    if wrong is not None:
+        raise InvalidInputError(
+            f"column {wrong} of y (counted from 0) holds NaN, or what is no number; leave such rows out"
+        )
+    return np.ascontiguousarray(np.column_stack(columns), dtype=np.float64)
+
+
 def weights_of(sample_weight: Any, rows: int) -> np.ndarray | None:
     """One weight for each row; None for equal ones."""
     if sample_weight is None:
@@ -222,7 +243,15 @@ def weights_of(sample_weight: Any, rows: int) -> np.ndarray | None:
 
 
 def classes_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The two classes, and which rows have the second."""
+    """The classes, and the place of each row's among them."""
+    _check_labels(labels)
+    classes, places = np.unique(plain_labels(labels), return_inverse=True)
+    if len(classes) == 1:
+        raise InvalidInputError(f"y has only one class, {classes[0]!r}; two are needed to tell them apart")
+    return classes, places
+
+
+def _check_labels(labels: np.ndarray) -> None:
     if labels.dtype.kind == "f":
         if not np.isfinite(labels).all():
             row = int(np.flatnonzero(~np.isfinite(labels))[0])
@@ -238,15 +267,31 @@ def classes_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         raise InvalidInputError(f"y has no class at row {missing[0]} (counted from 0); leave such rows out")
     if labels.dtype.kind == "O" and len({isinstance(label, str) for label in labels.tolist()}) > 1:
         raise InvalidInputError("y mixes text and numbers; write all classes as text, or all as numbers")
-    classes, places = np.unique(plain_labels(labels), return_inverse=True)
-    if len(classes) == 1:
-        raise InvalidInputError(f"y has only one class, {classes[0]!r}; two are needed to tell them apart")
-    if len(classes) > 2:
+
+
+def ordered_classes_of(y: Any, labels: np.ndarray, ordinal: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The classes in their order, and the place of each row's among them."""
+    classes, places = classes_of(labels)
+    if ordinal is True:
+        known = getattr(getattr(y, "cat", None), "categories", None)
+        if known is not None and y.cat.ordered:
+            ordinal = [label for label in known if label in set(classes.tolist())]
+        elif classes.dtype.kind in "OUS":
+            raise InvalidInputError(
+                f"ordinal=True, but the classes are words ({', '.join(map(str, classes[:4]))}), whose order nobody knows; "
+                "give it from low to high, such as ordinal=['low', 'medium', 'high'], or an ordered categorical of pandas"
+            )
+        else:
+            return classes, places
+    order = list(ordinal)
+    absent = [label for label in classes.tolist() if label not in order]
+    if absent:
         raise InvalidInputError(
-            "Only binary classification is supported. The type of the target is multiclass. "
-            f"y has {len(classes)} classes; sklearn.multiclass.OneVsRestClassifier makes one model for each."
+            f"ordinal lists {order}, but y has the class {absent[0]!r} as well; list every class, low to high"
         )
-    return classes, places == 1
+    order = [label for label in order if label in classes.tolist()]
+    place = {label: at for at, label in enumerate(order)}
+    return np.array(order, dtype=classes.dtype), np.array([place[label] for label in classes.tolist()])[places]
 
 
 def plain_labels(labels: Any) -> Any:
@@ -258,21 +303,22 @@ def plain_labels(labels: Any) -> Any:
 
 
 def weighted_by_class(
-    weights: np.ndarray | None, class_weight: Any, classes: np.ndarray, is_second: np.ndarray
+    weights: np.ndarray | None, class_weight: Any, classes: np.ndarray, places: np.ndarray
 ) -> np.ndarray | None:
     """The weights of rows times those of their classes, as scikit-learn has them."""
     if class_weight is None:
         return weights
-    if weights is not None and len(weights) != len(is_second):
+    places = places.astype(int)
+    if weights is not None and len(weights) != len(places):
         raise InvalidInputError(
-            f"Sample weights have length {len(weights)}; one for each of {len(is_second)} rows is needed"
+            f"Sample weights have length {len(weights)}; one for each of {len(places)} rows is needed"
         )
     if isinstance(class_weight, str) and class_weight == "balanced":
-        rows = np.ones(len(is_second)) if weights is None else weights
-        counts = np.array([rows[is_second == 0].sum(), rows[is_second == 1].sum()])
+        rows = np.ones(len(places)) if weights is None else weights
+        counts = np.bincount(places, weights=rows, minlength=len(classes))
         if not (counts > 0).all():
             raise InvalidInputError("class_weight is 'balanced', but the rows of one class have no weight")
-        of_class = rows.sum() / (2 * counts)
+        of_class = rows.sum() / (len(classes) * counts)
     elif isinstance(class_weight, dict):
         of_class = np.array([float(class_weight.get(label, 1.0)) for label in classes.tolist()])
         unknown = [key for key in class_weight if key not in classes.tolist()]
@@ -282,5 +328,5 @@ def weighted_by_class(
         raise InvalidInputError(
             f"class_weight is {class_weight!r}; give 'balanced', a dictionary of weights by class, or None"
         )
-    of_row = of_class[is_second.astype(int)]
+    of_row = of_class[places]
     return of_row if weights is None else weights * of_row

@@ -71,3 +71,16 @@ def _sparse(design: Design, filling: Filling) -> tuple[tuple, tuple[int, int]]:
         np.concatenate([np.where(is_hole, filling.means[column], values), *(np.ones(len(rows)) for rows in holes)]),
     )
     return matrix, shape
+
+
+class Linear(NamedTuple):
+    """Coefficients of all outputs, one output after the other, a constant for each, and thresholds of ordered classes."""
+
+    coef: np.ndarray
+    intercepts: np.ndarray
+    thresholds: np.ndarray | None = None
+
+    @property
+    def rows(self) -> np.ndarray:
+        """The coefficients, a row for each output."""
+        return self.coef.reshape(len(self.intercepts), -1)

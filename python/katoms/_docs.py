@@ -36,6 +36,40 @@ groups : list, array, dict, callable or str, default=None
     names have before the first one is their group.
 """
 
+LOSS = """
+loss : {"squared_error", "huber", "quantile", "poisson", "gamma", "negative_binomial"}, default="squared_error"
+    What is minimised. "squared_error": the mean, and several responses at once where y has several columns. "huber": the mean
+    but for outliers. "quantile": the ``quantile`` of y. "poisson": counts. "gamma": positive amounts whose deviation grows with
+    their mean. "negative_binomial": counts that vary more than Poisson's. The last three are means with a logarithmic link,
+    and take an ``offset`` or ``exposure`` in :meth:`fit`.
+quantile : float, default=0.5
+    The quantile that ``loss="quantile"`` predicts.
+smoothing : float or None, default=None
+    The width over which the kink of the quantile's loss is smoothed, in units of y. None: a twentieth of the robust standard
+    deviation of y.
+delta : float or None, default=None
+    From where on residuals count in proportion with ``loss="huber"``, in units of y. None: 1.345 robust standard deviations of
+    the residuals, estimated with the model.
+dispersion : float or None, default=None
+    α of the variance μ + αμ² with ``loss="negative_binomial"``. None: the likeliest, estimated with the model.
+"""
+
+TIES = """
+ties : {"efron", "breslow"}, default="efron"
+    How events at the same time share the rows at risk.
+"""
+
+FITTED_INTERCEPT = """intercept_ : {intercept}
+    The constant.
+"""
+
+FITTED_SURVIVAL = """
+unique_times_ : ndarray
+    The times of events, rising.
+strata_ : ndarray
+    The strata, where the fit had some.
+"""
+
 RIDGE = """
 l2 : float, default=0.0
     Weight of ``½·l2·‖coef‖²`` beside the loss (half the sum of squares, or the negative log-likelihood), for the
@@ -69,8 +103,12 @@ missing : {"error", "mean", "indicator"}, default="error"
 """
 
 CLASS_WEIGHT = """
+ordinal : bool or list, default=False
+    Whether the classes have an order: the log-odds of a class of at most c are then ``thresholds_[c]`` less one score
+    (proportional odds). True: the order of numbers, or that of an ordered categorical of pandas. Of words, the list of
+    classes from low to high.
 class_weight : {"balanced"}, dict or None, default=None
-    Weights of the classes, which multiply those of the rows. "balanced" gives both classes the same weight in all.
+    Weights of the classes, which multiply those of the rows. "balanced" gives all classes the same weight.
 """
 
 METHOD = """
@@ -175,8 +213,10 @@ path_ : Path
 """
 
 FITTED_CLASSES = """
-classes_ : ndarray of shape (2,)
-    The classes; the model tells the probability of the second.
+classes_ : ndarray of shape (n_classes,)
+    The classes. Of two, the model tells the log-odds of the second; of more, a score of each, and these add up to 0.
+thresholds_ : ndarray of shape (n_classes - 1,)
+    With ``ordinal``, where the score of a row passes from each class to the next.
 """
 
 FITTED_GROUPS = """
@@ -202,6 +242,11 @@ fold_of_row_ : ndarray of int or None
 
 
 SPARSE = Parts([SIZE, GROUPS, RIDGE, COLUMNS, METHOD, CRITERION, WARM, WORK], [FITTED, FITTED_GROUPS, FITTED_PATH])
+FITTED_LOSS = """
+dispersion_, delta_, smoothing_ : float
+    What was given, taken or estimated, where the loss has it.
+"""
+
 SPARSE_CV = Parts([SIZES, GROUPS, RIDGES, FOLDS, COLUMNS, WORK], [FITTED_FOLDS, FITTED, FITTED_GROUPS])
 
 
@@ -303,6 +348,21 @@ cv_results_ : dict of str to ndarray
 COMPLETION = Parts([RANK, CENTRING, RUN, TIME, THREADS], [FITTED_MATRIX])
 COMPLETION_CV = Parts([RANKS, CENTRING, RUN, TIME, THREADS], [FITTED_RANKS, FITTED_MATRIX])
 RECOVERY = Parts([RUN, TIME, THREADS], [])
+
+
+def of_numbers(parts: Parts) -> Parts:
+    """The same for numbers."""
+    size, *rest = parts.parameters
+    return parts._replace(parameters=[size, LOSS, *rest], attributes=[*parts.attributes, FITTED_LOSS])
+
+
+def of_survival(parts: Parts) -> Parts:
+    """The same for times until an event."""
+    size, *rest = parts.parameters
+    columns = COLUMNS[COLUMNS.index("standardize :") :]
+    rest = [columns if part is COLUMNS else part for part in rest]
+    attributes = [part.replace(FITTED_INTERCEPT, "") for part in parts.attributes]
+    return Parts([size, TIES, *rest], [*attributes, FITTED_SURVIVAL])
 
 
 def of_classes(parts: Parts) -> Parts:

@@ -12,7 +12,7 @@ import numpy as np
 from katoms import _katoms
 from katoms._columns import columns_of, filling_of
 from katoms._data import check_same_features, design_of, is_sparse, run_kernel, target_of, weights_of
-from katoms._design import Design, Filling
+from katoms._design import Design, Filling, Linear
 from katoms._estimator import GivesFrames, TakesWeights
 from katoms._model_file import Loaded, save
 from katoms._names import coefficient_names, feature_names_out
@@ -47,7 +47,6 @@ class Chosen(NamedTuple):
 class LinearModel(TakesWeights, GivesFrames, Working):
     """A linear predictor made of k features or groups."""
 
-    _loss: ClassVar[str]
     _loaded: ClassVar[Loaded]
 
     support_size: Any = None
@@ -71,7 +70,9 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         filling = filling_of(design, self.missing)
         return design if filling is None else filling.fill(design)
 
-    def _finish(self, design: Design, problem: dict[str, Any], size: int, start: Any, chosen: Chosen | None) -> None:
+    def _finish(
+        self, design: Design, problem: dict[str, Any], size: int, start: Linear | None, chosen: Chosen | None
+    ) -> None:
         """Fit the model of one size, and keep what there is to know about it.
 
         `chosen` is None where the size was given. Where it was chosen, `start` is the model that was judged: it is
@@ -82,10 +83,14 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         if chosen is not None and problem["bounds"] is None:
             method = "accelerated-iht"
         effort = str(getattr(self, "effort", "default")) if chosen is None else "default"
-        question = {"support_size": size, "method": method, "effort": effort, "start": start}
+        begin = None if start is None else (start.coef, start.intercepts.tolist())
+        question = {"support_size": size, "method": method, "effort": effort, "start": begin}
         result = run_kernel(_katoms.fit, design, problem, work, question)
-        self._keep_model(design, size, result["coef"], result["intercept"])
-        self.standardized_coef_ = result["standardized"]
+        nuisance = result["nuisance"]
+        self._keep_model(design, size, Linear(result["coef"], result["intercepts"], nuisance.get("thresholds")))
+        self._keep_nuisance(nuisance)
+        standardized = Linear(result["standardized"], result["intercepts"]).rows
+        self.standardized_coef_ = standardized if len(standardized) > 1 else standardized[0]
         self._keep_run(result)
         self.n_reads_ = result["reads"]
         self.n_columns_read_ = result["columns"]
@@ -101,13 +106,17 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         self._raise_if_ended(result)
         self._warn_unless_converged("raise max_iter or tol, or scale the features")
 
-    def _keep_model(self, design: Design, size: int, coef: np.ndarray, intercept: float) -> None:
+    def _keep_nuisance(self, nuisance: dict[str, Any]) -> None:
+        """Keep what a model has besides coefficients."""
+
+    def _keep_model(self, design: Design, size: int, model: Linear) -> None:
         self.n_samples_fit_ = design.shape[0]
         self._keep_features(design.inputs, None if design.names is None else design.names[: design.inputs])
         self.support_size_ = size
-        self.support_ = np.flatnonzero(coef)
-        is_double = design.dtype is np.float64
-        self._keep_coefficients(coef.astype(design.dtype), intercept if is_double else design.dtype(intercept))
+        self.support_ = np.flatnonzero(model.rows.any(axis=0))
+        self._keep_coefficients(
+            Linear(model.coef.astype(design.dtype), model.intercepts.astype(design.dtype), model.thresholds)
+        )
         for name in ("means_", "missing_features_", "_loaded"):
             vars(self).pop(name, None)
         if design.filling is not None:
@@ -123,14 +132,18 @@ class LinearModel(TakesWeights, GivesFrames, Working):
                 vars(self).pop(name, None)
             self._raise_if_ended(result)
 
-    def _keep_coefficients(self, coef: np.ndarray, intercept: float) -> None:
-        self.coef_: np.ndarray = coef
+    def _keep_coefficients(self, model: Linear) -> None:
+        several = len(model.intercepts) > 1
+        self.coef_: np.ndarray = model.rows if several else model.coef
         # A number here, and an array where classes are told apart, as in scikit-learn.
-        self.intercept_: Any = intercept
+        is_double = model.intercepts.dtype == np.float64
+        single = float(model.intercepts[0]) if is_double else model.intercepts[0]
+        self.intercept_: Any = model.intercepts if several else single
 
-    def _linear_part(self) -> tuple[np.ndarray, float]:
-        """The coefficients as a vector, and the intercept as a number, in double precision."""
-        return np.ravel(self.coef_).astype(np.float64), float(np.ravel(self.intercept_)[0])
+    def _linear_part(self) -> Linear:
+        """The coefficients and the intercepts, in double precision."""
+        intercepts = np.atleast_1d(np.asarray(self.intercept_, dtype=np.float64))
+        return Linear(np.ravel(self.coef_).astype(np.float64), intercepts)
 
     # What the kernels are asked for.
 
@@ -138,8 +151,12 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         self._target_name = str(getattr(y, "name", None) or "y")
         return target_of(y, self)
 
-    def _weights(self, sample_weight: Any, target: np.ndarray) -> np.ndarray | None:
-        return weights_of(sample_weight, len(target))
+    def _weights(self, sample_weight: Any, rows: int) -> np.ndarray | None:
+        return weights_of(sample_weight, rows)
+
+    def _response(self, target: np.ndarray, weights: np.ndarray | None) -> dict[str, Any]:
+        """What is predicted, as the kernels take it."""
+        raise NotImplementedError
 
     def _members(self, design: Design) -> tuple[list[list[int]] | None, list[str]]:
         """Groups, where there are some, and what atoms are called; no names stand for ``x0``, ``x1``, ..."""
@@ -150,13 +167,13 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         indicated = () if design.filling is None else design.filling.indicated
         return with_indicators(members, indicated, design.inputs), called
 
-    def _problem(self, design: Design, target: np.ndarray, weights: np.ndarray | None) -> dict[str, Any]:
+    def _problem(self, design: Design, y: Any, sample_weight: Any) -> dict[str, Any]:
+        target = self._target(y)
+        response = self._response(target, self._weights(sample_weight, design.shape[0]))
         groups, _ = self._members(design)
         always = features_of(self.always_select, design.names, design.shape[1], "always_select")
         return {
-            "loss": self._loss,
-            "target": target,
-            "weights": weights,
+            "response": response,
             "groups": groups,
             "always": always,
             "bounds": bounds_of(self.bounds, self.positive, design),
@@ -195,12 +212,15 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         return Filling(self.means_, self.missing_features_).fill(design)
 
     def _linear(self, X: Any) -> np.ndarray:
-        """The linear predictions, in double precision, and the precision in which they are told."""
+        """The linear predictions, in the precision of the data: a column for each of several outputs."""
         self._check_fitted()
         if hasattr(self, "_loaded"):
             return self._loaded.predict(X)[0]
         design = self._seen(X)
-        return run_kernel(_katoms.predict, design, *self._linear_part()).astype(design.dtype, copy=False)
+        model = self._linear_part()
+        result = run_kernel(_katoms.predict, design, model.coef, model.intercepts.tolist())
+        result = result.astype(design.dtype, copy=False)
+        return result if len(model.intercepts) == 1 else result.reshape(len(model.intercepts), -1).T
 
     def coef(self, support_size: int | None = None) -> np.ndarray:
         """The coefficients of a size that was tried (with the chosen ridge); without a size, of the chosen model.

@@ -13,7 +13,7 @@ import numpy as np
 from katoms import _katoms
 from katoms._columns import is_frame, is_missing, not_finite, numbers_in
 from katoms._data import check_shape, design_of, is_sparse
-from katoms._design import MISSING_LEVEL, Design
+from katoms._design import MISSING_LEVEL, Design, Linear
 from katoms._names import names_or_numbers
 from katoms.exceptions import InvalidInputError
 
@@ -35,17 +35,17 @@ def save(model: Any, path: Any) -> None:
 
 
 def _fields(model: Any) -> dict[str, Any]:
-    coef, intercept = model._linear_part()
+    coef, intercepts, _ = model._linear_part()
     features = [_feature(model, j) for j in model.support_.tolist()]
     standardized, means = model.standardized_coef_, _means(model)
     return {
         "schema": SCHEMA,
         "katoms": _katoms.__version__,
         "command": f"Python: {model!r}",
-        "loss": model._loss,
+        "loss": _loss(model),
         "k": int(model.support_size_),
         "target": _target(model),
-        "intercept": intercept,
+        "intercept": float(intercepts[0]),
         "coefficients": [
             {**feature, "value": float(coef[j]), "standardized": float(standardized[j]), "mean": means(j)}
             for j, feature in zip(model.support_.tolist(), features)
@@ -63,6 +63,12 @@ def _fields(model: Any) -> dict[str, Any]:
         # A checksum would take the data, which nobody keeps.
         "data": {"rows": int(model.n_samples_fit_), "columns": coef.shape[0], "checksum": ""},
     }
+
+
+def _loss(model: Any) -> str:
+    if hasattr(model, "classes_"):
+        return "logistic"
+    return "squares"
 
 
 def _feature(model: Any, j: int) -> dict[str, Any]:
@@ -254,7 +260,7 @@ def restore(model: Any, loaded: Loaded) -> Any:
     model.support_size_, model.support_ = fields["k"], support
     if fields["loss"] == "logistic":
         model._classes_to_be = _classes(fields["target"])
-    model._keep_coefficients(coef, fields["intercept"])
+    model._keep_coefficients(Linear(coef, np.array([fields["intercept"]])))
     model.standardized_coef_ = standardized
     model.objective_, model.status_ = fields["objective"], fields["status"]
     model.chosen_groups_ = fields["atoms"]

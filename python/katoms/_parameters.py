@@ -136,6 +136,15 @@ def _infinite(bound: Any, sign: int) -> Any:
     return sign * np.inf if bound is None else bound
 
 
+def above_zero_of(value: Any, what: str) -> float | None:
+    """A number above 0, or None."""
+    if value is None:
+        return None
+    if not isinstance(value, numbers.Real) or not 0 < float(value) < np.inf:
+        raise InvalidInputError(f"{what} is {value!r}; it must be a finite number above 0, or None")
+    return float(value)
+
+
 def features_of(listed: Any, names: np.ndarray | None, count: int, what: str) -> list[int]:
     """Indices of features that are listed by name, by index or by a mask."""
     if listed is None:

@@ -135,10 +135,11 @@ class Path:
         The sizes.
     coefs : Coefficients of shape (n_sizes, n_features)
         The coefficients of each model, in the units of the data: ``coefs[i]``, ``coefs.tocsr()`` or ``coefs.toarray()``.
+        Those of several responses or classes stand one after the other.
     standardized_coefs : Coefficients of shape (n_sizes, n_features)
         What a standard deviation of each feature does.
     intercepts : ndarray of shape (n_sizes,)
-        Their intercepts.
+        Their intercepts; of several responses or classes a column for each.
     supports : list of ndarray
         The features of each model.
     losses, objectives : ndarray of shape (n_sizes,)
@@ -158,10 +159,13 @@ class Path:
     def __init__(self, result: dict[str, Any], n_features: int, feature_names: np.ndarray | None = None):
         models = result["models"]
         self.support_sizes = np.array([model["support_size"] for model in models])
-        self.coefs = Coefficients([model["coef"] for model in models], n_features)
-        self.standardized_coefs = Coefficients([model["standardized"] for model in models], n_features)
-        self.intercepts = np.array([model["intercept"] for model in models])
-        self.supports = [indices for indices, _ in (model["coef"] for model in models)]
+        outputs = len(models[0]["intercepts"])
+        self.coefs = Coefficients([model["coef"] for model in models], outputs * n_features)
+        self.standardized_coefs = Coefficients([model["standardized"] for model in models], outputs * n_features)
+        self.intercepts = np.array([model["intercepts"] for model in models])
+        if outputs == 1:
+            self.intercepts = self.intercepts[:, 0]
+        self.supports = [np.unique(indices % n_features) for indices, _ in (model["coef"] for model in models)]
         self.chosen = [model["chosen"] for model in models]
         self.losses = np.array([model["loss"] for model in models])
         self.objectives = np.array([model["objective"] for model in models])

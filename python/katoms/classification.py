@@ -1,4 +1,4 @@
-"""Logistic regression of two classes with k features or k groups."""
+"""Classes told apart by k features or k groups: two of them, more, or some in an order."""
 
 from __future__ import annotations
 
@@ -11,58 +11,88 @@ import numpy as np
 from katoms import _docs, _katoms
 from katoms._criterion import ByCriterion
 from katoms._cv import Validated
-from katoms._data import classes_of, column_of, weighted_by_class, weights_of
+from katoms._data import classes_of, column_of, ordered_classes_of, weighted_by_class, weights_of
+from katoms._design import Linear
 from katoms._docs import documented
 from katoms._estimator import ALIASES, accepts_aliases
 from katoms._linear import LinearModel
+from katoms._response import response_of
 from katoms._splits import Split
 from katoms._work import warn
 from katoms.exceptions import InvalidInputError
 
-_WORDS = {"shape": "(1, n_features)", "intercept": "ndarray of shape (1,)"}
+_WORDS = {
+    "shape": "(1, n_features), or (n_classes, n_features) for more than two classes",
+    "intercept": "ndarray of shape (1,) or (n_classes,)",
+}
 
 
 @dataclass(eq=False, repr=False)
 class Classifier(LinearModel):
-    """Logistic regression of two classes."""
-
-    _loss = "logistic"
+    """Logistic regression of two classes, or of more, in an order or not."""
 
     _: KW_ONLY
+    ordinal: Any = False
     class_weight: Any = None
+
+    def _is_ordinal(self) -> bool:
+        return self.ordinal is not False and self.ordinal is not None
 
     def _target(self, y: Any) -> np.ndarray:
         self._target_name = str(getattr(y, "name", None) or "y")
-        self._classes_to_be, is_second = classes_of(column_of(y, self))
-        return is_second.astype(np.float64)
+        column = column_of(y, self)
+        if self._is_ordinal():
+            self._classes_to_be, places = ordered_classes_of(y, column, self.ordinal)
+        else:
+            self._classes_to_be, places = classes_of(column)
+        return places.astype(np.float64)
 
-    def _weights(self, sample_weight: Any, target: np.ndarray) -> np.ndarray | None:
-        weights = super()._weights(sample_weight, target)
-        return weighted_by_class(weights, self.class_weight, self._classes_to_be, target)
+    def _response(self, target: np.ndarray, weights: np.ndarray | None) -> dict[str, Any]:
+        count = len(self._classes_to_be)
+        self._warn_of_single_rows(target)
+        weights = weighted_by_class(weights, self.class_weight, self._classes_to_be, target)
+        name = "ordinal" if self._is_ordinal() else "logistic" if count == 2 else "multinomial"
+        return response_of(name, target, weights=weights, count=count)
 
-    def _check_splits(self, splits: list[Split], target: np.ndarray) -> None:
+    def _warn_of_single_rows(self, target: np.ndarray) -> None:
+        counts = np.bincount(target.astype(int), minlength=len(self._classes_to_be))
+        for place in np.flatnonzero(counts == 1)[:5]:
+            row = int(np.flatnonzero(target == place)[0])
+            warn(
+                f"{type(self).__name__}: class {self._classes_to_be[place]!r} has one row only, row {row} (counted from 0): "
+                "what is said of it rests on that row; join it with another class, or leave the row out",
+                UserWarning,
+            )
+
+    def _check_splits(self, splits: list[Split], response: dict[str, Any]) -> None:
+        target = response["target"]
         for at, split in enumerate(splits):
             if len(np.unique(target[split.train])) < 2:
                 raise InvalidInputError(
                     f"split {at} of cv trains on one class alone; two are needed to tell them apart"
                 )
 
-    def _keep_coefficients(self, coef: np.ndarray, intercept: float) -> None:
+    def _keep_coefficients(self, model: Linear) -> None:
         self.classes_ = vars(self).pop("_classes_to_be")
-        self.coef_, self.intercept_ = coef.reshape(1, -1), np.array([intercept])
+        self.coef_, self.intercept_ = model.rows, model.intercepts
+        vars(self).pop("thresholds_", None)
+        if model.thresholds is not None:
+            self.thresholds_ = model.thresholds
 
     def _warn_unless_converged(self, advice: str) -> None:
         if self.status_ != "separated":
             super()._warn_unless_converged(advice)
             return
-        zero, one = self.classes_
+        *others, last = (str(label) for label in self.classes_)
+        told = f"{last} from {others[0]}" if len(others) == 1 else f"{', '.join(others)} and {last} apart"
         warn(
-            f"{type(self).__name__}: complete separation: this model tells {one} from {zero} without an error on the rows "
+            f"{type(self).__name__}: complete separation: this model tells {told} without an error on the rows "
             "of the fit, so larger coefficients always fit better and these are no estimates; give an l2, such as 1.0"
         )
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """The log-odds of the second class.
+        """The log-odds of the second of two classes; of more, a score for each; of classes in an order, where a row stands
+        beside ``thresholds_``.
 
         Parameters
         ----------
@@ -70,28 +100,32 @@ class Classifier(LinearModel):
 
         Returns
         -------
-        ndarray of shape (n_samples,)
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
         return self._linear(X)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The probabilities of both classes, in the order of ``classes_``."""
-        return self._of_both_classes(_katoms.probabilities, X)
+        """The probabilities of the classes, in the order of ``classes_``."""
+        return self._of_classes(_katoms.probabilities, X)
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """The logarithms of the probabilities."""
-        result = self._of_both_classes(_katoms.log_probabilities, X)
+        result = self._of_classes(_katoms.log_probabilities, X)
         # Single precision takes what is nearly certain for 1, and its logarithm is then 0.
         return result if result.dtype == np.float64 else np.where(self.predict_proba(X) == 1, np.float32(0), result)
 
-    def _of_both_classes(self, function: Callable[[np.ndarray], np.ndarray], X: Any) -> np.ndarray:
+    def _of_classes(self, function: Callable[..., np.ndarray], X: Any) -> np.ndarray:
         linear = self.decision_function(X)
-        return function(linear.astype(np.float64)).reshape(-1, 2).astype(linear.dtype, copy=False)
+        result = function(np.ravel(linear).astype(np.float64), len(self.classes_), getattr(self, "thresholds_", None))
+        return result.reshape(len(linear), -1).astype(linear.dtype, copy=False)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The more probable class of each row."""
-        is_second = self.decision_function(X) > 0
-        return self.classes_[is_second.astype(int)]
+        """The most probable class of each row."""
+        if hasattr(self, "thresholds_"):
+            return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        linear = self.decision_function(X)
+        place = linear.argmax(axis=1) if linear.ndim == 2 else (linear > 0).astype(int)
+        return self.classes_[place]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows whose class is predicted."""
@@ -101,14 +135,14 @@ class Classifier(LinearModel):
     def __sklearn_tags__(self):
         from sklearn.utils import ClassifierTags
 
-        return self._tags(estimator_type="classifier", classifier_tags=ClassifierTags(multi_class=False))
+        return self._tags(estimator_type="classifier", classifier_tags=ClassifierTags(multi_class=True))
 
 
 @accepts_aliases(**ALIASES)
 @documented(_docs.of_classes(_docs.SPARSE), **_WORDS)
 @dataclass(eq=False, repr=False)
 class SparseClassifier(Classifier, ByCriterion):
-    """Logistic regression of two classes with at most k features, or k groups.
+    """Logistic regression of two or more classes with at most k features, or k groups.
 
     Parameters
     ----------
@@ -134,6 +168,14 @@ class SparseClassifier(Classifier, ByCriterion):
     array([ 7, 42])
     >>> model.classes_.tolist()
     ['ill', 'well']
+
+    More than two classes share the features; ``ordinal=True`` takes their order into account:
+
+    >>> y = np.digitize(3 * X[:, 7] - 2 * X[:, 42] + rng.logistic(size=300), [-3, 0, 3])
+    >>> SparseClassifier(support_size=2).fit(X, y).coef_.shape
+    (4, 500)
+    >>> SparseClassifier(support_size=2, ordinal=True).fit(X, y).thresholds_.shape
+    (3,)
     """
 
 
@@ -141,7 +183,7 @@ class SparseClassifier(Classifier, ByCriterion):
 @documented(_docs.of_classes(_docs.SPARSE_CV), **_WORDS)
 @dataclass(eq=False, repr=False)
 class SparseClassifierCV(Classifier, Validated):
-    """Logistic regression of two classes with at most k features, or k groups; k is chosen on rows held out.
+    """Logistic regression of two or more classes with at most k features, or k groups; k is chosen on rows held out.
 
     Parameters
     ----------

@@ -11,9 +11,19 @@ from katoms._parameters import whole_of
 from katoms._results import Path
 from katoms.classification import SparseClassifier
 from katoms.exceptions import InvalidInputError
-from katoms.regression import SparseRegressor
+from katoms.regression import _LOSSES, SparseRegressor
+from katoms.survival import SparseCox
 
-_LOSSES = {"squares": SparseRegressor, "logistic": SparseClassifier}
+#: Losses that are no parameter of :class:`SparseRegressor`.
+_ESTIMATORS: dict[str, Any] = {
+    "logistic": lambda **parameters: SparseClassifier(**parameters),
+    "ordinal": lambda **parameters: SparseClassifier(ordinal=True, **parameters),
+    "cox": lambda **parameters: SparseCox(**parameters),
+}
+
+
+#: What a fit may know of rows besides their weight.
+_KNOWN = ("offset", "exposure", "strata", "entry")
 
 
 def path(
@@ -21,7 +31,7 @@ def path(
     y: Any,
     support_sizes: Any = None,
     *,
-    loss: str = "squares",
+    loss: str = "squared_error",
     sample_weight: Any = None,
     **parameters: Any,
 ) -> Path:
@@ -34,10 +44,12 @@ def path(
     support_sizes : sequence of int, optional
         The sizes; 0 is the model without features. None stands for 0 on, while ``ic_type`` prefers larger models and can
         be trusted with as many rows and columns.
-    loss : {"squares", "logistic"}, default="squares"
+    loss : str, default="squared_error"
+        One of those of :class:`SparseRegressor`, or "logistic" (two or more classes), "ordinal" or "cox".
     sample_weight : array of shape (n_samples,), optional
     **parameters
-        As in :class:`SparseRegressor`: ``groups``, ``l2``, ``fit_intercept``, ``standardize``, ``always_select``, ...
+        As in :class:`SparseRegressor`: ``groups``, ``l2``, ``fit_intercept``, ``standardize``, ``always_select``, ...; and
+        what :meth:`fit` takes besides: ``offset``, ``exposure``, for survival ``strata`` and ``entry``.
 
     Returns
     -------
@@ -53,9 +65,15 @@ def path(
     >>> found.best("ebic"), found.supports[1]
     (2, array([ 7, 42]))
     """
-    if loss not in _LOSSES:
-        raise InvalidInputError(f"loss is {loss!r}; it must be 'squares' or 'logistic'")
-    model = _LOSSES[loss](support_size=support_sizes, **parameters)
+    known = {name: parameters.pop(name) for name in _KNOWN if name in parameters}
+    if loss in _ESTIMATORS:
+        model = _ESTIMATORS[loss](support_size=support_sizes, **parameters)
+    elif loss in _LOSSES:
+        model = SparseRegressor(support_size=support_sizes, loss=loss, **parameters)
+    else:
+        right = ", ".join(repr(name) for name in (*_LOSSES, *_ESTIMATORS))
+        raise InvalidInputError(f"loss is {loss!r}; it must be one of {right}")
+    model._known = known
     return model._path(X, y, sample_weight)
 
 

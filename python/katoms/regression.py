@@ -1,8 +1,8 @@
-"""Least squares with k features or k groups."""
+"""Numbers predicted by k features or k groups: least squares, and losses for outliers, quantiles, counts and amounts."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -10,23 +10,59 @@ import numpy as np
 from katoms import _docs, _katoms
 from katoms._criterion import ByCriterion
 from katoms._cv import Validated
-from katoms._data import target_of, weights_of
+from katoms._data import numbers_of, responses_of, several_columns, target_of, weights_of
 from katoms._docs import documented
 from katoms._estimator import ALIASES, accepts_aliases
 from katoms._linear import LinearModel
+from katoms._parameters import above_zero_of
+from katoms._response import response_of
+from katoms.exceptions import InvalidInputError
 
-_WORDS = {"shape": "(n_features,)", "intercept": "float"}
+_WORDS = {
+    "shape": "(n_features,), or (n_responses, n_features) where y has several columns",
+    "intercept": "float, or ndarray of shape (n_responses,)",
+}
+
+#: The losses, and what the kernels call them.
+_LOSSES = {
+    "squared_error": "squares",
+    "huber": "huber",
+    "quantile": "quantile",
+    "poisson": "poisson",
+    "gamma": "gamma",
+    "negative_binomial": "negative_binomial",
+}
+
+#: Losses of a mean whose logarithm is linear in the features.
+_LOG_LINK = ("poisson", "gamma", "negative_binomial")
 
 
+@dataclass(eq=False, repr=False)
 class Regressor(LinearModel):
-    """Least squares."""
+    """A number for each row, or several."""
 
-    _loss = "squares"
+    _: KW_ONLY
+    loss: str = "squared_error"
+    quantile: float = 0.5
+    smoothing: float | None = None
+    delta: float | None = None
+    dispersion: float | None = None
+
+    def _loss_name(self) -> str:
+        if self.loss not in _LOSSES:
+            right = ", ".join(repr(name) for name in _LOSSES)
+            raise InvalidInputError(f"loss is {self.loss!r}; it must be one of {right}")
+        return _LOSSES[self.loss]
 
     def _target(self, y: Any) -> np.ndarray:
-        target = super()._target(y)
+        name = self._loss_name()
+        self._target_name = str(getattr(y, "name", None) or "y")
+        self._notes: list[str] = []
+        if name == "squares" and several_columns(y):
+            return responses_of(y)
+        target = target_of(y, self)
         low, high = target.min(initial=np.inf), target.max(initial=-np.inf)
-        two = low < high and bool(((target == low) | (target == high)).all())
+        two = name == "squares" and low < high and bool(((target == low) | (target == high)).all())
         classifier = type(self).__name__.replace("Regressor", "Classifier")
         note = f"y has two values, {low:g} and {high:g}, fitted here as numbers; {classifier} models the probability of {high:g}"
         self._notes = [note] if two else []
@@ -34,37 +70,86 @@ class Regressor(LinearModel):
             print(f"note: {note}", flush=True)
         return target
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Predict the target.
+    def _response(self, target: np.ndarray, weights: np.ndarray | None) -> dict[str, Any]:
+        name = self._loss_name()
+        known = {what: _numbers_or_none(v, what) for what, v in vars(self).pop("_known", {}).items()}
+        if target.ndim == 2:
+            if any(v is not None for v in known.values()):
+                raise InvalidInputError("offset and exposure go with one response; y has several columns")
+            return response_of("responses", target.T.ravel(), weights=weights, count=target.shape[1])
+        if known.get("exposure") is not None and self.loss not in _LOG_LINK:
+            raise InvalidInputError(
+                f"exposure goes with loss='poisson', 'gamma' or 'negative_binomial'; for loss={self.loss!r} give an offset"
+            )
+        if not 0 < self.quantile < 1:
+            raise InvalidInputError(f"quantile is {self.quantile!r}; it must lie between 0 and 1")
+        parameters = {what: above_zero_of(getattr(self, what), what) for what in ("smoothing", "delta", "dispersion")}
+        return response_of(name, target, weights=weights, quantile=float(self.quantile), **parameters, **known)
+
+    def _keep_nuisance(self, nuisance: dict[str, Any]) -> None:
+        for name in ("dispersion", "delta", "smoothing"):
+            vars(self).pop(f"{name}_", None)
+            if name in nuisance:
+                setattr(self, f"{name}_", nuisance[name])
+
+    def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> np.ndarray:
+        """Predict the target: its mean, or with ``loss="quantile"`` the quantile.
 
         Parameters
         ----------
         X : array, SciPy sparse matrix or frame, of shape (n_samples, n_features)
+        offset : array of shape (n_samples,), optional
+            A known part of the linear prediction. Without one it is 0.
+        exposure : array of shape (n_samples,), optional
+            For a log link: the mean is in proportion to it. Without one it is 1, and the prediction a rate.
 
         Returns
         -------
-        ndarray of shape (n_samples,)
+        ndarray of shape (n_samples,), or (n_samples, n_responses)
         """
-        return self._linear(X)
+        linear = self._linear(X)
+        if offset is not None:
+            linear = linear + numbers_of(offset, "offset").astype(linear.dtype)
+        if self.loss not in _LOG_LINK:
+            if exposure is not None:
+                raise InvalidInputError(f"exposure goes with a log link; loss={self.loss!r} has none")
+            return linear
+        mean = np.exp(linear)
+        return mean if exposure is None else mean * numbers_of(exposure, "exposure").astype(mean.dtype)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """R² of the predictions: 1 is perfect, 0 is what the mean does."""
-        predicted = self.predict(X)
-        return _katoms.r_squared(
-            target_of(y, self), predicted.astype(np.float64), weights_of(sample_weight, len(predicted))
-        )
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None) -> float:
+        """R² of the predictions, or D² with another loss than squares or Huber's: the share of the deviance, for quantiles
+        of the pinball loss, that is explained. 1 is perfect, 0 is what the best constant does."""
+        predicted = self.predict(X, offset=offset, exposure=exposure).astype(np.float64)
+        weights = weights_of(sample_weight, len(predicted))
+        if predicted.ndim == 2:
+            columns = responses_of(y).T
+            return float(np.mean([_katoms.r_squared(y, z, weights) for y, z in zip(columns, predicted.T.copy())]))
+        target = target_of(y, self)
+        if self.loss in ("squared_error", "huber"):
+            return _katoms.r_squared(target, predicted, weights)
+        known = {"quantile": float(self.quantile), "dispersion": getattr(self, "dispersion_", None), "weights": weights}
+        linear = np.log(predicted) if self.loss in _LOG_LINK else predicted
+        return _katoms.explained(response_of(_LOSSES[self.loss], target, **known), linear)
 
     def __sklearn_tags__(self):
         from sklearn.utils import RegressorTags
 
-        return self._tags(estimator_type="regressor", regressor_tags=RegressorTags())
+        tags = self._tags(estimator_type="regressor", regressor_tags=RegressorTags())
+        tags.target_tags.multi_output = self.loss == "squared_error"
+        tags.target_tags.positive_only = self.loss in _LOG_LINK
+        return tags
+
+
+def _numbers_or_none(values: Any, what: str) -> np.ndarray | None:
+    return None if values is None else numbers_of(values, what)
 
 
 @accepts_aliases(**ALIASES)
-@documented(_docs.SPARSE, **_WORDS)
+@documented(_docs.of_numbers(_docs.SPARSE), **_WORDS)
 @dataclass(eq=False, repr=False)
 class SparseRegressor(Regressor, ByCriterion):
-    """Least squares with at most k features, or k groups: minimise ½‖y − Xb − c‖² subject to ‖b‖₀ ≤ k.
+    """Numbers predicted by at most k features, or k groups: by default least squares, ½‖y − Xb − c‖² subject to ‖b‖₀ ≤ k.
 
     Parameters
     ----------
@@ -103,14 +188,43 @@ class SparseRegressor(Regressor, ByCriterion):
     >>> y = X[:, 3] - X[:, 103] + 2 * X[:, 203] + 0.1 * rng.normal(size=200)
     >>> SparseRegressor(support_size=1, groups=groups).fit(X, y).chosen_groups_
     ['3']
+
+    Counts, with a mean of exp(Xb + c):
+
+    >>> counts = rng.poisson(np.exp(0.8 * X[:, 7] - 0.5 * X[:, 42] + 1))
+    >>> SparseRegressor(support_size=2, loss="poisson").fit(X, counts).support_
+    array([ 7, 42])
     """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None):
+        """Find the model.
+
+        Parameters
+        ----------
+        X : array, SciPy sparse matrix, or frame of pandas or polars, of shape (n_samples, n_features)
+            Arrays of float64, float32, float16, int8, uint8 or bool in either order are read where they lie.
+        y : array of shape (n_samples,), or (n_samples, n_responses)
+            Several responses share the features, by least squares.
+        sample_weight : array of shape (n_samples,), optional
+            A row of weight 2 counts as two rows.
+        offset : array of shape (n_samples,), optional
+            A known part of each linear prediction.
+        exposure : array of shape (n_samples,), optional
+            For a log link: how long or how much each row was exposed; its mean is in proportion to it.
+
+        Returns
+        -------
+        self
+        """
+        self._known = {"offset": offset, "exposure": exposure}
+        return super().fit(X, y, sample_weight)
 
 
 @accepts_aliases(**ALIASES)
-@documented(_docs.SPARSE_CV, **_WORDS)
+@documented(_docs.of_numbers(_docs.SPARSE_CV), **_WORDS)
 @dataclass(eq=False, repr=False)
 class SparseRegressorCV(Regressor, Validated):
-    """Least squares with at most k features, or k groups; k is chosen on rows held out.
+    """Numbers predicted by at most k features, or k groups; k is chosen on rows held out.
 
     Parameters
     ----------
@@ -137,3 +251,31 @@ class SparseRegressorCV(Regressor, Validated):
     """
 
     l2: Any = None
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        offset: Any = None,
+        exposure: Any = None,
+    ):
+        """Choose on rows held out, then fit to all rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight, offset, exposure
+            As in :meth:`SparseRegressor.fit`.
+        groups : array of shape (n_samples,), optional
+            The group of each row, for splitters that look at it, such as ``GroupKFold``.
+
+        Returns
+        -------
+        self
+        """
+        if self.scoring is not None and not (offset is None and exposure is None):
+            raise InvalidInputError("scoring does not know of an offset or exposure; leave scoring out, or these")
+        self._known = {"offset": offset, "exposure": exposure}
+        return super().fit(X, y, sample_weight, groups=groups)

@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use katoms::Error;
-use katoms::loss::AnyLoss;
 use katoms::operator::AnyDesign;
 use katoms::select::Preparation;
 use katoms::set::{AnyAtoms, KSparse};
-use katoms_estimate::{Features, logistic, squares};
+use katoms_estimate::{Features, JobLoss, NumberLoss, Response, Values as Observed};
 use katoms_io::{
     Ask, Dataset, DateOrder, Decimal, Genotypes, Loss, MaxUnpacked, Missing, PhenotypeValues, ReadOptions, Source,
     Target, UnknownMembers, Values,
@@ -308,7 +307,7 @@ impl Loaded {
         }
     }
 
-    fn measure(&self) -> Result<AnyLoss> {
+    fn measure(&self) -> Result<JobLoss> {
         let target = self.target()?;
         let (values, first) = (target.values.clone(), target.values.first().copied().unwrap_or(0.0));
         if self.loss == Loss::Squares && values.iter().all(|&v| v == first) {
@@ -316,14 +315,18 @@ impl Loaded {
             bail!("{path}: the target {name} is {first} in every row, so there is nothing to explain");
         }
         let weights = self.dataset.weights.clone();
-        Ok(match self.loss {
-            Loss::Squares => squares(values, weights)?,
-            Loss::Logistic => logistic(values, weights)?,
-        })
+        let observed = match self.loss {
+            Loss::Squares => Observed::Numbers(NumberLoss::Squares, values),
+            Loss::Logistic => {
+                let labels = values.into_iter().map(|value| value as usize).collect();
+                Observed::Classes { labels, count: 2, ordered: false }
+            }
+        };
+        Ok(Response { values: observed, weights, offset: None }.loss()?)
     }
 
     pub fn design(&self, preparation: Preparation) -> Result<AnyDesign<'_>> {
-        Ok(self.dataset.design_for(&self.measure()?, preparation.intercept)?)
+        Ok(self.dataset.design_for(self.measure()?.loss(), preparation.intercept)?)
     }
 
     pub fn features<'a>(&self, design: &'a AnyDesign<'a>, preparation: Preparation) -> Result<Features<'a>> {

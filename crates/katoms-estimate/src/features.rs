@@ -3,12 +3,14 @@
 mod answers;
 mod bounded;
 mod convex;
+mod nuisance;
 mod null;
 mod parts;
 mod path;
 mod sizes;
 mod trained;
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use katoms::driver::{Options, Run, Stop};
@@ -22,23 +24,27 @@ use katoms::space::SparseVec;
 use katoms::{Error, Objective, Outcome};
 
 pub use answers::{Estimate, FitOptions, PathModel, PathModels};
+pub use nuisance::Nuisance;
 pub use sizes::{Edge, sizes_between};
 pub use trained::Trained;
 
 use self::convex::Convex;
 use self::parts::Parts;
+use crate::response::JobLoss;
 use crate::resumed::contained_if_resumed;
 use crate::running::{Part, drive, searched};
 use crate::units::Units;
 use crate::watch::{Phase, Watch};
 
 /// A design, a target, and what a model may be made of.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Features<'a> {
     design: &'a AnyDesign<'a>,
     /// A copy of the design in other units, where its own cannot be computed with.
-    scaled: Option<AnyDesign<'static>>,
+    scaled: Option<Arc<AnyDesign<'static>>>,
     loss: AnyLoss,
+    /// Whether the parameter of the loss is estimated with the model.
+    estimated: bool,
     atoms: AnyAtoms,
     preparation: Preparation,
     bounds: Option<Bounds>,
@@ -65,16 +71,19 @@ impl<'a> Features<'a> {
     /// When design, loss and atoms do not fit together, or the loss or a column cannot be computed with in any unit.
     pub fn new(
         design: &'a AnyDesign<'a>,
-        loss: AnyLoss,
+        loss: impl Into<JobLoss>,
         atoms: AnyAtoms,
         always: Vec<usize>,
         preparation: Preparation,
     ) -> Result<Self, Error> {
         let atoms = atoms.always(always)?;
+        let JobLoss { loss, estimated } = loss.into();
+        let preparation = preparation.suited_to(&loss);
         let (units, loss) = Units::of_loss(&loss, "the target")?;
         let (units, scaled) = units.for_columns(design, &loss, preparation)?;
+        let scaled = scaled.map(Arc::new);
         let preparation = Preparation { ridge: units.scaled_ridge(preparation.ridge)?, ..preparation };
-        Ok(Self { design, scaled, loss, atoms, preparation, bounds: None, units })
+        Ok(Self { design, scaled, loss, estimated, atoms, preparation, bounds: None, units })
     }
 
     /// The same with bounds on the coefficients, in the units of the data; the intercept has none. Models of bounded
@@ -102,6 +111,9 @@ impl<'a> Features<'a> {
 
     fn fitted(&self, k: usize, how: &FitOptions, watch: &mut dyn Watch) -> Result<Estimate, Error> {
         self.check_size(k)?;
+        if self.estimated {
+            return self.fit_estimated(k, how, watch);
+        }
         if k == 0 {
             return self.null_model(how);
         }
@@ -148,20 +160,21 @@ impl<'a> Features<'a> {
 
     fn start(&self, f: &Ready<'_>, how: &FitOptions) -> Result<Option<SparseVec>, Error> {
         let Some(start) = &how.start else { return Ok(None) };
-        let (x, constant) = self.units.scaled_model(start)?;
-        f.operator().from_original(&x, constant).map(Some)
+        let (x, constants) = self.units.scaled_model(start)?;
+        f.operator().from_original(&x, constants[0]).map(Some)
     }
 
     fn estimate(&self, f: &Ready<'_>, set: &Always<AnyAtoms>, outcome: Outcome<SparseVec>) -> Result<Estimate, Error> {
-        let Parts { chosen, coefficients, intercept } = self.parts(f, set, &outcome.point)?;
-        let predicted = predictions(self.computed_with(), &coefficients, intercept);
+        let Parts { chosen, coefficients, intercepts } = self.parts(f, set, &outcome.point)?;
+        let predicted = predictions(self.computed_with(), &coefficients, &intercepts);
         let units = &self.units;
         Ok(Estimate {
+            nuisance: Nuisance::at(&self.loss, &predicted),
             loss: units.loss(self.loss.value(&predicted)),
             null_loss: self.null_loss(),
             chosen,
             standardized: self.standardized(&coefficients),
-            intercept: units.level(intercept),
+            intercepts: units.levels(&intercepts),
             outcome: Outcome {
                 point: units.coefficients(&coefficients)?,
                 objective: units.loss(outcome.objective),
@@ -175,11 +188,12 @@ impl<'a> Features<'a> {
 
     /// Coefficients and intercept of the design that is computed with, within their bounds: units there and back may cost
     /// a last bit.
-    fn to_original(&self, f: &Ready<'_>, x: &SparseVec) -> Result<(SparseVec, f64), Error> {
+    fn to_original(&self, f: &Ready<'_>, x: &SparseVec) -> Result<(SparseVec, Vec<f64>), Error> {
         let (coefficients, intercept) = f.operator().to_original(x);
+        let intercepts = vec![intercept];
         Ok(match self.scaled_bounds()? {
-            Some(bounds) => (bounds.nearest(&coefficients), intercept),
-            None => (coefficients, intercept),
+            Some(bounds) => (bounds.nearest(&coefficients), intercepts),
+            None => (coefficients, intercepts),
         })
     }
 
@@ -188,11 +202,11 @@ impl<'a> Features<'a> {
     }
 
     fn standardized(&self, coefficients: &SparseVec) -> SparseVec {
-        coefficients.map(|j, v| self.units.level(v * self.deviation(j)))
+        coefficients.map(|j, v| self.units.level(v * self.deviation(j % self.design.domain())))
     }
 
     fn computed_with(&self) -> &AnyDesign<'_> {
-        self.scaled.as_ref().unwrap_or(self.design)
+        self.scaled.as_deref().unwrap_or(self.design)
     }
 
     /// How often half-samples choose each atom.
@@ -204,6 +218,9 @@ impl<'a> Features<'a> {
             let needs = "coefficients without bounds: leave the bounds out";
             return Err(Error::Unsuitable { method: "the choice of half-samples", needs });
         }
+        if self.estimated {
+            return self.settled()?.stability(k, pairs, seed);
+        }
         let Preparation { standardize, intercept, ridge } = self.preparation;
         // Half of the rows have half of the loss.
         let options = Stability { pairs, seed, standardize, intercept, ridge: ridge / 2.0, ..Stability::default() };
@@ -212,13 +229,13 @@ impl<'a> Features<'a> {
     }
 
     /// The linear predictions of a model.
-    pub fn predictions(&self, coefficients: &SparseVec, intercept: f64) -> Vec<f64> {
-        predictions(self.design, coefficients, intercept)
+    pub fn predictions(&self, coefficients: &SparseVec, intercepts: &[f64]) -> Vec<f64> {
+        predictions(self.design, coefficients, intercepts)
     }
 
     fn deviation(&self, column: usize) -> f64 {
         let Ok(unit) = SparseVec::new(self.design.domain(), vec![column], vec![1.0]) else { return 0.0 };
-        let values = predictions(self.computed_with(), &unit, 0.0);
+        let values = predictions(self.computed_with(), &unit, &[0.0]);
         let weight = |i: usize| self.loss.weights().map_or(1.0, |weights| weights[i]);
         let total: f64 = (0..values.len()).map(weight).sum();
         let mean = values.iter().enumerate().map(|(i, v)| weight(i) * v).sum::<f64>() / total;
@@ -237,9 +254,23 @@ impl<'a> Features<'a> {
     }
 }
 
-fn predictions(design: &AnyDesign<'_>, coefficients: &SparseVec, intercept: f64) -> Vec<f64> {
-    let mut out = vec![0.0; design.n_outputs()];
-    design.apply(coefficients, &mut out);
-    out.iter_mut().for_each(|z| *z += intercept);
-    out
+/// Those of the first output for all rows, then those of the second.
+fn predictions(design: &AnyDesign<'_>, coefficients: &SparseVec, intercepts: &[f64]) -> Vec<f64> {
+    let (rows, columns) = (design.n_outputs(), design.domain());
+    let mut all = vec![0.0; rows * intercepts.len()];
+    for (output, out) in all.chunks_mut(rows.max(1)).enumerate() {
+        design.apply(&part(coefficients, columns, output), out);
+        out.iter_mut().for_each(|z| *z += intercepts[output]);
+    }
+    all
+}
+
+/// The coefficients of one output.
+fn part(coefficients: &SparseVec, columns: usize, output: usize) -> SparseVec {
+    if coefficients.dim() == columns {
+        return coefficients.clone();
+    }
+    let own = coefficients.entries().filter(|(j, _)| j / columns == output);
+    let (indices, values) = own.map(|(j, v)| (j % columns, v)).unzip();
+    SparseVec::new(columns, indices, values).unwrap_or_else(|_| SparseVec::from_dense(&vec![0.0; columns]))
 }

@@ -12,11 +12,12 @@
 mod budget;
 mod completion;
 mod features;
-mod losses;
 mod measure;
 mod recovery;
+mod response;
 mod resumed;
 mod running;
+mod scale;
 mod threads;
 mod units;
 mod watch;
@@ -26,9 +27,9 @@ pub use completion::{
     Bounds, Centring, Clip, Columns, Completed, CompletedMatrix, Completion, Effects, FactorModel, Observed, RowModel,
     RowPrior, Rule, Trial, complete, reserved,
 };
-pub use features::{Edge, Estimate, Features, FitOptions, PathModel, PathModels, Trained, sizes_between};
-pub use losses::{logistic, squares};
-pub use measure::{accuracy, log_probability, r_squared};
+pub use features::{Edge, Estimate, Features, FitOptions, Nuisance, PathModel, PathModels, Trained, sizes_between};
+pub use measure::{accuracy, concordance, explained, log_probability, r_squared};
 pub use recovery::{Places, Recovered, Recovery, recover};
+pub use response::{JobLoss, NumberLoss, Response, Values, classes_of_one_row, drawn_folds, offset_of};
 pub use threads::{cores, threads};
 pub use watch::{Answer, Phase, Progress, Unwatched, Watch};

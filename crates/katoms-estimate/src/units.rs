@@ -10,12 +10,11 @@ use std::ops::RangeInclusive;
 use katoms::Error;
 use katoms::driver::{Attempt, Certificate, Event, NearTie, Quality};
 use katoms::linalg::{exponent_of_two, times_power_of_two};
-use katoms::loss::{AnyLoss, Loss, Split};
+use katoms::loss::{AnyLoss, LeastSquares, Logistic, Loss, Split};
 use katoms::operator::{AnyDesign, ColumnSize, FirstRead, LinearOperator};
 use katoms::select::{Bounds, Preparation, Score};
 use katoms::space::SparseVec;
 
-use crate::losses::{logistic, squares};
 use crate::watch::{Answer, Progress, Watch};
 
 /// Largest magnitudes of a target and of weights that are left as they are, as exponents of two: 1e-30 to 1e30. Fourth
@@ -71,10 +70,16 @@ impl Units {
             return Ok(loss.clone());
         }
         match loss {
-            AnyLoss::Squares(loss) => squares(self.scaled_target(loss.target()), weights),
+            AnyLoss::Squares(loss) => {
+                let scaled = LeastSquares::new(self.scaled_target(loss.target()))?;
+                Ok(match weights {
+                    Some(weights) => scaled.weighted(weights)?.into(),
+                    None => scaled.into(),
+                })
+            }
             AnyLoss::Logistic(loss) => match weights {
                 None => Ok(loss.clone().into()),
-                weights => logistic(loss.classes().unwrap_or(&[]).to_vec(), weights),
+                Some(weights) => Ok(Logistic::new(loss.classes().unwrap_or(&[]).to_vec())?.weighted(weights)?.into()),
             },
             other => Ok(other.clone()),
         }
@@ -176,8 +181,8 @@ impl Units {
         Bounds::new(times(bounds.lower()), times(bounds.upper()))
     }
 
-    /// A model's coefficients and intercept in these units. What overflows is no start.
-    pub fn scaled_model(&self, (x, constant): &(SparseVec, f64)) -> Result<(SparseVec, f64), Error> {
+    /// A model's coefficients and intercepts in these units. What overflows is no start.
+    pub fn scaled_model(&self, (x, constants): &(SparseVec, Vec<f64>)) -> Result<(SparseVec, Vec<f64>), Error> {
         let scaled = match &self.columns {
             Some(columns) if columns.len() == x.dim() => x.map(|j, v| times_power_of_two(v, self.target - columns[j])),
             _ => x.map(|_, v| times_power_of_two(v, self.target)),
@@ -186,7 +191,7 @@ impl Units {
             let right = "beside the target and the column it is no number; leave the start out";
             return Err(Error::Value { what: "start", index, value, right });
         }
-        Ok((scaled, times_power_of_two(*constant, self.target)))
+        Ok((scaled, constants.iter().map(|&v| times_power_of_two(v, self.target)).collect()))
     }
 
     /// A number in the unit of the target, in these units.
@@ -217,6 +222,11 @@ impl Units {
     /// A number in the unit of the target.
     pub fn level(&self, v: f64) -> f64 {
         times_power_of_two(v, -self.target)
+    }
+
+    /// Numbers in the unit of the target.
+    pub fn levels(&self, values: &[f64]) -> Vec<f64> {
+        values.iter().map(|&v| self.level(v)).collect()
     }
 
     /// A loss, or a part of one.

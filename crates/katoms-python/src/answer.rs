@@ -2,8 +2,9 @@
 
 use katoms::Status;
 use katoms::driver::{Attempt, Quality, Trace};
+use katoms::loss::Baseline;
 use katoms::space::SparseVec;
-use katoms_estimate::words;
+use katoms_estimate::{Nuisance, words};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -53,6 +54,25 @@ pub fn quality<'py>(
     told.set_item("lower_bound", quality.certificate.as_ref().map(|c| c.lower_bound))?;
     told.set_item("gap", quality.certificate.as_ref().map(|c| c.gap))?;
     told.set_item("sentences", words::quality(quality, attempts, name))?;
+    Ok(told)
+}
+
+/// What a model has besides coefficients, by name; nothing where there is nothing.
+pub fn nuisance<'py>(py: Python<'py>, of: &Nuisance) -> PyResult<Bound<'py, PyDict>> {
+    let told = PyDict::new(py);
+    match of {
+        Nuisance::None => {}
+        Nuisance::Dispersion(value) => told.set_item("dispersion", value)?,
+        Nuisance::Delta(value) => told.set_item("delta", value)?,
+        Nuisance::Smoothing(value) => told.set_item("smoothing", value)?,
+        Nuisance::Thresholds(values) => told.set_item("thresholds", PyArray1::from_slice(py, values))?,
+        Nuisance::Baseline(strata) => {
+            let one = |of: &Baseline| {
+                (of.stratum, PyArray1::from_slice(py, &of.times), PyArray1::from_slice(py, &of.hazards))
+            };
+            told.set_item("baseline", strata.iter().map(one).collect::<Vec<_>>())?;
+        }
+    }
     Ok(told)
 }
 

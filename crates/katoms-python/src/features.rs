@@ -1,14 +1,13 @@
 //! k features or groups that predict a target: a model, a path.
 
 use katoms::Error;
-use katoms::loss::AnyLoss;
 use katoms::operator::FirstRead;
 use katoms::search::Effort;
 use katoms::select::{Bounds, Preparation};
 use katoms::set::{AnyAtoms, KSparse};
 use katoms::space::SparseVec;
-use katoms_estimate::{Edge, Features, FitOptions, PathModels, logistic, squares, words};
-use numpy::PyReadonlyArray1;
+use katoms_estimate::{Edge, Features, FitOptions, PathModels, words};
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -18,7 +17,7 @@ use crate::ended::Ended;
 use crate::error::{invalid, raised};
 use crate::job::{self, Work};
 use crate::listener::Listener;
-use crate::prediction::weights_of;
+use crate::response::Observed;
 
 /// Adds the functions to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -34,9 +33,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Problem<'py> {
-    pub loss: String,
-    pub target: PyReadonlyArray1<'py, f64>,
-    weights: Option<PyReadonlyArray1<'py, f64>>,
+    #[pyo3(item("response"))]
+    pub response: Observed<'py>,
     groups: Option<Vec<Vec<usize>>>,
     always: Vec<usize>,
     /// The least and the largest coefficients.
@@ -47,16 +45,6 @@ pub struct Problem<'py> {
 }
 
 impl Problem<'_> {
-    fn loss(&self) -> PyResult<AnyLoss> {
-        let target = self.target.as_slice()?.to_vec();
-        let weights = weights_of(self.weights.as_ref())?.map(<[f64]>::to_vec);
-        let made = match self.loss.as_str() {
-            "logistic" => logistic(target, weights),
-            _ => squares(target, weights),
-        };
-        made.map_err(raised)
-    }
-
     fn atoms(&self, dim: usize) -> Result<AnyAtoms, Error> {
         match &self.groups {
             Some(members) => AnyAtoms::groups(1, dim, members.clone()),
@@ -82,10 +70,10 @@ pub fn worked<T: Send>(
 ) -> PyResult<(T, Ended)> {
     let ended = Ended::default();
     let view = design.view(&ended)?;
-    let (loss, atoms) = (problem.loss()?, problem.atoms(view.shape().1).map_err(raised)?);
+    let (loss, atoms) = (problem.response.loss()?, problem.atoms(view.shape().1).map_err(raised)?);
     let (always, preparation, bounds) = (problem.always.clone(), problem.preparation(), problem.bounds()?);
     let (found, error) = job::worked(py, work, &ended, |listener| {
-        let design = view.design(Some(&FirstRead::of(&loss, preparation.intercept)))?;
+        let design = view.design(Some(&FirstRead::of(loss.loss(), preparation.intercept)))?;
         let mut features = Features::new(&design, loss, atoms, always, preparation)?;
         if let Some(bounds) = bounds {
             features = features.with_bounds(bounds)?;
@@ -109,14 +97,14 @@ struct Asked<'py> {
     support_size: usize,
     method: Option<String>,
     effort: String,
-    /// Coefficients and intercept to begin with.
-    start: Option<(PyReadonlyArray1<'py, f64>, f64)>,
+    /// Coefficients and intercepts to begin with.
+    start: Option<(PyReadonlyArray1<'py, f64>, Vec<f64>)>,
 }
 
 impl Asked<'_> {
-    fn start(&self) -> PyResult<Option<(SparseVec, f64)>> {
-        let Some((coef, intercept)) = &self.start else { return Ok(None) };
-        Ok(Some((SparseVec::from_dense(coef.as_slice()?), *intercept)))
+    fn start(&self) -> PyResult<Option<(SparseVec, Vec<f64>)>> {
+        let Some((coef, intercepts)) = &self.start else { return Ok(None) };
+        Ok(Some((SparseVec::from_dense(coef.as_slice()?), intercepts.clone())))
     }
 }
 
@@ -138,7 +126,7 @@ fn fit<'py>(
     let (found, ended) = worked(py, (&design, &problem, &work), |features, listener| features.fit(k, &how, listener))?;
     let told = PyDict::new(py);
     told.set_item("coef", answer::dense(py, found.coefficients()))?;
-    told.set_item("intercept", found.intercept)?;
+    told.set_item("intercepts", PyArray1::from_slice(py, &found.intercepts))?;
     told.set_item("standardized", answer::dense(py, &found.standardized))?;
     told.set_item("chosen", answer::indices(py, &found.chosen))?;
     told.set_item("status", answer::status(ended.status(found.outcome.status)))?;
@@ -150,6 +138,7 @@ fn fit<'py>(
     told.set_item("objective", found.outcome.objective)?;
     told.set_item("loss", found.loss)?;
     told.set_item("null_loss", found.null_loss)?;
+    told.set_item("nuisance", answer::nuisance(py, &found.nuisance)?)?;
     let quality = found
         .outcome
         .quality
@@ -186,7 +175,7 @@ fn path<'py>(
         told.set_item("chosen", answer::indices(py, &model.chosen))?;
         told.set_item("coef", answer::sparse(py, &model.coefficients))?;
         told.set_item("standardized", answer::sparse(py, &model.standardized))?;
-        told.set_item("intercept", model.intercept)?;
+        told.set_item("intercepts", PyArray1::from_slice(py, &model.intercepts))?;
         told.set_item("objective", model.objective)?;
         told.set_item("loss", model.loss)?;
         told.set_item("status", answer::status(model.status))?;

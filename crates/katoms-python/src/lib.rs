@@ -28,6 +28,7 @@ mod plink;
 mod pool;
 mod prediction;
 mod recovery;
+mod response;
 mod seen;
 mod theory;
 mod validation;

@@ -1,7 +1,7 @@
 //! What a model predicts, and how good that is.
 
 use katoms::Error;
-use katoms::loss::{LeastSquares, Logistic};
+use katoms::loss::{LeastSquares, Logistic, Ordinal};
 use katoms::operator::{AnyDesign, LinearOperator};
 use katoms::space::SparseVec;
 use numpy::{PyArray1, PyReadonlyArray1};
@@ -12,6 +12,7 @@ use crate::design::{Holes, Matrix};
 use crate::ended::Ended;
 use crate::error::raised;
 use crate::pool::on_threads;
+use crate::response::Observed;
 
 /// Adds the functions to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -21,6 +22,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(probabilities, module)?)?;
     module.add_function(wrap_pyfunction!(log_probabilities, module)?)?;
     module.add_function(wrap_pyfunction!(r_squared, module)?)?;
+    module.add_function(wrap_pyfunction!(explained, module)?)?;
+    module.add_function(wrap_pyfunction!(concordance, module)?)?;
     module.add_function(wrap_pyfunction!(accuracy, module)?)
 }
 
@@ -31,27 +34,32 @@ fn check(py: Python<'_>, design: Matrix<'_>) -> PyResult<()> {
     py.detach(|| on_threads(None, || view.design(None).map(|_| ())))?.map_err(raised)
 }
 
-/// intercept + X·coefficients, one for each row; refused where one is no number. Reads only the columns that the model has.
+/// intercept + X·coefficients, one for each row; of several outputs, those of the first, then those of the second. Refused where one is no number. Reads only the columns that the model has.
 #[pyfunction]
 fn predict<'py>(
     py: Python<'py>,
     design: Matrix<'py>,
     coef: PyReadonlyArray1<'py, f64>,
-    intercept: f64,
+    intercepts: Vec<f64>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let ended = Ended::default();
     let view = design.view(&ended)?;
-    let coefficients = SparseVec::from_dense(coef.as_slice()?);
-    check_length("list of coefficients", coefficients.dim(), view.shape().1)?;
+    let (rows, columns) = view.shape();
+    let coef = coef.as_slice()?;
+    check_length("list of coefficients", coef.len(), columns * intercepts.len())?;
+    let outputs: Vec<SparseVec> = coef.chunks(columns.max(1)).map(SparseVec::from_dense).collect();
     let predicted = py.detach(|| {
         on_threads(None, || {
-            let mut out = vec![intercept; view.shape().0];
-            view.predict(&coefficients, &mut out)?;
+            let mut all = vec![0.0; rows * outputs.len()];
+            for ((coefficients, intercept), out) in outputs.iter().zip(&intercepts).zip(all.chunks_mut(rows.max(1))) {
+                out.fill(*intercept);
+                view.predict(coefficients, out)?;
+            }
             // Reads all of it, and finds what is not finite.
             let design = view.design(None)?;
-            match out.iter().position(|z| !z.is_finite()) {
-                Some(row) if !ended.is_ended() => Err(overflow(&design, &coefficients, row)),
-                _ => Ok(out),
+            match all.iter().position(|z| !z.is_finite()) {
+                Some(at) if !ended.is_ended() => Err(overflow(&design, &outputs[at / rows], at % rows)),
+                _ => Ok(all),
             }
         })
     })?;
@@ -91,26 +99,51 @@ fn missing<'py>(py: Python<'py>, design: Matrix<'py>, rows: Option<Vec<usize>>) 
     Ok((answer::indices(py, &counts), holes.iter().map(|holes| holes.first).collect(), means))
 }
 
-/// The probabilities of both classes at each linear prediction, row by row.
+/// The probabilities of the classes at each linear prediction, row by row: of two classes at their log-odds, of more at their
+/// scores, of classes in an order at one score beside thresholds.
 #[pyfunction]
-fn probabilities<'py>(py: Python<'py>, linear: PyReadonlyArray1<'py, f64>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    both(py, &linear, Logistic::probability)
+fn probabilities<'py>(
+    py: Python<'py>,
+    linear: PyReadonlyArray1<'py, f64>,
+    classes: usize,
+    thresholds: Option<Vec<f64>>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let linear = linear.as_slice()?;
+    let all = match thresholds {
+        Some(thresholds) => linear.iter().flat_map(|&z| Ordinal::probabilities(&thresholds, z)).collect(),
+        None => of_scores(linear, classes, Logistic::probability, f64::exp),
+    };
+    Ok(PyArray1::from_vec(py, all))
 }
 
 /// Their logarithms.
 #[pyfunction]
-fn log_probabilities<'py>(py: Python<'py>, linear: PyReadonlyArray1<'py, f64>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    both(py, &linear, katoms_estimate::log_probability)
+fn log_probabilities<'py>(
+    py: Python<'py>,
+    linear: PyReadonlyArray1<'py, f64>,
+    classes: usize,
+    thresholds: Option<Vec<f64>>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let linear = linear.as_slice()?;
+    let all = match thresholds {
+        Some(thresholds) => linear.iter().flat_map(|&z| Ordinal::probabilities(&thresholds, z)).map(f64::ln).collect(),
+        None => of_scores(linear, classes, katoms_estimate::log_probability, |log| log),
+    };
+    Ok(PyArray1::from_vec(py, all))
 }
 
-/// A number for both classes: the first is the second at the opposite prediction.
-fn both<'py>(
-    py: Python<'py>,
-    linear: &PyReadonlyArray1<'py, f64>,
-    of: impl Fn(f64) -> f64,
-) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let pairs: Vec<f64> = linear.as_slice()?.iter().flat_map(|&z| [of(-z), of(z)]).collect();
-    Ok(PyArray1::from_vec(py, pairs))
+/// A number for each class: of two from the log-odds, of which the first has the opposite; of more from the logarithm of its
+/// probability.
+fn of_scores(linear: &[f64], classes: usize, of_odds: impl Fn(f64) -> f64, of_log: impl Fn(f64) -> f64) -> Vec<f64> {
+    if classes == 2 {
+        return linear.iter().flat_map(|&z| [of_odds(-z), of_odds(z)]).collect();
+    }
+    let row = |scores: &[f64]| {
+        let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let sum = scores.iter().map(|score| (score - most).exp()).sum::<f64>().ln() + most;
+        scores.iter().map(|score| of_log(score - sum)).collect::<Vec<f64>>()
+    };
+    linear.chunks(classes).flat_map(row).collect()
 }
 
 /// R² of predictions.
@@ -130,6 +163,30 @@ fn r_squared(
     });
     checked.map_err(raised)?;
     Ok(katoms_estimate::r_squared(target, predicted, weights))
+}
+
+/// D² of linear predictions of a response.
+#[pyfunction]
+fn explained(response: Observed<'_>, linear: PyReadonlyArray1<'_, f64>) -> PyResult<f64> {
+    let (loss, linear) = (response.loss()?, linear.as_slice()?);
+    check_length("target", response.rows()?, linear.len())?;
+    Ok(katoms_estimate::explained(loss.loss(), linear))
+}
+
+/// Harrell's C of risks; `None` where no pair of rows can be compared.
+#[pyfunction]
+fn concordance(
+    times: PyReadonlyArray1<'_, f64>,
+    events: PyReadonlyArray1<'_, bool>,
+    risks: PyReadonlyArray1<'_, f64>,
+    weights: Option<PyReadonlyArray1<'_, f64>>,
+) -> PyResult<Option<f64>> {
+    let (times, events, risks) = (times.as_slice()?, events.as_slice()?, risks.as_slice()?);
+    let weights = weights_of(weights.as_ref())?;
+    for length in [events.len(), risks.len()].into_iter().chain(weights.map(<[f64]>::len)) {
+        check_length("list of events, risks or weights", length, times.len())?;
+    }
+    Ok(katoms_estimate::concordance(times, events, risks, weights))
 }
 
 /// The weighted share of what is right.

@@ -1,7 +1,8 @@
 //! Sizes and ridges on rows held out.
 
+use katoms::Error;
 use katoms::select::{Choice, FoldModel, Folds, Score};
-use katoms::space::SparseVec;
+use katoms_estimate::{Features, drawn_folds};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -31,11 +32,12 @@ pub enum Held {
 
 impl Held {
     fn folds(self, problem: &Problem<'_>) -> PyResult<Folds> {
-        let target = problem.target.as_slice()?;
         let folds = match self {
             Self::Labels(labels) => Folds::given(labels),
-            Self::Drawn(count, seed) if problem.loss == "logistic" => Folds::stratified(target, count, seed),
-            Self::Drawn(count, seed) => Folds::random(target.len(), count, seed),
+            Self::Drawn(count, seed) => {
+                let loss = problem.response.loss()?;
+                drawn_folds(loss.loss(), problem.response.rows()?, count, seed)
+            }
         };
         folds.map_err(raised)
     }
@@ -60,14 +62,22 @@ fn cross_validate<'py>(
     held: Held,
 ) -> PyResult<Bound<'py, PyDict>> {
     let folds = held.folds(&problem)?;
-    let (found, ended) = worked(py, (&design, &problem, &work), |features, listener| {
-        features.cross_validate(sizes.as_deref(), Some(&ridges), &folds, listener)
+    let ((found, models), ended) = worked(py, (&design, &problem, &work), |features, listener| {
+        let found = features.cross_validate(sizes.as_deref(), Some(&ridges), &folds, listener)?;
+        let judged = |score: &Score| -> Result<Vec<Judged>, Error> {
+            let of_fold =
+                |(fold, model): (usize, &FoldModel)| Judged::new(features, model.clone(), &folds.training(fold));
+            score.models.iter().enumerate().map(of_fold).collect()
+        };
+        let models = found.scores.iter().map(judged).collect::<Result<Vec<_>, _>>()?;
+        Ok((found, models))
     })?;
-    let tried = found.scores.iter().zip(&found.models).map(|(score, whole)| {
+    let tried = found.scores.iter().zip(&found.models).zip(models).map(|((score, whole), models)| {
         let told = choice_told(py, score.choice)?;
         told.set_item("losses", PyArray1::from_slice(py, &score.folds))?;
-        told.set_item("model", model(py, &whole.coefficients, whole.intercept))?;
-        told.set_item("fold_models", score.models.iter().map(|model| fold_model(py, model)).collect::<Vec<_>>())?;
+        let whole = FoldModel { coefficients: whole.coefficients.clone(), intercept: whole.intercept };
+        told.set_item("model", Judged { model: whole, thresholds: None }.told(py))?;
+        told.set_item("fold_models", models.iter().map(|model| model.told(py)).collect::<Vec<_>>())?;
         Ok(told)
     });
     let told = PyDict::new(py);
@@ -85,16 +95,31 @@ fn choice_told(py: Python<'_>, choice: Choice) -> PyResult<Bound<'_, PyDict>> {
     Ok(told)
 }
 
-/// (indices, values, intercept).
-type Model<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>, f64);
+/// (indices, values, intercepts, thresholds).
+type Model<'py> = (
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyArray1<f64>>,
+    Option<Bound<'py, PyArray1<f64>>>,
+);
 
-fn model<'py>(py: Python<'py>, coefficients: &SparseVec, intercept: f64) -> Model<'py> {
-    let (indices, values) = answer::sparse(py, coefficients);
-    (indices, values, intercept)
+/// A model that judges rows, with what a prediction of classes in an order needs.
+struct Judged {
+    model: FoldModel,
+    thresholds: Option<Vec<f64>>,
 }
 
-fn fold_model<'py>(py: Python<'py>, of: &FoldModel) -> Model<'py> {
-    model(py, &of.coefficients, of.intercept)
+impl Judged {
+    fn new(features: &Features<'_>, model: FoldModel, training: &[usize]) -> Result<Self, Error> {
+        let thresholds = features.thresholds(&model.coefficients, &[model.intercept], training)?;
+        Ok(Self { model, thresholds })
+    }
+
+    fn told<'py>(&self, py: Python<'py>) -> Model<'py> {
+        let (indices, values) = answer::sparse(py, &self.model.coefficients);
+        let thresholds = self.thresholds.as_ref().map(|values| PyArray1::from_slice(py, values));
+        (indices, values, PyArray1::from_slice(py, &[self.model.intercept]), thresholds)
+    }
 }
 
 /// The models of every size and ridge on some rows, judged on others.
@@ -108,13 +133,16 @@ fn train<'py>(
     ridges: Vec<f64>,
     rows: (Vec<usize>, Vec<usize>),
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (found, ended) = worked(py, (&design, &problem, &work), |features, listener| {
-        features.train(&sizes, &ridges, (&rows.0, &rows.1), listener)
+    let ((found, models), ended) = worked(py, (&design, &problem, &work), |features, listener| {
+        let found = features.train(&sizes, &ridges, (&rows.0, &rows.1), listener)?;
+        let judged = found.models.iter().map(|model| Judged::new(features, model.clone(), &rows.0));
+        let models = judged.collect::<Result<Vec<_>, _>>()?;
+        Ok((found, models))
     })?;
-    let tried = found.choices.iter().zip(&found.models).zip(&found.losses).map(|((&choice, model), loss)| {
+    let tried = found.choices.iter().zip(&models).zip(&found.losses).map(|((&choice, model), loss)| {
         let told = choice_told(py, choice)?;
         told.set_item("loss", loss)?;
-        told.set_item("model", fold_model(py, model))?;
+        told.set_item("model", model.told(py))?;
         Ok(told)
     });
     let told = PyDict::new(py);

@@ -74,7 +74,7 @@ impl CvArgs {
         };
         let preparation = common.model.preparation(choice.ridge);
         let features = loaded.features(&design, preparation)?;
-        let start = validated.model(choice).map(|model| (model.coefficients.clone(), model.intercept));
+        let start = validated.model(choice).map(|model| (model.coefficients.clone(), vec![model.intercept]));
         let (estimate, cut) = fit_chosen((&loaded, &features), (choice.atoms, start), monitor, terminal)?;
         let mut finished = Finished::new(&loaded, &features, estimate, (choice.atoms, preparation));
         finished.chosen_by = Some(format!("{}-fold cross-validation, {rule}", self.folds));

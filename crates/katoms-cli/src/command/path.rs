@@ -99,7 +99,7 @@ impl PathArgs {
                 "k": model.atoms, "loss": model.loss, "explained": 1.0 - model.loss / path.null_loss,
                 "criteria": criteria, "status": words::status_name(model.status),
                 "chosen": model.chosen.iter().map(|&atom| loaded.atom(atom)).collect::<Vec<_>>(),
-                "coefficients": coefficients, "intercept": model.intercept,
+                "coefficients": coefficients, "intercept": model.intercepts[0],
             })
         };
         let best: serde_json::Map<String, serde_json::Value> =

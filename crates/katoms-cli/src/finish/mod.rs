@@ -87,7 +87,7 @@ impl ModelCommand {
 /// Fits the size that was chosen, from the model that was chosen, in the time that is left to the whole job.
 pub fn fit_chosen(
     (loaded, features): (&Loaded, &Features<'_>),
-    (k, start): (usize, Option<(SparseVec, f64)>),
+    (k, start): (usize, Option<(SparseVec, Vec<f64>)>),
     mut monitor: Monitor,
     terminal: &Terminal,
 ) -> Result<(Estimate, Cut)> {
@@ -188,7 +188,7 @@ impl<'a> Finished<'a> {
     }
 
     pub fn predictions(&self) -> Vec<f64> {
-        self.features.predictions(self.estimate.coefficients(), self.estimate.intercept)
+        self.features.predictions(self.estimate.coefficients(), &self.estimate.intercepts)
     }
 
     pub fn quality_in_words(&self) -> Vec<String> {
@@ -305,7 +305,7 @@ impl<'a> Finished<'a> {
             text += &format!("  … and {} more\n", order.len() - LISTED);
         }
         if self.preparation.intercept {
-            text += &format!("  (intercept)  {}\n", number(self.estimate.intercept));
+            text += &format!("  (intercept)  {}\n", number(self.estimate.intercept()));
         }
         let Outcome { passes, reads, seconds, status, .. } = &self.estimate.outcome;
         if let Some([zero, one]) = self.classes() {

@@ -30,7 +30,7 @@ impl Finished<'_> {
             loss: self.loaded.loss,
             k: self.k,
             target: ModelTarget { name: target.name.clone(), classes: target.classes.clone(), class_type: None },
-            intercept: estimate.intercept,
+            intercept: estimate.intercept(),
             coefficients: estimate.coefficients().entries().map(coefficient).collect(),
             atoms: estimate.chosen.iter().map(|&atom| self.loaded.atom(atom).into()).collect(),
             levels: dataset

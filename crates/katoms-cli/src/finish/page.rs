@@ -136,7 +136,7 @@ impl Finished<'_> {
         };
         Coefficients {
             rows: self.estimate.coefficients().entries().map(row).collect(),
-            intercept: self.preparation.intercept.then_some(self.estimate.intercept),
+            intercept: self.preparation.intercept.then_some(self.estimate.intercept()),
             half_samples: self.stability.as_ref().map(|stability| stability.samples),
             log_odds_of: self.classes().map(|[_, one]| one.into()),
         }

@@ -6,6 +6,8 @@ use katoms::search::Effort;
 use katoms::select::Criterion;
 use katoms::space::SparseVec;
 
+use super::Nuisance;
+
 /// How one model is looked for.
 #[derive(Debug, Clone, Default)]
 pub struct FitOptions {
@@ -24,9 +26,9 @@ pub struct FitOptions {
     pub stop: Stop,
     /// A saved state to go on from.
     pub resume: Option<Vec<u8>>,
-    /// Coefficients and an intercept, in the units of the data, at which the first run begins: those of another model of
+    /// Coefficients and intercepts, in the units of the data, at which the first run begins: those of another model of
     /// the same features. The search goes on as ever. Where models have no intercept, the start's is left out.
-    pub start: Option<(SparseVec, f64)>,
+    pub start: Option<(SparseVec, Vec<f64>)>,
 }
 
 /// One model, in the units of the data.
@@ -34,8 +36,8 @@ pub struct FitOptions {
 pub struct Estimate {
     /// The fit; its point has the coefficients.
     pub outcome: Outcome<SparseVec>,
-    /// The constant of the predictions.
-    pub intercept: f64,
+    /// The constants of the predictions, one for each output.
+    pub intercepts: Vec<f64>,
     /// What a standard deviation of each feature does: its coefficient times that.
     pub standardized: SparseVec,
     /// The atoms that were chosen, without those that are always in.
@@ -44,9 +46,16 @@ pub struct Estimate {
     pub loss: f64,
     /// The loss of the best constant.
     pub null_loss: f64,
+    /// What it has besides.
+    pub nuisance: Nuisance,
 }
 
 impl Estimate {
+    /// The constant of the predictions of a single output.
+    pub fn intercept(&self) -> f64 {
+        self.intercepts.first().copied().unwrap_or(0.0)
+    }
+
     /// The coefficients.
     pub fn coefficients(&self) -> &SparseVec {
         &self.outcome.point
@@ -83,9 +92,9 @@ impl PathModels {
     }
 
     /// Coefficients and intercept of a size: where a fit of it may start.
-    pub fn model(&self, k: usize) -> Option<(SparseVec, f64)> {
+    pub fn model(&self, k: usize) -> Option<(SparseVec, Vec<f64>)> {
         let model = self.models.iter().find(|model| model.atoms == k)?;
-        Some((model.coefficients.clone(), model.intercept))
+        Some((model.coefficients.clone(), model.intercepts.clone()))
     }
 
     /// The sizes that were tried.
@@ -105,8 +114,8 @@ pub struct PathModel {
     pub coefficients: SparseVec,
     /// What a standard deviation of each feature does.
     pub standardized: SparseVec,
-    /// The constant of the predictions.
-    pub intercept: f64,
+    /// The constants of the predictions, one for each output.
+    pub intercepts: Vec<f64>,
     /// What was minimised, ridge included.
     pub objective: f64,
     /// The loss alone.

@@ -23,6 +23,9 @@ impl Features<'_> {
         criterion: Criterion,
         watch: &mut dyn Watch,
     ) -> Result<PathModels, Error> {
+        if self.estimated {
+            return self.settled()?.path(sizes, criterion, watch);
+        }
         if let Some(sizes) = sizes {
             return self.path_of(sizes, watch);
         }
@@ -55,13 +58,13 @@ impl Features<'_> {
         let values = PathModels::CRITERIA.map(|(_, criterion)| found.criterion(criterion, candidates));
         let values = values.into_iter().collect::<Result<Vec<_>, _>>()?;
         let one = |(at, model): (usize, &Model<SparseVec>)| {
-            let Parts { chosen, coefficients, intercept } = self.parts(&f, &set, &model.point)?;
+            let Parts { chosen, coefficients, intercepts } = self.parts(&f, &set, &model.point)?;
             Ok(PathModel {
                 atoms: model.atoms,
                 chosen,
                 standardized: self.standardized(&coefficients),
                 coefficients: self.units.coefficients(&coefficients)?,
-                intercept: self.units.level(intercept),
+                intercepts: self.units.levels(&intercepts),
                 objective: self.units.loss(model.objective),
                 loss: self.units.loss(model.loss),
                 criteria: [0, 1, 2, 3].map(|c: usize| values[c][at]),
@@ -103,6 +106,9 @@ impl Features<'_> {
         folds: &Folds,
         watch: &mut dyn Watch,
     ) -> Result<Validated, Error> {
+        if self.estimated {
+            return self.settled()?.cross_validate(sizes, ridges, folds, watch);
+        }
         let ridges = ridges.map_or_else(|| self.ridges(), <[f64]>::to_vec);
         if let Some(sizes) = sizes {
             return self.validate(sizes, &ridges, folds, watch);

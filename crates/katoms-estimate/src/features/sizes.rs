@@ -1,7 +1,7 @@
 //! Which sizes and ridges are tried where nobody says, and where a choice among some is the largest of them.
 
 use katoms::Error;
-use katoms::loss::{Loss, Split};
+use katoms::loss::{AnyLoss, Loss, Split, best_constant};
 use katoms::operator::{ColumnMoments, LinearOperator};
 use katoms::select::{Folds, Sign, phase_transition_k};
 use katoms::set::CoordinateSet;
@@ -111,19 +111,29 @@ impl Features<'_> {
         }
     }
 
-    /// The ridges that are tried on rows held out where nobody says: shares of what the rows weigh, where columns have
-    /// variance 1, and else of the mean second derivative of the loss along a column.
+    /// The ridges that are tried on rows held out where nobody says: shares of the second derivative of the loss along a
+    /// column, which for columns of variance 1 is what the rows weigh, or for other losses than squares and classes the sum
+    /// of second derivatives at the best constant.
     pub fn ridges(&self) -> Vec<f64> {
         let ones = vec![1.0; self.loss.n_outputs()];
         let weights = self.loss.weights().unwrap_or(&ones);
-        let mut scale: f64 = weights.iter().sum();
+        let mut scale: f64 = match &self.loss {
+            AnyLoss::Squares(_) | AnyLoss::Logistic(_) => weights.iter().sum(),
+            loss => {
+                let constant = if self.preparation.intercept { best_constant(loss) } else { 0.0 };
+                let mut curvature = vec![0.0; loss.n_outputs()];
+                loss.curvature(&vec![constant; loss.n_outputs()], &mut curvature);
+                curvature.iter().sum::<f64>() / loss.outputs_per_row() as f64
+            }
+        };
         if !self.preparation.standardize {
             let moments = self.computed_with().moments(weights);
             let square = |mean: f64| if self.preparation.intercept { 0.0 } else { mean * mean };
             let both = moments.variances.iter().zip(&moments.means);
             scale *= both.map(|(variance, &mean)| variance + square(mean)).sum::<f64>() / moments.means.len() as f64;
         }
-        let shares = if self.loss.is_quadratic() { SHARES } else { SHARES_OF_CLASSES };
+        let separable = self.loss.classes().is_some();
+        let shares = if separable { SHARES_OF_CLASSES } else { SHARES };
         shares.map(|share| self.units.ridge(share * scale)).to_vec()
     }
 

@@ -41,6 +41,9 @@ impl Features<'_> {
         (train, test): (&[usize], &[usize]),
         watch: &mut dyn Watch,
     ) -> Result<Trained, Error> {
+        if self.estimated {
+            return self.settled()?.train(sizes, ridges, (train, test), watch);
+        }
         let clock = Instant::now();
         let (on, judge) = (self.loss.subset(train)?, self.loss.subset(test)?);
         let share = weight(&on) / weight(&self.loss);
@@ -53,13 +56,13 @@ impl Features<'_> {
             let before = found.models.len();
             let path = self.path_in(&f, &set, sizes, &mut |done| watch.counted(before + done).flow())?;
             for model in &path.models {
-                let (coefficients, intercept) = self.to_original(&f, &model.point)?;
-                let all = predictions(self.computed_with(), &coefficients, intercept);
+                let (coefficients, intercepts) = self.to_original(&f, &model.point)?;
+                let all = predictions(self.computed_with(), &coefficients, &intercepts);
                 let predicted: Vec<f64> = test.iter().map(|&row| all[row]).collect();
                 found.choices.push(Choice { atoms: model.atoms, ridge, shrinkage: 0.0 });
                 found.losses.push(self.units.mean_loss(judge.value(&predicted) / weight(&judge)));
                 let coefficients = self.units.coefficients(&coefficients)?;
-                found.models.push(FoldModel { coefficients, intercept: self.units.level(intercept) });
+                found.models.push(FoldModel { coefficients, intercept: self.units.level(intercepts[0]) });
             }
             found.passes += path.passes;
             found.complete &= path.complete;

@@ -22,6 +22,25 @@ pub enum Ties {
     Efron,
 }
 
+/// The cumulative hazard of a row whose prediction is 0: constant from each time of events to the next.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Baseline {
+    /// Of which stratum, where there are some.
+    pub stratum: Option<usize>,
+    /// The times of events, rising.
+    pub times: Vec<f64>,
+    /// The cumulative hazard from each of them on.
+    pub hazards: Vec<f64>,
+}
+
+impl Baseline {
+    /// The cumulative hazard at a time.
+    pub fn at(&self, time: f64) -> f64 {
+        let before = self.times.partition_point(|&t| t <= time);
+        if before == 0 { 0.0 } else { self.hazards[before - 1] }
+    }
+}
+
 /// Minus Cox's (weighted) partial log-likelihood, less that of a model that is sure of every event. Only differences of
 /// predictions within a stratum matter, so that there is no intercept.
 ///
@@ -156,6 +175,41 @@ impl Cox {
     /// 1 for each event, 0 for each censored time.
     pub fn events(&self) -> &[f64] {
         &self.events
+    }
+
+    /// The stratum of each row, where there are some.
+    pub fn strata_of_rows(&self) -> Option<&[usize]> {
+        self.strata.as_deref()
+    }
+
+    /// The cumulative hazard of a row whose prediction is 0, by Breslow's estimate: at each time of events, their number
+    /// divided by the risks of those who could have had one. One for each stratum, by rising times.
+    ///
+    /// ```
+    /// use katoms::loss::Cox;
+    /// let loss = Cox::new(vec![5.0, 2.0, 3.0], vec![true, true, false])?;
+    /// let baseline = &loss.baseline(&[0.0; 3])[0];
+    /// assert_eq!(baseline.times, [2.0, 5.0]);
+    /// assert!((baseline.hazards[1] - (1.0 / 3.0 + 1.0)).abs() < 1e-15);
+    /// # Ok::<(), katoms::Error>(())
+    /// ```
+    pub fn baseline(&self, z: &[f64]) -> Vec<Baseline> {
+        let (risks, shifts) = self.risks(z);
+        let one = |(stratum, shift): (&Stratum, &f64)| {
+            let mut steps = Vec::with_capacity(stratum.moments.len());
+            stratum.visit(&risks, z, |moment, at_risk, _| {
+                steps.push((self.times[moment.events[0]], moment.weight / at_risk[0] * (-shift).exp()));
+            });
+            let mut sum = 0.0;
+            let rising = steps.into_iter().rev().map(|(time, step)| {
+                sum += step;
+                (time, sum)
+            });
+            let (times, hazards) = rising.unzip();
+            let row = stratum.leaving.first().copied().unwrap_or(0);
+            Baseline { stratum: self.strata.as_ref().map(|strata| strata[row]), times, hazards }
+        };
+        self.plan.strata.iter().zip(&shifts).map(one).collect()
     }
 
     fn counts(&self, i: usize) -> bool {

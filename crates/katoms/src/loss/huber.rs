@@ -29,6 +29,15 @@ impl Huber {
         Self::of(HuberFamily { delta }, target)
     }
 
+    /// The same with another δ.
+    ///
+    /// # Errors
+    /// When δ is not finite and above 0.
+    pub fn with_delta(&self, delta: f64) -> Result<Self, Error> {
+        let family = *Self::new(vec![0.0], delta)?.family();
+        Ok(self.clone().with_family(family))
+    }
+
     /// δ: larger residuals are outliers.
     pub fn delta(&self) -> f64 {
         self.family().delta

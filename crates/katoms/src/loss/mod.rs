@@ -20,7 +20,7 @@ use std::fmt::Debug;
 use crate::error::{Error, check_range, check_values};
 
 pub use any::AnyLoss;
-pub use cox::{Cox, Ties};
+pub use cox::{Baseline, Cox, Ties};
 pub use curvature::{Curvature, HessianProduct};
 pub use gamma::{Gamma, GammaFamily};
 pub use huber::{Huber, HuberFamily};

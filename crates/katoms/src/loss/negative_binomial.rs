@@ -1,5 +1,6 @@
 //! Counts that vary more than Poisson's: (y + θ)·ln(eᶻ + θ) − y·z, with z the logarithm of the mean.
 
+use super::Loss;
 use super::rows::{Family, Observed, RowLoss, times_log};
 use crate::error::{Error, check_option, check_values};
 
@@ -34,6 +35,56 @@ impl NegativeBinomial {
     pub fn dispersion(&self) -> f64 {
         1.0 / self.family().theta
     }
+
+    /// The same counts at another dispersion.
+    ///
+    /// # Errors
+    /// When the dispersion is not finite and above 0.
+    pub fn with_dispersion(&self, dispersion: f64) -> Result<Self, Error> {
+        let family = *Self::new(vec![1.0], dispersion)?.family();
+        Ok(self.clone().with_family(family))
+    }
+
+    /// The dispersion at which counts are the likeliest, where their means have the logarithms z; not below
+    /// [`LEAST_DISPERSION`](Self::LEAST_DISPERSION), where they vary no more than Poisson's.
+    ///
+    /// ```
+    /// use katoms::loss::NegativeBinomial;
+    /// let loss = NegativeBinomial::new(vec![0.0, 0.0, 1.0, 9.0, 0.0, 14.0], 1.0)?;
+    /// assert!(loss.likeliest_dispersion(&[4.0_f64.ln(); 6]) > 2.0);
+    /// # Ok::<(), katoms::Error>(())
+    /// ```
+    pub fn likeliest_dispersion(&self, z: &[f64]) -> f64 {
+        let deviance = |log: f64| match self.with_dispersion(log.exp()) {
+            Ok(loss) => loss.deviance(loss.value(z)),
+            Err(_) => f64::INFINITY,
+        };
+        let (least, most) = (Self::LEAST_DISPERSION.ln(), -Self::LEAST_DISPERSION.ln());
+        least_on(least, most, deviance).exp()
+    }
+
+    /// The least dispersion that is told from none.
+    pub const LEAST_DISPERSION: f64 = 1e-6;
+}
+
+/// Where a function that falls and then rises is the least, by golden sections.
+fn least_on(mut low: f64, mut high: f64, f: impl Fn(f64) -> f64) -> f64 {
+    let ratio = 0.5 * (5.0_f64.sqrt() - 1.0);
+    let inner = |low: f64, high: f64| [high - ratio * (high - low), low + ratio * (high - low)];
+    let [mut a, mut b] = inner(low, high);
+    let (mut at_a, mut at_b) = (f(a), f(b));
+    while high - low > 1e-9 {
+        if at_a <= at_b {
+            (high, b, at_b) = (b, a, at_a);
+            a = inner(low, high)[0];
+            at_a = f(a);
+        } else {
+            (low, a, at_a) = (a, b, at_b);
+            b = inner(low, high)[1];
+            at_b = f(b);
+        }
+    }
+    low + 0.5 * (high - low)
 }
 
 impl NegativeBinomialFamily {
@@ -101,7 +152,7 @@ impl Family for NegativeBinomialFamily {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::loss::{Loss, Poisson, contract};
+    use crate::loss::{Poisson, contract};
 
     #[test]
     fn keeps_the_contract() {
@@ -135,6 +186,21 @@ mod tests {
         let loss = NegativeBinomial::new(counts, dispersion).unwrap();
         assert!((loss.deviance(loss.value(&z)) - expected).abs() < 1e-12);
         assert!((loss.dispersion() - dispersion).abs() < 1e-15);
+    }
+
+    /// The slope of the likelihood by the dispersion is 0 there; counts of less variance than Poisson's have the least.
+    #[test]
+    fn the_likeliest_dispersion_is_the_best_of_its_neighbours() {
+        let loss = NegativeBinomial::new(vec![0.0, 3.0, 1.0, 12.0, 0.0, 7.0], 1.0).unwrap();
+        let z = [1.0, 1.2, 0.4, 2.0, 0.3, 1.0];
+        let best = loss.likeliest_dispersion(&z);
+        let deviance = |dispersion: f64| {
+            let loss = loss.with_dispersion(dispersion).unwrap();
+            loss.deviance(loss.value(&z))
+        };
+        assert!(deviance(best) < deviance(best * 1.01) && deviance(best) < deviance(best / 1.01), "{best}");
+        let even = NegativeBinomial::new(vec![3.0; 5], 1.0).unwrap();
+        assert!(even.likeliest_dispersion(&[3.0_f64.ln(); 5]) < 2.0 * NegativeBinomial::LEAST_DISPERSION);
     }
 
     #[test]

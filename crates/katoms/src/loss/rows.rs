@@ -104,6 +104,15 @@ impl<F: Family> RowLoss<F> {
         Ok(Self { offset: Some(offset), ..self })
     }
 
+    pub(super) fn with_family(self, family: F) -> Self {
+        Self { family, ..self }
+    }
+
+    /// The known part of each prediction.
+    pub fn known(&self) -> Option<&[f64]> {
+        self.offset.as_deref()
+    }
+
     /// The family.
     pub fn family(&self) -> &F {
         &self.family
