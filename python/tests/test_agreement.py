@@ -98,7 +98,7 @@ def one_by_one(name, loss):
 def along_a_path(name, loss):
     """The same, with all sizes asked for at once."""
     X, y = standardised(name)
-    path = katoms.path(X, y, sizes_for(X), loss=loss)
+    path = katoms.path(X, y, sizes_for(X), loss={"squares": "squared_error"}.get(loss, loss))
     return {k: JUDGES[loss](X, y, support) for k, support in zip(path.support_sizes.tolist(), path.supports)}
 
 

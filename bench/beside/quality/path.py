@@ -34,7 +34,7 @@ def one(loss, X, y):
 
     sizes = range(1, min(LARGEST, X.shape[1]) + 1)
     fits = [models.fitted(loss, X, y, k) for k in sizes]
-    path, seconds = models.once(lambda: katoms.path(X, y, sizes, loss=loss))
+    path, seconds = models.once(lambda: katoms.path(X, y, sizes, loss={"squares": "squared_error"}.get(loss, loss)))
     single = [models.judged(loss, X, y, model.support_) for model, _ in fits]
     rows = [models.judged(loss, X, y, support) for support in path.supports]
     behind = [models.excess(row, fit) for row, fit in zip(rows, single)]
