@@ -225,12 +225,13 @@ def responses_of(y: Any) -> np.ndarray:
     if np.iscomplexobj(values):
         raise InvalidInputError("Complex data not supported\nA response is one real number for each row.")
     columns = [numbers_in(column) for column in values.T]
+    read = [column for column in columns if column is not None and not np.isnan(column).any()]
     wrong = next((at for at, column in enumerate(columns) if column is None or np.isnan(column).any()), None)
     if wrong is not None:
         raise InvalidInputError(
             f"column {wrong} of y (counted from 0) holds NaN, or what is no number; leave such rows out"
         )
-    return np.ascontiguousarray(np.column_stack(columns), dtype=np.float64)
+    return np.ascontiguousarray(np.column_stack(read), dtype=np.float64)
 
 
 def weights_of(sample_weight: Any, rows: int) -> np.ndarray | None:

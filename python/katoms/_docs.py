@@ -37,11 +37,11 @@ groups : list, array, dict, callable or str, default=None
 """
 
 LOSS = """
-loss : {"squared_error", "huber", "quantile", "poisson", "gamma", "negative_binomial"}, default="squared_error"
+loss : {"squared_error", "huber", "quantile", "poisson", "gamma", "negative_binomial"} or object, default="squared_error"
     What is minimised. "squared_error": the mean, and several responses at once where y has several columns. "huber": the mean
     but for outliers. "quantile": the ``quantile`` of y. "poisson": counts. "gamma": positive amounts whose deviation grows with
     their mean. "negative_binomial": counts that vary more than Poisson's. The last three are means with a logarithmic link,
-    and take an ``offset`` or ``exposure`` in :meth:`fit`.
+    and take an ``offset`` or ``exposure`` in :meth:`fit`. An object of :mod:`katoms.losses`: a loss of your own.
 quantile : float, default=0.5
     The quantile that ``loss="quantile"`` predicts.
 smoothing : float or None, default=None

@@ -22,6 +22,8 @@ _KEYS = (
     "entries",
     "strata",
     "ties",
+    "functions",
+    "least",
 )
 
 

@@ -17,6 +17,7 @@ from katoms._linear import LinearModel
 from katoms._parameters import above_zero_of
 from katoms._response import response_of
 from katoms.exceptions import InvalidInputError
+from katoms.losses import check_derivatives, functions_of, least_of
 
 _WORDS = {
     "shape": "(n_features,), or (n_responses, n_features) where y has several columns",
@@ -42,16 +43,18 @@ class Regressor(LinearModel):
     """A number for each row, or several."""
 
     _: KW_ONLY
-    loss: str = "squared_error"
+    loss: Any = "squared_error"
     quantile: float = 0.5
     smoothing: float | None = None
     delta: float | None = None
     dispersion: float | None = None
 
     def _loss_name(self) -> str:
+        if not isinstance(self.loss, str):
+            return "custom"
         if self.loss not in _LOSSES:
             right = ", ".join(repr(name) for name in _LOSSES)
-            raise InvalidInputError(f"loss is {self.loss!r}; it must be one of {right}")
+            raise InvalidInputError(f"loss is {self.loss!r}; it must be one of {right}, or an object of katoms.losses")
         return _LOSSES[self.loss]
 
     def _target(self, y: Any) -> np.ndarray:
@@ -77,14 +80,21 @@ class Regressor(LinearModel):
             if any(v is not None for v in known.values()):
                 raise InvalidInputError("offset and exposure go with one response; y has several columns")
             return response_of("responses", target.T.ravel(), weights=weights, count=target.shape[1])
-        if known.get("exposure") is not None and self.loss not in _LOG_LINK:
+        if known.get("exposure") is not None and name not in _LOG_LINK:
             raise InvalidInputError(
-                f"exposure goes with loss='poisson', 'gamma' or 'negative_binomial'; for loss={self.loss!r} give an offset"
+                "exposure goes with loss='poisson', 'gamma' or 'negative_binomial'; for this loss give an offset"
             )
+        if name == "custom":
+            return self._own_response(target, weights=weights, offset=known.get("offset"))
         if not 0 < self.quantile < 1:
             raise InvalidInputError(f"quantile is {self.quantile!r}; it must lie between 0 and 1")
         parameters = {what: above_zero_of(getattr(self, what), what) for what in ("smoothing", "delta", "dispersion")}
         return response_of(name, target, weights=weights, quantile=float(self.quantile), **parameters, **known)
+
+    def _own_response(self, target: np.ndarray, **known: Any) -> dict[str, Any]:
+        functions = functions_of(self.loss)
+        check_derivatives(functions, target)
+        return response_of("custom", target, functions=list(functions), least=least_of(functions, target), **known)
 
     def _keep_nuisance(self, nuisance: dict[str, Any]) -> None:
         for name in ("dispersion", "delta", "smoothing"):
@@ -110,16 +120,19 @@ class Regressor(LinearModel):
         linear = self._linear(X)
         if offset is not None:
             linear = linear + numbers_of(offset, "offset").astype(linear.dtype)
-        if self.loss not in _LOG_LINK:
+        if self._loss_name() not in _LOG_LINK:
             if exposure is not None:
-                raise InvalidInputError(f"exposure goes with a log link; loss={self.loss!r} has none")
-            return linear
+                raise InvalidInputError("exposure goes with a log link, which this loss has not")
+            link = getattr(self.loss, "inverse_link", None)
+            return linear if link is None else link(linear)
         mean = np.exp(linear)
         return mean if exposure is None else mean * numbers_of(exposure, "exposure").astype(mean.dtype)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None) -> float:
         """R² of the predictions, or D² with another loss than squares or Huber's: the share of the deviance, for quantiles
         of the pinball loss, that is explained. 1 is perfect, 0 is what the best constant does."""
+        if self._loss_name() == "custom":
+            return self._own_score(X, y, sample_weight, offset)
         predicted = self.predict(X, offset=offset, exposure=exposure).astype(np.float64)
         weights = weights_of(sample_weight, len(predicted))
         if predicted.ndim == 2:
@@ -132,12 +145,17 @@ class Regressor(LinearModel):
         linear = np.log(predicted) if self.loss in _LOG_LINK else predicted
         return _katoms.explained(response_of(_LOSSES[self.loss], target, **known), linear)
 
+    def _own_score(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> float:
+        linear, target = self._linear(X).astype(np.float64), target_of(y, self)
+        linear = linear if offset is None else linear + numbers_of(offset, "offset")
+        return _katoms.explained(self._own_response(target, weights=weights_of(sample_weight, len(target))), linear)
+
     def __sklearn_tags__(self):
         from sklearn.utils import RegressorTags
 
         tags = self._tags(estimator_type="regressor", regressor_tags=RegressorTags())
-        tags.target_tags.multi_output = self.loss == "squared_error"
-        tags.target_tags.positive_only = self.loss in _LOG_LINK
+        tags.target_tags.multi_output = self._loss_name() == "squares"
+        tags.target_tags.positive_only = self._loss_name() in _LOG_LINK
         return tags
 
 

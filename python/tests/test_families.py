@@ -291,3 +291,74 @@ def test_bad_targets_are_named():
     single[3] = 9
     with pytest.warns(UserWarning, match=r"class (np.float64\()?9.0\)? has one row only, row 3"):
         katoms.SparseClassifier(1, ordinal=True).fit(X, single)
+
+
+def test_a_loss_of_ones_own_is_the_one_that_it_copies():
+    from katoms.losses import RowLoss
+
+    X, y = counts(3)
+    own = RowLoss(
+        value=lambda y, z: np.exp(z) - y * z,
+        gradient=lambda y, z: np.exp(z) - y,
+        curvature=lambda y, z: np.exp(z),
+        inverse_link=np.exp,
+    )
+    weights = np.random.default_rng(0).uniform(0.5, 2, size=len(y))
+    one = katoms.SparseRegressor(K, loss="poisson").fit(X, y, weights)
+    other = katoms.SparseRegressor(K, loss=own).fit(X, y, weights)
+    assert (one.support_ == other.support_).all()
+    np.testing.assert_allclose(one.coef_, other.coef_, rtol=1e-7)
+    np.testing.assert_allclose(one.predict(X), other.predict(X), rtol=1e-7)
+    assert one.score(X, y) == pytest.approx(other.score(X, y), rel=1e-9)
+    held_out = [katoms.SparseRegressorCV(range(6), loss=loss, cv=3).fit(X, y).k_min_ for loss in ("poisson", own)]
+    assert held_out[0] == held_out[1]
+
+
+@pytest.mark.parametrize("package", ["jax", "torch"])
+def test_derivatives_of_other_packages(package):
+    module = pytest.importorskip(package)
+    from katoms import losses
+
+    make = {"jax": losses.from_jax, "torch": losses.from_torch}[package]
+    exp = module.numpy.exp if package == "jax" else module.exp
+    X, y = counts(4)
+    own = make(lambda y, z: exp(z) - y * z, inverse_link=np.exp)
+    model = katoms.SparseRegressor(K, loss=own).fit(X, y)
+    np.testing.assert_allclose(model.coef_, katoms.SparseRegressor(K, loss="poisson").fit(X, y).coef_, rtol=1e-6)
+    squares = make(lambda y, z: 0.5 * (z - y) ** 2)
+    np.testing.assert_allclose(
+        katoms.SparseRegressor(K, loss=squares).fit(X, y).coef_, katoms.SparseRegressor(K).fit(X, y).coef_, rtol=1e-6
+    )
+
+
+def test_wrong_losses_are_told_with_the_row():
+    from katoms.losses import RowLoss
+
+    X, y = counts(3)
+
+    def square(**wrong):
+        right = {
+            "value": lambda y, z: 0.5 * (z - y) ** 2,
+            "gradient": lambda y, z: z - y,
+            "curvature": lambda y, z: 1 + 0 * z,
+        }
+        return RowLoss(**{**right, **wrong})
+
+    def raising(y, z):
+        if len(y) < len(X):
+            raise KeyError("mine")
+        return 0.5 * (z - y) ** 2
+
+    for loss, words in [
+        (square(gradient=lambda y, z: 2 * (z - y)), "gradient of the loss is .* at row 0 .*differences of value say"),
+        (square(curvature=lambda y, z: 3 + 0 * z), "curvature of the loss is 3 at row 0"),
+        (square(value=lambda y, z: 0.5 * ((z - y) ** 2).sum()), "one number for each row"),
+        (RowLoss(lambda y, z: -(z**2), lambda y, z: -2 * z, lambda y, z: -2 + 0 * z), "convex"),
+        (RowLoss(lambda y, z: z, lambda y, z: 1 + 0 * z, lambda y, z: 0 * z), "falls without end"),
+        (RowLoss(lambda y, z: np.log(z), lambda y, z: 1 / z, lambda y, z: 1 / z**2), "must be finite"),
+        (object(), "has no value"),
+    ]:
+        with pytest.raises(katoms.InvalidInputError, match=words), np.errstate(invalid="ignore"):
+            katoms.SparseRegressor(2, loss=loss).fit(X, y)
+    with pytest.raises(KeyError, match="mine"):
+        katoms.SparseRegressorCV([1, 2], loss=square(value=raising)).fit(X, y)

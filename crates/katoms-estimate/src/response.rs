@@ -1,9 +1,11 @@
 //! What a job predicts: responses of every kind, and the loss of each.
 
+use std::sync::Arc;
+
 use katoms::Error;
 use katoms::loss::{
-    AnyLoss, Cox, Gamma, Huber, LeastSquares, Logistic, Multinomial, NegativeBinomial, Ordinal, Poisson, Quantile,
-    Split, Ties,
+    AnyLoss, Cox, Custom, Gamma, Huber, LeastSquares, Logistic, Multinomial, NegativeBinomial, Ordinal, Poisson,
+    Quantile, RowFunctions, Split, Ties,
 };
 use katoms::select::Folds;
 
@@ -30,6 +32,15 @@ pub struct Response {
 pub enum Values {
     /// A number for each row.
     Numbers(NumberLoss, Vec<f64>),
+    /// A number for each row, by a loss of one's own.
+    Custom {
+        /// The loss of a row.
+        functions: Arc<dyn RowFunctions>,
+        /// The numbers.
+        values: Vec<f64>,
+        /// What the loss of each row can be at the least.
+        least: Vec<f64>,
+    },
     /// Several numbers for each row, by least squares: those of all rows for the first response, then for the second.
     Responses {
         /// The numbers.
@@ -125,6 +136,13 @@ impl Response {
         let rest = Rest { weights, offset };
         Ok(match values {
             Values::Numbers(loss, values) => return rest.of_numbers(loss, values),
+            Values::Custom { functions, values, least } => {
+                let loss = rest.weighted(Custom::new(functions, values, least)?, Custom::weighted)?;
+                match rest.offset {
+                    Some(offset) => loss.offset(offset)?.into(),
+                    None => loss.into(),
+                }
+            }
             Values::Responses { values, count } => {
                 rest.without_offset("least squares of several responses")?;
                 let _ = count;

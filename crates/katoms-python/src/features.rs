@@ -70,7 +70,7 @@ pub fn worked<T: Send>(
 ) -> PyResult<(T, Ended)> {
     let ended = Ended::default();
     let view = design.view(&ended)?;
-    let (loss, atoms) = (problem.response.loss()?, problem.atoms(view.shape().1).map_err(raised)?);
+    let (loss, atoms) = (problem.response.loss(&ended)?, problem.atoms(view.shape().1).map_err(raised)?);
     let (always, preparation, bounds) = (problem.always.clone(), problem.preparation(), problem.bounds()?);
     let (found, error) = job::worked(py, work, &ended, |listener| {
         let design = view.design(Some(&FirstRead::of(loss.loss(), preparation.intercept)))?;

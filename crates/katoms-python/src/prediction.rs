@@ -168,9 +168,11 @@ fn r_squared(
 /// D² of linear predictions of a response.
 #[pyfunction]
 fn explained(response: Observed<'_>, linear: PyReadonlyArray1<'_, f64>) -> PyResult<f64> {
-    let (loss, linear) = (response.loss()?, linear.as_slice()?);
+    let ended = Ended::default();
+    let (loss, linear) = (response.loss(&ended)?, linear.as_slice()?);
     check_length("target", response.rows()?, linear.len())?;
-    Ok(katoms_estimate::explained(loss.loss(), linear))
+    let share = katoms_estimate::explained(loss.loss(), linear);
+    ended.take().map_or(Ok(share), Err)
 }
 
 /// Harrell's C of risks; `None` where no pair of rows can be compared.

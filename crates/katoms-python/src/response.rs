@@ -1,10 +1,13 @@
 //! What is to be predicted, and its loss.
 
-use katoms::loss::Ties;
+use std::sync::Arc;
+
+use katoms::loss::{RowFunctions, Ties};
 use katoms_estimate::{JobLoss, NumberLoss, Response, Values, offset_of};
-use numpy::PyReadonlyArray1;
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
+use crate::ended::Ended;
 use crate::error::{invalid, raised};
 
 type Numbers<'py> = PyReadonlyArray1<'py, f64>;
@@ -30,6 +33,50 @@ pub struct Observed<'py> {
     entries: Option<Numbers<'py>>,
     strata: Option<Vec<usize>>,
     ties: Option<String>,
+    /// A loss of one's own: functions of (y, z) for its values, slopes and curvatures, and the least that each row's can be.
+    functions: Option<[Py<PyAny>; 3]>,
+    least: Option<Numbers<'py>>,
+}
+
+/// Functions of Python. What they raise is kept in `ended`, and the fit ends.
+struct Functions {
+    functions: [Py<PyAny>; 3],
+    ended: Ended,
+}
+
+impl std::fmt::Debug for Functions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("functions of Python")
+    }
+}
+
+impl Functions {
+    fn called(&self, which: usize, y: &[f64], z: &[f64]) -> Vec<f64> {
+        if self.ended.has_failed() {
+            return Vec::new();
+        }
+        let found = Python::attach(|py| -> PyResult<Vec<f64>> {
+            let arguments = (PyArray1::from_slice(py, y), PyArray1::from_slice(py, z));
+            let answer = self.functions[which].bind(py).call1(arguments)?;
+            Ok(answer.extract::<Numbers<'_>>()?.as_slice()?.to_vec())
+        });
+        found.unwrap_or_else(|error| {
+            self.ended.keep(error);
+            Vec::new()
+        })
+    }
+}
+
+impl RowFunctions for Functions {
+    fn values(&self, y: &[f64], z: &[f64]) -> Vec<f64> {
+        self.called(0, y, z)
+    }
+    fn slopes(&self, y: &[f64], z: &[f64]) -> Vec<f64> {
+        self.called(1, y, z)
+    }
+    fn curvatures(&self, y: &[f64], z: &[f64]) -> Vec<f64> {
+        self.called(2, y, z)
+    }
 }
 
 impl Observed<'_> {
@@ -39,8 +86,8 @@ impl Observed<'_> {
         Ok(self.target.as_slice()?.len() / per_row.max(1))
     }
 
-    /// The loss.
-    pub fn loss(&self) -> PyResult<JobLoss> {
+    /// The loss. What functions of one's own raise is kept in `ended`.
+    pub fn loss(&self, ended: &Ended) -> PyResult<JobLoss> {
         let mut offset = owned(self.offset.as_ref())?;
         if let Some(exposure) = &self.exposure {
             let known = offset_of(exposure.as_slice()?).map_err(raised)?;
@@ -57,12 +104,17 @@ impl Observed<'_> {
                 None => known,
             });
         }
-        let response = Response { values: self.values()?, weights: owned(self.weights.as_ref())?, offset };
+        let response = Response { values: self.values(ended)?, weights: owned(self.weights.as_ref())?, offset };
         response.loss().map_err(raised)
     }
 
-    fn values(&self) -> PyResult<Values> {
+    fn values(&self, ended: &Ended) -> PyResult<Values> {
         let numbers = self.target.as_slice()?.to_vec();
+        if let (Some(given), Some(least)) = (&self.functions, &self.least) {
+            let functions = Python::attach(|py| given.each_ref().map(|function| function.clone_ref(py)));
+            let functions = Arc::new(Functions { functions, ended: ended.clone() });
+            return Ok(Values::Custom { functions, values: numbers, least: least.as_slice()?.to_vec() });
+        }
         let number = |loss| Ok(Values::Numbers(loss, numbers.clone()));
         let labels = || numbers.iter().map(|&v| v as usize).collect();
         let count = self.count.unwrap_or(2);

@@ -9,6 +9,7 @@ use pyo3::types::PyDict;
 
 use crate::answer;
 use crate::design::Matrix;
+use crate::ended::Ended;
 use crate::error::raised;
 use crate::features::{Problem, tell_end, worked};
 use crate::job::Work;
@@ -35,7 +36,7 @@ impl Held {
         let folds = match self {
             Self::Labels(labels) => Folds::given(labels),
             Self::Drawn(count, seed) => {
-                let loss = problem.response.loss()?;
+                let loss = problem.response.loss(&Ended::default())?;
                 drawn_folds(loss.loss(), problem.response.rows()?, count, seed)
             }
         };

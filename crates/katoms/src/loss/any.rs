@@ -2,7 +2,8 @@
 
 use super::curvature::HessianProduct;
 use super::{
-    Cox, Gamma, Huber, LeastSquares, Logistic, Loss, Multinomial, NegativeBinomial, Ordinal, Poisson, Quantile, Split,
+    Cox, Custom, Gamma, Huber, LeastSquares, Logistic, Loss, Multinomial, NegativeBinomial, Ordinal, Poisson, Quantile,
+    Split,
 };
 use crate::error::Error;
 
@@ -77,6 +78,8 @@ kinds! {
     Multinomial(Multinomial),
     /// Classes in an order.
     Ordinal(Ordinal),
+    /// One of somebody's own.
+    Custom(Custom),
 }
 
 impl Loss for AnyLoss {

@@ -3,6 +3,7 @@
 mod any;
 mod cox;
 mod curvature;
+mod custom;
 mod gamma;
 mod huber;
 mod least_squares;
@@ -22,6 +23,7 @@ use crate::error::{Error, check_range, check_values};
 pub use any::AnyLoss;
 pub use cox::{Baseline, Cox, Ties};
 pub use curvature::{Curvature, HessianProduct};
+pub use custom::{Custom, RowFunctions};
 pub use gamma::{Gamma, GammaFamily};
 pub use huber::{Huber, HuberFamily};
 pub use least_squares::LeastSquares;
