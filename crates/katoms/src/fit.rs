@@ -246,12 +246,19 @@ where
 /// A model in the units of its design, and how it was found.
 #[derive(Debug, Clone)]
 pub struct LinearModel {
-    /// The coefficients.
+    /// The coefficients: of several outputs those of the first, then those of the second.
     pub coefficients: SparseVec,
-    /// The constant of the predictions.
-    pub intercept: f64,
+    /// The constant of the predictions of each output.
+    pub intercepts: Vec<f64>,
     /// The fit, in the units in which it was made.
     pub outcome: Outcome<SparseVec>,
+}
+
+impl LinearModel {
+    /// The constant of the predictions of the first output, most often the only one.
+    pub fn intercept(&self) -> f64 {
+        self.intercepts[0]
+    }
 }
 
 impl Preparation {
@@ -268,7 +275,7 @@ impl Preparation {
     /// let y: Vec<f64> = x[5..].iter().map(|v| 100.0 + 2.0 * v).collect();
     /// let model = Preparation::default().fit(&Dense::column_major(&x, 5, 2)?, &LeastSquares::new(y)?, &KSparse::new(1, 2)?)?;
     /// assert_eq!(model.coefficients.indices(), [1]);
-    /// assert!((model.coefficients.value_at(1) - 2.0).abs() < 1e-9 && (model.intercept - 100.0).abs() < 1e-9);
+    /// assert!((model.coefficients.value_at(1) - 2.0).abs() < 1e-9 && (model.intercept() - 100.0).abs() < 1e-9);
     /// # Ok::<(), katoms::Error>(())
     /// ```
     pub fn fit<A, L, S>(&self, design: &A, loss: &L, set: &S) -> Result<LinearModel, Error>
@@ -279,8 +286,8 @@ impl Preparation {
     {
         let suited = self.suited_to(loss);
         let f = suited.objective(design, loss, (0..design.n_outputs()).collect())?;
-        let outcome = Fit::new(&f, &suited.set(set)?).run()?;
-        let (coefficients, intercept) = f.operator().to_original(&outcome.point);
-        Ok(LinearModel { coefficients, intercept, outcome })
+        let outcome = Fit::new(&f, &suited.set(set, loss)?).run()?;
+        let (coefficients, intercepts) = f.operator().to_original(&outcome.point);
+        Ok(LinearModel { coefficients, intercepts, outcome })
     }
 }

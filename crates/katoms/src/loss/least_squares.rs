@@ -2,12 +2,13 @@
 
 use super::weights::Weights;
 use super::{Loss, Split};
-use crate::error::{Error, check_indices, check_values};
+use crate::error::{Error, check_indices, check_length, check_range, check_values};
 
-/// Half the (weighted) sum of squared residuals: ½‖b − z‖².
+/// Half the (weighted) sum of squared residuals: ½‖b − z‖². Of one response, or of several for each row.
 #[derive(Debug, Clone)]
 pub struct LeastSquares {
     target: Vec<f64>,
+    responses: usize,
     weights: Weights,
 }
 
@@ -24,26 +25,54 @@ impl LeastSquares {
     /// # Ok::<(), katoms::Error>(())
     /// ```
     pub fn new(target: impl Into<Vec<f64>>) -> Result<Self, Error> {
+        Self::of_responses(target, 1)
+    }
+
+    /// The loss against several responses for each row: all values of the first response, then all of the second. Each
+    /// response has [predictions](Loss::outputs_per_row) of its own.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), or when there is no response or not the same number of values for each.
+    ///
+    /// ```
+    /// use katoms::loss::{LeastSquares, Loss};
+    /// let loss = LeastSquares::of_responses(vec![1.0, 2.0, 3.0, 10.0, 20.0, 30.0], 2)?;
+    /// assert_eq!((loss.n_rows(), loss.outputs_per_row(), loss.n_outputs()), (3, 2, 6));
+    /// # Ok::<(), katoms::Error>(())
+    /// ```
+    pub fn of_responses(target: impl Into<Vec<f64>>, responses: usize) -> Result<Self, Error> {
         let target = target.into();
+        check_range("the number of responses", responses, 1, usize::MAX)?;
         if target.is_empty() {
             return Err(Error::Empty { what: "the target" });
         }
+        let whole = target.len().next_multiple_of(responses);
+        check_length("target", target.len(), whole, "the same number of values for each response")?;
         check_values("target", &target, "every value must be finite", f64::is_finite)?;
-        Ok(Self { target, weights: Weights::default() })
+        Ok(Self { target, responses, weights: Weights::default() })
     }
 
-    /// The target.
+    /// The target, response by response.
     pub fn target(&self) -> &[f64] {
         &self.target
     }
 
-    /// The same with sample weights.
+    /// The same with sample weights, one for each row: all responses of a row have its weight.
     ///
     /// # Errors
     /// When their number is wrong, one is negative or not finite, or all are zero.
     pub fn weighted(self, weights: impl Into<Vec<f64>>) -> Result<Self, Error> {
-        let weights = Weights::new(weights.into(), self.target.len())?;
+        let weights = Weights::new(weights.into(), self.n_rows())?;
         Ok(Self { weights, ..self })
+    }
+
+    /// The sum of what `one` makes of a row, its target and its value in z, response by response.
+    fn sum(&self, z: &[f64], one: impl Fn(usize, f64, f64) -> f64) -> f64 {
+        let rows = self.n_rows();
+        let of_response = |(target, z): (&[f64], &[f64])| -> f64 {
+            target.iter().zip(z).enumerate().map(|(i, (y, z))| one(i, *y, *z)).sum()
+        };
+        self.target.chunks(rows).zip(z.chunks(rows)).map(of_response).sum()
     }
 }
 
@@ -51,49 +80,55 @@ impl Loss for LeastSquares {
     fn n_outputs(&self) -> usize {
         self.target.len()
     }
+    fn outputs_per_row(&self) -> usize {
+        self.responses
+    }
     fn value(&self, z: &[f64]) -> f64 {
-        let square = |(i, (y, z)): (usize, (&f64, &f64))| self.weights.at(i) * (z - y).powi(2);
-        0.5 * self.target.iter().zip(z).enumerate().map(square).sum::<f64>()
+        0.5 * self.sum(z, |i, y, z| self.weights.at(i) * (z - y).powi(2))
     }
     fn gradient(&self, z: &[f64], r: &mut [f64]) {
-        for (i, r) in r.iter_mut().enumerate() {
-            *r = self.weights.at(i) * (z[i] - self.target[i]);
+        let rows = self.n_rows();
+        for ((target, z), r) in self.target.chunks(rows).zip(z.chunks(rows)).zip(r.chunks_mut(rows)) {
+            for (i, r) in r.iter_mut().enumerate() {
+                *r = self.weights.at(i) * (z[i] - target[i]);
+            }
         }
     }
     fn curvature(&self, _: &[f64], h: &mut [f64]) {
-        h.iter_mut().enumerate().for_each(|(i, h)| *h = self.weights.at(i));
+        for h in h.chunks_mut(self.n_rows()) {
+            h.iter_mut().enumerate().for_each(|(i, h)| *h = self.weights.at(i));
+        }
     }
     fn curvature_bound(&self) -> f64 {
         self.weights.largest()
     }
     fn observations(&self) -> usize {
-        self.weights.observations(self.target.len())
+        self.weights.observations(self.n_rows())
     }
     fn is_quadratic(&self) -> bool {
         true
     }
     /// aᵀy + ½·Σ aᵢ²/wᵢ.
     fn conjugate(&self, a: &[f64]) -> Option<f64> {
-        let one = |(i, (y, a)): (usize, (&f64, &f64))| {
-            // 0/0 for a row that weighs nothing: it asks for a = 0 and gives 0
-            if *a == 0.0 { 0.0 } else { a * y + 0.5 * a * a / self.weights.at(i) }
-        };
-        Some(self.target.iter().zip(a).enumerate().map(one).sum())
+        // 0/0 for a row that weighs nothing: it asks for a = 0 and gives 0
+        Some(self.sum(a, |i, y, a| if a == 0.0 { 0.0 } else { a * y + 0.5 * a * a / self.weights.at(i) }))
     }
     /// m·ln(2·value/m): normal noise of unknown variance over the m [observations](Loss::observations): of variance
     /// σ²/wᵢ where weights are precisions, all of which may be scaled for a constant; repeated where they are counts.
-    /// −∞ at a perfect fit.
+    /// Of q responses m is q times as many: their noise is independent and of one common variance, so responses in
+    /// different units should be scaled first. −∞ at a perfect fit.
     fn deviance(&self, value: f64) -> f64 {
-        let m = self.observations() as f64;
+        let m = (self.observations() * self.responses) as f64;
         m * (2.0 * value / m).ln()
     }
 }
 
 impl Split for LeastSquares {
     fn subset(&self, rows: &[usize]) -> Result<Self, Error> {
-        check_indices("row", rows, self.target.len())?;
-        let target: Vec<f64> = rows.iter().map(|&i| self.target[i]).collect();
-        Ok(Self { weights: self.weights.subset(rows)?, ..Self::new(target)? })
+        check_indices("row", rows, self.n_rows())?;
+        let of_response = |target: &[f64]| rows.iter().map(|&i| target[i]).collect::<Vec<f64>>();
+        let target: Vec<f64> = self.target.chunks(self.n_rows()).flat_map(of_response).collect();
+        Ok(Self { weights: self.weights.subset(rows)?, ..Self::of_responses(target, self.responses)? })
     }
     fn weights(&self) -> Option<&[f64]> {
         self.weights.given()
@@ -110,6 +145,29 @@ mod tests {
         let loss = LeastSquares::new(vec![1.0, -2.0, 0.5]).unwrap();
         contract::check(&loss);
         contract::check(&loss.weighted(vec![2.0, 0.0, 0.3]).unwrap());
+        let two = LeastSquares::of_responses(vec![1.0, -2.0, 0.5, 3.0, 0.0, 0.7], 2).unwrap();
+        for loss in [two.clone(), two.weighted(vec![2.0, 0.0, 0.3]).unwrap()] {
+            contract::check(&loss);
+            contract::check_subset(&loss);
+        }
+    }
+
+    /// A row has one weight and is one observation, whatever the number of its responses.
+    #[test]
+    fn responses_add_up() {
+        let (y, z) = ([1.0, -2.0, 0.5, 3.0, 0.0, 0.7], [0.3, 1.0, -1.0, 0.0, 2.0, 0.1]);
+        let weights = [2.0, 0.0, 3.0];
+        let both = LeastSquares::of_responses(y, 2).unwrap().weighted(weights).unwrap();
+        let one = |c: usize| LeastSquares::new(&y[3 * c..][..3]).unwrap().weighted(weights).unwrap();
+        assert_eq!(both.value(&z), one(0).value(&z[..3]) + one(1).value(&z[3..]));
+        assert_eq!((both.observations(), Split::weights(&both)), (5, Some(&weights[..])));
+        assert!((both.deviance(2.0) - 10.0 * 0.4_f64.ln()).abs() < 1e-14);
+        let error = LeastSquares::of_responses(vec![1.0; 5], 2).unwrap_err();
+        assert!(matches!(error, Error::Length { what: "target", found: 5, expected: 6, .. }), "{error}");
+        assert!(LeastSquares::of_responses(y, 0).is_err());
+        assert!(
+            both.subset(&[3]).is_err() && LeastSquares::of_responses(y, 2).unwrap().weighted(vec![1.0; 6]).is_err()
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Losses: one per file. A loss sees predictions, never features.
 
 mod any;
+mod constant;
 mod cox;
 mod curvature;
 mod custom;
@@ -21,6 +22,7 @@ use std::fmt::Debug;
 use crate::error::{Error, check_range, check_values};
 
 pub use any::AnyLoss;
+pub use constant::{best_constant, best_constants};
 pub use cox::{Baseline, Cox, Ties};
 pub use curvature::{Curvature, HessianProduct};
 pub use custom::{Custom, RowFunctions};
@@ -42,6 +44,10 @@ pub trait Loss: Debug + Sync {
     /// How many of them belong to one row of the data: those of the first of each row come first, then those of the second.
     fn outputs_per_row(&self) -> usize {
         1
+    }
+    /// The number of rows of the data.
+    fn n_rows(&self) -> usize {
+        self.n_outputs() / self.outputs_per_row()
     }
     /// ℓ(z).
     fn value(&self, z: &[f64]) -> f64;
@@ -83,11 +89,11 @@ pub trait Loss: Debug + Sync {
     /// numbers are counts, so that a row of weight 2 is that row twice; of other weights, whose unit means nothing, the
     /// positive ones count one each. As it stands here, the rows that have a curvature at 0. O(m).
     fn observations(&self) -> usize {
-        let rows = self.n_outputs();
-        let mut h = vec![0.0; rows];
-        self.curvature(&vec![0.0; rows], &mut h);
+        let (rows, outputs) = (self.n_rows(), self.n_outputs());
+        let mut h = vec![0.0; outputs];
+        self.curvature(&vec![0.0; outputs], &mut h);
         // A row without weight has no curvature either.
-        h.iter().filter(|h| **h > 0.0).count()
+        (0..rows).filter(|i| h[*i..].iter().step_by(rows).any(|h| *h > 0.0)).count()
     }
     /// −2·log-likelihood up to a constant that does not depend on the model, at a loss of `value`. It
     /// rises with the loss. As it stands here, the loss is the negative log-likelihood.
@@ -107,44 +113,6 @@ pub trait Loss: Debug + Sync {
     }
 }
 
-/// The constant prediction of the least loss: Newton's steps on one number, and halves of an interval that holds it where
-/// these do not shrink. Exact at once for squares.
-pub fn best_constant(loss: &impl Loss) -> f64 {
-    let rows = loss.n_outputs();
-    let (mut constant, mut slope, mut curvature) = (0.0, vec![0.0; rows], vec![0.0; rows]);
-    let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
-    let (mut last, mut reach) = (f64::INFINITY, 0.5);
-    for _ in 0..200 {
-        let predictions = vec![constant; rows];
-        loss.gradient(&predictions, &mut slope);
-        loss.curvature(&predictions, &mut curvature);
-        let slope = slope.iter().sum::<f64>();
-        if slope > 0.0 {
-            high = constant;
-        } else {
-            low = constant;
-        }
-        let mut step = slope / curvature.iter().sum::<f64>();
-        let shrinks = 2.0 * step.abs() <= last && low <= constant - step && constant - step <= high;
-        if slope == 0.0 || slope.is_nan() {
-            break;
-        }
-        if !shrinks && low.is_finite() && high.is_finite() {
-            step = constant - (low + 0.5 * (high - low));
-        } else if !step.is_finite() {
-            // Flat here: further and further.
-            reach *= 2.0;
-            step = reach * slope.signum();
-        }
-        constant -= step;
-        last = step.abs();
-        if last <= f64::EPSILON * constant.abs() {
-            break;
-        }
-    }
-    constant
-}
-
 /// Labels of this many classes as numbers.
 fn checked_labels(labels: Vec<usize>, classes: usize) -> Result<Vec<f64>, Error> {
     let labels: Vec<f64> = labels.into_iter().map(|label| label as f64).collect();
@@ -156,7 +124,8 @@ fn checked_labels(labels: Vec<usize>, classes: usize) -> Result<Vec<f64>, Error>
     Ok(labels)
 }
 
-/// A loss that can be asked about some of its rows alone: folds, half-samples, bootstraps.
+/// A loss that can be asked about some of its rows alone: folds, half-samples, bootstraps. Rows are those of the data, each
+/// with all of its [outputs](Loss::outputs_per_row).
 ///
 /// ```
 /// use katoms::loss::{LeastSquares, Loss, Split};
@@ -172,7 +141,7 @@ pub trait Split: Loss + Sized {
     /// # Errors
     /// When there is no row, one is outside, or all of them have weight 0.
     fn subset(&self, rows: &[usize]) -> Result<Self, Error>;
-    /// The weight of each row, where they differ: what columns are centred and scaled with. O(1).
+    /// The weight of each row of the data, where they differ: what columns are centred and scaled with. O(1).
     fn weights(&self) -> Option<&[f64]> {
         None
     }
@@ -227,29 +196,6 @@ impl<L: Loss> Loss for &L {
     }
     fn separates(&self, z: &[f64]) -> bool {
         (**self).separates(z)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The logarithm of the mean, also where Newton's first step goes far too far; the median but for the smoothing.
-    #[test]
-    fn the_best_constant_of_a_family_is_known() {
-        for mean in [1e-6, 0.3, 5.0, 1e6, 1e12] {
-            let counts = vec![0.5 * mean, 1.5 * mean, mean];
-            let found = best_constant(&Poisson::new(counts.clone()).unwrap());
-            assert!((found - mean.ln()).abs() < 1e-12 * (1.0 + mean.ln().abs()), "{mean}: {found}");
-            let found = best_constant(&Gamma::new(counts).unwrap());
-            assert!((found - mean.ln()).abs() < 1e-12 * (1.0 + mean.ln().abs()), "{mean}: {found}");
-        }
-        let far = Quantile::new(vec![1e3, 1e3 + 1.0, 1e3 + 2.0], 0.5, 0.01).unwrap();
-        assert!((best_constant(&far) - 1001.0).abs() < 1e-9);
-        let far = Huber::new(vec![1e3, 1e3 + 1.0, 1e6], 1.0).unwrap();
-        assert!((best_constant(&far) - 1001.0).abs() < 1e-9, "{}", best_constant(&far));
-        let offset = Poisson::new(vec![2.0, 4.0]).unwrap().offset(vec![0.0, 2.0_f64.ln()]).unwrap();
-        assert!((best_constant(&offset) - 2.0_f64.ln()).abs() < 1e-14);
     }
 }
 
@@ -333,23 +279,25 @@ pub(crate) mod contract {
 
     /// Row by row, a subset has the values, gradients and curvatures of the whole.
     pub fn check_subset(loss: &impl Split) {
-        let m = loss.n_outputs();
-        let z: Vec<f64> = (0..m).map(|i| (i as f64 * 0.7).sin() * 2.0).collect();
-        let (mut r, mut h) = (vec![0.0; m], vec![0.0; m]);
-        loss.gradient(&z, &mut r);
-        loss.curvature(&z, &mut h);
+        let (m, outputs) = (loss.n_rows(), loss.outputs_per_row());
+        let z: Vec<f64> = (0..loss.n_outputs()).map(|i| (i as f64 * 0.7).sin() * 2.0).collect();
+        let derivatives = |loss: &dyn Loss, z: &[f64]| {
+            let (mut r, mut h) = (z.to_vec(), z.to_vec());
+            loss.gradient(z, &mut r);
+            loss.curvature(z, &mut h);
+            [r, h]
+        };
         let rows: Vec<usize> = (0..m).rev().chain([0]).collect();
-        let picked = |all: &[f64]| rows.iter().map(|&i| all[i]).collect::<Vec<f64>>();
+        let of_rows = |all: &[f64], rows: &[usize]| rows.iter().map(|&i| all[i]).collect::<Vec<f64>>();
+        let picked = |all: &[f64]| of_rows(all, &rows);
+        let of_outputs = |all: &[f64]| all.chunks(m).flat_map(picked).collect::<Vec<f64>>();
         let part = loss.subset(&rows).unwrap();
-        assert_eq!(part.n_outputs(), m + 1);
-        let (mut part_r, mut part_h) = (vec![0.0; m + 1], vec![0.0; m + 1]);
-        part.gradient(&picked(&z), &mut part_r);
-        part.curvature(&picked(&z), &mut part_h);
-        assert_eq!((part_r, part_h), (picked(&r), picked(&h)));
+        assert_eq!((part.n_outputs(), part.outputs_per_row()), ((m + 1) * outputs, outputs));
+        assert_eq!(derivatives(&part, &of_outputs(&z)), derivatives(loss, &z).map(|all| of_outputs(&all)));
         assert_eq!(part.weights().map(<[f64]>::to_vec), loss.weights().map(picked));
         assert_eq!(part.classes().map(<[f64]>::to_vec), loss.classes().map(picked));
-        let again = loss.subset(&[0]).unwrap().value(&z[..1]);
-        let whole = loss.value(&z) + again;
-        assert!((part.value(&picked(&z)) - whole).abs() < 1e-12 * whole);
+        let first: Vec<f64> = z.chunks(m).flat_map(|z| of_rows(z, &[0])).collect();
+        let whole = loss.value(&z) + loss.subset(&[0]).unwrap().value(&first);
+        assert!((part.value(&of_outputs(&z)) - whole).abs() < 1e-12 * whole);
     }
 }

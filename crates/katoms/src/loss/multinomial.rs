@@ -206,8 +206,10 @@ mod tests {
     fn keeps_the_contract() {
         for classes in [2, 3, 5] {
             let loss = Multinomial::new(vec![0, 1, 1, 0, classes - 1], classes).unwrap();
-            contract::check(&loss);
-            contract::check(&loss.weighted(vec![2.0, 0.0, 0.3, 1.0, 1.0]).unwrap());
+            for loss in [loss.clone(), loss.weighted(vec![2.0, 0.0, 0.3, 1.0, 1.0]).unwrap()] {
+                contract::check(&loss);
+                contract::check_subset(&loss);
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
-use super::{DomainOf, LinearOperator, Parts, SampledRows, SupportOf, is_its_own_base};
+use super::{ColumnMoments, DomainOf, LinearOperator, Moments, Parts, SampledRows, SupportOf, is_its_own_base};
 use crate::linalg::Matrix;
 use crate::space::SparseVec;
 
@@ -113,5 +113,13 @@ impl<A: LinearOperator<Point = SparseVec>> LinearOperator for Counted<A> {
     fn adjoint_sampled(&self, r: &[f64], out: &mut A::Covector) {
         self.lock().rows += self.inner.sampled_rows().map_or(0, SampledRows::cost);
         self.inner.adjoint_sampled(r, out);
+    }
+}
+
+impl<A: LinearOperator<Point = SparseVec> + ColumnMoments> ColumnMoments for Counted<A> {
+    /// Counted as two passes.
+    fn moments(&self, weights: &[f64]) -> Moments {
+        self.lock().passes += 2;
+        self.inner.moments(weights)
     }
 }

@@ -8,7 +8,7 @@ use super::magnitude::doubtful;
 use super::{Moments, RowSample, SampledRows};
 use crate::linalg::kernels::{self, Real};
 use crate::linalg::parallel;
-use crate::loss::{Split, best_constant};
+use crate::loss::{Split, best_constants};
 
 /// Bytes of columns that stay in a cache while they are looked at for several ends.
 const CACHED: usize = 1 << 19;
@@ -38,15 +38,17 @@ pub struct FirstRead {
 
 impl FirstRead {
     /// The moments under the loss's weights, and the pass for the residual at zero, or at the best constant where there is
-    /// an intercept.
+    /// an intercept; of several outputs for each row, that of the first.
     pub fn of(loss: &impl Split, intercept: bool) -> Self {
-        let rows = loss.n_outputs();
-        let mut residual = vec![0.0; rows];
-        loss.gradient(&vec![0.0; rows], &mut residual);
+        let rows = loss.n_rows();
+        let mut residual = vec![0.0; loss.n_outputs()];
+        loss.gradient(&vec![0.0; residual.len()], &mut residual);
         let rounding = ROUNDING * residual.iter().fold(0.0, |most: f64, r| most.max(r.abs()));
         if intercept {
-            loss.gradient(&vec![best_constant(loss); rows], &mut residual);
+            let constants: Vec<f64> = best_constants(loss).into_iter().flat_map(|c| vec![c; rows]).collect();
+            loss.gradient(&constants, &mut residual);
         }
+        residual.truncate(rows);
         let weights = loss.weights().map_or_else(|| vec![1.0; rows], <[f64]>::to_vec);
         Self { weights, residual, rounding }
     }

@@ -57,6 +57,7 @@ pub(crate) use moments::is_constant;
 pub use moments::{ColumnMoments, Moments};
 pub use parts::Parts;
 pub use per_output::PerOutput;
+pub(crate) use per_output::of_output;
 use row_sample::RowSample;
 pub use row_sample::SampledRows;
 pub use row_weights::RowWeights;

@@ -8,6 +8,8 @@ use crate::space::{IndexSet, SparseVec};
 
 /// An operator with coefficients of their own for each of q outputs: the q predictions of a row are the products of the row
 /// with q vectors of coefficients, which stand one after the other, as the predictions do. One pass serves all outputs.
+/// Coordinate c·n + j is column j of output c. Views of rows and columns belong inside,
+/// [`WithIntercept`](super::WithIntercept) outside.
 ///
 /// ```
 /// use katoms::operator::{Dense, LinearOperator, PerOutput};
@@ -36,6 +38,11 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> PerOutput<A> {
         Ok(Self { inner, outputs })
     }
 
+    /// What all outputs look at.
+    pub fn inner(&self) -> &A {
+        &self.inner
+    }
+
     /// The coordinates of each column: one for each output.
     pub fn groups(&self) -> Vec<Vec<usize>> {
         let n = self.inner.domain();
@@ -53,6 +60,13 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> PerOutput<A> {
         let n = self.inner.domain();
         IndexSet::new(n, t.indices().iter().map(|j| j % n).collect())
     }
+}
+
+/// The coefficients that output c has for n columns.
+pub(crate) fn of_output(x: &SparseVec, c: usize, n: usize) -> SparseVec {
+    let [first, end] = [c * n, (c + 1) * n].map(|end| x.indices().partition_point(|&j| j < end));
+    let indices = x.indices()[first..end].iter().map(|j| j - c * n).collect();
+    SparseVec::sorted(n, indices, x.values()[first..end].to_vec())
 }
 
 impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator for PerOutput<A> {
@@ -76,10 +90,7 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
     fn apply(&self, x: &SparseVec, out: &mut [f64]) {
         let (n, m) = (self.inner.domain(), self.inner.n_outputs());
         for (c, out) in (0..self.outputs).zip(out.chunks_mut(m.max(1))) {
-            let first = x.indices().partition_point(|&j| j < c * n);
-            let end = x.indices().partition_point(|&j| j < (c + 1) * n);
-            let indices = x.indices()[first..end].iter().map(|j| j - c * n).collect();
-            self.inner.apply(&SparseVec::sorted(n, indices, x.values()[first..end].to_vec()), out);
+            self.inner.apply(&of_output(x, c, n), out);
         }
     }
     fn adjoint(&self, r: &[f64], out: &mut Vec<f64>) {

@@ -37,14 +37,13 @@ where
         let scaled =
             samples.iter().map(|sample| Sample::scaled_bounds(sample, bounds)).collect::<Result<Vec<_>, _>>()?;
         let most = options.sizes.last().copied().unwrap_or(1);
-        let set = preparation.set(&set.with_atoms(most)?)?;
+        let set = preparation.set(&set.with_atoms(most)?, loss)?;
         let mut fits: Fits = (Vec::new(), reads, true);
         for (at, &ridge) in options.ridges.iter().enumerate() {
             let objective = |(sample, loss): (_, &L)| {
                 let share = ridge * weight(loss) / weight(&losses[0]);
-                let everything: Vec<usize> = (0..Sample::n_outputs(sample)).collect();
-                let columns = Sample::domain(sample) - usize::from(preparation.intercept);
-                Preparation { ridge: share, ..preparation }.objective_on(sample, columns, loss.subset(&everything)?)
+                let loss = loss.subset(&(0..loss.n_rows()).collect::<Vec<_>>())?;
+                Preparation { ridge: share, ..preparation }.objective_on(sample, design.domain(), loss)
             };
             let objectives = samples.iter().zip(&losses).map(objective).collect::<Result<Vec<_>, Error>>()?;
             let paths = objectives.iter().zip(&scaled).map(|(f, bounds)| Growing::new(f, &set, bounds));
@@ -52,10 +51,10 @@ where
             // Size by size, so that a size that is there is there for all training sets.
             for (place, &atoms) in options.sizes.iter().enumerate() {
                 for ((path, sample), &left_out) in paths.iter_mut().zip(&samples).zip(&sides) {
-                    let (coefficients, intercept) = sample.to_original(path.model(atoms)?.0.x.point());
+                    let (coefficients, intercepts) = sample.to_original(path.model(atoms)?.0.x.point());
                     let choice = Choice { atoms, ridge, shrinkage: 0.0 };
                     // Units there and back may cost a last bit.
-                    fits.0.push(Fit { left_out, choice, coefficients: bounds.nearest(&coefficients), intercept });
+                    fits.0.push(Fit { left_out, choice, coefficients: bounds.nearest(&coefficients), intercepts });
                 }
                 let done = at * options.sizes.len() + place + 1;
                 if go_on(done).is_break() && done < options.ridges.len() * options.sizes.len() {

@@ -27,7 +27,7 @@ pub struct CrossValidation {
     pub standardize: bool,
     /// Whether a model has an intercept. Default: it has.
     pub intercept: bool,
-    /// Bounds on the coefficients, in the units of the design. Default: none.
+    /// Bounds on the coefficients, in the units of the design: one pair for each coordinate of the set. Default: none.
     pub bounds: Option<Bounds>,
 }
 
@@ -73,5 +73,5 @@ impl CrossValidation {
 
 /// What the rows of a loss weigh together.
 pub(super) fn weight<L: Split>(loss: &L) -> f64 {
-    loss.weights().map_or(loss.n_outputs() as f64, |weights| weights.iter().sum())
+    loss.weights().map_or(loss.n_rows() as f64, |weights| weights.iter().sum())
 }

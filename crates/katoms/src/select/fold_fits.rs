@@ -25,7 +25,8 @@ pub(super) struct Fit {
     pub left_out: Option<usize>,
     pub choice: Choice,
     pub coefficients: SparseVec,
-    pub intercept: f64,
+    /// One for each output.
+    pub intercepts: Vec<f64>,
 }
 
 /// Fits, passes, and whether nothing is missing.
@@ -52,17 +53,22 @@ where
         let mut sizes = |done: usize| go_on(done + before);
         let by_paths = match &self.options.bounds {
             Some(bounds) => Some(self.within(bounds, &mut sizes)?),
-            None if self.loss.is_quadratic() => self.by_quadratics(&mut sizes)?,
+            None if self.loss.is_quadratic() && self.outputs() == 1 => self.by_quadratics(&mut sizes)?,
             None => None,
         };
         match by_paths {
             Some(found) => Ok(found),
             None if self.options.shrinkages != [0.0] => {
-                let right = "it must be 0 alone: this loss, or a design this large, has no shrinkage";
+                let right = "it must be 0 alone: this loss, several responses or a design this large have no shrinkage";
                 Err(Error::Option { name: "shrinkage", value: self.options.shrinkages[0], right })
             }
             None => self.by_samples(&mut sizes),
         }
+    }
+
+    /// The outputs of a row.
+    pub(super) fn outputs(&self) -> usize {
+        self.loss.outputs_per_row()
     }
 
     /// Every training set's path among one list of atoms. `None` where that cannot be had.
@@ -92,7 +98,7 @@ where
                     let point = list.outside(&point, design.domain());
                     let (coefficients, intercept) = gram.to_original(&s.moments, &point);
                     let choice = Choice { atoms, ridge: s.ridge, shrinkage };
-                    fits.push(Fit { left_out: s.left_out, choice, coefficients, intercept });
+                    fits.push(Fit { left_out: s.left_out, choice, coefficients, intercepts: vec![intercept] });
                 }
             }
         }
@@ -117,9 +123,9 @@ where
         for (at, path) in models.into_iter().enumerate() {
             let (side, ridge) = (at / options.ridges.len(), options.ridges[at % options.ridges.len()]);
             for (x, &atoms) in path.iter().zip(&options.sizes) {
-                let (coefficients, intercept) = samples[side].to_original(x);
+                let (coefficients, intercepts) = samples[side].to_original(x);
                 let choice = Choice { atoms, ridge, shrinkage: 0.0 };
-                fits.push(Fit { left_out: sides[side], choice, coefficients, intercept });
+                fits.push(Fit { left_out: sides[side], choice, coefficients, intercepts });
             }
         }
         Ok((fits, passes + reads, complete))
@@ -146,7 +152,7 @@ where
     /// The objectives of a training set, under each ridge.
     fn objectives(&self, side: usize) -> Result<Vec<Objective<&'p Sample<'p, A>, L>>, Error> {
         let (sample, loss) = (&self.samples[side], &self.losses[side]);
-        let everything: Vec<usize> = (0..sample.n_outputs()).collect();
+        let everything: Vec<usize> = (0..loss.n_rows()).collect();
         let one = |&ridge: &f64| {
             let ridge = ridge * weight(loss) / weight(&self.losses[0]);
             let preparation = Preparation { ridge, ..self.preparation };
@@ -158,9 +164,9 @@ where
     /// Paths within a working set. `None` where that cannot be had.
     fn by_newton(&self, go_on: &mut GoOn<'_>) -> Result<Option<Models>, Error> {
         let Problem { design, set, options, .. } = *self.problem;
-        let prepared = self.preparation.set(set)?;
+        let prepared = self.preparation.set(set, self.problem.loss)?;
         let (atoms, kept) = (prepared.candidates(), prepared.kept());
-        let extent = (design.n_outputs() * self.samples.len(), 0);
+        let extent = (self.problem.loss.n_outputs() * self.samples.len(), 0);
         if !design.has_cheap_columns() || !affordable(&atoms, &kept, &options.sizes, extent) {
             return Ok(None);
         }
@@ -170,7 +176,9 @@ where
             let moments = design.moments(&vec![1.0; design.n_outputs()]);
             let square = |mean: f64| if self.preparation.intercept { 0.0 } else { mean * mean };
             let both = moments.variances.iter().zip(&moments.means);
-            spreads.iter_mut().zip(both).for_each(|(spread, (variance, &mean))| *spread = variance + square(mean));
+            let squares: Vec<f64> = both.map(|(variance, &mean)| variance + square(mean)).collect();
+            let of_outputs = squares.repeat(self.problem.outputs());
+            spreads.iter_mut().zip(of_outputs).for_each(|(spread, square)| *spread = square);
             passes += 2;
         }
         let pass = |residuals: &[(usize, Vec<f64>)]| {
@@ -201,9 +209,9 @@ where
     /// A run for each objective and size, all in lockstep. After a break the sizes remain of which all runs have ended, and the
     /// first one where it stands.
     fn by_runs(&self, go_on: &mut GoOn<'_>) -> Result<Models, Error> {
-        let Problem { set, options, .. } = *self.problem;
+        let Problem { set, loss, options, .. } = *self.problem;
         let sets: Vec<Always<S>> =
-            options.sizes.iter().map(|&k| self.preparation.set(&set.with_atoms(k)?)).collect::<Result<_, _>>()?;
+            options.sizes.iter().map(|&k| self.preparation.set(&set.with_atoms(k)?, loss)).collect::<Result<_, _>>()?;
         let method = AcceleratedIht::for_structure(set.structure());
         let mut tasks = Vec::new();
         for side in 0..self.samples.len() {

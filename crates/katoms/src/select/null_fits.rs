@@ -8,7 +8,7 @@ use super::fold_fits::{Fit, Problem};
 use super::sample::{Preparation, Sample};
 use super::scores::Choice;
 use crate::error::Error;
-use crate::loss::{Split, best_constant};
+use crate::loss::{Split, best_constants};
 use crate::objective::Objective;
 use crate::operator::{ColumnMoments, Dense, LinearOperator};
 use crate::search::null_model;
@@ -23,70 +23,90 @@ where
 {
     /// The model without atoms of every training set and of all rows, under every ridge.
     pub(super) fn null_fits(&self) -> Result<Vec<Fit>, Error> {
-        let kept = self.set.kept();
-        let columns = self.columns(&kept);
+        let kept = Kept::new(self.design, self.set.kept());
         let mut fits = Vec::new();
         for left_out in [None].into_iter().chain((0..self.folds.count()).map(Some)) {
             let all = (0..self.design.n_outputs()).collect();
             let rows = left_out.map_or(all, |fold| self.folds.training(fold));
             for &ridge in &self.options.ridges {
-                let (values, intercept) = self.null_fit(&kept, &columns, rows.clone(), ridge)?;
-                let coefficients = SparseVec::new(self.design.domain(), kept.indices().to_vec(), values)?;
+                let (values, intercepts) = self.null_fit(&kept, rows.clone(), ridge)?;
+                let coefficients = SparseVec::new(kept.coordinates.dim(), kept.coordinates.indices().to_vec(), values)?;
                 let choices = self.options.shrinkages.iter();
                 fits.extend(choices.map(|&shrinkage| Fit {
                     left_out,
                     choice: Choice { atoms: 0, ridge, shrinkage },
                     coefficients: coefficients.clone(),
-                    intercept,
+                    intercepts: intercepts.clone(),
                 }));
             }
         }
         Ok(fits)
     }
 
-    /// Some columns of the design, one after the other. O(m) each.
-    fn columns(&self, which: &IndexSet) -> Vec<f64> {
-        let rows = self.design.n_outputs();
-        let mut columns = vec![0.0; rows * which.dimension()];
-        for (place, column) in columns.chunks_mut(rows.max(1)).enumerate() {
-            self.design.apply(&which.basis(place), column);
-        }
-        columns
-    }
-
-    /// The coefficients of the columns that are always in, fitted to these rows, and the intercept.
-    fn null_fit(
-        &self,
-        kept: &IndexSet,
-        columns: &[f64],
-        rows: Vec<usize>,
-        ridge: f64,
-    ) -> Result<(Vec<f64>, f64), Error> {
+    /// The coefficients of what is always in, fitted to these rows, and the intercept of each output.
+    fn null_fit(&self, kept: &Kept, rows: Vec<usize>, ridge: f64) -> Result<(Vec<f64>, Vec<f64>), Error> {
         let training = self.loss.subset(&rows)?;
-        if kept.dimension() == 0 {
-            let constant = if self.options.intercept { best_constant(&training) } else { 0.0 };
-            return Ok((Vec::new(), constant));
+        if kept.coordinates.dimension() == 0 {
+            let constants = if self.options.intercept { best_constants(&training) } else { vec![0.0; self.outputs()] };
+            return Ok((Vec::new(), constants));
         }
         let share = ridge * weight(&training) / weight(self.loss);
         let preparation = Preparation { ridge: share, ..self.options.preparation(0.0) };
-        let design = Dense::column_major(columns, self.design.n_outputs(), kept.dimension())?;
+        let design = Dense::column_major(&kept.values, self.design.n_outputs(), kept.columns.dimension())?;
         let f = preparation.objective(&design, self.loss, rows)?;
-        let bounds = self.options.bounds.as_ref().map(|bounds| bounds.of(kept.indices()));
-        let (coefficients, intercept) = f.operator().to_original(&minimum(&f, bounds.as_ref())?);
-        let values = (0..kept.dimension()).map(|j| coefficients.value_at(j));
+        let bounds = self.options.bounds.as_ref().map(|bounds| bounds.of(&kept.all(self.outputs())));
+        let (coefficients, intercepts) = f.operator().to_original(&minimum(&f, &kept.places(), bounds.as_ref())?);
         // Units there and back may cost a last bit.
-        let within = |(j, v): (usize, f64)| bounds.as_ref().map_or(v, |bounds| bounds.clamped(j, v));
-        Ok((values.enumerate().map(within).collect(), intercept))
+        let within = |j: usize, v: f64| bounds.as_ref().map_or(v, |bounds| bounds.clamped(j, v));
+        Ok((kept.places().into_iter().map(|j| within(j, coefficients.value_at(j))).collect(), intercepts))
     }
 }
 
-/// The minimum of f over all coordinates, within bounds in the units of the design.
-fn minimum<A, L>(f: &Objective<Sample<'_, A>, L>, bounds: Option<&Bounds>) -> Result<SparseVec, Error>
+/// What is always in: coordinates, and the columns that they belong to.
+struct Kept {
+    coordinates: IndexSet,
+    columns: IndexSet,
+    /// The columns, one after the other.
+    values: Vec<f64>,
+}
+
+impl Kept {
+    /// Reads the columns. O(m) each.
+    fn new<A: LinearOperator<Point = SparseVec>>(design: &A, coordinates: IndexSet) -> Self {
+        let (m, n) = (design.n_outputs(), design.domain());
+        let columns = IndexSet::new(n, coordinates.indices().iter().map(|j| j % n).collect());
+        let mut values = vec![0.0; m * columns.dimension()];
+        for (place, column) in values.chunks_mut(m.max(1)).enumerate() {
+            design.apply(&columns.basis(place), column);
+        }
+        Self { coordinates, columns, values }
+    }
+
+    /// The coordinates of these columns for all outputs, in order.
+    fn all(&self, outputs: usize) -> Vec<usize> {
+        (0..outputs).flat_map(|c| self.columns.indices().iter().map(move |j| c * self.columns.dim() + j)).collect()
+    }
+
+    /// The places of what is always in among them.
+    fn places(&self) -> Vec<usize> {
+        let (n, width) = (self.columns.dim(), self.columns.dimension());
+        let place = |j: &usize| j / n * width + self.columns.indices().partition_point(|column| *column < j % n);
+        self.coordinates.indices().iter().map(place).collect()
+    }
+}
+
+/// The minimum of f over some coordinates and the intercepts, within bounds in the units of the design.
+fn minimum<A, L>(
+    f: &Objective<Sample<'_, A>, L>,
+    coordinates: &[usize],
+    bounds: Option<&Bounds>,
+) -> Result<SparseVec, Error>
 where
     A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
     L: Split,
 {
-    let dim = f.operator().domain();
+    let coefficients = f.operator().coefficients();
+    let support = coordinates.iter().copied().chain(coefficients..f.operator().domain()).collect();
     let bounds = bounds.map(|bounds| f.operator().scaled_bounds(bounds)).transpose()?;
-    Ok(null_model(f, &IndexSet::new(dim, (0..dim).collect()), bounds.as_ref()).into_point())
+    Ok(null_model(f, &IndexSet::new(f.operator().domain(), support), bounds.as_ref()).into_point())
 }

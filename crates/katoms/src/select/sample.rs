@@ -14,7 +14,9 @@ use crate::error::{Error, check_length, check_option};
 use crate::linalg::Matrix;
 use crate::loss::{Loss, Split};
 use crate::objective::Objective;
-use crate::operator::{ColumnMoments, LinearOperator, Moments, Rows, SampledRows, Standardized, WithIntercept};
+use crate::operator::{
+    ColumnMoments, LinearOperator, Moments, PerOutput, Rows, SampledRows, Standardized, WithIntercept, of_output,
+};
 use crate::set::{Always, CoordinateSet};
 use crate::space::{IndexSet, SparseVec};
 
@@ -31,10 +33,10 @@ use crate::space::{IndexSet, SparseVec};
 ///
 /// let preparation = Preparation::default();
 /// let f = preparation.objective(&design, &LeastSquares::new(y)?, vec![0, 1, 2, 3, 4])?;
-/// let outcome = fit(&f, &preparation.set(&KSparse::new(1, 2)?)?)?;
-/// let (coefficients, constant) = f.operator().to_original(&outcome.point);
+/// let outcome = fit(&f, &preparation.set(&KSparse::new(1, 2)?, f.loss())?)?;
+/// let (coefficients, constants) = f.operator().to_original(&outcome.point);
 /// assert_eq!(coefficients.indices(), [1]);
-/// assert!((coefficients.value_at(1) - 2.0).abs() < 1e-9 && (constant - 100.0).abs() < 1e-9);
+/// assert!((coefficients.value_at(1) - 2.0).abs() < 1e-9 && (constants[0] - 100.0).abs() < 1e-9);
 /// # Ok::<(), katoms::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -42,9 +44,9 @@ pub struct Preparation {
     /// Whether columns get mean 0 and variance 1 within the sample. Without an intercept they get a mean square of 1
     /// and keep their origin, since centred columns would bring a constant in. Default: they do.
     pub standardize: bool,
-    /// Whether predictions get a constant that counts as no atom. Default: they do.
+    /// Whether predictions get a constant that counts as no atom: one for each output of the loss. Default: they do.
     pub intercept: bool,
-    /// λ of ½λ‖x‖², for the columns as they are after standardising; never on the intercept. Default 0.
+    /// λ of ½λ‖x‖², for the columns as they are after standardising; never on an intercept. Default 0.
     pub ridge: f64,
 }
 
@@ -72,7 +74,7 @@ impl Preparation {
         A: LinearOperator<Point = SparseVec, Covector = Vec<f64>> + ColumnMoments,
         L: Split,
     {
-        check_length("target", loss.n_outputs(), design.n_outputs(), "one value for each row of the design")?;
+        check_length("target", loss.n_rows(), design.n_outputs(), "one value for each row of the design")?;
         let loss = loss.subset(&rows)?;
         self.objective_on(self.sample(design, &loss, rows)?, design.domain(), loss)
     }
@@ -92,7 +94,16 @@ impl Preparation {
         } else {
             Standardized::new(rows, vec![0.0; design.domain()], vec![1.0; design.domain()])?
         };
-        Ok(Sample { columns, intercept: self.intercept })
+        self.view(columns, loss)
+    }
+
+    /// The columns of a sample, for each output of its loss, and the intercepts.
+    fn view<'a, A, L>(&self, columns: Standardized<Rows<&'a A>>, loss: &L) -> Result<Sample<'a, A>, Error>
+    where
+        A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+        L: Loss,
+    {
+        Ok(Sample { columns: PerOutput::new(columns, loss.outputs_per_row())?, intercept: self.intercept })
     }
 
     /// The views of many samples, and how often their standardising read the design: four times for all
@@ -119,8 +130,7 @@ impl Preparation {
                 Some(moments) => {
                     let ones = vec![1.0; rows.len()];
                     let weights = loss.weights().unwrap_or(&ones);
-                    let columns = self.standardized(Rows::new(design, rows)?, moments, weights, loss)?;
-                    Sample { columns, intercept: self.intercept }
+                    self.view(self.standardized(Rows::new(design, rows)?, moments, weights, loss)?, loss)?
                 }
                 None => {
                     reads += if self.standardize { 2 } else { 0 };
@@ -156,7 +166,8 @@ impl Preparation {
         B: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
         L: Split,
     {
-        let free = IndexSet::new(sample.domain(), (columns..sample.domain()).collect());
+        let coefficients = columns * loss.outputs_per_row();
+        let free = IndexSet::new(sample.domain(), (coefficients..sample.domain()).collect());
         Ok(Objective::new(sample, loss)?.ridge(self.ridge)?.free_of_ridge(free))
     }
 
@@ -165,76 +176,103 @@ impl Preparation {
         Self { intercept: self.intercept && !loss.ignores_constants(), ..self }
     }
 
-    /// The set that goes with the objective: with room for the intercept, where there is one. Its atoms
-    /// have the numbers that they have in `set`.
+    /// The set that goes with the objective: with room for the intercept of each output of the loss, where there is one.
+    /// Its atoms have the numbers that they have in `set`, whose coordinates are the columns for the first output, then
+    /// those for the second: [`PerOutput::groups`] are the features that all outputs share.
     ///
     /// # Errors
     /// When `set` has no coordinates.
-    pub fn set<S: CoordinateSet>(&self, set: &S) -> Result<Always<S>, Error> {
-        if self.intercept { Ok(Always::intercept(set)) } else { Always::new(set.clone(), Vec::new()) }
+    pub fn set<S: CoordinateSet>(&self, set: &S, loss: &impl Loss) -> Result<Always<S>, Error> {
+        let outputs = loss.outputs_per_row();
+        if self.intercept { Ok(Always::intercepts(set, outputs)) } else { Always::new(set.clone(), Vec::new()) }
     }
 }
 
 /// Some rows of a design, with centred and scaled columns and a column of ones where wanted, and without
-/// a copy. [`Preparation::objective`] makes it.
+/// a copy. [`Preparation::objective`] makes it. Where the loss has several outputs for each row, each has coefficients of
+/// its own, one output after the other; then come the intercepts of all of them.
 #[derive(Debug, Clone)]
 pub struct Sample<'a, A> {
-    columns: Standardized<Rows<&'a A>>,
+    columns: PerOutput<Standardized<Rows<&'a A>>>,
     intercept: bool,
 }
 
 impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> Sample<'_, A> {
-    /// A fitted point in the units of the design, and the constant that its predictions need: the
+    /// The number of coefficients, without the intercepts: one for each column of the design, and each output.
+    pub fn coefficients(&self) -> usize {
+        self.columns.domain()
+    }
+
+    /// A fitted point in the units of the design, and the constant that the predictions of each output need: the
     /// intercept, and what centred columns leave. 0 where there is no intercept.
-    pub fn to_original(&self, x: &SparseVec) -> (SparseVec, f64) {
-        if !self.intercept {
-            return (self.columns.to_original(x).0, 0.0);
+    pub fn to_original(&self, x: &SparseVec) -> (SparseVec, Vec<f64>) {
+        let (columns, n) = (self.columns.inner(), self.columns.inner().domain());
+        let (mut indices, mut values, mut constants) = (Vec::new(), Vec::new(), Vec::new());
+        for c in 0..self.columns.outputs() {
+            let (coefficients, shift) = columns.to_original(&of_output(x, c, n));
+            indices.extend(coefficients.indices().iter().map(|j| c * n + j));
+            values.extend(coefficients.values());
+            constants.push(if self.intercept { x.value_at(self.columns.domain() + c) + shift } else { 0.0 });
         }
-        let (scaled, intercept) = WithIntercept::new(&self.columns).split(x);
-        let (coefficients, shift) = self.columns.to_original(&scaled);
-        (coefficients, intercept + shift)
+        (SparseVec::sorted(self.columns.domain(), indices, values), constants)
     }
 
     /// Bounds in the units of the design, for the sample's own points: an intercept has none.
     ///
     /// # Errors
-    /// When there is not one pair for each column of the design.
+    /// When there is not one pair for each column of the design, and each output.
     pub fn scaled_bounds(&self, bounds: &Bounds) -> Result<Bounds, Error> {
-        let columns = self.columns.domain();
-        check_length("the list of bounds", bounds.dim(), columns, "one pair for each column of the design")?;
-        Ok(bounds.scaled(self.columns.scales(), self.domain()))
+        let needed = self.columns.domain();
+        check_length("the list of bounds", bounds.dim(), needed, "one pair for each column of the design")?;
+        Ok(bounds.scaled(&self.columns.inner().scales().repeat(self.columns.outputs()), self.domain()))
     }
 
-    /// The point whose predictions are these coefficients' and this constant's, both in the units of the design: what
-    /// [`Sample::to_original`] takes back. Without an intercept there is no room for the constant, and it is left out.
+    /// The point whose predictions are these coefficients' and these constants', one for each output, all in the units of
+    /// the design: what [`Sample::to_original`] takes back. Without an intercept there is no room for the constants, and
+    /// they are left out.
     ///
     /// # Errors
-    /// When there is not one coefficient for each column of the design, or the constant is not finite.
+    /// When there is not one coefficient for each column of the design and each output, not one constant for each output,
+    /// or a constant is not finite.
     #[allow(clippy::wrong_self_convention)] // the units are the sample's, so it must be asked
-    pub fn from_original(&self, coefficients: &SparseVec, constant: f64) -> Result<SparseVec, Error> {
-        let columns = self.columns.domain();
-        check_length("start", coefficients.dim(), columns, "one coefficient for each column of the design")?;
-        check_option("intercept of the start", constant, "it must be finite", f64::is_finite)?;
-        let (centres, scales) = (self.columns.centres(), self.columns.scales());
-        let mut entries: Vec<(usize, f64)> = coefficients.entries().map(|(j, v)| (j, v * scales[j])).collect();
+    pub fn from_original(&self, coefficients: &SparseVec, constants: &[f64]) -> Result<SparseVec, Error> {
+        let (needed, n) = (self.columns.domain(), self.columns.inner().domain());
+        check_length("start", coefficients.dim(), needed, "one coefficient for each column of the design")?;
+        check_length("intercepts of the start", constants.len(), self.columns.outputs(), "one for each output")?;
+        for &constant in constants {
+            check_option("intercept of the start", constant, "it must be finite", f64::is_finite)?;
+        }
+        let (centres, scales) = (self.columns.inner().centres(), self.columns.inner().scales());
+        let mut entries: Vec<(usize, f64)> = coefficients.entries().map(|(j, v)| (j, v * scales[j % n])).collect();
         if self.intercept {
-            let shift: f64 = coefficients.entries().map(|(j, v)| v * centres[j]).sum();
-            entries.push((columns, constant + shift));
+            let shift = |c: usize| of_output(coefficients, c, n).entries().map(|(j, v)| v * centres[j]).sum::<f64>();
+            entries.extend(constants.iter().enumerate().map(|(c, constant)| (needed + c, constant + shift(c))));
         }
         let (indices, values) = entries.into_iter().unzip();
         SparseVec::new(self.domain(), indices, values)
     }
 }
 
-/// A call on the view that the sample is: with or without the column of ones.
+/// A call on the view that the sample is: with or without columns of ones, for one output or several.
 macro_rules! on_view {
     ($sample:expr, $view:ident => $call:expr) => {
-        if $sample.intercept {
-            let $view = WithIntercept::new(&$sample.columns);
-            $call
-        } else {
-            let $view = &$sample.columns;
-            $call
+        match ($sample.columns.outputs(), $sample.intercept) {
+            (1, true) => {
+                let $view = WithIntercept::new($sample.columns.inner());
+                $call
+            }
+            (1, false) => {
+                let $view = $sample.columns.inner();
+                $call
+            }
+            (_, true) => {
+                let $view = WithIntercept::new(&$sample.columns);
+                $call
+            }
+            (_, false) => {
+                let $view = &$sample.columns;
+                $call
+            }
         }
     };
 }
@@ -274,11 +312,14 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
     fn apply_covector(&self, g: &Vec<f64>, out: &mut [f64]) {
         on_view!(self, view => view.apply_covector(g, out));
     }
+    fn outputs(&self) -> usize {
+        self.columns.outputs()
+    }
     fn has_cheap_columns(&self) -> bool {
         self.columns.has_cheap_columns()
     }
     fn sampled_rows(&self) -> Option<SampledRows> {
-        self.columns.sampled_rows()
+        on_view!(self, view => view.sampled_rows())
     }
     fn adjoint_sampled(&self, r: &[f64], out: &mut Vec<f64>) {
         on_view!(self, view => view.adjoint_sampled(r, out));
@@ -294,6 +335,12 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
     }
     fn after_pass(&self, r: &[f64], g: &mut Vec<f64>) {
         on_view!(self, view => view.after_pass(r, g));
+    }
+    fn residuals_of_pass<'r>(&self, r: &'r [f64]) -> Vec<Cow<'r, [f64]>> {
+        on_view!(self, view => view.residuals_of_pass(r))
+    }
+    fn joined_after_pass(&self, r: &[f64], parts: Vec<Vec<f64>>) -> Vec<f64> {
+        on_view!(self, view => view.joined_after_pass(r, parts))
     }
 }
 
@@ -338,9 +385,9 @@ mod tests {
         for ((sample, loss), rows) in samples.iter().zip(&losses).zip(rows) {
             let alone = preparation.sample(&design, loss, rows).unwrap();
             for j in 0..5 {
-                let (found, expected) = (sample.columns.centres()[j], alone.columns.centres()[j]);
+                let (found, expected) = (sample.columns.inner().centres()[j], alone.columns.inner().centres()[j]);
                 assert!((found - expected).abs() <= 1e-14 * (1.0 + expected.abs()), "centre {j}: {found} {expected}");
-                let (found, expected) = (sample.columns.scales()[j], alone.columns.scales()[j]);
+                let (found, expected) = (sample.columns.inner().scales()[j], alone.columns.inner().scales()[j]);
                 assert!((found - expected).abs() <= 1e-9 * expected, "scale {j}: {found} {expected}");
             }
         }

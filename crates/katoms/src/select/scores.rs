@@ -2,7 +2,7 @@
 
 use super::folds::Folds;
 use crate::linalg::{exponent_of_two, times_power_of_two};
-use crate::operator::LinearOperator;
+use crate::operator::{LinearOperator, of_output};
 use crate::space::SparseVec;
 
 /// A held-out loss below this share of the largest is rounding.
@@ -24,8 +24,8 @@ pub struct Choice {
 pub struct Score {
     /// What was validated.
     pub choice: Choice,
-    /// The mean held-out loss of each fold: half the mean squared error, or the mean negative
-    /// log-likelihood.
+    /// The mean held-out loss of a row, for each fold: half the mean squared error, summed over the responses of a row, or
+    /// the mean negative log-likelihood.
     pub folds: Vec<f64>,
     /// Their mean.
     pub mean: f64,
@@ -40,8 +40,15 @@ pub struct Score {
 pub struct FoldModel {
     /// Its coefficients.
     pub coefficients: SparseVec,
-    /// The constant of its predictions.
-    pub intercept: f64,
+    /// The constant of the predictions of each output.
+    pub intercepts: Vec<f64>,
+}
+
+impl FoldModel {
+    /// The constant of the predictions of the first output, most often the only one.
+    pub fn intercept(&self) -> f64 {
+        self.intercepts[0]
+    }
 }
 
 impl Score {
@@ -83,15 +90,17 @@ impl Score {
         candidates.min_by_key(|&at| scores[at].choice.atoms).unwrap_or(least)
     }
 
-    /// Predictions for rows by models that have not seen them: (row, linear prediction), fold by fold. Reads the columns
-    /// of the models.
-    pub fn held_out<A>(&self, design: &A, folds: &Folds) -> Vec<(usize, f64)>
+    /// Predictions for rows by models that have not seen them: (row, the linear prediction of each output), fold by fold.
+    /// Reads the columns of the models.
+    pub fn held_out<A>(&self, design: &A, folds: &Folds) -> Vec<(usize, Vec<f64>)>
     where
         A: LinearOperator<Point = SparseVec>,
     {
         let of = |(fold, model): (usize, &FoldModel)| {
-            let all = predictions(design, &model.coefficients, model.intercept);
-            folds.held_out(fold).into_iter().map(move |row| (row, all[row]))
+            let all = predictions(design, &model.coefficients, &model.intercepts);
+            let rows = design.n_outputs();
+            let of_row = move |row: usize| (row, all[row..].iter().copied().step_by(rows).collect());
+            folds.held_out(fold).into_iter().map(of_row)
         };
         self.models.iter().enumerate().flat_map(of).collect()
     }
@@ -102,12 +111,19 @@ impl Score {
 pub struct Fitted {
     /// Its coefficients.
     pub coefficients: SparseVec,
-    /// The constant of its predictions.
-    pub intercept: f64,
+    /// The constant of the predictions of each output.
+    pub intercepts: Vec<f64>,
     /// Its size and ridge.
     pub choice: Choice,
     /// The loss on all rows.
     pub loss: f64,
+}
+
+impl Fitted {
+    /// The constant of the predictions of the first output, most often the only one.
+    pub fn intercept(&self) -> f64 {
+        self.intercepts[0]
+    }
 }
 
 /// What a cross-validation tells.
@@ -197,14 +213,16 @@ impl Validated {
     }
 }
 
-/// The predictions of a model for all rows. Reads its columns.
-pub(super) fn predictions<A>(design: &A, coefficients: &SparseVec, intercept: f64) -> Vec<f64>
+/// The predictions of a model for all rows, output by output. Reads its columns.
+pub(super) fn predictions<A>(design: &A, coefficients: &SparseVec, intercepts: &[f64]) -> Vec<f64>
 where
     A: LinearOperator<Point = SparseVec>,
 {
-    let mut out = vec![0.0; design.n_outputs()];
-    design.apply(coefficients, &mut out);
-    out.iter_mut().for_each(|z| *z += intercept);
+    let mut out = vec![0.0; design.n_outputs() * intercepts.len()];
+    for ((c, intercept), out) in intercepts.iter().enumerate().zip(out.chunks_mut(design.n_outputs().max(1))) {
+        design.apply(&of_output(coefficients, c, design.domain()), out);
+        out.iter_mut().for_each(|z| *z += intercept);
+    }
     out
 }
 
@@ -218,7 +236,7 @@ mod tests {
         let score = |one: &(usize, f64, f64)| Score::new(choice(one), vec![one.2; 2], Vec::new());
         let model = |one: &(usize, f64, f64)| Fitted {
             coefficients: SparseVec::zero(3),
-            intercept: one.2,
+            intercepts: vec![one.2],
             choice: choice(one),
             loss: one.2,
         };

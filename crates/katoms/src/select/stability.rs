@@ -63,19 +63,20 @@ impl Stability {
         Preparation { standardize: self.standardize, intercept: self.intercept, ridge: self.ridge }
     }
 
-    fn check<A, S>(&self, design: &A, set: &S) -> Result<(), Error>
+    fn check<A, S>(&self, design: &A, set: &S, outputs: usize) -> Result<(), Error>
     where
         A: LinearOperator<Point = SparseVec>,
         S: CoordinateSet,
     {
         let enough = "at least one pair of half-samples is needed";
         check_option("pairs", self.pairs as f64, enough, |v| v >= 1.0)?;
-        if set.domain() != design.domain() {
-            let (operator, set) = (design.domain().to_string(), set.domain().to_string());
+        if set.domain() != design.domain() * outputs {
+            let (operator, set) = ((design.domain() * outputs).to_string(), set.domain().to_string());
             return Err(Error::Domain { operator, set });
         }
         let rows = design.n_outputs() / 2;
-        let coefficients = set.atoms() + set.kept().indices().len() + usize::from(self.intercept);
+        let kept = set.kept().indices().len().div_ceil(outputs);
+        let coefficients = set.atoms() + kept + usize::from(self.intercept);
         // One row has no variance.
         let needed = coefficients.max(2);
         if rows < needed {
@@ -88,7 +89,7 @@ impl Stability {
     /// The rows of each half-sample, a pair after the other. Where there are classes, each is halved.
     fn halves(&self, loss: &impl Split) -> Result<Vec<Vec<usize>>, Error> {
         let mut rng = generator(self.seed, STREAM);
-        let rows = loss.n_outputs();
+        let rows = loss.n_rows();
         let mut halves = Vec::with_capacity(2 * self.pairs);
         for _ in 0..self.pairs {
             let order = match loss.classes() {
@@ -212,9 +213,9 @@ where
     S: CoordinateSet,
     M: Method<Sample<'a, A>, L, Always<S>>,
 {
-    options.check(design, set)?;
+    options.check(design, set, loss.outputs_per_row())?;
     let preparation = options.preparation().suited_to(loss);
-    check_length("target", loss.n_outputs(), design.n_outputs(), "one value for each row of the design")?;
+    check_length("target", loss.n_rows(), design.n_outputs(), "one value for each row of the design")?;
     let halves = options.halves(loss)?;
     let losses = halves.iter().map(|half| loss.subset(half)).collect::<Result<Vec<_>, _>>()?;
     let (samples, _) = preparation.samples(design, &losses, halves)?;
@@ -222,7 +223,7 @@ where
     let objectives = objectives
         .map(|(sample, loss)| preparation.objective_on(sample, design.domain(), loss))
         .collect::<Result<Vec<_>, _>>()?;
-    let prepared = preparation.set(set)?;
+    let prepared = preparation.set(set, loss)?;
     let drive = Options { stop: options.stop, ..Options::for_set(&prepared) };
     let mut runs = Vec::with_capacity(objectives.len());
     for f in &objectives {

@@ -31,7 +31,8 @@ pub struct Polled<'a> {
     poll: &'a mut GoOn<'a>,
 }
 
-/// Validates every size and ridge on every fold.
+/// Validates every size and ridge on every fold. Rows are held out with all of their outputs, and the coordinates of the set
+/// are those of [`Preparation::set`](super::Preparation::set).
 ///
 /// # Errors
 /// When a size is out of range, a ridge is negative, or the design, the target, the set and the folds do
@@ -48,7 +49,7 @@ pub struct Polled<'a> {
 /// let validated = cross_validate(&design, &loss, &KSparse::new(1, 40)?, &folds, &CrossValidation::new(1..=6))?;
 /// let model = validated.model(validated.one_se()).ok_or("every choice has a model")?;
 /// assert_eq!(model.coefficients.indices(), [0, 1]);
-/// assert!((model.intercept - 7.0).abs() < 0.1);
+/// assert!((model.intercept() - 7.0).abs() < 0.1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn cross_validate<A, L, S>(
@@ -81,9 +82,10 @@ impl Polled<'_> {
         let clock = Instant::now();
         options.check()?;
         let rows = design.n_outputs();
-        check_length("target", loss.n_outputs(), rows, "one value for each row of the design")?;
+        let coordinates = design.domain() * loss.outputs_per_row();
+        check_length("target", loss.n_rows(), rows, "one value for each row of the design")?;
         check_length("folds", folds.labels().len(), rows, "one label for each row of the design")?;
-        check_length("coordinates of the set", set.domain(), design.domain(), "one for each column of the design")?;
+        check_length("coordinates of the set", set.domain(), coordinates, "one for each column of the design")?;
         let (null, rest) = null_and_rest(&options.sizes)?;
         rest.iter().try_for_each(|&k| set.with_atoms(k).map(|_| ()))?;
         check_magnitudes(design, loss)?;
@@ -104,10 +106,10 @@ impl Polled<'_> {
         let mut models = Vec::new();
         for choice in options.choices() {
             let fits = if choice.atoms == 0 { &nulls } else { &fits };
-            let Some(Fit { coefficients, intercept, .. }) = find(fits, choice, None) else { continue };
+            let Some(Fit { coefficients, intercepts, .. }) = find(fits, choice, None) else { continue };
             scores.push(scored(fits, choice));
-            let loss = loss.value(&predictions(design, &coefficients, intercept));
-            models.push(Fitted { coefficients, intercept, choice, loss });
+            let loss = loss.value(&predictions(design, &coefficients, &intercepts));
+            models.push(Fitted { coefficients, intercepts, choice, loss });
         }
         let none = Choice { atoms: 0, ridge: options.ridges[0], shrinkage: options.shrinkages[0] };
         let null = scored(&nulls, none);
@@ -132,15 +134,16 @@ impl<L: Split> Sides<L> {
     /// How the models of a choice, one for each fold, do on the rows that their folds hold out.
     fn score<A: LinearOperator<Point = SparseVec>>(&self, design: &A, choice: Choice, fits: Vec<Fit>) -> Score {
         let folds: Vec<f64> = fits.iter().enumerate().map(|(fold, fit)| self.loss(design, fit, fold)).collect();
-        let model = |fit: Fit| FoldModel { coefficients: fit.coefficients, intercept: fit.intercept };
+        let model = |fit: Fit| FoldModel { coefficients: fit.coefficients, intercepts: fit.intercepts };
         Score::new(choice, folds, fits.into_iter().map(model).collect())
     }
 
     /// The mean loss on the rows that a fold holds out.
     fn loss<A: LinearOperator<Point = SparseVec>>(&self, design: &A, fit: &Fit, fold: usize) -> f64 {
         let (rows, loss) = &self.held_out[fold];
-        let all = predictions(design, &fit.coefficients, fit.intercept);
-        let predicted: Vec<f64> = rows.iter().map(|&i| all[i]).collect();
+        let all = predictions(design, &fit.coefficients, &fit.intercepts);
+        let of_output = |all: &[f64]| rows.iter().map(|&i| all[i]).collect::<Vec<f64>>();
+        let predicted: Vec<f64> = all.chunks(design.n_outputs()).flat_map(of_output).collect();
         loss.value(&predicted) / weight(loss)
     }
 }

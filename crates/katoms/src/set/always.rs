@@ -51,8 +51,13 @@ impl<S: CoordinateSet> Always<S> {
     /// The set with one more coordinate behind its own, which is always selected: the set that goes
     /// with [`WithIntercept`](crate::operator::WithIntercept).
     pub fn intercept(inner: &S) -> Self {
-        let at = inner.domain();
-        Self { inner: inner.embedded(at + 1), kept: IndexSet::new(at + 1, vec![at]) }
+        Self::intercepts(inner, 1)
+    }
+
+    /// The same with so many coordinates behind its own, one for each output.
+    pub fn intercepts(inner: &S, outputs: usize) -> Self {
+        let (at, end) = (inner.domain(), inner.domain() + outputs);
+        Self { inner: inner.embedded(end), kept: IndexSet::new(end, (at..end).collect()) }
     }
 }
 

@@ -138,7 +138,7 @@ fn every_structure_is_solved_as_by_trying_every_choice() {
         let small = Small::new(30, 8, seed);
         let design = small.design();
         let set = Always::new(AnyAtoms::groups(2, 8, groups.clone()).unwrap(), vec![3]).unwrap();
-        let set = preparation.set(&set).unwrap();
+        let set = preparation.set(&set, &small.losses[0]).unwrap();
         for loss in &small.losses {
             let loss: AnyLoss = match loss {
                 AnyLoss::Squares(squares) => squares.clone().weighted(weights.clone()).unwrap().into(),
@@ -221,7 +221,7 @@ fn the_path_falls_and_each_size_is_a_search() {
     let small = Small::new(40, 10, 7);
     let design = small.design();
     let preparation = Preparation::default();
-    let set = preparation.set(&k_sparse(1, 10)).unwrap();
+    let set = preparation.set(&k_sparse(1, 10), &small.losses[0]).unwrap();
     for loss in &small.losses {
         let f = preparation.objective(&design, loss, (0..40).collect()).unwrap();
         let bounds = f.operator().scaled_bounds(&Bounds::nonnegative(10).unwrap()).unwrap();
@@ -304,11 +304,11 @@ fn folds_are_fits_on_their_own_rows() {
                 let share = rows.len() as f64 / 36.0;
                 let preparation = Preparation { ridge: score.choice.ridge * share, ..Preparation::default() };
                 let f = preparation.objective(&design, loss, rows).unwrap();
-                let set = preparation.set(&set.with_atoms(score.choice.atoms).unwrap()).unwrap();
+                let set = preparation.set(&set.with_atoms(score.choice.atoms).unwrap(), loss).unwrap();
                 let x = search(&f, &set, &f.operator().scaled_bounds(&bounds).unwrap()).point;
-                let (coefficients, constant) = f.operator().to_original(&x);
+                let (coefficients, constants) = f.operator().to_original(&x);
                 let all = image(&design, &coefficients);
-                let predicted: Vec<f64> = held_out.iter().map(|&i| all[i] + constant).collect();
+                let predicted: Vec<f64> = held_out.iter().map(|&i| all[i] + constants[0]).collect();
                 let right = loss.subset(&held_out).unwrap().value(&predicted) / held_out.len() as f64;
                 assert!((score.folds[fold] - right).abs() < 1e-7 * right, "{:?} {fold}", score.choice);
             }

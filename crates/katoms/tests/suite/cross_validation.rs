@@ -183,8 +183,8 @@ impl<S: CoordinateSet> Case<'_, S> {
             }
             let largest = |j: usize| data.x.column(j).iter().fold(0.0_f64, |m, v| v.abs().max(m));
             let size: f64 = coefficients.entries().map(|(j, v)| v.abs() * largest(j)).sum();
-            let off = (model.intercept - intercept).abs();
-            assert!(off <= 1e-8 * (1.0 + intercept.abs() + size), "intercept {} {intercept}", model.intercept);
+            let off = (model.intercept() - intercept).abs();
+            assert!(off <= 1e-8 * (1.0 + intercept.abs() + size), "intercept {} {intercept}", model.intercept());
             near(model.loss, data.weight() * data.error(&by_hand), 1e-8, "loss on all rows");
             let mean = score.folds.iter().sum::<f64>() / count;
             near(score.mean, mean, 1e-14, "mean");
@@ -308,9 +308,9 @@ fn held_out_predictions_have_the_losses_that_are_told() {
         rows.sort_unstable();
         assert_eq!(rows, (0..47).collect::<Vec<_>>());
         for fold in 0..5 {
-            let inside: Vec<&(usize, f64)> = predicted.iter().filter(|p| folds.labels()[p.0] == fold).collect();
+            let inside: Vec<&(usize, Vec<f64>)> = predicted.iter().filter(|p| folds.labels()[p.0] == fold).collect();
             let weight: f64 = inside.iter().map(|p| data.weights[p.0]).sum();
-            let square: f64 = inside.iter().map(|p| data.weights[p.0] * (data.y[p.0] - p.1).powi(2)).sum();
+            let square: f64 = inside.iter().map(|p| data.weights[p.0] * (data.y[p.0] - p.1[0]).powi(2)).sum();
             near(score.folds[fold], 0.5 * square / weight, 1e-12, "held out");
         }
     }
@@ -320,14 +320,14 @@ fn held_out_predictions_have_the_losses_that_are_told() {
     let loss = Logistic::new(labels.clone()).unwrap();
     let validated = cross_validate(&design, &loss, &set, &folds, &CrossValidation::new(0..=2)).unwrap();
     for score in &validated.scores {
-        let of = |&(row, z): &(usize, f64)| (1.0 + (if labels[row] == 1.0 { -z } else { z }).exp()).ln();
+        let of = |(row, z): &(usize, Vec<f64>)| (1.0 + (if labels[*row] == 1.0 { -z[0] } else { z[0] }).exp()).ln();
         let all: f64 = score.held_out(&design, &folds).iter().map(of).sum::<f64>() / 47.0;
         let sizes = (0..5).map(|fold| folds.held_out(fold).len() as f64 / 47.0);
         near(all, score.folds.iter().zip(sizes).map(|(loss, share)| loss * share).sum(), 1e-10, "classes");
     }
     assert_eq!(validated.null, validated.scores[0]);
     let ones: f64 = labels.iter().sum();
-    near(validated.models[0].intercept, (ones / (47.0 - ones)).ln(), 1e-12, "log-odds of the larger class");
+    near(validated.models[0].intercept(), (ones / (47.0 - ones)).ln(), 1e-12, "log-odds of the larger class");
 }
 
 #[test]
@@ -366,7 +366,7 @@ fn one_row_at_a_time_is_the_hat_matrix() {
     let model = &validated.models[0];
     for (i, &x) in x.iter().enumerate() {
         let leverage = 1.0 / 15.0 + (x - mean).powi(2) / spread;
-        let residual = data.y[i] - model.intercept - model.coefficients.value_at(0) * x;
+        let residual = data.y[i] - model.intercept() - model.coefficients.value_at(0) * x;
         near(validated.scores[0].folds[i], 0.5 * (residual / (1.0 - leverage)).powi(2), 1e-9, "left out");
     }
 }
@@ -452,7 +452,7 @@ fn the_least_score_and_the_smallest_within_an_error_of_it_are_found() {
         };
         let fitted = |&(atoms, ridge, ..): &(usize, f64, f64, f64)| Fitted {
             coefficients: SparseVec::new(20, vec![atoms], vec![1.0]).unwrap(),
-            intercept: 0.0,
+            intercepts: vec![0.0],
             choice: choice(atoms, ridge),
             loss: 1.0,
         };

@@ -49,13 +49,13 @@ impl<L: Split, S: CoordinateSet> Case<'_, L, S> {
     ) -> (SparseVec, f64, usize) {
         let preparation = self.preparation(rows, choice.ridge);
         let f = preparation.objective(design, self.loss, rows.to_vec()).unwrap();
-        let set = preparation.set(&self.set.with_atoms(choice.atoms).unwrap()).unwrap();
+        let set = preparation.set(&self.set.with_atoms(choice.atoms).unwrap(), self.loss).unwrap();
         let method = AcceleratedIht::for_structure(set.structure());
         let mut run = Run::new(&f, &set, &method, Options::for_set(&set)).unwrap();
         finish(&mut run);
         let outcome = run.outcome_unchecked();
-        let (coefficients, intercept) = f.operator().to_original(&outcome.point);
-        (coefficients, intercept, outcome.passes)
+        let (coefficients, intercepts) = f.operator().to_original(&outcome.point);
+        (coefficients, intercepts[0], outcome.passes)
     }
 
     /// Every fold, ridge and size by a fit of its own: held-out losses and whole models.
@@ -76,7 +76,7 @@ impl<L: Split, S: CoordinateSet> Case<'_, L, S> {
             assert_eq!(model.coefficients.indices(), coefficients.indices());
             let pairs = model.coefficients.values().iter().zip(coefficients.values());
             pairs.for_each(|(found, expected)| near(*found, *expected, 1e-8, "coefficient"));
-            assert!((model.intercept - intercept).abs() < 1e-8 * (1.0 + intercept.abs()));
+            assert!((model.intercept() - intercept).abs() < 1e-8 * (1.0 + intercept.abs()));
         }
     }
 
@@ -89,10 +89,10 @@ impl<L: Split, S: CoordinateSet> Case<'_, L, S> {
                 let preparation = self.preparation(&rows, score.choice.ridge);
                 let f = preparation.objective(design, self.loss, rows.clone()).unwrap();
                 let value = |coefficients: &SparseVec, intercept: f64| {
-                    let x = f.operator().from_original(coefficients, intercept).unwrap();
+                    let x = f.operator().from_original(coefficients, &[intercept]).unwrap();
                     (f.value(&f.at(x.clone())), x)
                 };
-                let (here, x) = value(&model.coefficients, model.intercept);
+                let (here, x) = value(&model.coefficients, model.intercept());
                 let support = x.support();
                 let minimum = f.value(&refit_on(&f, f.at(x), &support));
                 assert!(here < minimum * (1.0 + 1e-9), "{here} {minimum}");
@@ -253,7 +253,7 @@ fn every_pass_serves_all_folds_and_ridges() {
         for fold in 0..5 {
             let preparation = Preparation { ridge: ridge * 0.8, ..Preparation::default() };
             let f = preparation.objective(&design, &data.loss(), folds.training(fold)).unwrap();
-            Fit::new(&f, &preparation.set(&set).unwrap()).path(1..=10).unwrap();
+            Fit::new(&f, &preparation.set(&set, f.loss()).unwrap()).path(1..=10).unwrap();
             apart += design.reads();
         }
     }
@@ -352,7 +352,7 @@ fn all_finite(validated: &Validated) {
     for score in &validated.scores {
         assert!(score.folds.iter().chain([&score.mean, &score.error]).all(|v| v.is_finite()), "{score:?}");
     }
-    let values = validated.models.iter().flat_map(|m| m.coefficients.values().iter().chain([&m.intercept]));
+    let values = validated.models.iter().flat_map(|m| m.coefficients.values().iter().chain(&m.intercepts));
     assert!(values.into_iter().all(|v| v.is_finite()));
 }
 

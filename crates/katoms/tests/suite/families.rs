@@ -62,7 +62,7 @@ fn planted_features_are_found_in_every_family() {
         for (family, loss) in targets(&z, seed) {
             let model = Preparation::default().fit(&design, &loss, &KSparse::new(5, COLUMNS).unwrap()).unwrap();
             assert_eq!(model.coefficients.indices(), PLANTED, "{family}, seed {seed}");
-            assert_eq!(model.intercept == 0.0, loss.ignores_constants(), "{family}");
+            assert_eq!(model.intercept() == 0.0, loss.ignores_constants(), "{family}");
             let quality = model.outcome.quality.unwrap();
             assert!(!quality.improvable() && quality.stationarity < 1e-6, "{family}, seed {seed}: {quality:?}");
         }
@@ -124,10 +124,10 @@ fn sizes_are_validated_in_every_family() {
         let validated = cross_validate(&design, &loss, &set, &folds, &CrossValidation::new(3..=7)).unwrap();
         let best = validated.model(validated.min()).unwrap();
         assert!(PLANTED.iter().all(|j| best.coefficients.indices().contains(j)), "{family}: {best:?}");
-        assert_eq!(best.intercept == 0.0, loss.ignores_constants(), "{family}");
+        assert_eq!(best.intercept() == 0.0, loss.ignores_constants(), "{family}");
         let preparation = Preparation::default().suited_to(&loss);
         let f = preparation.objective(&design, &loss, (0..ROWS).collect()).unwrap();
-        let path = Fit::new(&f, &preparation.set(&set).unwrap()).path(3..=7).unwrap();
+        let path = Fit::new(&f, &preparation.set(&set, &loss).unwrap()).path(3..=7).unwrap();
         assert_eq!(path.best(Criterion::EBIC, None).unwrap().atoms, 5, "{family}");
     }
 }

@@ -39,7 +39,7 @@ fn answers_agree(loss: &impl Split, intercept: bool, layout: Layout) {
     let preparation = Preparation { standardize: false, intercept, ridge: 0.0 };
     for residual in {
         let f = preparation.objective(&plain, loss, (0..rows).collect()).unwrap();
-        let set = preparation.set(&KSparse::new(3, columns).unwrap()).unwrap();
+        let set = preparation.set(&KSparse::new(3, columns).unwrap(), loss).unwrap();
         let method = AcceleratedIht::for_structure(set.structure());
         let run = Run::new(&f, &set, &method, Options::for_set(&set)).unwrap();
         [f.residual(&f.at(run.iterate().clone())), simulate::gaussian(rows, 1, 9)]

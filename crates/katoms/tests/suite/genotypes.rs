@@ -124,7 +124,7 @@ fn a_fit_is_that_of_bytes() {
         let truth = sparse_signal(columns, 12, 6);
         let loss = LeastSquares::new(simulate::noisy(&apply(&plain, &truth), 0.5, 7)).unwrap();
         let preparation = Preparation::default();
-        let set = preparation.set(&KSparse::new(12, columns).unwrap()).unwrap();
+        let set = preparation.set(&KSparse::new(12, columns).unwrap(), &loss).unwrap();
         let all: Vec<usize> = (0..rows).collect();
         let expected = fit(&preparation.objective(&plain, &loss, all.clone()).unwrap(), &set).unwrap();
         let of = |threads| {

@@ -15,6 +15,7 @@ mod first_read;
 mod genotypes;
 mod groups;
 mod operators;
+mod outputs;
 mod partial;
 mod path;
 mod planted;

@@ -80,7 +80,7 @@ fn rows_and_views_take_part() {
         let preparation = Preparation::default();
         let f = preparation.objective(&a, &squares(y.clone()), (0..ROWS).collect()).unwrap();
         assert!(f.operator().sampled_rows().is_some());
-        let outcome = fit(&f, &preparation.set(&k_sparse(ATOMS, COLUMNS)).unwrap()).unwrap();
+        let outcome = fit(&f, &preparation.set(&k_sparse(ATOMS, COLUMNS), f.loss()).unwrap()).unwrap();
         let (found, _) = f.operator().to_original(&outcome.point);
         assert_eq!(found.indices(), truth.indices());
         assert!(outcome.reads > outcome.passes as f64, "partial passes were made");

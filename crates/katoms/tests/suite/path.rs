@@ -147,7 +147,7 @@ fn whole_weights_are_repeated_rows() {
         [logistic.clone().weighted(weights).unwrap().into(), logistic.subset(&repeated).unwrap().into()],
     ];
     let preparation = Preparation::default();
-    let set = preparation.set(&k_sparse(1, 12)).unwrap();
+    let set = preparation.set(&k_sparse(1, 12), &logistic).unwrap();
     let all = Rows::new(&design, repeated.clone()).unwrap();
     for [weighted, rows] in &pairs {
         let f = preparation.objective(&design, weighted, (0..50).collect()).unwrap();
@@ -180,7 +180,7 @@ fn a_path_may_begin_without_atoms() {
         for always in [vec![], vec![3, 8]] {
             let prepared = Preparation::default();
             let f = prepared.objective(&a, &loss, (0..60).collect()).unwrap();
-            let set = prepared.set(&Always::new(k_sparse(1, 30), always.clone()).unwrap()).unwrap();
+            let set = prepared.set(&Always::new(k_sparse(1, 30), always.clone()).unwrap(), f.loss()).unwrap();
             let (with, without) = (whole(&f, &set, 0..=4), whole(&f, &set, 1..=4));
             let null = &with.models[0];
             let kept = [always, vec![30]].concat();

@@ -127,7 +127,7 @@ fn columns_of_zeros_are_moderate() {
         assert!(design.extremes().is_empty());
         let preparation = Preparation::default();
         let f = preparation.objective(&design, &loss, (0..ROWS).collect()).unwrap();
-        let found = fit(&f, &preparation.set(&KSparse::new(2, COLUMNS).unwrap()).unwrap()).unwrap();
+        let found = fit(&f, &preparation.set(&KSparse::new(2, COLUMNS).unwrap(), f.loss()).unwrap()).unwrap();
         assert_eq!(f.operator().to_original(&found.point).0.indices(), [0, 4]);
     }
 }

@@ -57,17 +57,17 @@ fn a_point_in_the_units_of_the_design_predicts_the_same_and_comes_back() {
     for preparation in preparations() {
         let f = preparation.objective(&design, &target(9), PICKED.to_vec()).unwrap();
         let x = simulate::sparse_signal(f.operator().domain(), 5, 3);
-        let (coefficients, constant) = f.operator().to_original(&x);
+        let (coefficients, constants) = f.operator().to_original(&x);
         assert_eq!(coefficients.dim(), 6);
         let all = apply(&design, &coefficients);
-        let predictions: Vec<f64> = PICKED.iter().map(|&i| all[i] + constant).collect();
+        let predictions: Vec<f64> = PICKED.iter().map(|&i| all[i] + constants[0]).collect();
         near(&predictions, &apply(f.operator(), &x), 10.0);
-        let back = f.operator().from_original(&coefficients, constant).unwrap();
+        let back = f.operator().from_original(&coefficients, &constants).unwrap();
         near(&back.to_dense(), &x.to_dense(), 10.0);
-        let error = f.operator().from_original(&SparseVec::full(&[1.0; 4]), 0.0).unwrap_err();
+        let error = f.operator().from_original(&SparseVec::full(&[1.0; 4]), &[0.0]).unwrap_err();
         let told = "start has length 4, but 6 is needed (one coefficient for each column of the design)";
         assert_eq!(error.to_string(), told);
-        assert!(f.operator().from_original(&coefficients, f64::NAN).unwrap_err().to_string().contains("finite"));
+        assert!(f.operator().from_original(&coefficients, &[f64::NAN]).unwrap_err().to_string().contains("finite"));
     }
 }
 
@@ -77,7 +77,7 @@ fn sets_keep_the_numbers_of_their_atoms() {
     let groups = Groups::new(1, 6, vec![vec![0, 5], vec![2, 3]]).unwrap();
     for preparation in preparations() {
         let dim = 6 + usize::from(preparation.intercept);
-        let set = preparation.set(&k_sparse).unwrap();
+        let set = preparation.set(&k_sparse, &target(9)).unwrap();
         assert_eq!((set.domain(), set.atoms()), (dim, 2));
         let mut x = simulate::sparse_signal(dim, dim, 1).to_dense();
         x[2] = 7.0;
@@ -85,7 +85,7 @@ fn sets_keep_the_numbers_of_their_atoms() {
         let projected = set.project(SparseVec::full(&x));
         assert_eq!(set.chosen(&projected), [2, 5]);
         assert_eq!(projected.indices().len(), 2 + usize::from(preparation.intercept));
-        let set = preparation.set(&groups).unwrap();
+        let set = preparation.set(&groups, &target(9)).unwrap();
         assert_eq!(set.chosen(&set.project(SparseVec::full(&x))), [0]);
     }
 }
@@ -100,7 +100,7 @@ fn units_and_origins_change_nothing() {
     let far: Vec<f64> = y.iter().map(|v| v + 1000.0).collect();
     let preparation = Preparation { ridge: 3.0, ..Preparation::default() };
     let rows: Vec<usize> = (0..20).collect();
-    let set = preparation.set(&KSparse::new(2, 5).unwrap()).unwrap();
+    let set = preparation.set(&KSparse::new(2, 5).unwrap(), &target(30)).unwrap();
     let (here, there) = (dense(&m), dense(&moved));
     let f = preparation.objective(&here, &LeastSquares::new(y).unwrap(), rows.clone()).unwrap();
     let g = preparation.objective(&there, &LeastSquares::new(far).unwrap(), rows).unwrap();
@@ -124,16 +124,16 @@ fn without_an_intercept_columns_are_scaled_about_zero() {
         |unit: f64| Matrix::from_fn(30, 6, |i, j| if j == 5 { 0.0 } else { unit.powi(j as i32) * (m.at(i, j) + 3.0) });
     let y: Vec<f64> = (0..30).map(|i| 2.0 * m.at(i, 1) - m.at(i, 3) + 1.0).collect();
     let preparation = Preparation { ridge: 2.0, intercept: false, ..Preparation::default() };
-    let set = preparation.set(&KSparse::new(2, 6).unwrap()).unwrap();
+    let set = preparation.set(&KSparse::new(2, 6).unwrap(), &target(30)).unwrap();
     let mut fits = Vec::new();
     for unit in [1.0, 10.0] {
         let copy = moved(unit);
         let design = dense(&copy);
         let f = preparation.objective(&design, &LeastSquares::new(y.clone()).unwrap(), (0..30).collect()).unwrap();
-        assert_eq!(f.operator().to_original(&f.at(SparseVec::full(&[1.0; 6])).into_point()).1, 0.0);
+        assert_eq!(f.operator().to_original(&f.at(SparseVec::full(&[1.0; 6])).into_point()).1, [0.0]);
         let outcome = fit(&f, &set).unwrap();
-        let (coefficients, constant) = f.operator().to_original(&outcome.point);
-        assert_eq!(constant.to_bits(), 0.0_f64.to_bits());
+        let (coefficients, constants) = f.operator().to_original(&outcome.point);
+        assert_eq!(constants[0].to_bits(), 0.0_f64.to_bits());
         assert_eq!(coefficients.value_at(5), 0.0);
         fits.push((coefficients.map(|j, v| v * unit.powi(j as i32)), outcome.objective));
     }

@@ -49,7 +49,7 @@ where
     S: CoordinateSet,
 {
     let (preparation, method) = (options.preparation(), method());
-    let prepared = preparation.set(set).unwrap();
+    let prepared = preparation.set(set, loss).unwrap();
     let fit = |half| {
         let f = preparation.objective(design, loss, half).unwrap();
         let mut run = Run::new(&f, &prepared, &method, Options::for_set(&prepared)).unwrap();
