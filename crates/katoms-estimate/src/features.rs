@@ -2,6 +2,7 @@
 
 mod answers;
 mod bounded;
+mod classes;
 mod convex;
 mod nuisance;
 mod null;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use katoms::driver::{Options, Run, Stop};
-use katoms::loss::{AnyLoss, Loss, Split, best_constant};
+use katoms::loss::{AnyLoss, Loss, Split, best_constants};
 use katoms::method::AtomMethod;
 use katoms::operator::{AnyDesign, LinearOperator};
 use katoms::search::{Effort, Search};
@@ -76,8 +77,18 @@ impl<'a> Features<'a> {
         always: Vec<usize>,
         preparation: Preparation,
     ) -> Result<Self, Error> {
-        let atoms = atoms.always(always)?;
         let JobLoss { loss, estimated } = loss.into();
+        let (columns, outputs) = (design.domain(), loss.outputs_per_row());
+        if let Some(position) = always.iter().position(|&j| j >= columns) {
+            return Err(Error::Index {
+                what: "feature that is always in",
+                position,
+                index: always[position],
+                bound: columns,
+            });
+        }
+        let always = (0..outputs).flat_map(|output| always.iter().map(move |j| output * columns + j)).collect();
+        let atoms = atoms.for_outputs(outputs)?.always(always)?;
         let preparation = preparation.suited_to(&loss);
         let (units, loss) = Units::of_loss(&loss, "the target")?;
         let (units, scaled) = units.for_columns(design, &loss, preparation)?;
@@ -92,6 +103,10 @@ impl<'a> Features<'a> {
     /// # Errors
     /// When there is not one pair for each column of the design.
     pub fn with_bounds(self, bounds: Bounds) -> Result<Self, Error> {
+        if self.loss.outputs_per_row() > 1 {
+            let needs = "one output: leave the bounds out for several responses or more than two classes";
+            return Err(Error::Unsuitable { method: "bounds on coefficients", needs });
+        }
         let (found, expected) = (bounds.dim(), self.design.domain());
         if found != expected {
             let why = "one pair for each column of the design";
@@ -129,7 +144,7 @@ impl<'a> Features<'a> {
             return Err(Error::Unsuitable { method: "a penalty or a radius", needs });
         }
         let f = self.objective()?;
-        let set = self.preparation.set(&self.atoms.with_atoms(k)?)?;
+        let set = self.preparation.set(&self.atoms.with_atoms(k)?, &self.loss)?;
         if how.method.is_some() && how.effort != Effort::Default {
             return Err(RUNS_ONCE);
         }
@@ -161,16 +176,19 @@ impl<'a> Features<'a> {
     fn start(&self, f: &Ready<'_>, how: &FitOptions) -> Result<Option<SparseVec>, Error> {
         let Some(start) = &how.start else { return Ok(None) };
         let (x, constants) = self.units.scaled_model(start)?;
-        f.operator().from_original(&x, constants[0]).map(Some)
+        let (x, constants) = self.contrasted(&x, &constants)?;
+        f.operator().from_original(&x, &constants).map(Some)
     }
 
     fn estimate(&self, f: &Ready<'_>, set: &Always<AnyAtoms>, outcome: Outcome<SparseVec>) -> Result<Estimate, Error> {
         let Parts { chosen, coefficients, intercepts } = self.parts(f, set, &outcome.point)?;
         let predicted = predictions(self.computed_with(), &coefficients, &intercepts);
         let units = &self.units;
+        let value = self.loss.value(&predicted);
+        let (coefficients, intercepts) = self.scored(&coefficients, &intercepts)?;
         Ok(Estimate {
             nuisance: Nuisance::at(&self.loss, &predicted),
-            loss: units.loss(self.loss.value(&predicted)),
+            loss: units.loss(value),
             null_loss: self.null_loss(),
             chosen,
             standardized: self.standardized(&coefficients),
@@ -189,8 +207,7 @@ impl<'a> Features<'a> {
     /// Coefficients and intercept of the design that is computed with, within their bounds: units there and back may cost
     /// a last bit.
     fn to_original(&self, f: &Ready<'_>, x: &SparseVec) -> Result<(SparseVec, Vec<f64>), Error> {
-        let (coefficients, intercept) = f.operator().to_original(x);
-        let intercepts = vec![intercept];
+        let (coefficients, intercepts) = f.operator().to_original(x);
         Ok(match self.scaled_bounds()? {
             Some(bounds) => (bounds.nearest(&coefficients), intercepts),
             None => (coefficients, intercepts),
@@ -247,10 +264,17 @@ impl<'a> Features<'a> {
         self.preparation.objective(self.computed_with(), &self.loss, (0..self.design.n_outputs()).collect())
     }
 
+    /// The predictions of the best constants; 0 where there is no intercept.
+    fn null_predictions(&self) -> Vec<f64> {
+        if !self.preparation.intercept {
+            return vec![0.0; self.loss.n_outputs()];
+        }
+        best_constants(&self.loss).into_iter().flat_map(|constant| vec![constant; self.loss.n_rows()]).collect()
+    }
+
     /// The loss of the best constant; of 0 where there is no intercept.
     fn null_loss(&self) -> f64 {
-        let constant = if self.preparation.intercept { best_constant(&self.loss) } else { 0.0 };
-        self.units.loss(self.loss.value(&vec![constant; self.loss.n_outputs()]))
+        self.units.loss(self.loss.value(&self.null_predictions()))
     }
 }
 

@@ -1,7 +1,7 @@
 //! How well predictions agree with what was seen.
 
 use katoms::linalg::{exponent_of_two, times_power_of_two};
-use katoms::loss::{AnyLoss, Loss, Quantile, Split, best_constant};
+use katoms::loss::{AnyLoss, Loss, Quantile, Split, best_constants};
 
 /// R² = 1 − Σw(y − ŷ)² / Σw(y − ȳ)²: 1 is perfect, 0 is what the mean does. Where y does not vary: 1 if it is met
 /// exactly, else 0. Without weights rows weigh the same.
@@ -33,7 +33,11 @@ pub fn r_squared(target: &[f64], predicted: &[f64], weights: Option<&[f64]>) -> 
 pub fn explained(loss: &AnyLoss, linear: &[f64]) -> f64 {
     let (here, null) = match loss {
         AnyLoss::Quantile(quantile) => (pinball(quantile, |i| linear[i]), least_pinball(quantile)),
-        other => (other.value(linear), other.value(&vec![best_constant(other); linear.len()])),
+        other => {
+            let constants = best_constants(other);
+            let null = constants.into_iter().flat_map(|constant| vec![constant; other.n_rows()]);
+            (other.value(linear), other.value(&null.collect::<Vec<f64>>()))
+        }
     };
     match null > 0.0 {
         true => 1.0 - here / null,

@@ -196,7 +196,7 @@ fn recovered(
     let design = scaled.as_ref().unwrap_or(design);
     let how = &Recovery { noise: how.noise.map(|noise| units.scaled_level(noise)), ..how.clone() };
     let f = PLAIN.objective(design, &loss, (0..design.n_outputs()).collect())?;
-    let set = PLAIN.set(&set)?;
+    let set = PLAIN.set(&set, &loss)?;
     let watch = &mut units.watched_by(watch);
     let job = Job { f: &f, set: &set, how, budget };
     let outcome = match &how.method {

@@ -145,8 +145,7 @@ impl Response {
             }
             Values::Responses { values, count } => {
                 rest.without_offset("least squares of several responses")?;
-                let _ = count;
-                AnyLoss::from(rest.weighted(LeastSquares::new(values)?, LeastSquares::weighted)?)
+                AnyLoss::from(rest.weighted(LeastSquares::of_responses(values, count)?, LeastSquares::weighted)?)
             }
             Values::Classes { labels, count, ordered } => {
                 rest.without_offset("a loss of classes")?;

@@ -71,7 +71,7 @@ impl Units {
         }
         match loss {
             AnyLoss::Squares(loss) => {
-                let scaled = LeastSquares::new(self.scaled_target(loss.target()))?;
+                let scaled = LeastSquares::of_responses(self.scaled_target(loss.target()), loss.outputs_per_row())?;
                 Ok(match weights {
                     Some(weights) => scaled.weighted(weights)?.into(),
                     None => scaled.into(),
@@ -144,7 +144,7 @@ impl Units {
     }
 
     fn column(&self, j: usize) -> i32 {
-        self.columns.as_ref().map_or(0, |columns| columns[j])
+        self.columns.as_ref().map_or(0, |columns| columns[j % columns.len()])
     }
 
     /// λ in these units.
@@ -184,7 +184,9 @@ impl Units {
     /// A model's coefficients and intercepts in these units. What overflows is no start.
     pub fn scaled_model(&self, (x, constants): &(SparseVec, Vec<f64>)) -> Result<(SparseVec, Vec<f64>), Error> {
         let scaled = match &self.columns {
-            Some(columns) if columns.len() == x.dim() => x.map(|j, v| times_power_of_two(v, self.target - columns[j])),
+            Some(columns) if x.dim() % columns.len() == 0 => {
+                x.map(|j, v| times_power_of_two(v, self.target - columns[j % columns.len()]))
+            }
             _ => x.map(|_, v| times_power_of_two(v, self.target)),
         };
         if let Some((index, value)) = x.entries().find(|&(j, v)| v.is_finite() && !scaled.value_at(j).is_finite()) {
@@ -245,8 +247,8 @@ impl Units {
         (score.mean, score.error) = (self.mean_loss(score.mean), self.mean_loss(score.error));
         score.choice.ridge = self.ridge(score.choice.ridge);
         for model in &mut score.models {
-            (model.coefficients, model.intercept) =
-                (self.coefficients(&model.coefficients)?, self.level(model.intercept));
+            (model.coefficients, model.intercepts) =
+                (self.coefficients(&model.coefficients)?, self.levels(&model.intercepts));
         }
         Ok(())
     }
@@ -255,7 +257,10 @@ impl Units {
     pub fn deviance(&self, loss: &AnyLoss, v: f64) -> f64 {
         let exponent = -2 * self.target - self.weights;
         match loss {
-            AnyLoss::Squares(_) => v + loss.observations() as f64 * f64::from(exponent) * std::f64::consts::LN_2,
+            AnyLoss::Squares(_) => {
+                let count = (loss.observations() * loss.outputs_per_row()) as f64;
+                v + count * f64::from(exponent) * std::f64::consts::LN_2
+            }
             _ => times_power_of_two(v, exponent),
         }
     }

@@ -76,7 +76,7 @@ fn cross_validate<'py>(
     let tried = found.scores.iter().zip(&found.models).zip(models).map(|((score, whole), models)| {
         let told = choice_told(py, score.choice)?;
         told.set_item("losses", PyArray1::from_slice(py, &score.folds))?;
-        let whole = FoldModel { coefficients: whole.coefficients.clone(), intercept: whole.intercept };
+        let whole = FoldModel { coefficients: whole.coefficients.clone(), intercepts: whole.intercepts.clone() };
         told.set_item("model", Judged { model: whole, thresholds: None }.told(py))?;
         told.set_item("fold_models", models.iter().map(|model| model.told(py)).collect::<Vec<_>>())?;
         Ok(told)
@@ -112,14 +112,14 @@ struct Judged {
 
 impl Judged {
     fn new(features: &Features<'_>, model: FoldModel, training: &[usize]) -> Result<Self, Error> {
-        let thresholds = features.thresholds(&model.coefficients, &[model.intercept], training)?;
+        let thresholds = features.thresholds(&model.coefficients, &model.intercepts, training)?;
         Ok(Self { model, thresholds })
     }
 
     fn told<'py>(&self, py: Python<'py>) -> Model<'py> {
         let (indices, values) = answer::sparse(py, &self.model.coefficients);
         let thresholds = self.thresholds.as_ref().map(|values| PyArray1::from_slice(py, values));
-        (indices, values, PyArray1::from_slice(py, &[self.model.intercept]), thresholds)
+        (indices, values, PyArray1::from_slice(py, &self.model.intercepts), thresholds)
     }
 }
 

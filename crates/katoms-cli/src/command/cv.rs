@@ -74,12 +74,12 @@ impl CvArgs {
         };
         let preparation = common.model.preparation(choice.ridge);
         let features = loaded.features(&design, preparation)?;
-        let start = validated.model(choice).map(|model| (model.coefficients.clone(), vec![model.intercept]));
+        let start = validated.model(choice).map(|model| (model.coefficients.clone(), model.intercepts.clone()));
         let (estimate, cut) = fit_chosen((&loaded, &features), (choice.atoms, start), monitor, terminal)?;
         let mut finished = Finished::new(&loaded, &features, estimate, (choice.atoms, preparation));
         finished.chosen_by = Some(format!("{}-fold cross-validation, {rule}", self.folds));
         finished.validated = validated.score(choice).map(|score| {
-            let held_out = features.held_out(score, &folds);
+            let held_out = features.held_out(score, &folds).into_iter().map(|(row, linear)| (row, linear[0])).collect();
             Choosing { validated: &validated, score, held_out }
         });
         let min = validated.min();

@@ -31,7 +31,7 @@ impl Features<'_> {
             return unsuitable("no saved state: leave it out, or the bounds; a start may be given in its place");
         }
         let f = self.objective()?;
-        let set = self.preparation.set(&self.atoms.with_atoms(k)?)?;
+        let set = self.preparation.set(&self.atoms.with_atoms(k)?, &self.loss)?;
         let (start, bounds) = (self.start(&f, how)?, self.units.scaled_bounds(bounds)?);
         let (phase, watch) = (Phase::Final { atoms: k }, RefCell::new(watch));
         let tell = |event: &Event, _: &SparseVec| {

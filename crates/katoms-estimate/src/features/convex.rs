@@ -50,7 +50,7 @@ impl Features<'_> {
             return Err(RUNS_ONCE);
         }
         let f = self.objective()?;
-        let set = self.preparation.set(&self.atoms.with_atoms(k)?)?;
+        let set = self.preparation.set(&self.atoms.with_atoms(k)?, &self.loss)?;
         let kept = set.kept();
         let outcome = match method {
             Convex::Penalised(method) => {

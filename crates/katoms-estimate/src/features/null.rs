@@ -11,7 +11,7 @@ impl Features<'_> {
             let needs = "no saved state, since it is not searched for: leave the state out";
             return Err(Error::Unsuitable { method: "a model without atoms", needs });
         }
-        let (f, set) = (self.objective()?, self.preparation.set(&self.atoms)?);
+        let (f, set) = (self.objective()?, self.preparation.set(&self.atoms, &self.loss)?);
         let found = self.path_in(&f, &set, &[0], &mut |_| std::ops::ControlFlow::Continue(()))?;
         let (passes, columns, seconds) = (found.passes, found.columns, found.seconds);
         let model = found.models.into_iter().next().ok_or(Error::Empty { what: "the path" })?;

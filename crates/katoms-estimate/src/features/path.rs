@@ -46,7 +46,7 @@ impl Features<'_> {
     /// A model of each of these sizes; that without atoms in any case.
     fn path_of(&self, sizes: &[usize], watch: &mut dyn Watch) -> Result<PathModels, Error> {
         sizes.iter().try_for_each(|&k| self.check_size(k))?;
-        let (f, set) = (self.objective()?, self.preparation.set(&self.atoms)?);
+        let (f, set) = (self.objective()?, self.preparation.set(&self.atoms, &self.loss)?);
         let asked_for_null = sizes.first() == Some(&0);
         let with_null = if asked_for_null { sizes.to_vec() } else { [&[0], sizes].concat() };
         watch.expect(sizes.len());
@@ -59,6 +59,7 @@ impl Features<'_> {
         let values = values.into_iter().collect::<Result<Vec<_>, _>>()?;
         let one = |(at, model): (usize, &Model<SparseVec>)| {
             let Parts { chosen, coefficients, intercepts } = self.parts(&f, &set, &model.point)?;
+            let (coefficients, intercepts) = self.scored(&coefficients, &intercepts)?;
             Ok(PathModel {
                 atoms: model.atoms,
                 chosen,
@@ -152,18 +153,22 @@ impl Features<'_> {
         let mut poll = |done| watch.counted(done).flow();
         let mut found = options.poll(&mut poll).run(self.computed_with(), &self.loss, &self.atoms, folds)?;
         for score in found.scores.iter_mut().chain([&mut found.null]) {
+            for model in &mut score.models {
+                (model.coefficients, model.intercepts) = self.scored(&model.coefficients, &model.intercepts)?;
+            }
             self.units.rescale_score(score)?;
         }
         for model in &mut found.models {
-            model.coefficients = self.units.coefficients(&model.coefficients)?;
-            (model.intercept, model.loss) = (self.units.level(model.intercept), self.units.loss(model.loss));
+            let (coefficients, intercepts) = self.scored(&model.coefficients, &model.intercepts)?;
+            model.coefficients = self.units.coefficients(&coefficients)?;
+            (model.intercepts, model.loss) = (self.units.levels(&intercepts), self.units.loss(model.loss));
             model.choice.ridge = self.units.ridge(model.choice.ridge);
         }
         Ok(found)
     }
 
-    /// Predictions for rows by the models of a choice that have not seen them: (row, linear prediction).
-    pub fn held_out(&self, score: &Score, folds: &Folds) -> Vec<(usize, f64)> {
+    /// Predictions for rows by the models of a choice that have not seen them: (row, linear prediction of each output).
+    pub fn held_out(&self, score: &Score, folds: &Folds) -> Vec<(usize, Vec<f64>)> {
         score.held_out(self.design, folds)
     }
 }

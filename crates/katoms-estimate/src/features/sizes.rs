@@ -1,7 +1,7 @@
 //! Which sizes and ridges are tried where nobody says, and where a choice among some is the largest of them.
 
 use katoms::Error;
-use katoms::loss::{AnyLoss, Loss, Split, best_constant};
+use katoms::loss::{AnyLoss, Loss, Split};
 use katoms::operator::{ColumnMoments, LinearOperator};
 use katoms::select::{Folds, Sign, phase_transition_k};
 use katoms::set::CoordinateSet;
@@ -43,6 +43,11 @@ impl Features<'_> {
         (0..atoms.len()).filter(|&atom| !atoms.members(atom).is_empty()).count()
     }
 
+    /// The most columns that an atom has.
+    fn widest(&self) -> usize {
+        (self.atoms.candidates().widest() / self.loss.outputs_per_row()).max(1)
+    }
+
     /// The largest size up to which a criterion can be trusted with these data: m/(ln ln m · ln p) for m
     /// [observations](Loss::observations) and p columns (Fan and Tang 2013; abess ends there too), or what the phase
     /// transition allows. Beyond it the best of so many models fits the noise of the rows, and every criterion takes it: in
@@ -58,8 +63,10 @@ impl Features<'_> {
 
     /// The largest size whose models so many rows can still tell apart: with as many numbers as rows any atoms fit.
     pub fn carried_by(&self, rows: usize) -> usize {
-        let kept = self.atoms.kept().dimension() + usize::from(self.preparation.intercept);
-        let room = rows.saturating_sub(kept + 1) / self.atoms.candidates().widest().max(1);
+        // Every output has as many rows for its numbers.
+        let kept =
+            self.atoms.kept().dimension() / self.loss.outputs_per_row() + usize::from(self.preparation.intercept);
+        let room = rows.saturating_sub(kept + 1) / self.widest();
         room.max(1).min(self.candidates())
     }
 
@@ -103,7 +110,7 @@ impl Features<'_> {
     /// 0 to half as many as there are rows, on a geometric scale. A first range; then, while the choice lies in the upper
     /// half, to twice as many. `before` are the largest and the chosen one of those that were tried.
     pub fn sizes_after(&self, carried: usize, before: Option<(usize, usize)>) -> Option<Vec<usize>> {
-        let half = self.loss.observations() / (2 * self.atoms.candidates().widest().max(1));
+        let half = self.loss.observations() / (2 * self.widest());
         let most = carried.min(half).max(1);
         match before {
             None => Some(geometric(most.min(FIRST_HELD_OUT))),
@@ -115,14 +122,13 @@ impl Features<'_> {
     /// column, which for columns of variance 1 is what the rows weigh, or for other losses than squares and classes the sum
     /// of second derivatives at the best constant.
     pub fn ridges(&self) -> Vec<f64> {
-        let ones = vec![1.0; self.loss.n_outputs()];
+        let ones = vec![1.0; self.loss.n_rows()];
         let weights = self.loss.weights().unwrap_or(&ones);
         let mut scale: f64 = match &self.loss {
             AnyLoss::Squares(_) | AnyLoss::Logistic(_) => weights.iter().sum(),
             loss => {
-                let constant = if self.preparation.intercept { best_constant(loss) } else { 0.0 };
                 let mut curvature = vec![0.0; loss.n_outputs()];
-                loss.curvature(&vec![constant; loss.n_outputs()], &mut curvature);
+                loss.curvature(&self.null_predictions(), &mut curvature);
                 curvature.iter().sum::<f64>() / loss.outputs_per_row() as f64
             }
         };

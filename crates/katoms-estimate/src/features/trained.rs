@@ -52,17 +52,20 @@ impl Features<'_> {
         for &ridge in ridges {
             let preparation = Preparation { ridge: self.units.scaled_ridge(ridge)? * share, ..self.preparation };
             let f = preparation.objective(self.computed_with(), &self.loss, train.to_vec())?;
-            let set = preparation.set(&self.atoms)?;
+            let set = preparation.set(&self.atoms, &self.loss)?;
             let before = found.models.len();
             let path = self.path_in(&f, &set, sizes, &mut |done| watch.counted(before + done).flow())?;
             for model in &path.models {
                 let (coefficients, intercepts) = self.to_original(&f, &model.point)?;
                 let all = predictions(self.computed_with(), &coefficients, &intercepts);
-                let predicted: Vec<f64> = test.iter().map(|&row| all[row]).collect();
+                let of_output = |all: &[f64]| test.iter().map(|&row| all[row]).collect::<Vec<f64>>();
+                let predicted: Vec<f64> = all.chunks(self.loss.n_rows()).flat_map(of_output).collect();
                 found.choices.push(Choice { atoms: model.atoms, ridge, shrinkage: 0.0 });
                 found.losses.push(self.units.mean_loss(judge.value(&predicted) / weight(&judge)));
-                let coefficients = self.units.coefficients(&coefficients)?;
-                found.models.push(FoldModel { coefficients, intercept: self.units.level(intercepts[0]) });
+                let (coefficients, intercepts) = self.scored(&coefficients, &intercepts)?;
+                let (coefficients, intercepts) =
+                    (self.units.coefficients(&coefficients)?, self.units.levels(&intercepts));
+                found.models.push(FoldModel { coefficients, intercepts });
             }
             found.passes += path.passes;
             found.complete &= path.complete;
@@ -75,5 +78,5 @@ impl Features<'_> {
 }
 
 fn weight(loss: &impl Split) -> f64 {
-    loss.weights().map_or(loss.n_outputs() as f64, |weights| weights.iter().sum())
+    loss.weights().map_or(loss.n_rows() as f64, |weights| weights.iter().sum())
 }

@@ -65,6 +65,11 @@ impl Multinomial {
         scores
     }
 
+    /// The K − 1 predictions that have these scores, up to a constant that all classes share.
+    pub fn contrasts(scores: &[f64]) -> Vec<f64> {
+        contrasts(scores).collect()
+    }
+
     /// The probabilities of K classes at K − 1 predictions.
     pub fn probabilities(predictions: &[f64]) -> Vec<f64> {
         let mut scores = Self::scores(predictions);

@@ -40,6 +40,20 @@ impl AnyAtoms {
         }
     }
 
+    /// The same atoms for several outputs, whose coordinates stand one output after the other: an atom has those of all.
+    ///
+    /// # Errors
+    /// When there is no output.
+    pub fn for_outputs(&self, outputs: usize) -> Result<Self, Error> {
+        if outputs == 1 {
+            return Ok(self.clone());
+        }
+        let (n, atoms) = (self.domain(), self.candidates());
+        let shared =
+            |atom: usize| (0..outputs).flat_map(|c| atoms.members(atom).iter().map(move |j| c * n + j)).collect();
+        Self::groups(self.atoms(), n * outputs, (0..atoms.len()).map(shared).collect())
+    }
+
     /// The same with these coordinates always selected and not counted.
     ///
     /// # Errors
