@@ -206,7 +206,74 @@ def test_the_order_of_words_must_be_given():
     assert set(listed.predict(X)) <= {"low", "medium", "high"}
 
 
+def classes(seed, count=4, rows=400):
+    """Classes whose scores are made of four features."""
+    X, _, rng = drawn(seed, rows=rows)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    scores = Z[:, [3, 11, 20, 33]] @ rng.normal(size=(4, count)) * 1.5 + rng.gumbel(size=(rows, count))
+    return X, scores.argmax(axis=1)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_many_classes_agree_with_scikit_learn(seed):
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    X, y = classes(seed)
+    model = katoms.SparseClassifier(K).fit(X, np.array(["a", "b", "c", "d"])[y])
+    assert set(model.support_) == {3, 11, 20, 33}
+    Z = X[:, model.support_] / X[:, model.support_].std(axis=0)
+    other = linear_model.LogisticRegression(C=np.inf, solver="newton-cg", tol=1e-10, max_iter=10_000).fit(Z, y)
+    ours = model.coef_[:, model.support_] * X[:, model.support_].std(axis=0)
+    np.testing.assert_allclose(ours, other.coef_ - other.coef_.mean(axis=0), atol=1e-6)
+    np.testing.assert_allclose(model.predict_proba(X), other.predict_proba(Z), atol=1e-6)
+    np.testing.assert_allclose(np.exp(model.predict_log_proba(X)), model.predict_proba(X), rtol=1e-12)
+    np.testing.assert_allclose(model.coef_.sum(axis=0), 0, atol=1e-12)
+    assert model.coef_.shape == (4, 40) and model.intercept_.shape == (4,)
+    assert (model.predict(X) == np.array(["a", "b", "c", "d"])[other.predict(Z)]).all()
+    ridged = katoms.SparseClassifier(K, l2=3.0).fit(X, y)
+    Z = Z - Z.mean(axis=0)
+    other = linear_model.LogisticRegression(C=1 / 3.0, solver="newton-cg", tol=1e-10, max_iter=10_000).fit(Z, y)
+    np.testing.assert_allclose(ridged.predict_proba(X), other.predict_proba(Z), atol=1e-6)
+
+
+def test_several_responses_share_their_features():
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    X, _, rng = drawn(2)
+    Y = (X / X.std(axis=0))[:, [3, 11, 20, 33]] @ rng.normal(size=(4, 3)) + rng.normal(size=(len(X), 3)) + [1.0, 50.0, -7.0]
+    model = katoms.SparseRegressor(K).fit(X, Y)
+    assert set(model.support_) == {3, 11, 20, 33} and model.coef_.shape == (3, 40)
+    other = linear_model.LinearRegression().fit(X[:, model.support_], Y)
+    np.testing.assert_allclose(model.coef_[:, model.support_], other.coef_, rtol=1e-8)
+    np.testing.assert_allclose(model.predict(X), other.predict(X[:, model.support_]), rtol=1e-8)
+    assert model.score(X, Y) == pytest.approx(other.score(X[:, model.support_], Y), abs=1e-10)
+    assert katoms.SparseRegressor().fit(X, Y).support_size_ == K
+    assert katoms.SparseRegressorCV(range(7), cv=3, rule="1se").fit(X, Y).support_size_ == K
+    scored = katoms.SparseRegressorCV(range(7), cv=3, scoring="r2", rule="1se").fit(X, Y)
+    assert set(scored.support_) == {3, 11, 20, 33}
+    pair = katoms.SparseRegressor(K).fit(X, Y[:, :1].repeat(2, axis=1))
+    one = katoms.SparseRegressor(K).fit(X, Y[:, 0])
+    assert (pair.support_ == one.support_).all()
+    np.testing.assert_allclose(pair.coef_[0], one.coef_, rtol=1e-8)
+
+
+def test_small_round_blue_cells():
+    """A set of the shape of Khan's: four tumours, 63 + 25 samples, 2,308 genes, of which a few tell them apart."""
+    rng = np.random.default_rng(0)
+    genes = [[5, 60], [100, 700], [1000, 1500], [1999, 2307]]
+    y = np.r_[np.repeat(range(4), [8, 23, 12, 20]), np.repeat(range(4), [3, 6, 6, 10])]
+    X = rng.normal(size=(88, 2308))
+    for tumour, own in enumerate(genes):
+        X[np.ix_(y == tumour, own)] += 4
+    train = np.arange(88) < 63
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        model = katoms.SparseClassifierCV(range(11), cv=5).fit(X[train], y[train])
+    assert 3 <= len(model.support_) <= 10
+    assert model.score(X[~train], y[~train]) == 1
+    assert set(model.support_) <= {gene for own in genes for gene in own}
+
+
 FAMILIES = [
+    ("multinomial", classes, katoms.SparseClassifier, katoms.SparseClassifierCV, {}),
     ("poisson", counts, katoms.SparseRegressor, katoms.SparseRegressorCV, {"loss": "poisson"}),
     ("gamma", amounts, katoms.SparseRegressor, katoms.SparseRegressorCV, {"loss": "gamma"}),
     (

@@ -25,7 +25,17 @@ FEATURES = [
 ]
 
 
-@parametrize_with_checks([make(groups=groups) for make in FEATURES for groups in (None, [[0]])])
+def separated(estimator):
+    """Checks whose rows a few features separate completely: no finite coefficients are then the best."""
+    if not isinstance(estimator, katoms.SparseClassifier):
+        return {}
+    why = "three classes of fifteen rows are separated, which the status says, and coefficients are no estimates"
+    return {f"check_sample_weight_equivalence_on_{kind}_data": why for kind in ("dense", "sparse")}
+
+
+@parametrize_with_checks(
+    [make(groups=groups) for make in FEATURES for groups in (None, [[0]])], expected_failed_checks=separated
+)
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 

@@ -117,17 +117,22 @@ impl Loss for Multinomial {
     }
     fn value(&self, z: &[f64]) -> f64 {
         let one = |i: usize| {
-            let scores = Self::scores(&self.row(z, i));
-            let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            let sum: f64 = scores.iter().map(|score| (score - most).exp()).sum();
-            self.weights.at(i) * (sum.ln() + most - scores[self.label(i)])
+            let (scores, label) = (Self::scores(&self.row(z, i)), self.label(i));
+            let ahead = scores.iter().enumerate().filter(|&(c, _)| c != label).map(|(_, score)| score - scores[label]);
+            let most = ahead.clone().fold(0.0, f64::max);
+            // ln(1 + Σ e^ahead), without losing what is nearly certain
+            let rest = ahead.map(|d| (d - most).exp()).sum::<f64>();
+            let value = if most == 0.0 { rest.ln_1p() } else { most + ((-most).exp() + rest).ln() };
+            self.weights.at(i) * value
         };
         (0..self.rows()).map(one).sum()
     }
     fn gradient(&self, z: &[f64], r: &mut [f64]) {
         for i in 0..self.rows() {
             let mut slopes = Self::probabilities(&self.row(z, i));
-            slopes[self.label(i)] -= 1.0;
+            // p − 1, without losing what is nearly certain
+            let label = self.label(i);
+            slopes[label] = -slopes.iter().enumerate().filter(|&(c, _)| c != label).map(|(_, p)| p).sum::<f64>();
             contrasts(&slopes).enumerate().for_each(|(j, v)| r[j * self.rows() + i] = self.weights.at(i) * v);
         }
     }
