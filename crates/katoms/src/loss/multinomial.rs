@@ -6,6 +6,9 @@ use super::weights::Weights;
 use super::{Loss, Split, checked_labels};
 use crate::error::{Error, check_indices};
 
+/// Up to so many classes the Hessian of each row is written out.
+const WRITTEN_OUT: usize = 9;
+
 /// The (weighted) negative log-likelihood of K classes, each with a score of its own.
 ///
 /// Only differences of scores matter, so that there are K − 1 predictions for a row: the scores are [`Multinomial::scores`] of
@@ -55,29 +58,56 @@ impl Multinomial {
     /// contrasts, each of which compares a class with the mean of those before it.
     pub fn scores(predictions: &[f64]) -> Vec<f64> {
         let mut scores = vec![0.0; predictions.len() + 1];
-        let mut later = 0.0;
-        for (j, z) in predictions.iter().enumerate().rev() {
-            let part = z * contrast(j);
-            scores[j + 1] = later - (j + 1) as f64 * part;
-            later += part;
-        }
-        scores[0] = later;
+        fill_scores(predictions.iter().copied(), &sizes(scores.len()), &mut scores);
         scores
     }
 
     /// The K − 1 predictions that have these scores, up to a constant that all classes share.
     pub fn contrasts(scores: &[f64]) -> Vec<f64> {
-        contrasts(scores).collect()
+        contrasts(scores, &sizes(scores.len())).collect()
     }
 
     /// The probabilities of K classes at K − 1 predictions.
     pub fn probabilities(predictions: &[f64]) -> Vec<f64> {
         let mut scores = Self::scores(predictions);
-        let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        scores.iter_mut().for_each(|score| *score = (*score - most).exp());
-        let sum: f64 = scores.iter().sum();
-        scores.iter_mut().for_each(|score| *score /= sum);
+        to_probabilities(&mut scores);
         scores
+    }
+
+    /// Tells the scores of every row, in a buffer that may be changed, and the sizes of the contrasts.
+    fn for_each_row(&self, z: &[f64], mut tell: impl FnMut(usize, &mut [f64], &[f64])) {
+        let (mut scores, sizes) = (vec![0.0; self.classes], sizes(self.classes));
+        for i in 0..self.rows() {
+            fill_scores(z[i..].iter().step_by(self.rows()).copied(), &sizes, &mut scores);
+            tell(i, &mut scores, &sizes);
+        }
+    }
+
+    /// The same with probabilities.
+    fn for_each_probabilities(&self, z: &[f64], mut tell: impl FnMut(usize, &mut [f64], &[f64])) {
+        self.for_each_row(z, |i, scores, sizes| {
+            to_probabilities(scores);
+            tell(i, scores, sizes);
+        });
+    }
+
+    /// The blocks of ∇²ℓ(z), each a diagonal: those of the first output with all, then those of the second.
+    fn blocks(&self, z: &[f64]) -> Vec<f64> {
+        let (rows, outputs) = (self.rows(), self.classes - 1);
+        let mut blocks = vec![0.0; rows * outputs * outputs];
+        let (mut unit, mut curved) = (vec![0.0; outputs], vec![0.0; self.classes]);
+        self.for_each_probabilities(z, |i, p, sizes| {
+            for c in 0..outputs {
+                unit[c] = 1.0;
+                fill_scores(unit.iter().copied(), sizes, &mut curved);
+                unit[c] = 0.0;
+                times_covariance(p, &mut curved);
+                for (b, v) in contrasts(&curved, sizes).enumerate() {
+                    blocks[(c * outputs + b) * rows + i] = self.weights.at(i) * v;
+                }
+            }
+        });
+        blocks
     }
 
     fn rows(&self) -> usize {
@@ -94,18 +124,46 @@ impl Multinomial {
     }
 }
 
-/// The size of the j-th contrast: 1/√((j + 1)(j + 2)).
-fn contrast(j: usize) -> f64 {
-    1.0 / (((j + 1) * (j + 2)) as f64).sqrt()
+/// The sizes of the contrasts of K classes: 1/√((j + 1)(j + 2)) that of the j-th.
+fn sizes(classes: usize) -> Vec<f64> {
+    (1..classes).map(|j| 1.0 / ((j * (j + 1)) as f64).sqrt()).collect()
+}
+
+/// The scores of K − 1 predictions.
+fn fill_scores(
+    predictions: impl DoubleEndedIterator<Item = f64> + ExactSizeIterator,
+    sizes: &[f64],
+    scores: &mut [f64],
+) {
+    let mut later = 0.0;
+    for (j, z) in predictions.enumerate().rev() {
+        let part = z * sizes[j];
+        scores[j + 1] = later - (j + 1) as f64 * part;
+        later += part;
+    }
+    scores[0] = later;
 }
 
 /// The transposed contrasts of K numbers.
-fn contrasts(scores: &[f64]) -> impl Iterator<Item = f64> {
+fn contrasts(scores: &[f64], sizes: &[f64]) -> impl Iterator<Item = f64> {
     let mut before = 0.0;
-    (0..scores.len() - 1).map(move |j| {
+    sizes.iter().enumerate().map(move |(j, size)| {
         before += scores[j];
-        contrast(j) * (before - (j + 1) as f64 * scores[j + 1])
+        size * (before - (j + 1) as f64 * scores[j + 1])
     })
+}
+
+fn to_probabilities(scores: &mut [f64]) {
+    let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    scores.iter_mut().for_each(|score| *score = (*score - most).exp());
+    let sum: f64 = scores.iter().sum();
+    scores.iter_mut().for_each(|score| *score /= sum);
+}
+
+/// (diag(p) − ppᵀ)·v.
+fn times_covariance(p: &[f64], v: &mut [f64]) {
+    let mean: f64 = p.iter().zip(&*v).map(|(p, v)| p * v).sum();
+    v.iter_mut().zip(p).for_each(|(v, p)| *v = p * (*v - mean));
 }
 
 impl Loss for Multinomial {
@@ -116,45 +174,58 @@ impl Loss for Multinomial {
         self.classes - 1
     }
     fn value(&self, z: &[f64]) -> f64 {
-        let one = |i: usize| {
-            let (scores, label) = (Self::scores(&self.row(z, i)), self.label(i));
+        let mut value = 0.0;
+        self.for_each_row(z, |i, scores, _| {
+            let label = self.label(i);
             let ahead = scores.iter().enumerate().filter(|&(c, _)| c != label).map(|(_, score)| score - scores[label]);
             let most = ahead.clone().fold(0.0, f64::max);
             // ln(1 + Σ e^ahead), without losing what is nearly certain
             let rest = ahead.map(|d| (d - most).exp()).sum::<f64>();
-            let value = if most == 0.0 { rest.ln_1p() } else { most + ((-most).exp() + rest).ln() };
-            self.weights.at(i) * value
-        };
-        (0..self.rows()).map(one).sum()
+            let own = if most == 0.0 { rest.ln_1p() } else { most + ((-most).exp() + rest).ln() };
+            value += self.weights.at(i) * own;
+        });
+        value
     }
     fn gradient(&self, z: &[f64], r: &mut [f64]) {
-        for i in 0..self.rows() {
-            let mut slopes = Self::probabilities(&self.row(z, i));
+        self.for_each_probabilities(z, |i, slopes, sizes| {
             // p − 1, without losing what is nearly certain
             let label = self.label(i);
             slopes[label] = -slopes.iter().enumerate().filter(|&(c, _)| c != label).map(|(_, p)| p).sum::<f64>();
-            contrasts(&slopes).enumerate().for_each(|(j, v)| r[j * self.rows() + i] = self.weights.at(i) * v);
-        }
+            contrasts(slopes, sizes).enumerate().for_each(|(j, v)| r[j * self.rows() + i] = self.weights.at(i) * v);
+        });
     }
     /// 2·max p(1 − p): the largest row sum of magnitudes of diag(p) − ppᵀ, which no eigenvalue exceeds (Gershgorin).
     fn curvature(&self, z: &[f64], h: &mut [f64]) {
-        for i in 0..self.rows() {
-            let p = Self::probabilities(&self.row(z, i));
+        self.for_each_probabilities(z, |i, p, _| {
             let most = p.iter().map(|p| 2.0 * p * (1.0 - p)).fold(0.0, f64::max);
             (0..self.classes - 1).for_each(|j| h[j * self.rows() + i] = self.weights.at(i) * most);
-        }
+        });
     }
     fn hessian(&self, z: &[f64]) -> Option<HessianProduct> {
+        let rows = self.rows();
+        if self.classes <= WRITTEN_OUT {
+            let (blocks, outputs) = (self.blocks(z), self.classes - 1);
+            return Some(Box::new(move |d| {
+                let mut out = vec![0.0; d.len()];
+                // The column of a single output is zero on the rows of all others.
+                for (c, d) in d.chunks(rows).enumerate().filter(|(_, d)| d.iter().any(|&d| d != 0.0)) {
+                    let blocks = blocks[c * outputs * rows..].chunks(rows);
+                    for (out, h) in out.chunks_mut(rows).zip(blocks) {
+                        out.iter_mut().zip(h).zip(d).for_each(|((out, h), d)| *out += h * d);
+                    }
+                }
+                out
+            }));
+        }
         let loss = self.clone();
-        let p: Vec<Vec<f64>> = (0..self.rows()).map(|i| Self::probabilities(&self.row(z, i))).collect();
+        let mut p = Vec::with_capacity(rows * self.classes);
+        self.for_each_probabilities(z, |_, own, _| p.extend_from_slice(own));
         Some(Box::new(move |d| {
             let mut out = vec![0.0; d.len()];
-            for (i, p) in p.iter().enumerate() {
-                let mut v = Self::scores(&loss.row(d, i));
-                let mean: f64 = p.iter().zip(&v).map(|(p, v)| p * v).sum();
-                v.iter_mut().zip(p).for_each(|(v, p)| *v = p * (*v - mean));
-                contrasts(&v).enumerate().for_each(|(j, v)| out[j * loss.rows() + i] = loss.weights.at(i) * v);
-            }
+            loss.for_each_row(d, |i, v, sizes| {
+                times_covariance(&p[i * loss.classes..][..loss.classes], v);
+                contrasts(v, sizes).enumerate().for_each(|(j, v)| out[j * rows + i] = loss.weights.at(i) * v);
+            });
             out
         }))
     }
@@ -214,7 +285,7 @@ mod tests {
 
     #[test]
     fn keeps_the_contract() {
-        for classes in [2, 3, 5] {
+        for classes in [2, 3, 5, WRITTEN_OUT + 1] {
             let loss = Multinomial::new(vec![0, 1, 1, 0, classes - 1], classes).unwrap();
             for loss in [loss.clone(), loss.weighted(vec![2.0, 0.0, 0.3, 1.0, 1.0]).unwrap()] {
                 contract::check(&loss);
@@ -235,7 +306,7 @@ mod tests {
             }
         }
         let scores = [0.3, -1.0, 2.0, 0.0, 0.7];
-        let pulled: Vec<f64> = contrasts(&scores).collect();
+        let pulled: Vec<f64> = contrasts(&scores, &sizes(5)).collect();
         columns.iter().zip(&pulled).for_each(|(column, v)| assert!((dot(column, &scores) - v).abs() < 1e-15));
     }
 

@@ -32,7 +32,7 @@ impl Tableau<'_> {
     /// The same when an atom comes in for one that leaves. O(n) for coordinates.
     fn gains(&self, leaving: &Leaving) -> Vec<f64> {
         match &self.blocks {
-            Some(blocks) => (0..blocks.len()).map(|atom| self.group_gain(atom, &blocks[atom], leaving)).collect(),
+            Some(blocks) => self.group_gains(blocks, leaving),
             None => self.coordinate_gains(leaving),
         }
     }
@@ -54,40 +54,8 @@ impl Tableau<'_> {
         gains
     }
 
-    /// ½·ρᵀR⁻¹ρ of the coordinates that a group would bring, where R is this before the other one leaves.
-    fn group_gain(&self, atom: usize, block: &[f64], leaving: &Leaving) -> f64 {
-        let (members, sweep) = (self.atoms.members(atom), &self.sweep);
-        let free: Vec<usize> = (0..members.len()).filter(|&a| self.is_open(members[a])).collect();
-        if free.is_empty() {
-            return f64::NEG_INFINITY;
-        }
-        let (m, width) = (free.len(), leaving.positions.len());
-        let mut slopes: Vec<f64> = free.iter().map(|&a| sweep.slope(members[a])).collect();
-        let mut complements: Vec<f64> = Vec::with_capacity(m * m);
-        free.iter().for_each(|&a| complements.extend(free.iter().map(|&b| block[a * members.len() + b])));
-        // T, row after row.
-        let mut seen = Vec::with_capacity(m * width);
-        free.iter().for_each(|&a| seen.extend(leaving.positions.iter().map(|&p| sweep.regression(members[a], p))));
-        for (p, pull) in leaving.pull.iter().enumerate() {
-            for a in 0..m {
-                slopes[a] += seen[a * width + p] * pull;
-                let mut spread = 0.0;
-                for q in 0..width {
-                    spread += seen[a * width + q] * leaving.precision[p * width + q];
-                }
-                for b in 0..m {
-                    complements[a * m + b] += spread * seen[b * width + p];
-                }
-            }
-        }
-        let floors: Vec<f64> = free.iter().map(|&a| sweep.floor(members[a])).collect();
-        let mut gain = -leaving.cost;
-        eliminate(&mut complements, &mut slopes, &floors, |slope, schur| gain += 0.5 * slope * slope / schur);
-        gain
-    }
-
     /// Whether a coordinate is outside and not all zeros.
-    fn is_open(&self, j: usize) -> bool {
+    pub(super) fn is_open(&self, j: usize) -> bool {
         self.held[j] == 0 && self.sweep.floor(j) > 0.0
     }
 

@@ -28,6 +28,7 @@ mod enumerate_tree;
 mod exchanges;
 mod explore;
 mod found;
+mod group_gains;
 mod grow;
 mod kicks;
 mod large;
