@@ -75,6 +75,12 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
     fn n_outputs(&self) -> usize {
         self.inner.n_outputs()
     }
+    fn column_of(&self, j: usize) -> (usize, usize) {
+        match j.checked_sub(self.index()) {
+            Some(output) => (self.index() / self.inner.outputs(), output),
+            None => self.inner.column_of(j),
+        }
+    }
     fn new_covector(&self) -> Vec<f64> {
         vec![0.0; self.domain()]
     }

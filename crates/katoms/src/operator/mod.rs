@@ -132,6 +132,10 @@ pub trait LinearOperator: Sync {
     fn outputs(&self) -> usize {
         1
     }
+    /// The column and the output that a coordinate belongs to.
+    fn column_of(&self, j: usize) -> (usize, usize) {
+        (j, 0)
+    }
     /// Whether `apply` costs little for a point of one atom. If not, a refit works by
     /// conjugate gradients, which needs no single columns.
     fn has_cheap_columns(&self) -> bool {
@@ -306,6 +310,9 @@ macro_rules! forwards_every_call {
         }
         fn outputs(&self) -> usize {
             $on!(self, a => a.outputs())
+        }
+        fn column_of(&self, j: usize) -> (usize, usize) {
+            $on!(self, a => a.column_of(j))
         }
         fn has_cheap_columns(&self) -> bool {
             $on!(self, a => a.has_cheap_columns())

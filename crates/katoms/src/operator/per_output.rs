@@ -155,6 +155,9 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
     fn outputs(&self) -> usize {
         self.outputs
     }
+    fn column_of(&self, j: usize) -> (usize, usize) {
+        (j % self.inner.domain(), j / self.inner.domain())
+    }
     fn has_cheap_columns(&self) -> bool {
         self.inner.has_cheap_columns()
     }

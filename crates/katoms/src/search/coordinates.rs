@@ -11,6 +11,7 @@ use super::found::Found;
 use super::local_search::{IMPROVES, ROUNDING};
 use super::pricing::Everything;
 use super::problem::Problem;
+use super::responses::Responses;
 use super::squares::{COMPARED, Squares};
 use super::swap::{Swap, Swaps};
 use super::within::Within;
@@ -59,7 +60,7 @@ where
     S: CoordinateSet,
 {
     check_length("the list of bounds", bounds.dim(), f.operator().domain(), "one pair for each coordinate")?;
-    let explore = Coordinates { bounds: Some(bounds), ..Coordinates::new(f, set) };
+    let explore = Coordinates { bounds: Some(bounds), ..Coordinates::one_by_one(f, set, None) };
     let sizes: Vec<f64> = (0..explore.atoms.len()).map(|atom| explore.atoms.members(atom).len() as f64).collect();
     let largest: f64 = top_k(&sizes, set.atoms().min(sizes.len())).into_iter().map(|atom| sizes[atom]).sum();
     if f.operator().has_cheap_columns() && explore.kept.indices().len() + largest as usize <= LARGE {
@@ -79,6 +80,8 @@ struct Coordinates<'a, A: LinearOperator, L, S> {
     /// Where every atom is one coordinate, atoms are numbered here by their coordinates: the numbers of the set.
     numbers: Option<Vec<usize>>,
     bounds: Option<&'a Bounds>,
+    /// Where there are several responses: atoms and what is kept are then columns.
+    responses: Option<Responses>,
     /// The quadratic of a quadratic loss over all coordinates: what one search has read is there for the next.
     everything: Option<Everything<'a>>,
 }
@@ -90,7 +93,15 @@ where
     S: CoordinateSet,
 {
     fn new(f: &'a Objective<A, L>, set: &'a S) -> Self {
-        let (given, kept) = (set.candidates(), set.kept());
+        Self::one_by_one(f, set, Responses::of(f, &set.candidates(), &set.kept()))
+    }
+
+    /// By coordinates, or by columns where there are responses.
+    fn one_by_one(f: &'a Objective<A, L>, set: &'a S, responses: Option<Responses>) -> Self {
+        let (given, kept) = match &responses {
+            Some(responses) => (responses.atoms(&set.candidates()), responses.kept(&set.kept())),
+            None => (set.candidates(), set.kept()),
+        };
         let (n, mut atoms, mut numbers) = (kept.dim(), given.clone(), None);
         let plain = given.len() == n && (0..n).all(|atom| given.members(atom).iter().all(|&j| j == atom));
         if given.widest() <= 1 && !given.shared() && !plain {
@@ -103,7 +114,7 @@ where
             }
             (atoms, numbers) = (Atoms::groups(&members, false), Some(of));
         }
-        Self { f, set, atoms, kept, numbers, bounds: None, everything: None }
+        Self { f, set, atoms, kept, numbers, bounds: None, responses, everything: None }
     }
 
     /// The atoms of x by their numbers here, rising.
@@ -114,6 +125,9 @@ where
         }
         let atoms = set.candidates();
         let mut coordinates: Vec<usize> = chosen.iter().flat_map(|&atom| atoms.members(atom).iter().copied()).collect();
+        if let Some(responses) = &self.responses {
+            return responses.columns_of(&coordinates);
+        }
         coordinates.sort_unstable();
         coordinates
     }
@@ -148,7 +162,8 @@ where
     /// The better one of x and of what a search on a quadratic has found.
     fn squares(&mut self, set: &S, x: Evaluated<SparseVec>, asked: Asked<'_, '_>) -> Option<Improved<SparseVec>> {
         let (k, chosen) = (set.atoms(), self.chosen(set, x.point()));
-        let mut squares = Squares::new(self.f, &self.atoms, &self.kept, self.everything.take());
+        let squares = Squares::new(self.f, &self.atoms, &self.kept, self.everything.take());
+        let mut squares = squares.of_responses(self.responses.as_ref());
         let found = match (squares.multiplications(k) <= COMPARED, asked.effort) {
             (true, Effort::Quick) => squares.judge(&chosen),
             (true, effort) => squares.best(k, &chosen, effort, asked.go_on),
@@ -289,7 +304,7 @@ where
         certify(self.f, self.set, x, Certify::default()).ok().flatten()
     }
     fn null(&self) -> Evaluated<SparseVec> {
-        null_model(self.f, &self.kept, self.bounds)
+        null_model(self.f, &self.set.kept(), self.bounds)
     }
     fn parameters(&self, x: &SparseVec) -> usize {
         // What a bound holds at 0 was not fitted.
@@ -303,7 +318,8 @@ where
         if self.bounds.is_some() || !self.f.loss().is_quadratic() || !self.is_searchable(*sizes.last()?) {
             return None;
         }
-        let found = Squares::new(self.f, &self.atoms, &self.kept, None).sizes(sizes, go_on)?;
+        let mut squares = Squares::new(self.f, &self.atoms, &self.kept, None).of_responses(self.responses.as_ref());
+        let found = squares.sizes(sizes, go_on)?;
         let improved = |(found, &size): (Found, &usize)| {
             let set = self.set.with_atoms(size).ok()?;
             let x = self.refitted(found.point);

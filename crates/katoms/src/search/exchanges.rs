@@ -38,6 +38,9 @@ impl Tableau<'_> {
     }
 
     fn coordinate_gains(&self, leaving: &Leaving) -> Vec<f64> {
+        if self.sweep.responses > 1 {
+            return self.gains_of_responses(leaving);
+        }
         let (pull, spread) = leaving.pull.first().zip(leaving.precision.first()).map_or((0.0, 0.0), |(a, b)| (*a, *b));
         let open = self.open();
         let mut gains = vec![f64::NEG_INFINITY; open.len()];
@@ -48,6 +51,30 @@ impl Tableau<'_> {
                 let schur = strip.schur[i] + seen[i] * seen[i] * spread;
                 if schur * open[strip.first + i] > 1.0 {
                     *gain = 0.5 * slope * slope / schur - leaving.cost;
+                }
+            }
+        }
+        gains
+    }
+
+    /// The same, summed over several responses.
+    fn gains_of_responses(&self, leaving: &Leaving) -> Vec<f64> {
+        let spread = leaving.precision.first().copied().unwrap_or(0.0);
+        let open = self.open();
+        let mut gains = vec![f64::NEG_INFINITY; open.len()];
+        for strip in &self.sweep.strips {
+            let seen = leaving.positions.first().map(|&position| strip.regression(position));
+            let mut squares = vec![0.0; strip.len()];
+            for (response, slopes) in strip.slopes.chunks(strip.len()).enumerate() {
+                let pull = leaving.pull.get(response).copied().unwrap_or(0.0);
+                for ((square, slope), seen) in squares.iter_mut().zip(slopes).zip(seen.unwrap_or(slopes)) {
+                    *square += (slope + pull * seen).powi(2);
+                }
+            }
+            for (i, gain) in gains[strip.first..][..strip.len()].iter_mut().enumerate() {
+                let schur = strip.schur[i] + seen.map_or(0.0, |seen| seen[i] * seen[i] * spread);
+                if schur * open[strip.first + i] > 1.0 {
+                    *gain = 0.5 * squares[i] / schur - leaving.cost;
                 }
             }
         }
@@ -84,7 +111,7 @@ impl Tableau<'_> {
         let coordinates = self.blocks.is_none();
         let (open, arch) = (if coordinates { self.open() } else { Vec::new() }, Arch::new());
         let one = |&out: &usize| {
-            let best = match coordinates {
+            let best = match coordinates && self.sweep.responses == 1 {
                 true => self.best_coordinate(out, &open, arch),
                 false => first_largest(&self.gains(&self.leaving(out))),
             };

@@ -11,12 +11,13 @@ use super::explore::GoOn;
 use super::found::{Found, compared_within};
 use super::local_search::{LocalSearch, Work};
 use super::pricing::Everything;
+use super::responses::Responses;
 use super::squares::{Squares, coordinates};
 use super::swap::Swaps;
 use super::tableau::Tableau;
 use super::working_set::{Local, WorkingSet};
 use crate::linalg::parallel;
-use crate::linalg::{Matrix, dot, solve_symmetric, top_k};
+use crate::linalg::{Matrix, SymmetricSystem, dot, top_k};
 use crate::objective::Evaluated;
 use crate::space::{IndexSet, Point, SparseVec};
 
@@ -42,8 +43,8 @@ impl Squares<'_, '_> {
         go_on: &mut GoOn<'_>,
     ) -> Option<Found> {
         let f = self.f;
-        let everything = Everything::new(f, self.atoms)?;
-        let mut set = WorkingSet::new(f, self.kept, self.atoms.shared());
+        let everything = Everything::of_responses(f, self.atoms, self.responses)?;
+        let mut set = self.working_set();
         let mut local = Local::around(f, &set, &f.at(SparseVec::zero(f.dim())), 0.0);
         let (mut here, mut chosen) = (x.clone(), start.to_vec());
         let mut explored = BTreeSet::new();
@@ -60,7 +61,13 @@ impl Squares<'_, '_> {
                 let points: Vec<Evaluated<SparseVec>> = fresh.collect();
                 let steepest = |g: &[f64], count: usize| everything.steepest_outside(self.atoms, g, &chosen, count);
                 let none = IndexSet::new(f.dim(), Vec::new());
-                let members = |some: &[usize]| IndexSet::new(f.dim(), coordinates(self.atoms, &none, some.iter()));
+                let members = |some: &[usize]| {
+                    let members = coordinates(self.atoms, &none, some.iter());
+                    let all = |responses: &Responses| {
+                        members.iter().flat_map(|&j| responses.coordinates_of(j)).copied().collect()
+                    };
+                    IndexSet::new(f.dim(), self.responses.map_or(members.clone(), all))
+                };
                 let likely = |g: &[f64]| members(&steepest(g, LIKELY * SUBSTITUTES));
                 let gradients =
                     if points.is_empty() { Vec::new() } else { f.gradients_near(&here, &gradient, &points, &likely) };
@@ -121,8 +128,12 @@ fn minimum(search: &LocalSearch<'_>, chosen: &[usize]) -> f64 {
     at.dedup();
     q.prepare(&at);
     let gram = Matrix::from_fn(at.len(), at.len(), |a, b| q.column(at[b])[at[a]]);
-    let right: Vec<f64> = at.iter().map(|&j| q.linear()[j]).collect();
-    q.constant() - 0.5 * dot(&right, &solve_symmetric(&gram, &right))
+    let (system, responses) = (SymmetricSystem::new(&gram), q.responses());
+    let fall = |response: usize| {
+        let right: Vec<f64> = at.iter().map(|&j| q.linear()[j * responses + response]).collect();
+        0.5 * dot(&right, &system.solve(&right))
+    };
+    (0..responses).fold(q.constant(), |here, response| here - fall(response))
 }
 
 /// The weakest atoms, the weakest first, and the minimum without each of them.

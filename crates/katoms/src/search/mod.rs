@@ -40,6 +40,7 @@ mod propose;
 pub(crate) mod quadratic;
 mod rank;
 mod relaxation;
+mod responses;
 mod scaled;
 mod session;
 mod size_path;

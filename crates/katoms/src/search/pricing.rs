@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use super::bounds::Bounds;
 use super::problem::Problem;
 use super::quadratic::{Quadratic, Terms};
+use super::responses::{Responses, interleaved};
 use crate::linalg::{dot, top_k};
 use crate::loss::Curvature;
 use crate::objective::Evaluated;
@@ -19,29 +20,40 @@ const MOST: usize = 1 << 27;
 pub(crate) struct Everything<'a> {
     f: &'a dyn Problem,
     curvature: Curvature,
-    /// What b is the pull-back of.
+    /// What b is the pull-back of, response by response.
     pushed: Vec<f64>,
     terms: Terms,
     columns: BTreeMap<usize, Vec<f64>>,
     blocks: Vec<OnceLock<Vec<f64>>>,
     bounds: Option<&'a Bounds>,
+    /// Where there are several responses: coordinates are then columns.
+    responses: Option<Responses>,
 }
 
 impl<'a> Everything<'a> {
     /// Of a quadratic f; `None` where columns are not cheap.
     pub fn new(f: &'a dyn Problem, atoms: &Atoms) -> Option<Self> {
-        Self::around(f, atoms, &f.at(SparseVec::zero(f.dim())))
+        Self::of_responses(f, atoms, None)
     }
 
-    /// Around x.
-    pub fn around(f: &'a dyn Problem, atoms: &Atoms, x: &Evaluated<SparseVec>) -> Option<Self> {
-        let curvature = f.curvature(x);
-        let diagonal = f.second_derivatives(curvature.bound())?;
-        let (pushed, constant) = expansion(f, x, &curvature);
+    /// The same for several responses, by columns.
+    pub fn of_responses(f: &'a dyn Problem, atoms: &Atoms, responses: Option<&Responses>) -> Option<Self> {
+        let x = f.at(SparseVec::zero(f.dim()));
+        let whole = f.curvature(&x);
+        let (pushed, constant) = expansion(f, &x, &whole);
+        let curvature = match responses {
+            Some(responses) => responses.curvature(&whole),
+            None => whole,
+        };
+        let diagonal = match responses {
+            Some(responses) => responses.second_derivatives(f, curvature.bound())?,
+            None => f.second_derivatives(curvature.bound())?,
+        };
         let mut blocks = Vec::new();
         blocks.resize_with(atoms.len(), OnceLock::new);
         let terms = Terms { linear: Vec::new(), diagonal, constant };
-        Some(Self { f, curvature, pushed, terms, columns: BTreeMap::new(), blocks, bounds: None })
+        let (columns, responses) = (BTreeMap::new(), responses.cloned());
+        Some(Self { f, curvature, pushed, terms, columns, blocks, bounds: None, responses })
     }
 
     /// The same within bounds.
@@ -56,14 +68,25 @@ impl<'a> Everything<'a> {
 
     /// The same without those that are chosen.
     pub fn steepest_outside(&self, atoms: &Atoms, gradient: &[f64], chosen: &[usize], count: usize) -> Vec<usize> {
-        let mut falls = falls(atoms, gradient, &self.terms.diagonal);
+        let mut falls = match &self.responses {
+            Some(responses) => responses.falls(atoms, gradient, &self.terms.diagonal),
+            None => falls(atoms, gradient, &self.terms.diagonal),
+        };
         chosen.iter().for_each(|&atom| falls[atom] = 0.0);
         top_k(&falls, count).into_iter().filter(|&atom| falls[atom] > 0.0).collect()
     }
 
+    /// A point of f from what a tableau says of coordinates.
+    pub fn point(&self, x: SparseVec) -> SparseVec {
+        match &self.responses {
+            Some(responses) => responses.point(&x),
+            None => x,
+        }
+    }
+
     /// Makes columns known: one pass, if any of them is not.
     pub fn bring(&mut self, coordinates: &[usize]) {
-        let dim = self.f.dim();
+        let dim = self.dim();
         if (self.columns.len() + coordinates.len()).saturating_mul(dim) > MOST {
             let asked = IndexSet::new(dim, coordinates.to_vec());
             self.columns.retain(|&j, _| asked.contains(j));
@@ -72,20 +95,28 @@ impl<'a> Everything<'a> {
         wanted.sort_unstable();
         wanted.dedup();
         let mut residuals: Vec<Vec<f64>> = Vec::with_capacity(wanted.len() + 1);
-        for column in self.f.columns(&wanted).chunks(self.f.rows().max(1)).take(wanted.len()) {
+        let rows = self.curvature.bound().len().max(1);
+        let copies = match &self.responses {
+            Some(responses) => responses.copies(self.f, &wanted),
+            None => self.f.columns(&wanted),
+        };
+        for column in copies.chunks(rows).take(wanted.len()) {
             residuals.push(self.curvature.times(column));
         }
         let first = self.terms.linear.is_empty();
         if first {
-            residuals.push(self.pushed.clone());
+            residuals.extend(self.pushed.chunks(rows).map(<[f64]>::to_vec));
         }
         if residuals.is_empty() {
             return;
         }
         let views: Vec<&[f64]> = residuals.iter().map(Vec::as_slice).collect();
-        let mut products = self.f.pass(&views);
+        let mut products = match &self.responses {
+            Some(responses) => responses.pass(self.f, &views),
+            None => self.f.pass(&views),
+        };
         if first {
-            self.terms.linear = products.pop().unwrap_or_default();
+            self.terms.linear = interleaved(&products.split_off(wanted.len()));
         }
         for (j, mut column) in wanted.into_iter().zip(products) {
             column[j] = self.terms.diagonal[j];

@@ -5,7 +5,7 @@ use super::bounds::Bounds;
 /// What is known of a quadratic beside the columns of G.
 #[derive(Debug)]
 pub(crate) struct Terms {
-    /// b = −∇f(0).
+    /// b = −∇f(0); of several responses those of each coordinate one after the other.
     pub linear: Vec<f64>,
     /// The diagonal of G, the ridge included.
     pub diagonal: Vec<f64>,
@@ -21,7 +21,11 @@ pub(crate) trait Quadratic: Sync {
     fn dim(&self) -> usize {
         self.terms().diagonal.len()
     }
-    /// b = −∇f(0).
+    /// How many responses share G: each has a b and an x of its own.
+    fn responses(&self) -> usize {
+        (self.linear().len() / self.dim().max(1)).max(1)
+    }
+    /// b = −∇f(0); of several responses those of each coordinate one after the other.
     fn linear(&self) -> &[f64] {
         &self.terms().linear
     }

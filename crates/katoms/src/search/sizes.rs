@@ -28,8 +28,8 @@ impl Squares<'_, '_> {
     /// there.
     pub fn sizes(&mut self, sizes: &[usize], go_on: &mut GoOn<'_>) -> Option<Vec<Found>> {
         let (f, most) = (self.f, *sizes.last()?);
-        let everything = Everything::new(f, self.atoms)?;
-        let mut set = WorkingSet::new(f, self.kept, self.atoms.shared());
+        let everything = Everything::of_responses(f, self.atoms, self.responses)?;
+        let mut set = self.working_set();
         let zero = f.at(SparseVec::zero(f.dim()));
         let all = self.atoms.len() <= ALL.max(WIDTH * most + MORE);
         let first = if all {

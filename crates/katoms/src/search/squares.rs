@@ -8,6 +8,7 @@ use super::found::{Found, sorted};
 use super::local_search::{IMPROVES, Model};
 use super::pricing::Everything;
 use super::problem::Problem;
+use super::responses::Responses;
 use super::state::{ALL, FEW, State};
 use super::tableau::Tableau;
 use super::working_set::{Local, WorkingSet};
@@ -41,13 +42,25 @@ pub(crate) struct Squares<'f, 'a> {
     pub f: &'f dyn Problem,
     pub atoms: &'a Atoms,
     pub kept: &'a IndexSet,
+    /// Where there are several responses: atoms and what is always in are then columns.
+    pub(super) responses: Option<&'a Responses>,
     pub(super) everything: Option<Everything<'f>>,
 }
 
 impl<'f, 'a> Squares<'f, 'a> {
     /// What an earlier search has read may be given.
     pub fn new(f: &'f dyn Problem, atoms: &'a Atoms, kept: &'a IndexSet, everything: Option<Everything<'f>>) -> Self {
-        Self { f, atoms, kept, everything }
+        Self { f, atoms, kept, responses: None, everything }
+    }
+
+    /// The same for several responses, by columns.
+    pub fn of_responses(self, responses: Option<&'a Responses>) -> Self {
+        Self { responses, ..self }
+    }
+
+    /// A working set of what is always in.
+    pub(super) fn working_set(&self) -> WorkingSet {
+        WorkingSet::of_responses(self.f, self.kept, self.atoms.shared(), self.responses)
     }
 
     /// The best model of k atoms that a search from some atoms finds; `None` where the design has no single columns.
@@ -108,17 +121,18 @@ impl<'f, 'a> Squares<'f, 'a> {
 
     /// Whether the working set is everything from the beginning.
     fn is_whole(&self, k: usize, effort: Effort) -> bool {
-        let (n, rows) = (self.f.dim(), self.f.rows() as f64);
-        let few = k <= FEW && n <= 2 * ALL && self.atoms.widest() <= 1 && rows * (n as f64).powi(2) <= GRAM;
+        let (n, rows) = (self.kept.dim(), self.f.rows() as f64);
+        let single = self.atoms.widest() <= 1 && self.responses.is_none();
+        let few = k <= FEW && n <= 2 * ALL && single && rows * (n as f64).powi(2) <= GRAM;
         (n <= ALL && self.is_small(k, effort)) || few
     }
 
     /// The first working set: the start, and what promises most; and the first model from there.
     fn begin(&mut self, k: usize, start: &[usize], whole: bool, small: bool) -> Option<State> {
         let f = self.f;
-        let (atoms, kept) = (self.atoms, self.kept);
+        let (atoms, kept, responses) = (self.atoms, self.kept, self.responses.map_or(1, Responses::count));
+        let mut set = self.working_set();
         let everything = self.everything()?;
-        let mut set = WorkingSet::new(f, kept, atoms.shared());
         set.add(f, atoms, start.iter().copied());
         let promising = match whole {
             true => (0..atoms.len()).collect(),
@@ -127,7 +141,7 @@ impl<'f, 'a> Squares<'f, 'a> {
         set.add(f, atoms, promising);
         let local = Local::around(f, &set, &f.at(SparseVec::zero(f.dim())), 0.0);
         // Models with as many coordinates as there are rows fit perfectly.
-        let rows = f.rows().saturating_sub(2 + kept.indices().len()) / atoms.widest().max(1);
+        let rows = (f.rows() / responses).saturating_sub(2 + kept.indices().len()) / atoms.widest().max(1);
         let widest = rows.min(set.count().saturating_sub(1)).max(k);
         let mut state = State { set, local, k, widest, elites: Vec::new(), sizes: BTreeMap::new() };
         state.enrol_from(&state.set.places_of(start));
@@ -137,7 +151,7 @@ impl<'f, 'a> Squares<'f, 'a> {
     /// The quadratic over all atoms, of which columns become known as they are asked for.
     fn everything(&mut self) -> Option<&mut Everything<'f>> {
         if self.everything.is_none() {
-            self.everything = Some(Everything::new(self.f, self.atoms)?);
+            self.everything = Some(Everything::of_responses(self.f, self.atoms, self.responses)?);
         }
         self.everything.as_mut()
     }
@@ -173,7 +187,8 @@ impl<'f, 'a> Squares<'f, 'a> {
         let everything = self.everything()?;
         everything.bring(&coordinates(atoms, kept, chosen.iter()));
         let tableau = Tableau::new(everything, atoms, kept, chosen);
-        let found = Found::of(everything, &tableau, tableau.point(), tableau.slopes());
+        let slopes = everything.point(SparseVec::full(&tableau.slopes())).to_dense();
+        let found = Found::of(everything, &tableau, everything.point(tableau.point()), slopes);
         Some((found, tableau.arrivals()))
     }
 }

@@ -9,6 +9,7 @@ use super::found::{Found, compared_within};
 use super::kicks::Round;
 use super::local_search::{IMPROVES, LocalSearch, Model, Work, enrol};
 use super::partners::Partners;
+use super::quadratic::Quadratic;
 use super::size_path::{SizePath, offer};
 use super::working_set::{Local, WorkingSet};
 
@@ -60,7 +61,8 @@ impl State {
         *sizes = path.models;
         if let Some(model) = sizes.get(&k) {
             // On groups a pair is no matter of two columns.
-            let pairs = round == 0 && search.q.dim() <= ALL && search.atoms.widest() <= 1;
+            let single = search.atoms.widest() <= 1 && search.q.responses() == 1;
+            let pairs = round == 0 && search.q.dim() <= ALL && single;
             let partners = pairs.then(|| Partners::new(search.q, search.atoms));
             enrol(elites, model.clone());
             enrol(elites, search.overshoot(model, partners.as_ref(), &mut work));
@@ -96,7 +98,8 @@ impl State {
     /// The best of all models of k coordinates of the set, where that takes little.
     fn enumerated(&self, effort: Effort) -> Option<Proven> {
         let budget = if self.k <= FEW { ENUMERATED_FEW } else { ENUMERATED } * effort.times().max(1.0);
-        let best = &self.elites.first().filter(|_| self.set.atoms.widest() <= 1)?.chosen;
-        best_subset(&self.local.on(&self.set), &self.set.kept, self.k, best, budget)
+        let q = self.local.on(&self.set);
+        let best = &self.elites.first().filter(|_| self.set.atoms.widest() <= 1 && q.responses() == 1)?.chosen;
+        best_subset(&q, &self.set.kept, self.k, best, budget)
     }
 }

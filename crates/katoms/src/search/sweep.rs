@@ -10,7 +10,8 @@
 //!
 //! Letting j in lowers f by ρ_j²/(2s_j); taking a out raises it by x_a²/(2(G_SS⁻¹)_aa). Both moves
 //! change all of this by a rank-one term: O(n·|S|), with one column of G and no look at the data. It is
-//! the sweep operator of Beaton (1964), kept for all n rows.
+//! the sweep operator of Beaton (1964), kept for all n rows. Several responses that share G have values and slopes of their
+//! own, and everything else in common.
 
 use super::quadratic::Quadratic;
 use crate::linalg::kernels::axpy;
@@ -27,10 +28,11 @@ pub(super) const DEPENDENT: f64 = 1e-9;
 /// A quadratic, minimised over some of its coordinates.
 #[derive(Debug, Clone)]
 pub(super) struct Sweep {
-    /// S, in the order of entry; where in S each coordinate stands; and x_S.
+    /// S, in the order of entry; where in S each coordinate stands; and x_S, for each response.
     pub inside: Vec<usize>,
     pub position: Vec<Option<usize>>,
     pub values: Vec<f64>,
+    pub responses: usize,
     /// G_SS⁻¹, row after row.
     pub inverse: Vec<Vec<f64>>,
     pub strips: Vec<Strip>,
@@ -42,6 +44,7 @@ pub(super) struct Sweep {
 #[derive(Debug, Clone)]
 pub(super) struct Strip {
     pub first: usize,
+    /// Those of the first response, then those of the second.
     pub slopes: Vec<f64>,
     pub schur: Vec<f64>,
     /// The Schur complement below which a coordinate counts as dependent.
@@ -52,7 +55,7 @@ pub(super) struct Strip {
 
 impl Strip {
     pub fn len(&self) -> usize {
-        self.slopes.len()
+        self.schur.len()
     }
 
     /// The rows of the column of B that belongs to a position in S.
@@ -70,8 +73,10 @@ impl Strip {
             let part = columns.iter().map(|c| &c[self.first..][some.clone()]).collect::<Vec<_>>().concat();
             let part = Matrix::from_columns(some.len(), columns.len(), part);
             part.times_into(inverse, &mut self.regressions[start..], rows);
-            for (b, value) in values.iter().enumerate() {
-                axpy(-value, part.column(b), &mut self.slopes[some.clone()]);
+            for (b, values) in values.chunks(values.len() / columns.len()).enumerate() {
+                for (slopes, value) in self.slopes.chunks_mut(rows).zip(values) {
+                    axpy(-value, part.column(b), &mut slopes[some.clone()]);
+                }
                 let seen = &self.regressions[b * rows..][some.clone()];
                 for ((schur, g), r) in self.schur[some.clone()].iter_mut().zip(part.column(b)).zip(seen) {
                     *schur -= g * r;
@@ -82,7 +87,7 @@ impl Strip {
     }
 
     fn regression_mut(&mut self, position: usize) -> &mut [f64] {
-        let rows = self.slopes.len();
+        let rows = self.len();
         &mut self.regressions[position * rows..][..rows]
     }
 }
@@ -90,16 +95,18 @@ impl Strip {
 impl Sweep {
     /// x = 0.
     pub fn new(q: &dyn Quadratic) -> Self {
-        let (linear, diagonal) = (q.linear(), q.diagonal());
+        let (linear, diagonal, responses) = (q.linear(), q.diagonal(), q.responses());
         let strip = |first: usize| {
             let rows = first..(first + ROWS).min(q.dim());
             let schur = diagonal[rows.clone()].to_vec();
             let floor = schur.iter().map(|s| DEPENDENT * s).collect();
-            Strip { first, slopes: linear[rows].to_vec(), schur, floor, regressions: Vec::new() }
+            let of = |response: usize| rows.clone().map(move |j| linear[j * responses + response]);
+            Strip { first, slopes: (0..responses).flat_map(of).collect(), schur, floor, regressions: Vec::new() }
         };
         let strips = (0..q.dim()).step_by(ROWS).map(strip).collect();
         let (values, inverse) = (Vec::new(), Vec::new());
-        Self { inside: Vec::new(), position: vec![None; q.dim()], values, inverse, strips, objective: q.constant() }
+        let (inside, position) = (Vec::new(), vec![None; q.dim()]);
+        Self { inside, position, values, responses, inverse, strips, objective: q.constant() }
     }
 
     /// The minimum over these coordinates. Those that depend on the ones before them are left out.
@@ -121,10 +128,13 @@ impl Sweep {
     /// Everything by matrix products; `None`, with nothing changed, where the columns are dependent.
     fn load(&mut self, q: &dyn Quadratic, coordinates: &[usize], columns: &[&[f64]], gram: &Matrix) -> Option<()> {
         let inverse = inverse_symmetric(gram, DEPENDENT)?;
-        let right: Vec<f64> = coordinates.iter().map(|&j| q.linear()[j]).collect();
-        let values = inverse.times(&Matrix::from_columns(right.len(), 1, right.clone())).data().to_vec();
-        parallel::each_mut(&mut self.strips, &|_, strip| strip.load(columns, &inverse, &values));
+        let (count, responses) = (coordinates.len(), self.responses);
+        let of = |response: usize| coordinates.iter().map(move |&j| q.linear()[j * responses + response]);
+        let right: Vec<f64> = (0..responses).flat_map(of).collect();
+        let values = inverse.times(&Matrix::from_columns(count, responses, right.clone())).into_data();
         self.objective -= 0.5 * crate::linalg::dot(&right, &values);
+        let values: Vec<f64> = (0..values.len()).map(|at| values[at % responses * count + at / responses]).collect();
+        parallel::each_mut(&mut self.strips, &|_, strip| strip.load(columns, &inverse, &values));
         self.inverse = (0..inverse.columns()).map(|i| inverse.column(i).to_vec()).collect();
         self.values = values;
         self.inside = coordinates.to_vec();
@@ -135,7 +145,12 @@ impl Sweep {
         Some(())
     }
 
-    /// −∇f along a coordinate.
+    /// x at a position of S, for each response.
+    pub fn values_at(&self, position: usize) -> &[f64] {
+        &self.values[position * self.responses..][..self.responses]
+    }
+
+    /// −∇f along a coordinate, of the first response.
     pub fn slope(&self, j: usize) -> f64 {
         self.strips[j / ROWS].slopes[j % ROWS]
     }
@@ -163,10 +178,11 @@ impl Sweep {
         }
         let column = q.column(j);
         let (strip, row) = (&self.strips[j / ROWS], j % ROWS);
-        let (pivot, slope) = (strip.schur[row], strip.slopes[row]);
+        let pivot = strip.schur[row];
+        let slopes: Vec<f64> = strip.slopes[row..].iter().step_by(strip.len()).copied().collect();
         let seen: Vec<f64> = (0..self.inside.len()).map(|p| strip.regression(p)[row]).collect();
         let shared: Vec<f64> = self.inside.iter().map(|&i| column[i]).collect();
-        let step = slope / pivot;
+        let steps: Vec<f64> = slopes.iter().map(|slope| slope / pivot).collect();
         let mut residual = column.to_vec();
         for_each_strip(&mut self.strips, &mut residual, &|strip, w| {
             for (p, g) in shared.iter().enumerate() {
@@ -175,7 +191,9 @@ impl Sweep {
             for (p, b) in seen.iter().enumerate() {
                 axpy(-b / pivot, w, strip.regression_mut(p));
             }
-            axpy(-step, w, &mut strip.slopes);
+            for (slopes, step) in strip.slopes.chunks_mut(w.len()).zip(&steps) {
+                axpy(-step, w, slopes);
+            }
             for (schur, w) in strip.schur.iter_mut().zip(&*w) {
                 *schur = (*schur - w * w / pivot).max(0.0);
             }
@@ -186,9 +204,11 @@ impl Sweep {
             row.push(-seen[p] / pivot);
         }
         self.inverse.push(seen.iter().map(|b| -b / pivot).chain([1.0 / pivot]).collect());
-        self.values.iter_mut().zip(&seen).for_each(|(x, b)| *x -= step * b);
-        self.values.push(step);
-        self.objective -= 0.5 * slope * step;
+        for (values, b) in self.values.chunks_mut(steps.len()).zip(&seen) {
+            values.iter_mut().zip(&steps).for_each(|(x, step)| *x -= step * b);
+        }
+        slopes.iter().zip(&steps).for_each(|(slope, step)| self.objective -= 0.5 * slope * step);
+        self.values.extend(steps);
         self.position[j] = Some(self.inside.len());
         self.inside.push(j);
         self.inside.iter().for_each(|&i| residual[i] = 0.0);
@@ -201,14 +221,16 @@ impl Sweep {
     /// entry of G_SS⁻¹.
     pub fn leave(&mut self, position: usize) -> (Vec<f64>, f64) {
         let corner = self.inverse[position][position];
-        let (value, across) = (self.values[position], self.inverse[position].clone());
+        let (values, across) = (self.values_at(position).to_vec(), self.inverse[position].clone());
         let mut seen = vec![0.0; self.position.len()];
         for_each_strip(&mut self.strips, &mut seen, &|strip, t| {
             t.copy_from_slice(strip.regression(position));
             for (p, v) in across.iter().enumerate().filter(|(p, _)| *p != position) {
                 axpy(-v / corner, t, strip.regression_mut(p));
             }
-            axpy(value / corner, t, &mut strip.slopes);
+            for (slopes, value) in strip.slopes.chunks_mut(t.len()).zip(&values) {
+                axpy(value / corner, t, slopes);
+            }
             for (schur, t) in strip.schur.iter_mut().zip(&*t) {
                 *schur += t * t / corner;
             }
@@ -220,9 +242,11 @@ impl Sweep {
             row.remove(position);
         }
         self.inverse.remove(position);
-        self.values.iter_mut().zip(&across).for_each(|(x, a)| *x -= a * value / corner);
-        self.values.remove(position);
-        self.objective += 0.5 * value * value / corner;
+        for (own, a) in self.values.chunks_mut(self.responses).zip(&across) {
+            own.iter_mut().zip(&values).for_each(|(x, value)| *x -= a * value / corner);
+        }
+        self.values.drain(position * self.responses..(position + 1) * self.responses);
+        values.iter().for_each(|value| self.objective += 0.5 * value * value / corner);
         let left = self.inside.remove(position);
         self.position[left] = None;
         for (p, &j) in self.inside.iter().enumerate() {
@@ -235,8 +259,9 @@ impl Sweep {
     /// Sets what is known exactly about a coordinate of S, so that rounding does not gather there.
     fn settle(&mut self, j: usize) {
         let (strip, row) = (&mut self.strips[j / ROWS], j % ROWS);
-        (strip.slopes[row], strip.schur[row]) = (0.0, 0.0);
         let rows = strip.len();
+        strip.schur[row] = 0.0;
+        strip.slopes[row..].iter_mut().step_by(rows).for_each(|slope| *slope = 0.0);
         for (p, &i) in self.inside.iter().enumerate() {
             strip.regressions[p * rows + row] = f64::from(u8::from(i == j));
         }

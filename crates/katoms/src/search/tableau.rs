@@ -3,7 +3,7 @@
 use super::boxed::Boxed;
 use super::quadratic::Quadratic;
 use super::swap::Swap;
-use super::sweep::Sweep;
+use super::sweep::{Strip, Sweep};
 use crate::linalg::parallel;
 use crate::linalg::{Matrix, dot, inverse_symmetric, top_k};
 use crate::set::Atoms;
@@ -25,7 +25,8 @@ pub(crate) struct Tableau<'a> {
     pub(super) boxed: Option<Boxed<'a>>,
 }
 
-/// An atom about to leave: its positions in S, Γ⁻¹, Γ⁻¹·x_a and how much f rises. Or none.
+/// An atom about to leave: its positions in S, Γ⁻¹, Γ⁻¹·x_a and how much f rises. Or none. Where there are several
+/// responses, an atom has one position, and x_a is a number for each of them.
 #[derive(Default)]
 pub(super) struct Leaving {
     pub positions: Vec<usize>,
@@ -90,16 +91,19 @@ impl<'a> Tableau<'a> {
         self.boxed.as_ref().map_or(self.sweep.objective, Boxed::objective)
     }
 
-    /// The minimum over these atoms.
+    /// The minimum over these atoms; of several responses the values of each coordinate one after the other.
     pub fn point(&self) -> SparseVec {
         if let Some(boxed) = &self.boxed {
             return boxed.point();
         }
-        let inside = self.sweep.inside.iter().copied().zip(self.sweep.values.iter().copied());
-        let mut entries: Vec<(usize, f64)> = inside.chain(self.waiting.iter().map(|&j| (j, 0.0))).collect();
+        let responses = self.sweep.responses;
+        let of = |&j: &usize| (0..responses).map(move |response| j * responses + response);
+        let inside = self.sweep.inside.iter().flat_map(of).zip(self.sweep.values.iter().copied());
+        let mut entries: Vec<(usize, f64)> =
+            inside.chain(self.waiting.iter().flat_map(of).map(|at| (at, 0.0))).collect();
         entries.sort_by_key(|e| e.0);
         let (indices, values) = entries.into_iter().unzip();
-        SparseVec::sorted(self.held.len(), indices, values)
+        SparseVec::sorted(self.held.len() * responses, indices, values)
     }
 
     /// The minimum without one of them. O(n·k).
@@ -112,9 +116,12 @@ impl<'a> Tableau<'a> {
         without.point()
     }
 
-    /// −∇f at the minimum.
+    /// −∇f at the minimum, in the same order.
     pub fn slopes(&self) -> Vec<f64> {
-        self.sweep.strips.iter().flat_map(|strip| strip.slopes.iter().copied()).collect()
+        let own = |strip: &'_ Strip| {
+            (0..strip.len()).flat_map(|i| strip.slopes[i..].iter().step_by(strip.len())).copied().collect::<Vec<_>>()
+        };
+        self.sweep.strips.iter().flat_map(own).collect()
     }
 
     /// Lets an atom in.
@@ -183,7 +190,7 @@ impl<'a> Tableau<'a> {
     pub(super) fn leaving(&self, atom: usize) -> Leaving {
         let alone = self.atoms.members(atom).iter().filter(|&&j| self.held[j] == 1);
         let positions: Vec<usize> = alone.filter_map(|&j| self.sweep.position[j]).collect();
-        let values: Vec<f64> = positions.iter().map(|&p| self.sweep.values[p]).collect();
+        let values: Vec<f64> = positions.iter().flat_map(|&p| self.sweep.values_at(p)).copied().collect();
         let m = positions.len();
         let precision = if let [p] = positions[..] {
             vec![1.0 / self.sweep.inverse[p][p]]
@@ -191,7 +198,10 @@ impl<'a> Tableau<'a> {
             let corner = Matrix::from_fn(m, m, |a, b| self.sweep.inverse[positions[a]][positions[b]]);
             inverse_symmetric(&corner, 0.0).map_or_else(|| vec![0.0; m * m], Matrix::into_data)
         };
-        let pull: Vec<f64> = precision.chunks(m.max(1)).map(|row| dot(row, &values)).collect();
+        let pull: Vec<f64> = match positions[..] {
+            [_] => values.iter().map(|value| precision[0] * value).collect(),
+            _ => precision.chunks(m.max(1)).map(|row| dot(row, &values)).collect(),
+        };
         let cost = 0.5 * dot(&values, &pull);
         Leaving { positions, precision, pull, cost }
     }

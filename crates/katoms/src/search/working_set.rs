@@ -10,6 +10,7 @@ use super::bounds::Bounds;
 use super::pricing::expansion;
 use super::problem::Problem;
 use super::quadratic::{Quadratic, Terms};
+use super::responses::{Responses, interleaved};
 use crate::linalg::{dot, kernels};
 use crate::loss::Curvature;
 use crate::objective::Evaluated;
@@ -35,6 +36,8 @@ pub(crate) struct WorkingSet {
     listed: BTreeMap<usize, usize>,
     members: Vec<Vec<usize>>,
     shared: bool,
+    /// Where there are several responses: coordinates are then columns, and each is kept once.
+    responses: Option<Responses>,
     /// Bounds on all coordinates of the problem, and on those here.
     bounds: Option<(Bounds, Bounds)>,
     /// The same by their numbers here.
@@ -45,9 +48,14 @@ pub(crate) struct WorkingSet {
 impl WorkingSet {
     /// What is always in, and no atom yet.
     pub fn new(f: &dyn Problem, kept: &IndexSet, shared: bool) -> Self {
+        Self::of_responses(f, kept, shared, None)
+    }
+
+    /// The same for several responses, by columns.
+    pub fn of_responses(f: &dyn Problem, kept: &IndexSet, shared: bool, responses: Option<&Responses>) -> Self {
         let count = kept.indices().len();
         let mut set = Self {
-            rows: f.rows(),
+            rows: f.rows() / responses.map_or(1, Responses::count),
             dim: f.dim(),
             coordinates: Vec::new(),
             places: BTreeMap::new(),
@@ -58,6 +66,7 @@ impl WorkingSet {
             listed: BTreeMap::new(),
             members: vec![Vec::new(); count],
             shared,
+            responses: responses.cloned(),
             bounds: None,
             atoms: Atoms::coordinates(0),
             kept: IndexSet::new(0, Vec::new()),
@@ -69,7 +78,7 @@ impl WorkingSet {
 
     /// The same columns under another ridge.
     pub fn under(&self, f: &dyn Problem) -> Self {
-        Self { ridges: self.coordinates.iter().map(|&j| f.ridge_at(j)).collect(), ..self.clone() }
+        Self { ridges: self.coordinates.iter().map(|&j| self.ridge_at(f, j)).collect(), ..self.clone() }
     }
 
     /// The same within bounds on the coordinates of the problem.
@@ -103,15 +112,22 @@ impl WorkingSet {
     }
 
     fn append(&mut self, f: &dyn Problem, fresh: &[usize]) {
-        Arc::make_mut(&mut self.columns).extend(f.columns(fresh));
+        Arc::make_mut(&mut self.columns).extend(match &self.responses {
+            Some(responses) => responses.copies(f, fresh),
+            None => f.columns(fresh),
+        });
         for &j in fresh {
             self.places.insert(j, self.coordinates.len());
             self.coordinates.push(j);
-            self.ridges.push(f.ridge_at(j));
+            self.ridges.push(self.ridge_at(f, j));
         }
         if let Some((all, here)) = &mut self.bounds {
             *here = all.of(&self.coordinates);
         }
+    }
+
+    fn ridge_at(&self, f: &dyn Problem, j: usize) -> f64 {
+        f.ridge_at(self.responses.as_ref().map_or(j, |responses| responses.coordinates_of(j)[0]))
     }
 
     /// The number of coordinates.
@@ -143,7 +159,11 @@ impl WorkingSet {
 
     /// A point of the set in the space of f.
     pub fn outside(&self, x: &SparseVec) -> SparseVec {
-        let mut entries: Vec<(usize, f64)> = x.entries().map(|(i, v)| (self.coordinates[i], v)).collect();
+        let coordinate = |i: usize| match &self.responses {
+            Some(responses) => responses.coordinates_of(self.coordinates[i / responses.count()])[i % responses.count()],
+            None => self.coordinates[i],
+        };
+        let mut entries: Vec<(usize, f64)> = x.entries().map(|(i, v)| (coordinate(i), v)).collect();
         entries.sort_by_key(|e| e.0);
         let (indices, values) = entries.into_iter().unzip();
         SparseVec::sorted(self.dim, indices, values)
@@ -167,7 +187,7 @@ impl WorkingSet {
 pub(crate) struct Local {
     /// The second derivatives of the loss.
     curvature: Curvature,
-    /// What b is the pull-back of.
+    /// What b is the pull-back of, response by response.
     pushed: Vec<f64>,
     terms: Terms,
     /// Columns of G that were asked for.
@@ -178,8 +198,12 @@ pub(crate) struct Local {
 impl Local {
     /// Around x. `least` bounds the curvatures from below: predictions on which the loss is nearly flat may move far.
     pub fn around(f: &dyn Problem, set: &WorkingSet, x: &Evaluated<SparseVec>, least: f64) -> Self {
-        let curvature = f.curvature(x).at_least(least);
-        let (pushed, constant) = expansion(f, x, &curvature);
+        let whole = f.curvature(x).at_least(least);
+        let (pushed, constant) = expansion(f, x, &whole);
+        let curvature = match &set.responses {
+            Some(responses) => responses.curvature(&whole),
+            None => whole,
+        };
         let terms = Terms { linear: Vec::new(), diagonal: Vec::new(), constant };
         let mut local = Self { curvature, pushed, terms, columns: Vec::new(), blocks: Vec::new() };
         local.grow(set);
@@ -188,9 +212,10 @@ impl Local {
 
     /// Follows the set, which has grown.
     pub fn grow(&mut self, set: &WorkingSet) {
-        let first = self.terms.linear.len();
+        let first = self.terms.diagonal.len();
         if first < set.len() {
-            self.terms.linear.extend(set.products(first, &[&self.pushed]).swap_remove(0));
+            let pushed: Vec<&[f64]> = self.pushed.chunks(set.rows.max(1)).collect();
+            self.terms.linear.extend(interleaved(&set.products(first, &pushed)));
             for place in first..set.len() {
                 let curved = self.curved(set, place);
                 self.terms.diagonal.push(dot(&curved, set.column(place)) + set.ridges[place]);

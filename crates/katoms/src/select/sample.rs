@@ -315,6 +315,9 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
     fn outputs(&self) -> usize {
         self.columns.outputs()
     }
+    fn column_of(&self, j: usize) -> (usize, usize) {
+        on_view!(self, view => view.column_of(j))
+    }
     fn has_cheap_columns(&self) -> bool {
         self.columns.has_cheap_columns()
     }
