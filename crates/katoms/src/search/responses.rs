@@ -142,3 +142,78 @@ pub(super) fn interleaved(vectors: &[Vec<f64>]) -> Vec<f64> {
     let length = vectors.first().map_or(0, Vec::len);
     (0..length).flat_map(|j| vectors.iter().map(move |v| v[j])).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use super::*;
+    use crate::loss::LeastSquares;
+    use crate::operator::{Dense, PerOutput, Standardized, WithIntercept};
+    use crate::search::Effort;
+    use crate::search::found::Found;
+    use crate::search::squares::Squares;
+    use crate::simulate;
+
+    const ROWS: usize = 60;
+    const COLUMNS: usize = 24;
+    const RESPONSES: usize = 3;
+
+    fn same(found: &Found, expected: &Found) {
+        assert_eq!(found.chosen, expected.chosen);
+        assert_eq!(found.point.indices(), expected.point.indices());
+        let near = |a: &f64, b: &f64| (a - b).abs() < 1e-9 * (1.0 + b.abs());
+        assert!(found.point.values().iter().zip(expected.point.values()).all(|(a, b)| near(a, b)));
+        assert!(found.slopes.len() == expected.slopes.len());
+        assert!(found.slopes.iter().zip(&expected.slopes).all(|(a, b)| near(a, b)));
+        assert_eq!((found.clear, found.swaps.compared), (expected.clear, expected.swaps.compared));
+        for (a, b) in found.swaps.best.iter().zip(&expected.swaps.best) {
+            assert!((a.out, a.into) == (b.out, b.into) && near(&a.gain, &b.gain));
+        }
+    }
+
+    /// By columns everything is as it is by groups of coordinates: weights, a ridge, intercepts, a column that is always in.
+    #[test]
+    fn a_search_by_columns_is_one_by_groups() {
+        for seed in 0..3 {
+            let x = simulate::autoregressive(ROWS, COLUMNS, 0.8, seed);
+            let weights: Vec<f64> = (0..ROWS).map(|i| [1.0, 0.5, 2.0][i % 3]).collect();
+            let columns = Standardized::fit(Dense::column_major(&x, ROWS, COLUMNS).unwrap(), &weights).unwrap();
+            let a = WithIntercept::new(PerOutput::new(columns, RESPONSES).unwrap());
+            let coordinates = RESPONSES * COLUMNS;
+            let group = |j: usize| (0..RESPONSES).map(|c| c * COLUMNS + j).collect::<Vec<_>>();
+            let always = group(5).into_iter().chain(coordinates..a.domain()).collect();
+            let kept = IndexSet::new(a.domain(), always);
+            let atoms = Atoms::groups(&(0..COLUMNS).map(group).collect::<Vec<_>>(), false).without(&kept);
+            let y = simulate::noisy(&vec![0.0; RESPONSES * ROWS], 1.0, seed + 10);
+            let y: Vec<f64> = y.iter().zip(x.iter().cycle()).map(|(y, x)| 3.0 + y + 20.0 * x).collect();
+            let loss = LeastSquares::of_responses(y, RESPONSES).unwrap().weighted(weights).unwrap();
+            let free = IndexSet::new(a.domain(), (coordinates..a.domain()).collect());
+            let f = Objective::new(a, loss).unwrap().ridge(0.7).unwrap().free_of_ridge(free);
+            let responses = Responses::of(&f, &atoms, &kept).unwrap();
+            assert_eq!((responses.count(), responses.dim()), (RESPONSES, COLUMNS + 1));
+            let (own, own_kept) = (responses.atoms(&atoms), responses.kept(&kept));
+            assert_eq!((own_kept.indices(), own.members(7)), (&[5, COLUMNS][..], &[7][..]));
+            // Where atoms have the numbers of their columns, the one that is always in is an atom without coordinates.
+            let members = (0..=COLUMNS).map(|j| if own_kept.contains(j) { vec![] } else { vec![j] });
+            let own = Atoms::groups(&members.collect::<Vec<_>>(), false);
+            let go_on = &mut |_: usize| ControlFlow::Continue(());
+            let mut by_groups = Squares::new(&f, &atoms, &kept, None);
+            let mut by_columns = Squares::new(&f, &own, &own_kept, None).of_responses(Some(&responses));
+            for k in [1, 4] {
+                let start: Vec<usize> = (10..10 + k).collect();
+                let groups = by_groups.best(k, &start, Effort::Default, go_on).unwrap();
+                same(&by_columns.best(k, &start, Effort::Default, go_on).unwrap(), &groups);
+                same(&by_columns.judge(&start).unwrap(), &by_groups.judge(&start).unwrap());
+                let at = f.at(by_groups.judge(&start).unwrap().point);
+                let groups = by_groups.best_by_residuals(k, &start, &at, true, go_on).unwrap();
+                same(&by_columns.best_by_residuals(k, &start, &at, true, go_on).unwrap(), &groups);
+            }
+            let (columns, groups) = (by_columns.sizes(&[1, 3, 6], go_on), by_groups.sizes(&[1, 3, 6], go_on));
+            columns.unwrap().iter().zip(&groups.unwrap()).for_each(|(found, expected)| same(found, expected));
+            // atoms that are no whole columns
+            assert!(Responses::of(&f, &Atoms::coordinates(coordinates), &kept).is_none());
+            assert!(Responses::of(&f, &atoms, &IndexSet::new(kept.dim(), vec![3])).is_none());
+        }
+    }
+}
