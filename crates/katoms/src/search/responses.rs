@@ -85,6 +85,12 @@ impl Responses {
         IndexSet::new(self.dim(), self.columns_of(kept.indices()))
     }
 
+    /// The coordinates of columns.
+    pub fn coordinates(&self, columns: &IndexSet) -> IndexSet {
+        let all = columns.indices().iter().flat_map(|&column| self.coordinates_of(column)).copied().collect();
+        IndexSet::new(self.coordinates.len(), all)
+    }
+
     /// A point of f from one with the coefficients of each column one after the other.
     pub fn point(&self, x: &SparseVec) -> SparseVec {
         let mut entries: Vec<(usize, f64)> = x.entries().map(|(i, v)| (self.coordinates[i], v)).collect();

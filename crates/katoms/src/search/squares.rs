@@ -131,12 +131,13 @@ impl<'f, 'a> Squares<'f, 'a> {
     fn begin(&mut self, k: usize, start: &[usize], whole: bool, small: bool) -> Option<State> {
         let f = self.f;
         let (atoms, kept, responses) = (self.atoms, self.kept, self.responses.map_or(1, Responses::count));
+        let always = self.responses.map_or_else(|| kept.clone(), |responses| responses.coordinates(kept));
         let mut set = self.working_set();
         let everything = self.everything()?;
         set.add(f, atoms, start.iter().copied());
         let promising = match whole {
             true => (0..atoms.len()).collect(),
-            false => everything.steepest(atoms, &f.null_gradient(kept), screened(k, small)),
+            false => everything.steepest(atoms, &f.null_gradient(&always), screened(k, small)),
         };
         set.add(f, atoms, promising);
         let local = Local::around(f, &set, &f.at(SparseVec::zero(f.dim())), 0.0);

@@ -330,3 +330,23 @@ fn what_does_not_fit_together_is_named() {
     let error = cross_validate(&design, &loss, &shared(1, COLUMNS, &loss), &folds, &shrunk).unwrap_err();
     assert!(error.to_string().contains("several responses"), "{error}");
 }
+
+/// Also where there are far more columns than rows.
+#[test]
+fn responses_of_a_wide_design_share_their_features() {
+    let (rows, columns, outputs) = (100, 1500, 3);
+    let x = simulate::gaussian(rows, columns, 3);
+    let design = Dense::column_major(&x, rows, columns).unwrap();
+    let planted = [7, 300, 1200];
+    let value = |i: usize, c: usize| {
+        planted.iter().enumerate().map(|(at, j)| ((at + c) % 3 + 1) as f64 * x[j * rows + i]).sum()
+    };
+    let y: Vec<f64> = (0..outputs).flat_map(|c| (0..rows).map(move |i| value(i, c))).collect();
+    let y = simulate::noisy(&y, 0.05, 5);
+    let loss = LeastSquares::of_responses(y, outputs).unwrap();
+    let groups = PerOutput::new(&design, outputs).unwrap().groups();
+    let model =
+        Preparation::default().fit(&design, &loss, &Groups::new(3, columns * outputs, groups).unwrap()).unwrap();
+    let found: std::collections::BTreeSet<usize> = model.coefficients.indices().iter().map(|j| j % columns).collect();
+    assert_eq!(found.into_iter().collect::<Vec<_>>(), planted);
+}
