@@ -1,7 +1,7 @@
 //! Classes in an order: proportional odds.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use super::curvature::HessianProduct;
 use super::weights::Weights;
@@ -32,6 +32,8 @@ pub struct Ordinal {
     /// The class of each row among those that rows with a weight have.
     places: Arc<Vec<usize>>,
     present: Vec<usize>,
+    /// The last predictions, of which all is known.
+    last: Arc<Mutex<Option<Arc<Least>>>>,
 }
 
 impl Ordinal {
@@ -41,7 +43,15 @@ impl Ordinal {
     /// When there are no labels, there are fewer than two classes, a label is not below their number, or all are the same.
     pub fn new(labels: impl Into<Vec<usize>>, classes: usize) -> Result<Self, Error> {
         let labels = checked_labels(labels.into(), classes)?;
-        Self { labels, classes, weights: Weights::default(), places: Arc::default(), present: Vec::new() }.placed()
+        Self {
+            labels,
+            classes,
+            weights: Weights::default(),
+            places: Arc::default(),
+            present: Vec::new(),
+            last: Arc::default(),
+        }
+        .placed()
     }
 
     /// The same with sample weights.
@@ -63,6 +73,7 @@ impl Ordinal {
         }
         let place = |label: &f64| self.present.partition_point(|&c| c < *label as usize).min(self.present.len() - 1);
         self.places = Arc::new(self.labels.iter().map(place).collect());
+        self.last = Arc::default();
         Ok(self)
     }
 
@@ -74,7 +85,8 @@ impl Ordinal {
     /// The K − 1 thresholds of the least loss at these predictions, rising. A class that no row has lies between two that are
     /// the same, and one beyond all of them at infinity.
     pub fn thresholds(&self, z: &[f64]) -> Vec<f64> {
-        let (found, _) = self.least(z);
+        let least = self.least(z);
+        let found = &least.thresholds;
         let one = |c: usize| match self.present.partition_point(|&p| p <= c) {
             0 => f64::NEG_INFINITY,
             at => found.get(at - 1).copied().unwrap_or(f64::INFINITY),
@@ -94,23 +106,22 @@ impl Ordinal {
         let t = thresholds.len();
         let mut fitted = Fitted { value: 0.0, slopes: vec![0.0; t], curvatures: Matrix::zeros(t, t) };
         let mut counts = vec![0.0; t + 1];
-        let mut curvatures = vec![0.0; t];
+        let (mut curvatures, mut logarithms) = (vec![0.0; t], Logarithms::default());
         for (i, (&z, &place)) in z.iter().zip(self.places.iter()).enumerate() {
             let weight = self.weights.at(i);
             counts[place] += weight;
             if let Some(threshold) = thresholds.get(place) {
-                let (soft, p) = soft_plus(z - threshold);
-                fitted.value += weight * soft;
+                let p = logarithms.add_soft_plus(weight, z - threshold);
                 fitted.slopes[place] -= weight * p;
                 curvatures[place] += weight * p * (1.0 - p);
             }
             if place > 0 {
-                let (soft, p) = soft_plus(thresholds[place - 1] - z);
-                fitted.value += weight * soft;
+                let p = logarithms.add_soft_plus(weight, thresholds[place - 1] - z);
                 fitted.slopes[place - 1] += weight * p;
                 curvatures[place - 1] += weight * p * (1.0 - p);
             }
         }
+        fitted.value = logarithms.sum();
         (0..t).for_each(|c| fitted.curvatures.column_mut(c)[c] = curvatures[c]);
         for place in 1..t {
             // A class between two thresholds has −ln(1 − e^(−gap)) beside what its rows have.
@@ -129,8 +140,8 @@ impl Ordinal {
 
     /// The derivatives at the thresholds of the least loss.
     fn local(&self, z: &[f64]) -> Local {
-        let (thresholds, fitted) = self.least(z);
-        let m = z.len();
+        let least = self.least(z);
+        let (thresholds, m) = (&least.thresholds, z.len());
         let (mut slopes, mut upper, mut lower) = (vec![0.0; m], vec![0.0; m], vec![0.0; m]);
         for (i, (&z, &place)) in z.iter().zip(self.places.iter()).enumerate() {
             let weight = self.weights.at(i);
@@ -144,11 +155,27 @@ impl Ordinal {
                 slopes[i] -= weight * p;
             }
         }
-        Local { thresholds: fitted.curvatures, slopes, upper, lower }
+        Local { thresholds: least.fitted.curvatures.clone(), slopes, upper, lower }
     }
 
-    /// The thresholds of the least loss, between the classes that are present: damped Newton's steps.
-    fn least(&self, z: &[f64]) -> (Vec<f64>, Fitted) {
+    /// The thresholds of the least loss, between the classes that are present. A point is asked about several times, for its
+    /// value and for its derivatives: the last answer is kept.
+    fn least(&self, z: &[f64]) -> Arc<Least> {
+        if let Ok(last) = self.last.try_lock()
+            && let Some(last) = last.as_ref().filter(|last| last.z == z)
+        {
+            return Arc::clone(last);
+        }
+        let (thresholds, fitted) = self.searched(z);
+        let found = Arc::new(Least { z: z.to_vec(), thresholds, fitted });
+        if let Ok(mut last) = self.last.try_lock() {
+            *last = Some(Arc::clone(&found));
+        }
+        found
+    }
+
+    /// Damped Newton's steps.
+    fn searched(&self, z: &[f64]) -> (Vec<f64>, Fitted) {
         let total: f64 = (0..z.len()).map(|i| self.weights.at(i)).sum();
         let mean = (0..z.len()).map(|i| self.weights.at(i) * z[i]).sum::<f64>() / total;
         let mut counts = vec![0.0; self.present.len()];
@@ -179,7 +206,16 @@ impl Ordinal {
     }
 }
 
+/// The thresholds of the least loss at some predictions.
+#[derive(Debug)]
+struct Least {
+    z: Vec<f64>,
+    thresholds: Vec<f64>,
+    fitted: Fitted,
+}
+
 /// A loss at some thresholds, and its derivatives by them.
+#[derive(Debug)]
 struct Fitted {
     value: f64,
     slopes: Vec<f64>,
@@ -196,10 +232,42 @@ struct Local {
     lower: Vec<f64>,
 }
 
-/// ln(1 + eˣ), and its derivative.
-fn soft_plus(x: f64) -> (f64, f64) {
-    let e = (-x.abs()).exp();
-    (x.max(0.0) + e.ln_1p(), if x >= 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) })
+/// A weighted sum of ln(1 + eˣ), with one logarithm for many terms of weight 1: that of their product.
+struct Logarithms {
+    sum: f64,
+    product: f64,
+}
+
+impl Default for Logarithms {
+    fn default() -> Self {
+        Self { sum: 0.0, product: 1.0 }
+    }
+}
+
+impl Logarithms {
+    /// Below this eˣ is lost beside 1.
+    const SMALL: f64 = 1e-6;
+    const LARGE: f64 = 1e300;
+
+    /// Adds w·ln(1 + eˣ); the derivative of ln(1 + eˣ).
+    fn add_soft_plus(&mut self, weight: f64, x: f64) -> f64 {
+        let e = (-x.abs()).exp();
+        self.sum += weight * x.max(0.0);
+        if weight == 1.0 && e > Self::SMALL {
+            self.product *= 1.0 + e;
+            if self.product > Self::LARGE {
+                self.sum += self.product.ln();
+                self.product = 1.0;
+            }
+        } else {
+            self.sum += weight * e.ln_1p();
+        }
+        if x >= 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) }
+    }
+
+    fn sum(&self) -> f64 {
+        self.sum + self.product.ln()
+    }
 }
 
 /// σ(b) − σ(a) for a < b, without cancellation.
@@ -212,7 +280,7 @@ impl Loss for Ordinal {
         self.labels.len()
     }
     fn value(&self, z: &[f64]) -> f64 {
-        self.least(z).1.value
+        self.least(z).fitted.value
     }
     fn gradient(&self, z: &[f64], r: &mut [f64]) {
         r.copy_from_slice(&self.local(z).slopes);
