@@ -199,7 +199,7 @@ fn a_fit_may_be_better_than_the_model_of_a_fold() {
                 let rest = features(&design, loss.subset(&training).unwrap(), share);
                 let fitted = rest.fit(score.choice.atoms, &FitOptions::default(), &mut Unwatched).unwrap();
                 let model = &score.models[fold];
-                let start = Some((model.coefficients.clone(), model.intercept));
+                let start = Some((model.coefficients.clone(), model.intercepts.clone()));
                 // what the fold has, refitted: one run from there, which may not leave it for a worse one
                 let kept = FitOptions { method: Some("accelerated-iht".into()), start, ..FitOptions::default() };
                 let kept = rest.fit(score.choice.atoms, &kept, &mut Unwatched).unwrap();
@@ -221,7 +221,7 @@ fn a_start_at_the_answer_is_the_answer() {
         for intercept in [true, false] {
             let features = features(&design, loss.clone(), Preparation { intercept, ..Preparation::default() });
             let cold = features.fit(5, &FitOptions::default(), &mut Unwatched).unwrap();
-            let start = Some((cold.coefficients().clone(), cold.intercept));
+            let start = Some((cold.coefficients().clone(), cold.intercepts.clone()));
             let warm = features.fit(5, &FitOptions { start, ..FitOptions::default() }, &mut Unwatched).unwrap();
             assert_eq!(warm.coefficients().indices(), cold.coefficients().indices());
             assert!((warm.outcome.objective - cold.outcome.objective).abs() <= 1e-9 * cold.outcome.objective);
@@ -242,13 +242,13 @@ fn starts_that_do_not_fit_are_named() {
     let [squares, _] = losses(&design);
     let features = features(&design, squares, Preparation::default());
     let told = |how: FitOptions| features.fit(3, &how, &mut Unwatched).unwrap_err().to_string();
-    let short = FitOptions { start: Some((SparseVec::full(&[1.0, 2.0]), 0.0)), ..FitOptions::default() };
+    let short = FitOptions { start: Some((SparseVec::full(&[1.0, 2.0]), vec![0.0])), ..FitOptions::default() };
     assert_eq!(told(short), "start has length 2, but 20 is needed (one coefficient for each column of the design)");
     let endless =
-        FitOptions { start: Some((SparseVec::full(&[1.0; COLUMNS]), f64::INFINITY)), ..FitOptions::default() };
+        FitOptions { start: Some((SparseVec::full(&[1.0; COLUMNS]), vec![f64::INFINITY])), ..FitOptions::default() };
     assert!(told(endless).contains("intercept of the start is inf; it must be finite"));
     let both = FitOptions {
-        start: Some((SparseVec::full(&[1.0; COLUMNS]), 0.0)),
+        start: Some((SparseVec::full(&[1.0; COLUMNS]), vec![0.0])),
         resume: Some(vec![1]),
         ..FitOptions::default()
     };
@@ -323,7 +323,8 @@ fn what_does_not_go_with_bounds_is_named() {
     assert!(matches!(boxed.stability(3, 4, 0), Err(Error::Unsuitable { .. })));
     // A start goes with bounds, and so does a watch that has seen enough.
     let free = make().fit(3, &FitOptions::default(), &mut Unwatched).unwrap();
-    let start = FitOptions { start: Some((free.coefficients().clone(), free.intercept)), ..FitOptions::default() };
+    let start =
+        FitOptions { start: Some((free.coefficients().clone(), free.intercepts.clone())), ..FitOptions::default() };
     let cold = boxed.fit(3, &FitOptions::default(), &mut Unwatched).unwrap();
     let warm = boxed.fit(3, &start, &mut Unwatched).unwrap();
     assert!(warm.outcome.objective <= cold.outcome.objective * (1.0 + 1e-12));
@@ -344,7 +345,7 @@ fn a_column_that_does_not_vary_predicts_nothing_beside_an_intercept() {
             let with_intercept = prepared(true);
             let found = with_intercept.fit(every, &FitOptions::default(), &mut Unwatched).unwrap();
             assert!(!found.chosen.contains(&0) && found.coefficients().value_at(0) == 0.0, "{:?}", found.chosen);
-            let value = loss.value(&with_intercept.predictions(found.coefficients(), found.intercept));
+            let value = loss.value(&with_intercept.predictions(found.coefficients(), &found.intercepts));
             assert!((value - found.loss).abs() <= 1e-12 * found.loss, "{value} {}", found.loss);
             let path = with_intercept.path(Some(&[every]), Criterion::Bic, &mut Unwatched).unwrap();
             assert_eq!(path.models[0].chosen, found.chosen);

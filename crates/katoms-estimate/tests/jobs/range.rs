@@ -9,8 +9,8 @@ use katoms::simulate::{gaussian, generator, labels, noisy, normals, sparse_signa
 use katoms::space::SparseVec;
 use katoms::{Error, Status};
 use katoms_estimate::{
-    Answer, Completion, Estimate, Features, FitOptions, Observed, Progress, Recovery, Unwatched, complete, logistic,
-    r_squared, recover, squares,
+    Answer, Completion, Estimate, Features, FitOptions, NumberLoss, Observed, Progress, Recovery, Response, Unwatched,
+    Values, complete, r_squared, recover,
 };
 
 const ROWS: usize = 40;
@@ -78,8 +78,15 @@ impl Data {
     }
 
     fn loss(&self) -> AnyLoss {
-        let make = if self.logistic { logistic } else { squares };
-        make(self.target.clone(), self.weights.clone()).unwrap()
+        let values = match self.logistic {
+            true => {
+                let labels = self.target.iter().map(|&label| label as usize).collect();
+                Values::Classes { labels, count: 2, ordered: false }
+            }
+            false => Values::Numbers(NumberLoss::Squares, self.target.clone()),
+        };
+        let response = Response { values, weights: self.weights.clone(), offset: None };
+        response.loss().unwrap().loss().clone()
     }
 
     fn on<T>(&self, job: impl FnOnce(Features<'_>) -> Result<T, Error>) -> Result<T, Error> {
@@ -103,7 +110,7 @@ fn check(found: &Estimate, plain: &Estimate, target: i32, column: impl Fn(usize)
     assert_eq!((found.outcome.status, &found.chosen), (plain.outcome.status, &plain.chosen));
     assert_eq!(*found.coefficients(), plain.coefficients().map(|j, v| power(v, target - column(j))));
     assert_eq!(found.standardized, plain.standardized.map(|_, v| power(v, target)));
-    assert_eq!(found.intercept, power(plain.intercept, target));
+    assert_eq!(found.intercept(), power(plain.intercept(), target));
     let squares = |v: f64| power(v, 2 * target + weights);
     assert_eq!((found.outcome.objective, found.loss), (squares(plain.outcome.objective), squares(plain.loss)));
     assert_eq!(found.null_loss, squares(plain.null_loss));
@@ -260,7 +267,7 @@ fn paths_and_validations_change_their_units_alone() {
             assert_eq!((&a.chosen, a.status), (&b.chosen, b.status));
             assert_eq!((b.objective, b.loss), (squares(a.objective), squares(a.loss)));
             assert_eq!(b.coefficients, a.coefficients.map(|j, v| power(v, target - exponent(j))));
-            assert_eq!(b.intercept, power(a.intercept, target));
+            assert_eq!(b.intercepts[0], power(a.intercepts[0], target));
             assert_eq!(b.standardized, a.standardized.map(|_, v| power(v, target)));
             let bic = if kind.logistic {
                 2.0 * b.loss + (a.criteria[1] - 2.0 * a.loss)
@@ -281,12 +288,12 @@ fn paths_and_validations_change_their_units_alone() {
             assert_eq!((b.choice.atoms, b.choice.ridge), (a.choice.atoms, power(a.choice.ridge, weights)));
             for (a, b) in a.models.iter().zip(&b.models) {
                 assert_eq!(b.coefficients, a.coefficients.map(|j, v| power(v, target - exponent(j))));
-                assert_eq!(b.intercept, power(a.intercept, target));
+                assert_eq!(b.intercepts[0], power(a.intercepts[0], target));
             }
         }
         for (a, b) in one.models.iter().zip(&other.models) {
             assert_eq!(b.coefficients, a.coefficients.map(|j, v| power(v, target - exponent(j))));
-            assert_eq!((b.intercept, b.loss), (power(a.intercept, target), squares(a.loss)));
+            assert_eq!((b.intercepts[0], b.loss), (power(a.intercepts[0], target), squares(a.loss)));
         }
         assert_eq!(other.min().atoms, one.min().atoms);
         assert!(other.model(other.min()).is_some());
@@ -315,7 +322,7 @@ fn bounds_and_starts_are_in_the_units_of_the_data() {
         bounds.contain(other.coefficients()) && other.coefficients().entries().any(|(j, v)| v == bounds.upper()[j])
     );
     let warm = |data: &Data, start: &Estimate| {
-        let start = Some((start.coefficients().clone(), start.intercept));
+        let start = Some((start.coefficients().clone(), start.intercepts.clone()));
         data.on(|f| f.fit(3, &FitOptions { start, ..FitOptions::default() }, &mut Unwatched)).unwrap()
     };
     let (cold, far) = (plain.fit(3).unwrap(), scaled.fit(3).unwrap());
@@ -555,7 +562,7 @@ fn matrices_are_completed_in_any_unit() {
 fn shares_of_variance_have_no_unit() {
     let data = Data::new(1);
     let found = data.fit(2).unwrap();
-    let predicted = data.on(|features| Ok(features.predictions(found.coefficients(), found.intercept))).unwrap();
+    let predicted = data.on(|features| Ok(features.predictions(found.coefficients(), &found.intercepts))).unwrap();
     let plain = r_squared(&data.target, &predicted, None);
     for e in [-990, 990] {
         assert_eq!(r_squared(&times(&data.target, e), &times(&predicted, e), None), plain);
