@@ -83,7 +83,7 @@ fn fit(method: Option<&str>, resume: Option<Vec<u8>>, watch: &mut Saving) -> Res
     let design: AnyDesign<'_> = Dense::column_major(&data, ROWS, 5)?.into();
     let atoms = AnyAtoms::Coordinates(KSparse::new(1, design.domain())?);
     let loss = LeastSquares::new(gaussian(ROWS, 1, 2))?;
-    let features = Features::new(&design, loss.into(), atoms, Vec::new(), Preparation::default())?;
+    let features = Features::new(&design, katoms::loss::AnyLoss::from(loss), atoms, Vec::new(), Preparation::default())?;
     let stop = Stop { iterations: 20, ..Stop::default() };
     features.fit(2, &FitOptions { method: method.map(Into::into), stop, resume, ..FitOptions::default() }, watch)
 }

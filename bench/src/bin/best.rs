@@ -355,7 +355,7 @@ fn cv(asked: &Asked) -> Outcome<()> {
         let start = Instant::now();
         let preparation = Preparation::default();
         let f = preparation.objective(&design, &loss, rows)?;
-        let plain = Fit::new(&f, &preparation.set(&set)?).path(sizes.clone())?;
+        let plain = Fit::new(&f, &preparation.set(&set, f.loss())?).path(sizes.clone())?;
         let plain_seconds = start.elapsed().as_secs_f64();
         let start = Instant::now();
         let splits = Folds::random(problem.rows, folds, seed)?;

@@ -66,7 +66,7 @@ fn run<T: Stored>(x: &[T], (m, n, k): (usize, usize, usize), snr: f64) -> Result
         let design = Dense::with_layout(x, m, n, Layout::ColumnMajor, Some(&first))?;
         lap(0);
         let f = preparation.objective(&design, &loss, (0..m).collect())?;
-        let set = preparation.set(&KSparse::new(k, n)?)?;
+        let set = preparation.set(&KSparse::new(k, n)?, f.loss())?;
         lap(1);
         let single = Fit::new(&f, &set).search(Search::quick()).run()?;
         lap(2);

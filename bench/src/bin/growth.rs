@@ -103,7 +103,7 @@ fn seconds((m, n, k): (usize, usize, usize)) -> Result<Seconds, katoms::Error> {
         let first = FirstRead::of(&loss, preparation.intercept);
         let design = Dense::with_layout(&x[..], m, n, Layout::ColumnMajor, Some(&first))?;
         let f = preparation.objective(&design, &loss, (0..m).collect())?;
-        let set = preparation.set(&KSparse::new(k, n)?)?;
+        let set = preparation.set(&KSparse::new(k, n)?, f.loss())?;
         Fit::new(&f, &set).search(Search::quick()).run()?;
         best = best.min(clock.elapsed().as_secs_f64());
     }
