@@ -25,7 +25,8 @@ fn a_fit_goes_on_or_refuses() {
     let design: AnyDesign<'_> = Dense::column_major(&data, 12, 5).unwrap().into();
     let atoms = AnyAtoms::Coordinates(KSparse::new(1, 5).unwrap());
     let loss = LeastSquares::new(gaussian(12, 1, 2)).unwrap();
-    let features = Features::new(&design, katoms::loss::AnyLoss::from(loss), atoms, Vec::new(), Preparation::default()).unwrap();
+    let features =
+        Features::new(&design, katoms::loss::AnyLoss::from(loss), atoms, Vec::new(), Preparation::default()).unwrap();
     let mut refused = 0;
     for method in [None, Some("omp"), Some("forward-regression"), Some("cosamp")] {
         let stop = Stop { iterations: 20, ..Stop::default() };
