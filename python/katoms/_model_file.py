@@ -17,7 +17,7 @@ from katoms._design import MISSING_LEVEL, Design, Linear
 from katoms._names import names_or_numbers
 from katoms.exceptions import InvalidInputError
 
-#: The version of the file that is written.
+#: The version of the file that is read whatever it holds; a newer one is written where it takes one.
 SCHEMA = 1
 
 #: What the labels of classes are, by the kind of their array.
@@ -35,9 +35,9 @@ def save(model: Any, path: Any) -> None:
 
 
 def _fields(model: Any) -> dict[str, Any]:
-    coef, intercepts, _ = model._linear_part()
+    linear = model._linear_part()
     features = [_feature(model, j) for j in model.support_.tolist()]
-    standardized, means = model.standardized_coef_, _means(model)
+    rows, standardized, means = linear.rows, np.atleast_2d(model.standardized_coef_), _means(model)
     return {
         "schema": SCHEMA,
         "katoms": _katoms.__version__,
@@ -45,11 +45,22 @@ def _fields(model: Any) -> dict[str, Any]:
         "loss": _loss(model),
         "k": int(model.support_size_),
         "target": _target(model),
-        "intercept": float(intercepts[0]),
+        "intercept": float(linear.intercepts[0]),
+        "intercepts": _several(linear.intercepts),
         "coefficients": [
-            {**feature, "value": float(coef[j]), "standardized": float(standardized[j]), "mean": means(j)}
+            {
+                **feature,
+                "value": float(rows[0, j]),
+                "standardized": float(standardized[0, j]),
+                "mean": means(j),
+                "values": _several(rows[:, j]),
+                "standardized_values": _several(standardized[:, j]),
+            }
             for j, feature in zip(model.support_.tolist(), features)
         ],
+        "parameters": _parameters(model),
+        "thresholds": getattr(model, "thresholds_", np.empty(0)).tolist(),
+        **_baseline(model),
         "atoms": getattr(model, "chosen_groups_", [feature["name"] for feature in features]),
         "levels": {},
         "unnamed_columns": None if hasattr(model, "feature_names_in_") else int(model.n_features_in_),
@@ -61,14 +72,50 @@ def _fields(model: Any) -> dict[str, Any]:
         "objective": float(model.objective_),
         "quality": _quality(model),
         # A checksum would take the data, which nobody keeps.
-        "data": {"rows": int(model.n_samples_fit_), "columns": coef.shape[0], "checksum": ""},
+        "data": {"rows": int(model.n_samples_fit_), "columns": rows.shape[1], "checksum": ""},
     }
 
 
+def _several(values: np.ndarray) -> list[float]:
+    """Numbers of several outputs; of one none, since they are elsewhere."""
+    return [float(value) for value in values] if len(values) > 1 else []
+
+
 def _loss(model: Any) -> str:
+    if hasattr(model, "_baseline"):
+        return "cox"
+    if hasattr(model, "thresholds_"):
+        return "ordinal"
     if hasattr(model, "classes_"):
-        return "logistic"
-    return "squares"
+        return "logistic" if len(model.classes_) == 2 else "multinomial"
+    if not isinstance(model.loss, str):
+        raise InvalidInputError(
+            "a model with a loss of your own is not saved: a file has no place for its code; pickle the model"
+        )
+    return {"squared_error": "squares"}.get(model.loss, model.loss).replace("_", "-")
+
+
+def _parameters(model: Any) -> dict[str, Any]:
+    """What the loss has besides; of a fitted model, as it was found."""
+    if hasattr(model, "_baseline"):
+        return {"ties": model.ties}
+    found = {name: getattr(model, f"{name}_", None) for name in ("smoothing", "delta", "dispersion")}
+    quantile = model.quantile if getattr(model, "loss", None) == "quantile" else None
+    given = {"quantile": quantile, **found}
+    return {name: float(value) for name, value in given.items() if value is not None}
+
+
+def _baseline(model: Any) -> dict[str, Any]:
+    """The hazards of a model of survival, stratum by stratum."""
+    if not hasattr(model, "_baseline"):
+        return {}
+    strata = getattr(model, "strata_", None)
+    names = [None if strata is None else _label(strata.tolist()[at]) for at in model._baseline_strata]
+    steps = [
+        {"stratum": name, "times": times.tolist(), "hazards": hazards.tolist()}
+        for name, (times, hazards) in zip(names, model._baseline)
+    ]
+    return {"baseline": steps, "stratum_type": None if strata is None else _KINDS.get(strata.dtype.kind, "text")}
 
 
 def _feature(model: Any, j: int) -> dict[str, Any]:
@@ -139,6 +186,8 @@ class Loaded:
         #: Where columns have no names: the place of the target among them, and how many there are without it.
         self.target_place = target if had is not None and target is not None and target < had else None
         self.unnamed = None if had is None else had - (self.target_place is not None)
+        #: The constant of each output.
+        self.intercepts = np.array(self.fields.get("intercepts") or [self.fields["intercept"]])
         #: Whether coefficients are those of all columns of X: places are known, and what is not in the model is 0.
         self.by_place = had is not None and all(one["level"] is None for one in self.coefficients)
 
@@ -163,6 +212,8 @@ class Loaded:
         predicted, design, notes = self.file.predict(given, rows)
         for note in notes:
             warnings.warn(note, UserWarning, stacklevel=5)
+        if len(self.intercepts) > 1:
+            predicted = predicted.reshape(len(self.intercepts), -1).T
         return predicted.astype(dtype, copy=False), design.T.astype(dtype, copy=False)
 
     def _picked(self, X: Any) -> tuple[int, list[tuple[str, Any]], Any]:
@@ -223,9 +274,8 @@ def _place(name: str) -> int | None:
     return int(name[1:]) - 1 if name[:1] == "x" and name[1:].isdigit() and int(name[1:]) > 0 else None
 
 
-def _classes(target: dict[str, Any]) -> np.ndarray:
-    """The labels of classes, as what they are; where the file does not say, as pandas would read them."""
-    names, kind = target["classes"], target.get("class_type")
+def _labels(names: list[str], kind: str | None) -> np.ndarray:
+    """The labels of classes or strata, as what they are; where the file does not say, as pandas would read them."""
     if kind is None:
         kinds = ("integer", "float", "bool")
         kind = next((kind for kind in kinds if all(_reads(name, kind) is not None for name in names)), "text")
@@ -244,26 +294,49 @@ def _reads(name: str, kind: str) -> Any:
         return None
 
 
+def classes_of(loaded: Loaded) -> np.ndarray:
+    """The classes that a model tells apart."""
+    target = loaded.fields["target"]
+    return _labels(target["classes"], target.get("class_type"))
+
+
 def restore(model: Any, loaded: Loaded) -> Any:
     """Give an estimator the model of a file."""
-    fields = loaded.fields
+    fields, outputs = loaded.fields, len(loaded.intercepts)
     count, support = len(loaded.names), np.arange(len(loaded.coefficients))
     if loaded.by_place:
         support = np.array([loaded.place(one["column"]) for one in loaded.coefficients], dtype=np.int64)
-    coef, standardized = np.zeros(count), np.zeros(count)
-    coef[support] = [one["value"] for one in loaded.coefficients]
-    standardized[support] = [one["standardized"] for one in loaded.coefficients]
+    coef, standardized = np.zeros((outputs, count)), np.zeros((outputs, count))
+    for j, one in zip(support, loaded.coefficients):
+        coef[:, j] = one.get("values") or one["value"]
+        standardized[:, j] = one.get("standardized_values") or one["standardized"]
     model.n_features_in_ = len(loaded.columns) if loaded.unnamed is None else loaded.unnamed
     if loaded.unnamed is None:
         model.feature_names_in_ = np.array(loaded.columns, dtype=object)
     model.n_samples_fit_ = fields["data"]["rows"]
     model.support_size_, model.support_ = fields["k"], support
-    if fields["loss"] == "logistic":
-        model._classes_to_be = _classes(fields["target"])
-    model._keep_coefficients(Linear(coef, np.array([fields["intercept"]])))
-    model.standardized_coef_ = standardized
+    if fields["target"]["classes"] is not None:
+        model._classes_to_be = classes_of(loaded)
+    thresholds = np.array(fields["thresholds"]) if "thresholds" in fields else None
+    model._keep_coefficients(Linear(coef.ravel(), loaded.intercepts, thresholds))
+    if fields["loss"] == "cox":
+        _restore_baseline(model, fields)
+    else:
+        model._keep_nuisance(fields.get("parameters", {}))
+    model.standardized_coef_ = standardized if outputs > 1 else standardized[0]
     model.objective_, model.status_ = fields["objective"], fields["status"]
     model.chosen_groups_ = fields["atoms"]
     model._target_name = fields["target"]["name"]
     model._loaded = loaded
     return model
+
+
+def _restore_baseline(model: Any, fields: dict[str, Any]) -> None:
+    """Give a model of survival its hazards. Of strata without an event nothing is known, and nothing is kept."""
+    steps: list[dict[str, Any]] = fields["baseline"]
+    places: Any = [None]
+    if steps[0]["stratum"] is not None:
+        labels = _labels([one["stratum"] for one in steps], fields.get("stratum_type"))
+        model.strata_, places = np.unique(labels, return_inverse=True)
+    made = [(place, np.array(one["times"]), np.array(one["hazards"])) for place, one in zip(places, steps)]
+    model._keep_nuisance({"baseline": made})

@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from katoms import _katoms
-from katoms._model_file import Loaded, restore
+from katoms._model_file import Loaded, classes_of, restore
 from katoms._parameters import whole_of
 from katoms._results import Path
 from katoms.classification import SparseClassifier
@@ -77,7 +77,23 @@ def path(
     return model._path(X, y, sample_weight)
 
 
-def load(path: Any) -> SparseRegressor | SparseClassifier:
+def _estimator_of(loaded: Loaded, **parameters: Any) -> SparseRegressor | SparseClassifier | SparseCox:
+    """The estimator that a file's model is one of. What the fit estimated of its loss, it estimates again when fitted anew."""
+    loss, given = loaded.fields["loss"], loaded.fields.get("parameters", {})
+    if loss in ("logistic", "multinomial"):
+        return SparseClassifier(**parameters)
+    if loss == "ordinal":
+        classes = classes_of(loaded)
+        return SparseClassifier(ordinal=True if classes.dtype.kind in "iuf" else classes.tolist(), **parameters)
+    if loss == "cox":
+        return SparseCox(ties=given.get("ties", "efron"), **parameters)
+    names = {of_kernel.replace("_", "-"): name for name, of_kernel in _LOSSES.items()}
+    if "quantile" in given:
+        parameters["quantile"] = given["quantile"]
+    return SparseRegressor(loss=names[loss], **parameters)
+
+
+def load(path: Any) -> SparseRegressor | SparseClassifier | SparseCox:
     """Read a model that :meth:`SparseRegressor.save` or the program has written.
 
     Parameters
@@ -86,8 +102,8 @@ def load(path: Any) -> SparseRegressor | SparseClassifier:
 
     Returns
     -------
-    SparseRegressor or SparseClassifier
-        Fitted, and ready to predict, to the last bit as what was saved. It knows the columns that the model uses:
+    SparseRegressor, SparseClassifier or SparseCox
+        With the loss of the model, fitted, and ready to predict, to the last bit as what was saved. It knows the columns that the model uses:
         frames may have others, in any order, and categories are those of the program's model, as words. Fitted again,
         it is as any other.
 
@@ -108,10 +124,9 @@ def load(path: Any) -> SparseRegressor | SparseClassifier:
     with open(path, "rb") as file:
         loaded = Loaded(os.fspath(path), file.read())
     fields = loaded.fields
-    kind = SparseClassifier if fields["loss"] == "logistic" else SparseRegressor
     missing = "mean" if fields["missing"] == "mean" else "error"
-    model = kind(fields["k"], l2=fields["ridge"], standardize=fields["standardize"], missing=missing)
-    return restore(model, loaded)
+    known = {"l2": fields["ridge"], "standardize": fields["standardize"], "missing": missing}
+    return restore(_estimator_of(loaded, support_size=fields["k"], **known), loaded)
 
 
 def theory(

@@ -317,3 +317,161 @@ def test_a_broken_off_fit_is_not_saved(table, tmp_path):
         model.fit(*table)
     with pytest.raises(ValueError, match="was broken off"):
         model.save(tmp_path / "model.json")
+
+
+# Every loss.
+
+
+def drawn(kind):
+    """Features of which three matter, and a target."""
+    rng = np.random.default_rng(0)
+    X = pandas.DataFrame(rng.normal(size=(240, 6)), columns=list("abcdef"))
+    linear = (0.9 * X["a"] - 0.7 * X["c"] + 0.5 * X["e"]).to_numpy()
+    y = {
+        "numbers": lambda: linear + 0.3 * rng.normal(size=240),
+        "counts": lambda: rng.poisson(np.exp(linear + 1)).astype(float),
+        "amounts": lambda: np.exp(linear + 1) * rng.gamma(2, 0.5, size=240),
+        "grades": lambda: np.digitize(2 * linear + rng.logistic(size=240), [-1.5, 0, 1.5]),
+        "words": lambda: np.array(["low", "mid", "top"])[np.digitize(2 * linear + rng.logistic(size=240), [-1, 1])],
+        "responses": lambda: np.column_stack([linear, -2 * linear]) + rng.normal(size=(240, 2)),
+    }[kind]()
+    return X, y
+
+
+FAMILIES = {
+    "huber": (katoms.SparseRegressor(3, loss="huber"), "numbers"),
+    "quantile": (katoms.SparseRegressor(3, loss="quantile", quantile=0.8), "numbers"),
+    "poisson": (katoms.SparseRegressor(3, loss="poisson"), "counts"),
+    "gamma": (katoms.SparseRegressor(3, loss="gamma"), "amounts"),
+    "negative-binomial": (katoms.SparseRegressor(3, loss="negative_binomial"), "counts"),
+    "multinomial": (katoms.SparseClassifier(3), "words"),
+    "ordinal": (katoms.SparseClassifier(3, ordinal=True), "grades"),
+    "ordinal words": (katoms.SparseClassifier(3, ordinal=["low", "mid", "top"]), "words"),
+    "squares": (katoms.SparseRegressor(3), "responses"),
+}
+
+
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("name", FAMILIES)
+def test_models_of_every_loss_go_through_the_file(tmp_path, name, named):
+    estimator, kind = FAMILIES[name]
+    X, y = drawn(kind)
+    given = X if named else X.to_numpy()
+    model = clone(estimator).fit(given, y)
+    model.save(tmp_path / "model.json")
+    fields = json.loads((tmp_path / "model.json").read_text())
+    assert fields["loss"] == name.split()[0] and fields["schema"] == 3
+    again = katoms.load(tmp_path / "model.json")
+    assert repr(again) == repr(model)
+    assert bits(again.predict(given) if kind != "words" else 0) == bits(model.predict(given) if kind != "words" else 0)
+    assert again.score(given, y) == model.score(given, y)
+    assert again.coef_.ndim == model.coef_.ndim
+    used = model.coef_[..., model.support_]
+    assert bits(again.coef_[..., again.support_]) == bits(used) and bits(again.intercept_) == bits(model.intercept_)
+    assert bits(again.standardized_coef_[..., again.support_]) == bits(model.standardized_coef_[..., model.support_])
+    for attribute in ("dispersion_", "delta_", "smoothing_"):
+        assert getattr(again, attribute, None) == getattr(model, attribute, None)
+    again.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == (tmp_path / "model.json").read_bytes()
+    if named:
+        X.to_csv(tmp_path / "new.csv", index=False)
+    else:
+        np.save(tmp_path / "new.npy", given)
+    told = predicted(tmp_path / "model.json", tmp_path / ("new.csv" if named else "new.npy"))
+    if hasattr(model, "classes_"):
+        assert bits(again.predict_proba(given)) == bits(model.predict_proba(given))
+        assert again.classes_.tolist() == model.classes_.tolist()
+        assert bits(getattr(again, "thresholds_", 0)) == bits(getattr(model, "thresholds_", 0))
+        probabilities = [values for column, values in told.items() if column.startswith("probability_")]
+        assert bits(np.transpose(probabilities)) == bits(model.predict_proba(given))
+        assert told["prediction"] == [str(label) for label in model.predict(given).tolist()]
+    else:
+        columns = [values for column, values in told.items() if column.startswith("prediction")]
+        # NumPy has an exponential of its own.
+        np.testing.assert_allclose(np.squeeze(np.transpose(columns)), model.predict(given), rtol=1e-14)
+
+
+@pytest.mark.parametrize("strata", [None, "words", "numbers"])
+def test_survival_goes_through_the_file(tmp_path, strata):
+    X, y = drawn("numbers")
+    rng = np.random.default_rng(1)
+    times, ends = rng.exponential(np.exp(-y)), rng.exponential(2, size=240)
+    y = np.column_stack([np.minimum(times, ends), times <= ends])
+    labels = {"words": np.array(["u", "v"])[rng.integers(2, size=240)], "numbers": rng.integers(3, 5, size=240)}.get(
+        strata
+    )
+    model = katoms.SparseCox(3, ties="breslow").fit(X, y, strata=labels)
+    model.save(tmp_path / "model.json")
+    again = katoms.load(tmp_path / "model.json")
+    assert repr(again) == repr(model) and again.score(X, y) == model.score(X, y)
+    assert bits(again.predict(X)) == bits(model.predict(X)) and bits(again.unique_times_) == bits(model.unique_times_)
+    arrays = [
+        one.predict_survival_function(X[:9], strata=None if labels is None else labels[:9], return_array=True)
+        for one in (model, again)
+    ]
+    assert bits(arrays[0]) == bits(arrays[1])
+    assert getattr(again, "strata_", np.empty(0)).tolist() == getattr(model, "strata_", np.empty(0)).tolist()
+    X.assign(site="u" if labels is None else labels).to_csv(tmp_path / "new.csv", index=False)
+    options = ["--at", "0.5,1"] + ([] if labels is None else ["--strata", "site"])
+    told = predicted(tmp_path / "model.json", tmp_path / "new.csv", *options)
+    assert bits(told["log_hazard_ratio"]) == bits(model.predict(X))
+    functions = model.predict_survival_function(X, strata=labels)
+    np.testing.assert_allclose(told["survival_0.5"], [one(0.5) for one in functions], rtol=1e-13)
+
+
+PROGRAM = {
+    "poisson": ("counts", "SparseRegressor(support_size=3, loss='poisson')"),
+    "negative-binomial": ("counts", "SparseRegressor(support_size=3, loss='negative_binomial')"),
+    "gamma": ("amounts", "SparseRegressor(support_size=3, loss='gamma')"),
+    "huber": ("numbers", "SparseRegressor(support_size=3, loss='huber')"),
+    "quantile": ("numbers", "SparseRegressor(support_size=3, loss='quantile')"),
+    "ordinal": ("grades", "SparseClassifier(support_size=3, ordinal=True)"),
+    "multinomial": ("words", "SparseClassifier(support_size=3)"),
+}
+
+
+@pytest.mark.parametrize("loss", PROGRAM)
+def test_the_programs_models_of_every_loss_are_python_models(tmp_path, loss):
+    kind, said = PROGRAM[loss]
+    X, y = drawn(kind)
+    X.assign(y=y).to_csv(tmp_path / "data.csv", index=False)
+    program("fit", tmp_path / "data.csv", "--target", "y", "--loss", loss, "-k", "3", "--out", tmp_path / "model.json")
+    model = katoms.load(tmp_path / "model.json")
+    assert repr(model) == said
+    fitted = clone(model).fit(X, y)
+    assert bits(model.coef_) == bits(fitted.coef_[..., fitted.support_]) and model.score(X, y) == fitted.score(X, y)
+    model.save(tmp_path / "again.json")
+    assert json.loads((tmp_path / "again.json").read_text()) == json.loads((tmp_path / "model.json").read_text())
+    if hasattr(model, "classes_"):
+        told = predicted(tmp_path / "model.json", tmp_path / "data.csv")
+        probabilities = [values for name, values in told.items() if name.startswith("probability_")]
+        assert bits(np.transpose(probabilities)) == bits(model.predict_proba(X))
+
+
+def test_the_programs_survival_is_python_survival(tmp_path):
+    X, y = drawn("numbers")
+    rng = np.random.default_rng(1)
+    times, ends = rng.exponential(np.exp(-y)), rng.exponential(2, size=240)
+    frame = X.assign(time=np.minimum(times, ends), event=times <= ends, site=rng.choice(["u", "v"], size=240))
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    asked = ["--time", "time", "--event", "event", "--strata", "site", "-k", "3", "--out", tmp_path / "model.json"]
+    program("fit", tmp_path / "data.csv", *asked)
+    model = katoms.load(tmp_path / "model.json")
+    assert repr(model) == "SparseCox(support_size=3)" and model.strata_.tolist() == ["u", "v"]
+    fitted = katoms.SparseCox(3).fit(X, frame[["time", "event"]], strata=frame["site"])
+    assert bits(model.coef_) == bits(fitted.coef_[fitted.support_])
+    arrays = [one.predict_survival_function(X, strata=frame["site"], return_array=True) for one in (model, fitted)]
+    assert bits(arrays[0]) == bits(arrays[1])
+    told = predicted(tmp_path / "model.json", tmp_path / "data.csv")
+    assert bits(told["log_hazard_ratio"]) == bits(model.predict(X))
+
+
+def test_a_loss_of_ones_own_is_not_saved(table, tmp_path):
+    from katoms.losses import RowLoss
+
+    own = RowLoss(
+        value=lambda y, z: 0.5 * (z - y) ** 2, gradient=lambda y, z: z - y, curvature=lambda y, z: np.ones_like(z)
+    )
+    model = katoms.SparseRegressor(2, loss=own).fit(*table)
+    with pytest.raises(InvalidInputError, match="a loss of your own is not saved"):
+        model.save(tmp_path / "model.json")

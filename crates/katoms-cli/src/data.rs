@@ -6,16 +6,18 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use katoms::Error;
+use katoms::loss::Loss as _;
 use katoms::operator::AnyDesign;
 use katoms::select::Preparation;
 use katoms::set::{AnyAtoms, KSparse};
-use katoms_estimate::{Features, JobLoss, NumberLoss, Response, Values as Observed};
+use katoms_estimate::{Features, JobLoss, Nuisance, Response};
 use katoms_io::{
     Ask, Dataset, DateOrder, Decimal, Genotypes, Loss, MaxUnpacked, Missing, PhenotypeValues, ReadOptions, Source,
     Target, UnknownMembers, Values,
 };
 
 use crate::outputs;
+use crate::response::{ResponseArgs, inferred, name_of, offset};
 use crate::sizes::Sizes;
 use crate::terminal::{Terminal, count};
 
@@ -127,9 +129,8 @@ fn lines(text: &str) -> Result<RangeInclusive<u64>, String> {
 /// What a model is made of.
 #[derive(Debug, Args)]
 pub struct ModelArgs {
-    /// [default: squares, or logistic where the target is a word]
-    #[arg(long, value_enum, help_heading = "Model")]
-    pub loss: Option<Loss>,
+    #[command(flatten)]
+    pub response: ResponseArgs,
     /// No constant in the predictions; columns are then scaled and not centred, since centring them brings one in
     #[arg(long, help_heading = "Model")]
     pub no_intercept: bool,
@@ -143,6 +144,7 @@ pub struct Loaded {
     pub path: PathBuf,
     pub dataset: Dataset,
     pub loss: Loss,
+    pub response: ResponseArgs,
     pub missing: Missing,
     pub na_values: Vec<String>,
     has_group_file: bool,
@@ -210,23 +212,42 @@ impl ReadingArgs {
 }
 
 impl DataArgs {
-    pub fn load(&self, model: &ModelArgs, terminal: &Terminal) -> Result<Loaded> {
+    /// Reads the data; `folds` names the column of folds.
+    pub fn load(&self, model: &ModelArgs, folds: Option<&str>, terminal: &Terminal) -> Result<Loaded> {
+        let response = &model.response;
+        let asked = response.asked(self.target.as_deref())?;
         let mut source = self.reading.read(&self.data, &self.reading.format.options())?;
-        let mut ask = self.ask();
+        let mut ask = self.ask(response);
         if let Source::Genotypes(genotypes) = &mut source {
             read_phenotype(genotypes, &mut ask)?;
             check_phenotype(genotypes, &ask)?;
         }
-        let loss = model.loss.unwrap_or_else(|| natural_loss(&source, &ask));
-        let missing = self.reading.missing(&source);
-        (ask.classes, ask.missing) = (loss == Loss::Logistic, missing);
+        let mut loss = asked.unwrap_or_else(|| natural_loss(&source, &ask));
+        response.check_exposure(loss)?;
+        (ask.loss, ask.missing, ask.folds) = (loss, self.reading.missing(&source), folds.map(str::to_owned));
+        let of_words = matches!(source, Source::Table(_)) && asked.is_none();
+        let missing = ask.missing;
         let mut dataset = Dataset::new(source, &ask)?;
-        if model.loss.is_none() && loss == Loss::Squares {
-            dataset.notes.extend(dataset.target.as_ref().and_then(two_values));
+        if let Some(target) = &dataset.target {
+            if loss == Loss::Multinomial && target.classes.as_ref().is_some_and(|classes| classes.len() == 2) {
+                loss = Loss::Logistic;
+            }
+            let note = match asked {
+                None if loss == Loss::Squares => two_values(target),
+                None if of_words => inferred(loss, target),
+                None => None,
+                Some(loss) => response
+                    .implied()
+                    .filter(|_| response.loss.is_none())
+                    .map(|option| format!("the loss is {}, as {option} is given (--loss {0})", name_of(loss))),
+            };
+            dataset.notes.extend(note);
         }
         dataset.notes.iter().for_each(|note| terminal.say(format!("note: {note}")));
+        dataset.warnings.iter().for_each(|warning| terminal.warn(warning));
         let (path, na_values) = (self.data.clone(), self.reading.format.na_values.clone());
-        Ok(Loaded { path, dataset, loss, missing, na_values, has_group_file: self.groups.is_some() })
+        let (response, has_group_file) = (response.clone(), self.groups.is_some());
+        Ok(Loaded { path, dataset, loss, response, missing, na_values, has_group_file })
     }
 
     pub fn check_outputs(&self, outputs: &[Option<&Path>]) -> Result<()> {
@@ -236,13 +257,15 @@ impl DataArgs {
         outputs::check(&inputs, outputs)
     }
 
-    fn ask(&self) -> Ask {
-        let (target, target_file) = asked_target(self.target.as_deref());
+    fn ask(&self, response: &ResponseArgs) -> Ask {
+        let (target, target_file) = asked_target(response.time.as_deref().or(self.target.as_deref()));
         Ask {
             path: self.data.clone(),
             target,
             target_file,
             weights: self.weights.clone(),
+            order: response.order.clone(),
+            rows: response.columns(),
             always: self.always.clone(),
             drop: self.reading.format.drop.clone(),
             groups: self.groups.clone(),
@@ -285,17 +308,12 @@ fn natural_loss(source: &Source, ask: &Ask) -> Loss {
         Source::Table(table) => {
             let column = table.columns.iter().find(|column| Some(&column.name) == ask.target.as_ref());
             match column.map(|column| &column.values) {
+                Some(Values::Words { levels, .. }) if levels.len() > 2 => Loss::Multinomial,
                 Some(Values::Words { .. }) => Loss::Logistic,
                 _ => Loss::Squares,
             }
         }
         _ => Loss::Squares,
-    }
-}
-
-impl ModelArgs {
-    pub fn preparation(&self, ridge: f64) -> Preparation {
-        Preparation { standardize: !self.no_standardize, intercept: !self.no_intercept, ridge }
     }
 }
 
@@ -307,26 +325,43 @@ impl Loaded {
         }
     }
 
-    fn measure(&self) -> Result<JobLoss> {
+    /// The loss of predictions, with the parameter that a model has found.
+    pub fn measure_at(&self, nuisance: &Nuisance) -> Result<JobLoss> {
+        self.measure_with(&self.response.at(nuisance))
+    }
+
+    /// The loss of predictions, in the units of the data.
+    pub fn measure(&self) -> Result<JobLoss> {
+        self.measure_with(&self.response)
+    }
+
+    fn measure_with(&self, response: &ResponseArgs) -> Result<JobLoss> {
         let target = self.target()?;
         let (values, first) = (target.values.clone(), target.values.first().copied().unwrap_or(0.0));
-        if self.loss == Loss::Squares && values.iter().all(|&v| v == first) {
+        let is_number = !self.loss.has_classes() && self.loss != Loss::Cox;
+        if is_number && values.iter().all(|&v| v == first) {
             let (path, name) = (self.path.display(), &target.name);
             bail!("{path}: the target {name} is {first} in every row, so there is nothing to explain");
         }
-        let weights = self.dataset.weights.clone();
-        let observed = match self.loss {
-            Loss::Squares => Observed::Numbers(NumberLoss::Squares, values),
-            Loss::Logistic => {
-                let labels = values.into_iter().map(|value| value as usize).collect();
-                Observed::Classes { labels, count: 2, ordered: false }
-            }
-        };
-        Ok(Response { values: observed, weights, offset: None }.loss()?)
+        let classes = target.classes.as_ref().map_or(0, Vec::len);
+        let values = response.observed(self.loss, values, classes, &self.dataset.known);
+        let (weights, offset) = (self.dataset.weights.clone(), offset(&self.dataset.known)?);
+        Response { values, weights, offset }.loss().map_err(|error| self.error(error))
+    }
+
+    /// How the data are prepared: as it is asked for, and as the loss needs it.
+    pub fn preparation(&self, model: &ModelArgs, ridge: f64) -> Preparation {
+        // Proportional hazards have no constant, and thresholds take its place.
+        let intercept = !model.no_intercept && !matches!(self.loss, Loss::Cox | Loss::Ordinal);
+        Preparation { standardize: !model.no_standardize, intercept, ridge }
     }
 
     pub fn design(&self, preparation: Preparation) -> Result<AnyDesign<'_>> {
-        Ok(self.dataset.design_for(self.measure()?.loss(), preparation.intercept)?)
+        let measure = self.measure()?;
+        if measure.loss().outputs_per_row() > 1 {
+            return Ok(self.dataset.design()?);
+        }
+        Ok(self.dataset.design_for(measure.loss(), preparation.intercept)?)
     }
 
     pub fn features<'a>(&self, design: &'a AnyDesign<'a>, preparation: Preparation) -> Result<Features<'a>> {

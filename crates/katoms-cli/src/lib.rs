@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`run`] | from the arguments to the exit code |
 //! | `command` | one command a file: its arguments, its work, what it says |
-//! | `data` | arguments about data → a data set |
+//! | `data`, `response` | arguments about data → a data set, and the loss of a model of it |
 //! | `watch`, `work` | progress, Ctrl-C, time limits, checkpoints |
 //! | `terminal` | what is said, where, and how numbers look |
 //! | [`report`] | one HTML file about a fit |
@@ -13,8 +13,10 @@ mod checkpoint;
 mod command;
 mod data;
 mod finish;
+mod judged;
 mod outputs;
 pub mod report;
+mod response;
 mod scores;
 mod sizes;
 mod terminal;

@@ -18,6 +18,7 @@ mod response;
 mod resumed;
 mod running;
 mod scale;
+pub mod score;
 mod threads;
 mod units;
 mod watch;
@@ -31,5 +32,6 @@ pub use features::{Edge, Estimate, Features, FitOptions, Nuisance, PathModel, Pa
 pub use measure::{accuracy, concordance, explained, log_probability, r_squared};
 pub use recovery::{Places, Recovered, Recovery, recover};
 pub use response::{JobLoss, NumberLoss, Response, Values, classes_of_one_row, drawn_folds, offset_of};
+pub use score::{Linear, Measure, auc};
 pub use threads::{cores, threads};
 pub use watch::{Answer, Phase, Progress, Unwatched, Watch};

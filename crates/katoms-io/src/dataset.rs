@@ -6,6 +6,7 @@ mod checksum;
 mod columns;
 pub(crate) mod expected;
 mod frame;
+mod known;
 mod packed;
 mod rows;
 mod storage;
@@ -14,4 +15,7 @@ mod target;
 mod tests;
 pub(crate) mod types;
 
-pub use types::{Ask, Dataset, Expected, Feature, Fingerprint, Group, Missing, Review, Target, UnknownMembers};
+pub use known::{Known, Strata};
+pub use types::{
+    Ask, Dataset, Expected, Feature, Fingerprint, Group, Missing, Review, RowColumns, Target, UnknownMembers,
+};

@@ -30,7 +30,10 @@ mod tests;
 
 pub use allocation::MaxUnpacked;
 pub use column_format::{ColumnFormat, DateFormat, DateOrder, Decimal, NumberFormat};
-pub use dataset::{Ask, Dataset, Expected, Feature, Fingerprint, Group, Missing, Review, Target, UnknownMembers};
+pub use dataset::{
+    Ask, Dataset, Expected, Feature, Fingerprint, Group, Known, Missing, Review, RowColumns, Strata, Target,
+    UnknownMembers,
+};
 pub use day::Day;
 pub use error::Error;
 pub use format::csv_writer::{CsvText, write_csv};
@@ -41,7 +44,7 @@ pub use format::picture::write_png;
 pub use genotypes::{Genotypes, Individual, Phenotype, PhenotypeValues, Variant};
 pub use groups::{GroupFile, read_groups};
 pub use mapped::{Mapped, Stored};
-pub use model::{ClassType, Coefficient, Loss, Model, ModelTarget, Quality, Rival, SCHEMA};
+pub use model::{Baseline, ClassType, Coefficient, Loss, Model, ModelTarget, Parameters, Quality, Rival, SCHEMA};
 pub use problem::Problem;
 pub use read::{files_of, read, read_bytes, read_with_problems};
 pub use save::save;

@@ -2,14 +2,20 @@
 //!
 //! | field | what it holds |
 //! |---|---|
-//! | `schema` | the version of this table: 2 where `formats` or `na_values` hold something, which a program of schema 1 does not know, else 1 |
+//! | `schema` | the version of this table: 3 where there is one of `intercepts`, `parameters`, `thresholds`, `baseline` and `row_columns`, or a loss other than `squares` and `logistic`; 2 where `formats` or `na_values` hold something; else 1. A program of an older schema would predict something else |
 //! | `katoms` | the version of the program that wrote it |
 //! | `command` | the command line that made it |
-//! | `loss` | `squares` or `logistic` |
+//! | `loss` | `squares`, `logistic`, `huber`, `quantile`, `poisson`, `gamma`, `negative-binomial`, `multinomial`, `ordinal` or `cox` |
 //! | `k` | the atoms that were asked for |
-//! | `target` | `name`; `classes`: the names of class 0 and class 1, or null; `class_type`, where it is known what the names stand for: `text`, `integer`, `float` or `bool` |
-//! | `intercept` | the prediction where every feature is 0 |
-//! | `coefficients` | a list of: `name` of the feature, `column` of the file, `level` (for an indicator, else null; `(missing)` stands for a value that is missing), `value` on the scale of the file, `standardized` (for columns of mean 0 and deviation 1), `mean` (what takes the place of a missing value, or null) |
+//! | `target` | `name` (for `cox`: of the times); `classes`: the names of the classes, or null; `class_type`, where it is known what the names stand for: `text`, `integer`, `float` or `bool` |
+//! | `intercept` | the prediction where every feature is 0; of several outputs that of the first |
+//! | `intercepts` | of several outputs (a score for each of more than two classes, or several responses) that of each; else absent |
+//! | `coefficients` | a list of: `name` of the feature, `column` of the file, `level` (for an indicator, else null; `(missing)` stands for a value that is missing), `value` on the scale of the file, `standardized` (for columns of mean 0 and deviation 1), `mean` (what takes the place of a missing value, or null); of several outputs `values` and `standardized_values`, one for each, of which `value` and `standardized` are the first |
+//! | `parameters` | what the loss has besides, or absent: `quantile`, `smoothing`, `delta`, `dispersion`, `ties` (`efron` or `breslow`) |
+//! | `thresholds` | for `ordinal`, else absent: the log-odds of at most class c are the c-th of them less the linear predictor |
+//! | `baseline` | for `cox`, else absent: a list of `stratum` (or null), `times` and `hazards`, the cumulative hazard from each time on where the linear predictor is 0 |
+//! | `stratum_type` | what the names of strata stand for, as `class_type`, or absent |
+//! | `row_columns` | columns that are no features, or absent: `event`, `strata`, `entry`, `offset`, `exposure` |
 //! | `atoms` | the names of the chosen atoms: features, or groups |
 //! | `levels` | for each categorical column of the model its levels; the first is the one that the others are compared with |
 //! | `formats` | for each column of the model, and the target, that holds no plain numbers how it was read: `numbers` with `decimal` (`.` or `,`), `thousands`, `currency`, `percent`, `parentheses` and `time`, or `dates` with `origin` (the day that is 0) and `order` (`dmy`, `mdy` or null) |
@@ -25,8 +31,10 @@
 //! | `data` | `rows`, `columns` and `checksum` of what the fit saw; Python, which keeps no data, leaves the checksum empty |
 //!
 //! The linear predictor of a row is `intercept` + Σ `value`·x, added up in the order of the list; an indicator's x is
-//! 1 where the column has the level. For `squares` it is the prediction, for `logistic` the log-odds of class 1. Every
-//! number keeps its bits through the file.
+//! 1 where the column has the level; an offset and the logarithm of an exposure are added. For `squares`, `huber` and
+//! `quantile` it is the prediction, for `poisson`, `gamma` and `negative-binomial` its logarithm, for `logistic` the log-odds
+//! of class 1, for `multinomial` the score of a class (probabilities are in proportion to their exponentials), for `cox` the
+//! log hazard ratio. Every number keeps its bits through the file.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -35,13 +43,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::column_format::{ColumnFormat, NumberFormat};
 use crate::dataset::expected::unnamed_place;
-use crate::dataset::{Ask, Dataset, Expected, Feature, Fingerprint, Missing};
+use crate::dataset::{Ask, Dataset, Expected, Feature, Fingerprint, Missing, RowColumns};
 use crate::error::{Error, place_and_problem};
 use crate::problem::short;
 use crate::source::{ReadOptions, Source};
 
 /// The newest version of the file that this program reads and writes.
-pub const SCHEMA: u32 = 2;
+pub const SCHEMA: u32 = 3;
 
 /// What a fit leaves behind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -58,10 +66,28 @@ pub struct Model {
     pub k: usize,
     /// What it predicts.
     pub target: ModelTarget,
-    /// The prediction where every feature is 0.
+    /// The prediction where every feature is 0; of several outputs that of the first.
     pub intercept: f64,
+    /// Of several outputs, that of each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub intercepts: Vec<f64>,
     /// The features and their weights.
     pub coefficients: Vec<Coefficient>,
+    /// What the loss has besides.
+    #[serde(default, skip_serializing_if = "Parameters::is_empty")]
+    pub parameters: Parameters,
+    /// Of classes in an order, what lies between them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub thresholds: Vec<f64>,
+    /// The hazards where the linear predictor is 0.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub baseline: Vec<Baseline>,
+    /// What the names of strata stand for, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stratum_type: Option<ClassType>,
+    /// Columns that are no features.
+    #[serde(default, skip_serializing_if = "has_none")]
+    pub row_columns: RowColumns,
     /// The names of the chosen atoms.
     pub atoms: Vec<String>,
     /// The levels of each categorical column of the model, the reference level first.
@@ -93,14 +119,90 @@ pub struct Model {
 }
 
 /// What was minimised.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Loss {
     /// Numbers: least squares
+    #[default]
+    #[cfg_attr(feature = "clap", value(alias = "squared-error"))]
     Squares,
     /// Two classes: logistic regression
     Logistic,
+    /// Numbers with outliers: squares, and beyond a bound in proportion
+    Huber,
+    /// A quantile of numbers, such as the median
+    Quantile,
+    /// Counts
+    Poisson,
+    /// Amounts above 0, whose deviation grows with their mean
+    Gamma,
+    /// Counts that vary more than Poisson's
+    NegativeBinomial,
+    /// More than two classes
+    Multinomial,
+    /// Classes in an order
+    Ordinal,
+    /// Times until an event: proportional hazards
+    Cox,
+}
+
+impl Loss {
+    /// Whether it tells classes apart.
+    pub fn has_classes(self) -> bool {
+        matches!(self, Self::Logistic | Self::Multinomial | Self::Ordinal)
+    }
+
+    /// Whether the logarithm of the mean is linear in the features.
+    pub fn has_log_link(self) -> bool {
+        matches!(self, Self::Poisson | Self::Gamma | Self::NegativeBinomial)
+    }
+}
+
+/// What a loss has besides the target.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Parameters {
+    /// The quantile that is predicted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quantile: Option<f64>,
+    /// The width over which its loss is smoothed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smoothing: Option<f64>,
+    /// From where on residuals are large.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delta: Option<f64>,
+    /// α of the variance μ + αμ² of counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dispersion: Option<f64>,
+    /// How events at the same time are dealt with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ties: Option<String>,
+}
+
+impl Parameters {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    fn numbers(&self) -> [(&'static str, Option<f64>); 4] {
+        let Self { quantile, smoothing, delta, dispersion, .. } = *self;
+        [("quantile", quantile), ("smoothing", smoothing), ("delta", delta), ("dispersion", dispersion)]
+    }
+}
+
+fn has_none(rows: &RowColumns) -> bool {
+    *rows == RowColumns::default()
+}
+
+/// The hazard of rows of a stratum whose linear predictor is 0.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Baseline {
+    /// The stratum, where there are some.
+    pub stratum: Option<String>,
+    /// The times of events, rising.
+    pub times: Vec<f64>,
+    /// The cumulative hazard from each of them on.
+    pub hazards: Vec<f64>,
 }
 
 /// What a model predicts.
@@ -108,8 +210,8 @@ pub enum Loss {
 pub struct ModelTarget {
     /// Its name.
     pub name: String,
-    /// The names of class 0 and class 1.
-    pub classes: Option<[String; 2]>,
+    /// The names of the classes.
+    pub classes: Option<Vec<String>>,
     /// What these names stand for, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class_type: Option<ClassType>,
@@ -141,14 +243,27 @@ pub struct Coefficient {
     pub standardized: f64,
     /// What takes the place of a missing value.
     pub mean: Option<f64>,
+    /// Of several outputs, the weight for each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<f64>,
+    /// The same for columns of mean 0 and deviation 1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub standardized_values: Vec<f64>,
 }
 
 impl Coefficient {
-    /// The weight of the feature at a place of the design; `None` where there is no such place.
-    pub fn new(data: &Dataset, place: usize, value: f64, standardized: f64) -> Option<Self> {
-        let feature = data.features.get(place)?.clone();
-        let mean = data.means.as_ref().and_then(|m| m.get(place)).copied();
-        Some(Self { feature, value, standardized, mean })
+    /// A feature with its weight for each output, on the scale of the file and for standardised columns.
+    pub fn new(feature: Feature, mean: Option<f64>, values: Vec<f64>, standardized: Vec<f64>) -> Self {
+        let first = |of: &[f64]| of.first().copied().unwrap_or(0.0);
+        let several = |of: Vec<f64>| if of.len() > 1 { of } else { Vec::new() };
+        let (value, standardized_value) = (first(&values), first(&standardized));
+        let (values, standardized_values) = (several(values), several(standardized));
+        Self { feature, value, standardized: standardized_value, mean, values, standardized_values }
+    }
+
+    /// Its weight for an output.
+    pub fn of_output(&self, output: usize) -> f64 {
+        self.values.get(output).copied().unwrap_or(self.value)
     }
 }
 
@@ -185,9 +300,21 @@ pub struct Rival {
 }
 
 impl Model {
-    /// The version of a file with these fields. A program that knows nothing of them would predict something else.
-    pub fn schema_for(formats: &BTreeMap<String, ColumnFormat>, na_values: &[String]) -> u32 {
-        if formats.is_empty() && na_values.is_empty() { 1 } else { SCHEMA }
+    /// The same with the version of a file that has its fields: a program that knows nothing of them would predict something
+    /// else.
+    pub fn with_schema(self) -> Self {
+        let is_plain = matches!(self.loss, Loss::Squares | Loss::Logistic) && self.intercepts.is_empty();
+        let schema = match () {
+            () if !is_plain || !has_none(&self.row_columns) => 3,
+            () if !self.formats.is_empty() || !self.na_values.is_empty() => 2,
+            () => 1,
+        };
+        Self { schema, ..self }
+    }
+
+    /// The number of linear predictors of a row.
+    pub fn outputs(&self) -> usize {
+        self.intercepts.len().max(1)
     }
 
     /// The file's text.
@@ -237,24 +364,60 @@ impl Model {
         let of_quality = quality.clone().flat_map(|q| [q.stationarity, q.gap]).flatten();
         let of_rivals = quality.flat_map(|q| &q.rivals).map(|r| r.rise);
         let single = [("intercept", self.intercept), ("ridge", self.ridge), ("objective", self.objective)];
+        let of_parameters = self.parameters.numbers().into_iter().filter_map(|(name, value)| Some((name, value?)));
+        let hazards = self.baseline.iter().flat_map(|one| one.times.iter().chain(&one.hazards));
+        let lists = self.intercepts.iter().map(|&v| ("intercepts", v));
+        let lists = lists.chain(self.thresholds.iter().map(|&v| ("thresholds", v)));
+        let lists = lists.chain(hazards.map(|&v| ("baseline", v)));
         let of_fields = single.into_iter().chain(of_quality.chain(of_rivals).map(|v| ("quality", v)));
-        if let Some((name, value)) = of_fields.into_iter().find(|(_, v)| !v.is_finite()) {
+        let mut of_fields = of_fields.chain(of_parameters).chain(lists);
+        if let Some((name, value)) = of_fields.find(|(_, v)| !v.is_finite()) {
             return Err(format!("`{name}` is {value}; it must be finite"));
         }
         let mut names = std::collections::HashSet::new();
         for c in &self.coefficients {
-            let numbers = [Some(c.value), Some(c.standardized), c.mean];
-            if let Some(value) = numbers.into_iter().flatten().find(|v| !v.is_finite()) {
-                return Err(format!("the coefficient of \"{}\" is {value}; it must be finite", short(&c.feature.name)));
+            let name = short(&c.feature.name);
+            let lists = c.values.iter().chain(&c.standardized_values).copied();
+            let numbers = [Some(c.value), Some(c.standardized), c.mean].into_iter().flatten().chain(lists);
+            if let Some(value) = numbers.into_iter().find(|v| !v.is_finite()) {
+                return Err(format!("the coefficient of \"{name}\" is {value}; it must be finite"));
+            }
+            let (found, wanted) = (c.values.len(), self.intercepts.len());
+            if found != wanted || c.standardized_values.len() != wanted {
+                return Err(format!("\"{name}\" has {found} `values`; there are {wanted} `intercepts`"));
             }
             if !names.insert(&c.feature.name) {
-                return Err(format!("feature \"{}\" is there twice", short(&c.feature.name)));
+                return Err(format!("feature \"{name}\" is there twice"));
             }
         }
-        match (self.loss, &self.target.classes) {
-            (Loss::Logistic, None) => Err("`loss` is logistic and `target` has no `classes`".into()),
-            (Loss::Squares, Some(_)) => Err("`loss` is squares and `target` has `classes`".into()),
-            _ => Ok(()),
+        self.check_shapes()
+    }
+
+    /// Whether classes, thresholds and hazards are those of the loss.
+    fn check_shapes(&self) -> Result<(), String> {
+        let (loss, outputs) = (self.loss, self.outputs());
+        let name = serde_json::to_value(loss).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default();
+        let classes = self.target.classes.as_ref().map(Vec::len);
+        match (loss, classes) {
+            (_, None) if loss.has_classes() => return Err(format!("`loss` is {name} and `target` has no `classes`")),
+            (_, Some(_)) if !loss.has_classes() => return Err(format!("`loss` is {name} and `target` has `classes`")),
+            (Loss::Logistic, Some(n)) if n != 2 => {
+                return Err(format!("`loss` is {name}, and there are {n} `classes`"));
+            }
+            (Loss::Ordinal, Some(n)) if self.thresholds.len() + 1 != n => {
+                return Err(format!("there are {n} `classes` and {} `thresholds`", self.thresholds.len()));
+            }
+            (Loss::Multinomial, Some(n)) if outputs != n => {
+                return Err(format!("there are {n} `classes` and {outputs} `intercepts`"));
+            }
+            _ => {}
+        }
+        if outputs > 1 && !matches!(loss, Loss::Multinomial | Loss::Squares) {
+            return Err(format!("`loss` is {name}, and there are several `intercepts`"));
+        }
+        match self.baseline.iter().find(|one| one.times.len() != one.hazards.len()) {
+            Some(one) => Err(format!("`baseline` has {} `times` and {} `hazards`", one.times.len(), one.hazards.len())),
+            None => Ok(()),
         }
     }
 
@@ -269,6 +432,7 @@ impl Model {
             unnamed_columns: self.unnamed_columns,
             target: Some(self.target.name.clone()),
             classes: self.target.classes.clone(),
+            rows: self.row_columns.clone(),
         }
     }
 
@@ -301,13 +465,17 @@ impl Model {
         Dataset::matching(source, &self.expected(), ask)
     }
 
-    /// The linear predictor of each row: the prediction, or for classes the log-odds of class 1. The order of the
-    /// sums is fixed, so that the same model and data give the same bits.
+    /// The linear predictor of each row, without an offset; of several outputs that of all rows for the first, then for the
+    /// second. The order of the sums is fixed, so that the same model and data give the same bits.
     ///
     /// # Errors
     /// When the data lack a feature, or a prediction is no number in double precision.
     pub fn predict(&self, data: &Dataset) -> Result<Vec<f64>, Error> {
-        let mut predictions = vec![self.intercept; data.rows.len()];
+        let rows = data.rows.len();
+        let mut predictions = vec![self.intercept; rows * self.outputs()];
+        for (part, &intercept) in predictions.chunks_mut(rows.max(1)).zip(&self.intercepts) {
+            part.fill(intercept);
+        }
         let places: HashMap<&str, usize> =
             data.features.iter().enumerate().map(|(place, f)| (f.name.as_str(), place)).collect();
         for coefficient in &self.coefficients {
@@ -315,16 +483,18 @@ impl Model {
             let Some(&place) = places.get(name.as_str()) else {
                 return Err(Error::Request(format!("the data lack \"{}\", which the model needs", short(name))));
             };
-            data.add_column(place, coefficient.value, &mut predictions);
+            for (output, part) in predictions.chunks_mut(rows.max(1)).enumerate() {
+                data.add_column(place, coefficient.of_output(output), part);
+            }
         }
         match predictions.iter().position(|prediction| !prediction.is_finite()) {
-            Some(row) => Err(self.overflow(data, &places, row)),
+            Some(at) => Err(self.overflow(data, &places, (at % rows, at / rows))),
             None => Ok(predictions),
         }
     }
 
     /// A prediction that is no number: the part of it that is the largest.
-    fn overflow(&self, data: &Dataset, places: &HashMap<&str, usize>, row: usize) -> Error {
+    fn overflow(&self, data: &Dataset, places: &HashMap<&str, usize>, (row, output): (usize, usize)) -> Error {
         let value = |coefficient: &Coefficient| {
             let mut column = vec![0.0; data.rows.len()];
             if let Some(&place) = places.get(coefficient.feature.name.as_str()) {
@@ -332,10 +502,10 @@ impl Model {
             }
             column[row]
         };
-        let size = |coefficient: &&Coefficient| (coefficient.value * value(coefficient)).abs();
+        let size = |coefficient: &&Coefficient| (coefficient.of_output(output) * value(coefficient)).abs();
         let largest = self.coefficients.iter().max_by(|a, b| size(a).total_cmp(&size(b)));
         let part = largest.map_or_else(String::new, |coefficient| {
-            let (name, weight, value) = (&coefficient.feature.name, coefficient.value, value(coefficient));
+            let (name, weight, value) = (&coefficient.feature.name, coefficient.of_output(output), value(coefficient));
             format!(": \"{name}\" is {value:e} there, and its coefficient in the model is {weight:e}")
         });
         let row = data.rows.get(row).map_or(row, |&row| row + 1);
@@ -354,20 +524,6 @@ impl Model {
             place.into_iter().for_each(|place| data.add_column(place, 1.0, column));
         }
         design
-    }
-
-    /// The probability of class 1 in each row; `None` where there are no classes.
-    ///
-    /// # Errors
-    /// As [`Model::predict`].
-    pub fn probability(&self, data: &Dataset) -> Result<Option<Vec<f64>>, Error> {
-        match self.loss {
-            Loss::Squares => Ok(None),
-            Loss::Logistic => {
-                let odds = self.predict(data)?;
-                Ok(Some(odds.into_iter().map(katoms::loss::Logistic::probability).collect()))
-            }
-        }
     }
 }
 

@@ -20,7 +20,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[pyfunction]
 fn save_model(path: PathBuf, text: &[u8]) -> PyResult<()> {
     let model = Model::from_json(&path, text).map_err(invalid)?;
-    let text = model.to_json().map_err(invalid)?;
+    let text = model.with_schema().to_json().map_err(invalid)?;
     katoms_io::save(&path, text.as_bytes()).map_err(|error| PyOSError::new_err(error.to_string()))
 }
 
@@ -70,8 +70,8 @@ impl ModelFile {
         (&self.path, PyBytes::new(py, &self.text))
     }
 
-    /// The linear predictions for these columns, the columns of the design one after the other, and what a person
-    /// should know of them. Columns are found by the names that they have in the file.
+    /// The linear predictions for these columns (of several outputs those of the first, then those of the second), the columns
+    /// of the design one after the other, and what a person should know of them. Columns are found by the names that they have in the file.
     #[allow(clippy::type_complexity)] // what Python gets
     fn predict<'py>(
         &self,

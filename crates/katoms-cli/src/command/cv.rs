@@ -1,18 +1,23 @@
 //! `katoms cv`: how many features, by cross-validation.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use katoms::Error;
+use katoms::loss::AnyLoss;
 use katoms::select::{Folds, Score, Validated};
-use katoms_estimate::Rule;
-use katoms_io::Loss;
+use katoms_estimate::score::together;
+use katoms_estimate::{Features, Measure, Rule, drawn_folds};
+use katoms_io::{Loss, Target};
 use serde_json::json;
 
 use crate::Ended;
 use crate::data::Loaded;
 use crate::finish::{Choosing, Finished, ModelCommand, fit_chosen};
+use crate::judged::{Judged, Told};
 use crate::sizes::Sizes;
 use crate::terminal::{Terminal, aligned, number};
+use crate::watch::Monitor;
 use crate::words;
 
 /// `katoms cv`.
@@ -20,9 +25,11 @@ use crate::words;
 #[command(after_help = "Examples:
   katoms cv houses.csv --target price
   katoms cv genes.npz --target y -k 0..30 --folds 10 --ridge 0,1,10 --choose 1se --report cv.html
+  katoms cv patients.csv --time days --event died --score c-index --repeats 5
 
 `min` is the size with the least held-out loss; `1se` the smallest whose loss is within one standard error of it: a
-smaller model that predicts about as well. Numbers are judged by the mean squared error (MSE), classes by the log loss.
+smaller model that predicts about as well. What is judged is what a fit minimises, on rows held out: for numbers the mean
+squared error (MSE), for classes the log loss, for counts and times their deviance; --score takes another measure.
 k = 0 is the model without features. Without -k, sizes are tried on a geometric scale from 0 on, further while the
 held-out loss falls, and then between the best one and its neighbours. Without --ridge, ridges are tried that fit the scale
 of the data: 0, 0.01, 0.1 and 1 times the number of rows (for classes 0.001 in place of 0), for columns of variance 1.
@@ -47,6 +54,25 @@ pub struct CvArgs {
     /// What folds are drawn with
     #[arg(long, default_value_t = 0, help_heading = "Model")]
     seed: u64,
+    /// What models are judged by on rows held out; deviance is what a fit minimises
+    #[arg(long, default_value = "deviance", value_parser = measures(), help_heading = "Model")]
+    score: Measure,
+    /// How often folds are drawn; scores are those of all draws together
+    #[arg(long, default_value_t = 1, value_name = "TIMES", value_parser = repeats, help_heading = "Model")]
+    repeats: usize,
+    /// A column that says which rows are held out together, such as patients or years
+    #[arg(long, value_name = "COLUMN", conflicts_with_all = ["folds", "repeats"], help_heading = "Data")]
+    fold_column: Option<String>,
+}
+
+fn measures() -> impl TypedValueParser<Value = Measure> {
+    let measure = |name: String| Measure::named(&name).unwrap_or_default();
+    PossibleValuesParser::new(Measure::NAMES.map(|(name, _)| name)).map(measure)
+}
+
+fn repeats(text: &str) -> Result<usize, String> {
+    let times = text.parse().ok().filter(|times| (1..=1000).contains(times));
+    times.ok_or_else(|| format!("`{text}` must be a whole number from 1 to 1000"))
 }
 
 fn rules() -> impl TypedValueParser<Value = Rule> {
@@ -58,38 +84,44 @@ impl CvArgs {
     pub(super) fn run(&self, terminal: &Terminal) -> Result<Ended> {
         let common = &self.common;
         common.begin(None)?;
-        let loaded = common.load(terminal)?;
-        let design = loaded.design(common.model.preparation(0.0))?;
-        let features = loaded.features(&design, common.model.preparation(0.0))?;
+        let loaded = common.load(self.fold_column.as_deref(), terminal)?;
+        let measure = loaded.measure()?;
+        self.score.check(measure.loss()).map_err(|error| anyhow!("--score {}: {error}", self.score.name()))?;
+        let told = Told::new(loaded.loss, self.score);
+        let design = loaded.design(loaded.preparation(&common.model, 0.0))?;
+        let features = loaded.features(&design, loaded.preparation(&common.model, 0.0))?;
         let sizes = loaded.sizes(self.k.as_ref(), &features, terminal)?;
-        let folds = self.drawn_folds(&loaded)?;
+        let draws = self.drawn_folds(&loaded, measure.loss())?;
         let mut monitor = common.monitor(terminal, "cross-validating", Some(0));
-        let validated = features.cross_validate(sizes.as_deref(), self.ridge.as_deref(), &folds, &mut monitor);
+        let validated = self.validated((&features, measure.loss()), sizes, &draws, &mut monitor);
         let monitor = monitor.next("fitting");
         let validated = validated.map_err(|error| loaded.error(error))?;
-        say_scores(&validated, loaded.loss, terminal);
+        say_scores(&validated, told, terminal);
         let (choice, rule) = match self.choose {
-            Rule::Least => (validated.min(), "least held-out loss"),
-            Rule::OneStandardError => (validated.one_se(), "one standard error"),
+            Rule::Least => (validated.min(), told.chosen()),
+            Rule::OneStandardError => (validated.one_se(), "one standard error".into()),
         };
-        let preparation = common.model.preparation(choice.ridge);
+        let preparation = loaded.preparation(&common.model, choice.ridge);
         let features = loaded.features(&design, preparation)?;
         let start = validated.model(choice).map(|model| (model.coefficients.clone(), model.intercepts.clone()));
         let (estimate, cut) = fit_chosen((&loaded, &features), (choice.atoms, start), monitor, terminal)?;
         let mut finished = Finished::new(&loaded, &features, estimate, (choice.atoms, preparation));
-        finished.chosen_by = Some(format!("{}-fold cross-validation, {rule}", self.folds));
-        finished.validated = validated.score(choice).map(|score| {
-            let held_out = features.held_out(score, &folds).into_iter().map(|(row, linear)| (row, linear[0])).collect();
-            Choosing { validated: &validated, score, held_out }
-        });
+        let times = if self.repeats > 1 { format!(", drawn {} times", self.repeats) } else { String::new() };
+        finished.chosen_by = Some(format!("{}-fold cross-validation{times}, {rule}", draws[0].count()));
+        if let Some(score) = validated.score(choice) {
+            let judge = loaded.measure_at(&finished.estimate.nuisance)?;
+            let held_out = Judged::held_out(judge.loss(), &features, score, &draws[0]);
+            let held_out = held_out.map_err(|error| loaded.error(error))?;
+            finished.validated = Some(Choosing { validated: &validated, score, told, held_out, repeats: draws.len() });
+        }
         let min = validated.min();
         let alike = validated.scores.iter().filter(|score| score.choice.ridge == min.ridge);
         let tried: Vec<usize> = alike.map(|score| score.choice.atoms).collect();
         finished.edge = features.edge(&tried, min.atoms).map(|edge| {
-            words::edge("the least held-out loss is at", &edge, &format!("-k 0..{}", edge.further), "katoms cv")
+            words::edge(&format!("the {} is at", told.chosen()), &edge, &format!("-k 0..{}", edge.further), "katoms cv")
         });
         if common.output.work.json {
-            finished.extra = Some(("cross_validation", json(&loaded, &validated)));
+            finished.extra = Some(("cross_validation", json(&loaded, &validated, told)));
         }
         if !cut.stopped {
             finished.find_selection_frequencies(None, self.seed, &common.output, terminal);
@@ -97,32 +129,73 @@ impl CvArgs {
         Ok(common.ended(finished.deliver(&common.output, terminal)?, validated.complete))
     }
 
-    fn drawn_folds(&self, loaded: &Loaded) -> Result<Folds> {
-        let values = &loaded.target()?.values;
-        let rows = values.len();
+    /// Every size and ridge on the rows that each draw holds out; sizes and ridges are those of the first.
+    fn validated(
+        &self,
+        (features, loss): (&Features<'_>, &AnyLoss),
+        sizes: Option<Vec<usize>>,
+        draws: &[Folds],
+        monitor: &mut Monitor,
+    ) -> Result<Validated, Error> {
+        let (mut sizes, mut ridges) = (sizes, self.ridge.clone());
+        let mut found: Vec<Validated> = Vec::new();
+        for folds in draws {
+            let one = features.cross_validate(sizes.as_deref(), ridges.as_deref(), folds, monitor)?;
+            let one = features.judged_by(self.score, loss, one, folds)?;
+            sizes = Some(one.sizes());
+            ridges = Some(one.best_of_ridges().iter().map(|score| score.choice.ridge).collect());
+            let complete = one.complete;
+            found.push(one);
+            if !complete {
+                break;
+            }
+        }
+        together(found).ok_or(Error::Empty { what: "the list of folds" })
+    }
+
+    fn drawn_folds(&self, loaded: &Loaded, loss: &AnyLoss) -> Result<Vec<Folds>> {
+        if let Some(labels) = &loaded.dataset.known.folds {
+            let column = self.fold_column.as_deref().unwrap_or_default();
+            return Ok(vec![Folds::given(labels.clone()).map_err(|error| anyhow!("--fold-column {column}: {error}"))?]);
+        }
+        let rows = loaded.dataset.rows.len();
         if self.folds < 2 || self.folds > rows {
             bail!("--folds is {}; it must lie between 2 and the {rows} rows of the data", self.folds);
         }
-        Ok(match loaded.loss {
-            Loss::Squares => Folds::random(rows, self.folds, self.seed)?,
-            Loss::Logistic => Folds::stratified(values, self.folds, self.seed)?,
-        })
+        let draw = |seed: usize| drawn_folds(loss, rows, self.folds, self.seed.wrapping_add(seed as u64));
+        let named = |error: Error| match error {
+            Error::LonelyClass { class, .. } => {
+                let what = match &loaded.dataset.target {
+                    Some(Target { classes: Some(classes), .. }) => format!("class {}", classes[class as usize]),
+                    _ if class == 1.0 => "the event".into(),
+                    _ => "being without an event".into(),
+                };
+                anyhow!(
+                    "{}: {what} is in one row only, and a fit that does not see it cannot predict it; join it with another \
+                     class, or leave the row out",
+                    loaded.path.display()
+                )
+            }
+            error => loaded.error(error),
+        };
+        (0..self.repeats).map(|repeat| draw(repeat).map_err(named)).collect()
     }
 }
 
-fn say_scores(validated: &Validated, loss: Loss, terminal: &Terminal) {
+fn say_scores(validated: &Validated, told: Told, terminal: &Terminal) {
     let (min, one_se) = (validated.min(), validated.one_se());
-    terminal.say(table(validated, loss));
+    terminal.say(table(validated, told));
     let best = validated.best_of_ridges();
     let mut with_ridge = String::new();
     if best.len() > 1 {
-        terminal.say(table_of_ridges(&best, loss));
+        terminal.say(table_of_ridges(&best, told));
         with_ridge = format!(" with a ridge of {}", number(min.ridge));
     }
     let (k, fewest, passes) = (min.atoms, one_se.atoms, validated.passes);
     terminal.say(format!(
-        "least held-out loss at k = {k}{with_ridge}; fewest within one standard error: k = {fewest}\n{passes} passes over \
+        "{} at k = {k}{with_ridge}; fewest within one standard error: k = {fewest}\n{passes} passes over \
          the data for all folds and sizes, {:.2} s\n{}",
+        told.chosen(),
         validated.seconds,
         words::FOLD_MODELS
     ));
@@ -131,7 +204,7 @@ fn say_scores(validated: &Validated, loss: Loss, terminal: &Terminal) {
     }
 }
 
-fn table(validated: &Validated, loss: Loss) -> String {
+fn table(validated: &Validated, told: Told) -> String {
     let (min, one_se) = (validated.min(), validated.one_se());
     let row = |score: &Score| {
         let mut marks = Vec::new();
@@ -145,43 +218,43 @@ fn table(validated: &Validated, loss: Loss) -> String {
             marks.push("no features");
         }
         let k = [score.choice.atoms.to_string()].into_iter();
-        k.chain(judged(score, loss)).chain([marks.join(" ")]).collect()
+        k.chain(judged(score, told)).chain([marks.join(" ")]).collect()
     };
-    let head: Vec<&str> = [&["k"], heads(loss), &[""]].concat();
+    let heads = heads(told);
+    let head: Vec<&str> = ["k"].into_iter().chain(heads.iter().map(String::as_str)).chain([""]).collect();
     let alike: Vec<&Score> = validated.scores.iter().filter(|score| score.choice.ridge == min.ridge).collect();
     let has_null = alike.iter().any(|score| score.choice.atoms == 0);
     let scores = (!has_null).then_some(&validated.null).into_iter().chain(alike);
     aligned(&head, &scores.map(row).collect::<Vec<Vec<String>>>())
 }
 
-fn table_of_ridges(best: &[&Score], loss: Loss) -> String {
+fn table_of_ridges(best: &[&Score], told: Told) -> String {
     let row = |score: &&Score| {
         let choice = [number(score.choice.ridge), score.choice.atoms.to_string()];
-        choice.into_iter().chain(judged(score, loss)).collect()
+        choice.into_iter().chain(judged(score, told)).collect()
     };
-    aligned(&[&["ridge", "best k"], heads(loss)].concat(), &best.iter().map(row).collect::<Vec<Vec<String>>>())
+    let heads = heads(told);
+    let head: Vec<&str> = ["ridge", "best k"].into_iter().chain(heads.iter().map(String::as_str)).collect();
+    aligned(&head, &best.iter().map(row).collect::<Vec<Vec<String>>>())
 }
 
-fn heads(loss: Loss) -> &'static [&'static str] {
-    match loss {
-        Loss::Squares => &["held-out MSE", "standard error", "RMSE"],
-        Loss::Logistic => &["held-out log loss", "standard error"],
-    }
+fn heads(told: Told) -> Vec<String> {
+    let root = told.has_root.then(|| "RMSE".to_owned());
+    [format!("held-out {}", told.name), "standard error".into()].into_iter().chain(root).collect()
 }
 
-fn judged(score: &Score, loss: Loss) -> Vec<String> {
-    let numbers = match loss {
-        // The loss is half the mean squared error.
-        Loss::Squares => vec![2.0 * score.mean, 2.0 * score.error, (2.0 * score.mean).sqrt()],
-        Loss::Logistic => vec![score.mean, score.error],
-    };
-    numbers.into_iter().map(number).collect()
+fn judged(score: &Score, told: Told) -> Vec<String> {
+    let root = told.has_root.then(|| told.mean(score.mean).sqrt());
+    [told.mean(score.mean), told.error(score.error)].into_iter().chain(root).map(number).collect()
 }
 
-fn json(loaded: &Loaded, validated: &Validated) -> serde_json::Value {
-    let measure = match loaded.loss {
-        Loss::Squares => "half the mean squared error",
-        Loss::Logistic => "log loss",
+fn json(loaded: &Loaded, validated: &Validated, told: Told) -> serde_json::Value {
+    let measure = match (told.measure, loaded.loss) {
+        (Measure::Deviance, Loss::Squares) => "half the mean squared error",
+        (Measure::Deviance, _) if told.unit == 2.0 => "half the deviance of a row",
+        (Measure::Deviance, _) => told.name,
+        (Measure::Auc | Measure::Concordance, _) => "the opposite of what was asked for, so that less is better",
+        _ => told.words,
     };
     let one = |s: &Score| json!({ "k": s.choice.atoms, "ridge": s.choice.ridge, "mean": s.mean, "error": s.error, "folds": s.folds });
     json!({
@@ -189,6 +262,6 @@ fn json(loaded: &Loaded, validated: &Validated) -> serde_json::Value {
         "best_of_ridges": validated.best_of_ridges().into_iter().map(one).collect::<Vec<_>>(),
         "k_min": validated.min().atoms, "k_1se": validated.one_se().atoms,
         "ridge": validated.min().ridge, "complete": validated.complete, "passes": validated.passes,
-        "seconds": validated.seconds, "loss": loaded.loss, "mean_is": measure,
+        "seconds": validated.seconds, "loss": loaded.loss, "mean_is": measure, "score": told.measure.name(),
     })
 }

@@ -11,6 +11,7 @@ use crate::Ended;
 use crate::checkpoint::{self, Job};
 use crate::data::Loaded;
 use crate::finish::{Finished, ModelCommand, pairs};
+use crate::response::name_of;
 use crate::sizes::Sizes;
 use crate::terminal::Terminal;
 use crate::work::CheckpointArgs;
@@ -20,6 +21,8 @@ use crate::work::CheckpointArgs;
 #[command(after_help = "Examples:
   katoms fit houses.csv --target price -k 5
   katoms fit patients.csv --target died --loss logistic -k 8 --out model.json --report report.html
+  katoms fit claims.csv --target claims --loss poisson --exposure years -k 6
+  katoms fit trial.csv --time days --event died --strata site -k 5 --out model.json
   katoms fit genes.npz --target y -k 10 --groups pathways.gmt --unknown-members skip
   katoms fit X.npy --target y.npy -k 50 --no-intercept --time-limit 60 --checkpoint state.katoms
 
@@ -79,8 +82,8 @@ impl FitArgs {
         let (k, common) = (self.size(terminal)?, &self.common);
         common.begin(self.checkpoint.path())?;
         let mut checkpoint = self.checkpoint.open()?;
-        let loaded = common.load(terminal)?;
-        let preparation = common.model.preparation(self.ridge);
+        let loaded = common.load(None, terminal)?;
+        let preparation = loaded.preparation(&common.model, self.ridge);
         let design = loaded.design(preparation)?;
         let features = loaded.features(&design, preparation)?;
         loaded.check_size(k, &features)?;
@@ -121,7 +124,8 @@ impl FitArgs {
             ("--lambda", self.lambda.map_or_else(|| "by k".into(), |lambda| lambda.to_string())),
             ("--radius", self.radius.map_or_else(|| "by k".into(), |radius| radius.to_string())),
             ("--effort", format!("{:?}", self.effort).to_lowercase()),
-            ("--loss", format!("{:?}", loaded.loss).to_lowercase()),
+            ("--loss", name_of(loaded.loss)),
+            ("its options", loaded.response.settings()),
             ("--ridge", self.ridge.to_string()),
             ("--no-intercept", self.common.model.no_intercept.to_string()),
             ("--no-standardize", self.common.model.no_standardize.to_string()),

@@ -47,8 +47,8 @@ impl PathArgs {
     pub(super) fn run(&self, terminal: &Terminal) -> Result<Ended> {
         let common = &self.common;
         common.begin(None)?;
-        let loaded = common.load(terminal)?;
-        let preparation = common.model.preparation(self.ridge);
+        let loaded = common.load(None, terminal)?;
+        let preparation = loaded.preparation(&common.model, self.ridge);
         let design = loaded.design(preparation)?;
         let features = loaded.features(&design, preparation)?;
         let sizes = loaded.sizes(self.k.as_ref(), &features, terminal)?;
@@ -90,16 +90,19 @@ impl PathArgs {
                 .zip(model.criteria)
                 .map(|((name, _), value)| (name.to_lowercase(), json!(value)))
                 .collect();
-            let coefficients: Vec<_> = model
-                .coefficients
-                .entries()
-                .map(|(j, value)| json!({ "name": loaded.dataset.features[j].name, "value": value }))
-                .collect();
+            let (columns, outputs) = (loaded.dataset.features.len(), model.intercepts.len());
+            let coefficient = |(at, value): (usize, f64)| match outputs {
+                1 => json!({ "name": loaded.dataset.features[at].name, "value": value }),
+                _ => {
+                    json!({ "name": loaded.dataset.features[at % columns].name, "output": at / columns, "value": value })
+                }
+            };
+            let coefficients: Vec<_> = model.coefficients.entries().map(coefficient).collect();
             json!({
                 "k": model.atoms, "loss": model.loss, "explained": 1.0 - model.loss / path.null_loss,
                 "criteria": criteria, "status": words::status_name(model.status),
                 "chosen": model.chosen.iter().map(|&atom| loaded.atom(atom)).collect::<Vec<_>>(),
-                "coefficients": coefficients, "intercept": model.intercepts[0],
+                "coefficients": coefficients, "intercept": model.intercepts.first(), "intercepts": model.intercepts,
             })
         };
         let best: serde_json::Map<String, serde_json::Value> =

@@ -1,5 +1,6 @@
 //! The end of `fit`, `path` and `cv`: a model is printed, saved and reported.
 
+mod family;
 mod measures;
 mod model;
 mod page;
@@ -13,11 +14,11 @@ use katoms::select::{Preparation, Score, Selected, Validated};
 use katoms::space::SparseVec;
 use katoms::{Outcome, Status, Stop};
 use katoms_estimate::{Estimate, Features, FitOptions, PathModels};
-use katoms_io::Loss;
 use serde_json::{Value, json};
 
 use crate::Ended;
 use crate::data::{DataArgs, Loaded, ModelArgs};
+use crate::judged::{Judged, Told};
 use crate::terminal::{Terminal, aligned, number};
 use crate::watch::{self, Cut, Monitor};
 use crate::words;
@@ -69,8 +70,9 @@ impl ModelCommand {
         self.data.check_outputs(&[self.output.out.as_deref(), self.output.report.as_deref(), checkpoint])
     }
 
-    pub fn load(&self, terminal: &Terminal) -> Result<Loaded> {
-        let loaded = self.data.load(&self.model, terminal)?;
+    /// Reads the data; `folds` names the column of folds.
+    pub fn load(&self, folds: Option<&str>, terminal: &Terminal) -> Result<Loaded> {
+        let loaded = self.data.load(&self.model, folds, terminal)?;
         loaded.target()?;
         Ok(loaded)
     }
@@ -103,8 +105,12 @@ pub fn fit_chosen(
 pub struct Choosing<'a> {
     pub validated: &'a Validated,
     pub score: &'a Score,
-    /// Rows and the linear predictions of models that have not seen them.
-    pub held_out: Vec<(usize, f64)>,
+    /// What the score is called.
+    pub told: Told,
+    /// Rows with the predictions of models that have not seen them.
+    pub held_out: Judged,
+    /// How often folds were drawn.
+    pub repeats: usize,
 }
 
 pub struct Finished<'a> {
@@ -187,10 +193,6 @@ impl<'a> Finished<'a> {
         share.is_finite().then_some(share)
     }
 
-    pub fn predictions(&self) -> Vec<f64> {
-        self.features.predictions(self.estimate.coefficients(), &self.estimate.intercepts)
-    }
-
     pub fn quality_in_words(&self) -> Vec<String> {
         let name = |atom: usize| self.loaded.atom(atom).to_owned();
         let quality = self.estimate.outcome.quality.as_ref();
@@ -211,7 +213,7 @@ impl<'a> Finished<'a> {
         if output.work.json {
             let mut all = json!({
                 "model": self.model(terminal)?, "run": self.run(), "notes": self.loaded.dataset.notes,
-                "warnings": self.warnings(),
+                "warnings": self.all_warnings(),
             });
             if let (Some(all), Some((name, extra))) = (all.as_object_mut(), &self.extra) {
                 all.insert((*name).into(), extra.clone());
@@ -225,16 +227,15 @@ impl<'a> Finished<'a> {
     fn warnings(&self) -> Vec<String> {
         let ended = match self.estimate.outcome.status {
             Status::Converged => None,
-            Status::Separated => {
-                let [zero, one] = self.classes().unwrap_or(["the one class", "the other"]);
-                Some(format!(
-                    "complete separation of {one} and {zero} on the rows of the fit: larger coefficients always fit \
-                     better, and these are no estimates; --ridge 1 gives finite ones"
-                ))
-            }
+            Status::Separated => Some(self.separated()),
             status => Some(format!("{}: this is the best model so far", words::status(status))),
         };
         ended.into_iter().chain(self.edge.clone()).collect()
+    }
+
+    /// The same with those that were told as the data were read.
+    fn all_warnings(&self) -> Vec<String> {
+        self.warnings().into_iter().chain(self.loaded.dataset.warnings.clone()).collect()
     }
 
     fn run(&self) -> Value {
@@ -272,15 +273,32 @@ impl<'a> Finished<'a> {
         dataset.groups.as_ref().and(self.atom_of(feature)).map(|atom| self.loaded.atom(atom).to_owned())
     }
 
+    /// Coefficients, those of the features with the largest effects first; of several outputs, those of a feature together.
+    fn by_size(&self) -> Vec<(usize, f64)> {
+        let (columns, outputs) = (self.loaded.dataset.features.len(), self.estimate.intercepts.len());
+        let size = |at: usize| {
+            let of_outputs = (0..outputs).map(|output| output * columns + at % columns);
+            of_outputs.map(|at| self.estimate.standardized.value_at(at).abs()).fold(0.0, f64::max)
+        };
+        let mut order: Vec<(usize, f64)> = self.estimate.coefficients().entries().collect();
+        order.sort_by(|a, b| {
+            size(b.0).total_cmp(&size(a.0)).then((a.0 % columns).cmp(&(b.0 % columns))).then(a.0.cmp(&b.0))
+        });
+        order
+    }
+
     fn text(&self) -> String {
         let dataset = &self.loaded.dataset;
-        let shown = &self.estimate.coefficients();
         let groups = dataset.groups.as_deref();
-        let is_odds = self.loaded.loss == Loss::Logistic;
-        let row = |(j, value): (usize, f64)| {
-            let mut cells = vec![dataset.features[j].name.clone(), number(value)];
-            cells.extend(is_odds.then(|| number(value.exp())));
-            cells.push(number(self.estimate.standardized.value_at(j)));
+        let (ratio, outputs) = (family::ratio(self.loaded.loss), self.outputs());
+        let columns = dataset.features.len();
+        let row = |(at, value): (usize, f64)| {
+            let j = at % columns;
+            let mut cells = vec![dataset.features[j].name.clone()];
+            cells.extend(outputs.get(at / columns).cloned());
+            cells.push(number(value));
+            cells.extend(ratio.map(|_| number(value.exp())));
+            cells.push(number(self.estimate.standardized.value_at(at)));
             cells.extend(groups.map(|_| self.group_of(j).unwrap_or_default()));
             let often = |stability: &Selected| {
                 self.atom_of(j).map_or(String::new(), |atom| format!("{:.0} %", 100.0 * stability.frequencies[atom]))
@@ -288,11 +306,11 @@ impl<'a> Finished<'a> {
             cells.extend(self.stability.as_ref().map(often));
             cells
         };
-        let mut order: Vec<(usize, f64)> = shown.entries().collect();
-        let size = |j: usize| self.estimate.standardized.value_at(j).abs();
-        order.sort_by(|a, b| size(b.0).total_cmp(&size(a.0)).then(a.0.cmp(&b.0)));
-        let mut headings = vec!["feature", "coefficient"];
-        headings.extend(is_odds.then_some("odds ratio"));
+        let order = self.by_size();
+        let mut headings = vec!["feature"];
+        headings.extend((!outputs.is_empty()).then_some("class"));
+        headings.push("coefficient");
+        headings.extend(ratio);
         headings.push("standardised");
         headings.extend(groups.map(|_| "group"));
         headings.extend(self.stability.as_ref().map(|_| "selection frequency"));
@@ -304,13 +322,9 @@ impl<'a> Finished<'a> {
         if order.len() > LISTED {
             text += &format!("  … and {} more\n", order.len() - LISTED);
         }
-        if self.preparation.intercept {
-            text += &format!("  (intercept)  {}\n", number(self.estimate.intercept()));
-        }
+        text += &self.constants();
         let Outcome { passes, reads, seconds, status, .. } = &self.estimate.outcome;
-        if let Some([zero, one]) = self.classes() {
-            text += &format!("\ncoefficients are of the log-odds of {one} (against {zero})\n");
-        }
+        text += &self.coefficients_are().map(|line| format!("\n{line}\n")).unwrap_or_default();
         text += &format!("\n{}\n", self.fit_in_words());
         text += &self.method.map_or(String::new(), |method| format!("{}\n", words::single_run(method)));
         text += &format!("{}: {}, {seconds:.2} s\n", words::status(*status), words::reads(*passes, *reads));

@@ -1,7 +1,11 @@
 //! The model file.
 
+use std::collections::BTreeSet;
+
 use anyhow::Result;
-use katoms_io::{Coefficient, Model, ModelTarget, Quality, Rival};
+use katoms::loss::Ties;
+use katoms_estimate::Nuisance;
+use katoms_io::{Baseline, Coefficient, Model, ModelTarget, Parameters, Quality, Rival, SCHEMA};
 
 use super::Finished;
 use crate::terminal::Terminal;
@@ -11,27 +15,41 @@ impl Finished<'_> {
     pub fn model(&self, terminal: &Terminal) -> Result<Model> {
         let (dataset, estimate) = (&self.loaded.dataset, &self.estimate);
         let target = self.loaded.target()?;
-        let coefficient = |(j, value): (usize, f64)| Coefficient {
-            feature: dataset.features[j].clone(),
-            value,
-            standardized: estimate.standardized.value_at(j),
-            mean: dataset.means.as_ref().map(|means| means[j]),
+        let (columns, outputs) = (dataset.features.len(), estimate.intercepts.len());
+        let coefficient = |j: usize| {
+            let places = || (0..outputs).map(|output| output * columns + j);
+            let values = places().map(|at| estimate.coefficients().value_at(at)).collect();
+            let standardized = places().map(|at| estimate.standardized.value_at(at)).collect();
+            let mean = dataset.means.as_ref().map(|means| means[j]);
+            Coefficient::new(dataset.features[j].clone(), mean, values, standardized)
         };
-        let uses =
-            |column: &str| estimate.coefficients().indices().iter().any(|&j| dataset.features[j].column == column);
-        let is_read = |column: &str| uses(column) || column == target.name;
+        let used: BTreeSet<usize> = estimate.coefficients().indices().iter().map(|at| at % columns).collect();
+        let uses = |column: &str| used.iter().any(|&j| dataset.features[j].column == column);
+        let known = &dataset.known.names;
+        let beside = [&known.event, &known.strata, &known.entry, &known.offset, &known.exposure];
+        let is_beside = |column: &str| beside.iter().any(|name| name.as_deref() == Some(column));
+        let is_read = |column: &str| uses(column) || is_beside(column) || column == target.name;
         let formats = dataset.formats.iter().filter(|(column, _)| is_read(column));
         let formats = formats.map(|(column, format)| (column.clone(), format.clone())).collect();
         let na_values = self.loaded.na_values.clone();
-        Ok(Model {
-            schema: Model::schema_for(&formats, &na_values),
+        let model = Model {
+            schema: SCHEMA,
             katoms: env!("CARGO_PKG_VERSION").into(),
             command: terminal.command.clone(),
             loss: self.loaded.loss,
             k: self.k,
             target: ModelTarget { name: target.name.clone(), classes: target.classes.clone(), class_type: None },
             intercept: estimate.intercept(),
-            coefficients: estimate.coefficients().entries().map(coefficient).collect(),
+            intercepts: if outputs > 1 { estimate.intercepts.clone() } else { Vec::new() },
+            coefficients: used.iter().copied().map(coefficient).collect(),
+            parameters: self.parameters(),
+            thresholds: match &estimate.nuisance {
+                Nuisance::Thresholds(values) => values.clone(),
+                _ => Vec::new(),
+            },
+            baseline: self.baseline(),
+            stratum_type: None,
+            row_columns: dataset.known.names.clone(),
             atoms: estimate.chosen.iter().map(|&atom| self.loaded.atom(atom).into()).collect(),
             levels: dataset
                 .levels
@@ -50,7 +68,36 @@ impl Finished<'_> {
             objective: estimate.outcome.objective,
             quality: estimate.outcome.quality.as_ref().map(|quality| self.quality(quality)),
             data: dataset.fingerprint(),
-        })
+        };
+        Ok(model.with_schema())
+    }
+
+    fn parameters(&self) -> Parameters {
+        let mut parameters = Parameters::default();
+        match &self.estimate.nuisance {
+            Nuisance::Dispersion(value) => parameters.dispersion = Some(*value),
+            Nuisance::Delta(value) => parameters.delta = Some(*value),
+            Nuisance::Smoothing(value) => {
+                (parameters.quantile, parameters.smoothing) = (Some(self.quantile()), Some(*value));
+            }
+            Nuisance::Baseline(_) => {
+                let ties = if self.loaded.response.ties() == Ties::Efron { "efron" } else { "breslow" };
+                parameters.ties = Some(ties.into());
+            }
+            Nuisance::None | Nuisance::Thresholds(_) => {}
+        }
+        parameters
+    }
+
+    fn baseline(&self) -> Vec<Baseline> {
+        let Nuisance::Baseline(strata) = &self.estimate.nuisance else { return Vec::new() };
+        let levels = self.loaded.dataset.known.strata.as_ref().map(|strata| &strata.levels);
+        let one = |of: &katoms::loss::Baseline| Baseline {
+            stratum: of.stratum.zip(levels).map(|(stratum, levels)| levels[stratum].clone()),
+            times: of.times.clone(),
+            hazards: of.hazards.clone(),
+        };
+        strata.iter().map(one).collect()
     }
 
     fn quality(&self, quality: &katoms::driver::Quality) -> Quality {

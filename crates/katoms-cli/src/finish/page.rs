@@ -2,39 +2,39 @@
 
 use katoms::method::Move;
 use katoms::select::{Preparation, Score};
-use katoms_estimate::PathModels;
+use katoms_estimate::{Nuisance, PathModels};
 use katoms_io::Loss;
 
-use super::Finished;
+use super::{Choosing, Finished, family};
+use crate::judged::Judged;
 use crate::report::{
-    Classification, Coefficient, Coefficients, Convergence, CrossValidation, Fact, HeldOutError, Path, PathSize,
-    Regression, Report, RidgeError, Step,
+    Classification, Coefficient, Coefficients, Convergence, CrossValidation, Fact, HeldOutError, ManyClasses, Path,
+    PathSize, Regression, RegressionKind, Report, RidgeError, Risks, Step, Survival,
 };
-use crate::scores::probabilities;
 use crate::terminal::{Terminal, number};
 use crate::words;
 
 impl Finished<'_> {
     pub fn report(&self, terminal: &Terminal) -> Report {
-        let (regression, classification) = match self.loaded.loss {
-            Loss::Squares => (self.regression(), None),
-            Loss::Logistic => (None, self.classification()),
-        };
+        let loss = self.loaded.loss;
+        let is_number = !loss.has_classes() && loss != Loss::Cox;
         let data = self.loaded.dataset.fingerprint();
         Report {
             title: self.title(),
             answer: self.answer(),
             command: terminal.command.clone(),
             version: env!("CARGO_PKG_VERSION").into(),
-            warnings: self.warnings(),
+            warnings: self.all_warnings(),
             question: self.question(),
             certainty: self.certainty(),
             coefficients: Some(self.coefficients()),
             convergence: Some(self.convergence()),
             path: self.path.map(|(path, chosen_by)| self.path(path, chosen_by)),
             cross_validation: self.cross_validation(),
-            regression,
-            classification,
+            regression: is_number.then(|| self.regression()).flatten(),
+            classification: (loss == Loss::Logistic).then(|| self.classification()).flatten(),
+            many_classes: matches!(loss, Loss::Multinomial | Loss::Ordinal).then(|| self.many_classes()).flatten(),
+            survival: (loss == Loss::Cox).then(|| self.survival()),
             completion: None,
             fingerprint: Some(format!("{} rows, {} columns, checksum {}", data.rows, data.columns, data.checksum)),
         }
@@ -55,22 +55,32 @@ impl Finished<'_> {
     fn question(&self) -> Vec<Fact> {
         let dataset = &self.loaded.dataset;
         let target = dataset.target.as_ref();
-        let loss = match self.loaded.loss {
-            Loss::Squares => "least squares",
-            Loss::Logistic => "logistic, two classes",
-        };
         let mut facts = vec![
             Fact::new("Data", self.loaded.path.display().to_string()),
             Fact::new("Rows", dataset.rows.len().to_string()),
             Fact::new("Candidates", format!("{} {}", self.features.candidates(), self.loaded.atoms_are())),
             Fact::new("Target", target.map_or(String::new(), |target| target.name.clone())),
-            Fact::new("Loss", loss),
+            Fact::new("Loss", family::in_words(self.loaded.loss)),
             Fact::new("k", self.k.to_string()),
         ];
         facts.extend(self.chosen_by.iter().map(|rule| Fact::new("Chosen by", rule.clone())));
-        if let Some([zero, one]) = self.classes() {
-            facts.push(Fact::new("Modelled", format!("the probability of {one} (against {zero})")));
+        match (self.loaded.loss, self.classes()) {
+            (Loss::Logistic, [zero, one]) => {
+                facts.push(Fact::new("Modelled", format!("the probability of {one} (against {zero})")));
+            }
+            (Loss::Quantile, _) => facts.push(Fact::new("Modelled", format!("the {} quantile", self.quantile()))),
+            (_, classes) if !classes.is_empty() => facts.push(Fact::new("Classes", classes.join(", "))),
+            _ => {}
         }
+        let columns = &dataset.known.names;
+        let columns = [
+            ("Event", &columns.event),
+            ("Strata", &columns.strata),
+            ("Entry", &columns.entry),
+            ("Offset", &columns.offset),
+            ("Exposure", &columns.exposure),
+        ];
+        facts.extend(columns.into_iter().filter_map(|(name, column)| Some(Fact::new(name, column.clone()?))));
         if self.preparation.ridge > 0.0 {
             facts.push(Fact::new("Ridge", number(self.preparation.ridge)));
         }
@@ -106,6 +116,14 @@ impl Finished<'_> {
                 ),
             ),
         ];
+        let is_parameter = !matches!(estimate.nuisance, Nuisance::Thresholds(_));
+        let capital = |name: String| name[..1].to_uppercase() + &name[1..];
+        facts.extend(
+            self.besides()
+                .into_iter()
+                .filter(|_| is_parameter)
+                .map(|(name, value)| Fact::new(capital(name), number(value))),
+        );
         let quality = self.quality_in_words();
         facts.extend((!quality.is_empty()).then(|| Fact::new("Quality", quality.join("; "))));
         if let Some(stability) = &self.stability {
@@ -121,24 +139,27 @@ impl Finished<'_> {
     fn coefficients(&self) -> Coefficients {
         let dataset = &self.loaded.dataset;
         let ties = self.estimate.outcome.quality.as_ref().map_or(&[][..], |quality| &quality.near_ties);
-        let row = |(j, value): (usize, f64)| {
+        let (outputs, columns) = (self.outputs(), dataset.features.len());
+        let row = |(at, value): (usize, f64)| {
+            let j = at % columns;
             let atom = self.atom_of(j);
+            let name = &dataset.features[j].name;
             let rivals =
                 ties.iter().filter(|tie| Some(tie.inside) == atom).map(|tie| self.loaded.atom(tie.outside).into());
             Coefficient {
-                name: dataset.features[j].name.clone(),
+                name: outputs.get(at / columns).map_or_else(|| name.clone(), |class| format!("{name} → {class}")),
                 group: self.group_of(j),
                 value,
-                standardised: Some(self.estimate.standardized.value_at(j)),
+                standardised: Some(self.estimate.standardized.value_at(at)),
                 chosen_share: self.stability.as_ref().zip(atom).map(|(stability, atom)| stability.frequencies[atom]),
                 rivals: rivals.collect(),
             }
         };
         Coefficients {
             rows: self.estimate.coefficients().entries().map(row).collect(),
-            intercept: self.preparation.intercept.then_some(self.estimate.intercept()),
+            intercept: (self.preparation.intercept && outputs.is_empty()).then_some(self.estimate.intercept()),
             half_samples: self.stability.as_ref().map(|stability| stability.samples),
-            log_odds_of: self.classes().map(|[_, one]| one.into()),
+            scale: self.scale(),
         }
     }
 
@@ -176,7 +197,8 @@ impl Finished<'_> {
         };
         let explained_name = match self.loaded.loss {
             Loss::Squares => "R²",
-            Loss::Logistic => "deviance explained",
+            Loss::Huber | Loss::Quantile => "loss explained",
+            _ => "deviance explained",
         };
         let has_null = path.models.iter().any(|model| model.atoms == 0);
         let models = (!has_null).then_some(&path.null).into_iter().chain(&path.models);
@@ -189,23 +211,20 @@ impl Finished<'_> {
     }
 
     fn cross_validation(&self) -> Option<CrossValidation> {
-        let validated = self.validated.as_ref()?.validated;
+        let Choosing { validated, told, repeats, .. } = self.validated.as_ref()?;
         let (min, one_se) = (validated.min(), validated.one_se());
-        let is_square = self.loaded.loss == Loss::Squares;
-        // The loss of squares is half the mean squared error.
-        let (measure, unit) = if is_square { ("mean squared error", 2.0) } else { ("log loss", 1.0) };
         let size = |score: &Score| HeldOutError {
             k: score.choice.atoms,
-            mean: unit * score.mean,
-            error: unit * score.error,
-            rmse: is_square.then(|| (unit * score.mean).sqrt()),
+            mean: told.mean(score.mean),
+            error: told.error(score.error),
+            rmse: told.has_root.then(|| told.mean(score.mean).sqrt()),
         };
         // Under several ridges the curve is that of the chosen one.
         let alike = validated.scores.iter().filter(|score| score.choice.ridge == min.ridge);
         let ridges = validated.best_of_ridges();
         let ridge = |&score: &&Score| RidgeError { ridge: score.choice.ridge, best: size(score) };
         Some(CrossValidation {
-            measure: measure.into(),
+            measure: told.words.into(),
             folds: validated.scores.first().map_or(0, |score| score.folds.len()),
             sizes: alike.map(size).collect(),
             ridge: min.ridge,
@@ -214,19 +233,58 @@ impl Finished<'_> {
             k_min: min.atoms,
             k_1se: one_se.atoms,
             chosen: Some(self.k),
-            remark: format!("Note: {}.", words::FOLD_MODELS),
+            remark: match repeats {
+                1 => format!("Note: {}.", words::FOLD_MODELS),
+                _ => format!(
+                    "Note: {}. Folds were drawn {repeats} times; charts of rows held out are those of the first draw.",
+                    words::FOLD_MODELS
+                ),
+            },
+            larger_is_better: told.measure.is_better_when_larger(),
         })
     }
 
+    /// Something of rows held out, and of those of the fit.
+    fn both<T>(&self, of: impl Fn(&Judged) -> Option<T>) -> [Option<T>; 2] {
+        [self.held_out_rows().and_then(&of), self.fitted_rows().as_ref().and_then(&of)]
+    }
+
     fn regression(&self) -> Option<Regression> {
-        let target = self.loaded.dataset.target.as_ref()?.name.clone();
-        Some(Regression { target, held_out: self.held_out_rows(), fitted: self.fitted_rows() })
+        let [held_out, fitted] = self.both(Judged::numbers);
+        let kind = match self.loaded.loss {
+            Loss::Quantile => RegressionKind::Quantile(self.quantile()),
+            loss if loss.has_log_link() => RegressionKind::Mean,
+            _ => RegressionKind::Number,
+        };
+        let target = self.target().to_owned();
+        Some(Regression { target, kind, explained: self.both(Judged::explained), held_out, fitted })
     }
 
     fn classification(&self) -> Option<Classification> {
-        let target = self.loaded.dataset.target.as_ref()?.name.clone();
-        let [negative, positive] = self.classes()?.map(str::to_owned);
-        let [held_out, fitted] = [self.held_out_rows(), self.fitted_rows()].map(|rows| rows.map(probabilities));
+        let [negative, positive] = self.classes() else { return None };
+        let [held_out, fitted] = self.both(Judged::two_classes);
+        let (target, positive, negative) = (self.target().to_owned(), positive.clone(), negative.clone());
         Some(Classification { target, positive, negative, held_out, fitted })
+    }
+
+    fn many_classes(&self) -> Option<ManyClasses> {
+        let [held_out, fitted] = self.both(Judged::classes);
+        let thresholds = match &self.estimate.nuisance {
+            Nuisance::Thresholds(values) => values.clone(),
+            _ => Vec::new(),
+        };
+        let (target, names) = (self.target().to_owned(), self.classes().to_vec());
+        Some(ManyClasses { target, names, thresholds, held_out, fitted })
+    }
+
+    fn survival(&self) -> Survival {
+        // Curves of rows that were not seen from the start would need their entries.
+        let known = &self.loaded.dataset.known;
+        let whole = |risks: Risks| match known.entries {
+            Some(_) => Risks { concordance: risks.concordance, ..Risks::default() },
+            None => risks,
+        };
+        let [held_out, fitted] = self.both(Judged::risks).map(|risks| risks.map(whole));
+        Survival { target: self.target().to_owned(), held_out, fitted }
     }
 }

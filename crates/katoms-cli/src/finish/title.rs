@@ -1,7 +1,5 @@
 //! What a model says in a line.
 
-use katoms_io::Loss;
-
 use super::{Choosing, Finished};
 use crate::terminal::{count, number};
 
@@ -20,22 +18,8 @@ impl Finished<'_> {
         format!("{chosen} of {all} {} {verb} {}", self.loaded.atoms_are(), self.target())
     }
 
-    pub(super) fn classes(&self) -> Option<[&str; 2]> {
-        let [zero, one] = self.loaded.dataset.target.as_ref()?.classes.as_ref()?;
-        Some([zero, one])
-    }
-
-    fn target(&self) -> &str {
+    pub(super) fn target(&self) -> &str {
         self.loaded.dataset.target.as_ref().map_or("the target", |target| target.name.as_str())
-    }
-
-    pub(super) fn what_none_is(&self) -> &'static str {
-        match (self.loaded.dataset.always.is_empty(), self.preparation.intercept, self.loaded.loss) {
-            (false, ..) => "what is always in",
-            (true, false, _) => "zero",
-            (true, true, Loss::Squares) => "its mean",
-            (true, true, Loss::Logistic) => "the frequencies of its classes",
-        }
     }
 
     /// Where what chose the size says so: that the model is no better than the one without atoms, and why. Who gave the
@@ -55,7 +39,7 @@ impl Finished<'_> {
 
     /// The same by rows held out: the folds are compared pair by pair, and a difference within its standard error is none.
     fn no_better_on_held_out_rows(&self, choosing: &Choosing<'_>, with: &str) -> Option<String> {
-        let Choosing { validated, score, .. } = choosing;
+        let Choosing { validated, score, told, .. } = choosing;
         let least = validated.min().atoms;
         if self.k == 0 {
             let less = format!(" by more than one standard error (k = {least} does by less)");
@@ -66,23 +50,16 @@ impl Finished<'_> {
         let gain = gains.iter().sum::<f64>() / count;
         let square: f64 = gains.iter().map(|one| (one - gain).powi(2)).sum();
         let error = (square / (count * (count - 1.0))).sqrt();
-        let said = |loss: f64| {
-            let (name, value) = self.readable(loss);
-            format!("{name} {}", number(value))
+        // RMSE in place of the mean squared error.
+        let said = |loss: f64| match told.has_root {
+            true => format!("RMSE {}", number(told.mean(loss).sqrt())),
+            false => format!("{} {}", told.name, number(told.mean(loss))),
         };
         let numbers = format!("held-out {} with {with}, {} without", said(score.mean), said(validated.null.mean));
         match () {
             () if gain > error => None,
             () if gain > 0.0 => Some(format!(" by more than one standard error: {numbers}")),
             () => Some(format!(": {numbers}")),
-        }
-    }
-
-    /// A mean loss as people read it: RMSE in place of half the mean squared error.
-    fn readable(&self, loss: f64) -> (&'static str, f64) {
-        match self.loaded.loss {
-            Loss::Squares => ("RMSE", (2.0 * loss).sqrt()),
-            Loss::Logistic => ("log loss", loss),
         }
     }
 }

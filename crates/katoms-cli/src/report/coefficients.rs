@@ -11,8 +11,19 @@ pub struct Coefficients {
     pub intercept: Option<f64>,
     /// The number of half-samples behind the shares, where there are any.
     pub half_samples: Option<usize>,
-    /// The class whose log-odds the coefficients are of, where they are.
-    pub log_odds_of: Option<String>,
+    /// What the coefficients change, where that is not the prediction itself.
+    pub scale: Option<Scale>,
+}
+
+/// What coefficients change.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Scale {
+    /// "the log-odds of “yes”".
+    pub on: String,
+    /// What the exponential of a coefficient is: "odds ratio".
+    pub ratio: Option<String>,
+    /// What is multiplied by it: "the odds of “yes” are".
+    pub multiplied: String,
 }
 
 /// One coefficient.

@@ -42,6 +42,19 @@ pub struct Bin {
     pub observed: f64,
 }
 
+/// A tenth of the rows.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Tenth {
+    /// The number of rows.
+    pub count: usize,
+    /// The mean of the predictions.
+    pub predicted: f64,
+    /// The mean of what was observed.
+    pub observed: f64,
+    /// The standard error of that.
+    pub error: f64,
+}
+
 /// Rows by what they are and what is said of them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Confusion {
@@ -110,12 +123,11 @@ pub fn roc(labels: &[bool], probabilities: &[f64], weights: &[f64]) -> Option<Ro
     let mut order: Vec<usize> = (0..labels.len()).collect();
     order.sort_by(|&a, &b| probabilities[b].total_cmp(&probabilities[a]));
     let mut points = vec![RocPoint { false_positives: 0.0, true_positives: 0.0, threshold: f64::INFINITY }];
-    let (mut above, mut below, mut area) = (0.0, 0.0, 0.0);
-    // Rows of equal probability enter together, so a tie is a slanted edge: half of its box counts.
+    let (mut above, mut below) = (0.0, 0.0);
+    // Rows of equal probability enter together, so a tie is a slanted edge.
     for tied in order.chunk_by(|&a, &b| probabilities[a] == probabilities[b]) {
         let hits = weight.sum(tied.iter().copied().filter(|&i| labels[i]));
         let misses = weight.sum(tied.iter().copied().filter(|&i| !labels[i]));
-        area += misses * (above + 0.5 * hits);
         above += hits;
         below += misses;
         points.push(RocPoint {
@@ -124,12 +136,8 @@ pub fn roc(labels: &[bool], probabilities: &[f64], weights: &[f64]) -> Option<Ro
             threshold: probabilities[tied[0]],
         });
     }
-    Some(Roc { points, auc: area / (positives * negatives) })
-}
-
-/// The area below the ROC. O(n log n).
-pub fn auc(labels: &[bool], probabilities: &[f64], weights: &[f64]) -> Option<f64> {
-    roc(labels, probabilities, weights).map(|roc| roc.auc)
+    let auc = katoms_estimate::auc(labels, probabilities, (!weights.is_empty()).then_some(weights))?;
+    Some(Roc { points, auc })
 }
 
 /// Ten ranges of probability of equal width; those without rows are left out. O(n).
@@ -179,6 +187,52 @@ pub fn r_squared(observed: &[f64], predicted: &[f64], weights: &[f64]) -> Option
     };
     let (left, total) = (squares(&|i| predicted[i]), squares(&|_| mean));
     (total > 0.0 && left.is_finite() && total.is_finite()).then(|| 1.0 - left / total)
+}
+
+/// The weighted share of rows that are below their prediction. O(n).
+pub fn share_below(observed: &[f64], predicted: &[f64], weights: &[f64]) -> Option<f64> {
+    let weight = Weights::new(weights, predicted, observed.len())?;
+    let rows = 0..observed.len();
+    Some(weight.sum(rows.clone().filter(|&i| observed[i] <= predicted[i])) / weight.sum(rows))
+}
+
+/// Ten groups of rows of about the same number, by rising predictions, with the mean of what is predicted and of what was
+/// observed. Rows of equal predictions may be in two. O(n log n).
+pub fn tenths(observed: &[f64], predicted: &[f64], weights: &[f64]) -> Option<Vec<Tenth>> {
+    let weight = Weights::new(weights, predicted, observed.len())?;
+    let mut order: Vec<usize> = (0..observed.len()).collect();
+    order.sort_by(|&a, &b| predicted[a].total_cmp(&predicted[b]));
+    let one = |rows: &[usize]| {
+        let total = weight.sum(rows.iter().copied());
+        let mean = |of: &[f64]| rows.iter().map(|&i| weight.of(i) * of[i]).sum::<f64>() / total;
+        let (predicted, observed_mean) = (mean(predicted), mean(observed));
+        let square: f64 =
+            rows.iter().map(|&i| weight.of(i) * (observed[i] - observed_mean).powi(2)).sum::<f64>() / total;
+        let error = (square / rows.len() as f64).sqrt();
+        (total > 0.0).then_some(Tenth { count: rows.len(), predicted, observed: observed_mean, error })
+    };
+    let ends: Vec<usize> = (0..=10).map(|tenth| tenth * order.len() / 10).collect();
+    Some(ends.windows(2).filter(|end| end[0] < end[1]).filter_map(|end| one(&order[end[0]..end[1]])).collect())
+}
+
+/// The share of rows without an event until each time of one (Kaplan and Meier), from (0, 1) on. O(n log n).
+pub fn kaplan_meier(times: &[f64], events: &[bool], weights: &[f64]) -> Option<Vec<(f64, f64)>> {
+    let weight = Weights::new(weights, times, events.len())?;
+    let mut order: Vec<usize> = (0..times.len()).collect();
+    order.sort_by(|&a, &b| times[a].total_cmp(&times[b]));
+    let (mut at_risk, mut share) = (weight.sum(0..times.len()), 1.0);
+    let mut curve = vec![(0.0, 1.0)];
+    for tied in order.chunk_by(|&a, &b| times[a] == times[b]) {
+        let gone = weight.sum(tied.iter().copied().filter(|&i| events[i]));
+        if gone > 0.0 {
+            share *= 1.0 - gone / at_risk;
+            curve.push((times[tied[0]], share));
+        }
+        at_risk -= weight.sum(tied.iter().copied());
+    }
+    let last = order.last().map_or(0.0, |&i| times[i]);
+    curve.push((last, share));
+    Some(curve)
 }
 
 /// A summary of observed − predicted. O(n log n).

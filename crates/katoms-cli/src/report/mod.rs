@@ -21,12 +21,14 @@ mod coefficients;
 pub mod diagnostics;
 mod entry;
 mod figures;
+mod outcomes;
 mod page;
 mod parts;
 mod predictions;
 mod tables;
 
-pub use coefficients::{Coefficient, Coefficients};
+pub use coefficients::{Coefficient, Coefficients, Scale};
+pub use outcomes::{Classes, ManyClasses, Risks, Survival};
 
 use serde::Serialize;
 
@@ -59,6 +61,10 @@ pub struct Report {
     pub regression: Option<Regression>,
     /// Predicted probabilities beside the truth.
     pub classification: Option<Classification>,
+    /// Predicted probabilities of more than two classes beside the truth.
+    pub many_classes: Option<ManyClasses>,
+    /// Predicted risks beside times.
+    pub survival: Option<Survival>,
     /// A matrix that was filled in.
     pub completion: Option<Completion>,
     /// What identifies the data: a hash, the number of rows and columns.
@@ -169,9 +175,19 @@ pub struct CrossValidation {
     pub chosen: Option<usize>,
     /// What a reader should know of how it was done.
     pub remark: String,
+    /// Whether more of the measure is better, as of AUC.
+    pub larger_is_better: bool,
 }
 
 impl CrossValidation {
+    fn best_word(&self) -> &'static str {
+        match (self.larger_is_better, self.measure.as_str()) {
+            (true, "AUC") => "largest AUC",
+            (true, _) => "largest",
+            (false, _) => "least error",
+        }
+    }
+
     fn with_null(&self) -> Vec<HeldOutError> {
         let absent = self.null.filter(|null| self.sizes.iter().all(|size| size.k != null.k));
         absent.into_iter().chain(self.sizes.iter().copied()).collect()
@@ -205,12 +221,29 @@ pub struct RidgeError {
 pub struct Regression {
     /// The name of the target.
     pub target: String,
+    /// What is predicted of it.
+    pub kind: RegressionKind,
+    /// The share of the deviance, of a quantile of the pinball loss, that is explained: of rows held out, and of the fit.
+    pub explained: [Option<f64>; 2],
     /// Rows that the fit behind a prediction has not seen.
     #[serde(skip)]
     pub held_out: Option<Predictions>,
     /// Rows of the fit: the page says that new ones will be predicted less well.
     #[serde(skip)]
     pub fitted: Option<Predictions>,
+}
+
+/// What is predicted of a number.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RegressionKind {
+    /// The number itself.
+    #[default]
+    Number,
+    /// Its mean, of a count or an amount.
+    Mean,
+    /// A quantile.
+    Quantile(f64),
 }
 
 /// Numbers beside the truth, row by row.

@@ -3,6 +3,7 @@
 use katoms_charts::page::{STYLE, fill};
 use serde::Serialize;
 
+use super::outcomes::{ManyClassesPart, SurvivalPart};
 use super::parts::{CoefficientsPart, CompletionPart, ConvergencePart, PathPart, ValidationPart};
 use super::predictions::{Both, ClassificationPart, Measured, RegressionPart};
 use super::{Fact, Report};
@@ -27,6 +28,9 @@ struct Page<'a> {
     validation: Option<ValidationPart>,
     regression: Option<RegressionPart>,
     classification: Option<ClassificationPart>,
+    many_classes: Option<ManyClassesPart>,
+    survival: Option<SurvivalPart>,
+    best: &'static str,
     completion: Option<CompletionPart>,
     data: String,
 }
@@ -47,6 +51,12 @@ impl<'a> Page<'a> {
             validation: report.cross_validation.as_ref().and_then(ValidationPart::new),
             regression: report.regression.as_ref().and_then(|part| RegressionPart::new(part, &measured)),
             classification: report.classification.as_ref().and_then(|part| ClassificationPart::new(part, &measured)),
+            many_classes: report.many_classes.as_ref().and_then(ManyClassesPart::new),
+            survival: report.survival.as_ref().and_then(SurvivalPart::new),
+            best: match &report.cross_validation {
+                Some(validation) if validation.larger_is_better => "largest",
+                _ => "least",
+            },
             completion: report.completion.as_ref().map(CompletionPart::new),
             data: to_json(report, &measured),
         }
@@ -55,8 +65,11 @@ impl<'a> Page<'a> {
 
 fn measured(report: &Report) -> Both {
     if let Some(part) = &report.regression {
-        let [held_out, fitted] = [&part.held_out, &part.fitted].map(|rows| rows.as_ref().map(Measured::numbers));
-        return Both { held_out, fitted };
+        let of = |rows: &Option<super::Predictions>, explained: Option<f64>| {
+            rows.as_ref().map(|rows| Measured::numbers(rows, part.kind, explained))
+        };
+        let [held_out, fitted] = part.explained;
+        return Both { held_out: of(&part.held_out, held_out), fitted: of(&part.fitted, fitted) };
     }
     let part = report.classification.as_ref();
     let rows = part.map(|part| [&part.held_out, &part.fitted].map(|rows| rows.as_ref().map(Measured::classes)));

@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 
-use super::coefficients::Unit;
+use super::coefficients::{Scale, Unit};
 use super::figures::{self, Figure, Place};
 use super::tables::{self, Table};
 use super::{Coefficients, Completion, Convergence, CrossValidation, Path};
@@ -17,7 +17,7 @@ pub(super) struct CoefficientsPart {
     standardised: bool,
     /// How many bars are not drawn.
     more: Option<String>,
-    log_odds_of: Option<String>,
+    scale: Option<Scale>,
     intercept: Option<String>,
     half_samples: Option<String>,
     table: Table,
@@ -31,7 +31,7 @@ impl CoefficientsPart {
             figure: Figure::new(Place::Full, |width| bars::draw(coefficients, width)),
             standardised: coefficients.unit() == Unit::Standardised,
             more: (more > 0).then(|| whole(more)),
-            log_odds_of: coefficients.log_odds_of.clone(),
+            scale: coefficients.scale.clone(),
             intercept: coefficients.intercept.map(long),
             half_samples: coefficients.half_samples.map(whole),
             table: tables::coefficients(coefficients),

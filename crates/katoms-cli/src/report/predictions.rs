@@ -2,15 +2,22 @@
 
 use serde::Serialize;
 
-use super::diagnostics::{self, Bin, Confusion, Residuals, Roc};
+use super::diagnostics::{self, Bin, Confusion, Residuals, Roc, Tenth};
 use super::figures::{self, Figure, Place};
 use super::tables::{self, Measure, Table};
-use super::{Classification, Predictions, Probabilities, Regression};
+use super::{Classification, Predictions, Probabilities, Regression, RegressionKind};
 use katoms_charts::number::{counted, fixed, percent, short};
 
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Measured {
     pub r_squared: Option<f64>,
+    /// The share of the deviance, or of the pinball loss of a quantile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explained: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub share_below: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tenths: Option<Vec<Tenth>>,
     pub residuals: Option<Residuals>,
     pub auc: Option<f64>,
     pub calibration: Option<Vec<Bin>>,
@@ -20,12 +27,19 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    pub(super) fn numbers(rows: &Predictions) -> Self {
+    pub(super) fn numbers(rows: &Predictions, kind: RegressionKind, explained: Option<f64>) -> Self {
         let Predictions { observed, predicted, weights } = rows;
-        Self {
-            r_squared: diagnostics::r_squared(observed, predicted, weights),
-            residuals: diagnostics::residuals(observed, predicted, weights),
-            ..Self::default()
+        let measured = Self { residuals: diagnostics::residuals(observed, predicted, weights), ..Self::default() };
+        match kind {
+            RegressionKind::Number => {
+                Self { r_squared: diagnostics::r_squared(observed, predicted, weights), ..measured }
+            }
+            RegressionKind::Mean => {
+                Self { explained, tenths: diagnostics::tenths(observed, predicted, weights), ..measured }
+            }
+            RegressionKind::Quantile(_) => {
+                Self { explained, share_below: diagnostics::share_below(observed, predicted, weights), ..measured }
+            }
         }
     }
 
@@ -63,8 +77,13 @@ pub(super) struct RegressionPart {
     target: String,
     rows: String,
     is_held_out: bool,
+    /// R² or D², and what it is a share of.
     r_squared: Option<String>,
     r_squared_fitted: Option<String>,
+    name: &'static str,
+    quantile: Option<String>,
+    tenths: Option<Figure>,
+    groups: Option<Table>,
     scatter: Option<Figure>,
     residuals: Option<Figure>,
     quantiles: Option<Figure>,
@@ -76,28 +95,39 @@ impl RegressionPart {
         let shown = regression.held_out.as_ref().or(regression.fitted.as_ref())?;
         let half = |draw: fn(&Predictions, f64) -> Option<String>| Figure::new(Place::Half, |width| draw(shown, width));
         let is_held_out = regression.held_out.is_some();
+        let groups = both.first().and_then(|m| m.tenths.as_deref());
+        let is_mean = regression.kind == RegressionKind::Mean;
         Some(Self {
             target: regression.target.clone(),
             rows: counted(shown.observed.len(), "row"),
             is_held_out,
+            name: if regression.kind == RegressionKind::Number { "R²" } else { "D²" },
+            quantile: match regression.kind {
+                RegressionKind::Quantile(quantile) => Some(percent(quantile)),
+                _ => None,
+            },
+            tenths: groups.and_then(|groups| Figure::new(Place::Half, |width| figures::tenths(groups, width))),
+            groups: groups.map(tables::tenths),
             r_squared: both.first().and_then(r_squared),
             r_squared_fitted: both.fitted.as_ref().filter(|_| is_held_out).and_then(r_squared),
             scatter: half(figures::scatter),
             residuals: half(figures::residuals),
-            quantiles: half(figures::normal_quantiles),
+            quantiles: if is_mean { None } else { half(figures::normal_quantiles) },
             measures: tables::measures(&residual_measures(both)),
         })
     }
 }
 
 fn r_squared(measured: &Measured) -> Option<String> {
-    measured.r_squared.map(|share| if share > -100.0 { fixed(share, 4) } else { short(share) })
+    measured.r_squared.or(measured.explained).map(|share| if share > -100.0 { fixed(share, 4) } else { short(share) })
 }
 
 fn residual_measures(both: &Both) -> Vec<Measure> {
     let of = |name, say: fn(&Residuals) -> String| both.measure(name, move |m| m.residuals.as_ref().map(say));
     let all = [
-        both.measure("R²", r_squared),
+        both.measure("R²", |m| r_squared(m).filter(|_| m.r_squared.is_some())),
+        both.measure("D²", |m| r_squared(m).filter(|_| m.r_squared.is_none())),
+        both.measure("Share of rows below the prediction", |m| m.share_below.map(percent)),
         of("Root mean squared error", |r| short(r.root_mean_square)),
         of("Mean absolute error", |r| short(r.mean_absolute_error)),
         of("Median residual", |r| short(r.quantiles[2])),

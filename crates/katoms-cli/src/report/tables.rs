@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::coefficients::Coefficients;
-use super::diagnostics::Bin;
+use super::diagnostics::{Bin, Tenth};
+use super::outcomes::RiskGroup;
 use super::{Completion, CrossValidation, Path};
 use katoms_charts::number::{long, percent, short, whole};
 use katoms_charts::svg::Tone;
@@ -73,18 +74,20 @@ impl Table {
 
 pub(super) fn coefficients(coefficients: &Coefficients) -> Table {
     let rows = coefficients.sorted();
-    let odds = coefficients.log_odds_of.is_some();
+    let ratio = coefficients.scale.as_ref().and_then(|scale| scale.ratio.as_deref());
+    let (is_ratio, name) = (ratio.is_some(), ratio.unwrap_or_default());
+    let per_deviation = format!("{name} per standard deviation");
     let nonempty = |text: String| (!text.is_empty()).then_some(text);
     let makers: Vec<Maker<'_, &super::Coefficient>> = vec![
         ("feature", "name", Box::new(|c| Some(c.name.clone()))),
         ("group", "name", Box::new(|c| c.group.clone())),
         ("coefficient", "number", Box::new(|c| Some(long(c.value)))),
-        ("odds ratio", "number", Box::new(move |c| odds.then(|| short(c.value.exp())))),
+        (name, "number", Box::new(move |c| is_ratio.then(|| short(c.value.exp())))),
         ("standardised", "number", Box::new(|c| c.standardised.map(short))),
         (
-            "odds ratio per standard deviation",
+            &per_deviation,
             "number",
-            Box::new(move |c| c.standardised.filter(|_| odds).map(|effect| short(effect.exp()))),
+            Box::new(move |c| c.standardised.filter(|_| is_ratio).map(|effect| short(effect.exp()))),
         ),
         ("selection frequency", "number", Box::new(|c| c.chosen_share.map(percent))),
         ("could be replaced by", "name", Box::new(move |c| nonempty(c.rivals.join(", ")))),
@@ -138,7 +141,7 @@ pub(super) fn cross_validation(validation: &CrossValidation) -> Table {
     let mut table = Table::new("size", &sizes, makers);
     let place = |k| sizes.iter().position(|s| s.k == k);
     table.note(place(0), Tone::Other, "no features");
-    table.note(place(validation.k_min), Tone::Other, "least error");
+    table.note(place(validation.k_min), Tone::Other, validation.best_word());
     table.note(place(validation.k_1se), Tone::Other, "within one standard error");
     if let Some(k) = validation.chosen {
         table.note(place(k), Tone::Chosen, "chosen");
@@ -178,6 +181,36 @@ pub(super) fn calibration(bins: &[Bin]) -> Table {
         ("observed", "number", Box::new(|b| Some(percent(b.observed)))),
     ];
     Table { open: false, summary: "Calibration".into(), ..Table::new("range", bins, makers) }
+}
+
+pub(super) fn tenths(tenths: &[Tenth]) -> Table {
+    let makers: Vec<Maker<'_, Tenth>> = vec![
+        ("rows", "number", Box::new(|t| Some(whole(t.count)))),
+        ("mean predicted", "number", Box::new(|t| Some(short(t.predicted)))),
+        ("mean observed", "number", Box::new(|t| Some(short(t.observed)))),
+        ("standard error", "number", Box::new(|t| Some(short(t.error)))),
+    ];
+    Table { open: false, summary: "Calibration".into(), ..Table::new("group", tenths, makers) }
+}
+
+pub(super) fn survival(groups: &[RiskGroup]) -> Table {
+    let makers: Vec<Maker<'_, RiskGroup>> = vec![
+        ("risk", "name", Box::new(|g| Some(g.name.into()))),
+        ("rows", "number", Box::new(|g| Some(whole(g.rows)))),
+        ("events", "number", Box::new(|g| Some(whole(g.events)))),
+        ("median time", "number", Box::new(|g| Some(g.median.map_or_else(|| "not reached".into(), short)))),
+    ];
+    Table { summary: "Thirds of risk".into(), ..Table::new("third", groups, makers) }
+}
+
+pub(super) fn thresholds(names: &[String], thresholds: &[f64]) -> Table {
+    let between: Vec<(String, f64)> =
+        names.windows(2).zip(thresholds).map(|(pair, &at)| (format!("{} | {}", pair[0], pair[1]), at)).collect();
+    let makers: Vec<Maker<'_, (String, f64)>> = vec![
+        ("between", "name", Box::new(|t| Some(t.0.clone()))),
+        ("threshold", "number", Box::new(|t| Some(long(t.1)))),
+    ];
+    Table { summary: "Thresholds".into(), ..Table::new("threshold", &between, makers) }
 }
 
 pub(super) fn ranks(completion: &Completion) -> Table {

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use katoms_cli::report::{
     Classification, Coefficient, Coefficients, Completion, Convergence, CrossValidation, Fact, HeldOutError, Path,
-    PathSize, Picture, Predictions, Probabilities, RankError, Regression, Report, RidgeError, Step,
+    PathSize, Picture, Predictions, Probabilities, RankError, Regression, RegressionKind, Report, RidgeError, Scale,
+    Step,
 };
 
 /// The same numbers on every machine, between −1 and 1.
@@ -85,9 +86,12 @@ pub fn regression() -> Report {
             k_1se: 7,
             chosen: Some(7),
             remark: "The models of the folds come from a faster search.".into(),
+            larger_is_better: false,
         }),
         regression: Some(Regression {
             target: "price".into(),
+            kind: RegressionKind::Number,
+            explained: [None; 2],
             held_out: Some(Predictions {
                 predicted: rows.iter().map(|r| r.0).collect(),
                 observed: rows.iter().map(|r| r.1).collect(),
@@ -139,7 +143,7 @@ fn house_coefficients() -> Coefficients {
         rows: names.split(' ').zip(&values).enumerate().map(row).collect(),
         intercept: Some(-812_345.678),
         half_samples: Some(100),
-        log_odds_of: None,
+        scale: None,
     }
 }
 
@@ -191,7 +195,11 @@ pub fn classification() -> Report {
             rows: (0..17).map(row).collect(),
             intercept: Some(-0.41),
             half_samples: None,
-            log_odds_of: Some("yes".into()),
+            scale: Some(Scale {
+                on: "the log-odds of “yes”".into(),
+                ratio: Some("odds ratio".into()),
+                multiplied: "the odds of “yes” are".into(),
+            }),
         }),
         classification: Some(Classification {
             target: "relapse".into(),

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::columns::{self, Design, MISSING_LEVEL, Part, Pieces};
 use super::frame::{Body, Frame, Opened};
+use super::known::{Columns, Known, Role};
 use super::packed::Selection;
 use super::rows::{Kept, Scan};
 use super::storage::Storage;
@@ -56,16 +57,31 @@ struct Prepared {
     made: Pieces,
     target: Option<Target>,
     weights: Option<Vec<f64>>,
+    known: Known,
     formats: BTreeMap<String, ColumnFormat>,
     misses_values: bool,
     notes: Vec<String>,
+    warnings: Vec<String>,
     problems: Vec<Problem>,
 }
 
 /// The data set that is asked for, or the one that a model expects.
 fn assemble(source: Source, ask: &Ask, expected: Option<&Expected>) -> Result<Dataset, Error> {
-    let Prepared { frame, always, used, rows, made, target, weights, formats, misses_values, mut notes, problems } =
-        prepare(source, ask, expected)?;
+    let Prepared {
+        frame,
+        always,
+        used,
+        rows,
+        made,
+        target,
+        weights,
+        known,
+        formats,
+        misses_values,
+        mut notes,
+        warnings,
+        problems,
+    } = prepare(source, ask, expected)?;
     if !problems.is_empty() {
         return Err(Error::Problems { path: frame.path, problems });
     }
@@ -84,11 +100,13 @@ fn assemble(source: Source, ask: &Ask, expected: Option<&Expected>) -> Result<Da
         features,
         target,
         weights,
+        known,
         groups,
         always,
         rows,
         file_rows,
         notes,
+        warnings,
         means,
         levels,
         formats,
@@ -107,15 +125,17 @@ fn review(source: Source, ask: &Ask) -> Result<Review, Error> {
 
 /// Looks at everything that a fit needs, and goes on where something is wrong.
 fn prepare(source: Source, ask: &Ask, expected: Option<&Expected>) -> Result<Prepared, Error> {
-    let Chosen { mut frame, always, used, target, weights } = choose(source, ask, expected)?;
+    let Chosen { mut frame, always, used, target, weights, mut known } = choose(source, ask, expected)?;
     let beside = [&target, &weights].map(|v| v.as_ref().and_then(|v| v.column));
-    let asked: BTreeSet<usize> = used.iter().copied().chain(beside.into_iter().flatten()).collect();
+    let asked: BTreeSet<usize> =
+        used.iter().copied().chain(beside.into_iter().flatten()).chain(known.places()).collect();
     let (mut notes, mut problems) = (std::mem::take(&mut frame.notes), std::mem::take(&mut frame.problems));
     problems.retain(|p| p.column.is_none_or(|column| asked.contains(&column)));
     let unsound: BTreeSet<usize> = problems.iter().filter_map(|p| p.column).collect();
     let is_sound = |column: usize| !unsound.contains(&column);
     let sound: Vec<usize> = used.iter().copied().filter(|&column| is_sound(column)).collect();
     let [target, weights] = [target, weights].map(|v| v.filter(|v| v.column.is_none_or(is_sound)));
+    known.0.retain(|(_, v)| v.column.is_none_or(is_sound));
     if expected.is_some() {
         leave_out_target(&mut problems, &used, &mut notes);
     }
@@ -127,7 +147,9 @@ fn prepare(source: Source, ask: &Ask, expected: Option<&Expected>) -> Result<Pre
     let scan = Scan::new(&frame, &columns, &mut problems);
     // a model predicts also where the target is missing
     let beside = [target.as_ref().filter(|_| expected.is_none()), weights.as_ref()];
-    let kept = Kept { frame: &frame, columns: &columns, scan: &scan, beside, ask };
+    let needed = known.0.iter().filter(|(role, _)| expected.is_none() || *role != Role::Event);
+    let needed = needed.map(|(role, vector)| (*role, vector)).collect();
+    let kept = Kept { frame: &frame, columns: &columns, scan: &scan, beside, known: needed, ask };
     let rows = kept.rows(&mut notes, &mut problems)?;
     let wanted = if expected.is_some() { &used } else { &sound };
     let design = Design { frame: &frame, columns: wanted, rows: &rows, ask, expected };
@@ -138,14 +160,35 @@ fn prepare(source: Source, ask: &Ask, expected: Option<&Expected>) -> Result<Pre
     if made.pieces.is_empty() && expected.is_none() && problems.is_empty() {
         return Err(Error::Request(format!("{}: no column is left to make a model of", frame.path.display())));
     }
+    let mut warnings = Vec::new();
     let target = match (target, expected) {
-        (Some(target), Some(expected)) => Ok(target.into_observed(&rows, expected.classes.as_ref(), &mut notes)),
-        (target, _) => target.map(|v| v.into_target(&frame, &rows, ask)).transpose(),
+        (Some(target), Some(expected)) => Ok(target.into_observed(&rows, expected.classes.as_deref(), &mut notes)),
+        (target, _) => target.map(|v| v.into_target(&frame, &rows, ask, &mut warnings)).transpose(),
     };
     let weights = weights.map(|v| v.into_weights(&frame, &rows)).transpose();
-    let (target, weights) = (collected(target, &frame, &mut problems)?, collected(weights, &frame, &mut problems)?);
+    let (mut target, weights) = (collected(target, &frame, &mut problems)?, collected(weights, &frame, &mut problems)?);
+    if let (Some(_), Some(target)) = (expected, &mut target) {
+        known.leave_out_unknown_events(&rows, &mut target.values);
+    }
+    let times = target.as_ref().map(|target| &target.values[..]).filter(|_| expected.is_none());
+    let known = known.into_known((&frame, &rows), times, &mut notes).map(Some);
+    let known = collected(known, &frame, &mut problems)?.unwrap_or_default();
     let misses_values = scan.found_any();
-    Ok(Prepared { always, used, rows, made, target, weights, formats, misses_values, notes, problems, frame })
+    Ok(Prepared {
+        always,
+        used,
+        rows,
+        made,
+        target,
+        weights,
+        known,
+        formats,
+        misses_values,
+        notes,
+        warnings,
+        problems,
+        frame,
+    })
 }
 
 /// How columns were read.
@@ -160,6 +203,7 @@ struct Chosen {
     used: Vec<usize>,
     target: Option<Vector>,
     weights: Option<Vector>,
+    known: Columns,
 }
 
 fn choose(source: Source, ask: &Ask, expected: Option<&Expected>) -> Result<Chosen, Error> {
@@ -170,16 +214,23 @@ fn choose(source: Source, ask: &Ask, expected: Option<&Expected>) -> Result<Chos
         None => Vector::target(&mut opened, ask)?,
     };
     let weights = Vector::weights(&mut opened, ask)?;
+    let known = match expected {
+        Some(expected) => Columns::expected(&mut opened, &expected.rows),
+        None => Columns::asked(&mut opened, ask)?,
+    };
     let (mut frame, always) = (opened.frame, opened.always);
     let used = match expected {
         Some(expected) => {
             let places = expected::matched(&frame, expected)?;
             alleles::orient(&mut frame, expected, places)?
         }
-        None => used_columns(&frame, ask, [&target, &weights].map(|v| v.as_ref().and_then(|v| v.column)))?,
+        None => {
+            let beside = [&target, &weights].into_iter().filter_map(|v| v.as_ref().and_then(|v| v.column));
+            used_columns(&frame, ask, beside.chain(known.places()).collect())?
+        }
     };
     make_categorical(&mut frame, ask, expected.map(|e| (e, used.as_slice())))?;
-    Ok(Chosen { frame, always, used, target, weights })
+    Ok(Chosen { frame, always, used, target, weights, known })
 }
 
 /// What is wrong with the target of a model that predicts is no problem: nothing is scored, and a note says why.
@@ -221,10 +272,10 @@ fn check_names(frame: &Frame, features: &[Feature]) -> Result<(), Error> {
 }
 
 /// The columns that models may have.
-fn used_columns(frame: &Frame, ask: &Ask, taken: [Option<usize>; 2]) -> Result<Vec<usize>, Error> {
+fn used_columns(frame: &Frame, ask: &Ask, taken: Vec<usize>) -> Result<Vec<usize>, Error> {
     let names = Names::new(frame.names.iter().map(String::as_str));
     let mut is_used = vec![true; frame.names.len()];
-    let mut gone: Vec<usize> = taken.into_iter().flatten().collect();
+    let mut gone = taken;
     for list in &ask.drop {
         gone.extend(names.require_list(list, &frame.context("--drop"))?);
     }

@@ -100,7 +100,7 @@ impl Opened {
             PhenotypeValues::Unknown => None,
             PhenotypeValues::Quantitative(numbers) => Some(Values::Numbers(numbers)),
             // a case is the second class, whose probability is modelled
-            PhenotypeValues::CaseControl(is_case) if ask.classes => {
+            PhenotypeValues::CaseControl(is_case) if ask.loss.has_classes() => {
                 let codes = is_case.into_iter().map(|c| c.map(u32::from)).collect();
                 Some(Values::Words { levels: vec!["control".into(), "case".into()], codes })
             }
@@ -108,7 +108,9 @@ impl Opened {
                 is_case.into_iter().map(|c| c.map_or(f64::NAN, |c| f64::from(u8::from(c)))).collect(),
             )),
         };
-        if let (Some((cases, controls)), true, None, None) = (cases, ask.classes, &ask.target, &ask.target_file) {
+        if let (Some((cases, controls)), true, None, None) =
+            (cases, ask.loss.has_classes(), &ask.target, &ask.target_file)
+        {
             notes.push(format!("{}: {}, {}", phenotype.name, counted(cases, "case"), counted(controls, "control")));
         }
         let (rows, columns) = (individuals.len(), variants.len());
@@ -198,11 +200,15 @@ impl Frame {
         Problem::of_column(column, self.column_place(column), problem)
     }
 
+    /// `line 7`, or `row 6` where a file has no lines.
+    pub(super) fn row_place(&self, row: usize) -> String {
+        let line = self.lines.as_ref().and_then(|lines| lines.get(row));
+        line.map_or_else(|| format!("row {}", row + 1), |line| format!("line {line}"))
+    }
+
     /// A problem of a value: `line 7, column 3 (age)`, or `row 6, …` where a file has no lines.
     pub(super) fn problem_at(&self, row: usize, column: usize, problem: String) -> Problem {
-        let line = self.lines.as_ref().and_then(|lines| lines.get(row));
-        let line = line.map_or_else(|| format!("row {}", row + 1), |line| format!("line {line}"));
-        Problem::of_column(column, format!("{line}, {}", self.column_place(column)), problem)
+        Problem::of_column(column, format!("{}, {}", self.row_place(row), self.column_place(column)), problem)
     }
 
     pub(super) fn error(&self, row: usize, column: usize, problem: String) -> Error {

@@ -1,6 +1,7 @@
 //! Missing values: counted, then refused, replaced, or left out with their rows.
 
 use super::frame::{Body, Frame};
+use super::known::Role;
 use super::target::Vector;
 use super::types::{Ask, Missing};
 use crate::error::Error;
@@ -99,6 +100,8 @@ pub(super) struct Kept<'k> {
     pub(super) scan: &'k Scan,
     /// Target and weights.
     pub(super) beside: [Option<&'k Vector>; 2],
+    /// Other columns that are no features.
+    pub(super) known: Vec<(Role, &'k Vector)>,
     pub(super) ask: &'k Ask,
 }
 
@@ -108,15 +111,20 @@ impl Kept<'_> {
         let mut missing: Vec<(&str, usize)> =
             self.columns.iter().zip(&self.scan.counts).map(|(&c, &n)| (self.frame.name(c), n)).collect();
         let in_features = missing.iter().map(|(_, n)| n).sum::<usize>();
-        let without = |row: usize| self.beside.iter().flatten().any(|v| v.is_missing(row));
-        for vector in self.beside.iter().flatten() {
+        let vectors = || self.beside.iter().copied().flatten().chain(self.known.iter().map(|(_, vector)| *vector));
+        let without = |row: usize| vectors().any(|v| v.is_missing(row));
+        let refuses = self.ask.missing == Missing::Refuse;
+        if refuses {
+            problems.extend(self.known.iter().filter_map(|(role, vector)| self.unknown(*role, vector)));
+        }
+        for vector in vectors().take(if refuses { self.beside.iter().flatten().count() } else { usize::MAX }) {
             missing.push((&vector.name, (0..self.frame.rows).filter(|&row| vector.is_missing(row)).count()));
         }
         missing.retain(|(_, n)| *n > 0);
         if missing.is_empty() {
-            return Ok((0..self.frame.rows).collect());
+            return Ok((0..self.frame.rows).filter(|&row| !without(row)).collect());
         }
-        if self.ask.missing == Missing::Refuse {
+        if refuses {
             problems.push(refusal(missing));
             return Ok((0..self.frame.rows).filter(|&row| !without(row)).collect());
         }
@@ -133,7 +141,9 @@ impl Kept<'_> {
         }
         let n_without = gone.iter().filter(|&&row| without(row)).count();
         if n_without > 0 {
-            notes.push(format!("{} without a target or weight left out", counted(n_without, "row")));
+            let others: Vec<&str> = self.known.iter().map(|(role, _)| role.noun()).collect();
+            let others = if others.is_empty() { String::new() } else { format!(", {}", others.join(", ")) };
+            notes.push(format!("{} without a target{others} or weight left out", counted(n_without, "row")));
         }
         if gone.len() > n_without {
             notes.push(format!(
@@ -143,7 +153,7 @@ impl Kept<'_> {
             ));
         }
         if !drops && in_features > 0 {
-            missing.retain(|(name, _)| !self.beside.iter().flatten().any(|v| v.name == *name));
+            missing.retain(|(name, _)| !vectors().any(|v| v.name == *name));
             let values = counted(in_features, "missing value");
             notes.push(format!(
                 "{values} replaced by the column's mean, or for words by a level of their own: {}",
@@ -151,6 +161,19 @@ impl Kept<'_> {
             ));
         }
         Ok(kept)
+    }
+
+    /// That a column which every row must have misses some.
+    fn unknown(&self, role: Role, vector: &Vector) -> Option<Problem> {
+        let mut rows = (0..self.frame.rows).filter(|&row| vector.is_missing(row));
+        let (first, others) = (rows.next()?, rows.count());
+        let others = if others > 0 { format!(", as in {}", counted(others, "other row")) } else { String::new() };
+        let noun = role.noun();
+        let problem = format!("the {noun} is missing{others}; fill it in, or leave such rows out (--missing drop)");
+        Some(match vector.column {
+            Some(column) => self.frame.problem_at(first, column, problem),
+            None => Problem::of_file(format!("{}, value {}: {problem}", vector.name, first + 1)),
+        })
     }
 }
 

@@ -5,9 +5,13 @@ use std::path::{Path, PathBuf};
 use super::frame::{Frame, Opened};
 use super::types::{Ask, Expected, Target};
 use crate::error::Error;
+use crate::model::Loss;
 use crate::names::{Names, counted, listed};
 use crate::source::{Array, ReadOptions, Source};
 use crate::table::Values;
+
+/// Classes by name, each with the places of its rows.
+type Classes = Vec<(String, Vec<usize>)>;
 
 /// A vector beside the design, one value for each row of the file.
 pub(super) struct Vector {
@@ -62,7 +66,7 @@ impl Vector {
     }
 
     /// An array of that name, or a column.
-    fn named(opened: &mut Opened, name: &str, role: &str) -> Result<Self, Error> {
+    pub(super) fn named(opened: &mut Opened, name: &str, role: &str) -> Result<Self, Error> {
         let path = opened.frame.path.clone();
         if let Some(at) = opened.arrays.iter().position(|(n, _)| n == name) {
             let values = single_column(&opened.arrays[at].1).ok_or_else(|| {
@@ -121,7 +125,7 @@ impl Vector {
         Ok(Self { name, values, column: None, own: Some((frame, column)), path: file.into() })
     }
 
-    fn of_length(self, frame: &Frame) -> Result<Self, Error> {
+    pub(super) fn of_length(self, frame: &Frame) -> Result<Self, Error> {
         let n = self.values.len();
         if n == frame.rows {
             return Ok(self);
@@ -154,8 +158,23 @@ impl Vector {
         }
     }
 
+    /// The numbers of some rows, each of them admissible.
+    pub(super) fn numbers_where(
+        &self,
+        frame: &Frame,
+        rows: &[usize],
+        wanted: &str,
+        is_right: impl Fn(f64) -> bool,
+    ) -> Result<Vec<f64>, Error> {
+        let numbers = self.numbers(frame, rows, wanted)?;
+        match rows.iter().zip(&numbers).find(|(_, v)| !is_right(**v)) {
+            Some((&row, v)) => Err(self.error(frame, row, format!("{v}, but {wanted}"))),
+            None => Ok(numbers),
+        }
+    }
+
     /// The numbers of some rows.
-    fn numbers(&self, frame: &Frame, rows: &[usize], wanted: &str) -> Result<Vec<f64>, Error> {
+    pub(super) fn numbers(&self, frame: &Frame, rows: &[usize], wanted: &str) -> Result<Vec<f64>, Error> {
         match &self.values {
             Values::Numbers(numbers) => {
                 let finite = |&row: &usize| match numbers.get(row) {
@@ -174,19 +193,86 @@ impl Vector {
     }
 
     /// The target of some rows.
-    pub(super) fn into_target(self, frame: &Frame, rows: &[usize], ask: &Ask) -> Result<Target, Error> {
-        if !ask.classes {
-            let wanted = "squares need a target of finite numbers (for two classes: --loss logistic)";
-            let values = self.numbers(frame, rows, wanted)?;
+    pub(super) fn into_target(
+        self,
+        frame: &Frame,
+        rows: &[usize],
+        ask: &Ask,
+        warnings: &mut Vec<String>,
+    ) -> Result<Target, Error> {
+        if !ask.loss.has_classes() {
+            let (wanted, is_right) = wanted(ask.loss);
+            let values = self.numbers_where(frame, rows, wanted, is_right)?;
+            if matches!(ask.loss, Loss::Poisson | Loss::NegativeBinomial) && values.iter().all(|&v| v == 0.0) {
+                let (path, name) = (self.path.display(), &self.name);
+                let problem = format!("{path}: \"{name}\" is 0 in every row, so there is nothing to explain");
+                return Err(Error::Request(problem));
+            }
             return Ok(Target { name: self.name, values, classes: None });
         }
         let found = self.classes(frame, rows)?;
-        let classes = self.two(frame, &found)?;
+        let found = match ask.loss {
+            Loss::Ordinal => self.ordered(frame, rows, found, &ask.order)?,
+            Loss::Logistic => self.two(frame, found)?,
+            _ => self.some(found)?,
+        };
         let mut values = vec![0.0; rows.len()];
-        for (_, members) in found.iter().filter(|(name, _)| *name == classes[1]) {
-            members.iter().for_each(|&i| values[i] = 1.0);
+        for (code, (name, members)) in found.iter().enumerate() {
+            members.iter().for_each(|&i| values[i] = code as f64);
+            if let &[only] = &members[..] {
+                let place = self.place(frame, rows[only]);
+                warnings.push(format!(
+                    "class {name} of {} has one row only ({place}): what is said of it rests on that row; join it with \
+                     another class, or leave the row out",
+                    self.name
+                ));
+            }
         }
-        Ok(Target { name: self.name, values, classes: Some(classes) })
+        Ok(Target { name: self.name, values, classes: Some(found.into_iter().map(|(name, _)| name).collect()) })
+    }
+
+    /// Where a row is, in the words of the program: `line 7`, or `row 6` where a file has no lines.
+    fn place(&self, frame: &Frame, row: usize) -> String {
+        match (&self.own, self.column) {
+            (Some((own, _)), _) => own.row_place(row),
+            (None, Some(_)) => frame.row_place(row),
+            (None, None) => format!("value {}", row + 1),
+        }
+    }
+
+    /// Classes in the order that is said, or that of numbers.
+    fn ordered(&self, frame: &Frame, rows: &[usize], found: Classes, order: &[String]) -> Result<Classes, Error> {
+        if order.is_empty() {
+            if matches!(self.values, Values::Numbers(_)) {
+                return self.some(found);
+            }
+            let (path, name, list) =
+                (self.path.display(), &self.name, listed(found.iter().map(|(name, _)| name.as_str())));
+            return Err(Error::Request(format!(
+                "{path}: the order of the words of \"{name}\" is not known; say --order with the lowest first. There are: {list}"
+            )));
+        }
+        let other = found.iter().find(|(name, _)| !order.contains(name));
+        if let Some((name, members)) = other {
+            let problem = format!("\"{name}\", which --order does not have; it has {}", order.join(", "));
+            return Err(self.error(frame, rows[members[0]], problem));
+        }
+        let mut found = found;
+        found.sort_by_key(|(name, _)| order.iter().position(|one| one == name));
+        self.some(found)
+    }
+
+    /// The classes, where there are two or more.
+    fn some(&self, found: Classes) -> Result<Classes, Error> {
+        match &found[..] {
+            [(name, members)] => Err(Error::Request(format!(
+                "{}: \"{}\" is {name} in every row ({}): one class only, and two are needed to tell them apart",
+                self.path.display(),
+                self.name,
+                counted(members.len(), "row"),
+            ))),
+            _ => Ok(found),
+        }
     }
 
     /// What was observed of a model's target in some rows: NaN where it is missing, or none of the model's classes.
@@ -194,7 +280,7 @@ impl Vector {
     pub(super) fn into_observed(
         self,
         rows: &[usize],
-        classes: Option<&[String; 2]>,
+        classes: Option<&[String]>,
         notes: &mut Vec<String>,
     ) -> Option<Target> {
         let code = |word: &str| classes.and_then(|classes| classes.iter().position(|class| class == word));
@@ -209,18 +295,18 @@ impl Vector {
         let values: Vec<f64> = rows.iter().map(value).collect();
         let unknown = rows.iter().zip(&values).filter(|(row, v)| v.is_nan() && !self.is_missing(**row)).count();
         if unknown > 0 {
-            let wanted = classes.map_or_else(|| "a number".into(), |[a, b]| format!("{a} or {b}"));
+            let wanted = classes.map_or_else(|| "a number".into(), one_of);
             let (rows, name) = (counted(unknown, "row"), &self.name);
             notes.push(format!("{rows} in which {name} is not {wanted}: predicted, and not scored"));
         }
         let known = values.iter().any(|v| !v.is_nan());
-        known.then(|| Target { name: self.name, values, classes: classes.cloned() })
+        known.then(|| Target { name: self.name, values, classes: classes.map(<[String]>::to_vec) })
     }
 
-    /// The names of two classes, where there are two.
-    fn two(&self, frame: &Frame, found: &[(String, Vec<usize>)]) -> Result<[String; 2], Error> {
-        if let [(first, _), (second, _)] = found {
-            return Ok([first.clone(), second.clone()]);
+    /// The classes, where there are two.
+    fn two(&self, frame: &Frame, found: Classes) -> Result<Classes, Error> {
+        if found.len() == 2 {
+            return Ok(found);
         }
         let found: Vec<String> =
             found.iter().map(|(name, rows)| format!("{name} ({})", counted(rows.len(), "row"))).collect();
@@ -230,6 +316,9 @@ impl Vector {
             (Some(_), None) => {
                 "; PLINK codes controls as 1 and cases as 2, and 0 is unknown (plink --1 --make-bed recodes 0 and 1)"
             }
+            _ if found.len() > 2 => {
+                "; for more than two: --loss multinomial, or --loss ordinal where they have an order"
+            }
             _ => "",
         };
         Err(Error::Request(format!(
@@ -238,9 +327,9 @@ impl Vector {
     }
 
     /// The different values, sorted, and for each the places among `rows` that have it.
-    fn classes(&self, frame: &Frame, rows: &[usize]) -> Result<Vec<(String, Vec<usize>)>, Error> {
+    pub(super) fn classes(&self, frame: &Frame, rows: &[usize]) -> Result<Classes, Error> {
         let mut order: Vec<usize> = (0..rows.len()).collect();
-        let mut classes: Vec<(String, Vec<usize>)> = Vec::new();
+        let mut classes: Classes = Vec::new();
         match &self.values {
             Values::Numbers(_) => {
                 let numbers = self.numbers(frame, rows, "a class is a finite number or a word")?;
@@ -269,15 +358,38 @@ impl Vector {
     /// The weights of some rows.
     pub(super) fn into_weights(self, frame: &Frame, rows: &[usize]) -> Result<Vec<f64>, Error> {
         let wanted = "a weight is a finite number, 0 or more";
-        let weights = self.numbers(frame, rows, wanted)?;
-        if let Some((&row, v)) = rows.iter().zip(&weights).find(|(_, v)| **v < 0.0) {
-            return Err(self.error(frame, row, format!("{v}, but {wanted}")));
-        }
+        let weights = self.numbers_where(frame, rows, wanted, |v| v >= 0.0)?;
         if weights.iter().all(|&v| v == 0.0) {
             let (path, name) = (self.path.display(), &self.name);
             return Err(Error::Request(format!("{path}: every weight (\"{name}\") is 0; at least one must be more")));
         }
         Ok(weights)
+    }
+}
+
+/// What a number must be for a loss.
+fn wanted(loss: Loss) -> (&'static str, fn(f64) -> bool) {
+    let any: fn(f64) -> bool = |_| true;
+    match loss {
+        Loss::Poisson | Loss::NegativeBinomial => {
+            ("a count is a number, 0 or more (for any numbers: --loss squares)", |v| v >= 0.0)
+        }
+        Loss::Gamma => ("an amount is a number above 0 (for counts, which may be 0: --loss poisson)", |v| v > 0.0),
+        Loss::Cox => {
+            ("a time is a number above 0; give such a row a small time, such as half a day, or leave it out", |v| {
+                v > 0.0
+            })
+        }
+        Loss::Squares => ("squares need a target of finite numbers (for two classes: --loss logistic)", any),
+        _ => ("this loss needs a target of finite numbers", any),
+    }
+}
+
+/// `a or b`, `a, b or c`.
+fn one_of(classes: &[String]) -> String {
+    match classes {
+        [first @ .., last] if !first.is_empty() => format!("{} or {last}", listed(first.iter().map(String::as_str))),
+        _ => classes.concat(),
     }
 }
 

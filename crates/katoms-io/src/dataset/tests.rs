@@ -9,7 +9,7 @@ use super::storage::Held;
 use super::*;
 use crate::source::{Array, Numbers, ReadOptions, Sparse};
 use crate::tests::{csv, feature};
-use crate::{Error, Source};
+use crate::{Error, Loss, Source};
 
 fn source(text: &str) -> Source {
     csv(text, &ReadOptions::default())
@@ -227,11 +227,11 @@ fn a_target_of_words_is_no_regression() {
 #[test]
 fn two_classes_are_sorted() {
     let classes = |text: &str| {
-        let data = Dataset::new(source(text), &Ask { classes: true, ..target("y") })?;
+        let data = Dataset::new(source(text), &Ask { loss: Loss::Logistic, ..target("y") })?;
         let target = data.target.unwrap();
         Ok::<_, Error>((target.values, target.classes.unwrap()))
     };
-    let words = |a: &str, b: &str| [a.to_owned(), b.to_owned()];
+    let words = |a: &str, b: &str| vec![a.to_owned(), b.to_owned()];
     assert_eq!(classes("a,y\n1,yes\n2,no\n3,yes\n").unwrap(), (vec![1.0, 0.0, 1.0], words("no", "yes")));
     assert_eq!(classes("a,y\n1,10\n2,9\n3,9.0\n").unwrap(), (vec![1.0, 0.0, 0.0], words("9", "10")));
     assert_eq!(classes("a,y\n1,0\n2,-0\n3,-1\n").unwrap(), (vec![1.0, 1.0, 0.0], words("-1", "0")));
@@ -242,8 +242,101 @@ fn two_classes_are_sorted() {
     assert_eq!(
         classes("a,y\n1,3\n2,1\n3,2\n4,1\n").unwrap_err().to_string(),
         "d.csv: two classes need a target of exactly two different values; \"y\" has 3 different values: 1 (2 rows), \
-         2 (1 row), 3 (1 row)"
+         2 (1 row), 3 (1 row); for more than two: --loss multinomial, or --loss ordinal where they have an order"
     );
+}
+
+fn of_loss(loss: Loss, text: &str) -> Result<Dataset, Error> {
+    Dataset::new(source(text), &Ask { loss, ..target("y") })
+}
+
+#[test]
+fn more_classes_and_those_in_an_order() {
+    let found = of_loss(Loss::Multinomial, "a,y\n1,c\n2,a\n3,b\n4,a\n5,b\n").unwrap();
+    let many = found.target.unwrap();
+    assert_eq!(
+        (many.values, many.classes.unwrap()),
+        (vec![2.0, 0.0, 1.0, 0.0, 1.0], vec!["a".into(), "b".into(), "c".into()])
+    );
+    assert!(found.warnings[0].starts_with("class c of y has one row only (line 2)"), "{:?}", found.warnings);
+    let order = ["low", "mid", "high"].map(str::to_owned).to_vec();
+    let ask = Ask { loss: Loss::Ordinal, order: order.clone(), ..target("y") };
+    let text = "a,y\n1,low\n2,high\n3,mid\n4,high\n5,low\n6,mid\n";
+    let found = Dataset::new(source(text), &ask).unwrap().target.unwrap();
+    assert_eq!((found.values, found.classes.unwrap()), (vec![0.0, 2.0, 1.0, 2.0, 0.0, 1.0], order));
+    let error = of_loss(Loss::Ordinal, text).unwrap_err().to_string();
+    assert!(error.contains("--order") && error.contains("high, low, mid"), "{error}");
+    let error = Dataset::new(source(&text.replace("4,high", "4,huge")), &ask).unwrap_err().to_string();
+    assert!(error.contains("line 5") && error.contains("\"huge\"") && error.contains("low, mid, high"), "{error}");
+    let numbers = of_loss(Loss::Ordinal, "a,y\n1,10\n2,9\n3,10\n4,9\n").unwrap().target.unwrap();
+    assert_eq!(numbers.classes.unwrap(), ["9", "10"]);
+    let error = of_loss(Loss::Multinomial, "a,y\n1,x\n2,x\n").unwrap_err().to_string();
+    assert_eq!(error, "d.csv: \"y\" is x in every row (2 rows): one class only, and two are needed to tell them apart");
+}
+
+#[test]
+fn targets_are_what_their_loss_needs() {
+    for (loss, text, expected) in [
+        (Loss::Poisson, "a,y\n1,3\n2,-2\n", "d.csv, line 3, column 2 (y): -2, but a count is a number, 0 or more"),
+        (Loss::NegativeBinomial, "a,y\n1,0\n2,0\n", "d.csv: \"y\" is 0 in every row"),
+        (Loss::Gamma, "a,y\n1,3\n2,0\n", "line 3, column 2 (y): 0, but an amount is a number above 0"),
+        (Loss::Cox, "a,y\n1,0\n2,3\n", "line 2, column 2 (y): 0, but a time is a number above 0"),
+        (Loss::Huber, "a,y\n1,u\n2,v\n", "line 2, column 2 (y): \"u\", but this loss needs a target of finite numbers"),
+    ] {
+        let error = of_loss(loss, text).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn what_is_known_of_rows_is_no_feature() {
+    let rows = RowColumns {
+        event: Some("e".into()),
+        strata: Some("s".into()),
+        entry: Some("4".into()),
+        offset: Some("o".into()),
+        exposure: None,
+    };
+    let ask = Ask { loss: Loss::Cox, rows, folds: Some("f".into()), ..target("t") };
+    let text = "t,e,s,start,o,f,a\n5,yes,u,0,0.5,p,1\n6,No,v,1,0.25,q,2\n7,yes,u,2,0,p,4\n";
+    let data = Dataset::new(source(text), &ask).unwrap();
+    assert_eq!(data.features.iter().map(|f| f.name.as_str()).collect::<Vec<_>>(), ["a"]);
+    let known = &data.known;
+    assert_eq!(known.events, Some(vec![true, false, true]));
+    assert_eq!(known.strata.as_ref().unwrap(), &Strata { levels: vec!["u".into(), "v".into()], codes: vec![0, 1, 0] });
+    assert_eq!((known.entries.clone(), known.offset.clone()), (Some(vec![0.0, 1.0, 2.0]), Some(vec![0.5, 0.25, 0.0])));
+    assert_eq!((known.folds.clone(), known.names.entry.as_deref()), (Some(vec![0, 1, 0]), Some("start")));
+    let error = |from: &str, to: &str| Dataset::new(source(&text.replace(from, to)), &ask).unwrap_err().to_string();
+    let other = Dataset::new(source(&text.replace("7,yes", "7,no")), &ask).unwrap();
+    assert_ne!(other.fingerprint().checksum, data.fingerprint().checksum);
+    for (from, to, expected) in [
+        ("7,yes", "7,maybe", "line 4, column 2 (e): \"maybe\", but an event is 1"),
+        ("yes", "no", "no row has an event"),
+        ("1,0.25", "6,0.25", "line 3, column 4 (start): 6, but a row enters before its time"),
+        (
+            "1,0.25",
+            "1,",
+            "line 3, column 5 (o): the offset is missing; fill it in, or leave such rows out (--missing drop)",
+        ),
+    ] {
+        assert!(error(from, to).contains(expected), "{}", error(from, to));
+    }
+    let dropped = Dataset::new(source(&text.replace("1,0.25", "1,")), &Ask { missing: Missing::Drop, ..ask.clone() });
+    let dropped = dropped.unwrap();
+    assert_eq!((dropped.rows, dropped.known.events), (vec![0, 2], Some(vec![true, true])));
+    let numbers = |events: [&str; 3]| {
+        let text = text.replace("yes,u,0", &format!("{},u,0", events[0]));
+        let text = text.replace("No", events[1]).replace("yes", events[2]);
+        Dataset::new(source(&text), &ask).map(|data| (data.known.events.unwrap(), data.notes))
+    };
+    assert_eq!(numbers(["1", "0", "1"]).unwrap(), (vec![true, false, true], vec![]));
+    let (events, notes) = numbers(["2", "1", "2"]).unwrap();
+    assert_eq!((events, notes), (vec![true, false, true], vec!["e is 1 and 2, as R has it: 2 is the event".into()]));
+    assert!(numbers(["2", "0", "1"]).unwrap_err().to_string().contains("line 2, column 2 (e): 2, but an event is 1"));
+    let rows = RowColumns { exposure: Some("x".into()), ..RowColumns::default() };
+    let ask = Ask { loss: Loss::Poisson, rows, ..target("y") };
+    let error = Dataset::new(source("y,x,a\n1,2,3\n2,0,4\n"), &ask).unwrap_err().to_string();
+    assert!(error.contains("line 3, column 2 (x): 0, but an exposure is above 0"), "{error}");
 }
 
 #[test]
@@ -333,12 +426,13 @@ fn sparse(labels: Option<Vec<f64>>, value: f64) -> Sparse {
 
 #[test]
 fn a_sparse_matrix_brings_its_labels() {
-    let data = Dataset::new(Source::Sparse(sparse(Some(vec![1.0, -1.0, 1.0]), 3.0)), &Ask { classes: true, ..ask() });
+    let data =
+        Dataset::new(Source::Sparse(sparse(Some(vec![1.0, -1.0, 1.0]), 3.0)), &Ask { loss: Loss::Logistic, ..ask() });
     let data = data.unwrap();
     assert!(matches!(data.design().unwrap(), AnyDesign::Sparse(_)));
     assert_eq!(columns(&data.design().unwrap()), [[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]]);
     let labels = data.target.unwrap();
-    assert_eq!((labels.values, labels.classes), (vec![1.0, 0.0, 1.0], Some(["-1".into(), "1".into()])));
+    assert_eq!((labels.values, labels.classes), (vec![1.0, 0.0, 1.0], Some(vec!["-1".into(), "1".into()])));
     let gaps = || Source::Sparse(sparse(None, f64::NAN));
     let data = Dataset::new(gaps(), &Ask { missing: Missing::Mean, ..ask() }).unwrap();
     assert_eq!(columns(&data.design().unwrap())[1], [0.0, 0.0, 0.0]);
@@ -475,7 +569,7 @@ fn a_model_fills_gaps_with_the_means_that_its_fit_saw() {
 
 #[test]
 fn a_model_knows_its_classes() {
-    let classes = Some(["no".to_owned(), "yes".to_owned()]);
+    let classes = Some(vec!["no".to_owned(), "yes".to_owned()]);
     let wanted = Expected { classes, ..expected(&["age"]) };
     // a single class is fine here
     let data = Dataset::matching(source("age,y\n1,yes\n2,yes\n"), &wanted, &target("y")).unwrap();

@@ -7,9 +7,11 @@ use katoms::loss::Split;
 use katoms::operator::{AnyDesign, FirstRead};
 use serde::{Deserialize, Serialize};
 
+use super::known::Known;
 use super::storage::Storage;
 use crate::column_format::ColumnFormat;
 use crate::error::Error;
+use crate::model::Loss;
 use crate::problem::Problem;
 
 /// What is done about missing values.
@@ -46,10 +48,16 @@ pub struct Ask {
     pub target: Option<String>,
     /// A file of its own that holds the target, in place of a column.
     pub target_file: Option<PathBuf>,
-    /// Whether the target has two classes.
-    pub classes: bool,
+    /// What the target is: numbers, counts, classes, times.
+    pub loss: Loss,
+    /// The classes of an ordinal target, the lowest first, where these are words.
+    pub order: Vec<String>,
     /// The column of row weights.
     pub weights: Option<String>,
+    /// Other columns that are no features.
+    pub rows: RowColumns,
+    /// The column that says which rows are held out together.
+    pub folds: Option<String>,
     /// Columns that every model has. Here and below: names, numbers from 1, or lists of them that commas separate.
     pub always: Vec<String>,
     /// Columns that no model has (identifiers).
@@ -62,6 +70,26 @@ pub struct Ask {
     pub unknown_members: UnknownMembers,
     /// What is done about missing values.
     pub missing: Missing,
+}
+
+/// Columns that are no features: what is known of rows besides the target and a weight.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RowColumns {
+    /// Whether the event happened at the time that is the target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event: Option<String>,
+    /// The stratum: rows of the same one have the same baseline hazard.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub strata: Option<String>,
+    /// From when on a row was seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry: Option<String>,
+    /// A known part of the linear prediction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offset: Option<String>,
+    /// How long or how much a row was exposed: the mean is in proportion to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exposure: Option<String>,
 }
 
 /// A column of the design.
@@ -89,10 +117,10 @@ pub struct Group {
 pub struct Target {
     /// Its name.
     pub name: String,
-    /// Its values; for classes 0 and 1.
+    /// Its values; for classes their numbers, from 0.
     pub values: Vec<f64>,
-    /// The names of class 0 and class 1.
-    pub classes: Option<[String; 2]>,
+    /// The names of the classes.
+    pub classes: Option<Vec<String>>,
 }
 
 /// What tells a data set from another.
@@ -102,7 +130,7 @@ pub struct Fingerprint {
     pub rows: usize,
     /// The columns of the design.
     pub columns: usize,
-    /// A checksum of design, target and weights.
+    /// A checksum of design, target, weights and what else is known of rows.
     pub checksum: String,
 }
 
@@ -122,8 +150,10 @@ pub struct Expected {
     pub unnamed_columns: Option<usize>,
     /// The target's name: predictions are scored where the file has it.
     pub target: Option<String>,
-    /// The names of class 0 and class 1, for data that have the target.
-    pub classes: Option<[String; 2]>,
+    /// The names of the classes, for data that have the target.
+    pub classes: Option<Vec<String>>,
+    /// Other columns that are no features: those that the file has are read.
+    pub rows: RowColumns,
 }
 
 /// What a fit would say to a file.
@@ -147,6 +177,8 @@ pub struct Dataset {
     pub target: Option<Target>,
     /// The weight of each row.
     pub weights: Option<Vec<f64>>,
+    /// What else is known of the rows.
+    pub known: Known,
     /// The groups, where there are any: those of the file of groups, one for each categorical column, and one for
     /// each other feature. `None` where every feature stands for itself.
     pub groups: Option<Vec<Group>>,
@@ -158,6 +190,8 @@ pub struct Dataset {
     pub file_rows: usize,
     /// What was done that a person should know: "3 rows with missing values were left out".
     pub notes: Vec<String>,
+    /// What a person must know before all else: "class b has one row only".
+    pub warnings: Vec<String>,
     /// The mean of each feature, where means take the place of missing values.
     pub means: Option<Vec<f64>>,
     /// The levels of each categorical column, the reference level first.
@@ -189,11 +223,13 @@ impl Dataset {
     /// What tells this data set from another. The same data give the same, however they are stored.
     pub fn fingerprint(&self) -> Fingerprint {
         let parts = [self.target.as_ref().map(|t| &t.values), self.weights.as_ref()];
-        Fingerprint {
-            rows: self.rows.len(),
-            columns: self.features.len(),
-            checksum: self.storage.checksum(parts.map(|p| p.map_or(&[][..], Vec::as_slice))),
-        }
+        let known = self.known.numbers();
+        let vectors: Vec<&[f64]> = parts
+            .into_iter()
+            .chain(known.iter().map(Option::as_ref))
+            .map(|v| v.map_or(&[][..], Vec::as_slice))
+            .collect();
+        Fingerprint { rows: self.rows.len(), columns: self.features.len(), checksum: self.storage.checksum(&vectors) }
     }
 
     /// out += factor·(column `j` of the design), row by row.

@@ -7,7 +7,7 @@ use crate::source::{Array, Numbers};
 use crate::tests::{csv, feature};
 
 fn coefficient(name: &str, value: f64) -> Coefficient {
-    Coefficient { feature: feature(name), value, standardized: value / 3.0, mean: Some(0.1 + 0.2) }
+    Coefficient::new(feature(name), Some(0.1 + 0.2), vec![value], vec![value / 3.0])
 }
 
 fn model() -> Model {
@@ -19,6 +19,12 @@ fn model() -> Model {
         k: 2,
         target: ModelTarget { name: "y".into(), classes: None, class_type: None },
         intercept: 1.0 / 3.0,
+        intercepts: Vec::new(),
+        parameters: Parameters::default(),
+        thresholds: Vec::new(),
+        baseline: Vec::new(),
+        stratum_type: None,
+        row_columns: RowColumns::default(),
         coefficients: vec![coefficient("age", 0.1), coefficient("city=Ulm", -1e-7), coefficient("city=Bonn", 2.0)],
         atoms: vec!["age".into(), "city".into()],
         levels: [("city".into(), vec!["Aachen".into(), "Bonn".into(), "Ulm".into()])].into(),
@@ -77,7 +83,8 @@ fn a_round_trip_keeps_every_bit() {
 fn the_file_reads_as_documented() {
     let text = model().to_json().unwrap();
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
-    let fields: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
+    let also = ["intercepts", "parameters", "thresholds", "baseline", "stratum_type", "row_columns"];
+    let fields: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).chain(also).collect();
     let page = include_str!("../model.rs");
     for field in &fields {
         assert!(page.contains(&format!("//! | `{field}` |")), "{field}");
@@ -101,7 +108,6 @@ fn predictions_are_the_sums_and_keep_their_bits() {
     let again = back(&model.to_json().unwrap()).unwrap().predict(&table).unwrap();
     let bits = |v: &[f64]| v.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
     assert_eq!(bits(&again), bits(&predictions));
-    assert_eq!(model.probability(&table).unwrap(), None);
 }
 
 #[test]
@@ -137,16 +143,63 @@ fn categories_that_look_like_numbers_stay_categories() {
     assert_eq!(model.predict(&table).unwrap(), [model.intercept + 5.0, model.intercept, model.intercept + 5.0]);
 }
 
+/// Every field that a file may have.
+fn full() -> Model {
+    let mut model = Model { loss: Loss::Cox, intercept: 0.0, ..model() };
+    model.parameters.ties = Some("efron".into());
+    model.baseline = vec![Baseline { stratum: Some("a".into()), times: vec![1.0, 2.5], hazards: vec![0.1, 0.1 + 0.2] }];
+    model.stratum_type = Some(ClassType::Text);
+    model.row_columns = RowColumns { event: Some("died".into()), strata: Some("site".into()), ..RowColumns::default() };
+    model.with_schema()
+}
+
+/// Three classes, each with a score.
+fn many() -> Model {
+    let mut model = Model { loss: Loss::Multinomial, intercept: 0.5, intercepts: vec![0.5, -0.25, -0.25], ..model() };
+    model.target.classes = Some(["a", "b", "c"].map(str::to_owned).to_vec());
+    let weights = vec![1.0, 0.1 + 0.2, -1.3];
+    model.coefficients = vec![Coefficient::new(feature("age"), None, weights.clone(), weights)];
+    (model.missing, model.levels) = (Missing::Refuse, BTreeMap::new());
+    model.with_schema()
+}
+
 #[test]
-fn classes_have_probabilities() {
-    let mut model = model();
-    model.loss = Loss::Logistic;
-    model.target.classes = Some(["no".into(), "yes".into()]);
-    let model = back(&model.to_json().unwrap()).unwrap();
-    let table = data(&model, "city,age\nAachen,1e4\nAachen,-1e4\n", Missing::Refuse);
-    let p = model.probability(&table).unwrap().unwrap();
-    assert_eq!(p[0], 1.0);
-    assert!(p[1] >= 0.0 && p[1] < 1e-300);
+fn files_of_every_loss_are_read_back_and_say_what_reads_them() {
+    assert_eq!((model().with_schema().schema, full().schema, many().schema), (1, 3, 3));
+    let mut ordinal = Model { loss: Loss::Ordinal, thresholds: vec![-1.0, 1.0 / 3.0], ..model() };
+    ordinal.target.classes.clone_from(&many().target.classes);
+    let mut quantile = Model { loss: Loss::Quantile, ..model() };
+    quantile.parameters = Parameters { quantile: Some(0.9), smoothing: Some(0.1), ..Parameters::default() };
+    let mut counts = Model { loss: Loss::NegativeBinomial, ..model() };
+    counts.parameters.dispersion = Some(0.7);
+    for model in [full(), many(), ordinal, quantile, counts].map(Model::with_schema) {
+        assert_eq!(back(&model.to_json().unwrap()).unwrap(), model);
+        assert_eq!(model.schema, 3);
+    }
+    let table = data(&many(), "age\n1\n2\n", Missing::Refuse);
+    let expected = [0.5 + 1.0, 0.5 + 2.0, -0.25 + (0.1 + 0.2), -0.25 + (0.1 + 0.2) * 2.0, -0.25 - 1.3, -0.25 - 2.6];
+    assert_eq!(many().predict(&table).unwrap(), expected);
+    assert!(back(&many().to_json().unwrap().replace("\"multinomial\"", "\"negative-binomial\"")).is_err());
+}
+
+#[test]
+fn shapes_that_do_not_fit_together_are_refused() {
+    let wrong = |change: fn(&mut Model), base: Model| {
+        let mut model = base;
+        change(&mut model);
+        model.to_json().unwrap_err().to_string()
+    };
+    for (message, expected) in [
+        (wrong(|m| m.intercepts.truncate(2), many()), "3 `values`; there are 2 `intercepts`"),
+        (wrong(|m| m.target.classes.as_mut().unwrap().truncate(2), many()), "2 `classes` and 3 `intercepts`"),
+        (wrong(|m| m.loss = Loss::Poisson, many()), "`loss` is poisson and `target` has `classes`"),
+        (wrong(|m| m.loss = Loss::Ordinal, many()), "there are 3 `classes` and 0 `thresholds`"),
+        (wrong(|m| m.baseline[0].times.truncate(1), full()), "1 `times` and 2 `hazards`"),
+        (wrong(|m| m.baseline[0].hazards[1] = f64::NAN, full()), "`baseline` is NaN"),
+        (wrong(|m| m.parameters.delta = Some(f64::INFINITY), full()), "`delta` is inf"),
+    ] {
+        assert!(message.contains(expected), "{message}");
+    }
 }
 
 #[test]
@@ -162,7 +215,7 @@ fn data_that_lack_a_feature_give_no_predictions() {
 fn a_newer_schema_is_refused_whatever_else_it_holds() {
     assert_eq!(
         back("{\"schema\": 7, \"all\": \"new\"}").unwrap_err().to_string(),
-        "m.json: written by a newer katoms (schema 7; this one reads up to 2): update katoms"
+        "m.json: written by a newer katoms (schema 7; this one reads up to 3): update katoms"
     );
 }
 
@@ -214,14 +267,4 @@ fn a_model_cut_off_anywhere_is_refused() {
     for cut in (0..end).filter(|&i| text.is_char_boundary(i)) {
         assert!(back(&text[..cut]).unwrap_err().to_string().starts_with("m.json"), "{cut}");
     }
-}
-
-#[test]
-fn a_coefficient_takes_what_the_data_know_of_its_feature() {
-    let text = "age,y\n1,1\n,2\n5,3\n";
-    let ask = Ask { target: Some("y".into()), missing: Missing::Mean, ..Ask::default() };
-    let data = Dataset::new(csv(text, &ReadOptions::default()), &ask).unwrap();
-    let expected = Coefficient { feature: feature("age"), value: 2.0, standardized: 4.0, mean: Some(3.0) };
-    assert_eq!(Coefficient::new(&data, 0, 2.0, 4.0), Some(expected));
-    assert_eq!(Coefficient::new(&data, 1, 2.0, 4.0), None);
 }

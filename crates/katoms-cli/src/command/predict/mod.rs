@@ -1,20 +1,21 @@
 //! `katoms predict`: a saved model on new data.
 
 mod identifiers;
+mod outcome;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::Args;
-use katoms_io::{Ask, Column, Dataset, Model, Source, Values};
+use katoms_io::{Ask, Column, Dataset, Expected, Loss, Model, RowColumns, Source, Values};
 use serde_json::{Value, json};
 
 use crate::Ended;
 use crate::data::{ReadingArgs, asked_target, read_phenotype};
 use crate::outputs;
-use crate::report::Predictions;
-use crate::scores::Scores;
+use crate::response::name_of;
 use crate::terminal::{Terminal, count};
+use outcome::Outcome;
 
 /// `katoms predict`.
 #[derive(Debug, Args)]
@@ -23,9 +24,12 @@ use crate::terminal::{Terminal, count};
   katoms predict model.json new.parquet --out predictions.parquet
   katoms predict model.json new.csv --id patient --out predictions.csv
 
+  katoms predict survival.json new.csv --at 365,730
+
 Columns are matched by name, in any order. Of the others, one that identifies rows goes with the predictions. For
-classes there is a column with the probability of each class. Where the data have the target, the predictions are
-scored: R², RMSE and mean absolute error, or for classes AUC, accuracy and log loss.")]
+classes there is a column with the probability of each class; for counts and amounts the prediction is the mean, with the
+exposure and offset of each row where the data have them; for survival there are the log hazard ratio, the hazard ratio, and
+with --at the probability of no event until then. Where the data have the target, the predictions are scored.")]
 pub struct PredictArgs {
     /// A model that katoms saved
     model: PathBuf,
@@ -38,6 +42,21 @@ pub struct PredictArgs {
     /// The column with what was observed, or a file of its own [default: the model's target, where it is there]
     #[arg(short, long, value_name = "COLUMN", help_heading = "Data")]
     target: Option<String>,
+    /// The column of an offset, of exposures, of events (to score) or of strata [default: the model's, where they are there]
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    offset: Option<String>,
+    /// See --offset
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    exposure: Option<String>,
+    /// See --offset
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    event: Option<String>,
+    /// See --offset
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    strata: Option<String>,
+    /// For survival: the probability of no event until these times
+    #[arg(long, value_name = "TIMES", value_delimiter = ',', help_heading = "Data")]
+    at: Vec<f64>,
     #[command(flatten)]
     reading: ReadingArgs,
     /// Write the predictions here, as CSV or Parquet by the name's ending [default: CSV on standard output]
@@ -63,21 +82,19 @@ impl PredictArgs {
             missing: self.reading.missing(&source),
             target,
             target_file,
-            classes: model.target.classes.is_some(),
+            loss: model.loss,
             ..Ask::default()
         };
         if let Source::Genotypes(genotypes) = &mut source {
             read_phenotype(genotypes, &mut ask)?;
         }
-        let dataset = model.dataset(source, &ask)?;
+        let expected = self.expected(&model)?;
+        let dataset = Dataset::matching(source, &expected, &ask)?;
         dataset.notes.iter().for_each(|note| terminal.say(format!("note: {note}")));
-        let linear = model.predict(&dataset)?;
-        let scores = dataset.target.as_ref().and_then(|target| {
-            let known = target.values.iter().zip(&linear).filter(|(y, _)| !y.is_nan());
-            let (observed, predicted) = known.unzip();
-            Some((target, Scores::new(model.loss, &Predictions { observed, predicted, weights: Vec::new() })?))
-        });
-        let columns = columns(&model, &dataset, &ids, linear);
+        self.check_columns(&expected.rows, &dataset, terminal)?;
+        let outcome = Outcome::new(&model, &dataset, &self.at)?;
+        let scores = dataset.target.as_ref().and_then(|target| Some((target, outcome.scores(target)?)));
+        let columns = columns(&dataset, &ids, outcome.columns());
         match &self.out {
             Some(path) => {
                 katoms_io::save(path, &table_file(path, &columns)?)?;
@@ -99,6 +116,55 @@ impl PredictArgs {
             terminal.print_json(&json!({ "predictions": as_json(&columns), "scores": scores }))?;
         }
         Ok(Ended::Done)
+    }
+
+    /// What the model expects of the data, with the columns that are named here.
+    fn expected(&self, model: &Model) -> Result<Expected> {
+        if !self.at.is_empty() && model.loss != Loss::Cox {
+            bail!("--at goes with models of survival (--loss cox), and this is one of --loss {}", name_of(model.loss));
+        }
+        let mut expected = model.expected();
+        let rows = &mut expected.rows;
+        for (named, column) in [
+            (&self.offset, &mut rows.offset),
+            (&self.exposure, &mut rows.exposure),
+            (&self.event, &mut rows.event),
+            (&self.strata, &mut rows.strata),
+        ] {
+            *column = named.clone().or(column.take());
+        }
+        rows.entry = None;
+        if self.at.is_empty() {
+            rows.strata = None;
+        }
+        Ok(expected)
+    }
+
+    /// Tells which columns the data lack, and what that means; those that were named must be there.
+    fn check_columns(&self, wanted: &RowColumns, dataset: &Dataset, terminal: &Terminal) -> Result<()> {
+        let (found, path) = (&dataset.known.names, self.data.display());
+        for (option, named, found) in [
+            ("--offset", &self.offset, &found.offset),
+            ("--exposure", &self.exposure, &found.exposure),
+            ("--event", &self.event, &found.event),
+            (
+                "--strata",
+                self.strata.as_ref().filter(|_| wanted.strata.is_some()).map_or(&None, |_| &self.strata),
+                &found.strata,
+            ),
+        ] {
+            if let (Some(name), None) = (named, found) {
+                bail!("{path} has no column {name} ({option})");
+            }
+        }
+        if let (Some(name), None) = (&wanted.exposure, &found.exposure) {
+            terminal
+                .say(format!("note: there is no column {name}: the exposure is taken as 1, and predictions are rates"));
+        }
+        if let (Some(name), None) = (&wanted.offset, &found.offset) {
+            terminal.say(format!("note: there is no column {name}: the offset is taken as 0"));
+        }
+        Ok(())
     }
 
     /// The data, read as the model's were: its categories as such, numbers and dates in the same way of writing; and the
@@ -145,26 +211,14 @@ fn table_file(path: &Path, columns: &[Column]) -> Result<Vec<u8>> {
     Ok(if is_parquet { katoms_io::write_parquet(columns)? } else { katoms_io::write_csv(columns) })
 }
 
-/// What identifies the rows, and the number of each where some were left out; the predictions; for classes the
-/// probability of each.
-fn columns(model: &Model, dataset: &Dataset, ids: &[Column], linear: Vec<f64>) -> Vec<Column> {
-    let numbers = |name: String, values: Vec<f64>| Column { name, values: Values::Numbers(values) };
+/// What identifies the rows, and the number of each where some were left out; what is predicted.
+fn columns(dataset: &Dataset, ids: &[Column], predicted: Vec<Column>) -> Vec<Column> {
     let mut columns = Vec::new();
     if dataset.rows.len() < dataset.file_rows {
-        columns.push(numbers("row".into(), dataset.rows.iter().map(|&row| (row + 1) as f64).collect()));
+        let numbers = dataset.rows.iter().map(|&row| (row + 1) as f64).collect();
+        columns.push(Column { name: "row".into(), values: Values::Numbers(numbers) });
     }
     columns.extend(ids.iter().map(|id| identifiers::rows_of(id, &dataset.rows)));
-    match &model.target.classes {
-        None => columns.push(numbers("prediction".into(), linear)),
-        Some(classes) => {
-            let codes = linear.iter().map(|&z| Some(u32::from(z > 0.0))).collect();
-            let values = Values::Words { levels: classes.to_vec(), codes };
-            columns.push(Column { name: "prediction".into(), values });
-            for (class, sign) in classes.iter().zip([-1.0, 1.0]) {
-                let probabilities = linear.iter().map(|&z| katoms::loss::Logistic::probability(sign * z)).collect();
-                columns.push(numbers(format!("probability_{class}"), probabilities));
-            }
-        }
-    }
+    columns.extend(predicted);
     columns
 }

@@ -8,6 +8,10 @@ fn stream(mut state: u64) -> impl FnMut(u64) -> u64 {
     }
 }
 
+fn auc(labels: &[bool], probabilities: &[f64], weights: &[f64]) -> Option<f64> {
+    roc(labels, probabilities, weights).map(|roc| roc.auc)
+}
+
 fn naive_auc(labels: &[bool], probabilities: &[f64], weights: &[f64]) -> f64 {
     let (mut won, mut pairs) = (0.0, 0.0);
     for i in (0..labels.len()).filter(|&i| labels[i]) {
@@ -119,4 +123,34 @@ fn residuals_by_hand() {
     assert_eq!(left.mean_absolute_error, 1.75);
     assert!((left.root_mean_square - 5.25_f64.sqrt()).abs() < 1e-15);
     assert_eq!(left.quantiles, [-1.0, -0.25, 1.0, 2.5, 4.0]);
+}
+
+#[test]
+fn tenths_have_the_means_of_their_rows() {
+    let predicted: Vec<f64> = (0..25).map(|i| f64::from(i % 5)).collect();
+    let observed: Vec<f64> = predicted.iter().map(|p| 2.0 * p).collect();
+    let found = tenths(&observed, &predicted, &[]).unwrap();
+    assert_eq!((found.len(), found.iter().map(|t| t.count).sum::<usize>()), (10, 25));
+    assert!(found.iter().all(|t| (t.observed - 2.0 * t.predicted).abs() < 1e-12));
+    assert!(found.is_sorted_by(|a, b| a.predicted <= b.predicted) && found[0].error == 0.0);
+    assert_eq!(tenths(&[1.0, 2.0], &[1.0, 1.0], &[]).unwrap().len(), 2);
+    assert_eq!(share_below(&[1.0, 2.0, 3.0], &[2.0, 2.0, 2.0], &[1.0, 1.0, 2.0]), Some(0.5));
+}
+
+/// The example of Kaplan and Meier's estimate in textbooks: 6-MP, the first times of Freireich's trial.
+#[test]
+fn kaplan_meier_is_that_of_textbooks() {
+    let times = [6.0, 6.0, 6.0, 6.0, 7.0, 9.0, 10.0, 10.0, 11.0, 13.0, 16.0];
+    let events = [true, true, true, false, true, false, true, false, false, true, true];
+    // The other ten of 21 were seen for longer.
+    let (times, events): (Vec<f64>, Vec<bool>) =
+        times.into_iter().zip(events).chain((17..27).map(|t| (f64::from(t), false))).unzip();
+    let curve = kaplan_meier(&times, &events, &[]).unwrap();
+    let expected = [(0.0, 1.0), (6.0, 0.857), (7.0, 0.807), (10.0, 0.753), (13.0, 0.690), (16.0, 0.627), (26.0, 0.627)];
+    assert_eq!(curve.len(), expected.len());
+    for (found, right) in curve.iter().zip(expected) {
+        assert!(found.0 == right.0 && (found.1 - right.1).abs() < 6e-4, "{found:?} {right:?}");
+    }
+    let twice = kaplan_meier(&times, &events, &[2.0; 21]).unwrap();
+    assert!(twice.iter().zip(&curve).all(|(a, b)| (a.1 - b.1).abs() < 1e-14));
 }

@@ -1,10 +1,12 @@
 //! The charts of a report, each drawn twice: for a screen and for a telephone, so that letters stay readable.
 
 mod matrix;
+mod outcome;
 mod prediction;
 mod sizes;
 
 pub(super) use matrix::{rank_errors, singular_values};
+pub(super) use outcome::{survival, tenths};
 pub(super) use prediction::{calibration, normal_quantiles, residuals, roc, scatter};
 pub(super) use sizes::{convergence, criteria, cross_validation, explained};
 

@@ -169,11 +169,11 @@ pub(in super::super) fn cross_validation(validation: &CrossValidation, width: f6
         chart.explain(Tone::Guide, Key::Line, &format!("no features: {}", short(null.mean)));
     }
     let tone = |k| if validation.chosen.unwrap_or(validation.k_min) == k { Tone::Chosen } else { Tone::Other };
-    let (least, smaller) = (validation.k_min, validation.k_1se);
+    let (least, smaller, best) = (validation.k_min, validation.k_1se, validation.best_word());
     let all = if least == smaller {
-        vec![(least, format!("k_min = k_1se = {least}: least error"))]
+        vec![(least, format!("k_min = k_1se = {least}: {best}"))]
     } else {
-        vec![(least, format!("k_min = {least}: least error")), (smaller, format!("k_1se = {smaller}: within 1 SE"))]
+        vec![(least, format!("k_min = {least}: {best}")), (smaller, format!("k_1se = {smaller}: within 1 SE"))]
     };
     for (k, text) in all {
         chart.place(tone(k), k as f64, &text);

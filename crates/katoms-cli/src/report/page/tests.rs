@@ -102,7 +102,7 @@ fn numbers_that_are_none_break_nothing() {
                 rows: vec![coefficient(odd), coefficient(1.0)],
                 intercept: Some(odd),
                 half_samples: None,
-                log_odds_of: Some("yes".into()),
+                scale: Some(Scale { on: "the log-odds of yes".into(), ..Scale::default() }),
             }),
             convergence: Some(Convergence { moves: vec![step(1.0), step(odd), step(2.0)], passes: Some(odd) }),
             path: Some(Path { sizes: vec![size(1), size(2), size(usize::MAX)], chosen: Some(7), ..Path::default() }),
