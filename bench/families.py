@@ -136,6 +136,14 @@ def timed(fit):
     return found, 1e3 * (time.perf_counter() - clock)
 
 
+def total(rows, name):
+    return sum(row[name] for row in rows) if name in rows[0] else "–"
+
+
+def median(rows, name):
+    return f"{statistics.median(row[name] for row in rows):.1f}" if name in rows[0] else "–"
+
+
 def target_for_abess(family, y):
     return np.eye(4)[y] if family == "multinomial" else y
 
@@ -169,16 +177,10 @@ def main():
     for family in asked.families:
         rows = compare(family, asked.seeds)
 
-        def total(name):
-            return sum(row[name] for row in rows) if name in rows[0] else "–"
-
-        def median(name):
-            return f"{statistics.median(row[name] for row in rows):.1f}" if name in rows[0] else "–"
-
         of = K * len(rows)
         print(
-            f"{family:18} {total('ours'):>5}/{of} {total('theirs'):>5}/{of} {total('worse'):>6} {total('they worse'):>12} "
-            f"{median('ms'):>8} {median('their ms'):>9}",
+            f"{family:18} {total(rows, 'ours'):>5}/{of} {total(rows, 'theirs'):>5}/{of} {total(rows, 'worse'):>6} {total(rows, 'they worse'):>12} "
+            f"{median(rows, 'ms'):>8} {median(rows, 'their ms'):>9}",
             flush=True,
         )
 

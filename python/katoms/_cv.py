@@ -16,7 +16,7 @@ from katoms._estimator import UNCHANGED
 from katoms._linear import Chosen, LinearModel
 from katoms._parameters import seed_of
 from katoms._results import Coefficients
-from katoms._splits import Scorer, Split, held_out, scored, scorer_of, splits_of
+from katoms._splits import Measure, Scorer, Split, held_out, scored, scorer_of, splits_of
 from katoms._work import warn
 from katoms.exceptions import InvalidInputError
 
@@ -117,7 +117,10 @@ class Validated(LinearModel):
         else:
             result = run_kernel(_katoms.cross_validate, design, problem, self._work(design), sizes, ridges, held)
             tried = _of_folds(result)
-        scores = None if scorer is None else self._scores(scorer, tried, data, (X, y, sample_weight))
+        if isinstance(scorer, Measure):
+            scores: np.ndarray | None = self._measured(scorer, tried, data)
+        else:
+            scores = None if scorer is None else self._scores(scorer, tried, data, (X, y, sample_weight))
         size, self.l2_, model = self._keep_scores(tried, scores, design.shape[1])
         start = _dense(model, design.shape[1])
         self._raise_if_ended_early(tried.result, design, lambda: (size, start))
@@ -225,6 +228,24 @@ class Validated(LinearModel):
                         f"scoring={self.scoring!r} is NaN on split {fold}, for support_size={trial.size}: its "
                         f"{len(split.test)} rows may be too few, or of one class; hold out more rows, or give another cv"
                     )
+        return scores
+
+    def _measured(self, measure: Measure, tried: Tried, data: Data) -> np.ndarray:
+        """What a measure says of each choice on each split; more is better."""
+        scores = np.empty((len(tried.trials), len(tried.splits)))
+        for fold, split in enumerate(tried.splits):
+            part, response = data.of(split), data.problem["response"]
+            for at, trial in enumerate(tried.trials):
+                model = _dense(trial.judged[fold], part.shape[1])
+                linear = run_kernel(_katoms.predict, part, model.coef, model.intercepts.tolist())
+                linear = linear.reshape(len(model.intercepts), -1)[:, split.test].ravel()
+                found = _katoms.measured(measure.name, response, split.test.tolist(), linear, model.thresholds)
+                if found is None:
+                    raise InvalidInputError(
+                        f"scoring={measure.name!r} cannot judge the {len(split.test)} rows of split {fold}: they may be too "
+                        "few, or of one class; hold out more rows, or give another cv"
+                    )
+                scores[at, fold] = measure.sign * found
         return scores
 
     def _keep_scores(self, tried: Tried, scores: np.ndarray | None, n_features: int) -> tuple[int, float, Model]:

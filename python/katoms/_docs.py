@@ -131,8 +131,9 @@ cv : int, splitter of scikit-learn, iterable of (train, test), or array of label
     The rows that are held out together. Where each row is held out once and the others train, all folds share their
     passes over the data; any other splits (``ShuffleSplit``, ``RepeatedKFold``, ``TimeSeriesSplit``) have a path each.
 scoring : str, callable or None, default=None
-    What the choice is by: the held-out loss, a scorer of scikit-learn by its name (``"roc_auc"``,
-    ``"neg_mean_squared_error"``), or a function of (estimator, X, y) of which more is better.
+    What the choice is by: the held-out loss (None or "deviance"); "auc", "misclassification", "brier", "mse", "rmse", "mae" or
+    "c-index", of which those that are better when smaller are told with a minus; a scorer of scikit-learn by its name
+    (``"roc_auc"``, ``"neg_mean_squared_error"``); or a function of (estimator, X, y) of which more is better.
 rule : {"min", "1se"}, default="min"
     The least held-out loss, or the smallest model within one standard error of it; with ``scoring``, the best score.
 random_state : int, generator or None, default=None

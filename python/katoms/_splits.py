@@ -105,14 +105,35 @@ def splits_of(fold_of_row: np.ndarray) -> list[Split]:
 Scorer = Callable[..., float]
 
 
-def scorer_of(scoring: Any) -> Scorer | None:
-    """A function of (estimator, X, y), of which more is better; None for the loss that is fitted."""
-    if scoring is None or callable(scoring):
-        return scoring
+class Measure(NamedTuple):
+    """A measure of held-out rows by its name, of which more is better after its sign."""
+
+    name: str
+    sign: float
+
+
+#: Measures of the kernels: they know of weights and offsets, and need no scikit-learn.
+MEASURES = {
+    "auc": Measure("auc", 1),
+    "misclassification": Measure("misclassification", -1),
+    "brier": Measure("brier", -1),
+    "mse": Measure("mse", -1),
+    "rmse": Measure("rmse", -1),
+    "mae": Measure("mae", -1),
+    "c-index": Measure("c-index", 1),
+}
+
+
+def scorer_of(scoring: Any) -> Scorer | Measure | None:
+    """A function of (estimator, X, y), of which more is better, or a measure; None for the loss that is fitted."""
+    if scoring is None or scoring == "deviance" or callable(scoring):
+        return scoring if callable(scoring) else None
+    if isinstance(scoring, str) and scoring in MEASURES:
+        return MEASURES[scoring]
     if not isinstance(scoring, str):
         raise InvalidInputError(
-            f"scoring is {scoring!r}; give the name of a scorer of scikit-learn, such as 'roc_auc', a function of "
-            "(estimator, X, y), or None for the held-out loss"
+            f"scoring is {scoring!r}; give 'deviance' or None for the held-out loss, {', '.join(map(repr, MEASURES))}, the "
+            "name of a scorer of scikit-learn, such as 'roc_auc', or a function of (estimator, X, y)"
         )
     from sklearn.metrics import get_scorer
 

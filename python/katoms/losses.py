@@ -112,6 +112,9 @@ def from_torch(function: Function, inverse_link: Callable[[np.ndarray], np.ndarr
     """
     import torch
 
+    def of_order(order: int) -> Function:
+        return lambda y, z: derivative(y, z, order)
+
     def derivative(y: np.ndarray, z: np.ndarray, order: int) -> np.ndarray:
         at = torch.tensor(z, dtype=torch.float64, requires_grad=order > 0)
         found = function(torch.tensor(y, dtype=torch.float64), at)
@@ -122,7 +125,7 @@ def from_torch(function: Function, inverse_link: Callable[[np.ndarray], np.ndarr
             (found,) = torch.autograd.grad(found.sum(), at, create_graph=left > 0, materialize_grads=True)
         return found.detach().numpy()
 
-    return RowLoss(*(lambda y, z, order=order: derivative(y, z, order) for order in range(3)), inverse_link)  # type: ignore[misc]
+    return RowLoss(of_order(0), of_order(1), of_order(2), inverse_link)
 
 
 def functions_of(loss: Any) -> tuple[Function, Function, Function]:

@@ -137,7 +137,9 @@ class Regressor(LinearModel):
         weights = weights_of(sample_weight, len(predicted))
         if predicted.ndim == 2:
             columns = responses_of(y).T
-            return float(np.mean([_katoms.r_squared(y, z, weights) for y, z in zip(columns.copy(), predicted.T.copy())]))
+            return float(
+                np.mean([_katoms.r_squared(y, z, weights) for y, z in zip(columns.copy(), predicted.T.copy())])
+            )
         target = target_of(y, self)
         if self.loss in ("squared_error", "huber"):
             return _katoms.r_squared(target, predicted, weights)

@@ -238,7 +238,11 @@ def test_many_classes_agree_with_scikit_learn(seed):
 def test_several_responses_share_their_features():
     linear_model = pytest.importorskip("sklearn.linear_model")
     X, _, rng = drawn(2)
-    Y = (X / X.std(axis=0))[:, [3, 11, 20, 33]] @ rng.normal(size=(4, 3)) + rng.normal(size=(len(X), 3)) + [1.0, 50.0, -7.0]
+    Y = (
+        (X / X.std(axis=0))[:, [3, 11, 20, 33]] @ rng.normal(size=(4, 3))
+        + rng.normal(size=(len(X), 3))
+        + [1.0, 50.0, -7.0]
+    )
     model = katoms.SparseRegressor(K).fit(X, Y)
     assert set(model.support_) == {3, 11, 20, 33} and model.coef_.shape == (3, 40)
     other = linear_model.LinearRegression().fit(X[:, model.support_], Y)
@@ -429,3 +433,40 @@ def test_wrong_losses_are_told_with_the_row():
             katoms.SparseRegressor(2, loss=loss).fit(X, y)
     with pytest.raises(KeyError, match="mine"):
         katoms.SparseRegressorCV([1, 2], loss=square(value=raising)).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "scoring, theirs, draw, make",
+    [
+        ("mse", "neg_mean_squared_error", counts, lambda **p: katoms.SparseRegressorCV(loss="poisson", **p)),
+        ("rmse", "neg_root_mean_squared_error", amounts, lambda **p: katoms.SparseRegressorCV(loss="huber", **p)),
+        ("mae", "neg_mean_absolute_error", amounts, lambda **p: katoms.SparseRegressorCV(loss="gamma", **p)),
+        ("auc", "roc_auc", lambda seed: classes(seed, 2), katoms.SparseClassifierCV),
+        ("brier", "neg_brier_score", lambda seed: classes(seed, 2), katoms.SparseClassifierCV),
+        ("misclassification", None, classes, katoms.SparseClassifierCV),
+        ("misclassification", None, levels, lambda **p: katoms.SparseClassifierCV(ordinal=True, **p)),
+    ],
+)
+def test_measures_are_those_of_scikit_learn(scoring, theirs, draw, make):
+    pytest.importorskip("sklearn")
+    X, y = draw(5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        ours = make(support_size=[0, 2, 4], cv=3, l2=1.0, scoring=scoring).fit(X, y).cv_results_["fold_scores"]
+        other = make(support_size=[0, 2, 4], cv=3, l2=1.0, scoring=theirs or "accuracy").fit(X, y)
+    shift = 1 if theirs is None else 0
+    np.testing.assert_allclose(ours + shift, other.cv_results_["fold_scores"], rtol=1e-9)
+
+
+def test_measures_of_survival_and_of_responses_and_where_they_do_not_go():
+    X, times, events = survival(6)
+    y = np.column_stack([times, events])
+    model = katoms.SparseCoxCV([0, 2, 4, 6], cv=3, scoring="c-index").fit(X, y)
+    assert model.k_min_ in (2, 4, 6) and model.cv_results_["mean_score"].max() > 0.7
+    for scoring in ("deviance", None):
+        assert "mean_score" not in katoms.SparseCoxCV([0, 4], cv=3, scoring=scoring).fit(X, y).cv_results_
+    with pytest.raises(katoms.InvalidInputError, match="c-index"):
+        katoms.SparseCoxCV([0, 4], cv=3, scoring="auc").fit(X, y)
+    Y = np.column_stack([times, times + 1.0])
+    mse = katoms.SparseRegressorCV([0, 2], cv=3, l2=0.0, scoring="mse").fit(X, Y).cv_results_
+    np.testing.assert_allclose(-mse["fold_scores"], mse["fold_losses"], rtol=1e-9)

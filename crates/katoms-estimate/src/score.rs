@@ -119,11 +119,15 @@ impl Measure {
             }
             Self::Mse | Self::Rmse | Self::Mae => {
                 let (target, found) = (target(loss)?, means(loss, linear.values));
-                let square = || mean(&|i| (target[i] - found[i]).powi(2));
+                let outputs = loss.outputs_per_row();
+                let over = |of: &dyn Fn(f64) -> f64| {
+                    let one = |at: usize| of(target[at] - found[at]);
+                    mean(&|i| (0..outputs).map(|output| one(output * rows + i)).sum::<f64>() / outputs as f64)
+                };
                 Some(match self {
-                    Self::Mse => square(),
-                    Self::Rmse => square().sqrt(),
-                    _ => mean(&|i| (target[i] - found[i]).abs()),
+                    Self::Mse => over(&|residual| residual * residual),
+                    Self::Rmse => over(&|residual| residual * residual).sqrt(),
+                    _ => over(&f64::abs),
                 })
             }
             Self::Concordance => {

@@ -1,16 +1,17 @@
 //! What a model predicts, and how good that is.
 
 use katoms::Error;
-use katoms::loss::{LeastSquares, Logistic, Ordinal};
+use katoms::loss::{LeastSquares, Logistic, Ordinal, Split};
 use katoms::operator::{AnyDesign, LinearOperator};
 use katoms::space::SparseVec;
+use katoms_estimate::{Linear, Measure};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
 use crate::answer;
 use crate::design::{Holes, Matrix};
 use crate::ended::Ended;
-use crate::error::raised;
+use crate::error::{invalid, raised};
 use crate::pool::on_threads;
 use crate::response::Observed;
 
@@ -24,6 +25,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(r_squared, module)?)?;
     module.add_function(wrap_pyfunction!(explained, module)?)?;
     module.add_function(wrap_pyfunction!(concordance, module)?)?;
+    module.add_function(wrap_pyfunction!(measured, module)?)?;
     module.add_function(wrap_pyfunction!(accuracy, module)?)
 }
 
@@ -173,6 +175,24 @@ fn explained(response: Observed<'_>, linear: PyReadonlyArray1<'_, f64>) -> PyRes
     check_length("target", response.rows()?, linear.len())?;
     let share = katoms_estimate::explained(loss.loss(), linear);
     ended.take().map_or(Ok(share), Err)
+}
+
+/// What a measure says of linear predictions of some rows of a response, without an offset; `None` where it cannot judge them.
+#[pyfunction]
+#[pyo3(signature = (name, response, rows, linear, thresholds))]
+fn measured(
+    name: &str,
+    response: Observed<'_>,
+    rows: Vec<usize>,
+    linear: PyReadonlyArray1<'_, f64>,
+    thresholds: Option<PyReadonlyArray1<'_, f64>>,
+) -> PyResult<Option<f64>> {
+    let measure = Measure::named(name).ok_or_else(|| invalid(format!("there is no measure {name:?}")))?;
+    let (ended, thresholds) = (Ended::default(), weights_of(thresholds.as_ref())?);
+    let loss = response.loss(&ended)?;
+    measure.check(loss.loss()).map_err(raised)?;
+    let judged = loss.loss().subset(&rows).map_err(raised)?;
+    Ok(measure.of(&judged, Linear { values: linear.as_slice()?, thresholds }))
 }
 
 /// Harrell's C of risks; `None` where no pair of rows can be compared.
