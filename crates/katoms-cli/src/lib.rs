@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`run`] | from the arguments to the exit code |
 //! | `command` | one command a file: its arguments, its work, what it says |
-//! | `data`, `response` | arguments about data → a data set, and the loss of a model of it |
+//! | `reading`, `data`, `response` | arguments about data → a data set, and the loss of a model of it |
 //! | `watch`, `work` | progress, Ctrl-C, time limits, checkpoints |
 //! | `terminal` | what is said, where, and how numbers look |
 //! | [`report`] | one HTML file about a fit |
@@ -15,6 +15,7 @@ mod data;
 mod finish;
 mod judged;
 mod outputs;
+mod reading;
 pub mod report;
 mod response;
 mod scores;

@@ -48,7 +48,7 @@ pub fn explained(loss: &AnyLoss, linear: &[f64]) -> f64 {
 fn pinball(loss: &Quantile, predicted: impl Fn(usize) -> f64) -> f64 {
     let (weights, quantile) = (loss.weights(), loss.quantile());
     let one = |(i, y): (usize, &f64)| {
-        let residual = y - predicted(i);
+        let residual = y - predicted(i) - loss.known().map_or(0.0, |known| known[i]);
         weights.map_or(1.0, |weights| weights[i]) * (quantile * residual).max((quantile - 1.0) * residual)
     };
     loss.target().iter().enumerate().map(one).sum()
@@ -56,8 +56,9 @@ fn pinball(loss: &Quantile, predicted: impl Fn(usize) -> f64) -> f64 {
 
 /// The pinball loss of the best constant, a value of the target: that at which the weight below reaches the quantile.
 fn least_pinball(loss: &Quantile) -> f64 {
-    let (target, weights) = (loss.target(), loss.weights());
-    let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
+    let known = |i: usize| loss.known().map_or(0.0, |known| known[i]);
+    let target: Vec<f64> = loss.target().iter().enumerate().map(|(i, y)| y - known(i)).collect();
+    let weight = |i: usize| loss.weights().map_or(1.0, |weights| weights[i]);
     let mut order: Vec<usize> = (0..target.len()).collect();
     order.sort_by(|&a, &b| target[a].total_cmp(&target[b]));
     let needed = loss.quantile() * (0..target.len()).map(weight).sum::<f64>();
@@ -200,5 +201,8 @@ mod tests {
         assert!(explained(&loss, &[(7.0_f64 / 3.0).ln(); 3]).abs() < 1e-12);
         let quantile = AnyLoss::from(Quantile::new(vec![1.0, 2.0, 3.0, 10.0], 0.5, 0.1).unwrap());
         assert_eq!((explained(&quantile, &[1.0, 2.0, 3.0, 10.0]), explained(&quantile, &[2.0; 4])), (1.0, 0.0));
+        let offset = Quantile::new(vec![11.0, 2.0, 3.0, 10.0], 0.5, 0.1).unwrap().offset(vec![10.0, 0.0, 0.0, 0.0]);
+        let offset = AnyLoss::from(offset.unwrap());
+        assert_eq!((explained(&offset, &[1.0, 2.0, 3.0, 10.0]), explained(&offset, &[2.0; 4])), (1.0, 0.0));
     }
 }

@@ -3,6 +3,7 @@
 mod alleles;
 mod assemble;
 mod checksum;
+mod classes;
 mod columns;
 pub(crate) mod expected;
 mod frame;

@@ -215,7 +215,7 @@ fn choose(source: Source, ask: &Ask, expected: Option<&Expected>) -> Result<Chos
     };
     let weights = Vector::weights(&mut opened, ask)?;
     let known = match expected {
-        Some(expected) => Columns::expected(&mut opened, &expected.rows),
+        Some(expected) => Columns::expected(&mut opened, expected),
         None => Columns::asked(&mut opened, ask)?,
     };
     let (mut frame, always) = (opened.frame, opened.always);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::packed::Packed;
 use super::storage::{Held, Storage};
-use super::types::Ask;
+use super::types::{Ask, Expected};
 use crate::column_format::ColumnFormat;
 use crate::error::Error;
 use crate::genotypes::{Genotypes, PhenotypeValues};
@@ -90,6 +90,13 @@ impl Opened {
             return Err(Error::Request(format!("{}: there are no rows", ask.path.display())));
         }
         Ok(Self { frame, arrays, labels, always: Vec::new() })
+    }
+
+    /// Whether a column or array has a name that a model knows.
+    pub(super) fn has(&self, name: &String, expected: &Expected) -> bool {
+        // the place of a column is its name only in a file of as many columns
+        let places_agree = self.frame.is_named || expected.unnamed_columns == Some(self.frame.names.len());
+        (places_agree && self.frame.names.contains(name)) || self.arrays.iter().any(|(array, _)| array == name)
     }
 
     fn of_genotypes(genotypes: Genotypes, ask: &Ask) -> Self {

@@ -2,7 +2,7 @@
 
 use super::frame::{Frame, Opened};
 use super::target::Vector;
-use super::types::{Ask, RowColumns};
+use super::types::{Ask, Expected, RowColumns};
 use crate::error::Error;
 use crate::problem::quoted;
 use crate::table::Values;
@@ -94,12 +94,13 @@ impl Columns {
     }
 
     /// Those of a model that the file has.
-    pub(super) fn expected(opened: &mut Opened, rows: &RowColumns) -> Self {
+    pub(super) fn expected(opened: &mut Opened, expected: &Expected) -> Self {
         let one = |(role, name): (Role, &Option<String>)| {
-            let name = name.as_ref().filter(|name| opened.frame.is_named && opened.frame.names.contains(name))?;
-            Some((role, Vector::named(opened, name, role.option()).ok()?))
+            let name = name.as_ref().filter(|name| opened.has(name, expected))?;
+            let found = Vector::named(opened, name, role.option()).ok()?;
+            Some((role, found.of_length(&opened.frame).ok()?))
         };
-        Self(roles(rows).into_iter().filter_map(one).collect())
+        Self(roles(&expected.rows).into_iter().filter_map(one).collect())
     }
 
     pub(super) fn places(&self) -> impl Iterator<Item = usize> + '_ {

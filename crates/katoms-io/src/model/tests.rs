@@ -3,6 +3,7 @@
 use katoms::operator::Layout;
 
 use super::*;
+use crate::dataset::Feature;
 use crate::source::{Array, Numbers};
 use crate::tests::{csv, feature};
 

@@ -15,8 +15,8 @@ use serde_json::json;
 
 use crate::Ended;
 use crate::checkpoint::{self, Job};
-use crate::data::FormatArgs;
 use crate::outputs;
+use crate::reading::FormatArgs;
 use crate::sizes::Sizes;
 use crate::terminal::{Terminal, aligned, count, number};
 use crate::watch::{self, Monitor};

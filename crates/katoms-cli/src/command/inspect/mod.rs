@@ -14,7 +14,7 @@ use katoms_io::{
 use serde::Serialize;
 
 use crate::Ended;
-use crate::data::FormatArgs;
+use crate::reading::FormatArgs;
 use crate::terminal::{Terminal, aligned, count, number};
 use columns::Seen;
 

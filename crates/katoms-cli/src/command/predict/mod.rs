@@ -11,8 +11,9 @@ use katoms_io::{Ask, Column, Dataset, Expected, Loss, Model, RowColumns, Source,
 use serde_json::{Value, json};
 
 use crate::Ended;
-use crate::data::{ReadingArgs, asked_target, read_phenotype};
+use crate::data::{asked_target, read_phenotype};
 use crate::outputs;
+use crate::reading::ReadingArgs;
 use crate::response::name_of;
 use crate::terminal::{Terminal, count};
 use outcome::Outcome;

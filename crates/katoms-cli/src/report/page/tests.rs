@@ -117,6 +117,26 @@ fn numbers_that_are_none_break_nothing() {
                 ..Regression::default()
             }),
             classification: Some(Classification { fitted: Some(classes), ..Classification::default() }),
+            many_classes: Some(ManyClasses {
+                names: vec!["a".into(), "b".into(), "c".into()],
+                thresholds: vec![odd, 1.0],
+                fitted: Some(Classes {
+                    labels: vec![0, 2],
+                    probabilities: vec![vec![odd, 0.5, 0.5], vec![0.1, 0.9, odd]],
+                    weights: vec![],
+                }),
+                ..ManyClasses::default()
+            }),
+            survival: Some(Survival {
+                fitted: Some(Risks {
+                    times: vec![1.0, 2.0, odd, 4.0],
+                    events: vec![true, false, true, true],
+                    thirds: vec![0, 1, 1, 2],
+                    weights: vec![],
+                    concordance: Some(odd),
+                }),
+                ..Survival::default()
+            }),
             completion: Some(Completion {
                 singular_values: vec![3.0, odd],
                 ranks: [1, 2].map(|rank| RankError { rank, error: odd }).into(),
