@@ -32,9 +32,7 @@ def tables():
     rng = np.random.default_rng(7)
 
     def factors(rows, columns, rank, noise):
-        return rng.normal(size=(rows, rank)) @ rng.normal(size=(rank, columns)) + noise * rng.normal(
-            size=(rows, columns)
-        )
+        return rng.normal(size=(rows, rank)) @ rng.normal(size=(rank, columns)) + noise * rng.normal(size=(rows, columns))
 
     real = {name: getattr(datasets, f"load_{name}")().data for name in ("wine", "breast_cancer", "diabetes", "iris")}
     real["digits"] = datasets.load_digits().data[:600]

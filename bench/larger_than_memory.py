@@ -53,9 +53,7 @@ def affordable(folder, wanted):
         return wanted
     if room < GIGA:
         sys.exit(f"{folder} has {free / GIGA:.1f} GB left; at least 4 GB are needed: name a folder on another disk")
-    print(
-        f"{folder} has {free / GIGA:.1f} GB left: the file is made {room / GIGA:.1f} GB in place of {wanted / GIGA:.0f}"
-    )
+    print(f"{folder} has {free / GIGA:.1f} GB left: the file is made {room / GIGA:.1f} GB in place of {wanted / GIGA:.0f}")
     return room
 
 

@@ -1,8 +1,8 @@
 """The draw of the wide problem on which the six variants were first tried, made with NumPy.
 
-python3 -m venv .venv && .venv/bin/pip install numpy
-.venv/bin/python bench/numpy_draw.py target/draw        (`make target/draw` does both)
-KATOMS_DRAW=target/draw cargo run --release -p katoms-bench --bin heart variants
+    python3 -m venv .venv && .venv/bin/pip install numpy
+    .venv/bin/python bench/numpy_draw.py target/draw        (`make target/draw` does both)
+    KATOMS_DRAW=target/draw cargo run --release -p katoms-bench --bin heart variants
 """
 
 import pathlib

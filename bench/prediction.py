@@ -69,12 +69,7 @@ def methods(classes, sparse):
             chosen = LassoCV(cv=FOLDS)
         return make_pipeline(StandardScaler(with_mean=not sparse), chosen)
 
-    return {
-        "katoms": katoms,
-        "katoms 1se": lambda: katoms("1se"),
-        **({"abess": best_subset} if abess else {}),
-        "Lasso": lasso,
-    }
+    return {"katoms": katoms, "katoms 1se": lambda: katoms("1se"), **({"abess": best_subset} if abess else {}), "Lasso": lasso}
 
 
 def features(model):

@@ -24,22 +24,8 @@ def houses():
     """Regression. The price follows the area, the district, the age, the bathrooms and the garden; the rest is noise."""
     rng = random.Random(1)
     district_price = {"centre": 90.0, "harbour": 60.0, "north": 15.0, "south": 0.0, "west": 25.0}
-    header = [
-        "area",
-        "rooms",
-        "bathrooms",
-        "age",
-        "garden",
-        "distance_school",
-        "distance_station",
-        "floor",
-        "noise_level",
-        "sunshine",
-        "district",
-        "heating",
-        "house_number",
-        "price",
-    ]
+    header = ["area", "rooms", "bathrooms", "age", "garden", "distance_school", "distance_station", "floor",
+              "noise_level", "sunshine", "district", "heating", "house_number", "price"]
     rows = []
     for _ in range(240):
         area = rng.uniform(35, 220)
@@ -47,27 +33,10 @@ def houses():
         bathrooms = 1 + (rng.random() < area / 300) + (rng.random() < area / 600)
         age, garden = rng.randint(0, 95), max(0.0, rng.gauss(80, 90))
         district = rng.choice(sorted(district_price))
-        price = (
-            40 + 2.4 * area + district_price[district] - 0.6 * age + 18 * bathrooms + 0.12 * garden + rng.gauss(0, 14)
-        )
-        rows.append(
-            [
-                f"{area:.0f}",
-                rooms,
-                bathrooms,
-                age,
-                f"{garden:.0f}",
-                rng.randint(50, 3000),
-                rng.randint(50, 5000),
-                rng.randint(0, 6),
-                f"{rng.uniform(35, 75):.1f}",
-                f"{rng.uniform(1200, 1900):.0f}",
-                district,
-                rng.choice(["gas", "heat pump", "oil"]),
-                rng.randint(1, 150),
-                f"{price:.1f}",
-            ]
-        )
+        price = 40 + 2.4 * area + district_price[district] - 0.6 * age + 18 * bathrooms + 0.12 * garden + rng.gauss(0, 14)
+        rows.append([f"{area:.0f}", rooms, bathrooms, age, f"{garden:.0f}", rng.randint(50, 3000), rng.randint(50, 5000),
+                     rng.randint(0, 6), f"{rng.uniform(35, 75):.1f}", f"{rng.uniform(1200, 1900):.0f}", district,
+                     rng.choice(["gas", "heat pump", "oil"]), rng.randint(1, 150), f"{price:.1f}"])
     write_csv("houses.csv", header, rows)
 
 
@@ -86,7 +55,7 @@ def patients():
     write_csv("patients.csv", ["age"] + names + ["outcome"], rows)
     with open(HERE / "pathways.gmt", "w", encoding="utf-8") as file:
         for p in range(pathways):
-            members = names[5 * p : 5 * p + 5]
+            members = names[5 * p:5 * p + 5]
             if p == 4:
                 members = members + [names[0]]  # a gene of two pathways
             file.write("\t".join([f"pathway_{p + 1}", "made up"] + members) + "\n")
@@ -109,11 +78,9 @@ def ratings():
 
 def png(name, width, height, pixels, colour_type):
     """Rows of bytes as a PNG file."""
-
     def chunk(kind, data):
         body = kind + data
         return struct.pack(">I", len(data)) + body + struct.pack(">I", zlib.crc32(body))
-
     raw = b"".join(b"\0" + bytes(row) for row in pixels)
     head = struct.pack(">IIBBBBB", width, height, 8, colour_type, 0, 0, 0)
     data = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(raw, 9)) + chunk(b"IEND", b"")
@@ -144,7 +111,7 @@ def harbour():
             if left <= x < right and top <= y <= 104:
                 window = (x - left) % 6 in (2, 3) and (y - top) % 9 in (3, 4, 5) and y < 98
                 return [255, 236, 150] if window else rgb
-        if y > 104 - 18 * math.exp(-(((x - 60) / 70) ** 2)) - 26 * math.exp(-(((x - 200) / 60) ** 2)):
+        if y > 104 - 18 * math.exp(-((x - 60) / 70) ** 2) - 26 * math.exp(-((x - 200) / 60) ** 2):
             return [70, 105, 80]
         if (x - sun[0]) ** 2 + (y - sun[1]) ** 2 < sun[2] ** 2:
             return [255, 226, 140]
@@ -195,7 +162,7 @@ def cohort():
     for j in range(variants):
         codes = [1 if rng.random() < 0.01 else {2: 0, 1: 2, 0: 3}[one[j]] for one in copies]
         for i in range(0, individuals, 4):
-            bed.append(sum(code << 2 * place for place, code in enumerate(codes[i : i + 4])))
+            bed.append(sum(code << 2 * place for place, code in enumerate(codes[i:i + 4])))
     (HERE / "cohort.bed").write_bytes(bed)
     bim = [f"1\trs{1001 + j}\t0\t{5000 * (j + 1)}\t{alleles[j]}\n" for j in range(variants)]
     (HERE / "cohort.bim").write_text("".join(bim))

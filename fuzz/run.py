@@ -43,23 +43,11 @@ def targets(wanted):
 
 def build():
     """The program, with what guides it; the target is named so that build scripts are left alone."""
-    host = re.search(
-        r"host: (\S+)", subprocess.run(["rustc", "-vV"], capture_output=True, text=True, check=True).stdout
-    )
+    host = re.search(r"host: (\S+)", subprocess.run(["rustc", "-vV"], capture_output=True, text=True, check=True).stdout)
     # the versions that the program is built with
     shutil.copy(ROOT / "Cargo.lock", HERE / "Cargo.lock")
     folder = ROOT / "target/fuzz-build"
-    command = [
-        "cargo",
-        "build",
-        "--release",
-        "--manifest-path",
-        HERE / "Cargo.toml",
-        "--target",
-        host[1],
-        "--target-dir",
-        folder,
-    ]
+    command = ["cargo", "build", "--release", "--manifest-path", HERE / "Cargo.toml", "--target", host[1], "--target-dir", folder]
     subprocess.run(command, env=environment(RUSTFLAGS=" ".join(COVERAGE)), check=True)
     return folder / host[1] / "release/fuzz"
 
@@ -81,9 +69,7 @@ def seeds(program, target):
     if kept.is_dir():
         shutil.copytree(kept, given, dirs_exist_ok=True)
     if target in ("checkpoint", "completion"):
-        subprocess.run(
-            [program, "-runs=0"], env=environment(TARGET=target, SEEDS=str(given)), check=True, capture_output=True
-        )
+        subprocess.run([program, "-runs=0"], env=environment(TARGET=target, SEEDS=str(given)), check=True, capture_output=True)
     found = FOUND / target
     return [corpus, given, *([found] if found.is_dir() else [])]
 
@@ -93,9 +79,7 @@ def fuzz(program, target, seconds):
     folders = seeds(program, target)
     (FOUND / target).mkdir(parents=True, exist_ok=True)
     options = [*LIMITS, f"-max_total_time={seconds}", f"-artifact_prefix={FOUND / target}/", "-print_final_stats=1"]
-    ran = subprocess.run(
-        [program, *options, *folders], env=environment(TARGET=target), capture_output=True, text=True, errors="replace"
-    )
+    ran = subprocess.run([program, *options, *folders], env=environment(TARGET=target), capture_output=True, text=True, errors="replace")
     if not any((FOUND / target).iterdir()):
         (FOUND / target).rmdir()
     tried = re.search(r"number_of_executed_units:\s*(\d+)", ran.stderr)
@@ -113,9 +97,7 @@ def smaller(program, target, corpus):
     merged = WORK / f"{target}-merged"
     shutil.rmtree(merged, ignore_errors=True)
     merged.mkdir()
-    ran = subprocess.run(
-        [program, *LIMITS, "-merge=1", merged, corpus], env=environment(TARGET=target), capture_output=True
-    )
+    ran = subprocess.run([program, *LIMITS, "-merge=1", merged, corpus], env=environment(TARGET=target), capture_output=True)
     if ran.returncode == 0:
         shutil.rmtree(corpus)
         merged.rename(corpus)
@@ -123,17 +105,9 @@ def smaller(program, target, corpus):
 
 def replay(program, target):
     folders = seeds(program, target)
-    ran = subprocess.run(
-        [program, *LIMITS, "-runs=0", *folders],
-        env=environment(TARGET=target),
-        capture_output=True,
-        text=True,
-        errors="replace",
-    )
+    ran = subprocess.run([program, *LIMITS, "-runs=0", *folders], env=environment(TARGET=target), capture_output=True, text=True, errors="replace")
     count = sum(1 for folder in folders for _ in folder.iterdir())
-    print(
-        f"{target:12} {count:>6} inputs read" if ran.returncode == 0 else f"{ran.stderr}\n{target}: FAILED", flush=True
-    )
+    print(f"{target:12} {count:>6} inputs read" if ran.returncode == 0 else f"{ran.stderr}\n{target}: FAILED", flush=True)
     return ran.returncode == 0
 
 

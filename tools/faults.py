@@ -67,13 +67,8 @@ class Desk:
                 resource.setrlimit(kind, (size, size))
 
         return subprocess.Popen(
-            [self.program, *words],
-            cwd=self.folder,
-            preexec_fn=limited,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=os.environ | {"RUST_BACKTRACE": "0"},
+            [self.program, *words], cwd=self.folder, preexec_fn=limited, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ | {"RUST_BACKTRACE": "0"},
         )
 
     def ends(self, process, words):
@@ -187,10 +182,7 @@ def full_disk(desk, draw):
     if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}k", "tmpfs", place], capture_output=True).returncode:
         return False
     try:
-        words = [
-            str(place / word) if word in ("m.json", "r.html", "full.csv") else word
-            for word in draw.choice([FIT, COMPLETE])
-        ]
+        words = [str(place / word) if word in ("m.json", "r.html", "full.csv") else word for word in draw.choice([FIT, COMPLETE])]
         desk.run(words)
         for file in place.iterdir():
             if file.name.startswith(".katoms-") or not is_whole(file.name, file.read_bytes()):

@@ -63,10 +63,7 @@ def holes(folder: Path, rows: int, columns: int, rng: random.Random) -> None:
 
 
 JOBS = {
-    "fit": (
-        lambda folder, rng: design(folder, 300, 3000, rng),
-        "fit x.npy --target y.npy -k 30 --method iht --out m.json",
-    ),
+    "fit": (lambda folder, rng: design(folder, 300, 3000, rng), "fit x.npy --target y.npy -k 30 --method iht --out m.json"),
     "search": (lambda folder, rng: design(folder, 300, 3000, rng), "fit x.npy --target y.npy -k 20 --out m.json"),
     "recover": (
         lambda folder, rng: design(folder, 300, 3000, rng),

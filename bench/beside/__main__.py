@@ -15,12 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 def parsed():
     parser = argparse.ArgumentParser(prog="beside", description="katoms beside its peers")
-    parser.add_argument(
-        "rows",
-        nargs="*",
-        default=["all"],
-        help="all, quick, a work, parts of the keys of rows; quality, quality-path, ...",
-    )
+    parser.add_argument("rows", nargs="*", default=["all"], help="all, quick, a work, parts of the keys of rows; quality, quality-path, ...")
     parser.add_argument("--only", action="append", help="only contestants whose names hold this (also several times)")
     parser.add_argument("--threads", type=int, default=min(2, os.cpu_count() or 1))
     parser.add_argument("--repeats", type=int, default=5, help="further fits after the first, at least")
@@ -34,9 +29,7 @@ def parsed():
     parser.add_argument("--list", action="store_true", help="name the rows and end")
     parser.add_argument("--assemble", action="store_true", help="only write the results anew from what is kept")
     group = parser.add_argument_group("rows of quality")
-    group.add_argument(
-        "--quality", default=ROOT / "bench" / "QUALITY.md", type=pathlib.Path, help="where the tables go"
-    )
+    group.add_argument("--quality", default=ROOT / "bench" / "QUALITY.md", type=pathlib.Path, help="where the tables go")
     group.add_argument("--json", type=pathlib.Path, help="a file for the figures of all groups that are kept")
     group.add_argument("--against", type=pathlib.Path, help="such a file of another build, shown beside")
     group.add_argument("--group-cap", type=float, default=900.0, help="seconds after which a group is ended")

@@ -52,20 +52,7 @@ def assembled(folder, why_file):
             summary += [summary_line(work, result, verdict) for verdict in verdicts]
             wins += where_a_peer_wins(work, result, verdicts, paragraphs)
             details.append(details_of(work, result, verdicts))
-    columns = [
-        "row",
-        "ours",
-        "warm",
-        "limit",
-        "memory",
-        "best peer",
-        "ratio",
-        "oracle",
-        "ratio",
-        "cold",
-        "ratio",
-        "NumPy",
-    ]
+    columns = ["row", "ours", "warm", "limit", "memory", "best peer", "ratio", "oracle", "ratio", "cold", "ratio", "NumPy"]
     parts[3] = table(columns, summary) + "\n"
     parts[4] = "\n## Where a peer wins\n\n" + ("\n".join(wins) if wins else "Nowhere in this run.\n") + "\n"
     return "".join(parts) + "\n".join(details)

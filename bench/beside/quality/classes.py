@@ -94,9 +94,7 @@ def figures(cases):
         Figure("passes, most", max(passes)),
         Figure("seconds over abess's, largest", max(ratios, default=None), RATIO),
         Figure("seconds over abess's, median", float(np.median(ratios)) if ratios else None),
-        Figure(
-            "losses above abess's by more than 1e-6", sum(value > models.SAME for value in losses) if ratios else None
-        ),
+        Figure("losses above abess's by more than 1e-6", sum(value > models.SAME for value in losses) if ratios else None),
         Figure("losses below abess's", sum(value < -models.SAME for value in losses) if ratios else None),
         Figure("seconds, slowest", max(case["seconds"] for case in cases.values())),
         Figure("seconds in all", sum(case["seconds"] for case in cases.values())),

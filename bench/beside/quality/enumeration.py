@@ -51,9 +51,7 @@ def best_triple(X, y):
         products = (gram[np.ix_(later, later)] - np.outer(along, along)) * np.outer(scale, scale)
         gains = pair_gains(products, *[(c[later] - along * c[first]) * scale] * 2)
         at = np.argpartition(-gains, 3, axis=None)[:3]
-        candidates += [
-            (c[first] ** 2 + gains.flat[i], first, later[i // len(later)], later[i % len(later)]) for i in at
-        ]
+        candidates += [(c[first] ** 2 + gains.flat[i], first, later[i // len(later)], later[i % len(later)]) for i in at]
     triples = [triple for _, *triple in sorted(candidates, reverse=True)[:REFITTED] if len(set(triple)) == 3]
     return max(triples, key=lambda triple: explained(X, y, triple))
 

@@ -111,9 +111,7 @@ def figures(cases):
         ratios = [case["ratio"] for case in cases.values() if case["kind"] == kind]
         yield Figure(name, max(ratios, default=None), LIMITS.get(kind))
     overlapping = [case["ratio"] for case in cases.values() if not case.get("separated", True)]
-    yield Figure(
-        "classes with l2 = 1 over without, where they overlap: largest ratio", max(overlapping, default=None), 3
-    )
+    yield Figure("classes with l2 = 1 over without, where they overlap: largest ratio", max(overlapping, default=None), 3)
 
 
 def rows(cases):

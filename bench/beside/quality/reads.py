@@ -35,9 +35,7 @@ def figures(cases):
     return [
         Figure("reads, median", float(np.median(reads)), READS),
         Figure("reads, most", max(reads)),
-        Figure(
-            "objective over that of the planted model, largest", max(case["over_planted"] for case in cases.values())
-        ),
+        Figure("objective over that of the planted model, largest", max(case["over_planted"] for case in cases.values())),
         Figure("objective, sum over the draws", sum(case["objective"] for case in cases.values())),
         Figure("seconds, median", float(np.median([case["seconds"] for case in cases.values()]))),
     ]
