@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from katoms import _drawing as drawing
-from katoms._names import coefficient_names, names_or_numbers
+from katoms._names import names_of_all, names_or_numbers, of_all_outputs
 from katoms._parameters import criterion_of, groups_of, with_indicators
 from katoms._results import Coefficients, Path
 from katoms.exceptions import InvalidInputError
@@ -63,7 +63,7 @@ def coefficient_path(model: Any, ic_type: str | None) -> CoefficientPath:
             f"ic_type is {ic_type!r}, but cross-validation chose the size of this {type(model).__name__}"
         )
     coefs = tried["coef"][rows]
-    names = coefficient_names(model)
+    names = np.array(names_of_all(model), dtype=object)
     return CoefficientPath(
         tried["support_size"][rows], coefs, "coefficient", names, model.support_size_, "chosen by cross-validation"
     )
@@ -71,7 +71,10 @@ def coefficient_path(model: Any, ic_type: str | None) -> CoefficientPath:
 
 def _of_path(path: Path, criterion: str) -> CoefficientPath:
     coefs = path.standardized_coefs
-    names = names_or_numbers(path.feature_names, coefs.shape[1])
+    outputs = 1 if path.intercepts.ndim == 1 else path.intercepts.shape[1]
+    names = names_or_numbers(path.feature_names, coefs.shape[1] // outputs)
+    if outputs > 1:
+        names = np.array([f"{name} → {output}" for output in range(outputs) for name in names], dtype=object)
     return CoefficientPath(
         path.support_sizes,
         coefs,
@@ -138,8 +141,10 @@ def validation_of(model: Any) -> Validation | None:
         if "mean_score" in results:
             what, means, errors = "held-out score", results["mean_score"], results["score_standard_error"]
         else:
-            # The loss of numbers is half the mean squared error.
-            what, unit = ("held-out log loss", 1) if hasattr(model, "classes_") else ("held-out mean squared error", 2)
+            # The loss of least squares is half the mean squared error.
+            squares = getattr(model, "loss", None) == "squared_error"
+            other = "held-out log loss" if hasattr(model, "classes_") else "held-out loss"
+            what, unit = ("held-out mean squared error", 2) if squares else (other, 1)
             means, errors = unit * results["mean_loss"], unit * results["standard_error"]
         return Validation(what, results["support_size"], means, errors, kinds, f"l2 = {model.l2_:g}", *marks)
     if len(results.get("rank", ())) > 0:
@@ -210,7 +215,7 @@ class Bars(NamedTuple):
 def bars_of(model: Any, effects: np.ndarray) -> Bars:
     """The features of a model, the strongest first; with groups, the group of the strongest first."""
     if not is_grouped(model):
-        features = _strongest_first(model.support_, effects)
+        features = _strongest_first(of_all_outputs(model, model.support_), effects)
         return Bars(features, np.zeros(len(features), dtype=int), [])
     known = getattr(model, "feature_names_in_", None)
     members, names = groups_of(model.groups, known, model.n_features_in_)
@@ -219,9 +224,9 @@ def bars_of(model: Any, effects: np.ndarray) -> Bars:
     blocks = []
     for name in model.chosen_groups_:
         inside = left.intersection(members[names.index(name)])
-        blocks.append((f"group {name}", _strongest_first(inside, effects)))
+        blocks.append((f"group {name}", _strongest_first(of_all_outputs(model, inside), effects)))
         left -= inside
-    blocks.append(("always selected", _strongest_first(left, effects)))
+    blocks.append(("always selected", _strongest_first(of_all_outputs(model, left), effects)))
     blocks = [(name, features) for name, features in blocks if len(features)]
     blocks.sort(key=lambda block: -abs(effects[block[1][0]]))
     features = np.concatenate([features for _, features in blocks]) if blocks else np.zeros(0, dtype=int)

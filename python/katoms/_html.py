@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from katoms._names import coefficient_names
+from katoms._names import names_of_all, of_all_outputs, output_names
 
 #: The most coefficients in a card.
 MOST = 20
@@ -131,8 +131,8 @@ def _counted(count: int, what: str) -> str:
 def _table(model: Any) -> str:
     coef, standardized = np.ravel(model.coef_), getattr(model, "standardized_coef_", None)
     effects = coef if standardized is None else np.ravel(standardized)
-    order = sorted(model.support_, key=lambda j: (-abs(effects[j]), j))
-    names = coefficient_names(model)
+    order = sorted(of_all_outputs(model, model.support_), key=lambda j: (-abs(effects[j]), j))
+    names, outputs = names_of_all(model), output_names(model)
     longest = max((abs(effects[j]) for j in order), default=0.0)
     columns = [coef] if standardized is None else [coef, effects]
     rows = [_row(str(names[j]), [column[j] for column in columns], effects[j], longest) for j in order[:MOST]]
@@ -140,7 +140,9 @@ def _table(model: Any) -> str:
     if len(order) > MOST:
         rows.append(f"<tr><td>and {len(order) - MOST} more</td>{empty}<td></td></tr>")
     if getattr(model, "fit_intercept", False):
-        rows.append(f"<tr><td>intercept</td><td>{_number(np.ravel(model.intercept_)[0])}</td>{empty}</tr>")
+        called = [f"intercept → {escape(output)}" for output in outputs] or ["intercept"]
+        for name, value in zip(called, np.ravel(model.intercept_)):
+            rows.append(f"<tr><td>{name}</td><td>{_number(value)}</td>{empty}</tr>")
     heads = ["feature", "coefficient", "per standard<br>deviation"][: 1 + len(columns)] + [""]
     head = "".join(f"<th>{each}</th>" for each in heads)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"

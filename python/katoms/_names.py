@@ -24,6 +24,26 @@ def coefficient_names(model: Any, input_features: Any = None) -> np.ndarray:
     return np.array([*names, *indicated], dtype=object)
 
 
+def output_names(model: Any) -> list[str]:
+    """What a model predicts, where that is more than one thing: classes, or responses as ``y0``, ``y1``, ..."""
+    outputs = len(np.atleast_2d(model.coef_))
+    if outputs == 1:
+        return []
+    return [str(label) for label in model.classes_] if hasattr(model, "classes_") else [f"y{c}" for c in range(outputs)]
+
+
+def names_of_all(model: Any) -> list[str]:
+    """What each coefficient of each output is called, one output after the other."""
+    names, outputs = [str(name) for name in coefficient_names(model)], output_names(model)
+    return [f"{name} → {output}" for output in outputs for name in names] if outputs else names
+
+
+def of_all_outputs(model: Any, features: Any) -> list[int]:
+    """The places of features among the coefficients of all outputs."""
+    count = np.shape(model.coef_)[-1]
+    return [output * count + int(j) for j in features for output in range(max(len(output_names(model)), 1))]
+
+
 def feature_names_out(estimator: Any, input_features: Any) -> np.ndarray:
     """The names of all features, those that are passed if they agree with the fit."""
     known = getattr(estimator, "feature_names_in_", None)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from katoms._estimator import Estimator
-from katoms._names import coefficient_names
+from katoms._names import names_of_all, output_names
 from katoms._results import Path
 from katoms.exceptions import InvalidInputError
 
@@ -151,10 +151,11 @@ def plot_coefficients(model: Any, *, max_features: int = 40, ax: Axes | None = N
     # Half a bar of air between groups.
     places = np.arange(len(features)) + 0.5 * bars.block[:max_features]
     ax = drawing.axes_of(ax, (7, 1.1 + 0.27 * (max(places, default=0) + 1)))
-    names = coefficient_names(model)
+    names = names_of_all(model)
     charts.draw_bars(ax, effects[features], [names[feature] for feature in features], places)
     charts.name_blocks(ax, bars, places)
-    what = "effect on the log-odds" if hasattr(model, "classes_") else "effect"
+    score = "effect on the score" if output_names(model) else "effect on the log-odds"
+    what = score if hasattr(model, "classes_") else "effect"
     what = "coefficient" if standardized is None else f"{what} per standard deviation"
     left_out = len(bars.features) - len(features)
     more = f"\n({left_out} more features are not shown)" if left_out else ""

@@ -470,3 +470,22 @@ def test_measures_of_survival_and_of_responses_and_where_they_do_not_go():
     Y = np.column_stack([times, times + 1.0])
     mse = katoms.SparseRegressorCV([0, 2], cv=3, l2=0.0, scoring="mse").fit(X, Y).cv_results_
     np.testing.assert_allclose(-mse["fold_scores"], mse["fold_losses"], rtol=1e-9)
+
+
+def test_cards_and_plots_show_every_class_and_response():
+    pytest.importorskip("matplotlib").use("Agg")
+    X, y = classes(1, count=3)
+    model = katoms.SparseClassifier(2).fit(X, np.array(["ash", "birch", "elm"])[y])
+    card = model._repr_html_()
+    labels = {f"x{j} → {name}" for j in model.support_ for name in ("ash", "birch", "elm")}
+    assert all(label in card for label in labels) and "intercept → elm" in card
+    ax = katoms.plot_coefficients(model)
+    assert {label.get_text() for label in ax.get_yticklabels()} == labels
+    assert "score" in ax.get_xlabel()
+    grouped = katoms.SparseRegressor(1, groups=np.arange(40) // 2).fit(X, np.column_stack([y, -y]))
+    ax = katoms.plot_coefficients(grouped)
+    assert len(ax.get_yticklabels()) == 4 and ax.get_yticklabels()[0].get_text().endswith(("→ y0", "→ y1"))
+    ax = katoms.plot_path(katoms.path(X, y, range(4), loss="logistic"))
+    assert any(text.get_text().endswith("→ 2") for text in ax.texts)
+    counted = katoms.SparseRegressorCV([0, 2], cv=3, loss="poisson").fit(*counts(1))
+    assert katoms.plot_cv(counted).get_ylabel() == "held-out loss"
