@@ -488,4 +488,4 @@ def test_cards_and_plots_show_every_class_and_response():
     ax = katoms.plot_path(katoms.path(X, y, range(4), loss="logistic"))
     assert any(text.get_text().endswith("→ 2") for text in ax.texts)
     counted = katoms.SparseRegressorCV([0, 2], cv=3, loss="poisson").fit(*counts(1))
-    assert katoms.plot_cv(counted).get_ylabel() == "held-out loss"
+    assert katoms.plot_cv(counted).get_ylabel().startswith("held-out loss,")
