@@ -202,7 +202,7 @@ impl SurvivalPart {
     pub(super) fn new(part: &Survival) -> Option<Self> {
         let shown = part.held_out.as_ref().or(part.fitted.as_ref())?;
         let (groups, is_held_out) = (shown.groups(), part.held_out.is_some());
-        let said = |rows: &Risks| rows.concordance.map(|c| fixed(c, 4));
+        let said = |rows: &Risks| rows.concordance.filter(|c| c.is_finite()).map(|c| fixed(c, 4));
         Some(Self {
             target: part.target.clone(),
             rows: counted(shown.times.len(), "row"),
