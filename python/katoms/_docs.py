@@ -34,6 +34,9 @@ groups : list, array, dict, callable or str, default=None
     features if they like), or a dictionary of such lists. A feature in none of them is a group of its own. For frames
     also a function from the name of a column to its group (None: on its own), or a separator such as ``"="``: what
     names have before the first one is their group.
+max_per_group : int, default=None
+    The most features of a group that may be in; None for all of them. For groups that share no features; ``support_size``
+    counts groups, and ``ic_type`` chooses among sizes, not rows held out.
 """
 
 LOSS = """

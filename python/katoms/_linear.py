@@ -52,6 +52,7 @@ class LinearModel(TakesWeights, GivesFrames, Working):
     support_size: Any = None
     _: KW_ONLY
     groups: Any = None
+    max_per_group: Any = None
     l2: Any = 0.0
     fit_intercept: bool = True
     standardize: bool = True
@@ -175,6 +176,7 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         return {
             "response": response,
             "groups": groups,
+            "inside": None if self.max_per_group is None else whole_of(self.max_per_group, "max_per_group", 1),
             "always": always,
             "bounds": bounds_of(self.bounds, self.positive, design),
             "l2": self._ridges()[0],

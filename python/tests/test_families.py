@@ -489,3 +489,22 @@ def test_cards_and_plots_show_every_class_and_response():
     assert any(text.get_text().endswith("→ 2") for text in ax.texts)
     counted = katoms.SparseRegressorCV([0, 2], cv=3, loss="poisson").fit(*counts(1))
     assert katoms.plot_cv(counted).get_ylabel().startswith("held-out loss,")
+    pytest.importorskip("matplotlib.pyplot").close("all")
+
+
+def test_at_most_so_many_features_inside_each_group():
+    X, _, rng = drawn(3)
+    y = X[:, 4] / X[:, 4].std() - X[:, 6] / X[:, 6].std() + X[:, 30] / X[:, 30].std() + 0.1 * rng.normal(size=len(X))
+    groups = np.arange(40) // 5
+    model = katoms.SparseRegressor(3, groups=groups, max_per_group=1).fit(X, y)
+    assert model.support_.tolist() == [4, 6, 30] and model.chosen_groups_ == ["0", "1", "6"]
+    assert katoms.SparseRegressor(groups=groups, max_per_group=1).fit(X, y).support_.tolist() == [4, 6, 30]
+    counted = katoms.SparseRegressor(2, groups=groups, max_per_group=2, loss="poisson").fit(*counts(2))
+    assert len(counted.support_) <= 4 and max(np.bincount(counted.support_ // 5)) <= 2
+    for wrong in (0, 1.5, "two"):
+        with pytest.raises(katoms.InvalidInputError, match="max_per_group"):
+            katoms.SparseRegressor(1, groups=groups, max_per_group=wrong).fit(X, y)
+    with pytest.raises(katoms.InvalidInputError, match="groups"):
+        katoms.SparseRegressor(1, max_per_group=1).fit(X, y)
+    with pytest.raises(katoms.InvalidInputError, match="whole groups"):
+        katoms.SparseRegressorCV([1], groups=groups, max_per_group=1).fit(X, y)

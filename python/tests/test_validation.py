@@ -264,7 +264,7 @@ def test_weights_of_rows_weigh_scores_that_take_them(numbers):
 
 def test_scores_that_cannot_be(classes):
     X, y = classes
-    with pytest.raises(ValueError, match="scoring is 3; give the name of a scorer"):
+    with pytest.raises(ValueError, match="scoring is 3; give 'deviance' or None.*the name of a scorer"):
         katoms.SparseClassifierCV([1], scoring=3).fit(X, y)
     with pytest.raises(ValueError, match="auc2"):
         katoms.SparseClassifierCV([1], scoring="auc2").fit(X, y)

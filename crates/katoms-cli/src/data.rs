@@ -38,6 +38,9 @@ pub struct DataArgs {
     /// A file of groups, which enter or leave a model as one: GMT, CSV of name,member, or JSON
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     pub groups: Option<PathBuf>,
+    /// The most columns of a group that may be in a model; for groups that share none, with fit and path
+    #[arg(long, value_name = "N", requires = "groups", help_heading = "Data")]
+    pub max_per_group: Option<usize>,
     /// What to do about unknown members of groups
     #[arg(long, value_enum, default_value_t = UnknownMembers::Refuse, help_heading = "Data")]
     pub unknown_members: UnknownMembers,
@@ -67,6 +70,7 @@ pub struct Loaded {
     pub missing: Missing,
     pub na_values: Vec<String>,
     has_group_file: bool,
+    max_per_group: Option<usize>,
 }
 
 /// The file that a target names: `y.npy` is one, and `y.csv:age` a column of one; `y` is a column, whatever else is
@@ -123,7 +127,16 @@ impl DataArgs {
         dataset.warnings.iter().for_each(|warning| terminal.warn(warning));
         let (path, na_values) = (self.data.clone(), self.reading.format.na_values.clone());
         let (response, has_group_file) = (response.clone(), self.groups.is_some());
-        Ok(Loaded { path, dataset, loss, response, missing, na_values, has_group_file })
+        Ok(Loaded {
+            path,
+            dataset,
+            loss,
+            response,
+            missing,
+            na_values,
+            has_group_file,
+            max_per_group: self.max_per_group,
+        })
     }
 
     pub fn check_outputs(&self, outputs: &[Option<&Path>]) -> Result<()> {
@@ -247,6 +260,10 @@ impl Loaded {
             None => AnyAtoms::Coordinates(KSparse::new(1, columns)?),
         };
         let features = Features::new(design, self.measure()?, atoms, self.dataset.always.clone(), preparation);
+        let features = features.and_then(|features| match self.max_per_group {
+            Some(most) => features.with_most_inside(most),
+            None => Ok(features),
+        });
         features.map_err(|error| self.error(error))
     }
 

@@ -8,6 +8,7 @@ mod nuisance;
 mod null;
 mod parts;
 mod path;
+mod per_group;
 mod sizes;
 mod trained;
 
@@ -31,6 +32,7 @@ pub use trained::Trained;
 
 use self::convex::Convex;
 use self::parts::Parts;
+use self::per_group::Inside;
 use crate::response::JobLoss;
 use crate::resumed::contained_if_resumed;
 use crate::running::{Part, drive, searched};
@@ -49,6 +51,8 @@ pub struct Features<'a> {
     atoms: AnyAtoms,
     preparation: Preparation,
     bounds: Option<Bounds>,
+    /// How many features may be inside each group, where not all may.
+    inside: Option<Inside>,
     units: Units,
 }
 
@@ -94,7 +98,7 @@ impl<'a> Features<'a> {
         let (units, scaled) = units.for_columns(design, &loss, preparation)?;
         let scaled = scaled.map(Arc::new);
         let preparation = Preparation { ridge: units.scaled_ridge(preparation.ridge)?, ..preparation };
-        Ok(Self { design, scaled, loss, estimated, atoms, preparation, bounds: None, units })
+        Ok(Self { design, scaled, loss, estimated, atoms, preparation, bounds: None, inside: None, units })
     }
 
     /// The same with bounds on the coefficients, in the units of the data; the intercept has none. Models of bounded
@@ -131,6 +135,9 @@ impl<'a> Features<'a> {
         }
         if k == 0 {
             return self.null_model(how);
+        }
+        if let Some(inside) = &self.inside {
+            return self.fit_inside(inside, k, how, watch);
         }
         let watch = &mut self.units.watched_by(watch);
         if let Some(bounds) = &self.bounds {
@@ -235,6 +242,7 @@ impl<'a> Features<'a> {
             let needs = "coefficients without bounds: leave the bounds out";
             return Err(Error::Unsuitable { method: "the choice of half-samples", needs });
         }
+        self.check_whole_groups("the choice of half-samples")?;
         if self.estimated {
             return self.settled()?.stability(k, pairs, seed);
         }

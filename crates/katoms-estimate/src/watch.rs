@@ -105,3 +105,38 @@ impl Watch for Unwatched {
         Answer::GoOn
     }
 }
+
+/// Somebody who is not asked for saved states, and remembers that the work was stopped.
+pub(crate) struct Unsaved<'w> {
+    watch: &'w mut dyn Watch,
+    pub stopped: bool,
+}
+
+impl<'w> Unsaved<'w> {
+    pub fn new(watch: &'w mut dyn Watch) -> Self {
+        Self { watch, stopped: false }
+    }
+
+    fn heard(&mut self, answer: Answer) -> Answer {
+        self.stopped |= answer.stops();
+        if self.stopped { Answer::Stop } else { Answer::GoOn }
+    }
+}
+
+impl Watch for Unsaved<'_> {
+    fn tell(&mut self, progress: &Progress<'_>) -> Answer {
+        let answer = self.watch.tell(&Progress { can_save: false, ..*progress });
+        self.heard(answer)
+    }
+    fn expect(&mut self, pieces: usize) {
+        self.watch.expect(pieces);
+    }
+    fn counted(&mut self, done: usize) -> Answer {
+        let answer = self.watch.counted(done);
+        self.heard(answer)
+    }
+    fn goes_on(&mut self) -> Answer {
+        let answer = self.watch.goes_on();
+        self.heard(answer)
+    }
+}

@@ -36,6 +36,8 @@ pub struct Problem<'py> {
     #[pyo3(item("response"))]
     pub response: Observed<'py>,
     groups: Option<Vec<Vec<usize>>>,
+    /// The most features inside a group.
+    inside: Option<usize>,
     always: Vec<usize>,
     /// The least and the largest coefficients.
     bounds: Option<(PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>)>,
@@ -72,11 +74,15 @@ pub fn worked<T: Send>(
     let view = design.view(&ended)?;
     let (loss, atoms) = (problem.response.loss(&ended)?, problem.atoms(view.shape().1).map_err(raised)?);
     let (always, preparation, bounds) = (problem.always.clone(), problem.preparation(), problem.bounds()?);
+    let inside = problem.inside;
     let (found, error) = job::worked(py, work, &ended, |listener| {
         let design = view.design(Some(&FirstRead::of(loss.loss(), preparation.intercept)))?;
         let mut features = Features::new(&design, loss, atoms, always, preparation)?;
         if let Some(bounds) = bounds {
             features = features.with_bounds(bounds)?;
+        }
+        if let Some(most) = inside {
+            features = features.with_most_inside(most)?;
         }
         job(&features, listener)
     })?;

@@ -11,7 +11,7 @@ use katoms::space::SparseVec;
 use super::{Estimate, Features, FitOptions, PathModels, predictions};
 use crate::budget::Budget;
 use crate::scale::{estimated_at, parameter};
-use crate::watch::{Answer, Progress, Unwatched, Watch};
+use crate::watch::{Unsaved, Unwatched, Watch};
 
 /// When the estimate of a parameter no longer changes, as a share of it, and after how many models it is left as it is.
 const SETTLED: f64 = 1e-9;
@@ -90,7 +90,7 @@ impl Features<'_> {
         let mut now = Self { estimated: false, ..self.clone() };
         let mut found = now.fit(k, how, watch)?;
         let mut work = Work::of(&found);
-        let watch = &mut Unsaved { watch, stopped: false };
+        let watch = &mut Unsaved::new(watch);
         // Without a method by name, models of the same atoms settle the parameter before the search goes on.
         let searches = if how.method.is_none() && self.bounds.is_none() { SEARCHES } else { 0 };
         for search in 0..=searches {
@@ -123,13 +123,13 @@ impl Features<'_> {
 }
 
 /// A fit that goes on from a model.
-fn after(found: &Estimate, how: &FitOptions, budget: &Budget) -> FitOptions {
+pub(super) fn after(found: &Estimate, how: &FitOptions, budget: &Budget) -> FitOptions {
     let start = Some((found.coefficients().clone(), found.intercepts.clone()));
     FitOptions { start, resume: None, stop: budget.left(how.stop, 0.0), ..how.clone() }
 }
 
 /// What all fits took together.
-struct Work {
+pub(super) struct Work {
     iterations: usize,
     passes: usize,
     reads: f64,
@@ -138,13 +138,13 @@ struct Work {
 }
 
 impl Work {
-    fn of(found: &Estimate) -> Self {
+    pub fn of(found: &Estimate) -> Self {
         let one = &found.outcome;
         let (iterations, passes, reads) = (one.iterations, one.passes, one.reads);
         Self { iterations, passes, reads, columns: one.columns, seconds: one.seconds }
     }
 
-    fn with(&mut self, found: Estimate) -> Estimate {
+    pub fn with(&mut self, found: Estimate) -> Estimate {
         self.iterations += found.outcome.iterations;
         self.passes += found.outcome.passes;
         self.reads += found.outcome.reads;
@@ -153,41 +153,10 @@ impl Work {
         found
     }
 
-    fn total(self, mut found: Estimate) -> Estimate {
+    pub fn total(self, mut found: Estimate) -> Estimate {
         let one = &mut found.outcome;
         (one.iterations, one.passes, one.reads) = (self.iterations, self.passes, self.reads);
         (one.columns, one.seconds) = (self.columns, self.seconds);
         found
-    }
-}
-
-/// Somebody who is not asked for saved states, and remembers that the work was stopped.
-struct Unsaved<'w> {
-    watch: &'w mut dyn Watch,
-    stopped: bool,
-}
-
-impl Unsaved<'_> {
-    fn heard(&mut self, answer: Answer) -> Answer {
-        self.stopped |= answer.stops();
-        if self.stopped { Answer::Stop } else { Answer::GoOn }
-    }
-}
-
-impl Watch for Unsaved<'_> {
-    fn tell(&mut self, progress: &Progress<'_>) -> Answer {
-        let answer = self.watch.tell(&Progress { can_save: false, ..*progress });
-        self.heard(answer)
-    }
-    fn expect(&mut self, pieces: usize) {
-        self.watch.expect(pieces);
-    }
-    fn counted(&mut self, done: usize) -> Answer {
-        let answer = self.watch.counted(done);
-        self.heard(answer)
-    }
-    fn goes_on(&mut self) -> Answer {
-        let answer = self.watch.goes_on();
-        self.heard(answer)
     }
 }

@@ -46,6 +46,9 @@ impl Features<'_> {
     /// A model of each of these sizes; that without atoms in any case.
     fn path_of(&self, sizes: &[usize], watch: &mut dyn Watch) -> Result<PathModels, Error> {
         sizes.iter().try_for_each(|&k| self.check_size(k))?;
+        if self.inside.is_some() {
+            return self.path_inside(sizes, watch);
+        }
         let (f, set) = (self.objective()?, self.preparation.set(&self.atoms, &self.loss)?);
         let asked_for_null = sizes.first() == Some(&0);
         let with_null = if asked_for_null { sizes.to_vec() } else { [&[0], sizes].concat() };
@@ -107,6 +110,7 @@ impl Features<'_> {
         folds: &Folds,
         watch: &mut dyn Watch,
     ) -> Result<Validated, Error> {
+        self.check_whole_groups("cross-validation")?;
         if self.estimated {
             return self.settled()?.cross_validate(sizes, ridges, folds, watch);
         }
@@ -174,7 +178,7 @@ impl Features<'_> {
 }
 
 /// The size that a criterion prefers; of equals the smaller one.
-fn least(models: &[PathModel], criterion: usize) -> usize {
+pub(super) fn least(models: &[PathModel], criterion: usize) -> usize {
     let better = |a: &'_ PathModel, b: &'_ PathModel| b.criteria[criterion] < a.criteria[criterion];
     let best = models.iter().reduce(|a, b| if better(a, b) { b } else { a });
     best.map_or(0, |model| model.atoms)

@@ -41,6 +41,7 @@ impl Features<'_> {
         (train, test): (&[usize], &[usize]),
         watch: &mut dyn Watch,
     ) -> Result<Trained, Error> {
+        self.check_whole_groups("cross-validation")?;
         if self.estimated {
             return self.settled()?.train(sizes, ridges, (train, test), watch);
         }

@@ -5,6 +5,7 @@ mod feature_tables;
 mod features;
 mod forged;
 mod new_rows;
+mod per_group;
 mod range;
 mod recovery;
 
