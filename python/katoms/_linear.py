@@ -81,7 +81,7 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         """
         work = self._work(design)
         method = method_of(getattr(self, "method", None))
-        if chosen is not None and problem["bounds"] is None:
+        if chosen is not None and problem["bounds"] is None and problem["inside"] is None:
             method = "accelerated-iht"
         effort = str(getattr(self, "effort", "default")) if chosen is None else "default"
         begin = None if start is None else (start.coef, start.intercepts.tolist())

@@ -328,6 +328,7 @@ def test_stages_are_marked_where_they_begin():
 
 @pytest.mark.parametrize("plot", [katoms.plot_path, katoms.plot_cv, katoms.plot_coefficients, katoms.plot_convergence])
 def test_given_axes_are_used_and_returned(plot, validated):
+    plt.close("all")
     _, axes = plt.subplots(1, 2)
     assert plot(validated, ax=axes[1]) is axes[1]
     assert axes[1].has_data() and not axes[0].has_data()
