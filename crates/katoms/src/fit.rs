@@ -10,8 +10,8 @@ use crate::loss::{Loss, Split};
 use crate::method::{AcceleratedIht, Method};
 use crate::objective::Objective;
 use crate::operator::{ColumnMoments, LinearOperator};
-use crate::search::{Effort, GoOn, Observer, Search, Searchable, search_from};
-use crate::select::{Bounds, Path, Preparation, path, path_within_bounds, search_within_bounds};
+use crate::search::{Effort, GoOn, Heredity, Observer, Search, Searchable, search_from};
+use crate::select::{Bounds, Path, Preparation, path, path_within_bounds, search_with_heredity, search_within_bounds};
 use crate::set::{ConstraintSet, CoordinateSet};
 use crate::space::SparseVec;
 
@@ -44,7 +44,7 @@ pub struct Fit<'a, A: LinearOperator, L, S, M = AcceleratedIht, B = ()> {
     f: &'a Objective<A, L>,
     set: &'a S,
     method: M,
-    bounds: B,
+    restriction: B,
     options: Options,
     search: Search,
     start: Option<A::Point>,
@@ -63,7 +63,7 @@ where
             f,
             set,
             method: AcceleratedIht::for_structure(set.structure()),
-            bounds: (),
+            restriction: (),
             options: Options::for_set(set),
             search: Search::default(),
             start: None,
@@ -74,8 +74,8 @@ where
 
     /// The same with another method for its run.
     pub fn method<M>(self, method: M) -> Fit<'a, A, L, S, M> {
-        let Self { f, set, bounds, options, search, start, observer, poll, .. } = self;
-        Fit { f, set, method, bounds, options, search, start, observer, poll }
+        let Self { f, set, restriction, options, search, start, observer, poll, .. } = self;
+        Fit { f, set, method, restriction, options, search, start, observer, poll }
     }
 
     /// The same with lower and upper bounds on the coefficients. A model then grows atom by atom, and the search goes on
@@ -83,7 +83,15 @@ where
     pub fn bounds(self, bounds: Bounds) -> Fit<'a, A, L, S, AcceleratedIht, Bounds> {
         let Self { f, set, method, search, start, observer, poll, options, .. } = self;
         let options = Options { stop: options.stop, ..Options::default() };
-        Fit { f, set, method, bounds, options, search, start, observer, poll }
+        Fit { f, set, method, restriction: bounds, options, search, start, observer, poll }
+    }
+
+    /// The same where some atoms come into a model only beside others: products of features beside their factors, say. The
+    /// method has no part in it.
+    pub fn heredity(self, heredity: Heredity) -> Fit<'a, A, L, S, AcceleratedIht, Heredity> {
+        let Self { f, set, method, search, start, observer, poll, options, .. } = self;
+        let options = Options { stop: options.stop, ..Options::default() };
+        Fit { f, set, method, restriction: heredity, options, search, start, observer, poll }
     }
 }
 
@@ -226,7 +234,7 @@ where
     /// When set, bounds, start and operator live in different spaces, an option makes no sense, or the design has no
     /// columns to be had one by one.
     pub fn run(self) -> Result<Outcome<SparseVec>, Error> {
-        let Self { f, set, bounds, options, start, mut observer, poll, .. } = self;
+        let Self { f, set, restriction: bounds, options, start, mut observer, poll, .. } = self;
         let poll = RefCell::new(poll);
         search_within_bounds(f, set, (&bounds, start, options), &mut *observer, &mut |done| (poll.borrow_mut())(done))
     }
@@ -238,8 +246,28 @@ where
     /// As for a path without bounds, or as [`run`](Self::run).
     pub fn path(mut self, sizes: impl IntoIterator<Item = usize>) -> Result<Path<SparseVec>, Error> {
         let (f, set, sizes) = (self.f, self.set, sizes.into_iter().collect::<Vec<_>>());
-        let bounds = self.bounds.clone();
+        let bounds = self.restriction.clone();
         path_within_bounds(f, set, &bounds, &sizes, &mut self.within_deadline())
+    }
+}
+
+impl<A, L, S, M> Fit<'_, A, L, S, M, Heredity>
+where
+    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+    L: Loss,
+    S: CoordinateSet,
+{
+    /// The best model of at most k atoms that a search among those that heredity allows finds.
+    ///
+    /// # Errors
+    /// When set, parents, start and operator do not fit together, an option makes no sense, or the design has no columns to
+    /// be had one by one.
+    pub fn run(self) -> Result<Outcome<SparseVec>, Error> {
+        let Self { f, set, restriction: heredity, options, search, start, mut observer, poll, .. } = self;
+        search.check()?;
+        let poll = RefCell::new(poll);
+        let asked = (&heredity, start, options);
+        search_with_heredity(f, set, asked, search.effort, &mut *observer, &mut |done| (poll.borrow_mut())(done))
     }
 }
 

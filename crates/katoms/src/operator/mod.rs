@@ -16,6 +16,7 @@ mod dense;
 mod entries;
 mod first_read;
 mod genotypes;
+mod interactions;
 mod intercept;
 #[cfg(any(feature = "ndarray", feature = "faer"))]
 mod interop;
@@ -47,6 +48,7 @@ pub use first_read::FirstRead;
 pub use genotypes::{GenotypeCounts, Genotypes};
 /// Numbers in half precision, as `half` has them.
 pub use half::f16;
+pub use interactions::Interactions;
 pub use intercept::WithIntercept;
 pub use latent::LatentCopies;
 pub use magnitude::ColumnSize;

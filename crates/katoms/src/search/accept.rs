@@ -6,10 +6,12 @@ use std::collections::BTreeMap;
 use super::Effort;
 use super::bounds::Bounds;
 use super::explore::GoOn;
+use super::heredity::{Hereditary, Heredity};
 use super::local_search::{ELITES, IMPROVES, LocalSearch, Work};
 use super::pricing::falls;
 use super::problem::Problem;
 use super::squares::{PATIENCE, PRICED, SMALL, multiplications, screened};
+use super::state::ALL;
 use super::swap::{Swap, Swaps};
 use super::within::null_model;
 use super::within::{Within, lasting};
@@ -53,6 +55,8 @@ pub(crate) struct Accept<'a> {
     pub atoms: &'a Atoms,
     pub kept: &'a IndexSet,
     pub(super) bounds: Option<&'a Bounds>,
+    /// What atoms need beside them in a model.
+    pub(super) heredity: Option<&'a Heredity>,
     /// The largest second derivative along each coordinate to reckon with.
     second: Vec<f64>,
     pub(super) set: WorkingSet,
@@ -75,7 +79,25 @@ impl<'a> Accept<'a> {
         let second = f.second_derivatives(&ones)?.into_iter().map(|h| bound * h).collect();
         let set = WorkingSet::new(f, kept, atoms.shared()).within(bounds);
         let (local, elites, known, tried) = (None, Vec::new(), BTreeMap::new(), BTreeMap::new());
-        Some(Self { f, atoms, kept, bounds, second, set, local, elites, known, tried, exhaustive: false })
+        Some(Self {
+            f,
+            atoms,
+            kept,
+            bounds,
+            heredity: None,
+            second,
+            set,
+            local,
+            elites,
+            known,
+            tried,
+            exhaustive: false,
+        })
+    }
+
+    /// The same among the models that heredity allows.
+    pub fn with_heredity(self, heredity: Option<&'a Heredity>) -> Self {
+        Self { heredity, ..self }
     }
 
     /// The best model of k atoms that a search from one, and from some other atoms, finds.
@@ -87,7 +109,8 @@ impl<'a> Accept<'a> {
         effort: Effort,
         go_on: &mut GoOn<'_>,
     ) -> Option<Accepted> {
-        let small = multiplications(self.f, self.atoms, self.kept, k) <= SMALL * effort.times().max(1.0);
+        let few = multiplications(self.f, self.atoms, self.kept, k) <= SMALL * effort.times().max(1.0);
+        let small = few || self.heredity.is_some();
         self.begin(k, start, small);
         let (mut stale, mut slopes) = (0, None);
         self.accept(&self.elites.first()?.clone(), rivals, Vec::new());
@@ -160,6 +183,9 @@ impl<'a> Accept<'a> {
             Some(_) => self.f.pass(&[&self.f.residual(&null)]).swap_remove(0),
             None => self.f.null_gradient(self.kept),
         };
+        if self.heredity.is_some() && self.atoms.len() <= ALL {
+            self.set.add(self.f, self.atoms, 0..self.atoms.len());
+        }
         self.join(&gradient, screened(k, small));
         self.known.insert(start.chosen.clone(), start.value);
         self.elites = vec![start.clone()];
@@ -168,7 +194,11 @@ impl<'a> Accept<'a> {
             let local = Local::around(self.f, &self.set, &null, 0.0);
             let q = local.on(&self.set);
             let search = LocalSearch { q: &q, atoms: &self.set.atoms, kept: &self.set.kept, widest: k };
-            let grown = search.from(&[], k, &mut Work::new(f64::INFINITY));
+            let (heredity, mut work) = (self.heredity_here(), Work::new(f64::INFINITY));
+            let grown = match &heredity {
+                Some(heredity) => Hereditary { search, heredity }.from(&[], k, &mut work),
+                None => search.from(&[], k, &mut work),
+            };
             let chosen = self.set.numbers_of(&grown.chosen);
             self.accept(&Fitted { chosen: Vec::new(), value: self.f.value(&null), x: null }, vec![chosen], Vec::new());
         }
@@ -185,7 +215,14 @@ impl<'a> Accept<'a> {
             (0..falls.len()).filter(|&atom| self.set.contains(atom)).for_each(|atom| falls[atom] = 0.0);
         }
         let steepest = top_k(&falls, count).into_iter().filter(|&atom| falls[atom] > 0.0);
-        self.set.add(self.f, self.atoms, steepest)
+        let needed = |atom: usize| self.heredity.map_or(&[][..], |heredity| heredity.parents(atom)).iter().copied();
+        let joining: Vec<usize> = steepest.flat_map(|atom| needed(atom).chain([atom])).collect();
+        self.set.add(self.f, self.atoms, joining)
+    }
+
+    /// What the atoms of the working set need, by their places there.
+    pub(super) fn heredity_here(&self) -> Option<Heredity> {
+        self.heredity.map(|heredity| self.set.heredity(heredity))
     }
 
     /// Refits models and single exchanges of one on f, and keeps the best.
@@ -271,7 +308,12 @@ impl<'a> Accept<'a> {
             tried.map(|(&(out, into), value)| Swap { out, into, gain: best.value - value }).collect();
         swaps.sort_by(|a, b| b.gain.total_cmp(&a.gain));
         let outside = self.atoms.len() - self.atoms.empty().len() - best.chosen.len();
-        let all = best.chosen.len() * outside;
+        let all = match self.heredity {
+            Some(heredity) => {
+                heredity.exchanges(&best.chosen).filter(|&into| !self.atoms.members(into).is_empty()).count()
+            }
+            None => best.chosen.len() * outside,
+        };
         let exhaustive = self.exhaustive || swaps.len() >= all;
         let compared = if exhaustive { all } else { swaps.len() };
         Accepted { best, slopes, swaps: Swaps { compared, best: swaps, exhaustive } }

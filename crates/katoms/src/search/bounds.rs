@@ -46,6 +46,11 @@ impl Bounds {
         Self::new(vec![0.0; coefficients], vec![f64::INFINITY; coefficients])
     }
 
+    /// No bounds at all.
+    pub(crate) fn none(coefficients: usize) -> Self {
+        Self { lower: vec![f64::NEG_INFINITY; coefficients], upper: vec![f64::INFINITY; coefficients] }
+    }
+
     /// The number of coefficients.
     pub fn dim(&self) -> usize {
         self.lower.len()

@@ -8,6 +8,7 @@ use super::bounds::Bounds;
 use super::certificate::{Certify, certify};
 use super::explore::{Explore, GoOn, Improved, Searchable, quick_quality};
 use super::found::Found;
+use super::heredity::Heredity;
 use super::local_search::{IMPROVES, ROUNDING};
 use super::pricing::Everything;
 use super::problem::Problem;
@@ -61,14 +62,38 @@ where
 {
     check_length("the list of bounds", bounds.dim(), f.operator().domain(), "one pair for each coordinate")?;
     let explore = Coordinates { bounds: Some(bounds), ..Coordinates::one_by_one(f, set, None) };
-    let sizes: Vec<f64> = (0..explore.atoms.len()).map(|atom| explore.atoms.members(atom).len() as f64).collect();
-    let largest: f64 = top_k(&sizes, set.atoms().min(sizes.len())).into_iter().map(|atom| sizes[atom]).sum();
-    if f.operator().has_cheap_columns() && explore.kept.indices().len() + largest as usize <= LARGE {
+    if explore.has_small_models() {
         return Ok(Box::new(explore));
     }
     let needs = "a dense or sparse design, and at most 1000 coordinates in a model: ask for fewer atoms, or leave the \
                  bounds out";
     Err(Error::Unsuitable { method: "a fit within bounds", needs })
+}
+
+/// The points of a set whose atoms need others beside them.
+///
+/// # Errors
+/// When there is not one list of parents for each atom, the columns of the operator are not to be had one by one, or a model
+/// has too many coordinates.
+pub(crate) fn explore_with_heredity<'a, A, L, S>(
+    f: &'a Objective<A, L>,
+    set: &'a S,
+    heredity: &'a Heredity,
+) -> Result<Box<dyn Explore<SparseVec> + 'a>, Error>
+where
+    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+    L: Loss,
+    S: CoordinateSet,
+{
+    let atoms = set.candidates();
+    check_length("the lists of parents", heredity.len(), atoms.len(), "one for each atom")?;
+    // Atoms keep their numbers, by which parents are named.
+    let explore = Coordinates { heredity: Some(heredity), ..Coordinates::of_atoms(f, set, atoms) };
+    if explore.has_small_models() {
+        return Ok(Box::new(explore));
+    }
+    let needs = "a dense or sparse design, and at most 1000 coordinates in a model: ask for fewer atoms";
+    Err(Error::Unsuitable { method: "a fit with heredity", needs })
 }
 
 /// The points of a set of coordinates.
@@ -80,6 +105,7 @@ struct Coordinates<'a, A: LinearOperator, L, S> {
     /// Where every atom is one coordinate, atoms are numbered here by their coordinates: the numbers of the set.
     numbers: Option<Vec<usize>>,
     bounds: Option<&'a Bounds>,
+    heredity: Option<&'a Heredity>,
     /// Where there are several responses: atoms and what is kept are then columns.
     responses: Option<Responses>,
     /// The quadratic of a quadratic loss over all coordinates: what one search has read is there for the next.
@@ -114,7 +140,25 @@ where
             }
             (atoms, numbers) = (Atoms::groups(&members, false), Some(of));
         }
-        Self { f, set, atoms, kept, numbers, bounds: None, responses, everything: None }
+        Self { numbers, kept, responses, ..Self::of_atoms(f, set, atoms) }
+    }
+
+    /// By these atoms.
+    fn of_atoms(f: &'a Objective<A, L>, set: &'a S, atoms: Atoms) -> Self {
+        let kept = set.kept();
+        Self { f, set, atoms, kept, numbers: None, bounds: None, heredity: None, responses: None, everything: None }
+    }
+
+    /// Whether the largest models are a matter of small matrices.
+    fn has_small_models(&self) -> bool {
+        let sizes: Vec<f64> = (0..self.atoms.len()).map(|atom| self.atoms.members(atom).len() as f64).collect();
+        let largest: f64 = top_k(&sizes, self.set.atoms().min(sizes.len())).into_iter().map(|atom| sizes[atom]).sum();
+        self.f.operator().has_cheap_columns() && self.kept.indices().len() + largest as usize <= LARGE
+    }
+
+    /// Whether a quadratic loss can be searched as it is.
+    fn is_free(&self) -> bool {
+        self.bounds.is_none() && self.heredity.is_none()
     }
 
     /// The atoms of x by their numbers here, rising.
@@ -191,7 +235,7 @@ where
     /// The same for other losses, and within bounds.
     fn others(&self, set: &S, x: Evaluated<SparseVec>, asked: Asked<'_, '_>) -> Option<Improved<SparseVec>> {
         let (k, chosen) = (set.atoms(), self.chosen(set, x.point()));
-        let accept = Accept::new(self.f, &self.atoms, &self.kept, self.bounds)?;
+        let accept = Accept::new(self.f, &self.atoms, &self.kept, self.bounds)?.with_heredity(self.heredity);
         let rivals = match (self.bounds, asked.effort) {
             (None, _) | (_, Effort::Quick) => Vec::new(),
             // Where bounds do not bind, the answer without them is the answer.
@@ -222,6 +266,10 @@ where
         let stationarity = match self.bounds {
             _ if perfect => 0.0,
             Some(bounds) => Within::new(self.f, bounds, &x.point().support()).residual(x),
+            // A step from the point would leave the models that heredity allows.
+            None if self.heredity.is_some() => {
+                Within::new(self.f, &Bounds::none(x.point().dim()), &x.point().support()).residual(x)
+            }
             None => stationarity(self.f, set, x, &gradient),
         };
         let deviance = |value: f64| self.f.loss().deviance(value);
@@ -249,19 +297,17 @@ where
             asked.effort = Effort::Quick;
         }
         // Within bounds that was asked before.
-        let searchable = self.bounds.is_some() || self.is_searchable(x.point().support_size().max(k));
+        let searchable = !self.is_free() || self.is_searchable(x.point().support_size().max(k));
         let possible = searchable && !self.is_perfect(&x);
-        let found = match (possible, self.f.loss().is_quadratic() && self.bounds.is_none()) {
+        let found = match (possible, self.f.loss().is_quadratic() && self.is_free()) {
             (false, _) => None,
             (true, true) => self.squares(&set, x.clone(), asked),
             (true, false) => self.others(&set, x.clone(), asked),
         };
         found.unwrap_or_else(|| {
-            let quality = match self.bounds {
-                Some(_) => {
-                    self.quality(&set, &x, &[], Swaps { best: Vec::new(), compared: 0, exhaustive: false }, None)
-                }
-                None => quick_quality(self.f, &set, &x),
+            let quality = match self.is_free() {
+                true => quick_quality(self.f, &set, &x),
+                false => self.quality(&set, &x, &[], Swaps { best: Vec::new(), compared: 0, exhaustive: false }, None),
             };
             Improved { x, exchanges: 0, quality }
         })
@@ -298,7 +344,7 @@ where
         self.searched(x.clone(), k, asked).quality
     }
     fn certify(&mut self, x: &Evaluated<SparseVec>) -> Option<Certificate> {
-        if self.bounds.is_some() {
+        if !self.is_free() {
             return None;
         }
         certify(self.f, self.set, x, Certify::default()).ok().flatten()
@@ -315,7 +361,7 @@ where
         self.atoms.len() - self.atoms.empty().len()
     }
     fn sizes(&mut self, sizes: &[usize], go_on: &mut GoOn<'_>) -> Option<Vec<Improved<SparseVec>>> {
-        if self.bounds.is_some() || !self.f.loss().is_quadratic() || !self.is_searchable(*sizes.last()?) {
+        if !self.is_free() || !self.f.loss().is_quadratic() || !self.is_searchable(*sizes.last()?) {
             return None;
         }
         let mut squares = Squares::new(self.f, &self.atoms, &self.kept, None).of_responses(self.responses.as_ref());

@@ -29,6 +29,11 @@ impl Tableau<'_> {
         self.gains(&Leaving::default())
     }
 
+    /// How much f falls when an atom comes in for one that is chosen, for each atom; −∞ where it cannot.
+    pub fn exchange_gains(&self, out: usize) -> Vec<f64> {
+        self.gains(&self.leaving(out))
+    }
+
     /// The same when an atom comes in for one that leaves. O(n) for coordinates.
     fn gains(&self, leaving: &Leaving) -> Vec<f64> {
         match &self.blocks {

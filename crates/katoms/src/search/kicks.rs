@@ -10,9 +10,10 @@ use crate::simulate::generator;
 /// The stream of a seed that kicks are drawn from: none that folds, half-samples or planted problems use.
 const STREAM: u64 = 8;
 /// A kick may lead to a model that is worse by this share, and the chain goes on from there.
-const UPHILL: f64 = 0.3;
+pub(super) const UPHILL: f64 = 0.3;
 /// How often the atom that a kick lets in is not the best but one of the best few, and of how many.
-const SURPRISE: f64 = 0.3;
+pub(super) const SURPRISE: f64 = 0.3;
+
 /// How much is varied in one round.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Round {
@@ -32,7 +33,7 @@ impl LocalSearch<'_> {
                 break;
             }
             let mut next = here.clone();
-            let left = self.leaving(&next, size, rng);
+            let left = weakest_more_often(&next, size, rng);
             left.iter().for_each(|&atom| next.remove(self.q, atom));
             work.done += left.len() as f64 * (self.q.dim() * size) as f64;
             while next.chosen().len() < size {
@@ -56,26 +57,6 @@ impl LocalSearch<'_> {
         best
     }
 
-    /// Atoms that a kick takes out.
-    fn leaving(&self, tableau: &Tableau<'_>, size: usize, rng: &mut impl Rng) -> Vec<usize> {
-        let costs = tableau.removal_costs();
-        let most = costs.iter().fold(0.0_f64, |a, &b| a.max(b)).max(f64::MIN_POSITIVE);
-        let mut weights: Vec<f64> = costs.iter().map(|cost| 1.0 / (cost / most + 0.05)).collect();
-        let count = rng.random_range(1..=(size / 3).max(2)).min(size.saturating_sub(1).max(1));
-        let mut left = Vec::with_capacity(count);
-        for _ in 0..count {
-            let mut at = rng.random::<f64>() * weights.iter().sum::<f64>();
-            let place = weights.iter().position(|w| {
-                at -= w;
-                at < 0.0 && *w > 0.0
-            });
-            let Some(place) = place.or_else(|| weights.iter().rposition(|w| *w > 0.0)) else { break };
-            weights[place] = 0.0;
-            left.push(tableau.chosen()[place]);
-        }
-        left
-    }
-
     /// Several chains of kicks from the best models, side by side.
     pub fn vary(&self, elites: &mut Vec<Model>, round: Round, work: &mut Work) {
         if elites.is_empty() {
@@ -93,4 +74,24 @@ impl LocalSearch<'_> {
             enrol(elites, model);
         }
     }
+}
+
+/// Atoms that a kick takes out.
+pub(super) fn weakest_more_often(tableau: &Tableau<'_>, size: usize, rng: &mut impl Rng) -> Vec<usize> {
+    let costs = tableau.removal_costs();
+    let most = costs.iter().fold(0.0_f64, |a, &b| a.max(b)).max(f64::MIN_POSITIVE);
+    let mut weights: Vec<f64> = costs.iter().map(|cost| 1.0 / (cost / most + 0.05)).collect();
+    let count = rng.random_range(1..=(size / 3).max(2)).min(size.saturating_sub(1).max(1));
+    let mut left = Vec::with_capacity(count);
+    for _ in 0..count {
+        let mut at = rng.random::<f64>() * weights.iter().sum::<f64>();
+        let place = weights.iter().position(|w| {
+            at -= w;
+            at < 0.0 && *w > 0.0
+        });
+        let Some(place) = place.or_else(|| weights.iter().rposition(|w| *w > 0.0)) else { break };
+        weights[place] = 0.0;
+        left.push(tableau.chosen()[place]);
+    }
+    left
 }

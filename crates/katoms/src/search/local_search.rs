@@ -76,7 +76,7 @@ impl<'a> LocalSearch<'a> {
         objective <= ROUNDING * self.q.constant().abs()
     }
 
-    fn count(&self, tableau: &Tableau<'_>, work: &mut Work) {
+    pub(super) fn count(&self, tableau: &Tableau<'_>, work: &mut Work) {
         work.done += (self.q.dim() * (tableau.chosen().len() + self.kept.indices().len() + 1)) as f64;
     }
 

@@ -3,6 +3,7 @@
 use super::Effort;
 use super::accept::{Accept, Fitted};
 use super::boxed::Boxed;
+use super::heredity::Hereditary;
 use super::kicks::Round;
 use super::local_search::{LocalSearch, Model, Work, enrol};
 use super::pricing::Everything;
@@ -48,15 +49,37 @@ impl Accept<'_> {
         let search = LocalSearch { q: &q, atoms: &set.atoms, kept: &set.kept, widest };
         let mut work = Work::new(effort.map_or(f64::INFINITY, |effort| WORK * effort.times()));
         let places = set.places_of(&from.chosen);
+        let heredity = self.heredity_here();
+        let hereditary = heredity.as_ref().map(|heredity| Hereditary { search, heredity });
         let tableau = search.tableau(&places);
-        let mut exchanges = tableau.exchanges(TRIED);
+        let mut exchanges = match &hereditary {
+            Some(hereditary) => hereditary.exchanges(&tableau, TRIED),
+            None => tableau.exchanges(TRIED),
+        };
         let weak = tableau.weakest((k / 3).max(3));
         let weakened = weak.into_iter().map(|atom| set.outside(&tableau.point_without(&q, atom))).collect();
-        let mut pool = vec![search.from(&places, k, &mut work)];
-        if let Some(effort) = effort {
-            self.vary(&search, &mut pool, effort, round, &mut work);
+        let mut pool = match &hereditary {
+            Some(hereditary) => vec![hereditary.from(&places, k, &mut work)],
+            None => vec![search.from(&places, k, &mut work)],
+        };
+        let how = |effort: Effort| {
+            let root = effort.times().max(1.0).sqrt();
+            Round { seed: round as u64, chains: (CHAINS * root) as usize, kicks: (KICKS * root) as usize }
+        };
+        match (effort, &hereditary) {
+            (Some(effort), Some(hereditary)) => {
+                self.enrol_elites(&search, &mut pool);
+                hereditary.vary(&mut pool, k, how(effort), &mut work);
+            }
+            (Some(effort), None) => {
+                let over = search.overshoot(&pool[0], None, &mut work);
+                enrol(&mut pool, over);
+                self.enrol_elites(&search, &mut pool);
+                search.vary(&mut pool, how(effort), &mut work);
+            }
+            (None, _) => {}
         }
-        if effort.is_some() && !quadratic {
+        if effort.is_some() && !quadratic && heredity.is_none() {
             let surely = Local::around(self.f, set, &from.x, bound);
             let q = surely.on(set);
             let search = LocalSearch { q: &q, ..search };
@@ -75,19 +98,14 @@ impl Accept<'_> {
         proposal
     }
 
-    /// Kicks, and a larger model pruned back.
-    fn vary(&self, search: &LocalSearch<'_>, pool: &mut Vec<Model>, effort: Effort, round: usize, work: &mut Work) {
-        let over = search.overshoot(&pool[0], None, work);
-        enrol(pool, over);
+    /// The best models so far, as the Newton model sees them.
+    fn enrol_elites(&self, search: &LocalSearch<'_>, pool: &mut Vec<Model>) {
         for elite in &self.elites {
             let mut chosen = self.set.places_of(&elite.chosen);
             chosen.sort_unstable();
             let objective = search.tableau(&chosen).objective();
             enrol(pool, Model { chosen, objective });
         }
-        let root = effort.times().max(1.0).sqrt();
-        let how = Round { seed: round as u64, chains: (CHAINS * root) as usize, kicks: (KICKS * root) as usize };
-        search.vary(pool, how, work);
     }
 
     /// Tries all exchanges of the best model that may be better, where that takes little. Whether one is.

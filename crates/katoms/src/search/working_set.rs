@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 use super::bounds::Bounds;
+use super::heredity::Heredity;
 use super::pricing::expansion;
 use super::problem::Problem;
 use super::quadratic::{Quadratic, Terms};
@@ -150,6 +151,11 @@ impl WorkingSet {
         let mut numbers: Vec<usize> = places.iter().map(|&place| self.numbers[place]).collect();
         numbers.sort_unstable();
         numbers
+    }
+
+    /// What the atoms here need beside them, by their places.
+    pub fn heredity(&self, whole: &Heredity) -> Heredity {
+        whole.of_places(&self.numbers, |atom| self.listed.get(&atom).copied())
     }
 
     /// Whether an atom is in the set.

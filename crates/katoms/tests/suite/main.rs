@@ -14,6 +14,7 @@ mod families;
 mod first_read;
 mod genotypes;
 mod groups;
+mod heredity;
 mod operators;
 mod outputs;
 mod partial;
