@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use katoms::Error;
 use katoms::loss::Loss as _;
 use katoms::operator::AnyDesign;
 use katoms::select::Preparation;
 use katoms::set::{AnyAtoms, KSparse};
-use katoms_estimate::{Features, JobLoss, Nuisance, Response};
+use katoms_estimate::{Features, Heredity, JobLoss, Nuisance, Product, Response};
 use katoms_io::{Ask, Dataset, Genotypes, Loss, Missing, PhenotypeValues, Source, Target, UnknownMembers, Values};
 
 use crate::outputs;
@@ -41,11 +42,19 @@ pub struct DataArgs {
     /// The most columns of a group that may be in a model; for groups that share none, with fit and path
     #[arg(long, value_name = "N", requires = "groups", help_heading = "Data")]
     pub max_per_group: Option<usize>,
+    /// Products of columns, two by two, may come in: beside both of their factors (strong), or beside one (weak)
+    #[arg(long, value_name = "HEREDITY", value_parser = heredities(), conflicts_with = "max_per_group", help_heading = "Data")]
+    pub interactions: Option<Heredity>,
     /// What to do about unknown members of groups
     #[arg(long, value_enum, default_value_t = UnknownMembers::Refuse, help_heading = "Data")]
     pub unknown_members: UnknownMembers,
     #[command(flatten)]
     pub reading: ReadingArgs,
+}
+
+fn heredities() -> impl TypedValueParser<Value = Heredity> {
+    let named = |name: String| if name == "strong" { Heredity::Strong } else { Heredity::Weak };
+    PossibleValuesParser::new(["strong", "weak"]).map(named)
 }
 
 /// What a model is made of.
@@ -71,6 +80,10 @@ pub struct Loaded {
     pub na_values: Vec<String>,
     has_group_file: bool,
     max_per_group: Option<usize>,
+    /// What products of columns need beside them, where they may come in.
+    pub interactions: Option<Heredity>,
+    /// Those that models have.
+    products: Vec<Product>,
 }
 
 /// The file that a target names: `y.npy` is one, and `y.csv:age` a column of one; `y` is a column, whatever else is
@@ -136,6 +149,8 @@ impl DataArgs {
             na_values,
             has_group_file,
             max_per_group: self.max_per_group,
+            interactions: self.interactions,
+            products: Vec::new(),
         })
     }
 
@@ -264,7 +279,18 @@ impl Loaded {
             Some(most) => features.with_most_inside(most),
             None => Ok(features),
         });
+        let features = features.and_then(|features| match self.interactions.filter(|_| !self.products.is_empty()) {
+            Some(heredity) => features.with_products(&self.products, heredity),
+            None => Ok(features),
+        });
         features.map_err(|error| self.error(error))
+    }
+
+    /// The products that models have become columns of the data.
+    pub fn add_products(&mut self, products: Vec<Product>) {
+        let factors: Vec<Vec<[usize; 2]>> = products.iter().map(|product| product.factors.clone()).collect();
+        self.dataset.add_products(&factors);
+        self.products = products;
     }
 
     pub fn error(&self, error: Error) -> anyhow::Error {
@@ -310,8 +336,19 @@ impl Loaded {
         }
     }
 
+    /// How many atoms there are to choose from, products among them.
+    fn most(&self, features: &Features<'_>) -> Result<usize> {
+        match self.interactions.filter(|_| self.products.is_empty()) {
+            Some(heredity) => {
+                let crossed = features.with_interactions(heredity).map_err(|error| self.error(error))?;
+                Ok(crossed.candidates())
+            }
+            None => Ok(features.candidates()),
+        }
+    }
+
     pub fn check_size(&self, k: usize, features: &Features<'_>) -> Result<()> {
-        let most = features.candidates();
+        let most = self.most(features)?;
         if k > most {
             bail!(
                 "-k is {k}, but {} has {} to choose from; k must lie between 0 and {most}",
@@ -329,7 +366,7 @@ impl Loaded {
         terminal: &Terminal,
     ) -> Result<Option<Vec<usize>>> {
         let Some(Sizes(sizes)) = asked else { return Ok(None) };
-        let most = features.candidates();
+        let most = self.most(features)?;
         let kept: Vec<usize> = sizes.iter().copied().filter(|&k| k <= most).collect();
         match (kept.is_empty(), sizes.first(), sizes.last()) {
             (true, Some(&least), _) => self.check_size(least, features)?,

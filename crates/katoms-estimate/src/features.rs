@@ -2,8 +2,10 @@
 
 mod answers;
 mod bounded;
+mod by_splits;
 mod classes;
 mod convex;
+mod interactions;
 mod nuisance;
 mod null;
 mod parts;
@@ -19,13 +21,14 @@ use katoms::driver::{Options, Run, Stop};
 use katoms::loss::{AnyLoss, Loss, Split, best_constants};
 use katoms::method::AtomMethod;
 use katoms::operator::{AnyDesign, LinearOperator};
-use katoms::search::{Effort, Search};
+use katoms::search::{Effort, Heredity as Parents, Search};
 use katoms::select::{Bounds, Preparation, Sample, Selected, Stability, stability};
 use katoms::set::{Always, AnyAtoms, ConstraintSet};
 use katoms::space::SparseVec;
 use katoms::{Error, Objective, Outcome};
 
 pub use answers::{Estimate, FitOptions, PathModel, PathModels};
+pub use interactions::{Heredity, Interactions, Product, WithProducts};
 pub use nuisance::Nuisance;
 pub use sizes::{Edge, sizes_between};
 pub use trained::Trained;
@@ -53,6 +56,8 @@ pub struct Features<'a> {
     bounds: Option<Bounds>,
     /// How many features may be inside each group, where not all may.
     inside: Option<Inside>,
+    /// What atoms need beside them in a model.
+    parents: Option<Parents>,
     units: Units,
 }
 
@@ -98,7 +103,18 @@ impl<'a> Features<'a> {
         let (units, scaled) = units.for_columns(design, &loss, preparation)?;
         let scaled = scaled.map(Arc::new);
         let preparation = Preparation { ridge: units.scaled_ridge(preparation.ridge)?, ..preparation };
-        Ok(Self { design, scaled, loss, estimated, atoms, preparation, bounds: None, inside: None, units })
+        Ok(Self {
+            design,
+            scaled,
+            loss,
+            estimated,
+            atoms,
+            preparation,
+            bounds: None,
+            inside: None,
+            parents: None,
+            units,
+        })
     }
 
     /// The same with bounds on the coefficients, in the units of the data; the intercept has none. Models of bounded
@@ -142,6 +158,9 @@ impl<'a> Features<'a> {
         let watch = &mut self.units.watched_by(watch);
         if let Some(bounds) = &self.bounds {
             return self.fit_within(bounds, k, how, watch);
+        }
+        if let Some(parents) = &self.parents {
+            return self.fit_beside_parents(parents, k, how, watch);
         }
         if let Some(convex) = how.method.as_deref().and_then(Convex::named) {
             return self.fit_convex(k, &convex, how, watch);
@@ -243,6 +262,10 @@ impl<'a> Features<'a> {
             return Err(Error::Unsuitable { method: "the choice of half-samples", needs });
         }
         self.check_whole_groups("the choice of half-samples")?;
+        if self.parents.is_some() {
+            let needs = "features alone: leave the interactions out";
+            return Err(Error::Unsuitable { method: "the choice of half-samples", needs });
+        }
         if self.estimated {
             return self.settled()?.stability(k, pairs, seed);
         }

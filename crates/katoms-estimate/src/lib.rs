@@ -28,7 +28,10 @@ pub use completion::{
     Bounds, Centring, Clip, Columns, Completed, CompletedMatrix, Completion, Effects, FactorModel, Observed, RowModel,
     RowPrior, Rule, Trial, complete, reserved,
 };
-pub use features::{Edge, Estimate, Features, FitOptions, Nuisance, PathModel, PathModels, Trained, sizes_between};
+pub use features::{
+    Edge, Estimate, Features, FitOptions, Heredity, Interactions, Nuisance, PathModel, PathModels, Product, Trained,
+    WithProducts, sizes_between,
+};
 pub use measure::{accuracy, concordance, explained, log_probability, r_squared};
 pub use recovery::{Places, Recovered, Recovery, recover};
 pub use response::{JobLoss, NumberLoss, Response, Values, classes_of_one_row, drawn_folds, offset_of};

@@ -2,7 +2,7 @@
 //!
 //! | field | what it holds |
 //! |---|---|
-//! | `schema` | the version of this table: 3 where there is one of `intercepts`, `parameters`, `thresholds`, `baseline` and `row_columns`, or a loss other than `squares` and `logistic`; 2 where `formats` or `na_values` hold something; else 1. A program of an older schema would predict something else |
+//! | `schema` | the version of this table: 4 where a coefficient has `factors`; 3 where there is one of `intercepts`, `parameters`, `thresholds`, `baseline` and `row_columns`, or a loss other than `squares` and `logistic`; 2 where `formats` or `na_values` hold something; else 1. A program of an older schema would predict something else |
 //! | `katoms` | the version of the program that wrote it |
 //! | `command` | the command line that made it |
 //! | `loss` | `squares`, `logistic`, `huber`, `quantile`, `poisson`, `gamma`, `negative-binomial`, `multinomial`, `ordinal` or `cox` |
@@ -10,7 +10,7 @@
 //! | `target` | `name` (for `cox`: of the times); `classes`: the names of the classes, or null; `class_type`, where it is known what the names stand for: `text`, `integer`, `float` or `bool` |
 //! | `intercept` | the prediction where every feature is 0; of several outputs that of the first |
 //! | `intercepts` | of several outputs (a score for each of more than two classes, or several responses) that of each; else absent |
-//! | `coefficients` | a list of: `name` of the feature, `column` of the file, `level` (for an indicator, else null; `(missing)` stands for a value that is missing), `value` on the scale of the file, `standardized` (for columns of mean 0 and deviation 1), `mean` (what takes the place of a missing value, or null); of several outputs `values` and `standardized_values`, one for each, of which `value` and `standardized` are the first |
+//! | `coefficients` | a list of: `name` of the feature, `column` of the file, `level` (for an indicator, else null; `(missing)` stands for a value that is missing), `value` on the scale of the file, `standardized` (for columns of mean 0 and deviation 1), `mean` (what takes the place of a missing value, or null); of several outputs `values` and `standardized_values`, one for each, of which `value` and `standardized` are the first; of a product of two features `factors`, each with `name`, `column` and `level`, and `factor_means`, what takes the place of their missing values |
 //! | `parameters` | what the loss has besides, or absent: `quantile`, `smoothing`, `delta`, `dispersion`, `ties` (`efron` or `breslow`) |
 //! | `thresholds` | for `ordinal`, else absent: the log-odds of at most class c are the c-th of them less the linear predictor |
 //! | `baseline` | for `cox`, else absent: a list of `stratum` (or null), `times` and `hazards`, the cumulative hazard from each time on where the linear predictor is 0 |
@@ -45,7 +45,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::column_format::{ColumnFormat, NumberFormat};
 use crate::dataset::expected::unnamed_place;
-use crate::dataset::{Ask, Dataset, Expected, Fingerprint, Missing, RowColumns};
+use crate::dataset::{Ask, Dataset, Expected, Feature, Fingerprint, Missing, RowColumns};
 use crate::error::{Error, place_and_problem};
 use crate::problem::short;
 use crate::source::{ReadOptions, Source};
@@ -55,7 +55,7 @@ pub use parts::{Baseline, ClassType, Coefficient, Loss, ModelTarget, Parameters,
 use parts::has_none;
 
 /// The newest version of the file that this program reads and writes.
-pub const SCHEMA: u32 = 3;
+pub const SCHEMA: u32 = 4;
 
 /// What a fit leaves behind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -130,6 +130,7 @@ impl Model {
     pub fn with_schema(self) -> Self {
         let is_plain = matches!(self.loss, Loss::Squares | Loss::Logistic) && self.intercepts.is_empty();
         let schema = match () {
+            () if self.coefficients.iter().any(|c| !c.feature.factors.is_empty()) => 4,
             () if !is_plain || !has_none(&self.row_columns) => 3,
             () if !self.formats.is_empty() || !self.na_values.is_empty() => 2,
             () => 1,
@@ -211,6 +212,13 @@ impl Model {
             if found != wanted || c.standardized_values.len() != wanted {
                 return Err(format!("\"{name}\" has {found} `values`; there are {wanted} `intercepts`"));
             }
+            let (factors, means) = (c.feature.factors.len(), c.factor_means.len());
+            if ![0, 2].contains(&factors) || c.feature.factors.iter().any(|factor| !factor.factors.is_empty()) {
+                return Err(format!("\"{name}\" has {factors} `factors`; a product has two features"));
+            }
+            if means > 0 && (means != factors || c.factor_means.iter().any(|mean| !mean.is_finite())) {
+                return Err(format!("\"{name}\" has `factor_means` that are not those of its {factors} factors"));
+            }
             if !names.insert(&c.feature.name) {
                 return Err(format!("feature \"{name}\" is there twice"));
             }
@@ -248,9 +256,18 @@ impl Model {
 
     /// What it expects of the data that it predicts for.
     pub fn expected(&self) -> Expected {
-        let means: Option<Vec<f64>> = self.coefficients.iter().map(|c| c.mean).collect();
+        let (mut features, mut means): (Vec<Feature>, Vec<Option<f64>>) = (Vec::new(), Vec::new());
+        for c in &self.coefficients {
+            for (at, part) in c.feature.parts().iter().enumerate() {
+                if !features.iter().any(|feature| feature.name == part.name) {
+                    features.push(part.clone());
+                    means.push(if c.feature.factors.is_empty() { c.mean } else { c.factor_means.get(at).copied() });
+                }
+            }
+        }
+        let means: Option<Vec<f64>> = means.into_iter().collect();
         Expected {
-            features: self.coefficients.iter().map(|c| c.feature.clone()).collect(),
+            features,
             means: means.filter(|_| self.missing == Missing::Mean),
             levels: self.levels.clone(),
             formats: self.formats.clone(),
@@ -275,7 +292,8 @@ impl Model {
         };
         options.categorical.extend(self.levels.keys().map(moved));
         // numbers that the fit has read as they are
-        let numbers = self.coefficients.iter().map(|c| &c.feature).filter(|feature| feature.level.is_none());
+        let numbers =
+            self.coefficients.iter().flat_map(|c| c.feature.parts()).filter(|feature| feature.level.is_none());
         let plain = ColumnFormat::Numbers(NumberFormat::default());
         options.formats.extend(numbers.map(|feature| (moved(&feature.column), plain.clone())));
         options.formats.extend(self.formats.iter().map(|(name, format)| (moved(name), format.clone())));
@@ -287,7 +305,20 @@ impl Model {
     /// # Errors
     /// As [`Dataset::matching`].
     pub fn dataset(&self, source: Source, ask: &Ask) -> Result<Dataset, Error> {
-        Dataset::matching(source, &self.expected(), ask)
+        Ok(self.with_products(Dataset::matching(source, &self.expected(), ask)?))
+    }
+
+    /// Data that hold the features of the model, with the products that it has of them.
+    pub fn with_products(&self, mut data: Dataset) -> Dataset {
+        let place = |data: &Dataset, name: &str| data.features.iter().position(|feature| feature.name == name);
+        for feature in self.coefficients.iter().map(|c| &c.feature) {
+            if let [left, right] = &feature.factors[..]
+                && let (Some(i), Some(j)) = (place(&data, &left.name), place(&data, &right.name))
+            {
+                data.add_products(&[vec![[i, j]]]);
+            }
+        }
+        data
     }
 
     /// The linear predictor of each row, without an offset; of several outputs that of all rows for the first, then for the

@@ -42,7 +42,7 @@ fn complaint(name: &str, bytes: &[u8]) -> String {
 /// A feature: a column, or `column=level`.
 pub(crate) fn feature(name: &str) -> Feature {
     let (column, level) = name.split_once('=').map_or((name, None), |(c, l)| (c, Some(l.to_owned())));
-    Feature { name: name.into(), column: column.into(), level }
+    Feature { name: name.into(), column: column.into(), level, factors: Vec::new() }
 }
 
 /// The table of a text.

@@ -7,7 +7,7 @@ use katoms::Error;
 use katoms::loss::AnyLoss;
 use katoms::select::{Folds, Score, Validated};
 use katoms_estimate::score::together;
-use katoms_estimate::{Features, Measure, Rule, drawn_folds};
+use katoms_estimate::{Features, Heredity, Measure, Rule, WithProducts, drawn_folds};
 use katoms_io::{Loss, Target};
 use serde_json::json;
 
@@ -84,18 +84,30 @@ impl CvArgs {
     pub(super) fn run(&self, terminal: &Terminal) -> Result<Ended> {
         let common = &self.common;
         common.begin(None)?;
-        let loaded = common.load(self.fold_column.as_deref(), terminal)?;
+        let mut loaded = common.load(self.fold_column.as_deref(), terminal)?;
         let measure = loaded.measure()?;
         self.score.check(measure.loss()).map_err(|error| anyhow!("--score {}: {error}", self.score.name()))?;
         let told = Told::new(loaded.loss, self.score);
-        let design = loaded.design(loaded.preparation(&common.model, 0.0))?;
-        let features = loaded.features(&design, loaded.preparation(&common.model, 0.0))?;
-        let sizes = loaded.sizes(self.k.as_ref(), &features, terminal)?;
         let draws = self.drawn_folds(&loaded, measure.loss())?;
         let mut monitor = common.monitor(terminal, "cross-validating", Some(0));
-        let validated = self.validated((&features, measure.loss()), sizes, &draws, &mut monitor);
+        let preparation = loaded.preparation(&common.model, 0.0);
+        let (found, products) = {
+            let design = loaded.design(preparation)?;
+            let features = loaded.features(&design, preparation)?;
+            let sizes = loaded.sizes(self.k.as_ref(), &features, terminal)?;
+            let found = self.validated(&features, loaded.interactions, sizes, &draws, &mut monitor);
+            WithProducts::aligned(found.map_err(|error| loaded.error(error))?, loaded.dataset.features.len())
+        };
+        loaded.add_products(products);
         let monitor = monitor.next("fitting");
-        let validated = validated.map_err(|error| loaded.error(error))?;
+        let design = loaded.design(preparation)?;
+        let features = loaded.features(&design, preparation)?;
+        let judged = found
+            .into_iter()
+            .zip(&draws)
+            .map(|(one, folds)| features.judged_by(self.score, measure.loss(), one, folds));
+        let judged = judged.collect::<Result<Vec<_>, _>>().map_err(|error| loaded.error(error))?;
+        let validated = together(judged).ok_or_else(|| loaded.error(Error::Empty { what: "the list of folds" }))?;
         say_scores(&validated, told, terminal);
         let (choice, rule) = match self.choose {
             Rule::Least => (validated.min(), told.chosen()),
@@ -132,25 +144,32 @@ impl CvArgs {
     /// Every size and ridge on the rows that each draw holds out; sizes and ridges are those of the first.
     fn validated(
         &self,
-        (features, loss): (&Features<'_>, &AnyLoss),
+        features: &Features<'_>,
+        heredity: Option<Heredity>,
         sizes: Option<Vec<usize>>,
         draws: &[Folds],
         monitor: &mut Monitor,
-    ) -> Result<Validated, Error> {
+    ) -> Result<Vec<WithProducts<Validated>>, Error> {
         let (mut sizes, mut ridges) = (sizes, self.ridge.clone());
-        let mut found: Vec<Validated> = Vec::new();
+        let mut found: Vec<WithProducts<Validated>> = Vec::new();
         for folds in draws {
-            let one = features.cross_validate(sizes.as_deref(), ridges.as_deref(), folds, monitor)?;
-            let one = features.judged_by(self.score, loss, one, folds)?;
-            sizes = Some(one.sizes());
-            ridges = Some(one.best_of_ridges().iter().map(|score| score.choice.ridge).collect());
-            let complete = one.complete;
+            let (tried, ridge) = (sizes.as_deref(), ridges.as_deref());
+            let one = match heredity {
+                Some(heredity) => features.with_interactions(heredity)?.cross_validate(tried, ridge, folds, monitor)?,
+                None => {
+                    let found = features.cross_validate(tried, ridge, folds, monitor)?;
+                    WithProducts { found, products: Vec::new() }
+                }
+            };
+            sizes = Some(one.found.sizes());
+            ridges = Some(one.found.best_of_ridges().iter().map(|score| score.choice.ridge).collect());
+            let complete = one.found.complete;
             found.push(one);
             if !complete {
                 break;
             }
         }
-        together(found).ok_or(Error::Empty { what: "the list of folds" })
+        Ok(found)
     }
 
     fn drawn_folds(&self, loaded: &Loaded, loss: &AnyLoss) -> Result<Vec<Folds>> {

@@ -4,7 +4,8 @@ use anyhow::{Result, bail};
 use clap::Args;
 use katoms::Stop;
 use katoms::search::Effort;
-use katoms_estimate::FitOptions;
+use katoms::select::Preparation;
+use katoms_estimate::{FitOptions, Heredity};
 use katoms_io::Fingerprint;
 
 use crate::Ended;
@@ -24,6 +25,7 @@ use crate::work::CheckpointArgs;
   katoms fit claims.csv --target claims --loss poisson --exposure years -k 6
   katoms fit trial.csv --time days --event died --strata site -k 5 --out model.json
   katoms fit genes.npz --target y -k 10 --groups pathways.gmt --unknown-members skip
+  katoms fit houses.csv --target price -k 6 --interactions strong
   katoms fit X.npy --target y.npy -k 50 --no-intercept --time-limit 60 --checkpoint state.katoms
 
 Without --method, accelerated IHT is followed by a search for better features, and the answer says how good it is; with
@@ -82,8 +84,11 @@ impl FitArgs {
         let (k, common) = (self.size(terminal)?, &self.common);
         common.begin(self.checkpoint.path())?;
         let mut checkpoint = self.checkpoint.open()?;
-        let loaded = common.load(None, terminal)?;
+        let mut loaded = common.load(None, terminal)?;
         let preparation = loaded.preparation(&common.model, self.ridge);
+        if let Some(heredity) = loaded.interactions {
+            return self.run_with_interactions(k, heredity, (&mut loaded, preparation), terminal);
+        }
         let design = loaded.design(preparation)?;
         let features = loaded.features(&design, preparation)?;
         loaded.check_size(k, &features)?;
@@ -104,6 +109,42 @@ impl FitArgs {
         let ended = finished.deliver(&common.output, terminal)?;
         checkpoint.forget(finished.is_finished());
         Ok(ended)
+    }
+
+    fn run_with_interactions(
+        &self,
+        k: usize,
+        heredity: Heredity,
+        (loaded, preparation): (&mut Loaded, Preparation),
+        terminal: &Terminal,
+    ) -> Result<Ended> {
+        let common = &self.common;
+        for (is_given, option) in [
+            (self.method.is_some(), "--method"),
+            (self.stability.is_some(), "--stability"),
+            (self.checkpoint.path().is_some(), "--checkpoint"),
+        ] {
+            if is_given {
+                bail!("{option} does not go with --interactions, which have a search of their own; leave {option} out");
+            }
+        }
+        let mut monitor = common.monitor(terminal, "fitting", None);
+        let stop = Stop { seconds: common.output.work.time_limit, ..Stop::default() };
+        let options = FitOptions { effort: self.effort, stop, ..FitOptions::default() };
+        let found = {
+            let design = loaded.design(preparation)?;
+            let features = loaded.features(&design, preparation)?;
+            loaded.check_size(k, &features)?;
+            let crossed = features.with_interactions(heredity).map_err(|error| loaded.error(error))?;
+            crossed.fit(k, &options, &mut monitor).map_err(|error| loaded.error(error))?
+        };
+        let cut = monitor.finish(terminal);
+        loaded.add_products(found.products);
+        let mut estimate = found.found;
+        estimate.outcome.status = cut.status(estimate.outcome.status);
+        let design = loaded.design(preparation)?;
+        let features = loaded.features(&design, preparation)?;
+        Finished::new(loaded, &features, estimate, (k, preparation)).deliver(&common.output, terminal)
     }
 
     fn job(&self, k: usize, loaded: &Loaded) -> Job {

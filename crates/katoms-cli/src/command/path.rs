@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use katoms::Status;
-use katoms_estimate::{PathModel, PathModels};
+use katoms_estimate::{PathModel, PathModels, WithProducts};
 use serde_json::json;
 
 use crate::Ended;
@@ -47,16 +47,32 @@ impl PathArgs {
     pub(super) fn run(&self, terminal: &Terminal) -> Result<Ended> {
         let common = &self.common;
         common.begin(None)?;
-        let loaded = common.load(None, terminal)?;
+        let mut loaded = common.load(None, terminal)?;
         let preparation = loaded.preparation(&common.model, self.ridge);
+        let (name, criterion) = PathModels::CRITERIA[self.criterion];
+        let mut monitor = common.monitor(terminal, "path", Some(0));
+        let (sizes, (path, edge), products) = {
+            let design = loaded.design(preparation)?;
+            let features = loaded.features(&design, preparation)?;
+            let sizes = loaded.sizes(self.k.as_ref(), &features, terminal)?;
+            let found = match loaded.interactions {
+                None => features.path(sizes.as_deref(), criterion, &mut monitor).map(|path| {
+                    let edge = features.edge_of_criterion(&path.sizes(), path.best[self.criterion]);
+                    (path, edge, Vec::new())
+                }),
+                Some(heredity) => features.with_interactions(heredity).and_then(|crossed| {
+                    let WithProducts { found, products } = crossed.path(sizes.as_deref(), criterion, &mut monitor)?;
+                    let edge = crossed.edge_of_criterion(&found.sizes(), found.best[self.criterion]);
+                    Ok((found, edge, products))
+                }),
+            };
+            let (path, edge, products) = found.map_err(|error| loaded.error(error))?;
+            (sizes, (path, edge), products)
+        };
+        loaded.add_products(products);
+        let monitor = monitor.next("fitting");
         let design = loaded.design(preparation)?;
         let features = loaded.features(&design, preparation)?;
-        let sizes = loaded.sizes(self.k.as_ref(), &features, terminal)?;
-        let mut monitor = common.monitor(terminal, "path", Some(0));
-        let (name, criterion) = PathModels::CRITERIA[self.criterion];
-        let path = features.path(sizes.as_deref(), criterion, &mut monitor);
-        let monitor = monitor.next("fitting");
-        let path = path.map_err(|error| loaded.error(error))?;
         terminal.say(table(&loaded, &path));
         let k = path.best[self.criterion];
         terminal.say(format!("{name} prefers k = {k}; {} passes over the data, {:.2} s", path.passes, path.seconds));
@@ -71,7 +87,7 @@ impl PathArgs {
         let mut finished = Finished::new(&loaded, &features, estimate, (k, preparation));
         finished.chosen_by = Some(format!("{name} along the path"));
         finished.path = Some((&path, name));
-        finished.edge = features.edge_of_criterion(&path.sizes(), k).map(|edge| {
+        finished.edge = edge.map(|edge| {
             words::edge(&format!("{name} prefers"), &edge, &format!("-k 0..{}", edge.further), "katoms cv")
         });
         if common.output.work.json {

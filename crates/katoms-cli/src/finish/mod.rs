@@ -170,7 +170,7 @@ impl<'a> Finished<'a> {
         terminal: &Terminal,
     ) {
         let entries = self.loaded.dataset.rows.len() * self.loaded.dataset.features.len();
-        let unasked = output.report.is_some() && self.is_finished() && self.k > 0;
+        let unasked = output.report.is_some() && self.is_finished() && self.k > 0 && self.loaded.interactions.is_none();
         let pairs = match pairs {
             None if unasked && entries > SMALL => {
                 terminal.say("the report has no selection frequencies: they take long here; --stability asks for them");

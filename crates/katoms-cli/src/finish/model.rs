@@ -20,11 +20,17 @@ impl Finished<'_> {
             let places = || (0..outputs).map(|output| output * columns + j);
             let values = places().map(|at| estimate.coefficients().value_at(at)).collect();
             let standardized = places().map(|at| estimate.standardized.value_at(at)).collect();
-            let mean = dataset.means.as_ref().map(|means| means[j]);
-            Coefficient::new(dataset.features[j].clone(), mean, values, standardized)
+            let mean = |name: &str| {
+                let place = dataset.features.iter().position(|feature| feature.name == name)?;
+                dataset.means.as_ref()?.get(place).copied()
+            };
+            let feature = &dataset.features[j];
+            let factor_means = feature.factors.iter().filter_map(|factor| mean(&factor.name)).collect();
+            let coefficient = Coefficient::new(feature.clone(), mean(&feature.name), values, standardized);
+            Coefficient { factor_means, ..coefficient }
         };
         let used: BTreeSet<usize> = estimate.coefficients().indices().iter().map(|at| at % columns).collect();
-        let uses = |column: &str| used.iter().any(|&j| dataset.features[j].column == column);
+        let uses = |column: &str| used.iter().any(|&j| dataset.features[j].is_of(column));
         let known = &dataset.known.names;
         let beside = [&known.event, &known.strata, &known.entry, &known.offset, &known.exposure];
         let is_beside = |column: &str| beside.iter().any(|name| name.as_deref() == Some(column));

@@ -110,7 +110,6 @@ impl Features<'_> {
         folds: &Folds,
         watch: &mut dyn Watch,
     ) -> Result<Validated, Error> {
-        self.check_whole_groups("cross-validation")?;
         if self.estimated {
             return self.settled()?.cross_validate(sizes, ridges, folds, watch);
         }
@@ -145,6 +144,9 @@ impl Features<'_> {
         watch: &mut dyn Watch,
     ) -> Result<Validated, Error> {
         sizes.iter().try_for_each(|&k| self.check_size(k))?;
+        if let Some(inside) = &self.inside {
+            return self.validate_inside(inside, (sizes, ridges), folds, watch);
+        }
         let options = CrossValidation {
             ridges: ridges.iter().map(|&ridge| self.units.scaled_ridge(ridge)).collect::<Result<_, _>>()?,
             standardize: self.preparation.standardize,

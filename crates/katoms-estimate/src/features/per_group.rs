@@ -4,18 +4,23 @@
 //! are; then the features inside each chosen group are chosen anew beside the rest, and those of the others by their slopes
 //! there. Both go on in turn while the objective falls.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use katoms::Error;
 use katoms::driver::Quality;
 use katoms::loss::{Loss, Split};
-use katoms::operator::{ColumnMoments, LinearOperator};
-use katoms::select::ModelSize;
+use katoms::operator::{AnyDesign, ColumnMoments, Dense, LinearOperator};
+use katoms::search::GoOn;
+use katoms::select::{Choice, Folds, ModelSize, Preparation, Validated};
 use katoms::set::{AnyAtoms, CoordinateSet};
+use katoms::space::SparseVec;
 
+use super::by_splits::{Anew, validated_by_splits};
 use super::nuisance::{Work, after};
 use super::path::least;
-use super::{Estimate, Features, FitOptions, PathModel, PathModels};
+use super::trained::weight;
+use super::{Estimate, Features, FitOptions, PathModel, PathModels, predictions};
 use crate::budget::Budget;
 use crate::watch::{Unsaved, Unwatched, Watch};
 
@@ -143,6 +148,68 @@ impl Features<'_> {
         })
     }
 
+    /// Models of some rows, judged on others.
+    pub(super) fn train_inside(
+        &self,
+        inside: &Inside,
+        (sizes, ridges): (&[usize], &[f64]),
+        (train, test): (&[usize], &[usize]),
+        go_on: &mut GoOn<'_>,
+    ) -> Result<Anew<(SparseVec, Vec<f64>)>, Error> {
+        let design = copied_rows(self.design, train)?;
+        let scaled = self.scaled.as_deref().map(|scaled| copied_rows(scaled, train)).transpose()?.map(Arc::new);
+        let (loss, judge) = (self.loss.subset(train)?, self.loss.subset(test)?);
+        let share = weight(&loss) / weight(&self.loss);
+        let mut anew = Anew::default();
+        for &ridge in ridges {
+            let preparation = Preparation { ridge: self.units.scaled_ridge(ridge)? * share, ..self.preparation };
+            let here = Features {
+                design: &design,
+                scaled: scaled.clone(),
+                loss: loss.clone(),
+                preparation,
+                inside: Some(inside.clone()),
+                ..self.clone()
+            };
+            let mut start = None;
+            for &k in sizes {
+                let found = here.fit(k, &FitOptions { start, ..FitOptions::default() }, &mut Unwatched)?;
+                let model = (found.coefficients().clone(), found.intercepts.clone());
+                let (x, constants) = self.units.scaled_model(&model)?;
+                let (x, constants) = self.contrasted(&x, &constants)?;
+                let all = predictions(self.computed_with(), &x, &constants);
+                let rows = self.loss.n_rows();
+                let of_output = |all: &[f64]| test.iter().map(|&row| all[row]).collect::<Vec<f64>>();
+                let value = judge.value(&all.chunks(rows).flat_map(of_output).collect::<Vec<f64>>());
+                anew.choices.push(Choice { atoms: k, ridge, shrinkage: 0.0 });
+                anew.losses.push(self.units.mean_loss(value / weight(&judge)));
+                anew.totals.push(self.units.loss(value));
+                anew.passes += found.outcome.passes;
+                anew.models.push(model.clone());
+                start = Some(model);
+                anew.complete = anew.choices.len() == sizes.len() * ridges.len();
+                if go_on(anew.choices.len()).is_break() {
+                    return Ok(anew);
+                }
+            }
+        }
+        Ok(anew)
+    }
+
+    pub(super) fn validate_inside(
+        &self,
+        inside: &Inside,
+        (sizes, ridges): (&[usize], &[f64]),
+        folds: &Folds,
+        watch: &mut dyn Watch,
+    ) -> Result<Validated, Error> {
+        let mut train = |sizes: &[usize], rows: (&[usize], &[usize]), go_on: &mut GoOn<'_>| {
+            self.train_inside(inside, (sizes, ridges), rows, go_on)
+        };
+        let joined = |models| (models, Vec::new());
+        Ok(validated_by_splits((sizes, ridges), folds, &mut train, &joined, watch)?.found)
+    }
+
     /// A model with what the criteria say: its features were chosen from all features.
     fn of_path(&self, k: usize, one: &Estimate) -> Result<PathModel, Error> {
         let (columns, outputs) = (self.design.domain(), self.loss.outputs_per_row());
@@ -227,4 +294,18 @@ impl Features<'_> {
         let about = |mean: f64| if self.preparation.intercept { 0.0 } else { mean * mean };
         moments.variances.iter().zip(&moments.means).map(|(variance, &mean)| variance + about(mean)).collect()
     }
+}
+
+/// Some rows of a design, copied in double precision.
+fn copied_rows(design: &AnyDesign<'_>, rows: &[usize]) -> Result<AnyDesign<'static>, Error> {
+    let (columns, mut data) = (design.domain(), Vec::new());
+    let needs = "memory for a copy of its rows in double precision: choose k by a criterion";
+    let no_room = |_| Error::Unsuitable { method: "cross-validation of features inside groups", needs };
+    data.try_reserve_exact(rows.len().saturating_mul(columns)).map_err(no_room)?;
+    let mut all = vec![0.0; design.n_outputs()];
+    for j in 0..columns {
+        design.apply(&SparseVec::new(columns, vec![j], vec![1.0])?, &mut all);
+        data.extend(rows.iter().map(|&row| all[row]));
+    }
+    Ok(Dense::column_major(data, rows.len(), columns)?.into())
 }

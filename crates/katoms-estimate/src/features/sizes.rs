@@ -54,11 +54,16 @@ impl Features<'_> {
     /// 20 draws of noise of 50 × 200, where this is 6, EBIC chooses 0 in 19 among the sizes up to 6, and 24 in all of them
     /// among those up to 24. A row of weight 2 and that row twice give the same number.
     pub fn trusted_size(&self) -> usize {
-        let (m, p) = (self.loss.observations(), self.design.domain());
+        self.trusted_among(self.design.domain()).min(self.candidates())
+    }
+
+    /// The same for so many columns.
+    pub(super) fn trusted_among(&self, p: usize) -> usize {
+        let m = self.loss.observations();
         let carried = phase_transition_k(m, p, Sign::Any).unwrap_or(1);
         // For a handful of rows the logarithms mean nothing, and half of the rows is the end.
         let trusted = m as f64 / ((m as f64).ln().ln().max(0.5) * (p as f64).ln()).max(2.0);
-        carried.min(trusted as usize).max(1).min(self.candidates())
+        carried.min(trusted as usize).max(1)
     }
 
     /// The largest size whose models so many rows can still tell apart: with as many numbers as rows any atoms fit.
@@ -89,7 +94,12 @@ impl Features<'_> {
 
     /// The same for the choice of a criterion, which can be trusted up to a [size](Features::trusted_size).
     pub fn edge_of_criterion(&self, sizes: &[usize], chosen: usize) -> Option<Edge> {
-        let (edge, trusted) = (self.edge(sizes, chosen)?, self.trusted_size());
+        self.edge_among(sizes, chosen, self.trusted_size())
+    }
+
+    /// The same where it can be trusted up to this size.
+    pub(super) fn edge_among(&self, sizes: &[usize], chosen: usize, trusted: usize) -> Option<Edge> {
+        let edge = self.edge(sizes, chosen)?;
         Some(match edge.tried < trusted {
             true => Edge { further: edge.further.min(trusted), ..edge },
             false => Edge { trusted: Some(trusted), ..edge },

@@ -41,11 +41,23 @@ impl Features<'_> {
         (train, test): (&[usize], &[usize]),
         watch: &mut dyn Watch,
     ) -> Result<Trained, Error> {
-        self.check_whole_groups("cross-validation")?;
         if self.estimated {
             return self.settled()?.train(sizes, ridges, (train, test), watch);
         }
         let clock = Instant::now();
+        if let Some(inside) = &self.inside {
+            let anew =
+                self.train_inside(inside, (sizes, ridges), (train, test), &mut |done| watch.counted(done).flow())?;
+            let model = |(coefficients, intercepts)| FoldModel { coefficients, intercepts };
+            return Ok(Trained {
+                choices: anew.choices,
+                models: anew.models.into_iter().map(model).collect(),
+                losses: anew.losses,
+                complete: anew.complete,
+                passes: anew.passes,
+                seconds: clock.elapsed().as_secs_f64(),
+            });
+        }
         let (on, judge) = (self.loss.subset(train)?, self.loss.subset(test)?);
         let share = weight(&on) / weight(&self.loss);
         let (choices, models, losses) = (Vec::new(), Vec::new(), Vec::new());
@@ -78,6 +90,6 @@ impl Features<'_> {
     }
 }
 
-fn weight(loss: &impl Split) -> f64 {
+pub(super) fn weight(loss: &impl Split) -> f64 {
     loss.weights().map_or(loss.n_rows() as f64, |weights| weights.iter().sum())
 }

@@ -4,6 +4,7 @@ mod completion;
 mod feature_tables;
 mod features;
 mod forged;
+mod interactions;
 mod new_rows;
 mod per_group;
 mod range;

@@ -80,20 +80,35 @@ fn it_is_the_best_of_all_small_choices() {
 }
 
 #[test]
-fn classes_share_the_features_inside_groups_and_other_jobs_refuse() {
+fn classes_share_the_features_inside_groups_also_in_cross_validation() {
     let x = simulate::gaussian(ROWS, COLUMNS, 2);
     let design: AnyDesign<'_> = Dense::column_major(&x, ROWS, COLUMNS).unwrap().into();
     let y = target(&x);
     let labels: Vec<usize> = y.iter().map(|v| [-2.0, 2.0].iter().filter(|level| v > level).count()).collect();
-    let loss: AnyLoss = Multinomial::new(labels, 3).unwrap().into();
+    let loss: AnyLoss = Multinomial::new(labels.clone(), 3).unwrap().into();
     let ridged = Preparation { ridge: 1.0, ..Preparation::default() };
     let all = Features::new(&design, loss, groups(1), vec![0], ridged).unwrap();
     let some = all.clone().with_most_inside(2).unwrap();
     let found = some.fit(2, &FitOptions::default(), &mut Unwatched).unwrap();
     assert_eq!(columns_of(found.coefficients().indices()), [0, 7, 10, 25, 28]);
     let folds = Folds::random(ROWS, 3, 0).unwrap();
-    let refused = some.cross_validate(Some(&[1]), Some(&[1.0]), &folds, &mut Unwatched).unwrap_err().to_string();
-    assert!(refused.contains("whole groups"), "{refused}");
+    let validated = some.cross_validate(Some(&[0, 1, 2]), Some(&[0.0, 1.0]), &folds, &mut Unwatched).unwrap();
+    assert!(validated.complete && validated.sizes() == [0, 1, 2] && validated.scores.len() == 6);
+    let at_most_two = |model: &katoms::select::FoldModel| {
+        let groups: Vec<usize> = columns_of(model.coefficients.indices()).iter().map(|j| j / WIDTH).collect();
+        (0..COLUMNS / WIDTH).all(|group| groups.iter().filter(|&&other| other == group).count() <= 2)
+    };
+    assert!(validated.scores.iter().flat_map(|score| &score.models).all(at_most_two));
+    // a fold's model is the fit to its training rows
+    let rows = folds.training(1);
+    let part: Vec<f64> = (0..COLUMNS).flat_map(|j| rows.iter().map(|&i| x[j * ROWS + i]).collect::<Vec<_>>()).collect();
+    let part: AnyDesign<'_> = Dense::column_major(part, rows.len(), COLUMNS).unwrap().into();
+    let of_rows: AnyLoss = Multinomial::new(rows.iter().map(|&i| labels[i]).collect::<Vec<_>>(), 3).unwrap().into();
+    let share = Preparation { ridge: rows.len() as f64 / ROWS as f64, ..Preparation::default() };
+    let one = Features::new(&part, of_rows, groups(1), vec![0], share).unwrap();
+    let one = one.with_most_inside(2).unwrap().fit(2, &FitOptions::default(), &mut Unwatched).unwrap();
+    let score = validated.scores.iter().find(|score| score.choice.atoms == 2 && score.choice.ridge == 1.0).unwrap();
+    assert_eq!(score.models[1].coefficients.indices(), one.coefficients().indices());
     assert!(all.clone().with_most_inside(0).is_err());
     let shared = AnyAtoms::groups(1, COLUMNS, vec![vec![0, 1], vec![1, 2]]).unwrap();
     let sharing =

@@ -111,6 +111,7 @@ fn assemble(source: Source, ask: &Ask, expected: Option<&Expected>) -> Result<Da
         levels,
         formats,
         unnamed_columns,
+        products: Vec::new(),
         storage,
     })
 }

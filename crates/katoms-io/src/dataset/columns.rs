@@ -74,12 +74,20 @@ pub(super) fn into_date_words(values: &mut Values, origin: Day) {
 fn number(frame: &Frame, column: usize) -> Piece {
     let (name, column_name) = (frame.name(column), frame.name(column).to_owned());
     let name = frame.alleles.get(column).map_or_else(|| name.to_owned(), |[counted, _]| format!("{name}_{counted}"));
-    Piece { feature: Feature { column: column_name, name, level: None }, column, part: Part::Numbers }
+    Piece {
+        feature: Feature { column: column_name, name, level: None, factors: Vec::new() },
+        column,
+        part: Part::Numbers,
+    }
 }
 
 fn indicator(column_name: &str, column: usize, level: &str, part: Part) -> Piece {
-    let feature =
-        Feature { name: format!("{column_name}={level}"), column: column_name.into(), level: Some(level.into()) };
+    let feature = Feature {
+        name: format!("{column_name}={level}"),
+        column: column_name.into(),
+        level: Some(level.into()),
+        factors: Vec::new(),
+    };
     Piece { feature, column, part }
 }
 

@@ -177,7 +177,7 @@ impl Packed {
         }
         let shape = (self.rows, self.shape().1 - self.variants);
         match f64::design(&self.covariates, shape, Layout::ColumnMajor, None)? {
-            AnyDesign::F64(covariates) => Ok(Beside::new(design, covariates)?.into()),
+            AnyDesign::F64(covariates) => Ok(Beside::new(AnyDesign::from(design), covariates)?.into()),
             other => Ok(other),
         }
     }

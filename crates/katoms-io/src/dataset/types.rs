@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use katoms::loss::Split;
-use katoms::operator::{AnyDesign, FirstRead};
+use katoms::operator::{AnyDesign, Beside, Dense, FirstRead};
 use serde::{Deserialize, Serialize};
 
 use super::known::Known;
@@ -101,6 +101,27 @@ pub struct Feature {
     pub column: String,
     /// The level that an indicator stands for.
     pub level: Option<String>,
+    /// Of a product of two features: these.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub factors: Vec<Feature>,
+}
+
+impl Feature {
+    /// The product of two.
+    pub fn product(left: &Self, right: &Self) -> Self {
+        let name = format!("{}:{}", left.name, right.name);
+        Self { column: name.clone(), name, level: None, factors: vec![left.clone(), right.clone()] }
+    }
+
+    /// Those that columns of a file hold: itself, or of a product its factors.
+    pub fn parts(&self) -> &[Self] {
+        if self.factors.is_empty() { std::slice::from_ref(self) } else { &self.factors }
+    }
+
+    /// Whether it is made of a column.
+    pub fn is_of(&self, column: &str) -> bool {
+        self.parts().iter().any(|part| part.column == column)
+    }
 }
 
 /// Features that enter or leave together.
@@ -200,6 +221,8 @@ pub struct Dataset {
     pub formats: BTreeMap<String, ColumnFormat>,
     /// The number of columns of the file, where they have no names.
     pub unnamed_columns: Option<usize>,
+    /// The factors of the last features, which are products of others.
+    pub(super) products: Vec<[usize; 2]>,
     pub(super) storage: Storage,
 }
 
@@ -207,9 +230,9 @@ impl Dataset {
     /// The design; borrows the numbers, copies nothing.
     ///
     /// # Errors
-    /// When a value is not finite.
+    /// When a value, or a product of two, is not finite.
     pub fn design(&self) -> Result<AnyDesign<'_>, Error> {
-        self.storage.design(None)
+        self.with_products(self.storage.design(None)?)
     }
 
     /// The same for a fit to this loss: one read tells what it asks first.
@@ -217,7 +240,47 @@ impl Dataset {
     /// # Errors
     /// When a value is not finite, or the loss is about another number of rows.
     pub fn design_for(&self, loss: &impl Split, intercept: bool) -> Result<AnyDesign<'_>, Error> {
-        self.storage.design(Some(&FirstRead::of(loss, intercept)))
+        self.with_products(self.storage.design(Some(&FirstRead::of(loss, intercept)))?)
+    }
+
+    /// Products of features join the design, behind its columns: of each, the pairs of columns of two features, or of two
+    /// groups.
+    pub fn add_products(&mut self, products: &[Vec<[usize; 2]>]) {
+        for factors in products {
+            let first = self.features.len();
+            for &[i, j] in factors {
+                self.features.push(Feature::product(&self.features[i], &self.features[j]));
+                self.products.push([i, j]);
+            }
+            if let (Some(groups), Some(&[i, j])) = (&mut self.groups, factors.first()) {
+                let of = |column: usize| {
+                    let group = groups.iter().find(|group| group.members.contains(&column));
+                    group.map_or(&self.features[column].name, |group| &group.name).clone()
+                };
+                let name = format!("{}:{}", of(i), of(j));
+                groups.push(Group { name, members: (first..self.features.len()).collect() });
+            }
+        }
+    }
+
+    fn with_products<'a>(&self, design: AnyDesign<'a>) -> Result<AnyDesign<'a>, Error> {
+        if self.products.is_empty() {
+            return Ok(design);
+        }
+        let (rows, mut columns) = (self.rows.len(), Vec::new());
+        for (place, [i, j]) in (self.storage.shape().1..).zip(&self.products) {
+            let from = columns.len();
+            columns.resize(from + rows, 0.0);
+            self.add_column(place, 1.0, columns.get_mut(from..).unwrap_or_default());
+            if columns.iter().skip(from).any(|v| !v.is_finite()) {
+                let (left, right) = (&self.features[*i].name, &self.features[*j].name);
+                return Err(Error::Request(format!(
+                    "the product of {left} and {right} is no number in double precision; divide one of them by a power of ten"
+                )));
+            }
+        }
+        let beside = Dense::column_major(columns, rows, self.products.len())?;
+        Ok(Beside::new(design, beside)?.into())
     }
 
     /// What tells this data set from another. The same data give the same, however they are stored.
@@ -229,11 +292,25 @@ impl Dataset {
             .chain(known.iter().map(Option::as_ref))
             .map(|v| v.map_or(&[][..], Vec::as_slice))
             .collect();
-        Fingerprint { rows: self.rows.len(), columns: self.features.len(), checksum: self.storage.checksum(&vectors) }
+        Fingerprint {
+            rows: self.rows.len(),
+            columns: self.storage.shape().1,
+            checksum: self.storage.checksum(&vectors),
+        }
     }
 
     /// out += factor·(column `j` of the design), row by row.
     pub(crate) fn add_column(&self, j: usize, factor: f64, out: &mut [f64]) {
+        let product = j.checked_sub(self.storage.shape().1).and_then(|at| self.products.get(at));
+        if let Some(&[left, right]) = product {
+            let of = |column: usize| {
+                let mut values = vec![0.0; out.len()];
+                self.add_column(column, 1.0, &mut values);
+                values
+            };
+            let (left, right) = (of(left), of(right));
+            return out.iter_mut().zip(left).zip(right).for_each(|((o, a), b)| *o += factor * (a * b));
+        }
         self.storage.each(j, &mut |row, value| {
             if let Some(o) = out.get_mut(row) {
                 *o += factor * value;

@@ -129,6 +129,9 @@ pub struct Coefficient {
     pub standardized: f64,
     /// What takes the place of a missing value.
     pub mean: Option<f64>,
+    /// Of a product: what takes the place of a missing value of each factor.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub factor_means: Vec<f64>,
     /// Of several outputs, the weight for each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<f64>,
@@ -144,7 +147,15 @@ impl Coefficient {
         let several = |of: Vec<f64>| if of.len() > 1 { of } else { Vec::new() };
         let (value, standardized_value) = (first(&values), first(&standardized));
         let (values, standardized_values) = (several(values), several(standardized));
-        Self { feature, value, standardized: standardized_value, mean, values, standardized_values }
+        Self {
+            feature,
+            value,
+            standardized: standardized_value,
+            mean,
+            factor_means: Vec::new(),
+            values,
+            standardized_values,
+        }
     }
 
     /// Its weight for an output.

@@ -121,7 +121,12 @@ fn gaps_are_filled_with_the_means_of_the_fit() {
 #[test]
 fn an_indicator_of_missing_numbers_is_read_from_tables_and_arrays() {
     let mut model = model();
-    let hole = Feature { name: "x1 (missing)".into(), column: "x1".into(), level: Some("(missing)".into()) };
+    let hole = Feature {
+        name: "x1 (missing)".into(),
+        column: "x1".into(),
+        level: Some("(missing)".into()),
+        factors: Vec::new(),
+    };
     model.coefficients = vec![coefficient("x1", 2.0), Coefficient { feature: hole, ..coefficient("", -5.0) }];
     model.levels.clear();
     let expected = [model.intercept + 2.0 * 3.0 + 0.0, model.intercept + 2.0 * (0.1 + 0.2) - 5.0];
@@ -216,7 +221,7 @@ fn data_that_lack_a_feature_give_no_predictions() {
 fn a_newer_schema_is_refused_whatever_else_it_holds() {
     assert_eq!(
         back("{\"schema\": 7, \"all\": \"new\"}").unwrap_err().to_string(),
-        "m.json: written by a newer katoms (schema 7; this one reads up to 3): update katoms"
+        "m.json: written by a newer katoms (schema 7; this one reads up to 4): update katoms"
     );
 }
 

@@ -38,8 +38,8 @@ pub enum AnyDesign<'a> {
     Sparse(Csc<'a, f64, u32, usize>),
     /// Genotypes, 2 bits each.
     Genotypes(Genotypes<'a>),
-    /// Genotypes, and columns of numbers beside them.
-    WithCovariates(Box<Beside<Genotypes<'a>, Dense<'a, f64>>>),
+    /// One of these, and columns of numbers beside it: covariates, products of columns.
+    Beside(Box<Beside<AnyDesign<'a>, Dense<'a, f64>>>),
     /// Two functions in place of a matrix.
     Free(MatrixFree),
 }
@@ -55,7 +55,7 @@ macro_rules! on_design {
             AnyDesign::F64($design) => $call,
             AnyDesign::Sparse($design) => $call,
             AnyDesign::Genotypes($design) => $call,
-            AnyDesign::WithCovariates($design) => $call,
+            AnyDesign::Beside($design) => $call,
             AnyDesign::Free($design) => $call,
         }
     };
@@ -77,7 +77,7 @@ impl AnyDesign<'_> {
             Self::F32(design) => design.scaled(exponents, first)?.into(),
             Self::F64(design) => design.scaled(exponents, first)?.into(),
             Self::Sparse(design) => design.scaled(exponents)?.into(),
-            Self::Genotypes(_) | Self::WithCovariates(_) => self.decoded(exponents, first)?.into(),
+            Self::Genotypes(_) | Self::Beside(_) => self.decoded(exponents, first)?.into(),
             Self::Free(design) => design.scaled(exponents).into(),
         })
     }
@@ -91,7 +91,7 @@ impl AnyDesign<'_> {
             Self::F32(design) => Some(design.sizes()),
             Self::F64(design) => Some(design.sizes()),
             Self::Sparse(design) => Some(design.sizes()),
-            Self::Genotypes(_) | Self::WithCovariates(_) => {
+            Self::Genotypes(_) | Self::Beside(_) => {
                 Some(self.columns().map(|column| kernels::largest(&column)).collect())
             }
             Self::Free(_) => None,
@@ -179,9 +179,9 @@ impl<'a> From<Genotypes<'a>> for AnyDesign<'a> {
     }
 }
 
-impl<'a> From<Beside<Genotypes<'a>, Dense<'a, f64>>> for AnyDesign<'a> {
-    fn from(design: Beside<Genotypes<'a>, Dense<'a, f64>>) -> Self {
-        Self::WithCovariates(Box::new(design))
+impl<'a> From<Beside<AnyDesign<'a>, Dense<'a, f64>>> for AnyDesign<'a> {
+    fn from(design: Beside<AnyDesign<'a>, Dense<'a, f64>>) -> Self {
+        Self::Beside(Box::new(design))
     }
 }
 

@@ -7,7 +7,7 @@
 use std::sync::OnceLock;
 
 use crate::error::{Error, check_length};
-use crate::linalg::{Matrix, parallel, top_k};
+use crate::linalg::{Matrix, dot, parallel, top_k};
 
 /// Columns on a side of a tile.
 const SIDE: usize = 128;
@@ -24,7 +24,7 @@ const CONSTANT: f64 = 1e-12;
 /// let x = simulate::gaussian(m, n, 1);
 /// let r: Vec<f64> = (0..m).map(|i| x[4 * m + i] * x[9 * m + i]).collect();
 /// let all = Interactions::new(x, m, None, true)?;
-/// assert_eq!(all.steepest(&[&r], 1, &|_, _| true), [(4, 9)]);
+/// assert_eq!(all.steepest(&[&r], 1, &[]), [(4, 9)]);
 /// # Ok::<(), katoms::Error>(())
 /// ```
 #[derive(Debug)]
@@ -71,20 +71,21 @@ impl Interactions {
     }
 
     /// The pairs along whose products a quadratic with this gradient in the predictions, for each of several outputs, falls
-    /// most: those with the largest (xᵢxⱼᵀr)²/‖xᵢxⱼ‖², summed over the outputs, among those that `may` be. The steepest
-    /// first; of equals the one of smaller numbers. O(rows·columns²).
-    pub fn steepest(
-        &self,
-        residuals: &[&[f64]],
-        count: usize,
-        may: &(dyn Fn(usize, usize) -> bool + Sync),
-    ) -> Vec<(usize, usize)> {
+    /// most: those with the largest (xᵢxⱼᵀr)²/‖xᵢxⱼ‖², summed over the outputs, without some pairs (i, j), i < j. The
+    /// steepest first; of equals the one of smaller numbers. O(rows·columns²).
+    pub fn steepest(&self, residuals: &[&[f64]], count: usize, without: &[(usize, usize)]) -> Vec<(usize, usize)> {
         let sides = self.columns.div_ceil(SIDE);
         let tiles: Vec<(usize, usize)> = (0..sides).flat_map(|b| (0..=b).map(move |a| (a, b))).collect();
-        let one = |at: usize| self.best_of_tile(at, tiles[at], residuals, count, may);
+        let one = |at: usize| self.best_of_tile(at, tiles[at], residuals, count, without);
         let mut best: Vec<(f64, usize, usize)> = parallel::map(tiles.len(), &one).into_iter().flatten().collect();
         best.sort_by(|x, y| y.0.total_cmp(&x.0).then((x.1, x.2).cmp(&(y.1, y.2))));
         best.into_iter().take(count).map(|(_, i, j)| (i, j)).collect()
+    }
+
+    /// The squares of all xᵀr, of columns as they are here, summed over some residuals.
+    pub fn slopes(&self, residuals: &[&[f64]]) -> Vec<f64> {
+        let one = |j: usize| residuals.iter().map(|r| dot(&self.data[j * self.rows..][..self.rows], r).powi(2)).sum();
+        parallel::map(self.columns, &one)
     }
 
     fn best_of_tile(
@@ -93,7 +94,7 @@ impl Interactions {
         (a, b): (usize, usize),
         residuals: &[&[f64]],
         count: usize,
-        may: &(dyn Fn(usize, usize) -> bool + Sync),
+        without: &[(usize, usize)],
     ) -> Vec<(f64, usize, usize)> {
         let (left, right) = (self.block(a), self.block(b));
         let kept = self.columns * self.columns / 2 <= KEPT;
@@ -117,11 +118,11 @@ impl Interactions {
         }
         let tall = left.columns();
         let pair = |place: usize| (a * SIDE + place % tall, b * SIDE + place / tall);
-        for (place, score) in scores.iter_mut().enumerate() {
-            let (i, j) = pair(place);
-            if i >= j || (*score > 0.0 && !may(i, j)) {
-                *score = 0.0;
-            }
+        if a == b {
+            (0..scores.len()).filter(|place| place % tall >= place / tall).for_each(|place| scores[place] = 0.0);
+        }
+        for &(i, j) in without.iter().filter(|(i, j)| (i / SIDE, j / SIDE) == (a, b)) {
+            scores[(j % SIDE) * tall + i % SIDE] = 0.0;
         }
         let best = top_k(&scores, count).into_iter().filter(|&place| scores[place] > 0.0);
         best.map(|place| (scores[place], pair(place).0, pair(place).1)).collect()
@@ -161,7 +162,6 @@ fn times_rows(block: &Matrix, by: &[f64]) -> Matrix {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linalg::dot;
     use crate::simulate::gaussian;
 
     /// Every pair by its definition, the steepest first.
@@ -198,10 +198,9 @@ mod tests {
             let expected = by_definition(&x, rows, weights, &[&r, &s], centred);
             let pairs = |count: usize| expected.iter().map(|&(_, i, j)| (i, j)).take(count).collect::<Vec<_>>();
             for _ in 0..2 {
-                assert_eq!(all.steepest(&[&r, &s], 40, &|_, _| true), pairs(40));
+                assert_eq!(all.steepest(&[&r, &s], 40, &[]), pairs(40));
             }
-            let (first, ..) = (pairs(1)[0], 0);
-            assert_eq!(all.steepest(&[&r, &s], 1, &|i, j| (i, j) != first), [pairs(2)[1]]);
+            assert_eq!(all.steepest(&[&r, &s], 1, &pairs(2)), [pairs(3)[2]]);
         }
     }
 
@@ -210,9 +209,9 @@ mod tests {
         // x₀·x₁ is 1 in every row
         let x = vec![1.0, 2.0, 4.0, 1.0, 0.5, 0.25, 1.0, -1.0, 3.0];
         let all = Interactions::new(x, 3, None, false).unwrap();
-        assert_eq!(all.steepest(&[&[1.0, 1.0, 1.0]], 9, &|_, _| true).len(), 3);
+        assert_eq!(all.steepest(&[&[1.0, 1.0, 1.0]], 9, &[]).len(), 3);
         let same = Interactions::new(vec![1.0, -1.0, 1.0, -1.0], 2, None, true).unwrap();
-        assert_eq!(same.steepest(&[&[1.0, 0.0]], 9, &|_, _| true), []);
+        assert_eq!(same.steepest(&[&[1.0, 0.0]], 9, &[]), []);
     }
 
     #[test]

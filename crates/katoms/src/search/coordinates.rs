@@ -86,7 +86,11 @@ where
     S: CoordinateSet,
 {
     let atoms = set.candidates();
-    check_length("the lists of parents", heredity.len(), atoms.len(), "one for each atom")?;
+    // Coordinates behind those of the set, an intercept among them, are no atoms.
+    let count = (0..atoms.len()).rfind(|&atom| !atoms.members(atom).is_empty()).map_or(0, |last| last + 1);
+    if heredity.len() < count || heredity.len() > atoms.len() {
+        check_length("the lists of parents", heredity.len(), count, "one for each atom")?;
+    }
     // Atoms keep their numbers, by which parents are named.
     let explore = Coordinates { heredity: Some(heredity), ..Coordinates::of_atoms(f, set, atoms) };
     if explore.has_small_models() {

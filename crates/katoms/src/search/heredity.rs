@@ -93,14 +93,14 @@ impl Heredity {
 
     /// Whether an atom has what it needs among these.
     pub(super) fn admits(&self, atom: usize, chosen: &[usize]) -> bool {
-        let parents = &self.parents[atom];
+        let parents = self.parents(atom);
         let is_in = |parent: &usize| chosen.contains(parent);
         parents.is_empty() || if self.strong { parents.iter().all(is_in) } else { parents.iter().any(is_in) }
     }
 
     /// The parents of an atom.
     pub(super) fn parents(&self, atom: usize) -> &[usize] {
-        &self.parents[atom]
+        self.parents.get(atom).map_or(&[], Vec::as_slice)
     }
 
     /// These atoms without those that do not have what they need.
@@ -126,7 +126,7 @@ impl Heredity {
 
     /// What an atom can come in with, itself included: of the least numbers of atoms.
     fn ways_in(&self, atom: usize, chosen: &[usize]) -> Vec<Vec<usize>> {
-        let missing = self.parents[atom].iter().filter(|parent| !chosen.contains(parent));
+        let missing = self.parents(atom).iter().filter(|parent| !chosen.contains(parent));
         match (self.admits(atom, chosen), self.strong) {
             (true, _) => vec![vec![atom]],
             (false, true) => vec![missing.copied().chain([atom]).collect()],
@@ -138,10 +138,8 @@ impl Heredity {
     pub(super) fn of_places(&self, numbers: &[usize], place: impl Fn(usize) -> Option<usize>) -> Self {
         // A parent outside of the set cannot come in: it stands for itself as a place that is never chosen.
         let outside = numbers.len();
-        let of = |number: &usize| {
-            let parents = self.parents.get(*number).map_or(&[][..], Vec::as_slice);
-            parents.iter().map(|&parent| place(parent).unwrap_or(outside)).collect()
-        };
+        let of =
+            |number: &usize| self.parents(*number).iter().map(|&parent| place(parent).unwrap_or(outside)).collect();
         Self { parents: numbers.iter().map(of).collect(), strong: self.strong }
     }
 }

@@ -187,7 +187,8 @@ fn a_large_covariate_is_found_and_scaled() {
     let (codes, m) = genotypes(9, 5, 10);
     let large: Vec<f64> = residual(9, 11).iter().map(|v| v * 2.0_f64.powi(600)).collect();
     let covariates = Dense::column_major(large.clone(), 9, 1).unwrap();
-    let design = AnyDesign::from(Beside::new(Genotypes::new(codes, 9, 5).unwrap(), covariates).unwrap());
+    let design =
+        AnyDesign::from(Beside::new(AnyDesign::from(Genotypes::new(codes, 9, 5).unwrap()), covariates).unwrap());
     assert_eq!(design.extremes().iter().map(|extreme| extreme.column).collect::<Vec<_>>(), [5]);
     let sizes = design.sizes().unwrap();
     assert_eq!(sizes[5], large.iter().fold(0.0_f64, |most, v| most.max(v.abs())));

@@ -90,7 +90,7 @@ impl PredictArgs {
             read_phenotype(genotypes, &mut ask)?;
         }
         let expected = self.expected(&model)?;
-        let dataset = Dataset::matching(source, &expected, &ask)?;
+        let dataset = model.with_products(Dataset::matching(source, &expected, &ask)?);
         dataset.notes.iter().for_each(|note| terminal.say(format!("note: {note}")));
         self.check_columns(&expected.rows, &dataset, terminal)?;
         let outcome = Outcome::new(&model, &dataset, &self.at)?;
