@@ -10,7 +10,8 @@ import numpy as np
 from katoms import _katoms
 from katoms._data import run_kernel
 from katoms._design import Design, Linear
-from katoms._linear import Chosen, LinearModel
+from katoms._linear import Chosen, LinearModel, Products, pairs_of
+from katoms._names import names_of_products
 from katoms._parameters import criterion_of
 from katoms._results import Path
 from katoms._work import warn, warn_unless_converged
@@ -45,6 +46,7 @@ class ByCriterion(LinearModel):
         design, problem = self._prepared(X, y, sample_weight)
         criterion = criterion_of(self.ic_type)
         size, start, chosen, path, edge = self._sizes(), self._start(design), None, None, None
+        products: Products | None = None
         if not isinstance(size, int):
             if self.method is not None:
                 raise InvalidInputError(
@@ -57,14 +59,15 @@ class ByCriterion(LinearModel):
             result = run_kernel(_katoms.path, design, problem, self._work(design), size, criterion)
             # Sizes that were not reached for want of time say nothing about the range.
             edge = result["edge"][criterion] if result["cut"] is None else None
-            path, chosen = Path(result, design.shape[1], design.names), Chosen(result["cut"])
+            products, pairs = result["products"], pairs_of(result["products"])
+            path, chosen = _path(result, design), Chosen(result["cut"])
             size = path.best(criterion)
             place = path.place(size)
             start = Linear(path.coefs[place], np.atleast_1d(path.intercepts[place]))
             if result["ended_by"] is not None:
                 self.path_ = path
-            self._raise_if_ended_early(result, design, lambda: (size, start))
-        self._finish(design, problem, size, start, chosen)
+            self._raise_if_ended_early(result, design, lambda: (size, start, pairs))
+        self._finish(design, problem, size, start, chosen, products)
         vars(self).pop("path_", None)
         if path is not None:
             self.path_ = path
@@ -87,10 +90,10 @@ class ByCriterion(LinearModel):
         self._raise_if_ended(result)
         if result["cut"] is not None:
             warn_unless_converged("path", result["cut"], len(result["models"]), "")
-        return Path(result, design.shape[1], design.names)
+        return _path(result, design)
 
     def _start(self, design: Design) -> Linear | None:
-        if not self.warm_start or not hasattr(self, "coef_"):
+        if not self.warm_start or not hasattr(self, "coef_") or self.interactions is not None:
             return None
         model = self._linear_part()
         return model if model.rows.shape[1] == design.shape[1] else None
@@ -102,3 +105,9 @@ class ByCriterion(LinearModel):
                 "fit with several sizes, such as support_size=range(0, 11)"
             )
         return self.path_.coef(support_size)
+
+
+def _path(result: dict[str, Any], design: Design) -> Path:
+    """The models of all sizes: of features, and behind them of products."""
+    pairs = pairs_of(result["products"])
+    return Path(result, design.shape[1] + len(pairs), names_of_products(design, pairs))

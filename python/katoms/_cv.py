@@ -13,7 +13,7 @@ from katoms._columns import filling_of, has_holes
 from katoms._data import design_of, plain_labels, run_kernel
 from katoms._design import Design, Linear
 from katoms._estimator import UNCHANGED
-from katoms._linear import Chosen, LinearModel
+from katoms._linear import Chosen, LinearModel, Products, pairs_of
 from katoms._parameters import seed_of
 from katoms._results import Coefficients
 from katoms._splits import Measure, Scorer, Split, held_out, scored, scorer_of, splits_of
@@ -121,10 +121,12 @@ class Validated(LinearModel):
             scores: np.ndarray | None = self._measured(scorer, tried, data)
         else:
             scores = None if scorer is None else self._scores(scorer, tried, data, (X, y, sample_weight))
-        size, self.l2_, model = self._keep_scores(tried, scores, design.shape[1])
-        start = _dense(model, design.shape[1])
-        self._raise_if_ended_early(tried.result, design, lambda: (size, start))
-        self._finish(design, {**problem, "l2": self.l2_}, size, start, Chosen(tried.result["cut"]))
+        products = tried.result["products"]
+        pairs = pairs_of(products)
+        size, self.l2_, model = self._keep_scores(tried, scores, design.shape[1] + len(pairs))
+        start = _dense(model, design.shape[1] + len(pairs))
+        self._raise_if_ended_early(tried.result, design, lambda: (size, start, pairs))
+        self._finish(design, {**problem, "l2": self.l2_}, size, start, Chosen(tried.result["cut"]), products)
         if tried.result["cut"] is None:
             self._warn_at_the_edge(design, problem)
         return self
@@ -191,6 +193,7 @@ class Validated(LinearModel):
 
         everything = np.arange(data.design.shape[0])
         whole, result = trained(data.design, Split(everything, everything))
+        listed: list[Products] = [result["products"]]
         parts: list[dict[tuple[int, float], Any]] = []
         for split in splits:
             if result["ended_by"] is not None or (result["cut"] is not None and parts):
@@ -200,6 +203,8 @@ class Validated(LinearModel):
             result = {**ended, "cut": result["cut"] or ended["cut"]}
             if result["cut"] is None or not parts:
                 parts.append(part)
+                listed.append(result["products"])
+        products = _renumbered([whole, *parts], listed, data.design.shape[1])
         choices = [choice for choice in whole if all(choice in part for part in parts)] or list(whole)[:1]
         trials = [
             Trial(
@@ -207,7 +212,7 @@ class Validated(LinearModel):
             )
             for choice in choices
         ]
-        return Tried(trials, splits[: len(parts)], {**result, "fold_of_row": None})
+        return Tried(trials, splits[: len(parts)], {**result, "fold_of_row": None, "products": products})
 
     def _check_splits(self, splits: list[Split], response: dict[str, Any]) -> None:
         """Whether models can be made of each split."""
@@ -215,13 +220,14 @@ class Validated(LinearModel):
     def _scores(self, scorer: Scorer, tried: Tried, data: Data, given: tuple[Any, Any, Any]) -> np.ndarray:
         """The score of each choice on each split, of X, y and weights as they were given."""
         X, y, weights = given
+        pairs = pairs_of(tried.result["products"])
         scores = np.empty((len(tried.trials), len(tried.splits)))
         for fold, split in enumerate(tried.splits):
             part = data.of(split)
             for at, trial in enumerate(tried.trials):
                 model = type(self)(**self.get_params(deep=False))
                 vars(model).update({name: vars(self)[name] for name in ("_classes_to_be",) if name in vars(self)})
-                model._keep_model(part, trial.size, _dense(trial.judged[fold], part.shape[1]))
+                model._keep_model(part, trial.size, _dense(trial.judged[fold], part.shape[1] + len(pairs)), pairs)
                 scores[at, fold] = scored(scorer, model, X, y, split.test, weights)
                 if np.isnan(scores[at, fold]):
                     raise InvalidInputError(
@@ -232,12 +238,13 @@ class Validated(LinearModel):
 
     def _measured(self, measure: Measure, tried: Tried, data: Data) -> np.ndarray:
         """What a measure says of each choice on each split; more is better."""
+        pairs = pairs_of(tried.result["products"])
         scores = np.empty((len(tried.trials), len(tried.splits)))
         for fold, split in enumerate(tried.splits):
             part, response = data.of(split), data.problem["response"]
             for at, trial in enumerate(tried.trials):
-                model = _dense(trial.judged[fold], part.shape[1])
-                linear = run_kernel(_katoms.predict, part, model.coef, model.intercepts.tolist())
+                model = _dense(trial.judged[fold], part.shape[1] + len(pairs))
+                linear = run_kernel(_katoms.predict, part, model.coef, model.intercepts.tolist(), pairs.tolist())
                 linear = linear.reshape(len(model.intercepts), -1)[:, split.test].ravel()
                 found = _katoms.measured(measure.name, response, split.test.tolist(), linear, model.thresholds)
                 if found is None:
@@ -312,6 +319,23 @@ def _joined(tried: Tried, finer: Tried) -> Tried:
     known = {trial[:2] for trial in tried.trials}
     trials = tried.trials + [trial for trial in finer.trials if trial[:2] not in known]
     return Tried(sorted(trials, key=lambda trial: (trial.ridge, trial.size)), tried.splits, finer.result)
+
+
+def _renumbered(parts: list[dict[tuple[int, float], Any]], listed: list[Products], features: int) -> Products:
+    """All products that models of several parts have; the coefficients of the models are moved to their places among these."""
+    products = sorted({tuple(map(tuple, product)) for own in listed for product in own})
+    joined: Products = [[list(pair) for pair in product] for product in products]
+    place = {tuple(pair): features + at for at, pair in enumerate(pairs_of(joined).tolist())}
+    for part, own in zip(parts, listed):
+        pairs = pairs_of(own)
+        places = np.append(np.arange(features), [place[tuple(pair)] for pair in pairs.tolist()]).astype(np.int64)
+        for one in part.values():
+            indices, *rest = one["model"]
+            output, at = np.divmod(indices, features + len(pairs))
+            moved = output * (features + len(place)) + places[at]
+            order = np.argsort(moved)
+            one["model"] = (moved[order], rest[0][order], *rest[1:])
+    return joined
 
 
 def _single(intercepts: np.ndarray) -> Any:

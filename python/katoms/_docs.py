@@ -36,7 +36,10 @@ groups : list, array, dict, callable or str, default=None
     names have before the first one is their group.
 max_per_group : int, default=None
     The most features of a group that may be in; None for all of them. For groups that share no features; ``support_size``
-    counts groups, and ``ic_type`` chooses among sizes, not rows held out.
+    counts groups.
+interactions : {"strong", "weak"} or None, default=None
+    Whether products of two features (of groups: of their columns) may come in, which ``support_size`` counts as it counts
+    features: beside both of their factors ("strong") or beside one ("weak"). They are looked at and never stored all.
 """
 
 LOSS = """

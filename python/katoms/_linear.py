@@ -37,6 +37,16 @@ _KNOWN_AFTER_A_FIT = (
 )
 
 
+#: The pairs of columns of each product: one, or of two groups all pairs of their columns.
+Products = list[list[list[int]]]
+
+
+def pairs_of(products: Products) -> np.ndarray:
+    """The factors of each column of products."""
+    pairs = [pair for product in products for pair in product]
+    return np.array(pairs, dtype=np.int64).reshape(len(pairs), 2)
+
+
 class Chosen(NamedTuple):
     """That the size was chosen, and what cut the choice short, if anything did."""
 
@@ -53,6 +63,7 @@ class LinearModel(TakesWeights, GivesFrames, Working):
     _: KW_ONLY
     groups: Any = None
     max_per_group: Any = None
+    interactions: str | None = None
     l2: Any = 0.0
     fit_intercept: bool = True
     standardize: bool = True
@@ -72,26 +83,39 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         return design if filling is None else filling.fill(design)
 
     def _finish(
-        self, design: Design, problem: dict[str, Any], size: int, start: Linear | None, chosen: Chosen | None
+        self,
+        design: Design,
+        problem: dict[str, Any],
+        size: int,
+        start: Linear | None,
+        chosen: Chosen | None,
+        products: Products | None = None,
     ) -> None:
         """Fit the model of one size, and keep what there is to know about it.
 
         `chosen` is None where the size was given. Where it was chosen, `start` is the model that was judged: it is
-        refitted and judged, but not searched for anew, so that it is the one of the path.
+        refitted and judged, but not searched for anew, so that it is the one of the path. `products` are those whose
+        coefficients a start has behind those of the features.
         """
         work = self._work(design)
         method = method_of(getattr(self, "method", None))
-        if chosen is not None and problem["bounds"] is None and problem["inside"] is None:
+        if chosen is not None and all(problem[what] is None for what in ("bounds", "inside", "interactions")):
             method = "accelerated-iht"
         effort = str(getattr(self, "effort", "default")) if chosen is None else "default"
         begin = None if start is None else (start.coef, start.intercepts.tolist())
-        question = {"support_size": size, "method": method, "effort": effort, "start": begin}
+        question = {"support_size": size, "method": method, "effort": effort, "start": begin, "products": products}
         result = run_kernel(_katoms.fit, design, problem, work, question)
         nuisance = result["nuisance"]
-        self._keep_model(design, size, Linear(result["coef"], result["intercepts"], nuisance.get("thresholds")))
+        model = Linear(result["coef"], result["intercepts"], nuisance.get("thresholds"))
+        self._keep_model(design, size, model, pairs_of(result["products"]))
         self._keep_nuisance(nuisance)
         standardized = Linear(result["standardized"], result["intercepts"]).rows
+        beside = standardized[:, design.shape[1] :]
+        standardized = standardized[:, : design.shape[1]]
         self.standardized_coef_ = standardized if len(standardized) > 1 else standardized[0]
+        if self.interactions is not None:
+            kept = np.flatnonzero(model.rows[:, design.shape[1] :].any(axis=0))
+            self._interaction_standardized = beside[:, kept]
         self._keep_run(result)
         self.n_reads_ = result["reads"]
         self.n_columns_read_ = result["columns"]
@@ -100,17 +124,19 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         self.objective_ = result["objective"]
         self.loss_ = result["loss"]
         self.null_loss_ = result["null_loss"]
-        self._atom_names = work["names"]
+        self._atom_names = result["names"]
         vars(self).pop("chosen_groups_", None)
         if self.groups is not None:
-            self.chosen_groups_ = [work["names"][group] for group in result["chosen"]]
+            self.chosen_groups_ = [result["names"][group] for group in result["chosen"]]
         self._raise_if_ended(result)
         self._warn_unless_converged("raise max_iter or tol, or scale the features")
 
     def _keep_nuisance(self, nuisance: dict[str, Any]) -> None:
         """Keep what a model has besides coefficients."""
 
-    def _keep_model(self, design: Design, size: int, model: Linear) -> None:
+    def _keep_model(self, design: Design, size: int, model: Linear, pairs: np.ndarray | None = None) -> None:
+        if self.interactions is not None:
+            model = self._keep_interactions(model, np.zeros((0, 2), np.int64) if pairs is None else pairs, design.dtype)
         self.n_samples_fit_ = design.shape[0]
         self._keep_features(design.inputs, None if design.names is None else design.names[: design.inputs])
         self.support_size_ = size
@@ -118,11 +144,25 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         self._keep_coefficients(
             Linear(model.coef.astype(design.dtype), model.intercepts.astype(design.dtype), model.thresholds)
         )
+        if self.interactions is None:
+            for name in ("interactions_", "interaction_coef_", "_interaction_standardized"):
+                vars(self).pop(name, None)
         for name in ("means_", "missing_features_", "_loaded"):
             vars(self).pop(name, None)
         if design.filling is not None:
             self.means_, self.missing_features_ = design.filling
         self.status_ = "stopped"
+
+    def _keep_interactions(self, model: Linear, pairs: np.ndarray, dtype: Any) -> Linear:
+        """Keep the coefficients of products, and give the others."""
+        rows = model.rows
+        features = rows.shape[1] - len(pairs)
+        beside = rows[:, features:]
+        kept = np.flatnonzero(beside.any(axis=0))
+        self.interactions_ = pairs[kept]
+        beside = beside[:, kept].astype(dtype)
+        self.interaction_coef_ = beside if len(beside) > 1 else beside[0]
+        return model._replace(coef=rows[:, :features].ravel())
 
     def _raise_if_ended_early(self, result: dict[str, Any], design: Design, best: Callable[[], tuple]) -> None:
         """Raise what ended a choice from outside, after the best model so far is kept."""
@@ -145,6 +185,15 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         """The coefficients and the intercepts, in double precision."""
         intercepts = np.atleast_1d(np.asarray(self.intercept_, dtype=np.float64))
         return Linear(np.ravel(self.coef_).astype(np.float64), intercepts)
+
+    def _with_products(self) -> tuple[Linear, list[list[int]]]:
+        """The same with the coefficients of products behind the others, and their factors."""
+        model = self._linear_part()
+        if not hasattr(self, "interactions_"):
+            return model, []
+        beside = np.atleast_2d(self.interaction_coef_).astype(np.float64)
+        coef = np.hstack([model.rows, beside.reshape(len(model.intercepts), -1)])
+        return model._replace(coef=coef.ravel()), self.interactions_.tolist()
 
     # What the kernels are asked for.
 
@@ -177,12 +226,20 @@ class LinearModel(TakesWeights, GivesFrames, Working):
             "response": response,
             "groups": groups,
             "inside": None if self.max_per_group is None else whole_of(self.max_per_group, "max_per_group", 1),
+            "interactions": self._heredity(),
             "always": always,
             "bounds": bounds_of(self.bounds, self.positive, design),
             "l2": self._ridges()[0],
             "standardize": bool(self.standardize),
             "fit_intercept": bool(self.fit_intercept),
         }
+
+    def _heredity(self) -> str | None:
+        if self.interactions not in (None, "strong", "weak"):
+            raise InvalidInputError(f"interactions is {self.interactions!r}; it must be 'strong', 'weak' or None")
+        if self.interactions is not None and self.max_per_group is not None:
+            raise InvalidInputError("interactions and max_per_group do not go together; leave one of them out")
+        return self.interactions
 
     def _ridges(self) -> list[float]:
         """The ridges to choose from: one, unless rows are held out to choose."""
@@ -219,13 +276,13 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         if hasattr(self, "_loaded"):
             return self._loaded.predict(X)[0]
         design = self._seen(X)
-        model = self._linear_part()
-        result = run_kernel(_katoms.predict, design, model.coef, model.intercepts.tolist())
+        model, pairs = self._with_products()
+        result = run_kernel(_katoms.predict, design, model.coef, model.intercepts.tolist(), pairs)
         result = result.astype(design.dtype, copy=False)
         return result if len(model.intercepts) == 1 else result.reshape(len(model.intercepts), -1).T
 
     def coef(self, support_size: int | None = None) -> np.ndarray:
-        """The coefficients of a size that was tried (with the chosen ridge); without a size, of the chosen model.
+        """The coefficients of features of a size that was tried (with the chosen ridge); without a size, of the chosen model.
 
         Parameters
         ----------
@@ -239,7 +296,8 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         self._check_fitted()
         if support_size is None or support_size == self.support_size_:
             return self.coef_
-        return self._coef_of(support_size).reshape(self.coef_.shape)
+        found = self._coef_of(support_size).reshape(len(np.atleast_1d(self.intercept_)), -1)
+        return found[:, : self.coef_.shape[-1]].reshape(self.coef_.shape)
 
     def _coef_of(self, support_size: int) -> np.ndarray:
         raise NotImplementedError

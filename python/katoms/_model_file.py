@@ -57,11 +57,13 @@ def _fields(model: Any) -> dict[str, Any]:
                 "standardized_values": _several(standardized[:, j]),
             }
             for j, feature in zip(model.support_.tolist(), features)
-        ],
+        ]
+        + _products(model, means),
         "parameters": _parameters(model),
         "thresholds": getattr(model, "thresholds_", np.empty(0)).tolist(),
         **_baseline(model),
-        "atoms": getattr(model, "chosen_groups_", [feature["name"] for feature in features]),
+        "atoms": getattr(model, "chosen_groups_", None)
+        or [feature["name"] for feature in features] + [one["name"] for one in _products(model, means)],
         "levels": {},
         "unnamed_columns": None if hasattr(model, "feature_names_in_") else int(model.n_features_in_),
         "standardize": bool(model.standardize),
@@ -74,6 +76,29 @@ def _fields(model: Any) -> dict[str, Any]:
         # A checksum would take the data, which nobody keeps.
         "data": {"rows": int(model.n_samples_fit_), "columns": rows.shape[1], "checksum": ""},
     }
+
+
+def _products(model: Any, means: Any) -> list[dict[str, Any]]:
+    """The coefficients of products of two features."""
+    if not hasattr(model, "interactions_"):
+        return []
+    values = np.atleast_2d(model.interaction_coef_)
+    found = []
+    for at, (i, j) in enumerate(model.interactions_.tolist()):
+        factors, standardized = [_feature(model, i), _feature(model, j)], model._interaction_standardized[:, at]
+        name = ":".join(factor["name"] for factor in factors)
+        found.append(
+            {
+                **{"name": name, "column": name, "level": None, "factors": factors},
+                "value": float(values[0, at]),
+                "standardized": float(standardized[0]),
+                "mean": None,
+                "factor_means": [] if means(i) is None else [means(i), means(j)],
+                "values": _several(values[:, at]),
+                "standardized_values": _several(standardized),
+            }
+        )
+    return found
 
 
 def _several(values: np.ndarray) -> list[float]:
@@ -157,9 +182,13 @@ def _quality(model: Any) -> dict[str, Any] | None:
     if quality is None:
         return None
     names = model._atom_names
+    are_places = model.groups is None and not hasattr(model, "feature_names_in_")
 
     def called(atom: int) -> str:
-        return names[atom] if names else f"x{atom + 1}"
+        if not are_places or not names:
+            return names[atom] if names else f"x{atom + 1}"
+        # Products are called by their factors, whose places count from 1 in the file.
+        return ":".join(f"x{int(factor[1:]) + 1}" for factor in names[atom].split(":"))
 
     rivals = [{"inside": called(i), "outside": called(j), "rise": rise} for i, j, rise in quality.near_ties]
     return {
@@ -181,7 +210,8 @@ class Loaded:
         self.text = text
         self.fields: dict[str, Any] = json.loads(text)
         self.coefficients: list[dict[str, Any]] = self.fields["coefficients"]
-        self.columns = list(dict.fromkeys(one["column"] for one in self.coefficients))
+        parts = [part for one in self.coefficients for part in one.get("factors") or [one]]
+        self.columns = list(dict.fromkeys(part["column"] for part in parts))
         target, had = _place(self.fields["target"]["name"]), self.fields["unnamed_columns"]
         #: Where columns have no names: the place of the target among them, and how many there are without it.
         self.target_place = target if had is not None and target is not None and target < had else None
@@ -189,7 +219,8 @@ class Loaded:
         #: The constant of each output.
         self.intercepts = np.array(self.fields.get("intercepts") or [self.fields["intercept"]])
         #: Whether coefficients are those of all columns of X: places are known, and what is not in the model is 0.
-        self.by_place = had is not None and all(one["level"] is None for one in self.coefficients)
+        plain = all(one["level"] is None and not one.get("factors") for one in self.coefficients)
+        self.by_place = had is not None and plain
 
     @property
     def names(self) -> np.ndarray:

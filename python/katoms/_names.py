@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from katoms._design import Design
 from katoms.exceptions import InvalidInputError
 
 
@@ -22,6 +23,14 @@ def coefficient_names(model: Any, input_features: Any = None) -> np.ndarray:
     names = names_or_numbers(known, model.n_features_in_)
     indicated = [f"{names[j]} (missing)" for j in getattr(model, "missing_features_", ())]
     return np.array([*names, *indicated], dtype=object)
+
+
+def names_of_products(design: Design, pairs: np.ndarray) -> np.ndarray | None:
+    """The names of features, and behind them of products; None where features have none and there are no products."""
+    if len(pairs) == 0:
+        return design.names
+    names = names_or_numbers(design.names, design.shape[1])
+    return np.array([*names, *(f"{names[i]}:{names[j]}" for i, j in pairs)], dtype=object)
 
 
 def output_names(model: Any) -> list[str]:

@@ -301,7 +301,7 @@ class SparseRecovery(Working):
         self._check_fitted()
         design: Design = measuring_of(X)
         check_same_features(self, design)
-        predicted = _asked(_katoms.predict, design, self.coef_.astype(np.float64), [0.0])
+        predicted = _asked(_katoms.predict, design, self.coef_.astype(np.float64), [0.0], [])
         return predicted.astype(design.dtype, copy=False)
 
     def score(self, X: Any, y: Any) -> float:

@@ -328,6 +328,9 @@ impl Loaded {
     }
 
     pub fn atoms_are(&self) -> &'static str {
+        if self.interactions.is_some() {
+            return "terms";
+        }
         match (&self.dataset.groups, self.has_group_file) {
             (Some(_), true) => "groups",
             // Only the indicators of a column of words make a group.
@@ -337,18 +340,14 @@ impl Loaded {
     }
 
     /// How many atoms there are to choose from, products among them.
-    fn most(&self, features: &Features<'_>) -> Result<usize> {
-        match self.interactions.filter(|_| self.products.is_empty()) {
-            Some(heredity) => {
-                let crossed = features.with_interactions(heredity).map_err(|error| self.error(error))?;
-                Ok(crossed.candidates())
-            }
-            None => Ok(features.candidates()),
-        }
+    pub fn choices(&self, features: &Features<'_>) -> usize {
+        let alone = features.candidates() - self.products.len();
+        let factors = alone + self.dataset.always.len();
+        alone + self.interactions.map_or(0, |_| factors * factors.saturating_sub(1) / 2)
     }
 
     pub fn check_size(&self, k: usize, features: &Features<'_>) -> Result<()> {
-        let most = self.most(features)?;
+        let most = self.choices(features);
         if k > most {
             bail!(
                 "-k is {k}, but {} has {} to choose from; k must lie between 0 and {most}",
@@ -366,7 +365,7 @@ impl Loaded {
         terminal: &Terminal,
     ) -> Result<Option<Vec<usize>>> {
         let Some(Sizes(sizes)) = asked else { return Ok(None) };
-        let most = self.most(features)?;
+        let most = self.choices(features);
         let kept: Vec<usize> = sizes.iter().copied().filter(|&k| k <= most).collect();
         match (kept.is_empty(), sizes.first(), sizes.last()) {
             (true, Some(&least), _) => self.check_size(least, features)?,

@@ -6,7 +6,7 @@ use katoms::search::Effort;
 use katoms::select::{Bounds, Preparation};
 use katoms::set::{AnyAtoms, KSparse};
 use katoms::space::SparseVec;
-use katoms_estimate::{Edge, Features, FitOptions, PathModels, words};
+use katoms_estimate::{Edge, Features, FitOptions, Heredity, PathModels, Product, WithProducts, words};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -38,6 +38,8 @@ pub struct Problem<'py> {
     groups: Option<Vec<Vec<usize>>>,
     /// The most features inside a group.
     inside: Option<usize>,
+    /// "strong" or "weak" where products of features may come in.
+    interactions: Option<String>,
     always: Vec<usize>,
     /// The least and the largest coefficients.
     bounds: Option<(PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>)>,
@@ -57,6 +59,36 @@ impl Problem<'_> {
     fn bounds(&self) -> PyResult<Option<Bounds>> {
         let Some((lower, upper)) = &self.bounds else { return Ok(None) };
         Bounds::new(lower.as_slice()?, upper.as_slice()?).map(Some).map_err(raised)
+    }
+
+    /// What products of features need beside them, where they may come in.
+    pub fn heredity(&self) -> PyResult<Option<Heredity>> {
+        match self.interactions.as_deref() {
+            None => Ok(None),
+            Some("strong") => Ok(Some(Heredity::Strong)),
+            Some("weak") => Ok(Some(Heredity::Weak)),
+            Some(other) => {
+                Err(invalid(format!("interactions is {other:?}; it must be 'strong', 'weak' or None")))
+            }
+        }
+    }
+
+    /// What atoms are called, those of products behind the others; `names` are empty where features have none.
+    fn names_with(&self, names: &[String], columns: usize, products: &[Product]) -> Vec<String> {
+        if products.is_empty() {
+            return names.to_vec();
+        }
+        let atoms = self.groups.as_ref().map_or(columns, Vec::len);
+        let name = |atom: usize| names.get(atom).cloned().unwrap_or_else(|| format!("x{atom}"));
+        let of_column = |j: usize| {
+            let group = |groups: &Vec<Vec<usize>>| groups.iter().position(|members| members.contains(&j));
+            self.groups.as_ref().map_or(Some(j), group).map_or_else(|| format!("x{j}"), name)
+        };
+        let of_product = |product: &Product| match product.factors.first() {
+            Some(&[i, j]) => format!("{}:{}", of_column(i), of_column(j)),
+            None => String::new(),
+        };
+        (0..atoms).map(name).chain(products.iter().map(of_product)).collect()
     }
 
     fn preparation(&self) -> Preparation {
@@ -105,6 +137,8 @@ struct Asked<'py> {
     effort: String,
     /// Coefficients and intercepts to begin with.
     start: Option<(PyReadonlyArray1<'py, f64>, Vec<f64>)>,
+    /// The products that these coefficients have: no others come in.
+    products: Option<Vec<Vec<[usize; 2]>>>,
 }
 
 impl Asked<'_> {
@@ -129,8 +163,21 @@ fn fit<'py>(
         invalid(format!("effort is {}; {right}", asked.effort))
     })?;
     let how = FitOptions { method: asked.method, effort, start, stop: work.stop(), ..FitOptions::default() };
-    let (found, ended) = worked(py, (&design, &problem, &work), |features, listener| features.fit(k, &how, listener))?;
+    let heredity = problem.heredity()?;
+    let given = asked.products.map(|products| products.into_iter().map(|factors| Product { factors }).collect::<Vec<_>>());
+    let (found, ended) = worked(py, (&design, &problem, &work), |features, listener| match (heredity, given) {
+        (None, _) => features.fit(k, &how, listener).map(|found| WithProducts { found, products: Vec::new() }),
+        (Some(heredity), None) => features.with_interactions(heredity)?.fit(k, &how, listener),
+        (Some(heredity), Some(products)) => {
+            let found = features.with_interactions(heredity)?.fit_among(&products, k, &how, listener)?;
+            Ok(WithProducts { found, products })
+        }
+    })?;
+    let WithProducts { found, products } = found;
+    let names = problem.names_with(&work.names, design.view(&ended)?.shape().1, &products);
     let told = PyDict::new(py);
+    told.set_item("products", pairs(&products))?;
+    told.set_item("names", &names)?;
     told.set_item("coef", answer::dense(py, found.coefficients()))?;
     told.set_item("intercepts", PyArray1::from_slice(py, &found.intercepts))?;
     told.set_item("standardized", answer::dense(py, &found.standardized))?;
@@ -149,12 +196,17 @@ fn fit<'py>(
         .outcome
         .quality
         .as_ref()
-        .map(|q| answer::quality(py, q, &found.outcome.attempts, &work.names, "x"))
+        .map(|q| answer::quality(py, q, &found.outcome.attempts, &names, "x"))
         .transpose()?;
     told.set_item("quality", quality)?;
     told.set_item("trace", answer::trace(py, &found.outcome.trace)?)?;
     tell_end(&told, &ended)?;
     Ok(told)
+}
+
+/// The pairs of columns of each product.
+pub fn pairs(products: &[Product]) -> Vec<Vec<[usize; 2]>> {
+    products.iter().map(|product| product.factors.clone()).collect()
 }
 
 /// A model of each size, and what the criteria say. Without sizes, those that this criterion asks for.
@@ -170,10 +222,17 @@ fn path<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let which = PathModels::criterion(criterion).ok_or_else(|| invalid(format!("ic_type: there is no {criterion}")))?;
     let (_, criterion) = PathModels::CRITERIA[which];
-    let ((found, edges), ended) = worked(py, (&design, &problem, &work), |features, listener| {
-        let path = features.path(sizes.as_deref(), criterion, listener)?;
-        let edges: Vec<_> = path.best.iter().map(|&k| features.edge_of_criterion(&path.sizes(), k)).collect();
-        Ok((path, edges))
+    let heredity = problem.heredity()?;
+    let ((found, edges, products), ended) = worked(py, (&design, &problem, &work), |features, listener| {
+        let Some(heredity) = heredity else {
+            let path = features.path(sizes.as_deref(), criterion, listener)?;
+            let edges: Vec<_> = path.best.iter().map(|&k| features.edge_of_criterion(&path.sizes(), k)).collect();
+            return Ok((path, edges, Vec::new()));
+        };
+        let crossed = features.with_interactions(heredity)?;
+        let WithProducts { found, products } = crossed.path(sizes.as_deref(), criterion, listener)?;
+        let edges = found.best.iter().map(|&k| crossed.edge_of_criterion(&found.sizes(), k)).collect();
+        Ok((found, edges, products))
     })?;
     let models = found.models.iter().map(|model| {
         let told = PyDict::new(py);
@@ -192,6 +251,7 @@ fn path<'py>(
     });
     let told = PyDict::new(py);
     told.set_item("models", models.collect::<PyResult<Vec<_>>>()?)?;
+    told.set_item("products", pairs(&products))?;
     let best = PyDict::new(py);
     for ((name, _), size) in PathModels::CRITERIA.iter().zip(&found.best) {
         best.set_item(name.to_lowercase(), size)?;

@@ -4,7 +4,7 @@ use katoms::Error;
 use katoms::loss::{LeastSquares, Logistic, Ordinal, Split};
 use katoms::operator::{AnyDesign, LinearOperator};
 use katoms::space::SparseVec;
-use katoms_estimate::{Linear, Measure};
+use katoms_estimate::{Linear, Measure, Product};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
@@ -36,20 +36,23 @@ fn check(py: Python<'_>, design: Matrix<'_>) -> PyResult<()> {
     py.detach(|| on_threads(None, || view.design(None).map(|_| ())))?.map_err(raised)
 }
 
-/// intercept + X·coefficients, one for each row; of several outputs, those of the first, then those of the second. Refused where one is no number. Reads only the columns that the model has.
+/// intercept + X·coefficients, one for each row; the last coefficients are those of products of two columns; of several outputs, those of the first, then those of the second. Refused where one is no number. Reads only the columns that the model has.
 #[pyfunction]
 fn predict<'py>(
     py: Python<'py>,
     design: Matrix<'py>,
     coef: PyReadonlyArray1<'py, f64>,
     intercepts: Vec<f64>,
+    products: Vec<[usize; 2]>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let ended = Ended::default();
     let view = design.view(&ended)?;
     let (rows, columns) = view.shape();
     let coef = coef.as_slice()?;
-    check_length("list of coefficients", coef.len(), columns * intercepts.len())?;
-    let outputs: Vec<SparseVec> = coef.chunks(columns.max(1)).map(SparseVec::from_dense).collect();
+    let all = columns + products.len();
+    check_length("list of coefficients", coef.len(), all * intercepts.len())?;
+    let split = |own: &[f64]| (SparseVec::from_dense(&own[..columns]), own[columns..].to_vec());
+    let (outputs, of_products): (Vec<SparseVec>, Vec<Vec<f64>>) = coef.chunks(all.max(1)).map(split).unzip();
     let predicted = py.detach(|| {
         on_threads(None, || {
             let mut all = vec![0.0; rows * outputs.len()];
@@ -59,6 +62,14 @@ fn predict<'py>(
             }
             // Reads all of it, and finds what is not finite.
             let design = view.design(None)?;
+            if !products.is_empty() {
+                let multiplied = Product::columns(&[Product { factors: products }], &design)?;
+                for (own, out) in of_products.iter().zip(all.chunks_mut(rows.max(1))) {
+                    for (coefficient, column) in own.iter().zip(multiplied.chunks(rows.max(1))) {
+                        out.iter_mut().zip(column).for_each(|(z, v)| *z += coefficient * v);
+                    }
+                }
+            }
             match all.iter().position(|z| !z.is_finite()) {
                 Some(at) if !ended.is_ended() => Err(overflow(&design, &outputs[at / rows], at % rows)),
                 _ => Ok(all),

@@ -2,7 +2,7 @@
 
 use katoms::Error;
 use katoms::select::{Choice, FoldModel, Folds, Score};
-use katoms_estimate::{Features, drawn_folds};
+use katoms_estimate::{Features, Product, WithProducts, drawn_folds};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -11,7 +11,7 @@ use crate::answer;
 use crate::design::Matrix;
 use crate::ended::Ended;
 use crate::error::raised;
-use crate::features::{Problem, tell_end, worked};
+use crate::features::{Problem, pairs, tell_end, worked};
 use crate::job::Work;
 
 /// Adds the functions to the module.
@@ -63,15 +63,23 @@ fn cross_validate<'py>(
     held: Held,
 ) -> PyResult<Bound<'py, PyDict>> {
     let folds = held.folds(&problem)?;
-    let ((found, models), ended) = worked(py, (&design, &problem, &work), |features, listener| {
-        let found = features.cross_validate(sizes.as_deref(), Some(&ridges), &folds, listener)?;
+    let heredity = problem.heredity()?;
+    let ((found, models, products), ended) = worked(py, (&design, &problem, &work), |features, listener| {
+        let (tried, ridges) = (sizes.as_deref(), Some(&ridges[..]));
+        let WithProducts { found, products } = match heredity {
+            Some(heredity) => features.with_interactions(heredity)?.cross_validate(tried, ridges, &folds, listener)?,
+            None => {
+                let found = features.cross_validate(tried, ridges, &folds, listener)?;
+                WithProducts { found, products: Vec::new() }
+            }
+        };
         let judged = |score: &Score| -> Result<Vec<Judged>, Error> {
             let of_fold =
-                |(fold, model): (usize, &FoldModel)| Judged::new(features, model.clone(), &folds.training(fold));
+                |(fold, model): (usize, &FoldModel)| Judged::new((features, &products), model.clone(), &folds.training(fold));
             score.models.iter().enumerate().map(of_fold).collect()
         };
         let models = found.scores.iter().map(judged).collect::<Result<Vec<_>, _>>()?;
-        Ok((found, models))
+        Ok((found, models, products))
     })?;
     let tried = found.scores.iter().zip(&found.models).zip(models).map(|((score, whole), models)| {
         let told = choice_told(py, score.choice)?;
@@ -84,6 +92,7 @@ fn cross_validate<'py>(
     let told = PyDict::new(py);
     told.set_item("tried", tried.collect::<PyResult<Vec<_>>>()?)?;
     told.set_item("fold_of_row", answer::indices(py, folds.labels()))?;
+    told.set_item("products", pairs(&products))?;
     tell_end(&told, &ended)?;
     Ok(told)
 }
@@ -111,8 +120,12 @@ struct Judged {
 }
 
 impl Judged {
-    fn new(features: &Features<'_>, model: FoldModel, training: &[usize]) -> Result<Self, Error> {
-        let thresholds = features.thresholds(&model.coefficients, &model.intercepts, training)?;
+    fn new(
+        (features, products): (&Features<'_>, &[Product]),
+        model: FoldModel,
+        training: &[usize],
+    ) -> Result<Self, Error> {
+        let thresholds = features.thresholds_with(products, &model.coefficients, &model.intercepts, training)?;
         Ok(Self { model, thresholds })
     }
 
@@ -134,11 +147,19 @@ fn train<'py>(
     ridges: Vec<f64>,
     rows: (Vec<usize>, Vec<usize>),
 ) -> PyResult<Bound<'py, PyDict>> {
-    let ((found, models), ended) = worked(py, (&design, &problem, &work), |features, listener| {
-        let found = features.train(&sizes, &ridges, (&rows.0, &rows.1), listener)?;
-        let judged = found.models.iter().map(|model| Judged::new(features, model.clone(), &rows.0));
+    let heredity = problem.heredity()?;
+    let ((found, models, products), ended) = worked(py, (&design, &problem, &work), |features, listener| {
+        let asked = (&rows.0[..], &rows.1[..]);
+        let WithProducts { found, products } = match heredity {
+            Some(heredity) => features.with_interactions(heredity)?.train(&sizes, &ridges, asked, listener)?,
+            None => {
+                let found = features.train(&sizes, &ridges, asked, listener)?;
+                WithProducts { found, products: Vec::new() }
+            }
+        };
+        let judged = found.models.iter().map(|model| Judged::new((features, &products), model.clone(), &rows.0));
         let models = judged.collect::<Result<Vec<_>, _>>()?;
-        Ok((found, models))
+        Ok((found, models, products))
     })?;
     let tried = found.choices.iter().zip(&models).zip(&found.losses).map(|((&choice, model), loss)| {
         let told = choice_told(py, choice)?;
@@ -147,6 +168,7 @@ fn train<'py>(
         Ok(told)
     });
     let told = PyDict::new(py);
+    told.set_item("products", pairs(&products))?;
     told.set_item("tried", tried.collect::<PyResult<Vec<_>>>()?)?;
     tell_end(&told, &ended)?;
     Ok(told)

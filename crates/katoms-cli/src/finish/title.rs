@@ -6,7 +6,7 @@ use crate::terminal::{count, number};
 impl Finished<'_> {
     /// `10 of 500 features predict price`; or that none does better than a constant.
     pub fn title(&self) -> String {
-        let (chosen, all) = (self.estimate.chosen.len(), self.features.candidates());
+        let (chosen, all) = (self.estimate.chosen.len(), self.loaded.choices(self.features));
         if let Some(why) = self.no_better_than_none() {
             let (atom, target) = (self.loaded.atoms_are().trim_end_matches('s'), self.target());
             return format!("no {atom} predicts {target} better than {}{why}", self.what_none_is());

@@ -195,7 +195,6 @@ impl<'a> Features<'a> {
         design: &'e AnyDesign<'e>,
         products: &[Product],
         heredity: Heredity,
-        estimated: bool,
     ) -> Result<Features<'e>, Error> {
         let (columns, outputs) = (self.design.domain(), self.loss.outputs_per_row());
         let of = |coordinates: &[usize]| {
@@ -213,7 +212,7 @@ impl<'a> Features<'a> {
         }
         let always = (0..outputs).flat_map(|output| always.iter().map(move |j| output * place + j)).collect();
         let atoms = AnyAtoms::groups(1, place, groups)?.for_outputs(outputs)?.always(always)?;
-        let wide = Features { design, atoms, estimated, ..self.clone() };
+        let wide = Features { design, atoms, ..self.clone() };
         wide.with_products(products, heredity)
     }
 
@@ -308,19 +307,36 @@ impl<'a> Interactions<'_, 'a> {
                 continue;
             }
             // The answer is that of the whole design with these products: it is compared with all features.
-            let design = Product::beside(&products, self.features.design.clone())?;
-            let whole = here.features.extended(&design, &products, self.heredity, self.features.estimated)?;
             let again = FitOptions { start, stop: budget.left(how.stop, 0.0), ..how.clone() };
-            let found = all.with(whole.fit(k.min(whole.candidates()), &again, watch)?);
-            let mut found = match work.take() {
+            let whole = Features { estimated: self.features.estimated, ..now.clone() };
+            let whole = Interactions { features: &whole, ..*self };
+            let found = all.with(whole.fit_among(&products, k, &again, watch)?);
+            let found = match work.take() {
                 Some(work) => work.total(found),
                 None => found,
             };
-            // Only some of the products were compared.
-            found.outcome.quality = found.outcome.quality.map(|quality| Quality { exhaustive: false, ..quality });
             return Ok(WithProducts { found, products });
         }
         Err(Error::Empty { what: "the list of features" })
+    }
+
+    /// The model of k features and of these products alone. A start has coefficients for the columns of both.
+    ///
+    /// # Errors
+    /// As [`Features::fit`].
+    pub fn fit_among(
+        &self,
+        products: &[Product],
+        k: usize,
+        how: &FitOptions,
+        watch: &mut dyn Watch,
+    ) -> Result<Estimate, Error> {
+        let design = Product::beside(products, self.features.design.clone())?;
+        let whole = self.features.extended(&design, products, self.heredity)?;
+        let mut found = whole.fit(k.min(whole.candidates()), how, watch)?;
+        // Only some of the products were compared.
+        found.outcome.quality = found.outcome.quality.map(|quality| Quality { exhaustive: false, ..quality });
+        Ok(found)
     }
 
     /// As [`Features::path`].

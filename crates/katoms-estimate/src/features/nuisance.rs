@@ -8,7 +8,7 @@ use katoms::search::Effort;
 use katoms::select::Criterion;
 use katoms::space::SparseVec;
 
-use super::{Estimate, Features, FitOptions, PathModels, predictions};
+use super::{Estimate, Features, FitOptions, PathModels, Product, predictions};
 use crate::budget::Budget;
 use crate::scale::{estimated_at, parameter};
 use crate::watch::{Unsaved, Unwatched, Watch};
@@ -81,6 +81,24 @@ impl Features<'_> {
         let all = self.predictions(coefficients, intercepts);
         let own: Vec<f64> = rows.iter().map(|&row| all[row]).collect();
         Ok(Some(loss.subset(rows)?.thresholds(&own)))
+    }
+
+    /// The same of a model whose last coefficients are those of products.
+    ///
+    /// # Errors
+    /// When a row is outside, or a product is no number.
+    pub fn thresholds_with(
+        &self,
+        products: &[Product],
+        coefficients: &SparseVec,
+        intercepts: &[f64],
+        rows: &[usize],
+    ) -> Result<Option<Vec<f64>>, Error> {
+        if products.is_empty() || !matches!(self.loss, AnyLoss::Ordinal(_)) {
+            return self.thresholds(coefficients, intercepts, rows);
+        }
+        let design = Product::beside(products, self.design.clone())?;
+        Features { design: &design, ..self.clone() }.thresholds(coefficients, intercepts, rows)
     }
 
     /// The model of k atoms at whose predictions the parameter of the loss is the best, and which is the best at that
