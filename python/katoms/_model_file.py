@@ -89,7 +89,10 @@ def _products(model: Any, means: Any) -> list[dict[str, Any]]:
         name = ":".join(factor["name"] for factor in factors)
         found.append(
             {
-                **{"name": name, "column": name, "level": None, "factors": factors},
+                "name": name,
+                "column": name,
+                "level": None,
+                "factors": factors,
                 "value": float(values[0, at]),
                 "standardized": float(standardized[0]),
                 "mean": None,

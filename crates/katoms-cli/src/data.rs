@@ -39,7 +39,7 @@ pub struct DataArgs {
     /// A file of groups, which enter or leave a model as one: GMT, CSV of name,member, or JSON
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     pub groups: Option<PathBuf>,
-    /// The most columns of a group that may be in a model; for groups that share none, with fit and path
+    /// The most columns of a group that may be in a model; for groups that share none
     #[arg(long, value_name = "N", requires = "groups", help_heading = "Data")]
     pub max_per_group: Option<usize>,
     /// Products of columns, two by two, may come in: beside both of their factors (strong), or beside one (weak)
