@@ -168,6 +168,10 @@ def _target(model: Any) -> dict[str, Any]:
     # A target that was made of a column may have its name; the program would score against the column.
     taken = set(getattr(model, "feature_names_in_", ()))
     name = next((name for name in (getattr(model, "_target_name", "y"), "y") if name not in taken), "(target)")
+    responses = list(getattr(model, "_response_names", ()))
+    if responses and taken.isdisjoint(responses):
+        together = ", ".join(responses) if len(responses) <= 4 else f"{len(responses)} responses"
+        return {"name": together, "classes": None, "responses": responses}
     if not hasattr(model, "classes_"):
         return {"name": name, "classes": None}
     kind = _KINDS.get(model.classes_.dtype.kind, "text")
@@ -215,10 +219,11 @@ class Loaded:
         self.coefficients: list[dict[str, Any]] = self.fields["coefficients"]
         parts = [part for one in self.coefficients for part in one.get("factors") or [one]]
         self.columns = list(dict.fromkeys(part["column"] for part in parts))
-        target, had = _place(self.fields["target"]["name"]), self.fields["unnamed_columns"]
-        #: Where columns have no names: the place of the target among them, and how many there are without it.
-        self.target_place = target if had is not None and target is not None and target < had else None
-        self.unnamed = None if had is None else had - (self.target_place is not None)
+        target, had = self.fields["target"], self.fields["unnamed_columns"]
+        places = [_place(name) for name in target.get("responses") or [target["name"]]]
+        #: Where columns have no names: the places of the targets among them, and how many there are without these.
+        self.target_places = [place for place in places if had is not None and place is not None and place < had]
+        self.unnamed = None if had is None else had - len(self.target_places)
         #: The constant of each output.
         self.intercepts = np.array(self.fields.get("intercepts") or [self.fields["intercept"]])
         #: Whether coefficients are those of all columns of X: places are known, and what is not in the model is 0.
@@ -238,7 +243,7 @@ class Loaded:
     def place(self, column: str) -> int:
         """The place in X of a column without a name."""
         place = _place(column) or 0
-        return place - (self.target_place is not None and place > self.target_place)
+        return place - sum(target < place for target in self.target_places)
 
     def predict(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """The linear predictions, and the columns of the model."""
@@ -361,6 +366,7 @@ def restore(model: Any, loaded: Loaded) -> Any:
     model.objective_, model.status_ = fields["objective"], fields["status"]
     model.chosen_groups_ = fields["atoms"]
     model._target_name = fields["target"]["name"]
+    model._response_names = fields["target"].get("responses", [])
     model._loaded = loaded
     return model
 

@@ -34,11 +34,13 @@ def names_of_products(design: Design, pairs: np.ndarray) -> np.ndarray | None:
 
 
 def output_names(model: Any) -> list[str]:
-    """What a model predicts, where that is more than one thing: classes, or responses as ``y0``, ``y1``, ..."""
+    """What a model predicts, where that is more than one thing: classes, or responses by their names or as ``y0``, ``y1``, ..."""
     outputs = len(np.atleast_2d(model.coef_))
     if outputs == 1:
         return []
-    return [str(label) for label in model.classes_] if hasattr(model, "classes_") else [f"y{c}" for c in range(outputs)]
+    if hasattr(model, "classes_"):
+        return [str(label) for label in model.classes_]
+    return list(getattr(model, "_response_names", ())) or [f"y{c}" for c in range(outputs)]
 
 
 def names_of_all(model: Any) -> list[str]:

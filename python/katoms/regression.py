@@ -61,7 +61,10 @@ class Regressor(LinearModel):
         name = self._loss_name()
         self._target_name = str(getattr(y, "name", None) or "y")
         self._notes: list[str] = []
+        self._response_names: list[str] = []
         if name == "squares" and several_columns(y):
+            names = [str(name) for name in getattr(y, "columns", ())]
+            self._response_names = names if len(set(names)) == len(names) else []
             return responses_of(y)
         target = target_of(y, self)
         low, high = target.min(initial=np.inf), target.max(initial=-np.inf)

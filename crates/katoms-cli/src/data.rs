@@ -16,6 +16,7 @@ use katoms_io::{Ask, Dataset, Genotypes, Loss, Missing, PhenotypeValues, Source,
 use crate::outputs;
 use crate::reading::ReadingArgs;
 use crate::response::{ResponseArgs, inferred, name_of, offset};
+use crate::responses;
 use crate::sizes::Sizes;
 use crate::terminal::{Terminal, count};
 
@@ -27,9 +28,10 @@ pub struct DataArgs {
     #[arg(value_name = "DATA")]
     pub data: PathBuf,
     /// The column to predict: its name, its number counted from 1, or a file of its own such as y.npy, with
-    /// FILE:COLUMN where that has several [default for PLINK: the phenotype of the .fam file]
+    /// FILE:COLUMN where that has several [default for PLINK: the phenotype of the .fam file]. Several that share their
+    /// features: a list, or given repeatedly
     #[arg(short, long, value_name = "COLUMN", help_heading = "Data")]
-    pub target: Option<String>,
+    pub target: Vec<String>,
     /// A column with the weight of each row
     #[arg(long, value_name = "COLUMN", help_heading = "Data")]
     pub weights: Option<String>,
@@ -97,10 +99,16 @@ pub fn file_of(target: &str) -> Option<(&Path, Option<&str>)> {
     }
 }
 
-pub fn asked_target(target: Option<&str>) -> (Option<String>, Option<PathBuf>) {
-    match target.and_then(file_of) {
-        Some((file, column)) => (column.map(String::from), Some(file.into())),
-        None => (target.map(String::from), None),
+/// The columns of targets, a list where there are several, and the file that they are in where that is one of its own.
+pub fn asked_target(targets: &[String]) -> Result<(Option<String>, Option<PathBuf>)> {
+    match (targets, targets.iter().find_map(|target| file_of(target))) {
+        ([_], Some((file, column))) => Ok((column.map(String::from), Some(file.into()))),
+        (_, Some((file, _))) => {
+            let file = file.display();
+            bail!("--target names the file {file} and others; several columns of a file are --target {file}:1,2")
+        }
+        ([], None) => Ok((None, None)),
+        (_, None) => Ok((Some(targets.join(",")), None)),
     }
 }
 
@@ -108,9 +116,9 @@ impl DataArgs {
     /// Reads the data; `folds` names the column of folds.
     pub fn load(&self, model: &ModelArgs, folds: Option<&str>, terminal: &Terminal) -> Result<Loaded> {
         let response = &model.response;
-        let asked = response.asked(self.target.as_deref())?;
+        let asked = response.asked(self.target.first().map(String::as_str))?;
         let mut source = self.reading.read(&self.data, &self.reading.format.options())?;
-        let mut ask = self.ask(response);
+        let mut ask = self.ask(response)?;
         if let Source::Genotypes(genotypes) = &mut source {
             read_phenotype(genotypes, &mut ask)?;
             check_phenotype(genotypes, &ask)?;
@@ -126,6 +134,7 @@ impl DataArgs {
                 loss = Loss::Logistic;
             }
             let note = match asked {
+                None if !target.responses.is_empty() => responses::unlike_scales(target),
                 None if loss == Loss::Squares => two_values(target),
                 None if of_words => inferred(loss, target),
                 None => None,
@@ -156,14 +165,18 @@ impl DataArgs {
 
     pub fn check_outputs(&self, outputs: &[Option<&Path>]) -> Result<()> {
         let files = self.reading.files(&self.data);
-        let beside = [self.groups.as_deref(), self.target.as_deref().and_then(file_of).map(|(file, _)| file)];
+        let targets = self.target.iter().map(|target| file_of(target).map(|(file, _)| file));
+        let beside = [self.groups.as_deref()].into_iter().chain(targets);
         let inputs: Vec<Option<&Path>> = files.iter().map(|file| Some(file.as_path())).chain(beside).collect();
         outputs::check(&inputs, outputs)
     }
 
-    fn ask(&self, response: &ResponseArgs) -> Ask {
-        let (target, target_file) = asked_target(response.time.as_deref().or(self.target.as_deref()));
-        Ask {
+    fn ask(&self, response: &ResponseArgs) -> Result<Ask> {
+        let (target, target_file) = match &response.time {
+            Some(time) => asked_target(std::slice::from_ref(time))?,
+            None => asked_target(&self.target)?,
+        };
+        Ok(Ask {
             path: self.data.clone(),
             target,
             target_file,
@@ -176,7 +189,7 @@ impl DataArgs {
             categorical: self.reading.format.categorical.clone(),
             unknown_members: self.unknown_members,
             ..Ask::default()
-        }
+        })
     }
 }
 
@@ -241,6 +254,10 @@ impl Loaded {
 
     fn measure_with(&self, response: &ResponseArgs) -> Result<JobLoss> {
         let target = self.target()?;
+        if !target.responses.is_empty() {
+            return responses::measure(&self.path, target, self.dataset.weights.clone())
+                .map_err(|error| self.told(error));
+        }
         let (values, first) = (target.values.clone(), target.values.first().copied().unwrap_or(0.0));
         let is_number = !self.loss.has_classes() && self.loss != Loss::Cox;
         if is_number && values.iter().all(|&v| v == first) {
@@ -291,6 +308,14 @@ impl Loaded {
         let factors: Vec<Vec<[usize; 2]>> = products.iter().map(|product| product.factors.clone()).collect();
         self.dataset.add_products(&factors);
         self.products = products;
+    }
+
+    /// The same where it is an error of the library.
+    fn told(&self, error: anyhow::Error) -> anyhow::Error {
+        match error.downcast::<Error>() {
+            Ok(error) => self.error(error),
+            Err(error) => error,
+        }
     }
 
     pub fn error(&self, error: Error) -> anyhow::Error {

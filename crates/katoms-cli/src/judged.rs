@@ -170,10 +170,11 @@ pub struct Told {
 }
 
 impl Told {
-    pub fn new(loss: Loss, measure: Measure) -> Self {
+    /// Of so many outputs of a row.
+    pub fn new(loss: Loss, measure: Measure, outputs: usize) -> Self {
         let (name, words, unit) = match (measure, loss) {
-            // The loss is half the mean squared error, and half the deviance.
-            (Measure::Deviance, Loss::Squares) => ("MSE", "mean squared error", 2.0),
+            // The loss is half the mean squared error, summed over the responses of a row, and half the deviance.
+            (Measure::Deviance, Loss::Squares) => ("MSE", "mean squared error", 2.0 / outputs as f64),
             (Measure::Deviance, Loss::Huber) => ("Huber loss", "mean Huber loss", 1.0),
             (Measure::Deviance, Loss::Quantile) => ("pinball loss", "mean pinball loss", 1.0),
             (Measure::Deviance, Loss::Cox) => ("partial deviance", "partial-likelihood deviance of a row", 2.0),

@@ -18,6 +18,7 @@ mod outputs;
 mod reading;
 pub mod report;
 mod response;
+mod responses;
 mod scores;
 mod sizes;
 mod terminal;

@@ -5,6 +5,7 @@ use katoms_io::Loss;
 use serde::Serialize;
 
 use crate::judged::Judged;
+use crate::report::Predictions;
 use crate::report::diagnostics::{confusion, r_squared, residuals, share_below};
 use crate::terminal::number;
 
@@ -19,13 +20,54 @@ pub struct Scores {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 enum Kind {
-    Numbers { r_squared: Option<f64>, rmse: f64, mean_absolute_error: f64 },
-    Means { deviance_explained: Option<f64>, rmse: f64, mean_absolute_error: f64 },
-    Quantile { pinball_loss_explained: Option<f64>, share_below: f64, mean_absolute_error: f64 },
-    TwoClasses { auc: Option<f64>, accuracy: f64, log_loss: f64 },
-    Classes { accuracy: f64, log_loss: f64 },
-    Times { c_index: Option<f64> },
+    Numbers {
+        r_squared: Option<f64>,
+        rmse: f64,
+        mean_absolute_error: f64,
+    },
+    Means {
+        deviance_explained: Option<f64>,
+        rmse: f64,
+        mean_absolute_error: f64,
+    },
+    Quantile {
+        pinball_loss_explained: Option<f64>,
+        share_below: f64,
+        mean_absolute_error: f64,
+    },
+    TwoClasses {
+        auc: Option<f64>,
+        accuracy: f64,
+        log_loss: f64,
+    },
+    Classes {
+        accuracy: f64,
+        log_loss: f64,
+    },
+    Times {
+        c_index: Option<f64>,
+    },
+    /// Means over the responses, and each of them.
+    Responses {
+        r_squared: Option<f64>,
+        rmse: f64,
+        mean_absolute_error: f64,
+        responses: Vec<OfResponse>,
+    },
 }
+
+/// The scores of a response.
+#[derive(Debug, Serialize)]
+pub struct OfResponse {
+    name: String,
+    rows: usize,
+    r_squared: Option<f64>,
+    rmse: f64,
+    mean_absolute_error: f64,
+}
+
+/// The responses that a line names one by one.
+const NAMED: usize = 4;
 
 impl Scores {
     /// `None` where no row can be scored.
@@ -46,6 +88,26 @@ impl Scores {
             _ => Self::of_numbers(loss, rows)?,
         };
         Some(Self { rows: rows.rows(), of })
+    }
+
+    /// Of several responses, each with its name; of rows that are known. `None` where none is.
+    pub fn of_responses(rows: usize, each: Vec<(String, Predictions)>) -> Option<Self> {
+        let one = |(name, rows): (String, Predictions)| {
+            let Predictions { observed, predicted, weights } = rows;
+            let residuals = residuals(&observed, &predicted, &weights)?;
+            let (rmse, mean_absolute_error) = (residuals.root_mean_square, residuals.mean_absolute_error);
+            let r_squared = r_squared(&observed, &predicted, &weights);
+            Some(OfResponse { name, rows: observed.len(), r_squared, rmse, mean_absolute_error })
+        };
+        let responses: Vec<OfResponse> = each.into_iter().filter_map(one).collect();
+        let mean = |of: &mut dyn Iterator<Item = f64>| {
+            let all: Vec<f64> = of.collect();
+            (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
+        };
+        let r_squared = mean(&mut responses.iter().filter_map(|one| one.r_squared));
+        let rmse = mean(&mut responses.iter().map(|one| one.rmse.powi(2)))?.sqrt();
+        let mean_absolute_error = mean(&mut responses.iter().map(|one| one.mean_absolute_error))?;
+        Some(Self { rows, of: Kind::Responses { r_squared, rmse, mean_absolute_error, responses } })
     }
 
     fn of_numbers(loss: Loss, rows: &Judged) -> Option<Kind> {
@@ -69,6 +131,10 @@ impl Scores {
     pub fn first(&self) -> String {
         let (name, value) = match self.of {
             Kind::Numbers { r_squared, .. } => ("R²", r_squared),
+            Kind::Responses { r_squared: Some(mean), ref responses, .. } => {
+                return format!("R² {mean:.4} ({})", of_each(responses));
+            }
+            Kind::Responses { r_squared: None, .. } => ("R²", None),
             Kind::Means { deviance_explained: share, .. } | Kind::Quantile { pinball_loss_explained: share, .. } => {
                 ("D²", share)
             }
@@ -82,7 +148,9 @@ impl Scores {
     /// `R² 0.9898, RMSE 12.13, mean absolute error 9.512`.
     pub fn in_words(&self) -> String {
         let others = match self.of {
-            Kind::Numbers { rmse, mean_absolute_error, .. } | Kind::Means { rmse, mean_absolute_error, .. } => {
+            Kind::Numbers { rmse, mean_absolute_error, .. }
+            | Kind::Means { rmse, mean_absolute_error, .. }
+            | Kind::Responses { rmse, mean_absolute_error, .. } => {
                 format!("RMSE {}, mean absolute error {}", number(rmse), number(mean_absolute_error))
             }
             Kind::Quantile { share_below, mean_absolute_error, .. } => format!(
@@ -101,4 +169,18 @@ impl Scores {
             first => format!("{first}, {others}"),
         }
     }
+}
+
+/// `a 0.9712, b 0.9356`, or of many the least and the largest.
+fn of_each(responses: &[OfResponse]) -> String {
+    let known = || responses.iter().filter_map(|one| one.r_squared);
+    if responses.len() > NAMED {
+        let (least, most) = known().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(v), b.max(v)));
+        return format!("{least:.4} to {most:.4} over {} targets", responses.len());
+    }
+    let said = |one: &OfResponse| match one.r_squared {
+        Some(share) => format!("{} {share:.4}", one.name),
+        None => format!("no R² of {}", one.name),
+    };
+    responses.iter().map(said).collect::<Vec<_>>().join(", ")
 }

@@ -9,6 +9,7 @@ pub(crate) mod expected;
 mod frame;
 mod known;
 mod packed;
+mod responses;
 mod rows;
 mod storage;
 mod target;

@@ -7,7 +7,7 @@
 //! | `command` | the command line that made it |
 //! | `loss` | `squares`, `logistic`, `huber`, `quantile`, `poisson`, `gamma`, `negative-binomial`, `multinomial`, `ordinal` or `cox` |
 //! | `k` | the atoms that were asked for |
-//! | `target` | `name` (for `cox`: of the times); `classes`: the names of the classes, or null; `class_type`, where it is known what the names stand for: `text`, `integer`, `float` or `bool` |
+//! | `target` | `name` (for `cox`: of the times); `responses`: the name of each of several responses, or absent; `classes`: the names of the classes, or null; `class_type`, where it is known what the names stand for: `text`, `integer`, `float` or `bool` |
 //! | `intercept` | the prediction where every feature is 0; of several outputs that of the first |
 //! | `intercepts` | of several outputs (a score for each of more than two classes, or several responses) that of each; else absent |
 //! | `coefficients` | a list of: `name` of the feature, `column` of the file, `level` (for an indicator, else null; `(missing)` stands for a value that is missing), `value` on the scale of the file, `standardized` (for columns of mean 0 and deviation 1), `mean` (what takes the place of a missing value, or null); of several outputs `values` and `standardized_values`, one for each, of which `value` and `standardized` are the first; of a product of two features `factors`, each with `name`, `column` and `level`, and `factor_means`, what takes the place of their missing values |
@@ -44,7 +44,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::column_format::{ColumnFormat, NumberFormat};
-use crate::dataset::expected::unnamed_place;
+use crate::dataset::expected::{moved_up, unnamed_place};
 use crate::dataset::{Ask, Dataset, Expected, Feature, Fingerprint, Missing, RowColumns};
 use crate::error::{Error, place_and_problem};
 use crate::problem::short;
@@ -245,6 +245,10 @@ impl Model {
             }
             _ => {}
         }
+        let responses = self.target.responses.len();
+        if responses > 0 && (loss != Loss::Squares || responses != outputs) {
+            return Err(format!("there are {responses} `responses` and {outputs} `intercepts`, and `loss` is {name}"));
+        }
         if outputs > 1 && !matches!(loss, Loss::Multinomial | Loss::Squares) {
             return Err(format!("`loss` is {name}, and there are several `intercepts`"));
         }
@@ -273,6 +277,7 @@ impl Model {
             formats: self.formats.clone(),
             unnamed_columns: self.unnamed_columns,
             target: Some(self.target.name.clone()),
+            responses: self.target.responses.clone(),
             classes: self.target.classes.clone(),
             rows: self.row_columns.clone(),
         }
@@ -282,12 +287,17 @@ impl Model {
     /// values. `columns` is the number
     /// of columns of a file whose columns have no names: where it lacks the target, those behind it move up.
     pub fn tell_reader(&self, options: &mut ReadOptions, columns: Option<usize>) {
-        let target = match (self.unnamed_columns, columns) {
-            (Some(had), Some(columns)) if columns + 1 == had => unnamed_place(&self.target.name),
-            _ => None,
+        let names = match &self.target.responses[..] {
+            [] => std::slice::from_ref(&self.target.name),
+            several => several,
         };
-        let moved = |name: &String| match (target, unnamed_place(name)) {
-            (Some(target), Some(place)) if place > target => format!("x{place}"),
+        let targets: Option<Vec<usize>> = names.iter().map(|name| unnamed_place(name)).collect();
+        let targets = match (self.unnamed_columns, columns, targets) {
+            (Some(had), Some(columns), Some(targets)) if columns + targets.len() == had => targets,
+            _ => Vec::new(),
+        };
+        let moved = |name: &String| match unnamed_place(name) {
+            Some(place) if !targets.is_empty() => format!("x{}", moved_up(place, &targets) + 1),
             _ => name.clone(),
         };
         options.categorical.extend(self.levels.keys().map(moved));

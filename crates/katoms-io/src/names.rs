@@ -57,6 +57,12 @@ impl<'n> Names<'n> {
         parts
     }
 
+    /// The names of a list, where it is one of several; nothing where it is a name itself.
+    pub(crate) fn several<'l>(&self, list: &'l str) -> Option<Vec<&'l str>> {
+        let parts = || self.split(list);
+        (list.contains(',') && self.find(list).is_none()).then(parts).filter(|parts| parts.len() > 1)
+    }
+
     /// Where a name is, or an error that names the nearest one and the first few.
     pub(crate) fn require(&self, wanted: &str, context: &Context<'_>) -> Result<usize, Error> {
         self.find(wanted).ok_or_else(|| {

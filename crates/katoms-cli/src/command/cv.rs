@@ -4,7 +4,7 @@ use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use katoms::Error;
-use katoms::loss::AnyLoss;
+use katoms::loss::{AnyLoss, Loss as _};
 use katoms::select::{Folds, Score, Validated};
 use katoms_estimate::score::together;
 use katoms_estimate::{Features, Heredity, Measure, Rule, WithProducts, drawn_folds};
@@ -87,7 +87,7 @@ impl CvArgs {
         let mut loaded = common.load(self.fold_column.as_deref(), terminal)?;
         let measure = loaded.measure()?;
         self.score.check(measure.loss()).map_err(|error| anyhow!("--score {}: {error}", self.score.name()))?;
-        let told = Told::new(loaded.loss, self.score);
+        let told = Told::new(loaded.loss, self.score, measure.loss().outputs_per_row());
         let draws = self.drawn_folds(&loaded, measure.loss())?;
         let mut monitor = common.monitor(terminal, "cross-validating", Some(0));
         let preparation = loaded.preparation(&common.model, 0.0);
@@ -269,6 +269,7 @@ fn judged(score: &Score, told: Told) -> Vec<String> {
 
 fn json(loaded: &Loaded, validated: &Validated, told: Told) -> serde_json::Value {
     let measure = match (told.measure, loaded.loss) {
+        (Measure::Deviance, Loss::Squares) if told.unit < 2.0 => "half the mean squared error, summed over the targets",
         (Measure::Deviance, Loss::Squares) => "half the mean squared error",
         (Measure::Deviance, _) if told.unit == 2.0 => "half the deviance of a row",
         (Measure::Deviance, _) => told.name,

@@ -107,8 +107,13 @@ impl PathArgs {
                 .map(|((name, _), value)| (name.to_lowercase(), json!(value)))
                 .collect();
             let (columns, outputs) = (loaded.dataset.features.len(), model.intercepts.len());
+            let responses = loaded.dataset.target.as_ref().map_or(&[][..], |target| &target.responses);
             let coefficient = |(at, value): (usize, f64)| match outputs {
                 1 => json!({ "name": loaded.dataset.features[at].name, "value": value }),
+                _ if !responses.is_empty() => {
+                    let name = &loaded.dataset.features[at % columns].name;
+                    json!({ "name": name, "output": at / columns, "target": responses[at / columns], "value": value })
+                }
                 _ => {
                     json!({ "name": loaded.dataset.features[at % columns].name, "output": at / columns, "value": value })
                 }

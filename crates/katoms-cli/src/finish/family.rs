@@ -39,10 +39,16 @@ impl Finished<'_> {
         self.loaded.dataset.target.as_ref().and_then(|target| target.classes.as_deref()).unwrap_or_default()
     }
 
+    /// The names of several responses; nothing where there is one.
+    pub(super) fn responses(&self) -> &[String] {
+        self.loaded.dataset.target.as_ref().map_or(&[], |target| &target.responses)
+    }
+
     /// The names of several outputs; nothing where there is one.
     pub(super) fn outputs(&self) -> Vec<String> {
         let outputs = self.estimate.intercepts.len();
-        let name = |output: usize| self.classes().get(output).cloned().unwrap_or_else(|| format!("{}", output + 1));
+        let names = if self.responses().is_empty() { self.classes() } else { self.responses() };
+        let name = |output: usize| names.get(output).cloned().unwrap_or_else(|| format!("{}", output + 1));
         if outputs > 1 { (0..outputs).map(name).collect() } else { Vec::new() }
     }
 
@@ -55,6 +61,7 @@ impl Finished<'_> {
             (true, false, _) => "zero",
             (true, true, Loss::Logistic | Loss::Multinomial) => "the frequencies of its classes",
             (true, true, Loss::Huber | Loss::Quantile) => "a constant",
+            (true, true, _) if !self.responses().is_empty() => "their means",
             (true, true, _) => "its mean",
         }
     }

@@ -5,6 +5,7 @@ use katoms_io::Loss;
 
 use super::Finished;
 use crate::judged::Judged;
+use crate::responses;
 use crate::scores::Scores;
 
 impl Finished<'_> {
@@ -26,7 +27,15 @@ impl Finished<'_> {
 
     /// Scores on rows held out, and on the rows of the fit.
     pub(super) fn scores(&self) -> [Option<Scores>; 2] {
-        let of = |rows: Option<&Judged>| Scores::new(self.loaded.loss, rows?);
+        let names = self.responses();
+        let of = |rows: Option<&Judged>| match names {
+            [] => Scores::new(self.loaded.loss, rows?),
+            names => {
+                let rows = rows?;
+                let each = names.iter().cloned().zip(responses::predictions(rows)?).collect();
+                Scores::of_responses(rows.rows(), each)
+            }
+        };
         [of(self.held_out_rows()), of(self.fitted_rows().as_ref())]
     }
 

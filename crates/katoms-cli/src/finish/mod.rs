@@ -308,7 +308,7 @@ impl<'a> Finished<'a> {
         };
         let order = self.by_size();
         let mut headings = vec!["feature"];
-        headings.extend((!outputs.is_empty()).then_some("class"));
+        headings.extend((!outputs.is_empty()).then_some(if self.responses().is_empty() { "class" } else { "target" }));
         headings.push("coefficient");
         headings.extend(ratio);
         headings.push("standardised");

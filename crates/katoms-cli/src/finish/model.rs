@@ -34,7 +34,8 @@ impl Finished<'_> {
         let known = &dataset.known.names;
         let beside = [&known.event, &known.strata, &known.entry, &known.offset, &known.exposure];
         let is_beside = |column: &str| beside.iter().any(|name| name.as_deref() == Some(column));
-        let is_read = |column: &str| uses(column) || is_beside(column) || column == target.name;
+        let is_target = |column: &str| column == target.name || target.responses.iter().any(|one| one == column);
+        let is_read = |column: &str| uses(column) || is_beside(column) || is_target(column);
         let formats = dataset.formats.iter().filter(|(column, _)| is_read(column));
         let formats = formats.map(|(column, format)| (column.clone(), format.clone())).collect();
         let na_values = self.loaded.na_values.clone();
@@ -44,7 +45,12 @@ impl Finished<'_> {
             command: terminal.command.clone(),
             loss: self.loaded.loss,
             k: self.k,
-            target: ModelTarget { name: target.name.clone(), classes: target.classes.clone(), class_type: None },
+            target: ModelTarget {
+                name: target.name.clone(),
+                classes: target.classes.clone(),
+                class_type: None,
+                responses: target.responses.clone(),
+            },
             intercept: estimate.intercept(),
             intercepts: if outputs > 1 { estimate.intercepts.clone() } else { Vec::new() },
             coefficients: used.iter().copied().map(coefficient).collect(),

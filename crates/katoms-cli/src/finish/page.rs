@@ -9,8 +9,9 @@ use super::{Choosing, Finished, family};
 use crate::judged::Judged;
 use crate::report::{
     Classification, Coefficient, Coefficients, Convergence, CrossValidation, Fact, HeldOutError, ManyClasses, Path,
-    PathSize, Regression, RegressionKind, Report, RidgeError, Risks, Step, Survival,
+    PathSize, Predictions, Regression, RegressionKind, Report, Response, Responses, RidgeError, Risks, Step, Survival,
 };
+use crate::responses;
 use crate::terminal::{Terminal, number};
 use crate::words;
 
@@ -31,7 +32,8 @@ impl Finished<'_> {
             convergence: Some(self.convergence()),
             path: self.path.map(|(path, chosen_by)| self.path(path, chosen_by)),
             cross_validation: self.cross_validation(),
-            regression: is_number.then(|| self.regression()).flatten(),
+            regression: (is_number && self.responses().is_empty()).then(|| self.regression()).flatten(),
+            responses: (!self.responses().is_empty()).then(|| self.each_response()),
             classification: (loss == Loss::Logistic).then(|| self.classification()).flatten(),
             many_classes: matches!(loss, Loss::Multinomial | Loss::Ordinal).then(|| self.many_classes()).flatten(),
             survival: (loss == Loss::Cox).then(|| self.survival()),
@@ -258,6 +260,16 @@ impl Finished<'_> {
         };
         let target = self.target().to_owned();
         Some(Regression { target, kind, explained: self.both(Judged::explained), held_out, fitted })
+    }
+
+    fn each_response(&self) -> Responses {
+        let [held_out, fitted] = self.both(responses::predictions);
+        let of = |all: &Option<Vec<Predictions>>, output: usize| all.as_ref().map(|all| all[output].clone());
+        let one = |(output, name): (usize, &String)| {
+            let intercept = self.preparation.intercept.then(|| self.estimate.intercepts[output]);
+            Response::new(name.clone(), intercept, [of(&held_out, output), of(&fitted, output)])
+        };
+        Responses::new(self.responses().iter().enumerate().map(one).collect())
     }
 
     fn classification(&self) -> Option<Classification> {

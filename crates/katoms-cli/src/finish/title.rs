@@ -12,7 +12,8 @@ impl Finished<'_> {
             return format!("no {atom} predicts {target} better than {}{why}", self.what_none_is());
         }
         if self.k == 0 {
-            return format!("{} is predicted by {} alone", self.target(), self.what_none_is());
+            let is = if self.responses().is_empty() { "is" } else { "are" };
+            return format!("{} {is} predicted by {} alone", self.target(), self.what_none_is());
         }
         let verb = if chosen == 1 { "predicts" } else { "predict" };
         format!("{chosen} of {all} {} {verb} {}", self.loaded.atoms_are(), self.target())

@@ -25,10 +25,12 @@ mod outcomes;
 mod page;
 mod parts;
 mod predictions;
+mod responses;
 mod tables;
 
 pub use coefficients::{Coefficient, Coefficients, Scale};
 pub use outcomes::{Classes, ManyClasses, Risks, Survival};
+pub use responses::{Response, Responses};
 
 use serde::Serialize;
 
@@ -59,6 +61,8 @@ pub struct Report {
     pub cross_validation: Option<CrossValidation>,
     /// Predictions of numbers beside the truth.
     pub regression: Option<Regression>,
+    /// Predictions of several responses beside the truth.
+    pub responses: Option<Responses>,
     /// Predicted probabilities beside the truth.
     pub classification: Option<Classification>,
     /// Predicted probabilities of more than two classes beside the truth.

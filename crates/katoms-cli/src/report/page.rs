@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::outcomes::{ManyClassesPart, SurvivalPart};
 use super::parts::{CoefficientsPart, CompletionPart, ConvergencePart, PathPart, ValidationPart};
 use super::predictions::{Both, ClassificationPart, Measured, RegressionPart};
+use super::responses::ResponsesPart;
 use super::{Fact, Report};
 
 const TEMPLATE: &str = include_str!("template.html");
@@ -27,6 +28,7 @@ struct Page<'a> {
     path: Option<PathPart>,
     validation: Option<ValidationPart>,
     regression: Option<RegressionPart>,
+    responses: Option<ResponsesPart>,
     classification: Option<ClassificationPart>,
     many_classes: Option<ManyClassesPart>,
     survival: Option<SurvivalPart>,
@@ -50,6 +52,7 @@ impl<'a> Page<'a> {
             path: report.path.as_ref().and_then(PathPart::new),
             validation: report.cross_validation.as_ref().and_then(ValidationPart::new),
             regression: report.regression.as_ref().and_then(|part| RegressionPart::new(part, &measured)),
+            responses: report.responses.as_ref().and_then(ResponsesPart::new),
             classification: report.classification.as_ref().and_then(|part| ClassificationPart::new(part, &measured)),
             many_classes: report.many_classes.as_ref().and_then(ManyClassesPart::new),
             survival: report.survival.as_ref().and_then(SurvivalPart::new),

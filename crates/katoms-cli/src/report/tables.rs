@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::coefficients::Coefficients;
 use super::diagnostics::{Bin, Tenth};
 use super::outcomes::RiskGroup;
+use super::responses::{Response, share};
 use super::{Completion, CrossValidation, Path};
 use katoms_charts::number::{long, percent, short, whole};
 use katoms_charts::svg::Tone;
@@ -201,6 +202,19 @@ pub(super) fn survival(groups: &[RiskGroup]) -> Table {
         ("median time", "number", Box::new(|g| Some(g.median.map_or_else(|| "not reached".into(), short)))),
     ];
     Table { summary: "Thirds of risk".into(), ..Table::new("third", groups, makers) }
+}
+
+pub(super) fn responses(responses: &[Response]) -> Table {
+    let makers: Vec<Maker<'_, Response>> = vec![
+        ("target", "name", Box::new(|r| Some(r.name.clone()))),
+        ("k", "number", Box::new(|r| r.k.map(whole))),
+        ("intercept", "number", Box::new(|r| r.intercept.map(long))),
+        ("R², rows held out", "number", Box::new(|r| r.r_squared[0].map(share))),
+        ("R², rows of the fit", "number", Box::new(|r| r.r_squared[1].map(share))),
+        ("RMSE, rows held out", "number", Box::new(|r| r.rmse[0].map(short))),
+        ("RMSE, rows of the fit", "number", Box::new(|r| r.rmse[1].map(short))),
+    ];
+    Table { open: true, ..Table::new("target", responses, makers) }
 }
 
 pub(super) fn thresholds(names: &[String], thresholds: &[f64]) -> Table {

@@ -16,5 +16,6 @@ mod pages;
 mod plink;
 mod range;
 mod real_data;
+mod responses;
 mod samples;
 mod strangers;

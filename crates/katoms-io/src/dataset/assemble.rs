@@ -10,7 +10,7 @@ use super::rows::{Kept, Scan};
 use super::storage::Storage;
 use super::target::Vector;
 use super::types::{Ask, Dataset, Expected, Feature, Group, Review, Target};
-use super::{alleles, expected};
+use super::{alleles, expected, responses};
 use crate::column_format::{self, ColumnFormat};
 use crate::error::Error;
 use crate::groups;
@@ -126,16 +126,21 @@ fn review(source: Source, ask: &Ask) -> Result<Review, Error> {
 
 /// Looks at everything that a fit needs, and goes on where something is wrong.
 fn prepare(source: Source, ask: &Ask, expected: Option<&Expected>) -> Result<Prepared, Error> {
-    let Chosen { mut frame, always, used, target, weights, mut known } = choose(source, ask, expected)?;
-    let beside = [&target, &weights].map(|v| v.as_ref().and_then(|v| v.column));
-    let asked: BTreeSet<usize> =
-        used.iter().copied().chain(beside.into_iter().flatten()).chain(known.places()).collect();
+    let Chosen { mut frame, always, used, targets, weights, mut known } = choose(source, ask, expected)?;
+    let beside = targets.iter().chain(&weights).filter_map(|v| v.column);
+    let asked: BTreeSet<usize> = used.iter().copied().chain(beside).chain(known.places()).collect();
     let (mut notes, mut problems) = (std::mem::take(&mut frame.notes), std::mem::take(&mut frame.problems));
     problems.retain(|p| p.column.is_none_or(|column| asked.contains(&column)));
     let unsound: BTreeSet<usize> = problems.iter().filter_map(|p| p.column).collect();
     let is_sound = |column: usize| !unsound.contains(&column);
     let sound: Vec<usize> = used.iter().copied().filter(|&column| is_sound(column)).collect();
-    let [target, weights] = [target, weights].map(|v| v.filter(|v| v.column.is_none_or(is_sound)));
+    let is_one = targets.len() < 2;
+    let forgets = |v: Vector| if v.column.is_none_or(is_sound) { v } else { v.forgotten() };
+    let targets: Vec<Vector> = match is_one {
+        true => targets.into_iter().filter(|v| v.column.is_none_or(is_sound)).collect(),
+        false => targets.into_iter().map(forgets).collect(),
+    };
+    let weights = weights.filter(|v| v.column.is_none_or(is_sound));
     known.0.retain(|(_, v)| v.column.is_none_or(is_sound));
     if expected.is_some() {
         leave_out_target(&mut problems, &used, &mut notes);
@@ -147,7 +152,7 @@ fn prepare(source: Source, ask: &Ask, expected: Option<&Expected>) -> Result<Pre
     let columns: Vec<usize> = sound.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
     let scan = Scan::new(&frame, &columns, &mut problems);
     // a model predicts also where the target is missing
-    let beside = [target.as_ref().filter(|_| expected.is_none()), weights.as_ref()];
+    let beside = targets.iter().filter(|_| expected.is_none()).chain(&weights).collect();
     let needed = known.0.iter().filter(|(role, _)| expected.is_none() || *role != Role::Event);
     let needed = needed.map(|(role, vector)| (*role, vector)).collect();
     let kept = Kept { frame: &frame, columns: &columns, scan: &scan, beside, known: needed, ask };
@@ -162,9 +167,15 @@ fn prepare(source: Source, ask: &Ask, expected: Option<&Expected>) -> Result<Pre
         return Err(Error::Request(format!("{}: no column is left to make a model of", frame.path.display())));
     }
     let mut warnings = Vec::new();
-    let target = match (target, expected) {
-        (Some(target), Some(expected)) => Ok(target.into_observed(&rows, expected.classes.as_deref(), &mut notes)),
-        (target, _) => target.map(|v| v.into_target(&frame, &rows, ask, &mut warnings)).transpose(),
+    let mut targets = targets;
+    let target = match (is_one, expected) {
+        (true, Some(expected)) => {
+            let classes = expected.classes.as_deref();
+            Ok(targets.pop().and_then(|target| target.into_observed(&rows, classes, &mut notes)))
+        }
+        (true, None) => targets.pop().map(|v| v.into_target(&frame, &rows, ask, &mut warnings)).transpose(),
+        (false, Some(expected)) => Ok(responses::several_observed(targets, &rows, expected, &mut notes)),
+        (false, None) => responses::several(targets, &frame, &rows).map(Some),
     };
     let weights = weights.map(|v| v.into_weights(&frame, &rows)).transpose();
     let (mut target, weights) = (collected(target, &frame, &mut problems)?, collected(weights, &frame, &mut problems)?);
@@ -202,7 +213,7 @@ struct Chosen {
     frame: Frame,
     always: Vec<String>,
     used: Vec<usize>,
-    target: Option<Vector>,
+    targets: Vec<Vector>,
     weights: Option<Vector>,
     known: Columns,
 }
@@ -210,10 +221,11 @@ struct Chosen {
 fn choose(source: Source, ask: &Ask, expected: Option<&Expected>) -> Result<Chosen, Error> {
     let mut opened = Opened::new(source, ask)?;
     expected.map_or(Ok(()), |expected| expected::rebase(&mut opened.frame, expected))?;
-    let target = match expected {
-        Some(expected) => Vector::expected_target(&mut opened, ask, expected)?,
-        None => Vector::target(&mut opened, ask)?,
+    let targets = match expected {
+        Some(expected) => responses::expected_targets(&mut opened, ask, expected)?,
+        None => Vector::targets(&mut opened, ask)?,
     };
+    expected.map_or_else(|| responses::check_several(&targets, ask), |_| Ok(()))?;
     let weights = Vector::weights(&mut opened, ask)?;
     let known = match expected {
         Some(expected) => Columns::expected(&mut opened, expected),
@@ -226,12 +238,12 @@ fn choose(source: Source, ask: &Ask, expected: Option<&Expected>) -> Result<Chos
             alleles::orient(&mut frame, expected, places)?
         }
         None => {
-            let beside = [&target, &weights].into_iter().filter_map(|v| v.as_ref().and_then(|v| v.column));
+            let beside = targets.iter().chain(&weights).filter_map(|v| v.column);
             used_columns(&frame, ask, beside.chain(known.places()).collect())?
         }
     };
     make_categorical(&mut frame, ask, expected.map(|e| (e, used.as_slice())))?;
-    Ok(Chosen { frame, always, used, target, weights, known })
+    Ok(Chosen { frame, always, used, targets, weights, known })
 }
 
 /// What is wrong with the target of a model that predicts is no problem: nothing is scored, and a note says why.

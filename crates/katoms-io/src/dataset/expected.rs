@@ -17,8 +17,8 @@ pub(super) fn matched(frame: &Frame, expected: &Expected) -> Result<Vec<usize>, 
     let names: HashMap<&str, usize> = frame.names.iter().enumerate().map(|(i, name)| (name.as_str(), i)).collect();
     let (mut places, mut absent) = (Vec::new(), Vec::new());
     for feature in &expected.features {
-        let place = match shift {
-            Some(target) => unnamed_place(&feature.column).map(|p| p - usize::from(p > target)),
+        let place = match &shift {
+            Some(targets) => unnamed_place(&feature.column).map(|place| moved_up(place, targets)),
             // `plink --recode A` writes tables whose columns are called like the features of its genotypes
             None => names.get(feature.column.as_str()).or_else(|| names.get(feature.name.as_str())).copied(),
         };
@@ -42,15 +42,24 @@ pub(crate) fn unnamed_place(name: &str) -> Option<usize> {
     name.strip_prefix('x').and_then(|n| n.parse::<usize>().ok()).and_then(|n| n.checked_sub(1))
 }
 
-/// Where columns have no names: the place of the target that the model's file had and this one lacks.
-fn unnamed_shift(frame: &Frame, expected: &Expected) -> Result<Option<usize>, Error> {
+/// The place of a column in a file that lacks the targets at these places.
+pub(crate) fn moved_up(place: usize, targets: &[usize]) -> usize {
+    place - targets.iter().filter(|&&target| target < place).count()
+}
+
+/// Where columns have no names: the places of the targets that the model's file had and this one lacks.
+fn unnamed_shift(frame: &Frame, expected: &Expected) -> Result<Option<Vec<usize>>, Error> {
     let Some(wanted) = expected.unnamed_columns.filter(|_| !frame.is_named) else { return Ok(None) };
     let found = frame.names.len();
     if found == wanted {
         return Ok(None);
     }
-    match expected.target.as_deref().and_then(unnamed_place) {
-        Some(place) if found + 1 == wanted => Ok(Some(place)),
+    let targets = match &expected.responses[..] {
+        [] => expected.target.iter().map(|name| unnamed_place(name)).collect::<Option<Vec<usize>>>(),
+        several => several.iter().map(|name| unnamed_place(name)).collect(),
+    };
+    match targets {
+        Some(places) if !places.is_empty() && found + places.len() == wanted => Ok(Some(places)),
         _ => {
             let path = frame.path.display();
             let columns = counted(found, "column");
@@ -66,8 +75,8 @@ pub(super) fn rebase(frame: &mut Frame, expected: &Expected) -> Result<(), Error
     let shift = unnamed_shift(frame, expected)?;
     for (name, format) in &expected.formats {
         let ColumnFormat::Dates(DateFormat { origin, .. }) = format else { continue };
-        let place = match shift {
-            Some(target) => unnamed_place(name).map(|p| p - usize::from(p > target)),
+        let place = match &shift {
+            Some(targets) => unnamed_place(name).map(|place| moved_up(place, targets)),
             None => frame.names.iter().position(|n| n == name),
         };
         let Some((place, here)) = place.and_then(|place| Some((place, frame.names.get(place)?))) else { continue };

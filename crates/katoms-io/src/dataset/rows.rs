@@ -98,8 +98,8 @@ pub(super) struct Kept<'k> {
     pub(super) frame: &'k Frame,
     pub(super) columns: &'k [usize],
     pub(super) scan: &'k Scan,
-    /// Target and weights.
-    pub(super) beside: [Option<&'k Vector>; 2],
+    /// Targets and weights.
+    pub(super) beside: Vec<&'k Vector>,
     /// Other columns that are no features.
     pub(super) known: Vec<(Role, &'k Vector)>,
     pub(super) ask: &'k Ask,
@@ -111,13 +111,13 @@ impl Kept<'_> {
         let mut missing: Vec<(&str, usize)> =
             self.columns.iter().zip(&self.scan.counts).map(|(&c, &n)| (self.frame.name(c), n)).collect();
         let in_features = missing.iter().map(|(_, n)| n).sum::<usize>();
-        let vectors = || self.beside.iter().copied().flatten().chain(self.known.iter().map(|(_, vector)| *vector));
+        let vectors = || self.beside.iter().copied().chain(self.known.iter().map(|(_, vector)| *vector));
         let without = |row: usize| vectors().any(|v| v.is_missing(row));
         let refuses = self.ask.missing == Missing::Refuse;
         if refuses {
             problems.extend(self.known.iter().filter_map(|(role, vector)| self.unknown(*role, vector)));
         }
-        for vector in vectors().take(if refuses { self.beside.iter().flatten().count() } else { usize::MAX }) {
+        for vector in vectors().take(if refuses { self.beside.len() } else { usize::MAX }) {
             missing.push((&vector.name, (0..self.frame.rows).filter(|&row| vector.is_missing(row)).count()));
         }
         missing.retain(|(_, n)| *n > 0);

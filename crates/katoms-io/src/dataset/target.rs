@@ -1,6 +1,7 @@
 //! What is predicted, and the weights of the rows: found, checked, and for classes numbered.
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use super::frame::{Frame, Opened};
 use super::types::{Ask, Expected, Target};
@@ -17,27 +18,24 @@ pub(super) struct Vector {
     /// Where it is in the design's file, if there.
     pub(super) column: Option<usize>,
     /// A file of its own, and the column there.
-    pub(super) own: Option<(Frame, usize)>,
+    pub(super) own: Option<(Rc<Frame>, usize)>,
     pub(super) path: PathBuf,
 }
 
 impl Vector {
-    /// The target that is asked for.
-    pub(super) fn target(opened: &mut Opened, ask: &Ask) -> Result<Option<Self>, Error> {
+    /// The targets that are asked for: one, or several responses.
+    pub(super) fn targets(opened: &mut Opened, ask: &Ask) -> Result<Vec<Self>, Error> {
         let found = match (&ask.target_file, &ask.target) {
-            (Some(file), _) => Some(Self::of_file(file, ask)?),
-            (None, Some(name)) => Some(Self::named(opened, name, "--target")?),
-            (None, None) => opened.labels.take().map(|labels| Self::of_labels(labels, ask)),
+            (Some(file), _) => Self::of_file(file, ask)?,
+            (None, Some(list)) => Self::listed(opened, list)?,
+            (None, None) => opened.labels.take().map(|labels| Self::of_labels(labels, ask)).into_iter().collect(),
         };
-        found.map(|v| v.of_length(&opened.frame)).transpose()
+        found.into_iter().map(|v| v.of_length(&opened.frame)).collect()
     }
 
     /// The target of a model, to score predictions on: the one that is asked for, or where the file has one of the
     /// model's name that one.
     pub(super) fn expected_target(opened: &mut Opened, ask: &Ask, expected: &Expected) -> Result<Option<Self>, Error> {
-        if ask.target.is_some() || ask.target_file.is_some() {
-            return Self::target(opened, ask);
-        }
         let Some(name) = &expected.target else { return Ok(None) };
         let is_there = opened.has(name, expected);
         let found = match opened.labels.take() {
@@ -81,8 +79,8 @@ impl Vector {
         Ok(Self { name: opened.frame.name(column).into(), values, column: Some(column), own: None, path })
     }
 
-    /// The only column of a file, or the one of the target's name.
-    fn of_file(file: &Path, ask: &Ask) -> Result<Self, Error> {
+    /// The only column of a file, or those of the target's name or names.
+    fn of_file(file: &Path, ask: &Ask) -> Result<Vec<Self>, Error> {
         let source = crate::read(file, &ReadOptions::default())?;
         let inner = Ask { path: file.into(), ..Ask::default() };
         let source = match source {
@@ -103,6 +101,16 @@ impl Vector {
         };
         let frame = Opened::new(source, &inner)?.frame;
         let names = Names::new(frame.names.iter().map(String::as_str));
+        if let Some(several) = ask.target.as_ref().and_then(|list| names.several(list)) {
+            let place = |name: &str| names.require(name, &frame.context("--target"));
+            let places: Vec<usize> = several.into_iter().map(place).collect::<Result<_, _>>()?;
+            let frame = Rc::new(frame);
+            let one = |column: usize| {
+                let (name, values) = (frame.name(column).into(), frame.column(column));
+                Self { name, values, column: None, own: Some((Rc::clone(&frame), column)), path: file.into() }
+            };
+            return Ok(places.into_iter().map(one).collect());
+        }
         let named = ask.target.as_ref().and_then(|t| names.find(t));
         let column = match (named, frame.names.len()) {
             (Some(column), _) => column,
@@ -110,13 +118,13 @@ impl Vector {
             (None, n) => {
                 let (path, list) = (file.display(), listed(frame.names.iter().map(String::as_str)));
                 return Err(Error::Request(format!(
-                    "{path} has {n} columns; name the target's (--target); there are: {list}"
+                    "{path} has {n} columns; name the target's (--target), or several as FILE:1,2; there are: {list}"
                 )));
             }
         };
         let (values, name) = (frame.column(column), ask.target.clone());
         let name = name.unwrap_or_else(|| if frame.is_named { frame.name(column).into() } else { "target".into() });
-        Ok(Self { name, values, column: None, own: Some((frame, column)), path: file.into() })
+        Ok(vec![Self { name, values, column: None, own: Some((Rc::new(frame), column)), path: file.into() }])
     }
 
     pub(super) fn of_length(self, frame: &Frame) -> Result<Self, Error> {
@@ -202,7 +210,7 @@ impl Vector {
                 let problem = format!("{path}: \"{name}\" is 0 in every row, so there is nothing to explain");
                 return Err(Error::Request(problem));
             }
-            return Ok(Target { name: self.name, values, classes: None });
+            return Ok(Target { name: self.name, values, classes: None, responses: Vec::new() });
         }
         let found = self.classes(frame, rows)?;
         let found = match ask.loss {
@@ -222,7 +230,8 @@ impl Vector {
                 ));
             }
         }
-        Ok(Target { name: self.name, values, classes: Some(found.into_iter().map(|(name, _)| name).collect()) })
+        let classes = found.into_iter().map(|(name, _)| name).collect();
+        Ok(Target { name: self.name, values, classes: Some(classes), responses: Vec::new() })
     }
 
     /// Where a row is, in the words of the program: `line 7`, or `row 6` where a file has no lines.
@@ -259,7 +268,8 @@ impl Vector {
             notes.push(format!("{rows} in which {name} is not {wanted}: predicted, and not scored"));
         }
         let known = values.iter().any(|v| !v.is_nan());
-        known.then(|| Target { name: self.name, values, classes: classes.map(<[String]>::to_vec) })
+        let classes = classes.map(<[String]>::to_vec);
+        known.then(|| Target { name: self.name, values, classes, responses: Vec::new() })
     }
 
     /// The weights of some rows.

@@ -59,7 +59,7 @@ fn a_table_becomes_a_design() {
     assert_eq!(names(&data), ["age", "city=Bonn", "city=Ulm"]);
     let expected = [[30.0, 40.0, 50.0, 60.0], [1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 0.0]];
     assert_eq!(columns(&data.design().unwrap()), expected);
-    let target = Target { name: "y".into(), values: vec![1.5, 2.5, 3.5, 4.5], classes: None };
+    let target = Target { name: "y".into(), values: vec![1.5, 2.5, 3.5, 4.5], classes: None, responses: Vec::new() };
     assert_eq!(data.target, Some(target));
     assert_eq!(data.weights, Some(vec![1.0, 2.0, 0.0, 1.0]));
     assert_eq!(data.groups, Some(vec![group("age", &[0]), group("city", &[1, 2])]));

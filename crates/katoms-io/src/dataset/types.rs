@@ -44,7 +44,8 @@ pub enum UnknownMembers {
 pub struct Ask {
     /// The file, for messages.
     pub path: PathBuf,
-    /// The column or array to predict. `None` where the file has labels of its own (svmlight), or for prediction.
+    /// The column or array to predict, or several that commas separate. `None` where the file has labels of its own
+    /// (svmlight), or for prediction.
     pub target: Option<String>,
     /// A file of its own that holds the target, in place of a column.
     pub target_file: Option<PathBuf>,
@@ -136,12 +137,15 @@ pub struct Group {
 /// What is predicted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Target {
-    /// Its name.
+    /// Its name; of several responses all of their names.
     pub name: String,
-    /// Its values; for classes their numbers, from 0.
+    /// Its values; for classes their numbers, from 0. Of several responses those of the first for all rows, then those of
+    /// the second.
     pub values: Vec<f64>,
     /// The names of the classes.
     pub classes: Option<Vec<String>>,
+    /// The names of several responses; empty where there is one.
+    pub responses: Vec<String>,
 }
 
 /// What tells a data set from another.
@@ -171,6 +175,8 @@ pub struct Expected {
     pub unnamed_columns: Option<usize>,
     /// The target's name: predictions are scored where the file has it.
     pub target: Option<String>,
+    /// The names of several responses, which are then looked for in the target's place.
+    pub responses: Vec<String>,
     /// The names of the classes, for data that have the target.
     pub classes: Option<Vec<String>>,
     /// Other columns that are no features: those that the file has are read.

@@ -101,6 +101,9 @@ pub struct ModelTarget {
     /// What these names stand for, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class_type: Option<ClassType>,
+    /// The names of several responses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub responses: Vec<String>,
 }
 
 /// What the names of classes stand for.

@@ -15,7 +15,8 @@ pub fn identifiers(table: &Table, asked: &[String], model: &Model) -> Result<Vec
     let beside = [&beside.event, &beside.strata, &beside.entry, &beside.offset, &beside.exposure];
     let is_beside = |name: &str| beside.iter().any(|column| column.as_deref() == Some(name));
     let is_feature = |name: &str| model.coefficients.iter().any(|c| c.feature.is_of(name));
-    let is_used = |name: &str| name == model.target.name || is_beside(name) || is_feature(name);
+    let is_target = |name: &str| name == model.target.name || model.target.responses.iter().any(|one| one == name);
+    let is_used = |name: &str| is_target(name) || is_beside(name) || is_feature(name);
     let tells_apart = |(place, column): &(usize, &Column)| {
         (*place == 0 || is_identifier(&column.name)) && is_distinct(&column.values)
     };

@@ -28,7 +28,7 @@ use outcome::Outcome;
   katoms predict survival.json new.csv --at 365,730
 
 Columns are matched by name, in any order. Of the others, one that identifies rows goes with the predictions. For
-classes there is a column with the probability of each class; for counts and amounts the prediction is the mean, with the
+classes there is a column with the probability of each class; for several targets a column for each; for counts and amounts the prediction is the mean, with the
 exposure and offset of each row where the data have them; for survival there are the log hazard ratio, the hazard ratio, and
 with --at the probability of no event until then. Where the data have the target, the predictions are scored.")]
 pub struct PredictArgs {
@@ -40,9 +40,10 @@ pub struct PredictArgs {
     /// Columns that identify rows, to go with the predictions [default: found]
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Data")]
     id: Vec<String>,
-    /// The column with what was observed, or a file of its own [default: the model's target, where it is there]
+    /// The column with what was observed, or a file of its own; of several targets a list, in the order of the model
+    /// [default: the model's, where they are there]
     #[arg(short, long, value_name = "COLUMN", help_heading = "Data")]
-    target: Option<String>,
+    target: Vec<String>,
     /// The column of an offset, of exposures, of events (to score) or of strata [default: the model's, where they are there]
     #[arg(long, value_name = "COLUMN", help_heading = "Data")]
     offset: Option<String>,
@@ -70,7 +71,7 @@ pub struct PredictArgs {
 
 impl PredictArgs {
     pub(super) fn run(&self, terminal: &Terminal) -> Result<Ended> {
-        let (target, target_file) = asked_target(self.target.as_deref());
+        let (target, target_file) = asked_target(&self.target)?;
         let files = self.reading.files(&self.data);
         let read = files.iter().chain([&self.model]).chain(&target_file).map(|file| Some(file.as_path()));
         outputs::check(&read.collect::<Vec<_>>(), &[self.out.as_deref()])?;

@@ -8,6 +8,7 @@ use katoms_estimate::{Linear, Response};
 use katoms_io::{Baseline, Column, Dataset, Known, Loss, Model, Target, Values};
 
 use crate::judged::Judged;
+use crate::report::Predictions;
 use crate::response::{ResponseArgs, offset};
 use crate::scores::Scores;
 
@@ -113,23 +114,49 @@ impl<'a> Outcome<'a> {
             _ if self.model.outputs() == 1 => vec![numbers("prediction".into(), whole)],
             _ => {
                 let each = whole.chunks(self.rows().max(1)).enumerate();
-                each.map(|(output, z)| numbers(format!("prediction_{}", output + 1), z.to_vec())).collect()
+                let name = |output: usize| match self.model.target.responses.get(output) {
+                    Some(name) => format!("prediction_{name}"),
+                    None => format!("prediction_{}", output + 1),
+                };
+                each.map(|(output, z)| numbers(name(output), z.to_vec())).collect()
             }
         }
     }
 
     /// How well rows are predicted of which the target is known; `None` where that cannot be told.
     pub fn scores(&self, target: &Target) -> Option<Scores> {
-        let rows: Vec<usize> = (0..self.rows()).filter(|&i| !target.values[i].is_nan()).collect();
         if self.model.outputs() > 1 && self.model.loss == Loss::Squares {
-            return None;
+            return self.scores_of_responses(target);
         }
+        let rows: Vec<usize> = (0..self.rows()).filter(|&i| !target.values[i].is_nan()).collect();
         let values = rows.iter().map(|&i| target.values[i]).collect();
         let loss = self.loss(values, &rows).ok()?;
         let places = (0..self.model.outputs()).flat_map(|q| rows.iter().map(move |i| q * self.rows() + i));
         let linear = places.map(|at| self.linear[at]).collect();
         let thresholds = (self.model.loss == Loss::Ordinal).then(|| self.model.thresholds.clone());
         Scores::new(self.model.loss, &Judged::new(loss, linear, thresholds).ok()?)
+    }
+
+    /// Each response on the rows of which it is known.
+    fn scores_of_responses(&self, target: &Target) -> Option<Scores> {
+        let rows = self.rows();
+        if target.values.len() != self.linear.len() {
+            return None;
+        }
+        let parts = target.values.chunks(rows.max(1)).zip(self.linear.chunks(rows.max(1)));
+        let one = |(output, (observed, linear)): (usize, (&[f64], &[f64]))| {
+            let known = || observed.iter().zip(linear).filter(|(y, _)| !y.is_nan());
+            let predictions = Predictions {
+                observed: known().map(|(y, _)| *y).collect(),
+                predicted: known().map(|(_, z)| *z).collect(),
+                weights: Vec::new(),
+            };
+            let name = target.responses.get(output).cloned().unwrap_or_else(|| (output + 1).to_string());
+            (!predictions.observed.is_empty()).then_some((name, predictions))
+        };
+        let each: Vec<(String, Predictions)> = parts.enumerate().filter_map(one).collect();
+        let is_known = |i: &usize| (0..self.model.outputs()).any(|output| !target.values[output * rows + i].is_nan());
+        Scores::of_responses((0..rows).filter(is_known).count(), each)
     }
 
     /// The loss of these rows, with the parameters of the model. Classes that the rows lack are no error.
