@@ -44,14 +44,23 @@ def size_label(model: Any) -> str:
     return "number of groups" if is_grouped(model) else "number of features"
 
 
+_OF_EACH = "each response has held-out losses of its own, in cv_results_; to draw them, fit the estimator to one column of y at a time"
+
+
 def coefficient_path(model: Any, ic_type: str | None) -> CoefficientPath:
     """The models of all sizes that an estimator or a path has."""
     if isinstance(model, Path):
         return _of_path(model, criterion_of(ic_type or "ebic"))
+    if isinstance(getattr(model, "path_", None), list):
+        raise InvalidInputError(
+            "each response has a path of its own: plot_path(model.path_[0]) draws that of the first one"
+        )
     if hasattr(model, "path_"):
         path = _of_path(model.path_, criterion_of(ic_type or model.ic_type))
         return path if ic_type else path._replace(chosen=model.support_size_)
     tried = getattr(model, "cv_results_", {})
+    if "response" in tried:
+        raise InvalidInputError(_OF_EACH)
     rows = np.flatnonzero(tried["l2"] == model.l2_) if "coef" in tried else np.zeros(0, dtype=int)
     if len(rows) == 0:
         raise InvalidInputError(
@@ -135,6 +144,8 @@ class Validation(NamedTuple):
 def validation_of(model: Any) -> Validation | None:
     """What an estimator knows of held-out losses, if anything."""
     results = getattr(model, "cv_results_", {})
+    if "response" in results:
+        raise InvalidInputError(_OF_EACH)
     if "support_size" in results:
         kinds = np.array([f"l2 = {ridge:g}" for ridge in results["l2"]])
         marks = (model.k_min_, model.k_1se_)

@@ -14,6 +14,7 @@ from katoms._linear import Chosen, LinearModel, Products, pairs_of
 from katoms._names import names_of_products
 from katoms._parameters import criterion_of
 from katoms._results import Path
+from katoms._separate import alone, fit_each, is_separate, joined, response_names, sizes_of_each
 from katoms._work import warn, warn_unless_converged
 from katoms.exceptions import InvalidInputError
 
@@ -45,6 +46,8 @@ class ByCriterion(LinearModel):
         """
         design, problem = self._prepared(X, y, sample_weight)
         criterion = criterion_of(self.ic_type)
+        if is_separate(self, problem["response"]):
+            return self._fit_each(design, problem, criterion)
         size, start, chosen, path, edge = self._sizes(), self._start(design), None, None, None
         products: Products | None = None
         if not isinstance(size, int):
@@ -75,6 +78,36 @@ class ByCriterion(LinearModel):
             warn(f"{type(self).__name__}: {edge}", UserWarning)
         return self
 
+    def _fit_each(self, design: Design, problem: dict[str, Any], criterion: str):
+        """Several responses with features of their own: of sizes that are given, or those that a criterion prefers."""
+        vars(self).pop("path_", None)
+        sizes = sizes_of_each(self, problem["response"]["count"])
+        if sizes is not None:
+            fit_each(self, design, problem, sizes, self._start(design), None)
+            return self
+        if self.method is not None or self.effort != "default":
+            raise InvalidInputError(
+                "method and effort go with sizes that are given; give support_size a number, or a list with one for each "
+                "response"
+            )
+        paths, best, starts, cut, edges = [], [], [], None, []
+        for name, own in zip(response_names(self, problem["response"]["count"]), alone(problem)):
+            result = run_kernel(_katoms.path, design, own, self._work(design), None, criterion)
+            self._raise_if_ended(result)
+            path = Path(result, design.shape[1], design.names)
+            best.append(path.best(criterion))
+            place = path.place(best[-1])
+            starts.append(Linear(path.coefs[place], np.atleast_1d(path.intercepts[place])))
+            paths.append(path)
+            cut = cut or result["cut"]
+            if result["cut"] is None and result["edge"][criterion] is not None:
+                edges.append(f"{type(self).__name__}, response {name}: {result['edge'][criterion]}")
+        fit_each(self, design, problem, best, joined(starts), Chosen(cut))
+        self.path_ = paths
+        for edge in edges:
+            warn(edge, UserWarning)
+        return self
+
     def _prepared(self, X: Any, y: Any, sample_weight: Any) -> tuple[Design, dict[str, Any]]:
         """The matrix, and what is to be predicted; the clock begins."""
         self._begin()
@@ -84,6 +117,10 @@ class ByCriterion(LinearModel):
     def _path(self, X: Any, y: Any, sample_weight: Any) -> Path:
         """The models of all sizes alone."""
         design, problem = self._prepared(X, y, sample_weight)
+        if is_separate(self, problem["response"]):
+            raise InvalidInputError(
+                "with share_features=False each response has a path of its own; call path with one column of y at a time"
+            )
         size = self._sizes()
         sizes = [size] if isinstance(size, int) else size
         result = run_kernel(_katoms.path, design, problem, self._work(design), sizes, criterion_of(self.ic_type))
@@ -103,6 +140,10 @@ class ByCriterion(LinearModel):
             raise InvalidInputError(
                 f"support_size is {support_size}, but only size {self.support_size_} was fitted; "
                 "fit with several sizes, such as support_size=range(0, 11)"
+            )
+        if isinstance(self.path_, list):
+            raise InvalidInputError(
+                f"support_size is {support_size}, but each response has a path of its own: path_[0].coef({support_size})"
             )
         return self.path_.coef(support_size)
 

@@ -10,12 +10,13 @@ import numpy as np
 
 from katoms import _katoms
 from katoms._columns import filling_of, has_holes
-from katoms._data import design_of, plain_labels, run_kernel
+from katoms._data import design_of, plain_labels, responses_of, run_kernel
 from katoms._design import Design, Linear
 from katoms._estimator import UNCHANGED
 from katoms._linear import Chosen, LinearModel, Products, pairs_of
 from katoms._parameters import seed_of
 from katoms._results import Coefficients
+from katoms._separate import alone, fit_each, is_separate, joined, response_names
 from katoms._splits import Measure, Scorer, Split, held_out, scored, scorer_of, splits_of
 from katoms._work import warn
 from katoms.exceptions import InvalidInputError
@@ -108,19 +109,10 @@ class Validated(LinearModel):
         y = plain_labels(y)
         held = held_out(self.cv, X, y, groups, design.shape[0], seed_of(self.random_state))
         data = Data(raw, design, problem)
-        if isinstance(held, list) and isinstance(held[0], Split):
-            tried = self._by_splits(data, sizes, ridges, held)
-        elif filling is not None and has_holes(raw):
-            labels = _katoms.folds(problem, held)
-            tried = self._by_splits(data, sizes, ridges, splits_of(labels))
-            tried.result["fold_of_row"] = labels
-        else:
-            result = run_kernel(_katoms.cross_validate, design, problem, self._work(design), sizes, ridges, held)
-            tried = _of_folds(result)
-        if isinstance(scorer, Measure):
-            scores: np.ndarray | None = self._measured(scorer, tried, data)
-        else:
-            scores = None if scorer is None else self._scores(scorer, tried, data, (X, y, sample_weight))
+        if is_separate(self, problem["response"]):
+            return self._fit_each(data, (sizes, ridges, held), scorer, (X, y, sample_weight))
+        tried = self._tried(data, sizes, ridges, held)
+        scores = self._judged(scorer, tried, data, (X, y, sample_weight))
         products = tried.result["products"]
         pairs = pairs_of(products)
         size, self.l2_, model = self._keep_scores(tried, scores, design.shape[1] + len(pairs))
@@ -130,6 +122,84 @@ class Validated(LinearModel):
         if tried.result["cut"] is None:
             self._warn_at_the_edge(design, problem)
         return self
+
+    def _tried(self, data: Data, sizes: list[int] | None, ridges: list[float], held: Any) -> Tried:
+        """Every size and ridge on the rows that are held out."""
+        raw, design, problem = data
+        if isinstance(held, list) and isinstance(held[0], Split):
+            return self._by_splits(data, sizes, ridges, held)
+        if design.filling is not None and has_holes(raw):
+            labels = _katoms.folds(problem, held)
+            tried = self._by_splits(data, sizes, ridges, splits_of(labels))
+            tried.result["fold_of_row"] = labels
+            return tried
+        return _of_folds(run_kernel(_katoms.cross_validate, design, problem, self._work(design), sizes, ridges, held))
+
+    def _judged(self, scorer: Any, tried: Tried, data: Data, given: tuple[Any, Any, Any]) -> np.ndarray | None:
+        """What `scoring` says of each choice on each split; None where the loss judges."""
+        if isinstance(scorer, Measure):
+            return self._measured(scorer, tried, data)
+        return None if scorer is None else self._scores(scorer, tried, data, given)
+
+    def _fit_each(self, data: Data, asked: tuple[Any, Any, Any], scorer: Any, given: tuple[Any, Any, Any]):
+        """Several responses with features of their own: a size for each by the same rows held out, under one ridge."""
+        X, y, weights = given
+        design, problem = data.design, data.problem
+        columns = responses_of(y).T
+        tried, judged, edges = [], [], []
+        for own, column in zip(alone(problem), columns):
+            one = self._tried(data._replace(problem=own), *asked)
+            self._raise_if_ended(one.result)
+            tried.append(one)
+            judged.append(self._judged(scorer, one, data._replace(problem=own), (X, column.copy(), weights)))
+        chosen = self._keep_scores_of_each(tried, judged, design.shape[1])
+        trials = [one.trials[at] for one, at in zip(tried, chosen)]
+        self.l2_ = trials[0].ridge
+        cut = next((one.result["cut"] for one in tried if one.result["cut"] is not None), None)
+        start = joined([_dense(trial.model, design.shape[1]) for trial in trials])
+        fit_each(self, design, {**problem, "l2": self.l2_}, [trial.size for trial in trials], start, Chosen(cut))
+        what = "the least held-out loss is at" if self.scoring is None else "the best held-out score is at"
+        names = response_names(self, len(tried))
+        for name, own, one, size in zip(names, alone(problem), tried, self.k_min_.tolist()):
+            sizes = sorted({trial.size for trial in one.trials})
+            if cut is None and len(sizes) > 1 and size == sizes[-1]:
+                edges.append(
+                    run_kernel(_katoms.edge, design, own, self._work(design), sizes, size, f"of {name} {what}")
+                )
+        for edge in edges:
+            if edge is not None:
+                warn(f"{type(self).__name__}: {edge}", UserWarning)
+        return self
+
+    def _keep_scores_of_each(self, tried: list[Tried], scores: list[np.ndarray | None], n_features: int) -> list[int]:
+        """Keep what was found for each response, and give the place of the trial that is chosen for each."""
+        choices = [[trial[:2] for trial in one.trials] for one in tried]
+        losses = [[trial.losses for trial in one.trials] for one in tried]
+        mean, error, least, near = _katoms.compare_each(choices, losses)
+        trials = [trial for one in tried for trial in one.trials]
+        self.cv_results_ = {
+            "response": np.repeat(np.arange(len(tried)), [len(one.trials) for one in tried]),
+            "support_size": np.array([trial.size for trial in trials]),
+            "l2": np.array([trial.ridge for trial in trials]),
+            "mean_loss": np.concatenate(mean),
+            "standard_error": np.concatenate(error),
+            "fold_losses": np.array([trial.losses for trial in trials]),
+            "coef": Coefficients([trial.model[:2] for trial in trials], n_features),
+            "intercept": np.array([_single(trial.model[2]) for trial in trials]),
+        }
+        known = [score for score in scores if score is not None]
+        if known:
+            # More is better of a score, less of a loss.
+            mean, error, least, near = _katoms.compare_each(choices, [(-score).tolist() for score in known])
+            self.cv_results_ |= {
+                "mean_score": -np.concatenate(mean),
+                "score_standard_error": np.concatenate(error),
+                "fold_scores": np.concatenate(known),
+            }
+        self.k_min_ = np.array([one.trials[at].size for one, at in zip(tried, least)])
+        self.k_1se_ = np.array([one.trials[at].size for one, at in zip(tried, near)])
+        self.fold_of_row_ = tried[0].result["fold_of_row"]
+        return least if self.rule == "min" else near
 
     def _warn_at_the_edge(self, design: Design, problem: dict[str, Any]) -> None:
         """Say where the best of what was tried is the largest, and the data carry more."""
@@ -283,6 +353,11 @@ class Validated(LinearModel):
 
     def _coef_of(self, support_size: int) -> np.ndarray:
         tried = self.cv_results_
+        if "response" in tried:
+            raise InvalidInputError(
+                f"support_size is {support_size}, but each response has sizes of its own: cv_results_ has the coefficients "
+                "of all of them"
+            )
         found = np.flatnonzero((tried["support_size"] == support_size) & (tried["l2"] == self.l2_))
         if len(found) == 0:
             sizes = ", ".join(str(size) for size in sorted(set(tried["support_size"].tolist())))

@@ -58,6 +58,8 @@ delta : float or None, default=None
     the residuals, estimated with the model.
 dispersion : float or None, default=None
     α of the variance μ + αμ² with ``loss="negative_binomial"``. None: the likeliest, estimated with the model.
+share_features : bool, default=True
+    Whether several responses share the features of the model. False: each has features of its own. {separate}
 """
 
 TIES = """
@@ -249,9 +251,19 @@ fold_of_row_ : ndarray of int or None
 
 
 SPARSE = Parts([SIZE, GROUPS, RIDGE, COLUMNS, METHOD, CRITERION, WARM, WORK], [FITTED, FITTED_GROUPS, FITTED_PATH])
+SEPARATE = (
+    "``support_size`` is then the number\n    of (feature, response) pairs over all responses, shared out where they lower the "
+    "loss most; or a list with a number\n    for each response; or None, and ``ic_type`` chooses that of each."
+)
+SEPARATE_CV = "The size of each is then\n    chosen among ``support_size`` on the same rows held out, under one ridge for all responses."
+
 FITTED_LOSS = """
 dispersion_, delta_, smoothing_ : float
     What was given, taken or estimated, where the loss has it.
+support_sizes_ : ndarray of int
+    With ``share_features=False``, the size of each response; ``support_size_`` is their sum, ``support_`` has the features
+    of any response. ``path_`` is then a list of paths, ``k_min_`` and ``k_1se_`` have a size for each response, and
+    ``cv_results_`` says of which ``response`` each row is.
 """
 
 SPARSE_CV = Parts([SIZES, GROUPS, RIDGES, FOLDS, COLUMNS, WORK], [FITTED_FOLDS, FITTED, FITTED_GROUPS])

@@ -93,8 +93,11 @@ def _facts(model: Any) -> list[str]:
     for attribute, what in _MEASURES:
         if getattr(model, attribute, None) is not None:
             facts.append(f"{what} {getattr(model, attribute):.4g}")
+    if hasattr(model, "support_sizes_"):
+        sizes = zip(output_names(model), model.support_sizes_)
+        facts.append("k: " + ", ".join(f"{name} {size}" for name, size in sizes))
     for least, within in (("k_min_", "k_1se_"), ("rank_min_", "rank_1se_")):
-        if hasattr(model, least):
+        if np.ndim(getattr(model, least, [])) == 0:
             facts.append(f"held out: {least} = {getattr(model, least)}, {within} = {getattr(model, within)}")
     if getattr(model, "l2_", 0):
         facts.append(f"l2 = {model.l2_:g}")
@@ -132,6 +135,8 @@ def _table(model: Any) -> str:
     coef, standardized = np.ravel(model.coef_), getattr(model, "standardized_coef_", None)
     effects = coef if standardized is None else np.ravel(standardized)
     order = sorted(of_all_outputs(model, model.support_), key=lambda j: (-abs(effects[j]), j))
+    if hasattr(model, "support_sizes_"):
+        order = [j for j in order if coef[j] != 0]
     names, outputs = names_of_all(model), output_names(model)
     longest = max((abs(effects[j]) for j in order), default=0.0)
     columns = [coef] if standardized is None else [coef, effects]

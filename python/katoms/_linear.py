@@ -105,6 +105,13 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         begin = None if start is None else (start.coef, start.intercepts.tolist())
         question = {"support_size": size, "method": method, "effort": effort, "start": begin, "products": products}
         result = run_kernel(_katoms.fit, design, problem, work, question)
+        vars(self).pop("support_sizes_", None)
+        if not getattr(self, "share_features", True):
+            self.support_sizes_ = np.array([size])
+        self._keep_result(design, size, result, chosen)
+
+    def _keep_result(self, design: Design, size: int, result: dict[str, Any], chosen: Chosen | None) -> None:
+        """Keep what the kernels tell of a model."""
         nuisance = result["nuisance"]
         model = Linear(result["coef"], result["intercepts"], nuisance.get("thresholds"))
         self._keep_model(design, size, model, pairs_of(result["products"]))

@@ -44,6 +44,7 @@ def _fields(model: Any) -> dict[str, Any]:
         "command": f"Python: {model!r}",
         "loss": _loss(model),
         "k": int(model.support_size_),
+        "k_each": [int(size) for size in getattr(model, "support_sizes_", ()) if len(rows) > 1],
         "target": _target(model),
         "intercept": float(linear.intercepts[0]),
         "intercepts": _several(linear.intercepts),
@@ -367,6 +368,8 @@ def restore(model: Any, loaded: Loaded) -> Any:
     model.chosen_groups_ = fields["atoms"]
     model._target_name = fields["target"]["name"]
     model._response_names = fields["target"].get("responses", [])
+    if fields.get("k_each"):
+        model.support_sizes_ = np.array(fields["k_each"], dtype=np.int64)
     model._loaded = loaded
     return model
 

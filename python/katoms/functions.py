@@ -88,6 +88,8 @@ def _estimator_of(loaded: Loaded, **parameters: Any) -> SparseRegressor | Sparse
     if loss == "cox":
         return SparseCox(ties=given.get("ties", "efron"), **parameters)
     names = {of_kernel.replace("_", "-"): name for name, of_kernel in _LOSSES.items()}
+    if loaded.fields.get("k_each"):
+        parameters |= {"support_size": loaded.fields["k_each"], "share_features": False}
     if "quantile" in given:
         parameters["quantile"] = given["quantile"]
     return SparseRegressor(loss=names[loss], **parameters)

@@ -20,6 +20,7 @@ from katoms.exceptions import InvalidInputError
 from katoms.losses import check_derivatives, functions_of, least_of
 
 _WORDS = {
+    "separate": _docs.SEPARATE,
     "shape": "(n_features,), or (n_responses, n_features) where y has several columns",
     "intercept": "float, or ndarray of shape (n_responses,)",
 }
@@ -48,6 +49,7 @@ class Regressor(LinearModel):
     smoothing: float | None = None
     delta: float | None = None
     dispersion: float | None = None
+    share_features: bool = True
 
     def _loss_name(self) -> str:
         if not isinstance(self.loss, str):
@@ -227,7 +229,7 @@ class SparseRegressor(Regressor, ByCriterion):
         X : array, SciPy sparse matrix, or frame of pandas or polars, of shape (n_samples, n_features)
             Arrays of float64, float32, float16, int8, uint8 or bool in either order are read where they lie.
         y : array of shape (n_samples,), or (n_samples, n_responses)
-            Several responses share the features, by least squares.
+            Several responses are fitted by least squares; they share the features, unless ``share_features=False``.
         sample_weight : array of shape (n_samples,), optional
             A row of weight 2 counts as two rows.
         offset : array of shape (n_samples,), optional
@@ -244,7 +246,7 @@ class SparseRegressor(Regressor, ByCriterion):
 
 
 @accepts_aliases(**ALIASES)
-@documented(_docs.of_numbers(_docs.SPARSE_CV), **_WORDS)
+@documented(_docs.of_numbers(_docs.SPARSE_CV), **(_WORDS | {"separate": _docs.SEPARATE_CV}))
 @dataclass(eq=False, repr=False)
 class SparseRegressorCV(Regressor, Validated):
     """Numbers predicted by at most k features, or k groups; k is chosen on rows held out.

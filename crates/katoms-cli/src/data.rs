@@ -70,6 +70,10 @@ pub struct ModelArgs {
     /// Leave columns in their own units: what is large then counts more, where there is a ridge
     #[arg(long, help_heading = "Model")]
     pub no_standardize: bool,
+    /// Each of several targets has features of its own. With fit, -k counts them over all targets; with path and cv, each
+    /// target has its own k
+    #[arg(long, help_heading = "Model")]
+    pub separate_features: bool,
 }
 
 #[derive(Debug)]
@@ -286,21 +290,31 @@ impl Loaded {
     }
 
     pub fn features<'a>(&self, design: &'a AnyDesign<'a>, preparation: Preparation) -> Result<Features<'a>> {
+        self.features_for(self.measure()?, design, preparation).map_err(|error| self.error(error))
+    }
+
+    /// The same for another loss of the same rows, such as that of one of several targets.
+    pub fn features_for<'a>(
+        &self,
+        loss: JobLoss,
+        design: &'a AnyDesign<'a>,
+        preparation: Preparation,
+    ) -> Result<Features<'a>, Error> {
         let columns = self.dataset.features.len();
         let atoms = match &self.dataset.groups {
             Some(groups) => AnyAtoms::groups(1, columns, groups.iter().map(|g| g.members.clone()).collect())?,
             None => AnyAtoms::Coordinates(KSparse::new(1, columns)?),
         };
-        let features = Features::new(design, self.measure()?, atoms, self.dataset.always.clone(), preparation);
-        let features = features.and_then(|features| match self.max_per_group {
-            Some(most) => features.with_most_inside(most),
-            None => Ok(features),
-        });
-        let features = features.and_then(|features| match self.interactions.filter(|_| !self.products.is_empty()) {
-            Some(heredity) => features.with_products(&self.products, heredity),
-            None => Ok(features),
-        });
-        features.map_err(|error| self.error(error))
+        let features = Features::new(design, loss, atoms, self.dataset.always.clone(), preparation);
+        features
+            .and_then(|features| match self.max_per_group {
+                Some(most) => features.with_most_inside(most),
+                None => Ok(features),
+            })
+            .and_then(|features| match self.interactions.filter(|_| !self.products.is_empty()) {
+                Some(heredity) => features.with_products(&self.products, heredity),
+                None => Ok(features),
+            })
     }
 
     /// The products that models have become columns of the data.

@@ -11,6 +11,7 @@ mod null;
 mod parts;
 mod path;
 mod per_group;
+mod responses;
 mod sizes;
 mod trained;
 
@@ -30,6 +31,7 @@ use katoms::{Error, Objective, Outcome};
 pub use answers::{Estimate, FitOptions, PathModel, PathModels};
 pub use interactions::{Heredity, Interactions, Product, WithProducts};
 pub use nuisance::Nuisance;
+pub use responses::{EachResponse, ResponseSizes, SeparateModels, choice_of_each};
 pub use sizes::{Edge, sizes_between};
 pub use trained::Trained;
 

@@ -29,8 +29,8 @@ pub use completion::{
     RowPrior, Rule, Trial, complete, reserved,
 };
 pub use features::{
-    Edge, Estimate, Features, FitOptions, Heredity, Interactions, Nuisance, PathModel, PathModels, Product, Trained,
-    WithProducts, sizes_between,
+    EachResponse, Edge, Estimate, Features, FitOptions, Heredity, Interactions, Nuisance, PathModel, PathModels,
+    Product, ResponseSizes, SeparateModels, Trained, WithProducts, choice_of_each, sizes_between,
 };
 pub use measure::{accuracy, concordance, explained, log_probability, r_squared};
 pub use recovery::{Places, Recovered, Recovery, recover};

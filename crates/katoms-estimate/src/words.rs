@@ -4,8 +4,10 @@ use katoms::driver::{Quality, Start, Stop};
 use katoms::method::table;
 use katoms::{Status, driver::Attempt};
 
-use crate::features::Edge;
+use crate::features::{Edge, SeparateModels};
 
+/// Responses whose models are told of one by one.
+const RESPONSES: usize = 6;
 /// Near rivals that are told by name.
 const RIVALS: usize = 5;
 
@@ -105,6 +107,31 @@ pub fn quality(quality: &Quality, attempts: &[Attempt], name: impl Fn(usize) -> 
         let more = if ties.len() > RIVALS { format!(", and {} more", ties.len() - RIVALS) } else { String::new() };
         let pairs: Vec<String> = pairs.collect();
         told.push(format!("nearly as good with one exchange: {}{more}", pairs.join(", ")));
+    }
+    told
+}
+
+/// What is known about how good the models of several responses are that share no features. `atoms` are features or groups.
+pub fn each_response(
+    models: &SeparateModels,
+    (responses, atoms): (&[String], &str),
+    name: impl Fn(usize) -> String,
+) -> Vec<String> {
+    let mut told = Vec::new();
+    if let Some(total) = models.total {
+        told.push(format!(
+            "with the best models found of each response for 0 to {total} {atoms}, no other way to share {total} out \
+             among the responses has a lower objective"
+        ));
+    }
+    if models.parts.len() > RESPONSES {
+        let of_all = models.whole.outcome.quality.iter().flat_map(|found| quality(found, &[], &name));
+        told.extend(of_all.map(|sentence| format!("over all responses: {sentence}")));
+        return told;
+    }
+    for (response, part) in responses.iter().zip(&models.parts) {
+        let of_part = part.outcome.quality.iter().flat_map(|found| quality(found, &part.outcome.attempts, &name));
+        told.extend(of_part.map(|sentence| format!("{response}: {sentence}")));
     }
     told
 }

@@ -7,6 +7,7 @@
 //! | `command` | the command line that made it |
 //! | `loss` | `squares`, `logistic`, `huber`, `quantile`, `poisson`, `gamma`, `negative-binomial`, `multinomial`, `ordinal` or `cox` |
 //! | `k` | the atoms that were asked for |
+//! | `k_each` | where each of several responses has atoms of its own, the number of those of each, else absent; `k` is then their sum |
 //! | `target` | `name` (for `cox`: of the times); `responses`: the name of each of several responses, or absent; `classes`: the names of the classes, or null; `class_type`, where it is known what the names stand for: `text`, `integer`, `float` or `bool` |
 //! | `intercept` | the prediction where every feature is 0; of several outputs that of the first |
 //! | `intercepts` | of several outputs (a score for each of more than two classes, or several responses) that of each; else absent |
@@ -70,6 +71,9 @@ pub struct Model {
     pub loss: Loss,
     /// The atoms that were asked for.
     pub k: usize,
+    /// Where each of several responses has atoms of its own, the number of each one's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub k_each: Vec<usize>,
     /// What it predicts.
     pub target: ModelTarget,
     /// The prediction where every feature is 0; of several outputs that of the first.
@@ -248,6 +252,10 @@ impl Model {
         let responses = self.target.responses.len();
         if responses > 0 && (loss != Loss::Squares || responses != outputs) {
             return Err(format!("there are {responses} `responses` and {outputs} `intercepts`, and `loss` is {name}"));
+        }
+        let sizes = self.k_each.len();
+        if sizes > 0 && sizes != outputs {
+            return Err(format!("there are {sizes} sizes in `k_each` and {outputs} `intercepts`"));
         }
         if outputs > 1 && !matches!(loss, Loss::Multinomial | Loss::Squares) {
             return Err(format!("`loss` is {name}, and there are several `intercepts`"));

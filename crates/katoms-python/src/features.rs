@@ -1,12 +1,14 @@
 //! k features or groups that predict a target: a model, a path.
 
 use katoms::Error;
-use katoms::operator::FirstRead;
+use katoms::operator::{AnyDesign, FirstRead};
 use katoms::search::Effort;
 use katoms::select::{Bounds, Preparation};
 use katoms::set::{AnyAtoms, KSparse};
 use katoms::space::SparseVec;
-use katoms_estimate::{Edge, Features, FitOptions, Heredity, PathModels, Product, WithProducts, words};
+use katoms_estimate::{
+    Edge, Estimate, Features, FitOptions, Heredity, JobLoss, PathModels, Product, WithProducts, words,
+};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -48,7 +50,40 @@ pub struct Problem<'py> {
     fit_intercept: bool,
 }
 
+/// What makes a problem of a design and a loss.
+pub struct Maker {
+    atoms: AnyAtoms,
+    always: Vec<usize>,
+    pub preparation: Preparation,
+    bounds: Option<Bounds>,
+    inside: Option<usize>,
+}
+
+impl Maker {
+    pub fn features<'a>(&self, design: &'a AnyDesign<'a>, loss: JobLoss) -> Result<Features<'a>, Error> {
+        let (atoms, always) = (self.atoms.clone(), self.always.clone());
+        let mut features = Features::new(design, loss, atoms, always, self.preparation)?;
+        if let Some(bounds) = &self.bounds {
+            features = features.with_bounds(bounds.clone())?;
+        }
+        if let Some(most) = self.inside {
+            features = features.with_most_inside(most)?;
+        }
+        Ok(features)
+    }
+}
+
 impl Problem<'_> {
+    pub fn maker(&self, columns: usize) -> PyResult<Maker> {
+        Ok(Maker {
+            atoms: self.atoms(columns).map_err(raised)?,
+            always: self.always.clone(),
+            preparation: self.preparation(),
+            bounds: self.bounds()?,
+            inside: self.inside,
+        })
+    }
+
     fn atoms(&self, dim: usize) -> Result<AnyAtoms, Error> {
         match &self.groups {
             Some(members) => AnyAtoms::groups(1, dim, members.clone()),
@@ -67,9 +102,7 @@ impl Problem<'_> {
             None => Ok(None),
             Some("strong") => Ok(Some(Heredity::Strong)),
             Some("weak") => Ok(Some(Heredity::Weak)),
-            Some(other) => {
-                Err(invalid(format!("interactions is {other:?}; it must be 'strong', 'weak' or None")))
-            }
+            Some(other) => Err(invalid(format!("interactions is {other:?}; it must be 'strong', 'weak' or None"))),
         }
     }
 
@@ -104,19 +137,10 @@ pub fn worked<T: Send>(
 ) -> PyResult<(T, Ended)> {
     let ended = Ended::default();
     let view = design.view(&ended)?;
-    let (loss, atoms) = (problem.response.loss(&ended)?, problem.atoms(view.shape().1).map_err(raised)?);
-    let (always, preparation, bounds) = (problem.always.clone(), problem.preparation(), problem.bounds()?);
-    let inside = problem.inside;
+    let (loss, maker) = (problem.response.loss(&ended)?, problem.maker(view.shape().1)?);
     let (found, error) = job::worked(py, work, &ended, |listener| {
-        let design = view.design(Some(&FirstRead::of(loss.loss(), preparation.intercept)))?;
-        let mut features = Features::new(&design, loss, atoms, always, preparation)?;
-        if let Some(bounds) = bounds {
-            features = features.with_bounds(bounds)?;
-        }
-        if let Some(most) = inside {
-            features = features.with_most_inside(most)?;
-        }
-        job(&features, listener)
+        let design = view.design(Some(&FirstRead::of(loss.loss(), maker.preparation.intercept)))?;
+        job(&maker.features(&design, loss)?, listener)
     })?;
     error.into_iter().for_each(|error| ended.keep(error));
     Ok((found, ended))
@@ -158,13 +182,11 @@ fn fit<'py>(
     asked: Asked<'py>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (k, start) = (asked.support_size, asked.start()?);
-    let effort = Effort::named(&asked.effort).ok_or_else(|| {
-        let right = "it must be \"quick\", \"default\", \"thorough\", or a number above 0";
-        invalid(format!("effort is {}; {right}", asked.effort))
-    })?;
+    let effort = effort_of(&asked.effort)?;
     let how = FitOptions { method: asked.method, effort, start, stop: work.stop(), ..FitOptions::default() };
     let heredity = problem.heredity()?;
-    let given = asked.products.map(|products| products.into_iter().map(|factors| Product { factors }).collect::<Vec<_>>());
+    let given =
+        asked.products.map(|products| products.into_iter().map(|factors| Product { factors }).collect::<Vec<_>>());
     let (found, ended) = worked(py, (&design, &problem, &work), |features, listener| match (heredity, given) {
         (None, _) => features.fit(k, &how, listener).map(|found| WithProducts { found, products: Vec::new() }),
         (Some(heredity), None) => features.with_interactions(heredity)?.fit(k, &how, listener),
@@ -175,9 +197,31 @@ fn fit<'py>(
     })?;
     let WithProducts { found, products } = found;
     let names = problem.names_with(&work.names, design.view(&ended)?.shape().1, &products);
-    let told = PyDict::new(py);
+    let told = estimate_told(py, &found, &ended)?;
     told.set_item("products", pairs(&products))?;
     told.set_item("names", &names)?;
+    let quality = found
+        .outcome
+        .quality
+        .as_ref()
+        .map(|q| answer::quality(py, q, &found.outcome.attempts, &names, "x"))
+        .transpose()?;
+    told.set_item("quality", quality)?;
+    tell_end(&told, &ended)?;
+    Ok(told)
+}
+
+/// How hard a search tries.
+pub fn effort_of(name: &str) -> PyResult<Effort> {
+    Effort::named(name).ok_or_else(|| {
+        let right = "it must be \"quick\", \"default\", \"thorough\", or a number above 0";
+        invalid(format!("effort is {name}; {right}"))
+    })
+}
+
+/// A model, and how it was found.
+pub fn estimate_told<'py>(py: Python<'py>, found: &Estimate, ended: &Ended) -> PyResult<Bound<'py, PyDict>> {
+    let told = PyDict::new(py);
     told.set_item("coef", answer::dense(py, found.coefficients()))?;
     told.set_item("intercepts", PyArray1::from_slice(py, &found.intercepts))?;
     told.set_item("standardized", answer::dense(py, &found.standardized))?;
@@ -192,15 +236,7 @@ fn fit<'py>(
     told.set_item("loss", found.loss)?;
     told.set_item("null_loss", found.null_loss)?;
     told.set_item("nuisance", answer::nuisance(py, &found.nuisance)?)?;
-    let quality = found
-        .outcome
-        .quality
-        .as_ref()
-        .map(|q| answer::quality(py, q, &found.outcome.attempts, &names, "x"))
-        .transpose()?;
-    told.set_item("quality", quality)?;
     told.set_item("trace", answer::trace(py, &found.outcome.trace)?)?;
-    tell_end(&told, &ended)?;
     Ok(told)
 }
 

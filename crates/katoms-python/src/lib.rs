@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `design` | arrays, sparse matrices and operators become designs, without a copy |
 //! | `features`, `validation`, `prediction` | a model, a path; sizes on rows held out; predictions |
+//! | `separate` | several responses that share no features |
 //! | `completion`, `recovery` | the other two jobs |
 //! | `seen`, `completed_matrix` | entries of a matrix in, predictions out |
 //! | `model_file` | model files, the program's own |
@@ -30,6 +31,7 @@ mod prediction;
 mod recovery;
 mod response;
 mod seen;
+mod separate;
 mod theory;
 mod validation;
 
@@ -42,6 +44,7 @@ use pyo3::prelude::*;
 fn _katoms(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     features::register(module)?;
+    separate::register(module)?;
     validation::register(module)?;
     prediction::register(module)?;
     completion::register(module)?;

@@ -11,6 +11,7 @@ use katoms_estimate::{Features, Heredity, Measure, Rule, WithProducts, drawn_fol
 use katoms_io::{Loss, Target};
 use serde_json::json;
 
+use super::separate;
 use crate::Ended;
 use crate::data::Loaded;
 use crate::finish::{Choosing, Finished, ModelCommand, fit_chosen};
@@ -34,26 +35,28 @@ k = 0 is the model without features. Without -k, sizes are tried on a geometric 
 held-out loss falls, and then between the best one and its neighbours. Without --ridge, ridges are tried that fit the scale
 of the data: 0, 0.01, 0.1 and 1 times the number of rows (for classes 0.001 in place of 0), for columns of variance 1.
 
+With --separate-features each of several targets has its own k, chosen on the same folds, under one ridge for all.
+
 All folds and sizes share their passes over the data. The models of the folds come from a faster search than the final
 fit's: a fit of the same rows may find a better one.")]
 pub struct CvArgs {
     #[command(flatten)]
-    common: ModelCommand,
+    pub(super) common: ModelCommand,
     /// The sizes, such as 0..30, 0:30, 2..40:2 or 1,5,10 [default: 0 on, further while the held-out loss falls]
     #[arg(short, value_name = "SIZES")]
-    k: Option<Sizes>,
+    pub(super) k: Option<Sizes>,
     /// The parts of which each is held out once
     #[arg(long, default_value_t = 5, help_heading = "Model")]
     folds: usize,
     /// Values of λ of ½λ‖x‖², of which one is chosen with k; 0 for none [default: four that fit the data]
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_negative_numbers = true, help_heading = "Model")]
-    ridge: Option<Vec<f64>>,
+    pub(super) ridge: Option<Vec<f64>>,
     /// Which size is fitted in the end
     #[arg(long, default_value = "min", value_parser = rules(), help_heading = "Model")]
-    choose: Rule,
+    pub(super) choose: Rule,
     /// What folds are drawn with
     #[arg(long, default_value_t = 0, help_heading = "Model")]
-    seed: u64,
+    pub(super) seed: u64,
     /// What models are judged by on rows held out; deviance is what a fit minimises
     #[arg(long, default_value = "deviance", value_parser = measures(), help_heading = "Model")]
     score: Measure,
@@ -87,6 +90,10 @@ impl CvArgs {
         let mut loaded = common.load(self.fold_column.as_deref(), terminal)?;
         let measure = loaded.measure()?;
         self.score.check(measure.loss()).map_err(|error| anyhow!("--score {}: {error}", self.score.name()))?;
+        if common.model.separate_features {
+            separate::check_several(&loaded, "--separate-features")?;
+            return self.run_separate(&loaded, Told::new(loaded.loss, self.score, 1), terminal);
+        }
         let told = Told::new(loaded.loss, self.score, measure.loss().outputs_per_row());
         let draws = self.drawn_folds(&loaded, measure.loss())?;
         let mut monitor = common.monitor(terminal, "cross-validating", Some(0));
@@ -95,7 +102,8 @@ impl CvArgs {
             let design = loaded.design(preparation)?;
             let features = loaded.features(&design, preparation)?;
             let sizes = loaded.sizes(self.k.as_ref(), &features, terminal)?;
-            let found = self.validated(&features, loaded.interactions, sizes, &draws, &mut monitor);
+            let asked = (sizes, self.ridge.clone());
+            let found = self.validated(&features, loaded.interactions, asked, &draws, &mut monitor);
             WithProducts::aligned(found.map_err(|error| loaded.error(error))?, loaded.dataset.features.len())
         };
         loaded.add_products(products);
@@ -142,15 +150,14 @@ impl CvArgs {
     }
 
     /// Every size and ridge on the rows that each draw holds out; sizes and ridges are those of the first.
-    fn validated(
+    pub(super) fn validated(
         &self,
         features: &Features<'_>,
         heredity: Option<Heredity>,
-        sizes: Option<Vec<usize>>,
+        (mut sizes, mut ridges): (Option<Vec<usize>>, Option<Vec<f64>>),
         draws: &[Folds],
         monitor: &mut Monitor,
     ) -> Result<Vec<WithProducts<Validated>>, Error> {
-        let (mut sizes, mut ridges) = (sizes, self.ridge.clone());
         let mut found: Vec<WithProducts<Validated>> = Vec::new();
         for folds in draws {
             let (tried, ridge) = (sizes.as_deref(), ridges.as_deref());
@@ -172,7 +179,7 @@ impl CvArgs {
         Ok(found)
     }
 
-    fn drawn_folds(&self, loaded: &Loaded, loss: &AnyLoss) -> Result<Vec<Folds>> {
+    pub(super) fn drawn_folds(&self, loaded: &Loaded, loss: &AnyLoss) -> Result<Vec<Folds>> {
         if let Some(labels) = &loaded.dataset.known.folds {
             let column = self.fold_column.as_deref().unwrap_or_default();
             return Ok(vec![Folds::given(labels.clone()).map_err(|error| anyhow!("--fold-column {column}: {error}"))?]);
@@ -201,7 +208,7 @@ impl CvArgs {
     }
 }
 
-fn say_scores(validated: &Validated, told: Told, terminal: &Terminal) {
+pub(super) fn say_scores(validated: &Validated, told: Told, terminal: &Terminal) {
     let (min, one_se) = (validated.min(), validated.one_se());
     terminal.say(table(validated, told));
     let best = validated.best_of_ridges();
@@ -267,7 +274,7 @@ fn judged(score: &Score, told: Told) -> Vec<String> {
     [told.mean(score.mean), told.error(score.error)].into_iter().chain(root).map(number).collect()
 }
 
-fn json(loaded: &Loaded, validated: &Validated, told: Told) -> serde_json::Value {
+pub(super) fn json(loaded: &Loaded, validated: &Validated, told: Told) -> serde_json::Value {
     let measure = match (told.measure, loaded.loss) {
         (Measure::Deviance, Loss::Squares) if told.unit < 2.0 => "half the mean squared error, summed over the targets",
         (Measure::Deviance, Loss::Squares) => "half the mean squared error",

@@ -5,9 +5,10 @@ use clap::Args;
 use katoms::Stop;
 use katoms::search::Effort;
 use katoms::select::Preparation;
-use katoms_estimate::{FitOptions, Heredity};
+use katoms_estimate::{FitOptions, Heredity, ResponseSizes};
 use katoms_io::Fingerprint;
 
+use super::separate;
 use crate::Ended;
 use crate::checkpoint::{self, Job};
 use crate::data::Loaded;
@@ -24,6 +25,8 @@ use crate::work::CheckpointArgs;
   katoms fit patients.csv --target died --loss logistic -k 8 --out model.json --report report.html
   katoms fit claims.csv --target claims --loss poisson --exposure years -k 6
   katoms fit trial.csv --time days --event died --strata site -k 5 --out model.json
+  katoms fit plants.csv --target height,weight,yield -k 6
+  katoms fit plants.csv --target height,weight,yield -k 12 --separate-features
   katoms fit genes.npz --target y -k 10 --groups pathways.gmt --unknown-members skip
   katoms fit houses.csv --target price -k 6 --interactions strong
   katoms fit X.npy --target y.npy -k 50 --no-intercept --time-limit 60 --checkpoint state.katoms
@@ -33,41 +36,47 @@ Without --method, accelerated IHT is followed by a search for better features, a
 an l1 penalty or ball know no K: their penalty is chosen so that at most K features are in, unless --lambda or --radius is
 given, and their coefficients are told as they are, brought towards zero.
 
+Several targets are fitted by least squares and share their K features. With --separate-features each has its own, and K is
+the number of them over all targets; --k-each gives a number for each target.
+
 Ctrl-C ends with the best model so far. With --checkpoint, the same command goes on where it was.")]
 pub struct FitArgs {
     #[command(flatten)]
-    common: ModelCommand,
+    pub(super) common: ModelCommand,
     /// The number of features, or of groups where there are groups; 0 is the model without any
-    #[arg(short, value_name = "K")]
-    k: Sizes,
+    #[arg(short, value_name = "K", required_unless_present = "k_each")]
+    k: Option<Sizes>,
+    /// In place of -k, a number for each of several targets, which then have features of their own: 3,5,2
+    #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with = "k", help_heading = "Model")]
+    k_each: Option<Vec<usize>>,
     /// λ of ½λ‖x‖², on the standardised scale: pulls coefficients towards zero
     #[arg(long, value_name = "LAMBDA", default_value_t = 0.0, allow_negative_numbers = true, help_heading = "Model")]
-    ridge: f64,
+    pub(super) ridge: f64,
     /// A single run of this method: one for k features, or one with a penalty or a ball (katoms methods)
     #[arg(long, value_name = "NAME", help_heading = "Model")]
-    method: Option<String>,
+    pub(super) method: Option<String>,
     /// λ of λ·Σ|x|, on the standardised scale, for lasso, fista and twist; unless given, the least at which at most K features are in
     #[arg(long, value_name = "LAMBDA", requires = "method", help_heading = "Model")]
-    lambda: Option<f64>,
+    pub(super) lambda: Option<f64>,
     /// The bound on Σ|x| for frank-wolfe and its kin; unless given, that of the Lasso with at most K features
     #[arg(long, value_name = "RADIUS", requires = "method", conflicts_with = "lambda", help_heading = "Model")]
-    radius: Option<f64>,
+    pub(super) radius: Option<f64>,
     /// How hard to search: quick (no search after accelerated IHT), default, thorough, or how many times the default's work
     #[arg(long, value_name = "EFFORT", default_value = "default", value_parser = effort, help_heading = "Model")]
-    effort: Effort,
+    pub(super) effort: Effort,
     /// The selection frequency of each feature: how often half-samples choose it, drawn in so many pairs, 25 unless given
     #[arg(long, value_name = "PAIRS", num_args = 0..=1, default_missing_value = "25", value_parser = pairs, help_heading = "Model")]
-    stability: Option<usize>,
+    pub(super) stability: Option<usize>,
     /// What half-samples are drawn with
     #[arg(long, default_value_t = 0, help_heading = "Model")]
-    seed: u64,
+    pub(super) seed: u64,
     #[command(flatten)]
-    checkpoint: CheckpointArgs,
+    pub(super) checkpoint: CheckpointArgs,
 }
 
 impl FitArgs {
     fn size(&self, terminal: &Terminal) -> Result<usize> {
-        let Sizes(sizes) = &self.k;
+        let sizes = self.k.as_ref().map_or(&[][..], |Sizes(sizes)| sizes);
         if let [k] = sizes[..] {
             return Ok(k);
         }
@@ -81,8 +90,14 @@ impl FitArgs {
     }
 
     pub(super) fn run(&self, terminal: &Terminal) -> Result<Ended> {
-        let (k, common) = (self.size(terminal)?, &self.common);
+        let common = &self.common;
+        let k = if self.k_each.is_some() { 0 } else { self.size(terminal)? };
         common.begin(self.checkpoint.path())?;
+        if let Some((option, sizes)) = self.separate_sizes(k) {
+            let loaded = common.load(None, terminal)?;
+            separate::check_several(&loaded, option)?;
+            return self.run_separate(&loaded, &sizes, terminal);
+        }
         let mut checkpoint = self.checkpoint.open()?;
         let mut loaded = common.load(None, terminal)?;
         let preparation = loaded.preparation(&common.model, self.ridge);
@@ -145,6 +160,15 @@ impl FitArgs {
         let design = loaded.design(preparation)?;
         let features = loaded.features(&design, preparation)?;
         Finished::new(loaded, &features, estimate, (k, preparation)).deliver(&common.output, terminal)
+    }
+
+    /// So many features over all targets or for each, where each has its own; with the option that says so.
+    fn separate_sizes(&self, k: usize) -> Option<(&'static str, ResponseSizes)> {
+        match (&self.k_each, self.common.model.separate_features) {
+            (Some(sizes), _) => Some(("--k-each", ResponseSizes::Each(sizes.clone()))),
+            (None, true) => Some(("--separate-features", ResponseSizes::Total(k))),
+            (None, false) => None,
+        }
     }
 
     fn job(&self, k: usize, loaded: &Loaded) -> Job {

@@ -9,6 +9,7 @@ mod methods;
 mod path;
 mod predict;
 mod recover;
+pub mod separate;
 mod shell;
 mod theory;
 

@@ -7,6 +7,7 @@ use katoms::Status;
 use katoms_estimate::{PathModel, PathModels, WithProducts};
 use serde_json::json;
 
+use super::separate;
 use crate::Ended;
 use crate::data::Loaded;
 use crate::finish::{Finished, ModelCommand, fit_chosen};
@@ -21,20 +22,21 @@ use crate::words;
   katoms path genes.npz --target y -k 0..50 --criterion ebic --out model.json --report path.html
 
 k = 0 is the model without features. AIC and BIC suit few candidates; EBIC and GIC charge for the search among many.
+With --separate-features each of several targets has a path of its own, and its own size by the criterion.
 Ctrl-C ends with the sizes so far.")]
 pub struct PathArgs {
     #[command(flatten)]
-    common: ModelCommand,
+    pub(super) common: ModelCommand,
     /// The sizes, such as 0..30, 0:30, 2..40:2 or 1,5,10 [default: 0 on, while the criterion prefers larger ones and can
     /// be trusted]
     #[arg(short, value_name = "SIZES")]
-    k: Option<Sizes>,
+    pub(super) k: Option<Sizes>,
     /// λ of ½λ‖x‖², on the standardised scale
     #[arg(long, value_name = "LAMBDA", default_value_t = 0.0, allow_negative_numbers = true, help_heading = "Model")]
-    ridge: f64,
+    pub(super) ridge: f64,
     /// Which size --out, --report and --json take for the model
     #[arg(long, default_value = "ebic", value_parser = criteria(), help_heading = "Model")]
-    criterion: usize,
+    pub(super) criterion: usize,
 }
 
 /// The criteria by name, as places in [`PathModels::CRITERIA`].
@@ -48,6 +50,10 @@ impl PathArgs {
         let common = &self.common;
         common.begin(None)?;
         let mut loaded = common.load(None, terminal)?;
+        if common.model.separate_features {
+            separate::check_several(&loaded, "--separate-features")?;
+            return self.run_separate(&loaded, terminal);
+        }
         let preparation = loaded.preparation(&common.model, self.ridge);
         let (name, criterion) = PathModels::CRITERIA[self.criterion];
         let mut monitor = common.monitor(terminal, "path", Some(0));
@@ -80,8 +86,6 @@ impl PathArgs {
             let of = sizes.map(|sizes| format!(" of {}", sizes.len())).unwrap_or_default();
             terminal.warn(format!("ended early: {}{of} sizes are there", path.models.len()));
         }
-        // A size that was not chosen may separate the classes.
-        let is_settled = |model: &PathModel| matches!(model.status, Status::Converged | Status::Separated);
         let is_sure = path.complete && path.models.iter().all(is_settled);
         let (estimate, cut) = fit_chosen((&loaded, &features), (k, path.model(k)), monitor, terminal)?;
         let mut finished = Finished::new(&loaded, &features, estimate, (k, preparation));
@@ -99,7 +103,7 @@ impl PathArgs {
         Ok(common.ended(finished.deliver(&common.output, terminal)?, is_sure))
     }
 
-    fn json(&self, loaded: &Loaded, path: &PathModels) -> serde_json::Value {
+    pub(super) fn json(&self, loaded: &Loaded, path: &PathModels) -> serde_json::Value {
         let one = |model: &PathModel| {
             let criteria: serde_json::Map<String, serde_json::Value> = PathModels::CRITERIA
                 .iter()
@@ -135,7 +139,12 @@ impl PathArgs {
     }
 }
 
-fn table(loaded: &Loaded, path: &PathModels) -> String {
+/// Whether the work on a size came to its end: one that was not chosen may separate the classes.
+pub(super) fn is_settled(model: &PathModel) -> bool {
+    matches!(model.status, Status::Converged | Status::Separated)
+}
+
+pub(super) fn table(loaded: &Loaded, path: &PathModels) -> String {
     let mut before: Vec<usize> = Vec::new();
     let mut rows = Vec::new();
     let has_null = path.models.iter().any(|model| model.atoms == 0);

@@ -4,6 +4,7 @@ use katoms_estimate::Nuisance;
 use katoms_io::Loss;
 
 use super::Finished;
+use crate::command::separate::sizes_in_words;
 use crate::report::Scale;
 use crate::terminal::number;
 
@@ -42,6 +43,11 @@ impl Finished<'_> {
     /// The names of several responses; nothing where there is one.
     pub(super) fn responses(&self) -> &[String] {
         self.loaded.dataset.target.as_ref().map_or(&[], |target| &target.responses)
+    }
+
+    /// The size of each target, where they have features of their own.
+    pub(super) fn sizes_of_targets(&self) -> Option<String> {
+        self.separate.as_ref().map(|separate| sizes_in_words(self.responses(), &separate.sizes))
     }
 
     /// The names of several outputs; nothing where there is one.

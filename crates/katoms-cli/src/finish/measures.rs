@@ -22,7 +22,7 @@ impl Finished<'_> {
 
     /// Rows held out, predicted by models that have not seen them.
     pub(super) fn held_out_rows(&self) -> Option<&Judged> {
-        self.validated.as_ref().map(|choosing| &choosing.held_out)
+        self.validated.as_ref().map(|choosing| &choosing.held_out).or(self.held_out.as_ref())
     }
 
     /// Scores on rows held out, and on the rows of the fit.

@@ -113,6 +113,15 @@ pub struct Choosing<'a> {
     pub repeats: usize,
 }
 
+/// What is known of targets that have features of their own.
+#[derive(Debug)]
+pub struct Separate {
+    /// The size of each.
+    pub sizes: Vec<usize>,
+    /// How good their models are, in sentences.
+    pub quality: Vec<String>,
+}
+
 pub struct Finished<'a> {
     pub loaded: &'a Loaded,
     pub features: &'a Features<'a>,
@@ -125,6 +134,10 @@ pub struct Finished<'a> {
     pub stability: Option<Selected>,
     pub path: Option<(&'a PathModels, &'static str)>,
     pub validated: Option<Choosing<'a>>,
+    /// Where targets have features of their own.
+    pub separate: Option<Separate>,
+    /// Rows with the predictions of models that have not seen them, where these are of several choices.
+    pub held_out: Option<Judged>,
     pub edge: Option<String>,
     pub extra: Option<(&'static str, Value)>,
 }
@@ -147,6 +160,8 @@ impl<'a> Finished<'a> {
             stability: None,
             path: None,
             validated: None,
+            separate: None,
+            held_out: None,
             edge: None,
             extra: None,
         }
@@ -169,6 +184,12 @@ impl<'a> Finished<'a> {
         output: &OutputArgs,
         terminal: &Terminal,
     ) {
+        if self.separate.is_some() {
+            if pairs.is_some() {
+                terminal.warn("no selection frequencies: they are of features that the targets share");
+            }
+            return;
+        }
         let entries = self.loaded.dataset.rows.len() * self.loaded.dataset.features.len();
         let unasked = output.report.is_some() && self.is_finished() && self.k > 0 && self.loaded.interactions.is_none();
         let pairs = match pairs {
@@ -194,6 +215,9 @@ impl<'a> Finished<'a> {
     }
 
     pub fn quality_in_words(&self) -> Vec<String> {
+        if let Some(separate) = &self.separate {
+            return separate.quality.clone();
+        }
         let name = |atom: usize| self.loaded.atom(atom).to_owned();
         let quality = self.estimate.outcome.quality.as_ref();
         quality.map_or_else(Vec::new, |quality| words::quality(quality, &self.estimate.outcome.attempts, name))
@@ -323,6 +347,7 @@ impl<'a> Finished<'a> {
             text += &format!("  … and {} more\n", order.len() - LISTED);
         }
         text += &self.constants();
+        text += &self.sizes_of_targets().map(|sizes| format!("  (k)  {sizes}\n")).unwrap_or_default();
         let Outcome { passes, reads, seconds, status, .. } = &self.estimate.outcome;
         text += &self.coefficients_are().map(|line| format!("\n{line}\n")).unwrap_or_default();
         text += &format!("\n{}\n", self.fit_in_words());

@@ -45,6 +45,7 @@ impl Finished<'_> {
             command: terminal.command.clone(),
             loss: self.loaded.loss,
             k: self.k,
+            k_each: self.separate.as_ref().map_or_else(Vec::new, |separate| separate.sizes.clone()),
             target: ModelTarget {
                 name: target.name.clone(),
                 classes: target.classes.clone(),

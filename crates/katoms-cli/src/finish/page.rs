@@ -65,6 +65,7 @@ impl Finished<'_> {
             Fact::new("Loss", family::in_words(self.loaded.loss)),
             Fact::new("k", self.k.to_string()),
         ];
+        facts.extend(self.sizes_of_targets().map(|sizes| Fact::new("k of each target", sizes)));
         facts.extend(self.chosen_by.iter().map(|rule| Fact::new("Chosen by", rule.clone())));
         match (self.loaded.loss, self.classes()) {
             (Loss::Logistic, [zero, one]) => {
@@ -267,7 +268,8 @@ impl Finished<'_> {
         let of = |all: &Option<Vec<Predictions>>, output: usize| all.as_ref().map(|all| all[output].clone());
         let one = |(output, name): (usize, &String)| {
             let intercept = self.preparation.intercept.then(|| self.estimate.intercepts[output]);
-            Response::new(name.clone(), intercept, [of(&held_out, output), of(&fitted, output)])
+            let k = self.separate.as_ref().map(|separate| separate.sizes[output]);
+            Response { k, ..Response::new(name.clone(), intercept, [of(&held_out, output), of(&fitted, output)]) }
         };
         Responses::new(self.responses().iter().enumerate().map(one).collect())
     }

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use crate::desk::Desk;
 
 const ROWS: usize = 150;
+const SEED: u64 = 5;
 const COLUMNS: usize = 8;
 
 /// The coefficients of each target: they share x1 and x4.
@@ -25,7 +26,7 @@ impl Draw {
 
 /// A table of three targets a, b and c, a weight w, and x0 … x7.
 fn table(planted: [&[(usize, f64)]; 3], noise: f64) -> String {
-    let mut draw = Draw(3);
+    let mut draw = Draw(SEED);
     let names: Vec<String> = (0..COLUMNS).map(|j| format!("x{j}")).collect();
     let mut text = format!("a,b,c,w,{}\n", names.join(","));
     for i in 0..ROWS {
@@ -187,4 +188,101 @@ fn what_does_not_go_with_several_targets_is_named() {
         .collect();
     desk.write("scales.csv", thousand);
     desk.succeeds("fit scales.csv --target a,b -k 1").tells(&["count by their variance", "deviation of a"]);
+}
+
+/// Features of its own for each target: three, one and two.
+const OWN: [&[(usize, f64)]; 3] = [&[(0, 1.0), (2, 0.9), (5, -0.8)], &[(3, 1.0)], &[(2, -0.8), (7, 0.9)]];
+
+fn separate() -> Desk {
+    let desk = Desk::new();
+    desk.write("d.csv", table(OWN, 0.2));
+    desk
+}
+
+/// The features of each target.
+fn own_features(model: &serde_json::Value) -> Vec<Vec<&str>> {
+    let of = |target: usize| {
+        let all = model["coefficients"].as_array().unwrap().iter();
+        all.filter(|c| c["values"][target] != 0.0).map(|c| c["name"].as_str().unwrap()).collect()
+    };
+    (0..3).map(of).collect()
+}
+
+const PLANTED: [&[&str]; 3] = [&["x0", "x2", "x5"], &["x3"], &["x2", "x7"]];
+
+#[test]
+fn a_total_is_shared_out_among_the_targets() {
+    let desk = separate();
+    let asked = "--target a,b,c --drop w";
+    let said =
+        desk.succeeds(&format!("fit d.csv {asked} -k 6 --separate-features --out m.json --report r.html --json"));
+    let (all, model) = (said.json(), desk.json("m.json"));
+    assert_eq!(own_features(&model), PLANTED);
+    assert_eq!((&model["k"], &model["k_each"]), (&6.into(), &serde_json::json!([3, 1, 2])));
+    said.tells(&[
+        "(k)  a 3, b 1, c 2",
+        "to share 6 out among the responses",
+        "b: no exchange",
+        "5 of 8 features predict",
+    ]);
+    let page = desk.read("r.html");
+    for part in ["k of each target", "a 3, b 1, c 2", "x7 → c", "Predictions of 3 targets"] {
+        assert!(page.contains(part), "{part}");
+    }
+    // the same sizes for each, and each target alone
+    let each = desk.succeeds(&format!("fit d.csv {asked} --k-each 3,1,2 --json")).json();
+    assert_eq!(each["model"]["coefficients"], model["coefficients"]);
+    let mut loss = 0.0;
+    for (target, k, others) in [("a", 3, "b,c,w"), ("b", 1, "a,c,w"), ("c", 2, "a,b,w")] {
+        let one = desk.succeeds(&format!("fit d.csv --target {target} --drop {others} -k {k} --json")).json();
+        loss += one["run"]["loss"].as_f64().unwrap();
+    }
+    let found = all["run"]["loss"].as_f64().unwrap();
+    assert!((loss / found - 1.0).abs() < 1e-9, "{loss} {found}");
+    let predicted = desk.succeeds("predict m.json d.csv");
+    predicted.tells(&["a, b, c is known in 150 rows: R² 0.9"]);
+    assert_eq!(predicted.out.lines().next(), Some("prediction_a,prediction_b,prediction_c"));
+}
+
+#[test]
+fn each_target_has_its_own_size_by_a_criterion_and_by_held_out_rows() {
+    let desk = separate();
+    let asked = "--target a,b,c --drop w --separate-features --report r.html --json";
+    let said = desk.succeeds(&format!("path d.csv {asked} -k 0..5"));
+    let found = said.json();
+    assert_eq!(own_features(&found["model"]), PLANTED);
+    assert_eq!(found["paths"][1]["target"], "b");
+    assert_eq!(found["paths"][1]["path"]["best"]["ebic"], 1);
+    said.tells(&["EBIC prefers k = 3 for a", "EBIC prefers k = 1 for b"]);
+    let said = desk.succeeds(&format!("cv d.csv {asked} -k 0..5 --choose 1se --repeats 2"));
+    let found = said.json();
+    assert_eq!(own_features(&found["model"]), PLANTED, "{}", said.err);
+    said.tells(&["under one ridge for all targets", "k is a 3, b 1, c 2", "on rows held out"]);
+    assert!(found["run"]["on_rows_held_out"]["r_squared"].as_f64().unwrap() > 0.9);
+    let own = &found["cross_validations"][2];
+    assert_eq!((&own["target"], &own["cross_validation"]["k_1se"]), (&"c".into(), &2.into()));
+    assert!(desk.read("r.html").contains("R², rows held out"));
+    // of a single target alone the same folds are drawn, and its scores are the same
+    let alone = desk.succeeds("cv d.csv --target c --drop a,b,w -k 0..5 --repeats 2 --json").json();
+    assert_eq!(own["cross_validation"]["scores"], alone["cross_validation"]["scores"]);
+}
+
+#[test]
+fn what_does_not_go_with_features_of_its_own_is_named() {
+    let desk = separate();
+    for (words, expected) in [
+        ("fit d.csv --target a -k 2 --separate-features", &["--separate-features goes with several targets"][..]),
+        ("fit d.csv --target a --k-each 2", &["--k-each goes with several targets", "-k"]),
+        ("fit d.csv --target a,b,c --k-each 2,1", &["2 sizes", "3 targets (a, b, c)", "one size for each"]),
+        ("fit d.csv --target a,b,c --k-each 2,1,99", &["--k-each is 99 for c", "between 0 and 9"]),
+        ("fit d.csv --target a,b,c -k 99 --separate-features", &["-k is 99", "each of 3 targets", "between 0 and 27"]),
+        ("fit d.csv --target a,b -k 2 --separate-features --method omp", &["leave the method out"]),
+        ("fit d.csv --target a,b -k 2 --separate-features --checkpoint s", &["--checkpoint", "leave it out"]),
+        ("fit d.csv --target a,b", &["-k"]),
+        ("fit d.csv --target a,b -k 2 --k-each 1,1", &["--k-each", "cannot be used with"]),
+    ] {
+        desk.refuses_with(words, expected);
+    }
+    let said = desk.succeeds("fit d.csv --target a,b --k-each 2,1 --method omp --stability 5");
+    said.tells(&["no selection frequencies", "(k)  a 2, b 1", "a single run of omp"]);
 }

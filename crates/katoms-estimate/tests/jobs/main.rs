@@ -9,6 +9,7 @@ mod new_rows;
 mod per_group;
 mod range;
 mod recovery;
+mod responses;
 
 use katoms_estimate::{Answer, Progress, Watch};
 

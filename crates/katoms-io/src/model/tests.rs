@@ -18,6 +18,7 @@ fn model() -> Model {
         command: "katoms fit d.csv --target y -k 2".into(),
         loss: Loss::Squares,
         k: 2,
+        k_each: Vec::new(),
         target: ModelTarget { name: "y".into(), classes: None, class_type: None, responses: Vec::new() },
         intercept: 1.0 / 3.0,
         intercepts: Vec::new(),
