@@ -68,7 +68,7 @@ class ByCriterion(LinearModel):
             place = path.place(size)
             start = Linear(path.coefs[place], np.atleast_1d(path.intercepts[place]))
             if result["ended_by"] is not None:
-                self.path_ = path
+                self.path_: Any = path
             self._raise_if_ended_early(result, design, lambda: (size, start, pairs))
         self._finish(design, problem, size, start, chosen, products)
         vars(self).pop("path_", None)

@@ -177,7 +177,7 @@ class Validated(LinearModel):
         losses = [[trial.losses for trial in one.trials] for one in tried]
         mean, error, least, near = _katoms.compare_each(choices, losses)
         trials = [trial for one in tried for trial in one.trials]
-        self.cv_results_ = {
+        self.cv_results_: dict[str, Any] = {
             "response": np.repeat(np.arange(len(tried)), [len(one.trials) for one in tried]),
             "support_size": np.array([trial.size for trial in trials]),
             "l2": np.array([trial.ridge for trial in trials]),
@@ -196,8 +196,8 @@ class Validated(LinearModel):
                 "score_standard_error": np.concatenate(error),
                 "fold_scores": np.concatenate(known),
             }
-        self.k_min_ = np.array([one.trials[at].size for one, at in zip(tried, least)])
-        self.k_1se_ = np.array([one.trials[at].size for one, at in zip(tried, near)])
+        self.k_min_: Any = np.array([one.trials[at].size for one, at in zip(tried, least)])
+        self.k_1se_: Any = np.array([one.trials[at].size for one, at in zip(tried, near)])
         self.fold_of_row_ = tried[0].result["fold_of_row"]
         return least if self.rule == "min" else near
 
@@ -329,7 +329,7 @@ class Validated(LinearModel):
         """Keep what was found, and give the size, the ridge and the model that are chosen."""
         trials = tried.trials
         mean, error, least, near = tried.compared()
-        self.cv_results_: dict[str, Any] = {
+        self.cv_results_ = {
             "support_size": np.array([trial.size for trial in trials]),
             "l2": np.array([trial.ridge for trial in trials]),
             "mean_loss": mean,

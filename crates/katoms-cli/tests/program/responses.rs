@@ -95,7 +95,7 @@ fn predictions_have_a_column_for_each_target() {
     let model = desk.json("m.json");
     let said = desk.succeeds("predict m.json d.csv");
     assert_eq!(said.out.lines().next(), Some("prediction_a,prediction_b,prediction_c"));
-    said.tells(&["a, b, c is known in 150 rows: R² 0.9", "(a 0.9", ", b 0.9"]);
+    said.tells(&["a, b, c are known in 150 rows: R² 0.9", "(a 0.9", ", b 0.9"]);
     desk.write("new.csv", "x4,x1,b\n2,1,0\n0,0,\n");
     let found = desk.succeeds("predict m.json new.csv --json").json();
     for (target, name) in ["a", "b", "c"].iter().enumerate() {
@@ -240,7 +240,7 @@ fn a_total_is_shared_out_among_the_targets() {
     let found = all["run"]["loss"].as_f64().unwrap();
     assert!((loss / found - 1.0).abs() < 1e-9, "{loss} {found}");
     let predicted = desk.succeeds("predict m.json d.csv");
-    predicted.tells(&["a, b, c is known in 150 rows: R² 0.9"]);
+    predicted.tells(&["a, b, c are known in 150 rows: R² 0.9"]);
     assert_eq!(predicted.out.lines().next(), Some("prediction_a,prediction_b,prediction_c"));
 }
 

@@ -85,7 +85,7 @@ fn a_round_trip_keeps_every_bit() {
 fn the_file_reads_as_documented() {
     let text = model().to_json().unwrap();
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
-    let also = ["intercepts", "parameters", "thresholds", "baseline", "stratum_type", "row_columns"];
+    let also = ["k_each", "intercepts", "parameters", "thresholds", "baseline", "stratum_type", "row_columns"];
     let fields: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).chain(also).collect();
     let page = include_str!("../model.rs");
     for field in &fields {
@@ -170,6 +170,14 @@ fn many() -> Model {
     model.with_schema()
 }
 
+/// Three responses, each with features of its own.
+fn responses() -> Model {
+    let mut model = Model { loss: Loss::Squares, k_each: vec![1, 0, 1], ..many() };
+    model.target.classes = None;
+    model.target.responses = ["a", "b", "c"].map(str::to_owned).to_vec();
+    model.with_schema()
+}
+
 #[test]
 fn files_of_every_loss_are_read_back_and_say_what_reads_them() {
     assert_eq!((model().with_schema().schema, full().schema, many().schema), (1, 3, 3));
@@ -179,7 +187,7 @@ fn files_of_every_loss_are_read_back_and_say_what_reads_them() {
     quantile.parameters = Parameters { quantile: Some(0.9), smoothing: Some(0.1), ..Parameters::default() };
     let mut counts = Model { loss: Loss::NegativeBinomial, ..model() };
     counts.parameters.dispersion = Some(0.7);
-    for model in [full(), many(), ordinal, quantile, counts].map(Model::with_schema) {
+    for model in [full(), many(), responses(), ordinal, quantile, counts].map(Model::with_schema) {
         assert_eq!(back(&model.to_json().unwrap()).unwrap(), model);
         assert_eq!(model.schema, 3);
     }
@@ -201,6 +209,8 @@ fn shapes_that_do_not_fit_together_are_refused() {
         (wrong(|m| m.target.classes.as_mut().unwrap().truncate(2), many()), "2 `classes` and 3 `intercepts`"),
         (wrong(|m| m.loss = Loss::Poisson, many()), "`loss` is poisson and `target` has `classes`"),
         (wrong(|m| m.loss = Loss::Ordinal, many()), "there are 3 `classes` and 0 `thresholds`"),
+        (wrong(|m| m.target.responses.truncate(2), responses()), "2 `responses` and 3 `intercepts`"),
+        (wrong(|m| m.k_each.truncate(2), responses()), "2 sizes in `k_each` and 3 `intercepts`"),
         (wrong(|m| m.baseline[0].times.truncate(1), full()), "1 `times` and 2 `hazards`"),
         (wrong(|m| m.baseline[0].hazards[1] = f64::NAN, full()), "`baseline` is NaN"),
         (wrong(|m| m.parameters.delta = Some(f64::INFINITY), full()), "`delta` is inf"),

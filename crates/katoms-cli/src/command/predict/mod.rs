@@ -111,7 +111,8 @@ impl PredictArgs {
         }
         if let Some((target, scores)) = &scores {
             let rows = count(scores.rows, "row", "rows");
-            terminal.say(format!("{} is known in {rows}: {}", target.name, scores.in_words()));
+            let is = if target.responses.is_empty() { "is" } else { "are" };
+            terminal.say(format!("{} {is} known in {rows}: {}", target.name, scores.in_words()));
         }
         if self.json {
             let scores = scores.map(|(_, scores)| scores);
