@@ -59,7 +59,7 @@ pub struct CvArgs {
     pub(super) seed: u64,
     /// What models are judged by on rows held out; deviance is what a fit minimises
     #[arg(long, default_value = "deviance", value_parser = measures(), help_heading = "Model")]
-    score: Measure,
+    pub(super) score: Measure,
     /// How often folds are drawn; scores are those of all draws together
     #[arg(long, default_value_t = 1, value_name = "TIMES", value_parser = repeats, help_heading = "Model")]
     repeats: usize,

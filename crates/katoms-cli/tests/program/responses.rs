@@ -280,6 +280,10 @@ fn what_does_not_go_with_features_of_its_own_is_named() {
         ("fit d.csv --target a,b -k 2 --separate-features --method omp", &["leave the method out"]),
         ("fit d.csv --target a,b -k 2 --separate-features --checkpoint s", &["--checkpoint", "leave it out"]),
         ("fit d.csv --target a,b", &["-k"]),
+        (
+            "fit d.csv --target a,b -k 2 --separate-features --interactions weak",
+            &["--interactions", "all targets share"],
+        ),
         ("fit d.csv --target a,b -k 2 --k-each 1,1", &["--k-each", "cannot be used with"]),
     ] {
         desk.refuses_with(words, expected);
