@@ -8,6 +8,7 @@ use super::local_search::{LocalSearch, Model, Work, enrol};
 use super::pricing::Everything;
 use super::squares::{COMPARED, multiplications};
 use super::swap::Swap;
+use super::tableau::Tableau;
 use super::working_set::Local;
 use crate::space::SparseVec;
 
@@ -52,9 +53,10 @@ impl Accept<'_> {
         let mut exchanges = tableau.exchanges(TRIED);
         let weak = tableau.weakest((k / 3).max(3));
         let weakened = weak.into_iter().map(|atom| set.outside(&tableau.point_without(&q, atom))).collect();
-        let mut pool = vec![search.from(&places, k, &mut work)];
+        let settled = search.settled(tableau, k, &mut work);
+        let mut pool = vec![LocalSearch::model(&settled)];
         if let Some(effort) = effort {
-            self.vary(&search, &mut pool, effort, round, &mut work);
+            self.vary(&search, &mut pool, settled, (effort, round), &mut work);
         }
         if effort.is_some() && !quadratic {
             let surely = Local::around(self.f, set, &from.x, bound);
@@ -75,19 +77,29 @@ impl Accept<'_> {
         proposal
     }
 
-    /// Kicks, and a larger model pruned back.
-    fn vary(&self, search: &LocalSearch<'_>, pool: &mut Vec<Model>, effort: Effort, round: usize, work: &mut Work) {
-        let over = search.overshoot(&pool[0], None, work);
-        enrol(pool, over);
+    /// A larger model pruned back, and kicks.
+    fn vary<'t>(
+        &self,
+        search: &LocalSearch<'t>,
+        pool: &mut Vec<Model>,
+        settled: Tableau<'t>,
+        (effort, round): (Effort, usize),
+        work: &mut Work,
+    ) {
+        enrol(pool, search.overshoot_from(settled, None, work));
+        let (root, outputs) = (effort.times().max(1.0).sqrt(), self.f.outputs() as f64);
+        // The tableau of q outputs has q times the rows and q times the columns: so many fewer chains fit in.
+        let chains = (CHAINS * root / outputs.powi(2)) as usize;
+        if chains == 0 {
+            return;
+        }
         for elite in &self.elites {
             let mut chosen = self.set.places_of(&elite.chosen);
             chosen.sort_unstable();
             let objective = search.tableau(&chosen).objective();
             enrol(pool, Model { chosen, objective });
         }
-        let root = effort.times().max(1.0).sqrt();
-        let how = Round { seed: round as u64, chains: (CHAINS * root) as usize, kicks: (KICKS * root) as usize };
-        search.vary(pool, how, work);
+        search.vary(pool, Round { seed: round as u64, chains, kicks: (KICKS * root) as usize }, work);
     }
 
     /// Tries all exchanges of the best model that may be better, where that takes little. Whether one is.
