@@ -1,6 +1,6 @@
 //! Any loss, chosen at run time.
 
-use super::curvature::HessianProduct;
+use super::curvature::Hessian;
 use super::{
     Cox, Custom, Gamma, Huber, LeastSquares, Logistic, Loss, Multinomial, NegativeBinomial, Ordinal, Poisson, Quantile,
     Split,
@@ -98,7 +98,7 @@ impl Loss for AnyLoss {
     fn curvature(&self, z: &[f64], h: &mut [f64]) {
         self.as_loss().curvature(z, h);
     }
-    fn hessian(&self, z: &[f64]) -> Option<HessianProduct> {
+    fn hessian(&self, z: &[f64]) -> Option<Hessian> {
         self.as_loss().hessian(z)
     }
     fn curvature_bound(&self) -> f64 {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::curvature::HessianProduct;
+use super::curvature::Hessian;
 use super::weights::Weights;
 use super::{Loss, Split};
 use crate::error::{Error, check_indices, check_length, check_values};
@@ -380,9 +380,9 @@ impl Loss for Cox {
         let (risks, _) = self.risks(z);
         h.copy_from_slice(&self.plan.hazards(&risks, z, |risk, _| 1.0 / risk));
     }
-    fn hessian(&self, z: &[f64]) -> Option<HessianProduct> {
+    fn hessian(&self, z: &[f64]) -> Option<Hessian> {
         let ((risks, _), plan) = (self.risks(z), Arc::clone(&self.plan));
-        Some(Box::new(move |d| plan.hessian_times(&risks, d)))
+        Some(Hessian::Product(Box::new(move |d| plan.hessian_times(&risks, d))))
     }
     /// A row cannot be expected to have more than all events.
     fn curvature_bound(&self) -> f64 {

@@ -24,7 +24,7 @@ use crate::error::{Error, check_range, check_values};
 pub use any::AnyLoss;
 pub use constant::{best_constant, best_constants};
 pub use cox::{Baseline, Cox, Ties};
-pub use curvature::{Curvature, HessianProduct};
+pub use curvature::{Curvature, Hessian, HessianProduct};
 pub use custom::{Custom, RowFunctions};
 pub use gamma::{Gamma, GammaFamily};
 pub use huber::{Huber, HuberFamily};
@@ -56,8 +56,8 @@ pub trait Loss: Debug + Sync {
     /// h = ∇²ℓ(z) where that is diagonal; where predictions depend on each other, a diagonal that it is nowhere above, and
     /// [`hessian`](Self::hessian) has ∇²ℓ(z) itself. Step sizes and Newton refits use it.
     fn curvature(&self, z: &[f64], h: &mut [f64]);
-    /// ∇²ℓ(z) as a product, where it is not diagonal. As it stands here, it is: the loss is a sum over the predictions.
-    fn hessian(&self, z: &[f64]) -> Option<HessianProduct> {
+    /// ∇²ℓ(z) where it is not diagonal. As it stands here, it is: the loss is a sum over the predictions.
+    fn hessian(&self, z: &[f64]) -> Option<Hessian> {
         let _ = z;
         None
     }
@@ -167,7 +167,7 @@ impl<L: Loss> Loss for &L {
     fn curvature(&self, z: &[f64], h: &mut [f64]) {
         (**self).curvature(z, h);
     }
-    fn hessian(&self, z: &[f64]) -> Option<HessianProduct> {
+    fn hessian(&self, z: &[f64]) -> Option<Hessian> {
         (**self).hessian(z)
     }
     fn curvature_bound(&self) -> f64 {

@@ -1,6 +1,6 @@
 //! Many classes: ln Σ e^(classes) − that of the class itself.
 
-use super::curvature::HessianProduct;
+use super::curvature::Hessian;
 use super::rows::times_log;
 use super::weights::Weights;
 use super::{Loss, Split, checked_labels};
@@ -58,7 +58,7 @@ impl Multinomial {
     /// contrasts, each of which compares a class with the mean of those before it.
     pub fn scores(predictions: &[f64]) -> Vec<f64> {
         let mut scores = vec![0.0; predictions.len() + 1];
-        fill_scores(predictions.iter().copied(), &sizes(scores.len()), &mut scores);
+        fill_scores(|j| predictions[j], &sizes(scores.len()), &mut scores);
         scores
     }
 
@@ -76,9 +76,9 @@ impl Multinomial {
 
     /// Tells the scores of every row, in a buffer that may be changed, and the sizes of the contrasts.
     fn for_each_row(&self, z: &[f64], mut tell: impl FnMut(usize, &mut [f64], &[f64])) {
-        let (mut scores, sizes) = (vec![0.0; self.classes], sizes(self.classes));
-        for i in 0..self.rows() {
-            fill_scores(z[i..].iter().step_by(self.rows()).copied(), &sizes, &mut scores);
+        let (mut scores, sizes, rows) = (vec![0.0; self.classes], sizes(self.classes), self.rows());
+        for i in 0..rows {
+            fill_scores(|j| z[j * rows + i], &sizes, &mut scores);
             tell(i, &mut scores, &sizes);
         }
     }
@@ -92,18 +92,27 @@ impl Multinomial {
     }
 
     /// The blocks of ∇²ℓ(z), each a diagonal: those of the first output with all, then those of the second.
+    ///
+    /// Contrast c compares class c + 1 with the mean of those before it. With its mean μ_c and its size s_c, the block of c and
+    /// an earlier b is (s_c − μ_c)·μ_b, since b is the same number times s_c on all classes where it is not zero. All
+    /// differences of probabilities from 1 are sums of others, so that nothing is lost of what is nearly certain.
     fn blocks(&self, z: &[f64]) -> Vec<f64> {
         let (rows, outputs) = (self.rows(), self.classes - 1);
         let mut blocks = vec![0.0; rows * outputs * outputs];
-        let (mut unit, mut curved) = (vec![0.0; outputs], vec![0.0; self.classes]);
+        let mut means = vec![0.0; outputs];
         self.for_each_probabilities(z, |i, p, sizes| {
+            let (weight, mut before) = (self.weights.at(i), 0.0);
             for c in 0..outputs {
-                unit[c] = 1.0;
-                fill_scores(unit.iter().copied(), sizes, &mut curved);
-                unit[c] = 0.0;
-                times_covariance(p, &mut curved);
-                for (b, v) in contrasts(&curved, sizes).enumerate() {
-                    blocks[(c * outputs + b) * rows + i] = self.weights.at(i) * v;
+                before += p[c];
+                let (own, behind, times) = (p[c + 1], p[c + 2..].iter().sum::<f64>(), (c + 1) as f64);
+                means[c] = sizes[c] * (before - times * own);
+                let rest = weight * sizes[c] * ((own + behind) + times * own);
+                let spread =
+                    before * (own + behind) + times * times * own * (before + behind) + 2.0 * times * before * own;
+                blocks[(c * outputs + c) * rows + i] = weight * sizes[c] * sizes[c] * spread;
+                for b in 0..c {
+                    blocks[(c * outputs + b) * rows + i] = rest * means[b];
+                    blocks[(b * outputs + c) * rows + i] = rest * means[b];
                 }
             }
         });
@@ -130,14 +139,11 @@ fn sizes(classes: usize) -> Vec<f64> {
 }
 
 /// The scores of K − 1 predictions.
-fn fill_scores(
-    predictions: impl DoubleEndedIterator<Item = f64> + ExactSizeIterator,
-    sizes: &[f64],
-    scores: &mut [f64],
-) {
+#[inline]
+fn fill_scores(prediction: impl Fn(usize) -> f64, sizes: &[f64], scores: &mut [f64]) {
     let mut later = 0.0;
-    for (j, z) in predictions.enumerate().rev() {
-        let part = z * sizes[j];
+    for j in (0..sizes.len()).rev() {
+        let part = prediction(j) * sizes[j];
         scores[j + 1] = later - (j + 1) as f64 * part;
         later += part;
     }
@@ -201,33 +207,21 @@ impl Loss for Multinomial {
             (0..self.classes - 1).for_each(|j| h[j * self.rows() + i] = self.weights.at(i) * most);
         });
     }
-    fn hessian(&self, z: &[f64]) -> Option<HessianProduct> {
-        let rows = self.rows();
+    fn hessian(&self, z: &[f64]) -> Option<Hessian> {
         if self.classes <= WRITTEN_OUT {
-            let (blocks, outputs) = (self.blocks(z), self.classes - 1);
-            return Some(Box::new(move |d| {
-                let mut out = vec![0.0; d.len()];
-                // The column of a single output is zero on the rows of all others.
-                for (c, d) in d.chunks(rows).enumerate().filter(|(_, d)| d.iter().any(|&d| d != 0.0)) {
-                    let blocks = blocks[c * outputs * rows..].chunks(rows);
-                    for (out, h) in out.chunks_mut(rows).zip(blocks) {
-                        out.iter_mut().zip(h).zip(d).for_each(|((out, h), d)| *out += h * d);
-                    }
-                }
-                out
-            }));
+            return Some(Hessian::ByRows(self.blocks(z)));
         }
-        let loss = self.clone();
+        let (loss, rows) = (self.clone(), self.rows());
         let mut p = Vec::with_capacity(rows * self.classes);
         self.for_each_probabilities(z, |_, own, _| p.extend_from_slice(own));
-        Some(Box::new(move |d| {
+        Some(Hessian::Product(Box::new(move |d| {
             let mut out = vec![0.0; d.len()];
             loss.for_each_row(d, |i, v, sizes| {
                 times_covariance(&p[i * loss.classes..][..loss.classes], v);
                 contrasts(v, sizes).enumerate().for_each(|(j, v)| out[j * rows + i] = loss.weights.at(i) * v);
             });
             out
-        }))
+        })))
     }
     /// 2·p(1 − p) ≤ ½ (Böhning 1992).
     fn curvature_bound(&self) -> f64 {

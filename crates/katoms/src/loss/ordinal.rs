@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-use super::curvature::HessianProduct;
+use super::curvature::Hessian;
 use super::weights::Weights;
 use super::{Logistic, Loss, Split, checked_labels};
 use crate::error::{Error, check_indices};
@@ -290,9 +290,9 @@ impl Loss for Ordinal {
         let local = self.local(z);
         h.iter_mut().zip(local.upper.iter().zip(&local.lower)).for_each(|(h, (upper, lower))| *h = upper + lower);
     }
-    fn hessian(&self, z: &[f64]) -> Option<HessianProduct> {
+    fn hessian(&self, z: &[f64]) -> Option<Hessian> {
         let (local, places) = (self.local(z), Arc::clone(&self.places));
-        Some(Box::new(move |d| {
+        Some(Hessian::Product(Box::new(move |d| {
             let mut along = vec![0.0; local.thresholds.columns()];
             for (i, &place) in places.iter().enumerate() {
                 if place < along.len() {
@@ -309,7 +309,7 @@ impl Loss for Ordinal {
                 (local.upper[i] + local.lower[i]) * d[i] - above - below
             };
             places.iter().enumerate().map(one).collect()
-        }))
+        })))
     }
     fn curvature_bound(&self) -> f64 {
         0.5 * self.weights.largest()

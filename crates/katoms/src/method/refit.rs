@@ -300,11 +300,52 @@ fn weighted_gram(columns: &Matrix, h: &Curvature) -> Matrix {
     if is_identity(h) {
         return columns.symmetric_product(columns);
     }
+    if let Some(gram) = gram_by_outputs(columns, h) {
+        return gram;
+    }
     let mut weighted = columns.clone();
     for j in 0..weighted.columns() {
         weighted.column_mut(j).copy_from_slice(&h.times(columns.column(j)));
     }
     weighted.symmetric_product(columns)
+}
+
+/// The same block by block, where only the outputs of one row depend on each other and each column belongs to one output: on
+/// the rows of the others it is zero. `None` where it is not so, or where there is one output.
+fn gram_by_outputs(columns: &Matrix, h: &Curvature) -> Option<Matrix> {
+    let rows = h.of_outputs(0, 0)?.len();
+    if rows == 0 || rows == columns.rows() {
+        return None;
+    }
+    let mut members = vec![Vec::new(); columns.rows() / rows];
+    for j in 0..columns.columns() {
+        let is_there = |part: &[f64]| part.iter().any(|v| *v != 0.0);
+        let mut outputs = (0..members.len()).filter(|c| is_there(&columns.column(j)[c * rows..][..rows]));
+        let own = outputs.next().unwrap_or(0);
+        if outputs.next().is_some() {
+            return None;
+        }
+        members[own].push(j);
+    }
+    let of_output = |c: usize| -> Vec<f64> {
+        members[c].iter().flat_map(|&j| &columns.column(j)[c * rows..][..rows]).copied().collect()
+    };
+    let mut gram = Matrix::zeros(columns.columns(), columns.columns());
+    for b in 0..members.len() {
+        let right = Matrix::from_columns(rows, members[b].len(), of_output(b));
+        for c in 0..=b {
+            let (h, mut left) = (h.of_outputs(c, b)?, of_output(c));
+            left.chunks_mut(rows).for_each(|left| left.iter_mut().zip(h).for_each(|(v, h)| *v *= h));
+            let block = Matrix::from_columns(rows, members[c].len(), left).transposed_times(&right);
+            for (y, &j) in members[b].iter().enumerate() {
+                for (x, &i) in members[c].iter().enumerate() {
+                    gram.column_mut(j)[i] = block.at(x, y);
+                    gram.column_mut(i)[j] = block.at(x, y);
+                }
+            }
+        }
+    }
+    Some(gram)
 }
 
 /// The Newton step by conjugate gradients: two products with the support's columns an iteration.
@@ -340,9 +381,8 @@ fn conjugate_gradients<P: Point, G: Covector<P>>(f: &dyn Smooth<P, G>, x: &Evalu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::loss::LeastSquares;
-    use crate::loss::Logistic;
-    use crate::operator::{Csc, Dense, WithIntercept};
+    use crate::loss::{LeastSquares, Logistic, Multinomial};
+    use crate::operator::{Csc, Dense, PerOutput, WithIntercept};
     use crate::simulate;
     use crate::space::{IndexSet, SparseVec};
 
@@ -369,6 +409,32 @@ mod tests {
             }
         }
         assert!(given_up > 20, "{given_up}");
+    }
+
+    /// Block by block the products are those of whole columns; one column of two outputs is left to these.
+    #[test]
+    fn columns_of_several_outputs_have_the_same_products_block_by_block() {
+        let (m, n, q) = (20, 4, 3);
+        let x = simulate::gaussian(m, n, 1);
+        let a = PerOutput::new(Dense::column_major(&x, m, n).unwrap(), q).unwrap();
+        let labels: Vec<usize> = (0..m).map(|i| i * i % 4).collect();
+        let f = Objective::new(WithIntercept::new(a), Multinomial::new(labels, 4).unwrap()).unwrap();
+        let dim = f.operator().domain();
+        let h = f.curvature(&f.at(SparseVec::new(dim, vec![1, 6, 8], vec![2.0, -1.0, 3.0]).unwrap()));
+        let t = IndexSet::new(dim, vec![1, 3, 5, 8, 9, 12, 14]);
+        let image = |x: SparseVec| f.at(x).image().to_vec();
+        let mut data: Vec<f64> = (0..t.indices().len()).flat_map(|i| image(t.basis(i))).collect();
+        let columns = Matrix::from_columns(m * q, t.indices().len(), data.clone());
+        let gram = gram_by_outputs(&columns, &h).unwrap();
+        for i in 0..gram.columns() {
+            let curved = h.times(columns.column(i));
+            for j in 0..gram.columns() {
+                assert!((gram.at(i, j) - crate::linalg::dot(&curved, columns.column(j))).abs() < 1e-13);
+                assert_eq!(gram.at(i, j), gram.at(j, i));
+            }
+        }
+        data[m] = 1.0;
+        assert!(gram_by_outputs(&Matrix::from_columns(m * q, t.indices().len(), data), &h).is_none());
     }
 
     /// Every tenth entry of a Gaussian design, dense and sparse.

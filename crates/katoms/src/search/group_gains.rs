@@ -1,7 +1,16 @@
 //! What groups outside of a [`Tableau`] would bring.
 
+// Loops over indices run along several arrays at once, and their lengths are constants.
+#![allow(clippy::needless_range_loop)]
+
+use pulp::{Arch, Simd, WithSimd};
+
 use super::sweep::eliminate;
 use super::tableau::{Leaving, Tableau};
+
+/// Groups of one width that are taken side by side.
+const LANES: usize = 8;
+type Lanes = [f64; LANES];
 
 /// The coordinates of one group that can come in: their slopes ρ, what S leaves of their covariances R, and the floors.
 #[derive(Default)]
@@ -52,26 +61,28 @@ impl Tableau<'_> {
     /// ½·ρᵀR⁻¹ρ of the coordinates that each group would bring when an atom leaves, less what that costs. `blocks` are the R
     /// before.
     pub(super) fn group_gains(&self, blocks: &[Vec<f64>], leaving: &Leaving) -> Vec<f64> {
-        let (changed, mut group) = (Changed::by(self, leaving), Group::default());
+        let mut falls = vec![f64::NAN; blocks.len()];
+        match self.atoms.widest() {
+            2 => self.narrow_falls::<2>(blocks, leaving, &mut falls),
+            3 => self.narrow_falls::<3>(blocks, leaving, &mut falls),
+            4 => self.narrow_falls::<4>(blocks, leaving, &mut falls),
+            _ => {}
+        }
+        let (mut changed, mut group) = (None, Group::default());
         let gain = |(atom, block): (usize, &Vec<f64>)| {
-            let members = self.atoms.members(atom);
-            let narrow = match members.len() {
-                2 => self.narrow_fall::<2>(members, block, &changed),
-                3 => self.narrow_fall::<3>(members, block, &changed),
-                4 => self.narrow_fall::<4>(members, block, &changed),
-                _ => None,
-            };
-            if let Some(fall) = narrow {
-                return fall - leaving.cost;
+            if !falls[atom].is_nan() {
+                return falls[atom] - leaving.cost;
             }
+            let members = self.atoms.members(atom);
             group.free.clear();
             group.free.extend((0..members.len()).filter(|&a| self.is_open(members[a])));
             if group.free.is_empty() {
                 return f64::NEG_INFINITY;
             }
-            group.fill(self, members, block, &changed);
+            let changed = changed.get_or_insert_with(|| Changed::by(self, leaving));
+            group.fill(self, members, block, changed);
             let gain = group.fall().unwrap_or_else(|| {
-                group.fill(self, members, block, &changed);
+                group.fill(self, members, block, changed);
                 group.fall_of_independent()
             });
             gain - leaving.cost
@@ -79,36 +90,127 @@ impl Tableau<'_> {
         blocks.iter().enumerate().map(gain).collect()
     }
 
-    /// ½·ρᵀR⁻¹ρ of a group of few coordinates, all of which can come in: what [`Group::fall`] gives, in registers. `None` where
-    /// one cannot, or depends on those before it.
-    fn narrow_fall<const W: usize>(&self, members: &[usize], block: &[f64], changed: &Changed) -> Option<f64> {
-        let members: &[usize; W] = members.try_into().ok()?;
-        if members.iter().any(|&j| !self.is_open(j)) {
-            return None;
+    /// What [`Group::fall`] gives of all groups of one small width whose coordinates can come in and are independent.
+    fn narrow_falls<const W: usize>(&self, blocks: &[Vec<f64>], leaving: &Leaving, falls: &mut [f64]) {
+        if leaving.positions.len() <= W {
+            Arch::new().dispatch(NarrowFalls::<W> { tableau: self, blocks, leaving, falls });
         }
-        let (mut slopes, mut c) = ([0.0; W], [[0.0; W]; W]);
-        for a in 0..W {
-            slopes[a] = changed.slopes[members[a]];
-            for b in a..W {
-                c[a][b] = block[a * W + b] + changed.between(members[a], members[b]);
-            }
-        }
-        let mut fall = 0.0;
-        for p in 0..W {
-            let (pivot, slope) = (c[p][p], slopes[p]);
-            if !(pivot > self.sweep.floor(members[p])) {
-                return None;
-            }
-            fall += 0.5 * slope * slope / pivot;
-            for i in p + 1..W {
-                let share = c[p][i] / pivot;
-                slopes[i] -= share * slope;
-                let above = c[p];
-                c[i].iter_mut().zip(&above).skip(i).for_each(|(c, above)| *c -= share * above);
-            }
-        }
-        Some(fall)
     }
+}
+
+/// Falls of groups of W coordinates, several groups at a time. Plain loops over arrays: each becomes one instruction.
+struct NarrowFalls<'t, const W: usize> {
+    tableau: &'t Tableau<'t>,
+    blocks: &'t [Vec<f64>],
+    leaving: &'t Leaving,
+    falls: &'t mut [f64],
+}
+
+impl<const W: usize> WithSimd for NarrowFalls<'_, W> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, _: S) {
+        let (mut some, mut count) = ([0; LANES], 0);
+        for atom in 0..self.blocks.len() {
+            let members = self.tableau.atoms.members(atom);
+            if members.len() == W && members.iter().all(|&j| self.tableau.is_open(j)) {
+                some[count] = atom;
+                count += 1;
+            }
+            if count == LANES {
+                self.take(&some);
+                count = 0;
+            }
+        }
+        self.take(&some[..count]);
+    }
+}
+
+impl<const W: usize> NarrowFalls<'_, W> {
+    /// The falls of at most as many groups as there are lanes.
+    #[inline(always)]
+    fn take(&mut self, some: &[usize]) {
+        let zero: Lanes = [0.0; LANES];
+        let (mut slopes, mut floors, mut c, mut seen) = ([zero; W], [zero; W], [[zero; W]; W], [[zero; W]; W]);
+        let (sweep, positions) = (&self.tableau.sweep, &self.leaving.positions);
+        for (lane, &atom) in some.iter().enumerate() {
+            let (members, block) = (self.tableau.atoms.members(atom), &self.blocks[atom]);
+            for a in 0..W {
+                slopes[a][lane] = sweep.slope(members[a]);
+                floors[a][lane] = sweep.floor(members[a]);
+                for b in a..W {
+                    c[a][b][lane] = block[a * W + b];
+                }
+                for (p, &position) in positions.iter().enumerate() {
+                    seen[a][p][lane] = sweep.regression(members[a], position);
+                }
+            }
+        }
+        self.leave(&mut slopes, &mut c, &seen);
+        let (falls, sound) = eliminated(slopes, c, &floors);
+        for (lane, &atom) in some.iter().enumerate().filter(|(lane, _)| sound[*lane]) {
+            self.falls[atom] = falls[lane];
+        }
+    }
+
+    /// ρ += T·Γ⁻¹·x_a and R += T·Γ⁻¹·Tᵀ.
+    #[inline(always)]
+    fn leave(&self, slopes: &mut [Lanes; W], c: &mut [[Lanes; W]; W], seen: &[[Lanes; W]; W]) {
+        let Leaving { positions, precision, pull, .. } = self.leaving;
+        let width = positions.len();
+        for a in 0..W {
+            let mut spread = [[0.0; LANES]; W];
+            for p in 0..width {
+                add_times(&mut slopes[a], &seen[a][p], pull[p]);
+                for q in 0..width {
+                    add_times(&mut spread[q], &seen[a][p], precision[p * width + q]);
+                }
+            }
+            for b in a..W {
+                for q in 0..width {
+                    for lane in 0..LANES {
+                        c[a][b][lane] += spread[q][lane] * seen[b][q][lane];
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn add_times(sum: &mut Lanes, v: &Lanes, by: f64) {
+    for lane in 0..LANES {
+        sum[lane] += v[lane] * by;
+    }
+}
+
+/// ½·ρᵀR⁻¹ρ, and whether no coordinate depends on those before it.
+#[inline(always)]
+fn eliminated<const W: usize>(
+    mut slopes: [Lanes; W],
+    mut c: [[Lanes; W]; W],
+    floors: &[Lanes; W],
+) -> (Lanes, [bool; LANES]) {
+    let (mut falls, mut sound) = ([0.0; LANES], [true; LANES]);
+    for p in 0..W {
+        let mut inverse = [0.0; LANES];
+        for lane in 0..LANES {
+            sound[lane] &= c[p][p][lane] > floors[p][lane];
+            inverse[lane] = 1.0 / c[p][p][lane];
+            falls[lane] += 0.5 * slopes[p][lane] * slopes[p][lane] * inverse[lane];
+        }
+        for i in p + 1..W {
+            for lane in 0..LANES {
+                let share = c[p][i][lane] * inverse[lane];
+                slopes[i][lane] -= share * slopes[p][lane];
+                for j in i..W {
+                    c[i][j][lane] -= share * c[p][j][lane];
+                }
+            }
+        }
+    }
+    (falls, sound)
 }
 
 impl Group {

@@ -140,17 +140,25 @@ impl<'a> LocalSearch<'a> {
 
     /// The model of a size from some atoms, exchanged.
     pub fn from(&self, chosen: &[usize], size: usize, work: &mut Work) -> Model {
-        let mut tableau = self.tableau(chosen);
+        Self::model(&self.settled(self.tableau(chosen), size, work))
+    }
+
+    /// The same from a tableau.
+    pub fn settled(&self, mut tableau: Tableau<'a>, size: usize, work: &mut Work) -> Tableau<'a> {
         self.resize(&mut tableau, size, work);
         self.exchange(&mut tableau, work);
-        Self::model(&tableau)
+        tableau
     }
 
     /// From a model to a larger one and back. With partners, atoms come in two by two where a pair brings more than two
     /// single ones: the difference of nearly equal columns may tell what neither of them does.
     pub fn overshoot(&self, model: &Model, partners: Option<&Partners>, work: &mut Work) -> Model {
-        let size = model.chosen.len();
-        let mut tableau = self.tableau(&model.chosen);
+        self.overshoot_from(self.tableau(&model.chosen), partners, work)
+    }
+
+    /// The same from a tableau.
+    pub fn overshoot_from(&self, mut tableau: Tableau<'a>, partners: Option<&Partners>, work: &mut Work) -> Model {
+        let size = tableau.chosen().len();
         let most = (OVERSHOOT * size + 2).min(self.widest);
         while let Some(partners) = partners.filter(|_| tableau.chosen().len() + 2 <= most) {
             let gains = tableau.entry_gains();

@@ -15,6 +15,10 @@ pub(crate) trait Problem: Sync {
     fn rows(&self) -> usize;
     /// Its columns.
     fn dim(&self) -> usize;
+    /// How many outputs have coefficients of their own on the same columns.
+    fn outputs(&self) -> usize;
+    /// The column and the output that a coordinate belongs to.
+    fn column_of(&self, j: usize) -> (usize, usize);
     /// The multiplications for the products of one column with all of them.
     fn products_of_column(&self) -> f64;
     /// A number that f never goes below.
@@ -72,6 +76,12 @@ where
     }
     fn dim(&self) -> usize {
         self.operator().domain()
+    }
+    fn outputs(&self) -> usize {
+        self.operator().outputs()
+    }
+    fn column_of(&self, j: usize) -> (usize, usize) {
+        self.operator().column_of(j)
     }
     fn products_of_column(&self) -> f64 {
         // A column of one output is zero where those of others are not.

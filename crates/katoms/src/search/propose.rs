@@ -9,6 +9,7 @@ use super::local_search::{LocalSearch, Model, Work, enrol};
 use super::pricing::Everything;
 use super::squares::{COMPARED, multiplications};
 use super::swap::Swap;
+use super::tableau::Tableau;
 use super::working_set::Local;
 use crate::space::SparseVec;
 
@@ -58,26 +59,22 @@ impl Accept<'_> {
         };
         let weak = tableau.weakest((k / 3).max(3));
         let weakened = weak.into_iter().map(|atom| set.outside(&tableau.point_without(&q, atom))).collect();
-        let mut pool = match &hereditary {
-            Some(hereditary) => vec![hereditary.from(&places, k, &mut work)],
-            None => vec![search.from(&places, k, &mut work)],
-        };
-        let how = |effort: Effort| {
-            let root = effort.times().max(1.0).sqrt();
-            Round { seed: round as u64, chains: (CHAINS * root) as usize, kicks: (KICKS * root) as usize }
-        };
-        match (effort, &hereditary) {
-            (Some(effort), Some(hereditary)) => {
-                self.enrol_elites(&search, &mut pool);
-                hereditary.vary(&mut pool, k, how(effort), &mut work);
+        let mut pool = Vec::new();
+        match (&hereditary, effort) {
+            (None, _) => {
+                let settled = search.settled(tableau, k, &mut work);
+                pool.push(LocalSearch::model(&settled));
+                if let Some(effort) = effort {
+                    self.vary(&search, &mut pool, settled, (effort, round), &mut work);
+                }
             }
-            (Some(effort), None) => {
-                let over = search.overshoot(&pool[0], None, &mut work);
-                enrol(&mut pool, over);
-                self.enrol_elites(&search, &mut pool);
-                search.vary(&mut pool, how(effort), &mut work);
+            (Some(hereditary), effort) => {
+                pool.push(hereditary.from(&places, k, &mut work));
+                if let Some(how) = effort.and_then(|effort| self.kicks(effort, round)) {
+                    self.enrol_elites(&search, &mut pool);
+                    hereditary.vary(&mut pool, k, how, &mut work);
+                }
             }
-            (None, _) => {}
         }
         if effort.is_some() && !quadratic && heredity.is_none() {
             let surely = Local::around(self.f, set, &from.x, bound);
@@ -96,6 +93,30 @@ impl Accept<'_> {
         };
         self.local = quadratic.then_some(local);
         proposal
+    }
+
+    /// A larger model pruned back, and kicks.
+    fn vary<'t>(
+        &self,
+        search: &LocalSearch<'t>,
+        pool: &mut Vec<Model>,
+        settled: Tableau<'t>,
+        (effort, round): (Effort, usize),
+        work: &mut Work,
+    ) {
+        enrol(pool, search.overshoot_from(settled, None, work));
+        if let Some(how) = self.kicks(effort, round) {
+            self.enrol_elites(search, pool);
+            search.vary(pool, how, work);
+        }
+    }
+
+    /// How many chains of kicks fit into the work of a round; `None` where there is room for none.
+    fn kicks(&self, effort: Effort, round: usize) -> Option<Round> {
+        let (root, outputs) = (effort.times().max(1.0).sqrt(), self.f.outputs() as f64);
+        // The tableau of q outputs has q times the rows and q times the columns: so many fewer chains fit in.
+        let chains = (CHAINS * root / outputs.powi(2)) as usize;
+        (chains > 0).then(|| Round { seed: round as u64, chains, kicks: (KICKS * root) as usize })
     }
 
     /// The best models so far, as the Newton model sees them.

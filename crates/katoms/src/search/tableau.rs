@@ -97,23 +97,43 @@ impl<'a> Tableau<'a> {
             return boxed.point();
         }
         let responses = self.sweep.responses;
-        let of = |&j: &usize| (0..responses).map(move |response| j * responses + response);
-        let inside = self.sweep.inside.iter().flat_map(of).zip(self.sweep.values.iter().copied());
-        let mut entries: Vec<(usize, f64)> =
-            inside.chain(self.waiting.iter().flat_map(of).map(|at| (at, 0.0))).collect();
+        let values = self.sweep.inside.iter().zip(self.sweep.values.chunks(responses));
+        let zeros = vec![0.0; responses];
+        self.point_of(values.chain(self.waiting.iter().map(|j| (j, &zeros[..]))))
+    }
+
+    /// The point with these values of coordinates, and zeros elsewhere.
+    fn point_of<'v>(&self, values: impl Iterator<Item = (&'v usize, &'v [f64])>) -> SparseVec {
+        let responses = self.sweep.responses;
+        let of = |(j, own): (&usize, &'v [f64])| {
+            let first = j * responses;
+            own.iter().enumerate().map(move |(response, value)| (first + response, *value))
+        };
+        let mut entries: Vec<(usize, f64)> = values.flat_map(of).collect();
         entries.sort_by_key(|e| e.0);
         let (indices, values) = entries.into_iter().unzip();
         SparseVec::sorted(self.held.len() * responses, indices, values)
     }
 
-    /// The minimum without one of them. O(n·k).
+    /// The minimum without one of them. O(k²).
     pub fn point_without(&self, q: &dyn Quadratic, atom: usize) -> SparseVec {
         if let Some(boxed) = &self.boxed {
             return boxed.point_without(atom);
         }
-        let mut without = self.clone();
-        without.remove(q, atom);
-        without.point()
+        if !self.waiting.is_empty() {
+            let mut without = self.clone();
+            without.remove(q, atom);
+            return without.point();
+        }
+        let leaving = self.leaving(atom);
+        let (responses, mut values) = (self.sweep.responses, self.sweep.values.clone());
+        for (values, row) in values.chunks_mut(responses).zip(&self.sweep.inverse) {
+            for (&p, pull) in leaving.positions.iter().zip(leaving.pull.chunks(responses)) {
+                values.iter_mut().zip(pull).for_each(|(value, pull)| *value -= row[p] * pull);
+            }
+        }
+        let inside = self.sweep.inside.iter().zip(values.chunks(responses)).enumerate();
+        self.point_of(inside.filter(|(p, _)| !leaving.positions.contains(p)).map(|(_, entry)| entry))
     }
 
     /// −∇f at the minimum, in the same order.
@@ -130,6 +150,7 @@ impl<'a> Tableau<'a> {
         if let Some(boxed) = &mut self.boxed {
             return boxed.choose(&self.chosen);
         }
+        q.prepare(self.atoms.members(atom));
         for &j in self.atoms.members(atom) {
             self.held[j] += 1;
             if self.held[j] == 1 && !self.enter(q, j) {

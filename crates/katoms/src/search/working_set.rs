@@ -3,6 +3,7 @@
 //! A whole column of the Gram matrix costs a pass over the data; over the working set it costs a few hundred products. Atoms
 //! and coordinates have numbers of their own here, in the order in which they came. What is always in comes first.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
@@ -24,13 +25,19 @@ const NO_ATOM: usize = usize::MAX;
 /// Some atoms of a problem, with copies of their columns.
 #[derive(Debug, Clone)]
 pub(crate) struct WorkingSet {
+    /// The rows of one output, and how many outputs have coefficients of their own on the same columns.
     rows: usize,
+    outputs: usize,
     dim: usize,
     /// The coordinates, and the place of each among them.
     coordinates: Vec<usize>,
     places: BTreeMap<usize, usize>,
-    /// Their columns, one after the other.
+    /// Columns, one after the other, and the place of each among them. All outputs share them: on the rows of the others
+    /// that of a coordinate is zero.
     columns: Arc<Vec<f64>>,
+    kept_columns: BTreeMap<usize, usize>,
+    /// The place of the column of each coordinate, and its output.
+    owns: Vec<(usize, usize)>,
     ridges: Vec<f64>,
     /// The atoms by their number outside, and the place of each.
     numbers: Vec<usize>,
@@ -55,12 +62,17 @@ impl WorkingSet {
     /// The same for several responses, by columns.
     pub fn of_responses(f: &dyn Problem, kept: &IndexSet, shared: bool, responses: Option<&Responses>) -> Self {
         let count = kept.indices().len();
+        // Of several responses each column is a coordinate, which has no output of its own.
+        let outputs = if responses.is_some() { 1 } else { f.outputs() };
         let mut set = Self {
-            rows: f.rows() / responses.map_or(1, Responses::count),
+            rows: f.rows() / responses.map_or(outputs, Responses::count),
+            outputs,
             dim: f.dim(),
             coordinates: Vec::new(),
             places: BTreeMap::new(),
             columns: Arc::default(),
+            kept_columns: BTreeMap::new(),
+            owns: Vec::new(),
             ridges: Vec::new(),
             // A place among the atoms for each of them: so that single coordinates have the numbers of their atoms.
             numbers: vec![NO_ATOM; count],
@@ -113,14 +125,30 @@ impl WorkingSet {
     }
 
     fn append(&mut self, f: &dyn Problem, fresh: &[usize]) {
-        Arc::make_mut(&mut self.columns).extend(match &self.responses {
-            Some(responses) => responses.copies(f, fresh),
-            None => f.columns(fresh),
-        });
+        let mut wanted = Vec::new();
         for &j in fresh {
+            let (column, output) = if self.responses.is_some() { (j, 0) } else { f.column_of(j) };
+            let next = self.kept_columns.len();
+            let place = *self.kept_columns.entry(column).or_insert(next);
+            if place == next {
+                wanted.push((j, output));
+            }
+            self.owns.push((place, output));
             self.places.insert(j, self.coordinates.len());
             self.coordinates.push(j);
             self.ridges.push(self.ridge_at(f, j));
+        }
+        let coordinates: Vec<usize> = wanted.iter().map(|&(j, _)| j).collect();
+        let columns = Arc::make_mut(&mut self.columns);
+        match &self.responses {
+            Some(responses) => columns.extend(responses.copies(f, &coordinates)),
+            None if self.outputs == 1 => columns.extend(f.columns(&coordinates)),
+            None => {
+                let whole = f.columns(&coordinates);
+                for (column, (_, output)) in whole.chunks(f.rows().max(1)).zip(&wanted) {
+                    columns.extend(&column[output * self.rows..][..self.rows]);
+                }
+            }
         }
         if let Some((all, here)) = &mut self.bounds {
             *here = all.of(&self.coordinates);
@@ -175,16 +203,40 @@ impl WorkingSet {
         SparseVec::sorted(self.dim, indices, values)
     }
 
+    /// The column of a coordinate, on the rows of its output.
     fn column(&self, place: usize) -> &[f64] {
-        &self.columns[place * self.rows..][..self.rows]
+        &self.columns[self.owns[place].0 * self.rows..][..self.rows]
     }
 
-    /// The products of the columns from `first` on with r.
+    /// The same on all rows.
+    fn whole_column(&self, place: usize) -> Cow<'_, [f64]> {
+        if self.outputs == 1 {
+            return Cow::Borrowed(self.column(place));
+        }
+        let mut whole = vec![0.0; self.rows * self.outputs];
+        whole[self.owns[place].1 * self.rows..][..self.rows].copy_from_slice(self.column(place));
+        Cow::Owned(whole)
+    }
+
+    /// The product of a coordinate's column with r.
+    fn product(&self, place: usize, r: &[f64]) -> f64 {
+        dot(self.column(place), &r[self.owns[place].1 * self.rows..][..self.rows])
+    }
+
+    /// The products of the columns from `first` on with each r.
     fn products(&self, first: usize, rs: &[&[f64]]) -> Vec<Vec<f64>> {
-        let mut products = vec![vec![0.0; self.len() - first]; rs.len()];
+        let new = &self.owns[first..];
+        let from = new.iter().map(|own| own.0).min().unwrap_or(self.kept_columns.len());
+        let part = |at: usize| &rs[at / self.outputs][at % self.outputs * self.rows..][..self.rows];
+        let parts: Vec<&[f64]> = (0..rs.len() * self.outputs).map(part).collect();
+        let mut products = vec![vec![0.0; self.kept_columns.len() - from]; parts.len()];
         let mut outs: Vec<&mut [f64]> = products.iter_mut().map(Vec::as_mut_slice).collect();
-        kernels::adjoint_columns_block(&self.columns[first * self.rows..], rs, &mut outs);
-        products
+        kernels::adjoint_columns_block(&self.columns[from * self.rows..], &parts, &mut outs);
+        if self.outputs == 1 {
+            return products;
+        }
+        let own = |products: &[Vec<f64>]| new.iter().map(|&(place, output)| products[output][place - from]).collect();
+        products.chunks(self.outputs).map(own).collect()
     }
 }
 
@@ -220,12 +272,10 @@ impl Local {
     pub fn grow(&mut self, set: &WorkingSet) {
         let first = self.terms.diagonal.len();
         if first < set.len() {
-            let pushed: Vec<&[f64]> = self.pushed.chunks(set.rows.max(1)).collect();
+            let pushed: Vec<&[f64]> = self.pushed.chunks((set.rows * set.outputs).max(1)).collect();
             self.terms.linear.extend(interleaved(&set.products(first, &pushed)));
-            for place in first..set.len() {
-                let curved = self.curved(set, place);
-                self.terms.diagonal.push(dot(&curved, set.column(place)) + set.ridges[place]);
-            }
+            let diagonal = (first..set.len()).map(|place| self.entries(set, place, &[place])[0] + set.ridges[place]);
+            self.terms.diagonal.extend(diagonal.collect::<Vec<f64>>());
             let known: Vec<usize> = (0..first).filter(|&j| self.columns[j].get().is_some()).collect();
             for some in known.chunks(32) {
                 let curved: Vec<Vec<f64>> = some.iter().map(|&j| self.curved(set, j)).collect();
@@ -242,7 +292,22 @@ impl Local {
     }
 
     fn curved(&self, set: &WorkingSet, place: usize) -> Vec<f64> {
-        self.curvature.times(set.column(place))
+        self.curvature.times(&set.whole_column(place))
+    }
+
+    /// Entries of a column of G, without the ridge.
+    fn entries(&self, set: &WorkingSet, place: usize, others: &[usize]) -> Vec<f64> {
+        let output = |place: usize| set.owns[place].1;
+        if set.outputs == 1 || self.curvature.of_outputs(output(place), output(place)).is_none() {
+            let curved = self.curved(set, place);
+            return others.iter().map(|&other| set.product(other, &curved)).collect();
+        }
+        let entry = |&other: &usize| {
+            let h = self.curvature.of_outputs(output(place), output(other)).unwrap_or_default();
+            let curved: Vec<f64> = h.iter().zip(set.column(place)).map(|(h, v)| h * v).collect();
+            dot(&curved, set.column(other))
+        };
+        others.iter().map(entry).collect()
     }
 
     /// The quadratic on the set that it was made for.
@@ -291,10 +356,10 @@ impl Quadratic for LocalModel<'_> {
         let compute = || {
             let mut block = vec![0.0; members.len() * members.len()];
             for (b, &j) in members.iter().enumerate() {
-                let curved = self.local.curved(self.set, j);
-                for (a, &i) in members.iter().enumerate() {
-                    let ridge = if a == b { self.set.ridges[i] } else { 0.0 };
-                    block[b * members.len() + a] = dot(&curved, self.set.column(i)) + ridge;
+                block[b * members.len() + b] = self.local.terms.diagonal[j];
+                for (a, entry) in self.local.entries(self.set, j, &members[..b]).into_iter().enumerate() {
+                    block[b * members.len() + a] = entry;
+                    block[a * members.len() + b] = entry;
                 }
             }
             block
@@ -308,82 +373,4 @@ impl Quadratic for LocalModel<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::loss::{LeastSquares, Logistic};
-    use crate::objective::Objective;
-    use crate::operator::Dense;
-    use crate::simulate::{gaussian, labels};
-    use crate::space::Point;
-
-    /// Every entry of the quadratic on a set against its definition.
-    fn check(f: &dyn Problem, x: &Evaluated<SparseVec>, q: &LocalModel<'_>, design: &[f64], ridge: f64) {
-        let (rows, h, r) = (f.rows(), f.curvature(x).bound().to_vec(), f.residual(x));
-        let column = |place: usize| &design[q.set.coordinates[place] * rows..][..rows];
-        for j in 0..q.dim() {
-            let pushed = |i: usize| column(j)[i] * (h[i] * x.image()[i] - r[i]);
-            let linear: f64 = (0..rows).map(pushed).sum();
-            assert!((q.linear()[j] - linear).abs() < 1e-10 * (1.0 + linear.abs()));
-            for i in 0..q.dim() {
-                let entry: f64 = (0..rows).map(|row| column(i)[row] * h[row] * column(j)[row]).sum();
-                let entry = entry + if i == j { ridge } else { 0.0 };
-                assert!((q.column(j)[i] - entry).abs() < 1e-10 * (1.0 + entry.abs()), "({i}, {j})");
-            }
-            assert_eq!(q.column(j)[j], q.diagonal()[j]);
-        }
-    }
-
-    #[test]
-    fn a_set_that_grows_has_the_quadratic_of_its_atoms() {
-        let (rows, n) = (30, 20);
-        let design = gaussian(rows, n, 1);
-        let atoms = Atoms::groups(&[vec![3], vec![7, 2], vec![11], vec![19, 0, 5], vec![4]], false);
-        let kept = IndexSet::new(n, vec![9]);
-        let x = SparseVec::new(n, vec![2, 9], vec![0.5, -1.0]).unwrap();
-        let y = gaussian(rows, 1, 2);
-        let a = || Dense::column_major(&design, rows, n).unwrap();
-        let squares = Objective::new(a(), LeastSquares::new(y.clone()).unwrap()).unwrap().ridge(0.3).unwrap();
-        let classes = Objective::new(a(), Logistic::new(labels(&y, 3)).unwrap()).unwrap().ridge(0.3).unwrap();
-        let problems: [&dyn Problem; 2] = [&squares, &classes];
-        for f in problems {
-            let x = f.at(x.clone());
-            let mut set = WorkingSet::new(f, &kept, false);
-            assert_eq!(set.add(f, &atoms, [1, 4]), 2);
-            let mut local = Local::around(f, &set, &x, 0.0);
-            local.on(&set).column(2);
-            assert_eq!((set.add(f, &atoms, [1, 3, 0]), set.add(f, &atoms, [3])), (2, 0));
-            local.grow(&set);
-            check(f, &x, &local.on(&set), &design, 0.3);
-            assert_eq!((set.count(), set.len(), set.places_of(&[2]).len()), (4, 8, 0));
-            let places = set.places_of(&[3, 1]);
-            assert_eq!(set.numbers_of(&places), [1, 3]);
-            let q = local.on(&set);
-            for &place in &places {
-                let members = set.atoms.members(place).to_vec();
-                let block = q.block(place, &members);
-                for (b, &j) in members.iter().enumerate() {
-                    for (a, &i) in members.iter().enumerate() {
-                        assert!((block[b * members.len() + a] - q.column(j)[i]).abs() < 1e-10);
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn the_quadratic_of_least_squares_is_f_around_any_point() {
-        let (rows, n) = (25, 6);
-        let design = gaussian(rows, n, 4);
-        let a = Dense::column_major(&design, rows, n).unwrap();
-        let f = Objective::new(a, LeastSquares::new(gaussian(rows, 1, 5)).unwrap()).unwrap().ridge(0.7).unwrap();
-        let f: &dyn Problem = &f;
-        let mut set = WorkingSet::new(f, &IndexSet::new(n, Vec::new()), false);
-        set.add(f, &Atoms::coordinates(n), 0..n);
-        let elsewhere = f.at(SparseVec::new(n, vec![1, 4], vec![3.0, -2.0]).unwrap());
-        let around = |x: &Evaluated<SparseVec>| Local::around(f, &set, x, 0.0);
-        let (here, there) = (around(&f.at(SparseVec::zero(n))), around(&elsewhere));
-        assert!((here.terms.constant - there.terms.constant).abs() < 1e-10 * here.terms.constant);
-        assert!(here.terms.linear.iter().zip(&there.terms.linear).all(|(a, b)| (a - b).abs() < 1e-9));
-        assert!((here.terms.constant - f.value(&f.at(SparseVec::zero(n)))).abs() < 1e-12 * here.terms.constant);
-    }
-}
+mod tests;
