@@ -2,7 +2,7 @@
 
 use katoms::method::Move;
 use katoms::select::{Preparation, Score};
-use katoms_estimate::{Nuisance, PathModels};
+use katoms_estimate::{Heredity, Nuisance, PathModels};
 use katoms_io::Loss;
 
 use super::{Choosing, Finished, family};
@@ -60,7 +60,7 @@ impl Finished<'_> {
         let mut facts = vec![
             Fact::new("Data", self.loaded.path.display().to_string()),
             Fact::new("Rows", dataset.rows.len().to_string()),
-            Fact::new("Candidates", format!("{} {}", self.features.candidates(), self.loaded.atoms_are())),
+            Fact::new("Candidates", format!("{} {}", self.loaded.choices(self.features), self.loaded.atoms_are())),
             Fact::new("Target", target.map_or(String::new(), |target| target.name.clone())),
             Fact::new("Loss", family::in_words(self.loaded.loss)),
             Fact::new("k", self.k.to_string()),
@@ -95,7 +95,15 @@ impl Finished<'_> {
         let columns = if standardize { "standardised" } else { "in their own units" };
         facts.push(Fact::new("Columns", columns));
         facts.push(Fact::new("Intercept", if intercept { "yes" } else { "no" }));
+        facts.extend(self.loaded.interactions.map(|heredity| {
+            let factors = match heredity {
+                Heredity::Strong => "both factors",
+                Heredity::Weak => "one of its factors",
+            };
+            Fact::new("Interactions", format!("each with {factors} in the model"))
+        }));
         facts.push(match self.method {
+            _ if self.loaded.interactions.is_some() => Fact::new("Method", "a search in a pool of features and products"),
             _ if self.k == 0 => Fact::new("Method", "no search: there is nothing to choose"),
             Some(method) => Fact::new("Method", words::single_run(method)),
             None => Fact::new("Method", "accelerated IHT and a search"),
