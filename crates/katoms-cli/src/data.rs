@@ -198,9 +198,16 @@ impl DataArgs {
 }
 
 pub fn read_phenotype(genotypes: &mut Genotypes, ask: &mut Ask) -> Result<()> {
-    if let Some(file) = &ask.target_file
-        && genotypes.read_phenotype(file, ask.target.as_deref())?
-    {
+    let Some(file) = &ask.target_file else { return Ok(()) };
+    let found = genotypes.read_phenotype(file, ask.target.as_deref());
+    if let (Err(_), Some(several)) = (&found, ask.target.as_ref().filter(|names| names.contains(','))) {
+        bail!(
+            "{}: {several} names several columns, and genotypes are fitted to one phenotype at a time; give --target \
+             FILE:COLUMN",
+            file.display()
+        );
+    }
+    if found? {
         (ask.target, ask.target_file) = (None, None);
     }
     Ok(())

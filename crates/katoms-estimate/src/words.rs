@@ -118,7 +118,7 @@ pub fn each_response(
     name: impl Fn(usize) -> String,
 ) -> Vec<String> {
     let mut told = Vec::new();
-    if let Some(total) = models.total {
+    if let Some(total) = models.total.filter(|&total| total > 0) {
         told.push(format!(
             "with the best models found of each response for 0 to {total} {atoms}, no other way to share {total} out \
              among the responses has a lower objective"

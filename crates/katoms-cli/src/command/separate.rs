@@ -38,6 +38,9 @@ impl Loaded {
     }
 }
 
+/// Coefficients and intercepts at which a fit begins.
+type Start = (SparseVec, Vec<f64>);
+
 /// A model of all targets together, with what chose its sizes.
 struct Chosen {
     models: SeparateModels,
@@ -61,7 +64,7 @@ impl Chosen {
 /// The models of these sizes, each from the one that was chosen, in the time that is left to the whole job.
 fn fit_each(
     each: &EachResponse<'_>,
-    (sizes, starts): (&[usize], Vec<Option<(SparseVec, Vec<f64>)>>),
+    (sizes, starts): (&[usize], Vec<Option<Start>>),
     mut monitor: Monitor,
     terminal: &Terminal,
 ) -> Result<(SeparateModels, Cut), Error> {

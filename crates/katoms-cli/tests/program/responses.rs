@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::desk::Desk;
+use crate::desk::{Desk, example};
 
 const ROWS: usize = 150;
 const SEED: u64 = 5;
@@ -290,4 +290,15 @@ fn what_does_not_go_with_features_of_its_own_is_named() {
     }
     let said = desk.succeeds("fit d.csv --target a,b --k-each 2,1 --method omp --stability 5");
     said.tells(&["no selection frequencies", "(k)  a 2, b 1", "a single run of omp"]);
+}
+
+#[test]
+fn genotypes_have_one_phenotype_at_a_time() {
+    let (cohort, traits) = (example("cohort.bed"), example("cohort_traits.txt"));
+    let desk = Desk::new();
+    desk.refuses_with(
+        &format!("fit {cohort} --target {traits}:height,weight -k 2"),
+        &["height,weight names several columns", "one phenotype at a time"],
+    );
+    desk.succeeds(&format!("fit {cohort} --target {traits}:height -k 2"));
 }

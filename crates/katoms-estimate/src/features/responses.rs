@@ -4,6 +4,7 @@
 //! out among them: with the best model found of every size of each response, the best allocation is an exact dynamic program.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::time::Instant;
 
 use katoms::driver::{Outcome, Quality, Trace};
@@ -160,12 +161,12 @@ impl<'a> EachResponse<'a> {
         // The search at one size may find a better model than the path, and with it another allocation.
         loop {
             for (place, &size) in sizes.iter().enumerate() {
-                if !fitted.contains_key(&(place, size)) {
+                if let Entry::Vacant(unknown) = fitted.entry((place, size)) {
                     let start = paths[place].model(size);
                     let how = FitOptions { start, stop: budget.left(how.stop, 0.0), ..how.clone() };
                     let one = self.parts[place].fit(size, &how, watch)?;
                     values[place][size] = one.outcome.objective;
-                    fitted.insert((place, size), one);
+                    unknown.insert(one);
                 }
             }
             let again = allocation(&values, total);
@@ -285,7 +286,7 @@ fn alone(squares: &LeastSquares) -> Result<Vec<JobLoss>, Error> {
 /// What is known of all models together. Where each size was given, models that are each the best are the best together.
 fn quality(parts: &[Estimate], given: bool) -> Option<Quality> {
     let known: Vec<&Quality> = parts.iter().filter_map(|part| part.outcome.quality.as_ref()).collect();
-    let first = *known.first()?;
+    known.first()?;
     let proven = known.iter().map(|one| one.proven).product::<Option<f64>>().filter(|_| given);
     Some(Quality {
         stationarity: known.iter().fold(0.0, |most: f64, one| {
@@ -298,7 +299,6 @@ fn quality(parts: &[Estimate], given: bool) -> Option<Quality> {
         near_ties: Vec::new(),
         proven,
         certificate: None,
-        ..first.clone()
     })
 }
 
