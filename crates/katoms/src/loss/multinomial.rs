@@ -102,17 +102,17 @@ impl Multinomial {
         let mut means = vec![0.0; outputs];
         self.for_each_probabilities(z, |i, p, sizes| {
             let (weight, mut before) = (self.weights.at(i), 0.0);
-            for c in 0..outputs {
+            for (c, size) in sizes.iter().enumerate() {
                 before += p[c];
                 let (own, behind, times) = (p[c + 1], p[c + 2..].iter().sum::<f64>(), (c + 1) as f64);
-                means[c] = sizes[c] * (before - times * own);
-                let rest = weight * sizes[c] * ((own + behind) + times * own);
+                means[c] = size * (before - times * own);
+                let rest = weight * size * ((own + behind) + times * own);
                 let spread =
                     before * (own + behind) + times * times * own * (before + behind) + 2.0 * times * before * own;
-                blocks[(c * outputs + c) * rows + i] = weight * sizes[c] * sizes[c] * spread;
-                for b in 0..c {
-                    blocks[(c * outputs + b) * rows + i] = rest * means[b];
-                    blocks[(b * outputs + c) * rows + i] = rest * means[b];
+                blocks[(c * outputs + c) * rows + i] = weight * size * size * spread;
+                for (b, mean) in means[..c].iter().enumerate() {
+                    blocks[(c * outputs + b) * rows + i] = rest * mean;
+                    blocks[(b * outputs + c) * rows + i] = rest * mean;
                 }
             }
         });

@@ -331,14 +331,14 @@ fn gram_by_outputs(columns: &Matrix, h: &Curvature) -> Option<Matrix> {
         members[c].iter().flat_map(|&j| &columns.column(j)[c * rows..][..rows]).copied().collect()
     };
     let mut gram = Matrix::zeros(columns.columns(), columns.columns());
-    for b in 0..members.len() {
-        let right = Matrix::from_columns(rows, members[b].len(), of_output(b));
-        for c in 0..=b {
+    for (b, own) in members.iter().enumerate() {
+        let right = Matrix::from_columns(rows, own.len(), of_output(b));
+        for (c, others) in members[..=b].iter().enumerate() {
             let (h, mut left) = (h.of_outputs(c, b)?, of_output(c));
             left.chunks_mut(rows).for_each(|left| left.iter_mut().zip(h).for_each(|(v, h)| *v *= h));
-            let block = Matrix::from_columns(rows, members[c].len(), left).transposed_times(&right);
-            for (y, &j) in members[b].iter().enumerate() {
-                for (x, &i) in members[c].iter().enumerate() {
+            let block = Matrix::from_columns(rows, others.len(), left).transposed_times(&right);
+            for (y, &j) in own.iter().enumerate() {
+                for (x, &i) in others.iter().enumerate() {
                     gram.column_mut(j)[i] = block.at(x, y);
                     gram.column_mut(i)[j] = block.at(x, y);
                 }
