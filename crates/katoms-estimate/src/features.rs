@@ -30,6 +30,7 @@ use katoms::{Error, Objective, Outcome};
 pub use answers::{Estimate, FitOptions, PathModel, PathModels};
 pub use interactions::{Heredity, Interactions, Product, WithProducts};
 pub use nuisance::Nuisance;
+pub(crate) use sizes::lower_edge;
 pub use sizes::{Edge, sizes_between};
 pub use trained::Trained;
 

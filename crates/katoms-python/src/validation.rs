@@ -74,8 +74,9 @@ fn cross_validate<'py>(
             }
         };
         let judged = |score: &Score| -> Result<Vec<Judged>, Error> {
-            let of_fold =
-                |(fold, model): (usize, &FoldModel)| Judged::new((features, &products), model.clone(), &folds.training(fold));
+            let of_fold = |(fold, model): (usize, &FoldModel)| {
+                Judged::new((features, &products), model.clone(), &folds.training(fold))
+            };
             score.models.iter().enumerate().map(of_fold).collect()
         };
         let models = found.scores.iter().map(judged).collect::<Result<Vec<_>, _>>()?;

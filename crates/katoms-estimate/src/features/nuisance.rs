@@ -110,7 +110,8 @@ impl Features<'_> {
         let mut work = Work::of(&found);
         let watch = &mut Unsaved::new(watch);
         // Without a method by name, models of the same atoms settle the parameter before the search goes on.
-        let searches = if how.method.is_none() && self.bounds.is_none() { SEARCHES } else { 0 };
+        let has_methods = self.bounds.is_none() && self.inside.is_none();
+        let searches = if how.method.is_none() && has_methods { SEARCHES } else { 0 };
         for search in 0..=searches {
             for _ in 0..ROUNDS {
                 let linear = self.predictions(found.coefficients(), &found.intercepts);
