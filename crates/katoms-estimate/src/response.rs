@@ -249,7 +249,7 @@ impl Rest {
                 with!(Huber::new(values, delta)?)
             }
             NumberLoss::Quantile { quantile, smoothing } => {
-                let usual = || SMOOTHING * robust_deviation(&values, self.weights.as_deref());
+                let usual = || usual_smoothing(&values, self.weights.as_deref());
                 let smoothing = smoothing.unwrap_or_else(usual);
                 with!(Quantile::new(values, quantile, smoothing)?)
             }
@@ -261,6 +261,11 @@ impl Rest {
         };
         Ok(JobLoss { loss, estimated })
     }
+}
+
+/// The smoothing of a quantile where nobody says.
+pub(crate) fn usual_smoothing(values: &[f64], weights: Option<&[f64]>) -> f64 {
+    SMOOTHING * robust_deviation(values, weights)
 }
 
 fn check_classes(labels: &[usize], count: usize, weights: Option<&[f64]>) -> Result<(), Error> {
