@@ -104,23 +104,27 @@ class Validated(LinearModel):
         design = raw if filling is None else filling.fill(raw)
         problem = self._problem(design, y, sample_weight)
         size = self._sizes()
-        sizes = [size] if isinstance(size, int) else size
+        asked = [size] if isinstance(size, int) else size
+        # The model without atoms is judged as well, and chosen only where it is asked for.
+        sizes = asked if asked is None or 0 in asked else [0, *asked]
         ridges = run_kernel(_katoms.ridges, design, problem, self._work(design)) if self.l2 is None else self._ridges()
         y = plain_labels(y)
         held = held_out(self.cv, X, y, groups, design.shape[0], seed_of(self.random_state))
         data = Data(raw, design, problem)
+        if isinstance(held, tuple):
+            self._check_drawn(problem["response"])
         if is_separate(self, problem["response"]):
-            return self._fit_each(data, (sizes, ridges, held), scorer, (X, y, sample_weight))
+            return self._fit_each(data, (asked, ridges, held), scorer, (X, y, sample_weight))
         tried = self._tried(data, sizes, ridges, held)
         scores = self._judged(scorer, tried, data, (X, y, sample_weight))
         products = tried.result["products"]
         pairs = pairs_of(products)
-        size, self.l2_, model = self._keep_scores(tried, scores, design.shape[1] + len(pairs))
+        size, self.l2_, model = self._keep_scores(tried, scores, asked, design.shape[1] + len(pairs))
         start = _dense(model, design.shape[1] + len(pairs))
         self._raise_if_ended_early(tried.result, design, lambda: (size, start, pairs))
         self._finish(design, {**problem, "l2": self.l2_}, size, start, Chosen(tried.result["cut"]), products)
         if tried.result["cut"] is None:
-            self._warn_at_the_edge(design, problem)
+            self._warn_at_the_edge(design, problem, asked)
         return self
 
     def _tried(self, data: Data, sizes: list[int] | None, ridges: list[float], held: Any) -> Tried:
@@ -133,6 +137,7 @@ class Validated(LinearModel):
             tried = self._by_splits(data, sizes, ridges, splits_of(labels))
             tried.result["fold_of_row"] = labels
             return tried
+        self._check_splits(splits_of(_katoms.folds(problem, held)), problem["response"])
         return _of_folds(run_kernel(_katoms.cross_validate, design, problem, self._work(design), sizes, ridges, held))
 
     def _judged(self, scorer: Any, tried: Tried, data: Data, given: tuple[Any, Any, Any]) -> np.ndarray | None:
@@ -201,10 +206,10 @@ class Validated(LinearModel):
         self.fold_of_row_ = tried[0].result["fold_of_row"]
         return least if self.rule == "min" else near
 
-    def _warn_at_the_edge(self, design: Design, problem: dict[str, Any]) -> None:
-        """Say where the best of what was tried is the largest, and the data carry more."""
-        sizes = sorted(set(self.cv_results_["support_size"].tolist()))
-        if len(sizes) < 2 or self.k_min_ < sizes[-1]:
+    def _warn_at_the_edge(self, design: Design, problem: dict[str, Any], asked: list[int] | None) -> None:
+        """Say where the best of what was tried is the largest, and the data carry more, or the smallest."""
+        sizes = sorted(set(self.cv_results_["support_size"].tolist() if asked is None else asked))
+        if len(sizes) < 2 or self.k_min_ not in (sizes[0], sizes[-1]):
             return
         what = "the least held-out loss is at" if self.scoring is None else "the best held-out score is at"
         result = run_kernel(_katoms.edge, design, problem, self._work(design), sizes, self.k_min_, what)
@@ -287,6 +292,9 @@ class Validated(LinearModel):
     def _check_splits(self, splits: list[Split], response: dict[str, Any]) -> None:
         """Whether models can be made of each split."""
 
+    def _check_drawn(self, response: dict[str, Any]) -> None:
+        """Whether rows can be drawn to be held out."""
+
     def _scores(self, scorer: Scorer, tried: Tried, data: Data, given: tuple[Any, Any, Any]) -> np.ndarray:
         """The score of each choice on each split, of X, y and weights as they were given."""
         X, y, weights = given
@@ -316,7 +324,11 @@ class Validated(LinearModel):
                 model = _dense(trial.judged[fold], part.shape[1] + len(pairs))
                 linear = run_kernel(_katoms.predict, part, model.coef, model.intercepts.tolist(), pairs.tolist())
                 linear = linear.reshape(len(model.intercepts), -1)[:, split.test].ravel()
-                found = _katoms.measured(measure.name, response, split.test.tolist(), linear, model.thresholds)
+                found: float | None
+                if response["loss"] == "custom":
+                    found = self._measured_own(measure, response, split.test, linear)
+                else:
+                    found = _katoms.measured(measure.name, response, split.test.tolist(), linear, model.thresholds)
                 if found is None:
                     raise InvalidInputError(
                         f"scoring={measure.name!r} cannot judge the {len(split.test)} rows of split {fold}: they may be too "
@@ -325,10 +337,28 @@ class Validated(LinearModel):
                 scores[at, fold] = measure.sign * found
         return scores
 
-    def _keep_scores(self, tried: Tried, scores: np.ndarray | None, n_features: int) -> tuple[int, float, Model]:
-        """Keep what was found, and give the size, the ridge and the model that are chosen."""
+    def _measured_own(self, measure: Measure, response: dict[str, Any], rows: np.ndarray, linear: np.ndarray) -> float:
+        """What a measure of numbers says of a loss of one's own, whose link the kernels do not know."""
+        if measure.name not in ("mse", "rmse", "mae"):
+            raise InvalidInputError(
+                f"scoring={measure.name!r} does not judge numbers; take 'deviance', 'mse', 'rmse' or 'mae'"
+            )
+        link = getattr(getattr(self, "loss", None), "inverse_link", None)
+        known = linear if response["offset"] is None else linear + response["offset"][rows]
+        residual = response["target"][rows] - (known if link is None else link(known))
+        weights = None if response["weights"] is None else response["weights"][rows]
+        if measure.name == "mae":
+            return float(np.average(np.abs(residual), weights=weights))
+        square = float(np.average(residual**2, weights=weights))
+        return square**0.5 if measure.name == "rmse" else square
+
+    def _keep_scores(
+        self, tried: Tried, scores: np.ndarray | None, asked: list[int] | None, n_features: int
+    ) -> tuple[int, float, Model]:
+        """Keep what was found, and give the size, the ridge and the model that are chosen of those asked for."""
         trials = tried.trials
-        mean, error, least, near = tried.compared()
+        mean, error, *_ = tried.compared()
+        judged = trials
         self.cv_results_ = {
             "support_size": np.array([trial.size for trial in trials]),
             "l2": np.array([trial.ridge for trial in trials]),
@@ -341,11 +371,14 @@ class Validated(LinearModel):
         if scores is not None:
             # More is better of a score, less of a loss.
             judged = [trial._replace(losses=(-score).tolist()) for trial, score in zip(trials, scores)]
-            mean, error, least, near = tried._replace(trials=judged).compared()
+            mean, error, *_ = tried._replace(trials=judged).compared()
             self.cv_results_ |= {"mean_score": -mean, "score_standard_error": error, "fold_scores": scores}
-        self.k_min_, self.k_1se_ = trials[least].size, trials[near].size
+        # Where time has run out there may be nothing but the model without atoms.
+        judged = [trial for trial in judged if asked is None or trial.size in asked] or judged
+        _, _, least, near = tried._replace(trials=judged).compared()
+        self.k_min_, self.k_1se_ = judged[least].size, judged[near].size
         self.fold_of_row_ = tried.result["fold_of_row"]
-        return trials[least if self.rule == "min" else near][:3]
+        return judged[least if self.rule == "min" else near][:3]
 
     def set_fit_request(self, *, sample_weight: bool | str | None = UNCHANGED, groups: bool | str | None = UNCHANGED):
         """Ask metadata routing to pass ``sample_weight`` and ``groups`` to ``fit``; returns the estimator."""

@@ -172,7 +172,29 @@ def numbers_of(values: Any, what: str) -> np.ndarray:
         raise InvalidInputError(f"Complex data not supported\n{what} must hold real numbers.")
     if vector.ndim != 1:
         raise InvalidInputError(f"{what} must be a 1d array, got an array of shape {vector.shape} instead.")
-    return aligned(np.ascontiguousarray(vector, dtype=np.float64))
+    try:
+        return aligned(np.ascontiguousarray(vector, dtype=np.float64))
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"{what} holds what is no number: {error}") from None
+
+
+def check_rows(found: int, rows: int, what: str) -> None:
+    """Whether there is one value for each row."""
+    if found != rows:
+        raise InvalidInputError(f"{what} has {found} rows; one for each of the {rows} rows of X is needed")
+
+
+def known_of(values: Any, what: str, rows: int) -> np.ndarray:
+    """What is known of each row besides: an offset; or an exposure, which is above 0."""
+    known = numbers_of(values, what)
+    check_rows(len(known), rows, what)
+    wrong = ~(known > 0) if what == "exposure" else np.zeros(rows, dtype=bool)
+    wrong |= ~np.isfinite(known)
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        right = "finite and above 0" if what == "exposure" else "finite"
+        raise InvalidInputError(f"{what} is {known[row]:g} at row {row} (counted from 0); it must be {right}")
+    return known
 
 
 def aligned(array: np.ndarray) -> np.ndarray:
@@ -224,13 +246,18 @@ def responses_of(y: Any) -> np.ndarray:
     values = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
     if np.iscomplexobj(values):
         raise InvalidInputError("Complex data not supported\nA response is one real number for each row.")
-    columns = [numbers_in(column) for column in values.T]
-    read = [column for column in columns if column is not None and not np.isnan(column).any()]
-    wrong = next((at for at, column in enumerate(columns) if column is None or np.isnan(column).any()), None)
-    if wrong is not None:
-        raise InvalidInputError(
-            f"column {wrong} of y (counted from 0) holds NaN, or what is no number; leave such rows out"
-        )
+    if values.ndim != 2:
+        raise InvalidInputError(f"y has shape {values.shape}; a column for each response is needed")
+    read = []
+    for at, column in enumerate(values.T):
+        numbers = numbers_in(column)
+        if numbers is None:
+            raise InvalidInputError(f"column {at} of y (counted from 0) holds what is no number; leave it out")
+        if not np.isfinite(numbers).all():
+            row = int(np.flatnonzero(~np.isfinite(numbers))[0])
+            found = "NaN" if np.isnan(numbers[row]) else f"{numbers[row]:g}"
+            raise InvalidInputError(f"y holds {found} at row {row}, column {at} (counted from 0); leave such rows out")
+        read.append(numbers)
     return np.ascontiguousarray(np.column_stack(read), dtype=np.float64)
 
 
@@ -270,13 +297,30 @@ def _check_labels(labels: np.ndarray) -> None:
         raise InvalidInputError("y mixes text and numbers; write all classes as text, or all as numbers")
 
 
-def ordered_classes_of(y: Any, labels: np.ndarray, ordinal: Any) -> tuple[np.ndarray, np.ndarray]:
+def order_of(ordinal: Any) -> bool | list:
+    """Whether classes have an order, or which."""
+    if ordinal is None or isinstance(ordinal, (bool, np.bool_)):
+        return bool(ordinal)
+    if isinstance(ordinal, (str, bytes)) or not hasattr(ordinal, "__iter__"):
+        raise InvalidInputError(
+            f"ordinal is {ordinal!r}; give True, False, or the list of the classes from low to high"
+        )
+    order = list(ordinal)
+    twice = next((label for at, label in enumerate(order) if label in order[:at]), None)
+    if twice is not None:
+        raise InvalidInputError(f"ordinal lists {twice!r} twice; list every class once, low to high")
+    return order
+
+
+def ordered_classes_of(y: Any, labels: np.ndarray, ordinal: bool | list) -> tuple[np.ndarray, np.ndarray]:
     """The classes in their order, and the place of each row's among them."""
     classes, places = classes_of(labels)
-    if ordinal is True:
-        known = getattr(getattr(y, "cat", None), "categories", None)
-        if known is not None and y.cat.ordered:
-            ordinal = [label for label in known if label in set(classes.tolist())]
+    if isinstance(ordinal, bool):
+        # A series of pandas has its categories in ``cat``, and a categorical itself.
+        kind = getattr(y, "cat", y)
+        known = getattr(kind, "categories", None)
+        if known is not None and kind.ordered:
+            order = [label for label in known if label in set(classes.tolist())]
         elif classes.dtype.kind in "OUS":
             raise InvalidInputError(
                 f"ordinal=True, but the classes are words ({', '.join(map(str, classes[:4]))}), whose order nobody knows; "
@@ -284,7 +328,8 @@ def ordered_classes_of(y: Any, labels: np.ndarray, ordinal: Any) -> tuple[np.nda
             )
         else:
             return classes, places
-    order = list(ordinal)
+    else:
+        order = ordinal
     absent = [label for label in classes.tolist() if label not in order]
     if absent:
         raise InvalidInputError(

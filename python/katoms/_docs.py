@@ -112,7 +112,7 @@ missing : {"error", "mean", "indicator"}, default="error"
 
 CLASS_WEIGHT = """
 ordinal : bool or list, default=False
-    Whether the classes have an order: the log-odds of a class of at most c are then ``thresholds_[c]`` less one score
+    Whether the classes have an order: the log-odds of a class of at most ``grades_[c]`` are then ``thresholds_[c]`` less one score
     (proportional odds). True: the order of numbers, or that of an ordered categorical of pandas. Of words, the list of
     classes from low to high.
 class_weight : {"balanced"}, dict or None, default=None
@@ -224,8 +224,9 @@ path_ : Path
 FITTED_CLASSES = """
 classes_ : ndarray of shape (n_classes,)
     The classes. Of two, the model tells the log-odds of the second; of more, a score of each, and these add up to 0.
-thresholds_ : ndarray of shape (n_classes - 1,)
-    With ``ordinal``, where the score of a row passes from each class to the next.
+grades_, thresholds_ : ndarray of shape (n_classes,), ndarray of shape (n_classes - 1,)
+    With ``ordinal``, the classes from low to high, and where the score of a row passes from each to the next. ``classes_``, and
+    the columns of ``predict_proba``, are sorted, as scikit-learn's scorers expect.
 """
 
 FITTED_GROUPS = """
@@ -240,7 +241,8 @@ k_min_, k_1se_ : int
 l2_ : float
     The ridge that was chosen.
 cv_results_ : dict of str to ndarray
-    ``support_size``, ``l2``, ``mean_loss``, ``standard_error`` and ``fold_losses`` of everything that was tried, and the
+    ``support_size``, ``l2``, ``mean_loss``, ``standard_error`` and ``fold_losses`` of everything that was tried, and always
+    of the model without atoms, which is chosen only where ``support_size`` has 0; and the
     ``coef`` (sparse: ``coef[i]``, ``coef.tocsr()``) and ``intercept`` of its model of all rows; with ``scoring`` also ``mean_score``, ``score_standard_error``
     and ``fold_scores``. A loss is half the mean squared error of the held-out rows (``(2 * mean_loss) ** 0.5`` is an
     RMSE), for classes their log loss. The models of folds come from a faster search than the final fit's: a fit of the

@@ -73,7 +73,7 @@ def _status(model: Any) -> str:
     status = str(getattr(model, "status_", ""))
     if status in ("", "converged"):
         return f'<div class="katoms-status">{escape(status)}</div>'
-    said = "complete separation" if status == "separated" else f"not converged: {status}"
+    said = "separation" if status == "separated" else f"not converged: {status}"
     return f'<div class="katoms-status katoms-warning">{escape(said)}</div>'
 
 

@@ -176,7 +176,7 @@ def _target(model: Any) -> dict[str, Any]:
     if not hasattr(model, "classes_"):
         return {"name": name, "classes": None}
     kind = _KINDS.get(model.classes_.dtype.kind, "text")
-    names = [_label(label) for label in model.classes_.tolist()]
+    names = [_label(label) for label in getattr(model, "grades_", model.classes_).tolist()]
     return {"name": name, "classes": names, "class_type": kind}
 
 

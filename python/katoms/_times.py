@@ -11,6 +11,7 @@ from katoms.exceptions import InvalidInputError
 
 _TIMES = ("time", "times", "duration", "survival_time", "futime", "t")
 _EVENTS = ("event", "events", "status", "observed", "death", "dead", "fustat", "e", "cens")
+_TRUTHS = {"1": 1.0, "1.0": 1.0, "true": 1.0, "yes": 1.0, "0": 0.0, "0.0": 0.0, "false": 0.0, "no": 0.0}
 _RIGHT = (
     "give a structured array of (event, time), a frame with a column of times and one of events, or an array of two "
     "columns: times, and whether the event was seen"
@@ -29,17 +30,28 @@ def survival_of(y: Any) -> tuple[np.ndarray, np.ndarray]:
             f"the time of row {wrong[0]} (counted from 0) is {times[wrong[0]]:g}; a time must be finite and above 0"
         )
     if events.dtype != np.bool_:
-        numbers = events.astype(np.float64)
-        wrong = np.flatnonzero(~np.isin(numbers, (0.0, 1.0)))
+        numbers = np.array([_TRUTHS.get(str(event).strip().lower(), np.nan) for event in events.tolist()])
+        wrong = np.flatnonzero(np.isnan(numbers))
         if len(wrong) > 0:
             raise InvalidInputError(
-                f"the event of row {wrong[0]} (counted from 0) is {events[wrong[0]]}; it must be 1 where the event was seen, "
-                "and 0 where the row was only seen until then"
+                f"the event of row {wrong[0]} (counted from 0) is {events[wrong[0]]}; it must be 1 (true, yes) where the "
+                "event was seen, and 0 (false, no) where the row was only seen until then"
             )
         events = numbers == 1
     if not events.any():
         raise InvalidInputError("no row has an event; a model of survival has nothing else to learn from")
     return times, np.ascontiguousarray(events)
+
+
+def strata_of(strata: Any, rows: int) -> np.ndarray:
+    """The label of the stratum of each row."""
+    labels = np.asarray(strata.to_numpy() if hasattr(strata, "to_numpy") else strata)
+    if labels.shape != (rows,):
+        raise InvalidInputError(f"strata has shape {labels.shape}; give a label for each of {rows} rows")
+    missing = [row for row, label in enumerate(labels.tolist()) if label is None or label != label]
+    if missing:
+        raise InvalidInputError(f"strata has no label at row {missing[0]} (counted from 0); give each row one")
+    return labels
 
 
 def _columns(y: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,15 @@ import numpy as np
 from katoms import _docs, _katoms
 from katoms._criterion import ByCriterion
 from katoms._cv import Validated
-from katoms._data import classes_of, column_of, ordered_classes_of, weighted_by_class, weights_of
+from katoms._data import (
+    check_rows,
+    classes_of,
+    column_of,
+    order_of,
+    ordered_classes_of,
+    weighted_by_class,
+    weights_of,
+)
 from katoms._design import Linear
 from katoms._docs import documented
 from katoms._estimator import ALIASES, accepts_aliases
@@ -35,33 +43,49 @@ class Classifier(LinearModel):
     ordinal: Any = False
     class_weight: Any = None
 
-    def _is_ordinal(self) -> bool:
-        return self.ordinal is not False and self.ordinal is not None
-
     def _target(self, y: Any) -> np.ndarray:
         self._target_name = str(getattr(y, "name", None) or "y")
-        column = column_of(y, self)
-        if self._is_ordinal():
-            self._classes_to_be, places = ordered_classes_of(y, column, self.ordinal)
-        else:
-            self._classes_to_be, places = classes_of(column)
+        column, order = column_of(y, self), order_of(self.ordinal)
+        self._classes_to_be, places = classes_of(column) if order is False else ordered_classes_of(y, column, order)
         return places.astype(np.float64)
 
     def _response(self, target: np.ndarray, weights: np.ndarray | None) -> dict[str, Any]:
         count = len(self._classes_to_be)
         self._warn_of_single_rows(target)
         weights = weighted_by_class(weights, self.class_weight, self._classes_to_be, target)
-        name = "ordinal" if self._is_ordinal() else "logistic" if count == 2 else "multinomial"
+        if weights is not None and len(weights) == len(target):
+            totals = np.bincount(target.astype(int), weights=weights, minlength=count)
+            if (totals == 0).any() and (weights > 0).any():
+                label = self._classes_to_be[np.flatnonzero(totals == 0)[0]]
+                raise InvalidInputError(f"no row of class {label!r} has a weight; leave its rows out")
+        name = "logistic" if count == 2 else "multinomial"
+        name = name if order_of(self.ordinal) is False else "ordinal"
         return response_of(name, target, weights=weights, count=count)
 
     def _warn_of_single_rows(self, target: np.ndarray) -> None:
-        counts = np.bincount(target.astype(int), minlength=len(self._classes_to_be))
-        for place in np.flatnonzero(counts == 1)[:5]:
+        alone = self._classes_of_one_row(target)
+        if len(self._classes_to_be) > 2 and 2 * len(alone) > len(target):
+            raise InvalidInputError(
+                f"y has {len(self._classes_to_be)} classes in {len(target)} rows, and more than half of the rows have a class "
+                "of their own: join classes; for numbers use SparseRegressor"
+            )
+        for place in alone[:5]:
             row = int(np.flatnonzero(target == place)[0])
             warn(
                 f"{type(self).__name__}: class {self._classes_to_be[place]!r} has one row only, row {row} (counted from 0): "
                 "what is said of it rests on that row; join it with another class, or leave the row out",
                 UserWarning,
+            )
+
+    def _classes_of_one_row(self, target: np.ndarray) -> np.ndarray:
+        return np.flatnonzero(np.bincount(target.astype(int), minlength=len(self._classes_to_be)) == 1)
+
+    def _check_drawn(self, response: dict[str, Any]) -> None:
+        alone = self._classes_of_one_row(response["target"])
+        if len(alone) > 0:
+            raise InvalidInputError(
+                f"class {self._classes_to_be[alone[0]]!r} has one row only, and a fit that does not see it cannot predict it: "
+                "join it with another class, or leave the row out"
             )
 
     def _check_splits(self, splits: list[Split], response: dict[str, Any]) -> None:
@@ -73,26 +97,29 @@ class Classifier(LinearModel):
                 )
 
     def _keep_coefficients(self, model: Linear) -> None:
-        self.classes_ = vars(self).pop("_classes_to_be")
+        classes = vars(self).pop("_classes_to_be")
+        # The scorers of scikit-learn take classes to be sorted.
+        self.classes_ = np.sort(classes)
         self.coef_, self.intercept_ = model.rows, model.intercepts
-        vars(self).pop("thresholds_", None)
+        for name in ("thresholds_", "grades_"):
+            vars(self).pop(name, None)
         if model.thresholds is not None:
-            self.thresholds_ = model.thresholds
+            self.thresholds_, self.grades_ = model.thresholds, classes
 
     def _warn_unless_converged(self, advice: str) -> None:
         if self.status_ != "separated":
             super()._warn_unless_converged(advice)
             return
-        *others, last = (str(label) for label in self.classes_)
+        *others, last = (str(label) for label in getattr(self, "grades_", self.classes_))
         told = f"{last} from {others[0]}" if len(others) == 1 else f"{', '.join(others)} and {last} apart"
         warn(
-            f"{type(self).__name__}: complete separation: this model tells {told} without an error on the rows "
-            "of the fit, so larger coefficients always fit better and these are no estimates; give an l2, such as 1.0"
+            f"{type(self).__name__}: separation: this model tells {told} without an error on the rows of the fit, or on some "
+            "of them, so larger coefficients always fit better and these are no estimates; give an l2, such as 1.0"
         )
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """The log-odds of the second of two classes; of more, a score for each; of classes in an order, where a row stands
-        beside ``thresholds_``.
+        """The log-odds of the second of two classes; of more, a score for each; of more that have an order, where a row
+        stands beside ``thresholds_``.
 
         Parameters
         ----------
@@ -102,7 +129,11 @@ class Classifier(LinearModel):
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
-        return self._linear(X)
+        linear = self._linear(X)
+        if not hasattr(self, "thresholds_") or len(self.classes_) > 2:
+            return linear
+        # Of two grades, the log-odds of the higher one.
+        return (linear - self.thresholds_[0]) * (1 if self.grades_[1] == self.classes_[1] else -1)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probabilities of the classes, in the order of ``classes_``."""
@@ -115,21 +146,26 @@ class Classifier(LinearModel):
         return result if result.dtype == np.float64 else np.where(self.predict_proba(X) == 1, np.float32(0), result)
 
     def _of_classes(self, function: Callable[..., np.ndarray], X: Any) -> np.ndarray:
-        linear = self.decision_function(X)
+        linear = self._linear(X)
         result = function(np.ravel(linear).astype(np.float64), len(self.classes_), getattr(self, "thresholds_", None))
-        return result.reshape(len(linear), -1).astype(linear.dtype, copy=False)
+        result = result.reshape(len(linear), -1).astype(linear.dtype, copy=False)
+        # From low to high, and here in the order of ``classes_``.
+        return result[:, np.argsort(self.grades_)] if hasattr(self, "grades_") else result
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class of each row."""
         if hasattr(self, "thresholds_"):
-            return self.classes_[self.predict_proba(X).argmax(axis=1)]
+            # Of grades that are as likely as each other, the lower one.
+            return self.grades_[self.predict_proba(X)[:, np.searchsorted(self.classes_, self.grades_)].argmax(axis=1)]
         linear = self.decision_function(X)
         place = linear.argmax(axis=1) if linear.ndim == 2 else (linear > 0).astype(int)
         return self.classes_[place]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows whose class is predicted."""
-        right = np.asarray(self.predict(X) == column_of(y, self))
+        predicted, labels = self.predict(X), column_of(y, self)
+        check_rows(len(labels), len(predicted), "y")
+        right = np.asarray(predicted == labels)
         return _katoms.accuracy(right, weights_of(sample_weight, len(right)))
 
     def __sklearn_tags__(self):

@@ -23,8 +23,8 @@ Function = Callable[[np.ndarray, np.ndarray], Any]
 _POINTS = (-1.3, 0.4, 1.7)
 _STEP = 1e-5
 _TOLERANCE = 1e-3
-#: How many steps, and how long ones, look for the least loss of a row.
-_STEPS, _LONGEST = 200, 5.0
+#: How many steps look for the least loss of a row, and up to where at least a loss must be a number.
+_STEPS, _REACH = 200, 1000.0
 
 
 @dataclass(frozen=True)
@@ -191,20 +191,53 @@ def check_derivatives(functions: tuple[Function, Function, Function], y: np.ndar
             )
 
 
+def without_gaps(functions: tuple[Function, Function, Function]) -> list[Function]:
+    """The same functions, which tell of a NaN where they give one."""
+
+    def told(name: str, function: Function) -> Function:
+        def called(y: np.ndarray, z: np.ndarray) -> np.ndarray:
+            found = function(y, z)
+            wrong = np.isnan(found) & (np.abs(z) <= np.maximum(_REACH, 2 * np.abs(y)))
+            if wrong.any():
+                at = int(np.flatnonzero(wrong)[0])
+                raise InvalidInputError(
+                    f"{name} of the loss is NaN for y = {y[at]:g} and z = {z[at]:g}; it must be a number for every prediction"
+                )
+            return found
+
+        return called
+
+    return [told(name, function) for name, function in zip(("value", "gradient", "curvature"), functions)]
+
+
 def least_of(functions: tuple[Function, Function, Function], y: np.ndarray) -> np.ndarray:
-    """The least loss of each row, by Newton's steps on all rows at once."""
+    """The least loss of each row, all rows at once: Newton's steps where they shrink inside what is known to hold it, else
+    steps that double until something is, and then halves of that."""
     value, gradient, curvature = functions
-    z = np.zeros(len(y))
+    z, last, reach = np.zeros(len(y)), np.full(len(y), np.inf), np.full(len(y), 0.5)
+    low, high = np.full(len(y), -np.inf), np.full(len(y), np.inf)
     best, first = value(y, z), np.abs(gradient(y, z))
-    longest = np.full(len(y), _LONGEST)
-    for _ in range(_STEPS):
-        slope = gradient(y, z)
-        step = np.clip(-slope / np.maximum(curvature(y, z), 1e-12), -longest, longest)
-        here = value(y, z + step)
-        better = here <= best
-        z, best = np.where(better, z + step, z), np.where(better, here, best)
-        longest = np.where(better, longest, np.abs(step) / 2)
-    falling = np.flatnonzero((np.abs(gradient(y, z)) > 1e-3 * first + 1e-9) & (np.abs(z) > _STEPS * _LONGEST / 2))
+    with np.errstate(all="ignore"):
+        for _ in range(_STEPS):
+            slope = gradient(y, z)
+            # A slope that is no number is one of far too far out.
+            falls = np.where(np.isnan(slope), z < 0, slope < 0)
+            low, high = np.where(falls, z, low), np.where(falls, high, z)
+            newton = z - slope / curvature(y, z)
+            inside = np.isfinite(newton) & (low <= newton) & (newton <= high)
+            shrinks = inside & (2 * np.abs(newton - z) <= last)
+            between = np.isfinite(low) & np.isfinite(high)
+            reach = np.where(shrinks | between, reach, 2 * reach)
+            further = np.where(between, _halved(low, high), z + np.where(falls, reach, -reach))
+            following = np.where(slope == 0, z, np.where(shrinks, newton, further))
+            last = np.abs(following - z)
+            if (last <= np.finfo(float).eps * np.abs(following)).all():
+                break
+            z = following
+            best = np.fmin(best, value(y, z))
+        falling = np.flatnonzero(
+            ~(np.isfinite(low) & np.isfinite(high)) & (np.abs(gradient(y, z)) > 1e-3 * first + 1e-9)
+        )
     if len(falling) > 0:
         row = falling[0]
         raise InvalidInputError(
@@ -212,3 +245,14 @@ def least_of(functions: tuple[Function, Function, Function], y: np.ndarray) -> n
             "a loss must have a least value"
         )
     return best
+
+
+def _halved(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """What has as many numbers of double precision below it as above."""
+
+    def place(v: np.ndarray) -> np.ndarray:
+        bits = np.abs(np.where(np.isfinite(v), v, 0.0)).view(np.int64)
+        return np.where(v < 0, -bits, bits)
+
+    middle = place(low) // 2 + place(high) // 2
+    return np.copysign(np.abs(middle).view(np.float64), middle)

@@ -10,14 +10,16 @@ import numpy as np
 from katoms import _docs, _katoms
 from katoms._criterion import ByCriterion
 from katoms._cv import Validated
-from katoms._data import numbers_of, responses_of, several_columns, target_of, weights_of
+from katoms._data import check_rows, known_of, numbers_of, responses_of, several_columns, target_of, weights_of
 from katoms._docs import documented
 from katoms._estimator import ALIASES, accepts_aliases
 from katoms._linear import LinearModel
 from katoms._parameters import above_zero_of
 from katoms._response import response_of
+from katoms._splits import Measure, scorer_of
+from katoms._work import warn
 from katoms.exceptions import InvalidInputError
-from katoms.losses import check_derivatives, functions_of, least_of
+from katoms.losses import check_derivatives, functions_of, least_of, without_gaps
 
 _WORDS = {
     "separate": _docs.SEPARATE,
@@ -99,13 +101,24 @@ class Regressor(LinearModel):
     def _own_response(self, target: np.ndarray, **known: Any) -> dict[str, Any]:
         functions = functions_of(self.loss)
         check_derivatives(functions, target)
-        return response_of("custom", target, functions=list(functions), least=least_of(functions, target), **known)
+        return response_of(
+            "custom", target, functions=without_gaps(functions), least=least_of(functions, target), **known
+        )
 
     def _keep_nuisance(self, nuisance: dict[str, Any]) -> None:
         for name in ("dispersion", "delta", "smoothing"):
             vars(self).pop(f"{name}_", None)
             if name in nuisance:
                 setattr(self, f"{name}_", nuisance[name])
+
+    def _warn_unless_converged(self, advice: str) -> None:
+        if self.status_ != "separated":
+            super()._warn_unless_converged(advice)
+            return
+        warn(
+            f"{type(self).__name__}: separation: a feature tells rows whose counts are all 0, so larger coefficients always "
+            "fit better and these are no estimates; give an l2, such as 1.0"
+        )
 
     def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> np.ndarray:
         """Predict the target: its mean, or with ``loss="quantile"`` the quantile.
@@ -124,38 +137,45 @@ class Regressor(LinearModel):
         """
         linear = self._linear(X)
         if offset is not None:
-            linear = linear + numbers_of(offset, "offset").astype(linear.dtype)
+            linear = linear + known_of(offset, "offset", len(linear)).astype(linear.dtype)
         if self._loss_name() not in _LOG_LINK:
             if exposure is not None:
                 raise InvalidInputError("exposure goes with a log link, which this loss has not")
             link = getattr(self.loss, "inverse_link", None)
             return linear if link is None else link(linear)
         mean = np.exp(linear)
-        return mean if exposure is None else mean * numbers_of(exposure, "exposure").astype(mean.dtype)
+        return mean if exposure is None else mean * known_of(exposure, "exposure", len(mean)).astype(mean.dtype)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None) -> float:
         """R² of the predictions, or D² with another loss than squares or Huber's: the share of the deviance, for quantiles
-        of the pinball loss, that is explained. 1 is perfect, 0 is what the best constant does."""
-        if self._loss_name() == "custom":
-            return self._own_score(X, y, sample_weight, offset)
+        of the pinball loss, that is explained. 1 is perfect, 0 is what the best constant does beside the offset or exposure."""
         predicted = self.predict(X, offset=offset, exposure=exposure).astype(np.float64)
         weights = weights_of(sample_weight, len(predicted))
         if predicted.ndim == 2:
             columns = responses_of(y).T
+            check_rows(columns.shape[1], len(predicted), "y")
+            if len(columns) != predicted.shape[1]:
+                raise InvalidInputError(
+                    f"y has {len(columns)} columns, but the model predicts {predicted.shape[1]} responses"
+                )
             return float(
                 np.mean([_katoms.r_squared(y, z, weights) for y, z in zip(columns.copy(), predicted.T.copy())])
             )
-        target = target_of(y, self)
-        if self.loss in ("squared_error", "huber"):
-            return _katoms.r_squared(target, predicted, weights)
-        known = {"quantile": float(self.quantile), "dispersion": getattr(self, "dispersion_", None), "weights": weights}
-        linear = np.log(predicted) if self.loss in _LOG_LINK else predicted
-        return _katoms.explained(response_of(_LOSSES[self.loss], target, **known), linear)
-
-    def _own_score(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> float:
-        linear, target = self._linear(X).astype(np.float64), target_of(y, self)
-        linear = linear if offset is None else linear + numbers_of(offset, "offset")
-        return _katoms.explained(self._own_response(target, weights=weights_of(sample_weight, len(target))), linear)
+        target, name = target_of(y, self), self._loss_name()
+        check_rows(len(target), len(predicted), "y")
+        known = {
+            what: None if values is None else known_of(values, what, len(target))
+            for what, values in (("offset", offset), ("exposure", exposure))
+        }
+        if name in ("squares", "huber"):
+            part = 0.0 if known["offset"] is None else known["offset"]
+            return _katoms.r_squared(target - part, predicted - part, weights)
+        # The null model has the offset as well, so that this is the share that the features explain.
+        linear = self._linear(X).astype(np.float64)
+        if name == "custom":
+            return _katoms.explained(self._own_response(target, weights=weights, offset=known["offset"]), linear)
+        given = {"quantile": float(self.quantile), "dispersion": getattr(self, "dispersion_", None), "weights": weights}
+        return _katoms.explained(response_of(name, target, **given, **known), linear)
 
     def __sklearn_tags__(self):
         from sklearn.utils import RegressorTags
@@ -300,7 +320,10 @@ class SparseRegressorCV(Regressor, Validated):
         -------
         self
         """
-        if self.scoring is not None and not (offset is None and exposure is None):
-            raise InvalidInputError("scoring does not know of an offset or exposure; leave scoring out, or these")
+        if not isinstance(scorer_of(self.scoring), (Measure, type(None))) and not (offset is None and exposure is None):
+            right = ", ".join(map(repr, ("deviance", "mse", "rmse", "mae")))
+            raise InvalidInputError(
+                f"scoring={self.scoring!r} does not know of an offset or exposure; take one that does: {right}"
+            )
         self._known = {"offset": offset, "exposure": exposure}
         return super().fit(X, y, sample_weight, groups=groups)

@@ -10,14 +10,15 @@ import numpy as np
 from katoms import _docs, _katoms
 from katoms._criterion import ByCriterion
 from katoms._cv import Validated
-from katoms._data import numbers_of, weights_of
+from katoms._data import check_rows, numbers_of, weights_of
 from katoms._design import Linear
 from katoms._docs import documented
 from katoms._estimator import ALIASES, accepts_aliases
 from katoms._linear import LinearModel
 from katoms._response import response_of
 from katoms._splits import Split
-from katoms._times import survival_of
+from katoms._times import strata_of, survival_of
+from katoms._work import warn
 from katoms.exceptions import InvalidInputError
 
 _WORDS = {"shape": "(n_features,)", "intercept": "float"}
@@ -65,9 +66,7 @@ class Cox(LinearModel):
         strata, places = known.get("strata"), None
         vars(self).pop("strata_", None)
         if strata is not None:
-            labels = np.asarray(strata.to_numpy() if hasattr(strata, "to_numpy") else strata)
-            if labels.shape != target.shape:
-                raise InvalidInputError(f"strata has shape {labels.shape}; give a label for each of {len(target)} rows")
+            labels = strata_of(strata, len(target))
             self.strata_, numbers = np.unique(labels, return_inverse=True)
             places = numbers.tolist()
         numeric = {
@@ -85,11 +84,20 @@ class Cox(LinearModel):
             ties=self.ties,
         )
 
+    def _check_drawn(self, response: dict[str, Any]) -> None:
+        for what, rows in (("has an event", response["events"]), ("is without an event", ~response["events"])):
+            if rows.sum() == 1:
+                raise InvalidInputError(
+                    f"one row only {what}, which cannot be spread over folds: give more rows, or the folds by cv"
+                )
+
     def _check_splits(self, splits: list[Split], response: dict[str, Any]) -> None:
         for at, split in enumerate(splits):
             for rows, what in ((split.train, "trains"), (split.test, "tests")):
                 if not response["events"][rows].any():
-                    raise InvalidInputError(f"split {at} of cv {what} on rows without an event; every side needs some")
+                    raise InvalidInputError(
+                        f"split {at} of cv {what} on rows without an event; every side needs some: hold out more rows"
+                    )
 
     def _keep_coefficients(self, model: Linear) -> None:
         self.coef_, self.intercept_ = model.coef, 0.0
@@ -98,6 +106,15 @@ class Cox(LinearModel):
         self._baseline = [(times, hazards) for _, times, hazards in nuisance["baseline"]]
         self._baseline_strata = [stratum for stratum, _, _ in nuisance["baseline"]]
         self.unique_times_ = np.unique(np.concatenate([times for times, _ in self._baseline]))
+
+    def _warn_unless_converged(self, advice: str) -> None:
+        if self.status_ != "separated":
+            super()._warn_unless_converged(advice)
+            return
+        warn(
+            f"{type(self).__name__}: separation: the features tell which rows have their events first, so larger "
+            "coefficients always fit better and these hazard ratios are no estimates; give an l2, such as 1.0"
+        )
 
     def predict(self, X: Any) -> np.ndarray:
         """The logarithm of the hazard ratio of each row: more is a larger risk.
@@ -143,7 +160,10 @@ class Cox(LinearModel):
     def _functions(self, X: Any, strata: Any, as_array: bool, of_hazard: Any, before: float) -> np.ndarray:
         risks = np.exp(self.predict(X).astype(np.float64))
         if not hasattr(self, "_baseline"):
-            raise InvalidInputError("this fit was broken off, and its baseline hazard is not known; fit it again")
+            raise InvalidInputError(
+                "only a fit that has come to its end knows a baseline hazard: not one that was broken off, nor a model that "
+                "scoring judges on rows held out, which it knows by predict alone"
+            )
         places = self._places(strata, len(risks))
         steps = [StepFunction(times, hazards, 0.0) for times, hazards in self._baseline]
         if as_array:
@@ -162,7 +182,7 @@ class Cox(LinearModel):
             return np.zeros(rows, dtype=int)
         if strata is None:
             raise InvalidInputError("the model was fitted with strata; give the stratum of each row: strata=...")
-        labels = np.asarray(strata.to_numpy() if hasattr(strata, "to_numpy") else strata)
+        labels = strata_of(strata, rows)
         known = {self.strata_[number]: at for at, number in enumerate(self._baseline_strata)}
         unknown = [label for label in labels.tolist() if label not in known]
         if unknown:
@@ -173,6 +193,7 @@ class Cox(LinearModel):
         """Harrell's C: the share of pairs of rows, of which one is known to have had its event first, that the model orders so."""
         risks = self.predict(X).astype(np.float64)
         times, events = survival_of(y)
+        check_rows(len(times), len(risks), "y")
         found = _katoms.concordance(times, events, risks, weights_of(sample_weight, len(times)))
         if found is None:
             raise InvalidInputError("no pair of rows can be compared: no event comes before another row's time")

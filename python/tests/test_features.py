@@ -247,7 +247,7 @@ def test_classes_keep_their_names(classes):
     assert np.allclose(probabilities[:, 1], 1 / (1 + np.exp(-model.decision_function(X))))
     assert (model.predict(X) == np.where(probabilities[:, 1] > 0.5, "yes", "no")).all()
     assert model.score(X, y) == np.mean(model.predict(X) == y)
-    with pytest.warns(katoms.ConvergenceWarning, match="complete separation"):
+    with pytest.warns(katoms.ConvergenceWarning, match="separation"):
         katoms.SparseClassifier(1).fit(X, X[:, 0] > 0)
 
 

@@ -32,6 +32,7 @@ pub use answers::{Estimate, FitOptions, PathModel, PathModels};
 pub use interactions::{Heredity, Interactions, Product, WithProducts};
 pub use nuisance::Nuisance;
 pub use responses::{EachResponse, ResponseSizes, SeparateModels, choice_of_each};
+pub(crate) use sizes::lower_edge;
 pub use sizes::{Edge, sizes_between};
 pub use trained::Trained;
 
@@ -102,6 +103,7 @@ impl<'a> Features<'a> {
         let atoms = atoms.for_outputs(outputs)?.always(always)?;
         let preparation = preparation.suited_to(&loss);
         let (units, loss) = Units::of_loss(&loss, "the target")?;
+        let (units, loss) = if preparation.intercept { units.about_constant(loss)? } else { (units, loss) };
         let (units, scaled) = units.for_columns(design, &loss, preparation)?;
         let scaled = scaled.map(Arc::new);
         let preparation = Preparation { ridge: units.scaled_ridge(preparation.ridge)?, ..preparation };
@@ -171,6 +173,11 @@ impl<'a> Features<'a> {
             let needs = "a method that has one: a penalty goes with lasso, fista and twist, a radius with frank-wolfe";
             return Err(Error::Unsuitable { method: "a penalty or a radius", needs });
         }
+        self.fit_narrowing(k, how, watch)
+    }
+
+    /// A single run of a method, or the search for the best model.
+    fn searched_for(&self, k: usize, how: &FitOptions, watch: &mut dyn Watch) -> Result<Estimate, Error> {
         let f = self.objective()?;
         let set = self.preparation.set(&self.atoms.with_atoms(k)?, &self.loss)?;
         if how.method.is_some() && how.effort != Effort::Default {

@@ -149,7 +149,7 @@ impl Response {
             }
             Values::Classes { labels, count, ordered } => {
                 rest.without_offset("a loss of classes")?;
-                check_classes(&labels)?;
+                check_classes(&labels, count, rest.weights.as_deref())?;
                 if ordered {
                     rest.weighted(Ordinal::new(labels, count)?, Ordinal::weighted)?.into()
                 } else if count == 2 {
@@ -168,6 +168,11 @@ impl Response {
                     loss = loss.strata(strata)?;
                 }
                 loss = rest.weighted(loss, Cox::weighted)?;
+                if !loss.compares() {
+                    let needs = "an event while another row, of the same stratum, was at risk: here hazards have nothing to be \
+                                 compared with";
+                    return Err(Error::Unsuitable { method: "a model of hazards", needs });
+                }
                 match rest.offset {
                     Some(offset) => loss.offset(offset)?.into(),
                     None => loss.into(),
@@ -209,6 +214,10 @@ impl Rest {
             let right = "and so do all others: counts that are all 0 have no best mean; there is nothing to predict";
             return Err(Error::Value { what: "target", index: 0, value: 0.0, right });
         }
+        if let Some(found) = self.weights.as_ref().map(Vec::len).filter(|&found| found != values.len()) {
+            let (expected, why) = (values.len(), "one for each observation");
+            return Err(Error::Length { what: "sample weights", found, expected, why });
+        }
         macro_rules! with {
             ($loss:expr) => {{
                 let loss = self.weighted($loss, |loss, weights| loss.weighted(weights))?;
@@ -240,7 +249,7 @@ impl Rest {
                 with!(Huber::new(values, delta)?)
             }
             NumberLoss::Quantile { quantile, smoothing } => {
-                let usual = || SMOOTHING * robust_deviation(&values, self.weights.as_deref());
+                let usual = || usual_smoothing(&values, self.weights.as_deref());
                 let smoothing = smoothing.unwrap_or_else(usual);
                 with!(Quantile::new(values, quantile, smoothing)?)
             }
@@ -254,21 +263,48 @@ impl Rest {
     }
 }
 
-fn check_classes(labels: &[usize]) -> Result<(), Error> {
-    match labels.first() {
-        Some(&first) if labels.iter().all(|&label| label == first) => {
-            let right = "and so do all others: there is one class only, and two are needed to tell them apart";
-            Err(Error::Value { what: "labels", index: 0, value: first as f64, right })
-        }
-        _ => Ok(()),
+/// The smoothing of a quantile where nobody says.
+pub(crate) fn usual_smoothing(values: &[f64], weights: Option<&[f64]>) -> f64 {
+    SMOOTHING * robust_deviation(values, weights)
+}
+
+fn check_classes(labels: &[usize], count: usize, weights: Option<&[f64]>) -> Result<(), Error> {
+    let refused = |index: usize, right| Err(Error::Value { what: "labels", index, value: labels[index] as f64, right });
+    if let Some(&first) = labels.first()
+        && labels.iter().all(|&label| label == first)
+    {
+        return refused(0, "and so do all others: there is one class only, and two are needed to tell them apart");
     }
+    if classes_are_rows(classes_of_one_row(labels, count).len(), labels.len(), count) {
+        let needs = "rows that share a class: more than half of them have a class of their own here; join classes, or predict \
+                     numbers";
+        return Err(Error::Unsuitable { method: "a model of classes", needs });
+    }
+    let Some(weights) = weights.filter(|weights| weights.len() == labels.len()) else { return Ok(()) };
+    let mut totals = vec![0.0; count];
+    labels
+        .iter()
+        .zip(weights)
+        .filter(|(label, _)| **label < count)
+        .for_each(|(&label, weight)| totals[label] += weight);
+    match labels.iter().position(|&label| totals.get(label) == Some(&0.0)) {
+        Some(index) => refused(index, "but no row of this class has a weight: leave these rows out"),
+        None => Ok(()),
+    }
+}
+
+/// Whether so many classes are names of rows rather than classes: more than half of the rows have one of their own.
+fn classes_are_rows(alone: usize, rows: usize, classes: usize) -> bool {
+    classes > 2 && 2 * alone > rows
 }
 
 /// The classes that one row alone has: (class, row).
 pub fn classes_of_one_row(labels: &[usize], count: usize) -> Vec<(usize, usize)> {
-    let rows = |class: usize| labels.iter().enumerate().filter(move |&(_, &label)| label == class).map(|(row, _)| row);
-    let alone = |class: usize| rows(class).next().filter(|_| rows(class).nth(1).is_none()).map(|row| (class, row));
-    (0..count).filter_map(alone).collect()
+    let mut rows = vec![(0, 0); count];
+    for (row, &label) in labels.iter().enumerate().filter(|(_, label)| **label < count) {
+        rows[label] = (rows[label].0 + 1, row);
+    }
+    (0..count).filter(|&class| rows[class].0 == 1).map(|class| (class, rows[class].1)).collect()
 }
 
 /// Rows that are held out together, drawn with a seed: of each class, or of events and others, about the same share.

@@ -10,7 +10,7 @@ use std::ops::RangeInclusive;
 use katoms::Error;
 use katoms::driver::{Attempt, Certificate, Event, NearTie, Quality};
 use katoms::linalg::{exponent_of_two, times_power_of_two};
-use katoms::loss::{AnyLoss, LeastSquares, Logistic, Loss, Split};
+use katoms::loss::{AnyLoss, LeastSquares, Logistic, Loss, Split, best_constants};
 use katoms::operator::{AnyDesign, ColumnSize, FirstRead, LinearOperator};
 use katoms::select::{Bounds, Preparation, Score};
 use katoms::space::SparseVec;
@@ -20,6 +20,8 @@ use crate::watch::{Answer, Progress, Watch};
 /// Largest magnitudes of a target and of weights that are left as they are, as exponents of two: 1e-30 to 1e30. Fourth
 /// powers of residuals, in standard errors, are numbers there.
 const UNSCALED: RangeInclusive<i32> = -100..=100;
+/// Curvatures are alike where neither is less than this share of the other: half of the digits.
+const ALIKE: f64 = 1.5e-8;
 /// Losses that can be reported, as exponents of two: numbers, also where a perfect fit leaves a 2^96th of them.
 const REPORTED: RangeInclusive<i32> = -926..=1023;
 
@@ -29,6 +31,8 @@ pub(crate) struct Units {
     weights: i32,
     columns: Option<Vec<i32>>,
     ridge: i32,
+    /// What predictions are counted from.
+    origin: f64,
 }
 
 impl Units {
@@ -62,6 +66,44 @@ impl Units {
             })?;
         }
         Ok((units, scaled))
+    }
+
+    /// The same with predictions counted from the best constant, which is then 0, where Newton's method may not find it: of
+    /// a quantile the curvature far from the target is next to nothing, of a mean far from 1 it is next to nothing, or all
+    /// there is, beside that at the mean, and of a loss of one's own nobody knows.
+    pub fn about_constant(self, loss: AnyLoss) -> Result<(Self, AnyLoss), Error> {
+        let total = |loss: &AnyLoss, constant: f64| {
+            let mut curvature = vec![0.0; loss.n_outputs()];
+            loss.curvature(&vec![constant; loss.n_outputs()], &mut curvature);
+            curvature.iter().sum::<f64>()
+        };
+        if !matches!(loss, AnyLoss::Quantile(_) | AnyLoss::Poisson(_) | AnyLoss::Gamma(_) | AnyLoss::Custom(_)) {
+            return Ok((self, loss));
+        }
+        let origin = best_constants(&loss)[0];
+        let share = total(&loss, 0.0) / total(&loss, origin);
+        let has_mean = matches!(loss, AnyLoss::Poisson(_) | AnyLoss::Gamma(_));
+        let is_near = has_mean && (ALIKE..=1.0 / ALIKE).contains(&share);
+        if is_near || !origin.is_finite() {
+            return Ok((self, loss));
+        }
+        macro_rules! moved {
+            ($loss:expr) => {{
+                let known = $loss.known().map_or_else(
+                    || vec![origin; $loss.n_outputs()],
+                    |known| known.iter().map(|known| known + origin).collect(),
+                );
+                $loss.offset(known)?.into()
+            }};
+        }
+        let loss = match loss {
+            AnyLoss::Quantile(loss) => moved!(loss),
+            AnyLoss::Poisson(loss) => moved!(loss),
+            AnyLoss::Gamma(loss) => moved!(loss),
+            AnyLoss::Custom(loss) => moved!(loss),
+            other => other,
+        };
+        Ok((Self { origin, ..self }, loss))
     }
 
     fn scaled_loss(&self, loss: &AnyLoss) -> Result<AnyLoss, Error> {
@@ -193,7 +235,7 @@ impl Units {
             let right = "beside the target and the column it is no number; leave the start out";
             return Err(Error::Value { what: "start", index, value, right });
         }
-        Ok((scaled, constants.iter().map(|&v| times_power_of_two(v, self.target)).collect()))
+        Ok((scaled, constants.iter().map(|&v| times_power_of_two(v, self.target) - self.origin).collect()))
     }
 
     /// A number in the unit of the target, in these units.
@@ -226,9 +268,9 @@ impl Units {
         times_power_of_two(v, -self.target)
     }
 
-    /// Numbers in the unit of the target.
-    pub fn levels(&self, values: &[f64]) -> Vec<f64> {
-        values.iter().map(|&v| self.level(v)).collect()
+    /// Intercepts in the unit of the target.
+    pub fn levels(&self, intercepts: &[f64]) -> Vec<f64> {
+        intercepts.iter().map(|&v| self.level(v + self.origin)).collect()
     }
 
     /// A loss, or a part of one.

@@ -4,7 +4,7 @@ use katoms::driver::{Quality, Start, Stop};
 use katoms::method::table;
 use katoms::{Status, driver::Attempt};
 
-use crate::features::{Edge, SeparateModels};
+use crate::features::{Edge, SeparateModels, lower_edge};
 
 /// Responses whose models are told of one by one.
 const RESPONSES: usize = 6;
@@ -21,7 +21,7 @@ pub fn status(status: Status) -> &'static str {
         Status::Stopped => "stopped before it converged",
         Status::Stalled => "stalled: no step lowers the objective",
         Status::Diverged => "diverged",
-        Status::Separated => "complete separation: larger coefficients always fit better",
+        Status::Separated => "separated: larger coefficients always fit better",
     }
 }
 
@@ -46,15 +46,27 @@ pub fn status_name(status: Status) -> &'static str {
     }
 }
 
-/// That a choice is the largest size that was tried, and what to do about it: a larger range, or an estimator that holds out
-/// rows where no criterion can be trusted.
-pub fn edge(what: &str, edge: &Edge, range: &str, holding_out: &str) -> String {
-    let Edge { tried, trusted, .. } = edge;
-    let beyond = trusted.map(|most| {
-        format!("beyond {most} no criterion can be trusted with these data, so let {holding_out} judge on rows held out, or ")
-    });
-    let beyond = beyond.unwrap_or_default();
-    format!("{what} the largest size that was tried ({tried}), so the best may be larger: {beyond}try {range}")
+/// That a choice among sizes is the largest of them, as its edge says, or the smallest, and what to do about it: a range from 0
+/// to a last size, or an estimator that holds out rows where no criterion can be trusted.
+pub fn edge(
+    what: &str,
+    edge: Option<Edge>,
+    (sizes, chosen): (&[usize], usize),
+    range_to: impl Fn(usize) -> String,
+    holding_out: &str,
+) -> Option<String> {
+    if let Some(Edge { tried, further, trusted }) = edge {
+        let beyond = trusted.map(|most| {
+            format!("beyond {most} no criterion can be trusted with these data, so let {holding_out} judge on rows held out, or ")
+        });
+        let (beyond, range) = (beyond.unwrap_or_default(), range_to(further));
+        return Some(format!(
+            "{what} the largest size that was tried ({tried}), so the best may be larger: {beyond}try {range}"
+        ));
+    }
+    let tried = lower_edge(sizes, chosen)?;
+    let range = range_to(sizes.iter().copied().max().unwrap_or(tried));
+    Some(format!("{what} the smallest size that was tried ({tried}), so the best may be smaller: try {range}"))
 }
 
 /// Of which search the models of a cross-validation are.

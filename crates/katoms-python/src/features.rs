@@ -294,8 +294,8 @@ fn path<'py>(
     }
     told.set_item("best", best)?;
     let at_edge = PyDict::new(py);
-    for ((name, _), edge) in PathModels::CRITERIA.iter().zip(&edges) {
-        let said = edge.map(|edge| at_the_edge(&format!("{name} prefers"), &edge));
+    for (((name, _), edge), &chosen) in PathModels::CRITERIA.iter().zip(&edges).zip(&found.best) {
+        let said = at_the_edge(&format!("{name} prefers"), *edge, &found.sizes(), chosen);
         at_edge.set_item(name.to_lowercase(), said)?;
     }
     told.set_item("edge", at_edge)?;
@@ -307,13 +307,14 @@ fn path<'py>(
     Ok(told)
 }
 
-/// That a choice is the largest size that was tried, in the words of this package.
-fn at_the_edge(what: &str, edge: &Edge) -> String {
-    let range = format!("support_size=range(0, {})", edge.further + 1);
-    words::edge(what, edge, &range, "an estimator with CV in its name")
+/// That a choice is the largest size that was tried, or the smallest, in the words of this package.
+fn at_the_edge(what: &str, edge: Option<Edge>, sizes: &[usize], chosen: usize) -> Option<String> {
+    let range = |last: usize| format!("support_size=range(0, {})", last + 1);
+    words::edge(what, edge, (sizes, chosen), range, "an estimator with CV in its name")
 }
 
-/// That a size chosen on rows held out is the largest of these and the data carry more; `None` where that is not so.
+/// That a size chosen on rows held out is the largest of these and the data carry more, or the smallest and above 0; `None`
+/// where neither is so.
 #[pyfunction]
 fn edge(
     py: Python<'_>,
@@ -325,7 +326,7 @@ fn edge(
     what: &str,
 ) -> PyResult<Option<String>> {
     let (edge, _) = worked(py, (&design, &problem, &work), |features, _| Ok(features.edge(&sizes, chosen)))?;
-    Ok(edge.map(|edge| at_the_edge(what, &edge)))
+    Ok(at_the_edge(what, edge, &sizes, chosen))
 }
 
 /// The sizes that training sets of so many rows are tried with where nobody says; after others, of which the largest and

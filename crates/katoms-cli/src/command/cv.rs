@@ -137,9 +137,9 @@ impl CvArgs {
         let min = validated.min();
         let alike = validated.scores.iter().filter(|score| score.choice.ridge == min.ridge);
         let tried: Vec<usize> = alike.map(|score| score.choice.atoms).collect();
-        finished.edge = features.edge(&tried, min.atoms).map(|edge| {
-            words::edge(&format!("the {} is at", told.chosen()), &edge, &format!("-k 0..{}", edge.further), "katoms cv")
-        });
+        let what = format!("the {} is at", told.chosen());
+        let (edge, range) = (features.edge(&tried, min.atoms), |last: usize| format!("-k 0..{last}"));
+        finished.edge = words::edge(&what, edge, (&tried, min.atoms), range, "katoms cv");
         if common.output.work.json {
             finished.extra = Some(("cross_validation", json(&loaded, &validated, told)));
         }
@@ -191,16 +191,22 @@ impl CvArgs {
         let draw = |seed: usize| drawn_folds(loss, rows, self.folds, self.seed.wrapping_add(seed as u64));
         let named = |error: Error| match error {
             Error::LonelyClass { class, .. } => {
-                let what = match &loaded.dataset.target {
-                    Some(Target { classes: Some(classes), .. }) => format!("class {}", classes[class as usize]),
-                    _ if class == 1.0 => "the event".into(),
-                    _ => "being without an event".into(),
-                };
-                anyhow!(
-                    "{}: {what} is in one row only, and a fit that does not see it cannot predict it; join it with another \
-                     class, or leave the row out",
-                    loaded.path.display()
-                )
+                let (path, what) = (loaded.path.display(), &loaded.dataset.target);
+                match what {
+                    Some(Target { classes: Some(classes), .. }) => anyhow!(
+                        "{path}: class {} is in one row only, and a fit that does not see it cannot predict it; join it with \
+                         another class, or leave the row out",
+                        classes[class as usize]
+                    ),
+                    _ if class == 1.0 => anyhow!(
+                        "{path}: one row only has an event, and a fit that does not see it has nothing to learn from; rows are \
+                         held out where there are at least two events"
+                    ),
+                    _ => anyhow!(
+                        "{path}: one row only is without an event, and it cannot be spread over folds; leave it out, or say the \
+                         folds with --fold-column"
+                    ),
+                }
             }
             error => loaded.error(error),
         };

@@ -91,9 +91,9 @@ impl PathArgs {
         let mut finished = Finished::new(&loaded, &features, estimate, (k, preparation));
         finished.chosen_by = Some(format!("{name} along the path"));
         finished.path = Some((&path, name));
-        finished.edge = edge.map(|edge| {
-            words::edge(&format!("{name} prefers"), &edge, &format!("-k 0..{}", edge.further), "katoms cv")
-        });
+        let sizes = path.sizes();
+        let range = |last: usize| format!("-k 0..{last}");
+        finished.edge = words::edge(&format!("{name} prefers"), edge, (&sizes, k), range, "katoms cv");
         if common.output.work.json {
             finished.extra = Some(("path", self.json(&loaded, &path)));
         }

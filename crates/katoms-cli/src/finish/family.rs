@@ -132,10 +132,11 @@ impl Finished<'_> {
     /// That larger coefficients always fit better.
     pub(super) fn separated(&self) -> String {
         let what = match (self.loaded.loss, self.classes()) {
-            (Loss::Logistic, [zero, one]) => format!("complete separation of {one} and {zero}"),
-            (loss, _) if loss.has_classes() => "complete separation of the classes".into(),
+            (Loss::Logistic, [zero, one]) => format!("separation of {one} and {zero}, wholly or in part,"),
+            (loss, _) if loss.has_classes() => "separation of the classes, wholly or in part,".into(),
             (loss, _) if loss.has_log_link() => "a feature tells rows whose counts are all 0".into(),
-            _ => "complete separation".into(),
+            (Loss::Cox, _) => "separation: the features tell which rows have their events first,".into(),
+            _ => "separation".into(),
         };
         format!(
             "{what} on the rows of the fit: larger coefficients always fit better, and these are no estimates; --ridge 1 \

@@ -103,7 +103,9 @@ impl Finished<'_> {
             Fact::new("Interactions", format!("each with {factors} in the model"))
         }));
         facts.push(match self.method {
-            _ if self.loaded.interactions.is_some() => Fact::new("Method", "a search in a pool of features and products"),
+            _ if self.loaded.interactions.is_some() => {
+                Fact::new("Method", "a search in a pool of features and products")
+            }
             _ if self.k == 0 => Fact::new("Method", "no search: there is nothing to choose"),
             Some(method) => Fact::new("Method", words::single_run(method)),
             None => Fact::new("Method", "accelerated IHT and a search"),

@@ -41,6 +41,26 @@ fn sizes_are_read_as_in_r_and_fit_points_to_who_takes_several() {
     }
 }
 
+/// Numbers are no classes, and the smallest size that was tried is not the smallest there is.
+#[test]
+fn what_is_no_choice_is_told() {
+    let desk = Desk::new();
+    desk.write("d.csv", table(80, 9, 3, |x, noise| 10.0 + x[0] - x[3] + noise));
+    desk.refuses_with(
+        "fit d.csv --target y --loss multinomial -k 2",
+        &["80 classes in 80 rows", "more than half of the rows have a class of their own", "--loss squares"],
+    );
+    desk.succeeds("cv d.csv --target y -k 5..8 --ridge 0").tells(&["smallest size that was tried (5)", "-k 0..8"]);
+    desk.succeeds("path d.csv --target y -k 5..8").tells(&["EBIC prefers the smallest size that was tried (5)"]);
+    let (far, near) = (
+        "path far.csv --target y -k 1..3 --loss quantile --json",
+        "path d.csv --target y -k 1..3 --loss quantile --json",
+    );
+    desk.write("far.csv", table(80, 9, 3, |x, noise| 1010.0 + x[0] - x[3] + noise));
+    let chosen = |words: &str| desk.succeeds(words).json()["path"]["models"][1]["chosen"].clone();
+    assert_eq!(chosen(far), chosen(near));
+}
+
 /// Two numbers in any coding are told, unless somebody said that they are meant as numbers.
 #[test]
 fn a_target_of_two_numbers_is_told() {
@@ -87,15 +107,15 @@ fn complete_separation_is_said_everywhere() {
     let desk = Desk::new();
     desk.write("d.csv", table(60, 5, 2, |x, _| f64::from(u8::from(x[0] > x[2]))));
     let words = "fit d.csv --target y --loss logistic -k 2 --report r.html --out m.json --json";
-    let said = desk.succeeds(words).telling(&["complete separation", "--ridge 1"]);
+    let said = desk.succeeds(words).telling(&["separation of", "--ridge 1"]);
     assert!(!said.err.contains("converged"), "{}", said.err);
     assert_eq!(
         (&said.json()["run"]["status"], &said.json()["model"]["status"]),
         (&"separated".into(), &"separated".into())
     );
-    assert!(said.json()["warnings"][0].as_str().unwrap().contains("complete separation"));
+    assert!(said.json()["warnings"][0].as_str().unwrap().contains("separation of"));
     assert_eq!(desk.json("m.json")["status"], "separated");
-    assert!(desk.read("r.html").contains("complete separation"));
+    assert!(desk.read("r.html").contains("separation of"));
     assert_eq!(desk.katoms(&format!("{words} --strict")).code, Some(1));
     let ridged = desk.succeeds(&format!("{words} --ridge 1 --strict"));
     assert_eq!(ridged.json()["run"]["status"], "converged");

@@ -5,7 +5,7 @@
 use std::ops::ControlFlow;
 
 use katoms::driver::{Constraint, Options, Run, Stop};
-use katoms::loss::AnyLoss;
+use katoms::loss::{AnyLoss, Loss};
 use katoms::method::{FrankWolfe, L1Method, LassoPathOptions, LassoPoint, Method, lasso_path};
 use katoms::operator::{AnyDesign, LinearOperator};
 use katoms::penalty::L1;
@@ -111,6 +111,11 @@ fn penalty_of(f: &Ready<'_>, set: &Always<AnyAtoms>, lambda: f64) -> Result<L1, 
 /// The least λ of the Lasso's path at which at most k features are in, and the ℓ1 norm of its point. Where that leaves a place
 /// open, the path is looked at more closely between this λ and the next.
 fn lasso_of(f: &Ready<'_>, set: &Always<AnyAtoms>, k: usize) -> Result<(f64, f64), Error> {
+    if f.loss().conjugate(&vec![0.0; f.loss().n_outputs()]).is_none() {
+        let needs = "a loss whose duality gap is known, which that of survival times, of classes in an order, or of one's own \
+                     is not; leave the method out: the search for k features serves every loss";
+        return Err(Error::Unsuitable { method: "the penalty at which the Lasso has k features", needs });
+    }
     let unit = penalty_of(f, set, 1.0)?;
     let count = |point: &LassoPoint| set.chosen(&point.point).len();
     let size = |x: &SparseVec| x.entries().filter(|e| unit.price(e.0) > 0.0).map(|e| e.1.abs()).sum::<f64>();

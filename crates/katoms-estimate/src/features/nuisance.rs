@@ -10,12 +10,15 @@ use katoms::space::SparseVec;
 
 use super::{Estimate, Features, FitOptions, PathModels, Product, predictions};
 use crate::budget::Budget;
+use crate::response::usual_smoothing;
 use crate::scale::{estimated_at, parameter};
 use crate::watch::{Unsaved, Unwatched, Watch};
 
 /// When the estimate of a parameter no longer changes, as a share of it, and after how many models it is left as it is.
 const SETTLED: f64 = 1e-9;
 const ROUNDS: usize = 50;
+/// The step from a smoothing to the next wider one.
+const WIDER: f64 = 10.0;
 /// How often a model is searched for anew with the parameter of the last one.
 const SEARCHES: usize = 4;
 
@@ -110,7 +113,8 @@ impl Features<'_> {
         let mut work = Work::of(&found);
         let watch = &mut Unsaved::new(watch);
         // Without a method by name, models of the same atoms settle the parameter before the search goes on.
-        let searches = if how.method.is_none() && self.bounds.is_none() { SEARCHES } else { 0 };
+        let has_methods = self.bounds.is_none() && self.inside.is_none();
+        let searches = if how.method.is_none() && has_methods { SEARCHES } else { 0 };
         for search in 0..=searches {
             for _ in 0..ROUNDS {
                 let linear = self.predictions(found.coefficients(), &found.intercepts);
@@ -137,6 +141,39 @@ impl Features<'_> {
             }
         }
         Ok(work.total(found))
+    }
+}
+
+impl Features<'_> {
+    /// The model of k atoms. Of a quantile that is smoothed over little, Newton's method does not find its way from afar: the
+    /// models of wider smoothings, up to the usual one, lead there.
+    pub(super) fn fit_narrowing(&self, k: usize, how: &FitOptions, watch: &mut dyn Watch) -> Result<Estimate, Error> {
+        let leads = how.start.is_none() && how.resume.is_none() && how.method.is_none();
+        let wider = if leads { self.widened()? } else { Vec::new() };
+        let Some(widest) = wider.first() else { return self.searched_for(k, how, watch) };
+        let (budget, watch) = (Budget::new(&how.stop)?, &mut Unsaved::new(watch));
+        let mut found = widest.searched_for(k, how, watch)?;
+        let mut work = Work::of(&found);
+        for one in wider[1..].iter().chain([self]) {
+            if watch.stopped {
+                break;
+            }
+            found = work.with(one.searched_for(k, &after(&found, how, &budget), watch)?);
+        }
+        Ok(work.total(found))
+    }
+
+    /// The same smoothed over more, each ten times as much as the next. The widest comes first.
+    fn widened(&self) -> Result<Vec<Self>, Error> {
+        let AnyLoss::Quantile(loss) = &self.loss else { return Ok(Vec::new()) };
+        let (usual, mut width) = (usual_smoothing(loss.target(), loss.weights()), loss.smoothing());
+        let mut wider = Vec::new();
+        while WIDER * width <= usual {
+            width *= WIDER;
+            wider.push(Self { loss: loss.with_smoothing(width)?.into(), ..self.clone() });
+        }
+        wider.reverse();
+        Ok(wider)
     }
 }
 

@@ -182,6 +182,11 @@ fn geometric(last: usize) -> Vec<usize> {
     sizes
 }
 
+/// The smallest of these sizes, where that is the choice among them and some atoms are in it: fewer may do as well.
+pub(crate) fn lower_edge(sizes: &[usize], chosen: usize) -> Option<usize> {
+    sizes.iter().copied().min().filter(|&first| sizes.len() > 1 && chosen == first && first > 0)
+}
+
 /// Sizes between the neighbours of a choice among rising sizes, after those up to its lower neighbour, from which models of
 /// such sizes grow; empty where there is none.
 pub fn sizes_between(sizes: &[usize], chosen: usize) -> Vec<usize> {
@@ -209,7 +214,7 @@ fn range(last: usize) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{geometric, range, sizes_between};
+    use super::{geometric, lower_edge, range, sizes_between};
 
     #[test]
     fn sizes_on_a_geometric_scale_and_between_two_of_them() {
@@ -226,6 +231,12 @@ mod tests {
         assert_eq!(sizes_between(&sizes, 0), []);
         let fine = sizes_between(&sizes, 74);
         assert!(fine.is_sorted_by(|a, b| a < b) && fine.len() <= 14 + 16 && fine.contains(&56) && fine.contains(&75));
+    }
+
+    #[test]
+    fn a_choice_of_the_smallest_size_is_at_the_lower_edge() {
+        assert_eq!([5, 6].map(|chosen| lower_edge(&[5, 6, 7], chosen)), [Some(5), None]);
+        assert_eq!((lower_edge(&[0, 1, 2], 0), lower_edge(&[5], 5)), (None, None));
     }
 
     #[test]

@@ -218,6 +218,7 @@ impl Vector {
             Loss::Logistic => self.two(frame, found)?,
             _ => self.some(found)?,
         };
+        self.check_classes(&found, rows.len())?;
         let mut values = vec![0.0; rows.len()];
         for (code, (name, members)) in found.iter().enumerate() {
             members.iter().for_each(|&i| values[i] = code as f64);
@@ -232,6 +233,25 @@ impl Vector {
         }
         let classes = found.into_iter().map(|(name, _)| name).collect();
         Ok(Target { name: self.name, values, classes: Some(classes), responses: Vec::new() })
+    }
+
+    /// Refuses classes that are names of rows, or numbers: more than half of the rows have a class of their own.
+    fn check_classes(&self, found: &[(String, Vec<usize>)], rows: usize) -> Result<(), Error> {
+        let alone = found.iter().filter(|(_, members)| members.len() == 1).count();
+        if found.len() <= 2 || 2 * alone <= rows {
+            return Ok(());
+        }
+        let right = match &self.values {
+            Values::Numbers(_) => "to predict numbers: --loss squares",
+            _ => "is it a name of the rows?",
+        };
+        Err(Error::Request(format!(
+            "{}: \"{}\" has {} classes in {}, and more than half of the rows have a class of their own; {right}",
+            self.path.display(),
+            self.name,
+            found.len(),
+            counted(rows, "row")
+        )))
     }
 
     /// Where a row is, in the words of the program: `line 7`, or `row 6` where a file has no lines.

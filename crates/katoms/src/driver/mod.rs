@@ -12,6 +12,7 @@ mod lockstep;
 mod outcome;
 mod partial;
 mod quality;
+mod recession;
 mod run;
 mod stages;
 mod stop;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::recession::falls_for_ever;
 use super::{Quality, Trace};
 use crate::loss::Loss;
 use crate::objective::{Evaluated, Objective};
@@ -25,19 +26,20 @@ pub enum Status {
     Stopped,
     /// f left all bounds: the step or the momentum is too large.
     Diverged,
-    /// The model separates two classes completely and there is no ridge: larger coefficients always fit better, so no
-    /// finite ones are the best.
+    /// The model separates classes, or tells some rows without an error, and there is no ridge: larger coefficients always fit
+    /// better, so no finite ones are the best.
     Separated,
 }
 
 impl Status {
-    /// What is said of a search over atoms that ended so at x: on classes that x separates, nothing converges.
+    /// What is said of a search over atoms that ended so at x: where x separates all classes, or some of the rows, nothing
+    /// converges.
     pub(crate) fn unless_separated<A: LinearOperator, L: Loss>(
         self,
         f: &Objective<A, L>,
         x: &Evaluated<A::Point>,
     ) -> Self {
-        if self == Self::Converged && f.is_separated_by(x) { Self::Separated } else { self }
+        if self == Self::Converged && (f.is_separated_by(x) || falls_for_ever(f, x)) { Self::Separated } else { self }
     }
 }
 

@@ -128,6 +128,9 @@ impl Loss for AnyLoss {
     fn separates(&self, z: &[f64]) -> bool {
         self.as_loss().separates(z)
     }
+    fn has_far_minima(&self) -> bool {
+        self.as_loss().has_far_minima()
+    }
 }
 
 #[cfg(test)]

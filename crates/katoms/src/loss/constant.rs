@@ -5,47 +5,63 @@ use crate::linalg::{Matrix, dot, solve_symmetric};
 
 /// Steps of Newton's method at most.
 const STEPS: usize = 100;
+/// Constants tried at most where there is one output: doublings out of the range of double precision, and halvings back.
+const SEARCHED: usize = 1200;
 /// Halvings of a step.
 const HALVINGS: i32 = 40;
 /// A share of the loss that is no more than some roundings of its terms.
 const NEAR: f64 = 1e-10;
 
-/// The constant prediction of the least loss, of one with a single output for each row: Newton's steps on one number, and halves of an interval that holds it where
-/// these do not shrink. Exact at once for squares.
+/// The constant prediction of the least loss, of one with a single output for each row: Newton's steps on one number where
+/// they shrink inside the interval that holds it, and else steps that double until there is one and then [`halve`] it. Exact
+/// at once for squares.
 pub fn best_constant(loss: &impl Loss) -> f64 {
     let rows = loss.n_outputs();
-    let (mut constant, mut slope, mut curvature) = (0.0, vec![0.0; rows], vec![0.0; rows]);
+    let (mut slopes, mut curvatures) = (vec![0.0; rows], vec![0.0; rows]);
     let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
-    let (mut last, mut reach) = (f64::INFINITY, 0.5);
-    for _ in 0..200 {
+    let (mut constant, mut last, mut reach) = (0.0_f64, f64::INFINITY, 0.5);
+    for _ in 0..SEARCHED {
         let predictions = vec![constant; rows];
-        loss.gradient(&predictions, &mut slope);
-        loss.curvature(&predictions, &mut curvature);
-        let slope = slope.iter().sum::<f64>();
-        if slope > 0.0 {
-            high = constant;
-        } else {
+        loss.gradient(&predictions, &mut slopes);
+        loss.curvature(&predictions, &mut curvatures);
+        let slope: f64 = slopes.iter().sum();
+        // A slope that is no number is one of far too far out.
+        let falls = if slope.is_nan() { constant < 0.0 } else { slope < 0.0 };
+        if falls {
             low = constant;
+        } else {
+            high = constant;
         }
-        let mut step = slope / curvature.iter().sum::<f64>();
-        let shrinks = 2.0 * step.abs() <= last && low <= constant - step && constant - step <= high;
-        if slope == 0.0 || slope.is_nan() {
-            break;
+        let newton = constant - slope / curvatures.iter().sum::<f64>();
+        let inside = newton.is_finite() && low <= newton && newton <= high;
+        let shrinks = inside && 2.0 * (newton - constant).abs() <= last;
+        // What the sum of so many slopes is off by.
+        if slope.abs() <= f64::EPSILON * (rows as f64).sqrt() * slopes.iter().map(|s| s.abs()).sum::<f64>() {
+            return if shrinks { newton } else { constant };
         }
-        if !shrinks && low.is_finite() && high.is_finite() {
-            step = constant - (low + 0.5 * (high - low));
-        } else if !step.is_finite() {
-            // Flat here: further and further.
+        let next = if shrinks {
+            newton
+        } else if low.is_finite() && high.is_finite() {
+            halve(low, high)
+        } else {
             reach *= 2.0;
-            step = reach * slope.signum();
-        }
-        constant -= step;
-        last = step.abs();
-        if last <= f64::EPSILON * constant.abs() {
+            constant + if falls { reach } else { -reach }
+        };
+        last = (next - constant).abs();
+        if !next.is_finite() || last <= f64::EPSILON * next.abs() {
             break;
         }
+        constant = next;
     }
     constant
+}
+
+/// What has as many numbers of double precision below it as above: no interval is halved more than 64 times, however far from
+/// 0 or near it the number lies.
+fn halve(low: f64, high: f64) -> f64 {
+    let place = |v: f64| if v < 0.0 { -((-v).to_bits() as i64) } else { v.to_bits() as i64 };
+    let middle = i64::midpoint(place(low), place(high));
+    f64::from_bits(middle.unsigned_abs()).copysign(middle as f64)
 }
 
 /// The best constant for each [output](Loss::outputs_per_row) of a row: Newton's steps, each shortened until the loss falls.
@@ -104,6 +120,29 @@ mod tests {
         assert!((best_constant(&far) - 1001.0).abs() < 1e-9, "{}", best_constant(&far));
         let offset = Poisson::new(vec![2.0, 4.0]).unwrap().offset(vec![0.0, 2.0_f64.ln()]).unwrap();
         assert!((best_constant(&offset) - 2.0_f64.ln()).abs() < 1e-14);
+    }
+    /// Where the curvature at 0 is next to nothing, or nothing at all, and in every unit.
+    #[test]
+    fn the_best_constant_is_found_however_far_from_zero() {
+        let spread: Vec<f64> = (0..101).map(|i| f64::from(i) - 50.0).collect();
+        for centre in [-1e9, -100.0, 70.0, 1e4, 1e12] {
+            for unit in [1e-100, 1e-3, 1.0, 1e100] {
+                for (quantile, smoothing) in [(0.5, 0.1), (0.9, 1.0), (0.1, 1e-4)] {
+                    let target: Vec<f64> = spread.iter().map(|v| unit * (centre + v)).collect();
+                    let found = best_constant(&Quantile::new(target, quantile, unit * smoothing).unwrap());
+                    let off = (found / unit - centre - 100.0 * (quantile - 0.5)).abs();
+                    assert!(off < 0.6 + 1e-15 * centre.abs(), "{centre} {unit} {quantile}: {off}");
+                }
+            }
+        }
+        for exponent in [-250.0, -200.0, 115.0, 250.0_f64] {
+            let amounts: Vec<f64> = [0.5, 1.0, 1.5].iter().map(|v| v * exponent.exp()).collect();
+            let found = best_constant(&Gamma::new(amounts).unwrap());
+            assert!((found - exponent).abs() < 1e-12 * exponent.abs(), "{exponent}: {found}");
+            let counts = Poisson::new(vec![0.0, 1.0, 2.0]).unwrap().offset(vec![exponent; 3]).unwrap();
+            let found = best_constant(&counts);
+            assert!((found + exponent).abs() < 1e-12 * exponent.abs(), "{exponent}: {found}");
+        }
     }
     /// The means of responses, weighted; the logarithms of how often classes come, whatever comes least.
     #[test]

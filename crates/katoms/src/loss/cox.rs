@@ -115,6 +115,12 @@ impl Cox {
         Self { times, events, entries, strata, ties, weights, offset, plan }.planned()
     }
 
+    /// Whether at some event another row of its stratum was at risk: else the loss is the same at all predictions.
+    pub fn compares(&self) -> bool {
+        let moments = self.plan.strata.iter().flat_map(|stratum| &stratum.moments);
+        moments.into_iter().any(|moment| moment.came - moment.outside > 1)
+    }
+
     /// The same with these ties.
     pub fn ties(mut self, ties: Ties) -> Self {
         self.ties = ties;
@@ -406,9 +412,13 @@ impl Loss for Cox {
     fn ignores_constants(&self) -> bool {
         true
     }
+    fn has_far_minima(&self) -> bool {
+        true
+    }
     /// Whether every event is the likeliest of those at risk.
     fn separates(&self, z: &[f64]) -> bool {
         self.entries.is_none()
+            && self.compares()
             && self.plan.strata.iter().all(|stratum| {
                 let (mut came, mut largest) = (0, f64::NEG_INFINITY);
                 stratum.moments.iter().all(|moment| {

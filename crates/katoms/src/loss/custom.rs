@@ -85,6 +85,11 @@ impl Custom {
         Ok(Self { offset: Some(offset), ..self })
     }
 
+    /// The known part of each prediction.
+    pub fn known(&self) -> Option<&[f64]> {
+        self.offset.as_deref()
+    }
+
     /// What a function says of each row at these predictions, times its weight.
     fn weighed(&self, z: &[f64], of: impl Fn(&[f64], &[f64]) -> Vec<f64>) -> Vec<f64> {
         let mut found = match &self.offset {

@@ -90,6 +90,9 @@ impl Loss for Logistic {
     fn deviance(&self, value: f64) -> f64 {
         2.0 * value
     }
+    fn has_far_minima(&self) -> bool {
+        true
+    }
     /// Whether every row that has a weight is on the side of its class.
     fn separates(&self, z: &[f64]) -> bool {
         let right = |(i, (&label, &z)): (usize, (&f64, &f64))| {

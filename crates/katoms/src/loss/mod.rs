@@ -111,6 +111,11 @@ pub trait Loss: Debug + Sync {
         let _ = z;
         false
     }
+    /// Whether the loss may fall for ever, towards a value that it never has, as some predictions grow: the logarithms of means
+    /// or odds. As it stands here, it does not.
+    fn has_far_minima(&self) -> bool {
+        false
+    }
 }
 
 /// Labels of this many classes as numbers.
@@ -196,6 +201,9 @@ impl<L: Loss> Loss for &L {
     }
     fn separates(&self, z: &[f64]) -> bool {
         (**self).separates(z)
+    }
+    fn has_far_minima(&self) -> bool {
+        (**self).has_far_minima()
     }
 }
 

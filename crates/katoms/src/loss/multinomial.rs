@@ -248,6 +248,9 @@ impl Loss for Multinomial {
         };
         Some((0..self.rows()).map(one).sum())
     }
+    fn has_far_minima(&self) -> bool {
+        true
+    }
     /// Whether every row that has a weight is surest of its class.
     fn separates(&self, z: &[f64]) -> bool {
         (0..self.rows()).all(|i| {

@@ -128,6 +128,9 @@ impl Family for NegativeBinomialFamily {
     fn curvature_bound(&self, y: f64) -> f64 {
         0.25 * (y + self.theta)
     }
+    fn has_far_minima(&self) -> bool {
+        true
+    }
     fn separates(&self, y: f64, z: f64) -> bool {
         y == 0.0 && z < 0.0
     }

@@ -323,6 +323,9 @@ impl Loss for Ordinal {
     fn ignores_constants(&self) -> bool {
         true
     }
+    fn has_far_minima(&self) -> bool {
+        true
+    }
     /// Whether the predictions of every class lie above those of the class below.
     fn separates(&self, z: &[f64]) -> bool {
         let mut ends = vec![(f64::INFINITY, f64::NEG_INFINITY); self.present.len()];

@@ -44,6 +44,9 @@ impl Family for PoissonFamily {
     fn curvature_bound(&self, _: f64) -> f64 {
         f64::INFINITY
     }
+    fn has_far_minima(&self) -> bool {
+        true
+    }
     fn separates(&self, y: f64, z: f64) -> bool {
         y == 0.0 && z < 0.0
     }

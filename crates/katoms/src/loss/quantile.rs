@@ -37,6 +37,15 @@ impl Quantile {
         Self::of(QuantileFamily { quantile, smoothing }, target)
     }
 
+    /// The same with another smoothing.
+    ///
+    /// # Errors
+    /// When it is not finite and above 0.
+    pub fn with_smoothing(&self, smoothing: f64) -> Result<Self, Error> {
+        check_option("smoothing", smoothing, "it must be finite and above 0", |v| v > 0.0 && v.is_finite())?;
+        Ok(self.clone().with_family(QuantileFamily { smoothing, ..*self.family() }))
+    }
+
     /// τ.
     pub fn quantile(&self) -> f64 {
         self.family().quantile

@@ -29,6 +29,10 @@ pub trait Family: Debug + Clone + Send + Sync {
         let _ = (y, z);
         false
     }
+    /// Whether φ may fall for ever, towards a value that it never has. As it stands here, it does not.
+    fn has_far_minima(&self) -> bool {
+        false
+    }
     /// −2·log-likelihood, up to a constant, of targets of this total weight whose weighted losses have this sum.
     fn deviance(&self, target: &Observed<'_>, value: f64) -> f64 {
         let _ = target;
@@ -171,6 +175,9 @@ impl<F: Family> Loss for RowLoss<F> {
     /// Whether it does so in every row that has a weight: counts that are all zero have no best mean.
     fn separates(&self, z: &[f64]) -> bool {
         (0..z.len()).all(|i| self.weights.at(i) == 0.0 || self.family.separates(self.target[i], z[i]))
+    }
+    fn has_far_minima(&self) -> bool {
+        self.family.has_far_minima()
     }
     fn deviance(&self, value: f64) -> f64 {
         self.family.deviance(&Observed { target: &self.target, weights: &self.weights }, value)
