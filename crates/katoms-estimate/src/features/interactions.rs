@@ -591,10 +591,10 @@ impl<'a> Interactions<'_, 'a> {
             needs: "memory for a copy of the design in double precision: leave columns out",
         };
         data.try_reserve_exact(room).map_err(|_| no_room)?;
-        for j in 0..columns {
+        for (j, &factor) in factor_of.iter().enumerate() {
             let all = column(f.design, j);
             // What is in no factor has no products.
-            let used = if factor_of[j] == usize::MAX { 0.0 } else { 1.0 };
+            let used = if factor == usize::MAX { 0.0 } else { 1.0 };
             data.extend(rows.iter().map(|&row| used * all[row]));
         }
         let centred = f.preparation.intercept || loss.ignores_constants();
@@ -854,7 +854,7 @@ impl Search<'_, '_> {
 impl Small {
     /// Coefficients and intercepts in a pool that has grown to so many columns.
     fn in_pool_of(&self, columns: usize) -> (SparseVec, Vec<f64>) {
-        let x = moved(self.estimate.coefficients(), self.columns, columns, self.estimate.intercepts.len(), |j| Some(j));
+        let x = moved(self.estimate.coefficients(), self.columns, columns, self.estimate.intercepts.len(), Some);
         (x, self.estimate.intercepts.clone())
     }
 

@@ -144,6 +144,9 @@ impl Heredity {
     }
 }
 
+/// Atoms that come in together, and how much each of them brings.
+type Way = (f64, Vec<usize>);
+
 /// A local search among the models that heredity allows.
 #[derive(Clone, Copy)]
 pub(super) struct Hereditary<'a, 'h> {
@@ -253,7 +256,7 @@ impl<'a> Hereditary<'a, '_> {
         let gains = tableau.entry_gains();
         self.search.count(tableau, work);
         let open = |atom: &usize| gains[*atom] > f64::NEG_INFINITY && !left.contains(atom);
-        let (mut single, mut joint): (Vec<(f64, Vec<usize>)>, Vec<(f64, Vec<usize>)>) = (Vec::new(), Vec::new());
+        let (mut single, mut joint): (Vec<Way>, Vec<Way>) = (Vec::new(), Vec::new());
         for atom in (0..gains.len()).filter(open) {
             for way in self.heredity.ways_in(atom, chosen) {
                 if way.len() > room || !way.iter().all(|atom| gains.get(*atom).is_some() && open(atom)) {
@@ -263,13 +266,13 @@ impl<'a> Hereditary<'a, '_> {
                 if way.len() == 1 { single.push((promised, way)) } else { joint.push((promised, way)) }
             }
         }
-        let keep_best = |ways: &mut Vec<(f64, Vec<usize>)>, count: usize| {
+        let keep_best = |ways: &mut Vec<Way>, count: usize| {
             ways.sort_by(|a, b| b.0.total_cmp(&a.0));
             ways.truncate(count);
         };
         keep_best(&mut single, FEW);
         // Factors that promise nothing by themselves hide what a product promises: those look at the product alone.
-        let mut by_product: Vec<(f64, Vec<usize>)> = joint.clone();
+        let mut by_product: Vec<Way> = joint.clone();
         by_product.iter_mut().for_each(|(promised, way)| *promised = way.last().map_or(0.0, |&atom| gains[atom]));
         keep_best(&mut by_product, JOINT);
         keep_best(&mut joint, JOINT);
@@ -282,7 +285,7 @@ impl<'a> Hereditary<'a, '_> {
             way.iter().for_each(|&atom| with.choose(self.search.q, atom));
             ((tableau.objective() - with.objective()) / way.len() as f64, way.clone())
         };
-        let joined: Vec<(f64, Vec<usize>)> = parallel::map(joint.len(), &exact);
+        let joined: Vec<Way> = parallel::map(joint.len(), &exact);
         joint.iter().for_each(|_| self.search.count(tableau, work));
         single.extend(joined);
         keep_best(&mut single, FEW);

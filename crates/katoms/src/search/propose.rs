@@ -116,7 +116,7 @@ impl Accept<'_> {
         let (root, outputs) = (effort.times().max(1.0).sqrt(), self.f.outputs() as f64);
         // The tableau of q outputs has q times the rows and q times the columns: so many fewer chains fit in.
         let chains = (CHAINS * root / outputs.powi(2)) as usize;
-        (chains > 0).then(|| Round { seed: round as u64, chains, kicks: (KICKS * root) as usize })
+        (chains > 0).then_some(Round { seed: round as u64, chains, kicks: (KICKS * root) as usize })
     }
 
     /// The best models so far, as the Newton model sees them.
