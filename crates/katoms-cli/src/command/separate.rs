@@ -173,9 +173,9 @@ impl PathArgs {
         finished.chosen_by = Some(format!("{name} along the path of each target"));
         let edges = loaded.targets().iter().zip(each.parts()).zip(paths.iter().zip(&best));
         let edges = edges.filter_map(|((target, part), (path, &k))| {
-            let edge = part.edge_of_criterion(&path.sizes(), k)?;
-            let said = format!("for {target} {name} prefers");
-            Some(words::edge(&said, &edge, &format!("-k 0..{}", edge.further), "katoms cv"))
+            let (sizes, said) = (path.sizes(), format!("for {target} {name} prefers"));
+            let range = |last: usize| format!("-k 0..{last}");
+            words::edge(&said, part.edge_of_criterion(&sizes, k), (&sizes, k), range, "katoms cv")
         });
         finished.edge = warning(edges.collect());
         if common.output.work.json {
@@ -245,9 +245,9 @@ impl CvArgs {
         let edges = edges.filter_map(|((target, part), (validated, score))| {
             let alike = validated.scores.iter().filter(|one| one.choice.ridge == ridge);
             let tried: Vec<usize> = alike.map(|one| one.choice.atoms).collect();
-            let edge = part.edge(&tried, score.choice.atoms)?;
-            let said = format!("for {target} the {} is at", told.chosen());
-            Some(words::edge(&said, &edge, &format!("-k 0..{}", edge.further), "katoms cv"))
+            let (k, said) = (score.choice.atoms, format!("for {target} the {} is at", told.chosen()));
+            let range = |last: usize| format!("-k 0..{last}");
+            words::edge(&said, part.edge(&tried, k), (&tried, k), range, "katoms cv")
         });
         finished.edge = warning(edges.collect());
         if common.output.work.json {
