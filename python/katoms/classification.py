@@ -84,7 +84,7 @@ class Classifier(LinearModel):
         alone = self._classes_of_one_row(response["target"])
         if len(alone) > 0:
             raise InvalidInputError(
-                f"class {self._classes_to_be[alone[0]]!r} has one row only, and a fit that does not see it cannot predict it: "
+                f"class {self._classes_to_be[alone[0]]} has one row only, and a fit that does not see it cannot predict it: "
                 "join it with another class, or leave the row out"
             )
 

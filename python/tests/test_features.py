@@ -255,7 +255,7 @@ def test_cross_validation_keeps_what_it_saw(planted):
     X, y = planted
     model = katoms.SparseRegressorCV(range(1, 7), l2=[0.0, 1.0], rule="1se").fit(X, y)
     results = model.cv_results_
-    assert results["fold_losses"].shape == (12, 5)
+    assert results["fold_losses"].shape == (14, 5)
     assert np.allclose(results["fold_losses"].mean(axis=1), results["mean_loss"])
     assert model.k_1se_ == model.support_size_ == 2 <= model.k_min_
     labels = model.fold_of_row_

@@ -266,7 +266,7 @@ def test_held_out_rows_say_nothing_about_means(houses):
     model = katoms.SparseRegressorCV([1, 2, 3], missing="mean", cv=4).fit(X, y)
     for fold in range(4):
         held = model.fold_of_row_ == fold
-        for at, size in enumerate([1, 2, 3]):
+        for at, size in enumerate([0, 1, 2, 3]):
             pipe = make_pipeline(SimpleImputer(), katoms.SparseRegressor(size)).fit(X.to_numpy()[~held], y[~held])
             loss = 0.5 * np.mean((pipe.predict(X.to_numpy()[held]) - y[held]) ** 2)
             assert np.isclose(model.cv_results_["fold_losses"][at, fold], loss)

@@ -251,7 +251,7 @@ def test_what_some_rows_tell_without_an_error_is_separated():
         "half of the rows": (katoms.SparseClassifier(2), signs, np.where(X[:, 2] > 0, 1, noisy)),
         "one of three classes": (katoms.SparseClassifier(1), signs[:, 2:3], np.where(X[:, 2] > 0, 2, noisy)),
         "the highest grade": (katoms.SparseClassifier(1, ordinal=True), signs[:, 2:3], np.where(X[:, 2] > 0, 2, noisy)),
-        "one count": (katoms.SparseRegressor(2, loss="poisson"), X, (np.arange(len(X)) == 7).astype(float)),
+        "no counts": (katoms.SparseRegressor(1, loss="poisson"), signs[:, 2:3], np.where(X[:, 2] > 0, 0, 1 + noisy)),
         "who lives": (katoms.SparseCox(1), signs[:, 2:3], np.c_[np.exp(e), np.where(X[:, 2] > 0, 0, 1)]),
     }
     for what, (model, design, y) in cases.items():
@@ -385,7 +385,7 @@ def test_the_model_without_features_is_always_judged():
 
 
 def test_a_choice_at_the_smallest_size_is_told():
-    X, linear, e, _ = drawn()
+    X, linear, e, _ = drawn(3)
     for model in (katoms.SparseRegressorCV(range(5, 8), l2=0.0), katoms.SparseRegressor(range(5, 8))):
         with pytest.warns(UserWarning, match=r"smallest size that was tried \(5\).*range\(0, 8\)"):
             model.fit(X, linear + e)

@@ -32,7 +32,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import katoms
 
-SIZES = [1, 2, 3, 4]
+SIZES = [0, 1, 2, 3, 4]
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_any_splits_are_those_of_fits_on_their_rows(numbers, cv):
     model = katoms.SparseRegressorCV(SIZES, l2=0, cv=cv).fit(X, y)
     splits = list(cv.split(X, y)) if hasattr(cv, "split") else cv
     losses = model.cv_results_["fold_losses"]
-    assert losses.shape == (4, len(splits)) and model.fold_of_row_ is None
+    assert losses.shape == (5, len(splits)) and model.fold_of_row_ is None
     for fold, (train, test) in enumerate(splits):
         for at, size in enumerate(SIZES):
             inside = katoms.SparseRegressor(size).fit(X[train], y[train])
@@ -104,7 +104,7 @@ def test_groups_of_rows_go_to_the_splitter(numbers):
     model = katoms.SparseRegressorCV(SIZES, cv=GroupKFold(5)).fit(X, y, groups=groups)
     assert all(len(set(model.fold_of_row_[groups == group])) == 1 for group in range(10))
     leave = katoms.SparseRegressorCV(SIZES, l2=0, cv=LeaveOneGroupOut()).fit(X, y, groups=groups)
-    assert leave.cv_results_["fold_losses"].shape == (4, 10)
+    assert leave.cv_results_["fold_losses"].shape == (5, 10)
     shuffled = katoms.SparseRegressorCV(SIZES, cv=GroupShuffleSplit(3, random_state=0)).fit(X, y, groups=groups)
     assert shuffled.fold_of_row_ is None
     with pytest.raises(ValueError, match=r"cv=5 does not look at groups; give .* such as GroupKFold\(5\)"):
@@ -123,13 +123,13 @@ def test_ridges_and_weights_go_through_any_splits(numbers):
     weights = np.random.default_rng(3).integers(1, 4, size=120)
     cv = TimeSeriesSplit(3)
     model = katoms.SparseRegressorCV(SIZES, l2=[0.0, 5.0], cv=cv).fit(X, y, sample_weight=weights)
-    assert model.cv_results_["l2"].tolist() == [0.0] * 4 + [5.0] * 4
+    assert model.cv_results_["l2"].tolist() == [0.0] * 5 + [5.0] * 5
     for fold, (train, test) in enumerate(cv.split(X)):
         # The ridge is that of all rows; a training set gets its share.
         share = 5.0 * weights[train].sum() / weights.sum()
         inside = katoms.SparseRegressor(2, l2=share).fit(X[train], y[train], sample_weight=weights[train])
         loss = 0.5 * np.average((inside.predict(X[test]) - y[test]) ** 2, weights=weights[test])
-        assert np.isclose(model.cv_results_["fold_losses"][5, fold], loss, rtol=1e-6)
+        assert np.isclose(model.cv_results_["fold_losses"][7, fold], loss, rtol=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["bounds", "groups", "sparse", "frame", "always", "no intercept"])
@@ -146,7 +146,7 @@ def test_any_splits_of_any_model(numbers, kind):
     model = katoms.SparseRegressorCV([1, 2], cv=cv, **parameters).fit(given, y)
     train, test = next(cv.split(X))
     inside = katoms.SparseRegressor(2, **parameters).fit(X[train], y[train])
-    assert np.isclose(model.cv_results_["fold_losses"][1, 0], 0.5 * np.mean((inside.predict(X[test]) - y[test]) ** 2))
+    assert np.isclose(model.cv_results_["fold_losses"][2, 0], 0.5 * np.mean((inside.predict(X[test]) - y[test]) ** 2))
 
 
 def test_classes_of_any_splits(classes):
@@ -156,7 +156,7 @@ def test_classes_of_any_splits(classes):
     train, test = next(cv.split(X, y))
     inside = katoms.SparseClassifier(2).fit(X[train], y[train])
     expected = log_loss(y[test], inside.predict_proba(X[test]))
-    assert np.isclose(model.cv_results_["fold_losses"][1, 0], expected, rtol=1e-4)
+    assert np.isclose(model.cv_results_["fold_losses"][2, 0], expected, rtol=1e-4)
     in_order = np.argsort(y)
     with pytest.raises(ValueError, match="split 0 of cv trains on one class alone"):
         katoms.SparseClassifierCV([1, 2], cv=TimeSeriesSplit(5)).fit(X[in_order], y[in_order])
@@ -188,7 +188,7 @@ def test_scorers_judge_models_of_the_rows_that_train(classes, scoring, cv):
     X, y = classes
     model = katoms.SparseClassifierCV(SIZES, l2=0, cv=cv, scoring=scoring).fit(X, y)
     results = model.cv_results_
-    assert results["fold_scores"].shape == (4, 4)
+    assert results["fold_scores"].shape == (5, 4)
     assert np.allclose(results["mean_score"], results["fold_scores"].mean(axis=1))
     errors = results["fold_scores"].std(axis=1, ddof=1) / 2
     assert np.allclose(results["score_standard_error"], errors)
@@ -199,7 +199,7 @@ def test_scorers_judge_models_of_the_rows_that_train(classes, scoring, cv):
     assert "mean_loss" in results and "fold_losses" in results
     train, test = list(cv.split(X, y))[2]
     inside = katoms.SparseClassifier(2).fit(X[train], y[train])
-    assert np.isclose(results["fold_scores"][1, 2], get_scorer(scoring)(inside, X[test], y[test]), rtol=1e-3)
+    assert np.isclose(results["fold_scores"][2, 2], get_scorer(scoring)(inside, X[test], y[test]), rtol=1e-3)
 
 
 def test_a_score_that_is_the_loss_chooses_as_the_loss(numbers):
@@ -238,8 +238,8 @@ def test_a_function_may_score(classes, frame):
     if hasattr(X, "columns"):
         X.columns = [f"gene{j}" for j in range(30)]
     model = katoms.SparseClassifierCV([1, 2], l2=0, cv=3, scoring=score).fit(X, y)
-    assert len(seen) == 6 and all(kind is type(X) or "sparse" in kind.__module__ for kind, *_ in seen)
-    assert {(size, count) for *_, size, count in seen} == {(1, 1), (2, 2)}
+    assert len(seen) == 9 and all(kind is type(X) or "sparse" in kind.__module__ for kind, *_ in seen)
+    assert {(size, count) for *_, size, count in seen} == {(0, 0), (1, 1), (2, 2)}
     named = katoms.SparseClassifierCV([1, 2], l2=0, cv=3, scoring="roc_auc").fit(X, y)
     assert np.allclose(model.cv_results_["fold_scores"], named.cv_results_["fold_scores"])
     assert clone(model).scoring is score
@@ -269,7 +269,7 @@ def test_scores_that_cannot_be(classes):
     with pytest.raises(ValueError, match="auc2"):
         katoms.SparseClassifierCV([1], scoring="auc2").fit(X, y)
     lonely = [(np.flatnonzero(np.arange(120) != row), [row]) for row in range(3)]
-    with warnings.catch_warnings(), pytest.raises(ValueError, match="is NaN on split 0, for support_size=1"):
+    with warnings.catch_warnings(), pytest.raises(ValueError, match="is NaN on split 0, for support_size=0"):
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         katoms.SparseClassifierCV([1], cv=lonely, scoring="roc_auc").fit(X, y)
 

@@ -288,7 +288,7 @@ fn check_classes(labels: &[usize], count: usize, weights: Option<&[f64]>) -> Res
         .filter(|(label, _)| **label < count)
         .for_each(|(&label, weight)| totals[label] += weight);
     match labels.iter().position(|&label| totals.get(label) == Some(&0.0)) {
-        Some(index) => refused(index, "but no row of this class has a weight: leave these rows out"),
+        Some(index) => refused(index, "but every row of this class has a weight of zero: leave these rows out"),
         None => Ok(()),
     }
 }

@@ -2,18 +2,19 @@
 //!
 //! Where some features tell some rows without an error ("quasi-complete separation"), Newton's method walks along such a
 //! direction until what it gains is lost in rounding, and the predictions of these rows are then so far out that their
-//! curvature is next to nothing. So the direction is the part of the model in which f has next to no curvature, or where the
-//! method did not come so far, the model itself. f is convex: if it is not higher far out, it falls all the way.
+//! curvature is next to nothing. So the direction is the part of the model in which f has next to no curvature; where the
+//! method did not come so far, the model itself, or one of its features. f is convex: if it is not higher far out, it falls
+//! all the way.
 
 use crate::linalg::{Matrix, dot, norm};
-use crate::loss::Loss;
+use crate::loss::{Curvature, Loss};
 use crate::objective::{Evaluated, Objective};
 use crate::operator::LinearOperator;
 use crate::space::{Point, Subspace};
 
 /// How far out, in the largest change of a prediction: of a logarithm, or of log-odds.
-const FAR: f64 = 1e3;
-/// A curvature is next to nothing below this share of the largest: half of the digits.
+const FAR: f64 = 1e2;
+/// A curvature is next to nothing below this share of the largest, there or at 0: half of the digits.
 const FLAT: f64 = 1.5e-8;
 /// What f may be higher far out, as a share of it: what the direction is off by. A row that is told wrongly there costs `FAR`.
 const SHARE: f64 = 1e-6;
@@ -30,35 +31,36 @@ pub(super) fn falls_for_ever<A: LinearOperator, L: Loss>(f: &Objective<A, L>, x:
     }
     let largest = |values: &[f64]| values.iter().fold(0.0_f64, |most, z| most.max(z.abs()));
     let here = f.value(x);
-    // What f rises by, as a share of it, where predictions change so.
-    let rise = |changes: &[f64]| {
+    // Whether f is no higher where predictions change so, far out.
+    let is_open = |changes: &[f64]| {
         let step = FAR / largest(changes);
         let far: Vec<f64> = x.image().iter().zip(changes).map(|(z, d)| z + step * d).collect();
-        (f.loss().value(&far) - here) / (here - f.lower_bound())
+        f.loss().value(&far) - here <= SHARE * (here - f.lower_bound())
     };
-    // Newton's method ends after so many steps, on the way.
-    if rise(x.image()) < -SHARE {
+    // Newton's method ends after so many steps, on the way; and one feature may tell the rows by itself.
+    if is_open(x.image()) {
         return true;
     }
-    let h = f.curvature(x);
-    if let Some(h) = h.as_diagonal() {
-        let most = h.iter().copied().fold(0.0, f64::max);
-        if h.iter().all(|&h| h > FLAT * most) {
-            return false;
-        }
-    }
-    let mut columns = Matrix::zeros(rows, dimension);
-    let mut scales = vec![0.0; dimension];
-    for (j, scale) in scales.iter_mut().enumerate() {
+    let (mut columns, mut scales) = (Matrix::zeros(rows, dimension), vec![0.0; dimension]);
+    for (j, &value) in t.coordinates(x.point()).iter().enumerate() {
         let image = f.uncounted_image(&t.basis(j));
         let size = norm(&image);
-        *scale = if size > 0.0 { 1.0 / size } else { 0.0 };
-        columns.column_mut(j).iter_mut().zip(&image).for_each(|(out, v)| *out = *scale * v);
+        scales[j] = if size > 0.0 { 1.0 / size } else { 0.0 };
+        let column = columns.column_mut(j);
+        column.iter_mut().zip(&image).for_each(|(out, v)| *out = scales[j] * v);
+        if value != 0.0 && is_open(&column.iter().map(|v| value.signum() * v).collect::<Vec<f64>>()) {
+            return true;
+        }
     }
-    let mut curved = columns.clone();
-    (0..dimension).for_each(|j| curved.column_mut(j).copy_from_slice(&h.times(columns.column(j))));
-    let Some((values, vectors)) = curved.symmetric_product(&columns).symmetric_eigen() else { return false };
-    let most = values.iter().copied().fold(0.0, f64::max);
+    let h = f.curvature(x);
+    let usual = f.curvature(&f.at(A::Point::zero(x.point().domain())));
+    let curved = |h: &Curvature| {
+        let mut curved = columns.clone();
+        (0..dimension).for_each(|j| curved.column_mut(j).copy_from_slice(&h.times(columns.column(j))));
+        curved.symmetric_product(&columns).symmetric_eigen()
+    };
+    let (Some((values, vectors)), Some((at_zero, _))) = (curved(&h), curved(&usual)) else { return false };
+    let most = values.iter().chain(&at_zero).copied().fold(0.0, f64::max);
     let own: Vec<f64> =
         t.coordinates(x.point()).iter().zip(&scales).map(|(x, s)| if *s > 0.0 { x / s } else { 0.0 }).collect();
     let mut direction = vec![0.0; dimension];
@@ -69,7 +71,7 @@ pub(super) fn falls_for_ever<A: LinearOperator, L: Loss>(f: &Objective<A, L>, x:
     direction.iter_mut().zip(&scales).for_each(|(d, s)| *d *= s);
     let changes = f.uncounted_image(&t.point(&direction));
     // Along columns that depend on each other predictions change by rounding alone.
-    largest(&changes) > FLAT * largest(x.image()) && rise(&changes) <= SHARE
+    largest(&changes) > FLAT * largest(x.image()) && is_open(&changes)
 }
 
 #[cfg(test)]

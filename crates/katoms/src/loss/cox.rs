@@ -415,8 +415,16 @@ impl Loss for Cox {
     fn has_far_minima(&self) -> bool {
         true
     }
-    /// Whether every event is the likeliest of those at risk.
+    /// Whether every event is the likeliest of those at risk, or hazards are as far apart as can be told: on the way there.
     fn separates(&self, z: &[f64]) -> bool {
+        let is_far = |stratum: &Stratum| {
+            let exponents = || stratum.leaving.iter().map(|&i| self.exponent(z, i));
+            exponents().fold(f64::INFINITY, f64::min) - exponents().fold(f64::NEG_INFINITY, f64::max)
+                <= SMALLEST_EXPONENT
+        };
+        if self.compares() && self.plan.strata.iter().any(is_far) {
+            return true;
+        }
         self.entries.is_none()
             && self.compares()
             && self.plan.strata.iter().all(|stratum| {
