@@ -115,7 +115,11 @@ WRONG = [
     (fitted, {"target": [None] + ["a"] * 149, "make": katoms.SparseClassifier}, "no class at row 0"),
     (fitted, {"weights": -np.ones(150)}, "^sample_weight holds -1 at position 0"),
     (fitted, {"weights": np.ones(3)}, "^sample_weight has length 3, but 150 is needed"),
-    (fitted, {"target": np.where(np.arange(150) == 7, "a", "b"), "make": katoms.SparseClassifierCV}, "class a has one row only"),
+    (
+        fitted,
+        {"target": np.where(np.arange(150) == 7, "a", "b"), "make": katoms.SparseClassifierCV},
+        "class a has one row only",
+    ),
     (lambda: fitted().score(X, np.full(150, np.nan)), {}, "y contains NaN"),
     (lambda: fitted().score(X, y, np.zeros(150)), {}, "above zero"),
     # Signals.

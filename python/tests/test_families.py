@@ -202,7 +202,11 @@ def test_the_order_of_words_must_be_given():
     frame = katoms.SparseClassifier(2, ordinal=True).fit(X, pandas.Series(words, dtype=kind))
     number = katoms.SparseClassifier(2, ordinal=True).fit(X, y)
     assert (listed.coef_ == number.coef_).all() and (frame.coef_ == number.coef_).all()
-    assert listed.grades_.tolist() == ["low", "medium", "high"] and listed.classes_.tolist() == ["high", "low", "medium"]
+    assert listed.grades_.tolist() == ["low", "medium", "high"] and listed.classes_.tolist() == [
+        "high",
+        "low",
+        "medium",
+    ]
     assert set(listed.predict(X)) <= {"low", "medium", "high"}
 
 
