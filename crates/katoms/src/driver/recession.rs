@@ -31,11 +31,15 @@ pub(super) fn falls_for_ever<A: LinearOperator, L: Loss>(f: &Objective<A, L>, x:
     }
     let largest = |values: &[f64]| values.iter().fold(0.0_f64, |most, z| most.max(z.abs()));
     let here = f.value(x);
-    // Whether f is no higher where predictions change so, far out.
+    // Whether f is no higher where predictions change so, far out. What changes nothing in the other direction either, as
+    // constants among hazards, is no way down.
     let is_open = |changes: &[f64]| {
+        let is_level = |step: f64| {
+            let far: Vec<f64> = x.image().iter().zip(changes).map(|(z, d)| z + step * d).collect();
+            f.loss().value(&far) - here <= SHARE * (here - f.lower_bound())
+        };
         let step = FAR / largest(changes);
-        let far: Vec<f64> = x.image().iter().zip(changes).map(|(z, d)| z + step * d).collect();
-        f.loss().value(&far) - here <= SHARE * (here - f.lower_bound())
+        is_level(step) && !is_level(-step)
     };
     // Newton's method ends after so many steps, on the way; and one feature may tell the rows by itself.
     if is_open(x.image()) {
