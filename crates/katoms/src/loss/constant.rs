@@ -13,7 +13,7 @@ const HALVINGS: i32 = 40;
 const NEAR: f64 = 1e-10;
 
 /// The constant prediction of the least loss, of one with a single output for each row: Newton's steps on one number where
-/// they shrink inside the interval that holds it, and else steps that double until there is one and then [`halve`] it. Exact
+/// they shrink inside the interval that holds it, and else steps that double until there is one and then halve it. Exact
 /// at once for squares.
 pub fn best_constant(loss: &impl Loss) -> f64 {
     let rows = loss.n_outputs();
