@@ -89,6 +89,7 @@ pub fn quality(quality: &Quality, attempts: &[Attempt], name: impl Fn(usize) -> 
     let gain = number(quality.exchange_gain);
     told.push(match (compared, quality.improvable(), quality.exhaustive) {
         (0, ..) if quality.perfect => "the fit is perfect: there is nothing left to improve".into(),
+        (0, _, false) => "no exchange of one atom for another was compared".into(),
         (0, ..) => "there was nothing to exchange: no atom outside of the model could add anything".into(),
         (_, true, true) => {
             format!("one of all {compared} exchanges of an atom improves it by {gain}: it is not the best")

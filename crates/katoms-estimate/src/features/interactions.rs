@@ -26,7 +26,6 @@ pub use product::{Product, WithProducts};
 use self::labelled::Labelled;
 use self::pool::{Search, Small};
 use super::by_splits::{Anew, validated_by_splits};
-use super::nuisance::Work;
 use super::path::least;
 use super::trained::weight;
 use super::{Edge, Estimate, Features, FitOptions, PathModel, PathModels, Trained};
@@ -78,9 +77,8 @@ impl<'a> Interactions<'_, 'a> {
             return Err(Error::Unsuitable { method: "a model with interactions", needs });
         }
         self.check_size(k)?;
-        let (budget, watch) = (Budget::new(&how.stop)?, &mut Unsaved::new(watch));
-        let mut now = Features { estimated: false, ..self.features.clone() };
-        let mut work: Option<Work> = None;
+        let (budget, watch, clock) = (Budget::new(&how.stop)?, &mut Unsaved::new(watch), Instant::now());
+        let (mut now, mut passes) = (Features { estimated: false, ..self.features.clone() }, 0);
         for rest in (0..if self.features.estimated { ESTIMATES } else { 1 }).rev() {
             let here = Interactions { features: &now, ..*self };
             let mut search = here.search(None)?;
@@ -90,8 +88,7 @@ impl<'a> Interactions<'_, 'a> {
             let linear = labelled.predictions(&now, (0..now.loss.n_rows()).collect())?;
             let (models, products) = here.joined(vec![labelled]);
             let start = models.into_iter().next();
-            let all = work.get_or_insert_with(|| Work::of(&model.estimate));
-            all.passed(search.passes);
+            passes += search.passes;
             if rest > 0 && !watch.stopped {
                 now.loss = estimated_at(&now.loss, &linear)?;
                 continue;
@@ -100,11 +97,10 @@ impl<'a> Interactions<'_, 'a> {
             let again = FitOptions { start, stop: budget.left(how.stop, 0.0), ..how.clone() };
             let whole = Features { estimated: self.features.estimated, ..now.clone() };
             let whole = Interactions { features: &whole, ..*self };
-            let found = all.with(whole.fit_among(&products, k, &again, watch)?);
-            let found = match work.take() {
-                Some(work) => work.total(found),
-                None => found,
-            };
+            let mut found = whole.fit_among(&products, k, &again, watch)?;
+            found.outcome.passes += passes;
+            found.outcome.reads += passes as f64;
+            found.outcome.seconds = clock.elapsed().as_secs_f64();
             return Ok(WithProducts { found, products });
         }
         Err(Error::Empty { what: "the list of features" })
@@ -172,7 +168,7 @@ impl<'a> Interactions<'_, 'a> {
         }
         let labelled = found.iter().map(|(_, small)| small.labelled(&search)).collect();
         let (models, products) = self.joined(labelled);
-        let passes = search.passes + found.iter().map(|(_, small)| small.estimate.outcome.passes).sum::<usize>();
+        let passes = search.passes;
         let columns = self.features.design.domain() + products.iter().map(|p| p.factors.len()).sum::<usize>();
         let one = |((k, small), (coefficients, intercepts)): (&(usize, Small), (SparseVec, Vec<f64>))| {
             let standardized = small.standardized(&search, &products, columns);
@@ -317,7 +313,6 @@ impl<'a> Interactions<'_, 'a> {
                 anew.losses.push(self.features.units.mean_loss(value / weight(&judge)));
                 anew.totals.push(self.features.units.loss(value));
                 anew.models.push(model);
-                anew.passes += small.estimate.outcome.passes;
                 before = Some(small);
                 if go_on(anew.choices.len()).is_break() {
                     anew.complete = anew.choices.len() == sizes.len() * ridges.len();

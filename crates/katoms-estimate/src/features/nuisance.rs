@@ -199,12 +199,6 @@ impl Work {
         Self { iterations, passes, reads, columns: one.columns, seconds: one.seconds }
     }
 
-    /// As many passes more.
-    pub fn passed(&mut self, passes: usize) {
-        self.passes += passes;
-        self.reads += passes as f64;
-    }
-
     pub fn with(&mut self, found: Estimate) -> Estimate {
         self.iterations += found.outcome.iterations;
         self.passes += found.outcome.passes;

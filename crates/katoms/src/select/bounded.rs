@@ -14,6 +14,7 @@ use super::path::{Model, Path, null_and_rest};
 use crate::driver::{Attempt, Event, Options, Outcome, Quality, Run, Start, Status, check};
 use crate::error::Error;
 use crate::loss::Loss;
+use crate::method::Method;
 use crate::objective::Objective;
 use crate::operator::LinearOperator;
 use crate::search::{Explore, GoOn, Grow, Improved, Observer, SETTLED, Search, best_from, explore_within, search_with};
@@ -42,7 +43,31 @@ where
     check(f, set, &options, &start)?;
     let mut explore = explore_within(f, set, bounds)?;
     let method = Grow { bounds };
-    let mut run = Run::starting_at(f, set, &method, options, start)?;
+    let run = Run::starting_at(f, set, &method, options, start)?;
+    let mut found = watched(run, explore.as_mut(), &Search::default(), observer, go_on)?;
+    let stationarity = found.quality.as_ref().map_or(0.0, |quality| quality.stationarity);
+    found.status = ended(found.status, bounds.let_grow(&found.point), stationarity);
+    if started && found.attempts.len() == 1 {
+        let (objective, status) = (found.objective, found.status);
+        found.attempts.push(Attempt { start: Start::WorkingSet, objective, exchanges: 0, status });
+    }
+    Ok(found)
+}
+
+/// A search whose caller is asked before it begins, after every move, and within long ones.
+pub(super) fn watched<'a, A, L, S, M>(
+    mut run: Run<'a, A, L, S, M>,
+    explore: &mut (dyn Explore<SparseVec> + 'a),
+    search: &Search,
+    observer: &mut Observer<'_, SparseVec>,
+    go_on: &mut GoOn<'_>,
+) -> Result<Outcome<SparseVec>, Error>
+where
+    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>,
+    L: Loss,
+    S: CoordinateSet,
+    M: Method<A, L, S>,
+{
     if go_on(0).is_break() {
         run.stop();
     }
@@ -51,15 +76,7 @@ where
         ControlFlow::Continue(()) => (go_on.borrow_mut())(event.iteration),
         stopped => stopped,
     };
-    let mut asked = |done: usize| (go_on.borrow_mut())(done);
-    let mut found = search_with(run, explore.as_mut(), &Search::default(), &mut observe, &mut asked)?;
-    let stationarity = found.quality.as_ref().map_or(0.0, |quality| quality.stationarity);
-    found.status = ended(found.status, bounds.let_grow(&found.point), stationarity);
-    if started && found.attempts.len() == 1 {
-        let (objective, status) = (found.objective, found.status);
-        found.attempts.push(Attempt { start: Start::WorkingSet, objective, exchanges: 0, status });
-    }
-    Ok(found)
+    search_with(run, explore, search, &mut observe, &mut |done| (go_on.borrow_mut())(done))
 }
 
 /// What is said of a search within bounds that ended so. Where they keep a model that separates classes from growing,

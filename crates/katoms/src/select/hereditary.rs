@@ -1,17 +1,13 @@
 //! k atoms of which some come only beside others: the best answer.
 
-use std::cell::RefCell;
-use std::ops::ControlFlow;
-
-use crate::driver::{Event, Options, Outcome, Run, check};
+use super::bounded::watched;
+use crate::driver::{Options, Outcome, Run, check};
 use crate::error::Error;
 use crate::loss::Loss;
 use crate::method::{Method, Move, Progress};
 use crate::objective::{Evaluated, Objective};
 use crate::operator::LinearOperator;
-use crate::search::{
-    Effort, GoOn, Heredity, Observer, Problem, Search, explore_with_heredity, null_model, search_with,
-};
+use crate::search::{Effort, GoOn, Heredity, Observer, Problem, Search, explore_with_heredity, null_model};
 use crate::set::CoordinateSet;
 use crate::space::{IndexSet, Point, SparseVec};
 
@@ -37,18 +33,8 @@ where
     check(f, set, &options, &start)?;
     let mut explore = explore_with_heredity(f, set, heredity)?;
     let method = Begin { heredity };
-    let mut run = Run::starting_at(f, set, &method, options, start)?;
-    if go_on(0).is_break() {
-        run.stop();
-    }
-    let go_on = RefCell::new(go_on);
-    let mut observe = |event: &Event, x: &SparseVec| match observer(event, x) {
-        ControlFlow::Continue(()) => (go_on.borrow_mut())(event.iteration),
-        stopped => stopped,
-    };
-    let mut asked = |done: usize| (go_on.borrow_mut())(done);
-    let search = Search { effort, ..Search::default() };
-    search_with(run, explore.as_mut(), &search, &mut observe, &mut asked)
+    let run = Run::starting_at(f, set, &method, options, start)?;
+    watched(run, explore.as_mut(), &Search { effort, ..Search::default() }, observer, go_on)
 }
 
 /// Where the search begins: the minimum over the atoms of a start that heredity allows.

@@ -9,7 +9,7 @@ use katoms::operator::{AnyDesign, LinearOperator};
 use katoms::search::Heredity as Parents;
 use katoms::set::{AnyAtoms, ConstraintSet, CoordinateSet};
 use katoms::space::SparseVec;
-use katoms::{Error, Fit};
+use katoms::{Error, Fit, Outcome};
 
 use super::super::{Estimate, Features, FitOptions};
 use super::{Interactions, Product};
@@ -127,6 +127,7 @@ impl<'a> Features<'a> {
             Some(start) => fit.start(start).run()?,
             None => fit.run()?,
         };
-        self.estimate(&f, &set, outcome)
+        // There was no run of a method before the search.
+        self.estimate(&f, &set, Outcome { attempts: Vec::new(), ..outcome })
     }
 }

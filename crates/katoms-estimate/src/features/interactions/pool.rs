@@ -68,6 +68,8 @@ pub(super) struct Search<'f, 'a> {
     /// Pairs of columns that are no candidates: those of one factor, and those in the pool.
     without: Vec<(usize, usize)>,
     pool: Pool,
+    /// Whether the first features and products are in the pool.
+    is_screened: bool,
     /// How often all products were looked at.
     pub(super) passes: usize,
 }
@@ -91,7 +93,12 @@ impl Search<'_, '_> {
         watch: &mut dyn Watch,
     ) -> Result<Small, Error> {
         let (budget, watch) = (Budget::new(&stop)?, &mut Unsaved::new(watch));
-        if self.pool.columns.len() == self.factors.len() - self.count {
+        if k == 0 {
+            // Nothing is looked at for the model without atoms; a pool has a column all the same.
+            let first = self.factors.iter().position(|members| !members.is_empty());
+            first.map(|factor| self.add(Term::Single(factor))).transpose()?;
+        } else if !self.is_screened {
+            self.is_screened = true;
             let constants = match self.of.features.preparation.intercept {
                 true => best_constants(&self.loss),
                 false => vec![0.0; self.loss.outputs_per_row()],
@@ -330,8 +337,20 @@ impl<'a> Interactions<'_, 'a> {
         }
         let pool = Pool { data: Vec::new(), columns: Vec::new(), members: Vec::new(), terms: Vec::new() };
         let count = atoms.len();
-        let mut search =
-            Search { of: *self, rows, loss, share, factors, factor_of, count, all, without, pool, passes: 0 };
+        let mut search = Search {
+            of: *self,
+            rows,
+            loss,
+            share,
+            factors,
+            factor_of,
+            count,
+            all,
+            without,
+            pool,
+            is_screened: false,
+            passes: 0,
+        };
         for factor in count..search.factors.len() {
             search.add(Term::Single(factor))?;
         }
