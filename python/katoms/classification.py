@@ -57,7 +57,7 @@ class Classifier(LinearModel):
             totals = np.bincount(target.astype(int), weights=weights, minlength=count)
             if (totals == 0).any() and (weights > 0).any():
                 label = self._classes_to_be[np.flatnonzero(totals == 0)[0]]
-                raise InvalidInputError(f"no row of class {label!r} has a weight; leave its rows out")
+                raise InvalidInputError(f"no row of class {label} has a weight; leave its rows out")
         name = "logistic" if count == 2 else "multinomial"
         name = name if order_of(self.ordinal) is False else "ordinal"
         return response_of(name, target, weights=weights, count=count)
@@ -72,7 +72,7 @@ class Classifier(LinearModel):
         for place in alone[:5]:
             row = int(np.flatnonzero(target == place)[0])
             warn(
-                f"{type(self).__name__}: class {self._classes_to_be[place]!r} has one row only, row {row} (counted from 0): "
+                f"{type(self).__name__}: class {self._classes_to_be[place]} has one row only, row {row} (counted from 0): "
                 "what is said of it rests on that row; join it with another class, or leave the row out",
                 UserWarning,
             )

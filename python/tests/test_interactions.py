@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import RepeatedKFold
 
@@ -68,6 +69,34 @@ def test_classes_times_and_counts(make):
     assert model.support_.tolist() == [3, 7, 11] and model.interactions_.tolist() == [[3, 11]]
     alone = type(model)(3, **({"loss": "poisson"} if make is SparseRegressor else {})).fit(X, y)
     assert model.score(X, y) > alone.score(X, y)
+
+
+def test_a_parameter_of_the_loss_is_estimated_beside_the_products():
+    X, z, rng = planted(seed=7)
+    y = z + 0.3 * rng.standard_t(2, size=len(z))
+    model = SparseRegressor(4, loss="huber", interactions="strong").fit(X, y)
+    assert model.support_.tolist() == [3, 7, 11] and model.interactions_.tolist() == [[3, 11]]
+    columns = np.column_stack([X[:, [3, 7, 11]], X[:, 3] * X[:, 11]])
+    stored = SparseRegressor(4, loss="huber").fit(columns, y)
+    assert model.delta_ == pytest.approx(stored.delta_, rel=1e-6)
+    np.testing.assert_allclose(model.predict(X), stored.predict(columns), rtol=1e-5)
+    visits = rng.poisson(np.exp(0.5 * z + 1) * rng.gamma(4, 0.25, size=len(z)))
+    counted = SparseRegressor(4, loss="negative_binomial", interactions="strong").fit(X, visits)
+    assert counted.interactions_.tolist() == [[3, 11]] and 0 < counted.dispersion_ < 1
+
+
+def test_weights_repeat_rows_and_sparse_columns_multiply():
+    X, z, rng = planted(columns=25, seed=8)
+    y, weights = z + 0.3 * rng.normal(size=len(z)), rng.integers(0, 3, size=len(z))
+    weighted = SparseRegressor(4, interactions="strong").fit(X, y, weights)
+    repeated = SparseRegressor(4, interactions="strong").fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    assert weighted.interactions_.tolist() == repeated.interactions_.tolist() == [[3, 11]]
+    np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), rtol=1e-6)
+    sparse = scipy.sparse.csr_array(np.where(np.abs(X) > 1, X, 0))
+    model = SparseRegressor(4, interactions="strong").fit(sparse, y)
+    dense = SparseRegressor(4, interactions="strong").fit(sparse.toarray(), y)
+    assert model.interactions_.tolist() == dense.interactions_.tolist()
+    np.testing.assert_allclose(model.predict(sparse), dense.predict(sparse.toarray()), rtol=1e-6)
 
 
 def test_the_size_by_a_criterion_and_on_rows_held_out():

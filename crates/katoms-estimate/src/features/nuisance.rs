@@ -113,7 +113,7 @@ impl Features<'_> {
         let mut work = Work::of(&found);
         let watch = &mut Unsaved::new(watch);
         // Without a method by name, models of the same atoms settle the parameter before the search goes on.
-        let has_methods = self.bounds.is_none() && self.inside.is_none();
+        let has_methods = self.bounds.is_none() && self.inside.is_none() && self.parents.is_none();
         let searches = if how.method.is_none() && has_methods { SEARCHES } else { 0 };
         for search in 0..=searches {
             for _ in 0..ROUNDS {
