@@ -124,7 +124,12 @@ def filling_of(design: Design, missing: Any, rows: np.ndarray | None = None) -> 
         raise InvalidInputError(f"missing is {missing!r}; it must be 'error', 'mean' or 'indicator'")
     if missing == "error":
         return None
-    counts, _, means = _katoms.missing(design.matrix, None if rows is None else rows.tolist())
+    if hasattr(design.matrix, "ask"):
+        if missing == "indicator" or rows is not None:
+            raise InvalidInputError("data that live with workers take missing='mean'; add indicators as columns beforehand")
+        counts, means = design.matrix.missing()
+    else:
+        counts, _, means = _katoms.missing(design.matrix, None if rows is None else rows.tolist())
     if rows is None and np.isnan(means).any():
         column = called(design, int(np.flatnonzero(np.isnan(means))[0]))
         raise InvalidInputError(f"{column} has no value at all, so no mean; leave it out")
@@ -135,6 +140,8 @@ def filling_of(design: Design, missing: Any, rows: np.ndarray | None = None) -> 
 
 def has_holes(design: Design) -> bool:
     """Whether any value is missing."""
+    if hasattr(design.matrix, "ask"):
+        return bool(design.matrix.missing()[0].any())
     values = design.matrix[3] if isinstance(design.matrix, tuple) else design.matrix
     return values.dtype.kind == "f" and bool(np.isnan(values).any())
 
@@ -159,7 +166,7 @@ FILL = "Give missing='mean' or missing='indicator' to the estimator, or fill the
 
 def not_finite(design: Design, advice: str = FILL) -> str | None:
     """Which columns hold what is not finite, and what to do about it; None where all are."""
-    if isinstance(design.matrix, tuple) and callable(design.matrix[1]):
+    if hasattr(design.matrix, "ask") or isinstance(design.matrix, tuple) and callable(design.matrix[1]):
         return None
     counts, first, _ = _katoms.missing(design.matrix, None)
     holes = np.flatnonzero(counts)

@@ -28,12 +28,25 @@ def design_of(X: Any) -> Design:
     """A matrix of features. Arrays of ``NATIVE_DTYPES`` in either order, and sparse columns, are not copied."""
     if isinstance(X, Genotypes):
         return Design((X.shape, X.codes, X.means), X.shape, X.names)
+    if hasattr(X, "__katoms_design__"):
+        return X.__katoms_design__()
+    if type(X).__module__.partition(".")[0] in ("dask", "dask_expr", "ray"):
+        return _of_a_cluster(X)
     names = names_of(X)
     if is_sparse(X):
         return Design(_sparse(X), X.shape, names, _output_dtype(X.dtype))
     array = _dense(frame_values(X) if is_frame(X) else X)
     check_shape(array.shape)
     return Design(array, array.shape, names, _output_dtype(array.dtype))
+
+
+def _of_a_cluster(X: Any) -> Design:
+    """A collection of a cluster, whose blocks stay with its workers."""
+    if type(X).__module__.partition(".")[0] == "ray":
+        from katoms import ray as cluster
+    else:
+        from katoms import dask as cluster  # type: ignore[no-redef]
+    return cluster.blocks(X).__katoms_design__()
 
 
 def _output_dtype(dtype: Any) -> Any:
@@ -275,7 +288,7 @@ def classes_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     _check_labels(labels)
     classes, places = np.unique(plain_labels(labels), return_inverse=True)
     if len(classes) == 1:
-        raise InvalidInputError(f"y has only one class, {classes[0]!r}; two are needed to tell them apart")
+        raise InvalidInputError(f"y has only one class, {classes[0]}; two are needed to tell them apart")
     return classes, places
 
 

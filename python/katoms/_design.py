@@ -35,6 +35,8 @@ class Filling(NamedTuple):
 
     def fill(self, design: Design) -> Design:
         """The design without missing values, its indicators behind its columns."""
+        if hasattr(design.matrix, "ask"):
+            return design._replace(matrix=design.matrix.filled(self.means), filling=self)
         filled = _sparse if isinstance(design.matrix, tuple) else _dense
         matrix, shape = filled(design, self)
         names = design.names

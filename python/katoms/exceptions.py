@@ -19,6 +19,7 @@ __all__ = [
     "KatomsError",
     "NotFittedError",
     "NumericalError",
+    "WorkersLostError",
 ]
 
 
@@ -36,6 +37,10 @@ class NumericalError(KatomsError):
 
 class NotFittedError(KatomsError, AttributeError):
     """An estimator was asked for what only a fit can tell; scikit-learn's class as well, where that is loaded."""
+
+
+class WorkersLostError(KatomsError, RuntimeError):
+    """Workers of a cluster are gone, and what they held cannot be rebuilt."""
 
 
 class ConvergenceWarning(UserWarning):

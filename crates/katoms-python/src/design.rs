@@ -1,10 +1,16 @@
 //! What Python calls a matrix, as a design. Dense arrays of either order and the arrays of a sparse matrix are borrowed.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use katoms::Error;
-use katoms::operator::{AnyDesign, Csc, FirstRead, Genotypes, Layout, LinearOperator, MatrixFree, Storage, f16};
+use katoms::operator::{
+    AnyDesign, Csc, Distributed, FirstRead, Genotypes, Grid, Layout, LinearOperator, MatrixFree, Storage, Workers, f16,
+};
 use katoms::space::SparseVec;
 use numpy::{Element, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyBytes;
 
 use crate::ended::Ended;
 use crate::error::{invalid, raised};
@@ -28,6 +34,8 @@ pub enum Matrix<'py> {
     Genotypes(Packed<'py>),
     /// Functions in place of a matrix.
     Operator(Operator),
+    /// Blocks that live with workers.
+    Distributed(Remote),
 }
 
 /// SciPy's arrays of a CSC matrix: shape, `indptr`, `indices`, `data`.
@@ -47,7 +55,16 @@ pub struct Packed<'py>((usize, usize), PyReadonlyArray1<'py, u8>, PyReadonlyArra
 #[derive(FromPyObject)]
 pub struct Operator((usize, usize), Py<PyAny>, Py<PyAny>);
 
+/// The lengths of the ranges of rows and columns, and a function that carries messages to the workers.
+#[derive(FromPyObject)]
+pub struct Remote {
+    row_lengths: Vec<usize>,
+    column_lengths: Vec<usize>,
+    ask: Py<PyAny>,
+}
+
 /// What a matrix holds, without Python: it can go to other threads.
+#[derive(Clone)]
 pub enum View<'a> {
     /// Double precision.
     Double(Laid<'a, f64>),
@@ -65,6 +82,8 @@ pub enum View<'a> {
     Genotypes((usize, usize), &'a [u8], &'a [f64]),
     /// Functions in place of a matrix.
     Free(MatrixFree),
+    /// Blocks that live with workers.
+    Distributed(Grid, Arc<dyn Workers>),
 }
 
 /// The numbers of a dense matrix, and how they lie.
@@ -93,6 +112,14 @@ impl Matrix<'_> {
             Self::Operator(Operator(shape, forward, backward)) => {
                 let (forward, backward) = (product(forward, ended), product(backward, ended));
                 View::Free(MatrixFree::new(*shape, forward, backward).map_err(raised)?)
+            }
+            Self::Distributed(Remote { row_lengths, column_lengths, ask }) => {
+                let grid = Grid::new(row_lengths, column_lengths).map_err(raised)?;
+                let ask = Python::attach(|py| ask.clone_ref(py));
+                View::Distributed(
+                    grid,
+                    Arc::new(Carrier { ask, ended: ended.clone(), one_at_a_time: Mutex::default() }),
+                )
             }
         })
     }
@@ -124,6 +151,7 @@ impl<'a> View<'a> {
         on_view!(self, laid => laid.shape;
             Self::Columns(shape, ..) | Self::Genotypes(shape, ..) => *shape,
             Self::Free(operator) => (operator.n_outputs(), operator.domain()),
+            Self::Distributed(grid, _) => (grid.n_rows(), grid.n_columns()),
         )
     }
 
@@ -150,6 +178,11 @@ impl<'a> View<'a> {
                 operator.apply(coefficients, &mut image);
                 out.iter_mut().zip(image).for_each(|(out, x)| *out += x);
             },
+            Self::Distributed(grid, workers) => {
+                let mut image = vec![0.0; out.len()];
+                Distributed::new(grid.clone(), Arc::clone(workers), None)?.apply(coefficients, &mut image);
+                out.iter_mut().zip(image).for_each(|(out, x)| *out += x);
+            },
         );
         Ok(())
     }
@@ -173,7 +206,7 @@ impl<'a> View<'a> {
                 };
                 (0..*columns).map(one).collect()
             },
-            Self::Genotypes(..) | Self::Free(_) => Vec::new(),
+            Self::Genotypes(..) | Self::Free(_) | Self::Distributed(..) => Vec::new(),
         )
     }
 
@@ -189,6 +222,7 @@ impl<'a> View<'a> {
                 first.map_or(Ok(design.clone()), |first| design.read_for(first)).map(AnyDesign::from)
             },
             Self::Free(operator) => Ok(operator.into()),
+            Self::Distributed(grid, workers) => Distributed::new(grid, workers, first).map(AnyDesign::from),
         )
     }
 }
@@ -295,6 +329,37 @@ fn product(function: &Py<PyAny>, ended: &Ended) -> impl Fn(&[f64], &mut [f64]) +
         if let Err(error) = done {
             ended.keep(error);
             out.fill(f64::NAN);
+        }
+    }
+}
+
+/// A function of Python that carries messages. What it raises ends the job.
+struct Carrier {
+    ask: Py<PyAny>,
+    ended: Ended,
+    /// Threads wait here for each other, and not with the interpreter's lock.
+    one_at_a_time: Mutex<()>,
+}
+
+impl Workers for Carrier {
+    fn ask(&self, what: &str, messages: &[Vec<u8>], tasks: &[(usize, usize)]) -> Result<Vec<Vec<u8>>, Error> {
+        let _turn = self.one_at_a_time.lock().unwrap_or_else(PoisonError::into_inner);
+        let failed = || Error::Workers { message: "the workers could not be asked".into() };
+        if self.ended.has_failed() {
+            return Err(failed());
+        }
+        let replies = Python::attach(|py| {
+            let messages: Vec<_> = messages.iter().map(|message| PyBytes::new(py, message)).collect();
+            let replies = self.ask.bind(py).call1((what, messages, tasks.to_vec()))?;
+            let replies: Vec<PyBackedBytes> = replies.extract()?;
+            Ok::<_, PyErr>(replies)
+        });
+        match replies {
+            Ok(replies) => Ok(replies.iter().map(|reply| reply.to_vec()).collect()),
+            Err(error) => {
+                self.ended.keep(error);
+                Err(failed())
+            }
         }
     }
 }

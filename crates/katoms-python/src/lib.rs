@@ -5,6 +5,7 @@
 //! | `design` | arrays, sparse matrices and operators become designs, without a copy |
 //! | `features`, `validation`, `prediction` | a model, a path; sizes on rows held out; predictions |
 //! | `separate` | several responses that share no features |
+//! | `serve` | the side of a worker of a distributed design |
 //! | `completion`, `recovery` | the other two jobs |
 //! | `seen`, `completed_matrix` | entries of a matrix in, predictions out |
 //! | `model_file` | model files, the program's own |
@@ -32,6 +33,7 @@ mod recovery;
 mod response;
 mod seen;
 mod separate;
+mod serve;
 mod theory;
 mod validation;
 
@@ -54,6 +56,7 @@ fn _katoms(module: &Bound<'_, PyModule>) -> PyResult<()> {
     model_file::register(module)?;
     module.add_function(wrap_pyfunction!(pool::cores, module)?)?;
     module.add_function(wrap_pyfunction!(pool::threads, module)?)?;
+    module.add_function(wrap_pyfunction!(serve::serve, module)?)?;
     module.add_function(wrap_pyfunction!(main, module)?)
 }
 

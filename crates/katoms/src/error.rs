@@ -267,6 +267,12 @@ pub enum Error {
         /// What to do instead.
         instead: &'static str,
     },
+    /// Workers of a [distributed design](crate::operator::Distributed) that cannot give what was asked of them.
+    #[error("{message}")]
+    Workers {
+        /// Which block, what is wrong, and what to do.
+        message: String,
+    },
     /// A saved state that does not belong to this problem, or is damaged.
     #[error("the saved state cannot be continued: {reason}")]
     Checkpoint {

@@ -236,6 +236,11 @@ impl<A: LinearOperator, L: Loss> Objective<A, L> {
         Evaluated { x, ax }
     }
 
+    /// Brings the columns of a support near, where they are far away: see [`LinearOperator::fetch`].
+    pub(crate) fn fetch(&self, t: &SupportOf<A>) {
+        self.operator.fetch(t);
+    }
+
     /// A·x, where the caller counts the columns.
     pub(crate) fn uncounted_image(&self, x: &A::Point) -> Vec<f64> {
         assert_eq!(x.domain(), self.operator.domain(), "the point lives in another space than the operator");
@@ -341,6 +346,14 @@ impl<A: LinearOperator, L: Loss> Objective<A, L> {
     pub fn gradient_on(&self, x: &Evaluated<A::Point>, t: &SupportOf<A>) -> A::Point {
         let g = self.pulled_back_on(&self.residual(x), t);
         A::Point::combine(1.0, &g, self.ridge, &self.ridged_part(&x.x).on(t))
+    }
+
+    /// The same at several points. Touches each of the columns once.
+    pub(crate) fn gradients_on(&self, xs: &[Evaluated<A::Point>], t: &SupportOf<A>) -> Vec<A::Point> {
+        let residuals: Vec<Vec<f64>> = xs.iter().map(|x| self.residual(x)).collect();
+        let views: Vec<&[f64]> = residuals.iter().map(Vec::as_slice).collect();
+        let pulled = self.pulled_back_block_on(&views, t).into_iter().zip(xs);
+        pulled.map(|(g, x)| A::Point::combine(1.0, &g, self.ridge, &self.ridged_part(&x.x).on(t))).collect()
     }
 
     /// The Hessian at a point whose curvature is `h`, times d, restricted to a support that d

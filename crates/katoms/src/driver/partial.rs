@@ -52,25 +52,31 @@ impl<G> Reference<G> {
         (self.residual, self.pass)
     }
 
-    /// The gradient at x as the sample sees it.
-    pub fn estimate<A, L>(&self, f: &Objective<A, L>, x: &Evaluated<A::Point>, sampled: SampledRows) -> G
+    /// The gradients at some points as the sample sees them.
+    pub fn estimates<A, L>(&self, f: &Objective<A, L>, xs: &[Evaluated<A::Point>], sampled: SampledRows) -> Vec<G>
     where
         A: LinearOperator<Covector = G>,
         L: Loss,
         G: Covector<A::Point>,
     {
-        let mut r = f.residual(x);
         let square = dot(&self.residual, &self.residual);
-        let explained = if square > 0.0 { dot(&r, &self.residual) / square } else { 0.0 };
-        let scale = r.len() as f64 / sampled.count() as f64;
-        for (row, (r, r0)) in r.iter_mut().zip(&self.residual).enumerate() {
-            *r = if sampled.contains(row) { scale * (*r - explained * r0) } else { 0.0 };
+        let unexplained = |x: &Evaluated<A::Point>| {
+            let mut r = f.residual(x);
+            let explained = if square > 0.0 { dot(&r, &self.residual) / square } else { 0.0 };
+            let scale = r.len() as f64 / sampled.count() as f64;
+            for (row, (r, r0)) in r.iter_mut().zip(&self.residual).enumerate() {
+                *r = if sampled.contains(row) { scale * (*r - explained * r0) } else { 0.0 };
+            }
+            (r, explained)
+        };
+        let (residuals, explained): (Vec<Vec<f64>>, Vec<f64>) = xs.iter().map(unexplained).unzip();
+        let mut estimates: Vec<G> = xs.iter().map(|_| f.operator().new_covector()).collect();
+        f.operator().adjoint_sampled_block(&residuals.iter().map(Vec::as_slice).collect::<Vec<_>>(), &mut estimates);
+        f.count_rows(xs.len() * sampled.cost());
+        for ((g, explained), x) in estimates.iter_mut().zip(explained).zip(xs) {
+            g.add_covector(explained, &self.pass);
+            f.add_ridge(x.point(), g);
         }
-        let mut g = f.operator().new_covector();
-        f.operator().adjoint_sampled(&r, &mut g);
-        f.count_rows(sampled.cost());
-        g.add_covector(explained, &self.pass);
-        f.add_ridge(x.point(), &mut g);
-        g
+        estimates
     }
 }

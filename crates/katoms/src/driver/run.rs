@@ -234,7 +234,7 @@ where
     fn search(&mut self) -> Option<Progress> {
         let (sampled, reference) = (self.sampled?, self.reference.as_ref()?);
         let u = self.query();
-        let estimate = reference.estimate(self.f, u, sampled);
+        let estimate = reference.estimates(self.f, std::slice::from_ref(u), sampled).pop()?;
         let candidates = self.set.candidates(&estimate, &u.point().support(), CANDIDATES)?;
         let mut g = self.f.operator().new_covector();
         g.add(1.0, &self.f.gradient_on(u, &candidates));

@@ -201,7 +201,9 @@ impl<P: Point, G: Covector<P>> Algorithm<P, G> for AcceleratedIht {
 
     fn advance(&self, f: &dyn Smooth<P, G>, set: &Self::Subject, state: &mut Self::State, g: &G) -> Progress {
         let t = set.expand(g, &state.u.point().support()); //            1: 𝒯 ← supp Π_k(∇_{𝒰ᶜ} f(u)) ∪ 𝒰
-        let g_t = f.at(g.on(&t)); //                                        ∇_𝒯 f(u), with its image
+        let g_t = g.on(&t);
+        f.fetch(&g_t.support()); //                                         all that the move asks for
+        let g_t = f.at(g_t); //                                             ∇_𝒯 f(u), with its image
         let mu = self.step.size(f, &state.u, &g_t, &mut state.step);
         if mu == 0.0 && g_t.point().norm() > 0.0 {
             // f is flat along its own gradient: nothing says that u is stationary.

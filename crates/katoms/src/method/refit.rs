@@ -118,6 +118,7 @@ fn newton<P: Point, G: Covector<P>>(
     if t.dimension() == 0 {
         return Refitted { point: start, settled: true };
     }
+    f.fetch(t);
     if !f.has_cheap_columns() || t.dimension() > DIRECT_LIMIT {
         return descents(f, start, how, &mut |x| conjugate_gradients(f, x, t));
     }

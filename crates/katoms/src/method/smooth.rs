@@ -107,6 +107,7 @@ smooth! {
             Some(squares)
         }
     }
+    fn fetch(&self, t: &P::Support);
     fn at(&self, x: P) -> Evaluated<P>;
     fn uncounted_image(&self, x: &P) -> Vec<f64>;
     fn value(&self, x: &Evaluated<P>) -> f64;

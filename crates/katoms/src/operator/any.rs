@@ -1,10 +1,10 @@
 //! Any design, chosen at run time: what a file or an array turns out to hold.
 
 use super::forwards_every_call;
-use super::magnitude::no_room;
+use super::magnitude::{elsewhere, no_room};
 use super::{
-    Beside, ColumnMoments, Csc, Dense, FirstRead, Genotypes, Layout, LinearOperator, MatrixFree, Moments, f16,
-    is_its_own_base,
+    Beside, ColumnMoments, Csc, Dense, Distributed, FirstRead, Genotypes, Layout, LinearOperator, MatrixFree, Moments,
+    f16, is_its_own_base,
 };
 use crate::error::{Error, check_length};
 use crate::linalg::kernels::{self, Real};
@@ -42,6 +42,8 @@ pub enum AnyDesign<'a> {
     Beside(Box<Beside<AnyDesign<'a>, Dense<'a, f64>>>),
     /// Two functions in place of a matrix.
     Free(MatrixFree),
+    /// Blocks that live with workers.
+    Distributed(Distributed),
 }
 
 /// A call on the design that it is.
@@ -57,6 +59,7 @@ macro_rules! on_design {
             AnyDesign::Genotypes($design) => $call,
             AnyDesign::Beside($design) => $call,
             AnyDesign::Free($design) => $call,
+            AnyDesign::Distributed($design) => $call,
         }
     };
 }
@@ -79,6 +82,7 @@ impl AnyDesign<'_> {
             Self::Sparse(design) => design.scaled(exponents)?.into(),
             Self::Genotypes(_) | Self::Beside(_) => self.decoded(exponents, first)?.into(),
             Self::Free(design) => design.scaled(exponents).into(),
+            Self::Distributed(design) => return Err(elsewhere(design.extremes())),
         })
     }
 
@@ -95,6 +99,7 @@ impl AnyDesign<'_> {
                 Some(self.columns().map(|column| kernels::largest(&column)).collect())
             }
             Self::Free(_) => None,
+            Self::Distributed(design) => Some(design.sizes()),
         }
     }
 
@@ -182,6 +187,12 @@ impl<'a> From<Genotypes<'a>> for AnyDesign<'a> {
 impl<'a> From<Beside<AnyDesign<'a>, Dense<'a, f64>>> for AnyDesign<'a> {
     fn from(design: Beside<AnyDesign<'a>, Dense<'a, f64>>) -> Self {
         Self::Beside(Box::new(design))
+    }
+}
+
+impl From<Distributed> for AnyDesign<'_> {
+    fn from(design: Distributed) -> Self {
+        Self::Distributed(design)
     }
 }
 

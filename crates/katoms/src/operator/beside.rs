@@ -90,6 +90,11 @@ where
         self.right.adjoint(r, &mut right);
         out.extend(right);
     }
+    fn fetch(&self, t: &IndexSet) {
+        let [left, right] = self.split(t.indices());
+        self.left.fetch(&left);
+        self.right.fetch(&right);
+    }
     fn adjoint_on(&self, r: &[f64], t: &IndexSet) -> SparseVec {
         let [left, right] = self.split(t.indices());
         self.joined(&self.left.adjoint_on(r, &left), &self.right.adjoint_on(r, &right))

@@ -76,6 +76,9 @@ impl<A: LinearOperator<Point = SparseVec>> LinearOperator for Counted<A> {
         self.lock().passes += 1;
         self.inner.adjoint(r, out);
     }
+    fn fetch(&self, t: &SupportOf<A>) {
+        self.inner.fetch(t);
+    }
     fn adjoint_on(&self, r: &[f64], t: &SupportOf<A>) -> SparseVec {
         self.count_columns(t.indices());
         self.inner.adjoint_on(r, t)

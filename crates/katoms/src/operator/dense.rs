@@ -53,6 +53,8 @@ pub struct Dense<'a, T: Real> {
     data: Cow<'a, [T]>,
     rows: usize,
     columns: usize,
+    /// The columns of the whole design, where this is a block of it.
+    all_columns: usize,
     layout: Layout,
     /// A coarse copy of some rows, made by the first read or when it is first asked for.
     sample: OnceLock<Arc<RowSample>>,
@@ -99,9 +101,17 @@ impl<'a, T: Real> Dense<'a, T> {
         }
         let expected = rows.saturating_mul(columns);
         check_length("design matrix", data.len(), expected, "rows times columns")?;
-        let sample = OnceLock::new();
-        let mut a =
-            Self { data, rows, columns, layout, sample, known: None, asked: first.is_some(), extremes: Vec::new() };
+        let mut a = Self {
+            data,
+            rows,
+            columns,
+            all_columns: first.map_or(columns, |first| first.all_columns(columns)),
+            layout,
+            sample: OnceLock::new(),
+            known: None,
+            asked: first.is_some(),
+            extremes: Vec::new(),
+        };
         if let Some(first) = first {
             check_length("target", first.rows(), rows, "one value for each row of the design")?;
             a.read_for(first);
@@ -309,7 +319,7 @@ impl<T: Real> LinearOperator for Dense<'_, T> {
         &self.extremes
     }
     fn sampled_rows(&self) -> Option<SampledRows> {
-        sampled_rows::<T>(self.rows, self.columns)
+        sampled_rows::<T>(self.rows, self.all_columns)
     }
     fn adjoint_sampled(&self, r: &[f64], out: &mut Vec<f64>) {
         match self.sample() {

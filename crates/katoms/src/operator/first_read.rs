@@ -34,6 +34,8 @@ pub struct FirstRead {
     residual: Vec<f64>,
     /// Residuals that differ by less are the same but for rounding.
     rounding: f64,
+    /// The columns of the whole design, where what is read is a block of it.
+    columns: Option<usize>,
 }
 
 impl FirstRead {
@@ -50,7 +52,21 @@ impl FirstRead {
         }
         residual.truncate(rows);
         let weights = loss.weights().map_or_else(|| vec![1.0; rows], <[f64]>::to_vec);
-        Self { weights, residual, rounding }
+        Self { weights, residual, rounding, columns: None }
+    }
+
+    /// For some rows of a block of a design that has so many columns.
+    pub(super) fn of_block(weights: Vec<f64>, residual: Vec<f64>, rounding: f64, columns: usize) -> Self {
+        Self { weights, residual, rounding, columns: Some(columns) }
+    }
+
+    pub(super) fn rounding(&self) -> f64 {
+        self.rounding
+    }
+
+    /// The columns of the whole design, of which there are so many here.
+    pub(super) fn all_columns(&self, here: usize) -> usize {
+        self.columns.unwrap_or(here)
     }
 
     pub(super) fn rows(&self) -> usize {
@@ -113,6 +129,11 @@ impl Known {
             survey(first, [means, variances, pass]);
         });
         Self { asked: asked.clone(), moments: Moments { means, variances }, pass }
+    }
+
+    /// As others have read it.
+    pub fn told(asked: &FirstRead, moments: Moments, pass: Vec<f64>) -> Self {
+        Self { asked: asked.clone(), moments, pass }
     }
 
     /// From two reads of a row-major design.

@@ -94,6 +94,9 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
     fn apply_covector(&self, g: &Vec<f64>, out: &mut [f64]) {
         self.apply(&SparseVec::full(g), out);
     }
+    fn fetch(&self, t: &IndexSet) {
+        self.inner.fetch(&self.inside(t));
+    }
     fn adjoint_on(&self, r: &[f64], t: &IndexSet) -> SparseVec {
         self.with_total(r, self.inner.adjoint_on(r, &self.inside(t)), t)
     }

@@ -2,6 +2,8 @@
 
 use std::ops::RangeInclusive;
 
+use serde::{Deserialize, Serialize};
+
 use super::Moments;
 use crate::error::Error;
 use crate::linalg::kernels::all_within;
@@ -12,7 +14,7 @@ use crate::linalg::{exponent_of_two, times_power_of_two};
 const EXPONENTS: RangeInclusive<i32> = -200..=200;
 
 /// The largest magnitude in a column.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ColumnSize {
     /// The column, counted from 0.
     pub column: usize,
@@ -61,6 +63,13 @@ pub(crate) fn check_columns(extremes: &[ColumnSize]) -> Result<(), Error> {
 pub(super) fn no_room(extremes: &[ColumnSize]) -> Error {
     let right = "it would be multiplied by a power of two in a copy of the design, for which there is no memory; \
                  multiply it beforehand";
+    refused(extremes.first().unwrap_or(&ColumnSize { column: 0, size: f64::NAN }), right)
+}
+
+/// A design that is not here to be copied.
+pub(super) fn elsewhere(extremes: &[ColumnSize]) -> Error {
+    let right = "squares of such numbers cannot be added up in double precision, and columns that live with workers are not \
+                 multiplied for a fit; multiply the column by a power of two beforehand";
     refused(extremes.first().unwrap_or(&ColumnSize { column: 0, size: f64::NAN }), right)
 }
 

@@ -13,6 +13,7 @@ mod counted;
 mod csc;
 mod dct;
 mod dense;
+mod distributed;
 mod entries;
 mod first_read;
 mod genotypes;
@@ -43,6 +44,7 @@ pub use counted::{Counted, Counts};
 pub use csc::{Csc, SparseIndex};
 pub use dct::subsampled_dct;
 pub use dense::{Dense, Layout};
+pub use distributed::{Blocks, Distributed, Grid, READ, Worker, Workers};
 pub use entries::Entries;
 pub use first_read::FirstRead;
 pub use genotypes::{GenotypeCounts, Genotypes};
@@ -91,6 +93,11 @@ pub trait LinearOperator: Sync {
     /// out = Aᵀ·r: the one full pass over the data. Whatever `out` holds is replaced, its length
     /// included.
     fn adjoint(&self, r: &[f64], out: &mut Self::Covector);
+    /// Brings the columns of a support near where they are far away: many in one round trip. What is asked of them next, one
+    /// by one, costs none then.
+    fn fetch(&self, t: &SupportOf<Self>) {
+        let _ = t;
+    }
     /// Aᵀ·r restricted to a support. Touches only its columns.
     fn adjoint_on(&self, r: &[f64], t: &SupportOf<Self>) -> Self::Point;
     /// The same for many residuals. Touches each of the columns once.
@@ -152,6 +159,13 @@ pub trait LinearOperator: Sync {
     /// out ≈ Aᵀ·r from that copy, to about two digits of what each column has on these rows; r is zero outside of them.
     fn adjoint_sampled(&self, r: &[f64], out: &mut Self::Covector) {
         self.adjoint(r, out);
+    }
+
+    /// The same for many residuals.
+    fn adjoint_sampled_block(&self, rs: &[&[f64]], out: &mut [Self::Covector]) {
+        for (r, out) in rs.iter().zip(out) {
+            self.adjoint_sampled(r, out);
+        }
     }
 
     /// The relative rounding of the stored values: what lies below it says nothing about the data. Asked of the base.
@@ -259,6 +273,11 @@ macro_rules! passes_through_base {
             self.base().adjoint_sampled(&self.before_pass(r), out);
             self.after_pass(r, out);
         }
+        fn adjoint_sampled_block(&self, rs: &[&[f64]], out: &mut [Self::Covector]) {
+            let before: Vec<_> = rs.iter().map(|r| self.before_pass(r)).collect();
+            self.base().adjoint_sampled_block(&before.iter().map(AsRef::as_ref).collect::<Vec<_>>(), out);
+            rs.iter().zip(out).for_each(|(r, out)| self.after_pass(r, out));
+        }
     };
 }
 use passes_through_base;
@@ -280,6 +299,9 @@ macro_rules! forwards_every_call {
         }
         fn adjoint(&self, r: &[f64], out: &mut Self::Covector) {
             $on!(self, a => a.adjoint(r, out))
+        }
+        fn fetch(&self, t: &crate::operator::SupportOf<Self>) {
+            $on!(self, a => a.fetch(t))
         }
         fn adjoint_on(&self, r: &[f64], t: &crate::operator::SupportOf<Self>) -> Self::Point {
             $on!(self, a => a.adjoint_on(r, t))
@@ -324,6 +346,9 @@ macro_rules! forwards_every_call {
         }
         fn adjoint_sampled(&self, r: &[f64], out: &mut Self::Covector) {
             $on!(self, a => a.adjoint_sampled(r, out))
+        }
+        fn adjoint_sampled_block(&self, rs: &[&[f64]], out: &mut [Self::Covector]) {
+            $on!(self, a => a.adjoint_sampled_block(rs, out))
         }
         fn rounding(&self) -> f64 {
             $on!(self, a => a.rounding())

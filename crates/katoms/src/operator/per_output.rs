@@ -117,6 +117,9 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
         });
         pulled.collect::<Vec<_>>().concat()
     }
+    fn fetch(&self, t: &IndexSet) {
+        self.inner.fetch(&self.columns(t));
+    }
     fn adjoint_on(&self, r: &[f64], t: &IndexSet) -> SparseVec {
         self.adjoint_block_on(&[r], t).swap_remove(0)
     }

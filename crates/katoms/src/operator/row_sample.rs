@@ -11,6 +11,7 @@
 use std::ops::Range;
 
 use pulp::{Arch, Simd, WithSimd};
+use serde::{Deserialize, Serialize};
 
 use crate::linalg::Bytes;
 use crate::linalg::kernels::{self, CODES, Real};
@@ -34,7 +35,7 @@ const LARGEST: f32 = 127.0;
 const WHOLE: f32 = 12_582_912.0;
 
 /// Which rows a sample has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SampledRows {
     /// Rows that are in it, or not, together.
     block: usize,

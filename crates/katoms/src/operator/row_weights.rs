@@ -55,6 +55,9 @@ impl<A: LinearOperator> LinearOperator for RowWeights<A> {
         self.inner.apply_covector(g, out);
         out.iter_mut().zip(&self.weights).for_each(|(o, w)| *o *= w);
     }
+    fn fetch(&self, t: &SupportOf<A>) {
+        self.inner.fetch(t);
+    }
     fn adjoint_on(&self, r: &[f64], t: &SupportOf<A>) -> A::Point {
         self.inner.adjoint_on(&self.weighted(r), t)
     }

@@ -109,6 +109,9 @@ impl<A: LinearOperator> LinearOperator for Rows<A> {
         self.inner.apply_covector(g, &mut all);
         self.pick(&all, out);
     }
+    fn fetch(&self, t: &SupportOf<A>) {
+        self.inner.fetch(t);
+    }
     fn adjoint_on(&self, r: &[f64], t: &SupportOf<A>) -> A::Point {
         self.inner.adjoint_on(&self.scattered(r), t)
     }

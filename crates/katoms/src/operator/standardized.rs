@@ -163,6 +163,9 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
     fn apply_covector(&self, g: &Vec<f64>, out: &mut [f64]) {
         self.apply(&SparseVec::full(g), out);
     }
+    fn fetch(&self, t: &IndexSet) {
+        self.inner.fetch(t);
+    }
     fn adjoint_on(&self, r: &[f64], t: &IndexSet) -> SparseVec {
         self.corrected_on(r, self.inner.adjoint_on(r, t))
     }

@@ -124,7 +124,10 @@ where
         self.ridge_on_basis(&IndexSet::new(self.operator().domain(), vec![j]), 0)
     }
     fn columns(&self, which: &[usize]) -> Vec<f64> {
-        let rows = self.operator().n_outputs();
+        let (rows, mut rising) = (self.operator().n_outputs(), which.to_vec());
+        rising.sort_unstable();
+        rising.dedup();
+        self.operator().fetch(&IndexSet::new(self.operator().domain(), rising));
         let mut columns = vec![0.0; rows * which.len()];
         for (&j, column) in which.iter().zip(columns.chunks_mut(rows.max(1))) {
             self.operator().apply(&IndexSet::new(self.operator().domain(), vec![j]).basis(0), column);
@@ -164,14 +167,16 @@ where
     ) -> Vec<Vec<f64>> {
         let Some(sampled) = self.operator().sampled_rows() else { return self.gradients(points) };
         let reference = Reference::new(Objective::residual(self, here), gradient.to_vec());
-        let near = |at: usize| {
-            let x = &points[at];
-            let estimate = reference.estimate(self, x, sampled);
-            let mut gradient = vec![0.0; estimate.len()];
-            self.gradient_on(x, &likely(&estimate)).entries().for_each(|(j, g)| gradient[j] = g);
+        let estimates = reference.estimates(self, points, sampled);
+        let named = parallel::map(points.len(), &|at| likely(&estimates[at]));
+        // One look at all that is named serves every point.
+        let all = named.iter().fold(IndexSet::new(self.operator().domain(), Vec::new()), |all, own| all.union(own));
+        let near = |(own, g): (&IndexSet, SparseVec)| {
+            let mut gradient = vec![0.0; self.operator().domain()];
+            g.on(own).entries().for_each(|(j, g)| gradient[j] = g);
             gradient
         };
-        parallel::map(points.len(), &near)
+        named.iter().zip(self.gradients_on(points, &all)).map(near).collect()
     }
 }
 

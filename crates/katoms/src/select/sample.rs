@@ -297,6 +297,9 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
     fn adjoint(&self, r: &[f64], out: &mut Vec<f64>) {
         on_view!(self, view => view.adjoint(r, out));
     }
+    fn fetch(&self, t: &IndexSet) {
+        on_view!(self, view => view.fetch(t));
+    }
     fn adjoint_on(&self, r: &[f64], t: &IndexSet) -> SparseVec {
         on_view!(self, view => view.adjoint_on(r, t))
     }
@@ -326,6 +329,9 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
     }
     fn adjoint_sampled(&self, r: &[f64], out: &mut Vec<f64>) {
         on_view!(self, view => view.adjoint_sampled(r, out));
+    }
+    fn adjoint_sampled_block(&self, rs: &[&[f64]], out: &mut [Vec<f64>]) {
+        on_view!(self, view => view.adjoint_sampled_block(rs, out));
     }
     fn squared_norms(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
         on_view!(self, view => view.squared_norms(weights, centres))
