@@ -8,10 +8,13 @@ answers first, or on whether one was lost on the way.
 
 from __future__ import annotations
 
+import atexit
 import os
 import queue
 import threading
 import time
+import weakref
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -91,6 +94,18 @@ class About(NamedTuple):
     names: list[str] | None
 
 
+#: The shards of this process.
+_living: weakref.WeakSet[Shard] = weakref.WeakSet()
+
+
+@atexit.register
+def _end_threads() -> None:
+    """A thread that came back from the kernels while the interpreter ends would take the process down."""
+    for shard in list(_living):
+        shard.close()
+        shard._thread.join()
+
+
 class Shard:
     """Blocks on a worker, and the thread that multiplies them."""
 
@@ -99,7 +114,9 @@ class Shard:
         self._asked: queue.SimpleQueue = queue.SimpleQueue()
         self._told: queue.SimpleQueue = queue.SimpleQueue()
         self._turn = threading.Lock()
-        threading.Thread(target=self._serve, args=(n_jobs,), daemon=True, name="katoms").start()
+        self._thread = threading.Thread(target=self._serve, args=(n_jobs,), daemon=True, name="katoms")
+        self._thread.start()
+        _living.add(self)
 
     @staticmethod
     def _design(block: int, source: Any, where: str) -> Design:
@@ -201,8 +218,9 @@ class Blocks:
     Attributes
     ----------
     shape : (int, int)
-    round_trips : int
-        How often the driver asked the workers. ``bytes_sent`` and ``bytes_received`` count what went over the network.
+    trips : Counter
+        How often the driver asked the workers, by what it asked for. ``bytes_sent`` and ``bytes_received`` count what went
+        over the network.
     losses : list of str
         The workers that were lost, and why.
     """
@@ -214,7 +232,8 @@ class Blocks:
         if len(sources) == 0 or len(sources) != grid[0] * grid[1]:
             raise InvalidInputError(f"there are {len(sources)} blocks; a grid of {grid[0]} by {grid[1]} needs as many")
         self._engine, self._sources, self._grid = engine, list(sources), grid
-        self.round_trips = self.bytes_sent = self.bytes_received = 0
+        self.trips: Counter[str] = Counter()
+        self.bytes_sent = self.bytes_received = 0
         self.losses: list[str] = []
         self._reads: dict[int, bytes] = {}
         self._failures = dict.fromkeys(range(len(sources)), 0)
@@ -240,6 +259,11 @@ class Blocks:
     def __katoms_design__(self) -> Design:
         return Design(self, self.shape, self.names, self.dtype.type)
 
+    @property
+    def round_trips(self) -> int:
+        """How often the driver asked the workers."""
+        return sum(self.trips.values())
+
     def close(self) -> None:
         """Let the workers forget the blocks. Happens by itself where nobody holds this object any more."""
         shards, self._shards, self._home = self._shards, [], {}
@@ -256,7 +280,7 @@ class Blocks:
         again."""
         if what == "read":
             self._reads.update({block: messages[at] for block, at in tasks})
-        self.round_trips += 1
+        self.trips[what] += 1
         replies: dict[int, bytes] = {}
         self._asked(what, messages, dict(tasks), replies)
         return [replies[block] for block, _ in tasks]

@@ -45,6 +45,7 @@ pub(super) fn falls_for_ever<A: LinearOperator, L: Loss>(f: &Objective<A, L>, x:
     if is_open(x.image()) {
         return true;
     }
+    f.fetch(&t);
     let (mut columns, mut scales) = (Matrix::zeros(rows, dimension), vec![0.0; dimension]);
     for (j, &value) in t.coordinates(x.point()).iter().enumerate() {
         let image = f.uncounted_image(&t.basis(j));

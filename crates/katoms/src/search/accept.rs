@@ -206,6 +206,12 @@ impl<'a> Accept<'a> {
 
     /// The steepest atoms join the set. How many are new.
     fn join(&mut self, gradient: &[f64], count: usize) -> usize {
+        let joining = self.joining(gradient, count);
+        self.set.add(self.f, self.atoms, joining)
+    }
+
+    /// The steepest atoms, and what they need.
+    fn joining(&self, gradient: &[f64], count: usize) -> Vec<usize> {
         let mut falls = match self.bounds {
             Some(bounds) => bounds.falls(self.atoms, gradient, &self.second),
             None => falls(self.atoms, gradient, &self.second),
@@ -216,8 +222,7 @@ impl<'a> Accept<'a> {
         }
         let steepest = top_k(&falls, count).into_iter().filter(|&atom| falls[atom] > 0.0);
         let needed = |atom: usize| self.heredity.map_or(&[][..], |heredity| heredity.parents(atom)).iter().copied();
-        let joining: Vec<usize> = steepest.flat_map(|atom| needed(atom).chain([atom])).collect();
-        self.set.add(self.f, self.atoms, joining)
+        steepest.flat_map(|atom| needed(atom).chain([atom])).collect()
     }
 
     /// What the atoms of the working set need, by their places there.
@@ -288,6 +293,9 @@ impl<'a> Accept<'a> {
             *slopes = Some((best.chosen.clone(), down));
         }
         let count = |place: usize| if place < own { ENTERING + 2 * k } else { SUBSTITUTES };
+        let joining: Vec<Vec<usize>> =
+            gradients.iter().enumerate().map(|(place, gradient)| self.joining(gradient, count(place))).collect();
+        self.set.fetch(self.f, self.atoms, joining.iter().flatten());
         gradients.iter().enumerate().map(|(place, gradient)| self.join(gradient, count(place))).sum()
     }
 

@@ -50,8 +50,10 @@ impl Squares<'_, '_> {
         let mut explored = BTreeSet::new();
         for round in 0.. {
             let gradient = f.gradient(&here);
+            let steepest = everything.steepest_outside(self.atoms, &gradient, &chosen, WIDTH * k.max(1));
+            set.fetch(f, self.atoms, chosen.iter().chain(&steepest));
             set.add(f, self.atoms, chosen.iter().copied());
-            set.add(f, self.atoms, everything.steepest_outside(self.atoms, &gradient, &chosen, WIDTH * k.max(1)));
+            set.add(f, self.atoms, steepest);
             local.grow(&set);
             let stops = !moves || round == ROUNDS || go_on(round).is_break();
             let mut next = if stops { None } else { exchanged(&set, &local, &chosen, k) };

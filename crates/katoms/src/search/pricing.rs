@@ -135,6 +135,14 @@ impl Quadratic for Everything<'_> {
     fn column(&self, j: usize) -> &[f64] {
         self.columns.get(&j).map_or(&[], Vec::as_slice)
     }
+    fn prepare_blocks(&self, atoms: &Atoms) {
+        let unknown = |atom: &usize| atoms.members(*atom).len() > 1 && self.blocks[*atom].get().is_none();
+        let members: Vec<usize> =
+            (0..atoms.len()).filter(unknown).flat_map(|atom| atoms.members(atom)).copied().collect();
+        if !members.is_empty() {
+            self.f.fetch(&members);
+        }
+    }
     fn block(&self, atom: usize, members: &[usize]) -> Vec<f64> {
         if let [j] = members {
             return vec![self.terms.diagonal[*j]];

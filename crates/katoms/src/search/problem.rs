@@ -45,6 +45,8 @@ pub(crate) trait Problem: Sync {
     fn curvature(&self, x: &Evaluated<SparseVec>) -> Curvature;
     /// The ridge on a coordinate.
     fn ridge_at(&self, j: usize) -> f64;
+    /// Brings columns near, where they are far away: all that will be asked for next, in one round trip.
+    fn fetch(&self, which: &[usize]);
     /// Copies of some columns, one after the other.
     fn columns(&self, which: &[usize]) -> Vec<f64>;
     /// The products of all columns with some vectors: one pass.
@@ -123,11 +125,12 @@ where
     fn ridge_at(&self, j: usize) -> f64 {
         self.ridge_on_basis(&IndexSet::new(self.operator().domain(), vec![j]), 0)
     }
+    fn fetch(&self, which: &[usize]) {
+        Objective::fetch(self, &IndexSet::new(self.operator().domain(), which.to_vec()));
+    }
     fn columns(&self, which: &[usize]) -> Vec<f64> {
-        let (rows, mut rising) = (self.operator().n_outputs(), which.to_vec());
-        rising.sort_unstable();
-        rising.dedup();
-        self.operator().fetch(&IndexSet::new(self.operator().domain(), rising));
+        Problem::fetch(self, which);
+        let rows = self.operator().n_outputs();
         let mut columns = vec![0.0; rows * which.len()];
         for (&j, column) in which.iter().zip(columns.chunks_mut(rows.max(1))) {
             self.operator().apply(&IndexSet::new(self.operator().domain(), vec![j]).basis(0), column);

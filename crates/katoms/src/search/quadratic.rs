@@ -1,6 +1,7 @@
 //! f(x) = ½·xᵀGx − bᵀx + f(0), of which any column of G can be had.
 
 use super::bounds::Bounds;
+use crate::set::Atoms;
 
 /// What is known of a quadratic beside the columns of G.
 #[derive(Debug)]
@@ -45,6 +46,8 @@ pub(crate) trait Quadratic: Sync {
     }
     /// Computes columns that will be needed, together.
     fn prepare(&self, _: &[usize]) {}
+    /// Makes ready for the blocks of all atoms.
+    fn prepare_blocks(&self, _: &Atoms) {}
     /// The block of G at the coordinates of an atom, column after column.
     fn block(&self, atom: usize, members: &[usize]) -> Vec<f64>;
 }

@@ -71,6 +71,7 @@ where
     /// The atoms of x and what each of them contributes. What two of them share belongs to the first.
     pub fn start(&self, chosen: &[usize], x: &SparseVec) -> (Working, Iterate) {
         let mut working = Working::new(x.dim());
+        self.fetch(chosen);
         working.add(&self.atoms, chosen, |members| self.scale(members));
         let mut left = x.on(&working.support).to_dense();
         let members = chosen.iter().flat_map(|&atom| self.atoms.members(atom));
@@ -91,8 +92,15 @@ where
         working.atoms.iter().for_each(|&atom| outside[atom] = 0.0);
         let mut entering = top_k(&outside, (ENTER * self.k).max(working.atoms.len()));
         entering.retain(|&atom| outside[atom] > threshold * (1.0 + ROUNDING));
+        self.fetch(&entering);
         working.add(&self.atoms, &entering, |members| self.scale(members));
         iterate.parts.resize(working.places.len(), 0.0);
+    }
+
+    /// Brings the columns of atoms near, and of what is always there.
+    fn fetch(&self, atoms: &[usize]) {
+        let members = atoms.iter().flat_map(|&atom| self.atoms.members(atom)).chain(self.settled.indices());
+        self.f.fetch(&IndexSet::new(self.settled.dim(), members.copied().collect()));
     }
 
     /// The minimum over what is always selected or free of the ridge.

@@ -134,11 +134,12 @@ impl<'f, 'a> Squares<'f, 'a> {
         let always = self.responses.map_or_else(|| kept.clone(), |responses| responses.coordinates(kept));
         let mut set = self.working_set();
         let everything = self.everything()?;
-        set.add(f, atoms, start.iter().copied());
         let promising = match whole {
             true => (0..atoms.len()).collect(),
             false => everything.steepest(atoms, &f.null_gradient(&always), screened(k, small)),
         };
+        set.fetch(f, atoms, start.iter().chain(&promising));
+        set.add(f, atoms, start.iter().copied());
         set.add(f, atoms, promising);
         let local = Local::around(f, &set, &f.at(SparseVec::zero(f.dim())), 0.0);
         // Models with as many coordinates as there are rows fit perfectly.

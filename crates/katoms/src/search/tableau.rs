@@ -64,6 +64,7 @@ impl<'a> Tableau<'a> {
 
     /// G_JJ − B_J·G_SS·B_Jᵀ for every atom J: what S leaves of the block. O(Σ|J|²·|S|).
     fn residual_blocks(&self, q: &dyn Quadratic) -> Vec<Vec<f64>> {
+        q.prepare_blocks(self.atoms);
         let columns: Vec<&[f64]> = self.sweep.inside.iter().map(|&j| q.column(j)).collect();
         let one = |atom: usize| {
             let members = self.atoms.members(atom);

@@ -100,6 +100,19 @@ impl WorkingSet {
         self
     }
 
+    /// Brings the columns of atoms near that will join the set, one after the other.
+    pub fn fetch<'i>(&self, f: &dyn Problem, atoms: &Atoms, some: impl IntoIterator<Item = &'i usize>) {
+        let members = some.into_iter().flat_map(|&atom| atoms.members(atom)).filter(|j| !self.places.contains_key(j));
+        let own = |&j: &usize| match &self.responses {
+            Some(responses) => responses.coordinates_of(j)[0],
+            None => j,
+        };
+        let wanted: Vec<usize> = members.map(own).collect();
+        if !wanted.is_empty() {
+            f.fetch(&wanted);
+        }
+    }
+
     /// Atoms join the set, those of the smallest coordinates first. How many are new.
     pub fn add(&mut self, f: &dyn Problem, atoms: &Atoms, some: impl IntoIterator<Item = usize>) -> usize {
         let fits = |atom: &usize| !self.listed.contains_key(atom) && !atoms.members(*atom).is_empty();

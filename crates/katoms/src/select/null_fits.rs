@@ -76,6 +76,7 @@ impl Kept {
         let (m, n) = (design.n_outputs(), design.domain());
         let columns = IndexSet::new(n, coordinates.indices().iter().map(|j| j % n).collect());
         let mut values = vec![0.0; m * columns.dimension()];
+        design.fetch(&columns);
         for (place, column) in values.chunks_mut(m.max(1)).enumerate() {
             design.apply(&columns.basis(place), column);
         }

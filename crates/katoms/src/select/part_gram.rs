@@ -154,6 +154,7 @@ where
         let fresh = IndexSet::new(self.design.domain(), coordinates.to_vec());
         let listed: BTreeSet<usize> = self.listed.iter().copied().collect();
         let fresh: Vec<usize> = fresh.indices().iter().copied().filter(|j| !listed.contains(j)).collect();
+        self.design.fetch(&IndexSet::new(self.design.domain(), fresh.clone()));
         let images: Vec<Vec<f64>> = parallel::map(fresh.len(), &|at| self.image(fresh[at]));
         for (p, products) in self.products.iter_mut().enumerate() {
             let rows = self.parts.rows(p);

@@ -1,0 +1,236 @@
+"""Fits on Dask: arrays and frames whose chunks stay with the workers of a cluster.
+
+The estimators are those of :mod:`katoms`, and take ``dask.array`` in chunks of columns, rows or both, and Dask DataFrames, in
+the place of an array; :func:`blocks` makes ready once what several fits shall share, and reads files that the workers open
+by themselves. They use the client that is current (``dask.distributed.get_client()``).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import uuid
+from concurrent.futures import Future as Answer
+from concurrent.futures import wait
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from katoms.classification import SparseClassifier, SparseClassifierCV
+from katoms.completion import MatrixCompletion, MatrixCompletionCV
+from katoms.distributed import About, Blocks, Filled, Lost, Narrow, Shard, files
+from katoms.exceptions import InvalidInputError, WorkersLostError
+from katoms.functions import path
+from katoms.regression import SparseRegressor, SparseRegressorCV
+from katoms.survival import SparseCox, SparseCoxCV
+
+__all__ = [
+    "MatrixCompletion",
+    "MatrixCompletionCV",
+    "SparseClassifier",
+    "SparseClassifierCV",
+    "SparseCox",
+    "SparseCoxCV",
+    "SparseRegressor",
+    "SparseRegressorCV",
+    "blocks",
+    "path",
+    "predicted",
+]
+
+#: Seconds between two looks at which workers live.
+LOOK = 0.2
+#: Round trips that read all of the data.
+_PASSES = ("read", "pass", "partial-pass", "pass-by-parts", "moments", "squared-norms", "missing")
+
+
+def blocks(X: Any, *, axis: str | None = None, client: Any = None) -> Blocks:
+    """A matrix whose blocks stay with the workers of a Dask cluster.
+
+    Parameters
+    ----------
+    X : dask.array.Array, Dask DataFrame, or list of paths
+        An array in chunks of columns, rows or both; chunks of SciPy's sparse matrices as well. Files are ``.npy``, ``.npz``
+        and ``.parquet``, and every worker must see them; a list of lists has a row of blocks in each.
+    axis : {"columns", "rows"}, optional
+        What each of a list of files holds some of.
+    client : distributed.Client, optional
+        By default the current one.
+
+    Returns
+    -------
+    Blocks
+        What every estimator takes in the place of X. The workers hold the blocks as long as it lives.
+    """
+    if isinstance(X, Blocks):
+        return X
+    engine = _Engine(_client_of(client))
+    if isinstance(X, (list, tuple)):
+        sources, grid = files(X, axis)
+        return Blocks(engine, sources, grid)
+    if hasattr(X, "npartitions") and hasattr(X, "columns"):
+        chunks = [_Chunk(part) for part in X.to_delayed()]
+        return Blocks(engine, chunks, (len(chunks), 1))
+    if not hasattr(X, "to_delayed") or getattr(X, "ndim", None) != 2:
+        raise InvalidInputError(f"a {type(X).__name__} is no matrix in chunks; give a dask.array, a Dask DataFrame or files")
+    chunks = X.to_delayed()
+    return Blocks(engine, [_Chunk(chunk) for chunk in chunks.ravel()], chunks.shape)
+
+
+def _client_of(client: Any) -> Any:
+    from distributed import get_client
+
+    if client is not None:
+        return client
+    try:
+        return get_client()
+    except ValueError:
+        raise InvalidInputError(
+            "there is no Dask cluster; start one first: from dask.distributed import Client; client = Client()"
+        ) from None
+
+
+class _Chunk(NamedTuple):
+    """A chunk of a collection: a worker computes it, and another one does so again where the first is lost."""
+
+    delayed: Any
+
+
+class _Holder:
+    """A shard as an actor of Dask. Tasks on its worker find it by its token."""
+
+    here: ClassVar[dict[str, _Holder]] = {}
+
+    def __init__(self, token: str, sources: dict[int, Any], where: str):
+        from distributed import get_worker
+
+        self._shard = Shard(sources, get_worker().state.nthreads, where)
+        self._token = token
+        _Holder.here[token] = self
+
+    def call(self, method: str, arguments: tuple) -> Any:
+        return getattr(self._shard, method)(*arguments)
+
+    def close(self) -> None:
+        _Holder.here.pop(self._token, None)
+        self._shard.close()
+
+
+class _Gone(Exception):
+    """A shard that this process does not have: it was started after the one that had."""
+
+
+def _pass(token: str, method: str, arguments: tuple) -> Any:
+    holder = _Holder.here.get(token)
+    if holder is None:
+        raise _Gone(token)
+    return holder.call(method, arguments)
+
+
+class _Handle(NamedTuple):
+    """A shard on a worker."""
+
+    worker: str
+    token: str
+    actor: Any
+    about: dict[int, About]
+
+
+class _Engine:
+    """Shards are actors, each on a worker of its own, and the scheduler has no part in most messages. Passes over the data
+    are tasks, so that the dashboard shows them. Which workers live is looked up while anything is awaited: nothing waits for
+    one that does not."""
+
+    def __init__(self, client: Any):
+        self._client = client
+
+    def workers(self) -> list[str]:
+        if self._client.status != "running":
+            raise WorkersLostError(f"the Dask client is {self._client.status}; start a cluster and fit again")
+        return sorted(self._client.nthreads())
+
+    def homes(self, sources: list[Any]) -> list[str | None]:
+        keys = [source.delayed.key for source in sources if isinstance(source, _Chunk)]
+        where = self._client.who_has(keys) if keys else {}
+        return [_first(where, source.delayed.key) if isinstance(source, _Chunk) else None for source in sources]
+
+    def load(self, placed: list[tuple[str, dict[int, Any]]]) -> list[Any]:
+        tokens, started = [uuid.uuid4().hex for _ in placed], []
+        for token, (worker, sources) in zip(tokens, placed):
+            # The chunks are computed where they are needed.
+            own = {block: self._computed(source, worker) for block, source in sources.items()}
+            started.append(
+                (worker, self._submitted("blocks", worker, _Holder, token, own, f"worker {worker}", actor=True))
+            )
+        actors = self._done(started)
+        living = [(worker, actor) for (worker, _), actor in zip(placed, actors) if not isinstance(actor, Lost)]
+        told = iter(self._done([(worker, actor.call("about", ())) for worker, actor in living]))
+        handles = []
+        for token, (worker, _), actor in zip(tokens, placed, actors):
+            about = actor if isinstance(actor, Lost) else next(told)
+            handles.append(about if isinstance(about, Lost) else _Handle(worker, token, actor, about))
+        return handles
+
+    def _computed(self, source: Any, worker: str) -> Any:
+        if isinstance(source, Filled):
+            return source._replace(source=self._computed(source.source, worker))
+        if not isinstance(source, _Chunk):
+            return source
+        return self._client.compute(source.delayed, workers=[worker], allow_other_workers=True)
+
+    def _submitted(self, what: str, worker: str, function: Any, *arguments: Any, actor: bool = False) -> Any:
+        key = f"katoms-{what}-{uuid.uuid4().hex}"
+        return self._client.submit(
+            function, *arguments, key=key, workers=[worker], pure=False, actor=actor, priority=10
+        )
+
+    def call(self, method: str, what: str, calls: list[tuple[_Handle, tuple]]) -> list[Any]:
+        asked = []
+        for shard, arguments in calls:
+            if what in _PASSES:
+                asked.append((shard.worker, self._submitted(what, shard.worker, _pass, shard.token, method, arguments)))
+            else:
+                asked.append((shard.worker, shard.actor.call(method, arguments)))
+        return self._done(asked)
+
+    def release(self, shards: list[_Handle]) -> None:
+        if self._client.status != "running":
+            return
+        for shard in shards:
+            with contextlib.suppress(Exception):  # the worker may be gone, and the blocks with it
+                shard.actor.close()
+
+    def _done(self, asked: list[tuple[str, Any]]) -> list[Any]:
+        """What workers answer, or Lost."""
+        loop = self._client.loop.asyncio_loop
+        answers = [asyncio.run_coroutine_threadsafe(_result(future), loop) for _, future in asked]
+        left = set(answers)
+        while left:
+            left = wait(left, timeout=LOOK).not_done
+            alive = set(self._client.nthreads()) if left and self._client.status == "running" else set()
+            for (worker, _), answer in zip(asked, answers):
+                if answer in left and worker not in alive:
+                    answer.cancel()
+                    left.discard(answer)
+        return [_answer(worker, answer) for (worker, _), answer in zip(asked, answers)]
+
+
+async def _result(future: Any) -> Any:
+    return await future
+
+
+def _answer(worker: str, answer: Answer) -> Any:
+    from distributed import CancelledError, KilledWorker
+
+    if answer.cancelled():
+        return Lost(f"worker {worker} is gone")
+    error = answer.exception()
+    if error is None:
+        return answer.result()
+    if isinstance(error, (_Gone, KilledWorker, OSError, CancelledError, asyncio.CancelledError)):
+        return Lost(f"worker {worker} is gone ({type(error).__name__})")
+    raise error
+
+
+def _first(where: dict, key: str) -> str | None:
+    return next(iter(sorted(where.get(key, ()))), None)
