@@ -166,16 +166,21 @@ FILL = "Give missing='mean' or missing='indicator' to the estimator, or fill the
 
 def not_finite(design: Design, advice: str = FILL) -> str | None:
     """Which columns hold what is not finite, and what to do about it; None where all are."""
-    if hasattr(design.matrix, "ask") or isinstance(design.matrix, tuple) and callable(design.matrix[1]):
+    if isinstance(design.matrix, tuple) and callable(design.matrix[1]):
         return None
-    counts, first, _ = _katoms.missing(design.matrix, None)
+    lives_with_workers = hasattr(design.matrix, "ask")
+    if lives_with_workers:
+        counts, first = design.matrix.missing()[0], None
+    else:
+        counts, first, _ = _katoms.missing(design.matrix, None)
     holes = np.flatnonzero(counts)
     if len(holes) == 0:
-        return infinite(design)
+        return None if lives_with_workers else infinite(design)
     problems = []
     for j in holes[:NAMED]:
-        values = "1 missing value (in" if counts[j] == 1 else f"{counts[j]} missing values (first in"
-        problems.append(f"{called(design, j)} has {values} row {first[j]})")
+        values = "1 missing value" if counts[j] == 1 else f"{counts[j]} missing values"
+        where = "" if first is None else f" ({'in' if counts[j] == 1 else 'first in'} row {first[j]})"
+        problems.append(f"{called(design, j)} has {values}{where}")
     more = f", and {len(holes) - NAMED} more columns have some" if len(holes) > NAMED else ""
     return f"X contains NaN: {', '.join(problems)}{more}. {advice}"
 

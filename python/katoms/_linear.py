@@ -19,6 +19,7 @@ from katoms._names import coefficient_names, feature_names_out
 from katoms._parameters import bounds_of, features_of, groups_of, method_of, sizes_of, whole_of, with_indicators
 from katoms._plink import Genotypes
 from katoms._work import Working
+from katoms.distributed import stay_lazy
 from katoms.exceptions import InvalidInputError
 
 #: What only a fit that came to its end can tell of a model.
@@ -71,6 +72,10 @@ class LinearModel(TakesWeights, GivesFrames, Working):
     positive: bool = False
     bounds: Any = None
     missing: str = "error"
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        stay_lazy(cls)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None):
         """Find the model."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import copy
 import uuid
 from concurrent.futures import Future as Answer
 from concurrent.futures import wait
@@ -35,7 +36,6 @@ __all__ = [
     "SparseRegressorCV",
     "blocks",
     "path",
-    "predicted",
 ]
 
 #: Seconds between two looks at which workers live.
@@ -234,3 +234,52 @@ def _answer(worker: str, answer: Answer) -> Any:
 
 def _first(where: dict, key: str) -> str | None:
     return next(iter(sorted(where.get(key, ()))), None)
+
+
+def _columns(model: Any) -> np.ndarray:
+    """The columns that a model reads."""
+    used = np.flatnonzero(np.atleast_2d(model.coef_).any(axis=0))
+    return np.union1d(used, getattr(model, "interactions_", np.zeros(0, dtype=np.int64)).ravel())
+
+
+def _is_frame(X: Any) -> bool:
+    return hasattr(X, "map_partitions") and hasattr(X, "columns")
+
+
+def _check_columns(model: Any, X: Any) -> None:
+    if X.shape[1] != model.n_features_in_:
+        raise InvalidInputError(
+            f"X has {X.shape[1]} features, but {type(model).__name__} is expecting {model.n_features_in_} features as input."
+        )
+    if hasattr(model, "means_"):
+        raise InvalidInputError(
+            "this model fills missing values; give predict the chunks one by one, as with X.map_partitions(model.predict)"
+        )
+
+
+def brought(model: Any, X: Any) -> Any:
+    """The columns of X that a model reads, here."""
+    if _is_frame(X):
+        return Narrow(X.iloc[:, _columns(model)].compute().to_numpy(), _columns(model), X.shape[1], np.array(X.columns))
+    _check_columns(model, X)
+    return Narrow(X[:, _columns(model)].compute(), _columns(model), X.shape[1], getattr(model, "feature_names_in_", None))
+
+
+def mapped(method: Any, model: Any, X: Any, *arguments: Any, **named: Any) -> Any:
+    """What a method gives for each row of a collection, as a collection: nothing is computed yet."""
+    if any(value is not None for value in (*arguments, *named.values())):
+        raise InvalidInputError("offset and exposure go with arrays that are here; add the offset to what predict gives")
+    model = copy.copy(model)
+    model.callback = None
+    if _is_frame(X):
+        return X.map_partitions(method.__get__(model), meta=method(model, X._meta_nonempty))
+    _check_columns(model, X)
+    columns, names = _columns(model), getattr(model, "feature_names_in_", None)
+
+    def of_rows(rows: np.ndarray) -> np.ndarray:
+        return method(model, Narrow(rows, columns, X.shape[1], names))
+
+    like = of_rows(np.zeros((1, len(columns))))
+    rows = X[:, columns].rechunk({1: -1}) if len(columns) else X[:, :1].rechunk({1: -1})[:, :0]
+    shaped = {"drop_axis": 1} if like.ndim == 1 else {"chunks": (X.chunks[0], (like.shape[1],))}
+    return rows.map_blocks(of_rows, dtype=like.dtype, meta=like[:0], **shaped)

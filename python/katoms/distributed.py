@@ -9,6 +9,7 @@ answers first, or on whether one was lost on the way.
 from __future__ import annotations
 
 import atexit
+import functools
 import os
 import queue
 import threading
@@ -25,7 +26,7 @@ from katoms._data import design_of
 from katoms._design import Design
 from katoms.exceptions import InvalidInputError, WorkersLostError
 
-__all__ = ["Blocks", "Engine", "File", "Shard", "Source", "WorkersLostError", "files"]
+__all__ = ["Blocks", "Engine", "File", "Lost", "Shard", "Source", "WorkersLostError", "files"]
 
 #: How often a block may be lost with its worker, one time after the other, before it is given up.
 MOST_LOSSES = 4
@@ -350,14 +351,13 @@ class Blocks:
         for shard in self._shards:
             if shard.worker in load:
                 load[shard.worker] += sum(self._size(block) for block in shard.about)
-        placed: dict[Any, dict[int, Any]] = {}
         homes = self._engine.homes([self._sources[block] for block in blocks])
-        share = -(-sum(self._size(block) for block in blocks) // len(workers))
-        for block, home in zip(blocks, homes):
+        placed: dict[Any, dict[int, Any]] = {}
+        for at, (block, home) in enumerate(zip(blocks, homes)):
             if home not in load:
-                # Neighbours stay together, as far as every worker gets its share.
-                free = [worker for worker in workers if load[worker] + self._size(block) <= share]
-                home = free[0] if free else min(workers, key=lambda worker: load[worker])
+                # Neighbours go to one worker, as many to each; what a lost worker had goes to those with the least.
+                spread = workers[at * len(workers) // len(blocks)]
+                home = min(workers, key=lambda worker: load[worker]) if self._shards else spread
             load[home] += self._size(block)
             placed.setdefault(home, {})[block] = self._sources[block]
         return list(placed.items())
@@ -445,20 +445,23 @@ def _of(source: Any) -> str:
     return f" ({source.path})" if isinstance(source, File) else ""
 
 
-def files(paths: Sequence[Any], axis: str | None = None) -> tuple[list[File], tuple[int, int]]:
+def files(
+    paths: Sequence[Any], axis: str | None = None, source: Callable[[Any], Source] | None = None
+) -> tuple[list[Any], tuple[int, int]]:
     """The sources and the grid of blocks in files: a list with ``axis`` "columns" or "rows", or a list of lists, a row of
-    blocks in each."""
+    blocks in each. ``source`` makes a source of what is no path."""
+    source = source or (lambda path: File(os.fspath(path)))
     nested = [isinstance(path, (list, tuple)) for path in paths]
     if all(nested) and nested:
         widths = {len(row) for row in paths}
         if len(widths) != 1:
-            raise InvalidInputError("lists of files differ in length; each row of blocks needs as many files")
-        return [File(os.fspath(path)) for row in paths for path in row], (len(paths), widths.pop())
+            raise InvalidInputError("lists of blocks differ in length; each row of blocks needs as many")
+        return [source(path) for row in paths for path in row], (len(paths), widths.pop())
     if axis not in ("columns", "rows"):
         raise InvalidInputError(
-            f"axis is {axis!r}; say whether the files hold some of the 'columns' each, or some of the 'rows'"
+            f"axis is {axis!r}; say whether the blocks hold some of the 'columns' each, or some of the 'rows'"
         )
-    sources = [File(os.fspath(path)) for path in paths]
+    sources = [source(path) for path in paths]
     return sources, (1, len(sources)) if axis == "columns" else (len(sources), 1)
 
 
@@ -479,28 +482,28 @@ class Narrow:
         return Design((self.shape, np.cumsum(lengths).astype(np.uintp), indices, values), self.shape, self._names)
 
 
-#: What gives a row for each row of X.
+#: What gives a row for each row of X; and what judges all of them.
 _BY_ROWS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
+_JUDGES = ("score",)
 
 
-def by_rows(method: Callable) -> Callable:
-    """A method that predicts, for arrays that are not here: what it gives stays where they are."""
-    import functools
+def stay_lazy(cls: type) -> None:
+    """Let the methods of an estimator take collections of Dask: what they give for each row stays where the rows are."""
+    for name in (*_BY_ROWS, *_JUDGES):
+        if name in vars(cls):
+            setattr(cls, name, _lazy(vars(cls)[name], name in _JUDGES))
 
+
+def _lazy(method: Callable, judges: bool) -> Callable:
     @functools.wraps(method)
-    def wrapper(self, X: Any, *arguments: Any, **named: Any) -> Any:
-        lazy = lazily_of(X)
-        if lazy is None:
+    def wrapper(self: Any, X: Any, *arguments: Any, **named: Any) -> Any:
+        if type(X).__module__.partition(".")[0] not in ("dask", "dask_expr"):
             return method(self, X, *arguments, **named)
-        return lazy(functools.partial(wrapper), self, X, *arguments, **named)
+        from katoms import dask
+
+        self._check_fitted()
+        if judges:
+            return method(self, dask.brought(self, X), *arguments, **named)
+        return dask.mapped(method, self, X, *arguments, **named)
 
     return wrapper
-
-
-def lazily_of(X: Any) -> Callable | None:
-    """What maps a prediction over the rows of such a collection; None for arrays."""
-    if type(X).__module__.partition(".")[0] in ("dask", "dask_expr"):
-        from katoms.dask import predicted
-
-        return predicted
-    return None
