@@ -41,7 +41,7 @@ __all__ = [
 #: Seconds between two looks at which workers live.
 LOOK = 0.2
 #: Round trips that read all of the data.
-_PASSES = ("read", "pass", "partial-pass", "pass-by-parts", "moments", "squared-norms", "missing")
+_PASSES = ("read", "pass", "partial-pass", "pass-by-parts", "moments", "squared-norms", "cross-products", "missing")
 
 
 def blocks(X: Any, *, axis: str | None = None, client: Any = None) -> Blocks:
@@ -164,7 +164,7 @@ class _Engine:
             )
         actors = self._done(started)
         living = [(worker, actor) for (worker, _), actor in zip(placed, actors) if not isinstance(actor, Lost)]
-        told = iter(self._done([(worker, actor.call("about", ())) for worker, actor in living]))
+        told = iter(self._done([(worker, _asked(actor, worker, "about", ())) for worker, actor in living]))
         handles = []
         for token, (worker, _), actor in zip(tokens, placed, actors):
             about = actor if isinstance(actor, Lost) else next(told)
@@ -190,7 +190,7 @@ class _Engine:
             if what in _PASSES:
                 asked.append((shard.worker, self._submitted(what, shard.worker, _pass, shard.token, method, arguments)))
             else:
-                asked.append((shard.worker, shard.actor.call(method, arguments)))
+                asked.append((shard.worker, _asked(shard.actor, shard.worker, method, arguments)))
         return self._done(asked)
 
     def release(self, shards: list[_Handle]) -> None:
@@ -203,8 +203,11 @@ class _Engine:
     def _done(self, asked: list[tuple[str, Any]]) -> list[Any]:
         """What workers answer, or Lost."""
         loop = self._client.loop.asyncio_loop
-        answers = [asyncio.run_coroutine_threadsafe(_result(future), loop) for _, future in asked]
-        left = set(answers)
+        answers = [
+            future if isinstance(future, Lost) else asyncio.run_coroutine_threadsafe(_result(future), loop)
+            for _, future in asked
+        ]
+        left = {answer for answer in answers if not isinstance(answer, Lost)}
         while left:
             left = wait(left, timeout=LOOK).not_done
             alive = set(self._client.nthreads()) if left and self._client.status == "running" else set()
@@ -215,13 +218,23 @@ class _Engine:
         return [_answer(worker, answer) for (worker, _), answer in zip(asked, answers)]
 
 
+def _asked(actor: Any, worker: str, method: str, arguments: tuple) -> Any:
+    """A call of an actor, or Lost where its worker is known to be gone."""
+    try:
+        return actor.call(method, arguments)
+    except RuntimeError as error:
+        return Lost(f"worker {worker} is gone ({error})")
+
+
 async def _result(future: Any) -> Any:
     return await future
 
 
-def _answer(worker: str, answer: Answer) -> Any:
+def _answer(worker: str, answer: Answer | Lost) -> Any:
     from distributed import CancelledError, KilledWorker
 
+    if isinstance(answer, Lost):
+        return answer
     if answer.cancelled():
         return Lost(f"worker {worker} is gone")
     error = answer.exception()
@@ -229,6 +242,8 @@ def _answer(worker: str, answer: Answer) -> Any:
         return answer.result()
     if isinstance(error, (_Gone, KilledWorker, OSError, CancelledError, asyncio.CancelledError)):
         return Lost(f"worker {worker} is gone ({type(error).__name__})")
+    if isinstance(error, RuntimeError) and "holding Actor was lost" in str(error):
+        return Lost(f"worker {worker} is gone")
     raise error
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import atexit
 import functools
+import hashlib
 import os
 import queue
 import threading
@@ -237,14 +238,20 @@ class Blocks:
         self.bytes_sent = self.bytes_received = 0
         self.losses: list[str] = []
         self._reads: dict[int, bytes] = {}
+        self._products: tuple[bytes, list[bytes]] | None = None
         self._failures = dict.fromkeys(range(len(sources)), 0)
         self._shards: list[Any] = []
         self._home: dict[int, Any] = {}
         self._about: dict[int, About] = {}
-        self._place(list(range(len(sources))))
-        self.row_lengths, self.column_lengths = self._lengths()
-        self.shape = (sum(self.row_lengths), sum(self.column_lengths))
-        self.names = np.array(names, dtype=object) if names is not None else self._names()
+        try:
+            self._place(list(range(len(sources))))
+            self.row_lengths, self.column_lengths = self._lengths()
+            self.shape = (sum(self.row_lengths), sum(self.column_lengths))
+            self.names = np.array(names, dtype=object) if names is not None else self._names()
+        except BaseException:
+            # Whoever looks at the error keeps this object, but not what the workers hold.
+            self.close()
+            raise
         self.dtype = np.dtype(np.float32 if self._about[0].dtype == "float32" else np.float64)
 
     def __len__(self) -> int:
@@ -281,6 +288,15 @@ class Blocks:
         again."""
         if what == "read":
             self._reads.update({block: messages[at] for block, at in tasks})
+        if what == "cross-products":
+            # One job after the other asks for these: a fit, and what is said of its sizes.
+            asked = hashlib.blake2b(b"".join(messages)).digest()
+            if self._products is None or self._products[0] != asked:
+                self._products = (asked, self._told(what, messages, tasks))
+            return self._products[1]
+        return self._told(what, messages, tasks)
+
+    def _told(self, what: str, messages: Sequence[bytes], tasks: Sequence[tuple[int, int]]) -> list[bytes]:
         self.trips[what] += 1
         replies: dict[int, bytes] = {}
         self._asked(what, messages, dict(tasks), replies)
@@ -480,6 +496,14 @@ class Narrow:
         indices = np.tile(np.arange(rows, dtype=np.uint32), len(self._support))
         values = self._columns.ravel(order="F")
         return Design((self.shape, np.cumsum(lengths).astype(np.uintp), indices, values), self.shape, self._names)
+
+
+def used_by(model: Any) -> np.ndarray:
+    """The places of the columns from which a model predicts."""
+    # Indicators of missing values stand behind the columns that were given.
+    place = np.append(np.arange(model.n_features_in_), getattr(model, "missing_features_", ())).astype(np.int64)
+    used = np.append(model.support_, np.ravel(getattr(model, "interactions_", ()))).astype(np.int64)
+    return np.unique(place[used])
 
 
 #: What gives a row for each row of X; and what judges all of them.

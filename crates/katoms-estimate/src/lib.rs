@@ -11,6 +11,7 @@
 
 mod budget;
 mod completion;
+mod condensed;
 mod features;
 mod measure;
 mod recovery;
@@ -28,6 +29,7 @@ pub use completion::{
     Bounds, Centring, Clip, Columns, Completed, CompletedMatrix, Completion, Effects, FactorModel, Observed, RowModel,
     RowPrior, Rule, Trial, complete, reserved,
 };
+pub use condensed::condensed;
 pub use features::{
     EachResponse, Edge, Estimate, Features, FitOptions, Heredity, Interactions, Nuisance, PathModel, PathModels,
     Product, ResponseSizes, SeparateModels, Trained, WithProducts, choice_of_each, sizes_between,

@@ -10,7 +10,7 @@ use std::ops::RangeInclusive;
 use katoms::Error;
 use katoms::driver::{Attempt, Certificate, Event, NearTie, Quality};
 use katoms::linalg::{exponent_of_two, times_power_of_two};
-use katoms::loss::{AnyLoss, LeastSquares, Logistic, Loss, Split, best_constants};
+use katoms::loss::{AnyLoss, Logistic, Loss, Split, best_constants};
 use katoms::operator::{AnyDesign, ColumnSize, FirstRead, LinearOperator};
 use katoms::select::{Bounds, Preparation, Score};
 use katoms::space::SparseVec;
@@ -113,7 +113,7 @@ impl Units {
         }
         match loss {
             AnyLoss::Squares(loss) => {
-                let scaled = LeastSquares::of_responses(self.scaled_target(loss.target()), loss.outputs_per_row())?;
+                let scaled = loss.with_target(self.scaled_target(loss.target()).to_vec())?;
                 Ok(match weights {
                     Some(weights) => scaled.weighted(weights)?.into(),
                     None => scaled.into(),

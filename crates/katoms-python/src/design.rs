@@ -155,6 +155,14 @@ impl<'a> View<'a> {
         )
     }
 
+    /// How it is cut and who holds it, where it lives with workers.
+    pub fn elsewhere(&self) -> Option<(&Grid, &Arc<dyn Workers>)> {
+        match self {
+            Self::Distributed(grid, workers) => Some((grid, workers)),
+            _ => None,
+        }
+    }
+
     /// out + X·coefficients, added up column by column, as the program adds up what a model file says: the same bits,
     /// however the matrix is stored.
     pub fn predict(&self, coefficients: &SparseVec, out: &mut [f64]) -> Result<(), Error> {

@@ -3,11 +3,11 @@
 use katoms::Error;
 use katoms::operator::{AnyDesign, FirstRead};
 use katoms::search::Effort;
-use katoms::select::{Bounds, Preparation};
+use katoms::select::{Bounds, Folds, Preparation};
 use katoms::set::{AnyAtoms, KSparse};
 use katoms::space::SparseVec;
 use katoms_estimate::{
-    Edge, Estimate, Features, FitOptions, Heredity, JobLoss, PathModels, Product, WithProducts, words,
+    Edge, Estimate, Features, FitOptions, Heredity, JobLoss, PathModels, Product, WithProducts, condensed, words,
 };
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -132,15 +132,32 @@ impl Problem<'_> {
 /// A job on features.
 pub fn worked<T: Send>(
     py: Python<'_>,
-    (design, problem, work): (&Matrix<'_>, &Problem<'_>, &Work),
+    asked: (&Matrix<'_>, &Problem<'_>, &Work),
     job: impl FnOnce(&Features<'_>, &mut Listener) -> Result<T, Error> + Send,
+) -> PyResult<(T, Ended)> {
+    worked_by_folds(py, asked, None, |features, _, listener| job(features, listener))
+}
+
+/// The same with rows held out by these folds; the job hears of the folds of its features' rows.
+pub fn worked_by_folds<T: Send>(
+    py: Python<'_>,
+    (design, problem, work): (&Matrix<'_>, &Problem<'_>, &Work),
+    folds: Option<&Folds>,
+    job: impl FnOnce(&Features<'_>, Option<&Folds>, &mut Listener) -> Result<T, Error> + Send,
 ) -> PyResult<(T, Ended)> {
     let ended = Ended::default();
     let view = design.view(&ended)?;
     let (loss, maker) = (problem.response.loss(&ended)?, problem.maker(view.shape().1)?);
+    // Products of columns are not to be had of rows that stand for others.
+    let whole_rows = problem.interactions.is_some();
     let (found, error) = job::worked(py, work, &ended, |listener| {
+        let elsewhere = view.elsewhere().filter(|_| !whole_rows);
+        let few = elsewhere.map(|elsewhere| condensed(elsewhere, &loss, folds)).transpose()?;
+        if let Some((design, loss, folds)) = few.flatten() {
+            return job(&maker.features(&design, loss)?, folds.as_ref(), listener);
+        }
         let design = view.design(Some(&FirstRead::of(loss.loss(), maker.preparation.intercept)))?;
-        job(&maker.features(&design, loss)?, listener)
+        job(&maker.features(&design, loss)?, folds, listener)
     })?;
     error.into_iter().for_each(|error| ended.keep(error));
     Ok((found, ended))

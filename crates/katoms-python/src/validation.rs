@@ -11,7 +11,7 @@ use crate::answer;
 use crate::design::Matrix;
 use crate::ended::Ended;
 use crate::error::raised;
-use crate::features::{Problem, pairs, tell_end, worked};
+use crate::features::{Problem, pairs, tell_end, worked, worked_by_folds};
 use crate::job::Work;
 
 /// Adds the functions to the module.
@@ -64,12 +64,13 @@ fn cross_validate<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let folds = held.folds(&problem)?;
     let heredity = problem.heredity()?;
-    let ((found, models, products), ended) = worked(py, (&design, &problem, &work), |features, listener| {
-        let (tried, ridges) = (sizes.as_deref(), Some(&ridges[..]));
+    let asked = (&design, &problem, &work);
+    let ((found, models, products), ended) = worked_by_folds(py, asked, Some(&folds), |features, own, listener| {
+        let (folds, tried, ridges) = (own.unwrap_or(&folds), sizes.as_deref(), Some(&ridges[..]));
         let WithProducts { found, products } = match heredity {
-            Some(heredity) => features.with_interactions(heredity)?.cross_validate(tried, ridges, &folds, listener)?,
+            Some(heredity) => features.with_interactions(heredity)?.cross_validate(tried, ridges, folds, listener)?,
             None => {
-                let found = features.cross_validate(tried, ridges, &folds, listener)?;
+                let found = features.cross_validate(tried, ridges, folds, listener)?;
                 WithProducts { found, products: Vec::new() }
             }
         };

@@ -10,6 +10,8 @@ pub struct LeastSquares {
     target: Vec<f64>,
     responses: usize,
     weights: Weights,
+    /// How many observations each row stands for, where that is not what its weight says.
+    standing: Option<Vec<f64>>,
 }
 
 impl LeastSquares {
@@ -49,7 +51,7 @@ impl LeastSquares {
         let whole = target.len().next_multiple_of(responses);
         check_length("target", target.len(), whole, "the same number of values for each response")?;
         check_values("target", &target, "every value must be finite", f64::is_finite)?;
-        Ok(Self { target, responses, weights: Weights::default() })
+        Ok(Self { target, responses, weights: Weights::default(), standing: None })
     }
 
     /// The target, response by response.
@@ -64,6 +66,27 @@ impl LeastSquares {
     pub fn weighted(self, weights: impl Into<Vec<f64>>) -> Result<Self, Error> {
         let weights = Weights::new(weights.into(), self.n_rows())?;
         Ok(Self { weights, ..self })
+    }
+
+    /// The same where each row stands for so many observations, and their number is not what weights say: a few rows that
+    /// are made from many.
+    ///
+    /// # Errors
+    /// When their number is wrong, or one is negative or not finite.
+    pub fn standing_for(self, observations: Vec<f64>) -> Result<Self, Error> {
+        check_length("list of observations", observations.len(), self.n_rows(), "one for each row")?;
+        let admissible = |v: f64| v.is_finite() && v >= 0.0;
+        check_values("list of observations", &observations, "every number must be finite and at least 0", admissible)?;
+        Ok(Self { standing: Some(observations), ..self })
+    }
+
+    /// The same with another target, in other units say.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), or when the new target has another length.
+    pub fn with_target(&self, target: Vec<f64>) -> Result<Self, Error> {
+        check_length("target", target.len(), self.target.len(), "as many values as before")?;
+        Ok(Self { target: Self::new(target)?.target, ..self.clone() })
     }
 
     /// The sum of what `one` makes of a row, its target and its value in z, response by response.
@@ -103,7 +126,10 @@ impl Loss for LeastSquares {
         self.weights.largest()
     }
     fn observations(&self) -> usize {
-        self.weights.observations(self.n_rows())
+        match &self.standing {
+            Some(standing) => standing.iter().sum::<f64>().round() as usize,
+            None => self.weights.observations(self.n_rows()),
+        }
     }
     fn is_quadratic(&self) -> bool {
         true
@@ -128,7 +154,8 @@ impl Split for LeastSquares {
         check_indices("row", rows, self.n_rows())?;
         let of_response = |target: &[f64]| rows.iter().map(|&i| target[i]).collect::<Vec<f64>>();
         let target: Vec<f64> = self.target.chunks(self.n_rows()).flat_map(of_response).collect();
-        Ok(Self { weights: self.weights.subset(rows)?, ..Self::of_responses(target, self.responses)? })
+        let standing = self.standing.as_ref().map(|all| rows.iter().map(|&i| all[i]).collect());
+        Ok(Self { weights: self.weights.subset(rows)?, standing, ..Self::of_responses(target, self.responses)? })
     }
     fn weights(&self) -> Option<&[f64]> {
         self.weights.given()
@@ -187,6 +214,16 @@ mod tests {
             loss.deviance(loss.value(&[0.0; 4])) - loss.deviance(loss.value(&[1.0, -1.0, 0.5, 0.0]))
         };
         assert!((gain(light.unwrap()) - gain(heavy.unwrap())).abs() < 1e-13);
+    }
+
+    #[test]
+    fn rows_may_stand_for_many_observations() {
+        let loss = LeastSquares::new(vec![2.0, -2.0, 1.0]).unwrap().weighted(vec![0.5, 0.5, 2.0]).unwrap();
+        let many = loss.clone().standing_for(vec![7.5, 7.5, 3.0]).unwrap();
+        assert_eq!((many.observations(), many.subset(&[0, 1]).unwrap().observations()), (18, 15));
+        assert_eq!(many.value(&[0.0; 3]), loss.value(&[0.0; 3]));
+        assert_eq!(many.with_target(vec![1.0; 3]).unwrap().observations(), 18);
+        assert!(loss.clone().standing_for(vec![1.0]).is_err() && loss.standing_for(vec![-1.0, 1.0, 1.0]).is_err());
     }
 
     #[test]

@@ -103,6 +103,32 @@ impl AnyDesign<'_> {
         }
     }
 
+    /// The number of columns.
+    pub(super) fn n_columns(&self) -> usize {
+        self.domain()
+    }
+
+    /// Its numbers in double precision, where it does not store them one by one; `None` where it does.
+    pub(super) fn decoded_unless_dense(&self) -> Option<AnyDesign<'static>> {
+        if matches!(self, Self::I8(_) | Self::U8(_) | Self::F16(_) | Self::F32(_) | Self::F64(_)) {
+            return None;
+        }
+        let data: Vec<f64> = self.columns().flatten().collect();
+        Dense::column_major(data, self.n_outputs(), self.domain()).map(AnyDesign::from).ok()
+    }
+
+    /// Copies of some rows of a dense design: what they hold in the first column, then in the second.
+    pub(super) fn copy_rows(&self, rows: &[usize], out: &mut [f64]) {
+        match self {
+            Self::I8(design) => design.copy_rows(rows, out),
+            Self::U8(design) => design.copy_rows(rows, out),
+            Self::F16(design) => design.copy_rows(rows, out),
+            Self::F32(design) => design.copy_rows(rows, out),
+            Self::F64(design) => design.copy_rows(rows, out),
+            Self::Sparse(_) | Self::Genotypes(_) | Self::Beside(_) | Self::Free(_) | Self::Distributed(_) => {}
+        }
+    }
+
     /// [`AnyDesign::scaled`] of numbers that are stored as something else.
     fn decoded(&self, exponents: &[i32], first: &FirstRead) -> Result<Dense<'static, f64>, Error> {
         let (rows, columns, mut data) = (self.n_outputs(), self.domain(), Vec::new());

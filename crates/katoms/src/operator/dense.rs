@@ -199,6 +199,23 @@ impl<'a, T: Real> Dense<'a, T> {
         self.layout
     }
 
+    /// Copies of some rows: what they hold in the first column, then in the second.
+    pub(super) fn copy_rows(&self, rows: &[usize], out: &mut [f64]) {
+        match self.layout {
+            Layout::ColumnMajor => {
+                for (column, out) in self.data.chunks(self.rows).zip(out.chunks_mut(rows.len())) {
+                    out.iter_mut().zip(rows).for_each(|(out, &i)| *out = column[i].to_f64());
+                }
+            }
+            Layout::RowMajor => {
+                for (at, &i) in rows.iter().enumerate() {
+                    let row = &self.data[i * self.columns..][..self.columns];
+                    row.iter().enumerate().for_each(|(j, v)| out[j * rows.len() + at] = v.to_f64());
+                }
+            }
+        }
+    }
+
     /// (row, column) of a position in the data.
     fn place(&self, at: usize) -> (usize, usize) {
         match self.layout {

@@ -44,7 +44,7 @@ pub use counted::{Counted, Counts};
 pub use csc::{Csc, SparseIndex};
 pub use dct::subsampled_dct;
 pub use dense::{Dense, Layout};
-pub use distributed::{Blocks, Distributed, Grid, READ, Worker, Workers};
+pub use distributed::{Blocks, Condensed, Distributed, Grid, READ, Worker, Workers};
 pub use entries::Entries;
 pub use first_read::FirstRead;
 pub use genotypes::{GenotypeCounts, Genotypes};

@@ -68,6 +68,9 @@ pub(super) enum Request {
     SquaredNorms(Vec<Numbers>, Option<Numbers>),
     /// The largest magnitude of each column.
     Sizes,
+    /// Weights, means and centred cross-products of columns and target, part by part of the rows: row weights, target, the
+    /// part of each row, and how many there are.
+    CrossProducts(Numbers, Numbers, Vec<usize>, usize),
 }
 
 impl Request {
@@ -84,6 +87,7 @@ impl Request {
             Self::Moments(_) => "moments",
             Self::SquaredNorms(..) => "squared-norms",
             Self::Sizes => "magnitudes",
+            Self::CrossProducts(..) => "cross-products",
         }
     }
 }

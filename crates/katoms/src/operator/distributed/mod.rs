@@ -8,6 +8,7 @@
 mod grid;
 mod messages;
 mod near;
+mod tall;
 mod worker;
 
 use std::fmt;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use grid::Grid;
+pub use tall::Condensed;
 pub use worker::{Blocks, Worker};
 
 use self::messages::{Failure, First, Numbers, Read, Reply, Request, decoded, encoded};
@@ -75,16 +77,7 @@ impl Distributed {
             let why = "one value for each row of the design";
             crate::error::check_length("target", first.rows(), grid.n_rows(), why)?;
         }
-        let mut inner = Inner {
-            grid,
-            workers,
-            has_failed: AtomicBool::new(false),
-            rounding: f64::EPSILON,
-            sampled: None,
-            extremes: Vec::new(),
-            known: None,
-            near: Near::default(),
-        };
+        let mut inner = Inner::unread(grid, workers);
         let columns = inner.grid.n_columns();
         let replies = inner.ask_rows(|rows| Request::Read(first.map(|first| First::of(first, rows, columns))))?;
         let mut read = Vec::with_capacity(replies.len());
@@ -163,6 +156,19 @@ fn unexpected() -> Error {
 }
 
 impl Inner {
+    fn unread(grid: Grid, workers: Arc<dyn Workers>) -> Self {
+        Self {
+            grid,
+            workers,
+            has_failed: AtomicBool::new(false),
+            rounding: f64::EPSILON,
+            sampled: None,
+            extremes: Vec::new(),
+            known: None,
+            near: Near::default(),
+        }
+    }
+
     /// What a round trip gives, or `without` where one has failed.
     fn asked<T>(&self, without: T, call: impl FnOnce(&Self) -> Result<T, Error>) -> T {
         if self.has_failed.load(Ordering::SeqCst) {

@@ -2,7 +2,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
 
 use super::*;
-use crate::loss::{LeastSquares, Logistic};
+use crate::loss::{LeastSquares, Logistic, Loss, Split};
 use crate::operator::{AnyDesign, Csc, Dense, Layout};
 use crate::select::Preparation;
 use crate::set::KSparse;
@@ -274,4 +274,59 @@ fn workers_that_are_lost_end_a_fit() {
         assert!(workers.trips.load(Ordering::SeqCst) <= last + 1, "nobody is asked again");
         assert!(objective.is_nan() || objective.is_finite());
     }
+}
+
+/// Few rows say of every model what many rows say: whole, by folds, weighted, with constant and nearly equal columns.
+#[test]
+fn few_rows_stand_for_many() {
+    let (m, n) = (1200, 7);
+    let mut x = simulate::gaussian_f32(m, n, 1);
+    x[m..2 * m].fill(3.0);
+    let near: Vec<f32> = x[..m].iter().zip(&x[2 * m..]).map(|(a, b)| 1000.0 + a + 1e-3 * b).collect();
+    x[3 * m..4 * m].copy_from_slice(&near);
+    let y: Vec<f64> = simulate::gaussian(m, 1, 2).iter().zip(&x[4 * m..]).map(|(e, x)| e + f64::from(*x)).collect();
+    let weights: Vec<f64> = (0..m).map(|i| (i % 4) as f64).collect();
+    let labels: Vec<usize> = (0..m).map(|i| i * 7 % 3).collect();
+    let plain = LeastSquares::new(y.clone()).unwrap();
+    let weighted = plain.clone().weighted(weights).unwrap();
+    let models: Vec<(SparseVec, f64)> =
+        (0..20).map(|seed| (SparseVec::from_dense(&simulate::gaussian(n, 1, seed)), seed as f64 - 5.0)).collect();
+    for (loss, labels) in [(&plain, None), (&weighted, None), (&plain, Some(&labels[..])), (&weighted, Some(&labels))] {
+        for cut in [&[m][..], &[300, 1, 899]] {
+            let (grid, workers) = here(&x, (cut, &[n]), 2, false);
+            let workers: Arc<dyn Workers> = workers;
+            let few = Condensed::new(&grid, &workers, loss, labels).unwrap().unwrap();
+            assert!(few.loss.n_rows() <= 2 * (n + 1) * 3);
+            let whole = Dense::column_major(&x[..], m, n).unwrap();
+            for part in 0..labels.map_or(1, |_| 3) {
+                let own = |all: &[usize]| (0..all.len()).filter(|&i| all[i] == part).collect::<Vec<usize>>();
+                let (many_rows, few_rows) = (labels.map_or((0..m).collect(), own), own(&few.labels));
+                let (many, short) = (loss.subset(&many_rows).unwrap(), few.loss.subset(&few_rows).unwrap());
+                assert_eq!(many.observations(), short.observations());
+                for (model, constant) in &models {
+                    let value = |design: &Dense<'_, _>, rows: &[usize], loss: &LeastSquares| {
+                        let mut z = vec![0.0; design.n_outputs()];
+                        design.apply(model, &mut z);
+                        loss.value(&rows.iter().map(|&i| z[i] + constant).collect::<Vec<f64>>())
+                    };
+                    let expected = {
+                        let mut z = vec![0.0; m];
+                        whole.apply(model, &mut z);
+                        many.value(&many_rows.iter().map(|&i| z[i] + constant).collect::<Vec<f64>>())
+                    };
+                    let found = value(&few.design, &few_rows, &short);
+                    assert!((found - expected).abs() <= 1e-9 * expected, "{found} {expected}");
+                }
+            }
+        }
+    }
+    let (grid, workers) = here(&x[..60 * n], (&[60], &[n]), 1, false);
+    let workers: Arc<dyn Workers> = workers;
+    let short = LeastSquares::new(y[..60].to_vec()).unwrap();
+    assert!(Condensed::new(&grid, &workers, &short, None).unwrap().is_none(), "few rows stay as they are");
+    x[5 * m + 700] = f32::INFINITY;
+    let (grid, workers) = here(&x, (&[600, 600], &[n]), 2, false);
+    let workers: Arc<dyn Workers> = workers;
+    let told = Condensed::new(&grid, &workers, &plain, None).unwrap_err();
+    assert!(matches!(told, Error::NotFinite { row: 700, column: 5, .. }), "{told}");
 }

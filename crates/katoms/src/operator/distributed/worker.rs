@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::messages::{Failure, Numbers, Read, Reply, Request, decoded, encoded};
+use super::tall;
 use crate::error::Error;
 use crate::linalg::parallel;
 use crate::operator::{AnyDesign, ColumnMoments, FirstRead, LinearOperator, Parts};
@@ -51,6 +52,9 @@ impl<'a> Worker<'a> {
             }
             let design = &self.designs[&block];
             return Ok(Reply::Read(read(design, first.as_ref())));
+        }
+        if matches!(request, Request::CrossProducts(..)) && !self.designs.contains_key(&block) {
+            self.designs.insert(block, self.blocks.design(block, None)?);
         }
         let missing = || Failure::Other(format!("block {block} was not read by this worker"));
         multiplied(self.designs.get(&block).ok_or_else(missing)?, request)
@@ -155,6 +159,14 @@ fn multiplied(design: &AnyDesign<'_>, request: Request) -> Result<Reply, Failure
             let none = || Failure::Other("the columns of this block cannot be had one by one".into());
             let centres = centres.as_ref().map(|centres| centres.0.as_slice());
             vectors(design.squared_norms(&views(&weights), centres).ok_or_else(none)?)
+        }
+        Request::CrossProducts(weights, target, labels, count) => {
+            fits(&[weights.clone(), target.clone()])?;
+            if labels.len() != rows {
+                return Err(Failure::Other(fit.into()));
+            }
+            let sums = tall::sums(design, &weights.0, &target.0, &labels, &present(&labels, count));
+            Ok(Reply::Vectors(sums.into_iter().map(tall::Sums::into_numbers).collect()))
         }
         Request::Sizes => vectors(vec![design.sizes().unwrap_or_else(|| vec![f64::NAN; columns])]),
     }
