@@ -37,7 +37,7 @@ test-python: ## the Python half, in .venv
 	$(VENV)/ruff check python bench tools fuzz examples
 	$(VENV)/ruff format --check python examples/notebooks
 	$(VENV)/mypy
-	$(VENV)/python -m pytest -n auto katoms python/tests docs/python.md docs/targets.md README.md
+	$(VENV)/python -m pytest -n auto katoms python/tests docs/python.md docs/targets.md docs/cluster.md README.md
 
 test-long: test target/draw ## the same, then the long tests as well
 	cargo clippy --workspace --all-targets -- -D warnings

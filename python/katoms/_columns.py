@@ -22,6 +22,11 @@ def is_frame(X: Any) -> bool:
     return type(X).__module__.partition(".")[0] in ("pandas", "polars") and hasattr(X, "columns")
 
 
+def lives_on_dask(X: Any) -> bool:
+    """Whether this is an array or a frame of Dask."""
+    return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
+
+
 def frame_values(X: Any) -> np.ndarray:
     """The numbers of a frame; what is missing is NaN."""
     values = X.to_numpy()
@@ -126,7 +131,9 @@ def filling_of(design: Design, missing: Any, rows: np.ndarray | None = None) -> 
         return None
     if hasattr(design.matrix, "ask"):
         if missing == "indicator" or rows is not None:
-            raise InvalidInputError("data that live with workers take missing='mean'; add indicators as columns beforehand")
+            raise InvalidInputError(
+                "data that live with workers take missing='mean'; add indicators as columns beforehand"
+            )
         counts, means = design.matrix.missing()
     else:
         counts, _, means = _katoms.missing(design.matrix, None if rows is None else rows.tolist())

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from katoms._columns import called, frame_values, is_frame, not_finite, numbers_in
+from katoms._columns import called, frame_values, is_frame, lives_on_dask, not_finite, numbers_in
 from katoms._design import Design
 from katoms._plink import Genotypes
 from katoms.exceptions import DataConversionWarning, InvalidInputError, KatomsError, known_to_sklearn
@@ -30,23 +30,20 @@ def design_of(X: Any) -> Design:
         return Design((X.shape, X.codes, X.means), X.shape, X.names)
     if hasattr(X, "__katoms_design__"):
         return X.__katoms_design__()
-    if type(X).__module__.partition(".")[0] in ("dask", "dask_expr", "ray"):
-        return _of_a_cluster(X)
+    if lives_on_dask(X):
+        from katoms.dask import blocks as dask_blocks
+
+        return dask_blocks(X).__katoms_design__()
+    if type(X).__module__.partition(".")[0] == "ray":
+        from katoms.ray import blocks as ray_blocks
+
+        return ray_blocks(X).__katoms_design__()
     names = names_of(X)
     if is_sparse(X):
         return Design(_sparse(X), X.shape, names, _output_dtype(X.dtype))
     array = _dense(frame_values(X) if is_frame(X) else X)
     check_shape(array.shape)
     return Design(array, array.shape, names, _output_dtype(array.dtype))
-
-
-def _of_a_cluster(X: Any) -> Design:
-    """A collection of a cluster, whose blocks stay with its workers."""
-    if type(X).__module__.partition(".")[0] == "ray":
-        from katoms import ray as cluster
-    else:
-        from katoms import dask as cluster  # type: ignore[no-redef]
-    return cluster.blocks(X).__katoms_design__()
 
 
 def _output_dtype(dtype: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from katoms._columns import is_frame
+from katoms._columns import is_frame, lives_on_dask
 from katoms._data import check_shape, design_of, is_sparse, numbers_of
 from katoms.exceptions import InvalidInputError
 
@@ -29,6 +29,10 @@ class Known(NamedTuple):
 
 def entries_of(X: Any, known: Known | None = None) -> Entries:
     """What was seen of a matrix. Arrays of float32 and float64 are not copied here."""
+    if lives_on_dask(X):
+        from katoms.dask import entries
+
+        X = entries(X)
     if is_frame(X):
         X = _lines(X)
     if isinstance(X, tuple):

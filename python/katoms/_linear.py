@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from katoms import _katoms
-from katoms._columns import columns_of, filling_of
+from katoms._columns import columns_of, filling_of, lives_on_dask
 from katoms._data import check_same_features, design_of, is_sparse, run_kernel, target_of, weights_of
 from katoms._design import Design, Filling, Linear
 from katoms._estimator import GivesFrames, TakesWeights
@@ -328,7 +328,12 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         self._check_fitted()
         if hasattr(self, "_loaded"):
             return self._framed(self._loaded.predict(X)[1], X)
+        if lives_on_dask(X):
+            # Nothing is read: chosen columns of a collection are one as well.
+            return (X.iloc if hasattr(X, "iloc") else X)[:, self.support_]
         design = self._seen(X)
+        if hasattr(design.matrix, "ask"):
+            raise InvalidInputError("these columns live with workers; take them from what the blocks were made of")
         run_kernel(_katoms.check, design)
         if isinstance(X, Genotypes):
             return self._framed(X[:, self.support_], X)

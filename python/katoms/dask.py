@@ -19,7 +19,7 @@ import numpy as np
 
 from katoms.classification import SparseClassifier, SparseClassifierCV
 from katoms.completion import MatrixCompletion, MatrixCompletionCV
-from katoms.distributed import About, Blocks, Filled, Lost, Narrow, Shard, files
+from katoms.distributed import About, Blocks, Filled, Lost, Narrow, Shard, files, used_by
 from katoms.exceptions import InvalidInputError, WorkersLostError
 from katoms.functions import path
 from katoms.regression import SparseRegressor, SparseRegressorCV
@@ -35,6 +35,7 @@ __all__ = [
     "SparseRegressor",
     "SparseRegressorCV",
     "blocks",
+    "entries",
     "path",
 ]
 
@@ -72,9 +73,51 @@ def blocks(X: Any, *, axis: str | None = None, client: Any = None) -> Blocks:
         chunks = [_Chunk(part) for part in X.to_delayed()]
         return Blocks(engine, chunks, (len(chunks), 1))
     if not hasattr(X, "to_delayed") or getattr(X, "ndim", None) != 2:
-        raise InvalidInputError(f"a {type(X).__name__} is no matrix in chunks; give a dask.array, a Dask DataFrame or files")
+        raise InvalidInputError(
+            f"a {type(X).__name__} is no matrix in chunks; give a dask.array, a Dask DataFrame or files"
+        )
     chunks = X.to_delayed()
     return Blocks(engine, [_Chunk(chunk) for chunk in chunks.ravel()], chunks.shape)
+
+
+def entries(X: Any) -> tuple:
+    """What was seen of a matrix with holes, for :class:`MatrixCompletion`, which works where it is called: a row, a column
+    and a value for each entry come here, and what is missing does not.
+
+    Parameters
+    ----------
+    X : dask.array.Array with NaN, or Dask DataFrame of three columns: rows, columns, values
+
+    Returns
+    -------
+    tuple
+        Rows, columns and values; of an array the shape as well.
+    """
+    import dask
+
+    if _is_frame(X):
+        if X.shape[1] != 3:
+            raise InvalidInputError(
+                f"the frame has {X.shape[1]} columns; give the rows, the columns and the values of the entries, or an array "
+                "with NaN: X.to_dask_array(lengths=True)"
+            )
+        table = X.compute()
+        return tuple(table.iloc[:, at].to_numpy() for at in range(3))
+    if any(np.isnan(length) for lengths in X.chunks for length in lengths):
+        X.compute_chunk_sizes()
+    seen = dask.compute(*[dask.delayed(_seen)(chunk) for chunk in X.to_delayed().ravel()])
+    starts = [np.cumsum((0, *lengths))[:-1] for lengths in X.chunks]
+    places = [(down, across) for down in starts[0] for across in starts[1]]
+    rows = np.concatenate([own[0] + down for own, (down, _) in zip(seen, places)])
+    columns = np.concatenate([own[1] + across for own, (_, across) in zip(seen, places)])
+    # In the order that an array has, so that what is drawn from them is the same.
+    order = np.lexsort((columns, rows))
+    return rows[order], columns[order], np.concatenate([own[2] for own in seen])[order], X.shape
+
+
+def _seen(chunk: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rows, columns = np.nonzero(~np.isnan(chunk))
+    return rows, columns, chunk[rows, columns].astype(np.float64)
 
 
 def _client_of(client: Any) -> Any:
@@ -251,12 +294,6 @@ def _first(where: dict, key: str) -> str | None:
     return next(iter(sorted(where.get(key, ()))), None)
 
 
-def _columns(model: Any) -> np.ndarray:
-    """The columns that a model reads."""
-    used = np.flatnonzero(np.atleast_2d(model.coef_).any(axis=0))
-    return np.union1d(used, getattr(model, "interactions_", np.zeros(0, dtype=np.int64)).ravel())
-
-
 def _is_frame(X: Any) -> bool:
     return hasattr(X, "map_partitions") and hasattr(X, "columns")
 
@@ -266,30 +303,30 @@ def _check_columns(model: Any, X: Any) -> None:
         raise InvalidInputError(
             f"X has {X.shape[1]} features, but {type(model).__name__} is expecting {model.n_features_in_} features as input."
         )
-    if hasattr(model, "means_"):
-        raise InvalidInputError(
-            "this model fills missing values; give predict the chunks one by one, as with X.map_partitions(model.predict)"
-        )
 
 
 def brought(model: Any, X: Any) -> Any:
     """The columns of X that a model reads, here."""
     if _is_frame(X):
-        return Narrow(X.iloc[:, _columns(model)].compute().to_numpy(), _columns(model), X.shape[1], np.array(X.columns))
+        return Narrow(X.iloc[:, used_by(model)].compute().to_numpy(), used_by(model), X.shape[1], np.array(X.columns))
     _check_columns(model, X)
-    return Narrow(X[:, _columns(model)].compute(), _columns(model), X.shape[1], getattr(model, "feature_names_in_", None))
+    return Narrow(
+        X[:, used_by(model)].compute(), used_by(model), X.shape[1], getattr(model, "feature_names_in_", None)
+    )
 
 
 def mapped(method: Any, model: Any, X: Any, *arguments: Any, **named: Any) -> Any:
     """What a method gives for each row of a collection, as a collection: nothing is computed yet."""
     if any(value is not None for value in (*arguments, *named.values())):
-        raise InvalidInputError("offset and exposure go with arrays that are here; add the offset to what predict gives")
+        raise InvalidInputError(
+            "offset and exposure go with arrays that are here; add the offset to what predict gives"
+        )
     model = copy.copy(model)
     model.callback = None
     if _is_frame(X):
         return X.map_partitions(method.__get__(model), meta=method(model, X._meta_nonempty))
     _check_columns(model, X)
-    columns, names = _columns(model), getattr(model, "feature_names_in_", None)
+    columns, names = used_by(model), getattr(model, "feature_names_in_", None)
 
     def of_rows(rows: np.ndarray) -> np.ndarray:
         return method(model, Narrow(rows, columns, X.shape[1], names))

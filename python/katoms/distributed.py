@@ -23,6 +23,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from katoms import _katoms
+from katoms._columns import lives_on_dask
 from katoms._data import design_of
 from katoms._design import Design
 from katoms.exceptions import InvalidInputError, WorkersLostError
@@ -81,7 +82,9 @@ class Filled(NamedTuple):
         """The block."""
         values = _loaded(self.source)
         values = np.asarray(values.toarray() if hasattr(values, "toarray") else values)
-        return np.where(np.isnan(values), self.means.astype(values.dtype), values) if values.dtype.kind == "f" else values
+        return (
+            np.where(np.isnan(values), self.means.astype(values.dtype), values) if values.dtype.kind == "f" else values
+        )
 
 
 def _loaded(source: Any) -> Any:
@@ -432,7 +435,9 @@ class Blocks:
         while len(found) < len(self._sources):
             self._place([block for block in range(len(self._sources)) if block not in self._home])
             shards = [shard for shard in self._shards if not set(shard.about) <= set(found)]
-            for shard, answer in zip(shards, self._engine.call("missing", "missing", [(shard, ()) for shard in shards])):
+            for shard, answer in zip(
+                shards, self._engine.call("missing", "missing", [(shard, ()) for shard in shards])
+            ):
                 if isinstance(answer, Lost):
                     self._lose(shard, answer)
                 else:
@@ -521,7 +526,7 @@ def stay_lazy(cls: type) -> None:
 def _lazy(method: Callable, judges: bool) -> Callable:
     @functools.wraps(method)
     def wrapper(self: Any, X: Any, *arguments: Any, **named: Any) -> Any:
-        if type(X).__module__.partition(".")[0] not in ("dask", "dask_expr"):
+        if not lives_on_dask(X):
             return method(self, X, *arguments, **named)
         from katoms import dask
 
