@@ -310,9 +310,7 @@ def brought(model: Any, X: Any) -> Any:
     if _is_frame(X):
         return Narrow(X.iloc[:, used_by(model)].compute().to_numpy(), used_by(model), X.shape[1], np.array(X.columns))
     _check_columns(model, X)
-    return Narrow(
-        X[:, used_by(model)].compute(), used_by(model), X.shape[1], getattr(model, "feature_names_in_", None)
-    )
+    return Narrow(X[:, used_by(model)].compute(), used_by(model), X.shape[1], getattr(model, "feature_names_in_", None))
 
 
 def mapped(method: Any, model: Any, X: Any, *arguments: Any, **named: Any) -> Any:

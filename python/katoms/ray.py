@@ -5,24 +5,28 @@ The estimators are those of :mod:`katoms`, and take a Ray Dataset, whose blocks 
 Ray's store and files that the actors open by themselves; :func:`column` brings the target here, and :func:`predict` gives
 predictions that stay with the cluster.
 
-Each actor reserves its CPUs as long as the matrix lives. Let it go, or call its ``close``, before other work that needs them.
+The actors reserve no CPU, so tasks that give blocks, now or anew where they were lost, never wait for them. They end with the
+last matrix that they hold a block of.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import os
 import time
 import uuid
 import weakref
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from katoms._columns import numbers_in
+from katoms._parameters import whole_of
 from katoms.classification import SparseClassifier, SparseClassifierCV
-from katoms.distributed import PATIENCE, About, Blocks, File, Filled, Lost, Narrow, Shard, files
+from katoms.distributed import About, Blocks, File, Filled, Lost, Narrow, Shard, files, used_by
 from katoms.exceptions import InvalidInputError, WorkersLostError
 from katoms.regression import SparseRegressor, SparseRegressorCV
 from katoms.survival import SparseCox, SparseCoxCV
@@ -39,13 +43,15 @@ __all__ = [
     "predict",
 ]
 
-#: Seconds that an actor may take to start where its CPUs are free.
+#: Seconds that an actor may take to start.
 START = 60.0
 #: Messages of at least so many bytes go to several actors by Ray's store: once for each machine.
 LARGE = 100_000
 
 
-def blocks(X: Any, *, axis: str | None = None, target: Any = (), workers: int | None = None) -> Blocks:
+def blocks(
+    X: Any, *, axis: str | None = None, target: Any = (), workers: int | None = None, num_cpus: int | None = None
+) -> Blocks:
     """A matrix whose blocks stay with actors of a Ray cluster.
 
     Parameters
@@ -59,8 +65,10 @@ def blocks(X: Any, *, axis: str | None = None, target: Any = (), workers: int | 
     target : str or list of str, optional
         The columns of a dataset that are no features: the target, and such as weights. :func:`column` brings them here.
     workers : int, optional
-        The number of actors, which share the CPUs of the cluster; by default one for each CPU. Each works with as many
-        threads as it has CPUs. There are never more actors than blocks. Matrices that live at the same time share actors.
+        The number of actors; by default one for each CPU, but never more than blocks. Matrices that live at the same time
+        share actors.
+    num_cpus : int, optional
+        The number of threads of each actor; by default they share the CPUs of the cluster. None is reserved.
 
     Returns
     -------
@@ -71,8 +79,9 @@ def blocks(X: Any, *, axis: str | None = None, target: Any = (), workers: int | 
         return X
     import ray
 
-    if workers is not None and workers < 1:
-        raise InvalidInputError(f"workers is {workers}; at least one actor is needed")
+    for number, what in ((workers, "workers"), (num_cpus, "num_cpus")):
+        if number is not None:
+            whole_of(number, what, 1)
     if not ray.is_initialized():
         ray.init()
     left_out = (target,) if isinstance(target, str) else tuple(target)
@@ -80,12 +89,14 @@ def blocks(X: Any, *, axis: str | None = None, target: Any = (), workers: int | 
         sources: list[Any] = [_Rows(ref, left_out) for ref in _references(X)]
         grid = (len(sources), 1)
     elif not isinstance(X, (list, tuple)):
-        raise InvalidInputError(f"a {type(X).__name__} is no matrix in blocks; give a Ray Dataset, or a list of objects or files")
+        raise InvalidInputError(
+            f"a {type(X).__name__} is no matrix in blocks; give a Ray Dataset, or a list of objects or files"
+        )
     elif left_out:
         raise InvalidInputError("target goes with a Ray Dataset; leave the target out of objects and files")
     else:
-        sources, grid = files(X, axis, lambda of: _Object(of) if isinstance(of, ray.ObjectRef) else File(str(of)))
-    return Blocks(_engine(workers, len(sources)), sources, grid)
+        sources, grid = files(X, axis, lambda of: _Object(of) if isinstance(of, ray.ObjectRef) else File(os.fspath(of)))
+    return Blocks(_engine(workers, num_cpus, len(sources)), sources, grid)
 
 
 def column(dataset: Any, name: str) -> np.ndarray:
@@ -116,7 +127,7 @@ def predict(model: Any, dataset: Any, *, method: str = "predict", keep: Sequence
     Returns
     -------
     ray.data.Dataset
-        With the columns of ``keep``, and ``prediction``.
+        As yet not computed, with the columns of ``keep``, and ``prediction``.
     """
     model._check_fitted()
     listed = [name for name in dataset.columns() if name not in keep]
@@ -124,13 +135,15 @@ def predict(model: Any, dataset: Any, *, method: str = "predict", keep: Sequence
     if loaded is not None and loaded.unnamed is None:
         needed = loaded.columns
     elif hasattr(model, "feature_names_in_"):
-        needed = [str(model.feature_names_in_[at]) for at in _needed(model)]
+        needed = [str(model.feature_names_in_[at]) for at in used_by(model)]
     elif len(listed) == 1 or loaded is not None:
         needed = listed
     else:
         if len(listed) != model.n_features_in_:
-            raise InvalidInputError(f"the dataset has {len(listed)} columns beside those to keep; the model needs {model.n_features_in_}")
-        needed = [listed[at] for at in _needed(model)]
+            raise InvalidInputError(
+                f"the dataset has {len(listed)} columns beside those to keep; the model needs {model.n_features_in_}"
+            )
+        needed = [listed[at] for at in used_by(model)]
     absent = [name for name in [*needed, *keep] if name not in [*listed, *keep]]
     if absent:
         raise InvalidInputError(f"the dataset lacks {', '.join(map(repr, absent[:5]))}, which the model needs")
@@ -171,11 +184,11 @@ class _Rows(NamedTuple):
     def load(self) -> Any:
         from ray.data.block import BlockAccessor
 
-        block = BlockAccessor.for_block(_Object(self.ref).load())
+        block: Any = BlockAccessor.for_block(_Object(self.ref).load())
         names = block.column_names()
         _check_named(self.left_out, names)
         names = [name for name in names if name not in self.left_out]
-        if len(names) == 1 and (values := block.to_numpy(names[0])).ndim == 2:
+        if len(names) == 1 and np.ndim(values := block.to_numpy(names[0])) == 2:
             return values
         return BlockAccessor.for_block(block.select(names)).to_pandas()
 
@@ -190,7 +203,7 @@ def _check_named(wanted: Sequence[str], names: list[str]) -> None:
 def _column(block: Any, name: str) -> np.ndarray:
     from ray.data.block import BlockAccessor
 
-    accessor = BlockAccessor.for_block(block)
+    accessor: Any = BlockAccessor.for_block(block)
     _check_named([name], accessor.column_names())
     return np.asarray(accessor.to_numpy(name))
 
@@ -211,14 +224,6 @@ def _references(dataset: Any) -> list[Any]:
     return _computed[dataset]
 
 
-def _needed(model: Any) -> list[int]:
-    """The places of the columns from which a model predicts."""
-    # Indicators of missing values stand behind the columns that were given.
-    place = [*range(model.n_features_in_), *getattr(model, "missing_features_", ())]
-    used = [*model.support_.tolist(), *np.ravel(getattr(model, "interactions_", ())).tolist()]
-    return sorted({int(place[int(at)]) for at in used})
-
-
 def _predicted(
     model: Any, method: str, needed: list[str], keep: list[str], batch: dict[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
@@ -235,11 +240,13 @@ def _features(model: Any, needed: list[str], given: dict[str, np.ndarray], rows:
 
         columns = [given[name] for name in needed]
         return columns[0] if len(needed) == 1 and columns[0].ndim == 2 else pandas.DataFrame(given)
-    places, count = _needed(model), model.n_features_in_
+    places, count = used_by(model), model.n_features_in_
     if len(needed) == 1 and given[needed[0]].ndim == 2:
         values = given[needed[0]]
         if values.shape[1] != count:
-            raise InvalidInputError(f"column {needed[0]!r} has {values.shape[1]} numbers a row; the model needs {count}")
+            raise InvalidInputError(
+                f"column {needed[0]!r} has {values.shape[1]} numbers a row; the model needs {count}"
+            )
         values = values[:, places]
     else:
         values = np.empty((rows, len(needed)), order="F")
@@ -248,7 +255,7 @@ def _features(model: Any, needed: list[str], given: dict[str, np.ndarray], rows:
             if numbers is None:
                 raise InvalidInputError(f"column {name!r} holds what is no number")
             values[:, at] = numbers
-    return Narrow(values, np.array(places, dtype=np.int64), count, getattr(model, "feature_names_in_", None))
+    return Narrow(values, places, count, getattr(model, "feature_names_in_", None))
 
 
 # Actors.
@@ -308,8 +315,8 @@ class _Handle(NamedTuple):
 class _Engine:
     """Actors, started where there are blocks to load and none of this number lives."""
 
-    def __init__(self, session: str, count: int, cpus: int):
-        self.session, self.count, self._cpus = session, count, cpus
+    def __init__(self, session: str, wanted: tuple[int | None, int | None], count: int, cpus: int):
+        self.session, self.wanted, self._cpus = session, wanted, cpus
         self._actors: dict[int, Any] = dict.fromkeys(range(count))
         self._nodes: dict[int, str] = {}
         self._tokens: dict[int, set[str]] = {place: set() for place in range(count)}
@@ -326,36 +333,37 @@ class _Engine:
         return list(self._actors)
 
     def _start(self, places: list[int]) -> str:
-        """Start actors; those that Ray cannot start are given up."""
+        """Start actors, on each machine by its CPUs; those that Ray cannot start are given up."""
         import ray
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         if not places:
             return ""
-        free = int(ray.available_resources().get("CPU", 0) // self._cpus)
-        kind = ray.remote(KatomsActor).options(num_cpus=self._cpus, scheduling_strategy="SPREAD")
+        machines = _machines()
+        given = Counter(self._nodes[place] for place, actor in self._actors.items() if actor is not None)
+        kind: Any = ray.remote(KatomsActor)
         starting: dict[Any, tuple[int, Any]] = {}
         for place in places:
-            actor = kind.remote(place, self._cpus)
+            node = min(machines, key=lambda node: (given[node] + 1) / machines[node])
+            given[node] += 1
+            near = NodeAffinitySchedulingStrategy(node, soft=True)
+            actor: Any = kind.options(num_cpus=0, scheduling_strategy=near).remote(place, self._cpus)
             starting[actor.node.options(name="katoms.start").remote()] = place, actor
         since, why = time.monotonic(), ""
-        while starting and time.monotonic() - since < (START if free > 0 else PATIENCE):
+        while starting and time.monotonic() - since < START:
             for answer in ray.wait(list(starting), timeout=0.5)[0]:
                 place, actor = starting.pop(answer)
-                free, since = free - 1, time.monotonic()
+                since = time.monotonic()
                 try:
                     self._nodes[place], self._actors[place] = _got(answer), actor
-                except (ray.exceptions.RayError, ImportError) as error:
+                except Exception as error:
                     why = f"Ray cannot start an actor for katoms: {error}"
                     del self._actors[place]
         for place, actor in starting.values():
             ray.kill(actor)
             del self._actors[place]
         if starting and not why:
-            free = ray.available_resources().get("CPU", 0)
-            why = (
-                f"Ray started no actor with {self._cpus} CPUs within {PATIENCE:g} s, and {free:g} CPUs of the cluster are free; "
-                "end other work, or let go of other matrices, and fit again"
-            )
+            why = f"Ray started no actor within {START:g} s; see its logs or its dashboard, and fit again"
         return why
 
     def homes(self, sources: list[Any]) -> list[int | None]:
@@ -364,7 +372,7 @@ class _Engine:
 
         refs = [_reference(source) for source in sources]
         homes: list[int | None] = [None] * len(sources)
-        if len(set(self._nodes[place] for place in self._actors)) < 2 or not any(refs):
+        if len({self._nodes[place] for place in self._actors}) < 2 or not any(refs):
             return homes
         where = ray.experimental.get_object_locations([ref for ref in refs if ref is not None])
         given: Counter[int] = Counter()
@@ -412,56 +420,75 @@ class _Engine:
         for (place, actor), answer in zip(actors, answers):
             try:
                 found.append(answer if isinstance(answer, Lost) else _got(answer))
-            except (ray.exceptions.RayActorError, ray.exceptions.NodeDiedError, ray.exceptions.OutOfMemoryError) as error:
+            except (
+                ray.exceptions.RayActorError,
+                ray.exceptions.NodeDiedError,
+                ray.exceptions.OutOfMemoryError,
+            ) as error:
                 found.append(Lost(f"actor {place} is gone: {str(error).strip().splitlines()[0]}"))
             except Exception as error:
                 # The others are waited for as well, so that nobody is at work any more.
                 failed = failed or error
                 found.append(None)
-            if isinstance(found[-1], Lost) and self._actors.get(place) is actor:
+            if isinstance(found[-1], Lost) and place in self._actors and self._actors[place] is actor:
                 ray.kill(actor)
                 self._actors[place], self._tokens[place] = None, set()
         if failed is not None:
-            raise failed
+            try:
+                raise failed
+            finally:
+                del failed
         return found
 
     def release(self, shards: list[_Handle]) -> None:
-        for place, actor, token, _ in shards:
-            tokens = self._tokens.get(place, set())
-            if token not in tokens:
-                continue  # the actor is gone
-            tokens.discard(token)
-            try:
-                actor.release.options(name="katoms.release").remote(token)
-            except Exception:  # the cluster may be gone, and the blocks with it
-                pass
-            if not tokens:
-                # Ray ends an actor that nobody knows any more, and its CPUs are free.
-                self._actors[place] = None
+        with contextlib.suppress(Exception):  # the cluster may be gone, and the blocks with it
+            import ray
+
+            for place, actor, token, _ in shards:
+                tokens = self._tokens.get(place, set())
+                if token not in tokens or not ray.is_initialized():
+                    continue  # the actor is gone
+                tokens.discard(token)
+                if tokens:
+                    actor.release.options(name="katoms.release").remote(token)
+                else:
+                    self._actors[place] = None
+                    ray.kill(actor)
 
 
 #: Those that matrices live with.
 _engines: weakref.WeakSet[_Engine] = weakref.WeakSet()
 
 
-def _engine(workers: int | None, count: int) -> _Engine:
-    """The actors of another matrix, where they are as many as are wanted, or new ones."""
+def _engine(workers: int | None, num_cpus: int | None, count: int) -> _Engine:
+    """The actors of another matrix, where they are such as are wanted, or new ones."""
     import ray
 
-    context = ray.get_runtime_context()
+    context, wanted = ray.get_runtime_context(), (workers, num_cpus)
     session = f"{context.gcs_address} {context.get_job_id()}"
     for known in _engines:
-        if known.session == session and known.is_busy and workers in (None, known.count):
+        if known.session == session and known.is_busy and wanted in ((None, None), known.wanted):
             return known
-    nodes = [int(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"]]
-    if not any(nodes):
-        raise WorkersLostError("the Ray cluster has no CPU; add a machine with some")
-    wanted = min(workers or sum(nodes), count, sum(nodes))
+    nodes = list(_machines().values())
+    if num_cpus is not None and num_cpus > max(nodes):
+        raise InvalidInputError(f"num_cpus is {num_cpus}, but no machine of the Ray cluster has more than {max(nodes)}")
+    count = min(workers or sum(nodes), count, sum(node // (num_cpus or 1) for node in nodes))
     # An actor does not reach beyond its machine.
-    cpus = next(cpus for cpus in range(max(nodes), 0, -1) if sum(node // cpus for node in nodes) >= wanted)
-    engine = _Engine(session, wanted, cpus)
+    fitting = (cpus for cpus in range(max(nodes), 0, -1) if sum(node // cpus for node in nodes) >= count)
+    engine = _Engine(session, wanted, count, num_cpus or next(fitting))
     _engines.add(engine)
     return engine
+
+
+def _machines() -> dict[str, int]:
+    """The CPUs of the machines that live and have some, always in the same order."""
+    import ray
+
+    cpus = {node["NodeID"]: int(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"]}
+    machines = {node: cpus[node] for node in sorted(cpus) if cpus[node] > 0}
+    if not machines:
+        raise WorkersLostError("the Ray cluster has no machine with a CPU; add one and fit again")
+    return machines
 
 
 def _asked(actor: Any, method: str, what: str, *arguments: Any) -> Any:
@@ -480,8 +507,15 @@ def _got(answer: Any) -> Any:
 
     try:
         return ray.get(answer)
-    except ray.exceptions.RayTaskError as error:
-        raise (error.cause if isinstance(error.cause, Exception) else error) from None
+    except ray.exceptions.RayError as error:
+        # Ray's frames know the error, and the error the frames: without them it keeps no matrix alive, and no actor.
+        error.__traceback__ = None
+        cause = getattr(error, "cause", None)
+        failed = cause if isinstance(cause, Exception) else error
+    try:
+        raise failed
+    finally:
+        del failed
 
 
 def _stored(messages: list[bytes]) -> dict[int, Any]:

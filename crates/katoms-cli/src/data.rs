@@ -7,26 +7,34 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use katoms::Error;
 use katoms::loss::Loss as _;
-use katoms::operator::AnyDesign;
+use katoms::operator::{AnyDesign, FirstRead};
 use katoms::select::Preparation;
 use katoms::set::{AnyAtoms, KSparse};
 use katoms_estimate::{Features, Heredity, JobLoss, Nuisance, Product, Response};
-use katoms_io::{Ask, Dataset, Genotypes, Loss, Missing, PhenotypeValues, Source, Target, UnknownMembers, Values};
+use katoms_io::{
+    Ask, Dataset, Fingerprint, Genotypes, Loss, Missing, PhenotypeValues, Source, Target, UnknownMembers, Values,
+};
 
+use crate::blocks::Blocks;
 use crate::outputs;
 use crate::reading::ReadingArgs;
 use crate::response::{ResponseArgs, inferred, name_of, offset};
 use crate::responses;
 use crate::sizes::Sizes;
 use crate::terminal::{Terminal, count};
+use crate::workers::named;
 
 /// Which file, and how its columns are meant.
 #[derive(Debug, Args)]
 pub struct DataArgs {
     /// CSV, TSV, Parquet, Arrow, NPY, NPZ, MatrixMarket, svmlight, or PLINK (.bed with .bim and .fam); .gz and .zst are
-    /// unpacked; `-` is CSV on standard input
-    #[arg(value_name = "DATA")]
-    pub data: PathBuf,
+    /// unpacked; `-` is CSV on standard input. Several (NPY, NPZ, MatrixMarket) are blocks of columns or of rows of one
+    /// matrix, in this order
+    #[arg(value_name = "DATA", required = true)]
+    pub data: Vec<PathBuf>,
+    /// Processes that hold such blocks, some each, and share the threads [default: the number of cores]
+    #[arg(long, value_name = "N", value_parser = workers, help_heading = "Data")]
+    pub workers: Option<usize>,
     /// The column to predict: its name, its number counted from 1, or a file of its own such as y.npy, with
     /// FILE:COLUMN where that has several [default for PLINK: the phenotype of the .fam file]. Several that share their
     /// features: a list, or given repeatedly
@@ -52,6 +60,11 @@ pub struct DataArgs {
     pub unknown_members: UnknownMembers,
     #[command(flatten)]
     pub reading: ReadingArgs,
+}
+
+fn workers(text: &str) -> Result<usize, String> {
+    let workers = text.parse().ok().filter(|&workers| workers > 0);
+    workers.ok_or_else(|| "it must be a whole number above 0".into())
 }
 
 fn heredities() -> impl TypedValueParser<Value = Heredity> {
@@ -80,6 +93,8 @@ pub struct ModelArgs {
 pub struct Loaded {
     pub path: PathBuf,
     pub dataset: Dataset,
+    /// The design, where it is not in the data set: that has its names alone.
+    pub blocks: Option<Blocks>,
     pub loss: Loss,
     pub response: ResponseArgs,
     pub missing: Missing,
@@ -121,15 +136,19 @@ impl DataArgs {
     pub fn load(&self, model: &ModelArgs, folds: Option<&str>, terminal: &Terminal) -> Result<Loaded> {
         let response = &model.response;
         let asked = response.asked(self.target.first().map(String::as_str))?;
-        let mut source = self.reading.read(&self.data, &self.reading.format.options())?;
-        let mut ask = self.ask(response)?;
+        let mut ask = Ask { folds: folds.map(str::to_owned), ..self.ask(response)? };
+        let blocks = self.blocks(&ask, terminal)?;
+        let mut source = match &blocks {
+            Some(blocks) => blocks.outline(),
+            None => self.reading.read(&self.data[0], &self.reading.format.options())?,
+        };
         if let Source::Genotypes(genotypes) = &mut source {
             read_phenotype(genotypes, &mut ask)?;
             check_phenotype(genotypes, &ask)?;
         }
         let mut loss = asked.unwrap_or_else(|| natural_loss(&source, &ask));
         response.check_exposure(loss)?;
-        (ask.loss, ask.missing, ask.folds) = (loss, self.reading.missing(&source), folds.map(str::to_owned));
+        (ask.loss, ask.missing) = (loss, self.reading.missing(&source));
         let of_words = matches!(source, Source::Table(_)) && asked.is_none();
         let missing = ask.missing;
         let mut dataset = Dataset::new(source, &ask)?;
@@ -151,11 +170,12 @@ impl DataArgs {
         }
         dataset.notes.iter().for_each(|note| terminal.say(format!("note: {note}")));
         dataset.warnings.iter().for_each(|warning| terminal.warn(warning));
-        let (path, na_values) = (self.data.clone(), self.reading.format.na_values.clone());
+        let (path, na_values) = (self.path(), self.reading.format.na_values.clone());
         let (response, has_group_file) = (response.clone(), self.groups.is_some());
         Ok(Loaded {
             path,
             dataset,
+            blocks,
             loss,
             response,
             missing,
@@ -168,11 +188,15 @@ impl DataArgs {
     }
 
     pub fn check_outputs(&self, outputs: &[Option<&Path>]) -> Result<()> {
-        let files = self.reading.files(&self.data);
+        let files: Vec<PathBuf> = self.data.iter().flat_map(|file| self.reading.files(file)).collect();
         let targets = self.target.iter().map(|target| file_of(target).map(|(file, _)| file));
         let beside = [self.groups.as_deref()].into_iter().chain(targets);
         let inputs: Vec<Option<&Path>> = files.iter().map(|file| Some(file.as_path())).chain(beside).collect();
         outputs::check(&inputs, outputs)
+    }
+
+    fn path(&self) -> PathBuf {
+        named(&self.data).into()
     }
 
     fn ask(&self, response: &ResponseArgs) -> Result<Ask> {
@@ -181,7 +205,7 @@ impl DataArgs {
             None => asked_target(&self.target)?,
         };
         Ok(Ask {
-            path: self.data.clone(),
+            path: self.path(),
             target,
             target_file,
             weights: self.weights.clone(),
@@ -290,10 +314,31 @@ impl Loaded {
 
     pub fn design(&self, preparation: Preparation) -> Result<AnyDesign<'_>> {
         let measure = self.measure()?;
-        if measure.loss().outputs_per_row() > 1 {
-            return Ok(self.dataset.design()?);
+        let has_one_output = measure.loss().outputs_per_row() == 1;
+        match &self.blocks {
+            Some(blocks) => blocks.design(has_one_output.then(|| FirstRead::of(measure.loss(), preparation.intercept))),
+            None if has_one_output => Ok(self.dataset.design_for(measure.loss(), preparation.intercept)?),
+            None => Ok(self.dataset.design()?),
         }
-        Ok(self.dataset.design_for(measure.loss(), preparation.intercept)?)
+    }
+
+    /// What tells the data from others.
+    pub fn fingerprint(&self) -> Fingerprint {
+        let own = self.dataset.fingerprint();
+        self.blocks.as_ref().map_or(own.clone(), |blocks| blocks.fingerprint(own))
+    }
+
+    /// Why nothing more can be computed, where workers hold the data and are lost.
+    pub fn lost(&self) -> Option<anyhow::Error> {
+        self.blocks.as_ref().and_then(Blocks::lost)
+    }
+
+    /// What was computed, where the data could be had to the end.
+    pub fn whole<T>(&self, found: Result<T, Error>) -> Result<T> {
+        match self.lost() {
+            Some(lost) => Err(lost),
+            None => found.map_err(|error| self.error(error)),
+        }
     }
 
     pub fn features<'a>(&self, design: &'a AnyDesign<'a>, preparation: Preparation) -> Result<Features<'a>> {
@@ -339,8 +384,9 @@ impl Loaded {
         }
     }
 
+    /// An error with the names of the data; where workers are lost, that is why.
     pub fn error(&self, error: Error) -> anyhow::Error {
-        anyhow!("{}: {}", self.path.display(), self.named(error))
+        self.lost().unwrap_or_else(|| anyhow!("{}: {}", self.path.display(), self.named(error)))
     }
 
     pub fn named(&self, error: Error) -> Error {

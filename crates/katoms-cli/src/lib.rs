@@ -5,10 +5,12 @@
 //! | [`run`] | from the arguments to the exit code |
 //! | `command` | one command a file: its arguments, its work, what it says |
 //! | `reading`, `data`, `response` | arguments about data → a data set, and the loss of a model of it |
+//! | `blocks`, `workers` | data in several files, and the processes that hold them |
 //! | `watch`, `work` | progress, Ctrl-C, time limits, checkpoints |
 //! | `terminal` | what is said, where, and how numbers look |
 //! | [`report`] | one HTML file about a fit |
 
+mod blocks;
 mod checkpoint;
 mod command;
 mod data;
@@ -24,6 +26,7 @@ mod sizes;
 mod terminal;
 mod watch;
 mod work;
+mod workers;
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -32,7 +35,7 @@ use std::io::{self, ErrorKind, Write};
 use clap::Parser;
 use katoms_estimate::words;
 
-use command::Cli;
+use command::{Cli, Command, worker};
 use terminal::Terminal;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,8 +47,21 @@ enum Ended {
 
 /// Runs the program: 0 done, 1 not converged under `--strict`, 2 an input that cannot be used.
 pub fn run<A: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = A>) -> u8 {
+    let program = std::env::current_exe().map(|program| vec![program.into(), worker::NAME.into()]);
+    run_with(arguments, program.unwrap_or_default())
+}
+
+/// The same where the program is part of another one: `start` are the words that start its command `worker`.
+pub fn run_with<A: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = A>, start: Vec<OsString>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
-    let cli = match Cli::try_parse_from(&arguments) {
+    let parsed = match arguments.get(1) {
+        Some(word) if word == worker::NAME => {
+            let args = worker::WorkerArgs::try_parse_from(&arguments[1..]);
+            args.map(|args| Cli { quiet: false, command: Command::Worker(args) })
+        }
+        _ => Cli::try_parse_from(&arguments),
+    };
+    let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are no errors, and go to standard output. An error may repeat an argument.
@@ -59,7 +75,7 @@ pub fn run<A: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = A>) ->
     };
     // Where there is a pool already, as in the process of the Python package, it stays as it is.
     let _ = rayon::ThreadPoolBuilder::new().num_threads(katoms_estimate::threads()).build_global();
-    let terminal = Terminal::new(cli.quiet, &arguments);
+    let terminal = Terminal::new(cli.quiet, &arguments).with_worker(start);
     match cli.command.run(&terminal) {
         Ok(Ended::Done) => 0,
         Ok(Ended::Short) => 1,

@@ -13,6 +13,8 @@ pub use katoms_estimate::words::number;
 pub struct Terminal {
     quiet: bool,
     pub command: String,
+    /// What starts a worker: the program, and its first arguments.
+    pub worker: Vec<OsString>,
     words: Vec<String>,
 }
 
@@ -23,7 +25,11 @@ impl Terminal {
             if at == 0 { "katoms".to_owned() } else { quoted(&word) }
         });
         let words: Vec<String> = words.collect();
-        Self { quiet, command: words.join(" "), words }
+        Self { quiet, command: words.join(" "), worker: Vec::new(), words }
+    }
+
+    pub fn with_worker(self, worker: Vec<OsString>) -> Self {
+        Self { worker, ..self }
     }
 
     pub fn command_as(&self, command: &str, without: &[&str]) -> String {

@@ -12,6 +12,7 @@ use katoms_estimate::{Answer, Phase, Progress, Watch};
 
 use crate::terminal::{Terminal, number};
 use crate::words;
+use crate::workers::Failure;
 
 /// How often Ctrl-C was pressed. A signal has no other place to go.
 static INTERRUPTS: AtomicUsize = AtomicUsize::new(0);
@@ -35,6 +36,8 @@ pub struct Monitor {
     bar: ProgressBar,
     started: Instant,
     limit: Option<f64>,
+    /// Where data may be lost: what is said then. What is computed without them is nothing to keep.
+    failure: Option<Failure>,
     shows: bool,
     /// The relative change at the first move: the way to the tolerance is measured from here.
     first_change: Option<f64>,
@@ -72,6 +75,7 @@ impl Monitor {
             bar: bar(name, pieces),
             started: Instant::now(),
             limit,
+            failure: None,
             shows: terminal.shows_progress(),
             first_change: None,
             tolerance: Stop::default().tolerance,
@@ -91,6 +95,15 @@ impl Monitor {
         self.limit.map(|limit| (limit - self.started.elapsed().as_secs_f64()).max(f64::MIN_POSITIVE))
     }
 
+    /// The same, ending and saving nothing more where data are lost.
+    pub fn until(self, failure: Option<Failure>) -> Self {
+        Self { failure, ..self }
+    }
+
+    fn has_failed(&self) -> bool {
+        self.failure.as_ref().is_some_and(|failure| failure.get().is_some())
+    }
+
     /// The same, saving states to this file after this head, whenever so many seconds have passed.
     pub fn saving_to(self, path: &Path, head: Vec<u8>, every: f64) -> Self {
         let checkpoint = Checkpoint { path: path.into(), head, every, last: Instant::now(), failed: None };
@@ -107,6 +120,10 @@ impl Monitor {
     /// Whether the work goes on, and whether its state is saved: now and then, at its end, and before it is stopped.
     fn verdict(&mut self, ended: bool) -> Answer {
         self.late |= self.limit.is_some_and(|limit| self.started.elapsed().as_secs_f64() > limit);
+        if self.has_failed() {
+            self.stopped = true;
+            return Answer::Stop;
+        }
         self.stopped |= self.late || INTERRUPTS.load(Ordering::SeqCst) > 0;
         let due =
             |c: &Checkpoint| c.failed.is_none() && (ended || self.stopped || c.last.elapsed().as_secs_f64() > c.every);

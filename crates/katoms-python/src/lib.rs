@@ -60,8 +60,9 @@ fn _katoms(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(main, module)?)
 }
 
-/// Runs the program with these arguments, the first of which is its name. Its exit code.
+/// Runs the program with these arguments, the first of which is its name; `worker` are the words that start its command
+/// `worker`. Its exit code.
 #[pyfunction]
-fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
-    py.detach(|| katoms_cli::run(arguments))
+fn main(py: Python<'_>, arguments: Vec<OsString>, worker: Vec<OsString>) -> u8 {
+    py.detach(|| katoms_cli::run_with(arguments, worker))
 }

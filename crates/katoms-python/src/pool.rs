@@ -45,6 +45,11 @@ pub fn pool(threads: Option<usize>) -> PyResult<Option<Arc<ThreadPool>>> {
     Ok(Some(pool))
 }
 
+/// A pool that nothing else uses.
+pub fn own(threads: Option<usize>) -> PyResult<ThreadPool> {
+    built(threads.unwrap_or_else(katoms_estimate::threads))
+}
+
 fn built(threads: usize) -> PyResult<ThreadPool> {
     ThreadPoolBuilder::new().num_threads(threads).build().map_err(|_| {
         let right = "the system gives no more threads; ask for fewer";

@@ -10,7 +10,7 @@ use pyo3::types::PyBytes;
 
 use crate::design::{Matrix, View};
 use crate::ended::Ended;
-use crate::pool::pool;
+use crate::pool::own;
 
 /// Messages, and which block is told which of them.
 type Asked = (Vec<PyBackedBytes>, Vec<(usize, usize)>);
@@ -37,16 +37,14 @@ pub fn serve(
     let views = blocks.iter().map(|(block, matrix)| Ok((*block, matrix.view(&ended)?)));
     let held = Held(views.collect::<PyResult<_>>()?);
     let mut worker = Worker::new(&held);
+    // A fit in this process waits for these replies on a thread of the pool that fits share.
+    let threads = own(n_jobs)?;
     let mut replies: Option<Vec<Vec<u8>>> = None;
     loop {
         let told =
             replies.take().map(|replies| replies.iter().map(|reply| PyBytes::new(py, reply)).collect::<Vec<_>>());
         let asked: Option<Asked> = exchange.call1((told,))?.extract()?;
         let Some((messages, tasks)) = asked else { return Ok(()) };
-        let threads = pool(n_jobs)?;
-        replies = Some(py.detach(|| match threads {
-            Some(threads) => threads.install(|| worker.reply(&messages, &tasks)),
-            None => worker.reply(&messages, &tasks),
-        }));
+        replies = Some(py.detach(|| threads.install(|| worker.reply(&messages, &tasks))));
     }
 }

@@ -96,7 +96,7 @@ impl CvArgs {
         }
         let told = Told::new(loaded.loss, self.score, measure.loss().outputs_per_row());
         let draws = self.drawn_folds(&loaded, measure.loss())?;
-        let mut monitor = common.monitor(terminal, "cross-validating", Some(0));
+        let mut monitor = common.monitor(&loaded, terminal, ("cross-validating", Some(0)));
         let preparation = loaded.preparation(&common.model, 0.0);
         let (found, products) = {
             let design = loaded.design(preparation)?;
@@ -104,7 +104,7 @@ impl CvArgs {
             let sizes = loaded.sizes(self.k.as_ref(), &features, terminal)?;
             let asked = (sizes, self.ridge.clone());
             let found = self.validated(&features, loaded.interactions, asked, &draws, &mut monitor);
-            WithProducts::aligned(found.map_err(|error| loaded.error(error))?, loaded.dataset.features.len())
+            WithProducts::aligned(loaded.whole(found)?, loaded.dataset.features.len())
         };
         loaded.add_products(products);
         let monitor = monitor.next("fitting");
@@ -114,7 +114,7 @@ impl CvArgs {
             .into_iter()
             .zip(&draws)
             .map(|(one, folds)| features.judged_by(self.score, measure.loss(), one, folds));
-        let judged = judged.collect::<Result<Vec<_>, _>>().map_err(|error| loaded.error(error))?;
+        let judged = loaded.whole(judged.collect::<Result<Vec<_>, _>>())?;
         let validated = together(judged).ok_or_else(|| loaded.error(Error::Empty { what: "the list of folds" }))?;
         say_scores(&validated, told, terminal);
         let (choice, rule) = match self.choose {

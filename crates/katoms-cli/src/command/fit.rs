@@ -12,7 +12,7 @@ use super::separate;
 use crate::Ended;
 use crate::checkpoint::{self, Job};
 use crate::data::Loaded;
-use crate::finish::{Finished, ModelCommand, pairs};
+use crate::finish::{Finished, ModelCommand, best_so_far, pairs};
 use crate::response::name_of;
 use crate::sizes::Sizes;
 use crate::terminal::Terminal;
@@ -30,6 +30,7 @@ use crate::work::CheckpointArgs;
   katoms fit genes.npz --target y -k 10 --groups pathways.gmt --unknown-members skip
   katoms fit houses.csv --target price -k 6 --interactions strong
   katoms fit X.npy --target y.npy -k 50 --no-intercept --time-limit 60 --checkpoint state.katoms
+  katoms fit parts/*.npy --target y.npy -k 50 --workers 4
 
 Without --method, accelerated IHT is followed by a search for better features, and the answer says how good it is; with
 --effort thorough the search goes on for longer. With --method, that method runs once, and nothing follows it. Methods with
@@ -38,6 +39,11 @@ given, and their coefficients are told as they are, brought towards zero.
 
 Several targets are fitted by least squares and share their K features. With --separate-features each has its own, and K is
 the number of them over all targets; --k-each gives a number for each target.
+
+Several files are blocks of one matrix: of columns, where each has as many rows as the target has values, else of rows. Each
+is opened by one of the workers, processes of this machine that hold it and multiply; the answer does not depend on how many
+there are, and a worker that is lost is started again. Columns are numbered in the order of the files (x1 is the first of the
+first file), which is the shell's for parts/*.npy: 10.npy before 2.npy, so write 02.npy.
 
 Ctrl-C ends with the best model so far. With --checkpoint, the same command goes on where it was.")]
 pub struct FitArgs {
@@ -107,15 +113,17 @@ impl FitArgs {
         let design = loaded.design(preparation)?;
         let features = loaded.features(&design, preparation)?;
         loaded.check_size(k, &features)?;
-        let monitor = common.monitor(terminal, "fitting", None);
+        let monitor = common.monitor(&loaded, terminal, ("fitting", None));
         let job = || self.job(k, &loaded);
-        let (mut estimate, cut) = checkpoint.run(terminal, &loaded.path, job, monitor, |resume, monitor| {
+        let found = checkpoint.run(terminal, &loaded.path, job, monitor, |resume, monitor| {
             let stop = Stop { seconds: common.output.work.time_limit, ..Stop::default() };
             let (method, penalty, radius) = (self.method.clone(), self.lambda, self.radius);
             let options = FitOptions { method, penalty, radius, effort: self.effort, stop, resume, start: None };
             features.fit(k, &options, monitor).map_err(|error| loaded.named(error))
-        })?;
+        });
+        let (mut estimate, cut) = found.map_err(|error| loaded.lost().unwrap_or(error))?;
         estimate.outcome.status = cut.status(estimate.outcome.status);
+        let estimate = best_so_far(&loaded, estimate)?;
         let mut finished = Finished::new(&loaded, &features, estimate, (k, preparation));
         finished.method = self.method.as_deref();
         if !cut.stopped {
@@ -143,7 +151,7 @@ impl FitArgs {
                 bail!("{option} does not go with --interactions, which have a search of their own; leave {option} out");
             }
         }
-        let mut monitor = common.monitor(terminal, "fitting", None);
+        let mut monitor = common.monitor(loaded, terminal, ("fitting", None));
         let stop = Stop { seconds: common.output.work.time_limit, ..Stop::default() };
         let options = FitOptions { effort: self.effort, stop, ..FitOptions::default() };
         let found = {
@@ -172,7 +180,7 @@ impl FitArgs {
     }
 
     fn job(&self, k: usize, loaded: &Loaded) -> Job {
-        let Fingerprint { rows, columns, checksum } = loaded.dataset.fingerprint();
+        let Fingerprint { rows, columns, checksum } = loaded.fingerprint();
         let groups = match &loaded.dataset.groups {
             Some(groups) => {
                 let members: Vec<f64> = groups.iter().flat_map(|g| g.members.iter().map(|&j| j as f64)).collect();

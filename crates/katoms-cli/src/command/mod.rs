@@ -12,6 +12,7 @@ mod recover;
 pub mod separate;
 mod shell;
 mod theory;
+pub mod worker;
 
 use anyhow::Result;
 use clap::builder::styling::{AnsiColor, Styles};
@@ -77,6 +78,9 @@ pub enum Command {
     Completions(shell::CompletionsArgs),
     /// The manual page, on standard output
     Man(shell::ManArgs),
+    /// Holds files for a fit of several, until nobody asks any more
+    #[command(skip)]
+    Worker(worker::WorkerArgs),
 }
 
 impl Command {
@@ -94,6 +98,7 @@ impl Command {
             Self::Methods(args) => args.run(terminal),
             Self::Completions(args) => args.run(terminal),
             Self::Man(args) => args.run(terminal),
+            Self::Worker(args) => args.run(),
         }
     }
 }

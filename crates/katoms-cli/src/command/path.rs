@@ -56,7 +56,7 @@ impl PathArgs {
         }
         let preparation = loaded.preparation(&common.model, self.ridge);
         let (name, criterion) = PathModels::CRITERIA[self.criterion];
-        let mut monitor = common.monitor(terminal, "path", Some(0));
+        let mut monitor = common.monitor(&loaded, terminal, ("path", Some(0)));
         let (sizes, (path, edge), products) = {
             let design = loaded.design(preparation)?;
             let features = loaded.features(&design, preparation)?;
@@ -72,7 +72,7 @@ impl PathArgs {
                     Ok((found, edge, products))
                 }),
             };
-            let (path, edge, products) = found.map_err(|error| loaded.error(error))?;
+            let (path, edge, products) = loaded.whole(found)?;
             (sizes, (path, edge), products)
         };
         loaded.add_products(products);

@@ -93,13 +93,13 @@ impl FitArgs {
         let design = loaded.design(preparation)?;
         let (each, features) = (loaded.each(&design, preparation)?, loaded.features(&design, preparation)?);
         self.check_sizes(loaded, &each, sizes)?;
-        let mut monitor = common.monitor(terminal, "fitting", Some(0));
+        let mut monitor = common.monitor(loaded, terminal, ("fitting", Some(0)));
         let stop = Stop { seconds: common.output.work.time_limit, ..Stop::default() };
         let (method, penalty, radius) = (self.method.clone(), self.lambda, self.radius);
         let how = FitOptions { method, penalty, radius, effort: self.effort, stop, ..FitOptions::default() };
         let models = each.fit(sizes, &how, &mut monitor);
         let cut = monitor.finish(terminal);
-        let models = models.map_err(|error| loaded.error(error))?;
+        let models = loaded.whole(models)?;
         let chosen = Chosen { models, cut, preparation };
         let mut finished = chosen.finished(loaded, &features);
         finished.method = self.method.as_deref();
@@ -152,11 +152,11 @@ impl PathArgs {
         let design = loaded.design(preparation)?;
         let (each, features) = (loaded.each(&design, preparation)?, loaded.features(&design, preparation)?);
         let sizes = loaded.sizes(self.k.as_ref(), &features, terminal)?;
-        let mut monitor = common.monitor(terminal, "path", Some(0));
+        let mut monitor = common.monitor(loaded, terminal, ("path", Some(0)));
         let (name, criterion) = PathModels::CRITERIA[self.criterion];
         let paths = each.paths(sizes.as_deref(), criterion, &mut monitor);
         let monitor = monitor.next("fitting");
-        let paths = paths.map_err(|error| loaded.error(error))?;
+        let paths = loaded.whole(paths)?;
         let best: Vec<usize> = paths.iter().map(|path| path.best[self.criterion]).collect();
         for ((target, path), k) in loaded.targets().iter().zip(&paths).zip(&best) {
             terminal.say(format!("\n{target}\n{}\n{name} prefers k = {k} for {target}", path::table(loaded, path)));
@@ -167,7 +167,7 @@ impl PathArgs {
         }
         let is_sure = is_complete && paths.iter().flat_map(|path| &path.models).all(path::is_settled);
         let starts = paths.iter().zip(&best).map(|(path, &k)| path.model(k)).collect();
-        let (models, cut) = fit_each(&each, (&best, starts), monitor, terminal).map_err(|error| loaded.error(error))?;
+        let (models, cut) = loaded.whole(fit_each(&each, (&best, starts), monitor, terminal))?;
         let chosen = Chosen { models, cut, preparation };
         let mut finished = chosen.finished(loaded, &features);
         finished.chosen_by = Some(format!("{name} along the path of each target"));
@@ -200,7 +200,7 @@ impl CvArgs {
         let sizes = loaded.sizes(self.k.as_ref(), &joint, terminal)?;
         let measure = loaded.measure()?;
         let draws = self.drawn_folds(loaded, measure.loss())?;
-        let mut monitor = common.monitor(terminal, "cross-validating", Some(0));
+        let mut monitor = common.monitor(loaded, terminal, ("cross-validating", Some(0)));
         let ridges = self.ridge.clone().unwrap_or_else(|| each.parts()[0].ridges());
         let one = |(part, loss): (&Features<'_>, &AnyLoss)| {
             let asked = (sizes.clone(), Some(ridges.clone()));
@@ -211,7 +211,7 @@ impl CvArgs {
         };
         let found: Result<Vec<Validated>, _> = each.parts().iter().zip(each.losses()).map(one).collect();
         let monitor = monitor.next("fitting");
-        let found = found.map_err(|error| loaded.error(error))?;
+        let found = loaded.whole(found)?;
         for (target, validated) in loaded.targets().iter().zip(&found) {
             terminal.say(format!("\n{target}"));
             cv::say_scores(validated, told, terminal);
@@ -232,8 +232,7 @@ impl CvArgs {
             validated.model(score.choice).map(|model| (model.coefficients.clone(), model.intercepts.clone()))
         };
         let starts = found.iter().zip(&chosen).map(start).collect();
-        let (models, cut) =
-            fit_each(&each, (&sizes, starts), monitor, terminal).map_err(|error| loaded.error(error))?;
+        let (models, cut) = loaded.whole(fit_each(&each, (&sizes, starts), monitor, terminal))?;
         let model = Chosen { models, cut, preparation };
         let mut finished = model.finished(loaded, &features);
         finished.chosen_by =

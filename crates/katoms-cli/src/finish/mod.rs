@@ -77,8 +77,10 @@ impl ModelCommand {
         Ok(loaded)
     }
 
-    pub fn monitor(&self, terminal: &Terminal, name: &str, pieces: Option<usize>) -> Monitor {
-        Monitor::new(terminal, name, pieces, self.output.work.time_limit)
+    /// Watches the work on data, and ends it where these can no longer be had.
+    pub fn monitor(&self, loaded: &Loaded, terminal: &Terminal, (name, pieces): (&str, Option<usize>)) -> Monitor {
+        let monitor = Monitor::new(terminal, name, pieces, self.output.work.time_limit);
+        monitor.until(loaded.blocks.as_ref().map(|blocks| blocks.failure().clone()))
     }
 
     pub fn ended(&self, delivered: Ended, is_sure: bool) -> Ended {
@@ -98,7 +100,18 @@ pub fn fit_chosen(
     let cut = monitor.finish(terminal);
     let mut estimate = fitted.map_err(|error| loaded.error(error))?;
     estimate.outcome.status = cut.status(estimate.outcome.status);
-    Ok((estimate, cut))
+    Ok((best_so_far(loaded, estimate)?, cut))
+}
+
+/// A fit's answer, where its data could be had to the end; else the best so far, if it is whole.
+pub fn best_so_far(loaded: &Loaded, mut estimate: Estimate) -> Result<Estimate> {
+    let Some(lost) = loaded.lost() else { return Ok(estimate) };
+    let vectors = [estimate.coefficients().values(), estimate.standardized.values(), &estimate.intercepts];
+    if !estimate.loss.is_finite() || vectors.concat().iter().any(|value| !value.is_finite()) {
+        return Err(lost);
+    }
+    (estimate.outcome.status, estimate.outcome.quality) = (Status::Stopped, None);
+    Ok(estimate)
 }
 
 #[derive(Debug)]
@@ -184,6 +197,9 @@ impl<'a> Finished<'a> {
         output: &OutputArgs,
         terminal: &Terminal,
     ) {
+        if self.loaded.lost().is_some() {
+            return;
+        }
         if self.separate.is_some() {
             if pairs.is_some() {
                 terminal.warn("no selection frequencies: they are of features that the targets share");
@@ -202,6 +218,7 @@ impl<'a> Finished<'a> {
         };
         // Too few rows for half-samples is no reason to lose the model.
         match pairs.map(|pairs| self.features.stability(self.k, pairs, seed)) {
+            Some(_) if self.loaded.lost().is_some() => {}
             Some(Ok(stability)) => self.stability = Some(stability),
             Some(Err(error)) => terminal.warn(format!("no selection frequencies: {error}")),
             None => {}
@@ -223,6 +240,7 @@ impl<'a> Finished<'a> {
         quality.map_or_else(Vec::new, |quality| words::quality(quality, &self.estimate.outcome.attempts, name))
     }
 
+    /// Says, saves and reports the model: also one that was cut short, as workers were lost, which is an error then.
     pub fn deliver(&self, output: &OutputArgs, terminal: &Terminal) -> Result<Ended> {
         terminal.say(self.text());
         self.warnings().iter().for_each(|warning| terminal.warn(warning));
@@ -244,7 +262,7 @@ impl<'a> Finished<'a> {
             }
             terminal.print_json(&all)?;
         }
-        Ok(output.work.ended(self.is_converged()))
+        self.loaded.whole(Ok(output.work.ended(self.is_converged())))
     }
 
     /// What a person must know about the model before all else.
@@ -270,11 +288,15 @@ impl<'a> Finished<'a> {
             .map(|a| json!({ "start": format!("{:?}", a.start).to_lowercase(), "objective": a.objective, "exchanges": a.exchanges }))
             .collect();
         let [held_out, fitted] = self.scores();
-        json!({
+        let mut run = json!({
             "status": words::status_name(*status), "iterations": iterations, "passes": passes, "reads": reads,
             "columns": columns, "seconds": seconds, "loss": loss, "null_loss": null_loss, "explained": self.explained(),
             "starts": starts, "on_the_rows_of_the_fit": fitted, "on_rows_held_out": held_out,
-        })
+        });
+        if let (Some(run), Some(blocks)) = (run.as_object_mut(), &self.loaded.blocks) {
+            run.insert("workers".into(), blocks.json());
+        }
+        run
     }
 
     /// The atom that brought a feature in; none for what is always in.
@@ -353,6 +375,7 @@ impl<'a> Finished<'a> {
         text += &format!("\n{}\n", self.fit_in_words());
         text += &self.method.map_or(String::new(), |method| format!("{}\n", words::single_run(method)));
         text += &format!("{}: {}, {seconds:.2} s\n", words::status(*status), words::reads(*passes, *reads));
+        text += &self.loaded.blocks.as_ref().map_or(String::new(), |blocks| format!("{}\n", blocks.in_words()));
         self.quality_in_words().iter().fold(text, |text, line| text + &format!("- {line}\n"))
     }
 }

@@ -80,7 +80,7 @@ impl Finished<'_> {
             status: words::status_name(estimate.outcome.status).into(),
             objective: estimate.outcome.objective,
             quality: estimate.outcome.quality.as_ref().map(|quality| self.quality(quality)),
-            data: dataset.fingerprint(),
+            data: self.loaded.fingerprint(),
         };
         Ok(model.with_schema())
     }

@@ -19,7 +19,7 @@ impl Finished<'_> {
     pub fn report(&self, terminal: &Terminal) -> Report {
         let loss = self.loaded.loss;
         let is_number = !loss.has_classes() && loss != Loss::Cox;
-        let data = self.loaded.dataset.fingerprint();
+        let data = self.loaded.fingerprint();
         Report {
             title: self.title(),
             answer: self.answer(),

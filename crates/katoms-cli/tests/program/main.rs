@@ -19,3 +19,4 @@ mod real_data;
 mod responses;
 mod samples;
 mod strangers;
+mod workers;

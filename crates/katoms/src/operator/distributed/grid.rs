@@ -65,7 +65,7 @@ impl Grid {
     }
 
     /// Rising columns as each range has them, counted from its first; and where they stand in the list.
-    pub(super) fn split<'l>(&self, listed: &'l [usize]) -> Vec<(Range<usize>, Vec<usize>)> {
+    pub(super) fn split(&self, listed: &[usize]) -> Vec<(Range<usize>, Vec<usize>)> {
         let split = |range: Range<usize>| {
             let from = listed.partition_point(|&j| j < range.start);
             let to = listed.partition_point(|&j| j < range.end);

@@ -118,7 +118,7 @@ impl Distributed {
 
     /// The products of listed columns with residuals.
     fn on_listed(&self, rs: &[&[f64]], t: &IndexSet) -> Vec<Vec<f64>> {
-        let all = self.0.asked(vec![vec![f64::NAN; t.indices().len()]; rs.len()], |inner| {
+        self.0.asked(vec![vec![f64::NAN; t.indices().len()]; rs.len()], |inner| {
             let mut all = vec![vec![0.0; t.indices().len()]; rs.len()];
             let split = inner.grid.split(t.indices());
             let request = |rows: Range<usize>, across: usize| {
@@ -132,8 +132,7 @@ impl Distributed {
                 }
             }
             Ok(all)
-        });
-        all
+        })
     }
 }
 
@@ -149,6 +148,9 @@ fn add(out: &mut [f64], more: &[f64]) -> Result<(), Error> {
     out.iter_mut().zip(more).for_each(|(out, more)| *out += more);
     Ok(())
 }
+
+/// The place of a block, and vectors that it replied.
+type VectorsOf = ([usize; 2], Vec<Numbers>);
 
 fn unexpected() -> Error {
     let message = "a worker's reply could not be read; driver and workers need the same version of katoms".into();
@@ -216,19 +218,13 @@ impl Inner {
     }
 
     /// The same for vectors: of each block, its place and the vectors.
-    fn vectors_of_rows(
-        &self,
-        request: impl Fn(Range<usize>) -> Request,
-    ) -> Result<Vec<([usize; 2], Vec<Numbers>)>, Error> {
+    fn vectors_of_rows(&self, request: impl Fn(Range<usize>) -> Request) -> Result<Vec<VectorsOf>, Error> {
         let replies = self.ask_rows(request)?;
         self.grid.blocks().zip(replies).map(|((_, place), reply)| Ok((place, vectors(reply)?))).collect()
     }
 
     /// Asks some blocks, each its own: by its rows, and its place among the ranges of columns.
-    fn ask_blocks(
-        &self,
-        request: impl Fn(Range<usize>, usize) -> Option<Request>,
-    ) -> Result<Vec<([usize; 2], Vec<Numbers>)>, Error> {
+    fn ask_blocks(&self, request: impl Fn(Range<usize>, usize) -> Option<Request>) -> Result<Vec<VectorsOf>, Error> {
         let asked = self.asked_blocks(request)?;
         asked.into_iter().map(|(place, reply)| Ok((place, vectors(reply)?))).collect()
     }
