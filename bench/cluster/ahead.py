@@ -1,15 +1,17 @@
 """What the model says of more machines and more data."""
 
 import statistics
+from typing import NamedTuple
 
 import numpy as np
 from constants import TASKS
 from tables import seconds, table
-from work import traffic
+from work import swept, traffic
 
 NETWORKS = (10, 25)
 #: Rows of a design in blocks of columns, and columns of one in blocks of rows.
 ROWS, COLUMNS = 7_500, 100_000
+SOURCES = ("memory", "disks")
 #: Bytes per second of one disk.
 DISK = 1e9
 
@@ -32,36 +34,90 @@ def show(asked, known, lags):
     lines = []
     for axis, names in (
         ("columns", ("wide, SNR 5, k 50", "wide, SNR 5")),
-        ("rows", ("rows, SNR 5", "rows, SNR 5, k 500")),
+        ("rows", ("rows, SNR 5", "rows, SNR 5, k 200")),
     ):
         for name in names:
             told = by_name[name]
             rows, columns = (ROWS, int(size / 4 / ROWS)) if axis == "columns" else (int(size / 4 / COLUMNS), COLUMNS)
-            work = told.work
-            scale = _residuals(work) * columns * per_column if axis == "columns" else 0
-            driver = work.driver * (rows / told.shape.rows) + scale
-            out, back = traffic(work, rows, columns, machines, axis, machines)
-            trips = work.by_task * lag["pass"] + work.by_actor * lag["columns"]
-            speed = told.shape.rows * told.shape.columns * 4 / told.sweep.full * machines
+            design = Design(axis, rows, columns, size)
             held = 8 * vectors * columns if axis == "columns" else told.held * rows / told.shape.rows
             for network in NETWORKS:
-                moved = sum(
-                    size * (1 / getattr(told.by["task" if what in TASKS else "actor"], rate) + 8 / (network * 1e9))
-                    for way, rate in ((out, "out"), (back, "back"))
-                    for what, size in way.items()
-                )
-                total = [work.reads * size / per + driver + trips + moved for per in (speed, DISK * machines)]
+                ahead = Ahead(told, design, network, lags, per_column)
+                reads, spent = [ahead.reads(source, machines) for source in SOURCES], ahead.spent(machines)
+                rest = sum(spent.values())
                 lines.append((
-                    axis, f"{rows:,} x {columns:,}", told.shape.k, f"{network} Gb/s", f"{work.reads:.1f}",
-                    seconds(work.reads * size / speed), seconds(work.reads * size / DISK / machines),
-                    f"{(sum(out.values()) + sum(back.values())) / 1e9:,.0f}", seconds(moved), seconds(trips),
-                    seconds(driver), *map(seconds, total), f"{held / 1e9:,.0f} GB",
+                    axis, f"{rows:,} x {columns:,}", told.shape.k, f"{network} Gb/s", f"{told.work.reads:.1f}",
+                    *map(seconds, reads), f"{ahead.moved(machines):,.0f}", *map(seconds, spent.values()),
+                    *(seconds(read + rest) for read in reads), *(f"{ahead.saturates(source):,}" for source in SOURCES),
+                    f"{held / 1e9:,.0f} GB",
                 ))  # fmt: skip
     table(
         ("blocks of", "design", "k", "network", "reads", "from memory", "from disks", "GB moved", "moving", "trips",
-         "driver", "in all, memory", "disks", "driver holds"),
+         "driver", "in all, memory", "disks", "saturates at, memory", "disks", "driver holds"),
         lines,
     )  # fmt: skip
+    print("It saturates at so many machines: there the reads take as long as all else, and twice as many machines make a fit "
+          "at most a third faster.")  # fmt: skip
+
+
+class Design(NamedTuple):
+    """What is fitted ahead: its cut, its shape and its bytes."""
+
+    axis: str
+    rows: int
+    columns: int
+    bytes: float
+
+
+class Ahead:
+    """The time of a fit of a design on any number of machines."""
+
+    def __init__(self, told, design, network, lags, per_column):
+        self._told, self._design, self._lags = told, design, lags
+        self._network = network * 1e9 / 8
+        scale = _residuals(told.work) * design.columns * per_column if design.axis == "columns" else 0
+        self._driver = told.work.driver * (design.rows / told.shape.rows) + scale
+        whole = told.shape.rows * told.shape.columns * 4
+        self._per_byte = {
+            "memory": swept(told.work, told.shape, told.sweep) / whole,
+            "disks": told.work.reads / DISK,
+        }
+
+    def reads(self, source, machines):
+        """Seconds of reading from memory or from disks."""
+        return self._per_byte[source] * self._design.bytes / machines
+
+    def _traffic(self, machines):
+        design = self._design
+        return traffic(self._told.work, design.rows, design.columns, machines, design.axis, machines)
+
+    def moved(self, machines):
+        """Gigabytes over the network."""
+        return sum(sum(way.values()) for way in self._traffic(machines)) / 1e9
+
+    def spent(self, machines):
+        """Seconds of all else."""
+        work, (out, back) = self._told.work, self._traffic(machines)
+        lag = {what: _line(self._lags, what, machines) for what in ("pass", "columns")}
+        moving = sum(
+            size * (1 / getattr(self._told.by["task" if what in TASKS else "actor"], rate) + 1 / self._network)
+            for way, rate in ((out, "out"), (back, "back"))
+            for what, size in way.items()
+        )
+        return {"moving": moving, "trips": work.by_task * lag["pass"] + work.by_actor * lag["columns"], "driver": self._driver}
+
+    def saturates(self, source):
+        """The machines with which the reads take as long as all else."""
+        few, many = 1, 1
+        while self.reads(source, many) > sum(self.spent(many).values()):
+            few, many = many, 2 * many
+        while many - few > 1:
+            middle = (few + many) // 2
+            if self.reads(source, middle) > sum(self.spent(middle).values()):
+                few = middle
+            else:
+                many = middle
+        return many
 
 
 def _residuals(work):

@@ -6,8 +6,6 @@ import messages
 import numpy as np
 from machines import median_of
 
-from katoms.distributed import File, Shard
-
 #: Questions that go by the scheduler; the others go to actors.
 TASKS = ("read", "pass", "partial-pass", "cross-products")
 #: Bytes of a large message.
@@ -23,7 +21,8 @@ class Route(NamedTuple):
 
 
 def _answered(held, what, asked, tasks):
-    """One round trip; the workers must be able to answer."""
+    """One round trip; the workers must be able to answer, and do so each time."""
+    held._products = None
     replies = held.ask(what, asked, tasks)
     if any(reply[0] == messages.FAILED for reply in replies):
         raise RuntimeError(f"a worker could not answer: {bytes(replies[0][1:200])!r}; was each block read?")
@@ -59,7 +58,8 @@ def routes(held, repeats=7):
 
 def _questions(what, row_lengths, columns, residuals):
     """A question that makes workers go through their data, for each range of rows."""
-    rng = np.random.default_rng(3)
+    # Each its own: a worker knows the product with the residual of its first read.
+    rng = np.random.default_rng([3, TASKS.index(what)])
     rows = sum(row_lengths)
 
     def question(length):
@@ -87,14 +87,4 @@ def swept_by_workers(held, by, asked, repeats=3):
         whole = median_of(repeats, _answered, held, what, questions, tasks)
         out, back = ((now - then) / repeats for now, then in zip((held.bytes_sent, held.bytes_received), before))
         spent[what] = max(whole - by["task"].latency - out / by["task"].out - back / by["task"].back, 1e-6)
-    return spent
-
-
-def swept_here(path, shape, cores, asked, repeats=3):
-    """The same by the threads of this process."""
-    shard, spent = Shard({0: File(str(path))}, cores), {}
-    shard.call([messages.first_read(np.full(shape[0], 1 / shape[0]), np.ones(shape[0]), shape[1])], [(0, 0)])
-    for what, residuals in asked.items():
-        spent[what] = median_of(repeats, shard.call, _questions(what, [shape[0]], shape[1], residuals), [(0, 0)])
-    shard.close()
     return spent

@@ -5,12 +5,11 @@ import statistics
 from typing import NamedTuple
 
 import ahead
-import numpy as np
-from constants import TASKS, latencies, routes, swept_by_workers, swept_here
+from constants import TASKS, latencies, routes, swept_by_workers
 from data import problem
 from machines import Recorder, Watch, cluster, fit, held_by, status_of, threads_each
 from tables import megabytes, table
-from work import Work, counted, traffic
+from work import Work, counted, swept, traffic
 
 WORKERS = (1, 2, 4)
 #: Workers of the fit whose bytes are counted.
@@ -36,7 +35,7 @@ SHAPES = (
     Shape("few rows, half", 500, 750_000, "columns", 16, 20, 5),
     Shape("few rows, SNR 5", 500, 1_500_000, "columns", 16, 20, 5),
     Shape("rows, SNR 5", 200_000, 5_000, "rows", 8, 50, 5),
-    Shape("rows, SNR 5, k 500", 200_000, 5_000, "rows", 8, 500, 5),
+    Shape("rows, SNR 5, k 200", 200_000, 5_000, "rows", 8, 200, 5),
     Shape("tall, SNR 5", 2_000_000, 200, "rows", 8, 50, 5),
 )
 
@@ -64,12 +63,6 @@ def predicted(work, shape, by, lag, sweep, workers):
         "trips": work.by_task * lag["pass"] + work.by_actor * lag["columns"],
         "bytes": moved(out, "out") + moved(back, "back"),
     }
-
-
-def swept(work, shape, sweep):
-    """Seconds of the reads of a fit; columns that are multiplied or copied one by one are their share of a pass."""
-    beside = sum(work.listed.values()) / shape.columns * sweep.get("pass", 0)
-    return beside + sum(work.trips[what] * spent for what, spent in sweep.items())
 
 
 class Told(NamedTuple):
@@ -115,20 +108,19 @@ def run(asked):
 
 
 def _shape(asked, shape, clients, lines, verbs, constants, lags):
-    design = problem(asked.folder, shape.rows, shape.columns, shape.blocks, shape.axis, whole=True)
-    whole = np.load(design.whole, mmap_mode="r")
+    design = problem(asked.folder, shape.rows, shape.columns, shape.blocks, shape.axis)
     _, y = design.target(shape.k, shape.snr)
     held = {n: held_by(client, design.paths, shape.axis) for n, client in clients.items()}
     told = {n: Recorder(blocks) for n, blocks in held.items()}
-    # Counts come from fits that nobody times.
-    for blocks in held.values():
-        fit(blocks, y, shape.k, asked.cores)
+    # Counts, and the seconds of the driver, come from fits that nobody times: the second of two, as the first fills caches.
+    for n in (*WORKERS, COUNTED):
+        told[n].clear()
+        model, took = fit(held[n], y, shape.k, asked.cores)
     own = told[COUNTED]
-    work = counted(own, shape, COUNTED, 0.0)
+    work = counted(own, shape, COUNTED, model.n_reads_, max(took - sum(own.seconds.values()), 0.0))
     verbs.extend(_verbs(shape, own, work))
     by = routes(held[1])
     sweep = swept_by_workers(held[1], by, work.sweeps)
-    work = _with_driver(asked, shape, work, design, whole, y)
     lag = {n: latencies(blocks) for n, blocks in held.items()}
     for n in WORKERS:
         lags.setdefault(n, []).append(lag[n])
@@ -138,7 +130,7 @@ def _shape(asked, shape, clients, lines, verbs, constants, lags):
         (shape.name, *(f"{rate[0]:.1f} ms" for rate in rates), *(f"{rate[at]:,.0f}" for at in (1, 2) for rate in rates),
          f"{design.bytes / sweep['pass'] / 1e9:.1f}" if "pass" in sweep else "")
     )  # fmt: skip
-    print(f"  a worker's {_few(sweep)}")
+    print(f"{shape.name}: the driver works {work.driver:.2f} s; one worker's {_few(sweep)}")
     times = {n: [] for n in WORKERS}
     base = status_of()["RssAnon"]
     with Watch(["self"]) as watch:
@@ -157,23 +149,6 @@ def _shape(asked, shape, clients, lines, verbs, constants, lags):
     for blocks in held.values():
         blocks.close()
     return Told(shape, work, by, sweep, watch.most["self"]["RssAnon"] - base)
-
-
-def _with_driver(asked, shape, work, design, whole, y):
-    """With the seconds of the driver's own work: what one process takes beside its reads, or takes for the few rows that
-    stand for all of them."""
-    if "cross-products" in work.trips:
-        whole, y = whole[: 2 * shape.columns + 2], y[: 2 * shape.columns + 2]
-    fits = [fit(whole, y, shape.k, asked.cores) for _ in range(asked.repeats)]
-    alone = statistics.median(took for _, took in fits)
-    here = {}
-    if "cross-products" not in work.trips:
-        here = swept_here(design.whole, whole.shape, asked.cores, work.sweeps)
-    driver = max(alone - swept(work, shape, here), 0.0)
-    print(
-        f"{shape.name}: one process takes {alone:.2f} s, of which the driver's work {driver:.2f}; its own {_few(here)}"
-    )
-    return work._replace(reads=fits[0][0].n_reads_, driver=driver)
 
 
 def _few(times):

@@ -4,11 +4,11 @@ import os
 
 import numpy as np
 from data import problem
-from machines import BY_ITSELF, Recorder, Watch, cluster, fit, forget, held_by, limit_data, read_from_disk, status_of
+from machines import Recorder, Watch, cluster, fit, forget, held_by, limit_data, read_from_disk, status_of
 from tables import megabytes, seconds, table
 
 GIGA = 10**9
-#: Dask's own answer to memory, where it is asked for.
+#: Dask ends workers that hold more than this share of their limit, pages of mapped files counted.
 DASK = {"distributed.worker.memory.terminate": 0.95}
 
 
@@ -20,9 +20,6 @@ def add(parser):
     parser.add_argument("--snr", type=float, default=5)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--memory", type=float, default=8, help="gigabytes of all workers together")
-    parser.add_argument(
-        "--dask-limits", action="store_true", help="let Dask end workers whose pages are more than that"
-    )
     parser.add_argument("--delete", action="store_true", help="deletes the files at the end")
 
 
@@ -45,8 +42,7 @@ def _fitted(asked, design):
     for path in design.paths:
         forget(path)
     before = status_of()["RssAnon"]
-    config, limit = (DASK, each) if asked.dask_limits else (BY_ITSELF, None)
-    with cluster(asked.workers, max(1, asked.cores // asked.workers), limit, config) as client:
+    with cluster(asked.workers, max(1, asked.cores // asked.workers), each, DASK) as client:
         processes = sorted(client.run(limit_data, each).values())
         held = held_by(client, design.paths, "columns")
         told = Recorder(held)
@@ -73,7 +69,7 @@ def _fitted(asked, design):
     ]
     table(("peak in MB", "own memory", "pages of files", "resident", "resident, of its life"), rows)
     print(
-        f"limit of each worker's own memory: {each / GIGA:g} GB; driver before the fit: {megabytes(before)} MB of its own"
+        f"limit of each worker: {each / GIGA:g} GB; driver before the fit: {megabytes(before)} MB of its own"
     )
     print(f"status {model.status_}; seconds by question: " + _spent(told))
     for loss in held.losses:

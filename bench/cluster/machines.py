@@ -59,7 +59,8 @@ class Recorder:
         self.clear()
 
     def clear(self):
-        """Forget what was counted."""
+        """Forget what was counted, and the cross-products that one fit leaves to the next."""
+        self._blocks._products = None
         self.trips, self.sent, self.received = Counter(), Counter(), Counter()
         self.tasks, self.seconds = Counter(), defaultdict(float)
 

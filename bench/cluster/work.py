@@ -33,7 +33,7 @@ class Work(NamedTuple):
         return sum(self.trips.values()) - self.by_task
 
 
-def counted(told, shape, workers, reads):
+def counted(told, shape, workers, reads, driver):
     """What was asked for, from the bytes that were counted with so many workers."""
     ranges, across = _ranges(shape.axis, shape.blocks)
     copies = workers if shape.axis == "columns" else 1
@@ -45,11 +45,19 @@ def counted(told, shape, workers, reads):
     listed = {"columns": round(told.received["columns"] / (4 * shape.rows))}
     each = residuals.get("products", 0) / max(1, told.trips["products"])
     listed["products"] = round(told.received["products"] / (8 * ranges * max(1, each)))
-    return Work(dict(told.trips), residuals, listed, reads, 0.0)
+    return Work(dict(told.trips), residuals, listed, reads, driver)
 
 
 def _ranges(axis, blocks):
     return (1, blocks) if axis == "columns" else (blocks, 1)
+
+
+def swept(work, shape, sweep):
+    """Seconds of the reads of a fit. The first pass has its answer from the first read; columns that are multiplied one by one are
+    their share of a pass, and those that are copied count with their bytes."""
+    times = work.trips | ({"pass": work.trips.get("pass", 0) - 1} if "read" in work.trips else {})
+    beside = work.listed["products"] / shape.columns * sweep.get("pass", 0)
+    return beside + sum(times[what] * spent for what, spent in sweep.items())
 
 
 def traffic(work, rows, columns, blocks, axis, workers):

@@ -147,7 +147,8 @@ class _Holder:
     def __init__(self, token: str, sources: dict[int, Any], where: str):
         from distributed import get_worker
 
-        self._shard = Shard(sources, get_worker().state.nthreads, where)
+        worker = get_worker()
+        self._shard = Shard(sources, worker.state.nthreads, where, worker.memory_manager.memory_limit)
         self._token = token
         _Holder.here[token] = self
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import atexit
 import functools
 import hashlib
+import mmap
 import os
 import queue
 import threading
@@ -111,11 +112,59 @@ def _end_threads() -> None:
         shard._thread.join()
 
 
-class Shard:
-    """Blocks on a worker, and the thread that multiplies them."""
+#: Seconds between two looks at the memory of a process that reads mapped files.
+GLANCE = 0.01
 
-    def __init__(self, sources: dict[int, Any], n_jobs: int | None = None, where: str = ""):
-        self._designs = {block: self._design(block, source, where) for block, source in sources.items()}
+
+class _Pages:
+    """Where a process may hold so much memory: while it works, lets go of pages of mapped files that it has read. They are in
+    nobody's way, but those who count what a process holds (Dask's nannies do) count them."""
+
+    def __init__(self, limit: int | None):
+        self._limit, self._maps = limit, list[Any]()
+        self._turns: threading.Event | None = None
+
+    def add(self, values: Any) -> None:
+        """Watch over an array, where it is mapped."""
+        mapped = getattr(values, "_mmap", None)
+        if self._limit and hasattr(mapped, "madvise") and hasattr(mmap, "MADV_DONTNEED"):
+            self._maps.append(mapped)
+
+    def clear(self) -> None:
+        """Watch over nothing any more."""
+        self._maps = []
+
+    def __enter__(self) -> None:
+        if self._maps:
+            self._turns = threading.Event()
+            threading.Thread(target=self._watch, args=(self._turns,), daemon=True, name="katoms-pages").start()
+
+    def __exit__(self, *_: Any) -> None:
+        if self._turns is not None:
+            self._turns.set()
+            self._turns = None
+
+    def _watch(self, is_over: threading.Event) -> None:
+        try:
+            import psutil
+        except ImportError:
+            return
+        process, limit = psutil.Process(), float(self._limit or 0)
+        while not is_over.wait(GLANCE):
+            held = process.memory_info()
+            of_files = getattr(held, "shared", held.rss)
+            # Dask speaks up at 70 % of the limit; what is held besides leaves room for some pages at least.
+            if of_files > max(0.6 * limit - (held.rss - of_files), 0.1 * limit):
+                for mapped in self._maps:
+                    mapped.madvise(mmap.MADV_DONTNEED)
+
+
+class Shard:
+    """Blocks on a worker, and the thread that multiplies them. Its process may hold ``memory`` bytes, where that is known."""
+
+    def __init__(self, sources: dict[int, Any], n_jobs: int | None = None, where: str = "", memory: int | None = None):
+        self._pages = _Pages(memory)
+        self._designs = {block: self._design(block, source, where, self._pages) for block, source in sources.items()}
         self._asked: queue.SimpleQueue = queue.SimpleQueue()
         self._told: queue.SimpleQueue = queue.SimpleQueue()
         self._turn = threading.Lock()
@@ -124,11 +173,14 @@ class Shard:
         _living.add(self)
 
     @staticmethod
-    def _design(block: int, source: Any, where: str) -> Design:
+    def _design(block: int, source: Any, where: str, pages: _Pages | None = None) -> Design:
         """A block as the kernels read it. What is wrong with it is told with its number, its file and its worker."""
         of = f"block {block}" + (f" on {where}" if where else "")
         try:
-            return design_of(_loaded(source))
+            values = _loaded(source)
+            if pages is not None:
+                pages.add(values)
+            return design_of(values)
         except MemoryError as error:
             raise MemoryError(f"{of} does not fit into memory ({error}); use smaller blocks or more workers") from None
         except (ValueError, TypeError, OSError) as error:
@@ -140,7 +192,7 @@ class Shard:
 
     def call(self, messages: Sequence[bytes], tasks: Sequence[tuple[int, int]]) -> list[bytes]:
         """The replies of the kernels to messages of the driver: one for each pair of a block and a message."""
-        with self._turn:
+        with self._turn, self._pages:
             self._asked.put((list(messages), list(tasks)))
             replies = self._told.get()
         if isinstance(replies, BaseException):
@@ -149,12 +201,14 @@ class Shard:
 
     def missing(self) -> dict[int, tuple[np.ndarray, np.ndarray]]:
         """Of each column of each block: how many values are missing, and the sum of the others."""
-        return {block: _missing(design) for block, design in self._designs.items()}
+        with self._pages:
+            return {block: _missing(design) for block, design in self._designs.items()}
 
     def close(self) -> None:
         """End the thread, and let the blocks go."""
         self._asked.put(None)
         self._designs = {}
+        self._pages.clear()
 
     def _serve(self, n_jobs: int | None) -> None:
         def exchange(replies: list[bytes] | None) -> Any:

@@ -33,13 +33,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from katoms import _katoms, classification, regression
+from katoms import _katoms, classification, regression, survival
 from katoms._design import Design
 from katoms._parameters import threads_of
 from katoms.distributed import About, Blocks, File, Filled, Narrow, Shard, used_by
 from katoms.exceptions import InvalidInputError, KatomsError
 
-__all__ = ["SparseClassifier", "SparseClassifierCV", "SparseRegressor", "SparseRegressorCV", "columns", "rows"]
+__all__ = [
+    "SparseClassifier",
+    "SparseClassifierCV",
+    "SparseCox",
+    "SparseCoxCV",
+    "SparseRegressor",
+    "SparseRegressorCV",
+    "columns",
+    "rows",
+]
 
 #: The longest that a rank sleeps between two looks for a message, in seconds.
 NAP = 0.001
@@ -197,6 +206,14 @@ class SparseClassifier(Ranks, classification.SparseClassifier):
 
 class SparseClassifierCV(Ranks, classification.SparseClassifierCV):
     """:class:`katoms.SparseClassifierCV`, fitted by all ranks."""
+
+
+class SparseCox(Ranks, survival.SparseCox):
+    """:class:`katoms.SparseCox`, fitted by all ranks."""
+
+
+class SparseCoxCV(Ranks, survival.SparseCoxCV):
+    """:class:`katoms.SparseCoxCV`, fitted by all ranks."""
 
 
 # What ranks tell each other.

@@ -168,6 +168,22 @@ def test_files_that_each_worker_opens(client, tmp_path):
     assert files([["a.npy", "b.npy"], ["c.npy", "d.npy"]])[1] == (2, 2)
 
 
+def test_files_that_are_larger_than_memory(tmp_path):
+    """Dask ends workers that hold more than their limit, and counts pages of mapped files."""
+    X = np.lib.format.open_memmap(tmp_path / "block.npy", "w+", np.float32, (10_000, 40_000), fortran_order=True)
+    rng = np.random.default_rng(0)
+    X[:, 5], X[:, 39_999] = rng.normal(size=(2, 10_000))
+    y = 2 * X[:, 5] - X[:, 39_999].astype(float)
+    del X
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None, memory_limit="800MB") as cluster,
+        Client(cluster) as client,
+    ):
+        there = kd.blocks([tmp_path / "block.npy"], axis="columns", client=client)
+        model = SparseRegressor(2).fit(there, y)
+        assert model.support_.tolist() == [5, 39_999] and there.losses == []
+
+
 def killing(client, X_there, after=0):
     """A callback that kills one of the workers that hold the blocks."""
     moves = []
@@ -211,6 +227,36 @@ def test_without_workers_a_fit_ends_with_what_it_has_and_can_go_on(tmp_path):
     with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
         model.fit(kd.blocks(paths, axis="columns", client=client), y)
     np.testing.assert_array_equal(model.support_, expected.support_)
+
+
+def test_ctrl_c_keeps_the_best_so_far(client):
+    X, y = planted(13)
+    X_there = kd.blocks(da.from_array(X, chunks=(ROWS, 150)))
+    expected = SparseRegressor(K).fit(X_there, y)
+
+    def interrupt(progress):
+        if progress["phase"] != "reading":
+            os.kill(os.getpid(), signal.SIGINT)
+
+    model = SparseRegressor(K, callback=interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X_there, y)
+    assert model.status_ == "stopped" and np.isfinite(model.coef_).all() and len(model.support_) <= K
+    # The workers are as they were.
+    assert SparseRegressor(K).fit(X_there, y).coef_.tobytes() == expected.coef_.tobytes() and X_there.losses == []
+
+
+def test_a_block_that_is_too_large_for_workers_is_named():
+    dask = pytest.importorskip("dask")
+    X, y = planted(14)
+    huge = da.from_delayed(dask.delayed(np.ones)((ROWS, 1_000_000)), (ROWS, 1_000_000), float)
+    lazy = da.concatenate([da.from_array(X.astype(float), chunks=X.shape), huge], axis=1)
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None, memory_limit="500MB") as cluster,
+        Client(cluster) as client,
+        pytest.raises(WorkersLostError, match="block 1 was lost .* in a row .*does it fit into a worker's memory"),
+    ):
+        SparseRegressor(K).fit(kd.blocks(lazy, client=client), y)
 
 
 def test_data_that_only_a_lost_worker_had_are_an_error(client):

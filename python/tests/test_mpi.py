@@ -62,6 +62,10 @@ def test_ranks_find_the_model_of_one_machine(found):
     classifier = katoms.SparseClassifier(3).fit(X, labels)
     assert found[2]["classes"]["support"] == classifier.support_.tolist()
     assert found[2]["classes"]["score"] == pytest.approx(classifier.score(X, labels))
+    times = np.column_stack([np.arange(len(y)) % 4 > 0, np.exp(-y / 4)])
+    hazards = katoms.SparseCox(3).fit(X, times, strata=labels)
+    assert found[2]["hazards"]["support"] == hazards.support_.tolist()
+    assert found[2]["hazards"]["score"] == pytest.approx(hazards.score(X, times))
     validated = katoms.SparseRegressorCV(range(1, 5), cv=3).fit(X, y)
     assert found[2]["cv"]["support"] == validated.support_.tolist()
     losses = [float.fromhex(value) for value in found[2]["cv"]["losses"]]

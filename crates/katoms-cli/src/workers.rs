@@ -23,7 +23,7 @@ use katoms::operator::{READ, Workers};
 
 use self::frames::Request;
 pub use self::frames::Shape;
-pub use self::held::serve;
+pub use self::held::{Matrix, serve};
 use self::process::Process;
 
 /// How workers are started.

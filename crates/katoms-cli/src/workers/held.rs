@@ -18,7 +18,8 @@ struct Held {
     matrices: Vec<Matrix>,
 }
 
-enum Matrix {
+/// The numbers of a file.
+pub enum Matrix {
     Dense(Array),
     Sparse(Sparse),
 }
@@ -77,7 +78,7 @@ impl Blocks for Held {
 }
 
 impl Matrix {
-    fn open(file: &Path, max_unpacked: MaxUnpacked) -> Result<Self> {
+    pub fn open(file: &Path, max_unpacked: MaxUnpacked) -> Result<Self> {
         let source = katoms_io::read(file, &ReadOptions { max_unpacked, ..ReadOptions::default() })?;
         Self::of(source, file)
     }
@@ -110,10 +111,22 @@ impl Matrix {
         )
     }
 
-    fn shape(&self) -> Shape {
+    pub fn shape(&self) -> Shape {
         match self {
             Self::Dense(array) => Shape { rows: array.rows, columns: array.columns },
             Self::Sparse(sparse) => Shape { rows: sparse.rows, columns: sparse.columns },
+        }
+    }
+
+    /// A copy of a column.
+    pub fn column(&self, j: usize) -> Vec<f64> {
+        match self {
+            Self::Dense(array) => array.column(j),
+            Self::Sparse(sparse) => {
+                let (mut values, own) = (vec![0.0; sparse.rows], sparse.starts[j]..sparse.starts[j + 1]);
+                own.for_each(|at| values[sparse.indices[at] as usize] += sparse.values[at]);
+                values
+            }
         }
     }
 }

@@ -119,6 +119,26 @@ fn classes_and_sparse_files_live_with_workers() {
 }
 
 #[test]
+fn models_predict_from_several_files() {
+    let desk = Desk::new();
+    cut(&desk, 60, 90);
+    desk.succeeds(&format!("fit {BY_COLUMNS} -k 4 --workers 2 --out m.json"));
+    let whole = desk.succeeds("predict m.json x.npy").out;
+    assert_eq!(whole.lines().count(), 61);
+    assert_eq!(desk.succeeds("predict m.json columns0.npy columns1.npy columns2.npy").out, whole);
+    assert_eq!(desk.succeeds("predict m.json rows0.npy rows1.npy").out, whole);
+    desk.succeeds(&format!("predict m.json {BY_ROWS}")).tells(&["y is known in 60 rows: R²"]);
+    desk.write("short.npy", npy(59, 45, true, (0..59 * 45).map(|at| at as f32)));
+    for (files, told) in [
+        ("columns0.npy columns1.npy", "15 columns in the first and 45 in all; the model was fitted to 90"),
+        ("columns0.npy columns1.npy short.npy", "short.npy has 59 rows, and columns0.npy has 60"),
+        ("rows0.npy nowhere.npy", "nowhere.npy"),
+    ] {
+        desk.refuses_with(&format!("predict m.json {files}"), &[told]);
+    }
+}
+
+#[test]
 fn what_is_wrong_is_told_with_its_file() {
     let desk = Desk::new();
     cut(&desk, 30, 60);

@@ -2,6 +2,7 @@
 
 mod identifiers;
 mod outcome;
+mod parts;
 
 use std::path::{Path, PathBuf};
 
@@ -16,6 +17,7 @@ use crate::outputs;
 use crate::reading::ReadingArgs;
 use crate::response::name_of;
 use crate::terminal::{Terminal, count};
+use crate::workers::named;
 use outcome::Outcome;
 
 /// `katoms predict`.
@@ -27,6 +29,8 @@ use outcome::Outcome;
 
   katoms predict survival.json new.csv --at 365,730
 
+  katoms predict model.json parts/*.npy > predictions.csv
+
 Columns are matched by name, in any order. Of the others, one that identifies rows goes with the predictions. For
 classes there is a column with the probability of each class; for several targets a column for each; for counts and amounts the prediction is the mean, with the
 exposure and offset of each row where the data have them; for survival there are the log hazard ratio, the hazard ratio, and
@@ -34,9 +38,10 @@ with --at the probability of no event until then. Where the data have the target
 pub struct PredictArgs {
     /// A model that katoms saved
     model: PathBuf,
-    /// The data, with the columns of the model
-    #[arg(value_name = "DATA")]
-    data: PathBuf,
+    /// The data, with the columns of the model. Several files (NPY, NPZ, MatrixMarket) are blocks of columns or of rows of one
+    /// matrix, in the order of the fit
+    #[arg(value_name = "DATA", required = true)]
+    data: Vec<PathBuf>,
     /// Columns that identify rows, to go with the predictions [default: found]
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Data")]
     id: Vec<String>,
@@ -72,7 +77,7 @@ pub struct PredictArgs {
 impl PredictArgs {
     pub(super) fn run(&self, terminal: &Terminal) -> Result<Ended> {
         let (target, target_file) = asked_target(&self.target)?;
-        let files = self.reading.files(&self.data);
+        let files: Vec<PathBuf> = self.data.iter().flat_map(|file| self.reading.files(file)).collect();
         let read = files.iter().chain([&self.model]).chain(&target_file).map(|file| Some(file.as_path()));
         outputs::check(&read.collect::<Vec<_>>(), &[self.out.as_deref()])?;
         outputs::check_ending(self.out.as_deref(), &["csv", "parquet"])?;
@@ -80,7 +85,7 @@ impl PredictArgs {
         let model = Model::from_json(&self.model, &bytes)?;
         let (mut source, ids) = self.source(&model)?;
         let mut ask = Ask {
-            path: self.data.clone(),
+            path: named(&self.data).into(),
             missing: self.reading.missing(&source),
             target,
             target_file,
@@ -145,7 +150,7 @@ impl PredictArgs {
 
     /// Tells which columns the data lack, and what that means; those that were named must be there.
     fn check_columns(&self, wanted: &RowColumns, dataset: &Dataset, terminal: &Terminal) -> Result<()> {
-        let (found, path) = (&dataset.known.names, self.data.display());
+        let (found, path) = (&dataset.known.names, named(&self.data));
         for (option, named, found) in [
             ("--offset", &self.offset, &found.offset),
             ("--exposure", &self.exposure, &found.exposure),
@@ -181,7 +186,10 @@ impl PredictArgs {
             options
         };
         let options = told(None, &self.id);
-        let mut source = self.reading.read(&self.data, &options)?;
+        let [data] = &self.data[..] else {
+            return Ok((parts::joined(&self.data, model, options.max_unpacked)?, Vec::new()));
+        };
+        let mut source = self.reading.read(data, &options)?;
         if let Source::Genotypes(genotypes) = &source {
             let ids = identifiers::of_individuals(&genotypes.individuals);
             return Ok((source, ids));
@@ -190,8 +198,8 @@ impl PredictArgs {
         let ids = identifiers::identifiers(table, &self.id, model)?;
         // Only what was read tells whether columns without names stand where they stood, and which identify rows.
         let known = told((!table.has_names).then_some(table.columns.len()), &ids);
-        if self.data != Path::new("-") && known != options {
-            source = katoms_io::read_with_problems(&self.data, &known)?;
+        if data != Path::new("-") && known != options {
+            source = katoms_io::read_with_problems(data, &known)?;
         }
         let Source::Table(table) = &source else { return Ok((source, Vec::new())) };
         let columns = table.columns.iter().filter(|column| ids.contains(&column.name)).cloned().collect();
