@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::desk::{Desk, Said};
+use crate::workers::cut;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -51,6 +52,12 @@ fn desk_with_examples() -> Desk {
 #[test]
 fn every_command_of_the_pages_succeeds() {
     let desk = desk_with_examples();
+    // Data in several files, of which the pages speak.
+    cut(&desk, 120, 600);
+    std::fs::create_dir(desk.path("parts")).unwrap();
+    for block in 0..3 {
+        std::fs::rename(desk.path(&format!("columns{block}.npy")), desk.path(&format!("parts/{block}.npy"))).unwrap();
+    }
     for (name, least) in [("README.md", 5), ("docs/program.md", 10)] {
         let found = commands(&page(name));
         assert!(found.len() >= least, "{name}: {found:?}");

@@ -22,7 +22,7 @@ fn npy(rows: usize, columns: usize, columns_first: bool, values: impl Iterator<I
 }
 
 /// `x.npy` and `y.npy`; the same design in files of columns and in files of rows.
-fn cut(desk: &Desk, rows: usize, columns: usize) {
+pub fn cut(desk: &Desk, rows: usize, columns: usize) {
     slow_problem(desk, rows, columns);
     let design = std::fs::read(desk.path("x.npy")).unwrap();
     let values: Vec<f32> = design[128..].as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
@@ -127,7 +127,7 @@ fn models_predict_from_several_files() {
     assert_eq!(whole.lines().count(), 61);
     assert_eq!(desk.succeeds("predict m.json columns0.npy columns1.npy columns2.npy").out, whole);
     assert_eq!(desk.succeeds("predict m.json rows0.npy rows1.npy").out, whole);
-    desk.succeeds(&format!("predict m.json {BY_ROWS}")).tells(&["y is known in 60 rows: R²"]);
+    desk.succeeds(&format!("predict m.json {BY_ROWS}")).tells(&["target is known in 60 rows: R²"]);
     desk.write("short.npy", npy(59, 45, true, (0..59 * 45).map(|at| at as f32)));
     for (files, told) in [
         ("columns0.npy columns1.npy", "15 columns in the first and 45 in all; the model was fitted to 90"),
