@@ -389,14 +389,19 @@ class Blocks:
             self._engine.release([shard])
         for block in shard.about:
             self._home.pop(block, None)
-            self._failed(block, lost)
+        self._failed(list(shard.about), lost)
 
-    def _failed(self, block: int, lost: Lost) -> None:
-        self._failures[block] += 1
-        if self._failures[block] >= MOST_LOSSES:
+    def _failed(self, blocks: list[int], lost: Lost) -> None:
+        for block in blocks:
+            self._failures[block] += 1
+        hopeless = [block for block in blocks if self._failures[block] >= MOST_LOSSES]
+        if hopeless:
+            several = len(hopeless) > 1
+            listed = ", ".join(map(str, hopeless[:10])) + (", ..." if len(hopeless) > 10 else "")
             raise WorkersLostError(
-                f"block {block} was lost with its worker {MOST_LOSSES} times in a row (at last: {lost.reason}); does it fit "
-                f"into a worker's memory? {RESUME}"
+                f"{'blocks' if several else 'block'} {listed} {'were lost with their' if several else 'was lost with its'} worker "
+                f"{MOST_LOSSES} times in a row (at last: {lost.reason}); {'do they' if several else 'does it'} fit into a worker's "
+                f"memory? {RESUME}"
             )
 
     def _place(self, blocks: list[int]) -> None:
@@ -407,8 +412,7 @@ class Blocks:
             for (_, sources), shard in zip(placed, shards):
                 if isinstance(shard, Lost):
                     self.losses.append(shard.reason)
-                    for block in sources:
-                        self._failed(block, shard)
+                    self._failed(list(sources), shard)
                     continue
                 self._shards.append(shard)
                 self._about.update(shard.about)

@@ -254,7 +254,7 @@ def test_a_block_that_is_too_large_for_workers_is_named():
     with (
         LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None, memory_limit="500MB") as cluster,
         Client(cluster) as client,
-        pytest.raises(WorkersLostError, match="block 1 was lost .* in a row .*does it fit into a worker's memory"),
+        pytest.raises(WorkersLostError, match="blocks 0, 1 were lost .* in a row .*fit into a worker's memory"),
     ):
         SparseRegressor(K).fit(kd.blocks(lazy, client=client), y)
 

@@ -62,7 +62,7 @@ def test_ranks_find_the_model_of_one_machine(found):
     classifier = katoms.SparseClassifier(3).fit(X, labels)
     assert found[2]["classes"]["support"] == classifier.support_.tolist()
     assert found[2]["classes"]["score"] == pytest.approx(classifier.score(X, labels))
-    times = np.column_stack([np.arange(len(y)) % 4 > 0, np.exp(-y / 4)])
+    times = np.column_stack([np.exp(-y / 4), np.arange(len(y)) % 4 > 0])
     hazards = katoms.SparseCox(3).fit(X, times, strata=labels)
     assert found[2]["hazards"]["support"] == hazards.support_.tolist()
     assert found[2]["hazards"]["score"] == pytest.approx(hazards.score(X, times))

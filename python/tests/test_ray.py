@@ -234,4 +234,5 @@ def test_actors_and_other_work_do_not_wait_for_each_other(refs, dataset):
     put = ray.remote(lambda block: block)
     lazy = katoms.ray.blocks([put.remote(block) for block in cut()], axis="columns")
     assert np.array_equal(katoms.SparseRegressor(3).fit(lazy, y).coef_, katoms.SparseRegressor(3).fit(blocks, y).coef_)
-    assert np.array_equal(katoms.ray.column(dataset.map_batches(lambda batch: batch), "y"), y)
+    computed = katoms.ray.column(dataset.map_batches(lambda batch: batch), "y")
+    assert np.array_equal(np.sort(computed), np.sort(y))

@@ -61,8 +61,9 @@ fn _katoms(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 /// Runs the program with these arguments, the first of which is its name; `worker` are the words that start its command
-/// `worker`. Its exit code.
+/// `worker`, where it may have any. Its exit code.
 #[pyfunction]
+#[pyo3(signature = (arguments, worker = Vec::new()))]
 fn main(py: Python<'_>, arguments: Vec<OsString>, worker: Vec<OsString>) -> u8 {
     py.detach(|| katoms_cli::run_with(arguments, worker))
 }
