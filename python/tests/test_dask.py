@@ -259,18 +259,16 @@ def test_a_block_that_is_too_large_for_workers_is_named():
         SparseRegressor(K).fit(kd.blocks(lazy, client=client), y)
 
 
-def test_data_that_only_a_lost_worker_had_are_an_error(client):
+def test_data_that_only_a_lost_worker_had_are_an_error():
     X, y = planted(8)
     blocks, _ = cut(X, 1, 4)
-    scattered = client.scatter(blocks)
-    lazy = da.concatenate(
-        [da.from_delayed(_same(f), block.shape, block.dtype) for f, block in zip(scattered, blocks)], axis=1
-    )
-    X_there = kd.blocks(lazy)
-    del scattered
-    with pytest.raises((WorkersLostError, InvalidInputError), match="block"):
-        SparseRegressor(K, callback=killing(client, X_there)).fit(X_there, y)
-    client.wait_for_workers(4)
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+        scattered = client.scatter(blocks)
+        parts = [da.from_delayed(_same(f), block.shape, block.dtype) for f, block in zip(scattered, blocks)]
+        X_there = kd.blocks(da.concatenate(parts, axis=1), client=client)
+        del scattered, parts
+        with pytest.raises((WorkersLostError, InvalidInputError), match="block"):
+            SparseRegressor(K, callback=killing(client, X_there)).fit(X_there, y)
 
 
 def _same(future):
