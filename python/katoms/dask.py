@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import copy
+import time
 import uuid
 from concurrent.futures import Future as Answer
 from concurrent.futures import wait
@@ -41,6 +42,9 @@ __all__ = [
 
 #: Seconds between two looks at which workers live.
 LOOK = 0.2
+#: Seconds between two looks at whether workers have what blocks are computed from, and how many reports of one worker in a
+#: row must say that it has not.
+INPUTS, REPORTS = 1.0, 4
 #: Round trips that read all of the data.
 _PASSES = ("read", "pass", "partial-pass", "pass-by-parts", "moments", "squared-norms", "cross-products", "missing")
 
@@ -206,7 +210,7 @@ class _Engine:
             started.append(
                 (worker, self._submitted("blocks", worker, _Holder, token, own, f"worker {worker}", actor=True))
             )
-        actors = self._done(started)
+        actors = self._done(started, with_inputs=True)
         living = [(worker, actor) for (worker, _), actor in zip(placed, actors) if not isinstance(actor, Lost)]
         told = iter(self._done([(worker, _asked(actor, worker, "about", ())) for worker, actor in living]))
         handles = []
@@ -244,7 +248,7 @@ class _Engine:
             with contextlib.suppress(Exception):  # the worker may be gone, and the blocks with it
                 shard.actor.close()
 
-    def _done(self, asked: list[tuple[str, Any]]) -> list[Any]:
+    def _done(self, asked: list[tuple[str, Any]], with_inputs: bool = False) -> list[Any]:
         """What workers answer, or Lost."""
         loop = self._client.loop.asyncio_loop
         answers = [
@@ -252,14 +256,48 @@ class _Engine:
             for _, future in asked
         ]
         left = {answer for answer in answers if not isinstance(answer, Lost)}
+        seekers = _Seekers(self._client)
         while left:
             left = wait(left, timeout=LOOK).not_done
+            if with_inputs and left and self._client.status == "running" and seekers.are_stuck():
+                for waiting in left:
+                    waiting.cancel()
+                break
             alive = set(self._client.nthreads()) if left and self._client.status == "running" else set()
             for (worker, _), answer in zip(asked, answers):
                 if answer in left and worker not in alive:
                     answer.cancel()
                     left.discard(answer)
-        return [_answer(worker, answer) for (worker, _), answer in zip(asked, answers)]
+        living = set(self._client.nthreads()) if self._client.status == "running" else set()
+        return [_answer(worker, answer, worker in living) for (worker, _), answer in zip(asked, answers)]
+
+
+class _Seekers:
+    """Workers that seek what nobody has, and do nothing else. Dask lets them seek for ever where data that cannot be computed
+    again were lost at the wrong moment."""
+
+    def __init__(self, client: Any):
+        self._client, self._looked = client, time.monotonic()
+        #: Of each worker the time of its last report, and how many in a row said so.
+        self._reports: dict[str, tuple[float, int]] = {}
+
+    def are_stuck(self) -> bool:
+        """Whether reports of one worker have said so often enough."""
+        if time.monotonic() - self._looked < INPUTS:
+            return False
+        self._looked = time.monotonic()
+        try:
+            known = self._client.scheduler_info(n_workers=-1)
+        except TypeError:  # before n_workers
+            known = self._client.scheduler_info()
+        reports = {}
+        for name, worker in known["workers"].items():
+            counts, seen = worker["metrics"].get("task_counts", {}), worker["last_seen"]
+            if counts.get("missing") and not counts.get("executing"):
+                before, count = self._reports.get(name, (0.0, 0))
+                reports[name] = (seen, count + (seen > before))
+        self._reports = reports
+        return any(count >= REPORTS for _, count in reports.values())
 
 
 def _asked(actor: Any, worker: str, method: str, arguments: tuple) -> Any:
@@ -274,21 +312,27 @@ async def _result(future: Any) -> Any:
     return await future
 
 
-def _answer(worker: str, answer: Answer | Lost) -> Any:
+def _answer(worker: str, answer: Answer | Lost, is_living: bool) -> Any:
     from distributed import CancelledError, KilledWorker
 
     if isinstance(answer, Lost):
         return answer
     if answer.cancelled():
-        return Lost(f"worker {worker} is gone")
+        return _inputs_gone(worker) if is_living else Lost(f"worker {worker} is gone")
     error = answer.exception()
     if error is None:
         return answer.result()
+    if isinstance(error, (CancelledError, asyncio.CancelledError)) and is_living:
+        return _inputs_gone(worker)
     if isinstance(error, (_Gone, KilledWorker, OSError, CancelledError, asyncio.CancelledError)):
         return Lost(f"worker {worker} is gone ({type(error).__name__})")
     if isinstance(error, RuntimeError) and "holding Actor was lost" in str(error):
         return Lost(f"worker {worker} is gone")
     raise error
+
+
+def _inputs_gone(worker: str) -> Lost:
+    return Lost(f"worker {worker} lacks what its blocks are computed from", inputs_gone=True)
 
 
 def _first(where: dict, key: str) -> str | None:

@@ -237,9 +237,10 @@ def _missing(design: Design) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Lost(NamedTuple):
-    """A worker that is gone, and why."""
+    """A worker that is gone, and why; or one that lives, but what its blocks are computed from is gone."""
 
     reason: str
+    inputs_gone: bool = False
 
 
 class Engine(Protocol):
@@ -393,16 +394,23 @@ class Blocks:
 
     def _failed(self, blocks: list[int], lost: Lost) -> None:
         for block in blocks:
-            self._failures[block] += 1
+            # What is gone comes back from nowhere; but a worker may be slow to say that it is well.
+            self._failures[block] += MOST_LOSSES // 2 if lost.inputs_gone else 1
         hopeless = [block for block in blocks if self._failures[block] >= MOST_LOSSES]
-        if hopeless:
-            several = len(hopeless) > 1
-            listed = ", ".join(map(str, hopeless[:10])) + (", ..." if len(hopeless) > 10 else "")
+        if not hopeless:
+            return
+        one = len(hopeless) == 1
+        listed = ("block " if one else "blocks ") + ", ".join(map(str, hopeless[:10]))
+        listed += ", ..." if len(hopeless) > 10 else ""
+        if lost.inputs_gone:
             raise WorkersLostError(
-                f"{'blocks' if several else 'block'} {listed} {'were lost with their' if several else 'was lost with its'} worker "
-                f"{MOST_LOSSES} times in a row (at last: {lost.reason}); {'do they' if several else 'does it'} fit into a worker's "
-                f"memory? {RESUME}"
+                f"{listed} cannot be had again: what {'it is' if one else 'they are'} computed from was only with a worker that "
+                f"is gone; give files, or what Dask can compute anew. {RESUME}"
             )
+        raise WorkersLostError(
+            f"{listed} {'was lost with its' if one else 'were lost with their'} worker {MOST_LOSSES} times in a row (at last: "
+            f"{lost.reason}); {'does it' if one else 'do they'} fit into a worker's memory? {RESUME}"
+        )
 
     def _place(self, blocks: list[int]) -> None:
         """Give blocks to workers, those with the least first, and tell them what they were told before."""
