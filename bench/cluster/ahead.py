@@ -22,13 +22,13 @@ def show(asked, known, lags):
     flat = by_name["few rows, SNR 5"]
     size = asked.terabytes * 1e12
     machines = asked.machines
-    lag = {what: _line(lags, what, machines) for what in ("pass", "columns")}
+    lag = {what: _line(lags, what, machines) for what in ("task", "actor")}
     half = by_name["few rows, half"]
     most, least = (_residuals(told.work) * told.shape.columns for told in (flat, half))
     per_column = max(flat.work.driver - half.work.driver, 0) / (most - least)
     vectors = flat.held / (8 * flat.shape.columns)
     print(f"{asked.terabytes:g} TB on {machines} machines, each as fast as this one, with its data in memory or on a disk "
-          f"of {DISK / 1e9:g} GB/s. A round trip takes {1e3 * lag['pass']:.0f} ms by task and {1e3 * lag['columns']:.0f} ms "
+          f"of {DISK / 1e9:g} GB/s. A round trip takes {1e3 * lag['task']:.0f} ms by task and {1e3 * lag['actor']:.0f} ms "
           f"by actor (a line through those of {', '.join(map(str, sorted(lags)))} workers). The driver works "
           f"{1e9 * per_column:.0f} ns for each column and pass, and holds {vectors:.1f} vectors of all columns.")  # fmt: skip
     lines = []
@@ -98,13 +98,13 @@ class Ahead:
     def spent(self, machines):
         """Seconds of all else."""
         work, (out, back) = self._told.work, self._traffic(machines)
-        lag = {what: _line(self._lags, what, machines) for what in ("pass", "columns")}
+        lag = {what: _line(self._lags, what, machines) for what in ("task", "actor")}
         moving = sum(
             size * (1 / getattr(self._told.by["task" if what in TASKS else "actor"], rate) + 1 / self._network)
             for way, rate in ((out, "out"), (back, "back"))
             for what, size in way.items()
         )
-        return {"moving": moving, "trips": work.by_task * lag["pass"] + work.by_actor * lag["columns"], "driver": self._driver}
+        return {"moving": moving, "trips": work.by_task * lag["task"] + work.by_actor * lag["actor"], "driver": self._driver}
 
     def saturates(self, source):
         """The machines with which the reads take as long as all else."""

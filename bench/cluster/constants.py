@@ -13,7 +13,7 @@ LARGE = 16_000_000
 
 
 class Route(NamedTuple):
-    """Seconds of a round trip that asks for nothing, and bytes per second to workers and back."""
+    """Seconds of a round trip that asks for nothing, and bytes per second to all workers together and back."""
 
     latency: float
     out: float
@@ -39,20 +39,24 @@ def latencies(held, repeats=40):
 
 
 def routes(held, repeats=7):
-    """Both ways of a message, to one worker and back."""
-    block = _one_of_each(held)[0]
-    rows, columns = held.row_lengths[block // held._grid[1]], held.column_lengths[block % held._grid[1]]
-    residuals = [np.ones(rows)] * max(1, LARGE // (8 * rows))
-    out = messages.products_with_none(residuals)
-    listed = range(min(columns, max(1, LARGE // (4 * rows))))
-    back, size = messages.copies_of(listed), 4 * rows * len(listed)
-    latency = latencies(held)
+    """Both ways of a message, to all workers at once and back: some serialise while others send."""
+    blocks, across = _one_of_each(held), held._grid[1]
+    rows = [held.row_lengths[block // across] for block in blocks]
+    share = LARGE // len(blocks)
+    out = [messages.products_with_none([np.ones(own)] * max(1, share // (8 * own))) for own in rows]
+    listed = [
+        range(min(held.column_lengths[block % across], max(1, share // (4 * own)))) for block, own in zip(blocks, rows)
+    ]
+    back, size = [messages.copies_of(own) for own in listed], sum(4 * n * len(own) for n, own in zip(rows, listed))
+    latency, tasks = latencies(held), [(block, at) for at, block in enumerate(blocks)]
 
-    def rate(what, message, size):
-        spent = median_of(repeats, _answered, held, what, [message], [(block, 0)])
+    def rate(what, asked, size):
+        spent = median_of(repeats, _answered, held, what, asked, tasks)
         return size / max(spent - latency[what], 1e-6)
 
-    found = {what: Route(latency[what], rate(what, out, len(out)), rate(what, back, size)) for what in latency}
+    found = {
+        what: Route(latency[what], rate(what, out, sum(map(len, out))), rate(what, back, size)) for what in latency
+    }
     return {"task": found["pass"], "actor": found["columns"]}
 
 

@@ -5,7 +5,7 @@ import statistics
 from typing import NamedTuple
 
 import ahead
-from constants import TASKS, latencies, routes, swept_by_workers
+from constants import TASKS, routes, swept_by_workers
 from data import problem
 from machines import Recorder, Watch, cluster, fit, held_by, status_of, threads_each
 from tables import megabytes, table
@@ -50,7 +50,7 @@ def add(parser):
     parser.add_argument("--terabytes", type=float, default=10)
 
 
-def predicted(work, shape, by, lag, sweep, workers):
+def predicted(work, shape, by, sweep, workers):
     """Seconds: the driver's own, the workers' reads, round trips, and the way of the bytes."""
     out, back = traffic(work, shape.rows, shape.columns, shape.blocks, shape.axis, workers)
 
@@ -60,7 +60,7 @@ def predicted(work, shape, by, lag, sweep, workers):
     return {
         "driver": work.driver,
         "reads": swept(work, shape, sweep),
-        "trips": work.by_task * lag["pass"] + work.by_actor * lag["columns"],
+        "trips": work.by_task * by["task"].latency + work.by_actor * by["actor"].latency,
         "bytes": moved(out, "out") + moved(back, "back"),
     }
 
@@ -85,8 +85,8 @@ def run(asked):
             shape = shape._replace(**{scaled: int(getattr(shape, scaled) * asked.scale)})
             told = _shape(asked, shape, clients, lines, verbs, constants, lags)
             known.append(told)
-    print("Constants: a round trip that asks for nothing, by task and by actor; bytes to one worker and back")
-    table(("shape", "task", "actor", "MB/s to, task", "actor", "MB/s back, task", "actor", "GB/s of passes"), constants)
+    print("Constants: a round trip that asks for nothing, by task and by actor; bytes to all workers together and back")
+    table(("shape", "workers", "task", "actor", "MB/s to, task", "actor", "MB/s back, task", "actor", "GB/s of passes"), constants)
     print("Bytes for each kind of question with two workers")
     table(
         (
@@ -119,17 +119,18 @@ def _shape(asked, shape, clients, lines, verbs, constants, lags):
     own = told[COUNTED]
     work = counted(own, shape, COUNTED, model.n_reads_, max(took - sum(own.seconds.values()), 0.0))
     verbs.extend(_verbs(shape, own, work))
-    by = routes(held[1])
-    sweep = swept_by_workers(held[1], by, work.sweeps)
-    lag = {n: latencies(blocks) for n, blocks in held.items()}
+    by = {n: routes(blocks) for n, blocks in held.items()}
+    sweep = swept_by_workers(held[1], by[1], work.sweeps)
     for n in WORKERS:
-        lags.setdefault(n, []).append(lag[n])
-    expected = {n: predicted(work, shape, by, lag[n], sweep, n) for n in WORKERS}
-    rates = [(route.latency * 1e3, route.out / 1e6, route.back / 1e6) for route in (by["task"], by["actor"])]
-    constants.append(
-        (shape.name, *(f"{rate[0]:.1f} ms" for rate in rates), *(f"{rate[at]:,.0f}" for at in (1, 2) for rate in rates),
-         f"{design.bytes / sweep['pass'] / 1e9:.1f}" if "pass" in sweep else "")
-    )  # fmt: skip
+        lags.setdefault(n, []).append({what: by[n][what].latency for what in ("task", "actor")})
+    expected = {n: predicted(work, shape, by[n], sweep, n) for n in WORKERS}
+    for n in WORKERS:
+        rates = [(route.latency * 1e3, route.out / 1e6, route.back / 1e6) for route in (by[n]["task"], by[n]["actor"])]
+        constants.append(
+            (shape.name, n, *(f"{rate[0]:.1f} ms" for rate in rates),
+             *(f"{rate[at]:,.0f}" for at in (1, 2) for rate in rates),
+             f"{design.bytes / sweep['pass'] / 1e9:.1f}" if "pass" in sweep and n == 1 else "")
+        )  # fmt: skip
     print(f"{shape.name}: the driver works {work.driver:.2f} s; one worker's {_few(sweep)}")
     times = {n: [] for n in WORKERS}
     base = status_of()["RssAnon"]
@@ -148,7 +149,7 @@ def _shape(asked, shape, clients, lines, verbs, constants, lags):
         ))  # fmt: skip
     for blocks in held.values():
         blocks.close()
-    return Told(shape, work, by, sweep, watch.most["self"]["RssAnon"] - base)
+    return Told(shape, work, by[max(WORKERS)], sweep, watch.most["self"]["RssAnon"] - base)
 
 
 def _few(times):
