@@ -84,7 +84,7 @@ def test_no_feature_is_validated(estimator, groups):
     katoms.plot_cv(model)
 
 
-@pytest.mark.parametrize(("rows", "columns"), [(100, 50), (200, 1000)])
+@pytest.mark.parametrize(("rows", "columns"), [(100, 50), pytest.param(200, 1000, marks=pytest.mark.long)])
 def test_on_noise_a_criterion_chooses_what_abess_does(rows, columns):
     abess = pytest.importorskip("abess")
     ours, theirs = [], []

@@ -214,7 +214,7 @@ def hidden_error(whole, holed, filled):
 
 @pytest.mark.parametrize(
     ("name", "share", "draws"),
-    [("wine", 0.2, 2), ("breast_cancer", 0.2, 1)]
+    [("wine", 0.2, 1)]
     + [
         pytest.param(name, share, 3, marks=pytest.mark.long)
         for name in ("wine", "breast_cancer")

@@ -303,6 +303,7 @@ def test_models_with_indicators_can_be_cloned_drawn_and_shown(houses):
     katoms.plot_path(found)
 
 
+@pytest.mark.long
 @parametrize_with_checks([katoms.SparseRegressor(missing="mean"), katoms.SparseClassifierCV(missing="indicator")])
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)

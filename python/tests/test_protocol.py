@@ -33,10 +33,14 @@ def separated(estimator):
     return {f"check_sample_weight_equivalence_on_{kind}_data": why for kind in ("dense", "sparse")}
 
 
-@parametrize_with_checks(
-    [make(groups=groups) for make in FEATURES for groups in (None, [[0]])], expected_failed_checks=separated
-)
+@parametrize_with_checks([make() for make in FEATURES], expected_failed_checks=separated)
 def test_scikit_learns_own_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.long
+@parametrize_with_checks([make(groups=[[0]]) for make in FEATURES], expected_failed_checks=separated)
+def test_scikit_learns_own_checks_with_groups(estimator, check):
     check(estimator)
 
 

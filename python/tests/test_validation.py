@@ -327,6 +327,7 @@ def test_class_weights_go_everywhere(classes):
     assert grid.best_score_ > 0
 
 
+@pytest.mark.long
 @parametrize_with_checks(
     [
         katoms.SparseRegressorCV(cv=ShuffleSplit(2, random_state=0)),
