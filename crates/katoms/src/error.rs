@@ -273,6 +273,12 @@ pub enum Error {
         /// Which block, what is wrong, and what to do.
         message: String,
     },
+    /// A [device](crate::operator::Device) that is not there, or cannot do what was asked of it.
+    #[error("{message}")]
+    Device {
+        /// Which device, what is wrong, and what to do.
+        message: String,
+    },
     /// A saved state that does not belong to this problem, or is damaged.
     #[error("the saved state cannot be continued: {reason}")]
     Checkpoint {

@@ -4,7 +4,7 @@ use super::forwards_every_call;
 use super::magnitude::{elsewhere, no_room};
 use super::{
     Beside, ColumnMoments, Csc, Dense, Distributed, FirstRead, Genotypes, Layout, LinearOperator, MatrixFree, Moments,
-    f16, is_its_own_base,
+    OnDevice, f16, is_its_own_base,
 };
 use crate::error::{Error, check_length};
 use crate::linalg::kernels::{self, Real};
@@ -44,6 +44,8 @@ pub enum AnyDesign<'a> {
     Free(MatrixFree),
     /// Blocks that live with workers.
     Distributed(Distributed),
+    /// In the memory of a device.
+    Device(OnDevice),
 }
 
 /// A call on the design that it is.
@@ -60,6 +62,7 @@ macro_rules! on_design {
             AnyDesign::Beside($design) => $call,
             AnyDesign::Free($design) => $call,
             AnyDesign::Distributed($design) => $call,
+            AnyDesign::Device($design) => $call,
         }
     };
 }
@@ -82,7 +85,7 @@ impl AnyDesign<'_> {
             Self::Sparse(design) => design.scaled(exponents)?.into(),
             Self::Genotypes(_) | Self::Beside(_) => self.decoded(exponents, first)?.into(),
             Self::Free(design) => design.scaled(exponents).into(),
-            Self::Distributed(design) => return Err(elsewhere(design.extremes())),
+            Self::Distributed(_) | Self::Device(_) => return Err(elsewhere(self.extremes())),
         })
     }
 
@@ -100,6 +103,7 @@ impl AnyDesign<'_> {
             }
             Self::Free(_) => None,
             Self::Distributed(design) => Some(design.sizes()),
+            Self::Device(design) => Some(design.sizes()),
         }
     }
 
@@ -125,7 +129,12 @@ impl AnyDesign<'_> {
             Self::F16(design) => design.copy_rows(rows, out),
             Self::F32(design) => design.copy_rows(rows, out),
             Self::F64(design) => design.copy_rows(rows, out),
-            Self::Sparse(_) | Self::Genotypes(_) | Self::Beside(_) | Self::Free(_) | Self::Distributed(_) => {}
+            Self::Sparse(_)
+            | Self::Genotypes(_)
+            | Self::Beside(_)
+            | Self::Free(_)
+            | Self::Distributed(_)
+            | Self::Device(_) => {}
         }
     }
 
@@ -219,6 +228,12 @@ impl<'a> From<Beside<AnyDesign<'a>, Dense<'a, f64>>> for AnyDesign<'a> {
 impl From<Distributed> for AnyDesign<'_> {
     fn from(design: Distributed) -> Self {
         Self::Distributed(design)
+    }
+}
+
+impl From<OnDevice> for AnyDesign<'_> {
+    fn from(design: OnDevice) -> Self {
+        Self::Device(design)
     }
 }
 

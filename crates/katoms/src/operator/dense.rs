@@ -272,8 +272,13 @@ impl<'a, T: Real> Dense<'a, T> {
 
 /// The rows of which partial passes read a sample, where they pay, for numbers of this type.
 pub(super) fn sampled_rows<T>(rows: usize, columns: usize) -> Option<SampledRows> {
+    sampled_rows_of(rows, columns, size_of::<T>())
+}
+
+/// The same for numbers of so many bytes.
+pub(super) fn sampled_rows_of(rows: usize, columns: usize, bytes: usize) -> Option<SampledRows> {
     let pays = rows * columns >= SAMPLED_WORK && columns >= SAMPLED_WIDTH * rows;
-    if pays { SampledRows::of(rows, size_of::<T>()) } else { None }
+    if pays { SampledRows::of(rows, bytes) } else { None }
 }
 
 /// [`LinearOperator::adjoint_block_on`]: some columns at a time are brought together and multiplied as matrices.

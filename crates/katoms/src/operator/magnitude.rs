@@ -68,8 +68,8 @@ pub(super) fn no_room(extremes: &[ColumnSize]) -> Error {
 
 /// A design that is not here to be copied.
 pub(super) fn elsewhere(extremes: &[ColumnSize]) -> Error {
-    let right = "squares of such numbers cannot be added up in double precision, and columns that live with workers are not \
-                 multiplied for a fit; multiply the column by a power of two beforehand";
+    let right = "squares of such numbers cannot be added up in double precision, and columns that live with workers or on \
+                 a device are not multiplied for a fit; multiply the column by a power of two beforehand";
     refused(extremes.first().unwrap_or(&ColumnSize { column: 0, size: f64::NAN }), right)
 }
 

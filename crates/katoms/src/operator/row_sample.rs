@@ -13,6 +13,7 @@ use std::ops::Range;
 use pulp::{Arch, Simd, WithSimd};
 use serde::{Deserialize, Serialize};
 
+use super::Sample;
 use crate::linalg::Bytes;
 use crate::linalg::kernels::{self, CODES, Real};
 use crate::linalg::parallel;
@@ -58,6 +59,12 @@ impl SampledRows {
     /// Whether a row is in it.
     pub fn contains(self, row: usize) -> bool {
         (row / self.block).is_multiple_of(EVERY)
+    }
+
+    /// How its rows lie, with room for codes.
+    pub(super) fn sample(self) -> Sample {
+        let count = self.count();
+        Sample { block: self.block, every: EVERY, count, length: count.next_multiple_of(CODES) }
     }
 
     /// The number of rows in it.
@@ -162,24 +169,29 @@ impl RowSample {
 
     /// out ≈ Aᵀ·r, for an r that is zero outside of the sample.
     pub fn adjoint(&self, r: &[f64], out: &mut [f64]) {
-        let kept: Vec<f64> = self.which.runs().flatten().map(|i| r[i]).collect();
-        // A residual becomes whole numbers as well, as large as their sums allow.
-        let size = kept.iter().fold(0.0_f64, |most, r| most.max(r.abs()));
-        let factor = f64::from(kernels::largest_factor(self.length));
-        let inverse = if size > 0.0 && size.is_finite() { factor / size } else { 0.0 };
-        let mut whole: Vec<i16> = kept.iter().map(|r| (r * inverse).round() as i16).collect();
-        whole.resize(self.length, 0);
-        let total: f64 = kept.iter().sum();
+        let (whole, unit, total) = whole_numbers(self.which, self.length, r);
         kernels::code_products(&self.codes, &whole, out);
         parallel::chunks_mut(out, SHARE, &|chunk, out| {
             let first = chunk * SHARE;
             for ((out, &step), &centre) in out.iter_mut().zip(&self.steps[first..]).zip(&self.centres[first..]) {
-                let product = size / factor * f64::from(step) * *out + centre * total;
+                let product = unit * f64::from(step) * *out + centre * total;
                 // A column that single precision cannot hold is no candidate.
                 *out = if product.is_finite() { product } else { 0.0 };
             }
         });
     }
+}
+
+/// A residual on the rows of a sample in whole numbers, as large as their sums allow, with zeros up to a length; what one is
+/// worth, and the sum of the residual.
+pub(super) fn whole_numbers(which: SampledRows, length: usize, r: &[f64]) -> (Vec<i16>, f64, f64) {
+    let kept: Vec<f64> = which.runs().flatten().map(|i| r[i]).collect();
+    let size = kept.iter().fold(0.0_f64, |most, r| most.max(r.abs()));
+    let factor = f64::from(kernels::largest_factor(length));
+    let inverse = if size > 0.0 && size.is_finite() { factor / size } else { 0.0 };
+    let mut whole: Vec<i16> = kept.iter().map(|r| (r * inverse).round() as i16).collect();
+    whole.resize(length, 0);
+    (whole, size / factor, kept.iter().sum())
 }
 
 /// A column becomes codes of its distances from the centre; what a step is worth.

@@ -1,0 +1,351 @@
+// Products with a design in device memory. Every sum is in double precision and in an order that depends on the shape of
+// the design alone: the same bits from run to run, and for one vector as for many.
+//
+// One kernel multiplies: the transpose of a design by a few packed vectors, in tiles of 8 columns by 8 vectors by 4 rows
+// (mma.m8n8k4.f64). Gradients, Gram matrices, moments and samples of the rows are this product with other operands.
+
+typedef unsigned int u32;
+typedef long long i64;
+
+// How numbers are stored. A lane loads 16 bytes; `of` is one of the V numbers in them.
+struct F64 {
+  typedef double Number;
+  static const int V = 2;
+  __device__ static double of(const u32* w, int s) { return __hiloint2double(w[2 * s + 1], w[2 * s]); }
+};
+struct F32 {
+  typedef float Number;
+  static const int V = 4;
+  __device__ static double of(const u32* w, int s) { return __uint_as_float(w[s]); }
+};
+struct F16 {
+  typedef unsigned short Number;
+  static const int V = 8;
+  __device__ static double of(const u32* w, int s) {
+    unsigned short half = w[s / 2] >> (16 * (s % 2));
+    float value;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(half));
+    return value;
+  }
+};
+struct BF16 {
+  typedef unsigned short Number;
+  static const int V = 8;
+  __device__ static double of(const u32* w, int s) {
+    return __uint_as_float(s % 2 ? w[s / 2] & 0xffff0000u : w[s / 2] << 16);
+  }
+};
+// A whole number in the last bits of 2^52 is exact, and quicker than a conversion.
+struct U8 {
+  typedef unsigned char Number;
+  static const int V = 16;
+  __device__ static double of(const u32* w, int s) {
+    return __hiloint2double(0x43300000, w[s / 4] >> (8 * (s % 4)) & 255) - 4503599627370496.0;
+  }
+};
+struct I8 {
+  typedef signed char Number;
+  static const int V = 16;
+  __device__ static double of(const u32* w, int s) {
+    return __hiloint2double(0x43300000, (w[s / 4] ^ 0x80808080u) >> (8 * (s % 4)) & 255) - 4503599627370624.0;
+  }
+};
+
+template <typename T>
+__device__ double number(const char* at) {
+  u32 words[4] = {0, 0, 0, 0};
+  typename T::Number value = *(const typename T::Number*)at;
+  if (sizeof(value) == 8) {
+    double whole = *(const double*)at;
+    return whole;
+  }
+  if (sizeof(value) == 4) words[0] = *(const u32*)at;
+  if (sizeof(value) == 2) words[0] = *(const unsigned short*)at;
+  if (sizeof(value) == 1) words[0] = *(const unsigned char*)at;
+  return T::of(words, 0);
+}
+
+// 16 bytes from memory, of which `count` numbers count; the rest are zeros.
+template <typename T>
+__device__ void load(u32* words, const char* at, bool whole, int count) {
+  if (whole) {
+    uint4 v = __ldcs((const uint4*)at);
+    words[0] = v.x, words[1] = v.y, words[2] = v.z, words[3] = v.w;
+    return;
+  }
+  const int bytes = 16 / T::V;
+  words[0] = words[1] = words[2] = words[3] = 0;
+#pragma unroll 1
+  for (int b = 0; b < count * bytes; ++b) {
+    u32 byte = (u32)(unsigned char)at[b] << (8 * (b % 4));
+    if (b < 4) words[0] |= byte;
+    else if (b < 8) words[1] |= byte;
+    else if (b < 12) words[2] |= byte;
+    else words[3] |= byte;
+  }
+}
+
+__device__ void multiply_add(double* c, double a, double b) {
+  asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+      : "+d"(c[0]), "+d"(c[1]) : "d"(a), "d"(b));
+}
+
+struct Shape {
+  const char* x;
+  i64 ld;          // bytes from a column (or row) to the next
+  int m, n;        // rows and columns
+  int aligned;     // whether every column (or row) begins at a multiple of 16 bytes
+  int split;       // rows of a part; a multiple of 4·V
+};
+
+// out[part][vector][column] = the sum over the part's rows of x times the packed vectors. Where SQUARES, x counts less
+// its column's centre, and out[part][8 + vector][column] are the sums of its squares. Columns follow each other.
+// A warp multiplies 32 columns by 8·NB vectors.
+template <typename T, int NB, bool SQUARES>
+__device__ void along_columns(Shape a, const double* packed, int blocks, const double* centres, double* out) {
+  const int V = T::V, ROWS = 4 * V, MC = 4;
+  int lane = threadIdx.x % 32, g = lane / 4, k = lane % 4;
+  i64 first = ((i64)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32) * (8 * MC);
+  if (first >= a.n) return;
+  int nb0 = blockIdx.z * NB;
+  const char* at[MC];
+  double centre[MC], sums[MC][NB][2], squares[MC][2];
+#pragma unroll
+  for (int c = 0; c < MC; ++c) {
+    i64 column = min(first + 8 * c + g, (i64)a.n - 1);
+    at[c] = a.x + column * a.ld + 16 * k;
+    centre[c] = SQUARES && centres ? centres[column] : 0.0;
+    squares[c][0] = squares[c][1] = 0.0;
+#pragma unroll
+    for (int b = 0; b < NB; ++b) sums[c][b][0] = sums[c][b][1] = 0.0;
+  }
+  int begin = blockIdx.y * a.split, end = min(a.m, begin + a.split);
+  const double* p = packed + ((i64)(begin / ROWS) * blocks + nb0) * V * 32 + lane;
+  u32 next[MC][4], now[MC][4];
+  auto fetch = [&](int row) {
+    int left = min(max(end - row - k * V, 0), V);
+#pragma unroll
+    for (int c = 0; c < MC; ++c) load<T>(next[c], at[c] + (i64)(row / ROWS) * 64, a.aligned && row + ROWS <= end, left);
+  };
+  fetch(begin);
+  for (int row = begin; row < end; row += ROWS, p += (i64)blocks * V * 32) {
+#pragma unroll
+    for (int c = 0; c < MC; ++c)
+#pragma unroll
+      for (int w = 0; w < 4; ++w) now[c][w] = next[c][w];
+    if (row + ROWS < end) fetch(row + ROWS);
+#pragma unroll
+    for (int s = 0; s < V; ++s) {
+      double x[MC];
+#pragma unroll
+      for (int c = 0; c < MC; ++c) x[c] = T::of(now[c], s) - (SQUARES ? centre[c] : 0.0);
+#pragma unroll
+      for (int b = 0; b < NB; ++b) {
+        double r = __ldg(p + (b * V + s) * 32);
+#pragma unroll
+        for (int c = 0; c < MC; ++c) {
+          multiply_add(sums[c][b], x[c], r);
+          if (SQUARES) multiply_add(squares[c], x[c] * x[c], r);
+        }
+      }
+    }
+  }
+  int height = (SQUARES ? 2 : 1) * 8 * blocks;
+  double* to = out + ((i64)blockIdx.y * height + 8 * nb0) * a.n;
+#pragma unroll
+  for (int c = 0; c < MC; ++c) {
+    i64 column = first + 8 * c + g;
+    if (column >= a.n) continue;
+#pragma unroll
+    for (int e = 0; e < 2; ++e) {
+#pragma unroll
+      for (int b = 0; b < NB; ++b) to[(i64)(8 * b + 2 * k + e) * a.n + column] = sums[c][b][e];
+      if (SQUARES) to[(i64)(8 + 2 * k + e) * a.n + column] = squares[c][e];
+    }
+  }
+}
+
+// The same where rows follow each other: a warp multiplies 8·V columns.
+template <typename T, int NB, bool SQUARES>
+__device__ void along_rows(Shape a, const double* packed, int blocks, const double* centres, double* out) {
+  const int V = T::V;
+  int lane = threadIdx.x % 32, g = lane / 4, k = lane % 4;
+  i64 first = ((i64)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32) * (8 * V);
+  if (first >= a.n) return;
+  i64 own = first + g * V;
+  int wide = (int)min(max((i64)a.n - own, (i64)0), (i64)V);
+  int nb0 = blockIdx.z * NB;
+  double centre[V], sums[V][NB][2], squares[V][2];
+#pragma unroll
+  for (int s = 0; s < V; ++s) {
+    centre[s] = SQUARES && centres && s < wide ? centres[own + s] : 0.0;
+    squares[s][0] = squares[s][1] = 0.0;
+#pragma unroll
+    for (int b = 0; b < NB; ++b) sums[s][b][0] = sums[s][b][1] = 0.0;
+  }
+  int begin = blockIdx.y * a.split, end = min(a.m, begin + a.split);
+  const double* p = packed + ((i64)(begin / 4) * blocks + nb0) * 32 + lane;
+  const char* at = a.x + own * (i64)sizeof(typename T::Number);
+#pragma unroll 4
+  for (int row = begin; row < end; row += 4, p += (i64)blocks * 32) {
+    u32 now[4];
+    int there = row + k < end ? wide : 0;
+    load<T>(now, at + (i64)(row + k) * a.ld, a.aligned && there == V, there);
+    double r[NB];
+#pragma unroll
+    for (int b = 0; b < NB; ++b) r[b] = __ldg(p + b * 32);
+#pragma unroll
+    for (int s = 0; s < V; ++s) {
+      double x = T::of(now, s) - (SQUARES ? centre[s] : 0.0);
+#pragma unroll
+      for (int b = 0; b < NB; ++b) multiply_add(sums[s][b], x, r[b]);
+      if (SQUARES) multiply_add(squares[s], x * x, r[0]);
+    }
+  }
+  int height = (SQUARES ? 2 : 1) * 8 * blocks;
+  double* to = out + ((i64)blockIdx.y * height + 8 * nb0) * a.n;
+#pragma unroll
+  for (int s = 0; s < V; ++s) {
+    if (s >= wide) continue;
+#pragma unroll
+    for (int e = 0; e < 2; ++e) {
+#pragma unroll
+      for (int b = 0; b < NB; ++b) to[(i64)(8 * b + 2 * k + e) * a.n + own + s] = sums[s][b][e];
+      if (SQUARES) to[(i64)(8 + 2 * k + e) * a.n + own + s] = squares[s][e];
+    }
+  }
+}
+
+// What lies on the rows and columns of a design.
+template <typename T>
+__device__ double entry(Shape a, int by_rows, i64 row, i64 column) {
+  i64 size = sizeof(typename T::Number);
+  return number<T>(a.x + (by_rows ? row * a.ld + column * size : column * a.ld + row * size));
+}
+
+// Copies of listed columns in double precision, one every `ld` numbers, times h where there is one; zeros behind them.
+template <typename T>
+__device__ void gather(Shape a, int by_rows, const int* list, const double* h, i64 ld, double* out) {
+  i64 row = (i64)blockIdx.x * blockDim.x + threadIdx.x;
+  int which = blockIdx.y;
+  if (row >= ld) return;
+  double value = row < a.m ? entry<T>(a, by_rows, row, list[which]) : 0.0;
+  out[which * ld + row] = h && row < a.m ? h[row] * value : value;
+}
+
+// A warp codes the sampled rows of a column: a byte for the distance from its centre, in steps.
+template <typename T>
+__device__ void code(Shape a, int by_rows, int block, int every, int count, i64 ld, const double* means, signed char* codes,
+                     double* centres, float* steps) {
+  i64 column = ((i64)blockIdx.x * blockDim.x + threadIdx.x) / 32;
+  int lane = threadIdx.x % 32;
+  if (column >= a.n) return;
+  float centre = (float)means[column], most = 0.0f;
+  for (int i = lane; i < count; i += 32) {
+    i64 row = (i64)(i / block) * block * every + i % block;
+    most = fmaxf(most, fabsf((float)entry<T>(a, by_rows, row, column) - centre));
+  }
+  for (int half = 16; half > 0; half /= 2) most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, half));
+  float inverse = most > 0.0f ? __fdiv_rn(127.0f, most) : 0.0f;
+  for (int i = lane; i < ld; i += 32) {
+    i64 row = (i64)(i / block) * block * every + i % block;
+    float distance = i < count ? (float)entry<T>(a, by_rows, row, column) - centre : 0.0f;
+    // A small number on top of 1.5·2^23 is rounded to a whole one, which stands in the last bits.
+    u32 bits = __float_as_uint(__fadd_rn(__fmul_rn(distance, inverse), 12582912.0f));
+    codes[column * ld + i] = (signed char)(bits & 255);
+  }
+  if (lane == 0) {
+    centres[column] = centre;
+    steps[column] = __fdiv_rn(most, 127.0f);
+  }
+}
+
+// A row of a design.
+template <typename T>
+__device__ void row(Shape a, int by_rows, i64 at, double* out) {
+  i64 j = (i64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (j < a.n) out[j] = entry<T>(a, by_rows, at, j);
+}
+
+#ifdef NUMBERS // the kernels for numbers that are stored in one way
+
+#define PASS(NAME, ALONG, NB, SQUARES)                                                                                  \
+  extern "C" __global__ void __launch_bounds__(256) NAME(Shape a, const double* packed, int blocks, const double* centres, \
+                                                         double* out) {                                                 \
+    ALONG<NUMBERS, NB, SQUARES>(a, packed, blocks, centres, out);                                                       \
+  }
+
+PASS(pass_columns_1, along_columns, 1, false)
+PASS(pass_columns_4, along_columns, 4, false)
+PASS(squares_columns, along_columns, 1, true)
+PASS(pass_rows_1, along_rows, 1, false)
+PASS(squares_rows, along_rows, 1, true)
+#ifdef MANY_BY_ROWS // a lane holds sums for all numbers that it takes at a time: of small ones too many
+PASS(pass_rows_4, along_rows, 4, false)
+#endif
+
+extern "C" __global__ void gather_columns(Shape a, int by_rows, const int* list, const double* h, i64 ld, double* out) {
+  gather<NUMBERS>(a, by_rows, list, h, ld, out);
+}
+extern "C" __global__ void take_row(Shape a, int by_rows, i64 at, double* out) { row<NUMBERS>(a, by_rows, at, out); }
+extern "C" __global__ void code_rows(Shape a, int by_rows, int block, int every, int count, i64 ld, const double* means,
+                                     signed char* codes, double* centres, float* steps) {
+  code<NUMBERS>(a, by_rows, block, every, count, ld, means, codes, centres, steps);
+}
+
+#else // those for double precision and codes
+
+// Vectors in the order in which lanes take them: `v` numbers of a lane follow each other in memory. Zeros behind the rows,
+// and in place of vectors up to a multiple of eight.
+extern "C" __global__ void pack(const double* vectors, i64 ld, int m, int count, int v, int blocks, i64 total, double* out) {
+  i64 at = (i64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (at >= total) return;
+  int lane = at % 32, s = at / 32 % v, b = at / (32 * v) % blocks;
+  i64 row = at / ((i64)32 * v * blocks) * (4 * v) + lane % 4 * v + s;
+  int vector = 8 * b + lane / 4;
+  out[at] = row < m && vector < count ? vectors[vector * ld + row] : 0.0;
+}
+
+// out[i] = the sum of the parts, in their order.
+extern "C" __global__ void add_up(const double* parts, int count, i64 length, double* out) {
+  i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= length) return;
+  double sum = parts[i];
+  for (int p = 1; p < count; ++p) sum += parts[p * length + i];
+  out[i] = sum;
+}
+
+// parts[block of columns][row] = the sum of the columns of the block, each times its value.
+extern "C" __global__ void apply(const double* columns, i64 ld, int m, int count, const double* values, int each,
+                                 double* parts) {
+  i64 row = (i64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= m) return;
+  int first = blockIdx.y * each, last = min(count, first + each);
+  double sum = 0.0;
+  for (int c = first; c < last; ++c) sum += values[c] * columns[c * ld + row];
+  parts[(i64)blockIdx.y * m + row] = sum;
+}
+
+// Means, variances and the product with a vector, one after the other, from a pass with squares about the centres for
+// weights and that vector. `total` is the sum of the weights, `sum` that of the vector.
+extern "C" __global__ void finish(const double* sums, const double* centres, i64 n, double total, double sum, double* out) {
+  i64 j = (i64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (j >= n) return;
+  double away = sums[j] / total, variance = sums[8 * n + j] / total - away * away;
+  out[j] = centres[j] + away;
+  out[n + j] = variance < 0.0 ? 0.0 : variance; // a NaN stays one
+  out[2 * n + j] = sums[n + j] + sum * centres[j];
+}
+
+// Products with codes become products with what they stand for.
+extern "C" __global__ void decode(double* products, const float* steps, const double* centres, i64 n, int count,
+                                  const double* units, const double* totals) {
+  i64 j = (i64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (j >= n) return;
+  for (int q = 0; q < count; ++q) {
+    double value = units[q] * (double)steps[j] * products[q * n + j] + centres[j] * totals[q];
+    products[q * n + j] = isfinite(value) ? value : 0.0;
+  }
+}
+
+#endif
