@@ -167,6 +167,20 @@ fn run<T: Stored>(
             1e3 * seconds
         );
     }
+    // Half of the rows have the same copies: what they take less is the kernel's.
+    let half = |count: usize| -> Result<f64, Error> {
+        let rows = m / 2;
+        let some: Vec<T> = x.chunks(m).flat_map(|column| &column[..rows]).copied().collect();
+        let device = copied(&cuda, bytes_of(&some), Lie { numbers, by_rows: false, shape: (rows, n) })?;
+        let rs = simulate::gaussian(rows, count, 1);
+        let rs: Vec<&[f64]> = rs.chunks(rows).collect();
+        let mut out = vec![vec![0.0; n]; count];
+        Ok(best(4 * REPEATS, || device.adjoint(&rs, &mut out)).0)
+    };
+    let rs = simulate::gaussian(m, 1, 1);
+    let mut out = vec![vec![0.0; n]; 1];
+    let seconds = best(4 * REPEATS, || device.adjoint(&[&rs], &mut out)).0 - half(1)?;
+    println!("  the kernel alone reads {:.2} TB/s", (m - m / 2) as f64 * (n * size_of::<T>()) as f64 / seconds / 1e12);
     let timed = Arc::new(Timed { device, spent: Mutex::default() });
     let fit = |design: &dyn Fn() -> Result<OnDevice, Error>| -> Result<Outcome<SparseVec>, Error> {
         let design = design()?;

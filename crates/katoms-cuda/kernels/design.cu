@@ -65,25 +65,41 @@ __device__ double number(const char* at) {
   return T::of(words, 0);
 }
 
-// 16 bytes from memory, of which `count` numbers count; the rest are zeros.
-template <typename T>
-__device__ void load(u32* words, const char* at, bool whole, int count) {
-  if (whole) {
-    uint4 v = __ldcs((const uint4*)at);
-    words[0] = v.x, words[1] = v.y, words[2] = v.z, words[3] = v.w;
-    return;
-  }
-  const int bytes = 16 / T::V;
-  words[0] = words[1] = words[2] = words[3] = 0;
-#pragma unroll 1
-  for (int b = 0; b < count * bytes; ++b) {
+// What a warp has asked of memory and not yet multiplied: STAGES times FOUR times 16 bytes for each lane, which alone reads
+// and writes them.
+const int WARPS = 4, STAGES = 6, FOUR = 4;
+struct Ring {
+  uint4 words[STAGES][FOUR][32];
+};
+
+// Up to 16 bytes from an address that is no multiple of 16, byte by byte; the rest are zeros.
+__device__ __noinline__ uint4 piecewise(const char* at, int bytes) {
+  u32 words[4] = {0, 0, 0, 0};
+  for (int b = 0; b < bytes; ++b) {
     u32 byte = (u32)(unsigned char)at[b] << (8 * (b % 4));
     if (b < 4) words[0] |= byte;
     else if (b < 8) words[1] |= byte;
     else if (b < 12) words[2] |= byte;
     else words[3] |= byte;
   }
+  return make_uint4(words[0], words[1], words[2], words[3]);
 }
+
+// 16 bytes from memory, of which `count` numbers count; the rest are zeros.
+template <typename T>
+__device__ void fetch(uint4* to, const char* at, bool aligned, int count) {
+  const int bytes = count * (16 / T::V);
+  if (aligned) {
+    u32 shared = (u32)__cvta_generic_to_shared(to);
+    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(shared), "l"(at), "r"(bytes) : "memory");
+    return;
+  }
+  *to = piecewise(at, bytes);
+}
+
+// The end of what is fetched for a stage, and the wait for the oldest of them.
+__device__ void commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+__device__ void wait_for_oldest() { asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory"); }
 
 __device__ void multiply_add(double* c, double a, double b) {
   asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
@@ -99,51 +115,63 @@ struct Shape {
 };
 
 // out[part][vector][column] = the sum over the part's rows of x times the packed vectors. Where SQUARES, x counts less
-// its column's centre, and out[part][8 + vector][column] are the sums of its squares. Columns follow each other.
-// A warp multiplies 32 columns by 8·NB vectors.
+// its column's centre, and out[part][8 + vector][column] are the sums of its squares. Columns follow each other; those of a
+// list count where there is one. A warp multiplies 32 columns by 8·NB vectors.
 template <typename T, int NB, bool SQUARES>
-__device__ void along_columns(Shape a, const double* packed, int blocks, const double* centres, double* out) {
-  const int V = T::V, ROWS = 4 * V, MC = 4;
+__device__ void along_columns(Shape a, const int* list, const double* packed, int blocks, const double* centres, double* out) {
+  const int V = T::V, ROWS = 4 * V;
+  __shared__ Ring rings[WARPS];
   int lane = threadIdx.x % 32, g = lane / 4, k = lane % 4;
-  i64 first = ((i64)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32) * (8 * MC);
+  Ring& ring = rings[threadIdx.x / 32];
+  i64 first = ((i64)blockIdx.x * WARPS + threadIdx.x / 32) * (8 * FOUR);
   if (first >= a.n) return;
   int nb0 = blockIdx.z * NB;
-  const char* at[MC];
-  double centre[MC], sums[MC][NB][2], squares[MC][2];
+  const char* at[FOUR];
+  double centre[FOUR], sums[FOUR][NB][2], squares[FOUR][2];
 #pragma unroll
-  for (int c = 0; c < MC; ++c) {
+  for (int c = 0; c < FOUR; ++c) {
     i64 column = min(first + 8 * c + g, (i64)a.n - 1);
-    at[c] = a.x + column * a.ld + 16 * k;
     centre[c] = SQUARES && centres ? centres[column] : 0.0;
+    at[c] = a.x + (list ? (i64)list[column] : column) * a.ld + 16 * k;
     squares[c][0] = squares[c][1] = 0.0;
 #pragma unroll
     for (int b = 0; b < NB; ++b) sums[c][b][0] = sums[c][b][1] = 0.0;
   }
   int begin = blockIdx.y * a.split, end = min(a.m, begin + a.split);
   const double* p = packed + ((i64)(begin / ROWS) * blocks + nb0) * V * 32 + lane;
-  u32 next[MC][4], now[MC][4];
-  auto fetch = [&](int row) {
+  auto ask = [&](int row, int stage) {
     int left = min(max(end - row - k * V, 0), V);
+    if (row < end) {
 #pragma unroll
-    for (int c = 0; c < MC; ++c) load<T>(next[c], at[c] + (i64)(row / ROWS) * 64, a.aligned && row + ROWS <= end, left);
+      for (int c = 0; c < FOUR; ++c) {
+        fetch<T>(&ring.words[stage][c][lane], left ? at[c] + (i64)(row / ROWS) * 64 : a.x, a.aligned, left);
+      }
+    }
+    commit();
   };
-  fetch(begin);
+#pragma unroll
+  for (int stage = 0; stage < STAGES - 1; ++stage) ask(begin + stage * ROWS, stage);
+  int stage = 0;
   for (int row = begin; row < end; row += ROWS, p += (i64)blocks * V * 32) {
+    wait_for_oldest();
+    u32 now[FOUR][4];
 #pragma unroll
-    for (int c = 0; c < MC; ++c)
-#pragma unroll
-      for (int w = 0; w < 4; ++w) now[c][w] = next[c][w];
-    if (row + ROWS < end) fetch(row + ROWS);
+    for (int c = 0; c < FOUR; ++c) {
+      uint4 v = ring.words[stage][c][lane];
+      now[c][0] = v.x, now[c][1] = v.y, now[c][2] = v.z, now[c][3] = v.w;
+    }
+    ask(row + (STAGES - 1) * ROWS, stage == 0 ? STAGES - 1 : stage - 1);
+    stage = stage == STAGES - 1 ? 0 : stage + 1;
 #pragma unroll
     for (int s = 0; s < V; ++s) {
-      double x[MC];
+      double x[FOUR];
 #pragma unroll
-      for (int c = 0; c < MC; ++c) x[c] = T::of(now[c], s) - (SQUARES ? centre[c] : 0.0);
+      for (int c = 0; c < FOUR; ++c) x[c] = T::of(now[c], s) - (SQUARES ? centre[c] : 0.0);
 #pragma unroll
       for (int b = 0; b < NB; ++b) {
         double r = __ldg(p + (b * V + s) * 32);
 #pragma unroll
-        for (int c = 0; c < MC; ++c) {
+        for (int c = 0; c < FOUR; ++c) {
           multiply_add(sums[c][b], x[c], r);
           if (SQUARES) multiply_add(squares[c], x[c] * x[c], r);
         }
@@ -153,7 +181,7 @@ __device__ void along_columns(Shape a, const double* packed, int blocks, const d
   int height = (SQUARES ? 2 : 1) * 8 * blocks;
   double* to = out + ((i64)blockIdx.y * height + 8 * nb0) * a.n;
 #pragma unroll
-  for (int c = 0; c < MC; ++c) {
+  for (int c = 0; c < FOUR; ++c) {
     i64 column = first + 8 * c + g;
     if (column >= a.n) continue;
 #pragma unroll
@@ -165,12 +193,14 @@ __device__ void along_columns(Shape a, const double* packed, int blocks, const d
   }
 }
 
-// The same where rows follow each other: a warp multiplies 8·V columns.
+// The same where rows follow each other: a warp multiplies 8·V columns, 16 rows at a time.
 template <typename T, int NB, bool SQUARES>
-__device__ void along_rows(Shape a, const double* packed, int blocks, const double* centres, double* out) {
-  const int V = T::V;
+__device__ void along_rows(Shape a, const int*, const double* packed, int blocks, const double* centres, double* out) {
+  const int V = T::V, ROWS = 4 * FOUR;
+  __shared__ Ring rings[WARPS];
   int lane = threadIdx.x % 32, g = lane / 4, k = lane % 4;
-  i64 first = ((i64)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32) * (8 * V);
+  Ring& ring = rings[threadIdx.x / 32];
+  i64 first = ((i64)blockIdx.x * WARPS + threadIdx.x / 32) * (8 * V);
   if (first >= a.n) return;
   i64 own = first + g * V;
   int wide = (int)min(max((i64)a.n - own, (i64)0), (i64)V);
@@ -186,21 +216,37 @@ __device__ void along_rows(Shape a, const double* packed, int blocks, const doub
   int begin = blockIdx.y * a.split, end = min(a.m, begin + a.split);
   const double* p = packed + ((i64)(begin / 4) * blocks + nb0) * 32 + lane;
   const char* at = a.x + own * (i64)sizeof(typename T::Number);
-#pragma unroll 4
-  for (int row = begin; row < end; row += 4, p += (i64)blocks * 32) {
-    u32 now[4];
-    int there = row + k < end ? wide : 0;
-    load<T>(now, at + (i64)(row + k) * a.ld, a.aligned && there == V, there);
-    double r[NB];
+  auto ask = [&](int row, int stage) {
 #pragma unroll
-    for (int b = 0; b < NB; ++b) r[b] = __ldg(p + b * 32);
-#pragma unroll
-    for (int s = 0; s < V; ++s) {
-      double x = T::of(now, s) - (SQUARES ? centre[s] : 0.0);
-#pragma unroll
-      for (int b = 0; b < NB; ++b) multiply_add(sums[s][b], x, r[b]);
-      if (SQUARES) multiply_add(squares[s], x * x, r[0]);
+    for (int c = 0; c < FOUR; ++c) {
+      int there = row + 4 * c + k < end ? wide : 0;
+      fetch<T>(&ring.words[stage][c][lane], there ? at + (i64)(row + 4 * c + k) * a.ld : a.x, a.aligned, there);
     }
+    commit();
+  };
+#pragma unroll
+  for (int stage = 0; stage < STAGES - 1; ++stage) ask(begin + stage * ROWS, stage);
+  int stage = 0;
+  for (int row = begin; row < end; row += ROWS) {
+    wait_for_oldest();
+#pragma unroll
+    for (int c = 0; c < FOUR; ++c, p += (i64)blocks * 32) {
+      if (row + 4 * c >= end) break;
+      uint4 v = ring.words[stage][c][lane];
+      u32 now[4] = {v.x, v.y, v.z, v.w};
+      double r[NB];
+#pragma unroll
+      for (int b = 0; b < NB; ++b) r[b] = __ldg(p + b * 32);
+#pragma unroll
+      for (int s = 0; s < V; ++s) {
+        double x = T::of(now, s) - (SQUARES ? centre[s] : 0.0);
+#pragma unroll
+        for (int b = 0; b < NB; ++b) multiply_add(sums[s][b], x, r[b]);
+        if (SQUARES) multiply_add(squares[s], x * x, r[0]);
+      }
+    }
+    ask(row + (STAGES - 1) * ROWS, stage == 0 ? STAGES - 1 : stage - 1);
+    stage = stage == STAGES - 1 ? 0 : stage + 1;
   }
   int height = (SQUARES ? 2 : 1) * 8 * blocks;
   double* to = out + ((i64)blockIdx.y * height + 8 * nb0) * a.n;
@@ -270,9 +316,9 @@ __device__ void row(Shape a, int by_rows, i64 at, double* out) {
 #ifdef NUMBERS // the kernels for numbers that are stored in one way
 
 #define PASS(NAME, ALONG, NB, SQUARES)                                                                                  \
-  extern "C" __global__ void __launch_bounds__(256) NAME(Shape a, const double* packed, int blocks, const double* centres, \
-                                                         double* out) {                                                 \
-    ALONG<NUMBERS, NB, SQUARES>(a, packed, blocks, centres, out);                                                       \
+  extern "C" __global__ void __launch_bounds__(32 * WARPS) NAME(                                                        \
+      Shape a, const int* list, const double* packed, int blocks, const double* centres, double* out) {                 \
+    ALONG<NUMBERS, NB, SQUARES>(a, list, packed, blocks, centres, out);                                                 \
   }
 
 PASS(pass_columns_1, along_columns, 1, false)

@@ -28,14 +28,18 @@ fn kernels_of(numbers: Numbers) -> &'static [u8] {
     }
 }
 
-/// Threads of a block. Those of the passes are compiled for as many.
+/// Threads of a block, and warps of a block of a pass, whose kernels are compiled for as many.
 const THREADS: usize = 256;
+const WARPS: usize = 4;
 /// Columns that a warp multiplies where columns follow each other.
 const COLUMNS: usize = 32;
 /// Bytes of the host's memory through which copies go.
 const STAGED: usize = 1 << 26;
 /// What a copy to the device may take of it; a larger one goes without.
 const SMALL: usize = 1 << 23;
+/// Bytes that are copied out of it at a time, and those for which a thread is worth its start.
+const PIECE: usize = 1 << 18;
+const SHARE: usize = 1 << 22;
 
 /// Whether there is a driver with a device, and if not, why not.
 ///
@@ -268,12 +272,17 @@ impl Cuda {
         found(known.get(&numbers).and_then(|kernels| kernels.get(name)))
     }
 
-    fn start(&self, kernel: Function, grid: [usize; 3], mut arguments: Arguments) -> Result<(), Error> {
+    fn start(
+        &self,
+        kernel: Function,
+        (grid, threads): ([usize; 3], usize),
+        mut arguments: Arguments,
+    ) -> Result<(), Error> {
         let grid = (grid[0] as u32, grid[1] as u32, grid[2] as u32);
         let mut addresses = arguments.addresses();
         // SAFETY: the arguments are those of the kernel in their order, and what they point at is reserved.
         self.inside(|| unsafe {
-            result::launch_kernel(kernel.0, grid, (THREADS as u32, 1, 1), 0, self.stream, &mut addresses)
+            result::launch_kernel(kernel.0, grid, (threads as u32, 1, 1), 0, self.stream, &mut addresses)
         })
     }
 
@@ -288,6 +297,23 @@ impl Cuda {
         );
         Error::Device { message }
     }
+}
+
+/// Fills pieces with what lies at their places. By threads of its own: one of a pool might meanwhile begin what waits for the
+/// same device, and never end.
+fn copy_out<'c>(pieces: &mut [(usize, &mut [u8])], at: &(dyn Fn(usize) -> &'c [u8] + Sync)) {
+    let copy = |pieces: &mut [(usize, &mut [u8])]| {
+        pieces.iter_mut().for_each(|(place, piece)| piece.copy_from_slice(&at(*place)[..piece.len()]));
+    };
+    let bytes: usize = pieces.iter().map(|(_, piece)| piece.len()).sum();
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(bytes / SHARE).max(1);
+    let each = pieces.len().div_ceil(threads).max(1);
+    std::thread::scope(|scope| {
+        let mut chunks = pieces.chunks_mut(each);
+        let own = chunks.next();
+        chunks.for_each(|chunk| drop(scope.spawn(move || copy(chunk))));
+        own.map(copy);
+    });
 }
 
 /// Whether there is a kernel for many vectors where rows follow each other.
@@ -356,37 +382,52 @@ impl Machine for Cuda {
         self.inside(|| unsafe { result::memcpy_htod_async(to, copy, self.stream) })
     }
 
-    fn read(&self, from: &Memory, place: usize, bytes: &mut [u8]) -> Result<(), Error> {
-        assert!(place + bytes.len() <= from.bytes, "a copy would go beyond its memory");
+    fn read(&self, from: &Memory, place: usize, outs: &mut [&mut [u8]]) -> Result<(), Error> {
+        let bytes: usize = outs.iter().map(|out| out.len()).sum();
+        assert!(place + bytes <= from.bytes, "a copy would go beyond its memory");
         let mut staged = self.staged();
-        for (at, out) in bytes.chunks_mut(STAGED / 2).enumerate() {
-            let from = from.at + (place + at * (STAGED / 2)) as u64;
-            if staged.used + out.len() > STAGED {
+        // What is copied out of the staged memory at a time, part of one end, with its place among all bytes.
+        let mut pieces: Vec<(usize, &mut [u8])> = Vec::new();
+        let mut at = 0;
+        for out in outs {
+            for piece in out.chunks_mut(PIECE) {
+                let length = piece.len();
+                pieces.push((at, piece));
+                at += length;
+            }
+        }
+        let mut pieces = &mut pieces[..];
+        while let Some(first) = pieces.first().map(|piece| piece.0) {
+            if staged.used > 0 && staged.used + (bytes - first).min(STAGED / 2) > STAGED {
                 // SAFETY: as in `write`.
                 self.inside(|| unsafe { result::stream::synchronize(self.stream) })?;
                 staged.used = 0;
             }
+            let fit = pieces.partition_point(|(at, piece)| at + piece.len() - first <= STAGED - staged.used);
+            let (now, later) = pieces.split_at_mut(fit);
+            let length: usize = now.iter().map(|(_, piece)| piece.len()).sum();
             // SAFETY: the staged memory is ours while the lock is held, and the stream is waited for before it is read.
-            self.inside(|| unsafe {
-                let copy = std::slice::from_raw_parts_mut(staged.at.add(staged.used), out.len());
-                result::memcpy_dtoh_async(copy, from, self.stream)?;
+            let copy = self.inside(|| unsafe {
+                let copy = std::slice::from_raw_parts_mut(staged.at.add(staged.used), length);
+                result::memcpy_dtoh_async(copy, from.at + (place + first) as u64, self.stream)?;
                 result::stream::synchronize(self.stream)?;
-                out.copy_from_slice(copy);
-                Ok(())
+                Ok(&*copy)
             })?;
+            copy_out(now, &|at| &copy[at - first..]);
             // Everything before has run.
             staged.used = 0;
+            pieces = later;
         }
         Ok(())
     }
 
     fn launch(&self, call: &Call<'_, Memory>) -> Result<(), Error> {
         let common = |name: &str| found(self.common.get(name));
-        let many = |count: usize| [count.div_ceil(THREADS).max(1), 1, 1];
+        let many = |count: usize| ([count.div_ceil(THREADS).max(1), 1, 1], THREADS);
         let new = Arguments::default;
         let length = |value: usize| value as i64;
         match *call {
-            Call::Pass { design, squares, packed, blocks, centres, split, out } => {
+            Call::Pass { design, list, squares, packed, blocks, centres, split, out } => {
                 let four = blocks.is_multiple_of(4) && (!design.by_rows || many_by_rows(design.numbers));
                 let (name, each) = match (design.by_rows, squares, four) {
                     (false, true, _) => ("squares_columns", 1),
@@ -397,17 +438,18 @@ impl Machine for Cuda {
                     (true, false, false) => ("pass_rows_1", 1),
                 };
                 let warp = if design.by_rows { 8 * design.numbers.lane() } else { COLUMNS };
-                let across = design.columns.div_ceil(warp * (THREADS / 32));
+                let across = design.columns.div_ceil(warp * WARPS);
                 let grid = [across, design.rows.div_ceil(split), blocks / each];
-                let arguments = new().with(Shape::of(&design, split)).with(packed.at).with(blocks as i32);
+                let arguments = new().with(Shape::of(&design, split)).with(list.map_or(0, |list| list.at));
+                let arguments = arguments.with(packed.at).with(blocks as i32);
                 let arguments = arguments.with(centres.map_or(0, |centres| centres.at)).with(out.at);
-                self.start(self.kernel(design.numbers, name)?, grid, arguments)
+                self.start(self.kernel(design.numbers, name)?, (grid, 32 * WARPS), arguments)
             }
             Call::Gather { design, list, count, h, apart, out } => {
                 let grid = [apart.div_ceil(THREADS), count, 1];
                 let arguments = new().with(Shape::of(&design, 0)).with(i32::from(design.by_rows)).with(list.at);
                 let arguments = arguments.with(h.map_or(0, |h| h.at)).with(length(apart)).with(out.at);
-                self.start(self.kernel(design.numbers, "gather_columns")?, grid, arguments)
+                self.start(self.kernel(design.numbers, "gather_columns")?, (grid, THREADS), arguments)
             }
             Call::Row { design, row, out } => {
                 let arguments = new().with(Shape::of(&design, 0)).with(i32::from(design.by_rows));
@@ -428,7 +470,7 @@ impl Machine for Cuda {
                 let grid = [rows.div_ceil(THREADS), count.div_ceil(each), 1];
                 let arguments = new().with(columns.at).with(length(apart)).with(rows as i32).with(count as i32);
                 let arguments = arguments.with(values.at).with(each as i32).with(out.at);
-                self.start(common("apply")?, grid, arguments)
+                self.start(common("apply")?, (grid, THREADS), arguments)
             }
             Call::Finish { sums, centres, columns, total, sum, out } => {
                 let arguments = new().with(sums.at).with(centres.at).with(length(columns)).with(total).with(sum);

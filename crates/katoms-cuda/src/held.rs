@@ -12,8 +12,8 @@ use crate::Lie;
 use crate::machine::{Call, Laid, Machine, Numbers};
 
 /// Columns that a block of threads multiplies, and blocks that keep any device busy.
-const WIDTH: usize = 256;
-const BUSY: usize = 2048;
+const WIDTH: usize = 128;
+const BUSY: usize = 4096;
 /// The fewest rows of a part, and the most parts. Parts are multiples of the rows that are taken at a time, at most 64.
 const LEAST: usize = 512;
 const PARTS: usize = 8;
@@ -41,7 +41,7 @@ pub struct Held<M: Machine> {
 
 /// A coarse copy of some rows.
 struct Codes<M: Machine> {
-    length: usize,
+    rows: Sample,
     codes: M::Memory,
     centres: M::Memory,
     steps: M::Memory,
@@ -50,6 +50,18 @@ struct Codes<M: Machine> {
 /// Memory that calls use one after the other.
 struct Room<M: Machine> {
     places: Vec<Option<(M::Memory, usize)>>,
+}
+
+/// Columns that are multiplied.
+#[derive(Clone, Copy)]
+enum Columns {
+    All,
+    /// So many, whose numbers are in [`Place::List`]; where columns follow each other.
+    Listed(usize),
+    /// So many, brought together in [`Place::Left`].
+    Gathered(usize),
+    /// The coarse copy.
+    Codes,
 }
 
 /// What it is used for.
@@ -151,56 +163,62 @@ impl<M: Machine> Held<M> {
         }
     }
 
-    /// Sums over all rows of a design's columns times `count` vectors, which lie in a place `apart` numbers from each other:
+    /// Sums over all rows of some columns times `count` vectors, which lie in a place `apart` numbers from each other:
     /// afterwards [`Place::Sums`] has them, vector after vector. `split` says how the rows are parted.
     fn multiply(
         &self,
         room: &mut Room<M>,
-        design: Laid<'_, M::Memory>,
-        (vectors, apart, count): (&M::Memory, usize, usize),
+        columns: Columns,
+        (vectors, apart, count): (Place, usize, usize),
         split: usize,
         centres: Option<Place>,
     ) -> Result<(), Error> {
-        let lane = if design.by_rows { 1 } else { design.numbers.lane() };
+        let whole = self.laid();
+        let (rows, width, lane) = match columns {
+            Columns::All | Columns::Listed(_) if self.by_rows => (self.rows, self.columns, 1),
+            Columns::All => (self.rows, self.columns, self.numbers.lane()),
+            Columns::Listed(count) => (self.rows, count, self.numbers.lane()),
+            Columns::Gathered(count) => (self.rows, count, Numbers::F64.lane()),
+            Columns::Codes => (self.codes()?.rows.length, self.columns, Numbers::I8.lane()),
+        };
         let squares = centres.is_some();
         let blocks = count.div_ceil(8);
         // Many vectors are multiplied four blocks at a time.
         let blocks = if blocks > 1 { blocks.next_multiple_of(4) } else { blocks };
-        let steps = design.rows.div_ceil(4 * lane);
-        let parts = design.rows.div_ceil(split);
-        let length = (if squares { 16 } else { 8 * blocks }) * design.columns;
+        let steps = rows.div_ceil(4 * lane);
+        let parts = rows.div_ceil(split);
+        let length = (if squares { 16 } else { 8 * blocks }) * width;
         room.widen(&self.machine, Place::Packed, steps * blocks * lane * 32 * 8)?;
         room.widen(&self.machine, Place::Sums, length * 8)?;
         if parts > 1 {
             room.widen(&self.machine, Place::Parts, parts * length * 8)?;
         }
-        let packed = room.at(Place::Packed)?;
-        let rows = design.rows;
+        let design = match columns {
+            Columns::All | Columns::Listed(_) => Laid { columns: width, ..whole },
+            Columns::Gathered(columns) => {
+                let apart = 8 * self.rows.next_multiple_of(STEP);
+                Laid { memory: room.at(Place::Left)?, numbers: Numbers::F64, by_rows: false, apart, rows, columns }
+            }
+            Columns::Codes => {
+                let memory = &self.codes()?.codes;
+                Laid { memory, numbers: Numbers::I8, by_rows: false, apart: rows, rows, columns: width }
+            }
+        };
+        let list = if let Columns::Listed(_) = columns { Some(room.at(Place::List)?) } else { None };
+        let (vectors, packed) = (room.at(vectors)?, room.at(Place::Packed)?);
         self.machine.launch(&Call::Pack { vectors, apart, rows, count, lane, blocks, out: packed })?;
         let centres = centres.map(|place| room.at(place)).transpose()?;
         let (sums, out) = (room.at(Place::Sums)?, room.at(if parts > 1 { Place::Parts } else { Place::Sums })?);
-        self.machine.launch(&Call::Pass { design, squares, packed, blocks, centres, split, out })?;
+        self.machine.launch(&Call::Pass { design, list, squares, packed, blocks, centres, split, out })?;
         if parts > 1 {
             self.machine.launch(&Call::AddUp { parts: out, count: parts, length, out: sums })?;
         }
         Ok(())
     }
 
-    /// The same with vectors in [`Place::Vectors`], without gaps.
-    fn multiply_vectors(
-        &self,
-        room: &mut Room<M>,
-        design: Laid<'_, M::Memory>,
-        count: usize,
-        split: usize,
-        centres: Option<Place>,
-    ) -> Result<(), Error> {
-        // The vectors are not written by what a product uses.
-        let vectors = room.places[Place::Vectors as usize].take();
-        let Some((memory, bytes)) = vectors else { return room.at(Place::Vectors).map(|_| ()) };
-        let done = self.multiply(room, design, (&memory, design.rows, count), split, centres);
-        room.places[Place::Vectors as usize] = Some((memory, bytes));
-        done
+    fn codes(&self) -> Result<&Codes<M>, Error> {
+        let none = || Error::Device { message: "the device has no sample of the rows".into() };
+        self.codes.get().ok_or_else(none)
     }
 
     /// The rows of a part of a whole pass.
@@ -208,11 +226,15 @@ impl<M: Machine> Held<M> {
         split(self.rows, BUSY.div_ceil(self.columns.div_ceil(WIDTH)).min(PARTS))
     }
 
-    /// Brings listed columns together in a place, times h where there is one; where their numbers lie then.
+    fn list(&self, room: &mut Room<M>, columns: &[usize]) -> Result<(), Error> {
+        let list: Vec<u32> = columns.iter().map(|&j| j as u32).collect();
+        self.put(room, Place::List, &list)
+    }
+
+    /// Brings listed columns together in a place, times h where there is one; how many numbers lie from one to the next.
     fn gather(&self, room: &mut Room<M>, columns: &[usize], place: Place, h: bool) -> Result<usize, Error> {
         let apart = self.rows.next_multiple_of(STEP);
-        let list: Vec<u32> = columns.iter().map(|&j| j as u32).collect();
-        self.put(room, Place::List, &list)?;
+        self.list(room, columns)?;
         room.widen(&self.machine, place, columns.len() * apart * 8)?;
         let h = if h { Some(room.at(Place::Weights)?) } else { None };
         let (list, out) = (room.at(Place::List)?, room.at(place)?);
@@ -220,9 +242,14 @@ impl<M: Machine> Held<M> {
         Ok(apart)
     }
 
-    fn gathered<'m>(&self, memory: &'m M::Memory, columns: usize) -> Laid<'m, M::Memory> {
-        let apart = 8 * self.rows.next_multiple_of(STEP);
-        Laid { memory, numbers: Numbers::F64, by_rows: false, apart, rows: self.rows, columns }
+    /// Makes listed columns ready to be multiplied: where they are, or brought together where rows follow each other.
+    fn ready(&self, room: &mut Room<M>, columns: &[usize]) -> Result<Columns, Error> {
+        if self.by_rows {
+            self.gather(room, columns, Place::Left, false)?;
+            return Ok(Columns::Gathered(columns.len()));
+        }
+        self.list(room, columns)?;
+        Ok(Columns::Listed(columns.len()))
     }
 
     /// Columns that are brought together at a time.
@@ -235,29 +262,16 @@ impl<M: Machine> Held<M> {
         split(self.rows, PARTS)
     }
 
-    fn read_sums(&self, room: &Room<M>, first: usize, out: &mut [f64]) -> Result<(), Error> {
-        self.machine.read(room.at(Place::Sums)?, 8 * first, cast_slice_mut(out))
-    }
-
-    /// Products of gathered columns with vectors in a place.
-    fn listed(
+    /// Numbers of a place that follow each other, to several ends.
+    fn read<'o>(
         &self,
-        room: &mut Room<M>,
-        count: usize,
-        (vectors, apart, vector_count): (Place, usize, usize),
+        room: &Room<M>,
+        place: Place,
+        first: usize,
+        outs: impl IntoIterator<Item = &'o mut [f64]>,
     ) -> Result<(), Error> {
-        let columns = room.places[Place::Left as usize].take();
-        let held = room.places[vectors as usize].take();
-        let done = match (&columns, &held) {
-            (Some((columns, _)), Some((held, _))) => {
-                let design = self.gathered(columns, count);
-                self.multiply(room, design, (held, apart, vector_count), self.split_listed(), None)
-            }
-            _ => room.at(Place::Left).map(|_| ()),
-        };
-        room.places[Place::Left as usize] = columns;
-        room.places[vectors as usize] = held;
-        done
+        let mut outs: Vec<&mut [u8]> = outs.into_iter().map(cast_slice_mut).collect();
+        self.machine.read(room.at(place)?, 8 * first, &mut outs)
     }
 }
 
@@ -287,15 +301,14 @@ impl<M: Machine> Device for Held<M> {
         room.widen(&self.machine, Place::Centres, 8 * n)?;
         self.machine.launch(&Call::Row { design: self.laid(), row: heaviest, out: room.at(Place::Centres)? })?;
         self.put_vectors(room, &[weights, r])?;
-        self.multiply_vectors(room, self.laid(), 2, self.split(), Some(Place::Centres))?;
+        let vectors = (Place::Vectors, self.rows, 2);
+        self.multiply(room, Columns::All, vectors, self.split(), Some(Place::Centres))?;
         room.widen(&self.machine, Place::Values, 24 * n)?;
         let (sums, centres, out) = (room.at(Place::Sums)?, room.at(Place::Centres)?, room.at(Place::Values)?);
         let (total, sum) = (weights.iter().sum(), r.iter().sum());
         self.machine.launch(&Call::Finish { sums, centres, columns: n, total, sum, out })?;
         let [mut means, mut variances, mut pass] = [(); 3].map(|()| vec![0.0; n]);
-        for (at, out) in [&mut means, &mut variances, &mut pass].into_iter().enumerate() {
-            self.machine.read(room.at(Place::Values)?, 8 * n * at, cast_slice_mut(out))?;
-        }
+        self.read(room, Place::Values, 0, [&mut means[..], &mut variances, &mut pass])?;
         Ok((Moments { means, variances }, pass))
     }
     fn adjoint(&self, rs: &[&[f64]], out: &mut [Vec<f64>]) -> Result<(), Error> {
@@ -306,10 +319,8 @@ impl<M: Machine> Device for Held<M> {
         let room = &mut *room;
         for (rs, out) in rs.chunks(some).zip(out.chunks_mut(some)) {
             self.put_vectors(room, rs)?;
-            self.multiply_vectors(room, self.laid(), rs.len(), split, None)?;
-            for (at, out) in out.iter_mut().enumerate() {
-                self.read_sums(room, n * at, out)?;
-            }
+            self.multiply(room, Columns::All, (Place::Vectors, self.rows, rs.len()), split, None)?;
+            self.read(room, Place::Sums, 0, out.iter_mut().map(Vec::as_mut_slice))?;
         }
         Ok(())
     }
@@ -324,17 +335,20 @@ impl<M: Machine> Device for Held<M> {
         let mut all = vec![vec![0.0; n]; weights.len()];
         for (weights, out) in weights.chunks(8).zip(all.chunks_mut(8)) {
             self.put_vectors(room, weights)?;
-            self.multiply_vectors(room, self.laid(), weights.len(), self.split(), Some(Place::Centres))?;
-            for (at, out) in out.iter_mut().enumerate() {
-                self.read_sums(room, n * (8 + at), out)?;
-            }
+            let vectors = (Place::Vectors, self.rows, weights.len());
+            self.multiply(room, Columns::All, vectors, self.split(), Some(Place::Centres))?;
+            self.read(room, Place::Sums, 8 * n, out.iter_mut().map(Vec::as_mut_slice))?;
         }
         Ok(all)
     }
     fn sample(&self, rows: Sample, centres: &[f64]) -> Result<(), Error> {
+        if let Some(made) = self.codes.get() {
+            let message = "the device has another sample of the rows already; give it the design anew".into();
+            return if made.rows == rows { Ok(()) } else { Err(Error::Device { message }) };
+        }
         let n = self.columns;
         let made = Codes {
-            length: rows.length,
+            rows,
             codes: self.machine.reserve(rows.length * n)?,
             centres: self.machine.reserve(8 * n)?,
             steps: self.machine.reserve(4 * n)?,
@@ -345,45 +359,39 @@ impl<M: Machine> Device for Held<M> {
         let (design, means) = (self.laid(), room.at(Place::Values)?);
         let (codes, centres, steps) = (&made.codes, &made.centres, &made.steps);
         self.machine.launch(&Call::Code { design, block, every, count, length, means, codes, centres, steps })?;
-        // One that was made before is the same.
         let _ = self.codes.set(made);
         Ok(())
     }
     fn adjoint_sampled(&self, residuals: &[SampledResidual], out: &mut [Vec<f64>]) -> Result<(), Error> {
-        let none = || Error::Device { message: "the device has no sample of the rows".into() };
-        let Codes { length, codes, centres, steps } = self.codes.get().ok_or_else(none)?;
-        let (n, rows) = (self.columns, *length);
+        let Codes { rows, centres, steps, .. } = self.codes()?;
+        let (n, rows) = (self.columns, rows.length);
         let split = split(rows, BUSY.div_ceil(n.div_ceil(WIDTH)).min(PARTS));
-        let design = Laid { memory: codes, numbers: Numbers::I8, by_rows: false, apart: rows, rows, columns: n };
         let mut room = self.room();
         let room = &mut *room;
         for (residuals, out) in residuals.chunks(VECTORS).zip(out.chunks_mut(VECTORS)) {
             let whole: Vec<f64> = residuals.iter().flat_map(|r| &r.whole).map(|&w| f64::from(w)).collect();
             self.put(room, Place::Vectors, &whole)?;
-            self.multiply_vectors(room, design, residuals.len(), split, None)?;
             let count = residuals.len();
+            self.multiply(room, Columns::Codes, (Place::Vectors, rows, count), split, None)?;
             self.put(room, Place::Values, &residuals.iter().map(|r| r.unit).collect::<Vec<f64>>())?;
             self.put(room, Place::Weights, &residuals.iter().map(|r| r.total).collect::<Vec<f64>>())?;
             let (products, units, totals) = (room.at(Place::Sums)?, room.at(Place::Values)?, room.at(Place::Weights)?);
             self.machine.launch(&Call::Decode { products, steps, centres, columns: n, count, units, totals })?;
-            for (at, out) in out.iter_mut().enumerate() {
-                self.read_sums(room, n * at, out)?;
-            }
+            self.read(room, Place::Sums, 0, out.iter_mut().map(Vec::as_mut_slice))?;
         }
         Ok(())
     }
     fn adjoint_on(&self, rs: &[&[f64]], columns: &[usize]) -> Result<Vec<Vec<f64>>, Error> {
-        let mut all = vec![Vec::with_capacity(columns.len()); rs.len()];
+        let mut all = vec![vec![0.0; columns.len()]; rs.len()];
         let mut room = self.room();
         let room = &mut *room;
-        for some in columns.chunks(self.at_once()) {
-            self.gather(room, some, Place::Left, false)?;
+        let each = self.at_once();
+        for (at, some) in columns.chunks(each).enumerate() {
+            let ready = self.ready(room, some)?;
             for (rs, out) in rs.chunks(VECTORS).zip(all.chunks_mut(VECTORS)) {
                 self.put_vectors(room, rs)?;
-                self.listed(room, some.len(), (Place::Vectors, self.rows, rs.len()))?;
-                let mut sums = vec![0.0; rs.len() * some.len()];
-                self.read_sums(room, 0, &mut sums)?;
-                out.iter_mut().zip(sums.chunks(some.len())).for_each(|(out, own)| out.extend_from_slice(own));
+                self.multiply(room, ready, (Place::Vectors, self.rows, rs.len()), self.split_listed(), None)?;
+                self.read(room, Place::Sums, 0, out.iter_mut().map(|out| &mut out[at * each..][..some.len()]))?;
             }
         }
         Ok(all)
@@ -400,22 +408,16 @@ impl<M: Machine> Device for Held<M> {
             self.put(room, Place::Weights, h)?;
         }
         let some = self.at_once();
-        for (first, left_part) in left.chunks(some).enumerate().map(|(at, part)| (at * some, part)) {
-            let apart = self.gather(room, left_part, Place::Left, weighted)?;
-            let bytes = 8 * left_part.len() * PARTS;
-            let group = (RESULTS / bytes / 32 * 32).clamp(32, some.max(32));
-            for (at, right_part) in right.chunks(group).enumerate() {
-                self.gather(room, right_part, Place::Right, false)?;
-                self.listed(room, left_part.len(), (Place::Right, apart, right_part.len()))?;
+        let group = (RESULTS / (8 * left.len().min(some) * PARTS) / 32 * 32).clamp(32, some.max(32));
+        for (at, right_part) in right.chunks(group).enumerate() {
+            let apart = self.gather(room, right_part, Place::Right, weighted)?;
+            for (first, left_part) in left.chunks(some).enumerate() {
+                let ready = self.ready(room, left_part)?;
+                let vectors = (Place::Right, apart, right_part.len());
+                self.multiply(room, ready, vectors, self.split_listed(), None)?;
                 let columns = all[at * group * left.len()..].chunks_mut(left.len()).take(right_part.len());
-                if left_part.len() == left.len() {
-                    let out = &mut all[at * group * left.len()..][..right_part.len() * left.len()];
-                    self.read_sums(room, 0, out)?;
-                    continue;
-                }
-                for (b, column) in columns.enumerate() {
-                    self.read_sums(room, b * left_part.len(), &mut column[first..][..left_part.len()])?;
-                }
+                let outs = columns.map(|column| &mut column[first * some..][..left_part.len()]);
+                self.read(room, Place::Sums, 0, outs)?;
             }
         }
         Ok(Matrix::from_columns(left.len(), right.len(), all))
@@ -438,7 +440,7 @@ impl<M: Machine> Device for Held<M> {
             let sums = room.at(Place::Sums)?;
             self.machine.launch(&Call::AddUp { parts: added, count: parts, length: rows, out: sums })?;
             let mut image = vec![0.0; rows];
-            self.read_sums(room, 0, &mut image)?;
+            self.read(room, Place::Sums, 0, [&mut image[..]])?;
             out.iter_mut().zip(image).for_each(|(out, x)| *out += x);
         }
         Ok(())

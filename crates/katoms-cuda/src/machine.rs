@@ -79,10 +79,11 @@ impl<M> Copy for Laid<'_, M> {}
 /// A kernel and what it works on. What lies in memory is told in numbers, not bytes.
 pub enum Call<'a, M> {
     /// Sums of products of the columns with packed vectors, eight times `blocks` of them, for parts of `split` rows:
-    /// `out[part][vector][column]`. With `squares`, there is one block, columns count less their centres, and the sums of
+    /// `out[part][vector][column]`. With a list, the columns are those of the list, as many as the design says. With `squares`, there is one block, columns count less their centres, and the sums of
     /// products of their squares come behind.
     Pass {
         design: Laid<'a, M>,
+        list: Option<&'a M>,
         squares: bool,
         packed: &'a M,
         blocks: usize,
@@ -132,11 +133,11 @@ pub trait Machine: Send + Sync + fmt::Debug {
     /// # Errors
     /// When the machine fails.
     fn write(&self, to: &Self::Memory, place: usize, bytes: &[u8]) -> Result<(), Error>;
-    /// Copies bytes from the memory from a place on, when all kernels before are done.
+    /// Copies bytes from the memory from a place on to several ends one after the other, when all kernels before are done.
     ///
     /// # Errors
     /// When the machine fails.
-    fn read(&self, from: &Self::Memory, place: usize, bytes: &mut [u8]) -> Result<(), Error>;
+    fn read(&self, from: &Self::Memory, place: usize, outs: &mut [&mut [u8]]) -> Result<(), Error>;
     /// Begins a kernel. Kernels and copies run in the order in which they were begun.
     ///
     /// # Errors

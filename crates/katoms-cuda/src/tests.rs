@@ -2,10 +2,12 @@ use std::sync::Arc;
 
 use half::{bf16, f16};
 use katoms::linalg::{dot, norm};
-use katoms::loss::LeastSquares;
+use katoms::loss::{AnyLoss, Cox, LeastSquares, Logistic};
 use katoms::operator::{ColumnMoments, Dense, Device, FirstRead, Layout, LinearOperator, OnDevice, Parts};
+use katoms::select::Preparation;
+use katoms::set::KSparse;
 use katoms::space::{IndexSet, Point, SparseVec};
-use katoms::{Error, simulate};
+use katoms::{Error, Fit, Outcome, simulate};
 
 use crate::held::Held;
 use crate::machine::{Machine, Numbers};
@@ -196,11 +198,49 @@ fn finds_what_is_not_finite<M: Machine + 'static>(machine: &Arc<M>) {
     }
 }
 
+fn fit<A>(design: &A, loss: &AnyLoss, preparation: &Preparation, k: usize) -> Outcome<SparseVec>
+where
+    A: LinearOperator<Point = SparseVec, Covector = Vec<f64>> + ColumnMoments,
+{
+    let f = preparation.objective(design, loss, (0..design.n_outputs()).collect()).unwrap();
+    let set = preparation.set(&KSparse::new(k, design.domain()).unwrap(), f.loss()).unwrap();
+    Fit::new(&f, &set).run().unwrap()
+}
+
+/// Fits and searches with all products from the device, beside those with copies of the columns.
+fn fits_as_the_host<M: Machine + 'static>(machine: &Arc<M>) {
+    let (rows, columns, k) = (120, 300, 6);
+    let (bytes, stored) = matrix(Numbers::F32, false, rows, columns);
+    let lie = Lie { numbers: Numbers::F32, by_rows: false, shape: (rows, columns) };
+    let stored: Vec<f32> = stored.iter().map(|&v| v as f32).collect();
+    let b = Dense::column_major(&stored, rows, columns).unwrap();
+    let mut y = vec![0.0; rows];
+    b.apply(&simulate::sparse_signal(columns, k, 2), &mut y);
+    let y = simulate::noisy(&y, norm(&y) / (rows as f64).sqrt(), 5);
+    let classes: Vec<f64> = y.iter().map(|v| f64::from(u8::from(*v > 0.0))).collect();
+    let events = y.iter().map(|v| (v.exp(), *v < 0.5)).unzip();
+    let (times, seen): (Vec<f64>, Vec<bool>) = events;
+    let least_squares = LeastSquares::new(y).unwrap();
+    let losses =
+        [AnyLoss::from(least_squares), Logistic::new(classes).unwrap().into(), Cox::new(times, seen).unwrap().into()];
+    for loss in &losses {
+        let preparation = Preparation { intercept: !matches!(loss, AnyLoss::Cox(_)), ..Preparation::default() };
+        let a = OnDevice::new(held(machine, &bytes, lie), None).unwrap();
+        let [on_device, on_host] = [fit(&a, loss, &preparation, k), fit(&b, loss, &preparation, k)];
+        assert_eq!(on_device.point.indices(), on_host.point.indices());
+        assert_near(on_device.point.values(), on_host.point.values(), "coefficients");
+        let f = preparation.objective(&a, loss, (0..rows).collect()).unwrap();
+        assert!(f.operator().gives_all_products());
+        assert!(a.failure().is_none());
+    }
+}
+
 #[test]
 fn the_twin_keeps_the_contract() {
     keeps_its_contract(&Arc::new(Twin::default()), &SMALL);
     samples_as_the_host(&Arc::new(Twin::default()), 400, 21_000);
     reads_first_what_a_fit_asks(&Arc::new(Twin::default()));
+    fits_as_the_host(&Arc::new(Twin::default()));
     finds_what_is_not_finite(&Arc::new(Twin::default()));
 }
 
@@ -245,6 +285,7 @@ fn a_card_keeps_the_contract() {
     samples_as_the_host(&cuda, 400, 21_000);
     samples_as_the_host(&cuda, 3001, 20_011);
     reads_first_what_a_fit_asks(&cuda);
+    fits_as_the_host(&cuda);
     finds_what_is_not_finite(&cuda);
     assert!(Cuda::open(99).unwrap_err().to_string().contains("cuda:99"));
     let lie = Lie { numbers: Numbers::U8, by_rows: false, shape: (1 << 20, 1 << 22) };

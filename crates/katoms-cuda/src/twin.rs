@@ -35,6 +35,19 @@ impl Memory {
 impl Laid<'_, Memory> {
     /// The matrix, column after column.
     fn matrix(&self) -> Vec<Vec<f64>> {
+        self.listed(None)
+    }
+
+    /// The same, or the columns of a list.
+    fn listed(&self, list: Option<&Memory>) -> Vec<Vec<f64>> {
+        if let Some(list) = list {
+            let list: Vec<u32> = pod_collect_to_vec(&list.bytes()[..4 * self.columns]);
+            let one = |&j: &u32| {
+                let bytes = self.memory.bytes();
+                values(self.numbers, &bytes[j as usize * self.apart..][..self.rows * self.numbers.bytes()])
+            };
+            return list.iter().map(one).collect();
+        }
         let bytes = self.memory.bytes();
         let size = self.numbers.bytes();
         let lines = if self.by_rows { self.rows } else { self.columns };
@@ -86,14 +99,17 @@ impl Machine for Twin {
         to.bytes()[place..][..bytes.len()].copy_from_slice(bytes);
         Ok(())
     }
-    fn read(&self, from: &Memory, place: usize, bytes: &mut [u8]) -> Result<(), Error> {
-        bytes.copy_from_slice(&from.bytes()[place..][..bytes.len()]);
+    fn read(&self, from: &Memory, mut place: usize, outs: &mut [&mut [u8]]) -> Result<(), Error> {
+        for out in outs {
+            out.copy_from_slice(&from.bytes()[place..][..out.len()]);
+            place += out.len();
+        }
         Ok(())
     }
     fn launch(&self, call: &Call<'_, Memory>) -> Result<(), Error> {
         match *call {
-            Call::Pass { design, squares, packed, blocks, centres, split, out } => {
-                let (x, packed, lane) = (design.matrix(), packed.doubles(), design.lane());
+            Call::Pass { design, list, squares, packed, blocks, centres, split, out } => {
+                let (x, packed, lane) = (design.listed(list), packed.doubles(), design.lane());
                 let centres = centres.map_or_else(|| vec![0.0; design.columns], Memory::doubles);
                 let centre = |j: usize| if squares { centres[j] } else { 0.0 };
                 let vector = |q: usize| (0..design.rows).map(|i| packed[place(i, q, lane, blocks)]).collect();

@@ -87,6 +87,9 @@ impl<A: LinearOperator<Point = SparseVec>> LinearOperator for Counted<A> {
         self.count_columns(t.indices());
         self.inner.adjoint_block_on(rs, t)
     }
+    fn gives_all_products(&self) -> bool {
+        self.inner.gives_all_products()
+    }
     fn products(&self, h: &[f64], left: &SupportOf<A>, right: &SupportOf<A>) -> Option<Matrix> {
         let products = self.inner.products(h, left, right)?;
         self.count_columns(left.union(right).indices());

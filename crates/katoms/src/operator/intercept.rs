@@ -104,6 +104,9 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
         let inner = self.inner.adjoint_block_on(rs, &self.inside(t));
         rs.iter().zip(inner).map(|(r, g)| self.with_total(r, g, t)).collect()
     }
+    fn gives_all_products(&self) -> bool {
+        self.inner.gives_all_products() && self.inner.outputs() == 1
+    }
     /// The inner ones, and sums for the column of ones.
     fn products(&self, h: &[f64], left: &IndexSet, right: &IndexSet) -> Option<Matrix> {
         if self.inner.outputs() > 1 {

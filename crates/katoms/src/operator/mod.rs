@@ -112,6 +112,10 @@ pub trait LinearOperator: Sync {
         let _ = (h, left, right);
         None
     }
+    /// Whether [`LinearOperator::products`] gives those of any columns. A search asks it for them then, and has no copies.
+    fn gives_all_products(&self) -> bool {
+        false
+    }
     /// The same pass for many residuals. Each result has the bits that `adjoint` would give.
     fn adjoint_block(&self, rs: &[&[f64]], out: &mut [Self::Covector]) {
         for (r, out) in rs.iter().zip(out) {
@@ -318,6 +322,9 @@ macro_rules! forwards_every_call {
             right: &crate::operator::SupportOf<Self>,
         ) -> Option<crate::linalg::Matrix> {
             $on!(self, a => a.products(h, left, right))
+        }
+        fn gives_all_products(&self) -> bool {
+            $on!(self, a => a.gives_all_products())
         }
         fn adjoint_block(&self, rs: &[&[f64]], out: &mut [Self::Covector]) {
             $on!(self, a => a.adjoint_block(rs, out))

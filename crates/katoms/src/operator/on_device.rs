@@ -267,6 +267,9 @@ impl LinearOperator for OnDevice {
         let (rows, columns) = (left.indices().len(), right.indices().len());
         Some(done.unwrap_or_else(|| Matrix::from_fn(rows, columns, |_, _| f64::NAN)))
     }
+    fn gives_all_products(&self) -> bool {
+        true
+    }
     fn squared_norms(&self, weights: &[&[f64]], centres: Option<&[f64]>) -> Option<Vec<Vec<f64>>> {
         if let Some(squared_norms) = self.0.known.as_ref().and_then(|known| known.squared_norms(weights, centres)) {
             return Some(squared_norms);

@@ -61,6 +61,9 @@ impl<A: LinearOperator> LinearOperator for RowWeights<A> {
     fn adjoint_on(&self, r: &[f64], t: &SupportOf<A>) -> A::Point {
         self.inner.adjoint_on(&self.weighted(r), t)
     }
+    fn gives_all_products(&self) -> bool {
+        self.inner.gives_all_products()
+    }
     fn products(&self, h: &[f64], left: &SupportOf<A>, right: &SupportOf<A>) -> Option<Matrix> {
         self.inner.products(&self.weighted(&self.weighted(h)), left, right)
     }

@@ -118,6 +118,9 @@ impl<A: LinearOperator> LinearOperator for Rows<A> {
     fn adjoint_block_on(&self, rs: &[&[f64]], t: &SupportOf<A>) -> Vec<A::Point> {
         self.with_scattered(rs, |rs| self.inner.adjoint_block_on(rs, t))
     }
+    fn gives_all_products(&self) -> bool {
+        self.inner.gives_all_products()
+    }
     fn products(&self, h: &[f64], left: &SupportOf<A>, right: &SupportOf<A>) -> Option<Matrix> {
         self.inner.products(&self.scattered(h), left, right)
     }

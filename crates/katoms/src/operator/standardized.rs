@@ -10,7 +10,7 @@ use super::{
 use crate::error::{Error, check_length, check_values};
 use crate::linalg::kernels::largest;
 use crate::linalg::{Matrix, times_power_of_two};
-use crate::space::{IndexSet, SparseVec};
+use crate::space::{IndexSet, Point, SparseVec};
 
 /// Columns whose centre is at most so many scales away from 0 lose no more than four digits where products are centred
 /// after they were summed.
@@ -104,6 +104,11 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> Standardized<A> 
         }
     }
 
+    /// Whether little cancels where the products of a column are centred after they were summed.
+    fn is_near_zero(&self, j: usize) -> bool {
+        self.centres[j].abs() <= NEAR_ZERO * self.scales[j]
+    }
+
     /// The same for the gradient of r on a support.
     fn corrected_on(&self, r: &[f64], g: SparseVec) -> SparseVec {
         let total: f64 = r.iter().sum();
@@ -173,15 +178,19 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
         let inner = self.inner.adjoint_block_on(rs, t);
         rs.iter().zip(inner).map(|(r, g)| self.corrected_on(r, g)).collect()
     }
+    fn gives_all_products(&self) -> bool {
+        self.inner.gives_all_products() && (0..self.centres.len()).all(|j| self.is_near_zero(j))
+    }
     /// (a − c)ᵀh(b − d) = aᵀhb − c·hᵀb − d·hᵀa + c·d·Σh; `None` where a column lies so far from 0 that this cancels.
     fn products(&self, h: &[f64], left: &IndexSet, right: &IndexSet) -> Option<Matrix> {
-        let near = |t: &IndexSet| t.indices().iter().all(|&j| self.centres[j].abs() <= NEAR_ZERO * self.scales[j]);
+        let near = |t: &IndexSet| t.indices().iter().all(|&j| self.is_near_zero(j));
         if !near(left) || !near(right) {
             return None;
         }
         let inner = self.inner.products(h, left, right)?;
         let total: f64 = h.iter().sum();
-        let (on_left, on_right) = (self.inner.adjoint_on(h, left), self.inner.adjoint_on(h, right));
+        let sums = self.inner.adjoint_on(h, &left.union(right));
+        let (on_left, on_right) = (sums.on(left), sums.on(right));
         let (left, right) = (left.indices(), right.indices());
         Some(Matrix::from_fn(left.len(), right.len(), |a, b| {
             let (c, d) = (self.centres[left[a]], self.centres[right[b]]);

@@ -61,7 +61,7 @@ pub(crate) struct Accept<'a> {
     second: Vec<f64>,
     pub(super) set: WorkingSet,
     /// The quadratic of a quadratic loss.
-    pub(super) local: Option<Local>,
+    pub(super) local: Option<Local<'a>>,
     pub(super) elites: Vec<Fitted>,
     /// Supports that were refitted, and what f is there.
     known: BTreeMap<Vec<usize>, f64>,

@@ -41,7 +41,7 @@ impl Found {
 }
 
 /// All exchanges of a model for atoms of a working set.
-pub(super) fn compared_within(set: &WorkingSet, local: &Local, chosen: &[usize]) -> Found {
+pub(super) fn compared_within(set: &WorkingSet, local: &Local<'_>, chosen: &[usize]) -> Found {
     let q = local.on(set);
     let tableau = Tableau::new(&q, &set.atoms, &set.kept, &set.places_of(chosen));
     let slopes = set.outside(&SparseVec::full(&tableau.slopes())).to_dense();

@@ -92,7 +92,7 @@ impl Squares<'_, '_> {
 }
 
 /// Exchanges within the set: the atoms and the minimum over them, where there is something better.
-fn exchanged(set: &WorkingSet, local: &Local, chosen: &[usize], k: usize) -> Option<(Vec<usize>, SparseVec)> {
+fn exchanged(set: &WorkingSet, local: &Local<'_>, chosen: &[usize], k: usize) -> Option<(Vec<usize>, SparseVec)> {
     let q = local.on(set);
     let search = LocalSearch { q: &q, atoms: &set.atoms, kept: &set.kept, widest: usize::MAX };
     let mut work = Work::new(f64::INFINITY);
@@ -139,7 +139,7 @@ fn minimum(search: &LocalSearch<'_>, chosen: &[usize]) -> f64 {
 }
 
 /// The weakest atoms, the weakest first, and the minimum without each of them.
-fn weakened(set: &WorkingSet, local: &Local, chosen: &[usize]) -> Vec<(usize, SparseVec)> {
+fn weakened(set: &WorkingSet, local: &Local<'_>, chosen: &[usize]) -> Vec<(usize, SparseVec)> {
     let q = local.on(set);
     let tableau = Tableau::new(&q, &set.atoms, &set.kept, &set.places_of(chosen));
     let most = tableau.entry_gains().into_iter().fold(0.0, f64::max);

@@ -2,7 +2,7 @@
 //! the data, or a few columns of it.
 
 use crate::driver::Reference;
-use crate::linalg::parallel;
+use crate::linalg::{Matrix, parallel};
 use crate::loss::{Curvature, Loss};
 use crate::method::{refit_below, refit_on};
 use crate::objective::{Evaluated, Objective};
@@ -49,6 +49,12 @@ pub(crate) trait Problem: Sync {
     fn fetch(&self, which: &[usize]);
     /// Copies of some columns, one after the other.
     fn columns(&self, which: &[usize]) -> Vec<f64>;
+    /// Whether [`Problem::products`] are to be had without copies of the columns.
+    fn gives_all_products(&self) -> bool;
+    /// The products of some columns with some others under a diagonal curvature, the ridge left out.
+    fn products(&self, h: &Curvature, left: &[usize], right: &[usize]) -> Option<Matrix>;
+    /// The products of some columns with some vectors.
+    fn pulled_back(&self, rs: &[&[f64]], which: &[usize]) -> Vec<Vec<f64>>;
     /// The products of all columns with some vectors: one pass.
     fn pass(&self, rs: &[&[f64]]) -> Vec<Vec<f64>>;
     /// ∇f(x): one pass, or none where a run has ended with it.
@@ -137,6 +143,25 @@ where
         }
         self.count_columns(which.len());
         columns
+    }
+    fn gives_all_products(&self) -> bool {
+        let diagonal = || self.loss().hessian(&vec![0.0; self.operator().n_outputs()]).is_none();
+        self.operator().gives_all_products() && diagonal()
+    }
+    fn products(&self, h: &Curvature, left: &[usize], right: &[usize]) -> Option<Matrix> {
+        let set = |some: &[usize]| IndexSet::new(self.operator().domain(), some.to_vec());
+        let places = |t: &IndexSet, some: &[usize]| -> Vec<usize> {
+            some.iter().map(|&j| t.indices().partition_point(|&i| i < j)).collect()
+        };
+        let (rising_left, rising_right) = (set(left), set(right));
+        let products = Objective::products(self, h, &rising_left, &rising_right)?;
+        let (rows, columns) = (places(&rising_left, left), places(&rising_right, right));
+        Some(Matrix::from_fn(left.len(), right.len(), |a, b| products.at(rows[a], columns[b])))
+    }
+    fn pulled_back(&self, rs: &[&[f64]], which: &[usize]) -> Vec<Vec<f64>> {
+        let t = IndexSet::new(self.operator().domain(), which.to_vec());
+        let all = self.pulled_back_block_on(rs, &t);
+        all.iter().map(|g| which.iter().map(|&j| g.value_at(j)).collect()).collect()
     }
     fn pass(&self, rs: &[&[f64]]) -> Vec<Vec<f64>> {
         let mut out: Vec<Vec<f64>> = rs.iter().map(|_| self.operator().new_covector()).collect();

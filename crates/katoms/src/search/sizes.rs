@@ -69,7 +69,7 @@ impl Squares<'_, '_> {
     fn entering(
         &self,
         everything: &Everything<'_>,
-        (set, local): (&WorkingSet, &Local),
+        (set, local): (&WorkingSet, &Local<'_>),
         models: &[&Model],
     ) -> Vec<(Vec<usize>, Vec<f64>)> {
         let q = local.on(set);
@@ -89,7 +89,7 @@ impl Squares<'_, '_> {
 }
 
 /// The models of some sizes within a set, with the way back where that is wanted.
-fn grown(set: &WorkingSet, local: &Local, sizes: &[usize], back: bool, go_on: &mut GoOn<'_>) -> Vec<Model> {
+fn grown(set: &WorkingSet, local: &Local<'_>, sizes: &[usize], back: bool, go_on: &mut GoOn<'_>) -> Vec<Model> {
     let q = local.on(set);
     let search = LocalSearch { q: &q, atoms: &set.atoms, kept: &set.kept, widest: usize::MAX };
     let mut path =

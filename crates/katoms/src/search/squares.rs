@@ -128,7 +128,7 @@ impl<'f, 'a> Squares<'f, 'a> {
     }
 
     /// The first working set: the start, and what promises most; and the first model from there.
-    fn begin(&mut self, k: usize, start: &[usize], whole: bool, small: bool) -> Option<State> {
+    fn begin(&mut self, k: usize, start: &[usize], whole: bool, small: bool) -> Option<State<'f>> {
         let f = self.f;
         let (atoms, kept, responses) = (self.atoms, self.kept, self.responses.map_or(1, Responses::count));
         let always = self.responses.map_or_else(|| kept.clone(), |responses| responses.coordinates(kept));
@@ -160,7 +160,7 @@ impl<'f, 'a> Squares<'f, 'a> {
 
     /// One pass for the best few models, and for the best one of an atom less: what is said of the best, and the atoms that
     /// should join the set.
-    fn price(&mut self, state: &State, count: usize) -> Option<(Found, Vec<usize>)> {
+    fn price(&mut self, state: &State<'_>, count: usize) -> Option<(Found, Vec<usize>)> {
         let outside = |model: &Model| state.set.numbers_of(&model.chosen);
         let models: Vec<Vec<usize>> = state.elites.iter().take(count).map(outside).collect();
         let smaller = state.sizes.get(&(state.k - 1)).map(outside).unwrap_or_default();

@@ -27,9 +27,9 @@ const ENUMERATED: f64 = 1e7;
 const ENUMERATED_FEW: f64 = 3e8;
 
 /// A search on its way. Its models are of atoms by their places in the working set.
-pub(super) struct State {
+pub(super) struct State<'f> {
     pub set: WorkingSet,
-    pub local: Local,
+    pub local: Local<'f>,
     pub k: usize,
     pub widest: usize,
     /// Some of the best models of k atoms, the best first.
@@ -38,7 +38,7 @@ pub(super) struct State {
     pub sizes: BTreeMap<usize, Model>,
 }
 
-impl State {
+impl State<'_> {
     /// The model of k atoms from some places, exchanged within the set, joins the others.
     pub fn enrol_from(&mut self, places: &[usize]) {
         let Self { set, local, k, widest, elites, sizes } = self;

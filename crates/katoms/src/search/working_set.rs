@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use super::bounds::Bounds;
@@ -13,7 +14,7 @@ use super::pricing::expansion;
 use super::problem::Problem;
 use super::quadratic::{Quadratic, Terms};
 use super::responses::{Responses, interleaved};
-use crate::linalg::{dot, kernels};
+use crate::linalg::{Matrix, dot, kernels};
 use crate::loss::Curvature;
 use crate::objective::Evaluated;
 use crate::set::Atoms;
@@ -22,7 +23,7 @@ use crate::space::{IndexSet, SparseVec};
 /// Stands in the list of atoms where a coordinate that is always in has its place.
 const NO_ATOM: usize = usize::MAX;
 
-/// Some atoms of a problem, with copies of their columns.
+/// Some atoms of a problem, with copies of their columns where the problem does not give all their products by itself.
 #[derive(Debug, Clone)]
 pub(crate) struct WorkingSet {
     /// The rows of one output, and how many outputs have coefficients of their own on the same columns.
@@ -35,6 +36,7 @@ pub(crate) struct WorkingSet {
     /// Columns, one after the other, and the place of each among them. All outputs share them: on the rows of the others
     /// that of a coordinate is zero.
     columns: Arc<Vec<f64>>,
+    copies: bool,
     kept_columns: BTreeMap<usize, usize>,
     /// The place of the column of each coordinate, and its output.
     owns: Vec<(usize, usize)>,
@@ -71,6 +73,7 @@ impl WorkingSet {
             coordinates: Vec::new(),
             places: BTreeMap::new(),
             columns: Arc::default(),
+            copies: responses.is_some() || outputs > 1 || !f.gives_all_products(),
             kept_columns: BTreeMap::new(),
             owns: Vec::new(),
             ridges: Vec::new(),
@@ -108,7 +111,7 @@ impl WorkingSet {
             None => j,
         };
         let wanted: Vec<usize> = members.map(own).collect();
-        if !wanted.is_empty() {
+        if self.copies && !wanted.is_empty() {
             f.fetch(&wanted);
         }
     }
@@ -155,6 +158,7 @@ impl WorkingSet {
         let columns = Arc::make_mut(&mut self.columns);
         match &self.responses {
             Some(responses) => columns.extend(responses.copies(f, &coordinates)),
+            None if !self.copies => {}
             None if self.outputs == 1 => columns.extend(f.columns(&coordinates)),
             None => {
                 let whole = f.columns(&coordinates);
@@ -216,6 +220,11 @@ impl WorkingSet {
         SparseVec::sorted(self.dim, indices, values)
     }
 
+    /// Columns of G that are computed together: as many as their columns stay in fast memory, or all in one call.
+    fn at_once(&self) -> usize {
+        if self.copies { 32 } else { usize::MAX }
+    }
+
     /// The column of a coordinate, on the rows of its output.
     fn column(&self, place: usize) -> &[f64] {
         &self.columns[self.owns[place].0 * self.rows..][..self.rows]
@@ -253,9 +262,12 @@ impl WorkingSet {
     }
 }
 
+/// Columns whose products with each other are asked for to have their squares.
+const SQUARED: usize = 128;
+
 /// The quadratic of f around a point over a working set: f itself for least squares, the Newton model for other losses.
-#[derive(Debug)]
-pub(crate) struct Local {
+pub(crate) struct Local<'f> {
+    f: &'f dyn Problem,
     /// The second derivatives of the loss.
     curvature: Curvature,
     /// What b is the pull-back of, response by response.
@@ -266,9 +278,15 @@ pub(crate) struct Local {
     blocks: Vec<OnceLock<Vec<f64>>>,
 }
 
-impl Local {
+impl fmt::Debug for Local<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Local").field("terms", &self.terms).finish_non_exhaustive()
+    }
+}
+
+impl<'f> Local<'f> {
     /// Around x. `least` bounds the curvatures from below: predictions on which the loss is nearly flat may move far.
-    pub fn around(f: &dyn Problem, set: &WorkingSet, x: &Evaluated<SparseVec>, least: f64) -> Self {
+    pub fn around(f: &'f dyn Problem, set: &WorkingSet, x: &Evaluated<SparseVec>, least: f64) -> Self {
         let whole = f.curvature(x).at_least(least);
         let (pushed, constant) = expansion(f, x, &whole);
         let curvature = match &set.responses {
@@ -276,7 +294,7 @@ impl Local {
             None => whole,
         };
         let terms = Terms { linear: Vec::new(), diagonal: Vec::new(), constant };
-        let mut local = Self { curvature, pushed, terms, columns: Vec::new(), blocks: Vec::new() };
+        let mut local = Self { f, curvature, pushed, terms, columns: Vec::new(), blocks: Vec::new() };
         local.grow(set);
         local
     }
@@ -286,14 +304,26 @@ impl Local {
         let first = self.terms.diagonal.len();
         if first < set.len() {
             let pushed: Vec<&[f64]> = self.pushed.chunks((set.rows * set.outputs).max(1)).collect();
-            self.terms.linear.extend(interleaved(&set.products(first, &pushed)));
-            let diagonal = (first..set.len()).map(|place| self.entries(set, place, &[place])[0] + set.ridges[place]);
-            self.terms.diagonal.extend(diagonal.collect::<Vec<f64>>());
+            let linear = if set.copies {
+                set.products(first, &pushed)
+            } else {
+                self.f.pulled_back(&pushed, &set.coordinates[first..])
+            };
+            self.terms.linear.extend(interleaved(&linear));
+            let squares: Vec<f64> = if set.copies {
+                (first..set.len()).map(|place| self.entries(set, place, &[place])[0]).collect()
+            } else {
+                let some = set.coordinates[first..].chunks(SQUARED);
+                let diagonal = |some: &[usize]| {
+                    let products = self.given(some, some);
+                    (0..some.len()).map(move |at| products.at(at, at)).collect::<Vec<f64>>()
+                };
+                some.flat_map(diagonal).collect()
+            };
+            self.terms.diagonal.extend(squares.iter().zip(&set.ridges[first..]).map(|(square, ridge)| square + ridge));
             let known: Vec<usize> = (0..first).filter(|&j| self.columns[j].get().is_some()).collect();
-            for some in known.chunks(32) {
-                let curved: Vec<Vec<f64>> = some.iter().map(|&j| self.curved(set, j)).collect();
-                let views: Vec<&[f64]> = curved.iter().map(Vec::as_slice).collect();
-                for (&j, rest) in some.iter().zip(set.products(first, &views)) {
+            for some in known.chunks(set.at_once()) {
+                for (&j, rest) in some.iter().zip(self.products(set, first, some)) {
                     if let Some(column) = self.columns[j].get_mut() {
                         column.extend(rest);
                     }
@@ -304,6 +334,24 @@ impl Local {
         self.blocks.resize_with(set.members.len(), OnceLock::new);
     }
 
+    /// The rows of G from `first` on in some of its columns, without the ridge.
+    fn products(&self, set: &WorkingSet, first: usize, some: &[usize]) -> Vec<Vec<f64>> {
+        if set.copies {
+            let curved: Vec<Vec<f64>> = some.iter().map(|&j| self.curved(set, j)).collect();
+            let views: Vec<&[f64]> = curved.iter().map(Vec::as_slice).collect();
+            return set.products(first, &views);
+        }
+        let right: Vec<usize> = some.iter().map(|&place| set.coordinates[place]).collect();
+        let products = self.given(&set.coordinates[first..], &right);
+        (0..right.len()).map(|at| products.column(at).to_vec()).collect()
+    }
+
+    /// Products that the problem gives by itself.
+    fn given(&self, left: &[usize], right: &[usize]) -> Matrix {
+        let none = || Matrix::from_fn(left.len(), right.len(), |_, _| f64::NAN);
+        self.f.products(&self.curvature, left, right).unwrap_or_else(none)
+    }
+
     fn curved(&self, set: &WorkingSet, place: usize) -> Vec<f64> {
         self.curvature.times(&set.whole_column(place))
     }
@@ -311,6 +359,10 @@ impl Local {
     /// Entries of a column of G, without the ridge.
     fn entries(&self, set: &WorkingSet, place: usize, others: &[usize]) -> Vec<f64> {
         let output = |place: usize| set.owns[place].1;
+        if !set.copies {
+            let left: Vec<usize> = others.iter().map(|&other| set.coordinates[other]).collect();
+            return self.given(&left, &[set.coordinates[place]]).into_data();
+        }
         if set.outputs == 1 || self.curvature.of_outputs(output(place), output(place)).is_none() {
             let curved = self.curved(set, place);
             return others.iter().map(|&other| set.product(other, &curved)).collect();
@@ -333,7 +385,7 @@ impl Local {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LocalModel<'a> {
     pub set: &'a WorkingSet,
-    local: &'a Local,
+    local: &'a Local<'a>,
 }
 
 impl Quadratic for LocalModel<'_> {
@@ -352,10 +404,8 @@ impl Quadratic for LocalModel<'_> {
     }
     fn prepare(&self, places: &[usize]) {
         let missing: Vec<usize> = places.iter().copied().filter(|&j| self.local.columns[j].get().is_none()).collect();
-        for some in missing.chunks(32) {
-            let curved: Vec<Vec<f64>> = some.iter().map(|&j| self.local.curved(self.set, j)).collect();
-            let views: Vec<&[f64]> = curved.iter().map(Vec::as_slice).collect();
-            for (&j, mut column) in some.iter().zip(self.set.products(0, &views)) {
+        for some in missing.chunks(self.set.at_once()) {
+            for (&j, mut column) in some.iter().zip(self.local.products(self.set, 0, some)) {
                 column[j] = self.local.terms.diagonal[j];
                 // Another thread may have been quicker, with the same numbers.
                 let _ = self.local.columns[j].set(column);

@@ -309,6 +309,9 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
     fn products(&self, h: &[f64], left: &IndexSet, right: &IndexSet) -> Option<Matrix> {
         on_view!(self, view => view.products(h, left, right))
     }
+    fn gives_all_products(&self) -> bool {
+        on_view!(self, view => view.gives_all_products())
+    }
     fn adjoint_block(&self, rs: &[&[f64]], out: &mut [Vec<f64>]) {
         on_view!(self, view => view.adjoint_block(rs, out));
     }
