@@ -1,6 +1,6 @@
 # Each target is what you would type. `make help` lists them.
 
-.PHONY: help run test test-rust test-python test-long fuzz fuzz-replay faults sanitize bench figures peers paper
+.PHONY: help run test test-rust test-python test-gpu test-long fuzz fuzz-replay faults sanitize bench figures peers paper
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -49,12 +49,17 @@ test-python: $(PEERS) ## the Python half, in .venv
 	$(VENV)/mypy
 	$(VENV)/python -m pytest -n auto katoms python/tests docs/python.md docs/targets.md docs/cluster.md README.md
 
+test-gpu: ## what needs an NVIDIA card, which `make test` leaves out; after `make test-python`
+	cargo test --release -p katoms-cuda -- --include-ignored
+	cargo test --release -p katoms-cli --test program device -- --include-ignored
+	$(VENV)/python -m pytest -m gpu python/tests/test_device.py
+
 test-long: test target/draw ## the same, then the long tests as well
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
 	cargo test --release -p katoms --test instructions
 	cargo test --release -p katoms --features faer,ndarray --doc operator::interop
-	KATOMS_DRAW=$(CURDIR)/target/draw cargo test --workspace --lib --tests --release -- --include-ignored
+	KATOMS_DRAW=$(CURDIR)/target/draw cargo test --workspace --lib --tests --release -- --include-ignored --skip a_card_
 	$(VENV)/python -m pytest python/tests -m long
 
 target/draw: bench/numpy_draw.py # the draw on which the variants were first tried

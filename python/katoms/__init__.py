@@ -1,5 +1,6 @@
 """Models made of exactly k atoms: k features, k groups, a matrix of rank k."""
 
+from katoms import device
 from katoms._katoms import __version__
 from katoms._plink import Genotypes, read_plink
 from katoms._results import Coefficients, Path, Quality
@@ -34,6 +35,7 @@ __all__ = [
     "SparseRegressorCV",
     "StepFunction",
     "__version__",
+    "device",
     "load",
     "methods",
     "path",

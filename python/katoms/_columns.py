@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from katoms import _katoms
+from katoms._card import is_on_card
 from katoms._design import Design, Filling
 from katoms.exceptions import InvalidInputError
 
@@ -129,6 +130,10 @@ def filling_of(design: Design, missing: Any, rows: np.ndarray | None = None) -> 
         raise InvalidInputError(f"missing is {missing!r}; it must be 'error', 'mean' or 'indicator'")
     if missing == "error":
         return None
+    if is_on_card(design):
+        raise InvalidInputError(
+            f"missing is {missing!r}, which is for X in the memory of the host; fill X on its card, or give it as NumPy"
+        )
     if hasattr(design.matrix, "ask"):
         if missing == "indicator" or rows is not None:
             raise InvalidInputError(
@@ -173,7 +178,7 @@ FILL = "Give missing='mean' or missing='indicator' to the estimator, or fill the
 
 def not_finite(design: Design, advice: str = FILL) -> str | None:
     """Which columns hold what is not finite, and what to do about it; None where all are."""
-    if isinstance(design.matrix, tuple) and callable(design.matrix[1]):
+    if is_on_card(design) or (isinstance(design.matrix, tuple) and callable(design.matrix[1])):
         return None
     lives_with_workers = hasattr(design.matrix, "ask")
     if lives_with_workers:

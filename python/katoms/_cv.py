@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from katoms import _katoms
+from katoms._card import check_device, on_host
 from katoms._columns import filling_of, has_holes
 from katoms._data import design_of, plain_labels, responses_of, run_kernel
 from katoms._design import Design, Linear
@@ -53,15 +54,17 @@ class Data(NamedTuple):
     raw: Design
     design: Design
     problem: dict[str, Any]
+    #: Where matrices are brought that are made of it.
+    placed: Callable[[Design], Design]
 
     def of(self, split: Split) -> Design:
         """The matrix with the means of the rows that train in the place of missing values."""
         if self.design.filling is None or not has_holes(self.raw):
             return self.design
         learnt = filling_of(self.raw, "mean", split.train)
-        return (
-            self.design if learnt is None else learnt._replace(indicated=self.design.filling.indicated).fill(self.raw)
-        )
+        if learnt is None:
+            return self.design
+        return self.placed(learnt._replace(indicated=self.design.filling.indicated).fill(self.raw))
 
 
 @dataclass(eq=False, repr=False)
@@ -95,13 +98,14 @@ class Validated(LinearModel):
             raise InvalidInputError(f"rule is {self.rule!r}; it must be 'min' or '1se'")
         self._begin()
         scorer = scorer_of(self.scoring)
-        raw = design_of(X)
+        check_device(self.device)
+        raw, y = design_of(X), on_host(y)
         if raw.shape[0] < 2:
             raise InvalidInputError(
                 f"rows are held out to choose, which takes at least 2; X has n_samples={raw.shape[0]}"
             )
         filling = filling_of(raw, self.missing)
-        design = raw if filling is None else filling.fill(raw)
+        design = self._placed(raw if filling is None else filling.fill(raw))
         problem = self._problem(design, y, sample_weight)
         size = self._sizes()
         asked = [size] if isinstance(size, int) else size
@@ -110,7 +114,7 @@ class Validated(LinearModel):
         ridges = run_kernel(_katoms.ridges, design, problem, self._work(design)) if self.l2 is None else self._ridges()
         y = plain_labels(y)
         held = held_out(self.cv, X, y, groups, design.shape[0], seed_of(self.random_state))
-        data = Data(raw, design, problem)
+        data = Data(raw, design, problem, self._placed)
         if isinstance(held, tuple):
             self._check_drawn(problem["response"])
         if is_separate(self, problem["response"]):
@@ -129,7 +133,7 @@ class Validated(LinearModel):
 
     def _tried(self, data: Data, sizes: list[int] | None, ridges: list[float], held: Any) -> Tried:
         """Every size and ridge on the rows that are held out."""
-        raw, design, problem = data
+        raw, design, problem, _ = data
         if isinstance(held, list) and isinstance(held[0], Split):
             return self._by_splits(data, sizes, ridges, held)
         if design.filling is not None and has_holes(raw):
@@ -226,7 +230,7 @@ class Validated(LinearModel):
 
     def _by_splits(self, data: Data, sizes: list[int] | None, ridges: list[float], splits: list[Split]) -> Tried:
         """Any rows held out; without sizes, those from 0 on while the held-out loss falls."""
-        _, design, problem = data
+        design, problem = data.design, data.problem
         self._check_splits(splits, problem["response"])
         if sizes is not None:
             return self._of_splits(data, sizes, ridges, splits)

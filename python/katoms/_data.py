@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from katoms._card import card_design, lives_on_card, on_host
 from katoms._columns import called, frame_values, is_frame, lives_on_dask, not_finite, numbers_in
 from katoms._design import Design
 from katoms._plink import Genotypes
@@ -38,6 +39,9 @@ def design_of(X: Any) -> Design:
         from katoms.ray import blocks as ray_blocks
 
         return ray_blocks(X).__katoms_design__()
+    if lives_on_card(X):
+        check_shape(tuple(X.shape))
+        return card_design(X)
     names = names_of(X)
     if is_sparse(X):
         return Design(_sparse(X), X.shape, names, _output_dtype(X.dtype))
@@ -177,7 +181,7 @@ def _other_names(fitted: set, given: set) -> str:
 
 def numbers_of(values: Any, what: str) -> np.ndarray:
     """A vector of numbers in double precision."""
-    vector = np.asarray(values)
+    vector = np.asarray(on_host(values))
     if np.iscomplexobj(vector):
         raise InvalidInputError(f"Complex data not supported\n{what} must hold real numbers.")
     if vector.ndim != 1:
@@ -217,7 +221,7 @@ def column_of(y: Any, estimator: Any) -> np.ndarray:
     if y is None:
         what = type(estimator).__name__
         raise InvalidInputError(f"This {what} estimator requires y to be passed, but the target y is None.")
-    values = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
+    values = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else on_host(y))
     if np.iscomplexobj(values):
         raise InvalidInputError("Complex data not supported\nA target is one real number for each row.")
     if values.ndim == 2 and values.shape[1] == 1:
@@ -253,7 +257,7 @@ def several_columns(y: Any) -> bool:
 
 def responses_of(y: Any) -> np.ndarray:
     """Several targets of numbers, a column for each."""
-    values = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
+    values = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else on_host(y))
     if np.iscomplexobj(values):
         raise InvalidInputError("Complex data not supported\nA response is one real number for each row.")
     if values.ndim != 2:

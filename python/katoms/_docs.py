@@ -172,6 +172,13 @@ callback : callable, default=None
     model so far.
 """
 
+DEVICE = """
+device : {"cpu", "cuda"} or None, default=None
+    Where the passes over X are made. "cuda": on the first NVIDIA card, "cuda:1" on the second; X of NumPy is copied there once
+    for each fit. An array that is on a card already, of PyTorch, CuPy or JAX, is fitted there without a copy and without
+    this parameter. Dense X only; attributes are NumPy's, and predictions are the kind of array that X is.
+"""
+
 WARM = """
 warm_start : bool, default=False
     Whether ``fit`` begins at the model of the fit before.
@@ -252,7 +259,9 @@ fold_of_row_ : ndarray of int or None
 """
 
 
-SPARSE = Parts([SIZE, GROUPS, RIDGE, COLUMNS, METHOD, CRITERION, WARM, WORK], [FITTED, FITTED_GROUPS, FITTED_PATH])
+SPARSE = Parts(
+    [SIZE, GROUPS, RIDGE, COLUMNS, METHOD, CRITERION, WARM, WORK, DEVICE], [FITTED, FITTED_GROUPS, FITTED_PATH]
+)
 SEPARATE = (
     "``support_size`` is then the number\n    of (feature, response) pairs over all responses, shared out where they lower the "
     "loss most; or a list with a number\n    for each response; or None, and ``ic_type`` chooses that of each."
@@ -268,7 +277,7 @@ support_sizes_ : ndarray of int
     ``cv_results_`` says of which ``response`` each row is.
 """
 
-SPARSE_CV = Parts([SIZES, GROUPS, RIDGES, FOLDS, COLUMNS, WORK], [FITTED_FOLDS, FITTED, FITTED_GROUPS])
+SPARSE_CV = Parts([SIZES, GROUPS, RIDGES, FOLDS, COLUMNS, WORK, DEVICE], [FITTED_FOLDS, FITTED, FITTED_GROUPS])
 
 
 RANK = """

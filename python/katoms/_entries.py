@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from katoms._card import stay_on_host
 from katoms._columns import is_frame, lives_on_dask
 from katoms._data import check_shape, design_of, is_sparse, numbers_of
 from katoms.exceptions import InvalidInputError
@@ -41,6 +42,7 @@ def entries_of(X: Any, known: Known | None = None) -> Entries:
         X = np.ma.filled(X.astype(np.float64), np.nan)
     if is_sparse(X):
         return _stored(X)
+    stay_on_host(X, "X")
     design = design_of(X)
     matrix = design.matrix
     if matrix.dtype.type not in (np.float64, np.float32):

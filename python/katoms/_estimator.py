@@ -15,6 +15,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
+from katoms._card import on_host
 from katoms.exceptions import InvalidInputError, NotFittedError, known_to_sklearn
 
 UNCHANGED = "$UNCHANGED$"
@@ -189,6 +190,8 @@ class GivesFrames(Estimator):
         if wanted is None:
             sklearn = sys.modules.get("sklearn")
             wanted = "default" if sklearn is None else sklearn.get_config()["transform_output"]
+        if wanted != "default":
+            values = on_host(values)
         if wanted == "pandas":
             import pandas
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from katoms import _katoms
+from katoms._card import answer_in_kind, as_given, check_device, is_on_card, lives_on_card, on_host, placed
 from katoms._columns import columns_of, filling_of, lives_on_dask
 from katoms._data import check_same_features, design_of, is_sparse, run_kernel, target_of, weights_of
 from katoms._design import Design, Filling, Linear
@@ -72,20 +73,30 @@ class LinearModel(TakesWeights, GivesFrames, Working):
     positive: bool = False
     bounds: Any = None
     missing: str = "error"
+    device: str | None = None
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         stay_lazy(cls)
+        answer_in_kind(cls)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None):
         """Find the model."""
         raise NotImplementedError
 
     def _read(self, X: Any) -> Design:
-        """A matrix to fit to, with something in the place of missing values where that is asked for."""
+        """A matrix to fit to, on its device, with something in the place of missing values where that is asked for."""
+        check_device(self.device)
         design = design_of(X)
         filling = filling_of(design, self.missing)
-        return design if filling is None else filling.fill(design)
+        return self._placed(design if filling is None else filling.fill(design))
+
+    def _placed(self, design: Design) -> Design:
+        """A matrix on the device that is asked for."""
+        design = placed(design, self.device)
+        if is_on_card(design) and self.interactions is not None:
+            raise InvalidInputError("interactions are looked for on the host; leave device out, and give X as NumPy")
+        return design
 
     def _finish(
         self,
@@ -280,6 +291,8 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         check_same_features(self, design)
         if not hasattr(self, "means_"):
             return design
+        if is_on_card(design):
+            raise InvalidInputError("this model fills in missing values, which is done on the host; give X as NumPy")
         return Filling(self.means_, self.missing_features_).fill(design)
 
     def _linear(self, X: Any) -> np.ndarray:
@@ -327,7 +340,7 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         """The columns of X that are in the model."""
         self._check_fitted()
         if hasattr(self, "_loaded"):
-            return self._framed(self._loaded.predict(X)[1], X)
+            return as_given(self._framed(self._loaded.predict(X)[1], X), X)
         if lives_on_dask(X):
             # Nothing is read: chosen columns of a collection are one as well.
             return (X.iloc if hasattr(X, "iloc") else X)[:, self.support_]
@@ -335,6 +348,8 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         if hasattr(design.matrix, "ask"):
             raise InvalidInputError("these columns live with workers; take them from what the blocks were made of")
         run_kernel(_katoms.check, design)
+        if lives_on_card(X):
+            return self._framed(X[:, self.support_], X)
         if isinstance(X, Genotypes):
             return self._framed(X[:, self.support_], X)
         if isinstance(design.matrix, tuple):
@@ -348,7 +363,7 @@ class LinearModel(TakesWeights, GivesFrames, Working):
     def inverse_transform(self, X: Any) -> np.ndarray:
         """A matrix with these columns in their places, and zeros elsewhere."""
         self._check_fitted()
-        columns = X.toarray() if is_sparse(X) else np.asarray(X)
+        columns = X.toarray() if is_sparse(X) else np.asarray(on_host(X))
         if columns.ndim != 2 or columns.shape[1] != len(self.support_):
             raise InvalidInputError(f"X must have the {len(self.support_)} columns that transform gives")
         if self.coef_.shape[-1] < self.n_features_in_ or hasattr(self, "_loaded"):
@@ -356,7 +371,8 @@ class LinearModel(TakesWeights, GivesFrames, Working):
         full = np.zeros((columns.shape[0], self.coef_.shape[-1]), dtype=columns.dtype)
         full[:, self.support_] = columns
         # Indicators of missing values are no columns of X.
-        return full[:, : self.n_features_in_]
+        full = full[:, : self.n_features_in_]
+        return as_given(full, X)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """The names of the features in the model."""

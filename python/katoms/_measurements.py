@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from katoms._card import stay_on_host
 from katoms._columns import frame_values, is_frame
 from katoms._data import check_shape, design_of, is_sparse, numbers_of
 from katoms._design import Design
@@ -21,6 +22,7 @@ Product = Callable[[np.ndarray], np.ndarray]
 
 def measuring_of(A: Any) -> Design:
     """A matrix as :func:`design_of` reads it, or an operator of SciPy or PyLops as two functions."""
+    stay_on_host(A, "A")
     if not is_operator(A):
         return design_of(A)
     if _is_complex(A):
@@ -58,6 +60,7 @@ def _shape(A: Any) -> tuple[int, int]:
 
 def signal_dtype(A: Any, b: Any, dtype: Any) -> np.dtype:
     """What the entries of the signal are: as asked, else complex where A or b is, in single precision where A is."""
+    stay_on_host(A, "A")
     A_dtype = _dtype(A)
     if A_dtype.kind not in "fc":
         A_dtype = np.dtype(np.float64)

@@ -285,6 +285,8 @@ class Loaded:
             )
 
         def column(name: str) -> np.ndarray:
+            if isinstance(values, _katoms.OnCard):
+                return values.column(self.place(name))
             picked = values[:, [self.place(name)]]
             return (picked.toarray() if is_sparse(picked) else picked)[:, 0]
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from katoms._card import lives_on_card, on_host
 from katoms._columns import is_frame
 from katoms._parameters import whole_of
 from katoms.exceptions import InvalidInputError
@@ -144,7 +145,7 @@ def scored(scorer: Scorer, model: Any, X: Any, y: Any, test: np.ndarray, sample_
     """The score of a model on some rows, weighted where the scorer takes weights."""
     weights = {}
     if sample_weight is not None and "sample_weight" in _parameters(getattr(scorer, "_score_func", scorer)):
-        weights["sample_weight"] = np.asarray(sample_weight)[test]
+        weights["sample_weight"] = np.asarray(on_host(sample_weight))[test]
     return float(scorer(model, rows_of(X, test), rows_of(y, test), **weights))
 
 
@@ -156,7 +157,9 @@ def _parameters(function: Any) -> Any:
 
 
 def rows_of(X: Any, rows: np.ndarray) -> Any:
-    """Some rows of an array, a sparse matrix, a frame or a list, as the same kind of thing."""
+    """Some rows of an array, a sparse matrix, a frame or a list, as the same kind of thing; of an array on a card, NumPy's."""
+    if lives_on_card(X):
+        return on_host(X[rows])
     if hasattr(X, "iloc"):
         return X.iloc[rows]
     if hasattr(X, "tocsr"):

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from katoms import _katoms
+from katoms._card import stay_on_host
 from katoms._columns import lives_on_dask
 from katoms._data import design_of
 from katoms._design import Design
@@ -180,6 +181,7 @@ class Shard:
             values = _loaded(source)
             if pages is not None:
                 pages.add(values)
+            stay_on_host(values, "the array")
             return design_of(values)
         except MemoryError as error:
             raise MemoryError(f"{of} does not fit into memory ({error}); use smaller blocks or more workers") from None

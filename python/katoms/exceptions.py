@@ -15,6 +15,7 @@ import sys
 __all__ = [
     "ConvergenceWarning",
     "DataConversionWarning",
+    "DeviceError",
     "InvalidInputError",
     "KatomsError",
     "NotFittedError",
@@ -33,6 +34,10 @@ class InvalidInputError(KatomsError):
 
 class NumericalError(KatomsError):
     """Numbers so large or so small that a sum of squares, a coefficient or a prediction is no number."""
+
+
+class DeviceError(KatomsError, RuntimeError):
+    """A graphics card that is not there, has no memory left, or has failed."""
 
 
 class NotFittedError(KatomsError, AttributeError):

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use katoms::Error;
@@ -16,6 +16,7 @@ use katoms_io::{
 };
 
 use crate::blocks::Blocks;
+use crate::card::{Card, Place};
 use crate::outputs;
 use crate::reading::ReadingArgs;
 use crate::response::{ResponseArgs, inferred, name_of, offset};
@@ -87,6 +88,10 @@ pub struct ModelArgs {
     /// target has its own k
     #[arg(long, help_heading = "Model")]
     pub separate_features: bool,
+    /// Where the passes over the data are made: cpu, cuda (an NVIDIA card), or cuda:1 for the second; for dense data in one
+    /// file
+    #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = Place::named, hide_default_value = true, help_heading = "Model")]
+    pub device: Place,
 }
 
 #[derive(Debug)]
@@ -95,6 +100,8 @@ pub struct Loaded {
     pub dataset: Dataset,
     /// The design, where it is not in the data set: that has its names alone.
     pub blocks: Option<Blocks>,
+    /// The card that the design is copied to, where it is fitted there.
+    card: Option<Card>,
     pub loss: Loss,
     pub response: ResponseArgs,
     pub missing: Missing,
@@ -135,6 +142,7 @@ impl DataArgs {
     /// Reads the data; `folds` names the column of folds.
     pub fn load(&self, model: &ModelArgs, folds: Option<&str>, terminal: &Terminal) -> Result<Loaded> {
         let response = &model.response;
+        let card = self.card(model)?;
         let asked = response.asked(self.target.first().map(String::as_str))?;
         let mut ask = Ask { folds: folds.map(str::to_owned), ..self.ask(response)? };
         let blocks = self.blocks(&ask, terminal)?;
@@ -152,6 +160,9 @@ impl DataArgs {
         let of_words = matches!(source, Source::Table(_)) && asked.is_none();
         let missing = ask.missing;
         let mut dataset = Dataset::new(source, &ask)?;
+        if card.is_some() {
+            Card::check(&dataset).with_context(|| self.path().display().to_string())?;
+        }
         if let Some(target) = &dataset.target {
             if loss == Loss::Multinomial && target.classes.as_ref().is_some_and(|classes| classes.len() == 2) {
                 loss = Loss::Logistic;
@@ -176,6 +187,7 @@ impl DataArgs {
             path,
             dataset,
             blocks,
+            card,
             loss,
             response,
             missing,
@@ -185,6 +197,20 @@ impl DataArgs {
             interactions: self.interactions,
             products: Vec::new(),
         })
+    }
+
+    /// The card that the design goes to: before anything is read.
+    fn card(&self, model: &ModelArgs) -> Result<Option<Card>> {
+        if model.device != Place::Host {
+            let found = [
+                (self.data.len() > 1 || self.workers.is_some(), "data in several files, which workers hold"),
+                (self.interactions.is_some(), "--interactions, which are looked for on the host"),
+            ];
+            if let Some((_, what)) = found.iter().find(|(is_given, _)| *is_given) {
+                bail!("--device does not go with {what}; leave --device out");
+            }
+        }
+        Card::open(model.device)
     }
 
     pub fn check_outputs(&self, outputs: &[Option<&Path>]) -> Result<()> {
@@ -315,6 +341,10 @@ impl Loaded {
     pub fn design(&self, preparation: Preparation) -> Result<AnyDesign<'_>> {
         let measure = self.measure()?;
         let has_one_output = measure.loss().outputs_per_row() == 1;
+        if let Some(card) = &self.card {
+            let first = has_one_output.then(|| FirstRead::of(measure.loss(), preparation.intercept));
+            return card.design(&self.dataset, first.as_ref()).map_err(|error| self.told(error));
+        }
         match &self.blocks {
             Some(blocks) => blocks.design(has_one_output.then(|| FirstRead::of(measure.loss(), preparation.intercept))),
             None if has_one_output => Ok(self.dataset.design_for(measure.loss(), preparation.intercept)?),
@@ -328,9 +358,14 @@ impl Loaded {
         self.blocks.as_ref().map_or(own.clone(), |blocks| blocks.fingerprint(own))
     }
 
-    /// Why nothing more can be computed, where workers hold the data and are lost.
+    /// Why nothing more can be computed, where workers hold the data and are lost, or a card that has failed.
     pub fn lost(&self) -> Option<anyhow::Error> {
-        self.blocks.as_ref().and_then(Blocks::lost)
+        self.blocks.as_ref().and_then(Blocks::lost).or_else(|| self.failed())
+    }
+
+    /// Why the card has failed, where it has.
+    pub fn failed(&self) -> Option<anyhow::Error> {
+        self.card.as_ref().and_then(Card::failure).map(|error| anyhow!(error))
     }
 
     /// What was computed, where the data could be had to the end.

@@ -5,12 +5,14 @@
 //! | [`run`] | from the arguments to the exit code |
 //! | `command` | one command a file: its arguments, its work, what it says |
 //! | `reading`, `data`, `response` | arguments about data → a data set, and the loss of a model of it |
+//! | `card` | a design on a graphics card |
 //! | `blocks`, `workers` | data in several files, and the processes that hold them |
 //! | `watch`, `work` | progress, Ctrl-C, time limits, checkpoints |
 //! | `terminal` | what is said, where, and how numbers look |
 //! | [`report`] | one HTML file about a fit |
 
 mod blocks;
+mod card;
 mod checkpoint;
 mod command;
 mod data;

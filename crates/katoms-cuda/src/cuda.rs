@@ -157,11 +157,13 @@ impl Memory {
 impl Drop for Memory {
     fn drop(&mut self) {
         if self.lender.is_none() {
-            // An error here has nobody to go to.
+            // An error here has nobody to go to. The thread may be anyone's, who finds its context as it was.
             // SAFETY: it was reserved, and nothing uses it any more: what a call began it has waited for.
             let _ = guarded(|| unsafe {
+                let before = result::ctx::get_current()?;
                 result::ctx::set_current(self.context)?;
-                result::free_sync(self.at)
+                result::free_sync(self.at)?;
+                before.map_or(Ok(()), |before| result::ctx::set_current(before))
             });
         }
     }
@@ -243,6 +245,41 @@ impl Cuda {
     /// The stream on which it works, as other libraries know it.
     pub fn stream(&self) -> u64 {
         self.stream as u64
+    }
+
+    /// The card that memory at this address is on.
+    ///
+    /// # Errors
+    /// When there is no driver, or the address is on no card.
+    pub fn ordinal_of(at: u64) -> Result<usize, Error> {
+        probe()?;
+        let mut ordinal: i32 = -1;
+        let attribute = sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL;
+        // SAFETY: this attribute is one number of this type.
+        guarded(|| unsafe { sys::cuPointerGetAttribute(ptr::from_mut(&mut ordinal).cast(), attribute, at).result() })?;
+        let nowhere = || Error::Device { message: format!("there is no memory of a card at {at:#x}") };
+        usize::try_from(ordinal).map_err(|_| nowhere())
+    }
+
+    /// Which card it is, counted from 0.
+    pub fn ordinal(&self) -> usize {
+        self.ordinal
+    }
+
+    /// Waits until what other libraries have begun on a stream of theirs is done.
+    ///
+    /// # Safety
+    /// There is such a stream; 1 is that of the driver, and 2 one that each thread has its own of.
+    ///
+    /// # Errors
+    /// When that fails.
+    pub unsafe fn wait_for(&self, stream: u64) -> Result<(), Error> {
+        match stream {
+            // The thread may be another one than this.
+            2 => self.inside(result::ctx::synchronize),
+            // SAFETY: the caller's word.
+            _ => self.inside(|| unsafe { result::stream::synchronize(stream as sys::CUstream) }),
+        }
     }
 
     /// A call with the context current.

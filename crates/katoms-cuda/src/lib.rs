@@ -19,11 +19,11 @@ use std::any::Any;
 use std::sync::Arc;
 
 use katoms::Error;
-use katoms::operator::Device;
+use katoms::operator::{Device, Layout};
 
 pub use cuda::{Cuda, probe};
 use held::Held;
-pub use machine::Numbers;
+pub use machine::{Numbers, Stored};
 
 /// How a dense matrix lies in memory.
 #[derive(Debug, Clone, Copy)]
@@ -44,6 +44,20 @@ pub fn copied(cuda: &Arc<Cuda>, bytes: &[u8], lie: Lie) -> Result<Arc<dyn Device
     let needed = lie.shape.0 * lie.shape.1 * lie.numbers.bytes();
     assert_eq!(bytes.len(), needed, "a matrix has another number of bytes");
     Ok(Arc::new(Held::copied(Arc::clone(cuda), bytes, lie)?))
+}
+
+/// The same of numbers.
+///
+/// # Errors
+/// As [`copied`].
+pub fn copied_numbers<T: Stored>(
+    cuda: &Arc<Cuda>,
+    values: &[T],
+    layout: Layout,
+    shape: (usize, usize),
+) -> Result<Arc<dyn Device>, Error> {
+    let lie = Lie { numbers: T::NUMBERS, by_rows: layout == Layout::RowMajor, shape };
+    copied(cuda, bytemuck::cast_slice(values), lie)
 }
 
 /// A matrix that is on a card already: columns (or rows) lie `apart` bytes from each other. Nothing is copied.

@@ -4,6 +4,8 @@
 
 use std::fmt;
 
+use bytemuck::NoUninit;
+use half::f16;
 use katoms::Error;
 
 /// How numbers are stored.
@@ -50,6 +52,22 @@ impl Numbers {
         }
     }
 }
+
+/// Numbers of the host that a design can be made of.
+pub trait Stored: NoUninit {
+    /// What they are called here.
+    const NUMBERS: Numbers;
+}
+
+macro_rules! stored {
+    ($($number:ty => $numbers:ident),*) => {
+        $(impl Stored for $number {
+            const NUMBERS: Numbers = Numbers::$numbers;
+        })*
+    };
+}
+
+stored!(f64 => F64, f32 => F32, f16 => F16, u8 => U8, i8 => I8);
 
 /// A matrix in memory.
 #[derive(Debug)]

@@ -4,14 +4,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use katoms::Error;
 use katoms::operator::{
-    AnyDesign, Csc, Distributed, FirstRead, Genotypes, Grid, Layout, LinearOperator, MatrixFree, Storage, Workers, f16,
+    AnyDesign, Csc, Device, Distributed, FirstRead, Genotypes, Grid, Layout, LinearOperator, MatrixFree, OnDevice,
+    Storage, Workers, f16,
 };
 use katoms::space::SparseVec;
+use katoms_cuda::{Cuda, Stored, copied_numbers};
 use numpy::{Element, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
+use crate::device::OnCard;
 use crate::ended::Ended;
 use crate::error::{invalid, raised};
 
@@ -28,6 +31,8 @@ pub enum Matrix<'py> {
     Signed(PyReadonlyArray2<'py, i8>),
     /// Of whole numbers from 0 to 255.
     Unsigned(PyReadonlyArray2<'py, u8>),
+    /// In the memory of a graphics card.
+    Card(PyRef<'py, OnCard>),
     /// Compressed sparse columns.
     Columns(Columns<'py>),
     /// Genotypes of 2 bits; before functions, which any object could be.
@@ -76,6 +81,8 @@ pub enum View<'a> {
     Signed(Laid<'a, i8>),
     /// Whole numbers without a sign.
     Unsigned(Laid<'a, u8>),
+    /// In the memory of a graphics card.
+    Card(Arc<dyn Device>),
     /// Compressed sparse columns: shape, starts, rows, values.
     Columns((usize, usize), &'a [usize], &'a [u32], &'a [f64]),
     /// Genotypes: shape, codes, what stands for missing ones.
@@ -103,6 +110,7 @@ impl Matrix<'_> {
             Self::Half(array) => View::Half(laid(array)?),
             Self::Signed(array) => View::Signed(laid(array)?),
             Self::Unsigned(array) => View::Unsigned(laid(array)?),
+            Self::Card(card) => View::Card(Arc::clone(&card.device)),
             Self::Columns(Columns(shape, starts, indices, values)) => {
                 View::Columns(*shape, starts.as_slice()?, indices.as_slice()?, values.as_slice()?)
             }
@@ -149,6 +157,7 @@ impl<'a> View<'a> {
     /// (rows, columns).
     pub fn shape(&self) -> (usize, usize) {
         on_view!(self, laid => laid.shape;
+            Self::Card(device) => device.shape(),
             Self::Columns(shape, ..) | Self::Genotypes(shape, ..) => *shape,
             Self::Free(operator) => (operator.n_outputs(), operator.domain()),
             Self::Distributed(grid, _) => (grid.n_rows(), grid.n_columns()),
@@ -167,6 +176,14 @@ impl<'a> View<'a> {
     /// however the matrix is stored.
     pub fn predict(&self, coefficients: &SparseVec, out: &mut [f64]) -> Result<(), Error> {
         on_view!(self, laid => laid.predict(coefficients, out);
+            Self::Card(device) => {
+                // Products and sums are made here, so that they are those of any other matrix.
+                let mut column = vec![0.0; out.len()];
+                for (j, v) in coefficients.entries() {
+                    device.apply(&[j], &[1.0], &mut column)?;
+                    out.iter_mut().zip(&column).for_each(|(out, x)| *out += v * x);
+                }
+            },
             Self::Columns(_, starts, indices, values) => {
                 for (j, v) in coefficients.entries() {
                     let column = starts.get(j).zip(starts.get(j + 1)).map_or(0..0, |(&start, &end)| start..end);
@@ -214,14 +231,20 @@ impl<'a> View<'a> {
                 };
                 (0..*columns).map(one).collect()
             },
-            Self::Genotypes(..) | Self::Free(_) | Self::Distributed(..) => Vec::new(),
+            Self::Card(_) | Self::Genotypes(..) | Self::Free(_) | Self::Distributed(..) => Vec::new(),
         )
+    }
+
+    /// A copy on a card; `None` of what is not dense.
+    pub fn copied(&self, cuda: &Arc<Cuda>) -> Result<Option<OnCard>, Error> {
+        on_view!(self, laid => laid.copied(cuda).map(Some); _ => Ok(None))
     }
 
     /// The design. Reads all of it, to find what is not finite and for what a fit asks first: on the threads of the job,
     /// not before.
     pub fn design(self, first: Option<&FirstRead>) -> Result<AnyDesign<'a>, Error> {
         on_view!(self, laid => laid.design(first);
+            Self::Card(device) => OnDevice::new(device, first).map(AnyDesign::from),
             Self::Columns((rows, columns), starts, indices, values) => {
                 Csc::new(rows, columns, starts, indices, values).map(AnyDesign::from)
             },
@@ -238,6 +261,15 @@ impl<'a> View<'a> {
 impl<'a, T: Storage> Laid<'a, T> {
     fn design(self, first: Option<&FirstRead>) -> Result<AnyDesign<'a>, Error> {
         T::design(self.data, self.shape, self.layout, first)
+    }
+
+    /// As [`View::copied`].
+    fn copied(&self, cuda: &Arc<Cuda>) -> Result<OnCard, Error>
+    where
+        T: Stored,
+    {
+        let device = copied_numbers(cuda, self.data, self.layout, self.shape)?;
+        Ok(OnCard { device, ordinal: cuda.ordinal(), numbers: T::NUMBERS })
     }
 
     /// The steps in memory from a row to the next, and from a column to the next.

@@ -4,6 +4,7 @@ use katoms::Error;
 use pyo3::exceptions::PyMemoryError;
 use pyo3::{PyErr, import_exception};
 
+import_exception!(katoms.exceptions, DeviceError);
 import_exception!(katoms.exceptions, InvalidInputError);
 import_exception!(katoms.exceptions, NumericalError);
 
@@ -37,6 +38,7 @@ const WORDS: [(&str, &str); 22] = [
 pub fn raised(error: Error) -> PyErr {
     let message = in_python(&error.to_string());
     match error {
+        Error::Device { .. } => DeviceError::new_err(message),
         Error::Memory { .. } => PyMemoryError::new_err(message),
         Error::Magnitude { .. } | Error::Coefficient { .. } | Error::Prediction { .. } => {
             NumericalError::new_err(message)

@@ -15,6 +15,7 @@ use pyo3::types::PyDict;
 
 use crate::answer;
 use crate::design::Matrix;
+use crate::device::failure;
 use crate::ended::Ended;
 use crate::error::{invalid, raised};
 use crate::job::{self, Work};
@@ -157,7 +158,8 @@ pub fn worked_by_folds<T: Send>(
             return job(&maker.features(&design, loss)?, folds.as_ref(), listener);
         }
         let design = view.design(Some(&FirstRead::of(loss.loss(), maker.preparation.intercept)))?;
-        job(&maker.features(&design, loss)?, folds, listener)
+        let done = maker.features(&design, loss).and_then(|features| job(&features, folds, listener));
+        failure(&design).map_or(done, Err)
     })?;
     error.into_iter().for_each(|error| ended.keep(error));
     Ok((found, ended))

@@ -3,6 +3,7 @@
 //! | room | what |
 //! |---|---|
 //! | `design` | arrays, sparse matrices and operators become designs, without a copy |
+//! | `device` | the same of matrices on graphics cards, whoever has them there |
 //! | `features`, `validation`, `prediction` | a model, a path; sizes on rows held out; predictions |
 //! | `separate` | several responses that share no features |
 //! | `serve` | the side of a worker of a distributed design |
@@ -20,6 +21,7 @@ mod answer;
 mod completed_matrix;
 mod completion;
 mod design;
+mod device;
 mod ended;
 mod error;
 mod features;
@@ -45,6 +47,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _katoms(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    device::register(module)?;
     features::register(module)?;
     separate::register(module)?;
     validation::register(module)?;

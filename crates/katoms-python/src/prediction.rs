@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 
 use crate::answer;
 use crate::design::{Holes, Matrix};
+use crate::device::failure;
 use crate::ended::Ended;
 use crate::error::{invalid, raised};
 use crate::pool::on_threads;
@@ -69,6 +70,9 @@ fn predict<'py>(
                         out.iter_mut().zip(column).for_each(|(z, v)| *z += coefficient * v);
                     }
                 }
+            }
+            if let Some(error) = failure(&design) {
+                return Err(error);
             }
             match all.iter().position(|z| !z.is_finite()) {
                 Some(at) if !ended.is_ended() => Err(overflow(&design, &outputs[at / rows], at % rows)),

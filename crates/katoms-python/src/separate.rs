@@ -9,6 +9,7 @@ use pyo3::types::PyDict;
 
 use crate::answer;
 use crate::design::Matrix;
+use crate::device::failure;
 use crate::ended::Ended;
 use crate::features::{Problem, effort_of, estimate_told, tell_end};
 use crate::job::{self, Work};
@@ -61,7 +62,9 @@ fn fit_each<'py>(
     let (loss, maker) = (problem.response.loss(&ended)?, problem.maker(view.shape().1)?);
     let (found, error) = job::worked(py, &work, &ended, |listener| {
         let design = view.design(None)?;
-        EachResponse::new(loss, |loss| maker.features(&design, loss))?.fit(&sizes, &how, listener)
+        let each = EachResponse::new(loss, |loss| maker.features(&design, loss));
+        let done = each.and_then(|each| each.fit(&sizes, &how, listener));
+        failure(&design).map_or(done, Err)
     })?;
     error.into_iter().for_each(|error| ended.keep(error));
     let told = estimate_told(py, &found.whole, &ended)?;

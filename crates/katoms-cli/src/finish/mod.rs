@@ -105,6 +105,9 @@ pub fn fit_chosen(
 
 /// A fit's answer, where its data could be had to the end; else the best so far, if it is whole.
 pub fn best_so_far(loaded: &Loaded, mut estimate: Estimate) -> Result<Estimate> {
+    if let Some(failed) = loaded.failed() {
+        return Err(failed);
+    }
     let Some(lost) = loaded.lost() else { return Ok(estimate) };
     let vectors = [estimate.coefficients().values(), estimate.standardized.values(), &estimate.intercepts];
     if !estimate.loss.is_finite() || vectors.concat().iter().any(|value| !value.is_finite()) {

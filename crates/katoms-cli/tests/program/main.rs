@@ -6,6 +6,7 @@ mod choices;
 mod commands;
 mod completing;
 mod desk;
+mod device;
 mod families;
 mod formats;
 mod interrupted;

@@ -54,6 +54,14 @@ impl Storage {
         })
     }
 
+    /// The numbers, where all are stored.
+    pub(super) fn dense(&self) -> Option<&Array> {
+        match &self.held {
+            Held::Dense(array) => Some(array),
+            Held::Sparse(_) | Held::Genotypes(_) => None,
+        }
+    }
+
     /// (rows, columns).
     pub(super) fn shape(&self) -> (usize, usize) {
         match &self.held {

@@ -13,6 +13,7 @@ use crate::column_format::ColumnFormat;
 use crate::error::Error;
 use crate::model::Loss;
 use crate::problem::Problem;
+use crate::source::Array;
 
 /// What is done about missing values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -247,6 +248,11 @@ impl Dataset {
     /// When a value is not finite, or the loss is about another number of rows.
     pub fn design_for(&self, loss: &impl Split, intercept: bool) -> Result<AnyDesign<'_>, Error> {
         self.with_products(self.storage.design(Some(&FirstRead::of(loss, intercept)))?)
+    }
+
+    /// The numbers of the design, where all are stored and there is nothing beside them.
+    pub fn dense(&self) -> Option<&Array> {
+        self.storage.dense().filter(|_| self.products.is_empty())
     }
 
     /// Products of features join the design, behind its columns: of each, the pairs of columns of two features, or of two

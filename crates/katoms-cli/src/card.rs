@@ -1,0 +1,81 @@
+//! A design on a graphics card.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use anyhow::{Result, anyhow, bail};
+use katoms::Error;
+use katoms::operator::{AnyDesign, Device, FirstRead, OnDevice};
+use katoms_cuda::{Cuda, copied_numbers};
+use katoms_io::{Array, Dataset, on_numbers};
+
+/// Where passes over the data are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    Host,
+    /// A card, by its number.
+    Card(usize),
+}
+
+impl Place {
+    pub fn named(name: &str) -> Result<Self, String> {
+        let wrong = || "it must be cpu, cuda, or cuda:1 for the second card".to_owned();
+        match (name, name.strip_prefix("cuda:")) {
+            ("cpu", _) => Ok(Self::Host),
+            ("cuda", _) => Ok(Self::Card(0)),
+            (_, Some(number)) => number.parse().map(Self::Card).map_err(|_| wrong()),
+            _ => Err(wrong()),
+        }
+    }
+}
+
+/// A card, and the design on it.
+#[derive(Debug)]
+pub struct Card {
+    cuda: Arc<Cuda>,
+    copy: OnceLock<Arc<dyn Device>>,
+    /// The design as it was read last.
+    read: Mutex<Option<OnDevice>>,
+}
+
+impl Card {
+    /// The card, where the work is to be done on one.
+    pub fn open(place: Place) -> Result<Option<Self>> {
+        let Place::Card(number) = place else { return Ok(None) };
+        let cuda = Cuda::open(number).map_err(|error| anyhow!("--device: {error}"))?;
+        Ok(Some(Self { cuda, copy: OnceLock::new(), read: Mutex::default() }))
+    }
+
+    /// Whether a card can hold these data.
+    pub fn check(dataset: &Dataset) -> Result<&Array> {
+        match dataset.dense() {
+            Some(array) => Ok(array),
+            None => {
+                bail!("--device cuda takes a dense matrix, and this one is sparse or of genotypes; leave --device out")
+            }
+        }
+    }
+
+    /// The design, which is copied to the card the first time.
+    pub fn design(&self, dataset: &Dataset, first: Option<&FirstRead>) -> Result<AnyDesign<'static>> {
+        let array = Self::check(dataset)?;
+        let copy = match self.copy.get() {
+            Some(copy) => copy,
+            None => {
+                let shape = (array.rows, array.columns);
+                let copy = on_numbers!(&array.numbers, v => copied_numbers(&self.cuda, v, array.layout, shape));
+                self.copy.get_or_init({
+                    let copy = copy?;
+                    || copy
+                })
+            }
+        };
+        let design = OnDevice::new(Arc::clone(copy), first)?;
+        *self.read.lock().unwrap_or_else(PoisonError::into_inner) = Some(design.clone());
+        Ok(design.into())
+    }
+
+    /// Why the card has failed, where it has.
+    pub fn failure(&self) -> Option<Error> {
+        self.read.lock().unwrap_or_else(PoisonError::into_inner).as_ref().and_then(OnDevice::failure)
+    }
+}
