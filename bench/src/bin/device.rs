@@ -1,9 +1,10 @@
 //! A fit with its design on a graphics card, beside the same fit on the host.
 //!
-//! `cargo run --release -p katoms-bench --bin device [rows columns k snr [f32|f16|i8 [card]]]` (7500 200000 500 5 unless told)
+//! `cargo run --release -p katoms-bench --bin device [rows columns k snr [f32|f16|i8 [card|cv]]]` (7500 200000 500 5 unless told)
 //!
 //! A Gaussian design with k planted entries; a signal-to-noise ratio (of variances) of 0 stands for no noise. With `card`
-//! the fit on the host is left out. Every fit runs several times, and the best time counts.
+//! the fit on the host is left out; with `cv` sizes up to 2k are compared by five folds, twenty of them. Everything runs
+//! several times, and the best time counts.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,38 +16,42 @@ use katoms::loss::LeastSquares;
 use katoms::operator::{
     ColumnMoments, Dense, Device, FirstRead, Layout, LinearOperator, Moments, OnDevice, Sample, SampledResidual, f16,
 };
-use katoms::select::Preparation;
+use katoms::select::{CrossValidation, Folds, Preparation, cross_validate};
 use katoms::set::KSparse;
 use katoms::space::SparseVec;
 use katoms::{Error, Fit, Outcome, linalg, simulate};
 use katoms_bench::reading::{Stored, name_of};
 use katoms_cuda::{Cuda, Lie, Numbers, copied};
+use rayon::prelude::*;
 
 const REPEATS: usize = 5;
 
 fn main() -> Result<(), Error> {
-    let usage = "rows columns k snr [f32|f16|i8 [card]]";
-    let mut asked: Vec<String> = std::env::args().skip(1).collect();
-    let card = asked.last().is_some_and(|last| last == "card");
-    if card {
-        asked.pop();
-    }
-    let stored = if asked.len() == 5 { asked.pop() } else { None };
-    let asked: Vec<usize> = asked.iter().map(|x| x.parse().expect(usage)).collect();
-    let (m, n, k, snr) = if let [m, n, k, snr] = asked[..] { (m, n, k, snr) } else { (7500, 200_000, 500, 5) };
-    let mut x = vec![0.0_f32; m * n];
-    simulate::gaussian_columns_f32(&mut x, m, 0, 0);
+    let usage = "rows columns k snr [f32|f16|i8 [card|cv]]";
+    let asked: Vec<String> = std::env::args().skip(1).collect();
+    let (numbers, words) = asked.split_at(asked.len().min(4));
+    let numbers: Vec<usize> = numbers.iter().map(|x| x.parse().expect(usage)).collect();
+    let (m, n, k, snr) = if let [m, n, k, snr] = numbers[..] { (m, n, k, snr) } else { (7500, 200_000, 500, 5) };
     let problem = (m, n, k, snr as f64);
-    match stored.as_deref() {
-        None | Some("f32") => run(&x, Numbers::F32, problem, card),
-        Some("f16") => run(&as_stored::<f16>(x, 1.0), Numbers::F16, problem, card),
-        Some("i8") => run(&as_stored::<i8>(x, (m as f32).sqrt()), Numbers::I8, problem, card),
+    let what = words.get(1).map(String::as_str);
+    match words.first().map(String::as_str) {
+        None | Some("f32") => run(&stored::<f32>(m, n, 1.0), Numbers::F32, problem, what),
+        Some("f16") => run(&stored::<f16>(m, n, 1.0), Numbers::F16, problem, what),
+        Some("i8") => run(&stored::<i8>(m, n, (m as f32).sqrt()), Numbers::I8, problem, what),
         Some(other) => panic!("{other} is none of {usage}"),
     }
 }
 
-fn as_stored<T: Stored>(x: Vec<f32>, factor: f32) -> Vec<T> {
-    x.into_iter().map(|v| T::of(factor * v)).collect()
+/// Gaussian columns times a factor, some at a time: so large a design may have no room in single precision.
+fn stored<T: Stored>(m: usize, n: usize, factor: f32) -> Vec<T> {
+    let (mut all, each) = (Vec::with_capacity(m * n), (1 << 28) / m.max(1) + 1);
+    let mut some = vec![0.0_f32; m * each.min(n)];
+    for first in (0..n).step_by(each) {
+        let some = &mut some[..m * each.min(n - first)];
+        simulate::gaussian_columns_f32(some, m, first, 0);
+        all.par_extend(some.par_iter().map(|&v| T::of(factor * v)));
+    }
+    all
 }
 
 fn bytes_of<T: Stored>(x: &[T]) -> &[u8] {
@@ -117,6 +122,9 @@ impl Device for Timed {
     fn products(&self, h: &[f64], left: &[usize], right: &[usize]) -> Result<Matrix, Error> {
         self.asked("Gram", left.len() + right.len(), || self.device.products(h, left, right))
     }
+    fn columns(&self, columns: &[usize], out: &mut [f64]) -> Result<(), Error> {
+        self.asked("columns", columns.len(), || self.device.columns(columns, out))
+    }
     fn apply(&self, columns: &[usize], values: &[f64], out: &mut [f64]) -> Result<(), Error> {
         self.asked("apply", columns.len(), || self.device.apply(columns, values, out))
     }
@@ -137,7 +145,7 @@ fn run<T: Stored>(
     x: &[T],
     numbers: Numbers,
     (m, n, k, snr): (usize, usize, usize, f64),
-    card: bool,
+    what: Option<&str>,
 ) -> Result<(), Error> {
     let bytes = bytes_of(x);
     println!("{m} x {n} {} ({:.1} GB), k = {k}, SNR {snr}", name_of::<T>(), bytes.len() as f64 / 1e9);
@@ -152,60 +160,123 @@ fn run<T: Stored>(
     let preparation = Preparation::default();
     let first = FirstRead::of(&loss, preparation.intercept);
 
-    let cuda = Cuda::open(0)?;
+    let host = || Dense::with_layout(x, m, n, Layout::ColumnMajor, Some(&first));
+    let on_host = |what: Option<&str>| -> Result<Done, Error> {
+        let (seconds, done) = best(2, || Done::of(&host()?, &loss, &preparation, k, what));
+        done.inspect(|done| done.told("on the host", seconds, &truth))
+    };
+    let cuda = match Cuda::open(0) {
+        Ok(cuda) => cuda,
+        Err(error) => {
+            println!("{error}");
+            return on_host(what).map(|_| ());
+        }
+    };
     let (seconds, device) = best(1, || copied(&cuda, bytes, Lie { numbers, by_rows: false, shape: (m, n) }));
     let device = device?;
     println!("{device:?}: copied in {seconds:.2} s");
-    for count in [1, 8, 9, 32, 64] {
-        let rs = simulate::gaussian(m, count, 1);
-        let rs: Vec<&[f64]> = rs.chunks(m).collect();
+    passes(&cuda, &device, x, numbers)?;
+    let timed = Arc::new(Timed { device, spent: Mutex::default() });
+    let on_card = || {
+        let design = OnDevice::new(Arc::clone(&timed) as Arc<dyn Device>, Some(&first))?;
+        Done::of(&design, &loss, &preparation, k, what)
+    };
+    on_card()?;
+    timed.told("the first");
+    let (seconds, done) = best(REPEATS, on_card);
+    let done = done?;
+    timed.told(&format!("{REPEATS} of them"));
+    done.told("on the card", seconds, &truth);
+    if what != Some("card") {
+        done.compared(&on_host(what)?);
+    }
+    Ok(())
+}
+
+/// How long passes take. Half of the rows have the same copies: what they take less is the kernel's.
+fn passes<T: Stored>(cuda: &Arc<Cuda>, device: &Arc<dyn Device>, x: &[T], numbers: Numbers) -> Result<(), Error> {
+    let (m, n) = device.shape();
+    let seconds = |device: &Arc<dyn Device>, rows: usize, count: usize| {
+        let rs = simulate::gaussian(rows, count, 1);
+        let rs: Vec<&[f64]> = rs.chunks(rows).collect();
         let mut out = vec![vec![0.0; n]; count];
-        let (seconds, _) = best(REPEATS, || device.adjoint(&rs, &mut out));
-        let speed = bytes.len() as f64 / seconds / 1e12;
+        best(4 * REPEATS, || device.adjoint(&rs, &mut out)).0
+    };
+    for count in [1, 8, 9, 32, 64] {
+        let seconds = seconds(device, m, count);
+        let speed = size_of_val(x) as f64 / seconds / 1e12;
         println!(
             "  a pass with {count:2} residuals {:7.3} ms, {speed:.2} TB/s with the copies to and fro",
             1e3 * seconds
         );
     }
-    // Half of the rows have the same copies: what they take less is the kernel's.
-    let half = |count: usize| -> Result<f64, Error> {
+    if size_of_val(x) < 1 << 35 {
         let rows = m / 2;
         let some: Vec<T> = x.chunks(m).flat_map(|column| &column[..rows]).copied().collect();
-        let device = copied(&cuda, bytes_of(&some), Lie { numbers, by_rows: false, shape: (rows, n) })?;
-        let rs = simulate::gaussian(rows, count, 1);
-        let rs: Vec<&[f64]> = rs.chunks(rows).collect();
-        let mut out = vec![vec![0.0; n]; count];
-        Ok(best(4 * REPEATS, || device.adjoint(&rs, &mut out)).0)
-    };
-    let rs = simulate::gaussian(m, 1, 1);
-    let mut out = vec![vec![0.0; n]; 1];
-    let seconds = best(4 * REPEATS, || device.adjoint(&[&rs], &mut out)).0 - half(1)?;
-    println!("  the kernel alone reads {:.2} TB/s", (m - m / 2) as f64 * (n * size_of::<T>()) as f64 / seconds / 1e12);
-    let timed = Arc::new(Timed { device, spent: Mutex::default() });
-    let fit = |design: &dyn Fn() -> Result<OnDevice, Error>| -> Result<Outcome<SparseVec>, Error> {
-        let design = design()?;
-        fitted(&design, &loss, &preparation, k)
-    };
-    let design = || OnDevice::new(Arc::clone(&timed) as Arc<dyn Device>, Some(&first));
-    fit(&design)?;
-    timed.told("the first fit");
-    let (seconds, on_card) = best(REPEATS, || fit(&design));
-    let on_card = on_card?;
-    timed.told(&format!("{REPEATS} fits"));
-    told("on the card", seconds, &on_card, &truth);
-    if card {
-        return Ok(());
+        let half = copied(cuda, bytes_of(&some), Lie { numbers, by_rows: false, shape: (rows, n) })?;
+        let apart = seconds(device, m, 1) - seconds(&half, rows, 1);
+        println!("  the kernel alone reads {:.2} TB/s", ((m - rows) * n * size_of::<T>()) as f64 / apart / 1e12);
     }
-    let (seconds, on_host) = best(2, || {
-        let design = Dense::with_layout(x, m, n, Layout::ColumnMajor, Some(&first))?;
-        fitted(&design, &loss, &preparation, k)
-    });
-    let on_host = on_host?;
-    told("on the host", seconds, &on_host, &truth);
-    let same = on_card.point.indices() == on_host.point.indices();
-    let apart = on_card.point.values().iter().zip(on_host.point.values()).map(|(a, b)| ((a - b) / b).abs());
-    println!("the same support: {same}; coefficients apart by at most {:.1e} of themselves", apart.fold(0.0, f64::max));
     Ok(())
+}
+
+/// What came of a fit, or of a comparison of sizes.
+enum Done {
+    Fitted(Box<Outcome<SparseVec>>),
+    Validated { atoms: usize, errors: Vec<f64> },
+}
+
+impl Done {
+    fn of<A>(
+        design: &A,
+        loss: &LeastSquares,
+        preparation: &Preparation,
+        k: usize,
+        what: Option<&str>,
+    ) -> Result<Self, Error>
+    where
+        A: LinearOperator<Point = SparseVec, Covector = Vec<f64>> + ColumnMoments,
+    {
+        if what != Some("cv") {
+            return Ok(Self::Fitted(Box::new(fitted(design, loss, preparation, k)?)));
+        }
+        let options = CrossValidation::new((1..=20).map(|i| (i * k).div_ceil(10)));
+        let folds = Folds::random(loss.target().len(), 5, 0)?;
+        let all = cross_validate(design, loss, &KSparse::new(k, design.domain())?, &folds, &options)?;
+        Ok(Self::Validated { atoms: all.min().atoms, errors: all.scores.iter().map(|score| score.mean).collect() })
+    }
+
+    fn told(&self, where_: &str, seconds: f64, truth: &SparseVec) {
+        print!("{where_:12} {:9.2} ms; ", 1e3 * seconds);
+        match self {
+            Self::Fitted(outcome) => {
+                let found = outcome.point.indices().iter().filter(|j| truth.indices().contains(j)).count();
+                let Outcome { passes, reads, columns, objective, .. } = &**outcome;
+                let count = truth.indices().len();
+                println!(
+                    "{passes} passes, {reads:.2} reads, {columns} columns; {found} of {count} found, f {objective:.6e}"
+                );
+            }
+            Self::Validated { atoms, .. } => println!("{atoms} atoms are best"),
+        }
+    }
+
+    fn compared(&self, other: &Self) {
+        let apart = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| ((a - b) / b).abs()).fold(0.0, f64::max);
+        match (self, other) {
+            (Self::Fitted(one), Self::Fitted(other)) => println!(
+                "the same support: {}; coefficients apart by at most {:.1e} of themselves",
+                one.point.indices() == other.point.indices(),
+                apart(one.point.values(), other.point.values())
+            ),
+            (Self::Validated { atoms, errors }, Self::Validated { atoms: others, errors: other }) => println!(
+                "the same size: {}; errors apart by at most {:.1e} of themselves",
+                atoms == others,
+                apart(errors, other)
+            ),
+            _ => unreachable!("both were asked the same"),
+        }
+    }
 }
 
 fn fitted<A>(design: &A, loss: &LeastSquares, preparation: &Preparation, k: usize) -> Result<Outcome<SparseVec>, Error>
@@ -215,17 +286,4 @@ where
     let f = preparation.objective(design, loss, (0..loss.target().len()).collect())?;
     let set = preparation.set(&KSparse::new(k, design.domain())?, f.loss())?;
     Fit::new(&f, &set).run()
-}
-
-fn told(what: &str, seconds: f64, outcome: &Outcome<SparseVec>, truth: &SparseVec) {
-    let found = outcome.point.indices().iter().filter(|j| truth.indices().contains(j)).count();
-    println!(
-        "{what:12} {:9.2} ms; {} passes, {:.2} reads, {} columns; {found} of {} found, f {:.6e}",
-        1e3 * seconds,
-        outcome.passes,
-        outcome.reads,
-        outcome.columns,
-        truth.indices().len(),
-        outcome.objective
-    );
 }

@@ -234,12 +234,23 @@ impl<M: Machine> Held<M> {
     /// Brings listed columns together in a place, times h where there is one; how many numbers lie from one to the next.
     fn gather(&self, room: &mut Room<M>, columns: &[usize], place: Place, h: bool) -> Result<usize, Error> {
         let apart = self.rows.next_multiple_of(STEP);
+        self.gather_apart(room, columns, place, h, apart)?;
+        Ok(apart)
+    }
+
+    fn gather_apart(
+        &self,
+        room: &mut Room<M>,
+        columns: &[usize],
+        place: Place,
+        h: bool,
+        apart: usize,
+    ) -> Result<(), Error> {
         self.list(room, columns)?;
         room.widen(&self.machine, place, columns.len() * apart * 8)?;
         let h = if h { Some(room.at(Place::Weights)?) } else { None };
         let (list, out) = (room.at(Place::List)?, room.at(place)?);
-        self.machine.launch(&Call::Gather { design: self.laid(), list, count: columns.len(), h, apart, out })?;
-        Ok(apart)
+        self.machine.launch(&Call::Gather { design: self.laid(), list, count: columns.len(), h, apart, out })
     }
 
     /// Makes listed columns ready to be multiplied: where they are, or brought together where rows follow each other.
@@ -421,6 +432,15 @@ impl<M: Machine> Device for Held<M> {
             }
         }
         Ok(Matrix::from_columns(left.len(), right.len(), all))
+    }
+    fn columns(&self, columns: &[usize], out: &mut [f64]) -> Result<(), Error> {
+        let mut room = self.room();
+        let some = self.at_once();
+        for (columns, out) in columns.chunks(some).zip(out.chunks_mut(some * self.rows)) {
+            self.gather_apart(&mut room, columns, Place::Left, false, self.rows)?;
+            self.read(&room, Place::Left, 0, [out])?;
+        }
+        Ok(())
     }
     fn apply(&self, columns: &[usize], values: &[f64], out: &mut [f64]) -> Result<(), Error> {
         out.fill(0.0);

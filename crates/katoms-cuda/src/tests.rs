@@ -113,6 +113,10 @@ fn same_as(a: &OnDevice, b: &Dense<'_, f64>, what: &str) {
             assert_near(products.column(at), b.adjoint_on(&column, &left).values(), what);
         }
     }
+    let [mut found, mut expected] = [(); 2].map(|()| vec![f64::NAN; rows * left.indices().len()]);
+    a.copy_columns(&left, &mut found);
+    b.copy_columns(&left, &mut expected);
+    assert_eq!(found, expected, "{what}: columns");
     for x in [SparseVec::zero(columns), SparseVec::full(&simulate::gaussian(columns, 1, 5))] {
         let [mut found, mut expected] = [(); 2].map(|()| vec![f64::NAN; rows]);
         a.apply(&x, &mut found);

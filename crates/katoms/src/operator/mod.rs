@@ -36,8 +36,8 @@ mod standardized;
 
 use std::borrow::Cow;
 
-use crate::linalg::Matrix;
-use crate::space::{Covector, LowRank, MatrixCovector, Point};
+use crate::linalg::{Matrix, parallel};
+use crate::space::{Covector, LowRank, MatrixCovector, Point, Subspace};
 
 pub use any::{AnyDesign, Storage};
 pub use beside::Beside;
@@ -99,6 +99,11 @@ pub trait LinearOperator: Sync {
     /// by one, costs none then.
     fn fetch(&self, t: &SupportOf<Self>) {
         let _ = t;
+    }
+    /// Copies of the columns of a support, one after the other.
+    fn copy_columns(&self, t: &SupportOf<Self>, out: &mut [f64]) {
+        self.fetch(t);
+        parallel::chunks_mut(out, self.n_outputs().max(1), &|i, column| self.apply(&t.basis(i), column));
     }
     /// Aᵀ·r restricted to a support. Touches only its columns.
     fn adjoint_on(&self, r: &[f64], t: &SupportOf<Self>) -> Self::Point;
@@ -308,6 +313,9 @@ macro_rules! forwards_every_call {
         }
         fn fetch(&self, t: &crate::operator::SupportOf<Self>) {
             $on!(self, a => a.fetch(t))
+        }
+        fn copy_columns(&self, t: &crate::operator::SupportOf<Self>, out: &mut [f64]) {
+            $on!(self, a => a.copy_columns(t, out))
         }
         fn adjoint_on(&self, r: &[f64], t: &crate::operator::SupportOf<Self>) -> Self::Point {
             $on!(self, a => a.adjoint_on(r, t))

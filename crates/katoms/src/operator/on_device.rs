@@ -63,6 +63,11 @@ pub trait Device: Send + Sync + fmt::Debug {
     /// # Errors
     /// When the device fails.
     fn products(&self, h: &[f64], left: &[usize], right: &[usize]) -> Result<Matrix, Error>;
+    /// Copies of the listed columns, one after the other.
+    ///
+    /// # Errors
+    /// When the device fails.
+    fn columns(&self, columns: &[usize], out: &mut [f64]) -> Result<(), Error>;
     /// out = Σ of the listed columns, each times its value.
     ///
     /// # Errors
@@ -221,6 +226,11 @@ impl LinearOperator for OnDevice {
     fn apply(&self, x: &SparseVec, out: &mut [f64]) {
         let done = self.0.done(|inner| inner.device.apply(x.indices(), x.values(), out));
         if done.is_none() {
+            out.fill(f64::NAN);
+        }
+    }
+    fn copy_columns(&self, t: &IndexSet, out: &mut [f64]) {
+        if self.0.done(|inner| inner.device.columns(t.indices(), out)).is_none() {
             out.fill(f64::NAN);
         }
     }

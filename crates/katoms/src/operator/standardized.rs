@@ -9,7 +9,7 @@ use super::{
 };
 use crate::error::{Error, check_length, check_values};
 use crate::linalg::kernels::largest;
-use crate::linalg::{Matrix, times_power_of_two};
+use crate::linalg::{Matrix, parallel, times_power_of_two};
 use crate::space::{IndexSet, Point, SparseVec};
 
 /// Columns whose centre is at most so many scales away from 0 lose no more than four digits where products are centred
@@ -170,6 +170,13 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
     }
     fn fetch(&self, t: &IndexSet) {
         self.inner.fetch(t);
+    }
+    fn copy_columns(&self, t: &IndexSet, out: &mut [f64]) {
+        self.inner.copy_columns(t, out);
+        parallel::chunks_mut(out, self.n_outputs().max(1), &|i, column| {
+            let (centre, scale) = (self.centres[t.indices()[i]], self.scales[t.indices()[i]]);
+            column.iter_mut().for_each(|v| *v = *v * (1.0 / scale) - centre * (1.0 / scale));
+        });
     }
     fn adjoint_on(&self, r: &[f64], t: &IndexSet) -> SparseVec {
         self.corrected_on(r, self.inner.adjoint_on(r, t))

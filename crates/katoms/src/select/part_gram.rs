@@ -21,7 +21,7 @@ use crate::error::Error;
 use crate::linalg::parallel;
 use crate::loss::Loss;
 use crate::operator::{LinearOperator, Parts, Standardized};
-use crate::space::{IndexSet, SparseVec, Subspace};
+use crate::space::{IndexSet, SparseVec};
 
 /// What a training set is centred and scaled with.
 #[derive(Debug, Clone)]
@@ -154,19 +154,19 @@ where
         let fresh = IndexSet::new(self.design.domain(), coordinates.to_vec());
         let listed: BTreeSet<usize> = self.listed.iter().copied().collect();
         let fresh: Vec<usize> = fresh.indices().iter().copied().filter(|j| !listed.contains(j)).collect();
-        self.design.fetch(&IndexSet::new(self.design.domain(), fresh.clone()));
-        let images: Vec<Vec<f64>> = parallel::map(fresh.len(), &|at| self.image(fresh[at]));
+        let rows = self.weights.len().max(1);
+        let mut images = vec![0.0; rows * fresh.len()];
+        self.design.copy_columns(&IndexSet::new(self.design.domain(), fresh.clone()), &mut images);
+        parallel::chunks_mut(&mut images, rows, &|_, image| self.weigh(image));
         for (p, products) in self.products.iter_mut().enumerate() {
             let rows = self.parts.rows(p);
-            products.extend(images.iter().map(|image| rows.iter().map(|&i| image[i])));
+            products.extend(images.chunks(self.weights.len().max(1)).map(|image| rows.iter().map(|&i| image[i])));
         }
         self.listed.extend(fresh);
     }
 
-    /// √W times column j of Z, every part about its own mean.
-    fn image(&self, j: usize) -> Vec<f64> {
-        let mut image = vec![0.0; self.weights.len()];
-        self.design.apply(&IndexSet::new(self.design.domain(), vec![j]).basis(0), &mut image);
+    /// √W times a column of Z, every part about its own mean.
+    fn weigh(&self, image: &mut [f64]) {
         if self.centred {
             // From the column itself, which knows its means better than a pass over everything.
             for (p, sums) in self.sums.iter().enumerate().filter(|(_, sums)| sums.weight > 0.0) {
@@ -176,7 +176,6 @@ where
             }
         }
         image.iter_mut().zip(&self.weights).for_each(|(z, w)| *z *= w.sqrt());
-        image
     }
 
     /// −∇ℓ at a model of a training set, zero on the rows that it leaves out.
