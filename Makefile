@@ -47,7 +47,7 @@ test-python: $(PEERS) ## the Python half, in .venv
 	$(VENV)/ruff check python bench tools fuzz examples
 	$(VENV)/ruff format --check python examples/notebooks
 	$(VENV)/mypy
-	$(VENV)/python -m pytest -n auto katoms python/tests docs/python.md docs/targets.md docs/cluster.md README.md
+	$(VENV)/python -m pytest -n auto --dist worksteal katoms python/tests docs/python.md docs/targets.md docs/cluster.md README.md
 
 test-gpu: ## what needs an NVIDIA card, which `make test` leaves out; after `make test-python`
 	cargo test --release -p katoms-cuda -- --include-ignored

@@ -233,7 +233,7 @@ fn a_terminal_shows_a_bar() {
     let program = env!("CARGO_BIN_EXE_katoms");
     // Refits of 300 columns, and they go in circles: seconds on any machine.
     let fit = FIT.replace("-k 30 --method iht", "-k 100 --method cosamp");
-    let typed = format!("{program} {fit} --time-limit 4 > out.json");
+    let typed = format!("{program} {fit} --time-limit 2.5 > out.json");
     match Command::new("script").args(["-qec", &typed, "terminal"]).current_dir(desk.path("")).output() {
         Ok(output) if output.status.success() => {
             let screen = desk.read("terminal");
@@ -244,6 +244,6 @@ fn a_terminal_shows_a_bar() {
         }
         _ => eprintln!("skipped: there is no `script` here to make a terminal"),
     }
-    let piped = desk.succeeds(&format!("{fit} --time-limit 2"));
+    let piped = desk.succeeds(&format!("{fit} --time-limit 1.5"));
     assert!(!piped.err.contains("fitting"), "{}", piped.err);
 }

@@ -136,9 +136,9 @@ fn a_choice_at_the_edge_is_found() {
 
 #[test]
 fn no_feature_is_a_choice_too() {
-    for (rows, columns) in [(100, 50), (200, 300)] {
+    for (rows, columns, draws) in [(100, 50, 10), (200, 300, 4)] {
         let mut chosen = Vec::new();
-        for seed in 0..10 {
+        for seed in 0..draws {
             let (data, loss) = summed(rows, columns, &[], 1.0, seed);
             let design = dense(&data, rows);
             let features = features(&design, loss.into(), Preparation::default());
@@ -146,7 +146,7 @@ fn no_feature_is_a_choice_too() {
             assert!(path.models[0].atoms == 0 && (path.models[0].loss / path.null_loss - 1.0).abs() < 1e-12);
             chosen.push(path.best[2]);
         }
-        assert!(chosen.iter().filter(|&&k| k == 0).count() >= 9, "{chosen:?}");
+        assert!(chosen.iter().filter(|&&k| k > 0).count() <= 1, "{chosen:?}");
     }
     let data = columns();
     let design = dense(&data, ROWS);

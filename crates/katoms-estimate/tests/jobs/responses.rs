@@ -20,16 +20,20 @@ struct Problem<'a> {
 }
 
 impl<'a> Problem<'a> {
-    /// Responses, each the sum of some columns with coefficients, and noise.
     fn new(x: &'a [f64], planted: &[&[(usize, f64)]], noise: f64) -> Self {
+        Self::of(ROWS, x, planted, noise)
+    }
+
+    /// Responses, each the sum of some columns with coefficients, and noise.
+    fn of(rows: usize, x: &'a [f64], planted: &[&[(usize, f64)]], noise: f64) -> Self {
         let mut all = Vec::new();
         for (at, own) in planted.iter().enumerate() {
             let y: Vec<f64> =
-                (0..ROWS).map(|i| own.iter().map(|&(j, c)| 10.0 * c * x[j * ROWS + i]).sum::<f64>() + 3.0).collect();
+                (0..rows).map(|i| own.iter().map(|&(j, c)| 10.0 * c * x[j * rows + i]).sum::<f64>() + 3.0).collect();
             all.extend(simulate::noisy(&y, noise, at as u64));
         }
         let loss = LeastSquares::of_responses(all, planted.len()).unwrap().into();
-        Self { design: Dense::column_major(x, ROWS, x.len() / ROWS).unwrap().into(), columns: x.len() / ROWS, loss }
+        Self { design: Dense::column_major(x, rows, x.len() / rows).unwrap().into(), columns: x.len() / rows, loss }
     }
 
     fn features(&self, loss: impl Into<katoms_estimate::JobLoss>, always: Vec<usize>) -> Features<'_> {
@@ -281,8 +285,8 @@ fn what_does_not_go_with_it_is_named() {
     let error = EachResponse::new(classes, |loss| Ok(problem.features(loss, vec![]))).unwrap_err().to_string();
     assert!(error.contains("least squares"), "{error}");
     // more features than rows tell apart
-    let wide = simulate::gaussian(ROWS, 300, 8);
-    let problem = Problem::new(&wide, &[&[(0, 1.0)], &[(1, 1.0)]], 0.1);
-    let found = fitted(&problem.each(), ResponseSizes::Total(120));
-    assert!(found.whole.loss.is_finite() && found.sizes.iter().sum::<usize>() <= 120);
+    let wide = simulate::gaussian(30, 90, 8);
+    let problem = Problem::of(30, &wide, &[&[(0, 1.0)], &[(1, 1.0)]], 0.1);
+    let found = fitted(&problem.each(), ResponseSizes::Total(36));
+    assert!(found.whole.loss.is_finite() && found.sizes.iter().sum::<usize>() <= 36);
 }

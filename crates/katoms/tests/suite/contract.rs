@@ -246,7 +246,7 @@ fn covectors_are_multiplied_as_points<P: Space>(a: &Erased<'_, P>, size: f64) {
 /// Every part's adjoint is that of the residual on its rows alone, and together they are the whole.
 /// Neither the threads nor what was there before show.
 fn parts_are_masked_residuals<P: Space>(a: &Erased<'_, P>, truth: &Matrix, size: f64) {
-    let rows = a.n_outputs();
+    let (rows, transposed) = (a.n_outputs(), truth.transposed());
     let of = |parts: &Parts, rs: &[&[f64]]| {
         let mut out = vec![Vec::new(); rs.len()];
         a.adjoint_parts(parts, rs, &mut out);
@@ -273,7 +273,7 @@ fn parts_are_masked_residuals<P: Space>(a: &Erased<'_, P>, truth: &Matrix, size:
                 for (p, g) in found.iter().enumerate() {
                     let masked: Vec<f64> = (0..rows).map(|i| if labels(i) == p { r[i] } else { 0.0 }).collect();
                     let flat = P::flat_gradient(g);
-                    near(&flat, &times(&truth.transposed(), &masked), scale);
+                    near(&flat, &times(&transposed, &masked), scale);
                     sum.iter_mut().zip(flat).for_each(|(sum, g)| *sum += g);
                 }
                 near(&sum, &P::flat_gradient(whole), scale);

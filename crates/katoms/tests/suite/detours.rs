@@ -9,7 +9,7 @@ use katoms::{Fit, Status, fit, simulate};
 
 #[test]
 fn the_best_of_all_is_found_and_proven() {
-    for seed in 0..10 {
+    for seed in 0..4 {
         let f = Planted::walks(100, 16, seed);
         let f = f.least_squares();
         let (found, best) = (fit(&f, &k_sparse(5, 16)).unwrap(), best_subset(&f, 5));
@@ -19,11 +19,11 @@ fn the_best_of_all_is_found_and_proven() {
     }
     // few rows and many columns
     for seed in 0..2 {
-        let a = Dense::column_major(simulate::gaussian(14, 300, seed), 14, 300).unwrap();
+        let a = Dense::column_major(simulate::gaussian(14, 120, seed), 14, 120).unwrap();
         let f = objective(a, squares(simulate::gaussian(14, 1, seed + 50)));
-        let (found, best) = (fit(&f, &k_sparse(2, 300)).unwrap(), best_subset(&f, 2));
+        let (found, best) = (fit(&f, &k_sparse(2, 120)).unwrap(), best_subset(&f, 2));
         assert!(found.objective <= best * (1.0 + 1e-9), "seed {seed}: {} {best}", found.objective);
-        assert_eq!(found.quality.unwrap().proven, Some(44_850.0));
+        assert_eq!(found.quality.unwrap().proven, Some(7140.0));
     }
 }
 
