@@ -352,6 +352,91 @@ extern "C" __global__ void pack(const double* vectors, i64 ld, int m, int count,
   out[at] = row < m && vector < count ? vectors[vector * ld + row] : 0.0;
 }
 
+// Columns of which few entries are stored, in double precision.
+struct Sparse {
+  const double* values;
+  const u32* rows;
+  const i64* starts;
+  i64 n; // columns, or those of a list
+  const int* list;
+};
+
+// What a warp has of a column.
+struct Entries {
+  i64 column, from, to;
+  __device__ Entries(const Sparse& a) {
+    column = ((i64)blockIdx.x * blockDim.x + threadIdx.x) / 32;
+    if (column >= a.n) return;
+    i64 j = a.list ? a.list[column] : column;
+    from = a.starts[j] + threadIdx.x % 32, to = a.starts[j + 1];
+  }
+};
+
+__device__ double over_warp(double value) {
+  for (int half = 16; half > 0; half /= 2) value += __shfl_xor_sync(0xffffffffu, value, half);
+  return value;
+}
+
+// out[vector][column] = the column times a vector, packed with one number of a lane following another.
+extern "C" __global__ void pass_sparse(Sparse a, const double* packed, int blocks, int count, double* out) {
+  Entries of(a);
+  if (of.column >= a.n) return;
+  int left = min(8, count - 8 * (int)blockIdx.y);
+  double sums[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+  for (i64 e = of.from; e < of.to; e += 32) {
+    u32 row = a.rows[e];
+    double x = a.values[e];
+    const double* r = packed + ((i64)(row / 4) * blocks + blockIdx.y) * 32 + row % 4;
+#pragma unroll
+    for (int q = 0; q < 8; ++q)
+      if (q < left) sums[q] += x * r[4 * q];
+  }
+#pragma unroll
+  for (int q = 0; q < 8; ++q) {
+    double sum = over_warp(sums[q]);
+    if (threadIdx.x % 32 == 0 && q < left) out[(i64)(8 * blockIdx.y + q) * a.n + of.column] = sum;
+  }
+}
+
+// out[weighting][column] = the sum of the squares of a column's distances from its centre; what is not stored is a zero.
+extern "C" __global__ void squares_sparse(Sparse a, const double* packed, int count, const double* totals,
+                                          const double* centres, double* out) {
+  Entries of(a);
+  if (of.column >= a.n) return;
+  double centre = centres[of.column], squares[8] = {0, 0, 0, 0, 0, 0, 0, 0}, stored[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+  for (i64 e = of.from; e < of.to; e += 32) {
+    u32 row = a.rows[e];
+    double away = a.values[e] - centre;
+    const double* w = packed + (i64)(row / 4) * 32 + row % 4;
+#pragma unroll
+    for (int q = 0; q < 8; ++q) {
+      if (q >= count) continue;
+      squares[q] += w[4 * q] * (away * away);
+      stored[q] += w[4 * q];
+    }
+  }
+#pragma unroll
+  for (int q = 0; q < 8; ++q) {
+    double square = over_warp(squares[q]), there = over_warp(stored[q]);
+    if (threadIdx.x % 32 == 0 && q < count) {
+      double absent = totals[q] - there;
+      out[(i64)q * a.n + of.column] = square + (absent > 0.0 ? absent : 0.0) * centre * centre;
+    }
+  }
+}
+
+// Copies of listed columns, one every `ld` numbers, times h where there is one; a block of threads makes one.
+extern "C" __global__ void gather_sparse(Sparse a, const double* h, i64 ld, double* out) {
+  double* to = out + (i64)blockIdx.x * ld;
+  for (i64 row = threadIdx.x; row < ld; row += blockDim.x) to[row] = 0.0;
+  __syncthreads();
+  i64 j = a.list[blockIdx.x];
+  for (i64 e = a.starts[j] + threadIdx.x; e < a.starts[j + 1]; e += blockDim.x) {
+    u32 row = a.rows[e];
+    to[row] = h ? h[row] * a.values[e] : a.values[e];
+  }
+}
+
 // out[i] = the sum of the parts, in their order.
 extern "C" __global__ void add_up(const double* parts, int count, i64 length, double* out) {
   i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x;

@@ -13,7 +13,7 @@ use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys;
 use katoms::Error;
 
-use crate::machine::{Call, Laid, Machine, Numbers};
+use crate::machine::{Call, Laid, Machine, Numbers, SparselyLaid};
 
 /// The kernels, as `kernels/compile.py` compiles them.
 const COMMON: &[u8] = include_bytes!("../kernels/COMMON.ptx.gz");
@@ -27,6 +27,10 @@ fn kernels_of(numbers: Numbers) -> &'static [u8] {
         Numbers::I8 => include_bytes!("../kernels/I8.ptx.gz"),
     }
 }
+
+/// Their names.
+const NAMES: [&str; 8] =
+    ["pack", "add_up", "apply", "finish", "decode", "pass_sparse", "squares_sparse", "gather_sparse"];
 
 /// Threads of a block, and warps of a block of a pass, whose kernels are compiled for as many.
 const THREADS: usize = 256;
@@ -195,6 +199,29 @@ impl Shape {
     }
 }
 
+/// The same where few entries are stored.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Sparse {
+    values: u64,
+    rows: u64,
+    starts: u64,
+    columns: i64,
+    list: u64,
+}
+
+impl Sparse {
+    fn of(design: &SparselyLaid<'_, Memory>) -> Self {
+        Self {
+            values: design.values.at,
+            rows: design.indices.at,
+            starts: design.starts.at,
+            columns: design.columns as i64,
+            list: design.list.map_or(0, |list| list.at),
+        }
+    }
+}
+
 /// The arguments of a kernel, which it takes by their addresses.
 #[derive(Default)]
 struct Arguments(Vec<Box<dyn Any>>);
@@ -235,7 +262,7 @@ impl Cuda {
             let stream = result::stream::create(result::stream::StreamKind::NonBlocking)?;
             Ok((name, context, stream, result::malloc_host(STAGED, 0)?.cast::<u8>()))
         })?;
-        let common = functions(COMMON, &["pack", "add_up", "apply", "finish", "decode"])?;
+        let common = functions(COMMON, &NAMES)?;
         let (kernels, staged) = (Mutex::default(), Mutex::new(Staged { at, used: 0 }));
         let cuda = Arc::new(Self { name, ordinal, context, stream, common, kernels, staged });
         open.insert(ordinal, Arc::clone(&cuda));
@@ -487,6 +514,20 @@ impl Machine for Cuda {
                 let arguments = new().with(Shape::of(&design, 0)).with(i32::from(design.by_rows)).with(list.at);
                 let arguments = arguments.with(h.map_or(0, |h| h.at)).with(length(apart)).with(out.at);
                 self.start(self.kernel(design.numbers, "gather_columns")?, (grid, THREADS), arguments)
+            }
+            Call::SparsePass { design, packed, blocks, count, out } => {
+                let grid = [design.columns.div_ceil(THREADS / 32), count.div_ceil(8), 1];
+                let arguments = new().with(Sparse::of(&design)).with(packed.at).with(blocks as i32);
+                self.start(common("pass_sparse")?, (grid, THREADS), arguments.with(count as i32).with(out.at))
+            }
+            Call::SparseSquares { design, packed, count, totals, centres, out } => {
+                let arguments = new().with(Sparse::of(&design)).with(packed.at).with(count as i32);
+                let arguments = arguments.with(totals.at).with(centres.at).with(out.at);
+                self.start(common("squares_sparse")?, many(32 * design.columns), arguments)
+            }
+            Call::SparseGather { design, h, apart, out } => {
+                let arguments = new().with(Sparse::of(&design)).with(h.map_or(0, |h| h.at)).with(length(apart));
+                self.start(common("gather_sparse")?, ([design.columns, 1, 1], THREADS), arguments.with(out.at))
             }
             Call::Row { design, row, out } => {
                 let arguments = new().with(Shape::of(&design, 0)).with(i32::from(design.by_rows));

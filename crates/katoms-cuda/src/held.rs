@@ -9,7 +9,7 @@ use katoms::linalg::Matrix;
 use katoms::operator::{Device, Moments, Sample, SampledResidual};
 
 use crate::Lie;
-use crate::machine::{Call, Laid, Machine, Numbers};
+use crate::machine::{Call, Laid, Machine, Numbers, SparselyLaid};
 
 /// Columns that a block of threads multiplies, and blocks that keep any device busy.
 const WIDTH: usize = 128;
@@ -29,14 +29,17 @@ const ADDED: usize = 64;
 /// A design that a machine holds.
 pub struct Held<M: Machine> {
     machine: Arc<M>,
-    memory: M::Memory,
-    numbers: Numbers,
-    by_rows: bool,
-    apart: usize,
+    stored: Stored<M>,
     rows: usize,
     columns: usize,
     codes: OnceLock<Codes<M>>,
     room: Mutex<Room<M>>,
+}
+
+/// How the numbers of a design are stored.
+enum Stored<M: Machine> {
+    Dense { memory: M::Memory, numbers: Numbers, by_rows: bool, apart: usize },
+    Sparse { values: M::Memory, indices: M::Memory, starts: M::Memory },
 }
 
 /// A coarse copy of some rows.
@@ -50,6 +53,22 @@ struct Codes<M: Machine> {
 /// Memory that calls use one after the other.
 struct Room<M: Machine> {
     places: Vec<Option<(M::Memory, usize)>>,
+}
+
+/// What is multiplied: with a list, its columns.
+enum Design<'m, M> {
+    Dense(Laid<'m, M>, Option<&'m M>),
+    Sparse(SparselyLaid<'m, M>),
+}
+
+impl<M> Design<'_, M> {
+    /// Numbers that a lane takes at a time.
+    fn lane(&self) -> usize {
+        match self {
+            Self::Dense(design, _) if !design.by_rows => design.numbers.lane(),
+            _ => 1,
+        }
+    }
 }
 
 /// Columns that are multiplied.
@@ -101,7 +120,11 @@ impl<M: Machine> Room<M> {
 
 impl<M: Machine> fmt::Debug for Held<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}x{} {:?} on {:?}", self.rows, self.columns, self.numbers, self.machine)
+        let what = match &self.stored {
+            Stored::Dense { numbers, .. } => format!("{numbers:?}"),
+            Stored::Sparse { .. } => "sparse".into(),
+        };
+        write!(f, "{}x{} {what} on {:?}", self.rows, self.columns, self.machine)
     }
 }
 
@@ -110,7 +133,33 @@ impl<M: Machine> Held<M> {
     pub fn new(machine: Arc<M>, memory: M::Memory, lie: Lie, apart: usize) -> Self {
         let room = Mutex::new(Room { places: (0..PLACES).map(|_| None).collect() });
         let Lie { numbers, by_rows, shape: (rows, columns) } = lie;
-        Self { machine, memory, numbers, by_rows, apart, rows, columns, codes: OnceLock::new(), room }
+        let stored = Stored::Dense { memory, numbers, by_rows, apart };
+        Self { machine, stored, rows, columns, codes: OnceLock::new(), room }
+    }
+
+    /// A copy of a sparse matrix of the host: where columns begin, and the rows and values of their entries, each row at
+    /// most once in a column.
+    ///
+    /// # Errors
+    /// When there is no memory for it.
+    pub fn sparse(
+        machine: Arc<M>,
+        rows: usize,
+        (starts, indices, values): (&[i64], &[u32], &[f64]),
+    ) -> Result<Self, Error> {
+        let room = Mutex::new(Room { places: (0..PLACES).map(|_| None).collect() });
+        let copy = |bytes: &[u8]| {
+            let memory = machine.reserve(bytes.len())?;
+            machine.write(&memory, 0, bytes)?;
+            Ok(memory)
+        };
+        let stored = Stored::Sparse {
+            values: copy(cast_slice(values))?,
+            indices: copy(cast_slice(indices))?,
+            starts: copy(cast_slice(starts))?,
+        };
+        let columns = starts.len().saturating_sub(1);
+        Ok(Self { machine, stored, rows, columns, codes: OnceLock::new(), room })
     }
 
     /// A copy of numbers of the host, given as bytes, columns (or rows) without gaps.
@@ -139,9 +188,31 @@ impl<M: Machine> Held<M> {
         Ok(Self::new(machine, memory, lie, apart))
     }
 
-    fn laid(&self) -> Laid<'_, M::Memory> {
-        let Self { memory, numbers, by_rows, apart, rows, columns, .. } = self;
-        Laid { memory, numbers: *numbers, by_rows: *by_rows, apart: *apart, rows: *rows, columns: *columns }
+    /// The design, or columns of a list.
+    fn laid<'m>(&'m self, list: Option<(&'m M::Memory, usize)>) -> Design<'m, M::Memory> {
+        let columns = list.map_or(self.columns, |(_, count)| count);
+        let list = list.map(|(list, _)| list);
+        match &self.stored {
+            Stored::Dense { memory, numbers, by_rows, apart } => {
+                let (numbers, by_rows, apart, rows) = (*numbers, *by_rows, *apart, self.rows);
+                Design::Dense(Laid { memory, numbers, by_rows, apart, rows, columns }, list)
+            }
+            Stored::Sparse { values, indices, starts } => {
+                Design::Sparse(SparselyLaid { values, indices, starts, columns, list })
+            }
+        }
+    }
+
+    /// The design, which is dense.
+    fn dense(&self) -> Result<Laid<'_, M::Memory>, Error> {
+        match self.laid(None) {
+            Design::Dense(design, _) => Ok(design),
+            Design::Sparse(_) => Err(Error::Device { message: "of a sparse design there is no coarse copy".into() }),
+        }
+    }
+
+    fn by_rows(&self) -> bool {
+        matches!(self.stored, Stored::Dense { by_rows: true, .. })
     }
 
     fn room(&self) -> MutexGuard<'_, Room<M>> {
@@ -173,13 +244,15 @@ impl<M: Machine> Held<M> {
         split: usize,
         centres: Option<Place>,
     ) -> Result<(), Error> {
-        let whole = self.laid();
-        let (rows, width, lane) = match columns {
-            Columns::All | Columns::Listed(_) if self.by_rows => (self.rows, self.columns, 1),
-            Columns::All => (self.rows, self.columns, self.numbers.lane()),
-            Columns::Listed(count) => (self.rows, count, self.numbers.lane()),
-            Columns::Gathered(count) => (self.rows, count, Numbers::F64.lane()),
-            Columns::Codes => (self.codes()?.rows.length, self.columns, Numbers::I8.lane()),
+        let (rows, width) = match columns {
+            Columns::All => (self.rows, self.columns),
+            Columns::Listed(count) | Columns::Gathered(count) => (self.rows, count),
+            Columns::Codes => (self.codes()?.rows.length, self.columns),
+        };
+        let lane = match columns {
+            Columns::All | Columns::Listed(_) => self.laid(None).lane(),
+            Columns::Gathered(_) => Numbers::F64.lane(),
+            Columns::Codes => Numbers::I8.lane(),
         };
         let squares = centres.is_some();
         let blocks = count.div_ceil(8);
@@ -194,21 +267,34 @@ impl<M: Machine> Held<M> {
             room.widen(&self.machine, Place::Parts, parts * length * 8)?;
         }
         let design = match columns {
-            Columns::All | Columns::Listed(_) => Laid { columns: width, ..whole },
+            Columns::All => self.laid(None),
+            Columns::Listed(count) => self.laid(Some((room.at(Place::List)?, count))),
             Columns::Gathered(columns) => {
                 let apart = 8 * self.rows.next_multiple_of(STEP);
-                Laid { memory: room.at(Place::Left)?, numbers: Numbers::F64, by_rows: false, apart, rows, columns }
+                let memory = room.at(Place::Left)?;
+                Design::Dense(Laid { memory, numbers: Numbers::F64, by_rows: false, apart, rows, columns }, None)
             }
             Columns::Codes => {
                 let memory = &self.codes()?.codes;
-                Laid { memory, numbers: Numbers::I8, by_rows: false, apart: rows, rows, columns: width }
+                let (numbers, apart) = (Numbers::I8, rows);
+                Design::Dense(Laid { memory, numbers, by_rows: false, apart, rows, columns: width }, None)
             }
         };
-        let list = if let Columns::Listed(_) = columns { Some(room.at(Place::List)?) } else { None };
         let (vectors, packed) = (room.at(vectors)?, room.at(Place::Packed)?);
         self.machine.launch(&Call::Pack { vectors, apart, rows, count, lane, blocks, out: packed })?;
         let centres = centres.map(|place| room.at(place)).transpose()?;
-        let (sums, out) = (room.at(Place::Sums)?, room.at(if parts > 1 { Place::Parts } else { Place::Sums })?);
+        let sums = room.at(Place::Sums)?;
+        let (design, list) = match (design, centres) {
+            (Design::Dense(design, list), _) => (design, list),
+            (Design::Sparse(design), None) => {
+                return self.machine.launch(&Call::SparsePass { design, packed, blocks, count, out: sums });
+            }
+            (Design::Sparse(design), Some(centres)) => {
+                let totals = room.at(Place::Values)?;
+                return self.machine.launch(&Call::SparseSquares { design, packed, count, totals, centres, out: sums });
+            }
+        };
+        let out = room.at(if parts > 1 { Place::Parts } else { Place::Sums })?;
         self.machine.launch(&Call::Pass { design, list, squares, packed, blocks, centres, split, out })?;
         if parts > 1 {
             self.machine.launch(&Call::AddUp { parts: out, count: parts, length, out: sums })?;
@@ -250,12 +336,22 @@ impl<M: Machine> Held<M> {
         room.widen(&self.machine, place, columns.len() * apart * 8)?;
         let h = if h { Some(room.at(Place::Weights)?) } else { None };
         let (list, out) = (room.at(Place::List)?, room.at(place)?);
-        self.machine.launch(&Call::Gather { design: self.laid(), list, count: columns.len(), h, apart, out })
+        self.machine.launch(&match self.laid(Some((list, columns.len()))) {
+            Design::Dense(design, _) => Call::Gather {
+                design: Laid { columns: self.columns, ..design },
+                list,
+                count: columns.len(),
+                h,
+                apart,
+                out,
+            },
+            Design::Sparse(design) => Call::SparseGather { design, h, apart, out },
+        })
     }
 
     /// Makes listed columns ready to be multiplied: where they are, or brought together where rows follow each other.
     fn ready(&self, room: &mut Room<M>, columns: &[usize]) -> Result<Columns, Error> {
-        if self.by_rows {
+        if self.by_rows() {
             self.gather(room, columns, Place::Left, false)?;
             return Ok(Columns::Gathered(columns.len()));
         }
@@ -286,6 +382,20 @@ impl<M: Machine> Held<M> {
     }
 }
 
+impl<M: Machine> Held<M> {
+    /// Two reads of what is stored: the squares are about the means.
+    fn survey_sparse(&self, weights: &[f64], r: &[f64]) -> Result<(Moments, Vec<f64>), Error> {
+        let mut both = vec![vec![0.0; self.columns]; 2];
+        self.adjoint(&[weights, r], &mut both)?;
+        let total: f64 = weights.iter().sum();
+        let pass = both.pop().unwrap_or_default();
+        let means: Vec<f64> = both.pop().unwrap_or_default().iter().map(|sum| sum / total).collect();
+        let mut variances = self.squared_norms(&[weights], Some(&means))?.pop().unwrap_or_default();
+        variances.iter_mut().for_each(|square| *square /= total);
+        Ok((Moments { means, variances }, pass))
+    }
+}
+
 /// The rows of a part, where there should be so many.
 fn split(rows: usize, parts: usize) -> usize {
     let parts = parts.min(rows / LEAST).max(1);
@@ -297,20 +407,27 @@ impl<M: Machine> Device for Held<M> {
         (self.rows, self.columns)
     }
     fn rounding(&self) -> f64 {
-        self.numbers.rounding()
+        match &self.stored {
+            Stored::Dense { numbers, .. } => numbers.rounding(),
+            Stored::Sparse { .. } => f64::EPSILON,
+        }
     }
     fn bytes(&self) -> Option<usize> {
-        Some(self.numbers.bytes())
+        match &self.stored {
+            Stored::Dense { numbers, .. } => Some(numbers.bytes()),
+            Stored::Sparse { .. } => None,
+        }
     }
     /// In one read, as distances from the row that weighs most: no row is further from the mean than √(Σw/w) deviations, so
     /// little cancels.
     fn survey(&self, weights: &[f64], r: &[f64]) -> Result<(Moments, Vec<f64>), Error> {
         let n = self.columns;
+        let Ok(design) = self.dense() else { return self.survey_sparse(weights, r) };
         let heaviest = (0..self.rows).reduce(|a, b| if weights[b] > weights[a] { b } else { a }).unwrap_or(0);
         let mut room = self.room();
         let room = &mut *room;
         room.widen(&self.machine, Place::Centres, 8 * n)?;
-        self.machine.launch(&Call::Row { design: self.laid(), row: heaviest, out: room.at(Place::Centres)? })?;
+        self.machine.launch(&Call::Row { design, row: heaviest, out: room.at(Place::Centres)? })?;
         self.put_vectors(room, &[weights, r])?;
         let vectors = (Place::Vectors, self.rows, 2);
         self.multiply(room, Columns::All, vectors, self.split(), Some(Place::Centres))?;
@@ -346,9 +463,11 @@ impl<M: Machine> Device for Held<M> {
         let mut all = vec![vec![0.0; n]; weights.len()];
         for (weights, out) in weights.chunks(8).zip(all.chunks_mut(8)) {
             self.put_vectors(room, weights)?;
+            self.put(room, Place::Values, &weights.iter().map(|w| w.iter().sum()).collect::<Vec<f64>>())?;
             let vectors = (Place::Vectors, self.rows, weights.len());
             self.multiply(room, Columns::All, vectors, self.split(), Some(Place::Centres))?;
-            self.read(room, Place::Sums, 8 * n, out.iter_mut().map(Vec::as_mut_slice))?;
+            let first = if self.bytes().is_some() { 8 * n } else { 0 };
+            self.read(room, Place::Sums, first, out.iter_mut().map(Vec::as_mut_slice))?;
         }
         Ok(all)
     }
@@ -367,7 +486,7 @@ impl<M: Machine> Device for Held<M> {
         let mut room = self.room();
         self.put(&mut room, Place::Values, centres)?;
         let Sample { block, every, count, length } = rows;
-        let (design, means) = (self.laid(), room.at(Place::Values)?);
+        let (design, means) = (self.dense()?, room.at(Place::Values)?);
         let (codes, centres, steps) = (&made.codes, &made.centres, &made.steps);
         self.machine.launch(&Call::Code { design, block, every, count, length, means, codes, centres, steps })?;
         let _ = self.codes.set(made);

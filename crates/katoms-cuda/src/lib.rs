@@ -19,7 +19,8 @@ use std::any::Any;
 use std::sync::Arc;
 
 use katoms::Error;
-use katoms::operator::{Device, Layout};
+use katoms::linalg::kernels::Real;
+use katoms::operator::{Csc, Device, Layout, LinearOperator, SparseIndex};
 
 pub use cuda::{Cuda, probe};
 use held::Held;
@@ -58,6 +59,18 @@ pub fn copied_numbers<T: Stored>(
 ) -> Result<Arc<dyn Device>, Error> {
     let lie = Lie { numbers: T::NUMBERS, by_rows: layout == Layout::RowMajor, shape };
     copied(cuda, bytemuck::cast_slice(values), lie)
+}
+
+/// A copy on a card of a sparse matrix of the host, in double precision.
+///
+/// # Errors
+/// When the card has no memory for it, or fails.
+pub fn copied_sparse<T: Real, I: SparseIndex, P: SparseIndex>(
+    cuda: &Arc<Cuda>,
+    matrix: &Csc<'_, T, I, P>,
+) -> Result<Arc<dyn Device>, Error> {
+    let (starts, indices, values) = matrix.in_order();
+    Ok(Arc::new(Held::sparse(Arc::clone(cuda), matrix.n_outputs(), (&starts, &indices, &values))?))
 }
 
 /// A matrix that is on a card already: columns (or rows) lie `apart` bytes from each other. Nothing is copied.

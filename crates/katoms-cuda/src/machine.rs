@@ -94,6 +94,30 @@ impl<M> Clone for Laid<'_, M> {
 
 impl<M> Copy for Laid<'_, M> {}
 
+/// Columns of which few entries are stored: row numbers of four bytes and values in double precision, and where each column
+/// begins, in numbers of eight bytes.
+#[derive(Debug)]
+pub struct SparselyLaid<'a, M> {
+    /// The values.
+    pub values: &'a M,
+    /// Their rows.
+    pub indices: &'a M,
+    /// Where columns begin.
+    pub starts: &'a M,
+    /// Columns, or those of the list.
+    pub columns: usize,
+    /// Which columns.
+    pub list: Option<&'a M>,
+}
+
+impl<M> Clone for SparselyLaid<'_, M> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<M> Copy for SparselyLaid<'_, M> {}
+
 /// A kernel and what it works on. What lies in memory is told in numbers, not bytes.
 pub enum Call<'a, M> {
     /// Sums of products of the columns with packed vectors, eight times `blocks` of them, for parts of `split` rows:
@@ -109,6 +133,19 @@ pub enum Call<'a, M> {
         split: usize,
         out: &'a M,
     },
+    /// `out[vector][column]` = sums of products of the columns with `count` packed vectors, one number of a lane at a time.
+    SparsePass { design: SparselyLaid<'a, M>, packed: &'a M, blocks: usize, count: usize, out: &'a M },
+    /// `out[weighting][column]` = sums of squares about centres under packed weights, at most eight, that have these totals.
+    SparseSquares {
+        design: SparselyLaid<'a, M>,
+        packed: &'a M,
+        count: usize,
+        totals: &'a M,
+        centres: &'a M,
+        out: &'a M,
+    },
+    /// As `Gather`, from a design whose list says which columns.
+    SparseGather { design: SparselyLaid<'a, M>, h: Option<&'a M>, apart: usize, out: &'a M },
     /// Copies of listed columns, times h where there is one, `apart` numbers from one to the next, zeros behind each.
     Gather { design: Laid<'a, M>, list: &'a M, count: usize, h: Option<&'a M>, apart: usize, out: &'a M },
     /// A row of a design.

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use half::{bf16, f16};
 use katoms::linalg::{dot, norm};
 use katoms::loss::{AnyLoss, Cox, LeastSquares, Logistic};
-use katoms::operator::{ColumnMoments, Dense, Device, FirstRead, Layout, LinearOperator, OnDevice, Parts};
+use katoms::operator::{ColumnMoments, Csc, Dense, Device, FirstRead, Layout, LinearOperator, OnDevice, Parts};
 use katoms::select::Preparation;
 use katoms::set::KSparse;
 use katoms::space::{IndexSet, Point, SparseVec};
@@ -69,6 +69,30 @@ fn keeps_its_contract<M: Machine + 'static>(machine: &Arc<M>, shapes: &[(usize, 
                 same_as(&a, &b, &what);
             }
         }
+    }
+}
+
+/// The same for columns of which few entries are stored, one of them in two parts and none in order.
+fn keeps_its_contract_where_few_are_stored<M: Machine + 'static>(machine: &Arc<M>, shapes: &[(usize, usize)]) {
+    for &(rows, columns) in shapes {
+        let mut stored = simulate::gaussian(rows, columns, 8);
+        let (mut starts, mut indices, mut values) = (vec![0_usize], Vec::new(), Vec::new());
+        for (j, column) in stored.chunks_mut(rows).enumerate() {
+            column.iter_mut().enumerate().for_each(|(i, v)| *v = if (7 * i + j) % 5 < 2 && j != 1 { *v } else { 0.0 });
+            for (i, v) in column.iter().enumerate().rev().filter(|(_, v)| **v != 0.0) {
+                let parts = if i == 2 { vec![0.5 * v, 0.5 * v] } else { vec![*v] };
+                indices.extend(parts.iter().map(|_| i as u32));
+                values.extend(parts);
+            }
+            starts.push(values.len());
+        }
+        let matrix = Csc::new(rows, columns, starts, indices, values).unwrap();
+        let (starts, indices, values) = matrix.in_order();
+        let device = Held::sparse(Arc::clone(machine), rows, (&starts, &indices, &values)).unwrap();
+        let a = OnDevice::new(Arc::new(device), None).unwrap();
+        let b = Dense::column_major(&stored, rows, columns).unwrap();
+        same_as(&a, &b, &format!("{rows} x {columns}, sparse"));
+        assert_eq!(a.sampled_rows(), None);
     }
 }
 
@@ -242,6 +266,7 @@ fn fits_as_the_host<M: Machine + 'static>(machine: &Arc<M>) {
 #[test]
 fn the_twin_keeps_the_contract() {
     keeps_its_contract(&Arc::new(Twin::default()), &SMALL);
+    keeps_its_contract_where_few_are_stored(&Arc::new(Twin::default()), &SMALL);
     samples_as_the_host(&Arc::new(Twin::default()), 400, 21_000);
     reads_first_what_a_fit_asks(&Arc::new(Twin::default()));
     fits_as_the_host(&Arc::new(Twin::default()));
@@ -286,6 +311,8 @@ fn a_card_keeps_the_contract() {
     let cuda = Cuda::open(0).unwrap();
     keeps_its_contract(&cuda, &SMALL);
     keeps_its_contract(&cuda, &LARGE);
+    keeps_its_contract_where_few_are_stored(&cuda, &SMALL);
+    keeps_its_contract_where_few_are_stored(&cuda, &LARGE);
     samples_as_the_host(&cuda, 400, 21_000);
     samples_as_the_host(&cuda, 3001, 20_011);
     reads_first_what_a_fit_asks(&cuda);

@@ -6,7 +6,7 @@ use bytemuck::{cast_slice, pod_collect_to_vec};
 use half::{bf16, f16};
 use katoms::Error;
 
-use crate::machine::{Call, Laid, Machine, Numbers};
+use crate::machine::{Call, Laid, Machine, Numbers, SparselyLaid};
 
 /// A machine whose memory is the host's.
 #[derive(Debug, Default)]
@@ -63,6 +63,20 @@ impl Laid<'_, Memory> {
     /// Numbers that a lane takes at a time.
     fn lane(&self) -> usize {
         if self.by_rows { 1 } else { self.numbers.lane() }
+    }
+}
+
+impl SparselyLaid<'_, Memory> {
+    /// The entries of the columns, with their rows.
+    fn entries(&self) -> Vec<Vec<(usize, f64)>> {
+        let (values, starts) = (self.values.doubles(), pod_collect_to_vec::<u8, i64>(&self.starts.bytes()));
+        let rows: Vec<u32> = pod_collect_to_vec(&self.indices.bytes());
+        let list = self.list.map(|list| pod_collect_to_vec::<u8, u32>(&list.bytes()[..4 * self.columns]));
+        let one = |at: usize| {
+            let j = list.as_ref().map_or(at, |list| list[at] as usize);
+            (starts[j] as usize..starts[j + 1] as usize).map(|e| (rows[e] as usize, values[e])).collect()
+        };
+        (0..self.columns).map(one).collect()
     }
 }
 
@@ -131,6 +145,34 @@ impl Machine for Twin {
                     }
                 }
                 out.set(&sums);
+            }
+            Call::SparsePass { design, packed, blocks, count, out } => {
+                let (columns, packed) = (design.entries(), packed.doubles());
+                let sum = |q: usize, column: &[(usize, f64)]| -> f64 {
+                    column.iter().map(|&(row, x)| x * packed[place(row, q, 1, blocks)]).sum()
+                };
+                let all = (0..count).flat_map(|q| columns.iter().map(move |column| sum(q, column)));
+                out.set(&all.collect::<Vec<f64>>());
+            }
+            Call::SparseSquares { design, packed, count, totals, centres, out } => {
+                let (columns, packed) = (design.entries(), packed.doubles());
+                let (totals, centres) = (totals.doubles(), centres.doubles());
+                let sum = |q: usize, j: usize| {
+                    let weight = |row: usize| packed[place(row, q, 1, 1)];
+                    let squares = columns[j].iter().map(|&(row, x)| weight(row) * (x - centres[j]).powi(2));
+                    let stored: f64 = columns[j].iter().map(|&(row, _)| weight(row)).sum();
+                    squares.sum::<f64>() + (totals[q] - stored).max(0.0) * centres[j].powi(2)
+                };
+                let all = (0..count).flat_map(|q| (0..columns.len()).map(move |j| sum(q, j)));
+                out.set(&all.collect::<Vec<f64>>());
+            }
+            Call::SparseGather { design, h, apart, out } => {
+                let (columns, h) = (design.entries(), h.map(Memory::doubles));
+                let mut gathered = vec![0.0; apart * columns.len()];
+                for (to, column) in gathered.chunks_mut(apart).zip(columns) {
+                    column.iter().for_each(|&(row, x)| to[row] = h.as_ref().map_or(x, |h| h[row] * x));
+                }
+                out.set(&gathered);
             }
             Call::Gather { design, list, count, h, apart, out } => {
                 let (x, h) = (design.matrix(), h.map(Memory::doubles));

@@ -145,6 +145,19 @@ impl<'a, T: Real, I: SparseIndex, P: SparseIndex> Csc<'a, T, I, P> {
         entries
     }
 
+    /// Where columns begin, and the rows and values of their entries, in the order of the rows and each row once.
+    pub fn in_order(&self) -> (Vec<i64>, Vec<u32>, Vec<f64>) {
+        let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+        for j in 0..self.columns {
+            for (row, value) in self.merged_column(j) {
+                indices.push(row as u32);
+                values.push(value);
+            }
+            starts.push(values.len() as i64);
+        }
+        (starts, indices, values)
+    }
+
     /// The number of entries that are stored of some columns.
     fn stored_of(&self, columns: &[usize]) -> usize {
         columns.iter().map(|&j| self.starts[j + 1].get() - self.starts[j].get()).sum()
