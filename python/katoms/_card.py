@@ -78,11 +78,12 @@ def placed(design: Design, device: Any) -> Design:
         return design
     if place is None or place < 0:
         return design
-    if not isinstance(design.matrix, np.ndarray):
-        what = "lives with workers" if hasattr(design.matrix, "ask") else "is sparse"
-        if isinstance(design.matrix, tuple) and len(design.matrix) == 3:
-            what = "holds genotypes of 2 bits"
-        raise InvalidInputError(f"device is {device!r}, but X {what}; give a dense array, or leave device out")
+    is_sparse = isinstance(design.matrix, tuple) and len(design.matrix) == 4
+    if not (is_sparse or isinstance(design.matrix, np.ndarray)):
+        what = "lives with workers" if hasattr(design.matrix, "ask") else "holds genotypes of 2 bits"
+        raise InvalidInputError(
+            f"device is {device!r}, but X {what}; give an array or a sparse matrix, or leave device out"
+        )
     return design._replace(matrix=_katoms.copied(design.matrix, place))
 
 

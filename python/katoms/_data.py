@@ -40,7 +40,7 @@ def design_of(X: Any) -> Design:
 
         return ray_blocks(X).__katoms_design__()
     if lives_on_card(X):
-        check_shape(tuple(X.shape))
+        check_shape(tuple(getattr(X, "shape", ())))
         return card_design(X)
     names = names_of(X)
     if is_sparse(X):

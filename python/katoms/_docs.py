@@ -176,7 +176,7 @@ DEVICE = """
 device : {"cpu", "cuda"} or None, default=None
     Where the passes over X are made. "cuda": on the first NVIDIA card, "cuda:1" on the second; X of NumPy is copied there once
     for each fit. An array that is on a card already, of PyTorch, CuPy or JAX, is fitted there without a copy and without
-    this parameter. Dense X only; attributes are NumPy's, and predictions are the kind of array that X is.
+    this parameter. Dense or sparse X; attributes are NumPy's, and predictions are the kind of array that X is.
 """
 
 WARM = """

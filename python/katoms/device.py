@@ -17,7 +17,7 @@ def available() -> bool:
     >>> model = SparseRegressor(5, device="cuda" if device.available() else "cpu")
     """
     try:
-        _katoms.card(0)
+        _katoms.card(None)
     except DeviceError:
         return False
     return True

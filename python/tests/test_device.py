@@ -1,5 +1,6 @@
 """Fits on graphics cards. What needs a card is marked `gpu`; the rest is what is said where there is none, or of bad arrays."""
 
+import ctypes
 import importlib.util
 import pickle
 import subprocess
@@ -195,6 +196,96 @@ def test_a_capsule_is_checked_before_the_card_is_asked(array, message):
         _katoms.lent(array, array.__dlpack__())
 
 
+class Tensor(ctypes.Structure):
+    """DLTensor."""
+
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("kind", ctypes.c_int32),
+        ("device", ctypes.c_int32),
+        ("dimensions", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("offset", ctypes.c_uint64),
+    ]
+
+
+class Managed(ctypes.Structure):
+    """DLManagedTensor."""
+
+    _fields_ = [("tensor", Tensor), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]
+
+
+class Versioned(ctypes.Structure):
+    """DLManagedTensorVersioned."""
+
+    _fields_ = [
+        ("major", ctypes.c_uint32),
+        ("minor", ctypes.c_uint32),
+        ("context", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+        ("flags", ctypes.c_uint64),
+        ("tensor", Tensor),
+    ]
+
+
+class Capsule:
+    """An array on a card by a capsule of DLPack; its strides count numbers."""
+
+    def __init__(self, at, shape, strides=None, code=2, bits=32, lanes=1, kind=2, version=None):
+        self.shape, lists = shape, [ctypes.c_int64 * len(shape)] * 2
+        self.lists = [make(*values) for make, values in zip(lists, (shape, strides or shape))]
+        starts = [ctypes.cast(values, ctypes.POINTER(ctypes.c_int64)) for values in self.lists]
+        steps = starts[1] if strides else None
+        tensor = Tensor(at, kind, 0, len(shape), code, bits, lanes, starts[0], steps, 0)
+        self.managed = Managed(tensor) if version is None else Versioned(version, 0, None, None, 0, tensor)
+        self.name = b"dltensor" if version is None else b"dltensor_versioned"
+
+    def __dlpack_device__(self):
+        return 2, 0
+
+    def __dlpack__(self, stream=None):
+        made = ctypes.pythonapi.PyCapsule_New
+        made.restype, made.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        return made(ctypes.addressof(self.managed), self.name, None)
+
+
+@pytest.mark.parametrize(
+    "said, message",
+    [
+        ({"kind": 10}, "device of kind 10"),
+        ({"version": 2}, "version 2 of DLPack"),
+        ({"lanes": 4}, "other numbers"),
+        ({"code": 3, "bits": 64}, "other numbers"),
+        ({"code": 5, "bits": 64}, "complex64"),
+        ({"code": 4, "bits": 32}, "float32 on a card"),
+        ({"bits": 8}, "float8"),
+        ({"bits": 4}, "float4"),
+        ({"shape": (-1, 3)}, "takes from 1 to"),
+        ({"shape": (4, 3), "strides": (1 << 60, 1)}, "contiguous"),
+        ({"shape": (4, 3), "strides": (-3, 1)}, "contiguous"),
+        ({"shape": (1,) * 65}, "array with dim 0"),
+    ],
+    ids=str,
+)
+def test_a_capsule_with_something_else_is_refused(said, message):
+    array = Capsule(**{"at": 4096, "shape": (4, 3), **said})
+    with pytest.raises(katoms.InvalidInputError, match=message):
+        _katoms.lent(array, array.__dlpack__())
+
+
+@without_card
+@pytest.mark.parametrize("version", [None, 1])
+@pytest.mark.parametrize("code, bits", [(2, 64), (2, 32), (2, 16), (4, 16), (0, 8), (1, 8), (6, 8)])
+def test_a_capsule_that_can_be_read_needs_the_card(code, bits, version):
+    array = Capsule(4096, (4, 3), (1, 8), code, bits, version=version)
+    with pytest.raises(exceptions.DeviceError):
+        _katoms.lent(array, array.__dlpack__())
+
+
 def test_what_is_no_capsule_is_refused():
     with pytest.raises(TypeError):
         _katoms.lent(X, 7)
@@ -223,13 +314,12 @@ def test_a_target_on_a_card_of_an_unknown_library_is_refused():
         katoms.SparseRegressor(1).fit(X, Elsewhere(y))
 
 
-@pytest.mark.parametrize("kind", ["csc", "csr"])
-def test_sparse_matrices_are_refused_before_they_are_copied(kind, monkeypatch):
-    matrix = pytest.importorskip("scipy.sparse").coo_array(X).asformat(kind)
+def test_genotypes_are_refused_before_they_are_copied(monkeypatch):
     monkeypatch.setattr(_katoms, "card", lambda place: None)
-    for make in MAKERS:
-        with pytest.raises(katoms.InvalidInputError, match="X is sparse; give a dense array, or leave device out"):
-            make([1], device="cuda").fit(matrix, numbers_or_classes(make))
+    genotypes = katoms.Genotypes.__new__(katoms.Genotypes)
+    vars(genotypes).update(shape=(4, 1), codes=np.array([228], np.uint8), means=np.ones(1), names=None)
+    with pytest.raises(katoms.InvalidInputError, match="X holds genotypes of 2 bits; give an array or a sparse matrix"):
+        katoms.SparseRegressor(1, device="cuda").fit(genotypes, y[:4])
 
 
 def test_the_kernels_are_those_of_their_source():
@@ -254,6 +344,29 @@ def the_same(there, plain, tolerance=1e-9):
     np.testing.assert_allclose(there.coef_, plain.coef_, rtol=tolerance, atol=tolerance)
     np.testing.assert_allclose(there.intercept_, plain.intercept_, rtol=tolerance, atol=tolerance)
     assert isinstance(there.coef_, np.ndarray) and there.coef_.dtype == plain.coef_.dtype
+
+
+class Memory:
+    """A copy of an array on the first card, made by the driver alone."""
+
+    def __init__(self, array):
+        self.array, self.at, self.cuda = array, ctypes.c_uint64(), ctypes.CDLL("libcuda.so.1")
+
+    def asked(self, name, *arguments):
+        assert getattr(self.cuda, name)(*arguments) == 0, name
+
+    def __enter__(self):
+        device, context, size = ctypes.c_int(), ctypes.c_void_p(), ctypes.c_size_t(self.array.nbytes)
+        self.asked("cuInit", 0)
+        self.asked("cuDeviceGet", ctypes.byref(device), 0)
+        self.asked("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
+        self.asked("cuCtxSetCurrent", context)
+        self.asked("cuMemAlloc_v2", ctypes.byref(self.at), size)
+        self.asked("cuMemcpyHtoD_v2", self.at, ctypes.c_void_p(self.array.ctypes.data), size)
+        return self.at.value
+
+    def __exit__(self, *_):
+        self.asked("cuMemFree_v2", self.at)
 
 
 class TestOnACard:
@@ -299,6 +412,13 @@ class TestOnACard:
         there, plain = (katoms.SparseCox(2, device=where).fit(X, survival) for where in ("cuda", "cpu"))
         the_same(there, plain, 1e-4)
 
+    @pytest.mark.parametrize("make", MAKERS)
+    def test_sparse_matrices(self, make):
+        sparse = pytest.importorskip("scipy.sparse")
+        matrix, target = sparse.csc_array(np.where(np.abs(X) > 1, X, 0)), numbers_or_classes(make)
+        there, plain = (make([1, 2, 3], l2=1.0, device=where).fit(matrix, target) for where in ("cuda", "cpu"))
+        the_same(there, plain, 1e-6)
+
     def test_a_path(self):
         there, plain = (katoms.path(X, y, range(5), device=where) for where in ("cuda", "cpu"))
         assert [list(s) for s in there.supports] == [list(s) for s in plain.supports]
@@ -332,6 +452,34 @@ class TestOnACard:
     def test_the_same_input_gives_the_same_bits(self):
         models = [katoms.SparseRegressor(3, device="cuda", n_jobs=n).fit(X, y) for n in (1, 2, None)]
         assert all((model.coef_ == models[0].coef_).all() for model in models)
+
+    @pytest.mark.parametrize("order", ["C", "F"])
+    @pytest.mark.parametrize("by", ["interface", "capsule", "versioned"])
+    @on_card
+    def test_memory_of_the_driver_is_read_where_it_is(self, dtype, by, order):
+        matrix = stored(dtype)
+        lines = np.ascontiguousarray(matrix if order == "C" else matrix.T)
+        padded = np.full((lines.shape[0], lines.shape[1] + 11), 77, dtype=dtype)
+        padded[:, : lines.shape[1]] = lines
+        steps = (padded.shape[1], 1) if order == "C" else (1, padded.shape[1])
+        with Memory(padded) as at:
+            if by == "interface":
+                strides = tuple(step * padded.itemsize for step in steps)
+                array = Interface(
+                    shape=matrix.shape, typestr=padded.dtype.str, data=(at, True), strides=strides, stream=1
+                )
+            else:
+                code, bits = {"f": 2, "i": 0, "u": 1}[padded.dtype.kind], 8 * padded.itemsize
+                array = Capsule(at, matrix.shape, steps, code, bits, version=1 if by == "versioned" else None)
+            there, plain = katoms.SparseRegressor(3).fit(array, y), katoms.SparseRegressor(3).fit(matrix, y)
+            the_same(there, plain, 1e-5 if dtype == np.float32 else 1e-9)
+            np.testing.assert_array_equal(there.predict(array), there.predict(matrix))
+            with pytest.raises(katoms.InvalidInputError, match="X is on cuda:0"):
+                katoms.SparseRegressor(3, device="cpu").fit(array, y)
+            with pytest.raises(katoms.InvalidInputError, match="fill X on its card"):
+                katoms.SparseRegressor(3, missing="mean").fit(array, y)
+            again = katoms.SparseRegressorCV([2, 3], device="cuda").fit(array, y)
+            assert again.support_.tolist() == plain.support_.tolist()
 
     def lent(self, matrix, module):
         """The matrix on the card, by a library."""

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use anyhow::{Result, anyhow, bail};
 use katoms::Error;
-use katoms::operator::{AnyDesign, Device, FirstRead, OnDevice};
-use katoms_cuda::{Cuda, copied_numbers};
+use katoms::operator::{AnyDesign, Csc, Device, FirstRead, OnDevice};
+use katoms_cuda::{Cuda, copied_numbers, copied_sparse};
 use katoms_io::{Array, Dataset, on_numbers};
 
 /// Where passes over the data are made.
@@ -46,27 +46,30 @@ impl Card {
     }
 
     /// Whether a card can hold these data.
-    pub fn check(dataset: &Dataset) -> Result<&Array> {
-        match dataset.dense() {
-            Some(array) => Ok(array),
-            None => {
-                bail!("--device cuda takes a dense matrix, and this one is sparse or of genotypes; leave --device out")
-            }
+    pub fn check(dataset: &Dataset) -> Result<()> {
+        if dataset.dense().is_none() && dataset.sparse().is_none() {
+            bail!("--device cuda takes a matrix of numbers, and these are genotypes of 2 bits; leave --device out");
         }
+        Ok(())
+    }
+
+    fn copied(&self, dataset: &Dataset) -> Result<Arc<dyn Device>> {
+        Self::check(dataset)?;
+        if let Some(Array { numbers, layout, rows, columns, .. }) = dataset.dense() {
+            return Ok(on_numbers!(numbers, v => copied_numbers(&self.cuda, v, *layout, (*rows, *columns)))?);
+        }
+        let Some(s) = dataset.sparse() else { bail!("there is nothing to copy to the card") };
+        let matrix = Csc::new(s.rows, s.columns, &s.starts[..], &s.indices[..], &s.values[..])?;
+        Ok(copied_sparse(&self.cuda, &matrix)?)
     }
 
     /// The design, which is copied to the card the first time.
     pub fn design(&self, dataset: &Dataset, first: Option<&FirstRead>) -> Result<AnyDesign<'static>> {
-        let array = Self::check(dataset)?;
         let copy = match self.copy.get() {
             Some(copy) => copy,
             None => {
-                let shape = (array.rows, array.columns);
-                let copy = on_numbers!(&array.numbers, v => copied_numbers(&self.cuda, v, array.layout, shape));
-                self.copy.get_or_init({
-                    let copy = copy?;
-                    || copy
-                })
+                let copy = self.copied(dataset)?;
+                self.copy.get_or_init(|| copy)
             }
         };
         let design = OnDevice::new(Arc::clone(copy), first)?;

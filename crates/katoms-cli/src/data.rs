@@ -88,8 +88,8 @@ pub struct ModelArgs {
     /// target has its own k
     #[arg(long, help_heading = "Model")]
     pub separate_features: bool,
-    /// Where the passes over the data are made: cpu, cuda (an NVIDIA card), or cuda:1 for the second; for dense data in one
-    /// file
+    /// Where the passes over the data are made: cpu, cuda (an NVIDIA card), or cuda:1 for the second; for dense and sparse
+    /// data in one file
     #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = Place::named, hide_default_value = true, help_heading = "Model")]
     pub device: Place,
 }

@@ -8,7 +8,7 @@ use katoms::operator::{
     Storage, Workers, f16,
 };
 use katoms::space::SparseVec;
-use katoms_cuda::{Cuda, Stored, copied_numbers};
+use katoms_cuda::{Cuda, Numbers, Stored, copied_numbers, copied_sparse};
 use numpy::{Element, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -235,9 +235,15 @@ impl<'a> View<'a> {
         )
     }
 
-    /// A copy on a card; `None` of what is not dense.
+    /// A copy on a card; `None` of what is neither dense nor sparse.
     pub fn copied(&self, cuda: &Arc<Cuda>) -> Result<Option<OnCard>, Error> {
-        on_view!(self, laid => laid.copied(cuda).map(Some); _ => Ok(None))
+        on_view!(self, laid => laid.copied(cuda).map(Some);
+            Self::Columns((rows, columns), starts, indices, values) => {
+                let device = copied_sparse(cuda, &Csc::new(*rows, *columns, *starts, *indices, *values)?)?;
+                Ok(Some(OnCard { device, ordinal: cuda.ordinal(), numbers: Numbers::F64 }))
+            },
+            _ => Ok(None),
+        )
     }
 
     /// The design. Reads all of it, to find what is not finite and for what a fit asks first: on the threads of the job,

@@ -66,10 +66,13 @@ fn opened(py: Python<'_>, ordinal: usize) -> PyResult<Arc<Cuda>> {
     py.detach(|| on_threads(None, || Cuda::open(ordinal)))?.map_err(raised)
 }
 
-/// Raises an error where there is no such card, or none at all.
+/// Raises an error where there is no such card, or without a number, none at all.
 #[pyfunction]
-fn card(py: Python<'_>, ordinal: usize) -> PyResult<()> {
-    opened(py, ordinal).map(|_| ())
+fn card(py: Python<'_>, ordinal: Option<usize>) -> PyResult<()> {
+    match ordinal {
+        Some(ordinal) => opened(py, ordinal).map(|_| ()),
+        None => probe().map_err(raised),
+    }
 }
 
 /// The stream on which we work on a card, for lenders.
@@ -83,7 +86,7 @@ fn stream(py: Python<'_>, ordinal: usize) -> PyResult<u64> {
 fn copied(py: Python<'_>, matrix: Matrix<'_>, ordinal: usize) -> PyResult<OnCard> {
     let (cuda, view) = (opened(py, ordinal)?, matrix.view(&Ended::default())?);
     let copied = py.detach(|| on_threads(None, || view.copied(&cuda)))?.map_err(raised)?;
-    copied.ok_or_else(|| invalid("a card holds dense matrices of numbers"))
+    copied.ok_or_else(|| invalid("a card holds dense and sparse matrices of numbers"))
 }
 
 /// Why a device has failed that a design was on, where it has.
@@ -148,7 +151,8 @@ impl Told {
                 let kind = match kind {
                     'i' => "int",
                     'u' => "uint",
-                    'f' | 'V' => "float",
+                    'f' => "float",
+                    'V' => "bfloat",
                     'c' => "complex",
                     _ => "other numbers of ",
                 };
@@ -190,6 +194,10 @@ impl Told {
             (false, true) => down,
             (false, false) => return Err(invalid(gaps)),
         };
+        let lines = if by_columns { columns } else { rows };
+        if lines.checked_mul(apart).is_none_or(|bytes| i64::try_from(bytes).is_err()) {
+            return Err(invalid(gaps));
+        }
         if !apart.is_multiple_of(bytes) || !(self.at as usize).is_multiple_of(bytes) {
             return Err(invalid("X lies on the card where its numbers cannot be read one by one; copy it there"));
         }
@@ -243,7 +251,8 @@ impl Told {
             (6, 1) => 'b',
             _ => '?',
         };
-        let dimensions = usize::try_from(tensor.dimensions).unwrap_or(0);
+        // More than any library has are those of a structure that is none.
+        let dimensions = usize::try_from(tensor.dimensions).ok().filter(|&count| count <= 64).unwrap_or(0);
         let list = |at: *const i64| {
             // SAFETY: there are as many numbers there as dimensions.
             (dimensions > 0 && !at.is_null()).then(|| unsafe { std::slice::from_raw_parts(at, dimensions) }.to_vec())

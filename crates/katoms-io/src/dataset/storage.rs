@@ -62,6 +62,14 @@ impl Storage {
         }
     }
 
+    /// The same of a sparse matrix.
+    pub(super) fn sparse(&self) -> Option<&Sparse> {
+        match &self.held {
+            Held::Sparse(sparse) => Some(sparse),
+            Held::Dense(_) | Held::Genotypes(_) => None,
+        }
+    }
+
     /// (rows, columns).
     pub(super) fn shape(&self) -> (usize, usize) {
         match &self.held {

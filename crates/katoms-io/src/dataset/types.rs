@@ -13,7 +13,7 @@ use crate::column_format::ColumnFormat;
 use crate::error::Error;
 use crate::model::Loss;
 use crate::problem::Problem;
-use crate::source::Array;
+use crate::source::{Array, Sparse};
 
 /// What is done about missing values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -253,6 +253,11 @@ impl Dataset {
     /// The numbers of the design, where all are stored and there is nothing beside them.
     pub fn dense(&self) -> Option<&Array> {
         self.storage.dense().filter(|_| self.products.is_empty())
+    }
+
+    /// The same of a sparse one.
+    pub fn sparse(&self) -> Option<&Sparse> {
+        self.storage.sparse().filter(|_| self.products.is_empty())
     }
 
     /// Products of features join the design, behind its columns: of each, the pairs of columns of two features, or of two
