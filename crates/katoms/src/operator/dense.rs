@@ -353,6 +353,9 @@ impl<T: Real> LinearOperator for Dense<'_, T> {
         }
     }
     fn adjoint_block(&self, rs: &[&[f64]], out: &mut [Vec<f64>]) {
+        if let ([r], [out]) = (rs, &mut *out) {
+            return self.adjoint(r, out); // which may be known
+        }
         out.iter_mut().for_each(|g| g.resize(self.columns, 0.0));
         let mut out: Vec<&mut [f64]> = out.iter_mut().map(Vec::as_mut_slice).collect();
         match self.layout {
