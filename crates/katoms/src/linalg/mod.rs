@@ -17,6 +17,7 @@ pub use leading_pair::{SingularPair, leading_pair};
 pub use power_of_two::{exponent_of_two, times_power_of_two};
 pub use singular_pairs::{Wanted, singular_pairs, spectral_norm};
 pub use top_k::top_k;
+pub(crate) use top_k::top_k_of;
 pub use truncated_svd::{Multiply, TruncatedSvd, truncated_svd};
 
 /// Σ a_i·b_i, in eight interleaved sums.

@@ -41,8 +41,10 @@ impl Atoms {
     /// The same atoms without some of their coordinates.
     pub fn without(&self, left_out: &IndexSet) -> Self {
         let (mut starts, mut members) = (vec![0], Vec::with_capacity(self.members.len()));
+        starts.reserve(self.len());
+        let least = left_out.indices().first().copied().unwrap_or(usize::MAX);
         for atom in 0..self.len() {
-            members.extend(self.members(atom).iter().filter(|&&i| !left_out.contains(i)));
+            members.extend(self.members(atom).iter().filter(|&&i| i < least || !left_out.contains(i)));
             starts.push(members.len());
         }
         Self::new(starts, members, self.shared)

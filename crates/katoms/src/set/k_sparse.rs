@@ -2,7 +2,7 @@
 
 use super::{Atoms, ConstraintSet, CoordinateSet, Exchange, Expand, Structure};
 use crate::error::{Error, check_range};
-use crate::linalg::top_k;
+use crate::linalg::{top_k, top_k_of};
 use crate::space::{IndexSet, Point, SparseVec};
 
 /// {x : ‖x‖₀ ≤ k}.
@@ -99,10 +99,15 @@ impl CoordinateSet for KSparse {
 
 /// The `count` coordinates outside `u` with the largest |g|, the largest first. O(n).
 fn strongest_outside(g: &[f64], u: &IndexSet, count: usize) -> Vec<usize> {
-    let mut scores: Vec<f64> = g.iter().map(|v| v.abs()).collect();
-    u.indices().iter().for_each(|&i| scores[i] = f64::NEG_INFINITY);
-    let mut best = strongest(&scores, count);
-    best.retain(|&i| scores[i] > 0.0);
+    let fill = |first: usize, out: &mut [f64]| {
+        out.iter_mut().zip(&g[first..]).for_each(|(score, v)| *score = v.abs());
+        let before = |end: usize| u.indices().partition_point(|&i| i < end);
+        let inside = &u.indices()[before(first)..before(first + out.len())];
+        inside.iter().for_each(|&i| out[i - first] = f64::NEG_INFINITY);
+    };
+    let mut best = top_k_of(g.len(), count, &fill);
+    best.retain(|&i| g[i].abs() > 0.0 && !u.contains(i));
+    best.sort_by(|&a, &b| g[b].abs().total_cmp(&g[a].abs()));
     best
 }
 
