@@ -1,14 +1,17 @@
-//! The Cholesky factorisation G = L·Lᵀ, in blocks whose updates are products of matrices.
+//! The Cholesky factorisation G = L·Lᵀ, in blocks whose updates are products of matrices, which threads share. The order of
+//! its sums does not depend on their number.
 
 use std::ops::Range;
 
 use super::Matrix;
 use super::product::{View, add_product};
-use crate::linalg::kernels;
+use crate::linalg::{kernels, parallel};
 
 /// Columns of a block, and of the blocks in it.
 const BLOCK: usize = 48;
 const NARROW: usize = 8;
+/// Multiplications below which a second thread costs more than it brings.
+const PARALLEL_WORK: usize = 1 << 19;
 
 /// The lower triangular L of a symmetric positive definite matrix.
 #[derive(Debug, Clone)]
@@ -54,36 +57,82 @@ impl Cholesky {
         x
     }
 
-    /// L⁻¹. O(n³/3).
+    /// L⁻¹. O(n³/6).
     pub fn inverse_factor(&self) -> Matrix {
         let n = self.l.columns();
         let mut x = Matrix::zeros(n, n);
-        for first in (0..n).step_by(BLOCK) {
-            let end = (first + BLOCK).min(n);
-            // The rows above are done: their share in these rows, then a triangle of the block's own.
-            let (height, mut share) = (end - first, vec![0.0; (end - first) * first]);
-            let left = View { data: &self.l.data()[first..], rows: height, columns: first, down: 1, across: n };
-            let above = View { data: x.data(), rows: first, columns: first, down: 1, across: n };
-            add_product(-1.0, left, above, &mut share, height);
-            let mut own = Matrix::identity(height);
-            for j in 0..height {
-                for i in j..height {
-                    let (head, tail) = own.column_mut(j).split_at_mut(i + 1);
-                    let column = &self.l.column(first + i)[first + i..end];
-                    head[i] /= column[0];
-                    kernels::axpy(-head[i], &column[1..], tail);
-                }
-                x.column_mut(first + j)[first..end].copy_from_slice(own.column(j));
-            }
-            own.times_into(&Matrix::from_columns(height, first, share), &mut x.data_mut()[first..], n);
+        if n == 0 {
+            return x;
         }
+        let corners: Vec<Matrix> = (0..n).step_by(BLOCK).map(|first| self.inverse_corner(first)).collect();
+        // Columns are a matter of their own: below the corner, rows after rows.
+        let one = |block: usize, columns: &mut [f64]| {
+            let (left, width) = (block * BLOCK, columns.len() / n);
+            for (first, corner) in (left..n).step_by(BLOCK).zip(&corners[block..]) {
+                let rows = corner.rows();
+                if first == left {
+                    columns.chunks_mut(n).enumerate().for_each(|(j, column)| {
+                        column[left..][..rows].copy_from_slice(corner.column(j));
+                    });
+                    continue;
+                }
+                let mut share = vec![0.0; rows * width];
+                let done = first - left;
+                let own = View { data: &self.l.data()[left * n + first..], rows, columns: done, down: 1, across: n };
+                let above = View { data: &columns[left..], rows: done, columns: width, down: 1, across: n };
+                add_product(-1.0, own, above, &mut share, rows);
+                corner.times_into(&Matrix::from_columns(rows, width, share), &mut columns[first..], n);
+            }
+        };
+        shared(n * n * n / 6, x.data_mut(), BLOCK * n, &one);
         x
     }
 
-    /// G⁻¹. O(n³).
+    /// The inverse of the corner of L at the diagonal that begins at a column.
+    fn inverse_corner(&self, first: usize) -> Matrix {
+        let end = (first + BLOCK).min(self.l.columns());
+        let mut own = Matrix::identity(end - first);
+        for j in 0..own.columns() {
+            for i in j..own.columns() {
+                let (head, tail) = own.column_mut(j).split_at_mut(i + 1);
+                let column = &self.l.column(first + i)[first + i..end];
+                head[i] /= column[0];
+                kernels::axpy(-head[i], &column[1..], tail);
+            }
+        }
+        own
+    }
+
+    /// G⁻¹. O(n³/2).
     pub fn inverse(&self) -> Matrix {
-        let factor = self.inverse_factor();
-        factor.symmetric_product(&factor)
+        let (factor, n) = (self.inverse_factor(), self.l.columns());
+        let mut inverse = Matrix::zeros(n, n);
+        // The upper half: a column of the factor is zero above the diagonal.
+        let one = |block: usize, columns: &mut [f64]| {
+            let (first, width) = (block * BLOCK, columns.len() / n);
+            let (rows, data) = (n - first, &factor.data()[first..]);
+            let left = View { data, rows, columns: first + width, down: 1, across: n };
+            let right = View { data: &data[first * n..], rows, columns: width, down: 1, across: n };
+            add_product(1.0, left.transposed(), right, columns, n);
+        };
+        if n > 0 {
+            shared(n * n * n / 6, inverse.data_mut(), BLOCK * n, &one);
+        }
+        for i in 1..n {
+            for j in 0..i {
+                inverse.data_mut()[i + j * n] = inverse.at(j, i);
+            }
+        }
+        inverse
+    }
+}
+
+/// Calls `work(i, chunk)` for each chunk of so many values: on all threads where so many multiplications are worth it.
+fn shared(multiplications: usize, values: &mut [f64], length: usize, work: &(dyn Fn(usize, &mut [f64]) + Sync)) {
+    if multiplications < PARALLEL_WORK {
+        values.chunks_mut(length).enumerate().for_each(|(at, chunk)| work(at, chunk));
+    } else {
+        parallel::chunks_mut(values, length, work);
     }
 }
 
@@ -109,12 +158,13 @@ fn update(l: &mut Matrix, done: Range<usize>, rest: Range<usize>) {
     let n = l.columns();
     let (before, behind) = l.data_mut().split_at_mut(rest.start * n);
     let before = &before[done.start * n..];
-    for column in rest.clone().step_by(BLOCK) {
-        let width = BLOCK.min(rest.end - column);
+    let one = |block: usize, columns: &mut [f64]| {
+        let column = rest.start + block * BLOCK;
         let below = View { data: &before[column..], rows: n - column, columns: done.len(), down: 1, across: n };
-        let own = View { rows: width, ..below };
-        add_product(-1.0, below, own.transposed(), &mut behind[(column - rest.start) * n + column..], n);
-    }
+        let own = View { rows: columns.len() / n, ..below };
+        add_product(-1.0, below, own.transposed(), &mut columns[column..], n);
+    };
+    shared((n - done.start) * rest.len() * done.len() / 2, &mut behind[..rest.len() * n], BLOCK * n, &one);
 }
 
 #[cfg(test)]
@@ -123,7 +173,7 @@ mod tests {
 
     #[test]
     fn factors_inverses_and_solutions_are_right_at_every_size() {
-        for n in [1, 2, 7, 47, 48, 49, 150] {
+        for n in [1, 2, 7, 47, 48, 49, 150, 260] {
             let a = Matrix::from_fn(n + 3, n, |i, j| ((i * 37 + j * 101) as f64 * 0.7).sin());
             let g = a.transposed_times(&a).plus(0.1, &Matrix::identity(n));
             let cholesky = Cholesky::new(&g).unwrap();

@@ -28,8 +28,9 @@ impl Matrix {
 
     /// The entries `f(row, column)`.
     pub fn from_fn(rows: usize, columns: usize, f: impl Fn(usize, usize) -> f64) -> Self {
-        let data = (0..columns).flat_map(|j| (0..rows).map(move |i| (i, j))).map(|(i, j)| f(i, j));
-        Self { rows, columns, data: data.collect() }
+        let mut data = Vec::with_capacity(rows * columns);
+        (0..columns).for_each(|j| data.extend((0..rows).map(|i| f(i, j))));
+        Self { rows, columns, data }
     }
 
     /// A matrix around its column-major entries.
