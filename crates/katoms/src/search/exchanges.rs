@@ -17,8 +17,10 @@ use crate::linalg::top_k;
 
 /// How many times more than any other atom those of a model that stands out matter.
 const CLEAR: f64 = 8.0;
-/// Atoms inside whose substitutes are looked for one after the other.
-const SHARED: usize = 16;
+/// Atoms inside whose substitutes are looked for one after the other, and entries below which that is all of them: a second
+/// thread would cost more than it brings.
+const SHARED: usize = 8;
+const PARALLEL_WORK: usize = 1 << 16;
 
 impl Tableau<'_> {
     /// How much f falls when one more atom comes in, for each atom; −∞ where it cannot.
@@ -122,7 +124,11 @@ impl Tableau<'_> {
             };
             best.map(|(into, gain)| Swap { out, into, gain })
         };
-        let alone = if coordinates { SHARED } else { 1 };
+        let alone = match coordinates {
+            true if self.held.len() * self.chosen.len() < PARALLEL_WORK => self.chosen.len().max(1),
+            true => SHARED,
+            false => 1,
+        };
         let mut found = vec![None; self.chosen.len()];
         parallel::chunks_mut(&mut found, alone, &|chunk, found| {
             found.iter_mut().zip(&self.chosen[chunk * alone..]).for_each(|(found, out)| *found = one(out));
@@ -145,14 +151,16 @@ impl Tableau<'_> {
         let position = self.sweep.position[*self.atoms.members(out).first()?];
         let (value, precision) =
             position.map_or((0.0, 0.0), |p| (self.sweep.values[p], 1.0 / self.sweep.inverse[p][p]));
-        let best = self.sweep.strips.iter().filter_map(|strip| {
+        let mut best: Option<(usize, f64)> = None;
+        for strip in &self.sweep.strips {
             let seen = position.map_or(&strip.slopes[..], |p| strip.regression(p));
-            let open = &open[strip.first..][..strip.len()];
-            let (at, gain) =
-                arch.dispatch(Substitute { strip, open, seen, pull: value * precision, spread: precision })?;
-            Some((strip.first + at, gain - 0.5 * value * value * precision))
-        });
-        best.reduce(|a, b| if b.1 > a.1 { b } else { a })
+            let (open, least) = (&open[strip.first..][..strip.len()], best.map_or(0.0, |best| best.1));
+            let (pull, spread) = (value * precision, precision);
+            let found = arch.dispatch(Substitute { strip, open, seen, pull, spread, least });
+            let better = found.filter(|found| best.is_none_or(|best| found.1 > best.1));
+            best = better.map(|(at, gain)| (strip.first + at, gain)).or(best);
+        }
+        best.map(|(into, gain)| (into, gain - 0.5 * value * value * precision))
     }
 
     /// How much f falls when two coordinates outside come in together. Of single coordinates. O(k).
@@ -202,13 +210,14 @@ fn first_largest(values: &[f64]) -> Option<(usize, f64)> {
 
 /// The coordinate of a strip that brings most when one inside has left, and how much: the largest of ½·slope²/Schur complement.
 /// Fractions are compared by products, which take a tenth of the time; over the floor, so that none of them is out of
-/// range whatever the units of a column.
+/// range whatever the units of a column. What brings less than `least` need not be told.
 struct Substitute<'s> {
     strip: &'s Strip,
     open: &'s [f64],
     seen: &'s [f64],
     pull: f64,
     spread: f64,
+    least: f64,
 }
 
 impl WithSimd for Substitute<'_> {
@@ -222,7 +231,7 @@ impl WithSimd for Substitute<'_> {
         let (seen, _) = S::as_simd_f64s(self.seen);
         let (one, pull, spread) = (simd.splat_f64s(1.0), simd.splat_f64s(self.pull), simd.splat_f64s(self.spread));
         // For each lane the best fraction so far, and the block that it is from.
-        let (mut best, mut over, mut from) = (simd.splat_f64s(0.0), one, simd.splat_f64s(-1.0));
+        let (mut best, mut over, mut from) = (simd.splat_f64s(2.0 * self.least), one, simd.splat_f64s(-1.0));
         for (block, (((&slope, &schur), &open), &seen)) in slopes.iter().zip(schur).zip(open).zip(seen).enumerate() {
             let slope = simd.add_f64s(slope, simd.mul_f64s(pull, seen));
             let top = simd.mul_f64s(simd.mul_f64s(slope, slope), open);

@@ -43,9 +43,13 @@ impl Found {
 /// All exchanges of a model for atoms of a working set.
 pub(super) fn compared_within(set: &WorkingSet, local: &Local<'_>, chosen: &[usize]) -> Found {
     let q = local.on(set);
-    let tableau = Tableau::new(&q, &set.atoms, &set.kept, &set.places_of(chosen));
+    found_within(set, &q, &Tableau::new(&q, &set.atoms, &set.kept, &set.places_of(chosen)))
+}
+
+/// The same of the model of a tableau.
+pub(super) fn found_within(set: &WorkingSet, q: &dyn Quadratic, tableau: &Tableau<'_>) -> Found {
     let slopes = set.outside(&SparseVec::full(&tableau.slopes())).to_dense();
-    let found = Found::of(&q, &tableau, set.outside(&tableau.point()), slopes);
+    let found = Found::of(q, tableau, set.outside(&tableau.point()), slopes);
     let number = |place: usize| set.numbers_of(&[place])[0];
     let outside = |swap: &Swap| Swap { out: number(swap.out), into: number(swap.into), gain: swap.gain };
     let best = found.swaps.best.iter().map(outside).collect();

@@ -8,16 +8,16 @@
 use std::collections::BTreeSet;
 
 use super::explore::GoOn;
-use super::found::{Found, compared_within};
+use super::found::{Found, found_within};
 use super::local_search::{LocalSearch, Work};
 use super::pricing::Everything;
+use super::quadratic::Quadratic;
 use super::responses::Responses;
 use super::squares::{Squares, coordinates};
 use super::swap::Swaps;
 use super::tableau::Tableau;
-use super::working_set::{Local, WorkingSet};
-use crate::linalg::parallel;
-use crate::linalg::{Matrix, SymmetricSystem, dot, top_k};
+use super::working_set::{Local, LocalModel, WorkingSet};
+use crate::linalg::{parallel, top_k};
 use crate::objective::Evaluated;
 use crate::space::{IndexSet, Point, SparseVec};
 
@@ -46,7 +46,7 @@ impl Squares<'_, '_> {
         let everything = Everything::of_responses(f, self.atoms, self.responses)?;
         let mut set = self.working_set();
         let mut local = Local::around(f, &set, &f.at(SparseVec::zero(f.dim())), 0.0);
-        let (mut here, mut chosen) = (x.clone(), start.to_vec());
+        let (mut here, mut chosen, mut model) = (x.clone(), start.to_vec(), None);
         let mut explored = BTreeSet::new();
         for round in 0.. {
             let gradient = f.gradient(&here);
@@ -55,10 +55,15 @@ impl Squares<'_, '_> {
             set.add(f, self.atoms, chosen.iter().copied());
             set.add(f, self.atoms, steepest);
             local.grow(&set);
+            let wider;
+            let q = local.on(&set);
+            let mut tableau = match model.take() {
+                Some(model) => Tableau::attached(model, &q, &set.atoms),
+                None => Tableau::new(&q, &set.atoms, &set.kept, &set.places_of(&chosen)),
+            };
             let stops = !moves || round == ROUNDS || go_on(round).is_break();
-            let mut next = if stops { None } else { exchanged(&set, &local, &chosen, k) };
-            if next.is_none() && !stops {
-                let without = weakened(&set, &local, &chosen);
+            if stops || !exchange_all(&within(&q, &set), &mut tableau, k) {
+                let without = if stops { Vec::new() } else { weakened(&set, &q, &tableau) };
                 let fresh = without.into_iter().filter(|(atom, _)| explored.insert(*atom)).map(|(_, x)| f.at(x));
                 let points: Vec<Evaluated<SparseVec>> = fresh.collect();
                 let steepest = |g: &[f64], count: usize| everything.steepest_outside(self.atoms, g, &chosen, count);
@@ -74,75 +79,74 @@ impl Squares<'_, '_> {
                 let gradients =
                     if points.is_empty() { Vec::new() } else { f.gradients_near(&here, &gradient, &points, &likely) };
                 let substitutes = parallel::map(gradients.len(), &|at| steepest(&gradients[at], SUBSTITUTES));
-                if set.add(f, self.atoms, substitutes.into_iter().flatten()) > 0 {
-                    local.grow(&set);
-                    next = exchanged(&set, &local, &chosen, k);
+                let detached = tableau.detached();
+                let new = set.add(f, self.atoms, substitutes.into_iter().flatten());
+                local.grow(&set);
+                wider = local.on(&set);
+                tableau = Tableau::attached(detached, &wider, &set.atoms);
+                if new == 0 || !exchange_all(&within(&wider, &set), &mut tableau, k) {
+                    // No exchange within the set improves the model.
+                    let found = found_within(&set, &wider, &tableau);
+                    let swaps = Swaps { exhaustive: false, ..found.swaps };
+                    return Some(Found { slopes: gradient.iter().map(|g| -g).collect(), swaps, ..found });
                 }
             }
-            let Some((better, point)) = next else {
-                // No exchange within the set improves the model.
-                let found = compared_within(&set, &local, &chosen);
-                let swaps = Swaps { exhaustive: false, ..found.swaps };
-                return Some(Found { slopes: gradient.iter().map(|g| -g).collect(), swaps, ..found });
-            };
-            (chosen, here) = (better, f.at(point));
+            (chosen, here) = (set.numbers_of(tableau.chosen()), f.at(set.outside(&tableau.point())));
+            model = Some(tableau.detached());
         }
         None
     }
 }
 
-/// Exchanges within the set: the atoms and the minimum over them, where there is something better.
-fn exchanged(set: &WorkingSet, local: &Local<'_>, chosen: &[usize], k: usize) -> Option<(Vec<usize>, SparseVec)> {
-    let q = local.on(set);
-    let search = LocalSearch { q: &q, atoms: &set.atoms, kept: &set.kept, widest: usize::MAX };
-    let mut work = Work::new(f64::INFINITY);
-    let mut tableau = search.tableau(&set.places_of(chosen));
-    let before = tableau.objective();
-    search.resize(&mut tableau, k, &mut work);
-    exchange_batches(&search, &mut tableau);
-    search.exchange(&mut tableau, &mut work);
-    let better = tableau.objective() < before - search.least(before);
-    better.then(|| (set.numbers_of(tableau.chosen()), set.outside(&tableau.point())))
+/// Moves on the quadratic over a set.
+fn within<'a>(q: &'a LocalModel<'_>, set: &'a WorkingSet) -> LocalSearch<'a> {
+    LocalSearch { q, atoms: &set.atoms, kept: &set.kept, widest: usize::MAX }
 }
 
-/// Exchanges half of the atoms at once, a quarter, …: the least useful for those that promise most, where that improves the
-/// model. Enough of a large one is then right for single exchanges to end soon.
+/// Exchanges within the set, of many atoms at once and then of one after the other. Whether the model is a better one; if
+/// not, it is the one that it was.
+fn exchange_all<'a>(search: &LocalSearch<'a>, tableau: &mut Tableau<'a>, k: usize) -> bool {
+    let (before, start, mut work) = (tableau.objective(), tableau.chosen().to_vec(), Work::new(f64::INFINITY));
+    search.resize(tableau, k, &mut work);
+    exchange_batches(search, tableau);
+    search.exchange(tableau, &mut work);
+    let better = tableau.objective() < before - search.least(before);
+    if !better && tableau.chosen() != start {
+        *tableau = search.tableau(&start);
+    }
+    better
+}
+
+/// Exchanges half of the atoms at once, a quarter, …: the least useful for those along which f falls most, where that
+/// improves the model. Enough of a large one is then right for single exchanges to end soon.
 fn exchange_batches<'a>(search: &LocalSearch<'a>, tableau: &mut Tableau<'a>) {
-    let mut batch = tableau.chosen().len() / 2;
+    let LocalSearch { q, atoms, kept, .. } = *search;
+    let (mut batch, mut better): (usize, Option<Tableau<'a>>) = (tableau.chosen().len() / 2, None);
+    let promise = |model: &Tableau<'_>| (model.removal_costs(), model.falls(q));
+    let (mut costs, mut falls) = promise(tableau);
     while batch > 1 {
-        let (costs, gains) = (tableau.removal_costs(), tableau.entry_gains());
-        let stay = top_k(&costs, costs.len() - batch).into_iter().map(|place| tableau.chosen()[place]);
-        let come = top_k(&gains, batch).into_iter().filter(|&atom| gains[atom] > 0.0);
+        let here = better.as_ref().unwrap_or(tableau);
+        let stay = top_k(&costs, costs.len() - batch).into_iter().map(|place| here.chosen()[place]);
+        let come = top_k(&falls, batch).into_iter().filter(|&atom| falls[atom] > 0.0);
         let next: Vec<usize> = stay.chain(come).collect();
-        let here = tableau.objective();
-        if next.len() == costs.len() && minimum(search, &next) < here - search.least(here) {
-            *tableau = search.tableau(&next);
-        } else {
-            batch /= 2;
+        let most = here.objective() - search.least(here.objective());
+        let there = if next.len() == costs.len() { Tableau::minimum(q, atoms, kept, &next) } else { None };
+        match there.filter(|there| there.objective() < most) {
+            Some(there) => {
+                (costs, falls) = promise(&there);
+                better = Some(there);
+            }
+            None => batch /= 2,
         }
+    }
+    if let Some(better) = better {
+        *tableau = better.completed(q);
     }
 }
 
-/// The minimum over some atoms. O(d³).
-fn minimum(search: &LocalSearch<'_>, chosen: &[usize]) -> f64 {
-    let (q, mut at) = (search.q, coordinates(search.atoms, search.kept, chosen.iter()));
-    at.sort_unstable();
-    at.dedup();
-    q.prepare(&at);
-    let gram = Matrix::from_fn(at.len(), at.len(), |a, b| q.column(at[b])[at[a]]);
-    let (system, responses) = (SymmetricSystem::new(&gram), q.responses());
-    let fall = |response: usize| {
-        let right: Vec<f64> = at.iter().map(|&j| q.linear()[j * responses + response]).collect();
-        0.5 * dot(&right, &system.solve(&right))
-    };
-    (0..responses).fold(q.constant(), |here, response| here - fall(response))
-}
-
 /// The weakest atoms, the weakest first, and the minimum without each of them.
-fn weakened(set: &WorkingSet, local: &Local<'_>, chosen: &[usize]) -> Vec<(usize, SparseVec)> {
-    let q = local.on(set);
-    let tableau = Tableau::new(&q, &set.atoms, &set.kept, &set.places_of(chosen));
+fn weakened(set: &WorkingSet, q: &dyn Quadratic, tableau: &Tableau<'_>) -> Vec<(usize, SparseVec)> {
     let most = tableau.entry_gains().into_iter().fold(0.0, f64::max);
     let weak = tableau.weakest(WEAKEST).into_iter().filter(|&atom| tableau.leaving(atom).cost <= STRONG * most);
-    weak.map(|atom| (set.numbers_of(&[atom])[0], set.outside(&tableau.point_without(&q, atom)))).collect()
+    weak.map(|atom| (set.numbers_of(&[atom])[0], set.outside(&tableau.point_without(q, atom)))).collect()
 }

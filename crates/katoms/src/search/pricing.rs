@@ -7,7 +7,7 @@ use super::bounds::Bounds;
 use super::problem::Problem;
 use super::quadratic::{Quadratic, Terms};
 use super::responses::{Responses, interleaved};
-use crate::linalg::{dot, top_k};
+use crate::linalg::{dot, parallel, top_k};
 use crate::loss::Curvature;
 use crate::objective::Evaluated;
 use crate::set::Atoms;
@@ -15,6 +15,8 @@ use crate::space::{IndexSet, Point, SparseVec};
 
 /// Numbers that the known columns of G may take: 1 GiB.
 const MOST: usize = 1 << 27;
+/// Atoms that one task looks at.
+const SHARED: usize = 1 << 13;
 
 /// The quadratic of f around a point over all coordinates, of which some columns are known. For least squares it is f.
 pub(crate) struct Everything<'a> {
@@ -180,5 +182,10 @@ pub(super) fn expansion(f: &dyn Problem, x: &Evaluated<SparseVec>, h: &Curvature
 /// How much f falls by a step along each atom: Σ g²/(2h) over its coordinates, where h are second derivatives.
 pub(crate) fn falls(atoms: &Atoms, gradient: &[f64], second: &[f64]) -> Vec<f64> {
     let fall = |j: usize| if second[j] > 0.0 { 0.5 * gradient[j] * gradient[j] / second[j] } else { 0.0 };
-    (0..atoms.len()).map(|atom| atoms.members(atom).iter().map(|&j| fall(j)).sum()).collect()
+    let mut falls = vec![0.0; atoms.len()];
+    parallel::chunks_mut(&mut falls, SHARED, &|chunk, falls| {
+        let own = falls.iter_mut().zip(chunk * SHARED..);
+        own.for_each(|(own, atom)| *own = atoms.members(atom).iter().map(|&j| fall(j)).sum());
+    });
+    falls
 }

@@ -9,6 +9,9 @@ use crate::objective::{Evaluated, Objective};
 use crate::operator::LinearOperator;
 use crate::space::{IndexSet, Point, SparseVec, Subspace};
 
+/// Entries of columns below which a second thread costs more than it brings.
+const PARALLEL_WORK: usize = 1 << 17;
+
 /// An objective over coordinates.
 pub(crate) trait Problem: Sync {
     /// The rows of the design.
@@ -49,6 +52,8 @@ pub(crate) trait Problem: Sync {
     fn fetch(&self, which: &[usize]);
     /// Copies of some columns, one after the other.
     fn columns(&self, which: &[usize]) -> Vec<f64>;
+    /// The same, behind copies of others.
+    fn append_columns(&self, which: &[usize], columns: &mut Vec<f64>);
     /// Whether [`Problem::products`] are to be had without copies of the columns.
     fn gives_all_products(&self) -> bool;
     /// The products of some columns with some others under a diagonal curvature, the ridge left out.
@@ -135,14 +140,34 @@ where
         Objective::fetch(self, &IndexSet::new(self.operator().domain(), which.to_vec()));
     }
     fn columns(&self, which: &[usize]) -> Vec<f64> {
+        let mut columns = Vec::new();
+        self.append_columns(which, &mut columns);
+        columns
+    }
+    fn append_columns(&self, which: &[usize], columns: &mut Vec<f64>) {
         Problem::fetch(self, which);
-        let rows = self.operator().n_outputs();
-        let mut columns = vec![0.0; rows * which.len()];
-        for (&j, column) in which.iter().zip(columns.chunks_mut(rows.max(1))) {
-            self.operator().apply(&IndexSet::new(self.operator().domain(), vec![j]).basis(0), column);
+        let (rows, old) = (self.operator().n_outputs().max(1), columns.len());
+        let needed = old + rows * which.len();
+        // Where there is no room for them all are copied to where there is, by all threads: so are pages brought in.
+        let before = if columns.capacity() < needed {
+            std::mem::replace(columns, vec![0.0; needed.max(2 * old)])
+        } else {
+            Vec::new()
+        };
+        columns.resize(needed, 0.0);
+        let write = |at: usize, column: &mut [f64]| match at.checked_sub(old / rows) {
+            Some(new) => {
+                self.operator().apply(&IndexSet::new(self.operator().domain(), vec![which[new]]).basis(0), column);
+            }
+            None if before.is_empty() => {}
+            None => column.copy_from_slice(&before[at * rows..][..rows]),
+        };
+        if needed < PARALLEL_WORK {
+            columns.chunks_mut(rows).enumerate().for_each(|(at, column)| write(at, column));
+        } else {
+            parallel::chunks_mut(columns, rows, &write);
         }
         self.count_columns(which.len());
-        columns
     }
     fn gives_all_products(&self) -> bool {
         let diagonal = || self.loss().hessian(&vec![0.0; self.operator().n_outputs()]).is_none();

@@ -18,8 +18,10 @@ use crate::linalg::kernels::axpy;
 use crate::linalg::parallel;
 use crate::linalg::{Matrix, inverse_symmetric};
 
-/// Rows that one task updates: they stay in the second cache.
-const ROWS: usize = 1024;
+/// Rows that one task updates: they stay in the second cache, and there are enough of them for many threads.
+const ROWS: usize = 256;
+/// Entries of B below which a second thread costs more than it brings.
+const PARALLEL_WORK: usize = 1 << 16;
 /// Rows of these that are multiplied at a time: what is multiplied stays in the first.
 const BLOCK: usize = 64;
 /// A coordinate that S explains up to this share of its own curvature brings nothing new.
@@ -63,8 +65,18 @@ impl Strip {
         &self.regressions[position * self.len()..][..self.len()]
     }
 
-    /// From x = 0 to the minimum over S, where the columns of G, G_SS⁻¹ and x_S are these.
-    fn load(&mut self, columns: &[&[f64]], inverse: &Matrix, values: &[f64]) {
+    /// The rows from `first` on, at x = 0.
+    fn new(q: &dyn Quadratic, first: usize) -> Self {
+        let (linear, responses) = (q.linear(), q.responses());
+        let rows = first..(first + ROWS).min(q.dim());
+        let schur = q.diagonal()[rows.clone()].to_vec();
+        let floor = schur.iter().map(|s| DEPENDENT * s).collect();
+        let of = |response: usize| rows.clone().map(move |j| linear[j * responses + response]);
+        Self { first, slopes: (0..responses).flat_map(of).collect(), schur, floor, regressions: Vec::new() }
+    }
+
+    /// From x = 0 to the minimum over S, where the columns of G, G_SS⁻¹, x_S and the places in S are these.
+    fn load(&mut self, columns: &[&[f64]], inverse: &Matrix, values: &[f64], position: &[Option<usize>]) {
         let rows = self.len();
         self.regressions.resize(rows * columns.len(), 0.0);
         let blocks = if columns.is_empty() { 0..0 } else { 0..rows };
@@ -84,6 +96,22 @@ impl Strip {
             }
         }
         self.schur.iter_mut().for_each(|schur| *schur = schur.max(0.0));
+        for (row, position) in position[self.first..][..rows].iter().enumerate() {
+            if let Some(position) = *position {
+                self.settle(row, position, columns.len());
+            }
+        }
+    }
+
+    /// Sets what is known exactly about the coordinate of a row, which stands at a position of S, so that rounding does not
+    /// gather there.
+    fn settle(&mut self, row: usize, position: usize, inside: usize) {
+        let rows = self.len();
+        self.schur[row] = 0.0;
+        self.slopes[row..].iter_mut().step_by(rows).for_each(|slope| *slope = 0.0);
+        for p in 0..inside {
+            self.regressions[p * rows + row] = f64::from(u8::from(p == position));
+        }
     }
 
     fn regression_mut(&mut self, position: usize) -> &mut [f64] {
@@ -95,54 +123,83 @@ impl Strip {
 impl Sweep {
     /// x = 0.
     pub fn new(q: &dyn Quadratic) -> Self {
-        let (linear, diagonal, responses) = (q.linear(), q.diagonal(), q.responses());
-        let strip = |first: usize| {
-            let rows = first..(first + ROWS).min(q.dim());
-            let schur = diagonal[rows.clone()].to_vec();
-            let floor = schur.iter().map(|s| DEPENDENT * s).collect();
-            let of = |response: usize| rows.clone().map(move |j| linear[j * responses + response]);
-            Strip { first, slopes: (0..responses).flat_map(of).collect(), schur, floor, regressions: Vec::new() }
-        };
-        let strips = (0..q.dim()).step_by(ROWS).map(strip).collect();
-        let (values, inverse) = (Vec::new(), Vec::new());
+        let mut sweep = Self::without_rows(q);
+        sweep.complete(q);
+        sweep
+    }
+
+    /// x = 0, and nothing told of any coordinate.
+    fn without_rows(q: &dyn Quadratic) -> Self {
+        let (values, inverse, strips) = (Vec::new(), Vec::new(), Vec::new());
         let (inside, position) = (Vec::new(), vec![None; q.dim()]);
-        Self { inside, position, values, responses, inverse, strips, objective: q.constant() }
+        Self { inside, position, values, responses: q.responses(), inverse, strips, objective: q.constant() }
     }
 
     /// The minimum over these coordinates. Those that depend on the ones before them are left out.
     pub fn at(q: &dyn Quadratic, coordinates: &[usize]) -> Self {
-        let mut sweep = Self::new(q);
-        q.prepare(coordinates);
-        let columns: Vec<&[f64]> = coordinates.iter().map(|&j| q.column(j)).collect();
-        let gram = Matrix::from_fn(columns.len(), columns.len(), |i, j| columns[j][coordinates[i]]);
-        if sweep.load(q, coordinates, &columns, &gram).is_some() {
+        if let Some(mut sweep) = Self::minimum(q, coordinates) {
+            sweep.complete(q);
             return sweep;
         }
-        sweep.strips.iter_mut().for_each(|strip| strip.regressions.clear());
+        let mut sweep = Self::new(q);
         coordinates.iter().for_each(|&j| {
             sweep.enter(q, j);
         });
         sweep
     }
 
-    /// Everything by matrix products; `None`, with nothing changed, where the columns are dependent.
-    fn load(&mut self, q: &dyn Quadratic, coordinates: &[usize], columns: &[&[f64]], gram: &Matrix) -> Option<()> {
-        let inverse = inverse_symmetric(gram, DEPENDENT)?;
-        let (count, responses) = (coordinates.len(), self.responses);
+    /// The same without what is told of every coordinate; `None` where the coordinates are dependent. O(|S|³).
+    pub fn minimum(q: &dyn Quadratic, coordinates: &[usize]) -> Option<Self> {
+        q.prepare(coordinates);
+        let (mut sweep, count) = (Self::without_rows(q), coordinates.len());
+        let columns: Vec<&[f64]> = coordinates.iter().map(|&j| q.column(j)).collect();
+        let gram = Matrix::from_fn(count, count, |i, j| columns[j][coordinates[i]]);
+        let inverse = inverse_symmetric(&gram, DEPENDENT)?;
+        let responses = sweep.responses;
         let of = |response: usize| coordinates.iter().map(move |&j| q.linear()[j * responses + response]);
         let right: Vec<f64> = (0..responses).flat_map(of).collect();
         let values = inverse.times(&Matrix::from_columns(count, responses, right.clone())).into_data();
-        self.objective -= 0.5 * crate::linalg::dot(&right, &values);
-        let values: Vec<f64> = (0..values.len()).map(|at| values[at % responses * count + at / responses]).collect();
-        parallel::each_mut(&mut self.strips, &|_, strip| strip.load(columns, &inverse, &values));
-        self.inverse = (0..inverse.columns()).map(|i| inverse.column(i).to_vec()).collect();
-        self.values = values;
-        self.inside = coordinates.to_vec();
-        for (p, &j) in coordinates.iter().enumerate() {
-            self.position[j] = Some(p);
-            self.settle(j);
+        sweep.objective -= 0.5 * crate::linalg::dot(&right, &values);
+        sweep.values = (0..values.len()).map(|at| values[at % responses * count + at / responses]).collect();
+        sweep.inverse = (0..count).map(|i| inverse.column(i).to_vec()).collect();
+        sweep.inside = coordinates.to_vec();
+        coordinates.iter().enumerate().for_each(|(p, &j)| sweep.position[j] = Some(p));
+        Some(sweep)
+    }
+
+    /// Brings in what is told of every coordinate, by matrix products: of all, or of those that have come to the quadratic.
+    pub fn complete(&mut self, q: &dyn Quadratic) {
+        self.position.resize(q.dim(), None);
+        let known: usize = self.strips.iter().map(Strip::len).sum();
+        if known == q.dim() {
+            return;
         }
-        Some(())
+        self.strips.truncate(known / ROWS);
+        let columns: Vec<&[f64]> = self.inside.iter().map(|&j| q.column(j)).collect();
+        let inverse = Matrix::from_columns(columns.len(), columns.len(), self.inverse.concat());
+        let mut new: Vec<Strip> =
+            (self.strips.len() * ROWS..q.dim()).step_by(ROWS).map(|first| Strip::new(q, first)).collect();
+        for_each(&mut new, columns.len(), &|_, strip| strip.load(&columns, &inverse, &self.values, &self.position));
+        self.strips.append(&mut new);
+    }
+
+    /// −∇f along every coordinate, of several responses one after the other: what strips tell, without them. O(n·|S|).
+    pub fn slopes(&self, q: &dyn Quadratic) -> Vec<f64> {
+        let (responses, mut slopes) = (self.responses, q.linear().to_vec());
+        let columns: Vec<&[f64]> = self.inside.iter().map(|&j| q.column(j)).collect();
+        parallel::chunks_mut(&mut slopes, ROWS * responses, &|chunk, slopes| {
+            for (column, values) in columns.iter().zip(self.values.chunks(responses)) {
+                let column = &column[chunk * ROWS..][..slopes.len() / responses];
+                if let [value] = values {
+                    axpy(-value, column, slopes);
+                    continue;
+                }
+                for (slopes, g) in slopes.chunks_mut(responses).zip(column) {
+                    slopes.iter_mut().zip(values).for_each(|(slope, value)| *slope -= value * g);
+                }
+            }
+        });
+        slopes
     }
 
     /// x at a position of S, for each response.
@@ -184,7 +241,7 @@ impl Sweep {
         let shared: Vec<f64> = self.inside.iter().map(|&i| column[i]).collect();
         let steps: Vec<f64> = slopes.iter().map(|slope| slope / pivot).collect();
         let mut residual = column.to_vec();
-        for_each_strip(&mut self.strips, &mut residual, &|strip, w| {
+        for_each_strip(&mut self.strips, shared.len(), &mut residual, &|strip, w| {
             for (p, g) in shared.iter().enumerate() {
                 axpy(-g, strip.regression(p), w);
             }
@@ -213,7 +270,9 @@ impl Sweep {
         self.inside.push(j);
         self.inside.iter().for_each(|&i| residual[i] = 0.0);
         residual[j] = pivot;
-        (0..self.inside.len()).for_each(|p| self.settle(self.inside[p]));
+        // The rows of the others are as they were: along them the residual is 0.
+        let inside = self.inside.len();
+        self.strips[j / ROWS].settle(j % ROWS, inside - 1, inside);
         Some((residual, pivot))
     }
 
@@ -223,7 +282,7 @@ impl Sweep {
         let corner = self.inverse[position][position];
         let (values, across) = (self.values_at(position).to_vec(), self.inverse[position].clone());
         let mut seen = vec![0.0; self.position.len()];
-        for_each_strip(&mut self.strips, &mut seen, &|strip, t| {
+        for_each_strip(&mut self.strips, across.len(), &mut seen, &|strip, t| {
             t.copy_from_slice(strip.regression(position));
             for (p, v) in across.iter().enumerate().filter(|(p, _)| *p != position) {
                 axpy(-v / corner, t, strip.regression_mut(p));
@@ -252,30 +311,22 @@ impl Sweep {
         for (p, &j) in self.inside.iter().enumerate() {
             self.position[j] = Some(p);
         }
-        (0..self.inside.len()).for_each(|p| self.settle(self.inside[p]));
         (seen, corner)
-    }
-
-    /// Sets what is known exactly about a coordinate of S, so that rounding does not gather there.
-    fn settle(&mut self, j: usize) {
-        let (strip, row) = (&mut self.strips[j / ROWS], j % ROWS);
-        let rows = strip.len();
-        strip.schur[row] = 0.0;
-        strip.slopes[row..].iter_mut().step_by(rows).for_each(|slope| *slope = 0.0);
-        for (p, &i) in self.inside.iter().enumerate() {
-            strip.regressions[p * rows + row] = f64::from(u8::from(i == j));
-        }
     }
 }
 
-/// Some work on every strip and its part of a vector: in parallel where there are several.
-fn for_each_strip(strips: &mut [Strip], v: &mut [f64], work: &(dyn Fn(&mut Strip, &mut [f64]) + Sync)) {
-    match strips {
-        [strip] => work(strip, v),
-        _ => {
-            let mut pairs: Vec<_> = strips.iter_mut().zip(v.chunks_mut(ROWS)).collect();
-            parallel::each_mut(&mut pairs, &|_, (strip, part)| work(strip, part));
-        }
+/// Some work on every strip and its part of a vector, where S has so many coordinates.
+fn for_each_strip(strips: &mut [Strip], inside: usize, v: &mut [f64], work: &(dyn Fn(&mut Strip, &mut [f64]) + Sync)) {
+    let mut pairs: Vec<_> = strips.iter_mut().zip(v.chunks_mut(ROWS)).collect();
+    for_each(&mut pairs, inside, &|_, (strip, part)| work(strip, part));
+}
+
+/// Some work on every strip: in parallel where that pays.
+fn for_each<T: Send>(strips: &mut [T], inside: usize, work: &(dyn Fn(usize, &mut T) + Sync)) {
+    if strips.len() * ROWS * (inside + 1) < PARALLEL_WORK {
+        strips.iter_mut().enumerate().for_each(|(at, strip)| work(at, strip));
+    } else {
+        parallel::each_mut(strips, work);
     }
 }
 

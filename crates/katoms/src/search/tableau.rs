@@ -25,6 +25,15 @@ pub(crate) struct Tableau<'a> {
     pub(super) boxed: Option<Boxed<'a>>,
 }
 
+/// A model without its quadratic.
+#[derive(Debug)]
+pub(crate) struct Detached {
+    chosen: Vec<usize>,
+    held: Vec<u32>,
+    waiting: Vec<usize>,
+    sweep: Sweep,
+}
+
 /// An atom about to leave: its positions in S, Γ⁻¹, Γ⁻¹·x_a and how much f rises. Or none. Where there are several
 /// responses, an atom has one position, and x_a is a number for each of them.
 #[derive(Default)]
@@ -39,27 +48,63 @@ impl<'a> Tableau<'a> {
     /// The model of these atoms and of what is always in.
     pub fn new(q: &'a dyn Quadratic, atoms: &'a Atoms, kept: &IndexSet, chosen: &[usize]) -> Self {
         let boxed = Boxed::new(q, atoms, kept, chosen);
-        let mut held = vec![0; q.dim()];
-        let mut coordinates: Vec<usize> = Vec::new();
-        let members = chosen.iter().flat_map(|&atom| atoms.members(atom));
-        for &j in kept.indices().iter().chain(members) {
-            if held[j] == 0 {
-                coordinates.push(j);
-            }
-            held[j] += 1;
-        }
+        let (held, mut coordinates) = held(q, atoms, kept, chosen);
         if boxed.is_some() {
             coordinates.clear();
         }
         let sweep = Sweep::at(q, &coordinates);
         let waiting = coordinates.iter().copied().filter(|&j| sweep.position[j].is_none()).collect();
         let mut tableau = Self { atoms, chosen: chosen.to_vec(), held, waiting, sweep, blocks: None, boxed };
-        // Coordinates need no blocks, but only where each atom has the number of its coordinate.
-        let plain = |atom: usize| atoms.members(atom).iter().all(|&j| j == atom);
-        if tableau.boxed.is_none() && (atoms.len() != q.dim() || !(0..atoms.len()).all(plain)) {
-            tableau.blocks = Some(tableau.residual_blocks(q));
-        }
+        tableau.take_blocks(q);
         tableau
+    }
+
+    /// The same without what others would bring, which is most of the work, where there are no bounds; `None` where
+    /// coordinates depend on each other. O(d³) for d coordinates.
+    pub fn minimum(q: &'a dyn Quadratic, atoms: &'a Atoms, kept: &IndexSet, chosen: &[usize]) -> Option<Self> {
+        let (held, coordinates) = held(q, atoms, kept, chosen);
+        let sweep = Sweep::minimum(q, &coordinates)?;
+        Some(Self { atoms, chosen: chosen.to_vec(), held, waiting: Vec::new(), sweep, blocks: None, boxed: None })
+    }
+
+    /// With what others would bring.
+    pub fn completed(mut self, q: &'a dyn Quadratic) -> Self {
+        self.sweep.complete(q);
+        self.take_blocks(q);
+        self
+    }
+
+    /// The model alone, while its quadratic and its atoms become more.
+    pub fn detached(self) -> Detached {
+        Detached { chosen: self.chosen, held: self.held, waiting: self.waiting, sweep: self.sweep }
+    }
+
+    /// A model on a quadratic and atoms that have become more: without bounds.
+    pub fn attached(model: Detached, q: &'a dyn Quadratic, atoms: &'a Atoms) -> Self {
+        let Detached { chosen, mut held, waiting, sweep } = model;
+        held.resize(q.dim(), 0);
+        Self { atoms, chosen, held, waiting, sweep, blocks: None, boxed: None }.completed(q)
+    }
+
+    /// Coordinates need no blocks, but only where each atom has the number of its coordinate.
+    fn take_blocks(&mut self, q: &dyn Quadratic) {
+        let atoms = self.atoms;
+        let plain = |atom: usize| atoms.members(atom).iter().all(|&j| j == atom);
+        if self.boxed.is_none() && (atoms.len() != q.dim() || !(0..atoms.len()).all(plain)) {
+            self.blocks = Some(self.residual_blocks(q));
+        }
+    }
+
+    /// How much f falls by steps along the coordinates of each atom outside, one by one. O(n·d).
+    pub fn falls(&self, q: &dyn Quadratic) -> Vec<f64> {
+        let (slopes, second, responses) = (self.sweep.slopes(q), q.diagonal(), self.sweep.responses);
+        let fall = |j: usize| {
+            let square: f64 = slopes[j * responses..][..responses].iter().map(|slope| slope * slope).sum();
+            0.5 * square / second[j]
+        };
+        let outside = |j: &&usize| self.held[**j] == 0 && second[**j] > 0.0;
+        let members = |atom: usize| self.atoms.members(atom).iter().filter(outside);
+        (0..self.atoms.len()).map(|atom| members(atom).map(|&j| fall(j)).sum()).collect()
     }
 
     /// G_JJ − B_J·G_SS·B_Jᵀ for every atom J: what S leaves of the block. O(Σ|J|²·|S|).
@@ -243,6 +288,19 @@ impl<'a> Tableau<'a> {
         weak.sort_by(|&a, &b| costs[b].total_cmp(&costs[a]));
         weak.into_iter().map(|place| self.chosen[place]).collect()
     }
+}
+
+/// How many of some atoms, and of what is always in, each coordinate belongs to, and those that belong to any.
+fn held(q: &dyn Quadratic, atoms: &Atoms, kept: &IndexSet, chosen: &[usize]) -> (Vec<u32>, Vec<usize>) {
+    let (mut held, mut coordinates) = (vec![0; q.dim()], Vec::new());
+    let members = chosen.iter().flat_map(|&atom| atoms.members(atom));
+    for &j in kept.indices().iter().chain(members) {
+        if held[j] == 0 {
+            coordinates.push(j);
+        }
+        held[j] += 1;
+    }
+    (held, coordinates)
 }
 
 #[cfg(test)]

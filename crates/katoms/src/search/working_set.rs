@@ -14,7 +14,7 @@ use super::pricing::expansion;
 use super::problem::Problem;
 use super::quadratic::{Quadratic, Terms};
 use super::responses::{Responses, interleaved};
-use crate::linalg::{Matrix, dot, kernels};
+use crate::linalg::{Matrix, dot, kernels, parallel};
 use crate::loss::Curvature;
 use crate::objective::Evaluated;
 use crate::set::Atoms;
@@ -159,7 +159,7 @@ impl WorkingSet {
         match &self.responses {
             Some(responses) => columns.extend(responses.copies(f, &coordinates)),
             None if !self.copies => {}
-            None if self.outputs == 1 => columns.extend(f.columns(&coordinates)),
+            None if self.outputs == 1 => f.append_columns(&coordinates, columns),
             None => {
                 let whole = f.columns(&coordinates);
                 for (column, (_, output)) in whole.chunks(f.rows().max(1)).zip(&wanted) {
@@ -262,7 +262,7 @@ impl WorkingSet {
     }
 }
 
-/// Columns whose products with each other are asked for to have their squares.
+/// Columns whose squares one task computes, or whose products with each other are asked for to have them.
 const SQUARED: usize = 128;
 
 /// The quadratic of f around a point over a working set: f itself for least squares, the Newton model for other losses.
@@ -311,7 +311,12 @@ impl<'f> Local<'f> {
             };
             self.terms.linear.extend(interleaved(&linear));
             let squares: Vec<f64> = if set.copies {
-                (first..set.len()).map(|place| self.entries(set, place, &[place])[0]).collect()
+                let mut squares = vec![0.0; set.len() - first];
+                parallel::chunks_mut(&mut squares, SQUARED, &|chunk, squares| {
+                    let places = first + chunk * SQUARED..;
+                    squares.iter_mut().zip(places).for_each(|(own, j)| *own = self.entries(set, j, &[j])[0]);
+                });
+                squares
             } else {
                 let some = set.coordinates[first..].chunks(SQUARED);
                 let diagonal = |some: &[usize]| {

@@ -7,10 +7,11 @@ use crate::planted::{
 };
 use katoms::driver::{Event, NearTie, Start};
 use katoms::loss::{LeastSquares, Loss};
-use katoms::method::AcceleratedIht;
-use katoms::operator::{Dense, WithIntercept, subsampled_dct};
+use katoms::method::{AcceleratedIht, Move};
+use katoms::operator::{Dense, LinearOperator, WithIntercept, subsampled_dct};
 use katoms::search::{Effort, Search};
-use katoms::set::{Always, ConstraintSet, CoordinateSet, Groups, OverlappingGroups, Rank};
+use katoms::select::Preparation;
+use katoms::set::{Always, ConstraintSet, CoordinateSet, Groups, KSparse, OverlappingGroups, Rank};
 use katoms::space::{IndexSet, Point, SparseVec};
 use katoms::{Fit, Objective, Outcome, Status, fit, simulate};
 
@@ -351,4 +352,25 @@ fn degenerate_input_gives_an_answer() {
             }
         }
     }
+}
+
+/// Where the work of a search is shared among threads: moves, refits and sums are the same at any number of them.
+#[test]
+fn a_large_search_has_the_same_bits_at_any_number_of_threads() {
+    let (m, n, k) = (500, 4200, 200);
+    let x = simulate::gaussian_f32(m, n, 1);
+    let truth = simulate::sparse_signal(n, k, 2);
+    let design = Dense::column_major(&x, m, n).unwrap();
+    let mut y = vec![0.0; m];
+    design.apply(&truth, &mut y);
+    let loss = LeastSquares::new(simulate::noisy(&y, 0.3 * katoms::linalg::norm(&y) / (m as f64).sqrt(), 3)).unwrap();
+    let preparation = Preparation::default();
+    let set = preparation.set(&KSparse::new(k, n).unwrap(), &loss).unwrap();
+    let search = |threads| {
+        let f = preparation.objective(&design, &loss, (0..m).collect()).unwrap();
+        let outcome = in_pool(threads, || fit(&f, &set)).unwrap();
+        assert!(outcome.trace.iter().any(|event| event.kind == Move::Exchanged), "the search found something better");
+        (outcome.point, outcome.quality)
+    };
+    assert_eq!(search(1), search(3));
 }

@@ -186,7 +186,19 @@ mod tests {
             let error = g.times(&Matrix::from_columns(n, 1, x)).plus(-1.0, &Matrix::from_columns(n, 1, b));
             assert!(error.norm() < 1e-10, "{n}: {}", error.norm());
         }
+        let empty = Matrix::zeros(0, 0);
+        assert_eq!(Cholesky::new(&empty).unwrap().inverse(), empty);
         assert!(Cholesky::new(&Matrix::from_columns(2, 2, vec![1.0, 2.0, 2.0, 1.0])).is_none());
         assert!(Cholesky::new(&Matrix::from_columns(1, 1, vec![f64::NAN])).is_none());
+    }
+
+    #[test]
+    fn the_bits_do_not_depend_on_the_number_of_threads() {
+        let a = Matrix::from_fn(300, 260, |i, j| ((i * 37 + j * 101) as f64 * 0.7).sin());
+        let g = a.transposed_times(&a).plus(0.1, &Matrix::identity(260));
+        let inverse = || Cholesky::new(&g).unwrap().inverse();
+        let with = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(inverse);
+        assert_eq!(with(1), with(3));
+        assert_eq!(with(1), with(1).transposed());
     }
 }

@@ -71,6 +71,58 @@ fn every_entry_removal_and_exchange_is_foretold() {
     }
 }
 
+/// The minimum alone is that of the whole model, which it becomes; of coordinates that depend on each other there is none.
+#[test]
+fn a_minimum_is_completed_to_the_model() {
+    let (q, kept) = (problem(1, 40, 0.3), IndexSet::new(40, vec![7]));
+    let atoms = Atoms::coordinates(40).without(&kept);
+    let (minimum, whole) =
+        (Tableau::minimum(&q, &atoms, &kept, &[3, 17, 8]), Tableau::new(&q, &atoms, &kept, &[3, 17, 8]));
+    let minimum = minimum.unwrap();
+    assert_eq!((minimum.objective(), minimum.point()), (whole.objective(), whole.point()));
+    assert_eq!(minimum.removal_costs(), whole.removal_costs());
+    let (falls, slopes) = (minimum.falls(&q), whole.slopes());
+    for (atom, fall) in falls.iter().enumerate() {
+        let inside = [3, 17, 8, 7].contains(&atom);
+        let expected = if inside { 0.0 } else { 0.5 * slopes[atom].powi(2) / q.diagonal()[atom] };
+        assert!((fall - expected).abs() <= 1e-12 * q.constant(), "{atom}: {fall} {expected}");
+    }
+    check(&q, &atoms, &kept, &minimum.completed(&q));
+
+    let mut design = Matrix::from_columns(20, 6, simulate::gaussian(20, 6, 3));
+    let copy = design.column(1).to_vec();
+    design.column_mut(4).copy_from_slice(&copy);
+    let q = Explicit::new(&design, &simulate::gaussian(20, 1, 4), 0.0);
+    let (atoms, kept) = (Atoms::coordinates(6), nothing(6));
+    assert!(Tableau::minimum(&q, &atoms, &kept, &[1, 4]).is_none());
+}
+
+/// A model goes on when coordinates and atoms come to its quadratic: also where they fill up a strip.
+#[test]
+fn a_model_goes_on_where_there_are_more_atoms() {
+    let (rows, all) = (30, 530);
+    let design = simulate::gaussian(rows, all, 1);
+    let y = simulate::gaussian(rows, 1, 2);
+    let of = |columns: usize| {
+        Explicit::new(&Matrix::from_columns(rows, columns, design[..rows * columns].to_vec()), &y, 0.1)
+    };
+    let pairs =
+        |count: usize| Atoms::groups(&(0..count / 2).map(|g| vec![g, count - 1 - g]).collect::<Vec<_>>(), false);
+    for few in [20, 256, 300, 512] {
+        let (less, more) = (of(few), of(all));
+        for groups in [false, true] {
+            let atoms = [few, all].map(|n| if groups { pairs(few) } else { Atoms::coordinates(n) });
+            let mut tableau = Tableau::new(&less, &atoms[0], &nothing(few), &[3, 8]);
+            tableau.choose(&less, 5);
+            let mut tableau = Tableau::attached(tableau.detached(), &more, &atoms[1]);
+            tableau.remove(&more, 8);
+            check(&more, &atoms[1], &nothing(all), &tableau);
+            tableau.choose(&more, if groups { 9 } else { all - 1 });
+            check(&more, &atoms[1], &nothing(all), &tableau);
+        }
+    }
+}
+
 #[test]
 fn groups_ridges_and_kept_coordinates_too() {
     for seed in 0..5 {
