@@ -514,7 +514,7 @@ class TestOnACard:
     def test_bfloat16_columns_and_gradients_of_torch(self):
         torch = pytest.importorskip("torch")
         array = self.lent(X, "torch").to(torch.bfloat16)
-        plain = katoms.SparseRegressor(3).fit(array.float().cpu().numpy(), y)
+        plain = katoms.SparseRegressor(3).fit(array.double().cpu().numpy(), y)
         the_same(katoms.SparseRegressor(3).fit(array, torch.from_numpy(y).cuda()), plain, 1e-4)
         by_columns = self.lent(X.T, "torch").T
         the_same(katoms.SparseRegressor(3).fit(by_columns, y), katoms.SparseRegressor(3).fit(X, y))
