@@ -121,7 +121,7 @@ BAD = [
     ({"strides": (4,)}, "contiguous"),
     ({"strides": (13, 4)}, "read one by one"),
     ({"data": (4098, False)}, "read one by one"),
-    ({"mask": object()}, "masked"),
+    ({"mask": "another array"}, "masked"),
 ]
 
 
