@@ -240,8 +240,13 @@ def test_ctrl_c_keeps_the_best_so_far(client):
             os.kill(os.getpid(), signal.SIGINT)
 
     model = SparseRegressor(sizes, callback=interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        model.fit(X_there, y)
+    # A library that was used before may have put a handler of its own in place of Python's.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X_there, y)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert model.status_ == "stopped" and np.isfinite(model.coef_).all() and len(model.support_) < K + 20
     # The workers are as they were.
     assert SparseRegressor(sizes).fit(X_there, y).coef_.tobytes() == expected.coef_.tobytes() and X_there.losses == []
