@@ -145,19 +145,16 @@ where
         columns
     }
     fn append_columns(&self, which: &[usize], columns: &mut Vec<f64>) {
-        if which.is_empty() {
-            return;
-        }
         Problem::fetch(self, which);
         let (rows, old) = (self.operator().n_outputs().max(1), columns.len());
         let needed = old + rows * which.len();
-        let before = if needed < PARALLEL_WORK {
-            columns.resize(needed, 0.0);
-            Vec::new()
+        // Where there is no room for them all are copied to where there is, by all threads: so are pages brought in.
+        let before = if columns.capacity() < needed {
+            std::mem::replace(columns, vec![0.0; needed.max(2 * old)])
         } else {
-            // All are copied to where nothing was: so all threads bring pages in.
-            std::mem::replace(columns, vec![0.0; needed])
+            Vec::new()
         };
+        columns.resize(needed, 0.0);
         let write = |at: usize, column: &mut [f64]| match at.checked_sub(old / rows) {
             Some(new) => {
                 self.operator().apply(&IndexSet::new(self.operator().domain(), vec![which[new]]).basis(0), column);
