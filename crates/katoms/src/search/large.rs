@@ -117,30 +117,22 @@ fn exchange_all<'a>(search: &LocalSearch<'a>, tableau: &mut Tableau<'a>, k: usiz
     better
 }
 
-/// Exchanges half of the atoms at once, a quarter, …: the least useful for those along which f falls most, where that
-/// improves the model. Enough of a large one is then right for single exchanges to end soon.
+/// Exchanges half of the atoms at once, a quarter, …: the least useful for those that promise most, where that improves the
+/// model. Enough of a large one is then right for single exchanges to end soon.
 fn exchange_batches<'a>(search: &LocalSearch<'a>, tableau: &mut Tableau<'a>) {
     let LocalSearch { q, atoms, kept, .. } = *search;
-    let (mut batch, mut better): (usize, Option<Tableau<'a>>) = (tableau.chosen().len() / 2, None);
-    let promise = |model: &Tableau<'_>| (model.removal_costs(), model.falls(q));
-    let (mut costs, mut falls) = promise(tableau);
+    let mut batch = tableau.chosen().len() / 2;
     while batch > 1 {
-        let here = better.as_ref().unwrap_or(tableau);
-        let stay = top_k(&costs, costs.len() - batch).into_iter().map(|place| here.chosen()[place]);
-        let come = top_k(&falls, batch).into_iter().filter(|&atom| falls[atom] > 0.0);
+        let (costs, gains) = (tableau.removal_costs(), tableau.entry_gains());
+        let stay = top_k(&costs, costs.len() - batch).into_iter().map(|place| tableau.chosen()[place]);
+        let come = top_k(&gains, batch).into_iter().filter(|&atom| gains[atom] > 0.0);
         let next: Vec<usize> = stay.chain(come).collect();
-        let most = here.objective() - search.least(here.objective());
+        let most = tableau.objective() - search.least(tableau.objective());
         let there = if next.len() == costs.len() { Tableau::minimum(q, atoms, kept, &next) } else { None };
         match there.filter(|there| there.objective() < most) {
-            Some(there) => {
-                (costs, falls) = promise(&there);
-                better = Some(there);
-            }
+            Some(there) => *tableau = there.completed(q),
             None => batch /= 2,
         }
-    }
-    if let Some(better) = better {
-        *tableau = better.completed(q);
     }
 }
 

@@ -183,25 +183,6 @@ impl Sweep {
         self.strips.append(&mut new);
     }
 
-    /// −∇f along every coordinate, of several responses one after the other: what strips tell, without them. O(n·|S|).
-    pub fn slopes(&self, q: &dyn Quadratic) -> Vec<f64> {
-        let (responses, mut slopes) = (self.responses, q.linear().to_vec());
-        let columns: Vec<&[f64]> = self.inside.iter().map(|&j| q.column(j)).collect();
-        parallel::chunks_mut(&mut slopes, ROWS * responses, &|chunk, slopes| {
-            for (column, values) in columns.iter().zip(self.values.chunks(responses)) {
-                let column = &column[chunk * ROWS..][..slopes.len() / responses];
-                if let [value] = values {
-                    axpy(-value, column, slopes);
-                    continue;
-                }
-                for (slopes, g) in slopes.chunks_mut(responses).zip(column) {
-                    slopes.iter_mut().zip(values).for_each(|(slope, value)| *slope -= value * g);
-                }
-            }
-        });
-        slopes
-    }
-
     /// x at a position of S, for each response.
     pub fn values_at(&self, position: usize) -> &[f64] {
         &self.values[position * self.responses..][..self.responses]

@@ -95,18 +95,6 @@ impl<'a> Tableau<'a> {
         }
     }
 
-    /// How much f falls by steps along the coordinates of each atom outside, one by one. O(n·d).
-    pub fn falls(&self, q: &dyn Quadratic) -> Vec<f64> {
-        let (slopes, second, responses) = (self.sweep.slopes(q), q.diagonal(), self.sweep.responses);
-        let fall = |j: usize| {
-            let square: f64 = slopes[j * responses..][..responses].iter().map(|slope| slope * slope).sum();
-            0.5 * square / second[j]
-        };
-        let outside = |j: &&usize| self.held[**j] == 0 && second[**j] > 0.0;
-        let members = |atom: usize| self.atoms.members(atom).iter().filter(outside);
-        (0..self.atoms.len()).map(|atom| members(atom).map(|&j| fall(j)).sum()).collect()
-    }
-
     /// G_JJ − B_J·G_SS·B_Jᵀ for every atom J: what S leaves of the block. O(Σ|J|²·|S|).
     fn residual_blocks(&self, q: &dyn Quadratic) -> Vec<Vec<f64>> {
         q.prepare_blocks(self.atoms);
