@@ -136,9 +136,9 @@ fn a_choice_at_the_edge_is_found() {
 
 #[test]
 fn no_feature_is_a_choice_too() {
-    for (rows, columns, draws) in [(100, 50, 10), (200, 300, 4)] {
+    for (rows, columns) in [(100, 50), (200, 300)] {
         let mut chosen = Vec::new();
-        for seed in 0..draws {
+        for seed in 0..10 {
             let (data, loss) = summed(rows, columns, &[], 1.0, seed);
             let design = dense(&data, rows);
             let features = features(&design, loss.into(), Preparation::default());
