@@ -1,10 +1,12 @@
 //! A fit with its design on a graphics card, beside the same fit on the host.
 //!
 //! `cargo run --release -p katoms-bench --bin device [rows columns k snr [f32|f16|i8 [card|cv]]]` (7500 200000 500 5 unless told)
+//! `cargo run --release -p katoms-bench --bin device rows columns rank snr entries`
 //!
 //! A Gaussian design with k planted entries; a signal-to-noise ratio (of variances) of 0 stands for no noise. With `card`
 //! the fit on the host is left out; with `cv` sizes up to 2k are compared by five folds, twenty of them. Everything runs
-//! several times, and the best time counts.
+//! several times, and the best time counts. With `entries` a matrix of that rank is completed of which one entry in forty was
+//! seen.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,12 +16,13 @@ use std::time::Instant;
 use katoms::linalg::Matrix;
 use katoms::loss::LeastSquares;
 use katoms::operator::{
-    ColumnMoments, Dense, Device, FirstRead, Layout, LinearOperator, Moments, OnDevice, Sample, SampledResidual, f16,
+    ColumnMoments, Dense, Device, Entries, FirstRead, Layout, LinearOperator, Moments, OnDevice, Sample,
+    SampledResidual, f16,
 };
 use katoms::select::{CrossValidation, Folds, Preparation, cross_validate};
-use katoms::set::KSparse;
-use katoms::space::SparseVec;
-use katoms::{Error, Fit, Outcome, linalg, simulate};
+use katoms::set::{KSparse, Rank};
+use katoms::space::{LowRank, Point, SparseVec};
+use katoms::{Error, Fit, Objective, Outcome, linalg, simulate};
 use katoms_bench::reading::{Stored, name_of};
 use katoms_cuda::{Cuda, Lie, Numbers, copied};
 use rayon::prelude::*;
@@ -27,7 +30,7 @@ use rayon::prelude::*;
 const REPEATS: usize = 5;
 
 fn main() -> Result<(), Error> {
-    let usage = "rows columns k snr [f32|f16|i8 [card|cv]]";
+    let usage = "rows columns k snr [f32|f16|i8 [card|cv] | entries]";
     let asked: Vec<String> = std::env::args().skip(1).collect();
     let (numbers, words) = asked.split_at(asked.len().min(4));
     let numbers: Vec<usize> = numbers.iter().map(|x| x.parse().expect(usage)).collect();
@@ -37,6 +40,7 @@ fn main() -> Result<(), Error> {
     match words.first().map(String::as_str) {
         None | Some("f32") => run(&stored::<f32>(m, n, 1.0), Numbers::F32, problem, what),
         Some("f16") => run(&stored::<f16>(m, n, 1.0), Numbers::F16, problem, what),
+        Some("entries") => completed(problem),
         Some("i8") => run(&stored::<i8>(m, n, (m as f32).sqrt()), Numbers::I8, problem, what),
         Some(other) => panic!("{other} is none of {usage}"),
     }
@@ -277,6 +281,51 @@ impl Done {
             _ => unreachable!("both were asked the same"),
         }
     }
+}
+
+/// A completion with the products of the entries on the card, beside that on the host.
+fn completed((m, n, rank, snr): (usize, usize, usize, f64)) -> Result<(), Error> {
+    let (left, right) = simulate::low_rank_factors(m, n, rank, 0);
+    let truth = LowRank::from_factors(&left, &right)?;
+    let (rows, columns) = simulate::observed_places(m, n, 1.0 / 40.0, 0);
+    let seen = Entries::new((m, n), &rows, &columns)?;
+    println!("{} entries of {m} x {n}, rank {rank}, SNR {snr}", rows.len());
+    let mut y = vec![0.0; rows.len()];
+    seen.apply(&truth, &mut y);
+    if snr > 0.0 {
+        let deviation = linalg::norm(&y) / (snr * y.len() as f64).sqrt();
+        y = simulate::noisy(&y, deviation, 0);
+    }
+    let fit = |seen: &Entries| {
+        let f = Objective::new(seen, LeastSquares::new(y.clone())?)?;
+        katoms::fit(&f, &Rank::new(rank, (m, n))?)
+    };
+    let told = |where_: &str, (seconds, outcome): (f64, Result<Outcome<LowRank>, Error>)| {
+        let outcome = outcome?;
+        let apart = outcome.point.distance(&truth) / truth.norm();
+        let Outcome { status, iterations, objective, .. } = &outcome;
+        println!(
+            "{where_:12} {seconds:8.3} s; {iterations} moves, {status:?}, f {objective:.6e}, {apart:.1e} from the truth"
+        );
+        Ok::<_, Error>(outcome.point)
+    };
+    let on_card = match Cuda::open(0) {
+        Ok(cuda) => {
+            let (seconds, device) = best(1, || katoms_cuda::entries(&cuda, seen.pattern()));
+            println!("places copied in {seconds:.2} s");
+            let there = seen.clone().on(device?);
+            Some(told("on the card", best(3, || fit(&there)))?)
+        }
+        Err(error) => {
+            println!("{error}");
+            None
+        }
+    };
+    let on_host = told("on the host", best(1, || fit(&seen)))?;
+    if let Some(on_card) = on_card {
+        println!("apart by {:.1e} of the norm", on_card.distance(&on_host) / on_host.norm());
+    }
+    Ok(())
 }
 
 fn fitted<A>(design: &A, loss: &LeastSquares, preparation: &Preparation, k: usize) -> Result<Outcome<SparseVec>, Error>

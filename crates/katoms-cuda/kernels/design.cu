@@ -437,6 +437,23 @@ extern "C" __global__ void gather_sparse(Sparse a, const double* h, i64 ld, doub
   }
 }
 
+// out[e] = values[which[e]].
+extern "C" __global__ void take(const double* values, const u32* which, i64 count, double* out) {
+  i64 e = (i64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (e < count) out[e] = values[which[e]];
+}
+
+// out[e] = the product of a row of the left factor and one of the right; columns follow each other.
+extern "C" __global__ void dots(const double* left, i64 rows, const double* right, i64 columns, int rank,
+                                const uint2* places, i64 count, double* out) {
+  i64 e = (i64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (e >= count) return;
+  const double *l = left + places[e].x, *r = right + places[e].y;
+  double sum = 0.0;
+  for (int c = 0; c < rank; ++c) sum += l[c * rows] * r[c * columns];
+  out[e] = sum;
+}
+
 // out[i] = the sum of the parts, in their order.
 extern "C" __global__ void add_up(const double* parts, int count, i64 length, double* out) {
   i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x;

@@ -29,8 +29,8 @@ fn kernels_of(numbers: Numbers) -> &'static [u8] {
 }
 
 /// Their names.
-const NAMES: [&str; 8] =
-    ["pack", "add_up", "apply", "finish", "decode", "pass_sparse", "squares_sparse", "gather_sparse"];
+const NAMES: [&str; 10] =
+    ["pack", "add_up", "apply", "finish", "decode", "pass_sparse", "squares_sparse", "gather_sparse", "take", "dots"];
 
 /// Threads of a block, and warps of a block of a pass, whose kernels are compiled for as many.
 const THREADS: usize = 256;
@@ -528,6 +528,15 @@ impl Machine for Cuda {
             Call::SparseGather { design, h, apart, out } => {
                 let arguments = new().with(Sparse::of(&design)).with(h.map_or(0, |h| h.at)).with(length(apart));
                 self.start(common("gather_sparse")?, ([design.columns, 1, 1], THREADS), arguments.with(out.at))
+            }
+            Call::Take { values, which, count, out } => {
+                let arguments = new().with(values.at).with(which.at).with(length(count)).with(out.at);
+                self.start(common("take")?, many(count), arguments)
+            }
+            Call::Dots { left, right, shape, rank, places, count, out } => {
+                let arguments = new().with(left.at).with(length(shape.0)).with(right.at).with(length(shape.1));
+                let arguments = arguments.with(rank as i32).with(places.at).with(length(count)).with(out.at);
+                self.start(common("dots")?, many(count), arguments)
             }
             Call::Row { design, row, out } => {
                 let arguments = new().with(Shape::of(&design, 0)).with(i32::from(design.by_rows));

@@ -8,6 +8,7 @@
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod cuda;
+mod entries;
 mod held;
 mod machine;
 #[cfg(test)]
@@ -21,6 +22,7 @@ use std::sync::Arc;
 use katoms::Error;
 use katoms::linalg::kernels::Real;
 use katoms::operator::{Csc, Device, Layout, LinearOperator, SparseIndex};
+use katoms::space::{DeviceEntries, Pattern};
 
 pub use cuda::{Cuda, probe};
 use held::Held;
@@ -71,6 +73,14 @@ pub fn copied_sparse<T: Real, I: SparseIndex, P: SparseIndex>(
 ) -> Result<Arc<dyn Device>, Error> {
     let (starts, indices, values) = matrix.in_order();
     Ok(Arc::new(Held::sparse(Arc::clone(cuda), matrix.n_outputs(), (&starts, &indices, &values))?))
+}
+
+/// A copy on a card of the observed places of a matrix, for [`Entries::on`](katoms::operator::Entries::on).
+///
+/// # Errors
+/// When the card has no memory for it, or fails.
+pub fn entries(cuda: &Arc<Cuda>, pattern: &Pattern) -> Result<Arc<dyn DeviceEntries>, Error> {
+    Ok(Arc::new(entries::Entries::new(Arc::clone(cuda), pattern)?))
 }
 
 /// A matrix that is on a card already: columns (or rows) lie `apart` bytes from each other. Nothing is copied.

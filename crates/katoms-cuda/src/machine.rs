@@ -148,6 +148,11 @@ pub enum Call<'a, M> {
     SparseGather { design: SparselyLaid<'a, M>, h: Option<&'a M>, apart: usize, out: &'a M },
     /// Copies of listed columns, times h where there is one, `apart` numbers from one to the next, zeros behind each.
     Gather { design: Laid<'a, M>, list: &'a M, count: usize, h: Option<&'a M>, apart: usize, out: &'a M },
+    /// `out[e]` = `values[which[e]]`.
+    Take { values: &'a M, which: &'a M, count: usize, out: &'a M },
+    /// `out[e]` = the product of row `places[2e]` of the left factor and row `places[2e + 1]` of the right one, whose columns
+    /// follow each other, as many as the rank.
+    Dots { left: &'a M, right: &'a M, shape: (usize, usize), rank: usize, places: &'a M, count: usize, out: &'a M },
     /// A row of a design.
     Row { design: Laid<'a, M>, row: usize, out: &'a M },
     /// Vectors in the order in which a pass takes them: `lane` numbers of each lane follow each other.

@@ -1,18 +1,20 @@
 use std::sync::Arc;
 
 use half::{bf16, f16};
-use katoms::linalg::{dot, norm};
+use katoms::linalg::{Matrix, dot, norm};
 use katoms::loss::{AnyLoss, Cox, LeastSquares, Logistic};
-use katoms::operator::{ColumnMoments, Csc, Dense, Device, FirstRead, Layout, LinearOperator, OnDevice, Parts};
+use katoms::operator::{
+    ColumnMoments, Csc, Dense, Device, Entries, FirstRead, Layout, LinearOperator, OnDevice, Parts,
+};
 use katoms::select::Preparation;
-use katoms::set::KSparse;
-use katoms::space::{IndexSet, Point, SparseVec};
-use katoms::{Error, Fit, Outcome, simulate};
+use katoms::set::{KSparse, Rank};
+use katoms::space::{IndexSet, LowRank, Point, SparseVec};
+use katoms::{Error, Fit, Objective, Outcome, simulate};
 
 use crate::held::Held;
 use crate::machine::{Machine, Numbers};
 use crate::twin::Twin;
-use crate::{Cuda, Lie};
+use crate::{Cuda, Lie, entries};
 
 const ALL: [Numbers; 6] = [Numbers::F64, Numbers::F32, Numbers::F16, Numbers::BF16, Numbers::U8, Numbers::I8];
 
@@ -263,8 +265,75 @@ fn fits_as_the_host<M: Machine + 'static>(machine: &Arc<M>) {
     }
 }
 
+/// Places of a matrix in any order, one of them twice, or by rows.
+fn seen(shape: (usize, usize), observed: usize, by_rows: bool) -> Entries {
+    let mut places: Vec<(usize, usize)> =
+        (0..observed).map(|e| (e * 7919 % 10_007 % shape.0, e * 104_729 % 10_009 % shape.1)).collect();
+    if by_rows {
+        places.sort_unstable();
+    }
+    let (rows, columns): (Vec<_>, Vec<_>) = places.into_iter().unzip();
+    Entries::new(shape, &rows, &columns).unwrap()
+}
+
+fn held_entries<M: Machine + 'static>(machine: &Arc<M>, seen: &Entries) -> Entries {
+    seen.clone().on(Arc::new(entries::Entries::new(Arc::clone(machine), seen.pattern()).unwrap()))
+}
+
+/// The products with observed entries, and a completion, beside those of the host.
+fn completes_as_the_host<M: Machine + 'static>(machine: &Arc<M>, shape: (usize, usize), observed: usize) {
+    let matrix = |rows, columns, seed| {
+        let values = simulate::gaussian(rows, columns, seed).iter().map(|v| v * (rows as f64).sqrt()).collect();
+        Matrix::from_columns(rows, columns, values)
+    };
+    for by_rows in [false, true] {
+        let host = seen(shape, observed, by_rows);
+        let device = held_entries(machine, &host);
+        let (a, b) = (host.pattern(), device.pattern());
+        assert_eq!(a, b);
+        let values = simulate::gaussian(observed, 1, 3);
+        for width in [1, 3, 8, 19] {
+            let (left, right) = (matrix(shape.0, width, 1), matrix(shape.1, width, 2));
+            let [mut on_host, mut on_device] = [(); 2].map(|()| vec![0.0; observed]);
+            a.gather(&left, &right, &mut on_host);
+            b.gather(&left, &right, &mut on_device);
+            assert_near(&on_device, &on_host, "gather");
+            assert_near(b.times(&values, &right).data(), a.times(&values, &right).data(), "times");
+            assert_near(b.transposed_times(&values, &left).data(), a.transposed_times(&values, &left).data(), "Gᵀ·b");
+        }
+        let truth = LowRank::from_factors(&matrix(shape.0, 2, 5), &matrix(shape.1, 2, 6)).unwrap();
+        let mut target = vec![0.0; observed];
+        host.apply(&truth, &mut target);
+        let completed = |entries: &Entries| {
+            let f = Objective::new(entries, LeastSquares::new(target.clone()).unwrap()).unwrap();
+            katoms::fit(&f, &Rank::new(2, shape).unwrap()).unwrap()
+        };
+        let [here, there] = [completed(&host), completed(&device)];
+        assert_eq!((here.status, here.iterations), (there.status, there.iterations));
+        assert!(there.point.distance(&here.point) < 1e-9 * here.point.norm());
+        assert!(device.failure().is_none());
+    }
+}
+
+#[test]
+fn entries_without_memory_say_so_and_end_what_is_asked_of_them() {
+    let host = seen((30, 20), 300, false);
+    let refused = entries::Entries::new(Arc::new(Twin { limit: Some(100) }), host.pattern());
+    assert!(refused.unwrap_err().to_string().contains("are needed"));
+    // Enough for the places, and not for what comes after.
+    let device = held_entries(&Arc::new(Twin { limit: Some(2500) }), &host);
+    let b = Matrix::from_columns(20, 17, simulate::gaussian(20, 17, 1));
+    assert!(device.failure().is_none());
+    assert!(device.pattern().times(&[1.0; 300], &b).data().iter().all(|v| v.is_nan()));
+    assert!(device.failure().unwrap().to_string().contains("are needed"));
+    let mut out = vec![0.0; 300];
+    device.pattern().gather(&Matrix::zeros(30, 1), &Matrix::zeros(20, 1), &mut out);
+    assert!(out.iter().all(|v| v.is_nan()), "and later ones as well");
+}
+
 #[test]
 fn the_twin_keeps_the_contract() {
+    completes_as_the_host(&Arc::new(Twin::default()), (60, 45), 1500);
     keeps_its_contract(&Arc::new(Twin::default()), &SMALL);
     keeps_its_contract_where_few_are_stored(&Arc::new(Twin::default()), &SMALL);
     samples_as_the_host(&Arc::new(Twin::default()), 400, 21_000);
@@ -309,6 +378,8 @@ fn without_a_driver_it_is_said_and_nothing_panics() {
 #[ignore = "needs an NVIDIA card: make test-gpu"]
 fn a_card_keeps_the_contract() {
     let cuda = Cuda::open(0).unwrap();
+    completes_as_the_host(&cuda, (60, 45), 1500);
+    completes_as_the_host(&cuda, (3000, 1700), 400_000);
     keeps_its_contract(&cuda, &SMALL);
     keeps_its_contract(&cuda, &LARGE);
     keeps_its_contract_where_few_are_stored(&cuda, &SMALL);

@@ -184,6 +184,19 @@ impl Machine for Twin {
                 }
                 out.set(&gathered);
             }
+            Call::Take { values, which, count, out } => {
+                let (values, which) = (values.doubles(), pod_collect_to_vec::<u8, u32>(&which.bytes()[..4 * count]));
+                out.set(&which.iter().map(|&e| values[e as usize]).collect::<Vec<f64>>());
+            }
+            Call::Dots { left, right, shape, rank, places, count, out } => {
+                let (left, right) = (left.doubles(), right.doubles());
+                let places: Vec<u32> = pod_collect_to_vec(&places.bytes()[..8 * count]);
+                let dot = |place: &[u32]| {
+                    let [i, j] = [place[0], place[1]].map(|at| at as usize);
+                    (0..rank).map(|c| left[c * shape.0 + i] * right[c * shape.1 + j]).sum()
+                };
+                out.set(&places.chunks(2).map(dot).collect::<Vec<f64>>());
+            }
             Call::Row { design, row, out } => {
                 out.set(&design.matrix().iter().map(|column| column[row]).collect::<Vec<f64>>());
             }

@@ -65,6 +65,10 @@ impl<S> ColumnCache<S> {
             cache.take_over(before, &old, &known);
         }
         // What is new takes the places that are left.
+        if cache.columns.is_empty() {
+            // Whoever writes the first value of a page brings it in: all threads, below.
+            cache.columns = vec![0.0; rows * d];
+        }
         cache.columns.resize(cache.columns.len().max(rows * d), 0.0);
         let mut taken = vec![false; cache.columns.len() / rows];
         old.iter().for_each(|&i| taken[cache.places[i]] = true);

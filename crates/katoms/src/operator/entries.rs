@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{LinearOperator, add_low_rank_part, is_its_own_base};
 use crate::error::Error;
 use crate::linalg::Matrix;
-use crate::space::{Entrywise, LowRank, MatrixCovector, Pattern, Span};
+use crate::space::{DeviceEntries, Entrywise, LowRank, MatrixCovector, Pattern, Span};
 
 /// X ↦ its entries at the observed places. Memory: O(observed), never rows × columns.
 ///
@@ -27,6 +27,17 @@ impl Entries {
     /// When lengths disagree, an index is outside or nothing is observed.
     pub fn new(shape: (usize, usize), rows: &[usize], columns: &[usize]) -> Result<Self, Error> {
         Ok(Self { pattern: Arc::new(Pattern::new(shape, rows, columns)?) })
+    }
+
+    /// The same, whose products a device computes: [`Pattern::on`].
+    #[must_use]
+    pub fn on(self, device: Arc<dyn DeviceEntries>) -> Self {
+        Self { pattern: Arc::new(Arc::unwrap_or_clone(self.pattern).on(device)) }
+    }
+
+    /// Why a call of the device has failed, where one has.
+    pub fn failure(&self) -> Option<Error> {
+        self.pattern.failure()
     }
 
     /// The observed places.

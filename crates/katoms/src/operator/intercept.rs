@@ -114,13 +114,16 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
         }
         let (inner_left, inner_right) = (self.inside(left), self.inside(right));
         let inner = self.inner.products(h, &inner_left, &inner_right)?;
-        let (on_left, on_right) = (self.adjoint_on(h, left), self.adjoint_on(h, right));
-        let (left, right) = (inner_left.indices().len(), inner_right.indices().len());
-        Some(Matrix::from_fn(on_left.values().len(), on_right.values().len(), |a, b| match (a < left, b < right) {
-            (true, true) => inner.at(a, b),
-            (true, false) => on_left.values()[a],
-            (false, _) => on_right.values()[b],
-        }))
+        let on_left = self.adjoint_on(h, left);
+        let on_right = if left == right { on_left.clone() } else { self.adjoint_on(h, right) };
+        let (rows, columns) = (inner_left.indices().len(), inner_right.indices().len());
+        let mut all = Matrix::zeros(on_left.values().len(), on_right.values().len());
+        for (b, sum) in on_right.values().iter().enumerate() {
+            let (above, last) = all.column_mut(b).split_at_mut(rows);
+            above.copy_from_slice(if b < columns { inner.column(b) } else { &on_left.values()[..rows] });
+            last.fill(*sum);
+        }
+        Some(all)
     }
     fn adjoint_parts(&self, parts: &Parts, rs: &[&[f64]], out: &mut [Vec<Vec<f64>>]) {
         self.inner.adjoint_parts(parts, rs, out);

@@ -36,8 +36,9 @@ mod standardized;
 
 use std::borrow::Cow;
 
+use crate::linalg::kernels::axpy;
 use crate::linalg::{Matrix, parallel};
-use crate::space::{Covector, LowRank, MatrixCovector, Point, Subspace};
+use crate::space::{Covector, IndexSet, LowRank, MatrixCovector, Point, SparseVec, Subspace};
 
 pub use any::{AnyDesign, Storage};
 pub use beside::Beside;
@@ -210,6 +211,33 @@ pub trait LinearOperator: Sync {
         self.after_pass(r, &mut g);
         g
     }
+}
+
+/// Numbers that copies of columns may take for [`apply_many`]: 128 MiB.
+const COPIED: usize = 1 << 24;
+
+/// A·x for each x. Their columns are copied once, where there is room: one look at a design far away, and not one for each x.
+pub(crate) fn apply_many<A: LinearOperator<Point = SparseVec>>(a: &A, xs: &[SparseVec]) -> Vec<Vec<f64>> {
+    let outputs = a.n_outputs();
+    let columns = IndexSet::new(a.domain(), xs.iter().flat_map(|x| x.indices()).copied().collect());
+    if columns.indices().len().saturating_mul(outputs) > COPIED {
+        let one = |x: &SparseVec| {
+            let mut out = vec![0.0; outputs];
+            a.apply(x, &mut out);
+            out
+        };
+        return xs.iter().map(one).collect();
+    }
+    let mut copies = vec![0.0; columns.indices().len() * outputs];
+    a.copy_columns(&columns, &mut copies);
+    parallel::map(xs.len(), &|at| {
+        let (mut out, mut rest) = (vec![0.0; outputs], 0);
+        for (j, v) in xs[at].entries() {
+            rest += columns.indices()[rest..].partition_point(|&i| i < j);
+            axpy(v, &copies[rest * outputs..][..outputs], &mut out);
+        }
+        out
+    })
 }
 
 /// One pass over the base for one residual of each view: `out[i]` = `operators[i]`ᵀ·`rs[i]`.

@@ -15,6 +15,8 @@ use crate::space::{IndexSet, Point, SparseVec};
 /// Columns whose centre is at most so many scales away from 0 lose no more than four digits where products are centred
 /// after they were summed.
 const NEAR_ZERO: f64 = 100.0;
+/// Columns that one task centres and scales.
+const COLUMNS: usize = 1 << 14;
 
 /// Columns (x_j − centre_j) / scale_j of the operator it looks at.
 ///
@@ -99,9 +101,12 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> Standardized<A> 
 
     /// Turns the inner gradient of a residual with this total into the view's.
     fn correct(&self, total: f64, g: &mut [f64]) {
-        for ((g, centre), scale) in g.iter_mut().zip(&self.centres).zip(&self.scales) {
-            *g = (*g - total * centre) / scale;
-        }
+        parallel::chunks_mut(g, COLUMNS, &|chunk, g| {
+            let (centres, scales) = (&self.centres[chunk * COLUMNS..], &self.scales[chunk * COLUMNS..]);
+            for ((g, centre), scale) in g.iter_mut().zip(centres).zip(scales) {
+                *g = (*g - total * centre) / scale;
+            }
+        });
     }
 
     /// Whether little cancels where the products of a column are centred after they were summed.
@@ -194,16 +199,20 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
         if !near(left) || !near(right) {
             return None;
         }
-        let inner = self.inner.products(h, left, right)?;
+        let mut products = self.inner.products(h, left, right)?;
         let total: f64 = h.iter().sum();
         let sums = self.inner.adjoint_on(h, &left.union(right));
         let (on_left, on_right) = (sums.on(left), sums.on(right));
         let (left, right) = (left.indices(), right.indices());
-        Some(Matrix::from_fn(left.len(), right.len(), |a, b| {
-            let (c, d) = (self.centres[left[a]], self.centres[right[b]]);
-            let centred = inner.at(a, b) - c * on_right.values()[b] - d * on_left.values()[a] + c * d * total;
-            centred / (self.scales[left[a]] * self.scales[right[b]])
-        }))
+        let of_left = |of: &[f64]| left.iter().map(|&j| of[j]).collect::<Vec<f64>>();
+        let (centres, scales) = (of_left(&self.centres), of_left(&self.scales));
+        parallel::chunks_mut(products.data_mut(), left.len().max(1), &|b, column| {
+            let (d, scale, sum) = (self.centres[right[b]], self.scales[right[b]], on_right.values()[b]);
+            for (((v, c), own), on_left) in column.iter_mut().zip(&centres).zip(&scales).zip(on_left.values()) {
+                *v = (*v - c * sum - d * on_left + c * d * total) / (own * scale);
+            }
+        });
+        Some(products)
     }
     fn adjoint_parts(&self, parts: &Parts, rs: &[&[f64]], out: &mut [Vec<Vec<f64>>]) {
         self.inner.adjoint_parts(parts, rs, out);

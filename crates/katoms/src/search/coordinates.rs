@@ -123,7 +123,8 @@ where
     S: CoordinateSet,
 {
     fn new(f: &'a Objective<A, L>, set: &'a S) -> Self {
-        Self::one_by_one(f, set, Responses::of(f, &set.candidates(), &set.kept()))
+        let several = f.operator().outputs() > 1;
+        Self::one_by_one(f, set, several.then(|| Responses::of(f, &set.candidates(), &set.kept())).flatten())
     }
 
     /// By coordinates, or by columns where there are responses.
@@ -132,9 +133,9 @@ where
             Some(responses) => (responses.atoms(&set.candidates()), responses.kept(&set.kept())),
             None => (set.candidates(), set.kept()),
         };
-        let (n, mut atoms, mut numbers) = (kept.dim(), given.clone(), None);
+        let n = kept.dim();
         let plain = given.len() == n && (0..n).all(|atom| given.members(atom).iter().all(|&j| j == atom));
-        if given.widest() <= 1 && !given.shared() && !plain {
+        let (atoms, numbers) = if given.widest() <= 1 && !given.shared() && !plain {
             let (mut members, mut of) = (vec![Vec::new(); n], vec![usize::MAX; n]);
             for atom in 0..given.len() {
                 for &j in given.members(atom) {
@@ -142,8 +143,10 @@ where
                     of[j] = atom;
                 }
             }
-            (atoms, numbers) = (Atoms::groups(&members, false), Some(of));
-        }
+            (Atoms::groups(&members, false), Some(of))
+        } else {
+            (given, None)
+        };
         Self { numbers, kept, responses, ..Self::of_atoms(f, set, atoms) }
     }
 

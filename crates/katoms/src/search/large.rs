@@ -128,9 +128,9 @@ fn exchange_batches<'a>(search: &LocalSearch<'a>, tableau: &mut Tableau<'a>) {
         let come = top_k(&gains, batch).into_iter().filter(|&atom| gains[atom] > 0.0);
         let next: Vec<usize> = stay.chain(come).collect();
         let most = tableau.objective() - search.least(tableau.objective());
-        let there = if next.len() == costs.len() { Tableau::minimum(q, atoms, kept, &next) } else { None };
-        match there.filter(|there| there.objective() < most) {
-            Some(there) => *tableau = there.completed(q),
+        let there = if next.len() == costs.len() { Tableau::below(q, atoms, kept, &next, most) } else { None };
+        match there {
+            Some(there) => *tableau = there,
             None => batch /= 2,
         }
     }

@@ -16,7 +16,7 @@
 use super::quadratic::Quadratic;
 use crate::linalg::kernels::axpy;
 use crate::linalg::parallel;
-use crate::linalg::{Matrix, inverse_symmetric};
+use crate::linalg::{Matrix, dot, sound_cholesky};
 
 /// Rows that one task updates: they stay in the second cache, and there are enough of them for many threads.
 const ROWS: usize = 256;
@@ -137,8 +137,7 @@ impl Sweep {
 
     /// The minimum over these coordinates. Those that depend on the ones before them are left out.
     pub fn at(q: &dyn Quadratic, coordinates: &[usize]) -> Self {
-        if let Some(mut sweep) = Self::minimum(q, coordinates) {
-            sweep.complete(q);
+        if let Some(sweep) = Self::below(q, coordinates, f64::INFINITY) {
             return sweep;
         }
         let mut sweep = Self::new(q);
@@ -148,22 +147,34 @@ impl Sweep {
         sweep
     }
 
-    /// The same without what is told of every coordinate; `None` where the coordinates are dependent. O(|S|³).
-    pub fn minimum(q: &dyn Quadratic, coordinates: &[usize]) -> Option<Self> {
+    /// The same; `None` where the coordinates are dependent, or f is not below `most` there: that takes O(|S|³).
+    pub fn below(q: &dyn Quadratic, coordinates: &[usize], most: f64) -> Option<Self> {
         q.prepare(coordinates);
         let (mut sweep, count) = (Self::without_rows(q), coordinates.len());
         let columns: Vec<&[f64]> = coordinates.iter().map(|&j| q.column(j)).collect();
-        let gram = Matrix::from_fn(count, count, |i, j| columns[j][coordinates[i]]);
-        let inverse = inverse_symmetric(&gram, DEPENDENT)?;
+        let mut gram = vec![0.0; count * count];
+        parallel::chunks_mut(&mut gram, BLOCK * count.max(1), &|block, gram| {
+            for (own, column) in gram.chunks_mut(count).zip(&columns[block * BLOCK..]) {
+                own.iter_mut().zip(coordinates).for_each(|(g, &i)| *g = column[i]);
+            }
+        });
+        let factor = sound_cholesky(Matrix::from_columns(count, count, gram), DEPENDENT)?;
         let responses = sweep.responses;
-        let of = |response: usize| coordinates.iter().map(move |&j| q.linear()[j * responses + response]);
-        let right: Vec<f64> = (0..responses).flat_map(of).collect();
+        let of = |response: usize| coordinates.iter().map(move |&j| q.linear()[j * responses + response]).collect();
+        let right: Vec<Vec<f64>> = (0..responses).map(of).collect();
+        let fall = |right: &Vec<f64>| 0.5 * dot(right, &factor.solve(right));
+        if !(sweep.objective - right.iter().map(fall).sum::<f64>() < most) {
+            return None;
+        }
+        let inverse = factor.inverse();
+        let right = right.concat();
         let values = inverse.times(&Matrix::from_columns(count, responses, right.clone())).into_data();
-        sweep.objective -= 0.5 * crate::linalg::dot(&right, &values);
+        sweep.objective -= 0.5 * dot(&right, &values);
         sweep.values = (0..values.len()).map(|at| values[at % responses * count + at / responses]).collect();
         sweep.inverse = (0..count).map(|i| inverse.column(i).to_vec()).collect();
         sweep.inside = coordinates.to_vec();
         coordinates.iter().enumerate().for_each(|(p, &j)| sweep.position[j] = Some(p));
+        sweep.complete(q);
         Some(sweep)
     }
 

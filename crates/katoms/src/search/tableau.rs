@@ -59,19 +59,15 @@ impl<'a> Tableau<'a> {
         tableau
     }
 
-    /// The same without what others would bring, which is most of the work, where there are no bounds; `None` where
-    /// coordinates depend on each other. O(d³) for d coordinates.
-    pub fn minimum(q: &'a dyn Quadratic, atoms: &'a Atoms, kept: &IndexSet, chosen: &[usize]) -> Option<Self> {
+    /// The same where there are no bounds; `None` where coordinates depend on each other, or f is not below `most` there: that
+    /// takes O(d³) for d coordinates.
+    pub fn below(q: &'a dyn Quadratic, atoms: &'a Atoms, kept: &IndexSet, chosen: &[usize], most: f64) -> Option<Self> {
         let (held, coordinates) = held(q, atoms, kept, chosen);
-        let sweep = Sweep::minimum(q, &coordinates)?;
-        Some(Self { atoms, chosen: chosen.to_vec(), held, waiting: Vec::new(), sweep, blocks: None, boxed: None })
-    }
-
-    /// With what others would bring.
-    pub fn completed(mut self, q: &'a dyn Quadratic) -> Self {
-        self.sweep.complete(q);
-        self.take_blocks(q);
-        self
+        let sweep = Sweep::below(q, &coordinates, most)?;
+        let (chosen, waiting) = (chosen.to_vec(), Vec::new());
+        let mut tableau = Self { atoms, chosen, held, waiting, sweep, blocks: None, boxed: None };
+        tableau.take_blocks(q);
+        Some(tableau)
     }
 
     /// The model alone, while its quadratic and its atoms become more.
@@ -83,7 +79,10 @@ impl<'a> Tableau<'a> {
     pub fn attached(model: Detached, q: &'a dyn Quadratic, atoms: &'a Atoms) -> Self {
         let Detached { chosen, mut held, waiting, sweep } = model;
         held.resize(q.dim(), 0);
-        Self { atoms, chosen, held, waiting, sweep, blocks: None, boxed: None }.completed(q)
+        let mut tableau = Self { atoms, chosen, held, waiting, sweep, blocks: None, boxed: None };
+        tableau.sweep.complete(q);
+        tableau.take_blocks(q);
+        tableau
     }
 
     /// Coordinates need no blocks, but only where each atom has the number of its coordinate.

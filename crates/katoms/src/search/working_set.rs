@@ -342,8 +342,12 @@ impl<'f> Local<'f> {
     /// The rows of G from `first` on in some of its columns, without the ridge.
     fn products(&self, set: &WorkingSet, first: usize, some: &[usize]) -> Vec<Vec<f64>> {
         if set.copies {
-            let curved: Vec<Vec<f64>> = some.iter().map(|&j| self.curved(set, j)).collect();
-            let views: Vec<&[f64]> = curved.iter().map(Vec::as_slice).collect();
+            let plain = self.curvature.as_diagonal().is_some_and(|h| h.iter().all(|&h| h == 1.0));
+            let curved: Vec<Cow<'_, [f64]>> = parallel::map(some.len(), &|at| match plain {
+                true => set.whole_column(some[at]),
+                false => Cow::Owned(self.curved(set, some[at])),
+            });
+            let views: Vec<&[f64]> = curved.iter().map(AsRef::as_ref).collect();
             return set.products(first, &views);
         }
         let right: Vec<usize> = some.iter().map(|&place| set.coordinates[place]).collect();

@@ -11,6 +11,7 @@ use super::training_paths::{Paths, TrainingPaths, affordable};
 use super::trainings::{Setting, Trainings};
 use crate::driver::{Options, Outcome, Run, Status, lockstep_while};
 use crate::error::Error;
+use crate::linalg::parallel;
 use crate::loss::Split;
 use crate::method::AcceleratedIht;
 use crate::objective::Objective;
@@ -83,13 +84,17 @@ where
         }
         let Some(mut gram) = PartGram::new(design, loss, parts, &preparation)? else { return Ok(None) };
         let sides: Vec<Option<usize>> = [None].into_iter().chain((0..folds.count()).map(Some)).collect();
-        let pairs = options.ridges.iter().flat_map(|&ridge| sides.iter().map(move |&left_out| (ridge, left_out)));
-        let settings: Vec<Setting> = pairs.map(|(ridge, out)| Setting::new(&gram, out, &preparation, ridge)).collect();
+        let setting = |at: usize| {
+            let (ridge, left_out) = (options.ridges[at / sides.len()], sides[at % sides.len()]);
+            Setting::new(&gram, left_out, &preparation, ridge)
+        };
+        let settings: Vec<Setting> = parallel::map(options.ridges.len() * sides.len(), &setting);
         let trainings = Trainings { gram: &mut gram, loss, settings: &settings };
         let paths = TrainingPaths::new(trainings, &atoms, &kept, &options.sizes);
         let Paths { models, list, among, complete } = paths.grow(go_on);
-        let mut fits = Vec::new();
-        for ((path, training), s) in models.iter().zip(&among).zip(&settings) {
+        let fits_of = |at: usize| {
+            let ((path, training), s) = ((&models[at], &among[at]), &settings[at]);
+            let mut fits = Vec::new();
             for (model, &atoms) in path.iter().zip(&options.sizes) {
                 for &shrinkage in &options.shrinkages {
                     let variance = 2.0 * model.objective / s.moments.weight;
@@ -101,7 +106,9 @@ where
                     fits.push(Fit { left_out: s.left_out, choice, coefficients, intercepts: vec![intercept] });
                 }
             }
-        }
+            fits
+        };
+        let fits = parallel::map(settings.len(), &fits_of).concat();
         Ok(Some((fits, gram.passes, complete)))
     }
 

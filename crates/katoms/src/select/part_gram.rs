@@ -83,6 +83,8 @@ const ROUNDING: f64 = 1e-13;
 /// A column that varies by less than this share of its mean is constant: a mean of many rows is not
 /// known better.
 const CONSTANT: f64 = 1e-12;
+/// Columns that one task looks at.
+const COLUMNS: usize = 1 << 12;
 
 impl<'a, A> PartGram<'a, A>
 where
@@ -113,7 +115,10 @@ where
         design.adjoint_parts(&parts, &[&weights, &pulls], &mut both);
         let (Some(products), Some(columns)) = (both.pop(), both.pop()) else { return Ok(None) };
         let centre = |j: usize| middle((0..parts.count()).map(|p| mean(columns[p][j], p)).collect());
-        let centres: Vec<f64> = (0..n).map(centre).collect();
+        let mut centres = vec![0.0; n];
+        parallel::chunks_mut(&mut centres, COLUMNS, &|chunk, centres| {
+            centres.iter_mut().enumerate().for_each(|(at, own)| *own = centre(chunk * COLUMNS + at));
+        });
         let masked: Vec<Vec<f64>> = (0..parts.count())
             .map(|p| weights.iter().zip(parts.labels()).map(|(w, &label)| if label == p { *w } else { 0.0 }).collect())
             .collect();
@@ -158,10 +163,10 @@ where
         let mut images = vec![0.0; rows * fresh.len()];
         self.design.copy_columns(&IndexSet::new(self.design.domain(), fresh.clone()), &mut images);
         parallel::chunks_mut(&mut images, rows, &|_, image| self.weigh(image));
-        for (p, products) in self.products.iter_mut().enumerate() {
-            let rows = self.parts.rows(p);
-            products.extend(images.chunks(self.weights.len().max(1)).map(|image| rows.iter().map(|&i| image[i])));
-        }
+        let parts = &self.parts;
+        parallel::each_mut(&mut self.products, &|p, products| {
+            products.extend(images.chunks(rows).map(|image| parts.rows(p).iter().map(|&i| image[i])));
+        });
         self.listed.extend(fresh);
     }
 
@@ -178,14 +183,10 @@ where
         image.iter_mut().zip(&self.weights).for_each(|(z, w)| *z *= w.sqrt());
     }
 
-    /// −∇ℓ at a model of a training set, zero on the rows that it leaves out.
-    pub fn residual(&self, loss: &impl Loss, left_out: Option<usize>, training: &Moments, x: &SparseVec) -> Vec<f64> {
-        let (coefficients, constant) = training.unscaled(x);
-        let mut predictions = vec![0.0; self.weights.len()];
-        self.design.apply(&coefficients, &mut predictions);
-        predictions.iter_mut().for_each(|z| *z += constant);
+    /// −∇ℓ at the predictions of a training set's model, zero on the rows that it leaves out.
+    pub fn residual(&self, loss: &impl Loss, left_out: Option<usize>, predictions: &[f64]) -> Vec<f64> {
         let mut residual = vec![0.0; predictions.len()];
-        loss.gradient(&predictions, &mut residual);
+        loss.gradient(predictions, &mut residual);
         let held_out = |part: usize| left_out == Some(part);
         residual.iter_mut().zip(self.parts.labels()).for_each(|(r, &p)| *r = if held_out(p) { 0.0 } else { -*r });
         residual

@@ -2,7 +2,7 @@
 
 use super::folds::Folds;
 use crate::linalg::{exponent_of_two, times_power_of_two};
-use crate::operator::{LinearOperator, of_output};
+use crate::operator::{LinearOperator, apply_many, of_output};
 use crate::space::SparseVec;
 
 /// A held-out loss below this share of the largest is rounding.
@@ -96,13 +96,13 @@ impl Score {
     where
         A: LinearOperator<Point = SparseVec>,
     {
-        let of = |(fold, model): (usize, &FoldModel)| {
-            let all = predictions(design, &model.coefficients, &model.intercepts);
+        let models: Vec<_> = self.models.iter().map(|model| (&model.coefficients, &model.intercepts[..])).collect();
+        let of = |(fold, all): (usize, Vec<f64>)| {
             let rows = design.n_outputs();
             let of_row = move |row: usize| (row, all[row..].iter().copied().step_by(rows).collect());
             folds.held_out(fold).into_iter().map(of_row)
         };
-        self.models.iter().enumerate().flat_map(of).collect()
+        predictions(design, &models).into_iter().enumerate().flat_map(of).collect()
     }
 }
 
@@ -213,17 +213,23 @@ impl Validated {
     }
 }
 
-/// The predictions of a model for all rows, output by output. Reads its columns.
-pub(super) fn predictions<A>(design: &A, coefficients: &SparseVec, intercepts: &[f64]) -> Vec<f64>
+/// The predictions of models for all rows, output by output: of each its coefficients and intercepts.
+pub(super) fn predictions<A>(design: &A, models: &[(&SparseVec, &[f64])]) -> Vec<Vec<f64>>
 where
     A: LinearOperator<Point = SparseVec>,
 {
-    let mut out = vec![0.0; design.n_outputs() * intercepts.len()];
-    for ((c, intercept), out) in intercepts.iter().enumerate().zip(out.chunks_mut(design.n_outputs().max(1))) {
-        design.apply(&of_output(coefficients, c, design.domain()), out);
-        out.iter_mut().for_each(|z| *z += intercept);
-    }
-    out
+    let of_outputs = |&(x, intercepts): &(&SparseVec, &[f64])| {
+        (0..intercepts.len()).map(|c| of_output(x, c, design.domain())).collect::<Vec<_>>()
+    };
+    let mut images = apply_many(design, &models.iter().flat_map(of_outputs).collect::<Vec<_>>()).into_iter();
+    let mut of_model = |intercepts: &[f64]| {
+        let shifted = intercepts.iter().zip(images.by_ref()).map(|(intercept, mut image)| {
+            image.iter_mut().for_each(|z| *z += intercept);
+            image
+        });
+        shifted.collect::<Vec<_>>().concat()
+    };
+    models.iter().map(|(_, intercepts)| of_model(intercepts)).collect()
 }
 
 #[cfg(test)]

@@ -88,8 +88,8 @@ where
     /// The path of every training set. `go_on` hears how many sizes are done in all of them, of the rounds together; after
     /// a break the last round that was through remains, or of the first what is done: at least one size.
     pub fn grow(mut self, go_on: &mut GoOn<'_>) -> Paths {
-        let scores = (0..self.trainings.count()).map(|which| self.scores(which, self.trainings.linear(which)));
-        let scores = scores.reduce(larger).unwrap_or_default();
+        let scores = parallel::map(self.trainings.count(), &|which| self.scores(which, self.trainings.linear(which)));
+        let scores = scores.into_iter().reduce(larger).unwrap_or_default();
         let mut fresh = self.coordinates(top_k(&scores, first_list(self.atoms, self.sizes)));
         fresh.extend(self.kept.indices());
         self.trainings.list(&fresh);
@@ -170,19 +170,17 @@ where
             points.flat_map(|(q, path)| looks.iter().map(move |&at| (q, outside(&path[at])))).collect();
         let slopes = self.trainings.slopes(&points);
         let unlisted = self.unlisted();
-        let mut fresh = Vec::new();
-        for (q, (path, slopes)) in paths.models.iter().zip(slopes.chunks(looks.len())).enumerate() {
-            let from = [None].into_iter().chain(looks.iter().copied().map(Some));
-            let slopes = [self.trainings.linear(q)].into_iter().chain(slopes.iter().map(Vec::as_slice));
-            for (from, slopes) in from.zip(slopes) {
-                let (least, atoms) = self.found(path, self.trainings.constant(q), from, &looks);
-                let mut scores = self.scores(q, slopes);
-                scores.iter_mut().zip(&unlisted).for_each(|(score, &new)| *score = if new { *score } else { 0.0 });
-                let best = top_k(&scores, 2 * atoms + JOIN);
-                fresh.extend(best.into_iter().filter(|&atom| scores[atom] > least));
-            }
-        }
-        self.coordinates(fresh)
+        let fresh = parallel::map(paths.models.len() * (1 + looks.len()), &|at| {
+            let (q, look) = (at / (1 + looks.len()), (at % (1 + looks.len())).checked_sub(1));
+            let slopes = look.map_or(self.trainings.linear(q), |look| &slopes[q * looks.len() + look]);
+            let from = look.map(|look| looks[look]);
+            let (least, atoms) = self.found(&paths.models[q], self.trainings.constant(q), from, &looks);
+            let mut scores = self.scores(q, slopes);
+            scores.iter_mut().zip(&unlisted).for_each(|(score, &new)| *score = if new { *score } else { 0.0 });
+            let best = top_k(&scores, 2 * atoms + JOIN);
+            best.into_iter().filter(|&atom| scores[atom] > least).collect::<Vec<_>>()
+        });
+        self.coordinates(fresh.concat())
     }
 
     /// The least that an atom brings to a path between a look, or the beginning, and the next; and the number of atoms.

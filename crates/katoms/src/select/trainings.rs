@@ -4,7 +4,7 @@ use super::part_gram::{Moments, PartGram, Sums};
 use super::sample::Preparation;
 use crate::linalg::parallel;
 use crate::loss::Loss;
-use crate::operator::LinearOperator;
+use crate::operator::{LinearOperator, apply_many};
 use crate::search::{Quadratic, Terms};
 use crate::space::SparseVec;
 
@@ -134,19 +134,21 @@ where
 
     /// −∇f of some of them at points of theirs: one pass. Right outside of the points' supports.
     pub fn slopes(&mut self, points: &[(usize, SparseVec)]) -> Vec<Vec<f64>> {
+        let setting = |at: usize| &self.settings[points[at].0];
+        let (coefficients, constants): (Vec<SparseVec>, Vec<f64>) =
+            points.iter().enumerate().map(|(at, (_, x))| setting(at).moments.unscaled(x)).unzip();
+        let images = apply_many(&self.gram.design, &coefficients);
         let residuals = parallel::map(points.len(), &|at| {
-            let (which, x) = &points[at];
-            let setting = &self.settings[*which];
-            self.gram.residual(self.loss, setting.left_out, &setting.moments, x)
+            let predictions: Vec<f64> = images[at].iter().map(|z| z + constants[at]).collect();
+            self.gram.residual(self.loss, setting(at).left_out, &predictions)
         });
         let residuals: Vec<&[f64]> = residuals.iter().map(Vec::as_slice).collect();
         let mut slopes = vec![Vec::new(); points.len()];
         self.gram.design.adjoint_block(&residuals, &mut slopes);
         self.gram.passes += 1;
-        for (slopes, (which, _)) in slopes.iter_mut().zip(points) {
-            let scales = &self.settings[*which].moments.scales;
-            slopes.iter_mut().zip(scales).for_each(|(slope, scale)| *slope /= scale);
-        }
+        parallel::each_mut(&mut slopes, &|at, slopes| {
+            slopes.iter_mut().zip(&setting(at).moments.scales).for_each(|(slope, scale)| *slope /= scale);
+        });
         slopes
     }
 }

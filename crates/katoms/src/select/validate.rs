@@ -9,12 +9,16 @@ use super::folds::Folds;
 use super::path::null_and_rest;
 use super::scores::{Choice, Fitted, FoldModel, Score, Validated, predictions};
 use crate::error::{Error, check_length};
+use crate::linalg::parallel;
 use crate::loss::Split;
 use crate::objective::check_magnitudes;
 use crate::operator::{ColumnMoments, LinearOperator};
 use crate::search::GoOn;
 use crate::set::CoordinateSet;
 use crate::space::SparseVec;
+
+/// Predictions that are made at a time: 128 MiB.
+const PREDICTED: usize = 1 << 24;
 
 impl CrossValidation {
     /// The same with somebody who is asked now and then whether to go on, with the number of sizes that are done in every
@@ -96,19 +100,26 @@ impl Polled<'_> {
         let nulls = problem.null_fits()?;
         let (fits, passes, complete) =
             if rest.is_empty() { (Vec::new(), 0, true) } else { problem.fits(null, poll)? };
-        let find =
-            |fits: &[Fit], choice, fold| fits.iter().find(|fit| fit.choice == choice && fit.left_out == fold).cloned();
-        let scored = |fits: &[Fit], choice| {
+        let judged = |fits: Vec<Fit>| {
+            let losses = sides.losses(design, loss, &fits);
+            fits.into_iter().zip(losses).collect::<Vec<_>>()
+        };
+        let (nulls, fits) = (judged(nulls), judged(fits));
+        let find = |fits: &[(Fit, f64)], choice, fold| {
+            fits.iter().find(|(fit, _)| fit.choice == choice && fit.left_out == fold).cloned()
+        };
+        let scored = |fits: &[(Fit, f64)], choice| {
             let held_out = (0..folds.count()).filter_map(|fold| find(fits, choice, Some(fold)));
-            sides.score(design, choice, held_out.collect())
+            let model = |fit: Fit| FoldModel { coefficients: fit.coefficients, intercepts: fit.intercepts };
+            let (models, losses) = held_out.map(|(fit, loss)| (model(fit), loss)).unzip();
+            Score::new(choice, losses, models)
         };
         let mut scores = Vec::new();
         let mut models = Vec::new();
         for choice in options.choices() {
             let fits = if choice.atoms == 0 { &nulls } else { &fits };
-            let Some(Fit { coefficients, intercepts, .. }) = find(fits, choice, None) else { continue };
+            let Some((Fit { coefficients, intercepts, .. }, loss)) = find(fits, choice, None) else { continue };
             scores.push(scored(fits, choice));
-            let loss = loss.value(&predictions(design, &coefficients, &intercepts));
             models.push(Fitted { coefficients, intercepts, choice, loss });
         }
         let none = Choice { atoms: 0, ridge: options.ridges[0], shrinkage: options.shrinkages[0] };
@@ -131,19 +142,22 @@ impl<L: Split> Sides<L> {
         Ok(Self { held_out: (0..folds.count()).map(one).collect::<Result<_, _>>()? })
     }
 
-    /// How the models of a choice, one for each fold, do on the rows that their folds hold out.
-    fn score<A: LinearOperator<Point = SparseVec>>(&self, design: &A, choice: Choice, fits: Vec<Fit>) -> Score {
-        let folds: Vec<f64> = fits.iter().enumerate().map(|(fold, fit)| self.loss(design, fit, fold)).collect();
-        let model = |fit: Fit| FoldModel { coefficients: fit.coefficients, intercepts: fit.intercepts };
-        Score::new(choice, folds, fits.into_iter().map(model).collect())
-    }
-
-    /// The mean loss on the rows that a fold holds out.
-    fn loss<A: LinearOperator<Point = SparseVec>>(&self, design: &A, fit: &Fit, fold: usize) -> f64 {
-        let (rows, loss) = &self.held_out[fold];
-        let all = predictions(design, &fit.coefficients, &fit.intercepts);
-        let of_output = |all: &[f64]| rows.iter().map(|&i| all[i]).collect::<Vec<f64>>();
-        let predicted: Vec<f64> = all.chunks(design.n_outputs()).flat_map(of_output).collect();
-        loss.value(&predicted) / weight(loss)
+    /// The loss of each model: the mean on the rows that its fold holds out, or that of all rows.
+    fn losses<A>(&self, design: &A, loss: &L, fits: &[Fit]) -> Vec<f64>
+    where
+        A: LinearOperator<Point = SparseVec>,
+    {
+        let rows = design.n_outputs();
+        let of = |fit: &Fit, all: &[f64]| {
+            let Some((held_out, own)) = fit.left_out.map(|fold| &self.held_out[fold]) else { return loss.value(all) };
+            let of_output = |all: &[f64]| held_out.iter().map(|&i| all[i]).collect::<Vec<f64>>();
+            own.value(&all.chunks(rows).flat_map(of_output).collect::<Vec<f64>>()) / weight(own)
+        };
+        let several = |fits: &[Fit]| {
+            let models: Vec<_> = fits.iter().map(|fit| (&fit.coefficients, &fit.intercepts[..])).collect();
+            let all = predictions(design, &models);
+            parallel::map(fits.len(), &|at| of(&fits[at], &all[at]))
+        };
+        fits.chunks((PREDICTED / rows.max(1)).max(1)).flat_map(several).collect()
     }
 }

@@ -40,11 +40,13 @@ impl Atoms {
 
     /// The same atoms without some of their coordinates.
     pub fn without(&self, left_out: &IndexSet) -> Self {
-        let (mut starts, mut members) = (vec![0], Vec::with_capacity(self.members.len()));
-        starts.reserve(self.len());
         let least = left_out.indices().first().copied().unwrap_or(usize::MAX);
-        for atom in 0..self.len() {
-            members.extend(self.members(atom).iter().filter(|&&i| i < least || !left_out.contains(i)));
+        // Atoms up to the first that may lose a coordinate stay as they are.
+        let same = self.members.iter().position(|&i| i >= least).unwrap_or(self.members.len());
+        let same = self.starts[1..].partition_point(|&end| end <= same);
+        let (mut starts, mut members) = (self.starts[..=same].to_vec(), self.members[..self.starts[same]].to_vec());
+        for atom in same..self.len() {
+            members.extend(self.members(atom).iter().filter(|&&i| !left_out.contains(i)));
             starts.push(members.len());
         }
         Self::new(starts, members, self.shared)

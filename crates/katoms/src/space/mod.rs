@@ -25,7 +25,7 @@ use serde::de::DeserializeOwned;
 pub use index_set::IndexSet;
 pub use low_rank::LowRank;
 pub use matrix_covector::{Entrywise, MatrixCovector};
-pub use pattern::Pattern;
+pub use pattern::{DeviceEntries, Pattern};
 pub use span::{Span, TangentSpace};
 pub use sparse_vec::SparseVec;
 

@@ -1,5 +1,8 @@
 //! Which entries of a matrix are observed, ordered for products from either side.
 
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
 use crate::error::{Error, check_indices, check_length, check_range};
 use crate::linalg::Matrix;
 use crate::linalg::kernels::{self, PaddedRows};
@@ -16,12 +19,56 @@ const STRIP: usize = 128;
 
 /// The places of the observed entries of a matrix, in the order in which they were given, with
 /// an index by row and one by column.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Pattern {
     shape: (usize, usize),
     places: Vec<(u32, u32)>,
     by_row: Index,
     by_column: Index,
+    device: Option<Arc<Attached>>,
+}
+
+impl PartialEq for Pattern {
+    /// Whoever multiplies.
+    fn eq(&self, other: &Self) -> bool {
+        (self.shape, &self.places) == (other.shape, &other.places)
+    }
+}
+
+/// What a device does with the observed places of a matrix, which it holds: sums in double precision, and the same call
+/// gives the same bits.
+pub trait DeviceEntries: Send + Sync + fmt::Debug {
+    /// [`Pattern::gather`].
+    ///
+    /// # Errors
+    /// When the device fails.
+    fn gather(&self, left: &Matrix, right: &Matrix, out: &mut [f64]) -> Result<(), Error>;
+    /// [`Pattern::times`], or [`Pattern::transposed_times`].
+    ///
+    /// # Errors
+    /// When the device fails.
+    fn times(&self, values: &[f64], b: &Matrix, transposed: bool) -> Result<Matrix, Error>;
+}
+
+/// A device, and why a call has failed, where one has.
+#[derive(Debug)]
+struct Attached {
+    device: Arc<dyn DeviceEntries>,
+    failure: Mutex<Option<Error>>,
+}
+
+impl Attached {
+    fn failure(&self) -> MutexGuard<'_, Option<Error>> {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What a call gives; nothing where one has failed.
+    fn done<T>(&self, call: impl FnOnce(&dyn DeviceEntries) -> Result<T, Error>) -> Option<T> {
+        if self.failure().is_some() {
+            return None;
+        }
+        call(&*self.device).map_err(|error| *self.failure() = Some(error)).ok()
+    }
 }
 
 /// For each line (row or column): the positions across it, and which observation stands there.
@@ -48,7 +95,26 @@ impl Pattern {
         let places: Vec<(u32, u32)> = rows.iter().zip(columns).map(|(&i, &j)| (i as u32, j as u32)).collect();
         let by_row = Index::new(shape.0, places.iter().copied());
         let by_column = Index::new(shape.1, places.iter().map(|&(i, j)| (j, i)));
-        Ok(Self { shape, places, by_row, by_column })
+        Ok(Self { shape, places, by_row, by_column, device: None })
+    }
+
+    /// The same, whose products a device computes. A call that fails makes this and all later results NaN, which ends a
+    /// fit; [`Pattern::failure`] tells why.
+    #[must_use]
+    pub fn on(self, device: Arc<dyn DeviceEntries>) -> Self {
+        Self { device: Some(Arc::new(Attached { device, failure: Mutex::default() })), ..self }
+    }
+
+    /// Why a call of the device has failed, where one has.
+    pub fn failure(&self) -> Option<Error> {
+        self.device.as_ref()?.failure().clone()
+    }
+
+    /// For each row, or each column where `across`: where its observations begin, the positions across it, and which
+    /// observation stands there.
+    pub fn lines(&self, across: bool) -> (&[usize], &[u32], &[u32]) {
+        let index = if across { &self.by_column } else { &self.by_row };
+        (&index.starts, &index.across, &index.slots)
     }
 
     /// (rows, columns) of the whole matrix.
@@ -68,6 +134,12 @@ impl Pattern {
 
     /// `out[e]` = (left·rightᵀ) at the e-th observed place. O(observed·rank).
     pub fn gather(&self, left: &Matrix, right: &Matrix, out: &mut [f64]) {
+        if let Some(attached) = &self.device {
+            if attached.done(|device| device.gather(left, right, out)).is_none() {
+                out.fill(f64::NAN);
+            }
+            return;
+        }
         if self.is_dense() {
             return self.by_row.gather_strips(left, right, out);
         }
@@ -88,16 +160,21 @@ impl Pattern {
 
     /// G·b, where G holds `values` at the observed places. O(observed·columns of b).
     pub fn times(&self, values: &[f64], b: &Matrix) -> Matrix {
-        self.product(&self.by_row, values, b)
+        self.product(false, values, b)
     }
 
     /// Gᵀ·b.
     pub fn transposed_times(&self, values: &[f64], b: &Matrix) -> Matrix {
-        self.product(&self.by_column, values, b)
+        self.product(true, values, b)
     }
 
-    /// The product along the lines of an index, by the way that suits its width.
-    fn product(&self, lines: &Index, values: &[f64], b: &Matrix) -> Matrix {
+    /// The product along rows or columns, by the way that suits its width.
+    fn product(&self, transposed: bool, values: &[f64], b: &Matrix) -> Matrix {
+        let lines = if transposed { &self.by_column } else { &self.by_row };
+        if let Some(attached) = &self.device {
+            let done = attached.done(|device| device.times(values, b, transposed));
+            return done.unwrap_or_else(|| Matrix::from_fn(lines.lines(), b.columns(), |_, _| f64::NAN));
+        }
         match b.columns() {
             1 => lines.times_vector(values, b.column(0)),
             _ if self.is_dense() => lines.times_strips(values, b),

@@ -6,6 +6,10 @@ use super::{Covector, IndexSet, Point};
 use crate::error::{Error, check_indices, check_length, check_values};
 use crate::linalg;
 use crate::linalg::kernels::axpy;
+use crate::linalg::parallel;
+
+/// Entries that one task adds up.
+const CHUNK: usize = 1 << 14;
 
 /// A vector of length `dim` that stores some entries, in rising order of their index.
 ///
@@ -195,7 +199,7 @@ impl Covector<SparseVec> for Vec<f64> {
         }
     }
     fn add_covector(&mut self, a: f64, other: &Self) {
-        axpy(a, other, self);
+        parallel::chunks_mut(self, CHUNK, &|chunk, own| axpy(a, &other[chunk * CHUNK..][..own.len()], own));
     }
 }
 

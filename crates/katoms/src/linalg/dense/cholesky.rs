@@ -10,6 +10,8 @@ use crate::linalg::{kernels, parallel};
 /// Columns of a block, and of the blocks in it.
 const BLOCK: usize = 48;
 const NARROW: usize = 8;
+/// Rows and columns of a tile.
+const TILE: usize = 32;
 /// Multiplications below which a second thread costs more than it brings.
 const PARALLEL_WORK: usize = 1 << 19;
 
@@ -21,8 +23,8 @@ pub(crate) struct Cholesky {
 
 impl Cholesky {
     /// Of the lower half of G; `None` where a pivot is not positive. O(n³/3).
-    pub fn new(g: &Matrix) -> Option<Self> {
-        let (n, mut l) = (g.columns(), g.clone());
+    pub fn new(mut l: Matrix) -> Option<Self> {
+        let n = l.columns();
         for first in (0..n).step_by(BLOCK) {
             let end = (first + BLOCK).min(n);
             for narrow in (first..end).step_by(NARROW) {
@@ -64,7 +66,7 @@ impl Cholesky {
         if n == 0 {
             return x;
         }
-        let corners: Vec<Matrix> = (0..n).step_by(BLOCK).map(|first| self.inverse_corner(first)).collect();
+        let corners: Vec<Matrix> = parallel::map(n.div_ceil(BLOCK), &|block| self.inverse_corner(block * BLOCK));
         // Columns are a matter of their own: below the corner, rows after rows.
         let one = |block: usize, columns: &mut [f64]| {
             let (left, width) = (block * BLOCK, columns.len() / n);
@@ -118,12 +120,21 @@ impl Cholesky {
         if n > 0 {
             shared(n * n * n / 6, inverse.data_mut(), BLOCK * n, &one);
         }
-        for i in 1..n {
-            for j in 0..i {
-                inverse.data_mut()[i + j * n] = inverse.at(j, i);
+        mirror(inverse.data_mut(), n);
+        inverse
+    }
+}
+
+/// Makes the lower half that of the upper one, in tiles that stay in the first cache.
+fn mirror(a: &mut [f64], n: usize) {
+    for left in (0..n).step_by(TILE) {
+        for first in (left..n).step_by(TILE) {
+            for j in left..n.min(left + TILE) {
+                for i in (first..n.min(first + TILE)).filter(|&i| i > j) {
+                    a[i + j * n] = a[j + i * n];
+                }
             }
         }
-        inverse
     }
 }
 
@@ -176,7 +187,7 @@ mod tests {
         for n in [1, 2, 7, 47, 48, 49, 150, 260] {
             let a = Matrix::from_fn(n + 3, n, |i, j| ((i * 37 + j * 101) as f64 * 0.7).sin());
             let g = a.transposed_times(&a).plus(0.1, &Matrix::identity(n));
-            let cholesky = Cholesky::new(&g).unwrap();
+            let cholesky = Cholesky::new(g.clone()).unwrap();
             let identity = Matrix::identity(n);
             assert!(cholesky.l.times_transposed(&cholesky.l).plus(-1.0, &g).norm() < 1e-12 * g.norm());
             assert!(cholesky.inverse_factor().times(&cholesky.l).plus(-1.0, &identity).norm() < 1e-10 * n as f64);
@@ -187,16 +198,16 @@ mod tests {
             assert!(error.norm() < 1e-10, "{n}: {}", error.norm());
         }
         let empty = Matrix::zeros(0, 0);
-        assert_eq!(Cholesky::new(&empty).unwrap().inverse(), empty);
-        assert!(Cholesky::new(&Matrix::from_columns(2, 2, vec![1.0, 2.0, 2.0, 1.0])).is_none());
-        assert!(Cholesky::new(&Matrix::from_columns(1, 1, vec![f64::NAN])).is_none());
+        assert_eq!(Cholesky::new(empty.clone()).unwrap().inverse(), empty);
+        assert!(Cholesky::new(Matrix::from_columns(2, 2, vec![1.0, 2.0, 2.0, 1.0])).is_none());
+        assert!(Cholesky::new(Matrix::from_columns(1, 1, vec![f64::NAN])).is_none());
     }
 
     #[test]
     fn the_bits_do_not_depend_on_the_number_of_threads() {
         let a = Matrix::from_fn(300, 260, |i, j| ((i * 37 + j * 101) as f64 * 0.7).sin());
         let g = a.transposed_times(&a).plus(0.1, &Matrix::identity(260));
-        let inverse = || Cholesky::new(&g).unwrap().inverse();
+        let inverse = || Cholesky::new(g.clone()).unwrap().inverse();
         let with = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(inverse);
         assert_eq!(with(1), with(3));
         assert_eq!(with(1), with(1).transposed());

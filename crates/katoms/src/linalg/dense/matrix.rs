@@ -57,7 +57,7 @@ impl Matrix {
     }
 
     /// The entries, to write into.
-    pub(super) fn data_mut(&mut self) -> &mut [f64] {
+    pub(crate) fn data_mut(&mut self) -> &mut [f64] {
         &mut self.data
     }
 

@@ -11,5 +11,5 @@ mod spectrum;
 
 pub use matrix::Matrix;
 pub(crate) use orthonormal::extended;
-pub(crate) use solve::SymmetricSystem;
+pub(crate) use solve::{SymmetricSystem, sound_cholesky};
 pub use solve::{inverse_symmetric, solve_symmetric};

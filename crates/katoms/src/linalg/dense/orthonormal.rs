@@ -43,7 +43,7 @@ pub(super) fn basis(m: &Matrix) -> Option<Matrix> {
 /// close to dependent for it, or smaller than `floor`.
 fn cholesky_qr(m: &Matrix, floor: f64) -> Option<Matrix> {
     let gram = m.transposed_times(m);
-    let cholesky = Cholesky::new(&gram)?;
+    let cholesky = Cholesky::new(gram)?;
     let (least, most) = cholesky.pivots().fold((f64::INFINITY, 0.0_f64), |(a, b), p| (a.min(p), b.max(p)));
     if !(least > floor.max(CONDITION * most)) {
         return None;

@@ -2,9 +2,12 @@
 
 use super::Matrix;
 use super::cholesky::Cholesky;
+use crate::linalg::parallel;
 
 /// Below this share of the largest eigenvalue a direction counts as missing.
 const RANK_TOLERANCE: f64 = 1e-12;
+/// Columns that one task scales.
+const COLUMNS: usize = 64;
 
 /// Solves G·x = b for a symmetric positive semidefinite G. O(n³).
 ///
@@ -21,42 +24,58 @@ pub fn solve_symmetric(g: &Matrix, b: &[f64]) -> Vec<f64> {
 /// The same for many b, which share the factorisation.
 pub(crate) struct SymmetricSystem {
     scales: Vec<f64>,
-    unit: Matrix,
-    /// `None` where a pivot says that the columns are dependent.
-    cholesky: Option<Cholesky>,
+    factors: Factors,
+}
+
+enum Factors {
+    Cholesky(Cholesky),
+    /// G itself, with a diagonal of ones, where a pivot says that the columns are dependent.
+    None(Matrix),
 }
 
 impl SymmetricSystem {
     pub(crate) fn new(g: &Matrix) -> Self {
         let scale = |j: usize| if g.at(j, j) > 0.0 { 1.0 / g.at(j, j).sqrt() } else { 1.0 };
         let scales: Vec<f64> = (0..g.columns()).map(scale).collect();
-        let unit = Matrix::from_fn(g.rows(), g.columns(), |i, j| scales[i] * g.at(i, j) * scales[j]);
-        let cholesky = Cholesky::new(&unit).filter(|c| pivots_are_sound(c, &unit, RANK_TOLERANCE));
-        Self { scales, unit, cholesky }
+        let unit = || {
+            let mut unit = g.clone();
+            parallel::chunks_mut(unit.data_mut(), COLUMNS * g.rows().max(1), &|at, columns| {
+                for (column, own) in columns.chunks_mut(g.rows()).zip(&scales[at * COLUMNS..]) {
+                    column.iter_mut().zip(&scales).for_each(|(v, scale)| *v = scale * *v * own);
+                }
+            });
+            unit
+        };
+        // Of columns of zeros the diagonal is 0, and no pivot is above that.
+        let sound = |cholesky: &Cholesky| cholesky.pivots().all(|pivot| pivot.powi(2) > RANK_TOLERANCE);
+        let cholesky = Cholesky::new(unit()).filter(sound);
+        let factors = cholesky.map_or_else(|| Factors::None(unit()), Factors::Cholesky);
+        Self { scales, factors }
     }
 
     /// O(n²), or O(n³) where the columns are dependent.
     pub(crate) fn solve(&self, b: &[f64]) -> Vec<f64> {
         assert_eq!(b.len(), self.scales.len(), "as many values as G is wide");
         let right: Vec<f64> = b.iter().zip(&self.scales).map(|(b, s)| b * s).collect();
-        let x = self.by_cholesky(&right).unwrap_or_else(|| least_norm(&self.unit, right));
+        let x = match &self.factors {
+            Factors::Cholesky(cholesky) => cholesky.solve(&right),
+            Factors::None(unit) => least_norm(unit, right),
+        };
         x.iter().zip(&self.scales).map(|(x, s)| x * s).collect()
-    }
-
-    fn by_cholesky(&self, b: &[f64]) -> Option<Vec<f64>> {
-        Some(self.cholesky.as_ref()?.solve(b)).filter(|x| x.iter().all(|v| v.is_finite()))
     }
 }
 
 /// G⁻¹ of a symmetric positive definite G; `None` where a pivot falls below this share of its diagonal
 /// entry: the columns are dependent. O(n³).
 pub fn inverse_symmetric(g: &Matrix, dependent: f64) -> Option<Matrix> {
-    Cholesky::new(g).filter(|cholesky| pivots_are_sound(cholesky, g, dependent)).map(|cholesky| cholesky.inverse())
+    sound_cholesky(g.clone(), dependent).map(|cholesky| cholesky.inverse())
 }
 
-/// A pivot that lost nearly all of its diagonal entry means a dependent column.
-fn pivots_are_sound(cholesky: &Cholesky, g: &Matrix, least: f64) -> bool {
-    cholesky.pivots().enumerate().all(|(j, pivot)| pivot.powi(2) > least * g.at(j, j))
+/// The factor of G; `None` where a pivot lost nearly all of its diagonal entry, which means a dependent column.
+pub(crate) fn sound_cholesky(g: Matrix, least: f64) -> Option<Cholesky> {
+    let diagonal: Vec<f64> = (0..g.columns()).map(|j| g.at(j, j)).collect();
+    let sound = |cholesky: &Cholesky| cholesky.pivots().zip(diagonal).all(|(pivot, own)| pivot.powi(2) > least * own);
+    Cholesky::new(g).filter(sound)
 }
 
 fn least_norm(g: &Matrix, b: Vec<f64>) -> Vec<f64> {

@@ -10,11 +10,14 @@ use super::Real;
 use super::columns::{LANES, adjoint_columns, sum_lanes, task_width};
 use super::streams::{GROUP, STRIP, Strip, for_each_part, parts_shape, places, shape};
 use super::tiles::multiply;
+use crate::linalg::parallel;
 
 /// Rows whose parts are picked out one after the other: they stay in L2 until the last part.
 pub(super) const CHUNK: usize = 2048;
 /// Bytes of residuals that stay in L2 while all rows of a group are read.
 const NEAR: usize = 1 << 19;
+/// Values of residuals below which a second thread costs more than it brings.
+const PARALLEL_WORK: usize = 1 << 15;
 /// Groups that are multiplied by a piece of the residuals while it is in L2.
 const BESIDE: usize = 4;
 
@@ -110,16 +113,24 @@ impl<'a> Residuals<'a> {
         // What fills up is −0: times a zero of the design and added, it leaves any sum as it is, bit for bit.
         let mut values = vec![-0.0; length + LANES - 1];
         let start = values.as_ptr().align_offset(LANES * size_of::<f64>()).min(LANES - 1);
-        let mut rest = &mut values[start..];
+        let (mut rest, mut places) = (&mut values[start..], Vec::with_capacity(pieces.len()));
         for piece in &pieces {
-            for r in rs {
-                let (filled, after) = rest.split_at_mut(piece.padded());
+            let (own, after) = rest.split_at_mut(rs.len() * piece.padded());
+            places.push((piece, own));
+            rest = after;
+        }
+        let fill = |piece: &Piece<'_>, own: &mut [f64]| {
+            for (r, filled) in rs.iter().zip(own.chunks_mut(piece.padded())) {
                 match &piece.rows {
                     Ok(range) => filled[..range.len()].copy_from_slice(&r[range.clone()]),
                     Err(picked) => filled.iter_mut().zip(*picked).for_each(|(x, &i)| *x = r[i]),
                 }
-                rest = after;
             }
+        };
+        if length < PARALLEL_WORK {
+            places.iter_mut().for_each(|(piece, own)| fill(piece, own));
+        } else {
+            parallel::each_mut(&mut places, &|_, (piece, own)| fill(piece, own));
         }
         Self { pieces, count: rs.len(), values, start }
     }

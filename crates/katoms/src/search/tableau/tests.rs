@@ -71,24 +71,24 @@ fn every_entry_removal_and_exchange_is_foretold() {
     }
 }
 
-/// The minimum alone is that of the whole model, which it becomes; of coordinates that depend on each other there is none.
+/// A model is made only where its minimum is below a bar, and of coordinates that depend on each other there is none.
 #[test]
-fn a_minimum_is_completed_to_the_model() {
+fn a_model_is_made_where_it_is_below_a_bar() {
     let (q, kept) = (problem(1, 40, 0.3), IndexSet::new(40, vec![7]));
     let atoms = Atoms::coordinates(40).without(&kept);
-    let (minimum, whole) =
-        (Tableau::minimum(&q, &atoms, &kept, &[3, 17, 8]), Tableau::new(&q, &atoms, &kept, &[3, 17, 8]));
-    let minimum = minimum.unwrap();
-    assert_eq!((minimum.objective(), minimum.point()), (whole.objective(), whole.point()));
-    assert_eq!(minimum.removal_costs(), whole.removal_costs());
-    check(&q, &atoms, &kept, &minimum.completed(&q));
+    let whole = Tableau::new(&q, &atoms, &kept, &[3, 17, 8]);
+    let below = |share: f64| Tableau::below(&q, &atoms, &kept, &[3, 17, 8], share * whole.objective());
+    assert!(below(0.999).is_none());
+    let found = below(1.001).unwrap();
+    assert_eq!((found.objective(), found.point()), (whole.objective(), whole.point()));
+    check(&q, &atoms, &kept, &found);
 
     let mut design = Matrix::from_columns(20, 6, simulate::gaussian(20, 6, 3));
     let copy = design.column(1).to_vec();
     design.column_mut(4).copy_from_slice(&copy);
     let q = Explicit::new(&design, &simulate::gaussian(20, 1, 4), 0.0);
     let (atoms, kept) = (Atoms::coordinates(6), nothing(6));
-    assert!(Tableau::minimum(&q, &atoms, &kept, &[1, 4]).is_none());
+    assert!(Tableau::below(&q, &atoms, &kept, &[1, 4], f64::INFINITY).is_none());
 }
 
 /// A model goes on when coordinates and atoms come to its quadratic: also where they fill up a strip.
