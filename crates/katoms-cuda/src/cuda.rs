@@ -39,8 +39,6 @@ const WARPS: usize = 4;
 const COLUMNS: usize = 32;
 /// Bytes of the host's memory through which copies go.
 const STAGED: usize = 1 << 26;
-/// What a copy to the device may take of it; a larger one goes without.
-const SMALL: usize = 1 << 23;
 /// Bytes that are copied out of it at a time, and those for which a thread is worth its start.
 const PIECE: usize = 1 << 18;
 const SHARE: usize = 1 << 22;
@@ -363,6 +361,18 @@ impl Cuda {
     }
 }
 
+/// A copy by as many threads as are worth it, of its own: see [`copy_out`].
+fn copy_in(to: &mut [u8], from: &[u8]) {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(from.len() / SHARE).max(1);
+    let each = from.len().div_ceil(threads).max(1);
+    std::thread::scope(|scope| {
+        let mut chunks = to.chunks_mut(each).zip(from.chunks(each));
+        let own = chunks.next();
+        chunks.for_each(|(to, from)| drop(scope.spawn(move || to.copy_from_slice(from))));
+        own.into_iter().for_each(|(to, from)| to.copy_from_slice(from));
+    });
+}
+
 /// Fills pieces with what lies at their places. By threads of its own: one of a pool might meanwhile begin what waits for the
 /// same device, and never end.
 fn copy_out<'c>(pieces: &mut [(usize, &mut [u8])], at: &(dyn Fn(usize) -> &'c [u8] + Sync)) {
@@ -421,29 +431,24 @@ impl Machine for Cuda {
 
     fn write(&self, to: &Memory, place: usize, bytes: &[u8]) -> Result<(), Error> {
         assert!(place + bytes.len() <= to.bytes, "a copy would go beyond its memory");
-        let to = to.at + place as u64;
-        if bytes.len() > SMALL {
-            // SAFETY: the memory has room for these bytes; kernels that read what stood there are waited for.
-            return self.inside(|| unsafe {
-                result::stream::synchronize(self.stream)?;
-                result::memcpy_htod_sync(to, bytes)
-            });
-        }
+        let mut to = to.at + place as u64;
         let mut staged = self.staged();
-        if staged.used + bytes.len() > STAGED {
-            // SAFETY: copies from the staged memory are waited for before it is used again.
-            self.inside(|| unsafe { result::stream::synchronize(self.stream) })?;
-            staged.used = 0;
+        // While one half is on its way the other one is filled.
+        for bytes in bytes.chunks(STAGED / 2) {
+            if staged.used + bytes.len() > STAGED {
+                // SAFETY: copies from the staged memory are waited for before it is used again.
+                self.inside(|| unsafe { result::stream::synchronize(self.stream) })?;
+                staged.used = 0;
+            }
+            // SAFETY: there is room behind what is in use, and only the holder of the lock writes there.
+            let copy = unsafe { std::slice::from_raw_parts_mut(staged.at.add(staged.used), bytes.len()) };
+            copy_in(copy, bytes);
+            staged.used += bytes.len().next_multiple_of(64);
+            // SAFETY: the copy stays as it is until the stream has come so far.
+            self.inside(|| unsafe { result::memcpy_htod_async(to, copy, self.stream) })?;
+            to += bytes.len() as u64;
         }
-        // SAFETY: there is room behind what is in use, and only the holder of the lock writes there.
-        let copy = unsafe {
-            let copy = staged.at.add(staged.used);
-            ptr::copy_nonoverlapping(bytes.as_ptr(), copy, bytes.len());
-            std::slice::from_raw_parts(copy, bytes.len())
-        };
-        staged.used += bytes.len().next_multiple_of(64);
-        // SAFETY: the copy stays as it is until the stream has come so far.
-        self.inside(|| unsafe { result::memcpy_htod_async(to, copy, self.stream) })
+        Ok(())
     }
 
     fn read(&self, from: &Memory, place: usize, outs: &mut [&mut [u8]]) -> Result<(), Error> {

@@ -20,9 +20,13 @@ pub use top_k::top_k;
 pub(crate) use top_k::top_k_of;
 pub use truncated_svd::{Multiply, TruncatedSvd, truncated_svd};
 
-/// Σ a_i·b_i, in eight interleaved sums.
+/// Σ a_i·b_i, in eight interleaved sums; of long vectors part by part.
+///
+/// # Panics
+/// When one is longer than the other.
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
-    kernels::dot(a, b)
+    assert_eq!(a.len(), b.len(), "vectors of different lengths");
+    parallel::sum(a.len(), &|some| kernels::dot(&a[some.clone()], &b[some]))
 }
 
 /// The Euclidean norm, safe against overflow and underflow.
@@ -40,5 +44,7 @@ pub fn norm(a: &[f64]) -> f64 {
 
 /// a·x + b·y, entry by entry.
 pub fn combine(a: f64, x: &[f64], b: f64, y: &[f64]) -> Vec<f64> {
-    x.iter().zip(y).map(|(x, y)| a * x + b * y).collect()
+    parallel::filled(x.len().min(y.len()), &|first, out| {
+        out.iter_mut().zip(x[first..].iter().zip(&y[first..])).for_each(|(out, (x, y))| *out = a * x + b * y);
+    })
 }

@@ -4,6 +4,7 @@
 //! caller. What is shared is worth microseconds at least: a call through the object costs nothing beside it. Results come
 //! in the order of their indices, whatever the number of threads.
 
+use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
@@ -45,6 +46,29 @@ pub fn chunks_mut<T: Send>(values: &mut [T], length: usize, work: &(dyn Fn(usize
     each_mut(&mut chunks, &|i, chunk| work(i, chunk));
 }
 
+/// Values of a vector that one task takes.
+const PART: usize = 1 << 15;
+
+/// A vector of so many values: `fill(first, part)` tells those from `first` on.
+pub fn filled(length: usize, fill: &(dyn Fn(usize, &mut [f64]) + Sync)) -> Vec<f64> {
+    let mut values = vec![0.0; length];
+    fill_parts(&mut values, fill);
+    values
+}
+
+/// The same in place.
+pub fn fill_parts(values: &mut [f64], fill: &(dyn Fn(usize, &mut [f64]) + Sync)) {
+    chunks_mut(values, PART, &|part, values| fill(part * PART, values));
+}
+
+/// A sum over so many places: `sum(places)` of parts of them that follow each other, added in order.
+pub fn sum(length: usize, sum: &(dyn Fn(Range<usize>) -> f64 + Sync)) -> f64 {
+    if length <= PART {
+        return sum(0..length);
+    }
+    map(length.div_ceil(PART), &|part| sum(part * PART..length.min((part + 1) * PART))).iter().sum()
+}
+
 /// Each item is locked once, by the thread that works on it.
 fn locked<T>(item: &Mutex<T>) -> MutexGuard<'_, T> {
     item.lock().unwrap_or_else(PoisonError::into_inner)
@@ -53,6 +77,19 @@ fn locked<T>(item: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_vectors_are_filled_and_summed_part_by_part() {
+        for length in [0, 1, PART, PART + 1, 3 * PART - 7] {
+            let fill = |first: usize, part: &mut [f64]| {
+                part.iter_mut().enumerate().for_each(|(at, v)| *v = (first + at) as f64);
+            };
+            let values = filled(length, &fill);
+            assert_eq!(values, (0..length).map(|i| i as f64).collect::<Vec<_>>());
+            let total = sum(length, &|places| places.map(|i| values[i]).sum());
+            assert_eq!(total, values.iter().sum::<f64>()); // whole numbers: exact in any order
+        }
+    }
 
     #[test]
     fn results_come_in_order_and_every_item_is_seen_once() {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::linalg::dot;
+use crate::linalg::{dot, parallel};
 
 /// d ↦ ∇²ℓ·d.
 pub type HessianProduct = Box<dyn Fn(&[f64]) -> Vec<f64> + Send + Sync>;
@@ -80,7 +80,10 @@ impl Curvature {
     /// ∇²ℓ·d. O(m).
     pub fn times(&self, d: &[f64]) -> Vec<f64> {
         match &self.hessian {
-            None => self.diagonal.iter().zip(d).map(|(h, d)| h * d).collect(),
+            None => parallel::filled(d.len(), &|first, out| {
+                let pairs = self.diagonal[first..].iter().zip(&d[first..]);
+                out.iter_mut().zip(pairs).for_each(|(out, (h, d))| *out = h * d);
+            }),
             Some((Hessian::Product(product), added)) => {
                 product(d).into_iter().zip(added.iter().zip(d)).map(|(v, (a, d))| v + a * d).collect()
             }
@@ -102,7 +105,10 @@ impl Curvature {
     /// ⟨c, ∇²ℓ·d⟩. O(m).
     pub fn between(&self, c: &[f64], d: &[f64]) -> f64 {
         match &self.hessian {
-            None => self.diagonal.iter().zip(c).zip(d).map(|((h, c), d)| h * c * d).sum(),
+            None => parallel::sum(d.len(), &|some| {
+                let h = &self.diagonal[some.clone()];
+                h.iter().zip(&c[some.clone()]).zip(&d[some]).map(|((h, c), d)| h * c * d).sum()
+            }),
             Some(_) => dot(c, &self.times(d)),
         }
     }

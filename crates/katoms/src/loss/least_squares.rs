@@ -3,6 +3,7 @@
 use super::weights::Weights;
 use super::{Loss, Split};
 use crate::error::{Error, check_indices, check_length, check_range, check_values};
+use crate::linalg::parallel;
 
 /// Half the (weighted) sum of squared residuals: ½‖b − z‖². Of one response, or of several for each row.
 #[derive(Debug, Clone)]
@@ -90,10 +91,13 @@ impl LeastSquares {
     }
 
     /// The sum of what `one` makes of a row, its target and its value in z, response by response.
-    fn sum(&self, z: &[f64], one: impl Fn(usize, f64, f64) -> f64) -> f64 {
+    fn sum(&self, z: &[f64], one: impl Fn(usize, f64, f64) -> f64 + Sync) -> f64 {
         let rows = self.n_rows();
         let of_response = |(target, z): (&[f64], &[f64])| -> f64 {
-            target.iter().zip(z).enumerate().map(|(i, (y, z))| one(i, *y, *z)).sum()
+            parallel::sum(rows, &|some| {
+                let pairs = target[some.clone()].iter().zip(&z[some.clone()]);
+                pairs.zip(some).map(|((y, z), i)| one(i, *y, *z)).sum()
+            })
         };
         self.target.chunks(rows).zip(z.chunks(rows)).map(of_response).sum()
     }
@@ -112,14 +116,16 @@ impl Loss for LeastSquares {
     fn gradient(&self, z: &[f64], r: &mut [f64]) {
         let rows = self.n_rows();
         for ((target, z), r) in self.target.chunks(rows).zip(z.chunks(rows)).zip(r.chunks_mut(rows)) {
-            for (i, r) in r.iter_mut().enumerate() {
-                *r = self.weights.at(i) * (z[i] - target[i]);
-            }
+            parallel::fill_parts(r, &|first, r| {
+                for (i, r) in (first..).zip(r) {
+                    *r = self.weights.at(i) * (z[i] - target[i]);
+                }
+            });
         }
     }
     fn curvature(&self, _: &[f64], h: &mut [f64]) {
         for h in h.chunks_mut(self.n_rows()) {
-            h.iter_mut().enumerate().for_each(|(i, h)| *h = self.weights.at(i));
+            parallel::fill_parts(h, &|first, h| (first..).zip(h).for_each(|(i, h)| *h = self.weights.at(i)));
         }
     }
     fn curvature_bound(&self) -> f64 {

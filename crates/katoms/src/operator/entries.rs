@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{LinearOperator, add_low_rank_part, is_its_own_base};
 use crate::error::Error;
-use crate::linalg::Matrix;
+use crate::linalg::{Matrix, parallel};
 use crate::space::{DeviceEntries, Entrywise, LowRank, MatrixCovector, Pattern, Span};
 
 /// X ↦ its entries at the observed places. Memory: O(observed), never rows × columns.
@@ -73,7 +73,8 @@ impl LinearOperator for Entries {
     }
     /// O(observed): the residual is the gradient.
     fn adjoint(&self, r: &[f64], out: &mut MatrixCovector) {
-        let fresh = Entrywise::Observed { pattern: Arc::clone(&self.pattern), values: r.to_vec() };
+        let values = parallel::filled(r.len(), &|first, out| out.copy_from_slice(&r[first..][..out.len()]));
+        let fresh = Entrywise::Observed { pattern: Arc::clone(&self.pattern), values };
         *out.entries_mut() = fresh;
     }
     fn adjoint_on(&self, r: &[f64], t: &Span) -> LowRank {

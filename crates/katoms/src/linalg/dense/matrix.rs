@@ -11,6 +11,9 @@ use crate::linalg::{self, parallel};
 const BLOCK: usize = 96;
 /// Multiplications below which a second thread costs more than it brings.
 const PARALLEL_WORK: usize = 1 << 22;
+/// Rows, or terms of a sum, up to which a product is made as a whole, and those of a part.
+const LONG: usize = 4096;
+const PART: usize = 1024;
 
 /// A dense matrix in column-major order: factors, bases and small cores.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -257,10 +260,32 @@ impl WithSimd for Rotation<'_> {
     }
 }
 
-/// a·b on one thread: the order of its sums must not depend on the number of threads.
+/// a·b. Where that is much work, long columns and long sums are taken in parts: the order of the sums depends on the shapes
+/// alone.
 fn product(a: View<'_>, b: View<'_>) -> Matrix {
+    let alone = |a: View<'_>, b: View<'_>| {
+        let mut out = Matrix::zeros(a.rows, b.columns);
+        add_product(1.0, a, b, &mut out.data, a.rows);
+        out
+    };
+    if a.rows * a.columns * b.columns < PARALLEL_WORK || a.rows.max(a.columns) <= LONG {
+        return alone(a, b);
+    }
+    let parts = |length: usize, part: &(dyn Fn(usize, usize) -> Matrix + Sync)| {
+        parallel::map(length.div_ceil(PART), &|at| part(at * PART, length.min((at + 1) * PART)))
+    };
+    if a.columns > a.rows {
+        let parts = parts(a.columns, &|first, end| {
+            let left = View { data: &a.data[first * a.across..], columns: end - first, ..a };
+            alone(left, View { data: &b.data[first * b.down..], rows: end - first, ..b })
+        });
+        return parts.iter().skip(1).fold(parts[0].clone(), |sum, part| sum.plus(1.0, part));
+    }
+    let parts = parts(a.rows, &|first, end| alone(View { data: &a.data[first * a.down..], rows: end - first, ..a }, b));
     let mut out = Matrix::zeros(a.rows, b.columns);
-    add_product(1.0, a, b, &mut out.data, a.rows);
+    parallel::chunks_mut(&mut out.data, a.rows, &|j, column| {
+        column.chunks_mut(PART).zip(&parts).for_each(|(column, part)| column.copy_from_slice(part.column(j)));
+    });
     out
 }
 
@@ -279,6 +304,25 @@ mod tests {
         let mut among_others = vec![0.5; 10];
         a.times_into(&b, &mut among_others, 6);
         assert_eq!(among_others, [naive.column(0), &[0.5; 2], naive.column(1)].concat());
+    }
+
+    /// Long ones are made in parts, which have the same bits at any number of threads.
+    #[test]
+    fn long_products_agree_with_those_of_their_parts() {
+        let some = |rows: usize, columns: usize, seed: usize| {
+            Matrix::from_fn(rows, columns, |i, j| ((i * 31 + j * 17 + seed * 7) % 23) as f64 / 7.0 - 1.5)
+        };
+        let length = LONG + 1500;
+        let (long, small, other) = (some(length, 30, 0), some(30, 40, 1), some(length, 33, 2));
+        let all = || (long.times(&small), long.transposed_times(&other), small.transposed_times(&long.transposed()));
+        let (tall, gram, wide) = all();
+        let naive = |i: usize, j: usize| (0..30).map(|l| long.at(i, l) * small.at(l, j)).sum::<f64>();
+        assert!(tall.plus(-1.0, &Matrix::from_fn(length, 40, naive)).norm() < 1e-13 * tall.norm());
+        let naive = |i: usize, j: usize| (0..length).map(|l| long.at(l, i) * other.at(l, j)).sum::<f64>();
+        assert!(gram.plus(-1.0, &Matrix::from_fn(30, 33, naive)).norm() < 1e-12 * gram.norm());
+        assert!(wide.plus(-1.0, &tall.transposed()).norm() < 1e-13 * tall.norm());
+        let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        assert_eq!(alone.install(all), (tall, gram, wide));
     }
 
     #[test]

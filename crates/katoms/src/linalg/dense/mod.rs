@@ -1,5 +1,5 @@
-//! Dense matrices that are small beside the data: products, factorisations, spectra. Each runs on one thread, and its sums
-//! have a fixed order.
+//! Dense matrices that are small beside the data: products, factorisations, spectra. Their sums have an order that does not
+//! depend on the number of threads.
 
 mod cholesky;
 mod matrix;

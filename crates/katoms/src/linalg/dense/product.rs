@@ -1,4 +1,4 @@
-//! Products of dense matrices on one thread: tiles of the result stay in registers, and the factors are copied into
+//! Products of dense matrices, each on one thread: tiles of the result stay in registers, and the factors are copied into
 //! panels in the order in which the tiles read them.
 //!
 //! The order in which an entry's terms are added depends on the shapes alone.
