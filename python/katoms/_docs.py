@@ -179,6 +179,12 @@ device : {"cpu", "cuda"} or None, default=None
     this parameter. Dense or sparse X; attributes are NumPy's, and predictions are the kind of array that X is.
 """
 
+DEVICE_OF_ENTRIES = """
+device : {"cpu", "cuda"} or None, default=None
+    Where the products of the entries are computed. "cuda": on the first NVIDIA card, "cuda:1" on the second. For values that
+    are all in one unit: a factor analysis (``scale``) is fitted on the CPU.
+"""
+
 WARM = """
 warm_start : bool, default=False
     Whether ``fit`` begins at the model of the fit before.
@@ -375,8 +381,8 @@ cv_results_ : dict of str to ndarray
     and ``seen_rmse`` of everything that was tried, in that order.
 """
 
-COMPLETION = Parts([RANK, CENTRING, RUN, TIME, THREADS], [FITTED_MATRIX])
-COMPLETION_CV = Parts([RANKS, CENTRING, RUN, TIME, THREADS], [FITTED_RANKS, FITTED_MATRIX])
+COMPLETION = Parts([RANK, CENTRING, RUN, TIME, THREADS, DEVICE_OF_ENTRIES], [FITTED_MATRIX])
+COMPLETION_CV = Parts([RANKS, CENTRING, RUN, TIME, THREADS, DEVICE_OF_ENTRIES], [FITTED_RANKS, FITTED_MATRIX])
 RECOVERY = Parts([RUN, TIME, THREADS], [])
 
 

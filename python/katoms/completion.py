@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from katoms import _docs, _katoms
+from katoms._card import check_device, place_of
 from katoms._columns import infinite
 from katoms._data import check_same_features, is_sparse, run_kernel
 from katoms._design import Design
@@ -38,6 +39,7 @@ class Completing(GivesFrames, Working):
     clip: Any = "seen"
     method: str | None = None
     random_state: Any = None
+    device: str | None = None
 
     def fit(self, X: Any, y: Any = None):
         """Complete a matrix.
@@ -117,7 +119,20 @@ class Completing(GivesFrames, Working):
             "rule": "min",
             "patience": 3,
             "seed": seed_of(self.random_state),
+            "card": self._card(),
         }
+
+    def _card(self) -> int | None:
+        """The number of a card, where the products of the entries are computed on one."""
+        place = place_of(self.device)
+        if place is None or place < 0:
+            return None
+        if self.scale is True:
+            raise InvalidInputError(
+                "scale=True goes without device: a factor analysis is fitted on the CPU; leave one of them out"
+            )
+        check_device(self.device)
+        return place
 
     def _keep(self, result: dict[str, Any]) -> None:
         self._matrix = result["matrix"]

@@ -55,6 +55,27 @@ def test_a_path_says_so_as_well():
         katoms.path(X, y, range(3), device="cuda")
 
 
+HOLES = np.where(RNG.random((30, 20)) < 0.4, np.nan, RNG.normal(size=(30, 2)) @ RNG.normal(size=(2, 20)))
+COMPLETIONS = [katoms.MatrixCompletion, katoms.MatrixCompletionCV]
+
+
+@without_card
+@pytest.mark.parametrize("make", COMPLETIONS)
+def test_a_completion_says_so_as_well(make):
+    with pytest.raises(exceptions.DeviceError, match="CPU"):
+        make(2, scale=False, device="cuda").fit(HOLES)
+
+
+@pytest.mark.parametrize("make", COMPLETIONS)
+def test_a_completion_has_the_same_parameter(make):
+    there, plain = make(2, scale=False, device="cpu").fit(HOLES), make(2, scale=False).fit(HOLES)
+    assert (there.to_dense() == plain.to_dense()).all()
+    with pytest.raises(katoms.InvalidInputError, match="'gpu'; it must be 'cpu', 'cuda'"):
+        make(2, device="gpu").fit(HOLES)
+    with pytest.raises(katoms.InvalidInputError, match="scale=True goes without device"):
+        make(2, scale=True, device="cuda").fit(HOLES)
+
+
 def test_the_error_can_be_caught_and_pickled():
     error = exceptions.DeviceError("gone")
     assert isinstance(error, katoms.KatomsError) and isinstance(error, RuntimeError)
@@ -388,6 +409,12 @@ class TestOnACard:
         there, plain = (make([1, 2, 3], device=where, **options).fit(X, target) for where in ("cuda", "cpu"))
         the_same(there, plain, 1e-6)
         assert there.score(X, target) == pytest.approx(plain.score(X, target))
+
+    @pytest.mark.parametrize("make", COMPLETIONS)
+    def test_completions(self, make):
+        there, plain = (make(2, scale=False, l2=0.1, device=where).fit(HOLES) for where in ("cuda", "cpu"))
+        np.testing.assert_allclose(there.to_dense(), plain.to_dense(), rtol=1e-6, atol=1e-9)
+        assert there.rank_ == plain.rank_
 
     @pytest.mark.parametrize("loss", ["huber", "quantile", "poisson", "gamma", "negative_binomial"])
     def test_every_loss(self, loss):

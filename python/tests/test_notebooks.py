@@ -15,7 +15,11 @@ def test_the_five_notebooks_are_there():
     assert [script.stem for script in NOTEBOOKS] == ["compressed_sensing", "genes", "groups", "image", "ratings"]
 
 
-@pytest.mark.parametrize("script", NOTEBOOKS, ids=lambda script: script.stem)
+@pytest.mark.parametrize(
+    "script",
+    [pytest.param(script, marks=[] if script.stem == "ratings" else pytest.mark.long) for script in NOTEBOOKS],
+    ids=lambda script: script.stem,
+)
 def test_a_notebook_holds_what_it_claims(script):
     pytest.importorskip("matplotlib")
     figure = ROOT / "target" / "notebooks" / f"{script.stem}.png"

@@ -1,5 +1,6 @@
 //! A design on a graphics card.
 
+use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use anyhow::{Result, anyhow, bail};
@@ -14,6 +15,21 @@ pub enum Place {
     Host,
     /// A card, by its number.
     Card(usize),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Host => f.write_str("cpu"),
+            Self::Card(number) => write!(f, "cuda:{number}"),
+        }
+    }
+}
+
+/// The card, where the work is to be done on one.
+pub fn open(place: Place) -> Result<Option<Arc<Cuda>>> {
+    let Place::Card(number) = place else { return Ok(None) };
+    Cuda::open(number).map(Some).map_err(|error| anyhow!("--device: {error}"))
 }
 
 impl Place {
@@ -40,9 +56,7 @@ pub struct Card {
 impl Card {
     /// The card, where the work is to be done on one.
     pub fn open(place: Place) -> Result<Option<Self>> {
-        let Place::Card(number) = place else { return Ok(None) };
-        let cuda = Cuda::open(number).map_err(|error| anyhow!("--device: {error}"))?;
-        Ok(Some(Self { cuda, copy: OnceLock::new(), read: Mutex::default() }))
+        Ok(open(place)?.map(|cuda| Self { cuda, copy: OnceLock::new(), read: Mutex::default() }))
     }
 
     /// Whether a card can hold these data.

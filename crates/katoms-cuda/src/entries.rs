@@ -3,12 +3,13 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use bytemuck::{NoUninit, cast_slice, cast_slice_mut};
+use bytemuck::{cast_slice, cast_slice_mut};
 use katoms::Error;
 use katoms::linalg::Matrix;
 use katoms::space::{DeviceEntries, Pattern};
 
 use crate::machine::{Call, Machine, SparselyLaid};
+use crate::room::Room;
 
 /// The observed places of a matrix, by rows and by columns.
 pub struct Entries<M: Machine> {
@@ -18,7 +19,7 @@ pub struct Entries<M: Machine> {
     places: M::Memory,
     rows: Lines<M>,
     columns: Lines<M>,
-    room: Mutex<Vec<Option<(M::Memory, usize)>>>,
+    room: Mutex<Room<M>>,
 }
 
 /// Where the observations of each line begin, the positions across it, and which observation stands there; nothing where
@@ -42,6 +43,12 @@ enum Place {
 }
 
 const PLACES: usize = 6;
+
+impl From<Place> for usize {
+    fn from(place: Place) -> Self {
+        place as Self
+    }
+}
 
 impl<M: Machine> fmt::Debug for Entries<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -73,50 +80,24 @@ impl<M: Machine> Entries<M> {
         };
         let places: Vec<u32> = pattern.places().iter().flat_map(|&(i, j)| [i, j]).collect();
         let (places, rows, columns) = (copy(cast_slice(&places))?, lines(false)?, lines(true)?);
-        let room = Mutex::new((0..PLACES).map(|_| None).collect());
+        let room = Mutex::new(Room::new(PLACES));
         let (shape, observed) = (pattern.shape(), pattern.observed());
         Ok(Self { machine, shape, observed, places, rows, columns, room })
     }
 
-    fn room(&self) -> MutexGuard<'_, Vec<Option<(M::Memory, usize)>>> {
+    fn room(&self) -> MutexGuard<'_, Room<M>> {
         self.room.lock().unwrap_or_else(PoisonError::into_inner)
     }
-
-    /// Makes a place at least so large.
-    fn widen(&self, room: &mut [Option<(M::Memory, usize)>], place: Place, bytes: usize) -> Result<(), Error> {
-        let slot = &mut room[place as usize];
-        if slot.as_ref().is_none_or(|(_, held)| *held < bytes) {
-            *slot = None; // first the old one goes
-            *slot = Some((self.machine.reserve(bytes.max(1))?, bytes));
-        }
-        Ok(())
-    }
-
-    fn put<T: NoUninit>(
-        &self,
-        room: &mut [Option<(M::Memory, usize)>],
-        place: Place,
-        values: &[T],
-    ) -> Result<(), Error> {
-        let bytes: &[u8] = cast_slice(values);
-        self.widen(room, place, bytes.len())?;
-        self.machine.write(at(room, place)?, 0, bytes)
-    }
-}
-
-fn at<M>(room: &[Option<(M, usize)>], place: Place) -> Result<&M, Error> {
-    let none = || Error::Device { message: "the device has no memory for this step".into() };
-    room[place as usize].as_ref().map(|(memory, _)| memory).ok_or_else(none)
 }
 
 impl<M: Machine> DeviceEntries for Entries<M> {
     fn gather(&self, left: &Matrix, right: &Matrix, out: &mut [f64]) -> Result<(), Error> {
         let mut room = self.room();
-        self.put(&mut room, Place::Left, left.data())?;
-        self.put(&mut room, Place::Right, right.data())?;
-        self.widen(&mut room, Place::Out, 8 * self.observed)?;
-        let (to, shape, rank) = (at(&room, Place::Out)?, self.shape, left.columns());
-        let (left, right, places) = (at(&room, Place::Left)?, at(&room, Place::Right)?, &self.places);
+        room.put(&self.machine, Place::Left, left.data())?;
+        room.put(&self.machine, Place::Right, right.data())?;
+        room.widen(&self.machine, Place::Out, 8 * self.observed)?;
+        let (to, shape, rank) = (room.at(Place::Out)?, self.shape, left.columns());
+        let (left, right, places) = (room.at(Place::Left)?, room.at(Place::Right)?, &self.places);
         self.machine.launch(&Call::Dots { left, right, shape, rank, places, count: self.observed, out: to })?;
         self.machine.read(to, 0, &mut [cast_slice_mut(out)])
     }
@@ -128,22 +109,22 @@ impl<M: Machine> DeviceEntries for Entries<M> {
             return Ok(Matrix::from_columns(lines.count, b.columns(), all));
         }
         let mut room = self.room();
-        self.put(&mut room, Place::Values, values)?;
-        self.put(&mut room, Place::Right, b.data())?;
+        room.put(&self.machine, Place::Values, values)?;
+        room.put(&self.machine, Place::Right, b.data())?;
         let (rows, count) = (b.rows(), b.columns());
         let blocks = count.div_ceil(8);
-        self.widen(&mut room, Place::Packed, rows.div_ceil(4) * blocks * 32 * 8)?;
-        self.widen(&mut room, Place::Out, 8 * lines.count * count)?;
+        room.widen(&self.machine, Place::Packed, rows.div_ceil(4) * blocks * 32 * 8)?;
+        room.widen(&self.machine, Place::Out, 8 * lines.count * count)?;
         let ordered = match &lines.slots {
-            None => at(&room, Place::Values)?,
+            None => room.at(Place::Values)?,
             Some(which) => {
-                self.widen(&mut room, Place::Ordered, 8 * self.observed)?;
-                let (values, out) = (at(&room, Place::Values)?, at(&room, Place::Ordered)?);
+                room.widen(&self.machine, Place::Ordered, 8 * self.observed)?;
+                let (values, out) = (room.at(Place::Values)?, room.at(Place::Ordered)?);
                 self.machine.launch(&Call::Take { values, which, count: self.observed, out })?;
                 out
             }
         };
-        let (vectors, packed, out) = (at(&room, Place::Right)?, at(&room, Place::Packed)?, at(&room, Place::Out)?);
+        let (vectors, packed, out) = (room.at(Place::Right)?, room.at(Place::Packed)?, room.at(Place::Out)?);
         self.machine.launch(&Call::Pack { vectors, apart: rows, rows, count, lane: 1, blocks, out: packed })?;
         let (starts, indices) = (&lines.starts, &lines.across);
         let design = SparselyLaid { values: ordered, indices, starts, columns: lines.count, list: None };

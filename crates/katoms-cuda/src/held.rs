@@ -3,13 +3,14 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use bytemuck::{NoUninit, cast_slice, cast_slice_mut};
+use bytemuck::{cast_slice, cast_slice_mut};
 use katoms::Error;
 use katoms::linalg::Matrix;
 use katoms::operator::{Device, Moments, Sample, SampledResidual};
 
 use crate::Lie;
 use crate::machine::{Call, Laid, Machine, Numbers, SparselyLaid};
+use crate::room::Room;
 
 /// Columns that a block of threads multiplies, and blocks that keep any device busy.
 const WIDTH: usize = 128;
@@ -48,11 +49,6 @@ struct Codes<M: Machine> {
     codes: M::Memory,
     centres: M::Memory,
     steps: M::Memory,
-}
-
-/// Memory that calls use one after the other.
-struct Room<M: Machine> {
-    places: Vec<Option<(M::Memory, usize)>>,
 }
 
 /// What is multiplied: with a list, its columns.
@@ -100,21 +96,9 @@ enum Place {
 
 const PLACES: usize = 10;
 
-impl<M: Machine> Room<M> {
-    /// Makes a place at least so large.
-    fn widen(&mut self, machine: &M, place: Place, bytes: usize) -> Result<(), Error> {
-        let slot = &mut self.places[place as usize];
-        if slot.as_ref().is_none_or(|(_, held)| *held < bytes) {
-            *slot = None; // first the old one goes
-            let bytes = bytes.max(1 << 12);
-            *slot = Some((machine.reserve(bytes)?, bytes));
-        }
-        Ok(())
-    }
-
-    fn at(&self, place: Place) -> Result<&M::Memory, Error> {
-        let none = || Error::Device { message: "the device has no memory for this step".into() };
-        self.places[place as usize].as_ref().map(|(memory, _)| memory).ok_or_else(none)
+impl From<Place> for usize {
+    fn from(place: Place) -> Self {
+        place as Self
     }
 }
 
@@ -131,7 +115,7 @@ impl<M: Machine> fmt::Debug for Held<M> {
 impl<M: Machine> Held<M> {
     /// A design whose numbers are in memory already, columns (or rows) `apart` bytes from each other.
     pub fn new(machine: Arc<M>, memory: M::Memory, lie: Lie, apart: usize) -> Self {
-        let room = Mutex::new(Room { places: (0..PLACES).map(|_| None).collect() });
+        let room = Mutex::new(Room::new(PLACES));
         let Lie { numbers, by_rows, shape: (rows, columns) } = lie;
         let stored = Stored::Dense { memory, numbers, by_rows, apart };
         Self { machine, stored, rows, columns, codes: OnceLock::new(), room }
@@ -147,7 +131,7 @@ impl<M: Machine> Held<M> {
         rows: usize,
         (starts, indices, values): (&[i64], &[u32], &[f64]),
     ) -> Result<Self, Error> {
-        let room = Mutex::new(Room { places: (0..PLACES).map(|_| None).collect() });
+        let room = Mutex::new(Room::new(PLACES));
         let copy = |bytes: &[u8]| {
             let memory = machine.reserve(bytes.len())?;
             machine.write(&memory, 0, bytes)?;
@@ -219,18 +203,11 @@ impl<M: Machine> Held<M> {
         self.room.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Copies numbers to a place.
-    fn put<T: NoUninit>(&self, room: &mut Room<M>, place: Place, values: &[T]) -> Result<(), Error> {
-        let bytes = cast_slice(values);
-        room.widen(&self.machine, place, bytes.len())?;
-        self.machine.write(room.at(place)?, 0, bytes)
-    }
-
     /// Some vectors, one after the other.
     fn put_vectors(&self, room: &mut Room<M>, vectors: &[&[f64]]) -> Result<(), Error> {
         match vectors {
-            [one] => self.put(room, Place::Vectors, one),
-            _ => self.put(room, Place::Vectors, &vectors.concat()),
+            [one] => room.put(&self.machine, Place::Vectors, one),
+            _ => room.put(&self.machine, Place::Vectors, &vectors.concat()),
         }
     }
 
@@ -314,7 +291,7 @@ impl<M: Machine> Held<M> {
 
     fn list(&self, room: &mut Room<M>, columns: &[usize]) -> Result<(), Error> {
         let list: Vec<u32> = columns.iter().map(|&j| j as u32).collect();
-        self.put(room, Place::List, &list)
+        room.put(&self.machine, Place::List, &list)
     }
 
     /// Brings listed columns together in a place, times h where there is one; how many numbers lie from one to the next.
@@ -457,13 +434,13 @@ impl<M: Machine> Device for Held<M> {
         let mut room = self.room();
         let room = &mut *room;
         match centres {
-            Some(centres) => self.put(room, Place::Centres, centres)?,
-            None => self.put(room, Place::Centres, &vec![0.0; n])?,
+            Some(centres) => room.put(&self.machine, Place::Centres, centres)?,
+            None => room.put(&self.machine, Place::Centres, &vec![0.0; n])?,
         }
         let mut all = vec![vec![0.0; n]; weights.len()];
         for (weights, out) in weights.chunks(8).zip(all.chunks_mut(8)) {
             self.put_vectors(room, weights)?;
-            self.put(room, Place::Values, &weights.iter().map(|w| w.iter().sum()).collect::<Vec<f64>>())?;
+            room.put(&self.machine, Place::Values, &weights.iter().map(|w| w.iter().sum()).collect::<Vec<f64>>())?;
             let vectors = (Place::Vectors, self.rows, weights.len());
             self.multiply(room, Columns::All, vectors, self.split(), Some(Place::Centres))?;
             let first = if self.bytes().is_some() { 8 * n } else { 0 };
@@ -484,7 +461,7 @@ impl<M: Machine> Device for Held<M> {
             steps: self.machine.reserve(4 * n)?,
         };
         let mut room = self.room();
-        self.put(&mut room, Place::Values, centres)?;
+        room.put(&self.machine, Place::Values, centres)?;
         let Sample { block, every, count, length } = rows;
         let (design, means) = (self.dense()?, room.at(Place::Values)?);
         let (codes, centres, steps) = (&made.codes, &made.centres, &made.steps);
@@ -500,11 +477,11 @@ impl<M: Machine> Device for Held<M> {
         let room = &mut *room;
         for (residuals, out) in residuals.chunks(VECTORS).zip(out.chunks_mut(VECTORS)) {
             let whole: Vec<f64> = residuals.iter().flat_map(|r| &r.whole).map(|&w| f64::from(w)).collect();
-            self.put(room, Place::Vectors, &whole)?;
+            room.put(&self.machine, Place::Vectors, &whole)?;
             let count = residuals.len();
             self.multiply(room, Columns::Codes, (Place::Vectors, rows, count), split, None)?;
-            self.put(room, Place::Values, &residuals.iter().map(|r| r.unit).collect::<Vec<f64>>())?;
-            self.put(room, Place::Weights, &residuals.iter().map(|r| r.total).collect::<Vec<f64>>())?;
+            room.put(&self.machine, Place::Values, &residuals.iter().map(|r| r.unit).collect::<Vec<f64>>())?;
+            room.put(&self.machine, Place::Weights, &residuals.iter().map(|r| r.total).collect::<Vec<f64>>())?;
             let (products, units, totals) = (room.at(Place::Sums)?, room.at(Place::Values)?, room.at(Place::Weights)?);
             self.machine.launch(&Call::Decode { products, steps, centres, columns: n, count, units, totals })?;
             self.read(room, Place::Sums, 0, out.iter_mut().map(Vec::as_mut_slice))?;
@@ -535,7 +512,7 @@ impl<M: Machine> Device for Held<M> {
         let mut room = self.room();
         let room = &mut *room;
         if weighted {
-            self.put(room, Place::Weights, h)?;
+            room.put(&self.machine, Place::Weights, h)?;
         }
         let some = self.at_once();
         let group = (RESULTS / (8 * left.len().min(some) * PARTS) / 32 * 32).clamp(32, some.max(32));
@@ -569,7 +546,7 @@ impl<M: Machine> Device for Held<M> {
         for (columns, values) in columns.chunks(some).zip(values.chunks(some)) {
             let apart = self.gather(room, columns, Place::Left, false)?;
             let parts = columns.len().div_ceil(ADDED);
-            self.put(room, Place::Values, values)?;
+            room.put(&self.machine, Place::Values, values)?;
             room.widen(&self.machine, Place::Parts, 8 * parts * self.rows)?;
             room.widen(&self.machine, Place::Sums, 8 * self.rows)?;
             let (gathered, values, added) = (room.at(Place::Left)?, room.at(Place::Values)?, room.at(Place::Parts)?);

@@ -11,6 +11,7 @@ mod cuda;
 mod entries;
 mod held;
 mod machine;
+mod room;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -46,6 +47,7 @@ pub struct Lie {
 pub fn copied(cuda: &Arc<Cuda>, bytes: &[u8], lie: Lie) -> Result<Arc<dyn Device>, Error> {
     let needed = lie.shape.0 * lie.shape.1 * lie.numbers.bytes();
     assert_eq!(bytes.len(), needed, "a matrix has another number of bytes");
+    check_shape(lie.shape)?;
     Ok(Arc::new(Held::copied(Arc::clone(cuda), bytes, lie)?))
 }
 
@@ -63,6 +65,18 @@ pub fn copied_numbers<T: Stored>(
     copied(cuda, bytemuck::cast_slice(values), lie)
 }
 
+/// Kernels count rows and columns in 32 bits.
+fn check_shape((rows, columns): (usize, usize)) -> Result<(), Error> {
+    if rows.max(columns) <= i32::MAX as usize {
+        return Ok(());
+    }
+    let message = format!(
+        "the matrix is {rows} x {columns}, and on a card it may have {} rows and as many columns; fit on the CPU",
+        i32::MAX
+    );
+    Err(Error::Device { message })
+}
+
 /// A copy on a card of a sparse matrix of the host, in double precision.
 ///
 /// # Errors
@@ -71,6 +85,7 @@ pub fn copied_sparse<T: Real, I: SparseIndex, P: SparseIndex>(
     cuda: &Arc<Cuda>,
     matrix: &Csc<'_, T, I, P>,
 ) -> Result<Arc<dyn Device>, Error> {
+    check_shape((matrix.n_outputs(), matrix.domain()))?;
     let (starts, indices, values) = matrix.in_order();
     Ok(Arc::new(Held::sparse(Arc::clone(cuda), matrix.n_outputs(), (&starts, &indices, &values))?))
 }

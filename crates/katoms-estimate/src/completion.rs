@@ -163,6 +163,11 @@ fn completed(
         saved.asked.check(&Asked::of(how))?;
     }
     if how.columns == Columns::Features {
+        if observed.is_on_device() {
+            let message = "columns that are features, each in a unit of its own, are completed on the CPU; take them all to be in \
+                           one unit, or leave the device out";
+            return Err(Error::Device { message: message.into() });
+        }
         return features::complete(observed, how, saved, budget, watch);
     }
     let given = Chosen::given(how.ranks[0], how.ridges[0], how.centring, RowPrior::Ridge);

@@ -8,6 +8,7 @@ use pyo3::types::PyDict;
 
 use crate::answer;
 use crate::completed_matrix::CompletedMatrix;
+use crate::device::opened;
 use crate::ended::Ended;
 use crate::error::raised;
 use crate::job::{self, Work};
@@ -43,6 +44,8 @@ pub struct Asked {
     rule: String,
     patience: usize,
     seed: u64,
+    /// The number of a card, where the products of the entries are computed on one.
+    card: Option<usize>,
 }
 
 impl Asked {
@@ -80,8 +83,13 @@ impl Asked {
 /// Completes a matrix. Where nothing can be held out, the simplest of what was to be tried, and `"held_out"` says so.
 #[pyfunction]
 fn complete<'py>(py: Python<'py>, seen: Seen<'py>, asked: Asked, work: Work) -> PyResult<Bound<'py, PyDict>> {
+    let cuda = asked.card.map(|ordinal| opened(py, ordinal)).transpose()?;
     let observed = seen.observed()?;
     let how = asked.how(&observed, &work).map_err(raised)?;
+    let observed = match cuda {
+        Some(cuda) => observed.on(move |pattern| katoms_cuda::entries(&cuda, pattern)),
+        None => observed,
+    };
     let ended = Ended::default();
     let ((found, held_out), error) =
         job::worked(py, &work, &ended, |listener| match katoms_estimate::complete(&observed, &how, None, listener) {

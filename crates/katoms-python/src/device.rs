@@ -61,7 +61,7 @@ impl OnCard {
 }
 
 /// Opened on a thread of ours: that of the caller keeps the card that is current there.
-fn opened(py: Python<'_>, ordinal: usize) -> PyResult<Arc<Cuda>> {
+pub fn opened(py: Python<'_>, ordinal: usize) -> PyResult<Arc<Cuda>> {
     probe().map_err(raised)?;
     py.detach(|| on_threads(None, || Cuda::open(ordinal)))?.map_err(raised)
 }

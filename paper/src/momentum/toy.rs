@@ -166,6 +166,7 @@ mod tests {
     /// The choice of the seed, repeated: the first whose curvature has the published digits, and on which plain IHT
     /// converges.
     #[test]
+    #[ignore = "takes long; `make test-long` runs it"]
     fn the_seed_of_the_config_is_the_first_that_fits() -> Result<()> {
         let config: super::super::Config = Experiment::Momentum.settings(&crate::Request::default())?;
         let fits = |seed: u64| -> Result<bool> {

@@ -24,6 +24,22 @@ fn without_a_driver_one_line_says_what_to_do() {
 }
 
 #[test]
+fn a_completion_says_so_as_well() {
+    let desk = Desk::new();
+    desk.write("ratings.csv", "person,film,rating\na,x,1\nb,x,2\na,y,3\nc,y,4\n");
+    let words = "complete ratings.csv --rank 1 --device cuda --out whole.csv";
+    if !has_card() {
+        let error = desk.refuses(words);
+        assert!(error.starts_with("katoms: --device: ") && error.contains("fit on the CPU"), "{error}");
+    }
+    let complete = |more: &str| {
+        desk.succeeds(&format!("complete ratings.csv --rank 1 --factors factors.json {more}"));
+        desk.read("factors.json")
+    };
+    assert_eq!(complete("--device cpu"), complete(""));
+}
+
+#[test]
 fn an_unknown_device() {
     let desk = Desk::new();
     let houses = example("houses.csv");
@@ -48,6 +64,24 @@ fn what_does_not_go_with_a_card() {
     let words = format!("fit {houses} --target price -k 2 --device cuda --interactions weak");
     desk.refuses_with(&words, &["--interactions", "leave --device out"]);
     desk.refuses_with("fit a.npy b.npy --target y.npy -k 2 --device cuda", &["several files", "leave --device out"]);
+}
+
+#[test]
+#[ignore = "needs an NVIDIA card: make test-gpu"]
+fn a_card_completes_as_the_host() {
+    let desk = Desk::new();
+    let harbour = example("harbour.png");
+    let complete = |device: &str| {
+        let words = format!("complete {harbour} --observed 0.4 --rank 5 --json --device {device} --out whole.png");
+        desk.succeeds(&words).json()["seen_rmse"].as_f64().unwrap()
+    };
+    let (there, here) = (complete("cuda"), complete("cpu"));
+    assert!((there / here - 1.0).abs() < 1e-6, "{there} {here}");
+    let table = example("houses.csv");
+    desk.refuses_with(
+        &format!("complete {table} --scale --rank 1 --device cuda"),
+        &["--no-scale", "leave --device out"],
+    );
 }
 
 #[test]

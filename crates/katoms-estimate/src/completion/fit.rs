@@ -85,6 +85,18 @@ impl Fitting<'_> {
         watch: &mut dyn Watch,
         seal: Option<Seal<'_>>,
     ) -> Result<Outcome<LowRank>, Error> {
+        let outcome = self.run_there(rank, begin, watch, seal);
+        // What a device did not compute is not a number.
+        self.f.operator().failure().map_or(outcome, Err)
+    }
+
+    fn run_there(
+        &self,
+        rank: usize,
+        begin: Begin<'_>,
+        watch: &mut dyn Watch,
+        seal: Option<Seal<'_>>,
+    ) -> Result<Outcome<LowRank>, Error> {
         let set = Rank::new(rank, self.f.operator().domain())?;
         let stages = if begin.is_grown() { Stages::direct() } else { Stages::growing(rank) };
         let options = Options { stop: self.stop, stages, ..Options::default() };

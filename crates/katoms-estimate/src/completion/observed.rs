@@ -1,7 +1,11 @@
 //! The entries of a matrix that were seen.
 
+use std::fmt;
+use std::sync::Arc;
+
 use katoms::Error;
 use katoms::operator::Entries;
+use katoms::space::{DeviceEntries, Pattern};
 
 use crate::units::Units;
 
@@ -16,6 +20,26 @@ pub struct Observed {
     columns: Vec<usize>,
     values: Vec<f64>,
     repeated: usize,
+    device: Option<Brings>,
+}
+
+/// Brings places of a matrix to a device.
+#[derive(Clone)]
+struct Brings(Arc<BringsEntries>);
+
+type BringsEntries = dyn Fn(&Pattern) -> Result<Arc<dyn DeviceEntries>, Error> + Send + Sync;
+
+impl fmt::Debug for Brings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a device")
+    }
+}
+
+/// What was seen is the same, wherever it is.
+impl PartialEq for Brings {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 impl Observed {
@@ -35,7 +59,8 @@ impl Observed {
         check(shape, rows, columns, values)?;
         let mut order: Vec<usize> = (0..values.len()).collect();
         order.sort_by_key(|&e| (rows[e], columns[e]));
-        let mut all = Self { shape, rows: Vec::new(), columns: Vec::new(), values: Vec::new(), repeated: 0 };
+        let mut all =
+            Self { shape, rows: Vec::new(), columns: Vec::new(), values: Vec::new(), repeated: 0, device: None };
         let same = |a: &usize, b: &usize| (rows[*a], columns[*a]) == (rows[*b], columns[*b]);
         for place in order.chunk_by(same) {
             let sum: f64 = place.iter().map(|&e| values[e] / place.len() as f64).sum();
@@ -45,6 +70,17 @@ impl Observed {
             all.repeated += place.len() - 1;
         }
         Ok(all)
+    }
+
+    /// The same, completed on a device: `bring` takes places there. Where columns are features, nothing is.
+    #[must_use]
+    pub fn on(self, bring: impl Fn(&Pattern) -> Result<Arc<dyn DeviceEntries>, Error> + Send + Sync + 'static) -> Self {
+        Self { device: Some(Brings(Arc::new(bring))), ..self }
+    }
+
+    /// Whether it is completed on a device.
+    pub(super) fn is_on_device(&self) -> bool {
+        self.device.is_some()
     }
 
     /// (rows, columns) of the whole matrix.
@@ -117,6 +153,7 @@ impl Observed {
             columns: kept.iter().map(|&e| self.columns[e]).collect(),
             values: kept.iter().map(|&e| self.values[e]).collect(),
             repeated: 0,
+            device: self.device.clone(),
         }
     }
 
@@ -125,7 +162,11 @@ impl Observed {
     }
 
     pub(super) fn entries(&self) -> Result<Entries, Error> {
-        Entries::new(self.shape, &self.rows, &self.columns)
+        let entries = Entries::new(self.shape, &self.rows, &self.columns)?;
+        match &self.device {
+            Some(Brings(bring)) => bring(entries.pattern()).map(|device| entries.on(device)),
+            None => Ok(entries),
+        }
     }
 }
 

@@ -14,6 +14,7 @@ use katoms_io::Source;
 use serde_json::json;
 
 use crate::Ended;
+use crate::card::{self, Place};
 use crate::checkpoint::{self, Job};
 use crate::outputs;
 use crate::reading::FormatArgs;
@@ -97,6 +98,10 @@ pub struct CompleteArgs {
     /// The method (katoms methods --for rank) [default: riemannian-cg]
     #[arg(long, value_name = "NAME", help_heading = "Model")]
     method: Option<String>,
+    /// Where the products of the entries are computed: cpu, cuda (an NVIDIA card), or cuda:1 for the second; for entries and
+    /// matrices in one unit
+    #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = Place::named, hide_default_value = true, help_heading = "Model")]
+    device: Place,
     /// The share of the entries that is held out to choose
     #[arg(long, value_name = "SHARE", default_value_t = 0.1, value_parser = share, help_heading = "Model")]
     held_out: f64,
@@ -136,6 +141,7 @@ impl CompleteArgs {
         let outputs = files.map(|path| path.as_deref());
         outputs::check(&[Some(self.data.as_path()), self.mask.as_deref()], &outputs)?;
         outputs::check_ending(self.out.as_deref(), &["png", "csv", "npy"])?;
+        let card = card::open(self.device)?;
         let mut checkpoint = self.checkpoint.open()?;
         let grid = self.grid()?;
         let observed = grid.observed()?;
@@ -146,6 +152,17 @@ impl CompleteArgs {
         if grid.is_table() && how.columns == Columns::Alike && !self.tells_scale() {
             terminal.say(format!("note: {LIKE_RATINGS}"));
         }
+        let observed = match card {
+            Some(_) if how.columns == Columns::Features => {
+                bail!(
+                    "--device {} completes what is all in one unit, and these columns are features, each in a unit of its \
+                     own; give --no-scale, or leave --device out",
+                    self.device
+                )
+            }
+            Some(cuda) => observed.on(move |pattern| katoms_cuda::entries(&cuda, pattern)),
+            None => observed,
+        };
         let tried = how.ranks.len() * if how.columns == Columns::Features { 1 } else { how.ridges.len() };
         let pieces = (tried > 1).then_some(tried + 1);
         let monitor = Monitor::new(terminal, "completing", pieces, self.work.time_limit);
