@@ -365,7 +365,9 @@ pub mod tests {
 
     // One test each, so that they run side by side.
     each_is_as_expected!(
-        momentum: Momentum, iid: Iid, counter: Counter, images: Images, phase: Phase,
+        momentum: Momentum, counter: Counter, images: Images, phase: Phase,
+        #[ignore = "takes long; `make test-long` runs it"]
+        iid: Iid,
         #[ignore = "takes long; `make test-long` runs it"]
         correlated: Correlated,
         #[ignore = "takes long; `make test-long` runs it"]

@@ -251,9 +251,7 @@ pub fn adjoint_many<A: LinearOperator>(operators: &[&A], rs: &[&[f64]], out: &mu
     let pulled: Vec<Cow<'_, [f64]>> = operators.iter().zip(rs).map(|(a, r)| a.before_pass(r)).collect();
     let pulled: Vec<&[f64]> = pulled.iter().map(AsRef::as_ref).collect();
     first.base().adjoint_block(&pulled, out);
-    for ((a, r), g) in operators.iter().zip(rs).zip(out) {
-        a.after_pass(r, g);
-    }
+    parallel::each_mut(&mut out[..operators.len()], &|at, g| operators[at].after_pass(rs[at], g));
 }
 
 /// The same for views of several outputs.

@@ -245,7 +245,7 @@ impl LinearOperator for OnDevice {
         self.adjoint_block(&[r], std::slice::from_mut(out));
     }
     fn adjoint_block(&self, rs: &[&[f64]], out: &mut [Vec<f64>]) {
-        out.iter_mut().for_each(|g| g.resize(self.domain(), 0.0));
+        parallel::each_mut(out, &|_, g| g.resize(self.domain(), 0.0));
         if self.0.done(|inner| inner.device.adjoint(rs, out)).is_none() {
             out.iter_mut().for_each(|g| g.fill(f64::NAN));
         }
@@ -298,7 +298,7 @@ impl LinearOperator for OnDevice {
     }
     fn adjoint_sampled_block(&self, rs: &[&[f64]], out: &mut [Vec<f64>]) {
         let Some((rows, sample)) = self.0.sampled else { return self.adjoint_block(rs, out) };
-        out.iter_mut().for_each(|g| g.resize(self.domain(), 0.0));
+        parallel::each_mut(out, &|_, g| g.resize(self.domain(), 0.0));
         let residuals = parallel::map(rs.len(), &|at| {
             let (whole, unit, total) = whole_numbers(rows, sample.length, rs[at]);
             SampledResidual { whole, unit, total }
