@@ -219,8 +219,9 @@ impl<P: Point, G: Covector<P>> Algorithm<P, G> for AcceleratedIht {
         let u_next = Evaluated::combine(1.0, &x_next, tau, &moved); //   4: u⁺ = x⁺ + τ(x⁺ − x)
 
         let objective = f.value(&x_next);
-        let progress =
-            Progress { step: mu, momentum: tau, ..Progress::moved(objective, x_next.point(), state.x.point()) };
+        let length = moved.point().norm();
+        let progress = Progress::moved_by(length, objective, x_next.point(), state.x.point());
+        let progress = Progress { step: mu, momentum: tau, ..progress };
         (state.x, state.u) = (x_next, u_next);
         (state.objective, state.optimised, state.extrapolated) = (objective, optimised, tau != 0.0);
         progress

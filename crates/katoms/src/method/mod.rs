@@ -78,7 +78,12 @@ pub struct Progress {
 impl Progress {
     /// A move from x to x⁺, without what only the method knows: a step, a momentum, a gap.
     pub fn moved<P: Point>(objective: f64, x_next: &P, x: &P) -> Self {
-        let change = relative_change(x_next, x);
+        Self::moved_by(x_next.distance(x), objective, x_next, x)
+    }
+
+    /// The same, of this length.
+    pub(crate) fn moved_by<P: Point>(length: f64, objective: f64, x_next: &P, x: &P) -> Self {
+        let change = relative(length, x_next);
         let entered = x_next.support().entered_since(&x.support());
         Self { change, entered, ..Self::still(objective, Move::Moved) }
     }
@@ -91,8 +96,11 @@ impl Progress {
 
 /// ‖x⁺ − x‖ / ‖x⁺‖.
 fn relative_change<P: Point>(x_next: &P, x: &P) -> f64 {
-    let moved = x_next.distance(x);
-    if moved == 0.0 { 0.0 } else { moved / x_next.norm() }
+    relative(x_next.distance(x), x_next)
+}
+
+fn relative<P: Point>(length: f64, x_next: &P) -> f64 {
+    if length == 0.0 { 0.0 } else { length / x_next.norm() }
 }
 
 /// How a move went.

@@ -30,7 +30,7 @@ pub(crate) struct SymmetricSystem {
 enum Factors {
     Cholesky(Cholesky),
     /// G itself, with a diagonal of ones, where a pivot says that the columns are dependent.
-    None(Matrix),
+    Whole(Matrix),
 }
 
 impl SymmetricSystem {
@@ -49,7 +49,7 @@ impl SymmetricSystem {
         // Of columns of zeros the diagonal is 0, and no pivot is above that.
         let sound = |cholesky: &Cholesky| cholesky.pivots().all(|pivot| pivot.powi(2) > RANK_TOLERANCE);
         let cholesky = Cholesky::new(unit()).filter(sound);
-        let factors = cholesky.map_or_else(|| Factors::None(unit()), Factors::Cholesky);
+        let factors = cholesky.map_or_else(|| Factors::Whole(unit()), Factors::Cholesky);
         Self { scales, factors }
     }
 
@@ -59,7 +59,7 @@ impl SymmetricSystem {
         let right: Vec<f64> = b.iter().zip(&self.scales).map(|(b, s)| b * s).collect();
         let x = match &self.factors {
             Factors::Cholesky(cholesky) => cholesky.solve(&right),
-            Factors::None(unit) => least_norm(unit, right),
+            Factors::Whole(unit) => least_norm(unit, right),
         };
         x.iter().zip(&self.scales).map(|(x, s)| x * s).collect()
     }
