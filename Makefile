@@ -21,11 +21,10 @@ test: ## everything that must hold: format, lints, tests in Rust and Python, doc
 # The same code passes or fails the same way; `make test-long` draws its own cases.
 test test-rust: export PROPTEST_RNG_SEED = 1
 
-# The bench has dependencies of its own: `make test-long` has its lints, those of the tests, and tests that hold us to its
-# figures.
+# The bench has dependencies of its own: `make test-long` has its lints, and tests that hold us to its figures.
 test-rust: ## the Rust half of the tests
 	cargo fmt --all --check
-	cargo clippy --workspace --exclude katoms-bench -- -D warnings
+	cargo clippy --workspace --exclude katoms-bench --all-targets -- -D warnings
 	cargo test --workspace --exclude katoms-bench
 	RUSTDOCFLAGS="-D warnings" cargo doc -p katoms -p katoms-estimate --no-deps
 

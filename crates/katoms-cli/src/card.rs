@@ -45,18 +45,18 @@ impl Place {
 }
 
 /// A card, and the design on it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Card {
     cuda: Arc<Cuda>,
-    copy: OnceLock<Arc<dyn Device>>,
+    copy: Arc<OnceLock<Arc<dyn Device>>>,
     /// The design as it was read last.
-    read: Mutex<Option<OnDevice>>,
+    read: Arc<Mutex<Option<OnDevice>>>,
 }
 
 impl Card {
     /// The card, where the work is to be done on one.
     pub fn open(place: Place) -> Result<Option<Self>> {
-        Ok(open(place)?.map(|cuda| Self { cuda, copy: OnceLock::new(), read: Mutex::default() }))
+        Ok(open(place)?.map(|cuda| Self { cuda, copy: Arc::default(), read: Arc::default() }))
     }
 
     /// Whether a card can hold these data.

@@ -363,6 +363,16 @@ impl Loaded {
         self.blocks.as_ref().and_then(Blocks::lost).or_else(|| self.failed())
     }
 
+    /// Tells whether nothing more can be computed.
+    pub fn are_lost(&self) -> impl Fn() -> bool + use<> {
+        let workers = self.blocks.as_ref().map(|blocks| blocks.failure().clone());
+        let card = self.card.clone();
+        move || {
+            workers.as_ref().is_some_and(|failure| failure.get().is_some())
+                || card.as_ref().and_then(Card::failure).is_some()
+        }
+    }
+
     /// Why the card has failed, where it has.
     pub fn failed(&self) -> Option<anyhow::Error> {
         self.card.as_ref().and_then(Card::failure).map(|error| anyhow!(error))

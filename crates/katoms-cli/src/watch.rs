@@ -12,7 +12,6 @@ use katoms_estimate::{Answer, Phase, Progress, Watch};
 
 use crate::terminal::{Terminal, number};
 use crate::words;
-use crate::workers::Failure;
 
 /// How often Ctrl-C was pressed. A signal has no other place to go.
 static INTERRUPTS: AtomicUsize = AtomicUsize::new(0);
@@ -36,8 +35,8 @@ pub struct Monitor {
     bar: ProgressBar,
     started: Instant,
     limit: Option<f64>,
-    /// Where data may be lost: what is said then. What is computed without them is nothing to keep.
-    failure: Option<Failure>,
+    /// Whether the data can no longer be read. What is computed without them is nothing to keep.
+    lost: Box<dyn Fn() -> bool>,
     shows: bool,
     /// The relative change at the first move: the way to the tolerance is measured from here.
     first_change: Option<f64>,
@@ -75,7 +74,7 @@ impl Monitor {
             bar: bar(name, pieces),
             started: Instant::now(),
             limit,
-            failure: None,
+            lost: Box::new(|| false),
             shows: terminal.shows_progress(),
             first_change: None,
             tolerance: Stop::default().tolerance,
@@ -95,13 +94,9 @@ impl Monitor {
         self.limit.map(|limit| (limit - self.started.elapsed().as_secs_f64()).max(f64::MIN_POSITIVE))
     }
 
-    /// The same, ending and saving nothing more where data are lost.
-    pub fn until(self, failure: Option<Failure>) -> Self {
-        Self { failure, ..self }
-    }
-
-    fn has_failed(&self) -> bool {
-        self.failure.as_ref().is_some_and(|failure| failure.get().is_some())
+    /// The same, ending and saving nothing more once data are lost.
+    pub fn until(self, lost: impl Fn() -> bool + 'static) -> Self {
+        Self { lost: Box::new(lost), ..self }
     }
 
     /// The same, saving states to this file after this head, whenever so many seconds have passed.
@@ -120,7 +115,7 @@ impl Monitor {
     /// Whether the work goes on, and whether its state is saved: now and then, at its end, and before it is stopped.
     fn verdict(&mut self, ended: bool) -> Answer {
         self.late |= self.limit.is_some_and(|limit| self.started.elapsed().as_secs_f64() > limit);
-        if self.has_failed() {
+        if (self.lost)() {
             self.stopped = true;
             return Answer::Stop;
         }
@@ -210,5 +205,18 @@ impl Watch for Monitor {
             checkpoint.failed = katoms_io::save(&checkpoint.path, &bytes).err();
             checkpoint.last = Instant::now();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_saved_of_what_was_computed_without_the_data() {
+        let terminal = Terminal::new(true, &[]);
+        let saving = || Monitor::new(&terminal, "fitting", None, None).saving_to("state.katoms".as_ref(), vec![], 0.0);
+        assert_eq!(saving().verdict(true), Answer::Save);
+        assert_eq!(saving().until(|| true).verdict(true), Answer::Stop);
     }
 }

@@ -14,7 +14,7 @@ use katoms::{Error, Fit, Objective, Outcome, simulate};
 use crate::held::Held;
 use crate::machine::{Machine, Numbers};
 use crate::twin::Twin;
-use crate::{Cuda, Lie, entries};
+use crate::{Cuda, Lie, check_shape, entries};
 
 const ALL: [Numbers; 6] = [Numbers::F64, Numbers::F32, Numbers::F16, Numbers::BF16, Numbers::U8, Numbers::I8];
 
@@ -329,6 +329,16 @@ fn entries_without_memory_say_so_and_end_what_is_asked_of_them() {
     let mut out = vec![0.0; 300];
     device.pattern().gather(&Matrix::zeros(30, 1), &Matrix::zeros(20, 1), &mut out);
     assert!(out.iter().all(|v| v.is_nan()), "and later ones as well");
+}
+
+#[test]
+fn a_shape_that_kernels_cannot_count_is_refused() {
+    let most = i32::MAX as usize;
+    assert!(check_shape((most, most)).is_ok());
+    for shape in [(most + 1, 1), (1, most + 1)] {
+        let told = check_shape(shape).unwrap_err().to_string();
+        assert!(told.contains("2147483648") && told.contains("fit on the CPU"), "{told}");
+    }
 }
 
 #[test]

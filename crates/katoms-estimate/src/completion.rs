@@ -271,5 +271,5 @@ fn refit(
     let Outcome { point, status, iterations, passes, seconds, quality, trace, .. } = outcome;
     let matrix = CompletedMatrix::new(&point, effects, chosen.ridge, how.clip, observed);
     let fit = LastFit { status, quality, iterations, passes, seconds, trace };
-    Ok(fit.completed((matrix, problem.rmse(&point)), chosen, how.rule, observed))
+    Ok(fit.completed((matrix, problem.rmse(&point)?), chosen, how.rule, observed))
 }

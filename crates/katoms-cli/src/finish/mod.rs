@@ -80,7 +80,7 @@ impl ModelCommand {
     /// Watches the work on data, and ends it where these can no longer be had.
     pub fn monitor(&self, loaded: &Loaded, terminal: &Terminal, (name, pieces): (&str, Option<usize>)) -> Monitor {
         let monitor = Monitor::new(terminal, name, pieces, self.output.work.time_limit);
-        monitor.until(loaded.blocks.as_ref().map(|blocks| blocks.failure().clone()))
+        monitor.until(loaded.are_lost())
     }
 
     pub fn ended(&self, delivered: Ended, is_sure: bool) -> Ended {

@@ -30,10 +30,14 @@ impl Problem {
     }
 
     /// The root of the mean squared error on these entries.
-    pub fn rmse(&self, x: &LowRank) -> f64 {
+    ///
+    /// # Errors
+    /// When a device fails.
+    pub fn rmse(&self, x: &LowRank) -> Result<f64, Error> {
         let mut z = vec![0.0; self.target.len()];
         self.entries.apply(x, &mut z);
-        linalg::norm(&linalg::combine(1.0, &z, -1.0, &self.target)) / (z.len() as f64).sqrt()
+        let error = linalg::norm(&linalg::combine(1.0, &z, -1.0, &self.target)) / (z.len() as f64).sqrt();
+        self.entries.failure().map_or(Ok(error), Err)
     }
 }
 
@@ -109,6 +113,10 @@ impl Fitting<'_> {
         let mut settled = has_settled(run.trace(), rank, self.settled);
         while !run.is_done() && !settled {
             let event = run.step();
+            // Nothing is saved of what a device did not compute.
+            if let Some(error) = self.f.operator().failure() {
+                return Err(error);
+            }
             settled = !run.is_done() && has_settled(run.trace(), rank, self.settled);
             let (phase, done, of) = (self.phase, self.done, self.of);
             let (ended, can_save) = (run.is_done() || settled, seal.is_some());

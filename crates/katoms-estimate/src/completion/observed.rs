@@ -20,23 +20,23 @@ pub struct Observed {
     columns: Vec<usize>,
     values: Vec<f64>,
     repeated: usize,
-    device: Option<Brings>,
+    device: Option<Upload>,
 }
 
-/// Brings places of a matrix to a device.
+/// Takes places of a matrix to a device.
 #[derive(Clone)]
-struct Brings(Arc<BringsEntries>);
+struct Upload(Arc<UploadEntries>);
 
-type BringsEntries = dyn Fn(&Pattern) -> Result<Arc<dyn DeviceEntries>, Error> + Send + Sync;
+type UploadEntries = dyn Fn(&Pattern) -> Result<Arc<dyn DeviceEntries>, Error> + Send + Sync;
 
-impl fmt::Debug for Brings {
+impl fmt::Debug for Upload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a device")
     }
 }
 
 /// What was seen is the same, wherever it is.
-impl PartialEq for Brings {
+impl PartialEq for Upload {
     fn eq(&self, _: &Self) -> bool {
         true
     }
@@ -72,10 +72,13 @@ impl Observed {
         Ok(all)
     }
 
-    /// The same, completed on a device: `bring` takes places there. Where columns are features, nothing is.
+    /// The same, completed on a device: `upload` takes places there. Where columns are features, nothing is.
     #[must_use]
-    pub fn on(self, bring: impl Fn(&Pattern) -> Result<Arc<dyn DeviceEntries>, Error> + Send + Sync + 'static) -> Self {
-        Self { device: Some(Brings(Arc::new(bring))), ..self }
+    pub fn on(
+        self,
+        upload: impl Fn(&Pattern) -> Result<Arc<dyn DeviceEntries>, Error> + Send + Sync + 'static,
+    ) -> Self {
+        Self { device: Some(Upload(Arc::new(upload))), ..self }
     }
 
     /// Whether it is completed on a device.
@@ -164,7 +167,7 @@ impl Observed {
     pub(super) fn entries(&self) -> Result<Entries, Error> {
         let entries = Entries::new(self.shape, &self.rows, &self.columns)?;
         match &self.device {
-            Some(Brings(bring)) => bring(entries.pattern()).map(|device| entries.on(device)),
+            Some(Upload(upload)) => upload(entries.pattern()).map(|device| entries.on(device)),
             None => Ok(entries),
         }
     }

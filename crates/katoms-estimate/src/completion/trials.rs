@@ -289,7 +289,7 @@ impl Chain<'_> {
         self.trials.seconds += outcome.seconds;
         let choice = (rank, ridge, centred.effects.centring, RowPrior::Ridge);
         let judged = Trial::judged(&squares, choice, (outcome.iterations, outcome.status));
-        let (resolution, seen_rmse) = (scale * TOLERANCE * TOLERANCE, centred.problem.rmse(&outcome.point));
+        let (resolution, seen_rmse) = (scale * TOLERANCE * TOLERANCE, centred.problem.rmse(&outcome.point)?);
         let point = (outcome.point.clone(), centred.effects.clone());
         self.trials.add(&[Trial { resolution, seen_rmse, ..judged }], point);
         Ok(outcome.point)

@@ -1,7 +1,12 @@
 //! Matrix completion.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use katoms::linalg::Matrix;
 use katoms::method::RankMethod;
 use katoms::simulate::{generator, low_rank_factors, normals, observed_places};
+use katoms::space::{DeviceEntries, Pattern};
 use katoms::{Error, Status, Stop};
 use katoms_estimate::{
     Answer, Centring, Clip, Completed, Completion, Observed, Phase, Progress, Rule, Unwatched, Watch, complete,
@@ -381,4 +386,79 @@ fn bad_options_are_named() {
     let diagonal = Observed::new((3, 3), &[0, 1, 2], &[0, 1, 2], &[1.0, 2.0, 3.0]).unwrap();
     assert!(refusal(&diagonal, &how).contains("every row and every column keeps one"));
     assert!(matches!(RankMethod::named("omp"), Err(Error::UnknownMethod { .. })));
+}
+
+/// A device that computes as the host does, and fails from so many calls on.
+#[derive(Debug)]
+struct Failing {
+    pattern: Pattern,
+    left: Arc<AtomicUsize>,
+}
+
+impl Failing {
+    fn call(&self) -> Result<(), Error> {
+        let taken = self.left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1));
+        taken.map(|_| ()).map_err(|_| Error::Device { message: "the cable was pulled".into() })
+    }
+}
+
+impl DeviceEntries for Failing {
+    fn gather(&self, left: &Matrix, right: &Matrix, out: &mut [f64]) -> Result<(), Error> {
+        self.call()?;
+        self.pattern.gather(left, right, out);
+        Ok(())
+    }
+    fn times(&self, values: &[f64], b: &Matrix, transposed: bool) -> Result<Matrix, Error> {
+        self.call()?;
+        Ok(if transposed { self.pattern.transposed_times(values, b) } else { self.pattern.times(values, b) })
+    }
+}
+
+#[derive(Default)]
+struct Saving(Vec<Vec<u8>>);
+
+impl Watch for Saving {
+    fn tell(&mut self, _: &Progress<'_>) -> Answer {
+        Answer::Save
+    }
+    fn keep(&mut self, state: &[u8]) {
+        self.0.push(state.to_vec());
+    }
+}
+
+/// Wherever a device fails, that is what comes of it: no answer, and a checkpoint from which the host goes on.
+#[test]
+fn a_device_that_fails_ends_a_completion_with_its_word() {
+    let whole = Whole::low_rank((20, 15), 2, 5).noisy(0.1, 5);
+    let seen = whole.seen(0.7, 5);
+    let on = |calls: usize| {
+        let left = Arc::new(AtomicUsize::new(calls));
+        let counter = Arc::clone(&left);
+        let upload = move |pattern: &Pattern| {
+            let device: Arc<dyn DeviceEntries> =
+                Arc::new(Failing { pattern: pattern.clone(), left: Arc::clone(&left) });
+            Ok(device)
+        };
+        (seen.clone().on(upload), counter)
+    };
+    for how in [Completion { ridges: vec![0.1], ..Completion::new([2]) }, Completion::new([1, 2])] {
+        let (whole, left) = on(usize::MAX);
+        let expected = completed(&whole, &how);
+        let calls = usize::MAX - left.load(Relaxed);
+        assert_eq!(expected.matrix.to_dense().unwrap(), completed(&seen, &how).matrix.to_dense().unwrap());
+        for fails in [0, 1, 2, calls / 4, calls / 2, calls - 2, calls - 1] {
+            let mut saving = Saving::default();
+            let error = complete(&on(fails).0, &how, None, &mut saving).unwrap_err();
+            assert_eq!(error.to_string(), "the cable was pulled", "{fails} of {calls}");
+            if let Some(state) = saving.0.last() {
+                let resumed = complete(&seen, &how, Some(state), &mut Unwatched).unwrap();
+                assert_eq!(
+                    resumed.matrix.to_dense().unwrap(),
+                    expected.matrix.to_dense().unwrap(),
+                    "{fails} of {calls}"
+                );
+            }
+        }
+    }
+    assert!(refusal(&on(9).0, &Completion::features([1])).contains("all to be in one unit, or leave the device out"));
 }

@@ -11,9 +11,11 @@ use crate::linalg::{self, parallel};
 const BLOCK: usize = 96;
 /// Multiplications below which a second thread costs more than it brings.
 const PARALLEL_WORK: usize = 1 << 22;
-/// Rows, or terms of a sum, up to which a product is made as a whole, and those of a part.
+/// Rows, or terms of a sum, up to which a product is made as a whole; those of a part at least, and parts at most: each part
+/// of a sum is as large as the result.
 const LONG: usize = 4096;
 const PART: usize = 1024;
+const PARTS: usize = 16;
 
 /// A dense matrix in column-major order: factors, bases and small cores.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -271,8 +273,10 @@ fn product(a: View<'_>, b: View<'_>) -> Matrix {
     if a.rows * a.columns * b.columns < PARALLEL_WORK || a.rows.max(a.columns) <= LONG {
         return alone(a, b);
     }
+    let each = |length: usize| PART.max(length.div_ceil(PARTS));
     let parts = |length: usize, part: &(dyn Fn(usize, usize) -> Matrix + Sync)| {
-        parallel::map(length.div_ceil(PART), &|at| part(at * PART, length.min((at + 1) * PART)))
+        let each = each(length);
+        parallel::map(length.div_ceil(each), &|at| part(at * each, length.min((at + 1) * each)))
     };
     if a.columns > a.rows {
         let parts = parts(a.columns, &|first, end| {
@@ -284,7 +288,7 @@ fn product(a: View<'_>, b: View<'_>) -> Matrix {
     let parts = parts(a.rows, &|first, end| alone(View { data: &a.data[first * a.down..], rows: end - first, ..a }, b));
     let mut out = Matrix::zeros(a.rows, b.columns);
     parallel::chunks_mut(&mut out.data, a.rows, &|j, column| {
-        column.chunks_mut(PART).zip(&parts).for_each(|(column, part)| column.copy_from_slice(part.column(j)));
+        column.chunks_mut(each(a.rows)).zip(&parts).for_each(|(column, part)| column.copy_from_slice(part.column(j)));
     });
     out
 }
@@ -312,7 +316,7 @@ mod tests {
         let some = |rows: usize, columns: usize, seed: usize| {
             Matrix::from_fn(rows, columns, |i, j| ((i * 31 + j * 17 + seed * 7) % 23) as f64 / 7.0 - 1.5)
         };
-        let length = LONG + 1500;
+        let length = PART * PARTS + 1500;
         let (long, small, other) = (some(length, 30, 0), some(30, 40, 1), some(length, 33, 2));
         let all = || (long.times(&small), long.transposed_times(&other), small.transposed_times(&long.transposed()));
         let (tall, gram, wide) = all();
